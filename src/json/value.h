@@ -1,0 +1,133 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace codeflare::json {
+
+// Memory for one tree of values: grows in blocks, freed as a whole. Everything a Value points to
+// lives in the Arena it was made in (or in longer-lived memory such as literals).
+class Arena {
+ public:
+  Arena();
+  ~Arena();
+  Arena(Arena&&) noexcept;
+  Arena& operator=(Arena&&) noexcept;
+
+  void* allocate(std::size_t bytes, std::size_t alignment);
+  // Copies the text into the arena; the view lives as long as the arena.
+  std::string_view copy(std::string_view text);
+  std::size_t bytes_allocated() const;
+
+ private:
+  struct Block;
+  std::unique_ptr<Block> head_;
+  char* next_ = nullptr;
+  char* end_ = nullptr;
+  std::size_t total_ = 0;
+};
+
+enum class Kind : std::uint8_t { null, boolean, number, string, array, object };
+
+std::string_view to_string(Kind kind);
+
+struct Member;
+
+// One JSON value, 16 bytes, trivially copyable. A copy is shallow: it shares the children, so
+// change a tree only through the one place that owns it, and use clone() for an independent tree.
+// Numbers keep their text: "1.0" and 12345678901234567890 are written as they were read.
+class Value {
+ public:
+  Value() = default;  // null
+
+  static Value boolean(bool value);
+  static Value integer(Arena& arena, std::int64_t value);
+  // `text` must be a JSON number; it is kept as it is (not copied).
+  static Value number_text(std::string_view text);
+  // The view is not copied: it must live as long as the arena. Use string(arena, text) otherwise.
+  static Value string_view_of(std::string_view text);
+  static Value string(Arena& arena, std::string_view text);
+  static Value array();
+  static Value object();
+
+  Kind kind() const { return kind_; }
+  bool is_null() const { return kind_ == Kind::null; }
+  bool is_boolean() const { return kind_ == Kind::boolean; }
+  bool is_number() const { return kind_ == Kind::number; }
+  bool is_string() const { return kind_ == Kind::string; }
+  bool is_array() const { return kind_ == Kind::array; }
+  bool is_object() const { return kind_ == Kind::object; }
+
+  // Each needs the matching kind (checked).
+  bool as_bool() const;
+  std::string_view as_string() const;
+  std::string_view number() const;  // the number's text
+
+  // The number if it is integral and fits ("1.0" and "1e3" count); nothing otherwise.
+  std::optional<std::int64_t> to_int64() const;
+  std::optional<double> to_double() const;
+
+  // Children; empty for other kinds. Order is the order of the source.
+  std::span<const Value> items() const;
+  std::span<const Member> members() const;
+  std::span<Value> items();
+  std::span<Member> members();
+  std::size_t size() const;  // children of an array or object, else 0
+
+  // Member by name, or nullptr (also when this is no object).
+  const Value* find(std::string_view key) const;
+  Value* find(std::string_view key);
+
+  // find() down a path of member names: get({"metadata", "labels"}).
+  const Value* get(std::initializer_list<std::string_view> path) const;
+  // The text of a string member, or an empty view when it is absent or no string.
+  std::string_view string_or_empty(std::string_view key) const;
+
+  // Changes, for arrays and objects; memory comes from the arena, old storage is left to it.
+  // set(): replaces or appends; the key is copied into the arena.
+  Value& set(Arena& arena, std::string_view key, Value value);
+  // As set(), but the key is not copied (literals, or text already in the arena).
+  Value& set_static(Arena& arena, std::string_view key, Value value);
+  bool erase(std::string_view key);
+  Value& push_back(Arena& arena, Value value);
+  Value& insert(Arena& arena, std::size_t index, Value value);
+  void erase_at(std::size_t index);
+
+  // A deep copy whose every byte lives in `arena`.
+  Value clone(Arena& arena) const;
+
+ private:
+  Kind kind_ = Kind::null;
+  bool bool_ = false;
+  // Capacity as a power of two exponent plus one; 0 means "no storage".
+  std::uint8_t capacity_log2_ = 0;
+  std::uint32_t size_ = 0;
+  union {
+    const char* text_ = nullptr;
+    Value* items_;
+    Member* members_;
+  };
+};
+
+struct Member {
+  std::string_view key;
+  Value value;
+};
+
+static_assert(sizeof(Value) == 16);
+
+// Equality of values: objects without regard to order, numbers by value.
+bool equal(const Value& a, const Value& b);
+
+// A tree with its memory.
+struct Document {
+  Arena arena;
+  Value root;
+};
+
+}  // namespace codeflare::json
