@@ -10,9 +10,11 @@ set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_CXX_SCAN_FOR_MODULES OFF)
 
+# Paths below the source directory count as relative, so that every checkout shares one compiler cache.
 find_program(CCACHE ccache)
 if(CCACHE)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
+  set(CMAKE_CXX_COMPILER_LAUNCHER env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1
+    CCACHE_SLOPPINESS=pch_defines,time_macros ${CCACHE})
 endif()
 
 find_package(Boost 1.81 REQUIRED COMPONENTS json url)
@@ -30,6 +32,8 @@ target_compile_options(codeflare_settings INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wold-style-cast
   -Woverloaded-virtual -Wnon-virtual-dtor -Wthread-safety -fno-omit-frame-pointer
   $<$<BOOL:${CODEFLARE_WARNINGS_AS_ERRORS}>:-Werror>
+  # __FILE__ and debug lines read "src/base/error.h" wherever the checkout is; the second form is what ccache passes on.
+  -ffile-prefix-map=${CMAKE_SOURCE_DIR}/= -ffile-prefix-map=../../= -ffile-compilation-dir=.
   # Line tables are enough for sanitizer reports and keep objects and links small.
   $<$<CONFIG:Debug>:-O1 -gline-tables-only>)
 target_link_options(codeflare_settings INTERFACE -fuse-ld=lld
@@ -58,13 +62,16 @@ function(codeflare_library name)
   target_link_libraries(${name} PUBLIC codeflare_settings ${arg_DEPENDS} PRIVATE ${arg_PRIVATE_DEPENDS})
 endfunction()
 
-# codeflare_test(NAME SOURCES... DEPENDS libs...): one test program per folder; ctest sees each TEST by itself.
+# codeflare_test(NAME SOURCES... DEPENDS libs... [LABELS all] [TIMEOUT seconds]): one test program, usually one per folder.
+# Label `all` is for tests that need more than Debian's packages. The release preset builds test programs on request only.
 function(codeflare_test name)
   cmake_parse_arguments(arg "" "TIMEOUT" "SOURCES;DEPENDS;LABELS" ${ARGN})
   if(CODEFLARE_FUZZ)
     return()
   endif()
   add_executable(${name} ${arg_SOURCES})
+  string(COMPARE EQUAL "${CMAKE_BUILD_TYPE}" Release exclude)
+  set_target_properties(${name} PROPERTIES EXCLUDE_FROM_ALL ${exclude})
   target_link_libraries(${name} PRIVATE ${arg_DEPENDS} GTest::gtest_main)
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 120)
@@ -82,5 +89,17 @@ function(codeflare_fuzzer name)
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE ${arg_DEPENDS})
   target_link_options(${name} PRIVATE -fsanitize=fuzzer)
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/fuzzers)
   set_property(GLOBAL APPEND PROPERTY CODEFLARE_FUZZERS ${name})
 endfunction()
+
+# The names of all fuzzers, for `./dev fuzz`: one per line in fuzzers.txt.
+function(codeflare_write_fuzzers)
+  get_property(fuzzers GLOBAL PROPERTY CODEFLARE_FUZZERS)
+  list(JOIN fuzzers "\n" lines)
+  file(WRITE ${CMAKE_BINARY_DIR}/fuzzers.txt "${lines}\n")
+  add_custom_target(fuzzers DEPENDS ${fuzzers})
+endfunction()
+if(CODEFLARE_FUZZ)
+  cmake_language(DEFER DIRECTORY ${CMAKE_SOURCE_DIR} CALL codeflare_write_fuzzers)
+endif()

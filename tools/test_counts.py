@@ -1,0 +1,58 @@
+#!/usr/bin/env python3
+"""Prints "passed failed skipped" for a JUnit file that ctest wrote.
+
+ctest knows programs only; this counts the tests inside them from the last lines that GoogleTest and unittest print. A program
+that says nothing of the kind counts as one test.
+"""
+
+import re
+import sys
+import xml.etree.ElementTree as ElementTree
+
+
+def number(pattern, text):
+    found = re.findall(pattern, text)
+    return int(found[-1]) if found else None
+
+
+def inner_counts(output):
+    """(passed, failed, skipped) as the program itself reports them, or None."""
+    passed = number(r"\[  PASSED  \] (\d+) tests?\.", output)
+    if passed is not None:
+        failed = number(r"\[  FAILED  \] (\d+) tests?, listed below", output) or 0
+        skipped = number(r"\[  SKIPPED \] (\d+) tests?, listed below", output) or 0
+        return passed, failed, skipped
+    ran = number(r"(?m)^Ran (\d+) tests? in ", output)
+    if ran is not None:
+        failed = (number(r"failures=(\d+)", output) or 0) + (number(r"errors=(\d+)", output) or 0)
+        skipped = number(r"skipped=(\d+)", output) or 0
+        return ran - failed - skipped, failed, skipped
+    return None
+
+
+def counts_of(case):
+    status = case.get("status")
+    inner = inner_counts(case.findtext("system-out") or "")
+    if status == "run" and case.find("failure") is None:
+        return inner or (1, 0, 0)
+    if status == "disabled":
+        return 0, 0, 1
+    if status == "notrun":
+        # Also said of a program that is not there, which is no skip.
+        skip = case.find("skipped")
+        return (0, 0, 1) if skip is not None and skip.get("message", "").startswith("SKIP_") else (0, 1, 0)
+    # A leak or a crash after the last test fails the program although every test in it passed.
+    passed, failed, skipped = inner or (0, 0, 0)
+    return passed, max(failed, 1), skipped
+
+
+def main(path):
+    try:
+        cases = ElementTree.parse(path).getroot().iter("testcase")
+    except (OSError, ElementTree.ParseError):
+        return 0, 1, 0
+    return tuple(map(sum, zip((0, 0, 0), *map(counts_of, cases))))
+
+
+if __name__ == "__main__":
+    print(*main(sys.argv[1]))
