@@ -1,0 +1,42 @@
+#pragma once
+
+#include "base/time.h"
+
+#include <coroutine>
+#include <cstdint>
+#include <functional>
+
+namespace codeflare {
+
+using Work = std::move_only_function<void()>;
+
+// Names a timer that has not fired; ordered by time, then by start.
+struct TimerId {
+  Instant when;
+  std::uint64_t sequence = 0;
+  friend auto operator<=>(const TimerId&, const TimerId&) = default;
+};
+
+// Where coroutines run: one thread, first posted first run. base/env has a real one and a simulated
+// one with virtual time; nothing else in the program starts work by itself.
+class Loop {
+ public:
+  virtual ~Loop() = default;
+
+  virtual Instant now() const = 0;
+  // Runs later, never inside this call. Only from the loop's own thread.
+  virtual void post(std::coroutine_handle<> handle) = 0;
+  virtual void post(Work work) = 0;
+  // The one call that other threads may make.
+  virtual void post_from_any_thread(Work work) = 0;
+
+  virtual TimerId start_timer(Instant when, Work work) = 0;
+  // Harmless when the timer has fired already.
+  virtual void cancel_timer(const TimerId& timer) = 0;
+
+  // Runs work until `done` is true. Returns false when nothing is left that could make it so: a
+  // deadlock in simulation (the real loop then waits for its sockets instead).
+  virtual bool run_until(const bool& done) = 0;
+};
+
+}  // namespace codeflare

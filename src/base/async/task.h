@@ -1,0 +1,250 @@
+#pragma once
+
+#include "base/async/loop.h"
+#include "base/async/stop_token.h"
+#include "base/check.h"
+
+#include <coroutine>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+namespace codeflare {
+
+// What every coroutine of one call tree shares: where it runs and when it must stop. A task takes
+// over the context of whoever awaits it, so cancellation reaches every wait without being passed.
+struct TaskContext {
+  Loop* loop = nullptr;
+  StopToken stop;
+};
+
+template <typename T = void>
+class Task;
+
+namespace internal {
+
+class PromiseBase {
+ public:
+  std::suspend_always initial_suspend() noexcept { return {}; }
+
+  struct FinalAwaiter {
+    bool await_ready() noexcept { return false; }
+    template <typename Promise>
+    std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> self) noexcept {
+      return self.promise().continuation_;
+    }
+    void await_resume() noexcept {}
+  };
+  FinalAwaiter final_suspend() noexcept { return {}; }
+
+  // Errors travel in Results; an exception that gets here escaped its adapter.
+  void unhandled_exception() { CHECK(false, "exception left a coroutine"); }
+
+  const TaskContext& context() const { return *context_; }
+  void start_under(const TaskContext& context, std::coroutine_handle<> continuation) {
+    context_ = &context;
+    continuation_ = continuation;
+  }
+
+ private:
+  const TaskContext* context_ = nullptr;
+  std::coroutine_handle<> continuation_ = std::noop_coroutine();
+};
+
+template <typename T>
+class Promise : public PromiseBase {
+ public:
+  Task<T> get_return_object();
+  template <typename U>
+    requires std::is_constructible_v<T, U&&>
+  void return_value(U&& value) {
+    value_.emplace(std::forward<U>(value));
+  }
+  T take() { return *std::move(value_); }
+
+ private:
+  std::optional<T> value_;
+};
+
+template <>
+class Promise<void> : public PromiseBase {
+ public:
+  Task<void> get_return_object();
+  void return_void() {}
+  void take() {}
+};
+
+}  // namespace internal
+
+// A lazy coroutine: nothing runs before it is awaited, and it is awaited once. Cancelled work
+// returns normally, with the error code `cancelled` where it returns a Result.
+//   Task<Result<int>> answer(Env& env) { CO_TRY(co_await sleep_for(1s)); co_return 42; }
+template <typename T>
+class [[nodiscard]] Task {
+ public:
+  using promise_type = internal::Promise<T>;
+  using value_type = T;
+
+  Task(Task&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
+  Task& operator=(Task&& other) noexcept {
+    if (this != &other) {
+      destroy();
+      handle_ = std::exchange(other.handle_, nullptr);
+    }
+    return *this;
+  }
+  ~Task() { destroy(); }
+
+  // Runs the task under `context` instead of the awaiting coroutine's own; the context must
+  // outlive the wait.
+  auto under(const TaskContext& context) && { return Awaiter{std::move(*this), &context}; }
+
+  auto operator co_await() && { return Awaiter{std::move(*this), nullptr}; }
+
+ private:
+  friend promise_type;
+  explicit Task(std::coroutine_handle<promise_type> handle) : handle_(handle) {}
+
+  struct Awaiter {
+    Task task;
+    const TaskContext* context;
+
+    bool await_ready() const noexcept { return false; }
+    template <typename Parent>
+    std::coroutine_handle<> await_suspend(std::coroutine_handle<Parent> parent) noexcept {
+      task.handle_.promise().start_under(context != nullptr ? *context : parent.promise().context(),
+                                         parent);
+      return task.handle_;
+    }
+    T await_resume() { return task.handle_.promise().take(); }
+  };
+
+  void destroy() {
+    if (handle_) {
+      handle_.destroy();
+    }
+  }
+
+  std::coroutine_handle<promise_type> handle_;
+};
+
+namespace internal {
+
+template <typename T>
+Task<T> Promise<T>::get_return_object() {
+  return Task<T>(std::coroutine_handle<Promise<T>>::from_promise(*this));
+}
+
+inline Task<void> Promise<void>::get_return_object() {
+  return Task<void>(std::coroutine_handle<Promise<void>>::from_promise(*this));
+}
+
+struct CurrentContext {
+  const TaskContext* context = nullptr;
+  bool await_ready() const noexcept { return false; }
+  template <typename Promise>
+  bool await_suspend(std::coroutine_handle<Promise> self) noexcept {
+    context = &self.promise().context();
+    return false;
+  }
+  const TaskContext& await_resume() const noexcept { return *context; }
+};
+
+}  // namespace internal
+
+// `const TaskContext& context = co_await current_context();`
+inline internal::CurrentContext current_context() {
+  return {};
+}
+
+// Starts a task that nobody awaits and calls `done` with its value when it ends. The building block
+// of TaskGroup and run(); other code uses those. The context must outlive the task.
+template <typename T, typename Done>
+void start(const TaskContext& context, Task<T> task, Done done);
+
+// Runs the loop until the task is done; for main functions and tests. An empty result means that
+// the task waits for something that will never happen.
+template <typename T>
+std::optional<T> run(Loop& loop, Task<T> task, StopToken stop = {});
+bool run(Loop& loop, Task<void> task, StopToken stop = {});
+
+namespace internal {
+
+// The coroutine type behind start(): it owns itself and ends by itself.
+struct Root {
+  struct promise_type {
+    template <typename... Rest>
+    explicit promise_type(const TaskContext& context, Rest&...) : context_(&context) {}
+    Root get_return_object() noexcept { return {}; }
+    std::suspend_never initial_suspend() noexcept { return {}; }
+    std::suspend_never final_suspend() noexcept { return {}; }
+    void return_void() {}
+    void unhandled_exception() { CHECK(false, "exception left a coroutine"); }
+    const TaskContext& context() const { return *context_; }
+    const TaskContext* context_;
+  };
+};
+
+struct PostToLoop {
+  bool await_ready() const noexcept { return false; }
+  template <typename Promise>
+  void await_suspend(std::coroutine_handle<Promise> self) noexcept {
+    self.promise().context().loop->post(std::coroutine_handle<>(self));
+  }
+  void await_resume() const noexcept {}
+};
+
+// `task` and `done` live in the coroutine's frame; the task's own frame is gone before done runs,
+// so that done may tear down what the task used.
+template <typename T, typename Done>
+Root start_root(const TaskContext& /*context*/, Task<T> task, Done done) {
+  co_await PostToLoop{};
+  if constexpr (std::is_void_v<T>) {
+    {
+      Task<T> running = std::move(task);
+      co_await std::move(running);
+    }
+    done();
+  } else {
+    std::optional<T> value;
+    {
+      Task<T> running = std::move(task);
+      value.emplace(co_await std::move(running));
+    }
+    done(*std::move(value));
+  }
+}
+
+}  // namespace internal
+
+template <typename T, typename Done>
+void start(const TaskContext& context, Task<T> task, Done done) {
+  internal::start_root(context, std::move(task), std::move(done));
+}
+
+// Gives other work a turn; long loops call it every so often.
+inline internal::PostToLoop yield() {
+  return {};
+}
+
+template <typename T>
+std::optional<T> run(Loop& loop, Task<T> task, StopToken stop) {
+  TaskContext context{&loop, std::move(stop)};
+  bool done = false;
+  std::optional<T> result;
+  start(context, std::move(task), [&](T value) {
+    result.emplace(std::move(value));
+    done = true;
+  });
+  loop.run_until(done);
+  return result;
+}
+
+inline bool run(Loop& loop, Task<void> task, StopToken stop) {
+  TaskContext context{&loop, std::move(stop)};
+  bool done = false;
+  start(context, std::move(task), [&] { done = true; });
+  return loop.run_until(done);
+}
+
+}  // namespace codeflare

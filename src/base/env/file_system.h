@@ -1,0 +1,65 @@
+#pragma once
+
+#include "base/result.h"
+#include "base/time.h"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace codeflare {
+
+struct FileInfo {
+  enum class Type : std::uint8_t { file, directory, link, other };
+  Type type = Type::file;
+  std::uint64_t size = 0;
+  std::uint32_t mode = 0;  // permission bits
+  WallTime modified;
+};
+
+// Held until destroyed; at most one holder per path among all processes.
+class FileLock {
+ public:
+  virtual ~FileLock() = default;
+};
+
+// Whole-file operations; each may block, so call it through Blocking where the loop must not wait.
+// Errors name the path. The simulated one lives in memory and loses what was not synced at a crash.
+class FileSystem {
+ public:
+  virtual ~FileSystem() = default;
+
+  virtual Result<std::string> read(const std::string& path, std::size_t bytes_max = 64u << 20) = 0;
+  struct WriteOptions {
+    std::uint32_t mode = 0644;
+    // Write beside, sync, rename: readers see the old or the new content, also after a power cut.
+    bool atomic = true;
+  };
+  virtual Result<void> write(const std::string& path, std::string_view content,
+                             WriteOptions options) = 0;
+  Result<void> write(const std::string& path, std::string_view content) {
+    return write(path, content, WriteOptions{});
+  }
+  virtual Result<void> append(const std::string& path, std::string_view content) = 0;
+  // Not found is an error; a directory must be empty.
+  virtual Result<void> remove(const std::string& path) = 0;
+  virtual Result<void> remove_all(const std::string& path) = 0;
+  virtual Result<void> rename(const std::string& from, const std::string& to) = 0;
+  // Makes parents too; fine when it is there already.
+  virtual Result<void> make_directories(const std::string& path, std::uint32_t mode = 0755) = 0;
+  // Names only, sorted.
+  virtual Result<std::vector<std::string>> list(const std::string& path) = 0;
+  virtual Result<FileInfo> info(const std::string& path) = 0;
+  virtual bool exists(const std::string& path) = 0;
+  // Fails with `failed_precondition` at once when another process holds it.
+  virtual Result<std::unique_ptr<FileLock>> lock(const std::string& path) = 0;
+};
+
+// "dir/name" from the parts; an absolute second part wins.
+std::string join_path(std::string_view directory, std::string_view name);
+std::string parent_path(std::string_view path);
+
+}  // namespace codeflare

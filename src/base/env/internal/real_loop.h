@@ -1,0 +1,51 @@
+#pragma once
+
+#include "base/async/loop.h"
+#include "base/env/clock.h"
+#include "base/env/internal/timer_queue.h"
+
+#include <boost/asio/io_context.hpp>
+
+#include <coroutine>
+#include <deque>
+
+namespace codeflare::internal {
+
+class RealClock final : public Clock {
+ public:
+  Instant now() const override;
+  WallTime wall() const override;
+};
+
+// Ready coroutines and timers are kept here without locks; Asio brings socket events and the posts
+// of other threads, and does the waiting.
+class RealLoop final : public Loop {
+ public:
+  explicit RealLoop(const Clock& clock) : clock_(clock) {}
+
+  Instant now() const override { return clock_.now(); }
+  void post(std::coroutine_handle<> handle) override;
+  void post(Work work) override;
+  void post_from_any_thread(Work work) override;
+  TimerId start_timer(Instant when, Work work) override;
+  void cancel_timer(const TimerId& timer) override;
+  bool run_until(const bool& done) override;
+
+  boost::asio::io_context& context() { return context_; }
+
+ private:
+  // A coroutine or a function; the handle form needs no allocation.
+  struct Ready {
+    std::coroutine_handle<> handle;
+    Work work;
+  };
+  void run_ready(const bool& done);
+  void wait_for_events();
+
+  const Clock& clock_;
+  boost::asio::io_context context_{1};
+  std::deque<Ready> ready_;
+  TimerQueue timers_;
+};
+
+}  // namespace codeflare::internal

@@ -1,0 +1,108 @@
+#include "base/time.h"
+
+#include <array>
+#include <cstdio>
+
+namespace codeflare {
+
+std::string to_rfc3339(WallTime time, int fraction_digits) {
+  using namespace std::chrono;
+  auto day = floor<days>(time);
+  year_month_day date(day);
+  hh_mm_ss<Duration> clock(time - day);
+  std::array<char, 64> text{};
+  int n = std::snprintf(text.data(), text.size(), "%04d-%02u-%02uT%02d:%02d:%02d",
+                        static_cast<int>(date.year()), static_cast<unsigned>(date.month()),
+                        static_cast<unsigned>(date.day()), static_cast<int>(clock.hours().count()),
+                        static_cast<int>(clock.minutes().count()),
+                        static_cast<int>(clock.seconds().count()));
+  std::string result(text.data(), static_cast<std::size_t>(n));
+  if (fraction_digits > 0) {
+    n = std::snprintf(text.data(), text.size(), "%09lld",
+                      static_cast<long long>(clock.subseconds().count()));
+    result += '.';
+    result.append(text.data(), static_cast<std::size_t>(fraction_digits));
+  }
+  return result + 'Z';
+}
+
+namespace {
+
+// Reads exactly `count` digits.
+bool read_digits(std::string_view& text, std::size_t count, int& value) {
+  if (text.size() < count) {
+    return false;
+  }
+  value = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (text[i] < '0' || text[i] > '9') {
+      return false;
+    }
+    value = value * 10 + (text[i] - '0');
+  }
+  text.remove_prefix(count);
+  return true;
+}
+
+bool read_char(std::string_view& text, char expected) {
+  if (text.empty() || text.front() != expected) {
+    return false;
+  }
+  text.remove_prefix(1);
+  return true;
+}
+
+bool read_fraction(std::string_view& text, std::int64_t& nanos) {
+  std::int64_t scale = 100'000'000;
+  std::size_t digits = 0;
+  for (; !text.empty() && text.front() >= '0' && text.front() <= '9'; ++digits) {
+    nanos += (text.front() - '0') * scale;
+    scale /= 10;
+    text.remove_prefix(1);
+  }
+  return digits > 0;
+}
+
+bool read_offset(std::string_view& text, std::chrono::minutes& offset) {
+  if (read_char(text, 'Z') || read_char(text, 'z')) {
+    return true;
+  }
+  bool negative = !text.empty() && text.front() == '-';
+  int hours = 0;
+  int minutes = 0;
+  if (!(read_char(text, '+') || read_char(text, '-')) || !read_digits(text, 2, hours) ||
+      !read_char(text, ':') || !read_digits(text, 2, minutes) || hours > 23 || minutes > 59) {
+    return false;
+  }
+  offset = std::chrono::hours(hours) + std::chrono::minutes(minutes);
+  if (negative) {
+    offset = -offset;
+  }
+  return true;
+}
+
+}  // namespace
+
+Result<WallTime> parse_rfc3339(std::string_view text) {
+  using namespace std::chrono;
+  std::string_view rest = text;
+  int y = 0, mo = 0, d = 0, h = 0, mi = 0, s = 0;
+  std::int64_t nanos = 0;
+  minutes offset{0};
+  bool ok = read_digits(rest, 4, y) && read_char(rest, '-') && read_digits(rest, 2, mo) &&
+            read_char(rest, '-') && read_digits(rest, 2, d) &&
+            (read_char(rest, 'T') || read_char(rest, 't')) && read_digits(rest, 2, h) &&
+            read_char(rest, ':') && read_digits(rest, 2, mi) && read_char(rest, ':') &&
+            read_digits(rest, 2, s) && (!read_char(rest, '.') || read_fraction(rest, nanos)) &&
+            read_offset(rest, offset) && rest.empty();
+  year_month_day date(year(y), month(static_cast<unsigned>(mo)), day(static_cast<unsigned>(d)));
+  // Nanoseconds in 64 bits reach from 1677 to 2262.
+  if (!ok || !date.ok() || h > 23 || mi > 59 || s > 60 || y < 1678 || y > 2261) {
+    return fail(invalid_argument("'" + std::string(text.substr(0, 64)) +
+                                 "' is not a time such as 2006-01-02T15:04:05Z"));
+  }
+  return WallTime(sys_days(date)) + hours(h) + minutes(mi) + seconds(s) + nanoseconds(nanos) -
+         offset;
+}
+
+}  // namespace codeflare
