@@ -1,8 +1,10 @@
 #pragma once
 
+#include "base/check.h"
+
 #include <cstddef>
 #include <cstdint>
-#include <memory>
+#include <initializer_list>
 #include <optional>
 #include <span>
 #include <string>
@@ -19,14 +21,28 @@ class Arena {
   Arena(Arena&&) noexcept;
   Arena& operator=(Arena&&) noexcept;
 
-  void* allocate(std::size_t bytes, std::size_t alignment);
+  void* allocate(std::size_t bytes, std::size_t alignment) {
+    std::size_t padding = (~reinterpret_cast<std::uintptr_t>(next_) + 1) & (alignment - 1);
+    if (next_ == nullptr || padding + bytes > static_cast<std::size_t>(end_ - next_)) [[unlikely]] {
+      return allocate_slow(bytes, alignment);
+    }
+    char* at = next_ + padding;
+    next_ = at + bytes;
+    return at;
+  }
+  // The next `bytes` will come from one block: a known size wastes no memory.
+  void reserve(std::size_t bytes);
   // Copies the text into the arena; the view lives as long as the arena.
   std::string_view copy(std::string_view text);
-  std::size_t bytes_allocated() const;
+  // What the arena holds from the system, used or not.
+  std::size_t bytes_allocated() const { return total_; }
 
  private:
   struct Block;
-  std::unique_ptr<Block> head_;
+  void* allocate_slow(std::size_t bytes, std::size_t alignment);
+  void add_block(std::size_t capacity);
+
+  Block* head_ = nullptr;
   char* next_ = nullptr;
   char* end_ = nullptr;
   std::size_t total_ = 0;
@@ -47,13 +63,18 @@ class Value {
 
   static Value boolean(bool value);
   static Value integer(Arena& arena, std::int64_t value);
+  // The shortest text that reads back as the same double; it must be finite.
+  static Value real(Arena& arena, double value);
   // `text` must be a JSON number; it is kept as it is (not copied).
   static Value number_text(std::string_view text);
   // The view is not copied: it must live as long as the arena. Use string(arena, text) otherwise.
   static Value string_view_of(std::string_view text);
   static Value string(Arena& arena, std::string_view text);
-  static Value array();
-  static Value object();
+  static Value array() { return Value(Kind::array, 0, nullptr); }
+  static Value object() { return Value(Kind::object, 0, nullptr); }
+  // Over children that already lie in an arena: they are not copied, keys must differ.
+  static Value array_of(std::span<Value> items);
+  static Value object_of(std::span<Member> members);
 
   Kind kind() const { return kind_; }
   bool is_null() const { return kind_ == Kind::null; }
@@ -64,9 +85,18 @@ class Value {
   bool is_object() const { return kind_ == Kind::object; }
 
   // Each needs the matching kind (checked).
-  bool as_bool() const;
-  std::string_view as_string() const;
-  std::string_view number() const;  // the number's text
+  bool as_bool() const {
+    CHECK(kind_ == Kind::boolean);
+    return bool_;
+  }
+  std::string_view as_string() const {
+    CHECK(kind_ == Kind::string);
+    return {text_, size_};
+  }
+  std::string_view number() const {  // the number's text
+    CHECK(kind_ == Kind::number);
+    return {text_, size_};
+  }
 
   // The number if it is integral and fits ("1.0" and "1e3" count); nothing otherwise.
   std::optional<std::int64_t> to_int64() const;
@@ -77,7 +107,9 @@ class Value {
   std::span<const Member> members() const;
   std::span<Value> items();
   std::span<Member> members();
-  std::size_t size() const;  // children of an array or object, else 0
+  std::size_t size() const {  // children of an array or object, else 0
+    return kind_ >= Kind::array ? size_ : 0;
+  }
 
   // Member by name, or nullptr (also when this is no object).
   const Value* find(std::string_view key) const;
@@ -102,9 +134,17 @@ class Value {
   Value clone(Arena& arena) const;
 
  private:
+  Value(Kind kind, std::size_t size, const char* text) : kind_(kind), text_(text) {
+    CHECK(size <= UINT32_MAX);
+    size_ = static_cast<std::uint32_t>(size);
+  }
+  std::size_t capacity() const;
+  void grow(Arena& arena);
+  Value& append_member(Arena& arena, std::string_view key, Value value);
+
   Kind kind_ = Kind::null;
   bool bool_ = false;
-  // Capacity as a power of two exponent plus one; 0 means "no storage".
+  // Room of arrays and objects: 0 means "exactly size_", n means 2^n. Parsed trees carry no slack.
   std::uint8_t capacity_log2_ = 0;
   std::uint32_t size_ = 0;
   union {
@@ -119,9 +159,24 @@ struct Member {
   Value value;
 };
 
+inline std::span<const Value> Value::items() const {
+  return kind_ == Kind::array ? std::span<const Value>(items_, size_) : std::span<const Value>();
+}
+inline std::span<Value> Value::items() {
+  return kind_ == Kind::array ? std::span<Value>(items_, size_) : std::span<Value>();
+}
+inline std::span<const Member> Value::members() const {
+  return kind_ == Kind::object ? std::span<const Member>(members_, size_)
+                               : std::span<const Member>();
+}
+inline std::span<Member> Value::members() {
+  return kind_ == Kind::object ? std::span<Member>(members_, size_) : std::span<Member>();
+}
+
 static_assert(sizeof(Value) == 16);
 
-// Equality of values: objects without regard to order, numbers by value.
+// Equality of values: objects without regard to order, numbers by exact decimal value
+// (1 == 1.0 == 1e0; 9007199254740993 differs from 9007199254740992).
 bool equal(const Value& a, const Value& b);
 
 // A tree with its memory.
@@ -129,5 +184,8 @@ struct Document {
   Arena arena;
   Value root;
 };
+
+// A deep copy in one block of exactly the size it needs: for trees that are kept for long.
+Document compact(const Value& value);
 
 }  // namespace codeflare::json
