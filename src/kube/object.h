@@ -1,0 +1,75 @@
+#pragma once
+
+#include "base/result.h"
+#include "json/value.h"
+#include "model/gvk.h"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace codeflare::kube {
+
+class Object;
+using ObjectRef = std::shared_ptr<const Object>;
+
+// An API object as the server sent it: its JSON text, and views of the few fields that caches and
+// controllers look at all the time. Immutable and shared; a tree or a typed struct is made from it
+// only when somebody asks. So a cached object costs little more than its text.
+class Object {
+ public:
+  // Takes a copy of `text`. Fails when it is no JSON object with metadata.name.
+  static Result<ObjectRef> from_json(std::string_view text);
+  // The object with another text, for transforms: text of the tree, written compactly.
+  static Result<ObjectRef> from_value(const json::Value& value);
+
+  std::string_view text() const;
+  std::string_view api_version() const;  // may be empty on items of a list
+  std::string_view kind() const;         // likewise
+  std::string_view ns() const;
+  std::string_view name() const;
+  std::string_view uid() const;
+  std::string_view resource_version() const;
+  // 0 when the server's version is not a decimal number.
+  std::uint64_t revision() const;
+  std::int64_t generation() const;
+  bool deleting() const;  // has a deletionTimestamp
+  // Raw JSON of these members, empty when absent.
+  std::string_view labels_json() const;
+  std::string_view owner_references_json() const;
+
+  model::ObjectKey key() const { return {std::string(ns()), std::string(name())}; }
+
+  // The whole tree. The text was validated when the object was made or the parse says why not.
+  Result<json::Document> parse() const;
+
+  // The model struct T, by its codec; include the kind's codec header.
+  template <typename T>
+  Result<T> as() const;
+
+  // Bytes this object holds, for memory accounting.
+  std::size_t memory_bytes() const;
+
+ private:
+  struct Passkey {};
+
+ public:
+  Object(Passkey, std::string_view text);
+  ~Object();
+
+ private:
+  struct Slice {
+    std::uint32_t offset = 0;
+    std::uint32_t length = 0;
+  };
+  std::string_view at(Slice slice) const { return {text_.get() + slice.offset, slice.length}; }
+
+  std::unique_ptr<char[]> text_;
+  std::uint32_t size_ = 0;
+  bool deleting_ = false;
+  std::int64_t generation_ = 0;
+  Slice api_version_, kind_, ns_, name_, uid_, resource_version_, labels_, owners_;
+};
+
+}  // namespace codeflare::kube
