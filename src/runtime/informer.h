@@ -1,0 +1,94 @@
+#pragma once
+
+#include "base/async/task.h"
+#include "base/async/wait_list.h"
+#include "base/env/env.h"
+#include "kube/client.h"
+#include "kube/watcher.h"
+#include "runtime/store.h"
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace codeflare::runtime {
+
+using model::ResourceType;
+
+struct InformerOptions {
+  kube::WatcherOptions watch;
+  // Makes the object smaller before it is kept (drop managedFields, data, status...). Must keep
+  // metadata.name, namespace, uid and resourceVersion.
+  std::function<ObjectRef(ObjectRef)> transform;
+  Logger* logger = nullptr;
+};
+
+// What changed: `old` is null for a new object, `now` for one that is gone.
+struct ObjectChange {
+  ObjectRef old;
+  ObjectRef now;
+  bool initial = false;  // part of the first list
+};
+
+// Keeps a Store in step with the server and tells handlers what changed. One per kind is shared by
+// all controllers of a process.
+//   Informer pods(client, kPods, {}); group.spawn(pods.run()); co_await pods.wait_synced();
+class Informer {
+ public:
+  Informer(Env env, kube::Client& client, ResourceType type, InformerOptions options = {});
+  Informer(const Informer&) = delete;
+  Informer& operator=(const Informer&) = delete;
+
+  // Until stopped.
+  Task<void> run();
+
+  const ResourceType& type() const { return type_; }
+  const Store& store() const { return store_; }
+  // Before run().
+  void add_index(std::string name, Store::IndexFunction function);
+  // Called on the loop after the store has changed, in the order of the server's events. A handler
+  // must be quick and must not block: it usually adds a key to a queue.
+  using Handler = std::function<void(const ObjectChange&)>;
+  void add_handler(Handler handler);
+
+  bool synced() const { return synced_; }
+  // Fails with `cancelled` only.
+  Task<Result<void>> wait_synced();
+  // Why it is not synced, as far as known.
+  std::optional<Error> last_error() const { return watcher_.last_error(); }
+
+  // Read your own writes: after a write, tell the version that the server answered; fresh() then
+  // waits (at most `patience`) until the store has seen it. `unavailable` means "look again later".
+  void note_written(const kube::Object& written);
+  void note_deleted(const ObjectKey& key, std::string uid);
+  Task<Result<void>> fresh(ObjectKey key, Duration patience = std::chrono::seconds(1));
+  bool is_fresh(const ObjectKey& key);
+
+ private:
+  struct Expected {
+    std::uint64_t revision = 0;  // seen when the store is at least here
+    std::string deleted_uid;     // seen when this one is gone
+  };
+
+  void handle(kube::WatcherEvent event);
+  void apply(ObjectRef object, bool initial);
+  void removed(const ObjectRef& object);
+  void tell(const ObjectChange& change);
+
+  Env env_;
+  ResourceType type_;
+  InformerOptions options_;
+  kube::Watcher watcher_;
+  Store store_;
+  std::vector<Handler> handlers_;
+  std::map<ObjectKey, Expected> expected_;
+  std::uint64_t seen_revision_ = 0;
+  bool synced_ = false;
+  WaitList sync_waiters_;
+  WaitList change_waiters_;
+};
+
+}  // namespace codeflare::runtime
