@@ -5,6 +5,7 @@
 #include "base/result.h"
 
 #include <cstddef>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <string>
@@ -49,6 +50,7 @@ class BodyStream {
   // The next piece; an empty one is the end. An error means that the rest is lost.
   virtual Task<Result<Bytes>> read() = 0;
   // A piece that is there already, without waiting: lets a writer join many pieces into one write.
+  // Nothing when read() would have to wait (or would fail); an empty piece is the end.
   virtual std::optional<Bytes> ready() { return std::nullopt; }
 };
 
@@ -72,24 +74,27 @@ struct Peer {
     std::vector<std::string> organizations;
     std::string sha256;  // of the DER form, in hex
   };
-  std::optional<Certificate> certificate;
+  std::optional<Certificate> certificate{};
+  // A certificate was shown that the CA bundle does not verify: the caller is not anonymous but
+  // wrong, and is to be refused as unauthenticated.
+  bool foreign_certificate = false;
 };
 
 struct Request {
   std::string method = "GET";
   std::string target = "/";  // path and query, percent-encoded
-  Headers headers;
-  Body body;  // null: none
+  Headers headers{};
+  Body body{};  // null: none
   // When known, the body is sent with Content-Length, else chunked.
-  std::optional<std::size_t> body_size;
-  std::shared_ptr<const Peer> peer;  // set by servers
+  std::optional<std::size_t> body_size{};
+  std::shared_ptr<const Peer> peer{};  // set by servers
 };
 
 struct Response {
   int status = 200;
-  Headers headers;
-  Body body;  // null: none
-  std::optional<std::size_t> body_size;
+  Headers headers{};
+  Body body{};  // null: none
+  std::optional<std::size_t> body_size{};
 };
 
 Response make_response(int status, std::string_view content_type, Bytes body);
