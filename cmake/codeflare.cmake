@@ -31,6 +31,8 @@ target_include_directories(codeflare_settings INTERFACE ${CMAKE_SOURCE_DIR}/src)
 target_compile_options(codeflare_settings INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wold-style-cast
   -Woverloaded-virtual -Wnon-virtual-dtor -Wthread-safety -fno-omit-frame-pointer
+  # Naming some members of a struct and leaving the rest at their defaults is what {.name = ...} is for.
+  -Wno-missing-designated-field-initializers
   $<$<BOOL:${CODEFLARE_WARNINGS_AS_ERRORS}>:-Werror>
   # __FILE__ and debug lines read "src/base/error.h" wherever the checkout is; the second form is what ccache passes on.
   -ffile-prefix-map=${CMAKE_SOURCE_DIR}/= -ffile-prefix-map=../../= -ffile-compilation-dir=.
