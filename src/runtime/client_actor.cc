@@ -1,0 +1,109 @@
+#include "runtime/client_actor.h"
+
+#include <utility>
+
+namespace codeflare::runtime {
+
+ClientActor::ClientActor(Env env, kube::Client& client, Informer& subject, EventRecorder* events,
+                         Logger* logger)
+    : env_(env), client_(client), subject_(subject), events_(events), logger_(logger) {
+  follow(subject);
+}
+
+void ClientActor::follow(Informer& informer) {
+  informers_[informer.type()] = &informer;
+}
+
+Task<Result<void>> ClientActor::ready(ObjectKey key) {
+  auto found = awaited_.find(key);
+  if (found == awaited_.end()) {
+    co_return Result<void>();
+  }
+  // Taken out first: the map may change while we wait. What did not appear in time is put back.
+  std::vector<Awaited> writes = std::move(found->second);
+  awaited_.erase(found);
+  for (std::size_t i = 0; i < writes.size(); ++i) {
+    Result<void> seen = co_await writes[i].informer->fresh(writes[i].key);
+    if (!seen) {
+      writes.erase(writes.begin(), writes.begin() + static_cast<std::ptrdiff_t>(i));
+      awaited_[key] = std::move(writes);
+      co_return seen;
+    }
+  }
+  co_return Result<void>();
+}
+
+Task<Result<void>> ClientActor::act(ObjectKey key, Plan plan) {
+  for (Action& action : plan.actions) {
+    CO_TRY(co_await carry_out(key, std::move(action)));
+  }
+  for (EventNote& note : plan.events) {
+    record(key, std::move(note));
+  }
+  co_return Result<void>();
+}
+
+Task<Result<void>> ClientActor::carry_out(ObjectKey key, Action action) {
+  Result<ObjectRef> answer = co_await send(action);
+  if (!answer) {
+    const bool gone_already =
+        action.verb == Action::Verb::remove && answer.error().code == ErrorCode::not_found;
+    if (!gone_already) {
+      co_return fail(std::move(answer).error());
+    }
+    answer = ObjectRef();
+  }
+  remember(key, action, *answer);
+  co_return Result<void>();
+}
+
+Task<Result<ObjectRef>> ClientActor::send(Action action) {
+  switch (action.verb) {
+    case Action::Verb::create:
+      co_return co_await client_.create(action.type, action.key.ns, std::move(action.body),
+                                        action.write);
+    case Action::Verb::update:
+      co_return co_await client_.update(action.type, action.key, std::move(action.body),
+                                        action.write);
+    case Action::Verb::patch:
+      co_return co_await client_.patch(action.type, action.key, action.patch_kind,
+                                       std::move(action.body), action.write);
+    case Action::Verb::apply:
+      co_return co_await client_.apply(action.type, action.key, std::move(action.body),
+                                       action.write);
+    case Action::Verb::remove:
+      co_return co_await client_.remove(action.type, action.key, action.removal);
+  }
+  std::unreachable();
+}
+
+void ClientActor::remember(const ObjectKey& key, const Action& action, const ObjectRef& answer) {
+  auto found = informers_.find(action.type);
+  if (found == informers_.end()) {
+    return;
+  }
+  Informer& informer = *found->second;
+  if (answer != nullptr) {
+    informer.note_written(*answer);
+    awaited_[key].push_back({&informer, answer->key()});
+    return;
+  }
+  // Gone at once: the cache has caught up when it no longer shows the one we removed.
+  if (ObjectRef cached = informer.store().get(action.key)) {
+    informer.note_deleted(action.key, std::string(cached->uid()));
+    awaited_[key].push_back({&informer, action.key});
+  }
+}
+
+void ClientActor::record(const ObjectKey& key, EventNote note) {
+  ObjectRef object = subject_.store().get(key);
+  if (events_ == nullptr || object == nullptr) {
+    return;
+  }
+  EventSubject subject{subject_.type().gvk(), key, std::string(object->uid()),
+                       std::string(object->resource_version())};
+  events_->record(
+      {std::move(subject), note.warning, std::move(note.reason), std::move(note.message)});
+}
+
+}  // namespace codeflare::runtime

@@ -1,0 +1,253 @@
+#include "runtime/leader_elector.h"
+
+#include "base/async/sleep.h"
+#include "base/check.h"
+#include "json/write.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace codeflare::runtime {
+
+namespace {
+
+const ResourceType kLeases{"coordination.k8s.io", "v1", "Lease", "leases", true};
+
+kube::WatcherOptions watch_of(const LeaderOptions& options) {
+  kube::WatcherOptions watch;
+  watch.ns = options.ns;
+  watch.field_selector = "metadata.name=" + options.name;
+  watch.backoff_max = options.retry_period;
+  watch.logger = options.logger;
+  return watch;
+}
+
+std::int64_t int_or_zero(const json::Value* value) {
+  return value == nullptr ? 0 : value->to_int64().value_or(0);
+}
+
+Task<void> run_then_stop(std::function<Task<void>()> work, StopSource& source) {
+  co_await work();
+  source.request_stop();
+}
+
+}  // namespace
+
+LeaderElector::LeaderElector(Env env, kube::Client& client, LeaderOptions options)
+    : env_(env),
+      client_(client),
+      options_(std::move(options)),
+      lease_(env, client, kLeases, InformerOptions{.watch = watch_of(options_), .transform = {}}) {
+  CHECK(!options_.identity.empty() && !options_.name.empty());
+  lease_.add_handler([this](const ObjectChange& change) { observe(change.now); });
+}
+
+Task<Result<void>> LeaderElector::lead(std::function<Task<void>()> work) {
+  const TaskContext& context = co_await current_context();
+  TaskGroup watching(*context.loop, context.stop);
+  watching.spawn(lease_.run());
+  Result<void> result = co_await acquire();
+  if (result) {
+    set_leading(true);
+    result = co_await work_while_leading(std::move(work));
+    set_leading(false);
+  } else if (result.error().code == ErrorCode::cancelled) {
+    result = {};
+  }
+  co_await watching.close();
+  co_return result;
+}
+
+// The renewals go on until the work has really ended, also while it winds down after a stop: nobody
+// may take over while we still write.
+Task<Result<void>> LeaderElector::work_while_leading(std::function<Task<void>()> work) {
+  const TaskContext& context = co_await current_context();
+  StopSource renewing;
+  TaskContext renewal{context.loop, renewing.token()};
+  TaskGroup working(*context.loop, context.stop);
+  working.spawn(run_then_stop(std::move(work), renewing));
+  Error end = working.size() > 0 ? co_await keep().under(renewal) : cancelled();
+  co_await working.close();
+  if (end.code != ErrorCode::cancelled) {
+    co_return fail(std::move(end));
+  }
+  co_await release();
+  co_return Result<void>();
+}
+
+// Each turn either waits for news (a change, or the expiry of what was seen) or tries to take the
+// Lease; a failed try waits for the retry period, unless the watch brings news before.
+Task<Result<void>> LeaderElector::acquire() {
+  CO_TRY(co_await lease_.wait_synced());
+  for (;;) {
+    Duration wait = options_.retry_period;
+    if (free_to_take()) {
+      Result<void> taken = co_await try_to_take();
+      if (taken || taken.error().code == ErrorCode::cancelled) {
+        co_return taken;
+      }
+    } else {
+      Instant expiry = after(seen_at_, std::chrono::seconds(seen_->duration_seconds));
+      wait = std::max<Duration>(expiry - env_.loop.now(), Duration::zero());
+    }
+    TimerId timer =
+        env_.loop.start_timer(after(env_.loop.now(), wait), [this] { changed_.notify_all(); });
+    Result<void> woken = co_await changed_.wait();
+    env_.loop.cancel_timer(timer);
+    CO_TRY(std::move(woken));
+  }
+}
+
+bool LeaderElector::free_to_take() const {
+  return !seen_ || seen_->holder.empty() || seen_->holder == options_.identity ||
+         env_.loop.now() >= after(seen_at_, std::chrono::seconds(seen_->duration_seconds));
+}
+
+Task<Result<void>> LeaderElector::try_to_take() {
+  LeaseRecord record;
+  record.holder = options_.identity;
+  record.duration_seconds = options_.lease_duration.count();
+  record.acquire_time = to_rfc3339(env_.clock.wall(), 6);
+  if (!seen_) {
+    std::string lease = body(record, false);
+    auto created = client_.create(kLeases, options_.ns, std::move(lease));
+    CO_TRY_ASSIGN(ObjectRef object, co_await with_timeout(options_.renew_deadline, "create lease",
+                                                          std::move(created)));
+    observe(object);
+    co_return Result<void>();
+  }
+  record.resource_version = seen_->resource_version;
+  record.transitions = seen_->transitions + (seen_->holder == options_.identity ? 0 : 1);
+  auto written = write(std::move(record));
+  co_return co_await with_timeout(options_.renew_deadline, "take lease", std::move(written));
+}
+
+Task<Error> LeaderElector::keep() {
+  Instant renewed = env_.loop.now();
+  for (;;) {
+    Result<void> slept = co_await sleep_for(options_.retry_period);
+    if (!slept) {
+      co_return slept.error();
+    }
+    // Counted from before the request: when its answer is slow, the server may have stored it
+    // early.
+    const Instant begin = env_.loop.now();
+    const Duration left = options_.renew_deadline - (begin - renewed);
+    Result<void> done = left > Duration::zero()
+                            ? co_await with_timeout(left, "renew lease", renew())
+                            : Result<void>(fail(deadline_exceeded("no time left")));
+    if (done) {
+      renewed = begin;
+      continue;
+    }
+    const ErrorCode code = done.error().code;
+    if (code == ErrorCode::cancelled || code == ErrorCode::failed_precondition) {
+      co_return done.error();
+    }
+    if (env_.loop.now() - renewed >= options_.renew_deadline) {
+      co_return failed_precondition(
+          "leadership of " + options_.ns + "/" + options_.name + " lost: not renewed within " +
+          std::to_string(options_.renew_deadline.count()) + " s, last: " + done.error().message);
+    }
+  }
+}
+
+// The usual renewal is one conditional write; only after a conflict is the Lease read again.
+Task<Result<void>> LeaderElector::renew() {
+  if (!seen_) {
+    // Somebody deleted the Lease: make it again before another candidate does.
+    co_return co_await try_to_take();
+  }
+  LeaseRecord record = *seen_;
+  record.holder = options_.identity;
+  record.duration_seconds = options_.lease_duration.count();
+  Result<void> written = co_await write(std::move(record));
+  if (written || written.error().code != ErrorCode::conflict) {
+    co_return written;
+  }
+  ObjectKey key{options_.ns, options_.name};
+  CO_TRY_ASSIGN(ObjectRef lease, co_await client_.get(kLeases, std::move(key)));
+  observe(lease);
+  if (seen_->holder != options_.identity) {
+    co_return fail(failed_precondition("leadership of " + options_.ns + "/" + options_.name +
+                                       " lost to " + seen_->holder));
+  }
+  LeaseRecord again = *seen_;
+  co_return co_await write(std::move(again));
+}
+
+Task<void> LeaderElector::release() {
+  if (!seen_ || seen_->holder != options_.identity) {
+    co_return;
+  }
+  // We may be here because we were asked to stop: the release must still go out, within bounds.
+  TaskContext free{(co_await current_context()).loop, StopToken()};
+  LeaseRecord record = *seen_;
+  record.holder.clear();
+  record.duration_seconds = 1;
+  auto written = with_timeout(options_.retry_period, "release lease", write(std::move(record)));
+  (void)co_await std::move(written).under(free);
+}
+
+Task<Result<void>> LeaderElector::write(LeaseRecord record) {
+  std::string patch = body(record, true);
+  ObjectKey key{options_.ns, options_.name};
+  CO_TRY_ASSIGN(ObjectRef lease, co_await client_.patch(kLeases, std::move(key),
+                                                        kube::PatchKind::merge, std::move(patch)));
+  observe(lease);
+  co_return Result<void>();
+}
+
+void LeaderElector::observe(const ObjectRef& lease) {
+  std::optional<LeaseRecord> record;
+  if (lease != nullptr) {
+    Result<json::Document> document = lease->parse();
+    if (!document) {
+      return;
+    }
+    record.emplace();
+    record->resource_version = lease->resource_version();
+    record->revision = lease->revision();
+    if (const json::Value* spec = document->root.find("spec")) {
+      record->holder = spec->string_or_empty("holderIdentity");
+      record->acquire_time = spec->string_or_empty("acquireTime");
+      record->duration_seconds = int_or_zero(spec->find("leaseDurationSeconds"));
+      record->transitions = int_or_zero(spec->find("leaseTransitions"));
+    }
+    // An answer and the watch both bring a write to us; what comes second is no news.
+    if (seen_ && (seen_->resource_version == record->resource_version ||
+                  record->revision < seen_->revision)) {
+      return;
+    }
+  }
+  seen_ = std::move(record);
+  seen_at_ = env_.loop.now();
+  changed_.notify_all();
+}
+
+std::string LeaderElector::body(const LeaseRecord& record, bool with_version) const {
+  std::string text;
+  json::Writer w(text);
+  w.begin_object().member("apiVersion", "coordination.k8s.io/v1").member("kind", "Lease");
+  w.key("metadata").begin_object();
+  w.member("name", options_.name).member("namespace", options_.ns);
+  if (with_version) {
+    w.member("resourceVersion", record.resource_version);
+  }
+  w.end_object().key("spec").begin_object();
+  w.member("holderIdentity", record.holder);
+  w.key("leaseDurationSeconds").integer(record.duration_seconds);
+  w.member_if_set("acquireTime", record.acquire_time);
+  w.member("renewTime", to_rfc3339(env_.clock.wall(), 6));
+  w.key("leaseTransitions").integer(record.transitions);
+  w.end_object().end_object();
+  return text;
+}
+
+void LeaderElector::set_leading(bool leading) {
+  if (std::exchange(leading_, leading) != leading && on_change_) {
+    on_change_(leading);
+  }
+}
+
+}  // namespace codeflare::runtime

@@ -1,0 +1,87 @@
+#pragma once
+
+#include "base/async/task.h"
+#include "base/async/task_group.h"
+#include "base/async/wait_list.h"
+#include "base/env/env.h"
+#include "kube/client.h"
+#include "runtime/informer.h"
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+namespace codeflare::runtime {
+
+struct LeaderOptions {
+  std::string ns = "default";
+  std::string name;      // of the Lease
+  std::string identity;  // unique among the candidates
+  // How long others wait after the last renewal they saw before they take over.
+  std::chrono::seconds lease_duration{15};
+  // How long we go on as leader without a successful renewal. Shorter than the lease, so that the
+  // old leader has stopped before a new one starts.
+  std::chrono::seconds renew_deadline{10};
+  std::chrono::seconds retry_period{2};
+  Logger* logger = nullptr;
+};
+
+// What a Lease says, and which version of it said so.
+struct LeaseRecord {
+  std::string holder;
+  std::int64_t duration_seconds = 0;
+  std::string acquire_time;
+  std::int64_t transitions = 0;
+  std::string resource_version;
+  std::uint64_t revision = 0;
+};
+
+// Leadership by a coordination.k8s.io Lease, as client-go and with its wire format. A follower
+// watches the Lease and sets a timer to its expiry, so it polls nothing. Expiry is measured on our
+// own clock from when we saw the last change: clocks need not agree.
+//   LeaderElector leader(env, client, options);
+//   co_await leader.lead([&] { return manager.work(); });
+class LeaderElector {
+ public:
+  LeaderElector(Env env, kube::Client& client, LeaderOptions options);
+  LeaderElector(const LeaderElector&) = delete;
+  LeaderElector& operator=(const LeaderElector&) = delete;
+
+  // Waits to become leader, then runs work() until we lose or it is stopped. When leadership is
+  // lost the work is asked to stop and waited for; the Lease is released only after that. Returns
+  // ok when it was stopped from outside or the work ended by itself, `failed_precondition` when
+  // leadership was lost.
+  Task<Result<void>> lead(std::function<Task<void>()> work);
+
+  bool leading() const { return leading_; }
+  // Called with true and false as leadership comes and goes.
+  void on_change(std::function<void(bool)> callback) { on_change_ = std::move(callback); }
+
+ private:
+  Task<Result<void>> acquire();
+  Task<Result<void>> work_while_leading(std::function<Task<void>()> work);
+  Task<Result<void>> try_to_take();
+  // Until lost (an error) or stopped (cancelled).
+  Task<Error> keep();
+  Task<Result<void>> renew();
+  Task<void> release();
+
+  void observe(const ObjectRef& lease);
+  bool free_to_take() const;
+  std::string body(const LeaseRecord& record, bool with_version) const;
+  Task<Result<void>> write(LeaseRecord record);
+  void set_leading(bool leading);
+
+  Env env_;
+  kube::Client& client_;
+  LeaderOptions options_;
+  Informer lease_;
+  std::optional<LeaseRecord> seen_;
+  Instant seen_at_;
+  bool leading_ = false;
+  std::function<void(bool)> on_change_;
+  WaitList changed_;
+};
+
+}  // namespace codeflare::runtime
