@@ -1,0 +1,318 @@
+#!/usr/bin/env python3
+"""Plants one violation of each rule in a small tree and expects tools/lint.py to name the rule and the place."""
+
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.dont_write_bytecode = True
+
+REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(REPOSITORY / "tools"))
+
+import lint  # noqa: E402
+
+# A tree that breaks no rule; every test changes one thing in it.
+CLEAN = {
+    "src/base/clock.h": """\
+#pragma once
+
+namespace codeflare {
+
+int now();
+
+}  // namespace codeflare
+""",
+    "src/base/clock.cc": """\
+#include "base/clock.h"
+
+namespace codeflare {
+
+int now() {
+  return 1;
+}
+
+}  // namespace codeflare
+""",
+    "src/base/env/internal/real_clock.cc": """\
+#include <chrono>
+#include <cstdlib>
+#include <fcntl.h>
+#include <fstream>
+#include <thread>
+
+long ticks() {
+  return std::chrono::steady_clock::now().time_since_epoch().count();
+}
+const char* home() {
+  return std::getenv("HOME");
+}
+""",
+    "src/net/link.h": """\
+#pragma once
+
+#include "base/clock.h"
+
+struct Link {
+  int opened = codeflare::now();
+};
+""",
+    "src/net/internal/socket.h": """\
+#pragma once
+
+#include <boost/asio/ip/address.hpp>
+
+using Address = boost::asio::ip::address;
+""",
+    "src/net/link_test.cc": """\
+#include "net/link.h"
+
+#include "net/internal/socket.h"
+
+int opened() {
+  return Link{}.opened;
+}
+""",
+    "src/model/pod.h": '#pragma once\n\n#include "net/link.h"\n\nstruct Pod {\n  Link link;\n};\n',
+    "src/kube/client.h": '#pragma once\n\n#include "model/pod.h"\n\nstruct Client {\n  Pod pod;\n};\n',
+    "src/sched/core.h": '#pragma once\n\n#include "model/pod.h"\n\nstruct Core {\n  Pod pod;\n};\n',
+    "src/apiserver/store.h": '#pragma once\n\n#include "model/pod.h"\n\nstruct Store {\n  Pod pod;\n};\n',
+    "examples/hello.cc": '#include "kube/client.h"\n#include "sched/core.h"\n\nClient client;\n',
+    "tools/tool.py": 'print("hello")\n',
+}
+
+
+def lines_with(line, text):
+    """A file that is right except for `text` on the given line."""
+    return "\n" * (line - 1) + text + "\n"
+
+
+class LintTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        # Shared by all tests: it is keyed by content, so unchanged headers compile only once.
+        cls.cache = tempfile.TemporaryDirectory()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.cache.cleanup()
+
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.root = pathlib.Path(scratch.name)
+        for path, text in CLEAN.items():
+            self.write(path, text)
+        shutil.copy(REPOSITORY / ".clang-format", self.root)
+        shutil.copy(REPOSITORY / "tools" / "layers.toml", self.root / "tools")
+
+    def write(self, path, text):
+        file = self.root / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(text.encode())
+
+    def lint(self, clang):
+        """{(file, line, rule)}"""
+        _, found = lint.lint(self.root, pathlib.Path(self.cache.name), clang)
+        for _, _, _, message in found:
+            self.assertRegex(message, r"\(.+\)$", "it does not say what to do instead")
+        return {(path, line, rule) for path, line, rule, _ in found}
+
+    def expect(self, *findings, clang=False):
+        self.assertEqual(self.lint(clang), set(findings))
+
+    def expect_planted(self, path, text, line, rule):
+        """Only this rule may complain, and only there."""
+        with self.subTest(rule=rule, text=text):
+            self.write(path, text)
+            self.expect((path, line, rule))
+            if path in CLEAN:
+                self.write(path, CLEAN[path])
+            else:
+                (self.root / path).unlink()
+
+    def run_program(self):
+        command = [REPOSITORY / "tools" / "lint.py", "--root", self.root, "--cache", self.cache.name]
+        run = subprocess.run(command, capture_output=True, text=True)
+        self.assertEqual(run.stderr, "")
+        return run.returncode, run.stdout
+
+    def test_the_program_passes_a_clean_tree(self):
+        self.assertEqual(self.run_program(), (0, f"lint: {len(CLEAN) + 1} files, 0 findings\n"))
+
+    def test_the_program_prints_place_rule_and_advice_and_fails(self):
+        self.write("src/base/later.cc", "\nint x;  \n")
+        code, output = self.run_program()
+        self.assertEqual(code, 1)
+        self.assertIn("src/base/later.cc:2: trailing-space: space at the end of the line (remove it)\n", output)
+
+    def test_every_rule_is_planted_here(self):
+        here = pathlib.Path(__file__).read_text()
+        rules = lint.EXCUSABLE | set(lint.text.RULES) | set(lint.compiled.RULES)
+        self.assertEqual({rule for rule in rules if f'"{rule}"' not in here}, set())
+
+    def test_layers(self):
+        plant = '#pragma once\n\n#include "{}"\n'.format
+        for path, target in (
+            ("src/base/up.h", "net/link.h"),  # higher
+            ("src/json/side.h", "net/link.h"),  # sideways
+            ("src/sched/wide.h", "net/link.h"),  # sched sees only base and model
+            ("src/apiserver/knows.h", "kube/client.h"),  # never
+            ("src/nowhere/new.h", "base/clock.h"),  # in no layer
+        ):
+            self.expect_planted(path, plant(target), 3, "layer")
+
+    def test_a_listed_neighbour_may_be_included(self):
+        table = self.root / "tools" / "layers.toml"
+        table.write_text(table.read_text().replace("[sideways]\n", '[sideways]\njson = ["net"]\n'))
+        self.write("src/json/side.h", '#pragma once\n\n#include "net/link.h"\n')
+        self.expect()
+
+    def test_cycles(self):
+        self.write("src/base/a.h", '#pragma once\n\n#include "base/b.h"\n')
+        self.write("src/base/b.h", '#pragma once\n\n#include "base/a.h"\n')
+        self.expect(("src/base/b.h", 3, "cycle"))
+
+    def test_spelling_of_includes(self):
+        for include in ('"clock.h"', '"base/gone.h"', '"base/../base/clock.h"', "<base/clock.h>"):
+            self.expect_planted("src/base/user.cc", f"\n#include {include}\n", 2, "include-path")
+
+    def test_the_own_header_comes_first(self):
+        self.expect_planted("src/base/clock.cc", '\n#include <string>\n\n#include "base/clock.h"\n', 2, "own-header")
+
+    def test_pragma_once(self):
+        self.expect_planted("src/base/twice.h", "// pragma once\n", 1, "pragma-once")
+
+    def test_heavy_headers(self):
+        for header in (
+            "boost/json.hpp", "boost/url.hpp", "openssl/ssl.h", "CLI/CLI.hpp", "fmt/core.h", "spdlog/spdlog.h", "sqlite3.h",
+            "yaml.h", "re2/re2.h", "zlib.h", "snappy.h",
+        ):
+            self.expect_planted("src/json/public.h", f"#pragma once\n\n#include <{header}>\n", 3, "heavy-header")
+
+    def test_a_heavy_header_behind_an_internal_one(self):
+        self.expect_planted("src/net/leak.h", '#pragma once\n\n#include "net/internal/socket.h"\n', 3, "heavy-header")
+
+    def test_heavy_headers_are_free_in_sources_and_internal_headers(self):
+        self.write("src/json/parse.cc", "#include <boost/json.hpp>\n")
+        self.write("src/json/internal/parse.h", "#pragma once\n\n#include <boost/json.hpp>\n")
+        self.expect()
+
+    def test_asio_stays_in_base_and_net(self):
+        for path in ("src/kube/watch.cc", "src/net/watch.cc", "src/kube/internal/watch.cc"):
+            self.expect_planted(path, "#include <boost/asio/io_context.hpp>\n", 1, "asio")
+            self.expect_planted(path, "#include <boost/beast.hpp>\n", 1, "asio")
+
+    def test_internal_headers_stay_in_their_folder(self):
+        self.expect_planted("src/model/peek.cc", '#include "net/internal/socket.h"\n', 1, "internal")
+        self.expect_planted("tests/peek.cc", '#include "net/internal/socket.h"\n', 1, "internal")
+
+    def test_banned_calls(self):
+        for rule, calls in {
+            "clock": (
+                "auto t = std::chrono::system_clock::now();", "auto t = std::chrono::steady_clock::now();",
+                "auto t = std::chrono::high_resolution_clock::now();", "auto t = time(nullptr);", "auto t = ::time(&x);",
+                "gettimeofday(&t, nullptr);", "clock_gettime(CLOCK_REALTIME, &t);", "#include <sys/time.h>",
+            ),
+            "sleep": (
+                "sleep(1);", "  sleep(seconds);", "usleep(5);", "nanosleep(&t, nullptr);", "::sleep(n);",
+                "std::this_thread::sleep_for(d);", "std::this_thread::sleep_until(d);",
+            ),
+            "random": ("return rand();", "srand(1);", "std::random_device device;", "RAND_bytes(p, 4);", "x = a * rand();"),
+            "environment": ('auto h = std::getenv("HOME");', "if (!secure_getenv(n)) {}", 'setenv("A", "B", 1);'),
+            "socket": (
+                "int s = socket(AF_INET, SOCK_STREAM, 0);", "::connect(s, a, n);", "::bind(s, a, n);",
+                "#include <sys/socket.h>", "getaddrinfo(a, b, c, d);",
+            ),
+            "thread": (
+                "std::thread t(f);", "std::jthread t(f);", "auto f = std::async(g);", "pthread_create(&t, nullptr, f, nullptr);",
+                "#include <thread>",
+            ),
+            "process": (
+                "if (fork() == 0) {}", "vfork();", "execve(p, a, e);", 'execlp("a", "b");', "posix_spawn(&p, a, 0, 0, 0, 0);",
+                'system("ls");', 'auto f = popen("ls", "r");', "#include <sys/wait.h>",
+            ),
+            "file": (
+                "std::ifstream in(p);", "std::ofstream out(p);", 'auto f = fopen("a", "r");', "int fd = ::open(p, 0);",
+                "std::filesystem::remove(p);", "#include <fstream>",
+            ),
+        }.items():
+            for call in calls:
+                self.expect_planted("src/kube/caller.cc", lines_with(7, call), 7, rule)
+
+    def test_what_only_looks_like_a_banned_call(self):
+        for text in (
+            "// std::thread and getenv(\"X\") in a comment", "/* time(nullptr)\n   fork() */", 'auto s = "fork() getenv(1)";',
+            'auto s = R"(system("ls");\nfork();)";', "co_await sleep(clock, d);", "env.time(0);", "launcher->system(x);",
+            "Task<int> getenv(Name name);", "Time time(Clock& clock);", "bool connect(Address a);", "peer.connect(a);",
+            "loop.bind(x);", "Strategy::rand(5);", "int my_rand(int);", "auto n = 1'000; auto m = 'x';", "std::filesystem::path p;",
+            "lifetime(nullptr);", "std::this_thread_like x;",
+        ):
+            with self.subTest(text=text):
+                self.write("src/kube/caller.cc", text + "\n")
+                self.expect()
+
+    def test_banned_calls_are_free_outside_src_and_files_are_free_in_tests(self):
+        self.write("tests/tool.cc", "#include <thread>\n\nstd::thread start();\n")
+        self.write("src/kube/client_test.cc", "#include <fstream>\n\nstd::ifstream read();\n")
+        self.expect()
+
+    def test_an_excuse_needs_a_reason(self):
+        call = 'auto h = std::getenv("HOME");'
+        self.write("src/kube/caller.cc", f"{call}  // lint: allow(environment) the reason\n")
+        self.expect()
+        self.write("src/kube/caller.cc", f"// lint: allow(environment) the reason\n{call}\n")
+        self.expect()
+        self.write("src/kube/caller.cc", f"{call}  // lint: allow(environment)\n")
+        self.expect(("src/kube/caller.cc", 1, "environment"), ("src/kube/caller.cc", 1, "allow"))
+        self.write("src/kube/caller.cc", f"{call}  // lint: allow(clock) the wrong rule\n")
+        self.expect(("src/kube/caller.cc", 1, "environment"), ("src/kube/caller.cc", 1, "allow"))
+
+    def test_an_excuse_for_nothing_is_a_finding(self):
+        self.write("src/kube/caller.cc", "int x;  // lint: allow(clock) there is no clock\n")
+        self.expect(("src/kube/caller.cc", 1, "allow"))
+        self.write("src/kube/caller.cc", "int x;  // lint: allow(weather) no such rule\n")
+        self.expect(("src/kube/caller.cc", 1, "allow"))
+
+    def test_long_files(self):
+        self.expect_planted("src/base/long.cc", "int x;\n" * 801, 801, "long-file")
+        self.expect_planted("src/base/long_test.cc", "int x;\n" * 1001, 1001, "long-file")
+        self.write("src/base/generated.cc", "// Generated from schema.json.\n" + "int x;\n" * 900)
+        self.write("src/base/long_test.cc", "int x;\n" * 1000)
+        self.expect()
+
+    def test_text(self):
+        for path, text, line, rule in (
+            ("tools/tool.py", "a = 1\r\n", 1, "crlf"),
+            ("tools/tool.py", "\n\ta = 1\n", 2, "tab"),
+            ("tools/tool.py", "\n\na = 1 \n", 3, "trailing-space"),
+            ("tools/tool.py", "a = 1", 1, "final-newline"),
+            ("examples/path.cc", '\nauto p = "/root/x";\n', 2, "home-path"),
+            ("examples/path.cc", "// see /home/someone\n", 1, "home-path"),
+            ("python/path.py", 'p = "/work/x"\n', 1, "home-path"),
+            ("python/later.py", "# TO" "DO later\n", 1, "marker"),
+            ("src/base/later.cc", "\n// FIX" "ME\n", 2, "marker"),
+            ("src/base/later.cc", "int x;  // X" "XX\n", 1, "marker"),
+        ):
+            self.expect_planted(path, text, line, rule)
+
+    def test_formatting(self):
+        self.write("src/base/ugly.cc", "int x;\nint   y;\n")
+        self.expect(("src/base/ugly.cc", 2, "format"), clang=True)
+
+    def test_headers_that_do_not_compile_alone(self):
+        self.write("src/base/needy.h", "#pragma once\n\nstruct Needy {\n  std::string name;\n};\n")
+        self.expect(("src/base/needy.h", 4, "header-alone"), clang=True)
+
+    def test_a_header_is_compiled_again_when_something_it_includes_changes(self):
+        self.expect(clang=True)
+        for path in ("src/base/clock.h", "src/base/clock.cc"):
+            self.write(path, CLEAN[path].replace("now", "later"))
+        self.assertIn(("src/net/link.h", 6, "header-alone"), self.lint(clang=True))
+
+
+if __name__ == "__main__":
+    unittest.main()

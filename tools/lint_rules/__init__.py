@@ -1,0 +1,1 @@
+"""The rules of tools/lint.py, one module per family."""

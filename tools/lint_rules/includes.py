@@ -1,0 +1,141 @@
+"""Includes: layers, cycles, spelling, order, and where third-party headers may appear."""
+
+import re
+import tomllib
+
+RULES = ("layer", "cycle", "include-path", "own-header", "pragma-once", "heavy-header", "asio", "internal")
+
+_HEAVY = re.compile(
+    r"(?:boost/(?:asio|beast|json|url)\b|openssl/|CLI/|CLI11|pybind11/|fmt/|spdlog/|nlohmann/|re2/"
+    r"|sqlite3(?:ext)?\.h|yaml\.h|zlib\.h|zconf\.h|snappy)"
+)
+_ASIO = re.compile(r"boost/(?:asio|beast)\b")
+_ASIO_HOME = re.compile(r"src/(?:base/(?:.+/)?internal|net/internal)/")
+_PRAGMA_ONCE = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+once\b", re.M)
+
+
+class Layers:
+    def __init__(self, path):
+        table = tomllib.loads(path.read_text())
+        self.level = {folder: level for level, folders in enumerate(table["layers"]) for folder in folders}
+        self.sideways = table.get("sideways", {})
+        self.only = table.get("only", {})
+        self.never = table.get("never", {})
+
+    def objection(self, user, used):
+        """Why folder `user` may not include folder `used`, or None."""
+        if user == used:
+            return None
+        for folder in (user, used):
+            if folder not in self.level:
+                return f"folder '{folder}' is in no layer (add it to tools/layers.toml)"
+        if used in self.never.get(user, ()):
+            return f"{user} never includes {used} (see tools/layers.toml; move the shared part below both)"
+        if user in self.only and used not in self.only[user]:
+            return f"{user} includes only {', '.join(self.only[user])}, not {used} (pass values in instead)"
+        if self.level[used] > self.level[user]:
+            return f"{user} is below {used} (turn the dependency round, or move the shared part down)"
+        if self.level[used] == self.level[user] and used not in self.sideways.get(user, ()):
+            return f"{user} and {used} are neighbours in one layer (move the shared part down, or list it under [sideways])"
+        return None
+
+
+def check(tree, report):
+    layers = Layers(tree.root / "tools" / "layers.toml")
+    for file in tree.cpp:
+        _check_spelling(tree, file, report)
+        _check_layers(tree, file, layers, report)
+        _check_third_party(file, report)
+    _check_leaks(tree, report)
+    _check_cycles(tree, report)
+
+
+def _check_spelling(tree, file, report):
+    if file.is_header and not _PRAGMA_ONCE.search(file.code):
+        report.add(file, 1, "pragma-once", "no #pragma once (add it before the first include)")
+    for include in file.includes:
+        if include.quoted and ("/" not in include.target or ".." in include.target.split("/")):
+            report.add(file, include.line, "include-path", f'"{include.target}" (write our headers as "folder/file.h")')
+        elif include.quoted and tree.resolve(include.target) is None:
+            report.add(
+                file, include.line, "include-path",
+                f'"{include.target}" does not exist (quotes are for headers under src/, <> for all others)',
+            )
+        elif not include.quoted and "/" in include.target and "src/" + include.target in tree.files:
+            report.add(file, include.line, "include-path", f"<{include.target}> is ours (include it with quotes)")
+    own = file.path.removesuffix(".cc") + ".h"
+    if file.path.endswith(".cc") and own in tree.files:
+        target = own.removeprefix("src/")
+        if not file.includes or file.includes[0].target != target:
+            line = file.includes[0].line if file.includes else 1
+            report.add(file, line, "own-header", f'the first include is not "{target}" (put the own header first)')
+
+
+def _check_layers(tree, file, layers, report):
+    for include, used in tree.edges[file.path]:
+        if not used.path.startswith("src/"):
+            if file.path.startswith("src/"):
+                report.add(file, include.line, "layer", f"src/ includes {used.path} (move what both need into src/)")
+            continue
+        if file.path.startswith("src/") and (why := layers.objection(file.area, used.area)):
+            report.add(file, include.line, "layer", why)
+        if used.is_internal and used.area != file.area:
+            report.add(
+                file, include.line, "internal",
+                f"{used.path} belongs to {used.area} alone (use a public header of {used.area}, or make one)",
+            )
+
+
+def _check_third_party(file, report):
+    if not file.path.startswith("src/"):
+        return
+    for include in file.includes:
+        if include.quoted:
+            continue
+        if _ASIO.match(include.target) and not _ASIO_HOME.match(file.path):
+            report.add(
+                file, include.line, "asio",
+                f"<{include.target}> outside internal/ of base and net (use Task, base/env or net::HttpService)",
+            )
+        elif _HEAVY.match(include.target) and file.is_header and not file.is_internal:
+            report.add(
+                file, include.line, "heavy-header",
+                f"<{include.target}> in a public header (include it in a .cc or internal/ file, forward-declare here)",
+            )
+
+
+def _check_leaks(tree, report):
+    """A public header must not reach a heavy header through an internal one either."""
+    heavy = {
+        f.path: next((i.target for i in f.includes if not i.quoted and _HEAVY.match(i.target)), None) for f in tree.cpp
+    }
+    for file in tree.cpp:
+        if not (file.path.startswith("src/") and file.is_header and not file.is_internal):
+            continue
+        for include, used in tree.edges[file.path]:
+            if not used.is_internal:
+                continue
+            reached = sorted(p for p in tree.closure(used.path) | {used.path} if heavy[p])
+            if reached:
+                report.add(
+                    file, include.line, "heavy-header",
+                    f"brings in <{heavy[reached[0]]}> through {reached[0]} (hide it behind a pointer to a forward-declared type)",
+                )
+
+
+def _check_cycles(tree, report):
+    done, path = set(), []
+
+    def visit(file):
+        path.append(file.path)
+        for include, used in tree.edges[file.path]:
+            if used.path in path:
+                ring = path[path.index(used.path):] + [used.path]
+                report.add(file, include.line, "cycle", " → ".join(ring) + " (split one of them)")
+            elif used.path not in done:
+                visit(used)
+        done.add(path.pop())
+
+    for file in tree.cpp:
+        if file.path not in done:
+            visit(file)
