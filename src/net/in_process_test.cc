@@ -1,6 +1,6 @@
 #include "net/in_process.h"
 
-#include "base/env/internal/sim_loop.h"
+#include "base/env/internal/sim_loop.h"  // lint: allow(internal) SimEnv comes next
 #include "net/testing/scripted_service.h"
 
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 #include "net/sim_link.h"
 
 #include "base/async/sleep.h"
-#include "base/env/internal/sim_loop.h"
+#include "base/env/internal/sim_loop.h"  // lint: allow(internal) SimEnv comes next
 #include "net/testing/scripted_service.h"
 
 #include <gtest/gtest.h>
