@@ -1,0 +1,125 @@
+#pragma once
+
+#include "base/async/task.h"
+#include "base/env/env.h"
+#include "kube/client.h"
+#include "runtime/cache.h"
+#include "runtime/client_actor.h"
+#include "runtime/controller.h"
+#include "runtime/event_recorder.h"
+#include "runtime/leader_elector.h"
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace codeflare::runtime {
+
+struct ManagerOptions {
+  std::string name;  // component name in events, logs and the default Lease
+  // Without it every replica works.
+  std::optional<LeaderOptions> leader;
+  // Serves /healthz, /readyz and /metrics; empty: not at all. "127.0.0.1:0" picks a port.
+  std::string health_address;
+  Logger* logger = nullptr;
+  MetricsRegistry* metrics = nullptr;
+};
+
+// What a reconciler is built from.
+struct ControllerContext {
+  Env env;
+  kube::Client& client;
+  Cache& cache;
+  Actor& actor;
+  Informer& subject;  // the informer of the reconciled kind
+};
+
+// A process full of controllers: shared caches, events, leadership, health and metrics, and an
+// orderly end: controllers first, then the Lease, then everything else.
+//   Manager manager(env, client, {.name = "hello"});
+//   manager.controller("greetings").reconciles(kGreetings).owns(kConfigMaps).with<Hello>();
+//   Result<void> end = co_await manager.run();
+class Manager {
+ public:
+  Manager(Env env, kube::Client& client, ManagerOptions options);
+  ~Manager();
+  Manager(const Manager&) = delete;
+  Manager& operator=(const Manager&) = delete;
+
+  Cache& cache() { return cache_; }
+  EventRecorder& events() { return events_; }
+
+  class Builder;
+  Builder controller(std::string name);
+
+  // Until stopped (ok) or until leadership is lost (an error; the process should end then).
+  Task<Result<void>> run();
+
+  // For health checks: ready when the caches are.
+  std::string why_not_ready() const;
+  // The port behind health_address, once run() has begun.
+  std::optional<int> health_port() const { return health_port_; }
+
+ private:
+  struct Entry {
+    std::unique_ptr<ClientActor> actor;
+    std::unique_ptr<Controller> controller;
+  };
+  Task<void> run_controllers();
+
+  Env env_;
+  kube::Client& client_;
+  ManagerOptions options_;
+  Cache cache_;
+  EventRecorder events_;
+  std::vector<Entry> controllers_;
+  std::optional<int> health_port_;
+};
+
+// Collects what a controller watches; with<R>() makes it.
+class Manager::Builder {
+ public:
+  Builder(Manager& manager, std::string name);
+
+  // The kind whose keys are reconciled; comes first.
+  Builder& reconciles(const ResourceType& type, Predicate predicate = {},
+                      InformerOptions options = {});
+  // Objects that the reconciled kind controls: a change wakes their owner.
+  Builder& owns(const ResourceType& type, Predicate predicate = {}, InformerOptions options = {});
+  Builder& watches(const ResourceType& type, MapFunction map, Predicate predicate = {},
+                   InformerOptions options = {});
+  Builder& workers(int count);
+
+  // R(ControllerContext, arguments...). The reference lives as long as the manager.
+  template <typename R, typename... Arguments>
+  R& with(Arguments&&... arguments) {
+    auto reconciler = std::make_unique<R>(context(), std::forward<Arguments>(arguments)...);
+    R& reference = *reconciler;
+    finish(std::move(reconciler));
+    return reference;
+  }
+
+ private:
+  struct Watch {
+    Informer* informer;
+    MapFunction map;
+    Predicate predicate;
+  };
+  ControllerContext context();
+  void finish(std::unique_ptr<Reconciler> reconciler);
+
+  Manager& manager_;
+  ControllerOptions options_;
+  std::optional<ResourceType> subject_;
+  std::vector<Watch> watches_;
+  std::unique_ptr<ClientActor> actor_;
+};
+
+inline Manager::Builder Manager::controller(std::string name) {
+  return Builder(*this, std::move(name));
+}
+
+}  // namespace codeflare::runtime
