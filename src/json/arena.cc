@@ -54,8 +54,8 @@ void Arena::add_block(std::size_t capacity) {
 
 void* Arena::allocate_slow(std::size_t bytes, std::size_t alignment) {
   CHECK(alignment <= alignof(std::max_align_t));
-  // Doubling keeps the number of blocks small; the cap keeps the unused tail small.
-  std::size_t step = std::clamp(total_, kFirstBlock, kLargestStep);
+  // Growing by a share keeps the number of blocks small; the cap keeps the unused tail small.
+  std::size_t step = std::clamp(total_ / 2, kFirstBlock, kLargestStep);
   add_block(std::max(bytes + alignment, step));
   return allocate(bytes, alignment);
 }

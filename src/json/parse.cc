@@ -115,6 +115,7 @@ class Handler {
 
 // Offsets and stack positions are kept in 32 bits.
 constexpr std::size_t kBytesLimit = std::size_t{2} << 30;
+constexpr std::size_t kReserveBelow = std::size_t{64} << 10;
 
 std::string cause_of_syntax(std::string_view text, std::size_t offset) {
   if (offset >= text.size()) {
@@ -166,6 +167,10 @@ Result<Document> parse_text(std::string_view text, const ParseOptions& options, 
   boost::json::parse_options boost_options;
   boost_options.max_depth = std::min(options.max_depth, kDepthLimit);
   Document document;
+  // Kubernetes objects need about this much; larger texts grow block by block.
+  if (text.size() < kReserveBelow) {
+    document.arena.reserve(text.size() * (copy_text ? 10 : 7) / 4);
+  }
   boost::json::basic_parser<Handler> parser(boost_options, text, copy_text, document.arena,
                                             options.duplicate_keys);
   BoostError error;

@@ -1,6 +1,8 @@
 #include "json/value.h"
 
 #include "json/internal/decimal.h"
+#include "json/internal/measure.h"
+#include "json/internal/member_index.h"
 
 #include <algorithm>
 #include <array>
@@ -10,26 +12,12 @@
 #include <memory>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 namespace codeflare::json {
 
 namespace {
 
 static_assert(std::is_trivially_copyable_v<Value> && std::is_trivially_copyable_v<Member>);
-
-// Below this many members comparing each with each is cheaper than sorting.
-constexpr std::size_t kLinearSearchMax = 32;
-
-std::vector<const Member*> sorted_by_key(std::span<const Member> members) {
-  std::vector<const Member*> sorted;
-  sorted.reserve(members.size());
-  for (const Member& member : members) {
-    sorted.push_back(&member);
-  }
-  std::ranges::sort(sorted, {}, [](const Member* member) { return member->key; });
-  return sorted;
-}
 
 bool objects_equal(const Value& a, const Value& b) {
   std::span<const Member> of_a = a.members();
@@ -41,51 +29,11 @@ bool objects_equal(const Value& a, const Value& b) {
     }
     ++same;
   }
-  of_a = of_a.subspan(same);
-  of_b = of_b.subspan(same);
-  if (of_a.size() > kLinearSearchMax) {
-    std::vector<const Member*> sorted_a = sorted_by_key(of_a);
-    std::vector<const Member*> sorted_b = sorted_by_key(of_b);
-    return std::ranges::equal(sorted_a, sorted_b, [](const Member* x, const Member* y) {
-      return x->key == y->key && equal(x->value, y->value);
-    });
-  }
-  return std::ranges::all_of(of_a, [&](const Member& member) {
-    auto found = std::ranges::find(of_b, member.key, &Member::key);
-    return found != of_b.end() && equal(member.value, found->value);
+  internal::MemberIndex rest_of_b(of_b.subspan(same));
+  return std::ranges::all_of(of_a.subspan(same), [&](const Member& member) {
+    const Value* twin = rest_of_b.find(member.key);
+    return twin != nullptr && equal(member.value, *twin);
   });
-}
-
-// An allocation of children may need this much padding after a text.
-constexpr std::size_t kPaddingMax = alignof(Value) - 1;
-
-// The bytes a clone needs.
-std::size_t footprint(const Value& value) {
-  std::size_t total = 0;
-  switch (value.kind()) {
-    case Kind::null:
-    case Kind::boolean:
-      break;
-    case Kind::number:
-      total += value.number().size();
-      break;
-    case Kind::string:
-      total += value.as_string().size();
-      break;
-    case Kind::array:
-      total += kPaddingMax + value.size() * sizeof(Value);
-      for (const Value& item : value.items()) {
-        total += footprint(item);
-      }
-      break;
-    case Kind::object:
-      total += kPaddingMax + value.size() * sizeof(Member);
-      for (const Member& member : value.members()) {
-        total += member.key.size() + footprint(member.value);
-      }
-      break;
-  }
-  return total;
 }
 
 }  // namespace
@@ -333,7 +281,7 @@ bool equal(const Value& a, const Value& b) {
 
 Document compact(const Value& value) {
   Document document;
-  document.arena.reserve(footprint(value));
+  document.arena.reserve(internal::footprint(value));
   document.root = value.clone(document.arena);
   return document;
 }
