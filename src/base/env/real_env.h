@@ -2,6 +2,8 @@
 
 #include "base/env/env.h"
 
+#include <functional>
+#include <initializer_list>
 #include <memory>
 
 namespace boost::asio {
@@ -11,7 +13,8 @@ class io_context;
 namespace codeflare {
 
 // The world as it is: one loop on the calling thread, the system's clocks, files and processes.
-// Build one in main, pass env() down, run the loop with run(env.loop, task).
+// Build one in main, pass env() down, run the loop with run(env.loop, task). A write to a closed
+// pipe becomes an error: the process ignores SIGPIPE from here on.
 class RealEnv {
  public:
   struct Options {

@@ -3,7 +3,7 @@
 #include "base/env/env.h"
 
 #include <cstdint>
-#include <map>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
