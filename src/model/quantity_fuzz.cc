@@ -1,0 +1,27 @@
+#include "base/check.h"
+#include "model/quantity.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+using codeflare::model::Quantity;
+
+// Whatever is accepted reads back from its canonical text as the same amount and text.
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  const codeflare::Result<Quantity> quantity = Quantity::parse(text);
+  if (!quantity) {
+    return 0;
+  }
+  const std::string canonical = quantity->to_string();
+  const codeflare::Result<Quantity> again = Quantity::parse(canonical);
+  CHECK(again.has_value());
+  CHECK(*again == *quantity);
+  CHECK(again->to_string() == canonical);
+  CHECK(*quantity + *quantity == *quantity * 2);
+  CHECK((*quantity - *quantity).is_zero());
+  CHECK((quantity->value() > 0) == (quantity->sign() > 0));
+  return 0;
+}
