@@ -22,6 +22,8 @@ _TOKEN = re.compile(
 )
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(<[^>\n]+>|"[^"\n]+")', re.M)
 _ALLOW = re.compile(r"lint:\s*allow\(([\w-]*)\)[ \t]*([^\n]*)")
+# Input of tests, kept as it is: the seeds of fuzzers and everything below a folder testdata.
+_DATA = re.compile(r"^tests/fuzz/[^/]+/|/testdata/")
 _NOT_NEWLINE = re.compile(r"[^\n]")
 
 
@@ -132,7 +134,7 @@ class Tree:
         self.root = root
         self.files = {}
         for path in _paths(root):
-            if _is_text(root, path) and "/testdata/" not in path and not path.startswith("tests/fuzz/"):
+            if not _DATA.search(path) and _is_text(root, path):
                 self.files[path] = File(root, path)
 
     @property

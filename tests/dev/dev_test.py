@@ -1,0 +1,103 @@
+#!/usr/bin/env python3
+"""./dev before anything is built: what it installs and what it refuses, with stand-ins for apt-get, dpkg-query and go."""
+
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
+
+
+class DevTest(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.root = pathlib.Path(scratch.name)
+        (self.root / "tools").mkdir()
+        (self.root / "bin").mkdir()
+        shutil.copy(REPOSITORY / "dev", self.root)
+        (self.root / "tools" / "packages.txt").write_text("# comment\nalpha\nbeta-1\ngamma\n")
+        self.called = self.root / "called"
+        # The stand-in for sudo makes the test independent of who runs it.
+        self.stand_in("sudo", 'exec "$@"')
+        self.stand_in("apt-get", f'echo "$@" >>{self.called}')
+        self.installed("alpha", "beta-1", "gamma")
+
+    def stand_in(self, name, script):
+        file = self.root / "bin" / name
+        file.write_text(f"#!/bin/sh\n{script}\n")
+        file.chmod(0o755)
+
+    def installed(self, *packages):
+        known = "".join(f"echo 'installed {package}'\n" for package in packages)
+        # Like the real one: a removed package is known but not installed, an unknown one is an error.
+        self.stand_in("dpkg-query", f"{known}echo 'config-files gamma'\nexit 1")
+
+    def dev(self, *arguments):
+        path = f"{self.root / 'bin'}:{os.environ['PATH']}"
+        run = subprocess.run(
+            ["bash", self.root / "dev", *arguments], env={**os.environ, "PATH": path}, cwd="/",
+            stdin=subprocess.DEVNULL, capture_output=True, text=True,
+        )
+        return run.returncode, run.stdout, run.stderr
+
+    def apt_calls(self):
+        return self.called.read_text().splitlines() if self.called.exists() else []
+
+    def test_setup_is_silent_when_nothing_is_missing(self):
+        self.assertEqual(self.dev("setup"), (0, "", ""))
+        self.assertEqual(self.apt_calls(), [])
+
+    def test_setup_installs_exactly_what_is_missing_and_says_so(self):
+        self.installed("beta-1")
+        code, output, _ = self.dev("setup")
+        self.assertEqual(code, 0)
+        self.assertEqual(output, "==> setup: installing with apt-get: alpha gamma\n")
+        update, install = self.apt_calls()
+        self.assertTrue(update.endswith(" update"), update)
+        self.assertTrue(install.endswith(" install -y --no-install-recommends alpha gamma"), install)
+
+    def test_setup_shows_why_apt_failed(self):
+        self.installed("alpha")
+        self.stand_in("apt-get", "echo 'E: no such package' >&2; exit 100")
+        code, _, errors = self.dev("setup")
+        self.assertEqual(code, 2)
+        self.assertIn("E: no such package\n", errors)
+        self.assertIn("build/setup.log", errors)
+
+    def test_all_refuses_an_old_go(self):
+        self.stand_in("go", "echo go1.19.8")
+        code, _, errors = self.dev("test", "--all")
+        self.assertEqual(code, 2)
+        self.assertRegex(errors, r"needs Go 1\.25 or newer .* this is 1\.19\.8")
+
+    def test_all_refuses_no_go(self):
+        self.stand_in("go", "exit 127")
+        code, _, errors = self.dev("test", "--all")
+        self.assertEqual(code, 2)
+        self.assertRegex(errors, r"needs Go 1\.25 or newer .* there is none")
+
+    def test_unknown_words_are_refused(self):
+        for words, complaint in (
+            (["frobnicate"], "unknown verb 'frobnicate'"),
+            (["test", "--most"], "unknown option '--most'"),
+            (["fuzz", "long"], "seconds must be a number"),
+            (["sim", "many"], "seeds must be a number"),
+        ):
+            with self.subTest(words=words):
+                code, _, errors = self.dev(*words)
+                self.assertEqual(code, 2)
+                self.assertIn(complaint, errors)
+
+    def test_help_names_every_verb(self):
+        code, output, _ = self.dev()
+        self.assertEqual(code, 0)
+        for verb in ("setup", "build", "test", "lint", "fmt", "bench", "sim", "fuzz", "kubernetes", "help"):
+            self.assertIn(f"\n  {verb} ", output)
+
+
+if __name__ == "__main__":
+    unittest.main()
