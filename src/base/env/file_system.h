@@ -47,6 +47,9 @@ class FileSystem {
   Result<void> write(const std::string& path, std::string_view content) {
     return write(path, content, WriteOptions{});
   }
+  // Makes an empty file; fails with already_exists when the name is taken, whoever took it: the
+  // kind of lock that other programs know. Not synced.
+  virtual Result<void> create(const std::string& path, std::uint32_t mode = 0600) = 0;
   // Makes the file when it is missing; not synced.
   virtual Result<void> append(const std::string& path, std::string_view content) = 0;
   // Waits until the file's content and name are on disk.

@@ -75,6 +75,18 @@ TEST_P(FileSystemTest, gives_files_the_mode_that_was_asked_for) {
   EXPECT_EQ(files().info(path("open"))->mode, 0600u);
 }
 
+TEST_P(FileSystemTest, creates_a_name_only_when_it_is_free) {
+  ASSERT_TRUE(files().create(path("f"), 0600));
+  EXPECT_EQ(read("f"), "");
+  EXPECT_EQ(files().info(path("f"))->mode, 0600u);
+  ASSERT_TRUE(files().append(path("f"), "kept"));
+  EXPECT_EQ(code_of(files().create(path("f"))), ErrorCode::already_exists);
+  EXPECT_EQ(read("f"), "kept");
+  EXPECT_EQ(code_of(files().create(path("no/f"))), ErrorCode::not_found);
+  ASSERT_TRUE(files().remove(path("f")));
+  EXPECT_TRUE(files().create(path("f")));
+}
+
 TEST_P(FileSystemTest, leaves_no_temporary_files) {
   ASSERT_TRUE(files().write(path("f"), "x"));
   ASSERT_TRUE(files().make_directories(path("d/in_the_way")));

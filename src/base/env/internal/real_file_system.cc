@@ -160,6 +160,14 @@ Result<void> RealFileSystem::write(const std::string& path, std::string_view con
   return write_all(fd, content, path);
 }
 
+Result<void> RealFileSystem::create(const std::string& path, std::uint32_t mode) {
+  TRY_ASSIGN(FileDescriptor fd, open_file(path, O_WRONLY | O_CREAT | O_EXCL, mode & 0600));
+  if (::fchmod(fd.get(), mode) != 0) {
+    return errno_failure("set mode of", path);
+  }
+  return {};
+}
+
 Result<void> RealFileSystem::append(const std::string& path, std::string_view content) {
   TRY_ASSIGN(FileDescriptor fd, open_file(path, O_WRONLY | O_CREAT | O_APPEND, 0644));
   return write_all(fd, content, path);

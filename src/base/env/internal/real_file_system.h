@@ -11,6 +11,7 @@ class RealFileSystem final : public FileSystem {
   Result<std::string> read(const std::string& path, std::size_t bytes_max) override;
   Result<void> write(const std::string& path, std::string_view content,
                      WriteOptions options) override;
+  Result<void> create(const std::string& path, std::uint32_t mode) override;
   Result<void> append(const std::string& path, std::string_view content) override;
   Result<void> sync(const std::string& path) override;
   Result<void> remove(const std::string& path) override;

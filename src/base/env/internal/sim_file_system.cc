@@ -106,6 +106,14 @@ Result<void> SimFileSystem::write(const std::string& path, std::string_view cont
   return {};
 }
 
+Result<void> SimFileSystem::create(const std::string& path, std::uint32_t mode) {
+  if (std::string key = key_of(path); key.empty() || find(key) != nullptr) {
+    return failure(ErrorCode::already_exists, "open", path, "file exists");
+  }
+  TRY(open_for_writing(path, mode));
+  return {};
+}
+
 Result<void> SimFileSystem::append(const std::string& path, std::string_view content) {
   TRY_ASSIGN(Node * node, open_for_writing(path, 0644));
   node->content += content;

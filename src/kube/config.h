@@ -1,0 +1,96 @@
+#pragma once
+
+#include "base/env/env.h"
+#include "base/result.h"
+#include "kube/kubeconfig.h"
+
+#include <map>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace codeflare::kube {
+
+struct BearerToken {
+  std::string token;
+};
+
+// Read again every minute and after a refusal; the last content that could be read counts, before
+// there is one `fallback` (which may be empty).
+struct BearerTokenFile {
+  std::string path;
+  std::string fallback{};
+};
+
+struct BasicAuth {
+  std::string username;
+  std::string password;
+};
+
+// A program that prints the credentials (exec_credential.h).
+struct ExecAuth {
+  ExecPlugin plugin;
+  // spec.cluster.config for the plugin, as JSON; empty when there is none.
+  std::string cluster_config{};
+  // For messages: "<file>: users[0].user.exec".
+  std::string place{};
+};
+
+// Without any, only a client certificate (or nothing) says who we are.
+using Auth = std::variant<std::monostate, BearerToken, BearerTokenFile, BasicAuth, ExecAuth>;
+
+struct TlsConfig {
+  // PEM. Empty: the system's roots, or no client certificate.
+  std::string ca_pem{};
+  std::string certificate_pem{};
+  std::string key_pem{};
+  // Where the PEM came from when it was a file: looked at again from time to time.
+  std::string ca_file{};
+  std::string certificate_file{};
+  std::string key_file{};
+  bool insecure = false;
+  std::string server_name{};  // empty: the host of the server
+};
+
+struct Impersonation {
+  std::string user{};
+  std::string uid{};
+  std::vector<std::string> groups{};
+  std::map<std::string, std::vector<std::string>> extra{};
+
+  bool empty() const { return user.empty(); }
+};
+
+// All that is needed to talk to one API server; a plain value that may also be built by hand.
+// Holds secrets: never print it, print `source` and `server`.
+struct Config {
+  std::string server;  // "https://host:port/prefix", no slash at the end
+  TlsConfig tls{};
+  Auth auth{};
+  Impersonation impersonation{};
+  std::string proxy_url{};  // may carry a password; empty: HTTPS_PROXY and NO_PROXY decide
+  bool disable_compression = false;
+  std::string ns = "default";
+  // Where it came from: `context "dev" of /home/me/.kube/config` or `in-cluster service account`.
+  std::string source{};
+  std::vector<std::string> warnings{};
+};
+
+struct ConfigOptions {
+  std::string explicit_path{};  // --kubeconfig: must exist, nothing else is looked at
+  std::string context{};        // --context: instead of current-context
+  std::string ns{};             // --namespace: instead of the context's
+  Impersonation impersonation{};  // --as, --as-group, --as-uid: instead of the user's
+};
+
+// The connection that a program run here means: the explicit file, else the files of KUBECONFIG,
+// else the service account of the pod we run in (not when a context is asked for), else
+// ~/.kube/config. When there is none the error names every place and what to do. Blocks on files.
+Result<Config> load_config(Env env, const ConfigOptions& options = {});
+
+// The chosen context of a kubeconfig, checked in full. Every error is one line that names file,
+// field and what was expected, and holds no secret. Blocks on files.
+Result<Config> resolve_config(FileSystem& files, const Kubeconfig& kubeconfig,
+                              const ConfigOptions& options = {});
+
+}  // namespace codeflare::kube

@@ -1,0 +1,36 @@
+#pragma once
+
+#include "base/result.h"
+#include "kube/config.h"
+#include "kube/internal/config_pem.h"
+
+#include <string>
+#include <string_view>
+
+namespace codeflare::kube::internal {
+
+// One thing in PEM that may be given as a file or inline: "client-key" and "client-key-data".
+struct PemField {
+  std::string_view name;
+  std::string_view file;
+  std::string_view data;
+
+  bool given() const { return !file.empty() || !data.empty(); }
+  std::string given_name() const { return std::string(name) + (file.empty() ? "-data" : ""); }
+};
+
+// The PEM text; empty when the field is not given.
+Result<std::string> read_pem(FileSystem& files, const ConfigPlace& place, const PemField& field,
+                             PemKind kind);
+
+// Who we are: checks the user entry and fills auth, impersonation and the client certificate.
+Result<void> resolve_user(FileSystem& files, const UserEntry& user, Config& config);
+
+// A token as it goes into the header: white space around it is dropped; fails when empty or with
+// characters that no header can carry.
+Result<std::string> clean_token(std::string_view text);
+
+// Free of control characters, so that it cannot break out of a header line.
+bool fits_header(std::string_view text);
+
+}  // namespace codeflare::kube::internal
