@@ -1,0 +1,172 @@
+"""Builds the programs of the Go modules beside this folder, once, into a cache outside the tree.
+
+Each set of pins (a folder with go.mod and go.sum) has its own hash and folder in the cache, so a change of one set
+rebuilds only that set. One `bin` folder of links joins the sets of a checkout.
+"""
+
+import contextlib
+import fcntl
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness import HarnessError
+
+HERE = Path(__file__).resolve().parent.parent
+GO_AT_LEAST = (1, 25)
+KUBERNETES_VERSION = "v1.34.4"
+
+
+@dataclass(frozen=True)
+class Program:
+    name: str
+    set: str
+    package: str
+
+
+PROGRAMS = {
+    p.name: p
+    for p in (
+        Program("etcd", "core", "go.etcd.io/etcd/server/v3"),
+        Program("kube-apiserver", "core", "k8s.io/kubernetes/cmd/kube-apiserver"),
+        Program("kubectl", "core", "k8s.io/kubernetes/cmd/kubectl"),
+        Program("kube-controller-manager", "core", "k8s.io/kubernetes/cmd/kube-controller-manager"),
+        Program("kube-scheduler", "core", "k8s.io/kubernetes/cmd/kube-scheduler"),
+        Program("kwok", "kwok", "sigs.k8s.io/kwok/cmd/kwok"),
+        Program("informer", "informer", "./cmd/informer"),
+        Program("load", "informer", "./cmd/load"),
+    )
+}
+SETS = sorted({p.set for p in PROGRAMS.values()})
+
+
+def say(text):
+    print(f"kubernetes: {text}", file=sys.stderr, flush=True)
+
+
+def cache_root():
+    base = os.environ.get("CODEFLARE_CACHE")
+    if not base:
+        base = os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "codeflare")
+    return Path(base).absolute() / "kubernetes"
+
+
+def linker_flags():
+    """Without these a Kubernetes program calls itself v0.0.0-master, and clients that look at the version refuse it."""
+    major, minor = KUBERNETES_VERSION[1:].split(".")[:2]
+    stamp = {"gitVersion": KUBERNETES_VERSION, "gitMajor": major, "gitMinor": minor, "gitTreeState": "clean"}
+    packages = ("k8s.io/component-base/version", "k8s.io/client-go/pkg/version")
+    return " ".join(["-s -w"] + [f"-X {p}.{name}={value}" for p in packages for name, value in stamp.items()])
+
+
+def go_environment():
+    # A go.work file above the checkout must not change what is built.
+    return {**os.environ, "CGO_ENABLED": "0", "GOWORK": "off"}
+
+
+def go_version():
+    """The version that builds the sets: a go command may fetch the one that a go.mod asks for."""
+    needed = "Go {}.{} or newer must be on PATH to build Kubernetes".format(*GO_AT_LEAST)
+    if not shutil.which("go"):
+        raise HarnessError(f"{needed}; there is no go command")
+
+    def ask(*command, cwd):
+        result = subprocess.run(command, cwd=cwd, env=go_environment(), capture_output=True, text=True)
+        return result.stdout.strip() if result.returncode == 0 else ""
+
+    found = ask("go", "env", "GOVERSION", cwd=HERE / "core")
+    match = re.match(r"go(\d+)\.(\d+)", found)
+    if not match or tuple(map(int, match.groups())) < GO_AT_LEAST:
+        outside = found or ask("go", "env", "GOVERSION", cwd="/") or "one that does not say its version"
+        raise HarnessError(f"{needed}; found {outside} ({shutil.which('go')})")
+    return found
+
+
+def set_hash(name, version):
+    digest = hashlib.sha256()
+    digest.update(f"{version}\n{linker_flags()}\n".encode())
+    for path in sorted((HERE / name).rglob("*")):
+        if path.is_file() and (path.suffix == ".go" or path.name in ("go.mod", "go.sum")):
+            digest.update(f"{path.relative_to(HERE)}\n".encode())
+            digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def set_dirs(version):
+    return {name: cache_root() / "sets" / f"{name}-{set_hash(name, version)}" for name in SETS}
+
+
+def bin_dir(version=None):
+    """Where the programs of this checkout are or will be; building nothing."""
+    dirs = set_dirs(version or go_version())
+    joined = hashlib.sha256(" ".join(d.name for d in dirs.values()).encode()).hexdigest()[:16]
+    return cache_root() / joined / "bin"
+
+
+@contextlib.contextmanager
+def locked(path):
+    """Two callers must not build the same set at once: the second waits and finds the work done."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with open(path, "w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            say(f"waiting for another build of {path.stem}")
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def resolve(names):
+    """Program names, set names or nothing (everything), in build order."""
+    unknown = [n for n in names if n not in PROGRAMS and n not in SETS]
+    if unknown:
+        raise HarnessError(f"unknown program {unknown[0]!r}: expected one of {', '.join([*PROGRAMS, *SETS])}")
+    return [p for p in PROGRAMS.values() if not names or p.name in names or p.set in names]
+
+
+def compile_program(program, target):
+    """`go build` into a temporary name, so that an interrupted build leaves nothing that looks finished."""
+    say(f"building {program.name} ({program.package}, set {program.set})")
+    began = time.monotonic()
+    partial = target.with_name(f".{target.name}.{os.getpid()}")
+    command = ["nice", "-n", "10", "go", "build", "-p", str(os.cpu_count() or 2), "-trimpath", "-buildvcs=false"]
+    command += ["-ldflags", linker_flags(), "-o", str(partial), program.package]
+    try:
+        result = subprocess.run(command, cwd=HERE / program.set, env=go_environment(), stdout=sys.stderr)
+        if result.returncode != 0:
+            raise HarnessError(f"go build of {program.name} failed with exit code {result.returncode}")
+        partial.rename(target)
+    finally:
+        partial.unlink(missing_ok=True)
+    size = target.stat().st_size / 1e6
+    say(f"built {program.name} in {time.monotonic() - began:.0f} s ({size:.0f} MB)")
+
+
+def ensure(names=(), verbose=False):
+    """Builds what is missing of `names` and returns the bin folder, which links to all that is built."""
+    wanted = resolve(names)
+    version = go_version()
+    dirs, bin_path = set_dirs(version), bin_dir(version)
+    for program in wanted:
+        target = dirs[program.set] / program.name
+        if target.exists():
+            if verbose:
+                say(f"{program.name} is built ({target.parent.name})")
+            continue
+        with locked(cache_root() / f"{program.set}.lock"):
+            target.parent.mkdir(parents=True, exist_ok=True)
+            if not target.exists():
+                compile_program(program, target)
+    bin_path.mkdir(parents=True, exist_ok=True)
+    for program in PROGRAMS.values():
+        target, link = dirs[program.set] / program.name, bin_path / program.name
+        if target.exists() and not link.is_symlink():
+            with contextlib.suppress(FileExistsError):
+                link.symlink_to(os.path.relpath(target, bin_path))
+    return bin_path
