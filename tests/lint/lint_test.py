@@ -299,6 +299,10 @@ class LintTest(unittest.TestCase):
         ):
             self.expect_planted(path, text, line, rule)
 
+    def test_an_invented_home_is_nobodys_path(self):
+        self.write("src/base/path.cc", "// such as /home/me/.kube/config\n")
+        self.expect()
+
     def test_formatting(self):
         self.write("src/base/ugly.cc", "int x;\nint   y;\n")
         self.expect(("src/base/ugly.cc", 2, "format"), clang=True)
