@@ -3,17 +3,17 @@
 #include "base/async/task.h"
 #include "base/env/env.h"
 #include "base/result.h"
-#include "json/value.h"
 #include "kube/object.h"
 #include "model/gvk.h"
 #include "net/http.h"
 
+#include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace codeflare {
@@ -22,6 +22,11 @@ class MetricsRegistry;
 }  // namespace codeflare
 
 namespace codeflare::kube {
+
+namespace internal {
+class Exchange;
+class WatchListMemory;
+}  // namespace internal
 
 using model::ObjectKey;
 using model::ResourceType;
@@ -102,10 +107,13 @@ struct LogOptions {
 struct ClientOptions {
   std::string user_agent = "codeflare";  // its part before "/" is the default field manager
   std::string default_namespace = "default";
-  // Attempts for requests that may be repeated: reads after a broken connection, anything after
-  // 429 or a 5xx answer that says Retry-After.
+  std::string host;  // label of the metrics: "10.0.0.1:6443"
+  // Attempts for requests that may be repeated: anything after 429 or a 5xx answer that says
+  // Retry-After; for reads after a broken connection there is a tighter limit.
   int attempts_max = 10;
-  Duration request_timeout = std::chrono::seconds(60);  // not for watches and logs
+  int transport_attempts_max = 5;
+  // For all attempts together; of watches and logs it covers the head alone.
+  Duration request_timeout = std::chrono::seconds(60);
   std::size_t body_bytes_max = 256u << 20;
   Logger* logger = nullptr;            // warnings of the server, each once; retries
   MetricsRegistry* metrics = nullptr;  // rest_client_*
@@ -118,6 +126,8 @@ class Client {
  public:
   Client(Env env, net::HttpService& service, ClientOptions options = {});
   ~Client();
+  Client(const Client&) = delete;
+  Client& operator=(const Client&) = delete;
 
   Task<Result<ObjectRef>> get(ResourceType type, ObjectKey key, std::string subresource = {});
   Task<Result<ObjectList>> list(ResourceType type, ListOptions options);
@@ -149,6 +159,7 @@ class Client {
     std::string content_type = "application/json";
     std::string accept = "application/json";
     std::string body;
+    net::Headers headers;  // more of them; with If-None-Match 304 is no error
   };
   struct RawResponse {
     int status = 0;
@@ -160,13 +171,17 @@ class Client {
 
   const ClientOptions& options() const { return options_; }
   Env env() const { return env_; }
+  // Shared by the watchers of this server.
+  internal::WatchListMemory& watch_list_memory() { return *watch_list_memory_; }
 
  private:
+  Task<Result<ObjectRef>> write(std::string method, Result<std::string> path, std::string type,
+                                std::string body, WriteOptions options);
+
   Env env_;
-  net::HttpService& service_;
   ClientOptions options_;
-  struct Metrics;
-  std::unique_ptr<Metrics> metrics_;
+  std::unique_ptr<internal::Exchange> exchange_;
+  std::unique_ptr<internal::WatchListMemory> watch_list_memory_;
 };
 
 }  // namespace codeflare::kube

@@ -24,20 +24,20 @@ class Object {
   // The object with another text, for transforms: text of the tree, written compactly.
   static Result<ObjectRef> from_value(const json::Value& value);
 
-  std::string_view text() const;
-  std::string_view api_version() const;  // may be empty on items of a list
-  std::string_view kind() const;         // likewise
-  std::string_view ns() const;
-  std::string_view name() const;
-  std::string_view uid() const;
-  std::string_view resource_version() const;
+  std::string_view text() const { return {text_.get(), size_}; }
+  std::string_view api_version() const { return at(api_version_); }  // may be empty in a list
+  std::string_view kind() const { return at(kind_); }                // likewise
+  std::string_view ns() const { return at(ns_); }
+  std::string_view name() const { return at(name_); }
+  std::string_view uid() const { return at(uid_); }
+  std::string_view resource_version() const { return at(resource_version_); }
   // 0 when the server's version is not a decimal number.
   std::uint64_t revision() const;
-  std::int64_t generation() const;
-  bool deleting() const;  // has a deletionTimestamp
+  std::int64_t generation() const { return generation_; }
+  bool deleting() const { return deleting_; }  // has a deletionTimestamp
   // Raw JSON of these members, empty when absent.
-  std::string_view labels_json() const;
-  std::string_view owner_references_json() const;
+  std::string_view labels_json() const { return at(labels_); }
+  std::string_view owner_references_json() const { return at(owners_); }
 
   model::ObjectKey key() const { return {std::string(ns()), std::string(name())}; }
 
@@ -55,18 +55,20 @@ class Object {
   struct Passkey {};
 
  public:
-  Object(Passkey, std::string_view text);
+  explicit Object(Passkey);
   ~Object();
 
  private:
+  class Builder;
   struct Slice {
     std::uint32_t offset = 0;
     std::uint32_t length = 0;
   };
   std::string_view at(Slice slice) const { return {text_.get() + slice.offset, slice.length}; }
 
-  std::unique_ptr<char[]> text_;
+  std::unique_ptr<char[]> text_;  // and behind it the decoded form of strings with escapes
   std::uint32_t size_ = 0;
+  std::uint32_t extra_size_ = 0;
   bool deleting_ = false;
   std::int64_t generation_ = 0;
   Slice api_version_, kind_, ns_, name_, uid_, resource_version_, labels_, owners_;

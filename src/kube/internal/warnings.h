@@ -1,0 +1,13 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace codeflare::kube::internal {
+
+// The texts of one `Warning` header field: `299 - "text" "date", 299 - "more"`. What is malformed
+// is left out.
+std::vector<std::string> warning_texts(std::string_view field);
+
+}  // namespace codeflare::kube::internal

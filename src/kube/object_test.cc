@@ -1,0 +1,87 @@
+#include "kube/object.h"
+
+#include "json/parse.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace codeflare::kube {
+namespace {
+
+TEST(Object, shows_the_fields_that_caches_look_at) {
+  const std::string text =
+      R"({"kind":"Pod","apiVersion":"v1","metadata":{"name":"web-0","namespace":"prod",)"
+      R"("uid":"u-1","resourceVersion":"42","generation":3,"labels":{"app":"web"},)"
+      R"("ownerReferences":[{"kind":"Job","uid":"j"}]},"spec":{"metadata":{"name":"not me"}}})";
+  const ObjectRef pod = *Object::from_json(text);
+  EXPECT_EQ(pod->text(), text);
+  EXPECT_NE(pod->text().data(), text.data());
+  EXPECT_EQ(pod->kind(), "Pod");
+  EXPECT_EQ(pod->api_version(), "v1");
+  EXPECT_EQ(pod->key(), (model::ObjectKey{"prod", "web-0"}));
+  EXPECT_EQ(pod->uid(), "u-1");
+  EXPECT_EQ(pod->resource_version(), "42");
+  EXPECT_EQ(pod->revision(), 42u);
+  EXPECT_EQ(pod->generation(), 3);
+  EXPECT_FALSE(pod->deleting());
+  EXPECT_EQ(pod->labels_json(), R"({"app":"web"})");
+  EXPECT_EQ(pod->owner_references_json(), R"([{"kind":"Job","uid":"j"}])");
+  EXPECT_GE(pod->memory_bytes(), text.size());
+  EXPECT_LT(pod->memory_bytes(), text.size() + 200);
+}
+
+TEST(Object, absent_fields_are_empty) {
+  const ObjectRef object = *Object::from_json(R"({"metadata":{"name":"a","labels":null}})");
+  EXPECT_EQ(object->kind(), "");
+  EXPECT_EQ(object->ns(), "");
+  EXPECT_EQ(object->revision(), 0u);
+  EXPECT_EQ(object->generation(), 0);
+  EXPECT_EQ(object->labels_json(), "");
+  EXPECT_EQ(object->owner_references_json(), "");
+}
+
+TEST(Object, strings_with_escapes_are_shown_decoded) {
+  const std::string text =
+      R"({"kind":"\u0050od","metadata":{"n\u0061me":"we\u0062-0","namespace":"a\/b","uid":"plain"}})";
+  const ObjectRef object = *Object::from_json(text);
+  EXPECT_EQ(object->kind(), "Pod");
+  EXPECT_EQ(object->name(), "web-0");
+  EXPECT_EQ(object->ns(), "a/b");
+  EXPECT_EQ(object->uid(), "plain");
+  EXPECT_EQ(object->text(), text);
+}
+
+TEST(Object, deletion_shows) {
+  EXPECT_TRUE((*Object::from_json(
+                   R"({"metadata":{"name":"a","deletionTimestamp":"2026-01-01T00:00:00Z"}})"))
+                  ->deleting());
+  EXPECT_FALSE(
+      (*Object::from_json(R"({"metadata":{"name":"a","deletionTimestamp":null}})"))->deleting());
+}
+
+TEST(Object, a_version_that_is_no_number_has_no_revision) {
+  for (const char* rv : {"", "abc", "12x", "-1", "99999999999999999999999"}) {
+    const std::string text =
+        R"({"metadata":{"name":"a","resourceVersion":")" + std::string(rv) + "\"}}";
+    EXPECT_EQ((*Object::from_json(text))->revision(), 0u) << rv;
+  }
+}
+
+TEST(Object, what_is_no_object_with_a_name_is_refused) {
+  for (const char* text :
+       {"", "null", "[]", "{}", R"({"metadata":{}})", R"({"metadata":{"name":""}})",
+        R"({"metadata":{"name":7}})", R"({"metadata":{"name":"a"})", R"({"metadata":{"name":"a)"}) {
+    EXPECT_FALSE(Object::from_json(text)) << text;
+  }
+}
+
+TEST(Object, a_tree_becomes_an_object_and_comes_back) {
+  const json::Document tree = *json::parse(R"({ "metadata": {"name": "a"}, "x": [1, 2.50] })");
+  const ObjectRef object = *Object::from_value(tree.root);
+  EXPECT_EQ(object->text(), R"({"metadata":{"name":"a"},"x":[1,2.50]})");
+  EXPECT_TRUE(json::equal(object->parse()->root, tree.root));
+}
+
+}  // namespace
+}  // namespace codeflare::kube
