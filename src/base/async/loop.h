@@ -34,8 +34,9 @@ class Loop {
   // Harmless when the timer has fired already.
   virtual void cancel_timer(const TimerId& timer) = 0;
 
-  // Runs work until `done` is true. Returns false when nothing is left that could make it so: a
-  // deadlock in simulation (the real loop then waits for its sockets instead).
+  // Runs work until `done` is true; not from inside the loop's own work. Returns false when nothing
+  // is left that could make it so: a deadlock in simulation (the real loop then waits for its
+  // sockets instead).
   virtual bool run_until(const bool& done) = 0;
 };
 

@@ -2,6 +2,7 @@
 
 #include "base/async/wait_list.h"
 
+#include <algorithm>
 #include <string>
 
 namespace codeflare {
@@ -45,7 +46,8 @@ Instant after(Instant now, Duration duration) {
   if (duration > Instant::max() - now) {
     return Instant::max();
   }
-  return now + duration;
+  // Whatever lies in the past is due now.
+  return now + std::max(duration, Duration::zero());
 }
 
 Task<Result<void>> sleep_until(Instant when) {

@@ -4,6 +4,10 @@
 #include "base/result.h"
 #include "base/time.h"
 
+#include <string>
+#include <string_view>
+#include <utility>
+
 namespace codeflare {
 
 // Waits on the task's own loop; fails with `cancelled` when the task is asked to stop. Far-off
@@ -11,7 +15,7 @@ namespace codeflare {
 Task<Result<void>> sleep_until(Instant when);
 Task<Result<void>> sleep_for(Duration duration);
 
-// A time in the future without overflow.
+// `now` plus a wait, without overflow; a negative wait is none.
 Instant after(Instant now, Duration duration);
 
 // Runs the task with a deadline: when the time is up it is asked to stop, and if it then ends as

@@ -4,27 +4,47 @@ namespace codeflare {
 
 namespace internal {
 
-// The callbacks form an intrusive list: registering and leaving cost no allocation.
 struct StopState {
   bool requested = false;
-  StopCallback* first = nullptr;
-  StopCallback* last = nullptr;
+  StopHook* first = nullptr;
+  StopHook* last = nullptr;
 };
 
-// A callback may destroy the source, itself or other callbacks: the state is held by value, and
-// one callback at a time is taken from the front.
+// A hook may destroy the source, itself or other hooks: the state is held by value, and one hook
+// at a time is taken from the front.
 void request_stop(std::shared_ptr<StopState> state) {
   if (state->requested) {
     return;
   }
   state->requested = true;
-  while (StopCallback* callback = state->first) {
-    state->first = callback->next_;
-    (state->first != nullptr ? state->first->previous_ : state->last) = nullptr;
-    callback->linked_ = false;
-    auto run = std::move(callback->callback_);
-    run();
+  while (StopHook* hook = state->first) {
+    hook->detach();
+    hook->on_stop();
   }
+}
+
+bool StopHook::attach(const StopToken& token) {
+  if (token.state_ == nullptr) {
+    return true;
+  }
+  if (token.state_->requested) {
+    return false;
+  }
+  state_ = token.state_;
+  previous_ = state_->last;
+  (previous_ != nullptr ? previous_->next_ : state_->first) = this;
+  state_->last = this;
+  return true;
+}
+
+void StopHook::detach() {
+  if (state_ == nullptr) {
+    return;
+  }
+  (previous_ != nullptr ? previous_->next_ : state_->first) = next_;
+  (next_ != nullptr ? next_->previous_ : state_->last) = previous_;
+  previous_ = next_ = nullptr;
+  state_.reset();
 }
 
 }  // namespace internal
@@ -59,31 +79,16 @@ bool StopToken::stop_requested() const {
 }
 
 StopCallback::StopCallback(const StopToken& token, std::move_only_function<void()> callback)
-    : state_(token.state_), callback_(std::move(callback)) {
-  if (state_ == nullptr) {
-    return;
+    : callback_(std::move(callback)) {
+  if (!attach(token)) {
+    on_stop();
   }
-  if (state_->requested) {
-    auto run = std::move(callback_);
-    run();
-    return;
-  }
-  linked_ = true;
-  previous_ = state_->last;
-  if (previous_ != nullptr) {
-    previous_->next_ = this;
-  } else {
-    state_->first = this;
-  }
-  state_->last = this;
 }
 
-StopCallback::~StopCallback() {
-  if (!linked_) {
-    return;
-  }
-  (previous_ != nullptr ? previous_->next_ : state_->first) = next_;
-  (next_ != nullptr ? next_->previous_ : state_->last) = previous_;
+void StopCallback::on_stop() {
+  // Moved out first: the callback may destroy this object.
+  auto run = std::move(callback_);
+  run();
 }
 
 }  // namespace codeflare

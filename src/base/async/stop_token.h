@@ -10,8 +10,32 @@ class StopToken;
 class StopCallback;
 
 namespace internal {
+
 struct StopState;
 void request_stop(std::shared_ptr<StopState> state);
+
+// What hears of a stop: an entry in the token's list, so that listening costs no allocation.
+class StopHook {
+ public:
+  StopHook(const StopHook&) = delete;
+  StopHook& operator=(const StopHook&) = delete;
+
+ protected:
+  StopHook() = default;
+  ~StopHook() { detach(); }
+  // False when the token has stopped already; on_stop() is not called then.
+  bool attach(const StopToken& token);
+  void detach();
+  // Called once, detached. May destroy this object, other hooks and the source.
+  virtual void on_stop() = 0;
+
+ private:
+  friend void request_stop(std::shared_ptr<StopState> state);
+  std::shared_ptr<StopState> state_;  // while attached
+  StopHook* previous_ = nullptr;
+  StopHook* next_ = nullptr;
+};
+
 }  // namespace internal
 
 // Asks everything that holds its token to stop, once and for good. Not thread-safe: source, tokens
@@ -44,26 +68,19 @@ class StopToken {
 
  private:
   friend class StopSource;
-  friend class StopCallback;
+  friend class internal::StopHook;
   explicit StopToken(std::shared_ptr<internal::StopState> state) : state_(std::move(state)) {}
   std::shared_ptr<internal::StopState> state_;
 };
 
 // Runs `callback` when the token stops (at once if it has already), until destroyed.
-class StopCallback {
+class StopCallback final : private internal::StopHook {
  public:
   StopCallback(const StopToken& token, std::move_only_function<void()> callback);
-  ~StopCallback();
-  StopCallback(const StopCallback&) = delete;
-  StopCallback& operator=(const StopCallback&) = delete;
 
  private:
-  friend void internal::request_stop(std::shared_ptr<internal::StopState> state);
-  std::shared_ptr<internal::StopState> state_;
+  void on_stop() override;
   std::move_only_function<void()> callback_;
-  StopCallback* previous_ = nullptr;
-  StopCallback* next_ = nullptr;
-  bool linked_ = false;
 };
 
 }  // namespace codeflare

@@ -5,9 +5,11 @@
 #include "base/check.h"
 
 #include <coroutine>
+#include <memory>
 #include <optional>
 #include <type_traits>
 #include <utility>
+#include <variant>
 
 namespace codeflare {
 
@@ -55,7 +57,8 @@ template <typename T>
 class Promise : public PromiseBase {
  public:
   Task<T> get_return_object();
-  template <typename U>
+  // The default lets `co_return {};` mean a T{}.
+  template <typename U = T>
     requires std::is_constructible_v<T, U&&>
   void return_value(U&& value) {
     value_.emplace(std::forward<U>(value));
@@ -112,6 +115,7 @@ class [[nodiscard]] Task {
     bool await_ready() const noexcept { return false; }
     template <typename Parent>
     std::coroutine_handle<> await_suspend(std::coroutine_handle<Parent> parent) noexcept {
+      CHECK(task.handle_, "a task was awaited after it was moved away");
       task.handle_.promise().start_under(context != nullptr ? *context : parent.promise().context(),
                                          parent);
       return task.handle_;
@@ -162,8 +166,8 @@ inline internal::CurrentContext current_context() {
 template <typename T, typename Done>
 void start(const TaskContext& context, Task<T> task, Done done);
 
-// Runs the loop until the task is done; for main functions and tests. An empty result means that
-// the task waits for something that will never happen.
+// Runs the loop until the task is done; for main functions and tests. An empty result (false) means
+// that the task waited for something that would never happen; it has been asked to stop since.
 template <typename T>
 std::optional<T> run(Loop& loop, Task<T> task, StopToken stop = {});
 bool run(Loop& loop, Task<void> task, StopToken stop = {});
@@ -227,24 +231,45 @@ inline internal::PostToLoop yield() {
   return {};
 }
 
+namespace internal {
+
+// Shared with the task's root: should even a stop not end the task, what it refers to stays.
+template <typename Value>
+struct RunState {
+  RunState(Loop& loop, const StopToken& stop) : source(stop), context{&loop, source.token()} {}
+
+  // False on a deadlock. The task is then made to end, so that nothing is left half-way.
+  bool finish() {
+    if (context.loop->run_until(done)) {
+      return true;
+    }
+    source.request_stop();
+    context.loop->run_until(done);
+    return false;
+  }
+
+  StopSource source;
+  TaskContext context;
+  bool done = false;
+  Value value{};
+};
+
+}  // namespace internal
+
 template <typename T>
 std::optional<T> run(Loop& loop, Task<T> task, StopToken stop) {
-  TaskContext context{&loop, std::move(stop)};
-  bool done = false;
-  std::optional<T> result;
-  start(context, std::move(task), [&](T value) {
-    result.emplace(std::move(value));
-    done = true;
+  auto state = std::make_shared<internal::RunState<std::optional<T>>>(loop, stop);
+  start(state->context, std::move(task), [state](T value) {
+    state->value.emplace(std::move(value));
+    state->done = true;
   });
-  loop.run_until(done);
-  return result;
+  return state->finish() ? std::move(state->value) : std::nullopt;
 }
 
 inline bool run(Loop& loop, Task<void> task, StopToken stop) {
-  TaskContext context{&loop, std::move(stop)};
-  bool done = false;
-  start(context, std::move(task), [&] { done = true; });
-  return loop.run_until(done);
+  auto state = std::make_shared<internal::RunState<std::monostate>>(loop, stop);
+  start(state->context, std::move(task), [state] { state->done = true; });
+  return state->finish();
 }
 
 }  // namespace codeflare

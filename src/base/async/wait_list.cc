@@ -6,15 +6,10 @@ namespace codeflare {
 
 namespace internal {
 
-void Waiter::suspend(std::coroutine_handle<> handle, const TaskContext& context, Work on_stop) {
+void Waiter::suspend(std::coroutine_handle<> handle, const TaskContext& context, Work leave) {
   suspend_uncancellable(handle, context);
-  if (context.stop.stop_possible()) {
-    stop_callback_.emplace(context.stop, [this, on_stop = std::move(on_stop)]() mutable {
-      stopped_ = true;
-      on_stop();
-      loop_->post(handle_);
-    });
-  }
+  leave_ = std::move(leave);
+  CHECK(attach(context.stop), "waits although asked to stop");
 }
 
 void Waiter::suspend_uncancellable(std::coroutine_handle<> handle, const TaskContext& context) {
@@ -23,7 +18,13 @@ void Waiter::suspend_uncancellable(std::coroutine_handle<> handle, const TaskCon
 }
 
 void Waiter::wake() {
-  stop_callback_.reset();
+  detach();
+  loop_->post(handle_);
+}
+
+void Waiter::on_stop() {
+  stopped_ = true;
+  leave_();
   loop_->post(handle_);
 }
 

@@ -4,8 +4,6 @@
 #include "base/result.h"
 
 #include <coroutine>
-#include <functional>
-#include <optional>
 
 namespace codeflare {
 
@@ -13,23 +11,24 @@ namespace internal {
 
 // A coroutine that waits for one wake-up or for its stop token, whichever comes first. Lives in the
 // awaiting coroutine's frame. Waking posts to the loop, so a waker is never re-entered.
-class Waiter {
+class Waiter final : private StopHook {
  public:
   Waiter() = default;
-  Waiter(const Waiter&) = delete;
-  Waiter& operator=(const Waiter&) = delete;
 
-  // `on_stop` runs before the wake-up by the token, to take the waiter off wherever it queues.
-  void suspend(std::coroutine_handle<> handle, const TaskContext& context, Work on_stop);
+  // `leave` runs before the wake-up by the token, to take the waiter off wherever it queues. The
+  // token must not have stopped yet.
+  void suspend(std::coroutine_handle<> handle, const TaskContext& context, Work leave);
   // Without regard to the token.
   void suspend_uncancellable(std::coroutine_handle<> handle, const TaskContext& context);
   void wake();
   bool stopped() const { return stopped_; }
 
  private:
+  void on_stop() override;
+
   std::coroutine_handle<> handle_;
   Loop* loop_ = nullptr;
-  std::optional<StopCallback> stop_callback_;
+  Work leave_;
   bool stopped_ = false;
 };
 

@@ -36,6 +36,22 @@ Task<std::vector<T>> when_all(std::vector<Task<T>> tasks) {
   co_return results;
 }
 
+inline Task<void> when_all(std::vector<Task<void>> tasks) {
+  const TaskContext& context = co_await current_context();
+  std::size_t running = tasks.size();
+  WaitList done;
+  for (Task<void>& task : tasks) {
+    start(context, std::move(task), [&] {
+      if (--running == 0) {
+        done.notify_all();
+      }
+    });
+  }
+  while (running > 0) {
+    co_await done.wait_uncancellable();
+  }
+}
+
 template <typename T>
 struct FirstOf {
   std::size_t index;
@@ -43,7 +59,7 @@ struct FirstOf {
 };
 
 // Runs the tasks at the same time; when the first ends the others are asked to stop, and all have
-// ended before this returns. Needs at least one task.
+// ended before this returns; what they return is dropped. Needs at least one task.
 template <typename T>
 Task<FirstOf<T>> when_any(std::vector<Task<T>> tasks) {
   CHECK(!tasks.empty());

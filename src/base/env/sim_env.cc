@@ -75,7 +75,7 @@ struct SimEnv::Parts {
       : order(options.seed ^ 0x6f72646572),
         delays(options.seed ^ 0x64656c617973),
         random(options.seed),
-        loop(order, options.shuffle, options.wall_start),
+        loop(order, options.shuffle, options.wall_start, options.steps_per_instant_max),
         files(loop),
         blocking(loop, delays, options.blocking_delay_max) {}
 

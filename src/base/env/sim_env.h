@@ -21,6 +21,8 @@ class SimEnv {
     bool shuffle = false;
     // Virtual time that one piece of blocking work takes, at most (uniform, from the seed).
     Duration blocking_delay_max = std::chrono::milliseconds(2);
+    // More steps without time moving mean that something repeats without a wait: the run aborts.
+    std::uint64_t steps_per_instant_max = 10'000'000;
     WallTime wall_start = WallTime(std::chrono::seconds(1'700'000'000));
   };
   SimEnv();
@@ -31,7 +33,8 @@ class SimEnv {
 
   Env env();
 
-  // Adds to the trace; the hash also covers every step's virtual time.
+  // Adds to the trace; the hash also covers every step's virtual time and, with shuffle, every
+  // choice.
   void trace(std::string_view what);
   std::uint64_t trace_hash() const;
   std::uint64_t steps() const;

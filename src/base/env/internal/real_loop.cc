@@ -44,18 +44,27 @@ void RealLoop::cancel_timer(const TimerId& timer) {
 }
 
 bool RealLoop::run_until(const bool& done) {
+  CHECK(!running_, "the loop was run from inside its own work");
+  running_ = true;
   auto guard = boost::asio::make_work_guard(context_);
   context_.restart();
   while (!done) {
-    while (std::optional<Work> due = timers_.take_due(now())) {
-      (*due)();
-    }
+    run_due_timers();
     run_ready(done);
     if (!done) {
       wait_for_events();
     }
   }
+  running_ = false;
   return true;
+}
+
+// Those due now, not those that they start.
+void RealLoop::run_due_timers() {
+  const Instant now = clock_.now();
+  while (timers_.due(now, 1) > 0) {
+    timers_.take(0)();
+  }
 }
 
 // Only what is ready now: work that posts more work must not starve sockets and timers.
@@ -72,19 +81,20 @@ void RealLoop::run_ready(const bool& done) {
 }
 
 void RealLoop::wait_for_events() {
-  if (!ready_.empty()) {
+  // One event wakes us; the others that are there already are taken along. With work at hand or a
+  // timer due there is no wait, but events get their turn all the same.
+  if (Duration wait = time_to_wait(); wait == Duration::zero() || context_.run_one_for(wait) > 0) {
     context_.poll();
-    return;
   }
-  // One event wakes us; the others that are there already are taken along.
+}
+
+Duration RealLoop::time_to_wait() const {
   constexpr Duration kLongest = std::chrono::hours(1);
-  Duration wait = kLongest;
-  if (std::optional<Instant> next = timers_.next()) {
-    wait = std::clamp(*next - now(), Duration::zero(), kLongest);
+  if (!ready_.empty()) {
+    return Duration::zero();
   }
-  if (context_.run_one_for(wait) > 0) {
-    context_.poll();
-  }
+  std::optional<Instant> next = timers_.next();
+  return next ? std::clamp(*next - now(), Duration::zero(), kLongest) : kLongest;
 }
 
 }  // namespace internal

@@ -39,13 +39,16 @@ class RealLoop final : public Loop {
     std::coroutine_handle<> handle;
     Work work;
   };
+  void run_due_timers();
   void run_ready(const bool& done);
   void wait_for_events();
+  Duration time_to_wait() const;
 
   const Clock& clock_;
   boost::asio::io_context context_{1};
   std::deque<Ready> ready_;
   TimerQueue timers_;
+  bool running_ = false;
 };
 
 }  // namespace codeflare::internal

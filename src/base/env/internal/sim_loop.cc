@@ -1,5 +1,8 @@
 #include "base/env/internal/sim_loop.h"
 
+#include "base/check.h"
+
+#include <optional>
 #include <utility>
 
 namespace codeflare::internal {
@@ -28,34 +31,70 @@ void SimLoop::cancel_timer(const TimerId& timer) {
 }
 
 bool SimLoop::run_until(const bool& done) {
-  while (!done) {
-    if (!ready_.empty()) {
-      Ready next = take_ready();
-      ++steps_;
-      mix(static_cast<std::uint64_t>(now_.time_since_epoch().count()));
-      if (next.handle) {
-        next.handle.resume();
-      } else {
-        next.work();
-      }
-    } else if (std::optional<Work> due = timers_.take_due(now_)) {
-      (*due)();
-    } else if (std::optional<Instant> next = timers_.next()) {
-      now_ = *next;
-    } else {
-      return false;
-    }
+  CHECK(!running_, "the loop was run from inside its own work");
+  running_ = true;
+  while (!done && (run_ready() || run_due_timers() || advance())) {
+  }
+  running_ = false;
+  return done;
+}
+
+bool SimLoop::run_ready() {
+  if (ready_.empty()) {
+    return false;
+  }
+  if (std::size_t index = choose(ready_.size()); index > 0) {
+    std::swap(ready_.front(), ready_[index]);
+  }
+  Ready next = std::move(ready_.front());
+  ready_.pop_front();
+  step();
+  if (next.handle) {
+    next.handle.resume();
+  } else {
+    next.work();
   }
   return true;
 }
 
-SimLoop::Ready SimLoop::take_ready() {
-  if (shuffle_ && ready_.size() > 1) {
-    std::swap(ready_.front(), ready_[random_.below(ready_.size())]);
+// All that are due: whom they wake becomes ready together, as on the real loop.
+bool SimLoop::run_due_timers() {
+  // With more timers at one instant than this the order is varied among the first.
+  constexpr std::size_t kChoice = 64;
+  bool any = false;
+  while (std::size_t due = timers_.due(now_, shuffle_ ? kChoice : 1)) {
+    any = true;
+    Work work = timers_.take(choose(due));
+    step();
+    work();
   }
-  Ready next = std::move(ready_.front());
-  ready_.pop_front();
-  return next;
+  return any;
+}
+
+bool SimLoop::advance() {
+  std::optional<Instant> next = timers_.next();
+  if (!next) {
+    return false;
+  }
+  now_ = *next;
+  steps_here_ = 0;
+  return true;
+}
+
+std::size_t SimLoop::choose(std::size_t count) {
+  if (!shuffle_ || count < 2) {
+    return 0;
+  }
+  std::uint64_t index = random_.below(count);
+  mix(index);
+  return index;
+}
+
+void SimLoop::step() {
+  ++steps_;
+  CHECK(++steps_here_ <= steps_per_instant_max_,
+        "virtual time stands still: something repeats without a wait");
+  mix(static_cast<std::uint64_t>(now_.time_since_epoch().count()));
 }
 
 void SimLoop::mix(std::uint64_t value) {

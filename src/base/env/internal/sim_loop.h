@@ -6,6 +6,7 @@
 #include "base/env/random.h"
 
 #include <coroutine>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <string_view>
@@ -25,8 +26,12 @@ class SeededRandom final : public Random {
 // Virtual time: when nothing is ready, the clock jumps to the next timer.
 class SimLoop final : public Loop, public Clock {
  public:
-  SimLoop(Random& random, bool shuffle, WallTime wall_start)
-      : random_(random), shuffle_(shuffle), wall_start_(wall_start) {}
+  SimLoop(Random& random, bool shuffle, WallTime wall_start,
+          std::uint64_t steps_per_instant_max = 10'000'000)
+      : random_(random),
+        shuffle_(shuffle),
+        wall_start_(wall_start),
+        steps_per_instant_max_(steps_per_instant_max) {}
 
   Instant now() const override { return now_; }
   WallTime wall() const override { return wall_start_ + now_.time_since_epoch(); }
@@ -47,17 +52,27 @@ class SimLoop final : public Loop, public Clock {
     std::coroutine_handle<> handle;
     Work work;
   };
-  Ready take_ready();
+  // Each says whether there was anything to do.
+  bool run_ready();
+  bool run_due_timers();
+  bool advance();
+
+  // Which of `count` things that may happen now happens first.
+  std::size_t choose(std::size_t count);
+  void step();
   void mix(std::uint64_t value);
 
   Random& random_;
-  bool shuffle_;
-  WallTime wall_start_;
+  const bool shuffle_;
+  const WallTime wall_start_;
+  const std::uint64_t steps_per_instant_max_;
   Instant now_{std::chrono::seconds(1)};
   std::deque<Ready> ready_;
   TimerQueue timers_;
   std::uint64_t hash_ = 0xcbf29ce484222325;
   std::uint64_t steps_ = 0;
+  std::uint64_t steps_here_ = 0;  // since the clock moved
+  bool running_ = false;
 };
 
 }  // namespace codeflare::internal

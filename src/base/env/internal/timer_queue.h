@@ -2,7 +2,9 @@
 
 #include "base/async/loop.h"
 
+#include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <utility>
@@ -22,13 +24,20 @@ class TimerQueue {
   std::optional<Instant> next() const {
     return timers_.empty() ? std::nullopt : std::optional(timers_.begin()->first.when);
   }
-  // The first timer due at `now`, taken out.
-  std::optional<Work> take_due(Instant now) {
-    if (timers_.empty() || timers_.begin()->first.when > now) {
-      return std::nullopt;
+  // How many are due at `now`; counts no further than `limit`.
+  std::size_t due(Instant now, std::size_t limit) const {
+    std::size_t count = 0;
+    for (auto it = timers_.begin(); count < limit && it != timers_.end() && it->first.when <= now;
+         ++it) {
+      ++count;
     }
-    std::optional<Work> work(std::move(timers_.begin()->second));
-    timers_.erase(timers_.begin());
+    return count;
+  }
+  // Takes out the timer that `index` others precede.
+  Work take(std::size_t index) {
+    auto it = std::next(timers_.begin(), static_cast<std::ptrdiff_t>(index));
+    Work work = std::move(it->second);
+    timers_.erase(it);
     return work;
   }
 
