@@ -1,6 +1,7 @@
 #include "json/value.h"
 
 #include "json/internal/decimal.h"
+#include "json/internal/go_float.h"
 #include "json/internal/measure.h"
 #include "json/internal/member_index.h"
 
@@ -70,9 +71,7 @@ Value Value::integer(Arena& arena, std::int64_t value) {
 
 Value Value::real(Arena& arena, double value) {
   CHECK(std::isfinite(value));
-  std::array<char, 40> buffer;
-  auto [end, error] = std::to_chars(buffer.begin(), buffer.end(), value);
-  return number_text(arena.copy({buffer.begin(), end}));
+  return number_text(arena.copy(internal::go_json_number(value)));
 }
 
 Value Value::number_text(std::string_view text) {

@@ -63,7 +63,7 @@ class Value {
 
   static Value boolean(bool value);
   static Value integer(Arena& arena, std::int64_t value);
-  // The shortest text that reads back as the same double; it must be finite.
+  // The shortest digits that read back as the same double, which must be finite; as Go writes it.
   static Value real(Arena& arena, double value);
   // `text` must be a JSON number; it is kept as it is (not copied).
   static Value number_text(std::string_view text);

@@ -223,6 +223,10 @@ TEST(Value, equal_ignores_the_order_of_members_but_not_of_items) {
 TEST(Value, real_writes_the_shortest_text_that_reads_back) {
   Arena arena;
   EXPECT_EQ(Value::real(arena, 0.1).number(), "0.1");
+  EXPECT_EQ(Value::real(arena, 1e20).number(), "100000000000000000000");
+  EXPECT_EQ(Value::real(arena, 1e21).number(), "1e+21");
+  EXPECT_EQ(Value::real(arena, 1.5e-7).number(), "1.5e-7");
+  EXPECT_EQ(Value::real(arena, 0.000001).number(), "0.000001");
   EXPECT_EQ(Value::real(arena, -2.5).to_double(), -2.5);
 }
 

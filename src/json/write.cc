@@ -1,5 +1,6 @@
 #include "json/write.h"
 
+#include "json/internal/go_float.h"
 #include "json/internal/utf8.h"
 
 #include <array>
@@ -100,13 +101,6 @@ void append_value(std::string& out, const Value& value, std::size_t indent, std:
   out += is_object ? '}' : ']';
 }
 
-template <typename Number>
-void append_number(std::string& out, Number value) {
-  std::array<char, 40> buffer;
-  auto [end, error] = std::to_chars(buffer.begin(), buffer.end(), value);
-  out.append(buffer.begin(), end);
-}
-
 }  // namespace
 
 std::string to_text(const Value& value) {
@@ -196,16 +190,14 @@ Writer& Writer::string(std::string_view text) {
 }
 
 Writer& Writer::integer(std::int64_t value) {
-  separate();
-  append_number(out_, value);
-  return *this;
+  std::array<char, 24> buffer;
+  auto [end, error] = std::to_chars(buffer.begin(), buffer.end(), value);
+  return raw({buffer.begin(), end});
 }
 
 Writer& Writer::number(double value) {
   CHECK(std::isfinite(value));
-  separate();
-  append_number(out_, value);
-  return *this;
+  return raw(internal::go_json_number(value));
 }
 
 Writer& Writer::number_text(std::string_view text) {
