@@ -1,5 +1,6 @@
 """One Kubernetes control plane in one folder: etcd and kube-apiserver, and on request the programs around them."""
 
+import contextlib
 import http.client
 import json
 import os
@@ -76,6 +77,10 @@ class Cluster:
         if folder.exists() and any(folder.iterdir()):
             raise HarnessError(f"{folder} is not empty")
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        try:
+            (folder / "log").mkdir()
+        except FileExistsError:
+            raise HarnessError(f"another start in {folder} is under way") from None
         began = time.monotonic()
         starter = {"pid": os.getpid(), "start_time": processes.start_time(os.getpid())}
         server = f"https://127.0.0.1:{processes.free_port()}"
@@ -100,7 +105,6 @@ class Cluster:
 
     def _start(self, options):
         self.save()
-        (self.dir / "log").mkdir()
         # etcd needs no certificate, so it starts while openssl works.
         self._launch("etcd", components.etcd(self, options))
         self._make_credentials()
@@ -130,13 +134,15 @@ class Cluster:
         rows = [f'{self.state["tokens"][name]},{user},{name},"{group}"' for name, (user, group) in TOKENS.items()]
         tokens.write_text("\n".join(rows) + "\n")
 
-    def _launch(self, name, arguments):
+    def _launch(self, name, arguments, tied=None):
         argv = [str(Path(self.state["bin"]) / name), *arguments]
         # HOME: no program may read or write the user's own settings. No proxy: everything is on loopback.
         environment = {"HOME": str(self.dir), "PATH": os.environ.get("PATH", ""), "TMPDIR": str(self.dir)}
-        record = processes.start(name, argv, self.dir / "log" / f"{name}.log", environment, self.state["tied"])
-        self.state["processes"] = [p for p in self.state["processes"] if p["name"] != name] + [record]
-        self.save()
+        log = self.dir / "log" / f"{name}.log"
+        with processes.signals_held():
+            record = processes.start(name, argv, log, environment, self.state["tied"] if tied is None else tied)
+            self.state["processes"] = [p for p in self.state["processes"] if p["name"] != name] + [record]
+            self.save()
 
     # ---- talking to it
 
@@ -209,22 +215,23 @@ class Cluster:
         """Ends one process with a signal and starts it again with the same arguments, ports and data."""
         old = self.process(name)
         processes.stop([old], number)
-        self._launch(name, old["argv"][1:])
+        # Not tied: this caller ends at once, and the process must not.
+        self._launch(name, old["argv"][1:], tied=False)
         self._await_ready()
 
     def destroy(self):
+        with contextlib.suppress(HarnessError):
+            # Another caller may have restarted something since.
+            self.state = Cluster.load(self.dir).state
         # The data go as well, so nothing is gained by asking politely; etcd last, or the others would fill their logs.
         processes.stop(self.state["processes"][::-1])
         shutil.rmtree(self.dir, ignore_errors=True)
 
 
 def sweep(parent):
-    """Removes what a `run` left that was killed before it could: folders whose starter and processes are all gone."""
+    """Ends and removes what a `run` left behind that was killed before it could do so itself."""
     for path in Path(parent).glob("run-*/state.json"):
-        try:
+        with contextlib.suppress(HarnessError, KeyError):
             cluster = Cluster.load(path.parent)
-            gone = not any(processes.alive(p) for p in [cluster.state["starter"], *cluster.state["processes"]])
-        except (HarnessError, KeyError):
-            continue
-        if gone:
-            cluster.destroy()
+            if not processes.alive(cluster.state["starter"]):
+                cluster.destroy()

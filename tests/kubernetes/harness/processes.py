@@ -31,15 +31,35 @@ def alive(process):
 
 def die_with_parent(number):
     """For use between fork and exec: the kernel sends `number` when the starter dies, even by SIGKILL."""
+    starter = os.getpid()
 
     def call():
         LIBC.prctl(PR_SET_PDEATHSIG, number, 0, 0, 0)
+        if os.getppid() != starter:
+            os._exit(1)
 
     return call
 
 
+@contextlib.contextmanager
+def signals_held():
+    """No termination between the start of a process and the moment it is on record: nobody would stop it."""
+    held = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, held)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def start(name, argv, log, environment, tied):
     """Starts argv in a session of its own; `tied` makes it die with this process. Returns the record for state.json."""
+    tie = die_with_parent(signal.SIGKILL) if tied else lambda: None
+
+    def prepare():
+        signal.pthread_sigmask(signal.SIG_SETMASK, ())
+        tie()
+
     with open(log, "ab") as output:
         child = subprocess.Popen(
             argv,
@@ -48,7 +68,7 @@ def start(name, argv, log, environment, tied):
             stderr=subprocess.STDOUT,
             env=environment,
             start_new_session=True,
-            preexec_fn=die_with_parent(signal.SIGKILL) if tied else None,
+            preexec_fn=prepare,
         )
     began = start_time(child.pid)
     # The interpreter must not complain that the child still runs when this object goes away: it is meant to.

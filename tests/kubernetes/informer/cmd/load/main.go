@@ -45,9 +45,10 @@ type summary struct {
 	Count     int64   `json:"count"`
 	Seconds   float64 `json:"seconds"`
 	PerSecond float64 `json:"per_second"`
-	// Mean size of the JSON form, with and without managedFields; only for `create`.
-	MeanBytes      int64 `json:"mean_bytes,omitempty"`
-	MeanBytesPlain int64 `json:"mean_bytes_without_managed_fields,omitempty"`
+	// Mean sizes of a pod, only for `create`: JSON, JSON without managedFields, protobuf.
+	MeanJSON      int64 `json:"mean_json_bytes,omitempty"`
+	MeanJSONPlain int64 `json:"mean_json_bytes_without_managed_fields,omitempty"`
+	MeanProtobuf  int64 `json:"mean_protobuf_bytes,omitempty"`
 }
 
 func main() {
@@ -139,7 +140,7 @@ func create(ctx context.Context, clientset kubernetes.Interface, o options) (sum
 		return summary{}, err
 	}
 	pods := clientset.CoreV1().Pods(o.namespace)
-	var full, plain atomic.Int64
+	var full, plain, protobuf atomic.Int64
 	err := forEach(ctx, o.pods, o.workers, func(ctx context.Context, i int) error {
 		pod, err := pods.Create(ctx, newPod(o.seed, i), metav1.CreateOptions{})
 		if err != nil {
@@ -152,12 +153,15 @@ func create(ctx context.Context, clientset kubernetes.Interface, o options) (sum
 			return err
 		}
 		full.Add(jsonSize(pod))
+		protobuf.Add(int64(pod.Size()))
 		pod.ManagedFields = nil
 		plain.Add(jsonSize(pod))
 		return nil
 	})
 	n := int64(o.pods)
-	return summary{Event: "created", Count: n, MeanBytes: full.Load() / n, MeanBytesPlain: plain.Load() / n}, err
+	s := summary{Event: "created", Count: n}
+	s.MeanJSON, s.MeanJSONPlain, s.MeanProtobuf = full.Load()/n, plain.Load()/n, protobuf.Load()/n
+	return s, err
 }
 
 func updateStatus(ctx context.Context, clientset kubernetes.Interface, o options) (summary, error) {
