@@ -99,6 +99,12 @@ std::uint64_t Object::revision() const {
   return error == std::errc() && end == text.data() + text.size() ? value : 0;
 }
 
+std::string Object::string_at(std::initializer_list<std::string_view> path) const {
+  Result<json::Document> tree = json::parse_in_place(text());
+  const json::Value* value = tree ? tree->root.get(path) : nullptr;
+  return value != nullptr && value->is_string() ? std::string(value->as_string()) : std::string();
+}
+
 Result<json::Document> Object::parse() const {
   return json::parse(text());
 }

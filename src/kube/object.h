@@ -44,6 +44,10 @@ class Object {
   // The whole tree. The text was validated when the object was made or the parse says why not.
   Result<json::Document> parse() const;
 
+  // The text of the string at a path of member names; empty when there is none. Reads the whole
+  // tree: for more than a few fields, parse once.
+  std::string string_at(std::initializer_list<std::string_view> path) const;
+
   // The model struct T, by its codec; include the kind's codec header.
   template <typename T>
   Result<T> as() const;
