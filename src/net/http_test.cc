@@ -1,6 +1,6 @@
 #include "net/http.h"
 
-#include "base/env/internal/sim_loop.h"  // lint: allow(internal) SimEnv comes next
+#include "base/env/sim_env.h"
 #include "net/testing/scripted_service.h"
 
 #include <gtest/gtest.h>
@@ -29,17 +29,15 @@ TEST(Body, of_no_bytes_is_no_stream) {
 }
 
 std::optional<Result<std::string>> read_pieces(std::vector<std::string> pieces, std::size_t max) {
-  internal::SeededRandom random(1);
-  internal::SimLoop loop(random, false, WallTime());
-  return run(loop, read_all(std::make_unique<testing::ListBody>(std::move(pieces)), max));
+  SimEnv sim;
+  return run(sim.env().loop, read_all(std::make_unique<testing::ListBody>(std::move(pieces)), max));
 }
 
 TEST(ReadAll, joins_pieces_up_to_exactly_the_limit) {
   EXPECT_EQ(**read_pieces({"ab", "c", "def"}, 6), "abcdef");
   EXPECT_EQ((*read_pieces({"ab", "c", "def"}, 5)).error().code, ErrorCode::too_large);
-  internal::SeededRandom random(1);
-  internal::SimLoop loop(random, false, WallTime());
-  EXPECT_EQ(**run(loop, read_all(nullptr, 0)), "");
+  SimEnv sim;
+  EXPECT_EQ(**run(sim.env().loop, read_all(nullptr, 0)), "");
 }
 
 TEST(MakeResponse, knows_its_size) {

@@ -1,6 +1,6 @@
 #include "net/in_process.h"
 
-#include "base/env/internal/sim_loop.h"  // lint: allow(internal) SimEnv comes next
+#include "base/env/sim_env.h"
 #include "net/testing/scripted_service.h"
 
 #include <gtest/gtest.h>
@@ -11,8 +11,8 @@ namespace {
 using testing::ScriptedService;
 
 struct Sim {
-  internal::SeededRandom random{1};
-  internal::SimLoop loop{random, false, WallTime()};
+  SimEnv world;
+  Loop& loop = world.env().loop;
 };
 
 Task<Result<Response>> echo(Request request) {

@@ -1,7 +1,7 @@
 #include "net/sim_link.h"
 
 #include "base/async/sleep.h"
-#include "base/env/internal/sim_loop.h"  // lint: allow(internal) SimEnv comes next
+#include "base/env/sim_env.h"
 #include "net/testing/scripted_service.h"
 
 #include <gtest/gtest.h>
@@ -16,9 +16,10 @@ using namespace std::chrono_literals;
 constexpr std::size_t kMany = 1u << 20;
 
 struct Sim {
-  explicit Sim(std::uint64_t seed = 1) : random(seed), loop(random, false, WallTime()) {}
-  internal::SeededRandom random;
-  internal::SimLoop loop;
+  explicit Sim(std::uint64_t seed = 1) : world({.seed = seed}) {}
+  SimEnv world;
+  Random& random = world.env().random;
+  Loop& loop = world.env().loop;
   int effects = 0;
   ScriptedService target{[this](Request) -> Task<Result<Response>> {
     ++effects;
