@@ -1,0 +1,198 @@
+#include "net/internal/connection_pool.h"
+
+#include "base/async/sleep.h"
+#include "base/base64.h"
+#include "net/internal/http1.h"
+#include "net/internal/real_resolve.h"
+
+#include <utility>
+
+namespace codeflare::net::internal {
+
+ConnectionPool::ConnectionPool(Env env, Url endpoint, ClientOptions options,
+                               std::shared_ptr<TlsContext> tls)
+    : env_(env),
+      endpoint_(std::move(endpoint)),
+      options_(std::move(options)),
+      tls_(std::move(tls)) {
+  // The key lives in the TLS context alone.
+  options_.tls = {};
+}
+
+ConnectionPool::~ConnectionPool() {
+  if (expiry_) {
+    env_.loop.cancel_timer(*expiry_);
+  }
+}
+
+std::string ConnectionPool::proxy_authorization() const {
+  if (!options_.proxy || (options_.proxy->user.empty() && options_.proxy->password.empty())) {
+    return {};
+  }
+  return "Basic " + to_base64(options_.proxy->user + ":" + options_.proxy->password);
+}
+
+void ConnectionPool::set_tls(std::shared_ptr<TlsContext> tls) {
+  tls_ = std::move(tls);
+  idle_.clear();
+  ++generation_;
+}
+
+std::unique_ptr<ClientConnection> ConnectionPool::take_idle() {
+  drop_expired();
+  if (idle_.empty()) {
+    return nullptr;
+  }
+  // The most recently used: the others may expire.
+  std::unique_ptr<ClientConnection> connection = std::move(idle_.back());
+  idle_.pop_back();
+  connection->stream.socket().unwatch();
+  return connection;
+}
+
+void ConnectionPool::give_back(std::unique_ptr<ClientConnection> connection) {
+  if (!connection->input.empty() || connection->generation != generation_ ||
+      options_.idle_connections_max == 0) {
+    return;
+  }
+  connection->idle_since = env_.loop.now();
+  watch_idle(*connection);
+  idle_.push_back(std::move(connection));
+  if (idle_.size() > options_.idle_connections_max) {
+    idle_.pop_front();
+  }
+  start_expiry();
+}
+
+void ConnectionPool::watch_idle(ClientConnection& connection) {
+  connection.stream.socket().watch([weak = weak_from_this(), &connection] {
+    if (std::shared_ptr<ConnectionPool> pool = weak.lock()) {
+      pool->on_idle_readable(connection);
+    }
+  });
+}
+
+// Nothing may arrive on an idle connection but its end (and what TLS keeps to itself).
+void ConnectionPool::on_idle_readable(ClientConnection& connection) {
+  if (connection.stream.try_read(buffer_).kind == Io::Kind::want_read) {
+    watch_idle(connection);
+    return;
+  }
+  idle_.remove_if([&](const auto& each) { return each.get() == &connection; });
+}
+
+void ConnectionPool::start_expiry() {
+  if (!expiry_ && !idle_.empty()) {
+    expiry_ =
+        env_.loop.start_timer(after(idle_.front()->idle_since, options_.idle_timeout), [this] {
+          expiry_.reset();
+          drop_expired();
+          start_expiry();
+        });
+  }
+}
+
+void ConnectionPool::drop_expired() {
+  Instant now = env_.loop.now();
+  while (!idle_.empty() && after(idle_.front()->idle_since, options_.idle_timeout) <= now) {
+    idle_.pop_front();
+  }
+}
+
+Task<Result<std::unique_ptr<ClientConnection>>> ConnectionPool::connect() {
+  std::string what = "connect to " + endpoint_.host_and_port();
+  Result<std::unique_ptr<ClientConnection>> connection =
+      co_await with_timeout(options_.connect_timeout, what, connect_now());
+  if (!connection && connection.error().code == ErrorCode::deadline_exceeded) {
+    // Nothing was sent yet, so nothing can have happened.
+    co_return fail(unavailable(connection.error().message));
+  }
+  co_return connection;
+}
+
+Task<Result<std::unique_ptr<ClientConnection>>> ConnectionPool::connect_now() {
+  std::uint64_t generation = generation_;
+  std::shared_ptr<TlsContext> tls = tls_;
+  CO_TRY_ASSIGN(Socket socket, co_await connect_socket(options_.proxy.value_or(endpoint_)));
+  ++connects_;
+  socket.set_no_delay();
+  socket.set_dead_peer_detection(
+      {options_.keepalive_idle, options_.keepalive_probes, options_.user_timeout});
+  std::unique_ptr<TlsSession> session;
+  if (tls != nullptr) {
+    if (options_.proxy) {
+      CO_TRY(co_await open_tunnel(socket));
+    }
+    CO_TRY_ASSIGN(session, tls->start(socket, endpoint_.host));
+    Result<void> secured = co_await session->handshake(socket);
+    if (!secured) {
+      co_return fail(secured.error().with_context("TLS with " + endpoint_.host_and_port()));
+    }
+  }
+  auto connection =
+      std::make_unique<ClientConnection>(Stream(std::move(socket), std::move(session)));
+  connection->generation = generation;
+  co_return connection;
+}
+
+// Tries every address; reports the last failure.
+Task<Result<Socket>> ConnectionPool::connect_socket(const Url& to) {
+  std::string host = to.host;
+  CO_TRY_ASSIGN(std::vector<Endpoint> endpoints, co_await resolve(env_, std::move(host), to.port));
+  Error error = unavailable("no address");
+  for (const Endpoint& endpoint : endpoints) {
+    Result<Socket> socket = co_await connect_to(env_.loop, endpoint);
+    if (socket || socket.error().code == ErrorCode::cancelled) {
+      co_return socket;
+    }
+    error = std::move(socket).error();
+  }
+  co_return fail(std::move(error));
+}
+
+// Asks the proxy to pass bytes on to the endpoint.
+Task<Result<void>> ConnectionPool::open_tunnel(Socket& socket) {
+  std::string what = "proxy " + options_.proxy->host_and_port();
+  std::string target = endpoint_.host_and_port();
+  Request request{.method = "CONNECT", .target = target, .headers = {{"Host", target}}};
+  if (std::string authorization = proxy_authorization(); !authorization.empty()) {
+    request.headers.add("Proxy-Authorization", std::move(authorization));
+  }
+  std::string head;
+  CO_TRY(write_request_head(head, request, {}));
+  // The tunnel's bytes belong to TLS: the answer is read without a byte too many.
+  Stream stream(std::move(socket));
+  Result<void> sent = co_await stream.write(head);
+  if (!sent) {
+    co_return fail(sent.error().with_context(what));
+  }
+  HeadScanner scanner(options_.header_bytes_max);
+  std::string answer;
+  std::optional<std::size_t> size;
+  while (!size) {
+    char byte = 0;
+    Result<std::size_t> count = co_await stream.read(std::span(&byte, 1));
+    if (!count || *count == 0) {
+      co_return fail(count ? unavailable(what + " closed the connection")
+                           : count.error().with_context(what));
+    }
+    answer += byte;
+    Wire<std::optional<std::size_t>> scanned = scanner.scan(answer);
+    if (!scanned) {
+      co_return fail(unavailable(what + ": " + scanned.error().what));
+    }
+    size = *scanned;
+  }
+  socket = std::move(stream.socket());
+  Wire<ResponseHead> response = parse_response_head(answer, "CONNECT");
+  if (!response) {
+    co_return fail(unavailable(what + ": " + response.error().what));
+  }
+  if (response->status < 200 || response->status > 299) {
+    co_return fail(unavailable(what + " refused to connect to " + target + ": status " +
+                               std::to_string(response->status)));
+  }
+  co_return Result<void>();
+}
+
+}  // namespace codeflare::net::internal

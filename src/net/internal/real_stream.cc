@@ -1,0 +1,80 @@
+#include "net/internal/real_stream.h"
+
+#include "net/internal/real_tls.h"
+
+#include <utility>
+
+namespace codeflare::net::internal {
+
+Stream::Stream(Socket socket, std::unique_ptr<TlsSession> tls)
+    : socket_(std::move(socket)), tls_(std::move(tls)) {}
+Stream::Stream(Stream&&) noexcept = default;
+Stream::~Stream() = default;
+
+Io Stream::try_read(std::span<char> buffer) {
+  return tls_ != nullptr ? tls_->try_read(buffer) : socket_.try_read(buffer);
+}
+
+Io Stream::try_write(std::span<const iovec> pieces) {
+  return tls_ != nullptr ? tls_->try_write(pieces) : socket_.try_write(pieces);
+}
+
+bool Stream::holds_input() const {
+  return tls_ != nullptr && tls_->holds_input();
+}
+
+Error Stream::last_error() const {
+  return tls_ != nullptr ? tls_->last_error() : socket_.last_error();
+}
+
+Task<Result<std::size_t>> Stream::read(std::span<char> buffer) {
+  for (;;) {
+    Io io = try_read(buffer);
+    if (io.wants()) {
+      CO_TRY(co_await socket_.wanted(io));
+      continue;
+    }
+    if (io.kind == Io::Kind::failed) {
+      co_return fail(last_error());
+    }
+    co_return io.bytes;
+  }
+}
+
+Task<Result<void>> Stream::write(std::span<iovec> pieces) {
+  while (!pieces.empty()) {
+    Io io = try_write(pieces);
+    if (io.wants()) {
+      CO_TRY(co_await socket_.wanted(io));
+      continue;
+    }
+    if (io.kind != Io::Kind::done) {
+      co_return fail(io.kind == Io::Kind::end ? unavailable("connection closed by the other side")
+                                              : last_error());
+    }
+    bytes_written_ += io.bytes;
+    while (!pieces.empty() && io.bytes >= pieces[0].iov_len) {
+      io.bytes -= pieces[0].iov_len;
+      pieces = pieces.subspan(1);
+    }
+    if (!pieces.empty()) {
+      pieces[0].iov_base = static_cast<char*>(pieces[0].iov_base) + io.bytes;
+      pieces[0].iov_len -= io.bytes;
+    }
+  }
+  co_return Result<void>();
+}
+
+Task<Result<void>> Stream::write(std::string_view text) {
+  iovec piece{const_cast<char*>(text.data()), text.size()};
+  co_return co_await write(std::span(&piece, 1));
+}
+
+void Stream::finish_writing() {
+  if (tls_ != nullptr) {
+    tls_->send_close_notify();
+  }
+  socket_.shutdown_write();
+}
+
+}  // namespace codeflare::net::internal

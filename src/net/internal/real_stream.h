@@ -1,0 +1,46 @@
+#pragma once
+
+#include "net/internal/real_socket.h"
+#include "net/internal/real_tls.h"
+
+#include <cstdint>
+#include <memory>
+#include <span>
+
+namespace codeflare::net::internal {
+
+// A connection's bytes, plain or through TLS.
+class Stream {
+ public:
+  explicit Stream(Socket socket, std::unique_ptr<TlsSession> tls = nullptr);
+  Stream(Stream&&) noexcept;
+  ~Stream();
+
+  Io try_read(std::span<char> buffer);
+  // Whether try_read may have bytes although the socket has not become readable again.
+  bool holds_input() const;
+
+  // At least one byte; zero at the end of the stream. `buffer` may be shared by all streams of a
+  // loop: it is touched only when bytes arrive, in the step that returns.
+  Task<Result<std::size_t>> read(std::span<char> buffer);
+  // All of it; the memory and the list stay the caller's, the list is used up. A write that was
+  // given up leaves the stream unusable.
+  Task<Result<void>> write(std::span<iovec> pieces);
+  Task<Result<void>> write(std::string_view text);
+
+  std::uint64_t bytes_written() const { return bytes_written_; }
+  // Tells the peer that nothing more comes, without waiting.
+  void finish_writing();
+  Socket& socket() { return socket_; }
+  TlsSession* tls() { return tls_.get(); }
+
+ private:
+  Io try_write(std::span<const iovec> pieces);
+  Error last_error() const;
+
+  Socket socket_;
+  std::unique_ptr<TlsSession> tls_;
+  std::uint64_t bytes_written_ = 0;
+};
+
+}  // namespace codeflare::net::internal

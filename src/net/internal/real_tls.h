@@ -1,0 +1,56 @@
+#pragma once
+
+#include "net/http.h"
+#include "net/internal/real_socket.h"
+#include "net/tls.h"
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace codeflare::net::internal {
+
+// TLS on one connection, on top of a socket's descriptor. Idle sessions hold no record buffers.
+class TlsSession {
+ public:
+  struct Parts;
+  explicit TlsSession(std::unique_ptr<Parts> parts);
+  ~TlsSession();
+
+  // Awaits the handshake on the socket that the session was started on. Fails with
+  // failed_precondition and one clear line when a certificate is not accepted.
+  Task<Result<void>> handshake(Socket& socket);
+
+  Io try_read(std::span<char> buffer);
+  Io try_write(std::span<const iovec> pieces);
+  bool holds_input() const;
+  Error last_error() const;
+  void send_close_notify();
+
+  // Of a client, on the server's side.
+  std::optional<Peer::Certificate> verified_certificate() const;
+  bool foreign_certificate() const;
+
+ private:
+  std::unique_ptr<Parts> parts_;
+};
+
+// Keys, certificates and rules that many sessions share.
+class TlsContext {
+ public:
+  static Result<std::shared_ptr<TlsContext>> for_client(const TlsClientOptions& options);
+  static Result<std::shared_ptr<TlsContext>> for_server(const TlsServerOptions& options);
+  ~TlsContext();
+
+  // `host` is the name or address to verify (client side).
+  Result<std::unique_ptr<TlsSession>> start(const Socket& socket, const std::string& host) const;
+
+ private:
+  struct Parts;
+  explicit TlsContext(std::unique_ptr<Parts> parts);
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace codeflare::net::internal
