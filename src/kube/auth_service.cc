@@ -88,6 +88,7 @@ Task<Result<net::Response>> AuthService::send(net::Request request) {
     request.headers.set("User-Agent", options_.user_agent);
   }
   add_impersonation(options_.impersonation, request.headers);
+  request.target.insert(0, options_.target_prefix);
   bool own_credentials = request.headers.has("Authorization");
   CO_TRY_ASSIGN(CredentialRef credential, co_await source_.get());
   if (own_credentials || !source_.renewable()) {

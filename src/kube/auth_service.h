@@ -52,6 +52,8 @@ class Transport {
 struct AuthOptions {
   Impersonation impersonation{};
   std::string user_agent = "codeflare";  // for requests that bring none
+  // Put before every target: the path of the server's URL.
+  std::string target_prefix{};
   // A body of at most this many bytes is kept until the answer is known.
   std::size_t replay_bytes_max = std::size_t{4} << 20;
 };

@@ -24,8 +24,9 @@ class Attempts {
     text_ += (text_.empty() ? "" : "; ") + std::string(place) + ": " + std::string(why);
   }
   Error error() const {
-    return not_found("no Kubernetes configuration found (" + text_ +
-                     "); give --kubeconfig, set KUBECONFIG, or run codeflare up for a local cluster");
+    return not_found(
+        "no Kubernetes configuration found (" + text_ +
+        "); give --kubeconfig, set KUBECONFIG, or run codeflare up for a local cluster");
   }
 
  private:

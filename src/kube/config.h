@@ -77,9 +77,9 @@ struct Config {
 };
 
 struct ConfigOptions {
-  std::string explicit_path{};  // --kubeconfig: must exist, nothing else is looked at
-  std::string context{};        // --context: instead of current-context
-  std::string ns{};             // --namespace: instead of the context's
+  std::string explicit_path{};    // --kubeconfig: must exist, nothing else is looked at
+  std::string context{};          // --context: instead of current-context
+  std::string ns{};               // --namespace: instead of the context's
   Impersonation impersonation{};  // --as, --as-group, --as-uid: instead of the user's
 };
 

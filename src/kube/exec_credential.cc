@@ -86,8 +86,9 @@ Result<std::optional<WallTime>> expiry_of(const json::Value& status) {
   }
   Result<WallTime> time = parse_rfc3339(text);
   if (!time) {
-    return fail(invalid_argument("status.expirationTimestamp: expected a time such as "
-                                 "2030-01-02T15:04:05Z"));
+    return fail(
+        invalid_argument("status.expirationTimestamp: expected a time such as "
+                         "2030-01-02T15:04:05Z"));
   }
   return *time;
 }
@@ -158,8 +159,9 @@ void ExecCredentialSource::refused(const CredentialRef& used) {
 Result<bool> ExecCredentialSource::interactive() const {
   const std::string& mode = auth_.plugin.interactive_mode;
   if (mode == "Always" && !options_.stdin_is_terminal) {
-    return fail(failure("needs a terminal to ask questions (interactiveMode: Always), and standard "
-                        "input is none"));
+    return fail(
+        failure("needs a terminal to ask questions (interactiveMode: Always), and standard "
+                "input is none"));
   }
   return mode != "Never" && options_.stdin_is_terminal;
 }

@@ -27,8 +27,8 @@ Result<ExecStatus> parse_exec_status(std::string_view text, std::string_view api
 // The value of KUBERNETES_EXEC_INFO; with the cluster when the plugin asks for it.
 std::string exec_info(const ExecAuth& auth, const Config& config, bool interactive);
 
-// Credentials from a program that prints them, client.authentication.k8s.io v1 and v1beta1. They are
-// kept until shortly before they expire or until the server refuses them; however many requests
+// Credentials from a program that prints them, client.authentication.k8s.io v1 and v1beta1. They
+// are kept until shortly before they expire or until the server refuses them; however many requests
 // wait, the program runs once. Its error output goes to ours, not into messages.
 class ExecCredentialSource final : public CredentialSource {
  public:

@@ -23,13 +23,13 @@ Result<std::string> server_of(const std::string& host, const std::string& port) 
   int number = 0;
   auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), number);
   if (error != std::errc() || end != port.data() + port.size() || number < 1 || number > 65535) {
-    return fail(failed_precondition(
-        "KUBERNETES_SERVICE_PORT: expected a port between 1 and 65535"));
+    return fail(
+        failed_precondition("KUBERNETES_SERVICE_PORT: expected a port between 1 and 65535"));
   }
   std::string authority = host.contains(':') ? "[" + host + "]" : host;
   Result<internal::ServerUrl> url =
       internal::parse_server_url("https://" + authority + ":" + port, true);
-  if (!url) {
+  if (!url || !url->prefix.empty()) {
     return fail(failed_precondition("KUBERNETES_SERVICE_HOST: expected a host name or IP address"));
   }
   return url->to_string();
@@ -79,8 +79,9 @@ Result<Config> in_cluster_config(Env env) {
   std::string host = env.variables.get("KUBERNETES_SERVICE_HOST").value_or("");
   std::string port = env.variables.get("KUBERNETES_SERVICE_PORT").value_or("");
   if (host.empty() || port.empty()) {
-    return fail(not_found("not in a pod: KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT "
-                          "are not both set"));
+    return fail(
+        not_found("not in a pod: KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT "
+                  "are not both set"));
   }
   Config config;
   TRY_ASSIGN(config.server, server_of(host, port));

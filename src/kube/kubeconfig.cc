@@ -33,6 +33,58 @@ void merge_entries(std::vector<Entry>& into, std::vector<Entry> from) {
   }
 }
 
+constexpr Duration kLockPatience = std::chrono::seconds(5);
+constexpr Duration kLockPause = std::chrono::milliseconds(50);
+
+// Exists while held, as kubectl's does; removed in the end.
+class LockFile {
+ public:
+  static Result<LockFile> take(FileSystem& files, const std::string& path) {
+    Result<void> created = files.create(path);
+    if (!created && created.error().code == ErrorCode::already_exists) {
+      return fail(resource_exhausted(
+          path + ": another program is changing the kubeconfig; if none is, remove this file"));
+    }
+    if (!created) {
+      return fail(std::move(created).error());
+    }
+    return LockFile(files, path);
+  }
+  LockFile(LockFile&& other) noexcept
+      : files_(other.files_), path_(std::exchange(other.path_, {})) {}
+  LockFile& operator=(LockFile&&) = delete;
+  ~LockFile() {
+    if (!path_.empty()) {
+      (void)files_->remove(path_);
+    }
+  }
+
+ private:
+  LockFile(FileSystem& files, std::string path) : files_(&files), path_(std::move(path)) {}
+  FileSystem* files_;
+  std::string path_;
+};
+
+Result<void> edit_once(FileSystem& files, const std::string& path, const KubeconfigChange& change) {
+  TRY(files.make_directories(parent_path(path), 0700));
+  TRY_ASSIGN(LockFile lock, LockFile::take(files, path + ".lock"));
+  Result<std::string> old_text = files.read(path, kFileBytesMax);
+  if (!old_text && old_text.error().code == ErrorCode::not_found) {
+    old_text = std::string();
+  }
+  if (!old_text) {
+    return fail(std::move(old_text).error().with_context("kubeconfig"));
+  }
+  TRY_ASSIGN(KubeconfigEditor editor, KubeconfigEditor::parse(*old_text, path));
+  std::string before = editor.text();
+  TRY(change(editor));
+  std::string after = editor.text();
+  if (after == before) {
+    return {};
+  }
+  return files.write(path, after, {.mode = 0600, .atomic = true});
+}
+
 }  // namespace
 
 Error ConfigPlace::error(std::string_view field, std::string_view what) const {
@@ -119,6 +171,19 @@ Result<std::string> kubeconfig_to_edit(Env env, const std::string& explicit_path
         "no kubeconfig to write to: neither KUBECONFIG nor HOME is set; give --kubeconfig"));
   }
   return join_path(home, ".kube/config");
+}
+
+Task<Result<void>> edit_kubeconfig(Env env, std::string path, KubeconfigChange change) {
+  Instant give_up = after(env.clock.now(), kLockPatience);
+  while (true) {
+    Result<void> edited =
+        co_await run_blocking(env, [&] { return edit_once(env.files, path, change); });
+    if (edited || edited.error().code != ErrorCode::resource_exhausted ||
+        env.clock.now() >= give_up) {
+      co_return edited;
+    }
+    CO_TRY(co_await sleep_for(kLockPause));
+  }
 }
 
 }  // namespace codeflare::kube

@@ -44,8 +44,8 @@ Result<const ContextEntry*> choose_context(const Kubeconfig& kubeconfig,
     return context;
   }
   if (!wanted.empty()) {
-    return fail(anywhere.error("contexts", "no context " + quoted(name) +
-                                               " as asked for by --context, " + known));
+    return fail(anywhere.error(
+        "contexts", "no context " + quoted(name) + " as asked for by --context, " + known));
   }
   ConfigPlace place{kubeconfig.current_context_file, ""};
   return fail(place.error("current-context", "no context " + quoted(name) + ", " + known));
@@ -58,7 +58,8 @@ Result<const ClusterEntry*> cluster_of(const Kubeconfig& kubeconfig, const Conte
   }
   const ClusterEntry* cluster = kubeconfig.cluster(context.cluster);
   if (cluster == nullptr) {
-    return fail(context.place.error("cluster", "no cluster " + quoted(context.cluster) + ", " + known));
+    return fail(
+        context.place.error("cluster", "no cluster " + quoted(context.cluster) + ", " + known));
   }
   return cluster;
 }
@@ -67,9 +68,9 @@ Result<const ClusterEntry*> cluster_of(const Kubeconfig& kubeconfig, const Conte
 Result<const UserEntry*> user_of(const Kubeconfig& kubeconfig, const ContextEntry& context) {
   const UserEntry* user = kubeconfig.user(context.user);
   if (user == nullptr && !context.user.empty()) {
-    return fail(context.place.error("user", "no user " + quoted(context.user) +
-                                                ", expected one of the users: " +
-                                                quoted_list(names_of(kubeconfig.users))));
+    return fail(context.place.error(
+        "user", "no user " + quoted(context.user) +
+                    ", expected one of the users: " + quoted_list(names_of(kubeconfig.users))));
   }
   return user;
 }
@@ -114,7 +115,8 @@ Result<void> resolve_namespace(const ContextEntry& context, const std::string& w
     return {};
   }
   if (!model::check_dns1123_label(ns).empty()) {
-    std::string what = "expected a namespace name (at most 63 of a-z, 0-9 and -), found " + quoted(ns);
+    std::string what =
+        "expected a namespace name (at most 63 of a-z, 0-9 and -), found " + quoted(ns);
     return fail(wanted.empty() ? context.place.error("namespace", what)
                                : invalid_argument("--namespace: " + what));
   }
@@ -124,13 +126,14 @@ Result<void> resolve_namespace(const ContextEntry& context, const std::string& w
 
 // Over plain HTTP anybody on the way could read and use them, so they are not even looked at.
 void withhold_credentials(const ClusterEntry& cluster, Config& config) {
-  bool any = !std::holds_alternative<std::monostate>(config.auth) ||
-             !config.tls.certificate_pem.empty();
+  bool any =
+      !std::holds_alternative<std::monostate>(config.auth) || !config.tls.certificate_pem.empty();
   config.auth = {};
   config.tls = {};
   if (any) {
     config.warnings.push_back(
-        cluster.place.error("server", "is plain http: the user's credentials are not sent").message);
+        cluster.place.error("server", "is plain http: the user's credentials are not sent")
+            .message);
   }
 }
 

@@ -11,6 +11,8 @@ namespace codeflare::kube::internal {
 namespace {
 
 constexpr Duration kPeriod = std::chrono::seconds(60);
+// After a failure the old token serves on, and the file is tried sooner.
+constexpr Duration kRetryPeriod = std::chrono::seconds(10);
 constexpr std::size_t kTokenBytesMax = std::size_t{1} << 20;
 
 CredentialRef bearer(std::string_view token) {
@@ -21,7 +23,8 @@ CredentialRef bearer(std::string_view token) {
 
 }  // namespace
 
-TokenFileSource::TokenFileSource(Env env, BearerTokenFile file) : env_(env), file_(std::move(file)) {
+TokenFileSource::TokenFileSource(Env env, BearerTokenFile file)
+    : env_(env), file_(std::move(file)) {
   if (!file_.fallback.empty()) {
     cached_ = bearer(file_.fallback);
   }
@@ -32,6 +35,9 @@ Task<Result<CredentialRef>> TokenFileSource::get() {
     Result<void> read = co_await flight_.run([this] { return read_again(); });
     if (!read && (cached_ == nullptr || read.error().code == ErrorCode::cancelled)) {
       co_return fail(std::move(read).error());
+    }
+    if (!read) {
+      read_at_ = env_.clock.now() - (kPeriod - kRetryPeriod);
     }
   }
   co_return cached_;

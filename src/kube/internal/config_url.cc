@@ -4,6 +4,7 @@
 #include <boost/url/url_view.hpp>
 
 #include <algorithm>
+#include <charconv>
 #include <optional>
 
 namespace codeflare::kube::internal {
@@ -22,8 +23,16 @@ std::optional<boost::urls::url_view> parse_url(std::string_view text) {
   return url.has_value() ? std::optional(*url) : std::nullopt;
 }
 
-bool valid_port(const boost::urls::url_view& url) {
-  return !url.has_port() || (!url.port().empty() && url.port_number() != 0);
+// Zero when it is not between 1 and 65535. (The library's own number wraps around.)
+int port_of(const boost::urls::url_view& url, int usual) {
+  if (!url.has_port()) {
+    return usual;
+  }
+  auto text = url.port();
+  int port = 0;
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
+  bool valid = error == std::errc() && end == text.data() + text.size() && port <= 65535;
+  return valid ? port : 0;
 }
 
 std::string host_of(const boost::urls::url_view& url) {
@@ -75,10 +84,10 @@ Result<ServerUrl> parse_server_url(std::string_view text, bool default_tls) {
   if (!valid_host(server.host)) {
     return bad_server("found no valid host in it");
   }
-  if (!valid_port(*url)) {
+  server.port = port_of(*url, server.tls ? 443 : 80);
+  if (server.port == 0) {
     return bad_server("found a port that is not between 1 and 65535");
   }
-  server.port = url->has_port() ? url->port_number() : server.tls ? 443 : 80;
   auto path = url->encoded_path();
   server.prefix.assign(path.data(), path.size());
   while (server.prefix.ends_with('/')) {
@@ -101,7 +110,7 @@ Result<void> check_proxy_url(std::string_view text) {
   if (scheme != "http" && scheme != "https" && scheme != "socks5") {
     return bad("found another scheme");
   }
-  if (url->host_address().empty() || !valid_port(*url)) {
+  if (url->host_address().empty() || port_of(*url, 80) == 0) {
     return bad("found no host or no valid port in it");
   }
   return {};

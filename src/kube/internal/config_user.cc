@@ -62,11 +62,11 @@ Result<void> resolve_token(FileSystem& files, const UserEntry& user, Config& con
     return {};
   }
   if (token.empty()) {
-    TRY_ASSIGN(std::string text, read_named_file(files, user.place, "tokenFile", user.token_file,
-                                                 kTokenBytesMax));
+    TRY_ASSIGN(std::string text,
+               read_named_file(files, user.place, "tokenFile", user.token_file, kTokenBytesMax));
     if (Result<std::string> clean = clean_token(text); !clean) {
-      return fail(user.place.error("tokenFile", "in " + user.token_file + ": " +
-                                                    clean.error().message));
+      return fail(
+          user.place.error("tokenFile", "in " + user.token_file + ": " + clean.error().message));
     }
   }
   config.auth = BearerTokenFile{user.token_file, std::move(token)};
@@ -94,8 +94,8 @@ Result<void> resolve_exec_mode(const ConfigPlace& place, ExecPlugin& plugin) {
   }
   constexpr std::array<std::string_view, 3> kAll = {"Never", "IfAvailable", "Always"};
   if (std::ranges::find(kAll, plugin.interactive_mode) == kAll.end()) {
-    return fail(place.error("interactiveMode", std::string(kModes) + ", found " +
-                                                   quoted(plugin.interactive_mode)));
+    return fail(place.error("interactiveMode",
+                            std::string(kModes) + ", found " + quoted(plugin.interactive_mode)));
   }
   return {};
 }
@@ -103,8 +103,7 @@ Result<void> resolve_exec_mode(const ConfigPlace& place, ExecPlugin& plugin) {
 Result<void> resolve_exec(const UserEntry& user, Config& config) {
   ConfigPlace place{user.place.file, user.place.path + ".exec"};
   ExecPlugin plugin = *user.exec;
-  std::string versions =
-      "expected " + std::string(kExecV1) + " or " + std::string(kExecV1Beta1);
+  std::string versions = "expected " + std::string(kExecV1) + " or " + std::string(kExecV1Beta1);
   if (plugin.api_version.empty()) {
     return fail(place.error("apiVersion", "is not set, " + versions));
   }
@@ -131,7 +130,8 @@ Result<void> resolve_impersonation(const UserEntry& user, Impersonation& imperso
       (!user.impersonate_uid.empty() || !user.impersonate_groups.empty() ||
        !user.impersonate_extra.empty())) {
     return fail(user.place.error(
-        "as", "is not set, expected a user to impersonate beside as-uid, as-groups or as-user-extra"));
+        "as",
+        "is not set, expected a user to impersonate beside as-uid, as-groups or as-user-extra"));
   }
   auto refuse = [&](std::string_view field) {
     return fail(user.place.error(field, "expected text without control characters"));
@@ -164,8 +164,8 @@ Result<std::string> read_pem(FileSystem& files, const ConfigPlace& place, const 
   }
   std::string name = field.given_name();
   if (!field.file.empty() && !field.data.empty()) {
-    return fail(place.error(field.name, "expected only one of this and " +
-                                            std::string(field.name) + "-data, found both"));
+    return fail(place.error(field.name, "expected only one of this and " + std::string(field.name) +
+                                            "-data, found both"));
   }
   std::string text;
   if (field.file.empty()) {
@@ -193,8 +193,9 @@ Result<std::string> clean_token(std::string_view text) {
   text = text.substr(first, text.find_last_not_of(kSpace) - first + 1);
   auto bad = std::ranges::find_if(text, [](char c) { return c <= ' ' || c >= 0x7f; });
   if (bad != text.end()) {
-    return fail(invalid_argument("expected a token of printable ASCII, found another character at byte " +
-                                 std::to_string(first + static_cast<std::size_t>(bad - text.begin()))));
+    return fail(
+        invalid_argument("expected a token of printable ASCII, found another character at byte " +
+                         std::to_string(first + static_cast<std::size_t>(bad - text.begin()))));
   }
   return std::string(text);
 }
