@@ -105,4 +105,51 @@ Result<WallTime> parse_rfc3339(std::string_view text) {
          offset;
 }
 
+namespace {
+
+// `value` of which `scale` make one unit, with as many decimals as it takes: 1500 of 1000 is 1.5.
+std::string decimal(std::uint64_t value, std::uint64_t scale) {
+  std::string text = std::to_string(value / scale);
+  std::uint64_t rest = value % scale;
+  if (rest != 0) {
+    std::string digits = std::to_string(scale + rest).substr(1);
+    digits.erase(digits.find_last_not_of('0') + 1);
+    text += "." + digits;
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string to_text(Duration duration) {
+  constexpr std::uint64_t kMicro = 1'000;
+  constexpr std::uint64_t kMilli = 1'000'000;
+  constexpr std::uint64_t kSecond = 1'000'000'000;
+  bool negative = duration < Duration::zero();
+  // Unsigned negation also holds for the smallest value, which has no positive counterpart.
+  auto nanos = static_cast<std::uint64_t>(duration.count());
+  nanos = negative ? 0 - nanos : nanos;
+  std::string text = negative ? "-" : "";
+  if (nanos == 0) {
+    return "0s";
+  }
+  if (nanos < kMicro) {
+    return text + decimal(nanos, 1) + "ns";
+  }
+  if (nanos < kMilli) {
+    return text + decimal(nanos, kMicro) + "µs";
+  }
+  if (nanos < kSecond) {
+    return text + decimal(nanos, kMilli) + "ms";
+  }
+  std::uint64_t minutes = nanos / (60 * kSecond);
+  if (minutes >= 60) {
+    text += std::to_string(minutes / 60) + "h";
+  }
+  if (minutes > 0) {
+    text += std::to_string(minutes % 60) + "m";
+  }
+  return text + decimal(nanos % (60 * kSecond), kSecond) + "s";
+}
+
 }  // namespace codeflare

@@ -29,4 +29,7 @@ std::string to_rfc3339(WallTime time, int fraction_digits = 0);
 // Accepts any fraction length and numeric offsets ("+02:00").
 Result<WallTime> parse_rfc3339(std::string_view text);
 
+// As Go prints and metav1.Duration carries it: 1h0m0s, 1.5s, 250ms, 10µs, 0s.
+std::string to_text(Duration duration);
+
 }  // namespace codeflare
