@@ -11,8 +11,9 @@
 
 namespace codeflare::kube {
 
-// What a cache must do next. Between init_begin and init_done the objects of a fresh list arrive;
-// what is not among them has been deleted meanwhile.
+// What a cache must do next. Between init_begin and init_done the objects of a fresh list arrive,
+// each once; what is not among them has been deleted meanwhile. When a list breaks off it begins
+// again with another init_begin: what came since the last one does not count.
 struct WatcherEvent {
   enum class Type : std::uint8_t { init_begin, init_object, init_done, applied, deleted, progress };
   Type type = Type::progress;
