@@ -171,11 +171,9 @@ TEST_P(BrokenFieldTest, gives_one_line_naming_file_field_and_expectation) {
 }
 
 const std::string kServer =
-    "clusters[0].cluster.server: expected a URL such as https://host:6443 "
-    "(http or https), ";
+    "clusters[0].cluster.server: expected a URL such as https://host:6443, but the URL ";
 const std::string kProxy =
-    "clusters[0].cluster.proxy-url: expected a proxy URL such as "
-    "http://host:3128 (http, https or socks5), ";
+    "clusters[0].cluster.proxy-url: expected a URL such as http://proxy:3128, but the URL ";
 const std::string kClusters = R"("main", "files", "insecure", "plain")";
 const std::string kContexts = R"("token", "inline", "files", "token-file", "basic", "exec", )"
                               R"("plain", "anonymous")";
@@ -214,23 +212,24 @@ INSTANTIATE_TEST_SUITE_P(
 INSTANTIATE_TEST_SUITE_P(
     Cluster, BrokenFieldTest,
     ::testing::Values(
-        Broken{"token", "/clusters/0/cluster/server", "", kServer + "found no valid host in it"},
+        Broken{"token", "/clusters/0/cluster/server", "",
+               "clusters[0].cluster.server: is not set, expected a URL such as https://host:6443"},
         Broken{"token", "/clusters/0/cluster/server", R"("https://")",
-               kServer + "found no valid host in it"},
-        Broken{"token", "/clusters/0/cluster/server", R"("https://a b")",
-               kServer + "found something that is no URL"},
+               kServer + "has a malformed host"},
+        Broken{"token", "/clusters/0/cluster/server", R"("https://sEcReT b")",
+               kServer + "has a malformed host"},
         Broken{"token", "/clusters/0/cluster/server", R"("ftp://host")",
-               kServer + "found another scheme"},
+               kServer + "scheme is neither http nor https"},
         Broken{"token", "/clusters/0/cluster/server", R"("https://me:sEcReT@host")",
-               kServer + "found a user or password in it, which belong into the user entry"},
+               kServer + "has a user or password, which belong into the user entry"},
         Broken{"token", "/clusters/0/cluster/server", R"("https://host?token=sEcReT")",
-               kServer + "found a query or fragment behind it"},
+               kServer + "has a query"},
         Broken{"token", "/clusters/0/cluster/server", R"("https://host:70000")",
-               kServer + "found a port that is not between 1 and 65535"},
+               kServer + "has a malformed port"},
         Broken{"token", "/clusters/0/cluster/server", R"("https://host:0")",
-               kServer + "found a port that is not between 1 and 65535"},
+               kServer + "has a malformed port"},
         Broken{"token", "/clusters/0/cluster/server", R"("https://ho%0Ast")",
-               kServer + "found no valid host in it"},
+               kServer + "has a malformed host"},
         Broken{"token", "/clusters/0/cluster/certificate-authority-data", R"("sEcReT!")",
                "clusters[0].cluster.certificate-authority-data: expected PEM in base64, found "
                "invalid base64 at byte 6"},
@@ -261,13 +260,15 @@ INSTANTIATE_TEST_SUITE_P(
         Broken{"token", "/clusters/0/cluster/tls-server-name", R"("a name")",
                "clusters[0].cluster.tls-server-name: expected a host name or an IP address"},
         Broken{"token", "/clusters/0/cluster/proxy-url", R"("me:sEcReT@proxy")",
-               kProxy + "found another scheme"},
+               kProxy + "has no scheme: expected http:// or https://"},
         Broken{"token", "/clusters/0/cluster/proxy-url", R"("http://me:sEcReT@pro xy")",
-               kProxy + "found something that is no URL"},
-        Broken{"token", "/clusters/0/cluster/proxy-url", R"("ftp://me:sEcReT@proxy")",
-               kProxy + "found another scheme"},
+               kProxy + "has a malformed host"},
+        Broken{"token", "/clusters/0/cluster/proxy-url", R"("socks5://me:sEcReT@proxy")",
+               kProxy + "scheme is neither http nor https"},
+        Broken{"token", "/clusters/0/cluster/proxy-url", R"("https://me:sEcReT@proxy")",
+               kProxy + "has a scheme other than http, which is not supported for proxies"},
         Broken{"token", "/clusters/0/cluster/proxy-url", R"("http://me:sEcReT@:80")",
-               kProxy + "found no host or no valid port in it"}));
+               kProxy + "has a malformed host"}));
 
 const std::string kAs =
     "users[0].user.as: is not set, expected a user to impersonate beside "

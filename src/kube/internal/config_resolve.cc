@@ -100,7 +100,7 @@ Result<void> resolve_cluster_tls(FileSystem& files, const ClusterEntry& cluster,
 
 Result<void> resolve_proxy(const ClusterEntry& cluster, Config& config) {
   if (!cluster.proxy_url.empty()) {
-    if (Result<void> valid = internal::check_proxy_url(cluster.proxy_url); !valid) {
+    if (Result<net::Url> valid = internal::parse_config_proxy(cluster.proxy_url); !valid) {
       return fail(cluster.place.error("proxy-url", valid.error().message));
     }
   }
@@ -163,7 +163,7 @@ Result<Config> resolve_config(FileSystem& files, const Kubeconfig& kubeconfig,
     return fail(cluster->place.error("server", server.error().message));
   }
   config.server = server->to_string();
-  if (!server->tls) {
+  if (!server->endpoint.tls()) {
     withhold_credentials(*cluster, config);
   }
   if (!options.impersonation.empty()) {

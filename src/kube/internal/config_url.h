@@ -1,6 +1,7 @@
 #pragma once
 
 #include "base/result.h"
+#include "net/url.h"
 
 #include <string>
 #include <string_view>
@@ -8,9 +9,7 @@
 namespace codeflare::kube::internal {
 
 struct ServerUrl {
-  bool tls = true;
-  std::string host;  // IPv6 without brackets
-  int port = 443;
+  net::Url endpoint;   // without path
   std::string prefix;  // path without a slash at the end; mostly empty
 
   // "https://[::1]:6443/prefix"; the port only when it is not the usual one.
@@ -21,7 +20,7 @@ struct ServerUrl {
 // of an error says what was expected and does not repeat the text, which may hold a password.
 Result<ServerUrl> parse_server_url(std::string_view text, bool default_tls);
 
-// http, https or socks5 with a host; user and password are allowed.
-Result<void> check_proxy_url(std::string_view text);
+// http:// with a host, perhaps with user and password.
+Result<net::Url> parse_config_proxy(std::string_view text);
 
 }  // namespace codeflare::kube::internal

@@ -12,7 +12,7 @@ std::string normal(std::string_view text, bool default_tls = true) {
 
 TEST(ServerUrl, comes_out_in_one_form) {
   EXPECT_EQ(normal("https://Host.Example"), "https://host.example");
-  EXPECT_EQ(normal("https://host:443/"), "https://host");
+  EXPECT_EQ(normal("HTTPS://host:443/"), "https://host");
   EXPECT_EQ(normal("http://host:80"), "http://host");
   EXPECT_EQ(normal("https://host:6443/k8s/clusters/c-1//"), "https://host:6443/k8s/clusters/c-1");
   EXPECT_EQ(normal("https://[FD00::1]:6443"), "https://[fd00::1]:6443");
@@ -23,28 +23,30 @@ TEST(ServerUrl, comes_out_in_one_form) {
 
 TEST(ServerUrl, has_its_parts) {
   ServerUrl url = parse_server_url("https://[::1]/a/", true).value();
-  EXPECT_TRUE(url.tls);
-  EXPECT_EQ(url.host, "::1");
-  EXPECT_EQ(url.port, 443);
+  EXPECT_TRUE(url.endpoint.tls());
+  EXPECT_EQ(url.endpoint.host, "::1");
+  EXPECT_EQ(url.endpoint.port, 443);
+  EXPECT_EQ(url.endpoint.target, "/");
   EXPECT_EQ(url.prefix, "/a");
 }
 
 TEST(ServerUrl, refuses_the_rest) {
-  for (std::string_view text : {"", "https://", "https:///x", "https://a b", "https://host:x",
-                                "https://host:99999", "https://u@host", "https://host/?q",
-                                "https://host/#f", "unix:///run/x", "https://ho%00st", "://"}) {
+  for (std::string_view text :
+       {"", "https://", "https:///x", "https://a b", "https://host:x", "https://host:99999",
+        "https://host:0", "https://u@host", "https://host/?q", "https://host/#f", "unix:///run/x",
+        "https://ho%00st", "https://host/a b", "://"}) {
     EXPECT_EQ(normal(text), "error") << text;
   }
 }
 
-TEST(ProxyUrl, takes_the_schemes_of_client_go) {
+TEST(ProxyUrl, is_plain_http_perhaps_with_a_password) {
+  net::Url url = parse_config_proxy("http://me:p%40w@Proxy:1").value();
+  EXPECT_EQ(url.host, "proxy");
+  EXPECT_EQ(url.port, 1);
+  EXPECT_EQ(url.password, "p@w");
   for (std::string_view text :
-       {"http://proxy", "https://me:pw@proxy:1", "socks5://[::1]:1080", "http://proxy:3128/"}) {
-    EXPECT_TRUE(check_proxy_url(text)) << text;
-  }
-  for (std::string_view text :
-       {"proxy:3128", "ftp://proxy", "http://", "http://proxy:0", "http:"}) {
-    EXPECT_FALSE(check_proxy_url(text)) << text;
+       {"proxy:3128", "ftp://proxy", "socks5://proxy", "https://proxy", "http://", "http://p:0"}) {
+    EXPECT_FALSE(parse_config_proxy(text)) << text;
   }
 }
 
