@@ -42,6 +42,21 @@ TEST(Scan, is_not_fooled_by_keys_inside_strings_and_values) {
   EXPECT_EQ(slice(R"({"x":"}","a":7})", "a"), "7");
 }
 
+TEST(Scan, strings_and_escapes_may_cross_any_block_of_bytes) {
+  for (std::size_t padding = 0; padding < 140; ++padding) {
+    std::string spaces(padding, ' ');
+    for (std::string_view tricky :
+         {R"("\\\\\\\\")", R"("\\\"]}")", R"("]}\\")", R"("\"\"\"{[")", R"([{"\\":"\\\\\\"}])"}) {
+      std::string value = "[" + spaces + std::string(tricky) + "," + std::string(tricky) + "]";
+      EXPECT_EQ(slice("{\"x\":" + value + ",\"a\":1}", "x"), value);
+      EXPECT_EQ(slice("{\"x\":" + value + ",\"a\":1}", "a"), "1");
+    }
+    EXPECT_FALSE(scans("{\"x\":[" + spaces + "\\\"],\"a\":1}"));
+    EXPECT_FALSE(scans("{\"x\":[" + spaces + "}]}"));
+    EXPECT_FALSE(scans("{\"x\":[" + spaces + "\"]}"));
+  }
+}
+
 TEST(Scan, a_key_with_dots_is_not_a_path) {
   EXPECT_EQ(slice(R"({"metadata.name":"no"})", "metadata.name"), "");
   EXPECT_EQ(slice(R"({"metadata":{"name.x":"no"}})", "metadata.name"), "");

@@ -9,6 +9,10 @@
 #include <cstdint>
 #include <cstring>
 
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
 namespace codeflare::json::internal {
 
 namespace {
@@ -40,17 +44,119 @@ const char* find_quote_or_escape(const char* at, const char* end) {
   return at;
 }
 
-enum class Byte : unsigned char { other, quote, open, close };
+// Where in a block of 64 bytes something stands, one bit per byte.
+struct Masks {
+  std::uint64_t quotes = 0;
+  std::uint64_t backslashes = 0;
+  std::uint64_t brackets = 0;  // { } [ ]
+};
 
-constexpr std::array<Byte, 256> make_table() {
-  std::array<Byte, 256> table{};
-  table['"'] = Byte::quote;
-  table['{'] = table['['] = Byte::open;
-  table['}'] = table[']'] = Byte::close;
-  return table;
+constexpr std::ptrdiff_t kBlock = 64;
+
+Masks masks_of(const char* block) {
+  Masks masks;
+#ifdef __SSE2__
+  auto bits = [](__m128i equal) {
+    return static_cast<std::uint64_t>(static_cast<unsigned>(_mm_movemask_epi8(equal)));
+  };
+  for (int i = 0; i < 4; ++i) {
+    __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(block) + i);
+    // The one bit in which [ ] differ from { }.
+    __m128i folded = _mm_or_si128(bytes, _mm_set1_epi8(0x20));
+    __m128i brackets = _mm_or_si128(_mm_cmpeq_epi8(folded, _mm_set1_epi8('{')),
+                                    _mm_cmpeq_epi8(folded, _mm_set1_epi8('}')));
+    masks.quotes |= bits(_mm_cmpeq_epi8(bytes, _mm_set1_epi8('"'))) << (16 * i);
+    masks.backslashes |= bits(_mm_cmpeq_epi8(bytes, _mm_set1_epi8('\\'))) << (16 * i);
+    masks.brackets |= bits(brackets) << (16 * i);
+  }
+#else
+  for (int i = 0; i < kBlock; ++i) {
+    char folded = static_cast<char>(block[i] | 0x20);
+    masks.quotes |= std::uint64_t{block[i] == '"'} << i;
+    masks.backslashes |= std::uint64_t{block[i] == '\\'} << i;
+    masks.brackets |= std::uint64_t{folded == '{' || folded == '}'} << i;
+  }
+#endif
+  return masks;
 }
 
-constexpr std::array<Byte, 256> kTable = make_table();
+// The bytes that follow a backslash which is not itself escaped. `carry` says so of the first byte,
+// and afterwards of the first byte of the next block.
+std::uint64_t escaped_bytes(std::uint64_t backslashes, bool& carry) {
+  std::uint64_t escaped = carry ? 1 : 0;
+  backslashes &= ~escaped;
+  carry = false;
+  while (backslashes != 0) {
+    int at = std::countr_zero(backslashes);
+    carry = at == 63;
+    std::uint64_t next = carry ? 0 : std::uint64_t{2} << at;
+    escaped |= next;
+    backslashes &= ~(next | std::uint64_t{1} << at);
+  }
+  return escaped;
+}
+
+// Bit i is the exclusive or of the bits 0 to i.
+std::uint64_t running_xor(std::uint64_t bits) {
+  for (int shift : {1, 2, 4, 8, 16, 32}) {
+    bits ^= bits << shift;
+  }
+  return bits;
+}
+
+// Finds the end of an object or array, block by block.
+class BracketMatcher {
+ public:
+  // True when the container ended or something is wrong; `at` is then the bit where.
+  bool feed(const char* block, int& at) {
+    Masks masks = masks_of(block);
+    std::uint64_t quotes = masks.quotes & ~escaped_bytes(masks.backslashes, escape_open_);
+    std::uint64_t inside = running_xor(quotes) ^ string_open_;
+    string_open_ = ~std::uint64_t{0} * (inside >> 63);
+    // JSON has backslashes in strings only; elsewhere they would hide a quote.
+    std::uint64_t stray = masks.backslashes & ~inside;
+    std::uint64_t brackets = masks.brackets & ~inside;
+    while (brackets != 0) {
+      at = std::countr_zero(brackets);
+      if (!bracket(block[at])) {
+        break;
+      }
+      brackets &= brackets - 1;
+    }
+    if (stray != 0 && (brackets == 0 || std::countr_zero(stray) < at)) {
+      at = std::countr_zero(stray);
+      problem_ = "unexpected backslash";
+    }
+    return brackets != 0 || stray != 0;
+  }
+
+  // Why it ended early, nullptr when it ended as it should.
+  const char* problem() const { return problem_; }
+
+ private:
+  // False when this is the end.
+  bool bracket(char c) {
+    if (c == '{' || c == '[') {
+      if (depth_ == closers_.size()) {
+        problem_ = "nested too deep";
+        return false;
+      }
+      closers_[depth_++] = c == '{' ? '}' : ']';
+      return true;
+    }
+    if (closers_[depth_ - 1] != c) {
+      problem_ = "brackets do not pair";
+      return false;
+    }
+    return --depth_ > 0;
+  }
+
+  std::array<char, kDepthLimit> closers_;
+  std::size_t depth_ = 0;
+  std::uint64_t string_open_ = 0;  // all ones inside a string
+  bool escape_open_ = false;
+  const char* problem_ = nullptr;
+};
 
 int hex_value(char c) {
   if (c >= '0' && c <= '9') {
@@ -147,42 +253,28 @@ bool Cursor::string(RawString& out) {
 
 // Brackets must pair; between them only strings are looked at.
 bool Cursor::container() {
-  std::array<char, kDepthLimit> closers;
-  std::size_t depth = 0;
-  while (true) {
-    while (at_ != end_ && kTable[static_cast<unsigned char>(*at_)] == Byte::other) {
-      ++at_;
-    }
-    if (at_ == end_) {
-      return fail("an object or array does not end");
-    }
-    switch (kTable[static_cast<unsigned char>(*at_)]) {
-      case Byte::quote: {
-        RawString ignored;
-        if (!string(ignored)) {
-          return false;
-        }
-        break;
-      }
-      case Byte::open:
-        if (depth == closers.size()) {
-          return fail("nested too deep");
-        }
-        closers[depth++] = *at_++ == '{' ? '}' : ']';
-        break;
-      case Byte::close:
-        if (closers[depth - 1] != *at_) {
-          return fail("brackets do not pair");
-        }
-        ++at_;
-        if (--depth == 0) {
-          return true;
-        }
-        break;
-      case Byte::other:
-        break;
-    }
+  BracketMatcher matcher;
+  int bit = 0;
+  bool ended = false;
+  while (!ended && end_ - at_ >= kBlock) {
+    ended = matcher.feed(at_, bit);
+    at_ += ended ? bit : kBlock;
   }
+  if (!ended) {
+    std::array<char, kBlock> rest;
+    rest.fill(' ');
+    std::copy(at_, end_, rest.begin());
+    ended = matcher.feed(rest.data(), bit);
+    at_ = ended ? at_ + bit : end_;
+  }
+  if (!ended) {
+    return fail("an object or array does not end");
+  }
+  if (matcher.problem() != nullptr) {
+    return fail(matcher.problem());
+  }
+  ++at_;
+  return true;
 }
 
 bool Cursor::scalar() {
