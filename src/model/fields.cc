@@ -3,7 +3,7 @@
 namespace codeflare::model {
 namespace {
 
-// The terms between unescaped commas, sorted as text so that equal selectors are equal.
+// The terms between unescaped commas.
 std::vector<std::string_view> split_terms(std::string_view text) {
   std::vector<std::string_view> terms;
   std::size_t begin = 0;
@@ -15,8 +15,11 @@ std::vector<std::string_view> split_terms(std::string_view text) {
       ++i;
     }
   }
-  std::ranges::sort(terms);
   return terms;
+}
+
+std::string to_text(const FieldSelector::Term& term) {
+  return term.field + (term.negated ? "!=" : "=") + escape_field_value(term.value);
 }
 
 Result<std::string> unescape(std::string_view text) {
@@ -70,6 +73,8 @@ Result<FieldSelector> FieldSelector::parse(std::string_view text) {
       selector.terms_.push_back({std::string(term.substr(0, at)), std::move(unescaped), negated});
     }
   }
+  // By their canonical text, so that selectors that say the same are equal.
+  std::ranges::sort(selector.terms_, {}, to_text);
   return selector;
 }
 
@@ -91,7 +96,7 @@ std::string FieldSelector::to_string() const {
     if (!out.empty()) {
       out += ',';
     }
-    out.append(term.field).append(term.negated ? "!=" : "=").append(escape_field_value(term.value));
+    out += to_text(term);
   }
   return out;
 }

@@ -24,7 +24,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (Result<FieldSelector> selector = FieldSelector::parse(text)) {
     const Result<FieldSelector> again = FieldSelector::parse(selector->to_string());
     CHECK(again.has_value());
-    CHECK(again->to_string() == selector->to_string());
+    CHECK(*again == *selector);
     const auto lookup = [](std::string_view field) { return field; };
     CHECK(again->matches(lookup) == selector->matches(lookup));
   }
