@@ -4,9 +4,29 @@
 
 namespace codeflare::runtime {
 
-ClientActor::ClientActor(Env env, kube::Client& client, Informer& subject, EventRecorder* events,
-                         Logger* logger)
-    : env_(env), client_(client), subject_(subject), events_(events), logger_(logger) {
+namespace {
+
+std::string_view to_string(Action::Verb verb) {
+  switch (verb) {
+    case Action::Verb::create:
+      return "create";
+    case Action::Verb::update:
+      return "update";
+    case Action::Verb::patch:
+      return "patch";
+    case Action::Verb::apply:
+      return "apply";
+    case Action::Verb::remove:
+      return "remove";
+  }
+  std::unreachable();
+}
+
+}  // namespace
+
+ClientActor::ClientActor(kube::Client& client, Informer& subject, EventRecorder* events,
+                         Logger logger)
+    : client_(client), subject_(subject), events_(events), logger_(std::move(logger)) {
   follow(subject);
 }
 
@@ -44,6 +64,10 @@ Task<Result<void>> ClientActor::act(ObjectKey key, Plan plan) {
 }
 
 Task<Result<void>> ClientActor::carry_out(ObjectKey key, Action action) {
+  logger_.info("write", {{"object", key.to_string()},
+                         {"verb", to_string(action.verb)},
+                         {"target", action.type.qualified_name() + " " + action.key.to_string()},
+                         {"why", action.why}});
   Result<ObjectRef> answer = co_await send(action);
   if (!answer) {
     const bool gone_already =

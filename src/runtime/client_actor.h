@@ -1,5 +1,6 @@
 #pragma once
 
+#include "base/log.h"
 #include "kube/client.h"
 #include "runtime/event_recorder.h"
 #include "runtime/informer.h"
@@ -18,8 +19,7 @@ class ClientActor final : public Actor {
  public:
   // `subject` is the informer of the reconciled kind. Caches of other kinds that the controller
   // writes are added with follow(); a kind without one is written but not waited for.
-  ClientActor(Env env, kube::Client& client, Informer& subject, EventRecorder* events,
-              Logger* logger);
+  ClientActor(kube::Client& client, Informer& subject, EventRecorder* events, Logger logger);
 
   void follow(Informer& informer);
 
@@ -37,11 +37,10 @@ class ClientActor final : public Actor {
   void remember(const ObjectKey& key, const Action& action, const ObjectRef& answer);
   void record(const ObjectKey& key, EventNote note);
 
-  Env env_;
   kube::Client& client_;
   Informer& subject_;
   EventRecorder* events_;
-  Logger* logger_;
+  Logger logger_;
   std::map<ResourceType, Informer*> informers_;
   std::map<ObjectKey, std::vector<Awaited>> awaited_;
 };

@@ -2,6 +2,7 @@
 
 #include "base/async/task.h"
 #include "base/env/env.h"
+#include "base/log.h"
 #include "runtime/informer.h"
 #include "runtime/map_function.h"
 #include "runtime/predicate.h"
@@ -12,7 +13,15 @@
 #include <string>
 #include <vector>
 
+namespace codeflare {
+class MetricsRegistry;
+}
+
 namespace codeflare::runtime {
+
+namespace internal {
+class ControllerProbe;
+}
 
 struct ControllerOptions {
   std::string name;
@@ -22,7 +31,7 @@ struct ControllerOptions {
   Duration reconcile_timeout{0};
   // After a stop, reconciles under way may go on this long before they are cancelled.
   Duration shutdown_grace = std::chrono::seconds(30);
-  Logger* logger = nullptr;
+  Logger logger{};
   MetricsRegistry* metrics = nullptr;  // controller_runtime_* and workqueue_*
 };
 
@@ -48,14 +57,14 @@ class Controller {
   Reconciler& reconciler() { return *reconciler_; }
 
  private:
-  class Probe;
   Task<void> work(StopToken hard_stop);
   Task<void> handle(ObjectKey key);
+  void report(const ObjectKey& key, const Result<Next>& next, Duration took);
 
   Env env_;
   ControllerOptions options_;
   WorkQueue queue_;
-  std::unique_ptr<Probe> probe_;
+  std::shared_ptr<internal::ControllerProbe> probe_;  // null without metrics
   std::unique_ptr<Reconciler> reconciler_;
   std::vector<Informer*> informers_;
 };

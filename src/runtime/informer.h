@@ -19,11 +19,10 @@ namespace codeflare::runtime {
 using model::ResourceType;
 
 struct InformerOptions {
-  kube::WatcherOptions watch;
+  kube::WatcherOptions watch{};
   // Makes the object smaller before it is kept (drop managedFields, data, status...). Must keep
   // metadata.name, namespace, uid and resourceVersion.
-  std::function<ObjectRef(ObjectRef)> transform;
-  Logger* logger = nullptr;
+  std::function<ObjectRef(ObjectRef)> transform{};
 };
 
 // What changed: `old` is null for a new object, `now` for one that is gone.

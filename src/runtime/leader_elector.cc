@@ -18,7 +18,6 @@ kube::WatcherOptions watch_of(const LeaderOptions& options) {
   watch.ns = options.ns;
   watch.field_selector = "metadata.name=" + options.name;
   watch.backoff_max = options.retry_period;
-  watch.logger = options.logger;
   return watch;
 }
 
@@ -158,9 +157,9 @@ Task<Result<void>> LeaderElector::renew() {
     // Somebody deleted the Lease: make it again before another candidate does.
     co_return co_await try_to_take();
   }
+  // The watch may have told already that somebody else has it.
+  CO_TRY(still_ours());
   LeaseRecord record = *seen_;
-  record.holder = options_.identity;
-  record.duration_seconds = options_.lease_duration.count();
   Result<void> written = co_await write(std::move(record));
   if (written || written.error().code != ErrorCode::conflict) {
     co_return written;
@@ -168,12 +167,17 @@ Task<Result<void>> LeaderElector::renew() {
   ObjectKey key{options_.ns, options_.name};
   CO_TRY_ASSIGN(ObjectRef lease, co_await client_.get(kLeases, std::move(key)));
   observe(lease);
-  if (seen_->holder != options_.identity) {
-    co_return fail(failed_precondition("leadership of " + options_.ns + "/" + options_.name +
-                                       " lost to " + seen_->holder));
-  }
+  CO_TRY(still_ours());
   LeaseRecord again = *seen_;
   co_return co_await write(std::move(again));
+}
+
+Result<void> LeaderElector::still_ours() const {
+  if (seen_->holder == options_.identity) {
+    return {};
+  }
+  return fail(failed_precondition("leadership of " + options_.ns + "/" + options_.name +
+                                  " lost to '" + seen_->holder + "'"));
 }
 
 Task<void> LeaderElector::release() {

@@ -4,6 +4,7 @@
 #include "base/async/task_group.h"
 #include "base/async/wait_list.h"
 #include "base/env/env.h"
+#include "base/log.h"
 #include "kube/client.h"
 #include "runtime/informer.h"
 
@@ -24,7 +25,7 @@ struct LeaderOptions {
   // old leader has stopped before a new one starts.
   std::chrono::seconds renew_deadline{10};
   std::chrono::seconds retry_period{2};
-  Logger* logger = nullptr;
+  Logger logger{};
 };
 
 // What a Lease says, and which version of it said so.
@@ -65,6 +66,7 @@ class LeaderElector {
   // Until lost (an error) or stopped (cancelled).
   Task<Error> keep();
   Task<Result<void>> renew();
+  Result<void> still_ours() const;
   Task<void> release();
 
   void observe(const ObjectRef& lease);

@@ -21,10 +21,10 @@ namespace codeflare::runtime {
 struct ManagerOptions {
   std::string name;  // component name in events, logs and the default Lease
   // Without it every replica works.
-  std::optional<LeaderOptions> leader;
+  std::optional<LeaderOptions> leader{};
   // Serves /healthz, /readyz and /metrics; empty: not at all. "127.0.0.1:0" picks a port.
-  std::string health_address;
-  Logger* logger = nullptr;
+  std::string health_address{};
+  Logger logger{};
   MetricsRegistry* metrics = nullptr;
 };
 
@@ -69,6 +69,7 @@ class Manager {
     std::unique_ptr<Controller> controller;
   };
   Task<void> run_controllers();
+  void set_leading(bool leading);
 
   Env env_;
   kube::Client& client_;

@@ -86,23 +86,23 @@ class StoryReconciler : public Reconciler {
   virtual Desired desired(const Observed& observed, WallTime now) const = 0;
   virtual Plan diff(const Observed& observed, const Desired& desired) const = 0;
 
-  // The whole decision for a key as of now, without acting.
-  std::optional<Plan> plan(const ObjectKey& key) const {
+  // The whole decision for a key, once the caches show our own earlier writes; nothing is written.
+  Task<Result<std::optional<Plan>>> decide(ObjectKey key) {
+    CO_TRY(co_await actor_.ready(key));
     std::optional<Observed> observed = observe(key);
     if (!observed) {
-      return std::nullopt;
+      co_return std::optional<Plan>();
     }
-    return diff(*observed, desired(*observed, env_.clock.wall()));
+    co_return diff(*observed, desired(*observed, env_.clock.wall()));
   }
 
   Task<Result<Next>> reconcile(ObjectKey key) final {
-    CO_TRY(co_await actor_.ready(key));
-    std::optional<Plan> decided = plan(key);
-    if (!decided) {
+    CO_TRY_ASSIGN(std::optional<Plan> plan, co_await decide(key));
+    if (!plan) {
       co_return Next::await_change();
     }
-    Next next = decided->next;
-    CO_TRY(co_await actor_.act(key, *std::move(decided)));
+    Next next = plan->next;
+    CO_TRY(co_await actor_.act(key, *std::move(plan)));
     co_return next;
   }
 

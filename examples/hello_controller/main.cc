@@ -1,0 +1,14 @@
+// The smallest whole controller; copy this folder to begin one. See hello.h.
+
+#include "hello_controller/hello.h"
+#include "runtime/standalone.h"
+
+int main() {
+  return codeflare::runtime::run_standalone({.name = "hello-controller"},
+                                            [](codeflare::runtime::Manager& manager) {
+                                              manager.controller("greetings")
+                                                  .reconciles(hello::kGreetings)
+                                                  .owns(hello::kConfigMaps)
+                                                  .with<hello::Hello>();
+                                            });
+}
