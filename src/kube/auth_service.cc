@@ -74,7 +74,7 @@ bool same(const Credential& a, const Credential& b) {
 
 Task<Result<net::Response>> AuthService::send_as(CredentialRef credential, net::Request request) {
   if (!credential->authorization.empty() && !request.headers.has("Authorization")) {
-    request.headers.set("Authorization", credential->authorization);
+    request.headers.set("Authorization", credential->authorization.reveal());
   }
   CO_TRY_ASSIGN(std::shared_ptr<net::HttpService> service,
                 co_await transport_.service_for(std::move(credential)));

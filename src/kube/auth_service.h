@@ -3,6 +3,7 @@
 #include "base/async/task.h"
 #include "base/env/env.h"
 #include "base/result.h"
+#include "base/secret.h"
 #include "kube/config.h"
 #include "net/http.h"
 
@@ -15,9 +16,9 @@ namespace codeflare::kube {
 
 // What says who sends a request. Immutable; a new one is a new object.
 struct Credential {
-  std::string authorization{};    // header value; empty: none
+  Secret authorization{};         // header value; empty: none
   std::string certificate_pem{};  // for the connection; empty: the one of the configuration, if any
-  std::string key_pem{};
+  Secret key_pem{};
 };
 using CredentialRef = std::shared_ptr<const Credential>;
 

@@ -41,7 +41,7 @@ class CountingSource final : public CredentialSource {
  private:
   static CredentialRef make(int number) {
     auto credential = std::make_shared<Credential>();
-    credential->authorization = "Bearer " + std::to_string(number);
+    credential->authorization = Secret("Bearer " + std::to_string(number));
     credential->certificate_pem = "cert " + std::to_string(number);
     return credential;
   }
@@ -283,11 +283,11 @@ TEST(CredentialSourceTest, fixed_credentials_become_headers) {
     config.auth = std::move(auth);
     std::unique_ptr<CredentialSource> source = make_credential_source(sim.env(), config);
     EXPECT_FALSE(source->renewable());
-    return run(sim.env().loop, source->get())->value()->authorization;
+    return run(sim.env().loop, source->get())->value()->authorization.reveal();
   };
   EXPECT_EQ(authorization({}), "");
-  EXPECT_EQ(authorization(BearerToken{"t"}), "Bearer t");
-  EXPECT_EQ(authorization(BasicAuth{"Aladdin", "open sesame"}),
+  EXPECT_EQ(authorization(BearerToken{Secret("t")}), "Bearer t");
+  EXPECT_EQ(authorization(BasicAuth{"Aladdin", Secret("open sesame")}),
             "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==");
 }
 

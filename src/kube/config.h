@@ -2,6 +2,7 @@
 
 #include "base/env/env.h"
 #include "base/result.h"
+#include "base/secret.h"
 #include "kube/kubeconfig.h"
 
 #include <map>
@@ -12,19 +13,19 @@
 namespace codeflare::kube {
 
 struct BearerToken {
-  std::string token;
+  Secret token;
 };
 
 // Read again every minute and after a refusal; the last content that could be read counts, before
 // there is one `fallback` (which may be empty).
 struct BearerTokenFile {
   std::string path;
-  std::string fallback{};
+  Secret fallback{};
 };
 
 struct BasicAuth {
   std::string username;
-  std::string password;
+  Secret password;
 };
 
 // A program that prints the credentials (exec_credential.h).
@@ -43,7 +44,7 @@ struct TlsConfig {
   // PEM. Empty: the system's roots, or no client certificate.
   std::string ca_pem{};
   std::string certificate_pem{};
-  std::string key_pem{};
+  Secret key_pem{};
   // Where the PEM came from when it was a file: looked at again from time to time.
   std::string ca_file{};
   std::string certificate_file{};
@@ -62,13 +63,13 @@ struct Impersonation {
 };
 
 // All that is needed to talk to one API server; a plain value that may also be built by hand.
-// Holds secrets: never print it, print `source` and `server`.
+// Print `source` and `server`.
 struct Config {
   std::string server;  // "https://host:port/prefix", no slash at the end
   TlsConfig tls{};
   Auth auth{};
   Impersonation impersonation{};
-  std::string proxy_url{};  // may carry a password; empty: HTTPS_PROXY and NO_PROXY decide
+  Secret proxy_url{};  // may carry a password; empty: HTTPS_PROXY and NO_PROXY decide
   bool disable_compression = false;
   std::string ns = "default";
   // Where it came from: `context "dev" of /home/me/.kube/config` or `in-cluster service account`.

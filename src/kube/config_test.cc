@@ -51,10 +51,10 @@ TEST_F(ConfigTest, a_token_with_inline_ca_and_impersonation) {
   EXPECT_EQ(config.tls.ca_file, "");
   EXPECT_EQ(config.tls.server_name, "kubernetes.default");
   EXPECT_FALSE(config.tls.insecure);
-  EXPECT_EQ(std::get<BearerToken>(config.auth).token, "sEcReT-token");
+  EXPECT_EQ(std::get<BearerToken>(config.auth).token.reveal(), "sEcReT-token");
   EXPECT_EQ(config.impersonation.user, "jane");
   EXPECT_EQ(config.impersonation.groups.size(), 2u);
-  EXPECT_EQ(config.proxy_url, "http://me:sEcReT@proxy:3128");
+  EXPECT_EQ(config.proxy_url.reveal(), "http://me:sEcReT@proxy:3128");
   EXPECT_TRUE(config.disable_compression);
   EXPECT_EQ(config.ns, "team");
   EXPECT_EQ(config.source, R"(context "token" of /home/me/.kube/config)");
@@ -64,7 +64,7 @@ TEST_F(ConfigTest, a_token_with_inline_ca_and_impersonation) {
 TEST_F(ConfigTest, certificates_from_data_and_from_files) {
   Config inline_data = sample("inline");
   EXPECT_EQ(inline_data.tls.certificate_pem, testing::sample_certificate());
-  EXPECT_EQ(inline_data.tls.key_pem, testing::sample_key());
+  EXPECT_EQ(inline_data.tls.key_pem.reveal(), testing::sample_key());
   EXPECT_TRUE(std::holds_alternative<std::monostate>(inline_data.auth));
   Config from_files = sample("files");
   EXPECT_EQ(from_files.server, "https://files.example");
@@ -123,7 +123,7 @@ TEST_F(ConfigTest, a_token_and_a_token_file_are_used_as_in_client_go) {
   Result<Config> config = resolve(both, {.context = "token-file"});
   ASSERT_TRUE(config);
   EXPECT_EQ(std::get<BearerTokenFile>(config->auth).path, "/home/me/.kube/token");
-  EXPECT_EQ(std::get<BearerTokenFile>(config->auth).fallback, "sEcReT-inline");
+  EXPECT_EQ(std::get<BearerTokenFile>(config->auth).fallback.reveal(), "sEcReT-inline");
   // With a token beside it the file may be missing for now.
   ASSERT_TRUE(env().files.remove("/home/me/.kube/token"));
   EXPECT_TRUE(resolve(both, {.context = "token-file"}));
@@ -148,7 +148,7 @@ TEST_F(ConfigTest, an_older_plugin_needs_no_interactive_mode) {
 TEST_F(ConfigTest, space_around_a_token_is_dropped) {
   Result<Config> config =
       resolve(sample_with("/users/0/user/token", R"(" sEcReT-token\n")"), {.context = "token"});
-  EXPECT_EQ(std::get<BearerToken>(config->auth).token, "sEcReT-token");
+  EXPECT_EQ(std::get<BearerToken>(config->auth).token.reveal(), "sEcReT-token");
 }
 
 struct Broken {

@@ -38,7 +38,7 @@ Result<std::optional<net::Url>> proxy_of(Env env, const Config& config, const ne
   if (config.proxy_url.empty()) {
     return net::proxy_for(server, env.variables);
   }
-  TRY_ASSIGN(net::Url proxy, internal::parse_config_proxy(config.proxy_url));
+  TRY_ASSIGN(net::Url proxy, internal::parse_config_proxy(config.proxy_url.reveal()));
   return proxy;
 }
 

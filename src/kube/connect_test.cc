@@ -96,7 +96,7 @@ class ConnectTest : public ::testing::Test {
 };
 
 TEST_F(ConnectTest, a_token_impersonation_and_a_path_reach_the_server) {
-  config_.auth = BearerToken{"t"};
+  config_.auth = BearerToken{Secret("t")};
   config_.impersonation.user = "jane";
   config_.server += "/k8s";
   Result<std::unique_ptr<Connection>> connection =
@@ -109,7 +109,7 @@ TEST_F(ConnectTest, a_token_impersonation_and_a_path_reach_the_server) {
 TEST_F(ConnectTest, a_client_certificate_says_who_we_are) {
   Identity jane = ca_.issue({.common_name = "jane"});
   config_.tls.certificate_pem = jane.certificate_pem;
-  config_.tls.key_pem = jane.key_pem;
+  config_.tls.key_pem = Secret(jane.key_pem);
   EXPECT_EQ(ask(), "200 jane|||codeflare|/version");
 }
 
@@ -133,11 +133,11 @@ TEST_F(ConnectTest, settings_that_make_no_sense_fail_before_anything_is_sent) {
   Identity two = ca_.issue({.common_name = "two"});
   config_.source = "context \"x\" of /k";
   config_.tls.certificate_pem = one.certificate_pem;
-  config_.tls.key_pem = two.key_pem;
+  config_.tls.key_pem = Secret(two.key_pem);
   std::string message = ask();
   EXPECT_TRUE(message.contains("context \"x\" of /k: ")) << message;
   config_.tls = {};
-  config_.proxy_url = "http://me:sEcReT@bad host";
+  config_.proxy_url = Secret("http://me:sEcReT@bad host");
   message = ask();
   EXPECT_TRUE(message.contains("proxy: expected a URL")) << message;
   testing::expect_clean(message);
@@ -173,7 +173,7 @@ TEST_F(ConnectTest, a_whole_kubeconfig_leads_to_the_server) {
     editor.set_cluster({.name = "c", .server = config_.server, .certificate_authority = "ca.crt"});
     editor.set_user({.name = "u",
                      .client_certificate_data = to_base64(jane.certificate_pem),
-                     .client_key_data = to_base64(jane.key_pem)});
+                     .client_key_data = Secret(to_base64(jane.key_pem))});
     editor.set_context({.name = "x", .cluster = "c", .user = "u"});
     editor.set_current_context("x");
     return Result<void>();

@@ -30,7 +30,7 @@ void write_cluster(json::Writer& writer, const ExecAuth& auth, const Config& con
     writer.key("insecure-skip-tls-verify").boolean(true);
   }
   writer.member_if_set("certificate-authority-data", to_base64(config.tls.ca_pem));
-  writer.member_if_set("proxy-url", config.proxy_url);
+  writer.member_if_set("proxy-url", config.proxy_url.reveal());
   if (config.disable_compression) {
     writer.key("disable-compression").boolean(true);
   }
@@ -56,7 +56,7 @@ Result<void> check_status(ExecStatus& status) {
     return fail(invalid_argument("status: expected a token or a client certificate with its key"));
   }
   if (!status.token.empty()) {
-    Result<std::string> token = internal::clean_token(status.token);
+    Result<Secret> token = internal::clean_token(status.token.reveal());
     if (!token) {
       return fail(std::move(token).error().with_context("status.token"));
     }
@@ -73,7 +73,7 @@ Result<void> check_status(ExecStatus& status) {
   if (Result<void> r = internal::check_pem(status.certificate_pem, PemKind::certificates); !r) {
     return fail(std::move(r).error().with_context("status.clientCertificateData"));
   }
-  if (Result<void> r = internal::check_pem(status.key_pem, PemKind::private_key); !r) {
+  if (Result<void> r = internal::check_pem(status.key_pem.reveal(), PemKind::private_key); !r) {
     return fail(std::move(r).error().with_context("status.clientKeyData"));
   }
   return {};
@@ -114,9 +114,11 @@ Result<ExecStatus> parse_exec_status(std::string_view text, std::string_view api
     return fail(invalid_argument("status: expected a mapping with the credentials"));
   }
   ExecStatus status;
-  TRY_ASSIGN(status.token, text_of(*value, "token"));
+  TRY_ASSIGN(std::string token, text_of(*value, "token"));
+  TRY_ASSIGN(std::string key, text_of(*value, "clientKeyData"));
+  status.token = Secret(std::move(token));
+  status.key_pem = Secret(std::move(key));
   TRY_ASSIGN(status.certificate_pem, text_of(*value, "clientCertificateData"));
-  TRY_ASSIGN(status.key_pem, text_of(*value, "clientKeyData"));
   TRY_ASSIGN(status.expires, expiry_of(*value));
   TRY(check_status(status));
   return status;
@@ -208,7 +210,7 @@ Task<Result<void>> ExecCredentialSource::renew() {
   }
   auto credential = std::make_shared<Credential>();
   if (!status->token.empty()) {
-    credential->authorization = "Bearer " + status->token;
+    credential->authorization = Secret("Bearer " + status->token.reveal());
   }
   credential->certificate_pem = std::move(status->certificate_pem);
   credential->key_pem = std::move(status->key_pem);

@@ -2,6 +2,7 @@
 
 #include "base/env/env.h"
 #include "base/result.h"
+#include "base/secret.h"
 #include "kube/auth_service.h"
 #include "kube/config.h"
 #include "kube/internal/config_single_flight.h"
@@ -15,9 +16,9 @@ namespace codeflare::kube {
 
 // What a plugin printed: status of an ExecCredential.
 struct ExecStatus {
-  std::string token{};
+  Secret token{};
   std::string certificate_pem{};
-  std::string key_pem{};
+  Secret key_pem{};
   std::optional<WallTime> expires{};
 };
 

@@ -61,7 +61,7 @@ class ExecTest : public ::testing::Test {
   void pass(Duration time) { ASSERT_TRUE(wait(sleep_for(time))); }
   std::string get() {
     Result<CredentialRef> credential = wait(source().get());
-    return credential ? (*credential)->authorization : credential.error().message;
+    return credential ? (*credential)->authorization.reveal() : credential.error().message;
   }
   std::string error() {
     Result<CredentialRef> credential = wait(source().get());
@@ -105,7 +105,7 @@ TEST_F(ExecTest, tells_the_plugin_about_the_cluster_when_asked) {
   plugin().provide_cluster_info = true;
   std::get<ExecAuth>(config_.auth).cluster_config = R"({"audience":"a"})";
   config_.tls = {.ca_pem = "PEM", .insecure = true, .server_name = "name"};
-  config_.proxy_url = "http://proxy";
+  config_.proxy_url = Secret("http://proxy");
   config_.disable_compression = true;
   get();
   EXPECT_EQ(commands_.at(0).variables.at("KUBERNETES_EXEC_INFO"),
@@ -184,7 +184,7 @@ TEST_F(ExecTest, many_requests_wait_for_one_run) {
   std::vector<Result<CredentialRef>> results = wait(when_all(std::move(tasks)));
   for (const Result<CredentialRef>& result : results) {
     ASSERT_TRUE(result);
-    EXPECT_EQ((*result)->authorization, "Bearer sEcReT-1");
+    EXPECT_EQ((*result)->authorization.reveal(), "Bearer sEcReT-1");
   }
   EXPECT_EQ(source().runs(), 1u);
 }
@@ -218,7 +218,7 @@ TEST_F(ExecTest, one_who_gives_up_does_not_fail_the_others) {
   EXPECT_EQ(results[0].error().code, ErrorCode::deadline_exceeded);
   ASSERT_TRUE(results[1]);
   ASSERT_TRUE(results[2]);
-  EXPECT_EQ((*results[1])->authorization, "Bearer sEcReT-2");
+  EXPECT_EQ((*results[1])->authorization.reveal(), "Bearer sEcReT-2");
   EXPECT_EQ(*results[1], *results[2]);
   EXPECT_EQ(source().runs(), 2u);
 }
@@ -249,9 +249,9 @@ TEST_F(ExecTest, certificates_are_taken_too) {
   output_ = credential_text(status);
   Result<CredentialRef> credential = wait(source().get());
   ASSERT_TRUE(credential) << credential.error().message;
-  EXPECT_EQ((*credential)->authorization, "");
+  EXPECT_EQ((*credential)->authorization.reveal(), "");
   EXPECT_EQ((*credential)->certificate_pem, pem);
-  EXPECT_EQ((*credential)->key_pem, key);
+  EXPECT_EQ((*credential)->key_pem.reveal(), key);
 }
 
 TEST_F(ExecTest, the_older_version_works_alike) {

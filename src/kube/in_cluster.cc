@@ -88,7 +88,7 @@ Result<Config> in_cluster_config(Env env) {
   TRY(read_checked(env.files, "token", check_token));
   TRY_ASSIGN(config.tls.ca_pem, read_checked(env.files, "ca.crt", check_ca));
   config.tls.ca_file = path_of("ca.crt");
-  config.auth = BearerTokenFile{path_of("token"), ""};
+  config.auth = BearerTokenFile{.path = path_of("token")};
   config.ns = namespace_of(env);
   config.source = "in-cluster service account";
   return config;

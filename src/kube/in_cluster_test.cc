@@ -106,12 +106,12 @@ class TokenFileTest : public InClusterTest {
 using namespace std::chrono_literals;
 
 TEST_F(TokenFileTest, is_read_again_after_a_minute_and_not_before) {
-  EXPECT_EQ(get()->authorization, "Bearer sEcReT-1");
+  EXPECT_EQ(get()->authorization.reveal(), "Bearer sEcReT-1");
   put_file(env(), file("token"), "sEcReT-2");
   pass(59s);
-  EXPECT_EQ(get()->authorization, "Bearer sEcReT-1");
+  EXPECT_EQ(get()->authorization.reveal(), "Bearer sEcReT-1");
   pass(1s);
-  EXPECT_EQ(get()->authorization, "Bearer sEcReT-2");
+  EXPECT_EQ(get()->authorization.reveal(), "Bearer sEcReT-2");
 }
 
 TEST_F(TokenFileTest, is_read_at_once_after_a_refusal) {
@@ -119,7 +119,7 @@ TEST_F(TokenFileTest, is_read_at_once_after_a_refusal) {
   put_file(env(), file("token"), "sEcReT-2");
   source_->refused(first);
   CredentialRef second = get();
-  EXPECT_EQ(second->authorization, "Bearer sEcReT-2");
+  EXPECT_EQ(second->authorization.reveal(), "Bearer sEcReT-2");
   // A late refusal of the old one changes nothing.
   put_file(env(), file("token"), "sEcReT-3");
   source_->refused(first);
@@ -130,12 +130,12 @@ TEST_F(TokenFileTest, the_last_good_token_serves_while_the_file_is_unreadable) {
   get();
   ASSERT_TRUE(env().files.remove(file("token")));
   pass(61s);
-  EXPECT_EQ(get()->authorization, "Bearer sEcReT-1");
+  EXPECT_EQ(get()->authorization.reveal(), "Bearer sEcReT-1");
   put_file(env(), file("token"), "sEcReT-2");
   pass(9s);
-  EXPECT_EQ(get()->authorization, "Bearer sEcReT-1");
+  EXPECT_EQ(get()->authorization.reveal(), "Bearer sEcReT-1");
   pass(1s);
-  EXPECT_EQ(get()->authorization, "Bearer sEcReT-2");
+  EXPECT_EQ(get()->authorization.reveal(), "Bearer sEcReT-2");
 }
 
 TEST_F(TokenFileTest, without_any_token_the_file_is_named) {
@@ -153,12 +153,12 @@ TEST_F(TokenFileTest, without_any_token_the_file_is_named) {
 
 TEST_F(TokenFileTest, a_fallback_serves_until_the_file_can_be_read) {
   Config config;
-  config.auth = BearerTokenFile{"/later", "sEcReT-fallback"};
+  config.auth = BearerTokenFile{"/later", Secret("sEcReT-fallback")};
   source_ = make_credential_source(env(), config);
-  EXPECT_EQ(get()->authorization, "Bearer sEcReT-fallback");
+  EXPECT_EQ(get()->authorization.reveal(), "Bearer sEcReT-fallback");
   put_file(env(), "/later", "sEcReT-file");
   pass(10s);
-  EXPECT_EQ(get()->authorization, "Bearer sEcReT-file");
+  EXPECT_EQ(get()->authorization.reveal(), "Bearer sEcReT-file");
 }
 
 }  // namespace

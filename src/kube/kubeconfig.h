@@ -3,6 +3,7 @@
 #include "base/async/task.h"
 #include "base/env/env.h"
 #include "base/result.h"
+#include "base/secret.h"
 #include "json/value.h"
 
 #include <cstdint>
@@ -35,7 +36,7 @@ struct ClusterEntry {
   std::string certificate_authority_data{};
   bool insecure_skip_tls_verify = false;
   std::string tls_server_name{};
-  std::string proxy_url{};
+  Secret proxy_url{};  // may carry a password
   bool disable_compression = false;
   // The extension that exec plugins receive as spec.cluster.config, as JSON; empty when absent.
   std::string exec_config{};
@@ -57,11 +58,11 @@ struct UserEntry {
   std::string client_certificate{};
   std::string client_certificate_data{};
   std::string client_key{};
-  std::string client_key_data{};
-  std::string token{};
+  Secret client_key_data{};
+  Secret token{};
   std::string token_file{};
   std::string username{};
-  std::string password{};
+  Secret password{};
   std::optional<ExecPlugin> exec{};
   bool has_auth_provider = false;
   std::string impersonate_user{};

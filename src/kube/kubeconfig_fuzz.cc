@@ -20,11 +20,11 @@ void check_message(const Error& error) {
 void check_editor(std::string_view text) {
   Result<kube::KubeconfigEditor> editor = kube::KubeconfigEditor::parse(text, "/k");
   CHECK(editor.has_value(), "a kubeconfig that parses can be edited");
-  editor->set_user({.name = "fuzz", .token = "yes"});
+  editor->set_user({.name = "fuzz", .token = Secret("yes")});
   editor->set_context({.name = "fuzz", .cluster = "fuzz", .user = "fuzz"});
   Result<kube::Kubeconfig> again = kube::parse_kubeconfig(editor->text(), "/k");
   CHECK(again.has_value(), "an edited kubeconfig parses");
-  CHECK(again->user("fuzz") != nullptr && again->user("fuzz")->token == "yes");
+  CHECK(again->user("fuzz") != nullptr && again->user("fuzz")->token == Secret("yes"));
   CHECK(editor->remove_context_and_parts("fuzz"));
   CHECK(kube::parse_kubeconfig(editor->text(), "/k").has_value());
 }

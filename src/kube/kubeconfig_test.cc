@@ -37,20 +37,20 @@ TEST(Kubeconfig, reads_every_field) {
   EXPECT_EQ(cluster.server, "https://api.example:6443");
   EXPECT_EQ(cluster.certificate_authority_data, to_base64(testing::sample_certificate()));
   EXPECT_EQ(cluster.tls_server_name, "kubernetes.default");
-  EXPECT_EQ(cluster.proxy_url, "http://me:sEcReT@proxy:3128");
+  EXPECT_EQ(cluster.proxy_url.reveal(), "http://me:sEcReT@proxy:3128");
   EXPECT_TRUE(cluster.disable_compression);
   EXPECT_FALSE(cluster.insecure_skip_tls_verify);
   EXPECT_EQ(cluster.exec_config, R"({"audience":"a"})");
   EXPECT_TRUE(config.cluster("insecure")->insecure_skip_tls_verify);
 
   const UserEntry& token = *config.user("token");
-  EXPECT_EQ(token.token, "sEcReT-token");
+  EXPECT_EQ(token.token.reveal(), "sEcReT-token");
   EXPECT_EQ(token.impersonate_user, "jane");
   EXPECT_EQ(token.impersonate_uid, "7");
   EXPECT_EQ(token.impersonate_groups, (std::vector<std::string>{"dev", "ops"}));
   EXPECT_EQ(token.impersonate_extra.at("scopes"), (std::vector<std::string>{"view", "edit"}));
   EXPECT_EQ(config.user("basic")->username, "joe");
-  EXPECT_EQ(config.user("basic")->password, "sEcReT-password");
+  EXPECT_EQ(config.user("basic")->password.reveal(), "sEcReT-password");
   EXPECT_FALSE(config.user("inline")->client_certificate_data.empty());
   EXPECT_FALSE(config.user("inline")->client_key_data.empty());
 
@@ -132,7 +132,7 @@ contexts:
                                                "/k");
   ASSERT_TRUE(config) << config.error().message;
   EXPECT_EQ(config->context("dev")->user, "u");
-  EXPECT_EQ(config->user("u")->token, "abc\n");
+  EXPECT_EQ(config->user("u")->token.reveal(), "abc\n");
   EXPECT_TRUE(config->cluster("c")->insecure_skip_tls_verify);
 }
 
@@ -275,7 +275,7 @@ TEST(Kubeconfig, the_first_file_wins_per_name) {
   EXPECT_EQ(config->cluster("y")->certificate_authority, "/b/ca");
   EXPECT_EQ(config->cluster("y")->place.file, "/b/config");
   EXPECT_EQ(config->cluster("y")->place.path, "clusters[1].cluster");
-  EXPECT_EQ(config->user("u")->token, "first");
+  EXPECT_EQ(config->user("u")->token.reveal(), "first");
   EXPECT_EQ(config->user("u")->username, "");
   EXPECT_EQ(config->current_context, "from-b");
   EXPECT_EQ(config->current_context_file, "/b/config");

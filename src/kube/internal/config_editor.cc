@@ -129,7 +129,7 @@ void KubeconfigEditor::set_cluster(const ClusterEntry& cluster) {
   set_text(arena, body, "certificate-authority-data", cluster.certificate_authority_data);
   set_flag(arena, body, "insecure-skip-tls-verify", cluster.insecure_skip_tls_verify);
   set_text(arena, body, "tls-server-name", cluster.tls_server_name);
-  set_text(arena, body, "proxy-url", cluster.proxy_url);
+  set_text(arena, body, "proxy-url", cluster.proxy_url.reveal());
   set_flag(arena, body, "disable-compression", cluster.disable_compression);
 }
 
@@ -139,11 +139,11 @@ void KubeconfigEditor::set_user(const UserEntry& user) {
   set_text(arena, body, "client-certificate", user.client_certificate);
   set_text(arena, body, "client-certificate-data", user.client_certificate_data);
   set_text(arena, body, "client-key", user.client_key);
-  set_text(arena, body, "client-key-data", user.client_key_data);
-  set_text(arena, body, "token", user.token);
+  set_text(arena, body, "client-key-data", user.client_key_data.reveal());
+  set_text(arena, body, "token", user.token.reveal());
   set_text(arena, body, "tokenFile", user.token_file);
   set_text(arena, body, "username", user.username);
-  set_text(arena, body, "password", user.password);
+  set_text(arena, body, "password", user.password.reveal());
   set_text(arena, body, "as", user.impersonate_user);
   set_text(arena, body, "as-uid", user.impersonate_uid);
   set_list(arena, body, "as-groups", user.impersonate_groups);

@@ -30,7 +30,7 @@ TEST(KubeconfigEditor, a_new_file_gets_type_and_entries) {
   KubeconfigEditor editor = KubeconfigEditor::parse("", kPath).value();
   editor.set_cluster(
       {.name = "local", .server = "https://127.0.0.1:1", .certificate_authority_data = "QQ=="});
-  editor.set_user({.name = "me", .token = "123"});
+  editor.set_user({.name = "me", .token = Secret("123")});
   editor.set_context({.name = "here", .cluster = "local", .user = "me", .ns = "dev"});
   editor.set_current_context("here");
   Kubeconfig config = reread(editor);
@@ -39,7 +39,7 @@ TEST(KubeconfigEditor, a_new_file_gets_type_and_entries) {
   EXPECT_EQ(config.cluster("local")->server, "https://127.0.0.1:1");
   EXPECT_EQ(config.cluster("local")->certificate_authority_data, "QQ==");
   // Text that looks like a number stays text.
-  EXPECT_EQ(config.user("me")->token, "123");
+  EXPECT_EQ(config.user("me")->token.reveal(), "123");
   EXPECT_EQ(config.context("here")->ns, "dev");
 }
 
@@ -79,14 +79,14 @@ TEST(KubeconfigEditor, every_field_survives_being_set) {
 TEST(KubeconfigEditor, replacing_an_entry_keeps_its_unknown_fields_and_drops_the_old_known_ones) {
   KubeconfigEditor editor = sample_editor();
   editor.set_cluster({.name = "main", .server = "https://new"});
-  editor.set_user({.name = "exec", .token = "t"});
+  editor.set_user({.name = "exec", .token = Secret("t")});
   Kubeconfig config = reread(editor);
   EXPECT_EQ(config.clusters.size(), 4u);
   EXPECT_EQ(config.clusters[0].name, "main");
   EXPECT_EQ(config.cluster("main")->server, "https://new");
   EXPECT_EQ(config.cluster("main")->certificate_authority_data, "");
   EXPECT_EQ(config.cluster("main")->exec_config, R"({"audience":"a"})");
-  EXPECT_EQ(config.user("exec")->token, "t");
+  EXPECT_EQ(config.user("exec")->token.reveal(), "t");
   EXPECT_FALSE(config.user("exec")->exec);
   EXPECT_TRUE(editor.text().contains("preferences"));
 }
@@ -123,7 +123,7 @@ class EditTest : public ::testing::Test {
     return run(env().loop, edit_kubeconfig(env(), kPath, std::move(change))).value();
   }
   static Result<void> add_user(KubeconfigEditor& editor) {
-    editor.set_user({.name = "new", .token = "sEcReT"});
+    editor.set_user({.name = "new", .token = Secret("sEcReT")});
     return {};
   }
   Kubeconfig saved() { return load_kubeconfig(env().files, {kPath}, true).value(); }
@@ -133,7 +133,7 @@ class EditTest : public ::testing::Test {
 
 TEST_F(EditTest, a_missing_file_is_made_for_its_owner_alone) {
   ASSERT_TRUE(edit(add_user));
-  EXPECT_EQ(saved().user("new")->token, "sEcReT");
+  EXPECT_EQ(saved().user("new")->token.reveal(), "sEcReT");
   EXPECT_EQ(env().files.info(kPath)->mode, 0600u);
   EXPECT_EQ(env().files.info("/home/me/.kube")->mode, 0700u);
   EXPECT_FALSE(env().files.exists(kPath + ".lock"));
@@ -208,7 +208,7 @@ TEST_F(EditTest, changes_at_the_same_time_are_all_kept) {
   std::vector<Task<Result<void>>> tasks;
   for (int i = 0; i < 10; ++i) {
     tasks.push_back(edit_kubeconfig(env(), kPath, [i](KubeconfigEditor& editor) -> Result<void> {
-      editor.set_user({.name = std::to_string(i), .token = "t"});
+      editor.set_user({.name = std::to_string(i), .token = Secret("t")});
       return {};
     }));
   }

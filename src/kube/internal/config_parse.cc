@@ -22,7 +22,7 @@ ClusterEntry read_cluster(const ConfigReader& reader) {
   cluster.certificate_authority_data = reader.string("certificate-authority-data");
   cluster.insecure_skip_tls_verify = reader.boolean("insecure-skip-tls-verify");
   cluster.tls_server_name = reader.string("tls-server-name");
-  cluster.proxy_url = reader.string("proxy-url");
+  cluster.proxy_url = Secret(reader.string("proxy-url"));
   cluster.disable_compression = reader.boolean("disable-compression");
   for (const ConfigReader& extension : reader.mappings("extensions", "name and extension")) {
     const json::Value* content = extension.find("extension");
@@ -53,11 +53,11 @@ UserEntry read_user(const ConfigReader& reader) {
   user.client_certificate = reader.string("client-certificate");
   user.client_certificate_data = reader.string("client-certificate-data");
   user.client_key = reader.string("client-key");
-  user.client_key_data = reader.string("client-key-data");
-  user.token = reader.string("token");
+  user.client_key_data = Secret(reader.string("client-key-data"));
+  user.token = Secret(reader.string("token"));
   user.token_file = reader.string("tokenFile");
   user.username = reader.string("username");
-  user.password = reader.string("password");
+  user.password = Secret(reader.string("password"));
   if (reader.has("exec")) {
     user.exec = read_exec(reader.mapping("exec", "apiVersion and command"));
   }

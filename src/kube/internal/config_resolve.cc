@@ -100,7 +100,7 @@ Result<void> resolve_cluster_tls(FileSystem& files, const ClusterEntry& cluster,
 
 Result<void> resolve_proxy(const ClusterEntry& cluster, Config& config) {
   if (!cluster.proxy_url.empty()) {
-    if (Result<net::Url> valid = internal::parse_config_proxy(cluster.proxy_url); !valid) {
+    if (Result<net::Url> valid = internal::parse_config_proxy(cluster.proxy_url.reveal()); !valid) {
       return fail(cluster.place.error("proxy-url", valid.error().message));
     }
   }

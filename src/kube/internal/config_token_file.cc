@@ -15,9 +15,9 @@ constexpr Duration kPeriod = std::chrono::seconds(60);
 constexpr Duration kRetryPeriod = std::chrono::seconds(10);
 constexpr std::size_t kTokenBytesMax = std::size_t{1} << 20;
 
-CredentialRef bearer(std::string_view token) {
+CredentialRef bearer(const Secret& token) {
   auto credential = std::make_shared<Credential>();
-  credential->authorization = "Bearer " + std::string(token);
+  credential->authorization = Secret("Bearer " + token.reveal());
   return credential;
 }
 
@@ -57,7 +57,7 @@ Task<Result<void>> TokenFileSource::read_again() {
   if (!text) {
     co_return fail(unauthenticated("token file: " + text.error().message));
   }
-  Result<std::string> token = clean_token(*text);
+  Result<Secret> token = clean_token(*text);
   if (!token) {
     co_return fail(unauthenticated("token file " + path + ": " + token.error().message));
   }

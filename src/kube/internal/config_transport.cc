@@ -14,13 +14,14 @@ constexpr Duration kPeriod = std::chrono::seconds(60);
 constexpr std::size_t kFileBytesMax = std::size_t{4} << 20;
 
 // The file's PEM instead of the old one, if it is some.
-void refresh(FileSystem& files, const std::string& path, PemKind kind, std::string& pem) {
+template <typename Text>
+void refresh(FileSystem& files, const std::string& path, PemKind kind, Text& pem) {
   if (path.empty()) {
     return;
   }
   Result<std::string> text = files.read(path, kFileBytesMax);
   if (text && check_pem(*text, kind)) {
-    pem = *std::move(text);
+    pem = Text(*std::move(text));
   }
 }
 
@@ -35,7 +36,7 @@ net::TlsClientOptions with_certificate(const TlsConfig& tls, const Credential* c
   net::TlsClientOptions options = tls_options(tls);
   if (credential != nullptr) {
     options.certificate_pem = credential->certificate_pem;
-    options.key_pem = credential->key_pem;
+    options.key_pem = credential->key_pem.reveal();
   }
   return options;
 }
@@ -46,7 +47,7 @@ net::TlsClientOptions tls_options(const TlsConfig& tls) {
   net::TlsClientOptions options;
   options.ca_bundle_pem = tls.ca_pem;
   options.certificate_pem = tls.certificate_pem;
-  options.key_pem = tls.key_pem;
+  options.key_pem = tls.key_pem.reveal();
   options.server_name = tls.server_name;
   options.insecure = tls.insecure;
   return options;

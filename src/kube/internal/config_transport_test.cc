@@ -19,13 +19,13 @@ class TransportTest : public ::testing::Test {
   TransportTest() {
     tls_ = {.ca_pem = sample_certificate("ca 1"),
             .certificate_pem = sample_certificate("client 1"),
-            .key_pem = sample_key("key 1"),
+            .key_pem = Secret(sample_key("key 1")),
             .ca_file = "/ca",
             .certificate_file = "/crt",
             .key_file = "/key"};
     put_file(env(), "/ca", tls_.ca_pem);
     put_file(env(), "/crt", tls_.certificate_pem);
-    put_file(env(), "/key", tls_.key_pem);
+    put_file(env(), "/key", tls_.key_pem.reveal());
   }
   Env env() { return sim_.env(); }
 
@@ -43,7 +43,7 @@ class TransportTest : public ::testing::Test {
   Result<void> use(std::string certificate = "", std::string key = "") {
     auto credential = std::make_shared<Credential>();
     credential->certificate_pem = std::move(certificate);
-    credential->key_pem = std::move(key);
+    credential->key_pem = Secret(std::move(key));
     auto service = run(env().loop, transport().service_for(credential)).value();
     return service ? Result<void>() : fail(service.error());
   }

@@ -32,7 +32,7 @@ Result<std::string> read_named_file(FileSystem& files, const ConfigPlace& place,
 
 Result<void> resolve_certificate(FileSystem& files, const UserEntry& user, TlsConfig& tls) {
   PemField certificate{"client-certificate", user.client_certificate, user.client_certificate_data};
-  PemField key{"client-key", user.client_key, user.client_key_data};
+  PemField key{"client-key", user.client_key, user.client_key_data.reveal()};
   if (certificate.given() != key.given()) {
     const PemField& present = certificate.given() ? certificate : key;
     const PemField& absent = certificate.given() ? key : certificate;
@@ -41,7 +41,8 @@ Result<void> resolve_certificate(FileSystem& files, const UserEntry& user, TlsCo
                                                   present.given_name()));
   }
   TRY_ASSIGN(tls.certificate_pem, read_pem(files, user.place, certificate, PemKind::certificates));
-  TRY_ASSIGN(tls.key_pem, read_pem(files, user.place, key, PemKind::private_key));
+  TRY_ASSIGN(std::string key_pem, read_pem(files, user.place, key, PemKind::private_key));
+  tls.key_pem = Secret(std::move(key_pem));
   tls.certificate_file = user.client_certificate;
   tls.key_file = user.client_key;
   return {};
@@ -49,9 +50,9 @@ Result<void> resolve_certificate(FileSystem& files, const UserEntry& user, TlsCo
 
 // As client-go: what the file holds counts, and the token while the file cannot be read.
 Result<void> resolve_token(FileSystem& files, const UserEntry& user, Config& config) {
-  std::string token;
+  Secret token;
   if (!user.token.empty()) {
-    Result<std::string> clean = clean_token(user.token);
+    Result<Secret> clean = clean_token(user.token.reveal());
     if (!clean) {
       return fail(user.place.error("token", clean.error().message));
     }
@@ -64,7 +65,7 @@ Result<void> resolve_token(FileSystem& files, const UserEntry& user, Config& con
   if (token.empty()) {
     TRY_ASSIGN(std::string text,
                read_named_file(files, user.place, "tokenFile", user.token_file, kTokenBytesMax));
-    if (Result<std::string> clean = clean_token(text); !clean) {
+    if (Result<Secret> clean = clean_token(text); !clean) {
       return fail(
           user.place.error("tokenFile", "in " + user.token_file + ": " + clean.error().message));
     }
@@ -184,7 +185,7 @@ Result<std::string> read_pem(FileSystem& files, const ConfigPlace& place, const 
   return text;
 }
 
-Result<std::string> clean_token(std::string_view text) {
+Result<Secret> clean_token(std::string_view text) {
   constexpr std::string_view kSpace = " \t\r\n";
   std::size_t first = text.find_first_not_of(kSpace);
   if (first == std::string_view::npos) {
@@ -197,7 +198,7 @@ Result<std::string> clean_token(std::string_view text) {
         invalid_argument("expected a token of printable ASCII, found another character at byte " +
                          std::to_string(first + static_cast<std::size_t>(bad - text.begin()))));
   }
-  return std::string(text);
+  return Secret(std::string(text));
 }
 
 bool fits_header(std::string_view text) {

@@ -28,7 +28,7 @@ Result<void> resolve_user(FileSystem& files, const UserEntry& user, Config& conf
 
 // A token as it goes into the header: white space around it is dropped; fails when empty or with
 // characters that no header can carry.
-Result<std::string> clean_token(std::string_view text);
+Result<Secret> clean_token(std::string_view text);
 
 // Free of control characters, so that it cannot break out of a header line.
 bool fits_header(std::string_view text);
