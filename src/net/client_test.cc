@@ -178,9 +178,11 @@ TEST(Client, reports_a_body_that_breaks_off) {
                              "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nabc",
                              "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n",
                              "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n"}) {
-    Result<std::string> body = Faulty({answer}).get();
-    ASSERT_FALSE(body) << answer;
-    EXPECT_EQ(body.error().code, ErrorCode::unavailable) << body.error().to_string();
+    for (bool reset : {false, true}) {
+      Result<std::string> body = Faulty({answer}, reset).get();
+      ASSERT_FALSE(body) << answer;
+      EXPECT_EQ(body.error().code, ErrorCode::unavailable) << body.error().to_string();
+    }
   }
 }
 

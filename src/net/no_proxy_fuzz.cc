@@ -21,7 +21,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   // More entries never take a match away.
   CHECK(!matched || no_proxy_matches("other.test," + std::string(list), host, 443));
   CHECK(no_proxy_matches(std::string(list) + ",*", host, 443));
-  if (std::optional<internal::IpBlock> block = internal::parse_ip_block(list)) {
+  if (std::optional<net::internal::IpBlock> block = net::internal::parse_ip_block(list)) {
     CHECK(block->contains(block->address));
   }
   static_cast<void>(parse_proxy_url(text));

@@ -2,7 +2,9 @@
 
 #include <cerrno>
 #include <cstring>
+#include <memory>
 #include <netdb.h>
+#include <optional>
 #include <system_error>
 #include <utility>
 
@@ -38,16 +40,30 @@ Result<std::vector<Endpoint>> look_up(const std::string& host, std::uint16_t por
   return endpoints;
 }
 
+// A look-up cannot be interrupted, only abandoned: then nobody reads its result.
+struct LookUp {
+  std::optional<Result<std::vector<Endpoint>>> result;
+  bool finished = false;  // set on the loop; the result is the other thread's until then
+  WaitList done;
+};
+
 }  // namespace
 
 Task<Result<std::vector<Endpoint>>> resolve(Env env, std::string host, std::uint16_t port) {
   if (Result<Endpoint> literal = parse_endpoint(host, port)) {
     co_return std::vector<Endpoint>{*literal};
   }
-  // The look-up cannot be interrupted; work and result are its own, so that it may be abandoned
-  // by nobody: run_blocking waits for it.
-  co_return co_await run_blocking(env,
-                                  [host = std::move(host), port] { return look_up(host, port); });
+  auto state = std::make_shared<LookUp>();
+  env.blocking.submit(
+      [state, host = std::move(host), port] { state->result.emplace(look_up(host, port)); },
+      [state] {
+        state->finished = true;
+        state->done.notify_all();
+      });
+  while (!state->finished) {
+    CO_TRY(co_await state->done.wait());
+  }
+  co_return *std::move(state->result);
 }
 
 }  // namespace codeflare::net::internal

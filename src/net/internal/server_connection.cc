@@ -19,6 +19,8 @@ constexpr Duration kLingerTime = std::chrono::seconds(2);
 
 int status_of(const Error& error) {
   switch (error.code) {
+    case ErrorCode::invalid_argument:
+      return 400;
     case ErrorCode::unavailable:
       return 503;
     case ErrorCode::deadline_exceeded:
@@ -213,6 +215,12 @@ Task<Result<void>> ServerConnection::read_more() {
   watchdog_.set(shared_.options.stall_timeout);
   Result<std::size_t> count = co_await stream_.read(shared_.buffer);
   watchdog_.clear();
+  if (std::exchange(timed_out_, false)) {
+    // An answer can still be sent.
+    stream_.socket().resume_waits();
+    body_stalled_ = true;
+    co_return fail(deadline_exceeded("the client sent nothing more"));
+  }
   if (!count) {
     co_return fail(count.error());
   }
@@ -306,7 +314,8 @@ Task<bool> ServerConnection::serve(RequestHead head) {
   bool more = false;
   if (!peer_gone_ && !outer.stop.stop_requested()) {
     if (!response) {
-      response = make_response(status_of(response.error()), "text/plain; charset=utf-8",
+      int status = body_stalled_ ? 408 : status_of(response.error());
+      response = make_response(status, "text/plain; charset=utf-8",
                                Bytes::from(response.error().message + "\n"));
     }
     more = co_await respond(head, *std::move(response)).under(inner);

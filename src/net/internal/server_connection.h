@@ -79,6 +79,7 @@ class ServerConnection final : public std::enable_shared_from_this<ServerConnect
   bool idle_ = false;
   bool timed_out_ = false;
   bool peer_gone_ = false;
+  bool body_stalled_ = false;
   bool continue_due_ = false;  // the client waits for "100 Continue"
   bool unread_input_ = false;
   std::optional<std::uint64_t> stall_mark_;  // bytes written when the stall timer was set
