@@ -1,0 +1,249 @@
+#include "sched/core.h"
+
+#include "sched/internal/events.h"
+#include "sched/internal/holdings.h"
+#include "sched/internal/invariants.h"
+#include "sched/internal/order.h"
+#include "sched/internal/pass.h"
+#include "sched/internal/questions.h"
+#include "sched/internal/state.h"
+
+#include <algorithm>
+
+namespace codeflare::sched {
+
+namespace {
+
+const std::string kNobody;
+
+Result<Index> checked(const State& state, GangId gang) {
+  const Index index = state.gangs.checked(gang);
+  if (index == kNone) return fail(not_found("there is no such gang"));
+  return index;
+}
+
+Result<Index> checked(const State& state, NodeId node) {
+  const auto& nodes = state.cluster.nodes();
+  if (node.index >= nodes.size() || !nodes[node.index].alive ||
+      nodes[node.index].generation != node.generation) {
+    return fail(not_found("there is no such node"));
+  }
+  return node.index;
+}
+
+}  // namespace
+
+Core::Core(Options options) : state_(std::make_unique<State>(std::move(options))) {}
+Core::Core(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Core::~Core() = default;
+Core::Core(Core&&) noexcept = default;
+Core& Core::operator=(Core&&) noexcept = default;
+
+Core Core::clone() const {
+  return Core(std::make_unique<State>(*state_));
+}
+
+Result<NodeId> Core::upsert_node(const NodeSpec& spec) {
+  TRY_ASSIGN(const Index node, state_->cluster.upsert(spec));
+  node_changed(*state_, node);
+  return NodeId{node, state_->cluster.nodes()[node].generation};
+}
+
+std::vector<GangId> Core::remove_node(NodeId node) {
+  const auto index = checked(*state_, node);
+  return index ? lose_node(*state_, *index) : std::vector<GangId>{};
+}
+
+Result<void> Core::set_foreign(NodeId node, const Resources& usage) {
+  TRY_ASSIGN(const Index index, checked(*state_, node));
+  const Request amounts = state_->cluster.resources().observed(usage);
+  state_->cluster.sync_width();
+  state_->cluster.set_foreign(index, amounts);
+  node_changed(*state_, index);
+  return {};
+}
+
+std::vector<std::string> Core::set_quota_tree(const std::string& tree,
+                                              std::vector<QuotaNode> nodes) {
+  auto problems = state_->forest.set_tree(tree, nodes, state_->cluster.resources());
+  state_->cluster.sync_width();
+  forest_changed(*state_);
+  return problems;
+}
+
+void Core::remove_quota_tree(const std::string& tree) {
+  state_->forest.remove_tree(tree);
+  forest_changed(*state_);
+}
+
+Result<GangId> Core::submit(GangSpec spec) {
+  TRY_ASSIGN(const Index gang, create_gang(*state_, std::move(spec)));
+  return state_->gangs.id(gang);
+}
+
+Result<GangId> Core::adopt(GangSpec spec, Time started, const Placement& placement) {
+  for (const Slot& slot : placement) {
+    TRY(checked(*state_, slot.node));
+    if (slot.pod_set >= spec.pod_sets.size() || slot.count < 0 || slot.count > kAmountMax) {
+      return fail(invalid_argument("gang " + spec.name + ": a place of pod set " +
+                                   std::to_string(slot.pod_set) + " that it does not have"));
+    }
+  }
+  TRY_ASSIGN(const Index gang, adopt_gang(*state_, std::move(spec), started, placement));
+  return state_->gangs.id(gang);
+}
+
+Result<void> Core::remove(GangId gang) {
+  TRY_ASSIGN(const Index index, checked(*state_, gang));
+  remove_gang(*state_, index);
+  return {};
+}
+
+Result<void> Core::drain(GangId gang) {
+  TRY_ASSIGN(const Index index, checked(*state_, gang));
+  return drain_gang(*state_, index);
+}
+
+Result<void> Core::requeue(GangId gang, Time now) {
+  TRY_ASSIGN(const Index index, checked(*state_, gang));
+  return requeue_gang(*state_, index, now);
+}
+
+Result<void> Core::set_priority(GangId gang, std::int32_t priority) {
+  TRY_ASSIGN(const Index index, checked(*state_, gang));
+  change_priority(*state_, index, priority);
+  return {};
+}
+
+Result<void> Core::set_held(GangId gang, bool held) {
+  TRY_ASSIGN(const Index index, checked(*state_, gang));
+  hold_gang(*state_, index, held);
+  return {};
+}
+
+Result<bool> Core::pod_bound(GangId gang, const std::string& pod, std::uint32_t pod_set,
+                             NodeId node, const Resources& requests) {
+  TRY_ASSIGN(const Index index, checked(*state_, gang));
+  TRY_ASSIGN(const Index at, checked(*state_, node));
+  Request request = state_->cluster.resources().observed(requests);
+  state_->cluster.sync_width();
+  return bind_pod(*state_, index, {pod, pod_set, at, std::move(request)});
+}
+
+Result<void> Core::pod_ended(GangId gang, const std::string& pod, bool replaced) {
+  TRY_ASSIGN(const Index index, checked(*state_, gang));
+  return end_pod(*state_, index, pod, replaced);
+}
+
+StepResult Core::step(Time now, std::size_t admissions_max) {
+  StepResult result;
+  Pass(*state_, now, admissions_max, result).run();
+  return result;
+}
+
+Result<Explanation> Core::explain(GangId gang, Time now) {
+  TRY_ASSIGN(const Index index, checked(*state_, gang));
+  return sched::explain(*state_, index, now);
+}
+
+Result<Advice> Core::advise(GangId gang, Time now) {
+  TRY_ASSIGN(const Index index, checked(*state_, gang));
+  return sched::advise(*state_, index, now);
+}
+
+Result<Estimate> Core::estimate(GangId gang, Time now) const {
+  TRY_ASSIGN(const Index index, checked(*state_, gang));
+  return sched::estimate(*state_, index, now);
+}
+
+std::vector<GangId> Core::queue(Time now, std::size_t most) const {
+  std::vector<GangId> line;
+  for (const Index gang : line_of(*state_, now, most)) line.push_back(state_->gangs.id(gang));
+  return line;
+}
+
+std::optional<GangId> Core::find(std::string_view name) const {
+  const Index gang = state_->gangs.find(name);
+  if (gang == kNone) return std::nullopt;
+  return state_->gangs.id(gang);
+}
+
+std::optional<NodeId> Core::find_node(std::string_view name) const {
+  const Index node = state_->cluster.find(name);
+  if (node == kNone) return std::nullopt;
+  return NodeId{node, state_->cluster.nodes()[node].generation};
+}
+
+const std::string& Core::name(GangId gang) const {
+  const Index index = state_->gangs.checked(gang);
+  return index == kNone ? kNobody : state_->gangs[index].name;
+}
+
+const std::string& Core::node_name(NodeId node) const {
+  const auto index = checked(*state_, node);
+  return index ? state_->cluster.nodes()[*index].name : kNobody;
+}
+
+Result<GangState> Core::state(GangId gang) const {
+  TRY_ASSIGN(const Index index, checked(*state_, gang));
+  return state_->gangs[index].state;
+}
+
+Result<Why> Core::why(GangId gang) const {
+  TRY_ASSIGN(const Index index, checked(*state_, gang));
+  return why_of(*state_, index);
+}
+
+Result<Placement> Core::reserved(GangId gang) const {
+  TRY_ASSIGN(const Index index, checked(*state_, gang));
+  if (state_->gangs[index].run == kNone) return Placement{};
+  return placement_of(*state_, state_->gangs.run_of(index));
+}
+
+Resources Core::free(NodeId node) const {
+  Resources result;
+  const auto index = checked(*state_, node);
+  if (!index) return result;
+  for (Index r = 0; r < state_->cluster.resources().size(); ++r) {
+    const bool known = state_->cluster.allocatable(*index)[r] != 0;
+    const Amount amount = state_->cluster.free(*index)[r];
+    if (known || amount != 0) result.push_back({state_->cluster.resources().name(r), amount});
+  }
+  return result;
+}
+
+Resources Core::quota_used(const std::string& tree, const std::string& node) const {
+  const Index index = state_->forest.find(tree, node);
+  if (index == kNone) return {};
+  const QuotaState& found = state_->forest[index];
+  Request used;
+  for (const Part& limit : found.limits) {
+    used.push_back({limit.resource, amount_of(found.used, limit.resource)});
+  }
+  for (const Part& part : found.used) {
+    const bool limited = std::any_of(
+        used.begin(), used.end(), [&](const Part& each) { return each.resource == part.resource; });
+    if (!limited) used.push_back(part);
+  }
+  return state_->cluster.resources().named(used);
+}
+
+std::size_t Core::waiting() const {
+  return state_->gangs.size() - state_->gangs.running();
+}
+
+std::size_t Core::running() const {
+  return state_->gangs.running();
+}
+
+std::size_t Core::memory_bytes() const {
+  return state_->cluster.memory_bytes() + state_->gangs.memory_bytes() +
+         state_->lanes.memory_bytes() + state_->shapes.memory_bytes() +
+         (state_->ready.capacity() + state_->fresh.capacity()) * sizeof(Index);
+}
+
+Result<void> Core::check_invariants() const {
+  return sched::check_invariants(*state_);
+}
+
+}  // namespace codeflare::sched

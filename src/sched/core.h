@@ -1,0 +1,106 @@
+#pragma once
+
+#include "base/result.h"
+#include "sched/decision.h"
+#include "sched/explanation.h"
+#include "sched/spec.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace codeflare::sched {
+
+struct State;
+
+// The scheduling core: decides which gangs start where, and why the others wait. Pure: events in,
+// decisions out, the same events give the same decisions. Incremental: an event costs what it
+// changes, not what waits (docs/decisions/0001-scheduling-core.md).
+//   core.upsert_node(...); core.submit(...); for (auto& a : core.step(now).admitted) ...
+class Core {
+ public:
+  explicit Core(Options options = {});
+  ~Core();
+  Core(Core&&) noexcept;
+  Core& operator=(Core&&) noexcept;
+  // A copy goes its own way: estimates replay the future in one.
+  Core clone() const;
+
+  // --- the world ---
+  // Adds the node or takes over its new labels, taints and allocatable amounts, by name.
+  Result<NodeId> upsert_node(const NodeSpec& spec);
+  // Returns the gangs that lost places or pods; nominated ones are back in line.
+  std::vector<GangId> remove_node(NodeId node);
+  // What pods of nobody here take on the node, in sum.
+  Result<void> set_foreign(NodeId node, const Resources& usage);
+
+  // Replaces the tree; what runs is charged to it at once, even over its limits. Returns problems:
+  // duplicates, parents that do not exist, cycles; the nodes concerned cannot be charged.
+  std::vector<std::string> set_quota_tree(const std::string& tree, std::vector<QuotaNode> nodes);
+  void remove_quota_tree(const std::string& tree);
+
+  // --- gangs ---
+  Result<GangId> submit(GangSpec spec);
+  // Work that was dispatched before: charged even over quota or capacity, never placed anew.
+  Result<GangId> adopt(GangSpec spec, Time started, const Placement& placement);
+  // It ended or was deleted, and its pods are gone: forgets it and frees all it held.
+  Result<void> remove(GangId gang);
+  // The caller begins to stop it: what it holds is about to be free.
+  Result<void> drain(GangId gang);
+  // Its pods are gone: back in line with its old submission time, running time counted as consumed.
+  Result<void> requeue(GangId gang, Time now);
+  Result<void> set_priority(GangId gang, std::int32_t priority);
+  Result<void> set_held(GangId gang, bool held);
+
+  // --- pods of running gangs ---
+  // A pod got its node: what it really takes there replaces one reserved place of its pod set, one
+  // on that node if there is one. Pods beyond the plan are counted in addition. Returns whether it
+  // was planned.
+  Result<bool> pod_bound(GangId gang, const std::string& pod, std::uint32_t pod_set, NodeId node,
+                         const Resources& requests);
+  // The pod is gone. With `replaced` its place on the node is reserved again for a successor.
+  Result<void> pod_ended(GangId gang, const std::string& pod, bool replaced);
+
+  // --- decisions ---
+  // Decides all that can be decided now; at most `admissions_max` admissions, for short steps.
+  StepResult step(Time now, std::size_t admissions_max = std::numeric_limits<std::size_t>::max());
+
+  // --- questions ---
+  // Reason and numbers. None of these changes a decision.
+  Result<Explanation> explain(GangId gang, Time now);
+  Result<Advice> advise(GangId gang, Time now);
+  // Replays expected ends through a copy of this core.
+  Result<Estimate> estimate(GangId gang, Time now) const;
+  // The line as it stands, head first.
+  std::vector<GangId> queue(Time now, std::size_t most) const;
+
+  std::optional<GangId> find(std::string_view name) const;
+  std::optional<NodeId> find_node(std::string_view name) const;
+  const std::string& name(GangId gang) const;
+  const std::string& node_name(NodeId node) const;
+  Result<GangState> state(GangId gang) const;
+  // Why it waits, without numbers: cheap enough to ask for every gang.
+  Result<Why> why(GangId gang) const;
+  // The places that are reserved and not yet taken by pods.
+  Result<Placement> reserved(GangId gang) const;
+  Resources free(NodeId node) const;
+  // Charged amounts, limited resources first come first; empty when there is no such node.
+  Resources quota_used(const std::string& tree, const std::string& node) const;
+  std::size_t waiting() const;
+  std::size_t running() const;
+  // Bytes held for gangs, nodes and indexes, names of gangs left out.
+  std::size_t memory_bytes() const;
+
+  // Recomputes every derived number from the records and reports the first that differs.
+  Result<void> check_invariants() const;
+
+ private:
+  explicit Core(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace codeflare::sched

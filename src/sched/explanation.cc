@@ -1,0 +1,137 @@
+#include "sched/explanation.h"
+
+#include <algorithm>
+#include <array>
+
+namespace codeflare::sched {
+
+namespace {
+
+std::string quota_text(const QuotaReport& quota) {
+  if (!quota.problem.empty()) return quota.problem;
+  return "quota node " + quota.node + " of tree " + quota.tree + " has no room: " + quota.resource +
+         " limit " + amount_text(quota.resource, quota.limit) + ", used " +
+         amount_text(quota.resource, quota.used) + ", asks " +
+         amount_text(quota.resource, quota.requested);
+}
+
+std::string insufficient_text(const Explanation& explanation) {
+  std::string text = "insufficient";
+  for (const Shortage& each : explanation.shortages) {
+    if (!each.short_in_sum()) continue;
+    text += std::string(text == "insufficient" ? " " : ", ") + each.resource + ": asks " +
+            amount_text(each.resource, each.requested) + ", free " +
+            amount_text(each.resource, each.free) + " of " +
+            amount_text(each.resource, each.capacity);
+  }
+  return text;
+}
+
+// Enough in sum: the pod set that finds the fewest of its places tells the story.
+const PodSetReport* shortest(const Explanation& explanation) {
+  const PodSetReport* worst = nullptr;
+  for (const PodSetReport& each : explanation.pod_sets) {
+    if (each.places >= each.wanted) continue;
+    if (worst == nullptr || each.wanted - each.places > worst->wanted - worst->places) {
+      worst = &each;
+    }
+  }
+  return worst;
+}
+
+std::string places_text(const Explanation& explanation) {
+  const PodSetReport* worst = shortest(explanation);
+  if (worst == nullptr) return ", but its pod sets do not fit together";
+  std::string text = ", but pod set " + std::to_string(worst->pod_set) + " finds " +
+                     std::to_string(worst->places) + " of " + std::to_string(worst->wanted) +
+                     " places on " + std::to_string(worst->nodes_allowed) + " nodes";
+  if (worst->places > 0) {
+    text += ", at most " + std::to_string(worst->best_class_places) + " in " + worst->best_class;
+  }
+  for (const Shortage& each : explanation.shortages) {
+    if (each.pod <= each.best_node) continue;
+    text += "; one pod asks " + amount_text(each.resource, each.pod) + " " + each.resource +
+            ", the best node has " + amount_text(each.resource, each.best_node) + " free";
+  }
+  return text;
+}
+
+std::string excluded_text(const Explanation& explanation) {
+  std::string text = "no node is allowed";
+  for (const PodSetReport& each : explanation.pod_sets) {
+    if (each.nodes_allowed > 0 || each.wanted == 0) continue;
+    text = "pod set " + std::to_string(each.pod_set) + " may use none of " +
+           std::to_string(each.nodes_all) + " nodes";
+    for (const Exclusion& excluded : each.excluded) {
+      text += (&excluded == &each.excluded.front() ? ": " : ", ") + excluded.constraint +
+              " excludes " + std::to_string(excluded.nodes);
+    }
+    break;
+  }
+  return text;
+}
+
+std::string waiting_text(const Explanation& explanation) {
+  switch (explanation.why) {
+    case Why::nothing:
+      return "not tried yet";
+    case Why::held:
+      return "held";
+    case Why::unknown_quota:
+    case Why::quota:
+      return explanation.quota ? quota_text(*explanation.quota) : "quota";
+    case Why::excluded:
+      return excluded_text(explanation);
+    case Why::insufficient:
+      return insufficient_text(explanation);
+    case Why::fragmented:
+      return "fragmented: enough is free in sum" + places_text(explanation);
+    case Why::reserved: {
+      if (!explanation.reservation) return "behind a reservation";
+      std::string text = "behind the reservation of " + explanation.reservation->holder;
+      if (explanation.reservation->starts) {
+        text += ", which starts at " + to_rfc3339(*explanation.reservation->starts);
+      }
+      return text + ", until " + to_rfc3339(explanation.reservation->expires) + " at the latest";
+    }
+    case Why::awaiting_victims:
+      return "its place is being cleared";
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string amount_text(const std::string& resource, Amount amount) {
+  if (resource == "cpu") {
+    return amount % 1000 == 0 ? std::to_string(amount / 1000) : std::to_string(amount) + "m";
+  }
+  if (resource == "memory" || resource == "ephemeral-storage") {
+    static constexpr std::array kSuffixes{"", "Ki", "Mi", "Gi", "Ti", "Pi"};
+    std::size_t suffix = 0;
+    while (amount != 0 && amount % 1024 == 0 && suffix + 1 < kSuffixes.size()) {
+      amount /= 1024;
+      ++suffix;
+    }
+    return std::to_string(amount) + kSuffixes[suffix];
+  }
+  return std::to_string(amount);
+}
+
+std::string to_text(const Explanation& explanation) {
+  switch (explanation.state) {
+    case GangState::running:
+      return "running";
+    case GangState::draining:
+      return "being evicted";
+    case GangState::nominated:
+    case GangState::waiting:
+      break;
+  }
+  std::string text = waiting_text(explanation);
+  if (explanation.never_fits) text += "; not even nodes without gangs could hold it";
+  if (explanation.search_cut_short) text += " (the search was cut short)";
+  return text;
+}
+
+}  // namespace codeflare::sched

@@ -1,0 +1,98 @@
+#pragma once
+
+#include "sched/decision.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+// Why a gang waits, with numbers, and what would help.
+namespace codeflare::sched {
+
+struct Shortage {
+  std::string resource;
+  Amount requested = 0;  // by the whole gang
+  Amount free = 0;       // on all nodes that its constraints allow
+  Amount capacity = 0;   // of those nodes
+  Amount pod = 0;        // the largest request of one pod
+  Amount best_node = 0;  // the most that one allowed node has free
+  bool short_in_sum() const { return free < requested; }
+};
+
+// Nodes that one constraint takes away, counted at the first constraint that does.
+struct Exclusion {
+  std::string constraint;  // "selector zone=a", "taint dedicated=ml:NoSchedule", "affinity"
+  std::int64_t nodes = 0;
+};
+
+struct PodSetReport {
+  std::uint32_t pod_set = 0;
+  std::int64_t wanted = 0;
+  std::int64_t places = 0;         // pods of this set alone that would fit now, at most `wanted`
+  std::int64_t nodes_allowed = 0;  // by its constraints
+  std::int64_t nodes_all = 0;
+  std::string best_class;  // labels of the allowed node class with the most places
+  std::int64_t best_class_places = 0;
+  std::vector<Exclusion> excluded;
+};
+
+struct QuotaReport {
+  std::string tree;
+  std::string node;     // the node without room, or the unknown name
+  std::string problem;  // for unknown nodes: what is wrong
+  std::string resource;
+  Amount limit = 0;
+  Amount used = 0;
+  Amount requested = 0;
+};
+
+// A running gang that holds what the waiting one needs.
+struct Holder {
+  GangId gang;
+  std::string name;
+  Resources held;              // of the resources asked for, on allowed nodes
+  std::optional<Time> ends{};  // when its end is known
+};
+
+struct ReservationReport {
+  std::string holder;
+  std::optional<Time> starts{};  // when the holder is expected to start
+  Time expires{};
+};
+
+struct Explanation {
+  std::string name;
+  GangState state = GangState::waiting;
+  Why why = Why::nothing;
+  // 1 is the head of the line.
+  std::int64_t position = 0;
+  std::vector<Shortage> shortages;
+  std::vector<PodSetReport> pod_sets;
+  std::optional<QuotaReport> quota;
+  std::optional<ReservationReport> reservation;
+  // Not even nodes without gangs could hold it: it waits for other nodes.
+  bool never_fits = false;
+  // Placement was given up after Options::search_steps_max, so "fragmented" is not proven.
+  bool search_cut_short = false;
+};
+
+// What would start it now: the gangs whose end would make room, few and weak ones first.
+struct Advice {
+  bool possible = false;  // false: even if all of them ended
+  std::vector<Holder> would_start_if_ended;
+  Resources to_free;  // what those hold in sum of what is asked for
+};
+
+struct Estimate {
+  std::optional<Time> start;
+  // Gangs further back in a very long line were left out of the replay.
+  bool approximate = false;
+};
+
+// One line for people: "waits for nvidia.com/gpu: asks 16, free 12 of 64 ...".
+std::string to_text(const Explanation& explanation);
+// 3050 of cpu is "3050m", 4294967296 of memory "4Gi".
+std::string amount_text(const std::string& resource, Amount amount);
+
+}  // namespace codeflare::sched

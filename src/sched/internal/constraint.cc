@@ -1,0 +1,151 @@
+#include "sched/internal/constraint.h"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <tuple>
+
+namespace codeflare::sched {
+
+namespace {
+
+const std::string* find(const Labels& labels, const std::string& key) {
+  const auto place =
+      std::lower_bound(labels.begin(), labels.end(), key,
+                       [](const auto& label, const std::string& k) { return label.first < k; });
+  return place != labels.end() && place->first == key ? &place->second : nullptr;
+}
+
+std::optional<std::int64_t> number(const std::string& text) {
+  std::int64_t value = 0;
+  const char* end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, value);
+  if (error != std::errc{} || rest != end) return std::nullopt;
+  return value;
+}
+
+bool compare(const Requirement& requirement, const std::string* value) {
+  if (value == nullptr || requirement.values.size() != 1) return false;
+  const auto have = number(*value);
+  const auto bound = number(requirement.values.front());
+  if (!have || !bound) return false;
+  return requirement.op == Operator::gt ? *have > *bound : *have < *bound;
+}
+
+bool holds(const Requirement& requirement, const NodeView& node) {
+  if (std::binary_search(node.open.begin(), node.open.end(), requirement.key)) return true;
+  const std::string* value = find(node.labels, requirement.key);
+  const auto listed = [&] {
+    return std::find(requirement.values.begin(), requirement.values.end(), *value) !=
+           requirement.values.end();
+  };
+  switch (requirement.op) {
+    case Operator::in:
+      return value != nullptr && listed();
+    case Operator::not_in:
+      return value == nullptr || !listed();
+    case Operator::exists:
+      return value != nullptr;
+    case Operator::does_not_exist:
+      return value == nullptr;
+    case Operator::gt:
+    case Operator::lt:
+      return compare(requirement, value);
+  }
+  return false;
+}
+
+bool holds(const Term& term, const NodeView& node) {
+  return !term.requirements.empty() &&
+         std::all_of(term.requirements.begin(), term.requirements.end(),
+                     [&](const Requirement& requirement) { return holds(requirement, node); });
+}
+
+bool affine(const Constraint& constraint, const NodeView& node) {
+  return constraint.affinity.empty() ||
+         std::any_of(constraint.affinity.begin(), constraint.affinity.end(),
+                     [&](const Term& term) { return holds(term, node); });
+}
+
+bool tolerates(const Toleration& toleration, const Taint& taint) {
+  if (toleration.effect && *toleration.effect != taint.effect) return false;
+  if (toleration.key.empty()) return toleration.exists;
+  if (toleration.key != taint.key) return false;
+  return toleration.exists || toleration.value == taint.value;
+}
+
+const Taint* untolerated(const Constraint& constraint, const NodeView& node) {
+  for (const Taint& taint : node.taints) {
+    if (taint.effect == Effect::prefer_no_schedule) continue;
+    const bool tolerated =
+        std::any_of(constraint.tolerations.begin(), constraint.tolerations.end(),
+                    [&](const Toleration& toleration) { return tolerates(toleration, taint); });
+    if (!tolerated) return &taint;
+  }
+  return nullptr;
+}
+
+const std::pair<std::string, std::string>* unselected(const Constraint& constraint,
+                                                      const NodeView& node) {
+  for (const auto& label : constraint.selector) {
+    if (std::binary_search(node.open.begin(), node.open.end(), label.first)) continue;
+    const std::string* value = find(node.labels, label.first);
+    if (value == nullptr || *value != label.second) return &label;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+Constraint canonical(const PodSet& pod_set) {
+  Constraint constraint{pod_set.selector, pod_set.affinity, pod_set.tolerations};
+  std::sort(constraint.selector.begin(), constraint.selector.end());
+  std::sort(constraint.tolerations.begin(), constraint.tolerations.end(),
+            [](const Toleration& a, const Toleration& b) {
+              return std::tie(a.key, a.exists, a.value, a.effect) <
+                     std::tie(b.key, b.exists, b.value, b.effect);
+            });
+  return constraint;
+}
+
+std::vector<std::string> keys_of(const Constraint& constraint) {
+  std::vector<std::string> keys;
+  for (const auto& label : constraint.selector) keys.push_back(label.first);
+  for (const Term& term : constraint.affinity) {
+    for (const Requirement& requirement : term.requirements) keys.push_back(requirement.key);
+  }
+  std::sort(keys.begin(), keys.end());
+  keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
+  return keys;
+}
+
+bool matches(const Constraint& constraint, const NodeView& node) {
+  return untolerated(constraint, node) == nullptr && unselected(constraint, node) == nullptr &&
+         affine(constraint, node);
+}
+
+std::string exclusion(const Constraint& constraint, const NodeView& node) {
+  if (const Taint* taint = untolerated(constraint, node)) {
+    std::string text = "taint " + taint->key;
+    if (!taint->value.empty()) text += "=" + taint->value;
+    return text.append(":").append(effect_text(taint->effect));
+  }
+  if (const auto* label = unselected(constraint, node)) {
+    return "selector " + label->first + "=" + label->second;
+  }
+  return affine(constraint, node) ? "" : "affinity";
+}
+
+std::string_view effect_text(Effect effect) {
+  switch (effect) {
+    case Effect::no_schedule:
+      return "NoSchedule";
+    case Effect::prefer_no_schedule:
+      return "PreferNoSchedule";
+    case Effect::no_execute:
+      return "NoExecute";
+  }
+  return "";
+}
+
+}  // namespace codeflare::sched

@@ -1,0 +1,36 @@
+#pragma once
+
+#include "sched/spec.h"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace codeflare::sched {
+
+// Which nodes one pod may use. Kept in a canonical order, so that equal constraints are equal text.
+struct Constraint {
+  Labels selector;
+  std::vector<Term> affinity;
+  std::vector<Toleration> tolerations;
+};
+
+Constraint canonical(const PodSet& pod_set);
+// The label keys that decide.
+std::vector<std::string> keys_of(const Constraint& constraint);
+
+// A node as constraints see it. Keys listed in `open` are not decided here: they count as fitting.
+struct NodeView {
+  const Labels& labels;  // sorted by key
+  const std::vector<Taint>& taints;
+  const std::vector<std::string>& open;  // sorted
+};
+
+bool matches(const Constraint& constraint, const NodeView& node);
+// The first thing that excludes the node: "taint a=b:NoSchedule", "selector a=b", "affinity";
+// empty if nothing does.
+std::string exclusion(const Constraint& constraint, const NodeView& node);
+
+std::string_view effect_text(Effect effect);
+
+}  // namespace codeflare::sched

@@ -1,0 +1,85 @@
+#include "sched/internal/events.h"
+#include "sched/internal/holdings.h"
+#include "sched/internal/order.h"
+#include "sched/internal/pass.h"
+#include "sched/internal/questions.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace codeflare::sched {
+
+namespace {
+
+// A longer line is replayed only as far as the gang that is asked about.
+constexpr std::size_t kReplayedGangsMax = 20'000;
+constexpr int kReplayedEndsMax = 20'000;
+
+void cut_line_behind(State& state, Index gang, Time now) {
+  std::vector<Index> behind;
+  for (Index each = 0; each < state.gangs.all().size(); ++each) {
+    if (state.gangs[each].lane != kNone && ahead(state.gangs[gang], state.gangs[each], now)) {
+      behind.push_back(each);
+    }
+  }
+  for (const Index each : behind) remove_gang(state, each);
+}
+
+// Evicted gangs are gone at once in the replay.
+void run_steps(State& state, Time now) {
+  for (;;) {
+    StepResult result;
+    Pass(state, now, std::numeric_limits<std::size_t>::max(), result).run();
+    if (result.evicted.empty()) return;
+    for (const Eviction& each : result.evicted) {
+      if (!requeue_gang(state, each.victim.index, now)) return;
+    }
+  }
+}
+
+std::optional<Time> next_end(const State& state, Time now) {
+  std::optional<Time> next;
+  for (const Run& run : state.gangs.runs()) {
+    if (run.gang == kNone) continue;
+    const auto end = predicted_end(state.gangs[run.gang], run, now);
+    if (end && (!next || *end < *next)) next = end;
+  }
+  return next;
+}
+
+}  // namespace
+
+Estimate estimate(const State& state, Index gang, Time now) {
+  Estimate answer;
+  if (state.gangs[gang].state == GangState::running) {
+    answer.start = state.gangs.run_of(gang).started;
+    return answer;
+  }
+  State replay(state);
+  if (replay.lanes.waiting() > kReplayedGangsMax) {
+    answer.approximate = true;
+    cut_line_behind(replay, gang, now);
+  }
+  run_steps(replay, now);
+  for (int ends = 0; ends < kReplayedEndsMax; ++ends) {
+    if (replay.gangs[gang].state == GangState::running) {
+      answer.start = now;
+      return answer;
+    }
+    const auto next = next_end(replay, now);
+    if (!next) return answer;
+    now = std::max(now, *next);
+    std::vector<Index> ended;
+    for (const Run& run : replay.gangs.runs()) {
+      if (run.gang == kNone || run.gang == gang) continue;
+      const auto end = predicted_end(replay.gangs[run.gang], run, now);
+      if (end && *end <= now) ended.push_back(run.gang);
+    }
+    if (ended.empty()) return answer;
+    for (const Index each : ended) remove_gang(replay, each);
+    run_steps(replay, now);
+  }
+  return answer;
+}
+
+}  // namespace codeflare::sched

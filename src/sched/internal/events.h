@@ -1,0 +1,28 @@
+#pragma once
+
+#include "base/result.h"
+#include "sched/internal/state.h"
+
+#include <string>
+#include <vector>
+
+// What happens outside, written into the state. Nothing is decided here: the next step does that.
+namespace codeflare::sched {
+
+void node_changed(State& state, Index node);
+std::vector<GangId> lose_node(State& state, Index node);
+// Charges all that runs to the forest as it is now, and everybody in line looks for its lane.
+void forest_changed(State& state);
+
+Result<Index> create_gang(State& state, GangSpec spec);
+Result<Index> adopt_gang(State& state, GangSpec spec, Time started, const Placement& placement);
+void remove_gang(State& state, Index gang);
+Result<void> drain_gang(State& state, Index gang);
+Result<void> requeue_gang(State& state, Index gang, Time now);
+void change_priority(State& state, Index gang, std::int32_t priority);
+void hold_gang(State& state, Index gang, bool held);
+
+Result<bool> bind_pod(State& state, Index gang, BoundPod pod);
+Result<void> end_pod(State& state, Index gang, const std::string& name, bool replaced);
+
+}  // namespace codeflare::sched

@@ -1,0 +1,189 @@
+#include "sched/internal/holdings.h"
+#include "sched/internal/order.h"
+#include "sched/internal/placement.h"
+#include "sched/internal/questions.h"
+
+#include <algorithm>
+#include <map>
+
+namespace codeflare::sched {
+
+namespace {
+
+bool in_classes(const Cluster& cluster, const Kind& kind, Index node) {
+  const auto& classes = kind.classes;
+  return std::find(classes.begin(), classes.end(), cluster.nodes()[node].node_class) !=
+             classes.end() &&
+         cluster.allows(kind, node);
+}
+
+std::string class_text(const NodeClass& node_class) {
+  std::string text;
+  for (const auto& [key, value] : node_class.labels) {
+    text.append(text.empty() ? "" : ",").append(key).append("=").append(value);
+  }
+  for (const Taint& taint : node_class.taints) {
+    text.append(text.empty() ? "" : ",").append("taint ").append(taint.key);
+  }
+  return text.empty() ? "all nodes" : text;
+}
+
+// Nodes and exclusions of one kind, class by class where classes decide.
+void count_nodes(const Cluster& cluster, const Kind& kind, PodSetReport& report) {
+  std::map<std::string, std::int64_t> excluded;
+  for (Index node = 0; node < cluster.nodes().size(); ++node) {
+    if (!cluster.nodes()[node].alive) continue;
+    ++report.nodes_all;
+    if (in_classes(cluster, kind, node)) {
+      ++report.nodes_allowed;
+    } else {
+      ++excluded[cluster.exclusion(kind, node)];
+    }
+  }
+  for (const auto& [constraint, nodes] : excluded) report.excluded.push_back({constraint, nodes});
+  std::sort(report.excluded.begin(), report.excluded.end(),
+            [](const Exclusion& a, const Exclusion& b) {
+              return a.nodes != b.nodes ? a.nodes > b.nodes : a.constraint < b.constraint;
+            });
+}
+
+void find_best_class(const Cluster& cluster, const Kind& kind, PodSetReport& report) {
+  for (const Index index : kind.classes) {
+    Kind alone = kind;
+    alone.classes = {index};
+    const std::int64_t found = places(cluster, alone, nullptr, report.wanted);
+    const std::string text = class_text(cluster.node_class(index));
+    const bool better = report.best_class.empty() || found > report.best_class_places ||
+                        (found == report.best_class_places && text < report.best_class);
+    if (!better) continue;
+    report.best_class = text;
+    report.best_class_places = found;
+  }
+}
+
+std::vector<PodSetReport> report_pod_sets(const State& state, const Shape& shape) {
+  std::vector<PodSetReport> reports;
+  for (std::uint32_t i = 0; i < shape.sets.size(); ++i) {
+    const Kind& kind = state.cluster.kind(shape.sets[i].kind);
+    PodSetReport report{.pod_set = i, .wanted = shape.sets[i].count};
+    report.places = places(state.cluster, kind, nullptr, report.wanted);
+    count_nodes(state.cluster, kind, report);
+    find_best_class(state.cluster, kind, report);
+    reports.push_back(std::move(report));
+  }
+  return reports;
+}
+
+Shortage report_resource(const State& state, const Shape& shape, const Part& wanted) {
+  const Cluster& cluster = state.cluster;
+  Shortage report{.resource = cluster.resources().name(wanted.resource),
+                  .requested = wanted.amount};
+  for (const Group& group : shape.groups) {
+    report.pod = std::max(report.pod, amount_of(cluster.kind(group.kind).request, wanted.resource));
+  }
+  for (Index node = 0; node < cluster.nodes().size(); ++node) {
+    if (!cluster.nodes()[node].alive) continue;
+    const bool allowed =
+        std::any_of(shape.groups.begin(), shape.groups.end(), [&](const Group& group) {
+          const Kind& kind = cluster.kind(group.kind);
+          return amount_of(kind.request, wanted.resource) > 0 && in_classes(cluster, kind, node);
+        });
+    if (!allowed) continue;
+    const Amount free = std::max<Amount>(cluster.free(node)[wanted.resource], 0);
+    report.free += free;
+    report.capacity += cluster.allocatable(node)[wanted.resource];
+    report.best_node = std::max(report.best_node, free);
+  }
+  return report;
+}
+
+std::optional<QuotaReport> report_quota(const State& state, const Gang& gang, const Shape& shape) {
+  const QuotaPath& path = state.claims.path_of(gang.claim);
+  if (!path.problem.empty()) {
+    return QuotaReport{.tree = path.tree, .node = path.node, .problem = path.problem};
+  }
+  const auto shortage = state.forest.shortage(path.leaves, shape.charge);
+  if (!shortage) return std::nullopt;
+  const QuotaState& node = state.forest[shortage->node];
+  return QuotaReport{.tree = node.tree,
+                     .node = node.name,
+                     .problem = {},
+                     .resource = state.cluster.resources().name(shortage->resource),
+                     .limit = shortage->limit,
+                     .used = shortage->used,
+                     .requested = shortage->requested};
+}
+
+// Lifts every gang: would it fit then?
+bool fits_without_gangs(State& state, const Shape& shape) {
+  for (const Run& run : state.gangs.runs()) {
+    if (run.gang != kNone) lift(state, run);
+  }
+  const Placed placed = place(state.cluster, shape, nullptr, state.options.search_steps_max);
+  if (placed.ok()) unplace(state.cluster, shape, nullptr, placed.shares);
+  for (const Run& run : state.gangs.runs()) {
+    if (run.gang != kNone) restore(state, run);
+  }
+  return placed.ok();
+}
+
+std::int64_t position_of(const State& state, Index gang, Time now) {
+  if (state.gangs[gang].lane == kNone) return 0;
+  std::int64_t before = 0;
+  for (const Lane& lane : state.lanes.all()) {
+    for (const Index other : lane.heap) {
+      if (ahead(state.gangs[other], state.gangs[gang], now)) ++before;
+    }
+  }
+  return before + 1;
+}
+
+}  // namespace
+
+Why why_of(const State& state, Index gang) {
+  const Gang& each = state.gangs[gang];
+  if (each.state == GangState::nominated) return Why::awaiting_victims;
+  if (each.state != GangState::waiting) return Why::nothing;
+  if (each.lane == kNone) return Why::held;
+  return state.lanes[each.lane].ready ? Why::nothing : state.lanes[each.lane].why;
+}
+
+std::vector<Index> line_of(const State& state, Time now, std::size_t most) {
+  std::vector<Index> line;
+  for (const Lane& lane : state.lanes.all()) {
+    line.insert(line.end(), lane.heap.begin(), lane.heap.end());
+  }
+  const auto before = [&](Index a, Index b) { return ahead(state.gangs[a], state.gangs[b], now); };
+  most = std::min(most, line.size());
+  std::partial_sort(line.begin(), line.begin() + static_cast<std::ptrdiff_t>(most), line.end(),
+                    before);
+  line.resize(most);
+  return line;
+}
+
+Explanation explain(State& state, Index gang, Time now) {
+  const Gang& asked = state.gangs[gang];
+  const Shape& shape = state.shapes[asked.shape];
+  Explanation answer{.name = asked.name,
+                     .state = asked.state,
+                     .why = why_of(state, gang),
+                     .position = position_of(state, gang, now)};
+  if (asked.state != GangState::waiting) return answer;
+  answer.pod_sets = report_pod_sets(state, shape);
+  for (const Part& wanted : shape.total) {
+    answer.shortages.push_back(report_resource(state, shape, wanted));
+  }
+  answer.quota = report_quota(state, asked, shape);
+  answer.search_cut_short = answer.why == Why::fragmented && shape.cut_short;
+  if (answer.why == Why::insufficient || answer.why == Why::fragmented) {
+    answer.never_fits = !fits_without_gangs(state, shape);
+  }
+  if (answer.why == Why::reserved && state.reservation) {
+    answer.reservation =
+        ReservationReport{state.gangs[state.reservation->gang].name, state.reservation->starts,
+                          state.reservation->since + state.options.holding_time};
+  }
+  return answer;
+}
+
+}  // namespace codeflare::sched

@@ -1,0 +1,144 @@
+#include "sched/internal/events.h"
+#include "sched/internal/holdings.h"
+#include "sched/internal/line.h"
+#include "sched/internal/quota_ranks.h"
+#include "sched/internal/reserve.h"
+
+#include <algorithm>
+
+namespace codeflare::sched {
+
+namespace {
+
+// The record of a new gang, not yet in line.
+Result<Index> record(State& state, GangSpec spec) {
+  if (spec.name.empty()) return fail(invalid_argument("a gang has no name"));
+  if (state.gangs.find(spec.name) != kNone) {
+    return fail(already_exists("gang " + spec.name + " is known already"));
+  }
+  if (spec.limit < Duration::zero() || spec.expected < Duration::zero()) {
+    return fail(invalid_argument("gang " + spec.name + ": a duration is negative"));
+  }
+  auto shape = state.shapes.acquire(state.cluster, spec.pod_sets);
+  if (!shape) return fail(std::move(shape).error().with_context("gang " + spec.name));
+  const Index claim = state.claims.acquire(state.forest, std::move(spec.quota), spec.ns);
+  const Index gang = state.gangs.add(std::move(spec.name));
+  Gang& added = state.gangs[gang];
+  added.submitted = spec.submitted;
+  added.expected = spec.expected;
+  added.limit = spec.limit;
+  added.consumed = spec.consumed;
+  added.slope = state.options.priority_slope ? spec.slope : 0;
+  added.priority = spec.priority;
+  added.shape = *shape;
+  added.claim = claim;
+  added.held = spec.held;
+  added.preemptible = spec.preemptible;
+  return gang;
+}
+
+void leave_line(State& state, Index gang) {
+  if (state.reservation && state.reservation->gang == gang) drop_reservation(state);
+  dequeue(state, gang);
+}
+
+void forget_run(State& state, Index gang) {
+  Gang& ending = state.gangs[gang];
+  if (ending.state == GangState::draining) --state.draining;
+  if (ending.state == GangState::nominated) std::erase(state.nominated, gang);
+  end_run(state, gang);
+  ending.state = GangState::waiting;
+}
+
+}  // namespace
+
+Result<Index> create_gang(State& state, GangSpec spec) {
+  TRY_ASSIGN(const Index gang, record(state, std::move(spec)));
+  enqueue(state, gang);
+  return gang;
+}
+
+Result<Index> adopt_gang(State& state, GangSpec spec, Time started, const Placement& placement) {
+  TRY_ASSIGN(const Index gang, record(state, std::move(spec)));
+  const Shape& shape = state.shapes[state.gangs[gang].shape];
+  const Index index = state.gangs.add_run(gang);
+  Run& run = state.gangs.run(index);
+  run.started = started;
+  run.leaves = state.forest.resolve_running(state.claims[state.gangs[gang].claim].designations);
+  run.charge = shape.charge;
+  for (const ShapeSet& set : shape.sets) run.unplaced.push_back(set.count);
+  for (const Slot& slot : placement) {
+    std::int64_t& left = run.unplaced[slot.pod_set];
+    const std::int64_t count = std::min(slot.count, left);
+    if (count == 0) continue;
+    left -= count;
+    run.places.push_back({slot.pod_set, slot.node.index, count});
+    state.cluster.take(slot.node.index, state.cluster.kind(shape.sets[slot.pod_set].kind).request,
+                       count);
+    state.cluster.add_resident(slot.node.index, gang, count);
+  }
+  state.gangs[gang].state = GangState::running;
+  state.forest.charge(run.leaves, run.charge, +1);
+  join_ranks(state, run);
+  return gang;
+}
+
+void remove_gang(State& state, Index gang) {
+  if (state.gangs[gang].run != kNone) {
+    forget_run(state, gang);
+  } else {
+    leave_line(state, gang);
+  }
+  state.shapes.release(state.cluster, state.gangs[gang].shape);
+  state.claims.release(state.gangs[gang].claim);
+  state.gangs.remove(gang);
+}
+
+Result<void> drain_gang(State& state, Index gang) {
+  Gang& leaving = state.gangs[gang];
+  if (leaving.state == GangState::draining) return {};
+  if (leaving.state != GangState::running) {
+    return fail(failed_precondition("gang " + leaving.name + " does not run"));
+  }
+  leaving.state = GangState::draining;
+  ++state.draining;
+  Run& run = state.gangs.run_of(gang);
+  leave_ranks(state, run);
+  promote(state, run.leaves);
+  // Others may count on what it leaves behind.
+  if (state.options.preemption) state.stir = true;
+  return {};
+}
+
+Result<void> requeue_gang(State& state, Index gang, Time now) {
+  Gang& back = state.gangs[gang];
+  if (back.run == kNone) {
+    return fail(failed_precondition("gang " + back.name + " waits already"));
+  }
+  if (back.state != GangState::nominated) {
+    back.consumed += std::max(Duration::zero(), now - state.gangs.run_of(gang).started);
+  }
+  forget_run(state, gang);
+  enqueue(state, gang);
+  return {};
+}
+
+void change_priority(State& state, Index gang, std::int32_t priority) {
+  const bool in_line = state.gangs[gang].lane != kNone;
+  if (in_line) leave_line(state, gang);
+  set_priority(state, gang, priority);
+  if (in_line) enqueue(state, gang);
+  if (!in_line && state.options.preemption) state.stir = true;
+}
+
+void hold_gang(State& state, Index gang, bool held) {
+  Gang& changed = state.gangs[gang];
+  if (changed.held == held) return;
+  changed.held = held;
+  if (changed.run != kNone) return;
+  if (held) leave_line(state, gang);
+  // Either way it is told why it waits now.
+  enqueue(state, gang);
+}
+
+}  // namespace codeflare::sched

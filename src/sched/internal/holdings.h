@@ -1,0 +1,37 @@
+#pragma once
+
+#include "sched/internal/state.h"
+
+#include <vector>
+
+// What gangs hold on nodes and of quotas.
+namespace codeflare::sched {
+
+// visit(node, request, count) for everything that the run holds on nodes.
+template <typename Visit>
+void each_holding(const State& state, const Run& run, Visit&& visit) {
+  const Shape& shape = state.shapes[state.gangs[run.gang].shape];
+  for (const Place& place : run.places) {
+    visit(place.node, state.cluster.kind(shape.sets[place.pod_set].kind).request, place.count);
+  }
+  for (const BoundPod& pod : run.pods) visit(pod.node, pod.request, std::int64_t{1});
+}
+
+// Gives the gang its places, which `place` has taken already, and charges its quotas.
+void begin_run(State& state, Index gang, const std::vector<Share>& shares, Time now);
+// Frees everything; the gang keeps existing. Promotion may be left to the caller.
+void end_run(State& state, Index gang, bool and_promote = true);
+
+// As if the run were gone, and back again: for trials. Nobody is woken.
+void lift(State& state, const Run& run);
+void restore(State& state, const Run& run);
+
+// Charges follow what pods really ask for.
+void recharge(State& state, Run& run, const Request& less, const Request& more);
+
+// When it will probably end: expected duration, else its limit; unknown without both.
+std::optional<Time> predicted_end(const Gang& gang, const Run& run, Time now);
+
+Placement placement_of(const State& state, const Run& run);
+
+}  // namespace codeflare::sched

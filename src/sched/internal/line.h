@@ -1,0 +1,27 @@
+#pragma once
+
+#include "sched/internal/state.h"
+
+// Who waits where, and which lanes are to be tried.
+namespace codeflare::sched {
+
+// Puts a waiting gang into the lane of its likes; its reason is told after the next step.
+void enqueue(State& state, Index gang);
+// Takes it out of line.
+void dequeue(State& state, Index gang);
+void make_ready(State& state, Index lane);
+// After the quota forest changed: everybody into the lane where it now belongs.
+void requeue_all(State& state);
+
+// Puts the shape to sleep until nodes grow by what `placed` missed.
+void put_to_sleep(State& state, Index shape, const Placed& placed);
+Why reason(const State& state, const Shape& shape, const Placed& placed);
+
+// Between steps nodes and quota nodes may have gained room: readies the lanes that it can help.
+void wake_by_growth(State& state);
+void wake_by_relief(State& state);
+void wake_all(State& state);
+// Lanes that only a reservation keeps out.
+void wake_behind_reservation(State& state);
+
+}  // namespace codeflare::sched

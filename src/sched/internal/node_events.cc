@@ -1,0 +1,96 @@
+#include "sched/internal/events.h"
+#include "sched/internal/holdings.h"
+#include "sched/internal/line.h"
+#include "sched/internal/quota_ranks.h"
+#include "sched/internal/reserve.h"
+
+#include <algorithm>
+
+namespace codeflare::sched {
+
+namespace {
+
+std::int64_t& unplaced(const State& state, Run& run, std::uint32_t pod_set) {
+  run.unplaced.resize(state.shapes[state.gangs[run.gang].shape].sets.size());
+  return run.unplaced[pod_set];
+}
+
+// Its planned pods on that node are without a place; quota is charged for them as declared.
+void lose_places(State& state, Index gang, Index node) {
+  Run& run = state.gangs.run_of(gang);
+  const Shape& shape = state.shapes[state.gangs[gang].shape];
+  for (const Place& place : run.places) {
+    if (place.node != node) continue;
+    state.cluster.give(node, state.cluster.kind(shape.sets[place.pod_set].kind).request,
+                       place.count);
+    state.cluster.drop_resident(node, gang, place.count);
+    unplaced(state, run, place.pod_set) += place.count;
+  }
+  std::erase_if(run.places, [&](const Place& place) { return place.node == node; });
+  std::vector<std::string> pods;
+  for (const BoundPod& pod : run.pods) {
+    if (pod.node == node) pods.push_back(pod.name);
+  }
+  for (const std::string& pod : pods) {
+    const auto found = std::find_if(run.pods.begin(), run.pods.end(),
+                                    [&](const BoundPod& each) { return each.name == pod; });
+    const std::uint32_t pod_set = found->pod_set;
+    // Without a successor's place first, as the place would be on the lost node.
+    const Request request = found->request;
+    state.cluster.give(node, request, 1);
+    state.cluster.drop_resident(node, gang, 1);
+    run.pods.erase(found);
+    const bool planned = pod_set != kUnplanned;
+    recharge(state, run, request, planned ? shape.sets[pod_set].charge : Request{});
+    if (planned) ++unplaced(state, run, pod_set);
+  }
+}
+
+}  // namespace
+
+void node_changed(State& state, Index node) {
+  ++state.nodes_version;
+  if (!state.reservation) return;
+  for (const auto& [reserved, request] : state.reservation->nodes) {
+    if (reserved == node) state.reservation_stale = true;
+  }
+}
+
+std::vector<GangId> lose_node(State& state, Index node) {
+  node_changed(state, node);
+  std::vector<GangId> losers;
+  const std::vector<Resident> residents = state.cluster.nodes()[node].residents;
+  for (const Resident& resident : residents) {
+    losers.push_back(state.gangs.id(resident.gang));
+    if (state.gangs[resident.gang].state == GangState::nominated) {
+      std::erase(state.nominated, resident.gang);
+      end_run(state, resident.gang);
+      enqueue(state, resident.gang);
+    } else {
+      lose_places(state, resident.gang, node);
+    }
+  }
+  state.cluster.remove(node);
+  if (state.reservation) {
+    std::erase_if(state.reservation->nodes, [&](const auto& each) { return each.first == node; });
+  }
+  return losers;
+}
+
+void forest_changed(State& state) {
+  drop_reservation(state);
+  state.claims.resolve_all(state.forest);
+  for (const Run& run : state.gangs.runs()) {
+    if (run.gang == kNone) continue;
+    Run& charged = state.gangs.run_of(run.gang);
+    const Claim& claim = state.claims[state.gangs[run.gang].claim];
+    charged.leaves = state.forest.resolve_running(claim.designations);
+    charged.borrowed_at.clear();
+    charged.ranked = false;
+    state.forest.charge(charged.leaves, charged.charge, +1);
+  }
+  rank_all(state);
+  requeue_all(state);
+}
+
+}  // namespace codeflare::sched

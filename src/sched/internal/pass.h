@@ -1,0 +1,61 @@
+#pragma once
+
+#include "sched/internal/reserve.h"
+#include "sched/internal/state.h"
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+namespace codeflare::sched {
+
+// One step: tries the lanes that woke, the first in line first, and settles what follows.
+class Pass {
+ public:
+  Pass(State& state, Time now, std::size_t admissions_max, StepResult& result)
+      : state_(state), now_(now), admissions_max_(admissions_max), result_(result) {}
+
+  void run();
+
+ private:
+  struct Obstacle {
+    Why why = Why::nothing;
+    std::optional<QuotaShortage> shortage{};
+  };
+
+  void wake();
+  bool later(Index a, Index b) const;
+  std::optional<Index> pop();
+  void push_new_ready();
+
+  void try_lane(Index lane);
+  // Starts the lane's head, or says what is in the way.
+  Obstacle try_start(Index lane);
+  Obstacle try_behind_fence(Index lane, const QuotaPath& path, const Shape& shape);
+  void start(Index gang, const std::vector<Share>& shares);
+  void block(Index lane, const Obstacle& obstacle);
+
+  // Nominated gangs start when their places are clear, and go back in line when they never will be.
+  void settle_nominated();
+  bool place_is_clear(Index gang) const;
+
+  void check_reservation();
+  bool fenced(Index lane);
+  // Before `lane` is tried: whoever waits ahead of it may reserve first.
+  void elect_before(std::optional<Index> lane);
+  void take_over(Index lane);
+
+  void report();
+
+  State& state_;
+  Time now_;
+  std::size_t admissions_max_;
+  StepResult& result_;
+  std::vector<Index> heap_;  // lanes, the first in line on top
+  std::vector<Refusal> changed_;
+  std::optional<Fence> fence_;
+  // Sleeping lanes in the order in which they may reserve, worst first; made when needed.
+  std::optional<std::vector<Index>> candidates_;
+};
+
+}  // namespace codeflare::sched

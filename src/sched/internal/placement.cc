@@ -1,0 +1,122 @@
+#include "sched/internal/placement.h"
+
+#include "sched/internal/placement_search.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace codeflare::sched {
+
+namespace {
+
+// Pods beyond which a search is hopeless within any sensible number of steps.
+constexpr std::int64_t kSearchPodsMax = 64;
+
+// Best fit for one group on the cluster as it is: appends shares, takes nothing.
+std::int64_t collect(const Cluster& cluster, const Kind& kind, Index group, std::int64_t count,
+                     const Overlay* overlay, std::vector<Share>& shares) {
+  BestFitWalk walk(cluster, kind, overlay);
+  std::int64_t found = 0;
+  while (found < count) {
+    const Index node = walk.next();
+    if (node == kNone) break;
+    const std::int64_t here = room(cluster, kind, node, overlay, count - found);
+    shares.push_back({group, node, here});
+    found += here;
+  }
+  return found;
+}
+
+void take(Cluster& cluster, const Shape& shape, Overlay* overlay, const Share& share,
+          std::int64_t sign) {
+  const Request& request = cluster.kind(shape.groups[share.group].kind).request;
+  cluster.take(share.node, request, share.count * sign);
+  if (overlay == nullptr) return;
+  if (auto* left = overlay->find(share.node)) {
+    for (const Part& part : request) (*left)[part.resource] -= part.amount * share.count * sign;
+  }
+}
+
+// Group after group in the given order; undoes itself on failure.
+bool place_greedily(Cluster& cluster, const Shape& shape, Overlay* overlay,
+                    const std::vector<Index>& order, std::vector<Share>& shares) {
+  for (const Index group : order) {
+    const Group& wanted = shape.groups[group];
+    const std::size_t before = shares.size();
+    const std::int64_t found =
+        collect(cluster, cluster.kind(wanted.kind), group, wanted.count, overlay, shares);
+    if (found < wanted.count) {
+      shares.resize(before);
+      unplace(cluster, shape, overlay, shares);
+      shares.clear();
+      return false;
+    }
+    for (std::size_t i = before; i < shares.size(); ++i) {
+      take(cluster, shape, overlay, shares[i], +1);
+    }
+  }
+  return true;
+}
+
+// Every group alone must find its places: a cheap test that most failures end with.
+Placed place_alone(const Cluster& cluster, const Shape& shape, const Overlay* overlay) {
+  Placed result;
+  for (Index group = 0; group < shape.groups.size(); ++group) {
+    const Group& wanted = shape.groups[group];
+    std::vector<Share> shares;
+    const std::int64_t found =
+        collect(cluster, cluster.kind(wanted.kind), group, wanted.count, overlay, shares);
+    if (found < wanted.count) {
+      result.outcome = Placed::Outcome::short_of_places;
+      result.group = group;
+      result.missing = wanted.count - found;
+      result.shares.clear();
+      return result;
+    }
+    if (group == 0) result.shares = std::move(shares);
+  }
+  return result;
+}
+
+}  // namespace
+
+std::int64_t places(const Cluster& cluster, const Kind& kind, const Overlay* overlay,
+                    std::int64_t most) {
+  std::vector<Share> shares;
+  return collect(cluster, kind, 0, most, overlay, shares);
+}
+
+void unplace(Cluster& cluster, const Shape& shape, Overlay* overlay,
+             const std::vector<Share>& shares) {
+  for (auto share = shares.rbegin(); share != shares.rend(); ++share) {
+    take(cluster, shape, overlay, *share, -1);
+  }
+}
+
+Placed place(Cluster& cluster, const Shape& shape, Overlay* overlay, std::uint32_t steps_max) {
+  Placed result = place_alone(cluster, shape, overlay);
+  if (!result.ok()) return result;
+  if (shape.groups.size() <= 1) {
+    for (const Share& share : result.shares) take(cluster, shape, overlay, share, +1);
+    return result;
+  }
+  result.shares.clear();
+  std::vector<Index> order(shape.groups.size());
+  std::iota(order.begin(), order.end(), Index{0});
+  if (place_greedily(cluster, shape, overlay, order, result.shares)) return result;
+  if (shape.pods <= kSearchPodsMax) {
+    PlacementSearch search(cluster, shape, overlay, steps_max);
+    if (search.run(result.shares)) return result;
+    result.cut_short = search.cut_short();
+  } else {
+    for (std::size_t turn = 1; turn < order.size(); ++turn) {
+      std::rotate(order.begin(), order.begin() + 1, order.end());
+      if (place_greedily(cluster, shape, overlay, order, result.shares)) return result;
+    }
+    result.cut_short = true;
+  }
+  result.outcome = Placed::Outcome::not_together;
+  return result;
+}
+
+}  // namespace codeflare::sched

@@ -1,0 +1,99 @@
+#include "sched/internal/preempt.h"
+
+#include "base/check.h"
+#include "sched/internal/holdings.h"
+#include "sched/internal/line.h"
+#include "sched/internal/quota_ranks.h"
+#include "sched/internal/reserve.h"
+#include "sched/internal/victims.h"
+
+#include <algorithm>
+
+namespace codeflare::sched {
+
+namespace {
+
+std::vector<Index> draining_gangs(const State& state) {
+  std::vector<Index> gangs;
+  if (state.draining == 0) return gangs;
+  for (const Run& run : state.gangs.runs()) {
+    if (run.gang != kNone && state.gangs[run.gang].state == GangState::draining) {
+      gangs.push_back(run.gang);
+    }
+  }
+  return gangs;
+}
+
+// The depths at which the gang could borrow: the ranks it may aim at, best first.
+std::vector<Index> bounds(const State& state, const Gang& gang) {
+  std::vector<Index> depths{0};
+  state.forest.each_on_path(state.claims.path_of(gang.claim).leaves, [&](Index index) {
+    const QuotaState& node = state.forest[index];
+    if (!node.binding() && !node.limits.empty()) depths.push_back(node.depth);
+  });
+  std::sort(depths.begin(), depths.end());
+  depths.erase(std::unique(depths.begin(), depths.end()), depths.end());
+  return depths;
+}
+
+// A nominated gang holds nothing that must be stopped: it goes straight back in line.
+void push_out(State& state, Index gang, const Victim& victim, StepResult& result) {
+  Gang& evicted = state.gangs[victim.gang];
+  if (evicted.state == GangState::nominated) {
+    std::erase(state.nominated, victim.gang);
+    end_run(state, victim.gang, false);
+    enqueue(state, victim.gang);
+    state.stir = true;
+    return;
+  }
+  leave_ranks(state, state.gangs.run_of(victim.gang));
+  evicted.state = GangState::draining;
+  ++state.draining;
+  result.evicted.push_back({state.gangs.id(victim.gang), state.gangs.id(gang), victim.cause});
+}
+
+void settle(State& state, Index gang, Time now, const std::vector<Share>& shares,
+            const std::vector<Victim>& victims, StepResult& result) {
+  std::vector<std::vector<Index>> paths;
+  for (const Victim& victim : victims) {
+    paths.push_back(state.gangs.run_of(victim.gang).leaves);
+    push_out(state, gang, victim, result);
+  }
+  dequeue(state, gang);
+  begin_run(state, gang, shares, now);
+  state.gangs[gang].state = GangState::nominated;
+  state.nominated.push_back(gang);
+  // Only now: the gang's own rank comes before anybody's promotion.
+  for (const auto& leaves : paths) promote(state, leaves);
+  if (state.reservation && state.reservation->gang == gang) drop_reservation(state);
+}
+
+}  // namespace
+
+bool nominate(State& state, Index gang, Time now, StepResult& result) {
+  const std::vector<Index> draining = draining_gangs(state);
+  if (draining.empty() && state.weakest.empty()) return false;
+  Lifting lifting(state, gang);
+  for (const Index each : draining) lifting.lift(each);
+  std::vector<Victim> victims;
+  Placed placed;
+  placed.outcome = Placed::Outcome::not_together;
+  if (lifting.may_fit()) placed = lifting.try_place();
+  const Lifting::Memory before = lifting.memory();
+  for (const Index bound : bounds(state, state.gangs[gang])) {
+    if (placed.ok()) break;
+    lifting.recall(before);
+    VictimSearch search(state, gang, lifting, bound);
+    if (auto found = search.run()) {
+      victims = std::move(*found);
+      placed = lifting.try_place();
+      CHECK(placed.ok(), "chosen victims do not suffice");
+    }
+  }
+  lifting.restore_all();
+  if (!placed.ok()) return false;
+  settle(state, gang, now, placed.shares, victims, result);
+  return true;
+}
+
+}  // namespace codeflare::sched

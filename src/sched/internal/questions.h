@@ -1,0 +1,18 @@
+#pragma once
+
+#include "sched/explanation.h"
+#include "sched/internal/state.h"
+
+#include <cstddef>
+#include <vector>
+
+// Answers that decide nothing: trials on the state are undone.
+namespace codeflare::sched {
+
+Why why_of(const State& state, Index gang);
+std::vector<Index> line_of(const State& state, Time now, std::size_t most);
+Explanation explain(State& state, Index gang, Time now);
+Advice advise(State& state, Index gang, Time now);
+Estimate estimate(const State& state, Index gang, Time now);
+
+}  // namespace codeflare::sched

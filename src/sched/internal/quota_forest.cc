@@ -1,0 +1,199 @@
+#include "sched/internal/quota_forest.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+namespace codeflare::sched {
+
+namespace {
+
+constexpr const char* kDefaultNode = "default";
+
+const std::string* designated(const std::vector<Designation>& designations,
+                              const std::string& tree) {
+  for (const Designation& each : designations) {
+    if (each.tree == tree) return &each.node;
+  }
+  return nullptr;
+}
+
+// The first spec of each name whose parents lead to a root.
+std::vector<const QuotaNode*> usable(const std::vector<QuotaNode>& specs,
+                                     std::vector<std::string>* problems) {
+  std::map<std::string, const QuotaNode*> by_name;
+  const auto report = [&](std::string text) {
+    if (problems != nullptr) problems->push_back(std::move(text));
+  };
+  for (const QuotaNode& spec : specs) {
+    if (spec.name.empty()) {
+      report("a quota node has no name");
+    } else if (!by_name.emplace(spec.name, &spec).second) {
+      report("quota node " + spec.name + " is defined twice; the first one counts");
+    }
+  }
+  std::vector<const QuotaNode*> result;
+  for (const auto& [name, spec] : by_name) {
+    std::set<std::string> seen;
+    const QuotaNode* at = spec;
+    while (!at->parent.empty()) {
+      if (!seen.insert(at->name).second) break;
+      const auto parent = by_name.find(at->parent);
+      if (parent == by_name.end()) break;
+      at = parent->second;
+    }
+    if (at->parent.empty()) {
+      result.push_back(spec);
+    } else if (seen.contains(at->name) && by_name.contains(at->parent)) {
+      report("quota node " + name + " is its own ancestor");
+    } else {
+      report("quota node " + name + ": there is no parent " + at->parent);
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
+std::vector<std::string> QuotaForest::set_tree(const std::string& tree,
+                                               const std::vector<QuotaNode>& nodes,
+                                               ResourceTable& resources) {
+  trees_[tree].spec = nodes;
+  limits_[tree].clear();
+  for (const QuotaNode& node : nodes) {
+    Request limits;
+    // A limit of zero is a limit, so zeros stay.
+    for (const Resource& resource : node.limits) {
+      const Amount amount = std::clamp<Amount>(resource.amount, 0, kGangAmountMax);
+      limits.push_back({resources.intern(resource.name), amount});
+    }
+    std::sort(limits.begin(), limits.end(),
+              [](const Part& a, const Part& b) { return a.resource < b.resource; });
+    limits_[tree].emplace(node.name, std::move(limits));
+  }
+  std::vector<std::string> problems;
+  rebuild(tree, &problems);
+  return problems;
+}
+
+void QuotaForest::remove_tree(const std::string& tree) {
+  trees_.erase(tree);
+  limits_.erase(tree);
+  rebuild(tree, nullptr);
+}
+
+void QuotaForest::rebuild(const std::string& changed, std::vector<std::string>* problems) {
+  nodes_.clear();
+  relieved_.clear();
+  for (auto& [name, tree] : trees_) {
+    tree.nodes.clear();
+    tree.roots.clear();
+    const auto specs = usable(tree.spec, name == changed ? problems : nullptr);
+    for (const QuotaNode* spec : specs) {
+      tree.nodes.emplace(spec->name, size());
+      nodes_.push_back({.name = spec->name,
+                        .tree = name,
+                        .ns = spec->ns,
+                        .hard = spec->hard,
+                        .limits = limits_[name][spec->name]});
+    }
+    for (const QuotaNode* spec : specs) {
+      const Index node = tree.nodes[spec->name];
+      if (spec->parent.empty()) {
+        tree.roots.push_back(node);
+      } else {
+        nodes_[node].parent = tree.nodes[spec->parent];
+      }
+    }
+    for (const auto& [node_name, node] : tree.nodes) {
+      for (Index up = nodes_[node].parent; up != kNone; up = nodes_[up].parent) {
+        ++nodes_[node].depth;
+      }
+    }
+  }
+}
+
+Index QuotaForest::find(const std::string& tree, const std::string& node) const {
+  const auto entry = trees_.find(tree);
+  if (entry == trees_.end()) return kNone;
+  const auto found = entry->second.nodes.find(node);
+  return found == entry->second.nodes.end() ? kNone : found->second;
+}
+
+QuotaPath QuotaForest::resolve(const std::vector<Designation>& designations,
+                               const std::string& ns) const {
+  QuotaPath path;
+  for (const auto& [name, tree] : trees_) {
+    const std::string* wanted = designated(designations, name);
+    const std::string node = wanted == nullptr ? kDefaultNode : *wanted;
+    const auto found = tree.nodes.find(node);
+    if (found == tree.nodes.end()) {
+      path = {{}, "there is no quota node " + node + " in tree " + name, name, node};
+      return path;
+    }
+    const std::string& owner = nodes_[found->second].ns;
+    if (!owner.empty() && owner != ns) {
+      path = {{}, "quota node " + node + " belongs to namespace " + owner, name, node};
+      return path;
+    }
+    path.leaves.push_back(found->second);
+  }
+  return path;
+}
+
+std::vector<Index> QuotaForest::resolve_running(
+    const std::vector<Designation>& designations) const {
+  std::vector<Index> leaves;
+  for (const auto& [name, tree] : trees_) {
+    const std::string* wanted = designated(designations, name);
+    const auto found = tree.nodes.find(wanted == nullptr ? kDefaultNode : *wanted);
+    if (found != tree.nodes.end()) {
+      leaves.push_back(found->second);
+    } else if (tree.roots.size() == 1) {
+      leaves.push_back(tree.roots.front());
+    }
+  }
+  return leaves;
+}
+
+std::optional<QuotaShortage> QuotaForest::shortage(const std::vector<Index>& leaves,
+                                                   const Request& charge) const {
+  for (const Index leaf : leaves) {
+    for (Index index = leaf; index != kNone; index = nodes_[index].parent) {
+      const QuotaState& node = nodes_[index];
+      if (!node.binding()) continue;
+      for (const Part& limit : node.limits) {
+        const Amount requested = amount_of(charge, limit.resource);
+        if (requested == 0) continue;
+        const Amount used = amount_of(node.used, limit.resource);
+        if (used + requested > limit.amount) {
+          return QuotaShortage{index, limit.resource, limit.amount, used, requested};
+        }
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+void QuotaForest::charge(const std::vector<Index>& leaves, const Request& amounts, int sign) {
+  each_on_path(leaves, [&](Index index) {
+    QuotaState& node = nodes_[index];
+    add(node.used, amounts, sign);
+    if (sign < 0 && !node.relieved) {
+      node.relieved = true;
+      relieved_.push_back(index);
+    }
+  });
+}
+
+void QuotaForest::charge_quietly(const std::vector<Index>& leaves, const Request& amounts,
+                                 int sign) {
+  each_on_path(leaves, [&](Index index) { add(nodes_[index].used, amounts, sign); });
+}
+
+std::vector<Index> QuotaForest::take_relieved() {
+  for (const Index node : relieved_) nodes_[node].relieved = false;
+  return std::exchange(relieved_, {});
+}
+
+}  // namespace codeflare::sched

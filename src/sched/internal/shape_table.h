@@ -1,0 +1,65 @@
+#pragma once
+
+#include "base/result.h"
+#include "sched/decision.h"
+#include "sched/internal/cluster.h"
+#include "sched/spec.h"
+
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace codeflare::sched {
+
+// The pods of one kind in a gang; several pod sets may share a kind.
+struct Group {
+  Index kind = 0;
+  std::int64_t count = 0;
+  std::vector<std::pair<std::uint32_t, std::int64_t>> sets;  // pod set and its count
+};
+
+struct ShapeSet {
+  Index kind = 0;
+  std::int64_t count = 0;
+  Request charge;  // of one pod
+};
+
+// What a gang asks for: the same for all gangs that look alike.
+struct Shape {
+  std::vector<Group> groups;  // hardest to place first
+  std::vector<ShapeSet> sets;
+  Request charge;  // of the whole gang, to quota
+  Request total;   // of the whole gang, on nodes
+  std::int64_t pods = 0;
+  std::string signature;
+  Index refs = 0;
+  std::vector<Index> lanes;
+
+  // Placement failed and nothing that matters has grown since.
+  bool asleep = false;
+  Why why = Why::nothing;
+  bool cut_short = false;
+  std::uint32_t nap = 0;  // counts naps: an alarm set for an older one is void
+};
+
+class ShapeTable {
+ public:
+  // One more gang of this shape; refuses negative counts and absurd amounts.
+  Result<Index> acquire(Cluster& cluster, const std::vector<PodSet>& pod_sets);
+  void add_ref(Index shape) { ++shapes_[shape].refs; }
+  void release(Cluster& cluster, Index shape);
+
+  Shape& operator[](Index shape) { return shapes_[shape]; }
+  const Shape& operator[](Index shape) const { return shapes_[shape]; }
+  Index size() const { return static_cast<Index>(shapes_.size()); }
+  std::size_t memory_bytes() const;
+
+ private:
+  std::vector<Shape> shapes_;
+  std::vector<Index> free_;
+  std::unordered_map<std::string, Index> by_signature_;
+};
+
+}  // namespace codeflare::sched

@@ -1,0 +1,138 @@
+#pragma once
+
+#include "base/time.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+// What the scheduling core is told: plain values, no I/O, no JSON.
+namespace codeflare::sched {
+
+// Calendar time, as the caller reads it; the core has no clock of its own.
+using Time = WallTime;
+
+// Whole units of one resource: millicores for "cpu", bytes for "memory", pieces for the rest.
+using Amount = std::int64_t;
+
+struct Resource {
+  std::string name;
+  Amount amount = 0;
+  friend bool operator==(const Resource&, const Resource&) = default;
+};
+// Any order, each name once. What is absent counts as zero, and as unlimited in a quota.
+using Resources = std::vector<Resource>;
+
+using Labels = std::vector<std::pair<std::string, std::string>>;
+
+enum class Effect : std::uint8_t { no_schedule, prefer_no_schedule, no_execute };
+
+struct Taint {
+  std::string key;
+  std::string value;
+  Effect effect = Effect::no_schedule;
+  friend bool operator==(const Taint&, const Taint&) = default;
+};
+
+// An empty key with `exists` tolerates every taint; no effect means every effect.
+struct Toleration {
+  std::string key;
+  bool exists = false;  // otherwise the value must be equal
+  std::string value;
+  std::optional<Effect> effect;
+  friend bool operator==(const Toleration&, const Toleration&) = default;
+};
+
+enum class Operator : std::uint8_t { in, not_in, exists, does_not_exist, gt, lt };
+
+struct Requirement {
+  std::string key;
+  Operator op = Operator::in;
+  std::vector<std::string> values;
+  friend bool operator==(const Requirement&, const Requirement&) = default;
+};
+
+// All requirements must hold. A term without any matches no node, as in Kubernetes.
+struct Term {
+  std::vector<Requirement> requirements;
+  friend bool operator==(const Term&, const Term&) = default;
+};
+
+// `count` equal pods. Elastic bounds will join `count` here.
+struct PodSet {
+  std::int64_t count = 1;
+  // What one pod takes on its node; "pods": 1 is the caller's to add.
+  Resources requests;
+  // What one pod charges to quota before it exists; absent means `requests`.
+  std::optional<Resources> charge{};
+  Labels selector{};
+  // One of the terms must match; empty means no affinity.
+  std::vector<Term> affinity{};
+  std::vector<Toleration> tolerations{};
+};
+
+// "<tree>: <node>" as a quota label says it. A tree that is not named means its node `default`.
+struct Designation {
+  std::string tree;
+  std::string node;
+  friend bool operator==(const Designation&, const Designation&) = default;
+};
+
+struct GangSpec {
+  // Unique among all gangs; the last tie-breaker of the order.
+  std::string name;
+  std::string ns{};
+  std::int32_t priority = 0;
+  // Priority gained per second of waiting; counts only with Options::priority_slope.
+  double slope = 0;
+  Time submitted{};
+  std::vector<PodSet> pod_sets{};
+  std::vector<Designation> quota{};
+  // How long it will probably run once started; zero is unknown. Feeds estimates, never kills.
+  Duration expected{};
+  // How long it may run, summed over dispatches; zero is for ever.
+  Duration limit{};
+  // Dispatched time that earlier dispatches have used up.
+  Duration consumed{};
+  bool preemptible = true;
+  // A held gang keeps its place in line and is not tried.
+  bool held = false;
+};
+
+struct NodeSpec {
+  std::string name;
+  Labels labels{};
+  std::vector<Taint> taints{};
+  Resources allocatable{};
+  // Cordoned: counts as the taint node.kubernetes.io/unschedulable:NoSchedule.
+  bool unschedulable = false;
+};
+
+struct QuotaNode {
+  std::string name;
+  std::string parent{};  // empty: a root
+  Resources limits{};
+  // May not borrow beyond its limits; what it does not use is lent all the same. Roots never
+  // borrow.
+  bool hard = false;
+  // When set, only gangs of this namespace may charge the node.
+  std::string ns{};
+};
+
+struct Options {
+  // Best fit: pods go where the least of the first resource would stay free, then the next.
+  std::vector<std::string> pack{"nvidia.com/gpu", "cpu", "memory"};
+  // How long the head of the line may keep what it waits for from others; zero: it may not.
+  Duration holding_time{};
+  bool preemption = false;
+  // Order by priority + slope x waited; turns preemption by priority off, as the order then moves.
+  bool priority_slope = false;
+  // Effort of one placement search for a gang with several kinds of pods, in pods set down.
+  std::uint32_t search_steps_max = 1000;
+  // Running gangs that one search for victims looks at.
+  std::uint32_t victims_examined_max = 4096;
+};
+
+}  // namespace codeflare::sched
