@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <charconv>
 #include <chrono>
+#include <string_view>
 #include <utility>
 
 namespace codeflare::kube {
@@ -39,12 +40,21 @@ bool is_transient(const Error& error) {
          error.code == ErrorCode::resource_exhausted || error.code == ErrorCode::internal;
 }
 
-// The version just before this one, when versions are numbers.
-std::string before(const std::string& rv) {
+// 0 when the version is no number.
+std::uint64_t to_revision(std::string_view rv) {
   std::uint64_t value = 0;
   auto [end, error] = std::from_chars(rv.data(), rv.data() + rv.size(), value);
-  const bool number = error == std::errc() && end == rv.data() + rv.size() && value > 0;
-  return number ? std::to_string(value - 1) : std::string();
+  return error == std::errc() && end == rv.data() + rv.size() ? value : 0;
+}
+
+// The version just before this one, when versions are numbers.
+std::string before(std::string_view rv) {
+  const std::uint64_t revision = to_revision(rv);
+  return revision == 0 ? std::string() : std::to_string(revision - 1);
+}
+
+bool is_no_position(std::string_view rv) {
+  return rv.empty() || rv == "0";
 }
 
 }  // namespace
@@ -129,8 +139,7 @@ Task<Result<void>> Watcher::Machine::list_page() {
     state_ = State::listing;
   }
   for (ObjectRef& object : page.items) {
-    replays_.seen(*object, false);
-    emit(WatcherEvent::Type::init_object, std::move(object), {});
+    deliver_initial(std::move(object));
   }
   continue_token_ = std::move(page.continue_token);
   if (continue_token_.empty()) {
@@ -153,12 +162,14 @@ Task<Result<void>> Watcher::Machine::open_stream(std::string rv, bool initial_ev
   stream_opened_ = client_.env().loop.now();
   stream_deadline_ = after(stream_opened_, timeout + kGrace);
   stream_events_ = 0;
+  opened_at_ = to_revision(rv);
+  event_revision_ = 0;
   if (initial_events) {
     begin_init();
     held_.clear();
     state_ = State::streaming;
   } else {
-    synthetic_ = rv.empty() || rv == "0";
+    synthetic_ = is_no_position(rv);
     last_error_.reset();
   }
   co_return Result<void>();
@@ -192,8 +203,7 @@ Task<Result<void>> Watcher::Machine::read_initial_event() {
     rv_ = event->resource_version;
     emit(WatcherEvent::Type::progress, nullptr, rv_);
   } else if (event->type == WatchEvent::Type::added && held_.empty()) {
-    replays_.seen(*event->object, false);
-    emit(WatcherEvent::Type::init_object, std::move(event->object), {});
+    deliver_initial(std::move(event->object));
   } else if (event->type != WatchEvent::Type::bookmark) {
     // A change to what was sent already: it belongs behind the snapshot, and so does all after it.
     if (held_.size() >= kHeldMax) {
@@ -226,12 +236,14 @@ Result<void> Watcher::Machine::stream_ended() {
 }
 
 void Watcher::Machine::begin_init() {
-  replays_.clear();
+  initial_revision_max_ = 0;
   emit(WatcherEvent::Type::init_begin, nullptr, {});
 }
 
 void Watcher::Machine::finish_init(std::string rv, std::string seen_up_to) {
   rv_ = std::move(rv);
+  ordered_ = ordered_ && initial_revision_max_ <= to_revision(rv_);
+  opened_at_ = 0;  // a stream of initial events goes on and has no past to repeat
   state_ = State::watching;
   relist_rv_ = rv_;
   paged_ = true;
@@ -242,6 +254,24 @@ void Watcher::Machine::finish_init(std::string rv, std::string seen_up_to) {
   emit(WatcherEvent::Type::init_done, nullptr, std::move(seen_up_to));
 }
 
+void Watcher::Machine::deliver_initial(ObjectRef object) {
+  const std::uint64_t revision = object->revision();
+  ordered_ = ordered_ && revision > 0;
+  initial_revision_max_ = std::max(initial_revision_max_, revision);
+  emit(WatcherEvent::Type::init_object, std::move(object), {});
+}
+
+// A server may begin a resumed watch with events from before the position. They are known by their
+// revision, and only while versions have proved comparable: a wrong guess would lose an event.
+bool Watcher::Machine::is_replay(const WatchEvent& event) {
+  const std::uint64_t revision = event.object->revision();
+  if (revision == 0 || revision < event_revision_) {
+    ordered_ = false;
+  }
+  event_revision_ = revision;
+  return ordered_ && revision <= opened_at_;
+}
+
 void Watcher::Machine::deliver(WatchEvent event) {
   if (event.type == WatchEvent::Type::bookmark) {
     synthetic_ = false;
@@ -249,8 +279,7 @@ void Watcher::Machine::deliver(WatchEvent event) {
     emit(WatcherEvent::Type::progress, nullptr, std::move(event.resource_version));
     return;
   }
-  const bool deleted = event.type == WatchEvent::Type::deleted;
-  if (replays_.seen(*event.object, deleted)) {
+  if (is_replay(event)) {
     return;
   }
   // The objects that a watch without a version begins with come in any order: none of their
@@ -259,6 +288,7 @@ void Watcher::Machine::deliver(WatchEvent event) {
   if (!synthetic_) {
     rv_ = event.resource_version;
   }
+  const bool deleted = event.type == WatchEvent::Type::deleted;
   emit(deleted ? WatcherEvent::Type::deleted : WatcherEvent::Type::applied, std::move(event.object),
        std::move(event.resource_version));
 }
@@ -329,7 +359,7 @@ void Watcher::Machine::recover_watching(const Error& error) {
     if (now - *internal_errors_since_ < kInternalErrorsMax) {
       return;
     }
-  } else if (is_transient(error)) {
+  } else if (is_transient(error) && !is_no_position(rv_)) {
     return;  // resume where we were
   }
   start_over(rv_);

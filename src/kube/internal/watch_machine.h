@@ -3,7 +3,6 @@
 #include "base/async/task.h"
 #include "base/result.h"
 #include "kube/backoff.h"
-#include "kube/internal/replay_filter.h"
 #include "kube/watcher.h"
 
 #include <cstdint>
@@ -42,7 +41,9 @@ class Watcher::Machine {
 
   void begin_init();
   void finish_init(std::string rv, std::string seen_up_to);
+  void deliver_initial(ObjectRef object);
   void deliver(WatchEvent event);
+  bool is_replay(const WatchEvent& event);
   void emit(WatcherEvent::Type type, ObjectRef object, std::string rv);
   Result<void> stream_ended();
 
@@ -62,7 +63,6 @@ class Watcher::Machine {
   State state_ = State::empty;
   std::deque<WatcherEvent> ready_;
   std::optional<Error> last_error_;
-  internal::ReplayFilter replays_;
 
   // How the next list begins: "0" takes what the server has at hand, a version takes nothing older,
   // "" is always possible and the dearest.
@@ -77,6 +77,12 @@ class Watcher::Machine {
   std::string rv_;                // everything up to here was delivered
   std::vector<WatchEvent> held_;  // changes that came before the initial events were complete
   bool synthetic_ = false;        // the open watch began without a version
+  // Versions of this server can be compared, as far as seen: none of a list was newer than the list
+  // and no event older than the one before.
+  bool ordered_ = true;
+  std::uint64_t initial_revision_max_ = 0;
+  std::uint64_t opened_at_ = 0;       // the revision the open watch was asked for
+  std::uint64_t event_revision_ = 0;  // of its latest event
   std::optional<Instant> internal_errors_since_;
 
   std::unique_ptr<WatchStream> stream_;

@@ -444,6 +444,10 @@ void ScriptedService::compact() {
   shared_->store.compact();
 }
 
+void ScriptedService::set_observer(Observer observer) {
+  shared_->store.set_observer(std::move(observer));
+}
+
 std::size_t ScriptedService::open_watches() const {
   return shared_->open;
 }

@@ -60,6 +60,9 @@ class ScriptedService final : public net::HttpService {
   // Sees each request first; an answer here is the answer.
   using Intercept = std::function<std::optional<net::Response>(const net::Request&)>;
   void set_intercept(Intercept intercept) { intercept_ = std::move(intercept); }
+  // Sees every change, also of writes without a request.
+  using Observer = std::function<void(const ScriptedStore::Change&)>;
+  void set_observer(Observer observer);
   // "GET /api/v1/pods?limit=500", in their order.
   const std::vector<std::string>& requests() const { return requests_; }
   void forget_requests() { requests_.clear(); }

@@ -77,6 +77,9 @@ void ScriptedStore::erase(const std::string& collection, const model::ObjectKey&
 void ScriptedStore::commit(Change change) {
   change.revision = ++revision_;
   history_.push_back(std::move(change));
+  if (observer_) {
+    observer_(history_.back());
+  }
   if (history_.size() > history_max_) {
     compacted_ = history_.front().revision;
     history_.pop_front();

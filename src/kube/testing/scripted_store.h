@@ -8,10 +8,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace codeflare::kube::testing {
 
@@ -48,6 +50,9 @@ class ScriptedStore {
   void compact();
 
   WaitList& changed() { return changed_; }
+  void set_observer(std::function<void(const Change&)> observer) {
+    observer_ = std::move(observer);
+  }
 
  private:
   void commit(Change change);
@@ -58,6 +63,7 @@ class ScriptedStore {
   std::map<std::string, Objects> collections_;
   std::deque<Change> history_;
   WaitList changed_;
+  std::function<void(const Change&)> observer_;
 };
 
 // The object with another resourceVersion.
