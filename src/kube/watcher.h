@@ -43,6 +43,8 @@ class Watcher {
  public:
   Watcher(Client& client, ResourceType type, WatcherOptions options);
   ~Watcher();
+  Watcher(const Watcher&) = delete;
+  Watcher& operator=(const Watcher&) = delete;
 
   Task<Result<WatcherEvent>> next();
 
