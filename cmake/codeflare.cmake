@@ -28,7 +28,8 @@ pkg_check_modules(RE2 REQUIRED IMPORTED_TARGET re2)
 
 # Everything below applies to our own targets only.
 add_library(codeflare_settings INTERFACE)
-target_include_directories(codeflare_settings INTERFACE ${CMAKE_SOURCE_DIR}/src)
+# Tests, examples and benchmarks include each other from the root: "tests/sim/...".
+target_include_directories(codeflare_settings INTERFACE ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR})
 target_compile_options(codeflare_settings INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wold-style-cast
   -Woverloaded-virtual -Wnon-virtual-dtor -Wthread-safety -fno-omit-frame-pointer

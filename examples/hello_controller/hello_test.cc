@@ -1,4 +1,4 @@
-#include "hello_controller/hello.h"
+#include "examples/hello_controller/hello.h"
 
 #include "base/async/sleep.h"
 #include "base/async/task_group.h"

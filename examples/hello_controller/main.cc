@@ -1,6 +1,6 @@
 // The smallest whole controller; copy this folder to begin one. See hello.h.
 
-#include "hello_controller/hello.h"
+#include "examples/hello_controller/hello.h"
 #include "runtime/standalone.h"
 
 int main() {

@@ -1,4 +1,4 @@
-#include "sim/sim_main.h"
+#include "tests/sim/sim_main.h"
 
 #include <charconv>
 #include <cstdio>

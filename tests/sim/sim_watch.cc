@@ -9,8 +9,8 @@
 #include "kube/testing/scripted_service.h"
 #include "kube/watcher.h"
 #include "net/sim_link.h"
-#include "sim/sim_main.h"
-#include "sim/watch_check.h"
+#include "tests/sim/sim_main.h"
+#include "tests/sim/watch_check.h"
 
 #include <algorithm>
 #include <chrono>

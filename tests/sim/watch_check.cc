@@ -1,4 +1,4 @@
-#include "sim/watch_check.h"
+#include "tests/sim/watch_check.h"
 
 #include <algorithm>
 #include <charconv>

@@ -1,5 +1,5 @@
-#include "client/cluster.h"
 #include "json/parse.h"
+#include "tests/kubernetes/client/cluster.h"
 
 #include <algorithm>
 #include <filesystem>

@@ -76,8 +76,9 @@ class ClusterTest : public ::testing::Test {
   // A verb of tests/kubernetes/kubernetes on this control plane.
   void kubernetes(std::vector<std::string> arguments) {
     arguments.insert(arguments.begin() + 1, {"--dir", directory_});
-    Result<CommandResult> result = run(
-        env().launcher.run({.program = CODEFLARE_KUBERNETES, .arguments = std::move(arguments)}));
+    std::string script = env().variables.get("CODEFLARE_KUBERNETES_SCRIPT").value_or("kubernetes");
+    Result<CommandResult> result =
+        run(env().launcher.run({.program = std::move(script), .arguments = std::move(arguments)}));
     ASSERT_TRUE(result) << result.error().to_string();
     ASSERT_EQ(result->exit_code, 0) << result->error_output;
   }

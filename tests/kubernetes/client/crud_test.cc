@@ -1,5 +1,5 @@
-#include "client/cluster.h"
 #include "model/status.h"
+#include "tests/kubernetes/client/cluster.h"
 
 #include <set>
 

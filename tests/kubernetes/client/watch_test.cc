@@ -1,7 +1,7 @@
 #include "base/async/when.h"
-#include "client/cluster.h"
-#include "client/watched_set.h"
 #include "kube/watcher.h"
+#include "tests/kubernetes/client/cluster.h"
+#include "tests/kubernetes/client/watched_set.h"
 
 #include <set>
 
