@@ -2,6 +2,8 @@
 
 #include "base/async/sleep.h"
 #include "base/env/sim_env.h"
+#include "base/log_capture.h"
+#include "base/metrics.h"
 #include "model/status.h"
 #include "net/testing/scripted_service.h"
 
@@ -439,6 +441,41 @@ TEST_F(ClientTest, a_cancelled_call_is_cancelled_and_nothing_else) {
 TEST_F(ClientTest, a_service_that_stopped_by_itself_is_unavailable_not_cancelled) {
   answer(Answer([] { return fail(cancelled()); }));
   EXPECT_EQ(run(client_.create(kPods, "a", "{}")).error().code, ErrorCode::unavailable);
+}
+
+TEST_F(ClientTest, warnings_of_the_server_are_logged_once_each) {
+  answer(Answer([] {
+    Response response = json_answer(200, pod("x"));
+    response.headers.add("Warning", R"(299 - "v1beta1 is deprecated", 299 - "second")");
+    response.headers.add("warning", R"(299 - "third")");
+    return response;
+  }));
+  LogCapture capture;
+  Logger logger = capture.logger(sim_.env().clock);
+  Client client(sim_.env(), service_, {.logger = &logger});
+  EXPECT_TRUE(run(client.get(kPods, {"a", "x"})));
+  EXPECT_TRUE(run(client.get(kPods, {"a", "x"})));
+  ASSERT_EQ(capture.lines().size(), 3u);
+  EXPECT_TRUE(capture.has(R"(warning of the server warning="v1beta1 is deprecated")"))
+      << capture.lines()[0];
+}
+
+TEST_F(ClientTest, requests_and_retries_are_counted) {
+  answer(Answer([] { return fail(unavailable("connection refused")); }));
+  answer_with_header(429, "Retry-After", "1");
+  answer(200, pod("x"));
+  MetricsRegistry metrics;
+  Client client(sim_.env(), service_, {.host = "h:1", .metrics = &metrics});
+  EXPECT_TRUE(run(client.get(kPods, {"a", "x"})));
+  const std::string text = metrics.expose();
+  for (const char* line :
+       {R"(rest_client_requests_total{code="<error>",method="GET",host="h:1"} 1)",
+        R"(rest_client_requests_total{code="429",method="GET",host="h:1"} 1)",
+        R"(rest_client_requests_total{code="200",method="GET",host="h:1"} 1)",
+        R"(rest_client_request_retries_total{code="429",verb="GET",host="h:1"} 1)",
+        R"(rest_client_request_duration_seconds_count{verb="GET",host="h:1"} 3)"}) {
+    EXPECT_TRUE(text.contains(line)) << line << "\n" << text;
+  }
 }
 
 TEST_F(ClientTest, an_answer_beyond_the_limit_is_too_large) {

@@ -2,6 +2,7 @@
 
 #include "base/result.h"
 #include "json/value.h"
+#include "model/codec/codec.h"
 #include "model/gvk.h"
 
 #include <cstdint>
@@ -50,7 +51,10 @@ class Object {
 
   // The model struct T, by its codec; include the kind's codec header.
   template <typename T>
-  Result<T> as() const;
+  Result<T> as() const {
+    TRY_ASSIGN(const json::Document document, parse());
+    return model::from_json<T>(document.root);
+  }
 
   // Bytes this object holds, for memory accounting.
   std::size_t memory_bytes() const;

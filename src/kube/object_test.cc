@@ -1,6 +1,7 @@
 #include "kube/object.h"
 
 #include "json/parse.h"
+#include "model/codec/core.h"
 
 #include <gtest/gtest.h>
 
@@ -81,6 +82,17 @@ TEST(Object, a_tree_becomes_an_object_and_comes_back) {
   const ObjectRef object = *Object::from_value(tree.root);
   EXPECT_EQ(object->text(), R"({"metadata":{"name":"a"},"x":[1,2.50]})");
   EXPECT_TRUE(json::equal(object->parse()->root, tree.root));
+}
+
+TEST(Object, becomes_the_struct_of_its_kind) {
+  const ObjectRef object =
+      *Object::from_json(R"({"metadata":{"name":"a","labels":{"k":"v"}},"data":{"x":"1"}})");
+  const Result<model::ConfigMap> map = object->as<model::ConfigMap>();
+  ASSERT_TRUE(map);
+  EXPECT_EQ(map->metadata.labels.at("k"), "v");
+  EXPECT_EQ(map->data.at("x"), "1");
+  const ObjectRef wrong = *Object::from_json(R"({"metadata":{"name":"a"},"data":{"x":1}})");
+  EXPECT_EQ(wrong->as<model::ConfigMap>().error().code, ErrorCode::invalid_argument);
 }
 
 }  // namespace

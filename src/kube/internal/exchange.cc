@@ -1,7 +1,9 @@
 #include "kube/internal/exchange.h"
 
 #include "base/async/sleep.h"
+#include "base/log.h"
 #include "kube/internal/error_body.h"
+#include "kube/internal/warnings.h"
 
 #include <algorithm>
 #include <chrono>
@@ -12,6 +14,8 @@ namespace codeflare::kube::internal {
 namespace {
 
 constexpr std::size_t kErrorBytesMax = 4u << 20;
+// A server that makes up a new warning each time must not fill the memory.
+constexpr std::size_t kWarningsMax = 1'000;
 
 bool is_success(const Call& call, int status) {
   return (status >= 200 && status < 300) || (status == 304 && call.headers.has("if-none-match"));
@@ -45,7 +49,7 @@ struct Exchange::Progress {
 };
 
 Exchange::Exchange(Env env, net::HttpService& service, const ClientOptions& options)
-    : env_(env), service_(service), options_(options) {}
+    : env_(env), service_(service), options_(options), metrics_(options.metrics, options.host) {}
 
 Task<Result<Client::RawResponse>> Exchange::fetch(Call call) {
   auto shared = std::make_shared<const Call>(std::move(call));
@@ -88,18 +92,22 @@ Task<Result<T>> Exchange::attempts(
     if (!wait || after(env_.loop.now(), *wait) >= progress->deadline) {
       co_return fail(std::move(outcome.error().error));
     }
+    note_retry(*call, outcome.error(), *wait);
     progress->last = std::move(outcome.error().error);
     CO_TRY(co_await sleep_for(*wait));
   }
 }
 
 Task<Exchange::Outcome<net::Response>> Exchange::open_once(std::shared_ptr<const Call> call) {
+  const Instant begin = env_.loop.now();
   net::Request request = make_request(*call);
   Result<net::Response> response = co_await service_.send(std::move(request));
+  metrics_.answered(call->method, response ? response->status : 0, env_.loop.now() - begin);
   if (!response) {
     Error error = co_await as_seen_here(std::move(response).error());
     co_return std::unexpected(Failure{std::move(error).with_context(call->what())});
   }
+  note_warnings(response->headers);
   if (is_success(*call, response->status)) {
     co_return *std::move(response);
   }
@@ -143,6 +151,30 @@ net::Request Exchange::make_request(const Call& call) const {
     request.body_size = call.body.size();
   }
   return request;
+}
+
+void Exchange::note_retry(const Call& call, const Failure& failure, Duration wait) {
+  metrics_.retried(call.method, failure.status);
+  if (options_.logger != nullptr) {
+    options_.logger->debug("request is repeated",
+                           {{"request", call.what()}, {"error", failure.error}, {"wait", wait}});
+  }
+}
+
+void Exchange::note_warnings(const net::Headers& headers) {
+  if (options_.logger == nullptr) {
+    return;
+  }
+  for (const net::Headers::Field& field : headers.fields()) {
+    if (!net::equal_ignoring_case(field.name, "warning")) {
+      continue;
+    }
+    for (const std::string& text : warning_texts(field.value)) {
+      if (warned_.size() < kWarningsMax && warned_.insert(text).second) {
+        options_.logger->warn("warning of the server", {{"warning", text}});
+      }
+    }
+  }
 }
 
 }  // namespace codeflare::kube::internal

@@ -5,12 +5,14 @@
 #include "base/env/env.h"
 #include "base/result.h"
 #include "kube/client.h"
+#include "kube/internal/rest_metrics.h"
 #include "kube/internal/retry_policy.h"
 #include "net/http.h"
 
 #include <expected>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 
 namespace codeflare::kube::internal {
@@ -29,7 +31,7 @@ struct Call {
   std::string what() const { return method + " " + target.substr(0, target.find('?')); }
 };
 
-// Sends calls: retries, deadlines, errors out of answers.
+// Sends calls: retries, deadlines, errors out of answers, metrics and the server's warnings.
 class Exchange {
  public:
   Exchange(Env env, net::HttpService& service, const ClientOptions& options);
@@ -58,10 +60,14 @@ class Exchange {
   Task<Outcome<net::Response>> open_once(std::shared_ptr<const Call> call);
 
   net::Request make_request(const Call& call) const;
+  void note_warnings(const net::Headers& headers);
+  void note_retry(const Call& call, const Failure& failure, Duration wait);
 
   Env env_;
   net::HttpService& service_;
   const ClientOptions& options_;
+  RestMetrics metrics_;
+  std::set<std::string> warned_;
 };
 
 }  // namespace codeflare::kube::internal

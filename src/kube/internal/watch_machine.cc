@@ -1,6 +1,7 @@
 #include "kube/internal/watch_machine.h"
 
 #include "base/async/sleep.h"
+#include "base/log.h"
 #include "kube/internal/watch_list_memory.h"
 #include "model/status.h"
 
@@ -377,6 +378,16 @@ Task<Result<void>> Watcher::Machine::wait_after(Error error) {
   Duration wait = backoff_.next(client_.env().loop.now());
   if (error.retry_after) {
     wait = std::max<Duration>(wait, *error.retry_after);
+  }
+  if (options_.logger != nullptr) {
+    // The end of a history is part of the protocol; the rest somebody may want to look into.
+    const LogLevel level = error.code == ErrorCode::expired ? LogLevel::debug : LogLevel::warn;
+    options_.logger->log(level, "watch failed, will be tried again",
+                         {{"resource", type_.qualified_name()},
+                          {"namespace", options_.ns},
+                          {"failures", backoff_.failures()},
+                          {"wait", wait},
+                          {"error", error}});
   }
   co_return co_await sleep_for(wait);
 }
