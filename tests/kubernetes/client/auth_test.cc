@@ -48,7 +48,7 @@ class AuthTest : public ClusterTest {
     ASSERT_TRUE(env().files.write(program, script(valid_seconds), {.mode = 0755}));
     Config config = config_;
     config.tls.certificate_pem.clear();
-    config.tls.key_pem.clear();
+    config.tls.key_pem = Secret();
     config.auth = ExecAuth{.plugin = {.api_version = "client.authentication.k8s.io/v1",
                                       .command = program,
                                       .interactive_mode = "Never"}};
