@@ -162,6 +162,10 @@ std::vector<GangId> Core::queue(Time now, std::size_t most) const {
   return line;
 }
 
+std::optional<ReservationReport> Core::reservation() const {
+  return reservation_report(*state_);
+}
+
 std::optional<GangId> Core::find(std::string_view name) const {
   const Index gang = state_->gangs.find(name);
   if (gang == kNone) return std::nullopt;

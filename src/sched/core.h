@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -77,6 +78,9 @@ class Core {
   Result<Estimate> estimate(GangId gang, Time now) const;
   // The line as it stands, head first.
   std::vector<GangId> queue(Time now, std::size_t most) const;
+
+  // Who keeps its place from those behind it, if anybody does.
+  std::optional<ReservationReport> reservation() const;
 
   std::optional<GangId> find(std::string_view name) const;
   std::optional<NodeId> find_node(std::string_view name) const;

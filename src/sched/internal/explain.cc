@@ -161,6 +161,12 @@ std::vector<Index> line_of(const State& state, Time now, std::size_t most) {
   return line;
 }
 
+std::optional<ReservationReport> reservation_report(const State& state) {
+  if (!state.reservation) return std::nullopt;
+  return ReservationReport{state.gangs[state.reservation->gang].name, state.reservation->starts,
+                           state.reservation->since + state.options.holding_time};
+}
+
 Explanation explain(State& state, Index gang, Time now) {
   const Gang& asked = state.gangs[gang];
   const Shape& shape = state.shapes[asked.shape];
@@ -178,11 +184,7 @@ Explanation explain(State& state, Index gang, Time now) {
   if (answer.why == Why::insufficient || answer.why == Why::fragmented) {
     answer.never_fits = !fits_without_gangs(state, shape);
   }
-  if (answer.why == Why::reserved && state.reservation) {
-    answer.reservation =
-        ReservationReport{state.gangs[state.reservation->gang].name, state.reservation->starts,
-                          state.reservation->since + state.options.holding_time};
-  }
+  if (answer.why == Why::reserved) answer.reservation = reservation_report(state);
   return answer;
 }
 

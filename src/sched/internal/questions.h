@@ -4,6 +4,7 @@
 #include "sched/internal/state.h"
 
 #include <cstddef>
+#include <optional>
 #include <vector>
 
 // Answers that decide nothing: trials on the state are undone.
@@ -11,6 +12,7 @@ namespace codeflare::sched {
 
 Why why_of(const State& state, Index gang);
 std::vector<Index> line_of(const State& state, Time now, std::size_t most);
+std::optional<ReservationReport> reservation_report(const State& state);
 Explanation explain(State& state, Index gang, Time now);
 Advice advise(State& state, Index gang, Time now);
 Estimate estimate(const State& state, Index gang, Time now);
