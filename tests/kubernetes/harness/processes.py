@@ -22,7 +22,9 @@ def start_time(pid):
             fields = file.read().rpartition(")")[2].split()
     except (FileNotFoundError, ProcessLookupError):
         return None
-    return None if fields[0] in "ZX" else int(fields[19])
+    # The first thread of a killed process is a zombie while others still hold its files and ports.
+    gone = fields[0] in "ZX" and int(fields[17]) <= 1
+    return None if gone else int(fields[19])
 
 
 def alive(process):
