@@ -244,6 +244,17 @@ Task<Result<ObjectRef>> Client::apply(ResourceType type, ObjectKey key, std::str
                            std::move(options));
 }
 
+Task<Result<std::string>> Client::post(ResourceType type, ObjectKey key, std::string subresource,
+                                       std::string body) {
+  CO_TRY_ASSIGN(std::string path, object_path(type, key, subresource));
+  Call call{.method = "POST",
+            .target = std::move(path),
+            .content_type = "application/json",
+            .body = Bytes::from(std::move(body))};
+  CO_TRY_ASSIGN(RawResponse response, co_await exchange_->fetch(std::move(call)));
+  co_return std::move(response.body);
+}
+
 Task<Result<ObjectRef>> Client::remove(ResourceType type, ObjectKey key, DeleteOptions options) {
   CO_TRY_ASSIGN(std::string path, object_path(type, key));
   const Call call = make_delete(std::move(path), options);

@@ -145,6 +145,10 @@ class Client {
   // Server-side apply under the field manager.
   Task<Result<ObjectRef>> apply(ResourceType type, ObjectKey key, std::string body,
                                 WriteOptions options = {});
+  // What is posted to an object and answered with something else: "binding", "eviction", "token".
+  // The answer's text.
+  Task<Result<std::string>> post(ResourceType type, ObjectKey key, std::string subresource,
+                                 std::string body);
   // The object when it stays for finalizers or grace, nothing when it is gone.
   Task<Result<ObjectRef>> remove(ResourceType type, ObjectKey key, DeleteOptions options = {});
   Task<Result<void>> remove_collection(ResourceType type, ListOptions which,

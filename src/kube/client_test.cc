@@ -187,6 +187,13 @@ TEST_F(ClientTest, each_kind_of_patch_has_its_content_type) {
   }
 }
 
+TEST_F(ClientTest, subresources_that_are_posted_to_answer_with_anything) {
+  answer(201, R"({"kind":"Status","status":"Success"})");
+  EXPECT_EQ(run(client_.post(kPods, {"a", "x"}, "eviction", "{}")).value(),
+            R"({"kind":"Status","status":"Success"})");
+  EXPECT_EQ(seen_[0].line, "POST /api/v1/namespaces/a/pods/x/eviction");
+}
+
 TEST_F(ClientTest, delete_sends_options_and_tells_what_stays) {
   answer(200, R"({"kind":"Status","status":"Success"})");
   answer(200, pod("x", R"(,"deletionTimestamp":"2026-01-01T00:00:00Z","finalizers":["f"])"));
