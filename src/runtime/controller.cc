@@ -44,7 +44,7 @@ void Controller::set_reconciler(std::unique_ptr<Reconciler> reconciler) {
   reconciler_ = std::move(reconciler);
 }
 
-Task<void> Controller::run() {
+Task<void> Controller::run(StopToken abort) {
   CHECK(reconciler_ != nullptr);
   const TaskContext& context = co_await current_context();
   for (Informer* informer : informers_) {
@@ -53,7 +53,7 @@ Task<void> Controller::run() {
     }
   }
   // A stop ends the workers' waits for keys at once; what they are doing gets the grace.
-  StopSource hard;
+  StopSource hard(abort);
   std::optional<TimerId> grace;
   StopCallback on_stop(context.stop, [&] {
     grace = env_.loop.start_timer(after(env_.loop.now(), options_.shutdown_grace),

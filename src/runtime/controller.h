@@ -48,9 +48,9 @@ class Controller {
   void watch(Informer& informer, MapFunction map, Predicate predicate = {});
   void set_reconciler(std::unique_ptr<Reconciler> reconciler);
 
-  // Waits for the caches, then works until stopped: no new keys after that, the reconciles under
-  // way end first.
-  Task<void> run();
+  // Waits for the caches, then works until stopped: no new keys after that, and the reconciles
+  // under way end first, within the grace. `abort` cancels them at once.
+  Task<void> run(StopToken abort = {});
 
   const std::string& name() const { return options_.name; }
   WorkQueue& queue() { return queue_; }

@@ -25,8 +25,8 @@ std::int64_t int_or_zero(const json::Value* value) {
   return value == nullptr ? 0 : value->to_int64().value_or(0);
 }
 
-Task<void> run_then_stop(std::function<Task<void>()> work, StopSource& source) {
-  co_await work();
+Task<void> run_then_stop(LeaderElector::Work work, StopToken lost, StopSource& source) {
+  co_await work(std::move(lost));
   source.request_stop();
 }
 
@@ -41,15 +41,13 @@ LeaderElector::LeaderElector(Env env, kube::Client& client, LeaderOptions option
   lease_.add_handler([this](const ObjectChange& change) { observe(change.now); });
 }
 
-Task<Result<void>> LeaderElector::lead(std::function<Task<void>()> work) {
+Task<Result<void>> LeaderElector::lead(Work work) {
   const TaskContext& context = co_await current_context();
   TaskGroup watching(*context.loop, context.stop);
   watching.spawn(lease_.run());
   Result<void> result = co_await acquire();
   if (result) {
-    set_leading(true);
     result = co_await work_while_leading(std::move(work));
-    set_leading(false);
   } else if (result.error().code == ErrorCode::cancelled) {
     result = {};
   }
@@ -59,14 +57,21 @@ Task<Result<void>> LeaderElector::lead(std::function<Task<void>()> work) {
 
 // The renewals go on until the work has really ended, also while it winds down after a stop: nobody
 // may take over while we still write.
-Task<Result<void>> LeaderElector::work_while_leading(std::function<Task<void>()> work) {
+Task<Result<void>> LeaderElector::work_while_leading(Work work) {
   const TaskContext& context = co_await current_context();
   StopSource renewing;
   TaskContext renewal{context.loop, renewing.token()};
   TaskGroup working(*context.loop, context.stop);
-  working.spawn(run_then_stop(std::move(work), renewing));
+  StopSource lost;
+  set_leading(true);
+  working.spawn(run_then_stop(std::move(work), lost.token(), renewing));
   Error end = working.size() > 0 ? co_await keep().under(renewal) : cancelled();
+  if (end.code != ErrorCode::cancelled) {
+    // Another may begin as soon as the lease has run out: no time for half-done work.
+    lost.request_stop();
+  }
   co_await working.close();
+  set_leading(false);
   if (end.code != ErrorCode::cancelled) {
     co_return fail(std::move(end));
   }

@@ -42,18 +42,20 @@ struct LeaseRecord {
 // watches the Lease and sets a timer to its expiry, so it polls nothing. Expiry is measured on our
 // own clock from when we saw the last change: clocks need not agree.
 //   LeaderElector leader(env, client, options);
-//   co_await leader.lead([&] { return manager.work(); });
+//   co_await leader.lead([&](StopToken lost) { return work(lost); });
 class LeaderElector {
  public:
   LeaderElector(Env env, kube::Client& client, LeaderOptions options);
   LeaderElector(const LeaderElector&) = delete;
   LeaderElector& operator=(const LeaderElector&) = delete;
 
-  // Waits to become leader, then runs work() until we lose or it is stopped. When leadership is
-  // lost the work is asked to stop and waited for; the Lease is released only after that. Returns
+  // Waits to become leader, then runs work() until we lose or it is stopped. A stop from outside
+  // lets the work end in its own time, for the Lease is renewed meanwhile and released only after
+  // that. When leadership is lost, the work's own token says so too: it must end at once. Returns
   // ok when it was stopped from outside or the work ended by itself, `failed_precondition` when
   // leadership was lost.
-  Task<Result<void>> lead(std::function<Task<void>()> work);
+  using Work = std::function<Task<void>(StopToken lost)>;
+  Task<Result<void>> lead(Work work);
 
   bool leading() const { return leading_; }
   // Called with true and false as leadership comes and goes.
@@ -61,7 +63,7 @@ class LeaderElector {
 
  private:
   Task<Result<void>> acquire();
-  Task<Result<void>> work_while_leading(std::function<Task<void>()> work);
+  Task<Result<void>> work_while_leading(Work work);
   Task<Result<void>> try_to_take();
   // Until lost (an error) or stopped (cancelled).
   Task<Error> keep();

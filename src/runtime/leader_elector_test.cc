@@ -44,7 +44,7 @@ struct Candidate {
     working = false;
   }
   Task<void> run() {
-    end = co_await with_stop(stop.token(), elector.lead([this] { return work(); }));
+    end = co_await with_stop(stop.token(), elector.lead([this](StopToken) { return work(); }));
   }
 };
 

@@ -72,9 +72,11 @@ Task<Result<void>> Manager::run() {
   if (options_.leader) {
     LeaderElector elector(env_, client_, *options_.leader);
     elector.on_change([this](bool leading) { set_leading(leading); });
-    result = co_await elector.lead([this] { return run_controllers(); });
+    result = co_await elector.lead([this](StopToken lost) { return run_controllers(lost); });
   } else {
-    co_await run_controllers();
+    leading_ = true;
+    co_await run_controllers(StopToken());
+    leading_ = false;
   }
   co_await support.close();
   if (server) {
@@ -83,16 +85,17 @@ Task<Result<void>> Manager::run() {
   co_return result;
 }
 
-Task<void> Manager::run_controllers() {
+Task<void> Manager::run_controllers(StopToken abort) {
   const TaskContext& context = co_await current_context();
   TaskGroup group(*context.loop, context.stop);
   for (const Entry& entry : controllers_) {
-    group.spawn(entry.controller->run());
+    group.spawn(entry.controller->run(abort));
   }
   co_await group.join();
 }
 
 void Manager::set_leading(bool leading) {
+  leading_ = leading;
   options_.logger.info(leading ? "became leader" : "no longer leader",
                        {{"lease", options_.leader->ns + "/" + options_.leader->name},
                         {"identity", options_.leader->identity}});

@@ -58,6 +58,8 @@ class Manager {
   // Until stopped (ok) or until leadership is lost (an error; the process should end then).
   Task<Result<void>> run();
 
+  // Whether our controllers may be at work: always without leader election.
+  bool leading() const { return leading_; }
   // For health checks: ready when the caches are.
   std::string why_not_ready() const;
   // The port behind health_address, once run() has begun.
@@ -68,7 +70,7 @@ class Manager {
     std::unique_ptr<ClientActor> actor;
     std::unique_ptr<Controller> controller;
   };
-  Task<void> run_controllers();
+  Task<void> run_controllers(StopToken abort);
   void set_leading(bool leading);
 
   Env env_;
@@ -78,6 +80,7 @@ class Manager {
   EventRecorder events_;
   std::vector<Entry> controllers_;
   std::optional<int> health_port_;
+  bool leading_ = false;
 };
 
 // Collects what a controller watches; with<R>() makes it.
