@@ -18,6 +18,7 @@ Alarms::KindAlarms& Alarms::of(Index kind) {
 void Alarms::set(Index kind, std::int64_t places, Woken whom) {
   KindAlarms& alarms = of(kind);
   alarms.counted.push_back({alarms.gained + static_cast<std::uint64_t>(places), whom});
+  alarms.farthest = std::max(alarms.farthest, alarms.counted.back().at);
   std::push_heap(alarms.counted.begin(), alarms.counted.end(), kLater);
 }
 

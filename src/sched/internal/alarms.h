@@ -24,6 +24,13 @@ class Alarms {
   bool armed(Index kind) const {
     return kind < kinds_.size() && (!kinds_[kind].counted.empty() || !kinds_[kind].any.empty());
   }
+  // More gained places than this ring nobody else.
+  std::int64_t farthest(Index kind) const {
+    const KindAlarms& alarms = kinds_[kind];
+    return alarms.farthest > alarms.gained
+               ? static_cast<std::int64_t>(alarms.farthest - alarms.gained)
+               : 1;
+  }
   // A node grew: it holds `gained` more pods of the kind, and at least one.
   void ring(Index kind, std::int64_t gained, std::vector<Woken>& woken);
 
@@ -34,6 +41,7 @@ class Alarms {
   };
   struct KindAlarms {
     std::uint64_t gained = 0;      // ever
+    std::uint64_t farthest = 0;    // alarm ever set
     std::vector<Counted> counted;  // a heap, the nearest on top
     std::vector<Woken> any;
   };

@@ -7,6 +7,7 @@
 #include "sched/internal/resource_table.h"
 #include "sched/spec.h"
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -34,6 +35,18 @@ struct Node {
   std::vector<Resident> residents;
 };
 
+// A kind that may use a class, with what it needs of the first resources: who looks for kinds that
+// a node can hold reads these in a row.
+struct KindNeed {
+  static constexpr Index kColumns = 3;
+  Index kind = 0;
+  std::array<Amount, kColumns> need{};
+
+  bool may_fit(const Amount* free) const {
+    return need[0] <= free[0] && need[1] <= free[1] && need[2] <= free[2];
+  }
+};
+
 // Nodes that no constraint tells apart.
 struct NodeClass {
   Labels labels;  // of the mentioned keys only, sorted
@@ -43,7 +56,7 @@ struct NodeClass {
   ClassIndex index;
   std::vector<Amount> free_sum;  // what is free on its nodes, overdrawn nodes counted as zero
   std::vector<Amount> capacity_sum;
-  std::vector<Index> kinds;  // that may use it
+  std::vector<KindNeed> kinds;  // that may use it
 };
 
 // One pod's requests and constraints.

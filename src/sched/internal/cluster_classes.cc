@@ -2,6 +2,7 @@
 #include "sched/internal/cluster.h"
 
 #include <algorithm>
+#include <limits>
 #include <tuple>
 
 namespace codeflare::sched {
@@ -135,7 +136,12 @@ void Cluster::match(Index kind, Index node_class) {
   NodeClass& home = classes_[node_class];
   if (!matches(candidate.constraint, {home.labels, home.taints, wide_keys_})) return;
   candidate.classes.push_back(node_class);
-  home.kinds.push_back(kind);
+  KindNeed& need = home.kinds.emplace_back(KindNeed{.kind = kind});
+  // Zero where nothing is asked for would refuse overdrawn nodes: any amount will do there.
+  need.need.fill(std::numeric_limits<Amount>::min());
+  for (const Part& part : candidate.request) {
+    if (part.resource < KindNeed::kColumns) need.need[part.resource] = part.amount;
+  }
 }
 
 void Cluster::join_class(Index node) {
@@ -155,8 +161,8 @@ void Cluster::leave_class(Index node) {
 }
 
 void Cluster::drop_class(Index index) {
-  for (const Index kind : classes_[index].kinds) {
-    auto& classes = kinds_[kind].classes;
+  for (const KindNeed& need : classes_[index].kinds) {
+    auto& classes = kinds_[need.kind].classes;
     classes.erase(std::find(classes.begin(), classes.end(), index));
   }
   class_by_signature_.erase(classes_[index].signature);
@@ -207,8 +213,7 @@ bool Cluster::widen_keys() {
 void Cluster::rematch(Index kind) {
   Kind& changed = kinds_[kind];
   for (const Index index : changed.classes) {
-    auto& kinds = classes_[index].kinds;
-    kinds.erase(std::find(kinds.begin(), kinds.end(), kind));
+    std::erase_if(classes_[index].kinds, [&](const KindNeed& need) { return need.kind == kind; });
   }
   changed.classes.clear();
   changed.per_node = std::any_of(changed.keys.begin(), changed.keys.end(), [&](const auto& key) {
@@ -249,8 +254,7 @@ Index Cluster::acquire_kind(const Request& request, const Constraint& constraint
 void Cluster::release_kind(Index kind) {
   if (--kinds_[kind].refs > 0) return;
   for (const Index index : kinds_[kind].classes) {
-    auto& kinds = classes_[index].kinds;
-    kinds.erase(std::find(kinds.begin(), kinds.end(), kind));
+    std::erase_if(classes_[index].kinds, [&](const KindNeed& need) { return need.kind == kind; });
   }
   kind_by_signature_.erase(kinds_[kind].signature);
   kinds_[kind] = Kind{};

@@ -51,20 +51,30 @@ void LaneTable::push(GangTable& gangs, Index lane, Index gang) {
   heap.push_back(gang);
   ++waiting_;
   sift_up(gangs, heap, heap.size() - 1);
+  if (heap.front() == gang) note_head(gangs, lanes_[lane]);
+}
+
+void LaneTable::note_head(const GangTable& gangs, Lane& lane) {
+  const Gang& head = gangs[lane.heap.front()];
+  lane.head_priority = base_priority(head);
+  lane.head_submitted = head.submitted;
 }
 
 void LaneTable::erase(GangTable& gangs, Index gang) {
-  auto& heap = lanes_[gangs[gang].lane].heap;
+  Lane& lane = lanes_[gangs[gang].lane];
+  auto& heap = lane.heap;
   const std::size_t place = gangs[gang].lane_place;
   gangs[gang].lane = kNone;
   --waiting_;
   const Index last = heap.back();
   heap.pop_back();
-  if (last == gang) return;
-  heap[place] = last;
-  gangs[last].lane_place = static_cast<Index>(place);
-  sift_up(gangs, heap, place);
-  sift_down(gangs, heap, gangs[last].lane_place);
+  if (last != gang) {
+    heap[place] = last;
+    gangs[last].lane_place = static_cast<Index>(place);
+    sift_up(gangs, heap, place);
+    sift_down(gangs, heap, gangs[last].lane_place);
+  }
+  if (place == 0 && !heap.empty()) note_head(gangs, lane);
 }
 
 void LaneTable::sift_up(GangTable& gangs, std::vector<Index>& heap, std::size_t place) {

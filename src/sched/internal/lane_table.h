@@ -26,6 +26,9 @@ struct LaneKeyHash {
 struct Lane {
   LaneKey key;
   std::vector<Index> heap;  // gangs, the first in line on top
+  // Of the first in line: lanes are compared without a look at their gangs.
+  double head_priority = 0;
+  Time head_submitted{};
   bool alive = false;
   bool ready = false;    // to be tried
   bool in_heap = false;  // of the step that is trying them
@@ -53,6 +56,7 @@ class LaneTable {
   std::size_t memory_bytes() const;
 
  private:
+  void note_head(const GangTable& gangs, Lane& lane);
   void sift_up(GangTable& gangs, std::vector<Index>& heap, std::size_t place);
   void sift_down(GangTable& gangs, std::vector<Index>& heap, std::size_t place);
 

@@ -35,6 +35,8 @@ void wake_shape(State& state, Alarms::Woken whom) {
   Shape& shape = state.shapes[whom.shape];
   if (!shape.asleep || shape.nap != whom.nap) return;
   shape.asleep = false;
+  shape.hopes = true;
+  state.hoping.push_back(whom.shape);
   for (const Index lane : shape.lanes) {
     if (waits_for_places(state.lanes[lane].why)) make_ready(state, lane);
   }
@@ -46,13 +48,17 @@ constexpr std::int64_t kPlacesMax = std::int64_t{1} << 40;
 void ring_for(State& state, Index node, std::vector<Alarms::Woken>& woken) {
   const Cluster& cluster = state.cluster;
   const bool fresh = cluster.nodes()[node].fresh;
-  for (const Index kind : cluster.node_class(cluster.nodes()[node].node_class).kinds) {
-    if (!state.alarms.armed(kind)) continue;
-    const Kind& waiting = cluster.kind(kind);
-    const std::int64_t now = times(cluster.free(node), waiting.request, kPlacesMax);
-    if (now == 0 || !cluster.allows(waiting, node)) continue;
+  const Amount* free = cluster.free(node);
+  for (const KindNeed& need : cluster.node_class(cluster.nodes()[node].node_class).kinds) {
+    if (!need.may_fit(free) || !state.alarms.armed(need.kind)) continue;
+    const Kind& waiting = cluster.kind(need.kind);
+    // Divisions are dear: count only as far as anybody waits, from zero where it did not fit
+    // before.
     const std::int64_t before = fresh ? 0 : times(cluster.seen(node), waiting.request, kPlacesMax);
-    state.alarms.ring(kind, now - before, woken);
+    const std::int64_t most = before > 0 ? kPlacesMax : state.alarms.farthest(need.kind);
+    const std::int64_t now = times(free, waiting.request, most);
+    if (now == 0 || !cluster.allows(waiting, node)) continue;
+    state.alarms.ring(need.kind, now - before, woken);
   }
 }
 
@@ -162,6 +168,8 @@ void put_to_sleep(State& state, Index shape, const Placed& placed) {
   ++tired.nap;
   tired.why = reason(state, tired, placed);
   tired.cut_short = placed.cut_short;
+  tired.hopes = false;
+  tired.short_group = placed.outcome == Placed::Outcome::short_of_places ? placed.group : kNone;
   const Alarms::Woken whom{shape, tired.nap};
   if (placed.outcome == Placed::Outcome::short_of_places) {
     state.alarms.set(tired.groups[placed.group].kind, placed.missing, whom);
@@ -170,7 +178,7 @@ void put_to_sleep(State& state, Index shape, const Placed& placed) {
   for (const Group& group : tired.groups) state.alarms.set_any(group.kind, whom);
 }
 
-void wake_by_growth(State& state) {
+std::vector<Index> wake_by_growth(State& state) {
   std::vector<Index> grown;
   for (const Index node : state.cluster.dirty()) {
     if (grew(state.cluster, node)) grown.push_back(node);
@@ -186,6 +194,20 @@ void wake_by_growth(State& state) {
     wake_behind_reservation(state);
   }
   state.cluster.settle();
+  return grown;
+}
+
+void lull_again(State& state, Index shape) {
+  Shape& tired = state.shapes[shape];
+  tired.asleep = true;
+  tired.hopes = false;
+  ++tired.nap;
+  const Alarms::Woken whom{shape, tired.nap};
+  if (tired.short_group != kNone) {
+    state.alarms.set(tired.groups[tired.short_group].kind, 1, whom);
+    return;
+  }
+  for (const Group& group : tired.groups) state.alarms.set_any(group.kind, whom);
 }
 
 void wake_by_relief(State& state) {
@@ -220,7 +242,8 @@ void wake_by_relief(State& state) {
 void wake_all(State& state) {
   for (Index lane = 0; lane < state.lanes.all().size(); ++lane) {
     if (!state.lanes[lane].alive) continue;
-    state.shapes[state.lanes[lane].key.shape].asleep = false;
+    Shape& shape = state.shapes[state.lanes[lane].key.shape];
+    shape.asleep = shape.hopes = false;
     make_ready(state, lane);
   }
 }

@@ -17,8 +17,12 @@ void requeue_all(State& state);
 void put_to_sleep(State& state, Index shape, const Placed& placed);
 Why reason(const State& state, const Shape& shape, const Placed& placed);
 
+// Back to sleep without having been tried; how many places it misses is not known any more.
+void lull_again(State& state, Index shape);
+
 // Between steps nodes and quota nodes may have gained room: readies the lanes that it can help.
-void wake_by_growth(State& state);
+// The first returns the nodes that grew.
+std::vector<Index> wake_by_growth(State& state);
 void wake_by_relief(State& state);
 void wake_all(State& state);
 // Lanes that only a reservation keeps out.

@@ -34,11 +34,13 @@ void Pass::run() {
     if (heap_.empty()) break;
   }
   // Lanes that the admission limit left over stay ready for the next step.
-  for (const Index lane : heap_) {
-    state_.lanes[lane].in_heap = false;
-    state_.ready.push_back(lane);
+  for (const Entry& each : heap_) {
+    state_.lanes[each.lane].in_heap = false;
+    state_.ready.push_back(each.lane);
   }
   heap_.clear();
+  // What grew in this step says nothing about the next.
+  for (const Index shape : std::exchange(state_.hoping, {})) state_.shapes[shape].hopes = false;
   state_.cluster.settle();
   report();
   if (state_.reservation) {
@@ -51,13 +53,29 @@ void Pass::wake() {
     state_.stir = false;
     wake_all(state_);
   }
-  wake_by_growth(state_);
+  grown_ = wake_by_growth(state_);
   wake_by_relief(state_);
 }
 
-// A heap's top is the first in line.
-bool Pass::later(Index a, Index b) const {
-  return ahead(state_.gangs[state_.lanes.head(b)], state_.gangs[state_.lanes.head(a)], now_);
+Pass::Entry Pass::entry(Index lane) const {
+  const Lane& each = state_.lanes[lane];
+  const Shape& shape = state_.shapes[each.key.shape];
+  const bool hopes = shape.hopes && shape.short_group != kNone;
+  return {each.head_priority + each.key.slope * seconds(now_), each.head_submitted, lane,
+          hopes ? shape.groups[shape.short_group].kind : kNone};
+}
+
+// A heap's top is the first in line: the order of `ahead`.
+bool Pass::later(const Entry& a, const Entry& b) const {
+  if (a.priority != b.priority) return a.priority < b.priority;
+  if (a.submitted != b.submitted) return a.submitted > b.submitted;
+  return state_.gangs[state_.lanes.head(a.lane)].name >
+         state_.gangs[state_.lanes.head(b.lane)].name;
+}
+
+void Pass::make_heap() {
+  std::make_heap(heap_.begin(), heap_.end(),
+                 [&](const Entry& a, const Entry& b) { return later(a, b); });
 }
 
 void Pass::push_new_ready() {
@@ -65,19 +83,52 @@ void Pass::push_new_ready() {
     Lane& each = state_.lanes[lane];
     if (!each.alive || !each.ready || each.in_heap) continue;
     each.in_heap = true;
-    heap_.push_back(lane);
-    std::push_heap(heap_.begin(), heap_.end(), [&](Index a, Index b) { return later(a, b); });
+    heap_.push_back(entry(lane));
+    std::push_heap(heap_.begin(), heap_.end(),
+                   [&](const Entry& a, const Entry& b) { return later(a, b); });
   }
   state_.ready.clear();
 }
 
 std::optional<Index> Pass::pop() {
   if (heap_.empty()) return std::nullopt;
-  std::pop_heap(heap_.begin(), heap_.end(), [&](Index a, Index b) { return later(a, b); });
-  const Index lane = heap_.back();
+  std::pop_heap(heap_.begin(), heap_.end(),
+                [&](const Entry& a, const Entry& b) { return later(a, b); });
+  const Index lane = heap_.back().lane;
   heap_.pop_back();
   state_.lanes[lane].ready = state_.lanes[lane].in_heap = false;
   return lane;
+}
+
+void Pass::find_kinds_with_hope() {
+  hope_.clear();
+  for (const Index node : grown_) {
+    const Amount* free = state_.cluster.free(node);
+    const Index home = state_.cluster.nodes()[node].node_class;
+    for (const KindNeed& need : state_.cluster.node_class(home).kinds) {
+      if (!need.may_fit(free)) continue;
+      if (need.kind >= hope_.size()) hope_.resize(need.kind + 1);
+      hope_[need.kind] = true;
+    }
+  }
+}
+
+void Pass::drop_hopeless() {
+  // With many grown nodes a look at all of them costs more than trials.
+  constexpr std::size_t kGrownMax = 64;
+  constexpr std::size_t kWorthIt = 4;
+  if (grown_.empty() || grown_.size() > kGrownMax || heap_.size() < kWorthIt) return;
+  find_kinds_with_hope();
+  const std::size_t dropped = std::erase_if(heap_, [&](const Entry& each) {
+    const Index kind = each.hopes_for;
+    if (kind == kNone || (kind < hope_.size() && hope_[kind])) return false;
+    const Index shape = state_.lanes[each.lane].key.shape;
+    if (!state_.shapes[shape].asleep) lull_again(state_, shape);
+    state_.lanes[each.lane].ready = state_.lanes[each.lane].in_heap = false;
+    block(each.lane, {state_.shapes[shape].why});
+    return true;
+  });
+  if (dropped > 0) make_heap();
 }
 
 void Pass::try_lane(Index lane) {
@@ -90,13 +141,15 @@ void Pass::try_lane(Index lane) {
     fence_.reset();
     candidates_.reset();
     // Gangs that lost their nomination are back in line, perhaps as heads of lanes in the heap.
-    std::make_heap(heap_.begin(), heap_.end(), [&](Index a, Index b) { return later(a, b); });
+    for (Entry& each : heap_) each = entry(each.lane);
+    make_heap();
   }
   if (obstacle.why != Why::nothing) {
     block(lane, obstacle);
     take_over(lane);
     return;
   }
+  drop_hopeless();
   // The lane is gone if this was its last gang.
   if (state_.lanes[lane].alive && state_.lanes[lane].nap == nap) make_ready(state_, lane);
 }
@@ -218,6 +271,8 @@ void Pass::report() {
     const Index gang = state_.gangs.checked(refusal.gang);
     if (gang != kNone && state_.gangs[gang].lane != kNone) result_.refused.push_back(refusal);
   }
+  // In the middle of a long step new gangs are not told yet; its last part tells them.
+  if (result_.more) return;
   std::vector<Index> still;
   for (const Index gang : std::exchange(state_.fresh, {})) {
     Gang& told = state_.gangs[gang];

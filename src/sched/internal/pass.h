@@ -24,7 +24,17 @@ class Pass {
   };
 
   void wake();
-  bool later(Index a, Index b) const;
+  // A lane with its head's place in line beside it: comparing touches no gang unless times are
+  // equal.
+  struct Entry {
+    double priority = 0;
+    Time submitted{};
+    Index lane = kNone;
+    Index hopes_for = kNone;  // the kind of pods that found no place before nodes grew
+  };
+  Entry entry(Index lane) const;
+  bool later(const Entry& a, const Entry& b) const;
+  void make_heap();
   std::optional<Index> pop();
   void push_new_ready();
 
@@ -34,6 +44,10 @@ class Pass {
   Obstacle try_behind_fence(Index lane, const QuotaPath& path, const Shape& shape);
   void start(Index gang, const std::vector<Share>& shares);
   void block(Index lane, const Obstacle& obstacle);
+  // Lanes woke because nodes grew; without these nodes there were too few places. Once admissions
+  // have filled them, so that none holds a pod that was missing, there are too few again.
+  void drop_hopeless();
+  void find_kinds_with_hope();
 
   // Nominated gangs start when their places are clear, and go back in line when they never will be.
   void settle_nominated();
@@ -51,7 +65,9 @@ class Pass {
   Time now_;
   std::size_t admissions_max_;
   StepResult& result_;
-  std::vector<Index> heap_;  // lanes, the first in line on top
+  std::vector<Entry> heap_;   // the first in line on top
+  std::vector<Index> grown_;  // nodes
+  std::vector<bool> hope_;    // by kind: one of them still holds such a pod
   std::vector<Refusal> changed_;
   std::optional<Fence> fence_;
   // Sleeping lanes in the order in which they may reserve, worst first; made when needed.

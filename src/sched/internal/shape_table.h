@@ -41,7 +41,9 @@ struct Shape {
   bool asleep = false;
   Why why = Why::nothing;
   bool cut_short = false;
-  std::uint32_t nap = 0;  // counts naps: an alarm set for an older one is void
+  bool hopes = false;         // woken in this step because nodes grew
+  Index short_group = kNone;  // the one without places when it fell asleep; none: not together
+  std::uint32_t nap = 0;      // counts naps: an alarm set for an older one is void
 };
 
 class ShapeTable {

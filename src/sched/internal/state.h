@@ -62,6 +62,7 @@ struct State {
 
   std::vector<Index> ready;      // lanes to be tried; may hold stale entries
   std::vector<Index> fresh;      // gangs that were not yet told why they wait
+  std::vector<Index> hoping;     // shapes that woke in this step because nodes grew
   std::vector<Index> nominated;  // gangs
   std::size_t draining = 0;      // gangs
   std::set<WeakKey> weakest;     // with preemption only
