@@ -92,11 +92,11 @@ Result<ObjectRef> Object::from_value(const json::Value& value) {
   return from_json(json::to_text(value));
 }
 
-std::uint64_t Object::revision() const {
-  const std::string_view text = resource_version();
+std::uint64_t to_revision(std::string_view resource_version) {
+  const char* last = resource_version.data() + resource_version.size();
   std::uint64_t value = 0;
-  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() && end == text.data() + text.size() ? value : 0;
+  auto [end, error] = std::from_chars(resource_version.data(), last, value);
+  return error == std::errc() && end == last ? value : 0;
 }
 
 std::string Object::string_at(std::initializer_list<std::string_view> path) const {

@@ -15,6 +15,9 @@ namespace codeflare::kube {
 class Object;
 using ObjectRef = std::shared_ptr<const Object>;
 
+// A resourceVersion as a number; 0 when it is not a decimal one.
+std::uint64_t to_revision(std::string_view resource_version);
+
 // An API object as the server sent it: its JSON text, and views of the few fields that caches and
 // controllers look at all the time. Immutable and shared; a tree or a typed struct is made from it
 // only when somebody asks. So a cached object costs little more than its text.
@@ -33,7 +36,7 @@ class Object {
   std::string_view uid() const { return at(uid_); }
   std::string_view resource_version() const { return at(resource_version_); }
   // 0 when the server's version is not a decimal number.
-  std::uint64_t revision() const;
+  std::uint64_t revision() const { return to_revision(resource_version()); }
   std::int64_t generation() const { return generation_; }
   bool deleting() const { return deleting_; }  // has a deletionTimestamp
   // Raw JSON of these members, empty when absent.

@@ -3,20 +3,9 @@
 #include "base/async/sleep.h"
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
 namespace codeflare::runtime {
-
-namespace {
-
-std::uint64_t to_revision(std::string_view text) {
-  std::uint64_t value = 0;
-  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() && end == text.data() + text.size() ? value : 0;
-}
-
-}  // namespace
 
 Informer::Informer(Env env, kube::Client& client, ResourceType type, InformerOptions options)
     : env_(env),
@@ -44,7 +33,7 @@ Task<void> Informer::run() {
 
 void Informer::handle(kube::WatcherEvent event) {
   using Type = kube::WatcherEvent::Type;
-  seen_revision_ = std::max(seen_revision_, to_revision(event.resource_version));
+  seen_revision_ = std::max(seen_revision_, kube::to_revision(event.resource_version));
   switch (event.type) {
     case Type::init_begin:
       store_.begin_replace();

@@ -1,6 +1,6 @@
 #include "json/internal/yaml_builder.h"
 
-#include "json/internal/base64.h"
+#include "base/base64.h"
 #include "json/internal/go_float.h"
 #include "json/internal/measure.h"
 #include "json/internal/utf8.h"
@@ -47,11 +47,11 @@ Result<Resolved> resolve(const ScalarEvent& event) {
   Resolved resolved;
   resolved.source = event.text;
   if (event.tag == kBinaryTag) {
-    auto bytes = decode_base64(event.text);
+    Result<std::string> bytes = from_base64(event.text);
     if (!bytes || !is_utf8(*bytes)) {
       return fail(invalid_argument("!!binary must be base64 of UTF-8 text"));
     }
-    resolved.decoded = std::move(bytes);
+    resolved.decoded = *std::move(bytes);
   } else if (!event.tag.empty()) {
     TRY_ASSIGN(resolved.scalar, resolve_tagged(event.text, event.tag));
   } else if (event.implicit) {

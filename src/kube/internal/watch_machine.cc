@@ -6,7 +6,6 @@
 #include "model/status.h"
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <string_view>
 #include <utility>
@@ -39,13 +38,6 @@ bool is_transient(const Error& error) {
   return error.code == ErrorCode::cancelled || error.code == ErrorCode::unavailable ||
          error.code == ErrorCode::deadline_exceeded ||
          error.code == ErrorCode::resource_exhausted || error.code == ErrorCode::internal;
-}
-
-// 0 when the version is no number.
-std::uint64_t to_revision(std::string_view rv) {
-  std::uint64_t value = 0;
-  auto [end, error] = std::from_chars(rv.data(), rv.data() + rv.size(), value);
-  return error == std::errc() && end == rv.data() + rv.size() ? value : 0;
 }
 
 // The version just before this one, when versions are numbers.
