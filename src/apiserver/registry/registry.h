@@ -1,0 +1,47 @@
+#pragma once
+
+#include "apiserver/registry/resource.h"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace codeflare::apiserver {
+
+using ResourcePtr = std::shared_ptr<const Resource>;
+
+// What is served at this moment. Lookups hand out shared pointers: a request goes on with the
+// resource it began with although a CRD changes meanwhile.
+class Registry {
+ public:
+  void add(Resource resource);  // replaces one of the same group and plural
+  void remove(std::string_view group, std::string_view plural);
+
+  // By plural name; null when that version is not served.
+  ResourcePtr find(std::string_view group, std::string_view version, std::string_view plural) const;
+  ResourcePtr find_kind(std::string_view group, std::string_view version,
+                        std::string_view kind) const;
+  // Whatever the version.
+  ResourcePtr find(std::string_view group, std::string_view plural) const;
+  ResourcePtr find(CollectionId collection) const;
+
+  // In the order of discovery: core first, then groups as upstream ranks them, custom groups by
+  // name; resources by name within a group.
+  std::vector<ResourcePtr> all() const;
+  // Grows with every change: documents made of the registry are cached by it.
+  std::uint64_t generation() const { return generation_; }
+
+ private:
+  std::map<std::pair<std::string, std::string>, ResourcePtr, std::less<>> by_plural_;
+  std::map<CollectionId, ResourcePtr> by_collection_;
+  std::uint64_t generation_ = 1;
+};
+
+// Every built-in resource of Kubernetes v1.34 as a default installation serves it.
+void add_builtin_resources(Registry& registry,
+                           const std::function<CollectionId(std::string_view)>& collection);
+
+}  // namespace codeflare::apiserver

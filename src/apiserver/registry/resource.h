@@ -1,0 +1,130 @@
+#pragma once
+
+#include "apiserver/schema/field_errors.h"
+#include "apiserver/schema/schema.h"
+#include "apiserver/store/object.h"
+#include "base/result.h"
+#include "base/time.h"
+#include "json/value.h"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace codeflare::apiserver {
+
+// One column of `kubectl get`.
+struct Column {
+  std::string name;
+  std::string type = "string";  // integer, number, string, boolean, date
+  std::string format{};
+  std::string description{};
+  int priority = 0;  // above 0: only with -o wide
+};
+
+// How a kind looks in a table: columns, and one cell per column for an object.
+class TablePrinter {
+ public:
+  virtual ~TablePrinter() = default;
+  virtual const std::vector<Column>& columns() const = 0;
+  // `cells` is an array; ages are worked out against `now`.
+  virtual void print(const json::Value& object, WallTime now, json::Arena& arena,
+                     json::Value& cells) const = 0;
+};
+
+// What a write is told besides the object.
+struct WriteContext {
+  json::Arena& arena;
+  WallTime now;
+  std::string_view subresource;        // empty, "status", "scale", ...
+  std::vector<std::string>* warnings;  // for Warning headers
+};
+
+// What is special about one built-in kind. The base does what upstream does for a plain kind with
+// `status`: on the main resource status is taken from the stored object (dropped at creation), on
+// /status everything but status and metadata is; generation starts at 1 and grows when anything
+// but metadata and status changes.
+class Strategy {
+ public:
+  virtual ~Strategy() = default;
+
+  // Fields that the generated tables have no default for (or a conditional one). Idempotent.
+  virtual void set_defaults(WriteContext&, json::Value& /*object*/) const {}
+  // Clears and fills what users may not set, before admission and validation.
+  virtual void prepare_create(WriteContext&, json::Value& /*object*/) const {}
+  virtual void prepare_update(WriteContext&, json::Value& /*object*/,
+                              const json::Value& /*old*/) const {}
+  virtual void validate(WriteContext&, const json::Value& /*object*/, FieldErrors&) const {}
+  // Immutability and transitions; validate() has run already.
+  virtual void validate_update(WriteContext&, const json::Value& /*object*/,
+                               const json::Value& /*old*/, FieldErrors&) const {}
+  // Seconds between the DELETE and the removal when the request says nothing; 0: at once.
+  virtual std::int64_t default_grace_seconds(const json::Value& /*object*/) const { return 0; }
+  virtual bool generation() const { return true; }  // the kind has metadata.generation
+  virtual bool allow_unconditional_update() const { return true; }
+  virtual bool allow_create_on_update() const { return false; }
+};
+
+// From one served version to another, in place; apiVersion is already rewritten.
+using Conversion = std::function<Result<void>(json::Arena&, json::Value& object,
+                                              std::string_view from, std::string_view to)>;
+
+struct ScaleSubresource {
+  std::string spec_replicas_path;     // ".spec.replicas"
+  std::string status_replicas_path;   // ".status.replicas"
+  std::string label_selector_path{};  // empty: none
+};
+
+struct Subresource {
+  std::string name;  // "log", without the parent
+  std::string kind;
+  std::string group{};  // of the kind when it differs from the resource's
+  std::string version{};
+  std::vector<std::string> verbs;
+};
+
+struct ServedVersion {
+  std::string version;  // "v1"
+  const schema::Node* schema = nullptr;
+  std::shared_ptr<const TablePrinter> printer{};  // null: name and age
+  bool served = true;
+  bool deprecated = false;
+  std::string deprecation_warning{};
+  bool has_status = false;
+  std::optional<ScaleSubresource> scale{};
+  // Besides metadata.name and metadata.namespace: "spec.nodeName". Text of absent fields is empty.
+  std::vector<std::string> selectable_fields{};
+  std::vector<Subresource> subresources{};  // all, status and scale included: for discovery
+};
+
+// All that the server knows of one resource; built-in and custom ones differ only in who filled
+// it in. Immutable while it is registered: a change of a CRD registers a new one.
+struct Resource {
+  std::string group;     // empty: core
+  std::string plural;    // "pods"
+  std::string singular;  // "pod"
+  std::string kind;
+  std::string list_kind;
+  std::vector<std::string> short_names{};
+  std::vector<std::string> categories{};
+  bool namespaced = true;
+  std::vector<std::string> verbs{};  // create delete deletecollection get list patch update watch
+  std::vector<ServedVersion> versions{};  // in order of preference
+  std::size_t storage_version = 0;        // index into versions
+  std::shared_ptr<const Strategy> strategy{};
+  Conversion convert{};  // empty: only apiVersion differs
+  bool custom = false;
+  CollectionId collection = 0;
+  // Keeps compiled schemas alive.
+  std::shared_ptr<const void> owner{};
+
+  // "pods", "jobs.batch"
+  std::string qualified_name() const { return group.empty() ? plural : plural + "." + group; }
+  const ServedVersion* find_version(std::string_view version) const;
+};
+
+}  // namespace codeflare::apiserver

@@ -1,0 +1,69 @@
+#pragma once
+
+#include "apiserver/registry/registry.h"
+#include "apiserver/request/admission.h"
+#include "apiserver/request/authenticator.h"
+#include "apiserver/request/authorizer.h"
+#include "apiserver/request/connect.h"
+#include "apiserver/store/store.h"
+#include "base/env/env.h"
+#include "base/log.h"
+#include "base/metrics.h"
+#include "net/http.h"
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+namespace codeflare::apiserver {
+
+// A resource that is not stored but answered: reviews, token requests, bindings, evictions.
+// Registered by (group, resource, subresource).
+class VirtualResource {
+ public:
+  virtual ~VirtualResource() = default;
+  struct Call {
+    const User& user;
+    const RequestInfo& info;
+    json::Arena& arena;
+    json::Value body;  // decoded, of the subresource's kind
+    bool dry_run = false;
+  };
+  // Returns the object to answer; status 201 for create.
+  virtual Task<Result<json::Value>> create(Call& call) = 0;
+};
+
+// The request pipeline: request info, in-flight limit, authentication, impersonation,
+// authorization, then the handler. Put it behind a socket or call it in the same process.
+class ApiService final : public net::HttpService {
+ public:
+  struct Parts {
+    Env env;
+    Store& store;
+    Registry& registry;
+    Authenticator& authenticator;
+    Authorizer& authorizer;
+    std::vector<Admission*> admission;  // in order
+    ConnectHandler* connect = nullptr;
+    Logger logger;
+    MetricsRegistry& metrics;
+  };
+  struct Options {
+    std::size_t body_bytes_max = 3u << 20;
+    std::size_t in_flight_max = 600;  // watches and follows not counted; more get 429
+  };
+  ApiService(Parts parts, Options options);
+  ~ApiService() override;
+
+  void add(std::string group, std::string resource, std::string subresource,
+           std::unique_ptr<VirtualResource> handler);
+  Task<Result<net::Response>> send(net::Request request) override;
+  // Ends all watches and refuses what comes.
+  Task<void> close();
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace codeflare::apiserver

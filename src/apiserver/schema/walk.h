@@ -1,0 +1,29 @@
+#pragma once
+
+#include "apiserver/schema/field_errors.h"
+#include "apiserver/schema/schema.h"
+#include "json/value.h"
+
+#include <string>
+#include <vector>
+
+namespace codeflare::apiserver::schema {
+
+// Removes what the schema does not know. With `unknown`, the paths of what was removed are added
+// ("spec.containers[0].foo"). At the root of an object apiVersion, kind and metadata are known.
+void prune(const Node& node, json::Value& value, std::vector<std::string>* unknown);
+
+// Fills in the defaults of absent fields (and of null ones that are not nullable), top down.
+void apply_defaults(const Node& node, json::Arena& arena, json::Value& value);
+
+// Shapes: the value is what the schema says everywhere. The error is a 400 as kube-apiserver words
+// failed decoding of built-in kinds:
+// `json: cannot unmarshal string into Go struct field PodSpec.spec.hostNetwork of type bool`.
+Result<void> check_shapes(const Node& node, const json::Value& value);
+
+// Everything a structural schema can say, in upstream's words; `old` (or null) lets unchanged
+// values pass that an earlier schema allowed.
+void validate(const Node& node, const json::Value& value, const json::Value* old,
+              FieldErrors& errors);
+
+}  // namespace codeflare::apiserver::schema
