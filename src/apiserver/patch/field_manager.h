@@ -7,6 +7,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace codeflare::apiserver {
 
@@ -15,11 +16,15 @@ struct ManagerId {
   std::string name;         // fieldManager, or the User-Agent up to its first "/"
   std::string api_version;  // of the request
   std::string subresource{};
+  // Paths that this endpoint takes from the stored object whatever is sent ("status" on the main
+  // resource, "spec" and "metadata.labels" on /status): never owned through it.
+  std::vector<std::string_view> reset_fields{};
 };
 
 // Records a create, update or patch: what changed from `live` to `object` (live may be null) is now
-// owned by the manager, by nobody else; sets metadata.managedFields of `object`. Times change only
-// with the sets.
+// owned by the manager, by nobody else; sets metadata.managedFields of `object`. What the caller
+// sent as managedFields is still in `object`: [{}] resets, absent or empty means "as in live".
+// Times change only with the sets. Call it on what will be stored, after defaults and admission.
 void track_update(const schema::Node& node, json::Arena& arena, const json::Value* live,
                   json::Value& object, const ManagerId& manager, WallTime now);
 

@@ -31,8 +31,10 @@ enum class Shape : std::uint8_t {
 };
 
 enum class ListType : std::uint8_t { atomic, set, map };
-// How a strategic merge patch treats a list or map; retain_keys may come on top.
-enum class PatchStrategy : std::uint8_t { replace, merge };
+// How a strategic merge patch treats a list or map; retain_keys may come on top. `none`: the
+// definition says nothing, so lists are replaced, structures and maps are merged (a few structures
+// say replace: the selector of a PodDisruptionBudget).
+enum class PatchStrategy : std::uint8_t { none, replace, merge };
 
 struct Node;
 
@@ -61,7 +63,7 @@ struct Node {
   Shape shape = Shape::any;
   std::uint8_t bits = 0;
   ListType list_type = ListType::atomic;  // list
-  PatchStrategy patch = PatchStrategy::replace;
+  PatchStrategy patch = PatchStrategy::none;
   bool retain_keys = false;
   bool atomic = false;  // structure, map: owned as a whole (x-kubernetes-map-type, struct-type)
   bool nullable = false;
