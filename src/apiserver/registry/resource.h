@@ -6,6 +6,7 @@
 #include "base/result.h"
 #include "base/time.h"
 #include "json/value.h"
+#include "model/validation.h"
 
 #include <cstdint>
 #include <functional>
@@ -16,6 +17,8 @@
 #include <vector>
 
 namespace codeflare::apiserver {
+
+struct User;
 
 // One column of `kubectl get`.
 struct Column {
@@ -42,18 +45,23 @@ struct WriteContext {
   WallTime now;
   std::string_view subresource;        // empty, "status", "scale", ...
   std::vector<std::string>* warnings;  // for Warning headers
+  const User* user = nullptr;          // who writes
 };
 
 // What is special about one built-in kind. The base does what upstream does for a plain kind with
 // `status`: on the main resource status is taken from the stored object (dropped at creation), on
 // /status everything but status and metadata is; generation starts at 1 and grows when anything
-// but metadata and status changes.
+// but metadata and status changes. Of other subresources that take the whole object only their own
+// fields count (finalize: spec.finalizers, ephemeralcontainers: spec.ephemeralContainers, resize:
+// spec.containers, approval: status.conditions). Objects come in the storage version.
 class Strategy {
  public:
   virtual ~Strategy() = default;
 
   // Fields that the generated tables have no default for (or a conditional one). Idempotent.
   virtual void set_defaults(WriteContext&, json::Value& /*object*/) const {}
+  // What is wrong with a name; with `prefix` it is a generateName. Most kinds: a DNS subdomain.
+  virtual model::Complaints check_name(std::string_view name, bool prefix) const;
   // Clears and fills what users may not set, before admission and validation.
   virtual void prepare_create(WriteContext&, json::Value& /*object*/) const {}
   virtual void prepare_update(WriteContext&, json::Value& /*object*/,
@@ -62,16 +70,33 @@ class Strategy {
   // Immutability and transitions; validate() has run already.
   virtual void validate_update(WriteContext&, const json::Value& /*object*/,
                                const json::Value& /*old*/, FieldErrors&) const {}
-  // Seconds between the DELETE and the removal when the request says nothing; 0: at once.
-  virtual std::int64_t default_grace_seconds(const json::Value& /*object*/) const { return 0; }
+  // Seconds between the DELETE and the removal; 0: at once, as for all kinds but pods, whatever was
+  // asked for.
+  virtual std::int64_t grace_seconds(const json::Value& /*object*/,
+                                     std::optional<std::int64_t> /*requested*/) const {
+    return 0;
+  }
+  // Deletion begins: deletionTimestamp is set. Changes what else shows it (a namespace's phase).
+  virtual void begin_delete(WriteContext&, json::Value& /*object*/) const {}
+  // Nothing but metadata.finalizers and grace keeps a deleting object (a namespace: its
+  // spec.finalizers do).
+  virtual bool may_go(const json::Value& /*object*/) const { return true; }
+  virtual bool keeps_status_at_creation() const { return false; }
   virtual bool generation() const { return true; }  // the kind has metadata.generation
   virtual bool allow_unconditional_update() const { return true; }
   virtual bool allow_create_on_update() const { return false; }
 };
 
-// From one served version to another, in place; apiVersion is already rewritten.
+// From one apiVersion ("autoscaling/v1") to another, in place; apiVersion is already rewritten.
 using Conversion = std::function<Result<void>(json::Arena&, json::Value& object,
                                               std::string_view from, std::string_view to)>;
+
+// A field that field selectors may name.
+struct SelectableField {
+  std::string name;      // "status.successful"
+  std::string path{};    // where it stands when not under its name: "status.succeeded"
+  std::string absent{};  // its text when it is absent: "false" for booleans
+};
 
 struct ScaleSubresource {
   std::string spec_replicas_path;     // ".spec.replicas"
@@ -96,8 +121,7 @@ struct ServedVersion {
   std::string deprecation_warning{};
   bool has_status = false;
   std::optional<ScaleSubresource> scale{};
-  // Besides metadata.name and metadata.namespace: "spec.nodeName". Text of absent fields is empty.
-  std::vector<std::string> selectable_fields{};
+  std::vector<SelectableField> selectable_fields{};  // besides metadata.name and .namespace
   std::vector<Subresource> subresources{};  // all, status and scale included: for discovery
 };
 
@@ -115,6 +139,9 @@ struct Resource {
   std::vector<std::string> verbs{};  // create delete deletecollection get list patch update watch
   std::vector<ServedVersion> versions{};  // in order of preference
   std::size_t storage_version = 0;        // index into versions
+  // The apiVersion of the stored text when it is not that of versions[storage_version]: events of
+  // events.k8s.io are a view of the core group's.
+  std::string stored_as{};
   std::shared_ptr<const Strategy> strategy{};
   Conversion convert{};  // empty: only apiVersion differs
   bool custom = false;
@@ -125,6 +152,9 @@ struct Resource {
   // "pods", "jobs.batch"
   std::string qualified_name() const { return group.empty() ? plural : plural + "." + group; }
   const ServedVersion* find_version(std::string_view version) const;
+  std::string api_version(const ServedVersion& version) const;  // "batch/v1"
+  std::string storage_api_version() const;
+  bool has_verb(std::string_view verb) const;
 };
 
 }  // namespace codeflare::apiserver

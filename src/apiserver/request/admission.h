@@ -6,6 +6,7 @@
 #include "base/result.h"
 #include "json/value.h"
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -15,7 +16,7 @@ namespace codeflare::apiserver {
 
 enum class Operation : std::uint8_t { create, update, remove };
 
-// A write on its way, between decoding and the store.
+// A write on its way, between decoding and the store. Objects come in the storage version.
 struct AdmissionRequest {
   const User& user;
   const Resource& resource;
@@ -25,8 +26,10 @@ struct AdmissionRequest {
   std::string_view name{};           // empty while generateName is pending
   json::Value* object = nullptr;     // null for remove
   const json::Value* old = nullptr;  // null for create
-  bool dry_run = false;
+  bool dry_run = false;              // nothing may be reserved
   WriteContext& context;
+  // Set by mutate() when it added something that defaults may have to complete.
+  bool defaults_wanted = false;
   // Called once when the write has ended, with whether it was committed: undoes reservations.
   std::vector<std::function<void(bool committed)>> on_finish{};
 };

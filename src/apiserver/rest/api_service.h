@@ -12,7 +12,9 @@
 #include "net/http.h"
 
 #include <cstddef>
+#include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace codeflare::apiserver {
@@ -33,6 +35,13 @@ class VirtualResource {
   virtual Task<Result<json::Value>> create(Call& call) = 0;
 };
 
+// One of the things /livez and /readyz look at.
+struct HealthCheck {
+  std::string name;
+  std::function<Result<void>()> check;
+  bool ready_only = false;  // asked by /readyz and /healthz, not by /livez
+};
+
 // The request pipeline: request info, in-flight limit, authentication, impersonation,
 // authorization, then the handler. Put it behind a socket or call it in the same process.
 class ApiService final : public net::HttpService {
@@ -45,6 +54,7 @@ class ApiService final : public net::HttpService {
     Authorizer& authorizer;
     std::vector<Admission*> admission;  // in order
     ConnectHandler* connect = nullptr;
+    std::vector<HealthCheck> health{};  // besides ping and the store
     Logger logger;
     MetricsRegistry& metrics;
   };
@@ -57,8 +67,13 @@ class ApiService final : public net::HttpService {
 
   void add(std::string group, std::string resource, std::string subresource,
            std::unique_ptr<VirtualResource> handler);
+  // A document or tree of documents outside the API groups ("/openapi/v3"); the longest prefix
+  // wins. Authorized like every other path.
+  using PathHandler =
+      std::function<Task<Result<net::Response>>(const RequestInfo&, const net::Request&)>;
+  void add_path(std::string prefix, PathHandler handler);
   Task<Result<net::Response>> send(net::Request request) override;
-  // Ends all watches and refuses what comes.
+  // Ends all watches, refuses what comes and waits for what runs.
   Task<void> close();
 
  private:
