@@ -14,7 +14,7 @@ namespace codeflare::apiserver::schema {
 // published API definitions, custom resources are compiled from their structural schema; everything
 // that walks objects (pruning, defaults, validation, patches, apply, OpenAPI) knows only this.
 enum class Shape : std::uint8_t {
-  any,            // no statement; children are kept as they are
+  any,            // no statement; kept as it is, but objects (also in a list) look like `items`
   boolean,        //
   integer,        // `bits` 32 or 64
   number,         //
@@ -38,14 +38,25 @@ enum class PatchStrategy : std::uint8_t { none, replace, merge };
 
 struct Node;
 
-// How the protobuf form of a built-in kind stores a field; number 0: it does not.
+// How the protobuf form of a built-in kind stores a field (number 0: it does not), and which zero
+// values its JSON form shows.
 struct Wire {
   enum class Type : std::uint8_t { varint, fixed64, length, fixed32 };
   std::uint16_t number = 0;
-  Type type = Type::length;
-  bool pointer = false;     // absent and zero differ
-  bool omit_empty = false;  // otherwise the zero value is written out
-  bool inlined = false;     // the message's fields belong to the parent's JSON object
+  Type type = Type::length;  // of one element for lists
+  bool pointer = false;      // absent and zero differ
+  // Upstream leaves the zero value (null for pointers, lists and maps) out of JSON; otherwise it
+  // writes it, which every structure that is no pointer is: `resources: {}`.
+  bool omit_empty = false;
+};
+
+// Messages whose JSON form is not an object of their fields.
+enum class Encoding : std::uint8_t {
+  plain,
+  items,              // list: a message with the repeated field 1
+  schema_or_list,     // any: JSONSchemaPropsOrArray
+  schema_or_boolean,  // any: JSONSchemaPropsOrBool
+  schema_or_strings,  // any: JSONSchemaPropsOrStringArray
 };
 
 struct Field {
@@ -64,14 +75,18 @@ struct Node {
   std::uint8_t bits = 0;
   ListType list_type = ListType::atomic;  // list
   PatchStrategy patch = PatchStrategy::none;
-  bool retain_keys = false;
+  bool retain_keys = false;  // structure, or the elements of a list
   bool atomic = false;  // structure, map: owned as a whole (x-kubernetes-map-type, struct-type)
   bool nullable = false;
-  bool preserve_unknown = false;    // x-kubernetes-preserve-unknown-fields
-  bool embedded_resource = false;   // has apiVersion, kind and metadata of its own
+  bool preserve_unknown = false;   // x-kubernetes-preserve-unknown-fields
+  bool embedded_resource = false;  // has apiVersion, kind and metadata of its own
+  Encoding encoding = Encoding::plain;
   std::string_view type_name{};     // of a structure: "io.k8s.api.core.v1.PodSpec"; else empty
   std::span<const Field> fields{};  // structure, sorted by name
-  const Node* items = nullptr;      // list, map; a structure's additionalProperties
+  // Messages of the protobuf form whose fields belong to this structure's JSON object; they have
+  // no name, and what they hold is among `fields` (without a number) as well.
+  std::span<const Field> inlined{};
+  const Node* items = nullptr;  // list, map; a structure's additionalProperties; see Shape::any
   std::span<const std::string_view> map_keys{};  // list_type map
   std::string_view merge_key{};                  // strategic merge of a list
   std::string_view default_json{};               // empty: none
