@@ -1,8 +1,10 @@
 #pragma once
 
 #include "base/error.h"
+#include "json/value.h"
 #include "model/status.h"
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,9 +19,8 @@ class FieldErrors {
   bool empty() const { return causes_.empty(); }
   const std::vector<model::StatusCause>& causes() const { return causes_; }
 
-  // `shown` is the bad value as it appears in the message: JSON for numbers and objects, quoted
-  // text for strings.
-  void required(std::string field, std::string_view detail);
+  // `shown` is the bad value as it appears in the message: show(value), or the same by hand.
+  void required(std::string field, std::string_view detail = {});
   void invalid(std::string field, std::string_view shown, std::string_view detail);
   void invalid_text(std::string field, std::string_view text, std::string_view detail);
   void not_supported(std::string field, std::string_view shown,
@@ -30,12 +31,22 @@ class FieldErrors {
   void too_long(std::string field, std::size_t bytes_max);
   void too_many(std::string field, std::size_t count, std::size_t count_max);
   void type_invalid(std::string field, std::string_view shown, std::string_view detail);
+  void add(model::StatusCause cause);
 
-  // `Pod "x" is invalid: spec.containers: Required value`, with all causes.
+  // `Pod "x" is invalid: spec.containers: Required value`, with all causes. Kinds of a group are
+  // written `Job.batch "x" is invalid: ...`.
   Error to_error(std::string_view group, std::string_view kind, std::string_view name) const;
 
  private:
+  void add(std::string_view reason, std::string field, std::string message);
+
   std::vector<model::StatusCause> causes_;
 };
+
+// Text in quotes as Go's %q writes it.
+std::string quote(std::string_view text);
+// A bad value as messages show it: text in quotes, numbers and booleans bare, objects and lists as
+// JSON with sorted keys.
+std::string show(const json::Value& value);
 
 }  // namespace codeflare::apiserver
