@@ -15,6 +15,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace codeflare::apiserver {
@@ -30,7 +31,8 @@ struct Write {
   // metadata.resourceVersion is replaced by the write's revision. remove: the last state to show to
   // watchers, or empty for the state that is there.
   std::string text{};
-  // update, remove: the revision that was read; anything else there by now is a conflict.
+  // update, remove: the revision that was read; anything else there by now is a conflict. The text
+  // must name the same namespace and name as the write.
   Revision expected = 0;
 };
 
@@ -43,7 +45,8 @@ struct Event {
   ObjectPtr before;
 };
 
-// A position in the history of one collection.
+// A position in the history of one collection. It must not outlive the store; waiting costs nothing
+// while other collections change.
 class WatchCursor {
  public:
   virtual ~WatchCursor() = default;
@@ -52,7 +55,8 @@ class WatchCursor {
   virtual Task<Result<const Event*>> next() = 0;
   // As next() without waiting; null when there is nothing yet. `expired` shows in next().
   virtual const Event* ready() = 0;
-  // Everything up to here has been returned (or did not concern this collection).
+  // Everything up to here has been returned (or did not concern this collection): the store's
+  // revision once the cursor has caught up, what a bookmark says.
   virtual Revision position() const = 0;
 };
 
@@ -62,8 +66,10 @@ class WatchCursor {
 //
 // A write that the log could not take (full disk, failed sync) fails with `unavailable` and
 // retry_after, together with everything that was sequenced behind it; its revision is never used
-// again. After a failed sync nothing is written until the log has been rebuilt from memory, which
-// the store does by itself.
+// again. On a full disk each write is tried, so that it heals by itself. After a failed sync
+// nothing is written until the log has been rebuilt from memory, which the store does by itself.
+//
+// close() it before it is destroyed; nothing may wait in it then.
 class Store {
  public:
   struct Options {
@@ -71,9 +77,11 @@ class Store {
     std::size_t history_bytes_max = 64u << 20;
     Duration history_age_max = std::chrono::minutes(5);
     std::size_t queued_writes_max = 10'000;  // more fail with resource_exhausted
+    Duration rebuild_backoff_max = std::chrono::seconds(10);
   };
 
-  // Loads what the log holds. The revision starts at 1 in an empty store.
+  // Loads what the log holds; positions before the revision it starts with are expired. The
+  // revision starts at 1 in an empty store.
   static Task<Result<std::unique_ptr<Store>>> open(Env env, std::unique_ptr<Log> log,
                                                    Options options, Logger logger,
                                                    MetricsRegistry& metrics);
@@ -82,6 +90,8 @@ class Store {
   // The same id for the same name as long as the store lives; made when it is new.
   virtual CollectionId collection(std::string_view resource) = 0;
   virtual std::string_view name_of(CollectionId collection) const = 0;
+  // Every one there is, also those found in the log that nobody asked for yet.
+  virtual std::vector<CollectionId> collections() const = 0;
 
   virtual Revision revision() const = 0;  // of the last committed write
 
@@ -95,7 +105,8 @@ class Store {
     std::optional<std::string> ns{};  // absent: all
     // Only what comes behind this key.
     std::optional<std::pair<std::string, std::string>> after{};
-    // 0: now. An older state is worked out from the history: `expired` when that is gone.
+    // 0: now. An older state is worked out from the history: `expired` when that is gone. A
+    // revision that is still to come is a failed_precondition: wait_for() it first.
     Revision at = 0;
   };
   // Ends early when the visitor returns false. Returns the revision whose state was seen.
@@ -105,28 +116,34 @@ class Store {
   // Waits until `revision` is committed: `deadline_exceeded` after `limit`.
   virtual Task<Result<void>> wait_for(Revision revision, Duration limit) = 0;
 
-  // Events after `from`; `expired` when the history does not reach back so far.
+  // Events after `from`, which may be still to come; `expired` when the history does not reach back
+  // so far.
   virtual Result<std::unique_ptr<WatchCursor>> watch(CollectionId collection, Revision from) = 0;
 
   // All or nothing; each write gets a revision of its own, in order. Returns when it is durable and
   // visible. One write per object. Fails with already_exists, not_found or conflict; when the
-  // winner is not committed yet, only after it is, so that reading again shows it. A stop does not
-  // interrupt it: the effect is always known.
+  // winner is not committed yet, only after it is, so that reading again shows it. It is sequenced
+  // in the turn of the loop that awaits it, and a stop does not interrupt it: the effect is always
+  // known.
   virtual Task<Result<std::vector<ObjectPtr>>> commit(std::vector<Write> writes) = 0;
   Task<Result<ObjectPtr>> commit(Write write);
 
-  // Called for every event in order when it becomes visible, before the writer hears of it. Must
-  // not write; it may start tasks that do. Lives as long as the store.
+  // Called for every event in order when it becomes visible (with the rest of its transaction),
+  // before the writer hears of it. Must not write; it may start tasks that do. Lives as long as the
+  // store.
   using Hook = std::function<void(CollectionId, const Event&)>;
   virtual void on_commit(Hook hook) = 0;
 
-  // Forgets history up to the revision, as the limits do.
+  // Forgets history up to the revision, as the limits do; older positions are expired in every
+  // collection, whether it lost events or not.
   virtual void forget(Revision through) = 0;
   // Waits until everything that was sequenced before the call has been committed or has failed.
   virtual Task<void> settle() = 0;
-  // Why writes are refused at the moment; nothing when they are taken.
+  // Why writes failed last (full disk) or are refused (until the log is rebuilt); nothing as soon
+  // as one succeeds.
   virtual std::optional<Error> degraded() const = 0;
-  // Waits for what is sequenced, refuses the rest, ends all watches, closes the log.
+  // Waits for what is sequenced, refuses the rest, ends all watches, closes the log. Reads still
+  // work afterwards.
   virtual Task<void> close() = 0;
 };
 
