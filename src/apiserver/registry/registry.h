@@ -44,7 +44,16 @@ class Registry {
   std::uint64_t generation() const { return generation_; }
 
  private:
-  std::map<std::pair<std::string, std::string>, ResourcePtr, std::less<>> by_plural_;
+  // (group, plural); looked up by views.
+  struct KeyOrder {
+    using is_transparent = void;
+    using View = std::pair<std::string_view, std::string_view>;
+    template <typename A, typename B>
+    bool operator()(const A& a, const B& b) const {
+      return View(a.first, a.second) < View(b.first, b.second);
+    }
+  };
+  std::map<std::pair<std::string, std::string>, ResourcePtr, KeyOrder> by_plural_;
   std::map<CollectionId, ResourcePtr> by_collection_;
   std::vector<std::string> group_order_;  // of built-in groups, as they were added
   std::uint64_t generation_ = 1;
@@ -55,6 +64,9 @@ class Registry {
 void add_builtin_resources(Registry& registry,
                            const std::function<CollectionId(std::string_view)>& collection,
                            const std::function<void(Resource&)>& customize);
+
+// Names that only have to fit into a path, such as those of roles.
+model::Complaints check_path_segment_name(std::string_view name, bool prefix);
 
 // "v1" before "v1beta2" before "v1beta1" before "v2alpha1" before "foo10": the order of preference
 // among versions of a custom group.

@@ -122,6 +122,7 @@ struct ServedVersion {
   bool has_status = false;
   std::optional<ScaleSubresource> scale{};
   std::vector<SelectableField> selectable_fields{};  // besides metadata.name and .namespace
+  std::string storage_version_hash{};                // for discovery; empty: not shown
   std::vector<Subresource> subresources{};  // all, status and scale included: for discovery
 };
 
@@ -151,8 +152,8 @@ struct Resource {
 
   // "pods", "jobs.batch"
   std::string qualified_name() const { return group.empty() ? plural : plural + "." + group; }
-  const ServedVersion* find_version(std::string_view version) const;
-  std::string api_version(const ServedVersion& version) const;  // "batch/v1"
+  const ServedVersion* find_version(std::string_view version) const;  // served or not
+  std::string api_version(const ServedVersion& version) const;        // "batch/v1"
   std::string storage_api_version() const;
   bool has_verb(std::string_view verb) const;
 };
