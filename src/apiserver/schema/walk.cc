@@ -1,0 +1,178 @@
+#include "apiserver/schema/walk.h"
+
+#include "apiserver/schema/internal/field_path.h"
+#include "json/parse.h"
+
+#include <algorithm>
+
+namespace codeflare::apiserver::schema {
+namespace {
+
+using internal::FieldPath;
+
+bool is_type_meta(std::string_view key) {
+  return key == "apiVersion" || key == "kind" || key == "metadata";
+}
+
+// What the schema says about a member: null for an unknown one.
+const Node* node_of(const Node& node, std::string_view key) {
+  const Field* field = node.find(key);
+  return field != nullptr ? field->node : node.shape == Shape::any ? nullptr : node.items;
+}
+
+class Pruner {
+ public:
+  explicit Pruner(std::vector<std::string>* unknown) : unknown_(unknown) {}
+
+  void prune(const Node& node, json::Value& value, bool root) {
+    if (node.shape == Shape::any) {
+      prune_any(node, value);
+    } else if (value.is_object()) {
+      prune_object(node, value, root);
+    } else if (value.is_array() && node.items != nullptr) {
+      prune_items(*node.items, value);
+    }
+  }
+
+ private:
+  // Where the shape is open, objects may still have one that is known (JSONSchemaPropsOrArray).
+  void prune_any(const Node& node, json::Value& value) {
+    if (node.items == nullptr) {
+      return;
+    }
+    if (value.is_object()) {
+      prune(*node.items, value, false);
+    } else if (value.is_array()) {
+      prune_items(*node.items, value);
+    }
+  }
+
+  void prune_items(const Node& node, json::Value& value) {
+    for (std::size_t i = 0; i < value.size(); ++i) {
+      auto step = path_.index(i);
+      prune(node, value.items()[i], false);
+    }
+  }
+
+  void prune_object(const Node& node, json::Value& value, bool root) {
+    bool any_unknown = false;
+    for (json::Member& member : value.members()) {
+      if (const Node* child = node_of(node, member.key)) {
+        auto step = path_.field(member.key);
+        prune(*child, member.value, false);
+      } else {
+        any_unknown = any_unknown || !keeps(node, member.key, root);
+      }
+    }
+    if (any_unknown) {
+      remove_unknown(node, value, root);
+    }
+  }
+
+  bool keeps(const Node& node, std::string_view key, bool root) const {
+    // Shapes other than a structure or map hold no fields that could be unknown.
+    bool closed = node.shape == Shape::structure || node.shape == Shape::map;
+    return !closed || node.preserve_unknown ||
+           ((root || node.embedded_resource) && is_type_meta(key));
+  }
+
+  void remove_unknown(const Node& node, json::Value& value, bool root) {
+    std::vector<std::string_view> gone;
+    for (const json::Member& member : value.members()) {
+      if (node_of(node, member.key) == nullptr && !keeps(node, member.key, root)) {
+        gone.push_back(member.key);
+      }
+    }
+    for (std::string_view key : gone) {
+      if (unknown_ != nullptr) {
+        unknown_->push_back(path_.child(key));
+      }
+      value.erase(key);
+    }
+  }
+
+  std::vector<std::string>* unknown_;
+  FieldPath path_;
+};
+
+// The default of a node as a tree of its own; null when there is none.
+json::Value default_of(const Node& node, json::Arena& arena) {
+  if (node.default_json.empty()) {
+    return {};
+  }
+  auto document = json::parse(node.default_json);
+  CHECK(document.has_value());  // tables and compiled schemas hold valid JSON
+  return document->root.clone(arena);
+}
+
+void default_object(const Node& node, json::Arena& arena, json::Value& value);
+
+void default_value(const Node& node, json::Arena& arena, json::Value& value) {
+  if (node.shape == Shape::any) {
+    if (node.items != nullptr && value.is_object()) {
+      default_object(*node.items, arena, value);
+    } else if (node.items != nullptr) {
+      for (json::Value& item : value.items()) {
+        default_value(*node.items, arena, item);
+      }
+    }
+  } else if (value.is_object()) {
+    default_object(node, arena, value);
+  } else if (value.is_array() && node.items != nullptr) {
+    for (json::Value& item : value.items()) {
+      if (item.is_null() && !node.items->nullable) {
+        item = default_of(*node.items, arena);
+      }
+      default_value(*node.items, arena, item);
+    }
+  }
+}
+
+void default_object(const Node& node, json::Arena& arena, json::Value& value) {
+  std::vector<std::string_view> nulls;
+  for (json::Member& member : value.members()) {
+    const Node* child = node_of(node, member.key);
+    if (child == nullptr || !member.value.is_null() || child->nullable) {
+      continue;
+    }
+    if (!child->default_json.empty()) {
+      member.value = default_of(*child, arena);
+    } else if (child->shape != Shape::any || child->preserve_unknown) {
+      nulls.push_back(member.key);
+    }
+  }
+  for (std::string_view key : nulls) {
+    value.erase(key);
+  }
+  for (const Field& field : node.fields) {
+    if (!field.node->default_json.empty() && value.find(field.name) == nullptr) {
+      value.set(arena, field.name, default_of(*field.node, arena));
+    }
+  }
+  for (json::Member& member : value.members()) {
+    if (const Node* child = node_of(node, member.key)) {
+      default_value(*child, arena, member.value);
+    }
+  }
+}
+
+}  // namespace
+
+const Field* Node::find(std::string_view name) const {
+  auto at = std::ranges::lower_bound(fields, name, {}, &Field::name);
+  return at != fields.end() && at->name == name ? &*at : nullptr;
+}
+
+void prune(const Node& node, json::Value& value, std::vector<std::string>* unknown) {
+  std::size_t before = unknown == nullptr ? 0 : unknown->size();
+  Pruner(unknown).prune(node, value, true);
+  if (unknown != nullptr) {
+    std::sort(unknown->begin() + static_cast<std::ptrdiff_t>(before), unknown->end());
+  }
+}
+
+void apply_defaults(const Node& node, json::Arena& arena, json::Value& value) {
+  default_value(node, arena, value);
+}
+
+}  // namespace codeflare::apiserver::schema
