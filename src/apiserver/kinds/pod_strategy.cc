@@ -1,0 +1,263 @@
+#include "apiserver/kinds/edit.h"
+#include "apiserver/kinds/pod_spec.h"
+#include "apiserver/kinds/strategies.h"
+#include "json/write.h"
+
+#include <algorithm>
+
+namespace codeflare::apiserver {
+
+namespace {
+
+constexpr std::string_view kOnlyThese =
+    "pod updates may not change fields other than "
+    "`spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,"
+    "`spec.tolerations` (only additions to existing tolerations),"
+    "`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)";
+
+void default_requests(json::Arena& arena, json::Value& container) {
+  json::Value* resources = container.find("resources");
+  if (resources == nullptr || !resources->is_object() ||
+      object_at(*resources, "limits").size() == 0) {
+    return;
+  }
+  json::Value& requests = make_object(arena, *resources, "requests");
+  for (const json::Member& limit : object_at(*resources, "limits").members()) {
+    if (requests.find(limit.key) == nullptr) {
+      requests.set(arena, limit.key, limit.value);
+    }
+  }
+}
+
+void default_host_ports(json::Arena& arena, json::Value& container) {
+  for (json::Value& port : items_at(container, "ports")) {
+    if (integer_at(port, "hostPort").value_or(0) == 0) {
+      port.set(arena, "hostPort",
+               json::Value::integer(arena, integer_at(port, "containerPort").value_or(0)));
+    }
+  }
+}
+
+// spec with everything that may change taken from `old`.
+json::Value without_mutable(json::Arena& arena, const json::Value& spec, const json::Value& old) {
+  json::Value munged = spec.clone(arena);
+  for (std::string_view list : {"containers", "initContainers"}) {
+    const auto old_items = items_at(old, list);
+    std::size_t i = 0;
+    for (json::Value& container : items_at(munged, list)) {
+      copy_member(arena, container, old_items[i++], "image");
+    }
+  }
+  for (std::string_view key : {"activeDeadlineSeconds", "schedulingGates", "tolerations"}) {
+    copy_member(arena, munged, old, key);
+  }
+  if (integer_at(old, "terminationGracePeriodSeconds").value_or(0) < 0 &&
+      integer_at(munged, "terminationGracePeriodSeconds") == 1) {
+    copy_member(arena, munged, old, "terminationGracePeriodSeconds");
+  }
+  if (!items_at(old, "schedulingGates").empty()) {
+    // Gated pods may be steered: node selectors may be added, affinity narrowed.
+    copy_member(arena, munged, old, "nodeSelector");
+    copy_member(arena, munged, old, "affinity");
+  }
+  return munged;
+}
+
+// "containers[0].command", the first place where two specs differ.
+std::string first_difference(const json::Value& a, const json::Value& b, std::string path) {
+  for (const json::Member& member : a.members()) {
+    const json::Value* other = b.find(member.key);
+    if (!same(&member.value, other)) {
+      const std::string at = child(path, member.key);
+      return other != nullptr && other->is_object() && member.value.is_object()
+                 ? first_difference(member.value, *other, at)
+                 : at;
+    }
+  }
+  for (const json::Member& member : b.members()) {
+    if (!same(&member.value, a.find(member.key))) {
+      return child(path, member.key);
+    }
+  }
+  return path;
+}
+
+bool contains(std::span<const json::Value> list, const json::Value& value) {
+  return std::ranges::any_of(list, [&](const json::Value& item) { return same(&item, &value); });
+}
+
+void validate_deadline_update(const json::Value& spec, const json::Value& old,
+                              FieldErrors& errors) {
+  const std::optional<std::int64_t> now = integer_at(spec, "activeDeadlineSeconds");
+  const std::optional<std::int64_t> before = integer_at(old, "activeDeadlineSeconds");
+  if (now && before && *before < *now) {
+    errors.invalid("spec.activeDeadlineSeconds", std::to_string(*now),
+                   "must be less than or equal to previous value");
+  } else if (!now && before) {
+    errors.invalid("spec.activeDeadlineSeconds", "null",
+                   "must not update from a positive integer to nil value");
+  }
+}
+
+class PodStrategy final : public Strategy {
+ public:
+  void set_defaults(WriteContext& context, json::Value& pod) const override {
+    json::Value& spec = make_object(context.arena, pod, "spec");
+    default_pod_spec(context.arena, spec);
+    default_boolean(context.arena, spec, "enableServiceLinks", true);
+    for (std::string_view list : {"containers", "initContainers"}) {
+      for (json::Value& container : items_at(spec, list)) {
+        default_requests(context.arena, container);
+        if (true_at(spec, "hostNetwork")) {
+          default_host_ports(context.arena, container);
+        }
+      }
+    }
+  }
+
+  void prepare_create(WriteContext& context, json::Value& pod) const override {
+    json::Arena& arena = context.arena;
+    json::Value status = json::Value::object();
+    status.set_static(arena, "phase", json::Value::string_view_of("Pending"));
+    const json::Value& spec = object_at(pod, "spec");
+    if (!items_at(spec, "schedulingGates").empty()) {
+      json::Value condition = json::Value::object();
+      condition.set_static(arena, "type", json::Value::string_view_of("PodScheduled"));
+      condition.set_static(arena, "status", json::Value::string_view_of("False"));
+      condition.set_static(arena, "lastProbeTime", json::Value());
+      condition.set_static(arena, "lastTransitionTime", json::Value());
+      condition.set_static(arena, "reason", json::Value::string_view_of("SchedulingGated"));
+      condition.set_static(
+          arena, "message",
+          json::Value::string_view_of("Scheduling is blocked due to non-empty scheduling gates"));
+      json::Value conditions = json::Value::array();
+      conditions.push_back(arena, condition);
+      status.set_static(arena, "conditions", conditions);
+    }
+    status.set_static(arena, "qosClass", json::Value::string_view_of(qos_class(spec)));
+    pod.set_static(arena, "status", status);
+  }
+
+  void prepare_update(WriteContext& context, json::Value& pod,
+                      const json::Value& old) const override {
+    if (context.subresource == "status") {
+      json::Value& metadata = make_object(context.arena, pod, "metadata");
+      copy_member(context.arena, metadata, object_at(old, "metadata"), "ownerReferences");
+      json::Value& status = make_object(context.arena, pod, "status");
+      if (text_at(status, "qosClass").empty()) {
+        copy_member(context.arena, status, object_at(old, "status"), "qosClass");
+      }
+    } else if (context.subresource == "ephemeralcontainers") {
+      json::Value spec = object_at(old, "spec").clone(context.arena);
+      copy_member(context.arena, spec, object_at(pod, "spec"), "ephemeralContainers");
+      pod.set_static(context.arena, "spec", spec);
+    }
+  }
+
+  void validate(WriteContext& context, const json::Value& pod, FieldErrors& errors) const override {
+    const json::Value& spec = object_at(pod, "spec");
+    if (context.subresource == "status") {
+      return;
+    }
+    validate_pod_spec(spec, "spec", errors);
+    for (std::string_view list : {"containers", "initContainers"}) {
+      std::size_t i = 0;
+      for (const json::Value& container : items_at(spec, list)) {
+        const std::string_view image = text_at(container, "image");
+        if (!image.empty() && (image.front() == ' ' || image.back() == ' ')) {
+          errors.invalid_text(child(at_index(child("spec", list), i), "image"), image,
+                              "must not have leading or trailing whitespace");
+        }
+        ++i;
+      }
+    }
+    if (!text_at(spec, "nodeName").empty() && !items_at(spec, "schedulingGates").empty()) {
+      errors.forbidden("spec.nodeName",
+                       "cannot be set until all schedulingGates have been cleared");
+    }
+  }
+
+  void validate_update(WriteContext& context, const json::Value& pod, const json::Value& old,
+                       FieldErrors& errors) const override {
+    if (context.subresource == "status") {
+      validate_status(pod, old, errors);
+      return;
+    }
+    if (context.subresource == "ephemeralcontainers" || context.subresource == "resize") {
+      return;
+    }
+    const json::Value& spec = object_at(pod, "spec");
+    const json::Value& old_spec = object_at(old, "spec");
+    for (std::string_view list : {"containers", "initContainers"}) {
+      if (items_at(spec, list).size() != items_at(old_spec, list).size()) {
+        errors.forbidden(child("spec", list), "pod updates may not add or remove containers");
+        return;
+      }
+    }
+    validate_deadline_update(spec, old_spec, errors);
+    validate_lists(spec, old_spec, errors);
+    const json::Value munged = without_mutable(context.arena, spec, old_spec);
+    if (!same(&munged, &old_spec)) {
+      errors.forbidden("spec", std::string(kOnlyThese) + "\n" +
+                                   first_difference(munged, old_spec, "spec") + " differs");
+    }
+  }
+
+  std::int64_t grace_seconds(const json::Value& pod,
+                             std::optional<std::int64_t> requested) const override {
+    const json::Value& spec = object_at(pod, "spec");
+    const std::string_view phase = text_at(object_at(pod, "status"), "phase");
+    // Nobody has to be asked before a pod goes that does not run anywhere.
+    if (text_at(spec, "nodeName").empty() || phase == "Failed" || phase == "Succeeded") {
+      return 0;
+    }
+    const std::int64_t seconds =
+        requested.value_or(integer_at(spec, "terminationGracePeriodSeconds").value_or(0));
+    return seconds < 0 ? 1 : seconds;
+  }
+
+ private:
+  static void validate_status(const json::Value& pod, const json::Value& old, FieldErrors& errors) {
+    const std::string_view nominated = text_at(object_at(pod, "status"), "qosClass");
+    const std::string_view before = text_at(object_at(old, "status"), "qosClass");
+    if (!before.empty() && nominated != before) {
+      errors.invalid_text("status.qosClass", nominated, "field is immutable");
+    }
+  }
+
+  static void validate_lists(const json::Value& spec, const json::Value& old, FieldErrors& errors) {
+    const auto tolerations = items_at(spec, "tolerations");
+    for (const json::Value& toleration : items_at(old, "tolerations")) {
+      // tolerationSeconds may change, so only the rest has to be found again.
+      const bool kept = std::ranges::any_of(tolerations, [&](const json::Value& candidate) {
+        return std::ranges::all_of(
+            std::initializer_list<std::string_view>{"key", "operator", "value", "effect"},
+            [&](std::string_view key) {
+              return text_at(candidate, key) == text_at(toleration, key);
+            });
+      });
+      if (!kept) {
+        errors.forbidden("spec.tolerations",
+                         "existing toleration can not be modified except its "
+                         "tolerationSeconds");
+        break;
+      }
+    }
+    const auto old_gates = items_at(old, "schedulingGates");
+    for (const json::Value& gate : items_at(spec, "schedulingGates")) {
+      if (!contains(old_gates, gate)) {
+        errors.forbidden("spec.schedulingGates",
+                         "only deletion is allowed, but found new scheduling gate '" +
+                             std::string(text_at(gate, "name")) + "'");
+      }
+    }
+  }
+};
+
+}  // namespace
+
+std::shared_ptr<const Strategy> make_pod_strategy() {
+  return std::make_shared<PodStrategy>();
+}
+
+}  // namespace codeflare::apiserver

@@ -1,0 +1,331 @@
+#include "apiserver/kinds/strategies.h"
+
+#include "apiserver/kinds/edit.h"
+#include "apiserver/kinds/pod_spec.h"
+#include "base/base64.h"
+#include "json/parse.h"
+#include "json/write.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace codeflare::apiserver {
+namespace {
+
+// An object on its way through the strategy of its kind.
+struct Trial {
+  Trial(std::string_view group, std::string_view plural, std::string_view text,
+        std::string_view subresource = "")
+      : strategy(builtin_strategy(group, plural)), document(*json::parse(text)) {
+    context.subresource = subresource;
+  }
+
+  Trial& create() {
+    strategy->set_defaults(context, document.root);
+    strategy->prepare_create(context, document.root);
+    return *this;
+  }
+  // "field: message" of every complaint.
+  std::vector<std::string> complaints() {
+    FieldErrors errors;
+    strategy->validate(context, document.root, errors);
+    return lines(errors);
+  }
+  std::vector<std::string> complaints_against(const json::Value& old) {
+    FieldErrors errors;
+    strategy->set_defaults(context, document.root);
+    strategy->prepare_update(context, document.root, old);
+    strategy->validate(context, document.root, errors);
+    strategy->validate_update(context, document.root, old, errors);
+    return lines(errors);
+  }
+  static std::vector<std::string> lines(const FieldErrors& errors) {
+    std::vector<std::string> out;
+    for (const model::StatusCause& cause : errors.causes()) {
+      out.push_back(cause.field + ": " + cause.message);
+    }
+    return out;
+  }
+  std::string at(std::initializer_list<std::string_view> path) const {
+    const json::Value* value = document.root.get(path);
+    return value == nullptr ? "absent" : json::to_text(*value);
+  }
+
+  std::shared_ptr<const Strategy> strategy;
+  json::Document document;
+  WriteContext context{
+      .arena = document.arena, .now = {}, .subresource = {}, .warnings = nullptr, .user = nullptr};
+};
+
+using Lines = std::vector<std::string>;
+
+constexpr std::string_view kPod = R"({"metadata":{"name":"a"},"spec":{"containers":[
+    {"name":"c","image":"busybox"}]}})";
+
+TEST(PodStrategy, fills_in_what_a_pod_leaves_out) {
+  Trial pod("", "pods", kPod);
+  pod.create();
+  EXPECT_EQ(pod.at({"spec", "restartPolicy"}), "\"Always\"");
+  EXPECT_EQ(pod.at({"spec", "terminationGracePeriodSeconds"}), "30");
+  EXPECT_EQ(pod.at({"spec", "enableServiceLinks"}), "true");
+  const json::Value& container =
+      items_at(std::as_const(*pod.document.root.find("spec")), "containers")[0];
+  EXPECT_EQ(text_at(container, "imagePullPolicy"), "Always");
+  EXPECT_EQ(text_at(container, "terminationMessagePolicy"), "File");
+  EXPECT_EQ(pod.at({"status"}), R"({"phase":"Pending","qosClass":"BestEffort"})");
+  EXPECT_EQ(pod.complaints(), Lines{});
+}
+
+TEST(PodStrategy, pulls_always_only_without_a_tag_or_with_latest) {
+  const auto policy = [](std::string image) {
+    Trial pod("", "pods", R"({"spec":{"containers":[{"name":"c","image":")" + image + R"("}]}})");
+    pod.create();
+    return std::string(
+        text_at(items_at(std::as_const(*pod.document.root.find("spec")), "containers")[0],
+                "imagePullPolicy"));
+  };
+  EXPECT_EQ(policy("ray"), "Always");
+  EXPECT_EQ(policy("localhost:5000/ray"), "Always");
+  EXPECT_EQ(policy("ray:latest"), "Always");
+  EXPECT_EQ(policy("ray:2.9"), "IfNotPresent");
+  EXPECT_EQ(policy("localhost:5000/ray:2.9"), "IfNotPresent");
+  EXPECT_EQ(policy("ray@sha256:0123"), "IfNotPresent");
+}
+
+TEST(PodStrategy, requests_what_it_limits_and_says_its_class) {
+  Trial pod("", "pods", R"({"spec":{"containers":[{"name":"c","image":"x:1",
+      "resources":{"limits":{"cpu":"2","memory":"1Gi"}}}]}})");
+  pod.create();
+  EXPECT_EQ(pod.at({"status", "qosClass"}), "\"Guaranteed\"");
+  Trial burst("", "pods", R"({"spec":{"containers":[{"name":"c","image":"x:1",
+      "resources":{"requests":{"cpu":"1"}}}]}})");
+  burst.create();
+  EXPECT_EQ(burst.at({"status", "qosClass"}), "\"Burstable\"");
+}
+
+TEST(PodStrategy, names_every_field_that_is_wrong) {
+  Trial pod("", "pods", R"({"spec":{"restartPolicy":"Sometimes","containers":[
+      {"name":"C_1","ports":[{"containerPort":70000}],"env":[{"value":"1"}],
+       "volumeMounts":[{"name":"v","mountPath":"/x"}],
+       "resources":{"requests":{"cpu":"2"},"limits":{"cpu":"1"}}}]}})");
+  pod.create();
+  const Lines lines = pod.complaints();
+  ASSERT_EQ(lines.size(), 7u);
+  EXPECT_TRUE(lines[0].starts_with("spec.containers[0].name: Invalid value: \"C_1\": a lowercase"));
+  EXPECT_EQ(lines[1], "spec.containers[0].image: Required value");
+  EXPECT_EQ(lines[2],
+            "spec.containers[0].ports[0].containerPort: Invalid value: 70000: must be "
+            "between 1 and 65535, inclusive");
+  EXPECT_EQ(lines[3], "spec.containers[0].env[0].name: Required value");
+  EXPECT_EQ(lines[4], "spec.containers[0].volumeMounts[0].name: Not found: \"v\"");
+  EXPECT_EQ(lines[5],
+            "spec.containers[0].resources.requests: Invalid value: \"2\": must be less "
+            "than or equal to cpu limit of 1");
+  EXPECT_EQ(lines[6],
+            "spec.restartPolicy: Unsupported value: \"Sometimes\": supported values: "
+            "\"Always\", \"OnFailure\", \"Never\"");
+}
+
+TEST(PodStrategy, wants_limits_for_devices_and_whole_numbers) {
+  Trial pod("", "pods", R"({"spec":{"containers":[{"name":"c","image":"x:1",
+      "resources":{"requests":{"nvidia.com/gpu":"1500m"}}}]}})");
+  pod.create();
+  EXPECT_EQ(pod.complaints(),
+            (Lines{"spec.containers[0].resources.requests[nvidia.com/gpu]: Invalid value: "
+                   "\"1500m\": must be an integer",
+                   "spec.containers[0].resources.limits: Required value: Limit must be set for non "
+                   "overcommitable resources"}));
+}
+
+TEST(PodStrategy, lets_only_a_few_fields_change) {
+  Trial old("", "pods", kPod);
+  old.create();
+  Trial image("", "pods", R"({"metadata":{"name":"a"},"spec":{"containers":[
+      {"name":"c","image":"busybox:2","imagePullPolicy":"Always"}],
+      "tolerations":[{"operator":"Exists"}]}})");
+  EXPECT_EQ(image.complaints_against(old.document.root), Lines{});
+  Trial command("", "pods", R"({"metadata":{"name":"a"},"spec":{"containers":[
+      {"name":"c","image":"busybox","command":["sh"]}]}})");
+  const Lines lines = command.complaints_against(old.document.root);
+  ASSERT_EQ(lines.size(), 1u);
+  EXPECT_TRUE(
+      lines[0].starts_with("spec: Forbidden: pod updates may not change fields other than"));
+  Trial more("", "pods", R"({"metadata":{"name":"a"},"spec":{"containers":[
+      {"name":"c","image":"busybox"},{"name":"d","image":"busybox"}]}})");
+  EXPECT_EQ(more.complaints_against(old.document.root),
+            Lines{"spec.containers: Forbidden: pod updates may not add or remove containers"});
+}
+
+TEST(PodStrategy, gives_grace_only_to_pods_that_run) {
+  const auto grace = [](std::string_view text, std::optional<std::int64_t> asked) {
+    const json::Document pod = *json::parse(text);
+    return builtin_strategy("", "pods")->grace_seconds(pod.root, asked);
+  };
+  constexpr std::string_view kRunning =
+      R"({"spec":{"nodeName":"n","terminationGracePeriodSeconds":30},"status":{"phase":"Running"}})";
+  EXPECT_EQ(grace(kRunning, std::nullopt), 30);
+  EXPECT_EQ(grace(kRunning, 5), 5);
+  EXPECT_EQ(grace(kRunning, -1), 1);
+  EXPECT_EQ(grace(R"({"spec":{"terminationGracePeriodSeconds":30}})", std::nullopt), 0);
+  EXPECT_EQ(grace(R"({"spec":{"nodeName":"n"},"status":{"phase":"Failed"}})", 30), 0);
+}
+
+TEST(JobStrategy, selects_its_pods_by_its_own_identity) {
+  Trial job("batch", "jobs", R"({"metadata":{"name":"j","uid":"u-1"},"spec":{"template":{"spec":{
+      "restartPolicy":"Never","containers":[{"name":"c","image":"x:1"}]}}}})");
+  job.create();
+  EXPECT_EQ(job.at({"spec", "selector"}),
+            R"({"matchLabels":{"batch.kubernetes.io/controller-uid":"u-1"}})");
+  EXPECT_EQ(job.at({"spec", "backoffLimit"}), "6");
+  EXPECT_EQ(job.at({"spec", "completions"}), "1");
+  EXPECT_EQ(job.complaints(), Lines{});
+}
+
+TEST(JobStrategy, must_not_restart_always) {
+  Trial job("batch", "jobs", R"({"metadata":{"name":"j","uid":"u"},"spec":{"parallelism":-1,
+      "template":{"spec":{"containers":[{"name":"c","image":"x:1"}]}}}})");
+  job.create();
+  EXPECT_EQ(job.complaints(),
+            (Lines{"spec.parallelism: Invalid value: -1: must be greater than or equal to 0",
+                   "spec.template.spec.restartPolicy: Required value: valid values: \"OnFailure\", "
+                   "\"Never\""}));
+}
+
+TEST(JobStrategy, keeps_its_template_but_can_be_steered_while_it_waits) {
+  const std::string text = R"({"metadata":{"name":"j","uid":"u"},"spec":{"suspend":true,"template":{
+      "spec":{"restartPolicy":"Never","containers":[{"name":"c","image":"x:1"}]}}}})";
+  Trial old("batch", "jobs", text);
+  old.create();
+  Trial steered("batch", "jobs", json::to_text(old.document.root));
+  make_object(steered.document.arena,
+              *steered.document.root.find("spec")->find("template")->find("spec"), "nodeSelector")
+      .set(steered.document.arena, "zone", json::Value::string_view_of("b"));
+  EXPECT_EQ(steered.complaints_against(old.document.root), Lines{});
+  old.document.root.find("spec")->set(old.document.arena, "suspend", json::Value::boolean(false));
+  const Lines lines = steered.complaints_against(old.document.root);
+  ASSERT_EQ(lines.size(), 1u);
+  EXPECT_TRUE(lines[0].starts_with("spec.template: Invalid value: "));
+  EXPECT_TRUE(lines[0].ends_with(": field is immutable"));
+}
+
+TEST(DeploymentStrategy, needs_a_selector_that_matches_its_template) {
+  Trial deployment("apps", "deployments", R"({"spec":{"selector":{"matchLabels":{"app":"a"}},
+      "template":{"metadata":{"labels":{"app":"b"}},
+                  "spec":{"containers":[{"name":"c","image":"x:1"}]}}}})");
+  deployment.create();
+  EXPECT_EQ(
+      deployment.at({"spec", "strategy"}),
+      R"({"type":"RollingUpdate","rollingUpdate":{"maxUnavailable":"25%","maxSurge":"25%"}})");
+  EXPECT_EQ(deployment.complaints(),
+            Lines{"spec.template.metadata.labels: Invalid value: {\"app\":\"b\"}: `selector` does "
+                  "not match template `labels`"});
+}
+
+TEST(StatefulSetStrategy, lets_pods_mount_what_its_claims_will_provide) {
+  Trial set("apps", "statefulsets", R"({"spec":{"serviceName":"s",
+      "selector":{"matchLabels":{"app":"a"}},
+      "volumeClaimTemplates":[{"metadata":{"name":"data"},"spec":{"accessModes":["ReadWriteOnce"]}}],
+      "template":{"metadata":{"labels":{"app":"a"}},"spec":{"containers":[{"name":"c","image":"x:1",
+        "volumeMounts":[{"name":"data","mountPath":"/d"}]}]}}}})");
+  set.create();
+  EXPECT_EQ(set.complaints(), Lines{});
+  Trial changed("apps", "statefulsets", json::to_text(set.document.root));
+  changed.document.root.find("spec")->set(changed.document.arena, "serviceName",
+                                          json::Value::string_view_of("t"));
+  ASSERT_EQ(changed.complaints_against(set.document.root).size(), 1u);
+}
+
+TEST(ServiceStrategy, fills_in_ports_and_policies) {
+  Trial service("", "services", R"({"spec":{"ports":[{"port":80}]}})");
+  service.create();
+  EXPECT_EQ(service.at({"spec"}),
+            R"({"ports":[{"port":80,"protocol":"TCP","targetPort":80}],"sessionAffinity":"None",)"
+            R"("type":"ClusterIP","internalTrafficPolicy":"Cluster"})");
+  EXPECT_EQ(service.complaints(), Lines{});
+  EXPECT_FALSE(service.strategy->check_name("1a", false).empty());
+  EXPECT_TRUE(service.strategy->check_name("a-", true).empty());
+}
+
+TEST(ServiceStrategy, keeps_the_address_that_was_given) {
+  Trial old("", "services", R"({"spec":{"ports":[{"port":80}],"clusterIP":"10.96.0.7"}})");
+  old.create();
+  Trial silent("", "services", R"({"spec":{"ports":[{"port":81}]}})");
+  EXPECT_EQ(silent.complaints_against(old.document.root), Lines{});
+  EXPECT_EQ(silent.at({"spec", "clusterIP"}), "\"10.96.0.7\"");
+  Trial other("", "services", R"({"spec":{"ports":[{"port":81}],"clusterIP":"10.96.0.8"}})");
+  EXPECT_EQ(other.complaints_against(old.document.root),
+            Lines{"spec.clusterIPs[0]: Invalid value: \"10.96.0.8\": may not change once set"});
+}
+
+TEST(SecretStrategy, turns_plain_text_into_data) {
+  Trial secret("", "secrets", R"({"stringData":{"a":"hello"},"data":{"b":"eA=="}})");
+  secret.create();
+  EXPECT_EQ(secret.at({"stringData"}), "absent");
+  EXPECT_EQ(secret.at({"data", "a"}), "\"" + to_base64("hello") + "\"");
+  EXPECT_EQ(secret.at({"type"}), "\"Opaque\"");
+}
+
+TEST(SecretStrategy, never_shows_what_it_holds) {
+  const std::string text =
+      R"({"type":"kubernetes.io/dockerconfigjson","data":{".dockerconfigjson":")" +
+      to_base64("top secret") + R"("}})";
+  Trial secret("", "secrets", text);
+  secret.create();
+  EXPECT_EQ(secret.complaints(), Lines{"data[.dockerconfigjson]: Invalid value: \"<secret contents "
+                                       "redacted>\": must be a JSON object"});
+}
+
+TEST(ConfigMapStrategy, stays_as_it_is_once_immutable) {
+  Trial old("", "configmaps", R"({"immutable":true,"data":{"a":"1"}})");
+  Trial changed("", "configmaps", R"({"immutable":true,"data":{"a":"2"}})");
+  EXPECT_EQ(changed.complaints_against(old.document.root),
+            Lines{"data: Forbidden: field is immutable when `immutable` is set"});
+}
+
+TEST(NamespaceStrategy, is_held_by_its_own_finalizer) {
+  Trial ns("", "namespaces", R"({"metadata":{"name":"n"}})");
+  ns.create();
+  EXPECT_EQ(ns.at({"spec", "finalizers"}), R"(["kubernetes"])");
+  EXPECT_EQ(ns.at({"metadata", "labels", "kubernetes.io/metadata.name"}), "\"n\"");
+  EXPECT_FALSE(ns.strategy->may_go(ns.document.root));
+  ns.strategy->begin_delete(ns.context, ns.document.root);
+  EXPECT_EQ(ns.at({"status", "phase"}), "\"Terminating\"");
+}
+
+TEST(RoleBindingStrategy, never_changes_its_role) {
+  Trial old("rbac.authorization.k8s.io", "rolebindings",
+            R"({"roleRef":{"kind":"Role","name":"a"},"subjects":[{"kind":"User","name":"u"}]})");
+  old.create();
+  EXPECT_EQ(old.complaints(), Lines{});
+  Trial changed("rbac.authorization.k8s.io", "rolebindings",
+                R"({"roleRef":{"kind":"Role","name":"b"}})");
+  ASSERT_EQ(changed.complaints_against(old.document.root).size(), 1u);
+  EXPECT_TRUE(changed.strategy->check_name("system:x", false).empty());
+  EXPECT_FALSE(changed.strategy->check_name("a/b", false).empty());
+}
+
+TEST(Strategies, defaults_are_the_same_the_second_time) {
+  for (const auto& [group, plural, text] :
+       std::initializer_list<std::tuple<std::string_view, std::string_view, std::string_view>>{
+           {"", "pods", kPod},
+           {"", "services", R"({"spec":{"ports":[{"port":80}],"type":"LoadBalancer"}})"},
+           {"batch", "jobs", R"({"spec":{"template":{"spec":{"containers":[{"name":"c"}]}}}})"},
+           {"batch", "cronjobs", R"({"spec":{"schedule":"* * * * *"}})"},
+           {"apps", "deployments", R"({"spec":{}})"},
+           {"apps", "statefulsets", R"({"spec":{}})"},
+           {"apps", "daemonsets", R"({"spec":{}})"},
+           {"", "limitranges", R"({"spec":{"limits":[{"type":"Container","max":{"cpu":"2"}}]}})"},
+           {"networking.k8s.io", "networkpolicies", R"({"spec":{"egress":[{}]}})"},
+       }) {
+    Trial trial(group, plural, text);
+    trial.strategy->set_defaults(trial.context, trial.document.root);
+    const std::string once = json::to_text(trial.document.root);
+    trial.strategy->set_defaults(trial.context, trial.document.root);
+    EXPECT_EQ(json::to_text(trial.document.root), once) << plural;
+  }
+}
+
+}  // namespace
+}  // namespace codeflare::apiserver
