@@ -22,7 +22,7 @@ struct LogRecord {
 };
 
 // What survives the process: the newest state of every object and the last revision. Every call
-// blocks and is made off the loop, one at a time (backlog_bytes(): at any time, from anywhere).
+// blocks and is made off the loop, one at a time (the two const ones: at any time, from anywhere).
 class Log {
  public:
   virtual ~Log() = default;
@@ -41,7 +41,9 @@ class Log {
 
   // Bytes on disk that wait to be folded in; 0 where there is no such thing.
   virtual std::uint64_t backlog_bytes() const { return 0; }
-  // Called between appends: folds the backlog in when there is much of it. Errors as append().
+  // Whether there is so much of it that fold() should be called.
+  virtual bool is_fold_due() const { return false; }
+  // Between appends: folds the backlog in. Errors as append().
   virtual Result<void> fold() { return {}; }
   // The last call: leaves things tidy for the next start. What is durable does not depend on it.
   virtual Result<void> close() { return {}; }
