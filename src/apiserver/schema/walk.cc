@@ -35,14 +35,14 @@ class Pruner {
   }
 
  private:
-  // Where the shape is open, objects may still have one that is known (JSONSchemaPropsOrArray).
+  // Where the shape is open, objects may still have parts that are known, or be of a known shape
+  // (JSONSchemaPropsOrArray).
   void prune_any(const Node& node, json::Value& value) {
-    if (node.items == nullptr) {
-      return;
-    }
-    if (value.is_object()) {
+    if (!node.fields.empty() && value.is_object()) {
+      prune_object(node, value, false);
+    } else if (node.items != nullptr && value.is_object()) {
       prune(*node.items, value, false);
-    } else if (value.is_array()) {
+    } else if (node.items != nullptr && value.is_array()) {
       prune_items(*node.items, value);
     }
   }
@@ -109,7 +109,9 @@ void default_object(const Node& node, json::Arena& arena, json::Value& value);
 
 void default_value(const Node& node, json::Arena& arena, json::Value& value) {
   if (node.shape == Shape::any) {
-    if (node.items != nullptr && value.is_object()) {
+    if (!node.fields.empty() && value.is_object()) {
+      default_object(node, arena, value);
+    } else if (node.items != nullptr && value.is_object()) {
       default_object(*node.items, arena, value);
     } else if (node.items != nullptr) {
       for (json::Value& item : value.items()) {
