@@ -41,6 +41,7 @@ PROGRAMS = {
         Program("kwok", "kwok", "sigs.k8s.io/kwok/cmd/kwok"),
         Program("informer", "informer", "./cmd/informer"),
         Program("load", "informer", "./cmd/load"),
+        Program("strategic-merge", "oracle", "./cmd/strategic-merge"),
     )
 }
 SETS = sorted({p.set for p in PROGRAMS.values()})
