@@ -21,23 +21,24 @@ bool lies_in(std::string_view part, std::string_view text) {
 
 }  // namespace
 
-// Lays out the text, and behind it the strings whose text has escapes, in one block.
+// Lays out the text as it is kept, and behind it those of the strings that do not lie in it (all
+// when it is packed, otherwise those with escapes), in one block.
 class Object::Builder {
  public:
-  Builder(std::string_view text, const json::ObjectHead& head) : text_(text), head_(head) {}
+  Builder(std::string_view stored, const json::ObjectHead& head) : stored_(stored), head_(head) {}
 
   void build(Object& object) {
     std::size_t extra = 0;
     for (std::string_view view : {head_.api_version, head_.kind, head_.ns, head_.name, head_.uid,
                                   head_.rv, head_.labels, head_.owner_references}) {
-      extra += lies_in(view, text_) ? 0 : view.size();
+      extra += lies_in(view, stored_) ? 0 : view.size();
     }
-    object.text_ = std::make_unique_for_overwrite<char[]>(text_.size() + extra);
-    object.size_ = static_cast<std::uint32_t>(text_.size());
+    object.bytes_ = std::make_unique_for_overwrite<char[]>(stored_.size() + extra);
+    object.stored_size_ = static_cast<std::uint32_t>(stored_.size());
     object.extra_size_ = static_cast<std::uint32_t>(extra);
-    std::memcpy(object.text_.get(), text_.data(), text_.size());
-    end_ = object.text_.get() + text_.size();
-    begin_ = object.text_.get();
+    std::memcpy(object.bytes_.get(), stored_.data(), stored_.size());
+    begin_ = object.bytes_.get();
+    end_ = begin_ + stored_.size();
     object.api_version_ = place(head_.api_version);
     object.kind_ = place(head_.kind);
     object.ns_ = place(head_.ns);
@@ -56,8 +57,8 @@ class Object::Builder {
     if (view.empty()) {
       return {};
     }
-    if (lies_in(view, text_)) {
-      return {static_cast<std::uint32_t>(view.data() - text_.data()), length};
+    if (lies_in(view, stored_)) {
+      return {static_cast<std::uint32_t>(view.data() - stored_.data()), length};
     }
     std::memcpy(end_, view.data(), view.size());
     const Slice slice{static_cast<std::uint32_t>(end_ - begin_), length};
@@ -65,7 +66,7 @@ class Object::Builder {
     return slice;
   }
 
-  std::string_view text_;
+  std::string_view stored_;
   const json::ObjectHead& head_;
   char* begin_ = nullptr;
   char* end_ = nullptr;
@@ -85,7 +86,36 @@ Result<ObjectRef> Object::from_json(std::string_view text) {
   }
   auto object = std::make_shared<Object>(Passkey());
   Builder(text, head).build(*object);
+  object->text_size_ = static_cast<std::uint32_t>(text.size());
   return object;
+}
+
+ObjectRef Object::packed(ObjectRef object, const std::shared_ptr<TextSample>& sample) {
+  const std::string bytes = sample->pack(object->text());
+  json::ObjectHead head;
+  head.api_version = object->api_version();
+  head.kind = object->kind();
+  head.ns = object->ns();
+  head.name = object->name();
+  head.uid = object->uid();
+  head.rv = object->resource_version();
+  head.labels = object->labels_json();
+  head.owner_references = object->owner_references_json();
+  auto small = std::make_shared<Object>(Passkey());
+  Builder(bytes, head).build(*small);
+  if (small->memory_bytes() >= object->memory_bytes()) {
+    return object;
+  }
+  small->generation_ = object->generation_;
+  small->deleting_ = object->deleting_;
+  small->text_size_ = object->text_size_;
+  small->sample_ = sample;
+  return small;
+}
+
+std::string Object::text() const {
+  const std::string_view stored(bytes_.get(), stored_size_);
+  return sample_ == nullptr ? std::string(stored) : sample_->unpack(stored, text_size_);
 }
 
 Result<ObjectRef> Object::from_value(const json::Value& value) {
@@ -100,7 +130,8 @@ std::uint64_t to_revision(std::string_view resource_version) {
 }
 
 std::string Object::string_at(std::initializer_list<std::string_view> path) const {
-  Result<json::Document> tree = json::parse_in_place(text());
+  const std::string whole = text();
+  Result<json::Document> tree = json::parse_in_place(whole);
   const json::Value* value = tree ? tree->root.get(path) : nullptr;
   return value != nullptr && value->is_string() ? std::string(value->as_string()) : std::string();
 }
@@ -111,7 +142,7 @@ Result<json::Document> Object::parse() const {
 
 std::size_t Object::memory_bytes() const {
   // The control block of the shared pointer sits in front of the object.
-  return sizeof(Object) + 2 * sizeof(void*) + size_ + extra_size_;
+  return sizeof(Object) + 2 * sizeof(void*) + stored_size_ + extra_size_;
 }
 
 }  // namespace codeflare::kube

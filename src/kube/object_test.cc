@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <memory>
 #include <string>
 
 namespace codeflare::kube {
@@ -17,7 +19,6 @@ TEST(Object, shows_the_fields_that_caches_look_at) {
       R"("ownerReferences":[{"kind":"Job","uid":"j"}]},"spec":{"metadata":{"name":"not me"}}})";
   const ObjectRef pod = *Object::from_json(text);
   EXPECT_EQ(pod->text(), text);
-  EXPECT_NE(pod->text().data(), text.data());
   EXPECT_EQ(pod->kind(), "Pod");
   EXPECT_EQ(pod->api_version(), "v1");
   EXPECT_EQ(pod->key(), (model::ObjectKey{"prod", "web-0"}));
@@ -82,6 +83,46 @@ TEST(Object, a_tree_becomes_an_object_and_comes_back) {
   const ObjectRef object = *Object::from_value(tree.root);
   EXPECT_EQ(object->text(), R"({"metadata":{"name":"a"},"x":[1,2.50]})");
   EXPECT_TRUE(json::equal(object->parse()->root, tree.root));
+}
+
+TEST(Object, packed_it_reads_the_same_and_takes_a_fraction) {
+  const auto pod = [](const std::string& name) {
+    return *Object::from_json(
+        R"({"kind":"Po\u0064","metadata":{"name":")" + name + R"(","namespace":"a\/b","uid":"u-)" +
+        name +
+        R"(","resourceVersion":"42","generation":3,"labels":{"app":"web"},)"
+        R"("deletionTimestamp":"2026-01-01T00:00:00Z","ownerReferences":[{"uid":"j"}]},)"
+        R"("spec":{"text":")" +
+        std::string(4'000, 'x') + R"("}})");
+  };
+  const auto sample = std::make_shared<TextSample>();
+  Object::packed(pod("first"), sample);
+  const ObjectRef plain = pod("second-one");
+  const ObjectRef packed = Object::packed(plain, sample);
+  EXPECT_LT(packed->memory_bytes(), plain->memory_bytes() / 8);
+  EXPECT_EQ(packed->text(), plain->text());
+  EXPECT_EQ(packed->kind(), "Pod");
+  EXPECT_EQ(packed->api_version(), "");
+  EXPECT_EQ(packed->key(), (model::ObjectKey{"a/b", "second-one"}));
+  EXPECT_EQ(packed->uid(), "u-second-one");
+  EXPECT_EQ(packed->revision(), 42u);
+  EXPECT_EQ(packed->generation(), 3);
+  EXPECT_TRUE(packed->deleting());
+  EXPECT_EQ(packed->labels_json(), R"({"app":"web"})");
+  EXPECT_EQ(packed->owner_references_json(), R"([{"uid":"j"}])");
+  EXPECT_TRUE(json::equal(packed->parse()->root, plain->parse()->root));
+  EXPECT_EQ(packed->string_at({"metadata", "name"}), "second-one");
+  EXPECT_EQ(Object::packed(packed, sample), packed) << "there is nothing more to save";
+}
+
+TEST(Object, is_left_as_it_is_when_packing_saves_nothing) {
+  // Digits that repeat nothing, and too many of them to learn.
+  std::string digits;
+  for (std::uint64_t x = 1; digits.size() < 50'000; x = x * 6364136223846793005u + 1) {
+    digits += std::to_string(x);
+  }
+  const ObjectRef object = *Object::from_json(R"({"metadata":{"name":"a"},"x":")" + digits + "\"}");
+  EXPECT_EQ(Object::packed(object, std::make_shared<TextSample>()), object);
 }
 
 TEST(Object, becomes_the_struct_of_its_kind) {

@@ -12,6 +12,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -29,6 +30,14 @@ void read_object(std::string_view text) {
   CHECK(again.has_value());
   CHECK((*again)->key() == (*object)->key() && (*again)->uid() == (*object)->uid());
   CHECK((*again)->labels_json() == (*object)->labels_json());
+  // Packed, it is the same object, also when the sample knows the text or a part of it already.
+  const auto sample = std::make_shared<TextSample>();
+  for (std::string_view known : {text.substr(0, text.size() / 2), text, text}) {
+    sample->pack(known);
+    const kube::ObjectRef packed = kube::Object::packed(*object, sample);
+    CHECK(packed->text() == text && packed->key() == (*object)->key());
+    CHECK(packed->labels_json() == (*object)->labels_json());
+  }
   // A tree, when the whole text is valid, agrees with the scan.
   if (Result<json::Document> tree = (*object)->parse()) {
     const json::Value* metadata = tree->root.find("metadata");

@@ -67,6 +67,7 @@ void Informer::apply(ObjectRef object, bool initial) {
   if (options_.transform) {
     object = options_.transform(std::move(object));
   }
+  object = kube::Object::packed(std::move(object), sample_);
   Store::Change change = store_.apply(object);
   if (change.changed) {
     tell({std::move(change.old), std::move(object), initial});

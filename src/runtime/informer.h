@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -33,7 +34,7 @@ struct ObjectChange {
 };
 
 // Keeps a Store in step with the server and tells handlers what changed. One per kind is shared by
-// all controllers of a process.
+// all controllers of a process. What it keeps is packed: objects of one kind resemble each other.
 //   Informer pods(client, kPods, {}); group.spawn(pods.run()); co_await pods.wait_synced();
 class Informer {
  public:
@@ -82,6 +83,8 @@ class Informer {
   InformerOptions options_;
   kube::Watcher watcher_;
   Store store_;
+  // Of the kind's text; kept objects are packed against it.
+  std::shared_ptr<TextSample> sample_ = std::make_shared<TextSample>();
   std::vector<Handler> handlers_;
   std::map<ObjectKey, Expected> expected_;
   std::uint64_t seen_revision_ = 0;

@@ -96,6 +96,21 @@ TEST(Informer, transforms_objects_before_they_are_kept) {
             std::string_view::npos);
 }
 
+TEST(Informer, keeps_a_fraction_of_objects_that_resemble_each_other) {
+  World world;
+  const std::string long_phase = "Pending because " + std::string(4'000, '.');
+  for (int i = 0; i < 20; ++i) {
+    world.service.put(kPods, pod("pod-" + std::to_string(i), long_phase));
+  }
+  world.start();
+  std::size_t bytes = 0;
+  for (const ObjectRef& object : world.informer.store().list()) {
+    bytes += object->memory_bytes();
+    EXPECT_EQ(object->string_at({"status", "phase"}), long_phase);
+  }
+  EXPECT_LT(bytes, 20 * 4'000u / 8);
+}
+
 TEST(Informer, a_reader_waits_for_its_own_write_and_no_longer_than_allowed) {
   World world;
   world.service.put(kPods, pod("a"));

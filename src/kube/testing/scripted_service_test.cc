@@ -45,9 +45,7 @@ TEST_F(ScriptedServiceTest, creates_reads_updates_and_deletes) {
   EXPECT_EQ(
       run(client_.update(kPods, {"a", "x"}, pod("x", R"(,"resourceVersion":"101")"))).error().code,
       ErrorCode::conflict);
-  EXPECT_EQ(run(client_.update(kPods, {"a", "x"}, std::string(changed->text())))
-                .value()
-                ->resource_version(),
+  EXPECT_EQ(run(client_.update(kPods, {"a", "x"}, changed->text())).value()->resource_version(),
             "102")
       << "nothing changed, nothing written";
 

@@ -91,11 +91,12 @@ bool ScriptedService::Target::selects(const Object& object) const {
 
 std::string ScriptedService::Target::text_of(const Object& object) const {
   if (!metadata_only) {
-    return std::string(object.text());
+    return object.text();
   }
+  const std::string text = object.text();
   constexpr std::array<std::string_view, 1> kPaths = {"metadata"};
   std::array<std::string_view, 1> slices;
-  CHECK(json::scan(object.text(), kPaths, slices).has_value());
+  CHECK(json::scan(text, kPaths, slices).has_value());
   return R"({"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":)" +
          std::string(slices[0]) + "}";
 }
