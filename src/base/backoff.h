@@ -3,44 +3,35 @@
 #include "base/env/random.h"
 #include "base/time.h"
 
-#include <algorithm>
-#include <chrono>
-
 namespace codeflare {
 
-// Waits that grow with each failure in a row. A value without a clock: whoever owns it calls next()
-// on failure and reset() on success.
+// `part` of a duration, 0 <= part < 1.
+Duration fraction_of(Duration duration, double part);
+
+// Uniform in [0, min(max, initial * 2^(attempt - 1))]: clients that failed together come back
+// apart.
+Duration full_jitter(Duration initial, Duration max, int attempt, Random& random);
+
+// Waits that grow with each failure and start over after a healthy while. One per thing that can
+// fail: a shared one would let the sick hold back the healthy.
 class Backoff {
  public:
   struct Options {
-    Duration initial = std::chrono::milliseconds(100);
-    double factor = 2;
-    Duration cap = std::chrono::seconds(30);
-    // Up to this part of a wait is taken off at random, so that those who failed together do not
-    // come back together: 0 none, 1 anything between no wait and the whole.
-    double jitter = 0.5;
+    Duration initial = std::chrono::milliseconds(800);
+    Duration max = std::chrono::seconds(30);
+    Duration reset_after = std::chrono::minutes(2);
   };
+  Backoff(Options options, Random& random) : options_(options), random_(random) {}
 
-  Backoff() = default;
-  explicit Backoff(Options options) : options_(options) {}
-
-  Duration next(Random& random) {
-    auto cap = static_cast<double>(options_.cap.count());
-    double whole =
-        failures_ == 0 ? static_cast<double>(options_.initial.count()) : last_ * options_.factor;
-    last_ = std::min(whole, cap);
-    ++failures_;
-    return Duration(static_cast<Duration::rep>(last_ * (1 - options_.jitter * random.fraction())));
-  }
-
-  void reset() { failures_ = 0; }
-  // In a row.
+  // How long to wait after a failure at `now`.
+  Duration next(Instant now);
   int failures() const { return failures_; }
 
  private:
-  Options options_{};
-  double last_ = 0;  // nanoseconds, before jitter
+  Options options_;
+  Random& random_;
   int failures_ = 0;
+  Instant ready_at_{};  // when the last wait was over
 };
 
 }  // namespace codeflare

@@ -5,57 +5,57 @@
 
 #include <gtest/gtest.h>
 
-#include <set>
+#include <chrono>
 
 namespace codeflare {
 namespace {
 
 using namespace std::chrono_literals;
 
-TEST(Backoff, grows_to_the_cap_and_starts_over_after_a_reset) {
-  SimEnv world;
-  Random& random = world.env().random;
-  Backoff backoff({.initial = 100ms, .factor = 3, .cap = 1s, .jitter = 0});
-  EXPECT_EQ(backoff.next(random), 100ms);
-  EXPECT_EQ(backoff.next(random), 300ms);
-  EXPECT_EQ(backoff.next(random), 900ms);
-  EXPECT_EQ(backoff.next(random), 1s);
-  EXPECT_EQ(backoff.next(random), 1s);
-  EXPECT_EQ(backoff.failures(), 5);
-  backoff.reset();
-  EXPECT_EQ(backoff.failures(), 0);
-  EXPECT_EQ(backoff.next(random), 100ms);
-}
-
-TEST(Backoff, jitter_takes_off_up_to_its_part) {
-  SimEnv world;
-  std::set<Duration> waits;
-  for (int i = 0; i < 1000; ++i) {
-    Backoff backoff({.initial = 100ms, .jitter = 0.5});
-    Duration wait = backoff.next(world.env().random);
-    EXPECT_LE(wait, 100ms);
-    EXPECT_GE(wait, 50ms);
-    waits.insert(wait);
+TEST(Backoff, waits_stay_below_a_bound_that_doubles_up_to_the_limit) {
+  SimEnv sim;
+  Random& random = sim.env().random;
+  for (int attempt = 1; attempt < 100; ++attempt) {
+    const auto bound = attempt > 6 ? Duration(30s) : 800ms * (1 << (attempt - 1));
+    for (int i = 0; i < 50; ++i) {
+      const Duration wait = full_jitter(800ms, 30s, attempt, random);
+      EXPECT_GE(wait, Duration::zero());
+      EXPECT_LE(wait, bound) << attempt;
+    }
   }
-  EXPECT_GT(waits.size(), 990u);
-  EXPECT_LT(*waits.begin(), 55ms);
-  EXPECT_GT(*waits.rbegin(), 95ms);
 }
 
-TEST(Backoff, does_not_overflow_after_many_failures) {
-  SimEnv world;
-  Backoff backoff({.initial = 1ms, .factor = 10, .cap = 24h * 365, .jitter = 0});
-  Duration wait{};
-  for (int i = 0; i < 10'000; ++i) {
-    wait = backoff.next(world.env().random);
+TEST(Backoff, an_initial_wait_above_the_limit_is_cut) {
+  SimEnv sim;
+  for (int i = 0; i < 50; ++i) {
+    EXPECT_LE(full_jitter(10s, 2s, 1, sim.env().random), 2s);
   }
-  EXPECT_EQ(wait, 24h * 365);
 }
 
-TEST(Backoff, an_initial_wait_above_the_cap_is_cut) {
-  SimEnv world;
-  Backoff backoff({.initial = 10s, .cap = 2s, .jitter = 0});
-  EXPECT_EQ(backoff.next(world.env().random), 2s);
+TEST(Backoff, the_jitter_spreads_over_the_whole_range) {
+  SimEnv sim;
+  int low = 0;
+  for (int i = 0; i < 1'000; ++i) {
+    low += full_jitter(1s, 1s, 1, sim.env().random) < 250ms ? 1 : 0;
+  }
+  EXPECT_GT(low, 150);
+  EXPECT_LT(low, 350);
+}
+
+TEST(Backoff, starts_over_after_a_healthy_while_only) {
+  SimEnv sim;
+  Backoff backoff({}, sim.env().random);
+  Instant now{1'000s};
+  for (int i = 1; i <= 5; ++i) {
+    now += backoff.next(now) + 1s;
+    EXPECT_EQ(backoff.failures(), i);
+  }
+  now += 90s;
+  now += backoff.next(now);
+  EXPECT_EQ(backoff.failures(), 6);
+  now += 120s;
+  backoff.next(now);
+  EXPECT_EQ(backoff.failures(), 1);
 }
 
 TEST(RateLimiter, lets_a_burst_through_and_then_the_rate) {

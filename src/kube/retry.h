@@ -2,9 +2,9 @@
 
 #include "base/async/sleep.h"
 #include "base/async/task.h"
+#include "base/backoff.h"
 #include "base/env/env.h"
 #include "base/result.h"
-#include "kube/backoff.h"
 
 #include <chrono>
 #include <utility>

@@ -1,6 +1,6 @@
 #include "kube/internal/retry_policy.h"
 
-#include "kube/backoff.h"
+#include "base/backoff.h"
 
 #include <algorithm>
 #include <chrono>

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "base/async/task.h"
+#include "base/backoff.h"
 #include "base/result.h"
-#include "kube/backoff.h"
 #include "kube/watcher.h"
 
 #include <cstdint>

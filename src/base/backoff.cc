@@ -1,11 +1,11 @@
-#include "kube/backoff.h"
+#include "base/backoff.h"
 
 #include "base/async/sleep.h"
 
 #include <algorithm>
 #include <cmath>
 
-namespace codeflare::kube {
+namespace codeflare {
 
 Duration fraction_of(Duration duration, double part) {
   const double count = static_cast<double>(duration.count()) * part;
@@ -31,4 +31,4 @@ Duration Backoff::next(Instant now) {
   return wait;
 }
 
-}  // namespace codeflare::kube
+}  // namespace codeflare
