@@ -1,0 +1,281 @@
+#include "apiserver/housekeeping/garbage_collector.h"
+
+#include "apiserver/kinds/edit.h"
+#include "base/check.h"
+#include "json/parse.h"
+#include "json/write.h"
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+namespace codeflare::apiserver {
+
+namespace {
+
+constexpr std::size_t kWorkers = 16;
+constexpr std::string_view kForeground = "foregroundDeletion";
+constexpr std::string_view kOrphan = "orphan";
+
+// Patches name the version they were made from: who writes in between wins, and we look again.
+void begin_patch(json::Writer& writer, const Object& object) {
+  writer.begin_object().key("metadata").begin_object();
+  writer.member("uid", object.uid());
+  writer.member("resourceVersion", std::to_string(object.revision()));
+}
+
+}  // namespace
+
+GarbageCollector::GarbageCollector(Env env, TaskGroup& group, Logger log, Store& store,
+                                   const Registry& registry, net::HttpService& api)
+    : store_(store),
+      registry_(registry),
+      api_(api),
+      work_(env, group, std::move(log), kWorkers,
+            [this](std::string key) { return look_at(std::move(key)); }) {
+  for (const CollectionId collection : store.collections()) {
+    CHECK(store
+              .visit(collection, {},
+                     [&](const ObjectPtr& object) {
+                       changed(collection, {.op = Write::Op::create, .object = object});
+                       return true;
+                     })
+              .has_value());
+  }
+  store.on_commit(
+      [this](CollectionId collection, const Event& event) { changed(collection, event); });
+}
+
+std::string GarbageCollector::key_of(CollectionId collection, std::string_view ns,
+                                     std::string_view name) {
+  return std::to_string(collection) + "/" + std::string(ns) + "/" + std::string(name);
+}
+
+std::vector<GarbageCollector::Reference> GarbageCollector::references_of(const Object& object) {
+  std::vector<Reference> references;
+  if (object.owner_references().empty()) {
+    return references;
+  }
+  const Result<json::Document> parsed = json::parse(object.owner_references());
+  CHECK(parsed.has_value());
+  for (const json::Value& reference : parsed->root.items()) {
+    references.push_back({.uid = std::string(text_at(reference, "uid")),
+                          .blocks = true_at(reference, "blockOwnerDeletion")});
+  }
+  return references;
+}
+
+bool GarbageCollector::has_finalizer(const Object& object, std::string_view finalizer) {
+  if (!object.is_being_deleted()) {
+    return false;
+  }
+  const Result<json::Document> parsed = json::parse(object.text().view());
+  CHECK(parsed.has_value());
+  return std::ranges::any_of(
+      items_at(object_at(parsed->root, "metadata"), "finalizers"),
+      [&](const json::Value& item) { return item.is_string() && item.as_string() == finalizer; });
+}
+
+void GarbageCollector::index(CollectionId collection, const Object& object, bool add) {
+  for (const Reference& reference : references_of(object)) {
+    Dependent dependent(collection, object.ns(), object.name());
+    if (add) {
+      dependents_[reference.uid].insert(std::move(dependent));
+      continue;
+    }
+    const auto found = dependents_.find(reference.uid);
+    if (found != dependents_.end()) {
+      found->second.erase(dependent);
+      if (found->second.empty()) {
+        dependents_.erase(found);
+      }
+    }
+  }
+}
+
+void GarbageCollector::changed(CollectionId collection, const Event& event) {
+  const bool same_owners = event.before != nullptr && event.op != Write::Op::remove &&
+                           event.before->owner_references() == event.object->owner_references();
+  if (!same_owners) {
+    if (event.before != nullptr) {
+      index(collection, *event.before, false);
+    }
+    if (event.op != Write::Op::remove) {
+      index(collection, *event.object, true);
+    }
+  }
+  // Owners that wait for their dependents to go or to let them go.
+  if (event.before != nullptr && !same_owners) {
+    for (const Reference& reference : references_of(*event.before)) {
+      if (const auto owner = waiting_owners_.find(reference.uid); owner != waiting_owners_.end()) {
+        work_.add(owner->second);
+      }
+    }
+  }
+  const Object& object = *event.object;
+  const std::string uid(object.uid());
+  if (event.op == Write::Op::remove) {
+    waiting_owners_.erase(uid);
+    add_dependents(uid);
+    return;
+  }
+  const std::string key = key_of(collection, object.ns(), object.name());
+  if (has_finalizer(object, kForeground) || has_finalizer(object, kOrphan)) {
+    waiting_owners_[uid] = key;
+    work_.add(key);
+  }
+  if (!same_owners && !object.owner_references().empty()) {
+    const std::vector<Reference> references = references_of(object);
+    if (std::ranges::any_of(references, [&](const Reference& reference) {
+          return waiting_owners_.contains(reference.uid) ||
+                 find_owner(reference, object) == nullptr;
+        })) {
+      work_.add(key);
+    }
+  }
+}
+
+void GarbageCollector::add_dependents(const std::string& uid) {
+  const auto found = dependents_.find(uid);
+  if (found == dependents_.end()) {
+    return;
+  }
+  for (const auto& [collection, ns, name] : found->second) {
+    work_.add(key_of(collection, ns, name));
+  }
+}
+
+ObjectPtr GarbageCollector::find_owner(const Reference& reference, const Object& dependent) const {
+  ObjectPtr owner = store_.find_uid(reference.uid);
+  // A name of another namespace means nothing.
+  return owner != nullptr && (owner->ns().empty() || owner->ns() == dependent.ns()) ? owner
+                                                                                    : nullptr;
+}
+
+Task<Result<void>> GarbageCollector::look_at(std::string key) {
+  const std::size_t first = key.find('/');
+  const std::size_t second = key.find('/', first + 1);
+  CollectionId collection = 0;
+  std::from_chars(key.data(), key.data() + first, collection);
+  const ObjectPtr object =
+      store_.get(collection, key.substr(first + 1, second - first - 1), key.substr(second + 1));
+  // An object of a kind that is not served (its definition has gone) is nobody's to delete.
+  if (object == nullptr || registry_.find(collection) == nullptr) {
+    co_return Result<void>();
+  }
+  Result<void> result;
+  if (has_finalizer(*object, kOrphan)) {
+    result = co_await orphan(collection, object);
+  } else if (has_finalizer(*object, kForeground)) {
+    result = co_await finish_owner(collection, object);
+  } else if (!object->is_being_deleted()) {
+    result = co_await collect(collection, object);
+  }
+  if (!result && result.error().code == ErrorCode::conflict) {
+    work_.add(std::move(key));  // somebody wrote meanwhile: look again
+    co_return Result<void>();
+  }
+  co_return result;
+}
+
+Task<Result<void>> GarbageCollector::finish_owner(CollectionId collection, ObjectPtr owner) {
+  const std::string uid(owner->uid());
+  bool blocked = false;
+  if (const auto found = dependents_.find(uid); found != dependents_.end()) {
+    for (const auto& [dependent_collection, ns, name] : found->second) {
+      const ObjectPtr dependent = store_.get(dependent_collection, ns, name);
+      const std::vector<Reference> references =
+          dependent == nullptr ? std::vector<Reference>() : references_of(*dependent);
+      blocked = blocked || std::ranges::any_of(references, [&](const Reference& reference) {
+                  return reference.uid == uid && reference.blocks;
+                });
+    }
+  }
+  add_dependents(uid);
+  if (blocked) {
+    co_return Result<void>();  // woken when one of them changes
+  }
+  co_return co_await drop_finalizer(collection, std::move(owner), std::string(kForeground));
+}
+
+Task<Result<void>> GarbageCollector::orphan(CollectionId collection, ObjectPtr owner) {
+  const std::string uid(owner->uid());
+  std::vector<Dependent> dependents;
+  if (const auto found = dependents_.find(uid); found != dependents_.end()) {
+    dependents.assign(found->second.begin(), found->second.end());
+  }
+  for (const auto& [dependent_collection, ns, name] : dependents) {
+    const ObjectPtr dependent = store_.get(dependent_collection, ns, name);
+    if (dependent != nullptr) {
+      CO_TRY(co_await drop_references(dependent_collection, dependent, {uid}));
+    }
+  }
+  co_return co_await drop_finalizer(collection, std::move(owner), std::string(kOrphan));
+}
+
+Task<Result<void>> GarbageCollector::collect(CollectionId collection, ObjectPtr object) {
+  std::size_t solid = 0;
+  bool waited_for = false;
+  std::set<std::string> gone;
+  for (const Reference& reference : references_of(*object)) {
+    const ObjectPtr owner = find_owner(reference, *object);
+    const bool waiting = owner != nullptr && has_finalizer(*owner, kForeground);
+    waited_for = waited_for || waiting;
+    if (owner == nullptr || waiting) {
+      gone.insert(reference.uid);
+    } else {
+      ++solid;
+    }
+  }
+  if (gone.empty()) {
+    co_return Result<void>();
+  }
+  if (solid > 0) {
+    co_return co_await drop_references(collection, object, std::move(gone));
+  }
+  const ResourcePtr resource = registry_.find(collection);
+  const bool has_dependents = dependents_.contains(object->uid());
+  std::string policy = waited_for && has_dependents ? "Foreground" : "Background";
+  co_return co_await api_.remove(internal::path_of(*resource, object->ns(), object->name()),
+                                 std::string(object->uid()), std::move(policy));
+}
+
+Task<Result<void>> GarbageCollector::drop_references(CollectionId collection, ObjectPtr object,
+                                                     std::set<std::string> uids) {
+  const Result<json::Document> parsed = json::parse(object->owner_references());
+  CHECK(parsed.has_value());
+  std::string patch;
+  json::Writer writer(patch);
+  begin_patch(writer, *object);
+  writer.key("ownerReferences").begin_array();
+  for (const json::Value& reference : parsed->root.items()) {
+    if (!uids.contains(std::string(text_at(reference, "uid")))) {
+      writer.value(reference);
+    }
+  }
+  writer.end_array().end_object().end_object();
+  const ResourcePtr resource = registry_.find(collection);
+  co_return co_await api_.merge_patch(internal::path_of(*resource, object->ns(), object->name()),
+                                      std::move(patch));
+}
+
+Task<Result<void>> GarbageCollector::drop_finalizer(CollectionId collection, ObjectPtr object,
+                                                    std::string finalizer) {
+  const Result<json::Document> parsed = json::parse(object->text().view());
+  CHECK(parsed.has_value());
+  std::string patch;
+  json::Writer writer(patch);
+  begin_patch(writer, *object);
+  writer.key("finalizers").begin_array();
+  for (const json::Value& item : items_at(object_at(parsed->root, "metadata"), "finalizers")) {
+    if (item.is_string() && item.as_string() != finalizer) {
+      writer.value(item);
+    }
+  }
+  writer.end_array().end_object().end_object();
+  const ResourcePtr resource = registry_.find(collection);
+  co_return co_await api_.merge_patch(internal::path_of(*resource, object->ns(), object->name()),
+                                      std::move(patch));
+}
+
+}  // namespace codeflare::apiserver

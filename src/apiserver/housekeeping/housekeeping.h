@@ -1,0 +1,71 @@
+#pragma once
+
+#include "apiserver/housekeeping/address_admission.h"
+#include "apiserver/housekeeping/namespace_admission.h"
+#include "apiserver/housekeeping/pod_admission.h"
+#include "apiserver/housekeeping/quota_keeper.h"
+#include "apiserver/registry/registry.h"
+#include "apiserver/request/admission.h"
+#include "apiserver/store/store.h"
+#include "base/async/task.h"
+#include "base/env/env.h"
+#include "base/log.h"
+#include "net/http.h"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace codeflare::apiserver {
+
+// What upstream's admission plugins and controllers do that users rely on even without any
+// workload controller. First the rules, which the pipeline asks; then, when the pipeline is there,
+// what works through it:
+//   HousekeepingRules rules(env, store, registry);
+//   ApiService service({.admission = rules.all(), ...});
+//   Housekeeping housekeeping(env, log, store, registry, rules, in_process, {...});
+//   CO_TRY(co_await housekeeping.bootstrap());
+class HousekeepingRules {
+ public:
+  HousekeepingRules(Env env, Store& store, const Registry& registry);
+
+  // In the order in which they have to be asked; quota is the last.
+  std::vector<Admission*> all() { return {&namespaces_, &pods_, &addresses_, &quota_}; }
+
+ private:
+  friend class Housekeeping;
+  std::function<void(const std::string&, const std::string&)> quota_changed_;
+  NamespaceAdmission namespaces_;
+  PodAdmission pods_;
+  AddressAdmission addresses_;
+  QuotaKeeper quota_;
+};
+
+class Housekeeping {
+ public:
+  struct Options {
+    std::string ca_pem{};
+    // Where the API server listens, for the `kubernetes` Service.
+    std::string address = "127.0.0.1";
+    std::uint16_t port = 6443;
+    Duration event_time_to_live = std::chrono::hours(1);
+  };
+  // `api` is the server's own pipeline under an identity that may do everything.
+  Housekeeping(Env env, Logger log, Store& store, const Registry& registry,
+               HousekeepingRules& rules, net::HttpService& api, Options options);
+  ~Housekeeping();
+
+  // The objects that every cluster has: namespaces, priority classes, the `kubernetes` Service.
+  Task<Result<void>> bootstrap();
+  // Nothing waits to be done.
+  bool idle() const;
+  Task<void> close();
+
+ private:
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace codeflare::apiserver

@@ -1,0 +1,249 @@
+#include "apiserver/housekeeping/housekeeping.h"
+#include "apiserver/kinds/edit.h"
+#include "apiserver/kinds/strategies.h"
+#include "apiserver/store/testing/store_world.h"
+#include "json/parse.h"
+#include "json/write.h"
+#include "model/status.h"
+
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace codeflare::apiserver {
+namespace {
+
+// A store, what is served, and the rules in front of it; writes go through the rules as the
+// pipeline would send them.
+class RulesWorld {
+ public:
+  RulesWorld() {
+    add_builtin_resources(
+        registry, [&](std::string_view name) { return world.store().collection(name); },
+        [](Resource& resource) {
+          resource.strategy = builtin_strategy(resource.group, resource.plural);
+        });
+    rules.emplace(world.env(), world.store(), registry);
+  }
+
+  // The message of the refusal; "ok" when it was committed. `hold` leaves the write on its way.
+  std::string create(std::string_view group, std::string_view plural, std::string_view key,
+                     std::string_view json, bool hold = false) {
+    const ResourcePtr resource = registry.find(group, plural);
+    const std::size_t slash = key.find('/');
+    const std::string ns(slash == std::string_view::npos ? "" : key.substr(0, slash));
+    const std::string name(slash == std::string_view::npos ? key : key.substr(slash + 1));
+    json::Document document = *json::parse(json);
+    json::Arena& arena = document.arena;
+    json::Value& metadata = make_object(arena, document.root, "metadata");
+    metadata.set(arena, "name", json::Value::string(arena, name));
+    metadata.set(arena, "uid", json::Value::string(arena, "uid-" + std::string(key)));
+    if (!ns.empty()) {
+      metadata.set(arena, "namespace", json::Value::string(arena, ns));
+    }
+    WriteContext context{
+        .arena = arena, .now = {}, .subresource = {}, .warnings = nullptr, .user = &user};
+    resource->strategy->set_defaults(context, document.root);
+    AdmissionRequest request{.user = user,
+                             .resource = *resource,
+                             .ns = ns,
+                             .name = name,
+                             .object = &document.root,
+                             .context = context};
+    Result<void> verdict;
+    for (Admission* rule : rules->all()) {
+      verdict = verdict ? rule->mutate(request) : verdict;
+    }
+    for (Admission* rule : rules->all()) {
+      verdict = verdict ? rule->validate(request) : verdict;
+    }
+    if (verdict && hold) {
+      for (auto& finish : request.on_finish) {
+        on_their_way.push_back(std::move(finish));
+      }
+      return "ok";
+    }
+    if (verdict) {
+      EXPECT_TRUE(world.commit({.collection = resource->collection,
+                                .ns = ns,
+                                .name = name,
+                                .text = json::to_text(document.root)}));
+      last = json::to_text(document.root);
+    }
+    for (auto& finish : request.on_finish) {
+      finish(verdict.has_value());
+    }
+    return verdict ? "ok" : verdict.error().message;
+  }
+
+  void remove(std::string_view plural, std::string_view ns, std::string_view name) {
+    const CollectionId id = world.store().collection(plural);
+    EXPECT_TRUE(world.commit(world.removal(world.store().get(id, ns, name))));
+  }
+
+  std::string used(std::string_view resource) {
+    const QuotaKeeper::Status* status = quota().status("a", "q");
+    return status == nullptr ? "no quota" : status->used.get(resource).to_string();
+  }
+  QuotaKeeper& quota() { return *dynamic_cast<QuotaKeeper*>(rules->all().back()); }
+
+  StoreWorld world;
+  Registry registry;
+  std::optional<HousekeepingRules> rules;
+  User user{.name = "u"};
+  std::string last;
+  std::vector<std::function<void(bool)>> on_their_way;
+};
+
+constexpr std::string_view kPod = R"({"spec":{"containers":[{"name":"c","image":"x:1",
+    "resources":{"requests":{"cpu":"1"},"limits":{"cpu":"1"}}}]}})";
+
+TEST(NamespaceAdmission, refuses_what_has_no_home) {
+  RulesWorld w;
+  EXPECT_EQ(w.create("", "pods", "a/p", kPod), "namespaces \"a\" not found");
+  EXPECT_EQ(w.create("", "namespaces", "a", "{}"), "ok");
+  EXPECT_EQ(w.create("", "pods", "a/p", kPod), "ok");
+}
+
+TEST(PodAdmission, gives_pods_their_priority_and_patience) {
+  RulesWorld w;
+  w.create("", "namespaces", "a", "{}");
+  EXPECT_EQ(w.create("", "pods", "a/p", kPod), "ok");
+  json::Document pod = *json::parse(w.last);
+  EXPECT_EQ(json::to_text(*pod.root.get({"spec", "priority"})), "0");
+  EXPECT_EQ(pod.root.get({"spec", "tolerations"})->size(), 2u);
+  EXPECT_EQ(w.create("", "pods", "a/q", R"({"spec":{"priorityClassName":"high","containers":[]}})"),
+            "pods \"q\" is forbidden: no PriorityClass with name high was found");
+  EXPECT_EQ(w.create("scheduling.k8s.io", "priorityclasses", "high", R"({"value":7})"), "ok");
+  EXPECT_EQ(w.create("", "pods", "a/q", R"({"spec":{"priorityClassName":"high","containers":[]}})"),
+            "ok");
+  pod = *json::parse(w.last);
+  EXPECT_EQ(json::to_text(*pod.root.get({"spec", "priority"})), "7");
+}
+
+TEST(PodAdmission, knows_one_default_class_only) {
+  RulesWorld w;
+  w.create("", "namespaces", "a", "{}");
+  EXPECT_EQ(w.create("scheduling.k8s.io", "priorityclasses", "usual",
+                     R"({"value":3,"globalDefault":true})"),
+            "ok");
+  EXPECT_EQ(w.create("", "pods", "a/p", kPod), "ok");
+  const json::Document pod = *json::parse(w.last);
+  EXPECT_EQ(text_at(*pod.root.find("spec"), "priorityClassName"), "usual");
+  EXPECT_EQ(w.create("scheduling.k8s.io", "priorityclasses", "other",
+                     R"({"value":4,"globalDefault":true})"),
+            "priorityclasses.scheduling.k8s.io \"other\" is forbidden: PriorityClass usual is "
+            "already marked as default. Only one default can exist");
+}
+
+TEST(AddressAdmission, gives_each_service_an_address_of_its_own) {
+  RulesWorld w;
+  w.create("", "namespaces", "a", "{}");
+  std::set<std::string> seen;
+  for (int i = 0; i < 100; ++i) {
+    ASSERT_EQ(w.create("", "services", "a/s" + std::to_string(i),
+                       R"({"spec":{"type":"NodePort","ports":[{"port":80}]}})"),
+              "ok");
+    const json::Document service = *json::parse(w.last);
+    const json::Value& spec = *service.root.find("spec");
+    EXPECT_TRUE(text_at(spec, "clusterIP").starts_with("10."));
+    EXPECT_EQ(json::to_text(*spec.find("ipFamilies")), R"(["IPv4"])");
+    EXPECT_TRUE(seen.emplace(text_at(spec, "clusterIP")).second);
+    EXPECT_TRUE(
+        seen.insert(json::to_text(*spec.find("ports")->items()[0].find("nodePort"))).second);
+  }
+}
+
+TEST(AddressAdmission, gives_a_taken_address_back_only_when_its_service_goes) {
+  RulesWorld w;
+  w.create("", "namespaces", "a", "{}");
+  const std::string service = R"({"spec":{"clusterIP":"10.96.0.9","ports":[{"port":80}]}})";
+  EXPECT_EQ(w.create("", "services", "a/s", service), "ok");
+  EXPECT_EQ(w.create("", "services", "a/t", service),
+            "Service \"t\" is invalid: spec.clusterIPs: Invalid value: [\"10.96.0.9\"]: failed to "
+            "allocate IP 10.96.0.9: provided IP is already allocated");
+  w.remove("services", "a", "s");
+  EXPECT_EQ(w.create("", "services", "a/t", service), "ok");
+  EXPECT_TRUE(w.create("", "services", "a/u", R"({"spec":{"clusterIP":"1.2.3.4"}})")
+                  .contains("not in the valid range"));
+  EXPECT_EQ(w.create("", "services", "a/h", R"({"spec":{"clusterIP":"None"}})"), "ok");
+  EXPECT_EQ(w.create("", "services", "a/i", R"({"spec":{"clusterIP":"None"}})"), "ok");
+}
+
+TEST(AddressAdmission, holds_an_address_for_a_service_on_its_way) {
+  RulesWorld w;
+  w.create("", "namespaces", "a", "{}");
+  const std::string service = R"({"spec":{"clusterIP":"10.96.0.9","ports":[{"port":80}]}})";
+  EXPECT_EQ(w.create("", "services", "a/s", service, true), "ok");
+  EXPECT_NE(w.create("", "services", "a/t", service), "ok");
+  for (const auto& finish : w.on_their_way) {
+    finish(false);
+  }
+  EXPECT_EQ(w.create("", "services", "a/t", service), "ok");
+}
+
+TEST(QuotaKeeper, never_lets_a_namespace_exceed_its_quota) {
+  RulesWorld w;
+  w.create("", "namespaces", "a", "{}");
+  EXPECT_EQ(w.create("", "resourcequotas", "a/q", R"({"spec":{"hard":{"cpu":"2","pods":"5"}}})"),
+            "ok");
+  EXPECT_EQ(w.create("", "pods", "a/p1", kPod), "ok");
+  EXPECT_EQ(w.create("", "pods", "a/p2", kPod), "ok");
+  EXPECT_EQ(w.create("", "pods", "a/p3", kPod),
+            "pods \"p3\" is forbidden: exceeded quota: q, requested: cpu=1, used: cpu=2, limited: "
+            "cpu=2");
+  EXPECT_EQ(w.used("cpu"), "2");
+  EXPECT_EQ(w.used("pods"), "2");
+  w.remove("pods", "a", "p1");
+  EXPECT_EQ(w.used("cpu"), "1");
+  EXPECT_EQ(w.create("", "pods", "a/p3", kPod), "ok");
+}
+
+TEST(QuotaKeeper, counts_pods_on_their_way) {
+  RulesWorld w;
+  w.create("", "namespaces", "a", "{}");
+  w.create("", "resourcequotas", "a/q", R"({"spec":{"hard":{"pods":"1"}}})");
+  EXPECT_EQ(w.create("", "pods", "a/p1", kPod, true), "ok");
+  EXPECT_NE(w.create("", "pods", "a/p2", kPod), "ok");
+  for (const auto& finish : w.on_their_way) {
+    finish(false);
+  }
+  EXPECT_EQ(w.create("", "pods", "a/p2", kPod), "ok");
+}
+
+TEST(QuotaKeeper, wants_containers_to_say_what_it_bounds) {
+  RulesWorld w;
+  w.create("", "namespaces", "a", "{}");
+  w.create("", "resourcequotas", "a/q", R"({"spec":{"hard":{"limits.memory":"1Gi"}}})");
+  EXPECT_EQ(w.create("", "pods", "a/p", kPod),
+            "pods \"p\" is forbidden: failed quota: q: must specify limits.memory for: c");
+}
+
+TEST(QuotaKeeper, counts_any_kind_and_what_was_there_before_it) {
+  RulesWorld w;
+  w.create("", "namespaces", "a", "{}");
+  w.create("", "configmaps", "a/c", "{}");
+  w.create("", "resourcequotas", "a/q",
+           R"({"spec":{"hard":{"configmaps":"2","count/jobs.batch":"0"}}})");
+  EXPECT_EQ(w.used("configmaps"), "1");
+  EXPECT_EQ(w.create("", "configmaps", "a/d", "{}"), "ok");
+  EXPECT_NE(w.create("", "configmaps", "a/e", "{}"), "ok");
+  EXPECT_EQ(w.create("batch", "jobs", "a/j", "{}"),
+            "jobs.batch \"j\" is forbidden: exceeded quota: q, requested: count/jobs.batch=1, "
+            "used: count/jobs.batch=0, limited: count/jobs.batch=0");
+}
+
+TEST(QuotaKeeper, scopes_choose_pods) {
+  RulesWorld w;
+  w.create("", "namespaces", "a", "{}");
+  w.create("", "resourcequotas", "a/q",
+           R"({"spec":{"hard":{"pods":"0"},"scopes":["BestEffort"]}})");
+  EXPECT_EQ(w.create("", "pods", "a/p", kPod), "ok");
+  EXPECT_NE(w.create("", "pods", "a/b", R"({"spec":{"containers":[{"name":"c","image":"x"}]}})"),
+            "ok");
+}
+
+}  // namespace
+}  // namespace codeflare::apiserver
