@@ -1,0 +1,205 @@
+#include "apiserver/identity/pki.h"
+
+#include "base/async/sleep.h"
+#include "base/async/task_group.h"
+#include "base/env/sim_env.h"
+#include "base/log_capture.h"
+#include "net/testing/certificates.h"
+#include "net/testing/loopback.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace codeflare::apiserver {
+namespace {
+
+using namespace std::chrono_literals;
+constexpr auto kDay = 24h;
+
+class PkiTest : public testing::Test {
+ protected:
+  Env env() { return sim_.env(); }
+  static std::string path(std::string_view name) { return join_path("/data", name); }
+  template <typename T>
+  T wait(Task<T> task) {
+    return run(env().loop, std::move(task)).value();
+  }
+  Result<std::unique_ptr<Pki>> open(std::vector<std::string> names = {}) {
+    return wait(Pki::open(env(), {.directory = path("pki"), .names = std::move(names)},
+                          capture_.logger(env().clock)));
+  }
+  std::string read(std::string_view name) {
+    return env().files.read(path("pki/" + std::string(name))).value_or("(missing)");
+  }
+  void pass(Duration time) { ASSERT_TRUE(wait(sleep_for(time))); }
+
+  SimEnv sim_;
+  LogCapture capture_;
+};
+
+TEST_F(PkiTest, makes_everything_at_the_first_start_and_keeps_it) {
+  auto first = open();
+  ASSERT_TRUE(first) << first.error().to_string();
+  EXPECT_EQ(env().files.info(path("pki"))->mode & 0777u, 0700u);
+  for (const char* key : {"ca.key", "sa.key", "apiserver.key", "admin.key"}) {
+    EXPECT_EQ(env().files.info(path(std::string("pki/") + key))->mode & 0777u, 0600u) << key;
+    EXPECT_TRUE(read(key).contains("PRIVATE KEY")) << key;
+  }
+  auto second = open();
+  ASSERT_TRUE(second) << second.error().to_string();
+  EXPECT_EQ((*second)->authority_pem(), (*first)->authority_pem());
+  EXPECT_EQ((*second)->tls().certificate_pem, (*first)->tls().certificate_pem);
+  EXPECT_EQ((*second)->tls().key_pem, (*first)->tls().key_pem);
+  EXPECT_EQ((*second)->admin().certificate_pem, (*first)->admin().certificate_pem);
+  EXPECT_EQ((*second)->signing_key().id(), (*first)->signing_key().id());
+  EXPECT_FALSE(*wait((*second)->renew()));
+  for (const std::string& line : capture_.lines()) {
+    EXPECT_FALSE(line.contains("BEGIN")) << line;
+  }
+}
+
+TEST_F(PkiTest, a_new_name_gets_a_new_serving_certificate) {
+  auto first = open();
+  ASSERT_TRUE(first);
+  auto second = open({"192.0.2.7", "api.example.test", "0.0.0.0", "127.0.0.1"});
+  ASSERT_TRUE(second) << second.error().to_string();
+  EXPECT_NE((*second)->tls().certificate_pem, (*first)->tls().certificate_pem);
+  EXPECT_EQ((*second)->admin().certificate_pem, (*first)->admin().certificate_pem);
+  EXPECT_EQ((*second)->authority_pem(), (*first)->authority_pem());
+  auto third = open({"api.example.test"});
+  EXPECT_EQ((*third)->tls().certificate_pem, (*second)->tls().certificate_pem);
+  auto bad = open({"a,DNS:evil"});
+  ASSERT_FALSE(bad);
+  EXPECT_EQ(bad.error().message, "\"a,DNS:evil\" is neither a DNS name nor an address");
+}
+
+TEST_F(PkiTest, damage_is_repaired_where_nothing_is_lost_and_named_where_it_is) {
+  auto first = open();
+  ASSERT_TRUE(first);
+  // What the authority signed stays good although its certificate is a new one.
+  ASSERT_TRUE(env().files.remove(path("pki/ca.crt")));
+  ASSERT_TRUE(env().files.write(path("pki/apiserver.key"), read("admin.key")));
+  ASSERT_TRUE(env().files.write(path("pki/apiserver.crt"), "torn"));
+  auto second = open();
+  ASSERT_TRUE(second) << second.error().to_string();
+  EXPECT_NE((*second)->authority_pem(), (*first)->authority_pem());
+  EXPECT_EQ((*second)->admin().certificate_pem, (*first)->admin().certificate_pem);
+  EXPECT_NE((*second)->tls().certificate_pem, (*first)->tls().certificate_pem);
+
+  std::string key = read("ca.key");
+  std::string secret = key.substr(40, 20);
+  ASSERT_TRUE(env().files.write(path("pki/ca.key"), read("sa.key")));
+  auto foreign = open();
+  ASSERT_FALSE(foreign);
+  EXPECT_EQ(foreign.error().message,
+            path("pki/ca.key") + " does not belong to " + path("pki/ca.crt"));
+  ASSERT_TRUE(env().files.write(path("pki/ca.key"), key.substr(0, 100)));
+  auto torn = open();
+  ASSERT_FALSE(torn);
+  EXPECT_TRUE(torn.error().message.contains("ca.key")) << torn.error().message;
+  EXPECT_FALSE(torn.error().message.contains(secret));
+  ASSERT_TRUE(env().files.remove(path("pki/ca.key")));
+  auto gone = open();
+  ASSERT_FALSE(gone);
+  EXPECT_TRUE(gone.error().message.contains("ca.key is missing")) << gone.error().message;
+}
+
+TEST_F(PkiTest, the_kubeconfig_is_for_the_owner_alone) {
+  auto pki = open();
+  ASSERT_TRUE(pki);
+  ASSERT_TRUE(wait((*pki)->write_admin_kubeconfig(path("admin.kubeconfig"), "https://[::1]:6443")));
+  EXPECT_EQ(env().files.info(path("admin.kubeconfig"))->mode & 0777u, 0600u);
+  std::string text = *env().files.read(path("admin.kubeconfig"));
+  EXPECT_TRUE(text.contains("    server: \"https://[::1]:6443\"\n")) << text;
+  EXPECT_TRUE(text.contains("\ncurrent-context: codeflare\n"));
+}
+
+TEST_F(PkiTest, certificates_are_renewed_a_month_before_they_end) {
+  auto first = open();
+  ASSERT_TRUE(first);
+  std::string serving = (*first)->tls().certificate_pem;
+  pass(334 * kDay);
+  EXPECT_FALSE(*wait((*first)->renew()));
+  pass(2 * kDay);
+  EXPECT_TRUE(*wait((*first)->renew()));
+  EXPECT_NE((*first)->tls().certificate_pem, serving);
+  pass(3290 * kDay);
+  auto later = open();
+  ASSERT_TRUE(later);
+  EXPECT_NE((*later)->authority_pem(), (*first)->authority_pem());
+  EXPECT_EQ((*later)->signing_key().id(), (*first)->signing_key().id());
+}
+
+TEST_F(PkiTest, a_running_server_is_handed_the_renewed_certificate) {
+  auto pki = open();
+  ASSERT_TRUE(pki);
+  ASSERT_TRUE(wait((*pki)->write_admin_kubeconfig(path("admin.kubeconfig"), "https://x")));
+  std::string kubeconfig = *env().files.read(path("admin.kubeconfig"));
+  std::string serving = (*pki)->tls().certificate_pem;
+  std::vector<std::string> handed;
+  TaskGroup group(env().loop);
+  group.spawn((*pki)->keep_renewed(
+      [&](const net::TlsServerOptions& tls) { handed.push_back(tls.certificate_pem); }));
+  pass(330 * kDay);
+  EXPECT_TRUE(handed.empty());
+  pass(10 * kDay);
+  ASSERT_EQ(handed.size(), 1u);
+  EXPECT_NE(handed[0], serving);
+  EXPECT_NE(*env().files.read(path("admin.kubeconfig")), kubeconfig);
+  ASSERT_TRUE(run(env().loop, group.close()));
+}
+
+// Says who called, as the server sees it.
+Task<Result<net::Response>> whoami(net::Request request) {
+  std::string text = request.peer->foreign_certificate ? "foreign" : "nobody";
+  if (const auto& certificate = request.peer->certificate) {
+    text = certificate->common_name;
+    for (const std::string& organization : certificate->organizations) {
+      text += '/' + organization;
+    }
+  }
+  co_return net::make_response(200, "text/plain", Bytes::from(text));
+}
+
+TEST(Pki, clients_are_known_by_the_certificates_it_issues) {
+  net::testing::RealWorld world;
+  std::string directory = join_path(testing::TempDir(), "pki_test." + world.env().random.uuid());
+  LogCapture capture;
+  auto pki = world.run(
+      Pki::open(world.env(), {.directory = directory}, capture.logger(world.env().clock)));
+  ASSERT_TRUE(pki) << pki.error().to_string();
+  EXPECT_EQ(world.env().files.info(directory)->mode & 0777u, 0700u);
+  EXPECT_EQ(world.env().files.info(join_path(directory, "ca.key"))->mode & 0777u, 0600u);
+  auto robot = (*pki)->issue_client({.user = "system:node:n1", .groups = {"system:nodes", "x"}});
+  ASSERT_TRUE(robot);
+  net::testing::CertificateAuthority other("codeflare-ca");
+  net::testing::Identity foreign =
+      other.issue({.common_name = "kubernetes-admin", .organizations = {"system:masters"}});
+
+  net::testing::Loopback loopback(whoami, {.tls = (*pki)->tls()},
+                                  {.tls = {.ca_bundle_pem = (*pki)->authority_pem()}});
+  auto ask = [&](const std::string& certificate, const std::string& key, std::string name = {}) {
+    auto client = loopback.new_client({.tls = {.ca_bundle_pem = (*pki)->authority_pem(),
+                                               .certificate_pem = certificate,
+                                               .key_pem = key,
+                                               .server_name = std::move(name)}},
+                                      "127.0.0.1", true);
+    Result<net::Response> response = loopback.world().run(client->send({}));
+    return response ? loopback.read(*response).value_or("lost") : response.error().to_string();
+  };
+  EXPECT_EQ(ask((*pki)->admin().certificate_pem, (*pki)->admin().key_pem.reveal()),
+            "kubernetes-admin/system:masters");
+  EXPECT_EQ(ask(robot->certificate_pem, robot->key_pem.reveal()), "system:node:n1/system:nodes/x");
+  EXPECT_EQ(ask("", ""), "nobody");
+  EXPECT_EQ(ask(foreign.certificate_pem, foreign.key_pem), "foreign");
+  for (const char* name : {"localhost", "kubernetes", "kubernetes.default.svc.cluster.local"}) {
+    EXPECT_EQ(ask("", "", name), "nobody") << name;
+  }
+  EXPECT_NE(ask("", "", "kubernetes.example"), "nobody");
+  EXPECT_TRUE(world.env().files.remove_all(directory));
+}
+
+}  // namespace
+}  // namespace codeflare::apiserver
