@@ -71,10 +71,6 @@ std::string missing_role_text(std::string_view kind, std::string_view name) {
          (".rbac.authorization.k8s.io " + quote(name) + " not found");
 }
 
-bool is_master(const User& user) {
-  return std::ranges::find(user.groups, kAdminGroup) != user.groups.end();
-}
-
 }  // namespace
 
 RbacPolicy::RbacPolicy() : impl_(std::make_unique<Impl>()) {}
@@ -129,7 +125,7 @@ void RbacPolicy::remove(RbacKind kind, std::string_view ns, std::string_view nam
 }
 
 Authorizer::Decision RbacPolicy::authorize(const User& user, const Access& access) const {
-  if (is_master(user)) {
+  if (user.is_admin()) {
     return {.allowed = true};
   }
   Decision decision;
