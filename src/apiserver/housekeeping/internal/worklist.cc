@@ -1,11 +1,19 @@
 #include "apiserver/housekeeping/internal/worklist.h"
 
 #include "base/async/sleep.h"
+#include "base/backoff.h"
 
 #include <algorithm>
 #include <utility>
 
 namespace codeflare::apiserver::internal {
+
+namespace {
+
+constexpr Duration kFirstWait = std::chrono::milliseconds(50);
+constexpr Duration kLongestWait = std::chrono::seconds(10);
+
+}  // namespace
 
 Worklist::Worklist(Env env, TaskGroup& group, Logger log, std::size_t workers_max, Handler handler)
     : env_(env),
@@ -47,9 +55,9 @@ Task<void> Worklist::handle(std::string key) {
   Result<void> result = co_await handler_(key);
   running_.erase(key);
   if (result) {
-    failing_.erase(key);
+    failures_.erase(key);
   } else if (result.error().code != ErrorCode::cancelled) {
-    const Duration wait = failing_[key].next(env_.random);
+    const Duration wait = full_jitter(kFirstWait, kLongestWait, ++failures_[key], env_.random);
     log_.warn("will be tried again",
               {{"key", key}, {"error", result.error().to_string()}, {"after", wait}});
     add_after(key, wait);

@@ -2,7 +2,6 @@
 
 #include "base/async/task.h"
 #include "base/async/task_group.h"
-#include "base/backoff.h"
 #include "base/env/env.h"
 #include "base/log.h"
 #include "base/result.h"
@@ -42,7 +41,7 @@ class Worklist {
   Handler handler_;
   std::set<std::string> waiting_;
   std::set<std::string> running_;
-  std::map<std::string, Backoff> failing_;
+  std::map<std::string, int> failures_;  // in a row
 };
 
 }  // namespace codeflare::apiserver::internal
