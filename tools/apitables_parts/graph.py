@@ -36,7 +36,7 @@ _OPENAPI_TYPES = {
     "boolean": "boolean", "integer": "integer", "number": "number", "string": "string", "time": "string",
     "micro_time": "string", "duration": "string", "bytes": "string", "structure": "object", "map": "object", "list": "array",
 }
-_WIRE_TYPES = {"varint": "varint", "bytes": "length", "fixed64": "fixed64", "fixed32": "fixed32"}
+_WIRE_TYPES = {"boolean": "varint", "integer": "varint", "number": "fixed64"}
 _ZERO = (None, "", 0, False, [], {})
 
 
@@ -150,7 +150,8 @@ class Graph:
                 raise GraphError(f"{type_id}: {go_field.name} inlines messages but has no number itself")
             fields += [dataclasses.replace(f, wire=dataclasses.replace(f.wire, number=0)) for f in nested]
             if numbered:
-                inlined.append(Field("", self._structure_node(inner), self._wire(go_field, pointer=False, omit=True)))
+                node = self._structure_node(inner)
+                inlined.append(Field("", node, self._wire(go_field, node, pointer=False, omit=True)))
         return fields, inlined
 
     def _field(self, type_id, go_field, name, options, definition):
@@ -169,19 +170,19 @@ class Graph:
         # A structure that is no pointer has no empty value for Go's JSON.
         is_structure = not pointer and (node.shape == "structure" or self._is_special(declared))
         omit = "omitzero" in options or ("omitempty" in options and not is_structure)
-        wire = self._wire(go_field, pointer, omit)
+        wire = self._wire(go_field, node, pointer, omit)
         return Field(name, self._refine(node, prop, go_field, wire), wire, required)
 
     def _is_special(self, declared):
         name, _ = self._packages.resolve(declared)
         return name in _SPECIAL
 
-    def _wire(self, go_field, pointer, omit):
+    def _wire(self, go_field, node, pointer, omit):
+        # The type that the tag names is often wrong (the generator does not need it); the number is right.
+        element = node.items if node.shape == "list" else node
+        wire_type = _WIRE_TYPES.get(element.shape, "length")
         tag = go_field.tags.get("protobuf")
-        if tag is None:
-            return Wire(0, "length", pointer, omit)
-        wire_type, number = tag.split(",")[:2]
-        return Wire(int(number), _WIRE_TYPES[wire_type], pointer, omit)
+        return Wire(int(tag.split(",")[1]) if tag else 0, wire_type, pointer, omit)
 
     def _node(self, expression, place):
         name, resolved = self._packages.resolve(expression)

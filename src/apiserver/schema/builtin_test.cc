@@ -10,17 +10,12 @@
 namespace codeflare::apiserver::schema {
 namespace {
 
-const Field* find_field(const Node& node, std::string_view name) {
-  auto found = std::ranges::find(node.fields, name, &Field::name);
-  return found == node.fields.end() ? nullptr : &*found;
-}
-
 // The node at a path of field names below a kind; lists and maps are entered without a word.
 const Node* at(const Node* node, std::initializer_list<std::string_view> path) {
   for (std::string_view name : path) {
     while (node != nullptr && node->shape != Shape::structure) node = node->items;
     if (node == nullptr) return nullptr;
-    const Field* field = find_field(*node, name);
+    const Field* field = node->find(name);
     node = field == nullptr ? nullptr : field->node;
   }
   return node;
@@ -87,8 +82,8 @@ TEST(Builtin, kinds_are_sorted_and_complete) {
   for (const BuiltinKind& kind : builtin_kinds()) {
     ASSERT_NE(kind.schema, nullptr) << kind.kind;
     EXPECT_EQ(kind.schema->shape, Shape::structure) << kind.kind;
-    EXPECT_NE(find_field(*kind.schema, "apiVersion"), nullptr) << kind.kind;
-    EXPECT_NE(find_field(*kind.schema, "kind"), nullptr) << kind.kind;
+    EXPECT_NE(kind.schema->find("apiVersion"), nullptr) << kind.kind;
+    EXPECT_NE(kind.schema->find("kind"), nullptr) << kind.kind;
     EXPECT_EQ(find_builtin(kind.group, kind.version, kind.kind), kind.schema) << kind.kind;
   }
 }
@@ -115,10 +110,10 @@ TEST(Builtin, every_node_is_well_formed) {
 TEST(Builtin, keys_of_lists_are_fields_of_their_elements) {
   for (const Node* node : all_nodes()) {
     for (std::string_view key : node->map_keys) {
-      EXPECT_NE(find_field(*node->items, key), nullptr) << node->items->type_name << '.' << key;
+      EXPECT_NE(node->items->find(key), nullptr) << node->items->type_name << '.' << key;
     }
     if (!node->merge_key.empty()) {
-      EXPECT_NE(find_field(*node->items, node->merge_key), nullptr) << node->merge_key;
+      EXPECT_NE(node->items->find(node->merge_key), nullptr) << node->merge_key;
     }
   }
 }
@@ -167,29 +162,29 @@ TEST(Builtin, inlined_messages_stand_beside_their_flattened_fields) {
   const Node* volume = at(pod(), {"spec", "volumes"})->items;
   ASSERT_EQ(volume->inlined.size(), 1U);
   EXPECT_EQ(volume->inlined[0].wire.number, 2);
-  EXPECT_NE(find_field(*volume->inlined[0].node, "emptyDir"), nullptr);
-  EXPECT_EQ(find_field(*volume, "emptyDir")->wire.number, 0);
-  EXPECT_TRUE(find_field(*volume, "emptyDir")->wire.pointer);
-  EXPECT_EQ(find_field(*volume, "name")->wire.number, 1);
+  EXPECT_NE(volume->inlined[0].node->find("emptyDir"), nullptr);
+  EXPECT_EQ(volume->find("emptyDir")->wire.number, 0);
+  EXPECT_TRUE(volume->find("emptyDir")->wire.pointer);
+  EXPECT_EQ(volume->find("name")->wire.number, 1);
 }
 
 TEST(Builtin, fields_say_which_zero_values_are_shown) {
   const Node* spec = at(pod(), {"spec"});
-  EXPECT_FALSE(find_field(*spec, "containers")->wire.omit_empty);
-  EXPECT_TRUE(find_field(*spec, "hostNetwork")->wire.omit_empty);
+  EXPECT_FALSE(spec->find("containers")->wire.omit_empty);
+  EXPECT_TRUE(spec->find("hostNetwork")->wire.omit_empty);
   // A structure that is no pointer is always there.
-  EXPECT_FALSE(find_field(*pod(), "status")->wire.omit_empty);
-  EXPECT_TRUE(find_field(object_meta(), "creationTimestamp")->wire.omit_empty);
-  EXPECT_TRUE(find_field(*spec, "terminationGracePeriodSeconds")->wire.pointer);
-  EXPECT_TRUE(find_field(*spec, "containers")->required);
-  EXPECT_FALSE(find_field(*spec, "hostNetwork")->required);
+  EXPECT_FALSE(pod()->find("status")->wire.omit_empty);
+  EXPECT_TRUE(object_meta().find("creationTimestamp")->wire.omit_empty);
+  EXPECT_TRUE(spec->find("terminationGracePeriodSeconds")->wire.pointer);
+  EXPECT_TRUE(spec->find("containers")->required);
+  EXPECT_FALSE(spec->find("hostNetwork")->required);
 }
 
 TEST(Builtin, schemas_of_custom_resources_contain_themselves) {
   const Node* props = at(find_builtin("apiextensions.k8s.io", "v1", "CustomResourceDefinition"),
                          {"spec", "versions", "schema", "openAPIV3Schema"});
   ASSERT_NE(props, nullptr);
-  EXPECT_NE(find_field(*props, "x-kubernetes-validations"), nullptr);
+  EXPECT_NE(props->find("x-kubernetes-validations"), nullptr);
   EXPECT_EQ(at(props, {"properties"})->items, props);
   const Node* items = at(props, {"items"});
   EXPECT_EQ(items->shape, Shape::any);

@@ -277,7 +277,7 @@ constinit const Field kFields[] = {
   {"maxSurge"sv, &kNodes[7], {2, Wire::Type::length, true, true}, false},
   {"maxUnavailable"sv, &kNodes[7], {1, Wire::Type::length, true, true}, false},
   // io.k8s.api.apps.v1.RollingUpdateStatefulSetStrategy
-  {"maxUnavailable"sv, &kNodes[7], {2, Wire::Type::varint, true, true}, false},
+  {"maxUnavailable"sv, &kNodes[7], {2, Wire::Type::length, true, true}, false},
   {"partition"sv, &kNodes[8], {1, Wire::Type::varint, true, true}, false},
   // io.k8s.api.apps.v1.StatefulSet
   {"apiVersion"sv, &kNodes[251], {0, Wire::Type::length, false, true}, false},
@@ -441,7 +441,7 @@ constinit const Field kFields[] = {
   {"reason"sv, &kNodes[251], {2, Wire::Type::length, false, true}, false},
   // io.k8s.api.authorization.v1.SubjectRulesReviewStatus
   {"evaluationError"sv, &kNodes[251], {4, Wire::Type::length, false, true}, false},
-  {"incomplete"sv, &kNodes[4], {3, Wire::Type::length, false, false}, true},
+  {"incomplete"sv, &kNodes[4], {3, Wire::Type::varint, false, false}, true},
   {"nonResourceRules"sv, &kNodes[32], {2, Wire::Type::length, false, false}, true},
   {"resourceRules"sv, &kNodes[33], {1, Wire::Type::length, false, false}, true},
   // io.k8s.api.autoscaling.v1.CrossVersionObjectReference
@@ -559,12 +559,12 @@ constinit const Field kFields[] = {
   {"resource"sv, &kNodes[366], {4, Wire::Type::length, true, true}, false},
   {"type"sv, &kNodes[251], {1, Wire::Type::length, false, false}, true},
   // io.k8s.api.autoscaling.v2.MetricTarget
-  {"averageUtilization"sv, &kNodes[8], {4, Wire::Type::length, true, true}, false},
+  {"averageUtilization"sv, &kNodes[8], {4, Wire::Type::varint, true, true}, false},
   {"averageValue"sv, &kNodes[238], {3, Wire::Type::length, true, true}, false},
   {"type"sv, &kNodes[251], {1, Wire::Type::length, false, false}, true},
   {"value"sv, &kNodes[238], {2, Wire::Type::length, true, true}, false},
   // io.k8s.api.autoscaling.v2.MetricValueStatus
-  {"averageUtilization"sv, &kNodes[8], {3, Wire::Type::length, true, true}, false},
+  {"averageUtilization"sv, &kNodes[8], {3, Wire::Type::varint, true, true}, false},
   {"averageValue"sv, &kNodes[238], {2, Wire::Type::length, true, true}, false},
   {"value"sv, &kNodes[238], {1, Wire::Type::length, true, true}, false},
   // io.k8s.api.autoscaling.v2.ObjectMetricSource
@@ -1126,7 +1126,7 @@ constinit const Field kFields[] = {
   {"pdName"sv, &kNodes[251], {1, Wire::Type::length, false, false}, true},
   {"readOnly"sv, &kNodes[4], {4, Wire::Type::varint, false, true}, false},
   // io.k8s.api.core.v1.GRPCAction
-  {"port"sv, &kNodes[8], {1, Wire::Type::length, false, false}, true},
+  {"port"sv, &kNodes[8], {1, Wire::Type::varint, false, false}, true},
   {"service"sv, &kNodes[239], {2, Wire::Type::length, true, false}, false},
   // io.k8s.api.core.v1.GitRepoVolumeSource
   {"directory"sv, &kNodes[251], {3, Wire::Type::length, false, true}, false},
@@ -1559,7 +1559,7 @@ constinit const Field kFields[] = {
   {"previous"sv, &kNodes[4], {3, Wire::Type::varint, false, true}, false},
   {"sinceSeconds"sv, &kNodes[10], {4, Wire::Type::varint, true, true}, false},
   {"sinceTime"sv, &kNodes[252], {5, Wire::Type::length, true, true}, false},
-  {"stream"sv, &kNodes[251], {10, Wire::Type::varint, true, true}, false},
+  {"stream"sv, &kNodes[251], {10, Wire::Type::length, true, true}, false},
   {"tailLines"sv, &kNodes[10], {7, Wire::Type::varint, true, true}, false},
   {"timestamps"sv, &kNodes[4], {6, Wire::Type::varint, false, true}, false},
   // io.k8s.api.core.v1.PodOS
@@ -1610,7 +1610,7 @@ constinit const Field kFields[] = {
   {"hostIPC"sv, &kNodes[4], {13, Wire::Type::varint, false, true}, false},
   {"hostNetwork"sv, &kNodes[4], {11, Wire::Type::varint, false, true}, false},
   {"hostPID"sv, &kNodes[4], {12, Wire::Type::varint, false, true}, false},
-  {"hostUsers"sv, &kNodes[4], {37, Wire::Type::length, true, true}, false},
+  {"hostUsers"sv, &kNodes[4], {37, Wire::Type::varint, true, true}, false},
   {"hostname"sv, &kNodes[251], {16, Wire::Type::length, false, true}, false},
   {"hostnameOverride"sv, &kNodes[251], {41, Wire::Type::length, true, true}, false},
   {"imagePullSecrets"sv, &kNodes[206], {15, Wire::Type::length, false, true}, false},
@@ -1620,7 +1620,7 @@ constinit const Field kFields[] = {
   {"os"sv, &kNodes[538], {36, Wire::Type::length, true, true}, false},
   {"overhead"sv, &kNodes[228], {32, Wire::Type::length, false, true}, false},
   {"preemptionPolicy"sv, &kNodes[251], {31, Wire::Type::length, true, true}, false},
-  {"priority"sv, &kNodes[8], {25, Wire::Type::length, true, true}, false},
+  {"priority"sv, &kNodes[8], {25, Wire::Type::varint, true, true}, false},
   {"priorityClassName"sv, &kNodes[251], {24, Wire::Type::length, false, true}, false},
   {"readinessGates"sv, &kNodes[73], {28, Wire::Type::length, false, true}, false},
   {"resourceClaims"sv, &kNodes[209], {39, Wire::Type::length, false, true}, false},
@@ -1869,7 +1869,7 @@ constinit const Field kFields[] = {
   {"name"sv, &kNodes[251], {1, Wire::Type::length, false, true}, false},
   {"namespace"sv, &kNodes[251], {2, Wire::Type::length, false, true}, false},
   // io.k8s.api.core.v1.SecretVolumeSource
-  {"defaultMode"sv, &kNodes[8], {3, Wire::Type::length, true, true}, false},
+  {"defaultMode"sv, &kNodes[8], {3, Wire::Type::varint, true, true}, false},
   {"items"sv, &kNodes[60], {2, Wire::Type::length, false, true}, false},
   {"optional"sv, &kNodes[4], {4, Wire::Type::varint, true, true}, false},
   {"secretName"sv, &kNodes[251], {1, Wire::Type::length, false, true}, false},
@@ -1929,13 +1929,13 @@ constinit const Field kFields[] = {
   {"kind"sv, &kNodes[251], {0, Wire::Type::length, false, true}, false},
   {"path"sv, &kNodes[251], {1, Wire::Type::length, false, true}, false},
   // io.k8s.api.core.v1.ServiceSpec
-  {"allocateLoadBalancerNodePorts"sv, &kNodes[4], {20, Wire::Type::length, true, true}, false},
+  {"allocateLoadBalancerNodePorts"sv, &kNodes[4], {20, Wire::Type::varint, true, true}, false},
   {"clusterIP"sv, &kNodes[251], {3, Wire::Type::length, false, true}, false},
   {"clusterIPs"sv, &kNodes[18], {18, Wire::Type::length, false, true}, false},
   {"externalIPs"sv, &kNodes[18], {5, Wire::Type::length, false, true}, false},
   {"externalName"sv, &kNodes[251], {10, Wire::Type::length, false, true}, false},
   {"externalTrafficPolicy"sv, &kNodes[251], {11, Wire::Type::length, false, true}, false},
-  {"healthCheckNodePort"sv, &kNodes[8], {12, Wire::Type::length, false, true}, false},
+  {"healthCheckNodePort"sv, &kNodes[8], {12, Wire::Type::varint, false, true}, false},
   {"internalTrafficPolicy"sv, &kNodes[251], {22, Wire::Type::length, true, true}, false},
   {"ipFamilies"sv, &kNodes[18], {19, Wire::Type::length, false, true}, false},
   {"ipFamilyPolicy"sv, &kNodes[251], {17, Wire::Type::length, true, true}, false},
@@ -1955,7 +1955,7 @@ constinit const Field kFields[] = {
   // io.k8s.api.core.v1.SessionAffinityConfig
   {"clientIP"sv, &kNodes[407], {1, Wire::Type::length, true, true}, false},
   // io.k8s.api.core.v1.SleepAction
-  {"seconds"sv, &kNodes[10], {1, Wire::Type::length, false, false}, true},
+  {"seconds"sv, &kNodes[10], {1, Wire::Type::varint, false, false}, true},
   // io.k8s.api.core.v1.StorageOSPersistentVolumeSource
   {"fsType"sv, &kNodes[251], {3, Wire::Type::length, false, true}, false},
   {"readOnly"sv, &kNodes[4], {4, Wire::Type::varint, false, true}, false},
@@ -2111,7 +2111,7 @@ constinit const Field kFields[] = {
   // io.k8s.api.core.v1.WindowsSecurityContextOptions
   {"gmsaCredentialSpec"sv, &kNodes[251], {2, Wire::Type::length, true, true}, false},
   {"gmsaCredentialSpecName"sv, &kNodes[251], {1, Wire::Type::length, true, true}, false},
-  {"hostProcess"sv, &kNodes[4], {4, Wire::Type::length, true, true}, false},
+  {"hostProcess"sv, &kNodes[4], {4, Wire::Type::varint, true, true}, false},
   {"runAsUserName"sv, &kNodes[251], {3, Wire::Type::length, true, true}, false},
   // io.k8s.api.discovery.v1.Endpoint
   {"addresses"sv, &kNodes[224], {1, Wire::Type::length, false, false}, true},
@@ -2123,16 +2123,16 @@ constinit const Field kFields[] = {
   {"targetRef"sv, &kNodes[510], {4, Wire::Type::length, true, true}, false},
   {"zone"sv, &kNodes[251], {7, Wire::Type::length, true, true}, false},
   // io.k8s.api.discovery.v1.EndpointConditions
-  {"ready"sv, &kNodes[4], {1, Wire::Type::length, true, true}, false},
-  {"serving"sv, &kNodes[4], {2, Wire::Type::length, true, true}, false},
-  {"terminating"sv, &kNodes[4], {3, Wire::Type::length, true, true}, false},
+  {"ready"sv, &kNodes[4], {1, Wire::Type::varint, true, true}, false},
+  {"serving"sv, &kNodes[4], {2, Wire::Type::varint, true, true}, false},
+  {"terminating"sv, &kNodes[4], {3, Wire::Type::varint, true, true}, false},
   // io.k8s.api.discovery.v1.EndpointHints
   {"forNodes"sv, &kNodes[91], {2, Wire::Type::length, false, true}, false},
   {"forZones"sv, &kNodes[92], {1, Wire::Type::length, false, true}, false},
   // io.k8s.api.discovery.v1.EndpointPort
   {"appProtocol"sv, &kNodes[251], {4, Wire::Type::length, true, true}, false},
   {"name"sv, &kNodes[251], {1, Wire::Type::length, true, true}, false},
-  {"port"sv, &kNodes[8], {3, Wire::Type::length, true, true}, false},
+  {"port"sv, &kNodes[8], {3, Wire::Type::varint, true, true}, false},
   {"protocol"sv, &kNodes[251], {2, Wire::Type::length, true, true}, false},
   // io.k8s.api.discovery.v1.EndpointSlice
   {"addressType"sv, &kNodes[251], {4, Wire::Type::length, false, false}, true},
@@ -2371,7 +2371,7 @@ constinit const Field kFields[] = {
   {"namespaceSelector"sv, &kNodes[815], {2, Wire::Type::length, true, true}, false},
   {"podSelector"sv, &kNodes[815], {1, Wire::Type::length, true, true}, false},
   // io.k8s.api.networking.v1.NetworkPolicyPort
-  {"endPort"sv, &kNodes[8], {3, Wire::Type::length, true, true}, false},
+  {"endPort"sv, &kNodes[8], {3, Wire::Type::varint, true, true}, false},
   {"port"sv, &kNodes[7], {2, Wire::Type::length, true, true}, false},
   {"protocol"sv, &kNodes[251], {1, Wire::Type::length, true, true}, false},
   // io.k8s.api.networking.v1.NetworkPolicySpec
@@ -2386,7 +2386,7 @@ constinit const Field kFields[] = {
   {"resource"sv, &kNodes[251], {2, Wire::Type::length, false, true}, true},
   // io.k8s.api.networking.v1.ServiceBackendPort
   {"name"sv, &kNodes[251], {1, Wire::Type::length, false, true}, false},
-  {"number"sv, &kNodes[8], {2, Wire::Type::length, false, true}, false},
+  {"number"sv, &kNodes[8], {2, Wire::Type::varint, false, true}, false},
   // io.k8s.api.networking.v1.ServiceCIDR
   {"apiVersion"sv, &kNodes[251], {0, Wire::Type::length, false, true}, false},
   {"kind"sv, &kNodes[251], {0, Wire::Type::length, false, true}, false},
@@ -2543,8 +2543,8 @@ constinit const Field kFields[] = {
   {"counters"sv, &kNodes[230], {2, Wire::Type::length, false, true}, true},
   {"name"sv, &kNodes[251], {1, Wire::Type::length, false, false}, true},
   // io.k8s.api.resource.v1.Device
-  {"allNodes"sv, &kNodes[4], {7, Wire::Type::length, true, true}, false},
-  {"allowMultipleAllocations"sv, &kNodes[4], {12, Wire::Type::length, true, true}, false},
+  {"allNodes"sv, &kNodes[4], {7, Wire::Type::varint, true, true}, false},
+  {"allowMultipleAllocations"sv, &kNodes[4], {12, Wire::Type::varint, true, true}, false},
   {"attributes"sv, &kNodes[231], {2, Wire::Type::length, false, true}, false},
   {"bindingConditions"sv, &kNodes[18], {10, Wire::Type::length, false, true}, false},
   {"bindingFailureConditions"sv, &kNodes[18], {11, Wire::Type::length, false, true}, false},
@@ -2610,7 +2610,7 @@ constinit const Field kFields[] = {
   {"firstAvailable"sv, &kNodes[132], {3, Wire::Type::length, false, true}, false},
   {"name"sv, &kNodes[251], {1, Wire::Type::length, false, false}, true},
   // io.k8s.api.resource.v1.DeviceRequestAllocationResult
-  {"adminAccess"sv, &kNodes[4], {5, Wire::Type::length, true, true}, false},
+  {"adminAccess"sv, &kNodes[4], {5, Wire::Type::varint, true, true}, false},
   {"bindingConditions"sv, &kNodes[18], {7, Wire::Type::length, false, true}, false},
   {"bindingFailureConditions"sv, &kNodes[18], {8, Wire::Type::length, false, true}, false},
   {"consumedCapacity"sv, &kNodes[228], {10, Wire::Type::length, false, true}, false},
@@ -2625,7 +2625,7 @@ constinit const Field kFields[] = {
   // io.k8s.api.resource.v1.DeviceSubRequest
   {"allocationMode"sv, &kNodes[251], {4, Wire::Type::length, false, true}, false},
   {"capacity"sv, &kNodes[720], {7, Wire::Type::length, true, true}, false},
-  {"count"sv, &kNodes[10], {5, Wire::Type::length, false, true}, false},
+  {"count"sv, &kNodes[10], {5, Wire::Type::varint, false, true}, false},
   {"deviceClassName"sv, &kNodes[251], {2, Wire::Type::length, false, false}, true},
   {"name"sv, &kNodes[251], {1, Wire::Type::length, false, false}, true},
   {"selectors"sv, &kNodes[131], {3, Wire::Type::length, false, true}, false},
@@ -2642,10 +2642,10 @@ constinit const Field kFields[] = {
   {"tolerationSeconds"sv, &kNodes[10], {5, Wire::Type::varint, true, true}, false},
   {"value"sv, &kNodes[251], {3, Wire::Type::length, false, true}, false},
   // io.k8s.api.resource.v1.ExactDeviceRequest
-  {"adminAccess"sv, &kNodes[4], {5, Wire::Type::length, true, true}, false},
+  {"adminAccess"sv, &kNodes[4], {5, Wire::Type::varint, true, true}, false},
   {"allocationMode"sv, &kNodes[251], {3, Wire::Type::length, false, true}, false},
   {"capacity"sv, &kNodes[720], {7, Wire::Type::length, true, true}, false},
-  {"count"sv, &kNodes[10], {4, Wire::Type::length, false, true}, false},
+  {"count"sv, &kNodes[10], {4, Wire::Type::varint, false, true}, false},
   {"deviceClassName"sv, &kNodes[251], {1, Wire::Type::length, false, false}, true},
   {"selectors"sv, &kNodes[131], {2, Wire::Type::length, false, true}, false},
   {"tolerations"sv, &kNodes[134], {6, Wire::Type::length, false, true}, false},
@@ -2692,9 +2692,9 @@ constinit const Field kFields[] = {
   {"metadata"sv, &kNodes[822], {1, Wire::Type::length, false, false}, false},
   {"spec"sv, &kNodes[749], {2, Wire::Type::length, false, false}, true},
   // io.k8s.api.resource.v1.ResourcePool
-  {"generation"sv, &kNodes[10], {2, Wire::Type::length, false, false}, true},
+  {"generation"sv, &kNodes[10], {2, Wire::Type::varint, false, false}, true},
   {"name"sv, &kNodes[251], {1, Wire::Type::length, false, false}, true},
-  {"resourceSliceCount"sv, &kNodes[10], {3, Wire::Type::length, false, false}, true},
+  {"resourceSliceCount"sv, &kNodes[10], {3, Wire::Type::varint, false, false}, true},
   // io.k8s.api.resource.v1.ResourceSlice
   {"apiVersion"sv, &kNodes[251], {0, Wire::Type::length, false, true}, false},
   {"kind"sv, &kNodes[251], {0, Wire::Type::length, false, true}, false},
@@ -2706,22 +2706,22 @@ constinit const Field kFields[] = {
   {"kind"sv, &kNodes[251], {0, Wire::Type::length, false, true}, false},
   {"metadata"sv, &kNodes[819], {1, Wire::Type::length, false, false}, false},
   // io.k8s.api.resource.v1.ResourceSliceSpec
-  {"allNodes"sv, &kNodes[4], {5, Wire::Type::length, true, true}, false},
+  {"allNodes"sv, &kNodes[4], {5, Wire::Type::varint, true, true}, false},
   {"devices"sv, &kNodes[122], {6, Wire::Type::length, false, false}, false},
   {"driver"sv, &kNodes[251], {1, Wire::Type::length, false, false}, true},
   {"nodeName"sv, &kNodes[251], {3, Wire::Type::length, true, true}, false},
   {"nodeSelector"sv, &kNodes[502], {4, Wire::Type::length, true, true}, false},
-  {"perDeviceNodeSelection"sv, &kNodes[4], {7, Wire::Type::length, true, true}, false},
+  {"perDeviceNodeSelection"sv, &kNodes[4], {7, Wire::Type::varint, true, true}, false},
   {"pool"sv, &kNodes[754], {2, Wire::Type::length, false, false}, true},
   {"sharedCounters"sv, &kNodes[121], {8, Wire::Type::length, false, true}, false},
   // io.k8s.api.scheduling.v1.PriorityClass
   {"apiVersion"sv, &kNodes[251], {0, Wire::Type::length, false, true}, false},
   {"description"sv, &kNodes[251], {4, Wire::Type::length, false, true}, false},
-  {"globalDefault"sv, &kNodes[4], {3, Wire::Type::length, false, true}, false},
+  {"globalDefault"sv, &kNodes[4], {3, Wire::Type::varint, false, true}, false},
   {"kind"sv, &kNodes[251], {0, Wire::Type::length, false, true}, false},
   {"metadata"sv, &kNodes[822], {1, Wire::Type::length, false, false}, false},
   {"preemptionPolicy"sv, &kNodes[251], {5, Wire::Type::length, true, true}, false},
-  {"value"sv, &kNodes[8], {2, Wire::Type::length, false, false}, true},
+  {"value"sv, &kNodes[8], {2, Wire::Type::varint, false, false}, true},
   // io.k8s.api.scheduling.v1.PriorityClassList
   {"apiVersion"sv, &kNodes[251], {0, Wire::Type::length, false, true}, false},
   {"items"sv, &kNodes[138], {2, Wire::Type::length, false, false}, true},
@@ -2741,10 +2741,10 @@ constinit const Field kFields[] = {
   {"attachRequired"sv, &kNodes[4], {1, Wire::Type::varint, true, true}, false},
   {"fsGroupPolicy"sv, &kNodes[251], {5, Wire::Type::length, true, true}, false},
   {"nodeAllocatableUpdatePeriodSeconds"sv, &kNodes[10], {9, Wire::Type::varint, true, true}, false},
-  {"podInfoOnMount"sv, &kNodes[4], {2, Wire::Type::length, true, true}, false},
+  {"podInfoOnMount"sv, &kNodes[4], {2, Wire::Type::varint, true, true}, false},
   {"requiresRepublish"sv, &kNodes[4], {7, Wire::Type::varint, true, true}, false},
   {"seLinuxMount"sv, &kNodes[4], {8, Wire::Type::varint, true, true}, false},
-  {"storageCapacity"sv, &kNodes[4], {4, Wire::Type::length, true, true}, false},
+  {"storageCapacity"sv, &kNodes[4], {4, Wire::Type::varint, true, true}, false},
   {"tokenRequests"sv, &kNodes[143], {6, Wire::Type::length, false, true}, false},
   {"volumeLifecycleModes"sv, &kNodes[224], {3, Wire::Type::length, false, true}, false},
   // io.k8s.api.storage.v1.CSINode
@@ -2854,7 +2854,7 @@ constinit const Field kFields[] = {
   {"format"sv, &kNodes[251], {3, Wire::Type::length, false, true}, false},
   {"jsonPath"sv, &kNodes[251], {6, Wire::Type::length, false, false}, true},
   {"name"sv, &kNodes[251], {1, Wire::Type::length, false, false}, true},
-  {"priority"sv, &kNodes[8], {5, Wire::Type::length, false, true}, false},
+  {"priority"sv, &kNodes[8], {5, Wire::Type::varint, false, true}, false},
   {"type"sv, &kNodes[251], {2, Wire::Type::length, false, false}, true},
   // io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceConversion
   {"strategy"sv, &kNodes[251], {1, Wire::Type::length, false, false}, true},
@@ -2930,23 +2930,23 @@ constinit const Field kFields[] = {
   {"description"sv, &kNodes[251], {4, Wire::Type::length, false, true}, false},
   {"enum"sv, &kNodes[14], {20, Wire::Type::length, false, true}, false},
   {"example"sv, &kNodes[0], {36, Wire::Type::length, true, true}, false},
-  {"exclusiveMaximum"sv, &kNodes[4], {10, Wire::Type::length, false, true}, false},
-  {"exclusiveMinimum"sv, &kNodes[4], {12, Wire::Type::length, false, true}, false},
+  {"exclusiveMaximum"sv, &kNodes[4], {10, Wire::Type::varint, false, true}, false},
+  {"exclusiveMinimum"sv, &kNodes[4], {12, Wire::Type::varint, false, true}, false},
   {"externalDocs"sv, &kNodes[797], {35, Wire::Type::length, true, true}, false},
   {"format"sv, &kNodes[251], {6, Wire::Type::length, false, true}, false},
   {"id"sv, &kNodes[251], {1, Wire::Type::length, false, true}, false},
   {"items"sv, &kNodes[2], {24, Wire::Type::length, true, true}, false},
-  {"maxItems"sv, &kNodes[10], {16, Wire::Type::length, true, true}, false},
-  {"maxLength"sv, &kNodes[10], {13, Wire::Type::length, true, true}, false},
-  {"maxProperties"sv, &kNodes[10], {21, Wire::Type::length, true, true}, false},
-  {"maximum"sv, &kNodes[237], {9, Wire::Type::length, true, true}, false},
-  {"minItems"sv, &kNodes[10], {17, Wire::Type::length, true, true}, false},
-  {"minLength"sv, &kNodes[10], {14, Wire::Type::length, true, true}, false},
-  {"minProperties"sv, &kNodes[10], {22, Wire::Type::length, true, true}, false},
-  {"minimum"sv, &kNodes[237], {11, Wire::Type::length, true, true}, false},
-  {"multipleOf"sv, &kNodes[237], {19, Wire::Type::length, true, true}, false},
+  {"maxItems"sv, &kNodes[10], {16, Wire::Type::varint, true, true}, false},
+  {"maxLength"sv, &kNodes[10], {13, Wire::Type::varint, true, true}, false},
+  {"maxProperties"sv, &kNodes[10], {21, Wire::Type::varint, true, true}, false},
+  {"maximum"sv, &kNodes[237], {9, Wire::Type::fixed64, true, true}, false},
+  {"minItems"sv, &kNodes[10], {17, Wire::Type::varint, true, true}, false},
+  {"minLength"sv, &kNodes[10], {14, Wire::Type::varint, true, true}, false},
+  {"minProperties"sv, &kNodes[10], {22, Wire::Type::varint, true, true}, false},
+  {"minimum"sv, &kNodes[237], {11, Wire::Type::fixed64, true, true}, false},
+  {"multipleOf"sv, &kNodes[237], {19, Wire::Type::fixed64, true, true}, false},
   {"not"sv, &kNodes[798], {28, Wire::Type::length, true, true}, false},
-  {"nullable"sv, &kNodes[4], {37, Wire::Type::length, false, true}, false},
+  {"nullable"sv, &kNodes[4], {37, Wire::Type::varint, false, true}, false},
   {"oneOf"sv, &kNodes[149], {26, Wire::Type::length, false, true}, false},
   {"pattern"sv, &kNodes[251], {15, Wire::Type::length, false, true}, false},
   {"patternProperties"sv, &kNodes[233], {31, Wire::Type::length, false, true}, false},
@@ -2954,13 +2954,13 @@ constinit const Field kFields[] = {
   {"required"sv, &kNodes[18], {23, Wire::Type::length, false, true}, false},
   {"title"sv, &kNodes[251], {7, Wire::Type::length, false, true}, false},
   {"type"sv, &kNodes[251], {5, Wire::Type::length, false, true}, false},
-  {"uniqueItems"sv, &kNodes[4], {18, Wire::Type::length, false, true}, false},
-  {"x-kubernetes-embedded-resource"sv, &kNodes[4], {39, Wire::Type::length, false, true}, false},
-  {"x-kubernetes-int-or-string"sv, &kNodes[4], {40, Wire::Type::length, false, true}, false},
+  {"uniqueItems"sv, &kNodes[4], {18, Wire::Type::varint, false, true}, false},
+  {"x-kubernetes-embedded-resource"sv, &kNodes[4], {39, Wire::Type::varint, false, true}, false},
+  {"x-kubernetes-int-or-string"sv, &kNodes[4], {40, Wire::Type::varint, false, true}, false},
   {"x-kubernetes-list-map-keys"sv, &kNodes[18], {41, Wire::Type::length, false, true}, false},
   {"x-kubernetes-list-type"sv, &kNodes[251], {42, Wire::Type::length, true, true}, false},
   {"x-kubernetes-map-type"sv, &kNodes[251], {43, Wire::Type::length, true, true}, false},
-  {"x-kubernetes-preserve-unknown-fields"sv, &kNodes[4], {38, Wire::Type::length, true, true}, false},
+  {"x-kubernetes-preserve-unknown-fields"sv, &kNodes[4], {38, Wire::Type::varint, true, true}, false},
   {"x-kubernetes-validations"sv, &kNodes[202], {44, Wire::Type::length, false, true}, false},
   // io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.SelectableField
   {"jsonPath"sv, &kNodes[251], {1, Wire::Type::length, false, false}, true},
@@ -2973,7 +2973,7 @@ constinit const Field kFields[] = {
   {"fieldPath"sv, &kNodes[251], {5, Wire::Type::length, false, true}, false},
   {"message"sv, &kNodes[251], {2, Wire::Type::length, false, true}, false},
   {"messageExpression"sv, &kNodes[251], {3, Wire::Type::length, false, true}, false},
-  {"optionalOldSelf"sv, &kNodes[4], {6, Wire::Type::length, true, true}, false},
+  {"optionalOldSelf"sv, &kNodes[4], {6, Wire::Type::varint, true, true}, false},
   {"reason"sv, &kNodes[251], {4, Wire::Type::length, true, true}, false},
   {"rule"sv, &kNodes[251], {1, Wire::Type::length, false, false}, true},
   // io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.WebhookClientConfig
@@ -3036,7 +3036,7 @@ constinit const Field kFields[] = {
   {"kind"sv, &kNodes[251], {0, Wire::Type::length, false, true}, false},
   {"orphanDependents"sv, &kNodes[4], {3, Wire::Type::varint, true, true}, false},
   {"preconditions"sv, &kNodes[825], {2, Wire::Type::length, true, true}, false},
-  {"propagationPolicy"sv, &kNodes[251], {4, Wire::Type::varint, true, true}, false},
+  {"propagationPolicy"sv, &kNodes[251], {4, Wire::Type::length, true, true}, false},
   // io.k8s.apimachinery.pkg.apis.meta.v1.FieldSelectorRequirement
   {"key"sv, &kNodes[251], {1, Wire::Type::length, false, false}, true},
   {"operator"sv, &kNodes[251], {2, Wire::Type::length, false, false}, true},
@@ -3062,7 +3062,7 @@ constinit const Field kFields[] = {
   {"metadata"sv, &kNodes[819], {1, Wire::Type::length, false, false}, false},
   // io.k8s.apimachinery.pkg.apis.meta.v1.ListMeta
   {"continue"sv, &kNodes[251], {3, Wire::Type::length, false, true}, false},
-  {"remainingItemCount"sv, &kNodes[10], {4, Wire::Type::length, true, true}, false},
+  {"remainingItemCount"sv, &kNodes[10], {4, Wire::Type::varint, true, true}, false},
   {"resourceVersion"sv, &kNodes[251], {2, Wire::Type::length, false, true}, false},
   {"selfLink"sv, &kNodes[251], {1, Wire::Type::length, false, true}, false},
   // io.k8s.apimachinery.pkg.apis.meta.v1.ListOptions

@@ -1,0 +1,396 @@
+#include "apiserver/proto/internal/transcoder.h"
+
+#include "base/base64.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <memory>
+#include <span>
+#include <utility>
+
+namespace codeflare::apiserver::internal {
+
+using json::Member;
+using json::Value;
+using schema::Encoding;
+using schema::Field;
+using schema::Node;
+using schema::Shape;
+using schema::Wire;
+
+namespace {
+
+WireType wire_type(Wire::Type type) {
+  switch (type) {
+    case Wire::Type::varint:
+      return WireType::varint;
+    case Wire::Type::fixed64:
+      return WireType::fixed64;
+    case Wire::Type::fixed32:
+      return WireType::fixed32;
+    case Wire::Type::length:
+      break;
+  }
+  return WireType::length;
+}
+
+const Field* find_number(std::span<const Field> fields, std::uint32_t number) {
+  auto found = std::ranges::find(fields, number, [](const Field& f) { return f.wire.number; });
+  return found == fields.end() ? nullptr : &*found;
+}
+
+// Go's idea of an empty value, which omitempty leaves out. Lists and maps are only here when they
+// have elements.
+bool is_empty(const Value& value) {
+  switch (value.kind()) {
+    case json::Kind::null:
+      return true;
+    case json::Kind::boolean:
+      return !value.as_bool();
+    case json::Kind::number:
+      return value.number() == "0" || value.number() == "-0";
+    case json::Kind::string:
+      return value.as_string().empty();
+    case json::Kind::array:
+    case json::Kind::object:
+      break;
+  }
+  return false;
+}
+
+// A message field may come once; numbers and texts may come again, and the last one counts.
+bool may_repeat(const Node& node) {
+  return node.shape == Shape::list || node.shape == Shape::map || node.shape == Shape::boolean ||
+         node.shape == Shape::integer || node.shape == Shape::number ||
+         node.shape == Shape::string || node.shape == Shape::bytes;
+}
+
+}  // namespace
+
+bool Transcoder::object(const Node& node, std::string_view bytes, std::string_view api_version,
+                        std::string_view kind, Value& out) {
+  if (!structure(node, bytes, 0, out)) {
+    return false;
+  }
+  // These two do not travel inside the message, and the tables leave them out when unset.
+  const std::size_t count = out.size() + 2;
+  auto* members = static_cast<Member*>(arena_.allocate(count * sizeof(Member), alignof(Member)));
+  new (members) Member{"apiVersion", Value::string(arena_, api_version)};
+  new (members + 1) Member{"kind", Value::string(arena_, kind)};
+  std::ranges::uninitialized_copy(out.members(), std::span(members + 2, out.size()));
+  out = Value::object_of({members, count});
+  return true;
+}
+
+bool Transcoder::structure(const Node& node, std::string_view bytes, std::size_t depth,
+                           Value& out) {
+  CHECK(node.fields.size() <= kFieldsMax);
+  if (!within_limits(depth)) {
+    return false;
+  }
+  Slots slots{.node = node};
+  if (!read(slots, node, bytes, depth)) {
+    return false;
+  }
+  out = finish(slots);
+  return true;
+}
+
+bool Transcoder::read(Slots& slots, const Node& message, std::string_view bytes,
+                      std::size_t depth) {
+  WireReader reader(bytes);
+  Tag tag;
+  std::uint64_t inlined_seen = 0;
+  while (reader.next(tag)) {
+    if (const Field* field = find_number(message.fields, tag.number); field != nullptr) {
+      if (!read_field(slots, *field, tag, reader, depth)) {
+        return fail_field(message, tag, reader.problem());
+      }
+      continue;
+    }
+    const Field* inlined = find_number(message.inlined, tag.number);
+    if (inlined == nullptr) {
+      if (!reader.skip(tag)) {
+        return fail_field(message, tag, reader.problem());
+      }
+      continue;
+    }
+    const std::uint64_t bit = std::uint64_t{1} << (inlined - message.inlined.data());
+    if ((inlined_seen & bit) != 0) {
+      return fail_field(message, tag, "it comes twice");
+    }
+    inlined_seen |= bit;
+    if (!read_inlined(slots, *inlined, tag, reader, depth)) {
+      return fail_field(message, tag, reader.problem());
+    }
+  }
+  return reader.problem().empty() || fail(std::string(reader.problem()));
+}
+
+bool Transcoder::read_inlined(Slots& slots, const Field& field, Tag tag, WireReader& reader,
+                              std::size_t depth) {
+  std::string_view bytes;
+  if (tag.type != WireType::length) {
+    return fail("wrong wire type");
+  }
+  return reader.bytes(bytes) && read(slots, *field.node, bytes, depth);
+}
+
+bool Transcoder::read_field(Slots& slots, const Field& field, Tag tag, WireReader& reader,
+                            std::size_t depth) {
+  // By name: an inlined message has fields of its own for the same place in the object.
+  const Field* target = slots.node.find(field.name);
+  CHECK(target != nullptr);
+  const auto at = static_cast<std::size_t>(target - slots.node.fields.data());
+  const std::uint64_t bit = std::uint64_t{1} << at;
+  const bool first = (slots.present & bit) == 0;
+  const Node& node = *field.node;
+  if (!first && !may_repeat(node)) {
+    return fail("it comes twice");
+  }
+  slots.present |= bit;
+  Value& value = slots.values[at];
+  const WireType expected = wire_type(field.wire.type);
+  const bool collection =
+      node.shape == Shape::map || (node.shape == Shape::list && node.encoding == Encoding::plain);
+  if (!collection) {
+    return tag.type == expected ? read_element(node, tag.type, reader, depth, value)
+                                : fail("wrong wire type");
+  }
+  if (first) {
+    value = Value::array();
+  }
+  std::string_view bytes;
+  if (node.shape == Shape::map) {
+    return tag.type != WireType::length
+               ? fail("wrong wire type")
+               : reader.bytes(bytes) && read_map_entry(*node.items, bytes, depth, value);
+  }
+  if (tag.type == WireType::length && expected != WireType::length) {
+    return reader.bytes(bytes) && read_packed(*node.items, expected, bytes, value);
+  }
+  if (tag.type != expected) {
+    return fail("wrong wire type");
+  }
+  Value element;
+  if (!within_limits(depth) || !read_element(*node.items, tag.type, reader, depth, element)) {
+    return false;
+  }
+  value.push_back(arena_, element);
+  return true;
+}
+
+bool Transcoder::read_element(const Node& node, WireType type, WireReader& reader,
+                              std::size_t depth, Value& out) {
+  if (type == WireType::length) {
+    std::string_view bytes;
+    return reader.bytes(bytes) && payload(node, bytes, depth, out);
+  }
+  std::uint64_t bits = 0;
+  const bool read = type == WireType::varint    ? reader.varint(bits)
+                    : type == WireType::fixed64 ? reader.fixed64(bits)
+                                                : reader.fixed32(bits);
+  return read && scalar(node, bits, out);
+}
+
+bool Transcoder::read_packed(const Node& items, WireType type, std::string_view bytes,
+                             Value& list) {
+  WireReader reader(bytes);
+  while (!reader.done()) {
+    Value element;
+    if (!within_limits(0) || !read_element(items, type, reader, 0, element)) {
+      return reader.problem().empty() ? false : fail(std::string(reader.problem()));
+    }
+    list.push_back(arena_, element);
+  }
+  return true;
+}
+
+bool Transcoder::read_map_entry(const Node& items, std::string_view bytes, std::size_t depth,
+                                Value& list) {
+  WireReader reader(bytes);
+  Tag tag;
+  std::string_view key;
+  Value value = items.shape == Shape::bytes ? Value::string_view_of("") : zero(items);
+  while (reader.next(tag)) {
+    if (tag.number == 1 && tag.type == WireType::length) {
+      reader.bytes(key);
+    } else if (tag.number == 1) {
+      return fail("wrong wire type of a key");
+    } else if (tag.number == 2) {
+      if (!read_element(items, tag.type, reader, depth, value)) {
+        return reader.problem().empty() ? false : fail(std::string(reader.problem()));
+      }
+    } else {
+      reader.skip(tag);
+    }
+  }
+  if (!reader.problem().empty()) {
+    return fail(std::string(reader.problem()));
+  }
+  list.push_back(arena_, Value::string(arena_, key));
+  list.push_back(arena_, value);
+  return within_limits(depth);
+}
+
+bool Transcoder::scalar(const Node& node, std::uint64_t bits, Value& out) {
+  switch (node.shape) {
+    case Shape::boolean:
+      out = Value::boolean(bits != 0);
+      return true;
+    case Shape::integer:
+      // As Go does it: the low bits count.
+      out = Value::integer(arena_, node.bits == 32
+                                       ? static_cast<std::int32_t>(static_cast<std::uint32_t>(bits))
+                                       : static_cast<std::int64_t>(bits));
+      return true;
+    case Shape::number: {
+      const auto number = std::bit_cast<double>(bits);
+      if (!std::isfinite(number)) {
+        return fail("a number that JSON can't hold");
+      }
+      out = Value::real(arena_, number);
+      return true;
+    }
+    default:
+      return fail("wrong wire type");
+  }
+}
+
+bool Transcoder::payload(const Node& node, std::string_view bytes, std::size_t depth, Value& out) {
+  switch (node.shape) {
+    case Shape::string:
+      out = Value::string(arena_, bytes);
+      return true;
+    case Shape::bytes:
+      out = Value::string(arena_, to_base64(bytes));
+      return true;
+    case Shape::structure:
+      return structure(node, bytes, depth + 1, out);
+    case Shape::time:
+    case Shape::micro_time:
+      return time(bytes, node.shape == Shape::micro_time, out);
+    case Shape::quantity:
+      return quantity(bytes, out);
+    case Shape::duration:
+      return duration(bytes, out);
+    case Shape::int_or_string:
+      return int_or_string(bytes, out);
+    case Shape::any:
+      return any(node, bytes, depth, out);
+    case Shape::list:
+      return item_list(node, bytes, out);
+    case Shape::boolean:
+    case Shape::integer:
+    case Shape::number:
+    case Shape::map:
+      break;
+  }
+  return fail("wrong wire type");
+}
+
+Value Transcoder::finish(const Slots& slots) {
+  std::array<Member, kFieldsMax> members;
+  std::size_t count = 0;
+  for (std::size_t at = 0; at < slots.node.fields.size(); ++at) {
+    const Field& field = slots.node.fields[at];
+    const Wire& wire = field.wire;
+    Value value = slots.values[at];
+    if ((slots.present >> at & 1) == 0) {
+      if (wire.omit_empty) {
+        continue;
+      }
+      value = wire.pointer ? Value() : zero(*field.node);
+    } else if (field.node->shape == Shape::map) {
+      value = finish_map(std::as_const(value).items());
+    } else if (wire.omit_empty && !wire.pointer && is_empty(value)) {
+      continue;
+    }
+    members[count++] = {field.name, value};
+  }
+  auto* kept = static_cast<Member*>(arena_.allocate(count * sizeof(Member), alignof(Member)));
+  std::uninitialized_copy_n(members.begin(), count, kept);
+  return Value::object_of({kept, count});
+}
+
+// Sorted by key as Go writes maps; of equal keys the last one counts.
+Value Transcoder::finish_map(std::span<const Value> keys_and_values) {
+  const std::size_t entries = keys_and_values.size() / 2;
+  auto* first = static_cast<Member*>(arena_.allocate(entries * sizeof(Member), alignof(Member)));
+  for (std::size_t i = 0; i < entries; ++i) {
+    new (first + i) Member{keys_and_values[2 * i].as_string(), keys_and_values[2 * i + 1]};
+  }
+  std::span members(first, entries);
+  std::ranges::stable_sort(members, {}, &Member::key);
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < entries; ++i) {
+    if (kept > 0 && members[kept - 1].key == members[i].key) {
+      --kept;
+    }
+    members[kept++] = members[i];
+  }
+  return Value::object_of(members.first(kept));
+}
+
+Value Transcoder::zero(const Node& node) {
+  switch (node.shape) {
+    case Shape::boolean:
+      return Value::boolean(false);
+    case Shape::integer:
+    case Shape::number:
+    case Shape::int_or_string:
+      return Value::number_text("0");
+    case Shape::string:
+      return Value::string_view_of("");
+    case Shape::quantity:
+      return Value::string_view_of("0");
+    case Shape::duration:
+      return Value::string_view_of("0s");
+    case Shape::structure:
+      return finish(Slots{.node = node});
+    case Shape::any:
+      return node.encoding == Encoding::schema_or_boolean ? Value::boolean(false) : Value();
+    case Shape::time:
+    case Shape::micro_time:
+    case Shape::bytes:
+    case Shape::map:
+    case Shape::list:
+      break;
+  }
+  return {};
+}
+
+bool Transcoder::fail(std::string message) {
+  if (!error_) {
+    error_ = invalid_argument(std::move(message));
+  }
+  return false;
+}
+
+// Puts the innermost message and field in front, once.
+bool Transcoder::fail_field(const Node& message, Tag tag, std::string_view what) {
+  if (error_ && error_->message.starts_with("protobuf")) {
+    return false;
+  }
+  if (!error_) {
+    error_ = invalid_argument(std::string(what));
+  }
+  error_->message = "protobuf: field " + std::to_string(tag.number) + " of " +
+                    std::string(message.type_name) + ": " + error_->message;
+  return false;
+}
+
+bool Transcoder::within_limits(std::size_t depth) {
+  if (depth >= kDepthMax) {
+    error_ = too_large("nested more than " + std::to_string(kDepthMax) + " levels deep");
+    return false;
+  }
+  if (arena_.bytes_allocated() > kTreeBytesMax) {
+    error_ = too_large("the object takes more than " + std::to_string(kTreeBytesMax) + " bytes");
+    return false;
+  }
+  return true;
+}
+
+}  // namespace codeflare::apiserver::internal
