@@ -15,9 +15,8 @@ namespace {
 
 constexpr std::string_view kMagic("k8s\0", 4);
 // Registered in every group upstream; what they mean does not depend on it.
-constexpr std::array<std::string_view, 6> kOptions = {"CreateOptions", "DeleteOptions",
-                                                      "GetOptions",    "ListOptions",
-                                                      "PatchOptions",  "UpdateOptions"};
+constexpr std::array<std::string_view, 6> kOptions = {
+    "CreateOptions", "DeleteOptions", "GetOptions", "ListOptions", "PatchOptions", "UpdateOptions"};
 
 struct Envelope {
   std::string_view api_version;
@@ -55,7 +54,7 @@ const schema::Node* find_kind(std::string_view api_version, std::string_view kin
   const std::string_view group = core ? std::string_view() : api_version.substr(0, slash);
   const std::string_view version = core ? api_version : api_version.substr(slash + 1);
   const schema::Node* found = schema::find_builtin(group, version, kind);
-  if (found == nullptr && std::ranges::contains(kOptions, kind)) {
+  if (found == nullptr && std::ranges::find(kOptions, kind) != kOptions.end()) {
     found = schema::find_builtin("", "v1", kind);
   }
   return found;

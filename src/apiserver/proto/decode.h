@@ -1,6 +1,5 @@
 #pragma once
 
-#include "apiserver/schema/schema.h"
 #include "base/result.h"
 #include "json/value.h"
 
@@ -11,8 +10,17 @@ namespace codeflare::apiserver {
 // A body of type application/vnd.kubernetes.protobuf as JSON: the envelope names the kind, the
 // tables say what the numbers mean. Zero values appear exactly where the JSON form has them.
 struct DecodedProtobuf {
-  json::Document document;  // with apiVersion and kind
+  json::Document document;  // with apiVersion and kind, which come first
 };
-Result<DecodedProtobuf> decode_protobuf(std::string_view body);
+
+// What the object is when the envelope does not say: the kind of the endpoint.
+struct ProtobufDefaults {
+  std::string_view api_version{};
+  std::string_view kind{};
+};
+
+// invalid_argument: malformed, or not a built-in kind; too_large: deeper or bigger than any object
+// may be. Options such as DeleteOptions are known in every group.
+Result<DecodedProtobuf> decode_protobuf(std::string_view body, ProtobufDefaults defaults = {});
 
 }  // namespace codeflare::apiserver

@@ -35,14 +35,14 @@ std::optional<std::string> time_text(std::int64_t seconds, std::int32_t nanos, b
   hh_mm_ss clock(time - day);
   std::array<char, 64> text{};
   auto put = [&](const char* format, auto... values) {
-    return std::string(text.data(), static_cast<std::size_t>(std::snprintf(
-                                        text.data(), text.size(), format, values...)));
+    return std::string(text.data(), static_cast<std::size_t>(std::snprintf(text.data(), text.size(),
+                                                                           format, values...)));
   };
-  std::string result = put(
-      "%04d-%02u-%02uT%02d:%02d:%02d", static_cast<int>(date.year()),
-      static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
-      static_cast<int>(clock.hours().count()), static_cast<int>(clock.minutes().count()),
-      static_cast<int>(clock.seconds().count()));
+  std::string result =
+      put("%04d-%02u-%02uT%02d:%02d:%02d", static_cast<int>(date.year()),
+          static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
+          static_cast<int>(clock.hours().count()), static_cast<int>(clock.minutes().count()),
+          static_cast<int>(clock.seconds().count()));
   if (micro) {
     result += put(".%06d", nanos / 1000);
   }

@@ -6,8 +6,10 @@
 #include <bit>
 #include <cmath>
 #include <memory>
+#include <numeric>
 #include <span>
 #include <utility>
+#include <vector>
 
 namespace codeflare::apiserver::internal {
 
@@ -89,11 +91,13 @@ bool Transcoder::structure(const Node& node, std::string_view bytes, std::size_t
   if (!within_limits(depth)) {
     return false;
   }
-  Slots slots{.node = node};
+  Slots slots{.node = node, .base = values_.size()};
+  values_.resize(slots.base + node.fields.size());
   if (!read(slots, node, bytes, depth)) {
     return false;
   }
   out = finish(slots);
+  values_.resize(slots.base);
   return true;
 }
 
@@ -150,34 +154,40 @@ bool Transcoder::read_field(Slots& slots, const Field& field, Tag tag, WireReade
     return fail("it comes twice");
   }
   slots.present |= bit;
-  Value& value = slots.values[at];
   const WireType expected = wire_type(field.wire.type);
-  const bool collection =
-      node.shape == Shape::map || (node.shape == Shape::list && node.encoding == Encoding::plain);
-  if (!collection) {
-    return tag.type == expected ? read_element(node, tag.type, reader, depth, value)
+  // Not a reference: structures inside make values_ grow.
+  Value value = first ? Value() : values_[slots.base + at];
+  bool read = false;
+  if (node.shape == Shape::map || (node.shape == Shape::list && node.encoding == Encoding::plain)) {
+    if (first) {
+      value = Value::array();
+    }
+    read = read_into_collection(node, expected, tag, reader, depth, value);
+  } else {
+    read = tag.type == expected ? read_element(node, tag.type, reader, depth, value)
                                 : fail("wrong wire type");
   }
-  if (first) {
-    value = Value::array();
-  }
+  values_[slots.base + at] = value;
+  return read;
+}
+
+bool Transcoder::read_into_collection(const Node& node, WireType expected, Tag tag,
+                                      WireReader& reader, std::size_t depth, Value& list) {
   std::string_view bytes;
-  if (node.shape == Shape::map) {
-    return tag.type != WireType::length
-               ? fail("wrong wire type")
-               : reader.bytes(bytes) && read_map_entry(*node.items, bytes, depth, value);
-  }
   if (tag.type == WireType::length && expected != WireType::length) {
-    return reader.bytes(bytes) && read_packed(*node.items, expected, bytes, value);
+    return reader.bytes(bytes) && read_packed(*node.items, expected, bytes, list);
   }
   if (tag.type != expected) {
     return fail("wrong wire type");
+  }
+  if (node.shape == Shape::map) {
+    return reader.bytes(bytes) && read_map_entry(*node.items, bytes, depth, list);
   }
   Value element;
   if (!within_limits(depth) || !read_element(*node.items, tag.type, reader, depth, element)) {
     return false;
   }
-  value.push_back(arena_, element);
+  list.push_back(arena_, element);
   return true;
 }
 
@@ -212,7 +222,10 @@ bool Transcoder::read_map_entry(const Node& items, std::string_view bytes, std::
   WireReader reader(bytes);
   Tag tag;
   std::string_view key;
-  Value value = items.shape == Shape::bytes ? Value::string_view_of("") : zero(items);
+  // Elements of Go's maps start empty where fields start as nil.
+  Value value = items.shape == Shape::bytes  ? Value::string_view_of("")
+                : items.shape == Shape::list ? Value::array()
+                                             : zero(items);
   while (reader.next(tag)) {
     if (tag.number == 1 && tag.type == WireType::length) {
       reader.bytes(key);
@@ -290,47 +303,58 @@ bool Transcoder::payload(const Node& node, std::string_view bytes, std::size_t d
   return fail("wrong wire type");
 }
 
-Value Transcoder::finish(const Slots& slots) {
-  std::array<Member, kFieldsMax> members;
-  std::size_t count = 0;
-  for (std::size_t at = 0; at < slots.node.fields.size(); ++at) {
-    const Field& field = slots.node.fields[at];
-    const Wire& wire = field.wire;
-    Value value = slots.values[at];
-    if ((slots.present >> at & 1) == 0) {
-      if (wire.omit_empty) {
-        continue;
-      }
-      value = wire.pointer ? Value() : zero(*field.node);
-    } else if (field.node->shape == Shape::map) {
-      value = finish_map(std::as_const(value).items());
-    } else if (wire.omit_empty && !wire.pointer && is_empty(value)) {
-      continue;
-    }
-    members[count++] = {field.name, value};
+bool Transcoder::is_shown(const Slots& slots, std::size_t at) const {
+  const Wire& wire = slots.node.fields[at].wire;
+  if (!wire.omit_empty) {
+    return true;
   }
-  auto* kept = static_cast<Member*>(arena_.allocate(count * sizeof(Member), alignof(Member)));
-  std::uninitialized_copy_n(members.begin(), count, kept);
-  return Value::object_of({kept, count});
+  return (slots.present >> at & 1) != 0 && (wire.pointer || !is_empty(values_[slots.base + at]));
+}
+
+Value Transcoder::finish(const Slots& slots) {
+  const std::span<const Field> fields = slots.node.fields;
+  std::uint64_t shown = 0;
+  for (std::size_t at = 0; at < fields.size(); ++at) {
+    shown |= std::uint64_t{is_shown(slots, at)} << at;
+  }
+  const auto count = static_cast<std::size_t>(std::popcount(shown));
+  auto* members = static_cast<Member*>(arena_.allocate(count * sizeof(Member), alignof(Member)));
+  Member* next = members;
+  for (; shown != 0; shown &= shown - 1) {
+    const auto at = static_cast<std::size_t>(std::countr_zero(shown));
+    const Field& field = fields[at];
+    Value value;
+    if ((slots.present >> at & 1) == 0) {
+      value = field.wire.pointer ? Value() : zero(*field.node);
+    } else if (field.node->shape == Shape::map) {
+      value = finish_map(std::as_const(values_[slots.base + at]).items());
+    } else {
+      value = values_[slots.base + at];
+    }
+    new (next++) Member{field.name, value};
+  }
+  return Value::object_of({members, count});
 }
 
 // Sorted by key as Go writes maps; of equal keys the last one counts.
 Value Transcoder::finish_map(std::span<const Value> keys_and_values) {
   const std::size_t entries = keys_and_values.size() / 2;
-  auto* first = static_cast<Member*>(arena_.allocate(entries * sizeof(Member), alignof(Member)));
-  for (std::size_t i = 0; i < entries; ++i) {
-    new (first + i) Member{keys_and_values[2 * i].as_string(), keys_and_values[2 * i + 1]};
-  }
-  std::span members(first, entries);
-  std::ranges::stable_sort(members, {}, &Member::key);
+  auto key_of = [&](std::size_t entry) { return keys_and_values[2 * entry].as_string(); };
+  std::vector<std::size_t> order(entries);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::sort(order, [&](std::size_t a, std::size_t b) {
+    const auto compared = key_of(a) <=> key_of(b);
+    return compared != 0 ? compared < 0 : a < b;
+  });
+  auto* members = static_cast<Member*>(arena_.allocate(entries * sizeof(Member), alignof(Member)));
   std::size_t kept = 0;
-  for (std::size_t i = 0; i < entries; ++i) {
-    if (kept > 0 && members[kept - 1].key == members[i].key) {
+  for (std::size_t entry : order) {
+    if (kept > 0 && members[kept - 1].key == key_of(entry)) {
       --kept;
     }
-    members[kept++] = members[i];
+    new (members + kept++) Member{key_of(entry), keys_and_values[2 * entry + 1]};
   }
-  return Value::object_of(members.first(kept));
+  return Value::object_of({members, kept});
 }
 
 Value Transcoder::zero(const Node& node) {

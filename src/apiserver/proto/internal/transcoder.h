@@ -5,16 +5,17 @@
 #include "base/error.h"
 #include "json/value.h"
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace codeflare::apiserver::internal {
 
-// More than any built-in structure has; a test watches it.
+// Bits of a mask; more than any built-in structure has, which a test watches.
 inline constexpr std::size_t kFieldsMax = 64;
 // Levels of structures. The widest real nesting, schemas of custom resources, stays far below.
 inline constexpr std::size_t kDepthMax = 100;
@@ -39,8 +40,8 @@ class Transcoder {
   // are lists of keys and values in turn until all entries are there.
   struct Slots {
     const schema::Node& node;
+    std::size_t base = 0;  // of its values in values_
     std::uint64_t present = 0;
-    std::array<json::Value, kFieldsMax> values{};
   };
 
   bool structure(const schema::Node& node, std::string_view bytes, std::size_t depth,
@@ -49,6 +50,8 @@ class Transcoder {
   bool read(Slots& slots, const schema::Node& message, std::string_view bytes, std::size_t depth);
   bool read_field(Slots& slots, const schema::Field& field, Tag tag, WireReader& reader,
                   std::size_t depth);
+  bool read_into_collection(const schema::Node& node, WireType expected, Tag tag,
+                            WireReader& reader, std::size_t depth, json::Value& list);
   bool read_inlined(Slots& slots, const schema::Field& field, Tag tag, WireReader& reader,
                     std::size_t depth);
   bool read_element(const schema::Node& node, WireType type, WireReader& reader, std::size_t depth,
@@ -74,6 +77,7 @@ class Transcoder {
   bool item_list(const schema::Node& node, std::string_view bytes, json::Value& out);
 
   json::Value finish(const Slots& slots);
+  bool is_shown(const Slots& slots, std::size_t at) const;
   json::Value finish_map(std::span<const json::Value> keys_and_values);
   // What JSON shows for a value that was never set.
   json::Value zero(const schema::Node& node);
@@ -83,6 +87,7 @@ class Transcoder {
   bool within_limits(std::size_t depth);
 
   json::Arena& arena_;
+  std::vector<json::Value> values_{};  // of all structures that are being read, outermost first
   std::optional<Error> error_{};
 };
 

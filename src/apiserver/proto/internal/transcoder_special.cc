@@ -61,8 +61,8 @@ bool Transcoder::int_or_string(std::string_view bytes, Value& out) {
   }
   switch (message.integers[0]) {
     case 0:
-      out = Value::integer(arena_, static_cast<std::int32_t>(
-                                       static_cast<std::uint32_t>(message.integers[1])));
+      out = Value::integer(
+          arena_, static_cast<std::int32_t>(static_cast<std::uint32_t>(message.integers[1])));
       return true;
     case 1:
       out = Value::string(arena_, message.texts[2]);
@@ -73,7 +73,7 @@ bool Transcoder::int_or_string(std::string_view bytes, Value& out) {
 }
 
 bool Transcoder::item_list(const Node& node, std::string_view bytes, Value& out) {
-  out = Value();
+  out = Value::array();
   WireReader reader(bytes);
   Tag tag;
   while (reader.next(tag)) {
@@ -88,9 +88,6 @@ bool Transcoder::item_list(const Node& node, std::string_view bytes, Value& out)
     Value element;
     if (!reader.bytes(item) || !within_limits(0) || !payload(*node.items, item, 0, element)) {
       break;
-    }
-    if (out.is_null()) {
-      out = Value::array();
     }
     out.push_back(arena_, element);
   }
