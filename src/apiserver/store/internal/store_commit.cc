@@ -274,7 +274,8 @@ Task<void> StoreImpl::take_failure(Error error) {
 
 Task<void> StoreImpl::rebuild() {
   rebuilding_ = true;
-  Backoff backoff({.cap = options_.rebuild_backoff_max});
+  Backoff backoff({.initial = std::chrono::milliseconds(100), .max = options_.rebuild_backoff_max},
+                  env_.random);
   while (true) {
     std::vector<LogRecord> records;
     for (const auto& collection : collections_) {
@@ -293,7 +294,7 @@ Task<void> StoreImpl::rebuild() {
     }
     logger_.warn("storage can not be rebuilt yet", {{"error", rebuilt.error()}});
     degraded_ = refusal("the storage log can not be rebuilt: " + rebuilt.error().message);
-    if (!co_await sleep_for(backoff.next(env_.random))) {
+    if (!co_await sleep_for(backoff.next(env_.clock.now()))) {
       co_return;  // closing; writes stay refused
     }
   }
