@@ -1,9 +1,9 @@
 #include "apiserver/schema/compile.h"
 
 #include "apiserver/schema/internal/field_path.h"
-#include "apiserver/schema/internal/schema_json.h"
 #include "apiserver/schema/internal/structural.h"
 #include "apiserver/schema/internal/structure_check.h"
+#include "apiserver/schema/keywords.h"
 #include "apiserver/schema/walk.h"
 #include "json/write.h"
 
@@ -14,13 +14,13 @@
 namespace codeflare::apiserver::schema {
 namespace {
 
-using internal::flag_of;
-using internal::has_default;
-using internal::integer_of;
-using internal::list_of;
-using internal::number_of;
-using internal::object_of;
-using internal::text_of;
+using keywords::flag_of;
+using keywords::has_default;
+using keywords::integer_of;
+using keywords::list_of;
+using keywords::number_of;
+using keywords::object_of;
+using keywords::text_of;
 
 class Nodes final : public CompiledSchema {
  public:
@@ -114,7 +114,7 @@ class Compiler {
       add_pointer(field.node);
     }
     add_pointer(parts.items);
-    key.push_back(internal::has_additional(schema) ? '+' : '-');
+    key.push_back(keywords::has_additional(schema) ? '+' : '-');
     add_pointer(parts.additional);
     auto [at, added] = interned_.try_emplace(std::move(key), nullptr);
     if (added) {
@@ -193,7 +193,7 @@ class Compiler {
     if (type == "object") {
       const json::Value* properties = object_of(schema, "properties");
       bool named = properties != nullptr && properties->size() > 0;
-      return internal::has_additional(schema) && !named ? Shape::map : Shape::structure;
+      return keywords::has_additional(schema) && !named ? Shape::map : Shape::structure;
     }
     return type == "array"     ? Shape::list
            : type == "boolean" ? Shape::boolean

@@ -18,6 +18,9 @@ bool misleads_rules(const model::StatusCause& cause) {
 
 void validate(const Node& node, const json::Value& value, const json::Value* old,
               FieldErrors& errors) {
+  if (!node.type_name.empty()) {
+    return;
+  }
   FieldErrors found;
   internal::check_values(node, value, old, found);
   internal::check_embedded(node, value, found);

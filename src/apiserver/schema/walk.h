@@ -27,7 +27,8 @@ Result<void> check_shapes(const Node& node, const json::Value& value);
 
 // Everything a structural schema can say, in upstream's words; `old` (or null) lets unchanged
 // values pass that an earlier schema allowed. Rules run when nothing else is wrong that could
-// mislead them.
+// mislead them. Nothing for built-in kinds (nodes with a type name): check_shapes() and their
+// strategies say all there is.
 void validate(const Node& node, const json::Value& value, const json::Value* old,
               FieldErrors& errors);
 

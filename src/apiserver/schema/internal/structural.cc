@@ -1,7 +1,7 @@
 #include "apiserver/schema/internal/structural.h"
 
 #include "apiserver/schema/internal/field_path.h"
-#include "apiserver/schema/internal/schema_json.h"
+#include "apiserver/schema/keywords.h"
 
 #include <algorithm>
 #include <array>
@@ -9,6 +9,13 @@
 
 namespace codeflare::apiserver::schema::internal {
 namespace {
+
+using keywords::flag_of;
+using keywords::has_default;
+using keywords::is_int_or_string_any_of;
+using keywords::list_of;
+using keywords::object_of;
+using keywords::text_of;
 
 enum class Level : std::uint8_t { root, item, field };
 

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string_view>
 
-namespace codeflare::apiserver::schema::internal {
+namespace codeflare::apiserver::schema::keywords {
 
 // Reading the JSON of a schema: what is absent or of the wrong kind reads as not said.
 
@@ -58,4 +58,4 @@ inline bool is_int_or_string_any_of(const json::Value& schema) {
          text_of(any->items()[1], "type") == "string";
 }
 
-}  // namespace codeflare::apiserver::schema::internal
+}  // namespace codeflare::apiserver::schema::keywords

@@ -1,0 +1,164 @@
+#include "apiserver/crd/column_printer.h"
+
+#include "apiserver/crd/json_path.h"
+#include "base/time.h"
+#include "json/write.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+namespace codeflare::apiserver {
+namespace {
+
+constexpr std::string_view kNameDescription = "Name must be unique within a namespace.";
+
+std::string with_rest(std::int64_t whole, std::string_view unit, std::int64_t rest,
+                      std::string_view rest_unit) {
+  std::string text = std::to_string(whole) + std::string(unit);
+  return rest == 0 ? text : text + std::to_string(rest) + std::string(rest_unit);
+}
+
+// Two units at most, and fewer the older it is.
+std::string human_duration(Duration duration) {
+  auto seconds = std::chrono::duration_cast<std::chrono::seconds>(duration).count();
+  if (seconds < -1) {
+    return "<invalid>";
+  }
+  std::int64_t minutes = seconds / 60;
+  std::int64_t hours = minutes / 60;
+  std::int64_t days = hours / 24;
+  if (seconds < 120) {
+    return std::to_string(std::max<std::int64_t>(seconds, 0)) + "s";
+  }
+  if (minutes < 10) {
+    return with_rest(minutes, "m", seconds % 60, "s");
+  }
+  if (minutes < 180) {
+    return std::to_string(minutes) + "m";
+  }
+  if (hours < 8) {
+    return with_rest(hours, "h", minutes % 60, "m");
+  }
+  if (hours < 48) {
+    return std::to_string(hours) + "h";
+  }
+  if (days < 8) {
+    return with_rest(days, "d", hours % 24, "h");
+  }
+  if (days < 2 * 365) {
+    return std::to_string(days) + "d";
+  }
+  return days < 8 * 365 ? with_rest(days / 365, "y", days % 365, "d")
+                        : std::to_string(days / 365) + "y";
+}
+
+// As Go prints values without a type: map[a:1 b:[x y]].
+void append_plain(std::string& out, const json::Value& value) {
+  if (value.is_string()) {
+    out.append(value.as_string());
+  } else if (value.is_array()) {
+    out.push_back('[');
+    for (std::size_t i = 0; i < value.size(); ++i) {
+      out.append(i == 0 ? "" : " ");
+      append_plain(out, value.items()[i]);
+    }
+    out.push_back(']');
+  } else if (value.is_object()) {
+    std::vector<const json::Member*> members;
+    for (const json::Member& member : value.members()) {
+      members.push_back(&member);
+    }
+    std::ranges::sort(members, {}, [](const json::Member* member) { return member->key; });
+    out.append("map[");
+    for (std::size_t i = 0; i < members.size(); ++i) {
+      out.append(i == 0 ? "" : " ").append(members[i]->key).append(":");
+      append_plain(out, members[i]->value);
+    }
+    out.push_back(']');
+  } else {
+    out.append(value.is_null() ? "<nil>" : json::to_text(value));
+  }
+}
+
+class ColumnPrinter final : public TablePrinter {
+ public:
+  explicit ColumnPrinter(const json::Value* columns) {
+    columns_.push_back({.name = "Name",
+                        .type = "string",
+                        .format = "name",
+                        .description = std::string(kNameDescription)});
+    if (columns == nullptr || columns->size() == 0) {
+      add({.name = "Age", .type = "date"}, ".metadata.creationTimestamp");
+      return;
+    }
+    for (const json::Value& column : columns->items()) {
+      const json::Value* priority = column.find("priority");
+      add({.name = std::string(column.string_or_empty("name")),
+           .type = std::string(column.string_or_empty("type")),
+           .format = std::string(column.string_or_empty("format")),
+           .description = std::string(column.string_or_empty("description")),
+           .priority =
+               priority == nullptr ? 0 : static_cast<int>(priority->to_int64().value_or(0))},
+          column.string_or_empty("jsonPath"));
+    }
+  }
+
+  const std::vector<Column>& columns() const override { return columns_; }
+
+  void print(const json::Value& object, WallTime now, json::Arena& arena,
+             json::Value& cells) const override {
+    const json::Value* name = object.get({"metadata", "name"});
+    cells.push_back(arena, name != nullptr ? *name : json::Value::string_view_of(""));
+    for (std::size_t i = 0; i < paths_.size(); ++i) {
+      const json::Value* value = paths_[i] ? paths_[i]->first(object) : nullptr;
+      cells.push_back(arena, value == nullptr || value->is_null()
+                                 ? json::Value()
+                                 : cell(columns_[i + 1].type, *value, now, arena));
+    }
+  }
+
+ private:
+  void add(Column column, std::string_view path) {
+    if (column.description.empty()) {
+      column.description =
+          "Custom resource definition column (in JSONPath format): " + std::string(path);
+    }
+    columns_.push_back(std::move(column));
+    auto parsed = JsonPath::parse(path);
+    paths_.push_back(parsed ? std::optional(*std::move(parsed)) : std::nullopt);
+  }
+
+  static json::Value cell(std::string_view type, const json::Value& value, WallTime now,
+                          json::Arena& arena) {
+    if (type == "string") {
+      std::string text;
+      append_plain(text, value);
+      return json::Value::string(arena, text);
+    }
+    if (type == "integer" && value.is_number()) {
+      double number = std::trunc(value.to_double().value_or(0));
+      return value.to_int64() ? json::Value::integer(arena, *value.to_int64())
+                              : json::Value::real(arena, number);
+    }
+    if ((type == "number" && value.is_number()) || (type == "boolean" && value.is_boolean())) {
+      return value;
+    }
+    if (type == "date" && value.is_string()) {
+      auto time = parse_rfc3339(value.as_string());
+      return json::Value::string(arena, time ? human_duration(now - *time) : "<invalid>");
+    }
+    return {};
+  }
+
+  std::vector<Column> columns_;
+  std::vector<std::optional<JsonPath>> paths_;  // of all columns but the first
+};
+
+}  // namespace
+
+std::shared_ptr<const TablePrinter> make_column_printer(const json::Value* columns) {
+  return std::make_shared<ColumnPrinter>(columns);
+}
+
+}  // namespace codeflare::apiserver
