@@ -115,7 +115,7 @@ TEST(Definition, rules_are_upstreams) {
       complaints(R"("openAPIV3Schema":{"type":"object"})",
                  R"("openAPIV3Schema":{"type":"string"})"),
       R"(spec.versions[0].schema.openAPIV3Schema.type: Invalid value: "string": must be object at the root)");
-  EXPECT_EQ(complaints(R"("group":"example.com")", R"("group":"k8s.io")").substr(0, 226),
+  EXPECT_EQ(complaints(R"("group":"example.com")", R"("group":"k8s.io")").substr(0, 227),
             "metadata.name: Invalid value: \"widgets.example.com\": must be "
             "spec.names.plural+\".\"+spec.group\n"
             "metadata.annotations[api-approved.kubernetes.io]: Required value: protected groups "
