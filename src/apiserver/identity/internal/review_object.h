@@ -1,0 +1,27 @@
+#pragma once
+
+#include "apiserver/request/user.h"
+#include "apiserver/rest/api_service.h"
+#include "json/value.h"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace codeflare::apiserver::internal {
+
+// Pieces that several reviews have in common.
+
+// The member when it is an object, else null.
+const json::Value* object_at(const json::Value& parent, std::string_view key);
+std::vector<std::string> strings_at(const json::Value& parent, std::string_view key);
+json::Value to_strings(json::Arena& arena, const std::vector<std::string>& texts);
+
+// username, uid, groups and extra, each left out when empty.
+json::Value to_user_info(json::Arena& arena, const User& user);
+
+// The review that was sent, with metadata and spec made where they are missing and the status
+// replaced.
+json::Value answered(VirtualResource::Call& call, json::Value status);
+
+}  // namespace codeflare::apiserver::internal
