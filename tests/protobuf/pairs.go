@@ -1,11 +1,16 @@
 // Prints objects of every served kind as protobuf and as the JSON that the same Go value gives: for each kind one that is
-// all zero, one with every field set and some with random fields. One line each: group/version kind, both forms in base64. The random choices
-// follow from -seed. The JSON is made after one trip through protobuf, which does not tell nil from empty: that is also what
-// kube-apiserver stores.
+// all zero, one with every field set and some with random fields; the choices follow from -seed. The JSON is made after one
+// trip through protobuf, which does not tell nil from empty: that is also what kube-apiserver stores. One line each:
+//
+//	group/version kind PROTOBUF JSON LOOSE LOOSE_STORED
+//
+// LOOSE is the object as careless people write it (zero values spelled out, nulls, unknown fields, other time zones, other
+// spellings of quantities) and LOOSE_STORED what upstream makes of it; both are "-" when it is refused. All in base64.
 package main
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"flag"
@@ -22,6 +27,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	jsonserializer "k8s.io/apimachinery/pkg/runtime/serializer/json"
 	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/client-go/kubernetes/scheme"
@@ -152,14 +158,36 @@ func (f *filler) fill(v reflect.Value, depth int) {
 	}
 }
 
-func print(out *bufio.Writer, kind schema.GroupVersionKind, object runtime.Object) error {
-	codec := protobuf.NewSerializer(scheme.Scheme, scheme.Scheme)
+var codec = protobuf.NewSerializer(scheme.Scheme, scheme.Scheme)
+var textCodec = jsonserializer.NewSerializerWithOptions(jsonserializer.DefaultMetaFactory, scheme.Scheme, scheme.Scheme, jsonserializer.SerializerOptions{})
+
+func encode(codec runtime.Encoder, object runtime.Object) ([]byte, error) {
+	var body bytes.Buffer
+	err := codec.Encode(object, &body)
+	return body.Bytes(), err
+}
+
+// stored is the JSON of an object after one trip through the form in which it is kept.
+func stored(kind schema.GroupVersionKind, object runtime.Object) ([]byte, error) {
+	if kind.Group != apiextensions.GroupName && kind.Group != apiregistration.GroupName {
+		body, err := encode(codec, object)
+		if err != nil {
+			return nil, err
+		}
+		if object, _, err = codec.Decode(body, nil, nil); err != nil {
+			return nil, err
+		}
+	}
+	return json.Marshal(object)
+}
+
+func print(out *bufio.Writer, f *filler, kind schema.GroupVersionKind, object runtime.Object) error {
 	object.GetObjectKind().SetGroupVersionKind(kind)
-	var body strings.Builder
-	if err := codec.Encode(object, &body); err != nil {
+	body, err := encode(codec, object)
+	if err != nil {
 		return err
 	}
-	decoded, _, err := codec.Decode([]byte(body.String()), nil, nil)
+	decoded, _, err := codec.Decode(body, nil, nil)
 	if err != nil {
 		return err
 	}
@@ -167,8 +195,21 @@ func print(out *bufio.Writer, kind schema.GroupVersionKind, object runtime.Objec
 	if err != nil {
 		return err
 	}
-	encode := base64.StdEncoding.EncodeToString
-	_, err = fmt.Fprintln(out, kind.GroupVersion(), kind.Kind, encode([]byte(body.String())), encode(text))
+	loose, err := json.Marshal(f.loosen(spelledOut(reflect.ValueOf(object).Elem()), ""))
+	if err != nil {
+		return err
+	}
+	columns := []string{kind.GroupVersion().String(), kind.Kind}
+	for _, data := range [][]byte{body, text} {
+		columns = append(columns, base64.StdEncoding.EncodeToString(data))
+	}
+	looseColumns := []string{"-", "-"}
+	if decoded, _, err := textCodec.Decode(loose, nil, nil); err == nil {
+		if kept, err := stored(kind, decoded); err == nil {
+			looseColumns = []string{base64.StdEncoding.EncodeToString(loose), base64.StdEncoding.EncodeToString(kept)}
+		}
+	}
+	_, err = fmt.Fprintln(out, strings.Join(append(columns, looseColumns...), " "))
 	return err
 }
 
@@ -196,7 +237,7 @@ func run(seed int64, count int) error {
 				random.full = i == 1
 				random.fill(object.Elem(), 0)
 			}
-			if err := print(out, kind, object.Interface().(runtime.Object)); err != nil {
+			if err := print(out, random, kind, object.Interface().(runtime.Object)); err != nil {
 				return fmt.Errorf("%v: %w", kind, err)
 			}
 		}

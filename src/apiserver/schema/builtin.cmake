@@ -1,6 +1,7 @@
 # The tables of built-in kinds; tools/apitables writes generated/.
 target_sources(cf_apiserver_schema PRIVATE
   builtin.cc
+  builtin_form.cc
   generated/fields.cc
   generated/kinds.cc
   generated/nodes.cc
@@ -8,7 +9,9 @@ target_sources(cf_apiserver_schema PRIVATE
   generated/texts.cc)
 
 codeflare_test(apiserver_builtin_test
-  SOURCES builtin_test.cc
+  SOURCES
+    builtin_form_test.cc
+    builtin_test.cc
   DEPENDS cf_apiserver_schema)
 
 if(NOT CODEFLARE_FUZZ)

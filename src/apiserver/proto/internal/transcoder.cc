@@ -1,5 +1,6 @@
 #include "apiserver/proto/internal/transcoder.h"
 
+#include "apiserver/schema/builtin_form.h"
 #include "base/base64.h"
 
 #include <algorithm>
@@ -40,25 +41,6 @@ WireType wire_type(Wire::Type type) {
 const Field* find_number(std::span<const Field> fields, std::uint32_t number) {
   auto found = std::ranges::find(fields, number, [](const Field& f) { return f.wire.number; });
   return found == fields.end() ? nullptr : &*found;
-}
-
-// Go's idea of an empty value, which omitempty leaves out. Lists and maps are only here when they
-// have elements.
-bool is_empty(const Value& value) {
-  switch (value.kind()) {
-    case json::Kind::null:
-      return true;
-    case json::Kind::boolean:
-      return !value.as_bool();
-    case json::Kind::number:
-      return value.number() == "0" || value.number() == "-0";
-    case json::Kind::string:
-      return value.as_string().empty();
-    case json::Kind::array:
-    case json::Kind::object:
-      break;
-  }
-  return false;
 }
 
 // A message field may come once; numbers and texts may come again, and the last one counts.
@@ -222,10 +204,7 @@ bool Transcoder::read_map_entry(const Node& items, std::string_view bytes, std::
   WireReader reader(bytes);
   Tag tag;
   std::string_view key;
-  // Elements of Go's maps start empty where fields start as nil.
-  Value value = items.shape == Shape::bytes  ? Value::string_view_of("")
-                : items.shape == Shape::list ? Value::array()
-                                             : zero(items);
+  Value value = schema::zero_entry_form(items, arena_);
   while (reader.next(tag)) {
     if (tag.number == 1 && tag.type == WireType::length) {
       reader.bytes(key);
@@ -308,7 +287,8 @@ bool Transcoder::is_shown(const Slots& slots, std::size_t at) const {
   if (!wire.omit_empty) {
     return true;
   }
-  return (slots.present >> at & 1) != 0 && (wire.pointer || !is_empty(values_[slots.base + at]));
+  return (slots.present >> at & 1) != 0 &&
+         (wire.pointer || !schema::is_empty_form(values_[slots.base + at]));
 }
 
 Value Transcoder::finish(const Slots& slots) {
@@ -325,7 +305,7 @@ Value Transcoder::finish(const Slots& slots) {
     const Field& field = fields[at];
     Value value;
     if ((slots.present >> at & 1) == 0) {
-      value = field.wire.pointer ? Value() : zero(*field.node);
+      value = field.wire.pointer ? Value() : schema::zero_form(*field.node, arena_);
     } else if (field.node->shape == Shape::map) {
       value = finish_map(std::as_const(values_[slots.base + at]).items());
     } else {
@@ -355,34 +335,6 @@ Value Transcoder::finish_map(std::span<const Value> keys_and_values) {
     new (members + kept++) Member{key_of(entry), keys_and_values[2 * entry + 1]};
   }
   return Value::object_of({members, kept});
-}
-
-Value Transcoder::zero(const Node& node) {
-  switch (node.shape) {
-    case Shape::boolean:
-      return Value::boolean(false);
-    case Shape::integer:
-    case Shape::number:
-    case Shape::int_or_string:
-      return Value::number_text("0");
-    case Shape::string:
-      return Value::string_view_of("");
-    case Shape::quantity:
-      return Value::string_view_of("0");
-    case Shape::duration:
-      return Value::string_view_of("0s");
-    case Shape::structure:
-      return finish(Slots{.node = node});
-    case Shape::any:
-      return node.encoding == Encoding::schema_or_boolean ? Value::boolean(false) : Value();
-    case Shape::time:
-    case Shape::micro_time:
-    case Shape::bytes:
-    case Shape::map:
-    case Shape::list:
-      break;
-  }
-  return {};
 }
 
 bool Transcoder::fail(std::string message) {

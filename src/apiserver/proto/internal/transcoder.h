@@ -79,8 +79,6 @@ class Transcoder {
   json::Value finish(const Slots& slots);
   bool is_shown(const Slots& slots, std::size_t at) const;
   json::Value finish_map(std::span<const json::Value> keys_and_values);
-  // What JSON shows for a value that was never set.
-  json::Value zero(const schema::Node& node);
 
   bool fail(std::string message);
   bool fail_field(const schema::Node& message, Tag tag, std::string_view what);
