@@ -15,7 +15,14 @@ Task<void> let_others_run() {
 }  // namespace
 
 StoreWorld::StoreWorld(Store::Options options, SimEnv::Options sim_options)
-    : sim(sim_options), blocking(sim.env().blocking), tasks(sim.env().loop), options_(options) {
+    : StoreWorld(nullptr, options, sim_options) {}
+
+StoreWorld::StoreWorld(LogFactory open_log, Store::Options options, SimEnv::Options sim_options)
+    : sim(sim_options),
+      blocking(sim.env().blocking),
+      tasks(sim.env().loop),
+      open_log_(std::move(open_log)),
+      options_(options) {
   open();
 }
 
@@ -29,8 +36,9 @@ Env StoreWorld::env() {
 }
 
 void StoreWorld::open() {
+  std::unique_ptr<Log> opened_log = open_log_ ? open_log_() : open_memory_log(disk);
   auto opened = wait(
-      Store::open(env(), open_memory_log(disk), options_, log.logger(sim.env().clock), metrics));
+      Store::open(env(), std::move(opened_log), options_, log.logger(sim.env().clock), metrics));
   CHECK(opened.has_value(), "the store does not open");
   store_ = *std::move(opened);
 }
@@ -43,6 +51,10 @@ void StoreWorld::close() {
 
 void StoreWorld::crash_and_reopen() {
   disk->crash();
+  reopen();
+}
+
+void StoreWorld::reopen() {
   close();
   open();
 }

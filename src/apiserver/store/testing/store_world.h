@@ -7,6 +7,7 @@
 #include "base/env/sim_env.h"
 #include "base/log_capture.h"
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -20,7 +21,11 @@ namespace codeflare::apiserver {
 //   StoreWorld world; world.create("pods", "a"); world.blocking.hold(); ...
 class StoreWorld {
  public:
+  using LogFactory = std::function<std::unique_ptr<Log>()>;
+
   explicit StoreWorld(Store::Options options = {}, SimEnv::Options sim_options = {});
+  // On another log than the disk in memory, which is opened now and at each reopening.
+  StoreWorld(LogFactory open_log, Store::Options options, SimEnv::Options sim_options = {});
   ~StoreWorld();
 
   Env env();
@@ -28,6 +33,7 @@ class StoreWorld {
   // As after a crash: the old store's log fails from now on, a new store opens on what was written.
   void crash_and_reopen();
   void close();
+  void reopen();
   // Lets everything that can run do so, without letting much time pass.
   void settle_loop();
 
@@ -71,6 +77,7 @@ class StoreWorld {
   }
   void open();
 
+  LogFactory open_log_;
   Store::Options options_;
   std::unique_ptr<Store> store_;
 };

@@ -1,0 +1,231 @@
+#include "apiserver/store/internal/generation.h"
+
+#include "apiserver/store/internal/wal_file.h"
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+namespace codeflare::apiserver {
+
+namespace {
+
+constexpr std::string_view kPrefix = "store-";
+constexpr std::string_view kSuffix = ".db";
+constexpr std::string_view kUnfinished = ".unfinished";
+constexpr std::uint64_t kApplicationId = 0x63666c72;  // "cflr"
+
+// An object is found by the revision of its creation, which is also the order of the file: new
+// objects go to its end. Nothing is ever looked up otherwise, so there is no index.
+constexpr const char* kSchema = R"(
+  PRAGMA application_id = 0x63666c72;
+  CREATE TABLE meta (key TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
+  CREATE TABLE objects (
+    created INTEGER PRIMARY KEY,
+    revision INTEGER NOT NULL,
+    collection TEXT NOT NULL,
+    text TEXT NOT NULL);
+)";
+
+std::optional<std::uint64_t> generation_of(std::string_view name) {
+  if (!name.starts_with(kPrefix) || !name.ends_with(kSuffix)) {
+    return std::nullopt;
+  }
+  name.remove_prefix(kPrefix.size());
+  name.remove_suffix(kSuffix.size());
+  std::uint64_t generation = 0;
+  auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), generation);
+  if (error != std::errc() || end != name.data() + name.size() || generation == 0) {
+    return std::nullopt;
+  }
+  return generation;
+}
+
+Result<void> write_meta(Database& database, std::string_view key, std::uint64_t value) {
+  TRY_ASSIGN(Statement statement, database.prepare("REPLACE INTO meta VALUES (?, ?)"));
+  statement.bind(1, key);
+  statement.bind(2, value);
+  return statement.run();
+}
+
+Result<std::optional<std::uint64_t>> read_meta(Database& database, std::string_view key) {
+  TRY_ASSIGN(Statement statement, database.prepare("SELECT value FROM meta WHERE key = ?"));
+  statement.bind(1, key);
+  TRY_ASSIGN(bool found, statement.step());
+  return found ? std::optional(statement.number(0)) : std::nullopt;
+}
+
+Result<void> fill(Database& database, const GenerationContent& content) {
+  TRY(database.run("BEGIN"));
+  TRY(database.run(kSchema));
+  TRY(write_meta(database, "format", kFormatVersion));
+  TRY(write_revision(database, content.revision));
+  TRY(set_relaxed(database, content.relaxed));
+  std::vector<const LogRecord*> in_file_order;
+  in_file_order.reserve(content.objects.size());
+  for (const LogRecord& record : content.objects) {
+    in_file_order.push_back(&record);
+  }
+  std::ranges::sort(in_file_order, {}, &LogRecord::created);
+  TRY_ASSIGN(Statement insert, database.prepare("INSERT INTO objects VALUES (?, ?, ?, ?)"));
+  for (const LogRecord* record : in_file_order) {
+    insert.bind(1, record->created);
+    insert.bind(2, record->revision);
+    insert.bind(3, record->collection);
+    insert.bind(4, record->text.view());
+    TRY(insert.run());
+  }
+  return database.run("COMMIT");
+}
+
+// Nobody reads an unfinished file, so it needs no journal; finish() syncs it as a whole.
+Result<Database> open_unfinished(const DataDirectory& directory, const std::string& path) {
+  TRY_ASSIGN(Database database, Database::open({.path = path, .vfs = directory.vfs}));
+  TRY(database.run("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"));
+  return database;
+}
+
+Result<std::string> begin_unfinished(const DataDirectory& directory, std::uint64_t generation) {
+  std::string path = directory.unfinished_file(generation);
+  for (const char* suffix : {"", "-journal", "-wal", "-shm"}) {
+    TRY(directory.files.remove_all(path + suffix));
+  }
+  // Objects are secrets among others: nobody else may read the file at any time.
+  TRY(directory.files.create(path, 0600));
+  return path;
+}
+
+Result<void> finish(const DataDirectory& directory, std::uint64_t generation, Database database) {
+  std::string path = database.path();
+  // Marks the file as one with a write-ahead log. The connection that does so is the only one: it
+  // folds the (empty) log in and removes it when it closes.
+  sqlite3_db_config(database.handle(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, nullptr);
+  TRY(database.run("PRAGMA journal_mode = WAL"));
+  {
+    Database closes = std::move(database);
+  }
+  TRY(directory.files.sync(path));
+  return directory.files.rename(path, directory.file(generation));
+}
+
+}  // namespace
+
+std::string DataDirectory::file(std::uint64_t generation) const {
+  return join_path(path, std::string(kPrefix) + std::to_string(generation) + std::string(kSuffix));
+}
+
+std::string DataDirectory::unfinished_file(std::uint64_t generation) const {
+  return file(generation) + std::string(kUnfinished);
+}
+
+Result<std::vector<std::uint64_t>> DataDirectory::generations() const {
+  TRY_ASSIGN(std::vector<std::string> names, files.list(path));
+  std::vector<std::uint64_t> found;
+  for (const std::string& name : names) {
+    if (std::optional<std::uint64_t> generation = generation_of(name)) {
+      found.push_back(*generation);
+    }
+  }
+  std::ranges::sort(found);
+  return found;
+}
+
+Result<void> DataDirectory::remove_all_but(std::uint64_t generation) const {
+  TRY_ASSIGN(std::vector<std::string> names, files.list(path));
+  std::string kept = std::string(kPrefix) + std::to_string(generation) + std::string(kSuffix);
+  for (const std::string& name : names) {
+    std::string_view database =
+        std::string_view(name).substr(0, name.find(kSuffix) + kSuffix.size());
+    bool is_ours = name.contains(kSuffix) && generation_of(database);
+    std::string_view rest = is_ours ? std::string_view(name).substr(database.size()) : "";
+    bool belongs_to_kept = database == kept && !rest.starts_with(kUnfinished);
+    if (is_ours && !belongs_to_kept) {
+      TRY(files.remove_all(join_path(path, name)));
+    }
+  }
+  return {};
+}
+
+Result<std::unique_ptr<FileLock>> DataDirectory::lock() const {
+  auto lock = files.lock(join_path(path, "lock"));
+  if (!lock && lock.error().code == ErrorCode::failed_precondition) {
+    return fail(std::move(lock).error().with_context("data directory " + path +
+                                                     " is in use by another server"));
+  }
+  return lock;
+}
+
+Result<void> make_wal_durable(const DataDirectory& directory, std::uint64_t generation) {
+  std::string database = directory.file(generation);
+  std::string path = database + "-wal";
+  if (!directory.files.exists(path)) {
+    return {};
+  }
+  TRY_ASSIGN(WalFile wal, WalFile::open(directory.vfs, database));
+  return wal.write_again();
+}
+
+Result<Database> open_database(const Database::OpenOptions& options) {
+  TRY_ASSIGN(Database database, Database::open(options));
+  TRY_ASSIGN(std::uint64_t application, database.number("PRAGMA application_id"));
+  if (application != kApplicationId) {
+    return fail(failed_precondition(options.path + " is not a database of this program"));
+  }
+  TRY_ASSIGN(std::optional<std::uint64_t> format, read_meta(database, "format"));
+  if (!format) {
+    return fail(data_loss(options.path + " does not say which format it has"));
+  }
+  if (*format > kFormatVersion) {
+    return fail(failed_precondition(options.path + " has storage format " +
+                                    std::to_string(*format) +
+                                    ", this program knows formats up to " +
+                                    std::to_string(kFormatVersion) + ": use a newer program"));
+  }
+  return database;
+}
+
+Result<Revision> read_revision(Database& database) {
+  TRY_ASSIGN(std::optional<std::uint64_t> revision, read_meta(database, "revision"));
+  if (!revision) {
+    return fail(data_loss(database.path() + " does not say which revision it has"));
+  }
+  return *revision;
+}
+
+Result<void> write_revision(Database& database, Revision revision) {
+  return write_meta(database, "revision", revision);
+}
+
+Result<bool> is_relaxed(Database& database) {
+  TRY_ASSIGN(std::optional<std::uint64_t> relaxed, read_meta(database, "relaxed"));
+  return relaxed.value_or(0) != 0;
+}
+
+Result<void> set_relaxed(Database& database, bool relaxed) {
+  return write_meta(database, "relaxed", relaxed ? 1 : 0);
+}
+
+Result<void> write_generation(const DataDirectory& directory, std::uint64_t generation,
+                              const GenerationContent& content) {
+  TRY_ASSIGN(std::string path, begin_unfinished(directory, generation));
+  TRY_ASSIGN(Database database, open_unfinished(directory, path));
+  TRY(fill(database, content));
+  return finish(directory, generation, std::move(database));
+}
+
+Result<void> copy_to_generation(const DataDirectory& directory, std::uint64_t generation,
+                                Database& source, CopyOptions options) {
+  TRY_ASSIGN(std::string path, begin_unfinished(directory, generation));
+  {
+    TRY_ASSIGN(Statement copy, source.prepare("VACUUM INTO ?"));
+    copy.bind(1, path);
+    TRY(copy.run());
+  }
+  TRY_ASSIGN(Database database, open_unfinished(directory, path));
+  if (options.revision) {
+    TRY(write_revision(database, *options.revision));
+  }
+  return finish(directory, generation, std::move(database));
+}
+
+}  // namespace codeflare::apiserver

@@ -1,0 +1,69 @@
+#pragma once
+
+#include "apiserver/store/internal/sqlite_database.h"
+#include "apiserver/store/log.h"
+#include "base/env/file_system.h"
+#include "base/result.h"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+// The database files of a data directory: "store-<generation>.db", with SQLite's own files beside
+// them. A file has that name only when it is complete and synced.
+
+namespace codeflare::apiserver {
+
+inline constexpr std::uint64_t kFormatVersion = 1;
+
+struct DataDirectory {
+  FileSystem& files;
+  std::string path;
+  std::string vfs{};
+
+  std::string file(std::uint64_t generation) const;
+  std::string unfinished_file(std::uint64_t generation) const;
+  // Ascending.
+  Result<std::vector<std::uint64_t>> generations() const;
+  // Databases but this one, and what was left unfinished.
+  Result<void> remove_all_but(std::uint64_t generation) const;
+  // `failed_precondition` when somebody else holds it.
+  Result<std::unique_ptr<FileLock>> lock() const;
+};
+
+// A process that died may have left a write-ahead log that can be read but is not on disk, and
+// whose sync failed before: syncing it again would succeed and do nothing. So every byte is written
+// again where it stands, then synced. Nobody else may be writing the database.
+Result<void> make_wal_durable(const DataDirectory& directory, std::uint64_t generation);
+
+// Opens a finished database or a snapshot and checks that it is one that this program understands.
+Result<Database> open_database(const Database::OpenOptions& options);
+
+Result<Revision> read_revision(Database& database);
+Result<void> write_revision(Database& database, Revision revision);
+
+// While set, the last writes may be lost without a trace: the next start must not reuse revisions
+// that clients have seen.
+Result<bool> is_relaxed(Database& database);
+Result<void> set_relaxed(Database& database, bool relaxed);
+
+// Writes a complete database and gives it its name. The generation must be new.
+struct GenerationContent {
+  std::span<const LogRecord> objects{};
+  Revision revision = 0;
+  bool relaxed = false;
+};
+Result<void> write_generation(const DataDirectory& directory, std::uint64_t generation,
+                              const GenerationContent& content);
+
+// A compact copy of an open database as a new generation.
+struct CopyOptions {
+  std::optional<Revision> revision{};  // another one than the source's
+};
+Result<void> copy_to_generation(const DataDirectory& directory, std::uint64_t generation,
+                                Database& source, CopyOptions options);
+
+}  // namespace codeflare::apiserver

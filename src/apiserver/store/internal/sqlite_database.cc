@@ -1,0 +1,126 @@
+#include "apiserver/store/internal/sqlite_database.h"
+
+#include "base/check.h"
+
+#include <utility>
+
+namespace codeflare::apiserver {
+
+namespace {
+
+constexpr int kBusyMs = 5000;
+
+ErrorCode code_of(int sqlite_code) {
+  switch (sqlite_code & 0xff) {
+    case SQLITE_FULL:
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+      return ErrorCode::resource_exhausted;
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB:
+      return ErrorCode::data_loss;
+    case SQLITE_PERM:
+    case SQLITE_AUTH:
+      return ErrorCode::permission_denied;
+    default:
+      return ErrorCode::internal;
+  }
+}
+
+Error error_of(sqlite3* handle, const std::string& path, int code) {
+  const char* words = handle != nullptr ? sqlite3_errmsg(handle) : sqlite3_errstr(code);
+  return {code_of(code), path + ": " + words + " (SQLite " + std::to_string(code) + ")"};
+}
+
+}  // namespace
+
+void Statement::bind(int index, std::uint64_t value) {
+  int code = sqlite3_bind_int64(handle_.get(), index, static_cast<sqlite3_int64>(value));
+  CHECK(code == SQLITE_OK, "no such parameter");
+}
+
+void Statement::bind(int index, std::string_view text) {
+  int code = sqlite3_bind_text64(handle_.get(), index, text.data(), text.size(), SQLITE_STATIC,
+                                 SQLITE_UTF8);
+  CHECK(code == SQLITE_OK, "no such parameter");
+}
+
+Result<bool> Statement::step() {
+  int code = sqlite3_step(handle_.get());
+  if (code == SQLITE_ROW || code == SQLITE_DONE) {
+    return code == SQLITE_ROW;
+  }
+  sqlite3* db = sqlite3_db_handle(handle_.get());
+  return fail(error_of(db, sqlite3_db_filename(db, "main"), sqlite3_extended_errcode(db)));
+}
+
+Result<void> Statement::run() {
+  Result<bool> stepped = step();
+  sqlite3_reset(handle_.get());
+  sqlite3_clear_bindings(handle_.get());
+  if (!stepped) {
+    return fail(std::move(stepped).error());
+  }
+  return {};
+}
+
+std::uint64_t Statement::number(int column) const {
+  return static_cast<std::uint64_t>(sqlite3_column_int64(handle_.get(), column));
+}
+
+std::string_view Statement::text(int column) const {
+  const auto* data = sqlite3_column_text(handle_.get(), column);
+  auto size = static_cast<std::size_t>(sqlite3_column_bytes(handle_.get(), column));
+  return {reinterpret_cast<const char*>(data), data == nullptr ? 0 : size};
+}
+
+Result<Database> Database::open(const OpenOptions& options) {
+  // One thread at a time uses a connection, not always the same one.
+  int flags = (options.read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE) |
+              SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
+  sqlite3* handle = nullptr;
+  int code = sqlite3_open_v2(options.path.c_str(), &handle, flags,
+                             options.vfs.empty() ? nullptr : options.vfs.c_str());
+  Database database(handle, options.path);
+  if (code != SQLITE_OK) {
+    return fail(database.error(code));
+  }
+  sqlite3_busy_timeout(handle, kBusyMs);
+  // A database whose sync failed must not be written by the way it is closed.
+  sqlite3_db_config(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
+  sqlite3_wal_autocheckpoint(handle, 0);
+  return database;
+}
+
+Error Database::error(int code) const {
+  return error_of(handle_.get(), path_, code);
+}
+
+Result<void> Database::run(const char* sql) {
+  int code = sqlite3_exec(handle_.get(), sql, nullptr, nullptr, nullptr);
+  if (code != SQLITE_OK) {
+    return fail(error(code));
+  }
+  return {};
+}
+
+Result<std::uint64_t> Database::number(const char* sql) {
+  TRY_ASSIGN(Statement statement, prepare(sql));
+  TRY_ASSIGN(bool found, statement.step());
+  if (!found) {
+    return fail(data_loss(path_ + ": no answer to " + sql));
+  }
+  return statement.number(0);
+}
+
+Result<Statement> Database::prepare(const char* sql) {
+  sqlite3_stmt* statement = nullptr;
+  int code =
+      sqlite3_prepare_v3(handle_.get(), sql, -1, SQLITE_PREPARE_PERSISTENT, &statement, nullptr);
+  if (code != SQLITE_OK) {
+    return fail(error(code));
+  }
+  return Statement(statement);
+}
+
+}  // namespace codeflare::apiserver

@@ -1,0 +1,107 @@
+#include "apiserver/store/snapshot.h"
+
+#include "apiserver/store/internal/generation.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace codeflare::apiserver {
+
+namespace {
+
+// The server may replace its database at any moment by the next generation.
+Result<Database> open_newest(const DataDirectory& directory) {
+  constexpr int kAttempts = 5;
+  for (int attempt = 1;; ++attempt) {
+    TRY_ASSIGN(std::vector<std::uint64_t> generations, directory.generations());
+    if (generations.empty()) {
+      return fail(not_found("no database in " + directory.path));
+    }
+    std::string path = directory.file(generations.back());
+    Result<Database> database = open_database({.path = path});
+    if (database || attempt == kAttempts || directory.files.exists(path)) {
+      return database;
+    }
+  }
+}
+
+Result<Revision> copy_synced(FileSystem& files, Database& source, const std::string& path) {
+  TRY(files.remove_all(path));
+  TRY(files.create(path, 0600));
+  {
+    TRY_ASSIGN(Statement copy, source.prepare("VACUUM INTO ?"));
+    copy.bind(1, path);
+    TRY(copy.run());
+  }
+  Revision revision = 0;
+  {
+    TRY_ASSIGN(Database copy, open_database({.path = path, .read_only = true}));
+    TRY_ASSIGN(revision, read_revision(copy));
+  }
+  TRY(files.sync(path));
+  return revision;
+}
+
+Result<void> check_integrity(Database& database) {
+  TRY_ASSIGN(Statement check, database.prepare("PRAGMA integrity_check(1)"));
+  TRY_ASSIGN(bool found, check.step());
+  if (!found || check.text(0) != "ok") {
+    return fail(data_loss(database.path() + " is damaged: " + std::string(check.text(0))));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<Revision> take_snapshot(FileSystem& files, const SnapshotOptions& options) {
+  DataDirectory directory{files, options.directory};
+  TRY_ASSIGN(Database source, open_newest(directory));
+  // Takes the name, so that nothing of somebody else's is overwritten at the end.
+  TRY(files.create(options.file, 0600));
+  std::string unfinished = options.file + ".unfinished";
+  Result<Revision> copied = copy_synced(files, source, unfinished);
+  if (copied) {
+    Result<void> renamed = files.rename(unfinished, options.file);
+    if (!renamed) {
+      copied = fail(std::move(renamed).error());
+    }
+  }
+  if (!copied) {
+    std::ignore = files.remove_all(unfinished);
+    std::ignore = files.remove_all(options.file);
+    return fail(std::move(copied).error().with_context("snapshot " + options.file));
+  }
+  return copied;
+}
+
+Result<Revision> restore_snapshot(FileSystem& files, const RestoreOptions& options) {
+  if (!files.exists(options.file)) {
+    return fail(not_found("there is no snapshot " + options.file));
+  }
+  TRY_ASSIGN(Database snapshot, open_database({.path = options.file, .read_only = true}));
+  TRY(check_integrity(snapshot));
+  TRY_ASSIGN(Revision revision, read_revision(snapshot));
+
+  DataDirectory directory{files, options.directory};
+  TRY(files.make_directories(options.directory, 0700));
+  TRY_ASSIGN(std::unique_ptr<FileLock> lock, directory.lock());
+  TRY_ASSIGN(std::vector<std::uint64_t> generations, directory.generations());
+  std::uint64_t generation = 1;
+  if (!generations.empty()) {
+    if (!options.replace) {
+      return fail(already_exists(options.directory + " holds a database already"));
+    }
+    generation = generations.back() + 1;
+    // What is replaced may be damaged: that is a reason to restore. Otherwise its clients must be
+    // able to tell the old history from the new one too.
+    if (Result<Database> old = open_database({.path = directory.file(generations.back())})) {
+      revision = std::max(revision, read_revision(*old).value_or(0));
+    }
+  }
+  revision += kRevisionStep;
+  TRY(copy_to_generation(directory, generation, snapshot, {.revision = revision}));
+  TRY(directory.remove_all_but(generation));
+  return revision;
+}
+
+}  // namespace codeflare::apiserver

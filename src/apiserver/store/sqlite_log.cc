@@ -1,0 +1,287 @@
+#include "apiserver/store/sqlite_log.h"
+
+#include "apiserver/store/internal/generation.h"
+#include "apiserver/store/internal/sqlite_database.h"
+#include "apiserver/store/snapshot.h"
+
+#include <algorithm>
+#include <atomic>
+#include <optional>
+#include <utility>
+
+namespace codeflare::apiserver {
+
+namespace {
+
+using Durability = SqliteLogOptions::Durability;
+
+constexpr std::uint64_t kFrameHeaderBytes = 24;
+// A file that is mostly holes is written anew at start, unless it is small anyway.
+constexpr std::uint64_t kSparsePagesMin = 4096;
+
+class SqliteLog final : public Log {
+ public:
+  SqliteLog(DataDirectory directory, SqliteLogOptions options, std::unique_ptr<FileLock> lock)
+      : directory_(std::move(directory)),
+        options_(std::move(options)),
+        lock_(std::move(lock)),
+        fold_at_(options_.backlog_bytes_max) {}
+
+  ~SqliteLog() override { close_database(); }
+
+  // Finds or makes the database.
+  Result<void> start();
+
+  Result<Revision> load(const Visitor& visitor) override;
+  Result<void> append(std::span<const LogRecord> records, Revision revision) override;
+  Result<void> rebuild(std::span<const LogRecord> objects, Revision revision) override;
+  std::uint64_t backlog_bytes() const override { return backlog_bytes_; }
+  bool is_fold_due() const override { return backlog_bytes_ >= fold_at_; }
+  Result<void> fold() override;
+  Result<void> close() override;
+
+ private:
+  struct Statements {
+    Statement begin;
+    Statement put;
+    Statement remove;
+    Statement revision;
+    Statement commit;
+  };
+
+  bool relaxed() const { return options_.durability != Durability::full; }
+  Result<void> open_generation();
+  Result<void> compact_when_sparse();
+  Result<void> prepare_statements();
+  Result<void> set_durability();
+  Result<Revision> recover_revision();
+  Result<void> transaction(std::span<const LogRecord> records, Revision revision);
+  Result<void> checkpoint(int mode);
+  void close_database();
+  static int on_wal(void* self, sqlite3* db, const char* name, int frames);
+
+  DataDirectory directory_;
+  SqliteLogOptions options_;
+  std::unique_ptr<FileLock> lock_;
+  std::uint64_t generation_ = 0;
+  std::optional<Database> database_;
+  std::optional<Statements> statements_;
+  std::uint64_t frame_bytes_ = 0;
+  // What is on disk is unknown: only a rebuild helps.
+  bool broken_ = false;
+  std::atomic<std::uint64_t> backlog_bytes_ = 0;
+  std::atomic<std::uint64_t> fold_at_;
+};
+
+Result<void> SqliteLog::start() {
+  TRY_ASSIGN(std::vector<std::uint64_t> generations, directory_.generations());
+  if (generations.empty()) {
+    generation_ = 1;
+    TRY(write_generation(directory_, generation_, {.relaxed = relaxed()}));
+  } else {
+    generation_ = generations.back();
+    TRY(make_wal_durable(directory_, generation_));
+  }
+  TRY(open_generation());
+  TRY(compact_when_sparse());
+  return directory_.remove_all_but(generation_);
+}
+
+Result<void> SqliteLog::open_generation() {
+  close_database();
+  TRY_ASSIGN(Database database,
+             open_database({.path = directory_.file(generation_), .vfs = options_.vfs}));
+  database_.emplace(std::move(database));
+  TRY(
+      database_->run("PRAGMA synchronous = FULL; PRAGMA cache_size = -1024;"
+                     "PRAGMA temp_store = MEMORY;"));
+  std::string limit = "PRAGMA journal_size_limit = " + std::to_string(options_.backlog_bytes_max);
+  TRY(database_->run(limit.c_str()));
+  TRY_ASSIGN(std::uint64_t page_bytes, database_->number("PRAGMA page_size"));
+  frame_bytes_ = page_bytes + kFrameHeaderBytes;
+  sqlite3_wal_hook(database_->handle(), &SqliteLog::on_wal, this);
+  // Starts with an empty log: what a killed process left in it is folded in.
+  return checkpoint(SQLITE_CHECKPOINT_TRUNCATE);
+}
+
+Result<void> SqliteLog::compact_when_sparse() {
+  TRY_ASSIGN(std::uint64_t pages, database_->number("PRAGMA page_count"));
+  TRY_ASSIGN(std::uint64_t free_pages, database_->number("PRAGMA freelist_count"));
+  if (pages < kSparsePagesMin || free_pages * 2 < pages) {
+    return {};
+  }
+  Result<void> copied = copy_to_generation(directory_, generation_ + 1, *database_, {});
+  if (!copied) {
+    // It may be that there is no room for the copy; the old file is as good as before.
+    return copied.error().code == ErrorCode::resource_exhausted ? Result<void>() : copied;
+  }
+  ++generation_;
+  return open_generation();
+}
+
+Result<void> SqliteLog::prepare_statements() {
+  statements_.emplace();
+  TRY_ASSIGN(statements_->begin, database_->prepare("BEGIN IMMEDIATE"));
+  TRY_ASSIGN(statements_->put, database_->prepare("REPLACE INTO objects VALUES (?, ?, ?, ?)"));
+  TRY_ASSIGN(statements_->remove, database_->prepare("DELETE FROM objects WHERE created = ?"));
+  TRY_ASSIGN(statements_->revision,
+             database_->prepare("UPDATE meta SET value = ? WHERE key = 'revision'"));
+  TRY_ASSIGN(statements_->commit, database_->prepare("COMMIT"));
+  return {};
+}
+
+Result<void> SqliteLog::set_durability() {
+  const char* pragma = options_.durability == Durability::full      ? "PRAGMA synchronous = FULL"
+                       : options_.durability == Durability::relaxed ? "PRAGMA synchronous = NORMAL"
+                                                                    : "PRAGMA synchronous = OFF";
+  return database_->run(pragma);
+}
+
+// The last revision that anybody can have seen. Where writes may have been lost unnoticed it is a
+// guess on the safe side.
+Result<Revision> SqliteLog::recover_revision() {
+  TRY_ASSIGN(Revision revision, read_revision(*database_));
+  TRY_ASSIGN(bool was_relaxed, is_relaxed(*database_));
+  if (was_relaxed && revision > 0) {
+    revision += kRevisionStep;
+    TRY(write_revision(*database_, revision));
+  }
+  if (was_relaxed != relaxed()) {
+    TRY(set_relaxed(*database_, relaxed()));
+  }
+  return revision;
+}
+
+Result<Revision> SqliteLog::load(const Visitor& visitor) {
+  TRY_ASSIGN(Revision revision, recover_revision());
+  TRY(set_durability());
+  TRY(prepare_statements());
+  TRY_ASSIGN(Statement rows,
+             database_->prepare("SELECT created, revision, collection, text FROM objects"));
+  while (true) {
+    TRY_ASSIGN(bool found, rows.step());
+    if (!found) {
+      return revision;
+    }
+    TRY(visitor({.collection = rows.text(2),
+                 .created = rows.number(0),
+                 .revision = rows.number(1),
+                 .text = Bytes(nullptr, rows.text(3))}));
+  }
+}
+
+Result<void> SqliteLog::append(std::span<const LogRecord> records, Revision revision) {
+  if (broken_) {
+    return fail(internal_error(database_ ? database_->path() + " must be rebuilt first"
+                                         : "there is no database"));
+  }
+  Result<void> result = transaction(records, revision);
+  if (result) {
+    return result;
+  }
+  broken_ = result.error().code != ErrorCode::resource_exhausted;
+  if (!broken_ && sqlite3_get_autocommit(database_->handle()) == 0) {
+    broken_ = !database_->run("ROLLBACK");
+  }
+  if (broken_) {
+    // Whatever the code, it is not one that allows to go on.
+    return fail(internal_error(result.error().message));
+  }
+  return result;
+}
+
+Result<void> SqliteLog::transaction(std::span<const LogRecord> records, Revision revision) {
+  TRY(statements_->begin.run());
+  for (const LogRecord& record : records) {
+    if (record.op == LogRecord::Op::remove) {
+      statements_->remove.bind(1, record.created);
+      TRY(statements_->remove.run());
+      continue;
+    }
+    statements_->put.bind(1, record.created);
+    statements_->put.bind(2, record.revision);
+    statements_->put.bind(3, record.collection);
+    statements_->put.bind(4, record.text.view());
+    TRY(statements_->put.run());
+  }
+  statements_->revision.bind(1, revision);
+  TRY(statements_->revision.run());
+  return statements_->commit.run();
+}
+
+Result<void> SqliteLog::rebuild(std::span<const LogRecord> objects, Revision revision) {
+  broken_ = true;
+  close_database();
+  // A number is used once: an attempt that failed at its very end may have left its file.
+  ++generation_;
+  TRY(write_generation(directory_, generation_,
+                       {.objects = objects, .revision = revision, .relaxed = relaxed()}));
+  TRY(open_generation());
+  TRY(set_durability());
+  TRY(prepare_statements());
+  broken_ = false;
+  // The highest generation wins anyway; the next start tries again.
+  std::ignore = directory_.remove_all_but(generation_);
+  return {};
+}
+
+Result<void> SqliteLog::fold() {
+  if (broken_) {
+    return fail(internal_error("there is no database"));
+  }
+  Result<void> folded = checkpoint(SQLITE_CHECKPOINT_PASSIVE);
+  broken_ = !folded && folded.error().code != ErrorCode::resource_exhausted;
+  return folded;
+}
+
+Result<void> SqliteLog::checkpoint(int mode) {
+  int frames = 0;
+  int folded = 0;
+  int code = sqlite3_wal_checkpoint_v2(database_->handle(), "main", mode, &frames, &folded);
+  // Busy: somebody takes a snapshot and still needs the log.
+  if (code != SQLITE_OK && code != SQLITE_BUSY) {
+    fold_at_ = backlog_bytes_ + options_.backlog_bytes_max;
+    return fail(database_->error(code));
+  }
+  bool complete = code == SQLITE_OK && folded == frames;
+  if (complete) {
+    backlog_bytes_ = 0;
+  }
+  fold_at_ = backlog_bytes_ + options_.backlog_bytes_max;
+  return {};
+}
+
+Result<void> SqliteLog::close() {
+  if (broken_ || !database_) {
+    return {};
+  }
+  if (relaxed() && statements_) {
+    TRY(set_relaxed(*database_, false));
+    TRY(database_->run("PRAGMA synchronous = FULL"));
+  }
+  return checkpoint(SQLITE_CHECKPOINT_TRUNCATE);
+}
+
+void SqliteLog::close_database() {
+  statements_.reset();
+  database_.reset();
+}
+
+int SqliteLog::on_wal(void* self, sqlite3*, const char*, int frames) {
+  auto* log = static_cast<SqliteLog*>(self);
+  log->backlog_bytes_ = static_cast<std::uint64_t>(frames) * log->frame_bytes_;
+  return SQLITE_OK;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Log>> open_sqlite_log(FileSystem& files, SqliteLogOptions options) {
+  DataDirectory directory{files, options.directory, options.vfs};
+  TRY(files.make_directories(options.directory, 0700));
+  TRY_ASSIGN(std::unique_ptr<FileLock> lock, directory.lock());
+  auto log = std::make_unique<SqliteLog>(std::move(directory), std::move(options), std::move(lock));
+  TRY(log->start());
+  return log;
+}
+
+}  // namespace codeflare::apiserver

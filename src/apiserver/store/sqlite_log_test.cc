@@ -1,0 +1,395 @@
+#include "apiserver/store/sqlite_log.h"
+
+#include "apiserver/store/internal/generation.h"
+#include "apiserver/store/snapshot.h"
+#include "apiserver/store/testing/log_content.h"
+#include "apiserver/store/testing/power_cut_disk.h"
+#include "apiserver/store/testing/real_directory.h"
+#include "apiserver/store/testing/store_world.h"
+#include "base/async/sleep.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace codeflare::apiserver {
+namespace {
+
+using Durability = SqliteLogOptions::Durability;
+
+std::unique_ptr<Log> open_log(FileSystem& files, SqliteLogOptions options) {
+  auto log = open_sqlite_log(files, std::move(options));
+  EXPECT_TRUE(log.has_value()) << log.error().to_string();
+  return log ? *std::move(log) : nullptr;
+}
+
+std::string refusal(FileSystem& files, SqliteLogOptions options) {
+  auto log = open_sqlite_log(files, std::move(options));
+  return log ? "opened" : log.error().to_string();
+}
+
+Result<void> append(Log& log, std::vector<LogRecord> records, Revision revision) {
+  return log.append(records, revision);
+}
+
+std::vector<std::string> names(FileSystem& files, const std::string& path) {
+  std::vector<std::string> found;
+  for (const std::string& name : files.list(path).value()) {
+    if (name.starts_with("store-")) {
+      found.push_back(name);
+    }
+  }
+  return found;
+}
+
+TEST(SqliteLog, keeps_objects_and_revision) {
+  RealDirectory directory;
+  SqliteLogOptions options{.directory = directory.path("data")};
+  {
+    auto log = open_log(directory.files(), options);
+    EXPECT_EQ(content_of(*log), "to 0");
+    ASSERT_TRUE(append(*log, {put_record(2, 2), put_record(3, 3)}, 3));
+    ASSERT_TRUE(append(*log, {put_record(2, 4), remove_record(3)}, 5));
+    ASSERT_TRUE(append(*log, {put_record(6, 6)}, 7));
+    ASSERT_TRUE(log->close());
+  }
+  {
+    auto log = open_log(directory.files(), options);
+    EXPECT_EQ(content_of(*log), "2@4 6@6 to 7");
+    ASSERT_TRUE(append(*log, {remove_record(2)}, 8));
+  }
+  // Not closed in order this time.
+  EXPECT_EQ(content_of(*open_log(directory.files(), options)), "6@6 to 8");
+}
+
+TEST(SqliteLog, hides_its_files_from_others) {
+  RealDirectory directory;
+  auto log = open_log(directory.files(), {.directory = directory.path("data")});
+  EXPECT_EQ(content_of(*log), "to 0");
+  ASSERT_TRUE(append(*log, {put_record(2, 2)}, 2));
+  EXPECT_EQ(directory.files().info(directory.path("data"))->mode, 0700u);
+  for (const std::string& name : names(directory.files(), directory.path("data"))) {
+    EXPECT_EQ(directory.files().info(directory.path("data/" + name))->mode, 0600u) << name;
+  }
+}
+
+TEST(SqliteLog, locks_the_directory) {
+  RealDirectory directory;
+  SqliteLogOptions options{.directory = directory.path("data")};
+  auto log = open_log(directory.files(), options);
+  std::string refused = refusal(directory.files(), options);
+  EXPECT_TRUE(refused.starts_with("failed_precondition: data directory " + options.directory +
+                                  " is in use by another server"))
+      << refused;
+  log.reset();
+  EXPECT_EQ(refusal(directory.files(), options), "opened");
+}
+
+TEST(SqliteLog, refuses_a_newer_format_and_names_both) {
+  RealDirectory directory;
+  SqliteLogOptions options{.directory = directory.path("data")};
+  open_log(directory.files(), options);
+  {
+    auto database = Database::open({.path = directory.path("data/store-1.db")});
+    ASSERT_TRUE(database->run("UPDATE meta SET value = 2 WHERE key = 'format'"));
+  }
+  EXPECT_EQ(refusal(directory.files(), options),
+            "failed_precondition: " + directory.path("data/store-1.db") +
+                " has storage format 2, this program knows formats up to 1: use a newer program");
+}
+
+TEST(SqliteLog, refuses_files_that_are_not_its_own_or_damaged) {
+  RealDirectory directory;
+  SqliteLogOptions options{.directory = directory.path("data")};
+  std::string file = directory.path("data/store-1.db");
+  ASSERT_TRUE(directory.files().make_directories(options.directory));
+  ASSERT_TRUE(directory.files().create(file, 0600));
+  EXPECT_TRUE(refusal(directory.files(), options).contains("is not a database of this program"));
+  ASSERT_TRUE(directory.files().write(file, std::string(10'000, 'x')));
+  EXPECT_TRUE(refusal(directory.files(), options).starts_with("data_loss"));
+  // Nothing was thrown away.
+  EXPECT_EQ(directory.files().read(file)->size(), 10'000u);
+}
+
+TEST(SqliteLog, the_highest_complete_generation_wins_and_the_rest_is_removed) {
+  RealDirectory directory;
+  FileSystem& files = directory.files();
+  SqliteLogOptions options{.directory = directory.path("data")};
+  DataDirectory data{files, options.directory};
+  ASSERT_TRUE(files.make_directories(options.directory));
+  std::vector<LogRecord> old{put_record(2, 2)};
+  std::vector<LogRecord> newest{put_record(3, 3)};
+  ASSERT_TRUE(write_generation(data, 9, {.objects = old, .revision = 5}));
+  ASSERT_TRUE(write_generation(data, 10, {.objects = newest, .revision = 6}));
+  for (const char* name : {"store-9.db-wal", "store-11.db.unfinished", "store-11.db.unfinished-wal",
+                           "store-10.db.unfinished"}) {
+    ASSERT_TRUE(files.write(directory.path("data/" + std::string(name)), "left over"));
+  }
+  ASSERT_TRUE(files.write(directory.path("data/store-x.db"), "somebody else's"));
+  auto log = open_log(files, options);
+  EXPECT_EQ(content_of(*log), "3@3 to 6");
+  log.reset();
+  EXPECT_EQ(names(files, options.directory),
+            (std::vector<std::string>{"store-10.db", "store-10.db-shm", "store-10.db-wal",
+                                      "store-x.db"}));
+}
+
+TEST(SqliteLog, a_full_disk_writes_nothing_and_heals) {
+  PowerCutDisk disk(1);
+  SqliteLogOptions options{.directory = "/data", .vfs = disk.vfs()};
+  auto log = open_log(disk, options);
+  EXPECT_EQ(content_of(*log), "to 0");
+  ASSERT_TRUE(append(*log, {put_record(2, 2)}, 2));
+  disk.set_full(true);
+  for (int i = 0; i < 3; ++i) {
+    auto refused = append(*log, {put_record(2, 3), put_record(4, 4)}, 4);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, ErrorCode::resource_exhausted) << refused.error().to_string();
+  }
+  disk.set_full(false);
+  ASSERT_TRUE(append(*log, {put_record(5, 5)}, 5));
+  log.reset();
+  disk.restart();
+  EXPECT_EQ(content_of(*open_log(disk, options)), "2@2 5@5 to 5");
+}
+
+TEST(SqliteLog, a_failed_sync_is_final_until_everything_is_written_anew) {
+  PowerCutDisk disk(1);
+  SqliteLogOptions options{.directory = "/data", .vfs = disk.vfs()};
+  auto log = open_log(disk, options);
+  EXPECT_EQ(content_of(*log), "to 0");
+  ASSERT_TRUE(append(*log, {put_record(2, 2)}, 2));
+  disk.fail_syncs(1);
+  auto failed = append(*log, {put_record(3, 3)}, 3);
+  ASSERT_FALSE(failed);
+  EXPECT_EQ(failed.error().code, ErrorCode::internal);
+  std::uint64_t before = disk.changes();
+  EXPECT_FALSE(append(*log, {put_record(4, 4)}, 4));
+  EXPECT_FALSE(log->fold());
+  EXPECT_EQ(disk.changes(), before);  // the database is not touched any more
+
+  disk.fail_syncs(1);
+  std::vector<LogRecord> state{put_record(2, 2)};
+  EXPECT_FALSE(log->rebuild(state, 4));
+  EXPECT_FALSE(append(*log, {put_record(4, 4)}, 4));
+  ASSERT_TRUE(log->rebuild(state, 4));
+  ASSERT_TRUE(append(*log, {put_record(5, 5)}, 5));
+  EXPECT_TRUE(disk.exists("/data/store-3.db"));
+  EXPECT_FALSE(disk.exists("/data/store-1.db"));
+  log.reset();
+  disk.restart();
+  EXPECT_EQ(content_of(*open_log(disk, options)), "2@2 5@5 to 5");
+}
+
+TEST(SqliteLog, a_power_cut_during_the_rebuild_leaves_the_old_or_the_new_state) {
+  for (std::uint64_t changes = 0;; ++changes) {
+    PowerCutDisk disk(changes);
+    SqliteLogOptions options{.directory = "/data", .vfs = disk.vfs()};
+    auto log = open_log(disk, options);
+    EXPECT_EQ(content_of(*log), "to 0");
+    ASSERT_TRUE(append(*log, {put_record(2, 2)}, 2));
+    disk.fail_syncs(1);
+    ASSERT_FALSE(append(*log, {put_record(3, 3)}, 3));
+    disk.cut_after(changes);
+    std::vector<LogRecord> state{put_record(2, 2)};
+    Result<void> rebuilt = log->rebuild(state, 9);
+    log.reset();
+    bool survived = !disk.is_dead();
+    disk.restart();
+    std::string content = content_of(*open_log(disk, options));
+    bool is_old = content == "2@2 to 2" || content == "2@2 3@3 to 3";
+    EXPECT_TRUE(content == "2@2 to 9" || (is_old && !rebuilt)) << changes << ": " << content;
+    if (survived) {
+      EXPECT_GT(changes, 10u);
+      break;
+    }
+  }
+}
+
+TEST(SqliteLog, what_a_killed_process_left_is_synced_before_it_is_shown) {
+  PowerCutDisk disk(1);
+  // As if killed between the write and the sync: what is there can be read but was never synced.
+  SqliteLogOptions options{.directory = "/data", .durability = Durability::none, .vfs = disk.vfs()};
+  auto log = open_log(disk, options);
+  EXPECT_EQ(content_of(*log), "to 0");
+  ASSERT_TRUE(append(*log, {put_record(2, 2)}, 2));
+  EXPECT_GT(disk.unsynced_bytes(), 0u);
+  log.reset();
+
+  options.durability = Durability::full;
+  std::string shown = content_of(*open_log(disk, options));
+  EXPECT_TRUE(shown.starts_with("2@2 to")) << shown;
+  disk.restart();
+  EXPECT_EQ(content_of(*open_log(disk, options)), shown);
+}
+
+TEST(SqliteLog, the_write_ahead_log_stays_bounded) {
+  PowerCutDisk disk(1);
+  constexpr std::uint64_t kMax = 256 << 10;
+  auto log = open_log(disk, {.directory = "/data", .backlog_bytes_max = kMax, .vfs = disk.vfs()});
+  EXPECT_EQ(content_of(*log), "to 0");
+  int folds = 0;
+  for (Revision revision = 2; revision < 1000; ++revision) {
+    ASSERT_TRUE(
+        append(*log, {put_record(2 + revision % 10, revision, std::string(3000, 'x'))}, revision));
+    if (log->is_fold_due()) {
+      EXPECT_GE(log->backlog_bytes(), kMax);
+      ASSERT_TRUE(log->fold());
+      EXPECT_EQ(log->backlog_bytes(), 0u);
+      ++folds;
+    }
+    ASSERT_LE(disk.info("/data/store-1.db-wal")->size, kMax + (64 << 10));
+  }
+  EXPECT_GT(folds, 5);
+  ASSERT_TRUE(log->close());
+  EXPECT_EQ(disk.info("/data/store-1.db-wal")->size, 0u);
+}
+
+TEST(SqliteLog, a_snapshot_reader_delays_folding_without_harm) {
+  RealDirectory directory;
+  SqliteLogOptions options{.directory = directory.path("data"), .backlog_bytes_max = 64 << 10};
+  auto log = open_log(directory.files(), options);
+  EXPECT_EQ(content_of(*log), "to 0");
+  ASSERT_TRUE(append(*log, {put_record(2, 2)}, 2));
+  {
+    auto reader = Database::open({.path = directory.path("data/store-1.db")});
+    ASSERT_TRUE(reader->run("BEGIN"));
+    EXPECT_EQ(reader->number("SELECT count(*) FROM objects"), 1u);
+    int folds = 0;
+    for (Revision revision = 3; revision < 100; ++revision) {
+      ASSERT_TRUE(append(*log, {put_record(revision, revision, std::string(3000, 'x'))}, revision));
+      if (log->is_fold_due()) {
+        ASSERT_TRUE(log->fold());
+        ++folds;
+      }
+    }
+    EXPECT_GT(folds, 2);
+    EXPECT_LT(folds, 30);  // not at every write
+    EXPECT_EQ(reader->number("SELECT count(*) FROM objects"), 1u);
+  }
+  ASSERT_TRUE(log->fold());
+  EXPECT_EQ(log->backlog_bytes(), 0u);
+}
+
+TEST(SqliteLog, relaxed_durability_never_reuses_revisions_after_an_unclean_end) {
+  RealDirectory directory;
+  SqliteLogOptions options{.directory = directory.path("data"), .durability = Durability::relaxed};
+  {
+    auto log = open_log(directory.files(), options);
+    EXPECT_EQ(content_of(*log), "to 0");
+    ASSERT_TRUE(append(*log, {put_record(2, 2)}, 2));
+    ASSERT_TRUE(log->close());
+  }
+  {
+    auto log = open_log(directory.files(), options);
+    EXPECT_EQ(content_of(*log), "2@2 to 2");
+    ASSERT_TRUE(append(*log, {put_record(3, 3)}, 3));
+  }
+  // Even when the next server is a strict one.
+  std::string stepped = "2@2 3@3 to " + std::to_string(3 + kRevisionStep);
+  options.durability = Durability::full;
+  EXPECT_EQ(content_of(*open_log(directory.files(), options)), stepped);
+  EXPECT_EQ(content_of(*open_log(directory.files(), options)), stepped);
+}
+
+TEST(SqliteLog, a_file_of_holes_is_compacted_at_start) {
+  RealDirectory directory;
+  SqliteLogOptions options{.directory = directory.path("data")};
+  {
+    auto log = open_log(directory.files(), options);
+    EXPECT_EQ(content_of(*log), "to 0");
+    std::vector<LogRecord> puts;
+    std::vector<LogRecord> removals;
+    for (Revision i = 2; i < 6000; ++i) {
+      puts.push_back(put_record(i, i, std::string(4000, 'x')));
+      removals.push_back(remove_record(i));
+    }
+    removals.pop_back();
+    ASSERT_TRUE(append(*log, puts, 6000));
+    ASSERT_TRUE(append(*log, removals, 12000));
+    ASSERT_TRUE(log->close());
+  }
+  EXPECT_GT(directory.files().info(directory.path("data/store-1.db"))->size, 20u << 20);
+  auto log = open_log(directory.files(), options);
+  EXPECT_EQ(content_of(*log), "5999@5999 to 12000");
+  EXPECT_LT(directory.files().info(directory.path("data/store-2.db"))->size, 1u << 20);
+  EXPECT_FALSE(directory.files().exists(directory.path("data/store-1.db")));
+  ASSERT_TRUE(append(*log, {put_record(12001, 12001)}, 12001));
+}
+
+// The same through the store.
+
+StoreWorld::LogFactory factory(PowerCutDisk& disk) {
+  return [&disk] {
+    return open_log(disk, {.directory = "/data", .backlog_bytes_max = 64 << 10, .vfs = disk.vfs()});
+  };
+}
+
+TEST(SqliteStore, is_read_only_after_a_failed_sync_until_it_is_rebuilt) {
+  PowerCutDisk disk(1);
+  StoreWorld world(factory(disk), {});
+  world.create("pods", "a");
+  disk.fail_syncs(3);
+  auto failed = world.commit(world.creation("pods", "b"));
+  ASSERT_FALSE(failed);
+  EXPECT_EQ(failed.error().code, ErrorCode::unavailable);
+  EXPECT_TRUE(world.store().degraded().has_value());
+  EXPECT_EQ(world.list("pods"), "a@2");
+  world.wait(sleep_for(std::chrono::seconds(10))).value();
+  EXPECT_FALSE(world.store().degraded().has_value());
+  EXPECT_EQ(world.create("pods", "b")->revision(), 4u);
+  world.close();
+  disk.restart();
+  StoreWorld next(factory(disk), {});
+  EXPECT_EQ(next.list("pods"), "a@2 b@4");
+  EXPECT_EQ(next.store().revision(), 4u);
+}
+
+TEST(SqliteStore, takes_writes_again_when_the_disk_has_room) {
+  PowerCutDisk disk(1);
+  StoreWorld world(factory(disk), {});
+  ObjectPtr a = world.create("pods", "a");
+  disk.set_full(true);
+  std::string large(100'000, 'x');
+  for (int i = 0; i < 3; ++i) {
+    auto refused = world.commit(world.update(a, large));
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, ErrorCode::unavailable);
+    EXPECT_TRUE(refused.error().retry_after.has_value());
+    EXPECT_EQ(world.list("pods"), "a@2");
+  }
+  disk.set_full(false);
+  world.wait(sleep_for(std::chrono::seconds(30))).value();
+  EXPECT_TRUE(world.commit(world.update(a, large)).has_value());
+  EXPECT_FALSE(world.store().degraded().has_value());
+}
+
+TEST(SqliteStore, runs_on_the_real_loop_and_files) {
+  RealDirectory directory;
+  MetricsRegistry metrics;
+  Loop& loop = directory.env().loop;
+  auto open = [&] {
+    auto log = open_log(directory.files(), {.directory = directory.path("data")});
+    return run(loop, Store::open(directory.env(), std::move(log), {}, Logger(), metrics))
+        .value()
+        .value();
+  };
+  {
+    std::unique_ptr<Store> store = open();
+    CollectionId pods = store->collection("pods");
+    for (int i = 0; i < 20; ++i) {
+      std::string name = "p" + std::to_string(i);
+      Write write{.collection = pods, .name = name, .text = object_text(name)};
+      ASSERT_TRUE(run(loop, store->commit(std::move(write))).value());
+    }
+    ASSERT_TRUE(run(loop, store->close()));
+  }
+  std::unique_ptr<Store> store = open();
+  EXPECT_EQ(store->size(store->collection("pods")), 20u);
+  EXPECT_EQ(store->revision(), 21u);
+  ASSERT_TRUE(run(loop, store->close()));
+}
+
+}  // namespace
+}  // namespace codeflare::apiserver
