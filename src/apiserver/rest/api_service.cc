@@ -1,0 +1,346 @@
+#include "apiserver/rest/api_service.h"
+
+#include "apiserver/rest/internal/bindings.h"
+#include "apiserver/rest/internal/errors.h"
+#include "apiserver/rest/internal/handlers.h"
+#include "apiserver/rest/internal/impersonate.h"
+#include "apiserver/rest/internal/response.h"
+#include "apiserver/rest/internal/server.h"
+
+#include <algorithm>
+#include <array>
+
+namespace codeflare::apiserver {
+namespace internal {
+namespace {
+
+constexpr auto kConnect =
+    std::to_array<std::string_view>({"log", "exec", "attach", "portforward", "proxy"});
+
+bool is_connect(const RequestInfo& info) {
+  return std::ranges::find(kConnect, info.subresource) != kConnect.end();
+}
+
+// Watches and streams last; they are bounded by connections, not by this limit.
+bool is_long_running(const RequestInfo& info) {
+  return info.is_resource && (info.verb == "watch" || is_connect(info));
+}
+
+Access access_of(const RequestInfo& info) {
+  Access access{.verb = info.verb};
+  if (!info.is_resource) {
+    access.path = info.path;
+    return access;
+  }
+  access.group = info.group;
+  access.resource = info.resource;
+  access.subresource = info.subresource;
+  access.ns = info.ns;
+  access.name = info.name;
+  return access;
+}
+
+Result<Form> form_of(const Call& call) {
+  TRY_ASSIGN(Form form, negotiate(call.header("Accept"), call.info.verb == "list"));
+  const std::string_view include = call.info.query.get("includeObject").value_or("");
+  if (form.view == View::table && !include.empty()) {
+    if (include == "Object") {
+      form.include = IncludeObject::object;
+    } else if (include == "None") {
+      form.include = IncludeObject::none;
+    } else if (include != "Metadata") {
+      FieldErrors errors;
+      errors.invalid_text("includeObject", include,
+                          "must be 'Metadata', 'Object', 'None', or empty");
+      return fail(errors.to_error("meta.k8s.io", "TableOptions", ""));
+    }
+  }
+  form.pretty = form.pretty || call.info.query.flag("pretty");
+  return form;
+}
+
+Task<Result<net::Response>> dispatch_subresource(Call& call) {
+  const RequestInfo& info = call.info;
+  const auto& subs = call.version->subresources;
+  auto sub = std::ranges::find(subs, info.subresource, &Subresource::name);
+  if (sub == subs.end() || info.name.empty()) {
+    co_return fail(no_such_path());
+  }
+  if (is_connect(info)) {
+    co_return co_await handle_connect(call);
+  }
+  if (std::ranges::find(sub->verbs, info.verb) == sub->verbs.end()) {
+    co_return fail(method_not_allowed());
+  }
+  if (info.subresource == "scale" && call.version->scale) {
+    co_return co_await handle_scale(call);
+  }
+  if (info.verb == "get") {
+    co_return co_await handle_get(call);
+  }
+  if (info.verb == "update") {
+    co_return co_await handle_update(call);
+  }
+  if (info.verb == "patch") {
+    co_return co_await handle_patch(call);
+  }
+  co_return fail(
+      not_implemented(call.resource->plural + "/" + info.subresource + " is not served here"));
+}
+
+Task<Result<net::Response>> dispatch_verb(Call& call) {
+  const std::string& verb = call.info.verb;
+  if (!call.resource->has_verb(verb)) {
+    co_return fail(method_not_allowed());
+  }
+  if (verb == "get") {
+    co_return co_await handle_get(call);
+  }
+  if (verb == "list") {
+    co_return co_await handle_list(call);
+  }
+  if (verb == "watch") {
+    co_return co_await handle_watch(call);
+  }
+  if (verb == "create") {
+    co_return call.info.name.empty() ? co_await handle_create(call) : fail(method_not_allowed());
+  }
+  if (verb == "deletecollection") {
+    co_return co_await handle_delete_collection(call);
+  }
+  if (verb == "delete") {
+    co_return co_await handle_delete(call);
+  }
+  // PUT and PATCH of a collection mean nothing.
+  if (call.info.name.empty()) {
+    co_return fail(method_not_allowed());
+  }
+  if (verb == "update") {
+    co_return co_await handle_update(call);
+  }
+  if (verb == "patch") {
+    co_return co_await handle_patch(call);
+  }
+  co_return fail(method_not_allowed());
+}
+
+// The resource must stand where the path says: namespaced kinds under a namespace for everything
+// but looking across all of them, the others never.
+bool scope_fits(const Call& call) {
+  const RequestInfo& info = call.info;
+  if (!call.resource->namespaced) {
+    return info.ns.empty() || call.resource->qualified_name() == "namespaces";
+  }
+  return !info.ns.empty() || info.verb == "list" || info.verb == "watch" ||
+         info.verb == "deletecollection";
+}
+
+void warn(Call& call) {
+  const bool writes =
+      call.info.verb == "create" || call.info.verb == "update" || call.info.verb == "patch";
+  if (call.version->deprecated) {
+    call.warnings.push_back(call.version->deprecation_warning.empty()
+                                ? call.api_version() + " " + call.resource->kind + " is deprecated"
+                                : call.version->deprecation_warning);
+  }
+  if (writes && call.resource->group == "admissionregistration.k8s.io") {
+    call.warnings.push_back("this server stores " + call.resource->plural +
+                            " but does not call them");
+  }
+}
+
+Task<Result<net::Response>> dispatch(Call& call) {
+  const RequestInfo& info = call.info;
+  call.resource = call.server.parts.registry.find(info.group, info.version, info.resource);
+  if (call.resource == nullptr) {
+    co_return fail(no_such_path());
+  }
+  call.version = call.resource->find_version(info.version);
+  VirtualResource* handler = call.server.find_virtual(info.group, info.resource, info.subresource);
+  if (!scope_fits(call) && handler == nullptr) {
+    co_return fail(info.verb == "create" ? method_not_allowed() : no_such_path());
+  }
+  CO_TRY_ASSIGN(call.form, form_of(call));
+  warn(call);
+  if (handler != nullptr) {
+    if (info.verb != "create") {
+      co_return fail(method_not_allowed());
+    }
+    co_return co_await handle_virtual(call, *handler);
+  }
+  if (!info.subresource.empty()) {
+    co_return co_await dispatch_subresource(call);
+  }
+  co_return co_await dispatch_verb(call);
+}
+
+// Who asks, and may they?
+Task<Result<void>> admit_user(Call& call) {
+  if (!call.info.is_resource && is_health_path(call.info.path)) {
+    co_return {};
+  }
+  ApiService::Parts& parts = call.server.parts;
+  Result<User> user = co_await parts.authenticator.authenticate(call.request);
+  if (!user) {
+    if (user.error().code == ErrorCode::unauthenticated) {
+      co_return fail(unauthorized());
+    }
+    co_return fail(std::move(user).error());
+  }
+  CO_TRY_ASSIGN(call.user, impersonated(*user, call.request.headers, parts.authorizer));
+  if (call.user.is_admin()) {
+    co_return {};
+  }
+  const Access access = access_of(call.info);
+  Authorizer::Decision decision = parts.authorizer.authorize(call.user, access);
+  if (!decision.allowed) {
+    co_return fail(forbidden_error(call.user, access, decision.reason));
+  }
+  co_return {};
+}
+
+Task<Result<net::Response>> serve(Call& call) {
+  CO_TRY(co_await admit_user(call));
+  if (call.info.is_resource) {
+    co_return co_await dispatch(call);
+  }
+  co_return co_await handle_path(call);
+}
+
+// Counts a request while it is under way.
+class InFlight {
+ public:
+  InFlight(Server& server, bool counted) : server_(server), counted_(counted) {
+    ++server_.running;
+    if (counted_) {
+      ++server_.in_flight;
+      server_.metrics.in_flight.with({"all"}).add();
+    }
+  }
+  ~InFlight() {
+    if (counted_) {
+      --server_.in_flight;
+      server_.metrics.in_flight.with({"all"}).subtract();
+    }
+    if (--server_.running == 0) {
+      server_.idle.notify_all();
+    }
+  }
+  InFlight(const InFlight&) = delete;
+  InFlight& operator=(const InFlight&) = delete;
+
+ private:
+  Server& server_;
+  bool counted_;
+};
+
+void record(const Call& call, int status, Duration took) {
+  const RequestInfo& info = call.info;
+  // Only names that are served become labels: strangers must not grow the metrics.
+  const bool known = call.resource != nullptr;
+  const std::string verb = known || info.verb == "get" ? info.verb : std::string("other");
+  const std::string_view group = known ? std::string_view(info.group) : "";
+  const std::string_view version = known ? std::string_view(info.version) : "";
+  const std::string_view resource = known ? std::string_view(info.resource) : "";
+  const std::string_view sub =
+      known && call.version != nullptr &&
+              std::ranges::find(call.version->subresources, info.subresource, &Subresource::name) !=
+                  call.version->subresources.end()
+          ? std::string_view(info.subresource)
+          : "";
+  const std::string_view scope = !known               ? ""
+                                 : !info.name.empty() ? "resource"
+                                 : !info.ns.empty()   ? "namespace"
+                                                      : "cluster";
+  const std::string code = std::to_string(status);
+  call.server.metrics.requests.with({verb, group, version, resource, sub, scope, code}).add();
+  if (info.verb != "watch") {
+    call.server.metrics.durations.with({verb, group, version, resource, sub, scope})
+        .observe(std::chrono::duration<double>(took).count());
+  }
+}
+
+}  // namespace
+
+ServerMetrics::ServerMetrics(MetricsRegistry& metrics)
+    : requests(metrics.counters(
+          "apiserver_request_total", "Requests by what they were about and the status they got.",
+          {"verb", "group", "version", "resource", "subresource", "scope", "code"})),
+      durations(metrics.histograms(
+          "apiserver_request_duration_seconds", "Time from the request to the response's head.",
+          {"verb", "group", "version", "resource", "subresource", "scope"})),
+      in_flight(metrics.gauges("apiserver_current_inflight_requests",
+                               "Requests under way, watches not counted.", {"request_kind"})),
+      watches(metrics.gauge("apiserver_longrunning_requests", "Watches under way.")) {}
+
+Server::Server(ApiService::Parts parts_in, ApiService::Options options_in)
+    : parts(std::move(parts_in)), options(options_in), metrics(parts.metrics) {}
+
+VirtualResource* Server::find_virtual(std::string_view group, std::string_view resource,
+                                      std::string_view subresource) {
+  auto at = virtuals.find({std::string(group), std::string(resource), std::string(subresource)});
+  return at == virtuals.end() ? nullptr : at->second.get();
+}
+
+}  // namespace internal
+
+struct ApiService::Impl : internal::Server {
+  using Server::Server;
+};
+
+ApiService::ApiService(Parts parts, Options options)
+    : impl_(std::make_unique<Impl>(std::move(parts), options)) {
+  internal::add_pod_calls(*this, *impl_);
+}
+
+ApiService::~ApiService() = default;
+
+void ApiService::add(std::string group, std::string resource, std::string subresource,
+                     std::unique_ptr<VirtualResource> handler) {
+  impl_->virtuals.insert_or_assign({std::move(group), std::move(resource), std::move(subresource)},
+                                   std::move(handler));
+}
+
+void ApiService::add_path(std::string prefix, PathHandler handler) {
+  impl_->paths.emplace_back(std::move(prefix), std::move(handler));
+}
+
+Task<Result<net::Response>> ApiService::send(net::Request request) {
+  internal::Server& server = *impl_;
+  Result<RequestInfo> info = RequestInfo::parse(request.method, request.target);
+  if (!info) {
+    co_return internal::error_response(internal::bad_request(info.error().message));
+  }
+  const bool health = !info->is_resource && internal::is_health_path(info->path);
+  if (server.stopping.stop_requested() && !health) {
+    co_return internal::error_response(unavailable("the server is shutting down"));
+  }
+  const bool counted = !internal::is_long_running(*info) && !health;
+  if (counted && server.in_flight >= server.options.in_flight_max) {
+    co_return internal::error_response(internal::too_many_requests(
+        "the server has received too many requests and has asked us to try again later", 1));
+  }
+  internal::InFlight under_way(server, counted);
+  internal::Call call{.server = server, .info = *std::move(info), .request = std::move(request)};
+  const Instant begun = server.env().clock.now();
+  Result<net::Response> response = co_await internal::serve(call);
+  if (!response && response.error().code == ErrorCode::cancelled) {
+    co_return response;
+  }
+  net::Response out = response ? *std::move(response) : internal::error_response(response.error());
+  internal::add_warnings(out, call.warnings);
+  if (!out.headers.has("Cache-Control")) {
+    out.headers.set("Cache-Control", "no-cache, private");
+  }
+  internal::record(call, out.status, server.env().clock.now() - begun);
+  co_return out;
+}
+
+Task<void> ApiService::close() {
+  impl_->stopping.request_stop();
+  while (impl_->running > 0) {
+    co_await impl_->idle.wait_uncancellable();
+  }
+}
+
+}  // namespace codeflare::apiserver

@@ -1,0 +1,18 @@
+#pragma once
+
+#include "apiserver/rest/internal/server.h"
+
+namespace codeflare::apiserver::internal {
+
+// A call on another resource in the name of the same user.
+Result<Call> inner_call(Server& server, const VirtualResource::Call& outer, std::string_view group,
+                        std::string_view plural);
+// What bindings and evictions answer.
+json::Value success_status(json::Arena& arena);
+
+std::unique_ptr<VirtualResource> make_eviction(Server& server);
+
+// pods/binding, bindings and pods/eviction: calls on pods that are writes of their own kind.
+void add_pod_calls(ApiService& service, Server& server);
+
+}  // namespace codeflare::apiserver::internal

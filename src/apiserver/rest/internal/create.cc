@@ -1,0 +1,147 @@
+#include "apiserver/rest/internal/decode.h"
+#include "apiserver/rest/internal/errors.h"
+#include "apiserver/rest/internal/handlers.h"
+#include "apiserver/rest/internal/metadata.h"
+#include "apiserver/rest/internal/response.h"
+#include "apiserver/rest/internal/write.h"
+#include "model/status.h"
+
+namespace codeflare::apiserver::internal {
+namespace {
+
+constexpr int kGenerateAttempts = 8;
+
+Error name_not_generated(const Resource& resource, std::string_view name) {
+  model::Status status = model::to_status(already_exists_error(resource, name));
+  status.message += ", the server was not able to generate a unique name for the object";
+  return model::to_error(std::move(status));
+}
+
+Error revision_on_create() {
+  model::Status status;
+  status.status = "Failure";
+  status.code = 500;
+  status.message = "resourceVersion should not be set on objects to be created";
+  return model::to_error(std::move(status));
+}
+
+// Everything up to the last checks; afterwards only the name may still change.
+Result<void> prepare(Call& call, WriteContext& context, json::Value& object) {
+  const Resource& resource = *call.resource;
+  const Strategy& strategy = strategy_of(resource);
+  strategy.set_defaults(context, object);
+  if (call.version->has_status && !strategy.keeps_status_at_creation()) {
+    object.erase("status");
+    if (!resource.custom) {
+      object.set_static(context.arena, "status", json::Value::object());
+    }
+  }
+  fill_new_metadata(call.server.env(), resource, context.arena, object);
+  strategy.prepare_create(context, object);
+  return {};
+}
+
+std::string set_name(Call& call, json::Arena& arena, json::Value& object, std::string_view prefix) {
+  std::string name = generated_name(call.server.env().random, prefix);
+  metadata_of(arena, object).set_static(arena, "name", json::Value::string(arena, name));
+  return name;
+}
+
+}  // namespace
+
+Task<Result<Written>> create_object(Call& call, json::Arena& arena, json::Value object,
+                                    WriteOptions options) {
+  const Resource& resource = *call.resource;
+  CO_TRY(settle_namespace(resource, call.ns(), arena, object));
+  if (!meta_text(object, "resourceVersion").empty()) {
+    co_return fail(revision_on_create());
+  }
+  const WallTime now = call.server.env().clock.wall();
+  WriteContext context{arena, now, "", &call.warnings, &call.user};
+  CO_TRY(prepare(call, context, object));
+
+  std::string name(meta_text(object, "name"));
+  const std::string prefix(meta_text(object, "generateName"));
+  const bool generate = name.empty() && !prefix.empty();
+  AdmissionChain admission(call, {.user = call.user,
+                                  .resource = resource,
+                                  .operation = Operation::create,
+                                  .ns = call.ns(),
+                                  .name = name,
+                                  .object = &object,
+                                  .dry_run = options.dry_run,
+                                  .context = context});
+  Result<void> admitted = admission.mutate();
+  if (admitted && admission.request().defaults_wanted) {
+    set_defaults(resource, context, object);
+  }
+  Result<Written> written = fail(internal_error("the object was not written"));
+  bool committed = false;
+  for (int attempt = 0; attempt < kGenerateAttempts; ++attempt) {
+    if (!admitted) {
+      written = fail(std::move(admitted).error());
+      break;
+    }
+    if (generate) {
+      name = set_name(call, arena, object, prefix);
+      admission.request().name = name;
+    }
+    if (attempt == 0 && !options.managed_fields_done) {
+      record_manager(call, arena, nullptr, object, options, "", now);
+    }
+    admitted = validate_object(resource, context, object, nullptr);
+    if (admitted) {
+      admitted = admission.validate();
+    }
+    if (!admitted) {
+      continue;
+    }
+    std::string text = storage_text(resource, object);
+    if (options.dry_run) {
+      if (call.server.store().get(resource.collection, call.ns(), name) != nullptr) {
+        written = fail(already_exists_error(resource, name));
+      } else {
+        written = Written{.text = Bytes::from(std::move(text)), .created = true};
+      }
+      break;
+    }
+    Write write{.op = Write::Op::create,
+                .collection = resource.collection,
+                .ns = std::string(call.ns()),
+                .name = name,
+                .text = std::move(text)};
+    Result<ObjectPtr> stored = co_await call.server.store().commit(std::move(write));
+    if (stored) {
+      committed = true;
+      written = Written{.text = (*stored)->text(), .created = true};
+      break;
+    }
+    written = fail(store_error(stored.error(), resource, name));
+    if (!generate || stored.error().code != ErrorCode::already_exists) {
+      break;
+    }
+    written = fail(name_not_generated(resource, name));
+    admission.end_attempt();
+  }
+  admission.finish(committed);
+  co_return written;
+}
+
+Task<Result<net::Response>> handle_create(Call& call) {
+  CO_TRY_ASSIGN(WriteOptions options,
+                write_options(call.info, call.request.headers, "CreateOptions"));
+  CO_TRY_ASSIGN(std::string body, co_await read_body(call));
+  std::vector<std::string> duplicates;
+  CO_TRY_ASSIGN(json::Document document,
+                decode_body(body, call.header("Content-Type"), &duplicates));
+  CO_TRY(check_object(expected_of(call), document.arena, document.root, options.field_validation,
+                      duplicates, call.warnings));
+  CO_TRY(
+      convert(*call.resource, document.arena, document.root, call.resource->storage_api_version()));
+  json::Value object = document.root;
+  CO_TRY_ASSIGN(Written written,
+                co_await create_object(call, document.arena, object, std::move(options)));
+  co_return object_response(call, 201, written.text);
+}
+
+}  // namespace codeflare::apiserver::internal

@@ -1,0 +1,192 @@
+#include "apiserver/rest/internal/decode.h"
+
+#include "apiserver/proto/decode.h"
+#include "apiserver/rest/internal/errors.h"
+#include "apiserver/schema/builtin.h"
+#include "apiserver/schema/walk.h"
+#include "json/parse.h"
+#include "json/yaml.h"
+#include "model/gvk.h"
+
+namespace codeflare::apiserver::internal {
+namespace {
+
+constexpr std::string_view kAcceptedBodies =
+    "application/json, application/yaml, application/vnd.kubernetes.protobuf";
+constexpr std::size_t kComplaintsMax = 100;
+
+Result<json::Document> decode_yaml(std::string_view body, std::vector<std::string>* duplicates) {
+  json::YamlOptions options;
+  options.duplicate_keys = duplicates;
+  TRY_ASSIGN(std::vector<json::Document> documents, json::parse_yaml(body, options));
+  if (documents.size() != 1) {
+    return fail(bad_request("the body must hold one YAML document, it has " +
+                            std::to_string(documents.size())));
+  }
+  return std::move(documents.front());
+}
+
+// Fills in apiVersion and kind when they are absent, otherwise they must be the expected ones.
+Result<void> check_type(const Expected& expected, json::Arena& arena, json::Value& object) {
+  const std::string_view kind = object.string_or_empty("kind");
+  const std::string_view version = object.string_or_empty("apiVersion");
+  if (!kind.empty() && kind != expected.kind) {
+    return fail(bad_request(std::string(kind) + " in version \"" +
+                            model::parse_api_version(version).version +
+                            "\" cannot be handled as a " + expected.kind +
+                            ": the request's resource takes another kind"));
+  }
+  if (!version.empty() && version != expected.api_version) {
+    return fail(bad_request("the API version in the data (" + std::string(version) +
+                            ") does not match the expected API version (" + expected.api_version +
+                            ")"));
+  }
+  if (kind.empty()) {
+    object.set_static(arena, "kind", json::Value::string(arena, expected.kind));
+  }
+  if (version.empty()) {
+    object.set_static(arena, "apiVersion", json::Value::string(arena, expected.api_version));
+  }
+  return {};
+}
+
+std::string cannot_be_handled(const Expected& expected, std::string_view why) {
+  std::string message = expected.kind + " in version \"" +
+                        model::parse_api_version(expected.api_version).version +
+                        "\" cannot be handled as a " + expected.kind + ": ";
+  return message.append(why);
+}
+
+Result<void> check_shapes(const Expected& expected, const json::Value& object) {
+  // Custom resources say what is wrong field by field, when they are validated.
+  Result<void> shapes = expected.custom || expected.schema == nullptr
+                            ? Result<void>()
+                            : schema::check_shapes(*expected.schema, object);
+  if (shapes && (expected.custom || expected.schema == nullptr)) {
+    const json::Value* metadata = object.find("metadata");
+    if (metadata != nullptr) {
+      shapes = schema::check_shapes(schema::object_meta(), *metadata);
+    }
+  }
+  if (!shapes) {
+    return fail(bad_request(cannot_be_handled(expected, shapes.error().message)));
+  }
+  return {};
+}
+
+Result<void> report(std::vector<std::string> complaints, FieldValidation validation,
+                    std::vector<std::string>& warnings) {
+  if (complaints.empty()) {
+    return {};
+  }
+  if (complaints.size() > kComplaintsMax) {
+    complaints.resize(kComplaintsMax);
+  }
+  if (validation == FieldValidation::warn) {
+    warnings.insert(warnings.end(), complaints.begin(), complaints.end());
+    return {};
+  }
+  std::string message;
+  for (const std::string& complaint : complaints) {
+    message.append(message.empty() ? "strict decoding error: " : ", ").append(complaint);
+  }
+  return fail(bad_request(std::move(message)));
+}
+
+}  // namespace
+
+Task<Result<std::string>> read_body(Call& call) {
+  const std::size_t limit = call.server.options.body_bytes_max;
+  if (call.request.body_size && *call.request.body_size > limit) {
+    co_return fail(body_too_large(limit));
+  }
+  if (call.request.body == nullptr) {
+    co_return std::string();
+  }
+  Result<std::string> body = co_await net::read_all(std::move(call.request.body), limit);
+  if (!body && body.error().code == ErrorCode::too_large) {
+    co_return fail(body_too_large(limit));
+  }
+  co_return body;
+}
+
+Result<json::Document> decode_body(std::string_view body,
+                                   std::optional<std::string_view> content_type,
+                                   std::vector<std::string>* duplicates) {
+  const std::string type = content_type ? media_type(*content_type) : std::string();
+  Result<json::Document> document = fail(unsupported_media_type(kAcceptedBodies));
+  if (type.empty() || type == kJson) {
+    json::ParseOptions options;
+    options.duplicate_keys = duplicates;
+    document = json::parse_in_place(body, options);
+  } else if (type == kYaml) {
+    document = decode_yaml(body, duplicates);
+  } else if (type == kProtobuf) {
+    Result<DecodedProtobuf> decoded = decode_protobuf(body);
+    if (decoded) {
+      document = std::move(decoded->document);
+    } else {
+      document = fail(std::move(decoded).error());
+    }
+  } else {
+    return document;
+  }
+  if (!document) {
+    return fail(bad_request("the object provided is unrecognized: " + document.error().message));
+  }
+  if (!document->root.is_object()) {
+    return fail(bad_request("the object provided is unrecognized: it is no object but " +
+                            std::string(json::to_string(document->root.kind()))));
+  }
+  return document;
+}
+
+Expected expected_of(const Call& call) {
+  return {.api_version = call.api_version(),
+          .kind = call.resource->kind,
+          .schema = call.version->schema,
+          .custom = call.resource->custom};
+}
+
+Result<void> check_sent_object(const Expected& expected, json::Arena& arena, json::Value& object,
+                               FieldValidation validation,
+                               const std::vector<std::string>& duplicates,
+                               std::vector<std::string>& warnings) {
+  TRY(check_type(expected, arena, object));
+  TRY(check_shapes(expected, object));
+  std::vector<std::string> unknown;
+  const bool tell = validation != FieldValidation::ignore;
+  if (expected.schema != nullptr) {
+    schema::prune(*expected.schema, object, tell ? &unknown : nullptr);
+  }
+  if (json::Value* metadata = object.find("metadata"); metadata != nullptr) {
+    std::vector<std::string> inside;
+    schema::prune(schema::object_meta(), *metadata, tell ? &inside : nullptr);
+    for (const std::string& path : inside) {
+      unknown.push_back("metadata." + path);
+    }
+  }
+  if (tell) {
+    std::vector<std::string> complaints;
+    for (const std::string& path : unknown) {
+      complaints.push_back("unknown field \"" + path + "\"");
+    }
+    for (const std::string& path : duplicates) {
+      complaints.push_back("duplicate field \"" + path + "\"");
+    }
+    TRY(report(std::move(complaints), validation, warnings));
+  }
+  return {};
+}
+
+Result<void> check_object(const Expected& expected, json::Arena& arena, json::Value& object,
+                          FieldValidation validation, const std::vector<std::string>& duplicates,
+                          std::vector<std::string>& warnings) {
+  TRY(check_sent_object(expected, arena, object, validation, duplicates, warnings));
+  if (expected.schema != nullptr) {
+    schema::apply_defaults(*expected.schema, arena, object);
+  }
+  return {};
+}
+
+}  // namespace codeflare::apiserver::internal

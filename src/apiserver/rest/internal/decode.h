@@ -1,0 +1,43 @@
+#pragma once
+
+#include "apiserver/rest/internal/server.h"
+#include "apiserver/rest/internal/write_options.h"
+#include "base/async/task.h"
+#include "base/result.h"
+#include "json/value.h"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace codeflare::apiserver::internal {
+
+// The request's body, up to the limit (413).
+Task<Result<std::string>> read_body(Call& call);
+
+// JSON, YAML or protobuf as its Content-Type says (415 for others; none means JSON). Values may
+// point into `body`. `duplicates` receives the paths of keys that occur twice.
+Result<json::Document> decode_body(std::string_view body,
+                                   std::optional<std::string_view> content_type,
+                                   std::vector<std::string>* duplicates);
+
+// What a body must be before anything else is asked of it.
+struct Expected {
+  std::string api_version;
+  std::string kind;
+  const schema::Node* schema = nullptr;
+  bool custom = false;
+};
+Expected expected_of(const Call& call);
+
+// Checks kind, apiVersion and shapes and removes unknown fields (reported as the options say).
+Result<void> check_sent_object(const Expected& expected, json::Arena& arena, json::Value& object,
+                               FieldValidation validation,
+                               const std::vector<std::string>& duplicates,
+                               std::vector<std::string>& warnings);
+// The same, and fills in the schema's defaults. The object stays in the request's version.
+Result<void> check_object(const Expected& expected, json::Arena& arena, json::Value& object,
+                          FieldValidation validation, const std::vector<std::string>& duplicates,
+                          std::vector<std::string>& warnings);
+
+}  // namespace codeflare::apiserver::internal

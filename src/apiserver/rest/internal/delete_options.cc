@@ -1,0 +1,117 @@
+#include "apiserver/rest/internal/delete_options.h"
+
+#include "apiserver/rest/internal/decode.h"
+#include "apiserver/rest/internal/errors.h"
+#include "apiserver/schema/field_errors.h"
+
+#include <charconv>
+
+namespace codeflare::apiserver::internal {
+namespace {
+
+Result<Propagation> propagation_of(std::string_view text, FieldErrors& errors) {
+  if (text.empty()) {
+    return Propagation::unset;
+  }
+  if (text == "Background") {
+    return Propagation::background;
+  }
+  if (text == "Foreground") {
+    return Propagation::foreground;
+  }
+  if (text == "Orphan") {
+    return Propagation::orphan;
+  }
+  errors.not_supported("propagationPolicy", "\"" + std::string(text) + "\"",
+                       {"Foreground", "Background", "Orphan", "nil"});
+  return Propagation::unset;
+}
+
+Result<DeleteOptions> finish(DeleteOptions options, FieldErrors errors) {
+  if (options.orphan_dependents && options.propagation != Propagation::unset) {
+    errors.invalid("propagationPolicy", "\"\"",
+                   "orphanDependents and deletionPropagation cannot be both set");
+  }
+  if (!errors.empty()) {
+    return fail(errors.to_error("meta.k8s.io", "DeleteOptions", ""));
+  }
+  return options;
+}
+
+void read_dry_run(DeleteOptions& options, std::string_view value, FieldErrors& errors) {
+  options.dry_run = true;
+  if (value != "All") {
+    errors.not_supported("dryRun", "[\"" + std::string(value) + "\"]", {"All"});
+  }
+}
+
+}  // namespace
+
+Result<DeleteOptions> DeleteOptions::from_object(const json::Value& object) {
+  DeleteOptions options;
+  FieldErrors errors;
+  if (std::string_view kind = object.string_or_empty("kind");
+      !kind.empty() && kind != "DeleteOptions") {
+    return fail(bad_request("decoded object cannot be converted to DeleteOptions"));
+  }
+  if (const json::Value* grace = object.find("gracePeriodSeconds"); grace && !grace->is_null()) {
+    options.grace_seconds = grace->to_int64();
+    if (!options.grace_seconds) {
+      return fail(bad_request("gracePeriodSeconds must be a whole number"));
+    }
+  }
+  TRY_ASSIGN(options.propagation,
+             propagation_of(object.string_or_empty("propagationPolicy"), errors));
+  if (const json::Value* orphan = object.find("orphanDependents"); orphan && orphan->is_boolean()) {
+    options.orphan_dependents = orphan->as_bool();
+  }
+  if (const json::Value* uid = object.get({"preconditions", "uid"}); uid && uid->is_string()) {
+    options.uid = uid->as_string();
+  }
+  if (const json::Value* rv = object.get({"preconditions", "resourceVersion"});
+      rv && rv->is_string()) {
+    options.resource_version = rv->as_string();
+  }
+  if (const json::Value* dry = object.find("dryRun")) {
+    for (const json::Value& item : dry->items()) {
+      read_dry_run(options, item.is_string() ? item.as_string() : std::string_view(), errors);
+    }
+  }
+  return finish(std::move(options), std::move(errors));
+}
+
+Result<DeleteOptions> DeleteOptions::from_query(const Query& query) {
+  DeleteOptions options;
+  FieldErrors errors;
+  if (std::string_view text = query.get("gracePeriodSeconds").value_or(""); !text.empty()) {
+    std::int64_t value = 0;
+    auto [end, bad] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (bad != std::errc() || end != text.data() + text.size()) {
+      return fail(
+          bad_request("strconv.ParseInt: parsing \"" + std::string(text) + "\": invalid syntax"));
+    }
+    options.grace_seconds = value;
+  }
+  TRY_ASSIGN(options.propagation,
+             propagation_of(query.get("propagationPolicy").value_or(""), errors));
+  if (query.get("orphanDependents")) {
+    options.orphan_dependents = query.flag("orphanDependents");
+  }
+  for (const auto& [name, value] : query.all()) {
+    if (name == "dryRun" && !value.empty()) {
+      read_dry_run(options, value, errors);
+    }
+  }
+  return finish(std::move(options), std::move(errors));
+}
+
+Task<Result<DeleteOptions>> delete_options(Call& call) {
+  CO_TRY_ASSIGN(std::string body, co_await read_body(call));
+  if (body.empty()) {
+    co_return DeleteOptions::from_query(call.info.query);
+  }
+  CO_TRY_ASSIGN(json::Document document, decode_body(body, call.header("Content-Type"), nullptr));
+  co_return DeleteOptions::from_object(document.root);
+}
+
+}  // namespace codeflare::apiserver::internal

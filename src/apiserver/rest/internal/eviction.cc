@@ -1,0 +1,174 @@
+#include "apiserver/rest/internal/bindings.h"
+#include "apiserver/rest/internal/delete.h"
+#include "apiserver/rest/internal/errors.h"
+#include "apiserver/rest/internal/metadata.h"
+#include "apiserver/rest/internal/write.h"
+#include "json/parse.h"
+#include "model/status.h"
+
+namespace codeflare::apiserver::internal {
+namespace {
+
+bool expression_matches(const json::Value& expression, const json::Value* labels) {
+  const std::string_view op = expression.string_or_empty("operator");
+  const json::Value* value =
+      labels == nullptr ? nullptr : labels->find(expression.string_or_empty("key"));
+  bool listed = false;
+  if (const json::Value* values = expression.find("values")) {
+    for (const json::Value& each : values->items()) {
+      listed = listed || (value != nullptr && json::equal(each, *value));
+    }
+  }
+  return op == "Exists"         ? value != nullptr
+         : op == "DoesNotExist" ? value == nullptr
+         : op == "In"           ? listed
+                                : !listed;
+}
+
+// A LabelSelector as policy/v1 reads it: an absent one selects nothing, an empty one everything.
+bool selects(const json::Value* selector, const json::Value* labels) {
+  if (selector == nullptr || !selector->is_object()) {
+    return false;
+  }
+  if (const json::Value* wanted = selector->find("matchLabels")) {
+    for (const json::Member& label : wanted->members()) {
+      const json::Value* value = labels == nullptr ? nullptr : labels->find(label.key);
+      if (value == nullptr || !json::equal(*value, label.value)) {
+        return false;
+      }
+    }
+  }
+  if (const json::Value* expressions = selector->find("matchExpressions")) {
+    for (const json::Value& expression : expressions->items()) {
+      if (!expression_matches(expression, labels)) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+std::int64_t integer_at(const json::Value& object, std::string_view key) {
+  const json::Value* value = object.get({"status", key});
+  return value == nullptr ? 0 : value->to_int64().value_or(0);
+}
+
+Error budget_exceeded(const json::Value& budget) {
+  model::Status status;
+  status.status = "Failure";
+  status.code = 429;
+  status.reason = "TooManyRequests";
+  status.message = "Cannot evict pod as it would violate the pod's disruption budget.";
+  model::StatusDetails& details = status.details.emplace();
+  details.retry_after_seconds = 10;
+  details.causes.push_back(
+      {.reason = "DisruptionBudget",
+       .message = "The disruption budget " + std::string(meta_text(budget, "name")) + " needs " +
+                  std::to_string(integer_at(budget, "desiredHealthy")) + " healthy pods and has " +
+                  std::to_string(integer_at(budget, "currentHealthy")) + " currently"});
+  return model::to_error(std::move(status));
+}
+
+// One disruption less, and the pod noted as the one that took it.
+Result<json::Value> spend(json::Arena& arena, const json::Value& live, std::string_view pod,
+                          WallTime now) {
+  const std::int64_t allowed = integer_at(live, "disruptionsAllowed");
+  if (allowed <= 0) {
+    return fail(budget_exceeded(live));
+  }
+  json::Value budget = live.clone(arena);
+  json::Value& status = *budget.find("status");
+  status.set_static(arena, "disruptionsAllowed", json::Value::integer(arena, allowed - 1));
+  json::Value* disrupted = status.find("disruptedPods");
+  if (disrupted == nullptr || !disrupted->is_object()) {
+    disrupted = &status.set_static(arena, "disruptedPods", json::Value::object());
+  }
+  disrupted->set(arena, pod, json::Value::string(arena, to_rfc3339(now)));
+  return budget;
+}
+
+class Eviction final : public VirtualResource {
+ public:
+  explicit Eviction(Server& server) : server_(server) {}
+
+  Task<Result<json::Value>> create(VirtualResource::Call& outer) override {
+    CO_TRY_ASSIGN(internal::Call call, inner_call(server_, outer, "", "pods"));
+    const std::string_view named = meta_text(outer.body, "name");
+    if (!named.empty() && named != call.info.name) {
+      co_return fail(bad_request("name in URL does not match name in Eviction object"));
+    }
+    DeleteOptions options;
+    if (const json::Value* given = outer.body.find("deleteOptions")) {
+      CO_TRY_ASSIGN(options, DeleteOptions::from_object(*given));
+    }
+    options.dry_run = options.dry_run || outer.dry_run;
+    ObjectPtr pod = server_.store().get(call.resource->collection, call.info.ns, call.info.name);
+    if (pod == nullptr) {
+      co_return fail(not_found_error(*call.resource, call.info.name));
+    }
+    CO_TRY_ASSIGN(std::string budget, budget_of(*pod));
+    if (!budget.empty() && !options.dry_run) {
+      CO_TRY(co_await take_from(outer, budget, std::string(pod->name())));
+    }
+    CO_TRY(co_await delete_object(call, call.info.ns, call.info.name, std::move(options)));
+    co_return success_status(outer.arena);
+  }
+
+ private:
+  // The name of the one budget that covers the pod; empty when nothing has to be asked.
+  Result<std::string> budget_of(const Object& object) {
+    TRY_ASSIGN(json::Document pod, json::parse_in_place(object.json()));
+    const json::Value* phase = pod.root.get({"status", "phase"});
+    const std::string_view text = phase != nullptr && phase->is_string() ? phase->as_string() : "";
+    // What does not run cannot be disrupted.
+    if (text == "Succeeded" || text == "Failed" || text == "Pending" || object.is_being_deleted()) {
+      return std::string();
+    }
+    ResourcePtr budgets = server_.parts.registry.find("policy", "poddisruptionbudgets");
+    if (budgets == nullptr) {
+      return std::string();
+    }
+    const json::Value* labels = pod.root.get({"metadata", "labels"});
+    std::vector<std::string> found;
+    Store::Range range{.ns = std::string(object.ns())};
+    TRY(server_.store().visit(budgets->collection, range, [&](const ObjectPtr& candidate) {
+      Result<json::Document> budget = json::parse_in_place(candidate->json());
+      if (budget && selects(budget->root.get({"spec", "selector"}), labels)) {
+        found.emplace_back(candidate->name());
+      }
+      return true;
+    }));
+    if (found.size() > 1) {
+      return fail(internal_error(
+          "This pod has more than one PodDisruptionBudget, which the eviction subresource does "
+          "not support."));
+    }
+    return found.empty() ? std::string() : found.front();
+  }
+
+  Task<Result<void>> take_from(const VirtualResource::Call& outer, std::string budget,
+                               std::string pod) {
+    CO_TRY_ASSIGN(internal::Call call,
+                  inner_call(server_, outer, "policy", "poddisruptionbudgets"));
+    const WallTime now = server_.env().clock.wall();
+    UpdateRequest update{.ns = call.info.ns,
+                         .name = std::move(budget),
+                         .subresource = "status",
+                         .transform = [&](json::Arena& arena, const json::Value& live) {
+                           return spend(arena, live, pod, now);
+                         }};
+    WriteOptions options{.field_manager = "eviction"};
+    CO_TRY(co_await update_object(call, std::move(update), std::move(options)));
+    co_return {};
+  }
+
+  Server& server_;
+};
+
+}  // namespace
+
+std::unique_ptr<VirtualResource> make_eviction(Server& server) {
+  return std::make_unique<Eviction>(server);
+}
+
+}  // namespace codeflare::apiserver::internal

@@ -1,0 +1,75 @@
+#pragma once
+
+#include "apiserver/rest/api_service.h"
+#include "apiserver/rest/internal/discovery.h"
+#include "apiserver/rest/internal/encode.h"
+#include "apiserver/rest/internal/encoding_cache.h"
+#include "apiserver/rest/internal/negotiate.h"
+#include "base/async/stop_token.h"
+#include "base/async/wait_list.h"
+
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace codeflare::apiserver::internal {
+
+struct ServerMetrics {
+  explicit ServerMetrics(MetricsRegistry& metrics);
+  MetricFamily<Counter>& requests;     // verb group version resource subresource scope code
+  MetricFamily<Histogram>& durations;  // verb group version resource subresource scope
+  MetricFamily<Gauge>& in_flight;      // request_kind
+  Gauge& watches;
+};
+
+// What all requests share; behind ApiService.
+struct Server {
+  Server(ApiService::Parts parts_in, ApiService::Options options_in);
+
+  Env& env() { return parts.env; }
+  Store& store() { return parts.store; }
+  VirtualResource* find_virtual(std::string_view group, std::string_view resource,
+                                std::string_view subresource);
+
+  ApiService::Parts parts;
+  ApiService::Options options;
+  std::map<std::tuple<std::string, std::string, std::string>, std::unique_ptr<VirtualResource>>
+      virtuals;
+  std::vector<std::pair<std::string, ApiService::PathHandler>> paths;
+  ServerMetrics metrics;
+  DiscoveryCache discovery;
+  EncodingCache encodings;
+  StopSource stopping;  // ends watches
+  std::size_t in_flight = 0;
+  std::size_t running = 0;  // requests, in flight or waiting for a place
+  WaitList idle;
+};
+
+// One request on its way through the pipeline. Lives until its response head is made.
+struct Call {
+  Server& server;
+  RequestInfo info;
+  net::Request request;
+  User user{};
+  ResourcePtr resource{};
+  const ServedVersion* version = nullptr;
+  Form form{};
+  std::vector<std::string> warnings{};
+
+  Output output() const { return {resource, version, form}; }
+  std::string api_version() const { return resource->api_version(*version); }
+  bool is_storage_version() const { return api_version() == resource->storage_api_version(); }
+  // Empty for cluster-scoped resources, `namespaces` included.
+  std::string_view ns() const {
+    return resource->namespaced ? std::string_view(info.ns) : std::string_view();
+  }
+  std::optional<std::string_view> header(std::string_view name) const {
+    return request.headers.get(name);
+  }
+};
+
+}  // namespace codeflare::apiserver::internal

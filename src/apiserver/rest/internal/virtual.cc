@@ -1,0 +1,69 @@
+#include "apiserver/rest/internal/decode.h"
+#include "apiserver/rest/internal/errors.h"
+#include "apiserver/rest/internal/handlers.h"
+#include "apiserver/rest/internal/response.h"
+#include "apiserver/schema/builtin.h"
+
+#include <algorithm>
+
+namespace codeflare::apiserver::internal {
+namespace {
+
+// The kind that the endpoint takes: its own for a subresource that says so.
+Expected expected_body(const Call& call) {
+  const auto& subs = call.version->subresources;
+  auto sub = std::ranges::find(subs, call.info.subresource, &Subresource::name);
+  if (call.info.subresource.empty() || sub == subs.end()) {
+    return expected_of(call);
+  }
+  const bool own = sub->version.empty();
+  const std::string group = own ? call.resource->group : sub->group;
+  const std::string version = own ? call.version->version : sub->version;
+  return {.api_version = group.empty() ? version : group + "/" + version,
+          .kind = sub->kind,
+          .schema = schema::find_builtin(group, version, sub->kind),
+          .custom = false};
+}
+
+}  // namespace
+
+Task<Result<net::Response>> handle_virtual(Call& call, VirtualResource& handler) {
+  CO_TRY_ASSIGN(WriteOptions options,
+                write_options(call.info, call.request.headers, "CreateOptions"));
+  CO_TRY_ASSIGN(std::string body, co_await read_body(call));
+  std::vector<std::string> duplicates;
+  json::Document document;
+  if (!body.empty()) {
+    CO_TRY_ASSIGN(document, decode_body(body, call.header("Content-Type"), &duplicates));
+  } else {
+    document.root = json::Value::object();
+  }
+  CO_TRY(check_object(expected_body(call), document.arena, document.root, options.field_validation,
+                      duplicates, call.warnings));
+  VirtualResource::Call inner{.user = call.user,
+                              .info = call.info,
+                              .arena = document.arena,
+                              .body = document.root,
+                              .dry_run = options.dry_run};
+  CO_TRY_ASSIGN(json::Value answer, co_await handler.create(inner));
+  co_return value_response(201, answer, call.form);
+}
+
+Task<Result<net::Response>> handle_connect(Call& call) {
+  ObjectPtr object = call.server.store().get(call.resource->collection, call.ns(), call.info.name);
+  if (object == nullptr) {
+    co_return fail(not_found_error(*call.resource, call.info.name));
+  }
+  ConnectHandler* connect = call.server.parts.connect;
+  if (connect == nullptr || call.resource->qualified_name() != "pods") {
+    co_return fail(not_implemented("no node serves " + call.resource->plural + "/" +
+                                   call.info.subresource + " here"));
+  }
+  User user = call.user;
+  RequestInfo info = call.info;
+  net::Request request = std::move(call.request);
+  co_return co_await connect->connect(std::move(user), std::move(info), std::move(object),
+                                      std::move(request));
+}
+
+}  // namespace codeflare::apiserver::internal

@@ -1,0 +1,328 @@
+#include "apiserver/rest/internal/encode.h"
+#include "apiserver/rest/internal/errors.h"
+#include "apiserver/rest/internal/handlers.h"
+#include "apiserver/rest/internal/list_options.h"
+#include "apiserver/rest/internal/response.h"
+#include "apiserver/rest/internal/selection.h"
+#include "base/async/sleep.h"
+#include "json/write.h"
+#include "model/status.h"
+
+#include <deque>
+
+namespace codeflare::apiserver::internal {
+namespace {
+
+constexpr Duration kBookmarkEvery = std::chrono::seconds(60);
+constexpr Duration kBookmarkBeforeEnd = std::chrono::seconds(2);
+constexpr std::int64_t kTimeoutSecondsMin = 1800;
+// Pieces made ready at once: a slow reader holds these and a cursor, no more.
+constexpr std::size_t kReadyMax = 64;
+
+enum class Change : std::uint8_t { none, added, modified, left, deleted };
+
+// What an event means to somebody who sees only what the selection matches.
+Change change_of(const Selection& selection, const Event& event) {
+  const bool before = event.before != nullptr && selection.matches(*event.before);
+  if (event.op == Write::Op::remove) {
+    return before ? Change::deleted : Change::none;
+  }
+  const bool after = selection.matches(*event.object);
+  if (after) {
+    return before ? Change::modified : Change::added;
+  }
+  return before ? Change::left : Change::none;
+}
+
+struct WatchStart {
+  Output output;
+  Selection selection;
+  std::unique_ptr<WatchCursor> cursor;
+  std::vector<ObjectPtr> initial{};
+  bool initial_end = false;  // a bookmark marks the end of the initial events
+  bool bookmarks = false;
+  Instant deadline{};
+};
+
+// The events of one watch as a stream. Between reads it is a cursor into the store's history.
+class WatchBody final : public net::BodyStream {
+ public:
+  WatchBody(Server& server, WatchStart start)
+      : server_(server), start_(std::move(start)), end_revision_(start_.cursor->position()) {
+    next_bookmark_ = after(now(), kBookmarkEvery);
+    server_.metrics.watches.add();
+  }
+  ~WatchBody() override { server_.metrics.watches.subtract(); }
+
+  std::optional<Bytes> ready() override {
+    fill();
+    return pop();
+  }
+
+  Task<Result<Bytes>> read() override {
+    while (true) {
+      fill();
+      if (std::optional<Bytes> piece = pop()) {
+        co_return *std::move(piece);
+      }
+      const Instant wake = next_wake();
+      Task<Result<const Event*>> next =
+          with_timeout(std::max(Duration(0), wake - now()), "watch", start_.cursor->next());
+      Result<const Event*> event = co_await with_stop(server_.stopping.token(), std::move(next));
+      if (event) {
+        add_event(**event);
+      } else if (event.error().code == ErrorCode::deadline_exceeded) {
+        on_time();
+      } else if (event.error().code == ErrorCode::expired) {
+        add_error(expired_error("The resourceVersion for the provided watch is too old."));
+      } else if (server_.stopping.stop_requested() || event.error().code != ErrorCode::cancelled) {
+        ended_ = true;  // the server or the store closes: a clean end, the client comes back
+      } else {
+        co_return fail(std::move(event).error());
+      }
+    }
+  }
+
+ private:
+  Instant now() const { return server_.parts.env.clock.now(); }
+
+  // The next piece; an empty one at the end, nothing when there is none yet.
+  std::optional<Bytes> pop() {
+    while (!pieces_.empty()) {
+      Bytes piece = std::move(pieces_.front());
+      pieces_.pop_front();
+      if (!piece.empty()) {
+        return piece;
+      }
+    }
+    return ended_ ? std::optional(Bytes()) : std::nullopt;
+  }
+
+  // Encodes what is there without waiting.
+  void fill() {
+    while (!ended_ && pieces_.size() < kReadyMax) {
+      if (initial_ < start_.initial.size()) {
+        add_object("ADDED", std::exchange(start_.initial[initial_++], nullptr));
+        continue;
+      }
+      if (start_.initial_end) {
+        start_.initial_end = false;
+        start_.initial.clear();
+        initial_ = 0;
+        add_bookmark(end_revision_, true);
+        continue;
+      }
+      const Event* event = start_.cursor->ready();
+      if (event == nullptr) {
+        return;
+      }
+      add_event(*event);
+    }
+  }
+
+  Instant next_wake() const {
+    return start_.bookmarks ? std::min(start_.deadline, next_bookmark_) : start_.deadline;
+  }
+
+  void on_time() {
+    const Instant time = now();
+    if (start_.bookmarks && time >= next_bookmark_ && time < start_.deadline) {
+      add_bookmark(start_.cursor->position(), false);
+      schedule_bookmark();
+    }
+    if (time >= start_.deadline) {
+      ended_ = true;
+    }
+  }
+
+  // Every minute, and once more shortly before the end.
+  void schedule_bookmark() {
+    const Instant last = start_.deadline - kBookmarkBeforeEnd;
+    next_bookmark_ = after(now(), kBookmarkEvery);
+    if (next_bookmark_ > last && now() < last) {
+      next_bookmark_ = last;
+    }
+  }
+
+  void add_event(const Event& event) {
+    switch (change_of(start_.selection, event)) {
+      case Change::none:
+        return;
+      case Change::added:
+        return add_object("ADDED", event.object);
+      case Change::modified:
+        return add_object("MODIFIED", event.object);
+      case Change::deleted:
+        return add_object("DELETED", event.object);
+      case Change::left:
+        return add_left(event);
+    }
+  }
+
+  static std::string_view begin_of(std::string_view type) {
+    return type == "ADDED"      ? R"({"type":"ADDED","object":)"
+           : type == "MODIFIED" ? R"({"type":"MODIFIED","object":)"
+                                : R"({"type":"DELETED","object":)";
+  }
+
+  void add_object(std::string_view type, const ObjectPtr& object) {
+    std::vector<Bytes> made;
+    Result<void> encoded = start_.output.form.view == View::table
+                               ? append_table(object, made)
+                               : append_object(start_.output, object, server_.encodings, made);
+    push(type, encoded, std::move(made));
+  }
+
+  // The object as it was, under the version that took it out of the selection.
+  void add_left(const Event& event) {
+    std::vector<Bytes> made;
+    Result<void> encoded = append_with_revision(event.before->text(), event.revision, made);
+    if (encoded &&
+        !(start_.output.form.view == View::object && start_.output.is_storage_version())) {
+      const Bytes text = Bytes::from(join(made));
+      made.clear();
+      encoded = start_.output.form.view == View::table ? append_row(text, made)
+                                                       : append_object(start_.output, text, made);
+    }
+    push("DELETED", encoded, std::move(made));
+  }
+
+  void push(std::string_view type, const Result<void>& encoded, std::vector<Bytes> made) {
+    if (!encoded) {
+      add_error(encoded.error());
+      return;
+    }
+    pieces_.push_back(Bytes::from_static(begin_of(type)));
+    pieces_.insert(pieces_.end(), std::make_move_iterator(made.begin()),
+                   std::make_move_iterator(made.end()));
+    pieces_.push_back(Bytes::from_static("}\n"));
+  }
+
+  // Shared between watchers once the columns have been said.
+  Result<void> append_table(const ObjectPtr& object, std::vector<Bytes>& out) {
+    if (!columns_sent_) {
+      return append_row(object->text(), out);
+    }
+    const Form& form = start_.output.form;
+    const std::string key = "table/" + start_.output.resource->api_version(*start_.output.version) +
+                            "/" + form.meta_version + "/" +
+                            std::to_string(static_cast<int>(form.include));
+    // Ages are part of the cells, so only what is made in the same second is shared.
+    const std::string timed = key + "/" + to_rfc3339(server_.parts.env.clock.wall());
+    if (const Bytes* known = server_.encodings.find(object, timed)) {
+      out.push_back(*known);
+      return {};
+    }
+    TRY(append_row(object->text(), out));
+    server_.encodings.add(object, timed, out.back());
+    return {};
+  }
+
+  Result<void> append_row(const Bytes& text, std::vector<Bytes>& out) {
+    std::string table = table_head(start_.output, {.columns = !columns_sent_});
+    TRY_ASSIGN(std::string row, table_row(start_.output, text, server_.parts.env.clock.wall()));
+    columns_sent_ = true;
+    out.push_back(Bytes::from(table.append(row).append("]}")));
+    return {};
+  }
+
+  void add_bookmark(Revision revision, bool initial_end) {
+    std::string out = R"({"type":"BOOKMARK","object":{)";
+    const Output& output = start_.output;
+    const bool meta = output.form.view != View::object;
+    out += "\"kind\":";
+    json::append_quoted(out, output.form.view == View::table     ? "Table"
+                             : output.form.view == View::partial ? "PartialObjectMetadata"
+                                                                 : output.resource->kind);
+    out += ",\"apiVersion\":";
+    json::append_quoted(out, meta ? "meta.k8s.io/" + output.form.meta_version
+                                  : output.resource->api_version(*output.version));
+    const std::string metadata =
+        "\"metadata\":{\"resourceVersion\":\"" + std::to_string(revision) + "\"" +
+        (initial_end ? R"(,"annotations":{"k8s.io/initial-events-end":"true"})" : "") + "}";
+    if (output.form.view == View::table) {
+      out += ",\"metadata\":{\"resourceVersion\":\"" + std::to_string(revision) +
+             "\"},\"columnDefinitions\":[],\"rows\":[{\"cells\":[],\"object\":{\"kind\":"
+             "\"PartialObjectMetadata\",\"apiVersion\":\"meta.k8s.io/" +
+             output.form.meta_version + "\"," + metadata + "}}]";
+    } else {
+      out += "," + metadata;
+    }
+    out += "}}\n";
+    pieces_.push_back(Bytes::from(std::move(out)));
+  }
+
+  void add_error(const Error& error) {
+    pieces_.push_back(
+        Bytes::from(R"({"type":"ERROR","object":)" + status_text(model::to_status(error)) + "}\n"));
+    ended_ = true;
+  }
+
+  Server& server_;
+  WatchStart start_;
+  Revision end_revision_;
+  Instant next_bookmark_;
+  std::deque<Bytes> pieces_;
+  std::size_t initial_ = 0;
+  bool columns_sent_ = false;
+  bool ended_ = false;
+};
+
+Duration timeout_of(Server& server, const ListOptions& options) {
+  if (options.timeout_seconds && *options.timeout_seconds > 0) {
+    // Beyond a day is as good as a day.
+    return std::chrono::seconds(std::min<std::int64_t>(*options.timeout_seconds, 86'400));
+  }
+  const auto spread = static_cast<std::uint64_t>(kTimeoutSecondsMin);
+  return std::chrono::seconds(kTimeoutSecondsMin +
+                              static_cast<std::int64_t>(server.env().random.below(spread)));
+}
+
+Error too_old(Revision asked, Revision current) {
+  return expired_error("too old resource version: " + std::to_string(asked) + " (" +
+                       std::to_string(current) + ")");
+}
+
+}  // namespace
+
+Task<Result<net::Response>> handle_watch(Call& call) {
+  Store& store = call.server.store();
+  CO_TRY_ASSIGN(ListOptions options, ListOptions::parse(call.info, true));
+  CO_TRY_ASSIGN(Selection selection, Selection::parse(call.info, *call.resource, *call.version));
+  CO_TRY(co_await wait_for_revision(call.server, options.revision));
+  WatchStart start{.output = call.output(), .selection = std::move(selection), .cursor = {}};
+  start.bookmarks = options.bookmarks;
+  // Unset and "0" mean: first what is there, then what changes.
+  const bool initial = options.send_initial_events.value_or(options.revision == 0);
+  Revision from = options.revision;
+  if (initial) {
+    Store::Range range;
+    if (!start.selection.ns().empty()) {
+      range.ns = start.selection.ns();
+    }
+    CO_TRY_ASSIGN(from, store.visit(call.resource->collection, range, [&](const ObjectPtr& object) {
+      if (start.selection.matches(*object)) {
+        start.initial.push_back(object);
+      }
+      return true;
+    }));
+    start.initial_end = options.send_initial_events.value_or(false) && options.bookmarks;
+  } else if (from == 0) {
+    from = store.revision();
+  }
+  Result<std::unique_ptr<WatchCursor>> cursor = store.watch(call.resource->collection, from);
+  if (!cursor && cursor.error().code == ErrorCode::expired) {
+    co_return fail(too_old(from, store.revision()));
+  }
+  if (!cursor) {
+    co_return fail(std::move(cursor).error());
+  }
+  start.cursor = *std::move(cursor);
+  start.deadline = after(call.server.env().clock.now(), timeout_of(call.server, options));
+  net::Response response;
+  response.headers.set("Content-Type", std::string(kJson));
+  response.body = std::make_unique<WatchBody>(call.server, std::move(start));
+  co_return response;
+}
+
+}  // namespace codeflare::apiserver::internal

@@ -1,0 +1,169 @@
+#include "apiserver/rest/internal/write.h"
+
+#include "apiserver/patch/field_manager.h"
+#include "apiserver/rest/internal/errors.h"
+#include "apiserver/rest/internal/metadata.h"
+#include "apiserver/schema/walk.h"
+
+#include <array>
+#include <utility>
+
+namespace codeflare::apiserver::internal {
+namespace {
+
+// Subresources that take the whole object but change one part of it.
+constexpr auto kParts = std::to_array<std::pair<std::string_view, std::string_view>>({
+    {"finalize", "spec.finalizers"},
+    {"ephemeralcontainers", "spec.ephemeralContainers"},
+    {"resize", "spec.containers"},
+    {"approval", "status.conditions"},
+});
+
+const schema::Node* storage_schema(const Resource& resource) {
+  return resource.stored_as.empty() ? resource.versions[resource.storage_version].schema : nullptr;
+}
+
+// live with member.key replaced by the object's.
+json::Value with_part(json::Arena& arena, const json::Value& live, const json::Value& object,
+                      std::string_view member, std::string_view key) {
+  json::Value result = live.clone(arena);
+  const json::Value* part = object.get({member, key});
+  json::Value* holder = result.find(member);
+  if (holder == nullptr || !holder->is_object()) {
+    holder = &result.set(arena, member, json::Value::object());
+  }
+  if (part == nullptr) {
+    holder->erase(key);
+  } else {
+    holder->set(arena, key, *part);
+  }
+  // Metadata goes its own way: finalizers, labels and annotations may change with any write.
+  if (const json::Value* metadata = object.find("metadata")) {
+    result.set_static(arena, "metadata", *metadata);
+  }
+  return result;
+}
+
+}  // namespace
+
+AdmissionChain::AdmissionChain(Call& call, AdmissionRequest request)
+    : call_(call), request_(std::move(request)) {}
+
+Result<void> AdmissionChain::mutate() {
+  for (Admission* admission : call_.server.parts.admission) {
+    TRY(admission->mutate(request_));
+  }
+  kept_ = request_.on_finish.size();
+  return {};
+}
+
+Result<void> AdmissionChain::validate() {
+  for (Admission* admission : call_.server.parts.admission) {
+    TRY(admission->validate(request_));
+  }
+  return {};
+}
+
+void AdmissionChain::end_attempt() {
+  while (request_.on_finish.size() > kept_) {
+    request_.on_finish.back()(false);
+    request_.on_finish.pop_back();
+  }
+}
+
+void AdmissionChain::finish(bool committed) {
+  while (!request_.on_finish.empty()) {
+    request_.on_finish.back()(committed);
+    request_.on_finish.pop_back();
+  }
+}
+
+const Strategy& strategy_of(const Resource& resource) {
+  static const Strategy kPlain;
+  return resource.strategy != nullptr ? *resource.strategy : kPlain;
+}
+
+void set_defaults(const Resource& resource, WriteContext& context, json::Value& object) {
+  if (const schema::Node* node = storage_schema(resource)) {
+    schema::apply_defaults(*node, context.arena, object);
+  }
+  strategy_of(resource).set_defaults(context, object);
+}
+
+Result<void> validate_object(const Resource& resource, WriteContext& context,
+                             const json::Value& object, const json::Value* live) {
+  FieldErrors errors;
+  validate_metadata(resource, object, live, errors);
+  if (const schema::Node* node = storage_schema(resource)) {
+    schema::validate(*node, object, live, errors);
+  }
+  const Strategy& strategy = strategy_of(resource);
+  strategy.validate(context, object, errors);
+  if (live != nullptr) {
+    strategy.validate_update(context, object, *live, errors);
+  }
+  if (!errors.empty()) {
+    return fail(errors.to_error(resource.group, resource.kind, meta_text(object, "name")));
+  }
+  return {};
+}
+
+void record_manager(const Call& call, json::Arena& arena, const json::Value* live,
+                    json::Value& object, const WriteOptions& options, std::string_view subresource,
+                    WallTime now) {
+  const Resource& resource = *call.resource;
+  const schema::Node* node = storage_schema(resource);
+  if (node == nullptr) {
+    return;
+  }
+  ManagerId manager{.name = options.field_manager,
+                    .api_version = resource.storage_api_version(),
+                    .subresource = std::string(subresource)};
+  if (subresource.empty() && call.version->has_status) {
+    manager.reset_fields = {"status"};
+  } else if (subresource == "status") {
+    manager.reset_fields = {"spec"};
+  }
+#ifndef CODEFLARE_NO_FIELD_MANAGER
+  track_update(*node, arena, live, object, manager, now);
+#else
+  static_cast<void>(arena), static_cast<void>(live), static_cast<void>(object);
+  static_cast<void>(now);
+#endif
+}
+
+void keep_other_parts(const Call& call, std::string_view subresource, json::Arena& arena,
+                      json::Value& object, const json::Value& live) {
+  if (subresource.empty()) {
+    if (call.version->has_status) {
+      if (const json::Value* status = live.find("status")) {
+        object.set_static(arena, "status", status->clone(arena));
+      } else {
+        object.erase("status");
+      }
+    }
+    return;
+  }
+  if (subresource == "status") {
+    json::Value result = live.clone(arena);
+    if (const json::Value* status = object.find("status")) {
+      result.set_static(arena, "status", *status);
+    } else {
+      result.erase("status");
+    }
+    if (const json::Value* metadata = object.find("metadata")) {
+      result.set_static(arena, "metadata", *metadata);
+    }
+    object = result;
+    return;
+  }
+  for (const auto& [name, path] : kParts) {
+    if (name == subresource) {
+      const std::size_t dot = path.find('.');
+      object = with_part(arena, live, object, path.substr(0, dot), path.substr(dot + 1));
+      return;
+    }
+  }
+}
+
+}  // namespace codeflare::apiserver::internal
