@@ -25,12 +25,17 @@ struct ManagerId {
 // owned by the manager, by nobody else; sets metadata.managedFields of `object`. What the caller
 // sent as managedFields is still in `object`: [{}] resets, absent or empty means "as in live".
 // Times change only with the sets. Call it on what will be stored, after defaults and admission.
+// Linear in the size of the object; when nothing changed the entries of `live` are taken over
+// unread. Built-in kinds are expected to show the structures that upstream always writes
+// (`resources: {}`): they are part of the sets.
 void track_update(const schema::Node& node, json::Arena& arena, const json::Value* live,
                   json::Value& object, const ManagerId& manager, WallTime now);
 
 // Server-side apply of `applied` onto `live` (null: create). The result is the merged object with
-// its managedFields. Conflicts with other managers: `conflict` with a Status whose causes name
-// fields and managers, unless `force`.
+// its managedFields, all of it in the arena; defaults have not been filled in. Conflicts with other
+// managers: `conflict` with a Status whose causes name fields and managers, unless `force`.
+// Entries of other versions are compared with the object as it is: where versions differ by more
+// than their name, ownership is only followed for what they have in common.
 Result<json::Value> apply(const schema::Node& node, json::Arena& arena, const json::Value* live,
                           const json::Value& applied, const ManagerId& manager, bool force,
                           WallTime now);

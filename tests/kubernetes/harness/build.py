@@ -42,6 +42,7 @@ PROGRAMS = {
         Program("informer", "informer", "./cmd/informer"),
         Program("load", "informer", "./cmd/load"),
         Program("strategic-merge", "oracle", "./cmd/strategic-merge"),
+        Program("field-manager", "oracle", "./cmd/field-manager"),
     )
 }
 SETS = sorted({p.set for p in PROGRAMS.values()})

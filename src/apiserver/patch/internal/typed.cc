@@ -1,0 +1,250 @@
+#include "apiserver/patch/internal/typed.h"
+
+#include "apiserver/patch/internal/map_edit.h"
+#include "json/parse.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace codeflare::apiserver::internal {
+
+using json::Value;
+using schema::Node;
+using schema::Shape;
+
+namespace {
+
+// Values without a schema: maps are owned key by key, lists as a whole.
+constexpr Node kDeduced{.shape = Shape::any};
+// What lies in such a list.
+constexpr Node kUntyped{.shape = Shape::any, .atomic = true};
+
+}  // namespace
+
+Atom atom_of(const Node& node, const Value& value) {
+  switch (node.shape) {
+    case Shape::structure:
+    case Shape::map:
+      return Atom::map;
+    case Shape::list:
+      return Atom::list;
+    case Shape::any:
+      return value.is_array()                       ? Atom::list
+             : value.is_object() || value.is_null() ? Atom::map
+                                                    : Atom::scalar;
+    default:
+      return Atom::scalar;
+  }
+}
+
+bool is_atomic(const Node& node, Atom atom) {
+  switch (atom) {
+    case Atom::scalar:
+      return true;
+    case Atom::list:
+      return node.shape != Shape::list || node.list_type == schema::ListType::atomic;
+    case Atom::map:
+      return node.atomic;
+  }
+  return true;
+}
+
+bool is_named_field(const Node& node, std::string_view name) {
+  return node.shape == Shape::structure && node.find(name) != nullptr;
+}
+
+const Node* member_node(const Node& node, std::string_view name) {
+  if (node.shape == Shape::any) {
+    return node.atomic ? &kUntyped : &kDeduced;
+  }
+  if (node.shape == Shape::structure) {
+    if (const schema::Field* field = node.find(name)) {
+      return field->node;
+    }
+  }
+  if (node.items != nullptr) {
+    return node.items;
+  }
+  return node.preserve_unknown || node.shape == Shape::map ? &kDeduced : nullptr;
+}
+
+const Node& member_node_or_any(const Node& node, std::string_view name) {
+  const Node* member = member_node(node, name);
+  return member == nullptr ? kDeduced : *member;
+}
+
+const Node& item_node(const Node& list) {
+  return list.shape == Shape::list && list.items != nullptr ? *list.items : kUntyped;
+}
+
+namespace {
+
+std::optional<Value> key_default(json::Arena& arena, const Node& list, std::string_view name) {
+  const Node* node = member_node(item_node(list), name);
+  if (node == nullptr || node->default_json.empty()) {
+    return std::nullopt;
+  }
+  auto parsed = json::parse_in_place(node->default_json);
+  if (!parsed) {
+    return std::nullopt;
+  }
+  return parsed->root.clone(arena);
+}
+
+std::optional<PathElement> keyed_element(json::Arena& arena, const Node& list, const Value& item,
+                                         std::string* problem) {
+  auto fail_with = [&](std::string text) -> std::optional<PathElement> {
+    if (problem != nullptr) {
+      *problem = std::move(text);
+    }
+    return std::nullopt;
+  };
+  if (!item.is_object()) {
+    return fail_with(item.is_null() ? "associative list with keys may not have a null element"
+                                    : "associative list with keys may not have non-map elements");
+  }
+  std::vector<json::Member> keys;
+  keys.reserve(list.map_keys.size());
+  for (std::string_view name : list.map_keys) {
+    if (const Value* value = item.find(name)) {
+      keys.push_back({name, *value});
+    } else if (auto fallback = key_default(arena, list, name)) {
+      keys.push_back({name, *fallback});
+    }
+  }
+  if (keys.empty()) {
+    std::string names;
+    for (std::string_view name : list.map_keys) {
+      names += (names.empty() ? "\"" : " \"") + std::string(name) + "\"";
+    }
+    return fail_with("associative list with keys has an element that omits all key fields [" +
+                     names + "] (and doesn't have default values for any key fields)");
+  }
+  std::ranges::sort(keys, {}, &json::Member::key);
+  return PathElement{PathElement::Kind::key, make_object(arena, keys)};
+}
+
+}  // namespace
+
+std::optional<PathElement> item_element(json::Arena& arena, const Node& list, const Value& item,
+                                        std::string* problem) {
+  if (!list.map_keys.empty()) {
+    return keyed_element(arena, list, item, problem);
+  }
+  std::string_view wrong;
+  if (item.is_object()) {
+    wrong = "associative list without keys has an element that's a map type";
+  } else if (item.is_array()) {
+    wrong = "not supported: associative list with lists as elements";
+  } else if (item.is_null()) {
+    wrong = "associative list without keys has an element that's an explicit null";
+  } else {
+    return PathElement{PathElement::Kind::value, item};
+  }
+  if (problem != nullptr) {
+    *problem = wrong;
+  }
+  return std::nullopt;
+}
+
+std::vector<PathElement> item_elements(json::Arena& arena, const Node& list,
+                                       std::span<const Value> items) {
+  std::vector<PathElement> elements;
+  elements.reserve(items.size());
+  for (const Value& item : items) {
+    auto element = item_element(arena, list, item);
+    elements.push_back(
+        element ? *element
+                : PathElement{PathElement::Kind::index,
+                              Value::integer(arena, static_cast<std::int64_t>(elements.size()))});
+  }
+  return elements;
+}
+
+namespace {
+
+bool is_number_shape(Shape shape) {
+  return shape == Shape::integer || shape == Shape::number || shape == Shape::int_or_string;
+}
+
+Value zero_value(json::Arena& arena, const schema::Field& field) {
+  const Node& node = *field.node;
+  if (field.wire.pointer || node.shape == Shape::list || node.shape == Shape::map ||
+      node.shape == Shape::any || node.shape == Shape::time || node.shape == Shape::micro_time ||
+      node.shape == Shape::bytes) {
+    return {};
+  }
+  if (node.shape == Shape::structure) {
+    std::vector<json::Member> members;
+    for (const schema::Field& child : node.fields) {
+      if (!child.wire.omit_empty) {
+        members.push_back({child.name, zero_value(arena, child)});
+      }
+    }
+    return make_object(arena, members);
+  }
+  if (node.shape == Shape::boolean) {
+    return Value::boolean(false);
+  }
+  if (is_number_shape(node.shape)) {
+    return Value::number_text("0");
+  }
+  return Value::string_view_of(node.shape == Shape::quantity ? "0" : "");
+}
+
+}  // namespace
+
+Value zero_object(json::Arena& arena, const Node& node) {
+  if (node.type_name.empty()) {
+    return Value::object();
+  }
+  return zero_value(arena, {.name = "", .node = &node});
+}
+
+ItemIndex::ItemIndex(const std::vector<PathElement>& elements)
+    : elements_(elements), sorted_(elements.size()) {
+  std::iota(sorted_.begin(), sorted_.end(), std::size_t{0});
+  std::ranges::sort(sorted_, [&](std::size_t a, std::size_t b) {
+    auto order = compare(elements_[a], elements_[b]);
+    return order < 0 || (order == 0 && a < b);
+  });
+}
+
+std::span<const std::size_t> ItemIndex::find(const PathElement& element) const {
+  auto first = std::ranges::partition_point(
+      sorted_, [&](std::size_t i) { return compare(elements_[i], element) < 0; });
+  auto last = first;
+  while (last != sorted_.end() && compare(elements_[*last], element) == 0) {
+    ++last;
+  }
+  return {first, last};
+}
+
+const Value* MemberFinder::find(std::string_view name) {
+  constexpr std::size_t kIndexedFrom = 16;
+  if (next_ < members_.size() && members_[next_].key == name) {
+    return &members_[next_++].value;
+  }
+  if (members_.size() < kIndexedFrom) {
+    for (std::size_t i = 0; i < members_.size(); ++i) {
+      if (members_[i].key == name) {
+        next_ = i + 1;
+        return &members_[i].value;
+      }
+    }
+    return nullptr;
+  }
+  if (index_.empty()) {
+    for (std::size_t i = 0; i < members_.size(); ++i) {
+      index_.emplace(members_[i].key, i);
+    }
+  }
+  auto at = index_.find(name);
+  if (at == index_.end()) {
+    return nullptr;
+  }
+  next_ = at->second + 1;
+  return &members_[at->second].value;
+}
+
+}  // namespace codeflare::apiserver::internal

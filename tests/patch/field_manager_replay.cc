@@ -1,0 +1,139 @@
+// Reads writes from standard input, one JSON object per line (see tests/kubernetes/oracle), and
+// compares managedFields, objects and errors with ours. Fails when they differ, or when there was
+// nothing to compare.
+
+#include "apiserver/patch/field_manager.h"
+#include "apiserver/schema/builtin.h"
+#include "json/parse.h"
+#include "json/write.h"
+
+#include <iostream>
+#include <string>
+#include <vector>
+
+namespace codeflare::apiserver {
+namespace {
+
+constexpr int kShownMax = 5;
+
+bool is_zero(const json::Value& value) {
+  switch (value.kind()) {
+    case json::Kind::null:
+      return true;
+    case json::Kind::boolean:
+      return !value.as_bool();
+    case json::Kind::number:
+      return value.number() == "0";
+    case json::Kind::string:
+      return value.as_string().empty();
+    case json::Kind::array:
+    case json::Kind::object:
+      return value.size() == 0;
+  }
+  return false;
+}
+
+// Zero values come and go with the Go types of an object; sets have been compared by
+// then.
+json::Value essence(json::Arena& arena, const json::Value& value) {
+  if (value.is_object()) {
+    json::Value result = json::Value::object();
+    for (const json::Member& member : value.members()) {
+      json::Value child = essence(arena, member.value);
+      if (!is_zero(child)) {
+        result.set(arena, member.key, child);
+      }
+    }
+    return result;
+  }
+  if (value.is_array()) {
+    json::Value result = json::Value::array();
+    for (const json::Value& item : value.items()) {
+      result.push_back(arena, essence(arena, item));
+    }
+    return result;
+  }
+  return value;
+}
+
+std::string entries_of(const json::Value& object) {
+  const json::Value* entries = object.get({"metadata", "managedFields"});
+  return entries == nullptr ? "" : json::to_text(*entries);
+}
+
+std::string compare(json::Value ours, json::Value theirs) {
+  if (entries_of(ours) != entries_of(theirs)) {
+    return "managedFields differ\n  theirs " + entries_of(theirs) + "\n  ours   " +
+           entries_of(ours);
+  }
+  json::Arena arena;
+  json::Value a = essence(arena, ours);
+  json::Value b = essence(arena, theirs);
+  // The server's own, put there between the steps.
+  b.find("metadata")->erase("uid");
+  a.find("metadata")->erase("uid");
+  return json::equal(a, b)
+             ? ""
+             : "objects differ\n  theirs " + json::to_text(b) + "\n  ours   " + json::to_text(a);
+}
+
+// What is wrong, or nothing.
+std::string check(const json::Value& line) {
+  const schema::Node* node = schema::find_builtin(
+      line.string_or_empty("group"), line.string_or_empty("version"), line.string_or_empty("kind"));
+  auto now = parse_rfc3339(line.string_or_empty("now"));
+  if (node == nullptr || !now) {
+    return "the kind is unknown";
+  }
+  const json::Value& sent = *line.find("sent");
+  ManagerId id;
+  id.name = line.string_or_empty("manager");
+  id.api_version = sent.string_or_empty("apiVersion");
+  id.subresource = line.string_or_empty("subresource");
+  for (const json::Value& path : line.find("reset")->items()) {
+    id.reset_fields.push_back(path.as_string());
+  }
+  const json::Value* live = line.find("live");
+  const json::Value* expected = line.find("result");
+  json::Arena arena;
+  if (line.string_or_empty("operation") == "Update") {
+    json::Value object = sent.clone(arena);
+    track_update(*node, arena, live, object, id, *now);
+    return compare(object, *expected);
+  }
+  auto result = apply(*node, arena, live, sent, id, line.find("force")->as_bool(), *now);
+  if (!result) {
+    // Of several mistakes upstream names those it meets first in a Go map; the kind of a wrong
+    // value is shown in other words.
+    std::string_view theirs = line.string_or_empty("error");
+    constexpr std::string_view kTyped = "failed to create typed patch object";
+    bool same = theirs == result.error().message ||
+                (theirs.starts_with(kTyped) && result.error().message.starts_with(kTyped));
+    return same ? "" : "theirs " + std::string(theirs) + "\n  ours   " + result.error().message;
+  }
+  return expected == nullptr ? "ours has no error: " + json::to_text(*result)
+                             : compare(*result, *expected);
+}
+
+int run() {
+  int steps = 0;
+  int failures = 0;
+  std::string text;
+  while (std::getline(std::cin, text)) {
+    ++steps;
+    auto line = json::parse(text);
+    std::string wrong = line ? check(line->root) : line.error().to_string();
+    if (!wrong.empty() && ++failures <= kShownMax) {
+      std::cout << "step " << steps << ": " << text << "\n  " << wrong << "\n";
+    }
+  }
+  std::cout << steps << " steps, " << failures << " differ\n";
+  return steps == 0 || failures > 0 ? 1 : 0;
+}
+
+}  // namespace
+}  // namespace codeflare::apiserver
+
+int main() {
+  return codeflare::apiserver::run();
+}
