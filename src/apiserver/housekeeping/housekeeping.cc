@@ -130,20 +130,25 @@ Task<Result<void>> Housekeeping::bootstrap() {
   CO_TRY(co_await parts.ensure(classes,
                                priority_class("system-node-critical", 2'000'001'000,
                                               "For pods that must not be moved from their node.")));
+  co_return Result<void>();
+}
+
+Task<Result<void>> Housekeeping::advertise(std::string address, std::uint16_t port) {
+  Parts& parts = *parts_;
   CO_TRY(co_await parts.ensure(
       "/api/v1/namespaces/default/services",
       R"({"apiVersion":"v1","kind":"Service","metadata":{"name":"kubernetes","labels":)"
       R"({"component":"apiserver","provider":"kubernetes"}},"spec":{"clusterIP":"10.96.0.1",)"
       R"("ports":[{"name":"https","port":443,"protocol":"TCP","targetPort":)" +
-          std::to_string(parts.options.port) + R"(}],"type":"ClusterIP"}})"));
+          std::to_string(port) + R"(}],"type":"ClusterIP"}})"));
   // The port may be another one than the last time.
   const std::string slices = "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices";
   const std::string slice =
       R"({"apiVersion":"discovery.k8s.io/v1","kind":"EndpointSlice","metadata":{"name":)"
       R"("kubernetes","labels":{"kubernetes.io/service-name":"kubernetes"}},"addressType":"IPv4",)"
       R"("endpoints":[{"addresses":[")" +
-      parts.options.address + R"("],"conditions":{"ready":true}}],"ports":[{"name":"https",)" +
-      R"("port":)" + std::to_string(parts.options.port) + R"(,"protocol":"TCP"}]})";
+      address + R"("],"conditions":{"ready":true}}],"ports":[{"name":"https",)" + R"("port":)" +
+      std::to_string(port) + R"(,"protocol":"TCP"}]})";
   Result<json::Document> updated = co_await parts.api.call("PUT", slices + "/kubernetes", slice);
   if (!updated && updated.error().code == ErrorCode::not_found) {
     CO_TRY(co_await parts.ensure(slices, slice));

@@ -47,9 +47,6 @@ class Housekeeping {
  public:
   struct Options {
     std::string ca_pem{};
-    // Where the API server listens, for the `kubernetes` Service.
-    std::string address = "127.0.0.1";
-    std::uint16_t port = 6443;
     Duration event_time_to_live = std::chrono::hours(1);
   };
   // `api` is the server's own pipeline under an identity that may do everything.
@@ -57,8 +54,10 @@ class Housekeeping {
                HousekeepingRules& rules, net::HttpService& api, Options options);
   ~Housekeeping();
 
-  // The objects that every cluster has: namespaces, priority classes, the `kubernetes` Service.
+  // The objects that every cluster has: namespaces and priority classes.
   Task<Result<void>> bootstrap();
+  // The `kubernetes` Service leads to where the API server listens.
+  Task<Result<void>> advertise(std::string address, std::uint16_t port);
   // Nothing waits to be done.
   bool idle() const;
   Task<void> close();

@@ -97,7 +97,7 @@ Result<void> EscalationAdmission::check_binding(const AdmissionRequest& request)
   std::string_view name = ref != nullptr ? ref->string_or_empty("name") : std::string_view();
   std::string_view resource = kind == "ClusterRole" ? "clusterroles" : "roles";
   if (kind != "ClusterRole" && kind != "Role") {
-    return fail(internal::bad_request("unsupported role reference kind: " + quote(kind)));
+    return fail(internal::wrong_request("unsupported role reference kind: " + quote(kind)));
   }
   const Access bind{.verb = "bind",
                     .group = std::string(ref->string_or_empty("apiGroup")),

@@ -26,7 +26,7 @@ class TokenReview final : public VirtualResource {
     const Value* spec = object_at(call.body, "spec");
     std::string_view token = spec != nullptr ? spec->string_or_empty("token") : std::string_view();
     if (token.empty()) {
-      return fail(internal::bad_request("token is required for TokenReview in authentication"));
+      return fail(internal::wrong_request("token is required for TokenReview in authentication"));
     }
     json::Arena& arena = call.arena;
     Value status = Value::object();

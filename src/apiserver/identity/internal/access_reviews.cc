@@ -150,7 +150,7 @@ class SelfRulesReview final : public VirtualResource {
     const Value* spec = object_at(call.body, "spec");
     std::string ns = spec != nullptr ? text_at(*spec, "namespace") : std::string();
     if (ns.empty()) {
-      return fail(bad_request("no namespace on request"));
+      return fail(wrong_request("no namespace on request"));
     }
     RbacPolicy::Rules rules = policy_.rules_for(call.user, ns);
     json::Arena& arena = call.arena;

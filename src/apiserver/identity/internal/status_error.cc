@@ -45,7 +45,7 @@ Error object_conflict(About about, std::string_view why) {
               about);
 }
 
-Error bad_request(std::string message) {
+Error wrong_request(std::string message) {
   model::Status status;
   status.status = "Failure";
   status.code = 400;

@@ -21,7 +21,7 @@ Error forbidden(About about, std::string_view why);
 Error object_not_found(About about);
 // `Operation cannot be fulfilled on pods "x": why`
 Error object_conflict(About about, std::string_view why);
-Error bad_request(std::string message);
+Error wrong_request(std::string message);
 
 // The name that refusals of admission show, also while the final one is not made yet.
 std::string_view shown_name(const AdmissionRequest& request);

@@ -163,7 +163,7 @@ Result<void> TokenRequest::bind(const Call& call, const Value& ref,
     TRY_ASSIGN(std::string_view account, json::unquote(slices[0], arena));
     TRY_ASSIGN(std::string_view node_name, json::unquote(slices[1], arena));
     if (account != call.info.name) {
-      return fail(bad_request("cannot bind token for serviceaccount " + quote(call.info.name) +
+      return fail(wrong_request("cannot bind token for serviceaccount " + quote(call.info.name) +
                               " to pod running with different serviceaccount name."));
     }
     if (!node_name.empty()) {
@@ -178,7 +178,7 @@ Result<void> TokenRequest::bind(const Call& call, const Value& ref,
     TRY_ASSIGN(bound, find(secrets_, call.info.ns, name));
     request.secret = ref_to(*bound);
   } else {
-    return fail(bad_request("cannot bind token to object of type " + std::string(version) +
+    return fail(wrong_request("cannot bind token to object of type " + std::string(version) +
                             ", Kind=" + kind));
   }
   std::string_view uid = ref.string_or_empty("uid");

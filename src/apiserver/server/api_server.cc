@@ -1,0 +1,220 @@
+#include "apiserver/server/api_server.h"
+
+#include "apiserver/crd/crd_controller.h"
+#include "apiserver/housekeeping/housekeeping.h"
+#include "apiserver/identity/escalation_admission.h"
+#include "apiserver/identity/openid_documents.h"
+#include "apiserver/identity/pki.h"
+#include "apiserver/identity/rbac_bootstrap.h"
+#include "apiserver/identity/rbac_policy.h"
+#include "apiserver/identity/rbac_sync.h"
+#include "apiserver/identity/request_authenticator.h"
+#include "apiserver/identity/service_account_admission.h"
+#include "apiserver/identity/service_account_tokens.h"
+#include "apiserver/identity/static_tokens.h"
+#include "apiserver/identity/virtual_resources.h"
+#include "apiserver/kinds/strategies.h"
+#include "apiserver/registry/registry.h"
+#include "apiserver/rest/api_service.h"
+#include "apiserver/schema/builtin.h"
+#include "apiserver/store/memory_log.h"
+#include "apiserver/store/sqlite_log.h"
+#include "apiserver/store/store.h"
+#include "base/async/task_group.h"
+#include "net/in_process.h"
+#include "net/server.h"
+
+#include <optional>
+#include <utility>
+
+namespace codeflare::apiserver {
+
+namespace {
+
+// What the server does by itself is done under this name, with all rights.
+net::Peer own_identity() {
+  return {.address = "the server itself",
+          .certificate = net::Peer::Certificate{.common_name = "system:apiserver",
+                                                .organizations = {std::string(kAdminGroup)}}};
+}
+
+Result<std::unique_ptr<Log>> open_log(Env env, const ApiServer::Options& options) {
+  if (options.durability == Durability::memory) {
+    return open_memory_log();
+  }
+  return open_sqlite_log(env.files, {.directory = options.data_directory,
+                                     .durability = options.durability == Durability::full
+                                                       ? SqliteLogOptions::Durability::full
+                                                       : SqliteLogOptions::Durability::relaxed});
+}
+
+Result<StaticTokens> read_tokens(Env env, const std::string& path, const Logger& logger) {
+  if (path.empty()) {
+    return StaticTokens();
+  }
+  TRY_ASSIGN(std::string text, env.files.read(path));
+  std::vector<std::string> warnings;
+  TRY_ASSIGN(StaticTokens tokens, StaticTokens::parse(Secret(std::move(text)), path, &warnings));
+  for (const std::string& warning : warnings) {
+    logger.warn("token file", {{"warning", warning}});
+  }
+  return tokens;
+}
+
+}  // namespace
+
+// In the order in which they come to be; what stands lower uses what stands higher.
+struct ApiServer::Parts {
+  Parts(Env env_in, Options options_in, Logger logger_in, std::unique_ptr<Store> store_in,
+        std::unique_ptr<Pki> pki_in, StaticTokens static_tokens, MetricsRegistry& metrics)
+      : env(env_in),
+        options(std::move(options_in)),
+        logger(std::move(logger_in)),
+        store(std::move(store_in)),
+        pki(std::move(pki_in)),
+        kubeconfig(join_path(options.data_directory, "admin.kubeconfig")),
+        tasks(env.loop),
+        tokens(env, *store, pki->signing_key(), {}),
+        authenticator(std::move(static_tokens), tokens),
+        rbac(*store, policy, logger.with({{"part", "rbac"}})),
+        accounts(*store, env.random),
+        escalation(policy),
+        crds({.env = env,
+              .store = *store,
+              .registry = registry,
+              .object_meta = schema::object_meta(),
+              .logger = logger.with({{"part", "crds"}})}) {
+    add_builtin_resources(
+        registry, [this](std::string_view name) { return store->collection(name); },
+        [this](Resource& resource) {
+          resource.strategy = builtin_strategy(resource.group, resource.plural);
+          crds.customize(resource);
+        });
+    crds.start();
+    rules.emplace(env, *store, registry);
+    std::vector<Admission*> admission = rules->all();
+    // Accounts and their tokens before quota, which counts what the pod has become.
+    admission.insert(admission.begin() + 1, {&accounts, &escalation});
+    service.emplace(ApiService::Parts{.env = env,
+                                      .store = *store,
+                                      .registry = registry,
+                                      .authenticator = authenticator,
+                                      .authorizer = policy,
+                                      .admission = std::move(admission),
+                                      .connect = options.connect,
+                                      .logger = logger,
+                                      .metrics = metrics},
+                    ApiService::Options{.in_flight_max = options.in_flight_max});
+    for (VirtualRoute& route : identity_resources({.env = env,
+                                                   .store = *store,
+                                                   .policy = policy,
+                                                   .authenticator = authenticator,
+                                                   .tokens = tokens})) {
+      service->add(route.group, route.resource, route.subresource, std::move(route.handler));
+    }
+    own_service.emplace(*service, own_identity());
+    housekeeping.emplace(env, logger, *store, registry, *rules, *own_service,
+                         Housekeeping::Options{.ca_pem = pki->authority_pem()});
+  }
+
+  Env env;
+  Options options;
+  Logger logger;
+  std::unique_ptr<Store> store;
+  std::unique_ptr<Pki> pki;
+  std::string kubeconfig;
+  TaskGroup tasks;
+  ServiceAccountTokens tokens;
+  RequestAuthenticator authenticator;
+  RbacPolicy policy;
+  RbacSync rbac;
+  ServiceAccountAdmission accounts;
+  EscalationAdmission escalation;
+  Registry registry;
+  CrdController crds;
+  std::optional<HousekeepingRules> rules;
+  std::optional<ApiService> service;
+  std::optional<net::InProcessService> own_service;
+  std::optional<Housekeeping> housekeeping;
+  std::optional<net::HttpServer> server;
+};
+
+ApiServer::ApiServer(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+ApiServer::~ApiServer() = default;
+
+Task<Result<std::unique_ptr<ApiServer>>> ApiServer::start(Env env, Options options, Logger logger,
+                                                          MetricsRegistry& metrics) {
+  CO_TRY(co_await run_blocking(
+      env, [&] { return env.files.make_directories(options.data_directory, 0700); }));
+  // First of all, because it locks the directory.
+  CO_TRY_ASSIGN(std::unique_ptr<Log> log,
+                co_await run_blocking(env, [&] { return open_log(env, options); }));
+  CO_TRY_ASSIGN(std::unique_ptr<Store> store,
+                co_await Store::open(env, std::move(log), {}, logger, metrics));
+  CO_TRY_ASSIGN(std::unique_ptr<Pki> pki,
+                co_await Pki::open(env,
+                                   {.directory = join_path(options.data_directory, "pki"),
+                                    .names = options.certificate_names},
+                                   logger));
+  CO_TRY_ASSIGN(StaticTokens tokens, co_await run_blocking(env, [&] {
+                  return read_tokens(env, options.token_file, logger);
+                }));
+  CO_TRY(co_await reconcile_bootstrap_objects(env, *store));
+  auto parts = std::make_unique<Parts>(env, std::move(options), std::move(logger), std::move(store),
+                                       std::move(pki), std::move(tokens), metrics);
+  std::unique_ptr<ApiServer> server(new ApiServer(std::move(parts)));
+  server->parts_->tasks.spawn(server->parts_->rbac.run());
+  Result<void> bootstrapped = co_await server->parts_->housekeeping->bootstrap();
+  if (!bootstrapped) {
+    co_await server->stop({});
+    co_return fail(std::move(bootstrapped).error());
+  }
+  co_return server;
+}
+
+Task<Result<std::uint16_t>> ApiServer::listen(std::string address, std::uint16_t port) {
+  Parts& parts = *parts_;
+  if (!parts.server) {
+    parts.server.emplace(parts.env, *parts.service, net::ServerOptions{.tls = parts.pki->tls()});
+    parts.tasks.spawn(parts.pki->keep_renewed([this](const net::TlsServerOptions& tls) {
+      if (Result<void> reloaded = parts_->server->reload_tls(tls); !reloaded) {
+        parts_->logger.error("the renewed certificate can't be used",
+                             {{"error", reloaded.error().to_string()}});
+      }
+    }));
+  }
+  CO_TRY_ASSIGN(std::uint16_t bound, parts.server->listen(address, port));
+  CO_TRY(co_await parts.housekeeping->advertise(address, bound));
+  const bool six = address.find(':') != std::string::npos;
+  CO_TRY(co_await parts.pki->write_admin_kubeconfig(
+      parts.kubeconfig,
+      "https://" + (six ? "[" + address + "]" : address) + ":" + std::to_string(bound)));
+  co_return bound;
+}
+
+net::HttpService& ApiServer::service() {
+  return *parts_->service;
+}
+
+const std::string& ApiServer::kubeconfig_path() const {
+  return parts_->kubeconfig;
+}
+
+bool ApiServer::idle() const {
+  return parts_->housekeeping->idle();
+}
+
+Task<void> ApiServer::stop(Duration grace) {
+  Parts& parts = *parts_;
+  // Watches end first: clients that drain would wait for them for the whole grace.
+  co_await parts.service->close();
+  if (parts.server) {
+    co_await parts.server->drain(grace);
+  }
+  co_await parts.housekeeping->close();
+  co_await parts.crds.close();
+  co_await parts.tasks.close();
+  co_await parts.store->close();
+}
+
+}  // namespace codeflare::apiserver

@@ -1,0 +1,69 @@
+#pragma once
+
+#include "base/async/task.h"
+#include "base/env/env.h"
+#include "base/log.h"
+#include "base/metrics.h"
+#include "base/result.h"
+#include "base/time.h"
+#include "net/http.h"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace codeflare::apiserver {
+
+class ConnectHandler;
+
+enum class Durability : std::uint8_t {
+  full,     // nothing acknowledged is ever lost
+  relaxed,  // nothing is lost when the process dies; a power cut may lose the last writes
+  memory,   // everything is lost when the process ends
+};
+
+// The whole embedded API server: store, certificates, pipeline, housekeeping. It lives in one data
+// directory, which no other process may use at the same time.
+//   CO_TRY_ASSIGN(auto server, co_await ApiServer::start(env, {.data_directory = "data"}, ...));
+//   CO_TRY(server->listen("127.0.0.1", 6443));
+//   ... co_await server->stop(10s);
+class ApiServer {
+ public:
+  struct Options {
+    std::string data_directory;
+    Durability durability = Durability::full;
+    // Names and addresses besides the usual ones that the serving certificate is for.
+    std::vector<std::string> certificate_names{};
+    // Lines of token,user,uid,"groups"; empty: none.
+    std::string token_file{};
+    std::size_t in_flight_max = 600;
+    ConnectHandler* connect = nullptr;
+  };
+
+  // Opens the store and is able to answer in process. The metrics outlive the server.
+  static Task<Result<std::unique_ptr<ApiServer>>> start(Env env, Options options, Logger logger,
+                                                        MetricsRegistry& metrics);
+  ~ApiServer();
+
+  // Puts the server behind a socket and writes DIR/admin.kubeconfig; port 0 takes any. Returns the
+  // port.
+  Task<Result<std::uint16_t>> listen(std::string address, std::uint16_t port);
+
+  // The pipeline, to be called in the same process under an identity: InProcessService.
+  net::HttpService& service();
+  // Where the administrator's kubeconfig is (written by listen).
+  const std::string& kubeconfig_path() const;
+  // Nothing that the server does by itself is under way.
+  bool idle() const;
+
+  // Lets requests finish for `grace`, ends watches, makes everything durable, closes the store.
+  Task<void> stop(Duration grace);
+
+ private:
+  struct Parts;
+  explicit ApiServer(std::unique_ptr<Parts> parts);
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace codeflare::apiserver

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <functional>
+
+namespace CLI {
+class App;
+}
+
+namespace codeflare {
+
+// What a role does once the command line is understood; returns the exit code.
+using Role = std::function<int()>;
+
+// `codeflare apiserver` with its snapshot and restore. Sets `chosen` when it was asked for.
+void add_apiserver_role(CLI::App& app, Role& chosen);
+
+}  // namespace codeflare
