@@ -1,5 +1,6 @@
 #pragma once
 
+#include "apiserver/schema/schema.h"
 #include "base/result.h"
 #include "json/value.h"
 
@@ -10,31 +11,45 @@
 
 namespace codeflare::apiserver {
 
-// A compiled rule of x-kubernetes-validations: an expression over `self` and `oldSelf`.
+namespace cel {
+struct Expression;
+}
+
+// A compiled rule of x-kubernetes-validations: an expression over `self` and `oldSelf` in the
+// Common Expression Language, as far as custom resources use it: literals, operators, the macros
+// has, all, exists, exists_one, map, filter, conversions, text and list functions, durations,
+// timestamps, quantities, sets and optional values. Types are found out while it runs.
 class CelProgram {
  public:
-  // invalid_argument with line and column for text that is no expression of the supported
-  // language or names unknown variables or functions.
+  // invalid_argument with line and column, as cel-go words it, for text that is no expression of
+  // the supported language or names unknown variables or functions.
   static Result<CelProgram> compile(std::string_view expression);
   CelProgram(CelProgram&&) noexcept;
   CelProgram& operator=(CelProgram&&) noexcept;
   ~CelProgram();
 
-  bool uses_old_self() const;
+  bool uses_old_self() const { return uses_old_self_; }
+  const cel::Expression& root() const { return *root_; }
+  const std::string& text() const { return text_; }
 
-  struct Outcome {
-    json::Value value;       // in the arena that was passed
-    std::uint64_t cost = 0;  // as the cost limit counts it
+  struct Input {
+    const json::Value& self;
+    const schema::Node* node = nullptr;     // of self: tells 1 from 1.0 and text from times
+    const json::Value* old_self = nullptr;  // null: the rule must not use it...
+    bool optional_old_self = false;         // ...unless oldSelf is an optional value
   };
-  // `old_self` null: the rule must not use it. An error for what CEL calls an error (missing key,
-  // wrong type, division by zero) and when `cost_max` is exceeded (too_large).
-  Result<Outcome> evaluate(json::Arena& arena, const json::Value& self, const json::Value* old_self,
-                           std::uint64_t cost_max) const;
+  // The value lies in the arena. An error for what CEL calls an error (missing key, wrong type,
+  // division by zero), too_large when `cost_max` is exceeded; `cost` says what was spent either
+  // way.
+  Result<json::Value> evaluate(json::Arena& arena, const Input& input, std::uint64_t cost_max,
+                               std::uint64_t& cost) const;
 
  private:
-  struct Expression;
-  explicit CelProgram(std::unique_ptr<Expression> root);
-  std::unique_ptr<Expression> root_;
+  CelProgram(std::string text, std::unique_ptr<cel::Expression> root);
+
+  std::string text_;
+  std::unique_ptr<cel::Expression> root_;
+  bool uses_old_self_ = false;
 };
 
 }  // namespace codeflare::apiserver

@@ -1,5 +1,5 @@
 #include "apiserver/schema/checks.h"
-#include "apiserver/schema/internal/number.h"
+#include "apiserver/schema/duration.h"
 #include "base/base64.h"
 #include "model/validation.h"
 
@@ -105,7 +105,7 @@ bool is_date_time(std::string_view text) {
 }
 
 bool is_duration(std::string_view text) {
-  return internal::go_duration(text) ||
+  return go_duration(text) ||
          matches(
              [] {
                return R"((?i)[0-9]+\s*(ns|nano[a-z]*|us|\x{b5}s|micro[a-z]*|ms|milli[a-z]*|s|sec[a-z]*|m|min[a-z]*|h|hr|hour[a-z]*|d|day[a-z]*|w|wk|week[a-z]*)\b)";

@@ -1,3 +1,4 @@
+#include "apiserver/schema/duration.h"
 #include "apiserver/schema/internal/number.h"
 #include "apiserver/schema/walk.h"
 #include "base/base64.h"
@@ -153,7 +154,7 @@ class ShapeChecker {
     } else if (!value.is_string()) {
       return into("string");
     } else if (shape == Shape::duration) {
-      if (!internal::go_duration(value.as_string())) {
+      if (!go_duration(value.as_string())) {
         return fail(invalid_argument("time: invalid duration " + quote(value.as_string())));
       }
     } else if (!value.as_string().empty() && !parse_rfc3339(value.as_string())) {

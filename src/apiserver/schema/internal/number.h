@@ -1,7 +1,5 @@
 #pragma once
 
-#include "base/time.h"
-
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -15,8 +13,5 @@ std::optional<std::int64_t> exact_integer(std::string_view number);
 
 // As Go's %v prints a float64.
 std::string show_double(double value);
-
-// time.ParseDuration.
-std::optional<Duration> go_duration(std::string_view text);
 
 }  // namespace codeflare::apiserver::schema::internal

@@ -1,0 +1,14 @@
+#pragma once
+
+#include "apiserver/schema/compile.h"
+
+namespace codeflare::apiserver {
+
+// Compiles x-kubernetes-validations: rule, message, messageExpression, reason, fieldPath and
+// optionalOldSelf. Failures are worded as upstream words them.
+class CelRuleCompiler final : public schema::RuleCompiler {
+ public:
+  Result<Compiled> compile(const json::Value& rule, const json::Value& schema) const override;
+};
+
+}  // namespace codeflare::apiserver

@@ -1,0 +1,127 @@
+#include "apiserver/cel/rule_compiler.h"
+
+#include "apiserver/schema/builtin.h"
+#include "apiserver/schema/walk.h"
+#include "json/parse.h"
+
+#include <gtest/gtest.h>
+
+namespace codeflare::apiserver {
+namespace {
+
+std::string lines(const FieldErrors& errors) {
+  std::string all;
+  for (const model::StatusCause& cause : errors.causes()) {
+    all += (all.empty() ? "" : "\n") + cause.field + ": " + cause.message;
+  }
+  return all;
+}
+
+// A schema whose spec carries the rule; validates objects with that spec.
+struct World {
+  explicit World(std::string_view spec_schema) {
+    auto schema =
+        json::parse(R"({"type":"object","properties":{"spec":)" + std::string(spec_schema) + "}}");
+    EXPECT_TRUE(schema.has_value()) << spec_schema;
+    CelRuleCompiler rules;
+    FieldErrors errors;
+    compiled = schema::compile(
+        schema->root, {.object_meta = schema::object_meta(), .rules = &rules, .path = "s"}, errors);
+    refusal = lines(errors);
+  }
+  std::string check(std::string_view spec, std::string_view old = {}) const {
+    EXPECT_NE(compiled, nullptr) << refusal;
+    auto object = json::parse("{\"spec\":" + std::string(spec) + "}");
+    auto before = json::parse("{\"spec\":" + std::string(old.empty() ? "null" : old) + "}");
+    FieldErrors errors;
+    schema::validate(compiled->root(), object->root, old.empty() ? nullptr : &before->root, errors);
+    return lines(errors);
+  }
+  std::shared_ptr<const schema::CompiledSchema> compiled;
+  std::string refusal;
+};
+
+std::string with_rule(std::string_view rule) {
+  return R"({"type":"object","properties":{"min":{"type":"integer"},"max":{"type":"integer"},"ratio":{"type":"number"},"at":{"type":"string","format":"date-time"},"names":{"type":"array","items":{"type":"string"}}},
+    "x-kubernetes-validations":[)" +
+         std::string(rule) + "]}";
+}
+
+TEST(CelRule, says_what_failed_in_upstreams_words) {
+  World plain(with_rule(R"j({"rule":"self.min <= self.max"})j"));
+  EXPECT_EQ(plain.check(R"({"min":1,"max":2})"), "");
+  EXPECT_EQ(plain.check(R"({"min":3,"max":2})"),
+            R"(spec: Invalid value: "object": failed rule: self.min <= self.max)");
+  EXPECT_EQ(
+      plain.check(R"({"min":3})"),
+      R"(spec: Invalid value: "object": no such key: max evaluating rule: self.min <= self.max)");
+  World message(with_rule(
+      R"j({"rule":"self.min <= self.max","message":" min above max ","reason":"FieldValueForbidden","fieldPath":".min"})j"));
+  EXPECT_EQ(message.check(R"({"min":3,"max":2})"), "spec.min: Forbidden: min above max");
+  World expression(with_rule(
+      R"j({"rule":"self.min <= self.max","messageExpression":"'min ' + string(self.min) + ' is above ' + string(self.max)"
+})j"));
+  EXPECT_EQ(expression.check(R"({"min":3,"max":2})"),
+            R"(spec: Invalid value: "object": min 3 is above 2)");
+}
+
+TEST(CelRule, knows_the_types_of_the_schema) {
+  World world(with_rule(
+      R"j({"rule":"self.ratio / 2.0 == 0.5 && self.ratio / self.ratio == 1.0 && type(self.at) == type(timestamp('2026-01-01T00:00:00Z')) && self.at > timestamp('2026-01-01T00:00:00Z')"})j"));
+  EXPECT_EQ(world.check(R"({"ratio":1,"at":"2026-01-02T00:00:00+01:00"})"), "");
+}
+
+TEST(CelRule, transition_rules_run_on_changes_only) {
+  World world(with_rule(R"j({"rule":"self.min == oldSelf.min","message":"immutable"})j"));
+  EXPECT_EQ(world.check(R"({"min":1})"), "");
+  EXPECT_EQ(world.check(R"({"min":1})", R"({"min":1})"), "");
+  EXPECT_EQ(world.check(R"({"min":2})", R"({"min":1})"),
+            R"(spec: Invalid value: "object": immutable)");
+  World optional(with_rule(
+      R"j({"rule":"oldSelf.hasValue() || self.min == 0","optionalOldSelf":true,"message":"starts at zero"})j"));
+  EXPECT_EQ(optional.check(R"({"min":1})"), R"(spec: Invalid value: "object": starts at zero)");
+  EXPECT_EQ(optional.check(R"({"min":1})", R"({"min":1})"), "");
+}
+
+TEST(CelRule, what_was_wrong_before_may_stay) {
+  World world(with_rule(R"j({"rule":"self.min <= self.max"})j"));
+  EXPECT_EQ(world.check(R"({"min":3,"max":2})", R"({"min":3,"max":2})"), "");
+  EXPECT_NE(world.check(R"({"min":4,"max":2})", R"({"min":3,"max":2})"), "");
+}
+
+TEST(CelRule, bad_rules_refuse_the_schema) {
+  auto refusal = [](std::string_view rule) {
+    std::string text = World(with_rule(rule)).refusal;
+    std::size_t at = text.find("compilation failed");
+    return at == std::string::npos ? text : text.substr(at, text.find('\n', at) - at);
+  };
+  EXPECT_EQ(refusal(R"j({"rule":"self.mni <= 1"})j"),
+            "compilation failed: ERROR: <input>:1:5: undefined field 'mni'");
+  EXPECT_EQ(refusal(R"j({"rule":"self.names.all(n, n.x == 1 || self.max > 1 || self.nope)"
+})j"),
+            "compilation failed: ERROR: <input>:1:51: undefined field 'nope'");
+  EXPECT_EQ(refusal(R"j({"rule":"has(self.zzz)"
+})j"),
+            "compilation failed: ERROR: <input>:1:1: undefined field 'zzz'");
+  EXPECT_EQ(refusal(R"j({"rule":"self.min + 1"})j"),
+            "compilation failed: cel expression must evaluate to a bool");
+  EXPECT_EQ(refusal(R"j({"rule":"self.min <"})j"),
+            "compilation failed: ERROR: <input>:1:11: Syntax error: mismatched input '<EOF>'");
+}
+
+TEST(CelRule, an_expensive_rule_ends_the_validation) {
+  World world(with_rule(
+      R"j({"rule":"self.names.all(a, self.names.all(b, self.names.all(c, a + b + c != 'x')))"},{"rule":"false"})j"));
+  std::string names = "[";
+  for (int i = 0; i < 100; ++i) {
+    names += (i == 0 ? "\"n" : ",\"n") + std::to_string(i) + "\"";
+  }
+  EXPECT_EQ(
+      world.check("{\"names\":" + names + "]}"),
+      "spec: Invalid value: \"object\": 'operation cancelled: actual cost limit exceeded': no "
+      "further validation rules will be run due to call cost exceeds limit for rule: "
+      "self.names.all(a, self.names.all(b, self.names.all(c, a + b + c != 'x')))");
+}
+
+}  // namespace
+}  // namespace codeflare::apiserver
