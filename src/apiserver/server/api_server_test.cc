@@ -1,0 +1,304 @@
+#include "apiserver/server/api_server.h"
+
+#include "base/async/sleep.h"
+#include "base/env/sim_env.h"
+#include "base/log_capture.h"
+#include "base/metrics.h"
+#include "json/parse.h"
+#include "json/value.h"
+#include "json/write.h"
+#include "net/in_process.h"
+
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace codeflare::apiserver {
+namespace {
+
+using std::chrono::minutes;
+using std::chrono::seconds;
+
+struct Answer {
+  int status = 0;
+  std::string body;
+  // Text of the value at the path; "absent" when there is none.
+  std::string at(std::initializer_list<std::string_view> path) const {
+    const Result<json::Document> parsed = json::parse(body);
+    const json::Value* value = parsed ? parsed->root.get(path) : nullptr;
+    return value == nullptr ? "absent" : json::to_text(*value);
+  }
+};
+
+// A whole server in virtual time, called in process.
+class ServerWorld {
+ public:
+  ServerWorld() {
+    Result<std::unique_ptr<ApiServer>> started = *run(
+        sim.env().loop,
+        ApiServer::start(sim.env(), {.data_directory = "/data", .durability = Durability::memory},
+                         log.logger(sim.env().clock), metrics));
+    CHECK(started.has_value());
+    server = std::move(*started);
+    settle();
+  }
+  ~ServerWorld() { CHECK(run(sim.env().loop, server->stop({}))); }
+
+  Answer call(std::string method, std::string path, std::string body = "",
+              std::string type = "application/json", std::string user = "admin",
+              std::vector<std::string> groups = {"system:masters"}) {
+    net::InProcessService client(
+        server->service(),
+        {.address = "test",
+         .certificate = net::Peer::Certificate{.common_name = user, .organizations = groups}});
+    return *run(sim.env().loop,
+                send(client, std::move(method), std::move(path), std::move(body), std::move(type)));
+  }
+  Answer get(std::string path) { return call("GET", std::move(path)); }
+  Answer post(std::string path, std::string body) {
+    Answer answer = call("POST", std::move(path), std::move(body));
+    EXPECT_EQ(answer.status, 201) << answer.body;
+    return answer;
+  }
+  Answer patch(std::string path, std::string body) {
+    return call("PATCH", std::move(path), std::move(body), "application/merge-patch+json");
+  }
+  Answer remove(std::string path, std::string propagation) {
+    return call("DELETE", std::move(path), R"({"propagationPolicy":")" + propagation + R"("})");
+  }
+  // Lets the server do what it does by itself.
+  void settle() { advance(seconds(1)); }
+  void advance(Duration time) { CHECK(run(sim.env().loop, wait(time))); }
+
+  SimEnv sim;
+  MetricsRegistry metrics;
+  LogCapture log;
+  std::unique_ptr<ApiServer> server;
+
+ private:
+  static Task<void> wait(Duration time) { static_cast<void>(co_await sleep_for(time)); }
+  static Task<Answer> send(net::HttpService& client, std::string method, std::string path,
+                           std::string body, std::string type) {
+    net::Request request{.method = std::move(method), .target = std::move(path)};
+    if (!body.empty()) {
+      request.headers.set("Content-Type", type);
+      request.body_size = body.size();
+      request.body = net::body_of(std::move(body));
+    }
+    Result<net::Response> response = co_await client.send(std::move(request));
+    CHECK(response.has_value());
+    Answer answer{.status = response->status, .body = {}};
+    Result<std::string> text = co_await net::read_all(std::move(response->body), 16u << 20);
+    answer.body = text ? *text : text.error().to_string();
+    co_return answer;
+  }
+};
+
+constexpr std::string_view kMaps = "/api/v1/namespaces/default/configmaps";
+
+std::string map(std::string_view name, std::string_view owner_uid = "", bool blocks = false) {
+  std::string owners;
+  if (!owner_uid.empty()) {
+    owners = R"(,"ownerReferences":[{"apiVersion":"v1","kind":"ConfigMap","name":"owner","uid":)" +
+             std::string(owner_uid) + R"(,"blockOwnerDeletion":)" + (blocks ? "true" : "false") +
+             "}]";
+  }
+  return R"({"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":")" + std::string(name) +
+         R"(")" + owners + "}}";
+}
+
+std::string path(std::string_view name) {
+  return std::string(kMaps) + "/" + std::string(name);
+}
+
+TEST(ApiServer, begins_with_what_every_cluster_has) {
+  ServerWorld w;
+  EXPECT_EQ(w.get("/api/v1/namespaces/default").at({"status", "phase"}), "\"Active\"");
+  EXPECT_EQ(w.get("/api/v1/namespaces/kube-system/serviceaccounts/default").status, 200);
+  EXPECT_EQ(w.get("/api/v1/namespaces/default/configmaps/kube-root-ca.crt").status, 200);
+  EXPECT_EQ(w.get("/apis/scheduling.k8s.io/v1/priorityclasses/system-node-critical").status, 200);
+  EXPECT_EQ(w.get("/apis/rbac.authorization.k8s.io/v1/clusterroles/cluster-admin").status, 200);
+}
+
+TEST(ApiServer, removes_what_lost_its_owner) {
+  ServerWorld w;
+  const std::string uid = w.post(std::string(kMaps), map("owner")).at({"metadata", "uid"});
+  const std::string child_uid =
+      w.post(std::string(kMaps), map("child", uid)).at({"metadata", "uid"});
+  w.post(std::string(kMaps), map("grandchild", child_uid));
+  w.settle();
+  EXPECT_EQ(w.get(path("grandchild")).status, 200);
+  EXPECT_EQ(w.remove(path("owner"), "Background").status, 200);
+  w.settle();
+  EXPECT_EQ(w.get(path("child")).status, 404);
+  EXPECT_EQ(w.get(path("grandchild")).status, 404);
+}
+
+TEST(ApiServer, removes_at_once_what_names_an_owner_that_never_was) {
+  ServerWorld w;
+  w.post(std::string(kMaps), map("lost", "\"no-such-uid\""));
+  w.settle();
+  EXPECT_EQ(w.get(path("lost")).status, 404);
+}
+
+TEST(ApiServer, keeps_what_has_another_owner_and_forgets_the_one_that_went) {
+  ServerWorld w;
+  const std::string a = w.post(std::string(kMaps), map("a")).at({"metadata", "uid"});
+  const std::string b = w.post(std::string(kMaps), map("b")).at({"metadata", "uid"});
+  w.post(std::string(kMaps),
+         R"({"metadata":{"name":"both","ownerReferences":[)"
+         R"({"apiVersion":"v1","kind":"ConfigMap","name":"a","uid":)" +
+             a + R"(},{"apiVersion":"v1","kind":"ConfigMap","name":"b","uid":)" + b + "}]}}");
+  EXPECT_EQ(w.remove(path("a"), "Background").status, 200);
+  w.settle();
+  EXPECT_EQ(w.get(path("both")).at({"metadata", "ownerReferences"}),
+            R"([{"apiVersion":"v1","kind":"ConfigMap","name":"b","uid":)" + b + "}]");
+}
+
+TEST(ApiServer, foreground_deletion_waits_for_those_that_block) {
+  ServerWorld w;
+  const std::string uid = w.post(std::string(kMaps), map("owner")).at({"metadata", "uid"});
+  w.post(std::string(kMaps), map("child", uid, true));
+  EXPECT_EQ(w.patch(path("child"), R"({"metadata":{"finalizers":["example.com/hold"]}})").status,
+            200);
+  EXPECT_EQ(w.remove(path("owner"), "Foreground").status, 200);
+  w.settle();
+  EXPECT_NE(w.get(path("child")).at({"metadata", "deletionTimestamp"}), "absent");
+  EXPECT_EQ(w.get(path("owner")).at({"metadata", "finalizers"}), R"(["foregroundDeletion"])");
+  EXPECT_EQ(w.patch(path("child"), R"({"metadata":{"finalizers":null}})").status, 200);
+  w.settle();
+  EXPECT_EQ(w.get(path("child")).status, 404);
+  EXPECT_EQ(w.get(path("owner")).status, 404);
+}
+
+TEST(ApiServer, orphans_stay_and_forget_their_owner) {
+  ServerWorld w;
+  const std::string uid = w.post(std::string(kMaps), map("owner")).at({"metadata", "uid"});
+  w.post(std::string(kMaps), map("child", uid));
+  EXPECT_EQ(w.remove(path("owner"), "Orphan").status, 200);
+  w.settle();
+  EXPECT_EQ(w.get(path("owner")).status, 404);
+  EXPECT_EQ(w.get(path("child")).at({"metadata", "ownerReferences"}), "absent");
+}
+
+TEST(ApiServer, a_namespace_goes_when_it_is_empty) {
+  ServerWorld w;
+  w.post("/api/v1/namespaces", R"({"metadata":{"name":"n"}})");
+  w.settle();
+  w.post("/api/v1/namespaces/n/configmaps",
+         R"({"metadata":{"name":"held","finalizers":["example.com/hold"]}})");
+  w.post("/api/v1/namespaces/n/secrets", R"({"metadata":{"name":"s"}})");
+  EXPECT_EQ(w.remove("/api/v1/namespaces/n", "Background").status, 200);
+  EXPECT_EQ(w.get("/api/v1/namespaces/n").at({"status", "phase"}), "\"Terminating\"");
+  EXPECT_EQ(
+      w.call("POST", "/api/v1/namespaces/n/configmaps", R"({"metadata":{"name":"late"}})").status,
+      403);
+  w.settle();
+  EXPECT_EQ(w.get("/api/v1/namespaces/n/secrets/s").status, 404);
+  EXPECT_TRUE(w.get("/api/v1/namespaces/n").body.contains("configmaps. has 1 resource instances"));
+  EXPECT_EQ(
+      w.patch("/api/v1/namespaces/n/configmaps/held", R"({"metadata":{"finalizers":null}})").status,
+      200);
+  w.settle();
+  EXPECT_EQ(w.get("/api/v1/namespaces/n").status, 404);
+}
+
+TEST(ApiServer, gives_a_namespace_back_what_belongs_into_it) {
+  ServerWorld w;
+  EXPECT_EQ(w.remove("/api/v1/namespaces/default/serviceaccounts/default", "Background").status,
+            200);
+  EXPECT_EQ(w.patch("/api/v1/namespaces/default/configmaps/kube-root-ca.crt",
+                    R"({"data":{"ca.crt":"forged"}})")
+                .status,
+            200);
+  w.settle();
+  EXPECT_EQ(w.get("/api/v1/namespaces/default/serviceaccounts/default").status, 200);
+  EXPECT_TRUE(w.get("/api/v1/namespaces/default/configmaps/kube-root-ca.crt")
+                  .body.contains("BEGIN CERTIFICATE"));
+  EXPECT_EQ(w.remove("/api/v1/namespaces/default", "Background").status, 403);
+}
+
+TEST(ApiServer, events_go_after_an_hour) {
+  ServerWorld w;
+  w.post(
+      "/api/v1/namespaces/default/events",
+      R"({"metadata":{"name":"e"},"involvedObject":{"kind":"Pod","name":"p","namespace":"default"},)"
+      R"("reason":"Tested","type":"Normal"})");
+  w.advance(minutes(59));
+  EXPECT_EQ(w.get("/api/v1/namespaces/default/events/e").status, 200);
+  w.advance(minutes(2));
+  EXPECT_EQ(w.get("/api/v1/namespaces/default/events/e").status, 404);
+}
+
+TEST(ApiServer, quotas_show_what_is_used) {
+  ServerWorld w;
+  w.post("/api/v1/namespaces/default/resourcequotas",
+         R"({"metadata":{"name":"q"},"spec":{"hard":{"configmaps":"2"}}})");
+  w.settle();
+  EXPECT_EQ(w.get("/api/v1/namespaces/default/resourcequotas/q").at({"status"}),
+            R"({"hard":{"configmaps":"2"},"used":{"configmaps":"1"}})");
+  w.post(std::string(kMaps), map("a"));
+  EXPECT_EQ(w.call("POST", std::string(kMaps), map("b")).status, 403);
+  w.settle();
+  EXPECT_EQ(w.get("/api/v1/namespaces/default/resourcequotas/q").at({"status", "used"}),
+            R"({"configmaps":"2"})");
+}
+
+TEST(ApiServer, a_user_can_do_what_a_role_says_and_nothing_else) {
+  ServerWorld w;
+  const std::string group = "/apis/rbac.authorization.k8s.io/v1/namespaces/default";
+  w.post(group + "/roles",
+         R"({"metadata":{"name":"maps"},"rules":[{"apiGroups":[""],"resources":["configmaps"],)"
+         R"("verbs":["get","create"]}]})");
+  w.post(group + "/rolebindings",
+         R"({"metadata":{"name":"maps"},"roleRef":{"apiGroup":"rbac.authorization.k8s.io",)"
+         R"("kind":"Role","name":"maps"},"subjects":[{"kind":"User","name":"ann"}]})");
+  const auto as_ann = [&](std::string method, std::string where, std::string body = "") {
+    return w.call(std::move(method), std::move(where), std::move(body), "application/json", "ann",
+                  {});
+  };
+  EXPECT_EQ(as_ann("POST", std::string(kMaps), map("x")).status, 201);
+  EXPECT_EQ(as_ann("GET", path("x")).status, 200);
+  EXPECT_EQ(as_ann("DELETE", path("x")).status, 403);
+  EXPECT_EQ(as_ann("GET", std::string(kMaps)).status, 403);
+  EXPECT_EQ(as_ann("GET", "/api/v1/namespaces/kube-system/configmaps/kube-root-ca.crt").status,
+            403);
+  const Answer refused = as_ann("GET", "/api/v1/namespaces/default/secrets/x");
+  EXPECT_EQ(refused.at({"message"}),
+            R"("secrets \"x\" is forbidden: User \"ann\" cannot get resource \"secrets\" in API )"
+            R"(group \"\" in the namespace \"default\"")");
+}
+
+TEST(ApiServer, a_pod_finds_its_token_where_programs_look_for_it) {
+  ServerWorld w;
+  const Answer pod = w.post("/api/v1/namespaces/default/pods",
+                            R"({"metadata":{"name":"p"},"spec":{"containers":[{"name":"c",)"
+                            R"("image":"x"}]}})");
+  EXPECT_EQ(pod.at({"spec", "serviceAccountName"}), "\"default\"");
+  EXPECT_TRUE(pod.body.contains("/var/run/secrets/kubernetes.io/serviceaccount"));
+}
+
+TEST(ApiServer, a_definition_serves_its_objects_at_once) {
+  ServerWorld w;
+  const std::string definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+  w.post(
+      definitions,
+      R"({"metadata":{"name":"things.example.com"},"spec":{"group":"example.com","scope":)"
+      R"("Namespaced","names":{"plural":"things","kind":"Thing"},"versions":[{"name":"v1",)"
+      R"("served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object","properties":)"
+      R"({"spec":{"type":"object","properties":{"size":{"type":"integer","default":3}}}}}}}]}})");
+  const std::string things = "/apis/example.com/v1/namespaces/default/things";
+  const Answer made =
+      w.post(things, R"({"apiVersion":"example.com/v1","kind":"Thing","metadata":{"name":"t"},)"
+                     R"("spec":{"colour":"red"}})");
+  EXPECT_EQ(made.at({"spec"}), R"({"size":3})");
+  EXPECT_EQ(w.remove(definitions + "/things.example.com", "Background").status, 200);
+  w.settle();
+  EXPECT_EQ(w.get(things).status, 404);
+}
+
+}  // namespace
+}  // namespace codeflare::apiserver
