@@ -1,5 +1,6 @@
 #include "apiserver/server/api_server.h"
 
+#include "apiserver/cel/rule_compiler.h"
 #include "apiserver/crd/crd_controller.h"
 #include "apiserver/housekeeping/housekeeping.h"
 #include "apiserver/identity/escalation_admission.h"
@@ -13,6 +14,7 @@
 #include "apiserver/identity/service_account_tokens.h"
 #include "apiserver/identity/static_tokens.h"
 #include "apiserver/identity/virtual_resources.h"
+#include "apiserver/kinds/printers.h"
 #include "apiserver/kinds/strategies.h"
 #include "apiserver/registry/registry.h"
 #include "apiserver/rest/api_service.h"
@@ -83,11 +85,15 @@ struct ApiServer::Parts {
               .store = *store,
               .registry = registry,
               .object_meta = schema::object_meta(),
+              .rules = &cel,
               .logger = logger.with({{"part", "crds"}})}) {
     add_builtin_resources(
         registry, [this](std::string_view name) { return store->collection(name); },
         [this](Resource& resource) {
           resource.strategy = builtin_strategy(resource.group, resource.plural);
+          for (ServedVersion& version : resource.versions) {
+            version.printer = builtin_printer(resource.group, version.version, resource.plural);
+          }
           crds.customize(resource);
         });
     crds.start();
@@ -131,6 +137,7 @@ struct ApiServer::Parts {
   ServiceAccountAdmission accounts;
   EscalationAdmission escalation;
   Registry registry;
+  CelRuleCompiler cel;
   CrdController crds;
   std::optional<HousekeepingRules> rules;
   std::optional<ApiService> service;

@@ -281,6 +281,24 @@ TEST(ApiServer, a_pod_finds_its_token_where_programs_look_for_it) {
   EXPECT_TRUE(pod.body.contains("/var/run/secrets/kubernetes.io/serviceaccount"));
 }
 
+TEST(ApiServer, rules_of_a_definition_hold) {
+  ServerWorld w;
+  w.post(
+      "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
+      R"({"metadata":{"name":"things.example.com"},"spec":{"group":"example.com","scope":)"
+      R"("Namespaced","names":{"plural":"things","kind":"Thing"},"versions":[{"name":"v1",)"
+      R"("served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object","properties":)"
+      R"({"spec":{"type":"object","properties":{"size":{"type":"integer"}},)"
+      R"("x-kubernetes-validations":[{"rule":"self.size > 2","message":"too small"}]}}}}}]}})");
+  const std::string things = "/apis/example.com/v1/namespaces/default/things";
+  const std::string head =
+      R"({"apiVersion":"example.com/v1","kind":"Thing","metadata":{"name":"t"},)";
+  const Answer refused = w.call("POST", things, head + R"("spec":{"size":2}})");
+  EXPECT_EQ(refused.status, 422);
+  EXPECT_TRUE(refused.body.contains("too small"));
+  w.post(things, head + R"("spec":{"size":3}})");
+}
+
 TEST(ApiServer, a_definition_serves_its_objects_at_once) {
   ServerWorld w;
   const std::string definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
