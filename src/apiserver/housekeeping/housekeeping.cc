@@ -135,12 +135,18 @@ Task<Result<void>> Housekeeping::bootstrap() {
 
 Task<Result<void>> Housekeeping::advertise(std::string address, std::uint16_t port) {
   Parts& parts = *parts_;
-  CO_TRY(co_await parts.ensure(
-      "/api/v1/namespaces/default/services",
-      R"({"apiVersion":"v1","kind":"Service","metadata":{"name":"kubernetes","labels":)"
-      R"({"component":"apiserver","provider":"kubernetes"}},"spec":{"clusterIP":"10.96.0.1",)"
-      R"("ports":[{"name":"https","port":443,"protocol":"TCP","targetPort":)" +
-          std::to_string(port) + R"(}],"type":"ClusterIP"}})"));
+  const std::string services = "/api/v1/namespaces/default/services";
+  Result<json::Document> found = co_await parts.api.call("GET", services + "/kubernetes", "");
+  if (!found && found.error().code == ErrorCode::not_found) {
+    CO_TRY(co_await parts.ensure(
+        services,
+        R"({"apiVersion":"v1","kind":"Service","metadata":{"name":"kubernetes","labels":)"
+        R"({"component":"apiserver","provider":"kubernetes"}},"spec":{"clusterIP":"10.96.0.1",)"
+        R"("ports":[{"name":"https","port":443,"protocol":"TCP","targetPort":)" +
+            std::to_string(port) + R"(}],"type":"ClusterIP"}})"));
+  } else {
+    CO_TRY(std::move(found));
+  }
   // The port may be another one than the last time.
   const std::string slices = "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices";
   const std::string slice =
