@@ -109,7 +109,9 @@ Result<void> EscalationAdmission::check_binding(const AdmissionRequest& request)
   }
   auto rules = policy_.role_rules(kind, request.ns, name);
   if (!rules) {
-    return fail(internal::object_not_found({.group = kGroup, .resource = resource, .name = name}));
+    // The binding's own resource with the role's name: so upstream says it.
+    return fail(internal::object_not_found(
+        {.group = kGroup, .resource = request.resource.plural, .name = name}));
   }
   return check_held(request, *rules);
 }

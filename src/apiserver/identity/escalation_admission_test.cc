@@ -90,7 +90,7 @@ TEST_F(EscalationTest, bindings_give_what_their_writer_holds) {
             "(groups=[\"g1\" \"g2\"]) is attempting to grant RBAC permissions not currently held:\n"
             "{APIGroups:[\"\"], Resources:[\"secrets\"], Verbs:[\"get\"]}");
   EXPECT_EQ(write("ann", "rolebindings", binding("Role", "gone")),
-            "roles.rbac.authorization.k8s.io \"gone\" not found");
+            "rolebindings.rbac.authorization.k8s.io \"gone\" not found");
   EXPECT_EQ(write("bob", "rolebindings", binding("Role", "gone")), binding("Role", "gone"))
       << "may bind what is not there yet";
 }

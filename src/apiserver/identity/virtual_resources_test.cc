@@ -75,8 +75,9 @@ const std::string kMaps =
 
 TEST_F(ReviewTest, everybody_may_ask_about_themselves) {
   EXPECT_EQ(create("selfsubjectaccessreviews", review("SelfSubjectAccessReview", kMaps)),
-            R"({"kind":"SelfSubjectAccessReview","apiVersion":"x/v1","spec":)" + kMaps +
-                R"(,"metadata":{},"status":{"allowed":true,"reason":"RBAC: allowed by )"
+            R"({"kind":"SelfSubjectAccessReview","apiVersion":"x/v1","metadata":{},"spec":)" +
+                kMaps +
+                R"(,"status":{"allowed":true,"reason":"RBAC: allowed by )"
                 R"(RoleBinding \"b/team\" of Role \"maps\" to User \"ann\""}})");
   EXPECT_TRUE(create("selfsubjectaccessreviews",
                      review("SelfSubjectAccessReview",
@@ -95,12 +96,22 @@ TEST_F(ReviewTest, everybody_may_ask_about_themselves) {
 
 TEST_F(ReviewTest, malformed_questions_are_answered_with_upstreams_words) {
   EXPECT_EQ(create("selfsubjectaccessreviews", review("SelfSubjectAccessReview", "{}")),
-            "422 SelfSubjectAccessReview.authorization.k8s.io \"\" is invalid: "
+            "422 .authorization.k8s.io \"\" is invalid: "
             "spec.resourceAttributes: Invalid value: null: exactly one of nonResourceAttributes or "
             "resourceAttributes must be specified");
   EXPECT_EQ(create("subjectaccessreviews", review("SubjectAccessReview", kMaps)),
-            "422 SubjectAccessReview.authorization.k8s.io \"\" is invalid: spec.user: Invalid "
+            "422 .authorization.k8s.io \"\" is invalid: spec.user: Invalid "
             "value: \"\": at least one of user or group must be specified");
+  EXPECT_EQ(
+      create("selfsubjectaccessreviews",
+             review("SelfSubjectAccessReview",
+                    R"({"nonResourceAttributes":{"verb":"get","path":"/x"},)" + kMaps.substr(1))),
+      "422 .authorization.k8s.io \"\" is invalid: spec.nonResourceAttributes: Invalid value: "
+      "{\"Path\":\"/x\",\"Verb\":\"get\"}: cannot be specified in combination with "
+      "resourceAttributes");
+  EXPECT_EQ(create("selfsubjectaccessreviews", R"({"metadata":{"name":"q"},"spec":)" + kMaps + "}"),
+            "422 .authorization.k8s.io \"\" is invalid: metadata: Invalid value: "
+            "{\"name\":\"q\"}: must be empty");
   EXPECT_EQ(create("selfsubjectrulesreviews", review("SelfSubjectRulesReview", "{}")),
             "400 no namespace on request");
   EXPECT_EQ(create("tokenreviews", review("TokenReview", "{}")),
@@ -123,7 +134,7 @@ TEST_F(ReviewTest, a_local_review_stays_in_its_namespace) {
   EXPECT_TRUE(create("localsubjectaccessreviews", review("LocalSubjectAccessReview", spec), "team")
                   .contains(R"("allowed":true)"));
   EXPECT_EQ(create("localsubjectaccessreviews", review("LocalSubjectAccessReview", spec), "other"),
-            "422 LocalSubjectAccessReview.authorization.k8s.io \"\" is invalid: "
+            "422 .authorization.k8s.io \"\" is invalid: "
             "spec.resourceAttributes.namespace: Invalid value: \"team\": must match "
             "metadata.namespace");
 }
@@ -131,7 +142,7 @@ TEST_F(ReviewTest, a_local_review_stays_in_its_namespace) {
 TEST_F(ReviewTest, the_rules_of_the_caller_are_listed) {
   EXPECT_EQ(create("selfsubjectrulesreviews",
                    review("SelfSubjectRulesReview", R"({"namespace":"team"})")),
-            R"({"kind":"SelfSubjectRulesReview","apiVersion":"x/v1","spec":{},"metadata":{},)"
+            R"({"kind":"SelfSubjectRulesReview","apiVersion":"x/v1","metadata":{},"spec":{},)"
             R"("status":{"resourceRules":[{"verbs":["get"],"apiGroups":[""],)"
             R"("resources":["configmaps"]}],"nonResourceRules":[],"incomplete":false}})");
 }
@@ -152,6 +163,15 @@ TEST_F(ReviewTest, tokens_are_reviewed) {
                              R"("audiences":["https://kubernetes.default.svc.cluster.local"]}})"));
   EXPECT_TRUE(create("tokenreviews", review("TokenReview", R"({"token":"wrong"})"))
                   .ends_with(R"("status":{"user":{},"error":"invalid bearer token"}})"));
+  std::string vault = tokens_.issue(
+      {.ns = "team", .service_account = {.name = "robot", .uid = "u1"}, .audiences = {"vault"}});
+  EXPECT_TRUE(create("tokenreviews", review("TokenReview", R"({"token":")" + vault + R"("})"))
+                  .ends_with(R"("error":"[invalid bearer token, token audiences [\"vault\"] is )"
+                             R"(invalid for the target audiences )"
+                             R"([\"https://kubernetes.default.svc.cluster.local\"]]"}})"));
+  EXPECT_TRUE(create("tokenreviews",
+                     review("TokenReview", R"({"token":")" + vault + R"(","audiences":["vault"]})"))
+                  .ends_with(R"("audiences":["vault"]}})"));
 }
 
 class TokenRequestTest : public ReviewTest {

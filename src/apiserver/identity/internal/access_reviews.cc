@@ -52,6 +52,29 @@ User user_of(const Value& spec) {
   return user;
 }
 
+// The names of the fields are those of upstream's own type.
+std::string show_path(const Value& attributes) {
+  return R"({"Path":)" + quote(attributes.string_or_empty("path")) + R"(,"Verb":)" +
+         quote(attributes.string_or_empty("verb")) + '}';
+}
+
+// A review has no name; one in a namespace may say which.
+void check_metadata(const Value& review, bool namespaced, FieldErrors& errors) {
+  const Value* metadata = object_at(review, "metadata");
+  if (metadata == nullptr) {
+    return;
+  }
+  for (const json::Member& member : metadata->members()) {
+    bool fine = member.key == "managedFields" || (namespaced && member.key == "namespace") ||
+                member.value.is_null();
+    if (!fine) {
+      errors.invalid("metadata", show(*metadata),
+                     namespaced ? "must be empty except for namespace" : "must be empty");
+      return;
+    }
+  }
+}
+
 void check_selector(const Value& wanted, std::string_view key, FieldErrors& errors) {
   const Value* selector = object_at(wanted, key);
   if (selector == nullptr) {
@@ -85,7 +108,8 @@ class AccessReview final : public VirtualResource {
     FieldErrors errors;
     check(call, spec, errors);
     if (!errors.empty()) {
-      return fail(errors.to_error(kGroup, call.body.string_or_empty("kind"), ""));
+      // Upstream leaves the kind out here.
+      return fail(errors.to_error(kGroup, "", ""));
     }
     Authorizer::Decision decision =
         policy_.authorize(whom_ == Whom::self ? call.user : user_of(spec), access_of(spec));
@@ -101,7 +125,7 @@ class AccessReview final : public VirtualResource {
     const Value* resource = object_at(spec, "resourceAttributes");
     const Value* path = object_at(spec, "nonResourceAttributes");
     if (resource != nullptr && path != nullptr) {
-      errors.invalid("spec.nonResourceAttributes", show(*path),
+      errors.invalid("spec.nonResourceAttributes", show_path(*path),
                      "cannot be specified in combination with resourceAttributes");
     }
     if (resource == nullptr && path == nullptr) {
@@ -117,6 +141,7 @@ class AccessReview final : public VirtualResource {
       check_selector(*resource, "fieldSelector", errors);
       check_selector(*resource, "labelSelector", errors);
     }
+    check_metadata(call.body, whom_ == Whom::anybody_here, errors);
     if (whom_ == Whom::anybody_here) {
       check_place(call, resource, path, errors);
     }
@@ -129,7 +154,7 @@ class AccessReview final : public VirtualResource {
                           resource->string_or_empty("namespace"), "must match metadata.namespace");
     }
     if (path != nullptr) {
-      errors.invalid("spec.nonResourceAttributes", show(*path),
+      errors.invalid("spec.nonResourceAttributes", show_path(*path),
                      "disallowed on this kind of request");
     }
   }

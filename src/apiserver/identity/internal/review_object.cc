@@ -53,11 +53,15 @@ Value to_user_info(json::Arena& arena, const User& user) {
 }
 
 Value answered(VirtualResource::Call& call, Value status) {
-  Value review = call.body;
-  for (std::string_view key : {"metadata", "spec"}) {
-    if (object_at(review, key) == nullptr) {
-      review.set_static(call.arena, key, Value::object());
+  Value review = Value::object();
+  for (std::string_view key : {"kind", "apiVersion"}) {
+    if (const Value* text = call.body.find(key)) {
+      review.set_static(call.arena, key, *text);
     }
+  }
+  for (std::string_view key : {"metadata", "spec"}) {
+    const Value* sent = object_at(call.body, key);
+    review.set_static(call.arena, key, sent != nullptr ? *sent : Value::object());
   }
   review.set_static(call.arena, "status", status);
   return review;

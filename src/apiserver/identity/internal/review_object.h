@@ -20,8 +20,7 @@ json::Value to_strings(json::Arena& arena, const std::vector<std::string>& texts
 // username, uid, groups and extra, each left out when empty.
 json::Value to_user_info(json::Arena& arena, const User& user);
 
-// The review that was sent, with metadata and spec made where they are missing and the status
-// replaced.
+// The review that was sent under a new status, its members in the usual order.
 json::Value answered(VirtualResource::Call& call, json::Value status);
 
 }  // namespace codeflare::apiserver::internal
