@@ -43,6 +43,7 @@ PROGRAMS = {
         Program("load", "informer", "./cmd/load"),
         Program("strategic-merge", "oracle", "./cmd/strategic-merge"),
         Program("field-manager", "oracle", "./cmd/field-manager"),
+        Program("table-rows", "printers", "./cmd/table-rows"),
     )
 }
 SETS = sorted({p.set for p in PROGRAMS.values()})
