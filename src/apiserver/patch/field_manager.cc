@@ -45,20 +45,28 @@ constexpr std::array<std::string_view, 12> kNeverOwned = {"apiVersion",
                                                           "metadata.resourceVersion"};
 constexpr std::string_view kBeforeFirstApply = "before-first-apply";
 
+FieldSet never_owned() {
+  struct Constant {
+    Arena arena;
+    FieldSet set = internal::set_of_names(arena, kNeverOwned);
+  };
+  static const Constant kConstant;
+  return kConstant.set;
+}
+
 // One request: who writes, and scratch memory for sets.
 struct Writing {
   Arena scratch;
   const Node& node;
   const ManagerId& id;
   FieldSet reset;
-  FieldSet never;
+  FieldSet never = never_owned();
   std::string time;
 
   Writing(const Node& node_in, const ManagerId& id_in, WallTime now)
       : node(node_in),
         id(id_in),
         reset(internal::set_of_names(scratch, id_in.reset_fields)),
-        never(internal::set_of_names(scratch, kNeverOwned)),
         time(to_rfc3339(now)) {}
 
   Manager manager(std::string_view name, bool applied) const {
@@ -95,7 +103,7 @@ bool is_reset(const Value* entries) {
 }
 
 void drop_empty(Managers& managers) {
-  std::erase_if(managers, [](const Manager& m) { return m.fields.empty(); });
+  std::erase_if(managers, [](const Manager& m) { return m.parsed && m.fields.empty(); });
 }
 
 void reconcile_all(Writing& writing, Managers& managers) {
@@ -104,26 +112,58 @@ void reconcile_all(Writing& writing, Managers& managers) {
   }
 }
 
+// An entry that cannot be read owns nothing.
+void load(Writing& writing, Manager& manager) {
+  if (!internal::parse_fields(writing.scratch, manager)) {
+    manager.encoded = nullptr;
+    manager.parsed = true;
+  }
+}
+
+void cap(Writing& writing, Managers& managers) {
+  if (internal::has_too_many_updates(managers)) {
+    std::ranges::for_each(managers, [&](Manager& manager) { load(writing, manager); });
+    internal::cap_updates(writing.scratch, managers);
+  }
+}
+
+// Most writes touch fields that few own, or that the writer owns already: such entries are kept
+// without reading them.
+bool is_untouched(const Manager& manager, bool is_self, FieldSet taken, FieldSet removed) {
+  if (manager.parsed || internal::has_any(*manager.encoded, removed)) {
+    return false;
+  }
+  return is_self ? internal::has_all(*manager.encoded, taken)
+                 : !internal::has_any(*manager.encoded, taken);
+}
+
 // What changed belongs to the writer now, and to nobody else.
 void record_update(Writing& writing, Managers& managers, const Changes& changes,
                    std::string_view name) {
   Arena& scratch = writing.scratch;
-  reconcile_all(writing, managers);
   FieldSet taken = internal::set_union(scratch, changes.modified, changes.added);
+  Manager self = writing.manager(name, false);
   for (Manager& manager : managers) {
-    FieldSet left = internal::set_difference(scratch, manager.fields, taken);
-    manager.set_fields(internal::set_difference(scratch, left, changes.removed));
+    bool is_self = internal::same_manager(manager, self);
+    if (is_untouched(manager, is_self, taken, changes.removed)) {
+      continue;
+    }
+    load(writing, manager);
+    FieldSet fields = internal::reconcile(scratch, writing.node, manager.fields);
+    fields = internal::set_difference(scratch, fields, changes.removed);
+    manager.set_fields(is_self ? internal::set_union(scratch, fields, taken)
+                               : internal::set_difference(scratch, fields, taken));
   }
   drop_empty(managers);
   if (!taken.empty()) {
-    Manager self = writing.manager(name, false);
     Manager* present = internal::find_manager(managers, self);
-    Manager& own = present != nullptr ? *present : managers.emplace_back(self);
-    own.set_fields(internal::set_union(scratch, taken, own.fields));
-    own.encoded = nullptr;
-    own.time = writing.time;
+    if (present == nullptr) {
+      present = &managers.emplace_back(self);
+      present->set_fields(taken);
+    }
+    present->time = writing.time;
   }
-  internal::cap_updates(scratch, managers);
+  cap(writing, managers);
 }
 
 void store_entries(Arena& arena, Value& object, const Value& entries) {
@@ -153,8 +193,8 @@ void track_update(const Node& node, Arena& arena, const Value* live, Value& obje
   Managers managers;
   bool from_client = false;
   if (!reset && given.size() > 0) {
-    auto read = internal::read_managers(writing.scratch, &given);
-    from_client = read.has_value() && !read->empty();
+    auto read = internal::read_managers(&given);
+    from_client = read && internal::parse_fields(writing.scratch, *read) && !read->empty();
     managers = from_client ? *std::move(read) : Managers();
     for (Manager& entry : managers) {
       entry.encoded = nullptr;  // a client may have written it in another order
@@ -171,7 +211,7 @@ void track_update(const Node& node, Arena& arena, const Value* live, Value& obje
     return;
   }
   if (!from_client) {
-    managers = internal::read_managers(writing.scratch, known).value_or(Managers());
+    managers = internal::read_managers(known).value_or(Managers());
     if (managers.empty() && live != nullptr) {
       return;
     }
@@ -257,6 +297,16 @@ Outcome apply_once(Writing& writing, const Value& live, const Value& applied, Ma
   return outcome;
 }
 
+Result<Managers> read_all(Writing& writing, const Value* live) {
+  auto read = internal::read_managers(entries_of(live));
+  auto parsed = read ? internal::parse_fields(writing.scratch, *read) : Result<void>();
+  if (!read || !parsed) {
+    const Error& error = read ? parsed.error() : read.error();
+    return fail(internal::unexpected("failed to decode managed fields: " + error.message));
+  }
+  return read;
+}
+
 // managedFields are looked at apart from the rest.
 Value without_entries(Arena& arena, const Value& object) {
   const Value* metadata = object.find("metadata");
@@ -325,11 +375,7 @@ Result<Value> apply(const Node& node, Arena& arena, const Value* live, const Val
   Writing writing(node, manager, now);
   TRY(check_configuration(writing, applied));
   Value before = live == nullptr ? Value::object() : without_entries(writing.scratch, *live);
-  auto read = internal::read_managers(writing.scratch, entries_of(live));
-  if (!read) {
-    return fail(internal::unexpected("failed to decode managed fields: " + read.error().message));
-  }
-  Managers managers = *std::move(read);
+  TRY_ASSIGN(Managers managers, read_all(writing, live));
   if (managers.empty() && live != nullptr) {
     Value zero = internal::zero_object(writing.scratch, node);
     record_update(writing, managers, writing.changes(zero, before), kBeforeFirstApply);

@@ -132,6 +132,7 @@ void Comparer::compare_maps(const Node& node, const Value* from, const Value* to
   if (common == new_members.size()) {
     return;
   }
+  out.added.reserve(out.added.size() + new_members.size() - common);
   MemberFinder in_old(old_members);
   for (const Member& member : new_members) {
     if (in_old.find(member.key) == nullptr) {

@@ -26,7 +26,7 @@ std::int64_t seconds_of(const Manager& manager) {
   return std::chrono::floor<std::chrono::seconds>(*time).time_since_epoch().count();
 }
 
-Result<Manager> read_manager(json::Arena& arena, const Value& entry, std::size_t position) {
+Result<Manager> read_manager(const Value& entry, std::size_t position) {
   std::string_view operation = entry.string_or_empty("operation");
   if (operation != "Apply" && operation != "Update") {
     return fail(invalid_argument("operation must be `Apply` or `Update`"));
@@ -47,8 +47,8 @@ Result<Manager> read_manager(json::Arena& arena, const Value& entry, std::size_t
     return fail(invalid_argument(problem + " in managed fields entry " + std::to_string(position)));
   }
   if (const Value* fields = entry.find("fieldsV1")) {
-    TRY_ASSIGN(manager.fields, parse_fields(arena, *fields));
     manager.encoded = fields;
+    manager.parsed = false;
   }
   return manager;
 }
@@ -98,13 +98,13 @@ Manager* find_manager(Managers& managers, const Manager& like) {
   return at == managers.end() ? nullptr : &*at;
 }
 
-Result<Managers> read_managers(json::Arena& arena, const Value* entries) {
+Result<Managers> read_managers(const Value* entries) {
   Managers managers;
   if (entries == nullptr) {
     return managers;
   }
   for (std::size_t i = 0; i < entries->size(); ++i) {
-    TRY_ASSIGN(Manager manager, read_manager(arena, entries->items()[i], i));
+    TRY_ASSIGN(Manager manager, read_manager(entries->items()[i], i));
     if (Manager* present = find_manager(managers, manager)) {
       *present = manager;
     } else {
@@ -112,6 +112,56 @@ Result<Managers> read_managers(json::Arena& arena, const Value* entries) {
     }
   }
   return managers;
+}
+
+Result<void> parse_fields(json::Arena& arena, Manager& manager) {
+  if (!manager.parsed) {
+    TRY_ASSIGN(manager.fields, parse_fields(arena, *manager.encoded));
+    manager.parsed = true;
+  }
+  return {};
+}
+
+Result<void> parse_fields(json::Arena& arena, Managers& managers) {
+  for (Manager& manager : managers) {
+    TRY(parse_fields(arena, manager));
+  }
+  return {};
+}
+
+namespace {
+
+// Whether the encoded set has the members of `set`: the first answer that equals `until`, else its
+// opposite.
+bool search(const Value& encoded, FieldSet set, bool until, std::string& key) {
+  for (const FieldEntry& entry : set.entries()) {
+    key.clear();
+    append_element(key, entry.element);
+    const Value* below = encoded.find(key);
+    bool member = below != nullptr && (below->size() == 0 || below->find(".") != nullptr);
+    if (entry.member && member == until) {
+      return until;
+    }
+    if (entry.children.empty()) {
+      continue;
+    }
+    if (below == nullptr ? !until : search(*below, entry.children, until, key) == until) {
+      return until;
+    }
+  }
+  return !until;
+}
+
+}  // namespace
+
+bool has_any(const Value& encoded, FieldSet set) {
+  std::string key;
+  return search(encoded, set, true, key);
+}
+
+bool has_all(const Value& encoded, FieldSet set) {
+  std::string key;
+  return search(encoded, set, false, key);
 }
 
 Value write_managers(json::Arena& arena, Managers& managers) {
@@ -129,12 +179,21 @@ Value write_managers(json::Arena& arena, Managers& managers) {
   return make_array(arena, entries);
 }
 
-void cap_updates(json::Arena& arena, Managers& managers) {
-  auto count = static_cast<std::size_t>(
+namespace {
+
+std::size_t count_updates(const Managers& managers) {
+  return static_cast<std::size_t>(
       std::ranges::count_if(managers, [](const Manager& m) { return !m.applied; }));
-  if (count <= kUpdatesMax) {
-    return;
-  }
+}
+
+}  // namespace
+
+bool has_too_many_updates(const Managers& managers) {
+  return count_updates(managers) > kUpdatesMax;
+}
+
+void cap_updates(json::Arena& arena, Managers& managers) {
+  std::size_t count = count_updates(managers);
   // Oldest first; what is applied is not touched and waits at the end.
   std::ranges::sort(managers, {}, [](const Manager& m) {
     return std::tuple(m.applied, seconds_of(m), identifier(m));

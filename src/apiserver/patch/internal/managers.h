@@ -19,9 +19,10 @@ struct Manager {
   std::string_view subresource;
   std::string_view time;  // empty: none
   bool applied = false;
-  FieldSet fields;
+  FieldSet fields;  // once `parsed`
   // What `fields` was read from, as long as it is unchanged: written back as it is.
   const json::Value* encoded = nullptr;
+  bool parsed = true;
 
   void set_fields(FieldSet changed) {
     encoded = changed.same(fields) ? encoded : nullptr;
@@ -36,12 +37,21 @@ std::string identifier(const Manager& manager);
 bool same_manager(const Manager& a, const Manager& b);
 Manager* find_manager(Managers& managers, const Manager& like);
 
-// Of an array (or null: none).
-Result<Managers> read_managers(json::Arena& arena, const json::Value* entries);
+// Of an array (or null: none). The sets are not read yet.
+Result<Managers> read_managers(const json::Value* entries);
+// Reads the set unless that has been done.
+Result<void> parse_fields(json::Arena& arena, Manager& manager);
+Result<void> parse_fields(json::Arena& arena, Managers& managers);
+
+// Of a set as we write it, without reading it: some member of `set` is in it; all are.
+bool has_any(const json::Value& encoded, FieldSet set);
+bool has_all(const json::Value& encoded, FieldSet set);
 // Sorted as upstream does; null when there is none. Everything lives in the arena.
 json::Value write_managers(json::Arena& arena, Managers& managers);
 
-// No more than ten entries of updates: the oldest are joined, one entry per version.
+// No more than ten entries of updates: the oldest are joined, one entry per version. All sets have
+// been read.
+bool has_too_many_updates(const Managers& managers);
 void cap_updates(json::Arena& arena, Managers& managers);
 
 // `"kubectl" with subresource "status" using apps/v1`

@@ -115,6 +115,32 @@ void append_element(std::string& out, const PathElement& element) {
   json::append_text(out, element.what);
 }
 
+namespace {
+
+// {"name":"text"} without escapes, which most keys are: nothing is copied.
+std::optional<PathElement> parse_simple_key(json::Arena& arena, std::string_view text) {
+  constexpr std::string_view kBegin = "{\"";
+  constexpr std::string_view kMiddle = "\":\"";
+  constexpr std::string_view kEnd = "\"}";
+  std::size_t middle = text.find(kMiddle);
+  bool simple = text.starts_with(kBegin) && text.ends_with(kEnd) && middle != text.npos &&
+                middle + kMiddle.size() + kEnd.size() <= text.size() &&
+                text.find('\\') == text.npos;
+  if (!simple) {
+    return std::nullopt;
+  }
+  std::string_view name = text.substr(kBegin.size(), middle - kBegin.size());
+  std::string_view value = text.substr(middle + kMiddle.size());
+  value.remove_suffix(kEnd.size());
+  if (name.find('"') != name.npos || value.find('"') != value.npos) {
+    return std::nullopt;
+  }
+  std::vector<Member> members = {{name, Value::string_view_of(value)}};
+  return PathElement{PathElement::Kind::key, make_object(arena, members)};
+}
+
+}  // namespace
+
 std::optional<PathElement> parse_element(json::Arena& arena, std::string_view text) {
   if (text.size() < 2 || text[1] != ':') {
     return std::nullopt;
@@ -133,6 +159,9 @@ std::optional<PathElement> parse_element(json::Arena& arena, std::string_view te
   }
   if (text[0] != 'k' && text[0] != 'v') {
     return std::nullopt;
+  }
+  if (auto simple = text[0] == 'k' ? parse_simple_key(arena, rest) : std::nullopt) {
+    return simple;
   }
   auto parsed = json::parse_in_place(rest);
   if (!parsed || (text[0] == 'k' && !parsed->root.is_object())) {

@@ -84,7 +84,12 @@ std::optional<Value> key_default(json::Arena& arena, const Node& list, std::stri
   if (node == nullptr || node->default_json.empty()) {
     return std::nullopt;
   }
-  auto parsed = json::parse_in_place(node->default_json);
+  std::string_view text = node->default_json;
+  bool plain = text.size() >= 2 && text.front() == '"' && text.find('\\') == text.npos;
+  if (plain) {
+    return Value::string_view_of(text.substr(1, text.size() - 2));
+  }
+  auto parsed = json::parse_in_place(text);
   if (!parsed) {
     return std::nullopt;
   }
