@@ -400,6 +400,11 @@ TEST(Store, refuses_more_than_it_can_queue) {
   world.blocking.release();
   world.settle_loop();
   EXPECT_EQ(code_of(**c), "ok");
+  std::vector<Write> many;
+  for (int i = 0; i < 5; ++i) {
+    many.push_back(world.creation("jobs", "j" + std::to_string(i)));
+  }
+  EXPECT_EQ(code_of(world.wait(world.store().commit(std::move(many)))), "ok");
 }
 
 TEST(Store, waits_for_a_revision_until_the_limit) {

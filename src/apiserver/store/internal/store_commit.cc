@@ -4,6 +4,7 @@
 #include "base/check.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 namespace codeflare::apiserver {
@@ -31,7 +32,8 @@ std::optional<Error> StoreImpl::refuse_now(std::size_t writes) const {
   if (rebuilding_) {
     return degraded_;
   }
-  if (queued_writes_ + writes > options_.queued_writes_max) {
+  // However large, one transaction may always wait.
+  if (queued_writes_ > 0 && queued_writes_ + writes > options_.queued_writes_max) {
     Error error = resource_exhausted(std::to_string(queued_writes_) +
                                      " writes are waiting for the disk already");
     error.retry_after = kRetryAfter;
@@ -106,18 +108,16 @@ std::expected<void, StoreImpl::Refusal> StoreImpl::sequence(const std::vector<Wr
   }
   std::vector<Change> changes;
   changes.reserve(writes.size());
+  std::set<std::pair<CollectionId, KeyView>> keys;
   for (std::size_t i = 0; i < writes.size(); ++i) {
     Result<Change> change = make_change(writes[i], newest[i], sequenced_ + 1 + i);
     if (!change) {
       return std::unexpected(Refusal{std::move(change).error(), 0});
     }
-    const KeyView key = key_of(*change->object);
-    for (const Change& other : changes) {
-      if (other.collection == change->collection && key_of(*other.object) == key) {
-        return std::unexpected(Refusal{
-            invalid_argument(describe(*change->collection, writes[i]) + " twice in a transaction"),
-            0});
-      }
+    if (!keys.insert({writes[i].collection, {writes[i].ns, writes[i].name}}).second) {
+      return std::unexpected(Refusal{
+          invalid_argument(describe(*change->collection, writes[i]) + " twice in a transaction"),
+          0});
     }
     changes.push_back(*std::move(change));
   }
