@@ -1,5 +1,7 @@
 #include "net/gzip.h"
 
+#include "base/check.h"
+
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -88,6 +90,22 @@ class GunzipBody final : public BodyStream {
 
 Body gunzip(Body body) {
   return std::make_unique<GunzipBody>(std::move(body));
+}
+
+std::string gzip(std::string_view text) {
+  z_stream zlib{};
+  constexpr int kMemoryLevel = 8;
+  CHECK(deflateInit2(&zlib, Z_DEFAULT_COMPRESSION, Z_DEFLATED, kGzipWindow, kMemoryLevel,
+                     Z_DEFAULT_STRATEGY) == Z_OK);
+  std::string output(deflateBound(&zlib, static_cast<uLong>(text.size())), '\0');
+  zlib.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
+  zlib.avail_in = static_cast<uInt>(text.size());
+  zlib.next_out = reinterpret_cast<Bytef*>(output.data());
+  zlib.avail_out = static_cast<uInt>(output.size());
+  CHECK(deflate(&zlib, Z_FINISH) == Z_STREAM_END);  // the bound leaves room for everything
+  output.resize(zlib.total_out);
+  deflateEnd(&zlib);
+  return output;
 }
 
 }  // namespace codeflare::net

@@ -5,24 +5,8 @@
 
 #include <gtest/gtest.h>
 
-#include <zlib.h>
-
 namespace codeflare::net {
 namespace {
-
-std::string gzip(const std::string& text) {
-  z_stream zlib{};
-  EXPECT_EQ(deflateInit2(&zlib, 9, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY), Z_OK);
-  std::string out(deflateBound(&zlib, text.size()) + 64, '\0');
-  zlib.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
-  zlib.avail_in = static_cast<uInt>(text.size());
-  zlib.next_out = reinterpret_cast<Bytef*>(out.data());
-  zlib.avail_out = static_cast<uInt>(out.size());
-  EXPECT_EQ(deflate(&zlib, Z_FINISH), Z_STREAM_END);
-  out.resize(zlib.total_out);
-  deflateEnd(&zlib);
-  return out;
-}
 
 Result<std::string> decode(const std::string& bytes, std::size_t step) {
   std::vector<std::string> pieces;
