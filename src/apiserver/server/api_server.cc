@@ -16,6 +16,7 @@
 #include "apiserver/identity/virtual_resources.h"
 #include "apiserver/kinds/printers.h"
 #include "apiserver/kinds/strategies.h"
+#include "apiserver/openapi/handler.h"
 #include "apiserver/registry/registry.h"
 #include "apiserver/rest/api_service.h"
 #include "apiserver/schema/builtin.h"
@@ -118,6 +119,9 @@ struct ApiServer::Parts {
                                                    .tokens = tokens})) {
       service->add(route.group, route.resource, route.subresource, std::move(route.handler));
     }
+    OpenApiHandler documents = make_openapi_handler(registry);
+    service->add_path("/openapi/v2", documents);
+    service->add_path("/openapi/v3", documents);
     own_service.emplace(*service, own_identity());
     housekeeping.emplace(env, logger, *store, registry, *rules, *own_service,
                          Housekeeping::Options{.ca_pem = pki->authority_pem()});
