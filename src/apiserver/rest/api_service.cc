@@ -176,9 +176,6 @@ Task<Result<net::Response>> dispatch(Call& call) {
 
 // Who asks, and may they?
 Task<Result<void>> admit_user(Call& call) {
-  if (!call.info.is_resource && is_health_path(call.info.path)) {
-    co_return {};
-  }
   ApiService::Parts& parts = call.server.parts;
   Result<User> user = co_await parts.authenticator.authenticate(call.request);
   if (!user) {

@@ -64,6 +64,10 @@ Result<StaticTokens> read_tokens(Env env, const std::string& path, const Logger&
   return tokens;
 }
 
+Task<Result<net::Response>> answer_document(std::string_view type, std::string text) {
+  co_return net::make_response(200, type, Bytes::from(std::move(text)));
+}
+
 }  // namespace
 
 // In the order in which they come to be; what stands lower uses what stands higher.
@@ -122,6 +126,16 @@ struct ApiServer::Parts {
     OpenApiHandler documents = make_openapi_handler(registry);
     service->add_path("/openapi/v2", documents);
     service->add_path("/openapi/v3", documents);
+    service->add_path(std::string(kOpenidKeysPath), [this](const RequestInfo&, const auto&) {
+      return answer_document(kOpenidKeysType, openid_keys(pki->signing_key()));
+    });
+    service->add_path(
+        std::string(kOpenidConfigurationPath), [this](const RequestInfo&, const auto&) {
+          return answer_document(
+              kOpenidConfigurationType,
+              openid_configuration(
+                  {.issuer = tokens.issuer(), .keys_url = url + std::string(kOpenidKeysPath)}));
+        });
     own_service.emplace(*service, own_identity());
     housekeeping.emplace(env, logger, *store, registry, *rules, *own_service,
                          Housekeeping::Options{.ca_pem = pki->authority_pem()});
@@ -133,6 +147,8 @@ struct ApiServer::Parts {
   std::unique_ptr<Store> store;
   std::unique_ptr<Pki> pki;
   std::string kubeconfig;
+  // Where the server is found: as pods see it until it listens somewhere.
+  std::string url = "https://" + std::string(kServiceAddress);
   TaskGroup tasks;
   ServiceAccountTokens tokens;
   RequestAuthenticator authenticator;
@@ -197,9 +213,8 @@ Task<Result<std::uint16_t>> ApiServer::listen(std::string address, std::uint16_t
   CO_TRY_ASSIGN(std::uint16_t bound, parts.server->listen(address, port));
   CO_TRY(co_await parts.housekeeping->advertise(address, bound));
   const bool six = address.find(':') != std::string::npos;
-  CO_TRY(co_await parts.pki->write_admin_kubeconfig(
-      parts.kubeconfig,
-      "https://" + (six ? "[" + address + "]" : address) + ":" + std::to_string(bound)));
+  parts.url = "https://" + (six ? "[" + address + "]" : address) + ":" + std::to_string(bound);
+  CO_TRY(co_await parts.pki->write_admin_kubeconfig(parts.kubeconfig, parts.url));
   co_return bound;
 }
 
