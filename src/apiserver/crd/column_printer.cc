@@ -1,8 +1,8 @@
 #include "apiserver/crd/column_printer.h"
 
 #include "apiserver/crd/json_path.h"
+#include "apiserver/schema/field_errors.h"
 #include "base/time.h"
-#include "json/write.h"
 
 #include <algorithm>
 #include <cmath>
@@ -51,34 +51,6 @@ std::string human_duration(Duration duration) {
   }
   return days < 8 * 365 ? with_rest(days / 365, "y", days % 365, "d")
                         : std::to_string(days / 365) + "y";
-}
-
-// As Go prints values without a type: map[a:1 b:[x y]].
-void append_plain(std::string& out, const json::Value& value) {
-  if (value.is_string()) {
-    out.append(value.as_string());
-  } else if (value.is_array()) {
-    out.push_back('[');
-    for (std::size_t i = 0; i < value.size(); ++i) {
-      out.append(i == 0 ? "" : " ");
-      append_plain(out, value.items()[i]);
-    }
-    out.push_back(']');
-  } else if (value.is_object()) {
-    std::vector<const json::Member*> members;
-    for (const json::Member& member : value.members()) {
-      members.push_back(&member);
-    }
-    std::ranges::sort(members, {}, [](const json::Member* member) { return member->key; });
-    out.append("map[");
-    for (std::size_t i = 0; i < members.size(); ++i) {
-      out.append(i == 0 ? "" : " ").append(members[i]->key).append(":");
-      append_plain(out, members[i]->value);
-    }
-    out.push_back(']');
-  } else {
-    out.append(value.is_null() ? "<nil>" : json::to_text(value));
-  }
 }
 
 class ColumnPrinter final : public TablePrinter {
@@ -132,9 +104,7 @@ class ColumnPrinter final : public TablePrinter {
   static json::Value cell(std::string_view type, const json::Value& value, WallTime now,
                           json::Arena& arena) {
     if (type == "string") {
-      std::string text;
-      append_plain(text, value);
-      return json::Value::string(arena, text);
+      return value.is_string() ? value : json::Value::string(arena, show(value));
     }
     if (type == "integer" && value.is_number()) {
       double number = std::trunc(value.to_double().value_or(0));

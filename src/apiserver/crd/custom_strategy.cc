@@ -6,15 +6,52 @@
 namespace codeflare::apiserver {
 namespace {
 
-const json::Value* value_at(const json::Value& object, std::string_view path) {
+// Where a path leads, and what is in the way when it is no object.
+struct Reached {
+  const json::Value* value = nullptr;
+  bool blocked = false;
+};
+
+Reached value_at(const json::Value& object, std::string_view path) {
   const json::Value* at = &object;
-  while (at != nullptr && path.starts_with('.')) {
+  while (path.starts_with('.')) {
+    if (!at->is_object()) {
+      return {at, true};
+    }
     path.remove_prefix(1);
     std::size_t end = std::min(path.find('.'), path.size());
     at = at->find(path.substr(0, end));
     path.remove_prefix(end);
+    if (at == nullptr) {
+      return {};
+    }
   }
-  return at;
+  return {at, false};
+}
+
+std::string_view go_type(const json::Value& value) {
+  switch (value.kind()) {
+    case json::Kind::null:
+      return "<nil>";
+    case json::Kind::boolean:
+      return "bool";
+    case json::Kind::number:
+      return value.number().find_first_of(".eE") == std::string_view::npos ? "int64" : "float64";
+    case json::Kind::string:
+      return "string";
+    case json::Kind::array:
+      return "[]interface {}";
+    case json::Kind::object:
+      return "map[string]interface {}";
+  }
+  return {};
+}
+
+std::string accessor_error(const std::string& path, const json::Value& value,
+                           std::string_view wanted) {
+  std::string text = value.is_string() ? std::string(value.as_string()) : show(value);
+  return path + " accessor error: " + text + " is of the type " + std::string(go_type(value)) +
+         ", expected " + std::string(wanted);
 }
 
 class CustomStrategy final : public Strategy {
@@ -58,26 +95,31 @@ class CustomStrategy final : public Strategy {
 
   static void check_replicas(const json::Value& object, const std::string& path,
                              FieldErrors& errors) {
-    const json::Value* replicas = value_at(object, path);
-    if (replicas == nullptr || path.empty()) {
+    Reached reached = value_at(object, path);
+    if (reached.value == nullptr) {
       return;
     }
-    std::optional<std::int64_t> count = replicas->is_number() ? replicas->to_int64() : std::nullopt;
+    const json::Value& replicas = *reached.value;
+    std::optional<std::int64_t> count =
+        !reached.blocked && go_type(replicas) == "int64" ? replicas.to_int64() : std::nullopt;
     if (!count) {
-      errors.invalid(path, show(*replicas), "must be an integer");
+      errors.invalid(
+          path, "0",
+          accessor_error(path, replicas, reached.blocked ? "map[string]interface{}" : "int64"));
     } else if (*count < 0) {
-      errors.invalid(path, show(*replicas), "should be a non-negative integer");
+      errors.invalid(path, show(replicas), "should be a non-negative integer");
     } else if (*count > std::numeric_limits<std::int32_t>::max()) {
-      errors.invalid(path, show(*replicas), "should be less than or equal to 2147483647");
+      errors.invalid(path, show(replicas), "should be less than or equal to 2147483647");
     }
   }
 
   void check_selector(const json::Value& object, FieldErrors& errors) const {
-    const json::Value* selector = scale_->label_selector_path.empty()
-                                      ? nullptr
-                                      : value_at(object, scale_->label_selector_path);
-    if (selector != nullptr && !selector->is_string()) {
-      errors.invalid(scale_->label_selector_path, show(*selector), "must be a string");
+    const std::string& path = scale_->label_selector_path;
+    Reached reached = path.empty() ? Reached{} : value_at(object, path);
+    if (reached.value != nullptr && (reached.blocked || !reached.value->is_string())) {
+      errors.invalid_text(path, "",
+                          accessor_error(path, *reached.value,
+                                         reached.blocked ? "map[string]interface{}" : "string"));
     }
   }
 

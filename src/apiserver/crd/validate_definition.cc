@@ -111,7 +111,9 @@ class DefinitionChecker {
       }
       names.insert(name);
       storage += flag_of(version, "storage") ? 1 : 0;
-      schemas.push_back(check_version(version, path));
+      check_deprecation(version, path);
+      schemas.push_back(check_schema(version, i, path, schemas));
+      check_parts(version, i, path);
     }
     if (names.size() != versions.size()) {
       errors_.invalid("spec.versions", shown_versions(), "must contain unique version names");
@@ -123,6 +125,62 @@ class DefinitionChecker {
     return schemas;
   }
 
+  // What all versions have in common stands above them in upstream's own form, and errors say so.
+  bool is_common(std::string_view key) const {
+    std::span<const json::Value> versions = items_of(spec_, "versions");
+    return std::ranges::all_of(versions, [&](const json::Value& version) {
+      const json::Value* mine = version.find(key);
+      const json::Value* first = versions[0].find(key);
+      return mine == nullptr || first == nullptr ? mine == first : json::equal(*mine, *first);
+    });
+  }
+
+  std::shared_ptr<const schema::CompiledSchema> check_schema(const json::Value& version,
+                                                             std::size_t index,
+                                                             const std::string& path,
+                                                             const CompiledVersions& before) {
+    const json::Value* schema = object_of(object_or_empty(version, "schema"), "openAPIV3Schema");
+    if (schema == nullptr) {
+      errors_.required(path + ".schema.openAPIV3Schema");
+      return nullptr;
+    }
+    const bool common = is_common("schema");
+    if (common && index > 0) {
+      return before[0];
+    }
+    const std::string at = (common ? "spec.validation" : path + ".schema") + ".openAPIV3Schema";
+    check_root(*schema, object_or_empty(version, "subresources").find("status") != nullptr, at);
+    std::vector<std::string> formats;
+    auto compiled = schema::compile(*schema,
+                                    {.object_meta = options_.object_meta,
+                                     .rules = options_.rules,
+                                     .path = at,
+                                     .unknown_formats = &formats},
+                                    errors_);
+    for (const std::string& format : formats) {
+      warn("unrecognized format " + quote(format));
+    }
+    return compiled;
+  }
+
+  void check_parts(const json::Value& version, std::size_t index, const std::string& path) {
+    auto place = [&](std::string_view key) -> std::string {
+      return is_common(key) ? "spec" : path;
+    };
+    if (index == 0 || !is_common("subresources")) {
+      check_scale(object_or_empty(version, "subresources"),
+                  place("subresources") + ".subresources");
+    }
+    if (index == 0 || !is_common("additionalPrinterColumns")) {
+      check_columns(version, place("additionalPrinterColumns"));
+    }
+    if (index == 0 || !is_common("selectableFields")) {
+      check_selectable_fields(version,
+                              object_of(object_or_empty(version, "schema"), "openAPIV3Schema"),
+                              place("selectableFields"));
+    }
+  }
+
   // Upstream shows the whole list, schemas and all; the names say as much.
   std::string shown_versions() const {
     std::string shown;
@@ -130,33 +188,6 @@ class DefinitionChecker {
       shown += (shown.empty() ? "" : ",") + quote(text_of(version, "name"));
     }
     return "[" + shown + "]";
-  }
-
-  std::shared_ptr<const schema::CompiledSchema> check_version(const json::Value& version,
-                                                              const std::string& path) {
-    check_deprecation(version, path);
-    const json::Value* schema = object_of(object_or_empty(version, "schema"), "openAPIV3Schema");
-    const json::Value& subresources = object_or_empty(version, "subresources");
-    std::shared_ptr<const schema::CompiledSchema> compiled;
-    if (schema == nullptr) {
-      errors_.required(path + ".schema.openAPIV3Schema");
-    } else {
-      check_root(*schema, subresources.find("status") != nullptr, path + ".schema.openAPIV3Schema");
-      std::vector<std::string> formats;
-      compiled = schema::compile(*schema,
-                                 {.object_meta = options_.object_meta,
-                                  .rules = options_.rules,
-                                  .path = path + ".schema.openAPIV3Schema",
-                                  .unknown_formats = &formats},
-                                 errors_);
-      for (const std::string& format : formats) {
-        warn("unrecognized format " + quote(format));
-      }
-    }
-    check_scale(subresources, path + ".subresources");
-    check_columns(version, path);
-    check_selectable_fields(version, schema, path);
-    return compiled;
   }
 
   void warn(std::string text) {

@@ -199,7 +199,7 @@ std::string rule_refusal(std::string_view schema) {
 TEST(Compile, rules_are_compiled_and_oldSelf_needs_an_old_value) {
   EXPECT_EQ(
       rule_refusal(with_spec(R"({"type":"string","x-kubernetes-validations":[{"rule":"bad"}]})")),
-      R"(s.properties[spec].x-kubernetes-validations[0].rule: Invalid value: {"rule":"bad"}: compilation failed)");
+      R"(s.properties[spec].x-kubernetes-validations[0].rule: Invalid value: {"Rule":"bad","Message":"","MessageExpression":"","Reason":null,"FieldPath":"","OptionalOldSelf":null}: compilation failed)");
   EXPECT_EQ(
       rule_refusal(with_spec(
           R"({"type":"array","items":{"type":"string","x-kubernetes-validations":[{"rule":"oldSelf"}]}})")),

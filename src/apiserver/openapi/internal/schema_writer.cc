@@ -74,6 +74,11 @@ std::string_view json_type(Shape shape) {
   }
 }
 
+// Says nothing at all. kubectl explain takes an empty schema for a missing one.
+bool is_open(const Node& node) {
+  return node.shape == Shape::any && !node.preserve_unknown && node.checks == nullptr;
+}
+
 }  // namespace
 
 void SchemaWriter::want(const Node& node) {
@@ -221,6 +226,8 @@ void SchemaWriter::write_body(const Node& node) {
   if (std::string_view type = json_type(node.shape);
       !type.empty() && !(custom_ && node.shape == Shape::int_or_string)) {
     writer_.member("type", type);
+  } else if (is_open(node)) {
+    writer_.member("type", "object");
   }
   switch (node.shape) {
     case Shape::integer:

@@ -229,7 +229,11 @@ class ValueChecker {
     auto complain = [&](std::string_view words, double bound) {
       errors.invalid(path, show(value), in_body(path, words) + bound_text(bound));
     };
-    if (checks.multiple_of && !is_multiple(integer, number, *checks.multiple_of)) {
+    if (checks.multiple_of && integer && *checks.multiple_of < 1) {
+      // Upstream divides integers by integers, whatever the schema says.
+      errors.invalid(path, show(value),
+                     "factor MultipleOf declared for " + path + " must be positive: 0");
+    } else if (checks.multiple_of && !is_multiple(integer, number, *checks.multiple_of)) {
       complain("should be a multiple of ", *checks.multiple_of);
     }
     auto compare = [&](double bound) {

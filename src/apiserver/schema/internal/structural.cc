@@ -2,6 +2,7 @@
 
 #include "apiserver/schema/internal/field_path.h"
 #include "apiserver/schema/keywords.h"
+#include "json/write.h"
 
 #include <algorithm>
 #include <array>
@@ -478,6 +479,32 @@ std::string_view trim(std::string_view text) {
              : text.substr(begin, text.find_last_not_of(kSpace) - begin + 1);
 }
 
+// A rule as upstream shows it.
+std::string show_rule(const json::Value& rule) {
+  std::string text;
+  json::Writer writer(text);
+  auto member = [&](std::string_view name, std::string_view key, bool null) {
+    const json::Value* value = rule.find(key);
+    writer.key(name);
+    if (value != nullptr) {
+      writer.value(*value);
+    } else if (null) {
+      writer.null();
+    } else {
+      writer.string("");
+    }
+  };
+  writer.begin_object();
+  member("Rule", "rule", false);
+  member("Message", "message", false);
+  member("MessageExpression", "messageExpression", false);
+  member("Reason", "reason", true);
+  member("FieldPath", "fieldPath", false);
+  member("OptionalOldSelf", "optionalOldSelf", true);
+  writer.end_object();
+  return text;
+}
+
 // Walks the structural part for x-kubernetes-validations.
 class SchemaRuleChecker {
  public:
@@ -546,7 +573,7 @@ class SchemaRuleChecker {
     }
     auto compiled = options_.rules->compile(rule, schema);
     if (!compiled) {
-      errors_.invalid(path_.child("rule"), show(rule), compiled.error().message);
+      errors_.invalid(path_.child("rule"), show_rule(rule), compiled.error().message);
     } else if (compiled->uses_old_self && !uncorrelated.empty()) {
       errors_.invalid_text(
           path_.child("rule"), text_of(rule, "rule"),
