@@ -25,6 +25,10 @@ std::string Resource::storage_api_version() const {
   return stored_as.empty() ? api_version(versions[storage_version]) : stored_as;
 }
 
+bool Resource::stores(const ServedVersion& version) const {
+  return stored_as.empty() && version.version == versions[storage_version].version;
+}
+
 bool Resource::has_verb(std::string_view verb) const {
   return std::ranges::find(verbs, verb) != verbs.end();
 }

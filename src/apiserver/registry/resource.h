@@ -155,6 +155,8 @@ struct Resource {
   const ServedVersion* find_version(std::string_view version) const;  // served or not
   std::string api_version(const ServedVersion& version) const;        // "batch/v1"
   std::string storage_api_version() const;
+  // Stored texts are of this version.
+  bool stores(const ServedVersion& version) const;
   bool has_verb(std::string_view verb) const;
 };
 

@@ -75,6 +75,7 @@ Task<Result<Written>> create_object(Call& call, json::Arena& arena, json::Value 
   if (admitted && admission.request().defaults_wanted) {
     set_defaults(resource, context, object);
   }
+  settle_form(resource, arena, object);
   Result<Written> written = fail(internal_error("the object was not written"));
   bool committed = false;
   for (int attempt = 0; attempt < kGenerateAttempts; ++attempt) {

@@ -23,9 +23,7 @@ struct Output {
   const ServedVersion* version = nullptr;
   Form form;
 
-  bool is_storage_version() const {
-    return resource->api_version(*version) == resource->storage_api_version();
-  }
+  bool is_storage_version() const { return resource->stores(*version); }
 };
 
 // From one apiVersion of the resource to another, in place.

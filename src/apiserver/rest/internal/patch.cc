@@ -151,13 +151,8 @@ Result<json::Value> applied_object(Call& call, json::Arena& arena, const json::V
   } else if (call.info.subresource == "status") {
     manager.reset_fields = {"spec"};
   }
-#ifndef CODEFLARE_NO_FIELD_MANAGER
   return apply(*call.version->schema, arena, live, applied, manager, options.force,
                call.server.env().clock.wall());
-#else
-  static_cast<void>(arena), static_cast<void>(live), static_cast<void>(applied);
-  return fail(not_implemented("server-side apply is not offered yet"));
-#endif
 }
 
 Task<Result<Written>> apply_once(Call& call, json::Document& document, WriteOptions options) {

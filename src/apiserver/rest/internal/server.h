@@ -62,7 +62,7 @@ struct Call {
 
   Output output() const { return {resource, version, form}; }
   std::string api_version() const { return resource->api_version(*version); }
-  bool is_storage_version() const { return api_version() == resource->storage_api_version(); }
+  bool is_storage_version() const { return resource->stores(*version); }
   // Empty for cluster-scoped resources, `namespaces` included.
   std::string_view ns() const {
     return resource->namespaced ? std::string_view(info.ns) : std::string_view();

@@ -94,7 +94,10 @@ Task<Result<Attempt>> attempt_update(Call& call, const UpdateRequest& update,
     set_defaults(resource, context, object);
   }
   if (admitted) {
-    bump_generation(resource, arena, object, live);
+    settle_form(resource, arena, object);
+    if (update.subresource != "binding") {
+      bump_generation(resource, arena, object, live);
+    }
     if (!options.managed_fields_done) {
       record_manager(call, arena, &live, object, options, update.subresource, now);
     }

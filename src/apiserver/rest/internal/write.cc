@@ -3,7 +3,10 @@
 #include "apiserver/patch/field_manager.h"
 #include "apiserver/rest/internal/errors.h"
 #include "apiserver/rest/internal/metadata.h"
+#include "apiserver/schema/builtin.h"
+#include "apiserver/schema/builtin_form.h"
 #include "apiserver/schema/walk.h"
+#include "model/gvk.h"
 
 #include <array>
 #include <utility>
@@ -20,7 +23,11 @@ constexpr auto kParts = std::to_array<std::pair<std::string_view, std::string_vi
 });
 
 const schema::Node* storage_schema(const Resource& resource) {
-  return resource.stored_as.empty() ? resource.versions[resource.storage_version].schema : nullptr;
+  if (resource.stored_as.empty()) {
+    return resource.versions[resource.storage_version].schema;
+  }
+  const model::GroupVersion stored = model::parse_api_version(resource.stored_as);
+  return schema::find_builtin(stored.group, stored.version, resource.kind);
 }
 
 // live with member.key replaced by the object's.
@@ -90,6 +97,13 @@ void set_defaults(const Resource& resource, WriteContext& context, json::Value& 
   strategy_of(resource).set_defaults(context, object);
 }
 
+void settle_form(const Resource& resource, json::Arena& arena, json::Value& object) {
+  const schema::Node* node = storage_schema(resource);
+  if (node != nullptr && !resource.custom) {
+    object = schema::builtin_form(*node, object, arena);
+  }
+}
+
 Result<void> validate_object(const Resource& resource, WriteContext& context,
                              const json::Value& object, const json::Value* live) {
   FieldErrors errors;
@@ -99,7 +113,8 @@ Result<void> validate_object(const Resource& resource, WriteContext& context,
   }
   const Strategy& strategy = strategy_of(resource);
   strategy.validate(context, object, errors);
-  if (live != nullptr) {
+  // A binding changes what users may not.
+  if (live != nullptr && context.subresource != "binding") {
     strategy.validate_update(context, object, *live, errors);
   }
   if (!errors.empty()) {
@@ -124,12 +139,7 @@ void record_manager(const Call& call, json::Arena& arena, const json::Value* liv
   } else if (subresource == "status") {
     manager.reset_fields = {"spec"};
   }
-#ifndef CODEFLARE_NO_FIELD_MANAGER
   track_update(*node, arena, live, object, manager, now);
-#else
-  static_cast<void>(arena), static_cast<void>(live), static_cast<void>(object);
-  static_cast<void>(now);
-#endif
 }
 
 void keep_other_parts(const Call& call, std::string_view subresource, json::Arena& arena,

@@ -64,6 +64,8 @@ void keep_other_parts(const Call& call, std::string_view subresource, json::Aren
 // Defaults, schema and strategy checks that creation and update share.
 const Strategy& strategy_of(const Resource& resource);
 void set_defaults(const Resource& resource, WriteContext& context, json::Value& object);
+// Built-in objects get the one form in which upstream would show them.
+void settle_form(const Resource& resource, json::Arena& arena, json::Value& object);
 Result<void> validate_object(const Resource& resource, WriteContext& context,
                              const json::Value& object, const json::Value* live);
 void record_manager(const Call& call, json::Arena& arena, const json::Value* live,

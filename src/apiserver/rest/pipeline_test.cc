@@ -1,0 +1,268 @@
+#include "apiserver/rest/testing/api_world.h"
+
+#include <gtest/gtest.h>
+
+namespace codeflare::apiserver {
+namespace {
+
+const std::string kMaps = "/api/v1/namespaces/default/configmaps";
+
+TEST(Discovery, the_old_documents_name_versions_groups_and_resources) {
+  ApiWorld world;
+  EXPECT_EQ(world.get("/api").at("versions.0"), "v1");
+  Answer groups = world.get("/apis");
+  EXPECT_EQ(groups.at("kind"), "APIGroupList");
+  EXPECT_GT(groups.size("groups"), 15u);
+  Answer batch = world.get("/apis/batch");
+  EXPECT_EQ(batch.at("preferredVersion.groupVersion"), "batch/v1");
+  Answer core = world.get("/api/v1");
+  EXPECT_EQ(core.at("kind"), "APIResourceList");
+  EXPECT_EQ(core.at("groupVersion"), "v1");
+  EXPECT_TRUE(core.body.contains(
+      R"({"name":"pods/eviction","singularName":"","namespaced":true,"group":"policy","version":"v1","kind":"Eviction","verbs":["create"]})"));
+  EXPECT_TRUE(core.body.contains(R"("name":"pods","singularName":"pod")"));
+  EXPECT_EQ(world.get("/apis/batch/v1").at("groupVersion"), "batch/v1");
+  EXPECT_EQ(world.get("/apis/batch/v9").status, 404);
+  EXPECT_EQ(world.get("/apis/nope").status, 404);
+  EXPECT_EQ(world.get("/api/v2").status, 404);
+}
+
+TEST(Discovery, the_aggregated_documents_hold_everything_at_once) {
+  ApiWorld world;
+  for (const char* version : {"v2", "v2beta1"}) {
+    const std::string type = "application/json;g=apidiscovery.k8s.io;v=" + std::string(version) +
+                             ";as=APIGroupDiscoveryList";
+    Answer core = world.get("/api", {{"Accept", type + ",application/json"}});
+    EXPECT_EQ(core.at("kind"), "APIGroupDiscoveryList");
+    EXPECT_EQ(core.at("apiVersion"), "apidiscovery.k8s.io/" + std::string(version));
+    EXPECT_EQ(core.headers.get("Content-Type"), type);
+    EXPECT_EQ(core.at("items.0.metadata.name"), "<absent>");
+    EXPECT_EQ(core.at("items.0.versions.0.freshness"), "Current");
+    Answer groups = world.get("/apis", {{"Accept", type}});
+    EXPECT_GT(groups.size("items"), 15u);
+    EXPECT_TRUE(groups.body.contains(R"("subresource":"scale")"));
+  }
+}
+
+TEST(Discovery, an_unchanged_document_is_304_and_a_new_resource_changes_it) {
+  ApiWorld world;
+  const std::string etag(world.get("/apis").headers.get("ETag").value_or(""));
+  ASSERT_FALSE(etag.empty());
+  EXPECT_EQ(world.get("/apis", {{"If-None-Match", etag}}).status, 304);
+  world.add_custom();
+  Answer changed = world.get("/apis", {{"If-None-Match", etag}});
+  EXPECT_EQ(changed.status, 200);
+  EXPECT_TRUE(changed.body.contains("example.com"));
+}
+
+TEST(Version, is_that_of_the_kubernetes_it_imitates) {
+  ApiWorld world;
+  Answer version = world.get("/version?timeout=32s");
+  EXPECT_EQ(version.at("major"), "1");
+  EXPECT_EQ(version.at("minor"), "34");
+  EXPECT_TRUE(version.at("gitVersion").starts_with("v1.34."));
+}
+
+TEST(Health, is_told_to_everybody) {
+  ApiWorld world;
+  const net::Headers nobody = {{"X-Test-User", "anonymous"}};
+  for (const char* path : {"/healthz", "/livez", "/readyz", "/readyz/ping", "/livez/ping"}) {
+    Answer answer = world.get(path, nobody);
+    EXPECT_EQ(answer.status, 200) << path;
+    EXPECT_EQ(answer.body, "ok");
+  }
+  EXPECT_EQ(world.get("/readyz?verbose", nobody).body,
+            "[+]ping ok\n[+]store ok\n[+]shutdown ok\nreadyz check passed\n");
+  EXPECT_EQ(world.get("/livez?verbose", nobody).body, "[+]ping ok\nlivez check passed\n");
+  EXPECT_TRUE(
+      world.get("/readyz?verbose&exclude=store", nobody).body.contains("[+]store excluded: ok"));
+  EXPECT_EQ(world.get("/readyz/nope").status, 404);
+}
+
+TEST(Health, readiness_ends_with_the_service) {
+  ApiWorld world;
+  world.run([](ApiService& service) -> Task<int> {
+    co_await service.close();
+    co_return 0;
+  }(world.service()));
+  EXPECT_EQ(world.get("/readyz").status, 500);
+  EXPECT_EQ(world.get("/livez").status, 200);
+}
+
+TEST(Metrics, count_requests_by_what_they_were_about) {
+  ApiWorld world;
+  world.get(kMaps);
+  world.get(kMaps + "/nope");
+  world.get("/apis/stranger.example/v1/some");
+  const std::string text = world.get("/metrics").body;
+  EXPECT_TRUE(text.contains(
+      R"(apiserver_request_total{verb="list",group="",version="v1",resource="configmaps",subresource="",scope="namespace",code="200"} 1)"))
+      << text;
+  EXPECT_TRUE(
+      text.contains(R"(resource="configmaps",subresource="",scope="resource",code="404"} 1)"));
+  EXPECT_TRUE(text.contains("apiserver_request_duration_seconds_bucket"));
+  EXPECT_FALSE(text.contains("stranger"));
+}
+
+TEST(Access, no_credentials_are_401) {
+  ApiWorld world;
+  Answer answer = world.get(kMaps, {{"X-Test-User", "anonymous"}});
+  EXPECT_EQ(answer.status, 401);
+  EXPECT_EQ(answer.at("reason"), "Unauthorized");
+  EXPECT_EQ(answer.at("message"), "Unauthorized");
+}
+
+TEST(Access, what_is_not_allowed_is_403_in_upstreams_words) {
+  ApiWorld world;
+  world.allow = [](const User&, const Access&) { return false; };
+  const net::Headers ann = {{"X-Test-User", "ann"}};
+  EXPECT_EQ(world.get(kMaps, ann).at("message"),
+            "configmaps is forbidden: User \"ann\" cannot list resource \"configmaps\" in API "
+            "group \"\" in the namespace \"default\"");
+  EXPECT_EQ(world.get("/apis/batch/v1/jobs", ann).at("message"),
+            "jobs.batch is forbidden: User \"ann\" cannot list resource \"jobs\" in API group "
+            "\"batch\" at the cluster scope");
+  EXPECT_EQ(world.get(kMaps + "/x", ann).at("message"),
+            "configmaps \"x\" is forbidden: User \"ann\" cannot get resource \"configmaps\" in "
+            "API group \"\" in the namespace \"default\"");
+  Answer path = world.get("/metrics", ann);
+  EXPECT_EQ(path.status, 403);
+  EXPECT_EQ(path.at("message"), "forbidden: User \"ann\" cannot get path \"/metrics\"");
+}
+
+TEST(Access, is_asked_with_verb_subresource_and_name) {
+  ApiWorld world;
+  Access seen;
+  world.allow = [&](const User&, const Access& access) {
+    seen = access;
+    return true;
+  };
+  world.get("/apis/apps/v1/namespaces/n/deployments/d/scale", {{"X-Test-User", "ann"}});
+  EXPECT_EQ(seen.verb, "get");
+  EXPECT_EQ(seen.group, "apps");
+  EXPECT_EQ(seen.resource, "deployments");
+  EXPECT_EQ(seen.subresource, "scale");
+  EXPECT_EQ(seen.ns, "n");
+  EXPECT_EQ(seen.name, "d");
+}
+
+TEST(Impersonation, acts_as_somebody_else_when_allowed) {
+  ApiWorld world;
+  std::string who;
+  world.allow = [&](const User& user, const Access&) {
+    who = user.name;
+    return true;
+  };
+  EXPECT_EQ(world.get(kMaps, {{"Impersonate-User", "bob"}}).status, 200);
+  EXPECT_EQ(who, "bob");
+}
+
+TEST(Impersonation, each_header_needs_its_permission) {
+  ApiWorld world;
+  world.allow = [](const User& user, const Access& access) {
+    return user.name != "ann" || (access.verb == "impersonate" && access.resource == "users");
+  };
+  const net::Headers::Field ann{"X-Test-User", "ann"};
+  EXPECT_EQ(world.get(kMaps, {ann, {"Impersonate-User", "bob"}}).status, 200);
+  Answer group =
+      world.get(kMaps, {ann, {"Impersonate-User", "bob"}, {"Impersonate-Group", "system:masters"}});
+  EXPECT_EQ(group.status, 403);
+  EXPECT_EQ(group.at("message"),
+            "groups \"system:masters\" is forbidden: User \"ann\" cannot impersonate resource "
+            "\"groups\" in API group \"\" at the cluster scope");
+  EXPECT_EQ(world.get(kMaps, {ann, {"Impersonate-User", "system:serviceaccount:n:s"}}).status, 403);
+  EXPECT_EQ(world.get(kMaps, {{"Impersonate-Group", "g"}}).status, 400);
+}
+
+TEST(InFlight, beyond_the_limit_is_429_with_retry_after) {
+  ApiWorld world({.service = {.in_flight_max = 0}});
+  Answer answer = world.get(kMaps);
+  EXPECT_EQ(answer.status, 429);
+  EXPECT_EQ(answer.headers.get("Retry-After"), "1");
+  EXPECT_EQ(answer.at("reason"), "TooManyRequests");
+  EXPECT_EQ(world.get("/readyz").status, 200) << "health is always answered";
+  EXPECT_EQ(world.watch(kMaps + "?watch=1").status(), 200) << "watches do not count";
+}
+
+TEST(Methods, that_a_resource_does_not_have_are_405) {
+  ApiWorld world;
+  EXPECT_EQ(world.request({.method = "OPTIONS", .target = kMaps}).status, 405);
+  EXPECT_EQ(world.put(kMaps, "{}").status, 405);
+  EXPECT_EQ(world.post(kMaps + "/a", "{}").status, 405);
+  EXPECT_EQ(world.post("/api/v1/configmaps", R"({"metadata":{"name":"a"}})").status, 405);
+  EXPECT_EQ(world.get("/apis/authorization.k8s.io/v1/selfsubjectaccessreviews").status, 405);
+  EXPECT_EQ(world.post("/metrics", "").status, 405);
+}
+
+TEST(Paths, that_cannot_be_are_404_or_400) {
+  ApiWorld world;
+  EXPECT_EQ(world.get("/nope").status, 404);
+  EXPECT_EQ(world.get("/api/v1/namespaces/n/nodes").status, 404);
+  EXPECT_EQ(world.get("/api/v1/configmaps/a").status, 404);
+  EXPECT_EQ(world.get(kMaps + "/a/nope").status, 404);
+  EXPECT_EQ(world.get("/api/v1/%zz").status, 400);
+}
+
+TEST(Paths, can_be_added) {
+  ApiWorld world;
+  world.service().add_path(
+      "/openapi/v3",
+      [](const RequestInfo& info, const net::Request&) -> Task<Result<net::Response>> {
+        net::Response response =
+            net::make_response(200, "text/plain", Bytes::from("at " + info.path));
+        co_return response;
+      });
+  EXPECT_EQ(world.get("/openapi/v3").body, "at /openapi/v3");
+  EXPECT_EQ(world.get("/openapi/v3/api/v1").body, "at /openapi/v3/api/v1");
+  EXPECT_EQ(world.get("/openapi/v3x").status, 404);
+}
+
+TEST(Warnings, webhooks_are_stored_and_not_called) {
+  ApiWorld world;
+  Answer made = world.post("/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations",
+                           R"({"metadata":{"name":"w"},"webhooks":[]})");
+  EXPECT_EQ(made.status, 201) << made.body;
+  EXPECT_TRUE(made.headers.get("Warning").value_or("").contains("does not call them"));
+}
+
+class Counting final : public Admission {
+ public:
+  Result<void> mutate(AdmissionRequest& request) override {
+    log += "m";
+    request.on_finish.push_back([this](bool committed) { log += committed ? "+" : "-"; });
+    return {};
+  }
+  Result<void> validate(AdmissionRequest& request) override {
+    log += "v";
+    if (refuse) {
+      return fail(permission_denied("no"));
+    }
+    request.on_finish.push_back([this](bool committed) { log += committed ? "+" : "-"; });
+    return {};
+  }
+  std::string log;
+  bool refuse = false;
+};
+
+TEST(Admission, hears_of_the_end_of_every_write) {
+  Counting admission;
+  ApiWorld world({.admission = {&admission}});
+  EXPECT_EQ(world.post(kMaps, R"({"metadata":{"name":"a"}})").status, 201);
+  EXPECT_EQ(admission.log, "mv++");
+  admission.log.clear();
+  EXPECT_EQ(world.post(kMaps, R"({"metadata":{"name":"a"}})").status, 409);
+  EXPECT_EQ(admission.log, "mv--");
+  admission.log.clear();
+  EXPECT_EQ(world.post(kMaps + "?dryRun=All", R"({"metadata":{"name":"b"}})").status, 201);
+  EXPECT_EQ(admission.log, "mv--");
+  admission.log.clear();
+  EXPECT_EQ(world.remove(kMaps + "/a").status, 200);
+  EXPECT_EQ(admission.log, "mv++");
+  admission.log.clear();
+  admission.refuse = true;
+  EXPECT_EQ(world.post(kMaps, R"({"metadata":{"name":"c"}})").status, 403);
+  EXPECT_EQ(admission.log, "mv-");
+}
+
+}  // namespace
+}  // namespace codeflare::apiserver

@@ -1,0 +1,219 @@
+#include "apiserver/rest/testing/api_world.h"
+
+#include <gtest/gtest.h>
+
+namespace codeflare::apiserver {
+namespace {
+
+const std::string kPods = "/api/v1/namespaces/default/pods";
+const std::string kDeployments = "/apis/apps/v1/namespaces/default/deployments";
+
+void make_pod(ApiWorld& world, std::string_view name, std::string_view labels = "{}") {
+  Answer made = world.post(kPods, "{\"metadata\":{\"name\":\"" + std::string(name) +
+                                      "\",\"labels\":" + std::string(labels) +
+                                      R"(},"spec":{"containers":[{"name":"c","image":"i"}]}})");
+  ASSERT_EQ(made.status, 201) << made.body;
+}
+
+void make_deployment(ApiWorld& world) {
+  Answer made = world.post(kDeployments, R"({"metadata":{"name":"d"},"spec":{"replicas":2,
+    "selector":{"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":{"a":"b"}},
+    "spec":{"containers":[{"name":"x","image":"i"}]}}}})");
+  ASSERT_EQ(made.status, 201) << made.body;
+}
+
+TEST(Status, is_written_through_its_own_path_only) {
+  ApiWorld world;
+  make_pod(world, "p");
+  Answer main = world.patch(kPods + "/p", "merge", R"({"status":{"phase":"Running"}})");
+  EXPECT_EQ(main.at("status.phase"), "Pending");
+  Answer status = world.patch(kPods + "/p/status", "strategic-merge",
+                              R"({"status":{"phase":"Running","podIP":"10.0.0.1"}})");
+  EXPECT_EQ(status.status, 200) << status.body;
+  EXPECT_EQ(status.at("status.phase"), "Running");
+  EXPECT_EQ(world.get(kPods + "/p/status").at("status.phase"), "Running");
+}
+
+TEST(Scale, is_read_as_a_scale) {
+  ApiWorld world;
+  make_deployment(world);
+  Answer scale = world.get(kDeployments + "/d/scale");
+  EXPECT_EQ(scale.at("kind"), "Scale");
+  EXPECT_EQ(scale.at("apiVersion"), "autoscaling/v1");
+  EXPECT_EQ(scale.at("spec.replicas"), "2");
+  EXPECT_EQ(scale.at("status.selector"), "a=b");
+  EXPECT_EQ(scale.at("status.replicas"), "0");
+}
+
+TEST(Scale, patches_and_puts_change_the_replicas) {
+  ApiWorld world;
+  make_deployment(world);
+  Answer patched = world.patch(kDeployments + "/d/scale", "merge", R"({"spec":{"replicas":5}})");
+  EXPECT_EQ(patched.status, 200) << patched.body;
+  EXPECT_EQ(patched.at("spec.replicas"), "5");
+  EXPECT_EQ(world.get(kDeployments + "/d").at("spec.replicas"), "5");
+  EXPECT_EQ(world.get(kDeployments + "/d").at("metadata.generation"), "2");
+  Answer put =
+      world.put(kDeployments + "/d/scale", R"({"metadata":{"name":"d"},"spec":{"replicas":0}})");
+  EXPECT_EQ(put.status, 200) << put.body;
+  EXPECT_EQ(world.get(kDeployments + "/d").at("spec.replicas"), "0");
+  Answer negative = world.patch(kDeployments + "/d/scale", "merge", R"({"spec":{"replicas":-1}})");
+  EXPECT_EQ(negative.status, 422);
+  Answer stale =
+      world.put(kDeployments + "/d/scale",
+                R"({"metadata":{"name":"d","resourceVersion":"1"},"spec":{"replicas":1}})");
+  EXPECT_EQ(stale.status, 409);
+}
+
+TEST(Scale, of_custom_resources_follows_their_paths) {
+  ApiWorld world;
+  world.add_custom();
+  const std::string things = "/apis/example.com/v1/namespaces/default/things";
+  world.post(things, R"({"metadata":{"name":"a"},"spec":{"replicas":1}})");
+  world.patch(things + "/a/status", "merge", R"({"status":{"replicas":1,"selector":"x=y"}})");
+  Answer scale = world.patch(things + "/a/scale", "merge", R"({"spec":{"replicas":3}})");
+  EXPECT_EQ(scale.status, 200) << scale.body;
+  EXPECT_EQ(scale.at("spec.replicas"), "3");
+  EXPECT_EQ(scale.at("status.selector"), "x=y");
+  EXPECT_EQ(world.get(things + "/a").at("spec.replicas"), "3");
+}
+
+TEST(Binding, gives_a_pod_its_node_once) {
+  ApiWorld world;
+  make_pod(world, "p");
+  const std::string binding =
+      R"({"apiVersion":"v1","kind":"Binding","metadata":{"name":"p"},"target":{"kind":"Node","name":"n1"}})";
+  Answer bound = world.post(kPods + "/p/binding", binding);
+  EXPECT_EQ(bound.status, 201) << bound.body;
+  EXPECT_EQ(bound.at("kind"), "Status");
+  EXPECT_EQ(bound.at("status"), "Success");
+  Answer pod = world.get(kPods + "/p");
+  EXPECT_EQ(pod.at("spec.nodeName"), "n1");
+  EXPECT_TRUE(pod.body.contains(R"("type":"PodScheduled")"));
+  Answer again = world.post("/api/v1/namespaces/default/bindings", binding);
+  EXPECT_EQ(again.status, 409);
+  EXPECT_TRUE(again.at("message").contains("pod p is already assigned to node \"n1\""));
+  EXPECT_EQ(world.post(kPods + "/q/binding", R"({"target":{"name":"n"}})").status, 404);
+  EXPECT_EQ(world.post(kPods + "/p/binding", R"({"target":{}})").status, 422);
+}
+
+TEST(Eviction, deletes_the_pod) {
+  ApiWorld world;
+  make_pod(world, "p");
+  Answer evicted = world.post(
+      kPods + "/p/eviction",
+      R"({"apiVersion":"policy/v1","kind":"Eviction","metadata":{"name":"p","namespace":"default"}})");
+  EXPECT_EQ(evicted.status, 201) << evicted.body;
+  EXPECT_EQ(world.get(kPods + "/p").status, 404);
+}
+
+TEST(Eviction, a_spent_disruption_budget_is_429) {
+  ApiWorld world;
+  make_pod(world, "p", R"({"app":"x"})");
+  world.patch(kPods + "/p/status", "merge", R"({"status":{"phase":"Running"}})");
+  const std::string budgets = "/apis/policy/v1/namespaces/default/poddisruptionbudgets";
+  Answer made = world.post(
+      budgets,
+      R"({"metadata":{"name":"b"},"spec":{"minAvailable":1,"selector":{"matchLabels":{"app":"x"}}}})");
+  ASSERT_EQ(made.status, 201) << made.body;
+  Answer evicted = world.post(kPods + "/p/eviction", R"({"metadata":{"name":"p"}})");
+  EXPECT_EQ(evicted.status, 429) << evicted.body;
+  EXPECT_EQ(evicted.at("details.causes.0.reason"), "DisruptionBudget");
+  EXPECT_EQ(world.get(kPods + "/p").status, 200);
+  Answer status = world.patch(
+      budgets + "/b/status", "merge",
+      R"({"status":{"disruptionsAllowed":1,"currentHealthy":2,"desiredHealthy":1,"expectedPods":2,"observedGeneration":1}})");
+  ASSERT_EQ(status.status, 200) << status.body;
+  EXPECT_EQ(world.post(kPods + "/p/eviction", R"({"metadata":{"name":"p"}})").status, 201);
+  EXPECT_EQ(world.get(budgets + "/b").at("status.disruptionsAllowed"), "0");
+  EXPECT_EQ(world.get(kPods + "/p").status, 404);
+}
+
+TEST(Connect, without_a_node_is_a_clear_501) {
+  ApiWorld world;
+  make_pod(world, "p");
+  Answer log = world.get(kPods + "/p/log");
+  EXPECT_EQ(log.status, 501);
+  EXPECT_EQ(log.at("kind"), "Status");
+  EXPECT_TRUE(log.at("message").contains("pods/log"));
+  EXPECT_EQ(world.get(kPods + "/q/log").status, 404);
+}
+
+class Echo final : public ConnectHandler {
+  Task<Result<net::Response>> connect(User user, RequestInfo info, ObjectPtr pod,
+                                      net::Request) override {
+    co_return net::make_response(
+        200, "text/plain",
+        Bytes::from(user.name + " " + info.subresource + " " + std::string(pod->name())));
+  }
+};
+
+TEST(Connect, goes_to_the_handler_with_user_and_pod) {
+  Echo echo;
+  ApiWorld world({.connect = &echo});
+  make_pod(world, "p");
+  EXPECT_EQ(world.get(kPods + "/p/log?follow=true").body, "admin log p");
+  EXPECT_EQ(world.post(kPods + "/p/exec?command=x", "").body, "admin exec p");
+}
+
+TEST(Events, of_both_groups_are_one_object) {
+  ApiWorld world;
+  Answer made = world.post("/api/v1/namespaces/default/events",
+                           R"({"metadata":{"name":"e"},"involvedObject":{"kind":"Pod","name":"p",
+      "namespace":"default"},"reason":"Started","message":"hello","type":"Normal"})");
+  ASSERT_EQ(made.status, 201) << made.body;
+  const std::string other = "/apis/events.k8s.io/v1/namespaces/default/events";
+  Answer seen = world.get(other + "/e");
+  EXPECT_EQ(seen.at("apiVersion"), "events.k8s.io/v1");
+  EXPECT_EQ(seen.at("note"), "hello");
+  EXPECT_EQ(seen.at("regarding.name"), "p");
+  EXPECT_EQ(seen.at("message"), "<absent>");
+  EXPECT_EQ(world.get(other + "?fieldSelector=regarding.name%3Dp").size("items"), 1u);
+  EXPECT_EQ(world.get("/api/v1/events?fieldSelector=involvedObject.name%3Dother").size("items"),
+            0u);
+  Answer patched = world.patch(other + "/e", "merge", R"({"note":"changed"})");
+  EXPECT_EQ(patched.status, 200) << patched.body;
+  EXPECT_EQ(world.get("/api/v1/namespaces/default/events/e").at("message"), "changed");
+}
+
+TEST(Autoscalers, written_as_v1_are_read_as_v2) {
+  ApiWorld world;
+  const std::string path = "/namespaces/default/horizontalpodautoscalers";
+  Answer made = world.post("/apis/autoscaling/v1" + path,
+                           R"({"metadata":{"name":"h"},"spec":{"maxReplicas":3,
+      "scaleTargetRef":{"kind":"Deployment","name":"d","apiVersion":"apps/v1"},
+      "targetCPUUtilizationPercentage":70}})");
+  ASSERT_EQ(made.status, 201) << made.body;
+  EXPECT_EQ(made.at("spec.targetCPUUtilizationPercentage"), "70");
+  Answer v2 = world.get("/apis/autoscaling/v2" + path + "/h");
+  EXPECT_EQ(v2.at("spec.metrics.0.resource.target.averageUtilization"), "70") << v2.body;
+}
+
+class Reverse final : public VirtualResource {
+  Task<Result<json::Value>> create(Call& call) override {
+    call.body.set_static(call.arena, "status", json::Value::string(call.arena, call.user.name));
+    co_return call.body;
+  }
+};
+
+TEST(Virtual, resources_answer_what_they_are_asked) {
+  ApiWorld world;
+  world.service().add("authorization.k8s.io", "selfsubjectaccessreviews", "",
+                      std::make_unique<Reverse>());
+  Answer review = world.post("/apis/authorization.k8s.io/v1/selfsubjectaccessreviews",
+                             R"({"spec":{"nonResourceAttributes":{"path":"/x","verb":"get"}}})");
+  EXPECT_EQ(review.status, 201) << review.body;
+  EXPECT_EQ(review.at("kind"), "SelfSubjectAccessReview");
+  EXPECT_EQ(review.at("status"), "admin");
+  EXPECT_EQ(world.get("/apis/authorization.k8s.io/v1/selfsubjectaccessreviews").status, 405);
+}
+
+TEST(Protobuf, bodies_that_are_none_are_400) {
+  ApiWorld world;
+  Answer made = world.post("/api/v1/namespaces/default/configmaps", "not protobuf",
+                           {{"Content-Type", "application/vnd.kubernetes.protobuf"}});
+  EXPECT_EQ(made.status, 400);
+}
+
+}  // namespace
+}  // namespace codeflare::apiserver
