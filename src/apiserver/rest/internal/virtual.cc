@@ -3,7 +3,6 @@
 #include "apiserver/rest/internal/handlers.h"
 #include "apiserver/rest/internal/response.h"
 #include "apiserver/schema/builtin.h"
-#include "apiserver/schema/builtin_form.h"
 
 #include <algorithm>
 
@@ -39,18 +38,14 @@ Task<Result<net::Response>> handle_virtual(Call& call, VirtualResource& handler)
   } else {
     document.root = json::Value::object();
   }
-  const Expected expected = expected_body(call);
-  CO_TRY(check_object(expected, document.arena, document.root, options.field_validation, duplicates,
-                      call.warnings));
+  CO_TRY(check_object(expected_body(call), document.arena, document.root, options.field_validation,
+                      duplicates, call.warnings));
   VirtualResource::Call inner{.user = call.user,
                               .info = call.info,
                               .arena = document.arena,
                               .body = document.root,
                               .dry_run = options.dry_run};
   CO_TRY_ASSIGN(json::Value answer, co_await handler.create(inner));
-  if (expected.schema != nullptr) {
-    answer = schema::builtin_form(*expected.schema, answer, document.arena);
-  }
   co_return value_response(201, answer, call.form);
 }
 
