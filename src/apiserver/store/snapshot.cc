@@ -26,7 +26,10 @@ Result<Database> open_newest(const DataDirectory& directory) {
 }
 
 Result<Revision> copy_synced(FileSystem& files, Database& source, const std::string& path) {
-  TRY(files.remove_all(path));
+  if (Result<void> removed = files.remove(path);
+      !removed && removed.error().code != ErrorCode::not_found) {
+    return fail(std::move(removed).error());
+  }
   TRY(files.create(path, 0600));
   {
     TRY_ASSIGN(Statement copy, source.prepare("VACUUM INTO ?"));
@@ -67,8 +70,8 @@ Result<Revision> take_snapshot(FileSystem& files, const SnapshotOptions& options
     }
   }
   if (!copied) {
-    std::ignore = files.remove_all(unfinished);
-    std::ignore = files.remove_all(options.file);
+    std::ignore = files.remove(unfinished);
+    std::ignore = files.remove(options.file);
     return fail(std::move(copied).error().with_context("snapshot " + options.file));
   }
   return copied;

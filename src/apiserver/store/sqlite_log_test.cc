@@ -135,6 +135,20 @@ TEST(SqliteLog, the_highest_complete_generation_wins_and_the_rest_is_removed) {
                                       "store-x.db"}));
 }
 
+TEST(SqliteLog, a_new_database_is_not_mixed_with_the_log_of_a_removed_one) {
+  RealDirectory directory;
+  FileSystem& files = directory.files();
+  SqliteLogOptions options{.directory = directory.path("data")};
+  {
+    auto log = open_log(files, options);
+    EXPECT_EQ(content_of(*log), "to 0");
+    ASSERT_TRUE(append(*log, {put_record(2, 2)}, 2));
+  }
+  ASSERT_GT(files.info(directory.path("data/store-1.db-wal"))->size, 0u);
+  ASSERT_TRUE(files.remove(directory.path("data/store-1.db")));
+  EXPECT_EQ(content_of(*open_log(files, options)), "to 0");
+}
+
 TEST(SqliteLog, a_full_disk_writes_nothing_and_heals) {
   PowerCutDisk disk(1);
   SqliteLogOptions options{.directory = "/data", .vfs = disk.vfs()};

@@ -90,6 +90,10 @@ Result<std::string> begin_unfinished(const DataDirectory& directory, std::uint64
   for (const char* suffix : {"", "-journal", "-wal", "-shm"}) {
     TRY(directory.files.remove_all(path + suffix));
   }
+  // Somebody may have removed a database of this number but not its log, which SQLite would apply.
+  for (const char* suffix : {"-journal", "-wal", "-shm"}) {
+    TRY(directory.files.remove_all(directory.file(generation) + suffix));
+  }
   // Objects are secrets among others: nobody else may read the file at any time.
   TRY(directory.files.create(path, 0600));
   return path;
@@ -161,8 +165,11 @@ Result<void> make_wal_durable(const DataDirectory& directory, std::uint64_t gene
   if (!directory.files.exists(path)) {
     return {};
   }
-  TRY_ASSIGN(WalFile wal, WalFile::open(directory.vfs, database));
-  return wal.write_again();
+  {
+    TRY_ASSIGN(WalFile wal, WalFile::open(directory.vfs, database));
+    TRY(wal.write_again());
+  }
+  return directory.files.sync(path);
 }
 
 Result<Database> open_database(const Database::OpenOptions& options) {

@@ -62,9 +62,6 @@ Result<void> WalFile::write_again() {
       return fail(error("write", code));
     }
   }
-  if (int code = io.xSync(file_.get(), SQLITE_SYNC_NORMAL); code != SQLITE_OK) {
-    return fail(error("sync", code));
-  }
   return {};
 }
 

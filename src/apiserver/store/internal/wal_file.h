@@ -15,7 +15,7 @@ class WalFile {
   // The file must exist. An empty vfs: the usual one.
   static Result<WalFile> open(const std::string& vfs, const std::string& database);
 
-  // Reads every byte and writes it back in place, then syncs.
+  // Reads every byte and writes it back in place.
   Result<void> write_again();
 
  private:

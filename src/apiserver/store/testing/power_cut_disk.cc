@@ -147,12 +147,12 @@ PowerCutDisk::FilePtr PowerCutDisk::find(const std::string& path) const {
   return found == names_.end() ? nullptr : found->second;
 }
 
-int PowerCutDisk::open_file(const std::string& path, bool create, FilePtr& file) {
+int PowerCutDisk::open_file(const std::string& path, bool create, Opened& opened) {
   if (dead_) {
     return SQLITE_IOERR;
   }
-  file = find(path);
-  if (file) {
+  opened.file = find(path);
+  if (opened.file) {
     return SQLITE_OK;
   }
   if (!create) {
@@ -161,7 +161,8 @@ int PowerCutDisk::open_file(const std::string& path, bool create, FilePtr& file)
   if (!change()) {
     return SQLITE_IOERR;
   }
-  file = names_[path] = std::make_shared<File>();
+  opened.file = names_[path] = std::make_shared<File>();
+  opened.is_new = true;
   return SQLITE_OK;
 }
 
@@ -190,7 +191,7 @@ int PowerCutDisk::truncate_file(File& file, std::uint64_t size) {
   return SQLITE_OK;
 }
 
-int PowerCutDisk::sync_file(const std::string& path, const FilePtr& file) {
+int PowerCutDisk::sync_file(const std::string& path, const FilePtr& file, bool name_too) {
   if (!change()) {
     return SQLITE_IOERR_FSYNC;
   }
@@ -205,7 +206,7 @@ int PowerCutDisk::sync_file(const std::string& path, const FilePtr& file) {
     return SQLITE_IOERR_FSYNC;
   }
   // Under its present name, if it still has one.
-  if (find(path) == file) {
+  if (name_too && find(path) == file) {
     durable_names_[path] = file;
   }
   return SQLITE_OK;
@@ -256,9 +257,9 @@ Result<void> PowerCutDisk::create(const std::string& path, std::uint32_t) {
 }
 
 Result<void> PowerCutDisk::append(const std::string& path, std::string_view content) {
-  FilePtr file;
-  if (open_file(path, true, file) != SQLITE_OK ||
-      write_file(*file, file->content.size(), content) != SQLITE_OK) {
+  Opened opened;
+  if (open_file(path, true, opened) != SQLITE_OK ||
+      write_file(*opened.file, opened.file->content.size(), content) != SQLITE_OK) {
     return fail(full_ ? full_error(path) : internal_error("append " + path));
   }
   return {};
@@ -266,7 +267,7 @@ Result<void> PowerCutDisk::append(const std::string& path, std::string_view cont
 
 Result<void> PowerCutDisk::sync(const std::string& path) {
   FilePtr file = find(path);
-  if (!file || sync_file(path, file) != SQLITE_OK) {
+  if (!file || sync_file(path, file, true) != SQLITE_OK) {
     return fail(internal_error("sync " + path + ": input/output error"));
   }
   return {};

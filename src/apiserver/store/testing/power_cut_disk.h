@@ -78,10 +78,15 @@ class PowerCutDisk final : public FileSystem {
   };
   using FilePtr = std::shared_ptr<File>;
   FilePtr find(const std::string& path) const;
-  int open_file(const std::string& path, bool create, FilePtr& file);
+  struct Opened {
+    FilePtr file{};
+    bool is_new = false;
+  };
+  int open_file(const std::string& path, bool create, Opened& opened);
   int write_file(File& file, std::uint64_t offset, std::string_view data);
   int truncate_file(File& file, std::uint64_t size);
-  int sync_file(const std::string& path, const FilePtr& file);
+  // The content, and the name only when asked: SQLite syncs the directory of files it has made.
+  int sync_file(const std::string& path, const FilePtr& file, bool name_too);
   int delete_file(const std::string& path, bool durably);
   std::uint64_t random() { return next_random(); }
 

@@ -17,6 +17,7 @@ struct VfsFile {
   PowerCutDisk* disk;
   PowerCutDisk::FilePtr* file;
   std::string* path;
+  bool syncs_name;  // until it has done so once
 };
 
 VfsFile& of(sqlite3_file* file) {
@@ -64,7 +65,9 @@ int truncate_file(sqlite3_file* base, sqlite3_int64 size) {
 
 int sync_file(sqlite3_file* base, int) {
   VfsFile& file = of(base);
-  return file.disk->sync_file(*file.path, *file.file);
+  int code = file.disk->sync_file(*file.path, *file.file, file.syncs_name);
+  file.syncs_name = file.syncs_name && code != SQLITE_OK;
+  return code;
 }
 
 int file_size(sqlite3_file* base, sqlite3_int64* size) {
@@ -146,18 +149,19 @@ const sqlite3_io_methods kMethods = {
 int open_file(sqlite3_vfs* vfs, const char* name, sqlite3_file* base, int flags, int* out_flags) {
   PowerCutDisk& disk = disk_of(vfs);
   base->pMethods = nullptr;
-  PowerCutDisk::FilePtr file;
+  PowerCutDisk::Opened found;
   std::string path = name == nullptr ? "" : name;
   if (name == nullptr) {
-    file = std::make_shared<PowerCutDisk::File>();  // temporary, nobody else sees it
-  } else if (int code = disk.open_file(path, (flags & SQLITE_OPEN_CREATE) != 0, file);
+    found.file = std::make_shared<PowerCutDisk::File>();  // temporary, nobody else sees it
+  } else if (int code = disk.open_file(path, (flags & SQLITE_OPEN_CREATE) != 0, found);
              code != SQLITE_OK) {
     return code;
   }
   VfsFile& opened = of(base);
   opened.disk = &disk;
-  opened.file = new PowerCutDisk::FilePtr(std::move(file));
+  opened.file = new PowerCutDisk::FilePtr(std::move(found.file));
   opened.path = new std::string(std::move(path));
+  opened.syncs_name = found.is_new;
   base->pMethods = &kMethods;
   if (out_flags != nullptr) {
     *out_flags = flags;
