@@ -30,9 +30,11 @@ import (
 
 type kind struct {
 	gvk      schema.GroupVersionKind
-	file     string
+	file     string // of the OpenAPI document; none for the custom resource
 	document string
 }
+
+func (k kind) custom() bool { return k.file == "" }
 
 var kinds = []kind{
 	{schema.GroupVersionKind{Version: "v1", Kind: "Pod"}, "api__v1_openapi.json", podDocument},
@@ -40,6 +42,7 @@ var kinds = []kind{
 	{schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}, "api__v1_openapi.json", configDocument},
 	{schema.GroupVersionKind{Version: "v1", Kind: "Node"}, "api__v1_openapi.json", nodeDocument},
 	{schema.GroupVersionKind{Group: "apps", Version: "v1", Kind: "Deployment"}, "apis__apps__v1_openapi.json", deploymentDocument},
+	{schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Widget"}, "", widgetDocument},
 }
 
 // What the endpoints of a kind take from the stored object.
@@ -49,6 +52,7 @@ type step struct {
 	Group       string            `json:"group"`
 	Version     string            `json:"version"`
 	Kind        string            `json:"kind"`
+	Schema      gojson.RawMessage `json:"schema,omitempty"` // of a custom resource
 	Operation   string            `json:"operation"`
 	Manager     string            `json:"manager"`
 	Subresource string            `json:"subresource"`
@@ -85,7 +89,7 @@ func newWorld(folder string) *world {
 	must(0, corev1.AddToScheme(w.scheme))
 	must(0, appsv1.AddToScheme(w.scheme))
 	for _, k := range kinds {
-		if w.converters[k.file] != nil {
+		if k.custom() || w.converters[k.file] != nil {
 			continue
 		}
 		var document struct {
@@ -95,6 +99,10 @@ func newWorld(folder string) *world {
 		}
 		must(0, gojson.Unmarshal(must(os.ReadFile(filepath.Join(folder, k.file))), &document))
 		w.converters[k.file] = must(managedfields.NewTypeConverter(document.Components.Schemas, false))
+		if w.converters[""] == nil {
+			addWidget(document.Components.Schemas)
+			w.converters[""] = must(managedfields.NewTypeConverter(document.Components.Schemas, false))
+		}
 	}
 	return w
 }
@@ -111,12 +119,24 @@ func (w *world) manager(k kind, subresource string) *managedfields.FieldManager 
 	}
 	version := fieldpath.APIVersion(k.gvk.GroupVersion().String())
 	filters := map[fieldpath.APIVersion]fieldpath.Filter{version: fieldpath.NewExcludeSetFilter(set)}
+	if k.custom() {
+		return must(managedfields.NewDefaultCRDFieldManager(w.converters[k.file], sameVersion{}, sameVersion{}, sameVersion{},
+			k.gvk, k.gvk.GroupVersion(), subresource, filters))
+	}
 	return must(managedfields.NewDefaultFieldManager(w.converters[k.file], runtime.UnsafeObjectConvertor(w.scheme), w.scheme, w.scheme,
 		k.gvk, k.gvk.GroupVersion(), subresource, filters))
 }
 
 // Nothing when the text does not fit the Go type.
 func (w *world) typed(k kind, text []byte) runtime.Object {
+	if k.custom() {
+		object := &unstructured.Unstructured{Object: map[string]interface{}{}}
+		if text != nil {
+			object.Object = decode(text)
+		}
+		object.SetGroupVersionKind(k.gvk)
+		return object
+	}
 	object := must(w.scheme.New(k.gvk))
 	if text != nil {
 		if err := json.Unmarshal(text, object); err != nil {
@@ -153,9 +173,13 @@ func marshal(object runtime.Object) []byte {
 
 func run(w *world, random *chooser, k kind, steps int, emit func(step)) {
 	var live []byte
+	var schema []byte
+	if k.custom() {
+		schema = []byte(widgetSchema)
+	}
 	for i := 0; i < steps; i++ {
 		now := metav1.NewTime(time.Date(2020, 1, 1, 0, i, 0, 0, time.UTC))
-		s := step{Group: k.gvk.Group, Version: k.gvk.Version, Kind: k.gvk.Kind, Now: now.UTC().Format(time.RFC3339), Live: live,
+		s := step{Group: k.gvk.Group, Version: k.gvk.Version, Kind: k.gvk.Kind, Schema: schema, Now: now.UTC().Format(time.RFC3339), Live: live,
 			Operation: "Update", Manager: random.managerName(), Force: random.one(3)}
 		if live != nil && random.one(5) {
 			s.Subresource = "status"
