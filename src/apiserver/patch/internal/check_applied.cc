@@ -2,7 +2,7 @@
 #include "apiserver/patch/internal/typed.h"
 #include "apiserver/patch/internal/typed_merge.h"
 
-#include <algorithm>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -101,31 +101,29 @@ void Checker::check_list(const Node& node, const Value& list) {
     return;
   }
   bool keyed = node.shape == Shape::list && node.list_type != schema::ListType::atomic;
-  std::vector<PathElement> seen;
-  for (std::size_t i = 0; i < list.size(); ++i) {
-    const Value& item = list.items()[i];
-    PathElement element{PathElement::Kind::index,
-                        Value::integer(arena_, static_cast<std::int64_t>(i))};
-    if (keyed) {
-      std::string problem;
-      auto known_by = item_element(arena_, node, item, &problem);
-      if (!known_by) {
-        add("element " + std::to_string(i) + ": " + problem);
-        return;
-      }
-      element = *known_by;
-      seen.push_back(element);
+  std::vector<PathElement> elements;
+  std::string problem;
+  for (const Value& item : list.items()) {
+    auto index = Value::integer(arena_, static_cast<std::int64_t>(elements.size()));
+    PathElement element{PathElement::Kind::index, index};
+    auto known_by = keyed ? item_element(arena_, node, item, &problem) : std::optional(element);
+    if (!known_by) {
+      break;
     }
-    Step step(path_, element);
-    check(item_node(node), item);
+    elements.push_back(*known_by);
   }
-  std::ranges::sort(seen, [](const auto& a, const auto& b) { return compare(a, b) < 0; });
-  auto repeated = std::ranges::adjacent_find(
-      seen, [](const auto& a, const auto& b) { return compare(a, b) == 0; });
-  if (repeated != seen.end()) {
-    std::string key;
-    append_display(key, *repeated);
-    add("duplicate entries for key " + key);
+  ItemIndex first_seen(elements);
+  for (std::size_t i = 0; i < elements.size(); ++i) {
+    if (first_seen.find(elements[i])[0] != i) {
+      std::string key;
+      append_display(key, elements[i]);
+      add("duplicate entries for key " + key);
+    }
+    Step step(path_, elements[i]);
+    check(item_node(node), list.items()[i]);
+  }
+  if (elements.size() < list.size()) {
+    add("element " + std::to_string(elements.size()) + ": " + problem);
   }
 }
 
