@@ -168,6 +168,28 @@ TEST(TrackUpdate, the_oldest_of_many_updaters_are_joined) {
       << story.owners();
 }
 
+// Quadratic work would take minutes here.
+TEST(TrackUpdate, large_objects_cost_in_proportion) {
+  Story story(*schema::find_builtin("", "v1", "ConfigMap"), "v1");
+  auto object = [](int from, int to, std::string_view value) {
+    std::string data;
+    for (int i = from; i != to; i += from < to ? 1 : -1) {
+      data +=
+          (data.empty() ? "\"k" : ",\"k") + std::to_string(i) + "\":\"" + std::string(value) + "\"";
+    }
+    return R"({"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"c"},"data":{)" + data +
+           "}}";
+  };
+  constexpr int kKeys = 30'000;
+  story.update("a", object(0, kKeys, "1"));
+  story.update("b", object(kKeys - 1, -1, "1"));  // only the order changed
+  EXPECT_TRUE(story.owners().starts_with("a/Update"));
+  story.update("b", object(kKeys - 1, -1, "2"));
+  EXPECT_EQ(story.owners().find("\na/Update"), std::string::npos);
+  ASSERT_TRUE(story.apply_as("c", object(0, kKeys, "3"), true).has_value());
+  EXPECT_EQ(story.root().find("data")->size(), static_cast<std::size_t>(kKeys));
+}
+
 TEST(TrackUpdate, custom_resources_own_their_structures_too) {
   TestSchema s;
   const auto& node = s.structure({{"apiVersion", &s.text()},
@@ -257,11 +279,35 @@ TEST(Apply, refuses_what_it_cannot_read) {
           R"({"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"d","namespace":"n"},"spec":{"nope":1}})"),
       "failed to create typed patch object (n/d; apps/v1, Kind=Deployment): .spec.nope: "
       "field not declared in schema");
+  EXPECT_EQ(
+      message(
+          R"({"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"d","labels":["a"],"generateName":{"f":[1,"x"]}},
+              "spec":{"replicas":"x","paused":1}})"),
+      "failed to create typed patch object (/d; apps/v1, Kind=Deployment): errors:\n"
+      "  .metadata.labels: expected map, got &{[a]}\n"
+      "  .metadata.generateName: expected string, got "
+      "&value.valueUnstructured{Value:map[string]interface {}{\"f\":[]interface {}{1, \"x\"}}}\n"
+      "  .spec.replicas: expected numeric (int or float), got string\n"
+      "  .spec.paused: expected boolean, got &{1}");
   EXPECT_EQ(message(R"({"apiVersion":"apps/v2","kind":"Deployment","metadata":{"name":"d"}})"),
             "invalid object type: apps/v2, Kind=Deployment");
   EXPECT_EQ(
       message(R"({"apiVersion":"apps/v1","kind":"Deployment","metadata":{"managedFields":[]}})"),
       "metadata.managedFields must be nil");
+}
+
+TEST(Apply, a_key_that_is_missing_has_its_default) {
+  Story story(pod(), "v1");
+  ASSERT_TRUE(
+      story
+          .apply_as(
+              "a",
+              R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},"spec":{"containers":[{"image":"i"}]}})")
+          .has_value());
+  EXPECT_EQ(story.owners(),
+            "a/Apply "
+            "{\"f:spec\":{\"f:containers\":{\"k:{\\\"name\\\":\\\"\\\"}\":{\".\":{},\"f:image\":{}}"
+            "}}}\n");
 }
 
 TEST(Apply, kubectl_takes_over_what_its_own_annotation_says) {

@@ -108,6 +108,22 @@ TEST(StrategicMerge, large_maps_are_merged_too) {
   EXPECT_EQ(document->root.find("labels")->size(), 198U);
 }
 
+// Quadratic work would take minutes here.
+TEST(StrategicMerge, large_lists_cost_in_proportion) {
+  auto containers = [](int from, int to) {
+    std::string list;
+    for (int i = from; i < to; ++i) {
+      list += (list.empty() ? R"({"name":"c)" : R"(,{"name":"c)") + std::to_string(i) + "\"}";
+    }
+    return "[" + list + "]";
+  };
+  auto result = merged(R"({"containers":)" + containers(0, 20'000) + "}",
+                       R"({"containers":)" + containers(10'000, 30'000) +
+                           R"(,"$setElementOrder/containers":)" + containers(10'000, 30'000) + "}");
+  ASSERT_TRUE(result.has_value());
+  EXPECT_EQ(json::parse(*result)->root.find("containers")->size(), 30'000U);
+}
+
 TEST(StrategicMerge, replaces_lists_without_a_strategy) {
   expect(R"({"containers":[{"name":"a","args":["x","y"]}]})",
          R"({"containers":[{"name":"a","args":["z"]}]})",

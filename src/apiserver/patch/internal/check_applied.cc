@@ -49,14 +49,14 @@ class Checker {
 
 // As upstream shows a value of the wrong kind.
 std::string shown(const Value& value) {
-  return "&value.valueUnstructured{Value:" + go_print(value) + "}";
+  return "&{" + go_print(value) + "}";
 }
 
 void Checker::check_scalar(const Node& node, const Value& value) {
   switch (node.shape) {
     case Shape::boolean:
       if (!value.is_boolean()) {
-        add("expected boolean, got " + go_print(value));
+        add("expected boolean, got " + shown(value));
       }
       return;
     case Shape::integer:
@@ -65,16 +65,17 @@ void Checker::check_scalar(const Node& node, const Value& value) {
         add("expected numeric (int or float), got " + std::string(go_type(value)));
       }
       return;
-    case Shape::int_or_string:
     case Shape::quantity:
-    case Shape::any:
       if (value.is_array() || value.is_object()) {
-        add("expected any scalar, got " + go_print(value));
+        add("expected any scalar, got " + shown(value));
       }
       return;
+    case Shape::int_or_string:
+    case Shape::any:
+      return;  // whether it makes sense is for later
     default:
       if (!value.is_string()) {
-        add("expected string, got " + shown(value));
+        add("expected string, got &value.valueUnstructured{Value:" + go_syntax(value) + "}");
       }
   }
 }

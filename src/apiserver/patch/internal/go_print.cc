@@ -53,13 +53,18 @@ void append_number(std::string& out, const Value& value) {
   out.append(buffer.data(), end.ptr);
 }
 
-void append_members(std::string& out, const Value& value) {
+std::vector<const json::Member*> sorted_members(const Value& value) {
   std::vector<const json::Member*> sorted;
   sorted.reserve(value.size());
   for (const json::Member& member : value.members()) {
     sorted.push_back(&member);
   }
   std::ranges::sort(sorted, {}, &json::Member::key);
+  return sorted;
+}
+
+void append_members(std::string& out, const Value& value) {
+  auto sorted = sorted_members(value);
   out += "map[";
   for (std::size_t i = 0; i < sorted.size(); ++i) {
     out += i == 0 ? "" : " ";
@@ -107,6 +112,37 @@ std::string go_print(const Value& value) {
   std::string out;
   append_go_print(out, value);
   return out;
+}
+
+std::string go_syntax(const Value& value) {
+  switch (value.kind()) {
+    case Kind::null:
+      return "interface {}(nil)";
+    case Kind::string:
+      return go_quote(value.as_string());
+    case Kind::boolean:
+    case Kind::number:
+      return go_print(value);
+    case Kind::array: {
+      std::string out(go_type(value));
+      out += '{';
+      for (std::size_t i = 0; i < value.size(); ++i) {
+        out += (i == 0 ? "" : ", ") + go_syntax(value.items()[i]);
+      }
+      return out + "}";
+    }
+    case Kind::object:
+      break;
+  }
+  std::string out(go_type(value));
+  out += '{';
+  std::string_view separator;
+  for (const json::Member* member : sorted_members(value)) {
+    out += separator;
+    separator = ", ";
+    out += go_quote(member->key) + ":" + go_syntax(member->value);
+  }
+  return out + "}";
 }
 
 std::string go_quote(std::string_view text) {

@@ -19,6 +19,9 @@ bool is_go_integer(const json::Value& value);
 std::string go_print(const json::Value& value);
 void append_go_print(std::string& out, const json::Value& value);
 
+// As %#v prints it: `map[string]interface {}{"a":1}`.
+std::string go_syntax(const json::Value& value);
+
 // Text as %q writes it.
 std::string go_quote(std::string_view text);
 

@@ -2,6 +2,7 @@
 
 #include "apiserver/patch/internal/go_print.h"
 #include "apiserver/patch/internal/map_edit.h"
+#include "apiserver/patch/internal/typed.h"
 #include "json/write.h"
 
 #include <algorithm>
@@ -134,10 +135,11 @@ namespace {
 // Whether the encoded set has the members of `set`: the first answer that equals `until`, else its
 // opposite.
 bool search(const Value& encoded, FieldSet set, bool until, std::string& key) {
+  MemberFinder members(encoded.members());
   for (const FieldEntry& entry : set.entries()) {
     key.clear();
     append_element(key, entry.element);
-    const Value* below = encoded.find(key);
+    const Value* below = members.find(key);
     bool member = below != nullptr && (below->size() == 0 || below->find(".") != nullptr);
     if (entry.member && member == until) {
       return until;

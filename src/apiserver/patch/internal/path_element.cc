@@ -185,8 +185,25 @@ void append_shown(std::string& out, const Value& value) {
     case Kind::null:
       out += "null";
       return;
-    default:
+    case Kind::boolean:
+    case Kind::number:
       append_go_print(out, value);
+      return;
+    case Kind::array:
+      out += '[';
+      for (std::size_t i = 0; i < value.size(); ++i) {
+        out += i == 0 ? "" : ",";
+        append_shown(out, value.items()[i]);
+      }
+      out += ']';
+      return;
+    case Kind::object:
+      for (const Member& member : value.members()) {
+        out += member.key;
+        out += '=';
+        append_shown(out, member.value);
+      }
+      return;
   }
 }
 

@@ -79,21 +79,56 @@ const Node& item_node(const Node& list) {
 
 namespace {
 
+bool is_number_shape(Shape shape) {
+  return shape == Shape::integer || shape == Shape::number || shape == Shape::int_or_string;
+}
+
+Value zero_value(json::Arena& arena, const schema::Field& field) {
+  const Node& node = *field.node;
+  if (field.wire.pointer || node.shape == Shape::list || node.shape == Shape::map ||
+      node.shape == Shape::any || node.shape == Shape::time || node.shape == Shape::micro_time ||
+      node.shape == Shape::bytes) {
+    return {};
+  }
+  if (node.shape == Shape::structure) {
+    std::vector<json::Member> members;
+    for (const schema::Field& child : node.fields) {
+      if (!child.wire.omit_empty) {
+        members.push_back({child.name, zero_value(arena, child)});
+      }
+    }
+    return make_object(arena, members);
+  }
+  if (node.shape == Shape::boolean) {
+    return Value::boolean(false);
+  }
+  if (is_number_shape(node.shape)) {
+    return Value::number_text("0");
+  }
+  return Value::string_view_of(node.shape == Shape::quantity ? "0" : "");
+}
+
+// The schema's default; upstream's built-in kinds have one for each member that is always written.
 std::optional<Value> key_default(json::Arena& arena, const Node& list, std::string_view name) {
-  const Node* node = member_node(item_node(list), name);
-  if (node == nullptr || node->default_json.empty()) {
+  const Node& item = item_node(list);
+  const schema::Field* field = item.shape == Shape::structure ? item.find(name) : nullptr;
+  if (field == nullptr) {
     return std::nullopt;
   }
-  std::string_view text = node->default_json;
+  std::string_view text = field->node->default_json;
+  if (text.empty()) {
+    // This one says so in its definition, which the tables need not repeat: "" changes no object.
+    bool local_reference = item.type_name == "io.k8s.api.core.v1.LocalObjectReference";
+    bool always = !item.type_name.empty() && !field->wire.pointer &&
+                  (!field->wire.omit_empty || local_reference);
+    return always ? std::optional(zero_value(arena, *field)) : std::nullopt;
+  }
   bool plain = text.size() >= 2 && text.front() == '"' && text.find('\\') == text.npos;
   if (plain) {
     return Value::string_view_of(text.substr(1, text.size() - 2));
   }
   auto parsed = json::parse_in_place(text);
-  if (!parsed) {
-    return std::nullopt;
-  }
-  return parsed->root.clone(arena);
+  return parsed ? std::optional(parsed->root.clone(arena)) : std::nullopt;
 }
 
 std::optional<PathElement> keyed_element(json::Arena& arena, const Node& list, const Value& item,
@@ -165,39 +200,6 @@ std::vector<PathElement> item_elements(json::Arena& arena, const Node& list,
   }
   return elements;
 }
-
-namespace {
-
-bool is_number_shape(Shape shape) {
-  return shape == Shape::integer || shape == Shape::number || shape == Shape::int_or_string;
-}
-
-Value zero_value(json::Arena& arena, const schema::Field& field) {
-  const Node& node = *field.node;
-  if (field.wire.pointer || node.shape == Shape::list || node.shape == Shape::map ||
-      node.shape == Shape::any || node.shape == Shape::time || node.shape == Shape::micro_time ||
-      node.shape == Shape::bytes) {
-    return {};
-  }
-  if (node.shape == Shape::structure) {
-    std::vector<json::Member> members;
-    for (const schema::Field& child : node.fields) {
-      if (!child.wire.omit_empty) {
-        members.push_back({child.name, zero_value(arena, child)});
-      }
-    }
-    return make_object(arena, members);
-  }
-  if (node.shape == Shape::boolean) {
-    return Value::boolean(false);
-  }
-  if (is_number_shape(node.shape)) {
-    return Value::number_text("0");
-  }
-  return Value::string_view_of(node.shape == Shape::quantity ? "0" : "");
-}
-
-}  // namespace
 
 Value zero_object(json::Arena& arena, const Node& node) {
   if (node.type_name.empty()) {

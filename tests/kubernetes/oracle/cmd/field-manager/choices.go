@@ -39,7 +39,44 @@ func (c *chooser) configuration(k kind) map[string]interface{} {
 	document := decode([]byte(k.document))
 	c.thin(document, 2+c.Intn(4))
 	c.change(document, 8)
+	if c.one(6) {
+		c.spoil(document, 30)
+	}
 	return document
+}
+
+// Values of the wrong kind, unknown members and missing keys.
+func (c *chooser) spoil(value interface{}, odds int) {
+	switch typed := value.(type) {
+	case map[string]interface{}:
+		for _, key := range keysOf(typed) {
+			c.spoil(typed[key], odds)
+			if !c.one(odds) || key == "apiVersion" || key == "kind" {
+				continue
+			}
+			switch c.Intn(6) {
+			case 0:
+				typed[key] = words[c.Intn(len(words))]
+			case 1:
+				// A quantity turns into text on its way through the Go type.
+				if key != "cpu" && key != "memory" {
+					typed[key] = int64(7)
+				}
+			case 2:
+				typed[key] = []interface{}{"a", int64(1), map[string]interface{}{"b": true}}
+			case 3:
+				typed[key] = map[string]interface{}{"a": []interface{}{1.5, nil, "d"}}
+			case 4:
+				delete(typed, key)
+			case 5:
+				typed["unknown"] = true
+			}
+		}
+	case []interface{}:
+		for _, item := range typed {
+			c.spoil(item, odds)
+		}
+	}
 }
 
 // The live object with changes, or a new one.
