@@ -191,5 +191,16 @@ TEST(Namespaces, stay_until_their_own_finalizer_is_taken_through_finalize) {
   EXPECT_EQ(world.get("/api/v1/namespaces/x").status, 404);
 }
 
+TEST(DeleteCollection, of_many_shares_commits_and_leaves_nothing) {
+  ApiWorld world;
+  for (int i = 0; i < 50; ++i) {
+    world.post(kMaps, named("m" + std::to_string(i)));
+  }
+  Answer gone = world.remove(kMaps);
+  EXPECT_EQ(gone.status, 200);
+  EXPECT_EQ(gone.size("items"), 50u);
+  EXPECT_EQ(world.get(kMaps).size("items"), 0u);
+}
+
 }  // namespace
 }  // namespace codeflare::apiserver

@@ -225,5 +225,19 @@ TEST(ManagedFields, of_ordinary_writes_name_the_program) {
   EXPECT_EQ(patched.size("metadata.managedFields"), 2u);
 }
 
+TEST(Apply, in_another_version_than_the_stored_one) {
+  ApiWorld world;
+  world.add_custom();
+  const std::string body =
+      "apiVersion: example.com/v1beta1\nkind: Thing\nmetadata:\n  name: a\nspec:\n  count: 1\n";
+  const std::string path = "/apis/example.com/v1beta1/namespaces/default/things/a?fieldManager=m";
+  Answer made = world.patch(path, "apply", body);
+  EXPECT_EQ(made.status, 201) << made.body;
+  EXPECT_EQ(made.at("apiVersion"), "example.com/v1beta1");
+  EXPECT_EQ(world.patch(path, "apply", body).at("metadata.resourceVersion"),
+            made.at("metadata.resourceVersion"));
+  EXPECT_EQ(world.get("/apis/example.com/v1/namespaces/default/things/a").at("spec.count"), "1");
+}
+
 }  // namespace
 }  // namespace codeflare::apiserver

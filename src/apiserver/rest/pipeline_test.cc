@@ -63,9 +63,9 @@ TEST(Version, is_that_of_the_kubernetes_it_imitates) {
   EXPECT_TRUE(version.at("gitVersion").starts_with("v1.34."));
 }
 
-TEST(Health, is_told_to_everybody) {
+TEST(Health, is_told_to_those_who_may_ask) {
   ApiWorld world;
-  const net::Headers nobody = {{"X-Test-User", "anonymous"}};
+  const net::Headers nobody = {{"X-Test-User", "probe"}};
   for (const char* path : {"/healthz", "/livez", "/readyz", "/readyz/ping", "/livez/ping"}) {
     Answer answer = world.get(path, nobody);
     EXPECT_EQ(answer.status, 200) << path;

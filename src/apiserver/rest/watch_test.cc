@@ -222,5 +222,15 @@ TEST(Watch, one_object_by_its_name) {
   EXPECT_EQ(old.next_text(), "ADDED a");
 }
 
+TEST(Watch, finds_the_few_it_selects_among_many) {
+  ApiWorld world;
+  for (int i = 0; i < 700; ++i) {
+    make(world, "m" + std::to_string(i));
+  }
+  make(world, "z", R"(,"labels":{"x":"1"})");
+  WatchLines watch = world.watch(kMaps + "?watch=1&labelSelector=x");
+  EXPECT_EQ(watch.next_text(), "ADDED z");
+}
+
 }  // namespace
 }  // namespace codeflare::apiserver

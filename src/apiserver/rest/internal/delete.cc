@@ -5,6 +5,7 @@
 #include "apiserver/rest/internal/metadata.h"
 #include "apiserver/rest/internal/response.h"
 #include "apiserver/rest/internal/selection.h"
+#include "base/async/task_group.h"
 #include "json/parse.h"
 #include "model/status.h"
 
@@ -239,10 +240,46 @@ Task<Result<net::Response>> handle_delete(Call& call) {
   co_return object_response(call, !written.removed && legacy_cascade ? 202 : 200, written.text);
 }
 
+namespace {
+
+// Deletions under way at once: enough to share commits, few enough to be fair.
+constexpr std::size_t kDeleters = 16;
+
+struct Deletions {
+  std::vector<ObjectPtr> victims;
+  std::vector<std::optional<Result<Written>>> results;
+  std::size_t next = 0;
+  bool failed = false;
+};
+
+Task<void> delete_some(Call& call, const DeleteOptions& options, Deletions& work) {
+  while (work.next < work.victims.size() && !work.failed) {
+    const std::size_t at = work.next++;
+    const Object& victim = *work.victims[at];
+    Result<Written> written =
+        co_await delete_object(call, std::string(victim.ns()), std::string(victim.name()), options);
+    // Somebody else may have been faster.
+    work.failed = work.failed || (!written && written.error().code != ErrorCode::not_found);
+    work.results[at].emplace(std::move(written));
+  }
+}
+
+Task<void> delete_all(Call& call, const DeleteOptions& options, Deletions& work) {
+  work.results.resize(work.victims.size());
+  const TaskContext& context = co_await current_context();
+  TaskGroup group(*context.loop, context.stop);
+  for (std::size_t i = 0; i < std::min(kDeleters, work.victims.size()); ++i) {
+    group.spawn(delete_some(call, options, work));
+  }
+  co_await group.join();
+}
+
+}  // namespace
+
 Task<Result<net::Response>> handle_delete_collection(Call& call) {
   CO_TRY_ASSIGN(Selection selection, Selection::parse(call.info, *call.resource, *call.version));
   CO_TRY_ASSIGN(DeleteOptions options, co_await delete_options(call));
-  std::vector<ObjectPtr> victims;
+  Deletions work;
   Store::Range range;
   if (!selection.ns().empty()) {
     range.ns = selection.ns();
@@ -251,7 +288,7 @@ Task<Result<net::Response>> handle_delete_collection(Call& call) {
       const Revision revision,
       call.server.store().visit(call.resource->collection, range, [&](const ObjectPtr& object) {
         if (selection.matches(*object)) {
-          victims.push_back(object);
+          work.victims.push_back(object);
         }
         return true;
       }));
@@ -261,20 +298,19 @@ Task<Result<net::Response>> handle_delete_collection(Call& call) {
                                std::to_string(revision) + "\"},\"items\":["));
   Output output = call.output();
   output.form = {};
+  co_await delete_all(call, options, work);
   bool first = true;
-  for (const ObjectPtr& victim : victims) {
-    Result<Written> written = co_await delete_object(call, std::string(victim->ns()),
-                                                     std::string(victim->name()), options);
-    if (!written && written.error().code == ErrorCode::not_found) {
-      continue;  // somebody else was faster
+  for (std::optional<Result<Written>>& written : work.results) {
+    if (!written || (!*written && written->error().code == ErrorCode::not_found)) {
+      continue;
     }
-    if (!written) {
-      co_return fail(std::move(written).error());
+    if (!*written) {
+      co_return fail(std::move(*written).error());
     }
     if (!std::exchange(first, false)) {
       pieces.push_back(Bytes::from_static(","));
     }
-    CO_TRY(append_object(output, written->text, pieces));
+    CO_TRY(append_object(output, (*written)->text, pieces));
   }
   pieces.push_back(Bytes::from_static("]}\n"));
   net::Response response;

@@ -25,7 +25,7 @@ Task<Result<net::Response>> handle_connect(Call& call);
 // Until the revision is committed; 504 when it does not come.
 Task<Result<void>> wait_for_revision(Server& server, Revision revision);
 
-// Answered to everybody, so that a probe needs no credentials.
+// Answered also when the server is full or shuts down.
 bool is_health_path(std::string_view path);
 // Paths outside the API groups.
 Task<Result<net::Response>> handle_path(Call& call);

@@ -8,6 +8,7 @@
 #include "apiserver/rest/internal/metadata.h"
 #include "apiserver/rest/internal/response.h"
 #include "apiserver/rest/internal/write.h"
+#include "apiserver/schema/walk.h"
 #include "json/merge_patch.h"
 #include "json/parse.h"
 #include "json/patch.h"
@@ -151,8 +152,13 @@ Result<json::Value> applied_object(Call& call, json::Arena& arena, const json::V
   } else if (call.info.subresource == "status") {
     manager.reset_fields = {"spec"};
   }
-  return apply(*call.version->schema, arena, live, applied, manager, options.force,
+  return apply(*storage_schema(*call.resource), arena, live, applied, manager, options.force,
                call.server.env().clock.wall());
+}
+
+// Applied objects come without defaults: nobody owns those.
+void set_schema_defaults(const Call& call, json::Arena& arena, json::Value& object) {
+  schema::apply_defaults(*storage_schema(*call.resource), arena, object);
 }
 
 Task<Result<Written>> apply_once(Call& call, json::Document& document, WriteOptions options) {
@@ -170,8 +176,7 @@ Task<Result<Written>> apply_once(Call& call, json::Document& document, WriteOpti
     }
     CO_TRY_ASSIGN(json::Value object,
                   applied_object(call, document.arena, nullptr, applied, options));
-    CO_TRY(check_object(expected_of(call), document.arena, object, FieldValidation::ignore, {},
-                        call.warnings));
+    set_schema_defaults(call, document.arena, object);
     co_return co_await create_object(call, document.arena, object, std::move(options));
   }
   UpdateRequest update{.ns = std::string(call.ns()),
@@ -181,7 +186,7 @@ Task<Result<Written>> apply_once(Call& call, json::Document& document, WriteOpti
   update.transform = [&call, &applied, options](json::Arena& arena,
                                                 const json::Value& live) -> Result<json::Value> {
     TRY_ASSIGN(json::Value object, applied_object(call, arena, &live, applied, options));
-    TRY(check_object(expected_of(call), arena, object, FieldValidation::ignore, {}, call.warnings));
+    set_schema_defaults(call, arena, object);
     return object;
   };
   co_return co_await update_object(call, std::move(update), std::move(options));
@@ -190,9 +195,8 @@ Task<Result<Written>> apply_once(Call& call, json::Document& document, WriteOpti
 Task<Result<net::Response>> apply_patch_body(Call& call, json::Document document,
                                              const std::vector<std::string>& duplicates,
                                              WriteOptions options) {
-  if (call.version->schema == nullptr || !call.is_storage_version()) {
-    co_return fail(not_implemented("server-side apply is offered in " +
-                                   call.resource->storage_api_version() + " only"));
+  if (storage_schema(*call.resource) == nullptr) {
+    co_return fail(not_implemented("server-side apply needs a schema"));
   }
   json::Value& applied = document.root;
   if (applied.string_or_empty("apiVersion").empty() || applied.string_or_empty("kind").empty()) {
@@ -214,6 +218,8 @@ Task<Result<net::Response>> apply_patch_body(Call& call, json::Document document
                                ") does not match the name on the URL (" + call.info.name + ")"));
   }
   CO_TRY(settle_namespace(*call.resource, call.ns(), document.arena, applied));
+  // Ownership is followed in the storage version, whatever version was sent.
+  CO_TRY(convert(*call.resource, document.arena, applied, call.resource->storage_api_version()));
   Result<Written> written = co_await apply_once(call, document, options);
   if (!written && written.error().code == ErrorCode::already_exists) {
     written = co_await apply_once(call, document, options);

@@ -18,6 +18,7 @@ constexpr Duration kBookmarkBeforeEnd = std::chrono::seconds(2);
 constexpr std::int64_t kTimeoutSecondsMin = 1800;
 // Pieces made ready at once: a slow reader holds these and a cursor, no more.
 constexpr std::size_t kReadyMax = 64;
+constexpr std::size_t kTurn = 512;
 
 enum class Change : std::uint8_t { none, added, modified, left, deleted };
 
@@ -65,6 +66,10 @@ class WatchBody final : public net::BodyStream {
       if (std::optional<Bytes> piece = pop()) {
         co_return *std::move(piece);
       }
+      if (more_) {
+        co_await yield();
+        continue;
+      }
       const Instant wake = next_wake();
       Task<Result<const Event*>> next =
           with_timeout(std::max(Duration(0), wake - now()), "watch", start_.cursor->next());
@@ -100,9 +105,19 @@ class WatchBody final : public net::BodyStream {
 
   // Encodes what is there without waiting.
   void fill() {
+    more_ = false;
+    std::size_t steps = 0;
     while (!ended_ && pieces_.size() < kReadyMax) {
+      // Much may be looked at and little selected: others get a turn.
+      if (++steps > kTurn) {
+        more_ = true;
+        return;
+      }
       if (initial_ < start_.initial.size()) {
-        add_object("ADDED", std::exchange(start_.initial[initial_++], nullptr));
+        const ObjectPtr object = std::exchange(start_.initial[initial_++], nullptr);
+        if (start_.selection.matches(*object)) {
+          add_object("ADDED", object);
+        }
         continue;
       }
       if (start_.initial_end) {
@@ -266,6 +281,7 @@ class WatchBody final : public net::BodyStream {
   std::size_t initial_ = 0;
   bool columns_sent_ = false;
   bool ended_ = false;
+  bool more_ = false;  // fill() stopped although there may be more
 };
 
 Duration timeout_of(Server& server, const ListOptions& options) {
@@ -301,9 +317,7 @@ Task<Result<net::Response>> handle_watch(Call& call) {
       range.ns = start.selection.ns();
     }
     CO_TRY_ASSIGN(from, store.visit(call.resource->collection, range, [&](const ObjectPtr& object) {
-      if (start.selection.matches(*object)) {
-        start.initial.push_back(object);
-      }
+      start.initial.push_back(object);
       return true;
     }));
     start.initial_end = options.send_initial_events.value_or(false) && options.bookmarks;

@@ -22,14 +22,6 @@ constexpr auto kParts = std::to_array<std::pair<std::string_view, std::string_vi
     {"approval", "status.conditions"},
 });
 
-const schema::Node* storage_schema(const Resource& resource) {
-  if (resource.stored_as.empty()) {
-    return resource.versions[resource.storage_version].schema;
-  }
-  const model::GroupVersion stored = model::parse_api_version(resource.stored_as);
-  return schema::find_builtin(stored.group, stored.version, resource.kind);
-}
-
 // live with member.key replaced by the object's.
 json::Value with_part(json::Arena& arena, const json::Value& live, const json::Value& object,
                       std::string_view member, std::string_view key) {
@@ -52,6 +44,14 @@ json::Value with_part(json::Arena& arena, const json::Value& live, const json::V
 }
 
 }  // namespace
+
+const schema::Node* storage_schema(const Resource& resource) {
+  if (resource.stored_as.empty()) {
+    return resource.versions[resource.storage_version].schema;
+  }
+  const model::GroupVersion stored = model::parse_api_version(resource.stored_as);
+  return schema::find_builtin(stored.group, stored.version, resource.kind);
+}
 
 AdmissionChain::AdmissionChain(Call& call, AdmissionRequest request)
     : call_(call), request_(std::move(request)) {}

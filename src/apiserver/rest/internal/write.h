@@ -62,6 +62,7 @@ void keep_other_parts(const Call& call, std::string_view subresource, json::Aren
                       json::Value& object, const json::Value& live);
 
 // Defaults, schema and strategy checks that creation and update share.
+const schema::Node* storage_schema(const Resource& resource);
 const Strategy& strategy_of(const Resource& resource);
 void set_defaults(const Resource& resource, WriteContext& context, json::Value& object);
 // Built-in objects get the one form in which upstream would show them.
