@@ -331,8 +331,16 @@ std::string kind_of(const Value& object) {
   return group_version + ", Kind=" + std::string(object.string_or_empty("kind"));
 }
 
-Result<void> check_configuration(Writing& writing, const Value& applied) {
-  if (applied.string_or_empty("apiVersion") != writing.id.api_version) {
+// Of the object that is there, or of the built-in kind; empty when neither says it.
+std::string_view expected_kind(const Node& node, const Value* live) {
+  return live != nullptr ? live->string_or_empty("kind")
+                         : node.type_name.substr(node.type_name.rfind('.') + 1);
+}
+
+Result<void> check_configuration(Writing& writing, const Value* live, const Value& applied) {
+  std::string_view kind = expected_kind(writing.node, live);
+  if (applied.string_or_empty("apiVersion") != writing.id.api_version ||
+      (!kind.empty() && applied.string_or_empty("kind") != kind)) {
     return fail(invalid_argument("invalid object type: " + kind_of(applied)));
   }
   const Value* entries = entries_of(&applied);
@@ -373,7 +381,7 @@ bool drop_allowed(Writing& writing, const Value& live, std::vector<FieldConflict
 Result<Value> apply(const Node& node, Arena& arena, const Value* live, const Value& applied,
                     const ManagerId& manager, bool force, WallTime now) {
   Writing writing(node, manager, now);
-  TRY(check_configuration(writing, applied));
+  TRY(check_configuration(writing, live, applied));
   Value before = live == nullptr ? Value::object() : without_entries(writing.scratch, *live);
   TRY_ASSIGN(Managers managers, read_all(writing, live));
   if (managers.empty() && live != nullptr) {

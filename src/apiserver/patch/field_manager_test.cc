@@ -289,6 +289,8 @@ TEST(Apply, refuses_what_it_cannot_read) {
       "&value.valueUnstructured{Value:map[string]interface {}{\"f\":[]interface {}{1, \"x\"}}}\n"
       "  .spec.replicas: expected numeric (int or float), got string\n"
       "  .spec.paused: expected boolean, got &{1}");
+  EXPECT_EQ(message(R"({"apiVersion":"apps/v1","kind":"Pod","metadata":{"name":"d"}})"),
+            "invalid object type: apps/v1, Kind=Pod");
   EXPECT_EQ(message(R"({"apiVersion":"apps/v2","kind":"Deployment","metadata":{"name":"d"}})"),
             "invalid object type: apps/v2, Kind=Deployment");
   EXPECT_EQ(
