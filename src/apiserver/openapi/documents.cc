@@ -1,6 +1,7 @@
 #include "apiserver/openapi/documents.h"
 
 #include "apiserver/openapi/internal/gnostic.h"
+#include "apiserver/openapi/internal/gnostic_schemas.h"
 #include "apiserver/openapi/internal/path_writer.h"
 #include "apiserver/openapi/internal/schema_writer.h"
 #include "apiserver/schema/builtin.h"
@@ -16,7 +17,8 @@ using openapi::GroupVersion;
 using openapi::PathInfo;
 using openapi::Served;
 
-void want_schemas(openapi::SchemaWriter& schemas, const GroupVersion& group_version) {
+template <typename Schemas>
+void want_schemas(Schemas& schemas, const GroupVersion& group_version) {
   for (const Served& served : group_version.served) {
     const Resource& resource = *served.resource;
     if (resource.custom) {
@@ -160,7 +162,11 @@ std::string OpenApiDocuments::v2_json() const {
 }
 
 std::string OpenApiDocuments::v2_protobuf() const {
-  return openapi::to_gnostic(all_paths(registry_));
+  openapi::GnosticSchemas schemas;
+  for (const GroupVersion& group_version : openapi::group_versions(registry_)) {
+    want_schemas(schemas, group_version);
+  }
+  return openapi::to_gnostic(all_paths(registry_), schemas.take());
 }
 
 }  // namespace codeflare::apiserver

@@ -25,8 +25,8 @@ class OpenApiDocuments {
   // As in the index; empty when it is not served.
   std::string v3_hash(std::string_view path);
 
-  // Swagger 2.0, as JSON and in gnostic's protobuf form. The latter holds what kubectl up to 1.28
-  // asks for: one PATCH operation per kind.
+  // Swagger 2.0, as JSON and in gnostic's protobuf form, which kubectl up to 1.28 reads: one PATCH
+  // operation per kind, and the schemas.
   std::string v2_json() const;
   std::string v2_protobuf() const;
 

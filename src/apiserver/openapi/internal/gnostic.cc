@@ -1,30 +1,9 @@
 #include "apiserver/openapi/internal/gnostic.h"
 
-#include <cstdint>
+#include "apiserver/openapi/internal/protobuf.h"
 
 namespace codeflare::apiserver::openapi {
 namespace {
-
-void append_varint(std::string& out, std::uint64_t value) {
-  while (value >= 0x80) {
-    out.push_back(static_cast<char>((value & 0x7F) | 0x80));
-    value >>= 7;
-  }
-  out.push_back(static_cast<char>(value));
-}
-
-// A field with a length: text or a message.
-void append_field(std::string& out, std::uint32_t number, std::string_view bytes) {
-  append_varint(out, (std::uint64_t{number} << 3) | 2);
-  append_varint(out, bytes.size());
-  out.append(bytes);
-}
-
-std::string wrapped(std::uint32_t number, std::string_view bytes) {
-  std::string out;
-  append_field(out, number, bytes);
-  return out;
-}
 
 // ParametersItem.parameter.non_body_parameter.query_parameter_sub_schema
 std::string query_parameter(std::string_view name) {
@@ -33,14 +12,6 @@ std::string query_parameter(std::string_view name) {
   append_field(parameter, 4, name);
   append_field(parameter, 6, "string");
   return wrapped(1, wrapped(2, wrapped(3, parameter)));
-}
-
-// NamedAny whose value is YAML text.
-std::string extension(std::string_view name, std::string_view yaml) {
-  std::string named;
-  append_field(named, 1, name);
-  append_field(named, 2, wrapped(2, yaml));
-  return named;
 }
 
 std::string patch_operation(const OperationInfo& operation) {
@@ -56,7 +27,7 @@ std::string patch_operation(const OperationInfo& operation) {
 
 }  // namespace
 
-std::string to_gnostic(const std::vector<PathInfo>& paths) {
+std::string to_gnostic(const std::vector<PathInfo>& paths, const std::string& definitions) {
   std::string all;
   for (const PathInfo& path : paths) {
     for (const OperationInfo& operation : path.operations) {
@@ -75,6 +46,7 @@ std::string to_gnostic(const std::vector<PathInfo>& paths) {
   append_field(document, 1, "2.0");
   append_field(document, 2, info);
   append_field(document, 8, all);
+  append_field(document, 9, definitions);
   return document;
 }
 

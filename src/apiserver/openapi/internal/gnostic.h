@@ -7,7 +7,8 @@
 
 namespace codeflare::apiserver::openapi {
 
-// A gnostic Document (openapi.v2) with one PATCH operation per path that has one.
-std::string to_gnostic(const std::vector<PathInfo>& paths);
+// A gnostic Document (openapi.v2) with one PATCH operation per path that has one, and a Definitions
+// message.
+std::string to_gnostic(const std::vector<PathInfo>& paths, const std::string& definitions);
 
 }  // namespace codeflare::apiserver::openapi
