@@ -17,6 +17,9 @@ namespace {
 constexpr auto kConnect =
     std::to_array<std::string_view>({"log", "exec", "attach", "portforward", "proxy"});
 
+constexpr auto kVerbs = std::to_array<std::string_view>(
+    {"get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"});
+
 bool is_connect(const RequestInfo& info) {
   return std::ranges::find(kConnect, info.subresource) != kConnect.end();
 }
@@ -235,7 +238,8 @@ void record(const Call& call, int status, Duration took) {
   const RequestInfo& info = call.info;
   // Only names that are served become labels: strangers must not grow the metrics.
   const bool known = call.resource != nullptr;
-  const std::string verb = known || info.verb == "get" ? info.verb : std::string("other");
+  const std::string_view verb =
+      std::ranges::find(kVerbs, info.verb) != kVerbs.end() ? std::string_view(info.verb) : "other";
   const std::string_view group = known ? std::string_view(info.group) : "";
   const std::string_view version = known ? std::string_view(info.version) : "";
   const std::string_view resource = known ? std::string_view(info.resource) : "";
