@@ -2,8 +2,8 @@
 
 #include "apiserver/identity/internal/bootstrap_parse.h"
 #include "apiserver/identity/internal/bootstrap_table.h"
+#include "apiserver/identity/internal/rbac_text.h"
 #include "json/parse.h"
-#include "json/write.h"
 
 #include <algorithm>
 #include <optional>
@@ -21,20 +21,6 @@ constexpr std::string_view kGroup = "rbac.authorization.k8s.io";
 constexpr std::string_view kAutoUpdate = "rbac.authorization.kubernetes.io/autoupdate";
 constexpr std::string_view kAggregateTo = "rbac.authorization.k8s.io/aggregate-to-";
 constexpr std::string_view kControllers = "system:controller:";
-
-std::string_view kind_name(RbacKind kind) {
-  switch (kind) {
-    case RbacKind::role:
-      return "Role";
-    case RbacKind::cluster_role:
-      return "ClusterRole";
-    case RbacKind::role_binding:
-      return "RoleBinding";
-    case RbacKind::cluster_role_binding:
-      return "ClusterRoleBinding";
-  }
-  return {};
-}
 
 // Builds objects in one arena.
 class Maker {
@@ -108,7 +94,7 @@ class Maker {
     metadata.set_static(arena_, "labels",
                         member("kubernetes.io/bootstrapping", text("rbac-defaults")));
     metadata.set_static(arena_, "annotations", member(kAutoUpdate, text("true")));
-    Value object = member("kind", Value::string_view_of(kind_name(kind)));
+    Value object = member("kind", Value::string_view_of(internal::kind_name(kind)));
     object.set_static(arena_, "apiVersion", text("rbac.authorization.k8s.io/v1"));
     object.set_static(arena_, "metadata", metadata);
     return object;
@@ -192,12 +178,12 @@ bool add_subjects(json::Arena& arena, Value& object, const Value& wanted) {
   return changed;
 }
 
-std::string new_object_text(Env env, json::Arena& arena, Value object) {
+std::string new_object_text(Env env, json::Arena& arena, RbacKind kind, Value object) {
   Value& metadata = *object.find("metadata");
   metadata.set_static(arena, "uid", Value::string(arena, env.random.uuid()));
   metadata.set_static(arena, "creationTimestamp",
                       Value::string(arena, to_rfc3339(env.clock.wall())));
-  return json::to_text(object);
+  return internal::stored_text(kind, object, arena);
 }
 
 // The text of the completed object; nothing when it is fine as it is.
@@ -219,7 +205,7 @@ std::optional<std::string> completed(json::Arena& arena, RbacKind kind, const Ob
     object.set_static(arena, "roleRef", *wanted.find("roleRef"));
     changed = true;
   }
-  return changed ? std::optional(json::to_text(object)) : std::nullopt;
+  return changed ? std::optional(internal::stored_text(kind, object, arena)) : std::nullopt;
 }
 
 }  // namespace
@@ -272,7 +258,7 @@ Task<Result<std::size_t>> reconcile_bootstrap_objects(Env env, Store& store) {
                 .name = std::string(metadata.string_or_empty("name"))};
     ObjectPtr stored = store.get(write.collection, write.ns, write.name);
     if (stored == nullptr) {
-      write.text = new_object_text(env, arena, one.object);
+      write.text = new_object_text(env, arena, one.kind, one.object);
     } else if (auto text = completed(arena, one.kind, *stored, one.object)) {
       write.op = Write::Op::update;
       write.expected = stored->revision();

@@ -47,12 +47,12 @@ TEST_F(BootstrapTest, a_new_store_gets_everything_in_one_transaction) {
   std::string admin = text(kClusterRoles, "cluster-admin");
   EXPECT_TRUE(admin.contains(R"("kubernetes.io/bootstrapping":"rbac-defaults")")) << admin;
   EXPECT_TRUE(admin.contains(R"("rbac.authorization.kubernetes.io/autoupdate":"true")"));
-  EXPECT_TRUE(admin.contains(R"("rules":[{"verbs":["*"],"apiGroups":["*"],"resources":["*"]},)"
-                             R"({"verbs":["*"],"nonResourceURLs":["*"]}])"));
+  EXPECT_TRUE(admin.contains(R"("rules":[{"apiGroups":["*"],"resources":["*"],"verbs":["*"]},)"
+                             R"({"nonResourceURLs":["*"],"verbs":["*"]}])"));
   EXPECT_TRUE(admin.contains(R"("creationTimestamp":"2023-)"));
   std::string basic = text(kBindings, "system:basic-user");
   EXPECT_TRUE(
-      basic.contains(R"("subjects":[{"kind":"Group","apiGroup":"rbac.authorization.k8s.io",)"
+      basic.contains(R"("subjects":[{"apiGroup":"rbac.authorization.k8s.io","kind":"Group",)"
                      R"("name":"system:authenticated"}])"))
       << basic;
   EXPECT_FALSE(text(kBindings, "system:node").contains("subjects"));

@@ -1,9 +1,9 @@
 #include "apiserver/identity/rbac_sync.h"
 
+#include "apiserver/identity/internal/rbac_text.h"
 #include "apiserver/identity/rbac_bootstrap.h"
 #include "base/async/sleep.h"
 #include "json/parse.h"
-#include "json/write.h"
 
 #include <cstddef>
 #include <utility>
@@ -73,11 +73,12 @@ Task<Result<void>> RbacSync::write_aggregates() {
       rules.push_back(document.arena, to_json(document.arena, rule));
     }
     document.root.set_static(document.arena, "rules", rules);
-    writes.push_back({.op = Write::Op::update,
-                      .collection = collection,
-                      .name = role.name,
-                      .text = json::to_text(document.root),
-                      .expected = stored->revision()});
+    writes.push_back(
+        {.op = Write::Op::update,
+         .collection = collection,
+         .name = role.name,
+         .text = internal::stored_text(RbacKind::cluster_role, document.root, document.arena),
+         .expected = stored->revision()});
   }
   if (!writes.empty()) {
     CO_TRY(co_await store_.commit(std::move(writes)));

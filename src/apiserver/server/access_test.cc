@@ -223,6 +223,15 @@ TEST_F(AccessTest, nobody_gives_what_they_do_not_have) {
       << refused.body;
 }
 
+TEST_F(AccessTest, writing_a_bootstrap_role_back_changes_nothing) {
+  const std::string view = "/apis/rbac.authorization.k8s.io/v1/clusterroles/system:discovery";
+  const Reply before = as("admin", "GET", view);
+  ASSERT_EQ(before.status, 200);
+  const Reply after = as("admin", "PUT", view, before.body);
+  EXPECT_EQ(after.status, 200) << after.body;
+  EXPECT_EQ(after.body, before.body);
+}
+
 TEST_F(AccessTest, impersonation_needs_a_right_of_its_own) {
   give_ann_config_maps();
   auto ask = [&](std::vector<std::string> groups) {
