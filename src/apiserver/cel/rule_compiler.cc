@@ -159,12 +159,25 @@ class CelRule final : public schema::Rule {
   bool optional_old_self_;
 };
 
+// What an expression of one kind must be, and how its errors begin.
+struct Wanted {
+  std::string_view type;
+  std::string_view context;
+  std::string_view complaint;
+};
+
 Result<CelProgram> compile_checked(std::string_view text, const json::Value& schema,
-                                   std::string_view wanted, std::string_view complaint) {
-  TRY_ASSIGN(CelProgram program, CelProgram::compile(text));
-  TRY_ASSIGN(std::string_view type, cel::check_types(program.root(), program.text(), schema));
-  if (!type.empty() && type != wanted) {
-    return fail(invalid_argument(std::string(complaint)));
+                                   const Wanted& wanted) {
+  auto program = CelProgram::compile(text);
+  if (!program) {
+    return fail(std::move(program).error().with_context(wanted.context));
+  }
+  auto type = cel::check_types(program->root(), program->text(), schema);
+  if (!type) {
+    return fail(std::move(type).error().with_context(wanted.context));
+  }
+  if (!type->empty() && *type != wanted.type) {
+    return fail(invalid_argument(std::string(wanted.complaint)));
   }
   return program;
 }
@@ -173,22 +186,17 @@ Result<CelProgram> compile_checked(std::string_view text, const json::Value& sch
 
 Result<schema::RuleCompiler::Compiled> CelRuleCompiler::compile(const json::Value& rule,
                                                                 const json::Value& schema) const {
-  auto program = compile_checked(rule.string_or_empty("rule"), schema, "boolean",
-                                 "cel expression must evaluate to a bool");
-  if (!program) {
-    return fail(std::move(program).error().with_context("compilation failed"));
-  }
+  TRY_ASSIGN(CelProgram program, compile_checked(rule.string_or_empty("rule"), schema,
+                                                 {"boolean", "compilation failed",
+                                                  "cel expression must evaluate to a bool"}));
   std::optional<CelProgram> message;
   if (std::string_view text = rule.string_or_empty("messageExpression"); !text.empty()) {
-    auto compiled =
-        compile_checked(text, schema, "string", "messageExpression must evaluate to a string");
-    if (!compiled) {
-      return fail(std::move(compiled).error().with_context("messageExpression compilation failed"));
-    }
-    message = *std::move(compiled);
+    TRY_ASSIGN(message, compile_checked(text, schema,
+                                        {"string", "messageExpression compilation failed",
+                                         "messageExpression must evaluate to a string"}));
   }
-  bool uses_old_self = program->uses_old_self();
-  return Compiled{std::make_shared<CelRule>(*std::move(program), std::move(message), rule),
+  bool uses_old_self = program.uses_old_self();
+  return Compiled{std::make_shared<CelRule>(std::move(program), std::move(message), rule),
                   uses_old_self};
 }
 

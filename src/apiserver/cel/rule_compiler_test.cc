@@ -93,6 +93,7 @@ TEST(CelRule, bad_rules_refuse_the_schema) {
   auto refusal = [](std::string_view rule) {
     std::string text = World(with_rule(rule)).refusal;
     std::size_t at = text.find("compilation failed");
+    at = at == std::string::npos ? text.find("cel expression") : at;
     return at == std::string::npos ? text : text.substr(at, text.find('\n', at) - at);
   };
   EXPECT_EQ(refusal(R"j({"rule":"self.mni <= 1"})j"),
@@ -103,8 +104,7 @@ TEST(CelRule, bad_rules_refuse_the_schema) {
   EXPECT_EQ(refusal(R"j({"rule":"has(self.zzz)"
 })j"),
             "compilation failed: ERROR: <input>:1:1: undefined field 'zzz'");
-  EXPECT_EQ(refusal(R"j({"rule":"self.min + 1"})j"),
-            "compilation failed: cel expression must evaluate to a bool");
+  EXPECT_EQ(refusal(R"j({"rule":"self.min + 1"})j"), "cel expression must evaluate to a bool");
   EXPECT_EQ(refusal(R"j({"rule":"self.min <"})j"),
             "compilation failed: ERROR: <input>:1:11: Syntax error: mismatched input '<EOF>'");
 }
