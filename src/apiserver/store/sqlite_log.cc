@@ -100,8 +100,13 @@ Result<void> SqliteLog::open_generation() {
   TRY_ASSIGN(std::uint64_t page_bytes, database_->number("PRAGMA page_size"));
   frame_bytes_ = page_bytes + kFrameHeaderBytes;
   sqlite3_wal_hook(database_->handle(), &SqliteLog::on_wal, this);
-  // Starts with an empty log: what a killed process left in it is folded in.
-  return checkpoint(SQLITE_CHECKPOINT_TRUNCATE);
+  // Starts with an empty log: what a killed process left in it is folded in. It is durable where it
+  // is, so a full disk does not keep a server from starting.
+  Result<void> folded = checkpoint(SQLITE_CHECKPOINT_TRUNCATE);
+  if (!folded && folded.error().code != ErrorCode::resource_exhausted) {
+    return folded;
+  }
+  return {};
 }
 
 Result<void> SqliteLog::compact_when_sparse() {

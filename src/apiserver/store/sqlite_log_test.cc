@@ -168,6 +168,32 @@ TEST(SqliteLog, a_full_disk_writes_nothing_and_heals) {
   EXPECT_EQ(content_of(*open_log(disk, options)), "2@2 5@5 to 5");
 }
 
+TEST(SqliteLog, starts_on_a_full_disk) {
+  PowerCutDisk disk(1);
+  SqliteLogOptions options{.directory = "/data", .vfs = disk.vfs()};
+  {
+    auto log = open_log(disk, options);
+    EXPECT_EQ(content_of(*log), "to 0");
+    for (Revision revision = 2; revision < 20; ++revision) {
+      ASSERT_TRUE(append(*log, {put_record(revision, revision, std::string(3000, 'x'))}, revision));
+    }
+  }
+  disk.restart();
+  disk.set_full(true);
+  auto log = open_log(disk, options);
+  std::string content = content_of(*log);
+  EXPECT_TRUE(content.ends_with("19@19 to 19")) << content;
+  auto refused = append(*log, {put_record(20, 20, std::string(100'000, 'x'))}, 20);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::resource_exhausted);
+  disk.set_full(false);
+  ASSERT_TRUE(append(*log, {put_record(20, 20)}, 20));
+  ASSERT_TRUE(log->fold());
+  log.reset();
+  disk.restart();
+  EXPECT_TRUE(content_of(*open_log(disk, options)).ends_with("19@19 20@20 to 20"));
+}
+
 TEST(SqliteLog, a_failed_sync_is_final_until_everything_is_written_anew) {
   PowerCutDisk disk(1);
   SqliteLogOptions options{.directory = "/data", .vfs = disk.vfs()};
