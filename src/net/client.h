@@ -39,7 +39,7 @@ struct ClientOptions {
 // HTTP/1.1 to one endpoint, over as many connections as there are requests at a time, which are
 // kept for later requests. Response bodies are read at the caller's pace; dropping one before its
 // end closes its connection. Beside the codes of HttpService, a certificate that is not accepted is
-// `failed_precondition`.
+// `failed_precondition`. Failures to connect say at which step (connect_error.h).
 class HttpClient final : public HttpService {
  public:
   // Scheme, host and port of `endpoint` count; its path does not.

@@ -101,16 +101,21 @@ void ConnectionPool::drop_expired() {
 
 Task<Result<std::unique_ptr<ClientConnection>>> ConnectionPool::connect() {
   std::string what = "connect to " + endpoint_.host_and_port();
+  ConnectStep step = options_.proxy ? ConnectStep::proxy : ConnectStep::server;
   Result<std::unique_ptr<ClientConnection>> connection =
-      co_await with_timeout(options_.connect_timeout, what, connect_now());
-  if (!connection && connection.error().code == ErrorCode::deadline_exceeded) {
-    // Nothing was sent yet, so nothing can have happened.
-    co_return fail(unavailable(connection.error().message));
+      co_await with_timeout(options_.connect_timeout, what, connect_now(&step));
+  if (connection) {
+    co_return connection;
   }
-  co_return connection;
+  Error error = std::move(connection).error();
+  if (error.code == ErrorCode::deadline_exceeded) {
+    // Nothing was sent yet, so nothing can have happened.
+    error.code = ErrorCode::unavailable;
+  }
+  co_return fail(at_step(step, std::move(error)));
 }
 
-Task<Result<std::unique_ptr<ClientConnection>>> ConnectionPool::connect_now() {
+Task<Result<std::unique_ptr<ClientConnection>>> ConnectionPool::connect_now(ConnectStep* step) {
   std::uint64_t generation = generation_;
   std::shared_ptr<TlsContext> tls = tls_;
   CO_TRY_ASSIGN(Socket socket, co_await connect_socket(options_.proxy.value_or(endpoint_)));
@@ -122,6 +127,7 @@ Task<Result<std::unique_ptr<ClientConnection>>> ConnectionPool::connect_now() {
   if (tls != nullptr) {
     if (options_.proxy) {
       CO_TRY(co_await open_tunnel(socket));
+      *step = ConnectStep::server;
     }
     CO_TRY_ASSIGN(session, tls->start(socket, endpoint_.host));
     Result<void> secured = co_await session->handshake(socket);

@@ -2,6 +2,7 @@
 
 #include "base/env/env.h"
 #include "net/client.h"
+#include "net/connect_error.h"
 #include "net/internal/input_buffer.h"
 #include "net/internal/real_stream.h"
 #include "net/internal/real_tls.h"
@@ -50,7 +51,8 @@ class ConnectionPool : public std::enable_shared_from_this<ConnectionPool> {
   std::size_t idle_count() const { return idle_.size(); }
 
  private:
-  Task<Result<std::unique_ptr<ClientConnection>>> connect_now();
+  // Leaves in `step` how far it came.
+  Task<Result<std::unique_ptr<ClientConnection>>> connect_now(ConnectStep* step);
   Task<Result<Socket>> connect_socket(const Url& to);
   Task<Result<void>> open_tunnel(Socket& socket);
   void watch_idle(ClientConnection& connection);

@@ -186,4 +186,21 @@ std::string verify_failure_text(int code, const X509* certificate, const std::st
   }
 }
 
+ConnectStep verify_failure_step(int code) {
+  switch (code) {
+    case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT:
+    case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY:
+    case X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE:
+    case X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN:
+    case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT:
+    case X509_V_ERR_CERT_SIGNATURE_FAILURE:
+      return ConnectStep::trust;
+    case X509_V_ERR_HOSTNAME_MISMATCH:
+    case X509_V_ERR_IP_ADDRESS_MISMATCH:
+      return ConnectStep::name;
+    default:
+      return ConnectStep::server;
+  }
+}
+
 }  // namespace codeflare::net::internal

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "base/result.h"
+#include "net/connect_error.h"
 #include "net/http.h"
 
 #include <openssl/evp.h>
@@ -38,6 +39,8 @@ std::string alternative_names_text(const X509* certificate);
 Peer::Certificate describe(const X509* certificate);
 // Why verification failed, for people; `host` is what was to be verified.
 std::string verify_failure_text(int code, const X509* certificate, const std::string& host);
+// Whether the authority, the name or the certificate itself is what is wrong.
+ConnectStep verify_failure_step(int code);
 // The newest entry of OpenSSL's error queue, which is then empty.
 std::string take_openssl_error();
 

@@ -31,6 +31,7 @@ struct TlsSession::Parts {
   bool broken = false;  // after a fatal error SSL_shutdown must not be called
   std::string host;
   std::string verify_failure;  // the first one met
+  ConnectStep verify_step = ConnectStep::server;
   bool foreign = false;
   Error error = internal_error("no TLS error");
 
@@ -99,8 +100,10 @@ int verify_server(int ok, X509_STORE_CTX* store) {
   if (ok == 0) {
     TlsSession::Parts& parts = parts_of(store);
     if (parts.verify_failure.empty()) {
-      parts.verify_failure = verify_failure_text(
-          X509_STORE_CTX_get_error(store), X509_STORE_CTX_get_current_cert(store), parts.host);
+      int code = X509_STORE_CTX_get_error(store);
+      parts.verify_failure =
+          verify_failure_text(code, X509_STORE_CTX_get_current_cert(store), parts.host);
+      parts.verify_step = verify_failure_step(code);
     }
   }
   return ok;
@@ -300,7 +303,7 @@ Error TlsSession::Parts::describe_failure(int ssl_error) {
   int reason = ERR_GET_REASON(code);
   std::string text = take_openssl_error();
   if (!verify_failure.empty()) {
-    return failed_precondition(verify_failure);
+    return at_step(verify_step, failed_precondition(verify_failure));
   }
   if (ssl_error == SSL_ERROR_SYSCALL || code == 0) {
     return unavailable(system_error != 0 ? std::generic_category().message(system_error)
@@ -310,8 +313,9 @@ Error TlsSession::Parts::describe_failure(int ssl_error) {
     return unavailable("connection closed by the other side");
   }
   if (reason == SSL_R_WRONG_VERSION_NUMBER || reason == SSL_R_HTTP_REQUEST) {
-    return failed_precondition(server ? "the client does not speak TLS"
-                                      : "the server does not speak TLS");
+    return at_step(ConnectStep::protocol,
+                   failed_precondition(server ? "the client does not speak TLS"
+                                              : "the server does not speak TLS"));
   }
   // Reasons above this offset are alerts that the other side sent.
   if (reason >= SSL_AD_REASON_OFFSET) {
