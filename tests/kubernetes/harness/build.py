@@ -138,7 +138,7 @@ def compile_program(program, target):
     say(f"building {program.name} ({program.package}, set {program.set})")
     began = time.monotonic()
     partial = target.with_name(f".{target.name}.{os.getpid()}")
-    command = ["nice", "-n", "10", "go", "build", "-p", str(os.cpu_count() or 2), "-trimpath", "-buildvcs=false"]
+    command = ["go", "build", "-p", str(os.cpu_count() or 2), "-trimpath", "-buildvcs=false"]
     command += ["-ldflags", linker_flags(), "-o", str(partial), program.package]
     try:
         result = subprocess.run(command, cwd=HERE / program.set, env=go_environment(), stdout=sys.stderr)
