@@ -47,8 +47,8 @@ class DevTest(unittest.TestCase):
     def apt_calls(self):
         return self.called.read_text().splitlines() if self.called.exists() else []
 
-    def test_setup_is_silent_when_nothing_is_missing(self):
-        self.assertEqual(self.dev("setup"), (0, "", ""))
+    def test_setup_says_that_nothing_is_missing(self):
+        self.assertEqual(self.dev("setup"), (0, "==> setup: nothing missing\n", ""))
         self.assertEqual(self.apt_calls(), [])
 
     def test_setup_installs_exactly_what_is_missing_and_says_so(self):
@@ -86,11 +86,34 @@ class DevTest(unittest.TestCase):
             (["test", "--most"], "unknown option '--most'"),
             (["fuzz", "long"], "seconds must be a number"),
             (["sim", "many"], "seeds must be a number"),
+            (["sim", "5", "6"], "unknown argument '6' for sim"),
+            (["fuzz", "5", "name", "more"], "unknown argument 'more' for fuzz"),
+            (["fuzz", "--fast"], "unknown option '--fast' for fuzz"),
+            (["setup", "extra"], "unknown argument 'extra' for setup"),
+            (["setup", "--extra"], "unknown argument '--extra' for setup"),
+            (["lint", "src"], "unknown argument 'src' for lint"),
+            (["fmt", "src"], "unknown argument 'src' for fmt"),
+            (["build", "--fast"], "unknown option '--fast' for build"),
+            (["test", "one", "two"], "unknown argument 'two' for test"),
         ):
             with self.subTest(words=words):
                 code, _, errors = self.dev(*words)
                 self.assertEqual(code, 2)
                 self.assertIn(complaint, errors)
+
+    def test_every_verb_explains_itself_and_does_nothing_else(self):
+        _, usage, _ = self.dev("help")
+        for verb in ("setup", "build", "test", "lint", "fmt", "bench", "sim", "fuzz", "help"):
+            for option in ("--help", "-h"):
+                with self.subTest(verb=verb, option=option):
+                    self.assertEqual(self.dev(verb, option), (0, usage, ""))
+
+    def test_help_names_the_verbs_of_kubernetes(self):
+        _, usage, _ = self.dev("help")
+        program = (REPOSITORY / "tests" / "kubernetes" / "kubernetes").read_text()
+        for verb in ("build", "up", "down", "restart", "env", "run", "compact"):
+            self.assertIn(f'"{verb}"', program)
+            self.assertRegex(usage, rf"kubernetes <verb>.*\b{verb}\b")
 
     def test_help_names_every_verb(self):
         code, output, _ = self.dev()
