@@ -39,6 +39,7 @@ void apply_overrides(const ConfigOptions& options, Config& config) {
   }
   if (!options.impersonation.empty()) {
     config.impersonation = options.impersonation;
+    config.origin.impersonation = "--as";
   }
 }
 

@@ -62,6 +62,19 @@ struct Impersonation {
   bool empty() const { return user.empty(); }
 };
 
+// Where each setting came from, for messages about values that turn out wrong only when they are
+// used: `server of cluster "dev" in /home/me/.kube/config`. Empty when built by hand.
+struct ConfigOrigin {
+  std::string server{};
+  std::string ca{};           // also when there is none: where it would be
+  std::string server_name{};  // what says which name the server's certificate must have
+  std::string proxy{};
+  std::string certificate{};
+  std::string key{};
+  std::string auth{};  // what says who we are; empty: nothing does
+  std::string impersonation{};
+};
+
 // All that is needed to talk to one API server; a plain value that may also be built by hand.
 // Print `source` and `server`.
 struct Config {
@@ -74,6 +87,8 @@ struct Config {
   std::string ns = "default";
   // Where it came from: `context "dev" of /home/me/.kube/config` or `in-cluster service account`.
   std::string source{};
+  ConfigOrigin origin{};
+  // One line each, with file and field; to be shown once.
   std::vector<std::string> warnings{};
 };
 
@@ -89,8 +104,9 @@ struct ConfigOptions {
 // ~/.kube/config. When there is none the error names every place and what to do. Blocks on files.
 Result<Config> load_config(Env env, const ConfigOptions& options = {});
 
-// The chosen context of a kubeconfig, checked in full. Every error is one line that names file,
-// field and what was expected, and holds no secret. Blocks on files.
+// The chosen context of a kubeconfig, checked in full but for what is inside its PEM blocks, which
+// connect() looks at. Every error is one line that names file, field and what was expected, and
+// holds no secret. Blocks on files.
 Result<Config> resolve_config(FileSystem& files, const Kubeconfig& kubeconfig,
                               const ConfigOptions& options = {});
 

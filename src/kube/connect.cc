@@ -1,6 +1,7 @@
 #include "kube/connect.h"
 
 #include "kube/auth_service.h"
+#include "kube/internal/config_blame.h"
 #include "kube/internal/config_transport.h"
 #include "kube/internal/config_url.h"
 #include "net/client.h"
@@ -16,12 +17,14 @@ namespace {
 class RealConnection final : public Connection {
  public:
   RealConnection(Env env, Config config, std::shared_ptr<net::HttpClient> client,
-                 AuthOptions auth_options, CredentialOptions credential_options)
+                 AuthOptions auth_options, CredentialOptions credential_options,
+                 internal::ConfigBlame blame)
       : config_(std::move(config)),
         source_(make_credential_source(env, config_, credential_options)),
         transport_(env, config_.tls, client,
                    [client](const net::TlsClientOptions& tls) { return client->reload_tls(tls); }),
-        service_(*source_, transport_, std::move(auth_options)) {}
+        auth_(*source_, transport_, std::move(auth_options)),
+        service_(auth_, std::move(blame)) {}
 
   net::HttpService& service() override { return service_; }
   const Config& config() const override { return config_; }
@@ -30,7 +33,8 @@ class RealConnection final : public Connection {
   Config config_;
   std::unique_ptr<CredentialSource> source_;
   internal::ReloadingTransport transport_;
-  AuthService service_;
+  AuthService auth_;
+  internal::BlamingService service_;
 };
 
 // The one the kubeconfig names, else what the environment says for this server.
@@ -54,6 +58,7 @@ Result<std::unique_ptr<Connection>> connect(Env env, Config config, ConnectOptio
   if (!server) {
     return fail(std::move(server).error().with_context("server"));
   }
+  TRY(internal::check_tls(config));
   net::ClientOptions client_options;
   client_options.tls = internal::tls_options(config.tls);
   client_options.user_agent = options.user_agent;
@@ -62,6 +67,7 @@ Result<std::unique_ptr<Connection>> connect(Env env, Config config, ConnectOptio
   if (!proxy) {
     return fail(std::move(proxy).error().with_context("proxy"));
   }
+  internal::ConfigBlame blame(config, *proxy, server->endpoint.tls());
   client_options.proxy = *std::move(proxy);
   Result<std::unique_ptr<net::HttpClient>> client =
       net::HttpClient::create(env, server->endpoint, std::move(client_options));
@@ -73,9 +79,9 @@ Result<std::unique_ptr<Connection>> connect(Env env, Config config, ConnectOptio
   auth_options.impersonation = config.impersonation;
   auth_options.user_agent = options.user_agent;
   auth_options.target_prefix = server->prefix;
-  return std::make_unique<RealConnection>(env, std::move(config), *std::move(client),
-                                          std::move(auth_options),
-                                          CredentialOptions{options.stdin_is_terminal});
+  return std::make_unique<RealConnection>(
+      env, std::move(config), *std::move(client), std::move(auth_options),
+      CredentialOptions{options.stdin_is_terminal}, std::move(blame));
 }
 
 }  // namespace codeflare::kube

@@ -146,7 +146,13 @@ bool ExecCredentialSource::fresh() const {
 
 Task<Result<CredentialRef>> ExecCredentialSource::get() {
   if (!fresh()) {
-    CO_TRY(co_await flight_.run([this] { return renew(); }));
+    Result<void> renewed = co_await flight_.run([this] { return renew(); });
+    if (!renewed && renewed.error().code == ErrorCode::cancelled) {
+      // Whoever set a deadline can tell what it was spent on.
+      co_return fail(cancelled(
+          failure("has not ended, expected it to print an ExecCredential in time").message));
+    }
+    CO_TRY(std::move(renewed));
   }
   // One that is over already is still the best there is: the server's clock decides.
   co_return cached_;
@@ -202,7 +208,8 @@ Task<Result<void>> ExecCredentialSource::renew() {
     co_return fail(failure("could not be run: " + result.error().message + hint));
   }
   if (result->exit_code != 0) {
-    co_return fail(failure("failed with exit code " + std::to_string(result->exit_code) + hint));
+    co_return fail(failure("failed with exit code " + std::to_string(result->exit_code) +
+                           ", expected 0 and an ExecCredential on its output" + hint));
   }
   Result<ExecStatus> status = parse_exec_status(result->output, auth_.plugin.api_version);
   if (!status) {

@@ -226,10 +226,13 @@ TEST_F(ExecTest, one_who_gives_up_does_not_fail_the_others) {
 TEST_F(ExecTest, failures_name_exit_code_and_install_hint_but_no_output) {
   output_ = "sEcReT output";
   exit_code_ = 3;
-  EXPECT_EQ(error(), "failed with exit code 3");
+  EXPECT_EQ(error(), "failed with exit code 3, expected 0 and an ExecCredential on its output");
   plugin().install_hint = "apt install get-token\nthen log in";
   source_.reset();
-  EXPECT_EQ(error(), "failed with exit code 3; install hint: apt install get-token then log in");
+  EXPECT_EQ(
+      error(),
+      "failed with exit code 3, expected 0 and an ExecCredential on its output; install hint: "
+      "apt install get-token then log in");
   plugin().command = "gone";
   source_.reset();
   Result<CredentialRef> missing = wait(source().get());

@@ -91,6 +91,10 @@ Result<Config> in_cluster_config(Env env) {
   config.auth = BearerTokenFile{.path = path_of("token")};
   config.ns = namespace_of(env);
   config.source = "in-cluster service account";
+  config.origin.server = "KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT";
+  config.origin.server_name = "KUBERNETES_SERVICE_HOST";
+  config.origin.ca = path_of("ca.crt");
+  config.origin.auth = path_of("token");
   return config;
 }
 

@@ -75,7 +75,8 @@ Result<const UserEntry*> user_of(const Kubeconfig& kubeconfig, const ContextEntr
   return user;
 }
 
-Result<void> resolve_cluster_tls(FileSystem& files, const ClusterEntry& cluster, TlsConfig& tls) {
+Result<void> resolve_cluster_tls(FileSystem& files, const ClusterEntry& cluster, Config& config) {
+  TlsConfig& tls = config.tls;
   internal::PemField ca{"certificate-authority", cluster.certificate_authority,
                         cluster.certificate_authority_data};
   if (cluster.insecure_skip_tls_verify && ca.given()) {
@@ -95,6 +96,9 @@ Result<void> resolve_cluster_tls(FileSystem& files, const ClusterEntry& cluster,
     return fail(cluster.place.error("tls-server-name", "expected a host name or an IP address"));
   }
   tls.server_name = cluster.tls_server_name;
+  config.origin.ca = internal::origin_of(ca.given_name(), "cluster", cluster);
+  config.origin.server_name = internal::origin_of(
+      tls.server_name.empty() ? "server" : "tls-server-name", "cluster", cluster);
   return {};
 }
 
@@ -105,6 +109,8 @@ Result<void> resolve_proxy(const ClusterEntry& cluster, Config& config) {
     }
   }
   config.proxy_url = cluster.proxy_url;
+  config.origin.proxy =
+      cluster.proxy_url.empty() ? "" : internal::origin_of("proxy-url", "cluster", cluster);
   return {};
 }
 
@@ -130,6 +136,7 @@ void withhold_credentials(const ClusterEntry& cluster, Config& config) {
       !std::holds_alternative<std::monostate>(config.auth) || !config.tls.certificate_pem.empty();
   config.auth = {};
   config.tls = {};
+  config.origin.auth = {};
   if (any) {
     config.warnings.push_back(
         cluster.place.error("server", "is plain http: the user's credentials are not sent")
@@ -147,7 +154,7 @@ Result<Config> resolve_config(FileSystem& files, const Kubeconfig& kubeconfig,
   Config config;
   config.warnings = kubeconfig.warnings;
   TRY(resolve_namespace(*context, options.ns, config));
-  TRY(resolve_cluster_tls(files, *cluster, config.tls));
+  TRY(resolve_cluster_tls(files, *cluster, config));
   TRY(resolve_proxy(*cluster, config));
   config.disable_compression = cluster->disable_compression;
   if (user != nullptr) {
@@ -163,11 +170,13 @@ Result<Config> resolve_config(FileSystem& files, const Kubeconfig& kubeconfig,
     return fail(cluster->place.error("server", server.error().message));
   }
   config.server = server->to_string();
+  config.origin.server = internal::origin_of("server", "cluster", *cluster);
   if (!server->endpoint.tls()) {
     withhold_credentials(*cluster, config);
   }
   if (!options.impersonation.empty()) {
     config.impersonation = options.impersonation;
+    config.origin.impersonation = "--as";
   }
   config.source = "context " + quoted(context->name) + " of " + context->place.file;
   return config;

@@ -30,7 +30,8 @@ Result<std::string> read_named_file(FileSystem& files, const ConfigPlace& place,
   return text;
 }
 
-Result<void> resolve_certificate(FileSystem& files, const UserEntry& user, TlsConfig& tls) {
+Result<void> resolve_certificate(FileSystem& files, const UserEntry& user, Config& config) {
+  TlsConfig& tls = config.tls;
   PemField certificate{"client-certificate", user.client_certificate, user.client_certificate_data};
   PemField key{"client-key", user.client_key, user.client_key_data.reveal()};
   if (certificate.given() != key.given()) {
@@ -45,6 +46,8 @@ Result<void> resolve_certificate(FileSystem& files, const UserEntry& user, TlsCo
   tls.key_pem = Secret(std::move(key_pem));
   tls.certificate_file = user.client_certificate;
   tls.key_file = user.client_key;
+  config.origin.certificate = origin_of(certificate.given_name(), "user", user);
+  config.origin.key = origin_of(key.given_name(), "user", user);
   return {};
 }
 
@@ -60,6 +63,7 @@ Result<void> resolve_token(FileSystem& files, const UserEntry& user, Config& con
   }
   if (user.token_file.empty()) {
     config.auth = BearerToken{std::move(token)};
+    config.origin.auth = origin_of("token", "user", user);
     return {};
   }
   if (token.empty()) {
@@ -71,6 +75,7 @@ Result<void> resolve_token(FileSystem& files, const UserEntry& user, Config& con
     }
   }
   config.auth = BearerTokenFile{user.token_file, std::move(token)};
+  config.origin.auth = origin_of("tokenFile", "user", user);
   return {};
 }
 
@@ -82,6 +87,7 @@ Result<void> resolve_basic(const UserEntry& user, Config& config) {
     return fail(user.place.error("username", "expected a name without a colon"));
   }
   config.auth = BasicAuth{user.username, user.password};
+  config.origin.auth = origin_of("username and password", "user", user);
   return {};
 }
 
@@ -123,6 +129,7 @@ Result<void> resolve_exec(const UserEntry& user, Config& config) {
   }
   TRY(resolve_exec_mode(place, plugin));
   config.auth = ExecAuth{std::move(plugin), "", place.file + ": " + place.path};
+  config.origin.auth = "the output of " + origin_of("exec", "user", user);
   return {};
 }
 
@@ -222,7 +229,7 @@ Result<void> resolve_user(FileSystem& files, const UserEntry& user, Config& conf
         user.token.empty() ? "tokenFile" : "token",
         "more than one authentication method, expected only one of token and username/password"));
   }
-  TRY(resolve_certificate(files, user, config.tls));
+  TRY(resolve_certificate(files, user, config));
   if (user.exec) {
     TRY(resolve_exec(user, config));
   }
@@ -233,7 +240,9 @@ Result<void> resolve_user(FileSystem& files, const UserEntry& user, Config& conf
     TRY(resolve_basic(user, config));
   } else if (!config.tls.certificate_pem.empty()) {
     config.auth = {};
+    config.origin.auth = config.origin.certificate;
   }
+  config.origin.impersonation = origin_of("as", "user", user);
   return resolve_impersonation(user, config.impersonation);
 }
 

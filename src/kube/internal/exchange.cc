@@ -2,6 +2,7 @@
 
 #include "base/async/sleep.h"
 #include "base/log.h"
+#include "kube/internal/config_blame.h"
 #include "kube/internal/error_body.h"
 #include "kube/internal/warnings.h"
 
@@ -46,6 +47,7 @@ struct Exchange::Progress {
   Instant deadline;
   int attempt = 1;
   std::optional<Error> last{};
+  std::string stopped_at{};  // what the running one waited for when it was given up
 };
 
 Exchange::Exchange(Env env, net::HttpService& service, const ClientOptions& options)
@@ -69,6 +71,10 @@ Task<Result<T>> Exchange::within_timeout(
   const std::string what = call->what();
   Task<Result<T>> all = attempts<T>(std::move(call), attempt, &progress);
   Result<T> result = co_await with_timeout(options_.request_timeout, what, std::move(all));
+  if (!result && result.error().code == ErrorCode::deadline_exceeded &&
+      !progress.stopped_at.empty()) {
+    result.error().message += ": " + progress.stopped_at;
+  }
   if (!result && progress.last && env_.loop.now() >= progress.deadline) {
     result.error().message += " (attempt " + std::to_string(progress.attempt) +
                               "; before that: " + progress.last->message + ")";
@@ -85,6 +91,10 @@ Task<Result<T>> Exchange::attempts(
     Outcome<T> outcome = co_await (this->*attempt)(call);
     if (outcome) {
       co_return *std::move(outcome);
+    }
+    if (const Error& error = outcome.error().error;
+        error.code == ErrorCode::cancelled && error.message != cancelled().message) {
+      progress->stopped_at = error.message;
     }
     const std::optional<Duration> wait =
         retry_delay(outcome.error(), call->read(), progress->attempt, limits, env_.random);
@@ -105,7 +115,10 @@ Task<Exchange::Outcome<net::Response>> Exchange::open_once(std::shared_ptr<const
   metrics_.answered(call->method, response ? response->status : 0, env_.loop.now() - begin);
   if (!response) {
     Error error = co_await as_seen_here(std::move(response).error());
-    co_return std::unexpected(Failure{std::move(error).with_context(call->what())});
+    if (error.code != ErrorCode::cancelled) {
+      error = std::move(error).with_context(call->what());
+    }
+    co_return std::unexpected(Failure{std::move(error)});
   }
   note_warnings(response->headers);
   if (is_success(*call, response->status)) {
@@ -113,13 +126,15 @@ Task<Exchange::Outcome<net::Response>> Exchange::open_once(std::shared_ptr<const
   }
   const int status = response->status;
   const std::optional<Duration> wait = retry_after(response->headers);
+  const std::string remark(response->headers.get(kRemarkHeader).value_or(""));
   // A body that breaks off says less, but the status is known.
   Result<std::string> body = co_await net::read_all(std::move(response->body), kErrorBytesMax);
   const TaskContext& context = co_await current_context();
   if (!body && context.stop.stop_requested()) {
     co_return std::unexpected(Failure{cancelled()});
   }
-  Error error = error_of_answer(call->what(), status, body ? *body : std::string());
+  Error error = with_remark(error_of_answer(call->what(), status, body ? *body : std::string()),
+                            status, remark);
   if (wait) {
     error.retry_after = std::chrono::ceil<std::chrono::milliseconds>(*wait);
   }
