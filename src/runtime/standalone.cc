@@ -20,6 +20,9 @@ int run_standalone(const StandaloneOptions& options, const std::function<void(Ma
     log.error("no cluster to talk to", {{"error", config.error()}});
     return 1;
   }
+  for (const std::string& warning : config->warnings) {
+    log.warn("kubeconfig", {{"warning", warning}});
+  }
   auto connection = kube::connect(env, *config);
   if (!connection) {
     log.error("cannot connect", {{"error", connection.error()}});

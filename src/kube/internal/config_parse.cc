@@ -3,7 +3,9 @@
 #include "kube/internal/config_text.h"
 #include "kube/kubeconfig.h"
 
+#include <algorithm>
 #include <cstddef>
+#include <iterator>
 #include <unordered_map>
 
 namespace codeflare::kube {
@@ -17,6 +19,9 @@ constexpr std::string_view kExecExtension = "client.authentication.k8s.io/exec";
 ClusterEntry read_cluster(const ConfigReader& reader) {
   ClusterEntry cluster;
   cluster.place = reader.place();
+  reader.expect_only({"server", "certificate-authority", "certificate-authority-data",
+                      "insecure-skip-tls-verify", "tls-server-name", "proxy-url",
+                      "disable-compression", "extensions"});
   cluster.server = reader.string("server");
   cluster.certificate_authority = reader.string("certificate-authority");
   cluster.certificate_authority_data = reader.string("certificate-authority-data");
@@ -35,6 +40,8 @@ ClusterEntry read_cluster(const ConfigReader& reader) {
 
 ExecPlugin read_exec(const ConfigReader& reader) {
   ExecPlugin exec;
+  reader.expect_only({"apiVersion", "command", "args", "env", "installHint", "provideClusterInfo",
+                      "interactiveMode"});
   exec.api_version = reader.string("apiVersion");
   exec.command = reader.string("command");
   exec.args = reader.strings("args");
@@ -50,6 +57,9 @@ ExecPlugin read_exec(const ConfigReader& reader) {
 UserEntry read_user(const ConfigReader& reader) {
   UserEntry user;
   user.place = reader.place();
+  reader.expect_only({"client-certificate", "client-certificate-data", "client-key",
+                      "client-key-data", "token", "tokenFile", "username", "password", "exec",
+                      "auth-provider", "as", "as-uid", "as-groups", "as-user-extra", "extensions"});
   user.client_certificate = reader.string("client-certificate");
   user.client_certificate_data = reader.string("client-certificate-data");
   user.client_key = reader.string("client-key");
@@ -72,6 +82,7 @@ UserEntry read_user(const ConfigReader& reader) {
 ContextEntry read_context(const ConfigReader& reader) {
   ContextEntry context;
   context.place = reader.place();
+  reader.expect_only({"cluster", "user", "namespace", "extensions"});
   context.cluster = reader.string("cluster");
   context.user = reader.string("user");
   context.ns = reader.string("namespace");
@@ -85,6 +96,7 @@ std::vector<Entry> read_entries(const ConfigReader& root, const std::string& lis
   std::vector<Entry> entries;
   std::unordered_map<std::string, std::size_t> seen;
   for (const ConfigReader& item : root.mappings(list, "name and " + body)) {
+    item.expect_only({"name", body});
     std::string name = item.string("name");
     if (name.empty()) {
       item.report("name", "expected the name of this entry, found nothing");
@@ -102,6 +114,8 @@ std::vector<Entry> read_entries(const ConfigReader& root, const std::string& lis
 }
 
 void check_type(const ConfigReader& root) {
+  root.expect_only({"apiVersion", "kind", "clusters", "users", "contexts", "current-context",
+                    "preferences", "extensions"});
   std::string version = root.string("apiVersion");
   if (!version.empty() && version != "v1") {
     root.report("apiVersion", "expected v1, found " + internal::quoted(version));
@@ -138,7 +152,7 @@ void resolve_paths(Kubeconfig& config, const std::string& file) {
 Result<Kubeconfig> parse_kubeconfig(std::string_view text, const std::string& path) {
   Kubeconfig config;
   TRY_ASSIGN(json::Document document, internal::parse_config_text(text, path, &config.warnings));
-  ConfigReader::State state{path, std::nullopt};
+  ConfigReader::State state{path, std::nullopt, {}};
   ConfigReader root(state, &document.root, "", "clusters, users and contexts");
   check_type(root);
   config.clusters = read_entries<ClusterEntry>(root, "clusters", "cluster", read_cluster);
@@ -148,6 +162,7 @@ Result<Kubeconfig> parse_kubeconfig(std::string_view text, const std::string& pa
   if (state.error) {
     return fail(*std::move(state.error));
   }
+  std::ranges::move(state.warnings, std::back_inserter(config.warnings));
   config.current_context_file = config.current_context.empty() ? "" : path;
   config.files.push_back(path);
   resolve_paths(config, path);

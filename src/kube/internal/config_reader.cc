@@ -28,6 +28,15 @@ std::string_view name_of(json::Kind kind) {
   return "something else";
 }
 
+// Whether a key may be shown: `{token:abc}` is a key too, without value and with a secret in it.
+bool looks_like_field(const json::Member& member) {
+  constexpr std::size_t kNameBytesMax = 40;
+  return !member.value.is_null() && member.key.size() <= kNameBytesMax &&
+         std::ranges::all_of(member.key, [](char c) {
+           return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' || c == '_';
+         });
+}
+
 }  // namespace
 
 std::string quoted(std::string_view text) {
@@ -86,6 +95,26 @@ std::string ConfigReader::path_of(std::string_view key) const {
 void ConfigReader::report(std::string_view key, std::string_view what) const {
   if (!state_->error) {
     state_->error = place().error(key, what);
+  }
+}
+
+void ConfigReader::expect_only(std::initializer_list<std::string_view> known) const {
+  if (value_ == nullptr) {
+    return;
+  }
+  std::string names;
+  for (std::string_view name : known) {
+    names += (names.empty() ? "" : ", ") + std::string(name);
+  }
+  for (const json::Member& member : value_->members()) {
+    if (std::ranges::find(known, member.key) != known.end()) {
+      continue;
+    }
+    bool shown = looks_like_field(member);
+    std::string what = shown ? "is no field of a kubeconfig and is ignored"
+                             : "has a field with a strange name, which is ignored";
+    state_->warnings.push_back(
+        place().error(shown ? member.key : "", what + "; expected one of: " + names).message);
   }
 }
 

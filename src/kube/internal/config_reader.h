@@ -4,6 +4,7 @@
 #include "json/value.h"
 #include "kube/kubeconfig.h"
 
+#include <initializer_list>
 #include <map>
 #include <optional>
 #include <string>
@@ -25,6 +26,7 @@ class ConfigReader {
   struct State {
     std::string file;
     std::optional<Error> error;  // the first
+    std::vector<std::string> warnings{};
   };
 
   // `value` may be null (absent): every field is then absent. Anything but a mapping is an error.
@@ -43,6 +45,8 @@ class ConfigReader {
   std::string path_of(std::string_view key) const;
   ConfigPlace place() const { return {state_->file, path_}; }
   void report(std::string_view key, std::string_view what) const;
+  // Warns of every other field: it is probably misspelt or stands at the wrong place.
+  void expect_only(std::initializer_list<std::string_view> known) const;
 
  private:
   void expected(const std::string& path, std::string_view what, const json::Value& found) const;
