@@ -9,6 +9,7 @@
 #include "examples/hello_controller/hello.h"
 #include "kube/testing/scripted_service.h"
 #include "net/sim_link.h"
+#include "tests/sim/fault_mix.h"
 #include "tests/sim/sim_main.h"
 
 #include <chrono>
@@ -107,26 +108,10 @@ class World {
   };
 
   std::uint64_t pick(std::uint64_t bound) { return env_.random.below(bound); }
-  Duration up_to(Duration longest) {
-    return Duration(
-        static_cast<Duration::rep>(pick(static_cast<std::uint64_t>(longest.count()) + 1)));
-  }
+  Duration up_to(Duration longest) { return sim::up_to(env_.random, longest); }
 
   net::LinkFaults faults() {
-    auto chance = [this](double most) { return env_.random.fraction() * most; };
-    net::LinkFaults faults;
-    faults.refused = chance(0.1);
-    faults.lost_request = chance(0.03);
-    faults.lost_reply = chance(0.05);
-    faults.conflict = chance(0.1);
-    faults.throttled = chance(0.1);
-    faults.internal = chance(0.1);
-    faults.unavailable = chance(0.1);
-    faults.cut_stream = chance(0.5);
-    faults.silent_stream = chance(0.1);
-    faults.delay_max = up_to(milliseconds(200));
-    faults.loss_noticed_after = seconds(1) + up_to(seconds(20));
-    return faults;
+    return fault_mix(env_.random, {.lost_request = 0.03, .cut_stream = 0.5, .silent_stream = 0.1});
   }
 
   Task<void> story() {

@@ -9,6 +9,7 @@
 #include "kube/testing/scripted_service.h"
 #include "kube/watcher.h"
 #include "net/sim_link.h"
+#include "tests/sim/fault_mix.h"
 #include "tests/sim/sim_main.h"
 #include "tests/sim/watch_check.h"
 
@@ -88,10 +89,7 @@ class World {
 
   // A number below `bound` from the seed.
   std::uint64_t pick(std::uint64_t bound) { return env_.random.below(bound); }
-  Duration up_to(Duration longest) {
-    return Duration(
-        static_cast<Duration::rep>(pick(static_cast<std::uint64_t>(longest.count()) + 1)));
-  }
+  Duration up_to(Duration longest) { return sim::up_to(env_.random, longest); }
 
   ScriptedOptions server_options() {
     ScriptedOptions options;
@@ -104,24 +102,8 @@ class World {
     return options;
   }
 
-  // Each seed has its own mix, from a good network to a miserable one.
   net::LinkFaults faults() {
-    auto chance = [this](double most) { return env_.random.fraction() * most; };
-    net::LinkFaults faults;
-    faults.refused = chance(0.1);
-    faults.lost_request = chance(0.05);
-    faults.lost_reply = chance(0.05);
-    faults.conflict = chance(0.1);
-    faults.throttled = chance(0.1);
-    faults.internal = chance(0.1);
-    faults.unavailable = chance(0.1);
-    faults.cut_stream = chance(0.7);
-    faults.silent_stream = chance(0.2);
-    faults.delay_max = up_to(milliseconds(200));
-    faults.piece_delay_max = up_to(milliseconds(100));
-    faults.loss_noticed_after = seconds(1) + up_to(seconds(20));
-    faults.pieces_before_fault_max = 1 + pick(40);
-    return faults;
+    return fault_mix(env_.random, {.piece_delay = milliseconds(100), .pieces_before_fault = 40});
   }
 
   Task<void> story() {
