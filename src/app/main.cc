@@ -5,21 +5,27 @@
 #include <CLI/Formatter.hpp>
 
 #include <cstdio>
+#include <string>
 
 namespace {
 
 // What scripts may rely on: 0 done, 1 failed, 2 the command line itself was wrong.
 constexpr int kUsageError = 2;
+constexpr const char* kVersion = "codeflare " CODEFLARE_VERSION;
 
 }  // namespace
 
 int main(int argc, char** argv) {
   CLI::App app("codeflare: AI work on Kubernetes, queued, placed as a whole and explained");
   app.name("codeflare");
-  app.set_version_flag("--version", "codeflare " CODEFLARE_VERSION);
+  app.set_version_flag("--version", kVersion);
   app.require_subcommand(0, 1);
   codeflare::Role role;
   codeflare::add_apiserver_role(app, role);
+  app.add_subcommand("help", "Print this help message and exit");
+  const CLI::App* version = app.add_subcommand("version", "Print the version and exit");
+  // Taken now: afterwards it would be the help of the sub-command that was given.
+  const std::string help_text = app.help();
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -28,6 +34,10 @@ int main(int argc, char** argv) {
   if (role) {
     return role();
   }
-  std::fputs(app.help().c_str(), stdout);
+  if (*version) {
+    std::puts(kVersion);
+    return 0;
+  }
+  std::fputs(help_text.c_str(), stdout);
   return 0;
 }
