@@ -34,6 +34,9 @@ Task<Error> as_seen_here(Error error) {
 
 // The answer to a write came, but not whole: it happened, and nobody can say how it ended.
 Error broken_answer(const Call& call, Error error) {
+  if (error.code == ErrorCode::cancelled) {
+    return error;
+  }
   if (!call.read() && error.code == ErrorCode::unavailable) {
     error.code = ErrorCode::deadline_exceeded;
   }
