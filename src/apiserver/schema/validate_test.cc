@@ -58,6 +58,9 @@ TEST(Validate, bounds_of_numbers) {
             "v: Invalid value: -2: v in body should be greater than or equal to 0");
   EXPECT_EQ(complaints(node, "10"), "v: Invalid value: 10: v in body should be less than 10");
   EXPECT_EQ(complaints(node, "3"), "v: Invalid value: 3: v in body should be a multiple of 2");
+  const Checks huge{.minimum = -1e300, .maximum = 1e300};
+  const Node wide{.shape = Shape::integer, .checks = &huge};
+  EXPECT_EQ(complaints(wide, "9223372036854775807"), "");
   const Checks fraction{.minimum = 0.5};
   const Node number{.shape = Shape::number, .checks = &fraction};
   EXPECT_EQ(complaints(number, "0.25"),

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace codeflare::apiserver::schema::internal {
 namespace {
@@ -64,6 +65,16 @@ constexpr double kIntegerMax = 9007199254740991.0;
 bool is_integral(double value) {
   return std::isfinite(value) && std::abs(value) <= kIntegerMax &&
          std::abs(value - std::round(value)) < 1e-9 * std::max(1.0, std::abs(value));
+}
+
+// The integer part, as far as 64 bits go.
+std::int64_t whole_part(double value) {
+  constexpr double kLimit = 9223372036854775808.0;
+  if (value >= kLimit) {
+    return std::numeric_limits<std::int64_t>::max();
+  }
+  return value > -kLimit ? static_cast<std::int64_t>(value)
+                         : std::numeric_limits<std::int64_t>::min();
 }
 
 std::string_view actual_type(const json::Value& value) {
@@ -224,7 +235,7 @@ class ValueChecker {
     FieldErrors errors;
     // Bounds are compared as integers when the value is one, and shown accordingly.
     auto bound_text = [&](double bound) {
-      return integer ? std::to_string(static_cast<std::int64_t>(bound)) : show_double(bound);
+      return integer ? std::to_string(whole_part(bound)) : show_double(bound);
     };
     auto complain = [&](std::string_view words, double bound) {
       errors.invalid(path, show(value), in_body(path, words) + bound_text(bound));
@@ -237,9 +248,9 @@ class ValueChecker {
       complain("should be a multiple of ", *checks.multiple_of);
     }
     auto compare = [&](double bound) {
-      return integer ? (*integer < static_cast<std::int64_t>(bound)   ? -1
-                        : *integer > static_cast<std::int64_t>(bound) ? 1
-                                                                      : 0)
+      return integer ? (*integer < whole_part(bound)   ? -1
+                        : *integer > whole_part(bound) ? 1
+                                                       : 0)
                      : (number < bound   ? -1
                         : number > bound ? 1
                                          : 0);
@@ -266,7 +277,7 @@ class ValueChecker {
 
   static bool is_multiple(std::optional<std::int64_t> integer, double number, double factor) {
     if (integer) {
-      auto whole = static_cast<std::int64_t>(factor);
+      auto whole = whole_part(factor);
       return whole > 0 && *integer % whole == 0;
     }
     return factor > 0 && is_integral(factor < 1 ? 1 / factor * number : number / factor);
