@@ -29,6 +29,7 @@ Atom atom_of(const Node& node, const Value& value) {
     case Shape::list:
       return Atom::list;
     case Shape::any:
+    case Shape::int_or_string:  // so loosely is it published
       return value.is_array()                       ? Atom::list
              : value.is_object() || value.is_null() ? Atom::map
                                                     : Atom::scalar;
@@ -54,7 +55,7 @@ bool is_named_field(const Node& node, std::string_view name) {
 }
 
 const Node* member_node(const Node& node, std::string_view name) {
-  if (node.shape == Shape::any) {
+  if (node.shape == Shape::any || node.shape == Shape::int_or_string) {
     return node.atomic ? &kUntyped : &kDeduced;
   }
   if (node.shape == Shape::structure) {

@@ -212,7 +212,7 @@ func (c *chooser) changeList(list []interface{}, odds int) []interface{} {
 	if len(list) > 0 && c.one(odds) {
 		copied := decode(must(json.Marshal(map[string]interface{}{"v": list[c.Intn(len(list))]})))["v"]
 		if m, ok := copied.(map[string]interface{}); ok {
-			for key := range m {
+			for _, key := range keysOf(m) {
 				if text, ok := m[key].(string); ok && kept[key] && !c.one(4) {
 					m[key] = text + "x"
 				}

@@ -3,7 +3,8 @@
 //	{"group":"apps","version":"v1","kind":"Deployment","operation":"Apply","manager":"a","subresource":"","force":false,
 //	 "now":"2020-01-01T00:00:03Z","reset":["status"],"live":{...},"sent":{...},"result":{...}}
 //
-// or "error" instead of "result"; no "live" for a creation. The same seed gives the same steps.
+// or "error" instead of "result"; no "live" for a creation. The same seed gives the same steps (several errors of one step may come in
+// another order).
 package main
 
 import (
