@@ -42,6 +42,9 @@ net::Peer own_identity() {
 }
 
 Result<std::unique_ptr<Log>> open_log(Env env, const ApiServer::Options& options) {
+  if (options.open_log) {
+    return options.open_log();
+  }
   if (options.durability == Durability::memory) {
     return open_memory_log();
   }
@@ -66,6 +69,26 @@ Result<StaticTokens> read_tokens(Env env, const std::string& path, const Logger&
 
 Task<Result<net::Response>> answer_document(std::string_view type, std::string text) {
   co_return net::make_response(200, type, Bytes::from(std::move(text)));
+}
+
+// What must be there before anybody can be answered.
+struct Foundation {
+  std::unique_ptr<Pki> pki;
+  StaticTokens tokens;
+};
+
+Task<Result<Foundation>> lay_foundation(Env env, const ApiServer::Options& options, Logger logger,
+                                        Store& store) {
+  CO_TRY_ASSIGN(std::unique_ptr<Pki> pki,
+                co_await Pki::open(env,
+                                   {.directory = join_path(options.data_directory, "pki"),
+                                    .names = options.certificate_names},
+                                   logger));
+  CO_TRY_ASSIGN(StaticTokens tokens, co_await run_blocking(env, [&] {
+                  return read_tokens(env, options.token_file, logger);
+                }));
+  CO_TRY(co_await reconcile_bootstrap_objects(env, store));
+  co_return Foundation{std::move(pki), std::move(tokens)};
 }
 
 }  // namespace
@@ -178,17 +201,16 @@ Task<Result<std::unique_ptr<ApiServer>>> ApiServer::start(Env env, Options optio
                 co_await run_blocking(env, [&] { return open_log(env, options); }));
   CO_TRY_ASSIGN(std::unique_ptr<Store> store,
                 co_await Store::open(env, std::move(log), {}, logger, metrics));
-  CO_TRY_ASSIGN(std::unique_ptr<Pki> pki,
-                co_await Pki::open(env,
-                                   {.directory = join_path(options.data_directory, "pki"),
-                                    .names = options.certificate_names},
-                                   logger));
-  CO_TRY_ASSIGN(StaticTokens tokens, co_await run_blocking(env, [&] {
-                  return read_tokens(env, options.token_file, logger);
-                }));
-  CO_TRY(co_await reconcile_bootstrap_objects(env, *store));
+  if (options.on_open) {
+    options.on_open(*store);
+  }
+  Result<Foundation> laid = co_await lay_foundation(env, options, logger, *store);
+  if (!laid) {
+    co_await store->close();
+    co_return fail(std::move(laid).error());
+  }
   auto parts = std::make_unique<Parts>(env, std::move(options), std::move(logger), std::move(store),
-                                       std::move(pki), std::move(tokens), metrics);
+                                       std::move(laid->pki), std::move(laid->tokens), metrics);
   std::unique_ptr<ApiServer> server(new ApiServer(std::move(parts)));
   server->parts_->tasks.spawn(server->parts_->rbac.run());
   Result<void> bootstrapped = co_await server->parts_->housekeeping->bootstrap();

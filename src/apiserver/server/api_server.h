@@ -9,6 +9,7 @@
 #include "net/http.h"
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -16,6 +17,8 @@
 namespace codeflare::apiserver {
 
 class ConnectHandler;
+class Log;
+class Store;
 
 enum class Durability : std::uint8_t {
   full,     // nothing acknowledged is ever lost
@@ -39,6 +42,10 @@ class ApiServer {
     std::string token_file{};
     std::size_t in_flight_max = 600;
     ConnectHandler* connect = nullptr;
+    // For tests and simulations: another log than the one in the data directory, and a look at the
+    // store as it came from the log, before anybody writes. It lives until stop() has ended.
+    std::function<Result<std::unique_ptr<Log>>()> open_log{};
+    std::function<void(Store&)> on_open{};
   };
 
   // Opens the store and is able to answer in process. The metrics outlive the server.

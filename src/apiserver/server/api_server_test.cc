@@ -1,5 +1,6 @@
 #include "apiserver/server/api_server.h"
 
+#include "apiserver/store/memory_log.h"
 #include "base/async/sleep.h"
 #include "base/env/sim_env.h"
 #include "base/log_capture.h"
@@ -96,6 +97,21 @@ class ServerWorld {
     co_return answer;
   }
 };
+
+TEST(ApiServer, a_disk_that_is_full_at_the_first_start_is_an_error_and_room_heals_it) {
+  SimEnv sim;
+  MetricsRegistry metrics;
+  auto disk = std::make_shared<MemoryDisk>();
+  const ApiServer::Options options{.data_directory = "/data",
+                                   .open_log = [&] { return open_memory_log(disk); }};
+  disk->fail_appends({.error = resource_exhausted("no room")});
+  const auto refused = *run(sim.env().loop, ApiServer::start(sim.env(), options, {}, metrics));
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_TRUE(refused.error().message.contains("no room")) << refused.error().to_string();
+  const auto started = *run(sim.env().loop, ApiServer::start(sim.env(), options, {}, metrics));
+  ASSERT_TRUE(started.has_value()) << started.error().to_string();
+  EXPECT_TRUE(run(sim.env().loop, (*started)->stop({})));
+}
 
 constexpr std::string_view kMaps = "/api/v1/namespaces/default/configmaps";
 
