@@ -57,7 +57,9 @@ class Hello final : public StoryReconciler<Observed, Desired> {
                                     .type = kConfigMaps,
                                     .key = greeting.key(),
                                     .body = body,
-                                    .why = "the greeting is missing or says something else"});
+                                    .why = "the greeting is missing or says something else",
+                                    // Whoever wrote something else there is overruled.
+                                    .write = {.force = true}});
     }
     if (greeting.string_at({"status", "message"}) != desired.text) {
       body = R"({"status":{"message":)";
