@@ -164,7 +164,7 @@ Result<void> TokenRequest::bind(const Call& call, const Value& ref,
     TRY_ASSIGN(std::string_view node_name, json::unquote(slices[1], arena));
     if (account != call.info.name) {
       return fail(wrong_request("cannot bind token for serviceaccount " + quote(call.info.name) +
-                              " to pod running with different serviceaccount name."));
+                                " to pod running with different serviceaccount name."));
     }
     if (!node_name.empty()) {
       ObjectPtr node = store_.get(nodes_, "", node_name);
@@ -179,7 +179,7 @@ Result<void> TokenRequest::bind(const Call& call, const Value& ref,
     request.secret = ref_to(*bound);
   } else {
     return fail(wrong_request("cannot bind token to object of type " + std::string(version) +
-                            ", Kind=" + kind));
+                              ", Kind=" + kind));
   }
   std::string_view uid = ref.string_or_empty("uid");
   if (!uid.empty() && uid != bound->uid()) {
