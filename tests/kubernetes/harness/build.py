@@ -21,6 +21,8 @@ from harness import HarnessError
 HERE = Path(__file__).resolve().parent.parent
 GO_AT_LEAST = (1, 25)
 KUBERNETES_VERSION = "v1.34.4"
+# Sets of another Kubernetes than that.
+SET_VERSIONS = {"kubectl-1.35": "v1.35.4"}
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,7 @@ PROGRAMS = {
         Program("kubectl", "core", "k8s.io/kubernetes/cmd/kubectl"),
         Program("kube-controller-manager", "core", "k8s.io/kubernetes/cmd/kube-controller-manager"),
         Program("kube-scheduler", "core", "k8s.io/kubernetes/cmd/kube-scheduler"),
+        Program("kubectl-1.35", "kubectl-1.35", "k8s.io/kubernetes/cmd/kubectl"),
         Program("kwok", "kwok", "sigs.k8s.io/kwok/cmd/kwok"),
         Program("informer", "informer", "./cmd/informer"),
         Program("load", "informer", "./cmd/load"),
@@ -60,10 +63,11 @@ def cache_root():
     return Path(base).absolute() / "kubernetes"
 
 
-def linker_flags():
+def linker_flags(name):
     """Without these a Kubernetes program calls itself v0.0.0-master, and clients that look at the version refuse it."""
-    major, minor = KUBERNETES_VERSION[1:].split(".")[:2]
-    stamp = {"gitVersion": KUBERNETES_VERSION, "gitMajor": major, "gitMinor": minor, "gitTreeState": "clean"}
+    version = SET_VERSIONS.get(name, KUBERNETES_VERSION)
+    major, minor = version[1:].split(".")[:2]
+    stamp = {"gitVersion": version, "gitMajor": major, "gitMinor": minor, "gitTreeState": "clean"}
     packages = ("k8s.io/component-base/version", "k8s.io/client-go/pkg/version")
     return " ".join(["-s -w"] + [f"-X {p}.{name}={value}" for p in packages for name, value in stamp.items()])
 
@@ -93,7 +97,7 @@ def go_version():
 
 def set_hash(name, version):
     digest = hashlib.sha256()
-    digest.update(f"{version}\n{linker_flags()}\n".encode())
+    digest.update(f"{version}\n{linker_flags(name)}\n".encode())
     for path in sorted((HERE / name).rglob("*")):
         if path.is_file() and (path.suffix == ".go" or path.name in ("go.mod", "go.sum")):
             digest.update(f"{path.relative_to(HERE)}\n".encode())
@@ -139,7 +143,7 @@ def compile_program(program, target):
     began = time.monotonic()
     partial = target.with_name(f".{target.name}.{os.getpid()}")
     command = ["go", "build", "-p", str(os.cpu_count() or 2), "-trimpath", "-buildvcs=false"]
-    command += ["-ldflags", linker_flags(), "-o", str(partial), program.package]
+    command += ["-ldflags", linker_flags(program.set), "-o", str(partial), program.package]
     try:
         result = subprocess.run(command, cwd=HERE / program.set, env=go_environment(), stdout=sys.stderr)
         if result.returncode != 0:
