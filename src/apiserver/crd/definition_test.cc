@@ -80,7 +80,8 @@ TEST(Definition, becomes_a_resource_with_all_its_versions) {
   EXPECT_EQ(resource->versions[0].subresources.size(), 2u);
   EXPECT_EQ(resource->versions[0].selectable_fields[0].name, "spec.color");
   EXPECT_EQ(resource->versions[0].printer->columns()[1].name, "Size");
-  EXPECT_EQ(resource->versions[1].deprecation_warning, "example.com/v1beta1 Widget is deprecated");
+  EXPECT_EQ(resource->versions[1].deprecation_warning,
+            "example.com/v1beta1 Widget is deprecated; use example.com/v1 Widget");
   EXPECT_EQ(resource->versions[1].printer->columns()[1].name, "Age");
 }
 

@@ -51,8 +51,8 @@ void read_subresources(const json::Value& version, const std::string& kind, Serv
   }
 }
 
-ServedVersion read_version(const json::Value& version, const std::string& group,
-                           const std::string& kind, const schema::CompiledSchema* schema) {
+ServedVersion read_version(const json::Value& version, const std::string& kind,
+                           const schema::CompiledSchema* schema) {
   ServedVersion served{.version = text_at(version, "name"),
                        .schema = schema == nullptr ? nullptr : &schema->root(),
                        .printer = make_column_printer(version.find("additionalPrinterColumns")),
@@ -60,9 +60,6 @@ ServedVersion read_version(const json::Value& version, const std::string& group,
                        .deprecated = true_at(version, "deprecated")};
   if (served.deprecated) {
     served.deprecation_warning = text_at(version, "deprecationWarning");
-    if (served.deprecation_warning.empty()) {
-      served.deprecation_warning = group + "/" + served.version + " " + kind + " is deprecated";
-    }
   }
   read_subresources(version, kind, served);
   if (const json::Value* fields = version.find("selectableFields")) {
@@ -73,6 +70,24 @@ ServedVersion read_version(const json::Value& version, const std::string& group,
     }
   }
   return served;
+}
+
+// Versions come in order of preference: the first good one before the deprecated one is named.
+void say_deprecated(Resource& resource) {
+  auto full_name = [&](const ServedVersion& version) {
+    return resource.group + "/" + version.version + " " + resource.kind;
+  };
+  const ServedVersion* better = nullptr;
+  for (ServedVersion& version : resource.versions) {
+    if (version.deprecated && version.deprecation_warning.empty()) {
+      version.deprecation_warning = full_name(version) + " is deprecated";
+      if (better != nullptr) {
+        version.deprecation_warning += "; use " + full_name(*better);
+      }
+    } else if (better == nullptr && version.served && !version.deprecated) {
+      better = &version;
+    }
+  }
 }
 
 }  // namespace
@@ -107,13 +122,14 @@ std::shared_ptr<const Resource> make_resource(const json::Value& definition,
   const json::Value* versions = spec->find("versions");
   for (std::size_t i = 0; versions != nullptr && i < versions->size(); ++i) {
     const json::Value& version = versions->items()[i];
-    resource->versions.push_back(read_version(version, resource->group, resource->kind,
-                                              i < schemas.size() ? schemas[i].get() : nullptr));
+    resource->versions.push_back(
+        read_version(version, resource->kind, i < schemas.size() ? schemas[i].get() : nullptr));
     if (true_at(version, "storage")) {
       storage = text_at(version, "name");
     }
   }
   std::ranges::sort(resource->versions, version_precedes, &ServedVersion::version);
+  say_deprecated(*resource);
   auto at = std::ranges::find(resource->versions, storage, &ServedVersion::version);
   if (at == resource->versions.end()) {
     return nullptr;
