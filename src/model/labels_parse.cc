@@ -162,7 +162,8 @@ class Parser {
   Result<std::vector<std::string>> parse_values() {
     const Token open = take();
     if (open.kind != TokenKind::open) {
-      return fail(unexpected(open, "'('"));
+      // Upstream writes no comma here.
+      return fail(invalid_argument("found '" + std::string(open.text) + "' expected: '('"));
     }
     std::set<std::string, std::less<>> values;
     while (true) {

@@ -52,7 +52,7 @@ TEST(Selector, bad_text_is_refused_in_the_words_of_kubernetes) {
   EXPECT_EQ(complaint("a=b c"), "found 'c', expected: ',' or 'end of string'");
   EXPECT_EQ(complaint("!"), "unable to parse requirement: found '', expected: identifier");
   EXPECT_EQ(complaint("!a=b"), "found '=', expected: ',' or 'end of string'");
-  EXPECT_EQ(complaint("a in b"), "unable to parse requirement: found 'b', expected: '('");
+  EXPECT_EQ(complaint("a in b"), "unable to parse requirement: found 'b' expected: '('");
   EXPECT_EQ(complaint("a in (b"), "unable to parse requirement: found '', expected: ',' or ')'");
   EXPECT_EQ(complaint("a>x"),
             "unable to parse requirement: values[0]: Invalid value: \"x\": for 'Gt', 'Lt' "

@@ -156,7 +156,8 @@ TEST(FieldValidation, strict_refuses_unknown_and_duplicate_fields) {
   Answer strict = world.post(kMaps + "?fieldValidation=Strict", body);
   EXPECT_EQ(strict.status, 400);
   EXPECT_EQ(strict.at("message"),
-            "strict decoding error: unknown field \"spec\", duplicate field \"data.k\"");
+            "ConfigMap in version \"v1\" cannot be handled as a ConfigMap: strict decoding error: "
+            "unknown field \"spec\", duplicate field \"data.k\"");
 }
 
 TEST(FieldValidation, warnings_are_the_default_and_ignore_is_silent) {

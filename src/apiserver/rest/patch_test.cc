@@ -41,6 +41,8 @@ TEST(Patch, a_json_test_that_fails_is_422_and_changes_nothing) {
       R"([{"op":"replace","path":"/data/k","value":"2"},{"op":"test","path":"/data/k","value":"x"}])");
   EXPECT_EQ(patched.status, 422);
   EXPECT_EQ(patched.at("reason"), "Invalid");
+  EXPECT_EQ(patched.at("message"),
+            "the server rejected our request due to an error in our request");
   EXPECT_EQ(world.get(kMaps + "/a").at("data.k"), "v");
 }
 
@@ -51,6 +53,20 @@ TEST(Patch, malformed_patches_are_400) {
   EXPECT_EQ(world.patch(kMaps + "/a", "json", "[{}]").status, 400);
   EXPECT_EQ(world.patch(kMaps + "/a", "merge", "[]").status, 400);
   EXPECT_EQ(world.patch(kMaps + "/a", "merge", "{").status, 400);
+}
+
+TEST(Patch, what_would_break_the_object_is_422_and_shows_it) {
+  ApiWorld world;
+  make(world);
+  Answer broken = world.patch(kMaps + "/a", "merge", R"({"data":[1]})");
+  EXPECT_EQ(broken.status, 422);
+  EXPECT_EQ(broken.at("details.causes.0.field"), "patch");
+  EXPECT_NE(broken.at("message").find(R"(\"data\":[1])"), std::string::npos) << broken.body;
+  EXPECT_NE(broken.at("message").find("json: cannot unmarshal array into"), std::string::npos);
+  Answer unknown = world.patch(kMaps + "/a?fieldValidation=Strict", "merge", R"({"spec":{}})");
+  EXPECT_EQ(unknown.status, 422);
+  EXPECT_NE(unknown.at("message").find(R"(strict decoding error: unknown field "spec")"),
+            std::string::npos);
 }
 
 TEST(Patch, too_many_operations_are_413) {
@@ -123,7 +139,7 @@ TEST(Patch, unknown_fields_follow_the_field_validation) {
   ApiWorld world;
   make(world);
   EXPECT_EQ(world.patch(kMaps + "/a?fieldValidation=Strict", "merge", R"({"spec":{}})").status,
-            400);
+            422);
   Answer warned = world.patch(kMaps + "/a", "merge", R"({"spec":{}})");
   EXPECT_EQ(warned.status, 200);
   EXPECT_TRUE(warned.headers.has("Warning"));

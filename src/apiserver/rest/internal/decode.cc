@@ -3,8 +3,10 @@
 #include "apiserver/proto/decode.h"
 #include "apiserver/rest/internal/errors.h"
 #include "apiserver/schema/builtin.h"
+#include "apiserver/schema/field_errors.h"
 #include "apiserver/schema/walk.h"
 #include "json/parse.h"
+#include "json/write.h"
 #include "json/yaml.h"
 #include "model/gvk.h"
 
@@ -50,11 +52,16 @@ Result<void> check_type(const Expected& expected, json::Arena& arena, json::Valu
   return {};
 }
 
-std::string cannot_be_handled(const Expected& expected, std::string_view why) {
+Error cannot_be_handled(const Expected& expected, const json::Value& object, std::string_view why) {
+  if (expected.patched) {
+    FieldErrors errors;
+    errors.invalid_text("patch", json::to_text(object), why);
+    return errors.to_error("", "", "");
+  }
   std::string message = expected.kind + " in version \"" +
                         model::parse_api_version(expected.api_version).version +
                         "\" cannot be handled as a " + expected.kind + ": ";
-  return message.append(why);
+  return bad_request(std::move(message.append(why)));
 }
 
 Result<void> check_shapes(const Expected& expected, const json::Value& object) {
@@ -69,12 +76,14 @@ Result<void> check_shapes(const Expected& expected, const json::Value& object) {
     }
   }
   if (!shapes) {
-    return fail(bad_request(cannot_be_handled(expected, shapes.error().message)));
+    return fail(cannot_be_handled(expected, object, shapes.error().message));
   }
   return {};
 }
 
-Result<void> report(std::vector<std::string> complaints, FieldValidation validation,
+// `sent` is the object with its unknown fields.
+Result<void> report(const Expected& expected, const json::Value& sent,
+                    std::vector<std::string> complaints, FieldValidation validation,
                     std::vector<std::string>& warnings) {
   if (complaints.empty()) {
     return {};
@@ -90,7 +99,7 @@ Result<void> report(std::vector<std::string> complaints, FieldValidation validat
   for (const std::string& complaint : complaints) {
     message.append(message.empty() ? "strict decoding error: " : ", ").append(complaint);
   }
-  return fail(bad_request(std::move(message)));
+  return fail(cannot_be_handled(expected, sent, message));
 }
 
 }  // namespace
@@ -156,6 +165,10 @@ Result<void> check_sent_object(const Expected& expected, json::Arena& arena, jso
   TRY(check_shapes(expected, object));
   std::vector<std::string> unknown;
   const bool tell = validation != FieldValidation::ignore;
+  // Only a refused patch shows what it would have made.
+  const json::Value sent = expected.patched && validation == FieldValidation::strict
+                               ? object.clone(arena)
+                               : json::Value();
   if (expected.schema != nullptr) {
     schema::prune(*expected.schema, object, tell ? &unknown : nullptr);
   }
@@ -174,7 +187,7 @@ Result<void> check_sent_object(const Expected& expected, json::Arena& arena, jso
     for (const std::string& path : duplicates) {
       complaints.push_back("duplicate field \"" + path + "\"");
     }
-    TRY(report(std::move(complaints), validation, warnings));
+    TRY(report(expected, sent, std::move(complaints), validation, warnings));
   }
   return {};
 }

@@ -27,6 +27,7 @@ struct Expected {
   std::string kind;
   const schema::Node* schema = nullptr;
   bool custom = false;
+  bool patched = false;  // what is wrong is the fault of a patch: 422, not 400
 };
 Expected expected_of(const Call& call);
 

@@ -168,11 +168,10 @@ Error body_too_large_message(std::string_view message) {
       failure(413, "RequestEntityTooLarge", "Request entity too large: " + std::string(message)));
 }
 
-Error unprocessable(std::string message) {
+Error unprocessable() {
   model::Status status =
       failure(422, "Invalid", "the server rejected our request due to an error in our request");
-  status.details.emplace().causes.push_back(
-      {.reason = "UnexpectedServerResponse", .message = std::move(message)});
+  status.details.emplace();
   return model::to_error(std::move(status));
 }
 

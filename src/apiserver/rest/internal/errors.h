@@ -33,7 +33,7 @@ Error version_too_large(std::uint64_t asked, std::uint64_t current);
 Error body_too_large(std::size_t limit);
 Error body_too_large_message(std::string_view message);
 // 422 without fields, as failed JSON patches get it.
-Error unprocessable(std::string message);
+Error unprocessable();
 // 501: the server knows what is meant and has nobody to do it.
 Error not_implemented(std::string message);
 

@@ -28,7 +28,7 @@ Error patch_failed(const Error& error, PatchType type) {
   }
   switch (error.code) {
     case ErrorCode::failed_precondition:
-      return unprocessable(error.message);
+      return unprocessable();
     case ErrorCode::too_large:
       return type == PatchType::json ? body_too_large_message(
                                            "the allowed maximum operations or size of a JSON patch "
@@ -99,7 +99,7 @@ Result<json::Value> patched(PatchType type, const schema::Node* node, json::Aren
       return fail(patch_failed(result.error(), type));
     }
     if (!result->root.is_object()) {
-      return fail(unprocessable("the patch leaves no object"));
+      return fail(unprocessable());
     }
     return result->root.clone(arena);
   }
@@ -133,7 +133,9 @@ Task<Result<net::Response>> patch_live(Call& call, PatchType type, const json::V
       TRY(convert(*call.resource, arena, current, call.api_version()));
     }
     TRY_ASSIGN(json::Value object, patched(type, call.version->schema, arena, current, patch));
-    TRY(check_object(expected_of(call), arena, object, validation, duplicates, call.warnings));
+    Expected expected = expected_of(call);
+    expected.patched = true;
+    TRY(check_object(expected, arena, object, validation, duplicates, call.warnings));
     TRY(convert(*call.resource, arena, object, call.resource->storage_api_version()));
     return object;
   };

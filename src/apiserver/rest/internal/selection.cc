@@ -29,7 +29,7 @@ Result<Selection> Selection::parse(const RequestInfo& info, const Resource& reso
   Result<model::Selector> labels =
       model::Selector::parse(info.query.get("labelSelector").value_or(""));
   if (!labels) {
-    return fail(bad_request("unable to parse requirement: " + labels.error().message));
+    return fail(bad_request(labels.error().message));
   }
   selection.labels_ = *std::move(labels);
   Result<model::FieldSelector> fields =
