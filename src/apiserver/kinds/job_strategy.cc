@@ -100,17 +100,23 @@ void set_if_absent(json::Arena& arena, json::Value& map, std::string_view key,
   }
 }
 
+// A job without labels shows those of its pods. Upstream fills them in when it reads what it
+// stored, so those that were generated are among them.
+void label_like_pods(json::Arena& arena, json::Value& job) {
+  const json::Value& labels = object_at(job, {"spec", "template", "metadata", "labels"});
+  json::Value& metadata = make_object(arena, job, "metadata");
+  if (labels.size() > 0 && object_at(metadata, "labels").size() == 0) {
+    metadata.set(arena, "labels", labels.clone(arena));
+  }
+}
+
 class JobStrategy final : public Strategy {
  public:
   void set_defaults(WriteContext& context, json::Value& job) const override {
     json::Arena& arena = context.arena;
     json::Value& spec = make_object(arena, job, "spec");
     default_job_spec(arena, spec);
-    const json::Value& labels = object_at(spec, {"template", "metadata", "labels"});
-    json::Value& metadata = make_object(arena, job, "metadata");
-    if (labels.size() > 0 && object_at(metadata, "labels").size() == 0) {
-      metadata.set(arena, "labels", labels.clone(arena));
-    }
+    label_like_pods(arena, job);
   }
 
   void prepare_create(WriteContext& context, json::Value& job) const override {
@@ -131,6 +137,7 @@ class JobStrategy final : public Strategy {
     set_if_absent(arena, labels, kControllerUid, uid);
     json::Value& selector = make_object(arena, spec, "selector");
     set_if_absent(arena, make_object(arena, selector, "matchLabels"), kControllerUid, uid);
+    label_like_pods(arena, job);
   }
 
   void validate(WriteContext& context, const json::Value& job, FieldErrors& errors) const override {

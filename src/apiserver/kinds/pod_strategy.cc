@@ -4,6 +4,8 @@
 #include "json/write.h"
 
 #include <algorithm>
+#include <span>
+#include <utility>
 
 namespace codeflare::apiserver {
 
@@ -99,11 +101,30 @@ void validate_deadline_update(const json::Value& spec, const json::Value& old,
   }
 }
 
+// Old clients know one address of a pod, new ones a list: both are told, and the one counts when
+// they differ.
+void settle_addresses(json::Arena& arena, json::Value& status) {
+  const std::string_view one = text_at(status, "podIP");
+  const std::span<const json::Value> all = items_at(std::as_const(status), "podIPs");
+  if (!one.empty() && (all.empty() || text_at(all[0], "ip") != one)) {
+    json::Value address = json::Value::object();
+    address.set_static(arena, "ip", json::Value::string(arena, one));
+    json::Value list = json::Value::array();
+    list.push_back(arena, address);
+    status.set_static(arena, "podIPs", list);
+  } else if (one.empty() && !all.empty()) {
+    status.set_static(arena, "podIP", json::Value::string(arena, text_at(all[0], "ip")));
+  }
+}
+
 class PodStrategy final : public Strategy {
  public:
   void set_defaults(WriteContext& context, json::Value& pod) const override {
     json::Value& spec = make_object(context.arena, pod, "spec");
     default_pod_spec(context.arena, spec);
+    if (json::Value* status = pod.find("status"); status != nullptr && status->is_object()) {
+      settle_addresses(context.arena, *status);
+    }
     default_boolean(context.arena, spec, "enableServiceLinks", true);
     for (std::string_view list : {"containers", "initContainers"}) {
       for (json::Value& container : items_at(spec, list)) {

@@ -125,7 +125,12 @@ class RoleBindingStrategy final : public Strategy {
   void validate_update(WriteContext&, const json::Value& binding, const json::Value& old,
                        FieldErrors& errors) const override {
     if (!same(binding.find("roleRef"), old.find("roleRef"))) {
-      errors.invalid("roleRef", show(object_at(binding, "roleRef")), "cannot change roleRef");
+      const json::Value& role = object_at(binding, "roleRef");
+      errors.invalid("roleRef",
+                     "{\"APIGroup\":" + quote(text_at(role, "apiGroup")) +
+                         ",\"Kind\":" + quote(text_at(role, "kind")) +
+                         ",\"Name\":" + quote(text_at(role, "name")) + "}",
+                     "cannot change roleRef");
     }
   }
 

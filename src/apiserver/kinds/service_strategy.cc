@@ -215,8 +215,7 @@ class ServiceStrategy final : public Strategy {
     }
     const std::string_view before = text_at(old_spec, "clusterIP");
     if (!before.empty() && text_at(spec, "clusterIP") != before) {
-      errors.invalid("spec.clusterIPs[0]",
-                     show(json::Value::string_view_of(text_at(spec, "clusterIP"))),
+      errors.invalid("spec.clusterIPs[0]", "[" + quote(text_at(spec, "clusterIP")) + "]",
                      "may not change once set");
     }
   }

@@ -159,6 +159,7 @@ const std::map<Key, Maker>& special() {
       {{"apps", "daemonsets"}, make_daemon_set_strategy},
       {{"batch", "jobs"}, make_job_strategy},
       {{"batch", "cronjobs"}, make_cron_job_strategy},
+      {{"certificates.k8s.io", "certificatesigningrequests"}, make_certificate_request_strategy},
       {{"scheduling.k8s.io", "priorityclasses"}, make_priority_class_strategy},
       {{"rbac.authorization.k8s.io", "roles"}, [] { return make_role_strategy(false); }},
       {{"rbac.authorization.k8s.io", "clusterroles"}, [] { return make_role_strategy(true); }},

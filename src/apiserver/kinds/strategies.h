@@ -13,6 +13,7 @@ std::shared_ptr<const Strategy> builtin_strategy(std::string_view group, std::st
 std::shared_ptr<const Strategy> make_pod_strategy();
 std::shared_ptr<const Strategy> make_service_strategy();
 std::shared_ptr<const Strategy> make_job_strategy();
+std::shared_ptr<const Strategy> make_certificate_request_strategy();
 std::shared_ptr<const Strategy> make_cron_job_strategy();
 std::shared_ptr<const Strategy> make_deployment_strategy();
 std::shared_ptr<const Strategy> make_replica_set_strategy();

@@ -2,6 +2,7 @@
 
 #include "apiserver/kinds/edit.h"
 #include "apiserver/kinds/pod_spec.h"
+#include "apiserver/request/user.h"
 #include "base/base64.h"
 #include "json/parse.h"
 #include "json/write.h"
@@ -172,12 +173,28 @@ TEST(PodStrategy, gives_grace_only_to_pods_that_run) {
   EXPECT_EQ(grace(R"({"spec":{"nodeName":"n"},"status":{"phase":"Failed"}})", 30), 0);
 }
 
+TEST(PodStrategy, tells_its_address_in_both_ways) {
+  const auto addresses = [](std::string status) {
+    Trial pod("", "pods", R"({"spec":{},"status":)" + std::move(status) + "}");
+    pod.strategy->set_defaults(pod.context, pod.document.root);
+    return pod.at({"status", "podIP"}) + " " + pod.at({"status", "podIPs"});
+  };
+  EXPECT_EQ(addresses(R"({"podIP":"10.0.0.1"})"), R"("10.0.0.1" [{"ip":"10.0.0.1"}])");
+  EXPECT_EQ(addresses(R"({"podIPs":[{"ip":"10.0.0.1"},{"ip":"::1"}]})"),
+            R"("10.0.0.1" [{"ip":"10.0.0.1"},{"ip":"::1"}])");
+  EXPECT_EQ(addresses(R"({"podIP":"10.0.0.2","podIPs":[{"ip":"10.0.0.1"}]})"),
+            R"("10.0.0.2" [{"ip":"10.0.0.2"}])");
+  EXPECT_EQ(addresses("{}"), "absent absent");
+}
+
 TEST(JobStrategy, selects_its_pods_by_its_own_identity) {
   Trial job("batch", "jobs", R"({"metadata":{"name":"j","uid":"u-1"},"spec":{"template":{"spec":{
       "restartPolicy":"Never","containers":[{"name":"c","image":"x:1"}]}}}})");
   job.create();
   EXPECT_EQ(job.at({"spec", "selector"}),
             R"({"matchLabels":{"batch.kubernetes.io/controller-uid":"u-1"}})");
+  EXPECT_EQ(job.at({"metadata", "labels"}), job.at({"spec", "template", "metadata", "labels"}));
+  EXPECT_EQ(job.at({"metadata", "labels", "job-name"}), "\"j\"");
   EXPECT_EQ(job.at({"spec", "backoffLimit"}), "6");
   EXPECT_EQ(job.at({"spec", "completions"}), "1");
   EXPECT_EQ(job.complaints(), Lines{});
@@ -237,6 +254,38 @@ TEST(StatefulSetStrategy, lets_pods_mount_what_its_claims_will_provide) {
   ASSERT_EQ(changed.complaints_against(set.document.root).size(), 1u);
 }
 
+TEST(DaemonSetStrategy, counts_the_changes_of_its_template) {
+  constexpr std::string_view kSet = R"({"metadata":{"name":"d","annotations":{
+      "deprecated.daemonset.template.generation":"9"}},"spec":{"minReadySeconds":1,"template":{
+      "spec":{"containers":[{"name":"c","image":"x:1"}]}}}})";
+  Trial set("apps", "daemonsets", kSet);
+  set.create();
+  const auto count = [](Trial& of) {
+    return of.at({"metadata", "annotations", "deprecated.daemonset.template.generation"});
+  };
+  EXPECT_EQ(count(set), "\"1\"");
+  std::string text = json::to_text(set.document.root);
+  Trial patient("apps", "daemonsets", text.replace(text.find("onds\":1"), 7, "onds\":2"));
+  patient.strategy->prepare_update(patient.context, patient.document.root, set.document.root);
+  EXPECT_EQ(count(patient), "\"1\"");
+  Trial newer("apps", "daemonsets", text.replace(text.find("x:1"), 3, "x:2"));
+  newer.strategy->prepare_update(newer.context, newer.document.root, patient.document.root);
+  EXPECT_EQ(count(newer), "\"2\"");
+}
+
+TEST(CertificateRequestStrategy, says_who_asked_and_never_changes) {
+  Trial request("certificates.k8s.io", "certificatesigningrequests",
+                R"({"spec":{"request":"x","username":"somebody","groups":["system:masters"]}})");
+  const User user{.name = "jane", .groups = {"devs"}, .extra = {{"scope", {"a", "b"}}}};
+  request.context.user = &user;
+  request.create();
+  EXPECT_EQ(request.at({"spec"}),
+            R"({"request":"x","username":"jane","groups":["devs"],"extra":{"scope":["a","b"]}})");
+  Trial changed("certificates.k8s.io", "certificatesigningrequests", R"({"spec":{"request":"y"}})");
+  changed.strategy->prepare_update(changed.context, changed.document.root, request.document.root);
+  EXPECT_EQ(changed.at({"spec", "request"}), "\"x\"");
+}
+
 TEST(ServiceStrategy, fills_in_ports_and_policies) {
   Trial service("", "services", R"({"spec":{"ports":[{"port":80}]}})");
   service.create();
@@ -256,7 +305,7 @@ TEST(ServiceStrategy, keeps_the_address_that_was_given) {
   EXPECT_EQ(silent.at({"spec", "clusterIP"}), "\"10.96.0.7\"");
   Trial other("", "services", R"({"spec":{"ports":[{"port":81}],"clusterIP":"10.96.0.8"}})");
   EXPECT_EQ(other.complaints_against(old.document.root),
-            Lines{"spec.clusterIPs[0]: Invalid value: \"10.96.0.8\": may not change once set"});
+            Lines{"spec.clusterIPs[0]: Invalid value: [\"10.96.0.8\"]: may not change once set"});
 }
 
 TEST(SecretStrategy, turns_plain_text_into_data) {
@@ -301,7 +350,10 @@ TEST(RoleBindingStrategy, never_changes_its_role) {
   EXPECT_EQ(old.complaints(), Lines{});
   Trial changed("rbac.authorization.k8s.io", "rolebindings",
                 R"({"roleRef":{"kind":"Role","name":"b"}})");
-  ASSERT_EQ(changed.complaints_against(old.document.root).size(), 1u);
+  changed.strategy->set_defaults(changed.context, changed.document.root);
+  EXPECT_EQ(changed.complaints_against(old.document.root),
+            Lines{"roleRef: Invalid value: {\"APIGroup\":\"rbac.authorization.k8s.io\",\"Kind\":"
+                  "\"Role\",\"Name\":\"b\"}: cannot change roleRef"});
   EXPECT_TRUE(changed.strategy->check_name("system:x", false).empty());
   EXPECT_FALSE(changed.strategy->check_name("a/b", false).empty());
 }

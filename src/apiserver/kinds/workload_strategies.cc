@@ -328,8 +328,24 @@ class StatefulSetStrategy final : public Strategy {
   }
 };
 
+constexpr std::string_view kTemplateGeneration = "deprecated.daemonset.template.generation";
+
 class DaemonSetStrategy final : public Strategy {
  public:
+  void prepare_create(WriteContext& context, json::Value& object) const override {
+    set_template_generation(context.arena, object, 1);
+  }
+  void prepare_update(WriteContext& context, json::Value& object,
+                      const json::Value& old) const override {
+    const std::string_view text =
+        text_at(object_at(old, {"metadata", "annotations"}), kTemplateGeneration);
+    std::int64_t number = 1;
+    std::from_chars(text.data(), text.data() + text.size(), number);
+    const bool changed =
+        context.subresource.empty() &&
+        !same(object_at(object, "spec").find("template"), object_at(old, "spec").find("template"));
+    set_template_generation(context.arena, object, number + (changed ? 1 : 0));
+  }
   void set_defaults(WriteContext& context, json::Value& object) const override {
     json::Arena& arena = context.arena;
     json::Value& spec = make_object(arena, object, "spec");
@@ -358,6 +374,14 @@ class DaemonSetStrategy final : public Strategy {
     if (context.subresource.empty()) {
       validate_immutable(object_at(object, "spec"), object_at(old, "spec"), "selector", errors);
     }
+  }
+
+ private:
+  static void set_template_generation(json::Arena& arena, json::Value& object,
+                                      std::int64_t number) {
+    json::Value& annotations =
+        make_object(arena, make_object(arena, object, "metadata"), "annotations");
+    annotations.set(arena, kTemplateGeneration, json::Value::string(arena, std::to_string(number)));
   }
 };
 
