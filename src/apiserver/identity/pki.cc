@@ -200,7 +200,7 @@ Result<bool> Pki::Impl::renew_authority() {
   TRY_ASSIGN(authority,
              internal::make_certificate(spec, authority_key.get(), {.key = authority_key.get()}));
   authority_pem = internal::certificate_to_pem(authority.get());
-  pending.push_back({path("ca.crt"), Secret(authority_pem), {.mode = 0644, .atomic = false}});
+  pending.push_back({path("ca.crt"), Secret(authority_pem), {.mode = 0644}});
   return true;
 }
 
