@@ -107,6 +107,16 @@ TEST(Eviction, deletes_the_pod) {
   EXPECT_EQ(world.get(kPods + "/p").status, 404);
 }
 
+TEST(Eviction, of_old_clients_is_in_v1beta1) {
+  ApiWorld world;
+  make_pod(world, "p");
+  Answer evicted =
+      world.post(kPods + "/p/eviction",
+                 R"({"apiVersion":"policy/v1beta1","kind":"Eviction","metadata":{"name":"p"}})");
+  EXPECT_EQ(evicted.status, 201) << evicted.body;
+  EXPECT_EQ(world.get(kPods + "/p").status, 404);
+}
+
 TEST(Eviction, a_spent_disruption_budget_is_429) {
   ApiWorld world;
   make_pod(world, "p", R"({"app":"x"})");

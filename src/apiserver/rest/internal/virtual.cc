@@ -25,6 +25,15 @@ Expected expected_body(const Call& call) {
           .custom = false};
 }
 
+// kubectl before 1.22 evicts in policy/v1beta1, whose fields are the same; upstream takes both.
+void accept_old_eviction(json::Document& document) {
+  json::Value* version = document.root.find("apiVersion");
+  if (version != nullptr && document.root.string_or_empty("kind") == "Eviction" &&
+      document.root.string_or_empty("apiVersion") == "policy/v1beta1") {
+    *version = json::Value::string_view_of("policy/v1");
+  }
+}
+
 }  // namespace
 
 Task<Result<net::Response>> handle_virtual(Call& call, VirtualResource& handler) {
@@ -38,6 +47,7 @@ Task<Result<net::Response>> handle_virtual(Call& call, VirtualResource& handler)
   } else {
     document.root = json::Value::object();
   }
+  accept_old_eviction(document);
   CO_TRY(check_object(expected_body(call), document.arena, document.root, options.field_validation,
                       duplicates, call.warnings));
   VirtualResource::Call inner{.user = call.user,
