@@ -268,6 +268,12 @@ class World {
       store_ = nullptr;
       counts_["failed starts"] += 1;
       say("server did not start: " + started.error().to_string());
+      if (started.error().code == ErrorCode::data_loss) {
+        // No later start can heal that; the rest of the story is told on a new disk.
+        violations_.push_back("lost on disk: " + started.error().message);
+        disk_ = std::make_shared<MemoryDisk>();
+        continue;
+      }
       disk_->crash();
       (void)co_await sleep_for(up_to(seconds(5)));
     }
