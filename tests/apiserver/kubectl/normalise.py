@@ -11,6 +11,8 @@ MASKS = [
     (r"(?m)^([EWI])\d{4} \d\d:\d\d:\d\d\.\d+\s+\d+ ([\w.]+):\d+\]", r"\1 \2]"),
     (r'(resourceVersion\\?"?: ?)\\?"\d+\\?"', r"\1RV"),
     (r"\bResource ?[vV]ersion: +\d+", "Resource Version: RV"),
+    # Entries are in the order of their times, and whether two share a second is chance.
+    (r'\\"managedFields\\":\[[^\]]*\]', r'\\"managedFields\\":[FIELDS]'),
     (r"-----BEGIN ([A-Z ]+)-----[^-]*-----END \1-----", r"PEM \1"),
     (r"LS0tLS1CRUdJTi[A-Za-z0-9+/=]*", "PEM"),
     (r"eyJ[\w-]+\.eyJ[\w-]+\.[\w-]+", "TOKEN"),
