@@ -1,10 +1,10 @@
 #include "apiserver/crd/column_printer.h"
 
 #include "apiserver/crd/json_path.h"
+#include "apiserver/registry/human_duration.h"
 #include "apiserver/schema/field_errors.h"
 #include "base/time.h"
 
-#include <algorithm>
 #include <cmath>
 #include <optional>
 
@@ -12,46 +12,6 @@ namespace codeflare::apiserver {
 namespace {
 
 constexpr std::string_view kNameDescription = "Name must be unique within a namespace.";
-
-std::string with_rest(std::int64_t whole, std::string_view unit, std::int64_t rest,
-                      std::string_view rest_unit) {
-  std::string text = std::to_string(whole) + std::string(unit);
-  return rest == 0 ? text : text + std::to_string(rest) + std::string(rest_unit);
-}
-
-// Two units at most, and fewer the older it is.
-std::string human_duration(Duration duration) {
-  auto seconds = std::chrono::duration_cast<std::chrono::seconds>(duration).count();
-  if (seconds < -1) {
-    return "<invalid>";
-  }
-  std::int64_t minutes = seconds / 60;
-  std::int64_t hours = minutes / 60;
-  std::int64_t days = hours / 24;
-  if (seconds < 120) {
-    return std::to_string(std::max<std::int64_t>(seconds, 0)) + "s";
-  }
-  if (minutes < 10) {
-    return with_rest(minutes, "m", seconds % 60, "s");
-  }
-  if (minutes < 180) {
-    return std::to_string(minutes) + "m";
-  }
-  if (hours < 8) {
-    return with_rest(hours, "h", minutes % 60, "m");
-  }
-  if (hours < 48) {
-    return std::to_string(hours) + "h";
-  }
-  if (days < 8) {
-    return with_rest(days, "d", hours % 24, "h");
-  }
-  if (days < 2 * 365) {
-    return std::to_string(days) + "d";
-  }
-  return days < 8 * 365 ? with_rest(days / 365, "y", days % 365, "d")
-                        : std::to_string(days / 365) + "y";
-}
 
 class ColumnPrinter final : public TablePrinter {
  public:

@@ -1,6 +1,7 @@
 #include "apiserver/kinds/printers.h"
 
 #include "apiserver/kinds/testing/printed.h"
+#include "apiserver/registry/human_duration.h"
 #include "apiserver/schema/builtin.h"
 
 #include <gtest/gtest.h>

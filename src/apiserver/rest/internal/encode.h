@@ -56,8 +56,7 @@ std::string table_head(const Output& output, const TableHead& head);
 Result<std::string> table_row(const Output& output, const Bytes& text, WallTime now);
 inline constexpr std::string_view kTableEnd = "]}\n";
 
-// "5s", "3m20s", "7d23h": ages as kubectl prints them.
-std::string human_duration(Duration duration);
+// "5s", "3m20s", "7d23h": as kubectl prints it.
 std::string age_of(const json::Value& object, WallTime now);
 
 }  // namespace codeflare::apiserver::internal

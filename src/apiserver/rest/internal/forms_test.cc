@@ -1,3 +1,4 @@
+#include "apiserver/registry/human_duration.h"
 #include "apiserver/rest/internal/encode.h"
 #include "apiserver/rest/internal/list_options.h"
 #include "apiserver/rest/internal/negotiate.h"

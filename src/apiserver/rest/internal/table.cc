@@ -1,3 +1,4 @@
+#include "apiserver/registry/human_duration.h"
 #include "apiserver/rest/internal/encode.h"
 #include "json/parse.h"
 #include "json/write.h"
@@ -42,50 +43,6 @@ void write_columns(json::Writer& writer, const std::vector<Column>& columns) {
 }
 
 }  // namespace
-
-std::string human_duration(Duration duration) {
-  using std::to_string;
-  const std::int64_t seconds = duration / std::chrono::seconds(1);
-  if (seconds < -1) {
-    return "<invalid>";
-  }
-  if (seconds < 0) {
-    return "0s";
-  }
-  if (seconds < 60 * 2) {
-    return to_string(seconds) + "s";
-  }
-  auto two = [](std::int64_t big, const char* big_unit, std::int64_t small,
-                const char* small_unit) {
-    std::string out = to_string(big) + big_unit;
-    return small == 0 ? out : out + to_string(small) + small_unit;
-  };
-  const std::int64_t minutes = seconds / 60;
-  if (minutes < 10) {
-    return two(minutes, "m", seconds % 60, "s");
-  }
-  if (minutes < 60 * 3) {
-    return to_string(minutes) + "m";
-  }
-  const std::int64_t hours = minutes / 60;
-  if (hours < 8) {
-    return two(hours, "h", minutes % 60, "m");
-  }
-  if (hours < 48) {
-    return to_string(hours) + "h";
-  }
-  if (hours < 24 * 8) {
-    return two(hours / 24, "d", hours % 24, "h");
-  }
-  const std::int64_t days = hours / 24;
-  if (days < 365 * 2) {
-    return to_string(days) + "d";
-  }
-  if (days < 365 * 8) {
-    return two(days / 365, "y", days % 365, "d");
-  }
-  return to_string(days / 365) + "y";
-}
 
 std::string age_of(const json::Value& object, WallTime now) {
   const json::Value* created = object.get({"metadata", "creationTimestamp"});
