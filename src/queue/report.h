@@ -1,0 +1,43 @@
+#pragma once
+
+#include "base/result.h"
+#include "queue/queue.h"
+#include "sched/explanation.h"
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+// Explanations for people: the same words in the status, in events and in `codeflare explain`.
+namespace codeflare::queue {
+
+// "cpu: 12 asked, 3.5 free of 16 on 2 allowed nodes (the most on one: 2)".
+struct ReportLine {
+  std::string resource;
+  std::string requested, free, capacity, pod, best_node;  // as quantities
+  bool short_in_sum = false;
+};
+
+struct Report {
+  WrapperId id;
+  Standing standing;
+  std::int64_t position = 0;
+  std::vector<ReportLine> shortages;
+  std::vector<std::string> constraints;  // "taint dedicated=ml:NoSchedule keeps 3 nodes away"
+  std::vector<std::string> holders;      // who holds what it needs, largest first
+  std::vector<std::string> advice;       // what would start it now
+  std::optional<Time> estimated_start;
+  std::string estimate_note;  // how sure that is, or why there is none
+  bool never_fits = false;
+};
+
+Result<Report> explain(Queue& queue, std::string_view uid, Time now);
+
+// One sentence with the numbers, for the Queued condition.
+std::string sentence(const sched::Explanation& explanation);
+// CamelCase: InsufficientResources, Fragmented, NoNodeAllowed, InsufficientQuota, UnknownQuota,
+// Held, Reserved, Preempting.
+std::string_view reason_word(sched::Why why);
+
+}  // namespace codeflare::queue
