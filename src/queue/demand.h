@@ -18,7 +18,8 @@ namespace codeflare::queue {
 // One kind of pods of a gang.
 struct PodSetDemand {
   // For the core: what one pod reserves on its node (the larger of declared and template, with
-  // "pods": 1), what it charges to quota, and its constraints.
+  // "pods": 1), what it charges to quota (declared; with "pods": 1, and its limits as "limits.cpu"
+  // for ResourceQuotas), and its constraints.
   sched::PodSet pods;
   // Which item, and which pod template in it as a JSON pointer ("/spec/headGroupSpec/template");
   // empty when only custompodresources tell of it: then pods are matched by their requests.

@@ -11,7 +11,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -40,25 +39,34 @@ struct WrapperId {
   std::string uid;
   model::ObjectKey key;
   bool legacy = false;  // of mcad.ibm.com
+  friend bool operator==(const WrapperId&, const WrapperId&) = default;
 };
 
 // What the queue wants of an AppWrapper. Levels, not events: ask again at any time.
 struct Standing {
   enum class Kind : std::uint8_t {
     unknown,   // not (or no longer) in the queue
-    waiting,   // `reason` and `message` say for what
+    waiting,   // `reason` says for what
     started,   // it has its places: `plan`
-    stopping,  // take back what was created; `reason` and `message` say for whom
+    stopping,  // take back what was created, then withdrawn(); `reason` says why
   };
   Kind kind = Kind::unknown;
+  // Waiting: a word of report.h for the Queued condition. Stopping: Preempted, Suspended,
+  // PlaceLost, or Stopping when the caller decided. Started: empty, or PlaceLost while another
+  // scheduler may still find a place for the pods that lost theirs (`pods_lost`).
+  std::string reason{};
+  // Started and stopping: for whom or what; one clause. Waiting: empty, see Queue::sentence.
+  std::string message{};
+  sched::Why why = sched::Why::nothing;  // waiting
+  bool quota = false;                    // it waits for quota rather than for nodes
+  // Started and stopping: goes into status.plan as it is. It changes while started only when lost
+  // places were found anew; `changed` tells so, and the new one is to be written.
   std::vector<model::PlannedPlace> plan{};
-  sched::Why why = sched::Why::nothing;
-  bool quota = false;     // it waits for quota rather than for nodes
-  std::string reason{};   // CamelCase, for the Queued condition: "InsufficientResources"
-  std::string message{};  // one sentence with the numbers and what would help
+  std::optional<Time> since{};  // when it was started: plan.started
+  std::int64_t pods_lost = 0;   // planned pods whose node is gone
 };
 
-// Bind this pod there now; tell with pod events whether it happened.
+// Bind this pod there now; tell with pod events whether it happened, or with binding_failed().
 struct Binding {
   model::ObjectKey pod;
   std::string uid;
@@ -66,17 +74,24 @@ struct Binding {
 };
 
 struct StepOutcome {
-  std::vector<WrapperId> changed;  // their standing is another one now
+  // Their standing (kind, reason or plan) is another one than when last told here. Of many alike
+  // that wait for the same thing only the first in line is told of another reason; every one is
+  // told its first.
+  std::vector<WrapperId> changed;
   std::vector<Binding> bindings;
   std::optional<Time> wake_at;  // time alone may change a decision then
   bool more = false;            // step again soon
 };
 
+struct QueueState;
+
 // The queue of one cluster: API objects in, decisions out. It feeds the scheduling core and says
 // its answers in words. Pure and incremental: no I/O and no clock, so the controller, `explain`,
-// the simulator and tests all run this very code.
-//   queue.upsert_node(node); queue.upsert(wrapper, now); for (auto& id :
-//   queue.step(now).changed)...
+// the simulator and tests all run this very code. Objects may come in any order, but all that
+// exist must have been given before the first step: who is not known to hold anything is not
+// spared.
+//   queue.upsert_node(node); queue.upsert(wrapper, false, now);
+//   for (const WrapperId& id : queue.step(now).changed) act(queue.standing(id.uid));
 class Queue {
  public:
   explicit Queue(QueueOptions options = {});
@@ -89,53 +104,74 @@ class Queue {
   void remove_node(std::string_view name);
   // Pods of AppWrappers are known by their UID label, whichever is seen first.
   void upsert_pod(const model::Pod& pod);
+  // With an empty uid: whatever pod has this name.
   void remove_pod(const model::ObjectKey& key, std::string_view uid);
   void upsert_quota(const model::QuotaSubtree& subtree);
   void remove_quota(const model::ObjectKey& key);
   // spec.hard of a ResourceQuota without scopes; pods of others in the namespace count against it.
   void set_resource_quota(const model::ObjectKey& key, const model::ResourceList& hard);
   void remove_resource_quota(const model::ObjectKey& key);
-  // Nothing new starts while paused.
+  // No AppWrapper starts while paused; loose pods are still bound.
   void set_paused(bool paused);
+  bool paused() const;
 
   // --- AppWrappers ---
-  // First sight decides from the status: with a plan it holds its places (also over quota), work
-  // that MCAD dispatched is adopted, the rest waits. Later only priority, suspend and labels are
-  // taken over: what a known one holds changes by the calls below alone, because the caller's
-  // view may lag behind its own writes. Fails when it cannot be understood; it is not queued then.
+  // First sight decides from the status: with a plan it holds its places (also over quota; with
+  // canrun false it is stopping), work that MCAD dispatched is adopted, finished or deleted ones
+  // without a plan are not queued, the rest waits. Later only priority, suspend, the user, labels
+  // and deletion are taken over (a deleted one leaves the line, what it holds stays): what a
+  // known one holds changes by the calls below alone, because the caller's view may lag behind its
+  // own writes. Fails when it cannot be understood; it is not queued then.
   Result<void> upsert(const model::AppWrapper& wrapper, bool legacy, Time now);
-  // Its objects are being taken back: what it holds is about to be free.
+  // The caller begins to take its objects back, before its first write that says so: what it
+  // holds is about to be free, and it will not become `started` again without withdrawn().
   void stopping(std::string_view uid);
-  // They are gone, and its status says so: back in line from its old place.
+  // They are gone, and its status says so without a plan: back in line from its old place. Also for
+  // one that is `stopping` whose start never reached its status.
   void withdrawn(std::string_view uid, Time now);
-  // It holds nothing and wants nothing any more (finished, deleted, refused).
+  // It holds nothing and wants nothing any more (finished, refused, being deleted and cleaned up).
+  // Remembered: later upserts of this uid do nothing, as they may be older than what led to this.
   void remove(std::string_view uid);
+  // The object is gone from the API: remove(), and no memory of it.
+  void forget(std::string_view uid);
 
   // --- decisions ---
   StepOutcome step(Time now);
-  Standing standing(std::string_view uid, Time now) const;
-  const Demand* demand(std::string_view uid) const;  // null when unknown
+  // The Binding was refused: the pod goes back to its place in the plan (a loose one back in line)
+  // and is handed out again by a later step. The caller waits as long as it sees fit before.
+  void binding_failed(std::string_view pod_uid);
 
   // --- questions ---
+  // Cheap.
+  Standing standing(std::string_view uid) const;
+  // Why it waits: one sentence with numbers and what would help. Looks at every node, so ask when
+  // it is to be written or shown. For others than waiting ones the message of the standing.
+  std::string sentence(std::string_view uid, Time now) const;
+  const Demand* demand(std::string_view uid) const;  // null when unknown
   struct Unplanned {
     std::string pod;
     std::string node;
   };
   // Pods of it beyond the plan (autoscalers, surges): counted, and told in its status.
   std::vector<Unplanned> unplanned(std::string_view uid) const;
-  std::vector<WrapperId> line(Time now, std::size_t most) const;  // head first
-  std::optional<WrapperId> find(const model::ObjectKey& key) const;
+  std::vector<WrapperId> line(Time now, std::size_t most) const;  // head first, held ones left out
+  std::vector<WrapperId> known() const;  // all that wait or hold something, by name
+  // Every one of this name: more than one while an older one still holds something, or with two
+  // API groups. Those whose uid the API does not have any more are the caller's to forget().
+  std::vector<WrapperId> find_all(const model::ObjectKey& key) const;
+  std::optional<WrapperId> find(const model::ObjectKey& key) const;  // the one seen last
   // The status of a QuotaSubtree as it should be now.
   model::QuotaSubtreeStatus quota_status(const model::QuotaSubtree& subtree) const;
-  std::size_t waiting() const;
-  std::size_t running() const;
+  std::size_t waiting() const;  // AppWrappers
+  std::size_t running() const;  // those that hold something
   // For explanations beyond a sentence (report.h).
   sched::Core& core();
   std::optional<sched::GangId> gang(std::string_view uid) const;
+  // "team-a/train" or "pod team-a/x" for a gang of the core.
+  std::string name_of(sched::GangId gang) const;
 
  private:
-  struct State;
-  std::unique_ptr<State> state_;
+  std::unique_ptr<QueueState> state_;
 };
 
 }  // namespace codeflare::queue

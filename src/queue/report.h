@@ -1,6 +1,7 @@
 #pragma once
 
 #include "base/result.h"
+#include "json/value.h"
 #include "queue/queue.h"
 #include "sched/explanation.h"
 
@@ -33,11 +34,13 @@ struct Report {
 };
 
 Result<Report> explain(Queue& queue, std::string_view uid, Time now);
+json::Value to_json(json::Arena& arena, const Report& report);
 
 // One sentence with the numbers, for the Queued condition.
 std::string sentence(const sched::Explanation& explanation);
-// CamelCase: InsufficientResources, Fragmented, NoNodeAllowed, InsufficientQuota, UnknownQuota,
-// Held, Reserved, Preempting.
+// CamelCase: Evaluating (not tried yet), Held, InsufficientResources, Fragmented, NoNodeAllowed,
+// InsufficientQuota, UnknownQuota, Reserved, Preempting, Paused. The queue adds UserUnknown for
+// work that is held because nobody is recorded to have submitted it.
 std::string_view reason_word(sched::Why why);
 
 }  // namespace codeflare::queue
