@@ -198,4 +198,19 @@ struct ResourceTraits<AppWrapper> {
 
 inline constexpr std::string_view kLegacyAppWrapperGroup = "mcad.ibm.com";
 
+// The same object under the group that MCAD used before v1.34.1, for typed clients and informers.
+struct LegacyAppWrapper : AppWrapper {
+  friend bool operator==(const LegacyAppWrapper&, const LegacyAppWrapper&) = default;
+};
+
+template <>
+struct ResourceTraits<LegacyAppWrapper> {
+  static constexpr std::string_view group = kLegacyAppWrapperGroup;
+  static constexpr std::string_view version = "v1beta1";
+  static constexpr std::string_view api_version = "mcad.ibm.com/v1beta1";
+  static constexpr std::string_view kind = "AppWrapper";
+  static constexpr std::string_view plural = "appwrappers";
+  static constexpr bool namespaced = true;
+};
+
 }  // namespace codeflare::model

@@ -5,7 +5,7 @@
 #include "model/resource_list.h"
 #include "model/resources.h"
 
-#include <optional>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>

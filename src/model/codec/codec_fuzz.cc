@@ -1,6 +1,7 @@
 #include "base/check.h"
 #include "json/parse.h"
 #include "json/write.h"
+#include "model/codec/app_wrapper.h"
 #include "model/codec/apps.h"
 #include "model/codec/core.h"
 #include "model/codec/event.h"
@@ -8,6 +9,8 @@
 #include "model/codec/meta.h"
 #include "model/codec/node.h"
 #include "model/codec/pod.h"
+#include "model/codec/quota_subtree.h"
+#include "model/codec/ray_cluster.h"
 #include "model/codec/service.h"
 
 #include <cstddef>
@@ -52,5 +55,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   check<model::Secret>(document->root);
   check<model::StatefulSet>(document->root);
   check<model::Status>(document->root);
+  check<model::AppWrapper>(document->root);
+  check<model::QuotaSubtree>(document->root);
+  check<model::RayCluster>(document->root);
   return 0;
 }

@@ -5,6 +5,7 @@
 #include "json/parse.h"
 #include "json/write.h"
 
+#include <cmath>
 #include <limits>
 
 namespace codeflare::model::codec {
@@ -104,6 +105,24 @@ json::Value CodecOf<std::int64_t>::encode(json::Arena& arena, const void* member
 }
 bool CodecOf<std::int64_t>::empty(const void* member) {
   return as<std::int64_t>(member) == 0;
+}
+
+bool CodecOf<double>::decode(DecodeContext& context, const json::Value& value, void* member) {
+  if (!value.is_number()) {
+    return context.wrong_kind("a number", value);
+  }
+  const std::optional<double> number = value.to_double();
+  if (!number || !std::isfinite(*number)) {
+    return context.fail("expected a number that fits 64 bits of floating point");
+  }
+  as<double>(member) = *number;
+  return true;
+}
+json::Value CodecOf<double>::encode(json::Arena& arena, const void* member) {
+  return json::Value::real(arena, as<double>(member));
+}
+bool CodecOf<double>::empty(const void* member) {
+  return as<double>(member) == 0;
 }
 
 bool CodecOf<std::string>::decode(DecodeContext& context, const json::Value& value, void* member) {

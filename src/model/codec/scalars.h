@@ -25,6 +25,7 @@ namespace codeflare::model::codec {
 CODEFLARE_CODEC(bool);
 CODEFLARE_CODEC(std::int32_t);
 CODEFLARE_CODEC(std::int64_t);
+CODEFLARE_CODEC(double);  // finite; whole numbers are written without a fraction
 CODEFLARE_CODEC(std::string);
 CODEFLARE_CODEC(RawJson);
 CODEFLARE_CODEC(Binary);       // base64 text
