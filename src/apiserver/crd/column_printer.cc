@@ -1,8 +1,8 @@
 #include "apiserver/crd/column_printer.h"
 
 #include "apiserver/crd/json_path.h"
-#include "apiserver/registry/human_duration.h"
 #include "apiserver/schema/field_errors.h"
+#include "base/human_duration.h"
 #include "base/time.h"
 
 #include <cmath>

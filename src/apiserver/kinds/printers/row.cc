@@ -1,7 +1,7 @@
 #include "apiserver/kinds/printers/row.h"
 
 #include "apiserver/kinds/printers.h"
-#include "apiserver/registry/human_duration.h"
+#include "base/human_duration.h"
 #include "model/labels.h"
 #include "model/quantity.h"
 

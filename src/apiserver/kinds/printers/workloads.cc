@@ -1,6 +1,6 @@
 #include "apiserver/kinds/printers.h"
 #include "apiserver/kinds/printers/row.h"
-#include "apiserver/registry/human_duration.h"
+#include "base/human_duration.h"
 
 namespace codeflare::apiserver::printing {
 namespace {

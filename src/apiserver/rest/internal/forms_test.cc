@@ -1,4 +1,3 @@
-#include "apiserver/registry/human_duration.h"
 #include "apiserver/rest/internal/encode.h"
 #include "apiserver/rest/internal/list_options.h"
 #include "apiserver/rest/internal/negotiate.h"
@@ -7,24 +6,6 @@
 
 namespace codeflare::apiserver::internal {
 namespace {
-
-using std::chrono::hours;
-using std::chrono::minutes;
-using std::chrono::seconds;
-
-TEST(HumanDuration, is_rounded_as_kubectl_rounds_it) {
-  EXPECT_EQ(human_duration(seconds(0)), "0s");
-  EXPECT_EQ(human_duration(seconds(119)), "119s");
-  EXPECT_EQ(human_duration(seconds(121)), "2m1s");
-  EXPECT_EQ(human_duration(minutes(3)), "3m");
-  EXPECT_EQ(human_duration(minutes(179)), "179m");
-  EXPECT_EQ(human_duration(minutes(185)), "3h5m");
-  EXPECT_EQ(human_duration(hours(10)), "10h");
-  EXPECT_EQ(human_duration(hours(49)), "2d1h");
-  EXPECT_EQ(human_duration(hours(24 * 9)), "9d");
-  EXPECT_EQ(human_duration(hours(24 * 365 * 3)), "3y");
-  EXPECT_EQ(human_duration(seconds(-5)), "<invalid>");
-}
 
 TEST(Accept, clauses_come_by_quality_then_in_order) {
   std::vector<AcceptClause> clauses =

@@ -1,5 +1,5 @@
-#include "apiserver/registry/human_duration.h"
 #include "apiserver/rest/internal/encode.h"
+#include "base/human_duration.h"
 #include "json/parse.h"
 #include "json/write.h"
 

@@ -1,8 +1,8 @@
-#include "apiserver/registry/human_duration.h"
+#include "base/human_duration.h"
 
 #include <cstdint>
 
-namespace codeflare::apiserver {
+namespace codeflare {
 
 namespace {
 
@@ -50,4 +50,4 @@ std::string human_duration(Duration duration) {
   return two_units(days / 365, 'y', days < 8 * 365 ? days % 365 : 0, 'd');
 }
 
-}  // namespace codeflare::apiserver
+}  // namespace codeflare
