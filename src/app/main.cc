@@ -1,4 +1,5 @@
 #include "app/apiserver_role.h"
+#include "cli/verbs.h"
 
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
@@ -22,6 +23,7 @@ int main(int argc, char** argv) {
   app.require_subcommand(0, 1);
   codeflare::Role role;
   codeflare::add_apiserver_role(app, role);
+  codeflare::cli::add_verbs(app, role);
   app.add_subcommand("help", "Print this help message and exit");
   const CLI::App* version = app.add_subcommand("version", "Print the version and exit");
   // Taken now: afterwards it would be the help of the sub-command that was given.

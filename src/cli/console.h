@@ -1,0 +1,53 @@
+#pragma once
+
+#include "base/result.h"
+#include "base/time.h"
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace codeflare::cli {
+
+// What scripts may rely on.
+enum ExitCode : int { kDone = 0, kFailed = 1, kUsage = 2 };
+
+// Where a verb reads and writes: the process's own streams, or strings in tests.
+class Console {
+ public:
+  virtual ~Console() = default;
+  virtual void out(std::string_view text) = 0;
+  virtual void err(std::string_view text) = 0;
+  // All of standard input.
+  virtual Result<std::string> read_input(std::size_t bytes_max) = 0;
+
+  virtual bool out_is_terminal() const = 0;
+  virtual bool err_is_terminal() const = 0;
+  virtual bool in_is_terminal() const = 0;
+};
+
+std::unique_ptr<Console> process_console();
+
+// "error: ..." and the exit code for it.
+int report(Console& console, const Error& error);
+int report_usage(Console& console, std::string_view message);
+
+// One line on standard error that is written over while somebody waits, and gone afterwards. Where
+// standard error is no terminal nothing is shown.
+class ProgressLine {
+ public:
+  explicit ProgressLine(Console& console) : console_(console) {}
+  ~ProgressLine() { clear(); }
+  ProgressLine(const ProgressLine&) = delete;
+  ProgressLine& operator=(const ProgressLine&) = delete;
+
+  void show(std::string_view text);
+  void clear();
+
+ private:
+  Console& console_;
+  bool shown_ = false;
+};
+
+}  // namespace codeflare::cli

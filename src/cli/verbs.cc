@@ -1,0 +1,9 @@
+#include "cli/verbs.h"
+
+namespace codeflare::cli {
+
+void add_verbs(CLI::App& app, Chosen& chosen) {
+  add_simulate_verb(app, chosen);
+}
+
+}  // namespace codeflare::cli

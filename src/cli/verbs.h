@@ -1,0 +1,24 @@
+#pragma once
+
+#include <functional>
+
+namespace CLI {
+class App;
+}
+
+// The verbs of the command line, in groups. Each sets `chosen` when it was asked for; that returns
+// the exit code.
+namespace codeflare::cli {
+
+using Chosen = std::function<int()>;
+
+// Everything below.
+void add_verbs(CLI::App& app, Chosen& chosen);
+
+// create, delete, list, status, hold, release
+void add_object_verbs(CLI::App& app, Chosen& chosen);
+// queue, explain
+void add_queue_verbs(CLI::App& app, Chosen& chosen);
+void add_simulate_verb(CLI::App& app, Chosen& chosen);
+
+}  // namespace codeflare::cli
