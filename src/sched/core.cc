@@ -63,9 +63,9 @@ Result<void> Core::set_foreign(NodeId node, const Resources& usage) {
   return {};
 }
 
-std::vector<std::string> Core::set_quota_tree(const std::string& tree,
-                                              std::vector<QuotaNode> nodes) {
-  auto problems = state_->forest.set_tree(tree, nodes, state_->cluster.resources());
+std::vector<std::string> Core::set_quota_tree(const std::string& tree, std::vector<QuotaNode> nodes,
+                                              const std::string& only_ns) {
+  auto problems = state_->forest.set_tree(tree, nodes, only_ns, state_->cluster.resources());
   state_->cluster.sync_width();
   forest_changed(*state_);
   return problems;
@@ -74,6 +74,24 @@ std::vector<std::string> Core::set_quota_tree(const std::string& tree,
 void Core::remove_quota_tree(const std::string& tree) {
   state_->forest.remove_tree(tree);
   forest_changed(*state_);
+}
+
+Result<void> Core::set_quota_foreign(const std::string& tree, const std::string& node,
+                                     const Resources& usage) {
+  const Request amounts = state_->cluster.resources().observed(usage);
+  state_->cluster.sync_width();
+  return state_->forest.set_foreign(tree, node, amounts);
+}
+
+void Core::set_paused(bool paused) {
+  if (state_->paused == paused) return;
+  state_->paused = paused;
+  // Who was kept by the pause alone has no other alarm.
+  if (!paused) state_->stir = true;
+}
+
+bool Core::paused() const {
+  return state_->paused;
 }
 
 Result<GangId> Core::submit(GangSpec spec) {
@@ -121,18 +139,45 @@ Result<void> Core::set_held(GangId gang, bool held) {
   return {};
 }
 
+Result<void> Core::set_quota(GangId gang, std::vector<Designation> quota) {
+  TRY_ASSIGN(const Index index, checked(*state_, gang));
+  change_quota(*state_, index, std::move(quota));
+  return {};
+}
+
 Result<bool> Core::pod_bound(GangId gang, const std::string& pod, std::uint32_t pod_set,
-                             NodeId node, const Resources& requests) {
+                             NodeId node, const Resources& requests,
+                             const std::optional<Resources>& charge) {
   TRY_ASSIGN(const Index index, checked(*state_, gang));
   TRY_ASSIGN(const Index at, checked(*state_, node));
-  Request request = state_->cluster.resources().observed(requests);
+  ResourceTable& resources = state_->cluster.resources();
+  Request request = resources.observed(requests);
+  Request charged = charge ? resources.observed(*charge) : request;
   state_->cluster.sync_width();
-  return bind_pod(*state_, index, {pod, pod_set, at, std::move(request)});
+  return bind_pod(*state_, index, {pod, pod_set, at, std::move(request), std::move(charged)});
 }
 
 Result<void> Core::pod_ended(GangId gang, const std::string& pod, bool replaced) {
   TRY_ASSIGN(const Index index, checked(*state_, gang));
   return end_pod(*state_, index, pod, replaced);
+}
+
+Result<bool> Core::drop_place(GangId gang, std::uint32_t pod_set) {
+  TRY_ASSIGN(const Index index, checked(*state_, gang));
+  return sched::drop_place(*state_, index, pod_set);
+}
+
+Result<bool> Core::find_places(GangId gang, const std::vector<std::int64_t>& counts) {
+  TRY_ASSIGN(const Index index, checked(*state_, gang));
+  return sched::find_places(*state_, index, counts);
+}
+
+Result<void> Core::give_places(GangId gang, const Placement& placement) {
+  TRY_ASSIGN(const Index index, checked(*state_, gang));
+  for (const Slot& slot : placement) {
+    TRY(checked(*state_, slot.node));
+  }
+  return sched::give_places(*state_, index, placement);
 }
 
 StepResult Core::step(Time now, std::size_t admissions_max) {
@@ -141,14 +186,19 @@ StepResult Core::step(Time now, std::size_t admissions_max) {
   return result;
 }
 
-Result<Explanation> Core::explain(GangId gang, Time now) {
+Result<Explanation> Core::explain(GangId gang, Time now, Detail detail) {
   TRY_ASSIGN(const Index index, checked(*state_, gang));
-  return sched::explain(*state_, index, now);
+  return sched::explain(*state_, index, now, detail);
 }
 
 Result<Advice> Core::advise(GangId gang, Time now) {
   TRY_ASSIGN(const Index index, checked(*state_, gang));
   return sched::advise(*state_, index, now);
+}
+
+Result<std::vector<Holder>> Core::holders(GangId gang, Time now, std::size_t most) const {
+  TRY_ASSIGN(const Index index, checked(*state_, gang));
+  return sched::holders(*state_, index, now, most);
 }
 
 Result<Estimate> Core::estimate(GangId gang, Time now) const {
@@ -188,6 +238,16 @@ const std::string& Core::node_name(NodeId node) const {
   return index ? state_->cluster.nodes()[*index].name : kNobody;
 }
 
+std::vector<GangId> Core::residents(NodeId node) const {
+  std::vector<GangId> gangs;
+  const auto index = checked(*state_, node);
+  if (!index) return gangs;
+  for (const Resident& each : state_->cluster.nodes()[*index].residents) {
+    gangs.push_back(state_->gangs.id(each.gang));
+  }
+  return gangs;
+}
+
 Result<GangState> Core::state(GangId gang) const {
   TRY_ASSIGN(const Index index, checked(*state_, gang));
   return state_->gangs[index].state;
@@ -202,6 +262,17 @@ Result<Placement> Core::reserved(GangId gang) const {
   TRY_ASSIGN(const Index index, checked(*state_, gang));
   if (state_->gangs[index].run == kNone) return Placement{};
   return placement_of(*state_, state_->gangs.run_of(index));
+}
+
+Core::Held Core::held(GangId gang, std::uint32_t pod_set) const {
+  Held held;
+  const Index index = state_->gangs.checked(gang);
+  if (index == kNone || state_->gangs[index].run == kNone) return held;
+  const Run& run = state_->gangs.run_of(index);
+  for (const Place& place : run.places) held.reserved += place.pod_set == pod_set ? place.count : 0;
+  for (const BoundPod& pod : run.pods) held.bound += pod.pod_set == pod_set ? 1 : 0;
+  if (pod_set < run.unplaced.size()) held.unplaced = run.unplaced[pod_set];
+  return held;
 }
 
 Resources Core::free(NodeId node) const {

@@ -40,9 +40,17 @@ class Core {
   Result<void> set_foreign(NodeId node, const Resources& usage);
 
   // Replaces the tree; what runs is charged to it at once, even over its limits. Returns problems:
-  // duplicates, parents that do not exist, cycles; the nodes concerned cannot be charged.
-  std::vector<std::string> set_quota_tree(const std::string& tree, std::vector<QuotaNode> nodes);
+  // duplicates, parents that do not exist, cycles; the nodes concerned cannot be charged. With a
+  // namespace the tree concerns its gangs only.
+  std::vector<std::string> set_quota_tree(const std::string& tree, std::vector<QuotaNode> nodes,
+                                          const std::string& only_ns = {});
   void remove_quota_tree(const std::string& tree);
+  // What nobody's gangs use of the quota node, in sum. Parents are not charged.
+  Result<void> set_quota_foreign(const std::string& tree, const std::string& node,
+                                 const Resources& usage);
+  // While paused no gang starts, loose ones apart.
+  void set_paused(bool paused);
+  bool paused() const;
 
   // --- gangs ---
   Result<GangId> submit(GangSpec spec);
@@ -56,15 +64,25 @@ class Core {
   Result<void> requeue(GangId gang, Time now);
   Result<void> set_priority(GangId gang, std::int32_t priority);
   Result<void> set_held(GangId gang, bool held);
+  // It charges other quota nodes from now on; one that runs does so even over their limits.
+  Result<void> set_quota(GangId gang, std::vector<Designation> quota);
 
   // --- pods of running gangs ---
   // A pod got its node: what it really takes there replaces one reserved place of its pod set, one
-  // on that node if there is one. Pods beyond the plan are counted in addition. Returns whether it
-  // was planned.
+  // on that node if there is one. Pods beyond the plan are counted in addition. Quota is charged
+  // `charge`, or the requests without one. Returns whether it was planned.
   Result<bool> pod_bound(GangId gang, const std::string& pod, std::uint32_t pod_set, NodeId node,
-                         const Resources& requests);
+                         const Resources& requests,
+                         const std::optional<Resources>& charge = std::nullopt);
   // The pod is gone. With `replaced` its place on the node is reserved again for a successor.
   Result<void> pod_ended(GangId gang, const std::string& pod, bool replaced);
+  // One pod of the set will not come any more: gives up a place that none has taken yet, first
+  // one that lost its node. Returns whether there was one.
+  Result<bool> drop_place(GangId gang, std::uint32_t pod_set);
+  // Planned pods whose node is gone get places anew: where they fit, all of `counts` (by pod set)
+  // or none; or where told, over capacity if need be and no more than are without a place.
+  Result<bool> find_places(GangId gang, const std::vector<std::int64_t>& counts);
+  Result<void> give_places(GangId gang, const Placement& placement);
 
   // --- decisions ---
   // Decides all that can be decided now; at most `admissions_max` admissions, for short steps.
@@ -72,8 +90,11 @@ class Core {
 
   // --- questions ---
   // Reason and numbers. None of these changes a decision.
-  Result<Explanation> explain(GangId gang, Time now);
+  Result<Explanation> explain(GangId gang, Time now, Detail detail = Detail::full);
   Result<Advice> advise(GangId gang, Time now);
+  // Who holds what it is short of, on nodes that it may use or of the quota node without room; the
+  // largest first.
+  Result<std::vector<Holder>> holders(GangId gang, Time now, std::size_t most) const;
   // Replays expected ends through a copy of this core.
   Result<Estimate> estimate(GangId gang, Time now) const;
   // The line as it stands, head first.
@@ -86,11 +107,20 @@ class Core {
   std::optional<NodeId> find_node(std::string_view name) const;
   const std::string& name(GangId gang) const;
   const std::string& node_name(NodeId node) const;
+  // Gangs that hold something there.
+  std::vector<GangId> residents(NodeId node) const;
   Result<GangState> state(GangId gang) const;
   // Why it waits, without numbers: cheap enough to ask for every gang.
   Result<Why> why(GangId gang) const;
   // The places that are reserved and not yet taken by pods.
   Result<Placement> reserved(GangId gang) const;
+  // All places of one pod set: nothing for a gang that waits.
+  struct Held {
+    std::int64_t reserved = 0;
+    std::int64_t bound = 0;     // pods in their planned place
+    std::int64_t unplaced = 0;  // planned pods without a node
+  };
+  Held held(GangId gang, std::uint32_t pod_set) const;
   Resources free(NodeId node) const;
   // Charged amounts, limited resources first come first; empty when there is no such node.
   Resources quota_used(const std::string& tree, const std::string& node) const;

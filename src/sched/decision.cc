@@ -22,6 +22,8 @@ const char* to_string(Why why) {
       return "reserved";
     case Why::awaiting_victims:
       return "awaiting victims";
+    case Why::paused:
+      return "paused";
   }
   return "";
 }

@@ -66,6 +66,7 @@ enum class Why : std::uint8_t {
   fragmented,        // enough is free in sum, but not in pieces that its pods fit
   reserved,          // it would fit, but the head of the line has reserved the place
   awaiting_victims,  // its place is being cleared
+  paused,            // nothing starts now
 };
 const char* to_string(Why why);
 

@@ -96,6 +96,8 @@ std::string waiting_text(const Explanation& explanation) {
     }
     case Why::awaiting_victims:
       return "its place is being cleared";
+    case Why::paused:
+      return "the queue is paused";
   }
   return "";
 }

@@ -10,13 +10,19 @@
 // Why a gang waits, with numbers, and what would help.
 namespace codeflare::sched {
 
+enum class Detail : std::uint8_t {
+  brief,  // costs a look at every node
+  full,   // and at every gang: the position, and whether it could ever fit
+};
+
 struct Shortage {
   std::string resource;
-  Amount requested = 0;  // by the whole gang
-  Amount free = 0;       // on all nodes that its constraints allow
-  Amount capacity = 0;   // of those nodes
-  Amount pod = 0;        // the largest request of one pod
-  Amount best_node = 0;  // the most that one allowed node has free
+  Amount requested = 0;     // by the whole gang
+  Amount free = 0;          // on all nodes that its constraints allow
+  Amount capacity = 0;      // of those nodes
+  Amount pod = 0;           // the largest request of one pod
+  Amount best_node = 0;     // the most that one allowed node has free
+  Amount largest_node = 0;  // the most that one allowed node could ever have free
   bool short_in_sum() const { return free < requested; }
 };
 
@@ -65,7 +71,7 @@ struct Explanation {
   std::string name;
   GangState state = GangState::waiting;
   Why why = Why::nothing;
-  // 1 is the head of the line.
+  // 1 is the head of the line; 0 when it is not in line, and in brief.
   std::int64_t position = 0;
   std::vector<Shortage> shortages;
   std::vector<PodSetReport> pod_sets;

@@ -74,6 +74,7 @@ struct PodSet {
 };
 
 // "<tree>: <node>" as a quota label says it. A tree that is not named means its node `default`.
+// Names of trees that do not exist mean nothing.
 struct Designation {
   std::string tree;
   std::string node;
@@ -99,6 +100,8 @@ struct GangSpec {
   bool preemptible = true;
   // A held gang keeps its place in line and is not tried.
   bool held = false;
+  // Nobody's queue is concerned: it charges no quota and is not paused.
+  bool loose = false;
 };
 
 struct NodeSpec {

@@ -5,9 +5,9 @@
 namespace codeflare::sched {
 
 Index ClaimTable::path_for(const QuotaForest& forest, const Claim& claim) {
-  QuotaPath path = forest.resolve(claim.designations, claim.ns);
+  QuotaPath path = forest.resolve(claim.asked);
   Signature signature;
-  signature.add(path.problem);
+  signature.add(path.problem).add(Index{path.loose});
   for (const Index leaf : path.leaves) signature.add(leaf);
   const auto [entry, added] =
       path_by_signature_.try_emplace(signature.text(), static_cast<Index>(paths_.size()));
@@ -15,12 +15,12 @@ Index ClaimTable::path_for(const QuotaForest& forest, const Claim& claim) {
   return entry->second;
 }
 
-Index ClaimTable::acquire(const QuotaForest& forest, std::vector<Designation> designations,
-                          const std::string& ns) {
+Index ClaimTable::acquire(const QuotaForest& forest, QuotaClaim asked) {
+  auto& designations = asked.designations;
   std::sort(designations.begin(), designations.end(),
             [](const Designation& a, const Designation& b) { return a.tree < b.tree; });
   Signature signature;
-  signature.add(ns);
+  signature.add(asked.ns).add(Index{asked.loose});
   for (const Designation& each : designations) signature.add(each.tree).add(each.node);
   const auto known = by_signature_.find(signature.text());
   if (known != by_signature_.end()) {
@@ -36,7 +36,7 @@ Index ClaimTable::acquire(const QuotaForest& forest, std::vector<Designation> de
     free_.pop_back();
   }
   Claim& added = claims_[index];
-  added = Claim{std::move(designations), ns, signature.text(), kNone, 1};
+  added = Claim{std::move(asked), signature.text(), kNone, 1};
   added.path = path_for(forest, added);
   by_signature_.emplace(added.signature, index);
   return index;

@@ -10,10 +10,9 @@
 
 namespace codeflare::sched {
 
-// A set of quota designations from one namespace; gangs share them.
+// What gangs ask of the forest; gangs share it.
 struct Claim {
-  std::vector<Designation> designations;
-  std::string ns;
+  QuotaClaim asked;
   std::string signature;
   Index path = kNone;  // where it leads in the forest as it is
   Index refs = 0;
@@ -22,8 +21,7 @@ struct Claim {
 // Claims, and the distinct paths through the forest that they resolve to.
 class ClaimTable {
  public:
-  Index acquire(const QuotaForest& forest, std::vector<Designation> designations,
-                const std::string& ns);
+  Index acquire(const QuotaForest& forest, QuotaClaim asked);
   void release(Index claim);
   // The forest has changed: all paths are found anew.
   void resolve_all(const QuotaForest& forest);

@@ -21,8 +21,13 @@ Result<void> drain_gang(State& state, Index gang);
 Result<void> requeue_gang(State& state, Index gang, Time now);
 void change_priority(State& state, Index gang, std::int32_t priority);
 void hold_gang(State& state, Index gang, bool held);
+void change_quota(State& state, Index gang, std::vector<Designation> quota);
 
 Result<bool> bind_pod(State& state, Index gang, BoundPod pod);
 Result<void> end_pod(State& state, Index gang, const std::string& name, bool replaced);
+
+Result<bool> drop_place(State& state, Index gang, std::uint32_t pod_set);
+Result<bool> find_places(State& state, Index gang, const std::vector<std::int64_t>& counts);
+Result<void> give_places(State& state, Index gang, const Placement& placement);
 
 }  // namespace codeflare::sched

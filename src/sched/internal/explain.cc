@@ -93,6 +93,7 @@ Shortage report_resource(const State& state, const Shape& shape, const Part& wan
     report.free += free;
     report.capacity += cluster.allocatable(node)[wanted.resource];
     report.best_node = std::max(report.best_node, free);
+    report.largest_node = std::max(report.largest_node, cluster.potential(node, wanted.resource));
   }
   return report;
 }
@@ -167,13 +168,11 @@ std::optional<ReservationReport> reservation_report(const State& state) {
                            state.reservation->since + state.options.holding_time};
 }
 
-Explanation explain(State& state, Index gang, Time now) {
+Explanation explain(State& state, Index gang, Time now, Detail detail) {
   const Gang& asked = state.gangs[gang];
   const Shape& shape = state.shapes[asked.shape];
-  Explanation answer{.name = asked.name,
-                     .state = asked.state,
-                     .why = why_of(state, gang),
-                     .position = position_of(state, gang, now)};
+  Explanation answer{.name = asked.name, .state = asked.state, .why = why_of(state, gang)};
+  if (detail == Detail::full) answer.position = position_of(state, gang, now);
   if (asked.state != GangState::waiting) return answer;
   answer.pod_sets = report_pod_sets(state, shape);
   for (const Part& wanted : shape.total) {
@@ -181,7 +180,8 @@ Explanation explain(State& state, Index gang, Time now) {
   }
   answer.quota = report_quota(state, asked, shape);
   answer.search_cut_short = answer.why == Why::fragmented && shape.cut_short;
-  if (answer.why == Why::insufficient || answer.why == Why::fragmented) {
+  if (detail == Detail::full &&
+      (answer.why == Why::insufficient || answer.why == Why::fragmented)) {
     answer.never_fits = !fits_without_gangs(state, shape);
   }
   if (answer.why == Why::reserved) answer.reservation = reservation_report(state);

@@ -21,7 +21,8 @@ Result<Index> record(State& state, GangSpec spec) {
   }
   auto shape = state.shapes.acquire(state.cluster, spec.pod_sets);
   if (!shape) return fail(std::move(shape).error().with_context("gang " + spec.name));
-  const Index claim = state.claims.acquire(state.forest, std::move(spec.quota), spec.ns);
+  const Index claim =
+      state.claims.acquire(state.forest, {std::move(spec.quota), spec.ns, spec.loose});
   const Index gang = state.gangs.add(std::move(spec.name));
   Gang& added = state.gangs[gang];
   added.submitted = spec.submitted;
@@ -64,7 +65,7 @@ Result<Index> adopt_gang(State& state, GangSpec spec, Time started, const Placem
   const Index index = state.gangs.add_run(gang);
   Run& run = state.gangs.run(index);
   run.started = started;
-  run.leaves = state.forest.resolve_running(state.claims[state.gangs[gang].claim].designations);
+  run.leaves = state.forest.resolve_running(state.claims[state.gangs[gang].claim].asked);
   run.charge = shape.charge;
   for (const ShapeSet& set : shape.sets) run.unplaced.push_back(set.count);
   for (const Slot& slot : placement) {
@@ -139,6 +140,33 @@ void hold_gang(State& state, Index gang, bool held) {
   if (held) leave_line(state, gang);
   // Either way it is told why it waits now.
   enqueue(state, gang);
+}
+
+void change_quota(State& state, Index gang, std::vector<Designation> quota) {
+  const Index before = state.gangs[gang].claim;
+  QuotaClaim asked = state.claims[before].asked;
+  asked.designations = std::move(quota);
+  const Index after = state.claims.acquire(state.forest, std::move(asked));
+  if (after == before) {
+    state.claims.release(before);
+    return;
+  }
+  const bool in_line = state.gangs[gang].lane != kNone;
+  if (in_line) leave_line(state, gang);
+  state.gangs[gang].claim = after;
+  if (state.gangs[gang].run != kNone) {
+    Run& run = state.gangs.run_of(gang);
+    const bool ranked = run.ranked;
+    if (ranked) leave_ranks(state, run);
+    state.forest.charge(run.leaves, run.charge, -1);
+    const std::vector<Index> left = run.leaves;
+    run.leaves = state.forest.resolve_running(state.claims[after].asked);
+    state.forest.charge(run.leaves, run.charge, +1);
+    if (ranked) join_ranks(state, run);
+    promote(state, left);
+  }
+  state.claims.release(before);
+  if (in_line) enqueue(state, gang);
 }
 
 }  // namespace codeflare::sched

@@ -47,6 +47,7 @@ struct BoundPod {
   std::uint32_t pod_set = 0;  // kUnplanned: it took nobody's place
   Index node = 0;
   Request request;
+  Request charge;  // to quota
 };
 
 // What a gang holds, from nomination until its pods are gone.

@@ -7,9 +7,6 @@
 
 namespace codeflare::sched {
 
-namespace {
-
-// Shares are of groups; a group's places go to its pod sets in their order.
 std::vector<Place> places_of(const Shape& shape, const std::vector<Share>& shares) {
   std::vector<Place> places;
   places.reserve(shares.size());
@@ -38,8 +35,6 @@ std::vector<Place> places_of(const Shape& shape, const std::vector<Share>& share
   }
   return ordered;
 }
-
-}  // namespace
 
 void begin_run(State& state, Index gang, const std::vector<Share>& shares, Time now) {
   const Index index = state.gangs.add_run(gang);

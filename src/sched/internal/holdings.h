@@ -17,6 +17,9 @@ void each_holding(const State& state, const Run& run, Visit&& visit) {
   for (const BoundPod& pod : run.pods) visit(pod.node, pod.request, std::int64_t{1});
 }
 
+// Shares are of groups; a group's places go to its pod sets in their order.
+std::vector<Place> places_of(const Shape& shape, const std::vector<Share>& shares);
+
 // Gives the gang its places, which `place` has taken already, and charges its quotas.
 void begin_run(State& state, Index gang, const std::vector<Share>& shares, Time now);
 // Frees everything; the gang keeps existing. Promotion may be left to the caller.

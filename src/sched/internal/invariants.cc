@@ -47,7 +47,10 @@ Result<void> check_nodes(const State& state) {
 }
 
 Result<void> check_quota(const State& state) {
-  std::vector<Request> used(state.forest.size());
+  std::vector<Request> used;
+  for (Index node = 0; node < state.forest.size(); ++node) {
+    used.push_back(state.forest[node].foreign);
+  }
   std::vector<Request> members(state.forest.size());
   for (const Run& run : state.gangs.runs()) {
     if (run.gang == kNone) continue;

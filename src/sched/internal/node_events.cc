@@ -36,12 +36,12 @@ void lose_places(State& state, Index gang, Index node) {
                                     [&](const BoundPod& each) { return each.name == pod; });
     const std::uint32_t pod_set = found->pod_set;
     // Without a successor's place first, as the place would be on the lost node.
-    const Request request = found->request;
-    state.cluster.give(node, request, 1);
+    const Request charge = found->charge;
+    state.cluster.give(node, found->request, 1);
     state.cluster.drop_resident(node, gang, 1);
     run.pods.erase(found);
     const bool planned = pod_set != kUnplanned;
-    recharge(state, run, request, planned ? shape.sets[pod_set].charge : Request{});
+    recharge(state, run, charge, planned ? shape.sets[pod_set].charge : Request{});
     if (planned) ++unplaced(state, run, pod_set);
   }
 }
@@ -84,7 +84,7 @@ void forest_changed(State& state) {
     if (run.gang == kNone) continue;
     Run& charged = state.gangs.run_of(run.gang);
     const Claim& claim = state.claims[state.gangs[run.gang].claim];
-    charged.leaves = state.forest.resolve_running(claim.designations);
+    charged.leaves = state.forest.resolve_running(claim.asked);
     charged.borrowed_at.clear();
     charged.ranked = false;
     state.forest.charge(charged.leaves, charged.charge, +1);

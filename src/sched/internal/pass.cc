@@ -136,7 +136,8 @@ void Pass::try_lane(Index lane) {
   const std::uint32_t nap = state_.lanes[lane].nap;
   Obstacle obstacle = try_start(lane);
   if (obstacle.why != Why::nothing && state_.options.preemption &&
-      obstacle.why != Why::unknown_quota && nominate(state_, gang, now_, result_)) {
+      obstacle.why != Why::unknown_quota && obstacle.why != Why::paused &&
+      nominate(state_, gang, now_, result_)) {
     obstacle.why = Why::nothing;
     fence_.reset();
     candidates_.reset();
@@ -157,6 +158,7 @@ void Pass::try_lane(Index lane) {
 Pass::Obstacle Pass::try_start(Index lane) {
   const LaneKey key = state_.lanes[lane].key;
   const QuotaPath& path = state_.claims.path(key.path);
+  if (state_.paused && !path.loose) return {Why::paused};
   if (!path.problem.empty()) return {Why::unknown_quota};
   Shape& shape = state_.shapes[key.shape];
   if (auto shortage = state_.forest.shortage(path.leaves, shape.charge)) {
@@ -251,12 +253,13 @@ bool Pass::place_is_clear(Index gang) const {
 void Pass::settle_nominated() {
   std::vector<Index> still;
   for (const Index gang : std::exchange(state_.nominated, {})) {
-    if (place_is_clear(gang)) {
+    const bool paused = state_.paused && !state_.claims.path_of(state_.gangs[gang].claim).loose;
+    if (!paused && place_is_clear(gang)) {
       state_.gangs[gang].state = GangState::running;
       set_started(state_, state_.gangs.run_of(gang), now_);
       result_.admitted.push_back(
           {state_.gangs.id(gang), placement_of(state_, state_.gangs.run_of(gang))});
-    } else if (state_.draining > 0) {
+    } else if (state_.draining > 0 || paused) {
       still.push_back(gang);
     } else {
       end_run(state_, gang);

@@ -49,7 +49,7 @@ Result<bool> bind_pod(State& state, Index gang, BoundPod pod) {
     // Seen again: what it takes, or where, may have changed.
     state.cluster.give(known->node, known->request, 1);
     state.cluster.drop_resident(known->node, gang, 1);
-    before = known->request;
+    before = known->charge;
     pod.pod_set = known->pod_set;
     run.pods.erase(known);
   } else if (free_place(state, run, pod.pod_set, pod.node)) {
@@ -59,7 +59,7 @@ Result<bool> bind_pod(State& state, Index gang, BoundPod pod) {
   }
   state.cluster.take(pod.node, pod.request, 1);
   state.cluster.add_resident(pod.node, gang, 1);
-  recharge(state, run, before, pod.request);
+  recharge(state, run, before, pod.charge);
   const bool planned = pod.pod_set != kUnplanned;
   run.pods.push_back(std::move(pod));
   return planned;
@@ -93,7 +93,7 @@ Result<void> end_pod(State& state, Index gang, const std::string& name, bool rep
       ++same->count;
     }
   }
-  recharge(state, run, pod.request, successor ? shape.sets[pod.pod_set].charge : Request{});
+  recharge(state, run, pod.charge, successor ? shape.sets[pod.pod_set].charge : Request{});
   return {};
 }
 

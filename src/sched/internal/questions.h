@@ -13,7 +13,8 @@ namespace codeflare::sched {
 Why why_of(const State& state, Index gang);
 std::vector<Index> line_of(const State& state, Time now, std::size_t most);
 std::optional<ReservationReport> reservation_report(const State& state);
-Explanation explain(State& state, Index gang, Time now);
+Explanation explain(State& state, Index gang, Time now, Detail detail);
+std::vector<Holder> holders(const State& state, Index gang, Time now, std::size_t most);
 Advice advise(State& state, Index gang, Time now);
 Estimate estimate(const State& state, Index gang, Time now);
 

@@ -57,8 +57,10 @@ std::vector<const QuotaNode*> usable(const std::vector<QuotaNode>& specs,
 
 std::vector<std::string> QuotaForest::set_tree(const std::string& tree,
                                                const std::vector<QuotaNode>& nodes,
+                                               const std::string& only_ns,
                                                ResourceTable& resources) {
   trees_[tree].spec = nodes;
+  trees_[tree].only_ns = only_ns;
   limits_[tree].clear();
   for (const QuotaNode& node : nodes) {
     Request limits;
@@ -96,6 +98,9 @@ void QuotaForest::rebuild(const std::string& changed, std::vector<std::string>* 
                         .ns = spec->ns,
                         .hard = spec->hard,
                         .limits = limits_[name][spec->name]});
+      if (const auto foreign = tree.foreign.find(spec->name); foreign != tree.foreign.end()) {
+        nodes_.back().foreign = nodes_.back().used = foreign->second;
+      }
     }
     for (const QuotaNode* spec : specs) {
       const Index node = tree.nodes[spec->name];
@@ -120,11 +125,13 @@ Index QuotaForest::find(const std::string& tree, const std::string& node) const 
   return found == entry->second.nodes.end() ? kNone : found->second;
 }
 
-QuotaPath QuotaForest::resolve(const std::vector<Designation>& designations,
-                               const std::string& ns) const {
+QuotaPath QuotaForest::resolve(const QuotaClaim& claim) const {
   QuotaPath path;
+  path.loose = claim.loose;
+  if (claim.loose) return path;
   for (const auto& [name, tree] : trees_) {
-    const std::string* wanted = designated(designations, name);
+    if (!tree.concerns(claim)) continue;
+    const std::string* wanted = designated(claim.designations, name);
     const std::string node = wanted == nullptr ? kDefaultNode : *wanted;
     const auto found = tree.nodes.find(node);
     if (found == tree.nodes.end()) {
@@ -132,7 +139,7 @@ QuotaPath QuotaForest::resolve(const std::vector<Designation>& designations,
       return path;
     }
     const std::string& owner = nodes_[found->second].ns;
-    if (!owner.empty() && owner != ns) {
+    if (!owner.empty() && owner != claim.ns) {
       path = {{}, "quota node " + node + " belongs to namespace " + owner, name, node};
       return path;
     }
@@ -141,11 +148,12 @@ QuotaPath QuotaForest::resolve(const std::vector<Designation>& designations,
   return path;
 }
 
-std::vector<Index> QuotaForest::resolve_running(
-    const std::vector<Designation>& designations) const {
+std::vector<Index> QuotaForest::resolve_running(const QuotaClaim& claim) const {
   std::vector<Index> leaves;
+  if (claim.loose) return leaves;
   for (const auto& [name, tree] : trees_) {
-    const std::string* wanted = designated(designations, name);
+    if (!tree.concerns(claim)) continue;
+    const std::string* wanted = designated(claim.designations, name);
     const auto found = tree.nodes.find(wanted == nullptr ? kDefaultNode : *wanted);
     if (found != tree.nodes.end()) {
       leaves.push_back(found->second);
@@ -179,11 +187,25 @@ void QuotaForest::charge(const std::vector<Index>& leaves, const Request& amount
   each_on_path(leaves, [&](Index index) {
     QuotaState& node = nodes_[index];
     add(node.used, amounts, sign);
-    if (sign < 0 && !node.relieved) {
-      node.relieved = true;
-      relieved_.push_back(index);
-    }
+    if (sign < 0) relieve(index);
   });
+}
+
+void QuotaForest::relieve(Index node) {
+  if (std::exchange(nodes_[node].relieved, true)) return;
+  relieved_.push_back(node);
+}
+
+Result<void> QuotaForest::set_foreign(const std::string& tree, const std::string& node,
+                                      const Request& usage) {
+  const Index index = find(tree, node);
+  if (index == kNone) return fail(not_found("there is no quota node " + node + " in " + tree));
+  QuotaState& changed = nodes_[index];
+  add(changed.used, changed.foreign, -1);
+  add(changed.used, usage, +1);
+  changed.foreign = trees_[tree].foreign[node] = usage;
+  relieve(index);
+  return {};
 }
 
 void QuotaForest::charge_quietly(const std::vector<Index>& leaves, const Request& amounts,

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "base/result.h"
 #include "sched/internal/resource_table.h"
 #include "sched/spec.h"
 
@@ -20,7 +21,8 @@ struct QuotaState {
   Index depth = 0;
   bool hard = false;
   Request limits;
-  Request used;     // by all gangs below that hold something
+  Request used;     // by all gangs below that hold something, and by others
+  Request foreign;  // by others alone
   Request members;  // of these, what stays within the limits: see quota_ranks.h
   std::vector<Index> borrowers;
   // Lanes asleep until `need` of `resource` is free here; void when the lane's nap has passed.
@@ -38,12 +40,20 @@ struct QuotaState {
   bool binding() const { return hard || is_root(); }
 };
 
-// Where a gang's quota designations lead: one node per tree, or what is wrong with them.
+// What a gang says about quota.
+struct QuotaClaim {
+  std::vector<Designation> designations;
+  std::string ns;
+  bool loose = false;  // it charges nothing
+};
+
+// Where a claim leads: one node per tree, or what is wrong with it.
 struct QuotaPath {
   std::vector<Index> leaves;
   std::string problem;  // empty if all is well
   std::string tree;     // of the problem
   std::string node;
+  bool loose = false;
 };
 
 struct QuotaShortage {
@@ -59,12 +69,13 @@ class QuotaForest {
  public:
   // Both forget all charges and every waiter: the caller charges again what runs.
   std::vector<std::string> set_tree(const std::string& tree, const std::vector<QuotaNode>& nodes,
-                                    ResourceTable& resources);
+                                    const std::string& only_ns, ResourceTable& resources);
   void remove_tree(const std::string& tree);
+  Result<void> set_foreign(const std::string& tree, const std::string& node, const Request& usage);
 
-  QuotaPath resolve(const std::vector<Designation>& designations, const std::string& ns) const;
+  QuotaPath resolve(const QuotaClaim& claim) const;
   // Where something that runs is charged after an edit: a vanished node's charge goes to the root.
-  std::vector<Index> resolve_running(const std::vector<Designation>& designations) const;
+  std::vector<Index> resolve_running(const QuotaClaim& claim) const;
 
   // The first node, leaf to root, that must not be exceeded and would be.
   std::optional<QuotaShortage> shortage(const std::vector<Index>& leaves,
@@ -92,10 +103,15 @@ class QuotaForest {
  private:
   struct Tree {
     std::vector<QuotaNode> spec;
+    std::string only_ns;  // empty: it concerns everybody
+    std::map<std::string, Request> foreign;
     std::map<std::string, Index> nodes;  // the usable ones
     std::vector<Index> roots;
+
+    bool concerns(const QuotaClaim& claim) const { return only_ns.empty() || only_ns == claim.ns; }
   };
   void rebuild(const std::string& changed, std::vector<std::string>* problems);
+  void relieve(Index node);
 
   std::map<std::string, Tree> trees_;
   std::vector<QuotaState> nodes_;

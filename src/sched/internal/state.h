@@ -70,6 +70,7 @@ struct State {
   bool reservation_stale = false;   // a node of it changed
   std::uint64_t nodes_version = 0;  // grows when nodes or foreign pods change
   bool stir = false;                // something that no alarm covers: try every lane
+  bool paused = false;              // only loose gangs start
 };
 
 }  // namespace codeflare::sched

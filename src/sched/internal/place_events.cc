@@ -1,0 +1,96 @@
+#include "sched/internal/events.h"
+#include "sched/internal/holdings.h"
+
+#include <algorithm>
+
+// Places of a running gang that no pod has taken: given up, or found again after a node was lost.
+namespace codeflare::sched {
+
+namespace {
+
+Error holds_nothing(const State& state, Index gang) {
+  return failed_precondition("gang " + state.gangs[gang].name + " holds nothing");
+}
+
+// The places are taken from the node already.
+void add_place(State& state, Run& run, const Place& added) {
+  state.cluster.add_resident(added.node, run.gang, added.count);
+  run.unplaced[added.pod_set] -= added.count;
+  const auto same = std::find_if(run.places.begin(), run.places.end(), [&](const Place& place) {
+    return place.pod_set == added.pod_set && place.node == added.node;
+  });
+  if (same == run.places.end()) {
+    run.places.push_back(added);
+  } else {
+    same->count += added.count;
+  }
+}
+
+// The part of the shape that is without a place and asked for.
+Shape missing_part(const Shape& shape, const Run& run, const std::vector<std::int64_t>& counts) {
+  Shape part;
+  part.sets = shape.sets;
+  for (const Group& group : shape.groups) {
+    Group less{group.kind, 0, {}};
+    for (const auto& [set, count] : group.sets) {
+      const std::int64_t asked = set < counts.size() ? counts[set] : 0;
+      const std::int64_t lost = set < run.unplaced.size() ? run.unplaced[set] : 0;
+      const std::int64_t missing = std::min(asked, lost);
+      if (missing <= 0) continue;
+      less.sets.emplace_back(set, missing);
+      less.count += missing;
+    }
+    if (less.count == 0) continue;
+    part.pods += less.count;
+    part.groups.push_back(std::move(less));
+  }
+  return part;
+}
+
+}  // namespace
+
+Result<bool> drop_place(State& state, Index gang, std::uint32_t pod_set) {
+  if (state.gangs[gang].run == kNone) return fail(holds_nothing(state, gang));
+  Run& run = state.gangs.run_of(gang);
+  const Shape& shape = state.shapes[state.gangs[gang].shape];
+  if (pod_set >= shape.sets.size()) return false;
+  if (pod_set < run.unplaced.size() && run.unplaced[pod_set] > 0) {
+    --run.unplaced[pod_set];
+  } else {
+    const auto last = std::find_if(run.places.rbegin(), run.places.rend(),
+                                   [&](const Place& place) { return place.pod_set == pod_set; });
+    if (last == run.places.rend()) return false;
+    state.cluster.give(last->node, state.cluster.kind(shape.sets[pod_set].kind).request, 1);
+    state.cluster.drop_resident(last->node, gang, 1);
+    if (--last->count == 0) run.places.erase(std::next(last).base());
+  }
+  recharge(state, run, shape.sets[pod_set].charge, {});
+  return true;
+}
+
+Result<bool> find_places(State& state, Index gang, const std::vector<std::int64_t>& counts) {
+  if (state.gangs[gang].run == kNone) return fail(holds_nothing(state, gang));
+  Run& run = state.gangs.run_of(gang);
+  const Shape part = missing_part(state.shapes[state.gangs[gang].shape], run, counts);
+  const Placed placed = place(state.cluster, part, nullptr, state.options.search_steps_max);
+  if (!placed.ok()) return false;
+  for (const Place& each : places_of(part, placed.shares)) add_place(state, run, each);
+  return true;
+}
+
+Result<void> give_places(State& state, Index gang, const Placement& placement) {
+  if (state.gangs[gang].run == kNone) return fail(holds_nothing(state, gang));
+  Run& run = state.gangs.run_of(gang);
+  const Shape& shape = state.shapes[state.gangs[gang].shape];
+  for (const Slot& slot : placement) {
+    if (slot.pod_set >= run.unplaced.size()) continue;
+    const std::int64_t count = std::min(slot.count, run.unplaced[slot.pod_set]);
+    if (count <= 0) continue;
+    state.cluster.take(slot.node.index, state.cluster.kind(shape.sets[slot.pod_set].kind).request,
+                       count);
+    add_place(state, run, {slot.pod_set, slot.node.index, count});
+  }
+  return {};
+}
+
+}  // namespace codeflare::sched
