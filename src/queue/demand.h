@@ -21,10 +21,11 @@ struct PodSetDemand {
   // "pods": 1), what it charges to quota (declared; with "pods": 1, and its limits as "limits.cpu"
   // for ResourceQuotas), and its constraints.
   sched::PodSet pods;
-  // Which item, and which pod template in it as a JSON pointer ("/spec/headGroupSpec/template");
-  // empty when only custompodresources tell of it: then pods are matched by their requests.
+  // Which item, and which pod template in it as a JSON pointer ("/spec/headGroupSpec/template"; ""
+  // is the item itself, a Pod). Absent when only custompodresources tell of it: then pods are
+  // matched by their requests.
   std::size_t item = 0;
-  std::string template_path{};
+  std::optional<std::string> template_path{};
   // Pods over its life when that is known (completions of a Job): an ended pod beyond has no
   // successor. Absent: an ended pod is replaced unless it succeeded.
   std::optional<std::int64_t> total{};
@@ -32,7 +33,9 @@ struct PodSetDemand {
 
 // One wrapped object, checked: decodable, of the AppWrapper's namespace, no AppWrapper itself.
 struct ItemInfo {
-  model::ObjectKey key;  // the namespace is the AppWrapper's; the kind may still be cluster-scoped
+  // The namespace is the AppWrapper's; the kind may still be cluster-scoped. A `generateName` gets
+  // a suffix that depends on the AppWrapper's UID and the item's position alone.
+  model::ObjectKey key;
   std::string api_version;
   std::string kind;
 };
@@ -42,8 +45,18 @@ struct Demand {
   std::vector<PodSetDemand> pod_sets;
 };
 
+// Understood from their templates: Pod, Job, Deployment, ReplicaSet, StatefulSet, JobSet,
+// RayCluster, RayJob, PyTorchJob. What `suspend` says in them is not heeded: places are kept for
+// the time when they are resumed. Other kinds ask for what custompodresources say, else nothing.
+//
+// custompodresources replace counts and requests (a limit stands for a request that is absent or
+// zero); constraints still come from the templates of a known kind. As many entries as templates:
+// they match in order (a RayJob's submitter pod need not be declared and then counts by itself).
+// Otherwise each entry goes to the template whose requests are most alike; fewer entries than
+// templates take different ones, entries that meet at one template are one pod set.
+//
 // Errors are `invalid_argument` and name the field: "spec.resources.GenericItems[1].generictemplate
-// .spec.template.spec.containers[0].resources.requests.cpu: ...".
+// .spec.template.spec.containers[0].resources.requests[cpu]: ...".
 Result<Demand> demand_of(const model::AppWrapper& wrapper);
 
 // All that is wrong with an AppWrapper, each as "field: what"; empty when nothing is. Includes what
@@ -51,17 +64,21 @@ Result<Demand> demand_of(const model::AppWrapper& wrapper);
 std::vector<std::string> problems_of(const model::AppWrapper& wrapper);
 
 struct InstrumentOptions {
+  // The AppWrapper is of mcad.ibm.com: the owner reference says so.
+  bool legacy = false;
   // Put into pod templates that name no scheduler; empty: left alone.
   std::string scheduler_name{};
 };
 
 // The JSON of item number `item` as it is to be created: namespace, labels, controller owner
 // reference, and in each pod template the labels of AppWrapper and pod set and the AppWrapper's
-// node selector. Labels of the object override labels of its templates, as in MCAD.
+// node selector. Labels of the object override labels of its templates, as in MCAD, but for those
+// that its own selector needs. What only a server may write (uid, resourceVersion...) is dropped.
 Result<std::string> instrumented_item(const model::AppWrapper& wrapper, const Demand& demand,
                                       std::size_t item, const InstrumentOptions& options);
 
-// Which pod set a pod belongs to: by its label, else by its requests; nothing when none fits.
+// Which pod set a pod belongs to: by its label, else by its requests: the closest of those that
+// have room for it; nothing when none has.
 std::optional<std::uint32_t> pod_set_of(const Demand& demand, const model::Pod& pod);
 
 // Amounts in the core's units, rounded up: millicores, bytes, whole pieces. Fails for what does not
@@ -69,7 +86,8 @@ std::optional<std::uint32_t> pod_set_of(const Demand& demand, const model::Pod& 
 Result<sched::Resources> to_resources(const model::ResourceList& list);
 model::ResourceList to_resource_list(const sched::Resources& resources);
 
-// The pod as the core sees it, for pods that belong to nobody here.
+// The pod as the core sees it, for pods that belong to nobody here. Inter-pod affinity and spread
+// constraints are not the core's business.
 Result<sched::PodSet> pod_set_for(const model::PodSpec& spec);
 
 }  // namespace codeflare::queue

@@ -21,4 +21,8 @@ inline constexpr std::string_view kUserAnnotation = "workload.codeflare.dev/subm
 
 inline constexpr std::string_view kSchedulerName = "codeflare";
 
+// No label: what a node's name is called in the core's constraints (spec.nodeName, matchFields).
+// NodeSpec::labels of every node must carry it.
+inline constexpr std::string_view kNodeNameKey = "field:metadata.name";
+
 }  // namespace codeflare::queue
