@@ -91,7 +91,14 @@ Task<void> Manager::run_controllers(StopToken abort) {
   for (const Entry& entry : controllers_) {
     group.spawn(entry.controller->run(abort));
   }
+  for (const std::function<Task<void>()>& work : work_) {
+    group.spawn(work());
+  }
   co_await group.join();
+}
+
+void Manager::add_work(std::function<Task<void>()> work) {
+  work_.push_back(std::move(work));
 }
 
 void Manager::set_leading(bool leading) {
@@ -150,7 +157,7 @@ ControllerContext Manager::Builder::context() {
   for (const Watch& watch : watches_) {
     actor_->follow(*watch.informer);
   }
-  return {manager_.env_, manager_.client_, manager_.cache_, *actor_, subject};
+  return {manager_.env_, manager_.client_, manager_.cache_, *actor_, subject, waker_};
 }
 
 void Manager::Builder::finish(std::unique_ptr<Reconciler> reconciler) {
@@ -159,6 +166,7 @@ void Manager::Builder::finish(std::unique_ptr<Reconciler> reconciler) {
     controller->watch(*watch.informer, std::move(watch.map), std::move(watch.predicate));
   }
   controller->set_reconciler(std::move(reconciler));
+  waker_.attach(controller->queue());
   manager_.controllers_.push_back({std::move(actor_), std::move(controller)});
 }
 

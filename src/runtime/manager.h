@@ -8,7 +8,9 @@
 #include "runtime/controller.h"
 #include "runtime/event_recorder.h"
 #include "runtime/leader_elector.h"
+#include "runtime/work_queue.h"
 
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -28,6 +30,24 @@ struct ManagerOptions {
   MetricsRegistry* metrics = nullptr;
 };
 
+// Wakes keys of a controller for reasons that no watch of it knows. Copies are cheap; it does
+// nothing before the controller is wired and must not outlive the manager.
+class Waker {
+ public:
+  void wake(const ObjectKey& key) const {
+    if (*queue_ != nullptr) {
+      (*queue_)->add(key);
+    }
+  }
+  // Keys that wait for a worker.
+  std::size_t backlog() const { return *queue_ == nullptr ? 0 : (*queue_)->depth(); }
+  // For the builder.
+  void attach(WorkQueue& queue) { *queue_ = &queue; }
+
+ private:
+  std::shared_ptr<WorkQueue*> queue_ = std::make_shared<WorkQueue*>(nullptr);
+};
+
 // What a reconciler is built from.
 struct ControllerContext {
   Env env;
@@ -35,6 +55,7 @@ struct ControllerContext {
   Cache& cache;
   Actor& actor;
   Informer& subject;  // the informer of the reconciled kind
+  Waker waker{};
 };
 
 // A process full of controllers: shared caches, events, leadership, health and metrics, and an
@@ -51,9 +72,14 @@ class Manager {
 
   Cache& cache() { return cache_; }
   EventRecorder& events() { return events_; }
+  Env env() const { return env_; }
+  kube::Client& client() { return client_; }
 
   class Builder;
   Builder controller(std::string name);
+  // Work beside the controllers: begins when we lead, is stopped with them. Owns what it captures
+  // for as long as the manager lives. It waits for the caches it needs itself.
+  void add_work(std::function<Task<void>()> work);
 
   // Until stopped (ok) or until leadership is lost (an error; the process should end then).
   Task<Result<void>> run();
@@ -78,6 +104,7 @@ class Manager {
   ManagerOptions options_;
   Cache cache_;
   EventRecorder events_;
+  std::vector<std::function<Task<void>()>> work_;
   std::vector<Entry> controllers_;
   std::optional<int> health_port_;
   bool leading_ = false;
@@ -120,6 +147,7 @@ class Manager::Builder {
   std::optional<ResourceType> subject_;
   std::vector<Watch> watches_;
   std::unique_ptr<ClientActor> actor_;
+  Waker waker_;
 };
 
 inline Manager::Builder Manager::controller(std::string name) {
