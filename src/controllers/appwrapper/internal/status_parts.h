@@ -1,0 +1,42 @@
+#pragma once
+
+#include "controllers/appwrapper/status_machine.h"
+
+#include <string>
+#include <string_view>
+
+// Pieces of the status machine that its two halves share.
+namespace codeflare::controllers::internal {
+
+// The status as it is, ready to be changed and written.
+Decision write_of(const Observed& observed, std::string why);
+
+// Ends for good: Failed with this reason. What it holds is taken back afterwards.
+Decision fail_with(const Observed& observed, std::string_view reason, std::string message);
+
+struct Withdrawal {
+  std::string_view reason;  // of PreemptCandidate
+  std::string message;
+  bool counts = false;  // as a requeuing: it grows the wait and uses up the limit
+};
+// Back into the queue: what it holds is taken back first.
+Decision withdraw(const Observed& observed, const Withdrawal& withdrawal);
+
+// The plan is dropped: nothing is held any more, and the time it ran counts as used.
+void drop_plan(model::AppWrapperStatus& status, WallTime now);
+void copy_counts(const PodsSeen& pods, model::AppWrapperStatus& status);
+
+// Seconds that a dispatched one has before its health counts: the grown wait, else what it asks
+// for.
+std::int64_t requeue_wait(const model::AppWrapper& wrapper, const model::AppWrapperStatus& status);
+
+// Too often for the server: rather later, together with what comes meanwhile.
+Decision not_before(Decision decision, const Observed& observed, Duration every);
+
+// Of one that MCAD dispatched: from now on there is a plan, and with it the usual rules.
+Decision adopt(const Observed& observed);
+
+// Of a dispatched one that may go on.
+Decision running(const Observed& observed, const MachineOptions& options);
+
+}  // namespace codeflare::controllers::internal

@@ -1,0 +1,495 @@
+#include "controllers/appwrapper/status_machine.h"
+
+#include "controllers/appwrapper/conditions.h"
+#include "controllers/appwrapper/internal/status_parts.h"
+#include "queue/marks.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace codeflare::controllers {
+
+using internal::copy_counts;
+using internal::drop_plan;
+using internal::fail_with;
+using internal::not_before;
+using internal::withdraw;
+using internal::write_of;
+using model::AppWrapper;
+using model::AppWrapperStatus;
+using queue::Standing;
+namespace state = model::app_wrapper_state;
+
+namespace {
+
+constexpr std::string_view kNotTried = "Evaluating";
+constexpr std::string_view kOurDecision = "Stopping";
+constexpr std::string_view kQuotaRefused = "QuotaExceeded";
+constexpr std::int64_t kWaitMax = std::int64_t{10} * 365 * 24 * 3600;  // seconds
+
+bool has_finalizer(const AppWrapper& wrapper) {
+  return std::ranges::count(wrapper.metadata.finalizers, queue::kFinalizer) > 0;
+}
+
+bool is_dispatched(const AppWrapperStatus& status) {
+  return status.state == state::kRunning || status.state == state::kRunningHoldCompletion;
+}
+
+bool is_suspended(const AppWrapper& wrapper) {
+  return wrapper.spec.suspend.value_or(false);
+}
+
+// It was tried and found no room, so MCAD would have had it at the head of the line.
+bool was_tried(const Standing& standing) {
+  return standing.why != sched::Why::nothing && standing.why != sched::Why::held &&
+         standing.reason != "Held" && standing.reason != "Paused" &&
+         standing.reason != "UserUnknown";
+}
+
+bool waits_for_quota(const Standing& standing) {
+  return standing.quota || standing.why == sched::Why::quota ||
+         standing.why == sched::Why::unknown_quota;
+}
+
+Words backoff_words(const Standing& standing) {
+  if (waits_for_quota(standing)) {
+    return {"quota limit exceeded", "Insufficient quota and/or resources to dispatch AppWrapper."};
+  }
+  return {"AppWrapperNotRunnable.", "Insufficient resources to dispatch AppWrapper."};
+}
+
+// The first words about an AppWrapper, and those of another round after a withdrawal.
+void join_line(const AppWrapper& wrapper, AppWrapperStatus& status, WallTime now) {
+  if (newest(status, condition::kInit) == nullptr) {
+    touch(status, condition::kInit, {}, now);
+    status.controller_first_timestamp = model::MicroTime{now};
+  }
+  if (!status.system_priority) {
+    status.system_priority = wrapper.spec.priority;
+  }
+  if (newest(status, condition::kQueueing) == nullptr) {
+    touch(status, condition::kQueueing, {.reason = "AwaitingHeadOfLine"}, now);
+  }
+  if (status.state.empty()) {
+    status.state = state::kPending;
+  }
+}
+
+// Entries of an earlier round in the queue are brought up to date, those of this round stay.
+bool is_of_this_round(const AppWrapperStatus& status, const model::AppWrapperCondition* entry) {
+  return entry != nullptr && touched(entry) >= touched(newest(status, condition::kQueueing));
+}
+
+void reach_head_of_line(AppWrapperStatus& status, WallTime now) {
+  if (!is_of_this_round(status, newest(status, condition::kHeadOfLine))) {
+    touch(status, condition::kHeadOfLine, {.reason = "FrontOfQueue."}, now);
+  }
+}
+
+Decision refuse(const Observed& observed, const MachineOptions& options) {
+  const Standing& standing = observed.standing;
+  if (standing.reason.empty() || standing.reason == kNotTried) {
+    return {};
+  }
+  const AppWrapperStatus& before = observed.wrapper->status;
+  Decision decision = write_of(observed, "it waits: " + standing.reason);
+  AppWrapperStatus& status = decision.status;
+  join_line(*observed.wrapper, status, observed.now);
+  status.can_run = false;
+  if (was_tried(standing)) {
+    reach_head_of_line(status, observed.now);
+    const Words words = backoff_words(standing);
+    if (!is_of_this_round(status, find(status, condition::kBackoff, words.reason))) {
+      touch(status, condition::kBackoff, words, observed.now);
+    }
+  }
+  const model::AppWrapperCondition* queued = newest(before, condition::kQueued);
+  const bool said = queued != nullptr && queued->status == "True";
+  if (status == before && said && queued->reason == standing.reason) {
+    return {};
+  }
+  if (status == before && said) {  // only another reason
+    decision = not_before(std::move(decision), observed, options.counts_every);
+    if (decision.act == Act::none) {
+      return decision;
+    }
+  }
+  const std::string sentence = observed.sentence ? observed.sentence() : standing.message;
+  touch(decision.status, condition::kQueued, {.reason = standing.reason, .message = sentence},
+        observed.now);
+  return decision;
+}
+
+// The decision to start, before anything is created.
+Decision intend(const Observed& observed) {
+  Decision decision = write_of(observed, "it has its places");
+  AppWrapperStatus& status = decision.status;
+  join_line(*observed.wrapper, status, observed.now);
+  reach_head_of_line(status, observed.now);
+  status.state = state::kPending;
+  status.can_run = true;
+  status.plan = model::AppWrapperPlan{
+      .places = observed.standing.plan,
+      .started = model::MicroTime{observed.standing.since.value_or(observed.now)}};
+  status.message.clear();
+  copy_counts({}, status);
+  if (newest(status, condition::kQueued) != nullptr) {
+    touch(status, condition::kQueued, {.reason = "Dispatched", .status = "False"}, observed.now);
+  }
+  return decision;
+}
+
+Decision tell_only(Tell tell) {
+  Decision decision;
+  decision.tell = tell;
+  return decision;
+}
+
+// Holds nothing: in line, or about to be.
+Decision queued(const Observed& observed, const MachineOptions& options) {
+  const AppWrapper& wrapper = *observed.wrapper;
+  if (!observed.problem.empty()) {
+    return fail_with(observed, "ItemCreationFailure.",
+                     wrapper.metadata.key().to_string() + " creation failure: " + observed.problem);
+  }
+  switch (observed.standing.kind) {
+    case Standing::Kind::unknown:
+      return {};
+    case Standing::Kind::waiting:
+      return refuse(observed, options);
+    case Standing::Kind::stopping:
+      return tell_only(Tell::withdrawn);  // before it had anything
+    case Standing::Kind::started:
+      break;
+  }
+  if (is_suspended(wrapper)) {
+    return tell_only(Tell::withdrawn);
+  }
+  if (!has_finalizer(wrapper)) {
+    Decision decision;
+    decision.act = Act::add_finalizer;
+    decision.why = "it is about to create objects";
+    return decision;
+  }
+  return intend(observed);
+}
+
+Decision dispatched(const Observed& observed) {
+  Decision decision = write_of(observed, "all items are there");
+  AppWrapperStatus& status = decision.status;
+  const model::MicroTime now{observed.now};
+  status.state = state::kRunning;
+  if (!status.controller_first_dispatch_timestamp) {
+    status.controller_first_dispatch_timestamp = now;
+  }
+  touch(status, condition::kDispatched, {.reason = "AppWrapperRunnable"}, observed.now);
+  decision.notes.push_back({.reason = "Dispatched", .message = "all items were created"});
+  return decision;
+}
+
+// Has its places, and its items are being created.
+Decision starting(const Observed& observed) {
+  if (!observed.creation) {
+    Decision decision;
+    decision.act = Act::create;
+    decision.why = "it has its places";
+    return decision;
+  }
+  switch (observed.creation->kind) {
+    case Creation::Kind::done:
+      return dispatched(observed);
+    case Creation::Kind::refused:
+      return fail_with(observed, "ItemCreationFailure.",
+                       observed.wrapper->metadata.key().to_string() +
+                           " creation failure: " + observed.creation->message);
+    case Creation::Kind::quota:
+      break;
+  }
+  return withdraw(observed, {.reason = kQuotaRefused, .message = observed.creation->message});
+}
+
+Duration force_after(const AppWrapper& wrapper, const MachineOptions& options) {
+  const auto& scheduling = wrapper.spec.scheduling_spec;
+  const std::int64_t own = scheduling && scheduling->requeuing
+                               ? scheduling->requeuing->force_deletion_time_in_seconds
+                               : 0;
+  return own > 0 ? Duration(std::chrono::seconds(std::min(own, kWaitMax)))
+                 : options.force_deletion_after;
+}
+
+Decision take_back(const Observed& observed, const MachineOptions& options, WallTime since) {
+  Decision decision;
+  decision.act = Act::take_back;
+  decision.why = "it gives its places back";
+  const Duration patience = force_after(*observed.wrapper, options);
+  const Duration waited = observed.now - std::min(since, observed.now);
+  decision.force = waited >= patience;
+  decision.again = decision.force ? Duration(std::chrono::seconds(30)) : patience - waited;
+  if (observed.standing.kind == Standing::Kind::started) {
+    decision.tell = Tell::stopping;
+  }
+  return decision;
+}
+
+Decision clear(const Observed& observed, const MachineOptions& options) {
+  const AppWrapperStatus& before = observed.wrapper->status;
+  if (!observed.cleared) {
+    return take_back(observed, options, last_touched(before));
+  }
+  if (model::is_terminal(before)) {
+    Decision decision = write_of(observed, "all it held is gone");
+    drop_plan(decision.status, observed.now);
+    copy_counts({}, decision.status);
+    decision.tell = Tell::forget;
+    return decision;
+  }
+  const model::AppWrapperCondition* cause = newest(before, condition::kPreemptCandidate);
+  if (cause != nullptr && cause->reason == kQuotaRefused && touched(cause) <= observed.now &&
+      observed.now - touched(cause) < options.quota_retry_after) {
+    Decision later;
+    later.again = options.quota_retry_after - (observed.now - touched(cause));
+    return later;
+  }
+  Decision decision = write_of(observed, "all it held is gone; back in line");
+  AppWrapperStatus& status = decision.status;
+  drop_plan(status, observed.now);
+  copy_counts({}, status);
+  status.state = state::kPending;
+  touch(status, condition::kQueueing, {.reason = "AwaitingHeadOfLine"}, observed.now);
+  decision.tell = Tell::withdrawn;
+  return decision;
+}
+
+// Somebody deletes the AppWrapper.
+Decision leave(const Observed& observed, const MachineOptions& options) {
+  const AppWrapper& wrapper = *observed.wrapper;
+  if (!has_finalizer(wrapper)) {
+    return tell_only(Tell::forget);
+  }
+  if (needs_items(wrapper) && !observed.cleared) {
+    return take_back(observed, options, *wrapper.metadata.deletion_timestamp);
+  }
+  Decision decision;
+  decision.act = Act::release;
+  decision.tell = Tell::forget;
+  decision.why = "nothing of it is left";
+  return decision;
+}
+
+Decision finished(const Observed& observed) {
+  const AppWrapper& wrapper = *observed.wrapper;
+  Decision decision;
+  if (observed.standing.kind != Standing::Kind::unknown) {
+    decision.tell = Tell::forget;
+  }
+  if (!wrapper.spec.ttl_seconds_after_finished) {
+    return decision;
+  }
+  const AppWrapperStatus& status = wrapper.status;
+  const WallTime since = status.finished ? status.finished->time : last_touched(status);
+  if (since == WallTime::min()) {
+    return decision;
+  }
+  const std::int64_t ttl =
+      std::clamp(*wrapper.spec.ttl_seconds_after_finished, std::int64_t{0}, kWaitMax);
+  const WallTime end = since + std::chrono::seconds(ttl);
+  if (observed.now < end) {
+    decision.again = end - observed.now;
+    return decision;
+  }
+  decision.act = Act::expire;
+  decision.why = "it finished " + std::to_string(ttl) + " seconds ago";
+  return decision;
+}
+
+std::optional<Decision> reason_to_stop(const Observed& observed) {
+  const Standing& standing = observed.standing;
+  if (!observed.problem.empty()) {
+    return fail_with(
+        observed, "ItemCreationFailure.",
+        observed.wrapper->metadata.key().to_string() + " creation failure: " + observed.problem);
+  }
+  if (is_suspended(*observed.wrapper)) {
+    return withdraw(observed, {.reason = "Suspended", .message = "spec.suspend is true"});
+  }
+  // Our own decision is made again below, with its own words.
+  if (standing.kind == Standing::Kind::stopping && standing.reason != kOurDecision) {
+    return withdraw(observed, {.reason = standing.reason.empty() ? "Preempted" : standing.reason,
+                               .message = standing.message});
+  }
+  if (standing.kind == Standing::Kind::waiting) {
+    // The queue does not hold its places: a write of ours arrived after all.
+    return withdraw(observed, {.reason = "PlacesLost", .message = "its places are not held"});
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+bool is_adopted(const AppWrapperStatus& status) {
+  return status.can_run && !status.plan && is_dispatched(status);
+}
+
+bool needs_items(const AppWrapper& wrapper) {
+  const AppWrapperStatus& status = wrapper.status;
+  return status.plan.has_value() || is_adopted(status) ||
+         (wrapper.metadata.deleting() && model::is_terminal(status));
+}
+
+Decision decide(const Observed& observed, const MachineOptions& options) {
+  const AppWrapper& wrapper = *observed.wrapper;
+  const AppWrapperStatus& status = wrapper.status;
+  if (wrapper.metadata.deleting()) {
+    return leave(observed, options);
+  }
+  if (model::is_terminal(status)) {
+    return status.plan ? clear(observed, options) : finished(observed);
+  }
+  if (!status.plan && !is_adopted(status)) {
+    return queued(observed, options);
+  }
+  if (!status.can_run) {
+    return clear(observed, options);
+  }
+  if (observed.standing.kind == Standing::Kind::unknown && observed.problem.empty()) {
+    return {};  // the queue has not seen it yet
+  }
+  if (!has_finalizer(wrapper)) {
+    Decision decision;
+    decision.act = Act::add_finalizer;
+    decision.why = "it has objects";
+    return decision;
+  }
+  if (!status.plan) {
+    // Work that others started is not ended because we do not understand it.
+    return observed.problem.empty() ? internal::adopt(observed) : Decision();
+  }
+  if (std::optional<Decision> stop = reason_to_stop(observed)) {
+    return *std::move(stop);
+  }
+  Decision decision =
+      is_dispatched(status) ? internal::running(observed, options) : starting(observed);
+  if (observed.standing.kind == Standing::Kind::stopping && decision.tell == Tell::nothing &&
+      decision.act != Act::create) {
+    return withdraw(observed, {.reason = "Stopped", .message = "it was about to be stopped"});
+  }
+  return decision;
+}
+
+namespace internal {
+
+Decision write_of(const Observed& observed, std::string why) {
+  Decision decision;
+  decision.act = Act::write;
+  decision.status = observed.wrapper->status;
+  decision.why = std::move(why);
+  return decision;
+}
+
+Decision fail_with(const Observed& observed, std::string_view reason, std::string message) {
+  Decision decision = write_of(observed, message);
+  AppWrapperStatus& status = decision.status;
+  if (newest(status, condition::kInit) == nullptr) {
+    touch(status, condition::kInit, {}, observed.now);
+    status.controller_first_timestamp = model::MicroTime{observed.now};
+  }
+  status.state = state::kFailed;
+  status.can_run = false;
+  status.finished = model::MicroTime{observed.now};
+  touch(status, condition::kFailed, {.reason = reason, .message = message}, observed.now);
+  if (newest(status, condition::kQueued) != nullptr) {
+    touch(status, condition::kQueued, {.reason = "Failed", .status = "False"}, observed.now);
+  }
+  decision.tell = status.plan ? Tell::stopping : Tell::forget;
+  decision.notes.push_back({.warning = true, .reason = "Failed", .message = std::move(message)});
+  return decision;
+}
+
+Decision not_before(Decision decision, const Observed& observed, Duration every) {
+  const Duration since = observed.written ? observed.now - *observed.written : every;
+  if (since >= every || since < Duration::zero()) {
+    return decision;
+  }
+  Decision later;
+  later.again = every - since;
+  return later;
+}
+
+namespace {
+
+// The wait before the next look at its health, grown as asked.
+void grow_wait(const AppWrapper& wrapper, AppWrapperStatus& status) {
+  const auto& scheduling = wrapper.spec.scheduling_spec;
+  const model::Requeuing requeuing =
+      scheduling && scheduling->requeuing ? *scheduling->requeuing : model::Requeuing();
+  const std::int64_t first = requeue_wait(wrapper, {});
+  const std::int64_t wait = requeue_wait(wrapper, status);
+  if (requeuing.growth_type.empty() || requeuing.growth_type == "exponential") {
+    status.requeueing_time_in_seconds = std::min(2 * wait, kWaitMax);
+  } else if (requeuing.growth_type == "linear") {
+    status.requeueing_time_in_seconds = std::min(wait + first, kWaitMax);
+  }
+  if (requeuing.max_time_in_seconds > 0 && status.requeueing_time_in_seconds > 0) {
+    status.requeueing_time_in_seconds =
+        std::min(status.requeueing_time_in_seconds, requeuing.max_time_in_seconds);
+  }
+}
+
+}  // namespace
+
+Decision withdraw(const Observed& observed, const Withdrawal& withdrawal) {
+  Decision decision = write_of(observed, "withdrawn: " + withdrawal.message);
+  AppWrapperStatus& status = decision.status;
+  const auto& scheduling = observed.wrapper->spec.scheduling_spec;
+  const std::int64_t requeuings_max =
+      scheduling && scheduling->requeuing ? scheduling->requeuing->max_num_requeuings : 0;
+  status.can_run = false;
+  copy_counts(observed.pods, status);
+  touch(status, condition::kPreemptCandidate,
+        {.reason = withdrawal.reason, .message = withdrawal.message}, observed.now);
+  decision.tell = Tell::stopping;
+  if (withdrawal.counts) {
+    grow_wait(*observed.wrapper, status);
+    if (requeuings_max > 0 && status.number_of_requeueings >= requeuings_max) {
+      status.state = state::kDeleted;
+      status.finished = model::MicroTime{observed.now};
+      decision.notes.push_back({.warning = true,
+                                .reason = "Deleted",
+                                .message = withdrawal.message + " It was requeued " +
+                                           std::to_string(status.number_of_requeueings) +
+                                           " times, which is its limit"});
+      return decision;
+    }
+    status.number_of_requeueings += 1;
+  }
+  touch(status, condition::kBackoff,
+        {.reason = "PreemptionTriggered", .message = withdrawal.message}, observed.now);
+  const bool has_own_word = withdrawal.reason == "Preempted" || withdrawal.reason == "Suspended";
+  decision.notes.push_back({.warning = true,
+                            .reason = has_own_word ? std::string(withdrawal.reason) : "Withdrawn",
+                            .message = std::string(withdrawal.reason) + ": " + withdrawal.message});
+  return decision;
+}
+
+void drop_plan(AppWrapperStatus& status, WallTime now) {
+  if (status.plan && status.plan->started && status.plan->started->time < now) {
+    status.consumed_seconds +=
+        std::chrono::floor<std::chrono::seconds>(now - status.plan->started->time).count();
+  }
+  status.plan.reset();
+}
+
+void copy_counts(const PodsSeen& pods, AppWrapperStatus& status) {
+  status.pending = pods.pending;
+  status.running = pods.running;
+  status.succeeded = pods.succeeded;
+  status.failed = pods.failed;
+  status.total_cpu = pods.cpu;
+  status.total_memory = pods.memory;
+  status.total_gpu = pods.gpu;
+  status.pending_pod_conditions = pods.unschedulable_pods;
+}
+
+}  // namespace internal
+
+}  // namespace codeflare::controllers

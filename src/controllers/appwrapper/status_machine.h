@@ -1,0 +1,123 @@
+#pragma once
+
+#include "base/time.h"
+#include "model/app_wrapper.h"
+#include "queue/queue.h"
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+// What becomes of an AppWrapper, without I/O: all that is known of it goes in, the one next thing
+// to do comes out. The order of the steps is that of docs/decisions/0003-the-queue.md: intent with
+// the plan, items, Dispatched; and backwards `canrun: false`, items and pods gone, plan dropped.
+namespace codeflare::controllers {
+
+struct MachineOptions {
+  // Pod counts and reasons that change all the time are written at most this often.
+  Duration counts_every = std::chrono::seconds(5);
+  // Items are complete, pods do not show it yet: the pods' cache usually lags a moment behind.
+  Duration hold_completion_after = std::chrono::seconds(1);
+  Duration item_failure_after = std::chrono::seconds(10);
+  // What does not go by itself is deleted without grace.
+  Duration force_deletion_after = std::chrono::minutes(10);
+  // A ResourceQuota refused an item although the queue saw room: not again at once.
+  Duration quota_retry_after = std::chrono::seconds(5);
+};
+
+// One wrapped object as the caches show it.
+struct ItemSeen {
+  std::string name;     // "jobs.batch ns/name", for messages
+  bool counts = false;  // has a completionstatus
+  bool complete = false;
+  std::string failure{};  // it says that it has failed: how; empty otherwise
+  bool lost = false;      // it is gone for sure, and we did not remove it
+};
+
+struct PodsSeen {
+  std::int32_t pending = 0;
+  std::int32_t running = 0;
+  std::int32_t succeeded = 0;
+  std::int32_t failed = 0;
+  std::int64_t cpu = 0;     // millicores of running and succeeded ones
+  std::int64_t memory = 0;  // bytes
+  std::int64_t gpu = 0;
+  std::int32_t unschedulable = 0;
+  std::vector<model::PendingPodConditions> unschedulable_pods{};  // the first few
+};
+
+// What came of creating the items in this pass.
+struct Creation {
+  enum class Kind : std::uint8_t {
+    done,     // all are there
+    refused,  // for good; `message` says why
+    quota,    // by a ResourceQuota: to be tried again later
+  };
+  Kind kind = Kind::done;
+  std::string message{};
+};
+
+struct Observed {
+  const model::AppWrapper* wrapper = nullptr;
+  queue::Standing standing{};
+  // Why it waits, in a sentence; dear, so it is asked for only when it is to be written.
+  std::function<std::string()> sentence{};
+  std::string problem{};  // why the queue cannot understand it
+  std::vector<ItemSeen> items{};
+  PodsSeen pods{};
+  std::string surplus{};  // pods beyond the plan, in words; empty when there are none
+  std::optional<Creation> creation{};
+  // Taking back has ended: no item and no pod of it is left.
+  bool cleared = false;
+  // This process's memory; after a restart it starts anew, which costs a write at most.
+  std::optional<WallTime> written{};          // our last write of the status
+  std::optional<WallTime> settled_since{};    // items complete or failed
+  std::optional<WallTime> unhealthy_since{};  // after it had been healthy
+  WallTime now;
+};
+
+enum class Act : std::uint8_t {
+  none,
+  add_finalizer,
+  write,      // the status
+  create,     // the items; then look again, with what came of it
+  take_back,  // delete the items; then look again, or wait until they are gone
+  release,    // let go of the AppWrapper: drop the finalizer
+  expire,     // delete the AppWrapper itself
+};
+
+// For the queue: `stopping` before the act, so that nothing is started anew meanwhile; the others
+// once it has succeeded.
+enum class Tell : std::uint8_t { nothing, stopping, withdrawn, forget };
+
+struct Note {
+  bool warning = false;
+  std::string reason;
+  std::string message;
+};
+
+struct Decision {
+  Act act = Act::none;
+  Tell tell = Tell::nothing;
+  model::AppWrapperStatus status{};  // for write
+  bool force = false;                // for take_back: without grace
+  std::string why{};                 // for the log
+  std::vector<Note> notes{};         // events, once the act has succeeded
+  std::optional<Duration> again{};   // time alone may change the decision
+};
+
+Decision decide(const Observed& observed, const MachineOptions& options = {});
+
+// Dispatched by somebody without plans, that is MCAD.
+bool is_adopted(const model::AppWrapperStatus& status);
+// Healthy as far as minAvailable and the scheduler say; for Observed::unhealthy_since.
+bool is_healthy(const Observed& observed);
+// All items that count are complete, or one has failed; for Observed::settled_since.
+bool is_settled(const std::vector<ItemSeen>& items);
+// The items' state matters: it is dispatched, or on its way out.
+bool needs_items(const model::AppWrapper& wrapper);
+
+}  // namespace codeflare::controllers

@@ -1,0 +1,301 @@
+#include "controllers/appwrapper/conditions.h"
+#include "controllers/appwrapper/internal/status_parts.h"
+
+#include <algorithm>
+
+// The half of the status machine that watches over dispatched AppWrappers: completion, failure,
+// deadlines, health, counts.
+namespace codeflare::controllers {
+
+using model::AppWrapper;
+using model::AppWrapperStatus;
+namespace state = model::app_wrapper_state;
+
+namespace {
+
+constexpr std::int64_t kRequeueSeconds = 300;  // the CRD's default
+
+// The soonest of several points in time at which something may have to be done.
+class Alarm {
+ public:
+  void at(Duration from_now) {
+    from_now = std::max(from_now, Duration(1));
+    soonest_ = soonest_ ? std::min(*soonest_, from_now) : from_now;
+  }
+  const std::optional<Duration>& soonest() const { return soonest_; }
+
+ private:
+  std::optional<Duration> soonest_;
+};
+
+std::int64_t min_available(const AppWrapper& wrapper) {
+  return wrapper.spec.scheduling_spec ? wrapper.spec.scheduling_spec->min_available : 0;
+}
+
+std::int64_t planned_pods(const AppWrapperStatus& status) {
+  std::int64_t count = 0;
+  for (const model::PlannedPlace& place :
+       status.plan ? status.plan->places : std::vector<model::PlannedPlace>()) {
+    count += place.count;
+  }
+  return count;
+}
+
+bool are_active(const PodsSeen& pods) {
+  return pods.pending + pods.running > 0;
+}
+
+const ItemSeen* failed_item(const std::vector<ItemSeen>& items) {
+  auto at = std::ranges::find_if(items, [](const ItemSeen& item) { return !item.failure.empty(); });
+  return at == items.end() ? nullptr : &*at;
+}
+
+bool all_complete(const std::vector<ItemSeen>& items) {
+  return std::ranges::any_of(items, &ItemSeen::counts) &&
+         std::ranges::all_of(items,
+                             [](const ItemSeen& item) { return !item.counts || item.complete; });
+}
+
+// How long it has been so; at first sight not at all.
+Duration settled_for(const Observed& observed) {
+  return observed.settled_since ? observed.now - *observed.settled_since : Duration::zero();
+}
+
+std::optional<Decision> deadline(const Observed& observed, Alarm& alarm) {
+  const AppWrapperStatus& status = observed.wrapper->status;
+  const auto& scheduling = observed.wrapper->spec.scheduling_spec;
+  const std::int64_t limit =
+      scheduling && scheduling->dispatch_duration ? scheduling->dispatch_duration->limit : 0;
+  if (limit <= 0 || !status.plan->started) {
+    return std::nullopt;
+  }
+  // In seconds, so that an absurd limit does not overflow.
+  const auto ran =
+      std::chrono::floor<std::chrono::milliseconds>(observed.now - status.plan->started->time);
+  const std::int64_t left =
+      limit - status.consumed_seconds - std::chrono::floor<std::chrono::seconds>(ran).count();
+  if (left > 0) {
+    alarm.at(std::chrono::seconds(std::min(left, std::int64_t{24 * 3600})));
+    return std::nullopt;
+  }
+  const std::string message =
+      "Dispatch deadline exceeded. allowed to run for " + std::to_string(limit) + " seconds";
+  Observed marked = observed;
+  AppWrapper wrapper = *observed.wrapper;
+  touch(wrapper.status, condition::kPreemptCandidate,
+        {.reason = "DispatchDeadlineExceeded", .message = message}, observed.now);
+  marked.wrapper = &wrapper;
+  return internal::fail_with(marked, "DispatchDeadlineExceeded", message);
+}
+
+// It ended, well or not, and its pods are done: the objects stay for people to look at.
+Decision end(const Observed& observed, std::string why) {
+  Decision decision = internal::write_of(observed, std::move(why));
+  AppWrapperStatus& status = decision.status;
+  internal::copy_counts(observed.pods, status);
+  internal::drop_plan(status, observed.now);
+  status.finished = model::MicroTime{observed.now};
+  decision.tell = Tell::forget;
+  return decision;
+}
+
+std::optional<Decision> completion(const Observed& observed, const MachineOptions& options,
+                                   Alarm& alarm) {
+  if (!all_complete(observed.items)) {
+    return std::nullopt;
+  }
+  if (!are_active(observed.pods)) {
+    Decision decision = end(observed, "all items are complete and no pod is left running");
+    decision.status.state = state::kCompleted;
+    touch(decision.status, condition::kCompleted, {.reason = "PodsCompleted"}, observed.now);
+    decision.notes.push_back({.reason = "Completed", .message = "all items are complete"});
+    return decision;
+  }
+  if (observed.wrapper->status.state == state::kRunningHoldCompletion) {
+    return std::nullopt;
+  }
+  if (settled_for(observed) < options.hold_completion_after) {
+    alarm.at(options.hold_completion_after - settled_for(observed));
+    return std::nullopt;
+  }
+  Decision decision = internal::write_of(observed, "all items are complete, pods still run");
+  decision.status.state = state::kRunningHoldCompletion;
+  internal::copy_counts(observed.pods, decision.status);
+  touch(decision.status, condition::kRunningHoldCompletion, {.reason = "SomeItemsCompleted"},
+        observed.now);
+  return decision;
+}
+
+std::optional<Decision> item_failure(const Observed& observed, const MachineOptions& options,
+                                     Alarm& alarm) {
+  const ItemSeen* failed = failed_item(observed.items);
+  if (failed == nullptr) {
+    return std::nullopt;
+  }
+  const std::string message = failed->name + " failed: " + failed->failure;
+  if (!are_active(observed.pods)) {
+    Decision decision = end(observed, message);
+    decision.status.state = state::kFailed;
+    decision.status.can_run = false;
+    touch(decision.status, condition::kFailed, {.reason = "ItemFailed.", .message = message},
+          observed.now);
+    decision.notes.push_back({.warning = true, .reason = "Failed", .message = message});
+    return decision;
+  }
+  if (settled_for(observed) < options.item_failure_after) {
+    alarm.at(options.item_failure_after - settled_for(observed));
+    return std::nullopt;
+  }
+  return internal::fail_with(observed, "ItemFailed.", message);
+}
+
+std::optional<Decision> loss(const Observed& observed) {
+  auto lost = std::ranges::find_if(
+      observed.items, [](const ItemSeen& item) { return item.lost && !item.complete; });
+  if (lost == observed.items.end()) {
+    return std::nullopt;
+  }
+  return internal::fail_with(observed, "ItemLost.", lost->name + " was deleted by somebody else");
+}
+
+std::optional<Decision> health(const Observed& observed, Alarm& alarm) {
+  const AppWrapper& wrapper = *observed.wrapper;
+  const AppWrapperStatus& status = wrapper.status;
+  if (status.state != state::kRunning || is_healthy(observed)) {
+    return std::nullopt;
+  }
+  WallTime since = std::max(touched(newest(status, condition::kDispatched)),
+                            touched(newest(status, condition::kRunning)));
+  since = std::max(since, observed.unhealthy_since.value_or(WallTime::min()));
+  const WallTime due = since == WallTime::min()
+                           ? observed.now
+                           : since + std::chrono::seconds(internal::requeue_wait(wrapper, status));
+  if (observed.now < due) {
+    alarm.at(due - observed.now);
+    return std::nullopt;
+  }
+  const std::int64_t minimum = min_available(wrapper);
+  const PodsSeen& pods = observed.pods;
+  if (minimum > 0) {
+    return internal::withdraw(
+        observed,
+        {.reason = "MinPodsNotRunning",
+         .message = "Insufficient number of Running and Completed pods, minimum=" +
+                    std::to_string(minimum) + ", running=" + std::to_string(pods.running) +
+                    ", completed=" + std::to_string(pods.succeeded) + ".",
+         .counts = true});
+  }
+  return internal::withdraw(observed,
+                            {.reason = "PodsFailedScheduling",
+                             .message = "Pods failed scheduling failed=" +
+                                        std::to_string(std::max(std::int64_t{pods.unschedulable},
+                                                                observed.standing.pods_lost)) +
+                                        ", running=" + std::to_string(pods.running) + ".",
+                             .counts = true});
+}
+
+// Places that were lost have been found anew.
+std::optional<Decision> another_plan(const Observed& observed) {
+  if (observed.standing.kind != queue::Standing::Kind::started ||
+      observed.standing.plan == observed.wrapper->status.plan->places) {
+    return std::nullopt;
+  }
+  Decision decision = internal::write_of(observed, "its places are other ones now");
+  decision.status.plan->places = observed.standing.plan;
+  return decision;
+}
+
+Decision counts(const Observed& observed, const MachineOptions& options) {
+  Decision decision = internal::write_of(observed, "pod counts");
+  AppWrapperStatus& status = decision.status;
+  internal::copy_counts(observed.pods, status);
+  status.message = observed.surplus;
+  const bool runs = observed.pods.running > 0;
+  const bool said = touched(newest(status, condition::kRunning)) >=
+                        touched(newest(status, condition::kDispatched)) &&
+                    newest(status, condition::kRunning) != nullptr;
+  if (runs && !said) {
+    touch(status, condition::kRunning, {.reason = "PodsRunning"}, observed.now);
+  }
+  if (status == observed.wrapper->status) {
+    return {};
+  }
+  return internal::not_before(std::move(decision), observed, options.counts_every);
+}
+
+}  // namespace
+
+bool is_healthy(const Observed& observed) {
+  const AppWrapper& wrapper = *observed.wrapper;
+  const PodsSeen& pods = observed.pods;
+  const std::int64_t well = std::int64_t{pods.running} + pods.succeeded;
+  const std::int64_t minimum = min_available(wrapper);
+  if (minimum > 0) {
+    return well >= minimum;
+  }
+  if (observed.standing.pods_lost > 0) {
+    return false;
+  }
+  // Without a minimum only the scheduler's refusal counts, and only of pods that were planned.
+  return pods.unschedulable == 0 || well >= std::max(planned_pods(wrapper.status), std::int64_t{1});
+}
+
+bool is_settled(const std::vector<ItemSeen>& items) {
+  return all_complete(items) || failed_item(items) != nullptr;
+}
+
+namespace internal {
+
+std::int64_t requeue_wait(const AppWrapper& wrapper, const AppWrapperStatus& status) {
+  if (status.requeueing_time_in_seconds > 0) {
+    return status.requeueing_time_in_seconds;
+  }
+  const auto& scheduling = wrapper.spec.scheduling_spec;
+  const std::int64_t asked =
+      scheduling && scheduling->requeuing ? scheduling->requeuing->time_in_seconds.value_or(0) : 0;
+  return asked > 0 ? std::min(asked, std::int64_t{10} * 365 * 24 * 3600) : kRequeueSeconds;
+}
+
+Decision adopt(const Observed& observed) {
+  Decision decision = write_of(observed, "dispatched by another controller before");
+  AppWrapperStatus& status = decision.status;
+  status.plan = model::AppWrapperPlan{
+      .places = observed.standing.plan,
+      .started = model::MicroTime{observed.standing.since.value_or(observed.now)}};
+  decision.notes.push_back({.reason = "Adopted", .message = "it was dispatched before"});
+  return decision;
+}
+
+Decision running(const Observed& observed, const MachineOptions& options) {
+  Alarm alarm;
+  // Completion first: what has ended well is not called late.
+  std::optional<Decision> found = completion(observed, options, alarm);
+  if (!found) {
+    found = deadline(observed, alarm);
+  }
+  if (!found) {
+    found = item_failure(observed, options, alarm);
+  }
+  if (!found) {
+    found = loss(observed);
+  }
+  if (!found) {
+    found = health(observed, alarm);
+  }
+  if (!found) {
+    found = another_plan(observed);
+  }
+  if (found) {
+    return *std::move(found);
+  }
+  Decision decision = counts(observed, options);
+  if (decision.again) {
+    alarm.at(*decision.again);
+  }
+  decision.again = alarm.soonest();
+  return decision;
+}
+
+}  // namespace internal
+
+}  // namespace codeflare::controllers
