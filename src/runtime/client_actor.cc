@@ -1,10 +1,16 @@
 #include "runtime/client_actor.h"
 
+#include "base/async/task_group.h"
+
+#include <algorithm>
 #include <utility>
 
 namespace codeflare::runtime {
 
 namespace {
+
+// Enough to share the server's commits, few enough to leave it to others too.
+constexpr std::size_t kTogetherMax = 32;
 
 std::string_view to_string(Action::Verb verb) {
   switch (verb) {
@@ -54,8 +60,19 @@ Task<Result<void>> ClientActor::ready(ObjectKey key) {
 }
 
 Task<Result<void>> ClientActor::act(ObjectKey key, Plan plan) {
-  for (Action& action : plan.actions) {
-    CO_TRY(co_await carry_out(key, std::move(action)));
+  std::vector<Action> together;
+  for (std::size_t i = 0; i < plan.actions.size(); ++i) {
+    Action action = std::move(plan.actions[i]);
+    if (!action.together) {
+      CO_TRY(co_await carry_out(key, std::move(action)));
+      continue;
+    }
+    const Action::Verb verb = action.verb;
+    together.push_back(std::move(action));
+    if (i + 1 == plan.actions.size() || !plan.actions[i + 1].together ||
+        plan.actions[i + 1].verb != verb) {
+      CO_TRY(co_await carry_out_together(key, std::exchange(together, {})));
+    }
   }
   for (EventNote& note : plan.events) {
     record(key, std::move(note));
@@ -73,12 +90,49 @@ Task<Result<void>> ClientActor::carry_out(ObjectKey key, Action action) {
     const bool gone_already =
         action.verb == Action::Verb::remove && answer.error().code == ErrorCode::not_found;
     if (!gone_already) {
+      tell_refusal(key, action, answer.error());
       co_return fail(std::move(answer).error());
     }
     answer = ObjectRef();
   }
   remember(key, action, *answer);
   co_return Result<void>();
+}
+
+Task<Result<void>> ClientActor::carry_out_together(ObjectKey key, std::vector<Action> actions) {
+  const TaskContext& context = co_await current_context();
+  Batch batch{.key = std::move(key), .actions = std::move(actions)};
+  TaskGroup group(*context.loop, context.stop);
+  for (std::size_t i = 0; i < std::min(kTogetherMax, batch.actions.size()); ++i) {
+    group.spawn(work_on(batch));
+  }
+  co_await group.join();
+  // A stop may have kept some from starting.
+  if (batch.outcome && batch.next < batch.actions.size()) {
+    co_return fail(cancelled());
+  }
+  co_return batch.outcome;
+}
+
+Task<void> ClientActor::work_on(Batch& batch) {
+  while (batch.outcome && batch.next < batch.actions.size()) {
+    Action action = std::move(batch.actions[batch.next++]);
+    Result<void> done = co_await carry_out(batch.key, std::move(action));
+    if (!done && batch.outcome) {
+      batch.outcome = std::move(done);
+    }
+  }
+}
+
+// People who wait for pods look at their owner's events.
+void ClientActor::tell_refusal(const ObjectKey& key, const Action& action, const Error& error) {
+  const bool final_word =
+      error.code == ErrorCode::permission_denied || error.code == ErrorCode::invalid_argument;
+  if (action.verb == Action::Verb::create && final_word) {
+    record(
+        key,
+        {.warning = true, .reason = "FailedCreate", .message = "Error creating: " + error.message});
+  }
 }
 
 Task<Result<ObjectRef>> ClientActor::send(Action action) {

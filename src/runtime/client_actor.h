@@ -6,6 +6,7 @@
 #include "runtime/informer.h"
 #include "runtime/reconciler.h"
 
+#include <cstddef>
 #include <map>
 #include <set>
 #include <utility>
@@ -32,7 +33,18 @@ class ClientActor final : public Actor {
     ObjectKey key;
   };
 
+  // Some actions that are carried out together.
+  struct Batch {
+    ObjectKey key;
+    std::vector<Action> actions;
+    std::size_t next = 0;
+    Result<void> outcome{};
+  };
+
   Task<Result<void>> carry_out(ObjectKey key, Action action);
+  Task<Result<void>> carry_out_together(ObjectKey key, std::vector<Action> actions);
+  Task<void> work_on(Batch& batch);
+  void tell_refusal(const ObjectKey& key, const Action& action, const Error& error);
   Task<Result<ObjectRef>> send(Action action);
   void remember(const ObjectKey& key, const Action& action, const ObjectRef& answer);
   void record(const ObjectKey& key, EventNote note);

@@ -36,6 +36,9 @@ struct Action {
   ObjectKey key;
   std::string body;  // JSON; unused by remove
   std::string why;
+  // May be under way together with its neighbours of the same verb that say so too: the pods of a
+  // gang need not wait for each other.
+  bool together = false;
   kube::PatchKind patch_kind = kube::PatchKind::merge;
   kube::WriteOptions write;
   kube::DeleteOptions removal;
@@ -71,6 +74,7 @@ class Actor {
   // Waits until the caches show what was written for this key before.
   virtual Task<Result<void>> ready(ObjectKey key) = 0;
   // Stops at the first failing action and returns its error. Removing what is gone is no failure.
+  // A creation that the server refuses is also told in an event.
   virtual Task<Result<void>> act(ObjectKey key, Plan plan) = 0;
 };
 
