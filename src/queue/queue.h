@@ -147,6 +147,7 @@ class Queue {
   // Why it waits: one sentence with numbers and what would help. Looks at every node, so ask when
   // it is to be written or shown. For others than waiting ones the message of the standing.
   std::string sentence(std::string_view uid, Time now) const;
+  std::optional<WrapperId> id(std::string_view uid) const;
   const Demand* demand(std::string_view uid) const;  // null when unknown
   struct Unplanned {
     std::string pod;

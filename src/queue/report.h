@@ -16,13 +16,16 @@ namespace codeflare::queue {
 // "cpu: 12 asked, 3.5 free of 16 on 2 allowed nodes (the most on one: 2)".
 struct ReportLine {
   std::string resource;
-  std::string requested, free, capacity, pod, best_node;  // as quantities
+  // As quantities: of the whole gang, on all allowed nodes, of those nodes; of its largest pod, the
+  // most that one allowed node has free, and could ever have.
+  std::string requested, free, capacity, pod, best_node, largest_node;
   bool short_in_sum = false;
 };
 
 struct Report {
   WrapperId id;
   Standing standing;
+  std::string sentence;
   std::int64_t position = 0;
   std::vector<ReportLine> shortages;
   std::vector<std::string> constraints;  // "taint dedicated=ml:NoSchedule keeps 3 nodes away"

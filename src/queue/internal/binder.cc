@@ -1,0 +1,172 @@
+#include "queue/internal/binder.h"
+
+#include "queue/internal/amounts.h"
+#include "queue/internal/gang_pods.h"
+#include "queue/internal/pod_events.h"
+#include "queue/internal/standing_of.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+namespace codeflare::queue {
+
+namespace {
+
+bool has_started(const QueueState& state, const WrapperRecord& wrapper) {
+  return brief_of(state, wrapper).kind == Standing::Kind::started;
+}
+
+void submit_alone(QueueState& state, PodRecord& pod) {
+  if (pod.loose || !pod.alone) return;
+  sched::GangSpec spec{.name = "pod/" + pod.uid,
+                       .ns = pod.key.ns,
+                       .priority = pod.priority,
+                       .submitted = pod.created,
+                       .pod_sets = {*pod.alone},
+                       .preemptible = false,
+                       .loose = true};
+  // A pod that asks for the impossible stays where it is: pending.
+  if (const auto gang = state.core.submit(std::move(spec))) {
+    pod.loose = *gang;
+    state.loose.emplace(*gang, &pod);
+    state.loose_added = true;
+  }
+}
+
+void assume(QueueState& state, PodRecord& pod, const std::string& node,
+            std::vector<Binding>& bindings) {
+  pod.assumed = node;
+  state.nodes[node].pods.insert(&pod);
+  bindings.push_back({pod.key, pod.uid, node});
+}
+
+// A sidecar that was injected may make it larger than its place.
+bool fits(const QueueState& state, const WrapperRecord& wrapper, const PodRecord& pod,
+          const sched::Slot& slot) {
+  const sched::Resources& planned = wrapper.demand.pod_sets[slot.pod_set].pods.requests;
+  std::optional<sched::Resources> free;
+  return std::ranges::all_of(pod.requests, [&](const sched::Resource& asked) {
+    const sched::Amount place = amount_of(planned, asked.name);
+    if (asked.amount <= place) return true;
+    if (!free) free = state.core.free(slot.node);
+    return asked.amount <= place + amount_of(*free, asked.name);
+  });
+}
+
+sched::Slot* choose(QueueState& state, const WrapperRecord& wrapper, const PodRecord& pod,
+                    sched::Placement& free_slots) {
+  sched::Slot* chosen = nullptr;
+  for (sched::Slot& slot : free_slots) {
+    if (slot.count <= 0 || slot.pod_set != pod.pod_set) continue;
+    if (!fits(state, wrapper, pod, slot)) continue;
+    const auto node = state.nodes.find(state.core.node_name(slot.node));
+    if (node == state.nodes.end()) continue;
+    if (node->second.ready) return &slot;
+    if (chosen == nullptr) chosen = &slot;
+  }
+  return chosen;
+}
+
+void bind_pods_of(QueueState& state, WrapperRecord& wrapper, std::vector<Binding>& bindings) {
+  std::optional<sched::Placement> slots;
+  for (PodRecord* pod : wrapper.pods) {
+    if (!wants_binding(state, *pod)) continue;
+    if (!slots) slots = state.core.reserved(wrapper.gang).value_or(sched::Placement{});
+    sched::Slot* slot = choose(state, wrapper, *pod, *slots);
+    if (slot == nullptr) {
+      submit_alone(state, *pod);
+      continue;
+    }
+    if (pod->loose) drop_loose(state, *pod);
+    --slot->count;
+    assume(state, *pod, state.core.node_name(slot->node), bindings);
+    settle(state, *pod);
+  }
+}
+
+}  // namespace
+
+bool wants_binding(const QueueState& state, const PodRecord& pod) {
+  if (state.options.binds == Binds::nothing) return false;
+  if (!pod.place().empty() || pod.phase != PodPhase::active || pod.deleting || pod.gated) {
+    return false;
+  }
+  return pod.ours || state.options.binds == Binds::all;
+}
+
+void keep_constraints(const QueueState& state, PodRecord& pod, const model::PodSpec& spec) {
+  // A Binding may yet be refused: they are kept until the API names the node.
+  const bool may_need =
+      state.options.binds != Binds::nothing && pod.node.empty() && pod.phase == PodPhase::active;
+  if (!may_need) {
+    pod.alone.reset();
+  } else if (!pod.alone) {
+    if (auto alone = pod_set_for(spec))
+      pod.alone = std::make_unique<sched::PodSet>(*std::move(alone));
+  }
+}
+
+void look_for_place(QueueState& state, PodRecord& pod) {
+  if (!wants_binding(state, pod)) {
+    // Its Binding is under way while the core still knows it.
+    if (pod.loose && pod.place().empty()) drop_loose(state, pod);
+    return;
+  }
+  if (pod.wrapper != nullptr) {
+    state.to_bind.insert(pod.wrapper->id.uid);
+  } else if (pod.owner.empty()) {
+    // Nobody has given a place to pods of an AppWrapper that is not known.
+    submit_alone(state, pod);
+  }
+}
+
+void drop_loose(QueueState& state, PodRecord& pod) {
+  if (!pod.loose) return;
+  (void)state.core.remove(*pod.loose);
+  state.loose.erase(*pod.loose);
+  pod.loose.reset();
+  if (pod.counted == CountedAs::loose) pod.counted = CountedAs::nothing;
+}
+
+void bind_loose(QueueState& state, const sched::Admission& admission,
+                std::vector<Binding>& bindings) {
+  const auto found = state.loose.find(admission.gang);
+  if (found == state.loose.end() || admission.placement.empty()) return;
+  PodRecord& pod = *found->second;
+  if (!wants_binding(state, pod) || (pod.wrapper != nullptr && !has_started(state, *pod.wrapper))) {
+    drop_loose(state, pod);
+    return;
+  }
+  assume(state, pod, state.core.node_name(admission.placement.front().node), bindings);
+  pod.counted = CountedAs::loose;
+  pod.counted_at = pod.assumed;
+}
+
+void bind_gangs(QueueState& state, std::vector<Binding>& bindings) {
+  if (state.options.binds == Binds::nothing) {
+    state.to_bind.clear();
+    return;
+  }
+  for (const std::string& uid : std::exchange(state.to_bind, {})) {
+    WrapperRecord* wrapper = state.wrapper(uid);
+    if (wrapper != nullptr && has_started(state, *wrapper)) bind_pods_of(state, *wrapper, bindings);
+  }
+}
+
+void binding_failed(QueueState& state, std::string_view pod_uid) {
+  const auto found = state.pods.find(pod_uid);
+  if (found == state.pods.end()) return;
+  PodRecord& pod = found->second;
+  if (!pod.node.empty() || pod.assumed.empty()) return;
+  if (const auto at = state.nodes.find(pod.assumed); at != state.nodes.end()) {
+    at->second.pods.erase(&pod);
+  }
+  if (pod.counted == CountedAs::gang) give_back_place(state, *pod.wrapper, pod);
+  if (pod.loose) drop_loose(state, pod);
+  pod.assumed.clear();
+  settle(state, pod);
+  look_for_place(state, pod);
+}
+
+}  // namespace codeflare::queue

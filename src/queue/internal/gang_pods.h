@@ -1,0 +1,24 @@
+#pragma once
+
+#include "queue/internal/state.h"
+
+#include <cstdint>
+#include <optional>
+
+// Pods of a started gang in its planned places, and beyond them.
+namespace codeflare::queue {
+
+std::optional<std::uint32_t> pod_set_in(const Demand& demand, const PodRecord& pod);
+
+// What its real requests take on its real node replaces a reserved place.
+void enter_gang(QueueState& state, WrapperRecord& wrapper, PodRecord& pod);
+// Its place is kept for a successor as long as the pod set needs that many.
+void leave_gang(QueueState& state, WrapperRecord& wrapper, PodRecord& pod);
+// Back to where it was before it was handed out.
+void give_back_place(QueueState& state, WrapperRecord& wrapper, PodRecord& pod);
+
+void count_success(WrapperRecord& wrapper, PodRecord& pod);
+// Gives up places whose pods will not come.
+void trim_places(QueueState& state, WrapperRecord& wrapper, std::uint32_t pod_set);
+
+}  // namespace codeflare::queue

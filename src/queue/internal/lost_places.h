@@ -1,0 +1,30 @@
+#pragma once
+
+#include "queue/internal/state.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+// Places of started gangs whose node is gone: given back when it returns, found elsewhere when we
+// bind, and otherwise told.
+namespace codeflare::queue {
+
+// A gang's planned pods without a place, by pod set.
+struct Loss {
+  sched::GangId gang;
+  std::vector<std::int64_t> unplaced;
+};
+Loss before_loss(const QueueState& state, sched::GangId gang);
+// What has been added since `before` was lost with this node.
+void note_loss(QueueState& state, const Loss& before, const std::string& node);
+void add_lost(QueueState& state, WrapperRecord& wrapper, const model::PlannedPlace& place);
+
+// Pods have come up elsewhere, or will not come: no more is lost than the core misses.
+void trim_lost(QueueState& state, WrapperRecord& wrapper, std::uint32_t pod_set);
+void return_lost_places(QueueState& state, const NodeRecord& node);
+void find_lost_places(QueueState& state);
+
+std::int64_t pods_lost(const WrapperRecord& wrapper);
+
+}  // namespace codeflare::queue

@@ -1,0 +1,21 @@
+#pragma once
+
+#include "model/node.h"
+#include "queue/internal/state.h"
+
+#include <string_view>
+
+// Nodes come, change, go and come back.
+namespace codeflare::queue {
+
+// As the core sees it. One that is not Ready, or says so by a taint, holds nothing new.
+sched::NodeSpec node_spec(const model::Node& node);
+bool is_ready(const model::Node& node);
+
+void upsert_node(QueueState& state, const model::Node& node);
+void remove_node(QueueState& state, std::string_view name);
+
+// The core is told of a changed sum.
+void tell_foreign(QueueState& state, NodeRecord& node);
+
+}  // namespace codeflare::queue

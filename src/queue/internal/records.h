@@ -1,0 +1,120 @@
+#pragma once
+
+#include "model/gvk.h"
+#include "queue/demand.h"
+#include "queue/queue.h"
+#include "sched/core.h"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+// What the queue remembers of each object.
+namespace codeflare::queue {
+
+struct WrapperRecord;
+
+enum class PodPhase : std::uint8_t { active, succeeded, failed };
+
+// Who accounts for what a pod takes on its node.
+enum class CountedAs : std::uint8_t {
+  nothing,  // it takes nothing: not bound, finished, or on a node that is not there
+  foreign,  // in the sum of its node
+  gang,     // in its AppWrapper's gang
+  loose,    // it is a gang of one whose binding is under way
+};
+
+struct PodRecord {
+  model::ObjectKey key;
+  std::string uid;
+  std::string node;           // as the API says; empty while unbound
+  std::string assumed;        // where a Binding sends it, until the API says so
+  sched::Resources requests;  // with "pods": 1
+  sched::Resources limits;    // "limits.cpu"
+  sched::Time created{};
+  std::int32_t priority = 0;
+  PodPhase phase = PodPhase::active;
+  bool deleting = false;
+  bool gated = false;
+  bool ours = false;       // asks for our scheduler
+  std::string owner;       // UID of its AppWrapper by label
+  std::string mcad_owner;  // name of its AppWrapper by MCAD's label
+  std::string set_label;   // which pod set it says it is of
+  WrapperRecord* wrapper = nullptr;
+  std::optional<std::uint32_t> pod_set;
+  // As a gang of one; kept while it may have to be bound that way.
+  std::unique_ptr<sched::PodSet> alone;
+  std::optional<sched::GangId> loose;
+
+  CountedAs counted = CountedAs::nothing;
+  std::string counted_at;  // node
+  bool planned = false;    // of a gang: in a planned place
+  bool resized = false;    // asks for other amounts than the core was told
+  bool success_counted = false;
+  bool in_namespace = false;  // counted against the ResourceQuotas of its namespace
+
+  const std::string& place() const { return node.empty() ? assumed : node; }
+};
+
+struct ByPodKey {
+  bool operator()(const PodRecord* a, const PodRecord* b) const {
+    return a->key != b->key ? a->key < b->key : a->uid < b->uid;
+  }
+};
+using PodSetOf = std::set<PodRecord*, ByPodKey>;
+
+struct NodeRecord {
+  bool present = false;  // pods may name nodes that are not there
+  bool ready = false;
+  sched::NodeSpec spec;
+  sched::NodeId id;
+  sched::Resources foreign;       // in sum
+  sched::Resources foreign_told;  // to the core
+  PodSetOf pods;                  // that are there, or will be
+};
+
+struct NamespaceRecord {
+  sched::Resources use;                                    // by pods that no gang here accounts for
+  sched::Resources use_told;                               // to the core
+  std::map<model::ObjectKey, model::ResourceList> quotas;  // spec.hard
+};
+
+// What a standing was when it was last told.
+struct Brief {
+  Standing::Kind kind = Standing::Kind::unknown;
+  std::string_view reason;
+  std::uint32_t plan_version = 0;
+  friend bool operator==(const Brief&, const Brief&) = default;
+};
+
+struct WrapperRecord {
+  WrapperId id;
+  sched::GangId gang;
+  Demand demand;
+  std::vector<sched::Designation> quota;
+  std::int32_t priority = 0;
+  bool suspended = false;
+  bool user_known = true;
+  PodSetOf pods;
+
+  // While it holds something.
+  bool holds = false;
+  bool draining = false;
+  bool place_lost = false;  // and no other was found
+  bool from_mcad = false;
+  sched::Time since{};
+  std::vector<model::PlannedPlace> plan;
+  std::vector<model::PlannedPlace> lost;  // the part of it whose node is gone
+  std::vector<std::int64_t> succeeded;    // by pod set
+  std::string evicted_for;                // empty: it is not being evicted
+  sched::EvictionCause evicted_cause = sched::EvictionCause::priority;
+  std::uint32_t plan_version = 0;
+
+  Brief told;
+};
+
+}  // namespace codeflare::queue

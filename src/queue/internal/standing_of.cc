@@ -1,0 +1,112 @@
+#include "queue/internal/standing_of.h"
+
+#include "queue/internal/lost_places.h"
+#include "queue/marks.h"
+#include "queue/report.h"
+
+namespace codeflare::queue {
+
+namespace {
+
+constexpr std::string_view kPreempted = "Preempted";
+constexpr std::string_view kSuspended = "Suspended";
+constexpr std::string_view kPlaceLost = "PlaceLost";
+constexpr std::string_view kStopping = "Stopping";
+constexpr std::string_view kHeld = "Held";
+constexpr std::string_view kUserUnknown = "UserUnknown";
+
+sched::Why why_of(const QueueState& state, const WrapperRecord& wrapper) {
+  return state.core.why(wrapper.gang).value_or(sched::Why::nothing);
+}
+
+std::string_view waiting_word(const QueueState& state, const WrapperRecord& wrapper) {
+  if (wrapper.suspended) return kHeld;
+  if (!wrapper.user_known) return kUserUnknown;
+  return reason_word(why_of(state, wrapper));
+}
+
+// Empty: nothing asks it to stop.
+std::string_view stop_word(const WrapperRecord& wrapper) {
+  if (!wrapper.evicted_for.empty()) return kPreempted;
+  if (wrapper.suspended) return kSuspended;
+  if (wrapper.place_lost) return kPlaceLost;
+  return wrapper.draining ? kStopping : "";
+}
+
+std::string lost_text(const WrapperRecord& wrapper) {
+  std::string text = std::to_string(pods_lost(wrapper)) + " of its pods lost their place: node ";
+  for (const model::PlannedPlace& place : wrapper.lost) {
+    if (&place != &wrapper.lost.front()) text += ", ";
+    text += place.node;
+  }
+  return text + (wrapper.lost.size() == 1 ? " is gone" : " are gone");
+}
+
+std::string message_of(const WrapperRecord& wrapper, std::string_view reason) {
+  if (reason == kPreempted) {
+    return "makes room for " + wrapper.evicted_for +
+           (wrapper.evicted_cause == sched::EvictionCause::priority
+                ? ", which has a higher priority"
+                : ", which takes back the quota that was lent");
+  }
+  if (reason == kSuspended) return "spec.suspend is true";
+  if (reason != kPlaceLost) return "";
+  return wrapper.place_lost ? lost_text(wrapper) + ", and no other place fits" : lost_text(wrapper);
+}
+
+}  // namespace
+
+Brief brief_of(const QueueState& state, const WrapperRecord& wrapper) {
+  if (!wrapper.holds) return {Standing::Kind::waiting, waiting_word(state, wrapper), 0};
+  if (const std::string_view stop = stop_word(wrapper); !stop.empty()) {
+    return {Standing::Kind::stopping, stop, wrapper.plan_version};
+  }
+  return {Standing::Kind::started, wrapper.lost.empty() ? "" : kPlaceLost, wrapper.plan_version};
+}
+
+Standing standing_of(const QueueState& state, const WrapperRecord& wrapper) {
+  const Brief brief = brief_of(state, wrapper);
+  Standing standing{.kind = brief.kind, .reason = std::string(brief.reason)};
+  if (!wrapper.holds) {
+    standing.why = why_of(state, wrapper);
+    standing.quota = standing.why == sched::Why::quota || standing.why == sched::Why::unknown_quota;
+    return standing;
+  }
+  standing.message = message_of(wrapper, brief.reason);
+  standing.plan = wrapper.plan;
+  standing.since = wrapper.since;
+  standing.pods_lost = pods_lost(wrapper);
+  return standing;
+}
+
+std::string sentence_of(QueueState& state, const WrapperRecord& wrapper, Time now) {
+  const Brief brief = brief_of(state, wrapper);
+  if (wrapper.holds) return message_of(wrapper, brief.reason);
+  if (brief.reason == kHeld) return "held: spec.suspend is true; it may start when that is false";
+  if (brief.reason == kUserUnknown) {
+    return "nobody is recorded to have submitted it (annotation " + std::string(kUserAnnotation) +
+           "): create it again while admission is served, or run without the user check";
+  }
+  const auto explanation = state.core.explain(wrapper.gang, now, sched::Detail::brief);
+  if (!explanation) return "";
+  if (explanation->why == sched::Why::reserved && explanation->reservation) {
+    sched::Explanation named = *explanation;
+    if (const auto holder = state.core.find(named.reservation->holder)) {
+      named.reservation->holder = name_of(state, *holder);
+    }
+    return sentence(named);
+  }
+  return sentence(*explanation);
+}
+
+std::string name_of(const QueueState& state, sched::GangId gang) {
+  if (const auto found = state.by_gang.find(gang); found != state.by_gang.end()) {
+    return found->second->id.key.to_string();
+  }
+  if (const auto found = state.loose.find(gang); found != state.loose.end()) {
+    return "pod " + found->second->key.to_string();
+  }
+  return state.core.name(gang);
+}
+
+}  // namespace codeflare::queue

@@ -1,0 +1,19 @@
+#pragma once
+
+#include "queue/internal/state.h"
+
+#include <string>
+#include <string_view>
+
+// The words for where an AppWrapper stands.
+namespace codeflare::queue {
+
+// It has not been tried yet.
+inline constexpr std::string_view kEvaluating = "Evaluating";
+
+Brief brief_of(const QueueState& state, const WrapperRecord& wrapper);
+Standing standing_of(const QueueState& state, const WrapperRecord& wrapper);
+std::string sentence_of(QueueState& state, const WrapperRecord& wrapper, Time now);
+std::string name_of(const QueueState& state, sched::GangId gang);
+
+}  // namespace codeflare::queue

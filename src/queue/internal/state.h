@@ -1,0 +1,47 @@
+#pragma once
+
+#include "queue/internal/quota_trees.h"
+#include "queue/internal/records.h"
+#include "queue/queue.h"
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace codeflare::queue {
+
+// All that the queue knows. The files beside this one each hold one part of its behaviour; Queue is
+// the face. Records stay where they are: others point to them.
+struct QueueState {
+  explicit QueueState(QueueOptions options_in) : options(options_in), core(options_in.core) {}
+
+  QueueOptions options;
+  sched::Core core;
+  QuotaTrees quotas;
+
+  std::map<std::string, NodeRecord, std::less<>> nodes;
+  std::map<std::string, NamespaceRecord, std::less<>> namespaces;
+  std::map<std::string, PodRecord, std::less<>> pods;  // by uid
+  std::map<model::ObjectKey, PodRecord*> pod_by_key;
+  // Pods whose AppWrapper is not known (any more), by its UID, and by its name for MCAD's.
+  std::map<std::string, PodSetOf, std::less<>> orphans;
+  std::map<model::ObjectKey, PodSetOf> mcad_orphans;
+
+  std::map<std::string, WrapperRecord, std::less<>> wrappers;      // by uid
+  std::map<model::ObjectKey, std::vector<WrapperRecord*>> by_key;  // the newest last
+  std::map<sched::GangId, WrapperRecord*> by_gang;
+  std::map<sched::GangId, PodRecord*> loose;
+  std::set<std::string, std::less<>> done;  // removed, but perhaps not gone from the API
+  std::size_t holding = 0;
+
+  std::set<std::string, std::less<>> touched;    // whose standing may be another one
+  std::set<std::string, std::less<>> displaced;  // with lost places
+  std::set<std::string, std::less<>> to_bind;    // with pods that may find a free place
+  bool loose_added = false;                      // since the core's last step
+
+  WrapperRecord* wrapper(std::string_view uid);
+  const WrapperRecord* wrapper(std::string_view uid) const;
+};
+
+}  // namespace codeflare::queue

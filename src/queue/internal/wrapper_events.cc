@@ -1,0 +1,261 @@
+#include "queue/internal/wrapper_events.h"
+
+#include "queue/internal/lost_places.h"
+#include "queue/internal/pod_events.h"
+#include "queue/internal/standing_of.h"
+#include "queue/marks.h"
+
+#include <algorithm>
+#include <chrono>
+
+namespace codeflare::queue {
+
+namespace {
+
+// Longer than anybody waits, and far from overflow in nanoseconds.
+constexpr std::int64_t kSecondsMax = std::int64_t{100} * 365 * 86'400;
+
+Duration seconds_of(std::int64_t seconds) {
+  return std::chrono::seconds(std::clamp<std::int64_t>(seconds, 0, kSecondsMax));
+}
+
+bool dispatched_by_mcad(const model::AppWrapperStatus& status) {
+  return status.can_run && (status.state == model::app_wrapper_state::kRunning ||
+                            status.state == model::app_wrapper_state::kRunningHoldCompletion);
+}
+
+// Labels whose key is a tree's name. Names of trees have no slash; other labels name no tree and
+// mean nothing to the core.
+std::vector<sched::Designation> designations(const model::StringMap& labels) {
+  std::vector<sched::Designation> result;
+  for (const auto& [key, value] : labels) {
+    if (key.find('/') == std::string::npos) result.push_back({key, value});
+  }
+  return result;
+}
+
+bool has_user(const QueueState& state, const model::AppWrapper& wrapper) {
+  return !state.options.user_check ||
+         !model::find_or_empty(wrapper.metadata.annotations, kUserAnnotation).empty();
+}
+
+sched::Time submitted(const model::AppWrapper& wrapper, Time now) {
+  sched::Time time = wrapper.metadata.creation_timestamp.value_or(now);
+  if (wrapper.status.controller_first_timestamp) {
+    time = std::min(time, wrapper.status.controller_first_timestamp->time);
+  }
+  return time;
+}
+
+void read(const QueueState& state, const model::AppWrapper& wrapper, WrapperRecord& record) {
+  record.priority = wrapper.spec.priority;
+  record.suspended = wrapper.spec.suspend.value_or(false);
+  record.user_known = has_user(state, wrapper);
+  record.quota = designations(wrapper.metadata.labels);
+}
+
+bool is_held(const WrapperRecord& record) {
+  return record.suspended || !record.user_known;
+}
+
+sched::GangSpec gang_spec(const model::AppWrapper& wrapper, const WrapperRecord& record, Time now) {
+  // Equal times of submission are told apart by name, as people would.
+  sched::GangSpec spec{.name = record.id.key.to_string() + "/" + record.id.uid,
+                       .ns = record.id.key.ns,
+                       .priority = record.priority,
+                       .slope = wrapper.spec.priority_slope.value_or(0),
+                       .submitted = submitted(wrapper, now),
+                       .quota = record.quota,
+                       .consumed = seconds_of(wrapper.status.consumed_seconds),
+                       .held = is_held(record)};
+  for (const PodSetDemand& each : record.demand.pod_sets) spec.pod_sets.push_back(each.pods);
+  if (wrapper.spec.scheduling_spec && wrapper.spec.scheduling_spec->dispatch_duration) {
+    spec.expected = seconds_of(wrapper.spec.scheduling_spec->dispatch_duration->expected);
+    spec.limit = seconds_of(wrapper.spec.scheduling_spec->dispatch_duration->limit);
+  }
+  return spec;
+}
+
+// Places on nodes that are there, for the core; the others are lost for now.
+sched::Placement placement_of(QueueState& state, WrapperRecord& record,
+                              std::vector<model::PlannedPlace>& lost) {
+  sched::Placement placement;
+  std::erase_if(record.plan, [&](const model::PlannedPlace& place) {
+    return place.count <= 0 || place.pod_set < 0 ||
+           static_cast<std::size_t>(place.pod_set) >= record.demand.pod_sets.size();
+  });
+  for (const model::PlannedPlace& place : record.plan) {
+    const auto node = state.nodes.find(place.node);
+    if (node != state.nodes.end() && node->second.present) {
+      placement.push_back(
+          {static_cast<std::uint32_t>(place.pod_set), node->second.id, place.count});
+    } else {
+      lost.push_back(place);
+    }
+  }
+  return placement;
+}
+
+void begin_holding(QueueState& state, WrapperRecord& record) {
+  record.holds = true;
+  ++state.holding;
+  holdings_begun(state, record);
+  state.to_bind.insert(record.id.uid);
+}
+
+void end_holding(QueueState& state, WrapperRecord& record) {
+  if (!record.holds) return;
+  --state.holding;
+  record.holds = record.draining = record.place_lost = false;
+  record.plan.clear();
+  record.lost.clear();
+  record.evicted_for.clear();
+  ++record.plan_version;
+  state.displaced.erase(record.id.uid);
+  holdings_gone(state, record);
+}
+
+// What it holds is read from its status alone.
+Result<void> adopt(QueueState& state, const model::AppWrapper& wrapper, WrapperRecord& record,
+                   Time now) {
+  const model::AppWrapperStatus& status = wrapper.status;
+  record.since = status.plan && status.plan->started ? status.plan->started->time
+                 : status.controller_first_dispatch_timestamp
+                     ? status.controller_first_dispatch_timestamp->time
+                     : now;
+  if (status.plan) record.plan = status.plan->places;
+  std::vector<model::PlannedPlace> lost;
+  const sched::Placement placement = placement_of(state, record, lost);
+  TRY_ASSIGN(record.gang,
+             state.core.adopt(gang_spec(wrapper, record, now), record.since, placement));
+  for (const model::PlannedPlace& place : lost) add_lost(state, record, place);
+  return {};
+}
+
+Result<void> join(QueueState& state, const model::AppWrapper& wrapper, WrapperRecord& record,
+                  Time now) {
+  TRY_ASSIGN(record.demand, demand_of(wrapper));
+  read(state, wrapper, record);
+  const bool planned = wrapper.status.plan.has_value();
+  record.from_mcad = !planned && dispatched_by_mcad(wrapper.status);
+  if (!planned && !record.from_mcad) {
+    TRY_ASSIGN(record.gang, state.core.submit(gang_spec(wrapper, record, now)));
+  } else {
+    TRY(adopt(state, wrapper, record, now));
+  }
+  state.by_gang.emplace(record.gang, &record);
+  state.by_key[record.id.key].push_back(&record);
+  state.touched.insert(record.id.uid);
+  link_pods(state, record);
+  if (!planned && !record.from_mcad) return {};
+  begin_holding(state, record);
+  for (std::uint32_t set = 0; set < record.demand.pod_sets.size(); ++set) {
+    trim_lost(state, record, set);
+  }
+  const bool goes_on = record.from_mcad || (wrapper.status.can_run && !is_terminal(wrapper.status));
+  if (!goes_on) stopping(state, record.id.uid);
+  return {};
+}
+
+// What a known one holds is none of its object's business; see Queue::upsert.
+void refresh(QueueState& state, const model::AppWrapper& wrapper, WrapperRecord& record) {
+  const std::int32_t priority = record.priority;
+  const bool held = is_held(record);
+  const std::vector<sched::Designation> quota = record.quota;
+  const bool suspended = record.suspended;
+  if (wrapper.metadata.deleting() && !record.holds) {
+    remove(state, record.id.uid);
+    return;
+  }
+  read(state, wrapper, record);
+  if (record.priority != priority) (void)state.core.set_priority(record.gang, record.priority);
+  if (is_held(record) != held) (void)state.core.set_held(record.gang, is_held(record));
+  if (record.quota != quota) (void)state.core.set_quota(record.gang, record.quota);
+  if (record.suspended != suspended) state.to_bind.insert(record.id.uid);
+  state.touched.insert(record.id.uid);
+}
+
+}  // namespace
+
+Result<void> upsert(QueueState& state, const model::AppWrapper& wrapper, bool legacy, Time now) {
+  const std::string& uid = wrapper.metadata.uid;
+  if (uid.empty()) return fail(invalid_argument("metadata.uid: required"));
+  if (state.done.contains(uid)) return {};
+  if (WrapperRecord* known = state.wrapper(uid)) {
+    refresh(state, wrapper, *known);
+    return {};
+  }
+  if (!wrapper.status.plan && (is_terminal(wrapper.status) || wrapper.metadata.deleting())) {
+    return {};
+  }
+  WrapperRecord& record = state.wrappers[uid];
+  record.id = {uid, wrapper.metadata.key(), legacy};
+  auto joined = join(state, wrapper, record, now);
+  if (!joined) {
+    state.displaced.erase(uid);
+    state.touched.erase(uid);
+    state.wrappers.erase(uid);
+  }
+  return joined;
+}
+
+void stopping(QueueState& state, std::string_view uid) {
+  WrapperRecord* record = state.wrapper(uid);
+  if (record == nullptr || !record->holds) return;
+  (void)state.core.drain(record->gang);
+  record->draining = true;
+  state.touched.insert(record->id.uid);
+}
+
+void withdrawn(QueueState& state, std::string_view uid, Time now) {
+  WrapperRecord* record = state.wrapper(uid);
+  if (record == nullptr || !record->holds) return;
+  (void)state.core.requeue(record->gang, now);
+  end_holding(state, *record);
+  record->from_mcad = false;
+  state.touched.insert(record->id.uid);
+}
+
+void remove(QueueState& state, std::string_view uid) {
+  const std::string name(uid);
+  state.done.insert(name);
+  WrapperRecord* record = state.wrapper(uid);
+  if (record == nullptr) return;
+  (void)state.core.remove(record->gang);
+  end_holding(state, *record);
+  unlink_pods(state, *record);
+  state.by_gang.erase(record->gang);
+  auto& namesakes = state.by_key[record->id.key];
+  std::erase(namesakes, record);
+  if (namesakes.empty()) state.by_key.erase(record->id.key);
+  for (auto* uids : {&state.touched, &state.displaced, &state.to_bind}) uids->erase(name);
+  state.wrappers.erase(name);
+}
+
+void started(QueueState& state, const sched::Admission& admission, Time now) {
+  const auto found = state.by_gang.find(admission.gang);
+  if (found == state.by_gang.end()) return;
+  WrapperRecord& record = *found->second;
+  record.since = now;
+  record.plan.clear();
+  for (const sched::Slot& slot : admission.placement) {
+    record.plan.push_back({.pod_set = static_cast<std::int32_t>(slot.pod_set),
+                           .node = state.core.node_name(slot.node),
+                           .count = slot.count});
+  }
+  ++record.plan_version;
+  begin_holding(state, record);
+  state.touched.insert(record.id.uid);
+}
+
+void evicted(QueueState& state, const sched::Eviction& eviction) {
+  const auto found = state.by_gang.find(eviction.victim);
+  if (found == state.by_gang.end()) return;
+  WrapperRecord& record = *found->second;
+  record.draining = true;
+  record.evicted_for = name_of(state, eviction.for_gang);
+  record.evicted_cause = eviction.cause;
+  state.touched.insert(record.id.uid);
+}
+
+}  // namespace codeflare::queue

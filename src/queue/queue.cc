@@ -1,0 +1,234 @@
+#include "queue/queue.h"
+
+#include "queue/internal/binder.h"
+#include "queue/internal/lost_places.h"
+#include "queue/internal/node_events.h"
+#include "queue/internal/pod_events.h"
+#include "queue/internal/standing_of.h"
+#include "queue/internal/state.h"
+#include "queue/internal/wrapper_events.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace codeflare::queue {
+
+namespace {
+
+// A step stays short, so that events are heard in between.
+constexpr std::size_t kAdmissionsPerStep = 256;
+
+void tell_changes(QueueState& state, StepOutcome& outcome) {
+  for (const std::string& uid : std::exchange(state.touched, {})) {
+    WrapperRecord* wrapper = state.wrapper(uid);
+    if (wrapper == nullptr) continue;
+    const Brief brief = brief_of(state, *wrapper);
+    if (brief == wrapper->told) continue;
+    // Nothing is known yet of one that was not tried: the next step will tell.
+    if (brief.reason == kEvaluating) {
+      state.touched.insert(uid);
+      continue;
+    }
+    wrapper->told = brief;
+    outcome.changed.push_back(wrapper->id);
+  }
+}
+
+}  // namespace
+
+WrapperRecord* QueueState::wrapper(std::string_view uid) {
+  const auto found = wrappers.find(uid);
+  return found == wrappers.end() ? nullptr : &found->second;
+}
+
+const WrapperRecord* QueueState::wrapper(std::string_view uid) const {
+  const auto found = wrappers.find(uid);
+  return found == wrappers.end() ? nullptr : &found->second;
+}
+
+Queue::Queue(QueueOptions options) : state_(std::make_unique<QueueState>(std::move(options))) {}
+Queue::~Queue() = default;
+Queue::Queue(Queue&&) noexcept = default;
+Queue& Queue::operator=(Queue&&) noexcept = default;
+
+void Queue::upsert_node(const model::Node& node) {
+  queue::upsert_node(*state_, node);
+}
+
+void Queue::remove_node(std::string_view name) {
+  queue::remove_node(*state_, name);
+}
+
+void Queue::upsert_pod(const model::Pod& pod) {
+  queue::upsert_pod(*state_, pod);
+}
+
+void Queue::remove_pod(const model::ObjectKey& key, std::string_view uid) {
+  queue::remove_pod(*state_, key, uid);
+}
+
+void Queue::upsert_quota(const model::QuotaSubtree& subtree) {
+  state_->quotas.upsert(state_->core, subtree);
+}
+
+void Queue::remove_quota(const model::ObjectKey& key) {
+  state_->quotas.remove(state_->core, key);
+}
+
+void Queue::set_resource_quota(const model::ObjectKey& key, const model::ResourceList& hard) {
+  queue::set_resource_quota(*state_, key, hard);
+}
+
+void Queue::remove_resource_quota(const model::ObjectKey& key) {
+  queue::remove_resource_quota(*state_, key);
+}
+
+void Queue::set_paused(bool paused) {
+  state_->core.set_paused(paused);
+}
+
+bool Queue::paused() const {
+  return state_->core.paused();
+}
+
+Result<void> Queue::upsert(const model::AppWrapper& wrapper, bool legacy, Time now) {
+  return queue::upsert(*state_, wrapper, legacy, now);
+}
+
+void Queue::stopping(std::string_view uid) {
+  queue::stopping(*state_, uid);
+}
+
+void Queue::withdrawn(std::string_view uid, Time now) {
+  queue::withdrawn(*state_, uid, now);
+}
+
+void Queue::remove(std::string_view uid) {
+  queue::remove(*state_, uid);
+}
+
+void Queue::forget(std::string_view uid) {
+  queue::remove(*state_, uid);
+  if (const auto at = state_->done.find(uid); at != state_->done.end()) state_->done.erase(at);
+}
+
+StepOutcome Queue::step(Time now) {
+  StepOutcome outcome;
+  find_lost_places(*state_);
+  state_->loose_added = false;
+  const sched::StepResult result = state_->core.step(now, kAdmissionsPerStep);
+  for (const sched::Admission& admission : result.admitted) {
+    started(*state_, admission, now);
+    bind_loose(*state_, admission, outcome.bindings);
+  }
+  for (const sched::Eviction& eviction : result.evicted) evicted(*state_, eviction);
+  for (const sched::Refusal& refusal : result.refused) {
+    const auto found = state_->by_gang.find(refusal.gang);
+    if (found != state_->by_gang.end()) state_->touched.insert(found->second->id.uid);
+  }
+  bind_gangs(*state_, outcome.bindings);
+  tell_changes(*state_, outcome);
+  outcome.wake_at = result.wake_at;
+  outcome.more = result.more || state_->loose_added;
+  return outcome;
+}
+
+void Queue::binding_failed(std::string_view pod_uid) {
+  queue::binding_failed(*state_, pod_uid);
+}
+
+Standing Queue::standing(std::string_view uid) const {
+  const WrapperRecord* wrapper = std::as_const(*state_).wrapper(uid);
+  return wrapper == nullptr ? Standing{} : standing_of(*state_, *wrapper);
+}
+
+std::string Queue::sentence(std::string_view uid, Time now) const {
+  const WrapperRecord* wrapper = state_->wrapper(uid);
+  return wrapper == nullptr ? "" : sentence_of(*state_, *wrapper, now);
+}
+
+std::optional<WrapperId> Queue::id(std::string_view uid) const {
+  const WrapperRecord* wrapper = state_->wrapper(uid);
+  if (wrapper == nullptr) return std::nullopt;
+  return wrapper->id;
+}
+
+const Demand* Queue::demand(std::string_view uid) const {
+  const WrapperRecord* wrapper = state_->wrapper(uid);
+  return wrapper == nullptr ? nullptr : &wrapper->demand;
+}
+
+std::vector<Queue::Unplanned> Queue::unplanned(std::string_view uid) const {
+  std::vector<Unplanned> result;
+  const WrapperRecord* wrapper = state_->wrapper(uid);
+  if (wrapper == nullptr) return result;
+  for (const PodRecord* pod : wrapper->pods) {
+    if (pod->counted == CountedAs::gang && !pod->planned) {
+      result.push_back({pod->key.name, pod->place()});
+    }
+  }
+  return result;
+}
+
+std::vector<WrapperId> Queue::line(Time now, std::size_t most) const {
+  std::vector<WrapperId> result;
+  // Loose pods stand in the same line; they are not ours to list.
+  const std::size_t loose = state_->loose.size();
+  for (const sched::GangId gang : state_->core.queue(now, most + std::min(loose, ~most))) {
+    const auto found = state_->by_gang.find(gang);
+    if (found == state_->by_gang.end()) continue;
+    result.push_back(found->second->id);
+    if (result.size() == most) break;
+  }
+  return result;
+}
+
+std::vector<WrapperId> Queue::known() const {
+  std::vector<WrapperId> result;
+  for (const auto& [key, wrappers] : state_->by_key) {
+    for (const WrapperRecord* wrapper : wrappers) result.push_back(wrapper->id);
+  }
+  return result;
+}
+
+std::vector<WrapperId> Queue::find_all(const model::ObjectKey& key) const {
+  std::vector<WrapperId> result;
+  const auto found = state_->by_key.find(key);
+  if (found == state_->by_key.end()) return result;
+  for (const WrapperRecord* wrapper : found->second) result.push_back(wrapper->id);
+  return result;
+}
+
+std::optional<WrapperId> Queue::find(const model::ObjectKey& key) const {
+  const auto found = state_->by_key.find(key);
+  if (found == state_->by_key.end()) return std::nullopt;
+  return found->second.back()->id;
+}
+
+model::QuotaSubtreeStatus Queue::quota_status(const model::QuotaSubtree& subtree) const {
+  return state_->quotas.status(state_->core, subtree);
+}
+
+std::size_t Queue::waiting() const {
+  return state_->wrappers.size() - state_->holding;
+}
+
+std::size_t Queue::running() const {
+  return state_->holding;
+}
+
+sched::Core& Queue::core() {
+  return state_->core;
+}
+
+std::optional<sched::GangId> Queue::gang(std::string_view uid) const {
+  const WrapperRecord* wrapper = state_->wrapper(uid);
+  if (wrapper == nullptr) return std::nullopt;
+  return wrapper->gang;
+}
+
+std::string Queue::name_of(sched::GangId gang) const {
+  return queue::name_of(*state_, gang);
+}
+
+}  // namespace codeflare::queue

@@ -1,0 +1,256 @@
+#include "queue/queue.h"
+#include "queue/testing/objects.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+// Pods in and beyond the places of their gang, and pods of nobody.
+namespace codeflare::queue {
+namespace {
+
+using namespace testing;  // NOLINT
+using Kind = Standing::Kind;
+
+struct Started {
+  Queue queue;
+  model::AppWrapper owner;
+};
+
+// Two pods of 2 CPUs on a node of 8.
+Started two_pods(model::AppWrapper owner = wrapper("a", {{2, resources("2")}})) {
+  Started made{Queue(), std::move(owner)};
+  made.queue.upsert_node(node("n", resources("8")));
+  CHECK(made.queue.upsert(made.owner, false, kNow).has_value());
+  (void)made.queue.step(kNow);
+  CHECK(made.queue.standing(made.owner.metadata.uid).kind == Kind::started);
+  return made;
+}
+
+TEST(QueuePods, a_bound_pod_takes_the_place_of_its_slot_never_both) {
+  auto [queue, owner] = two_pods();
+  EXPECT_EQ(free_on(queue, "n"), 4000);
+  queue.upsert_pod(pod_of(owner, 0, "p1", resources("2"), "n"));
+  EXPECT_EQ(free_on(queue, "n"), 4000);
+  // What it really asks for counts, and where it really is.
+  queue.upsert_node(node("m", resources("8")));
+  queue.upsert_pod(pod_of(owner, 0, "p2", resources("1500m"), "m"));
+  EXPECT_EQ(free_on(queue, "n"), 6000);
+  EXPECT_EQ(free_on(queue, "m"), 6500);
+  EXPECT_TRUE(queue.unplanned("uid-a").empty());
+  EXPECT_TRUE(queue.core().check_invariants());
+}
+
+TEST(QueuePods, unbound_pods_take_nothing_beside_their_slots) {
+  auto [queue, owner] = two_pods();
+  queue.upsert_pod(pod_of(owner, 0, "p1", resources("2")));
+  EXPECT_EQ(free_on(queue, "n"), 4000);
+}
+
+TEST(QueuePods, pods_beyond_the_plan_are_counted_and_told) {
+  auto [queue, owner] = two_pods();
+  for (const char* name : {"p1", "p2", "p3"}) {
+    queue.upsert_pod(pod_of(owner, 0, name, resources("2"), "n"));
+  }
+  EXPECT_EQ(free_on(queue, "n"), 2000);
+  ASSERT_EQ(queue.unplanned("uid-a").size(), 1U);
+  EXPECT_EQ(queue.unplanned("uid-a")[0].pod, "p3");
+  // A rolling update: the old pod ends, and the new one has its place.
+  queue.remove_pod({"team-a", "p1"}, "uid-p1");
+  EXPECT_EQ(free_on(queue, "n"), 4000);
+  EXPECT_TRUE(queue.unplanned("uid-a").empty());
+  EXPECT_TRUE(queue.core().check_invariants());
+}
+
+TEST(QueuePods, an_ended_pod_keeps_its_place_for_a_successor) {
+  auto [queue, owner] = two_pods();
+  auto first = pod_of(owner, 0, "p1", resources("2"), "n");
+  queue.upsert_pod(first);
+  first.status.phase = "Failed";
+  queue.upsert_pod(first);
+  EXPECT_EQ(free_on(queue, "n"), 4000);
+  queue.remove_pod({"team-a", "p1"}, "uid-p1");
+  EXPECT_EQ(free_on(queue, "n"), 4000);
+  queue.upsert_pod(pod_of(owner, 0, "p2", resources("2"), "n"));
+  EXPECT_EQ(free_on(queue, "n"), 4000);
+  EXPECT_TRUE(queue.core().check_invariants());
+}
+
+TEST(QueuePods, a_pod_that_succeeded_leaves_its_place_unless_more_will_come) {
+  // Two at a time, three in all.
+  auto [queue, owner] = two_pods(job("a", 2, 3, "2"));
+  auto succeed = [&, &q = queue, &o = owner](const std::string& name) {
+    auto done = pod_of(o, 0, name, resources("2"), "n");
+    q.upsert_pod(done);
+    done.status.phase = "Succeeded";
+    q.upsert_pod(done);
+  };
+  succeed("p1");
+  EXPECT_EQ(free_on(queue, "n"), 4000);
+  succeed("p2");
+  EXPECT_EQ(free_on(queue, "n"), 6000);
+  succeed("p3");
+  EXPECT_EQ(free_on(queue, "n"), 8000);
+  EXPECT_TRUE(queue.core().check_invariants());
+}
+
+TEST(QueuePods, one_that_ended_before_it_was_seen_bound_counts_as_done) {
+  auto [queue, owner] = two_pods(job("a", 2, 2, "2"));
+  auto done = pod_of(owner, 0, "p1", resources("2"), "n");
+  done.status.phase = "Succeeded";
+  queue.upsert_pod(done);
+  EXPECT_EQ(free_on(queue, "n"), 6000);
+  // Said again, and gone: still one.
+  queue.upsert_pod(done);
+  queue.remove_pod({"team-a", "p1"}, "uid-p1");
+  EXPECT_EQ(free_on(queue, "n"), 6000);
+  EXPECT_TRUE(queue.core().check_invariants());
+}
+
+TEST(QueuePods, deleting_pods_hold_until_they_are_gone) {
+  auto [queue, owner] = two_pods();
+  auto going = pod_of(owner, 0, "p1", resources("2"), "n");
+  queue.upsert_pod(going);
+  going.metadata.deletion_timestamp = kNow;
+  queue.upsert_pod(going);
+  auto foreign = pod("f", resources("1"), "n");
+  foreign.metadata.deletion_timestamp = kNow;
+  queue.upsert_pod(foreign);
+  EXPECT_EQ(free_on(queue, "n"), 3000);
+  queue.remove_pod({"team-a", "f"}, "");
+  EXPECT_EQ(free_on(queue, "n"), 4000);
+}
+
+TEST(QueuePods, a_pod_of_an_earlier_dispatch_takes_no_place_of_the_next) {
+  auto [queue, owner] = two_pods();
+  auto old = pod_of(owner, 0, "old", resources("2"), "n");
+  queue.upsert_pod(old);
+  old.metadata.deletion_timestamp = kNow;
+  queue.upsert_pod(old);
+  queue.stopping("uid-a");
+  queue.withdrawn("uid-a", kNow);
+  // It is still there: counted for itself, and then beside the new places.
+  EXPECT_EQ(free_on(queue, "n"), 6000);
+  (void)queue.step(kNow + std::chrono::seconds(10));
+  EXPECT_EQ(queue.standing("uid-a").kind, Kind::started);
+  EXPECT_EQ(free_on(queue, "n"), 2000);
+  queue.remove_pod({"team-a", "old"}, "uid-old");
+  EXPECT_EQ(free_on(queue, "n"), 4000);
+  EXPECT_TRUE(queue.core().check_invariants());
+}
+
+TEST(QueuePods, of_nobody_are_summed_and_leave_when_they_finish) {
+  Queue queue;
+  // The pod may be seen before its node.
+  auto first = pod("f1", resources("3"), "n");
+  queue.upsert_pod(first);
+  queue.upsert_node(node("n", resources("8")));
+  EXPECT_EQ(free_on(queue, "n"), 5000);
+  EXPECT_EQ(free_on(queue, "n", "pods"), 109);
+  queue.upsert_pod(pod("f2", resources("1"), "n"));
+  EXPECT_EQ(free_on(queue, "n"), 4000);
+  first.status.phase = "Succeeded";
+  queue.upsert_pod(first);
+  EXPECT_EQ(free_on(queue, "n"), 7000);
+  // The name is taken again before the end of the first was seen.
+  auto again = pod("f2", resources("2"), "n");
+  again.metadata.uid = "uid-other";
+  queue.upsert_pod(again);
+  EXPECT_EQ(free_on(queue, "n"), 6000);
+  queue.remove_pod({"team-a", "f2"}, "uid-f2");
+  EXPECT_EQ(free_on(queue, "n"), 6000);
+  queue.remove_pod({"team-a", "f2"}, "uid-other");
+  EXPECT_EQ(free_on(queue, "n"), 8000);
+}
+
+TEST(QueuePods, grow_and_shrink_in_place) {
+  auto [queue, owner] = two_pods();
+  queue.upsert_pod(pod_of(owner, 0, "p1", resources("2"), "n"));
+  queue.upsert_pod(pod_of(owner, 0, "p1", resources("3"), "n"));
+  EXPECT_EQ(free_on(queue, "n"), 3000);
+  queue.upsert_pod(pod("f", resources("1"), "n"));
+  queue.upsert_pod(pod("f", resources("500m"), "n"));
+  EXPECT_EQ(free_on(queue, "n"), 2500);
+  EXPECT_TRUE(queue.core().check_invariants());
+}
+
+TEST(QueuePods, of_an_appwrapper_that_is_not_known_count_for_themselves) {
+  auto [queue, owner] = two_pods();
+  queue.upsert_pod(pod_of(owner, 0, "p1", resources("2"), "n"));
+  queue.forget("uid-a");
+  EXPECT_EQ(free_on(queue, "n"), 6000);
+  EXPECT_TRUE(queue.core().check_invariants());
+}
+
+TEST(QueuePods, a_label_from_another_namespace_takes_nobodys_place) {
+  auto [queue, owner] = two_pods();
+  auto thief = pod_of(owner, 0, "p1", resources("2"), "n");
+  thief.metadata.ns = "team-b";
+  queue.upsert_pod(thief);
+  EXPECT_EQ(free_on(queue, "n"), 2000);
+}
+
+// --- nodes that go ---
+
+TEST(QueueNodes, one_that_is_not_ready_holds_nothing_new) {
+  for (int way = 0; way < 4; ++way) {
+    auto bad = node("n", resources("8"));
+    if (way == 0) bad.status.conditions[0].status = "Unknown";
+    if (way == 1) bad.status.conditions.clear();
+    if (way == 2) {
+      bad.spec.taints.push_back(
+          {.key = "node.kubernetes.io/unreachable", .value = "", .effect = "NoExecute"});
+    }
+    if (way == 3) bad.spec.unschedulable = true;
+    Queue queue;
+    queue.upsert_node(bad);
+    ASSERT_TRUE(queue.upsert(wrapper("a", {{1, resources("1")}}), false, kNow));
+    (void)queue.step(kNow);
+    EXPECT_EQ(queue.standing("uid-a").reason, "NoNodeAllowed") << way;
+    queue.upsert_node(node("n", resources("8")));
+    (void)queue.step(kNow);
+    EXPECT_EQ(queue.standing("uid-a").kind, Kind::started) << way;
+    // What is there already stays.
+    queue.upsert_node(bad);
+    (void)queue.step(kNow);
+    EXPECT_EQ(queue.standing("uid-a").kind, Kind::started) << way;
+  }
+}
+
+TEST(QueueNodes, under_another_scheduler_a_lost_place_is_told_and_may_be_found) {
+  auto [queue, owner] = two_pods();
+  queue.upsert_pod(pod_of(owner, 0, "p1", resources("2"), "n"));
+  queue.remove_node("n");
+  const StepOutcome outcome = queue.step(kNow);
+  EXPECT_EQ(outcome.changed.size(), 1U);
+  Standing standing = queue.standing("uid-a");
+  EXPECT_EQ(standing.kind, Kind::started);
+  EXPECT_EQ(standing.reason, "PlaceLost");
+  EXPECT_EQ(standing.pods_lost, 2);
+  EXPECT_EQ(standing.message, "2 of its pods lost their place: node n is gone");
+  queue.upsert_node(node("m", resources("8")));
+  queue.remove_pod({"team-a", "p1"}, "uid-p1");
+  queue.upsert_pod(pod_of(owner, 0, "p2", resources("2"), "m"));
+  EXPECT_EQ(queue.standing("uid-a").pods_lost, 1);
+  queue.upsert_pod(pod_of(owner, 0, "p3", resources("2"), "m"));
+  standing = queue.standing("uid-a");
+  EXPECT_EQ(standing.pods_lost, 0);
+  EXPECT_EQ(standing.reason, "");
+  EXPECT_TRUE(queue.core().check_invariants());
+}
+
+TEST(QueueNodes, one_that_returns_has_its_pods_and_places_back) {
+  auto [queue, owner] = two_pods();
+  queue.upsert_pod(pod_of(owner, 0, "p1", resources("2"), "n"));
+  queue.upsert_pod(pod("f", resources("1"), "n"));
+  queue.remove_node("n");
+  (void)queue.step(kNow);
+  queue.upsert_node(node("n", resources("8")));
+  EXPECT_EQ(free_on(queue, "n"), 3000);
+  EXPECT_EQ(queue.standing("uid-a").reason, "");
+  EXPECT_EQ(queue.standing("uid-a").pods_lost, 0);
+  EXPECT_TRUE(queue.core().check_invariants());
+}
+
+}  // namespace
+}  // namespace codeflare::queue

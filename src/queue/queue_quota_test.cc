@@ -1,0 +1,194 @@
+#include "queue/queue.h"
+#include "queue/testing/objects.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace codeflare::queue {
+namespace {
+
+using namespace testing;  // NOLINT
+using Kind = Standing::Kind;
+
+Queue queue_with_room() {
+  Queue queue;
+  queue.upsert_node(node("n", resources("100", "100Gi", "100")));
+  return queue;
+}
+
+model::AppWrapper labelled(const std::string& name, const std::string& cpu,
+                           const std::string& quota_node) {
+  auto made = wrapper(name, {{1, resources(cpu)}});
+  if (!quota_node.empty()) made.metadata.labels["team"] = quota_node;
+  return made;
+}
+
+model::QuotaSubtree team_tree() {
+  auto tree = quota_subtree("teams", "team", "");
+  tree.spec.children.push_back(quota_child("gold", resources("4"), true));
+  tree.spec.children.push_back(quota_child("default", resources("1"), true));
+  return tree;
+}
+
+TEST(QueueQuota, labels_say_which_node_is_charged) {
+  Queue queue = queue_with_room();
+  queue.upsert_quota(team_tree());
+  ASSERT_TRUE(queue.upsert(labelled("in", "3", "gold"), false, kNow));
+  ASSERT_TRUE(queue.upsert(labelled("over", "3", "gold"), false, kNow));
+  ASSERT_TRUE(queue.upsert(labelled("unlabelled", "2", ""), false, kNow));
+  ASSERT_TRUE(queue.upsert(labelled("unknown", "1", "nobody"), false, kNow));
+  (void)queue.step(kNow);
+  EXPECT_EQ(queue.standing("uid-in").kind, Kind::started);
+  EXPECT_EQ(queue.standing("uid-over").reason, "InsufficientQuota");
+  EXPECT_TRUE(queue.standing("uid-over").quota);
+  EXPECT_EQ(queue.sentence("uid-over", kNow),
+            "quota node gold of tree team has no room: cpu asks 3, used 3 of 4; 2 has to be given "
+            "back, or the limit raised");
+  EXPECT_EQ(queue.standing("uid-unlabelled").reason, "InsufficientQuota");
+  EXPECT_EQ(queue.sentence("uid-unlabelled", kNow),
+            "quota node default of tree team has no room: cpu asks 2, used 0 of 1; it asks for "
+            "more than the whole limit: raise it to 2 at least");
+  EXPECT_EQ(queue.standing("uid-unknown").reason, "UnknownQuota");
+  // Another label moves it.
+  ASSERT_TRUE(queue.upsert(labelled("unknown", "1", "gold"), false, kNow));
+  (void)queue.step(kNow);
+  EXPECT_EQ(queue.standing("uid-unknown").kind, Kind::started);
+}
+
+TEST(QueueQuota, edits_and_deletions_take_effect_at_once_and_charge_what_runs) {
+  Queue queue = queue_with_room();
+  ASSERT_TRUE(queue.upsert(labelled("old", "3", "gold"), false, kNow));
+  (void)queue.step(kNow);
+  auto tree = team_tree();
+  tree.spec.children[0].quotas.requests = resources("2");
+  queue.upsert_quota(tree);
+  EXPECT_EQ(queue.quota_status(tree).children[0].allocated.get("cpu"), amount("3"));
+  ASSERT_TRUE(queue.upsert(labelled("new", "1", "gold"), false, kNow));
+  (void)queue.step(kNow);
+  EXPECT_EQ(queue.standing("uid-old").kind, Kind::started);
+  EXPECT_EQ(queue.standing("uid-new").reason, "InsufficientQuota");
+  tree.spec.children[0].quotas.disabled = true;
+  queue.upsert_quota(tree);
+  (void)queue.step(kNow);
+  EXPECT_EQ(queue.standing("uid-new").kind, Kind::started);
+  ASSERT_TRUE(queue.upsert(labelled("later", "2", ""), false, kNow));
+  (void)queue.step(kNow);
+  EXPECT_EQ(queue.standing("uid-later").reason, "InsufficientQuota");
+  queue.remove_quota(tree.metadata.key());
+  (void)queue.step(kNow);
+  EXPECT_EQ(queue.standing("uid-later").kind, Kind::started);
+  EXPECT_TRUE(queue.core().check_invariants());
+}
+
+TEST(QueueQuota, several_objects_make_one_tree_and_say_what_is_wrong_with_them) {
+  Queue queue = queue_with_room();
+  auto root = quota_subtree("root", "team", "");
+  root.spec.children.push_back(quota_child("all", resources("10")));
+  auto below = quota_subtree("below", "team", "all");
+  below.metadata.creation_timestamp = kNow + std::chrono::seconds(1);
+  below.spec.children.push_back(quota_child("gold", resources("4")));
+  below.spec.children.push_back(quota_child("all", resources("1")));
+  auto dangling = quota_subtree("dangling", "team", "nowhere");
+  dangling.spec.children.push_back(quota_child("lost", resources("1")));
+  auto circle = quota_subtree("circle", "team", "egg");
+  circle.spec.children.push_back(quota_child("hen", resources("1")));
+  auto circle2 = quota_subtree("circle2", "team", "hen");
+  circle2.spec.children.push_back(quota_child("egg", resources("1")));
+  auto unlabelled = quota_subtree("unlabelled", "", "");
+  unlabelled.spec.children.push_back(quota_child("x", resources("1")));
+  for (const auto& each : {below, root, dangling, circle, circle2, unlabelled}) {
+    queue.upsert_quota(each);
+  }
+  ASSERT_TRUE(queue.upsert(labelled("a", "6", "gold"), false, kNow));
+  (void)queue.step(kNow);
+  const auto status = queue.quota_status(below);
+  EXPECT_EQ(status.children[0].problem, "");
+  EXPECT_EQ(status.children[0].allocated.get("cpu"), amount("6"));
+  EXPECT_EQ(status.children[1].problem,
+            "tree team has a node all already, in QuotaSubtree quota/root");
+  EXPECT_EQ(status.total_allocation.get("cpu"), amount("6"));
+  EXPECT_EQ(queue.quota_status(root).children[0].allocated.get("cpu"), amount("6"));
+  EXPECT_EQ(queue.quota_status(dangling).children[0].problem,
+            "there is no node nowhere in tree team");
+  EXPECT_EQ(queue.quota_status(circle).children[0].problem, "it is its own ancestor, through hen");
+  EXPECT_EQ(queue.quota_status(unlabelled).children[0].problem,
+            "the label tree is missing: it belongs to no tree");
+}
+
+TEST(QueueQuota, a_node_may_belong_to_one_namespace) {
+  Queue queue = queue_with_room();
+  auto tree = team_tree();
+  tree.spec.children[0].ns = "team-b";
+  queue.upsert_quota(tree);
+  ASSERT_TRUE(queue.upsert(labelled("a", "1", "gold"), false, kNow));
+  (void)queue.step(kNow);
+  EXPECT_EQ(queue.standing("uid-a").reason, "UnknownQuota");
+  EXPECT_EQ(queue.sentence("uid-a", kNow),
+            "quota node gold belongs to namespace team-b; the label team may name another node");
+}
+
+TEST(QueueQuota, a_resource_quota_is_respected_less_what_other_pods_use) {
+  Queue queue = queue_with_room();
+  model::ResourceList hard;
+  hard.set("requests.cpu", amount("4"));
+  hard.set("cpu", amount("5"));
+  hard.set("requests.nvidia.com/gpu", amount("2"));
+  hard.set("count/pods", amount("3"));
+  hard.set("services", amount("0"));
+  hard.set("requests.storage", amount("0"));
+  queue.set_resource_quota({"team-a", "rq"}, hard);
+  // Also while it has no node: the API server counts it from its creation.
+  queue.upsert_pod(pod("other", resources("1")));
+  ASSERT_TRUE(queue.upsert(wrapper("fits", {{1, resources("2")}}), false, kNow));
+  ASSERT_TRUE(queue.upsert(wrapper("waits", {{1, resources("2")}}, 1), false, kNow));
+  ASSERT_TRUE(queue.upsert(wrapper("pods", {{3, resources("1m")}}, 1), false, kNow));
+  auto elsewhere = wrapper("elsewhere", {{1, resources("50")}});
+  elsewhere.metadata.ns = "team-b";
+  elsewhere.spec.resources.generic_items[0].generic_template.text =
+      R"({"apiVersion":"example.com/v1","kind":"Thing","metadata":{"name":"x"}})";
+  ASSERT_TRUE(queue.upsert(elsewhere, false, kNow));
+  (void)queue.step(kNow);
+  EXPECT_EQ(queue.standing("uid-fits").kind, Kind::started);
+  EXPECT_EQ(queue.standing("uid-elsewhere").kind, Kind::started);
+  EXPECT_EQ(queue.standing("uid-waits").reason, "InsufficientQuota");
+  EXPECT_EQ(queue.sentence("uid-waits", kNow),
+            "ResourceQuota team-a/rq has no room: cpu asks 2, used 3 of 4; 1 has to be given back, "
+            "or the limit raised");
+  EXPECT_EQ(queue.standing("uid-pods").reason, "InsufficientQuota");
+  queue.remove_pod({"team-a", "other"}, "uid-other");
+  (void)queue.step(kNow);
+  EXPECT_EQ(queue.standing("uid-waits").kind, Kind::started);
+  queue.remove_resource_quota({"team-a", "rq"});
+  (void)queue.step(kNow);
+  EXPECT_EQ(queue.standing("uid-pods").kind, Kind::started);
+  EXPECT_TRUE(queue.core().check_invariants());
+}
+
+TEST(QueueQuota, pods_of_a_gang_are_charged_once_to_a_resource_quota) {
+  Queue queue = queue_with_room();
+  auto hard = resources("4");
+  hard.set("limits.cpu", amount("6"));
+  queue.set_resource_quota({"team-a", "rq"}, hard);
+  const auto owner = wrapper("a", {{1, resources("2")}});
+  ASSERT_TRUE(queue.upsert(owner, false, kNow));
+  (void)queue.step(kNow);
+  auto unbound = pod_of(owner, 0, "p", resources("2"));
+  queue.upsert_pod(unbound);
+  const auto used = [&] { return queue.core().quota_used("ResourceQuota team-a/rq", "default"); };
+  EXPECT_EQ(used()[0], (sched::Resource{"cpu", 2000}));
+  unbound.spec.node_name = "n";
+  unbound.spec.containers[0].resources.limits = resources("3");
+  queue.upsert_pod(unbound);
+  EXPECT_EQ(used()[0], (sched::Resource{"cpu", 2000}));
+  EXPECT_EQ(used()[1], (sched::Resource{"limits.cpu", 3000}));
+  queue.forget("uid-a");
+  EXPECT_EQ(used()[0], (sched::Resource{"cpu", 2000}));
+  unbound.status.phase = "Succeeded";
+  queue.upsert_pod(unbound);
+  EXPECT_EQ(used()[0], (sched::Resource{"cpu", 0}));
+  EXPECT_TRUE(queue.core().check_invariants());
+}
+
+}  // namespace
+}  // namespace codeflare::queue

@@ -1,0 +1,374 @@
+#include "queue/queue.h"
+
+#include "queue/testing/objects.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+
+namespace codeflare::queue {
+namespace {
+
+using namespace testing;  // NOLINT
+using Kind = Standing::Kind;
+
+bool told(const StepOutcome& outcome, const std::string& name) {
+  return std::ranges::any_of(outcome.changed,
+                             [&](const WrapperId& id) { return id.key.name == name; });
+}
+
+Queue queue_with_node(const std::string& cpu) {
+  Queue queue;
+  queue.upsert_node(node("n", resources(cpu)));
+  return queue;
+}
+
+TEST(Queue, starts_what_fits_and_tells_the_other_why_it_waits) {
+  Queue queue = queue_with_node("4");
+  const auto first = wrapper("first", {{1, resources("3")}});
+  const auto second = wrapper("second", {{1, resources("3")}}, 1);
+  ASSERT_TRUE(queue.upsert(first, false, kNow));
+  ASSERT_TRUE(queue.upsert(second, false, kNow));
+  EXPECT_EQ(queue.standing("uid-first").reason, "Evaluating");
+  const StepOutcome outcome = queue.step(kNow);
+  EXPECT_EQ(outcome.changed.size(), 2U);
+  EXPECT_FALSE(outcome.more);
+  const Standing started = queue.standing("uid-first");
+  EXPECT_EQ(started.kind, Kind::started);
+  ASSERT_EQ(started.plan.size(), 1U);
+  EXPECT_EQ(started.plan[0].node, "n");
+  EXPECT_EQ(started.since, kNow);
+  const Standing waits = queue.standing("uid-second");
+  EXPECT_EQ(waits.kind, Kind::waiting);
+  EXPECT_EQ(waits.reason, "InsufficientResources");
+  EXPECT_FALSE(waits.quota);
+  EXPECT_EQ(queue.sentence("uid-second", kNow),
+            "cpu asks 3, 1 free of 4 on 1 allowed node, 2 more needed");
+  EXPECT_EQ(queue.waiting(), 1U);
+  EXPECT_EQ(queue.running(), 1U);
+}
+
+TEST(Queue, tells_a_standing_once_until_it_changes) {
+  Queue queue = queue_with_node("1");
+  ASSERT_TRUE(queue.upsert(wrapper("a", {{1, resources("2")}}), false, kNow));
+  EXPECT_TRUE(told(queue.step(kNow), "a"));
+  EXPECT_FALSE(told(queue.step(kNow), "a"));
+  ASSERT_TRUE(queue.upsert(wrapper("a", {{1, resources("2")}}), false, kNow));
+  EXPECT_FALSE(told(queue.step(kNow), "a"));
+  queue.upsert_node(node("m", resources("2")));
+  EXPECT_TRUE(told(queue.step(kNow), "a"));
+}
+
+TEST(Queue, an_object_without_pods_starts_at_once) {
+  Queue queue;
+  ASSERT_TRUE(queue.upsert(wrapper("empty", {}), false, kNow));
+  EXPECT_TRUE(told(queue.step(kNow), "empty"));
+  EXPECT_EQ(queue.standing("uid-empty").kind, Kind::started);
+}
+
+TEST(Queue, refuses_what_it_cannot_understand_and_does_not_queue_it) {
+  Queue queue;
+  auto broken = wrapper("broken", {{1, resources("1")}});
+  broken.spec.resources.generic_items[0].generic_template.text = R"({"kind":"Thing"})";
+  EXPECT_FALSE(queue.upsert(broken, false, kNow));
+  EXPECT_EQ(queue.standing("uid-broken").kind, Kind::unknown);
+  EXPECT_EQ(queue.waiting(), 0U);
+  EXPECT_TRUE(queue.step(kNow).changed.empty());
+}
+
+TEST(Queue, frees_places_only_when_the_caller_says_that_they_are_free) {
+  Queue queue = queue_with_node("4");
+  auto first = wrapper("first", {{1, resources("3")}});
+  ASSERT_TRUE(queue.upsert(first, false, kNow));
+  ASSERT_TRUE(queue.upsert(wrapper("second", {{1, resources("3")}}, 1), false, kNow));
+  (void)queue.step(kNow);
+  queue.stopping("uid-first");
+  (void)queue.step(kNow);
+  EXPECT_EQ(queue.standing("uid-first").kind, Kind::stopping);
+  EXPECT_EQ(queue.standing("uid-first").reason, "Stopping");
+  EXPECT_EQ(queue.standing("uid-second").kind, Kind::waiting);
+  // Its object is seen without a plan meanwhile: an event says nothing about what is held.
+  ASSERT_TRUE(queue.upsert(first, false, kNow));
+  (void)queue.step(kNow);
+  EXPECT_EQ(queue.standing("uid-second").kind, Kind::waiting);
+  queue.withdrawn("uid-first", kNow);
+  (void)queue.step(kNow);
+  // Its old place in line is before the second.
+  EXPECT_EQ(queue.standing("uid-first").kind, Kind::started);
+  queue.remove("uid-first");
+  (void)queue.step(kNow);
+  EXPECT_EQ(queue.standing("uid-second").kind, Kind::started);
+  EXPECT_EQ(queue.standing("uid-first").kind, Kind::unknown);
+}
+
+TEST(Queue, an_older_event_does_not_bring_back_what_was_removed) {
+  Queue queue = queue_with_node("4");
+  auto running = wrapper("a", {{1, resources("3")}});
+  ASSERT_TRUE(queue.upsert(running, false, kNow));
+  (void)queue.step(kNow);
+  record_start(running, queue.standing("uid-a"));
+  queue.remove("uid-a");
+  ASSERT_TRUE(queue.upsert(running, false, kNow));
+  EXPECT_EQ(queue.standing("uid-a").kind, Kind::unknown);
+  EXPECT_EQ(free_on(queue, "n"), 4000);
+  queue.forget("uid-a");
+  ASSERT_TRUE(queue.upsert(running, false, kNow));
+  EXPECT_EQ(queue.standing("uid-a").kind, Kind::started);
+}
+
+TEST(Queue, suspending_holds_a_waiting_one_and_stops_a_started_one) {
+  Queue queue = queue_with_node("4");
+  auto held = wrapper("held", {{1, resources("1")}});
+  held.spec.suspend = true;
+  auto runs = wrapper("runs", {{1, resources("1")}});
+  ASSERT_TRUE(queue.upsert(held, false, kNow));
+  ASSERT_TRUE(queue.upsert(runs, false, kNow));
+  (void)queue.step(kNow);
+  EXPECT_EQ(queue.standing("uid-held").reason, "Held");
+  EXPECT_EQ(queue.standing("uid-runs").kind, Kind::started);
+  runs.spec.suspend = true;
+  ASSERT_TRUE(queue.upsert(runs, false, kNow));
+  EXPECT_TRUE(told(queue.step(kNow), "runs"));
+  EXPECT_EQ(queue.standing("uid-runs").kind, Kind::stopping);
+  EXPECT_EQ(queue.standing("uid-runs").reason, "Suspended");
+  // Nobody has begun to stop it: it may go on.
+  runs.spec.suspend = false;
+  ASSERT_TRUE(queue.upsert(runs, false, kNow));
+  EXPECT_EQ(queue.standing("uid-runs").kind, Kind::started);
+  runs.spec.suspend = true;
+  ASSERT_TRUE(queue.upsert(runs, false, kNow));
+  queue.stopping("uid-runs");
+  runs.spec.suspend = false;
+  ASSERT_TRUE(queue.upsert(runs, false, kNow));
+  EXPECT_EQ(queue.standing("uid-runs").kind, Kind::stopping);
+  runs.spec.suspend = true;
+  ASSERT_TRUE(queue.upsert(runs, false, kNow));
+  queue.withdrawn("uid-runs", kNow);
+  (void)queue.step(kNow);
+  EXPECT_EQ(queue.standing("uid-runs").reason, "Held");
+  held.spec.suspend = false;
+  ASSERT_TRUE(queue.upsert(held, false, kNow));
+  (void)queue.step(kNow);
+  EXPECT_EQ(queue.standing("uid-held").kind, Kind::started);
+}
+
+TEST(Queue, does_not_start_work_of_unknown_users) {
+  Queue queue = queue_with_node("4");
+  auto anonymous = wrapper("x", {{1, resources("1")}});
+  const auto annotations = std::exchange(anonymous.metadata.annotations, {});
+  ASSERT_TRUE(queue.upsert(anonymous, false, kNow));
+  (void)queue.step(kNow);
+  EXPECT_EQ(queue.standing("uid-x").reason, "UserUnknown");
+  EXPECT_NE(queue.sentence("uid-x", kNow).find("submitted-by"), std::string::npos);
+  anonymous.metadata.annotations = annotations;
+  ASSERT_TRUE(queue.upsert(anonymous, false, kNow));
+  (void)queue.step(kNow);
+  EXPECT_EQ(queue.standing("uid-x").kind, Kind::started);
+
+  Queue unchecked(QueueOptions{.user_check = false});
+  unchecked.upsert_node(node("n", resources("4")));
+  anonymous.metadata.annotations.clear();
+  ASSERT_TRUE(unchecked.upsert(anonymous, false, kNow));
+  (void)unchecked.step(kNow);
+  EXPECT_EQ(unchecked.standing("uid-x").kind, Kind::started);
+}
+
+TEST(Queue, a_deleted_one_leaves_the_line_and_keeps_what_it_holds) {
+  Queue queue = queue_with_node("4");
+  auto runs = wrapper("runs", {{1, resources("3")}});
+  auto waits = wrapper("waits", {{1, resources("3")}}, 1);
+  ASSERT_TRUE(queue.upsert(runs, false, kNow));
+  ASSERT_TRUE(queue.upsert(waits, false, kNow));
+  (void)queue.step(kNow);
+  runs.metadata.deletion_timestamp = waits.metadata.deletion_timestamp = kNow;
+  ASSERT_TRUE(queue.upsert(runs, false, kNow));
+  ASSERT_TRUE(queue.upsert(waits, false, kNow));
+  EXPECT_EQ(queue.standing("uid-waits").kind, Kind::unknown);
+  EXPECT_EQ(queue.standing("uid-runs").kind, Kind::started);
+  queue.remove("uid-runs");
+  EXPECT_TRUE(queue.step(kNow).changed.empty());
+}
+
+TEST(Queue, another_priority_counts_at_once) {
+  Queue queue = queue_with_node("2");
+  ASSERT_TRUE(queue.upsert(wrapper("runs", {{1, resources("2")}}), false, kNow));
+  (void)queue.step(kNow);
+  auto late = wrapper("late", {{1, resources("2")}}, 2);
+  ASSERT_TRUE(queue.upsert(wrapper("early", {{1, resources("2")}}, 1), false, kNow));
+  ASSERT_TRUE(queue.upsert(late, false, kNow));
+  (void)queue.step(kNow);
+  ASSERT_EQ(queue.line(kNow, 10).size(), 2U);
+  EXPECT_EQ(queue.line(kNow, 10)[0].key.name, "early");
+  late.spec.priority = 5;
+  ASSERT_TRUE(queue.upsert(late, false, kNow));
+  EXPECT_EQ(queue.line(kNow, 1)[0].key.name, "late");
+  queue.remove("uid-runs");
+  (void)queue.step(kNow);
+  EXPECT_EQ(queue.standing("uid-late").kind, Kind::started);
+}
+
+TEST(Queue, evicts_for_a_higher_priority_and_says_for_whom) {
+  Queue queue(QueueOptions{.core = {.preemption = true}});
+  queue.upsert_node(node("n", resources("4")));
+  ASSERT_TRUE(queue.upsert(wrapper("low", {{1, resources("3")}}), false, kNow));
+  (void)queue.step(kNow);
+  auto high = wrapper("high", {{1, resources("3")}}, 1);
+  high.spec.priority = 10;
+  ASSERT_TRUE(queue.upsert(high, false, kNow));
+  EXPECT_TRUE(told(queue.step(kNow), "low"));
+  const Standing low = queue.standing("uid-low");
+  EXPECT_EQ(low.kind, Kind::stopping);
+  EXPECT_EQ(low.reason, "Preempted");
+  EXPECT_EQ(low.message, "makes room for team-a/high, which has a higher priority");
+  EXPECT_EQ(queue.standing("uid-high").reason, "Preempting");
+  // Its start never reached its status: there is nothing to take back.
+  queue.withdrawn("uid-low", kNow);
+  (void)queue.step(kNow);
+  EXPECT_EQ(queue.standing("uid-high").kind, Kind::started);
+  EXPECT_EQ(queue.standing("uid-low").kind, Kind::waiting);
+}
+
+TEST(Queue, nothing_starts_while_paused) {
+  Queue queue = queue_with_node("4");
+  queue.set_paused(true);
+  ASSERT_TRUE(queue.upsert(wrapper("a", {{1, resources("1")}}), false, kNow));
+  EXPECT_TRUE(told(queue.step(kNow), "a"));
+  EXPECT_EQ(queue.standing("uid-a").reason, "Paused");
+  queue.set_paused(false);
+  EXPECT_TRUE(told(queue.step(kNow), "a"));
+  EXPECT_EQ(queue.standing("uid-a").kind, Kind::started);
+}
+
+TEST(Queue, tells_apart_two_of_one_name) {
+  Queue queue = queue_with_node("4");
+  auto old = wrapper("a", {{1, resources("3")}});
+  ASSERT_TRUE(queue.upsert(old, false, kNow));
+  (void)queue.step(kNow);
+  auto again = old;
+  again.metadata.uid = "uid-again";
+  ASSERT_TRUE(queue.upsert(again, false, kNow));
+  (void)queue.step(kNow);
+  EXPECT_EQ(queue.find_all({"team-a", "a"}).size(), 2U);
+  EXPECT_EQ(queue.find({"team-a", "a"})->uid, "uid-again");
+  EXPECT_EQ(queue.standing("uid-again").kind, Kind::waiting);
+  queue.forget("uid-a");
+  (void)queue.step(kNow);
+  EXPECT_EQ(queue.standing("uid-again").kind, Kind::started);
+  EXPECT_EQ(queue.find_all({"team-a", "a"}).size(), 1U);
+  EXPECT_EQ(queue.known().size(), 1U);
+}
+
+TEST(Queue, ends_a_long_step_and_asks_for_another) {
+  Queue queue = queue_with_node("1000");
+  for (int i = 0; i < 300; ++i) {
+    ASSERT_TRUE(
+        queue.upsert(wrapper("w" + std::to_string(i), {{1, resources("1m")}}), false, kNow));
+  }
+  queue.upsert_node(node("n", [] {
+    auto list = resources("1000");
+    list.set("pods", model::Quantity(1000));
+    return list;
+  }()));
+  const StepOutcome first = queue.step(kNow);
+  EXPECT_TRUE(first.more);
+  EXPECT_EQ(first.changed.size(), 256U);
+  const StepOutcome rest = queue.step(kNow);
+  EXPECT_FALSE(rest.more);
+  EXPECT_EQ(rest.changed.size(), 44U);
+}
+
+// --- after a restart ---
+
+TEST(QueueRestart, a_plan_holds_its_places_whatever_comes_first) {
+  auto running = wrapper("a", {{2, resources("2")}});
+  {
+    Queue before = queue_with_node("4");
+    ASSERT_TRUE(before.upsert(running, false, kNow));
+    (void)before.step(kNow);
+    record_start(running, before.standing("uid-a"));
+  }
+  const auto bound = pod_of(running, 0, "p", resources("2"), "n");
+  for (int order = 0; order < 3; ++order) {
+    Queue queue;
+    if (order == 0) queue.upsert_node(node("n", resources("4")));
+    if (order != 2) ASSERT_TRUE(queue.upsert(running, false, kNow));
+    queue.upsert_pod(bound);
+    if (order == 2) ASSERT_TRUE(queue.upsert(running, false, kNow));
+    if (order != 0) queue.upsert_node(node("n", resources("4")));
+    EXPECT_EQ(queue.standing("uid-a").kind, Kind::started) << order;
+    EXPECT_EQ(queue.standing("uid-a").plan, running.status.plan->places) << order;
+    EXPECT_EQ(queue.standing("uid-a").since, kNow) << order;
+    EXPECT_EQ(free_on(queue, "n"), 0) << order;
+    EXPECT_EQ(queue.standing("uid-a").pods_lost, 0) << order;
+    EXPECT_TRUE(queue.core().check_invariants()) << order;
+  }
+}
+
+TEST(QueueRestart, with_canrun_false_or_finished_what_is_planned_is_being_stopped) {
+  for (const bool finished : {false, true}) {
+    Queue queue = queue_with_node("4");
+    auto stopping = wrapper("a", {{1, resources("3")}});
+    stopping.status.plan.emplace();
+    stopping.status.plan->places.push_back({.pod_set = 0, .node = "n", .count = 1});
+    stopping.status.can_run = finished;
+    stopping.status.state = finished ? "Failed" : "Pending";
+    ASSERT_TRUE(queue.upsert(stopping, false, kNow));
+    EXPECT_EQ(queue.standing("uid-a").kind, Kind::stopping);
+    EXPECT_EQ(free_on(queue, "n"), 1000);
+  }
+}
+
+TEST(QueueRestart, finished_and_deleted_ones_are_not_queued) {
+  Queue queue = queue_with_node("4");
+  auto completed = wrapper("done", {{1, resources("1")}});
+  completed.status.state = "Completed";
+  auto deleted = wrapper("gone", {{1, resources("1")}});
+  deleted.metadata.deletion_timestamp = kNow;
+  ASSERT_TRUE(queue.upsert(completed, false, kNow));
+  ASSERT_TRUE(queue.upsert(deleted, false, kNow));
+  EXPECT_EQ(queue.waiting() + queue.running(), 0U);
+}
+
+TEST(QueueRestart, work_that_mcad_dispatched_is_adopted_with_its_pods) {
+  Queue queue = queue_with_node("8");
+  auto mcad = wrapper("old", {{2, resources("3")}});
+  mcad.status.can_run = true;
+  mcad.status.state = "Running";
+  auto first = pod("old-1", resources("3"), "n");
+  first.metadata.labels[std::string(kMcadLabel)] = "old";
+  queue.upsert_pod(first);
+  EXPECT_EQ(free_on(queue, "n"), 5000);
+  ASSERT_TRUE(queue.upsert(mcad, true, kNow));
+  EXPECT_EQ(queue.standing("uid-old").kind, Kind::started);
+  EXPECT_EQ(queue.standing("uid-old").reason, "");
+  EXPECT_EQ(free_on(queue, "n"), 5000);
+  auto second = pod("old-2", resources("3"), "n");
+  second.metadata.labels[std::string(kMcadLabel)] = "old";
+  queue.upsert_pod(second);
+  EXPECT_EQ(free_on(queue, "n"), 2000);
+  EXPECT_TRUE(queue.unplanned("uid-old").empty());
+  (void)queue.step(kNow);
+  EXPECT_EQ(queue.standing("uid-old").kind, Kind::started);
+  EXPECT_TRUE(queue.core().check_invariants());
+}
+
+TEST(QueueRestart, the_time_that_was_used_up_counts) {
+  Queue queue = queue_with_node("4");
+  auto limited = wrapper("a", {{1, resources("3")}});
+  limited.spec.scheduling_spec.emplace();
+  limited.spec.scheduling_spec->dispatch_duration.emplace();
+  limited.spec.scheduling_spec->dispatch_duration->limit = 100;
+  limited.status.consumed_seconds = 40;
+  ASSERT_TRUE(queue.upsert(limited, false, kNow));
+  (void)queue.step(kNow);
+  const auto waits = wrapper("b", {{1, resources("3")}}, 1);
+  ASSERT_TRUE(queue.upsert(waits, false, kNow));
+  (void)queue.step(kNow);
+  const auto estimate = queue.core().estimate(*queue.gang("uid-b"), kNow);
+  ASSERT_TRUE(estimate && estimate->start);
+  EXPECT_EQ(*estimate->start, kNow + std::chrono::seconds(60));
+}
+
+}  // namespace
+}  // namespace codeflare::queue

@@ -1,0 +1,230 @@
+#include "queue/report.h"
+
+#include "queue/internal/amounts.h"
+
+#include <algorithm>
+
+namespace codeflare::queue {
+
+namespace {
+
+constexpr std::size_t kHoldersMax = 10;
+
+std::string amounts_text(const sched::Resources& resources) {
+  std::string text;
+  for (const sched::Resource& each : resources) {
+    if (each.name == "pods" && resources.size() > 1) continue;
+    text += (text.empty() ? "" : ", ") + quantity_text(each.name, each.amount) + " " + each.name;
+  }
+  return text;
+}
+
+std::string holder_text(const Queue& queue, const sched::Holder& holder) {
+  std::string text = queue.name_of(holder.gang) + " holds " + amounts_text(holder.held);
+  if (holder.ends) text += ", ends about " + to_rfc3339(*holder.ends);
+  return text;
+}
+
+std::vector<ReportLine> lines(const sched::Explanation& explanation) {
+  std::vector<ReportLine> result;
+  for (const sched::Shortage& each : explanation.shortages) {
+    const auto text = [&](sched::Amount amount) { return quantity_text(each.resource, amount); };
+    result.push_back({each.resource, text(each.requested), text(each.free), text(each.capacity),
+                      text(each.pod), text(each.best_node), text(each.largest_node),
+                      each.short_in_sum()});
+  }
+  return result;
+}
+
+std::vector<std::string> constraints(const sched::Explanation& explanation) {
+  std::vector<std::string> result;
+  for (const sched::PodSetReport& set : explanation.pod_sets) {
+    for (const sched::Exclusion& each : set.excluded) {
+      result.push_back(each.constraint + " keeps " + std::to_string(each.nodes) + " of " +
+                       std::to_string(set.nodes_all) + " nodes from pod set " +
+                       std::to_string(set.pod_set));
+    }
+  }
+  return result;
+}
+
+// More nodes help when what is there could never be enough.
+std::string nodes_advice(const sched::Explanation& explanation) {
+  std::string needs;
+  for (const sched::Shortage& each : explanation.shortages) {
+    const bool in_one = each.pod > each.largest_node;
+    if (!in_one && each.requested <= each.capacity) continue;
+    needs += (needs.empty() ? "" : ", ") +
+             (in_one ? quantity_text(each.resource, each.pod) + " " + each.resource + " on one node"
+                     : quantity_text(each.resource, each.requested - each.capacity) + " " +
+                           each.resource + " more");
+  }
+  return needs.empty() ? "no end of running work is enough: add nodes"
+                       : "no end of running work is enough: add nodes with " + needs;
+}
+
+std::vector<std::string> advice(Queue& queue, const sched::Explanation& explanation,
+                                sched::GangId gang, const Standing& standing, Time now) {
+  switch (explanation.why) {
+    case sched::Why::held:
+      return {standing.reason == "UserUnknown" ? "let admission record who submits it"
+                                               : "release it: spec.suspend has to be false"};
+    case sched::Why::paused:
+      return {"resume the queue"};
+    case sched::Why::unknown_quota:
+      return {"label it with a quota node that exists and that its namespace may charge"};
+    case sched::Why::nothing:
+    case sched::Why::awaiting_victims:
+      return {};
+    default:
+      break;
+  }
+  std::vector<std::string> result;
+  const auto found = queue.core().advise(gang, now);
+  if (found && found->possible && !found->would_start_if_ended.empty()) {
+    std::string text = "it would start if this ended:";
+    for (const sched::Holder& each : found->would_start_if_ended) {
+      text += (&each == &found->would_start_if_ended.front() ? " " : "; ") +
+              queue.name_of(each.gang) + " (" + amounts_text(each.held) + ")";
+    }
+    result.push_back(std::move(text));
+  } else if (!found || !found->possible) {
+    result.push_back(explanation.why == sched::Why::excluded
+                         ? "add nodes that its constraints allow, or change the constraints"
+                         : nodes_advice(explanation));
+  }
+  if (explanation.why == sched::Why::quota && explanation.quota) {
+    const sched::QuotaReport& quota = *explanation.quota;
+    result.push_back("or raise the limit of " + quota.resource + " in " + quota.tree +
+                     (quota.tree.starts_with("ResourceQuota ") ? "" : ", node " + quota.node) +
+                     " to " + quantity_text(quota.resource, quota.used + quota.requested));
+  }
+  return result;
+}
+
+void add_estimate(Queue& queue, sched::GangId gang, Time now, Report& report) {
+  if (queue.paused()) {
+    report.estimate_note = "the queue is paused";
+    return;
+  }
+  const auto estimate = queue.core().estimate(gang, now);
+  if (!estimate || !estimate->start) {
+    report.estimate_note = report.never_fits
+                               ? "not on these nodes"
+                               : "unknown: it waits for work that does not say how long it runs "
+                                 "(schedulingSpec.dispatchDuration.expected)";
+    return;
+  }
+  report.estimated_start = estimate->start;
+  report.estimate_note = estimate->approximate ? "if work ends when expected; the line is long, "
+                                                 "so who comes later was left out"
+                                               : "if work ends when expected";
+}
+
+}  // namespace
+
+Result<Report> explain(Queue& queue, std::string_view uid, Time now) {
+  const auto id = queue.id(uid);
+  const auto gang = queue.gang(uid);
+  if (!id || !gang) {
+    return fail(not_found("AppWrapper with uid " + std::string(uid) + " is not in the queue"));
+  }
+  Report report{.id = *id, .standing = queue.standing(uid), .sentence = queue.sentence(uid, now)};
+  if (report.standing.kind != Standing::Kind::waiting) {
+    report.estimated_start = report.standing.since;
+    return report;
+  }
+  TRY_ASSIGN(const sched::Explanation explanation, queue.core().explain(*gang, now));
+  report.position = explanation.position;
+  report.never_fits = explanation.never_fits;
+  report.shortages = lines(explanation);
+  report.constraints = constraints(explanation);
+  TRY_ASSIGN(const auto holders, queue.core().holders(*gang, now, kHoldersMax));
+  for (const sched::Holder& each : holders) report.holders.push_back(holder_text(queue, each));
+  report.advice = advice(queue, explanation, *gang, report.standing, now);
+  if (explanation.why != sched::Why::held && explanation.why != sched::Why::unknown_quota) {
+    add_estimate(queue, *gang, now, report);
+  }
+  return report;
+}
+
+namespace {
+
+json::Value texts(json::Arena& arena, const std::vector<std::string>& lines) {
+  json::Value array = json::Value::array();
+  for (const std::string& line : lines) array.push_back(arena, json::Value::string(arena, line));
+  return array;
+}
+
+std::string_view kind_word(Standing::Kind kind) {
+  switch (kind) {
+    case Standing::Kind::waiting:
+      return "Waiting";
+    case Standing::Kind::started:
+      return "Started";
+    case Standing::Kind::stopping:
+      return "Stopping";
+    case Standing::Kind::unknown:
+      break;
+  }
+  return "Unknown";
+}
+
+json::Value shortages_json(json::Arena& arena, const std::vector<ReportLine>& shortages) {
+  json::Value array = json::Value::array();
+  for (const ReportLine& line : shortages) {
+    json::Value entry = json::Value::object();
+    const auto set = [&](std::string_view key, const std::string& text) {
+      entry.set_static(arena, key, json::Value::string(arena, text));
+    };
+    set("resource", line.resource);
+    set("requested", line.requested);
+    set("free", line.free);
+    set("capacity", line.capacity);
+    set("largestPod", line.pod);
+    set("mostFreeOnOneNode", line.best_node);
+    set("largestNode", line.largest_node);
+    entry.set_static(arena, "short", json::Value::boolean(line.short_in_sum));
+    array.push_back(arena, entry);
+  }
+  return array;
+}
+
+}  // namespace
+
+json::Value to_json(json::Arena& arena, const Report& report) {
+  json::Value root = json::Value::object();
+  const auto set = [&](std::string_view key, std::string_view text) {
+    root.set_static(arena, key, json::Value::string(arena, text));
+  };
+  set("namespace", report.id.key.ns);
+  set("name", report.id.key.name);
+  set("uid", report.id.uid);
+  set("standing", kind_word(report.standing.kind));
+  set("reason", report.standing.reason);
+  set("message", report.sentence);
+  if (report.standing.kind == Standing::Kind::waiting) {
+    root.set_static(arena, "position", json::Value::integer(arena, report.position));
+    root.set_static(arena, "neverFits", json::Value::boolean(report.never_fits));
+    root.set_static(arena, "resources", shortages_json(arena, report.shortages));
+    root.set_static(arena, "constraints", texts(arena, report.constraints));
+    root.set_static(arena, "holders", texts(arena, report.holders));
+    root.set_static(arena, "advice", texts(arena, report.advice));
+    if (report.estimated_start) set("estimatedStart", to_rfc3339(*report.estimated_start));
+    set("estimateNote", report.estimate_note);
+    return root;
+  }
+  if (report.standing.since) set("startedAt", to_rfc3339(*report.standing.since));
+  json::Value plan = json::Value::array();
+  for (const model::PlannedPlace& place : report.standing.plan) {
+    json::Value entry = json::Value::object();
+    entry.set_static(arena, "podSet", json::Value::integer(arena, place.pod_set));
+    entry.set_static(arena, "node", json::Value::string(arena, place.node));
+    entry.set_static(arena, "count", json::Value::integer(arena, place.count));
+    plan.push_back(arena, entry);
+  }
+  root.set_static(arena, "plan", plan);
+  return root;
+}
+
+}  // namespace codeflare::queue

@@ -1,0 +1,162 @@
+#include "queue/report.h"
+
+#include "queue/testing/objects.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace codeflare::queue {
+namespace {
+
+using namespace testing;  // NOLINT
+using Kind = Standing::Kind;
+
+TEST(Report, mission_004_in_numbers) {
+  Queue queue;
+  queue.upsert_node(node("kind", resources("8", "8118372Ki")));
+  queue.upsert_pod(pod("others", resources("3050m", "2918400Ki"), "kind"));
+  const std::vector<Pods> ray{{1, resources("1", "2G", "0")}, {1, resources("2", "2G", "0")}};
+  ASSERT_TRUE(queue.upsert(wrapper("raycluster-complete", ray), false, kNow));
+  ASSERT_TRUE(queue.upsert(wrapper("raycluster-complete-1", ray, 5), false, kNow));
+  (void)queue.step(kNow);
+  EXPECT_EQ(queue.standing("uid-raycluster-complete").kind, Kind::started);
+  const Standing second = queue.standing("uid-raycluster-complete-1");
+  EXPECT_EQ(second.kind, Kind::waiting);
+  EXPECT_EQ(second.reason, "InsufficientResources");
+  EXPECT_EQ(queue.sentence("uid-raycluster-complete-1", kNow),
+            "cpu asks 3, 1950m free of 8 on 1 allowed node, 1050m more needed; memory asks 4G, "
+            "1293722Ki free of 8118372Ki on 1 allowed node, 2612528Ki more needed");
+  queue.remove("uid-raycluster-complete");
+  (void)queue.step(kNow);
+  EXPECT_EQ(queue.standing("uid-raycluster-complete-1").kind, Kind::started);
+}
+
+Queue two_gpu_nodes() {
+  Queue queue;
+  queue.upsert_node(node("g1", resources("64", "64Gi", "8")));
+  queue.upsert_node(node("g2", resources("64", "64Gi", "8")));
+  return queue;
+}
+
+TEST(Report, a_pod_of_16_gpus_never_starts_on_two_nodes_of_8) {
+  Queue queue = two_gpu_nodes();
+  ASSERT_TRUE(queue.upsert(wrapper("big", {{1, resources("1", "", "16")}}), false, kNow));
+  (void)queue.step(kNow);
+  EXPECT_EQ(queue.standing("uid-big").reason, "Fragmented");
+  EXPECT_EQ(queue.sentence("uid-big", kNow),
+            "enough is free in sum, but fragmented: pod set 0 finds 0 of 1 places on 2 allowed "
+            "nodes; one pod asks 16 nvidia.com/gpu, the most free on one node is 8, and the "
+            "largest node could never give more than 8");
+  const auto report = explain(queue, "uid-big", kNow);
+  ASSERT_TRUE(report);
+  EXPECT_TRUE(report->never_fits);
+  ASSERT_EQ(report->advice.size(), 1U);
+  EXPECT_EQ(report->advice[0],
+            "no end of running work is enough: add nodes with 16 nvidia.com/gpu on one node");
+  EXPECT_EQ(report->estimate_note, "not on these nodes");
+}
+
+TEST(Report, a_gang_that_fits_in_sum_but_not_in_placement_says_fragmented_and_who_is_in_the_way) {
+  Queue queue = two_gpu_nodes();
+  ASSERT_TRUE(queue.upsert(wrapper("a", {{1, resources("1", "", "5")}}), false, kNow));
+  ASSERT_TRUE(queue.upsert(wrapper("b", {{1, resources("1", "", "5")}}, 1), false, kNow));
+  ASSERT_TRUE(queue.upsert(wrapper("waits", {{1, resources("1", "", "4")}}, 2), false, kNow));
+  (void)queue.step(kNow);
+  EXPECT_EQ(queue.standing("uid-waits").reason, "Fragmented");
+  const auto report = explain(queue, "uid-waits", kNow);
+  ASSERT_TRUE(report);
+  EXPECT_FALSE(report->never_fits);
+  EXPECT_EQ(report->position, 1);
+  ASSERT_EQ(report->holders.size(), 2U);
+  EXPECT_EQ(report->holders[0], "team-a/a holds 5 nvidia.com/gpu, 1 cpu");
+  ASSERT_EQ(report->advice.size(), 1U);
+  EXPECT_EQ(report->advice[0], "it would start if this ended: team-a/b (5 nvidia.com/gpu, 1 cpu)");
+  EXPECT_FALSE(report->estimated_start);
+}
+
+TEST(Report, counts_what_constraints_take_away) {
+  Queue queue;
+  auto tainted = node("t", resources("8"));
+  tainted.spec.taints.push_back({.key = "dedicated", .value = "ml", .effect = "NoSchedule"});
+  queue.upsert_node(tainted);
+  queue.upsert_node(node("n", resources("2")));
+  ASSERT_TRUE(queue.upsert(wrapper("a", {{1, resources("3")}}), false, kNow));
+  (void)queue.step(kNow);
+  const auto report = explain(queue, "uid-a", kNow);
+  ASSERT_TRUE(report);
+  ASSERT_EQ(report->constraints.size(), 1U);
+  EXPECT_EQ(report->constraints[0],
+            "taint dedicated=ml:NoSchedule keeps 1 of 2 nodes from pod set 0");
+}
+
+TEST(Report, estimates_the_start_when_durations_are_known) {
+  Queue queue;
+  queue.upsert_node(node("n", resources("4")));
+  auto runs = wrapper("runs", {{1, resources("3")}});
+  runs.spec.scheduling_spec.emplace();
+  runs.spec.scheduling_spec->dispatch_duration.emplace();
+  runs.spec.scheduling_spec->dispatch_duration->expected = 600;
+  ASSERT_TRUE(queue.upsert(runs, false, kNow));
+  ASSERT_TRUE(queue.upsert(wrapper("waits", {{1, resources("3")}}, 1), false, kNow));
+  (void)queue.step(kNow);
+  const auto report = explain(queue, "uid-waits", kNow);
+  ASSERT_TRUE(report);
+  EXPECT_EQ(report->estimated_start, kNow + std::chrono::seconds(600));
+  EXPECT_EQ(report->estimate_note, "if work ends when expected");
+}
+
+TEST(Report, advises_by_reason) {
+  Queue queue;
+  queue.upsert_node(node("n", resources("4")));
+  auto tree = quota_subtree("q", "t", "");
+  tree.spec.children.push_back(quota_child("default", resources("2"), true));
+  queue.upsert_quota(tree);
+  auto held = wrapper("held", {{1, resources("1")}});
+  held.spec.suspend = true;
+  auto astray = wrapper("astray", {{1, resources("1")}});
+  astray.metadata.labels["t"] = "nowhere";
+  ASSERT_TRUE(queue.upsert(held, false, kNow));
+  ASSERT_TRUE(queue.upsert(astray, false, kNow));
+  ASSERT_TRUE(queue.upsert(wrapper("runs", {{1, resources("2")}}), false, kNow));
+  ASSERT_TRUE(queue.upsert(wrapper("waits", {{1, resources("1")}}, 1), false, kNow));
+  (void)queue.step(kNow);
+  EXPECT_EQ(explain(queue, "uid-held", kNow)->advice[0],
+            "release it: spec.suspend has to be false");
+  EXPECT_EQ(explain(queue, "uid-astray", kNow)->advice[0],
+            "label it with a quota node that exists and that its namespace may charge");
+  const auto waits = explain(queue, "uid-waits", kNow);
+  ASSERT_TRUE(waits && waits->advice.size() == 2);
+  EXPECT_EQ(waits->advice[0], "it would start if this ended: team-a/runs (2 cpu)");
+  EXPECT_EQ(waits->advice[1], "or raise the limit of cpu in t, node default to 3");
+  EXPECT_EQ(waits->holders[0], "team-a/runs holds 2 cpu");
+  queue.set_paused(true);
+  ASSERT_TRUE(queue.upsert(wrapper("paused", {{1, resources("1m")}}), false, kNow));
+  queue.remove("uid-runs");
+  (void)queue.step(kNow);
+  EXPECT_EQ(explain(queue, "uid-paused", kNow)->advice[0], "resume the queue");
+  EXPECT_EQ(explain(queue, "uid-paused", kNow)->estimate_note, "the queue is paused");
+  EXPECT_FALSE(explain(queue, "nobody", kNow));
+}
+
+TEST(Report, is_json_too) {
+  Queue queue;
+  queue.upsert_node(node("n", resources("4")));
+  ASSERT_TRUE(queue.upsert(wrapper("runs", {{1, resources("3")}}), false, kNow));
+  ASSERT_TRUE(queue.upsert(wrapper("waits", {{1, resources("3")}}, 1), false, kNow));
+  (void)queue.step(kNow);
+  json::Arena arena;
+  const json::Value waits = to_json(arena, *explain(queue, "uid-waits", kNow));
+  EXPECT_EQ(waits.string_or_empty("standing"), "Waiting");
+  EXPECT_EQ(waits.string_or_empty("reason"), "InsufficientResources");
+  EXPECT_EQ(waits.find("position")->to_int64(), 1);
+  EXPECT_EQ(waits.find("resources")->items()[0].string_or_empty("free"), "1");
+  EXPECT_TRUE(waits.find("resources")->items()[0].find("short")->as_bool());
+  const json::Value runs = to_json(arena, *explain(queue, "uid-runs", kNow));
+  EXPECT_EQ(runs.string_or_empty("standing"), "Started");
+  EXPECT_EQ(runs.find("plan")->items()[0].string_or_empty("node"), "n");
+  EXPECT_EQ(runs.string_or_empty("startedAt"), to_rfc3339(kNow));
+}
+
+}  // namespace
+}  // namespace codeflare::queue

@@ -1,0 +1,163 @@
+#include "queue/internal/amounts.h"
+#include "queue/internal/standing_of.h"
+#include "queue/report.h"
+
+#include <algorithm>
+
+namespace codeflare::queue {
+
+namespace {
+
+std::string amount(const std::string& resource, sched::Amount value) {
+  return quantity_text(resource, value);
+}
+
+std::string nodes_text(std::int64_t nodes) {
+  return std::to_string(nodes) + (nodes == 1 ? " allowed node" : " allowed nodes");
+}
+
+std::int64_t most_allowed(const sched::Explanation& explanation) {
+  std::int64_t nodes = 0;
+  for (const sched::PodSetReport& each : explanation.pod_sets) {
+    nodes = std::max(nodes, each.nodes_allowed);
+  }
+  return nodes;
+}
+
+std::string quota_text(const sched::QuotaReport& quota) {
+  if (!quota.problem.empty()) {
+    return quota.problem + "; the label " + quota.tree + " may name another node";
+  }
+  const bool own = quota.tree.starts_with("ResourceQuota ");
+  std::string text = own ? quota.tree : "quota node " + quota.node + " of tree " + quota.tree;
+  text += " has no room: " + quota.resource + " asks " + amount(quota.resource, quota.requested) +
+          ", used " + amount(quota.resource, quota.used) + " of " +
+          amount(quota.resource, quota.limit);
+  if (quota.requested > quota.limit) {
+    return text + "; it asks for more than the whole limit: raise it to " +
+           amount(quota.resource, quota.requested) + " at least";
+  }
+  return text + "; " + amount(quota.resource, quota.used + quota.requested - quota.limit) +
+         " has to be given back, or the limit raised";
+}
+
+std::string excluded_text(const sched::Explanation& explanation) {
+  for (const sched::PodSetReport& each : explanation.pod_sets) {
+    if (each.nodes_allowed > 0 || each.wanted == 0) continue;
+    if (each.nodes_all == 0) return "there is no node";
+    std::string text = "pod set " + std::to_string(each.pod_set) + " may use none of " +
+                       std::to_string(each.nodes_all) + " nodes:";
+    for (const sched::Exclusion& excluded : each.excluded) {
+      text += (&excluded == &each.excluded.front() ? " " : ", ") + excluded.constraint +
+              " excludes " + std::to_string(excluded.nodes);
+    }
+    return text + "; a node that it may use has to join";
+  }
+  return "no node is allowed";
+}
+
+std::string short_text(const sched::Shortage& each, std::int64_t nodes) {
+  std::string text = each.resource + " asks " + amount(each.resource, each.requested) + ", " +
+                     amount(each.resource, each.free) + " free of " +
+                     amount(each.resource, each.capacity) + " on " + nodes_text(nodes);
+  if (each.requested > each.capacity) return text + ", more than they have";
+  return text + ", " + amount(each.resource, each.requested - each.free) + " more needed";
+}
+
+// Enough in sum: the pod set that misses most of its places tells the story.
+std::string places_text(const sched::Explanation& explanation) {
+  const sched::PodSetReport* worst = nullptr;
+  for (const sched::PodSetReport& each : explanation.pod_sets) {
+    if (each.places >= each.wanted) continue;
+    if (worst == nullptr || each.wanted - each.places > worst->wanted - worst->places) {
+      worst = &each;
+    }
+  }
+  if (worst == nullptr) return "its pod sets fit one by one, but not together";
+  std::string text = "pod set " + std::to_string(worst->pod_set) + " finds " +
+                     std::to_string(worst->places) + " of " + std::to_string(worst->wanted) +
+                     " places on " + nodes_text(worst->nodes_allowed);
+  for (const sched::Shortage& each : explanation.shortages) {
+    if (each.pod <= each.best_node) continue;
+    text += "; one pod asks " + amount(each.resource, each.pod) + " " + each.resource +
+            ", the most free on one node is " + amount(each.resource, each.best_node);
+    if (each.pod > each.largest_node) {
+      text += ", and the largest node could never give more than " +
+              amount(each.resource, std::max<sched::Amount>(0, each.largest_node));
+    }
+  }
+  return text;
+}
+
+std::string insufficient_text(const sched::Explanation& explanation) {
+  std::string text;
+  const std::int64_t nodes = most_allowed(explanation);
+  for (const sched::Shortage& each : explanation.shortages) {
+    if (each.short_in_sum()) text += (text.empty() ? "" : "; ") + short_text(each, nodes);
+  }
+  return text.empty() ? places_text(explanation) : text;
+}
+
+std::string reserved_text(const sched::Explanation& explanation) {
+  if (!explanation.reservation) return "the head of the line keeps its place";
+  std::string text = explanation.reservation->holder + " is first in line and keeps its place";
+  if (explanation.reservation->starts) {
+    text += ", which it takes at " + to_rfc3339(*explanation.reservation->starts);
+  }
+  return text + ", until " + to_rfc3339(explanation.reservation->expires) + " at the latest";
+}
+
+}  // namespace
+
+std::string_view reason_word(sched::Why why) {
+  switch (why) {
+    case sched::Why::nothing:
+      return kEvaluating;
+    case sched::Why::held:
+      return "Held";
+    case sched::Why::unknown_quota:
+      return "UnknownQuota";
+    case sched::Why::quota:
+      return "InsufficientQuota";
+    case sched::Why::excluded:
+      return "NoNodeAllowed";
+    case sched::Why::insufficient:
+      return "InsufficientResources";
+    case sched::Why::fragmented:
+      return "Fragmented";
+    case sched::Why::reserved:
+      return "Reserved";
+    case sched::Why::awaiting_victims:
+      return "Preempting";
+    case sched::Why::paused:
+      return "Paused";
+  }
+  return kEvaluating;
+}
+
+std::string sentence(const sched::Explanation& explanation) {
+  switch (explanation.why) {
+    case sched::Why::nothing:
+      return "not tried yet";
+    case sched::Why::held:
+      return "held";
+    case sched::Why::unknown_quota:
+    case sched::Why::quota:
+      return explanation.quota ? quota_text(*explanation.quota) : "quota has no room";
+    case sched::Why::excluded:
+      return excluded_text(explanation);
+    case sched::Why::insufficient:
+      return insufficient_text(explanation);
+    case sched::Why::fragmented:
+      return "enough is free in sum, but fragmented: " + places_text(explanation);
+    case sched::Why::reserved:
+      return reserved_text(explanation);
+    case sched::Why::awaiting_victims:
+      return "its place is being cleared";
+    case sched::Why::paused:
+      return "the queue is paused";
+  }
+  return "";
+}
+
+}  // namespace codeflare::queue
