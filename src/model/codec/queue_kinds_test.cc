@@ -228,13 +228,13 @@ TEST(QuotaSubtreeCodec, every_field) {
   const QuotaSubtree subtree = round_trip<QuotaSubtree>(R"({
     "apiVersion":"quota.codeflare.dev/v1alpha1","kind":"QuotaSubtree",
     "metadata":{"name":"s","namespace":"kube-system","labels":{"tree":"quota_context"}},
-    "spec":{"parent":"root","parentNamespace":"kube-system","children":[
-      {"name":"gold","namespace":"ml","path":"/root/gold",
+    "spec":{"parent":"top","parentNamespace":"kube-system","children":[
+      {"name":"gold","namespace":"ml","path":"/top/gold",
        "quotas":{"requests":{"cpu":"8","memory":"16Gi"},"hardLimit":true}},
       {"name":"silver","quotas":{"disabled":true}},
       {"name":"default","quotas":{"requests":{"cpu":"0"},"hardLimit":false}}]},
     "status":{"totalAllocation":{"cpu":"3"},"children":[
-      {"name":"gold","namespace":"ml","path":"/root/gold","allocated":{"cpu":"3"},
+      {"name":"gold","namespace":"ml","path":"/top/gold","allocated":{"cpu":"3"},
        "problem":"no such parent"}],"observedGeneration":4}})");
   ASSERT_EQ(subtree.spec.children.size(), 3u);
   EXPECT_TRUE(subtree.spec.children[0].quotas.hard_limit);
