@@ -1,0 +1,166 @@
+#include "controllers/fakenode/fake_kubelet.h"
+
+#include "controllers/fakenode/pod_status.h"
+#include "model/codec/pod.h"
+#include "model/resources.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace codeflare::controllers::fakenode {
+
+namespace {
+
+using runtime::Action;
+using runtime::Plan;
+using Kind = DesiredPod::Kind;
+
+const runtime::ResourceType kPods = model::resource_type<model::Pod>();
+const runtime::ResourceType kNodes = model::resource_type<model::Node>();
+
+// Our view of nodes may lag behind a binding by a moment.
+constexpr Duration kNodeMissing = std::chrono::seconds(5);
+
+bool is_over(const model::PodStatus& status) {
+  return status.phase == "Succeeded" || status.phase == "Failed";
+}
+
+// Others wait for the end of a pod before they let its object go.
+DesiredPod drop(const ObservedPod& observed, WallTime now, std::string why) {
+  const model::Pod& pod = observed.pod;
+  DesiredPod desired{.kind = Kind::drop, .why = std::move(why)};
+  if (!pod.metadata.finalizers.empty() && !is_over(pod.status)) {
+    desired.status = failed_status(pod, now, "", "");
+  } else if (pod.metadata.deleting() &&
+             pod.metadata.deletion_grace_period_seconds.value_or(0) == 0) {
+    desired.kind = Kind::nothing;  // its finalizers hold it
+  }
+  return desired;
+}
+
+DesiredPod on_missing_node(const ObservedPod& observed, WallTime now) {
+  const Duration left = observed.entry.bound + kNodeMissing - now;
+  if (left > Duration::zero()) {
+    return {.look_again = left};
+  }
+  return drop(observed, now, "its node is gone");
+}
+
+DesiredPod evict_in_time(const ObservedPod& observed, WallTime now, DesiredPod otherwise) {
+  const auto when = eviction_time(*observed.node, observed.pod.spec);
+  if (!when || observed.pod.metadata.deleting() || is_over(observed.pod.status)) {
+    return otherwise;
+  }
+  if (*when <= now) {
+    return {.kind = Kind::evict, .why = "its node has a taint that it does not bear"};
+  }
+  const Duration left = *when - now;
+  otherwise.look_again = otherwise.look_again ? std::min(*otherwise.look_again, left) : left;
+  return otherwise;
+}
+
+DesiredPod live(const ObservedPod& observed, WallTime now) {
+  const model::Pod& pod = observed.pod;
+  if (pod.metadata.deleting()) {
+    return drop(observed, now, "it was asked to go");
+  }
+  if (is_over(pod.status)) {
+    return {};
+  }
+  const Result<Script> script = script_of(pod);
+  if (!script) {
+    return {.kind = Kind::status,
+            .status = failed_status(pod, now, "BadAnnotation", script.error().message),
+            .why = "its annotations cannot be read"};
+  }
+  const Moment moment = moment_of(*script, observed.entry.bound, now);
+  DesiredPod desired;
+  if (moment.change) {
+    desired.look_again = *moment.change - now;
+  }
+  if (!shows(pod, *script, moment)) {
+    desired.kind = Kind::status;
+    desired.status = status_at(pod, *script, moment, observed.entry.bound,
+                               {observed.entry.address, observed.node->address});
+    desired.why = "its time has come";
+  }
+  return desired;
+}
+
+Action write_status(const model::Pod& pod, const model::PodStatus& status, std::string why) {
+  return {.verb = Action::Verb::patch,
+          .type = kPods,
+          .key = pod.metadata.key(),
+          .body = R"({"metadata":{"uid":")" + pod.metadata.uid + R"("},"status":)" +
+                  model::to_json_text(status) + "}",
+          .why = std::move(why),
+          .write = {.subresource = "status"}};
+}
+
+}  // namespace
+
+DesiredPod decide(const ObservedPod& observed, WallTime now) {
+  if (!observed.node) {
+    return on_missing_node(observed, now);
+  }
+  // A kubelet that is not ready does nothing at all, not even for pods that are to go.
+  return evict_in_time(observed, now, observed.node->ready ? live(observed, now) : DesiredPod());
+}
+
+FakeKubelet::FakeKubelet(const runtime::ControllerContext& context,
+                         std::shared_ptr<PodLedger> ledger)
+    : StoryReconciler(context.env, context.actor),
+      clock_(context.env.clock),
+      pods_(context.subject.store()),
+      nodes_(context.cache.informer(kNodes)),
+      ledger_(std::move(ledger)) {
+  ledger_->follow(context.subject);
+}
+
+std::optional<ObservedPod> FakeKubelet::observe(const runtime::ObjectKey& key) const {
+  const runtime::ObjectRef object = pods_.get(key);
+  if (object == nullptr) {
+    return std::nullopt;
+  }
+  Result<model::Pod> pod = object->as<model::Pod>();
+  if (!pod || pod->spec.node_name.empty()) {
+    return std::nullopt;
+  }
+  const NodeFacts* node = nodes_.find(pod->spec.node_name);
+  if (node != nullptr && !node->fake) {
+    return std::nullopt;
+  }
+  const PodLedger::Entry& entry = ledger_->enter(*pod, clock_.wall());
+  return ObservedPod{.pod = *std::move(pod),
+                     .node = node == nullptr ? std::nullopt : std::optional(*node),
+                     .entry = entry};
+}
+
+DesiredPod FakeKubelet::desired(const ObservedPod& observed, WallTime now) const {
+  return fakenode::decide(observed, now);
+}
+
+Plan FakeKubelet::diff(const ObservedPod& observed, const DesiredPod& desired) const {
+  Plan plan;
+  const model::Pod& pod = observed.pod;
+  if (desired.status) {
+    plan.actions.push_back(write_status(pod, *desired.status, desired.why));
+  }
+  if (desired.kind == Kind::evict || desired.kind == Kind::drop) {
+    Action removal{.verb = Action::Verb::remove,
+                   .type = kPods,
+                   .key = pod.metadata.key(),
+                   .why = desired.why,
+                   .removal = {.uid = pod.metadata.uid}};
+    if (desired.kind == Kind::drop) {
+      removal.removal.grace_period_seconds = 0;
+    }
+    plan.actions.push_back(std::move(removal));
+  }
+  if (desired.look_again) {
+    plan.next = runtime::Next::after(*desired.look_again);
+  }
+  return plan;
+}
+
+}  // namespace codeflare::controllers::fakenode
