@@ -17,8 +17,9 @@ void add_verbs(CLI::App& app, Chosen& chosen);
 
 // create, delete, list, status, hold, release
 void add_object_verbs(CLI::App& app, Chosen& chosen);
-// queue, explain
+// queue, with pause and resume
 void add_queue_verbs(CLI::App& app, Chosen& chosen);
+void add_explain_verb(CLI::App& app, Chosen& chosen);
 void add_simulate_verb(CLI::App& app, Chosen& chosen);
 
 }  // namespace codeflare::cli

@@ -1,0 +1,172 @@
+#include "base/async/sleep.h"
+#include "base/human_duration.h"
+#include "cli/create.h"
+#include "cli/internal/target.h"
+#include "cli/kinds.h"
+#include "cli/manifest.h"
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <utility>
+
+namespace codeflare::cli {
+
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr Duration kPollFirst = milliseconds(100);
+constexpr Duration kPollLast = std::chrono::seconds(1);
+
+// Asked to go, and not gone yet.
+struct Leaving {
+  model::ResourceType type;
+  model::ObjectKey key;
+  std::string uid;
+  std::string shown;
+};
+
+Result<std::vector<Manifest>> named(Session& session, const DeleteFlags& flags) {
+  std::vector<Manifest> manifests;
+  TRY_ASSIGN(const KnownKind kind, parse_kind(flags.kind));
+  for (const std::string& name : flags.names) {
+    manifests.push_back({.file = "",
+                         .api_version = kind.type.api_version(),
+                         .kind = kind.type.kind,
+                         .ns = session.ns(),
+                         .name = name});
+  }
+  return manifests;
+}
+
+struct How {
+  bool dry_run = false;
+  bool ignore_not_found = false;
+};
+
+Task<Result<std::optional<Leaving>>> delete_one(Session& session, Manifest manifest, How how) {
+  if (manifest.name.empty()) {
+    co_return fail(invalid_argument("metadata.name is missing: generateName names nothing"));
+  }
+  CO_TRY_ASSIGN(internal::Target target, co_await internal::find_target(session, manifest));
+  const model::ResourceType type = target.resource.type;
+  kube::DeleteOptions options{.propagation_policy = "Background", .dry_run = how.dry_run};
+  Result<kube::ObjectRef> rest =
+      co_await session.client().remove(type, target.key, std::move(options));
+  if (!rest && rest.error().code == ErrorCode::not_found && how.ignore_not_found) {
+    co_return std::nullopt;
+  }
+  if (!rest) {
+    co_return fail(std::move(rest).error());
+  }
+  std::string shown = target.resource.singular.empty() ? type.plural : target.resource.singular;
+  shown += (type.group.empty() ? "" : "." + type.group) + "/" + manifest.name;
+  session.console().out(session.output() == Output::name
+                            ? shown + "\n"
+                            : shown + " deleted" + (how.dry_run ? " (server dry run)\n" : "\n"));
+  if (*rest == nullptr || how.dry_run) {
+    co_return std::nullopt;
+  }
+  co_return Leaving{type, target.key, std::string((*rest)->uid()), std::move(shown)};
+}
+
+std::string finalizers_of(const kube::Object& object) {
+  const Result<json::Document> document = object.parse();
+  const json::Value* list = document ? document->root.get({"metadata", "finalizers"}) : nullptr;
+  std::string text;
+  for (const json::Value& item : list != nullptr ? list->items() : std::span<const json::Value>()) {
+    if (item.is_string()) {
+      text += (text.empty() ? "" : ", ") + std::string(item.as_string());
+    }
+  }
+  return text;
+}
+
+// The object while it is still the one that was deleted.
+Task<Result<kube::ObjectRef>> still_there(Session& session, Leaving leaving) {
+  Result<kube::ObjectRef> object = co_await session.client().get(leaving.type, leaving.key);
+  if (!object && object.error().code == ErrorCode::not_found) {
+    co_return kube::ObjectRef();
+  }
+  if (object && !leaving.uid.empty() && (*object)->uid() != leaving.uid) {
+    co_return kube::ObjectRef();
+  }
+  co_return object;
+}
+
+Task<Result<void>> wait_until_gone(Session& session, Leaving leaving,
+                                   std::optional<Instant> deadline) {
+  ProgressLine progress(session.console());
+  const Instant began = session.env().clock.now();
+  Duration pause = kPollFirst;
+  while (true) {
+    CO_TRY_ASSIGN(const kube::ObjectRef object, co_await still_there(session, leaving));
+    if (object == nullptr) {
+      co_return Result<void>();
+    }
+    const std::string finalizers = finalizers_of(*object);
+    const std::string held = finalizers.empty() ? "" : ", held by " + finalizers;
+    const Instant now = session.env().clock.now();
+    if (deadline && now >= *deadline) {
+      co_return fail(deadline_exceeded(leaving.shown + ": still there after " +
+                                       human_duration(now - began) + held));
+    }
+    progress.show("waiting until " + leaving.shown + " is gone (" + human_duration(now - began) +
+                  held + ")");
+    CO_TRY(co_await sleep_for(deadline ? std::min(pause, *deadline - now) : pause));
+    pause = std::min(pause * 3 / 2, kPollLast);
+  }
+}
+
+}  // namespace
+
+Task<int> run_delete(Session& session, DeleteFlags flags) {
+  int code = kDone;
+  std::vector<Manifest> manifests;
+  if (!flags.kind.empty()) {
+    Result<std::vector<Manifest>> objects = named(session, flags);
+    if (!objects) {
+      co_return report_usage(session.console(), objects.error().message);
+    }
+    manifests = *std::move(objects);
+  } else {
+    Manifests read = read_manifests(session, flags.files);
+    for (const Error& error : read.errors) {
+      code = report(session.console(), error);
+    }
+    manifests = std::move(read.objects);
+  }
+  std::vector<Leaving> leaving;
+  for (const Manifest& manifest : manifests) {
+    Manifest copy = manifest;
+    auto rest =
+        co_await delete_one(session, std::move(copy),
+                            {.dry_run = flags.dry_run, .ignore_not_found = flags.ignore_not_found});
+    if (!rest) {
+      Error error = std::move(rest).error();
+      code = report(session.console(), manifest.file.empty()
+                                           ? std::move(error)
+                                           : std::move(error).with_context(manifest.where()));
+    } else if (*rest) {
+      leaving.push_back(**std::move(rest));
+    }
+  }
+  if (!flags.wait) {
+    co_return code;
+  }
+  std::optional<Instant> deadline;
+  if (flags.timeout > Duration::zero()) {
+    deadline = after(session.env().clock.now(), flags.timeout);
+  }
+  for (const Leaving& each : leaving) {
+    Leaving copy = each;
+    Result<void> gone = co_await wait_until_gone(session, std::move(copy), deadline);
+    if (!gone) {
+      code = report(session.console(), gone.error());
+    }
+  }
+  co_return code;
+}
+
+}  // namespace codeflare::cli

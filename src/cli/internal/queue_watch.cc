@@ -1,0 +1,185 @@
+#include "cli/internal/queue_watch.h"
+
+#include "base/async/sleep.h"
+#include "base/async/when.h"
+#include "cli/kinds.h"
+#include "cli/queue_verbs.h"
+#include "cli/queue_view.h"
+#include "cli/wrapper_verbs.h"
+#include "kube/watcher.h"
+#include "model/config_map.h"
+#include "model/resources.h"
+
+#include <chrono>
+#include <map>
+#include <optional>
+#include <utility>
+
+namespace codeflare::cli::internal {
+
+namespace {
+
+// Many changes come together; waits grow meanwhile.
+constexpr Duration kSettle = std::chrono::milliseconds(200);
+constexpr Duration kRedraw = std::chrono::seconds(5);
+constexpr std::string_view kClearScreen = "\x1b[H\x1b[2J";
+
+// What a watch has told so far.
+class Follower {
+ public:
+  Follower(Session& session, std::string ns, std::string controller_ns)
+      : session_(session),
+        controller_ns_(std::move(controller_ns)),
+        watcher_(session.client(), app_wrapper_kind().type, {.ns = std::move(ns)}) {
+    options_.ns = session.ns_given() ? session.ns() : "";
+    options_.wide = session.output() == Output::wide;
+  }
+
+  // Two tasks of one session: one hears, one draws. Ends with the first error.
+  Task<Result<void>> run() {
+    std::vector<Task<Result<void>>> tasks;
+    tasks.push_back(listen());
+    tasks.push_back(draw());
+    auto first = co_await when_any(std::move(tasks));
+    co_return std::move(first.value);
+  }
+
+ private:
+  Task<Result<void>> listen() {
+    while (true) {
+      CO_TRY_ASSIGN(const kube::WatcherEvent event, co_await watcher_.next());
+      take(event);
+      if (synced_) {
+        changed_.notify_all();
+      }
+    }
+  }
+
+  void take(const kube::WatcherEvent& event) {
+    using Type = kube::WatcherEvent::Type;
+    switch (event.type) {
+      case Type::init_begin:
+        incoming_.clear();
+        break;
+      case Type::init_object:
+        put(incoming_, event.object);
+        break;
+      case Type::init_done:
+        known_ = std::move(incoming_);
+        incoming_ = {};
+        synced_ = dirty_ = true;
+        break;
+      case Type::applied:
+        put(known_, event.object);
+        dirty_ = true;
+        break;
+      case Type::deleted:
+        known_.erase(event.object->key());
+        dirty_ = true;
+        break;
+      case Type::progress:
+        break;
+    }
+  }
+
+  using Known = std::map<model::ObjectKey, model::AppWrapper>;
+  static void put(Known& known, const kube::ObjectRef& object) {
+    if (Result<model::AppWrapper> wrapper = decode_wrapper(object)) {
+      known.insert_or_assign(object->key(), *std::move(wrapper));
+    }
+  }
+
+  Task<Result<void>> draw() {
+    while (!synced_) {
+      CO_TRY(co_await changed_.wait());
+    }
+    while (true) {
+      dirty_ = false;
+      std::string ns = controller_ns_;
+      const bool paused = co_await is_paused(session_, std::move(ns));
+      show(paused);
+      CO_TRY(co_await sleep_for(kSettle));
+      const Instant next = after(session_.env().clock.now(), kRedraw);
+      while (!dirty_ && session_.env().clock.now() < next) {
+        CO_TRY(co_await sleep_for(kSettle));
+      }
+    }
+  }
+
+  void show(bool paused) {
+    std::vector<model::AppWrapper> wrappers;
+    for (const auto& [key, wrapper] : known_) {
+      wrappers.push_back(wrapper);
+    }
+    QueueView queue = queue_of(wrappers, paused);
+    Console& console = session_.console();
+    if (console.out_is_terminal()) {
+      console.out(std::string(kClearScreen) + render_queue(queue, options_, session_.now()));
+    } else if (!last_) {
+      console.out(render_queue(queue, options_, session_.now()));
+    } else {
+      console.out(render_changes(*last_, queue, options_));
+    }
+    last_ = std::move(queue);
+  }
+
+  Session& session_;
+  std::string controller_ns_;
+  kube::Watcher watcher_;
+  QueueOptions options_;
+  Known known_;
+  Known incoming_;
+  bool synced_ = false;
+  bool dirty_ = false;
+  WaitList changed_;
+  std::optional<QueueView> last_;
+};
+
+}  // namespace
+
+Task<bool> is_paused(Session& session, std::string controller_ns) {
+  const Result<kube::ObjectRef> map =
+      co_await session.client().get(model::resource_type<model::ConfigMap>(),
+                                    {std::move(controller_ns), std::string(kQueueConfigMap)});
+  co_return map && (*map)->string_at({"data", "paused"}) == "true";
+}
+
+Task<Result<QueueState>> look_at_queue(Session& session, std::string controller_ns) {
+  QueueState state;
+  Result<WrapperList> list = co_await list_wrappers(session, app_wrapper_kind(), "", "");
+  if (!list && list.error().code == ErrorCode::permission_denied) {
+    state.ns = session.ns();
+    std::string ns = session.ns();
+    list = co_await list_wrappers(session, app_wrapper_kind(), std::move(ns), "");
+  }
+  if (!list) {
+    co_return fail(std::move(list).error());
+  }
+  state.wrappers = std::move(list->wrappers);
+  state.paused = co_await is_paused(session, std::move(controller_ns));
+  co_return state;
+}
+
+void tell_scope(Session& session, const QueueState& state) {
+  if (!state.ns.empty()) {
+    session.console().err("you may list AppWrappers of namespace " + state.ns +
+                          " alone: others may stand between them\n");
+  }
+}
+
+Task<int> watch_queue(Session& session, std::string controller_ns) {
+  // Tells at once what a watcher would retry for ever: no such kind, not allowed, nobody there.
+  std::string ns = controller_ns;
+  const Result<QueueState> state = co_await look_at_queue(session, std::move(ns));
+  if (!state) {
+    co_return report(session.console(), state.error());
+  }
+  tell_scope(session, *state);
+  Follower follower(session, state->ns, std::move(controller_ns));
+  const Result<void> end = co_await follower.run();
+  co_return end || end.error().code == ErrorCode::cancelled
+      ? int{kDone}
+      : report(session.console(), end.error());
+}
+
+}  // namespace codeflare::cli::internal

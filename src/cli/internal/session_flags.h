@@ -1,0 +1,22 @@
+#pragma once
+
+#include "base/async/task.h"
+#include "cli/session.h"
+#include "cli/verbs.h"
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <CLI/Validators.hpp>
+
+#include <functional>
+
+namespace codeflare::cli::internal {
+
+// -n, --kubeconfig, --context and -o.
+void add_session_flags(CLI::App& verb, SessionFlags& flags);
+
+// Opens a session on this process's streams and runs the verb to its end.
+int run_session(const SessionFlags& flags, const std::function<Task<int>(Session&)>& verb);
+
+}  // namespace codeflare::cli::internal

@@ -1,0 +1,65 @@
+#include "cli/kinds.h"
+
+#include "model/app_wrapper.h"
+#include "model/resources.h"
+#include "model/status.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace codeflare::cli {
+
+namespace {
+
+std::string lower(std::string_view text) {
+  std::string out(text);
+  std::ranges::transform(out, out.begin(), [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  });
+  return out;
+}
+
+}  // namespace
+
+const KnownKind& app_wrapper_kind() {
+  static const KnownKind kind{model::resource_type<model::AppWrapper>(), "appwrapper"};
+  return kind;
+}
+
+Result<KnownKind> parse_kind(std::string_view text) {
+  const std::string word = lower(text);
+  const std::size_t dot = word.find('.');
+  const std::string_view name = std::string_view(word).substr(0, dot);
+  std::string_view group = dot == std::string::npos ? "" : std::string_view(word).substr(dot + 1);
+  constexpr std::array<std::string_view, 3> kNames = {"aw", "appwrapper", "appwrappers"};
+  KnownKind kind = app_wrapper_kind();
+  const std::string version = kind.type.version + ".";
+  if (group.starts_with(version)) {
+    group.remove_prefix(version.size());
+  }
+  const bool ours = group.empty() || group == kind.type.group;
+  if (std::ranges::find(kNames, name) == kNames.end() ||
+      (!ours && group != model::kLegacyAppWrapperGroup)) {
+    return fail(invalid_argument("unknown kind \"" + std::string(text) +
+                                 "\": expected appwrapper (or aw)"));
+  }
+  if (!ours) {
+    kind.type.group = model::kLegacyAppWrapperGroup;
+  }
+  return kind;
+}
+
+Error name_missing_kind(Error error, const KnownKind& kind) {
+  const model::Status* status = model::status_of(error);
+  const bool no_such_kind =
+      error.code == ErrorCode::not_found &&
+      (status == nullptr || !status->details || status->details->name.empty());
+  if (!no_such_kind) {
+    return error;
+  }
+  return not_found("the server has no " + kind.type.qualified_name() +
+                   ": is codeflare installed there? (`codeflare controller` brings the kind)");
+}
+
+}  // namespace codeflare::cli

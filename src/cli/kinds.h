@@ -1,0 +1,26 @@
+#pragma once
+
+#include "base/result.h"
+#include "model/gvk.h"
+
+#include <string>
+#include <string_view>
+
+namespace codeflare::cli {
+
+// A kind that the verbs know by name.
+struct KnownKind {
+  model::ResourceType type;
+  std::string singular;
+};
+
+const KnownKind& app_wrapper_kind();
+
+// "aw", "appwrapper", "appwrappers", "AppWrapper" or with its group, "appwrappers.mcad.ibm.com"
+// for those of MCAD. The error names what there is.
+Result<KnownKind> parse_kind(std::string_view text);
+
+// A server that has no such kind says only that it found nothing: says what that means instead.
+Error name_missing_kind(Error error, const KnownKind& kind);
+
+}  // namespace codeflare::cli

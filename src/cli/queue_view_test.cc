@@ -1,0 +1,93 @@
+#include "cli/queue_view.h"
+
+#include "cli/testing/wrappers.h"
+
+#include <gtest/gtest.h>
+
+namespace codeflare::cli {
+namespace {
+
+using std::chrono::minutes;
+using std::chrono::seconds;
+using testing::kNow;
+using testing::running;
+using testing::waiting;
+
+std::vector<model::AppWrapper> line() {
+  model::AppWrapper held = waiting("held", minutes(60));
+  held.spec.suspend = true;
+  model::AppWrapper urgent = waiting("urgent", seconds(3));
+  urgent.spec.priority = 9;
+  urgent.metadata.ns = "team";
+  return {waiting("second", minutes(4)), waiting("first", minutes(5)), held, urgent,
+          running("eval")};
+}
+
+TEST(QueueView, orders_by_priority_then_age_and_puts_the_held_last) {
+  EXPECT_EQ(render_queue(queue_of(line(), false), {}, kNow),
+            "POSITION   NAMESPACE   NAME     PRIORITY   WAITS   REASON\n"
+            "1          team        urgent   9          3s      InsufficientResources\n"
+            "2          default     first    0          5m      InsufficientResources\n"
+            "3          default     second   0          4m      InsufficientResources\n"
+            "-          default     held     0          60m     Held\n"
+            "3 waiting, 1 running, 1 held\n");
+}
+
+TEST(QueueView, the_priority_that_the_controller_counts_with_decides) {
+  std::vector<model::AppWrapper> all = line();
+  all[0].status.system_priority = 10.5;
+  EXPECT_EQ(queue_of(all, false).entries[0].view.name, "second");
+}
+
+TEST(QueueView, a_namespace_is_shown_with_its_places_in_the_whole_line) {
+  EXPECT_EQ(render_queue(queue_of(line(), true), {.ns = "default", .wide = true}, kNow),
+            "POSITION   NAMESPACE   NAME     PRIORITY   WAITS   REASON                  MESSAGE\n"
+            "2          default     first    0          5m      InsufficientResources   cpu: 12 "
+            "asked, 3 free of 16\n"
+            "3          default     second   0          4m      InsufficientResources   cpu: 12 "
+            "asked, 3 free of 16\n"
+            "-          default     held     0          60m     Held                    held by "
+            "its owner: `codeflare release appwrapper held` lets it go\n"
+            "3 waiting, 1 running, 1 held; the queue is paused: nothing starts until `codeflare "
+            "queue resume`\n");
+}
+
+TEST(QueueView, an_empty_line_is_one_line) {
+  EXPECT_EQ(render_queue(queue_of({}, false), {}, kNow), "0 waiting, 0 running\n");
+}
+
+TEST(QueueView, changes_are_a_line_each) {
+  std::vector<model::AppWrapper> later = line();
+  later.erase(later.begin() + 1);
+  later.push_back(waiting("new", seconds(1)));
+  EXPECT_EQ(render_changes(queue_of(line(), false), queue_of(later, true), {}),
+            "default/second waits at 2: InsufficientResources: cpu: 12 asked, 3 free of 16\n"
+            "default/new waits at 3: InsufficientResources: cpu: 12 asked, 3 free of 16\n"
+            "default/first has left the queue\n"
+            "the queue is paused\n");
+  EXPECT_EQ(render_changes(queue_of(line(), false), queue_of(line(), false), {}), "");
+}
+
+TEST(QueueView, json_has_the_numbers) {
+  EXPECT_EQ(queue_json(queue_of({waiting("a", seconds(90))}, false), {}, kNow),
+            "{\n"
+            "    \"paused\": false,\n"
+            "    \"running\": 0,\n"
+            "    \"waiting\": [\n"
+            "        {\n"
+            "            \"position\": 1,\n"
+            "            \"namespace\": \"default\",\n"
+            "            \"name\": \"a\",\n"
+            "            \"priority\": 0,\n"
+            "            \"submitted\": \"2023-11-14T22:11:50Z\",\n"
+            "            \"waitSeconds\": 90,\n"
+            "            \"held\": false,\n"
+            "            \"reason\": \"InsufficientResources\",\n"
+            "            \"message\": \"cpu: 12 asked, 3 free of 16\"\n"
+            "        }\n"
+            "    ]\n"
+            "}\n");
+}
+
+}  // namespace
+}  // namespace codeflare::cli

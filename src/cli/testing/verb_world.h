@@ -1,0 +1,91 @@
+#pragma once
+
+#include "apiserver/server/api_server.h"
+#include "base/async/sleep.h"
+#include "base/check.h"
+#include "base/env/sim_env.h"
+#include "base/log_capture.h"
+#include "base/metrics.h"
+#include "cli/session.h"
+#include "cli/testing/captured_console.h"
+#include "net/in_process.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace codeflare::cli::testing {
+
+// A definition of AppWrappers that takes everything; the status is a subresource, as in ours.
+inline constexpr std::string_view kAppWrapperCrd = R"(apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: appwrappers.workload.codeflare.dev}
+spec:
+  group: workload.codeflare.dev
+  scope: Namespaced
+  names: {kind: AppWrapper, listKind: AppWrapperList, plural: appwrappers, singular: appwrapper, shortNames: [aw]}
+  versions:
+  - name: v1beta1
+    served: true
+    storage: true
+    subresources: {status: {}}
+    schema:
+      openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}
+)";
+
+// A whole API server in virtual time, and verbs that talk to it in process.
+class VerbWorld {
+ public:
+  VerbWorld() {
+    auto started =
+        run(sim.env().loop,
+            apiserver::ApiServer::start(
+                sim.env(), {.data_directory = "/data", .durability = apiserver::Durability::memory},
+                log_.logger(sim.env().clock), metrics_));
+    CHECK(started.has_value() && started->has_value(), "a server");
+    server_ = *std::move(*started);
+    CHECK(run(sim.env().loop, pause()), "it settles");
+  }
+  ~VerbWorld() { CHECK(run(sim.env().loop, server_->stop({})), "it stops"); }
+
+  // Runs a verb as `user`; what it wrote is in `console`, and empty before.
+  int verb(const std::function<Task<int>(Session&)>& verb, const SessionFlags& flags = {},
+           const std::string& user = "admin") {
+    console.out_text.clear();
+    console.err_text.clear();
+    std::vector<std::string> groups;
+    if (user == "admin") {
+      groups.emplace_back("system:masters");
+    }
+    net::InProcessService service(
+        server_->service(), {.address = "test",
+                             .certificate = net::Peer::Certificate{
+                                 .common_name = user, .organizations = groups, .sha256 = ""}});
+    auto session = Session::over(sim.env(), console, service, "default", flags);
+    CHECK(session.has_value(), "a test's flags");
+    const std::optional<int> code = run(sim.env().loop, verb(**session));
+    CHECK(code.has_value(), "a verb ends");
+    return *code;
+  }
+
+  void write(const std::string& path, std::string_view text) {
+    CHECK(sim.env().files.make_directories(parent_path(path)).has_value(), "a directory in memory");
+    CHECK(sim.env().files.write(path, text).has_value(), "a file in memory");
+  }
+
+  SimEnv sim;
+  CapturedConsole console;
+
+ private:
+  static Task<void> pause() { static_cast<void>(co_await sleep_for(std::chrono::seconds(1))); }
+
+  MetricsRegistry metrics_;
+  LogCapture log_;
+  std::unique_ptr<apiserver::ApiServer> server_;
+};
+
+}  // namespace codeflare::cli::testing

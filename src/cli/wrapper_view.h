@@ -1,0 +1,44 @@
+#pragma once
+
+#include "base/time.h"
+#include "model/app_wrapper.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+// AppWrappers as text; pure.
+namespace codeflare::cli {
+
+// What the tables say of one AppWrapper.
+struct WrapperView {
+  std::string ns;
+  std::string name;
+  std::string state;  // "Held" and "Deleting" besides MCAD's words
+  std::int32_t priority = 0;
+  std::string pods;     // "2/3": running or succeeded of all; "-" without any
+  std::string reason;   // why it waits, or why it failed
+  std::string message;  // the same in a sentence
+  std::string nodes;    // "node-1:2,node-2:1"
+  WallTime submitted{};
+  // It is in line: neither started nor ended, nor on its way out.
+  bool waits = false;
+  bool holds = false;  // it has places on nodes
+};
+
+WrapperView view_of(const model::AppWrapper& wrapper);
+
+struct ListOptions {
+  bool all_namespaces = false;
+  bool wide = false;
+};
+// A line for each, ordered by namespace and name.
+std::string render_list(std::vector<WrapperView> views, const ListOptions& options, WallTime now);
+
+// All that its status says, for people.
+std::string render_status(const model::AppWrapper& wrapper, WallTime now);
+
+// How long somebody has waited, or a dash when the time is not known.
+std::string age_text(WallTime since, WallTime now);
+
+}  // namespace codeflare::cli
