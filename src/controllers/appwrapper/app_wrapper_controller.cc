@@ -1,0 +1,363 @@
+#include "controllers/appwrapper/app_wrapper_controller.h"
+
+#include "controllers/appwrapper/app_wrapper_object.h"
+#include "json/merge_patch.h"
+#include "json/write.h"
+#include "model/codec/app_wrapper.h"
+#include "queue/marks.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace codeflare::controllers {
+
+using kube::ObjectRef;
+using model::AppWrapper;
+using model::ObjectKey;
+using runtime::Next;
+
+namespace {
+
+// More steps than any way through the machine has.
+constexpr int kStepsMax = 12;
+
+// How many seconds a grudging object is looked at again although nothing told us.
+constexpr Duration kLookAgain = std::chrono::seconds(30);
+
+std::string status_patch(const AppWrapper& before, const model::AppWrapperStatus& after) {
+  json::Arena arena;
+  const json::Value from = model::to_json(arena, before.status);
+  const json::Value to = model::to_json(arena, after);
+  const json::Document changes = json::merge_diff(from, to);
+  std::string body;
+  json::Writer w(body);
+  w.begin_object().key("metadata").begin_object();
+  w.member("resourceVersion", before.metadata.resource_version);
+  w.member("uid", before.metadata.uid).end_object();
+  w.key("status").value(changes.root).end_object();
+  return body;
+}
+
+std::string finalizer_patch(const AppWrapper& before, const std::vector<std::string>& finalizers) {
+  std::string body;
+  json::Writer w(body);
+  w.begin_object().key("metadata").begin_object();
+  w.member("resourceVersion", before.metadata.resource_version);
+  w.member("uid", before.metadata.uid).key("finalizers").begin_array();
+  for (const std::string& finalizer : finalizers) {
+    w.string(finalizer);
+  }
+  w.end_array().end_object().end_object();
+  return body;
+}
+
+bool is_dispatched(const AppWrapper& wrapper) {
+  const model::AppWrapperStatus& status = wrapper.status;
+  return status.can_run && (status.state == model::app_wrapper_state::kRunning ||
+                            status.state == model::app_wrapper_state::kRunningHoldCompletion);
+}
+
+// "2 pods beyond the plan: a on n1, b on n2"
+std::string surplus_of(const std::vector<queue::Queue::Unplanned>& pods) {
+  constexpr std::size_t kShown = 5;
+  if (pods.empty()) {
+    return {};
+  }
+  std::string text = std::to_string(pods.size()) +
+                     (pods.size() == 1 ? " pod beyond the plan: " : " pods beyond the plan: ");
+  for (std::size_t i = 0; i < std::min(pods.size(), kShown); ++i) {
+    text += (i == 0 ? "" : ", ") + pods[i].pod + " on " + pods[i].node;
+  }
+  return text + (pods.size() > kShown ? "..." : "");
+}
+
+Next next_of(const std::optional<Duration>& again) {
+  return again ? Next::after(*again) : Next::await_change();
+}
+
+}  // namespace
+
+AppWrapperController::AppWrapperController(const runtime::ControllerContext& context, Parts parts)
+    : env_(context.env),
+      client_(context.client),
+      subject_(context.subject),
+      waker_(context.waker),
+      parts_(std::move(parts)),
+      items_(context.client, parts_.watch, parts_.items, parts_.logger) {}
+
+Task<Result<Next>> AppWrapperController::reconcile(ObjectKey key) {
+  if (!parts_.driver.active()) {
+    co_return Next::await_change();  // the driver wakes everybody when it begins
+  }
+  CO_TRY_ASSIGN(ObjectRef object, co_await newest(key));
+  if (object == nullptr) {
+    if (auto known = memory_.find(key); known != memory_.end()) {
+      parts_.watch.forget(known->second.uid);
+      memory_.erase(known);
+    }
+    parts_.own_writes->forget(key);
+    co_return Next::await_change();
+  }
+  Result<AppWrapper> wrapper = to_app_wrapper(*object);
+  if (!wrapper) {
+    // No status of ours can be written into what we cannot read.
+    parts_.logger.warn("an AppWrapper cannot be read",
+                       {{"object", key.to_string()}, {"error", wrapper.error()}});
+    co_return Next::await_change();
+  }
+  Turn turn{std::move(object), *std::move(wrapper)};
+  for (int i = 0; i < kStepsMax; ++i) {
+    CO_TRY_ASSIGN(Observed observed, co_await observe(turn));
+    Decision decision = decide(observed, parts_.machine);
+    CO_TRY_ASSIGN(std::optional<Next> next, co_await act(turn, std::move(decision)));
+    if (next) {
+      co_return *next;
+    }
+  }
+  co_return fail(internal_error("AppWrapper " + key.to_string() + " does not come to rest"));
+}
+
+// The object once the cache shows our own writes; after an unclear one, as the server has it.
+Task<Result<ObjectRef>> AppWrapperController::newest(ObjectKey key) {
+  auto known = memory_.find(key);
+  if (known != memory_.end() && known->second.unclear) {
+    Result<ObjectRef> there = co_await client_.get(subject_.type(), key);
+    if (!there && there.error().code != ErrorCode::not_found) {
+      co_return fail(std::move(there).error());
+    }
+    if (there) {
+      subject_.note_written(**there);
+    }
+    known = memory_.find(key);
+    if (known != memory_.end()) {
+      known->second.unclear = false;
+    }
+  }
+  CO_TRY(co_await subject_.fresh(key));
+  co_return subject_.store().get(key);
+}
+
+AppWrapperController::Memory& AppWrapperController::memory(const AppWrapper& wrapper) {
+  Memory& memory = memory_[wrapper.metadata.key()];
+  if (memory.uid != wrapper.metadata.uid) {
+    memory = Memory{.uid = wrapper.metadata.uid};
+  }
+  return memory;
+}
+
+// --- observing ---
+
+Task<Result<Observed>> AppWrapperController::observe(const Turn& turn) {
+  const AppWrapper& wrapper = turn.wrapper;
+  const std::string& uid = wrapper.metadata.uid;
+  Observed observed;
+  observed.wrapper = &wrapper;
+  observed.problem = parts_.driver.problem(uid);
+  if (is_dispatched(wrapper) && !wrapper.metadata.deleting() && observed.problem.empty()) {
+    CO_TRY_ASSIGN(std::vector<queue::ItemInfo> items, item_infos(wrapper));
+    CO_TRY_ASSIGN(observed.items, co_await items_.look(wrapper, std::move(items)));
+  }
+  // All below is of one moment.
+  observed.now = std::chrono::floor<std::chrono::microseconds>(env_.clock.wall());
+  observed.standing = parts_.driver.queue().standing(uid);
+  observed.sentence = [this, uid, now = observed.now] {
+    return parts_.driver.queue().sentence(uid, now);
+  };
+  observed.pods = parts_.driver.pods().seen(uid, wrapper.metadata.key());
+  observed.surplus = surplus_of(parts_.driver.queue().unplanned(uid));
+  observed.creation = turn.creation;
+  observed.cleared = turn.cleared;
+  remember(wrapper, observed);
+  parts_.metrics.state(uid, wrapper.status.state);
+  co_return observed;
+}
+
+// The queue has read the items already, as long as it knows the AppWrapper.
+Result<std::vector<queue::ItemInfo>> AppWrapperController::item_infos(const AppWrapper& wrapper) {
+  if (const queue::Demand* known = parts_.driver.queue().demand(wrapper.metadata.uid)) {
+    return known->items;
+  }
+  TRY_ASSIGN(queue::Demand demand, queue::demand_of(wrapper));
+  return std::move(demand.items);
+}
+
+void AppWrapperController::remember(const AppWrapper& wrapper, Observed& observed) {
+  Memory& known = memory(wrapper);
+  if (!is_dispatched(wrapper)) {
+    known.settled_since.reset();
+    known.unhealthy_since.reset();
+    known.was_healthy = false;
+  } else {
+    const bool healthy = is_healthy(observed);
+    if (healthy) {
+      known.unhealthy_since.reset();
+    } else if (known.was_healthy) {
+      known.unhealthy_since = observed.now;
+    }
+    known.was_healthy = healthy;
+    if (!is_settled(observed.items)) {
+      known.settled_since.reset();
+    } else if (!known.settled_since) {
+      known.settled_since = observed.now;
+    }
+  }
+  observed.written = known.written;
+  observed.settled_since = known.settled_since;
+  observed.unhealthy_since = known.unhealthy_since;
+}
+
+// --- acting ---
+
+Task<Result<std::optional<Next>>> AppWrapperController::act(Turn& turn, Decision decision) {
+  std::optional<Next> next;
+  if (decision.act != Act::none) {
+    parts_.logger.debug(
+        "appwrapper", {{"object", turn.wrapper.metadata.key().to_string()}, {"why", decision.why}});
+  }
+  if (decision.tell == Tell::stopping) {
+    parts_.driver.stopping(turn.wrapper.metadata.uid);
+  }
+  switch (decision.act) {
+    case Act::none:
+      next = next_of(decision.again);
+      break;
+    case Act::add_finalizer: {
+      std::vector<std::string> finalizers = turn.wrapper.metadata.finalizers;
+      finalizers.emplace_back(queue::kFinalizer);
+      CO_TRY(co_await write_finalizers(turn, std::move(finalizers)));
+      break;
+    }
+    case Act::write: {
+      if (is_adopted(turn.wrapper.status)) {
+        CO_TRY(co_await items_.label(turn.wrapper));
+      }
+      CO_TRY(co_await write_status(turn, decision));
+      turn.creation.reset();
+      break;
+    }
+    case Act::create: {
+      CO_TRY_ASSIGN(Creation creation, co_await items_.create(turn.wrapper));
+      turn.creation = std::move(creation);
+      break;
+    }
+    case Act::take_back: {
+      CO_TRY_ASSIGN(turn.cleared, co_await take_back(turn, decision.force));
+      if (!turn.cleared) {
+        next = Next::after(std::min(decision.again.value_or(kLookAgain), kLookAgain));
+      }
+      break;
+    }
+    case Act::release: {
+      std::vector<std::string> finalizers = turn.wrapper.metadata.finalizers;
+      std::erase(finalizers, std::string(queue::kFinalizer));
+      Result<void> released = co_await write_finalizers(turn, std::move(finalizers));
+      if (!released && released.error().code != ErrorCode::not_found) {
+        co_return fail(std::move(released).error());
+      }
+      next = Next::await_change();
+      break;
+    }
+    case Act::expire: {
+      Result<ObjectRef> rest = co_await client_.remove(
+          subject_.type(), turn.wrapper.metadata.key(),
+          {.propagation_policy = "Background", .uid = turn.wrapper.metadata.uid});
+      if (!rest && rest.error().code != ErrorCode::not_found &&
+          rest.error().code != ErrorCode::conflict) {
+        co_return fail(std::move(rest).error());
+      }
+      next = Next::await_change();
+      break;
+    }
+  }
+  tell(turn, decision.tell);
+  note(turn, std::move(decision.notes));
+  co_return next;
+}
+
+Task<Result<bool>> AppWrapperController::take_back(const Turn& turn, bool force) {
+  const std::string& uid = turn.wrapper.metadata.uid;
+  const ObjectKey key = turn.wrapper.metadata.key();
+  if (force) {
+    std::vector<PodLedger::PodRef> pods = parts_.driver.pods().pods(uid, key);
+    CO_TRY(co_await items_.delete_pods(std::move(pods)));
+  }
+  CO_TRY_ASSIGN(const bool items_gone, co_await items_.take_back(turn.wrapper, force));
+  co_return items_gone && !parts_.driver.pods().any(uid, key);
+}
+
+Task<Result<void>> AppWrapperController::write_status(Turn& turn, const Decision& decision) {
+  model::AppWrapperStatus status = decision.status;
+  status.observed_generation = turn.wrapper.metadata.generation;
+  std::string body = status_patch(turn.wrapper, status);
+  CO_TRY(co_await written(
+      turn, client_.patch(subject_.type(), turn.wrapper.metadata.key(), kube::PatchKind::merge,
+                          std::move(body), {.subresource = "status"})));
+  memory(turn.wrapper).written = std::chrono::floor<std::chrono::microseconds>(env_.clock.wall());
+  co_return Result<void>();
+}
+
+Task<Result<void>> AppWrapperController::write_finalizers(Turn& turn,
+                                                          std::vector<std::string> finalizers) {
+  std::string body = finalizer_patch(turn.wrapper, finalizers);
+  co_return co_await written(turn, client_.patch(subject_.type(), turn.wrapper.metadata.key(),
+                                                 kube::PatchKind::merge, std::move(body)));
+}
+
+// Takes over the server's answer: the next step builds on it without waiting for the cache.
+Task<Result<void>> AppWrapperController::written(Turn& turn, Task<Result<ObjectRef>> write) {
+  Result<ObjectRef> answer = co_await std::move(write);
+  if (!answer) {
+    memory(turn.wrapper).unclear = answer.error().code != ErrorCode::not_found;
+    co_return fail(std::move(answer).error());
+  }
+  subject_.note_written(**answer);
+  parts_.own_writes->note(**answer);
+  Result<AppWrapper> wrapper = to_app_wrapper(**answer);
+  if (!wrapper) {
+    co_return fail(data_loss("the server's answer about AppWrapper " +
+                             turn.wrapper.metadata.key().to_string() + ": " +
+                             wrapper.error().message));
+  }
+  turn.object = *std::move(answer);
+  turn.wrapper = *std::move(wrapper);
+  co_return Result<void>();
+}
+
+// --- telling ---
+
+void AppWrapperController::tell(const Turn& turn, Tell tell) {
+  const std::string& uid = turn.wrapper.metadata.uid;
+  switch (tell) {
+    case Tell::nothing:
+    case Tell::stopping:
+      break;
+    case Tell::withdrawn:
+      parts_.watch.forget(uid);
+      parts_.driver.withdrawn(uid);
+      break;
+    case Tell::forget:
+      parts_.watch.forget(uid);
+      parts_.driver.remove(uid);
+      break;
+  }
+}
+
+void AppWrapperController::note(const Turn& turn, std::vector<Note> notes) {
+  const model::ObjectMeta& meta = turn.wrapper.metadata;
+  for (Note& note : notes) {
+    parts_.metrics.happened(note.reason);
+    if (note.reason == "Dispatched" && meta.creation_timestamp) {
+      parts_.metrics.dispatched_after(
+          std::max(env_.clock.wall() - *meta.creation_timestamp, Duration::zero()));
+    }
+    parts_.logger.info(
+        "appwrapper",
+        {{"object", meta.key().to_string()}, {"now", note.reason}, {"message", note.message}});
+    runtime::EventSubject subject{subject_.type().gvk(), meta.key(), meta.uid,
+                                  meta.resource_version};
+    parts_.events.record(
+        {std::move(subject), note.warning, std::move(note.reason), std::move(note.message)});
+  }
+}
+
+}  // namespace codeflare::controllers

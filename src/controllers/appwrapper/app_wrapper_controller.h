@@ -1,0 +1,99 @@
+#pragma once
+
+#include "base/async/task.h"
+#include "base/log.h"
+#include "controllers/appwrapper/items.h"
+#include "controllers/appwrapper/queue_driver.h"
+#include "controllers/appwrapper/queue_metrics.h"
+#include "controllers/appwrapper/status_machine.h"
+#include "runtime/event_recorder.h"
+#include "runtime/manager.h"
+#include "runtime/reconciler.h"
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace codeflare::controllers {
+
+// The versions that we wrote ourselves, by key: their events bring no news.
+class OwnWrites {
+ public:
+  void note(const kube::Object& written) {
+    versions_[written.key()] = std::string(written.resource_version());
+  }
+  void forget(const model::ObjectKey& key) { versions_.erase(key); }
+  bool is_own(const kube::Object& object) const {
+    auto at = versions_.find(object.key());
+    return at != versions_.end() && at->second == object.resource_version();
+  }
+
+ private:
+  std::map<model::ObjectKey, std::string> versions_;
+};
+
+// Carries out what the queue wants of one AppWrapper: observe, ask the status machine for the next
+// thing, do it, and again until there is nothing left to do but wait. Every step is one write, and
+// any of them may be the last of this process: the next one goes on from what the status says.
+class AppWrapperController final : public runtime::Reconciler {
+ public:
+  struct Parts {
+    QueueDriver& driver;
+    ItemWatch& watch;
+    QueueMetrics& metrics;
+    runtime::EventRecorder& events;
+    std::shared_ptr<OwnWrites> own_writes;
+    queue::InstrumentOptions items{};
+    MachineOptions machine{};
+    Logger logger{};
+  };
+  AppWrapperController(const runtime::ControllerContext& context, Parts parts);
+
+  Task<Result<runtime::Next>> reconcile(runtime::ObjectKey key) override;
+  const runtime::Waker& waker() const { return waker_; }
+
+ private:
+  // What this process remembers of an AppWrapper; nothing that the next one would miss.
+  struct Memory {
+    std::string uid;
+    std::optional<WallTime> written{};
+    std::optional<WallTime> settled_since{};
+    std::optional<WallTime> unhealthy_since{};
+    bool was_healthy = false;
+    // A write of which we do not know whether it happened, or that lost against another.
+    bool unclear = false;
+  };
+  // One AppWrapper in the course of one reconcile.
+  struct Turn {
+    kube::ObjectRef object;
+    model::AppWrapper wrapper;
+    std::optional<Creation> creation{};
+    bool cleared = false;
+  };
+
+  Task<Result<kube::ObjectRef>> newest(model::ObjectKey key);
+  Memory& memory(const model::AppWrapper& wrapper);
+  Task<Result<Observed>> observe(const Turn& turn);
+  Result<std::vector<queue::ItemInfo>> item_infos(const model::AppWrapper& wrapper);
+  void remember(const model::AppWrapper& wrapper, Observed& observed);
+  // Nothing: look again at once.
+  Task<Result<std::optional<runtime::Next>>> act(Turn& turn, Decision decision);
+  Task<Result<void>> write_status(Turn& turn, const Decision& decision);
+  Task<Result<void>> write_finalizers(Turn& turn, std::vector<std::string> finalizers);
+  Task<Result<void>> written(Turn& turn, Task<Result<kube::ObjectRef>> write);
+  Task<Result<bool>> take_back(const Turn& turn, bool force);
+  void tell(const Turn& turn, Tell tell);
+  void note(const Turn& turn, std::vector<Note> notes);
+
+  Env env_;
+  kube::Client& client_;
+  runtime::Informer& subject_;
+  runtime::Waker waker_;
+  Parts parts_;
+  Items items_;
+  std::map<model::ObjectKey, Memory> memory_;
+};
+
+}  // namespace codeflare::controllers

@@ -1,0 +1,478 @@
+#include "controllers/appwrapper/app_wrapper_controller.h"
+
+#include "controllers/appwrapper/testing/queue_world.h"
+#include "json/write.h"
+#include "queue/marks.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+
+namespace codeflare::controllers::testing {
+namespace {
+
+using std::chrono::minutes;
+using std::chrono::seconds;
+
+const std::string kDispatchedHistory = "Init Queueing HeadOfLine Dispatched";
+
+struct Cluster : QueueWorld {
+  explicit Cluster(QueueControllersOptions options = {}) : QueueWorld(std::move(options)) {
+    add_node("n1", "4");
+    start();
+  }
+};
+
+TEST(AppWrapperController, creates_the_items_of_one_that_fits_and_says_so) {
+  Cluster c;
+  c.create("a", job_item("a"));
+  c.settle();
+  EXPECT_EQ(c.history("a"), kDispatchedHistory) << c.message("a", "Queued");
+  const model::AppWrapper wrapper = c.wrapper("a");
+  EXPECT_EQ(wrapper.status.state, "Running");
+  EXPECT_TRUE(wrapper.status.can_run);
+  ASSERT_TRUE(wrapper.status.plan);
+  ASSERT_EQ(wrapper.status.plan->places.size(), 1u);
+  EXPECT_EQ(wrapper.status.plan->places[0].node, "n1");
+  EXPECT_EQ(std::ranges::count(wrapper.metadata.finalizers, queue::kFinalizer), 1);
+  kube::ObjectRef job = c.get(kJobs, "a");
+  ASSERT_NE(job, nullptr);
+  EXPECT_TRUE(is_owned_by(*job, wrapper.metadata.uid));
+  EXPECT_EQ(label_of(*job, queue::kUidLabel), wrapper.metadata.uid);
+  // The order of writes is that of the decision record: intent before the first object.
+  EXPECT_EQ(c.wire.story(),
+            (std::vector<std::string>{"PATCH appwrappers/a", "PATCH appwrappers/a/status",
+                                      "POST jobs", "PATCH appwrappers/a/status"}));
+}
+
+TEST(AppWrapperController, writes_nothing_when_nothing_is_to_be_done) {
+  Cluster c;
+  c.create("a", job_item("a"));
+  c.create("b", job_item("b", 9));
+  c.settle(minutes(1));
+  const std::uint64_t before = c.wire.writes();
+  c.settle(std::chrono::hours(1));
+  EXPECT_EQ(c.wire.writes(), before);
+  // Nor does another process that begins with the same state.
+  c.crash();
+  c.start();
+  c.settle(minutes(1));
+  EXPECT_EQ(c.wire.writes(), 0u);
+}
+
+TEST(AppWrapperController, one_that_does_not_fit_waits_without_pods_and_says_why) {
+  Cluster c;
+  c.create("a", job_item("a", 3));
+  c.settle();
+  c.create("b", job_item("b", 2));
+  c.settle();
+  EXPECT_EQ(c.history("b"), "Init Queueing HeadOfLine Backoff");
+  EXPECT_EQ(c.status("b").state, "Pending");
+  EXPECT_EQ(c.status("b").queue_job_state, "Backoff");
+  EXPECT_EQ(c.get(kJobs, "b"), nullptr);
+  EXPECT_FALSE(c.message("b", "Queued").empty());
+  c.remove(kAppWrappers, "a");
+  c.settle();
+  EXPECT_EQ(c.get(kAppWrappers, "a"), nullptr);
+  EXPECT_EQ(c.history("b"), "Init Queueing HeadOfLine Backoff Dispatched");
+  EXPECT_NE(c.get(kJobs, "b"), nullptr);
+}
+
+TEST(AppWrapperController, a_small_one_passes_a_large_one) {
+  Cluster c;
+  c.create("large", job_item("large", 9));
+  c.create("small", job_item("small"));
+  c.settle();
+  EXPECT_EQ(c.status("large").state, "Pending");
+  EXPECT_EQ(c.status("small").state, "Running");
+}
+
+TEST(AppWrapperController, completes_when_the_items_say_so_and_gives_its_places_back) {
+  Cluster c;
+  c.create("a", job_item("a", 4));
+  c.settle();
+  for (const char* pod : {"p0", "p1", "p2", "p3"}) {
+    c.run_pod("a", pod, "n1");
+  }
+  c.settle(seconds(6));
+  EXPECT_EQ(c.status("a").running, 4);
+  EXPECT_EQ(c.status("a").total_cpu, 4000);
+  EXPECT_EQ(c.history("a"), kDispatchedHistory + " Running");
+  c.create("b", job_item("b"));
+  for (const char* pod : {"p0", "p1", "p2", "p3"}) {
+    c.set_phase(pod, "Succeeded");
+  }
+  c.complete("a");
+  c.settle();
+  EXPECT_EQ(c.status("a").state, "Completed");
+  EXPECT_EQ(c.status("a").succeeded, 4);
+  EXPECT_FALSE(c.status("a").plan);
+  EXPECT_NE(c.get(kJobs, "a"), nullptr) << "its objects stay to be looked at";
+  EXPECT_EQ(c.status("b").state, "Running");
+  c.remove(kAppWrappers, "a");
+  c.settle();
+  EXPECT_EQ(c.get(kAppWrappers, "a"), nullptr);
+  EXPECT_EQ(c.get(kJobs, "a"), nullptr);
+}
+
+TEST(AppWrapperController, a_job_that_fails_fails_its_wrapper) {
+  Cluster c;
+  c.create("a", job_item("a"));
+  c.settle();
+  c.run_pod("a", "p0", "n1", "Failed");
+  const std::string now = to_rfc3339(c.env.clock.wall());
+  c.patch(kJobs, "a",
+          R"({"status":{"startTime":")" + now +
+              R"(","conditions":[{"type":"FailureTarget","status":"True"},{"type":"Failed",)"
+              R"("status":"True","reason":"BackoffLimitExceeded","message":"too often"}]}})",
+          "status");
+  c.settle();
+  EXPECT_EQ(c.status("a").state, "Failed");
+  EXPECT_TRUE(c.message("a", "Failed").contains("BackoffLimitExceeded: too often"))
+      << c.message("a", "Failed");
+}
+
+TEST(AppWrapperController, an_unknown_kind_fails_with_the_reason_and_the_queue_goes_on) {
+  Cluster c;
+  c.create("a", R"({"custompodresources":[{"replicas":1,"requests":{"cpu":"1"}}],"generictemplate":
+      {"apiVersion":"nowhere.example.com/v1","kind":"Nothing","metadata":{"name":"x"}}})");
+  c.create("b", job_item("b", 4));
+  c.settle();
+  EXPECT_EQ(c.status("a").state, "Failed");
+  EXPECT_FALSE(c.status("a").plan);
+  EXPECT_TRUE(c.message("a", "Failed").starts_with("default/a creation failure: the server has no"))
+      << c.message("a", "Failed");
+  EXPECT_EQ(c.status("b").state, "Running");
+}
+
+TEST(AppWrapperController, one_that_cannot_be_understood_fails_with_the_field) {
+  Cluster c;
+  c.create("a", R"({"generictemplate":{"apiVersion":"v1","kind":"ConfigMap",
+      "metadata":{"name":"x","namespace":"kube-system"}}})");
+  c.create("b", R"({"generictemplate":{"apiVersion":"batch/v1","kind":"Job",
+      "metadata":{"name":"x"},"spec":{"parallelism":-1}}})");
+  c.settle();
+  EXPECT_EQ(c.status("a").state, "Failed");
+  EXPECT_TRUE(c.message("a", "Failed").contains("GenericItems[0].generictemplate"))
+      << c.message("a", "Failed");
+  EXPECT_EQ(c.status("b").state, "Failed");
+  EXPECT_TRUE(c.message("b", "Failed").contains("parallelism")) << c.message("b", "Failed");
+  c.remove(kAppWrappers, "a");
+  c.settle();
+  EXPECT_EQ(c.get(kAppWrappers, "a"), nullptr);
+}
+
+TEST(AppWrapperController, an_item_the_server_refuses_takes_the_others_with_it) {
+  Cluster c;
+  c.create("a",
+           R"({"generictemplate":{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"m"}}},
+      {"generictemplate":{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"n"},
+       "data":{"bad key!":"x"}}})");
+  c.settle();
+  EXPECT_EQ(c.status("a").state, "Failed");
+  EXPECT_EQ(c.get(kConfigMaps, "m"), nullptr) << "all or none";
+  EXPECT_FALSE(c.status("a").plan);
+}
+
+TEST(AppWrapperController, two_that_claim_one_object_do_not_share_it) {
+  Cluster c;
+  c.create("a", job_item("same"));
+  c.settle();
+  c.create("b", job_item("same"));
+  c.settle();
+  EXPECT_EQ(c.status("a").state, "Running");
+  EXPECT_EQ(c.status("b").state, "Failed");
+  EXPECT_TRUE(c.message("b", "Failed").contains("claimed by AppWrapper a"))
+      << c.message("b", "Failed");
+  EXPECT_NE(c.get(kJobs, "same"), nullptr);
+  c.remove(kAppWrappers, "b");
+  c.settle();
+  EXPECT_NE(c.get(kJobs, "same"), nullptr) << "it is not b's to delete";
+}
+
+TEST(AppWrapperController, one_without_enough_pods_is_withdrawn_and_its_wait_grows) {
+  Cluster c;
+  c.create("a", job_item("a"),
+           R"("schedulingSpec":{"minAvailable":1,"requeuing":{"timeInSeconds":60}},)");
+  c.settle();
+  ASSERT_EQ(c.status("a").state, "Running");
+  const std::string first(c.get(kJobs, "a")->uid());
+  c.settle(seconds(62));
+  EXPECT_EQ(c.history("a"), kDispatchedHistory + " PreemptCandidate Backoff");
+  EXPECT_EQ(c.status("a").number_of_requeueings, 1);
+  EXPECT_EQ(c.status("a").requeueing_time_in_seconds, 120);
+  EXPECT_EQ(c.status("a").state, "Running") << "its place is free, so it starts again";
+  const std::string second(c.get(kJobs, "a")->uid());
+  EXPECT_NE(first, second);
+  c.settle(seconds(60));
+  EXPECT_EQ(c.get(kJobs, "a")->uid(), second);
+  c.settle(seconds(62));
+  EXPECT_EQ(c.status("a").number_of_requeueings, 2);
+}
+
+TEST(AppWrapperController, deletion_waits_for_the_pods_and_only_then_frees_the_places) {
+  Cluster c;
+  c.create("a", job_item("a", 4));
+  c.settle();
+  c.run_pod("a", "p0", "n1");
+  c.patch(kPods, "p0", R"({"metadata":{"finalizers":["example.com/slow"]}})");
+  c.create("b", job_item("b"));
+  c.settle();
+  c.remove(kAppWrappers, "a");
+  c.settle(minutes(2));
+  EXPECT_EQ(c.get(kJobs, "a"), nullptr);
+  ASSERT_NE(c.get(kAppWrappers, "a"), nullptr);
+  EXPECT_EQ(c.status("b").state, "Pending");
+  c.patch(kPods, "p0", R"({"metadata":{"finalizers":null}})");
+  c.remove(kPods, "p0", {.grace_period_seconds = 0});
+  c.settle();
+  EXPECT_EQ(c.get(kAppWrappers, "a"), nullptr);
+  EXPECT_EQ(c.status("b").state, "Running");
+}
+
+TEST(AppWrapperController, pods_that_do_not_go_are_deleted_without_grace_after_a_while) {
+  Cluster c;
+  c.create("a", job_item("a"),
+           R"("schedulingSpec":{"requeuing":{"forceDeletionTimeInSeconds":100}},)");
+  c.settle();
+  c.run_pod("a", "p0", "n1");  // no kubelet ever confirms its end
+  c.remove(kAppWrappers, "a");
+  c.settle(seconds(95));
+  EXPECT_NE(c.get(kPods, "p0"), nullptr);
+  c.settle(seconds(40));
+  EXPECT_EQ(c.get(kPods, "p0"), nullptr);
+  EXPECT_EQ(c.get(kAppWrappers, "a"), nullptr);
+}
+
+TEST(AppWrapperController, suspending_takes_it_back_and_resuming_starts_it_again) {
+  Cluster c;
+  c.create("a", job_item("a"));
+  c.settle();
+  c.patch(kAppWrappers, "a", R"({"spec":{"suspend":true}})");
+  c.settle(seconds(2));
+  EXPECT_EQ(c.get(kJobs, "a"), nullptr);
+  EXPECT_EQ(c.status("a").state, "Pending");
+  EXPECT_FALSE(c.status("a").plan);
+  EXPECT_EQ(c.status("a").number_of_requeueings, 0);
+  c.settle(minutes(1));
+  EXPECT_EQ(c.get(kJobs, "a"), nullptr);
+  c.patch(kAppWrappers, "a", R"({"spec":{"suspend":false}})");
+  c.settle(seconds(2));
+  EXPECT_NE(c.get(kJobs, "a"), nullptr);
+  EXPECT_EQ(c.status("a").state, "Running");
+}
+
+TEST(AppWrapperController, nothing_starts_while_the_queue_is_paused) {
+  Cluster c;
+  c.create(kConfigMaps, R"({"metadata":{"name":"codeflare-queue"},"data":{"paused":"true"}})");
+  c.settle();
+  c.create("a", job_item("a"));
+  c.settle(minutes(1));
+  EXPECT_EQ(c.status("a").state, "Pending");
+  EXPECT_EQ(c.get(kJobs, "a"), nullptr);
+  c.patch(kConfigMaps, "codeflare-queue", R"({"data":{"paused":"false"}})");
+  c.settle();
+  EXPECT_EQ(c.status("a").state, "Running");
+}
+
+TEST(AppWrapperController, a_finished_one_expires_when_it_says_so) {
+  Cluster c;
+  c.create("a", job_item("a"), R"("ttlSecondsAfterFinished":60,)");
+  c.settle();
+  c.run_pod("a", "p0", "n1", "Succeeded");
+  c.complete("a");
+  c.settle(seconds(50));
+  EXPECT_EQ(c.status("a").state, "Completed");
+  c.settle(seconds(20));
+  EXPECT_EQ(c.get(kAppWrappers, "a"), nullptr);
+  EXPECT_EQ(c.get(kJobs, "a"), nullptr);
+}
+
+TEST(AppWrapperController, a_server_that_stumbles_delays_a_dispatch_and_does_not_fail_it) {
+  Cluster c;
+  int refusals = 3;
+  c.wire.intercept = [&](const net::Request& request) -> std::optional<net::Response> {
+    if (request.method == "POST" && request.target.contains("/jobs") && refusals-- > 0) {
+      return net::make_response(500, "text/plain", Bytes::from(std::string("no")));
+    }
+    return std::nullopt;
+  };
+  c.create("a", job_item("a"));
+  c.settle(seconds(5));
+  EXPECT_EQ(c.status("a").state, "Running");
+  EXPECT_EQ(c.history("a"), kDispatchedHistory);
+}
+
+TEST(AppWrapperController, an_item_deleted_by_somebody_else_fails_it) {
+  Cluster c;
+  c.create("a", job_item("a"));
+  c.settle();
+  c.remove(kJobs, "a", {.propagation_policy = "Background"});
+  c.settle();
+  EXPECT_EQ(c.status("a").state, "Failed");
+  EXPECT_TRUE(c.message("a", "Failed").contains("deleted by somebody else"));
+}
+
+TEST(AppWrapperController, pods_are_bound_as_planned_when_asked_for) {
+  QueueControllersOptions options;
+  options.queue.binds = queue::Binds::gangs;
+  Cluster c(options);
+  c.create("a", job_item("a"));
+  c.settle();
+  EXPECT_EQ(c.get(kJobs, "a")->string_at({"spec", "template", "spec", "schedulerName"}),
+            "codeflare");
+  c.run_pod("a", "p0", "", "Pending");
+  c.settle();
+  EXPECT_EQ(c.get(kPods, "p0")->string_at({"spec", "nodeName"}), "n1");
+}
+
+TEST(AppWrapperController, what_mcad_dispatched_is_adopted) {
+  QueueWorld c;
+  c.add_node("n1", "4");
+  c.create("a", job_item("a"));
+  const std::string uid(c.get(kAppWrappers, "a")->uid());
+  c.create(kJobs, R"({"metadata":{"name":"a","labels":{"appwrapper.mcad.ibm.com":"a"},
+      "ownerReferences":[{"apiVersion":"workload.codeflare.dev/v1beta1","kind":"AppWrapper",
+      "name":"a","uid":")" +
+                      uid + R"(","controller":true}]},
+      "spec":{"template":{"metadata":{"labels":{"appwrapper.mcad.ibm.com":"a"}},
+      "spec":{"restartPolicy":"Never","containers":[{"name":"c","image":"i",
+      "resources":{"requests":{"cpu":"1"}}}]}}}})");
+  c.patch(kAppWrappers, "a",
+          R"({"status":{"state":"Running","canrun":true,"queuejobstate":"Dispatched",
+          "conditions":[{"type":"Init","status":"True"}]}})",
+          "status");
+  const std::string job(c.get(kJobs, "a")->uid());
+  c.run_pod("a", "p0", "n1");
+  c.start();
+  c.settle(seconds(6));
+  EXPECT_EQ(c.status("a").state, "Running");
+  EXPECT_TRUE(c.status("a").plan);
+  EXPECT_EQ(c.status("a").running, 1);
+  EXPECT_EQ(c.get(kJobs, "a")->uid(), job);
+  c.set_phase("p0", "Succeeded");
+  c.complete("a");
+  c.settle();
+  EXPECT_EQ(c.status("a").state, "Completed");
+}
+
+TEST(AppWrapperController, tells_what_happened_with_events_and_metrics) {
+  QueueControllersOptions options;
+  MetricsRegistry metrics;
+  options.metrics = &metrics;
+  Cluster c(options);
+  c.create("a", job_item("a"));
+  c.create("b", job_item("b", 9));
+  c.settle(seconds(2));
+  const std::string text = metrics.expose();
+  EXPECT_TRUE(text.contains("codeflare_queue_waiting 1")) << text;
+  EXPECT_TRUE(text.contains("codeflare_appwrapper_transitions_total{what=\"Dispatched\"} 1"));
+  EXPECT_TRUE(text.contains("codeflare_appwrappers{state=\"Pending\"} 1"));
+  EXPECT_TRUE(text.contains("codeflare_appwrappers{state=\"Running\"} 1"));
+  EXPECT_TRUE(text.contains("codeflare_queue_wait_seconds_count 1"));
+  const auto events = c.list(kEvents);
+  EXPECT_TRUE(std::ranges::any_of(
+      events, [](const kube::ObjectRef& e) { return e->string_at({"reason"}) == "Dispatched"; }));
+}
+
+// --- crashes ---
+
+constexpr std::uint64_t kNever = 1'000'000;
+
+// One life: waits, runs, completes, is deleted; the process ends at write number `at` of it.
+std::string live(QueueWorld& c, std::uint64_t at, bool lost_reply) {
+  c.add_node("n1", "4");
+  c.start();
+  int crashes = 0;
+  const auto revive = [&] {
+    c.settle(seconds(3));
+    if (c.wire.is_cut()) {
+      crashes += 1;
+      c.crash();
+      c.settle(seconds(1));
+      c.start();
+      c.settle(seconds(3));
+    }
+  };
+  c.wire.cut(at, lost_reply);
+  c.create("first", job_item("first", 4));
+  revive();
+  EXPECT_EQ(c.status("first").state, "Running");
+  kube::ObjectRef job = c.get(kJobs, "first");
+  if (job == nullptr) {
+    return "the first Job is missing";
+  }
+  c.create("a", job_item("a", 2));
+  revive();
+  EXPECT_EQ(c.status("a").state, "Pending");
+  c.patch(kAppWrappers, "first", R"({"spec":{"suspend":true}})");
+  revive();
+  EXPECT_EQ(c.status("first").state, "Pending");
+  EXPECT_EQ(c.get(kJobs, "first"), nullptr);
+  EXPECT_EQ(c.status("a").state, "Running");
+  const kube::ObjectRef second = c.get(kJobs, "a");
+  if (second == nullptr) {
+    return "the second Job is missing";
+  }
+  c.run_pod("a", "p0", "n1");
+  revive();
+  c.set_phase("p0", "Succeeded");
+  c.complete("a");
+  revive();
+  EXPECT_EQ(c.status("a").state, "Completed");
+  EXPECT_EQ(c.get(kJobs, "a")->uid(), second->uid()) << "created once";
+  c.remove(kAppWrappers, "a");
+  revive();
+  EXPECT_EQ(c.get(kAppWrappers, "a"), nullptr);
+  EXPECT_EQ(c.get(kJobs, "a"), nullptr);
+  EXPECT_EQ(crashes, at < kNever ? 1 : 0);
+  return c.history("first");
+}
+
+TEST(AppWrapperController, a_crash_at_any_write_changes_nothing_in_the_end) {
+  std::uint64_t writes = 0;
+  std::string expected;
+  {
+    QueueWorld c;
+    expected = live(c, kNever, false);
+    writes = c.wire.writes();
+  }
+  ASSERT_GT(writes, 10u);
+  for (std::uint64_t at = 1; at <= writes; ++at) {
+    for (const bool lost_reply : {false, true}) {
+      SCOPED_TRACE("write " + std::to_string(at) + (lost_reply ? ", reply lost" : ", not sent"));
+      QueueWorld c;
+      EXPECT_EQ(live(c, at, lost_reply), expected);
+    }
+  }
+}
+
+// --- quota ---
+
+TEST(QuotaController, fills_the_status_of_quota_subtrees) {
+  Cluster c;
+  c.create(kQuotaSubtrees, R"({"apiVersion":"quota.codeflare.dev/v1alpha1","kind":"QuotaSubtree",
+      "metadata":{"name":"q","labels":{"tree":"team"}},
+      "spec":{"children":[{"name":"default","quotas":{"requests":{"cpu":"3"}}}]}})");
+  c.create("a", job_item("a", 2));
+  c.settle(seconds(3));
+  ASSERT_EQ(c.status("a").state, "Running");
+  kube::ObjectRef quota = c.get(kQuotaSubtrees, "q");
+  json::Document document = *quota->parse();
+  const json::Value* children = document.root.get({"status", "children"});
+  ASSERT_NE(children, nullptr) << json::to_text(document.root);
+  ASSERT_EQ(children->size(), 1u);
+  EXPECT_EQ(children->items()[0].get({"allocated", "cpu"})->as_string(), "2");
+  c.create("b", job_item("b", 2));
+  c.settle(seconds(3));
+  EXPECT_EQ(c.status("b").state, "Pending");
+  EXPECT_EQ(c.message("b", "Backoff"),
+            "Insufficient quota and/or resources to dispatch AppWrapper.");
+  const std::uint64_t before = c.wire.writes();
+  c.settle(minutes(5));
+  EXPECT_EQ(c.wire.writes(), before);
+}
+
+}  // namespace
+}  // namespace codeflare::controllers::testing

@@ -1,0 +1,149 @@
+#include "controllers/appwrapper/item_watch.h"
+
+#include "base/async/sleep.h"
+#include "controllers/appwrapper/trim.h"
+#include "json/parse.h"
+#include "queue/marks.h"
+
+#include <utility>
+
+namespace codeflare::controllers {
+
+using kube::ObjectRef;
+using model::ObjectKey;
+using model::ResourceType;
+using runtime::Informer;
+
+namespace {
+
+constexpr std::string_view kUidIndex = "uid";
+
+}  // namespace
+
+std::string label_of(const kube::Object& object, std::string_view label) {
+  if (object.labels_json().empty()) {
+    return {};
+  }
+  const std::string text(object.labels_json());
+  const Result<json::Document> labels = json::parse_in_place(text);
+  return labels ? std::string(labels->root.string_or_empty(label)) : std::string();
+}
+
+bool is_owned_by(const kube::Object& object, std::string_view uid) {
+  const std::string text(object.owner_references_json());
+  const Result<json::Document> owners =
+      text.empty() ? Result<json::Document>(json::Document()) : json::parse_in_place(text);
+  if (!owners) {
+    return false;
+  }
+  for (const json::Value& owner : owners->root.items()) {
+    if (owner.string_or_empty("uid") == uid) {
+      return true;
+    }
+  }
+  return false;
+}
+
+ItemWatch::ItemWatch(Env env, kube::Client& client, Logger logger)
+    : env_(env),
+      client_(client),
+      logger_(std::move(logger)),
+      discovery_(client),
+      group_(env.loop) {}
+
+ItemWatch::~ItemWatch() = default;
+
+Task<void> ItemWatch::run() {
+  WaitList never;
+  static_cast<void>(co_await never.wait());
+  co_await group_.close();
+}
+
+Task<Result<ResourceType>> ItemWatch::type_of(std::string api_version, std::string kind) {
+  const model::GroupVersion wanted = model::parse_api_version(api_version);
+  Result<kube::ApiResource> found = co_await discovery_.find(kind, wanted.group, wanted.version);
+  if (!found) {
+    Error error = std::move(found).error();
+    // A group that did not answer may have it: that is no reason to give up.
+    if (error.code == ErrorCode::not_found && !discovery_.failures().empty()) {
+      error.code = ErrorCode::unavailable;
+    }
+    co_return fail(std::move(error));
+  }
+  if (found->type.kind != kind) {
+    co_return fail(not_found("the server has no kind \"" + kind + "\" in \"" + api_version + "\""));
+  }
+  co_return found->type;
+}
+
+Informer* ItemWatch::running(const ResourceType& type) const {
+  auto at = informers_.find(type);
+  return at == informers_.end() ? nullptr : at->second.get();
+}
+
+Task<Result<Informer*>> ItemWatch::informer(ResourceType type) {
+  if (group_.stop_token().stop_requested()) {
+    co_return fail(unavailable("this process is about to end"));
+  }
+  std::unique_ptr<Informer>& informer = informers_[type];
+  if (informer == nullptr) {
+    runtime::InformerOptions options;
+    options.watch.label_selector = queue::kAppWrapperLabel;
+    options.watch.logger = &logger_;
+    options.transform = trimmed_item;
+    informer = std::make_unique<Informer>(env_, client_, type, std::move(options));
+    informer->add_index(std::string(kUidIndex),
+                        [](const kube::Object& object, std::vector<std::string>& keys) {
+                          keys.push_back(label_of(object, queue::kUidLabel));
+                        });
+    informer->add_handler(
+        [this, type](const runtime::ObjectChange& change) { observe(type, change); });
+    logger_.info("watching wrapped objects", {{"kind", type.qualified_name()}});
+    group_.spawn(informer->run());
+  }
+  Informer* running = informer.get();
+  CO_TRY(co_await running->wait_synced());
+  co_return running;
+}
+
+void ItemWatch::observe(const ResourceType& type, const runtime::ObjectChange& change) {
+  const kube::Object& object = change.now != nullptr ? *change.now : *change.old;
+  const std::string uid = label_of(object, queue::kUidLabel);
+  if (uid.empty()) {
+    return;
+  }
+  if (change.now == nullptr) {
+    departed_[uid].insert_or_assign(Departed{type, object.key()}, change.old);
+  } else if (auto known = departed_.find(uid); known != departed_.end()) {
+    known->second.erase(Departed{type, object.key()});
+  }
+  if (wake_) {
+    wake_(uid);
+  }
+}
+
+std::vector<ItemWatch::Item> ItemWatch::labelled(const std::string& uid) const {
+  std::vector<Item> items;
+  for (const auto& [type, informer] : informers_) {
+    for (ObjectRef& object : informer->store().by_index(kUidIndex, uid)) {
+      items.push_back({type, std::move(object)});
+    }
+  }
+  return items;
+}
+
+ObjectRef ItemWatch::departed(const std::string& uid, const ResourceType& type,
+                              const ObjectKey& key) const {
+  auto known = departed_.find(uid);
+  if (known == departed_.end()) {
+    return nullptr;
+  }
+  auto at = known->second.find(Departed{type, key});
+  return at == known->second.end() ? nullptr : at->second;
+}
+
+void ItemWatch::forget(const std::string& uid) {
+  departed_.erase(uid);
+}
+
+}  // namespace codeflare::controllers

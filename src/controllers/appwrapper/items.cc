@@ -1,0 +1,373 @@
+#include "controllers/appwrapper/items.h"
+
+#include "json/parse.h"
+#include "json/write.h"
+#include "queue/marks.h"
+
+#include <algorithm>
+#include <cctype>
+#include <ranges>
+#include <utility>
+
+namespace codeflare::controllers {
+
+using kube::ObjectRef;
+using model::AppWrapper;
+using model::ResourceType;
+using runtime::Informer;
+
+namespace {
+
+const ResourceType kPods{"", "v1", "Pod", "pods", true};
+
+std::string lower(std::string_view text) {
+  std::string result(text);
+  std::ranges::transform(result, result.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return result;
+}
+
+bool contains_word(std::string_view text, std::string_view words) {
+  const std::string haystack = lower(text);
+  const std::string wanted = lower(words);
+  return std::ranges::any_of(std::views::split(wanted, ','), [&](auto&& piece) {
+    std::string_view word(piece.begin(), piece.end());
+    while (word.starts_with(' ')) {
+      word.remove_prefix(1);
+    }
+    while (word.ends_with(' ')) {
+      word.remove_suffix(1);
+    }
+    return !word.empty() && haystack.contains(word);
+  });
+}
+
+bool is_true(const json::Value& condition) {
+  return condition.string_or_empty("status") == "True";
+}
+
+std::span<const json::Value> conditions_of(const json::Value& object) {
+  const json::Value* conditions = object.get({"status", "conditions"});
+  return conditions == nullptr ? std::span<const json::Value>() : conditions->items();
+}
+
+// The server will say the same again.
+bool is_final(ErrorCode code) {
+  return code == ErrorCode::not_found || code == ErrorCode::invalid_argument ||
+         code == ErrorCode::permission_denied || code == ErrorCode::too_large ||
+         code == ErrorCode::unsupported || code == ErrorCode::failed_precondition;
+}
+
+Creation refused(std::string message) {
+  return {Creation::Kind::refused, std::move(message)};
+}
+
+// Who has it, for people.
+std::string owner_name(const kube::Object& object) {
+  const std::string text(object.owner_references_json());
+  const Result<json::Document> owners =
+      text.empty() ? Result<json::Document>(json::Document()) : json::parse_in_place(text);
+  if (!owners || owners->root.size() == 0) {
+    return "nobody, but was not created for this AppWrapper";
+  }
+  const json::Value& owner = owners->root.items().front();
+  return std::string(owner.string_or_empty("kind")) + " " +
+         std::string(owner.string_or_empty("name"));
+}
+
+}  // namespace
+
+bool is_complete(const json::Value& object, std::string_view words) {
+  for (const json::Value& condition : conditions_of(object)) {
+    if (is_true(condition) && contains_word(condition.string_or_empty("type"), words)) {
+      return true;
+    }
+  }
+  const json::Value* status = object.find("status");
+  return status != nullptr && (contains_word(status->string_or_empty("phase"), words) ||
+                               contains_word(status->string_or_empty("jobStatus"), words));
+}
+
+std::string failure_of(const json::Value& object) {
+  for (const json::Value& condition : conditions_of(object)) {
+    if (condition.string_or_empty("type") == "Failed" && is_true(condition)) {
+      const std::string reason(condition.string_or_empty("reason"));
+      const std::string message(condition.string_or_empty("message"));
+      const std::string text = reason + (reason.empty() || message.empty() ? "" : ": ") + message;
+      return text.empty() ? "its condition Failed is True" : text;
+    }
+  }
+  return {};
+}
+
+Items::Items(kube::Client& client, ItemWatch& watch, queue::InstrumentOptions options,
+             Logger logger)
+    : client_(client), watch_(watch), options_(std::move(options)), logger_(std::move(logger)) {}
+
+Task<Result<Items::Place>> Items::place_of(queue::ItemInfo item) {
+  CO_TRY_ASSIGN(ResourceType type, co_await watch_.type_of(item.api_version, item.kind));
+  if (!type.namespaced) {
+    co_return fail(invalid_argument(type.qualified_name() +
+                                    " are cluster-scoped, items live in the AppWrapper's "
+                                    "namespace"));
+  }
+  co_return Place{std::move(type), std::move(item.key)};
+}
+
+// --- creating ---
+
+Task<Result<Creation>> Items::create(const AppWrapper& wrapper) {
+  Result<queue::Demand> demand = queue::demand_of(wrapper);
+  if (!demand) {
+    co_return refused(demand.error().message);
+  }
+  for (std::size_t i = 0; i < demand->items.size(); ++i) {
+    Result<Place> place = co_await place_of(demand->items[i]);
+    if (!place) {
+      if (is_final(place.error().code)) {
+        co_return refused(place.error().message);
+      }
+      co_return fail(std::move(place).error());
+    }
+    Result<std::string> body = queue::instrumented_item(wrapper, *demand, i, options_);
+    if (!body) {
+      co_return refused(body.error().message);
+    }
+    CO_TRY_ASSIGN(Creation creation,
+                  co_await create_one(*std::move(body), *std::move(place), wrapper.metadata.uid));
+    if (creation.kind != Creation::Kind::done) {
+      co_return creation;
+    }
+  }
+  co_return Creation();
+}
+
+Task<Result<Creation>> Items::create_one(std::string body, Place place, std::string uid) {
+  logger_.debug("create item",
+                {{"kind", place.type.qualified_name()}, {"object", place.key.to_string()}});
+  Result<ObjectRef> made = co_await client_.create(place.type, place.key.ns, std::move(body));
+  if (made) {
+    if (Informer* informer = watch_.running(place.type)) {
+      informer->note_written(**made);
+    }
+    co_return Creation();
+  }
+  const Error& error = made.error();
+  if (error.code == ErrorCode::already_exists) {
+    co_return co_await examine(std::move(place), std::move(uid));
+  }
+  if (error.code == ErrorCode::permission_denied && error.message.contains("exceeded quota")) {
+    co_return Creation{Creation::Kind::quota, error.message};
+  }
+  if (is_final(error.code)) {
+    co_return refused(error.message);
+  }
+  co_return fail(std::move(made).error());
+}
+
+// Something of that name is there: ours from before a crash, or somebody else's.
+Task<Result<Creation>> Items::examine(Place place, std::string uid) {
+  const std::string name = place.type.qualified_name() + " " + place.key.to_string();
+  Result<ObjectRef> there = co_await client_.get(place.type, place.key);
+  if (!there) {
+    Error error = std::move(there).error();
+    co_return fail(error.code == ErrorCode::not_found ? unavailable(name + " has just gone")
+                                                      : std::move(error));
+  }
+  if ((*there)->deleting()) {
+    co_return fail(unavailable(name + " is still being deleted"));
+  }
+  if (is_owned_by(**there, uid)) {
+    co_return Creation();
+  }
+  co_return refused(name + " already exists, claimed by " + owner_name(**there));
+}
+
+// --- looking ---
+
+Task<Result<std::vector<ItemSeen>>> Items::look(const AppWrapper& wrapper,
+                                                std::vector<queue::ItemInfo> items) {
+  std::vector<ItemSeen> seen;
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    const std::string& words = wrapper.spec.resources.generic_items[i].completion_status;
+    Result<Place> place = co_await place_of(items[i]);
+    if (!place && place.error().code == ErrorCode::not_found) {
+      seen.push_back({.name = items[i].kind + " " + items[i].key.to_string(),
+                      .counts = !words.empty(),
+                      .lost = true});
+      continue;
+    }
+    if (!place) {
+      co_return fail(std::move(place).error());
+    }
+    CO_TRY_ASSIGN(ItemSeen item, co_await look_at(*std::move(place), wrapper.metadata.uid, words));
+    seen.push_back(std::move(item));
+  }
+  co_return seen;
+}
+
+Task<Result<ItemSeen>> Items::look_at(Place place, std::string uid, std::string words) {
+  ItemSeen seen{.name = place.type.qualified_name() + " " + place.key.to_string(),
+                .counts = !words.empty()};
+  CO_TRY_ASSIGN(Informer * informer, co_await watch_.informer(place.type));
+  CO_TRY(co_await informer->fresh(place.key));
+  ObjectRef object = informer->store().get(place.key);
+  if (object == nullptr || !is_owned_by(*object, uid)) {
+    object = watch_.departed(uid, place.type, place.key);
+    seen.lost = object != nullptr;
+  }
+  if (object == nullptr) {
+    // Without our label, or gone for long: the server knows.
+    Result<ObjectRef> there = co_await client_.get(place.type, place.key);
+    if (!there && there.error().code != ErrorCode::not_found) {
+      co_return fail(std::move(there).error());
+    }
+    seen.lost = !there || !is_owned_by(**there, uid);
+    if (seen.lost) {
+      co_return seen;
+    }
+    object = *there;
+  }
+  CO_TRY_ASSIGN(json::Document document, object->parse());
+  seen.complete = seen.counts && is_complete(document.root, words);
+  if (!seen.complete) {
+    seen.failure = failure_of(document.root);
+  }
+  co_return seen;
+}
+
+// --- taking back ---
+
+// Where items of it may be: those that it names, and whatever carries its label.
+Task<Result<std::vector<Items::Place>>> Items::places(const AppWrapper& wrapper) {
+  std::vector<Place> places;
+  Result<queue::Demand> demand = queue::demand_of(wrapper);
+  for (const queue::ItemInfo& item : demand ? demand->items : std::vector<queue::ItemInfo>()) {
+    Result<Place> place = co_await place_of(item);
+    if (place) {
+      places.push_back(*std::move(place));
+    } else if (!is_final(place.error().code)) {
+      co_return fail(std::move(place).error());
+    }
+  }
+  for (const ItemWatch::Item& item : watch_.labelled(wrapper.metadata.uid)) {
+    const bool known = std::ranges::any_of(places, [&](const Place& place) {
+      return place.type == item.type && place.key == item.object->key();
+    });
+    if (!known) {
+      places.push_back({item.type, item.object->key()});
+    }
+  }
+  co_return places;
+}
+
+Task<Result<bool>> Items::take_back(const AppWrapper& wrapper, bool force) {
+  const std::string uid = wrapper.metadata.uid;
+  CO_TRY_ASSIGN(std::vector<Place> all, co_await places(wrapper));
+  bool left = false;
+  for (const Place& place : all) {
+    CO_TRY_ASSIGN(Informer * informer, co_await watch_.informer(place.type));
+    CO_TRY(co_await informer->fresh(place.key));
+    const ObjectRef object = informer->store().get(place.key);
+    const bool ours = object != nullptr &&
+                      (is_owned_by(*object, uid) || label_of(*object, queue::kUidLabel) == uid);
+    bool gone = false;
+    if (ours) {
+      CO_TRY_ASSIGN(gone, co_await remove(place, object, force));
+    } else {
+      CO_TRY_ASSIGN(gone, co_await remove_unseen(place, uid, force));
+    }
+    left = left || !gone;
+  }
+  co_return !left;
+}
+
+// True when it is gone.
+Task<Result<bool>> Items::remove(Place place, ObjectRef object, bool force) {
+  if (object->deleting() && !force) {
+    co_return false;
+  }
+  kube::DeleteOptions options{.propagation_policy = "Background",
+                              .uid = std::string(object->uid())};
+  if (force) {
+    options.grace_period_seconds = 0;
+  }
+  logger_.debug("delete item",
+                {{"kind", place.type.qualified_name()}, {"object", place.key.to_string()}});
+  Result<ObjectRef> rest = co_await client_.remove(place.type, place.key, std::move(options));
+  if (!rest && rest.error().code == ErrorCode::conflict) {
+    co_return false;  // another one of that name; the cache will show it
+  }
+  if (!rest && rest.error().code != ErrorCode::not_found) {
+    co_return fail(std::move(rest).error());
+  }
+  Informer* informer = watch_.running(place.type);
+  if (rest && *rest != nullptr) {
+    if (informer != nullptr) {
+      informer->note_written(**rest);
+    }
+    co_return false;
+  }
+  if (informer != nullptr) {
+    informer->note_deleted(place.key, std::string(object->uid()));
+  }
+  co_return true;
+}
+
+// The cache shows nothing of ours: it may be behind, or the object may lack our label.
+Task<Result<bool>> Items::remove_unseen(Place place, std::string uid, bool force) {
+  Result<ObjectRef> there = co_await client_.get(place.type, place.key);
+  if (!there) {
+    if (there.error().code == ErrorCode::not_found) {
+      co_return true;
+    }
+    co_return fail(std::move(there).error());
+  }
+  if (!is_owned_by(**there, uid)) {
+    co_return true;
+  }
+  ObjectRef object = *std::move(there);
+  co_return co_await remove(std::move(place), std::move(object), force);
+}
+
+Task<Result<void>> Items::delete_pods(std::vector<PodLedger::PodRef> pods) {
+  for (const PodLedger::PodRef& pod : pods) {
+    logger_.warn("deleting a pod without grace", {{"pod", pod.key.to_string()}});
+    kube::DeleteOptions options{.grace_period_seconds = 0, .uid = pod.uid};
+    Result<ObjectRef> rest = co_await client_.remove(kPods, pod.key, std::move(options));
+    if (!rest && rest.error().code != ErrorCode::not_found &&
+        rest.error().code != ErrorCode::conflict) {
+      co_return fail(std::move(rest).error());
+    }
+  }
+  co_return Result<void>();
+}
+
+Task<Result<void>> Items::label(const AppWrapper& wrapper) {
+  const std::string uid = wrapper.metadata.uid;
+  std::string body;
+  json::Writer(body)
+      .begin_object()
+      .key("metadata")
+      .begin_object()
+      .key("labels")
+      .begin_object()
+      .member(queue::kAppWrapperLabel, wrapper.metadata.name.substr(0, 63))
+      .member(queue::kUidLabel, uid)
+      .end_object()
+      .end_object()
+      .end_object();
+  CO_TRY_ASSIGN(std::vector<Place> all, co_await places(wrapper));
+  for (const Place& place : all) {
+    Result<ObjectRef> there = co_await client_.get(place.type, place.key);
+    if (there && is_owned_by(**there, uid) && label_of(**there, queue::kUidLabel) != uid) {
+      there = co_await client_.patch(place.type, place.key, kube::PatchKind::merge, body);
+    }
+    if (!there && there.error().code != ErrorCode::not_found) {
+      co_return fail(std::move(there).error());
+    }
+  }
+  co_return Result<void>();
+}
+
+}  // namespace codeflare::controllers

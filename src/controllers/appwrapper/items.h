@@ -1,0 +1,62 @@
+#pragma once
+
+#include "base/async/task.h"
+#include "base/log.h"
+#include "base/result.h"
+#include "controllers/appwrapper/item_watch.h"
+#include "controllers/appwrapper/pod_ledger.h"
+#include "controllers/appwrapper/status_machine.h"
+#include "kube/client.h"
+#include "model/app_wrapper.h"
+#include "queue/demand.h"
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace codeflare::controllers {
+
+// Creates, looks at and takes back the wrapped objects of AppWrappers. Knows no status. Errors are
+// those that pass: try again later. The AppWrapper that is passed in lives until the task ends.
+class Items {
+ public:
+  Items(kube::Client& client, ItemWatch& watch, queue::InstrumentOptions options, Logger logger);
+
+  // All items, in their order. What is there already and ours counts as created.
+  Task<Result<Creation>> create(const model::AppWrapper& wrapper);
+  // As the caches show them; what they do not show is asked for. `items` are those of its demand.
+  Task<Result<std::vector<ItemSeen>>> look(const model::AppWrapper& wrapper,
+                                           std::vector<queue::ItemInfo> items);
+  // Deletes what is left; true when nothing is. With `force` without grace, also what is being
+  // deleted already.
+  Task<Result<bool>> take_back(const model::AppWrapper& wrapper, bool force);
+  Task<Result<void>> delete_pods(std::vector<PodLedger::PodRef> pods);
+  // Puts our labels on items that another controller created, so that they are watched.
+  Task<Result<void>> label(const model::AppWrapper& wrapper);
+
+ private:
+  struct Place {
+    model::ResourceType type;
+    model::ObjectKey key;
+  };
+  Task<Result<Place>> place_of(queue::ItemInfo item);
+  Task<Result<std::vector<Place>>> places(const model::AppWrapper& wrapper);
+  Task<Result<Creation>> create_one(std::string body, Place place, std::string uid);
+  Task<Result<Creation>> examine(Place place, std::string uid);
+  Task<Result<ItemSeen>> look_at(Place place, std::string uid, std::string words);
+  Task<Result<bool>> remove(Place place, kube::ObjectRef object, bool force);
+  Task<Result<bool>> remove_unseen(Place place, std::string uid, bool force);
+
+  kube::Client& client_;
+  ItemWatch& watch_;
+  queue::InstrumentOptions options_;
+  Logger logger_;
+};
+
+// Whether a condition that is True, the phase or the job status contains one of the words.
+bool is_complete(const json::Value& object, std::string_view words);
+// What an object says about its own failure: a condition Failed that is True; empty otherwise.
+std::string failure_of(const json::Value& object);
+
+}  // namespace codeflare::controllers

@@ -1,0 +1,137 @@
+#include "controllers/appwrapper/items.h"
+#include "controllers/appwrapper/pod_ledger.h"
+#include "controllers/appwrapper/trim.h"
+#include "json/parse.h"
+#include "model/codec/pod.h"
+#include "queue/marks.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace codeflare::controllers {
+namespace {
+
+using model::ObjectKey;
+
+kube::ObjectRef object(const std::string& text) {
+  Result<kube::ObjectRef> made = kube::Object::from_json(text);
+  EXPECT_TRUE(made) << made.error().to_string();
+  return *made;
+}
+
+std::string pod_text(const std::string& name, const std::string& label, const std::string& phase,
+                     const std::string& more = "") {
+  return R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":")" + name +
+         R"(","namespace":"team","uid":"uid-)" + name + R"(","resourceVersion":"5",
+         "annotations":{"a":"long"},"managedFields":[{"manager":"x"}],"labels":{)" +
+         label + R"(}},"spec":{"nodeSelector":{"zone":"a"},"tolerations":[{"operator":"Exists"}],
+         "containers":[{"name":"c","image":"i","env":[{"name":"A","value":"b"}],
+         "resources":{"requests":{"cpu":"500m","memory":"1Gi","nvidia.com/gpu":"2"}}}],
+         "volumes":[{"name":"v"}],"schedulerName":"s")" +
+         more + R"(},"status":{"phase":")" + phase +
+         R"(","podIP":"10.0.0.1","conditions":[{"type":"Ready","status":"True"},
+         {"type":"PodScheduled","status":"False","reason":"Unschedulable","message":"0/3 nodes"}]}})";
+}
+
+model::Pod pod(const std::string& name, const std::string& label, const std::string& phase) {
+  return *object(pod_text(name, label, phase))->as<model::Pod>();
+}
+
+const std::string kLabel = '"' + std::string(queue::kUidLabel) + R"(":"u1")";
+const std::string kMcad = '"' + std::string(queue::kMcadLabel) + R"(":"a")";
+
+TEST(Trim, a_pod_keeps_what_the_queue_looks_at) {
+  const kube::ObjectRef kept = trimmed_pod(object(pod_text("p", kLabel, "Pending")));
+  const model::Pod full = pod("p", kLabel, "Pending");
+  const model::Pod pod = *kept->as<model::Pod>();
+  EXPECT_EQ(pod.metadata.labels, full.metadata.labels);
+  EXPECT_EQ(pod.metadata.uid, full.metadata.uid);
+  EXPECT_EQ(pod.metadata.resource_version, "5");
+  EXPECT_EQ(pod.spec.node_selector, full.spec.node_selector);
+  EXPECT_EQ(pod.spec.tolerations, full.spec.tolerations);
+  EXPECT_EQ(pod.spec.scheduler_name, "s");
+  EXPECT_EQ(pod.spec.containers[0].resources, full.spec.containers[0].resources);
+  EXPECT_EQ(pod.status.phase, "Pending");
+  ASSERT_EQ(pod.status.conditions.size(), 1u);
+  EXPECT_EQ(pod.status.conditions[0].type, "PodScheduled");
+  for (const char* dropped : {"annotations", "managedFields", "env", "volumes", "podIP", "image"}) {
+    EXPECT_FALSE(kept->text().contains(dropped)) << dropped;
+  }
+}
+
+TEST(Trim, a_bound_pod_needs_no_constraints) {
+  const kube::ObjectRef kept =
+      trimmed_pod(object(pod_text("p", kLabel, "Running", R"(,"nodeName":"n1")")));
+  EXPECT_FALSE(kept->text().contains("nodeSelector"));
+  EXPECT_EQ(kept->as<model::Pod>()->spec.node_name, "n1");
+}
+
+TEST(PodLedger, counts_pods_by_phase_and_adds_up_what_they_use) {
+  PodLedger ledger;
+  ledger.upsert(pod("a", kLabel, "Pending"));
+  ledger.upsert(pod("b", kLabel, "Running"));
+  ledger.upsert(pod("c", kLabel, "Succeeded"));
+  ledger.upsert(pod("d", kLabel, "Failed"));
+  ledger.upsert(pod("e", R"("other":"x")", "Running"));
+  const PodsSeen seen = ledger.seen("u1", {"team", "a"});
+  EXPECT_EQ(seen.pending, 1);
+  EXPECT_EQ(seen.running, 1);
+  EXPECT_EQ(seen.succeeded, 1);
+  EXPECT_EQ(seen.failed, 1);
+  EXPECT_EQ(seen.cpu, 1000);
+  EXPECT_EQ(seen.memory, std::int64_t{2} << 30);
+  EXPECT_EQ(seen.gpu, 4);
+  EXPECT_EQ(seen.unschedulable, 1);
+  ASSERT_EQ(seen.unschedulable_pods.size(), 1u);
+  EXPECT_EQ(seen.unschedulable_pods[0].pod_name, "a");
+}
+
+TEST(PodLedger, forgets_pods_that_are_gone_or_change_hands) {
+  PodLedger ledger;
+  EXPECT_EQ(ledger.upsert(pod("a", kLabel, "Running")).size(), 1u);
+  EXPECT_EQ(ledger.upsert(pod("a", kMcad, "Running")).size(), 2u) << "both are concerned";
+  EXPECT_FALSE(ledger.any("u1", {"team", "z"}));
+  EXPECT_TRUE(ledger.any("u9", {"team", "a"})) << "by the name in MCAD's label";
+  EXPECT_EQ(ledger.remove({"team", "a"}).key, (ObjectKey{"team", "a"}));
+  EXPECT_TRUE(ledger.remove({"team", "a"}).empty());
+  EXPECT_FALSE(ledger.any("u9", {"team", "a"}));
+}
+
+TEST(PodLedger, absurd_requests_do_not_overflow) {
+  PodLedger ledger;
+  model::Pod huge = pod("a", kLabel, "Running");
+  huge.spec.containers[0].resources.requests.set("memory", *model::Quantity::parse("9e18"));
+  ledger.upsert(huge);
+  huge.metadata.name = "b";
+  ledger.upsert(huge);
+  EXPECT_GT(ledger.seen("u1", {}).memory, 0);
+}
+
+TEST(Completion, looks_for_words_in_conditions_that_are_true) {
+  const auto complete = [](const std::string& status, std::string_view words) {
+    return is_complete(json::parse(R"({"status":)" + status + "}")->root, words);
+  };
+  const std::string done = R"({"conditions":[{"type":"Complete","status":"True"}]})";
+  EXPECT_TRUE(complete(done, "Complete"));
+  EXPECT_TRUE(complete(done, "failed, complete"));
+  EXPECT_TRUE(complete(R"({"conditions":[{"type":"JobCompleted","status":"True"}]})", "complete"));
+  EXPECT_FALSE(complete(R"({"conditions":[{"type":"Complete","status":"False"}]})", "Complete"));
+  EXPECT_FALSE(complete(done, "Succeeded"));
+  EXPECT_FALSE(complete(done, " , "));
+  EXPECT_TRUE(complete(R"({"phase":"Succeeded"})", "Succeeded"));
+  EXPECT_TRUE(complete(R"({"jobStatus":"SUCCEEDED"})", "succeeded"));
+  EXPECT_FALSE(complete("{}", "Complete"));
+}
+
+TEST(Completion, a_failure_is_what_the_object_says_of_itself) {
+  const auto failure = [](const std::string& conditions) {
+    return failure_of(json::parse(R"({"status":{"conditions":)" + conditions + "}}")->root);
+  };
+  EXPECT_EQ(failure(R"([{"type":"Failed","status":"True","reason":"R","message":"m"}])"), "R: m");
+  EXPECT_EQ(failure(R"([{"type":"Failed","status":"False","reason":"R"}])"), "");
+  EXPECT_FALSE(failure(R"([{"type":"Failed","status":"True"}])").empty());
+}
+
+}  // namespace
+}  // namespace codeflare::controllers

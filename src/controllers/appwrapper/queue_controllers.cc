@@ -1,0 +1,94 @@
+#include "controllers/appwrapper/queue_controllers.h"
+
+#include "base/metrics.h"
+#include "controllers/appwrapper/app_wrapper_controller.h"
+#include "controllers/appwrapper/app_wrapper_object.h"
+#include "controllers/quota/quota_controller.h"
+#include "queue/marks.h"
+
+#include <utility>
+
+namespace codeflare::controllers {
+
+namespace {
+
+// All that the controllers share; lives as long as the manager.
+struct Shared {
+  Shared(runtime::Manager& manager, MetricsRegistry* registry, DriverOptions driver_options,
+         Logger logger)
+      : metrics(registry != nullptr ? *registry : own_registry),
+        driver(manager.env(), manager.client(), manager.cache(), metrics,
+               std::move(driver_options)),
+        watch(manager.env(), manager.client(), std::move(logger)) {
+    watch.set_wake([this](const std::string& uid) { driver.wake(uid); });
+  }
+
+  MetricsRegistry own_registry;
+  QueueMetrics metrics;
+  QueueDriver driver;
+  ItemWatch watch;
+};
+
+void add_app_wrappers(runtime::Manager& manager, const std::shared_ptr<Shared>& shared,
+                      const QueueControllersOptions& options, bool legacy) {
+  const model::ResourceType type = app_wrapper_type(legacy);
+  auto own_writes = std::make_shared<OwnWrites>();
+  // New ones are told by the driver, starts before refusals.
+  const auto news = [own_writes](const runtime::ObjectChange& change) {
+    return change.old != nullptr && change.now != nullptr && !own_writes->is_own(*change.now);
+  };
+  queue::InstrumentOptions items{.legacy = legacy};
+  if (options.queue.binds != queue::Binds::nothing) {
+    items.scheduler_name = queue::kSchedulerName;
+  }
+  AppWrapperController::Parts parts{shared->driver,   shared->watch, shared->metrics,
+                                    manager.events(), own_writes,    std::move(items),
+                                    options.machine,  options.logger};
+  AppWrapperController& controller = manager.controller(legacy ? "mcad-appwrappers" : "appwrappers")
+                                         .reconciles(type, news)
+                                         .workers(options.workers)
+                                         .with<AppWrapperController>(std::move(parts));
+  shared->driver.set_waker(legacy, controller.waker());
+}
+
+void add_quota(runtime::Manager& manager, const std::shared_ptr<Shared>& shared) {
+  const model::ResourceType type = model::resource_type<model::QuotaSubtree>();
+  QuotaSource source{[driver = &shared->driver](const model::QuotaSubtree& subtree)
+                         -> std::optional<model::QuotaSubtreeStatus> {
+    if (!driver->active()) {
+      return std::nullopt;
+    }
+    return driver->queue().quota_status(subtree);
+  }};
+  QuotaController& controller =
+      manager.controller("quotasubtrees").reconciles(type).with<QuotaController>(std::move(source));
+  auto pulse = std::make_shared<QuotaPulse>(manager.cache().informer(type), controller.waker());
+  shared->driver.on_decided([pulse] { pulse->changed(); });
+  manager.add_work([pulse] { return pulse->run(); });
+}
+
+}  // namespace
+
+std::shared_ptr<QueueDriver> add_queue_controllers(runtime::Manager& manager,
+                                                   QueueControllersOptions options) {
+  DriverOptions driver_options{.queue = options.queue,
+                               .legacy = options.legacy_group,
+                               .quota_subtrees = options.quota_subtrees,
+                               .ns = options.ns,
+                               .trim = options.trim_caches,
+                               .logger = options.logger};
+  auto shared =
+      std::make_shared<Shared>(manager, options.metrics, std::move(driver_options), options.logger);
+  add_app_wrappers(manager, shared, options, false);
+  if (options.legacy_group) {
+    add_app_wrappers(manager, shared, options, true);
+  }
+  if (options.quota_subtrees) {
+    add_quota(manager, shared);
+  }
+  manager.add_work([shared] { return shared->driver.run(); });
+  manager.add_work([shared] { return shared->watch.run(); });
+  return {shared, &shared->driver};
+}
+
+}  // namespace codeflare::controllers

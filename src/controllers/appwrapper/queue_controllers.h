@@ -1,0 +1,36 @@
+#pragma once
+
+#include "base/log.h"
+#include "controllers/appwrapper/status_machine.h"
+#include "queue/queue.h"
+#include "runtime/manager.h"
+
+#include <memory>
+#include <string>
+
+namespace codeflare::controllers {
+
+class QueueDriver;
+
+struct QueueControllersOptions {
+  queue::QueueOptions queue{};
+  MachineOptions machine{};
+  bool legacy_group = false;   // AppWrappers of mcad.ibm.com too
+  bool quota_subtrees = true;  // their CRD is installed
+  std::string ns = "default";  // of the ConfigMap `codeflare-queue`
+  // Caches of pods and nodes keep only what the queue needs. Off where other controllers of the
+  // same manager look at them.
+  bool trim_caches = true;
+  int workers = 32;
+  Logger logger{};
+  MetricsRegistry* metrics = nullptr;
+};
+
+// Adds the queue to a manager: AppWrappers (of both groups when asked for) and the status of
+// QuotaSubtrees. Before other controllers that share caches of pods and nodes, or with trim_caches
+// off. The driver lives as long as the manager.
+//   runtime::Manager manager(...); add_queue_controllers(manager, options);
+std::shared_ptr<QueueDriver> add_queue_controllers(runtime::Manager& manager,
+                                                   QueueControllersOptions options);
+
+}  // namespace codeflare::controllers

@@ -1,0 +1,448 @@
+#include "controllers/appwrapper/queue_driver.h"
+
+#include "base/async/sleep.h"
+#include "controllers/appwrapper/app_wrapper_object.h"
+#include "controllers/appwrapper/trim.h"
+#include "json/write.h"
+#include "model/codec/node.h"
+#include "model/codec/pod.h"
+#include "model/codec/quota_subtree.h"
+#include "model/quantity.h"
+#include "model/resources.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace codeflare::controllers {
+
+using model::ObjectKey;
+using model::ResourceType;
+using queue::Standing;
+using runtime::Informer;
+using runtime::InformerOptions;
+using runtime::ObjectChange;
+
+namespace {
+
+const ResourceType kPods{"", "v1", "Pod", "pods", true};
+const ResourceType kNodes{"", "v1", "Node", "nodes", false};
+const ResourceType kResourceQuotas{"", "v1", "ResourceQuota", "resourcequotas", true};
+const ResourceType kConfigMaps{"", "v1", "ConfigMap", "configmaps", true};
+
+// Refusals are handed to the workers in portions of this size, so that a start waits for few of
+// them.
+constexpr std::size_t kRefusalsAtOnce = 64;
+constexpr Duration kRefusalPause = std::chrono::milliseconds(5);
+constexpr Duration kBindingPause = std::chrono::seconds(1);
+constexpr std::size_t kBindingsMax = std::size_t{1} << 24;
+
+InformerOptions pause_options(const std::string& ns) {
+  InformerOptions options;
+  options.watch.ns = ns;
+  options.watch.field_selector = "metadata.name=" + std::string(kQueueConfigMap);
+  return options;
+}
+
+InformerOptions with_transform(std::function<kube::ObjectRef(kube::ObjectRef)> transform) {
+  InformerOptions options;
+  options.transform = std::move(transform);
+  return options;
+}
+
+// Hard limits of a ResourceQuota that holds for every pod of its namespace.
+std::optional<model::ResourceList> hard_limits(const kube::Object& object) {
+  Result<json::Document> document = object.parse();
+  const json::Value* spec = document ? document->root.find("spec") : nullptr;
+  const json::Value* hard = spec == nullptr ? nullptr : spec->find("hard");
+  const json::Value* scopes = spec == nullptr ? nullptr : spec->find("scopes");
+  if (hard == nullptr || (scopes != nullptr && scopes->size() > 0) ||
+      spec->find("scopeSelector") != nullptr) {
+    return std::nullopt;
+  }
+  model::ResourceList limits;
+  for (const json::Member& member : hard->members()) {
+    const std::string_view text = member.value.is_string()   ? member.value.as_string()
+                                  : member.value.is_number() ? member.value.number()
+                                                             : std::string_view();
+    if (Result<model::Quantity> amount = model::Quantity::parse(text)) {
+      limits.set(member.key, *amount);
+    }
+  }
+  return limits;
+}
+
+}  // namespace
+
+QueueDriver::QueueDriver(Env env, kube::Client& client, runtime::Cache& cache,
+                         QueueMetrics& metrics, DriverOptions options)
+    : env_(env),
+      client_(client),
+      cache_(cache),
+      metrics_(metrics),
+      options_(std::move(options)),
+      logger_(options_.logger),
+      queue_(options_.queue),
+      pause_(env, client, kConfigMaps, pause_options(options_.ns)),
+      bindings_(kBindingsMax) {
+  if (options_.quota_subtrees) {
+    watch(model::resource_type<model::QuotaSubtree>(), with_transform(without_managed_fields),
+          [this](const ObjectChange& change) { quota_changed(change); });
+  }
+  watch(kResourceQuotas, with_transform(without_managed_fields),
+        [this](const ObjectChange& change) { resource_quota_changed(change); });
+  watch(kNodes, options_.trim ? with_transform(trimmed_node) : InformerOptions(),
+        [this](const ObjectChange& change) { node_changed(change); });
+  watch(app_wrapper_type(false), with_transform(without_managed_fields),
+        [this](const ObjectChange& change) { app_wrapper_changed(false, change); });
+  if (options_.legacy) {
+    watch(app_wrapper_type(true), with_transform(without_managed_fields),
+          [this](const ObjectChange& change) { app_wrapper_changed(true, change); });
+  }
+  watch(kPods, options_.trim ? with_transform(trimmed_pod) : InformerOptions(),
+        [this](const ObjectChange& change) { pod_changed(change); });
+  sources_.push_back({&pause_, [this](const ObjectChange& change) { pause_changed(change); }});
+  for (const Source& source : sources_) {
+    source.informer->add_handler([this, handler = source.handler](const ObjectChange& change) {
+      if (active_) {
+        handler(change);
+        nudge();
+      }
+    });
+  }
+}
+
+QueueDriver::~QueueDriver() = default;
+
+void QueueDriver::watch(const ResourceType& type, InformerOptions options,
+                        std::function<void(const ObjectChange&)> handler) {
+  sources_.push_back({&cache_.informer(type, std::move(options)), std::move(handler)});
+}
+
+void QueueDriver::set_waker(bool legacy, runtime::Waker waker) {
+  wakers_[legacy ? 1 : 0] = std::move(waker);
+}
+
+Task<void> QueueDriver::run() {
+  const TaskContext& context = co_await current_context();
+  TaskGroup group(*context.loop, context.stop);
+  group.spawn(pause_.run());
+  bool synced = true;
+  for (const Source& source : sources_) {
+    if (synced && !co_await source.informer->wait_synced()) {
+      synced = false;  // stopped
+    }
+  }
+  if (synced) {
+    feed();
+    for (std::size_t i = 0; i < options_.bindings_in_flight; ++i) {
+      group.spawn(bind_pods());
+    }
+    group.spawn(decide());
+  }
+  co_await group.join();
+  for (std::optional<TimerId>* timer : {&wake_timer_, &release_timer_}) {
+    if (*timer) {
+      env_.loop.cancel_timer(**timer);
+      timer->reset();
+    }
+  }
+}
+
+// From here on the handlers keep it up to date.
+void QueueDriver::feed() {
+  for (const Source& source : sources_) {
+    for (kube::ObjectRef& object : source.informer->store().list()) {
+      source.handler({nullptr, std::move(object), true});
+    }
+  }
+  active_ = true;
+  logger_.info("the queue begins", {{"appwrappers", known_.size()}, {"holding", queue_.running()}});
+  for (const auto& [uid, known] : known_) {
+    // The others are told by the first step.
+    if (queue_.standing(uid).kind == Standing::Kind::unknown) {
+      wakers_[known.legacy ? 1 : 0].wake(known.key);
+    }
+  }
+  nudge();
+}
+
+// --- what changes ---
+
+void QueueDriver::app_wrapper_changed(bool legacy, const ObjectChange& change) {
+  if (change.old != nullptr && (change.now == nullptr || change.now->uid() != change.old->uid())) {
+    forget(std::string(change.old->uid()));
+  }
+  if (change.now == nullptr) {
+    return;
+  }
+  const kube::Object& now = *change.now;
+  const std::string uid(now.uid());
+  const bool known = known_.contains(uid);
+  // Our own status writes change nothing of what the queue takes over.
+  if (known && change.old != nullptr && change.old->generation() == now.generation() &&
+      change.old->labels_json() == now.labels_json() && change.old->deleting() == now.deleting()) {
+    return;
+  }
+  known_[uid] = {now.key(), legacy};
+  Result<model::AppWrapper> wrapper = to_app_wrapper(now);
+  Result<void> taken = wrapper ? queue_.upsert(*wrapper, legacy, env_.clock.wall())
+                               : fail(std::move(wrapper).error());
+  if (taken) {
+    problems_.erase(uid);
+  } else {
+    logger_.info("an AppWrapper cannot be queued",
+                 {{"object", now.key().to_string()}, {"why", taken.error().message}});
+    problems_[uid] = taken.error().message;
+  }
+  if (active_ && queue_.standing(uid).kind == Standing::Kind::unknown) {
+    wake(uid);
+  }
+}
+
+void QueueDriver::forget(const std::string& uid) {
+  queue_.forget(uid);
+  metrics_.gone(uid);
+  problems_.erase(uid);
+  if (refused_set_.erase(uid) > 0) {
+    std::erase(refused_, uid);
+  }
+  auto known = known_.find(uid);
+  if (known != known_.end()) {
+    // Whoever keeps something in mind for the key hears of its end.
+    wakers_[known->second.legacy ? 1 : 0].wake(known->second.key);
+    known_.erase(known);
+  }
+}
+
+void QueueDriver::pod_changed(const ObjectChange& change) {
+  if (change.now == nullptr) {
+    queue_.remove_pod(change.old->key(), change.old->uid());
+    wake(pods_.remove(change.old->key()));
+    return;
+  }
+  if (change.old != nullptr && change.old->uid() != change.now->uid()) {
+    queue_.remove_pod(change.old->key(), change.old->uid());
+    wake(pods_.remove(change.old->key()));
+  }
+  Result<model::Pod> pod = change.now->as<model::Pod>();
+  if (!pod) {
+    logger_.warn("a pod cannot be read",
+                 {{"pod", change.now->key().to_string()}, {"error", pod.error()}});
+    return;
+  }
+  queue_.upsert_pod(*pod);
+  for (const PodOwner& owner : pods_.upsert(*pod)) {
+    wake(owner);
+  }
+}
+
+void QueueDriver::node_changed(const ObjectChange& change) {
+  if (change.now == nullptr) {
+    queue_.remove_node(change.old->name());
+    return;
+  }
+  Result<model::Node> node = change.now->as<model::Node>();
+  if (!node) {
+    logger_.warn("a node cannot be read", {{"node", change.now->name()}, {"error", node.error()}});
+    return;
+  }
+  queue_.upsert_node(*node);
+}
+
+void QueueDriver::quota_changed(const ObjectChange& change) {
+  if (change.now == nullptr) {
+    queue_.remove_quota(change.old->key());
+    return;
+  }
+  Result<model::QuotaSubtree> subtree = change.now->as<model::QuotaSubtree>();
+  if (!subtree) {
+    logger_.warn("a QuotaSubtree cannot be read",
+                 {{"object", change.now->key().to_string()}, {"error", subtree.error()}});
+    return;
+  }
+  queue_.upsert_quota(*subtree);
+}
+
+void QueueDriver::resource_quota_changed(const ObjectChange& change) {
+  std::optional<model::ResourceList> limits =
+      change.now == nullptr ? std::nullopt : hard_limits(*change.now);
+  if (limits) {
+    queue_.set_resource_quota(change.now->key(), *limits);
+  } else {
+    queue_.remove_resource_quota((change.now != nullptr ? change.now : change.old)->key());
+  }
+}
+
+void QueueDriver::pause_changed(const ObjectChange& change) {
+  const bool paused = change.now != nullptr && change.now->string_at({"data", "paused"}) == "true";
+  if (paused != queue_.paused()) {
+    logger_.info(paused ? "the queue is paused" : "the queue goes on");
+    queue_.set_paused(paused);
+  }
+}
+
+// --- the reconciler's calls ---
+
+std::string QueueDriver::problem(const std::string& uid) const {
+  auto at = problems_.find(uid);
+  return at == problems_.end() ? std::string() : at->second;
+}
+
+void QueueDriver::stopping(const std::string& uid) {
+  queue_.stopping(uid);
+  nudge();
+}
+
+void QueueDriver::withdrawn(const std::string& uid) {
+  queue_.withdrawn(uid, env_.clock.wall());
+  nudge();
+}
+
+void QueueDriver::remove(const std::string& uid) {
+  queue_.remove(uid);
+  nudge();
+}
+
+void QueueDriver::wake(const std::string& uid) {
+  auto known = known_.find(uid);
+  if (known != known_.end()) {
+    wakers_[known->second.legacy ? 1 : 0].wake(known->second.key);
+  }
+}
+
+void QueueDriver::wake(const PodOwner& owner) {
+  if (!active_ || owner.empty()) {
+    return;
+  }
+  if (!owner.uid.empty()) {
+    wake(owner.uid);
+    return;
+  }
+  for (const runtime::Waker& waker : wakers_) {
+    waker.wake(owner.key);
+  }
+}
+
+// --- deciding ---
+
+void QueueDriver::nudge() {
+  dirty_ = true;
+  changed_.notify_all();
+}
+
+Task<void> QueueDriver::decide() {
+  const TaskContext& context = co_await current_context();
+  while (!context.stop.stop_requested()) {
+    while (!dirty_ && !release_due_) {
+      if (!co_await changed_.wait()) {
+        co_return;
+      }
+    }
+    if (std::exchange(dirty_, false)) {
+      step();
+    }
+    release_due_ = false;
+    release_refused();
+    // What changes in this turn of the loop is decided together.
+    co_await yield();
+  }
+}
+
+void QueueDriver::step() {
+  const Instant begin = env_.clock.now();
+  queue::StepOutcome outcome = queue_.step(env_.clock.wall());
+  metrics_.stepped(env_.clock.now() - begin);
+  metrics_.depth(queue_.waiting(), queue_.running());
+  tell(std::move(outcome.changed));
+  for (queue::Binding& binding : outcome.bindings) {
+    static_cast<void>(bindings_.try_push(std::move(binding)));
+  }
+  set_wake_timer(outcome.wake_at);
+  dirty_ = dirty_ || outcome.more;
+  if (on_decided_) {
+    on_decided_();
+  }
+}
+
+void QueueDriver::tell(std::vector<queue::WrapperId> changed) {
+  for (const queue::WrapperId& id : changed) {
+    if (queue_.standing(id.uid).kind != Standing::Kind::waiting) {
+      wakers_[id.legacy ? 1 : 0].wake(id.key);
+    } else if (refused_set_.insert(id.uid).second) {
+      refused_.push_back(id.uid);
+    }
+  }
+}
+
+void QueueDriver::release_refused() {
+  while (!refused_.empty() && wakers_[0].backlog() + wakers_[1].backlog() < kRefusalsAtOnce) {
+    const std::string uid = std::move(refused_.front());
+    refused_.pop_front();
+    refused_set_.erase(uid);
+    wake(uid);
+  }
+  if (!refused_.empty() && !release_timer_) {
+    release_timer_ = env_.loop.start_timer(after(env_.loop.now(), kRefusalPause), [this] {
+      release_timer_.reset();
+      release_due_ = true;
+      changed_.notify_all();
+    });
+  }
+}
+
+void QueueDriver::set_wake_timer(std::optional<WallTime> when) {
+  if (wake_timer_) {
+    env_.loop.cancel_timer(*wake_timer_);
+    wake_timer_.reset();
+  }
+  if (when) {
+    const Duration delay = std::max(*when - env_.clock.wall(), Duration::zero());
+    wake_timer_ = env_.loop.start_timer(after(env_.loop.now(), delay), [this] {
+      wake_timer_.reset();
+      nudge();
+    });
+  }
+}
+
+// --- binding ---
+
+Task<void> QueueDriver::bind_pods() {
+  for (;;) {
+    Result<queue::Binding> binding = co_await bindings_.pop();
+    if (!binding) {
+      co_return;
+    }
+    co_await bind(*std::move(binding));
+  }
+}
+
+Task<void> QueueDriver::bind(queue::Binding binding) {
+  std::string body;
+  json::Writer w(body);
+  w.begin_object().member("apiVersion", "v1").member("kind", "Binding");
+  w.key("metadata").begin_object().member("name", binding.pod.name);
+  w.member("namespace", binding.pod.ns).member("uid", binding.uid).end_object();
+  w.key("target").begin_object().member("apiVersion", "v1").member("kind", "Node");
+  w.member("name", binding.node).end_object().end_object();
+  Result<std::string> bound = co_await client_.post(kPods, binding.pod, "binding", std::move(body));
+  metrics_.bound(bound.has_value());
+  if (bound) {
+    co_return;
+  }
+  if (bound.error().code != ErrorCode::cancelled) {
+    logger_.info(
+        "a pod was not bound",
+        {{"pod", binding.pod.to_string()}, {"node", binding.node}, {"error", bound.error()}});
+  }
+  // Time for the pod's own news to arrive: it may be gone, or bound after all.
+  if (!co_await sleep_for(kBindingPause)) {
+    co_return;
+  }
+  kube::ObjectRef pod = cache_.informer(kPods).store().get(binding.pod);
+  if (pod != nullptr && pod->uid() == binding.uid && pod->string_at({"spec", "nodeName"}).empty()) {
+    queue_.binding_failed(binding.uid);
+    nudge();
+  }
+}
+
+}  // namespace codeflare::controllers

@@ -1,0 +1,134 @@
+#pragma once
+
+#include "base/async/channel.h"
+#include "base/async/task.h"
+#include "base/async/task_group.h"
+#include "base/async/wait_list.h"
+#include "base/env/env.h"
+#include "base/log.h"
+#include "controllers/appwrapper/pod_ledger.h"
+#include "controllers/appwrapper/queue_metrics.h"
+#include "kube/client.h"
+#include "queue/queue.h"
+#include "runtime/cache.h"
+#include "runtime/manager.h"
+
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace codeflare::controllers {
+
+struct DriverOptions {
+  queue::QueueOptions queue{};
+  bool legacy = false;         // AppWrappers of mcad.ibm.com too
+  bool quota_subtrees = true;  // their CRD is installed
+  // Where the ConfigMap `codeflare-queue` may say `paused: "true"`.
+  std::string ns = "default";
+  // Keep of pods and nodes only what the queue needs. Off where other controllers of the same
+  // manager need more.
+  bool trim = true;
+  std::size_t bindings_in_flight = 32;
+  Logger logger{};
+};
+
+inline constexpr std::string_view kQueueConfigMap = "codeflare-queue";
+
+// Feeds a Queue from caches, lets it decide whenever something changed, wakes those whose standing
+// is another one, and binds pods. Decides nothing itself. While others lead it does nothing: the
+// Queue begins with what the caches show at the start of run().
+class QueueDriver {
+ public:
+  QueueDriver(Env env, kube::Client& client, runtime::Cache& cache, QueueMetrics& metrics,
+              DriverOptions options);
+  QueueDriver(const QueueDriver&) = delete;
+  QueueDriver& operator=(const QueueDriver&) = delete;
+  ~QueueDriver();
+
+  // Who reconciles AppWrappers; before run().
+  void set_waker(bool legacy, runtime::Waker waker);
+  // Called after each round of decisions.
+  void on_decided(std::function<void()> callback) { on_decided_ = std::move(callback); }
+
+  // Until stopped.
+  Task<void> run();
+  // The queue knows all there is: standings mean something.
+  bool active() const { return active_; }
+
+  const queue::Queue& queue() const { return queue_; }
+  const PodLedger& pods() const { return pods_; }
+  // Why an AppWrapper cannot be understood; empty when it can.
+  std::string problem(const std::string& uid) const;
+
+  // The reconciler's calls; see queue::Queue.
+  void stopping(const std::string& uid);
+  void withdrawn(const std::string& uid);
+  void remove(const std::string& uid);
+  // Wakes the AppWrapper with this UID, if there is one.
+  void wake(const std::string& uid);
+
+ private:
+  struct Known {
+    model::ObjectKey key;
+    bool legacy = false;
+  };
+
+  void watch(const model::ResourceType& type, runtime::InformerOptions options,
+             std::function<void(const runtime::ObjectChange&)> handler);
+  void feed();
+  void app_wrapper_changed(bool legacy, const runtime::ObjectChange& change);
+  void forget(const std::string& uid);
+  void pod_changed(const runtime::ObjectChange& change);
+  void node_changed(const runtime::ObjectChange& change);
+  void quota_changed(const runtime::ObjectChange& change);
+  void resource_quota_changed(const runtime::ObjectChange& change);
+  void pause_changed(const runtime::ObjectChange& change);
+
+  void wake(const PodOwner& owner);
+  void nudge();
+  Task<void> decide();
+  void step();
+  void tell(std::vector<queue::WrapperId> changed);
+  void release_refused();
+  void set_wake_timer(std::optional<WallTime> when);
+  Task<void> bind_pods();
+  Task<void> bind(queue::Binding binding);
+
+  Env env_;
+  kube::Client& client_;
+  runtime::Cache& cache_;
+  QueueMetrics& metrics_;
+  DriverOptions options_;
+  Logger logger_;
+  queue::Queue queue_;
+  PodLedger pods_;
+  runtime::Informer pause_;
+
+  struct Source {
+    runtime::Informer* informer;
+    std::function<void(const runtime::ObjectChange&)> handler;
+  };
+  std::vector<Source> sources_;         // in the order of feeding
+  std::map<std::string, Known> known_;  // AppWrappers by uid
+  std::map<std::string, std::string> problems_;
+  runtime::Waker wakers_[2];
+  std::function<void()> on_decided_;
+
+  bool active_ = false;
+  bool dirty_ = false;
+  bool release_due_ = false;
+  WaitList changed_;
+  std::optional<TimerId> wake_timer_;
+  std::optional<TimerId> release_timer_;
+  // Refusals to be written: they come after all that starts or stops, however many they are.
+  std::deque<std::string> refused_;
+  std::set<std::string> refused_set_;
+  Channel<queue::Binding> bindings_;
+};
+
+}  // namespace codeflare::controllers

@@ -1,0 +1,18 @@
+#pragma once
+
+#include "kube/object.h"
+
+// What the queue keeps of the objects that it watches. Each keeps name, namespace, uid,
+// resourceVersion, labels and owners; an object that cannot be read stays as it is.
+namespace codeflare::controllers {
+
+// Requests, node, phase and whether a scheduler refused it; constraints only until it is bound.
+kube::ObjectRef trimmed_pod(kube::ObjectRef pod);
+// Labels, taints, allocatable amounts, readiness.
+kube::ObjectRef trimmed_node(kube::ObjectRef node);
+// Conditions and phase of a wrapped object.
+kube::ObjectRef trimmed_item(kube::ObjectRef item);
+// All but managedFields.
+kube::ObjectRef without_managed_fields(kube::ObjectRef object);
+
+}  // namespace codeflare::controllers
