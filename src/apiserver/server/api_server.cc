@@ -129,6 +129,12 @@ struct ApiServer::Parts {
     std::vector<Admission*> admission = rules->all();
     // Accounts and their tokens before quota, which counts what the pod has become.
     admission.insert(admission.begin() + 1, {&accounts, &escalation});
+    if (options.more_admission) {
+      more_rules = options.more_admission(policy, registry);
+    }
+    for (const std::unique_ptr<Admission>& rule : more_rules) {
+      admission.push_back(rule.get());
+    }
     service.emplace(ApiService::Parts{.env = env,
                                       .store = *store,
                                       .registry = registry,
@@ -183,6 +189,7 @@ struct ApiServer::Parts {
   CelRuleCompiler cel;
   CrdController crds;
   std::optional<HousekeepingRules> rules;
+  std::vector<std::unique_ptr<Admission>> more_rules;
   std::optional<ApiService> service;
   std::optional<net::InProcessService> own_service;
   std::optional<Housekeeping> housekeeping;

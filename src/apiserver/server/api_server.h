@@ -16,8 +16,11 @@
 
 namespace codeflare::apiserver {
 
+class Admission;
+class Authorizer;
 class ConnectHandler;
 class Log;
+class Registry;
 class Store;
 
 enum class Durability : std::uint8_t {
@@ -42,6 +45,10 @@ class ApiServer {
     std::string token_file{};
     std::size_t in_flight_max = 600;
     ConnectHandler* connect = nullptr;
+    // Rules of others, asked after the server's own; made once, live as long as the server.
+    using AdmissionFactory = std::function<std::vector<std::unique_ptr<Admission>>(
+        const Authorizer& authorizer, const Registry& registry)>;
+    AdmissionFactory more_admission{};
     // For tests and simulations: another log than the one in the data directory, and a look at the
     // store as it came from the log, before anybody writes. It lives until stop() has ended.
     std::function<Result<std::unique_ptr<Log>>()> open_log{};

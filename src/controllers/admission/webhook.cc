@@ -1,0 +1,279 @@
+#include "controllers/admission/webhook.h"
+
+#include "base/base64.h"
+#include "json/parse.h"
+#include "json/write.h"
+#include "model/app_wrapper.h"
+
+#include <utility>
+
+namespace codeflare::admission {
+
+namespace {
+
+constexpr std::size_t kReviewBytesMax = std::size_t{8} << 20;
+
+std::vector<std::string> strings_of(const json::Value* list) {
+  std::vector<std::string> texts;
+  for (const json::Value& item : list == nullptr ? json::Value().items() : list->items()) {
+    if (item.is_string()) {
+      texts.emplace_back(item.as_string());
+    }
+  }
+  return texts;
+}
+
+Requester requester_of(const json::Value& request) {
+  Requester requester;
+  const json::Value* user = request.find("userInfo");
+  if (user == nullptr) {
+    return requester;
+  }
+  requester.username = user->string_or_empty("username");
+  requester.uid = user->string_or_empty("uid");
+  requester.groups = strings_of(user->find("groups"));
+  if (const json::Value* extra = user->find("extra")) {
+    for (const json::Member& member : extra->members()) {
+      requester.extra[std::string(member.key)] = strings_of(&member.value);
+    }
+  }
+  return requester;
+}
+
+void append_strings(json::Writer& writer, const std::vector<std::string>& texts) {
+  writer.begin_array();
+  for (const std::string& text : texts) {
+    writer.string(text);
+  }
+  writer.end_array();
+}
+
+// Whole members of metadata: what `add` finds there already it replaces.
+std::string patch_of(const json::Value& before, const json::Value& after) {
+  std::string text;
+  json::Writer writer(text);
+  writer.begin_array();
+  for (const char* key : {"annotations", "finalizers"}) {
+    const json::Value* old = before.get({"metadata", key});
+    const json::Value* now = after.get({"metadata", key});
+    if (now != nullptr && (old == nullptr || !json::equal(*old, *now))) {
+      writer.begin_object()
+          .member("op", "add")
+          .member("path", std::string("/metadata/") + key)
+          .key("value")
+          .value(*now)
+          .end_object();
+    }
+  }
+  writer.end_array();
+  return text == "[]" ? "" : text;
+}
+
+std::string joined(const std::vector<std::string>& lines) {
+  std::string text;
+  for (const std::string& line : lines) {
+    text += text.empty() ? line : "; " + line;
+  }
+  return text;
+}
+
+}  // namespace
+
+Webhook::Webhook(kube::Client& client, Logger logger)
+    : client_(client), discovery_(client), logger_(std::move(logger)) {}
+
+Task<Result<bool>> Webhook::may_create(Requester requester, Question question,
+                                       std::string resource) {
+  std::string body;
+  json::Writer writer(body);
+  writer.begin_object()
+      .member("apiVersion", "authorization.k8s.io/v1")
+      .member("kind", "SubjectAccessReview")
+      .key("spec")
+      .begin_object()
+      .member("user", requester.username)
+      .member_if_set("uid", requester.uid)
+      .key("groups");
+  append_strings(writer, requester.groups);
+  writer.key("extra").begin_object();
+  for (const auto& [key, values] : requester.extra) {
+    writer.key(key);
+    append_strings(writer, values);
+  }
+  writer.end_object()
+      .key("resourceAttributes")
+      .begin_object()
+      .member("verb", "create")
+      .member("group", question.group)
+      .member("version", question.version)
+      .member("resource", resource)
+      .member("namespace", question.ns)
+      .member_if_set("name", question.name)
+      .end_object()
+      .end_object()
+      .end_object();
+  CO_TRY_ASSIGN(
+      kube::Client::RawResponse response,
+      co_await client_.raw({.method = "POST",
+                            .target = "/apis/authorization.k8s.io/v1/subjectaccessreviews",
+                            .body = std::move(body)}));
+  CO_TRY_ASSIGN(const json::Document answer, json::parse(response.body));
+  const json::Value* allowed = answer.root.get({"status", "allowed"});
+  co_return allowed != nullptr && allowed->is_boolean() && allowed->as_bool();
+}
+
+Task<Result<Webhook::Answer>> Webhook::answer(bool mutate, json::Value request) {
+  const Requester requester = requester_of(request);
+  const json::Value* object = request.find("object");
+  const json::Value* old = request.find("oldObject");
+  old = old == nullptr || !old->is_object() ? nullptr : old;
+  if (object == nullptr || !object->is_object()) {
+    co_return Answer{.code = 400, .message = "the review holds no object"};
+  }
+  if (mutate) {
+    json::Arena arena;
+    json::Value changed = object->clone(arena);
+    record_submitter(arena, changed, old, requester);
+    co_return Answer{.patch = patch_of(*object, changed)};
+  }
+  const Verdict verdict = review(*object, old, requester);
+  if (!verdict.problems.empty()) {
+    co_return Answer{.code = 422, .message = joined(verdict.problems)};
+  }
+  for (const Question& question : verdict.questions) {
+    Result<kube::ApiResource> found =
+        co_await discovery_.find(question.kind, question.group, question.version);
+    if (!found && found.error().code != ErrorCode::not_found) {
+      co_return fail(std::move(found).error());
+    }
+    if (found && !found->type.namespaced) {
+      co_return Answer{.code = 422, .message = outside(question, found->type.qualified_name())};
+    }
+    const std::string plural = found ? found->type.plural : "*";
+    CO_TRY_ASSIGN(const bool allowed, co_await may_create(requester, question, plural));
+    if (!allowed) {
+      const std::string name = found ? found->type.qualified_name() : "";
+      co_return Answer{.code = 403, .message = refusal(question, name, requester)};
+    }
+  }
+  co_return Answer{};
+}
+
+Task<Result<net::Response>> Webhook::send(net::Request request) {
+  const bool mutate = request.target.starts_with(kMutatePath);
+  if (request.method != "POST" || (!mutate && !request.target.starts_with(kValidatePath))) {
+    co_return net::make_response(404, "text/plain", Bytes::from(std::string("not found\n")));
+  }
+  CO_TRY_ASSIGN(const std::string text,
+                co_await net::read_all(std::move(request.body), kReviewBytesMax));
+  const Result<json::Document> document = json::parse(text);
+  const json::Value* asked = document ? document->root.find("request") : nullptr;
+  if (asked == nullptr || !asked->is_object()) {
+    co_return net::make_response(400, "text/plain",
+                                 Bytes::from(std::string("expected an AdmissionReview\n")));
+  }
+  Result<Answer> answered = co_await answer(mutate, *asked);
+  if (!answered) {
+    logger_.warn("an AppWrapper could not be judged", {{"error", answered.error()}});
+    answered = Answer{
+        .code = 503,
+        .message = "the rights of the user could not be looked up: " + answered.error().message};
+  }
+  std::string body;
+  json::Writer writer(body);
+  writer.begin_object()
+      .member("apiVersion", "admission.k8s.io/v1")
+      .member("kind", "AdmissionReview")
+      .key("response")
+      .begin_object()
+      .member("uid", asked->string_or_empty("uid"))
+      .key("allowed")
+      .boolean(answered->code == 200);
+  if (answered->code != 200) {
+    writer.key("status")
+        .begin_object()
+        .key("code")
+        .integer(answered->code)
+        .member("message", answered->message)
+        .end_object();
+  }
+  if (!answered->patch.empty()) {
+    writer.member("patchType", "JSONPatch").member("patch", to_base64(answered->patch));
+  }
+  writer.end_object().end_object();
+  co_return net::make_response(200, "application/json", Bytes::from(std::move(body)));
+}
+
+namespace {
+
+std::string configuration(const char* kind, const char* path, const WebhookRegistration& from) {
+  std::string body;
+  json::Writer writer(body);
+  const bool mutating = std::string_view(kind).starts_with("Mutating");
+  writer.begin_object()
+      .member("apiVersion", "admissionregistration.k8s.io/v1")
+      .member("kind", kind)
+      .key("metadata")
+      .begin_object()
+      .member("name", "codeflare-appwrappers")
+      .end_object()
+      .key("webhooks")
+      .begin_array()
+      .begin_object()
+      .member("name",
+              mutating ? "submitter.appwrapper.codeflare.dev" : "rights.appwrapper.codeflare.dev")
+      .key("admissionReviewVersions")
+      .begin_array()
+      .string("v1")
+      .end_array()
+      .member("sideEffects", "None")
+      .member("failurePolicy", "Fail")
+      .key("timeoutSeconds")
+      .integer(10);
+  writer.key("clientConfig").begin_object().member("caBundle", to_base64(from.ca_pem));
+  if (!from.address.url.empty()) {
+    writer.member("url", from.address.url + path);
+  } else {
+    writer.key("service")
+        .begin_object()
+        .member("namespace", from.address.service_ns)
+        .member("name", from.address.service_name)
+        .member("path", path)
+        .key("port")
+        .integer(from.address.service_port)
+        .end_object();
+  }
+  writer.end_object();
+  writer.key("rules").begin_array().begin_object().key("apiGroups").begin_array();
+  writer.string(model::ResourceTraits<model::AppWrapper>::group);
+  if (from.legacy_group) {
+    writer.string(model::kLegacyAppWrapperGroup);
+  }
+  writer.end_array().key("apiVersions").begin_array().string("*").end_array();
+  writer.key("resources").begin_array().string("appwrappers").end_array();
+  writer.key("operations").begin_array().string("CREATE").string("UPDATE").end_array();
+  writer.member("scope", "Namespaced").end_object().end_array();
+  writer.end_object().end_array().end_object();
+  return body;
+}
+
+}  // namespace
+
+Task<Result<void>> register_webhook(kube::Client& client, WebhookRegistration registration) {
+  const auto type = [](std::string kind, std::string plural) {
+    return model::ResourceType{"admissionregistration.k8s.io", "v1", std::move(kind),
+                               std::move(plural), false};
+  };
+  CO_TRY(co_await client.apply(
+      type("MutatingWebhookConfiguration", "mutatingwebhookconfigurations"),
+      {"", "codeflare-appwrappers"},
+      configuration("MutatingWebhookConfiguration", kMutatePath, registration), {.force = true}));
+  CO_TRY(co_await client.apply(
+      type("ValidatingWebhookConfiguration", "validatingwebhookconfigurations"),
+      {"", "codeflare-appwrappers"},
+      configuration("ValidatingWebhookConfiguration", kValidatePath, registration),
+      {.force = true}));
+  co_return Result<void>();
+}
+
+}  // namespace codeflare::admission

@@ -1,0 +1,60 @@
+#pragma once
+
+#include "base/async/task.h"
+#include "base/log.h"
+#include "base/result.h"
+#include "controllers/admission/wrapper_review.h"
+#include "json/value.h"
+#include "kube/client.h"
+#include "kube/discovery.h"
+#include "net/http.h"
+
+#include <optional>
+#include <string>
+
+namespace codeflare::admission {
+
+inline constexpr const char* kMutatePath = "/mutate-appwrapper";
+inline constexpr const char* kValidatePath = "/validate-appwrapper";
+
+// Answers the API server's admission.k8s.io/v1 reviews of AppWrappers. Rights are looked up with
+// SubjectAccessReviews; when one cannot be had the write is refused, because nobody may create by
+// an AppWrapper what they may not create themselves.
+class Webhook final : public net::HttpService {
+ public:
+  Webhook(kube::Client& client, Logger logger);
+  Task<Result<net::Response>> send(net::Request request) override;
+
+ private:
+  struct Answer {
+    int code = 200;  // of the refusal; 200: allowed
+    std::string message{};
+    std::string patch{};  // JSON patch
+  };
+  Task<Result<Answer>> answer(bool mutate, json::Value review);
+  Task<Result<bool>> may_create(Requester requester, Question question, std::string resource);
+
+  kube::Client& client_;
+  kube::Discovery discovery_;
+  Logger logger_;
+};
+
+// Where the API server finds the webhook: a Service, or a URL outside the cluster.
+struct WebhookAddress {
+  std::string url{};  // "https://127.0.0.1:9443"; empty: the service
+  std::string service_ns{};
+  std::string service_name{};
+  int service_port = 443;
+};
+
+struct WebhookRegistration {
+  WebhookAddress address;
+  std::string ca_pem;
+  bool legacy_group = false;
+};
+
+// Makes both configurations, named codeflare-appwrappers, what they should be. failurePolicy Fail:
+// while no webhook answers, no AppWrapper is created.
+Task<Result<void>> register_webhook(kube::Client& client, WebhookRegistration registration);
+
+}  // namespace codeflare::admission
