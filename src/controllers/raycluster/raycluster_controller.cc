@@ -1,0 +1,123 @@
+#include "controllers/raycluster/raycluster_controller.h"
+
+#include "controllers/raycluster/ray_names.h"
+#include "controllers/raycluster/ray_pod.h"
+#include "model/codec/pod.h"
+#include "model/codec/ray_cluster.h"
+#include "model/codec/service.h"
+#include "model/resources.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace codeflare::controllers::raycluster {
+
+namespace {
+
+using runtime::Action;
+using runtime::Plan;
+
+const runtime::ResourceType kClusters = model::resource_type<model::RayCluster>();
+const runtime::ResourceType kPods = model::resource_type<model::Pod>();
+const runtime::ResourceType kServices = model::resource_type<model::Service>();
+
+constexpr int kWorkers = 16;
+
+Action create(const runtime::ResourceType& type, const std::string& ns, std::string body,
+              std::string why) {
+  return {.verb = Action::Verb::create,
+          .type = type,
+          .key = {ns, ""},
+          .body = std::move(body),
+          .why = std::move(why),
+          .together = true};
+}
+
+}  // namespace
+
+RayClusterReconciler::RayClusterReconciler(const runtime::ControllerContext& context)
+    : StoryReconciler(context.env, context.actor),
+      clusters_(context.subject.store()),
+      services_(context.cache.informer(kServices).store()),
+      pods_(context.cache.informer(kPods)) {}
+
+std::optional<Observed> RayClusterReconciler::observe(const runtime::ObjectKey& key) const {
+  const runtime::ObjectRef object = clusters_.get(key);
+  if (object == nullptr || object->deleting()) {
+    return std::nullopt;  // what it owns goes with it
+  }
+  Result<model::RayCluster> cluster = object->as<model::RayCluster>();
+  if (!cluster || cluster->spec.managed_by.value_or(std::string(kManager)) != kManager) {
+    return std::nullopt;
+  }
+  Observed observed{.cluster = *std::move(cluster), .pods = pods_.of(key)};
+  const std::string& uid = observed.cluster.metadata.uid;
+  std::erase_if(observed.pods, [&](const RayPod& pod) { return pod.owner_uid != uid; });
+  const runtime::ObjectRef service = services_.get(key.ns, head_service_name(observed.cluster));
+  if (service != nullptr && !service->deleting()) {
+    Result<model::Service> head = service->as<model::Service>();
+    if (head) {
+      observed.head_service = *std::move(head);
+    }
+  }
+  return observed;
+}
+
+Desired RayClusterReconciler::desired(const Observed& observed, WallTime now) const {
+  return raycluster::decide(observed, now);
+}
+
+Plan RayClusterReconciler::diff(const Observed& observed, const Desired& desired) const {
+  Plan plan;
+  const model::RayCluster& cluster = observed.cluster;
+  const std::string& ns = cluster.metadata.ns;
+  if (desired.create_service) {
+    plan.actions.push_back(create(kServices, ns, model::to_json_text(head_service(cluster)),
+                                  "the head has no service"));
+  }
+  for (const Removal& removal : desired.remove) {
+    plan.actions.push_back({.verb = Action::Verb::remove,
+                            .type = kPods,
+                            .key = {ns, removal.pod.name},
+                            .why = removal.why,
+                            .together = true,
+                            .removal = {.uid = removal.pod.uid}});
+  }
+  if (desired.create_head) {
+    plan.actions.push_back(
+        create(kPods, ns, model::to_json_text(head_pod(cluster)), "there is no head"));
+  }
+  for (std::size_t i = 0; i < desired.create_workers.size(); ++i) {
+    if (desired.create_workers[i] == 0) {
+      continue;
+    }
+    const std::string body =
+        model::to_json_text(worker_pod(cluster, cluster.spec.worker_groups[i]));
+    for (std::size_t n = 0; n < desired.create_workers[i]; ++n) {
+      plan.actions.push_back(create(kPods, ns, body, "its group has too few workers"));
+    }
+  }
+  if (desired.status) {
+    model::RayCluster changed = cluster;
+    changed.status = *desired.status;
+    plan.actions.push_back({.verb = Action::Verb::update,
+                            .type = kClusters,
+                            .key = cluster.metadata.key(),
+                            .body = model::to_json_text(changed),
+                            .why = "the status is behind",
+                            .write = {.subresource = "status"}});
+  }
+  plan.events = desired.events;
+  return plan;
+}
+
+RayClusterReconciler& add_raycluster_controller(runtime::Manager& manager) {
+  return manager.controller("rayclusters")
+      .reconciles(kClusters)
+      .owns(kPods)
+      .owns(kServices)
+      .workers(kWorkers)
+      .with<RayClusterReconciler>();
+}
+
+}  // namespace codeflare::controllers::raycluster

@@ -1,0 +1,31 @@
+#pragma once
+
+#include "controllers/raycluster/ray_decision.h"
+#include "controllers/raycluster/ray_pods.h"
+#include "runtime/manager.h"
+#include "runtime/reconciler.h"
+
+#include <optional>
+
+namespace codeflare::controllers::raycluster {
+
+// Runs RayClusters (ray.io/v1; what is stored as v1alpha1 reads the same) on clusters without the
+// KubeRay operator. Not done, and said in an event where it is asked for: the autoscaler, fault
+// tolerance of the control store, token authentication, ingress.
+class RayClusterReconciler final : public runtime::StoryReconciler<Observed, Desired> {
+ public:
+  explicit RayClusterReconciler(const runtime::ControllerContext& context);
+
+  std::optional<Observed> observe(const runtime::ObjectKey& key) const override;
+  Desired desired(const Observed& observed, WallTime now) const override;
+  runtime::Plan diff(const Observed& observed, const Desired& desired) const override;
+
+ private:
+  const runtime::Store& clusters_;
+  const runtime::Store& services_;
+  RayPods pods_;
+};
+
+RayClusterReconciler& add_raycluster_controller(runtime::Manager& manager);
+
+}  // namespace codeflare::controllers::raycluster
