@@ -1,4 +1,5 @@
 #include "app/apiserver_role.h"
+#include "app/controller_role.h"
 #include "cli/verbs.h"
 
 #include <CLI/App.hpp>
@@ -23,6 +24,7 @@ int main(int argc, char** argv) {
   app.require_subcommand(0, 1);
   codeflare::Role role;
   codeflare::add_apiserver_role(app, role);
+  codeflare::add_controller_role(app, role);
   codeflare::cli::add_verbs(app, role);
   app.add_subcommand("help", "Print this help message and exit");
   const CLI::App* version = app.add_subcommand("version", "Print the version and exit");

@@ -1,0 +1,207 @@
+#include "app/controller_role.h"
+
+#include "base/async/task.h"
+#include "base/env/real_env.h"
+#include "base/log.h"
+#include "base/metrics.h"
+#include "base/process_metrics.h"
+#include "controllers/appwrapper/app_wrapper_object.h"
+#include "controllers/appwrapper/queue_controllers.h"
+#include "controllers/crds/ensure_crds.h"
+#include "kube/connect.h"
+#include "kube/discovery.h"
+#include "model/quota_subtree.h"
+#include "runtime/manager.h"
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <CLI/Validators.hpp>
+
+#include <csignal>
+#include <cstdint>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace codeflare {
+
+namespace {
+
+using controllers::QueueControllersOptions;
+
+constexpr const char* kName = "codeflare-controller";
+
+struct Flags {
+  std::string kubeconfig;
+  std::string context;
+  std::string ns;
+  bool bind = false;
+  bool legacy_group = false;
+  bool no_user_check = false;
+  bool preemption = false;
+  bool priority_slope = false;
+  std::int64_t holding_seconds = 0;
+  bool no_leader_election = false;
+  std::string health_address = "0.0.0.0:8081";
+  bool install_crds = false;
+  int workers = 32;
+  bool json_log = false;
+  bool verbose = false;
+};
+
+int report(const Error& error) {
+  std::fprintf(stderr, "codeflare: %s\n", error.message.c_str());
+  return 1;
+}
+
+QueueControllersOptions queue_options(const Flags& flags) {
+  QueueControllersOptions options;
+  options.queue.binds = flags.bind ? queue::Binds::gangs : queue::Binds::nothing;
+  options.queue.user_check = !flags.no_user_check;
+  options.queue.core.preemption = flags.preemption;
+  options.queue.core.priority_slope = flags.priority_slope;
+  options.queue.core.holding_time = std::chrono::seconds(flags.holding_seconds);
+  options.legacy_group = flags.legacy_group;
+  options.workers = flags.workers;
+  return options;
+}
+
+// Whether the server has the kind; an error when it cannot be asked.
+Task<Result<bool>> is_served(kube::Client& client, model::ResourceType type) {
+  kube::Discovery discovery(client);
+  Result<kube::ApiResource> found = co_await discovery.find(type.plural, type.group, type.version);
+  if (!found && found.error().code != ErrorCode::not_found) {
+    co_return fail(std::move(found).error());
+  }
+  co_return found.has_value();
+}
+
+// The kinds that we watch are there, or the error says what to do.
+Task<Result<void>> prepare(kube::Client& client, const Flags& flags,
+                           QueueControllersOptions& options, Logger logger) {
+  if (flags.install_crds) {
+    CO_TRY_ASSIGN(controllers::CrdReport done,
+                  co_await controllers::ensure_crds(client, {.legacy_group = flags.legacy_group}));
+    for (const std::string& name : done.applied) {
+      logger.info("custom resource definition is in place", {{"name", name}});
+    }
+    co_return Result<void>();
+  }
+  for (const bool legacy : {false, true}) {
+    if (legacy && !flags.legacy_group) {
+      continue;
+    }
+    const model::ResourceType type = controllers::app_wrapper_type(legacy);
+    CO_TRY_ASSIGN(const bool served, co_await is_served(client, type));
+    if (!served) {
+      co_return fail(failed_precondition("the cluster does not know " + type.qualified_name() +
+                                         ": start once with --install-crds, or apply crds/"));
+    }
+  }
+  CO_TRY_ASSIGN(options.quota_subtrees,
+                co_await is_served(client, model::resource_type<model::QuotaSubtree>()));
+  if (!options.quota_subtrees) {
+    logger.warn("the cluster does not know QuotaSubtrees: there are no quota trees",
+                {{"instead", "--install-crds"}});
+  }
+  co_return Result<void>();
+}
+
+Task<Result<void>> serve(Env env, const Flags& flags, kube::Client& client, std::string ns,
+                         Logger logger, MetricsRegistry& metrics) {
+  QueueControllersOptions options = queue_options(flags);
+  options.ns = ns;
+  options.logger = logger;
+  options.metrics = &metrics;
+  CO_TRY(co_await prepare(client, flags, options, logger));
+  runtime::ManagerOptions manager_options{
+      .name = kName, .health_address = flags.health_address, .logger = logger, .metrics = &metrics};
+  if (!flags.no_leader_election) {
+    manager_options.leader = runtime::LeaderOptions{
+        .ns = ns, .name = kName, .identity = env.random.uuid(), .logger = logger};
+  }
+  runtime::Manager manager(env, client, std::move(manager_options));
+  controllers::add_queue_controllers(manager, std::move(options));
+  co_return co_await manager.run();
+}
+
+int run_controller(const Flags& flags) {
+  RealEnv world;
+  const Env env = world.env();
+  Logger logger(env.clock, flags.verbose ? LogLevel::debug : LogLevel::info,
+                stderr_log_sink(flags.json_log ? LogFormat::json : LogFormat::text));
+  MetricsRegistry metrics;
+  add_process_metrics(metrics);
+  Result<kube::Config> config = kube::load_config(
+      env, {.explicit_path = flags.kubeconfig, .context = flags.context, .ns = flags.ns});
+  if (!config) {
+    return report(config.error());
+  }
+  for (const std::string& warning : config->warnings) {
+    logger.warn("kubeconfig", {{"warning", warning}});
+  }
+  const std::string ns = config->ns;
+  logger.info("cluster", {{"server", config->server}, {"source", config->source}});
+  auto connection = kube::connect(env, *std::move(config), {.user_agent = kName});
+  if (!connection) {
+    return report(connection.error());
+  }
+  kube::Client client(env, (*connection)->service(),
+                      {.user_agent = kName, .logger = &logger, .metrics = &metrics});
+  StopSource stop;
+  world.on_signals({SIGINT, SIGTERM}, [&](int) { stop.request_stop(); });
+  const std::optional<Result<void>> end =
+      run(env.loop, serve(env, flags, client, ns, logger, metrics), stop.token());
+  if (!end || (!*end && (*end).error().code != ErrorCode::cancelled)) {
+    return report(end ? end->error() : internal_error("deadlock"));
+  }
+  return 0;
+}
+
+}  // namespace
+
+// Where MCAD had an option for the same thing its name is accepted too.
+void add_controller_role(CLI::App& app, Role& chosen) {
+  auto flags = std::make_shared<Flags>();
+  CLI::App* role = app.add_subcommand(
+      "controller", "the queue for a Kubernetes cluster: AppWrappers wait, start as a whole, end");
+  role->add_option("--kubeconfig", flags->kubeconfig,
+                   "file; else KUBECONFIG, the pod's service account, ~/.kube/config")
+      ->type_name("FILE");
+  role->add_option("--context", flags->context, "of the kubeconfig")->type_name("NAME");
+  role->add_option("-n,--namespace", flags->ns,
+                   "of the leader's Lease and of the ConfigMap codeflare-queue")
+      ->type_name("NAME");
+  role->add_flag("--bind", flags->bind,
+                 "bind the pods of AppWrappers exactly as planned instead of leaving them to "
+                 "kube-scheduler");
+  role->add_flag("--legacy-group", flags->legacy_group, "AppWrappers of mcad.ibm.com too");
+  role->add_flag("--no-user-check", flags->no_user_check,
+                 "dispatch work also when admission recorded no user");
+  role->add_flag("--preemption", flags->preemption,
+                 "work of higher priority, and owners of quota, may take places back");
+  role->add_flag("--priority-slope,--dynamicpriority", flags->priority_slope,
+                 "priority grows by spec.priorityslope a second while waiting");
+  role->add_option("--head-of-line-holding-time,--headoflineholdingtime", flags->holding_seconds,
+                   "seconds that the first in line keeps what it waits for from others")
+      ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 31))
+      ->type_name("SECONDS")
+      ->capture_default_str();
+  role->add_flag("--no-leader-election", flags->no_leader_election, "this is the only replica");
+  role->add_option("--health-address,--healthProbeListenAddr", flags->health_address,
+                   "serves /healthz, /readyz and /metrics; empty: not at all")
+      ->type_name("ADDR:PORT")
+      ->capture_default_str();
+  role->add_flag("--install-crds", flags->install_crds,
+                 "put the custom resource definitions in place first");
+  role->add_option("--workers", flags->workers, "AppWrappers worked on at a time")
+      ->check(CLI::Range(1, 1024))
+      ->capture_default_str();
+  role->add_flag("--log-json", flags->json_log, "log lines as JSON");
+  role->add_flag("-v,--verbose", flags->verbose, "log more");
+  role->callback([&chosen, flags] { chosen = [flags] { return run_controller(*flags); }; });
+}
+
+}  // namespace codeflare
