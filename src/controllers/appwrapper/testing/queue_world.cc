@@ -55,12 +55,12 @@ Task<Result<net::Response>> Wire::send(net::Request request) {
     if (cut_at_ && writes_ >= *cut_at_) {
       dead_ = true;
       if (lost_reply_) {
-        static_cast<void>(co_await target_.send(std::move(request)));
+        static_cast<void>(co_await target_->send(std::move(request)));
       }
       co_return fail(deadline_exceeded("the process is dead"));
     }
   }
-  Result<net::Response> response = co_await target_.send(std::move(request));
+  Result<net::Response> response = co_await target_->send(std::move(request));
   if (dead_) {
     co_return fail(deadline_exceeded("the process is dead"));
   }
@@ -69,7 +69,7 @@ Task<Result<net::Response>> Wire::send(net::Request request) {
 
 struct QueueWorld::Process {
   Process(Env env, Wire& wire, runtime::ManagerOptions manager_options)
-      : client(env, wire, {.attempts_max = 1, .transport_attempts_max = 1}),
+      : client(env, wire, {.attempts_max = 2, .transport_attempts_max = 1}),
         manager(env, client, std::move(manager_options)),
         group(env.loop) {}
   kube::Client client;
@@ -77,8 +77,9 @@ struct QueueWorld::Process {
   TaskGroup group;
 };
 
-QueueWorld::QueueWorld(QueueControllersOptions options)
-    : options_(std::move(options)),
+QueueWorld::QueueWorld(QueueControllersOptions options, std::uint64_t seed)
+    : sim(SimEnv::Options{.seed = seed}),
+      options_(std::move(options)),
       server_(start_server()),
       service_(server_->service(),
                {.address = "test",

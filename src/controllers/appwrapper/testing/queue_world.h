@@ -36,7 +36,8 @@ inline const model::ResourceType kQuotaSubtrees{"quota.codeflare.dev", "v1alpha1
 // after it had its effect.
 class Wire final : public net::HttpService {
  public:
-  explicit Wire(net::HttpService& target) : target_(target) {}
+  explicit Wire(net::HttpService& target) : target_(&target) {}
+  void set_target(net::HttpService& target) { target_ = &target; }
   Task<Result<net::Response>> send(net::Request request) override;
 
   // From write number `at` on (the first is 1) nothing gets through; with `lost_reply` that one
@@ -58,7 +59,7 @@ class Wire final : public net::HttpService {
   std::function<std::optional<net::Response>(const net::Request&)> intercept;
 
  private:
-  net::HttpService& target_;
+  net::HttpService* target_;
   std::optional<std::uint64_t> cut_at_;
   bool lost_reply_ = false;
   bool dead_ = false;
@@ -70,7 +71,7 @@ class Wire final : public net::HttpService {
 // and Jobs are driven by hand.
 class QueueWorld {
  public:
-  explicit QueueWorld(QueueControllersOptions options = {});
+  explicit QueueWorld(QueueControllersOptions options = {}, std::uint64_t seed = 1);
   ~QueueWorld();
   QueueWorld(const QueueWorld&) = delete;
   QueueWorld& operator=(const QueueWorld&) = delete;
@@ -102,6 +103,9 @@ class QueueWorld {
   void set_phase(std::string pod, std::string phase);
   // The Job controller's word, and its pods'.
   void complete(std::string job);
+
+  // Where the controller's requests go in the end, for links with faults.
+  net::HttpService& service() { return service_; }
 
   SimEnv sim;
   Env env = sim.env();
