@@ -5,6 +5,7 @@ namespace codeflare::cli {
 void add_verbs(CLI::App& app, Chosen& chosen) {
   add_object_verbs(app, chosen);
   add_queue_verbs(app, chosen);
+  add_explain_verb(app, chosen);
   add_simulate_verb(app, chosen);
 }
 

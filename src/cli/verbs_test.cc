@@ -15,7 +15,7 @@ namespace codeflare::cli {
 namespace {
 
 using std::chrono::seconds;
-using testing::kAppWrapperCrd;
+using testing::app_wrapper_crd;
 using testing::VerbWorld;
 
 std::string wrapper_yaml(const std::string& name, const std::string& more = "") {
@@ -26,7 +26,7 @@ std::string wrapper_yaml(const std::string& name, const std::string& more = "") 
 // A world that knows AppWrappers.
 struct World : VerbWorld {
   World() {
-    write("crd.yaml", kAppWrapperCrd);
+    write("crd.yaml", app_wrapper_crd());
     EXPECT_EQ(create({"crd.yaml"}), kDone) << console.err_text;
   }
   int create(std::vector<std::string> files, SessionFlags flags = {}, bool dry_run = false) {
@@ -63,7 +63,7 @@ struct World : VerbWorld {
 
 TEST(Create, makes_kinds_and_objects_of_them_in_one_go) {
   VerbWorld world;
-  world.write("all.yaml", std::string(kAppWrapperCrd) + "---\n" + wrapper_yaml("train") +
+  world.write("all.yaml", app_wrapper_crd() + "---\n" + wrapper_yaml("train") +
                               "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\n");
   const int code = world.verb([](Session& s) { return run_create(s, {.files = {"all.yaml"}}); });
   EXPECT_EQ(code, kDone) << world.console.err_text;

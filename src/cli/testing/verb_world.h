@@ -8,6 +8,7 @@
 #include "base/metrics.h"
 #include "cli/session.h"
 #include "cli/testing/captured_console.h"
+#include "controllers/crds/crds.h"
 #include "net/in_process.h"
 
 #include <gtest/gtest.h>
@@ -20,22 +21,15 @@
 
 namespace codeflare::cli::testing {
 
-// A definition of AppWrappers that takes everything; the status is a subresource, as in ours.
-inline constexpr std::string_view kAppWrapperCrd = R"(apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: appwrappers.workload.codeflare.dev}
-spec:
-  group: workload.codeflare.dev
-  scope: Namespaced
-  names: {kind: AppWrapper, listKind: AppWrapperList, plural: appwrappers, singular: appwrapper, shortNames: [aw]}
-  versions:
-  - name: v1beta1
-    served: true
-    storage: true
-    subresources: {status: {}}
-    schema:
-      openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}
-)";
+// The definition that the controller brings.
+inline std::string app_wrapper_crd() {
+  for (const std::string_view text : controllers::crd_texts()) {
+    if (text.contains("\n  name: " + std::string(controllers::kAppWrapperCrd) + "\n")) {
+      return std::string(text);
+    }
+  }
+  CHECK(false, "the program carries the definition of AppWrappers");
+}
 
 // A whole API server in virtual time, and verbs that talk to it in process.
 class VerbWorld {

@@ -1,0 +1,243 @@
+#include "cli/explain.h"
+
+#include "cli/explain_view.h"
+#include "cli/internal/queue_watch.h"
+#include "cli/kinds.h"
+#include "cli/queue_view.h"
+#include "json/value.h"
+#include "model/codec/node.h"
+#include "model/codec/pod.h"
+#include "model/codec/quota_subtree.h"
+#include "model/node.h"
+#include "model/pod.h"
+#include "model/pod_requests.h"
+#include "model/quantity.h"
+#include "model/quota_subtree.h"
+#include "model/resource_list.h"
+#include "model/resources.h"
+#include "queue/marks.h"
+#include "queue/queue.h"
+#include "queue/report.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace codeflare::cli {
+
+namespace {
+
+constexpr int kStepsMax = 1000;
+
+// All that the queue of a cluster is made of.
+struct ClusterObjects {
+  std::vector<kube::ObjectRef> nodes;
+  std::vector<kube::ObjectRef> pods;
+  std::vector<kube::ObjectRef> quota_trees;
+  std::vector<kube::ObjectRef> resource_quotas;
+  std::vector<kube::ObjectRef> wrappers;
+  std::vector<kube::ObjectRef> legacy_wrappers;
+};
+
+// What one kind has in all namespaces, or why that could not be seen. A kind that the server does
+// not have has no objects.
+struct Gathered {
+  std::vector<kube::ObjectRef> objects;
+  std::string missing;
+};
+
+Task<Gathered> gather_one(Session& session, model::ResourceType type) {
+  const std::string name = type.qualified_name();
+  Result<kube::ObjectList> list = co_await session.client().list_all(std::move(type), {});
+  if (list) {
+    co_return Gathered{std::move(list->items), ""};
+  }
+  if (list.error().code == ErrorCode::not_found) {
+    co_return Gathered{};
+  }
+  co_return Gathered{{}, name + " of all namespaces: " + list.error().message};
+}
+
+model::ResourceType resource_quotas() {
+  return {.group = "", .version = "v1", .kind = "ResourceQuota", .plural = "resourcequotas"};
+}
+
+struct Gathering {
+  ClusterObjects objects;
+  std::vector<std::string> missing;
+  // There is enough to make a queue of.
+  bool enough = true;
+};
+
+Task<Gathering> gather(Session& session) {
+  ProgressLine progress(session.console());
+  progress.show("looking at nodes, pods, AppWrappers and quota");
+  Gathering all;
+  const auto take = [&](Gathered part, std::vector<kube::ObjectRef>& to, bool needed) {
+    to = std::move(part.objects);
+    if (!part.missing.empty()) {
+      all.missing.push_back(std::move(part.missing));
+      all.enough = all.enough && !needed;
+    }
+  };
+  model::ResourceType wrappers = app_wrapper_kind().type;
+  take(co_await gather_one(session, model::resource_type<model::Node>()), all.objects.nodes, true);
+  take(co_await gather_one(session, model::resource_type<model::Pod>()), all.objects.pods, true);
+  take(co_await gather_one(session, wrappers), all.objects.wrappers, true);
+  take(co_await gather_one(session, model::resource_type<model::QuotaSubtree>()),
+       all.objects.quota_trees, false);
+  take(co_await gather_one(session, resource_quotas()), all.objects.resource_quotas, false);
+  // Most clusters do not have them, and where they do not nobody may list them.
+  wrappers.group = model::kLegacyAppWrapperGroup;
+  Gathered legacy = co_await gather_one(session, std::move(wrappers));
+  all.objects.legacy_wrappers = std::move(legacy.objects);
+  co_return all;
+}
+
+// spec.hard of one without scopes.
+std::optional<model::ResourceList> hard_of(const kube::ObjectRef& quota) {
+  const Result<json::Document> document = quota->parse();
+  const json::Value* spec = document ? document->root.find("spec") : nullptr;
+  if (spec == nullptr || spec->find("scopes") != nullptr ||
+      spec->find("scopeSelector") != nullptr) {
+    return std::nullopt;
+  }
+  model::ResourceList hard;
+  if (const json::Value* amounts = spec->find("hard")) {
+    for (const json::Member& member : amounts->members()) {
+      const std::string_view text =
+          member.value.is_string() ? member.value.as_string() : std::string_view();
+      if (const Result<model::Quantity> quantity = model::Quantity::parse(text)) {
+        hard.set(member.key, *quantity);
+      }
+    }
+  }
+  return hard;
+}
+
+void add_wrappers(queue::Queue& queue, const std::vector<kube::ObjectRef>& objects, bool legacy,
+                  WallTime now) {
+  for (const kube::ObjectRef& object : objects) {
+    // What cannot be understood stands in no line.
+    if (const Result<model::AppWrapper> wrapper = decode_wrapper(object)) {
+      static_cast<void>(queue.upsert(*wrapper, legacy, now));
+    }
+  }
+}
+
+queue::Queue queue_from(const ClusterObjects& objects, WallTime now) {
+  queue::Queue queue({.user_check = false});
+  for (const kube::ObjectRef& object : objects.nodes) {
+    if (const Result<model::Node> node = object->as<model::Node>()) {
+      queue.upsert_node(*node);
+    }
+  }
+  for (const kube::ObjectRef& object : objects.quota_trees) {
+    if (const Result<model::QuotaSubtree> tree = object->as<model::QuotaSubtree>()) {
+      queue.upsert_quota(*tree);
+    }
+  }
+  for (const kube::ObjectRef& object : objects.resource_quotas) {
+    if (const std::optional<model::ResourceList> hard = hard_of(object)) {
+      queue.set_resource_quota(object->key(), *hard);
+    }
+  }
+  add_wrappers(queue, objects.wrappers, false, now);
+  add_wrappers(queue, objects.legacy_wrappers, true, now);
+  for (const kube::ObjectRef& object : objects.pods) {
+    if (const Result<model::Pod> pod = object->as<model::Pod>()) {
+      queue.upsert_pod(*pod);
+    }
+  }
+  // As far as the controller would go now: then everybody who still waits has a reason.
+  for (int i = 0; i < kStepsMax && queue.step(now).more; ++i) {
+  }
+  return queue;
+}
+
+// What bound pods of no AppWrapper take of the resources that the report tells of.
+std::string held_outside(const std::vector<kube::ObjectRef>& pods, const queue::Report& report) {
+  model::ResourceList sum;
+  for (const kube::ObjectRef& object : pods) {
+    const Result<model::Pod> pod = object->as<model::Pod>();
+    if (pod && !pod->spec.node_name.empty() && pod->status.phase != "Succeeded" &&
+        pod->status.phase != "Failed" && !pod->metadata.labels.contains(queue::kUidLabel)) {
+      sum += model::pod_requests(pod->spec);
+    }
+  }
+  std::string text;
+  for (const queue::ReportLine& line : report.shortages) {
+    if (const model::Quantity amount = sum.get(line.resource); amount.sign() > 0) {
+      text += (text.empty() ? "pods outside the queue hold " : ", ") + amount.to_string() + " " +
+              line.resource;
+    }
+  }
+  return text;
+}
+
+std::int64_t position_among(const std::vector<kube::ObjectRef>& objects,
+                            const model::AppWrapper& wrapper) {
+  std::vector<model::AppWrapper> all;
+  for (const kube::ObjectRef& object : objects) {
+    if (Result<model::AppWrapper> each = decode_wrapper(object)) {
+      all.push_back(*std::move(each));
+    }
+  }
+  for (const QueueView::Entry& entry : queue_of(all, false).entries) {
+    if (entry.view.ns == wrapper.metadata.ns && entry.view.name == wrapper.metadata.name) {
+      return entry.position;
+    }
+  }
+  return 0;
+}
+
+Task<Result<Explained>> explain_one(Session& session, KnownKind kind, ExplainFlags flags) {
+  Explained explained;
+  Result<kube::ObjectRef> object =
+      co_await session.client().get(kind.type, {session.ns(), flags.name});
+  if (!object) {
+    co_return fail(name_missing_kind(std::move(object).error(), kind));
+  }
+  CO_TRY_ASSIGN(explained.wrapper, decode_wrapper(*object));
+  if (!view_of(explained.wrapper).waits) {
+    co_return explained;
+  }
+  explained.paused = co_await internal::is_paused(session, std::move(flags.controller_ns));
+  Gathering gathered = co_await gather(session);
+  explained.missing = std::move(gathered.missing);
+  explained.position = position_among(gathered.objects.wrappers, explained.wrapper);
+  if (!gathered.enough) {
+    co_return explained;
+  }
+  const WallTime now = session.now();
+  queue::Queue queue = queue_from(gathered.objects, now);
+  Result<queue::Report> report = queue::explain(queue, explained.wrapper.metadata.uid, now);
+  if (report) {
+    explained.outside = held_outside(gathered.objects.pods, *report);
+    explained.report = *std::move(report);
+  } else {
+    explained.missing.push_back("a placement: " + report.error().message);
+  }
+  co_return explained;
+}
+
+}  // namespace
+
+Task<int> run_explain(Session& session, ExplainFlags flags) {
+  const Result<KnownKind> kind = parse_kind(flags.kind);
+  if (!kind) {
+    co_return report_usage(session.console(), kind.error().message);
+  }
+  if (session.output() == Output::yaml || session.output() == Output::name) {
+    co_return report_usage(session.console(), "explain prints text or -o json");
+  }
+  Result<Explained> explained = co_await explain_one(session, *kind, std::move(flags));
+  if (!explained) {
+    co_return report(session.console(), explained.error());
+  }
+  session.console().out(session.output() == Output::json
+                            ? explanation_json(*explained, session.now())
+                            : render_explanation(*explained, session.now()));
+  co_return kDone;
+}
+
+}  // namespace codeflare::cli

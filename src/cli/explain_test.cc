@@ -1,0 +1,136 @@
+#include "cli/explain.h"
+
+#include "cli/create.h"
+#include "cli/queue_verbs.h"
+#include "cli/testing/verb_world.h"
+#include "json/parse.h"
+
+#include <gtest/gtest.h>
+
+namespace codeflare::cli {
+namespace {
+
+using testing::VerbWorld;
+
+constexpr std::string_view kNode = R"(---
+apiVersion: v1
+kind: Node
+metadata: {name: node-1}
+status:
+  allocatable: {cpu: "8", memory: 16Gi, pods: "110"}
+  capacity: {cpu: "8", memory: 16Gi, pods: "110"}
+  conditions: [{type: Ready, status: "True", reason: r, message: m}]
+)";
+
+// A pod of nobody holds six of eight cpus.
+constexpr std::string_view kPod = R"(---
+apiVersion: v1
+kind: Pod
+metadata: {name: other, namespace: default}
+spec:
+  nodeName: node-1
+  containers: [{name: c, image: i, resources: {requests: {cpu: "6"}}}]
+)";
+
+std::string wrapper_of(const std::string& name, const std::string& cpu) {
+  return "---\napiVersion: workload.codeflare.dev/v1beta1\nkind: AppWrapper\nmetadata: {name: " +
+         name + R"(}
+spec:
+  resources:
+    GenericItems:
+    - replicas: 1
+      custompodresources:
+      - replicas: 1
+        requests: {cpu: ")" +
+         cpu + R"(", memory: 1Gi}
+      generictemplate:
+        apiVersion: v1
+        kind: Pod
+        metadata: {name: )" +
+         name + R"(}
+        spec:
+          containers: [{name: c, image: i}]
+)";
+}
+
+// ann may see AppWrappers of her namespace, and nothing else.
+constexpr std::string_view kAnn = R"(---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: Role
+metadata: {name: wrappers, namespace: default}
+rules: [{apiGroups: [workload.codeflare.dev], resources: [appwrappers], verbs: [get, list]}]
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: RoleBinding
+metadata: {name: ann, namespace: default}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: wrappers}
+subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: ann}]
+)";
+
+struct World : VerbWorld {
+  World() {
+    write("all.yaml", testing::app_wrapper_crd() + std::string(kNode) + std::string(kPod) +
+                          wrapper_of("big", "4") + wrapper_of("huge", "12") +
+                          wrapper_of("small", "1") + std::string(kAnn));
+    EXPECT_EQ(verb([](Session& s) { return run_create(s, {.files = {"all.yaml"}}); }), kDone)
+        << console.err_text;
+  }
+  int explain(const std::string& name, SessionFlags flags = {}, const std::string& user = "admin") {
+    return verb(
+        [&](Session& s) {
+          return run_explain(
+              s, {.kind = "aw", .name = name, .controller_ns = std::string(kControllerNamespace)});
+        },
+        flags, user);
+  }
+};
+
+TEST(Explain, says_with_numbers_what_is_short) {
+  World world;
+  EXPECT_EQ(world.explain("big"), kDone) << world.console.err_text;
+  const std::string& text = world.console.out_text;
+  EXPECT_TRUE(text.starts_with("appwrapper default/big waits, submitted 0s ago, position 1"))
+      << text;
+  EXPECT_TRUE(text.contains("InsufficientResources: ")) << text;
+  // The small one goes first: it fits, and the controller would start it now.
+  EXPECT_TRUE(text.contains("\n  cpu        4       1      8          4         1 ")) << text;
+  EXPECT_TRUE(text.contains("Who holds it:\n  default/small holds 1 cpu")) << text;
+  EXPECT_TRUE(text.contains("\n  pods outside the queue hold 6 cpu\n")) << text;
+  EXPECT_FALSE(text.contains("Not looked at")) << text;
+}
+
+TEST(Explain, what_is_too_large_for_every_node_never_fits) {
+  World world;
+  EXPECT_EQ(world.explain("huge"), kDone) << world.console.err_text;
+  EXPECT_TRUE(world.console.out_text.contains("Not even the end of all work in the queue"))
+      << world.console.out_text;
+}
+
+TEST(Explain, what_fits_waits_for_the_controller_alone) {
+  World world;
+  EXPECT_EQ(world.explain("small"), kDone) << world.console.err_text;
+  EXPECT_TRUE(world.console.out_text.contains("it fits now")) << world.console.out_text;
+}
+
+TEST(Explain, who_may_see_less_is_told_what_is_missing_and_why) {
+  World world;
+  EXPECT_EQ(world.explain("big", {}, "ann"), kDone) << world.console.err_text;
+  const std::string& text = world.console.out_text;
+  EXPECT_TRUE(text.starts_with("appwrapper default/big waits, submitted 0s ago\n")) << text;
+  EXPECT_TRUE(text.contains("Not looked at:\n  nodes of all namespaces: nodes is forbidden"))
+      << text;
+  EXPECT_TRUE(text.contains("pods of all namespaces: pods is forbidden")) << text;
+}
+
+TEST(Explain, answers_as_json_and_refuses_what_it_does_not_know) {
+  World world;
+  EXPECT_EQ(world.explain("big", {.output = "json"}), kDone) << world.console.err_text;
+  const Result<json::Document> document = json::parse(world.console.out_text);
+  ASSERT_TRUE(document.has_value()) << world.console.out_text;
+  EXPECT_TRUE(document->root.find("report")->is_object());
+  EXPECT_EQ(world.explain("none"), kFailed);
+  EXPECT_EQ(world.explain("big", {.output = "yaml"}), kUsage);
+}
+
+}  // namespace
+}  // namespace codeflare::cli

@@ -1,0 +1,31 @@
+#pragma once
+
+#include "base/time.h"
+#include "model/app_wrapper.h"
+#include "queue/report.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+// Why an AppWrapper is not running yet, as text; pure.
+namespace codeflare::cli {
+
+struct Explained {
+  model::AppWrapper wrapper;
+  // From the statuses alone; 0: not in line, or the line cannot be seen.
+  std::int64_t position = 0;
+  bool paused = false;
+  // What a queue made of the cluster's objects says; absent when too little may be seen.
+  std::optional<queue::Report> report;
+  // What pods of no AppWrapper hold of what it asks for; empty: nothing.
+  std::string outside;
+  // What could not be seen and why: "nodes: forbidden ...".
+  std::vector<std::string> missing;
+};
+
+std::string render_explanation(const Explained& explained, WallTime now);
+std::string explanation_json(const Explained& explained, WallTime now);
+
+}  // namespace codeflare::cli
