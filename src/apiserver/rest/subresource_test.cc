@@ -107,6 +107,27 @@ TEST(Eviction, deletes_the_pod) {
   EXPECT_EQ(world.get(kPods + "/p").status, 404);
 }
 
+TEST(Eviction, tells_a_running_pod_why_it_goes) {
+  ApiWorld world;
+  make_pod(world, "p");
+  world.post(kPods + "/p/binding", R"({"metadata":{"name":"p"},"target":{"name":"n"}})");
+  Answer wrong = world.post(
+      kPods + "/p/eviction",
+      R"({"metadata":{"name":"p"},"deleteOptions":{"preconditions":{"uid":"not-this-one"}}})");
+  EXPECT_EQ(wrong.status, 409) << wrong.body;
+  EXPECT_EQ(world.get(kPods + "/p").at("status.conditions.1.type"), "<absent>");
+  const std::string version = world.get(kPods + "/p").at("metadata.resourceVersion");
+  Answer evicted = world.post(kPods + "/p/eviction",
+                              R"({"metadata":{"name":"p"},"deleteOptions":{"preconditions":)"
+                              R"({"resourceVersion":")" +
+                                  version + R"("}}})");
+  EXPECT_EQ(evicted.status, 201) << evicted.body;
+  Answer pod = world.get(kPods + "/p");
+  EXPECT_EQ(pod.at("status.conditions.1.type"), "DisruptionTarget") << pod.body;
+  EXPECT_EQ(pod.at("status.conditions.1.reason"), "EvictionByEvictionAPI");
+  EXPECT_NE(pod.at("metadata.deletionTimestamp"), "<absent>");
+}
+
 TEST(Eviction, of_old_clients_is_in_v1beta1) {
   ApiWorld world;
   make_pod(world, "p");

@@ -22,6 +22,24 @@ Result<Call> inner_call(Server& server, const VirtualResource::Call& outer, std:
   return call;
 }
 
+void set_pod_condition(json::Arena& arena, json::Value& pod, const json::Value& condition) {
+  json::Value* status = pod.find("status");
+  if (status == nullptr || !status->is_object()) {
+    status = &pod.set_static(arena, "status", json::Value::object());
+  }
+  json::Value* conditions = status->find("conditions");
+  if (conditions == nullptr || !conditions->is_array()) {
+    conditions = &status->set_static(arena, "conditions", json::Value::array());
+  }
+  for (json::Value& known : conditions->items()) {
+    if (known.string_or_empty("type") == condition.string_or_empty("type")) {
+      known = condition;
+      return;
+    }
+  }
+  conditions->push_back(arena, condition);
+}
+
 json::Value success_status(json::Arena& arena) {
   json::Value status = json::Value::object();
   status.set_static(arena, "kind", json::Value::string_view_of("Status"));
@@ -76,21 +94,7 @@ Result<json::Value> bound(const Resource& pods, json::Arena& arena, const json::
   condition.set_static(arena, "status", json::Value::string_view_of("True"));
   condition.set_static(arena, "lastProbeTime", json::Value());
   condition.set_static(arena, "lastTransitionTime", json::Value::string(arena, to_rfc3339(now)));
-  json::Value* status = pod.find("status");
-  if (status == nullptr || !status->is_object()) {
-    status = &pod.set_static(arena, "status", json::Value::object());
-  }
-  json::Value* conditions = status->find("conditions");
-  if (conditions == nullptr || !conditions->is_array()) {
-    conditions = &status->set_static(arena, "conditions", json::Value::array());
-  }
-  for (json::Value& known : conditions->items()) {
-    if (known.string_or_empty("type") == "PodScheduled") {
-      known = condition;
-      return pod;
-    }
-  }
-  conditions->push_back(arena, condition);
+  set_pod_condition(arena, pod, condition);
   return pod;
 }
 

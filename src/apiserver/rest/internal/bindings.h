@@ -10,6 +10,9 @@ Result<Call> inner_call(Server& server, const VirtualResource::Call& outer, std:
 // What bindings and evictions answer.
 json::Value success_status(json::Arena& arena);
 
+// Adds it to the pod's status, or takes the place of the one of its type.
+void set_pod_condition(json::Arena& arena, json::Value& pod, const json::Value& condition);
+
 std::unique_ptr<VirtualResource> make_eviction(Server& server);
 
 // pods/binding, bindings and pods/eviction: calls on pods that are writes of their own kind.

@@ -87,6 +87,37 @@ Result<json::Value> spend(json::Arena& arena, const json::Value& live, std::stri
   return budget;
 }
 
+// The pod with a note why it goes, for its controller and whoever counts failures.
+Result<json::Value> mark(json::Arena& arena, const Resource& resource, const json::Value& live,
+                         const DeleteOptions& options, WallTime now) {
+  const std::string_view name = meta_text(live, "name");
+  if (options.uid && *options.uid != meta_text(live, "uid")) {
+    return fail(conflict_error(resource, name,
+                               "the UID in the precondition (" + *options.uid +
+                                   ") does not match the UID in record (" +
+                                   std::string(meta_text(live, "uid")) +
+                                   "). The object might have been deleted and then recreated"));
+  }
+  if (options.resource_version && *options.resource_version != meta_text(live, "resourceVersion")) {
+    return fail(conflict_error(resource, name,
+                               "the ResourceVersion in the precondition (" +
+                                   *options.resource_version +
+                                   ") does not match the ResourceVersion in record (" +
+                                   std::string(meta_text(live, "resourceVersion")) +
+                                   "). The object might have been modified"));
+  }
+  json::Value condition = json::Value::object();
+  condition.set_static(arena, "type", json::Value::string_view_of("DisruptionTarget"));
+  condition.set_static(arena, "status", json::Value::string_view_of("True"));
+  condition.set_static(arena, "lastProbeTime", json::Value());
+  condition.set_static(arena, "lastTransitionTime", json::Value::string(arena, to_rfc3339(now)));
+  condition.set_static(arena, "reason", json::Value::string_view_of("EvictionByEvictionAPI"));
+  condition.set_static(arena, "message", json::Value::string_view_of("Eviction API: evicting"));
+  json::Value pod = live.clone(arena);
+  set_pod_condition(arena, pod, condition);
+  return pod;
+}
+
 class Eviction final : public VirtualResource {
  public:
   explicit Eviction(Server& server) : server_(server) {}
@@ -110,11 +141,36 @@ class Eviction final : public VirtualResource {
     if (!budget.empty() && !options.dry_run) {
       CO_TRY(co_await take_from(outer, budget, std::string(pod->name())));
     }
+    if (!options.dry_run) {
+      CO_TRY(co_await mark_pod(call, options));
+    }
     CO_TRY(co_await delete_object(call, call.info.ns, call.info.name, std::move(options)));
     co_return success_status(outer.arena);
   }
 
  private:
+  // Writers are not recorded for it: it is a part of the deletion.
+  Task<Result<void>> mark_pod(internal::Call& call, DeleteOptions& options) {
+    const WallTime now = server_.env().clock.wall();
+    UpdateRequest update{.ns = call.info.ns,
+                         .name = call.info.name,
+                         .subresource = "status",
+                         .transform = [&](json::Arena& arena, const json::Value& live) {
+                           return mark(arena, *call.resource, live, options, now);
+                         }};
+    WriteOptions write_options;
+    write_options.managed_fields_done = true;
+    CO_TRY(co_await update_object(call, std::move(update), std::move(write_options)));
+    if (options.resource_version) {
+      const ObjectPtr pod =
+          server_.store().get(call.resource->collection, call.info.ns, call.info.name);
+      if (pod != nullptr) {
+        options.resource_version = std::to_string(pod->revision());
+      }
+    }
+    co_return {};
+  }
+
   // The name of the one budget that covers the pod; empty when nothing has to be asked.
   Result<std::string> budget_of(const Object& object) {
     TRY_ASSIGN(json::Document pod, json::parse_in_place(object.json()));
