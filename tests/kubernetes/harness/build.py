@@ -1,4 +1,4 @@
-"""Builds the programs of the Go modules beside this folder, once, into a cache outside the tree.
+"""Builds the programs of the Go modules beside this folder (and of one elsewhere), once, into a cache outside the tree.
 
 Each set of pins (a folder with go.mod and go.sum) has its own hash and folder in the cache, so a change of one set
 rebuilds only that set. One `bin` folder of links joins the sets of a checkout.
@@ -23,6 +23,8 @@ GO_AT_LEAST = (1, 25)
 KUBERNETES_VERSION = "v1.34.4"
 # Sets of another Kubernetes than that.
 SET_VERSIONS = {"kubectl-1.35": "v1.35.4"}
+# Sets that are kept with the test they serve.
+SET_FOLDERS = {"client-go": HERE.parent / "apiserver" / "clients" / "informer"}
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,8 @@ PROGRAMS = {
         Program("strategic-merge", "oracle", "./cmd/strategic-merge"),
         Program("field-manager", "oracle", "./cmd/field-manager"),
         Program("table-rows", "printers", "./cmd/table-rows"),
+        Program("client-go-check", "client-go", "."),
+        Program("kuberay-operator", "kuberay", "github.com/ray-project/kuberay/ray-operator"),
     )
 }
 SETS = sorted({p.set for p in PROGRAMS.values()})
@@ -61,6 +65,10 @@ def cache_root():
     if not base:
         base = os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "codeflare")
     return Path(base).absolute() / "kubernetes"
+
+
+def set_folder(name):
+    return SET_FOLDERS.get(name, HERE / name)
 
 
 def linker_flags(name):
@@ -98,9 +106,9 @@ def go_version():
 def set_hash(name, version):
     digest = hashlib.sha256()
     digest.update(f"{version}\n{linker_flags(name)}\n".encode())
-    for path in sorted((HERE / name).rglob("*")):
+    for path in sorted(set_folder(name).rglob("*")):
         if path.is_file() and (path.suffix == ".go" or path.name in ("go.mod", "go.sum")):
-            digest.update(f"{path.relative_to(HERE)}\n".encode())
+            digest.update(f"{name}/{path.relative_to(set_folder(name))}\n".encode())
             digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
 
@@ -145,7 +153,7 @@ def compile_program(program, target):
     command = ["go", "build", "-p", str(os.cpu_count() or 2), "-trimpath", "-buildvcs=false"]
     command += ["-ldflags", linker_flags(program.set), "-o", str(partial), program.package]
     try:
-        result = subprocess.run(command, cwd=HERE / program.set, env=go_environment(), stdout=sys.stderr)
+        result = subprocess.run(command, cwd=set_folder(program.set), env=go_environment(), stdout=sys.stderr)
         if result.returncode != 0:
             raise HarnessError(f"go build of {program.name} failed with exit code {result.returncode}")
         partial.rename(target)
