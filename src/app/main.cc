@@ -1,5 +1,6 @@
 #include "app/apiserver_role.h"
 #include "app/controller_role.h"
+#include "app/up_role.h"
 #include "cli/verbs.h"
 
 #include <CLI/App.hpp>
@@ -23,6 +24,7 @@ int main(int argc, char** argv) {
   app.set_version_flag("--version", kVersion);
   app.require_subcommand(0, 1);
   codeflare::Role role;
+  codeflare::add_up_role(app, role);
   codeflare::add_apiserver_role(app, role);
   codeflare::add_controller_role(app, role);
   codeflare::cli::add_verbs(app, role);

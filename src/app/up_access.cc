@@ -1,0 +1,55 @@
+#include "app/up_access.h"
+
+#include "model/gvk.h"
+
+#include <string>
+
+namespace codeflare {
+
+namespace {
+
+const model::ResourceType kRoles{"rbac.authorization.k8s.io", "v1", "ClusterRole", "clusterroles",
+                                 false};
+const model::ResourceType kBindings{"rbac.authorization.k8s.io", "v1", "ClusterRoleBinding",
+                                    "clusterrolebindings", false};
+
+// The queue makes and removes wrapped objects of any kind; that their submitter may do so was asked
+// at admission. The rest is what each controller writes.
+constexpr std::string_view kRole = R"({
+  "apiVersion": "rbac.authorization.k8s.io/v1",
+  "kind": "ClusterRole",
+  "metadata": {"name": "codeflare-up"},
+  "rules": [
+    {"apiGroups": ["*"], "resources": ["*"],
+     "verbs": ["get", "list", "watch", "create", "delete"]},
+    {"apiGroups": [""], "resources": ["pods", "pods/status"], "verbs": ["update", "patch"]},
+    {"apiGroups": [""], "resources": ["nodes", "nodes/status"], "verbs": ["update", "patch"]},
+    {"apiGroups": [""], "resources": ["events"], "verbs": ["update", "patch"]},
+    {"apiGroups": ["batch"], "resources": ["jobs/status"], "verbs": ["update", "patch"]},
+    {"apiGroups": ["ray.io"], "resources": ["rayclusters/status"], "verbs": ["update", "patch"]},
+    {"apiGroups": ["workload.codeflare.dev", "mcad.ibm.com"],
+     "resources": ["appwrappers", "appwrappers/status", "appwrappers/finalizers"],
+     "verbs": ["update", "patch"]},
+    {"apiGroups": ["quota.codeflare.dev"], "resources": ["quotasubtrees/status"],
+     "verbs": ["update", "patch"]}
+  ]
+})";
+
+std::string binding() {
+  return R"({"apiVersion":"rbac.authorization.k8s.io/v1","kind":"ClusterRoleBinding",)"
+         R"("metadata":{"name":"codeflare-up"},"roleRef":{"apiGroup":"rbac.authorization.k8s.io",)"
+         R"("kind":"ClusterRole","name":"codeflare-up"},"subjects":[{"apiGroup":)"
+         R"("rbac.authorization.k8s.io","kind":"User","name":")" +
+         std::string(kControllerUser) + R"("}]})";
+}
+
+}  // namespace
+
+Task<Result<void>> grant_controller_access(kube::Client& client) {
+  const kube::WriteOptions ours{.field_manager = "codeflare-up", .force = true};
+  CO_TRY(co_await client.apply(kRoles, {"", "codeflare-up"}, std::string(kRole), ours));
+  CO_TRY(co_await client.apply(kBindings, {"", "codeflare-up"}, binding(), ours));
+  co_return Result<void>();
+}
+
+}  // namespace codeflare

@@ -1,0 +1,138 @@
+#include "app/up_cluster.h"
+
+#include "apiserver/request/admission.h"
+#include "app/up_access.h"
+#include "base/async/sleep.h"
+#include "base/async/task_group.h"
+#include "base/async/wait_list.h"
+#include "controllers/admission/embedded_admission.h"
+#include "controllers/crds/ensure_crds.h"
+#include "controllers/job/job_controller.h"
+#include "controllers/raycluster/kuberay_present.h"
+#include "controllers/raycluster/raycluster_controller.h"
+#include "kube/client.h"
+#include "net/in_process.h"
+#include "runtime/manager.h"
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace codeflare {
+
+namespace {
+
+using apiserver::ApiServer;
+
+constexpr Duration kDrainGrace = std::chrono::seconds(10);
+constexpr Duration kLookForReady = std::chrono::milliseconds(2);
+constexpr Duration kReadyWithin = std::chrono::minutes(2);
+
+net::Peer as(std::string name, std::vector<std::string> groups = {}) {
+  return {.address = "in-process",
+          .certificate = net::Peer::Certificate{.common_name = std::move(name),
+                                                .organizations = std::move(groups)}};
+}
+
+// The rules that the webhook of `codeflare controller` enforces elsewhere.
+std::vector<std::unique_ptr<apiserver::Admission>> app_wrapper_rules(
+    const apiserver::Authorizer& authorizer, const apiserver::Registry& registry) {
+  std::vector<std::unique_ptr<apiserver::Admission>> rules;
+  rules.push_back(std::make_unique<admission::EmbeddedAdmission>(authorizer, registry));
+  return rules;
+}
+
+// What must be there before controllers can work, made by the administrator.
+Task<Result<void>> prepare(Env env, ApiServer& server, const UpOptions& options) {
+  net::InProcessService service(server.service(), as("codeflare-up", {"system:masters"}));
+  kube::Client client(env, service, {.user_agent = "codeflare-up"});
+  CO_TRY(co_await controllers::ensure_crds(
+      client, {.legacy_group = options.queue.legacy_group, .ray_cluster = true}));
+  CO_TRY(co_await grant_controller_access(client));
+  CO_TRY(co_await controllers::fakenode::register_fake_nodes(client, options.nodes));
+  co_return Result<void>();
+}
+
+// Runs the controllers and tells how that ended.
+struct Work {
+  std::optional<Result<void>> end;
+  WaitList changed;
+};
+
+Task<void> run_manager(runtime::Manager& manager, Work& work) {
+  work.end = co_await manager.run();
+  work.changed.notify_all();
+}
+
+Task<Result<void>> wait_until_ready(const runtime::Manager& manager, const Work& work) {
+  while (!work.end && !manager.why_not_ready().empty()) {
+    CO_TRY(co_await sleep_for(kLookForReady));
+  }
+  co_return Result<void>();
+}
+
+Task<Result<void>> run_controllers(Env env, ApiServer& server, UpOptions options, Logger logger,
+                                   MetricsRegistry& metrics, StopToken stop,
+                                   std::function<void(const UpReady&)> ready) {
+  net::InProcessService service(server.service(), as(std::string(kControllerUser)));
+  kube::Client client(env, service,
+                      {.user_agent = "codeflare", .logger = &logger, .metrics = &metrics});
+  runtime::Manager manager(env, client,
+                           {.name = "codeflare", .logger = logger, .metrics = &metrics});
+  options.queue.queue.binds = queue::Binds::all;
+  options.queue.trim_caches = false;  // others look at pods and nodes too
+  options.queue.logger = logger;
+  options.queue.metrics = &metrics;
+  controllers::add_queue_controllers(manager, options.queue);
+  controllers::job::add_job_controller(manager);
+  controllers::fakenode::add_fake_node_controllers(manager);
+  CO_TRY_ASSIGN(const std::optional<std::string> kuberay,
+                co_await controllers::raycluster::kuberay_present(client));
+  if (kuberay) {
+    logger.warn("the KubeRay operator runs RayClusters here", {{"found", *kuberay}});
+  } else {
+    controllers::raycluster::add_raycluster_controller(manager);
+  }
+  Work work;
+  TaskGroup group(env.loop);
+  group.spawn(run_manager(manager, work));
+  Result<void> result = co_await with_timeout(kReadyWithin, "the controllers' first look",
+                                              wait_until_ready(manager, work));
+  UpReady about{.server = server, .port = 0};
+  if (result && !work.end && !options.address.empty()) {
+    Result<std::uint16_t> port = co_await server.listen(options.address, options.port);
+    if (port) {
+      about.port = *port;
+    } else {
+      result = fail(std::move(port).error());
+    }
+  }
+  if (result && !work.end) {
+    ready(about);
+    StopCallback on_stop(stop, [&] { work.changed.notify_all(); });
+    while (!stop.stop_requested() && !work.end) {
+      co_await work.changed.wait_uncancellable();
+    }
+    logger.info("stopping");
+  }
+  co_await group.close();
+  co_return result ? *work.end : result;
+}
+
+}  // namespace
+
+Task<Result<void>> run_up(Env env, UpOptions options, Logger logger, MetricsRegistry& metrics,
+                          StopToken stop, std::function<void(const UpReady&)> ready) {
+  options.server.more_admission = app_wrapper_rules;
+  CO_TRY_ASSIGN(std::unique_ptr<ApiServer> server,
+                co_await ApiServer::start(env, options.server, logger, metrics));
+  Result<void> result = co_await prepare(env, *server, options);
+  if (result) {
+    result = co_await run_controllers(env, *server, std::move(options), logger, metrics,
+                                      std::move(stop), std::move(ready));
+  }
+  co_await server->stop(kDrainGrace);
+  co_return result;
+}
+
+}  // namespace codeflare
