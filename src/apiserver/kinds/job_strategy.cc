@@ -1,3 +1,4 @@
+#include "apiserver/kinds/cron_schedule.h"
 #include "apiserver/kinds/edit.h"
 #include "apiserver/kinds/pod_spec.h"
 #include "apiserver/kinds/strategies.h"
@@ -302,9 +303,7 @@ class CronJobStrategy final : public Strategy {
       return;
     }
     const json::Value& spec = object_at(object, "spec");
-    if (text_at(spec, "schedule").empty()) {
-      errors.required("spec.schedule", "");
-    }
+    validate_schedule(spec, errors);
     validate_nonnegative(spec, "startingDeadlineSeconds", "spec", errors);
     validate_nonnegative(spec, "successfulJobsHistoryLimit", "spec", errors);
     validate_nonnegative(spec, "failedJobsHistoryLimit", "spec", errors);
@@ -319,6 +318,26 @@ class CronJobStrategy final : public Strategy {
     if (text_at(object_at(object, "metadata"), "name").size() > 52) {
       errors.invalid_text("metadata.name", text_at(object_at(object, "metadata"), "name"),
                           "must be no more than 52 characters");
+    }
+  }
+
+ private:
+  static void validate_schedule(const json::Value& spec, FieldErrors& errors) {
+    const std::string_view schedule = text_at(spec, "schedule");
+    if (schedule.empty()) {
+      errors.required("spec.schedule", "");
+    } else if (const std::string wrong = schedule_complaint(schedule); !wrong.empty()) {
+      errors.invalid_text("spec.schedule", schedule, wrong);
+    }
+    if (schedule.contains("TZ")) {
+      errors.invalid_text("spec.schedule", schedule,
+                          "cannot use TZ or CRON_TZ in schedule, use timeZone field instead");
+    }
+    if (!absent(spec, "timeZone")) {
+      const std::string_view zone = text_at(spec, "timeZone");
+      if (const std::string wrong = time_zone_complaint(zone); !wrong.empty()) {
+        errors.invalid_text("spec.timeZone", zone, wrong);
+      }
     }
   }
 };
