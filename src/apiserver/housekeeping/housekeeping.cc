@@ -40,6 +40,7 @@ void write_amounts(json::Writer& writer, const model::ResourceList& amounts) {
 HousekeepingRules::HousekeepingRules(Env env, Store& store, const Registry& registry)
     : namespaces_(store),
       pods_(store),
+      limits_(store),
       addresses_(store, env.random),
       quota_(store, registry, [this](const std::string& ns, const std::string& name) {
         if (quota_changed_) {

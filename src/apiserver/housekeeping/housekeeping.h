@@ -1,6 +1,7 @@
 #pragma once
 
 #include "apiserver/housekeeping/address_admission.h"
+#include "apiserver/housekeeping/limit_range_admission.h"
 #include "apiserver/housekeeping/namespace_admission.h"
 #include "apiserver/housekeeping/pod_admission.h"
 #include "apiserver/housekeeping/quota_keeper.h"
@@ -32,13 +33,14 @@ class HousekeepingRules {
   HousekeepingRules(Env env, Store& store, const Registry& registry);
 
   // In the order in which they have to be asked; quota is the last.
-  std::vector<Admission*> all() { return {&namespaces_, &pods_, &addresses_, &quota_}; }
+  std::vector<Admission*> all() { return {&namespaces_, &pods_, &limits_, &addresses_, &quota_}; }
 
  private:
   friend class Housekeeping;
   std::function<void(const std::string&, const std::string&)> quota_changed_;
   NamespaceAdmission namespaces_;
   PodAdmission pods_;
+  LimitRangeAdmission limits_;
   AddressAdmission addresses_;
   QuotaKeeper quota_;
 };

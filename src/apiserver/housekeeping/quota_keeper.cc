@@ -1,5 +1,6 @@
 #include "apiserver/housekeeping/quota_keeper.h"
 
+#include "apiserver/housekeeping/amounts.h"
 #include "apiserver/housekeeping/forbidden.h"
 #include "apiserver/kinds/edit.h"
 #include "base/check.h"
@@ -24,19 +25,6 @@ std::string print(const model::ResourceList& amounts, const std::vector<std::str
     text += (text.empty() ? "" : ",") + name + "=" + amounts.get(name).to_string();
   }
   return text;
-}
-
-model::ResourceList amounts_of(const json::Value& object) {
-  model::ResourceList amounts;
-  for (const json::Member& member : object.members()) {
-    const std::string_view text = member.value.is_string()   ? member.value.as_string()
-                                  : member.value.is_number() ? member.value.number()
-                                                             : "";
-    if (Result<model::Quantity> amount = model::Quantity::parse(text); amount) {
-      amounts.set(member.key, *amount);
-    }
-  }
-  return amounts;
 }
 
 }  // namespace

@@ -184,6 +184,74 @@ TEST(AddressAdmission, holds_an_address_for_a_service_on_its_way) {
   EXPECT_EQ(w.create("", "services", "a/t", service), "ok");
 }
 
+TEST(LimitRangeAdmission, fills_in_what_containers_leave_open) {
+  RulesWorld w;
+  w.create("", "namespaces", "a", "{}");
+  EXPECT_EQ(w.create("", "limitranges", "a/l", R"({"spec":{"limits":[{"type":"Container",
+      "default":{"cpu":"0.5"},"defaultRequest":{"cpu":"100m","memory":"1Gi"}}]}})"),
+            "ok");
+  EXPECT_EQ(w.create("", "pods", "a/p", R"({"spec":{"initContainers":[{"name":"i","image":"x:1"}],
+      "containers":[{"name":"c","image":"x:1","resources":{"requests":{"memory":"2Gi"}}}]}})"),
+            "ok");
+  const json::Document pod = *json::parse(w.last);
+  const json::Value& spec = *pod.root.find("spec");
+  EXPECT_EQ(json::to_text(*items_at(spec, "containers")[0].find("resources")),
+            R"({"requests":{"memory":"2Gi","cpu":"100m"},"limits":{"cpu":"500m"}})");
+  EXPECT_EQ(text_at(*pod.root.get({"metadata", "annotations"}), "kubernetes.io/limit-ranger"),
+            "LimitRanger plugin set: cpu request for container c; cpu limit for container c; "
+            "cpu, memory request for init container i; cpu limit for init container i");
+  EXPECT_EQ(text_at(*pod.root.find("status"), "qosClass"), "Burstable");
+}
+
+TEST(LimitRangeAdmission, refuses_containers_and_pods_out_of_bounds) {
+  RulesWorld w;
+  w.create("", "namespaces", "a", "{}");
+  w.create("", "limitranges", "a/l", R"({"spec":{"limits":[
+      {"type":"Container","max":{"cpu":"2"},"min":{"cpu":"500m"},"maxLimitRequestRatio":{"cpu":"2"}},
+      {"type":"Pod","max":{"cpu":"3"}}]}})");
+  const auto pod = [&](std::string_view name, std::string_view request, std::string_view limit,
+                       int count) {
+    std::string containers;
+    for (int i = 0; i < count; ++i) {
+      containers += (i > 0 ? "," : "") + (R"({"name":"c)" + std::to_string(i)) +
+                    R"(","image":"x:1","resources":{"requests":{"cpu":")" + std::string(request) +
+                    R"("},"limits":{"cpu":")" + std::string(limit) + R"("}}})";
+    }
+    return w.create("", "pods", "a/" + std::string(name),
+                    R"({"spec":{"containers":[)" + containers + "]}}");
+  };
+  EXPECT_EQ(pod("fits", "1", "1", 3), "ok");
+  EXPECT_EQ(pod("large", "2", "3", 1),
+            "pods \"large\" is forbidden: maximum cpu usage per Container is 2, but limit is 3");
+  EXPECT_EQ(pod("small", "100m", "200m", 1),
+            "pods \"small\" is forbidden: minimum cpu usage per Container is 500m, but request is "
+            "100m");
+  EXPECT_EQ(pod("uneven", "500m", "2", 1),
+            "pods \"uneven\" is forbidden: cpu max limit to request ratio per Container is 2, but "
+            "provided ratio is 4.000000");
+  EXPECT_EQ(pod("many", "2", "2", 2),
+            "pods \"many\" is forbidden: maximum cpu usage per Pod is 3, but limit is 4");
+  w.remove("limitranges", "a", "l");
+  EXPECT_EQ(pod("large", "2", "3", 1), "ok");
+}
+
+TEST(LimitRangeAdmission, bounds_the_storage_of_claims) {
+  RulesWorld w;
+  w.create("", "namespaces", "a", "{}");
+  w.create("", "limitranges", "a/l", R"({"spec":{"limits":[{"type":"PersistentVolumeClaim",
+      "min":{"storage":"1Gi"},"max":{"storage":"5Gi"}}]}})");
+  const auto claim = [&](std::string_view size) {
+    return w.create(
+        "", "persistentvolumeclaims", "a/c",
+        R"({"spec":{"resources":{"requests":{"storage":")" + std::string(size) + R"("}}}})");
+  };
+  EXPECT_EQ(claim("10Gi"),
+            "persistentvolumeclaims \"c\" is forbidden: maximum storage usage per "
+            "PersistentVolumeClaim is 5Gi, but request is 10Gi");
+  EXPECT_NE(claim("1Mi"), "ok");
+  EXPECT_EQ(claim("2Gi"), "ok");
+}
+
 TEST(QuotaKeeper, never_lets_a_namespace_exceed_its_quota) {
   RulesWorld w;
   w.create("", "namespaces", "a", "{}");
