@@ -71,6 +71,17 @@ constexpr auto kConditionalOnly = std::to_array<std::string_view>({
     "validatingadmissionpolicybindings.admissionregistration.k8s.io",
 });
 
+// What the real server says to whoever still uses these.
+std::string_view deprecation_of(const schema::BuiltinResource& builtin) {
+  if (builtin.group.empty() && builtin.plural == "componentstatuses") {
+    return "v1 ComponentStatus is deprecated in v1.19+";
+  }
+  if (builtin.group.empty() && builtin.plural == "endpoints") {
+    return "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice";
+  }
+  return "";
+}
+
 // Facts about a kind that nobody wrote a strategy for.
 class PlainStrategy final : public Strategy {
  public:
@@ -115,6 +126,8 @@ ServedVersion version_of(const schema::BuiltinResource& builtin) {
   ServedVersion version{.version = std::string(builtin.version), .schema = builtin.schema};
   version.storage_version_hash = builtin.storage_version_hash;
   version.selectable_fields = internal::selectable_fields(builtin.group, builtin.plural);
+  version.deprecation_warning = deprecation_of(builtin);
+  version.deprecated = !version.deprecation_warning.empty();
   for (const schema::BuiltinSubresource& sub : builtin.subresources) {
     version.has_status = version.has_status || sub.name == "status";
     if (sub.name == "scale") {

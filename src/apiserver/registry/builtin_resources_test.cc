@@ -49,6 +49,15 @@ TEST(BuiltinResources, autoscalers_are_stored_as_v2_and_served_as_v1) {
   EXPECT_NE(autoscalers->find_version("v1"), nullptr);
 }
 
+TEST(BuiltinResources, endpoints_say_what_to_use_instead) {
+  World world;
+  const ResourcePtr endpoints = world.registry.find("", "endpoints");
+  ASSERT_NE(endpoints, nullptr);
+  EXPECT_TRUE(endpoints->versions[0].deprecated);
+  EXPECT_TRUE(endpoints->versions[0].deprecation_warning.ends_with("EndpointSlice"));
+  EXPECT_FALSE(world.registry.find("", "services")->versions[0].deprecated);
+}
+
 TEST(BuiltinResources, both_event_resources_share_one_collection) {
   World world;
   ResourcePtr core = world.registry.find("", "events");
