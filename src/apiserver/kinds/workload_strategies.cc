@@ -109,6 +109,8 @@ void validate_immutable(const json::Value& spec, const json::Value& old, std::st
 
 class DeploymentStrategy final : public Strategy {
  public:
+  bool annotations_count() const override { return true; }
+
   void set_defaults(WriteContext& context, json::Value& object) const override {
     json::Arena& arena = context.arena;
     json::Value& spec = make_object(arena, object, "spec");

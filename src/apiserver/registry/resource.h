@@ -83,6 +83,8 @@ class Strategy {
   virtual bool may_go(const json::Value& /*object*/) const { return true; }
   virtual bool keeps_status_at_creation() const { return false; }
   virtual bool generation() const { return true; }  // the kind has metadata.generation
+  // A change of annotations is a new generation too.
+  virtual bool annotations_count() const { return false; }
   virtual bool allow_unconditional_update() const { return true; }
   virtual bool allow_create_on_update() const { return false; }
 };

@@ -284,5 +284,20 @@ TEST(Generation, grows_with_the_spec_only) {
   EXPECT_EQ(status.at("status.x"), "2");
 }
 
+TEST(Generation, of_a_deployment_grows_with_its_annotations_too) {
+  ApiWorld world;
+  const std::string deployments = "/apis/apps/v1/namespaces/default/deployments";
+  world.post(deployments,
+             R"({"metadata":{"name":"d"},"spec":{"selector":{"matchLabels":{"a":"b"}},"template":
+                {"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"i"}]}}}})");
+  const std::string note = R"({"metadata":{"annotations":{"n":"1"}}})";
+  EXPECT_EQ(world.patch(deployments + "/d", "merge", note).at("metadata.generation"), "2");
+  EXPECT_EQ(world.patch(deployments + "/d", "merge", R"({"metadata":{"labels":{"l":"1"}}})")
+                .at("metadata.generation"),
+            "2");
+  const std::string more = R"({"metadata":{"annotations":{"n":"2"}},"status":{"replicas":1}})";
+  EXPECT_EQ(world.patch(deployments + "/d/status", "merge", more).at("metadata.generation"), "2");
+}
+
 }  // namespace
 }  // namespace codeflare::apiserver

@@ -39,15 +39,26 @@ Result<void> check_identity(const Resource& resource, const Object& live,
   return {};
 }
 
-void bump_generation(const Resource& resource, json::Arena& arena, json::Value& object,
-                     const json::Value& live) {
+// Whether there are none or an empty set of them is the same.
+bool annotations_differ(const json::Value& object, const json::Value& live) {
+  const json::Value* now = object.get({"metadata", "annotations"});
+  const json::Value* before = live.get({"metadata", "annotations"});
+  const bool some = now != nullptr && now->size() > 0;
+  const bool had_some = before != nullptr && before->size() > 0;
+  return some != had_some || (some && !json::equal(*now, *before));
+}
+
+void bump_generation(const Resource& resource, std::string_view subresource, json::Arena& arena,
+                     json::Value& object, const json::Value& live) {
+  const Strategy& strategy = strategy_of(resource);
   json::Value& metadata = metadata_of(arena, object);
-  if (!strategy_of(resource).generation()) {
+  if (!strategy.generation()) {
     return;
   }
   const json::Value* before = live.get({"metadata", "generation"});
   const std::int64_t generation = before == nullptr ? 0 : before->to_int64().value_or(0);
-  if (spec_differs(object, live)) {
+  if (spec_differs(object, live) || (strategy.annotations_count() && subresource != "status" &&
+                                     annotations_differ(object, live))) {
     metadata.set_static(arena, "generation", json::Value::integer(arena, generation + 1));
   }
 }
@@ -96,7 +107,7 @@ Task<Result<Attempt>> attempt_update(Call& call, const UpdateRequest& update,
   if (admitted) {
     settle_form(resource, arena, object);
     if (update.subresource != "binding") {
-      bump_generation(resource, arena, object, live);
+      bump_generation(resource, update.subresource, arena, object, live);
     }
     if (!options.managed_fields_done) {
       record_manager(call, arena, &live, object, options, update.subresource, now);
