@@ -252,7 +252,21 @@ TEST(Apply, in_another_version_than_the_stored_one) {
   EXPECT_EQ(made.at("apiVersion"), "example.com/v1beta1");
   EXPECT_EQ(world.patch(path, "apply", body).at("metadata.resourceVersion"),
             made.at("metadata.resourceVersion"));
-  EXPECT_EQ(world.get("/apis/example.com/v1/namespaces/default/things/a").at("spec.count"), "1");
+  Answer stored = world.get("/apis/example.com/v1/namespaces/default/things/a");
+  EXPECT_EQ(stored.at("spec.count"), "1");
+  EXPECT_EQ(stored.at("metadata.managedFields.0.apiVersion"), "example.com/v1beta1");
+}
+
+TEST(ManagedFields, name_the_version_that_the_writer_spoke) {
+  ApiWorld world;
+  world.add_custom();
+  const std::string body =
+      R"({"apiVersion":"example.com/v1beta1","kind":"Thing","metadata":{"name":"a"},"spec":{"n":1}})";
+  Answer made = world.post("/apis/example.com/v1beta1/namespaces/default/things", body);
+  EXPECT_EQ(made.at("metadata.managedFields.0.apiVersion"), "example.com/v1beta1") << made.body;
+  Answer patched = world.patch("/apis/example.com/v1/namespaces/default/things/a", "merge",
+                               R"({"spec":{"m":1}})");
+  EXPECT_EQ(patched.size("metadata.managedFields"), 2u) << patched.body;
 }
 
 }  // namespace

@@ -147,15 +147,17 @@ Task<Result<net::Response>> patch_live(Call& call, PatchType type, const json::V
 Result<json::Value> applied_object(Call& call, json::Arena& arena, const json::Value* live,
                                    const json::Value& applied, const WriteOptions& options) {
   ManagerId manager{.name = options.field_manager,
-                    .api_version = call.resource->storage_api_version(),
+                    .api_version = manager_version(call),
                     .subresource = call.info.subresource};
   if (call.info.subresource.empty() && call.version->has_status) {
     manager.reset_fields = {"status"};
   } else if (call.info.subresource == "status") {
     manager.reset_fields = {"spec"};
   }
-  return apply(*storage_schema(*call.resource), arena, live, applied, manager, options.force,
-               call.server.env().clock.wall());
+  TRY_ASSIGN(json::Value object, apply(*storage_schema(*call.resource), arena, live, applied,
+                                       manager, options.force, call.server.env().clock.wall()));
+  TRY(convert(*call.resource, arena, object, call.resource->storage_api_version()));
+  return object;
 }
 
 // Applied objects come without defaults: nobody owns those.
@@ -220,8 +222,7 @@ Task<Result<net::Response>> apply_patch_body(Call& call, json::Document document
                                ") does not match the name on the URL (" + call.info.name + ")"));
   }
   CO_TRY(settle_namespace(*call.resource, call.ns(), document.arena, applied));
-  // Ownership is followed in the storage version, whatever version was sent.
-  CO_TRY(convert(*call.resource, document.arena, applied, call.resource->storage_api_version()));
+  CO_TRY(convert(*call.resource, document.arena, applied, manager_version(call)));
   Result<Written> written = co_await apply_once(call, document, options);
   if (!written && written.error().code == ErrorCode::already_exists) {
     written = co_await apply_once(call, document, options);

@@ -123,6 +123,10 @@ Result<void> validate_object(const Resource& resource, WriteContext& context,
   return {};
 }
 
+std::string manager_version(const Call& call) {
+  return call.resource->convert ? call.resource->storage_api_version() : call.api_version();
+}
+
 void record_manager(const Call& call, json::Arena& arena, const json::Value* live,
                     json::Value& object, const WriteOptions& options, std::string_view subresource,
                     WallTime now) {
@@ -132,7 +136,7 @@ void record_manager(const Call& call, json::Arena& arena, const json::Value* liv
     return;
   }
   ManagerId manager{.name = options.field_manager,
-                    .api_version = resource.storage_api_version(),
+                    .api_version = manager_version(call),
                     .subresource = std::string(subresource)};
   if (subresource.empty() && call.version->has_status) {
     manager.reset_fields = {"status"};

@@ -69,6 +69,9 @@ void set_defaults(const Resource& resource, WriteContext& context, json::Value& 
 void settle_form(const Resource& resource, json::Arena& arena, json::Value& object);
 Result<void> validate_object(const Resource& resource, WriteContext& context,
                              const json::Value& object, const json::Value* live);
+// The version under which writers are recorded: that of the request where versions differ by their
+// name only, else that of the storage, in which all fields are named.
+std::string manager_version(const Call& call);
 void record_manager(const Call& call, json::Arena& arena, const json::Value* live,
                     json::Value& object, const WriteOptions& options, std::string_view subresource,
                     WallTime now);
