@@ -2,6 +2,7 @@
 
 #include "apiserver/server/api_server.h"
 #include "apiserver/store/snapshot.h"
+#include "app/listen_address.h"
 #include "base/async/task.h"
 #include "base/async/wait_list.h"
 #include "base/env/real_env.h"
@@ -14,7 +15,6 @@
 #include <CLI/Formatter.hpp>
 #include <CLI/Validators.hpp>
 
-#include <charconv>
 #include <csignal>
 #include <cstdio>
 #include <map>
@@ -44,32 +44,6 @@ struct Flags {
   bool replace = false;
 };
 
-struct Address {
-  std::string host;
-  std::uint16_t port = 0;
-};
-
-// "127.0.0.1:6443", "[::1]:0"
-Result<Address> parse_listen(const std::string& text) {
-  const std::size_t colon = text.rfind(':');
-  Address address;
-  bool good = colon != std::string::npos && colon + 1 < text.size();
-  if (good) {
-    const auto [end, error] =
-        std::from_chars(text.data() + colon + 1, text.data() + text.size(), address.port);
-    good = error == std::errc() && end == text.data() + text.size();
-    address.host = text.substr(0, colon);
-    if (address.host.starts_with('[') && address.host.ends_with(']')) {
-      address.host = address.host.substr(1, address.host.size() - 2);
-    }
-  }
-  if (!good || address.host.empty()) {
-    return fail(
-        invalid_argument("--listen " + text + ": expected ADDRESS:PORT, such as 127.0.0.1:6443"));
-  }
-  return address;
-}
-
 int report(const Error& error) {
   std::fprintf(stderr, "codeflare: %s\n", error.message.c_str());
   return 1;
@@ -79,7 +53,7 @@ int report(const Error& error) {
 Task<Result<void>> serve(RealEnv& world, const Flags& flags, Logger logger) {
   const Env env = world.env();
   const Instant began = env.clock.now();
-  CO_TRY_ASSIGN(Address address, parse_listen(flags.listen));
+  CO_TRY_ASSIGN(ListenAddress address, parse_listen("--listen", flags.listen));
   WaitList stopped;
   bool stop = false;
   world.on_signals({SIGINT, SIGTERM}, [&](int) {
@@ -98,11 +72,9 @@ Task<Result<void>> serve(RealEnv& world, const Flags& flags, Logger logger) {
                                           logger, metrics));
   Result<std::uint16_t> port = co_await server->listen(address.host, address.port);
   if (port) {
-    const bool six = address.host.find(':') != std::string::npos;
-    const std::string host = six ? "[" + address.host + "]" : address.host;
     const auto took =
         std::chrono::duration_cast<std::chrono::milliseconds>(env.clock.now() - began);
-    std::printf("ready https://%s:%d in %lld ms\n", host.c_str(), int{*port},
+    std::printf("ready https://%s in %lld ms\n", address.text(*port).c_str(),
                 static_cast<long long>(took.count()));
     std::fflush(stdout);
     while (!stop) {

@@ -1,5 +1,6 @@
 #include "app/controller_role.h"
 
+#include "app/webhook_server.h"
 #include "base/async/task.h"
 #include "base/env/real_env.h"
 #include "base/log.h"
@@ -46,6 +47,7 @@ struct Flags {
   bool no_leader_election = false;
   std::string health_address = "0.0.0.0:8081";
   bool install_crds = false;
+  WebhookServerOptions webhook;
   int workers = 32;
   bool json_log = false;
   bool verbose = false;
@@ -122,9 +124,25 @@ Task<Result<void>> serve(Env env, const Flags& flags, kube::Client& client, std:
     manager_options.leader = runtime::LeaderOptions{
         .ns = ns, .name = kName, .identity = env.random.uuid(), .logger = logger};
   }
+  std::unique_ptr<WebhookServer> webhook;
+  if (!flags.webhook.listen.empty()) {
+    WebhookServerOptions webhook_options = flags.webhook;
+    webhook_options.legacy_group = flags.legacy_group;
+    CO_TRY_ASSIGN(webhook,
+                  co_await WebhookServer::start(env, client, std::move(webhook_options), logger));
+  } else if (!flags.no_user_check) {
+    logger.warn(
+        "without --webhook-listen nothing records who submits an AppWrapper: unless another "
+        "replica does, new work will wait",
+        {{"instead", "--webhook-listen or --no-user-check"}});
+  }
   runtime::Manager manager(env, client, std::move(manager_options));
   controllers::add_queue_controllers(manager, std::move(options));
-  co_return co_await manager.run();
+  Result<void> end = co_await manager.run();
+  if (webhook != nullptr) {
+    co_await webhook->stop();
+  }
+  co_return end;
 }
 
 int run_controller(const Flags& flags) {
@@ -196,6 +214,22 @@ void add_controller_role(CLI::App& app, Role& chosen) {
       ->capture_default_str();
   role->add_flag("--install-crds", flags->install_crds,
                  "put the custom resource definitions in place first");
+  CLI::Option* listen =
+      role->add_option("--webhook-listen", flags->webhook.listen,
+                       "serve the admission webhook that records who submits an AppWrapper and "
+                       "asks whether they may create what is in it")
+          ->type_name("ADDR:PORT");
+  role->add_option("--webhook-dir", flags->webhook.directory,
+                   "its key and certificate; shared by replicas, made when empty")
+      ->type_name("DIR")
+      ->needs(listen);
+  role->add_option("--webhook-service", flags->webhook.service,
+                   "how the API server reaches it: by this Service, port 443")
+      ->type_name("NAMESPACE/NAME")
+      ->needs(listen);
+  role->add_option("--webhook-url", flags->webhook.url, "or by this URL, https://HOST:PORT")
+      ->type_name("URL")
+      ->needs(listen);
   role->add_option("--workers", flags->workers, "AppWrappers worked on at a time")
       ->check(CLI::Range(1, 1024))
       ->capture_default_str();

@@ -1,5 +1,6 @@
 #include "app/up_role.h"
 
+#include "app/listen_address.h"
 #include "app/up_cluster.h"
 #include "base/async/task.h"
 #include "base/env/real_env.h"
@@ -13,7 +14,6 @@
 #include <CLI/Formatter.hpp>
 #include <CLI/Validators.hpp>
 
-#include <charconv>
 #include <csignal>
 #include <cstdio>
 #include <map>
@@ -62,25 +62,6 @@ Result<std::string> default_directory(const Variables& variables) {
   return fail(invalid_argument("there is no HOME: say --data-dir DIR"));
 }
 
-Result<void> parse_listen(const std::string& text, UpOptions& options) {
-  const std::size_t colon = text.rfind(':');
-  bool good = colon != std::string::npos && colon + 1 < text.size();
-  if (good) {
-    const auto [end, error] =
-        std::from_chars(text.data() + colon + 1, text.data() + text.size(), options.port);
-    good = error == std::errc() && end == text.data() + text.size();
-    options.address = text.substr(0, colon);
-    if (options.address.starts_with('[') && options.address.ends_with(']')) {
-      options.address = options.address.substr(1, options.address.size() - 2);
-    }
-  }
-  if (!good || options.address.empty()) {
-    return fail(
-        invalid_argument("--listen " + text + ": expected ADDRESS:PORT, such as 127.0.0.1:6443"));
-  }
-  return {};
-}
-
 Result<model::Quantity> amount(const char* flag, const std::string& text) {
   Result<model::Quantity> quantity = model::Quantity::parse(text);
   if (!quantity || quantity->sign() < 0) {
@@ -92,7 +73,9 @@ Result<model::Quantity> amount(const char* flag, const std::string& text) {
 
 Result<UpOptions> options_of(const Flags& flags, const Variables& variables) {
   UpOptions options;
-  TRY(parse_listen(flags.listen, options));
+  TRY_ASSIGN(const ListenAddress address, parse_listen("--listen", flags.listen));
+  options.address = address.host;
+  options.port = address.port;
   options.server.data_directory = flags.data_directory;
   if (flags.data_directory.empty()) {
     TRY_ASSIGN(options.server.data_directory, default_directory(variables));

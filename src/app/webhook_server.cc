@@ -1,0 +1,107 @@
+#include "app/webhook_server.h"
+
+#include "apiserver/identity/pki.h"
+#include "app/listen_address.h"
+#include "base/async/task_group.h"
+#include "controllers/admission/webhook.h"
+#include "net/server.h"
+#include "net/url.h"
+
+#include <chrono>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace codeflare {
+
+namespace {
+
+constexpr Duration kDrainGrace = std::chrono::seconds(10);
+
+Result<admission::WebhookAddress> address_of(const WebhookServerOptions& options) {
+  if (!options.url.empty()) {
+    return admission::WebhookAddress{.url = options.url};
+  }
+  const std::size_t slash = options.service.find('/');
+  if (slash == std::string::npos || slash == 0 || slash + 1 == options.service.size()) {
+    return fail(invalid_argument("--webhook-service \"" + options.service +
+                                 "\": expected NAMESPACE/NAME (or --webhook-url)"));
+  }
+  return admission::WebhookAddress{.service_ns = options.service.substr(0, slash),
+                                   .service_name = options.service.substr(slash + 1)};
+}
+
+// Names that the API server may call it by.
+Result<std::vector<std::string>> names_of(const admission::WebhookAddress& address) {
+  if (!address.url.empty()) {
+    TRY_ASSIGN(const net::Url url, net::parse_url(address.url));
+    return std::vector<std::string>{url.host};
+  }
+  const std::string name = address.service_name + "." + address.service_ns + ".svc";
+  return std::vector<std::string>{name, name + ".cluster.local"};
+}
+
+}  // namespace
+
+struct WebhookServer::Parts {
+  Parts(Env env, kube::Client& client, Logger logger_in, std::unique_ptr<apiserver::Pki> pki_in)
+      : logger(std::move(logger_in)),
+        pki(std::move(pki_in)),
+        webhook(client, logger),
+        server(env, webhook, tls_only()),
+        tasks(env.loop) {}
+
+  // Clients need no certificate: what they get to know is their own question's answer.
+  net::ServerOptions tls_only() const {
+    net::TlsServerOptions tls = pki->tls();
+    tls.client_ca_pem.clear();
+    return {.tls = std::move(tls)};
+  }
+
+  Logger logger;
+  std::unique_ptr<apiserver::Pki> pki;
+  admission::Webhook webhook;
+  net::HttpServer server;
+  TaskGroup tasks;
+};
+
+WebhookServer::WebhookServer(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+WebhookServer::~WebhookServer() = default;
+
+Task<Result<std::unique_ptr<WebhookServer>>> WebhookServer::start(Env env, kube::Client& client,
+                                                                  WebhookServerOptions options,
+                                                                  Logger logger) {
+  CO_TRY_ASSIGN(ListenAddress listen, parse_listen("--webhook-listen", options.listen));
+  CO_TRY_ASSIGN(admission::WebhookAddress address, address_of(options));
+  CO_TRY_ASSIGN(std::vector<std::string> names, names_of(address));
+  CO_TRY_ASSIGN(std::unique_ptr<apiserver::Pki> pki,
+                co_await apiserver::Pki::open(
+                    env, {.directory = options.directory, .names = std::move(names)}, logger));
+  const std::string authority = pki->authority_pem();
+  auto parts = std::make_unique<Parts>(env, client, logger, std::move(pki));
+  std::unique_ptr<WebhookServer> server(new WebhookServer(std::move(parts)));
+  CO_TRY_ASSIGN(const std::uint16_t port, server->parts_->server.listen(listen.host, listen.port));
+  server->parts_->tasks.spawn(
+      server->parts_->pki->keep_renewed([parts = server->parts_.get()](const auto& /*tls*/) {
+        if (Result<void> done = parts->server.reload_tls(*parts->tls_only().tls); !done) {
+          parts->logger.error("the renewed certificate can't be used", {{"error", done.error()}});
+        }
+      }));
+  Result<void> registered = co_await admission::register_webhook(
+      client, {.address = address, .ca_pem = authority, .legacy_group = options.legacy_group});
+  if (!registered) {
+    co_await server->stop();
+    co_return fail(std::move(registered).error().with_context("registering the webhook"));
+  }
+  logger.info("admission webhook is registered",
+              {{"listens", listen.text(port)},
+               {"asked at", address.url.empty() ? options.service : address.url}});
+  co_return server;
+}
+
+Task<void> WebhookServer::stop() {
+  co_await parts_->tasks.close();
+  co_await parts_->server.drain(kDrainGrace);
+}
+
+}  // namespace codeflare

@@ -1,0 +1,41 @@
+#pragma once
+
+#include "base/async/task.h"
+#include "base/env/env.h"
+#include "base/log.h"
+#include "base/result.h"
+#include "kube/client.h"
+
+#include <memory>
+#include <string>
+
+namespace codeflare {
+
+struct WebhookServerOptions {
+  std::string listen;  // "0.0.0.0:9443"
+  // Where its authority, key and certificate are kept. Replicas share it (a mounted volume or
+  // Secret), so that one caBundle verifies all of them.
+  std::string directory;
+  // How the API server reaches it: "https://10.0.0.7:9443", or else the Service "NAMESPACE/NAME".
+  std::string url{};
+  std::string service{};
+  bool legacy_group = false;
+};
+
+// The admission webhook for AppWrappers behind a socket, registered with the cluster.
+class WebhookServer {
+ public:
+  static Task<Result<std::unique_ptr<WebhookServer>>> start(Env env, kube::Client& client,
+                                                            WebhookServerOptions options,
+                                                            Logger logger);
+  ~WebhookServer();
+  // Lets reviews under way finish.
+  Task<void> stop();
+
+ private:
+  struct Parts;
+  explicit WebhookServer(std::unique_ptr<Parts> parts);
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace codeflare
