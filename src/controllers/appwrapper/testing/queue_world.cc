@@ -90,7 +90,7 @@ QueueWorld::QueueWorld(QueueControllersOptions options, std::uint64_t seed)
       wire(service_) {
   options_.queue.user_check = false;
   settle();
-  auto installed = *run(env.loop, ensure_crds(admin, {}));
+  auto installed = *run(env.loop, ensure_crds(admin, {.legacy_group = options_.legacy_group}));
   CHECK(installed.has_value(), "the CRDs cannot be installed");
 }
 

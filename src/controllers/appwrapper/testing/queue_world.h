@@ -24,6 +24,9 @@ namespace codeflare::controllers::testing {
 
 inline const model::ResourceType kAppWrappers{"workload.codeflare.dev", "v1beta1", "AppWrapper",
                                               "appwrappers", true};
+inline const model::ResourceType kLegacyAppWrappers{"mcad.ibm.com", "v1beta1", "AppWrapper",
+                                                    "appwrappers", true};
+inline const model::ResourceType kResourceQuotas{"", "v1", "ResourceQuota", "resourcequotas", true};
 inline const model::ResourceType kJobs{"batch", "v1", "Job", "jobs", true};
 inline const model::ResourceType kPods{"", "v1", "Pod", "pods", true};
 inline const model::ResourceType kNodes{"", "v1", "Node", "nodes", false};
