@@ -149,6 +149,11 @@ Manager::Builder& Manager::Builder::workers(int count) {
   return *this;
 }
 
+Manager::Builder& Manager::Builder::retries(WorkQueueOptions options) {
+  options_.queue = options;
+  return *this;
+}
+
 ControllerContext Manager::Builder::context() {
   CHECK(subject_, "say what the controller reconciles");
   Informer& subject = manager_.cache_.informer(*subject_);

@@ -123,6 +123,8 @@ class Manager::Builder {
   Builder& watches(const ResourceType& type, MapFunction map, Predicate predicate = {},
                    InformerOptions options = {});
   Builder& workers(int count);
+  // How soon failed keys are tried again.
+  Builder& retries(WorkQueueOptions options);
 
   // R(ControllerContext, arguments...). The reference lives as long as the manager.
   template <typename R, typename... Arguments>
