@@ -88,6 +88,24 @@ TEST(AppWrapperController, a_small_one_passes_a_large_one) {
   EXPECT_EQ(c.status("small").state, "Running");
 }
 
+TEST(AppWrapperController, a_start_does_not_wait_for_the_refusals_of_others) {
+  QueueWorld c;
+  c.add_node("n1", "4");
+  for (int i = 0; i < 200; ++i) {
+    const std::string name = "large" + std::to_string(i);
+    c.create(name, job_item(name, 9));
+  }
+  c.create("small", job_item("small"));
+  c.start();
+  c.settle(seconds(5));
+  const std::vector<std::string>& story = c.wire.story();
+  const auto created = std::ranges::find(story, "POST jobs");
+  ASSERT_NE(created, story.end());
+  EXPECT_LT(created - story.begin(), 100) << "of more than two hundred writes";
+  EXPECT_EQ(std::ranges::count(story, "POST jobs"), 1);
+  EXPECT_GT(story.size(), 200u);
+}
+
 TEST(AppWrapperController, completes_when_the_items_say_so_and_gives_its_places_back) {
   Cluster c;
   c.create("a", job_item("a", 4));

@@ -12,6 +12,9 @@ namespace codeflare::controllers {
 
 namespace {
 
+// After a long outage work goes on soon, not after the quarter of an hour that is usual.
+constexpr Duration kRetryAtLeastEvery = std::chrono::seconds(30);
+
 // All that the controllers share; lives as long as the manager.
 struct Shared {
   Shared(runtime::Manager& manager, MetricsRegistry* registry, DriverOptions driver_options,
@@ -47,6 +50,7 @@ void add_app_wrappers(runtime::Manager& manager, const std::shared_ptr<Shared>& 
   AppWrapperController& controller = manager.controller(legacy ? "mcad-appwrappers" : "appwrappers")
                                          .reconciles(type, news)
                                          .workers(options.workers)
+                                         .retries({.backoff_max = kRetryAtLeastEvery})
                                          .with<AppWrapperController>(std::move(parts));
   shared->driver.set_waker(legacy, controller.waker());
 }
