@@ -52,6 +52,27 @@ inline Task<void> when_all(std::vector<Task<void>> tasks) {
   }
 }
 
+// Runs the two at the same time and waits for both.
+template <typename A, typename B>
+Task<std::pair<A, B>> when_both(Task<A> first, Task<B> second) {
+  const TaskContext& context = co_await current_context();
+  std::optional<A> first_value;
+  std::optional<B> second_value;
+  WaitList done;
+  start(context, std::move(first), [&](A value) {
+    first_value.emplace(std::move(value));
+    done.notify_all();
+  });
+  start(context, std::move(second), [&](B value) {
+    second_value.emplace(std::move(value));
+    done.notify_all();
+  });
+  while (!first_value || !second_value) {
+    co_await done.wait_uncancellable();
+  }
+  co_return std::pair<A, B>(*std::move(first_value), *std::move(second_value));
+}
+
 template <typename T>
 struct FirstOf {
   std::size_t index;

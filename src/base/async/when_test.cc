@@ -29,6 +29,16 @@ auto list_of(T... tasks) {
   return list;
 }
 
+TEST_P(WhenTest, when_both_runs_the_two_at_the_same_time) {
+  const Instant begun = env().loop.now();
+  auto [first, second] = *run(env().loop, when_both(after_delay(50ms, 1), after_delay(40ms, 2)));
+  EXPECT_EQ(first, 1);
+  EXPECT_EQ(second, 2);
+  if (simulated()) {
+    EXPECT_LT(env().loop.now() - begun, 90ms);
+  }
+}
+
 TEST_P(WhenTest, when_all_returns_values_in_the_order_of_the_tasks) {
   auto values = *run(
       env().loop, when_all(list_of(after_delay(3ms, 1), after_delay(1ms, 2), after_delay(2ms, 3))));
