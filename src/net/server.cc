@@ -5,8 +5,12 @@
 #include "net/internal/real_tls.h"
 #include "net/internal/server_connection.h"
 
+#include <algorithm>
+#include <iterator>
 #include <list>
+#include <optional>
 #include <utility>
+#include <vector>
 
 namespace codeflare::net {
 
@@ -14,15 +18,25 @@ using internal::ServerConnection;
 using internal::Socket;
 using internal::Stream;
 
+namespace {
+
+constexpr std::ptrdiff_t kShedAtOnce = 64;
+// A connection that has asked nothing yet is given this long before it counts as idle.
+constexpr Duration kFreshTime = std::chrono::seconds(1);
+
+}  // namespace
+
 struct HttpServer::Parts {
   Parts(Env env, HttpService& service, ServerOptions options)
-      : shared{env, service, std::move(options), false, {}},
+      : shared{.env = env, .service = service, .options = std::move(options)},
         accepting(env.loop),
         serving(env.loop) {}
 
   Task<void> accept_loop(Socket listener);
   Result<void> accept_ready(Socket& listener);
   Task<void> serve(Socket socket);
+  Task<Result<void>> wait_for_room() { co_return co_await room.wait(); }
+  void shed_idle();
 
   internal::ServerShared shared;
   std::shared_ptr<internal::TlsContext> tls;
@@ -65,16 +79,22 @@ std::size_t HttpServer::connections() const {
 
 Task<void> HttpServer::Parts::accept_loop(Socket listener) {
   for (;;) {
-    while (count >= shared.options.connections_max) {
-      if (!co_await room.wait()) {
-        co_return;
-      }
-    }
     if (!co_await listener.readable()) {
       co_return;
     }
+    while (count >= shared.options.connections_max) {
+      shed_idle();
+      shared.crowded = true;
+      Task<Result<void>> wait = wait_for_room();
+      Result<void> woken = co_await with_timeout(kFreshTime, "room", std::move(wait));
+      shared.crowded = false;
+      if (!woken && woken.error().code != ErrorCode::deadline_exceeded) {
+        co_return;
+      }
+    }
     if (!accept_ready(listener)) {
       // Out of descriptors or memory: others have to end first.
+      shed_idle();
       if (!co_await sleep_for(std::chrono::milliseconds(100))) {
         co_return;
       }
@@ -93,6 +113,25 @@ Result<void> HttpServer::Parts::accept_ready(Socket& listener) {
     serving.spawn(serve(std::move(socket)));
   }
   return {};
+}
+
+// Makes room for those who want something: ends the connections that have been idle for longest. A
+// client that has nothing to ask must not keep out one that has.
+void HttpServer::Parts::shed_idle() {
+  std::vector<std::pair<Instant, ServerConnection*>> idle;
+  const Instant now = shared.env.loop.now();
+  for (ServerConnection* connection : connections) {
+    std::optional<Instant> since = connection->idle_since();
+    if (since && (connection->has_served() || now - *since >= kFreshTime)) {
+      idle.emplace_back(*since, connection);
+    }
+  }
+  // Several at once, because looking for them takes a while.
+  const auto end = idle.begin() + std::min<std::ptrdiff_t>(std::ssize(idle), kShedAtOnce);
+  std::ranges::partial_sort(idle, end);
+  for (auto it = idle.begin(); it != end; ++it) {
+    it->second->end_if_idle();
+  }
 }
 
 Task<void> HttpServer::Parts::serve(Socket socket) {
@@ -123,7 +162,7 @@ Task<void> HttpServer::drain(Duration grace) {
   parts.shared.draining = true;
   co_await parts.accepting.close();
   for (ServerConnection* connection : parts.connections) {
-    connection->on_drain();
+    connection->end_if_idle();
   }
   const TaskContext& context = co_await current_context();
   TimerId timer = context.loop->start_timer(after(context.loop->now(), grace),

@@ -378,8 +378,26 @@ TEST(Server, drain_cancels_what_is_left_after_the_grace) {
   }(loopback, hanging));
 }
 
-TEST(Server, accepts_no_more_connections_than_allowed) {
-  Loopback loopback(hello, {.connections_max = 2, .idle_timeout = 50ms});
+TEST(Server, does_not_wait_for_ever_for_the_rest_of_a_body_that_nobody_wants) {
+  Loopback loopback(hello, {.header_timeout = 50ms});
+  loopback.world().run([](Loopback& l) -> Task<void> {
+    Result<RawPeer> peer = co_await RawPeer::connect(l.env(), l.port());
+    EXPECT_TRUE(
+        co_await peer->send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n"));
+    EXPECT_TRUE(co_await peer->receive_until("hello /"));
+    bool open = true;
+    while (open) {
+      // It never stops for as long as the stall timeout.
+      open = (co_await peer->send("x")).has_value();
+      Result<std::string> rest = co_await with_timeout(5ms, "end", peer->receive());
+      open = open && !rest && rest.error().code == ErrorCode::deadline_exceeded;
+    }
+    EXPECT_FALSE(open);
+  }(loopback));
+}
+
+TEST(Server, accepts_no_more_connections_than_allowed_and_ends_idle_ones_for_new_ones) {
+  Loopback loopback(hello, {.connections_max = 2});
   loopback.world().run([](Loopback& l) -> Task<void> {
     std::vector<RawPeer> peers;
     for (int i = 0; i < 4; ++i) {
@@ -387,13 +405,32 @@ TEST(Server, accepts_no_more_connections_than_allowed) {
       EXPECT_TRUE(co_await peer->send("GET / HTTP/1.1\r\nHost: x\r\n\r\n"));
       peers.push_back(*std::move(peer));
     }
-    EXPECT_TRUE(co_await peers[0].receive());
-    EXPECT_TRUE(co_await peers[1].receive());
-    EXPECT_EQ(l.server().connections(), 2u);
-    // The others get their turn when the first ones have idled out.
-    EXPECT_TRUE(co_await peers[3].receive());
-    EXPECT_LE(l.server().connections(), 2u);
+    for (RawPeer& peer : peers) {
+      EXPECT_TRUE(co_await peer.receive());
+      EXPECT_LE(l.server().connections(), 2u);
+    }
+    // The first ones made room although they could have stayed for two minutes.
+    Result<std::string> rest = co_await peers[0].receive_to_end();
+    EXPECT_EQ(rest.value_or("failed"), "");
   }(loopback));
+}
+
+TEST(Server, a_request_under_way_is_not_ended_for_a_new_connection) {
+  Hanging hanging;
+  Loopback loopback([&](Request request) { return hanging.handle(std::move(request)); },
+                    {.connections_max = 1});
+  loopback.world().run([](Loopback& l, Hanging& h) -> Task<void> {
+    Result<RawPeer> busy = co_await RawPeer::connect(l.env(), l.port());
+    EXPECT_TRUE(co_await busy->send("GET / HTTP/1.1\r\nHost: x\r\n\r\n"));
+    EXPECT_TRUE(co_await h.wait_for(h.started));
+    Result<RawPeer> next = co_await RawPeer::connect(l.env(), l.port());
+    EXPECT_TRUE(co_await next->send("GET / HTTP/1.1\r\nHost: x\r\n\r\n"));
+    Result<std::string> nothing =
+        co_await with_timeout(30ms, "answer to the one that waits", next->receive());
+    EXPECT_EQ(nothing.error().code, ErrorCode::deadline_exceeded);
+    EXPECT_FALSE(h.stopped);
+    EXPECT_EQ(l.server().connections(), 1u);
+  }(loopback, hanging));
 }
 
 Task<Result<Response>> keep_body(Body& kept, Request request) {

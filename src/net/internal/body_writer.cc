@@ -2,6 +2,7 @@
 
 #include <array>
 #include <charconv>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -11,10 +12,12 @@ namespace {
 
 constexpr std::size_t kBatchBytes = 256u << 10;
 constexpr std::size_t kBatchPieces = 256;
+constexpr std::size_t kKeptBytes = 64;
+constexpr std::size_t kKeptPieces = 8;
 
 // What leaves in one write.
 struct Batch {
-  std::string before;  // head, or the end of the chunk before
+  std::string before;  // head, or nothing
   std::vector<Bytes> pieces;
   std::size_t bytes = 0;
   bool ended = false;
@@ -37,6 +40,18 @@ struct Batch {
       add(*std::move(piece));
     }
   }
+  // A long wait may follow: what is small is kept for the next time, the rest is not.
+  void clear() {
+    before.clear();
+    bytes = 0;
+    pieces.clear();
+    if (before.capacity() > kKeptBytes) {
+      before = std::string();
+    }
+    if (pieces.capacity() > kKeptPieces) {
+      pieces = std::vector<Bytes>();
+    }
+  }
 };
 
 void append_chunk_size(std::string& out, std::size_t size) {
@@ -49,7 +64,9 @@ iovec as_iovec(std::string_view text) {
   return {const_cast<char*>(text.data()), text.size()};
 }
 
-Task<Result<void>> write_batch(Stream& stream, Batch batch, bool chunked) {
+// Nearly always there is room for all of it: that way costs no allocation. Returns what is left to
+// be written, which points into the batch.
+Result<std::vector<iovec>> write_now(Stream& stream, Batch& batch, bool chunked) {
   std::string_view after;
   if (chunked && batch.bytes > 0) {
     append_chunk_size(batch.before, batch.bytes);
@@ -57,18 +74,20 @@ Task<Result<void>> write_batch(Stream& stream, Batch batch, bool chunked) {
   } else if (chunked && batch.ended) {
     after = "0\r\n\r\n";
   }
-  std::vector<iovec> list;
-  list.reserve(batch.pieces.size() + 2);
+  std::array<iovec, kBatchPieces + 2> list;
+  std::size_t count = 0;
   if (!batch.before.empty()) {
-    list.push_back(as_iovec(batch.before));
+    list[count++] = as_iovec(batch.before);
   }
   for (const Bytes& piece : batch.pieces) {
-    list.push_back(as_iovec(piece.view()));
+    list[count++] = as_iovec(piece.view());
   }
   if (!after.empty()) {
-    list.push_back(as_iovec(after));
+    list[count++] = as_iovec(after);
   }
-  co_return co_await stream.write(std::span<iovec>(list));
+  std::span<iovec> rest(list.data(), count);
+  TRY(stream.write_some(rest));
+  return std::vector<iovec>(rest.begin(), rest.end());
 }
 
 }  // namespace
@@ -80,9 +99,9 @@ Task<Result<void>> write_message(Stream& stream, std::string start, BodyStream* 
   std::uint64_t total = 0;
   bool ended = framing.kind == Framing::Kind::none;
   bool first = true;
+  Batch batch;
+  batch.before = std::move(start);
   while (first || !ended) {
-    Batch batch;
-    batch.before = std::exchange(start, std::string());
     batch.ended = ended || body == nullptr;
     if (!batch.ended) {
       if (!first) {
@@ -103,7 +122,11 @@ Task<Result<void>> write_message(Stream& stream, std::string start, BodyStream* 
     // A sized body is over when its bytes are; its stream need not be asked for the end.
     ended |= framing.kind == Framing::Kind::sized && total == framing.size;
     writing();
-    CO_TRY(co_await write_batch(stream, std::move(batch), chunked));
+    CO_TRY_ASSIGN(std::vector<iovec> rest, write_now(stream, batch, chunked));
+    if (!rest.empty()) {
+      CO_TRY(co_await stream.write(std::span<iovec>(rest)));
+    }
+    batch.clear();
   }
   co_return Result<void>();
 }

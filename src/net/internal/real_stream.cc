@@ -41,16 +41,15 @@ Task<Result<std::size_t>> Stream::read(std::span<char> buffer) {
   }
 }
 
-Task<Result<void>> Stream::write(std::span<iovec> pieces) {
+Result<Io> Stream::write_some(std::span<iovec>& pieces) {
   while (!pieces.empty()) {
     Io io = try_write(pieces);
     if (io.wants()) {
-      CO_TRY(co_await socket_.wanted(io));
-      continue;
+      return io;
     }
     if (io.kind != Io::Kind::done) {
-      co_return fail(io.kind == Io::Kind::end ? unavailable("connection closed by the other side")
-                                              : last_error());
+      return fail(io.kind == Io::Kind::end ? unavailable("connection closed by the other side")
+                                           : last_error());
     }
     bytes_written_ += io.bytes;
     while (!pieces.empty() && io.bytes >= pieces[0].iov_len) {
@@ -62,7 +61,17 @@ Task<Result<void>> Stream::write(std::span<iovec> pieces) {
       pieces[0].iov_len -= io.bytes;
     }
   }
-  co_return Result<void>();
+  return Io{Io::Kind::done};
+}
+
+Task<Result<void>> Stream::write(std::span<iovec> pieces) {
+  for (;;) {
+    CO_TRY_ASSIGN(Io io, write_some(pieces));
+    if (pieces.empty()) {
+      co_return Result<void>();
+    }
+    CO_TRY(co_await socket_.wanted(io));
+  }
 }
 
 Task<Result<void>> Stream::write(std::string_view text) {

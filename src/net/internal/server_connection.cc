@@ -153,8 +153,8 @@ void ServerConnection::lose_peer() {
   }
 }
 
-void ServerConnection::on_drain() {
-  if (idle_ && input_.empty()) {
+void ServerConnection::end_if_idle() {
+  if (idle_since_ && input_.empty()) {
     stream_.socket().interrupt();
   }
 }
@@ -250,11 +250,12 @@ Task<std::optional<RequestHead>> ServerConnection::read_head() {
       }
       co_return *std::move(head);
     }
-    idle_ = input_.empty();
-    if (idle_ && shared_.draining) {
+    const bool idle = input_.empty();
+    if (idle && (shared_.draining || (shared_.crowded && has_served_))) {
       co_return std::nullopt;
     }
-    if (idle_) {
+    if (idle) {
+      idle_since_ = shared_.env.loop.now();
       watchdog_.set(shared_.options.idle_timeout);
       if (!stream_.holds_input()) {
         // Nothing can be there yet: waiting first saves an attempt. A failed wait fails again
@@ -266,7 +267,7 @@ Task<std::optional<RequestHead>> ServerConnection::read_head() {
       watchdog_.set(shared_.options.header_timeout);
     }
     Result<std::size_t> count = co_await stream_.read(shared_.buffer);
-    idle_ = false;
+    idle_since_.reset();
     if (!count || *count == 0) {
       if (timed_out_ && !input_.empty()) {
         stream_.socket().resume_waits();
@@ -282,6 +283,7 @@ Task<std::optional<RequestHead>> ServerConnection::read_head() {
 
 Task<bool> ServerConnection::serve(RequestHead head) {
   watchdog_.clear();
+  has_served_ = true;
   std::optional<std::string> target = origin_form(head.method, head.target);
   if (!target) {
     co_await answer_problem({400, "the target is not a path"});
@@ -380,14 +382,23 @@ Task<bool> ServerConnection::respond(const RequestHead& head, Response response)
 }
 
 Task<bool> ServerConnection::skip_body() {
+  // For the whole rest: drop by drop it could take for ever.
+  watchdog_.set(shared_.options.header_timeout);
   while (!body_reader_.done()) {
     if (!body_reader_.take(input_)) {
       co_return false;
     }
-    if (!body_reader_.done() && input_.empty() && !co_await read_more()) {
+    if (body_reader_.done() || !input_.empty()) {
+      continue;
+    }
+    Result<std::size_t> count = co_await stream_.read(shared_.buffer);
+    if (!count || *count == 0) {
+      peer_gone_ = count.has_value();
       co_return false;
     }
+    input_.append({shared_.buffer.data(), *count});
   }
+  watchdog_.clear();
   unread_input_ = false;
   co_return true;
 }

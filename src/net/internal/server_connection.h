@@ -28,7 +28,8 @@ struct ServerShared {
   HttpService& service;
   ServerOptions options;
   bool draining = false;
-  ReadBuffer buffer;
+  bool crowded = false;  // somebody waits for a connection to end
+  ReadBuffer buffer{};
 };
 
 class RequestBody;
@@ -43,7 +44,10 @@ class ServerConnection final : public std::enable_shared_from_this<ServerConnect
 
   Task<void> run();
   // Ends the connection if no request is under way.
-  void on_drain();
+  void end_if_idle();
+  // Since when no request has been under way; nothing while one is.
+  std::optional<Instant> idle_since() const { return idle_since_; }
+  bool has_served() const { return has_served_; }
 
  private:
   friend class RequestBody;
@@ -76,7 +80,8 @@ class ServerConnection final : public std::enable_shared_from_this<ServerConnect
   StopSource* exchange_stop_ = nullptr;  // of the request under way
   RequestBody* body_ = nullptr;          // of the request under way, while its handler keeps it
   BodyReader body_reader_;
-  bool idle_ = false;
+  std::optional<Instant> idle_since_;
+  bool has_served_ = false;  // a request, at least
   bool timed_out_ = false;
   bool peer_gone_ = false;
   bool body_stalled_ = false;
