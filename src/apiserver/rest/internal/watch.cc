@@ -8,7 +8,8 @@
 #include "json/write.h"
 #include "model/status.h"
 
-#include <deque>
+#include <optional>
+#include <vector>
 
 namespace codeflare::apiserver::internal {
 namespace {
@@ -18,6 +19,7 @@ constexpr Duration kBookmarkBeforeEnd = std::chrono::seconds(2);
 constexpr std::int64_t kTimeoutSecondsMin = 1800;
 // Pieces made ready at once: a slow reader holds these and a cursor, no more.
 constexpr std::size_t kReadyMax = 64;
+constexpr std::size_t kKeptPieces = 8;
 constexpr std::size_t kTurn = 512;
 
 enum class Change : std::uint8_t { none, added, modified, left, deleted };
@@ -45,24 +47,35 @@ struct WatchStart {
   Instant deadline{};
 };
 
-// The events of one watch as a stream. Between reads it is a cursor into the store's history.
+// The events of one watch as a stream. Between reads it is a cursor into the store's history. An
+// event costs each of its watchers as little as possible: the timer stays from one wait to the
+// next.
 class WatchBody final : public net::BodyStream {
  public:
   WatchBody(Server& server, WatchStart start)
-      : server_(server), start_(std::move(start)), end_revision_(start_.cursor->position()) {
+      : server_(server),
+        start_(std::move(start)),
+        end_revision_(start_.cursor->position()),
+        closing_(server_.stopping.token(), [this] { interrupt(); }) {
     next_bookmark_ = after(now(), kBookmarkEvery);
     server_.metrics.watches.add();
   }
-  ~WatchBody() override { server_.metrics.watches.subtract(); }
+  ~WatchBody() override {
+    if (timer_) {
+      server_.env().loop.cancel_timer(*timer_);
+    }
+    server_.metrics.watches.subtract();
+  }
 
   std::optional<Bytes> ready() override {
-    fill();
+    refill();
     return pop();
   }
 
   Task<Result<Bytes>> read() override {
+    const TaskContext& outer = co_await current_context();
     while (true) {
-      fill();
+      refill();
       if (std::optional<Bytes> piece = pop()) {
         co_return *std::move(piece);
       }
@@ -70,20 +83,18 @@ class WatchBody final : public net::BodyStream {
         co_await yield();
         continue;
       }
-      const Instant wake = next_wake();
-      Task<Result<const Event*>> next =
-          with_timeout(std::max(Duration(0), wake - now()), "watch", start_.cursor->next());
-      Result<const Event*> event = co_await with_stop(server_.stopping.token(), std::move(next));
+      prepare_wait(outer);
+      Result<const Event*> event = co_await start_.cursor->next().under(wait_->context);
       if (event) {
         add_event(**event);
-      } else if (event.error().code == ErrorCode::deadline_exceeded) {
-        on_time();
       } else if (event.error().code == ErrorCode::expired) {
         add_error(expired_error("The resourceVersion for the provided watch is too old."));
       } else if (server_.stopping.stop_requested() || event.error().code != ErrorCode::cancelled) {
         ended_ = true;  // the server or the store closes: a clean end, the client comes back
-      } else {
+      } else if (outer.stop.stop_requested() || !wait_->source.stop_requested()) {
         co_return fail(std::move(event).error());
+      } else {
+        on_time();
       }
     }
   }
@@ -91,16 +102,55 @@ class WatchBody final : public net::BodyStream {
  private:
   Instant now() const { return server_.parts.env.clock.now(); }
 
+  // What a wait for the next event runs under: the reader's own stop, the server's, and the timer.
+  struct Wait {
+    explicit Wait(const TaskContext& outer)
+        : source(outer.stop), context{outer.loop, source.token()} {}
+    StopSource source;
+    TaskContext context;
+  };
+
+  void prepare_wait(const TaskContext& outer) {
+    wait_.emplace(outer);
+    if (!timer_) {
+      timer_ = server_.env().loop.start_timer(next_wake(), [this] {
+        timer_.reset();
+        interrupt();
+      });
+    }
+    if (server_.stopping.stop_requested()) {
+      interrupt();
+    }
+  }
+
+  void interrupt() {
+    if (wait_) {
+      wait_->source.request_stop();
+    }
+  }
+
   // The next piece; an empty one at the end, nothing when there is none yet.
   std::optional<Bytes> pop() {
-    while (!pieces_.empty()) {
-      Bytes piece = std::move(pieces_.front());
-      pieces_.pop_front();
+    while (taken_ < pieces_.size()) {
+      Bytes piece = std::move(pieces_[taken_++]);
       if (!piece.empty()) {
         return piece;
       }
     }
     return ended_ ? std::optional(Bytes()) : std::nullopt;
+  }
+
+  void refill() {
+    if (taken_ < pieces_.size()) {
+      return;
+    }
+    pieces_.clear();
+    taken_ = 0;
+    fill();
+    // Most watches are quiet most of the time: little room is kept for the next event.
+    if (pieces_.empty() && pieces_.capacity() > kKeptPieces) {
+      pieces_ = std::vector<Bytes>();
+    }
   }
 
   // Encodes what is there without waiting.
@@ -120,10 +170,12 @@ class WatchBody final : public net::BodyStream {
         }
         continue;
       }
+      if (initial_ > 0) {
+        start_.initial = std::vector<ObjectPtr>();
+        initial_ = 0;
+      }
       if (start_.initial_end) {
         start_.initial_end = false;
-        start_.initial.clear();
-        initial_ = 0;
         add_bookmark(end_revision_, true);
         continue;
       }
@@ -181,35 +233,42 @@ class WatchBody final : public net::BodyStream {
   }
 
   void add_object(std::string_view type, const ObjectPtr& object) {
-    std::vector<Bytes> made;
-    Result<void> encoded = start_.output.form.view == View::table
-                               ? append_table(object, made)
-                               : append_object(start_.output, object, server_.encodings, made);
-    push(type, encoded, std::move(made));
+    const std::size_t mark = begin(type);
+    end(mark, start_.output.form.view == View::table
+                  ? append_table(object, pieces_)
+                  : append_object(start_.output, object, server_.encodings, pieces_));
   }
 
   // The object as it was, under the version that took it out of the selection.
   void add_left(const Event& event) {
+    const std::size_t mark = begin("DELETED");
+    if (start_.output.form.view == View::object && start_.output.is_storage_version()) {
+      end(mark, append_with_revision(event.before->text(), event.revision, pieces_));
+      return;
+    }
     std::vector<Bytes> made;
     Result<void> encoded = append_with_revision(event.before->text(), event.revision, made);
-    if (encoded &&
-        !(start_.output.form.view == View::object && start_.output.is_storage_version())) {
+    if (encoded) {
       const Bytes text = Bytes::from(join(made));
-      made.clear();
-      encoded = start_.output.form.view == View::table ? append_row(text, made)
-                                                       : append_object(start_.output, text, made);
+      encoded = start_.output.form.view == View::table
+                    ? append_row(text, pieces_)
+                    : append_object(start_.output, text, pieces_);
     }
-    push("DELETED", encoded, std::move(made));
+    end(mark, encoded);
   }
 
-  void push(std::string_view type, const Result<void>& encoded, std::vector<Bytes> made) {
+  std::size_t begin(std::string_view type) {
+    pieces_.push_back(Bytes::from_static(begin_of(type)));
+    return pieces_.size() - 1;
+  }
+
+  // An event that could not be made leaves nothing but the error.
+  void end(std::size_t mark, const Result<void>& encoded) {
     if (!encoded) {
+      pieces_.resize(mark);
       add_error(encoded.error());
       return;
     }
-    pieces_.push_back(Bytes::from_static(begin_of(type)));
-    pieces_.insert(pieces_.end(), std::make_move_iterator(made.begin()),
-                   std::make_move_iterator(made.end()));
     pieces_.push_back(Bytes::from_static("}\n"));
   }
 
@@ -277,11 +336,15 @@ class WatchBody final : public net::BodyStream {
   WatchStart start_;
   Revision end_revision_;
   Instant next_bookmark_;
-  std::deque<Bytes> pieces_;
+  std::vector<Bytes> pieces_;
+  std::size_t taken_ = 0;  // of the pieces
   std::size_t initial_ = 0;
   bool columns_sent_ = false;
   bool ended_ = false;
   bool more_ = false;  // fill() stopped although there may be more
+  std::optional<Wait> wait_;
+  std::optional<TimerId> timer_;
+  StopCallback closing_;
 };
 
 Duration timeout_of(Server& server, const ListOptions& options) {
