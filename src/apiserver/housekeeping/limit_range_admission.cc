@@ -1,9 +1,9 @@
 #include "apiserver/housekeeping/limit_range_admission.h"
 
 #include "apiserver/housekeeping/amounts.h"
-#include "apiserver/housekeeping/forbidden.h"
 #include "apiserver/kinds/edit.h"
 #include "apiserver/kinds/pod_spec.h"
+#include "apiserver/request/forbidden.h"
 #include "base/check.h"
 #include "json/parse.h"
 #include "model/codec/codec.h"

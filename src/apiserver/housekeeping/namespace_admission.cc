@@ -1,6 +1,6 @@
 #include "apiserver/housekeeping/namespace_admission.h"
 
-#include "apiserver/housekeeping/forbidden.h"
+#include "apiserver/request/forbidden.h"
 #include "model/status.h"
 
 #include <memory>

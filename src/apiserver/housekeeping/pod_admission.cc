@@ -1,7 +1,7 @@
 #include "apiserver/housekeeping/pod_admission.h"
 
-#include "apiserver/housekeeping/forbidden.h"
 #include "apiserver/kinds/edit.h"
+#include "apiserver/request/forbidden.h"
 #include "base/check.h"
 #include "json/parse.h"
 

@@ -1,8 +1,8 @@
 #include "apiserver/housekeeping/quota_keeper.h"
 
 #include "apiserver/housekeeping/amounts.h"
-#include "apiserver/housekeeping/forbidden.h"
 #include "apiserver/kinds/edit.h"
+#include "apiserver/request/forbidden.h"
 #include "base/check.h"
 #include "json/parse.h"
 

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view kGroup = "rbac.authorization.k8s.io";
 
-internal::About about(const AdmissionRequest& request) {
+About about(const AdmissionRequest& request) {
   const json::Value* metadata = request.object->find("metadata");
   return {.group = kGroup,
           .resource = request.resource.plural,
@@ -85,8 +85,8 @@ Result<void> EscalationAdmission::check_role(const AdmissionRequest& request) co
   TRY(check_held(request, read_rules(request.object->find("rules"))));
   // What a role gathers is not known beforehand: it can be anything.
   if ((gathers(request.object) || gathers(request.old)) && !check_held(request, everything())) {
-    return fail(internal::forbidden(
-        about(request), "must have cluster-admin privileges to use the aggregationRule"));
+    return fail(
+        forbidden(about(request), "must have cluster-admin privileges to use the aggregationRule"));
   }
   return {};
 }
@@ -129,7 +129,7 @@ Result<void> EscalationAdmission::check_held(const AdmissionRequest& request,
   if (!held.errors.empty()) {
     why += "; resolution errors: [" + internal::joined_errors(held.errors) + ']';
   }
-  return fail(internal::forbidden(about(request), why));
+  return fail(forbidden(about(request), why));
 }
 
 }  // namespace codeflare::apiserver

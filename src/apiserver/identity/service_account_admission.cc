@@ -46,7 +46,7 @@ std::optional<bool> automount(const Value& object) {
 }
 
 Error refusal(const AdmissionRequest& request, std::string_view why) {
-  return internal::forbidden({.resource = "pods", .name = internal::shown_name(request)}, why);
+  return forbidden({.resource = "pods", .name = internal::shown_name(request)}, why);
 }
 
 std::span<Value> items_at(Value& parent, std::string_view key) {

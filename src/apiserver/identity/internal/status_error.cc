@@ -31,10 +31,6 @@ Error make(int code, std::string_view reason, std::string message, About about) 
 
 }  // namespace
 
-Error forbidden(About about, std::string_view why) {
-  return make(403, "Forbidden", qualified(about) + " is forbidden: " + std::string(why), about);
-}
-
 Error object_not_found(About about) {
   return make(404, "NotFound", qualified(about) + " not found", about);
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "apiserver/request/admission.h"
+#include "apiserver/request/forbidden.h"
 #include "base/error.h"
 
 #include <string>
@@ -8,15 +9,6 @@
 
 namespace codeflare::apiserver::internal {
 
-// Which object an answer is about.
-struct About {
-  std::string_view group{};
-  std::string_view resource{};  // "pods"
-  std::string_view name{};
-};
-
-// `roles.rbac.authorization.k8s.io "x" is forbidden: why`
-Error forbidden(About about, std::string_view why);
 // `pods "x" not found`
 Error object_not_found(About about);
 // `Operation cannot be fulfilled on pods "x": why`
