@@ -6,6 +6,8 @@
 #include "apiserver/rest/internal/impersonate.h"
 #include "apiserver/rest/internal/response.h"
 #include "apiserver/rest/internal/server.h"
+#include "apiserver/schema/duration.h"
+#include "base/async/sleep.h"
 
 #include <algorithm>
 #include <array>
@@ -207,6 +209,33 @@ Task<Result<net::Response>> serve(Call& call) {
   co_return co_await handle_path(call);
 }
 
+// What the client asks for (?timeout=), within what the server allows.
+Result<Duration> timeout_of(const Server& server, const RequestInfo& info) {
+  const std::string_view text = info.query.get("timeout").value_or("");
+  if (text.empty()) {
+    return server.options.request_timeout;
+  }
+  const std::optional<Duration> asked = schema::go_duration(text);
+  if (!asked) {
+    return fail(
+        bad_request("invalid timeout specified in the request URL - time: invalid duration \"" +
+                    std::string(text) + "\""));
+  }
+  const bool shorter = *asked > Duration::zero() && *asked < server.options.request_timeout;
+  return shorter ? *asked : server.options.request_timeout;
+}
+
+Task<Result<net::Response>> serve_in_time(Call& call) {
+  CO_TRY_ASSIGN(Duration limit, timeout_of(call.server, call.info));
+  Task<Result<net::Response>> serving = serve(call);
+  Result<net::Response> response = co_await with_timeout(limit, "request", std::move(serving));
+  if (!response && response.error().code == ErrorCode::deadline_exceeded &&
+      response.error().detail == nullptr) {
+    co_return fail(timed_out());
+  }
+  co_return response;
+}
+
 // Counts a request while it is under way.
 class InFlight {
  public:
@@ -316,7 +345,8 @@ Task<Result<net::Response>> ApiService::send(net::Request request) {
   if (server.stopping.stop_requested() && !health) {
     co_return internal::error_response(unavailable("the server is shutting down"));
   }
-  const bool counted = !internal::is_long_running(*info) && !health;
+  const bool long_running = internal::is_long_running(*info);
+  const bool counted = !long_running && !health;
   if (counted && server.in_flight >= server.options.in_flight_max) {
     co_return internal::error_response(internal::too_many_requests(
         "the server has received too many requests and has asked us to try again later", 1));
@@ -324,7 +354,9 @@ Task<Result<net::Response>> ApiService::send(net::Request request) {
   internal::InFlight under_way(server, counted);
   internal::Call call{.server = server, .info = *std::move(info), .request = std::move(request)};
   const Instant begun = server.env().clock.now();
-  Result<net::Response> response = co_await internal::serve(call);
+  Task<Result<net::Response>> serving =
+      long_running ? internal::serve(call) : internal::serve_in_time(call);
+  Result<net::Response> response = co_await std::move(serving);
   if (!response && response.error().code == ErrorCode::cancelled) {
     co_return response;
   }

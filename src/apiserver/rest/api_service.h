@@ -9,6 +9,7 @@
 #include "base/env/env.h"
 #include "base/log.h"
 #include "base/metrics.h"
+#include "base/time.h"
 #include "net/http.h"
 
 #include <cstddef>
@@ -61,6 +62,9 @@ class ApiService final : public net::HttpService {
   struct Options {
     std::size_t body_bytes_max = 3u << 20;
     std::size_t in_flight_max = 600;  // watches and follows not counted; more get 429
+    // Until the head of the response, watches and follows not counted; ?timeout= can ask for less.
+    // A write that is on its way to the disk by then is finished and answered all the same.
+    Duration request_timeout = std::chrono::seconds(60);
   };
   ApiService(Parts parts, Options options);
   ~ApiService() override;

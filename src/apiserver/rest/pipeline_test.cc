@@ -1,4 +1,5 @@
 #include "apiserver/rest/testing/api_world.h"
+#include "base/async/sleep.h"
 
 #include <gtest/gtest.h>
 
@@ -103,6 +104,49 @@ TEST(Metrics, count_requests_by_what_they_were_about) {
       text.contains(R"(resource="configmaps",subresource="",scope="resource",code="404"} 1)"));
   EXPECT_TRUE(text.contains("apiserver_request_duration_seconds_bucket"));
   EXPECT_FALSE(text.contains("stranger")) << "names that are not served are no labels";
+}
+
+// A body that comes drop by drop and never ends.
+class Drops final : public net::BodyStream {
+ public:
+  Task<Result<Bytes>> read() override {
+    CO_TRY(co_await sleep_for(std::chrono::seconds(5)));
+    co_return Bytes::from_static(" ");
+  }
+};
+
+Answer post_drops(ApiWorld& world, std::string target) {
+  net::Request request{.method = "POST", .target = std::move(target)};
+  request.body = std::make_unique<Drops>();
+  return world.request(std::move(request));
+}
+
+TEST(Timeout, a_request_that_takes_more_than_a_minute_is_504) {
+  ApiWorld world;
+  const Instant begun = world.env().clock.now();
+  Answer answer = post_drops(world, kMaps);
+  EXPECT_EQ(answer.status, 504);
+  EXPECT_EQ(answer.at("reason"), "Timeout");
+  EXPECT_EQ(answer.at("message"),
+            "Timeout: request did not complete within requested timeout - context deadline "
+            "exceeded");
+  const Duration took = world.env().clock.now() - begun;
+  EXPECT_GE(took, std::chrono::seconds(60));
+  EXPECT_LT(took, std::chrono::seconds(61));
+}
+
+TEST(Timeout, clients_can_ask_for_less_but_not_for_more) {
+  ApiWorld world;
+  Instant begun = world.env().clock.now();
+  EXPECT_EQ(post_drops(world, kMaps + "?timeout=2s").status, 504);
+  EXPECT_LT(world.env().clock.now() - begun, std::chrono::seconds(3));
+  begun = world.env().clock.now();
+  EXPECT_EQ(post_drops(world, kMaps + "?timeout=1h").status, 504);
+  EXPECT_LT(world.env().clock.now() - begun, std::chrono::seconds(61));
+  Answer wrong = world.get(kMaps + "?timeout=soon");
+  EXPECT_EQ(wrong.status, 400);
+  EXPECT_EQ(wrong.at("message"),
+            "invalid timeout specified in the request URL - time: invalid duration \"soon\"");
 }
 
 TEST(Access, no_credentials_are_401) {

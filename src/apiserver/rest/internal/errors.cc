@@ -1,5 +1,6 @@
 #include "apiserver/rest/internal/errors.h"
 
+#include "apiserver/request/forbidden.h"
 #include "model/status.h"
 
 #include <utility>
@@ -87,38 +88,23 @@ Error no_such_path() {
 }
 
 Error forbidden_error(const User& user, const Access& access, std::string_view reason) {
-  std::string cannot = "User " + quoted(user.name) + " cannot " + access.verb;
-  std::string message;
-  model::Status status = failure(403, "Forbidden", "");
+  std::string why = "User " + quoted(user.name) + " cannot " + access.verb;
   if (access.resource.empty()) {
-    message = "forbidden: " + cannot + " path " + quoted(access.path);
-    status.details.emplace();
+    why += " path " + quoted(access.path);
   } else {
-    std::string resource = access.resource;
-    if (!access.subresource.empty()) {
-      resource += "/" + access.subresource;
-    }
-    message = access.resource;
-    if (!access.group.empty()) {
-      message += "." + access.group;
-    }
-    if (!access.name.empty()) {
-      message += " " + quoted(access.name);
-    }
-    message += " is forbidden: " + cannot + " resource " + quoted(resource) + " in API group " +
-               quoted(access.group);
-    message +=
-        access.ns.empty() ? " at the cluster scope" : " in the namespace " + quoted(access.ns);
-    status.details.emplace();
-    status.details->name = access.name;
-    status.details->group = access.group;
-    status.details->kind = access.resource;
+    const std::string sub = access.subresource.empty() ? "" : "/" + access.subresource;
+    why += " resource " + quoted(access.resource + sub) + " in API group " + quoted(access.group);
+    why += access.ns.empty() ? " at the cluster scope" : " in the namespace " + quoted(access.ns);
   }
   if (!reason.empty()) {
-    message.append(": ").append(reason);
+    why.append(": ").append(reason);
   }
-  status.message = std::move(message);
-  return model::to_error(std::move(status));
+  if (access.resource.empty()) {
+    model::Status status = failure(403, "Forbidden", "forbidden: " + why);
+    status.details.emplace();
+    return model::to_error(std::move(status));
+  }
+  return forbidden({.group = access.group, .resource = access.resource, .name = access.name}, why);
 }
 
 Error unauthorized() {
@@ -156,6 +142,14 @@ Error version_too_large(std::uint64_t asked, std::uint64_t current) {
   model::StatusDetails& details = status.details.emplace();
   details.retry_after_seconds = 1;
   details.causes.push_back({.reason = "ResourceVersionTooLarge", .message = text});
+  return model::to_error(std::move(status));
+}
+
+Error timed_out() {
+  model::Status status = failure(504, "Timeout",
+                                 "Timeout: request did not complete within requested timeout - "
+                                 "context deadline exceeded");
+  status.details.emplace();
   return model::to_error(std::move(status));
 }
 

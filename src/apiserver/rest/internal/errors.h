@@ -30,6 +30,8 @@ Error not_acceptable(std::string_view accepted);
 Error too_many_requests(std::string_view message, int retry_seconds);
 Error expired_error(std::string message);
 Error version_too_large(std::uint64_t asked, std::uint64_t current);
+// The request took longer than it may.
+Error timed_out();
 Error body_too_large(std::size_t limit);
 Error body_too_large_message(std::string_view message);
 // 422 without fields, as failed JSON patches get it.
