@@ -202,4 +202,14 @@ Result<void> check_object(const Expected& expected, json::Arena& arena, json::Va
   return {};
 }
 
+Task<Result<SentObject>> read_object(Call& call, Expected expected, FieldValidation validation) {
+  CO_TRY_ASSIGN(std::string body, co_await read_body(call));
+  SentObject sent{.text = std::make_unique<const std::string>(std::move(body)), .document = {}};
+  std::vector<std::string> duplicates;
+  CO_TRY_ASSIGN(sent.document, decode_body(*sent.text, call.header("Content-Type"), &duplicates));
+  CO_TRY(check_object(expected, sent.document.arena, sent.document.root, validation, duplicates,
+                      call.warnings));
+  co_return sent;
+}
+
 }  // namespace codeflare::apiserver::internal

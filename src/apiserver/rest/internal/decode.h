@@ -6,6 +6,7 @@
 #include "base/result.h"
 #include "json/value.h"
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -40,5 +41,13 @@ Result<void> check_sent_object(const Expected& expected, json::Arena& arena, jso
 Result<void> check_object(const Expected& expected, json::Arena& arena, json::Value& object,
                           FieldValidation validation, const std::vector<std::string>& duplicates,
                           std::vector<std::string>& warnings);
+
+// The object of a request's body, with the text that its values may point into.
+struct SentObject {
+  std::unique_ptr<const std::string> text;
+  json::Document document;
+};
+// Reads, decodes and checks it.
+Task<Result<SentObject>> read_object(Call& call, Expected expected, FieldValidation validation);
 
 }  // namespace codeflare::apiserver::internal

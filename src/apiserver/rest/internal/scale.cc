@@ -155,12 +155,9 @@ Result<json::Value> scaled(const Call& call, json::Arena& arena, const json::Val
 Task<Result<net::Response>> put_scale(Call& call) {
   CO_TRY_ASSIGN(WriteOptions options,
                 write_options(call.info, call.request.headers, "UpdateOptions"));
-  CO_TRY_ASSIGN(std::string body, co_await read_body(call));
-  std::vector<std::string> duplicates;
-  CO_TRY_ASSIGN(json::Document document,
-                decode_body(body, call.header("Content-Type"), &duplicates));
-  CO_TRY(check_object(expected_scale(), document.arena, document.root, options.field_validation,
-                      duplicates, call.warnings));
+  CO_TRY_ASSIGN(SentObject sent,
+                co_await read_object(call, expected_scale(), options.field_validation));
+  json::Document& document = sent.document;
   UpdateRequest update{.ns = std::string(call.ns()),
                        .name = call.info.name,
                        .subresource = "scale",

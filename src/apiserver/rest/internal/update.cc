@@ -182,12 +182,9 @@ Task<Result<Written>> update_object(Call& call, UpdateRequest update, WriteOptio
 Task<Result<net::Response>> handle_update(Call& call) {
   CO_TRY_ASSIGN(WriteOptions options,
                 write_options(call.info, call.request.headers, "UpdateOptions"));
-  CO_TRY_ASSIGN(std::string body, co_await read_body(call));
-  std::vector<std::string> duplicates;
-  CO_TRY_ASSIGN(json::Document document,
-                decode_body(body, call.header("Content-Type"), &duplicates));
-  CO_TRY(check_object(expected_of(call), document.arena, document.root, options.field_validation,
-                      duplicates, call.warnings));
+  CO_TRY_ASSIGN(SentObject sent,
+                co_await read_object(call, expected_of(call), options.field_validation));
+  json::Document& document = sent.document;
   CO_TRY(
       convert(*call.resource, document.arena, document.root, call.resource->storage_api_version()));
   json::Value& object = document.root;
