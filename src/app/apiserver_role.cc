@@ -4,10 +4,12 @@
 #include "apiserver/store/snapshot.h"
 #include "app/listen_address.h"
 #include "base/async/task.h"
+#include "base/async/task_group.h"
 #include "base/async/wait_list.h"
 #include "base/env/real_env.h"
 #include "base/log.h"
 #include "base/metrics.h"
+#include "base/process.h"
 #include "base/process_metrics.h"
 
 #include <CLI/App.hpp>
@@ -15,6 +17,7 @@
 #include <CLI/Formatter.hpp>
 #include <CLI/Validators.hpp>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <map>
@@ -49,6 +52,14 @@ int report(const Error& error) {
   return 1;
 }
 
+// As many as there are descriptors, with some left for files.
+std::size_t connections_max() {
+  constexpr std::size_t kForFiles = 64;
+  constexpr std::size_t kEnough = 16384;
+  const std::size_t descriptors = raise_descriptor_limit();
+  return std::clamp<std::size_t>(descriptors, 2 * kForFiles, kEnough + kForFiles) - kForFiles;
+}
+
 // Ends when a signal asks for it.
 Task<Result<void>> serve(RealEnv& world, const Flags& flags, Logger logger) {
   const Env env = world.env();
@@ -68,7 +79,8 @@ Task<Result<void>> serve(RealEnv& world, const Flags& flags, Logger logger) {
                                            .durability = flags.durability,
                                            .certificate_names = {address.host},
                                            .token_file = flags.token_file,
-                                           .in_flight_max = flags.in_flight_max},
+                                           .in_flight_max = flags.in_flight_max,
+                                           .connections_max = connections_max()},
                                           logger, metrics));
   Result<std::uint16_t> port = co_await server->listen(address.host, address.port);
   if (port) {
@@ -77,10 +89,13 @@ Task<Result<void>> serve(RealEnv& world, const Flags& flags, Logger logger) {
     std::printf("ready https://%s in %lld ms\n", address.text(*port).c_str(),
                 static_cast<long long>(took.count()));
     std::fflush(stdout);
+    TaskGroup tasks(env.loop);
+    tasks.spawn(give_back_memory());
     while (!stop) {
       co_await stopped.wait_uncancellable();
     }
     logger.info("stopping");
+    co_await tasks.close();
   }
   co_await server->stop(kDrainGrace);
   if (!port) {

@@ -6,6 +6,7 @@
 #include "apiserver/housekeeping/internal/worklist.h"
 #include "apiserver/housekeeping/namespace_keeper.h"
 #include "base/async/task_group.h"
+#include "base/async/when.h"
 #include "json/write.h"
 
 #include <utility>
@@ -100,6 +101,39 @@ struct Housekeeping::Parts {
     co_return Result<void>();
   }
 
+  Task<Result<void>> ensure_service(std::uint16_t port) {
+    const std::string services = "/api/v1/namespaces/default/services";
+    Result<json::Document> found = co_await api.call("GET", services + "/kubernetes", "");
+    if (found || found.error().code != ErrorCode::not_found) {
+      CO_TRY(std::move(found));
+      co_return Result<void>();
+    }
+    co_return co_await ensure(
+        services,
+        R"({"apiVersion":"v1","kind":"Service","metadata":{"name":"kubernetes","labels":)"
+        R"({"component":"apiserver","provider":"kubernetes"}},"spec":{"clusterIP":"10.96.0.1",)"
+        R"("ports":[{"name":"https","port":443,"protocol":"TCP","targetPort":)" +
+            std::to_string(port) + R"(}],"type":"ClusterIP"}})");
+  }
+
+  // Address and port may be other ones than the last time.
+  Task<Result<void>> put_slice(std::string address, std::uint16_t port) {
+    const std::string slices = "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices";
+    const std::string family = address.contains(':') ? "IPv6" : "IPv4";
+    const std::string slice =
+        R"({"apiVersion":"discovery.k8s.io/v1","kind":"EndpointSlice","metadata":{"name":)"
+        R"("kubernetes","labels":{"kubernetes.io/service-name":"kubernetes"}},"addressType":")" +
+        family + R"(","endpoints":[{"addresses":[")" + address +
+        R"("],"conditions":{"ready":true}}],"ports":[{"name":"https","port":)" +
+        std::to_string(port) + R"(,"protocol":"TCP"}]})";
+    Result<json::Document> updated = co_await api.call("PUT", slices + "/kubernetes", slice);
+    if (!updated && updated.error().code == ErrorCode::not_found) {
+      co_return co_await ensure(slices, slice);
+    }
+    CO_TRY(std::move(updated));
+    co_return Result<void>();
+  }
+
   Options options;
   HousekeepingRules& rules;
   internal::ApiCaller api;
@@ -119,50 +153,33 @@ Housekeeping::~Housekeeping() = default;
 
 Task<Result<void>> Housekeeping::bootstrap() {
   Parts& parts = *parts_;
+  // All at once, so that they share a commit.
+  std::vector<Task<Result<void>>> objects;
   for (const std::string ns : {"default", "kube-system", "kube-public", "kube-node-lease"}) {
-    CO_TRY(co_await parts.ensure(
+    objects.push_back(parts.ensure(
         "/api/v1/namespaces",
         R"({"apiVersion":"v1","kind":"Namespace","metadata":{"name":")" + ns + R"("}})"));
   }
   const std::string classes = "/apis/scheduling.k8s.io/v1/priorityclasses";
-  CO_TRY(co_await parts.ensure(
+  objects.push_back(parts.ensure(
       classes, priority_class("system-cluster-critical", 2'000'000'000,
                               "For pods without which the cluster does not work, on any node.")));
-  CO_TRY(co_await parts.ensure(classes,
-                               priority_class("system-node-critical", 2'000'001'000,
-                                              "For pods that must not be moved from their node.")));
+  objects.push_back(
+      parts.ensure(classes, priority_class("system-node-critical", 2'000'001'000,
+                                           "For pods that must not be moved from their node.")));
+  std::vector<Result<void>> results = co_await when_all(std::move(objects));
+  for (Result<void>& result : results) {
+    CO_TRY(std::move(result));
+  }
   co_return Result<void>();
 }
 
 Task<Result<void>> Housekeeping::advertise(std::string address, std::uint16_t port) {
-  Parts& parts = *parts_;
-  const std::string services = "/api/v1/namespaces/default/services";
-  Result<json::Document> found = co_await parts.api.call("GET", services + "/kubernetes", "");
-  if (!found && found.error().code == ErrorCode::not_found) {
-    CO_TRY(co_await parts.ensure(
-        services,
-        R"({"apiVersion":"v1","kind":"Service","metadata":{"name":"kubernetes","labels":)"
-        R"({"component":"apiserver","provider":"kubernetes"}},"spec":{"clusterIP":"10.96.0.1",)"
-        R"("ports":[{"name":"https","port":443,"protocol":"TCP","targetPort":)" +
-            std::to_string(port) + R"(}],"type":"ClusterIP"}})"));
-  } else {
-    CO_TRY(std::move(found));
-  }
-  // The port may be another one than the last time.
-  const std::string slices = "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices";
-  const std::string slice =
-      R"({"apiVersion":"discovery.k8s.io/v1","kind":"EndpointSlice","metadata":{"name":)"
-      R"("kubernetes","labels":{"kubernetes.io/service-name":"kubernetes"}},"addressType":"IPv4",)"
-      R"("endpoints":[{"addresses":[")" +
-      address + R"("],"conditions":{"ready":true}}],"ports":[{"name":"https",)" + R"("port":)" +
-      std::to_string(port) + R"(,"protocol":"TCP"}]})";
-  Result<json::Document> updated = co_await parts.api.call("PUT", slices + "/kubernetes", slice);
-  if (!updated && updated.error().code == ErrorCode::not_found) {
-    CO_TRY(co_await parts.ensure(slices, slice));
-  } else {
-    CO_TRY(std::move(updated));
-  }
-  co_return Result<void>();
+  Task<Result<void>> service = parts_->ensure_service(port);
+  Task<Result<void>> slice = parts_->put_slice(std::move(address), port);
+  auto [service_made, slice_made] = co_await when_both(std::move(service), std::move(slice));
+  CO_TRY(std::move(service_made));
+  co_return std::move(slice_made);
 }
 
 bool Housekeeping::idle() const {

@@ -24,6 +24,7 @@
 #include "apiserver/store/sqlite_log.h"
 #include "apiserver/store/store.h"
 #include "base/async/task_group.h"
+#include "base/async/when.h"
 #include "net/in_process.h"
 #include "net/server.h"
 
@@ -41,17 +42,29 @@ net::Peer own_identity() {
                                                 .organizations = {std::string(kAdminGroup)}}};
 }
 
-Result<std::unique_ptr<Log>> open_log(Env env, const ApiServer::Options& options) {
+// Made when missing, and nobody else's from here on. A log of the caller's own guards itself.
+Result<std::unique_ptr<FileLock>> take_directory(Env env, const ApiServer::Options& options) {
+  if (options.open_log || options.durability == Durability::memory) {
+    TRY(env.files.make_directories(options.data_directory, 0700));
+    return nullptr;
+  }
+  return lock_data_directory(env.files, options.data_directory);
+}
+
+Result<std::unique_ptr<Log>> open_log(Env env, const ApiServer::Options& options,
+                                      std::unique_ptr<FileLock> lock) {
   if (options.open_log) {
     return options.open_log();
   }
   if (options.durability == Durability::memory) {
     return open_memory_log();
   }
-  return open_sqlite_log(env.files, {.directory = options.data_directory,
-                                     .durability = options.durability == Durability::full
-                                                       ? SqliteLogOptions::Durability::full
-                                                       : SqliteLogOptions::Durability::relaxed});
+  return open_sqlite_log(env.files,
+                         {.directory = options.data_directory,
+                          .durability = options.durability == Durability::full
+                                            ? SqliteLogOptions::Durability::full
+                                            : SqliteLogOptions::Durability::relaxed},
+                         std::move(lock));
 }
 
 Result<StaticTokens> read_tokens(Env env, const std::string& path, const Logger& logger) {
@@ -71,24 +84,43 @@ Task<Result<net::Response>> answer_document(std::string_view type, std::string t
   co_return net::make_response(200, type, Bytes::from(std::move(text)));
 }
 
-// What must be there before anybody can be answered.
-struct Foundation {
+// The store with what must be in it before anybody can be answered.
+Task<Result<std::unique_ptr<Store>>> open_store(Env env, const ApiServer::Options& options,
+                                                std::unique_ptr<FileLock> lock, Logger logger,
+                                                MetricsRegistry& metrics) {
+  CO_TRY_ASSIGN(std::unique_ptr<Log> log, co_await run_blocking(env, [&] {
+                  return open_log(env, options, std::move(lock));
+                }));
+  CO_TRY_ASSIGN(std::unique_ptr<Store> store,
+                co_await Store::open(env, std::move(log), {}, logger, metrics));
+  if (options.on_open) {
+    options.on_open(*store);
+  }
+  Result<std::size_t> reconciled = co_await reconcile_bootstrap_objects(env, *store);
+  if (!reconciled) {
+    co_await store->close();
+    co_return fail(std::move(reconciled).error());
+  }
+  co_return store;
+}
+
+// What tells who is who.
+struct Credentials {
   std::unique_ptr<Pki> pki;
   StaticTokens tokens;
 };
 
-Task<Result<Foundation>> lay_foundation(Env env, const ApiServer::Options& options, Logger logger,
-                                        Store& store) {
+Task<Result<Credentials>> open_credentials(Env env, const ApiServer::Options& options,
+                                           Logger logger) {
+  CO_TRY_ASSIGN(StaticTokens tokens, co_await run_blocking(env, [&] {
+                  return read_tokens(env, options.token_file, logger);
+                }));
   CO_TRY_ASSIGN(std::unique_ptr<Pki> pki,
                 co_await Pki::open(env,
                                    {.directory = join_path(options.data_directory, "pki"),
                                     .names = options.certificate_names},
                                    logger));
-  CO_TRY_ASSIGN(StaticTokens tokens, co_await run_blocking(env, [&] {
-                  return read_tokens(env, options.token_file, logger);
-                }));
-  CO_TRY(co_await reconcile_bootstrap_objects(env, store));
-  co_return Foundation{std::move(pki), std::move(tokens)};
+  co_return Credentials{std::move(pki), std::move(tokens)};
 }
 
 }  // namespace
@@ -201,23 +233,24 @@ ApiServer::~ApiServer() = default;
 
 Task<Result<std::unique_ptr<ApiServer>>> ApiServer::start(Env env, Options options, Logger logger,
                                                           MetricsRegistry& metrics) {
-  CO_TRY(co_await run_blocking(
-      env, [&] { return env.files.make_directories(options.data_directory, 0700); }));
-  // First of all, because it locks the directory.
-  CO_TRY_ASSIGN(std::unique_ptr<Log> log,
-                co_await run_blocking(env, [&] { return open_log(env, options); }));
-  CO_TRY_ASSIGN(std::unique_ptr<Store> store,
-                co_await Store::open(env, std::move(log), {}, logger, metrics));
-  if (options.on_open) {
-    options.on_open(*store);
+  // First of all: it guards everything else in the directory.
+  CO_TRY_ASSIGN(std::unique_ptr<FileLock> lock,
+                co_await run_blocking(env, [&] { return take_directory(env, options); }));
+  // Both wait for the disk again and again, so they do it together.
+  Task<Result<std::unique_ptr<Store>>> opening =
+      open_store(env, options, std::move(lock), logger, metrics);
+  Task<Result<Credentials>> proving = open_credentials(env, options, logger);
+  auto [store, credentials] = co_await when_both(std::move(opening), std::move(proving));
+  if (!store) {
+    co_return fail(std::move(store).error());
   }
-  Result<Foundation> laid = co_await lay_foundation(env, options, logger, *store);
-  if (!laid) {
-    co_await store->close();
-    co_return fail(std::move(laid).error());
+  if (!credentials) {
+    co_await (*store)->close();
+    co_return fail(std::move(credentials).error());
   }
-  auto parts = std::make_unique<Parts>(env, std::move(options), std::move(logger), std::move(store),
-                                       std::move(laid->pki), std::move(laid->tokens), metrics);
+  auto parts =
+      std::make_unique<Parts>(env, std::move(options), std::move(logger), *std::move(store),
+                              std::move(credentials->pki), std::move(credentials->tokens), metrics);
   std::unique_ptr<ApiServer> server(new ApiServer(std::move(parts)));
   server->parts_->tasks.spawn(server->parts_->rbac.run());
   Result<void> bootstrapped = co_await server->parts_->housekeeping->bootstrap();
@@ -231,7 +264,9 @@ Task<Result<std::unique_ptr<ApiServer>>> ApiServer::start(Env env, Options optio
 Task<Result<std::uint16_t>> ApiServer::listen(std::string address, std::uint16_t port) {
   Parts& parts = *parts_;
   if (!parts.server) {
-    parts.server.emplace(parts.env, *parts.service, net::ServerOptions{.tls = parts.pki->tls()});
+    parts.server.emplace(parts.env, *parts.service,
+                         net::ServerOptions{.tls = parts.pki->tls(),
+                                            .connections_max = parts.options.connections_max});
     parts.tasks.spawn(parts.pki->keep_renewed([this](const net::TlsServerOptions& tls) {
       if (Result<void> reloaded = parts_->server->reload_tls(tls); !reloaded) {
         parts_->logger.error("the renewed certificate can't be used",
@@ -240,10 +275,13 @@ Task<Result<std::uint16_t>> ApiServer::listen(std::string address, std::uint16_t
     }));
   }
   CO_TRY_ASSIGN(std::uint16_t bound, parts.server->listen(address, port));
-  CO_TRY(co_await parts.housekeeping->advertise(address, bound));
   const bool six = address.find(':') != std::string::npos;
   parts.url = "https://" + (six ? "[" + address + "]" : address) + ":" + std::to_string(bound);
-  CO_TRY(co_await parts.pki->write_admin_kubeconfig(parts.kubeconfig, parts.url));
+  Task<Result<void>> advertising = parts.housekeeping->advertise(address, bound);
+  Task<Result<void>> writing = parts.pki->write_admin_kubeconfig(parts.kubeconfig, parts.url);
+  auto [advertised, written] = co_await when_both(std::move(advertising), std::move(writing));
+  CO_TRY(std::move(advertised));
+  CO_TRY(std::move(written));
   co_return bound;
 }
 

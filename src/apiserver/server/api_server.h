@@ -44,6 +44,8 @@ class ApiServer {
     // Lines of token,user,uid,"groups"; empty: none.
     std::string token_file{};
     std::size_t in_flight_max = 600;
+    // More make the server end idle ones; stays below what the system allows the process.
+    std::size_t connections_max = 16384;
     ConnectHandler* connect = nullptr;
     // Rules of others, asked after the server's own; made once, live as long as the server.
     using AdmissionFactory = std::function<std::vector<std::unique_ptr<Admission>>(

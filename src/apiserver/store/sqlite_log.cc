@@ -280,13 +280,23 @@ int SqliteLog::on_wal(void* self, sqlite3*, const char*, int frames) {
 
 }  // namespace
 
-Result<std::unique_ptr<Log>> open_sqlite_log(FileSystem& files, SqliteLogOptions options) {
+Result<std::unique_ptr<FileLock>> lock_data_directory(FileSystem& files,
+                                                      const std::string& directory) {
+  TRY(files.make_directories(directory, 0700));
+  return DataDirectory{files, directory, {}}.lock();
+}
+
+Result<std::unique_ptr<Log>> open_sqlite_log(FileSystem& files, SqliteLogOptions options,
+                                             std::unique_ptr<FileLock> lock) {
   DataDirectory directory{files, options.directory, options.vfs};
-  TRY(files.make_directories(options.directory, 0700));
-  TRY_ASSIGN(std::unique_ptr<FileLock> lock, directory.lock());
   auto log = std::make_unique<SqliteLog>(std::move(directory), std::move(options), std::move(lock));
   TRY(log->start());
   return log;
+}
+
+Result<std::unique_ptr<Log>> open_sqlite_log(FileSystem& files, SqliteLogOptions options) {
+  TRY_ASSIGN(std::unique_ptr<FileLock> lock, lock_data_directory(files, options.directory));
+  return open_sqlite_log(files, std::move(options), std::move(lock));
 }
 
 }  // namespace codeflare::apiserver

@@ -25,12 +25,18 @@ struct SqliteLogOptions {
 };
 
 // The log in an SQLite database of the directory, locked until the log is destroyed:
-// `failed_precondition` when another process has it. Blocks. A server opens it first, so that the
-// lock also guards whatever else it keeps in the directory.
+// `failed_precondition` when another process has it. Blocks.
 //
 // The database is a file with a generation number in its name. A generation gets its name when it
 // is complete and synced; the highest wins and the others are removed. A database whose sync failed
 // is never written again: rebuild() makes the next generation.
 Result<std::unique_ptr<Log>> open_sqlite_log(FileSystem& files, SqliteLogOptions options);
+
+// The lock alone, for a server that keeps more in the directory and takes it first of all.
+Result<std::unique_ptr<FileLock>> lock_data_directory(FileSystem& files,
+                                                      const std::string& directory);
+// As above, under a lock that is held already.
+Result<std::unique_ptr<Log>> open_sqlite_log(FileSystem& files, SqliteLogOptions options,
+                                             std::unique_ptr<FileLock> lock);
 
 }  // namespace codeflare::apiserver
