@@ -10,6 +10,8 @@
 
 #include <algorithm>
 #include <deque>
+#include <iterator>
+#include <list>
 #include <map>
 #include <set>
 
@@ -71,7 +73,27 @@ class CrdController::Impl final : public DefinitionWorld,
         names.kinds.insert(known.names.kinds.begin(), known.names.kinds.end());
       }
     }
+    for (const Reservation& other : reserved_) {
+      if (other.name != except && other.group == group) {
+        names.resources.insert(other.names.resources.begin(), other.names.resources.end());
+        names.kinds.insert(other.names.kinds.begin(), other.names.kinds.end());
+      }
+    }
     return names;
+  }
+
+  void reserve(const json::Value& definition) override {
+    const json::Value* names = definition.get({"status", "acceptedNames"});
+    const json::Value* metadata = definition.find("metadata");
+    if (names == nullptr || metadata == nullptr) {
+      return;
+    }
+    Reservation reservation{.name = std::string(metadata->string_or_empty("name")),
+                            .group = std::string(group_of(definition)),
+                            .names = {}};
+    reservation.names.add(*names);
+    reserved_.push_back(std::move(reservation));
+    tasks_.spawn(release(shared_from_this(), std::prev(reserved_.end())));
   }
 
   void validate(const json::Value& definition, const json::Value* old,
@@ -106,6 +128,22 @@ class CrdController::Impl final : public DefinitionWorld,
     bool deleting = false;
     bool cleaning = false;  // a task is at it
   };
+
+  // Names of a definition whose write is under way: another one that is written at the same moment
+  // must not be given them too.
+  struct Reservation {
+    std::string name;
+    std::string group;
+    ClaimedNames names;
+  };
+
+  // Whatever was sequenced when the names were given is visible or has failed after this.
+  static Task<void> release(std::shared_ptr<Impl> self, std::list<Reservation>::iterator which) {
+    co_await self->parts_.store.settle();
+    const std::string group = which->group;
+    self->reserved_.erase(which);
+    self->recheck_names(group, "");
+  }
 
   void remember(std::string spec, CompiledVersions schemas) {
     compiled_.emplace_back(std::move(spec), std::move(schemas));
@@ -224,6 +262,7 @@ class CrdController::Impl final : public DefinitionWorld,
     if (!is_condition_true(definition, "NamesAccepted")) {
       co_return;
     }
+    self->reserve(definition);
     // Whoever wrote in between settles the names as well.
     Write write{.op = Write::Op::update,
                 .collection = self->definitions_,
@@ -355,6 +394,7 @@ class CrdController::Impl final : public DefinitionWorld,
   Parts parts_;
   CollectionId definitions_;
   std::map<std::string, Known, std::less<>> known_;  // every stored definition by its name
+  std::list<Reservation> reserved_;
   std::deque<std::pair<std::string, CompiledVersions>> compiled_;
   std::set<CollectionId> emptying_;
   WaitList instance_gone_;

@@ -108,6 +108,7 @@ class DefinitionStrategy final : public Strategy {
   void settle(WriteContext& context, json::Value& definition) const {
     settle_status(context.arena, definition,
                   world_->claimed(group_of(definition), name_of(definition)), context.now);
+    world_->reserve(definition);
   }
 
   std::shared_ptr<DefinitionWorld> world_;

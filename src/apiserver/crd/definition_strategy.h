@@ -16,6 +16,9 @@ class DefinitionWorld {
   virtual ~DefinitionWorld() = default;
   // Names in use in the group, by definitions other than `except`.
   virtual ClaimedNames claimed(std::string_view group, std::string_view except) const = 0;
+  // The definition was given its names and is about to be written, in this turn of the loop: they
+  // are claimed until it is known how that ends.
+  virtual void reserve(const json::Value& definition) = 0;
   virtual void validate(const json::Value& definition, const json::Value* old,
                         std::vector<std::string>* warnings, FieldErrors& errors) = 0;
   virtual bool has_instances(const json::Value& definition) const = 0;

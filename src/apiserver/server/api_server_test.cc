@@ -2,6 +2,7 @@
 
 #include "apiserver/store/memory_log.h"
 #include "base/async/sleep.h"
+#include "base/async/when.h"
 #include "base/env/sim_env.h"
 #include "base/log_capture.h"
 #include "base/metrics.h"
@@ -70,6 +71,18 @@ class ServerWorld {
   Answer remove(std::string path, std::string propagation) {
     return call("DELETE", std::move(path), R"({"propagationPolicy":")" + propagation + R"("})");
   }
+  // Several at the same moment.
+  std::vector<Answer> post_together(std::string path, std::vector<std::string> bodies) {
+    net::InProcessService client(
+        server->service(), {.address = "test",
+                            .certificate = net::Peer::Certificate{
+                                .common_name = "admin", .organizations = {"system:masters"}}});
+    std::vector<Task<Answer>> calls;
+    for (std::string& body : bodies) {
+      calls.push_back(send(client, "POST", path, std::move(body), "application/json"));
+    }
+    return *run(sim.env().loop, when_all(std::move(calls)));
+  }
   // Lets the server do what it does by itself.
   void settle() { advance(seconds(1)); }
   void advance(Duration time) { CHECK(run(sim.env().loop, wait(time))); }
@@ -137,6 +150,41 @@ TEST(ApiServer, begins_with_what_every_cluster_has) {
   EXPECT_EQ(w.get("/api/v1/namespaces/default/configmaps/kube-root-ca.crt").status, 200);
   EXPECT_EQ(w.get("/apis/scheduling.k8s.io/v1/priorityclasses/system-node-critical").status, 200);
   EXPECT_EQ(w.get("/apis/rbac.authorization.k8s.io/v1/clusterroles/cluster-admin").status, 200);
+}
+
+std::string definition(std::string_view plural, std::string_view kind) {
+  std::string text = R"({"metadata":{"name":"PLURAL.example.com"},"spec":{"group":"example.com",)"
+                     R"("scope":"Namespaced","names":{"plural":"PLURAL","kind":"KIND"},"versions":)"
+                     R"([{"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":)"
+                     R"({"type":"object"}}}]}})";
+  for (auto [word, value] : {std::pair("PLURAL", plural), std::pair("KIND", kind)}) {
+    for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word)) {
+      text.replace(at, std::string_view(word).size(), value);
+    }
+  }
+  return text;
+}
+
+TEST(ApiServer, of_two_definitions_that_claim_a_name_at_the_same_moment_one_gets_it) {
+  ServerWorld w;
+  const std::string definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+  const auto established = [&](const std::string& name) {
+    const std::string body = w.get(definitions + "/" + name + ".example.com").body;
+    return body.contains(R"("status":"True","type":"Established")");
+  };
+  for (const Answer& answer : w.post_together(
+           definitions, {definition("apples", "Fruit"), definition("pears", "Fruit")})) {
+    EXPECT_EQ(answer.status, 201) << answer.body;
+  }
+  w.settle();
+  ASSERT_NE(established("apples"), established("pears"));
+  const std::string winner = established("apples") ? "apples" : "pears";
+  const std::string loser = established("apples") ? "pears" : "apples";
+  EXPECT_EQ(w.get("/apis/example.com/v1/" + winner).status, 200);
+  EXPECT_EQ(w.get("/apis/example.com/v1/" + loser).status, 404);
+  EXPECT_EQ(w.remove(definitions + "/" + winner + ".example.com", "Background").status, 200);
+  w.settle();
+  EXPECT_TRUE(established(loser)) << "the name is free";
 }
 
 TEST(ApiServer, removes_what_lost_its_owner) {
