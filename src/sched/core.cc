@@ -162,10 +162,9 @@ Result<void> Core::pod_ended(GangId gang, const std::string& pod, bool replaced)
   return end_pod(*state_, index, pod, replaced);
 }
 
-Result<bool> Core::drop_place(GangId gang, std::uint32_t pod_set, std::optional<NodeId> node) {
+Result<bool> Core::drop_place(GangId gang, std::uint32_t pod_set) {
   TRY_ASSIGN(const Index index, checked(*state_, gang));
-  const Index at = node ? checked(*state_, *node).value_or(kNone) : kNone;
-  return sched::drop_place(*state_, index, pod_set, at);
+  return sched::drop_place(*state_, index, pod_set);
 }
 
 Result<bool> Core::find_places(GangId gang, const std::vector<std::int64_t>& counts) {

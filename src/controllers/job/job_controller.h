@@ -2,7 +2,6 @@
 
 #include "controllers/job/job_decision.h"
 #include "controllers/job/job_pods.h"
-#include "controllers/job/job_waker.h"
 #include "runtime/manager.h"
 #include "runtime/reconciler.h"
 
@@ -28,7 +27,6 @@ class JobReconciler final : public runtime::StoryReconciler<Observed, Desired> {
 
  private:
   const runtime::Store& jobs_;
-  JobWaker waker_;
   JobPods pods_;
 };
 

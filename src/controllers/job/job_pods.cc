@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <charconv>
 #include <optional>
-#include <utility>
 
 namespace codeflare::controllers::job {
 
@@ -161,7 +160,7 @@ void job_of(const kube::Object& pod, std::vector<model::ObjectKey>& keys) {
   }
 }
 
-JobPods::JobPods(runtime::Informer& pods, Changed changed) : changed_(std::move(changed)) {
+JobPods::JobPods(runtime::Informer& pods) {
   pods.add_handler([this](const runtime::ObjectChange& what) { change(what); });
 }
 
@@ -186,17 +185,14 @@ void JobPods::change(const runtime::ObjectChange& change) {
       known != job_of_pod_.end() && (jobs.empty() || known->second != jobs.front())) {
     auto job = by_job_.find(known->second);
     job->second.erase(pod.name);
-    changed_(job->first, job->second.size());
     if (job->second.empty()) {
       by_job_.erase(job);
     }
     job_of_pod_.erase(known);
   }
   if (!jobs.empty()) {
-    auto& pods = by_job_[jobs.front()];
-    pods.insert_or_assign(pod.name, digest_of(*change.now));
+    by_job_[jobs.front()].insert_or_assign(pod.name, digest_of(*change.now));
     job_of_pod_.insert_or_assign(pod, jobs.front());
-    changed_(jobs.front(), pods.size());
   }
 }
 

@@ -85,8 +85,7 @@ Result<void> check_gangs(const State& state) {
     if (!each.alive) continue;
     const bool waits = each.state == GangState::waiting;
     if (waits == (each.run != kNone)) return fail(broken("gang " + each.name + " and its run"));
-    // Held ones wait outside the line; one that runs may be held for later.
-    if ((each.lane != kNone) != (waits && !each.held)) {
+    if (waits == (each.lane == kNone && !each.held)) {
       return fail(broken("gang " + each.name + " and its lane"));
     }
     in_line += each.lane != kNone ? 1 : 0;
