@@ -1,6 +1,7 @@
 #include "queue/queue.h"
 
 #include "queue/internal/binder.h"
+#include "queue/internal/gang_pods.h"
 #include "queue/internal/lost_places.h"
 #include "queue/internal/node_events.h"
 #include "queue/internal/pod_events.h"
@@ -114,6 +115,7 @@ void Queue::forget(std::string_view uid) {
 
 StepOutcome Queue::step(Time now) {
   StepOutcome outcome;
+  mend_plans(*state_);
   find_lost_places(*state_);
   state_->loose_added = false;
   const sched::StepResult result = state_->core.step(now, kAdmissionsPerStep);

@@ -162,9 +162,10 @@ Result<void> Core::pod_ended(GangId gang, const std::string& pod, bool replaced)
   return end_pod(*state_, index, pod, replaced);
 }
 
-Result<bool> Core::drop_place(GangId gang, std::uint32_t pod_set) {
+Result<bool> Core::drop_place(GangId gang, std::uint32_t pod_set, std::optional<NodeId> node) {
   TRY_ASSIGN(const Index index, checked(*state_, gang));
-  return sched::drop_place(*state_, index, pod_set);
+  const Index at = node ? checked(*state_, *node).value_or(kNone) : kNone;
+  return sched::drop_place(*state_, index, pod_set, at);
 }
 
 Result<bool> Core::find_places(GangId gang, const std::vector<std::int64_t>& counts) {

@@ -76,9 +76,10 @@ class Core {
                          const std::optional<Resources>& charge = std::nullopt);
   // The pod is gone. With `replaced` its place on the node is reserved again for a successor.
   Result<void> pod_ended(GangId gang, const std::string& pod, bool replaced);
-  // One pod of the set will not come any more: gives up a place that none has taken yet, first
-  // one that lost its node. Returns whether there was one.
-  Result<bool> drop_place(GangId gang, std::uint32_t pod_set);
+  // One pod of the set will not come any more: gives up a place that none has taken yet, on that
+  // node if there is one, else one that lost its node. Returns whether there was one.
+  Result<bool> drop_place(GangId gang, std::uint32_t pod_set,
+                          std::optional<NodeId> node = std::nullopt);
   // Planned pods whose node is gone get places anew: where they fit, all of `counts` (by pod set)
   // or none; or where told, over capacity if need be and no more than are without a place.
   Result<bool> find_places(GangId gang, const std::vector<std::int64_t>& counts);

@@ -40,6 +40,11 @@ void add_index_variable(std::vector<model::Container>& containers) {
   }
 }
 
+// Pods are watched, but it is their digests that wake a Job.
+bool told_by_digests(const runtime::ObjectChange& /*change*/) {
+  return false;
+}
+
 Action let_go(const std::string& ns, const PodDigest& pod, std::string why) {
   return {.verb = Action::Verb::patch,
           .type = kPods,
@@ -95,7 +100,11 @@ std::string pod_of(const model::Job& job, std::int64_t index) {
 JobReconciler::JobReconciler(const runtime::ControllerContext& context)
     : StoryReconciler(context.env, context.actor),
       jobs_(context.subject.store()),
-      pods_(context.cache.informer(kPods)) {}
+      waker_(context.env.loop,
+             [waker = context.waker](const model::ObjectKey& job) { waker.wake(job); }),
+      pods_(context.cache.informer(kPods), [this](const model::ObjectKey& job, std::size_t pods) {
+        waker_.pod_changed(job, pods);
+      }) {}
 
 std::optional<Observed> JobReconciler::observe(const runtime::ObjectKey& key) const {
   Observed observed{.job = std::nullopt, .ns = key.ns, .pods = pods_.of(key)};
@@ -169,7 +178,7 @@ Plan JobReconciler::diff(const Observed& observed, const Desired& desired) const
 JobReconciler& add_job_controller(runtime::Manager& manager) {
   return manager.controller("jobs")
       .reconciles(kJobs)
-      .watches(kPods, job_of)
+      .watches(kPods, job_of, told_by_digests)
       .workers(kWorkers)
       .with<JobReconciler>();
 }

@@ -2,6 +2,7 @@
 
 #include "controllers/job/job_decision.h"
 #include "controllers/job/job_pods.h"
+#include "controllers/job/job_waker.h"
 #include "runtime/manager.h"
 #include "runtime/reconciler.h"
 
@@ -27,6 +28,7 @@ class JobReconciler final : public runtime::StoryReconciler<Observed, Desired> {
 
  private:
   const runtime::Store& jobs_;
+  JobWaker waker_;
   JobPods pods_;
 };
 

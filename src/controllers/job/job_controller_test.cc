@@ -214,6 +214,20 @@ TEST(JobController, a_refused_pod_is_told_and_tried_again) {
   EXPECT_EQ(w.active().size(), 1u);
 }
 
+TEST(JobController, a_large_job_runs_too) {
+  World w;
+  w.make(R"("parallelism":520,"completions":520,)");
+  w.cluster.settle(seconds(5));
+  const std::vector<model::Pod> pods = w.active();
+  ASSERT_EQ(pods.size(), 520u);
+  for (const model::Pod& pod : pods) {
+    w.cluster.patch<model::Pod>(pod.metadata.name, R"({"status":{"phase":"Succeeded"}})", "status");
+  }
+  w.cluster.settle(seconds(5));
+  EXPECT_EQ(w.read().status.succeeded, 520);
+  EXPECT_TRUE(w.holds("Complete"));
+}
+
 TEST(JobController, a_second_look_finds_nothing_to_write) {
   World w;
   w.make(R"("parallelism":3,"completions":3,)");

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <optional>
+#include <utility>
 
 namespace codeflare::controllers::job {
 
@@ -160,7 +161,7 @@ void job_of(const kube::Object& pod, std::vector<model::ObjectKey>& keys) {
   }
 }
 
-JobPods::JobPods(runtime::Informer& pods) {
+JobPods::JobPods(runtime::Informer& pods, Changed changed) : changed_(std::move(changed)) {
   pods.add_handler([this](const runtime::ObjectChange& what) { change(what); });
 }
 
@@ -185,14 +186,17 @@ void JobPods::change(const runtime::ObjectChange& change) {
       known != job_of_pod_.end() && (jobs.empty() || known->second != jobs.front())) {
     auto job = by_job_.find(known->second);
     job->second.erase(pod.name);
+    changed_(job->first, job->second.size());
     if (job->second.empty()) {
       by_job_.erase(job);
     }
     job_of_pod_.erase(known);
   }
   if (!jobs.empty()) {
-    by_job_[jobs.front()].insert_or_assign(pod.name, digest_of(*change.now));
+    auto& pods = by_job_[jobs.front()];
+    pods.insert_or_assign(pod.name, digest_of(*change.now));
     job_of_pod_.insert_or_assign(pod, jobs.front());
+    changed_(jobs.front(), pods.size());
   }
 }
 

@@ -5,7 +5,9 @@
 #include "model/gvk.h"
 #include "runtime/informer.h"
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
@@ -49,7 +51,9 @@ void job_of(const kube::Object& pod, std::vector<model::ObjectKey>& keys);
 // looked at after each change of one of them, and must not read a thousand texts each time.
 class JobPods {
  public:
-  explicit JobPods(runtime::Informer& pods);
+  // Told after each change, with the number of pods that the Job has.
+  using Changed = std::function<void(const model::ObjectKey& job, std::size_t pods)>;
+  JobPods(runtime::Informer& pods, Changed changed);
 
   // In the order of their names.
   std::vector<PodDigest> of(const model::ObjectKey& job) const;
@@ -57,6 +61,7 @@ class JobPods {
  private:
   void change(const runtime::ObjectChange& change);
 
+  Changed changed_;
   std::map<model::ObjectKey, std::map<std::string, PodDigest>> by_job_;
   std::map<model::ObjectKey, model::ObjectKey> job_of_pod_;
 };

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 namespace codeflare::queue {
 
@@ -23,16 +24,6 @@ std::int64_t needed(const WrapperRecord& wrapper, std::uint32_t pod_set) {
 
 std::int64_t all(const sched::Core::Held& held) {
   return held.reserved + held.bound + held.unplaced;
-}
-
-// A pod beyond the plan takes the place that has become free: a rolling update is no growth.
-void promote_one(QueueState& state, WrapperRecord& wrapper, std::uint32_t pod_set) {
-  for (PodRecord* pod : wrapper.pods) {
-    if (pod->counted != CountedAs::gang || pod->planned || pod->pod_set != pod_set) continue;
-    (void)state.core.pod_ended(wrapper.gang, pod->uid, false);
-    enter_gang(state, wrapper, *pod);
-    return;
-  }
 }
 
 }  // namespace
@@ -56,6 +47,10 @@ void enter_gang(QueueState& state, WrapperRecord& wrapper, PodRecord& pod) {
   pod.counted = planned ? CountedAs::gang : CountedAs::nothing;
   pod.counted_at = pod.place();
   pod.planned = planned && *planned;
+  // What we bind ourselves goes where it was planned.
+  if (!pod.node.empty() && state.options.binds != Binds::nothing) {
+    state.drifted.insert(wrapper.id.uid);
+  }
   if (pod.pod_set) trim_lost(state, wrapper, *pod.pod_set);
 }
 
@@ -68,7 +63,17 @@ void leave_gang(QueueState& state, WrapperRecord& wrapper, PodRecord& pod) {
   const std::int64_t others = all(state.core.held(wrapper.gang, *pod.pod_set)) - 1;
   const bool replaced = others < needed(wrapper, *pod.pod_set);
   (void)state.core.pod_ended(wrapper.gang, pod.uid, replaced);
-  if (replaced) promote_one(state, wrapper, *pod.pod_set);
+  if (replaced) promote_unplanned(state, wrapper);
+}
+
+void promote_unplanned(QueueState& state, WrapperRecord& wrapper) {
+  for (PodRecord* pod : wrapper.pods) {
+    if (pod->counted != CountedAs::gang || pod->planned || !pod->pod_set) continue;
+    const sched::Core::Held held = state.core.held(wrapper.gang, *pod->pod_set);
+    if (held.reserved + held.unplaced == 0) continue;
+    (void)state.core.pod_ended(wrapper.gang, pod->uid, false);
+    enter_gang(state, wrapper, *pod);
+  }
 }
 
 void give_back_place(QueueState& state, WrapperRecord& wrapper, PodRecord& pod) {
@@ -82,12 +87,32 @@ void count_success(WrapperRecord& wrapper, PodRecord& pod) {
   ++wrapper.succeeded[*pod.pod_set];
 }
 
-void trim_places(QueueState& state, WrapperRecord& wrapper, std::uint32_t pod_set) {
-  while (all(state.core.held(wrapper.gang, pod_set)) > needed(wrapper, pod_set)) {
-    const auto dropped = state.core.drop_place(wrapper.gang, pod_set);
-    if (!dropped || !*dropped) break;
+void trim_places(QueueState& state, WrapperRecord& wrapper, const PodRecord& ended) {
+  if (!ended.pod_set || ended.phase != PodPhase::succeeded) return;
+  const std::uint32_t pod_set = *ended.pod_set;
+  std::optional<sched::NodeId> node = state.core.find_node(ended.node);
+  if (all(state.core.held(wrapper.gang, pod_set)) > needed(wrapper, pod_set)) {
+    (void)state.core.drop_place(wrapper.gang, pod_set, node);
   }
   trim_lost(state, wrapper, pod_set);
+}
+
+void mend_plans(QueueState& state) {
+  for (const std::string& uid : std::exchange(state.drifted, {})) {
+    WrapperRecord* wrapper = state.wrapper(uid);
+    if (wrapper == nullptr || !wrapper->holds || wrapper->draining) continue;
+    std::vector<model::PlannedPlace> actual = places_of(state, *wrapper);
+    const bool drifted = std::ranges::any_of(actual, [&](const model::PlannedPlace& place) {
+      const auto planned = std::ranges::find_if(wrapper->plan, [&](const auto& each) {
+        return each.pod_set == place.pod_set && each.node == place.node;
+      });
+      return planned == wrapper->plan.end() || planned->count < place.count;
+    });
+    if (!drifted) continue;
+    wrapper->plan = std::move(actual);
+    ++wrapper->plan_version;
+    state.touched.insert(uid);
+  }
 }
 
 }  // namespace codeflare::queue

@@ -14,11 +14,15 @@ std::optional<std::uint32_t> pod_set_in(const Demand& demand, const PodRecord& p
 void enter_gang(QueueState& state, WrapperRecord& wrapper, PodRecord& pod);
 // Its place is kept for a successor as long as the pod set needs that many.
 void leave_gang(QueueState& state, WrapperRecord& wrapper, PodRecord& pod);
+// Pods beyond the plan take places that have become free: a rolling update is no growth.
+void promote_unplanned(QueueState& state, WrapperRecord& wrapper);
 // Back to where it was before it was handed out.
 void give_back_place(QueueState& state, WrapperRecord& wrapper, PodRecord& pod);
 
 void count_success(WrapperRecord& wrapper, PodRecord& pod);
-// Gives up places whose pods will not come.
-void trim_places(QueueState& state, WrapperRecord& wrapper, std::uint32_t pod_set);
+// Gives up places whose pods will not come, first one where this pod has ended.
+void trim_places(QueueState& state, WrapperRecord& wrapper, const PodRecord& ended);
+// Where we bind, a plan that pods have left is made true again: a restart reads it.
+void mend_plans(QueueState& state);
 
 }  // namespace codeflare::queue

@@ -1,5 +1,7 @@
 #include "queue/internal/lost_places.h"
 
+#include "queue/internal/gang_pods.h"
+
 #include <algorithm>
 #include <tuple>
 
@@ -47,6 +49,12 @@ std::vector<model::PlannedPlace> reserved(const QueueState& state, const Wrapper
   return places;
 }
 
+void sort_places(std::vector<model::PlannedPlace>& places) {
+  std::ranges::sort(places, [](const auto& a, const auto& b) {
+    return std::tie(a.pod_set, a.node) < std::tie(b.pod_set, b.node);
+  });
+}
+
 // The plan's lost places become what was reserved in addition.
 void replan(WrapperRecord& wrapper, const std::vector<model::PlannedPlace>& before,
             const std::vector<model::PlannedPlace>& after) {
@@ -61,13 +69,24 @@ void replan(WrapperRecord& wrapper, const std::vector<model::PlannedPlace>& befo
     if (same != before.end()) place.count -= same->count;
     if (place.count > 0) add_place(wrapper.plan, place);
   }
-  std::ranges::sort(wrapper.plan, [](const auto& a, const auto& b) {
-    return std::tie(a.pod_set, a.node) < std::tie(b.pod_set, b.node);
-  });
+  sort_places(wrapper.plan);
   ++wrapper.plan_version;
 }
 
 }  // namespace
+
+std::vector<model::PlannedPlace> places_of(const QueueState& state, const WrapperRecord& wrapper) {
+  std::vector<model::PlannedPlace> places = reserved(state, wrapper);
+  for (const PodRecord* pod : wrapper.pods) {
+    if (pod->counted != CountedAs::gang || !pod->planned) continue;
+    add_place(
+        places,
+        {.pod_set = static_cast<std::int32_t>(*pod->pod_set), .node = pod->counted_at, .count = 1});
+  }
+  for (const model::PlannedPlace& place : wrapper.lost) add_place(places, place);
+  sort_places(places);
+  return places;
+}
 
 std::int64_t pods_lost(const WrapperRecord& wrapper) {
   std::int64_t sum = 0;
@@ -101,6 +120,7 @@ void note_loss(QueueState& state, const Loss& before, const std::string& node) {
     add_lost(state, *found->second,
              {.pod_set = static_cast<std::int32_t>(set), .node = node, .count = more});
   }
+  promote_unplanned(state, *found->second);
 }
 
 void trim_lost(QueueState& state, WrapperRecord& wrapper, std::uint32_t pod_set) {
@@ -130,6 +150,7 @@ void return_lost_places(QueueState& state, const NodeRecord& node) {
     std::erase_if(wrapper->lost,
                   [&](const model::PlannedPlace& each) { return each.node == node.spec.name; });
     settle_lost(state, *wrapper);
+    promote_unplanned(state, *wrapper);
     state.to_bind.insert(uid);
   }
 }

@@ -25,6 +25,8 @@ void trim_lost(QueueState& state, WrapperRecord& wrapper, std::uint32_t pod_set)
 void return_lost_places(QueueState& state, const NodeRecord& node);
 void find_lost_places(QueueState& state);
 
+// Every place of it: kept, taken by a planned pod, or lost.
+std::vector<model::PlannedPlace> places_of(const QueueState& state, const WrapperRecord& wrapper);
 std::int64_t pods_lost(const WrapperRecord& wrapper);
 
 }  // namespace codeflare::queue

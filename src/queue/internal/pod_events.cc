@@ -8,6 +8,7 @@
 #include "queue/marks.h"
 
 #include <chrono>
+#include <map>
 #include <utility>
 
 namespace codeflare::queue {
@@ -176,7 +177,7 @@ void read(const model::Pod& pod, PodRecord& record) {
 void update_gang(QueueState& state, PodRecord& pod) {
   count_success(*pod.wrapper, pod);
   settle(state, pod);
-  if (pod.pod_set) trim_places(state, *pod.wrapper, *pod.pod_set);
+  trim_places(state, *pod.wrapper, pod);
   state.to_bind.insert(pod.wrapper->id.uid);
 }
 
@@ -309,7 +310,20 @@ void holdings_gone(QueueState& state, WrapperRecord& wrapper) {
 void holdings_begun(QueueState& state, WrapperRecord& wrapper) {
   wrapper.succeeded.assign(wrapper.demand.pod_sets.size(), 0);
   const PodSetOf pods = wrapper.pods;
-  for (PodRecord* pod : pods) update_gang(state, *pod);
+  for (PodRecord* pod : pods) count_success(wrapper, *pod);
+  // First pods that are where the plan has them take their places, then those that ended give up
+  // theirs; who is elsewhere takes what is left.
+  std::map<std::pair<std::int32_t, std::string>, std::int64_t> room;
+  for (const model::PlannedPlace& place : wrapper.plan) {
+    room[{place.pod_set, place.node}] += place.count;
+  }
+  for (PodRecord* pod : pods) {
+    if (!pod->pod_set || pod->phase != PodPhase::active) continue;
+    const auto at = room.find({static_cast<std::int32_t>(*pod->pod_set), pod->place()});
+    if (at != room.end() && at->second-- > 0) settle(state, *pod);
+  }
+  for (PodRecord* pod : pods) trim_places(state, wrapper, *pod);
+  for (PodRecord* pod : pods) settle(state, *pod);
 }
 
 void set_resource_quota(QueueState& state, const model::ObjectKey& key,

@@ -38,6 +38,7 @@ struct QueueState {
   std::set<std::string, std::less<>> touched;    // whose standing may be another one
   std::set<std::string, std::less<>> displaced;  // with lost places
   std::set<std::string, std::less<>> to_bind;    // with pods that may find a free place
+  std::set<std::string, std::less<>> drifted;    // whose pods may have left the plan
   bool loose_added = false;                      // since the core's last step
 
   WrapperRecord* wrapper(std::string_view uid);

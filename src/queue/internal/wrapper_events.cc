@@ -228,7 +228,8 @@ void remove(QueueState& state, std::string_view uid) {
   auto& namesakes = state.by_key[record->id.key];
   std::erase(namesakes, record);
   if (namesakes.empty()) state.by_key.erase(record->id.key);
-  for (auto* uids : {&state.touched, &state.displaced, &state.to_bind}) uids->erase(name);
+  for (auto* uids : {&state.touched, &state.displaced, &state.to_bind, &state.drifted})
+    uids->erase(name);
   state.wrappers.erase(name);
 }
 

@@ -26,7 +26,7 @@ void change_quota(State& state, Index gang, std::vector<Designation> quota);
 Result<bool> bind_pod(State& state, Index gang, BoundPod pod);
 Result<void> end_pod(State& state, Index gang, const std::string& name, bool replaced);
 
-Result<bool> drop_place(State& state, Index gang, std::uint32_t pod_set);
+Result<bool> drop_place(State& state, Index gang, std::uint32_t pod_set, Index node);
 Result<bool> find_places(State& state, Index gang, const std::vector<std::int64_t>& counts);
 Result<void> give_places(State& state, Index gang, const Placement& placement);
 

@@ -85,7 +85,8 @@ Result<void> check_gangs(const State& state) {
     if (!each.alive) continue;
     const bool waits = each.state == GangState::waiting;
     if (waits == (each.run != kNone)) return fail(broken("gang " + each.name + " and its run"));
-    if (waits == (each.lane == kNone && !each.held)) {
+    // Held ones wait outside the line; one that runs may be held for later.
+    if ((each.lane != kNone) != (waits && !each.held)) {
       return fail(broken("gang " + each.name + " and its lane"));
     }
     in_line += each.lane != kNone ? 1 : 0;

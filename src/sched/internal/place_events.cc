@@ -49,20 +49,25 @@ Shape missing_part(const Shape& shape, const Run& run, const std::vector<std::in
 
 }  // namespace
 
-Result<bool> drop_place(State& state, Index gang, std::uint32_t pod_set) {
+Result<bool> drop_place(State& state, Index gang, std::uint32_t pod_set, Index node) {
   if (state.gangs[gang].run == kNone) return fail(holds_nothing(state, gang));
   Run& run = state.gangs.run_of(gang);
   const Shape& shape = state.shapes[state.gangs[gang].shape];
   if (pod_set >= shape.sets.size()) return false;
-  if (pod_set < run.unplaced.size() && run.unplaced[pod_set] > 0) {
+  auto chosen = run.places.end();
+  for (auto place = run.places.begin(); place != run.places.end(); ++place) {
+    if (place->pod_set != pod_set) continue;
+    chosen = place;
+    if (place->node == node) break;
+  }
+  const bool here = chosen != run.places.end() && chosen->node == node;
+  if (!here && pod_set < run.unplaced.size() && run.unplaced[pod_set] > 0) {
     --run.unplaced[pod_set];
   } else {
-    const auto last = std::find_if(run.places.rbegin(), run.places.rend(),
-                                   [&](const Place& place) { return place.pod_set == pod_set; });
-    if (last == run.places.rend()) return false;
-    state.cluster.give(last->node, state.cluster.kind(shape.sets[pod_set].kind).request, 1);
-    state.cluster.drop_resident(last->node, gang, 1);
-    if (--last->count == 0) run.places.erase(std::next(last).base());
+    if (chosen == run.places.end()) return false;
+    state.cluster.give(chosen->node, state.cluster.kind(shape.sets[pod_set].kind).request, 1);
+    state.cluster.drop_resident(chosen->node, gang, 1);
+    if (--chosen->count == 0) run.places.erase(chosen);
   }
   recharge(state, run, shape.sets[pod_set].charge, {});
   return true;
