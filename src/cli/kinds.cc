@@ -58,8 +58,9 @@ Error name_missing_kind(Error error, const KnownKind& kind) {
   if (!no_such_kind) {
     return error;
   }
-  return not_found("the server has no " + kind.type.qualified_name() +
-                   ": is codeflare installed there? (`codeflare controller` brings the kind)");
+  return not_found(
+      "the server has no " + kind.type.qualified_name() +
+      ": is codeflare installed there? (`codeflare controller --install-crds` brings the kind)");
 }
 
 }  // namespace codeflare::cli
