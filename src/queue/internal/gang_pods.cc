@@ -51,7 +51,7 @@ void enter_gang(QueueState& state, WrapperRecord& wrapper, PodRecord& pod) {
   if (!pod.node.empty() && state.options.binds != Binds::nothing) {
     state.drifted.insert(wrapper.id.uid);
   }
-  if (pod.pod_set) trim_lost(state, wrapper, *pod.pod_set);
+  if (pod.pod_set) trim_lost(state, wrapper, *pod.pod_set, pod.place());
 }
 
 void leave_gang(QueueState& state, WrapperRecord& wrapper, PodRecord& pod) {
@@ -94,7 +94,7 @@ void trim_places(QueueState& state, WrapperRecord& wrapper, const PodRecord& end
   if (all(state.core.held(wrapper.gang, pod_set)) > needed(wrapper, pod_set)) {
     (void)state.core.drop_place(wrapper.gang, pod_set, node);
   }
-  trim_lost(state, wrapper, pod_set);
+  trim_lost(state, wrapper, pod_set, ended.node);
 }
 
 void mend_plans(QueueState& state) {

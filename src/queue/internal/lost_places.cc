@@ -123,13 +123,24 @@ void note_loss(QueueState& state, const Loss& before, const std::string& node) {
   promote_unplanned(state, *found->second);
 }
 
-void trim_lost(QueueState& state, WrapperRecord& wrapper, std::uint32_t pod_set) {
+void trim_lost(QueueState& state, WrapperRecord& wrapper, std::uint32_t pod_set,
+               std::string_view node) {
   if (wrapper.lost.empty()) return;
-  std::int64_t left = state.core.held(wrapper.gang, pod_set).unplaced;
+  const auto concerned = [&](const model::PlannedPlace& place) {
+    return static_cast<std::uint32_t>(place.pod_set) == pod_set;
+  };
+  std::int64_t found = -state.core.held(wrapper.gang, pod_set).unplaced;
+  for (const model::PlannedPlace& place : wrapper.lost) found += concerned(place) ? place.count : 0;
+  const auto take = [&](model::PlannedPlace& place) {
+    const std::int64_t here = std::clamp<std::int64_t>(found, 0, place.count);
+    place.count -= here;
+    found -= here;
+  };
   for (model::PlannedPlace& place : wrapper.lost) {
-    if (static_cast<std::uint32_t>(place.pod_set) != pod_set) continue;
-    place.count = std::min(place.count, left);
-    left -= place.count;
+    if (concerned(place) && place.node == node) take(place);
+  }
+  for (model::PlannedPlace& place : wrapper.lost) {
+    if (concerned(place)) take(place);
   }
   std::erase_if(wrapper.lost, [](const model::PlannedPlace& place) { return place.count <= 0; });
   settle_lost(state, wrapper);

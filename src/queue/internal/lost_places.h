@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 // Places of started gangs whose node is gone: given back when it returns, found elsewhere when we
@@ -20,8 +21,10 @@ Loss before_loss(const QueueState& state, sched::GangId gang);
 void note_loss(QueueState& state, const Loss& before, const std::string& node);
 void add_lost(QueueState& state, WrapperRecord& wrapper, const model::PlannedPlace& place);
 
-// Pods have come up elsewhere, or will not come: no more is lost than the core misses.
-void trim_lost(QueueState& state, WrapperRecord& wrapper, std::uint32_t pod_set);
+// Pods have come up, or will not come: no more is lost than the core misses. What is found again
+// was lost on this node, if any was.
+void trim_lost(QueueState& state, WrapperRecord& wrapper, std::uint32_t pod_set,
+               std::string_view node);
 void return_lost_places(QueueState& state, const NodeRecord& node);
 void find_lost_places(QueueState& state);
 

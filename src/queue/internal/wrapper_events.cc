@@ -150,7 +150,7 @@ Result<void> join(QueueState& state, const model::AppWrapper& wrapper, WrapperRe
   if (!planned && !record.from_mcad) return {};
   begin_holding(state, record);
   for (std::uint32_t set = 0; set < record.demand.pod_sets.size(); ++set) {
-    trim_lost(state, record, set);
+    trim_lost(state, record, set, "");
   }
   const bool goes_on = record.from_mcad || (wrapper.status.can_run && !is_terminal(wrapper.status));
   if (!goes_on) stopping(state, record.id.uid);
