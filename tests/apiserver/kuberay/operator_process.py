@@ -27,9 +27,9 @@ def documents(path):
 
 
 def apply(api, cache, items, namespace):
-    """Server-side apply of any objects: definitions first, then a look at what is served now."""
+    """Server-side apply of any objects of kinds that are served by now."""
+    found = dynamic.DynamicClient(api, cache_file=str(cache))
     for body in items:
-        found = dynamic.DynamicClient(api, cache_file=str(cache))
         resource = found.resources.get(api_version=body["apiVersion"], kind=body["kind"])
         resource.server_side_apply(body=body, namespace=namespace if resource.namespaced else None, field_manager="test")
 

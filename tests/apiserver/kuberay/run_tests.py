@@ -2,6 +2,7 @@
 
 import json
 import sys
+import time
 import unittest
 from pathlib import Path
 
@@ -45,7 +46,7 @@ class KubeRayTest(unittest.TestCase):
         self.namespace = namespace
         self.core.create_namespace(client.V1Namespace(metadata=client.V1ObjectMeta(name=namespace)))
         items = operator_process.documents(operator_process.module() / "config" / "samples" / name)
-        operator_process.apply(self.api, SERVER.folder / "discovery-3.json", items, namespace)
+        operator_process.apply(self.api, SERVER.folder / "discovery-2.json", items, namespace)
         self.name = next(item["metadata"]["name"] for item in items if item["kind"] == "RayCluster")
 
     def cluster(self):
@@ -70,7 +71,10 @@ class KubeRayTest(unittest.TestCase):
             counted = workers is None or (len(self.pods("worker")) == workers and status.get("availableWorkerReplicas", 0) == workers)
             return cluster if current and counted else None
 
-        return eventually(settled, lambda: f"{state} with {workers} workers: {json.dumps(self.cluster().get('status'))}\n{self.operator.text()[-3000:]}")
+        began = time.monotonic()
+        cluster = eventually(settled, lambda: f"{state} with {workers} workers: {json.dumps(self.cluster().get('status'))}\n{self.operator.text()[-3000:]}")
+        print(f"{self.name}: {state} with {workers} workers after {time.monotonic() - began:.1f} s", flush=True)
+        return cluster
 
     def owned(self):
         found = []
