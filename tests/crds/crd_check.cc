@@ -23,6 +23,7 @@ namespace {
 class NoOthers final : public DefinitionWorld {
  public:
   ClaimedNames claimed(std::string_view, std::string_view) const override { return {}; }
+  void reserve(const json::Value&) override {}
   void validate(const json::Value&, const json::Value*, std::vector<std::string>*,
                 FieldErrors&) override {}
   bool has_instances(const json::Value&) const override { return false; }
