@@ -47,14 +47,6 @@ Error refuse(const AdmissionRequest& request, std::int32_t code, std::string rea
   return model::to_error(std::move(status));
 }
 
-std::string joined(const std::vector<std::string>& lines) {
-  std::string text;
-  for (const std::string& line : lines) {
-    text += text.empty() ? line : "; " + line;
-  }
-  return text;
-}
-
 }  // namespace
 
 Result<void> EmbeddedAdmission::mutate(AdmissionRequest& request) {

@@ -69,14 +69,6 @@ std::string patch_of(const json::Value& before, const json::Value& after) {
   return text == "[]" ? "" : text;
 }
 
-std::string joined(const std::vector<std::string>& lines) {
-  std::string text;
-  for (const std::string& line : lines) {
-    text += text.empty() ? line : "; " + line;
-  }
-  return text;
-}
-
 }  // namespace
 
 Webhook::Webhook(kube::Client& client, Logger logger)

@@ -85,6 +85,18 @@ TEST(Webhook, an_object_whose_submitter_was_not_recorded_is_refused) {
   EXPECT_EQ(refused.at({"response", "status", "code"}), "422") << refused.body;
 }
 
+TEST(Webhook, judges_wrappers_of_the_older_group_alike) {
+  WebhookWorld world;
+  world.cluster.let_ann_submit_config_maps();
+  const auto old = [](std::string_view kind) {
+    std::string text = in_team("w", "v1", kind);
+    return text.replace(text.find("workload.codeflare.dev"), 22, "mcad.ibm.com");
+  };
+  const Reply allowed = world.submit("ann", old("ConfigMap"));
+  EXPECT_EQ(allowed.at({"response", "allowed"}), "true") << allowed.body;
+  EXPECT_EQ(world.submit("ann", old("Secret")).at({"response", "status", "code"}), "403");
+}
+
 TEST(Webhook, later_changes_of_the_spec_are_refused) {
   WebhookWorld world;
   const std::string before = in_team("w", "v1", "ConfigMap");

@@ -82,6 +82,15 @@ std::pair<std::string, std::string> group_and_version(const std::string& api_ver
              : std::pair(api_version.substr(0, slash), api_version.substr(slash + 1));
 }
 
+// Whichever of the two groups the object is of.
+Result<model::AppWrapper> decode(const json::Value& object) {
+  const std::string_view group = object.string_or_empty("apiVersion");
+  if (group.starts_with(model::kLegacyAppWrapperGroup)) {
+    return model::from_json<model::LegacyAppWrapper>(object);
+  }
+  return model::from_json<model::AppWrapper>(object);
+}
+
 Verdict review_new(const json::Value& object, const Requester& requester) {
   Verdict verdict;
   const json::Value* record = recorded(object);
@@ -89,7 +98,7 @@ Verdict review_new(const json::Value& object, const Requester& requester) {
     verdict.problems.push_back("metadata.annotations[" + std::string(queue::kUserAnnotation) +
                                "]: is set by admission alone");
   }
-  Result<model::AppWrapper> wrapper = model::from_json<model::AppWrapper>(object);
+  Result<model::AppWrapper> wrapper = decode(object);
   if (!wrapper) {
     verdict.problems.push_back(wrapper.error().message);
     return verdict;
@@ -161,6 +170,14 @@ std::string refusal(const Question& question, std::string_view resource,
   text += resource.empty() ? question.kind + " (a kind that this server does not know)"
                            : std::string(resource);
   text += " in namespace \"" + question.ns + "\" (" + question.field + ")";
+  return text;
+}
+
+std::string joined(const std::vector<std::string>& problems) {
+  std::string text;
+  for (const std::string& problem : problems) {
+    text += text.empty() ? problem : "; " + problem;
+  }
   return text;
 }
 

@@ -47,6 +47,9 @@ Verdict review(const json::Value& object, const json::Value* old, const Requeste
 std::string refusal(const Question& question, std::string_view resource,
                     const Requester& requester);
 
+// All problems in one line.
+std::string joined(const std::vector<std::string>& problems);
+
 // Objects of such kinds live in no namespace, so no AppWrapper may hold them.
 std::string outside(const Question& question, std::string_view resource);
 
