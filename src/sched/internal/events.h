@@ -26,6 +26,9 @@ void change_quota(State& state, Index gang, std::vector<Designation> quota);
 Result<bool> bind_pod(State& state, Index gang, BoundPod pod);
 Result<void> end_pod(State& state, Index gang, const std::string& name, bool replaced);
 
+// Gives up one reserved place of the pod set: one on that node, else one that lost its node, else
+// any. False if none is left.
+bool free_place(State& state, Run& run, std::uint32_t pod_set, Index node);
 Result<bool> drop_place(State& state, Index gang, std::uint32_t pod_set, Index node);
 Result<bool> find_places(State& state, Index gang, const std::vector<std::int64_t>& counts);
 Result<void> give_places(State& state, Index gang, const Placement& placement);

@@ -52,23 +52,8 @@ Shape missing_part(const Shape& shape, const Run& run, const std::vector<std::in
 Result<bool> drop_place(State& state, Index gang, std::uint32_t pod_set, Index node) {
   if (state.gangs[gang].run == kNone) return fail(holds_nothing(state, gang));
   Run& run = state.gangs.run_of(gang);
+  if (!free_place(state, run, pod_set, node)) return false;
   const Shape& shape = state.shapes[state.gangs[gang].shape];
-  if (pod_set >= shape.sets.size()) return false;
-  auto chosen = run.places.end();
-  for (auto place = run.places.begin(); place != run.places.end(); ++place) {
-    if (place->pod_set != pod_set) continue;
-    chosen = place;
-    if (place->node == node) break;
-  }
-  const bool here = chosen != run.places.end() && chosen->node == node;
-  if (!here && pod_set < run.unplaced.size() && run.unplaced[pod_set] > 0) {
-    --run.unplaced[pod_set];
-  } else {
-    if (chosen == run.places.end()) return false;
-    state.cluster.give(chosen->node, state.cluster.kind(shape.sets[pod_set].kind).request, 1);
-    state.cluster.drop_resident(chosen->node, gang, 1);
-    if (--chosen->count == 0) run.places.erase(chosen);
-  }
   recharge(state, run, shape.sets[pod_set].charge, {});
   return true;
 }

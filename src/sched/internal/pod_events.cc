@@ -7,8 +7,13 @@ namespace codeflare::sched {
 
 namespace {
 
-// Gives up one reserved place of the pod set: one on that node, else one that lost its node, else
-// any. False if none is left.
+auto find_pod(Run& run, const std::string& name) {
+  return std::find_if(run.pods.begin(), run.pods.end(),
+                      [&](const BoundPod& pod) { return pod.name == name; });
+}
+
+}  // namespace
+
 bool free_place(State& state, Run& run, std::uint32_t pod_set, Index node) {
   const Shape& shape = state.shapes[state.gangs[run.gang].shape];
   if (pod_set >= shape.sets.size()) return false;
@@ -29,13 +34,6 @@ bool free_place(State& state, Run& run, std::uint32_t pod_set, Index node) {
   if (--chosen->count == 0) run.places.erase(chosen);
   return true;
 }
-
-auto find_pod(Run& run, const std::string& name) {
-  return std::find_if(run.pods.begin(), run.pods.end(),
-                      [&](const BoundPod& pod) { return pod.name == name; });
-}
-
-}  // namespace
 
 Result<bool> bind_pod(State& state, Index gang, BoundPod pod) {
   if (state.gangs[gang].run == kNone || state.gangs[gang].state == GangState::nominated) {
