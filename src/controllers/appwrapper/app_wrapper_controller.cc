@@ -1,7 +1,7 @@
 #include "controllers/appwrapper/app_wrapper_controller.h"
 
 #include "controllers/appwrapper/app_wrapper_object.h"
-#include "json/merge_patch.h"
+#include "controllers/status_patch.h"
 #include "json/write.h"
 #include "model/codec/app_wrapper.h"
 #include "queue/marks.h"
@@ -23,20 +23,6 @@ constexpr int kStepsMax = 12;
 
 // How many seconds a grudging object is looked at again although nothing told us.
 constexpr Duration kLookAgain = std::chrono::seconds(30);
-
-std::string status_patch(const AppWrapper& before, const model::AppWrapperStatus& after) {
-  json::Arena arena;
-  const json::Value from = model::to_json(arena, before.status);
-  const json::Value to = model::to_json(arena, after);
-  const json::Document changes = json::merge_diff(from, to);
-  std::string body;
-  json::Writer w(body);
-  w.begin_object().key("metadata").begin_object();
-  w.member("resourceVersion", before.metadata.resource_version);
-  w.member("uid", before.metadata.uid).end_object();
-  w.key("status").value(changes.root).end_object();
-  return body;
-}
 
 std::string finalizer_patch(const AppWrapper& before, const std::vector<std::string>& finalizers) {
   std::string body;

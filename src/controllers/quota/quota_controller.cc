@@ -1,8 +1,7 @@
 #include "controllers/quota/quota_controller.h"
 
 #include "base/async/sleep.h"
-#include "json/merge_patch.h"
-#include "json/write.h"
+#include "controllers/status_patch.h"
 #include "model/codec/quota_subtree.h"
 
 #include <utility>
@@ -16,19 +15,6 @@ using runtime::Next;
 namespace {
 
 constexpr Duration kEvery = std::chrono::seconds(1);
-
-std::string status_patch(const QuotaSubtree& before, const QuotaSubtreeStatus& after) {
-  json::Arena arena;
-  const json::Value from = model::to_json(arena, before.status);
-  const json::Value to = model::to_json(arena, after);
-  const json::Document changes = json::merge_diff(from, to);
-  std::string body;
-  json::Writer w(body);
-  w.begin_object().key("metadata").begin_object();
-  w.member("resourceVersion", before.metadata.resource_version).end_object();
-  w.key("status").value(changes.root).end_object();
-  return body;
-}
 
 }  // namespace
 
