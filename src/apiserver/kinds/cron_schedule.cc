@@ -1,7 +1,8 @@
 #include "apiserver/kinds/cron_schedule.h"
 
-#include "apiserver/schema/duration.h"
+#include "base/go_duration.h"
 #include "base/result.h"
+#include "base/split.h"
 
 #include <algorithm>
 #include <array>
@@ -38,18 +39,6 @@ char lower(char c) {
 
 bool same_word(std::string_view a, std::string_view b) {
   return std::ranges::equal(a, b, [](char x, char y) { return lower(x) == lower(y); });
-}
-
-std::vector<std::string_view> split(std::string_view text, char separator) {
-  std::vector<std::string_view> parts;
-  while (true) {
-    const std::size_t end = text.find(separator);
-    parts.push_back(text.substr(0, end));
-    if (end == std::string_view::npos) {
-      return parts;
-    }
-    text.remove_prefix(end + 1);
-  }
 }
 
 std::vector<std::string_view> words(std::string_view text) {
@@ -148,7 +137,7 @@ Result<void> check_descriptor(std::string_view text) {
     return std::unexpected(wrong("unrecognized descriptor: " + std::string(text)));
   }
   const std::string_view period = text.substr(kEvery.size());
-  if (!schema::go_duration(period)) {
+  if (!go_duration(period)) {
     return std::unexpected(wrong("failed to parse duration " + std::string(text) +
                                  ": time: invalid duration \"" + std::string(period) + "\""));
   }

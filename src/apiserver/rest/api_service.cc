@@ -6,8 +6,8 @@
 #include "apiserver/rest/internal/impersonate.h"
 #include "apiserver/rest/internal/response.h"
 #include "apiserver/rest/internal/server.h"
-#include "apiserver/schema/duration.h"
 #include "base/async/sleep.h"
+#include "base/go_duration.h"
 
 #include <algorithm>
 #include <array>
@@ -215,7 +215,7 @@ Result<Duration> timeout_of(const Server& server, const RequestInfo& info) {
   if (text.empty()) {
     return server.options.request_timeout;
   }
-  const std::optional<Duration> asked = schema::go_duration(text);
+  const std::optional<Duration> asked = go_duration(text);
   if (!asked) {
     return fail(
         bad_request("invalid timeout specified in the request URL - time: invalid duration \"" +

@@ -1,6 +1,6 @@
 #include "apiserver/schema/checks.h"
-#include "apiserver/schema/duration.h"
 #include "base/base64.h"
+#include "base/go_duration.h"
 #include "model/validation.h"
 
 #include <algorithm>

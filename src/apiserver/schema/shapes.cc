@@ -1,7 +1,7 @@
-#include "apiserver/schema/duration.h"
 #include "apiserver/schema/internal/number.h"
 #include "apiserver/schema/walk.h"
 #include "base/base64.h"
+#include "base/go_duration.h"
 #include "base/time.h"
 #include "model/quantity.h"
 

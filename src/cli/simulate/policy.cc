@@ -1,5 +1,7 @@
 #include "cli/simulate/policy.h"
 
+#include "base/split.h"
+
 #include <algorithm>
 
 namespace codeflare::cli::simulate {
@@ -8,18 +10,6 @@ namespace {
 
 // Longer than any trace, and added to any time of a simulation it does not overflow.
 constexpr Duration kForEver = std::chrono::hours(24 * 365 * 30);
-
-std::vector<std::string_view> split(std::string_view text, char separator) {
-  std::vector<std::string_view> parts;
-  while (true) {
-    const std::size_t end = text.find(separator);
-    parts.push_back(text.substr(0, end));
-    if (end == std::string_view::npos) {
-      return parts;
-    }
-    text.remove_prefix(end + 1);
-  }
-}
 
 }  // namespace
 

@@ -1,6 +1,6 @@
 #include "apiserver/cel/internal/function_table.h"
-#include "apiserver/schema/duration.h"
 #include "apiserver/schema/field_errors.h"
+#include "base/go_duration.h"
 
 #include <algorithm>
 #include <array>
@@ -170,7 +170,7 @@ Result<Value> to_duration(Context&, Arguments a) {
     return a[0];
   }
   if (a[0].is(Type::text)) {
-    if (auto duration = schema::go_duration(a[0].as_text())) {
+    if (auto duration = go_duration(a[0].as_text())) {
       return Value::duration(*duration);
     }
     return fail(invalid_argument("time: invalid duration " + quote(a[0].as_text())));

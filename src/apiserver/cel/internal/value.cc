@@ -1,8 +1,8 @@
 #include "apiserver/cel/internal/value.h"
 
 #include "apiserver/schema/checks.h"
-#include "apiserver/schema/duration.h"
 #include "base/base64.h"
+#include "base/go_duration.h"
 
 #include <algorithm>
 #include <array>
@@ -47,7 +47,7 @@ Value text_of(json::Arena& arena, std::string_view text, const schema::Node* nod
       return Value::timestamp(*time);
     }
   } else if (format == "duration") {
-    if (auto duration = schema::go_duration(text)) {
+    if (auto duration = go_duration(text)) {
       return Value::duration(*duration);
     }
   } else if (format == "byte") {

@@ -5,9 +5,9 @@
 #include <optional>
 #include <string_view>
 
-namespace codeflare::apiserver::schema {
+namespace codeflare {
 
 // As Go's time.ParseDuration reads it: "1h30m", "-1.5s", "0".
 std::optional<Duration> go_duration(std::string_view text);
 
-}  // namespace codeflare::apiserver::schema
+}  // namespace codeflare

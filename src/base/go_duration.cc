@@ -1,4 +1,4 @@
-#include "apiserver/schema/duration.h"
+#include "base/go_duration.h"
 
 #include <algorithm>
 #include <array>
@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <limits>
 
-namespace codeflare::apiserver::schema {
+namespace codeflare {
 namespace {
 
 struct Unit {
@@ -77,4 +77,4 @@ std::optional<Duration> go_duration(std::string_view text) {
   return Duration(negative ? -nanoseconds : nanoseconds);
 }
 
-}  // namespace codeflare::apiserver::schema
+}  // namespace codeflare
