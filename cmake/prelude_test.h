@@ -1,0 +1,4 @@
+// As prelude.h, for test programs.
+#include "prelude.h"
+
+#include <gtest/gtest.h>
