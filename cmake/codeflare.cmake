@@ -61,10 +61,14 @@ if(CODEFLARE_FUZZERS)
   target_compile_options(codeflare_settings INTERFACE -fsanitize=fuzzer-no-link)
 endif()
 
+# Optimising test code takes more than half of its compile time and finds nothing.
+set(CODEFLARE_TEST_FLAGS $<$<CONFIG:Debug>:-O0>)
+
 include(prelude)
 if(CODEFLARE_PRELUDE)
   codeflare_prelude(prelude ${CMAKE_SOURCE_DIR}/cmake/prelude.h)
-  codeflare_prelude(prelude_test ${CMAKE_SOURCE_DIR}/cmake/prelude_test.h)
+  get_target_property(gtest_flags GTest::gtest INTERFACE_COMPILE_OPTIONS)
+  codeflare_prelude(prelude_test ${CMAKE_SOURCE_DIR}/cmake/prelude_test.h ${gtest_flags} ${CODEFLARE_TEST_FLAGS})
 endif()
 
 # codeflare_library(NAME FOLDER SOURCES... [DEPENDS libs...] [PRIVATE_DEPENDS libs...])
@@ -87,6 +91,7 @@ function(codeflare_test name)
   set_target_properties(${name} PROPERTIES EXCLUDE_FROM_ALL ${exclude})
   target_link_libraries(${name} PRIVATE ${arg_DEPENDS} GTest::gtest_main)
   codeflare_use_prelude(${name} prelude_test)
+  set_property(SOURCE ${arg_SOURCES} APPEND PROPERTY COMPILE_OPTIONS ${CODEFLARE_TEST_FLAGS})
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 120)
   endif()

@@ -4,11 +4,11 @@
 
 option(CODEFLARE_PRELUDE "compile the usual standard headers once" ON)
 
-# codeflare_prelude(NAME HEADER): the target `NAME` that makes NAME.pch
+# codeflare_prelude(NAME HEADER [FLAGS...]): the target `NAME` that makes NAME.pch
 function(codeflare_prelude name header)
   string(TOUPPER "${CMAKE_BUILD_TYPE}" config)
   separate_arguments(flags UNIX_COMMAND "${CMAKE_CXX_FLAGS} ${CMAKE_CXX_FLAGS_${config}}")
-  list(APPEND flags -std=c++23 "$<TARGET_PROPERTY:codeflare_settings,INTERFACE_COMPILE_OPTIONS>")
+  list(APPEND flags -std=c++23 "$<TARGET_PROPERTY:codeflare_settings,INTERFACE_COMPILE_OPTIONS>" ${ARGN})
   set(pch ${CMAKE_BINARY_DIR}/${name}.pch)
   add_custom_command(OUTPUT ${pch} BYPRODUCTS ${pch}.sum
     COMMAND ${CMAKE_CXX_COMPILER} ${flags} -E -P -x c++ ${header} -o ${pch}.text
