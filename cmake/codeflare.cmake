@@ -34,7 +34,7 @@ add_library(codeflare_settings INTERFACE)
 target_include_directories(codeflare_settings INTERFACE ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR})
 target_compile_options(codeflare_settings INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wold-style-cast
-  -Woverloaded-virtual -Wnon-virtual-dtor -Wthread-safety -fno-omit-frame-pointer
+  -Woverloaded-virtual -Wnon-virtual-dtor -Wthread-safety -fno-omit-frame-pointer -pthread
   # Naming some members of a struct and leaving the rest at their defaults is what {.name = ...} is for.
   -Wno-missing-designated-field-initializers
   $<$<BOOL:${CODEFLARE_WARNINGS_AS_ERRORS}>:-Werror>
