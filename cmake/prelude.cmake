@@ -8,10 +8,10 @@ option(CODEFLARE_PRELUDE "compile the usual standard headers once" ON)
 function(codeflare_prelude name header)
   string(TOUPPER "${CMAKE_BUILD_TYPE}" config)
   separate_arguments(flags UNIX_COMMAND "${CMAKE_CXX_FLAGS} ${CMAKE_CXX_FLAGS_${config}}")
-  list(APPEND flags -std=c++23 "$<TARGET_PROPERTY:codeflare_settings,INTERFACE_COMPILE_OPTIONS>" ${ARGN})
+  list(APPEND flags -std=c++23 "$<TARGET_PROPERTY:codeflare_settings,INTERFACE_COMPILE_OPTIONS>" -I${CMAKE_SOURCE_DIR} ${ARGN})
   set(pch ${CMAKE_BINARY_DIR}/${name}.pch)
   add_custom_command(OUTPUT ${pch} BYPRODUCTS ${pch}.sum
-    COMMAND ${CMAKE_CXX_COMPILER} ${flags} -E -P -x c++ ${header} -o ${pch}.text
+    COMMAND ${CMAKE_CXX_COMPILER} ${flags} -E -P -x c++-header ${header} -o ${pch}.text
     COMMAND ${CMAKE_COMMAND} -E sha256sum ${name}.pch.text > ${pch}.sum
     COMMAND ${CMAKE_CXX_COMPILER} ${flags} -MD -MT ${name}.pch -MF ${pch}.d -fpch-instantiate-templates -x c++-header ${header} -o ${pch}
     DEPFILE ${pch}.d

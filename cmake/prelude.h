@@ -1,5 +1,8 @@
-// The standard headers that most files include anyway, compiled once per build folder (cmake/prelude.cmake). Files still
-// include what they use: headers are checked alone, and CODEFLARE_PRELUDE=OFF builds without this.
+// The standard headers that most files include anyway, compiled once per build folder
+// (cmake/prelude.cmake). Files still include what they use: headers are checked alone, and
+// CODEFLARE_PRELUDE=OFF builds without this.
+#pragma once
+
 #include <algorithm>
 #include <array>
 #include <chrono>

@@ -1,4 +1,6 @@
 // As prelude.h, for test programs.
-#include "prelude.h"
+#pragma once
+
+#include "cmake/prelude.h"
 
 #include <gtest/gtest.h>
