@@ -79,10 +79,11 @@ function(codeflare_library name)
   codeflare_use_prelude(${name} prelude)
 endfunction()
 
-# codeflare_test(NAME SOURCES... DEPENDS libs... [LABELS all] [TIMEOUT seconds]): one test program, usually one per folder.
-# Label `all` is for tests that need more than Debian's packages. The release preset builds test programs on request only.
+# codeflare_test(NAME SOURCES... DEPENDS libs... [LABELS all] [TIMEOUT seconds] [BUSY]): one test program, usually one per folder.
+# Label `all` is for tests that need more than Debian's packages. The release preset builds test programs on request only. A BUSY one
+# computes much itself (models, thousands of seeds) and is optimised like the code under test.
 function(codeflare_test name)
-  cmake_parse_arguments(arg "" "TIMEOUT" "SOURCES;DEPENDS;LABELS" ${ARGN})
+  cmake_parse_arguments(arg "BUSY" "TIMEOUT" "SOURCES;DEPENDS;LABELS" ${ARGN})
   if(CODEFLARE_FUZZ)
     return()
   endif()
@@ -90,8 +91,12 @@ function(codeflare_test name)
   string(COMPARE EQUAL "${CMAKE_BUILD_TYPE}" Release exclude)
   set_target_properties(${name} PROPERTIES EXCLUDE_FROM_ALL ${exclude})
   target_link_libraries(${name} PRIVATE ${arg_DEPENDS} GTest::gtest_main)
-  codeflare_use_prelude(${name} prelude_test)
-  set_property(SOURCE ${arg_SOURCES} APPEND PROPERTY COMPILE_OPTIONS ${CODEFLARE_TEST_FLAGS})
+  if(arg_BUSY)
+    codeflare_use_prelude(${name} prelude)
+  else()
+    codeflare_use_prelude(${name} prelude_test)
+    set_property(SOURCE ${arg_SOURCES} APPEND PROPERTY COMPILE_OPTIONS ${CODEFLARE_TEST_FLAGS})
+  endif()
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 120)
   endif()
