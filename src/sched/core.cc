@@ -56,7 +56,7 @@ std::vector<GangId> Core::remove_node(NodeId node) {
 
 Result<void> Core::set_foreign(NodeId node, const Resources& usage) {
   TRY_ASSIGN(const Index index, checked(*state_, node));
-  const Request amounts = state_->cluster.resources().observed(usage);
+  const Request amounts = state_->cluster.resources().used(usage);
   state_->cluster.sync_width();
   state_->cluster.set_foreign(index, amounts);
   node_changed(*state_, index);
@@ -78,7 +78,7 @@ void Core::remove_quota_tree(const std::string& tree) {
 
 Result<void> Core::set_quota_foreign(const std::string& tree, const std::string& node,
                                      const Resources& usage) {
-  const Request amounts = state_->cluster.resources().observed(usage);
+  const Request amounts = state_->cluster.resources().used(usage);
   state_->cluster.sync_width();
   return state_->forest.set_foreign(tree, node, amounts);
 }
@@ -151,8 +151,8 @@ Result<bool> Core::pod_bound(GangId gang, const std::string& pod, std::uint32_t 
   TRY_ASSIGN(const Index index, checked(*state_, gang));
   TRY_ASSIGN(const Index at, checked(*state_, node));
   ResourceTable& resources = state_->cluster.resources();
-  Request request = resources.observed(requests);
-  Request charged = charge ? resources.observed(*charge) : request;
+  Request request = resources.used(requests);
+  Request charged = charge ? resources.used(*charge) : request;
   state_->cluster.sync_width();
   return bind_pod(*state_, index, {pod, pod_set, at, std::move(request), std::move(charged)});
 }

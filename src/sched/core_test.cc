@@ -56,6 +56,50 @@ TEST(Core, keeps_constraints_when_a_key_becomes_too_wide_for_classes) {
   EXPECT_EQ(core.node_name(result.admitted[0].placement[0].node), "host777");
 }
 
+TEST(Core, names_that_no_node_has_do_not_make_every_node_larger) {
+  Core core = core_with_hosts(100);
+  const std::size_t before = core.memory_bytes();
+  Resources junk;
+  for (int i = 0; i < 10'000; ++i) junk.push_back({"junk" + std::to_string(i), 1});
+  ASSERT_TRUE(core.set_foreign(*core.find_node("host0"), junk));
+  EXPECT_LE(core.memory_bytes(), before + 1024) << "nobody offers or asks for any of it";
+  GangSpec greedy = gang("greedy", 1);
+  greedy.pod_sets[0].requests = junk;
+  EXPECT_FALSE(core.submit(greedy));
+  EXPECT_LE(core.memory_bytes(), before + 1024);
+  GangSpec few = gang("few", 1);
+  few.pod_sets[0].requests.push_back({"example.com/soon", 1});
+  ASSERT_TRUE(core.submit(few)) << "a node that has it may come";
+  EXPECT_TRUE(core.step(kNow).admitted.empty());
+  NodeSpec offer = node("offer", 4);
+  offer.allocatable.push_back({"example.com/soon", 1});
+  ASSERT_TRUE(core.upsert_node(offer));
+  EXPECT_EQ(core.step(kNow).admitted.size(), 1U);
+  EXPECT_TRUE(core.check_invariants());
+}
+
+TEST(Core, a_quota_tree_that_comes_late_leaves_the_others_as_they_are) {
+  Core core;
+  (void)core.upsert_node(node("n", 16));
+  EXPECT_TRUE(core.set_quota_tree("b", {{.name = "default", .limits = {{"cpu", 8}}}}).empty());
+  ASSERT_TRUE(core.submit(gang("first", 6)));
+  EXPECT_EQ(core.step(kNow).admitted.size(), 1U);
+  EXPECT_TRUE(core.set_quota_tree("a", {{.name = "default", .limits = {{"cpu", 12}}}}).empty());
+  EXPECT_TRUE(
+      core.set_quota_tree("c", {{.name = "default", .limits = {{"cpu", 1}}}}, "other").empty());
+  EXPECT_EQ(core.quota_used("a", "default"), (Resources{{"cpu", 6}}));
+  EXPECT_EQ(core.quota_used("b", "default"), (Resources{{"cpu", 6}}));
+  EXPECT_EQ(core.quota_used("c", "default"), (Resources{{"cpu", 0}}));
+  core.remove_quota_tree("nothing");
+  EXPECT_EQ(core.quota_used("b", "default"), (Resources{{"cpu", 6}}));
+  core.remove_quota_tree("a");
+  ASSERT_TRUE(core.submit(gang("second", 4)));
+  EXPECT_TRUE(core.step(kNow).admitted.empty()) << "b has room for 2";
+  ASSERT_TRUE(core.submit(gang("third", 2)));
+  EXPECT_EQ(core.step(kNow).admitted.size(), 1U);
+  EXPECT_TRUE(core.check_invariants());
+}
+
 TEST(Core, forgets_handles_of_what_is_gone) {
   Core core;
   const auto old_node = core.upsert_node(node("n", 4));

@@ -4,6 +4,7 @@
 #include "sched/internal/quota_forest.h"
 #include "sched/spec.h"
 
+#include <cstddef>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -29,14 +30,25 @@ class ClaimTable {
   const Claim& operator[](Index claim) const { return claims_[claim]; }
   const QuotaPath& path_of(Index claim) const { return paths_[claims_[claim].path]; }
   const QuotaPath& path(Index path) const { return paths_[path]; }
+  std::size_t paths() const { return path_by_signature_.size(); }
 
  private:
-  Index path_for(const QuotaForest& forest, const Claim& claim);
+  // One more claim leads there.
+  Index acquire_path(const QuotaForest& forest, const Claim& claim);
+  void release_path(Index path);
 
   std::vector<Claim> claims_;
   std::vector<Index> free_;
   std::unordered_map<std::string, Index> by_signature_;
+  // What people write into labels may be the reason why a path leads nowhere: it is not kept longer
+  // than the claims are.
   std::vector<QuotaPath> paths_;
+  struct PathUse {
+    std::string signature;
+    Index refs = 0;
+  };
+  std::vector<PathUse> path_uses_;
+  std::vector<Index> free_paths_;
   std::unordered_map<std::string, Index> path_by_signature_;
 };
 

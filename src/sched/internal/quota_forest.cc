@@ -59,8 +59,11 @@ std::vector<std::string> QuotaForest::set_tree(const std::string& tree,
                                                const std::vector<QuotaNode>& nodes,
                                                const std::string& only_ns,
                                                ResourceTable& resources) {
-  trees_[tree].spec = nodes;
-  trees_[tree].only_ns = only_ns;
+  const auto [known, added] = trees_.try_emplace(tree);
+  if (!added) leave_namespace(tree, known->second);
+  known->second.spec = nodes;
+  known->second.only_ns = only_ns;
+  by_ns_[only_ns].insert(tree);
   limits_[tree].clear();
   for (const QuotaNode& node : nodes) {
     Request limits;
@@ -74,48 +77,93 @@ std::vector<std::string> QuotaForest::set_tree(const std::string& tree,
     limits_[tree].emplace(node.name, std::move(limits));
   }
   std::vector<std::string> problems;
-  rebuild(tree, &problems);
+  if (added) {
+    // The others stay where they are: a start brings thousands of them.
+    forget_charges();
+    plant(tree, known->second, &problems);
+  } else {
+    rebuild(tree, &problems);
+  }
   return problems;
 }
 
 void QuotaForest::remove_tree(const std::string& tree) {
-  trees_.erase(tree);
+  const auto known = trees_.find(tree);
+  if (known == trees_.end()) {
+    forget_charges();
+    return;
+  }
+  leave_namespace(known->first, known->second);
+  trees_.erase(known);
   limits_.erase(tree);
   rebuild(tree, nullptr);
+}
+
+void QuotaForest::leave_namespace(const std::string& name, const Tree& tree) {
+  auto& names = by_ns_[tree.only_ns];
+  names.erase(name);
+  if (names.empty()) by_ns_.erase(tree.only_ns);
 }
 
 void QuotaForest::rebuild(const std::string& changed, std::vector<std::string>* problems) {
   nodes_.clear();
   relieved_.clear();
-  for (auto& [name, tree] : trees_) {
-    tree.nodes.clear();
-    tree.roots.clear();
-    const auto specs = usable(tree.spec, name == changed ? problems : nullptr);
-    for (const QuotaNode* spec : specs) {
-      tree.nodes.emplace(spec->name, size());
-      nodes_.push_back({.name = spec->name,
-                        .tree = name,
-                        .ns = spec->ns,
-                        .hard = spec->hard,
-                        .limits = limits_[name][spec->name]});
-      if (const auto foreign = tree.foreign.find(spec->name); foreign != tree.foreign.end()) {
-        nodes_.back().foreign = nodes_.back().used = foreign->second;
-      }
-    }
-    for (const QuotaNode* spec : specs) {
-      const Index node = tree.nodes[spec->name];
-      if (spec->parent.empty()) {
-        tree.roots.push_back(node);
-      } else {
-        nodes_[node].parent = tree.nodes[spec->parent];
-      }
-    }
-    for (const auto& [node_name, node] : tree.nodes) {
-      for (Index up = nodes_[node].parent; up != kNone; up = nodes_[up].parent) {
-        ++nodes_[node].depth;
-      }
+  for (auto& [name, tree] : trees_) plant(name, tree, name == changed ? problems : nullptr);
+}
+
+void QuotaForest::forget_charges() {
+  relieved_.clear();
+  for (QuotaState& node : nodes_) {
+    node.used = node.foreign;
+    node.members.clear();
+    node.borrowers.clear();
+    node.waiters.clear();
+    node.relieved = false;
+  }
+}
+
+void QuotaForest::plant(const std::string& name, Tree& tree, std::vector<std::string>* problems) {
+  tree.nodes.clear();
+  tree.roots.clear();
+  const auto specs = usable(tree.spec, problems);
+  for (const QuotaNode* spec : specs) {
+    tree.nodes.emplace(spec->name, size());
+    nodes_.push_back({.name = spec->name,
+                      .tree = name,
+                      .ns = spec->ns,
+                      .hard = spec->hard,
+                      .limits = limits_[name][spec->name]});
+    if (const auto foreign = tree.foreign.find(spec->name); foreign != tree.foreign.end()) {
+      nodes_.back().foreign = nodes_.back().used = foreign->second;
     }
   }
+  for (const QuotaNode* spec : specs) {
+    const Index node = tree.nodes[spec->name];
+    if (spec->parent.empty()) {
+      tree.roots.push_back(node);
+    } else {
+      nodes_[node].parent = tree.nodes[spec->parent];
+    }
+  }
+  for (const auto& [node_name, node] : tree.nodes) {
+    for (Index up = nodes_[node].parent; up != kNone; up = nodes_[up].parent) {
+      ++nodes_[node].depth;
+    }
+  }
+}
+
+std::vector<const QuotaForest::Named*> QuotaForest::concerning(const QuotaClaim& claim) const {
+  std::vector<const Named*> found;
+  const auto add = [&](const std::string& ns) {
+    const auto names = by_ns_.find(ns);
+    if (names == by_ns_.end()) return;
+    for (const std::string& name : names->second) found.push_back(&*trees_.find(name));
+  };
+  add("");
+  if (!claim.ns.empty()) add(claim.ns);
+  std::sort(found.begin(), found.end(),
+            [](const Named* a, const Named* b) { return a->first < b->first; });
+  return found;
 }
 
 Index QuotaForest::find(const std::string& tree, const std::string& node) const {
@@ -129,8 +177,8 @@ QuotaPath QuotaForest::resolve(const QuotaClaim& claim) const {
   QuotaPath path;
   path.loose = claim.loose;
   if (claim.loose) return path;
-  for (const auto& [name, tree] : trees_) {
-    if (!tree.concerns(claim)) continue;
+  for (const Named* named : concerning(claim)) {
+    const auto& [name, tree] = *named;
     const std::string* wanted = designated(claim.designations, name);
     const std::string node = wanted == nullptr ? kDefaultNode : *wanted;
     const auto found = tree.nodes.find(node);
@@ -151,8 +199,8 @@ QuotaPath QuotaForest::resolve(const QuotaClaim& claim) const {
 std::vector<Index> QuotaForest::resolve_running(const QuotaClaim& claim) const {
   std::vector<Index> leaves;
   if (claim.loose) return leaves;
-  for (const auto& [name, tree] : trees_) {
-    if (!tree.concerns(claim)) continue;
+  for (const Named* named : concerning(claim)) {
+    const auto& [name, tree] = *named;
     const std::string* wanted = designated(claim.designations, name);
     const auto found = tree.nodes.find(wanted == nullptr ? kDefaultNode : *wanted);
     if (found != tree.nodes.end()) {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -107,13 +108,21 @@ class QuotaForest {
     std::map<std::string, Request> foreign;
     std::map<std::string, Index> nodes;  // the usable ones
     std::vector<Index> roots;
-
-    bool concerns(const QuotaClaim& claim) const { return only_ns.empty() || only_ns == claim.ns; }
   };
+  using Trees = std::map<std::string, Tree>;
+  using Named = Trees::value_type;
+
+  // Those that may be charged by it, by name.
+  std::vector<const Named*> concerning(const QuotaClaim& claim) const;
+  void leave_namespace(const std::string& name, const Tree& tree);
+  // Makes the nodes of a tree, behind those that are there.
+  void plant(const std::string& name, Tree& tree, std::vector<std::string>* problems);
+  void forget_charges();
   void rebuild(const std::string& changed, std::vector<std::string>* problems);
   void relieve(Index node);
 
-  std::map<std::string, Tree> trees_;
+  Trees trees_;
+  std::map<std::string, std::set<std::string>> by_ns_;  // names by only_ns
   std::vector<QuotaState> nodes_;
   std::map<std::string, std::map<std::string, Request>> limits_;
   std::vector<Index> relieved_;

@@ -5,6 +5,19 @@
 
 namespace codeflare::sched {
 
+namespace {
+
+// Far more than any cluster offers; rows stay small even if people ask for what nobody has.
+constexpr Index kAskedNamesMax = 256;
+
+// Quotas may limit these later.
+bool is_usual(std::string_view name) {
+  if (name.starts_with("limits.")) name.remove_prefix(7);
+  return name == "cpu" || name == "memory" || name == "ephemeral-storage" || name == "pods";
+}
+
+}  // namespace
+
 ResourceTable::ResourceTable(const std::vector<std::string>& pack) {
   for (const std::string& name : pack) intern(name);
   pack_size_ = size();
@@ -44,6 +57,15 @@ Result<Request> ResourceTable::request(const Resources& resources) {
                                    std::to_string(kAmountMax)));
     }
   }
+  Index unknown = 0;
+  for (const Resource& resource : resources) {
+    if (resource.amount == 0 || find(resource.name) != kNone) continue;
+    if (size() + ++unknown > kAskedNamesMax) {
+      return fail(resource_exhausted("resource " + resource.name +
+                                     ": no node has it, and too many others that no node has "
+                                     "were asked for already"));
+    }
+  }
   Request request = collect(resources);
   const auto twice =
       std::adjacent_find(request.begin(), request.end(),
@@ -55,8 +77,20 @@ Result<Request> ResourceTable::request(const Resources& resources) {
 }
 
 Request ResourceTable::observed(const Resources& resources) {
+  return clamped(collect(resources));
+}
+
+Request ResourceTable::used(const Resources& resources) {
+  Resources known = resources;
+  std::erase_if(known, [&](const Resource& resource) {
+    return find(resource.name) == kNone && !is_usual(resource.name);
+  });
+  return clamped(collect(known));
+}
+
+Request ResourceTable::clamped(const Request& request) {
   Request sum;
-  for (const Part& part : collect(resources)) {
+  for (const Part& part : request) {
     const Amount amount = std::clamp<Amount>(part.amount, 0, kAmountMax);
     if (!sum.empty() && sum.back().resource == part.resource) {
       sum.back().amount = std::min(kAmountMax, sum.back().amount + amount);

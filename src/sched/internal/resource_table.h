@@ -37,14 +37,19 @@ class ResourceTable {
   // The width that matrices need: a power of two.
   std::size_t width() const;
 
-  // Refuses negative and absurd amounts.
+  // Refuses negative and absurd amounts, and names that nobody has offered or asked for before once
+  // there are many: every name is a column of every node.
   Result<Request> request(const Resources& resources);
-  // For what is observed: clamps instead of refusing.
+  // For what nodes offer: clamps instead of refusing.
   Request observed(const Resources& resources);
+  // For what is used: the same, but names that nobody has offered, limited or asked for are left
+  // out, as they concern nobody.
+  Request used(const Resources& resources);
   Resources named(const Request& request) const;
 
  private:
   Request collect(const Resources& resources);
+  static Request clamped(const Request& request);
 
   std::vector<std::string> names_;
   std::unordered_map<std::string, Index> numbers_;
