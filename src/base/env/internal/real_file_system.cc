@@ -1,6 +1,6 @@
 #include "base/env/internal/real_file_system.h"
 
-#include "base/env/internal/real_posix.h"
+#include "base/posix.h"
 
 #include <algorithm>
 #include <array>

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "base/env/internal/real_posix.h"
 #include "base/env/launcher.h"
+#include "base/posix.h"
 #include "base/result.h"
 
 #include <string>

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-namespace codeflare::internal {
+namespace codeflare {
 
 // "open /etc/x: no such file or directory", with the code that fits the errno.
 Error posix_error(int error_number, std::string_view what);
@@ -31,4 +31,4 @@ class FileDescriptor {
   int fd_ = -1;
 };
 
-}  // namespace codeflare::internal
+}  // namespace codeflare

@@ -1,11 +1,11 @@
-#include "base/env/internal/real_posix.h"
+#include "base/posix.h"
 
 #include <cerrno>
 #include <string>
 #include <system_error>
 #include <unistd.h>
 
-namespace codeflare::internal {
+namespace codeflare {
 
 namespace {
 
@@ -66,4 +66,4 @@ void FileDescriptor::close() {
   }
 }
 
-}  // namespace codeflare::internal
+}  // namespace codeflare

@@ -1,0 +1,309 @@
+#include "node/internal/real_container.h"
+
+#include "base/env/file_system.h"
+#include "node/internal/real_container_root.h"
+#include "node/internal/real_mounts.h"
+#include "node/internal/real_process_tree.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <sched.h>
+#include <string>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <vector>
+
+namespace codeflare::node::internal {
+
+namespace {
+
+constexpr int kInitFailed = 125;
+constexpr std::string_view kDefaultPath =
+    "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
+struct Pipe {
+  FileDescriptor reading;
+  FileDescriptor writing;
+};
+
+Result<Pipe> make_pipe(int flags) {
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), flags) != 0) {
+    return fail(posix_error(errno, "make a pipe"));
+  }
+  return Pipe{FileDescriptor(ends[0]), FileDescriptor(ends[1])};
+}
+
+void say(int fd, std::string_view text) {
+  static_cast<void>(!::write(fd, text.data(), text.size()));
+}
+
+// One line, whatever the text is.
+void say_error(int fd, const Error& error) {
+  std::string line = "E " + error.message.substr(0, 2000);
+  std::ranges::replace(line, '\n', ' ');
+  say(fd, line + "\n");
+}
+
+std::string_view variable(const ContainerSpec& spec, std::string_view name) {
+  for (std::string_view entry : spec.environment) {
+    if (entry.size() > name.size() && entry.starts_with(name) && entry[name.size()] == '=') {
+      return entry.substr(name.size() + 1);
+    }
+  }
+  return {};
+}
+
+bool is_program(const std::string& path) {
+  struct stat info{};
+  return ::stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode) &&
+         ::access(path.c_str(), X_OK) == 0;
+}
+
+// As a shell would find it on the container's own PATH.
+Result<std::string> find_program(const ContainerSpec& spec) {
+  const std::string& program = spec.command.front();
+  if (program.find('/') != std::string::npos) {
+    struct stat info{};
+    if (::stat(program.c_str(), &info) != 0) {
+      return fail(
+          not_found("exec: \"" + program + "\": stat " + program + ": no such file or directory"));
+    }
+    if (!is_program(program)) {
+      return fail(permission_denied("exec: \"" + program + "\": permission denied"));
+    }
+    return program;
+  }
+  std::string_view path = variable(spec, "PATH");
+  if (path.empty()) {
+    path = kDefaultPath;
+  }
+  while (!path.empty()) {
+    const std::size_t colon = std::min(path.find(':'), path.size());
+    const std::string candidate = join_path(path.substr(0, colon), program);
+    if (colon > 0 && is_program(candidate)) {
+      return candidate;
+    }
+    path.remove_prefix(std::min(colon + 1, path.size()));
+  }
+  return fail(not_found("exec: \"" + program + "\": executable file not found in $PATH"));
+}
+
+Result<void> drop_all_capabilities() {
+  for (int capability = 0; capability <= 63; ++capability) {
+    if (::prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) != 0 && errno == EINVAL) {
+      break;  // the kernel has no more
+    }
+  }
+  ::prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+  __user_cap_header_struct header{.version = _LINUX_CAPABILITY_VERSION_3, .pid = 0};
+  std::array<__user_cap_data_struct, 2> none{};
+  if (::syscall(SYS_capset, &header, none.data()) != 0) {
+    return fail(posix_error(errno, "drop capabilities"));
+  }
+  return {};
+}
+
+// A user namespace of its own is the last one: all others belong to the pod's, so that nothing in
+// the container has a say about its mounts, processes of others or names.
+Result<void> become_nobody(const ContainerSpec& spec) {
+  if (::unshare(CLONE_NEWUSER) != 0) {
+    return fail(posix_error(errno, "make the container's user namespace"));
+  }
+  const std::int64_t user = spec.run_as_user.value_or(0);
+  const std::int64_t group = spec.run_as_group.value_or(user);
+  TRY(map_ids(
+      {.user = static_cast<std::uint32_t>(user), .group = static_cast<std::uint32_t>(group)}, {}));
+  return drop_all_capabilities();
+}
+
+std::vector<char*> pointers_to(std::vector<std::string>& texts) {
+  std::vector<char*> pointers;
+  for (std::string& text : texts) {
+    pointers.push_back(text.data());
+  }
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+Result<void> enter_directory(const std::string& directory) {
+  const std::string& where = directory.empty() ? "/" : directory;
+  if (::chdir(where.c_str()) != 0) {
+    return fail(posix_error(errno, "enter the working directory " + where));
+  }
+  return {};
+}
+
+// The program itself. Returns only when it cannot be.
+Error become_program(const KeeperView& view, ContainerSpec spec) {
+  ::setsid();
+  const auto ready = [&]() -> Result<std::string> {
+    if (view.isolated) {
+      TRY(become_nobody(spec));
+    }
+    if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) {
+      return fail(posix_error(errno, "forbid new privileges"));
+    }
+    TRY(enter_directory(spec.working_directory));
+    return find_program(spec);
+  }();
+  if (!ready) {
+    return ready.error();
+  }
+  for (int signal = 1; signal < NSIG; ++signal) {
+    ::signal(signal, SIG_DFL);
+  }
+  sigset_t none;
+  sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  ::execve(ready->c_str(), pointers_to(spec.command).data(), pointers_to(spec.environment).data());
+  return posix_error(errno, "exec: \"" + spec.command.front() + "\"");
+}
+
+// Waits for the program's end, reaps what it leaves, passes signals on.
+int watch_program(pid_t program, bool isolated) {
+  sigset_t all;
+  sigfillset(&all);
+  for (;;) {
+    siginfo_t info{};
+    const int signal = ::sigwaitinfo(&all, &info);
+    if (signal == kill_all_signal()) {
+      isolated ? static_cast<void>(::kill(-1, SIGKILL)) : kill_descendants();
+    } else if (signal > 0 && signal != SIGCHLD) {
+      ::kill(program, signal);
+    }
+    int status = 0;
+    for (pid_t ended = 0; (ended = ::waitpid(-1, &status, WNOHANG)) > 0;) {
+      if (ended == program) {
+        return status;
+      }
+    }
+  }
+}
+
+struct Ends {
+  int input;
+  int output;
+  int error_output;
+  int report;
+};
+
+// Of what the keeper has open an init needs its own pipes alone: it must not hold up the ends of
+// other containers and of connections.
+void close_all_but(const Ends& ends) {
+  std::array<int, 4> keep = {ends.input, ends.output, ends.error_output, ends.report};
+  std::ranges::sort(keep);
+  unsigned first = STDERR_FILENO + 1;
+  for (int fd : keep) {
+    const auto kept = static_cast<unsigned>(fd);
+    if (kept > first) {
+      ::close_range(first, kept - 1, 0);
+    }
+    first = kept + 1;
+  }
+  ::close_range(first, ~0u, 0);
+}
+
+// PID 1 of the container. Never returns.
+[[noreturn]] void run_init(const KeeperView& view, const SandboxSpec& sandbox,
+                           const ContainerSpec& spec, const Ends& ends) {
+  sigset_t all;
+  sigfillset(&all);
+  ::sigprocmask(SIG_SETMASK, &all, nullptr);
+  ::setsid();
+  close_all_but(ends);
+  // A container must not outlive its keeper, or another keeper would start it a second time.
+  ::prctl(PR_SET_PDEATHSIG, kill_all_signal(), 0, 0, 0);
+  if (view.isolated) {
+    if (const Result<void> built = enter_container_root(view, sandbox, spec); !built) {
+      say_error(ends.report, built.error());
+      ::_exit(kInitFailed);
+    }
+  } else {
+    ::prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+  }
+  Result<Pipe> failure = make_pipe(O_CLOEXEC);
+  if (!failure) {
+    say_error(ends.report, failure.error());
+    ::_exit(kInitFailed);
+  }
+  const pid_t program = ::fork();
+  if (program == 0) {
+    ::dup2(ends.input, STDIN_FILENO);
+    ::dup2(ends.output, STDOUT_FILENO);
+    ::dup2(ends.error_output, STDERR_FILENO);
+    // A container that is dumpable again can be looked at by its own kind only.
+    ::prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
+    say_error(failure->writing.get(), become_program(view, spec));
+    ::_exit(kInitFailed);
+  }
+  if (program < 0) {
+    say_error(ends.report, posix_error(errno, "fork"));
+    ::_exit(kInitFailed);
+  }
+  failure->writing.close();
+  // An init that kept them would hide from the keeper that nobody writes any more.
+  ::close(ends.output);
+  ::close(ends.error_output);
+  std::string said;
+  std::array<char, 4096> buffer{};
+  for (ssize_t size = 0;
+       (size = ::read(failure->reading.get(), buffer.data(), buffer.size())) > 0;) {
+    said.append(buffer.data(), static_cast<std::size_t>(size));
+  }
+  say(ends.report, said.empty() ? "R\n" : said);
+  const int status = watch_program(program, view.isolated);
+  if (!view.isolated) {
+    kill_descendants();
+  }
+  if (said.empty()) {
+    say(ends.report, "S " + std::to_string(status) + "\n");
+  }
+  ::_exit(0);
+}
+
+}  // namespace
+
+int kill_all_signal() {
+  return SIGRTMAX;
+}
+
+Result<StartedContainer> start_container(const KeeperView& view, const SandboxSpec& sandbox,
+                                         const ContainerSpec& spec) {
+  TRY_ASSIGN(Pipe output, make_pipe(O_CLOEXEC));
+  TRY_ASSIGN(Pipe error_output, make_pipe(O_CLOEXEC));
+  TRY_ASSIGN(Pipe report, make_pipe(O_CLOEXEC));
+  FileDescriptor input(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  if (!input) {
+    return fail(posix_error(errno, "open /dev/null"));
+  }
+  for (const FileDescriptor* ours : {&output.reading, &error_output.reading, &report.reading}) {
+    ::fcntl(ours->get(), F_SETFL, O_NONBLOCK);
+  }
+  const long flags = (view.isolated ? CLONE_NEWNS | CLONE_NEWPID : 0) | SIGCHLD;
+  const long child = ::syscall(SYS_clone, flags, nullptr, nullptr, nullptr, nullptr);
+  if (child < 0) {
+    return fail(posix_error(errno, "make the container's namespaces"));
+  }
+  if (child == 0) {
+    run_init(view, sandbox, spec,
+             {.input = input.get(),
+              .output = output.writing.get(),
+              .error_output = error_output.writing.get(),
+              .report = report.writing.get()});
+  }
+  return StartedContainer{.init = static_cast<pid_t>(child),
+                          .output = std::move(output.reading),
+                          .error_output = std::move(error_output.reading),
+                          .report = std::move(report.reading)};
+}
+
+}  // namespace codeflare::node::internal

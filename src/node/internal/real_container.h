@@ -1,0 +1,29 @@
+#pragma once
+
+#include "base/posix.h"
+#include "base/result.h"
+#include "node/internal/real_sandbox.h"
+#include "node/keeper_protocol.h"
+
+#include <sys/types.h>
+
+namespace codeflare::node::internal {
+
+// Asks an init to kill all that its container runs, itself not. No other program uses it.
+int kill_all_signal();
+
+// A container that is being started: its init, and our ends of its pipes, none of which blocks.
+struct StartedContainer {
+  pid_t init = -1;
+  FileDescriptor output;
+  FileDescriptor error_output;
+  // Lines of the init: "R" when the program runs, "E text" when it cannot, "S number" with the wait
+  // status of the program when it has ended. The end of the file comes with the end of the init.
+  FileDescriptor report;
+};
+
+// Forks the init. Signals sent to it go on to the program.
+Result<StartedContainer> start_container(const KeeperView& view, const SandboxSpec& sandbox,
+                                         const ContainerSpec& spec);
+
+}  // namespace codeflare::node::internal

@@ -1,0 +1,458 @@
+#include "node/internal/real_keeper.h"
+
+#include "base/env/file_system.h"
+#include "node/internal/real_mounts.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <ctime>
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <utility>
+
+namespace codeflare::node::internal {
+
+namespace {
+
+constexpr std::size_t kMessageBytes = 4096;
+constexpr std::size_t kLogTailBytes = 2048;
+constexpr std::size_t kClientsMax = 16;
+// A client that does not read is not waited for.
+constexpr std::size_t kUnsentBytesMax = 8u << 20;
+constexpr std::int32_t kStartFailed = 128;
+
+std::int64_t now_ns() {
+  timespec time{};
+  ::clock_gettime(CLOCK_REALTIME, &time);
+  return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+}
+
+WallTime wall_now() {
+  return WallTime(Duration(now_ns()));
+}
+
+std::string read_file(const std::string& path, std::size_t bytes_max) {
+  FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+  std::string text;
+  std::array<char, 4096> buffer{};
+  while (file && text.size() < bytes_max) {
+    const ssize_t got =
+        ::read(file.get(), buffer.data(), std::min(buffer.size(), bytes_max - text.size()));
+    if (got <= 0) {
+      break;
+    }
+    text.append(buffer.data(), static_cast<std::size_t>(got));
+  }
+  return text;
+}
+
+// Names become parts of paths.
+bool is_plain_name(std::string_view name) {
+  return !name.empty() && name.size() < 254 && name.find('/') == std::string_view::npos &&
+         name != "." && name != "..";
+}
+
+}  // namespace
+
+struct Keeper::Run {
+  Run(const ContainerSpec& spec, StartedContainer started, const std::string& logs)
+      : name(spec.name),
+        attempt(spec.attempt),
+        message_path(spec.message_path),
+        message_from_log(spec.message_from_log),
+        init(started.init),
+        output(std::move(started.output)),
+        error_output(std::move(started.error_output)),
+        report(std::move(started.report)),
+        log(logs, spec.attempt, {}) {}
+
+  std::string name;
+  std::int32_t attempt;
+  std::string message_path;
+  bool message_from_log;
+  pid_t init;
+  FileDescriptor output;
+  FileDescriptor error_output;
+  FileDescriptor report;
+  LogLines output_lines{"stdout"};
+  LogLines error_lines{"stderr"};
+  LogFile log;
+  std::string tail;           // of what it wrote
+  std::string report_text{};  // not yet a whole line
+  int status = -1;            // of the program
+  bool over = false;
+};
+
+struct Keeper::Client {
+  FileDescriptor socket;
+  FrameReader frames;
+  std::string unsent;
+  bool gone = false;
+};
+
+Keeper::Keeper(KeeperView view, SandboxSpec sandbox, FileDescriptor listener)
+    : view_(std::move(view)), sandbox_(std::move(sandbox)), listener_(std::move(listener)) {
+  sigset_t child;
+  sigemptyset(&child);
+  sigaddset(&child, SIGCHLD);
+  ::sigprocmask(SIG_BLOCK, &child, nullptr);
+  signals_ = FileDescriptor(::signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK));
+  ::signal(SIGPIPE, SIG_IGN);
+  load_state();
+}
+
+Keeper::~Keeper() = default;
+
+// What an earlier keeper of the same pod left.
+void Keeper::load_state() {
+  const std::string text = read_file(view_.pod + "/state.json", kFrameBytesMax);
+  if (Result<KeeperState> earlier = parse_state(text); !text.empty() && earlier) {
+    state_ = *std::move(earlier);
+    state_.lose(now_ns());
+  }
+  save_state();
+}
+
+void Keeper::save_state() const {
+  const std::string path = view_.pod + "/state.json";
+  if (write_small_file(path + ".new", model::to_json_text(state_))) {
+    ::rename((path + ".new").c_str(), path.c_str());
+  }
+}
+
+int Keeper::run() {
+  while (!ending_ || !runs_.empty()) {
+    std::vector<pollfd> waits;
+    waits.push_back({.fd = listener_.get(), .events = POLLIN, .revents = 0});
+    waits.push_back({.fd = signals_.get(), .events = POLLIN, .revents = 0});
+    for (const auto& client : clients_) {
+      const auto wanted = static_cast<short>(client->unsent.empty() ? POLLIN : POLLIN | POLLOUT);
+      waits.push_back({.fd = client->socket.get(), .events = wanted, .revents = 0});
+    }
+    for (const auto& run : runs_) {
+      // A closed one is -1, which poll() passes over.
+      for (int fd : {run->output.get(), run->error_output.get(), run->report.get()}) {
+        waits.push_back({.fd = fd, .events = POLLIN, .revents = 0});
+      }
+    }
+    if (::poll(waits.data(), waits.size(), -1) < 0 && errno != EINTR) {
+      return 1;
+    }
+    std::size_t at = 2;
+    for (const auto& client : clients_) {
+      const short ready = waits[at++].revents;
+      if ((ready & POLLOUT) != 0) {
+        send_to(*client, {});
+      }
+      if ((ready & (POLLIN | POLLHUP | POLLERR)) != 0) {
+        read_client(*client);
+      }
+    }
+    for (std::size_t i = 0; at < waits.size(); ++i) {
+      // Those that a request has started just now come next time.
+      Run& run = *runs_[i];
+      if (waits[at++].revents != 0) {
+        read_output(run, run.output, run.output_lines);
+      }
+      if (waits[at++].revents != 0) {
+        read_output(run, run.error_output, run.error_lines);
+      }
+      if (waits[at++].revents != 0) {
+        read_report(run);
+      }
+    }
+    if (waits[1].revents != 0) {
+      reap();
+    }
+    std::erase_if(runs_, [](const auto& run) { return run->over; });
+    if (waits[0].revents != 0) {
+      accept_client();
+    }
+    if (changed_) {
+      changed_ = false;
+      save_state();
+      tell_all();
+    }
+    std::erase_if(clients_, [](const auto& client) { return client->gone; });
+  }
+  return 0;
+}
+
+void Keeper::accept_client() {
+  FileDescriptor socket(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+  if (!socket || clients_.size() >= kClientsMax) {
+    return;
+  }
+  auto client = std::make_unique<Client>();
+  client->socket = std::move(socket);
+  clients_.push_back(std::move(client));
+}
+
+void Keeper::read_client(Client& client) {
+  std::array<char, 16384> buffer{};
+  for (;;) {
+    const ssize_t size = ::read(client.socket.get(), buffer.data(), buffer.size());
+    if (size < 0 && errno == EINTR) {
+      continue;
+    }
+    if (size < 0 && errno == EAGAIN) {
+      break;
+    }
+    if (size <= 0) {
+      client.gone = true;
+      return;
+    }
+    client.frames.add({buffer.data(), static_cast<std::size_t>(size)});
+  }
+  for (;;) {
+    Result<std::optional<std::string>> next = client.frames.next();
+    if (!next) {
+      client.gone = true;
+      return;
+    }
+    if (!*next) {
+      return;
+    }
+    answer(client, **next);
+  }
+}
+
+void Keeper::answer(Client& client, std::string_view text) {
+  KeeperAnswer answer;
+  const Result<KeeperRequest> request = parse_request(text);
+  answer.error = request ? carry_out(*request) : request.error().message;
+  answer.state = state_;
+  send_to(client, frame(model::to_json_text(answer)));
+}
+
+void Keeper::tell_all() {
+  const KeeperAnswer news{.event = true, .error = {}, .state = state_};
+  const std::string bytes = frame(model::to_json_text(news));
+  for (const auto& client : clients_) {
+    send_to(*client, bytes);
+  }
+}
+
+void Keeper::send_to(Client& client, const std::string& bytes) {
+  client.unsent += bytes;
+  while (!client.unsent.empty() && !client.gone) {
+    const ssize_t size =
+        ::send(client.socket.get(), client.unsent.data(), client.unsent.size(), MSG_NOSIGNAL);
+    if (size < 0 && errno == EINTR) {
+      continue;
+    }
+    if (size < 0 && errno == EAGAIN && client.unsent.size() <= kUnsentBytesMax) {
+      return;
+    }
+    if (size <= 0) {
+      client.gone = true;
+      return;
+    }
+    client.unsent.erase(0, static_cast<std::size_t>(size));
+  }
+}
+
+// An empty text is success.
+std::string Keeper::carry_out(const KeeperRequest& request) {
+  if (request.verb == "state") {
+    return {};
+  }
+  if (request.verb == "start") {
+    return request.container ? start(*request.container) : "nothing to start";
+  }
+  if (request.verb == "signal") {
+    return send_signal(request.name, request.signal, true);
+  }
+  if (request.verb == "kill") {
+    return send_signal(request.name, kill_all_signal(), false);
+  }
+  if (request.verb == "shutdown") {
+    ending_ = true;
+    kill_everything();
+    return {};
+  }
+  return "unknown request \"" + request.verb + "\"";
+}
+
+std::string Keeper::start(const ContainerSpec& spec) {
+  if (ending_) {
+    return "the pod is being ended";
+  }
+  if (!is_plain_name(spec.name) || spec.command.empty()) {
+    return "a container needs a name and a command";
+  }
+  const RunRecord* last = state_.last(spec.name);
+  if (last != nullptr && last->attempt >= spec.attempt) {
+    return "container " + spec.name + " was started as run " + std::to_string(last->attempt) +
+           " already";
+  }
+  if (last != nullptr && !last->exited()) {
+    return "container " + spec.name + " runs already";
+  }
+  const std::string logs = view_.pod + "/logs/" + spec.name;
+  remove_old_logs(logs, spec.attempt - 1);
+  if (!spec.message_path.empty()) {
+    const Result<void> made =
+        make_file(view_.pod + "/messages/" + spec.name + "." + std::to_string(spec.attempt));
+    if (!made) {
+      return made.error().message;
+    }
+  }
+  state_.runs.push_back({.name = spec.name,
+                         .attempt = spec.attempt,
+                         .state = "starting",
+                         .backoff_ms = spec.backoff_ms});
+  Result<StartedContainer> started = start_container(view_, sandbox_, spec);
+  changed_ = true;
+  if (!started) {
+    RunRecord& record = state_.runs.back();
+    record.state = "exited";
+    record.started = record.finished = now_ns();
+    record.exit_code = kStartFailed;
+    record.error = started.error().message;
+  } else {
+    runs_.push_back(std::make_unique<Run>(spec, *std::move(started), logs));
+  }
+  state_.forget_old();
+  return {};
+}
+
+std::string Keeper::send_signal(const std::string& name, int signal, bool asks_to_end) {
+  auto found = std::ranges::find(runs_, name, [](const auto& run) { return run->name; });
+  if (found == runs_.end()) {
+    return {};  // it has ended: what was asked for
+  }
+  RunRecord* record = record_of(**found);
+  if (asks_to_end && record != nullptr && record->asked_to_end == 0) {
+    record->asked_to_end = now_ns();
+    changed_ = true;
+  }
+  ::kill((*found)->init, signal);
+  return {};
+}
+
+void Keeper::kill_everything() {
+  for (const auto& run : runs_) {
+    ::kill(run->init, kill_all_signal());
+  }
+}
+
+RunRecord* Keeper::record_of(const Run& run) {
+  return state_.find(run.name, run.attempt);
+}
+
+bool Keeper::read_output(Run& run, FileDescriptor& pipe, LogLines& lines) {
+  std::array<char, 65536> buffer;
+  const ssize_t size = ::read(pipe.get(), buffer.data(), buffer.size());
+  if (size < 0 && (errno == EINTR || errno == EAGAIN)) {
+    return errno == EINTR;
+  }
+  std::string text;
+  if (size > 0) {
+    const std::string_view bytes(buffer.data(), static_cast<std::size_t>(size));
+    lines.add(bytes, wall_now(), text);
+    if (run.message_from_log) {
+      run.tail += bytes;
+      run.tail.erase(0, run.tail.size() - std::min(run.tail.size(), kLogTailBytes));
+    }
+  } else {
+    lines.finish(wall_now(), text);
+    pipe.close();
+  }
+  run.log.write(text);
+  return size > 0;
+}
+
+bool Keeper::read_report(Run& run) {
+  std::array<char, 4096> buffer{};
+  const ssize_t size = ::read(run.report.get(), buffer.data(), buffer.size());
+  if (size < 0 && (errno == EINTR || errno == EAGAIN)) {
+    return errno == EINTR;
+  }
+  if (size <= 0) {
+    run.report.close();
+    return false;
+  }
+  run.report_text.append(buffer.data(), static_cast<std::size_t>(size));
+  for (std::size_t end = 0; (end = run.report_text.find('\n')) != std::string::npos;) {
+    const std::string line = run.report_text.substr(0, end);
+    run.report_text.erase(0, end + 1);
+    RunRecord* record = record_of(run);
+    if (record == nullptr) {
+      continue;
+    }
+    if (line == "R") {
+      record->state = "running";
+      record->started = now_ns();
+    } else if (line.starts_with("E ")) {
+      record->error = line.substr(2);
+    } else if (line.starts_with("S ")) {
+      run.status = std::atoi(line.c_str() + 2);
+    }
+    changed_ = true;
+  }
+  return true;
+}
+
+void Keeper::reap() {
+  signalfd_siginfo info{};
+  while (::read(signals_.get(), &info, sizeof info) > 0) {
+  }
+  int status = 0;
+  // Orphans that came to us are reaped on the way.
+  for (pid_t ended = 0; (ended = ::waitpid(-1, &status, WNOHANG)) > 0;) {
+    auto found = std::ranges::find(runs_, ended, [](const auto& run) { return run->init; });
+    if (found != runs_.end()) {
+      finish(**found, status);
+    }
+  }
+}
+
+// The init has ended and everything of the container with it: what is in the pipes is all there is.
+void Keeper::finish(Run& run, int init_status) {
+  while (run.output && read_output(run, run.output, run.output_lines)) {
+  }
+  while (run.error_output && read_output(run, run.error_output, run.error_lines)) {
+  }
+  while (run.report && read_report(run)) {
+  }
+  std::string rest;
+  run.output_lines.finish(wall_now(), rest);
+  run.error_lines.finish(wall_now(), rest);
+  run.log.write(rest);
+  run.over = true;
+  changed_ = true;
+  RunRecord* record = record_of(run);
+  if (record == nullptr) {
+    return;
+  }
+  const int status = run.status >= 0 ? run.status : init_status;
+  record->state = "exited";
+  record->finished = now_ns();
+  if (record->started == 0) {
+    record->started = record->finished;
+  }
+  if (!record->error.empty()) {
+    record->exit_code = kStartFailed;
+    return;
+  }
+  record->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+  record->exit_code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  if (!run.message_path.empty()) {
+    record->message = read_file(
+        view_.pod + "/messages/" + run.name + "." + std::to_string(run.attempt), kMessageBytes);
+  }
+  if (record->message.empty() && run.message_from_log && record->exit_code != 0) {
+    record->message = run.tail;
+  }
+}
+
+}  // namespace codeflare::node::internal

@@ -1,0 +1,63 @@
+#pragma once
+
+#include "base/posix.h"
+#include "node/internal/real_container.h"
+#include "node/internal/real_log_file.h"
+#include "node/internal/real_sandbox.h"
+#include "node/keeper_protocol.h"
+#include "node/log_lines.h"
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <sys/types.h>
+#include <vector>
+
+namespace codeflare::node::internal {
+
+// PID 1 of a pod: starts its containers, reads what they write, keeps what became of them, and
+// answers whoever connects. One thread, one poll().
+class Keeper {
+ public:
+  Keeper(KeeperView view, SandboxSpec sandbox, FileDescriptor listener);
+  ~Keeper();
+
+  // Until somebody asks for shutdown and everything has ended. Returns the exit code.
+  int run();
+
+ private:
+  struct Run;
+  struct Client;
+
+  void load_state();
+  void save_state() const;
+
+  void accept_client();
+  void read_client(Client& client);
+  void answer(Client& client, std::string_view text);
+  std::string carry_out(const KeeperRequest& request);
+  std::string start(const ContainerSpec& spec);
+  std::string send_signal(const std::string& name, int signal, bool asks_to_end);
+  void kill_everything();
+  void tell_all();
+  static void send_to(Client& client, const std::string& bytes);
+
+  // False when nothing is there now, or ever.
+  static bool read_output(Run& run, FileDescriptor& pipe, LogLines& lines);
+  bool read_report(Run& run);
+  void reap();
+  void finish(Run& run, int init_status);
+  RunRecord* record_of(const Run& run);
+
+  KeeperView view_;
+  SandboxSpec sandbox_;
+  FileDescriptor listener_;
+  FileDescriptor signals_;
+  KeeperState state_;
+  bool changed_ = false;
+  bool ending_ = false;
+  std::vector<std::unique_ptr<Run>> runs_;
+  std::vector<std::unique_ptr<Client>> clients_;
+};
+
+}  // namespace codeflare::node::internal

@@ -1,0 +1,41 @@
+#pragma once
+
+#include "base/result.h"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+// Mounting in our own namespaces. Every function says in its error what was tried.
+namespace codeflare::node::internal {
+
+// Directories are made with their parents, files empty; fine when they are there.
+Result<void> make_directory(const std::string& path, std::uint32_t mode = 0755);
+Result<void> make_file(const std::string& path);
+Result<void> make_link(const std::string& to, const std::string& path);
+Result<void> write_small_file(const std::string& path, std::string_view text);
+
+// From now on nothing that is mounted here is seen elsewhere, nor the other way round.
+Result<void> make_mounts_private();
+
+Result<void> mount_tmpfs(const std::string& at, const std::string& options);
+Result<void> mount_proc(const std::string& at);
+// Makes what concerns the whole machine read-only or empty in a proc that containers see: the
+// kernel lets whoever has the id of the machine's root write there, capabilities or not.
+Result<void> protect_proc(const std::string& proc);
+// With everything that is mounted below; the target is made, as a file or a directory.
+Result<void> bind_mount(const std::string& source, const std::string& target, bool read_only);
+// Without what is mounted below.
+Result<void> bind_directory_alone(const std::string& source, const std::string& target);
+
+// `root` (a mount point) becomes "/", and the old root is gone.
+Result<void> pivot_into(const std::string& root);
+
+// The usual device files, from those at `source`, with pts and shm of their own.
+Result<void> make_devices(const std::string& source, const std::string& at);
+
+// What of the machine containers may see, read-only, below `to`: its programs and libraries and a
+// list of names in /etc.
+Result<void> bind_programs(const std::string& from, const std::string& to);
+
+}  // namespace codeflare::node::internal

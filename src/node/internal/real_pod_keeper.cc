@@ -1,0 +1,238 @@
+#include "base/posix.h"
+#include "node/internal/real_keeper.h"
+#include "node/internal/real_sandbox.h"
+#include "node/pod_keeper.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <climits>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <string>
+#include <string_view>
+#include <sys/file.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+namespace codeflare::node {
+
+namespace {
+
+using internal::Keeper;
+using internal::KeeperView;
+
+constexpr int kUsageError = 2;
+constexpr int kForbidden = 3;
+
+int complain(std::string_view text) {
+  std::fprintf(stderr, "%.*s\n", static_cast<int>(text.size()), text.data());
+  return 1;
+}
+
+Result<std::string> read_whole(const std::string& path) {
+  FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file) {
+    return fail(posix_error(errno, "open " + path));
+  }
+  std::string text;
+  std::array<char, 16384> buffer{};
+  for (ssize_t size = 0; (size = ::read(file.get(), buffer.data(), buffer.size())) != 0;) {
+    if (size < 0) {
+      return fail(posix_error(errno, "read " + path));
+    }
+    text.append(buffer.data(), static_cast<std::size_t>(size));
+  }
+  return text;
+}
+
+// Socket addresses are short and paths may not be: the name is looked up from the directory.
+Result<FileDescriptor> listen_in(const std::string& directory) {
+  FileDescriptor place(::open(directory.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  FileDescriptor listener(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!place || !listener) {
+    return fail(posix_error(errno, "listen in " + directory));
+  }
+  ::unlink((directory + "/keeper.sock").c_str());
+  const std::string path = "/proc/self/fd/" + std::to_string(place.get()) + "/keeper.sock";
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
+  ::umask(0077);
+  if (::bind(listener.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
+      ::listen(listener.get(), 8) != 0) {
+    return fail(posix_error(errno, "listen in " + directory));
+  }
+  ::umask(0022);
+  return listener;
+}
+
+void say(int fd, const std::string& text) {
+  static_cast<void>(!::write(fd, text.data(), text.size()));
+}
+
+// What the keeper has from the process that prepared it.
+struct Inherited {
+  FileDescriptor lock;  // held as long as the keeper lives: there is one per pod
+  FileDescriptor listener;
+  FileDescriptor ready;  // takes "R", or "E" and a reason
+};
+
+// The keeper holds nothing of whoever started it.
+void let_go_of_everything(const Inherited& but) {
+  FileDescriptor nothing(::open("/dev/null", O_RDWR | O_CLOEXEC));
+  for (int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    ::dup2(nothing.get(), fd);
+  }
+  nothing.close();
+  std::array<int, 3> keep = {but.lock.get(), but.listener.get(), but.ready.get()};
+  std::ranges::sort(keep);
+  unsigned first = STDERR_FILENO + 1;
+  for (int fd : keep) {
+    const auto kept = static_cast<unsigned>(fd);
+    if (kept > first) {
+      ::close_range(first, kept - 1, 0);
+    }
+    first = kept + 1;
+  }
+  ::close_range(first, ~0u, 0);
+}
+
+Result<FileDescriptor> take_lock(const std::string& directory) {
+  const std::string path = directory + "/keeper.lock";
+  FileDescriptor file(::open(path.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600));
+  if (!file) {
+    return fail(posix_error(errno, "open " + path));
+  }
+  if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
+    return fail(failed_precondition("the pod has a keeper already"));
+  }
+  return file;
+}
+
+// Never returns.
+[[noreturn]] void become_keeper(const SandboxSpec& spec, const std::string& directory,
+                                Inherited inherited) {
+  let_go_of_everything(inherited);
+  FileDescriptor& ready = inherited.ready;
+  Result<KeeperView> view = spec.isolated ? internal::move_into_pod_root(spec, directory)
+                                          : KeeperView{.isolated = false, .pod = directory};
+  if (!view) {
+    say(ready.get(), "E" + view.error().message);
+    ::_exit(1);
+  }
+  if (spec.isolated) {
+    // Nothing in a container may look at us, or through us at what only we see.
+    ::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+  } else {
+    ::prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+  }
+  ::prctl(PR_SET_NAME, "codeflare-keep", 0, 0, 0);
+  Keeper keeper(*std::move(view), spec, std::move(inherited.listener));
+  say(ready.get(), "R");
+  ready.close();
+  ::_exit(keeper.run());
+}
+
+// In a session of its own; the process between us and the keeper ends at once, so that the keeper
+// belongs to the machine's init.
+[[noreturn]] void start_keeper(const SandboxSpec& spec, const std::string& directory,
+                               Inherited inherited) {
+  const int ready = inherited.ready.get();
+  ::setsid();
+  if (spec.isolated) {
+    if (const Result<void> entered = internal::enter_namespaces(); !entered) {
+      say(ready, "E" + entered.error().message);
+      ::_exit(1);
+    }
+  }
+  const pid_t keeper = ::fork();
+  if (keeper == 0) {
+    become_keeper(spec, directory, std::move(inherited));
+  }
+  if (keeper < 0) {
+    say(ready, "E" + posix_error(errno, "fork the keeper").message);
+  } else {
+    std::printf("%d\n", static_cast<int>(keeper));
+    std::fflush(stdout);
+  }
+  ::_exit(keeper < 0 ? 1 : 0);
+}
+
+int start(const std::string& directory) {
+  const Result<std::string> text = read_whole(directory + "/sandbox.json");
+  const Result<SandboxSpec> spec = text ? parse_sandbox(*text) : fail(text.error());
+  if (!spec) {
+    return complain(spec.error().message);
+  }
+  Result<FileDescriptor> lock = take_lock(directory);
+  if (!lock) {
+    return complain(lock.error().message);
+  }
+  Result<FileDescriptor> listener = listen_in(directory);
+  if (!listener) {
+    return complain(listener.error().message);
+  }
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
+    return complain(posix_error(errno, "make a pipe").message);
+  }
+  FileDescriptor reading(ends[0]);
+  FileDescriptor writing(ends[1]);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    reading.close();
+    start_keeper(
+        *spec, directory,
+        {.lock = *std::move(lock), .listener = *std::move(listener), .ready = std::move(writing)});
+  }
+  if (child < 0) {
+    return complain(posix_error(errno, "fork").message);
+  }
+  writing.close();
+  std::string said;
+  std::array<char, 2048> buffer{};
+  for (ssize_t size = 0; (size = ::read(reading.get(), buffer.data(), buffer.size())) != 0;) {
+    if (size > 0) {
+      said.append(buffer.data(), static_cast<std::size_t>(size));
+    } else if (errno != EINTR) {
+      break;
+    }
+  }
+  if (said == "R") {
+    return 0;
+  }
+  return complain(said.starts_with('E') ? std::string_view(said).substr(1)
+                                        : std::string_view("the keeper ended before it was ready"));
+}
+
+}  // namespace
+
+int pod_keeper_main(int count, char** arguments) {
+  const bool probe = count == 2 && std::string_view(arguments[0]) == "--probe";
+  if (!probe && count != 1) {
+    complain("usage: codeflare pod-keeper [--probe] DIR");
+    return kUsageError;
+  }
+  std::array<char, PATH_MAX> directory{};
+  if (::realpath(arguments[count - 1], directory.data()) == nullptr) {
+    return complain(posix_error(errno, std::string("find ") + arguments[count - 1]).message);
+  }
+  if (!probe) {
+    return start(directory.data());
+  }
+  const Result<void> allowed = internal::probe_namespaces(directory.data());
+  if (!allowed) {
+    complain(allowed.error().message);
+    return kForbidden;
+  }
+  return 0;
+}
+
+}  // namespace codeflare::node

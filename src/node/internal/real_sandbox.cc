@@ -1,0 +1,125 @@
+#include "node/internal/real_sandbox.h"
+
+#include "base/posix.h"
+#include "node/internal/real_mounts.h"
+
+#include <array>
+#include <cerrno>
+#include <sched.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace codeflare::node::internal {
+
+namespace {
+
+std::string map_line(std::uint32_t inside, std::uint32_t outside) {
+  return std::to_string(inside) + " " + std::to_string(outside) + " 1\n";
+}
+
+// In a child of the probe: all that can fail, on the way that a keeper goes.
+Result<void> probe_in_child(const std::string& directory) {
+  TRY(enter_namespaces());
+  const pid_t child = ::fork();
+  if (child < 0) {
+    return fail(posix_error(errno, "fork in a PID namespace"));
+  }
+  if (child == 0) {
+    const auto mounted = [&]() -> Result<void> {
+      TRY(make_mounts_private());
+      TRY(mount_tmpfs(directory, "mode=755"));
+      TRY(bind_mount("/usr", directory + "/usr", true));
+      TRY(mount_proc(directory + "/proc"));
+      return pivot_into(directory);
+    }();
+    if (!mounted) {
+      static_cast<void>(
+          !::write(STDERR_FILENO, mounted.error().message.data(), mounted.error().message.size()));
+    }
+    ::_exit(mounted ? 0 : 1);
+  }
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return status == 0 ? Result<void>() : fail(permission_denied(""));
+}
+
+}  // namespace
+
+Result<void> map_ids(const OwnIds& inside, const OwnIds& outside) {
+  TRY(write_small_file("/proc/self/setgroups", "deny"));
+  TRY(write_small_file("/proc/self/uid_map", map_line(inside.user, outside.user)));
+  return write_small_file("/proc/self/gid_map", map_line(inside.group, outside.group));
+}
+
+Result<void> enter_namespaces() {
+  const OwnIds outside{.user = ::geteuid(), .group = ::getegid()};
+  if (::unshare(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS) != 0) {
+    return fail(posix_error(errno, "make user, mount, PID and IPC namespaces"));
+  }
+  return map_ids({}, outside);
+}
+
+Result<KeeperView> move_into_pod_root(const SandboxSpec& spec, const std::string& directory) {
+  const std::string root = directory + "/root";
+  TRY(make_mounts_private());
+  TRY(mount_tmpfs(root, "mode=755"));
+  TRY(bind_programs("", root + "/host"));
+  TRY(make_devices("/dev", root + "/dev"));
+  // Directories that images need are brought to the same place below the programs.
+  for (const std::string& needed : spec.directories) {
+    TRY(bind_mount(needed, root + "/host" + needed, true));
+  }
+  TRY(make_directory(root + "/images"));
+  for (std::size_t i = 0; i < spec.roots.size(); ++i) {
+    TRY(bind_mount(spec.roots[i], root + "/images/" + std::to_string(i), true));
+  }
+  TRY(make_directory(root + "/tmp"));
+  // Alone: the root that is being built lies in it.
+  TRY(bind_directory_alone(directory, root + "/pod"));
+  for (const MemoryVolume& volume : spec.memory_volumes) {
+    TRY(mount_tmpfs(root + "/pod/volumes/" + volume.name,
+                    volume.size > 0 ? "mode=777,size=" + std::to_string(volume.size)
+                                    : std::string("mode=777")));
+  }
+  TRY(mount_proc(root + "/proc"));
+  TRY(pivot_into(root));
+  if (!spec.hostname.empty() && ::sethostname(spec.hostname.data(), spec.hostname.size()) != 0) {
+    return fail(posix_error(errno, "set the host name"));
+  }
+  return KeeperView{.isolated = true, .pod = "/pod", .host = "/host", .images = "/images"};
+}
+
+Result<void> probe_namespaces(const std::string& empty_directory) {
+  std::array<int, 2> ends{};
+  if (::pipe(ends.data()) != 0) {
+    return fail(posix_error(errno, "make a pipe"));
+  }
+  FileDescriptor reading(ends[0]);
+  FileDescriptor writing(ends[1]);
+  const pid_t child = ::fork();
+  if (child < 0) {
+    return fail(posix_error(errno, "fork"));
+  }
+  if (child == 0) {
+    ::dup2(writing.get(), STDERR_FILENO);
+    const Result<void> tried = probe_in_child(empty_directory);
+    if (!tried) {
+      static_cast<void>(
+          !::write(STDERR_FILENO, tried.error().message.data(), tried.error().message.size()));
+    }
+    ::_exit(tried ? 0 : 1);
+  }
+  writing.close();
+  std::string said;
+  std::array<char, 512> buffer{};
+  for (ssize_t size = 0; (size = ::read(reading.get(), buffer.data(), buffer.size())) > 0;) {
+    said.append(buffer.data(), static_cast<std::size_t>(size));
+  }
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return status == 0 ? Result<void>() : fail(unsupported(said.empty() ? "it ended early" : said));
+}
+
+}  // namespace codeflare::node::internal

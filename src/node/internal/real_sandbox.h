@@ -1,0 +1,38 @@
+#pragma once
+
+#include "base/result.h"
+#include "node/keeper_protocol.h"
+
+#include <string>
+
+// The namespaces and the file system of a pod, as its keeper sees them.
+namespace codeflare::node::internal {
+
+// Where things are for a keeper and for those that it starts.
+struct KeeperView {
+  bool isolated = false;
+  std::string pod;     // the pod's directory
+  std::string host;    // the machine's programs; empty when not isolated
+  std::string images;  // of the roots that the sandbox has, by number
+};
+
+// New user, mount, PID, IPC and host name namespaces for this process and (PID) its children, with
+// our own user as 0. The process must have one thread.
+Result<void> enter_namespaces();
+
+// What a user may map: one id of the namespace around to `id` here. For a process that has just
+// entered a user namespace, with the ids it had before.
+struct OwnIds {
+  std::uint32_t user = 0;
+  std::uint32_t group = 0;
+};
+Result<void> map_ids(const OwnIds& inside, const OwnIds& outside);
+
+// For PID 1 of the pod: builds the root that it and its containers may see and moves into it. The
+// directory has an empty directory "root".
+Result<KeeperView> move_into_pod_root(const SandboxSpec& spec, const std::string& directory);
+
+// Tries all of it that a system may forbid, in a child process.
+Result<void> probe_namespaces(const std::string& empty_directory);
+
+}  // namespace codeflare::node::internal

@@ -1,0 +1,180 @@
+#pragma once
+
+#include "base/result.h"
+#include "model/codec/codec.h"
+#include "model/extra.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+// What the agent and the keeper of a pod say to each other, and what both keep on disk. Keepers
+// outlive the program that started them: fields are added, never changed, and unknown ones ignored.
+namespace codeflare::node {
+
+using model::Extra;
+
+inline constexpr std::int32_t kKeeperProtocol = 1;
+// The error of runs whose end nobody saw.
+inline constexpr std::string_view kKeeperLost = "its keeper ended before it";
+inline constexpr std::size_t kFrameBytesMax = 4u << 20;
+
+// A file or directory that a container sees at `target`.
+struct MountSpec {
+  std::string source;  // in a volume, from the pod's directory: "volumes/data", "volumes/data/sub"
+  std::string target;
+  bool read_only = false;
+  Extra extra;
+
+  friend bool operator==(const MountSpec&, const MountSpec&) = default;
+};
+
+// A volume that is kept in memory, one for all containers of the pod.
+struct MemoryVolume {
+  std::string name;
+  std::int64_t size = 0;  // in bytes; 0: the kernel's default
+  Extra extra;
+
+  friend bool operator==(const MemoryVolume&, const MemoryVolume&) = default;
+};
+
+// Which numbered devices a container of the pod has.
+struct DeviceGrant {
+  std::string container;
+  std::string resource;  // "nvidia.com/gpu"
+  std::vector<std::int32_t> ids;
+  Extra extra;
+
+  friend bool operator==(const DeviceGrant&, const DeviceGrant&) = default;
+};
+
+// What a keeper is made from.
+struct SandboxSpec {
+  std::int32_t protocol = kKeeperProtocol;
+  std::string ns;
+  std::string name;
+  std::string uid;
+  std::string hostname;
+  bool isolated = true;  // in namespaces; false: plain processes
+  // Directories of the machine that images need, read-only, at the same path for containers.
+  std::vector<std::string> directories;
+  // Root file systems of images that containers may name.
+  std::vector<std::string> roots;
+  std::vector<MemoryVolume> memory_volumes;
+  std::vector<DeviceGrant> devices;
+  Extra extra;
+
+  friend bool operator==(const SandboxSpec&, const SandboxSpec&) = default;
+};
+
+// One run of a container, with everything resolved.
+struct ContainerSpec {
+  std::string name;
+  std::int32_t attempt = 0;
+  std::vector<std::string> command;      // never empty; looked up on the container's PATH
+  std::vector<std::string> environment;  // "NAME=value", all there is
+  std::string working_directory;         // empty: "/"
+  std::optional<std::int64_t> run_as_user;
+  std::optional<std::int64_t> run_as_group;
+  std::vector<MountSpec> mounts;
+  std::string root;          // of SandboxSpec::roots; empty: the machine's programs
+  std::string message_path;  // where the container leaves its last words; empty: nowhere
+  bool message_from_log = false;
+  std::int64_t backoff_ms = 0;  // how long this start had to wait for the crash before it
+  Extra extra;
+
+  friend bool operator==(const ContainerSpec&, const ContainerSpec&) = default;
+};
+
+// What became of one start. Times are nanoseconds since 1970, 0 when not yet.
+struct RunRecord {
+  std::string name;
+  std::int32_t attempt = 0;
+  std::string state;  // "starting", "running", "exited"
+  std::int64_t started = 0;
+  std::int64_t finished = 0;
+  std::int64_t asked_to_end = 0;  // when it was first sent a signal that asks so
+  std::int64_t backoff_ms = 0;
+  std::int32_t exit_code = 0;
+  std::int32_t signal = 0;
+  std::string error;    // why it could not be started, or how its end was lost
+  std::string message;  // its last words
+  Extra extra;
+
+  bool starting() const { return state == "starting"; }
+  bool running() const { return state == "running"; }
+  bool exited() const { return state == "exited"; }
+  friend bool operator==(const RunRecord&, const RunRecord&) = default;
+};
+
+// Runs in the order of their starts; of each container at least the last two.
+struct KeeperState {
+  std::int32_t protocol = kKeeperProtocol;
+  std::vector<RunRecord> runs;
+  Extra extra;
+
+  // The newest run of the container, or the one before it; null when there is none.
+  const RunRecord* last(std::string_view name) const;
+  const RunRecord* previous(std::string_view name) const;
+  RunRecord* find(std::string_view name, std::int32_t attempt);
+  // Drops what nobody asks for any more.
+  void forget_old();
+  // The keeper is gone: what was under way has ended, nobody knows how.
+  void lose(std::int64_t now);
+  friend bool operator==(const KeeperState&, const KeeperState&) = default;
+};
+
+struct KeeperRequest {
+  std::int32_t protocol = kKeeperProtocol;
+  std::string verb;  // "start", "signal", "kill", "state", "shutdown"
+  std::string name;  // of the container, for signal and kill
+  std::int32_t signal = 0;
+  std::optional<ContainerSpec> container;  // of start
+  Extra extra;
+
+  friend bool operator==(const KeeperRequest&, const KeeperRequest&) = default;
+};
+
+struct KeeperAnswer {
+  std::int32_t protocol = kKeeperProtocol;
+  bool event = false;  // nobody asked: the state has changed
+  std::string error;   // empty: done
+  KeeperState state;
+  Extra extra;
+
+  friend bool operator==(const KeeperAnswer&, const KeeperAnswer&) = default;
+};
+
+const model::codec::StructInfo& describe(model::codec::Tag<MountSpec>);
+const model::codec::StructInfo& describe(model::codec::Tag<MemoryVolume>);
+const model::codec::StructInfo& describe(model::codec::Tag<DeviceGrant>);
+const model::codec::StructInfo& describe(model::codec::Tag<SandboxSpec>);
+const model::codec::StructInfo& describe(model::codec::Tag<ContainerSpec>);
+const model::codec::StructInfo& describe(model::codec::Tag<RunRecord>);
+const model::codec::StructInfo& describe(model::codec::Tag<KeeperState>);
+const model::codec::StructInfo& describe(model::codec::Tag<KeeperRequest>);
+const model::codec::StructInfo& describe(model::codec::Tag<KeeperAnswer>);
+
+Result<SandboxSpec> parse_sandbox(std::string_view json);
+Result<KeeperState> parse_state(std::string_view json);
+Result<KeeperRequest> parse_request(std::string_view json);
+Result<KeeperAnswer> parse_answer(std::string_view json);
+
+// The text with its length before it.
+std::string frame(std::string_view text);
+
+// Takes frames out of bytes as they come.
+class FrameReader {
+ public:
+  void add(std::string_view bytes) { pending_.append(bytes); }
+  // Nothing when the next one is not complete; an error when its length is absurd, and for good.
+  Result<std::optional<std::string>> next();
+
+ private:
+  std::string pending_;
+};
+
+}  // namespace codeflare::node
