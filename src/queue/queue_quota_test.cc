@@ -81,6 +81,27 @@ TEST(QueueQuota, edits_and_deletions_take_effect_at_once_and_charge_what_runs) {
   EXPECT_TRUE(queue.core().check_invariants());
 }
 
+TEST(QueueQuota, labels_of_what_runs_count_when_it_is_withdrawn) {
+  Queue queue = queue_with_room();
+  const auto tree = team_tree();
+  queue.upsert_quota(tree);
+  ASSERT_TRUE(queue.upsert(labelled("a", "1", "default"), false, kNow));
+  (void)queue.step(kNow);
+  ASSERT_EQ(queue.standing("uid-a").kind, Kind::started);
+  ASSERT_TRUE(queue.upsert(labelled("a", "1", "gold"), false, kNow));
+  ASSERT_TRUE(queue.upsert(labelled("b", "1", "default"), false, kNow));
+  (void)queue.step(kNow);
+  EXPECT_EQ(queue.quota_status(tree).children[0].allocated.get("cpu"), amount("0"));
+  EXPECT_EQ(queue.standing("uid-b").reason, "InsufficientQuota")
+      << "a label gives nothing back while the pods run";
+  queue.stopping("uid-a");
+  queue.withdrawn("uid-a", kNow);
+  (void)queue.step(kNow);
+  EXPECT_EQ(queue.quota_status(tree).children[0].allocated.get("cpu"), amount("1"));
+  EXPECT_EQ(queue.standing("uid-b").kind, Kind::started);
+  EXPECT_TRUE(queue.core().check_invariants());
+}
+
 TEST(QueueQuota, several_objects_make_one_tree_and_say_what_is_wrong_with_them) {
   Queue queue = queue_with_room();
   auto root = quota_subtree("root", "team", "");

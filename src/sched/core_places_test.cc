@@ -120,6 +120,27 @@ TEST(CoreQuota, other_designations_move_a_gang_in_line_and_a_running_charge) {
   EXPECT_TRUE(core.check_invariants());
 }
 
+TEST(CoreQuota, running_work_never_charges_a_node_of_another_namespace_nor_nobody) {
+  Core core;
+  node(core, "n", 10);
+  (void)core.set_quota_tree(
+      "t", {quota("default", 4), {.name = "of-b", .limits = {{"cpu", 4}}, .ns = "b"}});
+  GangSpec spec = gang("g", 2);
+  spec.ns = "a";
+  const auto id = core.submit(spec);
+  ASSERT_EQ(core.step(kNow).admitted.size(), 1U);
+  const auto used = [&](const char* at) {
+    const Resources all = core.quota_used("t", at);
+    return all.empty() ? 0 : all.front().amount;
+  };
+  for (const char* label : {"of-b", "nowhere"}) {
+    ASSERT_TRUE(core.set_quota(*id, {{"t", label}}));
+    EXPECT_EQ(used("of-b"), 0) << label;
+    EXPECT_EQ(used("default"), 2) << label;
+    EXPECT_TRUE(core.check_invariants());
+  }
+}
+
 TEST(CorePods, a_pod_charges_quota_other_than_what_it_takes_on_its_node) {
   Core core;
   const NodeId n = node(core, "n", 10);

@@ -170,7 +170,10 @@ void refresh(QueueState& state, const model::AppWrapper& wrapper, WrapperRecord&
   read(state, wrapper, record);
   if (record.priority != priority) (void)state.core.set_priority(record.gang, record.priority);
   if (is_held(record) != held) (void)state.core.set_held(record.gang, is_held(record));
-  if (record.quota != quota) (void)state.core.set_quota(record.gang, record.quota);
+  // What is held stays charged where it was admitted: no label uses up quota, or gives it back.
+  if (record.quota != quota && !record.holds) {
+    (void)state.core.set_quota(record.gang, record.quota);
+  }
   if (record.suspended != suspended) state.to_bind.insert(record.id.uid);
   state.touched.insert(record.id.uid);
 }
@@ -212,6 +215,7 @@ void withdrawn(QueueState& state, std::string_view uid, Time now) {
   if (record == nullptr || !record->holds) return;
   (void)state.core.requeue(record->gang, now);
   end_holding(state, *record);
+  (void)state.core.set_quota(record->gang, record->quota);
   record->from_mcad = false;
   state.touched.insert(record->id.uid);
 }

@@ -199,15 +199,24 @@ QuotaPath QuotaForest::resolve(const QuotaClaim& claim) const {
 std::vector<Index> QuotaForest::resolve_running(const QuotaClaim& claim) const {
   std::vector<Index> leaves;
   if (claim.loose) return leaves;
+  const auto is_open = [&](Index node) {
+    return nodes_[node].ns.empty() || nodes_[node].ns == claim.ns;
+  };
+  const auto open_node = [&](const Tree& tree, const std::string& node) {
+    const auto found = tree.nodes.find(node);
+    return found != tree.nodes.end() && is_open(found->second) ? found->second : kNone;
+  };
   for (const Named* named : concerning(claim)) {
     const auto& [name, tree] = *named;
     const std::string* wanted = designated(claim.designations, name);
-    const auto found = tree.nodes.find(wanted == nullptr ? kDefaultNode : *wanted);
-    if (found != tree.nodes.end()) {
-      leaves.push_back(found->second);
-    } else if (tree.roots.size() == 1) {
-      leaves.push_back(tree.roots.front());
+    Index leaf = open_node(tree, wanted == nullptr ? kDefaultNode : *wanted);
+    // Work does not become free by naming a node that is not there, or is another namespace's: the
+    // root is charged, of several the default node or the first.
+    if (leaf == kNone && tree.roots.size() > 1) leaf = open_node(tree, kDefaultNode);
+    for (const Index root : tree.roots) {
+      if (leaf == kNone && is_open(root)) leaf = root;
     }
+    if (leaf != kNone) leaves.push_back(leaf);
   }
   return leaves;
 }
