@@ -29,6 +29,14 @@ bool Resource::stores(const ServedVersion& version) const {
   return stored_as.empty() && version.version == versions[storage_version].version;
 }
 
+bool Resource::is_api_version(const ServedVersion& version, std::string_view text) const {
+  if (group.empty()) {
+    return text == version.version;
+  }
+  return text.size() == group.size() + 1 + version.version.size() && text.starts_with(group) &&
+         text[group.size()] == '/' && text.ends_with(version.version);
+}
+
 bool Resource::has_verb(std::string_view verb) const {
   return std::ranges::find(verbs, verb) != verbs.end();
 }

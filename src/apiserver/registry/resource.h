@@ -157,8 +157,10 @@ struct Resource {
   const ServedVersion* find_version(std::string_view version) const;  // served or not
   std::string api_version(const ServedVersion& version) const;        // "batch/v1"
   std::string storage_api_version() const;
-  // Stored texts are of this version.
+  // Objects are written in this version; what was written before it became so may be of another.
   bool stores(const ServedVersion& version) const;
+  // `text` is the apiVersion of this version.
+  bool is_api_version(const ServedVersion& version, std::string_view text) const;
   bool has_verb(std::string_view verb) const;
 };
 

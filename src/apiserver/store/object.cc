@@ -15,6 +15,7 @@ namespace codeflare::apiserver {
 namespace {
 
 enum Path : std::size_t {
+  kApiVersion,
   kMetadata,
   kName,
   kNamespace,
@@ -26,15 +27,12 @@ enum Path : std::size_t {
   kOwnerReferences,
   kPathCount,
 };
-constexpr std::array<std::string_view, kPathCount> kPaths = {"metadata",
-                                                             "metadata.name",
-                                                             "metadata.namespace",
-                                                             "metadata.uid",
-                                                             "metadata.resourceVersion",
-                                                             "metadata.generation",
-                                                             "metadata.deletionTimestamp",
-                                                             "metadata.labels",
-                                                             "metadata.ownerReferences"};
+constexpr std::array<std::string_view, kPathCount> kPaths = {
+    "apiVersion",          "metadata",
+    "metadata.name",       "metadata.namespace",
+    "metadata.uid",        "metadata.resourceVersion",
+    "metadata.generation", "metadata.deletionTimestamp",
+    "metadata.labels",     "metadata.ownerReferences"};
 using Slices = std::array<std::string_view, kPathCount>;
 
 // The room behind the object, in the block that std::allocate_shared takes for it.
@@ -99,8 +97,9 @@ Splice splice_revision(std::string_view text, const Slices& slices, Revision rev
   return {text.substr(0, at), "\"resourceVersion\":" + quoted + ",", text.substr(at)};
 }
 
-// The values of metadata that are strings, decoded where they have escapes.
+// The values that are strings, decoded where they have escapes.
 struct Names {
+  std::string_view api_version;
   std::string_view name;
   std::string_view ns;
   std::string_view uid;
@@ -122,6 +121,11 @@ Result<Names> read_names(const Slices& slices) {
   if (names.name.empty()) {
     return fail(invalid_argument("the object has no metadata.name"));
   }
+  // One that no resource can have is none.
+  if (auto version = json::unquote(slices[kApiVersion], names.decoded);
+      version && version->size() <= std::numeric_limits<std::uint16_t>::max()) {
+    names.api_version = *version;
+  }
   return names;
 }
 
@@ -137,6 +141,7 @@ struct Object::Parts {
   Slice uid{};
   Slice labels{};
   Slice owner_references{};
+  Slice api_version{};
   bool is_being_deleted = false;
 };
 
@@ -152,6 +157,8 @@ Object::Object(const Parts& parts)
       uid_(parts.uid),
       labels_(parts.labels),
       owner_references_(parts.owner_references),
+      api_version_offset_(parts.api_version.offset),
+      api_version_size_(static_cast<std::uint16_t>(parts.api_version.size)),
       is_being_deleted_(parts.is_being_deleted) {}
 
 Result<ObjectPtr> make_object(const ObjectSource& source) {
@@ -195,6 +202,7 @@ Result<ObjectPtr> make_object(const ObjectSource& source) {
                       .ns = place(names.ns),
                       .name = place(names.name),
                       .uid = place(names.uid),
+                      .api_version = place(names.api_version),
                       .is_being_deleted = !names.deletion_timestamp.empty()};
   parts.labels = is_null(slices[kLabels]) ? Object::Slice{} : place(slices[kLabels]);
   parts.owner_references =

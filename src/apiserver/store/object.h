@@ -32,9 +32,10 @@ struct ObjectSource {
 // do this for every write; tests may.
 Result<ObjectPtr> make_object(const ObjectSource& source);
 
-// One version of one object: its JSON text in the storage version, resourceVersion included. It
-// never changes, so reads, watches and connections share it. Reference counts, head and text are
-// one block of memory: ten thousand of them cost little more than their text.
+// One version of one object: its JSON text, resourceVersion included, in what was the storage
+// version when it was written. It never changes, so reads, watches and connections share it.
+// Reference counts, head and text are one block of memory: ten thousand of them cost little more
+// than their text.
 class Object : public std::enable_shared_from_this<Object> {
   struct Parts;
 
@@ -43,6 +44,8 @@ class Object : public std::enable_shared_from_this<Object> {
   std::string_view ns() const { return at(ns_); }
   std::string_view name() const { return at(name_); }
   std::string_view uid() const { return at(uid_); }
+  // Of the text; a resource's storage version may be another one by now.
+  std::string_view api_version() const { return {data_ + api_version_offset_, api_version_size_}; }
   // Raw JSON objects and arrays, empty when absent or null.
   std::string_view labels() const { return at(labels_); }
   std::string_view owner_references() const { return at(owner_references_); }
@@ -83,6 +86,9 @@ class Object : public std::enable_shared_from_this<Object> {
   Slice uid_;
   Slice labels_;
   Slice owner_references_;
+  // Together with the flag no larger than what the flag alone would take.
+  std::uint32_t api_version_offset_;
+  std::uint16_t api_version_size_;
   bool is_being_deleted_;
 };
 

@@ -40,6 +40,17 @@ TEST(Object, leaves_a_resource_version_elsewhere_alone) {
             R"({"spec":{"resourceVersion":"1"},"metadata":{"resourceVersion":"42","name":"a"}})");
 }
 
+TEST(Object, knows_the_version_of_its_text) {
+  const std::string rest = R"("metadata":{"name":"a","resourceVersion":"1000000"})";
+  EXPECT_EQ(make(R"({"apiVersion":"batch/v1",)" + rest + "}")->api_version(), "batch/v1");
+  EXPECT_EQ(make("{" + rest + R"(,"apiVersion":"batch/v1"})")->api_version(), "batch/v1");
+  EXPECT_EQ(make("{" + rest + R"(,"apiVersion":"batch\u002fv1"})")->api_version(), "batch/v1");
+  EXPECT_EQ(make("{" + rest + "}")->api_version(), "");
+  EXPECT_EQ(make("{" + rest + R"(,"apiVersion":1})")->api_version(), "");
+  const std::string endless(70'000, 'v');
+  EXPECT_EQ(make("{" + rest + R"(,"apiVersion":")" + endless + "\"}")->api_version(), "");
+}
+
 TEST(Object, shows_its_head_wherever_the_revision_was_put) {
   for (const char* text :
        {R"({"metadata":{"name":"a","namespace":"n","uid":"u","labels":{"l":"1"},"generation":3,

@@ -138,6 +138,7 @@ Task<Result<Attempt>> attempt_delete(Call& call, ObjectPtr live, const DeleteOpt
   const Resource& resource = *call.resource;
   CO_TRY(check_preconditions(resource, *live, options));
   CO_TRY_ASSIGN(json::Document document, json::parse_in_place(live->json()));
+  CO_TRY(convert(resource, document.arena, document.root, resource.storage_api_version()));
   const json::Value old = document.root;
   json::Value object = old.clone(document.arena);
   WriteContext context{document.arena, call.server.env().clock.wall(), "", &call.warnings,

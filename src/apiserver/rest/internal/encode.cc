@@ -57,7 +57,8 @@ Result<void> append_object(const Output& output, const Bytes& text, std::vector<
   if (output.form.view == View::partial) {
     return append_partial(output.form, text, pieces);
   }
-  if (output.is_storage_version()) {
+  TRY_ASSIGN(std::string_view version, slice_of(text.view(), "apiVersion"));
+  if (version.size() > 2 && output.shows(version.substr(1, version.size() - 2))) {
     pieces.push_back(text);
     return {};
   }
@@ -66,10 +67,18 @@ Result<void> append_object(const Output& output, const Bytes& text, std::vector<
   return {};
 }
 
+Result<void> append_object(const Output& output, const Object& object, std::vector<Bytes>& pieces) {
+  if (output.form.view == View::partial || !output.shows(object.api_version())) {
+    return append_object(output, object.text(), pieces);
+  }
+  pieces.push_back(object.text());
+  return {};
+}
+
 Result<void> append_object(const Output& output, const ObjectPtr& object, EncodingCache& cache,
                            std::vector<Bytes>& pieces) {
-  if (output.form.view == View::partial || output.is_storage_version()) {
-    return append_object(output, object->text(), pieces);
+  if (output.form.view == View::partial || output.shows(object->api_version())) {
+    return append_object(output, *object, pieces);
   }
   const std::string form = output.resource->api_version(*output.version);
   if (const Bytes* known = cache.find(object, form)) {

@@ -23,16 +23,20 @@ struct Output {
   const ServedVersion* version = nullptr;
   Form form;
 
-  bool is_storage_version() const { return resource->stores(*version); }
+  // A text of this apiVersion goes out as it is.
+  bool shows(std::string_view api_version) const {
+    return resource->is_api_version(*version, api_version);
+  }
 };
 
 // From one apiVersion of the resource to another, in place.
 Result<void> convert(const Resource& resource, json::Arena& arena, json::Value& object,
                      std::string_view to);
 
-// One object of the storage version in the version and view (object or partial) of the output.
-// Shares the text when it can.
+// One object, whatever version it was stored in, in the version and view (object or partial) of the
+// output. Shares the text when it can.
 Result<void> append_object(const Output& output, const Bytes& text, std::vector<Bytes>& pieces);
+Result<void> append_object(const Output& output, const Object& object, std::vector<Bytes>& pieces);
 // The same, remembered by object where work was needed.
 Result<void> append_object(const Output& output, const ObjectPtr& object, EncodingCache& cache,
                            std::vector<Bytes>& pieces);
@@ -52,7 +56,7 @@ struct TableHead {
 };
 // Up to and including `"rows":[`.
 std::string table_head(const Output& output, const TableHead& head);
-// {"cells":[...],"object":...} of one object in the storage version.
+// {"cells":[...],"object":...} of one object as it is stored.
 Result<std::string> table_row(const Output& output, const Bytes& text, WallTime now);
 inline constexpr std::string_view kTableEnd = "]}\n";
 

@@ -77,7 +77,7 @@ class ListBody final : public net::BodyStream {
 
   bool encode(const ObjectPtr& object) {
     if (output_.form.view != View::table) {
-      return append_object(output_, object->text(), pieces_).has_value();
+      return append_object(output_, *object, pieces_).has_value();
     }
     Result<std::string> row = table_row(output_, object->text(), now_);
     if (row) {
@@ -240,7 +240,10 @@ Task<Result<net::Response>> handle_list(Call& call) {
   net::Response response;
   response.headers.set("Content-Type", std::string(kJson));
   Output output = call.output();
-  if (output.form.view == View::object && output.is_storage_version()) {
+  const auto goes_as_it_is = [&](const ObjectPtr& item) {
+    return output.shows(item->api_version());
+  };
+  if (output.form.view == View::object && std::ranges::all_of(page.items, goes_as_it_is)) {
     std::size_t size = head.size() + end.size() + (page.items.empty() ? 0 : page.items.size() - 1);
     for (const ObjectPtr& item : page.items) {
       size += item->json().size();

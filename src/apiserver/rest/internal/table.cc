@@ -76,10 +76,8 @@ std::string table_head(const Output& output, const TableHead& head) {
 
 Result<std::string> table_row(const Output& output, const Bytes& text, WallTime now) {
   TRY_ASSIGN(json::Document document, json::parse_in_place(text.view()));
-  if (!output.is_storage_version()) {
-    TRY(convert(*output.resource, document.arena, document.root,
-                output.resource->api_version(*output.version)));
-  }
+  TRY(convert(*output.resource, document.arena, document.root,
+              output.resource->api_version(*output.version)));
   json::Value cells = json::Value::array();
   printer_of(output).print(document.root, now, document.arena, cells);
   std::string out = "{\"cells\":";

@@ -78,6 +78,10 @@ Task<Result<Attempt>> attempt_update(Call& call, const UpdateRequest& update,
   const Resource& resource = *call.resource;
   CO_TRY_ASSIGN(json::Document document, json::parse_in_place(live_object->json()));
   json::Arena& arena = document.arena;
+  // What was written before the storage version changed is brought up to it by this write.
+  const std::string version = resource.storage_api_version();
+  const bool outdated = live_object->api_version() != version;
+  CO_TRY(convert(resource, arena, document.root, version));
   const json::Value live = document.root;
   CO_TRY_ASSIGN(json::Value object, update.transform(arena, live));
   CO_TRY(settle_namespace(resource, live_object->ns(), arena, object));
@@ -117,7 +121,8 @@ Task<Result<Attempt>> attempt_update(Call& call, const UpdateRequest& update,
   const bool remove = admitted && ends_deletion(resource, object);
   std::string text = admitted ? storage_text(resource, object) : std::string();
   // What would not change is not written: nobody is woken, the version stays.
-  if (admitted && !remove && (text == live_object->json() || json::equal(object, live))) {
+  if (admitted && !remove && !outdated &&
+      (text == live_object->json() || json::equal(object, live))) {
     admission.finish(false);
     co_return Attempt{.written = {.text = live_object->text()}};
   }

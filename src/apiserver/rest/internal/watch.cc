@@ -242,7 +242,8 @@ class WatchBody final : public net::BodyStream {
   // The object as it was, under the version that took it out of the selection.
   void add_left(const Event& event) {
     const std::size_t mark = begin("DELETED");
-    if (start_.output.form.view == View::object && start_.output.is_storage_version()) {
+    if (start_.output.form.view == View::object &&
+        start_.output.shows(event.before->api_version())) {
       end(mark, append_with_revision(event.before->text(), event.revision, pieces_));
       return;
     }

@@ -14,7 +14,7 @@ namespace codeflare::apiserver::internal {
 
 // What became of a write.
 struct Written {
-  Bytes text{};  // the new state, in the storage version
+  Bytes text{};  // the new state as it is stored
   bool created = false;
   bool removed = false;  // the update took away what still held a deleting object
 };
