@@ -143,6 +143,24 @@ bool same(const json::Value* a, const json::Value* b) {
   return json::equal(*a, *b);
 }
 
+std::string first_difference(const json::Value& a, const json::Value& b, std::string_view path) {
+  for (const json::Member& member : a.members()) {
+    const json::Value* other = b.find(member.key);
+    if (!same(&member.value, other)) {
+      const std::string at = child(path, member.key);
+      return other != nullptr && other->is_object() && member.value.is_object()
+                 ? first_difference(member.value, *other, at)
+                 : at;
+    }
+  }
+  for (const json::Member& member : b.members()) {
+    if (!same(&member.value, a.find(member.key))) {
+      return child(path, member.key);
+    }
+  }
+  return std::string(path);
+}
+
 std::string at_index(std::string_view path, std::size_t index) {
   return std::string(path) + "[" + std::to_string(index) + "]";
 }

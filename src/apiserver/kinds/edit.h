@@ -43,6 +43,9 @@ void default_boolean(json::Arena& arena, json::Value& parent, std::string_view k
 void copy_member(json::Arena& arena, json::Value& parent, const json::Value& from,
                  std::string_view key);
 
+// "spec.containers", the first place where two objects at `path` differ.
+std::string first_difference(const json::Value& a, const json::Value& b, std::string_view path);
+
 // Equal where absent, null, empty text, 0, false and empty containers count as the same.
 bool same(const json::Value* a, const json::Value* b);
 

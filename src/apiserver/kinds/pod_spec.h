@@ -14,6 +14,9 @@ void default_pod_spec(json::Arena& arena, json::Value& spec);
 
 // `path` is where the spec stands: "spec" or "spec.template.spec".
 void validate_pod_spec(const json::Value& spec, std::string_view path, FieldErrors& errors);
+// Of pods; templates have none.
+void validate_ephemeral_containers(const json::Value& spec, std::string_view path,
+                                   FieldErrors& errors);
 // Labels, annotations and spec of a template at `path`.
 void validate_pod_template(const json::Value& pod_template, std::string_view path,
                            FieldErrors& errors);

@@ -1,5 +1,6 @@
 #include "apiserver/kinds/edit.h"
 #include "apiserver/kinds/pod_spec.h"
+#include "apiserver/kinds/pod_subresources.h"
 #include "apiserver/kinds/strategies.h"
 #include "json/write.h"
 
@@ -63,25 +64,6 @@ json::Value without_mutable(json::Arena& arena, const json::Value& spec, const j
     copy_member(arena, munged, old, "affinity");
   }
   return munged;
-}
-
-// "containers[0].command", the first place where two specs differ.
-std::string first_difference(const json::Value& a, const json::Value& b, std::string path) {
-  for (const json::Member& member : a.members()) {
-    const json::Value* other = b.find(member.key);
-    if (!same(&member.value, other)) {
-      const std::string at = child(path, member.key);
-      return other != nullptr && other->is_object() && member.value.is_object()
-                 ? first_difference(member.value, *other, at)
-                 : at;
-    }
-  }
-  for (const json::Member& member : b.members()) {
-    if (!same(&member.value, a.find(member.key))) {
-      return child(path, member.key);
-    }
-  }
-  return path;
 }
 
 bool contains(std::span<const json::Value> list, const json::Value& value) {
@@ -169,9 +151,9 @@ class PodStrategy final : public Strategy {
         copy_member(context.arena, status, object_at(old, "status"), "qosClass");
       }
     } else if (context.subresource == "ephemeralcontainers") {
-      json::Value spec = object_at(old, "spec").clone(context.arena);
-      copy_member(context.arena, spec, object_at(pod, "spec"), "ephemeralContainers");
-      pod.set_static(context.arena, "spec", spec);
+      prepare_ephemeral_containers(context.arena, pod, old);
+    } else if (context.subresource == "resize") {
+      prepare_resize(context.arena, pod, old);
     }
   }
 
@@ -181,6 +163,12 @@ class PodStrategy final : public Strategy {
       return;
     }
     validate_pod_spec(spec, "spec", errors);
+    validate_ephemeral_containers(spec, "spec", errors);
+    // Without a version it is being created.
+    if (absent(object_at(pod, "metadata"), "resourceVersion") &&
+        !items_at(spec, "ephemeralContainers").empty()) {
+      errors.forbidden("spec.ephemeralContainers", "cannot be set on create");
+    }
     for (std::string_view list : {"containers", "initContainers"}) {
       std::size_t i = 0;
       for (const json::Value& container : items_at(spec, list)) {
@@ -204,7 +192,12 @@ class PodStrategy final : public Strategy {
       validate_status(pod, old, errors);
       return;
     }
-    if (context.subresource == "ephemeralcontainers" || context.subresource == "resize") {
+    if (context.subresource == "ephemeralcontainers") {
+      validate_ephemeral_containers_update(pod, old, errors);
+      return;
+    }
+    if (context.subresource == "resize") {
+      validate_resize(context.arena, pod, old, errors);
       return;
     }
     const json::Value& spec = object_at(pod, "spec");

@@ -456,6 +456,52 @@ void validate_pod_spec(const json::Value& spec, std::string_view path, FieldErro
   }
 }
 
+void validate_ephemeral_containers(const json::Value& spec, std::string_view path,
+                                   FieldErrors& errors) {
+  constexpr std::string_view kNever = "cannot be set for an Ephemeral Container";
+  Names volumes;
+  for (const json::Value& volume : items_at(spec, "volumes")) {
+    volumes.emplace(text_at(volume, "name"));
+  }
+  Names targets;
+  for (std::string_view list : {"containers", "initContainers"}) {
+    for (const json::Value& container : items_at(spec, list)) {
+      targets.emplace(text_at(container, "name"));
+    }
+  }
+  Names names = targets;
+  std::size_t i = 0;
+  for (const json::Value& container : items_at(spec, "ephemeralContainers")) {
+    const std::string at = at_index(child(path, "ephemeralContainers"), i++);
+    validate_container(container, volumes, at, errors);
+    const std::string_view name = text_at(container, "name");
+    if (!names.emplace(name).second) {
+      errors.duplicate(child(at, "name"), quote(name));
+    }
+    const std::string_view target = text_at(container, "targetContainerName");
+    if (!target.empty() && !targets.contains(target)) {
+      errors.not_found(child(at, "targetContainerName"), quote(target));
+    }
+    // Nothing that a pod's service could rest on.
+    for (std::string_view key :
+         {"ports", "resources", "resizePolicy", "restartPolicy", "restartPolicyRules",
+          "livenessProbe", "readinessProbe", "startupProbe", "lifecycle"}) {
+      if (!same(container.find(key), nullptr)) {
+        errors.forbidden(child(at, key), kNever);
+      }
+    }
+    std::size_t mount = 0;
+    for (const json::Value& volume : items_at(container, "volumeMounts")) {
+      const std::string where = at_index(child(at, "volumeMounts"), mount++);
+      for (std::string_view key : {"subPath", "subPathExpr"}) {
+        if (!text_at(volume, key).empty()) {
+          errors.forbidden(child(where, key), kNever);
+        }
+      }
+    }
+  }
+}
+
 void validate_pod_template(const json::Value& pod_template, std::string_view path,
                            FieldErrors& errors) {
   validate_labels(object_at(pod_template, {"metadata", "labels"}), child(path, "labels"), errors);

@@ -53,7 +53,8 @@ struct WriteContext {
 // /status everything but status and metadata is; generation starts at 1 and grows when anything
 // but metadata and status changes. Of other subresources that take the whole object only their own
 // fields count (finalize: spec.finalizers, ephemeralcontainers: spec.ephemeralContainers, resize:
-// spec.containers, approval: status.conditions). Objects come in the storage version.
+// spec.containers and spec.initContainers, approval: status.conditions). Objects come in the
+// storage version.
 class Strategy {
  public:
   virtual ~Strategy() = default;

@@ -246,5 +246,166 @@ TEST(Protobuf, bodies_that_are_none_are_400) {
   EXPECT_EQ(made.status, 400);
 }
 
+// A pod with a container, a sidecar and an init container that ends.
+void make_resizable_pod(ApiWorld& world) {
+  Answer made = world.post(kPods, R"({"metadata":{"name":"p","labels":{"a":"1"}},"spec":{
+    "initContainers":[
+      {"name":"first","image":"i","resources":{"requests":{"cpu":"10m"}}},
+      {"name":"side","image":"i","restartPolicy":"Always","resources":{"requests":{"cpu":"10m"}}}],
+    "containers":[{"name":"c","image":"i","command":["run"],
+      "resources":{"requests":{"cpu":"100m","memory":"64Mi"},"limits":{"cpu":"200m"}}}]}})");
+  ASSERT_EQ(made.status, 201) << made.body;
+  ASSERT_EQ(made.at("status.qosClass"), "Burstable");
+}
+
+TEST(Resize, changes_what_containers_ask_for) {
+  ApiWorld world;
+  make_resizable_pod(world);
+  Answer resized = world.patch(kPods + "/p/resize", "strategic-merge",
+                               R"({"spec":{"initContainers":[{"name":"side","resources":
+                                 {"requests":{"cpu":"20m"}}}],"containers":[{"name":"c",
+                                 "resources":{"requests":{"cpu":"150m"},"limits":{"cpu":"300m"}}}]}})");
+  EXPECT_EQ(resized.status, 200) << resized.body;
+  EXPECT_EQ(resized.at("spec.containers.0.resources"),
+            R"({"limits":{"cpu":"300m"},"requests":{"cpu":"150m","memory":"64Mi"}})");
+  EXPECT_EQ(resized.at("spec.initContainers.1.resources.requests.cpu"), "20m");
+  EXPECT_EQ(resized.at("metadata.generation"), "2");
+}
+
+TEST(Resize, whoever_may_do_nothing_else_changes_nothing_else) {
+  ApiWorld world;
+  make_resizable_pod(world);
+  Answer resized = world.patch(kPods + "/p/resize", "strategic-merge",
+                               R"({"metadata":{"labels":{"a":"2"},"annotations":{"x":"y"},
+                                 "finalizers":["x.io/y"]},"spec":{"nodeName":"n","containers":[
+                                 {"name":"c","image":"evil","command":["sh"],
+                                 "env":[{"name":"A","value":"b"}],
+                                 "resources":{"requests":{"cpu":"150m"}}}]}})");
+  EXPECT_EQ(resized.status, 200) << resized.body;
+  EXPECT_EQ(resized.at("spec.containers.0.resources.requests.cpu"), "150m");
+  EXPECT_EQ(resized.at("spec.containers.0.image"), "i");
+  EXPECT_EQ(resized.at("spec.containers.0.command"), R"(["run"])");
+  EXPECT_EQ(resized.at("spec.containers.0.env"), "<absent>");
+  EXPECT_EQ(resized.at("spec.nodeName"), "<absent>");
+  EXPECT_EQ(resized.at("metadata.labels"), R"({"a":"1"})");
+  EXPECT_EQ(resized.at("metadata.annotations"), "<absent>");
+  EXPECT_EQ(resized.at("metadata.finalizers"), "<absent>");
+}
+
+TEST(Resize, is_refused_in_the_words_of_upstream) {
+  const std::string own = R"("resources":{"requests":{"cpu":"100m","memory":"64Mi"},)"
+                          R"("limits":{"cpu":"200m"}})";
+  const std::string c = R"({"name":"c","image":"i",)" + own + "}";
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {R"("containers":[)" + c + R"(,{"name":"d","image":"evil"}])",
+       "spec.containers: Forbidden: containers may not be added or removed on resize"},
+      {R"("initContainers":[])",
+       "spec.initContainers: Forbidden: initContainers may not be added or removed on resize"},
+      {R"("containers":[{"name":"d","image":"i",)" + own + "}]",
+       "spec.containers[0].name: Forbidden: containers may not be renamed or reordered on resize"},
+      {R"("containers":[{"name":"c","image":"i","resources":{"requests":)"
+       R"({"cpu":"100m","memory":"64Mi"}}}])",
+       "spec.containers[0].resources.limits: Forbidden: resource limits cannot be removed"},
+      {R"("containers":[{"name":"c","image":"i","resources":{"requests":{"cpu":"100m"},)"
+       R"("limits":{"cpu":"200m"}}}])",
+       "spec.containers[0].resources.requests: Forbidden: resource requests cannot be removed"},
+      {R"("containers":[{"name":"c","image":"i","resources":{"requests":{"cpu":"100m",)"
+       R"("memory":"64Mi","ephemeral-storage":"1Gi"},"limits":{"cpu":"200m"}}}])",
+       "spec: Forbidden: only cpu and memory resources are mutable"},
+      {R"("containers":[{"name":"c","image":"i",)" + own +
+           R"(,"resizePolicy":[{"resourceName":"cpu","restartPolicy":"RestartContainer"}]}])",
+       "spec: Forbidden: only cpu and memory resources are mutable"},
+      {R"("initContainers":[{"name":"first","image":"i","resources":{"requests":{"cpu":"20m"}}},)"
+       R"({"name":"side","image":"i","restartPolicy":"Always",)"
+       R"("resources":{"requests":{"cpu":"10m"}}}])",
+       "spec: Forbidden: resources for non-sidecar init containers are immutable"},
+  };
+  for (const auto& [spec, complaint] : cases) {
+    ApiWorld world;
+    make_resizable_pod(world);
+    Answer refused = world.patch(kPods + "/p/resize", "merge", R"({"spec":{)" + spec + "}}");
+    EXPECT_EQ(refused.status, 422) << spec;
+    EXPECT_EQ(refused.at("message"), "Pod \"p\" is invalid: " + complaint);
+  }
+}
+
+TEST(Resize, keeps_the_class_of_a_pod) {
+  ApiWorld world;
+  make_pod(world, "p");
+  Answer refused = world.patch(kPods + "/p/resize", "strategic-merge",
+                               R"({"spec":{"containers":[{"name":"c","resources":
+                                 {"requests":{"cpu":"1"}}}]}})");
+  EXPECT_EQ(refused.at("message"),
+            "Pod \"p\" is invalid: spec: Invalid value: \"BestEffort\": Pod QOS Class may not "
+            "change as a result of resizing");
+}
+
+TEST(EphemeralContainers, are_added_and_change_nothing_else) {
+  ApiWorld world;
+  make_pod(world, "p", R"({"a":"1"})");
+  Answer added = world.patch(kPods + "/p/ephemeralcontainers", "strategic-merge",
+                             R"({"metadata":{"labels":{"a":"2"}},"spec":{"containers":
+                               [{"name":"c","image":"evil"}],"ephemeralContainers":
+                               [{"name":"debug","image":"d","targetContainerName":"c"}]}})");
+  EXPECT_EQ(added.status, 200) << added.body;
+  EXPECT_EQ(added.at("spec.ephemeralContainers.0.name"), "debug");
+  EXPECT_EQ(added.at("spec.containers.0.image"), "i");
+  EXPECT_EQ(added.at("metadata.labels"), R"({"a":"1"})");
+  Answer second = world.patch(kPods + "/p/ephemeralcontainers", "strategic-merge",
+                              R"({"spec":{"ephemeralContainers":[{"name":"more","image":"d"}]}})");
+  EXPECT_EQ(second.status, 200) << second.body;
+  EXPECT_EQ(second.size("spec.ephemeralContainers"), 2u);
+}
+
+TEST(EphemeralContainers, stay_as_they_are) {
+  ApiWorld world;
+  make_pod(world, "p");
+  const std::string door = kPods + "/p/ephemeralcontainers";
+  ASSERT_EQ(world
+                .patch(door, "strategic-merge",
+                       R"({"spec":{"ephemeralContainers":[{"name":"debug","image":"d"}]}})")
+                .status,
+            200);
+  Answer changed =
+      world.patch(door, "strategic-merge",
+                  R"({"spec":{"ephemeralContainers":[{"name":"debug","image":"x"}]}})");
+  EXPECT_EQ(changed.status, 422);
+  EXPECT_TRUE(changed.at("message").starts_with(
+      "Pod \"p\" is invalid: spec.ephemeralContainers: Forbidden: existing ephemeral containers "
+      "\"debug\" may not be changed\n"))
+      << changed.body;
+  Answer removed = world.patch(door, "merge", R"({"spec":{"ephemeralContainers":[]}})");
+  EXPECT_EQ(removed.status, 422);
+  EXPECT_TRUE(removed.at("message").starts_with(
+      "Pod \"p\" is invalid: spec.ephemeralContainers: Forbidden: existing ephemeral containers "
+      "\"debug\" may not be removed"))
+      << removed.body;
+}
+
+TEST(EphemeralContainers, have_their_own_rules) {
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {R"({"name":"c","image":"d"})", "spec.ephemeralContainers[0].name: Duplicate value: \"c\""},
+      {R"({"name":"x","image":"d","targetContainerName":"y"})",
+       "spec.ephemeralContainers[0].targetContainerName: Not found: \"y\""},
+      {R"({"name":"x","image":"d","resources":{"limits":{"cpu":"1"}}})",
+       "spec.ephemeralContainers[0].resources: Forbidden: cannot be set for an Ephemeral "
+       "Container"},
+      {R"({"name":"x"})", "spec.ephemeralContainers[0].image: Required value"},
+  };
+  for (const auto& [container, complaint] : cases) {
+    ApiWorld world;
+    make_pod(world, "p");
+    Answer refused = world.patch(kPods + "/p/ephemeralcontainers", "strategic-merge",
+                                 R"({"spec":{"ephemeralContainers":[)" + container + "]}}");
+    EXPECT_EQ(refused.status, 422) << container;
+    EXPECT_EQ(refused.at("message"), "Pod \"p\" is invalid: " + complaint);
+  }
+  ApiWorld world;
+  Answer created = world.post(kPods, R"({"metadata":{"name":"p"},"spec":{"containers":
+    [{"name":"c","image":"i"}],"ephemeralContainers":[{"name":"x","image":"d"}]}})");
+  EXPECT_EQ(created.at("message"),
+            "Pod \"p\" is invalid: spec.ephemeralContainers: Forbidden: cannot be set on create");
+}
+
 }  // namespace
 }  // namespace codeflare::apiserver

@@ -8,39 +8,37 @@
 #include "apiserver/schema/walk.h"
 #include "model/gvk.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
 namespace codeflare::apiserver::internal {
 namespace {
 
-// Subresources that take the whole object but change one part of it.
+// Subresources that take the whole object but change parts of it.
 constexpr auto kParts = std::to_array<std::pair<std::string_view, std::string_view>>({
     {"finalize", "spec.finalizers"},
     {"ephemeralcontainers", "spec.ephemeralContainers"},
     {"resize", "spec.containers"},
+    {"resize", "spec.initContainers"},
     {"approval", "status.conditions"},
 });
 
-// live with member.key replaced by the object's.
-json::Value with_part(json::Arena& arena, const json::Value& live, const json::Value& object,
-                      std::string_view member, std::string_view key) {
-  json::Value result = live.clone(arena);
+// Puts the object's part at "member.key" in place of the target's.
+void take_part(json::Arena& arena, json::Value& target, const json::Value& object,
+               std::string_view path) {
+  const std::string_view member = path.substr(0, path.find('.'));
+  const std::string_view key = path.substr(member.size() + 1);
   const json::Value* part = object.get({member, key});
-  json::Value* holder = result.find(member);
+  json::Value* holder = target.find(member);
   if (holder == nullptr || !holder->is_object()) {
-    holder = &result.set(arena, member, json::Value::object());
+    holder = &target.set(arena, member, json::Value::object());
   }
   if (part == nullptr) {
     holder->erase(key);
   } else {
     holder->set(arena, key, *part);
   }
-  // Metadata goes its own way: finalizers, labels and annotations may change with any write.
-  if (const json::Value* metadata = object.find("metadata")) {
-    result.set_static(arena, "metadata", *metadata);
-  }
-  return result;
 }
 
 }  // namespace
@@ -171,13 +169,20 @@ void keep_other_parts(const Call& call, std::string_view subresource, json::Aren
     object = result;
     return;
   }
+  if (std::ranges::none_of(kParts, [&](const auto& part) { return part.first == subresource; })) {
+    return;
+  }
+  json::Value result = live.clone(arena);
   for (const auto& [name, path] : kParts) {
     if (name == subresource) {
-      const std::size_t dot = path.find('.');
-      object = with_part(arena, live, object, path.substr(0, dot), path.substr(dot + 1));
-      return;
+      take_part(arena, result, object, path);
     }
   }
+  // Metadata goes its own way: finalizers, labels and annotations may change with most writes.
+  if (const json::Value* metadata = object.find("metadata")) {
+    result.set_static(arena, "metadata", *metadata);
+  }
+  object = result;
 }
 
 }  // namespace codeflare::apiserver::internal
