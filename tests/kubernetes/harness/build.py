@@ -53,6 +53,9 @@ PROGRAMS = {
         Program("client-go-check", "client-go", "."),
         Program("mcad", "mcad", "github.com/project-codeflare/multi-cluster-app-dispatcher/cmd/kar-controllers", True),
         Program("kuberay-operator", "kuberay", "github.com/ray-project/kuberay/ray-operator"),
+        Program("minimalkueue", "kueue", "sigs.k8s.io/kueue/test/performance/scheduler/minimalkueue", True),
+        Program("kueue-runner", "kueue", "sigs.k8s.io/kueue/test/performance/scheduler/runner", True),
+        Program("kueue-unthrottled", "kueue", "./cmd/kueue-unthrottled", True),
     )
 }
 SETS = sorted({p.set for p in PROGRAMS.values()})
