@@ -11,13 +11,13 @@ bool is_pod_level(std::string_view name) {
 }
 
 ResourceList requests_of(const ResourceRequirements& resources) {
-  ResourceList requests = resources.requests;
+  ResourceList missing;
   for (const auto& [name, limit] : resources.limits) {
-    if (requests.find(name) == nullptr) {
-      requests.set(name, limit);
+    if (resources.requests.find(name) == nullptr) {
+      missing.set(name, limit);
     }
   }
-  return requests;
+  return missing += resources.requests;
 }
 
 const ResourceList& limits_of(const ResourceRequirements& resources) {

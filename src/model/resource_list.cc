@@ -1,8 +1,40 @@
 #include "model/resource_list.h"
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
+#include <vector>
 
 namespace codeflare::model {
+
+namespace {
+
+using Entries = std::vector<ResourceList::Entry>;
+
+// Takes over what `from` has, both in order; what is missing here counts as zero. One pass: people
+// may send lists of thousands of names.
+template <typename Combine>
+void merge(Entries& into, const Entries& from, Combine combine) {
+  if (&into == &from) {
+    merge(into, Entries(from), combine);
+    return;
+  }
+  Entries merged;
+  merged.reserve(into.size() + from.size());
+  auto mine = into.begin();
+  for (const auto& [name, amount] : from) {
+    while (mine != into.end() && mine->first < name) {
+      merged.push_back(std::move(*mine++));
+    }
+    const bool known = mine != into.end() && mine->first == name;
+    merged.push_back(known ? std::move(*mine++) : ResourceList::Entry(name, Quantity()));
+    combine(merged.back().second, amount);
+  }
+  merged.insert(merged.end(), std::move_iterator(mine), std::move_iterator(into.end()));
+  into = std::move(merged);
+}
+
+}  // namespace
 
 ResourceList::ResourceList(std::initializer_list<Entry> entries) {
   for (const Entry& entry : entries) {
@@ -37,9 +69,7 @@ bool ResourceList::erase(std::string_view name) {
 }
 
 ResourceList& ResourceList::operator+=(const ResourceList& other) {
-  for (const auto& [name, amount] : other) {
-    at(name) += amount;
-  }
+  merge(entries_, other.entries_, [](Quantity& mine, const Quantity& more) { mine += more; });
   return *this;
 }
 
@@ -58,12 +88,11 @@ ResourceList& ResourceList::operator*=(std::int64_t factor) {
 }
 
 void ResourceList::raise_to(const ResourceList& other) {
-  for (const auto& [name, amount] : other) {
-    Quantity& mine = at(name);
-    if (mine < amount) {
-      mine = amount;
+  merge(entries_, other.entries_, [](Quantity& mine, const Quantity& most) {
+    if (mine < most) {
+      mine = most;
     }
-  }
+  });
 }
 
 bool ResourceList::fits_in(const ResourceList& available) const {

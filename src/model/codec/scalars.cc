@@ -5,8 +5,10 @@
 #include "json/parse.h"
 #include "json/write.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <vector>
 
 namespace codeflare::model::codec {
 namespace {
@@ -222,13 +224,21 @@ bool CodecOf<ResourceList>::decode(DecodeContext& context, const json::Value& va
   if (!value.is_object()) {
     return context.wrong_kind("an object", value);
   }
+  std::vector<const json::Member*> entries;
   for (const json::Member& entry : value.members()) {
-    context.enter_key(entry.key);
+    entries.push_back(&entry);
+  }
+  // The list is kept in order: of thousands of names in another order each would move the others.
+  std::ranges::sort(entries, [](const json::Member* a, const json::Member* b) {
+    return a->key != b->key ? a->key < b->key : a < b;
+  });
+  for (const json::Member* entry : entries) {
+    context.enter_key(entry->key);
     Quantity quantity;
-    if (!decode_quantity(context, entry.value, quantity)) {
+    if (!decode_quantity(context, entry->value, quantity)) {
       return false;
     }
-    as<ResourceList>(member).set(entry.key, quantity);
+    as<ResourceList>(member).set(entry->key, quantity);
     context.leave();
   }
   return true;
