@@ -138,6 +138,39 @@ TEST(DemandRefusals, counts_that_are_negative_or_no_numbers) {
             kTemplate + ".spec.replicatedJobs[0].replicas: must not be negative, got -2");
 }
 
+// {"<prefix>0":"1",...}
+std::string many_resources(int count, const std::string& prefix) {
+  std::string list = "{";
+  for (int i = count; i-- > 0;) {
+    list += (list.size() > 1 ? ",\"" : "\"") + prefix + std::to_string(i) + R"(":"1")";
+  }
+  return list + "}";
+}
+
+TEST(DemandRefusals, more_resources_than_anybody_needs) {
+  const std::string entry = "spec.resources.GenericItems[0].custompodresources[0].requests";
+  const auto declared = [](const std::string& requests) {
+    return problems(wrapper(R"({"custompodresources":[{"replicas":1,"requests":)" + requests +
+                            R"(}],"generictemplate":)" + object("x.io/v1", "X", "{}") + "}"));
+  };
+  EXPECT_EQ(declared(many_resources(64, "r")), "");
+  EXPECT_EQ(declared(many_resources(20'000, "r")),
+            entry + ": must name at most 64 resources, got 20000");
+  EXPECT_TRUE(declared(R"({"a b":"1"})").starts_with(entry + "[a b]: "));
+  const std::string job = R"({"template":)" + pod_template(many_resources(65, "r")) + "}";
+  EXPECT_EQ(of("batch/v1", "Job", job),
+            kTemplate +
+                ".spec.template.spec.containers[0].resources.requests: must name at most "
+                "64 resources, got 65");
+  const auto set = [](const std::string& prefix) {
+    return R"({"replicas":1,"requests":)" + many_resources(40, prefix) + "}";
+  };
+  EXPECT_EQ(problems(wrapper(R"({"custompodresources":[)" + set("a") + "," + set("b") +
+                             R"(],"generictemplate":)" + object("x.io/v1", "X", "{}") + "}")),
+            "spec.resources.GenericItems[0]: all items together name more than 64 different "
+            "resources");
+}
+
 TEST(DemandRefusals, worker_groups_of_absurd_size) {
   const auto group = [](std::string_view counts) {
     const std::string pods = R"("template":)" + pod_template(R"({"cpu":"1"})") + "}";

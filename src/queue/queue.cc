@@ -70,10 +70,12 @@ void Queue::remove_pod(const model::ObjectKey& key, std::string_view uid) {
 
 void Queue::upsert_quota(const model::QuotaSubtree& subtree) {
   state_->quotas.upsert(state_->core, subtree);
+  trees_changed(*state_);
 }
 
 void Queue::remove_quota(const model::ObjectKey& key) {
   state_->quotas.remove(state_->core, key);
+  trees_changed(*state_);
 }
 
 void Queue::set_resource_quota(const model::ObjectKey& key, const model::ResourceList& hard) {
@@ -100,8 +102,8 @@ void Queue::stopping(std::string_view uid) {
   queue::stopping(*state_, uid);
 }
 
-void Queue::withdrawn(std::string_view uid, Time now) {
-  queue::withdrawn(*state_, uid, now);
+void Queue::withdrawn(std::string_view uid, Time now, std::optional<Time> not_before) {
+  queue::withdrawn(*state_, uid, now, not_before);
 }
 
 void Queue::remove(std::string_view uid) {
@@ -115,6 +117,7 @@ void Queue::forget(std::string_view uid) {
 
 StepOutcome Queue::step(Time now) {
   StepOutcome outcome;
+  release_due(*state_, now);
   mend_plans(*state_);
   find_lost_places(*state_);
   state_->loose_added = false;
@@ -131,6 +134,10 @@ StepOutcome Queue::step(Time now) {
   bind_gangs(*state_, outcome.bindings);
   tell_changes(*state_, outcome);
   outcome.wake_at = result.wake_at;
+  if (!state_->delayed.empty()) {
+    const Time due = state_->delayed.begin()->first;
+    outcome.wake_at = outcome.wake_at ? std::min(*outcome.wake_at, due) : due;
+  }
   outcome.more = result.more || state_->loose_added;
   return outcome;
 }
@@ -142,6 +149,11 @@ void Queue::binding_failed(std::string_view pod_uid) {
 Standing Queue::standing(std::string_view uid) const {
   const WrapperRecord* wrapper = std::as_const(*state_).wrapper(uid);
   return wrapper == nullptr ? Standing{} : standing_of(*state_, *wrapper);
+}
+
+Standing::Kind Queue::kind(std::string_view uid) const {
+  const WrapperRecord* wrapper = std::as_const(*state_).wrapper(uid);
+  return wrapper == nullptr ? Standing::Kind::unknown : brief_of(*state_, *wrapper).kind;
 }
 
 std::string Queue::sentence(std::string_view uid, Time now) const {

@@ -127,8 +127,9 @@ class Queue {
   // holds is about to be free, and it will not become `started` again without withdrawn().
   void stopping(std::string_view uid);
   // They are gone, and its status says so without a plan: back in line from its old place. Also for
-  // one that is `stopping` whose start never reached its status.
-  void withdrawn(std::string_view uid, Time now);
+  // one that is `stopping` whose start never reached its status. With `not_before` (status_words.h)
+  // it is not tried until then, or until a ResourceQuota of its namespace changes.
+  void withdrawn(std::string_view uid, Time now, std::optional<Time> not_before = std::nullopt);
   // It holds nothing and wants nothing any more (finished, refused, being deleted and cleaned up).
   // Remembered: later upserts of this uid do nothing, as they may be older than what led to this.
   void remove(std::string_view uid);
@@ -142,8 +143,9 @@ class Queue {
   void binding_failed(std::string_view pod_uid);
 
   // --- questions ---
-  // Cheap.
+  // Cheap, but for the copy of the plan.
   Standing standing(std::string_view uid) const;
+  Standing::Kind kind(std::string_view uid) const;
   // Why it waits: one sentence with numbers and what would help. Looks at every node, so ask when
   // it is to be written or shown. For others than waiting ones the message of the standing.
   std::string sentence(std::string_view uid, Time now) const;

@@ -76,6 +76,21 @@ TEST(QueuePods, an_ended_pod_keeps_its_place_for_a_successor) {
   EXPECT_TRUE(queue.core().check_invariants());
 }
 
+TEST(QueuePods, a_wrapped_pod_that_failed_has_no_successor) {
+  model::AppWrapper bare = wrapper("a", {});
+  bare.spec.resources.generic_items[0].generic_template.text =
+      R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"p1"},"spec":{"containers":[{"name":)"
+      R"("c","image":"i","resources":{"requests":{"cpu":"2"}}}]}})";
+  auto [queue, owner] = two_pods(bare);
+  EXPECT_EQ(free_on(queue, "n"), 6000);
+  auto only = pod_of(owner, 0, "p1", resources("2"), "n");
+  queue.upsert_pod(only);
+  only.status.phase = "Failed";
+  queue.upsert_pod(only);
+  EXPECT_EQ(free_on(queue, "n"), 8000);
+  EXPECT_TRUE(queue.core().check_invariants());
+}
+
 TEST(QueuePods, a_pod_that_succeeded_leaves_its_place_unless_more_will_come) {
   // Two at a time, three in all.
   auto [queue, owner] = two_pods(job("a", 2, 3, "2"));
@@ -188,6 +203,21 @@ TEST(QueuePods, a_label_from_another_namespace_takes_nobodys_place) {
   thief.metadata.ns = "team-b";
   queue.upsert_pod(thief);
   EXPECT_EQ(free_on(queue, "n"), 2000);
+}
+
+TEST(QueuePods, one_with_thousands_of_resources_counts_with_the_usual_ones) {
+  Queue queue;
+  queue.upsert_node(node("n", resources("8")));
+  model::ResourceList absurd = resources("2");
+  for (int i = 0; i < 5000; ++i) {
+    absurd.set("example.com/r" + std::to_string(i), model::Quantity(1));
+  }
+  const std::size_t before = queue.core().memory_bytes();
+  queue.upsert_pod(pod("f", absurd, "n"));
+  EXPECT_EQ(free_on(queue, "n"), 6000);
+  EXPECT_LE(queue.core().memory_bytes(), before + 1024);
+  queue.remove_pod({"team-a", "f"}, "");
+  EXPECT_EQ(free_on(queue, "n"), 8000);
 }
 
 // --- nodes that go ---

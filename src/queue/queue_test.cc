@@ -229,6 +229,42 @@ TEST(Queue, evicts_for_a_higher_priority_and_says_for_whom) {
   EXPECT_EQ(queue.standing("uid-low").kind, Kind::waiting);
 }
 
+TEST(Queue, one_whose_items_were_refused_lets_others_pass_until_its_time_has_come) {
+  Queue queue = queue_with_node("4");
+  ASSERT_TRUE(queue.upsert(wrapper("first", {{1, resources("3")}}), false, kNow));
+  ASSERT_TRUE(queue.upsert(wrapper("second", {{1, resources("3")}}, 1), false, kNow));
+  (void)queue.step(kNow);
+  queue.stopping("uid-first");
+  const Time due = kNow + std::chrono::seconds(5);
+  queue.withdrawn("uid-first", kNow, due);
+  const StepOutcome outcome = queue.step(kNow);
+  EXPECT_TRUE(told(outcome, "first"));
+  EXPECT_EQ(outcome.wake_at, due);
+  EXPECT_EQ(queue.standing("uid-first").reason, "RetryLater");
+  EXPECT_TRUE(queue.sentence("uid-first", kNow).contains("tried again at"));
+  EXPECT_EQ(queue.kind("uid-second"), Kind::started);
+  queue.remove("uid-second");
+  (void)queue.step(kNow + std::chrono::seconds(4));
+  EXPECT_EQ(queue.kind("uid-first"), Kind::waiting);
+  (void)queue.step(due);
+  EXPECT_EQ(queue.kind("uid-first"), Kind::started);
+}
+
+TEST(Queue, another_resource_quota_is_reason_enough_to_try_again_at_once) {
+  Queue queue = queue_with_node("4");
+  ASSERT_TRUE(queue.upsert(wrapper("a", {{1, resources("3")}}), false, kNow));
+  (void)queue.step(kNow);
+  queue.stopping("uid-a");
+  queue.withdrawn("uid-a", kNow, kNow + std::chrono::hours(1));
+  (void)queue.step(kNow);
+  queue.set_resource_quota({"team-b", "q"}, {{"count/jobs.batch", model::Quantity(1)}});
+  (void)queue.step(kNow);
+  EXPECT_EQ(queue.kind("uid-a"), Kind::waiting) << "of another namespace";
+  queue.set_resource_quota({"team-a", "q"}, {{"count/jobs.batch", model::Quantity(1)}});
+  (void)queue.step(kNow);
+  EXPECT_EQ(queue.kind("uid-a"), Kind::started);
+}
+
 TEST(Queue, nothing_starts_while_paused) {
   Queue queue = queue_with_node("4");
   queue.set_paused(true);
@@ -351,6 +387,42 @@ TEST(QueueRestart, work_that_mcad_dispatched_is_adopted_with_its_pods) {
   (void)queue.step(kNow);
   EXPECT_EQ(queue.standing("uid-old").kind, Kind::started);
   EXPECT_TRUE(queue.core().check_invariants());
+}
+
+TEST(QueueRestart, adopted_pods_are_known_by_mcads_label_also_by_the_next_process) {
+  Queue queue = queue_with_node("8");
+  queue.set_resource_quota({"team-a", "q"}, resources("4"));
+  auto mcad = wrapper("old", {{1, resources("3")}});
+  mcad.status.can_run = true;
+  mcad.status.state = "Running";
+  mcad.status.plan.emplace();
+  mcad.status.conditions.push_back({.type = "Queued", .status = "False", .reason = "Adopted"});
+  auto there = pod("old-1", resources("3"), "n");
+  there.metadata.labels[std::string(kMcadLabel)] = "old";
+  queue.upsert_pod(there);
+  ASSERT_TRUE(queue.upsert(mcad, true, kNow));
+  EXPECT_EQ(free_on(queue, "n"), 5000);
+  // The quota counts it once: there is room for one more CPU.
+  ASSERT_TRUE(queue.upsert(wrapper("next", {{1, resources("1")}}, 1), false, kNow));
+  (void)queue.step(kNow);
+  EXPECT_EQ(queue.kind("uid-next"), Kind::started);
+  EXPECT_TRUE(queue.core().check_invariants());
+}
+
+TEST(QueueRestart, one_whose_items_were_refused_waits_as_long_as_before) {
+  Queue queue = queue_with_node("4");
+  auto refused = wrapper("a", {{1, resources("3")}});
+  refused.status.state = "Pending";
+  refused.status.number_of_requeueings = 3;
+  refused.status.conditions.push_back({.type = "PreemptCandidate",
+                                       .status = "True",
+                                       .last_transition = model::MicroTime{kNow},
+                                       .reason = "QuotaExceeded"});
+  ASSERT_TRUE(queue.upsert(refused, false, kNow + std::chrono::seconds(1)));
+  (void)queue.step(kNow + std::chrono::seconds(19));
+  EXPECT_EQ(queue.standing("uid-a").reason, "RetryLater");
+  (void)queue.step(kNow + std::chrono::seconds(20));
+  EXPECT_EQ(queue.kind("uid-a"), Kind::started);
 }
 
 TEST(QueueRestart, the_time_that_was_used_up_counts) {

@@ -1,4 +1,5 @@
 #include "model/pod_requests.h"
+#include "model/validation.h"
 #include "queue/demand.h"
 #include "queue/internal/pod_constraints.h"
 #include "queue/internal/pod_shape.h"
@@ -11,6 +12,7 @@ namespace codeflare::queue {
 namespace {
 
 constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
+constexpr std::size_t kNameShown = 100;
 
 // ResourceQuotas name the same amounts by where they come from: requests.cpu, limits.memory.
 std::string_view base_name(std::string_view name) {
@@ -42,6 +44,19 @@ void set_amount(sched::Resources& resources, std::string_view name, sched::Amoun
 }
 
 }  // namespace
+
+std::string names_problem(const model::ResourceList& list) {
+  if (list.size() > kResourcesMax) {
+    return ": must name at most " + std::to_string(kResourcesMax) + " resources, got " +
+           std::to_string(list.size());
+  }
+  for (const auto& [name, quantity] : list) {
+    if (const auto complaints = model::check_qualified_name(name); !complaints.empty()) {
+      return "[" + name.substr(0, kNameShown) + "]: " + model::join(complaints);
+    }
+  }
+  return {};
+}
 
 Result<sched::Resources> to_resources(const model::ResourceList& list) {
   sched::Resources resources;
@@ -99,6 +114,9 @@ Result<sched::Resources> charged_by_pod(const model::ResourceList& requests,
 Result<sched::PodSet> pod_set_for(const model::PodSpec& spec) {
   sched::PodSet pods;
   const model::ResourceList requests = model::pod_requests(spec);
+  if (const std::string problem = names_problem(requests); !problem.empty()) {
+    return fail(invalid_argument("requests" + problem));
+  }
   TRY_ASSIGN(pods.requests, reserved_by_pod(requests));
   TRY_ASSIGN(pods.charge, charged_by_pod(requests, model::pod_limits(spec)));
   TRY(add_constraints(spec, pods));

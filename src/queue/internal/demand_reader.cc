@@ -146,8 +146,13 @@ class DemandReader {
     }
     for (const auto& [list, name] :
          {std::pair(&entry.requests, ".requests"), std::pair(&entry.limits, ".limits")}) {
-      if (const auto amounts = to_resources(*list); !amounts) {
-        problems_.add_line(field + name + amounts.error().message);
+      std::string problem = names_problem(*list);
+      if (problem.empty()) {
+        const auto amounts = to_resources(*list);
+        problem = amounts ? "" : amounts.error().message;
+      }
+      if (!problem.empty()) {
+        problems_.add_line(field + name + problem);
         good = false;
       }
     }
@@ -248,6 +253,13 @@ class DemandReader {
       }
       if (!add_total(set, set.pods.requests, reserved) ||
           !add_total(set, *set.pods.charge, charged)) {
+        return;
+      }
+      // Each has a column of its own for every node. Pods and three limits come with them.
+      if (std::max(reserved.size(), charged.size()) > kResourcesMax + 4) {
+        problems_.add(item_field(set.item), "all items together name more than " +
+                                                std::to_string(kResourcesMax) +
+                                                " different resources");
         return;
       }
     }

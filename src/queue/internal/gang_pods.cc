@@ -61,7 +61,10 @@ void leave_gang(QueueState& state, WrapperRecord& wrapper, PodRecord& pod) {
     return;
   }
   const std::int64_t others = all(state.core.held(wrapper.gang, *pod.pod_set)) - 1;
-  const bool replaced = others < needed(wrapper, *pod.pod_set);
+  // A wrapped Pod that has failed is the item itself: nobody makes another one.
+  const bool is_item = wrapper.demand.pod_sets[*pod.pod_set].template_path == "";
+  const bool last = is_item && pod.phase != PodPhase::active;
+  const bool replaced = !last && others < needed(wrapper, *pod.pod_set);
   (void)state.core.pod_ended(wrapper.gang, pod.uid, replaced);
   if (replaced) promote_unplanned(state, wrapper);
 }

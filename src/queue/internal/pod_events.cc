@@ -5,6 +5,8 @@
 #include "queue/internal/binder.h"
 #include "queue/internal/gang_pods.h"
 #include "queue/internal/node_events.h"
+#include "queue/internal/pod_shape.h"
+#include "queue/internal/wrapper_events.h"
 #include "queue/marks.h"
 
 #include <chrono>
@@ -18,6 +20,11 @@ namespace {
 PodPhase phase_of(const std::string& phase) {
   if (phase == "Succeeded") return PodPhase::succeeded;
   return phase == "Failed" ? PodPhase::failed : PodPhase::active;
+}
+
+bool is_extended(const sched::Resource& resource) {
+  return resource.name != "cpu" && resource.name != "memory" &&
+         resource.name != "ephemeral-storage";
 }
 
 // A pod of an earlier dispatch that is still going away takes no place of this one. The API
@@ -161,6 +168,8 @@ void read(const model::Pod& pod, PodRecord& record) {
   record.node = pod.spec.node_name;
   if (!record.node.empty()) record.assumed.clear();
   sched::Resources requests = observed(model::pod_requests(pod.spec));
+  // No node has so many: what is left counts.
+  if (requests.size() > kResourcesMax) std::erase_if(requests, is_extended);
   add(requests, {{"pods", 1}}, +1);
   sched::Resources limits = observed_limits(model::pod_limits(pod.spec));
   record.resized = requests != record.requests || limits != record.limits;
@@ -333,6 +342,7 @@ void set_resource_quota(QueueState& state, const model::ObjectKey& key,
   // Its status is written with every pod: only the limits matter.
   if (!added && at->second == hard) return;
   at->second = hard;
+  release_delayed(state, key.ns);
   QuotaTrees::set_resource_quota(state.core, key, hard);
   record.use_told = record.use;
   QuotaTrees::set_resource_quota_use(state.core, key, record.use);
@@ -341,6 +351,7 @@ void set_resource_quota(QueueState& state, const model::ObjectKey& key,
 void remove_resource_quota(QueueState& state, const model::ObjectKey& key) {
   const auto at = state.namespaces.find(key.ns);
   if (at == state.namespaces.end() || at->second.quotas.erase(key) == 0) return;
+  release_delayed(state, key.ns);
   QuotaTrees::remove_resource_quota(state.core, key);
 }
 

@@ -3,6 +3,7 @@
 #include "json/pointer.h"
 #include "model/codec/pod.h"
 #include "model/gvk.h"
+#include "queue/internal/pod_shape.h"
 
 #include <algorithm>
 
@@ -14,6 +15,14 @@ constexpr std::int64_t kCountMax = std::int64_t{1} << 31;
 
 void check_amounts(const model::ResourceList& list, const std::string& pointer,
                    ItemProblems& problems) {
+  if (const std::string problem = names_problem(list); !problem.empty()) {
+    if (problem.starts_with("[")) {
+      problems.add_decoding(pointer, problem);
+    } else {
+      problems.add(pointer, problem.substr(2));
+    }
+    return;
+  }
   for (const auto& [name, amount] : list) {
     if (amount.sign() < 0) {
       problems.add_decoding(pointer,

@@ -52,6 +52,14 @@ sched::QuotaNode node_of(const model::QuotaSubtreeSpec& spec, const model::Quota
 
 }  // namespace
 
+std::set<std::string> QuotaTrees::trees() const {
+  std::set<std::string> names;
+  for (const auto& [key, subtree] : subtrees_) {
+    if (!subtree.tree.empty()) names.insert(subtree.tree);
+  }
+  return names;
+}
+
 std::vector<const model::ObjectKey*> QuotaTrees::members(const std::string& tree) const {
   std::vector<const model::ObjectKey*> found;
   for (const auto& [key, subtree] : subtrees_) {

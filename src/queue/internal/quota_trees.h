@@ -16,6 +16,8 @@ class QuotaTrees {
  public:
   void upsert(sched::Core& core, const model::QuotaSubtree& subtree);
   void remove(sched::Core& core, const model::ObjectKey& key);
+  // Names of the trees that QuotaSubtrees make.
+  std::set<std::string> trees() const;
   // What is allocated, and what is wrong with each child.
   model::QuotaSubtreeStatus status(const sched::Core& core,
                                    const model::QuotaSubtree& subtree) const;

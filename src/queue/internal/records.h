@@ -99,6 +99,7 @@ struct WrapperRecord {
   std::int32_t priority = 0;
   bool suspended = false;
   bool user_known = true;
+  std::optional<sched::Time> not_before;  // while it is in QueueState::delayed
   PodSetOf pods;
 
   // While it holds something.

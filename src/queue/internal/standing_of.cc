@@ -3,6 +3,7 @@
 #include "queue/internal/lost_places.h"
 #include "queue/marks.h"
 #include "queue/report.h"
+#include "queue/status_words.h"
 
 namespace codeflare::queue {
 
@@ -22,6 +23,7 @@ sched::Why why_of(const QueueState& state, const WrapperRecord& wrapper) {
 std::string_view waiting_word(const QueueState& state, const WrapperRecord& wrapper) {
   if (wrapper.suspended) return kHeld;
   if (!wrapper.user_known) return kUserUnknown;
+  if (wrapper.not_before) return kRetryLater;
   return reason_word(why_of(state, wrapper));
 }
 
@@ -86,6 +88,10 @@ std::string sentence_of(QueueState& state, const WrapperRecord& wrapper, Time no
   if (brief.reason == kUserUnknown) {
     return "nobody is recorded to have submitted it (annotation " + std::string(kUserAnnotation) +
            "): create it again while admission is served, or run without the user check";
+  }
+  if (brief.reason == kRetryLater) {
+    return "its items could not be created: tried again at " + to_rfc3339(*wrapper.not_before) +
+           ", or when a ResourceQuota of its namespace changes";
   }
   const auto explanation = state.core.explain(wrapper.gang, now, sched::Detail::brief);
   if (!explanation) return "";

@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace codeflare::queue {
@@ -19,6 +20,7 @@ struct QueueState {
   QueueOptions options;
   sched::Core core;
   QuotaTrees quotas;
+  std::set<std::string> trees;  // labels with these keys designate quota
 
   std::map<std::string, NodeRecord, std::less<>> nodes;
   std::map<std::string, NamespaceRecord, std::less<>> namespaces;
@@ -34,6 +36,8 @@ struct QueueState {
   std::map<sched::GangId, PodRecord*> loose;
   std::set<std::string, std::less<>> done;  // removed, but perhaps not gone from the API
   std::size_t holding = 0;
+
+  std::set<std::pair<Time, std::string>> delayed;  // not to be tried before, by time
 
   std::set<std::string, std::less<>> touched;    // whose standing may be another one
   std::set<std::string, std::less<>> displaced;  // with lost places

@@ -4,9 +4,11 @@
 #include "queue/internal/pod_events.h"
 #include "queue/internal/standing_of.h"
 #include "queue/marks.h"
+#include "queue/status_words.h"
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 namespace codeflare::queue {
 
@@ -19,17 +21,21 @@ Duration seconds_of(std::int64_t seconds) {
   return std::chrono::seconds(std::clamp<std::int64_t>(seconds, 0, kSecondsMax));
 }
 
-bool dispatched_by_mcad(const model::AppWrapperStatus& status) {
-  return status.can_run && (status.state == model::app_wrapper_state::kRunning ||
-                            status.state == model::app_wrapper_state::kRunningHoldCompletion);
-}
-
-// Labels whose key is a tree's name. Names of trees have no slash; other labels name no tree and
-// mean nothing to the core.
+// Labels that may name a tree: names of trees have no slash.
 std::vector<sched::Designation> designations(const model::StringMap& labels) {
   std::vector<sched::Designation> result;
   for (const auto& [key, value] : labels) {
     if (key.find('/') == std::string::npos) result.push_back({key, value});
+  }
+  return result;
+}
+
+// Only those that name a tree: what else people write into labels would make each of their gangs a
+// claim of its own.
+std::vector<sched::Designation> meant(const QueueState& state, const WrapperRecord& record) {
+  std::vector<sched::Designation> result;
+  for (const sched::Designation& each : record.quota) {
+    if (state.trees.contains(each.tree)) result.push_back(each);
   }
   return result;
 }
@@ -55,17 +61,36 @@ void read(const QueueState& state, const model::AppWrapper& wrapper, WrapperReco
 }
 
 bool is_held(const WrapperRecord& record) {
-  return record.suspended || !record.user_known;
+  return record.suspended || !record.user_known || record.not_before.has_value();
 }
 
-sched::GangSpec gang_spec(const model::AppWrapper& wrapper, const WrapperRecord& record, Time now) {
+void delay(QueueState& state, WrapperRecord& record, std::optional<Time> not_before, Time now) {
+  if (!not_before || *not_before <= now) return;
+  record.not_before = not_before;
+  state.delayed.emplace(*not_before, record.id.uid);
+}
+
+void end_delay(QueueState& state, WrapperRecord& record) {
+  if (!record.not_before) return;
+  state.delayed.erase({*record.not_before, record.id.uid});
+  record.not_before.reset();
+}
+
+void release(QueueState& state, WrapperRecord& record) {
+  end_delay(state, record);
+  (void)state.core.set_held(record.gang, is_held(record));
+  state.touched.insert(record.id.uid);
+}
+
+sched::GangSpec gang_spec(const QueueState& state, const model::AppWrapper& wrapper,
+                          const WrapperRecord& record, Time now) {
   // Equal times of submission are told apart by name, as people would.
   sched::GangSpec spec{.name = record.id.key.to_string() + "/" + record.id.uid,
                        .ns = record.id.key.ns,
                        .priority = record.priority,
                        .slope = wrapper.spec.priority_slope.value_or(0),
                        .submitted = submitted(wrapper, now),
-                       .quota = record.quota,
+                       .quota = meant(state, record),
                        .consumed = seconds_of(wrapper.status.consumed_seconds),
                        .held = is_held(record)};
   for (const PodSetDemand& each : record.demand.pod_sets) spec.pod_sets.push_back(each.pods);
@@ -127,7 +152,7 @@ Result<void> adopt(QueueState& state, const model::AppWrapper& wrapper, WrapperR
   std::vector<model::PlannedPlace> lost;
   const sched::Placement placement = placement_of(state, record, lost);
   TRY_ASSIGN(record.gang,
-             state.core.adopt(gang_spec(wrapper, record, now), record.since, placement));
+             state.core.adopt(gang_spec(state, wrapper, record, now), record.since, placement));
   for (const model::PlannedPlace& place : lost) add_lost(state, record, place);
   return {};
 }
@@ -137,9 +162,10 @@ Result<void> join(QueueState& state, const model::AppWrapper& wrapper, WrapperRe
   TRY_ASSIGN(record.demand, demand_of(wrapper));
   read(state, wrapper, record);
   const bool planned = wrapper.status.plan.has_value();
-  record.from_mcad = !planned && dispatched_by_mcad(wrapper.status);
+  record.from_mcad = is_from_mcad(wrapper.status);
   if (!planned && !record.from_mcad) {
-    TRY_ASSIGN(record.gang, state.core.submit(gang_spec(wrapper, record, now)));
+    delay(state, record, not_before(wrapper.status), now);
+    TRY_ASSIGN(record.gang, state.core.submit(gang_spec(state, wrapper, record, now)));
   } else {
     TRY(adopt(state, wrapper, record, now));
   }
@@ -152,7 +178,7 @@ Result<void> join(QueueState& state, const model::AppWrapper& wrapper, WrapperRe
   for (std::uint32_t set = 0; set < record.demand.pod_sets.size(); ++set) {
     trim_lost(state, record, set, "");
   }
-  const bool goes_on = record.from_mcad || (wrapper.status.can_run && !is_terminal(wrapper.status));
+  const bool goes_on = wrapper.status.can_run && !is_terminal(wrapper.status);
   if (!goes_on) stopping(state, record.id.uid);
   return {};
 }
@@ -172,7 +198,7 @@ void refresh(QueueState& state, const model::AppWrapper& wrapper, WrapperRecord&
   if (is_held(record) != held) (void)state.core.set_held(record.gang, is_held(record));
   // What is held stays charged where it was admitted: no label uses up quota, or gives it back.
   if (record.quota != quota && !record.holds) {
-    (void)state.core.set_quota(record.gang, record.quota);
+    (void)state.core.set_quota(record.gang, meant(state, record));
   }
   if (record.suspended != suspended) state.to_bind.insert(record.id.uid);
   state.touched.insert(record.id.uid);
@@ -195,6 +221,7 @@ Result<void> upsert(QueueState& state, const model::AppWrapper& wrapper, bool le
   record.id = {uid, wrapper.metadata.key(), legacy};
   auto joined = join(state, wrapper, record, now);
   if (!joined) {
+    end_delay(state, record);
     state.displaced.erase(uid);
     state.touched.erase(uid);
     state.wrappers.erase(uid);
@@ -210,14 +237,31 @@ void stopping(QueueState& state, std::string_view uid) {
   state.touched.insert(record->id.uid);
 }
 
-void withdrawn(QueueState& state, std::string_view uid, Time now) {
+void withdrawn(QueueState& state, std::string_view uid, Time now, std::optional<Time> not_before) {
   WrapperRecord* record = state.wrapper(uid);
   if (record == nullptr || !record->holds) return;
   (void)state.core.requeue(record->gang, now);
   end_holding(state, *record);
-  (void)state.core.set_quota(record->gang, record->quota);
+  (void)state.core.set_quota(record->gang, meant(state, *record));
   record->from_mcad = false;
+  delay(state, *record, not_before, now);
+  (void)state.core.set_held(record->gang, is_held(*record));
   state.touched.insert(record->id.uid);
+}
+
+void release_due(QueueState& state, Time now) {
+  while (!state.delayed.empty() && state.delayed.begin()->first <= now) {
+    release(state, *state.wrapper(state.delayed.begin()->second));
+  }
+}
+
+void release_delayed(QueueState& state, std::string_view ns) {
+  std::vector<WrapperRecord*> found;
+  for (const auto& [due, uid] : state.delayed) {
+    WrapperRecord* record = state.wrapper(uid);
+    if (record->id.key.ns == ns) found.push_back(record);
+  }
+  for (WrapperRecord* record : found) release(state, *record);
 }
 
 void remove(QueueState& state, std::string_view uid) {
@@ -225,6 +269,7 @@ void remove(QueueState& state, std::string_view uid) {
   state.done.insert(name);
   WrapperRecord* record = state.wrapper(uid);
   if (record == nullptr) return;
+  end_delay(state, *record);
   (void)state.core.remove(record->gang);
   end_holding(state, *record);
   unlink_pods(state, *record);
@@ -235,6 +280,15 @@ void remove(QueueState& state, std::string_view uid) {
   for (auto* uids : {&state.touched, &state.displaced, &state.to_bind, &state.drifted})
     uids->erase(name);
   state.wrappers.erase(name);
+}
+
+void trees_changed(QueueState& state) {
+  std::set<std::string> now = state.quotas.trees();
+  if (now == state.trees) return;
+  state.trees = std::move(now);
+  for (const auto& [uid, record] : state.wrappers) {
+    if (!record.quota.empty()) (void)state.core.set_quota(record.gang, meant(state, record));
+  }
 }
 
 void started(QueueState& state, const sched::Admission& admission, Time now) {

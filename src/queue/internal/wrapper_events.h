@@ -3,6 +3,7 @@
 #include "model/app_wrapper.h"
 #include "queue/internal/state.h"
 
+#include <optional>
 #include <string_view>
 
 // AppWrappers come, change and go; see Queue for what each call means.
@@ -10,8 +11,16 @@ namespace codeflare::queue {
 
 Result<void> upsert(QueueState& state, const model::AppWrapper& wrapper, bool legacy, Time now);
 void stopping(QueueState& state, std::string_view uid);
-void withdrawn(QueueState& state, std::string_view uid, Time now);
+void withdrawn(QueueState& state, std::string_view uid, Time now, std::optional<Time> not_before);
 void remove(QueueState& state, std::string_view uid);
+
+// Those that were not to be tried for a while are again: all whose time has come, or all of the
+// namespace.
+void release_due(QueueState& state, Time now);
+void release_delayed(QueueState& state, std::string_view ns);
+
+// Quota trees have come or gone: labels may mean something else now.
+void trees_changed(QueueState& state);
 
 // The core has admitted it, or decided to evict it.
 void started(QueueState& state, const sched::Admission& admission, Time now);
