@@ -3,8 +3,11 @@
 #include "apiserver/crd/definition.h"
 #include "apiserver/crd/definition_strategy.h"
 #include "apiserver/crd/names.h"
+#include "base/async/sleep.h"
+#include "base/async/stop_token.h"
 #include "base/async/task_group.h"
 #include "base/async/wait_list.h"
+#include "base/backoff.h"
 #include "json/parse.h"
 #include "json/write.h"
 
@@ -13,7 +16,6 @@
 #include <iterator>
 #include <list>
 #include <map>
-#include <set>
 
 namespace codeflare::apiserver {
 namespace {
@@ -21,6 +23,9 @@ namespace {
 constexpr std::string_view kDefinitions = "customresourcedefinitions.apiextensions.k8s.io";
 // Schemas that were compiled for validation and wait for their commit.
 constexpr std::size_t kCompiledMax = 16;
+// Between attempts to delete what the store did not take.
+constexpr Duration kFirstWait = std::chrono::milliseconds(50);
+constexpr Duration kLongestWait = std::chrono::seconds(10);
 
 std::string_view group_of(const json::Value& definition) {
   const json::Value* spec = definition.find("spec");
@@ -127,6 +132,7 @@ class CrdController::Impl final : public DefinitionWorld,
     std::string plural;           // as it is registered
     bool deleting = false;
     bool cleaning = false;  // a task is at it
+    StopSource gone;        // ends the watches of what is served
   };
 
   // Names of a definition whose write is under way: another one that is written at the same moment
@@ -175,8 +181,12 @@ class CrdController::Impl final : public DefinitionWorld,
   void see(CollectionId collection, const Event& event) {
     if (collection == definitions_) {
       see_definition(*event.object, event.op == Write::Op::remove);
-    } else if (event.op == Write::Op::remove && emptying_.contains(collection)) {
-      instance_gone_.notify_all();
+      return;
+    }
+    const auto emptied = emptying_.find(collection);
+    if (emptied != emptying_.end() && event.op != Write::Op::update) {
+      emptied->second += event.op == Write::Op::create ? 1 : 0;
+      instances_changed_.notify_all();
     }
   }
 
@@ -201,6 +211,7 @@ class CrdController::Impl final : public DefinitionWorld,
     if (at->second.collection != 0) {
       parts_.registry.remove(at->second.group, at->second.plural);
       parts_.logger.info("custom resource is no longer served", {{"name", name}});
+      at->second.gone.request_stop();
     }
     known_.erase(at);
   }
@@ -234,7 +245,9 @@ class CrdController::Impl final : public DefinitionWorld,
     bool fresh = known.collection == 0;
     known.collection = collection;
     known.plural = plural;
-    parts_.registry.add(*resource);
+    Resource served = *resource;
+    served.gone = known.gone.token();
+    parts_.registry.add(std::move(served));
     if (fresh) {
       parts_.logger.info("custom resource is served", {{"name", name}});
     }
@@ -279,23 +292,45 @@ class CrdController::Impl final : public DefinitionWorld,
 
   // Deletes all instances, waits until they are gone, then removes the definition.
   static Task<void> clean_up(std::shared_ptr<Impl> self, std::string name) {
-    CollectionId collection = self->collection_of(name);
-    if (collection != 0) {
-      self->emptying_.insert(collection);
-      while (self->parts_.store.size(collection) > 0) {
-        co_await self->delete_instances(collection);
-        if (self->parts_.store.size(collection) == 0) {
-          break;
+    // What was sequenced before the definition began to go may not be visible yet.
+    co_await self->parts_.store.settle();
+    const CollectionId collection = self->collection_of(name);
+    bool emptied = collection == 0;
+    if (!emptied) {
+      emptied = co_await self->delete_all(collection);
+    }
+    if (emptied) {
+      co_await self->remove_definition(name);
+    }
+    self->end_clean_up(name, collection);
+  }
+
+  // True when no instance is left; false when the controller closes before.
+  Task<bool> delete_all(CollectionId collection) {
+    emptying_.emplace(collection, 0);
+    int failures = 0;
+    while (parts_.store.size(collection) > 0) {
+      const std::uint64_t created = emptying_[collection];
+      if (Result<void> marked = co_await delete_instances(collection); !marked) {
+        parts_.logger.warn("could not delete custom resources", {{"error", marked.error()}});
+        if (!co_await pause(++failures)) {
+          co_return false;
         }
-        // Those that are left have finalizers: somebody else lets them go, one after the other.
-        if (!co_await self->instance_gone_.wait()) {
-          self->end_clean_up(name, collection);
-          co_return;
+        continue;
+      }
+      failures = 0;
+      // Those that are left have finalizers: somebody else lets them go, one after the other.
+      while (parts_.store.size(collection) > 0 && emptying_[collection] == created) {
+        if (!co_await instances_changed_.wait()) {
+          co_return false;
         }
       }
     }
-    co_await self->remove_definition(name);
-    self->end_clean_up(name, collection);
+    co_return true;
+  }
+
+  Task<Result<void>> pause(int failures) {
+    return sleep_for(full_jitter(kFirstWait, kLongestWait, failures, parts_.env.random));
   }
 
   CollectionId collection_of(const std::string& name) const {
@@ -310,7 +345,8 @@ class CrdController::Impl final : public DefinitionWorld,
     }
   }
 
-  Task<void> delete_instances(CollectionId collection) {
+  // Afterwards every instance that was there is gone or marked as being deleted.
+  Task<Result<void>> delete_instances(CollectionId collection) {
     std::vector<ObjectPtr> instances;
     auto seen = parts_.store.visit(collection, {}, [&](const ObjectPtr& object) {
       if (!object->is_being_deleted()) {
@@ -319,16 +355,19 @@ class CrdController::Impl final : public DefinitionWorld,
       return true;
     });
     CHECK(seen.has_value());
-    for (const ObjectPtr& object : instances) {
-      Write write = deletion_of(collection, *object);
-      auto written = co_await parts_.store.commit(std::move(write));
-      // A conflict is seen again in the next round.
-      if (!written && written.error().code != ErrorCode::conflict &&
-          written.error().code != ErrorCode::not_found) {
-        parts_.logger.warn("could not delete a custom resource",
-                           {{"name", object->name()}, {"error", written.error()}});
+    for (ObjectPtr object : instances) {
+      // Somebody may write it at the same moment: then what was written goes.
+      while (object != nullptr && !object->is_being_deleted()) {
+        Write write = deletion_of(collection, *object);
+        auto written = co_await parts_.store.commit(std::move(write));
+        if (!written && written.error().code != ErrorCode::conflict &&
+            written.error().code != ErrorCode::not_found) {
+          co_return fail(std::move(written).error());
+        }
+        object = parts_.store.get(collection, object->ns(), object->name());
       }
     }
+    co_return Result<void>();
   }
 
   Write deletion_of(CollectionId collection, const Object& object) const {
@@ -354,6 +393,7 @@ class CrdController::Impl final : public DefinitionWorld,
   }
 
   Task<void> remove_definition(std::string name) {
+    int failures = 0;
     while (true) {
       ObjectPtr object = parts_.store.get(definitions_, "", name);
       if (object == nullptr || !object->is_being_deleted()) {
@@ -364,9 +404,12 @@ class CrdController::Impl final : public DefinitionWorld,
       if (written || written.error().code == ErrorCode::not_found) {
         co_return;
       }
-      if (written.error().code != ErrorCode::conflict) {
-        parts_.logger.warn("could not remove a definition",
-                           {{"name", name}, {"error", written.error()}});
+      if (written.error().code == ErrorCode::conflict) {
+        continue;
+      }
+      parts_.logger.warn("could not remove a definition",
+                         {{"name", name}, {"error", written.error()}});
+      if (!co_await pause(++failures)) {
         co_return;
       }
     }
@@ -396,8 +439,8 @@ class CrdController::Impl final : public DefinitionWorld,
   std::map<std::string, Known, std::less<>> known_;  // every stored definition by its name
   std::list<Reservation> reserved_;
   std::deque<std::pair<std::string, CompiledVersions>> compiled_;
-  std::set<CollectionId> emptying_;
-  WaitList instance_gone_;
+  std::map<CollectionId, std::uint64_t> emptying_;  // with the instances created meanwhile
+  WaitList instances_changed_;
   TaskGroup tasks_;
 };
 

@@ -223,7 +223,7 @@ TEST(CrdController, a_definition_goes_after_its_instances) {
   EXPECT_EQ(store.store().size(store.id("widgets.example.com")), 1u);
   EXPECT_EQ(world.condition("widgets.example.com", "Terminating"),
             "True InstanceDeletionInProgress");
-  EXPECT_FALSE(world.registry->find("example.com", "widgets")->has_verb("create"));
+  EXPECT_TRUE(world.registry->find("example.com", "widgets")->terminating);
   ObjectPtr waiting = store.store().get(store.id("widgets.example.com"), "ns", "b");
   ASSERT_NE(waiting, nullptr);
   EXPECT_TRUE(waiting->is_being_deleted());
@@ -233,6 +233,86 @@ TEST(CrdController, a_definition_goes_after_its_instances) {
   store.settle_loop();
   EXPECT_EQ(world.get("widgets.example.com"), nullptr);
   EXPECT_EQ(world.served("widgets.example.com"), "not served");
+}
+
+Task<void> write(Store& store, Write change) {
+  EXPECT_TRUE((co_await store.commit(std::move(change))).has_value());
+}
+
+TEST(CrdController, an_instance_that_is_written_while_it_is_deleted_goes_all_the_same) {
+  CrdWorld world;
+  world.create(definition("widgets", "Widget"));
+  StoreWorld& store = world.world;
+  const CollectionId widgets = store.id("widgets.example.com");
+  store.create("widgets.example.com", "ns/a");
+  store.create("widgets.example.com", "ns/b");
+  // In the moment in which `a` goes somebody writes `b`, of which the clean-up has the state
+  // before.
+  store.store().on_commit([&](CollectionId collection, const Event& event) {
+    if (collection == widgets && event.op == Write::Op::remove && event.object->name() == "a") {
+      Write change = store.update(store.store().get(widgets, "ns", "b"), "2");
+      store.tasks.spawn(write(store.store(), std::move(change)));
+    }
+  });
+  world.remove("widgets.example.com");
+  store.settle_loop();
+  EXPECT_EQ(store.store().size(widgets), 0u);
+  EXPECT_EQ(world.get("widgets.example.com"), nullptr);
+}
+
+TEST(CrdController, a_disk_without_room_delays_the_end_of_a_definition_and_no_more) {
+  CrdWorld world;
+  world.create(definition("widgets", "Widget"));
+  StoreWorld& store = world.world;
+  const CollectionId widgets = store.id("widgets.example.com");
+  const CollectionId definitions = store.id(kDefinitions);
+  store.create("widgets.example.com", "ns/a");
+  // Once when the instance is to go, and again when the definition is.
+  store.store().on_commit([&](CollectionId collection, const Event& event) {
+    const bool begun = collection == definitions && event.object->is_being_deleted() &&
+                       event.op == Write::Op::update;
+    if (begun || (collection == widgets && event.op == Write::Op::remove)) {
+      store.disk->fail_appends({.error = resource_exhausted("no room"), .count = 3});
+    }
+  });
+  world.remove("widgets.example.com");
+  for (int i = 0; i < 200; ++i) {
+    store.settle_loop();
+  }
+  EXPECT_EQ(store.store().size(widgets), 0u);
+  EXPECT_EQ(world.get("widgets.example.com"), nullptr);
+  EXPECT_EQ(world.served("widgets.example.com"), "not served");
+}
+
+TEST(CrdController, an_instance_that_comes_late_goes_with_the_others) {
+  CrdWorld world;
+  world.create(definition("widgets", "Widget"));
+  StoreWorld& store = world.world;
+  const CollectionId widgets = store.id("widgets.example.com");
+  Write held = store.creation("widgets.example.com", "ns/held");
+  held.text.replace(held.text.find("\"name\""), 6,
+                    "\"finalizers\":[\"example.com/hold\"],\"name\"");
+  ASSERT_TRUE(store.commit(std::move(held)));
+  world.remove("widgets.example.com");
+  store.settle_loop();
+  store.create("widgets.example.com", "ns/late");
+  store.settle_loop();
+  EXPECT_EQ(store.store().get(widgets, "ns", "late"), nullptr);
+  EXPECT_NE(world.get("widgets.example.com"), nullptr) << "one is still held";
+}
+
+TEST(CrdController, what_is_no_longer_served_says_so_to_its_watches) {
+  CrdWorld world;
+  world.create(definition("widgets", "Widget"));
+  const StopToken gone = world.registry->find("example.com", "widgets")->gone;
+  world.update("widgets.example.com", [](json::Document& document) {
+    document.root.find("spec")->find("names")->set(
+        document.arena, "shortNames", json::parse(R"(["new"])")->root.clone(document.arena));
+  });
+  EXPECT_FALSE(gone.stop_requested()) << "a change of the definition is no end";
+  world.remove("widgets.example.com");
+  world.world.settle_loop();
+  EXPECT_TRUE(gone.stop_requested());
 }
 
 }  // namespace

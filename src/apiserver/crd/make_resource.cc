@@ -112,12 +112,9 @@ std::shared_ptr<const Resource> make_resource(const json::Value& definition,
   resource->custom = true;
   resource->collection = collection;
   resource->owner = std::make_shared<const CompiledVersions>(schemas);
-  // While its definition goes away nothing new may come.
-  resource->verbs =
-      is_condition_true(definition, "Terminating")
-          ? std::vector<std::string>{"delete", "deletecollection", "get", "list", "watch"}
-          : std::vector<std::string>{"delete", "deletecollection", "get",    "list",
-                                     "patch",  "create",           "update", "watch"};
+  resource->terminating = is_condition_true(definition, "Terminating");
+  resource->verbs = {"delete", "deletecollection", "get",    "list",
+                     "patch",  "create",           "update", "watch"};
   std::string storage;
   const json::Value* versions = spec->find("versions");
   for (std::size_t i = 0; versions != nullptr && i < versions->size(); ++i) {

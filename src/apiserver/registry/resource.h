@@ -3,6 +3,7 @@
 #include "apiserver/schema/field_errors.h"
 #include "apiserver/schema/schema.h"
 #include "apiserver/store/object.h"
+#include "base/async/stop_token.h"
 #include "base/result.h"
 #include "base/time.h"
 #include "json/value.h"
@@ -149,7 +150,11 @@ struct Resource {
   std::shared_ptr<const Strategy> strategy{};
   Conversion convert{};  // empty: only apiVersion differs
   bool custom = false;
+  // Its definition goes away: nothing new may come, what is there may still be changed and deleted.
+  bool terminating = false;
   CollectionId collection = 0;
+  // Stops when the resource is no longer served, which ends its watches; never for built-in ones.
+  StopToken gone{};
   // Keeps compiled schemas alive.
   std::shared_ptr<const void> owner{};
 

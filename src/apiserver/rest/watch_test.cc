@@ -95,6 +95,26 @@ TEST(Watch, bookmarks_come_every_minute_and_before_the_end) {
   EXPECT_LE(world.env().clock.now() - begun, std::chrono::seconds(101));
 }
 
+TEST(Watch, ends_with_the_last_event_when_its_resource_is_no_longer_served) {
+  ApiWorld world;
+  world.add_custom();
+  StopSource gone;
+  Resource resource = *world.registry().find("example.com", "things");
+  resource.gone = gone.token();
+  world.registry().add(std::move(resource));
+  const std::string things = "/apis/example.com/v1/namespaces/default/things";
+  WatchLines behind = world.watch(things + "?watch=1&resourceVersion=1");
+  ASSERT_EQ(world.post(things, R"({"metadata":{"name":"a"}})").status, 201);
+  WatchLines watch = world.watch(things + "?watch=1&resourceVersion=1");
+  EXPECT_EQ(watch.next_text(), "ADDED a");
+  const Instant begun = world.env().clock.now();
+  gone.request_stop();
+  EXPECT_EQ(watch.next_text(), "end");
+  EXPECT_EQ(behind.next_text(), "ADDED a");
+  EXPECT_EQ(behind.next_text(), "end");
+  EXPECT_LT(world.env().clock.now() - begun, std::chrono::seconds(1));
+}
+
 TEST(Watch, without_bookmarks_it_is_silent_until_its_end) {
   ApiWorld world;
   WatchLines watch = world.watch(kMaps + "?watch=1&resourceVersion=1&timeoutSeconds=300");

@@ -1,3 +1,4 @@
+#include "apiserver/request/forbidden.h"
 #include "apiserver/rest/internal/decode.h"
 #include "apiserver/rest/internal/errors.h"
 #include "apiserver/rest/internal/handlers.h"
@@ -52,6 +53,10 @@ std::string set_name(Call& call, json::Arena& arena, json::Value& object, std::s
 Task<Result<Written>> create_object(Call& call, json::Arena& arena, json::Value object,
                                     WriteOptions options) {
   const Resource& resource = *call.resource;
+  if (resource.terminating) {
+    co_return fail(forbidden(resource, meta_text(object, "name"),
+                             "create not allowed while custom resource definition is terminating"));
+  }
   CO_TRY(settle_namespace(resource, call.ns(), arena, object));
   if (!meta_text(object, "resourceVersion").empty()) {
     co_return fail(revision_on_create());

@@ -62,6 +62,17 @@ bool has_verbs(const Resource& resource) {
   return !resource.verbs.empty();
 }
 
+// As upstream lists them: clients that look here leave what goes away alone.
+std::vector<std::string> listed_verbs(const Resource& resource) {
+  std::vector<std::string> verbs = sorted(resource.verbs);
+  if (resource.terminating) {
+    std::erase_if(verbs, [](const std::string& verb) {
+      return verb == "create" || verb == "patch" || verb == "update";
+    });
+  }
+  return verbs;
+}
+
 void write_resource(json::Writer& writer, const Resource& resource, const ServedVersion& version) {
   writer.begin_object()
       .member("name", resource.plural)
@@ -69,7 +80,7 @@ void write_resource(json::Writer& writer, const Resource& resource, const Served
       .key("namespaced")
       .boolean(resource.namespaced)
       .member("kind", resource.kind);
-  write_strings(writer, "verbs", sorted(resource.verbs));
+  write_strings(writer, "verbs", listed_verbs(resource));
   write_strings_if_any(writer, "shortNames", resource.short_names);
   write_strings_if_any(writer, "categories", resource.categories);
   writer.member_if_set("storageVersionHash", version.storage_version_hash).end_object();
@@ -110,7 +121,7 @@ void write_aggregated_resource(json::Writer& writer, const Resource& resource,
   write_kind(writer, resource.group, version.version, resource.kind);
   writer.member("scope", resource.namespaced ? "Namespaced" : "Cluster")
       .member("singularResource", resource.singular);
-  write_strings(writer, "verbs", sorted(resource.verbs));
+  write_strings(writer, "verbs", listed_verbs(resource));
   write_strings_if_any(writer, "shortNames", resource.short_names);
   write_strings_if_any(writer, "categories", resource.categories);
   if (!version.subresources.empty()) {

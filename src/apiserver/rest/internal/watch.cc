@@ -56,7 +56,8 @@ class WatchBody final : public net::BodyStream {
       : server_(server),
         start_(std::move(start)),
         end_revision_(start_.cursor->position()),
-        closing_(server_.stopping.token(), [this] { interrupt(); }) {
+        closing_(server_.stopping.token(), [this] { interrupt(); }),
+        resource_gone_(start_.output.resource->gone, [this] { interrupt(); }) {
     next_bookmark_ = after(now(), kBookmarkEvery);
     server_.metrics.watches.add();
   }
@@ -83,14 +84,20 @@ class WatchBody final : public net::BodyStream {
         co_await yield();
         continue;
       }
+      if (is_closing()) {
+        ended_ = true;  // a clean end: the client comes back, or hears that nothing is served here
+        continue;
+      }
       prepare_wait(outer);
       Result<const Event*> event = co_await start_.cursor->next().under(wait_->context);
       if (event) {
         add_event(**event);
       } else if (event.error().code == ErrorCode::expired) {
         add_error(expired_error("The resourceVersion for the provided watch is too old."));
-      } else if (server_.stopping.stop_requested() || event.error().code != ErrorCode::cancelled) {
-        ended_ = true;  // the server or the store closes: a clean end, the client comes back
+      } else if (event.error().code != ErrorCode::cancelled) {
+        ended_ = true;  // the store closes
+      } else if (is_closing()) {
+        continue;  // after what has come meanwhile
       } else if (outer.stop.stop_requested() || !wait_->source.stop_requested()) {
         co_return fail(std::move(event).error());
       } else {
@@ -118,9 +125,11 @@ class WatchBody final : public net::BodyStream {
         interrupt();
       });
     }
-    if (server_.stopping.stop_requested()) {
-      interrupt();
-    }
+  }
+
+  // The server shuts down, or the definition of what is watched has gone.
+  bool is_closing() const {
+    return server_.stopping.stop_requested() || start_.output.resource->gone.stop_requested();
   }
 
   void interrupt() {
@@ -346,6 +355,7 @@ class WatchBody final : public net::BodyStream {
   std::optional<Wait> wait_;
   std::optional<TimerId> timer_;
   StopCallback closing_;
+  StopCallback resource_gone_;
 };
 
 Duration timeout_of(Server& server, const ListOptions& options) {
