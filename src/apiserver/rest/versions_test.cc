@@ -128,5 +128,32 @@ TEST(Versions, an_old_object_is_deleted_in_any_version) {
   EXPECT_EQ(world.get(things("v1") + "/a").status, 404);
 }
 
+TEST(Terminating, a_definition_that_goes_refuses_what_is_new_and_nothing_else) {
+  ApiWorld world;
+  world.add_custom();
+  ASSERT_EQ(world.post(things("v1"), R"({"metadata":{"name":"a","finalizers":["x.io/y"]}})").status,
+            201);
+  Resource going = *world.registry().find("example.com", "things");
+  going.terminating = true;
+  world.registry().add(std::move(going));
+  const std::string refused =
+      "things.example.com \"new\" is forbidden: create not allowed while custom resource "
+      "definition is terminating";
+  Answer created = world.post(things("v1"), R"({"metadata":{"name":"new"}})");
+  EXPECT_EQ(created.status, 403);
+  EXPECT_EQ(created.at("message"), refused);
+  Answer applied = world.patch(things("v1") + "/new?fieldManager=m", "apply",
+                               "apiVersion: example.com/v1\nkind: Thing\nmetadata: {name: new}\n");
+  EXPECT_EQ(applied.status, 403);
+  EXPECT_EQ(applied.at("message"), refused);
+  EXPECT_TRUE(world.get("/apis/example.com/v1")
+                  .body.contains(R"("verbs":["delete","deletecollection","get","list","watch"])"));
+  // Otherwise finalizers could never be taken off.
+  EXPECT_EQ(world.remove(things("v1") + "/a").status, 200);
+  EXPECT_EQ(world.patch(things("v1") + "/a", "merge", R"({"metadata":{"finalizers":null}})").status,
+            200);
+  EXPECT_EQ(world.get(things("v1") + "/a").status, 404);
+}
+
 }  // namespace
 }  // namespace codeflare::apiserver
