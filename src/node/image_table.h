@@ -1,0 +1,49 @@
+#pragma once
+
+#include "base/result.h"
+#include "model/codec/codec.h"
+#include "model/extra.h"
+#include "model/meta.h"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace codeflare::node {
+
+// What stands for an image on this machine: a virtual environment or other directory, or a whole
+// root file system.
+struct ImageEntry {
+  std::string image;  // "rayproject/ray:*": a star is any text
+  std::string root;   // a root file system; empty: the machine's programs
+  // Directories that containers see too, read-only, at the same path.
+  std::vector<std::string> directories;
+  std::vector<std::string> entrypoint;
+  std::vector<std::string> args;
+  model::StringMap env;
+  std::string workdir;
+  model::Extra extra;
+
+  friend bool operator==(const ImageEntry&, const ImageEntry&) = default;
+};
+const model::codec::StructInfo& describe(model::codec::Tag<ImageEntry>);
+
+// Images of this node by pattern; the first that matches counts.
+class ImageTable {
+ public:
+  ImageTable() = default;
+  explicit ImageTable(std::vector<ImageEntry> entries) : entries_(std::move(entries)) {}
+  // {"images":[{"image":"rayproject/ray:*","directories":["/opt/ray"]}]}
+  static Result<ImageTable> parse(std::string_view json);
+
+  // Null when nothing stands for it.
+  const ImageEntry* find(std::string_view image) const;
+
+ private:
+  std::vector<ImageEntry> entries_;
+};
+
+// Whether the text is what the pattern describes.
+bool matches_pattern(std::string_view pattern, std::string_view text);
+
+}  // namespace codeflare::node

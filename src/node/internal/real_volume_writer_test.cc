@@ -1,0 +1,35 @@
+#include "node/testing/scratch.h"
+#include "node/volume_writer.h"
+
+#include <gtest/gtest.h>
+
+namespace codeflare::node {
+namespace {
+
+using testing::Scratch;
+
+TEST(VolumeWriter, files_appear_and_change_as_a_whole) {
+  Scratch s;
+  const auto writer = make_volume_writer();
+  ASSERT_TRUE(writer->write(s.path("v"), {{.path = "a", .content = "1"},
+                                          {.path = "dir/b", .content = "2", .mode = 0400}}));
+  EXPECT_EQ(*s.env.files.read(s.path("v/a")), "1");
+  EXPECT_EQ(*s.env.files.read(s.path("v/dir/b")), "2");
+  EXPECT_EQ(s.env.files.info(s.path("v/..data/dir/b"))->mode & 0777, 0400u);
+  EXPECT_EQ(s.env.files.info(s.path("v/a"))->type, FileInfo::Type::link);
+
+  ASSERT_TRUE(writer->write(s.path("v"), {{.path = "a", .content = "new"}}));
+  EXPECT_EQ(*s.env.files.read(s.path("v/a")), "new");
+  EXPECT_FALSE(s.env.files.exists(s.path("v/dir")));
+  // "..data", its directory and "a": the old directory is gone.
+  EXPECT_EQ(s.env.files.list(s.path("v"))->size(), 3u);
+}
+
+TEST(VolumeWriter, nothing_is_a_volume_too) {
+  Scratch s;
+  ASSERT_TRUE(make_volume_writer()->write(s.path("v"), {}));
+  EXPECT_TRUE(s.env.files.exists(s.path("v/..data")));
+}
+
+}  // namespace
+}  // namespace codeflare::node

@@ -1,0 +1,72 @@
+#pragma once
+
+#include "base/async/task_group.h"
+#include "base/env/env.h"
+#include "base/log.h"
+#include "node/keeper_link.h"
+#include "node/pod_runtime.h"
+#include "node/volume_writer.h"
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace codeflare::node {
+
+struct KeeperRuntimeOptions {
+  std::string directory;  // "pods" is below it
+  // What starts a keeper, before the word "pod-keeper": usually this very program.
+  std::string program;
+  bool isolated = true;
+  Logger logger{};
+};
+
+// Pods as real processes, each under a keeper.
+class KeeperRuntime final : public PodRuntime {
+ public:
+  using Connect =
+      std::function<Result<std::unique_ptr<net::LocalStream>>(const std::string& socket)>;
+  KeeperRuntime(Env env, KeeperRuntimeOptions options, VolumeWriter& volumes, Connect connect);
+  ~KeeperRuntime() override;
+
+  Task<Result<std::vector<Found>>> adopt() override;
+  const SandboxView* find(const std::string& uid) const override;
+  Task<Result<void>> make(NewSandbox sandbox) override;
+  Task<Result<void>> start(std::string uid, ContainerSpec spec) override;
+  Task<Result<void>> ask_to_end(std::string uid, std::string container) override;
+  Task<Result<void>> kill(std::string uid, std::string container) override;
+  Task<Result<void>> close(std::string uid) override;
+  Task<Result<void>> remove(std::string uid) override;
+  std::string log_directory(const std::string& uid, const std::string& container) const override;
+
+  // Lets go of the keepers, which live on. Has to be awaited before destruction.
+  Task<void> stop();
+
+ private:
+  struct Pod {
+    SandboxView view;
+    std::shared_ptr<KeeperLink> link;
+  };
+  std::string directory_of(const std::string& uid) const;
+  Result<void> prepare(const NewSandbox& sandbox);
+  Task<Result<void>> connect(std::string uid);
+  Task<void> follow(std::string uid, std::shared_ptr<KeeperLink> link);
+  Task<Result<void>> call(std::string uid, KeeperRequest request);
+  void lost(const std::string& uid);
+  void took(const std::string& uid, const KeeperAnswer& answer);
+
+  Env env_;
+  KeeperRuntimeOptions options_;
+  VolumeWriter& volumes_;
+  Connect connect_;
+  std::map<std::string, Pod> pods_;
+  WaitList changed_;
+  TaskGroup group_;
+};
+
+// Whether this system allows what isolated pods need; the reason when not.
+Task<Result<void>> probe_isolation(Env env, std::string program, std::string directory);
+
+}  // namespace codeflare::node

@@ -1,0 +1,319 @@
+#include "node/keeper_runtime.h"
+
+#include "base/async/sleep.h"
+#include "node/log_reader.h"
+#include "node/testing/scratch.h"
+
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <memory>
+#include <string>
+
+namespace codeflare::node {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+// Real keepers and real processes. Isolated ones are skipped where the system forbids namespaces.
+class Keepers : public ::testing::TestWithParam<bool> {
+ protected:
+  void SetUp() override {
+    if (GetParam()) {
+      const auto allowed = *run(env.loop, probe_isolation(env, CODEFLARE_KEEPER, path("")));
+      if (!allowed) {
+        GTEST_SKIP() << "namespaces are forbidden here: " << allowed.error().message;
+      }
+    }
+    agent_starts();
+    ASSERT_TRUE(make());
+  }
+  void TearDown() override {
+    if (pods == nullptr) {
+      return;
+    }
+    EXPECT_TRUE(*run(env.loop, pods->remove("u")));
+    EXPECT_FALSE(env.files.exists(path("pods/u")));
+    agent_ends();
+  }
+
+  void agent_starts() {
+    pods = std::make_unique<KeeperRuntime>(
+        env,
+        KeeperRuntimeOptions{
+            .directory = path(""), .program = CODEFLARE_KEEPER, .isolated = GetParam()},
+        *volumes,
+        [this](const std::string& socket) { return net::connect_local(env.loop, socket); });
+  }
+  // As kill -9: nobody says goodbye to the keepers.
+  void agent_ends() {
+    ASSERT_TRUE(run(env.loop, pods->stop()));
+    pods.reset();
+  }
+  Result<void> make() {
+    return *run(env.loop,
+                pods->make({.spec = {.ns = "default", .name = "p", .uid = "u", .hostname = "pod-p"},
+                            .volumes = {{.name = "data"},
+                                        {.name = "conf",
+                                         .kind = VolumePlan::Kind::files,
+                                         .files = {{.path = "k", .content = "configured"}}}},
+                            .etc = {{"hosts", "127.0.0.1 localhost\n"},
+                                    {"passwd", "root:x:0:0::/root:/bin/sh\n"}}}));
+  }
+
+  void start(std::string name, std::string script, std::int32_t attempt = 0,
+             ContainerSpec more = {}) {
+    more.name = std::move(name);
+    more.attempt = attempt;
+    more.command = {"/bin/sh", "-c", std::move(script)};
+    more.environment.push_back("PATH=/usr/bin:/bin");
+    const auto done = *run(env.loop, pods->start("u", std::move(more)));
+    ASSERT_TRUE(done) << done.error().to_string();
+  }
+  const RunRecord* last(std::string_view name) { return pods->find("u")->state.last(name); }
+
+  template <typename Test>
+  bool wait_until(Test test) {
+    return *run(env.loop, poll(test));
+  }
+  template <typename Test>
+  Task<bool> poll(Test test) {
+    const Instant until = after(env.clock.now(), seconds(60));
+    while (!test() && env.clock.now() < until) {
+      static_cast<void>(co_await sleep_for(milliseconds(5)));
+    }
+    co_return test();
+  }
+  RunRecord end_of(std::string_view name) {
+    EXPECT_TRUE(wait_until([&] { return last(name) != nullptr && last(name)->exited(); }));
+    return *last(name);
+  }
+  std::string log_of(const std::string& name, std::int32_t attempt = 0) {
+    LogQuery query{.directory = pods->log_directory("u", name), .attempt = attempt};
+    return **run(env.loop, net::read_all(read_log(env, *files, std::move(query)), 64u << 20));
+  }
+  // Without the loop, for wait_until().
+  bool has_logged(const std::string& name, std::string_view text) {
+    const auto log = env.files.read(pods->log_directory("u", name) + "/0.0.log");
+    return log && log->contains(text);
+  }
+  std::string path(std::string_view name) const { return scratch.path(name); }
+
+  testing::Scratch scratch;
+  Env env = scratch.env;
+  std::unique_ptr<VolumeWriter> volumes = make_volume_writer();
+  std::unique_ptr<LogFiles> files = make_log_files();
+  std::unique_ptr<KeeperRuntime> pods;
+};
+
+INSTANTIATE_TEST_SUITE_P(Pods, Keepers, ::testing::Values(true, false),
+                         [](const auto& info) { return info.param ? "isolated" : "plain"; });
+
+TEST_P(Keepers, keep_exit_codes_and_logs) {
+  start("c", "echo out; echo err >&2; printf rest; exit 3");
+  const RunRecord run = end_of("c");
+  EXPECT_EQ(run.exit_code, 3) << run.error;
+  EXPECT_EQ(run.signal, 0);
+  EXPECT_GT(run.started, 0);
+  EXPECT_GE(run.finished, run.started);
+  const std::string log = log_of("c");
+  EXPECT_TRUE(log.contains("out\n") && log.contains("err\n") && log.contains("rest")) << log;
+}
+
+TEST_P(Keepers, tell_the_signal_that_ended_a_program) {
+  start("c", "kill -SEGV $$");
+  EXPECT_EQ(end_of("c").exit_code, 128 + SIGSEGV);
+  EXPECT_EQ(last("c")->signal, SIGSEGV);
+}
+
+TEST_P(Keepers, say_why_a_program_cannot_be_started) {
+  ASSERT_TRUE(*run(env.loop, pods->start("u", {.name = "c", .command = {"no-such-program"}})));
+  const RunRecord run = end_of("c");
+  EXPECT_EQ(run.exit_code, 128);
+  EXPECT_EQ(run.error, "exec: \"no-such-program\": executable file not found in $PATH");
+}
+
+TEST_P(Keepers, pass_signals_on_and_note_when) {
+  start("c", "trap 'echo bye; exit 7' TERM; echo ready; while :; do sleep 0.05; done");
+  ASSERT_TRUE(wait_until([&] { return has_logged("c", "ready"); }));
+  ASSERT_TRUE(*run(env.loop, pods->ask_to_end("u", "c")));
+  EXPECT_EQ(end_of("c").exit_code, 7);
+  EXPECT_GT(last("c")->asked_to_end, 0);
+  EXPECT_TRUE(log_of("c").contains("bye"));
+}
+
+TEST_P(Keepers, kill_programs_that_will_not_end_with_all_their_children) {
+  start("c",
+        "trap '' TERM; (setsid sh -c 'trap \"\" TERM; while :; do sleep 1; done' &) ; echo ready; "
+        "while :; do sleep 0.1; done");
+  ASSERT_TRUE(wait_until([&] { return has_logged("c", "ready"); }));
+  ASSERT_TRUE(*run(env.loop, pods->ask_to_end("u", "c")));
+  ASSERT_TRUE(*run(env.loop, pods->kill("u", "c")));
+  EXPECT_EQ(end_of("c").exit_code, 137);
+}
+
+TEST_P(Keepers, daemons_end_with_their_container) {
+  start("c", "(setsid sh -c 'while :; do echo beat; sleep 0.05; done' &); sleep 0.3; exit 0");
+  EXPECT_EQ(end_of("c").exit_code, 0);
+  const std::size_t size = log_of("c").size();
+  EXPECT_GT(size, 0u);
+  start("other", "sleep 0.3");
+  end_of("other");
+  EXPECT_EQ(log_of("c").size(), size);
+}
+
+TEST_P(Keepers, refuse_a_run_that_they_have_seen) {
+  start("c", "exit 0");
+  end_of("c");
+  const auto again = *run(env.loop, pods->start("u", {.name = "c", .command = {"true"}}));
+  EXPECT_EQ(again.error().code, ErrorCode::failed_precondition);
+  start("c", "exit 5", 1);
+  EXPECT_EQ(end_of("c").exit_code, 5);
+  EXPECT_EQ(pods->find("u")->state.previous("c")->exit_code, 0);
+}
+
+TEST_P(Keepers, outlive_the_agent_and_are_adopted_with_what_happened_meanwhile) {
+  start("runs", "echo hello; while :; do sleep 0.1; done");
+  start("ends", "sleep 0.2; echo done; exit 4");
+  agent_ends();
+  agent_starts();
+  const auto found = *run(env.loop, pods->adopt());
+  ASSERT_TRUE(found) << found.error().to_string();
+  ASSERT_EQ(found->size(), 1u);
+  EXPECT_TRUE((*found)[0].alive);
+  EXPECT_EQ((*found)[0].spec.name, "p");
+  EXPECT_EQ(end_of("ends").exit_code, 4);
+  EXPECT_EQ(log_of("ends"), "done\n");
+  EXPECT_FALSE(last("runs")->exited());
+}
+
+TEST_P(Keepers, are_one_per_pod) {
+  start("c", "while :; do sleep 0.1; done");
+  const auto second = make();
+  ASSERT_FALSE(second);
+  EXPECT_TRUE(second.error().message.contains("has a keeper already")) << second.error().message;
+  EXPECT_TRUE(wait_until([&] { return last("c")->running(); }));
+}
+
+TEST_P(Keepers, leave_their_runs_to_the_next) {
+  start("c", "exit 9");
+  end_of("c");
+  ASSERT_TRUE(*run(env.loop, pods->close("u")));
+  EXPECT_FALSE(pods->find("u")->alive);
+  EXPECT_EQ(last("c")->exit_code, 9);
+  ASSERT_TRUE(make());
+  EXPECT_TRUE(pods->find("u")->alive);
+  EXPECT_EQ(last("c")->exit_code, 9);
+  start("c", "exit 0", 1);
+  EXPECT_EQ(end_of("c").attempt, 1);
+}
+
+TEST_P(Keepers, end_everything_when_they_are_closed) {
+  start("c", "trap '' TERM; while :; do sleep 0.1; done");
+  ASSERT_TRUE(*run(env.loop, pods->close("u")));
+  EXPECT_EQ(last("c")->exit_code, 137);
+  agent_ends();
+  agent_starts();
+  const auto found = *run(env.loop, pods->adopt());
+  ASSERT_TRUE(found);
+  EXPECT_FALSE(found->at(0).alive);
+  EXPECT_EQ(last("c")->exit_code, 137);
+}
+
+TEST_P(Keepers, read_last_words) {
+  if (!GetParam()) {
+    GTEST_SKIP() << "plain processes have no file at terminationMessagePath";
+  }
+  start("c", "echo goodbye > /dev/termination-log; exit 1", 0,
+        {.message_path = "/dev/termination-log"});
+  EXPECT_EQ(end_of("c").message, "goodbye\n");
+  start("d", "echo one; echo two; exit 1", 0,
+        {.message_path = "/dev/termination-log", .message_from_log = true});
+  EXPECT_EQ(end_of("d").message, "one\ntwo\n");
+}
+
+TEST_P(Keepers, show_volumes_at_their_paths) {
+  if (!GetParam()) {
+    GTEST_SKIP() << "plain processes see no mounts";
+  }
+  const std::vector<MountSpec> mounts = {
+      {.source = "volumes/data", .target = "/data"},
+      {.source = "volumes/data/sub", .target = "/var/run/sub"},
+      {.source = "volumes/conf", .target = "/etc/conf", .read_only = true}};
+  start("w",
+        "cat /etc/conf/k; echo x > /data/f; echo y > /var/run/sub/g; "
+        "echo no > /etc/conf/k || echo refused",
+        0, {.mounts = mounts});
+  EXPECT_EQ(end_of("w").exit_code, 0) << last("w")->error;
+  EXPECT_TRUE(log_of("w").contains("configured")) << log_of("w");
+  EXPECT_TRUE(log_of("w").contains("refused")) << log_of("w");
+  start("r", "cat /data/f /data/sub/g; hostname; cat /etc/hosts", 0, {.mounts = mounts});
+  EXPECT_EQ(end_of("r").exit_code, 0) << last("r")->error;
+  EXPECT_EQ(log_of("r"), "x\ny\npod-p\n127.0.0.1 localhost\n");
+}
+
+TEST_P(Keepers, hide_the_machine_from_their_containers) {
+  if (!GetParam()) {
+    GTEST_SKIP() << "plain processes see what their user sees";
+  }
+  ASSERT_TRUE(env.files.write(path("secret"), "hush"));
+  start("c", "cat " + path("secret") +
+                 " 2>/dev/null && echo LEAK file; "
+                 "ls " +
+                 path("pods") +
+                 " 2>/dev/null && echo LEAK pods; "
+                 "cat /proc/1/root/pod/sandbox.json 2>/dev/null && echo LEAK keeper; "
+                 "ls /proc/1/root/ >/dev/null 2>&1 && echo LEAK init; "
+                 "touch /usr/x 2>/dev/null && echo LEAK usr; "
+                 "[ -w /proc/sys/kernel/core_pattern ] && echo LEAK sysctl; "
+                 "[ -w /proc/sysrq-trigger ] && echo LEAK sysrq; "
+                 "[ -s /proc/keys ] && echo LEAK keys; "
+                 "unshare -Urpf --mount-proc true 2>/dev/null && echo LEAK proc; "
+                 "umount /proc 2>/dev/null && echo LEAK umount; "
+                 "mount -t tmpfs x /tmp 2>/dev/null && echo LEAK mount; "
+                 "kill -0 1 2>/dev/null && kill -9 1; "
+                 "ls /proc | grep -c '^[0-9]'; id -u; echo end");
+  EXPECT_EQ(end_of("c").exit_code, 0) << last("c")->error;
+  const std::string log = log_of("c");
+  EXPECT_FALSE(log.contains("LEAK")) << log;
+  EXPECT_TRUE(log.ends_with("0\nend\n")) << log;
+}
+
+TEST_P(Keepers, give_containers_the_id_they_ask_for) {
+  if (!GetParam()) {
+    GTEST_SKIP() << "plain processes run as their user";
+  }
+  start("c", "id -u; id -g; grep CapEff /proc/self/status; grep NoNewPrivs /proc/self/status", 0,
+        {.run_as_user = 1234});
+  EXPECT_EQ(end_of("c").exit_code, 0) << last("c")->error;
+  EXPECT_EQ(log_of("c"), "1234\n1234\nCapEff:\t0000000000000000\nNoNewPrivs:\t1\n");
+}
+
+TEST_P(Keepers, take_logs_as_fast_as_they_come) {
+  start("c",
+        "i=0; while [ $i -lt 2000 ]; do echo line $i; i=$((i+1)); done; "
+        "head -c 300000 /dev/zero | tr '\\0' x; echo");
+  EXPECT_EQ(end_of("c").exit_code, 0);
+  const std::string log = log_of("c");
+  EXPECT_TRUE(log.contains("line 1999\n"));
+  EXPECT_TRUE(log.ends_with(std::string(1000, 'x') + "\n"));
+}
+
+TEST(KeepersOfNobody, directories_without_a_sandbox_are_removed) {
+  testing::Scratch scratch;
+  Env env = scratch.env;
+  ASSERT_TRUE(env.files.make_directories(scratch.path("pods/half"), 0700));
+  const auto volumes = make_volume_writer();
+  KeeperRuntime pods(
+      env, {.directory = scratch.path(""), .program = CODEFLARE_KEEPER}, *volumes,
+      [&](const std::string& socket) { return net::connect_local(env.loop, socket); });
+  const auto found = *run(env.loop, pods.adopt());
+  ASSERT_TRUE(found) << found.error().to_string();
+  EXPECT_TRUE(found->empty());
+  EXPECT_FALSE(env.files.exists(scratch.path("pods/half")));
+  ASSERT_TRUE(run(env.loop, pods.stop()));
+}
+
+}  // namespace
+}  // namespace codeflare::node

@@ -1,0 +1,44 @@
+#pragma once
+
+#include "base/result.h"
+#include "model/config_map.h"
+#include "model/pod.h"
+#include "model/resource_list.h"
+#include "model/secret.h"
+#include "model/service.h"
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace codeflare::node {
+
+// Which token of the pod's service account is asked for.
+struct TokenNeed {
+  std::string audience;
+  std::int64_t expiration_seconds = 3600;
+  friend auto operator<=>(const TokenNeed&, const TokenNeed&) = default;
+};
+
+// The objects that a pod refers to, all of its own namespace.
+struct PodNeeds {
+  std::set<std::string> config_maps;
+  std::set<std::string> secrets;
+  std::set<TokenNeed> tokens;
+  friend bool operator==(const PodNeeds&, const PodNeeds&) = default;
+};
+PodNeeds needs_of(const model::PodSpec& spec);
+
+// What was found of them, and of the surroundings. Never logged: it holds secrets.
+struct PodInputs {
+  std::map<std::string, model::ConfigMap, std::less<>> config_maps{};
+  std::map<std::string, model::Secret, std::less<>> secrets{};
+  std::map<TokenNeed, std::string> tokens{};
+  std::vector<model::Service> services{};  // of the pod's namespace
+  std::string api_host{};                  // where pods reach the API server; empty: not at all
+  std::string api_port{};
+  model::ResourceList allocatable{};
+};
+
+}  // namespace codeflare::node

@@ -1,0 +1,163 @@
+#include "node/pod_progress.h"
+
+#include "model/pod_requests.h"
+
+#include <algorithm>
+
+namespace codeflare::node {
+
+namespace {
+
+using Role = ContainerProgress::Role;
+using Stand = ContainerProgress::Stand;
+using std::chrono::seconds;
+
+constexpr Duration kFirstDelay = seconds(10);
+constexpr Duration kDelayMax = seconds(300);
+constexpr Duration kHealthyRun = seconds(600);
+
+bool is_over(const model::PodStatus& status) {
+  return status.phase == "Succeeded" || status.phase == "Failed";
+}
+
+// Init containers are tried again until they succeed, unless nothing in the pod is.
+bool may_restart(const model::Pod& pod, Role role, const RunRecord& run) {
+  if (role == Role::sidecar) {
+    return true;
+  }
+  const std::string& policy = pod.spec.restart_policy;
+  if (policy == "Never") {
+    return false;
+  }
+  const bool always = policy != "OnFailure" && role == Role::main;
+  return always || run.exit_code != 0;
+}
+
+WallTime at(std::int64_t nanoseconds) {
+  return WallTime(Duration(nanoseconds));
+}
+
+ContainerProgress look_at(const ObservedPod& observed, const model::Container& container, Role role,
+                          WallTime now) {
+  ContainerProgress progress{.container = &container, .role = role};
+  if (observed.sandbox) {
+    progress.last = observed.sandbox->state.last(container.name);
+    progress.previous = observed.sandbox->state.previous(container.name);
+  }
+  const RunRecord* last = progress.last;
+  if (last == nullptr) {
+    return progress;
+  }
+  if (!last->exited()) {
+    progress.stand = last->running() ? Stand::running : Stand::starting;
+    return progress;
+  }
+  if (!may_restart(observed.pod, role, *last)) {
+    progress.stand = Stand::ended;
+    return progress;
+  }
+  progress.delay = restart_delay(*last);
+  progress.start_at = at(last->finished) + progress.delay;
+  progress.stand = progress.start_at > now ? Stand::backs_off : Stand::may_start;
+  return progress;
+}
+
+// Init containers one after the other; a sidecar lets the next one begin when it runs.
+bool order_inits(std::vector<ContainerProgress>& containers) {
+  const bool begun = std::ranges::any_of(containers, [](const ContainerProgress& one) {
+    return one.role == Role::main && one.last != nullptr;
+  });
+  bool open = true;
+  for (ContainerProgress& one : containers) {
+    if (one.role == Role::main) {
+      continue;
+    }
+    if (one.stand == Stand::waits && open) {
+      one.stand = Stand::may_start;
+    }
+    const bool passed = one.role == Role::sidecar ? one.stand == Stand::running : one.succeeded();
+    open = open && passed;
+  }
+  return begun || open;
+}
+
+bool was_cut_off(const ContainerProgress& one) {
+  return one.role != Role::sidecar && one.last != nullptr && one.last->exited() &&
+         one.last->exit_code != 0 &&
+         (one.last->asked_to_end != 0 || one.last->error == kKeeperLost);
+}
+
+Ending ending_of(const ObservedPod& observed, const PodProgress& progress, WallTime now) {
+  using Kind = Ending::Kind;
+  const model::Pod& pod = observed.pod;
+  if (pod.metadata.deleting()) {
+    return {.kind = Kind::deleted};
+  }
+  if (is_over(pod.status)) {
+    return {.kind = Kind::over};
+  }
+  if (observed.rejected) {
+    return {Kind::rejected, observed.rejected->reason, observed.rejected->message};
+  }
+  const WallTime began = pod.status.start_time.value_or(observed.seen);
+  if (pod.spec.active_deadline_seconds &&
+      now >= began + seconds(*pod.spec.active_deadline_seconds)) {
+    return {Kind::deadline, "DeadlineExceeded",
+            "Pod was active on the node longer than the specified deadline"};
+  }
+  const auto& all = progress.containers;
+  const bool init_failed = std::ranges::any_of(all, [](const ContainerProgress& one) {
+    return one.role == Role::init && one.stand == Stand::ended && !one.succeeded();
+  });
+  const bool mains_ended = std::ranges::all_of(all, [](const ContainerProgress& one) {
+    return one.role != Role::main || one.stand == Stand::ended;
+  });
+  if (!init_failed && !mains_ended) {
+    return {};
+  }
+  const bool gone = observed.sandbox && !observed.sandbox->alive;
+  if (gone && std::ranges::any_of(all, was_cut_off)) {
+    return {Kind::shutdown, "NodeShutdown", "the node was stopped while the pod was running"};
+  }
+  return {.kind = init_failed ? Kind::init_failed : Kind::done};
+}
+
+}  // namespace
+
+Duration restart_delay(const RunRecord& run) {
+  if (run.attempt == 0 || Duration(run.finished - run.started) >= kHealthyRun) {
+    return Duration::zero();
+  }
+  const Duration waited = std::chrono::milliseconds(run.backoff_ms);
+  return waited == Duration::zero() ? kFirstDelay : std::min(waited * 2, kDelayMax);
+}
+
+WallTime whole_seconds(WallTime time) {
+  return std::chrono::floor<seconds>(time);
+}
+
+bool PodProgress::any_alive() const {
+  return std::ranges::any_of(containers, &ContainerProgress::alive);
+}
+
+PodProgress progress_of(const ObservedPod& observed, WallTime now) {
+  PodProgress progress;
+  const model::PodSpec& spec = observed.pod.spec;
+  for (const model::Container& container : spec.init_containers) {
+    const Role role = model::is_sidecar(container) ? Role::sidecar : Role::init;
+    progress.containers.push_back(look_at(observed, container, role, now));
+  }
+  for (const model::Container& container : spec.containers) {
+    progress.containers.push_back(look_at(observed, container, Role::main, now));
+  }
+  progress.initialized = order_inits(progress.containers);
+  for (ContainerProgress& one : progress.containers) {
+    if (one.role == Role::main && one.stand == Stand::waits && progress.initialized) {
+      one.stand = Stand::may_start;
+    }
+  }
+  progress.ending = ending_of(observed, progress, now);
+  return progress;
+}
+
+}  // namespace codeflare::node

@@ -1,0 +1,71 @@
+#pragma once
+
+#include "node/pod_sync.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+// Where each container of a pod stands. Pure; the part of pod_sync.h that both its steps and its
+// status are made from.
+namespace codeflare::node {
+
+struct ContainerProgress {
+  enum class Role : std::uint8_t { init, sidecar, main };
+  enum class Stand : std::uint8_t {
+    waits,      // for its turn
+    may_start,  // now
+    backs_off,  // until `start_at`
+    starting,
+    running,
+    ended,  // for good
+  };
+  const model::Container* container = nullptr;
+  Role role = Role::main;
+  Stand stand = Stand::waits;
+  const RunRecord* last = nullptr;
+  const RunRecord* previous = nullptr;
+  WallTime start_at{};
+  Duration delay{};
+
+  bool alive() const { return stand == Stand::starting || stand == Stand::running; }
+  bool succeeded() const {
+    return stand == Stand::ended && last != nullptr && last->exit_code == 0;
+  }
+  std::int32_t next_attempt() const { return last == nullptr ? 0 : last->attempt + 1; }
+};
+
+// Why everything in the pod is to end.
+struct Ending {
+  enum class Kind : std::uint8_t {
+    none,
+    deleted,
+    over,
+    deadline,
+    rejected,
+    shutdown,
+    init_failed,
+    done
+  };
+  Kind kind = Kind::none;
+  std::string reason{};  // for the status; empty: none
+  std::string message{};
+};
+
+struct PodProgress {
+  std::vector<ContainerProgress> containers;  // init containers first, in order
+  bool initialized = false;
+  Ending ending;
+
+  bool any_alive() const;
+};
+
+PodProgress progress_of(const ObservedPod& observed, WallTime now);
+
+// What the API server is told.
+model::PodStatus status_of(const ObservedPod& observed, const PodProgress& progress, WallTime now);
+
+// As the wire has times, so that what is written is what is read again.
+WallTime whole_seconds(WallTime time);
+
+}  // namespace codeflare::node

@@ -1,0 +1,72 @@
+#pragma once
+
+#include "base/async/task.h"
+#include "base/result.h"
+#include "node/keeper_protocol.h"
+#include "node/pod_sync.h"
+#include "node/volume_plan.h"
+
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace codeflare::node {
+
+// A small file that every container of a pod sees in /etc.
+struct EtcFile {
+  std::string name;
+  std::string content;
+};
+
+struct NewSandbox {
+  SandboxSpec spec;
+  std::vector<VolumePlan> volumes;
+  std::vector<EtcFile> etc;
+};
+
+// Runs the processes of pods: what the agent asks of the machine. One implementation has keepers,
+// another is scripted for tests. Pods are named by UID. Loop-bound.
+class PodRuntime {
+ public:
+  virtual ~PodRuntime() = default;
+
+  // Finds what an earlier agent left, running or not; once, before anything else.
+  struct Found {
+    SandboxSpec spec;
+    bool alive = false;
+  };
+  virtual Task<Result<std::vector<Found>>> adopt() = 0;
+
+  // As last told; null when there is nothing of that pod. Valid until the next turn of the loop.
+  virtual const SandboxView* find(const std::string& uid) const = 0;
+  // Called on the loop whenever the view of a pod has changed.
+  using OnChange = std::function<void(const std::string& uid)>;
+  void on_change(OnChange handler) { on_change_ = std::move(handler); }
+
+  // Also over what is left of an earlier one: its runs stay known.
+  virtual Task<Result<void>> make(NewSandbox sandbox) = 0;
+  // `unavailable` when the keeper is gone; the view tells then.
+  virtual Task<Result<void>> start(std::string uid, ContainerSpec spec) = 0;
+  virtual Task<Result<void>> ask_to_end(std::string uid, std::string container) = 0;
+  virtual Task<Result<void>> kill(std::string uid, std::string container) = 0;
+  // Ends all that still runs in it; files and logs stay.
+  virtual Task<Result<void>> close(std::string uid) = 0;
+  // The same, and nothing stays. Fine when there is nothing.
+  virtual Task<Result<void>> remove(std::string uid) = 0;
+
+  // Where the logs of a container lie.
+  virtual std::string log_directory(const std::string& uid, const std::string& container) const = 0;
+
+ protected:
+  void tell(const std::string& uid) const {
+    if (on_change_) {
+      on_change_(uid);
+    }
+  }
+
+ private:
+  OnChange on_change_;
+};
+
+}  // namespace codeflare::node

@@ -1,0 +1,173 @@
+#include "node/pod_sync.h"
+
+#include "node/pod_progress.h"
+
+#include <algorithm>
+
+namespace codeflare::node {
+
+namespace {
+
+using Kind = Step::Kind;
+using Role = ContainerProgress::Role;
+using Stand = ContainerProgress::Stand;
+using std::chrono::seconds;
+
+// However little of the grace is left, a sidecar that has just been asked may still answer.
+constexpr Duration kLastGrace = seconds(2);
+
+// Servers may write what is empty ("lastState": {}); only what we say counts.
+void forget_extras(std::vector<model::ContainerStatus>& statuses) {
+  for (model::ContainerStatus& status : statuses) {
+    status.extra = {};
+    for (model::ContainerState* state : {&status.state, &status.last_state}) {
+      state->extra = {};
+      if (state->waiting) {
+        state->waiting->extra = {};
+      }
+      if (state->running) {
+        state->running->extra = {};
+      }
+      if (state->terminated) {
+        state->terminated->extra = {};
+      }
+    }
+  }
+}
+
+bool says(model::PodStatus told, const model::PodStatus& wanted) {
+  forget_extras(told.init_container_statuses);
+  forget_extras(told.container_statuses);
+  return told == wanted;
+}
+
+class Decider {
+ public:
+  Decider(const ObservedPod& observed, WallTime now)
+      : observed_(observed), now_(now), progress_(progress_of(observed, now)) {}
+
+  PodDecision decide() {
+    if (progress_.ending.kind == Ending::Kind::none) {
+      go_on();
+    } else {
+      end();
+    }
+    model::PodStatus status = status_of(observed_, progress_, now_);
+    if (!says(observed_.pod.status, status)) {
+      decision_.status = std::move(status);
+    }
+    return std::move(decision_);
+  }
+
+ private:
+  bool sandbox_alive() const { return observed_.sandbox && observed_.sandbox->alive; }
+
+  void look_again_at(WallTime when) {
+    const Duration wait = std::max<Duration>(when - now_, Duration(1));
+    decision_.look_again = decision_.look_again ? std::min(*decision_.look_again, wait) : wait;
+  }
+
+  // True when it is too early to try again what did not come about.
+  bool hindered(const std::string& what) {
+    const auto found = observed_.hindrances.find(what);
+    if (found == observed_.hindrances.end() || found->second.retry_at <= now_) {
+      return false;
+    }
+    look_again_at(found->second.retry_at);
+    return true;
+  }
+
+  void go_on() {
+    const model::Pod& pod = observed_.pod;
+    if (pod.spec.active_deadline_seconds) {
+      look_again_at(pod.status.start_time.value_or(observed_.seen) +
+                    seconds(*pod.spec.active_deadline_seconds));
+    }
+    bool sandbox_wanted = false;
+    for (const ContainerProgress& one : progress_.containers) {
+      if (one.stand == Stand::backs_off) {
+        look_again_at(one.start_at);
+      }
+      if (one.stand != Stand::may_start) {
+        continue;
+      }
+      if (!sandbox_alive()) {
+        sandbox_wanted = true;
+      } else if (!hindered(one.container->name)) {
+        decision_.steps.push_back({.kind = Kind::start,
+                                   .container = one.container->name,
+                                   .attempt = one.next_attempt(),
+                                   .waited = one.delay});
+      }
+    }
+    if (sandbox_wanted && !hindered("")) {
+      decision_.steps.push_back({.kind = Kind::make_sandbox});
+    }
+  }
+
+  Duration grace() const {
+    const model::Pod& pod = observed_.pod;
+    const std::int64_t asked = pod.metadata.deletion_grace_period_seconds.value_or(
+        pod.spec.termination_grace_period_seconds.value_or(30));
+    return seconds(std::max<std::int64_t>(asked, 0));
+  }
+
+  WallTime kill_time(const RunRecord& run) const {
+    const WallTime asked{Duration(run.asked_to_end)};
+    const WallTime own = asked + grace();
+    const auto& deletion = observed_.pod.metadata.deletion_timestamp;
+    return deletion ? std::min(own, std::max(*deletion, asked + std::min(kLastGrace, grace())))
+                    : own;
+  }
+
+  void end_container(const ContainerProgress& one) {
+    const std::string& name = one.container->name;
+    if (grace() == Duration::zero()) {
+      decision_.steps.push_back({.kind = Kind::kill, .container = name});
+    } else if (one.last->asked_to_end == 0) {
+      decision_.steps.push_back({.kind = Kind::ask_to_end, .container = name});
+      look_again_at(now_ + grace());
+    } else if (kill_time(*one.last) <= now_) {
+      decision_.steps.push_back({.kind = Kind::kill, .container = name});
+      look_again_at(now_ + kLastGrace);
+    } else {
+      look_again_at(kill_time(*one.last));
+    }
+  }
+
+  // Sidecars serve the others until those have ended.
+  void end() {
+    const bool others_alive = std::ranges::any_of(
+        progress_.containers,
+        [](const ContainerProgress& one) { return one.role != Role::sidecar && one.alive(); });
+    const auto& deletion = observed_.pod.metadata.deletion_timestamp;
+    const bool all_at_once = deletion && *deletion <= now_;
+    if (sandbox_alive()) {
+      for (const ContainerProgress& one : progress_.containers) {
+        if (one.alive() && (one.role != Role::sidecar || !others_alive || all_at_once)) {
+          end_container(one);
+        }
+      }
+      if (!progress_.any_alive()) {
+        decision_.steps.push_back({.kind = Kind::close_sandbox});
+      }
+    }
+    const model::ObjectMeta& meta = observed_.pod.metadata;
+    const bool held = meta.deletion_grace_period_seconds.value_or(0) == 0 &&
+                      !meta.finalizers.empty();  // nothing more for us to do
+    decision_.drop = meta.deleting() && !progress_.any_alive() && !held;
+  }
+
+  const ObservedPod& observed_;
+  WallTime now_;
+  PodProgress progress_;
+  PodDecision decision_;
+};
+
+}  // namespace
+
+PodDecision decide(const ObservedPod& observed, WallTime now) {
+  return Decider(observed, now).decide();
+}
+
+}  // namespace codeflare::node

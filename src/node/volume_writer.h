@@ -1,0 +1,25 @@
+#pragma once
+
+#include "base/result.h"
+#include "node/volume_plan.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace codeflare::node {
+
+// Puts files into a directory as a kubelet does: readers see all of the old ones or all of the new
+// ones. Blocking. The files lie in a directory of their own that the link "..data" points to; the
+// names beside it are links through it.
+class VolumeWriter {
+ public:
+  virtual ~VolumeWriter() = default;
+  virtual Result<void> write(const std::string& directory,
+                             const std::vector<VolumeFile>& files) = 0;
+};
+
+// The real one; links are not part of FileSystem.
+std::unique_ptr<VolumeWriter> make_volume_writer();
+
+}  // namespace codeflare::node
