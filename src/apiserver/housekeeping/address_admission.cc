@@ -201,8 +201,51 @@ Result<void> AddressAdmission::give_address(AdmissionRequest& request, json::Val
   return {};
 }
 
-Result<void> AddressAdmission::give_ports(AdmissionRequest& request, json::Value& spec) {
-  const Numbers old = request.old == nullptr ? Numbers{} : numbers_of(*request.old);
+// A port that was asked for: of the request's own service it may be already, of no other.
+Result<void> AddressAdmission::take_port(AdmissionRequest& request, const Numbers& old,
+                                         const std::string& field, std::uint32_t number) {
+  if (ports_.taken(number) && std::ranges::find(old.ports, number) == old.ports.end()) {
+    return std::unexpected(
+        invalid(request, field, std::to_string(number), "provided port is already allocated"));
+  }
+  reserve(request, ports_, number);
+  return {};
+}
+
+// Where a load balancer asks which nodes have a pod of the service.
+Result<void> AddressAdmission::give_health_port(AdmissionRequest& request, const Numbers& old,
+                                                json::Value& spec) {
+  constexpr std::string_view kKey = "healthCheckNodePort";
+  if (text_at(spec, "type") != "LoadBalancer" ||
+      text_at(spec, "externalTrafficPolicy") != "Local") {
+    return {};
+  }
+  if (const std::int64_t asked = integer_at(spec, kKey).value_or(0); asked != 0) {
+    const auto number = static_cast<std::uint32_t>(asked);
+    const bool own = std::ranges::find(old.ports, number) != old.ports.end();
+    if (!own && (!ports_.contains(number) || ports_.taken(number))) {
+      return std::unexpected(internal_error(
+          "failed to allocate requested HealthCheck NodePort " + std::to_string(asked) + ": " +
+          (ports_.contains(number)
+               ? "provided port is already allocated"
+               : "provided port is not in the valid range. The range of valid ports is "
+                 "30000-32767")));
+    }
+    reserve(request, ports_, number);
+    return {};
+  }
+  const std::optional<std::uint32_t> picked = ports_.pick(random_);
+  if (!picked) {
+    return std::unexpected(
+        internal_error("failed to allocate a HealthCheck NodePort 0: range is full"));
+  }
+  reserve(request, ports_, *picked);
+  spec.set(request.context.arena, kKey, json::Value::integer(request.context.arena, *picked));
+  return {};
+}
+
+Result<void> AddressAdmission::give_ports(AdmissionRequest& request, const Numbers& old,
+                                          json::Value& spec) {
   // Ports of one number may serve several protocols.
   std::map<std::int64_t, std::uint32_t> by_port;
   std::size_t i = 0;
@@ -218,11 +261,12 @@ Result<void> AddressAdmission::give_ports(AdmissionRequest& request, json::Value
                     "provided port is not in the valid range. The range of valid ports is "
                     "30000-32767"));
       }
-      if (ports_.taken(number) && std::ranges::find(old.ports, number) == old.ports.end()) {
-        return std::unexpected(
-            invalid(request, at, std::to_string(asked), "provided port is already allocated"));
+      // The same number again for another protocol of the same port is one allocation.
+      const auto given = by_port.find(own);
+      if (given != by_port.end() && given->second == number) {
+        continue;
       }
-      reserve(request, ports_, number);
+      TRY(take_port(request, old, at, number));
       by_port.emplace(own, number);
       continue;
     }
@@ -254,10 +298,11 @@ Result<void> AddressAdmission::mutate(AdmissionRequest& request) {
     return {};
   }
   TRY(give_address(request, spec));
+  const Numbers old = request.old == nullptr ? Numbers{} : numbers_of(*request.old);
   if (wants_node_ports(spec)) {
-    return give_ports(request, spec);
+    TRY(give_ports(request, old, spec));
   }
-  return {};
+  return give_health_port(request, old, spec);
 }
 
 }  // namespace codeflare::apiserver

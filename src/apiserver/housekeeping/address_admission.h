@@ -46,7 +46,10 @@ class AddressAdmission final : public Admission {
   static Numbers numbers_of(const json::Value& service);
   void account(const Object& service, bool holds);
   Result<void> give_address(AdmissionRequest& request, json::Value& spec);
-  Result<void> give_ports(AdmissionRequest& request, json::Value& spec);
+  Result<void> give_ports(AdmissionRequest& request, const Numbers& old, json::Value& spec);
+  Result<void> give_health_port(AdmissionRequest& request, const Numbers& old, json::Value& spec);
+  Result<void> take_port(AdmissionRequest& request, const Numbers& old, const std::string& field,
+                         std::uint32_t number);
   void reserve(AdmissionRequest& request, Pool& pool, std::uint32_t number) const;
 
   CollectionId services_;

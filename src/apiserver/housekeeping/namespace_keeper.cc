@@ -4,10 +4,14 @@
 #include "base/check.h"
 #include "base/time.h"
 #include "json/parse.h"
+#include "json/scan.h"
 #include "json/write.h"
 
 #include <algorithm>
+#include <array>
+#include <map>
 #include <utility>
+#include <vector>
 
 namespace codeflare::apiserver {
 
@@ -22,6 +26,34 @@ void write_condition(json::Writer& writer, std::string_view type, bool value,
   writer.begin_object().member("type", type).member("status", value ? "True" : "False");
   writer.member("lastTransitionTime", now).member("reason", reason).member("message", message);
   writer.end_object();
+}
+
+void count_finalizers(const Object& object, std::map<std::string, std::size_t>& holders) {
+  constexpr auto kPaths = std::to_array<std::string_view>({"metadata.finalizers"});
+  std::array<std::string_view, 1> slices;
+  // Most objects have none, and what has none is not parsed.
+  if (!json::scan(object.json(), kPaths, slices) || slices[0].size() <= 2) {
+    return;
+  }
+  const Result<json::Document> list = json::parse(slices[0]);
+  if (!list || !list->root.is_array()) {
+    return;
+  }
+  for (const json::Value& finalizer : list->root.items()) {
+    if (finalizer.is_string()) {
+      ++holders[std::string(finalizer.as_string())];
+    }
+  }
+}
+
+// In the same order every time, so that the same state reads the same.
+std::string joined(std::vector<std::string> parts) {
+  std::ranges::sort(parts);
+  std::string text;
+  for (const std::string& part : parts) {
+    text.append(text.empty() ? "" : ", ").append(part);
+  }
+  return text;
 }
 
 }  // namespace
@@ -142,9 +174,9 @@ Task<Result<void>> NamespaceKeeper::empty(ObjectPtr ns) {
       CO_TRY(co_await empty_collection(resource, name));
     }
   }
-  const std::string left = remaining(name);
-  if (!left.empty()) {
-    co_return co_await write_status(ns, left);  // woken when something goes
+  Remaining left = remaining(name);
+  if (!left.objects.empty()) {
+    co_return co_await write_status(ns, std::move(left));  // woken when something goes
   }
   const ObjectPtr now = store_.get(namespaces_, "", name);
   if (now == nullptr || now->uid() != ns->uid()) {
@@ -169,8 +201,9 @@ Task<Result<void>> NamespaceKeeper::empty_collection(ResourcePtr resource, std::
   co_return Result<void>();
 }
 
-std::string NamespaceKeeper::remaining(std::string_view ns) const {
-  std::string text;
+NamespaceKeeper::Remaining NamespaceKeeper::remaining(std::string_view ns) const {
+  std::vector<std::string> kinds;
+  std::map<std::string, std::size_t> holders;  // by finalizer
   for (const ResourcePtr& resource : registry_.all()) {
     if (!resource->namespaced || registry_.find(resource->collection) != resource) {
       continue;
@@ -178,21 +211,31 @@ std::string NamespaceKeeper::remaining(std::string_view ns) const {
     std::size_t count = 0;
     CHECK(store_
               .visit(resource->collection, {.ns = std::string(ns)},
-                     [&](const ObjectPtr&) {
+                     [&](const ObjectPtr& object) {
                        ++count;
+                       count_finalizers(*object, holders);
                        return true;
                      })
               .has_value());
     if (count > 0) {
-      text += (text.empty() ? "" : ", ") + resource->plural + "." + resource->group + " has " +
-              std::to_string(count) + " resource instances";
+      kinds.push_back(resource->plural + "." + resource->group + " has " + std::to_string(count) +
+                      " resource instances");
     }
   }
-  return text;
+  std::vector<std::string> finalizers;
+  for (const auto& [name, count] : holders) {
+    finalizers.push_back(name + " in " + std::to_string(count) + " resource instances");
+  }
+  return {joined(std::move(kinds)), joined(std::move(finalizers))};
 }
 
-Task<Result<void>> NamespaceKeeper::write_status(ObjectPtr ns, std::string remaining) {
+Task<Result<void>> NamespaceKeeper::write_status(ObjectPtr ns, Remaining remaining) {
   const std::string now = to_rfc3339(clock_.wall());
+  const std::string content = "Some resources are remaining: " + remaining.objects;
+  const bool held = !remaining.finalizers.empty();
+  const std::string finalizers =
+      held ? "Some content in the namespace has finalizers remaining: " + remaining.finalizers
+           : "All content-preserving finalizers finished";
   std::string body;
   json::Writer writer(body);
   writer.begin_object().key("status").begin_object().member("phase", "Terminating");
@@ -203,19 +246,22 @@ Task<Result<void>> NamespaceKeeper::write_status(ObjectPtr ns, std::string remai
                   "ParsedGroupVersions", "All legacy kube types successfully parsed", now);
   write_condition(writer, "NamespaceDeletionContentFailure", false, "ContentDeleted",
                   "All content successfully deleted, may be waiting on finalization", now);
-  write_condition(writer, "NamespaceContentRemaining", true, "SomeResourcesRemain",
-                  "Some resources are remaining: " + remaining, now);
-  write_condition(writer, "NamespaceFinalizersRemaining", false, "ContentHasNoFinalizers",
-                  "All content-preserving finalizers finished", now);
+  write_condition(writer, "NamespaceContentRemaining", true, "SomeResourcesRemain", content, now);
+  write_condition(writer, "NamespaceFinalizersRemaining", held,
+                  held ? "SomeFinalizersRemain" : "ContentHasNoFinalizers", finalizers, now);
   writer.end_array().end_object().end_object();
   // The same words again are no news.
   const Result<json::Document> parsed = json::parse(ns->text().view());
   CHECK(parsed.has_value());
+  std::size_t known = 0;
   for (const json::Value& condition : items_at(object_at(parsed->root, "status"), "conditions")) {
-    if (text_at(condition, "type") == "NamespaceContentRemaining" &&
-        text_at(condition, "message") == "Some resources are remaining: " + remaining) {
-      co_return Result<void>();
-    }
+    const std::string_view type = text_at(condition, "type");
+    const std::string_view message = text_at(condition, "message");
+    known += (type == "NamespaceContentRemaining" && message == content) ||
+             (type == "NamespaceFinalizersRemaining" && message == finalizers);
+  }
+  if (known == 2) {
+    co_return Result<void>();
   }
   co_return co_await api_.merge_patch("/api/v1/namespaces/" + std::string(ns->name()) + "/status",
                                       std::move(body));

@@ -20,15 +20,21 @@ class NamespaceKeeper {
   bool idle() const { return work_.idle(); }
 
  private:
+  // What is left in a namespace, in upstream's words: "pods. has 2 resource instances",
+  // "example.com/hold in 1 resource instances". Empty: nothing.
+  struct Remaining {
+    std::string objects;
+    std::string finalizers;
+  };
+
   void changed(CollectionId collection, const Event& event);
   Task<Result<void>> look_at(std::string name);
   Task<Result<void>> furnish(std::string ns);
   Task<Result<void>> empty(ObjectPtr ns);
   Task<Result<void>> empty_collection(ResourcePtr resource, std::string ns);
-  Task<Result<void>> write_status(ObjectPtr ns, std::string remaining);
+  Task<Result<void>> write_status(ObjectPtr ns, Remaining remaining);
   Task<Result<void>> finalize(ObjectPtr ns);
-  // "pods. has 2 resource instances", of everything left.
-  std::string remaining(std::string_view ns) const;
+  Remaining remaining(std::string_view ns) const;
 
   Clock& clock_;
   Store& store_;

@@ -60,6 +60,7 @@ void QuotaKeeper::set_quota(const Object& object) {
   const std::string ns(object.ns());
   const std::string name(object.name());
   Quota& quota = by_namespace_[ns][name];
+  quota.created = object.created();
   const model::ResourceList hard = amounts_of(object_at(spec, "hard"));
   std::vector<QuotaScope> scopes = quota_scopes(spec);
   quota.status.hard = hard;
@@ -115,6 +116,7 @@ void QuotaKeeper::changed(CollectionId collection, const Event& event) {
   if (event.object->ns().empty() || quotas == by_namespace_.end() || quotas->second.empty()) {
     return;
   }
+  release_committed(event.object->ns(), event.object->uid());
   const std::string resource(store_.name_of(collection));
   std::optional<json::Document> now;
   std::optional<json::Document> before;
@@ -138,6 +140,29 @@ void QuotaKeeper::changed(CollectionId collection, const Event& event) {
     }
     if (quota.status.used != old) {
       on_change_(quotas->first, name);
+    }
+  }
+}
+
+void QuotaKeeper::release(Claims::iterator claim) {
+  if (const auto quotas = by_namespace_.find(claim->second.ns); quotas != by_namespace_.end()) {
+    for (const Claim::Part& part : claim->second.parts) {
+      const auto quota = quotas->second.find(part.quota);
+      if (quota != quotas->second.end() && quota->second.created == part.quota_created) {
+        quota->second.reserved -= part.amounts;
+      }
+    }
+  }
+  claims_.erase(claim);
+}
+
+// Of several writes of one object that are on their way at once, the first to be validated was
+// sequenced first: the others lost against it.
+void QuotaKeeper::release_committed(std::string_view ns, std::string_view uid) {
+  for (auto claim = claims_.begin(); claim != claims_.end(); ++claim) {
+    if (claim->second.uid == uid && claim->second.ns == ns) {
+      release(claim);
+      return;
     }
   }
 }
@@ -172,7 +197,9 @@ Result<void> QuotaKeeper::validate(AdmissionRequest& request) {
     return {};
   }
   const std::string resource = request.resource.qualified_name();
-  std::vector<std::pair<std::string, model::ResourceList>> demands;
+  Claim claim{.ns = std::string(request.ns),
+              .uid = std::string(text_at(object_at(*request.object, "metadata"), "uid")),
+              .parts = {}};
   for (const auto& [name, quota] : quotas->second) {
     if (!in_scopes(quota.scopes, resource, *request.object)) {
       continue;
@@ -199,25 +226,21 @@ Result<void> QuotaKeeper::validate(AdmissionRequest& request) {
               print(used, exceeded) + ", limited: " + print(quota.status.hard, exceeded)));
     }
     if (!more.empty()) {
-      demands.emplace_back(name, std::move(more));
+      claim.parts.push_back({name, quota.created, std::move(more)});
     }
   }
-  if (demands.empty() || request.dry_run) {
+  if (claim.parts.empty() || request.dry_run) {
     return {};
   }
-  for (const auto& [name, more] : demands) {
-    quotas->second.find(name)->second.reserved += more;
+  for (const Claim::Part& part : claim.parts) {
+    quotas->second.find(part.quota)->second.reserved += part.amounts;
   }
-  request.on_finish.push_back([this, ns = std::string(request.ns), demands](bool) {
-    // A committed write is counted by now.
-    for (const auto& [name, more] : demands) {
-      const auto found = by_namespace_.find(ns);
-      if (found == by_namespace_.end()) {
-        return;
-      }
-      if (const auto quota = found->second.find(name); quota != found->second.end()) {
-        quota->second.reserved -= more;
-      }
+  const std::uint64_t id = ++last_claim_;
+  claims_.emplace(id, std::move(claim));
+  request.on_finish.push_back([this, id](bool) {
+    // A committed write was counted, and its claim released, when it became visible.
+    if (const auto found = claims_.find(id); found != claims_.end()) {
+      release(found);
     }
   });
   return {};

@@ -5,6 +5,7 @@
 #include "apiserver/request/admission.h"
 #include "apiserver/store/store.h"
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <set>
@@ -34,14 +35,30 @@ class QuotaKeeper final : public Admission {
 
  private:
   struct Quota {
+    Revision created = 0;  // tells it from another one of the same name
     Status status;
     model::ResourceList reserved;
     std::vector<QuotaScope> scopes;
   };
   using Quotas = std::map<std::string, Quota, std::less<>>;
+  // What a write on its way has reserved, until it is counted or has failed.
+  struct Claim {
+    std::string ns;
+    std::string uid;  // of the object that is written
+    struct Part {
+      std::string quota;
+      Revision quota_created;
+      model::ResourceList amounts;
+    };
+    std::vector<Part> parts;
+  };
+  using Claims = std::map<std::uint64_t, Claim>;  // in the order in which they were made
 
   void changed(CollectionId collection, const Event& event);
   void set_quota(const Object& object);
+  void release(Claims::iterator claim);
+  // The claim of the write that is behind a commit of this object.
+  void release_committed(std::string_view ns, std::string_view uid);
   void count_all(const std::string& ns, Quota& quota) const;
   // Adds (factor 1) or takes away (-1) what the object counts for in the quota.
   void count(Quota& quota, std::string_view resource, const json::Value& object, int factor) const;
@@ -53,6 +70,8 @@ class QuotaKeeper final : public Admission {
   OnChange on_change_;
   CollectionId quotas_collection_;
   std::map<std::string, Quotas, std::less<>> by_namespace_;
+  Claims claims_;
+  std::uint64_t last_claim_ = 0;
 };
 
 }  // namespace codeflare::apiserver

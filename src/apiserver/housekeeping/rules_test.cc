@@ -172,6 +172,44 @@ TEST(AddressAdmission, gives_a_taken_address_back_only_when_its_service_goes) {
   EXPECT_EQ(w.create("", "services", "a/i", R"({"spec":{"clusterIP":"None"}})"), "ok");
 }
 
+TEST(AddressAdmission, gives_one_node_port_to_both_protocols_of_a_port) {
+  RulesWorld w;
+  w.create("", "namespaces", "a", "{}");
+  const std::string both =
+      R"({"spec":{"type":"NodePort","ports":[{"name":"t","port":53,"nodePort":30053},)"
+      R"({"name":"u","port":53,"protocol":"UDP","nodePort":30053}]}})";
+  EXPECT_EQ(w.create("", "services", "a/dns", both), "ok");
+  EXPECT_EQ(w.create("", "services", "a/other", both),
+            "Service \"other\" is invalid: spec.ports[0].nodePort: Invalid value: 30053: provided "
+            "port is already allocated");
+  EXPECT_EQ(w.create("", "services", "a/two",
+                     R"({"spec":{"type":"NodePort","ports":[{"name":"t","port":53,"nodePort":)"
+                     R"(30054},{"name":"u","port":54,"nodePort":30054}]}})"),
+            "Service \"two\" is invalid: spec.ports[1].nodePort: Invalid value: 30054: provided "
+            "port is already allocated");
+  w.remove("services", "a", "dns");
+  EXPECT_EQ(w.create("", "services", "a/other", both), "ok") << "it was held once and given back";
+}
+
+TEST(AddressAdmission, gives_local_load_balancers_a_port_for_health_checks) {
+  RulesWorld w;
+  w.create("", "namespaces", "a", "{}");
+  const auto balancer = [](std::string_view more) {
+    return R"({"spec":{"type":"LoadBalancer","externalTrafficPolicy":"Local","ports":[{"port":80}])" +
+           std::string(more) + "}}";
+  };
+  ASSERT_EQ(w.create("", "services", "a/s", balancer("")), "ok");
+  const json::Document service = *json::parse(w.last);
+  const std::int64_t port =
+      integer_at(*service.root.find("spec"), "healthCheckNodePort").value_or(0);
+  EXPECT_GE(port, 30000);
+  EXPECT_LT(port, 32768);
+  const std::string same = balancer(",\"healthCheckNodePort\":" + std::to_string(port));
+  EXPECT_TRUE(w.create("", "services", "a/t", same).contains("already allocated"));
+  w.remove("services", "a", "s");
+  EXPECT_EQ(w.create("", "services", "a/t", same), "ok");
+}
+
 TEST(AddressAdmission, holds_an_address_for_a_service_on_its_way) {
   RulesWorld w;
   w.create("", "namespaces", "a", "{}");
@@ -279,6 +317,38 @@ TEST(QuotaKeeper, counts_pods_on_their_way) {
     finish(false);
   }
   EXPECT_EQ(w.create("", "pods", "a/p2", kPod), "ok");
+}
+
+TEST(QuotaKeeper, counts_a_committed_write_once_before_its_writer_hears_of_it) {
+  RulesWorld w;
+  w.create("", "namespaces", "a", "{}");
+  w.create("", "resourcequotas", "a/q", R"({"spec":{"hard":{"pods":"2"}}})");
+  EXPECT_EQ(w.create("", "pods", "a/p1", kPod, true), "ok");
+  EXPECT_TRUE(w.world.commit(
+      {.collection = w.world.store().collection("pods"),
+       .ns = "a",
+       .name = "p1",
+       .text = R"({"metadata":{"name":"p1","namespace":"a","uid":"uid-a/p1"},"spec":{}})"}));
+  EXPECT_EQ(w.create("", "pods", "a/p2", kPod), "ok") << "there is room for two";
+  for (const auto& finish : w.on_their_way) {
+    finish(true);
+  }
+  EXPECT_NE(w.create("", "pods", "a/p3", kPod), "ok");
+}
+
+TEST(QuotaKeeper, a_quota_made_anew_owes_nothing_to_writes_of_the_old_one) {
+  RulesWorld w;
+  w.create("", "namespaces", "a", "{}");
+  const std::string one = R"({"spec":{"hard":{"pods":"1"}}})";
+  w.create("", "resourcequotas", "a/q", one);
+  EXPECT_EQ(w.create("", "pods", "a/p1", kPod, true), "ok");
+  w.remove("resourcequotas", "a", "q");
+  w.create("", "resourcequotas", "a/q", one);
+  for (const auto& finish : w.on_their_way) {
+    finish(false);
+  }
+  EXPECT_EQ(w.create("", "pods", "a/p2", kPod), "ok");
+  EXPECT_NE(w.create("", "pods", "a/p3", kPod), "ok") << "one pod, not two";
 }
 
 TEST(QuotaKeeper, wants_containers_to_say_what_it_bounds) {

@@ -6,6 +6,7 @@
 #include "model/codec/meta.h"
 #include "model/status.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace codeflare::apiserver::internal {
@@ -14,11 +15,18 @@ namespace {
 
 constexpr std::size_t kAnswerBytesMax = std::size_t{64} << 20;
 
+// The storage version unless nobody can ask for it; one version at least is served.
+const ServedVersion& reachable_version(const Resource& resource) {
+  const ServedVersion& stored = resource.versions[resource.storage_version];
+  const auto served = std::ranges::find(resource.versions, true, &ServedVersion::served);
+  return stored.served || served == resource.versions.end() ? stored : *served;
+}
+
 }  // namespace
 
 std::string path_of(const Resource& resource, std::string_view ns, std::string_view name,
                     std::string_view subresource) {
-  const std::string& version = resource.versions[resource.storage_version].version;
+  const std::string& version = reachable_version(resource).version;
   std::string path =
       resource.group.empty() ? "/api/" + version : "/apis/" + resource.group + "/" + version;
   if (resource.namespaced && !ns.empty()) {

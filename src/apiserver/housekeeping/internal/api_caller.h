@@ -11,7 +11,7 @@
 
 namespace codeflare::apiserver::internal {
 
-// Where an object is served in its storage version; an empty name gives the collection.
+// Where an object is served, in its storage version if that is; an empty name gives the collection.
 std::string path_of(const Resource& resource, std::string_view ns, std::string_view name,
                     std::string_view subresource = "");
 
