@@ -41,6 +41,65 @@ void default_host_ports(json::Arena& arena, json::Value& container) {
   }
 }
 
+bool is_gated(const json::Value& spec) {
+  return !items_at(spec, "schedulingGates").empty();
+}
+
+// The old entries come first and as they were; more may follow.
+bool only_added(std::span<const json::Value> now, std::span<const json::Value> before) {
+  return now.size() >= before.size() &&
+         std::ranges::equal(
+             now.first(before.size()), before,
+             [](const json::Value& a, const json::Value& b) { return same(&a, &b); });
+}
+
+// A term without expressions matches nothing: expressions would make it match something.
+bool narrows(const json::Value& term, const json::Value& old) {
+  const auto expressions = items_at(old, "matchExpressions");
+  const auto fields = items_at(old, "matchFields");
+  if (expressions.empty() && fields.empty()) {
+    return items_at(term, "matchExpressions").empty() && items_at(term, "matchFields").empty();
+  }
+  return only_added(items_at(term, "matchExpressions"), expressions) &&
+         only_added(items_at(term, "matchFields"), fields);
+}
+
+// A gated pod may be steered to fewer nodes than before, never to others.
+void validate_steering(const json::Value& spec, const json::Value& old, FieldErrors& errors) {
+  const json::Value& selector = object_at(spec, "nodeSelector");
+  for (const json::Member& wanted : object_at(old, "nodeSelector").members()) {
+    const json::Value* now = selector.find(wanted.key);
+    if (now == nullptr || !json::equal(*now, wanted.value)) {
+      errors.invalid("spec.nodeSelector", show(selector),
+                     "only additions to spec.nodeSelector are allowed (no mutations or deletions)");
+      break;
+    }
+  }
+  constexpr std::string_view kRequired = "requiredDuringSchedulingIgnoredDuringExecution";
+  const auto terms_of = [&](const json::Value& from) {
+    return items_at(object_at(from, {"affinity", "nodeAffinity", kRequired}), "nodeSelectorTerms");
+  };
+  const auto old_terms = terms_of(old);
+  const auto terms = terms_of(spec);
+  const std::string at = child(child("spec.affinity.nodeAffinity", kRequired), "nodeSelectorTerms");
+  if (!old_terms.empty() && terms.size() != old_terms.size()) {
+    std::string shown = "[";
+    for (const json::Value& term : terms) {
+      shown.append(shown.size() > 1 ? "," : "").append(show(term));
+    }
+    errors.invalid(at, shown + "]",
+                   "no additions/deletions to non-empty NodeSelectorTerms list are "
+                   "allowed");
+    return;
+  }
+  for (std::size_t i = 0; i < old_terms.size(); ++i) {
+    if (!narrows(terms[i], old_terms[i])) {
+      errors.invalid(at_index(at, i), show(terms[i]),
+                     "only additions are allowed (no mutations or deletions)");
+    }
+  }
+}
+
 // spec with everything that may change taken from `old`.
 json::Value without_mutable(json::Arena& arena, const json::Value& spec, const json::Value& old) {
   json::Value munged = spec.clone(arena);
@@ -58,10 +117,13 @@ json::Value without_mutable(json::Arena& arena, const json::Value& spec, const j
       integer_at(munged, "terminationGracePeriodSeconds") == 1) {
     copy_member(arena, munged, old, "terminationGracePeriodSeconds");
   }
-  if (!items_at(old, "schedulingGates").empty()) {
-    // Gated pods may be steered: node selectors may be added, affinity narrowed.
+  if (is_gated(old)) {
+    // What may happen to these was looked at by validate_steering().
     copy_member(arena, munged, old, "nodeSelector");
-    copy_member(arena, munged, old, "affinity");
+    if (object_at(munged, "affinity").size() > 0 || object_at(old, "affinity").size() > 0) {
+      copy_member(arena, make_object(arena, munged, "affinity"), object_at(old, "affinity"),
+                  "nodeAffinity");
+    }
   }
   return munged;
 }
@@ -210,6 +272,9 @@ class PodStrategy final : public Strategy {
     }
     validate_deadline_update(spec, old_spec, errors);
     validate_lists(spec, old_spec, errors);
+    if (is_gated(old_spec)) {
+      validate_steering(spec, old_spec, errors);
+    }
     const json::Value munged = without_mutable(context.arena, spec, old_spec);
     if (!same(&munged, &old_spec)) {
       errors.forbidden("spec", std::string(kOnlyThese) + "\n" +

@@ -16,6 +16,12 @@ bool is_headless(const json::Value& spec) {
   return text_at(spec, "clusterIP") == "None";
 }
 
+// A load balancer that must know which nodes have a pod asks them on a port of their own.
+bool needs_health_port(const json::Value& spec) {
+  return text_at(spec, "type") == "LoadBalancer" &&
+         text_at(spec, "externalTrafficPolicy") == "Local";
+}
+
 bool has_cluster_ip(const json::Value& spec) {
   return text_at(spec, "type") != "ExternalName";
 }
@@ -150,6 +156,7 @@ class ServiceStrategy final : public Strategy {
     // What was allocated stays unless it is asked for otherwise.
     json::Value& spec = make_object(context.arena, service, "spec");
     const json::Value& old_spec = object_at(old, "spec");
+    keep_health_port(context.arena, spec, old_spec);
     if (!has_cluster_ip(spec) || !has_cluster_ip(old_spec)) {
       return;
     }
@@ -221,6 +228,19 @@ class ServiceStrategy final : public Strategy {
   }
 
  private:
+  static void keep_health_port(json::Arena& arena, json::Value& spec, const json::Value& old) {
+    const std::int64_t before = integer_at(old, "healthCheckNodePort").value_or(0);
+    const std::int64_t now = integer_at(spec, "healthCheckNodePort").value_or(0);
+    if (!needs_health_port(old) || before == 0) {
+      return;
+    }
+    if (needs_health_port(spec) && now == 0) {
+      copy_member(arena, spec, old, "healthCheckNodePort");
+    } else if (!needs_health_port(spec) && now == before) {
+      spec.erase("healthCheckNodePort");
+    }
+  }
+
   static void keep_node_port(json::Arena& arena, json::Value& port,
                              std::span<const json::Value> old_ports) {
     if (integer_at(port, "nodePort").value_or(0) != 0) {

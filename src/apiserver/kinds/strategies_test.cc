@@ -65,6 +65,56 @@ using Lines = std::vector<std::string>;
 constexpr std::string_view kPod = R"({"metadata":{"name":"a"},"spec":{"containers":[
     {"name":"c","image":"busybox"}]}})";
 
+// A gated pod with this steering, and what the strategy says to another steering of it.
+Lines steered(std::string_view from, std::string_view to) {
+  const auto pod = [](std::string_view steering) {
+    return R"({"metadata":{"name":"a"},"spec":{"schedulingGates":[{"name":"wait"}],"containers":)"
+           R"([{"name":"c","image":"busybox"}])" +
+           std::string(steering) + "}}";
+  };
+  Trial old("", "pods", pod(from));
+  old.create();
+  Trial now("", "pods", pod(to));
+  now.create();
+  return now.complaints_against(old.document.root);
+}
+
+std::string node_terms(std::string_view terms) {
+  return R"(,"affinity":{"nodeAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":)"
+         R"({"nodeSelectorTerms":)" +
+         std::string(terms) + "}}}";
+}
+
+TEST(PodStrategy, lets_a_gated_pod_be_steered_to_fewer_nodes_only) {
+  const std::string zone = R"(,"nodeSelector":{"zone":"a"})";
+  EXPECT_EQ(steered("", zone), Lines{});
+  EXPECT_EQ(steered(zone, R"(,"nodeSelector":{"zone":"a","disk":"ssd"})"), Lines{});
+  const Lines kept{
+      "spec.nodeSelector: Invalid value: {\"zone\":\"b\"}: only additions to spec.nodeSelector are "
+      "allowed (no mutations or deletions)"};
+  EXPECT_EQ(steered(zone, R"(,"nodeSelector":{"zone":"b"})"), kept);
+  EXPECT_EQ(steered(zone, "").size(), 1u) << "taking it away lets more nodes in";
+
+  const std::string fast = R"([{"matchExpressions":[{"key":"gpu","operator":"Exists"}]}])";
+  const std::string faster =
+      R"([{"matchExpressions":[{"key":"gpu","operator":"Exists"},{"key":"x","operator":"Exists"}]}])";
+  const std::string other = R"([{"matchExpressions":[{"key":"x","operator":"Exists"}]}])";
+  EXPECT_EQ(steered("", node_terms(fast)), Lines{});
+  EXPECT_EQ(steered(node_terms(fast), node_terms(faster)), Lines{});
+  EXPECT_EQ(steered(node_terms(fast), node_terms(other)).size(), 1u);
+  EXPECT_EQ(steered(node_terms(faster), node_terms(fast)).size(), 1u);
+  EXPECT_EQ(steered(node_terms(fast), "").size(), 1u);
+}
+
+TEST(PodStrategy, keeps_the_neighbours_that_a_gated_pod_wanted) {
+  const std::string apart =
+      R"(,"affinity":{"podAntiAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":)"
+      R"([{"topologyKey":"zone","labelSelector":{"matchLabels":{"a":"b"}}}]}})";
+  EXPECT_EQ(steered(apart, apart), Lines{});
+  EXPECT_EQ(steered(apart, "").size(), 1u);
+  EXPECT_EQ(steered("", apart).size(), 1u);
+}
+
 TEST(PodStrategy, fills_in_what_a_pod_leaves_out) {
   Trial pod("", "pods", kPod);
   pod.create();
