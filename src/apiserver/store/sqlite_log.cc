@@ -19,6 +19,12 @@ constexpr std::uint64_t kFrameHeaderBytes = 24;
 // A file that is mostly holes is written anew at start, unless it is small anyway.
 constexpr std::uint64_t kSparsePagesMin = 4096;
 
+// What has no room is done without.
+Result<void> unless_full(Result<void> result) {
+  const bool full = !result && result.error().code == ErrorCode::resource_exhausted;
+  return full ? Result<void>() : result;
+}
+
 class SqliteLog final : public Log {
  public:
   SqliteLog(DataDirectory directory, SqliteLogOptions options, std::unique_ptr<FileLock> lock)
@@ -67,6 +73,8 @@ class SqliteLog final : public Log {
   std::optional<Database> database_;
   std::optional<Statements> statements_;
   std::uint64_t frame_bytes_ = 0;
+  // The disk had no room for the note that writes are relaxed; they are not until it has.
+  bool mark_due_ = false;
   // What is on disk is unknown: only a rebuild helps.
   bool broken_ = false;
   std::atomic<std::uint64_t> backlog_bytes_ = 0;
@@ -102,11 +110,7 @@ Result<void> SqliteLog::open_generation() {
   sqlite3_wal_hook(database_->handle(), &SqliteLog::on_wal, this);
   // Starts with an empty log: what a killed process left in it is folded in. It is durable where it
   // is, so a full disk does not keep a server from starting.
-  Result<void> folded = checkpoint(SQLITE_CHECKPOINT_TRUNCATE);
-  if (!folded && folded.error().code != ErrorCode::resource_exhausted) {
-    return folded;
-  }
-  return {};
+  return unless_full(checkpoint(SQLITE_CHECKPOINT_TRUNCATE));
 }
 
 Result<void> SqliteLog::compact_when_sparse() {
@@ -118,7 +122,7 @@ Result<void> SqliteLog::compact_when_sparse() {
   Result<void> copied = copy_to_generation(directory_, generation_ + 1, *database_, {});
   if (!copied) {
     // It may be that there is no room for the copy; the old file is as good as before.
-    return copied.error().code == ErrorCode::resource_exhausted ? Result<void>() : copied;
+    return unless_full(std::move(copied));
   }
   ++generation_;
   return open_generation();
@@ -136,24 +140,30 @@ Result<void> SqliteLog::prepare_statements() {
 }
 
 Result<void> SqliteLog::set_durability() {
-  const char* pragma = options_.durability == Durability::full      ? "PRAGMA synchronous = FULL"
+  const bool careful = options_.durability == Durability::full || mark_due_;
+  const char* pragma = careful                                      ? "PRAGMA synchronous = FULL"
                        : options_.durability == Durability::relaxed ? "PRAGMA synchronous = NORMAL"
                                                                     : "PRAGMA synchronous = OFF";
   return database_->run(pragma);
 }
 
 // The last revision that anybody can have seen. Where writes may have been lost unnoticed it is a
-// guess on the safe side.
+// guess on the safe side: when a full disk does not take the guess, the next write brings it along,
+// and until then the next start guesses the same.
 Result<Revision> SqliteLog::recover_revision() {
   TRY_ASSIGN(Revision revision, read_revision(*database_));
   TRY_ASSIGN(bool was_relaxed, is_relaxed(*database_));
   if (was_relaxed && revision > 0) {
     revision += kRevisionStep;
-    TRY(write_revision(*database_, revision));
+    TRY(unless_full(write_revision(*database_, revision)));
   }
-  if (was_relaxed != relaxed()) {
-    TRY(set_relaxed(*database_, relaxed()));
+  if (was_relaxed == relaxed()) {
+    return revision;
   }
+  Result<void> marked = set_relaxed(*database_, relaxed());
+  // Without the mark nothing may be written carelessly; with a mark too many nothing is lost.
+  mark_due_ = relaxed() && !marked;
+  TRY(unless_full(std::move(marked)));
   return revision;
 }
 
@@ -179,6 +189,10 @@ Result<void> SqliteLog::append(std::span<const LogRecord> records, Revision revi
   if (broken_) {
     return fail(internal_error(database_ ? database_->path() + " must be rebuilt first"
                                          : "there is no database"));
+  }
+  if (mark_due_ && set_relaxed(*database_, true)) {
+    mark_due_ = false;
+    TRY(set_durability());
   }
   Result<void> result = transaction(records, revision);
   if (result) {
@@ -221,6 +235,7 @@ Result<void> SqliteLog::rebuild(std::span<const LogRecord> objects, Revision rev
   ++generation_;
   TRY(write_generation(directory_, generation_,
                        {.objects = objects, .revision = revision, .relaxed = relaxed()}));
+  mark_due_ = false;
   TRY(open_generation());
   TRY(set_durability());
   TRY(prepare_statements());

@@ -194,6 +194,31 @@ TEST(SqliteLog, starts_on_a_full_disk) {
   EXPECT_TRUE(content_of(*open_log(disk, options)).ends_with("19@19 20@20 to 20"));
 }
 
+TEST(SqliteLog, starts_relaxed_on_a_full_disk_and_relaxes_when_there_is_room) {
+  PowerCutDisk disk(1);
+  SqliteLogOptions options{
+      .directory = "/data", .durability = Durability::relaxed, .vfs = disk.vfs()};
+  {
+    auto log = open_log(disk, options);
+    EXPECT_EQ(content_of(*log), "to 0");
+    ASSERT_TRUE(append(*log, {put_record(2, 2)}, 2));
+    ASSERT_TRUE(log->close());
+  }
+  disk.set_full(true);
+  {
+    auto log = open_log(disk, options);
+    EXPECT_EQ(content_of(*log), "2@2 to 2");
+    auto refused = append(*log, {put_record(3, 3, std::string(100'000, 'x'))}, 3);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, ErrorCode::resource_exhausted);
+    disk.set_full(false);
+    ASSERT_TRUE(append(*log, {put_record(4, 4)}, 4));
+  }
+  // It ended uncleanly and says that it had relaxed.
+  EXPECT_EQ(content_of(*open_log(disk, options)),
+            "2@2 4@4 to " + std::to_string(4 + kRevisionStep));
+}
+
 TEST(SqliteLog, a_failed_sync_is_final_until_everything_is_written_anew) {
   PowerCutDisk disk(1);
   SqliteLogOptions options{.directory = "/data", .vfs = disk.vfs()};

@@ -300,6 +300,31 @@ TEST(Store, a_full_disk_refuses_writes_and_heals_by_itself) {
   EXPECT_EQ(world.disk->rebuilds(), 0u);
 }
 
+TEST(Store, a_full_disk_is_found_to_have_room_again_when_nobody_writes) {
+  StoreWorld world;
+  world.create("pods", "a");
+  world.disk->fail_appends({.error = resource_exhausted("disk full"), .count = 3});
+  EXPECT_EQ(code_of(world.commit(world.creation("pods", "b"))), "unavailable");
+  world.wait(sleep_for(seconds(7))).value();
+  EXPECT_TRUE(world.store().degraded().has_value()) << "still full";
+  world.wait(sleep_for(seconds(20))).value();
+  EXPECT_FALSE(world.store().degraded().has_value());
+  EXPECT_EQ(world.disk->rebuilds(), 0u);
+  EXPECT_EQ(world.list("pods"), "a@2");
+  EXPECT_EQ(world.create("pods", "b")->revision(), 4u) << "3 failed and is not used again";
+}
+
+TEST(Store, looking_for_room_may_find_a_broken_disk) {
+  StoreWorld world;
+  world.disk->fail_appends({.error = resource_exhausted("disk full")});
+  EXPECT_EQ(code_of(world.commit(world.creation("pods", "a"))), "unavailable");
+  world.disk->fail_appends({.error = internal_error("sync failed")});
+  world.wait(sleep_for(seconds(30))).value();
+  EXPECT_FALSE(world.store().degraded().has_value());
+  EXPECT_EQ(world.disk->rebuilds(), 1u);
+  EXPECT_EQ(world.create("pods", "a")->revision(), 3u);
+}
+
 TEST(Store, a_failed_sync_makes_it_read_only_until_the_log_is_rebuilt) {
   StoreWorld world;
   world.create("pods", "a");

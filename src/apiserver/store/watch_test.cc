@@ -1,3 +1,4 @@
+#include "apiserver/store/change_listener.h"
 #include "apiserver/store/store.h"
 #include "apiserver/store/testing/store_world.h"
 #include "base/async/sleep.h"
@@ -60,6 +61,49 @@ TEST(Watch, waits_for_what_is_to_come) {
   world.settle_loop();
   ASSERT_TRUE(next->has_value());
   EXPECT_EQ(show(**next), "+a@3");
+}
+
+struct Ear final : ChangeListener {
+  void on_change() override { ++heard; }
+  int heard = 0;
+};
+
+TEST(Watch, listeners_hear_of_their_collection_until_their_cursor_goes) {
+  StoreWorld world;
+  std::vector<Ear> ears(3);
+  std::vector<std::unique_ptr<ListenedCursor>> cursors;
+  for (Ear& ear : ears) {
+    cursors.push_back(listened(watch(world, "pods", 1)));
+    cursors.back()->listen(ear);
+  }
+  world.create("pods", "a");
+  world.create("nodes", "x");
+  cursors.erase(cursors.begin());
+  world.create("pods", "b");
+  cursors.pop_back();
+  world.create("pods", "c");
+  EXPECT_EQ(ears[0].heard, 1);
+  EXPECT_EQ(ears[1].heard, 3);
+  EXPECT_EQ(ears[2].heard, 2);
+}
+
+TEST(Watch, a_listener_learns_that_nothing_more_comes) {
+  StoreWorld world;
+  Ear ear;
+  auto cursor = listened(watch(world, "pods", 1));
+  cursor->listen(ear);
+  EXPECT_EQ(cursor->state(), ListenedCursor::State::open);
+  world.create("pods", "a");
+  auto late = listened(watch(world, "pods", 1));
+  EXPECT_EQ(show(cursor->ready()), "+a@2");
+  world.store().forget(2);
+  EXPECT_EQ(cursor->state(), ListenedCursor::State::open) << "it has seen all of it";
+  EXPECT_EQ(late->ready(), nullptr);
+  EXPECT_EQ(late->state(), ListenedCursor::State::expired);
+  ear.heard = 0;
+  world.wait(world.store().close());
+  EXPECT_EQ(ear.heard, 1);
+  EXPECT_EQ(cursor->state(), ListenedCursor::State::closed);
 }
 
 TEST(Watch, is_not_woken_by_other_collections) {

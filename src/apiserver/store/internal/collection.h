@@ -9,8 +9,11 @@
 #include <deque>
 #include <functional>
 #include <string>
+#include <vector>
 
 namespace codeflare::apiserver {
+
+class Cursor;
 
 // The committed objects of one resource and what happened to them lately.
 struct Collection {
@@ -24,6 +27,7 @@ struct Collection {
   // Every event after this revision is in the queue.
   Revision history_start = 0;
   WaitList changed;
+  std::vector<Cursor*> listening;  // in no order
 
   Gauge* size_gauge = nullptr;
 
@@ -36,6 +40,8 @@ struct Collection {
   // Puts the object in place of whatever has its key; returns that. Null: nothing was there.
   ObjectPtr put(const ObjectPtr& object);
   ObjectPtr erase(const KeyView& key);
+  // Tells everybody who waits for changes.
+  void tell();
 
   using Visitor = std::function<bool(const ObjectPtr&)>;
   void visit_now(const Store::Range& range, const Visitor& visitor) const;

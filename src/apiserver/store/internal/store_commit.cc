@@ -12,6 +12,8 @@ namespace codeflare::apiserver {
 namespace {
 
 constexpr std::chrono::seconds kRetryAfter(1);
+// How often a disk that was full is asked for room when nobody writes.
+constexpr std::chrono::seconds kProbeEvery(5);
 
 Error refusal(std::string message) {
   Error error = unavailable(std::move(message));
@@ -233,7 +235,7 @@ void StoreImpl::publish(Transaction& transaction) {
     revision_ = change.object->revision();
     events.push_back(&history_.add(
         collection, {revision_, change.op, change.object, std::move(before)}, env_.loop.now()));
-    collection.changed.notify_all();
+    collection.tell();
   }
   for (std::size_t i = 0; i < events.size(); ++i) {
     for (const Hook& hook : hooks_) {
@@ -266,10 +268,37 @@ void StoreImpl::fail_all(const std::vector<Transaction*>& batch, const Error& er
 Task<void> StoreImpl::take_failure(Error error) {
   if (error.code == ErrorCode::resource_exhausted) {
     logger_.warn("storage is full: writes fail until there is room", {{"error", error}});
+    if (!std::exchange(probing_, true)) {
+      tasks_.spawn(probe());
+    }
     co_return;
   }
   logger_.error("storage failed: read-only until it is rebuilt", {{"error", error}});
   co_await rebuild();
+}
+
+// Those who look at degraded() to decide whether to send writes at all would wait for a write for
+// ever. Takes the committer's place for each attempt: the log has one user at a time.
+Task<void> StoreImpl::probe() {
+  while (degraded_ && !rebuilding_) {
+    if (!co_await sleep_for(kProbeEvery)) {
+      break;
+    }
+    if (!degraded_ || rebuilding_ || std::exchange(committing_, true)) {
+      continue;
+    }
+    const Revision last = sequenced_;
+    Result<void> room = co_await run_blocking(env_, [&] { return log_->append({}, last); });
+    if (room) {
+      logger_.info("storage has room again");
+      degraded_.reset();
+    } else if (room.error().code != ErrorCode::resource_exhausted) {
+      fail_all({}, room.error());
+      co_await take_failure(std::move(room).error());
+    }
+    co_await commit_queue();
+  }
+  probing_ = false;
 }
 
 Task<void> StoreImpl::rebuild() {

@@ -247,7 +247,7 @@ Task<void> StoreImpl::close() {
     expiry_.reset();
   }
   for (const auto& collection : collections_) {
-    collection->changed.notify_all();
+    collection->tell();
   }
   resolution_.notify_all();
   Result<void> left_tidy = co_await run_blocking(env_, [this] {

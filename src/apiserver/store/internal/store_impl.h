@@ -86,6 +86,7 @@ class StoreImpl final : public Store {
   // Fails the batch and whatever was sequenced behind it.
   void fail_all(const std::vector<Transaction*>& batch, const Error& error);
   Task<void> take_failure(Error error);
+  Task<void> probe();
   Task<void> rebuild();
   Task<void> fold();
 
@@ -113,6 +114,7 @@ class StoreImpl final : public Store {
   std::size_t queued_writes_ = 0;
 
   bool committing_ = false;
+  bool probing_ = false;
   bool rebuilding_ = false;
   bool closing_ = false;
   bool closed_ = false;

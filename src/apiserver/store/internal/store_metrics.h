@@ -19,8 +19,10 @@ struct StoreMetrics {
                                         "Batches that the log could not take.")),
         rebuilds(registry.counter("apiserver_storage_rebuilds_total",
                                   "Times that the log was written anew from memory.")),
-        wal_bytes(
-            registry.gauge("apiserver_storage_wal_bytes", "Size of the write-ahead log on disk.")),
+        wal_bytes(registry.gauge(
+            "apiserver_storage_wal_bytes",
+            "Bytes of the write-ahead log that are not in the database file yet; the log's own "
+            "file keeps its size, at most a fold's worth.")),
         history_bytes(registry.gauge("apiserver_storage_history_bytes",
                                      "Superseded versions kept for watches.")),
         revision(registry.gauge("apiserver_storage_revision", "Revision of the last commit.")),

@@ -1,24 +1,58 @@
 #include "apiserver/store/internal/watch_cursor.h"
 
+#include "base/check.h"
+
 #include <algorithm>
 #include <string>
+#include <utility>
 
 namespace codeflare::apiserver {
 
+void Collection::tell() {
+  changed.notify_all();
+  for (Cursor* cursor : listening) {
+    cursor->tell();
+  }
+}
+
+Cursor::~Cursor() {
+  if (listener_ != nullptr) {
+    std::vector<Cursor*>& all = collection_.listening;
+    all[place_] = std::exchange(all.back(), this);
+    all[place_]->place_ = place_;
+    all.pop_back();
+  }
+}
+
+void Cursor::listen(ChangeListener& listener) {
+  CHECK(listener_ == nullptr, "a cursor has one listener");
+  listener_ = &listener;
+  place_ = collection_.listening.size();
+  collection_.listening.push_back(this);
+}
+
 Task<Result<const Event*>> Cursor::next() {
   while (true) {
-    if (next_event_ < collection_.events_forgotten) {
-      co_return fail(expired(collection_.name + ": the history after revision " +
-                             std::to_string(position_) + " is gone"));
-    }
     if (const Event* event = ready()) {
       co_return event;
     }
-    if (store_.closed()) {
-      co_return fail(cancelled("the store is closed"));
+    switch (state()) {
+      case State::expired:
+        co_return fail(expired(collection_.name + ": the history after revision " +
+                               std::to_string(position_) + " is gone"));
+      case State::closed:
+        co_return fail(cancelled("the store is closed"));
+      case State::open:
+        break;
     }
     CO_TRY(co_await collection_.changed.wait());
   }
+}
+
+ListenedCursor::State Cursor::state() const {
+  return next_event_ < collection_.events_forgotten ? State::expired
+         : store_.closed()                          ? State::closed
+                                                    : State::open;
 }
 
 const Event* Cursor::ready() {
@@ -40,6 +74,13 @@ const Event* Cursor::ready() {
 
 Revision Cursor::position() const {
   return has_caught_up() ? std::max(position_, store_.revision()) : position_;
+}
+
+std::unique_ptr<ListenedCursor> listened(std::unique_ptr<WatchCursor> cursor) {
+  auto* as_it_is = dynamic_cast<ListenedCursor*>(cursor.get());
+  CHECK(as_it_is != nullptr, "a cursor of another store");
+  static_cast<void>(cursor.release());
+  return std::unique_ptr<ListenedCursor>(as_it_is);
 }
 
 }  // namespace codeflare::apiserver
