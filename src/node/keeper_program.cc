@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-// The keeper as a program of its own, for tests: `codeflare` offers the same as a hidden word.
+// The keeper as a program of its own, for tests.
 int main(int count, char** arguments) {
   if (count < 2 || std::strcmp(arguments[1], "pod-keeper") != 0) {
     return 2;

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace codeflare::node {
+
+// The machine that a node is.
+struct Machine {
+  std::int64_t cpus = 1;
+  std::int64_t memory_bytes = 0;
+  std::int64_t disk_bytes = 0;  // of the root file system
+  std::string kernel;           // "6.1.0"
+  std::string os_image;         // "Debian GNU/Linux 12 (bookworm)"
+  std::string architecture;     // "amd64"
+  std::string id;
+};
+
+Machine this_machine();
+
+}  // namespace codeflare::node

@@ -1,0 +1,39 @@
+#pragma once
+
+#include "base/async/task.h"
+#include "base/env/env.h"
+#include "base/log.h"
+#include "base/result.h"
+#include "kube/client.h"
+#include "model/node.h"
+#include "node/machine.h"
+
+#include <string>
+
+namespace codeflare::node {
+
+// Marks nodes that run pods as processes, for selectors.
+inline constexpr std::string_view kProcessLabel = "codeflare.dev/process-node";
+
+struct NodeDescription {
+  std::string name;
+  std::string address;
+  model::ResourceList capacity;
+  Machine machine;
+  std::string version;       // of this program
+  std::string not_isolated;  // why pods are plain processes; empty: they are not
+};
+
+// The Node as it is registered.
+model::Node node_object(const NodeDescription& description, WallTime now);
+
+// Creates the Node or brings an earlier one up to date.
+Task<Result<void>> register_node(Env env, kube::Client& client, NodeDescription description);
+
+// Renews the node's Lease every ten seconds and its conditions every five minutes, until stopped.
+Task<void> keep_alive(Env env, kube::Client& client, NodeDescription description, Logger logger);
+
+// Says that the node is not ready any more: nobody is there to run pods.
+Task<Result<void>> sign_off(Env env, kube::Client& client, std::string name);
+
+}  // namespace codeflare::node

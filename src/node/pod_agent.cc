@@ -1,0 +1,373 @@
+#include "node/pod_agent.h"
+
+#include "base/async/sleep.h"
+#include "base/async/task_group.h"
+#include "model/codec/pod.h"
+#include "model/resources.h"
+#include "node/container_spec.h"
+#include "node/etc_files.h"
+#include "node/pod_inputs_source.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+namespace codeflare::node {
+
+namespace {
+
+using runtime::Action;
+using runtime::EventNote;
+using runtime::Next;
+using runtime::ObjectKey;
+using runtime::Plan;
+using Kind = Step::Kind;
+
+const runtime::ResourceType kPods = model::resource_type<model::Pod>();
+
+constexpr const char* kGpu = "nvidia.com/gpu";
+constexpr int kWorkers = 16;
+constexpr Duration kRetryMount = std::chrono::seconds(2);
+constexpr Duration kRetryStart = std::chrono::seconds(10);
+constexpr Duration kLookWhileStopping = std::chrono::milliseconds(20);
+
+bool is_over(const model::Pod& pod) {
+  return pod.status.phase == "Succeeded" || pod.status.phase == "Failed";
+}
+
+Action status_action(const model::Pod& pod, const model::PodStatus& status) {
+  return {.verb = Action::Verb::patch,
+          .type = kPods,
+          .key = pod.metadata.key(),
+          .body = R"({"metadata":{"uid":")" + pod.metadata.uid + R"("},"status":)" +
+                  model::to_json_text(status) + "}",
+          .why = "what it runs has changed",
+          .write = {.subresource = "status"}};
+}
+
+Action drop_action(const model::Pod& pod) {
+  return {.verb = Action::Verb::remove,
+          .type = kPods,
+          .key = pod.metadata.key(),
+          .why = "everything in it has ended",
+          .removal = {.grace_period_seconds = 0, .uid = pod.metadata.uid}};
+}
+
+const model::Container* find_container(const model::Pod& pod, const std::string& name) {
+  for (const auto* list : {&pod.spec.init_containers, &pod.spec.containers}) {
+    const auto found = std::ranges::find(*list, name, &model::Container::name);
+    if (found != list->end()) {
+      return &*found;
+    }
+  }
+  return nullptr;
+}
+
+Duration grace_of(const model::Pod& pod) {
+  return std::chrono::seconds(
+      std::max<std::int64_t>(pod.spec.termination_grace_period_seconds.value_or(30), 0));
+}
+
+}  // namespace
+
+PodAgent::PodAgent(const runtime::ControllerContext& context, PodRuntime& pods,
+                   AgentOptions options)
+    : env_(context.env),
+      client_(context.client),
+      actor_(context.actor),
+      informer_(context.subject),
+      waker_(context.waker),
+      pods_(pods),
+      options_(std::move(options)),
+      gpus_(kGpu, options_.gpus) {
+  pods_.on_change([this](const std::string& uid) {
+    if (const auto found = known_.find(uid); found != known_.end()) {
+      waker_.wake(found->second.key);
+    }
+  });
+}
+
+Task<Result<void>> PodAgent::adopt() {
+  CO_TRY_ASSIGN(const std::vector<PodRuntime::Found> found, co_await pods_.adopt());
+  for (const PodRuntime::Found& one : found) {
+    Known& known = know(one.spec.uid, {one.spec.ns, one.spec.name});
+    known.devices = one.spec.devices;
+    if (!one.spec.devices.empty()) {
+      gpus_.adopt(one.spec.uid, one.spec.devices);
+    }
+    options_.logger.info(one.alive ? "pod adopted" : "pod found without its keeper",
+                         {{"pod", one.spec.ns + "/" + one.spec.name}, {"uid", one.spec.uid}});
+  }
+  co_return Result<void>();
+}
+
+Task<void> PodAgent::check_adopted() {
+  if (!co_await informer_.wait_synced()) {
+    co_return;
+  }
+  for (const auto& [uid, known] : known_) {
+    waker_.wake(known.key);
+  }
+}
+
+PodAgent::Known& PodAgent::know(const std::string& uid, const ObjectKey& key) {
+  auto [at, fresh] = known_.try_emplace(uid);
+  if (fresh) {
+    at->second.key = key;
+    at->second.seen = env_.clock.wall();
+  }
+  return at->second;
+}
+
+// Pods of this name that are gone: another one may have it now.
+Task<Result<void>> PodAgent::forget_others(ObjectKey key, std::string uid) {
+  std::vector<std::string> gone;
+  for (const auto& [other, known] : known_) {
+    if (known.key == key && other != uid) {
+      gone.push_back(other);
+    }
+  }
+  for (const std::string& other : gone) {
+    CO_TRY(co_await pods_.remove(other));
+    gpus_.release(other);
+    known_.erase(other);
+  }
+  co_return Result<void>();
+}
+
+void PodAgent::take_devices(Known& known, const model::Pod& pod) {
+  if (is_over(pod) || pod.metadata.deleting()) {
+    return;
+  }
+  Result<std::vector<DeviceGrant>> devices = gpus_.grant(pod);
+  if (devices) {
+    known.devices = *std::move(devices);
+  } else {
+    known.rejected = StartProblem{"UnexpectedAdmissionError", devices.error().message};
+  }
+}
+
+Task<Result<Next>> PodAgent::reconcile(ObjectKey key) {
+  if (stopping_) {
+    co_return Next::await_change();
+  }
+  ++active_;
+  Result<Next> next = co_await sync(std::move(key));
+  --active_;
+  idle_.notify_all();
+  co_return next;
+}
+
+Task<Result<Next>> PodAgent::sync(ObjectKey key) {
+  CO_TRY(co_await actor_.ready(key));
+  const runtime::ObjectRef object = informer_.store().get(key);
+  CO_TRY(co_await forget_others(key, object == nullptr ? "" : std::string(object->uid())));
+  if (object == nullptr) {
+    co_return Next::await_change();
+  }
+  CO_TRY_ASSIGN(model::Pod pod, object->as<model::Pod>());
+  const std::string uid = pod.metadata.uid;
+  if (pod.spec.node_name != options_.node) {
+    co_return Next::await_change();
+  }
+  const SandboxView* view = pods_.find(uid);
+  if (view == nullptr && is_over(pod) && !pod.metadata.deleting()) {
+    co_return Next::await_change();
+  }
+  Known& known = know(uid, key);
+  known.grace = grace_of(pod);
+  take_devices(known, pod);
+  ObservedPod observed{.pod = pod,
+                       .sandbox = view == nullptr ? std::nullopt : std::optional(*view),
+                       .seen = known.seen,
+                       .addresses = {.pod = options_.address, .host = options_.address},
+                       .hindrances = known.hindrances,
+                       .rejected = known.rejected};
+  PodDecision decision = decide(observed, env_.clock.wall());
+  if (is_over(pod) && !(view != nullptr && view->alive)) {
+    gpus_.release(uid);
+  }
+  const std::optional<Duration> again = decision.look_again;
+  CO_TRY(co_await act(std::move(pod), std::move(decision)));
+  co_return again ? Next::after(*again) : Next::await_change();
+}
+
+Task<Result<void>> PodAgent::act(model::Pod pod, PodDecision decision) {
+  const std::string uid = pod.metadata.uid;
+  const ObjectKey key = pod.metadata.key();
+  Plan plan;
+  for (const Step& step : decision.steps) {
+    if (step.kind != Kind::close_sandbox) {
+      CO_TRY(co_await carry_out(pod, step, plan.events));
+    }
+  }
+  if (decision.status) {
+    plan.actions.push_back(status_action(pod, *decision.status));
+  }
+  // People see the end before the cleaning up.
+  CO_TRY(co_await actor_.act(key, std::move(plan)));
+  for (const Step& step : decision.steps) {
+    if (step.kind == Kind::close_sandbox) {
+      CO_TRY(co_await pods_.close(uid));
+    }
+  }
+  if (decision.drop) {
+    Plan drop;
+    drop.actions.push_back(drop_action(pod));
+    CO_TRY(co_await actor_.act(key, std::move(drop)));
+  }
+  co_return Result<void>();
+}
+
+Task<Result<void>> PodAgent::carry_out(model::Pod pod, Step step, std::vector<EventNote>& events) {
+  const std::string uid = pod.metadata.uid;
+  if (step.kind == Kind::make_sandbox) {
+    co_return co_await make_sandbox(std::move(pod), events);
+  }
+  if (step.kind == Kind::start) {
+    co_return co_await start(std::move(pod), std::move(step), events);
+  }
+  if (step.kind == Kind::ask_to_end) {
+    events.push_back({.reason = "Killing", .message = "Stopping container " + step.container});
+  }
+  const Result<void> done = step.kind == Kind::ask_to_end
+                                ? co_await pods_.ask_to_end(uid, step.container)
+                                : co_await pods_.kill(uid, step.container);
+  // A keeper that is gone has taken the container with it; its view says so.
+  co_return done || done.error().code == ErrorCode::unavailable ? Result<void>() : done;
+}
+
+void PodAgent::hinder(const std::string& uid, const std::string& what, StartProblem problem,
+                      Duration retry) {
+  if (const auto found = known_.find(uid); found != known_.end()) {
+    const WallTime when = env_.clock.wall() + retry;
+    found->second.hindrances.insert_or_assign(what, Hindrance{std::move(problem), when});
+    waker_.wake(found->second.key);  // the status tells it
+  }
+}
+
+Task<Result<PodInputs>> PodAgent::inputs_of(model::Pod pod) {
+  CO_TRY_ASSIGN(PodInputs inputs, co_await fetch_inputs(client_, std::move(pod)));
+  inputs.allocatable = options_.allocatable;
+  if (options_.api_server) {
+    std::tie(inputs.api_host, inputs.api_port) = options_.api_server();
+  }
+  co_return inputs;
+}
+
+Task<Result<void>> PodAgent::make_sandbox(model::Pod pod, std::vector<EventNote>& events) {
+  const std::string uid = pod.metadata.uid;
+  CO_TRY_ASSIGN(const PodInputs inputs, co_await inputs_of(pod));
+  pod.status.pod_ip = options_.address;
+  pod.status.host_ip = options_.address;
+  Result<std::vector<VolumePlan>> volumes = plan_volumes(pod, inputs);
+  if (!volumes) {
+    events.push_back(
+        {.warning = true, .reason = "FailedMount", .message = volumes.error().message});
+    hinder(uid, "", {"FailedMount", volumes.error().message}, kRetryMount);
+    co_return Result<void>();
+  }
+  NewSandbox sandbox{.spec = sandbox_spec(pod, options_.images), .volumes = {}, .etc = {}};
+  for (const VolumePlan& volume : *volumes) {
+    if (volume.kind == VolumePlan::Kind::memory) {
+      sandbox.spec.memory_volumes.push_back({.name = volume.name, .size = volume.size});
+    }
+  }
+  if (const auto known = known_.find(uid); known != known_.end()) {
+    sandbox.spec.devices = known->second.devices;
+  }
+  sandbox.volumes = *std::move(volumes);
+  sandbox.etc = etc_files(pod, options_.address, options_.resolv_conf, users_of(pod));
+  const Result<void> made = co_await pods_.make(std::move(sandbox));
+  if (!made) {
+    events.push_back(
+        {.warning = true, .reason = "FailedCreatePodSandBox", .message = made.error().message});
+    hinder(uid, "", {"FailedCreatePodSandBox", made.error().message}, kRetryStart);
+  } else if (const auto known = known_.find(uid); known != known_.end()) {
+    known->second.hindrances.erase("");
+  }
+  co_return Result<void>();
+}
+
+Task<Result<void>> PodAgent::start(model::Pod pod, Step step, std::vector<EventNote>& events) {
+  const std::string uid = pod.metadata.uid;
+  const model::Container* container = find_container(pod, step.container);
+  CO_TRY_ASSIGN(const PodInputs inputs, co_await inputs_of(pod));
+  pod.status.pod_ip = options_.address;
+  pod.status.host_ip = options_.address;
+  std::vector<DeviceGrant> devices;
+  if (const auto known = known_.find(uid); known != known_.end()) {
+    devices = known->second.devices;
+  }
+  auto spec =
+      container_spec({.pod = pod, .inputs = inputs, .images = options_.images, .devices = devices},
+                     *container, step.attempt);
+  if (!spec) {
+    events.push_back({.warning = true, .reason = "Failed", .message = spec.error().message});
+    hinder(uid, step.container, std::move(spec).error(), kRetryStart);
+    co_return Result<void>();
+  }
+  spec->backoff_ms = std::chrono::duration_cast<std::chrono::milliseconds>(step.waited).count();
+  const Result<void> started = co_await pods_.start(uid, *std::move(spec));
+  if (!started && started.error().code == ErrorCode::unavailable) {
+    co_return Result<void>();  // its keeper is gone: the view says so
+  }
+  if (!started) {
+    events.push_back({.warning = true, .reason = "Failed", .message = started.error().message});
+    hinder(uid, step.container, {"CreateContainerError", started.error().message}, kRetryStart);
+    co_return Result<void>();
+  }
+  if (const auto known = known_.find(uid); known != known_.end()) {
+    known->second.hindrances.erase(step.container);
+  }
+  events.push_back({.reason = "Started", .message = "Started container " + step.container});
+  co_return Result<void>();
+}
+
+Task<void> PodAgent::stop_pod(std::string uid, Duration grace) {
+  const auto running = [&](std::vector<std::string>& names) {
+    const SandboxView* view = pods_.find(uid);
+    for (const RunRecord& run : view == nullptr ? std::vector<RunRecord>() : view->state.runs) {
+      if (view->alive && !run.exited()) {
+        names.push_back(run.name);
+      }
+    }
+    return !names.empty();
+  };
+  std::vector<std::string> names;
+  running(names);
+  for (const std::string& name : names) {
+    static_cast<void>(co_await pods_.ask_to_end(uid, name));
+  }
+  const Instant until = after(env_.clock.now(), grace);
+  for (std::vector<std::string> left; running(left) && env_.clock.now() < until; left.clear()) {
+    if (!co_await sleep_for(kLookWhileStopping)) {
+      break;
+    }
+  }
+  if (const Result<void> closed = co_await pods_.close(uid); !closed) {
+    options_.logger.warn("pod did not end", {{"uid", uid}, {"error", closed.error()}});
+  }
+}
+
+Task<void> PodAgent::stop_pods() {
+  stopping_ = true;
+  // What is being started now is ended with the rest.
+  while (active_ > 0) {
+    co_await idle_.wait_uncancellable();
+  }
+  TaskGroup group(env_.loop);
+  for (const auto& [uid, known] : known_) {
+    group.spawn(stop_pod(uid, known.grace));
+  }
+  co_await group.join();
+}
+
+PodAgent& add_pod_agent(runtime::Manager& manager, PodRuntime& pods, AgentOptions options) {
+  PodAgent& agent = manager.controller("node").reconciles(kPods).workers(kWorkers).with<PodAgent>(
+      pods, std::move(options));
+  manager.add_work([&agent] { return agent.check_adopted(); });
+  return agent;
+}
+
+}  // namespace codeflare::node

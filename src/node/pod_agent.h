@@ -1,0 +1,96 @@
+#pragma once
+
+#include "base/async/task.h"
+#include "base/async/wait_list.h"
+#include "base/env/env.h"
+#include "base/log.h"
+#include "base/result.h"
+#include "node/device_pool.h"
+#include "node/image_table.h"
+#include "node/pod_runtime.h"
+#include "node/pod_sync.h"
+#include "runtime/manager.h"
+#include "runtime/reconciler.h"
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace codeflare::node {
+
+struct AgentOptions {
+  std::string node;     // the Node whose pods these are
+  std::string address;  // of the node; of pods too, as long as they share its network
+  std::int32_t gpus = 0;
+  ImageTable images{};
+  model::ResourceList allocatable{};
+  std::string resolv_conf{};
+  // Where pods find the API server; asked at each start.
+  std::function<std::pair<std::string, std::string>()> api_server{};
+  Logger logger{};
+};
+
+// Brings the pods of one node to where they should be: looks at the pod and its processes, lets
+// decide() judge, does what it says.
+class PodAgent final : public runtime::Reconciler {
+ public:
+  PodAgent(const runtime::ControllerContext& context, PodRuntime& pods, AgentOptions options);
+
+  // Before the controllers run: finds the pods of an earlier run.
+  Task<Result<void>> adopt();
+  // Beside the controllers: looks at those once more that may be gone from the API server.
+  Task<void> check_adopted();
+
+  Task<Result<runtime::Next>> reconcile(runtime::ObjectKey key) override;
+
+  // Nothing is started any more; what runs is ended with its grace. Objects stay as they are: the
+  // next start goes on with them.
+  Task<void> stop_pods();
+
+  std::size_t pods() const { return known_.size(); }
+
+ private:
+  struct Known {
+    runtime::ObjectKey key;
+    WallTime seen{};
+    Duration grace = std::chrono::seconds(30);
+    std::map<std::string, Hindrance> hindrances{};
+    std::optional<StartProblem> rejected{};
+    std::vector<DeviceGrant> devices{};
+  };
+
+  Task<Result<runtime::Next>> sync(runtime::ObjectKey key);
+  Known& know(const std::string& uid, const runtime::ObjectKey& key);
+  Task<Result<void>> forget_others(runtime::ObjectKey key, std::string uid);
+  void take_devices(Known& known, const model::Pod& pod);
+
+  Task<Result<void>> act(model::Pod pod, PodDecision decision);
+  Task<Result<void>> carry_out(model::Pod pod, Step step, std::vector<runtime::EventNote>& events);
+  Task<Result<void>> make_sandbox(model::Pod pod, std::vector<runtime::EventNote>& events);
+  Task<Result<void>> start(model::Pod pod, Step step, std::vector<runtime::EventNote>& events);
+  Task<Result<PodInputs>> inputs_of(model::Pod pod);
+  void hinder(const std::string& uid, const std::string& what, StartProblem problem,
+              Duration retry);
+  Task<void> stop_pod(std::string uid, Duration grace);
+
+  Env env_;
+  kube::Client& client_;
+  runtime::Actor& actor_;
+  runtime::Informer& informer_;
+  runtime::Waker waker_;
+  PodRuntime& pods_;
+  AgentOptions options_;
+  DevicePool gpus_;
+  std::map<std::string, Known> known_;  // by UID
+  bool stopping_ = false;
+  std::size_t active_ = 0;  // reconciles under way
+  WaitList idle_;
+};
+
+// Wires the agent into a manager. `pods` outlives it.
+PodAgent& add_pod_agent(runtime::Manager& manager, PodRuntime& pods, AgentOptions options);
+
+}  // namespace codeflare::node

@@ -1,0 +1,209 @@
+#include "node/pod_agent.h"
+
+#include "base/async/sleep.h"
+#include "base/async/task_group.h"
+#include "base/env/sim_env.h"
+#include "kube/testing/scripted_service.h"
+#include "model/codec/core.h"
+#include "model/codec/node.h"
+#include "model/codec/pod.h"
+#include "model/condition.h"
+#include "model/resources.h"
+#include "node/node_registration.h"
+#include "node/testing/sim_pod_runtime.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+
+namespace codeflare::node {
+namespace {
+
+using std::chrono::minutes;
+using std::chrono::seconds;
+
+const model::ResourceType kPods = model::resource_type<model::Pod>();
+
+// An agent between a scripted API server and scripted processes, in virtual time. Either of the two
+// can go on without it.
+struct World {
+  SimEnv sim;
+  Env env = sim.env();
+  kube::testing::ScriptedService service{env};
+  kube::Client client{env, service};
+  testing::SimPodRuntime pods{env};
+  std::unique_ptr<runtime::Manager> manager;
+  PodAgent* agent = nullptr;
+  std::unique_ptr<TaskGroup> group;
+
+  World() { start(); }
+  ~World() { stop(); }
+
+  void start() {
+    manager = std::make_unique<runtime::Manager>(env, client, runtime::ManagerOptions{.name = "n"});
+    agent = &add_pod_agent(*manager, pods, {.node = "n", .address = "127.0.0.1", .gpus = 2});
+    EXPECT_TRUE(*run(env.loop, agent->adopt()));
+    group = std::make_unique<TaskGroup>(env.loop);
+    group->spawn(go());
+    settle();
+  }
+  void stop() {
+    EXPECT_TRUE(run(env.loop, group->close()));
+    pods.on_change({});
+    manager.reset();
+  }
+  Task<void> go() { static_cast<void>(co_await manager->run()); }
+  void settle(Duration time = seconds(1)) { EXPECT_TRUE(*run(env.loop, sleep_for(time))); }
+
+  void pod(const std::string& name, std::string command, std::string spec = "",
+           std::string meta = "", std::string container = "") {
+    service.put(kPods, R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":")" + name +
+                           R"(","namespace":"default",)" + meta + R"("uid":"uid-)" + name +
+                           R"("},"spec":{"nodeName":"n","enableServiceLinks":false,)" + spec +
+                           R"("containers":[{"name":"c","image":"x",)" + container +
+                           R"("command":)" + command + "}]}}");
+    settle();
+  }
+  kube::ObjectRef get(const std::string& name) { return service.find(kPods, {"default", name}); }
+  model::PodStatus status(const std::string& name) {
+    const kube::ObjectRef found = get(name);
+    EXPECT_NE(found, nullptr);
+    return found == nullptr ? model::PodStatus() : found->as<model::Pod>()->status;
+  }
+};
+
+constexpr const char* kNever = R"("restartPolicy":"Never",)";
+
+TEST(PodAgent, runs_a_pod_to_its_end_and_closes_its_keeper) {
+  World w;
+  w.pod("a", R"(["sleep","5"])", kNever);
+  EXPECT_EQ(w.status("a").phase, "Running");
+  EXPECT_TRUE(model::is_condition_true(w.status("a").conditions, "Ready"));
+  w.settle(seconds(5));
+  EXPECT_EQ(w.status("a").phase, "Succeeded");
+  EXPECT_FALSE(w.pods.find(std::string(w.get("a")->uid()))->alive);
+}
+
+TEST(PodAgent, is_quiet_when_nothing_happens) {
+  World w;
+  w.pod("a", R"(["run"])");
+  w.service.forget_requests();
+  w.settle(minutes(5));
+  for (const std::string& request : w.service.requests()) {
+    EXPECT_TRUE(request.starts_with("GET")) << request;
+  }
+}
+
+TEST(PodAgent, restarts_after_a_crash_and_waits_after_the_second) {
+  World w;
+  w.pod("a", R"(["sleep","1","1"])");
+  w.settle(seconds(4));
+  EXPECT_EQ(w.status("a").container_statuses.at(0).state.waiting->reason, "CrashLoopBackOff");
+  w.settle(seconds(10));
+  EXPECT_EQ(w.status("a").container_statuses.at(0).restart_count, 2);
+}
+
+TEST(PodAgent, lets_a_deleted_pod_go_that_never_ran) {
+  World w;
+  w.pod("a", R"(["run"])", "",
+        R"("deletionGracePeriodSeconds":20,"deletionTimestamp":"2023-11-14T22:13:20Z",)");
+  EXPECT_EQ(w.get("a"), nullptr);
+  EXPECT_TRUE(w.pods.pods().empty());
+}
+
+TEST(PodAgent, ends_a_deleted_pod_and_tells_how_it_ended) {
+  World w;
+  w.pod("a", R"(["stubborn"])", "", R"("finalizers":["x/y"],)");
+  EXPECT_TRUE(*run(w.env.loop, w.client.remove(kPods, {"default", "a"})));
+  w.settle();
+  EXPECT_EQ(w.pods.running(), 1u);
+  w.settle(seconds(5));
+  EXPECT_EQ(w.pods.running(), 0u);
+  EXPECT_EQ(w.status("a").phase, "Failed");
+  EXPECT_EQ(w.status("a").container_statuses.at(0).state.terminated->exit_code, 137);
+}
+
+TEST(PodAgent, ends_the_processes_of_a_pod_that_is_gone) {
+  World w;
+  w.pod("a", R"(["stubborn"])");
+  w.service.erase(kPods, {"default", "a"});
+  w.settle();
+  EXPECT_TRUE(w.pods.pods().empty());
+}
+
+TEST(PodAgent, leaves_pods_of_other_nodes_alone) {
+  World w;
+  w.service.put(kPods, R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"a","namespace":)"
+                       R"("default","uid":"u"},"spec":{"nodeName":"other","containers":[]}})");
+  w.settle();
+  EXPECT_TRUE(w.pods.pods().empty());
+}
+
+TEST(PodAgent, waits_for_what_a_container_refers_to) {
+  World w;
+  w.pod("a", R"(["run"])", "", "", R"("envFrom":[{"configMapRef":{"name":"later"}}],)");
+  EXPECT_EQ(w.status("a").container_statuses.at(0).state.waiting->reason,
+            "CreateContainerConfigError");
+  w.service.put(model::resource_type<model::ConfigMap>(),
+                R"({"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"later",)"
+                R"("namespace":"default"},"data":{"A":"1"}})");
+  w.settle(seconds(11));
+  EXPECT_EQ(w.status("a").phase, "Running");
+}
+
+TEST(PodAgent, adopts_what_runs_and_starts_nothing_twice) {
+  World w;
+  w.pod("a", R"(["run"])");
+  w.pod("gone", R"(["run"])");
+  w.stop();
+  w.service.erase(kPods, {"default", "gone"});
+  EXPECT_EQ(w.pods.running(), 2u);
+  w.start();
+  EXPECT_EQ(w.pods.started_in("a").size(), 1u);
+  EXPECT_EQ(w.status("a").container_statuses.at(0).restart_count, 0);
+  EXPECT_EQ(w.pods.running(), 1u);
+}
+
+TEST(PodAgent, replaces_lost_keepers_or_fails_their_pods) {
+  World w;
+  w.pod("always", R"(["run"])");
+  w.pod("never", R"(["run"])", kNever);
+  w.pods.lose_all();
+  w.settle(seconds(2));
+  EXPECT_EQ(w.status("never").reason, "NodeShutdown");
+  EXPECT_EQ(w.status("always").container_statuses.at(0).restart_count, 1);
+}
+
+TEST(PodAgent, stops_everything_when_asked) {
+  World w;
+  w.pod("a", R"(["run"])");
+  w.pod("b", R"(["stubborn"])", R"("terminationGracePeriodSeconds":3,)");
+  EXPECT_TRUE(run(w.env.loop, w.agent->stop_pods()));
+  EXPECT_EQ(w.pods.running(), 0u);
+  w.settle(minutes(1));
+  EXPECT_EQ(w.pods.running(), 0u);
+}
+
+TEST(NodeRegistration, makes_a_node_and_keeps_it_alive) {
+  World w;
+  NodeDescription about{.name = "n", .address = "127.0.0.1", .version = "test"};
+  about.capacity.set("cpu", model::Quantity(4));
+  EXPECT_TRUE(*run(w.env.loop, register_node(w.env, w.client, about)));
+  TaskGroup group(w.env.loop);
+  group.spawn(keep_alive(w.env, w.client, about, {}));
+  w.settle(minutes(6));
+  EXPECT_TRUE(run(w.env.loop, group.close()));
+  const auto node =
+      w.service.find(model::resource_type<model::Node>(), {"", "n"})->as<model::Node>();
+  EXPECT_TRUE(model::is_condition_true(node->status.conditions, "Ready"));
+  EXPECT_TRUE(model::is_condition_true(node->status.conditions, "PodIsolation"));
+  const auto lease = w.service.find(model::resource_type<model::Lease>(), {"kube-node-lease", "n"});
+  ASSERT_NE(lease, nullptr);
+  EXPECT_GT(lease->as<model::Lease>()->spec.renew_time->time, w.env.clock.wall() - seconds(12));
+  EXPECT_TRUE(*run(w.env.loop, sign_off(w.env, w.client, "n")));
+  EXPECT_TRUE(*run(w.env.loop, register_node(w.env, w.client, about)));
+}
+
+}  // namespace
+}  // namespace codeflare::node
