@@ -116,45 +116,64 @@ Task<void> run_clients(Load& load, std::int64_t count, std::int64_t clients,
   co_await group.join();
 }
 
-Task<void> watch(Load& load, std::int64_t& opened, std::int64_t& seen, WaitList& progress) {
+// What all watchers have seen together. One that fails, now or later, ends the run: the others wait
+// for events that it will never see.
+struct Watchers {
+  std::int64_t opened = 0;
+  std::int64_t seen = 0;
+  WaitList progress{};
+};
+
+void fail_watch(Load& load, Watchers& all, std::string why) {
+  ++load.failed;
+  load.first_failure = std::move(why);
+  all.progress.notify_all();
+}
+
+Task<void> watch(Load& load, Watchers& all) {
   net::Request request{.target = std::string(kMaps) + "?watch=1&resourceVersion=0"};
   Result<net::Response> response = co_await load.service.send(std::move(request));
   if (!response || response->status != 200) {
-    load.first_failure = "watch failed";
-    ++load.failed;
+    fail_watch(load, all,
+               "watch not opened: " + (response ? "status " + std::to_string(response->status)
+                                                : response.error().to_string()));
     co_return;
   }
-  ++opened;
-  progress.notify_all();
+  ++all.opened;
+  all.progress.notify_all();
+  const TaskContext& context = co_await current_context();
   while (true) {
     Result<Bytes> piece = co_await response->body->read();
+    if (context.stop.stop_requested()) {
+      co_return;
+    }
     if (!piece || piece->empty()) {
+      fail_watch(load, all,
+                 "watch ended: " + (piece ? "by the server" : piece.error().to_string()));
       co_return;
     }
     const std::string_view text = piece->view();
     for (std::size_t at = text.find("\"bench-event-"); at != std::string_view::npos;
          at = text.find("\"bench-event-", at + 1)) {
-      ++seen;
+      ++all.seen;
     }
-    progress.notify_all();
+    all.progress.notify_all();
   }
 }
 
 Task<void> run_watch(Load& load, std::int64_t watchers, std::int64_t events) {
+  Watchers all;
   TaskGroup group(load.env.loop);
-  std::int64_t opened = 0;
-  std::int64_t seen = 0;
-  WaitList progress;
   for (std::int64_t i = 0; i < watchers; ++i) {
-    group.spawn(watch(load, opened, seen, progress));
+    group.spawn(watch(load, all));
   }
-  while (opened + load.failed < watchers) {
-    co_await progress.wait_uncancellable();
+  while (load.failed == 0 && all.opened < watchers) {
+    co_await all.progress.wait_uncancellable();
   }
-  std::puts("{\"event\":\"opened\"}");
+  std::printf("{\"event\":\"opened\",\"watches\":%lld}\n", static_cast<long long>(all.opened));
   std::fflush(stdout);
   std::getchar();
-  for (std::int64_t event = 0; event < events; ++event) {
+  for (std::int64_t event = 0; event < events && load.failed == 0; ++event) {
     const Instant began = load.env.clock.now();
     Result<std::size_t> made = co_await call(
         load.service, {.method = "POST",
@@ -166,8 +185,8 @@ Task<void> run_watch(Load& load, std::int64_t watchers, std::int64_t events) {
       load.first_failure = made.error().to_string();
       break;
     }
-    while (seen < watchers * (event + 1)) {
-      co_await progress.wait_uncancellable();
+    while (load.failed == 0 && all.seen < watchers * (event + 1)) {
+      co_await all.progress.wait_uncancellable();
     }
     load.took.push_back(load.env.clock.now() - began);
   }
