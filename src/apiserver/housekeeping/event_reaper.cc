@@ -1,11 +1,22 @@
 #include "apiserver/housekeeping/event_reaper.h"
 
+#include "apiserver/kinds/edit.h"
 #include "base/async/sleep.h"
 #include "base/check.h"
+#include "json/parse.h"
 
+#include <optional>
 #include <utility>
+#include <vector>
 
 namespace codeflare::apiserver {
+
+namespace {
+
+// After a deletion that failed.
+constexpr Duration kRetryAfter = std::chrono::minutes(1);
+
+}  // namespace
 
 EventReaper::EventReaper(Env env, TaskGroup& group, Logger log, Store& store, net::HttpService& api,
                          Duration time_to_live)
@@ -18,24 +29,44 @@ EventReaper::EventReaper(Env env, TaskGroup& group, Logger log, Store& store, ne
   CHECK(store
             .visit(events_, {},
                    [&](const ObjectPtr& object) {
-                     remember(*object);
+                     remember(*object, age_of(*object));
                      return true;
                    })
             .has_value());
   store.on_commit([this](CollectionId collection, const Event& event) {
     if (collection == events_ && event.op != Write::Op::remove) {
-      remember(*event.object);
+      remember(*event.object, Duration::zero());
       added_.notify_all();
     }
   });
   group.spawn(run());
 }
 
-void EventReaper::remember(const Object& event) {
-  entries_.push_back({.due = after(env_.clock.now(), time_to_live_),
-                      .ns = std::string(event.ns()),
-                      .name = std::string(event.name()),
-                      .revision = event.revision()});
+void EventReaper::remember(const Object& event, Duration age) {
+  entries_.emplace(after(env_.clock.now(), time_to_live_ - age),
+                   Entry{.ns = std::string(event.ns()),
+                         .name = std::string(event.name()),
+                         .revision = event.revision()});
+}
+
+Duration EventReaper::age_of(const Object& event) const {
+  const Result<json::Document> parsed = json::parse(event.json());
+  CHECK(parsed.has_value());
+  const json::Value& root = parsed->root;
+  std::vector<std::string_view> times = {text_at(object_at(root, "metadata"), "creationTimestamp"),
+                                         text_at(root, "lastTimestamp"), text_at(root, "eventTime"),
+                                         text_at(object_at(root, "series"), "lastObservedTime")};
+  for (const json::Value& entry : items_at(object_at(root, "metadata"), "managedFields")) {
+    times.push_back(text_at(entry, "time"));
+  }
+  const WallTime now = env_.clock.wall();
+  std::optional<WallTime> written;
+  for (const std::string_view text : times) {
+    if (const Result<WallTime> time = parse_rfc3339(text); time && (!written || *time > *written)) {
+      written = *time;
+    }
+  }
+  return written && *written < now ? now - *written : Duration::zero();
 }
 
 Task<void> EventReaper::run() {
@@ -46,11 +77,11 @@ Task<void> EventReaper::run() {
       }
       continue;
     }
-    if (!co_await sleep_until(entries_.front().due)) {
+    if (!co_await sleep_until(entries_.begin()->first)) {
       co_return;
     }
-    Entry entry = std::move(entries_.front());
-    entries_.pop_front();
+    Entry entry = std::move(entries_.begin()->second);
+    entries_.erase(entries_.begin());
     co_await remove(std::move(entry));
   }
 }
@@ -66,8 +97,7 @@ Task<void> EventReaper::remove(Entry entry) {
   if (!result && result.error().code != ErrorCode::cancelled) {
     log_.warn("an event outlives its time",
               {{"event", entry.ns + "/" + entry.name}, {"error", result.error().to_string()}});
-    entry.due = after(env_.clock.now(), time_to_live_);
-    entries_.push_back(std::move(entry));
+    entries_.emplace(after(env_.clock.now(), kRetryAfter), std::move(entry));
   }
 }
 

@@ -8,12 +8,13 @@
 #include "base/log.h"
 #include "base/time.h"
 
-#include <deque>
+#include <map>
 #include <string>
 
 namespace codeflare::apiserver {
 
-// Removes events a while after they were last written. After a restart that time begins anew.
+// Removes events a while after they were last written. After a restart that moment is read from the
+// event: the server's own times in its metadata, and those that its writer gave it.
 class EventReaper {
  public:
   EventReaper(Env env, TaskGroup& group, Logger log, Store& store, net::HttpService& api,
@@ -21,12 +22,12 @@ class EventReaper {
 
  private:
   struct Entry {
-    Instant due;
     std::string ns;
     std::string name;
     Revision revision;
   };
-  void remember(const Object& event);
+  void remember(const Object& event, Duration age);
+  Duration age_of(const Object& event) const;
   Task<void> run();
   Task<void> remove(Entry entry);
 
@@ -36,7 +37,7 @@ class EventReaper {
   internal::ApiCaller api_;
   Duration time_to_live_;
   CollectionId events_;
-  std::deque<Entry> entries_;  // in order of `due`
+  std::multimap<Instant, Entry> entries_;  // by when they are due
   WaitList added_;
 };
 

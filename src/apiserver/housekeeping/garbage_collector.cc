@@ -4,6 +4,7 @@
 #include "base/check.h"
 #include "json/parse.h"
 #include "json/write.h"
+#include "model/gvk.h"
 
 #include <algorithm>
 #include <charconv>
@@ -30,6 +31,7 @@ GarbageCollector::GarbageCollector(Env env, TaskGroup& group, Logger log, Store&
                                    const Registry& registry, net::HttpService& api)
     : store_(store),
       registry_(registry),
+      definitions_(store.collection("customresourcedefinitions.apiextensions.k8s.io")),
       api_(api),
       work_(env, group, std::move(log), kWorkers,
             [this](std::string key) { return look_at(std::move(key)); }) {
@@ -59,16 +61,20 @@ std::vector<GarbageCollector::Reference> GarbageCollector::references_of(const O
   const Result<json::Document> parsed = json::parse(object.owner_references());
   CHECK(parsed.has_value());
   for (const json::Value& reference : parsed->root.items()) {
-    references.push_back({.uid = std::string(text_at(reference, "uid")),
+    references.push_back({.api_version = std::string(text_at(reference, "apiVersion")),
+                          .kind = std::string(text_at(reference, "kind")),
+                          .name = std::string(text_at(reference, "name")),
+                          .uid = std::string(text_at(reference, "uid")),
                           .blocks = true_at(reference, "blockOwnerDeletion")});
   }
   return references;
 }
 
 bool GarbageCollector::has_finalizer(const Object& object, std::string_view finalizer) {
-  if (!object.is_being_deleted()) {
-    return false;
-  }
+  return object.is_being_deleted() && lists_finalizer(object, finalizer);
+}
+
+bool GarbageCollector::lists_finalizer(const Object& object, std::string_view finalizer) {
   const Result<json::Document> parsed = json::parse(object.text().view());
   CHECK(parsed.has_value());
   return std::ranges::any_of(
@@ -94,6 +100,11 @@ void GarbageCollector::index(CollectionId collection, const Object& object, bool
 }
 
 void GarbageCollector::changed(CollectionId collection, const Event& event) {
+  if (collection == definitions_) {
+    for (const std::string& key : unsure_) {
+      work_.add(key);
+    }
+  }
   const bool same_owners = event.before != nullptr && event.op != Write::Op::remove &&
                            event.before->owner_references() == event.object->owner_references();
   if (!same_owners) {
@@ -107,6 +118,9 @@ void GarbageCollector::changed(CollectionId collection, const Event& event) {
   // Owners that wait for their dependents to go or to let them go.
   if (event.before != nullptr && !same_owners) {
     for (const Reference& reference : references_of(*event.before)) {
+      if (!dependents_.contains(reference.uid)) {
+        gone_owners_.erase(reference.uid);
+      }
       if (const auto owner = waiting_owners_.find(reference.uid); owner != waiting_owners_.end()) {
         work_.add(owner->second);
       }
@@ -114,12 +128,16 @@ void GarbageCollector::changed(CollectionId collection, const Event& event) {
   }
   const Object& object = *event.object;
   const std::string uid(object.uid());
+  const std::string key = key_of(collection, object.ns(), object.name());
   if (event.op == Write::Op::remove) {
     waiting_owners_.erase(uid);
+    unsure_.erase(key);
+    if (dependents_.contains(uid)) {
+      gone_owners_.insert_or_assign(uid, std::string(object.ns()));
+    }
     add_dependents(uid);
     return;
   }
-  const std::string key = key_of(collection, object.ns(), object.name());
   if (has_finalizer(object, kForeground) || has_finalizer(object, kOrphan)) {
     waiting_owners_[uid] = key;
     work_.add(key);
@@ -127,8 +145,7 @@ void GarbageCollector::changed(CollectionId collection, const Event& event) {
   if (!same_owners && !object.owner_references().empty()) {
     const std::vector<Reference> references = references_of(object);
     if (std::ranges::any_of(references, [&](const Reference& reference) {
-          return waiting_owners_.contains(reference.uid) ||
-                 find_owner(reference, object) == nullptr;
+          return standing_of(reference, object) != Standing::there;
         })) {
       work_.add(key);
     }
@@ -145,11 +162,23 @@ void GarbageCollector::add_dependents(const std::string& uid) {
   }
 }
 
-ObjectPtr GarbageCollector::find_owner(const Reference& reference, const Object& dependent) const {
-  ObjectPtr owner = store_.find_uid(reference.uid);
-  // A name of another namespace means nothing.
-  return owner != nullptr && (owner->ns().empty() || owner->ns() == dependent.ns()) ? owner
-                                                                                    : nullptr;
+GarbageCollector::Standing GarbageCollector::standing_of(const Reference& reference,
+                                                         const Object& dependent) const {
+  const auto gone = gone_owners_.find(reference.uid);
+  if (gone != gone_owners_.end() && (gone->second.empty() || gone->second == dependent.ns())) {
+    return Standing::gone;
+  }
+  const model::GroupVersion version = model::parse_api_version(reference.api_version);
+  const ResourcePtr resource = registry_.find_kind(version.group, version.version, reference.kind);
+  if (resource == nullptr || (resource->namespaced && dependent.ns().empty())) {
+    return Standing::unknown;
+  }
+  const ObjectPtr owner =
+      store_.get(resource->collection, resource->namespaced ? dependent.ns() : "", reference.name);
+  if (owner == nullptr || owner->uid() != reference.uid) {
+    return Standing::gone;
+  }
+  return has_finalizer(*owner, kForeground) ? Standing::waiting : Standing::there;
 }
 
 Task<Result<void>> GarbageCollector::look_at(std::string key) {
@@ -157,6 +186,7 @@ Task<Result<void>> GarbageCollector::look_at(std::string key) {
   const std::size_t second = key.find('/', first + 1);
   CollectionId collection = 0;
   std::from_chars(key.data(), key.data() + first, collection);
+  unsure_.erase(key);
   const ObjectPtr object =
       store_.get(collection, key.substr(first + 1, second - first - 1), key.substr(second + 1));
   // An object of a kind that is not served (its definition has gone) is nobody's to delete.
@@ -218,13 +248,16 @@ Task<Result<void>> GarbageCollector::collect(CollectionId collection, ObjectPtr 
   bool waited_for = false;
   std::set<std::string> gone;
   for (const Reference& reference : references_of(*object)) {
-    const ObjectPtr owner = find_owner(reference, *object);
-    const bool waiting = owner != nullptr && has_finalizer(*owner, kForeground);
-    waited_for = waited_for || waiting;
-    if (owner == nullptr || waiting) {
-      gone.insert(reference.uid);
-    } else {
+    const Standing standing = standing_of(reference, *object);
+    if (standing == Standing::unknown) {
+      unsure_.insert(key_of(collection, object->ns(), object->name()));
+      co_return Result<void>();
+    }
+    waited_for = waited_for || standing == Standing::waiting;
+    if (standing == Standing::there) {
       ++solid;
+    } else {
+      gone.insert(reference.uid);
     }
   }
   if (gone.empty()) {
@@ -233,11 +266,58 @@ Task<Result<void>> GarbageCollector::collect(CollectionId collection, ObjectPtr 
   if (solid > 0) {
     co_return co_await drop_references(collection, object, std::move(gone));
   }
+  const bool cascades = waited_for && dependents_.contains(object->uid());
+  if (cascades && is_in_circle(*object)) {
+    co_return co_await unblock(collection, std::move(object));  // then it is looked at again
+  }
+  // Else what the object itself asks for.
+  std::string policy = cascades                                ? "Foreground"
+                       : lists_finalizer(*object, kOrphan)     ? "Orphan"
+                       : lists_finalizer(*object, kForeground) ? "Foreground"
+                                                               : "Background";
   const ResourcePtr resource = registry_.find(collection);
-  const bool has_dependents = dependents_.contains(object->uid());
-  std::string policy = waited_for && has_dependents ? "Foreground" : "Background";
+  // Exactly what was looked at: somebody may give it another owner in this moment.
   co_return co_await api_.remove(internal::path_of(*resource, object->ns(), object->name()),
-                                 std::string(object->uid()), std::move(policy));
+                                 std::string(object->uid()), std::move(policy), object->revision());
+}
+
+// It holds up an owner, and what depends on it waits for its own dependents: they could wait for
+// each other.
+bool GarbageCollector::is_in_circle(const Object& object) const {
+  const auto found = dependents_.find(object.uid());
+  return found != dependents_.end() &&
+         std::ranges::any_of(references_of(object), &Reference::blocks) &&
+         std::ranges::any_of(found->second, [&](const Dependent& key) {
+           const auto& [collection, ns, name] = key;
+           const ObjectPtr dependent = store_.get(collection, ns, name);
+           return dependent != nullptr && has_finalizer(*dependent, kForeground);
+         });
+}
+
+// Its owners need not wait for it any more.
+Task<Result<void>> GarbageCollector::unblock(CollectionId collection, ObjectPtr object) {
+  Result<json::Document> parsed = json::parse(object->owner_references());
+  CHECK(parsed.has_value());
+  for (json::Value& reference : parsed->root.items()) {
+    if (true_at(reference, "blockOwnerDeletion")) {
+      reference.set_static(parsed->arena, "blockOwnerDeletion", json::Value::boolean(false));
+    }
+  }
+  std::string patch;
+  json::Writer writer(patch);
+  begin_patch(writer, *object);
+  writer.key("ownerReferences").value(parsed->root).end_object().end_object();
+  co_return co_await patch_object(collection, std::move(object), std::move(patch));
+}
+
+Task<Result<void>> GarbageCollector::patch_object(CollectionId collection, ObjectPtr object,
+                                                  std::string patch) {
+  const ResourcePtr resource = registry_.find(collection);
+  if (resource == nullptr) {
+    co_return Result<void>();  // its definition has gone meanwhile
+  }
+  co_return co_await api_.merge_patch(internal::path_of(*resource, object->ns(), object->name()),
+                                      std::move(patch));
 }
 
 Task<Result<void>> GarbageCollector::drop_references(CollectionId collection, ObjectPtr object,
@@ -254,9 +334,7 @@ Task<Result<void>> GarbageCollector::drop_references(CollectionId collection, Ob
     }
   }
   writer.end_array().end_object().end_object();
-  const ResourcePtr resource = registry_.find(collection);
-  co_return co_await api_.merge_patch(internal::path_of(*resource, object->ns(), object->name()),
-                                      std::move(patch));
+  co_return co_await patch_object(collection, std::move(object), std::move(patch));
 }
 
 Task<Result<void>> GarbageCollector::drop_finalizer(CollectionId collection, ObjectPtr object,
@@ -273,9 +351,7 @@ Task<Result<void>> GarbageCollector::drop_finalizer(CollectionId collection, Obj
     }
   }
   writer.end_array().end_object().end_object();
-  const ResourcePtr resource = registry_.find(collection);
-  co_return co_await api_.merge_patch(internal::path_of(*resource, object->ns(), object->name()),
-                                      std::move(patch));
+  co_return co_await patch_object(collection, std::move(object), std::move(patch));
 }
 
 }  // namespace codeflare::apiserver

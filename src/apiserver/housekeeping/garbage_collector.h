@@ -5,6 +5,7 @@
 #include "apiserver/registry/registry.h"
 #include "apiserver/store/store.h"
 
+#include <cstdint>
 #include <map>
 #include <set>
 #include <string>
@@ -15,7 +16,9 @@
 namespace codeflare::apiserver {
 
 // Removes what has lost its owners, and carries out foreground and orphan deletion. Knows who
-// depends on whom from an index by the owner's uid, kept at every commit: nothing is listed.
+// depends on whom from an index by the owner's uid, kept at every commit: nothing is listed. What
+// refers to a kind that is not served, or from outside all namespaces into one, is left alone:
+// nobody can tell whether such an owner exists.
 class GarbageCollector {
  public:
   GarbageCollector(Env env, TaskGroup& group, Logger log, Store& store, const Registry& registry,
@@ -25,12 +28,19 @@ class GarbageCollector {
 
  private:
   struct Reference {
+    std::string api_version;
+    std::string kind;
+    std::string name;
     std::string uid;
     bool blocks = false;  // blockOwnerDeletion
   };
+  // How an owner stands, seen from its dependent; `waiting` is deleted in the foreground.
+  enum class Standing : std::uint8_t { there, waiting, gone, unknown };
   using Dependent = std::tuple<CollectionId, std::string, std::string>;  // ns, name
 
   static std::vector<Reference> references_of(const Object& object);
+  static bool lists_finalizer(const Object& object, std::string_view finalizer);
+  // It lists the finalizer and is being deleted.
   static bool has_finalizer(const Object& object, std::string_view finalizer);
   static std::string key_of(CollectionId collection, std::string_view ns, std::string_view name);
 
@@ -45,16 +55,24 @@ class GarbageCollector {
                                      std::set<std::string> uids);
   Task<Result<void>> drop_finalizer(CollectionId collection, ObjectPtr object,
                                     std::string finalizer);
-  // The owner, when it is there and where the dependent may refer to.
-  ObjectPtr find_owner(const Reference& reference, const Object& dependent) const;
+  bool is_in_circle(const Object& object) const;
+  Task<Result<void>> unblock(CollectionId collection, ObjectPtr object);
+  Task<Result<void>> patch_object(CollectionId collection, ObjectPtr object, std::string patch);
+  Standing standing_of(const Reference& reference, const Object& dependent) const;
 
   Store& store_;
   const Registry& registry_;
+  CollectionId definitions_;
   internal::ApiCaller api_;
   internal::Worklist work_;
   std::map<std::string, std::set<Dependent>, std::less<>> dependents_;
   // Being deleted in the foreground, or letting their dependents go: uid to key.
   std::map<std::string, std::string, std::less<>> waiting_owners_;
+  // Owners that were seen going, uid to namespace, as long as something depends on them: their kind
+  // may go with them.
+  std::map<std::string, std::string, std::less<>> gone_owners_;
+  // Keys of what refers to a kind that is not served; looked at again when one comes.
+  std::set<std::string> unsure_;
 };
 
 }  // namespace codeflare::apiserver

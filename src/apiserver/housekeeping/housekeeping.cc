@@ -5,6 +5,7 @@
 #include "apiserver/housekeeping/internal/api_caller.h"
 #include "apiserver/housekeeping/internal/worklist.h"
 #include "apiserver/housekeeping/namespace_keeper.h"
+#include "apiserver/kinds/edit.h"
 #include "base/async/task_group.h"
 #include "base/async/when.h"
 #include "json/write.h"
@@ -103,17 +104,23 @@ struct Housekeeping::Parts {
 
   Task<Result<void>> ensure_service(std::uint16_t port) {
     const std::string services = "/api/v1/namespaces/default/services";
+    const std::string ports =
+        R"("ports":[{"name":"https","port":443,"protocol":"TCP","targetPort":)" +
+        std::to_string(port) + "}]";
     Result<json::Document> found = co_await api.call("GET", services + "/kubernetes", "");
-    if (found || found.error().code != ErrorCode::not_found) {
-      CO_TRY(std::move(found));
+    if (!found && found.error().code == ErrorCode::not_found) {
+      co_return co_await ensure(
+          services,
+          R"({"apiVersion":"v1","kind":"Service","metadata":{"name":"kubernetes","labels":)"
+          R"({"component":"apiserver","provider":"kubernetes"}},"spec":{"clusterIP":"10.96.0.1",)" +
+              ports + R"(,"type":"ClusterIP"}})");
+    }
+    CO_TRY_ASSIGN(json::Document service, std::move(found));
+    const auto shown = items_at(object_at(service.root, "spec"), "ports");
+    if (shown.size() == 1 && integer_at(shown[0], "targetPort") == port) {
       co_return Result<void>();
     }
-    co_return co_await ensure(
-        services,
-        R"({"apiVersion":"v1","kind":"Service","metadata":{"name":"kubernetes","labels":)"
-        R"({"component":"apiserver","provider":"kubernetes"}},"spec":{"clusterIP":"10.96.0.1",)"
-        R"("ports":[{"name":"https","port":443,"protocol":"TCP","targetPort":)" +
-            std::to_string(port) + R"(}],"type":"ClusterIP"}})");
+    co_return co_await api.merge_patch(services + "/kubernetes", R"({"spec":{)" + ports + "}}");
   }
 
   // Address and port may be other ones than the last time.

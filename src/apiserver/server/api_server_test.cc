@@ -128,12 +128,13 @@ TEST(ApiServer, a_disk_that_is_full_at_the_first_start_is_an_error_and_room_heal
 
 constexpr std::string_view kMaps = "/api/v1/namespaces/default/configmaps";
 
-std::string map(std::string_view name, std::string_view owner_uid = "", bool blocks = false) {
+std::string map(std::string_view name, std::string_view owner_uid = "", bool blocks = false,
+                std::string_view owner = "owner") {
   std::string owners;
   if (!owner_uid.empty()) {
-    owners = R"(,"ownerReferences":[{"apiVersion":"v1","kind":"ConfigMap","name":"owner","uid":)" +
-             std::string(owner_uid) + R"(,"blockOwnerDeletion":)" + (blocks ? "true" : "false") +
-             "}]";
+    owners = R"(,"ownerReferences":[{"apiVersion":"v1","kind":"ConfigMap","name":")" +
+             std::string(owner) + R"(","uid":)" + std::string(owner_uid) +
+             R"(,"blockOwnerDeletion":)" + (blocks ? "true" : "false") + "}]";
   }
   return R"({"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":")" + std::string(name) +
          R"(")" + owners + "}}";
@@ -192,7 +193,7 @@ TEST(ApiServer, removes_what_lost_its_owner) {
   const std::string uid = w.post(std::string(kMaps), map("owner")).at({"metadata", "uid"});
   const std::string child_uid =
       w.post(std::string(kMaps), map("child", uid)).at({"metadata", "uid"});
-  w.post(std::string(kMaps), map("grandchild", child_uid));
+  w.post(std::string(kMaps), map("grandchild", child_uid, false, "child"));
   w.settle();
   EXPECT_EQ(w.get(path("grandchild")).status, 200);
   EXPECT_EQ(w.remove(path("owner"), "Background").status, 200);

@@ -64,16 +64,21 @@ Task<Result<json::Document>> ApiCaller::call(std::string method, std::string pat
   co_return document;
 }
 
-Task<Result<void>> ApiCaller::remove(std::string path, std::string uid, std::string propagation) {
+Task<Result<void>> ApiCaller::remove(std::string path, std::string uid, std::string propagation,
+                                     Revision revision) {
   std::string body;
   json::Writer writer(body);
   writer.begin_object().member("kind", "DeleteOptions").member("apiVersion", "v1");
   writer.member("propagationPolicy", propagation);
-  writer.key("preconditions").begin_object().member("uid", uid).end_object().end_object();
+  writer.key("preconditions").begin_object().member("uid", uid);
+  if (revision != 0) {
+    writer.member("resourceVersion", std::to_string(revision));
+  }
+  writer.end_object().end_object();
   Result<json::Document> answer = co_await call("DELETE", std::move(path), std::move(body));
-  // A conflict: the name belongs to another object by now.
+  // A conflict about the uid alone: the name belongs to another object by now.
   if (!answer && answer.error().code != ErrorCode::not_found &&
-      answer.error().code != ErrorCode::conflict) {
+      (answer.error().code != ErrorCode::conflict || revision != 0)) {
     co_return fail(std::move(answer).error());
   }
   co_return Result<void>();

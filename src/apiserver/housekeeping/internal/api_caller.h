@@ -24,8 +24,10 @@ class ApiCaller {
   // The object that was answered. A Status of failure is an error.
   Task<Result<json::Document>> call(std::string method, std::string path, std::string body,
                                     std::string content_type = "application/json");
-  // Deletes this very object (by uid); not found counts as done.
-  Task<Result<void>> remove(std::string path, std::string uid, std::string propagation);
+  // Deletes this very object (by uid); not found counts as done. With a revision only when it is
+  // still at that one: a conflict otherwise.
+  Task<Result<void>> remove(std::string path, std::string uid, std::string propagation,
+                            Revision revision = 0);
   Task<Result<void>> merge_patch(std::string path, std::string patch);
 
  private:
