@@ -11,6 +11,8 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
+#include <utility>
 
 namespace codeflare::apiserver {
 namespace internal {
@@ -236,34 +238,59 @@ Task<Result<net::Response>> serve_in_time(Call& call) {
   co_return response;
 }
 
-// Counts a request while it is under way.
-class InFlight {
+// A place among the requests in flight, given back at the end.
+class Place {
  public:
-  InFlight(Server& server, bool counted) : server_(server), counted_(counted) {
-    ++server_.running;
-    if (counted_) {
-      ++server_.in_flight;
-      server_.metrics.in_flight.with({"all"}).add();
+  Place() = default;  // of a request that is not counted
+  explicit Place(std::shared_ptr<InFlightCount> count) : count_(std::move(count)) {
+    ++count_->requests;
+    count_->gauge.add();
+  }
+  Place(Place&& other) noexcept : count_(std::move(other.count_)) {}
+  Place& operator=(Place&&) = delete;
+  ~Place() {
+    if (count_ != nullptr) {
+      --count_->requests;
+      count_->gauge.subtract();
     }
   }
-  ~InFlight() {
-    if (counted_) {
-      --server_.in_flight;
-      server_.metrics.in_flight.with({"all"}).subtract();
-    }
+  bool counted() const { return count_ != nullptr; }
+
+ private:
+  std::shared_ptr<InFlightCount> count_;
+};
+
+// A body that keeps its request's place until it has been sent: what a slow reader has not taken
+// yet is kept in memory.
+class PlacedBody final : public net::BodyStream {
+ public:
+  PlacedBody(net::Body body, Place place) : place_(std::move(place)), body_(std::move(body)) {}
+  Task<Result<Bytes>> read() override { return body_->read(); }
+  std::optional<Bytes> ready() override { return body_->ready(); }
+
+ private:
+  Place place_;
+  net::Body body_;
+};
+
+// Until the head of its response a request keeps the service from closing.
+class Running {
+ public:
+  explicit Running(Server& server) : server_(server) { ++server_.running; }
+  ~Running() {
     if (--server_.running == 0) {
       server_.idle.notify_all();
     }
   }
-  InFlight(const InFlight&) = delete;
-  InFlight& operator=(const InFlight&) = delete;
+  Running(const Running&) = delete;
+  Running& operator=(const Running&) = delete;
 
  private:
   Server& server_;
-  bool counted_;
 };
 
-void record(const Call& call, int status, Duration took) {
+// Nothing about the time of what was refused at the door.
+void record(const Call& call, int status, std::optional<Duration> took) {
   const RequestInfo& info = call.info;
   // Only names that are served become labels: strangers must not grow the metrics.
   const bool known = call.resource != nullptr;
@@ -284,9 +311,9 @@ void record(const Call& call, int status, Duration took) {
                                                       : "cluster";
   const std::string code = std::to_string(status);
   call.server.metrics.requests.with({verb, group, version, resource, sub, scope, code}).add();
-  if (info.verb != "watch") {
+  if (took && info.verb != "watch") {
     call.server.metrics.durations.with({verb, group, version, resource, sub, scope})
-        .observe(std::chrono::duration<double>(took).count());
+        .observe(std::chrono::duration<double>(*took).count());
   }
 }
 
@@ -304,7 +331,11 @@ ServerMetrics::ServerMetrics(MetricsRegistry& metrics)
       watches(metrics.gauge("apiserver_longrunning_requests", "Watches under way.")) {}
 
 Server::Server(ApiService::Parts parts_in, ApiService::Options options_in)
-    : parts(std::move(parts_in)), options(options_in), metrics(parts.metrics) {}
+    : parts(std::move(parts_in)),
+      options(options_in),
+      metrics(parts.metrics),
+      in_flight(std::make_shared<InFlightCount>(
+          InFlightCount{.requests = 0, .gauge = metrics.in_flight.with({"all"})})) {}
 
 VirtualResource* Server::find_virtual(std::string_view group, std::string_view resource,
                                       std::string_view subresource) {
@@ -338,21 +369,30 @@ void ApiService::add_path(std::string prefix, PathHandler handler) {
 Task<Result<net::Response>> ApiService::send(net::Request request) {
   internal::Server& server = *impl_;
   Result<RequestInfo> info = RequestInfo::parse(request.method, request.target);
+  std::optional<Error> refused;
   if (!info) {
-    co_return internal::error_response(internal::bad_request(info.error().message));
+    refused = internal::bad_request(info.error().message);
   }
-  const bool health = !info->is_resource && internal::is_health_path(info->path);
-  if (server.stopping.stop_requested() && !health) {
-    co_return internal::error_response(unavailable("the server is shutting down"));
-  }
-  const bool long_running = internal::is_long_running(*info);
+  internal::Call call{.server = server,
+                      .info = info ? *std::move(info) : RequestInfo{},
+                      .request = std::move(request)};
+  const bool health = !call.info.is_resource && internal::is_health_path(call.info.path);
+  const bool long_running = internal::is_long_running(call.info);
   const bool counted = !long_running && !health;
-  if (counted && server.in_flight >= server.options.in_flight_max) {
-    co_return internal::error_response(internal::too_many_requests(
-        "the server has received too many requests and has asked us to try again later", 1));
+  if (!refused && !health && server.stopping.stop_requested()) {
+    refused = unavailable("the server is shutting down");
   }
-  internal::InFlight under_way(server, counted);
-  internal::Call call{.server = server, .info = *std::move(info), .request = std::move(request)};
+  if (!refused && counted && server.in_flight->requests >= server.options.in_flight_max) {
+    refused = internal::too_many_requests(
+        "the server has received too many requests and has asked us to try again later", 1);
+  }
+  if (refused) {
+    net::Response response = internal::error_response(*refused);
+    internal::record(call, response.status, std::nullopt);
+    co_return response;
+  }
+  internal::Running running(server);
+  internal::Place place = counted ? internal::Place(server.in_flight) : internal::Place();
   const Instant begun = server.env().clock.now();
   Task<Result<net::Response>> serving =
       long_running ? internal::serve(call) : internal::serve_in_time(call);
@@ -366,6 +406,9 @@ Task<Result<net::Response>> ApiService::send(net::Request request) {
     out.headers.set("Cache-Control", "no-cache, private");
   }
   internal::record(call, out.status, server.env().clock.now() - begun);
+  if (place.counted() && out.body != nullptr) {
+    out.body = std::make_unique<internal::PlacedBody>(std::move(out.body), std::move(place));
+  }
   co_return out;
 }
 

@@ -1,7 +1,12 @@
 #include "apiserver/rest/testing/api_world.h"
 #include "base/async/sleep.h"
+#include "base/async/wait_list.h"
+#include "base/async/when.h"
 
 #include <gtest/gtest.h>
+
+#include <utility>
+#include <vector>
 
 namespace codeflare::apiserver {
 namespace {
@@ -227,6 +232,95 @@ TEST(InFlight, beyond_the_limit_is_429_with_retry_after) {
   EXPECT_EQ(answer.at("reason"), "TooManyRequests");
   EXPECT_EQ(world.get("/readyz").status, 200) << "health is always answered";
   EXPECT_EQ(world.watch(kMaps + "?watch=1").status(), 200) << "watches do not count";
+}
+
+// Keeps a request on its way until it is let go.
+struct Gate {
+  bool open = false;
+  WaitList opened;
+};
+
+class HeldBody final : public net::BodyStream {
+ public:
+  HeldBody(Gate& gate, std::string text) : gate_(gate), text_(std::move(text)) {}
+  Task<Result<Bytes>> read() override {
+    while (!gate_.open) {
+      co_await gate_.opened.wait_uncancellable();
+    }
+    co_return Bytes::from(std::exchange(text_, ""));
+  }
+
+ private:
+  Gate& gate_;
+  std::string text_;
+};
+
+Task<int> post_held(net::HttpService& service, Gate& gate, std::string name) {
+  std::string text = R"({"metadata":{"name":")" + name + R"("}})";
+  net::Request request{.method = "POST", .target = kMaps};
+  request.headers.set("Content-Type", "application/json");
+  request.body_size = text.size();
+  request.body = std::make_unique<HeldBody>(gate, std::move(text));
+  Result<net::Response> response = co_await service.send(std::move(request));
+  co_return response ? response->status : 0;
+}
+
+// One more than the limit at once, then the gate opens: their statuses.
+Task<std::vector<int>> post_three(net::HttpService& service) {
+  Gate gate;
+  std::vector<Task<int>> posts;
+  for (const std::string name : {"a", "b", "c"}) {
+    posts.push_back(post_held(service, gate, name));
+  }
+  posts.push_back([](Gate& when_all_wait) -> Task<int> {
+    static_cast<void>(co_await sleep_for(std::chrono::seconds(1)));
+    when_all_wait.open = true;
+    when_all_wait.opened.notify_all();
+    co_return 0;
+  }(gate));
+  co_return co_await when_all(std::move(posts));
+}
+
+TEST(InFlight, as_many_as_the_limit_are_served_and_places_are_given_back) {
+  ApiWorld world({.service = {.in_flight_max = 2}});
+  const std::vector<int> statuses = world.run(post_three(world.service()));
+  EXPECT_EQ(statuses, (std::vector<int>{201, 201, 429, 0}));
+  EXPECT_EQ(world.post(kMaps, R"({"metadata":{"name":"c"}})").status, 201);
+  const std::string metrics = world.get("/metrics").body;
+  EXPECT_TRUE(metrics.contains(R"(code="429"} 1)")) << "refusals are counted as requests";
+  EXPECT_TRUE(metrics.contains("apiserver_current_inflight_requests{request_kind=\"all\"} 1"))
+      << "this one alone";
+}
+
+Task<net::Response> open_list(net::HttpService& service) {
+  Result<net::Response> response = co_await service.send({.target = kMaps});
+  CHECK(response.has_value());
+  co_return *std::move(response);
+}
+
+TEST(InFlight, a_response_that_is_not_taken_yet_keeps_its_place) {
+  ApiWorld world({.service = {.in_flight_max = 1}});
+  {
+    const net::Response slow = world.run(open_list(world.service()));
+    EXPECT_EQ(slow.status, 200);
+    EXPECT_EQ(world.get(kMaps).status, 429);
+  }
+  EXPECT_EQ(world.get(kMaps).status, 200);
+}
+
+TEST(DiskFull, is_503_with_retry_after_reads_go_on_and_it_heals_without_a_write) {
+  ApiWorld world;
+  world.disk().fail_appends({.error = resource_exhausted("no room"), .count = 3});
+  const Answer refused = world.post(kMaps, R"({"metadata":{"name":"a"}})");
+  EXPECT_EQ(refused.status, 503) << refused.body;
+  EXPECT_EQ(refused.headers.get("Retry-After"), "1");
+  EXPECT_EQ(refused.at("details.retryAfterSeconds"), "1");
+  EXPECT_EQ(world.get(kMaps).status, 200);
+  EXPECT_EQ(world.get("/readyz").status, 500);
+  EXPECT_EQ(world.get("/livez").status, 200);
+  world.advance(std::chrono::seconds(30));
+  EXPECT_EQ(world.get("/readyz").status, 200) << "there is room again";
+  EXPECT_EQ(world.post(kMaps, R"({"metadata":{"name":"a"}})").status, 201);
 }
 
 TEST(Methods, that_a_resource_does_not_have_are_405) {

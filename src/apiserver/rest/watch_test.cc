@@ -115,6 +115,21 @@ TEST(Watch, ends_with_the_last_event_when_its_resource_is_no_longer_served) {
   EXPECT_LT(world.env().clock.now() - begun, std::chrono::seconds(1));
 }
 
+TEST(Watch, a_short_one_has_its_bookmark_before_the_end_too) {
+  ApiWorld world;
+  const Instant begun = world.env().clock.now();
+  WatchLines watch =
+      world.watch(kMaps + "?watch=1&resourceVersion=1&allowWatchBookmarks=true&timeoutSeconds=30");
+  world.post("/api/v1/namespaces/default/secrets", R"({"metadata":{"name":"x"}})");
+  std::optional<Answer> bookmark = watch.next();
+  ASSERT_TRUE(bookmark);
+  EXPECT_EQ(bookmark->at("type"), "BOOKMARK");
+  EXPECT_EQ(bookmark->at("object.metadata.resourceVersion"), "2");
+  EXPECT_GE(world.env().clock.now() - begun, std::chrono::seconds(27));
+  EXPECT_EQ(watch.next_text(), "end");
+  EXPECT_LE(world.env().clock.now() - begun, std::chrono::seconds(31));
+}
+
 TEST(Watch, without_bookmarks_it_is_silent_until_its_end) {
   ApiWorld world;
   WatchLines watch = world.watch(kMaps + "?watch=1&resourceVersion=1&timeoutSeconds=300");

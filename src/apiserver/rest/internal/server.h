@@ -26,6 +26,13 @@ struct ServerMetrics {
   Gauge& watches;
 };
 
+// How many requests are in flight. Shared with their bodies, which may be read after the service is
+// gone.
+struct InFlightCount {
+  std::size_t requests = 0;
+  Gauge& gauge;
+};
+
 // What all requests share; behind ApiService.
 struct Server {
   Server(ApiService::Parts parts_in, ApiService::Options options_in);
@@ -44,8 +51,8 @@ struct Server {
   DiscoveryCache discovery;
   EncodingCache encodings;
   StopSource stopping;  // ends watches
-  std::size_t in_flight = 0;
-  std::size_t running = 0;  // requests, in flight or waiting for a place
+  std::shared_ptr<InFlightCount> in_flight;
+  std::size_t running = 0;  // until the head of their response, watches included
   WaitList idle;
 };
 

@@ -58,7 +58,7 @@ class WatchBody final : public net::BodyStream {
         end_revision_(start_.cursor->position()),
         closing_(server_.stopping.token(), [this] { interrupt(); }),
         resource_gone_(start_.output.resource->gone, [this] { interrupt(); }) {
-    next_bookmark_ = after(now(), kBookmarkEvery);
+    schedule_bookmark();
     server_.metrics.watches.add();
   }
   ~WatchBody() override {

@@ -131,8 +131,8 @@ std::string WatchLines::next_text() {
 }
 
 ApiWorld::ApiWorld(Options options) : sim_(SimEnv::Options{.seed = options.seed}) {
-  auto opened = codeflare::run(env().loop,
-                               Store::open(env(), open_memory_log(), options.store, {}, metrics_));
+  auto opened = codeflare::run(
+      env().loop, Store::open(env(), open_memory_log(disk_), options.store, {}, metrics_));
   store_ = *std::move(*opened);
   add_builtin_resources(
       registry_, [this](std::string_view name) { return store_->collection(name); },

@@ -72,6 +72,7 @@ class ApiWorld final : private Authenticator, private Authorizer {
   SimEnv& sim() { return sim_; }
   Env env() { return sim_.env(); }
   Store& store() { return *store_; }
+  MemoryDisk& disk() { return *disk_; }
   Registry& registry() { return registry_; }
   ApiService& service() { return *service_; }
   MetricsRegistry& metrics() { return metrics_; }
@@ -110,6 +111,7 @@ class ApiWorld final : private Authenticator, private Authorizer {
 
   SimEnv sim_;
   MetricsRegistry metrics_;
+  std::shared_ptr<MemoryDisk> disk_ = std::make_shared<MemoryDisk>();
   std::unique_ptr<Store> store_;
   Registry registry_;
   std::unique_ptr<ApiService> service_;
