@@ -179,8 +179,13 @@ void FakeCluster::change_work() {
       work.object.spec.priority = static_cast<std::int32_t>(dice_.roll(0, 2));
       break;
     case 4:
+      // What is held stays charged by the labels that it was admitted with. The object does not
+      // tell them, so admission refuses others; here they arrive before anything is decided.
+      if (queue_.standing(uid).kind != Kind::waiting) return;
       work.object.metadata.labels["team"] = dice_.chance(50) ? "gold" : "default";
-      break;
+      write(work);
+      while (!wrapper_events_.empty()) (void)deliver_one();
+      return;
     case 5:
       work.stop = work.object.status.plan.has_value();
       return;

@@ -215,9 +215,6 @@ void close_all_but(const Ends& ends) {
 // PID 1 of the container. Never returns.
 [[noreturn]] void run_init(const KeeperView& view, const SandboxSpec& sandbox,
                            const ContainerSpec& spec, const Ends& ends) {
-  sigset_t all;
-  sigfillset(&all);
-  ::sigprocmask(SIG_SETMASK, &all, nullptr);
   ::setsid();
   close_all_but(ends);
   // A container must not outlive its keeper, or another keeper would start it a second time.
@@ -289,9 +286,18 @@ Result<StartedContainer> start_container(const KeeperView& view, const SandboxSp
     ::fcntl(ours->get(), F_SETFL, O_NONBLOCK);
   }
   const long flags = (view.isolated ? CLONE_NEWNS | CLONE_NEWPID : 0) | SIGCHLD;
+  // An init never has a moment in which a signal would end it instead of being looked at.
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  ::sigprocmask(SIG_SETMASK, &all, &before);
   const long child = ::syscall(SYS_clone, flags, nullptr, nullptr, nullptr, nullptr);
+  const int why = errno;
+  if (child != 0) {
+    ::sigprocmask(SIG_SETMASK, &before, nullptr);
+  }
   if (child < 0) {
-    return fail(posix_error(errno, "make the container's namespaces"));
+    return fail(posix_error(why, "make the container's namespaces"));
   }
   if (child == 0) {
     run_init(view, sandbox, spec,
