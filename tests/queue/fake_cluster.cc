@@ -179,12 +179,14 @@ void FakeCluster::change_work() {
       work.object.spec.priority = static_cast<std::int32_t>(dice_.roll(0, 2));
       break;
     case 4:
-      // What is held stays charged by the labels that it was admitted with. The object does not
-      // tell them, so admission refuses others; here they arrive before anything is decided.
-      if (queue_.standing(uid).kind != Kind::waiting) return;
+      // What is held stays charged by the labels that it was admitted with, which the object does
+      // not tell; admission refuses others. So they change, and are heard of, while work waits.
+      if (work.object.status.plan || queue_.standing(uid).kind != Kind::waiting ||
+          std::ranges::find(wrapper_events_, uid, &WrapperEvent::uid) != wrapper_events_.end()) {
+        return;
+      }
       work.object.metadata.labels["team"] = dice_.chance(50) ? "gold" : "default";
-      write(work);
-      while (!wrapper_events_.empty()) (void)deliver_one();
+      ASSERT_TRUE(queue_.upsert(work.object, false, now_));
       return;
     case 5:
       work.stop = work.object.status.plan.has_value();
