@@ -9,32 +9,22 @@
 #include "base/async/task_group.h"
 #include "base/env/real_env.h"
 #include "base/log.h"
+#include "bench/load.h"
 #include "json/write.h"
-#include "kube/config.h"
-#include "net/client.h"
 
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
-#include <sys/resource.h>
 #include <vector>
 
 using namespace codeflare;
+using codeflare::bench::cpu_seconds;
 
 namespace {
 
 constexpr const char* kPods = "/api/v1/namespaces/default/pods";
 constexpr const char* kMaps = "/api/v1/namespaces/default/configmaps";
-
-double cpu_seconds() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  const auto seconds = [](timeval t) {
-    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) / 1e6;
-  };
-  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
-}
 
 std::string pod(std::int64_t number) {
   std::string text = R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"pod-)" +
@@ -215,15 +205,7 @@ Call make_list(std::int64_t) {
 }
 
 Task<Result<void>> run_load(Env env, std::vector<std::string> words) {
-  CO_TRY_ASSIGN(kube::Config config, kube::load_config(env));
-  CO_TRY_ASSIGN(net::Url url, net::parse_url(config.server));
-  CO_TRY_ASSIGN(
-      std::unique_ptr<net::HttpClient> client,
-      net::HttpClient::create(env, std::move(url),
-                              {.tls = {.ca_bundle_pem = config.tls.ca_pem,
-                                       .certificate_pem = config.tls.certificate_pem,
-                                       .key_pem = std::string(config.tls.key_pem.reveal())},
-                               .idle_connections_max = 2000}));
+  CO_TRY_ASSIGN(std::unique_ptr<net::HttpClient> client, bench::connect(env));
   const auto number = [&](std::size_t i) {
     return i < words.size() ? std::atoll(words[i].c_str()) : 1;
   };

@@ -5,6 +5,7 @@
 #include "base/async/task_group.h"
 #include "base/env/real_env.h"
 #include "base/log.h"
+#include "bench/load.h"
 #include "json/write.h"
 #include "kube/connect.h"
 #include "runtime/informer.h"
@@ -14,7 +15,6 @@
 #include <cstdlib>
 #include <malloc.h>
 #include <string>
-#include <sys/resource.h>
 
 using namespace codeflare;
 using namespace codeflare::runtime;
@@ -27,15 +27,6 @@ struct Counts {
   std::int64_t deletes = 0;
 };
 
-double cpu_seconds() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  auto seconds = [](timeval t) {
-    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) / 1e6;
-  };
-  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
-}
-
 // A field of /proc/self/status, given there in kB.
 std::int64_t status_bytes(Env env, const std::string& field) {
   auto text = env.files.read("/proc/self/status");
@@ -44,7 +35,7 @@ std::int64_t status_bytes(Env env, const std::string& field) {
 }
 
 void report(Env env, const char* event, const Informer& informer, const Counts& counts) {
-  const double cpu = cpu_seconds();
+  const double cpu = bench::cpu_seconds();
   const std::int64_t before = status_bytes(env, "VmRSS");
   malloc_trim(0);
   std::string line;

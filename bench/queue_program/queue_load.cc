@@ -7,12 +7,11 @@
 
 #include "base/async/task_group.h"
 #include "base/env/real_env.h"
+#include "bench/load.h"
 #include "bench/queue_program/objects.h"
 #include "bench/queue_program/runner.h"
 #include "json/write.h"
-#include "kube/config.h"
 #include "kube/watcher.h"
-#include "net/client.h"
 
 #include <chrono>
 #include <csignal>
@@ -21,24 +20,12 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <sys/resource.h>
 #include <vector>
 
 using namespace codeflare;
 using namespace codeflare::bench;
 
 namespace {
-
-constexpr std::size_t kConnectionsMax = 2000;
-
-double cpu_seconds() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  const auto seconds = [](timeval t) {
-    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) / 1e6;
-  };
-  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
-}
 
 // --- Kueue ---
 
@@ -157,15 +144,7 @@ Task<Result<std::string>> write_bare(Env env, kube::Client& client, Scenario sce
 }
 
 Task<Result<std::string>> load(Env env, std::vector<std::string> words, Scenario scenario) {
-  CO_TRY_ASSIGN(kube::Config config, kube::load_config(env));
-  CO_TRY_ASSIGN(net::Url url, net::parse_url(config.server));
-  CO_TRY_ASSIGN(
-      std::unique_ptr<net::HttpClient> connections,
-      net::HttpClient::create(env, std::move(url),
-                              {.tls = {.ca_bundle_pem = config.tls.ca_pem,
-                                       .certificate_pem = config.tls.certificate_pem,
-                                       .key_pem = std::string(config.tls.key_pem.reveal())},
-                               .idle_connections_max = kConnectionsMax}));
+  CO_TRY_ASSIGN(std::unique_ptr<net::HttpClient> connections, bench::connect(env));
   kube::Client client(env, *connections, {.user_agent = "queue-load"});
   if (words[0] == "run") {
     co_return co_await submit(env, client, std::move(scenario));
