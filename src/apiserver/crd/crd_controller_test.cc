@@ -208,15 +208,20 @@ TEST(CrdController, names_in_use_are_given_to_the_next_when_they_become_free) {
   EXPECT_EQ(world.condition("windows.example.com", "NamesAccepted"), "True NoConflicts");
 }
 
+// A widget with a finalizer that nobody takes off by itself.
+void create_held(StoreWorld& store, const std::string& name) {
+  Write held = store.creation("widgets.example.com", name);
+  held.text.replace(held.text.find("\"name\""), 6,
+                    "\"finalizers\":[\"example.com/hold\"],\"name\"");
+  ASSERT_TRUE(store.commit(std::move(held)));
+}
+
 TEST(CrdController, a_definition_goes_after_its_instances) {
   CrdWorld world;
   world.create(definition("widgets", "Widget"));
   StoreWorld& store = world.world;
   store.create("widgets.example.com", "ns/a");
-  Write held = store.creation("widgets.example.com", "ns/b");
-  held.text.replace(held.text.find("\"name\""), 6,
-                    "\"finalizers\":[\"example.com/hold\"],\"name\"");
-  ASSERT_TRUE(store.commit(std::move(held)));
+  create_held(store, "ns/b");
   world.remove("widgets.example.com");
   store.settle_loop();
   // One is gone, the other waits for its finalizer; nothing new may be created meanwhile.
@@ -289,10 +294,7 @@ TEST(CrdController, an_instance_that_comes_late_goes_with_the_others) {
   world.create(definition("widgets", "Widget"));
   StoreWorld& store = world.world;
   const CollectionId widgets = store.id("widgets.example.com");
-  Write held = store.creation("widgets.example.com", "ns/held");
-  held.text.replace(held.text.find("\"name\""), 6,
-                    "\"finalizers\":[\"example.com/hold\"],\"name\"");
-  ASSERT_TRUE(store.commit(std::move(held)));
+  create_held(store, "ns/held");
   world.remove("widgets.example.com");
   store.settle_loop();
   store.create("widgets.example.com", "ns/late");
