@@ -78,6 +78,13 @@ class RulesWorld {
     return verdict ? "ok" : verdict.error().message;
   }
 
+  // The writes that were held end so.
+  void finish(bool written) {
+    for (const auto& each : on_their_way) {
+      each(written);
+    }
+  }
+
   void remove(std::string_view plural, std::string_view ns, std::string_view name) {
     const CollectionId id = world.store().collection(plural);
     EXPECT_TRUE(world.commit(world.removal(world.store().get(id, ns, name))));
@@ -216,9 +223,7 @@ TEST(AddressAdmission, holds_an_address_for_a_service_on_its_way) {
   const std::string service = R"({"spec":{"clusterIP":"10.96.0.9","ports":[{"port":80}]}})";
   EXPECT_EQ(w.create("", "services", "a/s", service, true), "ok");
   EXPECT_NE(w.create("", "services", "a/t", service), "ok");
-  for (const auto& finish : w.on_their_way) {
-    finish(false);
-  }
+  w.finish(false);
   EXPECT_EQ(w.create("", "services", "a/t", service), "ok");
 }
 
@@ -313,9 +318,7 @@ TEST(QuotaKeeper, counts_pods_on_their_way) {
   w.create("", "resourcequotas", "a/q", R"({"spec":{"hard":{"pods":"1"}}})");
   EXPECT_EQ(w.create("", "pods", "a/p1", kPod, true), "ok");
   EXPECT_NE(w.create("", "pods", "a/p2", kPod), "ok");
-  for (const auto& finish : w.on_their_way) {
-    finish(false);
-  }
+  w.finish(false);
   EXPECT_EQ(w.create("", "pods", "a/p2", kPod), "ok");
 }
 
@@ -330,9 +333,7 @@ TEST(QuotaKeeper, counts_a_committed_write_once_before_its_writer_hears_of_it) {
        .name = "p1",
        .text = R"({"metadata":{"name":"p1","namespace":"a","uid":"uid-a/p1"},"spec":{}})"}));
   EXPECT_EQ(w.create("", "pods", "a/p2", kPod), "ok") << "there is room for two";
-  for (const auto& finish : w.on_their_way) {
-    finish(true);
-  }
+  w.finish(true);
   EXPECT_NE(w.create("", "pods", "a/p3", kPod), "ok");
 }
 
@@ -344,9 +345,7 @@ TEST(QuotaKeeper, a_quota_made_anew_owes_nothing_to_writes_of_the_old_one) {
   EXPECT_EQ(w.create("", "pods", "a/p1", kPod, true), "ok");
   w.remove("resourcequotas", "a", "q");
   w.create("", "resourcequotas", "a/q", one);
-  for (const auto& finish : w.on_their_way) {
-    finish(false);
-  }
+  w.finish(false);
   EXPECT_EQ(w.create("", "pods", "a/p2", kPod), "ok");
   EXPECT_NE(w.create("", "pods", "a/p3", kPod), "ok") << "one pod, not two";
 }
