@@ -13,6 +13,7 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -38,16 +39,23 @@ struct Answer {
 // A whole server in virtual time, called in process.
 class ServerWorld {
  public:
-  ServerWorld() {
-    Result<std::unique_ptr<ApiServer>> started = *run(
-        sim.env().loop,
-        ApiServer::start(sim.env(), {.data_directory = "/data", .durability = Durability::memory},
-                         log.logger(sim.env().clock), metrics));
+  ServerWorld() { start(); }
+  ~ServerWorld() { stop(); }
+
+  void start() {
+    ApiServer::Options options{.data_directory = "/data", .durability = Durability::memory};
+    options.open_log = [this] { return open_memory_log(disk); };
+    Result<std::unique_ptr<ApiServer>> started =
+        *run(sim.env().loop,
+             ApiServer::start(sim.env(), std::move(options), log.logger(sim.env().clock), metrics));
     CHECK(started.has_value());
     server = std::move(*started);
     settle();
   }
-  ~ServerWorld() { CHECK(run(sim.env().loop, server->stop({}))); }
+  void stop() {
+    CHECK(run(sim.env().loop, server->stop({})));
+    server.reset();
+  }
 
   Answer call(std::string method, std::string path, std::string body = "",
               std::string type = "application/json", std::string user = "admin",
@@ -90,6 +98,7 @@ class ServerWorld {
   SimEnv sim;
   MetricsRegistry metrics;
   LogCapture log;
+  std::shared_ptr<MemoryDisk> disk = std::make_shared<MemoryDisk>();
   std::unique_ptr<ApiServer> server;
 
  private:
@@ -128,6 +137,12 @@ TEST(ApiServer, a_disk_that_is_full_at_the_first_start_is_an_error_and_room_heal
 
 constexpr std::string_view kMaps = "/api/v1/namespaces/default/configmaps";
 
+std::string reference(std::string_view kind, std::string_view name, std::string_view uid,
+                      std::string_view api_version = "v1") {
+  return R"({"apiVersion":")" + std::string(api_version) + R"(","kind":")" + std::string(kind) +
+         R"(","name":")" + std::string(name) + R"(","uid":)" + std::string(uid) + "}";
+}
+
 std::string map(std::string_view name, std::string_view owner_uid = "", bool blocks = false,
                 std::string_view owner = "owner") {
   std::string owners;
@@ -153,6 +168,8 @@ TEST(ApiServer, begins_with_what_every_cluster_has) {
   EXPECT_EQ(w.get("/apis/rbac.authorization.k8s.io/v1/clusterroles/cluster-admin").status, 200);
 }
 
+constexpr std::string_view kDefinitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+
 std::string definition(std::string_view plural, std::string_view kind) {
   std::string text = R"({"metadata":{"name":"PLURAL.example.com"},"spec":{"group":"example.com",)"
                      R"("scope":"Namespaced","names":{"plural":"PLURAL","kind":"KIND"},"versions":)"
@@ -168,7 +185,7 @@ std::string definition(std::string_view plural, std::string_view kind) {
 
 TEST(ApiServer, of_two_definitions_that_claim_a_name_at_the_same_moment_one_gets_it) {
   ServerWorld w;
-  const std::string definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+  const std::string definitions(kDefinitions);
   const auto established = [&](const std::string& name) {
     const std::string body = w.get(definitions + "/" + name + ".example.com").body;
     return body.contains(R"("status":"True","type":"Established")");
@@ -209,6 +226,72 @@ TEST(ApiServer, removes_at_once_what_names_an_owner_that_never_was) {
   EXPECT_EQ(w.get(path("lost")).status, 404);
 }
 
+std::string owned_map(std::string_view name, std::string_view references) {
+  return R"({"metadata":{"name":")" + std::string(name) + R"(","ownerReferences":[)" +
+         std::string(references) + "]}}";
+}
+
+constexpr std::string_view kRoles = "/apis/rbac.authorization.k8s.io/v1/clusterroles";
+
+TEST(ApiServer, leaves_what_stands_outside_namespaces_and_names_an_owner_in_one) {
+  ServerWorld w;
+  const std::string roles(kRoles);
+  const std::string uid = w.post(std::string(kMaps), map("owner")).at({"metadata", "uid"});
+  w.post(roles, owned_map("held", reference("ConfigMap", "owner", uid)));
+  w.post(roles, owned_map("lost", reference("ConfigMap", "never", "\"no-such-uid\"")));
+  EXPECT_EQ(w.remove(path("owner"), "Background").status, 200);
+  w.advance(minutes(1));
+  EXPECT_EQ(w.get(roles + "/held").status, 200);
+  EXPECT_EQ(w.get(roles + "/lost").status, 200);
+  // Owners of their own kind are looked for as everywhere.
+  w.post(roles, owned_map("orphan", reference("ClusterRole", "never", "\"no-such-uid\"",
+                                              "rbac.authorization.k8s.io/v1")));
+  w.settle();
+  EXPECT_EQ(w.get(roles + "/orphan").status, 404);
+}
+
+TEST(ApiServer, leaves_what_names_an_owner_of_a_kind_that_is_not_served_until_it_is) {
+  ServerWorld w;
+  w.post(std::string(kMaps),
+         owned_map("imported", reference("Fruit", "f", "\"elsewhere\"", "example.com/v1")));
+  w.advance(minutes(1));
+  EXPECT_EQ(w.get(path("imported")).status, 200);
+  w.post(std::string(kDefinitions), definition("fruits", "Fruit"));
+  w.settle();
+  EXPECT_EQ(w.get(path("imported")).status, 404) << "now it is known that there is no such fruit";
+}
+
+TEST(ApiServer, what_custom_resources_own_goes_with_their_definition) {
+  ServerWorld w;
+  const std::string definitions(kDefinitions);
+  w.post(definitions, definition("fruits", "Fruit"));
+  const std::string uid =
+      w.post("/apis/example.com/v1/namespaces/default/fruits",
+             R"({"apiVersion":"example.com/v1","kind":"Fruit","metadata":{"name":"f"}})")
+          .at({"metadata", "uid"});
+  // More than are looked at in the moment in which the fruit goes.
+  for (int i = 0; i < 40; ++i) {
+    w.post(std::string(kMaps),
+           owned_map("m" + std::to_string(i), reference("Fruit", "f", uid, "example.com/v1")));
+  }
+  EXPECT_EQ(w.remove(definitions + "/fruits.example.com", "Background").status, 200);
+  w.settle();
+  EXPECT_EQ(w.get(definitions + "/fruits.example.com").status, 404);
+  for (int i = 0; i < 40; ++i) {
+    EXPECT_EQ(w.get(path("m" + std::to_string(i))).status, 404) << i;
+  }
+}
+
+TEST(ApiServer, an_owner_is_known_by_name_and_uid) {
+  ServerWorld w;
+  const std::string uid = w.post(std::string(kMaps), map("owner")).at({"metadata", "uid"});
+  w.post(std::string(kMaps), map("right", uid));
+  w.post(std::string(kMaps), map("wrong", uid, false, "another"));
+  w.settle();
+  EXPECT_EQ(w.get(path("right")).status, 200);
+  EXPECT_EQ(w.get(path("wrong")).status, 404);
+}
+
 TEST(ApiServer, keeps_what_has_another_owner_and_forgets_the_one_that_went) {
   ServerWorld w;
   const std::string a = w.post(std::string(kMaps), map("a")).at({"metadata", "uid"});
@@ -237,6 +320,22 @@ TEST(ApiServer, foreground_deletion_waits_for_those_that_block) {
   w.settle();
   EXPECT_EQ(w.get(path("child")).status, 404);
   EXPECT_EQ(w.get(path("owner")).status, 404);
+}
+
+TEST(ApiServer, owners_that_own_each_other_do_not_wait_for_each_other) {
+  ServerWorld w;
+  const std::string a = w.post(std::string(kMaps), map("a")).at({"metadata", "uid"});
+  const std::string b = w.post(std::string(kMaps), map("b", a, true, "a")).at({"metadata", "uid"});
+  const std::string owner = reference("ConfigMap", "b", b);
+  EXPECT_EQ(
+      w.patch(path("a"), R"({"metadata":{"ownerReferences":[)" + owner.substr(0, owner.size() - 1) +
+                             R"(,"blockOwnerDeletion":true}]}})")
+          .status,
+      200);
+  EXPECT_EQ(w.remove(path("a"), "Foreground").status, 200);
+  w.settle();
+  EXPECT_EQ(w.get(path("a")).status, 404);
+  EXPECT_EQ(w.get(path("b")).status, 404);
 }
 
 TEST(ApiServer, orphans_stay_and_forget_their_owner) {
@@ -286,12 +385,25 @@ TEST(ApiServer, gives_a_namespace_back_what_belongs_into_it) {
   EXPECT_EQ(w.remove("/api/v1/namespaces/default", "Background").status, 403);
 }
 
+constexpr std::string_view kEvent =
+    R"({"metadata":{"name":"e"},"involvedObject":{"kind":"Pod","name":"p","namespace":"default"},)"
+    R"("reason":"Tested","type":"Normal"})";
+
+TEST(ApiServer, events_go_after_an_hour_whatever_restarts_in_between) {
+  ServerWorld w;
+  w.post("/api/v1/namespaces/default/events", std::string(kEvent));
+  w.advance(minutes(40));
+  w.stop();
+  w.start();
+  w.advance(minutes(18));
+  EXPECT_EQ(w.get("/api/v1/namespaces/default/events/e").status, 200);
+  w.advance(minutes(3));
+  EXPECT_EQ(w.get("/api/v1/namespaces/default/events/e").status, 404);
+}
+
 TEST(ApiServer, events_go_after_an_hour) {
   ServerWorld w;
-  w.post(
-      "/api/v1/namespaces/default/events",
-      R"({"metadata":{"name":"e"},"involvedObject":{"kind":"Pod","name":"p","namespace":"default"},)"
-      R"("reason":"Tested","type":"Normal"})");
+  w.post("/api/v1/namespaces/default/events", std::string(kEvent));
   w.advance(minutes(59));
   EXPECT_EQ(w.get("/api/v1/namespaces/default/events/e").status, 200);
   w.advance(minutes(2));
@@ -349,7 +461,7 @@ TEST(ApiServer, a_pod_finds_its_token_where_programs_look_for_it) {
 TEST(ApiServer, rules_of_a_definition_hold) {
   ServerWorld w;
   w.post(
-      "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
+      std::string(kDefinitions),
       R"({"metadata":{"name":"things.example.com"},"spec":{"group":"example.com","scope":)"
       R"("Namespaced","names":{"plural":"things","kind":"Thing"},"versions":[{"name":"v1",)"
       R"("served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object","properties":)"
@@ -366,7 +478,7 @@ TEST(ApiServer, rules_of_a_definition_hold) {
 
 TEST(ApiServer, a_definition_serves_its_objects_at_once) {
   ServerWorld w;
-  const std::string definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+  const std::string definitions(kDefinitions);
   w.post(
       definitions,
       R"({"metadata":{"name":"things.example.com"},"spec":{"group":"example.com","scope":)"
@@ -381,6 +493,84 @@ TEST(ApiServer, a_definition_serves_its_objects_at_once) {
   EXPECT_EQ(w.remove(definitions + "/things.example.com", "Background").status, 200);
   w.settle();
   EXPECT_EQ(w.get(things).status, 404);
+}
+
+TEST(ApiServer, a_definition_that_goes_lets_its_objects_finish) {
+  ServerWorld w;
+  const std::string definitions(kDefinitions);
+  w.post(definitions, definition("fruits", "Fruit"));
+  const std::string fruits = "/apis/example.com/v1/namespaces/default/fruits";
+  const auto fruit = [](const std::string& name, const std::string& finalizers) {
+    return R"({"apiVersion":"example.com/v1","kind":"Fruit","metadata":{"name":")" + name +
+           R"(","finalizers":)" + finalizers + "}}";
+  };
+  w.post(fruits, fruit("held", R"(["example.com/hold"])"));
+  w.post(fruits, fruit("free", "[]"));
+  EXPECT_EQ(w.remove(definitions + "/fruits.example.com", "Background").status, 200);
+  w.settle();
+  EXPECT_EQ(w.get(fruits + "/free").status, 404);
+  EXPECT_NE(w.get(fruits + "/held").at({"metadata", "deletionTimestamp"}), "absent");
+  EXPECT_TRUE(w.get("/apis/example.com/v1")
+                  .body.contains(R"("verbs":["delete","deletecollection","get","list","watch"])"));
+  // Nothing new may come, in whatever way.
+  const std::string refused =
+      R"("fruits.example.com \"new\" is forbidden: create not allowed while custom resource )"
+      R"(definition is terminating")";
+  const Answer created = w.call("POST", fruits, fruit("new", "[]"));
+  EXPECT_EQ(created.status, 403);
+  EXPECT_EQ(created.at({"message"}), refused);
+  const Answer applied = w.call("PATCH", fruits + "/new?fieldManager=m",
+                                "apiVersion: example.com/v1\nkind: Fruit\nmetadata: {name: new}\n",
+                                "application/apply-patch+yaml");
+  EXPECT_EQ(applied.status, 403);
+  EXPECT_EQ(applied.at({"message"}), refused);
+  // What is there may be written, and goes when its finalizers are gone.
+  EXPECT_EQ(w.patch(fruits + "/held", R"({"metadata":{"labels":{"seen":"yes"}}})").status, 200);
+  EXPECT_EQ(w.get(definitions + "/fruits.example.com").status, 200);
+  EXPECT_EQ(w.patch(fruits + "/held", R"({"metadata":{"finalizers":null}})").status, 200);
+  w.settle();
+  EXPECT_EQ(w.get(definitions + "/fruits.example.com").status, 404);
+  EXPECT_EQ(w.get(fruits).status, 404);
+}
+
+std::string version(std::string_view name, bool storage) {
+  return R"({"name":")" + std::string(name) + R"(","served":true,"storage":)" +
+         (storage ? "true" : "false") +
+         R"(,"schema":{"openAPIV3Schema":{"type":"object",)"
+         R"("x-kubernetes-preserve-unknown-fields":true}}})";
+}
+
+TEST(ApiServer, objects_outlive_the_storage_version_they_were_written_in) {
+  ServerWorld w;
+  const std::string definitions(kDefinitions);
+  w.post(definitions,
+         R"({"metadata":{"name":"fruits.example.com"},"spec":{"group":"example.com","scope":)"
+         R"("Namespaced","names":{"plural":"fruits","kind":"Fruit"},"versions":[)" +
+             version("v1alpha1", true) + "]}}");
+  const std::string a = w.post(std::string(kMaps), map("a")).at({"metadata", "uid"});
+  const std::string b = w.post(std::string(kMaps), map("b")).at({"metadata", "uid"});
+  const std::string owners =
+      "[" + reference("ConfigMap", "a", a) + "," + reference("ConfigMap", "b", b) + "]";
+  w.post("/apis/example.com/v1alpha1/namespaces/default/fruits",
+         R"({"apiVersion":"example.com/v1alpha1","kind":"Fruit","metadata":{"name":"f",)"
+         R"("ownerReferences":)" +
+             owners + "}}");
+  const Answer upgraded = w.patch(
+      definitions + "/fruits.example.com",
+      R"({"spec":{"versions":[)" + version("v1", true) + "," + version("v1alpha1", false) + "]}}");
+  EXPECT_EQ(upgraded.status, 200) << upgraded.body;
+  EXPECT_EQ(upgraded.at({"status", "storedVersions"}), R"(["v1alpha1","v1"])");
+  const std::string fruit = "/apis/example.com/v1/namespaces/default/fruits/f";
+  EXPECT_EQ(w.get(fruit).at({"apiVersion"}), R"("example.com/v1")");
+  EXPECT_EQ(w.remove(path("a"), "Background").status, 200);
+  w.settle();
+  EXPECT_EQ(w.get(fruit).at({"metadata", "ownerReferences"}),
+            "[" + reference("ConfigMap", "b", b) + "]")
+      << "the garbage collector writes the version that is stored now";
+  EXPECT_EQ(w.patch(fruit, R"({"spec":{"colour":"red"}})").status, 200);
+  EXPECT_EQ(w.remove(path("b"), "Background").status, 200);
+  w.settle();
+  EXPECT_EQ(w.get(fruit).status, 404);
 }
 
 }  // namespace
