@@ -111,9 +111,6 @@ class CrdWorld {
                 .name = name,
                 .text = json::to_text(document->root),
                 .expected = object->revision()};
-    if (resource.strategy->may_go(document->root)) {
-      write.op = Write::Op::remove;
-    }
     EXPECT_TRUE(world.commit(std::move(write)));
   }
 

@@ -76,10 +76,9 @@ class DefinitionStrategy final : public Strategy {
     world_->validate(definition, &old, context.warnings, errors);
   }
 
+  // Also without instances: one may be on its way to the disk, and one that is on its way to the
+  // server must be refused before the definition is gone.
   void begin_delete(WriteContext& context, json::Value& definition) const override {
-    if (!world_->has_instances(definition)) {
-      return;
-    }
     json::Arena& arena = context.arena;
     json::Value& metadata = object_at(arena, definition, "metadata");
     json::Value* finalizers = metadata.find("finalizers");

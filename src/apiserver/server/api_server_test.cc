@@ -2,6 +2,7 @@
 
 #include "apiserver/store/memory_log.h"
 #include "base/async/sleep.h"
+#include "base/async/wait_list.h"
 #include "base/async/when.h"
 #include "base/env/sim_env.h"
 #include "base/log_capture.h"
@@ -17,6 +18,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace codeflare::apiserver {
@@ -81,15 +83,27 @@ class ServerWorld {
   }
   // Several at the same moment.
   std::vector<Answer> post_together(std::string path, std::vector<std::string> bodies) {
-    net::InProcessService client(
-        server->service(), {.address = "test",
-                            .certificate = net::Peer::Certificate{
-                                .common_name = "admin", .organizations = {"system:masters"}}});
+    net::InProcessService client(server->service(), admin());
     std::vector<Task<Answer>> calls;
     for (std::string& body : bodies) {
       calls.push_back(send(client, "POST", path, std::move(body), "application/json"));
     }
     return *run(sim.env().loop, when_all(std::move(calls)));
+  }
+  // A create whose body arrives when the other request has been answered: the create's answer.
+  Answer post_around(std::string path, std::string body, std::string method, std::string other) {
+    net::InProcessService client(server->service(), admin());
+    return *run(sim.env().loop, around(client, std::move(path), std::move(body), std::move(method),
+                                       std::move(other)));
+  }
+  // Both at the same moment: the create's answer.
+  Answer post_beside(std::string path, std::string body, std::string method, std::string other) {
+    net::InProcessService client(server->service(), admin());
+    Task<Answer> create = send(client, "POST", std::move(path), std::move(body), kJson);
+    Task<Answer> beside = send(client, std::move(method), std::move(other), "", kJson);
+    auto [made, ended] = *run(sim.env().loop, when_both(std::move(create), std::move(beside)));
+    EXPECT_EQ(ended.status, 200) << ended.body;
+    return made;
   }
   // Lets the server do what it does by itself.
   void settle() { advance(seconds(1)); }
@@ -102,6 +116,65 @@ class ServerWorld {
   std::unique_ptr<ApiServer> server;
 
  private:
+  static constexpr const char* kJson = "application/json";
+  static net::Peer admin() {
+    return {.address = "test",
+            .certificate = net::Peer::Certificate{.common_name = "admin",
+                                                  .organizations = {"system:masters"}}};
+  }
+
+  // A body that waits until it is let go.
+  struct Gate {
+    bool open = false;
+    WaitList opened;
+  };
+  class HeldBody final : public net::BodyStream {
+   public:
+    HeldBody(Gate& gate, std::string text) : gate_(gate), text_(std::move(text)) {}
+    Task<Result<Bytes>> read() override {
+      while (!gate_.open) {
+        co_await gate_.opened.wait_uncancellable();
+      }
+      co_return Bytes::from(std::exchange(text_, ""));
+    }
+
+   private:
+    Gate& gate_;
+    std::string text_;
+  };
+
+  static Task<Answer> around(net::HttpService& client, std::string path, std::string body,
+                             std::string method, std::string other) {
+    Gate gate;
+    Task<Answer> create = send_held(client, std::move(path), std::move(body), gate);
+    Task<Answer> meanwhile = send_then_open(client, std::move(method), std::move(other), gate);
+    auto [made, ended] = co_await when_both(std::move(create), std::move(meanwhile));
+    EXPECT_EQ(ended.status, 200) << ended.body;
+    co_return made;
+  }
+  static Task<Answer> send_held(net::HttpService& client, std::string path, std::string body,
+                                Gate& gate) {
+    net::Request request{.method = "POST", .target = std::move(path)};
+    request.headers.set("Content-Type", kJson);
+    request.body_size = body.size();
+    request.body = std::make_unique<HeldBody>(gate, std::move(body));
+    Result<net::Response> response = co_await client.send(std::move(request));
+    CHECK(response.has_value());
+    Answer answer{.status = response->status, .body = {}};
+    Result<std::string> text = co_await net::read_all(std::move(response->body), 16u << 20);
+    answer.body = text ? *text : text.error().to_string();
+    co_return answer;
+  }
+  // By the time the body comes, what the other request began has ended.
+  static Task<Answer> send_then_open(net::HttpService& client, std::string method, std::string path,
+                                     Gate& gate) {
+    Answer answer = co_await send(client, std::move(method), std::move(path), "", kJson);
+    static_cast<void>(co_await sleep_for(seconds(1)));
+    gate.open = true;
+    gate.opened.notify_all();
+    co_return answer;
+  }
+
   static Task<void> wait(Duration time) { static_cast<void>(co_await sleep_for(time)); }
   static Task<Answer> send(net::HttpService& client, std::string method, std::string path,
                            std::string body, std::string type) {
@@ -203,6 +276,24 @@ TEST(ApiServer, of_two_definitions_that_claim_a_name_at_the_same_moment_one_gets
   EXPECT_EQ(w.remove(definitions + "/" + winner + ".example.com", "Background").status, 200);
   w.settle();
   EXPECT_TRUE(established(loser)) << "the name is free";
+}
+
+TEST(ApiServer, nothing_is_created_under_a_definition_that_went_meanwhile) {
+  ServerWorld w;
+  const std::string definitions(kDefinitions);
+  const std::string things = "/apis/example.com/v1/namespaces/default/things";
+  const std::string thing =
+      R"({"apiVersion":"example.com/v1","kind":"Thing","metadata":{"name":"t"}})";
+  w.post(definitions, definition("things", "Thing"));
+  EXPECT_EQ(w.post_around(things, thing, "DELETE", definitions + "/things.example.com").status, 404)
+      << "its body came late";
+  w.post(definitions, definition("things", "Thing"));
+  EXPECT_EQ(w.get(things).at({"items"}), "[]");
+  w.post_beside(things, thing, "DELETE", definitions + "/things.example.com");
+  w.settle();
+  EXPECT_EQ(w.get(things).status, 404);
+  w.post(definitions, definition("things", "Thing"));
+  EXPECT_EQ(w.get(things).at({"items"}), "[]") << "what was created beside the end went with it";
 }
 
 TEST(ApiServer, removes_what_lost_its_owner) {

@@ -42,6 +42,29 @@ Result<void> prepare(Call& call, WriteContext& context, json::Value& object) {
   return {};
 }
 
+Error definition_goes(const Resource& resource, std::string_view name) {
+  return forbidden(resource, name,
+                   "create not allowed while custom resource definition is terminating");
+}
+
+// A definition may have gone, or begun to go, while the body was on its way: what is stored after
+// that is seen by nobody, until another definition of that name makes it appear.
+Result<void> check_served(const Call& call, std::string_view name) {
+  const Resource& resource = *call.resource;
+  if (!resource.custom) {
+    return {};
+  }
+  const ResourcePtr now =
+      call.server.parts.registry.find(resource.group, call.info.version, resource.plural);
+  if (now == nullptr || resource.gone.stop_requested()) {
+    return fail(no_such_path());
+  }
+  if (now->terminating) {
+    return fail(definition_goes(resource, name));
+  }
+  return {};
+}
+
 std::string set_name(Call& call, json::Arena& arena, json::Value& object, std::string_view prefix) {
   std::string name = generated_name(call.server.env().random, prefix);
   metadata_of(arena, object).set_static(arena, "name", json::Value::string(arena, name));
@@ -54,8 +77,7 @@ Task<Result<Written>> create_object(Call& call, json::Arena& arena, json::Value 
                                     WriteOptions options) {
   const Resource& resource = *call.resource;
   if (resource.terminating) {
-    co_return fail(forbidden(resource, meta_text(object, "name"),
-                             "create not allowed while custom resource definition is terminating"));
+    co_return fail(definition_goes(resource, meta_text(object, "name")));
   }
   CO_TRY(settle_namespace(resource, call.ns(), arena, object));
   if (!meta_text(object, "resourceVersion").empty()) {
@@ -98,6 +120,9 @@ Task<Result<Written>> create_object(Call& call, json::Arena& arena, json::Value 
     admitted = validate_object(resource, context, object, nullptr);
     if (admitted) {
       admitted = admission.validate();
+    }
+    if (admitted) {
+      admitted = check_served(call, name);
     }
     if (!admitted) {
       continue;
