@@ -1,6 +1,7 @@
 #include "tests/sim/sim_apiserver_gate.h"
 
 #include "net/in_process.h"
+#include "tests/sim/sim_apiserver_definitions.h"
 
 #include <utility>
 
@@ -130,6 +131,9 @@ Task<Result<net::Response>> Gate::answer(net::Request request, std::uint64_t lif
 void Gate::check(const std::string& request, int status, std::uint64_t asked_at,
                  const std::string& there, const std::string& body) {
   if (status < 300) {
+    if (std::string wrong = wrong_version(request, body); !wrong.empty()) {
+      violations_.push_back(std::move(wrong));
+    }
     is_read(request) ? ledger_.answered_read(request, asked_at, body)
                      : ledger_.answered_write(request, body);
     return;

@@ -10,6 +10,7 @@
 #include "examples/hello_controller/hello.h"
 #include "net/sim_link.h"
 #include "tests/sim/fault_mix.h"
+#include "tests/sim/sim_apiserver_definitions.h"
 #include "tests/sim/sim_apiserver_early_log.h"
 #include "tests/sim/sim_apiserver_gate.h"
 #include "tests/sim/sim_apiserver_ledger.h"
@@ -73,7 +74,8 @@ class World {
         controller_(*this),
         watch_link_(gate_, env_.random, faults()),
         reader_(env_, watch_link_),
-        admin_(env_, gate_) {
+        admin_(env_, gate_),
+        definer_(*this) {
     gate_.swallow_every(planted == Planted::swallowed_event ? kSwallowEvery : 0);
     for (int i = 0; i < kWriters; ++i) {
       writers_.emplace_back(*this, "writer " + std::to_string(i));
@@ -95,7 +97,11 @@ class World {
       outcome.counts["events"] += follower.check.events();
       outcome.counts["lists"] += follower.check.lists();
     }
-    outcome.counts["faults"] = watch_link_.counts().faults + controller_.link.counts().faults;
+    outcome.counts["faults"] = watch_link_.counts().faults + controller_.link.counts().faults +
+                               definer_.link.counts().faults;
+    for (const auto& [what, count] : definer_.hand.counts()) {
+      outcome.counts[what] += count;
+    }
     for (const Writer& writer : writers_) {
       outcome.counts["faults"] += writer.link.counts().faults;
       for (const auto& [what, count] : writer.hand.counts()) {
@@ -152,6 +158,16 @@ class World {
     RandomWriter hand;
   };
 
+  struct Definer {
+    explicit Definer(World& world)
+        : link(world.gate_, world.env_.random, world.faults()),
+          client(world.env_, link, {.user_agent = "definer"}),
+          hand(world.env_, client, [&world](const std::string& what) { world.say(what); }) {}
+    net::SimLink link;
+    kube::Client client;
+    DefinitionWriter hand;
+  };
+
   struct Follower {
     Follower(kube::Client& client, const kube::ResourceType& type, kube::WatcherOptions options,
              WatchCheck check_in)
@@ -190,6 +206,7 @@ class World {
     for (Writer& writer : writers_) {
       trouble_.spawn(writer.hand.work(over_));
     }
+    trouble_.spawn(definer_.hand.work(over_));
     trouble_.spawn(trouble_network());
     trouble_.spawn(trouble_server());
     (void)co_await sleep_for(kTrouble);
@@ -345,9 +362,10 @@ class World {
   Task<void> trouble_network() {
     while (!over_) {
       (void)co_await sleep_for(up_to(seconds(40)));
-      const std::uint64_t choice = pick(4);
+      const std::uint64_t choice = pick(5);
       net::SimLink& link = choice < 2    ? controller_.link
                            : choice == 2 ? watch_link_
+                           : choice == 3 ? definer_.link
                                          : writers_[pick(writers_.size())].link;
       link.partition();
       if (choice == 0) {
@@ -368,6 +386,7 @@ class World {
   void heal() {
     watch_link_.heal();
     controller_.link.heal();
+    definer_.link.heal();
     for (Writer& writer : writers_) {
       writer.link.heal();
     }
@@ -399,6 +418,10 @@ class World {
       violations_.push_back("the server has something left to do");
     }
     ledger_.check_rest();
+    if (!ledger_.objects(kDefinitionCollection).contains({"", kTrinketCollection}) &&
+        !ledger_.objects(kTrinketCollection).empty()) {
+      violations_.push_back("trinkets survived their definition");
+    }
     for (Follower& follower : followers_) {
       follower.check.finish(ledger_.revision());
     }
@@ -414,6 +437,9 @@ class World {
   Task<std::string> what_is_left() {
     if (!co_await writers_.front().hand.let_go()) {
       co_return "objects that wait for their finalizer";
+    }
+    if (!co_await definer_.hand.let_go()) {
+      co_return "trinkets that wait for their finalizer";
     }
     if (!server_->idle()) {
       co_return "the server is not idle";
@@ -441,8 +467,9 @@ class World {
 
   std::string versions() {
     std::string text;
-    for (const std::string& collection : {std::string("configmaps"), std::string("namespaces"),
-                                          std::string("resourcequotas"), kGreetingCollection}) {
+    for (const std::string& collection :
+         {std::string("configmaps"), std::string("namespaces"), std::string("resourcequotas"),
+          kGreetingCollection, kDefinitionCollection, kTrinketCollection}) {
       for (const auto& [key, object] : ledger_.objects(collection)) {
         text += key.to_string() + "@" + std::string(object->resource_version()) + " ";
       }
@@ -483,6 +510,7 @@ class World {
   net::SimLink watch_link_;
   kube::Client reader_;
   kube::Client admin_;
+  Definer definer_;
   std::deque<Writer> writers_;
   std::deque<Follower> followers_;
   bool over_ = false;
