@@ -48,6 +48,16 @@ TEST(Create, the_same_name_twice_is_a_conflict_in_upstreams_words) {
   EXPECT_EQ(again.at("code"), "409");
 }
 
+TEST(Create, a_version_of_0_is_none) {
+  ApiWorld world;
+  EXPECT_EQ(world.post(kMaps, map_text("a", R"(,"resourceVersion":"0")")).status, 201);
+  EXPECT_EQ(world.post(kMaps, map_text("b", R"(,"resourceVersion":"7")")).status, 500);
+  EXPECT_EQ(
+      world.put(kMaps + "/a", map_text("a", R"(,"resourceVersion":"0","labels":{"x":"y"})")).status,
+      200);
+  EXPECT_EQ(world.put(kMaps + "/a", map_text("a", R"(,"resourceVersion":"7")")).status, 409);
+}
+
 TEST(Create, kind_and_version_may_be_left_out) {
   ApiWorld world;
   Answer made = world.post(kMaps, R"({"metadata":{"name":"a"}})");

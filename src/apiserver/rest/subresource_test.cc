@@ -141,7 +141,8 @@ TEST(Eviction, of_old_clients_is_in_v1beta1) {
 TEST(Eviction, a_spent_disruption_budget_is_429) {
   ApiWorld world;
   make_pod(world, "p", R"({"app":"x"})");
-  world.patch(kPods + "/p/status", "merge", R"({"status":{"phase":"Running"}})");
+  world.patch(kPods + "/p/status", "merge",
+              R"({"status":{"phase":"Running","conditions":[{"type":"Ready","status":"True"}]}})");
   const std::string budgets = "/apis/policy/v1/namespaces/default/poddisruptionbudgets";
   Answer made = world.post(
       budgets,
@@ -158,6 +159,45 @@ TEST(Eviction, a_spent_disruption_budget_is_429) {
   EXPECT_EQ(world.post(kPods + "/p/eviction", R"({"metadata":{"name":"p"}})").status, 201);
   EXPECT_EQ(world.get(budgets + "/b").at("status.disruptionsAllowed"), "0");
   EXPECT_EQ(world.get(kPods + "/p").status, 404);
+}
+
+TEST(Eviction, of_a_pod_that_is_not_ready_costs_nothing_while_enough_others_are) {
+  ApiWorld world;
+  const std::string budgets = "/apis/policy/v1/namespaces/default/poddisruptionbudgets";
+  const auto evict = [&](std::string_view policy, std::string_view healthy) {
+    world.remove(kPods + "/p");
+    world.remove(budgets + "/b");
+    make_pod(world, "p", R"({"app":"x"})");
+    world.patch(kPods + "/p/status", "merge", R"({"status":{"phase":"Running"}})");
+    world.post(budgets, R"({"metadata":{"name":"b"},"spec":{"minAvailable":2,"selector":)"
+                        R"({"matchLabels":{"app":"x"}})" +
+                            std::string(policy) + "}}");
+    world.patch(budgets + "/b/status", "merge",
+                R"({"status":{"disruptionsAllowed":0,"currentHealthy":)" + std::string(healthy) +
+                    R"(,"desiredHealthy":2,"expectedPods":3,"observedGeneration":1}})");
+    return world.post(kPods + "/p/eviction", R"({"metadata":{"name":"p"}})").status;
+  };
+  EXPECT_EQ(evict("", "2"), 201);
+  EXPECT_EQ(evict("", "1"), 429);
+  EXPECT_EQ(evict(R"(,"unhealthyPodEvictionPolicy":"AlwaysAllow")", "1"), 201);
+}
+
+TEST(Eviction, waits_for_a_budget_whose_numbers_are_old) {
+  ApiWorld world;
+  make_pod(world, "p", R"({"app":"x"})");
+  world.patch(kPods + "/p/status", "merge",
+              R"({"status":{"phase":"Running","conditions":[{"type":"Ready","status":"True"}]}})");
+  const std::string budgets = "/apis/policy/v1/namespaces/default/poddisruptionbudgets";
+  world.post(
+      budgets,
+      R"({"metadata":{"name":"b"},"spec":{"minAvailable":1,"selector":{"matchLabels":{"app":"x"}}}})");
+  world.patch(budgets + "/b/status", "merge",
+              R"({"status":{"disruptionsAllowed":1,"currentHealthy":2,"desiredHealthy":1,)"
+              R"("expectedPods":2,"observedGeneration":1}})");
+  world.patch(budgets + "/b", "merge", R"({"spec":{"minAvailable":2}})");
+  Answer evicted = world.post(kPods + "/p/eviction", R"({"metadata":{"name":"p"}})");
+  EXPECT_EQ(evicted.status, 429) << evicted.body;
+  EXPECT_TRUE(evicted.at("details.causes.0.message").contains("still being processed"));
 }
 
 TEST(Connect, without_a_node_is_a_clear_501) {

@@ -80,7 +80,7 @@ Task<Result<Written>> create_object(Call& call, json::Arena& arena, json::Value 
     co_return fail(definition_goes(resource, meta_text(object, "name")));
   }
   CO_TRY(settle_namespace(resource, call.ns(), arena, object));
-  if (!meta_text(object, "resourceVersion").empty()) {
+  if (!asked_revision(object).empty()) {
     co_return fail(revision_on_create());
   }
   const WallTime now = call.server.env().clock.wall();

@@ -53,7 +53,7 @@ std::int64_t integer_at(const json::Value& object, std::string_view key) {
   return value == nullptr ? 0 : value->to_int64().value_or(0);
 }
 
-Error budget_exceeded(const json::Value& budget) {
+Error would_violate(std::string cause) {
   model::Status status;
   status.status = "Failure";
   status.code = 429;
@@ -61,17 +61,31 @@ Error budget_exceeded(const json::Value& budget) {
   status.message = "Cannot evict pod as it would violate the pod's disruption budget.";
   model::StatusDetails& details = status.details.emplace();
   details.retry_after_seconds = 10;
-  details.causes.push_back(
-      {.reason = "DisruptionBudget",
-       .message = "The disruption budget " + std::string(meta_text(budget, "name")) + " needs " +
-                  std::to_string(integer_at(budget, "desiredHealthy")) + " healthy pods and has " +
-                  std::to_string(integer_at(budget, "currentHealthy")) + " currently"});
+  details.causes.push_back({.reason = "DisruptionBudget", .message = std::move(cause)});
   return model::to_error(std::move(status));
+}
+
+Error budget_exceeded(const json::Value& budget) {
+  return would_violate("The disruption budget " + std::string(meta_text(budget, "name")) +
+                       " needs " + std::to_string(integer_at(budget, "desiredHealthy")) +
+                       " healthy pods and has " +
+                       std::to_string(integer_at(budget, "currentHealthy")) + " currently");
+}
+
+Error still_processed(std::string_view budget) {
+  return would_violate("The disruption budget " + std::string(budget) +
+                       " is still being processed by the server.");
 }
 
 // One disruption less, and the pod noted as the one that took it.
 Result<json::Value> spend(json::Arena& arena, const json::Value& live, std::string_view pod,
                           WallTime now) {
+  const json::Value* generation = live.get({"metadata", "generation"});
+  // Its numbers are those of an older spec.
+  if (generation != nullptr &&
+      integer_at(live, "observedGeneration") < generation->to_int64().value_or(0)) {
+    return fail(still_processed(meta_text(live, "name")));
+  }
   const std::int64_t allowed = integer_at(live, "disruptionsAllowed");
   if (allowed <= 0) {
     return fail(budget_exceeded(live));
@@ -118,6 +132,31 @@ Result<json::Value> mark(json::Arena& arena, const Resource& resource, const jso
   return pod;
 }
 
+bool is_ready(const json::Value& pod) {
+  if (const json::Value* conditions = pod.get({"status", "conditions"})) {
+    for (const json::Value& condition : conditions->items()) {
+      if (condition.string_or_empty("type") == "Ready") {
+        return condition.string_or_empty("status") == "True";
+      }
+    }
+  }
+  return false;
+}
+
+// A pod that is not ready may go without costing anything: always where the budget says so, else
+// as long as enough others are.
+bool goes_for_free(const json::Value& budget, const json::Value& pod) {
+  if (is_ready(pod)) {
+    return false;
+  }
+  const json::Value* spec = budget.find("spec");
+  if (spec != nullptr && spec->string_or_empty("unhealthyPodEvictionPolicy") == "AlwaysAllow") {
+    return true;
+  }
+  const std::int64_t desired = integer_at(budget, "desiredHealthy");
+  return desired > 0 && integer_at(budget, "currentHealthy") >= desired;
+}
+
 class Eviction final : public VirtualResource {
  public:
   explicit Eviction(Server& server) : server_(server) {}
@@ -137,18 +176,38 @@ class Eviction final : public VirtualResource {
     if (pod == nullptr) {
       co_return fail(not_found_error(*call.resource, call.info.name));
     }
-    CO_TRY_ASSIGN(std::string budget, budget_of(*pod));
-    if (!budget.empty() && !options.dry_run) {
-      CO_TRY(co_await take_from(outer, budget, std::string(pod->name())));
+    CO_TRY_ASSIGN(Cover cover, cover_of(*pod));
+    if (!cover.budget.empty() && !cover.free && !options.dry_run) {
+      CO_TRY(co_await take_from(outer, cover.budget, std::string(pod->name())));
     }
-    if (!options.dry_run) {
-      CO_TRY(co_await mark_pod(call, options));
+    // Should it have become ready meanwhile, it counts.
+    const bool only_this = cover.free && !options.resource_version;
+    if (only_this) {
+      options.resource_version = std::to_string(pod->revision());
     }
-    CO_TRY(co_await delete_object(call, call.info.ns, call.info.name, std::move(options)));
+    Result<void> gone = co_await remove_pod(call, std::move(options));
+    if (!gone && only_this && gone.error().code == ErrorCode::conflict) {
+      co_return fail(still_processed(cover.budget));
+    }
+    CO_TRY(std::move(gone));
     co_return success_status(outer.arena);
   }
 
  private:
+  // The one budget that covers a pod, if any.
+  struct Cover {
+    std::string budget{};
+    bool free = false;  // nothing is taken from it
+  };
+
+  Task<Result<void>> remove_pod(internal::Call& call, DeleteOptions options) {
+    if (!options.dry_run) {
+      CO_TRY(co_await mark_pod(call, options));
+    }
+    CO_TRY(co_await delete_object(call, call.info.ns, call.info.name, std::move(options)));
+    co_return {};
+  }
+
   // Writers are not recorded for it: it is a part of the deletion.
   Task<Result<void>> mark_pod(internal::Call& call, DeleteOptions& options) {
     const WallTime now = server_.env().clock.wall();
@@ -171,26 +230,27 @@ class Eviction final : public VirtualResource {
     co_return {};
   }
 
-  // The name of the one budget that covers the pod; empty when nothing has to be asked.
-  Result<std::string> budget_of(const Object& object) {
+  // No budget when nothing has to be asked.
+  Result<Cover> cover_of(const Object& object) {
     TRY_ASSIGN(json::Document pod, json::parse_in_place(object.json()));
     const json::Value* phase = pod.root.get({"status", "phase"});
     const std::string_view text = phase != nullptr && phase->is_string() ? phase->as_string() : "";
     // What does not run cannot be disrupted.
     if (text == "Succeeded" || text == "Failed" || text == "Pending" || object.is_being_deleted()) {
-      return std::string();
+      return Cover();
     }
     ResourcePtr budgets = server_.parts.registry.find("policy", "poddisruptionbudgets");
     if (budgets == nullptr) {
-      return std::string();
+      return Cover();
     }
     const json::Value* labels = pod.root.get({"metadata", "labels"});
-    std::vector<std::string> found;
+    std::vector<Cover> found;
     Store::Range range{.ns = std::string(object.ns())};
     TRY(server_.store().visit(budgets->collection, range, [&](const ObjectPtr& candidate) {
       Result<json::Document> budget = json::parse_in_place(candidate->json());
       if (budget && selects(budget->root.get({"spec", "selector"}), labels)) {
-        found.emplace_back(candidate->name());
+        found.push_back({.budget = std::string(candidate->name()),
+                         .free = goes_for_free(budget->root, pod.root)});
       }
       return true;
     }));
@@ -199,7 +259,7 @@ class Eviction final : public VirtualResource {
           "This pod has more than one PodDisruptionBudget, which the eviction subresource does "
           "not support."));
     }
-    return found.empty() ? std::string() : found.front();
+    return found.empty() ? Cover() : std::move(found.front());
   }
 
   Task<Result<void>> take_from(const VirtualResource::Call& outer, std::string budget,

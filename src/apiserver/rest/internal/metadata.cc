@@ -55,6 +55,11 @@ std::string_view meta_text(const json::Value& object, std::string_view key) {
   return metadata == nullptr ? std::string_view() : metadata->string_or_empty(key);
 }
 
+std::string_view asked_revision(const json::Value& object) {
+  const std::string_view revision = meta_text(object, "resourceVersion");
+  return revision == "0" ? std::string_view() : revision;
+}
+
 std::vector<std::string_view> finalizers_of(const json::Value& object) {
   std::vector<std::string_view> out;
   if (const json::Value* list = object.get({"metadata", "finalizers"})) {

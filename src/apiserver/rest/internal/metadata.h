@@ -18,6 +18,8 @@ inline constexpr std::string_view kOrphanFinalizer = "orphan";
 // metadata of the object, made when it is missing.
 json::Value& metadata_of(json::Arena& arena, json::Value& object);
 std::string_view meta_text(const json::Value& object, std::string_view key);
+// The resourceVersion that the writer has read; empty for none, which "0" says too.
+std::string_view asked_revision(const json::Value& object);
 std::vector<std::string_view> finalizers_of(const json::Value& object);
 void set_finalizers(json::Arena& arena, json::Value& object,
                     const std::vector<std::string_view>& finalizers);

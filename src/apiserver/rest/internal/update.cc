@@ -32,7 +32,7 @@ Result<void> check_identity(const Resource& resource, const Object& live,
                                "Precondition failed: UID in precondition: " + std::string(uid) +
                                    ", UID in object meta: " + std::string(live.uid())));
   }
-  const std::string_view revision = meta_text(object, "resourceVersion");
+  const std::string_view revision = asked_revision(object);
   if (!revision.empty() && revision != std::to_string(live.revision())) {
     return fail(modified_error(resource, live.name()));
   }
@@ -201,7 +201,7 @@ Task<Result<net::Response>> handle_update(Call& call) {
                                std::string(metadata.string_or_empty("name")) +
                                ") does not match the name on the URL (" + call.info.name + ")"));
   }
-  const bool versioned = !metadata.string_or_empty("resourceVersion").empty();
+  const bool versioned = !asked_revision(object).empty();
   Store& store = call.server.store();
   if (store.get(call.resource->collection, call.ns(), call.info.name) == nullptr && !versioned &&
       may_create(call)) {
