@@ -453,10 +453,35 @@ TEST(ApiServer, a_namespace_goes_when_it_is_empty) {
       403);
   w.settle();
   EXPECT_EQ(w.get("/api/v1/namespaces/n/secrets/s").status, 404);
-  EXPECT_TRUE(w.get("/api/v1/namespaces/n").body.contains("configmaps. has 1 resource instances"));
+  const std::string waiting = w.get("/api/v1/namespaces/n").body;
+  EXPECT_TRUE(
+      waiting.contains("Some resources are remaining: configmaps. has 1 resource instances"))
+      << waiting;
+  const std::string held =
+      "Some content in the namespace has finalizers remaining: example.com/hold in 1 resource "
+      "instances";
+  EXPECT_TRUE(waiting.contains(held)) << waiting;
+  EXPECT_TRUE(waiting.contains("SomeFinalizersRemain")) << waiting;
+  EXPECT_FALSE(waiting.contains("ContentHasNoFinalizers")) << waiting;
   EXPECT_EQ(
       w.patch("/api/v1/namespaces/n/configmaps/held", R"({"metadata":{"finalizers":null}})").status,
       200);
+  w.settle();
+  EXPECT_EQ(w.get("/api/v1/namespaces/n").status, 404);
+}
+
+TEST(ApiServer, a_namespace_goes_although_the_version_of_the_storage_is_not_served) {
+  ServerWorld w;
+  std::string text = definition("things", "Thing");
+  text.replace(text.find(R"([{"name":"v1","served":true,"storage":true)"), 42,
+               R"([{"name":"v2","served":true,"storage":false,"schema":{"openAPIV3Schema":)"
+               R"({"type":"object"}}},{"name":"v1","served":false,"storage":true)");
+  w.post(std::string(kDefinitions), text);
+  w.post("/api/v1/namespaces", R"({"metadata":{"name":"n"}})");
+  const std::string things = "/apis/example.com/v2/namespaces/n/things";
+  w.post(things, R"({"apiVersion":"example.com/v2","kind":"Thing","metadata":{"name":"t"}})");
+  EXPECT_EQ(w.get("/apis/example.com/v1/namespaces/n/things/t").status, 404);
+  EXPECT_EQ(w.remove("/api/v1/namespaces/n", "Background").status, 200);
   w.settle();
   EXPECT_EQ(w.get("/api/v1/namespaces/n").status, 404);
 }
