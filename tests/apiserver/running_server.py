@@ -14,12 +14,12 @@ PATIENCE = 60  # seconds, for anything
 class RunningServer:
     """`data` is the data directory; certificates and the log go beside it."""
 
-    def __init__(self, program, data):
+    def __init__(self, program, data, *arguments):
         self.data = data
         log = data.parent / "server.log"
         with open(log, "a") as errors:
             self.process = subprocess.Popen(
-                [program, "apiserver", "--data-dir", str(data), "--listen", "127.0.0.1:0"],
+                [program, "apiserver", "--data-dir", str(data), "--listen", "127.0.0.1:0", *arguments],
                 stdout=subprocess.PIPE,
                 stderr=errors,
                 text=True,

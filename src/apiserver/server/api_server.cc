@@ -42,9 +42,10 @@ net::Peer own_identity() {
                                                 .organizations = {std::string(kAdminGroup)}}};
 }
 
-// Made when missing, and nobody else's from here on. A log of the caller's own guards itself.
+// Made when missing, and nobody else's from here on: also without a database there are keys and a
+// kubeconfig in it. A log of the caller's own guards itself.
 Result<std::unique_ptr<FileLock>> take_directory(Env env, const ApiServer::Options& options) {
-  if (options.open_log || options.durability == Durability::memory) {
+  if (options.open_log) {
     TRY(env.files.make_directories(options.data_directory, 0700));
     return nullptr;
   }
@@ -205,6 +206,7 @@ struct ApiServer::Parts {
   Env env;
   Options options;
   Logger logger;
+  std::unique_ptr<FileLock> lock{};  // of the directory, where the store holds none
   std::unique_ptr<Store> store;
   std::unique_ptr<Pki> pki;
   std::string kubeconfig;
@@ -236,6 +238,11 @@ Task<Result<std::unique_ptr<ApiServer>>> ApiServer::start(Env env, Options optio
   // First of all: it guards everything else in the directory.
   CO_TRY_ASSIGN(std::unique_ptr<FileLock> lock,
                 co_await run_blocking(env, [&] { return take_directory(env, options); }));
+  // A database keeps the lock; without one the server itself does.
+  std::unique_ptr<FileLock> own_lock;
+  if (options.durability == Durability::memory) {
+    own_lock = std::move(lock);
+  }
   // Both wait for the disk again and again, so they do it together.
   Task<Result<std::unique_ptr<Store>>> opening =
       open_store(env, options, std::move(lock), logger, metrics);
@@ -251,6 +258,7 @@ Task<Result<std::unique_ptr<ApiServer>>> ApiServer::start(Env env, Options optio
   auto parts =
       std::make_unique<Parts>(env, std::move(options), std::move(logger), *std::move(store),
                               std::move(credentials->pki), std::move(credentials->tokens), metrics);
+  parts->lock = std::move(own_lock);
   std::unique_ptr<ApiServer> server(new ApiServer(std::move(parts)));
   server->parts_->tasks.spawn(server->parts_->rbac.run());
   Result<void> bootstrapped = co_await server->parts_->housekeeping->bootstrap();

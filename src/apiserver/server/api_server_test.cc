@@ -193,6 +193,18 @@ class ServerWorld {
   }
 };
 
+TEST(ApiServer, a_second_server_on_its_directory_is_refused_also_without_a_database) {
+  SimEnv sim;
+  MetricsRegistry metrics;
+  const ApiServer::Options options{.data_directory = "/data", .durability = Durability::memory};
+  const auto first = *run(sim.env().loop, ApiServer::start(sim.env(), options, {}, metrics));
+  ASSERT_TRUE(first.has_value()) << first.error().to_string();
+  const auto second = *run(sim.env().loop, ApiServer::start(sim.env(), options, {}, metrics));
+  ASSERT_FALSE(second.has_value());
+  EXPECT_EQ(second.error().code, ErrorCode::failed_precondition) << second.error().to_string();
+  EXPECT_TRUE(run(sim.env().loop, (*first)->stop({})));
+}
+
 TEST(ApiServer, a_disk_that_is_full_at_the_first_start_is_an_error_and_room_heals_it) {
   SimEnv sim;
   MetricsRegistry metrics;
