@@ -24,6 +24,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace codeflare {
 
@@ -38,6 +39,7 @@ struct Flags {
   std::string data_directory;
   std::string listen = "127.0.0.1:6443";
   Durability durability = Durability::full;
+  std::vector<std::string> names;
   std::string token_file;
   std::size_t in_flight_max = 600;
   bool json_log = false;
@@ -73,11 +75,13 @@ Task<Result<void>> serve(RealEnv& world, const Flags& flags, Logger logger) {
   });
   MetricsRegistry metrics;
   add_process_metrics(metrics);
+  std::vector<std::string> names = flags.names;
+  names.push_back(address.host);
   CO_TRY_ASSIGN(std::unique_ptr<ApiServer> server,
                 co_await ApiServer::start(env,
                                           {.data_directory = flags.data_directory,
                                            .durability = flags.durability,
-                                           .certificate_names = {address.host},
+                                           .certificate_names = std::move(names),
                                            .token_file = flags.token_file,
                                            .in_flight_max = flags.in_flight_max,
                                            .connections_max = connections_max()},
@@ -154,6 +158,11 @@ void add_apiserver_role(CLI::App& app, Role& chosen) {
   role->add_option("--listen", flags->listen, "address and port; port 0 takes any free one")
       ->type_name("ADDR:PORT")
       ->capture_default_str();
+  role->add_option("--name", flags->names,
+                   "another name or address that clients call the server by; its certificate is "
+                   "for it, and with --listen 0.0.0.0 the first one stands in the kubeconfig")
+      ->allow_extra_args(false)
+      ->type_name("HOST");
   const std::map<std::string, Durability> durabilities = {
       {"full", Durability::full}, {"relaxed", Durability::relaxed}, {"memory", Durability::memory}};
   role->add_option("--durability", flags->durability,

@@ -14,22 +14,23 @@ PATIENCE = 60  # seconds, for anything
 class RunningServer:
     """`data` is the data directory; certificates and the log go beside it."""
 
-    def __init__(self, program, data, *arguments):
+    def __init__(self, program, data, *arguments, address="127.0.0.1"):
         self.data = data
         log = data.parent / "server.log"
         with open(log, "a") as errors:
             self.process = subprocess.Popen(
-                [program, "apiserver", "--data-dir", str(data), "--listen", "127.0.0.1:0", *arguments],
+                [program, "apiserver", "--data-dir", str(data), "--listen", f"{address}:0", *arguments],
                 stdout=subprocess.PIPE,
                 stderr=errors,
                 text=True,
             )
         line = self.process.stdout.readline()
-        ready = re.fullmatch(r"ready https://127\.0\.0\.1:(\d+) in (\d+) ms\n", line)
+        ready = re.fullmatch(rf"ready https://{re.escape(address)}:(\d+) in (\d+) ms\n", line)
         if not ready:
             self.process.kill()
             raise SystemExit(f"the server did not start: {line!r}\n{log.read_text()[-2000:]}")
         self.port = int(ready[1])
+        self.url = re.search(r'server: "?([^"\n]+)"?\n', (data / "admin.kubeconfig").read_text())[1]
         self.tls = self._tls()
 
     def _tls(self):
@@ -42,8 +43,8 @@ class RunningServer:
         context.load_cert_chain(folder / "client-certificate-data", folder / "client-key-data")
         return context
 
-    def connect(self):
-        return http.client.HTTPSConnection("127.0.0.1", self.port, context=self.tls, timeout=PATIENCE)
+    def connect(self, host="127.0.0.1"):
+        return http.client.HTTPSConnection(host, self.port, context=self.tls, timeout=PATIENCE)
 
     def resident(self):
         """Bytes of memory in use."""

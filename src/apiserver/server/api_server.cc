@@ -52,6 +52,28 @@ Result<std::unique_ptr<FileLock>> take_directory(Env env, const ApiServer::Optio
   return lock_data_directory(env.files, options.data_directory);
 }
 
+bool is_everywhere(std::string_view address) {
+  return address == "0.0.0.0" || address == "::";
+}
+
+// Where a server that listens at the address is found from this machine: everywhere is no place.
+std::string reachable(const std::string& address) {
+  return address == "0.0.0.0" ? "127.0.0.1" : address == "::" ? "::1" : address;
+}
+
+// The host of the kubeconfig's URL, which the certificate is for: the first name that clients were
+// said to use, where the address alone names nobody.
+std::string advertised_host(const std::string& address, const std::vector<std::string>& names) {
+  if (is_everywhere(address)) {
+    for (const std::string& name : names) {
+      if (!name.empty() && !is_everywhere(name)) {
+        return name;
+      }
+    }
+  }
+  return reachable(address);
+}
+
 Result<std::unique_ptr<Log>> open_log(Env env, const ApiServer::Options& options,
                                       std::unique_ptr<FileLock> lock) {
   if (options.open_log) {
@@ -283,9 +305,10 @@ Task<Result<std::uint16_t>> ApiServer::listen(std::string address, std::uint16_t
     }));
   }
   CO_TRY_ASSIGN(std::uint16_t bound, parts.server->listen(address, port));
-  const bool six = address.find(':') != std::string::npos;
-  parts.url = "https://" + (six ? "[" + address + "]" : address) + ":" + std::to_string(bound);
-  Task<Result<void>> advertising = parts.housekeeping->advertise(address, bound);
+  const std::string host = advertised_host(address, parts.options.certificate_names);
+  const bool six = host.find(':') != std::string::npos;
+  parts.url = "https://" + (six ? "[" + host + "]" : host) + ":" + std::to_string(bound);
+  Task<Result<void>> advertising = parts.housekeeping->advertise(reachable(address), bound);
   Task<Result<void>> writing = parts.pki->write_admin_kubeconfig(parts.kubeconfig, parts.url);
   auto [advertised, written] = co_await when_both(std::move(advertising), std::move(writing));
   CO_TRY(std::move(advertised));

@@ -39,7 +39,8 @@ class ApiServer {
   struct Options {
     std::string data_directory;
     Durability durability = Durability::full;
-    // Names and addresses besides the usual ones that the serving certificate is for.
+    // More names of the server, for its certificate; the first stands in for 0.0.0.0 in the
+    // kubeconfig.
     std::vector<std::string> certificate_names{};
     // Lines of token,user,uid,"groups"; empty: none.
     std::string token_file{};
