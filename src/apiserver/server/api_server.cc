@@ -330,11 +330,15 @@ bool ApiServer::idle() const {
 
 Task<void> ApiServer::stop(Duration grace) {
   Parts& parts = *parts_;
-  // Watches end first: clients that drain would wait for them for the whole grace.
-  co_await parts.service->close();
+  // Watches end first: clients that drain would wait for them for the whole grace. Requests that
+  // are under way are waited for by both; after the grace those behind the socket are given up.
+  TaskGroup closing(parts.env.loop);
+  closing.spawn(parts.service->close());
+  co_await yield();
   if (parts.server) {
     co_await parts.server->drain(grace);
   }
+  co_await closing.join();
   co_await parts.housekeeping->close();
   co_await parts.crds.close();
   co_await parts.tasks.close();

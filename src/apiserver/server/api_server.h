@@ -74,7 +74,7 @@ class ApiServer {
   // Nothing that the server does by itself is under way.
   bool idle() const;
 
-  // Lets requests finish for `grace`, ends watches, makes everything durable, closes the store.
+  // Ends watches, lets requests finish for `grace`, makes everything durable, closes the store.
   Task<void> stop(Duration grace);
 
  private:
