@@ -3,6 +3,7 @@
 #include "apiserver/identity/internal/certificate.h"
 #include "apiserver/identity/internal/openssl.h"
 #include "base/async/sleep.h"
+#include "base/async/when.h"
 #include "base/base64.h"
 #include "json/write.h"
 
@@ -72,6 +73,7 @@ struct Pki::Impl {
     std::string path;
     Secret content;
     FileSystem::WriteOptions options;
+    bool is_key = false;  // cannot be made again: on disk before anything that it signed
   };
   std::vector<PendingWrite> pending{};
 
@@ -86,6 +88,7 @@ struct Pki::Impl {
   Result<bool> renew_authority();
   Result<bool> renew_pair(Held& held, std::string_view file, internal::CertificateSpec spec);
   void add_kubeconfig();
+  static Task<Result<void>> write_one(Env env, PendingWrite one);
   Task<Result<void>> flush();
 
   internal::CertificateSpec dated(internal::CertificateSpec spec,
@@ -143,7 +146,8 @@ Result<void> Pki::Impl::load_authority(const Files& files) {
   }
   if (key == files.end()) {
     TRY_ASSIGN(authority_key, internal::generate_key());
-    pending.push_back({path("ca.key"), internal::key_to_pem(authority_key.get()), {.mode = 0600}});
+    pending.push_back(
+        {path("ca.key"), internal::key_to_pem(authority_key.get()), {.mode = 0600}, true});
     return {};
   }
   TRY_ASSIGN(authority_key, internal::key_from_pem(key->second, path("ca.key")));
@@ -169,7 +173,7 @@ Result<void> Pki::Impl::load_signing_key(const Files& files) {
     return {};
   }
   TRY_ASSIGN(signing, SigningKey::generate());
-  pending.push_back({path("sa.key"), signing->to_pem(), {.mode = 0600}});
+  pending.push_back({path("sa.key"), signing->to_pem(), {.mode = 0600}, true});
   return {};
 }
 
@@ -233,15 +237,27 @@ void Pki::Impl::add_kubeconfig() {
   pending.push_back({kubeconfig->path, std::move(text), {.mode = 0600}});
 }
 
+Task<Result<void>> Pki::Impl::write_one(Env env, PendingWrite one) {
+  co_return co_await run_blocking(
+      env, [&] { return env.files.write(one.path, one.content.reveal(), one.options); });
+}
+
+// The keys first; files of one kind wait for the disk together.
 Task<Result<void>> Pki::Impl::flush() {
   std::vector<PendingWrite> writes = std::exchange(pending, {});
-  FileSystem& files = env.files;
-  co_return co_await run_blocking(env, [&writes, &files]() -> Result<void> {
-    for (const PendingWrite& one : writes) {
-      TRY(files.write(one.path, one.content.reveal(), one.options));
+  for (const bool keys : {true, false}) {
+    std::vector<Task<Result<void>>> tasks;
+    for (PendingWrite& one : writes) {
+      if (one.is_key == keys) {
+        tasks.push_back(write_one(env, std::move(one)));
+      }
     }
-    return {};
-  });
+    std::vector<Result<void>> results = co_await when_all(std::move(tasks));
+    for (Result<void>& result : results) {
+      CO_TRY(std::move(result));
+    }
+  }
+  co_return Result<void>();
 }
 
 std::optional<WallTime> Pki::Impl::check(const KeyPair& pair,
