@@ -4,11 +4,15 @@
 #include "apiserver/rest/internal/list_options.h"
 #include "apiserver/rest/internal/response.h"
 #include "apiserver/rest/internal/selection.h"
+#include "apiserver/store/change_listener.h"
 #include "base/async/sleep.h"
+#include "base/async/wait_list.h"
 #include "json/write.h"
 #include "model/status.h"
 
+#include <coroutine>
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace codeflare::apiserver::internal {
@@ -37,10 +41,40 @@ Change change_of(const Selection& selection, const Event& event) {
   return before ? Change::left : Change::none;
 }
 
+// What a watch waits with: woken by wake(), or by the stop of the task that waits.
+class Wake {
+ public:
+  bool await_ready() const noexcept { return false; }
+  template <typename Promise>
+  bool await_suspend(std::coroutine_handle<Promise> self) {
+    const TaskContext& context = self.promise().context();
+    waiter_.emplace();
+    waiting_ = !context.stop.stop_requested();
+    refused_ = !waiting_;
+    if (waiting_) {
+      waiter_->suspend(self, context, [this] { waiting_ = false; });
+    }
+    return waiting_;
+  }
+  Result<void> await_resume() {
+    return refused_ || waiter_->stopped() ? Result<void>(fail(cancelled())) : Result<void>();
+  }
+  void wake() {
+    if (std::exchange(waiting_, false)) {
+      waiter_->wake();
+    }
+  }
+
+ private:
+  std::optional<codeflare::internal::Waiter> waiter_;
+  bool waiting_ = false;
+  bool refused_ = false;
+};
+
 struct WatchStart {
   Output output;
   Selection selection;
-  std::unique_ptr<WatchCursor> cursor;
+  std::unique_ptr<ListenedCursor> cursor;
   std::vector<ObjectPtr> initial{};
   bool initial_end = false;  // a bookmark marks the end of the initial events
   bool bookmarks = false;
@@ -48,17 +82,18 @@ struct WatchStart {
 };
 
 // The events of one watch as a stream. Between reads it is a cursor into the store's history. An
-// event costs each of its watchers as little as possible: the timer stays from one wait to the
-// next.
-class WatchBody final : public net::BodyStream {
+// event costs each of its watchers as little as possible: timer and place among those who listen
+// stay from one wait to the next, and a wait allocates nothing.
+class WatchBody final : public net::BodyStream, private ChangeListener {
  public:
   WatchBody(Server& server, WatchStart start)
       : server_(server),
         start_(std::move(start)),
         end_revision_(start_.cursor->position()),
-        closing_(server_.stopping.token(), [this] { interrupt(); }),
-        resource_gone_(start_.output.resource->gone, [this] { interrupt(); }) {
+        closing_(server_.stopping.token(), [this] { wake_.wake(); }),
+        resource_gone_(start_.output.resource->gone, [this] { wake_.wake(); }) {
     schedule_bookmark();
+    start_.cursor->listen(*this);
     server_.metrics.watches.add();
   }
   ~WatchBody() override {
@@ -74,7 +109,6 @@ class WatchBody final : public net::BodyStream {
   }
 
   Task<Result<Bytes>> read() override {
-    const TaskContext& outer = co_await current_context();
     while (true) {
       refill();
       if (std::optional<Bytes> piece = pop()) {
@@ -84,24 +118,13 @@ class WatchBody final : public net::BodyStream {
         co_await yield();
         continue;
       }
-      if (is_closing()) {
-        ended_ = true;  // a clean end: the client comes back, or hears that nothing is served here
+      if (!may_wait()) {
         continue;
       }
-      prepare_wait(outer);
-      Result<const Event*> event = co_await start_.cursor->next().under(wait_->context);
-      if (event) {
-        add_event(**event);
-      } else if (event.error().code == ErrorCode::expired) {
-        add_error(expired_error("The resourceVersion for the provided watch is too old."));
-      } else if (event.error().code != ErrorCode::cancelled) {
-        ended_ = true;  // the store closes
-      } else if (is_closing()) {
-        continue;  // after what has come meanwhile
-      } else if (outer.stop.stop_requested() || !wait_->source.stop_requested()) {
-        co_return fail(std::move(event).error());
-      } else {
-        on_time();
+      Result<void> woken = co_await wake_;
+      // At the end of what is served there is a clean end to tell, if the reader can still take it.
+      if (!woken && !is_closing()) {
+        co_return fail(std::move(woken).error());
       }
     }
   }
@@ -109,22 +132,30 @@ class WatchBody final : public net::BodyStream {
  private:
   Instant now() const { return server_.parts.env.clock.now(); }
 
-  // What a wait for the next event runs under: the reader's own stop, the server's, and the timer.
-  struct Wait {
-    explicit Wait(const TaskContext& outer)
-        : source(outer.stop), context{outer.loop, source.token()} {}
-    StopSource source;
-    TaskContext context;
-  };
-
-  void prepare_wait(const TaskContext& outer) {
-    wait_.emplace(outer);
+  // With nothing at hand: whether to wait for more. Else there is something to tell by now, the end
+  // at least.
+  bool may_wait() {
+    const ListenedCursor::State state = start_.cursor->state();
+    if (state == ListenedCursor::State::expired) {
+      add_error(expired_error("The resourceVersion for the provided watch is too old."));
+    } else if (state == ListenedCursor::State::closed || is_closing()) {
+      ended_ = true;  // a clean end: the client comes back, or hears that nothing is served here
+    }
+    if (ended_) {
+      return false;
+    }
+    if (std::exchange(due_, false)) {
+      on_time();
+      return false;
+    }
     if (!timer_) {
       timer_ = server_.env().loop.start_timer(next_wake(), [this] {
         timer_.reset();
-        interrupt();
+        due_ = true;
+        wake_.wake();
       });
     }
+    return true;
   }
 
   // The server shuts down, or the definition of what is watched has gone.
@@ -132,11 +163,7 @@ class WatchBody final : public net::BodyStream {
     return server_.stopping.stop_requested() || start_.output.resource->gone.stop_requested();
   }
 
-  void interrupt() {
-    if (wait_) {
-      wait_->source.request_stop();
-    }
-  }
+  void on_change() override { wake_.wake(); }
 
   // The next piece; an empty one at the end, nothing when there is none yet.
   std::optional<Bytes> pop() {
@@ -352,7 +379,8 @@ class WatchBody final : public net::BodyStream {
   bool columns_sent_ = false;
   bool ended_ = false;
   bool more_ = false;  // fill() stopped although there may be more
-  std::optional<Wait> wait_;
+  bool due_ = false;   // the timer has fired
+  Wake wake_;
   std::optional<TimerId> timer_;
   StopCallback closing_;
   StopCallback resource_gone_;
@@ -405,7 +433,7 @@ Task<Result<net::Response>> handle_watch(Call& call) {
   if (!cursor) {
     co_return fail(std::move(cursor).error());
   }
-  start.cursor = *std::move(cursor);
+  start.cursor = listened(*std::move(cursor));
   start.deadline = after(call.server.env().clock.now(), timeout_of(call.server, options));
   net::Response response;
   response.headers.set("Content-Type", std::string(kJson));
