@@ -55,7 +55,7 @@ TEST(Tls, carries_requests_and_large_bodies) {
         co_return make_response(200, "text/plain", Bytes::from(std::move(body)));
       },
       made.server_options(), made.client_options());
-  for (std::size_t size : {1u, 1000u, 16384u, 16385u, 10u << 20}) {
+  for (std::size_t size : {1u, 1000u, 16384u, 16385u, 10u << 20, 5u, 832u, 833u, 40000u, 7u}) {
     Request request{.method = "POST", .body = body_of(std::string(size, 'x'))};
     Result<Response> response = loopback.send(std::move(request));
     ASSERT_TRUE(response) << response.error().to_string();

@@ -21,6 +21,10 @@ using SslPtr = std::unique_ptr<SSL, OpenSslFree<SSL_free>>;
 
 // The largest payload of one TLS record.
 constexpr std::size_t kRecordSize = 16u << 10;
+// OpenSSL takes a buffer for each write, as large as its largest record may become, and gives it
+// back. With records of this size it is of those that the allocator has at hand; events, answers
+// to writes and single objects fit.
+constexpr std::size_t kSmallRecordSize = 832;
 
 }  // namespace
 
@@ -33,8 +37,10 @@ struct TlsSession::Parts {
   std::string verify_failure;  // the first one met
   ConnectStep verify_step = ConnectStep::server;
   bool foreign = false;
+  std::size_t record_size = kRecordSize;
   Error error = internal_error("no TLS error");
 
+  void prepare_write(std::size_t size);
   Io outcome(int returned);
   Error describe_failure(int ssl_error);
 };
@@ -281,6 +287,15 @@ Result<std::unique_ptr<TlsSession>> TlsContext::start(const Socket& socket,
 TlsSession::TlsSession(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
 TlsSession::~TlsSession() = default;
 
+void TlsSession::Parts::prepare_write(std::size_t size) {
+  const std::size_t wanted = size <= kSmallRecordSize ? kSmallRecordSize : kRecordSize;
+  if (wanted != record_size) {
+    record_size = wanted;
+    SSL_set_max_send_fragment(ssl.get(), static_cast<long>(wanted));
+    SSL_set_split_send_fragment(ssl.get(), static_cast<long>(wanted));
+  }
+}
+
 Io TlsSession::Parts::outcome(int returned) {
   int code = SSL_get_error(ssl.get(), returned);
   switch (code) {
@@ -393,6 +408,7 @@ Io TlsSession::try_write(std::span<const iovec> pieces) {
       data = joined.data();
       size = filled;
     }
+    parts_->prepare_write(size);
     ERR_clear_error();
     errno = 0;
     std::size_t count = 0;
