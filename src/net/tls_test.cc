@@ -87,6 +87,49 @@ TEST(Tls, joins_many_small_pieces_and_finishes_under_back_pressure) {
   EXPECT_EQ(*loopback.read(*response), whole);
 }
 
+// Pieces that come one by one, as the events of a watch do.
+class Events final : public BodyStream {
+ public:
+  explicit Events(std::vector<std::string> pieces) : pieces_(std::move(pieces)) {}
+  Task<Result<Bytes>> read() override {
+    co_await yield();
+    co_return at_ < pieces_.size() ? Bytes::from(pieces_[at_++]) : Bytes();
+  }
+
+ private:
+  std::vector<std::string> pieces_;
+  std::size_t at_ = 0;
+};
+
+TEST(Tls, pieces_that_come_one_by_one_arrive_in_order_whatever_their_size) {
+  Authorities made;
+  std::vector<std::string> pieces;
+  std::string whole;
+  for (std::size_t i = 0; i < 600; ++i) {
+    // Small ones are made ready and sent later, large ones are written at once.
+    const std::size_t size = i % 7 == 6 ? 40'000 : i % 5 == 4 ? 8192 : 100 * (i % 13);
+    pieces.push_back("event " + std::to_string(i) + std::string(size, '.') + "\n");
+    whole += pieces.back();
+  }
+  Loopback loopback(
+      [&](Request) -> Task<Result<Response>> {
+        Response response;
+        response.body = std::make_unique<Events>(pieces);
+        return [](Response r) -> Task<Result<Response>> {
+          co_return std::move(r);
+        }(std::move(response));
+      },
+      made.server_options(), made.client_options());
+  std::vector<Result<Response>> streams;
+  for (int i = 0; i < 3; ++i) {
+    streams.push_back(loopback.send({}));
+    ASSERT_TRUE(streams.back());
+  }
+  for (Result<Response>& stream : streams) {
+    EXPECT_EQ(*loopback.read(*stream), whole);
+  }
+}
+
 TEST(Tls, knows_the_client_by_its_certificate) {
   Authorities made;
   Identity admin =

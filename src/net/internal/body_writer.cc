@@ -64,9 +64,15 @@ iovec as_iovec(std::string_view text) {
   return {const_cast<char*>(text.data()), text.size()};
 }
 
-// Nearly always there is room for all of it: that way costs no allocation. Returns what is left to
-// be written, which points into the batch.
-Result<std::vector<iovec>> write_now(Stream& stream, Batch& batch, bool chunked) {
+// What is left of a batch after the first attempt to write it.
+struct Left {
+  bool prepared = false;      // it is ready and has to be sent
+  std::vector<iovec> rest{};  // else this has to be written; it points into the batch
+};
+
+// Nearly always there is room for all of it: that way costs no allocation. What comes after a wait
+// is made ready only.
+Result<Left> write_now(Stream& stream, Batch& batch, bool chunked, bool waited) {
   std::string_view after;
   if (chunked && batch.bytes > 0) {
     append_chunk_size(batch.before, batch.bytes);
@@ -86,8 +92,14 @@ Result<std::vector<iovec>> write_now(Stream& stream, Batch& batch, bool chunked)
     list[count++] = as_iovec(after);
   }
   std::span<iovec> rest(list.data(), count);
+  if (waited) {
+    TRY_ASSIGN(const bool prepared, stream.prepare(rest));
+    if (prepared) {
+      return Left{.prepared = true};
+    }
+  }
   TRY(stream.write_some(rest));
-  return std::vector<iovec>(rest.begin(), rest.end());
+  return Left{.rest = std::vector<iovec>(rest.begin(), rest.end())};
 }
 
 }  // namespace
@@ -103,8 +115,9 @@ Task<Result<void>> write_message(Stream& stream, std::string start, BodyStream* 
   batch.before = std::move(start);
   while (first || !ended) {
     batch.ended = ended || body == nullptr;
+    const bool waited = !batch.ended && !first;
     if (!batch.ended) {
-      if (!first) {
+      if (waited) {
         waiting();
         CO_TRY_ASSIGN(Bytes piece, co_await body->read());
         batch.add(std::move(piece));
@@ -122,9 +135,19 @@ Task<Result<void>> write_message(Stream& stream, std::string start, BodyStream* 
     // A sized body is over when its bytes are; its stream need not be asked for the end.
     ended |= framing.kind == Framing::Kind::sized && total == framing.size;
     writing();
-    CO_TRY_ASSIGN(std::vector<iovec> rest, write_now(stream, batch, chunked));
-    if (!rest.empty()) {
-      CO_TRY(co_await stream.write(std::span<iovec>(rest)));
+    CO_TRY_ASSIGN(Left left, write_now(stream, batch, chunked, waited));
+    if (left.prepared) {
+      co_await yield();
+    }
+    while (left.prepared) {
+      CO_TRY_ASSIGN(Io io, stream.send_prepared());
+      left.prepared = io.wants();
+      if (left.prepared) {
+        CO_TRY(co_await stream.socket().wanted(io));
+      }
+    }
+    if (!left.rest.empty()) {
+      CO_TRY(co_await stream.write(std::span<iovec>(left.rest)));
     }
     batch.clear();
   }

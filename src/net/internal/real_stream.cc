@@ -1,10 +1,18 @@
 #include "net/internal/real_stream.h"
 
+#include "base/check.h"
 #include "net/internal/real_tls.h"
 
 #include <utility>
 
 namespace codeflare::net::internal {
+
+namespace {
+
+// One record; more would only be copied once more.
+constexpr std::size_t kPreparedMax = 8u << 10;
+
+}  // namespace
 
 Stream::Stream(Socket socket, std::unique_ptr<TlsSession> tls)
     : socket_(std::move(socket)), tls_(std::move(tls)) {}
@@ -42,6 +50,13 @@ Task<Result<std::size_t>> Stream::read(std::span<char> buffer) {
 }
 
 Result<Io> Stream::write_some(std::span<iovec>& pieces) {
+  // What TLS had to say while something was made ready comes first.
+  if (tls_ != nullptr) {
+    TRY_ASSIGN(const Io io, send_prepared());
+    if (io.wants()) {
+      return io;
+    }
+  }
   while (!pieces.empty()) {
     Io io = try_write(pieces);
     if (io.wants()) {
@@ -60,6 +75,39 @@ Result<Io> Stream::write_some(std::span<iovec>& pieces) {
       pieces[0].iov_base = static_cast<char*>(pieces[0].iov_base) + io.bytes;
       pieces[0].iov_len -= io.bytes;
     }
+  }
+  return Io{Io::Kind::done};
+}
+
+Result<bool> Stream::prepare(std::span<const iovec> pieces) {
+  std::size_t total = 0;
+  for (const iovec& piece : pieces) {
+    total += piece.iov_len;
+  }
+  if (tls_ == nullptr || total > kPreparedMax) {
+    return false;
+  }
+  Io io = tls_->prepare(pieces);
+  if (io.kind == Io::Kind::failed) {
+    return fail(last_error());
+  }
+  CHECK(io.kind != Io::Kind::done || io.bytes == total, "a record took a part of a small write");
+  return io.kind == Io::Kind::done;
+}
+
+Result<Io> Stream::send_prepared() {
+  while (!tls_->prepared().empty()) {
+    const std::string_view rest = tls_->prepared();
+    const iovec piece{const_cast<char*>(rest.data()), rest.size()};
+    Io io = socket_.try_write(std::span(&piece, 1));
+    if (io.wants()) {
+      return io;
+    }
+    if (io.kind != Io::Kind::done) {
+      return fail(socket_.last_error());
+    }
+    bytes_written_ += io.bytes;
+    tls_->sent_prepared(io.bytes);
   }
   return Io{Io::Kind::done};
 }

@@ -38,6 +38,9 @@ struct TlsSession::Parts {
   ConnectStep verify_step = ConnectStep::server;
   bool foreign = false;
   std::size_t record_size = kRecordSize;
+  bool holding = false;
+  std::string held{};         // records that are ready and not sent
+  std::size_t held_sent = 0;  // of them
   Error error = internal_error("no TLS error");
 
   void prepare_write(std::size_t size);
@@ -51,6 +54,11 @@ namespace {
 int bio_write(BIO* bio, const char* data, int size) {
   auto* parts = static_cast<TlsSession::Parts*>(BIO_get_data(bio));
   BIO_clear_retry_flags(bio);
+  // Records are numbered: none may overtake those that wait.
+  if (parts->holding || !parts->held.empty()) {
+    parts->held.append(data, static_cast<std::size_t>(size));
+    return size;
+  }
   ssize_t count = send(parts->descriptor, data, static_cast<std::size_t>(size), MSG_NOSIGNAL);
   if (count < 0 && (errno == EAGAIN || errno == EINTR)) {
     BIO_set_retry_write(bio);
@@ -429,6 +437,25 @@ Io TlsSession::try_write(std::span<const iovec> pieces) {
     }
   }
   return {Io::Kind::done, total};
+}
+
+Io TlsSession::prepare(std::span<const iovec> pieces) {
+  parts_->holding = true;
+  Io io = try_write(pieces);
+  parts_->holding = false;
+  return io;
+}
+
+std::string_view TlsSession::prepared() const {
+  return std::string_view(parts_->held).substr(parts_->held_sent);
+}
+
+void TlsSession::sent_prepared(std::size_t bytes) {
+  parts_->held_sent += bytes;
+  if (parts_->held_sent == parts_->held.size()) {
+    parts_->held = std::string();  // a long wait may follow
+    parts_->held_sent = 0;
+  }
 }
 
 bool TlsSession::holds_input() const {

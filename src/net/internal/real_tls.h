@@ -25,6 +25,11 @@ class TlsSession {
 
   Io try_read(std::span<char> buffer);
   Io try_write(std::span<const iovec> pieces);
+  // As try_write, but the records stay here until somebody has sent them. Whatever TLS has to say
+  // meanwhile goes behind them.
+  Io prepare(std::span<const iovec> pieces);
+  std::string_view prepared() const;
+  void sent_prepared(std::size_t bytes);
   bool holds_input() const;
   Error last_error() const;
   void send_close_notify();
