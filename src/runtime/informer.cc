@@ -119,6 +119,9 @@ bool Informer::is_fresh(const ObjectKey& key) {
 }
 
 Task<Result<void>> Informer::fresh(ObjectKey key, Duration patience) {
+  if (is_fresh(key)) {
+    co_return Result<void>();
+  }
   const Instant deadline = after(env_.loop.now(), patience);
   // A timer stands for the last look; the waits themselves follow the events.
   bool late = false;

@@ -1,12 +1,15 @@
 #include "controllers/appwrapper/app_wrapper_controller.h"
 
+#include "base/async/sleep.h"
 #include "controllers/appwrapper/app_wrapper_object.h"
 #include "controllers/status_patch.h"
 #include "json/write.h"
 #include "model/codec/app_wrapper.h"
 #include "queue/marks.h"
+#include "queue/status_words.h"
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 namespace codeflare::controllers {
@@ -21,8 +24,13 @@ namespace {
 // More steps than any way through the machine has.
 constexpr int kStepsMax = 12;
 
-// How many seconds a grudging object is looked at again although nothing told us.
+// What no watch tells of is looked at this often.
 constexpr Duration kLookAgain = std::chrono::seconds(30);
+
+// Far more than a thousand items take. Whatever a server does, the worker is free again.
+constexpr Duration kTurnMax = std::chrono::minutes(5);
+
+const model::ResourceType kPods{"", "v1", "Pod", "pods", true};
 
 std::string finalizer_patch(const AppWrapper& before, const std::vector<std::string>& finalizers) {
   std::string body;
@@ -57,8 +65,30 @@ std::string surplus_of(const std::vector<queue::Queue::Unplanned>& pods) {
   return text + (pods.size() > kShown ? "..." : "");
 }
 
-Next next_of(const std::optional<Duration>& again) {
+Next next_of(std::optional<Duration> again, bool unwatched) {
+  if (unwatched) {
+    again = std::min(again.value_or(kLookAgain), kLookAgain);
+  }
   return again ? Next::after(*again) : Next::await_change();
+}
+
+PodsOf pods_of(const AppWrapper& wrapper) {
+  return {wrapper.metadata.uid, wrapper.metadata.key(), queue::is_from_mcad(wrapper.status)};
+}
+
+std::string names(const std::vector<std::string>& all) {
+  constexpr std::size_t kShown = 3;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(all.size(), kShown); ++i) {
+    text += (i == 0 ? "" : ", ") + all[i];
+  }
+  return text + (all.size() > kShown ? "..." : "");
+}
+
+// "it waits for rayclusters.ray.io a/b and pods to go"; the same as long as the same things stay.
+std::string what_stays(const std::vector<std::string>& items, bool pods) {
+  return "it waits for " + names(items) + (!items.empty() && pods ? " and " : "") +
+         (pods ? "pods" : "") + " to go";
 }
 
 }  // namespace
@@ -72,6 +102,11 @@ AppWrapperController::AppWrapperController(const runtime::ControllerContext& con
       items_(context.client, parts_.watch, parts_.items, parts_.logger) {}
 
 Task<Result<Next>> AppWrapperController::reconcile(ObjectKey key) {
+  auto work = work_on(std::move(key));
+  co_return co_await with_timeout(kTurnMax, "work on an AppWrapper", std::move(work));
+}
+
+Task<Result<Next>> AppWrapperController::work_on(ObjectKey key) {
   if (!parts_.driver.active()) {
     co_return Next::await_change();  // the driver wakes everybody when it begins
   }
@@ -92,6 +127,7 @@ Task<Result<Next>> AppWrapperController::reconcile(ObjectKey key) {
     co_return Next::await_change();
   }
   Turn turn{std::move(object), *std::move(wrapper)};
+  turn.resumed = turn.wrapper.status.plan.has_value();
   for (int i = 0; i < kStepsMax; ++i) {
     CO_TRY_ASSIGN(Observed observed, co_await observe(turn));
     Decision decision = decide(observed, parts_.machine);
@@ -133,38 +169,42 @@ AppWrapperController::Memory& AppWrapperController::memory(const AppWrapper& wra
 
 // --- observing ---
 
-Task<Result<Observed>> AppWrapperController::observe(const Turn& turn) {
+Task<Result<Observed>> AppWrapperController::observe(Turn& turn) {
   const AppWrapper& wrapper = turn.wrapper;
   const std::string& uid = wrapper.metadata.uid;
   Observed observed;
   observed.wrapper = &wrapper;
-  observed.problem = parts_.driver.problem(uid);
+  observed.problem = turn.problem.empty() ? parts_.driver.problem(uid) : turn.problem;
   if (is_dispatched(wrapper) && !wrapper.metadata.deleting() && observed.problem.empty()) {
-    CO_TRY_ASSIGN(std::vector<queue::ItemInfo> items, item_infos(wrapper));
+    CO_TRY_ASSIGN(std::vector<ItemQuery> items, item_queries(wrapper));
     CO_TRY_ASSIGN(observed.items, co_await items_.look(wrapper, std::move(items)));
   }
+  turn.unwatched =
+      std::ranges::any_of(observed.items, [](const ItemSeen& item) { return !item.watched; });
   // All below is of one moment.
   observed.now = std::chrono::floor<std::chrono::microseconds>(env_.clock.wall());
   observed.standing = parts_.driver.queue().standing(uid);
   observed.sentence = [this, uid, now = observed.now] {
     return parts_.driver.queue().sentence(uid, now);
   };
-  observed.pods = parts_.driver.pods().seen(uid, wrapper.metadata.key());
+  observed.pods = parts_.driver.pods().seen(pods_of(wrapper));
   observed.surplus = surplus_of(parts_.driver.queue().unplanned(uid));
   observed.creation = turn.creation;
   observed.cleared = turn.cleared;
+  observed.abandoned = turn.abandoned;
+  observed.left = turn.left;
   remember(wrapper, observed);
   parts_.metrics.state(uid, wrapper.status.state);
   co_return observed;
 }
 
 // The queue has read the items already, as long as it knows the AppWrapper.
-Result<std::vector<queue::ItemInfo>> AppWrapperController::item_infos(const AppWrapper& wrapper) {
+Result<std::vector<ItemQuery>> AppWrapperController::item_queries(const AppWrapper& wrapper) {
   if (const queue::Demand* known = parts_.driver.queue().demand(wrapper.metadata.uid)) {
-    return known->items;
+    return queries_of(*known);
   }
   TRY_ASSIGN(queue::Demand demand, queue::demand_of(wrapper));
-  return std::move(demand.items);
+  return queries_of(demand);
 }
 
 void AppWrapperController::remember(const AppWrapper& wrapper, Observed& observed) {
@@ -172,24 +212,38 @@ void AppWrapperController::remember(const AppWrapper& wrapper, Observed& observe
   if (!is_dispatched(wrapper)) {
     known.settled_since.reset();
     known.unhealthy_since.reset();
-    known.was_healthy = false;
+    known.quiet_since.reset();
+    known.was_healthy.reset();
   } else {
     const bool healthy = is_healthy(observed);
     if (healthy) {
       known.unhealthy_since.reset();
-    } else if (known.was_healthy) {
+    } else if (known.was_healthy.value_or(has_run(wrapper.status))) {
+      // At first sight of one that has run, its trouble has just begun: who looked at it before us
+      // would have withdrawn it otherwise.
       known.unhealthy_since = observed.now;
     }
     known.was_healthy = healthy;
+    if (!is_quiet(observed.pods)) {
+      known.quiet_since.reset();
+    } else if (!known.quiet_since) {
+      known.quiet_since = observed.now;
+    }
     if (!is_settled(observed.items)) {
       known.settled_since.reset();
     } else if (!known.settled_since) {
       known.settled_since = observed.now;
     }
   }
+  if (wrapper.status.can_run && !model::is_terminal(wrapper.status) &&
+      !wrapper.metadata.deleting()) {
+    known.asked_since.reset();
+  }
   observed.written = known.written;
   observed.settled_since = known.settled_since;
   observed.unhealthy_since = known.unhealthy_since;
+  observed.quiet_since = known.quiet_since;
+  observed.asked_since = known.asked_since;
 }
 
 // --- acting ---
@@ -205,8 +259,10 @@ Task<Result<std::optional<Next>>> AppWrapperController::act(Turn& turn, Decision
   }
   switch (decision.act) {
     case Act::none:
-      next = next_of(decision.again);
+      next = next_of(decision.again, turn.unwatched);
       break;
+    case Act::retry:
+      co_return fail(*std::move(turn.failure));
     case Act::add_finalizer: {
       std::vector<std::string> finalizers = turn.wrapper.metadata.finalizers;
       finalizers.emplace_back(queue::kFinalizer);
@@ -217,20 +273,23 @@ Task<Result<std::optional<Next>>> AppWrapperController::act(Turn& turn, Decision
       if (is_adopted(turn.wrapper.status)) {
         CO_TRY(co_await items_.label(turn.wrapper));
       }
-      CO_TRY(co_await write_status(turn, decision));
+      Result<void> wrote = co_await write_status(turn, decision);
+      if (!wrote && wrote.error().code == ErrorCode::too_large && !turn.wrapper.status.plan &&
+          decision.status.plan && turn.problem.empty()) {
+        turn.problem = "its plan of " + std::to_string(decision.status.plan->places.size()) +
+                       " places is too large for the server: " + wrote.error().message;
+        co_return next;
+      }
+      CO_TRY(std::move(wrote));
       turn.creation.reset();
       break;
     }
     case Act::create: {
-      CO_TRY_ASSIGN(Creation creation, co_await items_.create(turn.wrapper));
-      turn.creation = std::move(creation);
+      CO_TRY(co_await create(turn));
       break;
     }
     case Act::take_back: {
-      CO_TRY_ASSIGN(turn.cleared, co_await take_back(turn, decision.force));
-      if (!turn.cleared) {
-        next = Next::after(std::min(decision.again.value_or(kLookAgain), kLookAgain));
-      }
+      CO_TRY(co_await take_back(turn, decision.force));
       break;
     }
     case Act::release: {
@@ -260,15 +319,68 @@ Task<Result<std::optional<Next>>> AppWrapperController::act(Turn& turn, Decision
   co_return next;
 }
 
-Task<Result<bool>> AppWrapperController::take_back(const Turn& turn, bool force) {
-  const std::string& uid = turn.wrapper.metadata.uid;
-  const ObjectKey key = turn.wrapper.metadata.key();
+Task<Result<Creation>> AppWrapperController::create_items(const Turn& turn) {
+  std::size_t before = 0;
+  if (turn.resumed) {
+    CO_TRY_ASSIGN(before, co_await items_.created(turn.wrapper));
+  }
+  co_return co_await items_.create(turn.wrapper, before);
+}
+
+// What stands in the way and may pass is for the machine to judge: places are held meanwhile.
+Task<Result<void>> AppWrapperController::create(Turn& turn) {
+  Result<Creation> creation = co_await create_items(turn);
+  if (creation) {
+    turn.creation = *std::move(creation);
+    co_return Result<void>();
+  }
+  const TaskContext& context = co_await current_context();
+  if (creation.error().code == ErrorCode::cancelled || context.stop.stop_requested()) {
+    co_return fail(std::move(creation).error());
+  }
+  turn.creation = Creation{Creation::Kind::later, creation.error().message};
+  turn.failure = std::move(creation).error();
+  co_return Result<void>();
+}
+
+Task<Result<void>> AppWrapperController::take_back(Turn& turn, bool force) {
+  Memory& known = memory(turn.wrapper);
+  if (!known.asked_since) {
+    known.asked_since = std::chrono::floor<std::chrono::microseconds>(env_.clock.wall());
+  }
   if (force) {
-    std::vector<PodLedger::PodRef> pods = parts_.driver.pods().pods(uid, key);
+    std::vector<PodLedger::PodRef> pods = parts_.driver.pods().pods(pods_of(turn.wrapper));
     CO_TRY(co_await items_.delete_pods(std::move(pods)));
   }
-  CO_TRY_ASSIGN(const bool items_gone, co_await items_.take_back(turn.wrapper, force));
-  co_return items_gone && !parts_.driver.pods().any(uid, key);
+  CO_TRY_ASSIGN(std::vector<std::string> items, co_await items_.take_back(turn.wrapper, force));
+  // After the deadline what has ended holds nothing, whatever finalizers keep it.
+  const PodsOf whose = pods_of(turn.wrapper);
+  bool pods = force ? !is_quiet(parts_.driver.pods().seen(whose)) : parts_.driver.pods().any(whose);
+  const bool rest = items.empty() || force;
+  if (rest && !pods && turn.wrapper.status.plan) {
+    CO_TRY_ASSIGN(pods, co_await has_unseen_pods(turn.wrapper, force));
+  }
+  turn.cleared = rest && !pods;
+  if (turn.cleared) {
+    turn.abandoned = names(items);
+  } else {
+    turn.left = what_stays(items, pods);
+  }
+  co_return Result<void>();
+}
+
+// The cache of pods may be behind: places are free once the server has none either.
+Task<Result<bool>> AppWrapperController::has_unseen_pods(const AppWrapper& wrapper, bool active) {
+  kube::ListOptions options{.ns = wrapper.metadata.ns, .limit = 1, .metadata_only = true};
+  options.label_selector = queue::is_from_mcad(wrapper.status)
+                               ? std::string(queue::kMcadLabel) + "=" + wrapper.metadata.name
+                               : std::string(queue::kUidLabel) + "=" + wrapper.metadata.uid;
+  if (active) {
+    options.field_selector = "status.phase!=Succeeded,status.phase!=Failed";
+  }
+  auto listing = client_.list(kPods, std::move(options));
+  CO_TRY_ASSIGN(const kube::ObjectList pods, co_await std::move(listing));
+  co_return !pods.items.empty();
 }
 
 Task<Result<void>> AppWrapperController::write_status(Turn& turn, const Decision& decision) {
@@ -319,7 +431,7 @@ void AppWrapperController::tell(const Turn& turn, Tell tell) {
       break;
     case Tell::withdrawn:
       parts_.watch.forget(uid);
-      parts_.driver.withdrawn(uid);
+      parts_.driver.withdrawn(uid, queue::not_before(turn.wrapper.status));
       break;
     case Tell::forget:
       parts_.watch.forget(uid);
@@ -339,6 +451,9 @@ void AppWrapperController::note(const Turn& turn, std::vector<Note> notes) {
     parts_.logger.info(
         "appwrapper",
         {{"object", meta.key().to_string()}, {"now", note.reason}, {"message", note.message}});
+    if (note.quiet) {
+      continue;
+    }
     runtime::EventSubject subject{subject_.type().gvk(), meta.key(), meta.uid,
                                   meta.resource_version};
     parts_.events.record(

@@ -61,7 +61,9 @@ class AppWrapperController final : public runtime::Reconciler {
     std::optional<WallTime> written{};
     std::optional<WallTime> settled_since{};
     std::optional<WallTime> unhealthy_since{};
-    bool was_healthy = false;
+    std::optional<WallTime> quiet_since{};
+    std::optional<WallTime> asked_since{};
+    std::optional<bool> was_healthy{};  // nothing: it was not looked at since its dispatch
     // A write of which we do not know whether it happened, or that lost against another.
     bool unclear = false;
   };
@@ -69,21 +71,31 @@ class AppWrapperController final : public runtime::Reconciler {
   struct Turn {
     kube::ObjectRef object;
     model::AppWrapper wrapper;
+    bool resumed = false;  // the intent is of another turn: items may have been created
     std::optional<Creation> creation{};
+    std::optional<Error> failure{};  // of creating, to be tried again
     bool cleared = false;
+    std::string abandoned{};
+    std::string left{};
+    std::string problem{};   // why its status cannot be written as it should be
+    bool unwatched = false;  // no change of some item wakes us
   };
 
+  Task<Result<runtime::Next>> work_on(model::ObjectKey key);
   Task<Result<kube::ObjectRef>> newest(model::ObjectKey key);
   Memory& memory(const model::AppWrapper& wrapper);
-  Task<Result<Observed>> observe(const Turn& turn);
-  Result<std::vector<queue::ItemInfo>> item_infos(const model::AppWrapper& wrapper);
+  Task<Result<Observed>> observe(Turn& turn);
+  Result<std::vector<ItemQuery>> item_queries(const model::AppWrapper& wrapper);
   void remember(const model::AppWrapper& wrapper, Observed& observed);
   // Nothing: look again at once.
   Task<Result<std::optional<runtime::Next>>> act(Turn& turn, Decision decision);
   Task<Result<void>> write_status(Turn& turn, const Decision& decision);
   Task<Result<void>> write_finalizers(Turn& turn, std::vector<std::string> finalizers);
   Task<Result<void>> written(Turn& turn, Task<Result<kube::ObjectRef>> write);
-  Task<Result<bool>> take_back(const Turn& turn, bool force);
+  Task<Result<Creation>> create_items(const Turn& turn);
+  Task<Result<void>> create(Turn& turn);
+  Task<Result<void>> take_back(Turn& turn, bool force);
+  Task<Result<bool>> has_unseen_pods(const model::AppWrapper& wrapper, bool active);
   void tell(const Turn& turn, Tell tell);
   void note(const Turn& turn, std::vector<Note> notes);
 

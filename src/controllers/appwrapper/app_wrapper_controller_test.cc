@@ -50,6 +50,8 @@ TEST(AppWrapperController, writes_nothing_when_nothing_is_to_be_done) {
   Cluster c;
   c.create("a", job_item("a"));
   c.create("b", job_item("b", 9));
+  c.settle();
+  c.run_pod("a", "p0", "n1");
   c.settle(minutes(1));
   const std::uint64_t before = c.wire.writes();
   c.settle(std::chrono::hours(1));
@@ -389,9 +391,39 @@ TEST(AppWrapperController, tells_what_happened_with_events_and_metrics) {
   EXPECT_TRUE(text.contains("codeflare_appwrappers{state=\"Pending\"} 1"));
   EXPECT_TRUE(text.contains("codeflare_appwrappers{state=\"Running\"} 1"));
   EXPECT_TRUE(text.contains("codeflare_queue_wait_seconds_count 1"));
+  EXPECT_TRUE(c.list(kEvents).empty()) << "the conditions say it";
+  c.remove(kJobs, "a", {.propagation_policy = "Background"});
+  c.settle(seconds(2));
   const auto events = c.list(kEvents);
   EXPECT_TRUE(std::ranges::any_of(
-      events, [](const kube::ObjectRef& e) { return e->string_at({"reason"}) == "Dispatched"; }));
+      events, [](const kube::ObjectRef& e) { return e->string_at({"reason"}) == "Failed"; }));
+}
+
+TEST(AppWrapperController, a_life_without_trouble_takes_six_writes_with_its_events) {
+  Cluster c;
+  c.create("first", job_item("first", 4));
+  c.settle();
+  const std::uint64_t before = c.wire.writes() + c.wire.events();
+  // Its creation is the first; admission brings the finalizer along.
+  c.create(kAppWrappers,
+           R"({"apiVersion":"workload.codeflare.dev/v1beta1","kind":"AppWrapper",
+           "metadata":{"name":"a","finalizers":["workload.codeflare.dev/finalizer"]},
+           "spec":{"resources":{"GenericItems":[)" +
+               job_item("a") + "]}}}");
+  c.settle();
+  ASSERT_EQ(c.history("a"), "Init Queueing HeadOfLine Backoff");
+  c.remove(kAppWrappers, "first");
+  c.settle();
+  const std::uint64_t others = 2;  // the end of the first one: its Job, and letting go of it
+  ASSERT_EQ(c.status("a").state, "Running");
+  c.run_pod("a", "p0", "n1");
+  c.settle();
+  c.set_phase("p0", "Succeeded");
+  c.complete("a");
+  c.settle();
+  ASSERT_EQ(c.status("a").state, "Completed");
+  c.settle(minutes(1));
+  EXPECT_LE(1 + c.wire.writes() + c.wire.events() - before - others, 6u);
 }
 
 // --- crashes ---
@@ -488,7 +520,7 @@ TEST(QuotaController, fills_the_status_of_quota_subtrees) {
   EXPECT_EQ(c.message("b", "Backoff"),
             "Insufficient quota and/or resources to dispatch AppWrapper.");
   const std::uint64_t before = c.wire.writes();
-  c.settle(minutes(5));
+  c.settle(minutes(4));
   EXPECT_EQ(c.wire.writes(), before);
 }
 

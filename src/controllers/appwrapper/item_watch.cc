@@ -18,6 +18,10 @@ namespace {
 
 constexpr std::string_view kUidIndex = "uid";
 
+// How long the first list of a kind may take before its objects are asked for one by one. Counted
+// from its beginning: a kind that cannot be listed costs nobody more than that.
+constexpr Duration kSyncPatience = std::chrono::seconds(5);
+
 }  // namespace
 
 std::string label_of(const kube::Object& object, std::string_view label) {
@@ -73,20 +77,30 @@ Task<Result<ResourceType>> ItemWatch::type_of(std::string api_version, std::stri
   if (found->type.kind != kind) {
     co_return fail(not_found("the server has no kind \"" + kind + "\" in \"" + api_version + "\""));
   }
+  // Kinds that are created and never seen again, such as reviews, could not be taken back.
+  for (const std::string_view verb : {"create", "get", "list", "watch", "delete"}) {
+    if (!found->can(verb)) {
+      co_return fail(unsupported(found->type.qualified_name() +
+                                 " cannot be wrapped: the server offers no " + std::string(verb) +
+                                 " for them"));
+    }
+  }
   co_return found->type;
 }
 
 Informer* ItemWatch::running(const ResourceType& type) const {
   auto at = informers_.find(type);
-  return at == informers_.end() ? nullptr : at->second.get();
+  return at == informers_.end() ? nullptr : at->second.informer.get();
 }
 
 Task<Result<Informer*>> ItemWatch::informer(ResourceType type) {
   if (group_.stop_token().stop_requested()) {
     co_return fail(unavailable("this process is about to end"));
   }
-  std::unique_ptr<Informer>& informer = informers_[type];
+  Watched& watched = informers_[type];
+  std::unique_ptr<Informer>& informer = watched.informer;
   if (informer == nullptr) {
+    watched.begun = env_.loop.now();
     runtime::InformerOptions options;
     options.watch.label_selector = queue::kAppWrapperLabel;
     options.watch.logger = &logger_;
@@ -102,8 +116,19 @@ Task<Result<Informer*>> ItemWatch::informer(ResourceType type) {
     group_.spawn(informer->run());
   }
   Informer* running = informer.get();
-  CO_TRY(co_await running->wait_synced());
-  co_return running;
+  if (running->synced()) {
+    co_return running;
+  }
+  const Duration left = after(watched.begun, kSyncPatience) - env_.loop.now();
+  if (left > Duration::zero()) {
+    auto sync = running->wait_synced();
+    Result<void> synced =
+        co_await with_timeout(left, "first list of " + type.qualified_name(), std::move(sync));
+    if (!synced && synced.error().code != ErrorCode::deadline_exceeded) {
+      co_return fail(std::move(synced).error());
+    }
+  }
+  co_return running->synced() ? running : nullptr;
 }
 
 void ItemWatch::observe(const ResourceType& type, const runtime::ObjectChange& change) {
@@ -113,7 +138,10 @@ void ItemWatch::observe(const ResourceType& type, const runtime::ObjectChange& c
     return;
   }
   if (change.now == nullptr) {
-    departed_[uid].insert_or_assign(Departed{type, object.key()}, change.old);
+    // Anybody may write any label: only what will be asked for is remembered.
+    if (wanted_ && wanted_(uid, type, object.key())) {
+      departed_[uid].insert_or_assign(Departed{type, object.key()}, change.old);
+    }
   } else if (auto known = departed_.find(uid); known != departed_.end()) {
     known->second.erase(Departed{type, object.key()});
   }
@@ -124,8 +152,8 @@ void ItemWatch::observe(const ResourceType& type, const runtime::ObjectChange& c
 
 std::vector<ItemWatch::Item> ItemWatch::labelled(const std::string& uid) const {
   std::vector<Item> items;
-  for (const auto& [type, informer] : informers_) {
-    for (ObjectRef& object : informer->store().by_index(kUidIndex, uid)) {
+  for (const auto& [type, watched] : informers_) {
+    for (ObjectRef& object : watched.informer->store().by_index(kUidIndex, uid)) {
       items.push_back({type, std::move(object)});
     }
   }

@@ -30,12 +30,18 @@ class ItemWatch {
   ~ItemWatch();
 
   void set_wake(Wake wake) { wake_ = std::move(wake); }
+  // Whether the object is an item of the AppWrapper with this UID.
+  using Wanted = std::function<bool(const std::string& uid, const model::ResourceType& type,
+                                    const model::ObjectKey& key)>;
+  void set_wanted(Wanted wanted) { wanted_ = std::move(wanted); }
   // Until stopped; then the informers end too.
   Task<void> run();
 
-  // The kind as the server offers it: `not_found` when it surely does not.
+  // The kind as the server offers it: `not_found` when it surely does not, `unsupported` when its
+  // objects cannot be looked at and taken back again.
   Task<Result<model::ResourceType>> type_of(std::string api_version, std::string kind);
-  // In step with the server.
+  // In step with the server; null when the server does not let us watch the kind: then its objects
+  // are to be asked for by name.
   Task<Result<runtime::Informer*>> informer(model::ResourceType type);
   // The informer if it runs already.
   runtime::Informer* running(const model::ResourceType& type) const;
@@ -46,7 +52,7 @@ class ItemWatch {
   };
   // Every object that carries this UID, of the kinds watched so far.
   std::vector<Item> labelled(const std::string& uid) const;
-  // An object of it that is gone, as it was in the end; null when none is known.
+  // An item of it that is gone, as it was in the end; null when none is known.
   kube::ObjectRef departed(const std::string& uid, const model::ResourceType& type,
                            const model::ObjectKey& key) const;
   // Departed objects of it are not wanted any more.
@@ -58,6 +64,10 @@ class ItemWatch {
     model::ObjectKey key;
     friend auto operator<=>(const Departed&, const Departed&) = default;
   };
+  struct Watched {
+    std::unique_ptr<runtime::Informer> informer;
+    Instant begun{};
+  };
   void observe(const model::ResourceType& type, const runtime::ObjectChange& change);
 
   Env env_;
@@ -65,7 +75,8 @@ class ItemWatch {
   Logger logger_;
   kube::Discovery discovery_;
   Wake wake_;
-  std::map<model::ResourceType, std::unique_ptr<runtime::Informer>> informers_;
+  Wanted wanted_;
+  std::map<model::ResourceType, Watched> informers_;
   std::map<std::string, std::map<Departed, kube::ObjectRef>> departed_;
   TaskGroup group_;
 };

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <optional>
 #include <ranges>
 #include <utility>
 
@@ -58,6 +59,25 @@ bool is_final(ErrorCode code) {
          code == ErrorCode::unsupported || code == ErrorCode::failed_precondition;
 }
 
+// "Reason: message" as the object has it, else what is said here.
+std::string explained(const json::Value& from, std::string otherwise) {
+  const std::string reason(from.string_or_empty("reason"));
+  const std::string message(from.string_or_empty("message"));
+  std::string text = reason + (reason.empty() || message.empty() ? "" : ": ") + message;
+  return text.empty() ? otherwise : text;
+}
+
+std::string name_of(const ResourceType& type, const model::ObjectKey& key) {
+  return type.qualified_name() + " " + key.to_string();
+}
+
+// The same may go well in a moment.
+bool may_pass(ErrorCode code) {
+  return code == ErrorCode::cancelled || code == ErrorCode::unavailable ||
+         code == ErrorCode::deadline_exceeded || code == ErrorCode::resource_exhausted ||
+         code == ErrorCode::conflict;
+}
+
 Creation refused(std::string message) {
   return {Creation::Kind::refused, std::move(message)};
 }
@@ -91,13 +111,50 @@ bool is_complete(const json::Value& object, std::string_view words) {
 std::string failure_of(const json::Value& object) {
   for (const json::Value& condition : conditions_of(object)) {
     if (condition.string_or_empty("type") == "Failed" && is_true(condition)) {
-      const std::string reason(condition.string_or_empty("reason"));
-      const std::string message(condition.string_or_empty("message"));
-      const std::string text = reason + (reason.empty() || message.empty() ? "" : ": ") + message;
-      return text.empty() ? "its condition Failed is True" : text;
+      return explained(condition, "its condition Failed is True");
     }
   }
+  const json::Value* status = object.find("status");
+  if (status == nullptr) {
+    return {};
+  }
+  if (status->string_or_empty("phase") == "Failed") {
+    return explained(*status, "its phase is Failed");
+  }
+  const std::string_view deployment = status->string_or_empty("jobDeploymentStatus");
+  const std::string_view job = status->string_or_empty("jobStatus");
+  // A RayJob with a backoffLimit that is not used up begins again.
+  const bool ended = (job == "FAILED" || job == "STOPPED") && deployment != "Retrying";
+  if (ended || deployment == "Failed") {
+    return explained(*status, "its job is " + std::string(job.empty() ? deployment : job));
+  }
   return {};
+}
+
+bool is_finished(const json::Value& object) {
+  if (!failure_of(object).empty()) {
+    return true;
+  }
+  for (const json::Value& condition : conditions_of(object)) {
+    const std::string_view type = condition.string_or_empty("type");
+    if (is_true(condition) && (type == "Complete" || type == "Completed" || type == "Succeeded")) {
+      return true;
+    }
+  }
+  const json::Value* status = object.find("status");
+  return status != nullptr && (status->string_or_empty("phase") == "Succeeded" ||
+                               status->string_or_empty("jobStatus") == "SUCCEEDED");
+}
+
+std::vector<ItemQuery> queries_of(const queue::Demand& demand) {
+  std::vector<ItemQuery> queries;
+  for (const queue::ItemInfo& item : demand.items) {
+    queries.push_back({.info = item});
+  }
+  for (const queue::PodSetDemand& set : demand.pod_sets) {
+    queries[set.item].pods += std::max(set.pods.count, set.total.value_or(0));
+  }
+  return queries;
 }
 
 Items::Items(kube::Client& client, ItemWatch& watch, queue::InstrumentOptions options,
@@ -116,12 +173,32 @@ Task<Result<Items::Place>> Items::place_of(queue::ItemInfo item) {
 
 // --- creating ---
 
-Task<Result<Creation>> Items::create(const AppWrapper& wrapper) {
+Task<Result<std::size_t>> Items::created(const AppWrapper& wrapper) {
+  Result<queue::Demand> demand = queue::demand_of(wrapper);
+  std::size_t count = demand ? demand->items.size() : 0;
+  // Of one alone nothing can be told.
+  for (; count > 1; --count) {
+    Result<Place> place = co_await place_of(demand->items[count - 1]);
+    if (!place) {
+      continue;  // whoever creates it says what is wrong
+    }
+    Result<ObjectRef> there = co_await client_.get(place->type, place->key);
+    if (!there && there.error().code != ErrorCode::not_found) {
+      co_return fail(std::move(there).error());
+    }
+    if (there && is_owned_by(**there, wrapper.metadata.uid)) {
+      co_return count;
+    }
+  }
+  co_return std::size_t{0};
+}
+
+Task<Result<Creation>> Items::create(const AppWrapper& wrapper, std::size_t first) {
   Result<queue::Demand> demand = queue::demand_of(wrapper);
   if (!demand) {
     co_return refused(demand.error().message);
   }
-  for (std::size_t i = 0; i < demand->items.size(); ++i) {
+  for (std::size_t i = first; i < demand->items.size(); ++i) {
     Result<Place> place = co_await place_of(demand->items[i]);
     if (!place) {
       if (is_final(place.error().code)) {
@@ -186,59 +263,68 @@ Task<Result<Creation>> Items::examine(Place place, std::string uid) {
 // --- looking ---
 
 Task<Result<std::vector<ItemSeen>>> Items::look(const AppWrapper& wrapper,
-                                                std::vector<queue::ItemInfo> items) {
+                                                std::vector<ItemQuery> items) {
   std::vector<ItemSeen> seen;
   for (std::size_t i = 0; i < items.size(); ++i) {
+    const queue::ItemInfo& info = items[i].info;
     const std::string& words = wrapper.spec.resources.generic_items[i].completion_status;
-    Result<Place> place = co_await place_of(items[i]);
+    Result<Place> place = co_await place_of(info);
     if (!place && place.error().code == ErrorCode::not_found) {
-      seen.push_back({.name = items[i].kind + " " + items[i].key.to_string(),
-                      .counts = !words.empty(),
-                      .lost = true});
+      seen.push_back(
+          {.name = info.kind + " " + info.key.to_string(), .counts = !words.empty(), .lost = true});
       continue;
     }
     if (!place) {
       co_return fail(std::move(place).error());
     }
     CO_TRY_ASSIGN(ItemSeen item, co_await look_at(*std::move(place), wrapper.metadata.uid, words));
+    item.pods = items[i].pods;
     seen.push_back(std::move(item));
   }
   co_return seen;
 }
 
-Task<Result<ItemSeen>> Items::look_at(Place place, std::string uid, std::string words) {
-  ItemSeen seen{.name = place.type.qualified_name() + " " + place.key.to_string(),
-                .counts = !words.empty()};
+// Ours as the cache shows it; null when it does not, or when there is none.
+Task<Result<ObjectRef>> Items::cached(Place place, std::string uid) {
   CO_TRY_ASSIGN(Informer * informer, co_await watch_.informer(place.type));
+  if (informer == nullptr) {
+    co_return nullptr;
+  }
   CO_TRY(co_await informer->fresh(place.key));
   ObjectRef object = informer->store().get(place.key);
-  if (object == nullptr || !is_owned_by(*object, uid)) {
-    object = watch_.departed(uid, place.type, place.key);
-    seen.lost = object != nullptr;
-  }
+  co_return object != nullptr&& is_owned_by(*object, uid) ? object : nullptr;
+}
+
+Task<Result<ItemSeen>> Items::look_at(Place place, std::string uid, std::string words) {
+  ItemSeen seen{.name = name_of(place.type, place.key), .counts = !words.empty()};
+  CO_TRY_ASSIGN(ObjectRef object, co_await cached(place, uid));
+  const Informer* informer = watch_.running(place.type);
+  seen.watched = informer != nullptr && informer->synced();
   if (object == nullptr) {
-    // Without our label, or gone for long: the server knows.
+    // Gone, without our label, or of a kind that we may not watch: the server knows.
     Result<ObjectRef> there = co_await client_.get(place.type, place.key);
     if (!there && there.error().code != ErrorCode::not_found) {
       co_return fail(std::move(there).error());
     }
     seen.lost = !there || !is_owned_by(**there, uid);
-    if (seen.lost) {
-      co_return seen;
-    }
-    object = *there;
+    object = seen.lost ? watch_.departed(uid, place.type, place.key) : *there;
+  }
+  if (object == nullptr) {
+    co_return seen;
   }
   CO_TRY_ASSIGN(json::Document document, object->parse());
   seen.complete = seen.counts && is_complete(document.root, words);
   if (!seen.complete) {
     seen.failure = failure_of(document.root);
   }
+  seen.finished = seen.complete || is_finished(document.root);
   co_return seen;
 }
 
 // --- taking back ---
 
-// Where items of it may be: those that it names, and whatever carries its label.
+// Where items of it may be: those that it names, and whatever else it owns with its label. A label
+// alone means nothing: people copy manifests of live objects.
 Task<Result<std::vector<Items::Place>>> Items::places(const AppWrapper& wrapper) {
   std::vector<Place> places;
   Result<queue::Demand> demand = queue::demand_of(wrapper);
@@ -251,6 +337,10 @@ Task<Result<std::vector<Items::Place>>> Items::places(const AppWrapper& wrapper)
     }
   }
   for (const ItemWatch::Item& item : watch_.labelled(wrapper.metadata.uid)) {
+    if (item.object->ns() != wrapper.metadata.ns ||
+        !is_owned_by(*item.object, wrapper.metadata.uid)) {
+      continue;
+    }
     const bool known = std::ranges::any_of(places, [&](const Place& place) {
       return place.type == item.type && place.key == item.object->key();
     });
@@ -261,25 +351,33 @@ Task<Result<std::vector<Items::Place>>> Items::places(const AppWrapper& wrapper)
   co_return places;
 }
 
-Task<Result<bool>> Items::take_back(const AppWrapper& wrapper, bool force) {
-  const std::string uid = wrapper.metadata.uid;
+Task<Result<std::vector<std::string>>> Items::take_back(const AppWrapper& wrapper, bool force) {
   CO_TRY_ASSIGN(std::vector<Place> all, co_await places(wrapper));
-  bool left = false;
+  std::vector<std::string> left;
+  std::optional<Error> failure;
   for (const Place& place : all) {
-    CO_TRY_ASSIGN(Informer * informer, co_await watch_.informer(place.type));
-    CO_TRY(co_await informer->fresh(place.key));
-    const ObjectRef object = informer->store().get(place.key);
-    const bool ours = object != nullptr &&
-                      (is_owned_by(*object, uid) || label_of(*object, queue::kUidLabel) == uid);
-    bool gone = false;
-    if (ours) {
-      CO_TRY_ASSIGN(gone, co_await remove(place, object, force));
-    } else {
-      CO_TRY_ASSIGN(gone, co_await remove_unseen(place, uid, force));
+    const std::string name = name_of(place.type, place.key);
+    Result<bool> gone = co_await take_back_one(place, wrapper.metadata.uid, force);
+    if (!gone && force && !may_pass(gone.error().code)) {
+      left.push_back(name + " (" + gone.error().message + ")");
+    } else if (!gone) {
+      failure = std::move(gone).error();
+    } else if (!*gone) {
+      left.push_back(name);
     }
-    left = left || !gone;
   }
-  co_return !left;
+  if (failure) {
+    co_return fail(*std::move(failure));
+  }
+  co_return left;
+}
+
+Task<Result<bool>> Items::take_back_one(Place place, std::string uid, bool force) {
+  CO_TRY_ASSIGN(ObjectRef object, co_await cached(place, uid));
+  if (object == nullptr) {
+    co_return co_await remove_unseen(std::move(place), std::move(uid), force);
+  }
+  co_return co_await remove(std::move(place), std::move(object), force);
 }
 
 // True when it is gone.
@@ -314,7 +412,8 @@ Task<Result<bool>> Items::remove(Place place, ObjectRef object, bool force) {
   co_return true;
 }
 
-// The cache shows nothing of ours: it may be behind, or the object may lack our label.
+// The cache shows nothing of ours: it may be behind, or the object may lack our label, or its kind
+// may not be watched.
 Task<Result<bool>> Items::remove_unseen(Place place, std::string uid, bool force) {
   Result<ObjectRef> there = co_await client_.get(place.type, place.key);
   if (!there) {

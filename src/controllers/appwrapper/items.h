@@ -11,11 +11,19 @@
 #include "queue/demand.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace codeflare::controllers {
+
+// An item to be looked at.
+struct ItemQuery {
+  queue::ItemInfo info;
+  std::int64_t pods = 0;  // over its life, as far as its demand tells
+};
+std::vector<ItemQuery> queries_of(const queue::Demand& demand);
 
 // Creates, looks at and takes back the wrapped objects of AppWrappers. Knows no status. Errors are
 // those that pass: try again later. The AppWrapper that is passed in lives until the task ends.
@@ -23,14 +31,17 @@ class Items {
  public:
   Items(kube::Client& client, ItemWatch& watch, queue::InstrumentOptions options, Logger logger);
 
-  // All items, in their order. What is there already and ours counts as created.
-  Task<Result<Creation>> create(const model::AppWrapper& wrapper);
-  // As the caches show them; what they do not show is asked for. `items` are those of its demand.
+  // All items from this one on, in their order. What is there already and ours counts as created.
+  Task<Result<Creation>> create(const model::AppWrapper& wrapper, std::size_t first = 0);
+  // How many were created before, after a crash: up to the last one that is there. Of those before
+  // it one may have ended and been tidied up since; it does not run twice.
+  Task<Result<std::size_t>> created(const model::AppWrapper& wrapper);
+  // As the caches show them; what they do not show is asked for. `items` are all of its demand.
   Task<Result<std::vector<ItemSeen>>> look(const model::AppWrapper& wrapper,
-                                           std::vector<queue::ItemInfo> items);
-  // Deletes what is left; true when nothing is. With `force` without grace, also what is being
-  // deleted already.
-  Task<Result<bool>> take_back(const model::AppWrapper& wrapper, bool force);
+                                           std::vector<ItemQuery> items);
+  // Deletes what is left of them and returns the names of those that stay for now. With `force`
+  // without grace, also what is being deleted already; what the server cannot even show stays.
+  Task<Result<std::vector<std::string>>> take_back(const model::AppWrapper& wrapper, bool force);
   Task<Result<void>> delete_pods(std::vector<PodLedger::PodRef> pods);
   // Puts our labels on items that another controller created, so that they are watched.
   Task<Result<void>> label(const model::AppWrapper& wrapper);
@@ -45,6 +56,8 @@ class Items {
   Task<Result<Creation>> create_one(std::string body, Place place, std::string uid);
   Task<Result<Creation>> examine(Place place, std::string uid);
   Task<Result<ItemSeen>> look_at(Place place, std::string uid, std::string words);
+  Task<Result<kube::ObjectRef>> cached(Place place, std::string uid);
+  Task<Result<bool>> take_back_one(Place place, std::string uid, bool force);
   Task<Result<bool>> remove(Place place, kube::ObjectRef object, bool force);
   Task<Result<bool>> remove_unseen(Place place, std::string uid, bool force);
 
@@ -56,7 +69,10 @@ class Items {
 
 // Whether a condition that is True, the phase or the job status contains one of the words.
 bool is_complete(const json::Value& object, std::string_view words);
-// What an object says about its own failure: a condition Failed that is True; empty otherwise.
+// What an object says about its own failure: a condition Failed that is True, the phase of a Pod,
+// the job status of a RayJob that is not tried again; empty otherwise.
 std::string failure_of(const json::Value& object);
+// It says that it has ended, well or not: no more pods will come.
+bool is_finished(const json::Value& object);
 
 }  // namespace codeflare::controllers

@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <initializer_list>
-#include <limits>
 #include <utility>
 
 namespace codeflare::controllers {
@@ -31,12 +30,8 @@ bool is_gathering(std::string_view message) {
          has_all({"cannot", "find", "enough", "sibling"});
 }
 
-// Absurd requests end at the largest number.
-void add(std::int64_t& sum, std::int64_t amount) {
-  if (__builtin_add_overflow(sum, amount, &sum)) {
-    sum = std::numeric_limits<std::int64_t>::max();
-  }
-}
+// No pod asks for more; sums over any gang stay inside 64 bits.
+constexpr std::int64_t kAmountMax = std::int64_t{1} << 46;
 
 bool is_refused(const Pod& pod) {
   const model::Condition* scheduled = model::find_condition(pod.status.conditions, "PodScheduled");
@@ -58,7 +53,7 @@ std::string conditions_json(const Pod& pod) {
 PodOwner owner_of(const Pod& pod) {
   const model::StringMap& labels = pod.metadata.labels;
   if (const std::string_view uid = model::find_or_empty(labels, queue::kUidLabel); !uid.empty()) {
-    return {.uid = std::string(uid)};
+    return {.uid = std::string(uid), .key = {pod.metadata.ns, ""}};
   }
   const std::string_view name = model::find_or_empty(labels, queue::kMcadLabel);
   return name.empty() ? PodOwner() : PodOwner{.key = {pod.metadata.ns, std::string(name)}};
@@ -73,96 +68,145 @@ PodLedger::Fact PodLedger::fact_of(const Pod& pod) {
                : phase == "Failed"    ? Phase::failed
                                       : Phase::pending;
   const model::ResourceList requests = model::pod_requests(pod.spec);
-  fact.cpu = requests.get("cpu").milli_value();
-  fact.memory = requests.get("memory").value();
-  fact.gpu = requests.get(kGpu).value();
+  fact.cpu = std::clamp(requests.get("cpu").milli_value(), std::int64_t{0}, kAmountMax);
+  fact.memory = std::clamp(requests.get("memory").value(), std::int64_t{0}, kAmountMax);
+  fact.gpu = std::clamp(requests.get(kGpu).value(), std::int64_t{0}, kAmountMax);
   if (is_refused(pod)) {
     fact.refusal = conditions_json(pod);
   }
   return fact;
 }
 
-std::vector<PodOwner> PodLedger::upsert(const Pod& pod) {
-  const ObjectKey key = pod.metadata.key();
-  const PodOwner owner = owner_of(pod);
-  std::vector<PodOwner> concerned;
-  if (auto known = owners_.find(key); known != owners_.end() && known->second != owner) {
-    concerned.push_back(remove(key));
+void PodLedger::count(PodsSeen& sums, const Fact& fact, int sign) {
+  switch (fact.phase) {
+    case Phase::pending:
+      sums.pending += sign;
+      break;
+    case Phase::running:
+      sums.running += sign;
+      break;
+    case Phase::succeeded:
+      sums.succeeded += sign;
+      break;
+    case Phase::failed:
+      sums.failed += sign;
+      break;
   }
-  if (!owner.empty()) {
-    facts_[owner][key] = fact_of(pod);
-    owners_[key] = owner;
-    concerned.push_back(owner);
+  if (fact.phase == Phase::running || fact.phase == Phase::succeeded) {
+    sums.cpu += sign * fact.cpu;
+    sums.memory += sign * fact.memory;
+    sums.gpu += sign * fact.gpu;
   }
-  return concerned;
+  sums.unschedulable += fact.refusal.empty() ? 0 : sign;
 }
 
-PodOwner PodLedger::remove(const ObjectKey& key) {
+PodLedger::Signs PodLedger::signs(const Book& book) {
+  return {
+      .any = !book.facts.empty(), .active = !is_quiet(book.sums), .refused = !book.refused.empty()};
+}
+
+void PodLedger::put(Book& book, const ObjectKey& key, Fact fact) {
+  take(book, key);
+  count(book.sums, fact, +1);
+  if (!fact.refusal.empty()) {
+    book.refused.insert(key);
+  }
+  book.facts.emplace(key, std::move(fact));
+}
+
+void PodLedger::take(Book& book, const ObjectKey& key) {
+  auto fact = book.facts.find(key);
+  if (fact == book.facts.end()) {
+    return;
+  }
+  count(book.sums, fact->second, -1);
+  book.refused.erase(key);
+  book.facts.erase(fact);
+}
+
+std::vector<PodLedger::News> PodLedger::upsert(const Pod& pod) {
+  const ObjectKey key = pod.metadata.key();
+  const PodOwner owner = owner_of(pod);
+  std::vector<News> news;
+  if (auto known = owners_.find(key); known != owners_.end() && known->second != owner) {
+    news = remove(key);
+  }
+  if (!owner.empty()) {
+    Book& book = books_[owner];
+    const Signs before = signs(book);
+    put(book, key, fact_of(pod));
+    owners_[key] = owner;
+    news.push_back({owner, signs(book) != before});
+  }
+  return news;
+}
+
+std::vector<PodLedger::News> PodLedger::remove(const ObjectKey& key) {
   auto known = owners_.find(key);
   if (known == owners_.end()) {
     return {};
   }
-  PodOwner owner = std::move(known->second);
+  const PodOwner owner = std::move(known->second);
   owners_.erase(known);
-  auto facts = facts_.find(owner);
-  facts->second.erase(key);
-  if (facts->second.empty()) {
-    facts_.erase(facts);
+  auto book = books_.find(owner);
+  const Signs before = signs(book->second);
+  take(book->second, key);
+  const bool matters = signs(book->second) != before;
+  if (book->second.facts.empty()) {
+    books_.erase(book);
   }
-  return owner;
+  return {{owner, matters}};
 }
 
 template <typename F>
-void PodLedger::for_each(const std::string& uid, const ObjectKey& key, F visit) const {
-  for (const PodOwner& owner : {PodOwner{.uid = uid}, PodOwner{.key = key}}) {
-    if (auto facts = facts_.find(owner); facts != facts_.end()) {
-      for (const auto& [pod, fact] : facts->second) {
-        visit(pod, fact);
-      }
-    }
+void PodLedger::for_each(const PodsOf& whose, F visit) const {
+  if (auto book = books_.find(PodOwner{.uid = whose.uid, .key = {whose.key.ns, ""}});
+      book != books_.end()) {
+    visit(book->second);
+  }
+  if (!whose.from_mcad) {
+    return;
+  }
+  if (auto book = books_.find(PodOwner{.key = whose.key}); book != books_.end()) {
+    visit(book->second);
   }
 }
 
-PodsSeen PodLedger::seen(const std::string& uid, const ObjectKey& key) const {
+PodsSeen PodLedger::seen(const PodsOf& whose) const {
   PodsSeen seen;
-  for_each(uid, key, [&](const ObjectKey& pod, const Fact& fact) {
-    switch (fact.phase) {
-      case Phase::pending:
-        seen.pending += 1;
+  for_each(whose, [&](const Book& book) {
+    seen.pending += book.sums.pending;
+    seen.running += book.sums.running;
+    seen.succeeded += book.sums.succeeded;
+    seen.failed += book.sums.failed;
+    seen.cpu += book.sums.cpu;
+    seen.memory += book.sums.memory;
+    seen.gpu += book.sums.gpu;
+    seen.unschedulable += book.sums.unschedulable;
+    for (const ObjectKey& pod : book.refused) {
+      if (seen.unschedulable_pods.size() == kRefusalsShown) {
         break;
-      case Phase::running:
-        seen.running += 1;
-        break;
-      case Phase::succeeded:
-        seen.succeeded += 1;
-        break;
-      case Phase::failed:
-        seen.failed += 1;
-        break;
-    }
-    if (fact.phase == Phase::running || fact.phase == Phase::succeeded) {
-      add(seen.cpu, fact.cpu);
-      add(seen.memory, fact.memory);
-      add(seen.gpu, fact.gpu);
-    }
-    if (!fact.refusal.empty()) {
-      seen.unschedulable += 1;
-      if (seen.unschedulable_pods.size() < kRefusalsShown) {
-        seen.unschedulable_pods.push_back({.pod_name = pod.name, .conditions = {fact.refusal}});
       }
+      seen.unschedulable_pods.push_back(
+          {.pod_name = pod.name, .conditions = {book.facts.at(pod).refusal}});
     }
   });
   return seen;
 }
 
-bool PodLedger::any(const std::string& uid, const ObjectKey& key) const {
-  return facts_.contains(PodOwner{.uid = uid}) || facts_.contains(PodOwner{.key = key});
+bool PodLedger::any(const PodsOf& whose) const {
+  bool found = false;
+  for_each(whose, [&](const Book&) { found = true; });
+  return found;
 }
 
-std::vector<PodLedger::PodRef> PodLedger::pods(const std::string& uid, const ObjectKey& key) const {
+std::vector<PodLedger::PodRef> PodLedger::pods(const PodsOf& whose) const {
   std::vector<PodRef> refs;
-  for_each(uid, key,
-           [&](const ObjectKey& pod, const Fact& fact) { refs.push_back({pod, fact.uid}); });
+  for_each(whose, [&](const Book& book) {
+    for (const auto& [pod, fact] : book.facts) {
+      refs.push_back({pod, fact.uid});
+    }
+  });
   return refs;
 }
 

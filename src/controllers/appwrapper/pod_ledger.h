@@ -6,38 +6,54 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace codeflare::controllers {
 
-// Whose pod it is: an AppWrapper by UID, or by name where only MCAD's label says so.
+// Whose pod it says it is: of the AppWrapper with this UID in the pod's namespace, or of the one
+// with this name where only MCAD's label says so. Anybody may write any label, so neither reaches
+// beyond the namespace.
 struct PodOwner {
   std::string uid{};
-  model::ObjectKey key{};  // without a uid only
+  model::ObjectKey key{};  // with a uid its namespace alone
   friend auto operator<=>(const PodOwner&, const PodOwner&) = default;
   bool empty() const { return uid.empty() && key.name.empty(); }
 };
 
 PodOwner owner_of(const model::Pod& pod);
 
-// The pods of AppWrappers in a few words each, so that a gang of a thousand pods is counted without
-// reading a thousand objects.
+// The AppWrapper whose pods are asked for.
+struct PodsOf {
+  std::string uid;
+  model::ObjectKey key;
+  bool from_mcad = false;  // pods with MCAD's label alone are its own too
+};
+
+// The pods of AppWrappers in sums, so that a gang of a thousand pods is counted without a look at
+// each of them.
 class PodLedger {
  public:
   struct PodRef {
     model::ObjectKey key;
     std::string uid;
   };
+  // Whom a change concerns. It `matters` at once when it may decide something: the first or last
+  // pod, active pod or refusal. Other counts may wait for each other.
+  struct News {
+    PodOwner owner;
+    bool matters = false;
+  };
 
-  // Returns whose it is and was; empty ones of pods that belong to nobody.
-  std::vector<PodOwner> upsert(const model::Pod& pod);
-  PodOwner remove(const model::ObjectKey& key);
+  // Whose it is and was; nobody when it belongs to no AppWrapper.
+  std::vector<News> upsert(const model::Pod& pod);
+  std::vector<News> remove(const model::ObjectKey& key);
 
-  PodsSeen seen(const std::string& uid, const model::ObjectKey& key) const;
-  bool any(const std::string& uid, const model::ObjectKey& key) const;
-  std::vector<PodRef> pods(const std::string& uid, const model::ObjectKey& key) const;
+  PodsSeen seen(const PodsOf& whose) const;
+  bool any(const PodsOf& whose) const;
+  std::vector<PodRef> pods(const PodsOf& whose) const;
 
  private:
   enum class Phase : std::uint8_t { pending, running, succeeded, failed };
@@ -49,13 +65,28 @@ class PodLedger {
     std::int64_t gpu = 0;
     std::string refusal;  // JSON of the conditions when a scheduler found no place
   };
-  using Facts = std::map<model::ObjectKey, Fact>;
+  struct Book {
+    std::map<model::ObjectKey, Fact> facts;
+    std::set<model::ObjectKey> refused;
+    PodsSeen sums;  // all but the list of refused ones
+  };
+  // What a Book looks like to those who decide.
+  struct Signs {
+    bool any = false;
+    bool active = false;
+    bool refused = false;
+    friend bool operator==(const Signs&, const Signs&) = default;
+  };
 
   static Fact fact_of(const model::Pod& pod);
+  static void count(PodsSeen& sums, const Fact& fact, int sign);
+  static Signs signs(const Book& book);
+  static void put(Book& book, const model::ObjectKey& key, Fact fact);
+  static void take(Book& book, const model::ObjectKey& key);
   template <typename F>
-  void for_each(const std::string& uid, const model::ObjectKey& key, F visit) const;
+  void for_each(const PodsOf& whose, F visit) const;
 
-  std::map<PodOwner, Facts> facts_;
+  std::map<PodOwner, Book> books_;
   std::map<model::ObjectKey, PodOwner> owners_;
 };
 

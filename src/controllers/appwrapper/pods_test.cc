@@ -39,6 +39,7 @@ model::Pod pod(const std::string& name, const std::string& label, const std::str
 }
 
 const std::string kLabel = '"' + std::string(queue::kUidLabel) + R"(":"u1")";
+const PodsOf kOwner{"u1", {"team", "a"}};
 const std::string kMcad = '"' + std::string(queue::kMcadLabel) + R"(":"a")";
 
 TEST(Trim, a_pod_keeps_what_the_queue_looks_at) {
@@ -74,7 +75,7 @@ TEST(PodLedger, counts_pods_by_phase_and_adds_up_what_they_use) {
   ledger.upsert(pod("c", kLabel, "Succeeded"));
   ledger.upsert(pod("d", kLabel, "Failed"));
   ledger.upsert(pod("e", R"("other":"x")", "Running"));
-  const PodsSeen seen = ledger.seen("u1", {"team", "a"});
+  const PodsSeen seen = ledger.seen(kOwner);
   EXPECT_EQ(seen.pending, 1);
   EXPECT_EQ(seen.running, 1);
   EXPECT_EQ(seen.succeeded, 1);
@@ -88,14 +89,66 @@ TEST(PodLedger, counts_pods_by_phase_and_adds_up_what_they_use) {
 }
 
 TEST(PodLedger, forgets_pods_that_are_gone_or_change_hands) {
+  const PodsOf adopted{"u9", {"team", "a"}, true};
   PodLedger ledger;
   EXPECT_EQ(ledger.upsert(pod("a", kLabel, "Running")).size(), 1u);
   EXPECT_EQ(ledger.upsert(pod("a", kMcad, "Running")).size(), 2u) << "both are concerned";
-  EXPECT_FALSE(ledger.any("u1", {"team", "z"}));
-  EXPECT_TRUE(ledger.any("u9", {"team", "a"})) << "by the name in MCAD's label";
-  EXPECT_EQ(ledger.remove({"team", "a"}).key, (ObjectKey{"team", "a"}));
+  EXPECT_FALSE(ledger.any(kOwner));
+  EXPECT_TRUE(ledger.any(adopted)) << "by the name in MCAD's label";
+  ASSERT_EQ(ledger.remove({"team", "a"}).size(), 1u);
   EXPECT_TRUE(ledger.remove({"team", "a"}).empty());
-  EXPECT_FALSE(ledger.any("u9", {"team", "a"}));
+  EXPECT_FALSE(ledger.any(adopted));
+}
+
+TEST(PodLedger, a_label_reaches_no_further_than_its_namespace) {
+  PodLedger ledger;
+  model::Pod stranger = pod("a", kLabel, "Running");
+  stranger.metadata.ns = "evil";
+  ledger.upsert(stranger);
+  EXPECT_FALSE(ledger.any(kOwner));
+  EXPECT_EQ(ledger.seen(kOwner).running, 0);
+  EXPECT_TRUE(ledger.pods(kOwner).empty());
+}
+
+TEST(PodLedger, mcads_label_counts_for_what_mcad_dispatched_alone) {
+  PodLedger ledger;
+  ledger.upsert(pod("a", kMcad, "Running"));
+  EXPECT_FALSE(ledger.any(kOwner));
+  EXPECT_EQ(ledger.seen({"u1", {"team", "a"}, true}).running, 1);
+}
+
+TEST(PodLedger, says_which_changes_may_decide_something) {
+  PodLedger ledger;
+  const auto matters = [&](const std::string& name, const std::string& phase) {
+    return ledger.upsert(pod(name, kLabel, phase)).at(0).matters;
+  };
+  EXPECT_TRUE(matters("a", "Running")) << "the first pod";
+  EXPECT_FALSE(matters("b", "Running"));
+  EXPECT_TRUE(matters("c", "Pending")) << "the first that no scheduler takes";
+  EXPECT_FALSE(matters("d", "Pending"));
+  EXPECT_FALSE(matters("c", "Running"));
+  EXPECT_TRUE(matters("d", "Running")) << "the last of them";
+  EXPECT_FALSE(matters("d", "Running"));
+  for (const char* name : {"a", "b", "c"}) {
+    EXPECT_FALSE(matters(name, "Succeeded"));
+  }
+  EXPECT_TRUE(matters("d", "Succeeded")) << "none is active any more";
+  EXPECT_FALSE(ledger.remove({"team", "a"}).at(0).matters);
+  ledger.remove({"team", "b"});
+  ledger.remove({"team", "c"});
+  EXPECT_TRUE(ledger.remove({"team", "d"}).at(0).matters) << "none is left";
+}
+
+TEST(PodLedger, sums_follow_what_changes) {
+  PodLedger ledger;
+  ledger.upsert(pod("a", kLabel, "Running"));
+  ledger.upsert(pod("b", kLabel, "Running"));
+  ledger.upsert(pod("a", kLabel, "Failed"));
+  EXPECT_EQ(ledger.seen(kOwner).cpu, 500);
+  EXPECT_EQ(ledger.seen(kOwner).failed, 1);
+  ledger.remove({"team", "b"});
+  EXPECT_EQ(ledger.seen(kOwner).cpu, 0);
+  EXPECT_EQ(ledger.seen(kOwner).running, 0);
 }
 
 TEST(PodLedger, absurd_requests_do_not_overflow) {
@@ -105,7 +158,7 @@ TEST(PodLedger, absurd_requests_do_not_overflow) {
   ledger.upsert(huge);
   huge.metadata.name = "b";
   ledger.upsert(huge);
-  EXPECT_GT(ledger.seen("u1", {}).memory, 0);
+  EXPECT_GT(ledger.seen(kOwner).memory, 0);
 }
 
 TEST(Completion, looks_for_words_in_conditions_that_are_true) {
@@ -131,6 +184,37 @@ TEST(Completion, a_failure_is_what_the_object_says_of_itself) {
   EXPECT_EQ(failure(R"([{"type":"Failed","status":"True","reason":"R","message":"m"}])"), "R: m");
   EXPECT_EQ(failure(R"([{"type":"Failed","status":"False","reason":"R"}])"), "");
   EXPECT_FALSE(failure(R"([{"type":"Failed","status":"True"}])").empty());
+}
+
+TEST(Completion, pods_and_ray_jobs_say_in_their_own_way_that_they_failed) {
+  const auto status = [](const std::string& text) {
+    return json::parse(R"({"status":)" + text + "}");
+  };
+  const auto failure = [&](const std::string& text) { return failure_of(status(text)->root); };
+  EXPECT_EQ(failure(R"({"phase":"Failed","reason":"Evicted","message":"no disk"})"),
+            "Evicted: no disk");
+  EXPECT_FALSE(failure(R"({"phase":"Failed"})").empty());
+  EXPECT_EQ(failure(R"({"phase":"Running"})"), "");
+  EXPECT_EQ(failure(R"({"jobStatus":"FAILED","jobDeploymentStatus":"Failed","message":"m"})"), "m");
+  EXPECT_FALSE(failure(R"({"jobStatus":"STOPPED","jobDeploymentStatus":"Complete"})").empty());
+  EXPECT_FALSE(failure(R"({"jobDeploymentStatus":"Failed"})").empty());
+  EXPECT_EQ(failure(R"({"jobStatus":"FAILED","jobDeploymentStatus":"Retrying"})"), "");
+  EXPECT_EQ(failure(R"({"jobStatus":"SUCCEEDED","jobDeploymentStatus":"Complete"})"), "");
+  EXPECT_TRUE(is_finished(status(R"({"phase":"Failed"})")->root));
+  EXPECT_TRUE(is_finished(status(R"({"jobStatus":"SUCCEEDED"})")->root));
+  EXPECT_TRUE(is_finished(status(R"({"conditions":[{"type":"Complete","status":"True"}]})")->root));
+  EXPECT_FALSE(is_finished(status(R"({"phase":"Running"})")->root));
+  EXPECT_FALSE(is_finished(status("{}")->root));
+}
+
+TEST(Trim, an_item_keeps_what_tells_how_it_ended) {
+  const kube::ObjectRef kept = trimmed_item(object(
+      R"({"kind":"RayJob","metadata":{"name":"j","namespace":"team","uid":"u"},"spec":{"x":1},
+      "status":{"jobStatus":"FAILED","jobDeploymentStatus":"Retrying","message":"m",
+      "dashboardURL":"http://x"}})"));
+  EXPECT_EQ(kept->string_at({"status", "jobDeploymentStatus"}), "Retrying");
+  EXPECT_EQ(kept->string_at({"status", "message"}), "m");
+  EXPECT_FALSE(kept->text().contains("dashboardURL"));
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "controllers/quota/quota_controller.h"
 #include "queue/marks.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace codeflare::controllers {
@@ -24,6 +25,14 @@ struct Shared {
                std::move(driver_options)),
         watch(manager.env(), manager.client(), std::move(logger)) {
     watch.set_wake([this](const std::string& uid) { driver.wake(uid); });
+    watch.set_wanted([this](const std::string& uid, const model::ResourceType& type,
+                            const model::ObjectKey& key) {
+      const queue::Demand* demand = driver.queue().demand(uid);
+      return demand != nullptr &&
+             std::ranges::any_of(demand->items, [&](const queue::ItemInfo& item) {
+               return item.kind == type.kind && item.key == key;
+             });
+    });
   }
 
   MetricsRegistry own_registry;

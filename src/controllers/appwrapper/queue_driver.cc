@@ -34,6 +34,12 @@ const ResourceType kConfigMaps{"", "v1", "ConfigMap", "configmaps", true};
 constexpr std::size_t kRefusalsAtOnce = 64;
 constexpr Duration kRefusalPause = std::chrono::milliseconds(5);
 constexpr Duration kBindingPause = std::chrono::seconds(1);
+// Pods of a gang come and go by the thousand; their counts are looked at this often.
+constexpr Duration kPodsPause = std::chrono::milliseconds(250);
+// How long a cache may take to show what the server has, before it is asked again.
+constexpr Duration kCatchUpPatience = std::chrono::seconds(10);
+constexpr Duration kCatchUpPause = std::chrono::seconds(1);
+constexpr std::int64_t kCatchUpPage = 500;
 constexpr std::size_t kBindingsMax = std::size_t{1} << 24;
 
 InformerOptions pause_options(const std::string& ns) {
@@ -41,6 +47,16 @@ InformerOptions pause_options(const std::string& ns) {
   options.watch.ns = ns;
   options.watch.field_selector = "metadata.name=" + std::string(kQueueConfigMap);
   return options;
+}
+
+// All that an informer with these options watches, in pages and without its contents.
+kube::ListOptions list_of(const InformerOptions& options) {
+  kube::ListOptions list;
+  list.ns = options.watch.ns;
+  list.field_selector = options.watch.field_selector;
+  list.limit = kCatchUpPage;
+  list.metadata_only = true;
+  return list;
 }
 
 InformerOptions with_transform(std::function<kube::ObjectRef(kube::ObjectRef)> transform) {
@@ -100,7 +116,8 @@ QueueDriver::QueueDriver(Env env, kube::Client& client, runtime::Cache& cache,
   }
   watch(kPods, options_.trim ? with_transform(trimmed_pod) : InformerOptions(),
         [this](const ObjectChange& change) { pod_changed(change); });
-  sources_.push_back({&pause_, [this](const ObjectChange& change) { pause_changed(change); }});
+  sources_.push_back({&pause_, list_of(pause_options(options_.ns)),
+                      [this](const ObjectChange& change) { pause_changed(change); }});
   for (const Source& source : sources_) {
     source.informer->add_handler([this, handler = source.handler](const ObjectChange& change) {
       if (active_) {
@@ -115,7 +132,9 @@ QueueDriver::~QueueDriver() = default;
 
 void QueueDriver::watch(const ResourceType& type, InformerOptions options,
                         std::function<void(const ObjectChange&)> handler) {
-  sources_.push_back({&cache_.informer(type, std::move(options)), std::move(handler)});
+  kube::ListOptions list = list_of(options);
+  sources_.push_back(
+      {&cache_.informer(type, std::move(options)), std::move(list), std::move(handler)});
 }
 
 void QueueDriver::set_waker(bool legacy, runtime::Waker waker) {
@@ -125,6 +144,7 @@ void QueueDriver::set_waker(bool legacy, runtime::Waker waker) {
 Task<void> QueueDriver::run() {
   const TaskContext& context = co_await current_context();
   TaskGroup group(*context.loop, context.stop);
+  work_ = &group;
   group.spawn(pause_.run());
   bool synced = true;
   for (const Source& source : sources_) {
@@ -132,7 +152,7 @@ Task<void> QueueDriver::run() {
       synced = false;  // stopped
     }
   }
-  if (synced) {
+  if (synced && co_await catch_up()) {
     feed();
     for (std::size_t i = 0; i < options_.bindings_in_flight; ++i) {
       group.spawn(bind_pods());
@@ -140,12 +160,54 @@ Task<void> QueueDriver::run() {
     group.spawn(decide());
   }
   co_await group.join();
-  for (std::optional<TimerId>* timer : {&wake_timer_, &release_timer_}) {
+  work_ = nullptr;
+  for (std::optional<TimerId>* timer : {&wake_timer_, &release_timer_, &late_timer_}) {
     if (*timer) {
       env_.loop.cancel_timer(**timer);
       timer->reset();
     }
   }
+}
+
+// Who led before us has written until a moment ago, and a cache may be behind: who is not known to
+// hold anything would not be spared.
+Task<Result<void>> QueueDriver::catch_up() {
+  for (const Source& source : sources_) {
+    for (;;) {
+      Result<void> caught_up = co_await catch_up(*source.informer, source.list);
+      if (caught_up) {
+        break;
+      }
+      if (caught_up.error().code == ErrorCode::cancelled) {
+        co_return caught_up;
+      }
+      logger_.warn(
+          "the queue cannot begin yet",
+          {{"kind", source.informer->type().qualified_name()}, {"error", caught_up.error()}});
+      CO_TRY(co_await sleep_for(kCatchUpPause));
+    }
+  }
+  co_return Result<void>();
+}
+
+Task<Result<void>> QueueDriver::catch_up(Informer& informer, kube::ListOptions list) {
+  auto listing = client_.list_all(informer.type(), std::move(list));
+  CO_TRY_ASSIGN(kube::ObjectList there, co_await std::move(listing));
+  std::set<ObjectKey> expected;
+  for (const kube::ObjectRef& object : there.items) {
+    informer.note_written(*object);
+    expected.insert(object->key());
+  }
+  const std::uint64_t revision = kube::to_revision(there.resource_version);
+  for (const kube::ObjectRef& object : informer.store().list()) {
+    if (object->revision() <= revision && expected.insert(object->key()).second) {
+      informer.note_deleted(object->key(), std::string(object->uid()));
+    }
+  }
+  for (const ObjectKey& key : expected) {
+    CO_TRY(co_await informer.fresh(key, kCatchUpPatience));
+  }
+  co_return Result<void>();
 }
 
 // From here on the handlers keep it up to date.
@@ -159,7 +221,7 @@ void QueueDriver::feed() {
   logger_.info("the queue begins", {{"appwrappers", known_.size()}, {"holding", queue_.running()}});
   for (const auto& [uid, known] : known_) {
     // The others are told by the first step.
-    if (queue_.standing(uid).kind == Standing::Kind::unknown) {
+    if (queue_.kind(uid) == Standing::Kind::unknown) {
       wakers_[known.legacy ? 1 : 0].wake(known.key);
     }
   }
@@ -194,7 +256,7 @@ void QueueDriver::app_wrapper_changed(bool legacy, const ObjectChange& change) {
                  {{"object", now.key().to_string()}, {"why", taken.error().message}});
     problems_[uid] = taken.error().message;
   }
-  if (active_ && queue_.standing(uid).kind == Standing::Kind::unknown) {
+  if (active_ && queue_.kind(uid) == Standing::Kind::unknown) {
     wake(uid);
   }
 }
@@ -203,9 +265,7 @@ void QueueDriver::forget(const std::string& uid) {
   queue_.forget(uid);
   metrics_.gone(uid);
   problems_.erase(uid);
-  if (refused_set_.erase(uid) > 0) {
-    std::erase(refused_, uid);
-  }
+  refused_set_.erase(uid);
   auto known = known_.find(uid);
   if (known != known_.end()) {
     // Whoever keeps something in mind for the key hears of its end.
@@ -217,12 +277,12 @@ void QueueDriver::forget(const std::string& uid) {
 void QueueDriver::pod_changed(const ObjectChange& change) {
   if (change.now == nullptr) {
     queue_.remove_pod(change.old->key(), change.old->uid());
-    wake(pods_.remove(change.old->key()));
+    hear(pods_.remove(change.old->key()));
     return;
   }
   if (change.old != nullptr && change.old->uid() != change.now->uid()) {
     queue_.remove_pod(change.old->key(), change.old->uid());
-    wake(pods_.remove(change.old->key()));
+    hear(pods_.remove(change.old->key()));
   }
   Result<model::Pod> pod = change.now->as<model::Pod>();
   if (!pod) {
@@ -231,9 +291,7 @@ void QueueDriver::pod_changed(const ObjectChange& change) {
     return;
   }
   queue_.upsert_pod(*pod);
-  for (const PodOwner& owner : pods_.upsert(*pod)) {
-    wake(owner);
-  }
+  hear(pods_.upsert(*pod));
 }
 
 void QueueDriver::node_changed(const ObjectChange& change) {
@@ -293,8 +351,8 @@ void QueueDriver::stopping(const std::string& uid) {
   nudge();
 }
 
-void QueueDriver::withdrawn(const std::string& uid) {
-  queue_.withdrawn(uid, env_.clock.wall());
+void QueueDriver::withdrawn(const std::string& uid, std::optional<WallTime> not_before) {
+  queue_.withdrawn(uid, env_.clock.wall(), not_before);
   nudge();
 }
 
@@ -310,10 +368,32 @@ void QueueDriver::wake(const std::string& uid) {
   }
 }
 
-void QueueDriver::wake(const PodOwner& owner) {
-  if (!active_ || owner.empty()) {
+void QueueDriver::hear(const std::vector<PodLedger::News>& news) {
+  if (!active_) {
     return;
   }
+  for (const PodLedger::News& each : news) {
+    if (each.matters) {
+      wake(each.owner);
+    } else {
+      late_.insert(each.owner);
+    }
+  }
+  if (!late_.empty() && !late_timer_) {
+    late_timer_ = env_.loop.start_timer(after(env_.loop.now(), kPodsPause), [this] {
+      late_timer_.reset();
+      wake_late();
+    });
+  }
+}
+
+void QueueDriver::wake_late() {
+  for (const PodOwner& owner : std::exchange(late_, {})) {
+    wake(owner);
+  }
+}
+
+void QueueDriver::wake(const PodOwner& owner) {
   if (!owner.uid.empty()) {
     wake(owner.uid);
     return;
@@ -366,7 +446,7 @@ void QueueDriver::step() {
 
 void QueueDriver::tell(std::vector<queue::WrapperId> changed) {
   for (const queue::WrapperId& id : changed) {
-    if (queue_.standing(id.uid).kind != Standing::Kind::waiting) {
+    if (queue_.kind(id.uid) != Standing::Kind::waiting) {
       wakers_[id.legacy ? 1 : 0].wake(id.key);
     } else if (refused_set_.insert(id.uid).second) {
       refused_.push_back(id.uid);
@@ -378,8 +458,9 @@ void QueueDriver::release_refused() {
   while (!refused_.empty() && wakers_[0].backlog() + wakers_[1].backlog() < kRefusalsAtOnce) {
     const std::string uid = std::move(refused_.front());
     refused_.pop_front();
-    refused_set_.erase(uid);
-    wake(uid);
+    if (refused_set_.erase(uid) > 0) {
+      wake(uid);
+    }
   }
   if (!refused_.empty() && !release_timer_) {
     release_timer_ = env_.loop.start_timer(after(env_.loop.now(), kRefusalPause), [this] {
@@ -434,6 +515,11 @@ Task<void> QueueDriver::bind(queue::Binding binding) {
         "a pod was not bound",
         {{"pod", binding.pod.to_string()}, {"node", binding.node}, {"error", bound.error()}});
   }
+  // Others are bound meanwhile.
+  work_->spawn(look_after(std::move(binding)));
+}
+
+Task<void> QueueDriver::look_after(queue::Binding binding) {
   // Time for the pod's own news to arrive: it may be gone, or bound after all.
   if (!co_await sleep_for(kBindingPause)) {
     co_return;

@@ -41,7 +41,8 @@ inline constexpr std::string_view kQueueConfigMap = "codeflare-queue";
 
 // Feeds a Queue from caches, lets it decide whenever something changed, wakes those whose standing
 // is another one, and binds pods. Decides nothing itself. While others lead it does nothing: the
-// Queue begins with what the caches show at the start of run().
+// Queue begins with what the caches show at the start of run(), once they show all that was written
+// before.
 class QueueDriver {
  public:
   QueueDriver(Env env, kube::Client& client, runtime::Cache& cache, QueueMetrics& metrics,
@@ -67,7 +68,7 @@ class QueueDriver {
 
   // The reconciler's calls; see queue::Queue.
   void stopping(const std::string& uid);
-  void withdrawn(const std::string& uid);
+  void withdrawn(const std::string& uid, std::optional<WallTime> not_before);
   void remove(const std::string& uid);
   // Wakes the AppWrapper with this UID, if there is one.
   void wake(const std::string& uid);
@@ -89,7 +90,11 @@ class QueueDriver {
   void resource_quota_changed(const runtime::ObjectChange& change);
   void pause_changed(const runtime::ObjectChange& change);
 
+  Task<Result<void>> catch_up();
+  Task<Result<void>> catch_up(runtime::Informer& informer, kube::ListOptions list);
+  void hear(const std::vector<PodLedger::News>& news);
   void wake(const PodOwner& owner);
+  void wake_late();
   void nudge();
   Task<void> decide();
   void step();
@@ -98,6 +103,7 @@ class QueueDriver {
   void set_wake_timer(std::optional<WallTime> when);
   Task<void> bind_pods();
   Task<void> bind(queue::Binding binding);
+  Task<void> look_after(queue::Binding binding);
 
   Env env_;
   kube::Client& client_;
@@ -111,6 +117,7 @@ class QueueDriver {
 
   struct Source {
     runtime::Informer* informer;
+    kube::ListOptions list;  // what it watches
     std::function<void(const runtime::ObjectChange&)> handler;
   };
   std::vector<Source> sources_;         // in the order of feeding
@@ -125,10 +132,15 @@ class QueueDriver {
   WaitList changed_;
   std::optional<TimerId> wake_timer_;
   std::optional<TimerId> release_timer_;
-  // Refusals to be written: they come after all that starts or stops, however many they are.
+  // Whose pods changed in a way that decides nothing: told together after a moment.
+  std::set<PodOwner> late_;
+  std::optional<TimerId> late_timer_;
+  // Refusals to be written: they come after all that starts or stops, however many they are. Who is
+  // not in the set any more is passed over.
   std::deque<std::string> refused_;
   std::set<std::string> refused_set_;
   Channel<queue::Binding> bindings_;
+  TaskGroup* work_ = nullptr;  // of run()
 };
 
 }  // namespace codeflare::controllers

@@ -3,6 +3,7 @@
 #include "controllers/appwrapper/conditions.h"
 #include "controllers/appwrapper/internal/status_parts.h"
 #include "queue/marks.h"
+#include "queue/status_words.h"
 
 #include <algorithm>
 #include <utility>
@@ -24,7 +25,7 @@ namespace {
 
 constexpr std::string_view kNotTried = "Evaluating";
 constexpr std::string_view kOurDecision = "Stopping";
-constexpr std::string_view kQuotaRefused = "QuotaExceeded";
+constexpr Duration kLookAgain = std::chrono::seconds(30);
 constexpr std::int64_t kWaitMax = std::int64_t{10} * 365 * 24 * 3600;  // seconds
 
 bool has_finalizer(const AppWrapper& wrapper) {
@@ -183,7 +184,24 @@ Decision dispatched(const Observed& observed) {
     status.controller_first_dispatch_timestamp = now;
   }
   touch(status, condition::kDispatched, {.reason = "AppWrapperRunnable"}, observed.now);
-  decision.notes.push_back({.reason = "Dispatched", .message = "all items were created"});
+  decision.notes.push_back(
+      {.reason = "Dispatched", .message = "all items were created", .quiet = true});
+  return decision;
+}
+
+// Its places are not held for ever for items that cannot be created.
+Decision try_again(const Observed& observed) {
+  const AppWrapperStatus& status = observed.wrapper->status;
+  const auto wait = std::chrono::seconds(internal::requeue_wait(*observed.wrapper, status));
+  if (status.plan->started && observed.now - status.plan->started->time >= wait) {
+    return withdraw(observed, {.reason = queue::kItemsNotCreated,
+                               .message = observed.creation->message,
+                               .counts = true,
+                               .grows = true});
+  }
+  Decision decision;
+  decision.act = Act::retry;
+  decision.why = observed.creation->message;
   return decision;
 }
 
@@ -202,10 +220,14 @@ Decision starting(const Observed& observed) {
       return fail_with(observed, "ItemCreationFailure.",
                        observed.wrapper->metadata.key().to_string() +
                            " creation failure: " + observed.creation->message);
+    case Creation::Kind::later:
+      return try_again(observed);
     case Creation::Kind::quota:
       break;
   }
-  return withdraw(observed, {.reason = kQuotaRefused, .message = observed.creation->message});
+  return withdraw(
+      observed,
+      {.reason = queue::kQuotaExceeded, .message = observed.creation->message, .counts = true});
 }
 
 Duration force_after(const AppWrapper& wrapper, const MachineOptions& options) {
@@ -217,18 +239,54 @@ Duration force_after(const AppWrapper& wrapper, const MachineOptions& options) {
                  : options.force_deletion_after;
 }
 
+// They were asked to go and are still there.
+Decision wait_for_rest(const Observed& observed, const MachineOptions& options, Duration waited,
+                       Duration until_force) {
+  if (waited >= options.name_what_stays_after &&
+      observed.wrapper->status.message != observed.left) {
+    Decision decision = write_of(observed, observed.left);
+    decision.status.message = observed.left;
+    return decision;
+  }
+  Decision decision;
+  decision.again = until_force > Duration::zero() ? std::min(until_force, kLookAgain) : kLookAgain;
+  if (waited < options.name_what_stays_after) {
+    decision.again = std::min(*decision.again, options.name_what_stays_after - waited);
+  }
+  return decision;
+}
+
 Decision take_back(const Observed& observed, const MachineOptions& options, WallTime since) {
+  const Duration patience = force_after(*observed.wrapper, options);
+  const Duration waited = observed.now - std::min(since, observed.now);
+  // However long it is late: whoever was not asked yet is asked first.
+  const Duration asked = observed.asked_since
+                             ? observed.now - std::min(*observed.asked_since, observed.now)
+                             : Duration::zero();
+  const Duration until_force =
+      std::max(patience - waited, std::min(patience, options.ask_before_force) - asked);
+  if (!observed.left.empty()) {
+    return wait_for_rest(observed, options, waited, until_force);
+  }
   Decision decision;
   decision.act = Act::take_back;
   decision.why = "it gives its places back";
-  const Duration patience = force_after(*observed.wrapper, options);
-  const Duration waited = observed.now - std::min(since, observed.now);
-  decision.force = waited >= patience;
-  decision.again = decision.force ? Duration(std::chrono::seconds(30)) : patience - waited;
+  decision.force = observed.asked_since && until_force <= Duration::zero();
   if (observed.standing.kind == Standing::Kind::started) {
     decision.tell = Tell::stopping;
   }
   return decision;
+}
+
+// What has no pods any more holds no place: it does not keep those of the AppWrapper either.
+void note_abandoned(const Observed& observed, Decision& decision) {
+  if (!observed.abandoned.empty()) {
+    decision.notes.push_back({.warning = true,
+                              .reason = "Abandoned",
+                              .message = observed.abandoned +
+                                         " did not go in time; no pod of it is left, so its "
+                                         "places are free"});
+  }
 }
 
 Decision clear(const Observed& observed, const MachineOptions& options) {
@@ -240,20 +298,17 @@ Decision clear(const Observed& observed, const MachineOptions& options) {
     Decision decision = write_of(observed, "all it held is gone");
     drop_plan(decision.status, observed.now);
     copy_counts({}, decision.status);
+    decision.status.message.clear();
+    note_abandoned(observed, decision);
     decision.tell = Tell::forget;
     return decision;
-  }
-  const model::AppWrapperCondition* cause = newest(before, condition::kPreemptCandidate);
-  if (cause != nullptr && cause->reason == kQuotaRefused && touched(cause) <= observed.now &&
-      observed.now - touched(cause) < options.quota_retry_after) {
-    Decision later;
-    later.again = options.quota_retry_after - (observed.now - touched(cause));
-    return later;
   }
   Decision decision = write_of(observed, "all it held is gone; back in line");
   AppWrapperStatus& status = decision.status;
   drop_plan(status, observed.now);
   copy_counts({}, status);
+  status.message.clear();
+  note_abandoned(observed, decision);
   status.state = state::kPending;
   touch(status, condition::kQueueing, {.reason = "AwaitingHeadOfLine"}, observed.now);
   decision.tell = Tell::withdrawn;
@@ -273,6 +328,7 @@ Decision leave(const Observed& observed, const MachineOptions& options) {
   decision.act = Act::release;
   decision.tell = Tell::forget;
   decision.why = "nothing of it is left";
+  note_abandoned(observed, decision);
   return decision;
 }
 
@@ -397,7 +453,8 @@ Decision fail_with(const Observed& observed, std::string_view reason, std::strin
   status.can_run = false;
   status.finished = model::MicroTime{observed.now};
   touch(status, condition::kFailed, {.reason = reason, .message = message}, observed.now);
-  if (newest(status, condition::kQueued) != nullptr) {
+  // Whose pods they are must still be known while they go.
+  if (newest(status, condition::kQueued) != nullptr && !queue::is_from_mcad(status)) {
     touch(status, condition::kQueued, {.reason = "Failed", .status = "False"}, observed.now);
   }
   decision.tell = status.plan ? Tell::stopping : Tell::forget;
@@ -448,8 +505,10 @@ Decision withdraw(const Observed& observed, const Withdrawal& withdrawal) {
   touch(status, condition::kPreemptCandidate,
         {.reason = withdrawal.reason, .message = withdrawal.message}, observed.now);
   decision.tell = Tell::stopping;
-  if (withdrawal.counts) {
+  if (withdrawal.grows) {
     grow_wait(*observed.wrapper, status);
+  }
+  if (withdrawal.counts) {
     if (requeuings_max > 0 && status.number_of_requeueings >= requeuings_max) {
       status.state = state::kDeleted;
       status.finished = model::MicroTime{observed.now};

@@ -22,10 +22,14 @@ struct MachineOptions {
   // Items are complete, pods do not show it yet: the pods' cache usually lags a moment behind.
   Duration hold_completion_after = std::chrono::seconds(1);
   Duration item_failure_after = std::chrono::seconds(10);
-  // What does not go by itself is deleted without grace.
+  // Items that never say that they are done (clusters, services) are, once no pod of them was there
+  // for this long: one that is being replaced comes back sooner.
+  Duration quiet_before_end = std::chrono::seconds(30);
+  // What does not go by itself is deleted without grace, but never before it was asked for so long.
   Duration force_deletion_after = std::chrono::minutes(10);
-  // A ResourceQuota refused an item although the queue saw room: not again at once.
-  Duration quota_retry_after = std::chrono::seconds(5);
+  Duration ask_before_force = std::chrono::minutes(1);
+  // What is still there by then is named in the status.
+  Duration name_what_stays_after = std::chrono::minutes(1);
 };
 
 // One wrapped object as the caches show it.
@@ -35,6 +39,9 @@ struct ItemSeen {
   bool complete = false;
   std::string failure{};  // it says that it has failed: how; empty otherwise
   bool lost = false;      // it is gone for sure, and we did not remove it
+  std::int64_t pods = 0;  // over its life, as far as its demand tells
+  bool finished = false;  // it said that it has ended, well or not
+  bool watched = true;    // its changes wake us
 };
 
 struct PodsSeen {
@@ -55,6 +62,7 @@ struct Creation {
     done,     // all are there
     refused,  // for good; `message` says why
     quota,    // by a ResourceQuota: to be tried again later
+    later,    // something stands in the way now, and may pass
   };
   Kind kind = Kind::done;
   std::string message{};
@@ -70,12 +78,16 @@ struct Observed {
   PodsSeen pods{};
   std::string surplus{};  // pods beyond the plan, in words; empty when there are none
   std::optional<Creation> creation{};
-  // Taking back has ended: no item and no pod of it is left.
+  // Taking back has ended: no item and no pod of it is left, or nothing that holds a place.
   bool cleared = false;
+  std::string abandoned{};  // items that stay for their finalizers although it is cleared
+  std::string left{};       // they were asked to go in this pass: what is still there
   // This process's memory; after a restart it starts anew, which costs a write at most.
   std::optional<WallTime> written{};          // our last write of the status
   std::optional<WallTime> settled_since{};    // items complete or failed
   std::optional<WallTime> unhealthy_since{};  // after it had been healthy
+  std::optional<WallTime> quiet_since{};      // no pod pending or running
+  std::optional<WallTime> asked_since{};      // its items were first asked to go
   WallTime now;
 };
 
@@ -87,6 +99,7 @@ enum class Act : std::uint8_t {
   take_back,  // delete the items; then look again, or wait until they are gone
   release,    // let go of the AppWrapper: drop the finalizer
   expire,     // delete the AppWrapper itself
+  retry,      // creating failed and may succeed soon
 };
 
 // For the queue: `stopping` before the act, so that nothing is started anew meanwhile; the others
@@ -97,6 +110,7 @@ struct Note {
   bool warning = false;
   std::string reason;
   std::string message;
+  bool quiet = false;  // a condition says it already: no Event
 };
 
 struct Decision {
@@ -113,8 +127,13 @@ Decision decide(const Observed& observed, const MachineOptions& options = {});
 
 // Dispatched by somebody without plans, that is MCAD.
 bool is_adopted(const model::AppWrapperStatus& status);
-// Healthy as far as minAvailable and the scheduler say; for Observed::unhealthy_since.
+// Healthy as far as minAvailable, the scheduler and lost places say; for
+// Observed::unhealthy_since.
 bool is_healthy(const Observed& observed);
+// It has run since its last dispatch.
+bool has_run(const model::AppWrapperStatus& status);
+// No pod is pending or running; for Observed::quiet_since.
+bool is_quiet(const PodsSeen& pods);
 // All items that count are complete, or one has failed; for Observed::settled_since.
 bool is_settled(const std::vector<ItemSeen>& items);
 // The items' state matters: it is dispatched, or on its way out.

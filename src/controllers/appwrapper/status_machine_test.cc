@@ -2,6 +2,7 @@
 
 #include "controllers/appwrapper/conditions.h"
 #include "queue/marks.h"
+#include "queue/status_words.h"
 
 #include <gtest/gtest.h>
 
@@ -80,10 +81,13 @@ struct Story {
       case Act::add_finalizer:
         wrapper.metadata.finalizers.emplace_back(queue::kFinalizer);
         break;
-      case Act::none:
       case Act::take_back:
+        world.asked_since = world.asked_since.value_or(world.now);
+        break;
+      case Act::none:
       case Act::release:
       case Act::expire:
+      case Act::retry:
         break;
     }
   }
@@ -399,6 +403,76 @@ TEST(StatusMachine, a_failed_item_whose_pods_are_done_fails_it_and_stays_to_be_l
   EXPECT_EQ(std::ranges::count(s.acts, Act::take_back), 0);
 }
 
+TEST(StatusMachine, a_failed_item_does_not_leave_others_behind_that_may_bring_pods) {
+  Story s;
+  s.world.items.push_back({.name = "rayclusters.ray.io team/c", .pods = 1});
+  s.dispatch();
+  s.world.items[0].failure = "BackoffLimitExceeded";
+  s.world.items[0].finished = true;
+  s.world.settled_since = s.world.now;
+  EXPECT_EQ(s.settle().again, seconds(10));
+  s.pass(seconds(10)).settle();
+  EXPECT_EQ(s.wrapper.status.state, "Failed");
+  EXPECT_TRUE(s.wrapper.status.plan) << "until they are gone";
+  EXPECT_EQ(s.acts.back(), Act::take_back);
+}
+
+TEST(StatusMachine, an_item_that_is_never_done_must_be_quiet_for_a_while) {
+  Story s;
+  s.world.items.push_back({.name = "rayclusters.ray.io team/c", .pods = 1});
+  s.dispatch();
+  s.world.items[0].complete = s.world.items[0].finished = true;
+  s.world.pods = {.succeeded = 1};
+  s.world.quiet_since = s.world.settled_since = s.world.now;
+  // Its head is being replaced.
+  s.pass(seconds(29)).settle();
+  EXPECT_EQ(s.wrapper.status.state, "Running");
+  s.pass(seconds(1)).settle();
+  EXPECT_EQ(s.wrapper.status.state, "Completed");
+}
+
+TEST(StatusMachine, an_item_that_went_after_it_was_done_is_no_loss) {
+  Story s;
+  s.world.items[0].pods = 2;
+  s.dispatch();
+  s.world.pods = {.succeeded = 2};
+  s.pass(seconds(5)).settle();
+  s.world.pods = {};
+  s.world.items[0].lost = true;
+  s.pass(minutes(1)).settle();
+  EXPECT_EQ(s.wrapper.status.state, "Completed");
+  Story lost;
+  lost.world.items[0].pods = 2;
+  lost.dispatch();
+  lost.world.pods = {.succeeded = 1};
+  lost.world.items[0].lost = true;
+  lost.settle();
+  EXPECT_EQ(lost.wrapper.status.state, "Failed");
+}
+
+TEST(StatusMachine, one_without_any_pod_is_withdrawn_after_the_wait) {
+  Story s;
+  s.world.items[0].pods = 1;
+  s.wrapper.spec.scheduling_spec->requeuing = model::Requeuing{.time_in_seconds = 60};
+  s.dispatch();
+  EXPECT_EQ(s.settle().again, seconds(60));
+  s.pass(seconds(60)).settle();
+  EXPECT_FALSE(s.wrapper.status.can_run);
+  EXPECT_EQ(s.history()[s.history().size() - 2],
+            "PreemptCandidate True [PodsNotCreated] [No pod was created for its items.]");
+}
+
+TEST(StatusMachine, lost_places_count_also_where_enough_pods_run) {
+  Story s;
+  s.wrapper.spec.scheduling_spec->min_available = 1;
+  s.dispatch();
+  s.world.pods.running = 1;
+  s.world.standing.pods_lost = 1;
+  s.pass(seconds(10)).settle();
+  s.pass(minutes(5)).settle();
+  EXPECT_FALSE(s.wrapper.status.can_run);
+}
+
 TEST(StatusMachine, the_wait_grows_as_asked_and_no_further_than_allowed) {
   struct Case {
     std::string growth;
@@ -569,22 +643,87 @@ TEST(StatusMachine, what_does_not_go_is_forced_after_its_time) {
   s.wrapper.spec.suspend = true;
   s.settle();
   EXPECT_FALSE(s.pass(seconds(29)).look().force);
+  s.world.left = "it waits for pods to go";
   EXPECT_EQ(s.look().again, seconds(1));
+  s.world.left.clear();
   EXPECT_TRUE(s.pass(seconds(1)).look().force);
 }
 
-TEST(StatusMachine, an_item_over_a_resource_quota_is_queued_again_after_a_moment) {
+TEST(StatusMachine, nothing_is_forced_before_it_was_asked) {
   Story s;
+  s.dispatch();
+  // Nobody was there to hear of the deletion for an hour.
+  s.wrapper.metadata.deletion_timestamp = s.world.now;
+  s.pass(minutes(60));
+  Decision decision = s.look();
+  EXPECT_EQ(decision.act, Act::take_back);
+  EXPECT_FALSE(decision.force);
+  s.carry_out(decision);
+  EXPECT_FALSE(s.pass(seconds(59)).look().force);
+  EXPECT_TRUE(s.pass(seconds(1)).look().force);
+}
+
+TEST(StatusMachine, what_does_not_go_is_named_once) {
+  Story s;
+  s.dispatch();
+  s.wrapper.spec.suspend = true;
+  s.settle();
+  s.world.left = "it waits for jobs.batch team/a to go";
+  EXPECT_EQ(s.pass(seconds(40)).look().again, seconds(20));
+  const std::size_t before = s.acts.size();
+  s.pass(seconds(20)).settle();
+  EXPECT_EQ(s.wrapper.status.message, s.world.left);
+  EXPECT_EQ(s.pass(minutes(1)).settle().act, Act::none);
+  EXPECT_EQ(s.acts.size(), before + 1);
+  s.world.left.clear();
+  s.world.abandoned = "jobs.batch team/a";
+  s.clear();
+  EXPECT_EQ(s.wrapper.status.message, "");
+  EXPECT_FALSE(s.wrapper.status.plan);
+  EXPECT_EQ(s.notes.back(), "Abandoned");
+}
+
+TEST(StatusMachine, an_item_over_a_resource_quota_frees_its_places_and_waits_longer_each_time) {
+  Story s;
+  s.wrapper.spec.scheduling_spec->requeuing = model::Requeuing{.max_num_requeuings = 3};
+  for (const int wait : {5, 10, 20}) {
+    s.starts();
+    s.carry_out(s.look());
+    s.world.creation = Creation{Creation::Kind::quota, "exceeded quota: pods"};
+    const WallTime refused = s.world.now;
+    s.settle();
+    EXPECT_FALSE(s.wrapper.status.can_run);
+    s.clear();
+    EXPECT_EQ(s.wrapper.status.state, "Pending");
+    EXPECT_FALSE(s.wrapper.status.plan) << "others may have its places meanwhile";
+    EXPECT_EQ(s.tells.back(), Tell::withdrawn);
+    EXPECT_EQ(queue::not_before(s.wrapper.status), refused + seconds(wait));
+    s.pass(seconds(wait));
+  }
+  EXPECT_EQ(s.wrapper.status.requeueing_time_in_seconds, 0)
+      << "its health has nothing to do with it";
   s.starts();
   s.carry_out(s.look());
   s.world.creation = Creation{Creation::Kind::quota, "exceeded quota: pods"};
   s.settle();
+  EXPECT_EQ(s.wrapper.status.state, "Deleted") << "it counts as a requeuing";
+}
+
+TEST(StatusMachine, items_that_cannot_be_created_do_not_hold_their_places_for_ever) {
+  Story s;
+  s.wrapper.spec.scheduling_spec->requeuing = model::Requeuing{.time_in_seconds = 60};
+  s.starts();
+  s.carry_out(s.look());
+  s.world.creation = Creation{Creation::Kind::later, "failed calling webhook"};
+  EXPECT_EQ(s.look().act, Act::retry);
+  s.pass(seconds(59));
+  EXPECT_EQ(s.look().act, Act::retry);
+  s.pass(seconds(1)).settle();
   EXPECT_FALSE(s.wrapper.status.can_run);
-  s.world.cleared = true;
-  EXPECT_EQ(s.settle().again, seconds(5));
-  s.pass(seconds(5)).settle();
+  EXPECT_EQ(s.wrapper.status.number_of_requeueings, 1);
+  s.clear();
   EXPECT_EQ(s.wrapper.status.state, "Pending");
-  EXPECT_EQ(s.tells.back(), Tell::withdrawn);
+  EXPECT_EQ(queue::not_before(s.wrapper.status), s.world.now + seconds(120));
 }
 
 TEST(StatusMachine, a_finished_one_expires_when_it_says_so) {

@@ -1,5 +1,6 @@
 #include "controllers/appwrapper/conditions.h"
 #include "controllers/appwrapper/internal/status_parts.h"
+#include "queue/status_words.h"
 
 #include <algorithm>
 
@@ -42,7 +43,40 @@ std::int64_t planned_pods(const AppWrapperStatus& status) {
 }
 
 bool are_active(const PodsSeen& pods) {
-  return pods.pending + pods.running > 0;
+  return !is_quiet(pods);
+}
+
+// No pod of it will come any more, or none was to be expected.
+bool is_at_rest(const ItemSeen& item) {
+  return item.finished || item.complete || item.lost || item.pods == 0;
+}
+
+bool are_at_rest(const std::vector<ItemSeen>& items) {
+  return std::ranges::all_of(items, is_at_rest);
+}
+
+// It was dispatched and nobody has made a single pod.
+bool none_came(const Observed& observed) {
+  const AppWrapperStatus& status = observed.wrapper->status;
+  const PodsSeen& pods = observed.pods;
+  return planned_pods(status) > 0 &&
+         pods.pending + pods.running + pods.succeeded + pods.failed == 0 && !has_run(status) &&
+         !are_at_rest(observed.items);
+}
+
+// Gone, and nobody knows how it was in the end.
+bool is_missing(const ItemSeen& item) {
+  return item.lost && !item.finished && !item.complete && item.failure.empty();
+}
+
+// Every pod that was to come has ended well, as far as was seen: who is gone then was done.
+bool ended_well(const Observed& observed) {
+  std::int64_t all = 0;
+  for (const ItemSeen& item : observed.items) {
+    all += item.pods;
+  }
+  return all > 0 && is_quiet(observed.pods) && observed.pods.failed == 0 &&
+         std::max(observed.pods.succeeded, observed.wrapper->status.succeeded) >= all;
 }
 
 const ItemSeen* failed_item(const std::vector<ItemSeen>& items) {
@@ -59,6 +93,10 @@ bool all_complete(const std::vector<ItemSeen>& items) {
 // How long it has been so; at first sight not at all.
 Duration settled_for(const Observed& observed) {
   return observed.settled_since ? observed.now - *observed.settled_since : Duration::zero();
+}
+
+Duration quiet_for(const Observed& observed) {
+  return observed.quiet_since ? observed.now - *observed.quiet_since : Duration::zero();
 }
 
 std::optional<Decision> deadline(const Observed& observed, Alarm& alarm) {
@@ -105,10 +143,15 @@ std::optional<Decision> completion(const Observed& observed, const MachineOption
     return std::nullopt;
   }
   if (!are_active(observed.pods)) {
+    if (!are_at_rest(observed.items) && quiet_for(observed) < options.quiet_before_end) {
+      alarm.at(options.quiet_before_end - quiet_for(observed));
+      return std::nullopt;
+    }
     Decision decision = end(observed, "all items are complete and no pod is left running");
     decision.status.state = state::kCompleted;
     touch(decision.status, condition::kCompleted, {.reason = "PodsCompleted"}, observed.now);
-    decision.notes.push_back({.reason = "Completed", .message = "all items are complete"});
+    decision.notes.push_back(
+        {.reason = "Completed", .message = "all items are complete", .quiet = true});
     return decision;
   }
   if (observed.wrapper->status.state == state::kRunningHoldCompletion) {
@@ -133,7 +176,8 @@ std::optional<Decision> item_failure(const Observed& observed, const MachineOpti
     return std::nullopt;
   }
   const std::string message = failed->name + " failed: " + failed->failure;
-  if (!are_active(observed.pods)) {
+  // The objects stay only when none of them can bring pods that nobody would account for.
+  if (!are_active(observed.pods) && are_at_rest(observed.items)) {
     Decision decision = end(observed, message);
     decision.status.state = state::kFailed;
     decision.status.can_run = false;
@@ -150,8 +194,7 @@ std::optional<Decision> item_failure(const Observed& observed, const MachineOpti
 }
 
 std::optional<Decision> loss(const Observed& observed) {
-  auto lost = std::ranges::find_if(
-      observed.items, [](const ItemSeen& item) { return item.lost && !item.complete; });
+  auto lost = std::ranges::find_if(observed.items, is_missing);
   if (lost == observed.items.end()) {
     return std::nullopt;
   }
@@ -176,14 +219,21 @@ std::optional<Decision> health(const Observed& observed, Alarm& alarm) {
   }
   const std::int64_t minimum = min_available(wrapper);
   const PodsSeen& pods = observed.pods;
-  if (minimum > 0) {
+  if (std::int64_t{pods.running} + pods.succeeded < minimum) {
     return internal::withdraw(
         observed,
         {.reason = "MinPodsNotRunning",
          .message = "Insufficient number of Running and Completed pods, minimum=" +
                     std::to_string(minimum) + ", running=" + std::to_string(pods.running) +
                     ", completed=" + std::to_string(pods.succeeded) + ".",
-         .counts = true});
+         .counts = true,
+         .grows = true});
+  }
+  if (none_came(observed)) {
+    return internal::withdraw(observed, {.reason = "PodsNotCreated",
+                                         .message = "No pod was created for its items.",
+                                         .counts = true,
+                                         .grows = true});
   }
   return internal::withdraw(observed,
                             {.reason = "PodsFailedScheduling",
@@ -191,7 +241,8 @@ std::optional<Decision> health(const Observed& observed, Alarm& alarm) {
                                         std::to_string(std::max(std::int64_t{pods.unschedulable},
                                                                 observed.standing.pods_lost)) +
                                         ", running=" + std::to_string(pods.running) + ".",
-                             .counts = true});
+                             .counts = true,
+                             .grows = true});
 }
 
 // Places that were lost have been found anew.
@@ -210,11 +261,7 @@ Decision counts(const Observed& observed, const MachineOptions& options) {
   AppWrapperStatus& status = decision.status;
   internal::copy_counts(observed.pods, status);
   status.message = observed.surplus;
-  const bool runs = observed.pods.running > 0;
-  const bool said = touched(newest(status, condition::kRunning)) >=
-                        touched(newest(status, condition::kDispatched)) &&
-                    newest(status, condition::kRunning) != nullptr;
-  if (runs && !said) {
+  if (observed.pods.running > 0 && !has_run(status)) {
     touch(status, condition::kRunning, {.reason = "PodsRunning"}, observed.now);
   }
   if (status == observed.wrapper->status) {
@@ -225,16 +272,25 @@ Decision counts(const Observed& observed, const MachineOptions& options) {
 
 }  // namespace
 
+bool has_run(const AppWrapperStatus& status) {
+  const model::AppWrapperCondition* running = newest(status, condition::kRunning);
+  return running != nullptr && touched(running) >= touched(newest(status, condition::kDispatched));
+}
+
+bool is_quiet(const PodsSeen& pods) {
+  return pods.pending + pods.running == 0;
+}
+
 bool is_healthy(const Observed& observed) {
   const AppWrapper& wrapper = *observed.wrapper;
   const PodsSeen& pods = observed.pods;
   const std::int64_t well = std::int64_t{pods.running} + pods.succeeded;
   const std::int64_t minimum = min_available(wrapper);
+  if (observed.standing.pods_lost > 0 || none_came(observed)) {
+    return false;
+  }
   if (minimum > 0) {
     return well >= minimum;
-  }
-  if (observed.standing.pods_lost > 0) {
-    return false;
   }
   // Without a minimum only the scheduler's refusal counts, and only of pods that were planned.
   return pods.unschedulable == 0 || well >= std::max(planned_pods(wrapper.status), std::int64_t{1});
@@ -262,12 +318,23 @@ Decision adopt(const Observed& observed) {
   status.plan = model::AppWrapperPlan{
       .places = observed.standing.plan,
       .started = model::MicroTime{observed.standing.since.value_or(observed.now)}};
+  touch(status, condition::kQueued, {.reason = queue::kAdopted, .status = "False"}, observed.now);
   decision.notes.push_back({.reason = "Adopted", .message = "it was dispatched before"});
   return decision;
 }
 
-Decision running(const Observed& observed, const MachineOptions& options) {
+Decision running(const Observed& seen, const MachineOptions& options) {
   Alarm alarm;
+  std::optional<Observed> mended;
+  if (std::ranges::any_of(seen.items, is_missing) && ended_well(seen)) {
+    mended = seen;
+    for (ItemSeen& item : mended->items) {
+      const bool missing = is_missing(item);
+      item.complete = item.complete || (missing && item.counts);
+      item.finished = item.finished || missing;
+    }
+  }
+  const Observed& observed = mended ? *mended : seen;
   // Completion first: what has ended well is not called late.
   std::optional<Decision> found = completion(observed, options, alarm);
   if (!found) {

@@ -129,7 +129,8 @@ ObjectRef trimmed_node(ObjectRef node) {
 ObjectRef trimmed_item(ObjectRef item) {
   return trimmed(std::move(item), [](Arena& arena, const Value& root, Value& kept) {
     put(arena, kept, "status",
-        pick(arena, root.find("status"), {"conditions", "phase", "jobStatus"}));
+        pick(arena, root.find("status"),
+             {"conditions", "phase", "jobStatus", "jobDeploymentStatus", "reason", "message"}));
   });
 }
 

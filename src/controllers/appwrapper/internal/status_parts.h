@@ -17,7 +17,8 @@ Decision fail_with(const Observed& observed, std::string_view reason, std::strin
 struct Withdrawal {
   std::string_view reason;  // of PreemptCandidate
   std::string message;
-  bool counts = false;  // as a requeuing: it grows the wait and uses up the limit
+  bool counts = false;  // as a requeuing: it uses up the limit
+  bool grows = false;   // the wait before the next look at its health
 };
 // Back into the queue: what it holds is taken back first.
 Decision withdraw(const Observed& observed, const Withdrawal& withdrawal);

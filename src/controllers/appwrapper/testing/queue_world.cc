@@ -49,6 +49,9 @@ Task<Result<net::Response>> Wire::send(net::Request request) {
   }
   const bool event = request.target.contains("/events");
   const bool write = request.method != "GET" && !event;
+  if (event && request.method != "GET") {
+    events_ += 1;
+  }
   if (write) {
     writes_ += 1;
     story_.push_back(request.method + " " + shown(request.target));

@@ -56,6 +56,7 @@ class Wire final : public net::HttpService {
     writes_ = 0;
   }
   std::uint64_t writes() const { return writes_; }
+  std::uint64_t events() const { return events_; }  // written, in all
   // "PATCH appwrappers/a/status", in order; events are left out.
   const std::vector<std::string>& story() const { return story_; }
   // Answers in the server's place when it wants to.
@@ -67,6 +68,7 @@ class Wire final : public net::HttpService {
   bool lost_reply_ = false;
   bool dead_ = false;
   std::uint64_t writes_ = 0;
+  std::uint64_t events_ = 0;
   std::vector<std::string> story_;
 };
 
