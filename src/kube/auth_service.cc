@@ -1,8 +1,8 @@
 #include "kube/auth_service.h"
 
+#include "kube/impersonation.h"
 #include "kube/internal/config_held_body.h"
 
-#include <cstdint>
 #include <string_view>
 
 namespace codeflare::kube {
@@ -11,41 +11,6 @@ namespace {
 
 constexpr int kUnauthorized = 401;
 constexpr std::size_t kDrainBytesMax = std::size_t{64} << 10;
-
-// Header names hold few characters; the server undoes the percent-encoding.
-std::string escape_header_key(std::string_view key) {
-  constexpr std::string_view kToken =
-      "!#$&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
-  constexpr std::string_view kHex = "0123456789ABCDEF";
-  std::string out;
-  for (char c : key) {
-    if (kToken.contains(c)) {
-      out += c;
-    } else {
-      auto byte = static_cast<std::uint8_t>(c);
-      out += {'%', kHex[byte >> 4], kHex[byte & 15]};
-    }
-  }
-  return out;
-}
-
-void add_impersonation(const Impersonation& impersonation, net::Headers& headers) {
-  if (impersonation.empty() || headers.has("Impersonate-User")) {
-    return;
-  }
-  headers.set("Impersonate-User", impersonation.user);
-  if (!impersonation.uid.empty()) {
-    headers.set("Impersonate-Uid", impersonation.uid);
-  }
-  for (const std::string& group : impersonation.groups) {
-    headers.add("Impersonate-Group", group);
-  }
-  for (const auto& [key, values] : impersonation.extra) {
-    for (const std::string& value : values) {
-      headers.add("Impersonate-Extra-" + escape_header_key(key), value);
-    }
-  }
-}
 
 // All but the body.
 net::Request head_of(const net::Request& request) {

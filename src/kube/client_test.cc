@@ -4,6 +4,7 @@
 #include "base/env/sim_env.h"
 #include "base/log_capture.h"
 #include "base/metrics.h"
+#include "kube/impersonation.h"
 #include "model/status.h"
 #include "net/testing/scripted_service.h"
 
@@ -172,6 +173,26 @@ TEST_F(ClientTest, writes_carry_their_options_and_the_field_manager) {
   EXPECT_TRUE(run(client_.apply(kPods, {"a", "x"}, "{}", {.field_manager = "me", .force = true})));
   EXPECT_EQ(seen_[2].line, "PATCH /api/v1/namespaces/a/pods/x?fieldManager=me&force=true");
   EXPECT_EQ(seen_[2].headers.get("content-type"), "application/apply-patch+yaml");
+}
+
+TEST_F(ClientTest, a_create_in_somebody_elses_name_says_whose) {
+  answer(201, pod("x"));
+  const Impersonation ann{
+      .user = "ann", .uid = "7", .groups = {"dev", "ops"}, .extra = {{"acme/scopes", {"view"}}}};
+  const Result<ObjectRef> made = run(create_as(client_, ann, kPods, "a", pod("x")));
+  ASSERT_TRUE(made) << made.error().to_string();
+  EXPECT_EQ((*made)->name(), "x");
+  EXPECT_EQ(seen_[0].line, "POST /api/v1/namespaces/a/pods?fieldManager=tester");
+  EXPECT_EQ(seen_[0].body, pod("x"));
+  std::string headers;
+  for (const net::Headers::Field& field : seen_[0].headers.fields()) {
+    if (field.name.starts_with("Impersonate-")) {
+      headers += field.name.substr(12) + "=" + field.value + ";";
+    }
+  }
+  EXPECT_EQ(headers, "User=ann;Uid=7;Group=dev;Group=ops;Extra-acme%2Fscopes=view;");
+  ASSERT_TRUE(run(create_as(client_, {}, kPods, "a", pod("x"))));
+  EXPECT_FALSE(seen_[1].headers.has("Impersonate-User"));
 }
 
 TEST_F(ClientTest, each_kind_of_patch_has_its_content_type) {
