@@ -34,7 +34,7 @@ class OnKubernetes:
         self.api = Api(kubeconfig, folder)
         mcad = ["mcad", f"--kubeconfig={kubeconfig}", "--healthProbeListenAddr={health}"]
         self.mcad = System(self.cluster, folder / "mcad.log", mcad, "healthz")
-        ours = [str(program), "controller", "--install-crds", "--no-leader-election", "--no-user-check", "--health-address={health}"]
+        ours = [str(program), "controller", "--install-crds", "--no-leader-election", "--no-user-check", "--no-rayclusters", "--health-address={health}"]
         self.ours = System(self.cluster, folder / "codeflare.log", ours, "readyz")
 
     def prepare(self):

@@ -9,9 +9,13 @@
 #include "controllers/appwrapper/app_wrapper_object.h"
 #include "controllers/appwrapper/queue_controllers.h"
 #include "controllers/crds/ensure_crds.h"
+#include "controllers/raycluster/kuberay_present.h"
+#include "controllers/raycluster/raycluster_controller.h"
+#include "controllers/submitter/impersonation_right.h"
 #include "kube/connect.h"
 #include "kube/discovery.h"
 #include "model/quota_subtree.h"
+#include "model/ray_cluster.h"
 #include "runtime/manager.h"
 
 #include <CLI/App.hpp>
@@ -25,6 +29,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace codeflare {
 
@@ -40,6 +45,7 @@ struct Flags {
   std::string ns;
   bool bind = false;
   bool legacy_group = false;
+  bool no_rayclusters = false;
   bool no_user_check = false;
   bool preemption = false;
   bool priority_slope = false;
@@ -80,16 +86,46 @@ Task<Result<bool>> is_served(kube::Client& client, model::ResourceType type) {
   co_return found.has_value();
 }
 
-// The kinds that we watch are there, or the error says what to do.
+// Whether RayClusters are ours to run: two controllers must not run the same ones.
+Task<Result<bool>> runs_ray_clusters(kube::Client& client, const Flags& flags, Logger logger) {
+  if (flags.no_rayclusters) {
+    co_return false;
+  }
+  Result<std::optional<std::string>> kuberay =
+      co_await controllers::raycluster::kuberay_present(client);
+  if (!kuberay && kuberay.error().code == ErrorCode::permission_denied) {
+    logger.warn(
+        "RayClusters are left alone: it cannot be seen whether the KubeRay operator is here",
+        {{"error", kuberay.error()}});
+    co_return false;
+  }
+  CO_TRY(kuberay);
+  if (*kuberay) {
+    logger.info("RayClusters are left to the KubeRay operator", {{"found", **kuberay}});
+    co_return false;
+  }
+  co_return true;
+}
+
+// The kinds that we watch are there, or the error says what to do. `ray_clusters` stays true when
+// there are some to run.
 Task<Result<void>> prepare(kube::Client& client, const Flags& flags,
-                           QueueControllersOptions& options, Logger logger) {
+                           QueueControllersOptions& options, bool& ray_clusters, Logger logger) {
   if (flags.install_crds) {
     CO_TRY_ASSIGN(controllers::CrdReport done,
-                  co_await controllers::ensure_crds(client, {.legacy_group = flags.legacy_group}));
+                  co_await controllers::ensure_crds(
+                      client, {.legacy_group = flags.legacy_group, .ray_cluster = ray_clusters}));
     for (const std::string& name : done.applied) {
       logger.info("custom resource definition is in place", {{"name", name}});
     }
     co_return Result<void>();
+  }
+  if (ray_clusters) {
+    CO_TRY_ASSIGN(ray_clusters,
+                  co_await is_served(client, model::resource_type<model::RayCluster>()));
+    if (!ray_clusters) {
+      logger.info("the cluster does not know RayClusters", {{"instead", "--install-crds"}});
+    }
   }
   for (const bool legacy : {false, true}) {
     if (legacy && !flags.legacy_group) {
@@ -111,13 +147,25 @@ Task<Result<void>> prepare(kube::Client& client, const Flags& flags,
   co_return Result<void>();
 }
 
+// Without the right wrapped objects cannot be created in the name of whoever submitted them.
+Task<Result<void>> check_impersonation(kube::Client& client, Logger logger) {
+  CO_TRY_ASSIGN(const std::vector<std::string> missing,
+                co_await controllers::missing_impersonation_rights(client));
+  for (const std::string& what : missing) {
+    logger.error("this controller may not impersonate at will: work of others may not start",
+                 {{"verb", "impersonate"}, {"missing", what}});
+  }
+  co_return Result<void>();
+}
+
 Task<Result<void>> serve(Env env, const Flags& flags, kube::Client& client, std::string ns,
                          Logger logger, MetricsRegistry& metrics) {
   QueueControllersOptions options = queue_options(flags);
   options.ns = ns;
   options.logger = logger;
   options.metrics = &metrics;
-  CO_TRY(co_await prepare(client, flags, options, logger));
+  CO_TRY_ASSIGN(bool ray_clusters, co_await runs_ray_clusters(client, flags, logger));
+  CO_TRY(co_await prepare(client, flags, options, ray_clusters, logger));
   runtime::ManagerOptions manager_options{
       .name = kName, .health_address = flags.health_address, .logger = logger, .metrics = &metrics};
   if (!flags.no_leader_election) {
@@ -126,18 +174,28 @@ Task<Result<void>> serve(Env env, const Flags& flags, kube::Client& client, std:
   }
   std::unique_ptr<WebhookServer> webhook;
   if (!flags.webhook.listen.empty()) {
+    if (!flags.no_user_check) {
+      CO_TRY(co_await check_impersonation(client, logger));
+    }
     WebhookServerOptions webhook_options = flags.webhook;
     webhook_options.legacy_group = flags.legacy_group;
     CO_TRY_ASSIGN(webhook,
                   co_await WebhookServer::start(env, client, std::move(webhook_options), logger));
+    options.submitters.seal = webhook->seal();
   } else if (!flags.no_user_check) {
     logger.warn(
-        "without --webhook-listen nothing records who submits an AppWrapper: unless another "
-        "replica does, new work will wait",
+        "without --webhook-listen nobody is known to have submitted an AppWrapper: none will "
+        "start",
         {{"instead", "--webhook-listen or --no-user-check"}});
   }
+  // Those who run RayClusters look at more of a pod than the queue does.
+  options.trim_caches = !ray_clusters;
   runtime::Manager manager(env, client, std::move(manager_options));
   controllers::add_queue_controllers(manager, std::move(options));
+  if (ray_clusters) {
+    logger.info("there is no KubeRay operator: RayClusters are run by this controller");
+    controllers::raycluster::add_raycluster_controller(manager);
+  }
   Result<void> end = co_await manager.run();
   if (webhook != nullptr) {
     co_await webhook->stop();
@@ -196,8 +254,10 @@ void add_controller_role(CLI::App& app, Role& chosen) {
                  "bind the pods of AppWrappers exactly as planned instead of leaving them to "
                  "kube-scheduler");
   role->add_flag("--legacy-group", flags->legacy_group, "AppWrappers of mcad.ibm.com too");
+  role->add_flag("--no-rayclusters", flags->no_rayclusters,
+                 "leave RayClusters alone also where there is no KubeRay operator");
   role->add_flag("--no-user-check", flags->no_user_check,
-                 "dispatch work also when admission recorded no user");
+                 "dispatch all work, whoever submitted it, with the rights of this controller");
   role->add_flag("--preemption", flags->preemption,
                  "work of higher priority, and owners of quota, may take places back");
   role->add_flag("--priority-slope,--dynamicpriority", flags->priority_slope,
@@ -217,10 +277,12 @@ void add_controller_role(CLI::App& app, Role& chosen) {
   CLI::Option* listen =
       role->add_option("--webhook-listen", flags->webhook.listen,
                        "serve the admission webhook that records who submits an AppWrapper and "
-                       "asks whether they may create what is in it")
+                       "asks whether they may create what is in it; without it nothing starts "
+                       "unless --no-user-check is given")
           ->type_name("ADDR:PORT");
   role->add_option("--webhook-dir", flags->webhook.directory,
-                   "its key and certificate; shared by replicas, made when empty")
+                   "its keys and certificate; shared by replicas, made when empty. Records of who "
+                   "submitted what are good as long as its keys stay")
       ->type_name("DIR")
       ->needs(listen);
   role->add_option("--webhook-service", flags->webhook.service,

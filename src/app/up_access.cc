@@ -13,15 +13,19 @@ const model::ResourceType kRoles{"rbac.authorization.k8s.io", "v1", "ClusterRole
 const model::ResourceType kBindings{"rbac.authorization.k8s.io", "v1", "ClusterRoleBinding",
                                     "clusterrolebindings", false};
 
-// The queue makes and removes wrapped objects of any kind; that their submitter may do so was asked
-// at admission. The rest is what each controller writes.
+// The queue looks at and removes wrapped objects of any kind, and makes them in the name of whoever
+// submitted them. The rest is what each controller writes.
 constexpr std::string_view kRole = R"({
   "apiVersion": "rbac.authorization.k8s.io/v1",
   "kind": "ClusterRole",
   "metadata": {"name": "codeflare-up"},
   "rules": [
-    {"apiGroups": ["*"], "resources": ["*"],
-     "verbs": ["get", "list", "watch", "create", "delete"]},
+    {"apiGroups": ["*"], "resources": ["*"], "verbs": ["get", "list", "watch", "delete"]},
+    {"apiGroups": [""], "resources": ["users", "groups", "serviceaccounts"],
+     "verbs": ["impersonate"]},
+    {"apiGroups": ["authentication.k8s.io"], "resources": ["*"], "verbs": ["impersonate"]},
+    {"apiGroups": [""], "resources": ["pods", "pods/binding", "services", "events"],
+     "verbs": ["create"]},
     {"apiGroups": [""], "resources": ["pods", "pods/status"], "verbs": ["update", "patch"]},
     {"apiGroups": [""], "resources": ["nodes", "nodes/status"], "verbs": ["update", "patch"]},
     {"apiGroups": [""], "resources": ["events"], "verbs": ["update", "patch"]},

@@ -80,8 +80,9 @@ Task<Result<void>> run_controllers(Env env, ApiServer& server, UpOptions options
   runtime::Manager manager(env, client,
                            {.name = "codeflare", .logger = logger, .metrics = &metrics});
   options.queue.queue.binds = queue::Binds::all;
-  options.queue.ns = "codeflare-system";  // where `codeflare queue pause` leaves its word
-  options.queue.trim_caches = false;      // others look at pods and nodes too
+  options.queue.submitters.built_in = true;  // app_wrapper_rules
+  options.queue.ns = "codeflare-system";     // where `codeflare queue pause` leaves its word
+  options.queue.trim_caches = false;         // others look at pods and nodes too
   options.queue.logger = logger;
   options.queue.metrics = &metrics;
   controllers::add_queue_controllers(manager, options.queue);

@@ -6,6 +6,7 @@
 #include "base/log_capture.h"
 #include "kube/client.h"
 #include "model/app_wrapper.h"
+#include "model/codec/app_wrapper.h"
 #include "model/codec/job.h"
 #include "model/codec/pod.h"
 #include "model/ray_cluster.h"
@@ -70,6 +71,36 @@ class UpWorld {
     auto found = *run(env.loop, client->get(model::resource_type<T>(), {"default", name}));
     EXPECT_TRUE(found) << found.error().to_string();
     return found ? *found : nullptr;
+  }
+  // As somebody else than the administrator; the error's text when refused.
+  std::string submit_as(std::string user, std::string body) {
+    net::InProcessService service(
+        server_->service(),
+        net::Peer{.address = "test",
+                  .certificate = net::Peer::Certificate{.common_name = std::move(user)}});
+    kube::Client theirs(env, service);
+    auto made = *run(env.loop, theirs.create(model::resource_type<model::AppWrapper>(), "default",
+                                             std::move(body)));
+    return made ? "" : made.error().message;
+  }
+  void create_raw(model::ResourceType type, std::string body) {
+    auto made = *run(env.loop, client->create(type, type.namespaced ? "default" : "", body));
+    ASSERT_TRUE(made) << made.error().to_string();
+  }
+  bool has(model::ResourceType type, std::string name) {
+    return (*run(env.loop, client->get(type, {"default", name}))).has_value();
+  }
+  // What the newest condition Failed says; empty when it did not fail.
+  std::string failure(std::string name) {
+    const auto object = get<model::AppWrapper>(std::move(name));
+    const auto wrapper = object->as<model::AppWrapper>();
+    std::string message;
+    for (const model::AppWrapperCondition& entry : wrapper->status.conditions) {
+      if (entry.type == "Failed") {
+        message = entry.message;
+      }
+    }
+    return wrapper->status.state == "Failed" ? message : "";
   }
   std::vector<model::Pod> pods() {
     auto list = *run(env.loop, client->list(model::resource_type<model::Pod>(), {.ns = "default"}));
@@ -147,6 +178,105 @@ TEST(Up, wrapped_work_waits_for_room_without_pods_and_starts_when_there_is) {
   EXPECT_EQ(w.pods().size(), 4u);
   w.settle(seconds(90));
   EXPECT_EQ(w.get<model::AppWrapper>("second")->string_at({"status", "state"}), "Completed");
+}
+
+const model::ResourceType kRoles{"rbac.authorization.k8s.io", "v1", "Role", "roles", true};
+const model::ResourceType kRoleBindings{"rbac.authorization.k8s.io", "v1", "RoleBinding",
+                                        "rolebindings", true};
+
+// ann may submit AppWrappers and do this besides.
+void let_ann(UpWorld& w, const std::string& rules) {
+  w.create_raw(kRoles, R"({"metadata":{"name":"submitter"},"rules":[{"verbs":["create"],
+      "apiGroups":["workload.codeflare.dev"],"resources":["appwrappers"]},)" +
+                           rules + "]}");
+  w.create_raw(kRoleBindings, R"({"metadata":{"name":"ann"},"roleRef":{"apiGroup":
+      "rbac.authorization.k8s.io","kind":"Role","name":"submitter"},"subjects":[{"kind":"User",
+      "name":"ann","apiGroup":"rbac.authorization.k8s.io"}]})");
+  w.settle();
+}
+
+TEST(Up, nobody_gets_rights_by_wrapping_what_grants_them) {
+  UpWorld w;
+  let_ann(w, R"({"verbs":["create"],"apiGroups":["rbac.authorization.k8s.io"],
+                 "resources":["roles","rolebindings"]})");
+  const std::string binding =
+      R"({"apiVersion":"rbac.authorization.k8s.io/v1","kind":"RoleBinding",
+          "metadata":{"name":"mine"},"roleRef":{"apiGroup":"rbac.authorization.k8s.io",
+          "kind":"ClusterRole","name":"cluster-admin"},"subjects":[{"kind":"User","name":"ann",
+          "apiGroup":"rbac.authorization.k8s.io"}]})";
+  EXPECT_EQ(w.submit_as("ann", wrapped("rise", binding)), "");
+  w.settle(seconds(5));
+  EXPECT_TRUE(w.failure("rise").contains("ann")) << w.failure("rise");
+  EXPECT_TRUE(w.failure("rise").contains("spec.resources.GenericItems[0]")) << w.failure("rise");
+  EXPECT_FALSE(w.has(kRoleBindings, "mine"));
+}
+
+TEST(Up, rights_that_are_gone_when_it_starts_are_gone) {
+  UpWorld w(1);
+  let_ann(w, R"({"verbs":["create"],"apiGroups":["batch"],"resources":["jobs"]})");
+  w.create<model::AppWrapper>(wrapped("first", job("a", "4", 1, "30s")));
+  w.settle(seconds(2));
+  EXPECT_EQ(w.submit_as("ann", wrapped("second", job("b", "4", 1, "30s"))), "");
+  w.settle(seconds(2));
+  ASSERT_TRUE(*run(w.env.loop, w.client->remove(kRoleBindings, {"default", "ann"})));
+  w.settle(seconds(60));
+  EXPECT_EQ(w.get<model::AppWrapper>("first")->string_at({"status", "state"}), "Completed");
+  EXPECT_TRUE(w.failure("second").contains(R"(User "ann" cannot create resource "jobs")"))
+      << w.failure("second");
+}
+
+// All that is wrong with AppWrappers, at once and ahead of one that is good.
+TEST(Up, broken_work_is_refused_or_fails_with_the_reason_and_the_field_and_holds_up_nobody) {
+  UpWorld w;
+  let_ann(w, R"({"verbs":["create"],"apiGroups":["batch"],"resources":["jobs"]})");
+  const auto refusal = [&](const std::string& user, const std::string& item) {
+    return w.submit_as(user, wrapped("refused", item));
+  };
+  const auto refused_for = [](const std::string& said, std::string_view field,
+                              std::string_view reason) {
+    EXPECT_TRUE(said.contains(field)) << said;
+    EXPECT_TRUE(said.contains(reason)) << said;
+  };
+  const std::string item = "spec.resources.GenericItems[0]";
+  std::string negative = job("n", "1", 1, "1s");
+  negative.replace(negative.find(R"("parallelism":1)"), 15, R"("parallelism":-1)");
+  refused_for(refusal("ann", negative), item + ".generictemplate.spec.parallelism", "-1");
+  refused_for(refusal("ann", job("q", "99999999999999999999999", 1, "1s")),
+              item + ".generictemplate.spec.template", "cpu");
+  refused_for(refusal("ann", job("q", "lots", 1, "1s")),
+              item + ".generictemplate.spec.template.spec.containers[0].resources.requests", "cpu");
+  std::string undecodable = job("u", "1", 1, "1s");
+  undecodable.replace(undecodable.find(R"("containers":[)"), 14, R"("containers":["x",)");
+  refused_for(refusal("ann", undecodable), item + ".generictemplate.spec.template.spec.containers",
+              "expected");
+  refused_for(refusal("ann", job(std::string(300, 'x'), "1", 1, "1s")),
+              item + ".generictemplate.metadata.name", "253");
+  refused_for(refusal("ann", R"({"apiVersion":"v1","kind":"Secret","metadata":{"name":"s"}})"),
+              item, R"(user "ann" may not create secrets)");
+  refused_for(
+      refusal("ann", R"({"apiVersion":"example.com/v1","kind":"What","metadata":{"name":"x"}})"),
+      item, "does not know");
+  EXPECT_FALSE(w.has(model::resource_type<model::AppWrapper>(), "refused"));
+
+  // What only turns out when it is created. The administrator may create what nobody knows.
+  w.create<model::AppWrapper>(wrapped(
+      "unknown", R"({"apiVersion":"example.com/v1","kind":"What","metadata":{"name":"x"}})"));
+  w.create<model::AppWrapper>(wrapped(
+      "invalid",
+      R"({"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"m"},"data":{"bad key!":"x"}})"));
+  w.create<model::AppWrapper>(wrapped("mine", job("same", "1", 1, "60s")));
+  w.settle(seconds(2));
+  w.create<model::AppWrapper>(wrapped("theirs", job("same", "1", 1, "60s")));
+  EXPECT_EQ(w.submit_as("ann", wrapped("good", job("good", "1", 2, "20s"))), "");
+  w.settle(seconds(40));
+  for (const char* name : {"unknown", "invalid", "theirs"}) {
+    EXPECT_TRUE(w.failure(name).contains(item)) << name << ": " << w.failure(name);
+  }
+  EXPECT_TRUE(w.failure("unknown").contains("the server has no")) << w.failure("unknown");
+  EXPECT_TRUE(w.failure("invalid").contains("bad key!")) << w.failure("invalid");
+  EXPECT_TRUE(w.failure("theirs").contains("claimed by AppWrapper mine")) << w.failure("theirs");
+  EXPECT_EQ(w.get<model::AppWrapper>("mine")->string_at({"status", "state"}), "Running");
+  EXPECT_EQ(w.get<model::AppWrapper>("good")->string_at({"status", "state"}), "Completed");
 }
 
 TEST(Up, brings_a_ray_cluster_up) {

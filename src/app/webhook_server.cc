@@ -9,6 +9,7 @@
 
 #include <chrono>
 #include <optional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -41,13 +42,27 @@ Result<std::vector<std::string>> names_of(const admission::WebhookAddress& addre
   return std::vector<std::string>{name, name + ".cluster.local"};
 }
 
+// With the key that lies beside the webhook's certificate.
+class KeySeal final : public controllers::RecordSeal {
+ public:
+  explicit KeySeal(apiserver::SigningKey key) : key_(std::move(key)) {}
+  std::string sign(std::string_view text) const override { return key_.sign(text); }
+  bool verify(std::string_view text, std::string_view signature) const override {
+    return key_.verify(text, signature);
+  }
+
+ private:
+  apiserver::SigningKey key_;
+};
+
 }  // namespace
 
 struct WebhookServer::Parts {
   Parts(Env env, kube::Client& client, Logger logger_in, std::unique_ptr<apiserver::Pki> pki_in)
       : logger(std::move(logger_in)),
         pki(std::move(pki_in)),
-        webhook(client, logger),
+        seal(std::make_shared<KeySeal>(pki->signing_key())),
+        webhook(client, seal, logger),
         server(env, webhook, tls_only()),
         tasks(env.loop) {}
 
@@ -60,6 +75,7 @@ struct WebhookServer::Parts {
 
   Logger logger;
   std::unique_ptr<apiserver::Pki> pki;
+  std::shared_ptr<const controllers::RecordSeal> seal;
   admission::Webhook webhook;
   net::HttpServer server;
   TaskGroup tasks;
@@ -97,6 +113,10 @@ Task<Result<std::unique_ptr<WebhookServer>>> WebhookServer::start(Env env, kube:
               {{"listens", listen.text(port)},
                {"asked at", address.url.empty() ? options.service : address.url}});
   co_return server;
+}
+
+std::shared_ptr<const controllers::RecordSeal> WebhookServer::seal() const {
+  return parts_->seal;
 }
 
 Task<void> WebhookServer::stop() {

@@ -4,6 +4,7 @@
 #include "base/env/env.h"
 #include "base/log.h"
 #include "base/result.h"
+#include "controllers/submitter/submitter.h"
 #include "kube/client.h"
 
 #include <memory>
@@ -13,8 +14,8 @@ namespace codeflare {
 
 struct WebhookServerOptions {
   std::string listen;  // "0.0.0.0:9443"
-  // Where its authority, key and certificate are kept. Replicas share it (a mounted volume or
-  // Secret), so that one caBundle verifies all of them.
+  // Where its authority, certificate and keys are kept. Replicas share it (a mounted volume or
+  // Secret), so that one caBundle verifies all of them, and each believes what another recorded.
   std::string directory;
   // How the API server reaches it: "https://10.0.0.7:9443", or else the Service "NAMESPACE/NAME".
   std::string url{};
@@ -29,6 +30,8 @@ class WebhookServer {
                                                             WebhookServerOptions options,
                                                             Logger logger);
   ~WebhookServer();
+  // The mark of what it records.
+  std::shared_ptr<const controllers::RecordSeal> seal() const;
   // Lets reviews under way finish.
   Task<void> stop();
 

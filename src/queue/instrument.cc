@@ -121,7 +121,6 @@ class Instrumenter {
     set(owner, "name", wrapper_.metadata.name);
     set(owner, "uid", wrapper_.metadata.uid);
     owner.set(arena_, "controller", json::Value::boolean(true));
-    owner.set(arena_, "blockOwnerDeletion", json::Value::boolean(true));
     json::Value* owners = metadata.find("ownerReferences");
     if (owners == nullptr || !owners->is_array()) {
       owners = &metadata.set(arena_, "ownerReferences", json::Value::array());

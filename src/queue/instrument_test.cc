@@ -59,7 +59,7 @@ TEST(Instrument, the_object_belongs_to_its_app_wrapper) {
   EXPECT_EQ(made.label("", kPodSetLabel), "absent");
   EXPECT_EQ(made.at("/metadata/ownerReferences"),
             R"([{"apiVersion":"workload.codeflare.dev/v1beta1","kind":"AppWrapper","name":"aw",)"
-            R"("uid":"u-1","controller":true,"blockOwnerDeletion":true}])");
+            R"("uid":"u-1","controller":true}])");
   const Made legacy(wrapping(kJob), {.legacy = true});
   EXPECT_EQ(legacy.at("/metadata/ownerReferences/0/apiVersion"), "\"mcad.ibm.com/v1beta1\"");
 }

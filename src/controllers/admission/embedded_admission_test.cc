@@ -59,6 +59,55 @@ TEST(EmbeddedAdmission, a_claim_to_be_somebody_else_is_overwritten) {
       << changed.body;
 }
 
+TEST(EmbeddedAdmission, a_right_to_objects_of_certain_names_is_no_right_to_create_them) {
+  AdmissionWorld world;
+  world.let_ann_submit_config_maps();
+  ASSERT_EQ(world
+                .as("admin", "POST", "/apis/rbac.authorization.k8s.io/v1/namespaces/team/roles",
+                    R"({"metadata":{"name":"one-secret"},"rules":[{"verbs":["create"],
+                        "apiGroups":[""],"resources":["secrets"],"resourceNames":["item"]}]})")
+                .status,
+            201);
+  ASSERT_EQ(
+      world
+          .as("admin", "POST", "/apis/rbac.authorization.k8s.io/v1/namespaces/team/rolebindings",
+              R"({"metadata":{"name":"ann-secret"},"roleRef":{"apiGroup":"rbac.authorization.k8s.io",
+           "kind":"Role","name":"one-secret"},"subjects":[{"kind":"User","name":"ann",
+           "apiGroup":"rbac.authorization.k8s.io"}]})")
+          .status,
+      201);
+  EXPECT_EQ(
+      world.as("ann", "POST", "/api/v1/namespaces/team/secrets", R"({"metadata":{"name":"item"}})")
+          .status,
+      403);
+  EXPECT_EQ(world.as("ann", "POST", kTeam, wrapper("w", "v1", "Secret")).status, 403);
+}
+
+TEST(EmbeddedAdmission, while_it_holds_places_its_finalizer_and_quota_labels_stay) {
+  AdmissionWorld world;
+  ASSERT_EQ(world.as("admin", "POST", kTeam, wrapper("w", "v1", "ConfigMap")).status, 201);
+  const std::string path = std::string(kTeam) + "/w";
+  EXPECT_EQ(world.patch("admin", path, R"({"metadata":{"labels":{"team":"gold"}}})").status, 200);
+  ASSERT_EQ(world.patch("admin", path + "/status", R"({"status":{"plan":{"places":[]}}})").status,
+            200);
+  const Reply bare = world.patch("admin", path, R"({"metadata":{"finalizers":[]}})");
+  ASSERT_EQ(bare.status, 200) << bare.body;
+  EXPECT_EQ(bare.at({"metadata", "finalizers"}), R"(["workload.codeflare.dev/finalizer"])");
+  const Reply moved =
+      world.patch("admin", path, R"({"metadata":{"labels":{"team":"somebody-elses"}}})");
+  EXPECT_EQ(moved.status, 422) << moved.body;
+  EXPECT_TRUE(moved.body.contains("metadata.labels[team]: may not be changed")) << moved.body;
+  EXPECT_EQ(world.patch("admin", path, R"({"metadata":{"labels":{"team":null}}})").status, 422);
+  EXPECT_EQ(world.patch("admin", path, R"({"metadata":{"labels":{"acme.com/note":"x"}}})").status,
+            200)
+      << "it names no quota";
+  ASSERT_EQ(world.patch("admin", path + "/status", R"({"status":{"plan":null}})").status, 200);
+  const Reply freed =
+      world.patch("admin", path, R"({"metadata":{"labels":{"team":null},"finalizers":[]}})");
+  EXPECT_EQ(freed.status, 200) << freed.body;
+  EXPECT_NE(freed.at({"metadata", "finalizers"}), R"(["workload.codeflare.dev/finalizer"])");
+}
+
 TEST(EmbeddedAdmission, of_the_spec_only_priority_and_suspend_change_later) {
   AdmissionWorld world;
   ASSERT_EQ(world.as("admin", "POST", kTeam, wrapper("w", "v1", "ConfigMap")).status, 201);

@@ -48,6 +48,15 @@ void append_strings(json::Writer& writer, const std::vector<std::string>& texts)
   writer.end_array();
 }
 
+// An object may leave its namespace to the request.
+void name_namespace(json::Arena& arena, json::Value& object, std::string_view ns) {
+  json::Value* metadata = object.find("metadata");
+  if (metadata != nullptr && metadata->is_object() && !ns.empty() &&
+      metadata->string_or_empty("namespace").empty()) {
+    metadata->set(arena, "namespace", json::Value::string(arena, ns));
+  }
+}
+
 // Whole members of metadata: what `add` finds there already it replaces.
 std::string patch_of(const json::Value& before, const json::Value& after) {
   std::string text;
@@ -71,8 +80,12 @@ std::string patch_of(const json::Value& before, const json::Value& after) {
 
 }  // namespace
 
-Webhook::Webhook(kube::Client& client, Logger logger)
-    : client_(client), discovery_(client), logger_(std::move(logger)) {}
+Webhook::Webhook(kube::Client& client, std::shared_ptr<const controllers::RecordSeal> seal,
+                 Logger logger)
+    : client_(client),
+      discovery_(client),
+      trust_{.seal = std::move(seal)},
+      logger_(std::move(logger)) {}
 
 Task<Result<bool>> Webhook::may_create(Requester requester, Question question,
                                        std::string resource) {
@@ -100,7 +113,6 @@ Task<Result<bool>> Webhook::may_create(Requester requester, Question question,
       .member("version", question.version)
       .member("resource", resource)
       .member("namespace", question.ns)
-      .member_if_set("name", question.name)
       .end_object()
       .end_object()
       .end_object();
@@ -122,13 +134,14 @@ Task<Result<Webhook::Answer>> Webhook::answer(bool mutate, json::Value request) 
   if (object == nullptr || !object->is_object()) {
     co_return Answer{.code = 400, .message = "the review holds no object"};
   }
+  json::Arena arena;
+  json::Value known = object->clone(arena);
+  name_namespace(arena, known, request.string_or_empty("namespace"));
   if (mutate) {
-    json::Arena arena;
-    json::Value changed = object->clone(arena);
-    record_submitter(arena, changed, old, requester);
-    co_return Answer{.patch = patch_of(*object, changed)};
+    record_submitter(arena, known, old, requester, trust_);
+    co_return Answer{.patch = patch_of(*object, known)};
   }
-  const Verdict verdict = review(*object, old, requester);
+  const Verdict verdict = review(known, old, requester, trust_);
   if (!verdict.problems.empty()) {
     co_return Answer{.code = 422, .message = joined(verdict.problems)};
   }
@@ -222,6 +235,10 @@ std::string configuration(const char* kind, const char* path, const WebhookRegis
       .member("failurePolicy", "Fail")
       .key("timeoutSeconds")
       .integer(10);
+  if (mutating) {
+    // Another webhook may change the items: what is sealed are those that come of it.
+    writer.member("reinvocationPolicy", "IfNeeded");
+  }
   writer.key("clientConfig").begin_object().member("caBundle", to_base64(from.ca_pem));
   if (!from.address.url.empty()) {
     writer.member("url", from.address.url + path);

@@ -9,7 +9,7 @@
 #include "kube/discovery.h"
 #include "net/http.h"
 
-#include <optional>
+#include <memory>
 #include <string>
 
 namespace codeflare::admission {
@@ -19,10 +19,10 @@ inline constexpr const char* kValidatePath = "/validate-appwrapper";
 
 // Answers the API server's admission.k8s.io/v1 reviews of AppWrappers. Rights are looked up with
 // SubjectAccessReviews; when one cannot be had the write is refused, because nobody may create by
-// an AppWrapper what they may not create themselves.
+// an AppWrapper what they may not create themselves. What it records it seals.
 class Webhook final : public net::HttpService {
  public:
-  Webhook(kube::Client& client, Logger logger);
+  Webhook(kube::Client& client, std::shared_ptr<const controllers::RecordSeal> seal, Logger logger);
   Task<Result<net::Response>> send(net::Request request) override;
 
  private:
@@ -36,6 +36,7 @@ class Webhook final : public net::HttpService {
 
   kube::Client& client_;
   kube::Discovery discovery_;
+  SubmitterTrust trust_;
   Logger logger_;
 };
 

@@ -4,10 +4,12 @@
 #include "controllers/admission/testing/admission_world.h"
 #include "json/parse.h"
 #include "json/write.h"
+#include "model/codec/app_wrapper.h"
 #include "net/in_process.h"
 
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <optional>
 
 namespace codeflare::admission {
@@ -27,6 +29,15 @@ Task<Reply> ask(Webhook& webhook, std::string path, std::string body) {
   co_return reply;
 }
 
+// Signs with a word instead of a key.
+class Word final : public controllers::RecordSeal {
+ public:
+  std::string sign(std::string_view text) const override { return "word" + std::string(text); }
+  bool verify(std::string_view text, std::string_view signature) const override {
+    return signature == sign(text);
+  }
+};
+
 // A webhook that looks rights up in an API server which has no rules for AppWrappers itself.
 struct WebhookWorld {
   AdmissionWorld cluster{false};
@@ -36,7 +47,8 @@ struct WebhookWorld {
        .certificate = net::Peer::Certificate{.common_name = "controller",
                                              .organizations = {"system:masters"}}}};
   kube::Client client{cluster.env(), service};
-  Webhook webhook{client, Logger()};
+  std::shared_ptr<const Word> seal = std::make_shared<Word>();
+  Webhook webhook{client, seal, Logger()};
 
   Reply review(const char* path, const std::string& user, const std::string& object,
                const std::string& old = "null") {
@@ -48,7 +60,15 @@ struct WebhookWorld {
   }
   // What the two calls of an API server make of the object.
   Reply submit(const std::string& user, const std::string& object) {
-    const Reply mutated = review(kMutatePath, user, object);
+    return review(kValidatePath, user, recorded(user, object));
+  }
+  // After the first of them.
+  std::string recorded(const std::string& user, const std::string& object) {
+    return recorded_over(user, object, "null");
+  }
+  std::string recorded_over(const std::string& user, const std::string& object,
+                            const std::string& old) {
+    const Reply mutated = review(kMutatePath, user, object, old);
     Result<json::Document> answer = json::parse(mutated.body);
     Result<std::string> patch = from_base64(answer->root.get({"response", "patch"})->as_string());
     Result<json::Document> operations = json::parse(*patch);
@@ -59,7 +79,7 @@ struct WebhookWorld {
           ->set(changed->arena, path.substr(path.rfind('/') + 1),
                 operation.find("value")->clone(changed->arena));
     }
-    return review(kValidatePath, user, json::to_text(changed->root));
+    return json::to_text(changed->root);
   }
 };
 
@@ -83,6 +103,29 @@ TEST(Webhook, an_object_whose_submitter_was_not_recorded_is_refused) {
   WebhookWorld world;
   const Reply refused = world.review(kValidatePath, "ann", in_team("w", "v1", "ConfigMap"));
   EXPECT_EQ(refused.at({"response", "status", "code"}), "422") << refused.body;
+}
+
+TEST(Webhook, what_it_records_bears_its_seal) {
+  WebhookWorld world;
+  std::string sealed = world.recorded("ann", in_team("w", "v1", "ConfigMap"));
+  const auto wrapper_of = [](const std::string& text) {
+    const Result<json::Document> parsed = json::parse(text);
+    return *model::from_json<model::AppWrapper>(parsed->root);
+  };
+  const controllers::SubmitterTrust trust{.seal = world.seal};
+  const Result<controllers::Submitter> known = controllers::submitter_of(wrapper_of(sealed), trust);
+  ASSERT_TRUE(known) << known.error().message;
+  EXPECT_EQ(known->username, "ann");
+  EXPECT_EQ(known->groups, std::vector<std::string>{"system:authenticated"});
+  // A later write keeps both, whatever it says.
+  const std::string claimed = in_team("w", "v1", "ConfigMap");
+  const std::string kept = world.recorded_over("eve", claimed, sealed);
+  EXPECT_TRUE(controllers::submitter_of(wrapper_of(kept), trust));
+  // Another webhook that puts something else in afterwards is found out.
+  sealed.replace(sealed.find("ConfigMap"), 9, "Secret");
+  const Reply refused = world.review(kValidatePath, "ann", sealed);
+  EXPECT_EQ(refused.at({"response", "status", "code"}), "422") << refused.body;
+  EXPECT_TRUE(refused.body.contains("changed the items")) << refused.body;
 }
 
 TEST(Webhook, judges_wrappers_of_the_older_group_alike) {

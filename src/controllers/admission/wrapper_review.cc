@@ -1,12 +1,13 @@
 #include "controllers/admission/wrapper_review.h"
 
-#include "json/write.h"
 #include "model/codec/app_wrapper.h"
 #include "queue/demand.h"
 #include "queue/marks.h"
 
 #include <algorithm>
 #include <array>
+#include <iterator>
+#include <utility>
 
 namespace codeflare::admission {
 
@@ -15,23 +16,24 @@ namespace {
 // All else in the spec stays as it was submitted: the items were judged once.
 constexpr std::array<std::string_view, 2> kChangeable = {"priority", "suspend"};
 
-std::string record_of(const Requester& requester) {
-  std::string text;
-  json::Writer writer(text);
-  writer.begin_object().member("username", requester.username).member_if_set("uid", requester.uid);
-  writer.key("groups").begin_array();
-  for (const std::string& group : requester.groups) {
-    writer.string(group);
-  }
-  writer.end_array().end_object();
-  return text;
+// Nobody but admission writes these.
+constexpr std::array<std::string_view, 2> kOurAnnotations = {queue::kUserAnnotation,
+                                                             controllers::kSealAnnotation};
+
+const json::Value* annotation(const json::Value& object, std::string_view name) {
+  const json::Value* annotations = object.get({"metadata", "annotations"});
+  const json::Value* text = annotations == nullptr ? nullptr : annotations->find(name);
+  return text != nullptr && text->is_string() ? text : nullptr;
 }
 
-const json::Value* recorded(const json::Value& object) {
-  const json::Value* annotations = object.get({"metadata", "annotations"});
-  const json::Value* record =
-      annotations == nullptr ? nullptr : annotations->find(queue::kUserAnnotation);
-  return record != nullptr && record->is_string() ? record : nullptr;
+bool holds_something(const json::Value& object) {
+  const json::Value* plan = object.get({"status", "plan"});
+  return plan != nullptr && plan->is_object();
+}
+
+bool is_deleting(const json::Value& object) {
+  const json::Value* since = object.get({"metadata", "deletionTimestamp"});
+  return since != nullptr && since->is_string();
 }
 
 json::Value& object_member(json::Arena& arena, json::Value& parent, std::string_view key) {
@@ -74,6 +76,25 @@ std::string changed_member(const json::Value* now, const json::Value* old) {
   return {};
 }
 
+// A label that names a quota node and differs; empty when there is none. Labels whose key has a
+// slash never do.
+std::string changed_label(const json::Value& object, const json::Value& old) {
+  static const json::Value kNothing = json::Value::object();
+  const json::Value* now = object.get({"metadata", "labels"});
+  const json::Value* before = old.get({"metadata", "labels"});
+  now = now == nullptr ? &kNothing : now;
+  before = before == nullptr ? &kNothing : before;
+  for (const auto& [a, b] : {std::pair(now, before), std::pair(before, now)}) {
+    for (const json::Member& label : a->members()) {
+      const json::Value* other = b->find(label.key);
+      if (!label.key.contains('/') && (other == nullptr || !json::equal(label.value, *other))) {
+        return std::string(label.key);
+      }
+    }
+  }
+  return {};
+}
+
 // "batch/v1" apart; the core group has no name.
 std::pair<std::string, std::string> group_and_version(const std::string& api_version) {
   const std::size_t slash = api_version.find('/');
@@ -91,12 +112,24 @@ Result<model::AppWrapper> decode(const json::Value& object) {
   return model::from_json<model::AppWrapper>(object);
 }
 
-Verdict review_new(const json::Value& object, const Requester& requester) {
+// Many objects of one kind are one question.
+void ask(std::vector<Question>& questions, Question question) {
+  const bool asked = std::ranges::any_of(questions, [&](const Question& other) {
+    return other.group == question.group && other.version == question.version &&
+           other.kind == question.kind && other.ns == question.ns;
+  });
+  if (!asked) {
+    questions.push_back(std::move(question));
+  }
+}
+
+Verdict review_new(const json::Value& object, const Requester& requester,
+                   const SubmitterTrust& trust) {
   Verdict verdict;
-  const json::Value* record = recorded(object);
-  if (record == nullptr || record->as_string() != record_of(requester)) {
-    verdict.problems.push_back("metadata.annotations[" + std::string(queue::kUserAnnotation) +
-                               "]: is set by admission alone");
+  const std::string place = "metadata.annotations[" + std::string(queue::kUserAnnotation) + "]: ";
+  const json::Value* record = annotation(object, queue::kUserAnnotation);
+  if (record == nullptr || record->as_string() != controllers::record_of(requester)) {
+    verdict.problems.push_back(place + "is set by admission alone");
   }
   Result<model::AppWrapper> wrapper = decode(object);
   if (!wrapper) {
@@ -107,6 +140,11 @@ Verdict review_new(const json::Value& object, const Requester& requester) {
   if (!verdict.problems.empty()) {
     return verdict;
   }
+  // Only now: before, whatever is wrong with the object has its own words.
+  if (!controllers::submitter_of(*wrapper, trust)) {
+    verdict.problems.push_back(place + "another webhook changed the items after it was written");
+    return verdict;
+  }
   const Result<queue::Demand> demand = queue::demand_of(*wrapper);
   if (!demand) {
     verdict.problems.push_back(demand.error().message);
@@ -115,51 +153,85 @@ Verdict review_new(const json::Value& object, const Requester& requester) {
   for (std::size_t i = 0; i < demand->items.size(); ++i) {
     const queue::ItemInfo& item = demand->items[i];
     auto [group, version] = group_and_version(item.api_version);
-    verdict.questions.push_back(
-        {.group = std::move(group),
-         .version = std::move(version),
-         .kind = item.kind,
-         .ns = item.key.ns,
-         .name = item.key.name,
-         .field = "spec.resources.GenericItems[" + std::to_string(i) + "]"});
+    ask(verdict.questions, {.group = std::move(group),
+                            .version = std::move(version),
+                            .kind = item.kind,
+                            .ns = item.key.ns,
+                            .field = "spec.resources.GenericItems[" + std::to_string(i) + "]"});
   }
   return verdict;
+}
+
+void write_record(json::Arena& arena, json::Value& object, const Requester& requester,
+                  const SubmitterTrust& trust) {
+  json::Value& metadata = object_member(arena, object, "metadata");
+  json::Value& annotations = object_member(arena, metadata, "annotations");
+  const std::string record = controllers::record_of(requester);
+  annotations.set(arena, queue::kUserAnnotation, json::Value::string(arena, record));
+  annotations.erase(controllers::kSealAnnotation);
+  if (trust.seal == nullptr) {
+    return;
+  }
+  // What cannot be read is refused later, with its reason.
+  if (const Result<model::AppWrapper> wrapper = decode(object)) {
+    const std::string seal = controllers::seal_of(*wrapper, record, *trust.seal);
+    annotations.set(arena, controllers::kSealAnnotation, json::Value::string(arena, seal));
+  }
+}
+
+void keep_record(json::Arena& arena, json::Value& metadata, const json::Value& old) {
+  for (const std::string_view name : kOurAnnotations) {
+    if (const json::Value* before = annotation(old, name)) {
+      object_member(arena, metadata, "annotations").set(arena, name, before->clone(arena));
+    } else if (json::Value* annotations = metadata.find("annotations")) {
+      annotations->erase(name);
+    }
+  }
 }
 
 }  // namespace
 
 void record_submitter(json::Arena& arena, json::Value& object, const json::Value* old,
-                      const Requester& requester) {
-  json::Value& metadata = object_member(arena, object, "metadata");
-  const json::Value* before = old == nullptr ? nullptr : recorded(*old);
+                      const Requester& requester, const SubmitterTrust& trust) {
   if (old == nullptr) {
-    object_member(arena, metadata, "annotations")
-        .set(arena, queue::kUserAnnotation, json::Value::string(arena, record_of(requester)));
+    write_record(arena, object, requester, trust);
+    add_finalizer(arena, object_member(arena, object, "metadata"));
+    return;
+  }
+  json::Value& metadata = object_member(arena, object, "metadata");
+  keep_record(arena, metadata, *old);
+  // Without it a deletion would free quota that pods still use.
+  if (holds_something(*old) && !is_deleting(*old)) {
     add_finalizer(arena, metadata);
-  } else if (before != nullptr) {
-    object_member(arena, metadata, "annotations")
-        .set(arena, queue::kUserAnnotation, before->clone(arena));
-  } else if (json::Value* annotations = metadata.find("annotations")) {
-    annotations->erase(queue::kUserAnnotation);
   }
 }
 
-Verdict review(const json::Value& object, const json::Value* old, const Requester& requester) {
+Verdict review(const json::Value& object, const json::Value* old, const Requester& requester,
+               const SubmitterTrust& trust) {
   if (old == nullptr) {
-    return review_new(object, requester);
+    return review_new(object, requester, trust);
   }
   Verdict verdict;
-  const json::Value* now = recorded(object);
-  const json::Value* before = recorded(*old);
-  if (now == nullptr || before == nullptr ? now != before : !json::equal(*now, *before)) {
-    verdict.problems.push_back("metadata.annotations[" + std::string(queue::kUserAnnotation) +
-                               "]: may not be changed");
+  for (const std::string_view name : kOurAnnotations) {
+    const json::Value* now = annotation(object, name);
+    const json::Value* before = annotation(*old, name);
+    if (now == nullptr || before == nullptr ? now != before : !json::equal(*now, *before)) {
+      verdict.problems.push_back("metadata.annotations[" + std::string(name) +
+                                 "]: may not be changed");
+    }
   }
   if (std::string changed = changed_member(object.find("spec"), old->find("spec"));
       !changed.empty()) {
     verdict.problems.push_back(changed +
                                ": may not be changed; only spec.priority and spec.suspend may. "
                                "Delete the AppWrapper and create it again");
+  }
+  if (const std::string label = changed_label(object, *old);
+      holds_something(*old) && !label.empty()) {
+    verdict.problems.push_back("metadata.labels[" + label +
+                               "]: may not be changed while the AppWrapper holds places, as it "
+                               "may name the quota that they are charged to. Set spec.suspend "
+                               "first");
   }
   return verdict;
 }

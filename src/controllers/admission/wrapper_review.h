@@ -1,8 +1,8 @@
 #pragma once
 
+#include "controllers/submitter/submitter.h"
 #include "json/value.h"
 
-#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,20 +12,17 @@
 namespace codeflare::admission {
 
 // The user whose request it is, as the API server knows them.
-struct Requester {
-  std::string username;
-  std::string uid{};
-  std::vector<std::string> groups{};
-  std::map<std::string, std::vector<std::string>> extra{};
-};
+using Requester = controllers::Submitter;
+using controllers::SubmitterTrust;
 
-// May the requester create this object? `field` is where the AppWrapper asks for it.
+// May the requester create objects of this kind there? `field` is where the AppWrapper first asks
+// for it. The name is left out, as servers leave it out: a right to objects of certain names is no
+// right to create them.
 struct Question {
   std::string group;
   std::string version;
   std::string kind;
   std::string ns;
-  std::string name;
   std::string field;
 };
 
@@ -34,14 +31,15 @@ struct Verdict {
   std::vector<Question> questions;    // all have to be answered with yes
 };
 
-// Before everything else: records the submitter at creation (whatever was written there), keeps the
-// record on later writes, and adds the finalizer so that nothing is created without it. `old` is
-// null at creation.
+// Before everything else: records the submitter at creation (whatever was written there) under the
+// seal of `trust`, keeps both on later writes, and adds the finalizer so that nothing is created
+// without it; it stays while anything is held. `old` is null at creation.
 void record_submitter(json::Arena& arena, json::Value& object, const json::Value* old,
-                      const Requester& requester);
+                      const Requester& requester, const SubmitterTrust& trust);
 
 // When nobody changes the object any more.
-Verdict review(const json::Value& object, const json::Value* old, const Requester& requester);
+Verdict review(const json::Value& object, const json::Value* old, const Requester& requester,
+               const SubmitterTrust& trust);
 
 // "user "ada" may not create jobs.batch in namespace "a" (spec.resources.GenericItems[0])".
 std::string refusal(const Question& question, std::string_view resource,

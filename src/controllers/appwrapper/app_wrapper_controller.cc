@@ -99,7 +99,7 @@ AppWrapperController::AppWrapperController(const runtime::ControllerContext& con
       subject_(context.subject),
       waker_(context.waker),
       parts_(std::move(parts)),
-      items_(context.client, parts_.watch, parts_.items, parts_.logger) {}
+      items_(context.client, parts_.watch, parts_.items, parts_.submitters, parts_.logger) {}
 
 Task<Result<Next>> AppWrapperController::reconcile(ObjectKey key) {
   auto work = work_on(std::move(key));
@@ -119,14 +119,14 @@ Task<Result<Next>> AppWrapperController::work_on(ObjectKey key) {
     parts_.own_writes->forget(key);
     co_return Next::await_change();
   }
-  Result<AppWrapper> wrapper = to_app_wrapper(*object);
-  if (!wrapper) {
-    // No status of ours can be written into what we cannot read.
+  Result<Turn> begun = read(std::move(object));
+  if (!begun) {
+    // No status of ours can be written where there is one that we cannot read.
     parts_.logger.warn("an AppWrapper cannot be read",
-                       {{"object", key.to_string()}, {"error", wrapper.error()}});
+                       {{"object", key.to_string()}, {"error", begun.error()}});
     co_return Next::await_change();
   }
-  Turn turn{std::move(object), *std::move(wrapper)};
+  Turn turn = *std::move(begun);
   turn.resumed = turn.wrapper.status.plan.has_value();
   for (int i = 0; i < kStepsMax; ++i) {
     CO_TRY_ASSIGN(Observed observed, co_await observe(turn));
@@ -137,6 +137,15 @@ Task<Result<Next>> AppWrapperController::work_on(ObjectKey key) {
     }
   }
   co_return fail(internal_error("AppWrapper " + key.to_string() + " does not come to rest"));
+}
+
+Result<AppWrapperController::Turn> AppWrapperController::read(ObjectRef object) {
+  Result<AppWrapper> whole = to_app_wrapper(*object);
+  if (whole) {
+    return Turn{std::move(object), *std::move(whole)};
+  }
+  TRY_ASSIGN(AppWrapper rest, to_app_wrapper_without_spec(*object));
+  return Turn{std::move(object), std::move(rest), std::move(whole).error().message};
 }
 
 // The object once the cache shows our own writes; after an unclear one, as the server has it.
@@ -174,7 +183,9 @@ Task<Result<Observed>> AppWrapperController::observe(Turn& turn) {
   const std::string& uid = wrapper.metadata.uid;
   Observed observed;
   observed.wrapper = &wrapper;
-  observed.problem = turn.problem.empty() ? parts_.driver.problem(uid) : turn.problem;
+  observed.problem = !turn.unreadable.empty() ? turn.unreadable
+                     : !turn.problem.empty()  ? turn.problem
+                                              : parts_.driver.problem(uid);
   if (is_dispatched(wrapper) && !wrapper.metadata.deleting() && observed.problem.empty()) {
     CO_TRY_ASSIGN(std::vector<ItemQuery> items, item_queries(wrapper));
     CO_TRY_ASSIGN(observed.items, co_await items_.look(wrapper, std::move(items)));
@@ -410,14 +421,14 @@ Task<Result<void>> AppWrapperController::written(Turn& turn, Task<Result<ObjectR
   }
   subject_.note_written(**answer);
   parts_.own_writes->note(**answer);
-  Result<AppWrapper> wrapper = to_app_wrapper(**answer);
-  if (!wrapper) {
+  Result<Turn> now = read(*std::move(answer));
+  if (!now) {
     co_return fail(data_loss("the server's answer about AppWrapper " +
-                             turn.wrapper.metadata.key().to_string() + ": " +
-                             wrapper.error().message));
+                             turn.wrapper.metadata.key().to_string() + ": " + now.error().message));
   }
-  turn.object = *std::move(answer);
-  turn.wrapper = *std::move(wrapper);
+  turn.object = std::move(now->object);
+  turn.wrapper = std::move(now->wrapper);
+  turn.unreadable = std::move(now->unreadable);
   co_return Result<void>();
 }
 

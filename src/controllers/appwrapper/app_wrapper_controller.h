@@ -46,6 +46,7 @@ class AppWrapperController final : public runtime::Reconciler {
     runtime::EventRecorder& events;
     std::shared_ptr<OwnWrites> own_writes;
     queue::InstrumentOptions items{};
+    std::optional<SubmitterTrust> submitters{};  // nothing: items are created in our own name
     MachineOptions machine{};
     Logger logger{};
   };
@@ -70,8 +71,9 @@ class AppWrapperController final : public runtime::Reconciler {
   // One AppWrapper in the course of one reconcile.
   struct Turn {
     kube::ObjectRef object;
-    model::AppWrapper wrapper;
-    bool resumed = false;  // the intent is of another turn: items may have been created
+    model::AppWrapper wrapper;  // without its spec when that cannot be read
+    std::string unreadable{};   // why it cannot
+    bool resumed = false;       // the intent is of another turn: items may have been created
     std::optional<Creation> creation{};
     std::optional<Error> failure{};  // of creating, to be tried again
     bool cleared = false;
@@ -83,6 +85,7 @@ class AppWrapperController final : public runtime::Reconciler {
 
   Task<Result<runtime::Next>> work_on(model::ObjectKey key);
   Task<Result<kube::ObjectRef>> newest(model::ObjectKey key);
+  static Result<Turn> read(kube::ObjectRef object);
   Memory& memory(const model::AppWrapper& wrapper);
   Task<Result<Observed>> observe(Turn& turn);
   Result<std::vector<ItemQuery>> item_queries(const model::AppWrapper& wrapper);

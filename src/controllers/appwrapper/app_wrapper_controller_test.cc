@@ -183,6 +183,62 @@ TEST(AppWrapperController, one_that_cannot_be_understood_fails_with_the_field) {
   EXPECT_EQ(c.get(kAppWrappers, "a"), nullptr);
 }
 
+TEST(AppWrapperController, one_that_cannot_even_be_read_fails_with_the_field_and_can_be_deleted) {
+  Cluster c;
+  // As a cluster with another definition of AppWrappers would store it.
+  const model::ResourceType definitions{"apiextensions.k8s.io", "v1", "CustomResourceDefinition",
+                                        "customresourcedefinitions", false};
+  c.patch(definitions, "appwrappers.workload.codeflare.dev",
+          R"({"spec":{"versions":[{"name":"v1beta1","served":true,"storage":true,
+              "subresources":{"status":{}},"schema":{"openAPIV3Schema":{"type":"object",
+              "x-kubernetes-preserve-unknown-fields":true}}}]}})");
+  c.settle();
+  c.create(kAppWrappers,
+           R"({"apiVersion":"workload.codeflare.dev/v1beta1","kind":"AppWrapper",
+      "metadata":{"name":"a","finalizers":["workload.codeflare.dev/finalizer"]},
+      "spec":{"priority":"high"}})");
+  c.create("b", job_item("b"));
+  c.settle();
+  const kube::ObjectRef failed = c.get(kAppWrappers, "a");
+  ASSERT_NE(failed, nullptr);
+  EXPECT_EQ(failed->string_at({"status", "state"}), "Failed");
+  EXPECT_TRUE(failed->text().contains("default/a creation failure: spec.priority"))
+      << failed->text();
+  EXPECT_EQ(c.status("b").state, "Running");
+  const std::size_t writes = c.wire.writes();
+  c.patch(kAppWrappers, "a", R"({"metadata":{"labels":{"x":"y"}}})");
+  c.settle();
+  EXPECT_EQ(c.wire.writes(), writes) << "it was said once";
+  c.remove(kAppWrappers, "a");
+  c.settle();
+  EXPECT_EQ(c.get(kAppWrappers, "a"), nullptr);
+}
+
+TEST(AppWrapperController, says_why_it_does_not_begin) {
+  QueueWorld c;
+  bool forbidden = true;
+  c.wire.intercept = [&](const net::Request& request) -> std::optional<net::Response> {
+    if (!forbidden || !request.target.contains("/configmaps")) {
+      return std::nullopt;
+    }
+    return net::make_response(
+        403, "application/json",
+        Bytes::from(std::string(R"({"kind":"Status","status":"Failure","reason":"Forbidden",)"
+                                R"("message":"configmaps is forbidden","code":403})")));
+  };
+  c.add_node("n1", "4");
+  c.start();
+  c.create("a", job_item("a"));
+  c.settle(seconds(60));
+  EXPECT_TRUE(c.status("a").state.empty());
+  EXPECT_TRUE(c.why_not_ready().contains("configmaps is forbidden")) << c.why_not_ready();
+  EXPECT_TRUE(c.log.has("configmaps default/codeflare-queue"));
+  forbidden = false;
+  c.settle(minutes(2));
+  EXPECT_EQ(c.why_not_ready(), "");
+  EXPECT_EQ(c.status("a").state, "Running");
+}
+
 TEST(AppWrapperController, an_item_the_server_refuses_takes_the_others_with_it) {
   Cluster c;
   c.create("a",

@@ -17,8 +17,9 @@ model::ResourceType app_wrapper_type(bool legacy) {
   return type;
 }
 
-Result<model::AppWrapper> to_app_wrapper(const kube::Object& object) {
-  TRY_ASSIGN(json::Document document, object.parse());
+namespace {
+
+Result<model::AppWrapper> decode(json::Document& document) {
   // Both groups have the same fields; the codec knows one of the names.
   document.root.set_static(
       document.arena, "apiVersion",
@@ -27,6 +28,19 @@ Result<model::AppWrapper> to_app_wrapper(const kube::Object& object) {
       document.arena, "kind",
       json::Value::string_view_of(model::ResourceTraits<model::AppWrapper>::kind));
   return model::from_json<model::AppWrapper>(document.root);
+}
+
+}  // namespace
+
+Result<model::AppWrapper> to_app_wrapper(const kube::Object& object) {
+  TRY_ASSIGN(json::Document document, object.parse());
+  return decode(document);
+}
+
+Result<model::AppWrapper> to_app_wrapper_without_spec(const kube::Object& object) {
+  TRY_ASSIGN(json::Document document, object.parse());
+  document.root.set_static(document.arena, "spec", json::Value::object());
+  return decode(document);
 }
 
 }  // namespace codeflare::controllers

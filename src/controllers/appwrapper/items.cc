@@ -2,6 +2,7 @@
 
 #include "json/parse.h"
 #include "json/write.h"
+#include "kube/impersonation.h"
 #include "queue/marks.h"
 
 #include <algorithm>
@@ -158,8 +159,12 @@ std::vector<ItemQuery> queries_of(const queue::Demand& demand) {
 }
 
 Items::Items(kube::Client& client, ItemWatch& watch, queue::InstrumentOptions options,
-             Logger logger)
-    : client_(client), watch_(watch), options_(std::move(options)), logger_(std::move(logger)) {}
+             std::optional<SubmitterTrust> submitters, Logger logger)
+    : client_(client),
+      watch_(watch),
+      options_(std::move(options)),
+      submitters_(std::move(submitters)),
+      logger_(std::move(logger)) {}
 
 Task<Result<Items::Place>> Items::place_of(queue::ItemInfo item) {
   CO_TRY_ASSIGN(ResourceType type, co_await watch_.type_of(item.api_version, item.kind));
@@ -198,11 +203,16 @@ Task<Result<Creation>> Items::create(const AppWrapper& wrapper, std::size_t firs
   if (!demand) {
     co_return refused(demand.error().message);
   }
+  Result<kube::Impersonation> in_the_name_of = creator(wrapper);
+  if (!in_the_name_of) {
+    co_return refused(in_the_name_of.error().message);
+  }
   for (std::size_t i = first; i < demand->items.size(); ++i) {
+    const std::string field = " (spec.resources.GenericItems[" + std::to_string(i) + "])";
     Result<Place> place = co_await place_of(demand->items[i]);
     if (!place) {
       if (is_final(place.error().code)) {
-        co_return refused(place.error().message);
+        co_return refused(place.error().message + field);
       }
       co_return fail(std::move(place).error());
     }
@@ -210,19 +220,36 @@ Task<Result<Creation>> Items::create(const AppWrapper& wrapper, std::size_t firs
     if (!body) {
       co_return refused(body.error().message);
     }
-    CO_TRY_ASSIGN(Creation creation,
-                  co_await create_one(*std::move(body), *std::move(place), wrapper.metadata.uid));
+    CO_TRY_ASSIGN(Creation creation, co_await create_one(*std::move(body), *std::move(place),
+                                                         wrapper.metadata.uid, *in_the_name_of));
     if (creation.kind != Creation::Kind::done) {
+      creation.message += field;
       co_return creation;
     }
   }
   co_return Creation();
 }
 
-Task<Result<Creation>> Items::create_one(std::string body, Place place, std::string uid) {
+// Nobody: we do it ourselves.
+Result<kube::Impersonation> Items::creator(const AppWrapper& wrapper) const {
+  if (!submitters_) {
+    return kube::Impersonation();
+  }
+  // Asked again: the annotation may be another one than the queue saw.
+  TRY_ASSIGN(Submitter submitter, submitter_of(wrapper, *submitters_));
+  return kube::Impersonation{.user = std::move(submitter.username),
+                             .uid = std::move(submitter.uid),
+                             .groups = std::move(submitter.groups),
+                             .extra = std::move(submitter.extra)};
+}
+
+Task<Result<Creation>> Items::create_one(std::string body, Place place, std::string uid,
+                                         kube::Impersonation creator) {
   logger_.debug("create item",
                 {{"kind", place.type.qualified_name()}, {"object", place.key.to_string()}});
-  Result<ObjectRef> made = co_await client_.create(place.type, place.key.ns, std::move(body));
+  const bool impersonates = !creator.empty();
+  Result<ObjectRef> made = co_await kube::create_as(client_, std::move(creator), place.type,
+                                                    place.key.ns, std::move(body));
   if (made) {
     if (Informer* informer = watch_.running(place.type)) {
       informer->note_written(**made);
@@ -235,6 +262,11 @@ Task<Result<Creation>> Items::create_one(std::string body, Place place, std::str
   }
   if (error.code == ErrorCode::permission_denied && error.message.contains("exceeded quota")) {
     co_return Creation{Creation::Kind::quota, error.message};
+  }
+  // Our own rights are missing, not the submitter's: that is no fault of the work.
+  if (impersonates && error.code == ErrorCode::permission_denied &&
+      error.message.contains("cannot impersonate resource")) {
+    co_return fail(unavailable("this controller may not act for others: " + error.message));
   }
   if (is_final(error.code)) {
     co_return refused(error.message);

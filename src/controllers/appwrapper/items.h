@@ -6,12 +6,15 @@
 #include "controllers/appwrapper/item_watch.h"
 #include "controllers/appwrapper/pod_ledger.h"
 #include "controllers/appwrapper/status_machine.h"
+#include "controllers/submitter/submitter.h"
 #include "kube/client.h"
+#include "kube/config.h"
 #include "model/app_wrapper.h"
 #include "queue/demand.h"
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,7 +32,10 @@ std::vector<ItemQuery> queries_of(const queue::Demand& demand);
 // those that pass: try again later. The AppWrapper that is passed in lives until the task ends.
 class Items {
  public:
-  Items(kube::Client& client, ItemWatch& watch, queue::InstrumentOptions options, Logger logger);
+  // With `submitters` items are created in the name of whoever submitted the AppWrapper, else in
+  // our own.
+  Items(kube::Client& client, ItemWatch& watch, queue::InstrumentOptions options,
+        std::optional<SubmitterTrust> submitters, Logger logger);
 
   // All items from this one on, in their order. What is there already and ours counts as created.
   Task<Result<Creation>> create(const model::AppWrapper& wrapper, std::size_t first = 0);
@@ -53,7 +59,9 @@ class Items {
   };
   Task<Result<Place>> place_of(queue::ItemInfo item);
   Task<Result<std::vector<Place>>> places(const model::AppWrapper& wrapper);
-  Task<Result<Creation>> create_one(std::string body, Place place, std::string uid);
+  Result<kube::Impersonation> creator(const model::AppWrapper& wrapper) const;
+  Task<Result<Creation>> create_one(std::string body, Place place, std::string uid,
+                                    kube::Impersonation creator);
   Task<Result<Creation>> examine(Place place, std::string uid);
   Task<Result<ItemSeen>> look_at(Place place, std::string uid, std::string words);
   Task<Result<kube::ObjectRef>> cached(Place place, std::string uid);
@@ -64,6 +72,7 @@ class Items {
   kube::Client& client_;
   ItemWatch& watch_;
   queue::InstrumentOptions options_;
+  std::optional<SubmitterTrust> submitters_;
   Logger logger_;
 };
 

@@ -53,9 +53,17 @@ void add_app_wrappers(runtime::Manager& manager, const std::shared_ptr<Shared>& 
   if (options.queue.binds != queue::Binds::nothing) {
     items.scheduler_name = queue::kSchedulerName;
   }
-  AppWrapperController::Parts parts{shared->driver,   shared->watch, shared->metrics,
-                                    manager.events(), own_writes,    std::move(items),
-                                    options.machine,  options.logger};
+  AppWrapperController::Parts parts{.driver = shared->driver,
+                                    .watch = shared->watch,
+                                    .metrics = shared->metrics,
+                                    .events = manager.events(),
+                                    .own_writes = own_writes,
+                                    .items = std::move(items),
+                                    .machine = options.machine,
+                                    .logger = options.logger};
+  if (options.queue.user_check) {
+    parts.submitters = options.submitters;
+  }
   AppWrapperController& controller = manager.controller(legacy ? "mcad-appwrappers" : "appwrappers")
                                          .reconciles(type, news)
                                          .workers(options.workers)
@@ -85,6 +93,7 @@ void add_quota(runtime::Manager& manager, const std::shared_ptr<Shared>& shared)
 std::shared_ptr<QueueDriver> add_queue_controllers(runtime::Manager& manager,
                                                    QueueControllersOptions options) {
   DriverOptions driver_options{.queue = options.queue,
+                               .submitters = options.submitters,
                                .legacy = options.legacy_group,
                                .quota_subtrees = options.quota_subtrees,
                                .ns = options.ns,

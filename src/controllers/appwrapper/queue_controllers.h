@@ -2,6 +2,7 @@
 
 #include "base/log.h"
 #include "controllers/appwrapper/status_machine.h"
+#include "controllers/submitter/submitter.h"
 #include "queue/queue.h"
 #include "runtime/manager.h"
 
@@ -15,6 +16,9 @@ class QueueDriver;
 struct QueueControllersOptions {
   queue::QueueOptions queue{};
   MachineOptions machine{};
+  // While queue.user_check is on: whose word about the submitter counts, in whose name then the
+  // items are created. Off: nobody's, and they are created in our own.
+  SubmitterTrust submitters{};
   bool legacy_group = false;   // AppWrappers of mcad.ibm.com too
   bool quota_subtrees = true;  // their CRD is installed
   std::string ns = "default";  // of the ConfigMap `codeflare-queue`

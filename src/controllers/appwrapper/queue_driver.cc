@@ -9,6 +9,7 @@
 #include "model/codec/quota_subtree.h"
 #include "model/quantity.h"
 #include "model/resources.h"
+#include "queue/marks.h"
 
 #include <algorithm>
 #include <utility>
@@ -40,6 +41,8 @@ constexpr Duration kPodsPause = std::chrono::milliseconds(250);
 constexpr Duration kCatchUpPatience = std::chrono::seconds(10);
 constexpr Duration kCatchUpPause = std::chrono::seconds(1);
 constexpr std::int64_t kCatchUpPage = 500;
+// A beginning that takes longer is worth a word, again and again.
+constexpr Duration kSayWhyAfter = std::chrono::seconds(15);
 constexpr std::size_t kBindingsMax = std::size_t{1} << 24;
 
 InformerOptions pause_options(const std::string& ns) {
@@ -98,7 +101,9 @@ QueueDriver::QueueDriver(Env env, kube::Client& client, runtime::Cache& cache,
       options_(std::move(options)),
       logger_(options_.logger),
       queue_(options_.queue),
-      pause_(env, client, kConfigMaps, pause_options(options_.ns)),
+      // In the cache, so that this process is not ready without it: the only ConfigMap that anybody
+      // here looks at.
+      pause_(cache.informer(kConfigMaps, pause_options(options_.ns))),
       bindings_(kBindingsMax) {
   if (options_.quota_subtrees) {
     watch(model::resource_type<model::QuotaSubtree>(), with_transform(without_managed_fields),
@@ -145,14 +150,7 @@ Task<void> QueueDriver::run() {
   const TaskContext& context = co_await current_context();
   TaskGroup group(*context.loop, context.stop);
   work_ = &group;
-  group.spawn(pause_.run());
-  bool synced = true;
-  for (const Source& source : sources_) {
-    if (synced && !co_await source.informer->wait_synced()) {
-      synced = false;  // stopped
-    }
-  }
-  if (synced && co_await catch_up()) {
+  if (co_await all_synced() && co_await catch_up()) {
     feed();
     for (std::size_t i = 0; i < options_.bindings_in_flight; ++i) {
       group.spawn(bind_pods());
@@ -167,6 +165,41 @@ Task<void> QueueDriver::run() {
       timer->reset();
     }
   }
+}
+
+// False when stopped before.
+Task<bool> QueueDriver::all_synced() {
+  for (const Source& source : sources_) {
+    for (;;) {
+      Result<void> synced = co_await with_timeout(
+          kSayWhyAfter, "the first look at " + source.informer->type().qualified_name(),
+          source.informer->wait_synced());
+      if (synced) {
+        break;
+      }
+      if (synced.error().code != ErrorCode::deadline_exceeded) {
+        co_return false;
+      }
+      logger_.warn("the queue cannot begin", {{"waits for", not_synced()}});
+    }
+  }
+  co_return true;
+}
+
+std::string QueueDriver::not_synced() const {
+  std::string text;
+  for (const Source& source : sources_) {
+    if (source.informer->synced()) {
+      continue;
+    }
+    const std::optional<Error> error = source.informer->last_error();
+    text += (text.empty() ? "" : ", ") + source.informer->type().qualified_name();
+    if (source.informer == &pause_) {
+      text += " " + options_.ns + "/" + std::string(kQueueConfigMap);
+    }
+    text += ": " + (error ? error->message : "still listing");
+  }
+  return text;
 }
 
 // Who led before us has written until a moment ago, and a cache may be behind: who is not known to
@@ -247,6 +280,9 @@ void QueueDriver::app_wrapper_changed(bool legacy, const ObjectChange& change) {
   }
   known_[uid] = {now.key(), legacy};
   Result<model::AppWrapper> wrapper = to_app_wrapper(now);
+  if (wrapper) {
+    check_submitter(*wrapper);
+  }
   Result<void> taken = wrapper ? queue_.upsert(*wrapper, legacy, env_.clock.wall())
                                : fail(std::move(wrapper).error());
   if (taken) {
@@ -258,6 +294,19 @@ void QueueDriver::app_wrapper_changed(bool legacy, const ObjectChange& change) {
   }
   if (active_ && queue_.kind(uid) == Standing::Kind::unknown) {
     wake(uid);
+  }
+}
+
+// The queue goes by whether there is a record: one that is not believed is none.
+void QueueDriver::check_submitter(model::AppWrapper& wrapper) const {
+  auto record = wrapper.metadata.annotations.find(std::string(queue::kUserAnnotation));
+  if (!options_.queue.user_check || record == wrapper.metadata.annotations.end()) {
+    return;
+  }
+  if (const Result<Submitter> known = submitter_of(wrapper, options_.submitters); !known) {
+    logger_.warn("an AppWrapper is not dispatched",
+                 {{"object", wrapper.metadata.key().to_string()}, {"why", known.error().message}});
+    wrapper.metadata.annotations.erase(record);
   }
 }
 

@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "controllers/appwrapper/pod_ledger.h"
 #include "controllers/appwrapper/queue_metrics.h"
+#include "controllers/submitter/submitter.h"
 #include "kube/client.h"
 #include "queue/queue.h"
 #include "runtime/cache.h"
@@ -26,8 +27,9 @@ namespace codeflare::controllers {
 
 struct DriverOptions {
   queue::QueueOptions queue{};
-  bool legacy = false;         // AppWrappers of mcad.ibm.com too
-  bool quota_subtrees = true;  // their CRD is installed
+  SubmitterTrust submitters{};  // with queue.user_check
+  bool legacy = false;          // AppWrappers of mcad.ibm.com too
+  bool quota_subtrees = true;   // their CRD is installed
   // Where the ConfigMap `codeflare-queue` may say `paused: "true"`.
   std::string ns = "default";
   // Keep of pods and nodes only what the queue needs. Off where other controllers of the same
@@ -81,8 +83,11 @@ class QueueDriver {
 
   void watch(const model::ResourceType& type, runtime::InformerOptions options,
              std::function<void(const runtime::ObjectChange&)> handler);
+  Task<bool> all_synced();
+  std::string not_synced() const;
   void feed();
   void app_wrapper_changed(bool legacy, const runtime::ObjectChange& change);
+  void check_submitter(model::AppWrapper& wrapper) const;
   void forget(const std::string& uid);
   void pod_changed(const runtime::ObjectChange& change);
   void node_changed(const runtime::ObjectChange& change);
@@ -113,7 +118,7 @@ class QueueDriver {
   Logger logger_;
   queue::Queue queue_;
   PodLedger pods_;
-  runtime::Informer pause_;
+  runtime::Informer& pause_;
 
   struct Source {
     runtime::Informer* informer;

@@ -86,8 +86,9 @@ std::string sentence_of(QueueState& state, const WrapperRecord& wrapper, Time no
   if (wrapper.holds) return message_of(wrapper, brief.reason);
   if (brief.reason == kHeld) return "held: spec.suspend is true; it may start when that is false";
   if (brief.reason == kUserUnknown) {
-    return "nobody is recorded to have submitted it (annotation " + std::string(kUserAnnotation) +
-           "): create it again while admission is served, or run without the user check";
+    return "nobody is known to have submitted it: the annotation " + std::string(kUserAnnotation) +
+           " is missing, or was not written by admission; create it again while admission is "
+           "served, or run the controller with --no-user-check";
   }
   if (brief.reason == kRetryLater) {
     return "its items could not be created: tried again at " + to_rfc3339(*wrapper.not_before) +

@@ -91,7 +91,7 @@ QueueWorld::QueueWorld(QueueControllersOptions options, std::uint64_t seed)
                                                       .sha256 = {}}}),
       admin(env, service_),
       wire(service_) {
-  options_.queue.user_check = false;
+  options_.queue.user_check = options_.submitters.built_in || options_.submitters.seal != nullptr;
   settle();
   auto installed = *run(env.loop, ensure_crds(admin, {.legacy_group = options_.legacy_group}));
   CHECK(installed.has_value(), "the CRDs cannot be installed");
@@ -127,6 +127,10 @@ void QueueWorld::start() {
 void QueueWorld::crash() {
   CHECK(run(env.loop, process_->group.close()));
   process_.reset();
+}
+
+std::string QueueWorld::why_not_ready() const {
+  return process_->manager.why_not_ready();
 }
 
 Task<void> QueueWorld::run_manager(runtime::Manager& manager) {

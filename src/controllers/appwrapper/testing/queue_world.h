@@ -76,6 +76,7 @@ class Wire final : public net::HttpService {
 // and Jobs are driven by hand.
 class QueueWorld {
  public:
+  // Without the user check unless the options say whose records are believed.
   explicit QueueWorld(QueueControllersOptions options = {}, std::uint64_t seed = 1);
   ~QueueWorld();
   QueueWorld(const QueueWorld&) = delete;
@@ -85,6 +86,8 @@ class QueueWorld {
   // Ends the process as it is; start() begins another one.
   void crash();
   void settle(Duration time = std::chrono::seconds(1));
+  // What /readyz of the process says.
+  std::string why_not_ready() const;
 
   // --- the user ---
   void add_node(std::string_view name, std::string_view cpus);

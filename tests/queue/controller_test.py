@@ -1,0 +1,138 @@
+#!/usr/bin/env python3
+"""`codeflare controller` beside `codeflare apiserver`: who runs RayClusters is found out at the start, and said."""
+
+import base64
+import json
+import os
+import pathlib
+import re
+import ssl
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+import urllib.request
+
+PATIENCE_SECONDS = 60
+
+RAY_CLUSTER = {
+    "apiVersion": "ray.io/v1",
+    "kind": "RayCluster",
+    "metadata": {"name": "r", "namespace": "default"},
+    "spec": {
+        "headGroupSpec": {
+            "rayStartParams": {},
+            "template": {"spec": {"containers": [{"name": "ray", "image": "r"}]}},
+        }
+    },
+}
+OPERATOR = {
+    "apiVersion": "apps/v1",
+    "kind": "Deployment",
+    "metadata": {"name": "kuberay-operator", "namespace": "default"},
+    "spec": {
+        "selector": {"matchLabels": {"a": "b"}},
+        "template": {
+            "metadata": {"labels": {"a": "b"}},
+            "spec": {"containers": [{"name": "operator", "image": "o"}]},
+        },
+    },
+}
+
+
+class Server:
+    def __init__(self, folder):
+        self.folder = folder
+        words = [PROGRAM, "apiserver", "--data-dir", folder / "data", "--listen", "127.0.0.1:0", "--durability", "memory"]
+        self.process = subprocess.Popen(
+            [str(word) for word in words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=open(folder / "server.log", "w"), text=True,
+        )
+        self.process.stdout.readline()
+        self.environment = {**os.environ, "KUBECONFIG": str(folder / "data" / "admin.kubeconfig")}
+
+    def create(self, thing):
+        subprocess.run([PROGRAM, "create", "-f", "-"], input=json.dumps(thing), env=self.environment,
+                       check=True, capture_output=True, text=True, timeout=PATIENCE_SECONDS)
+
+    def get(self, path):
+        text = pathlib.Path(self.environment["KUBECONFIG"]).read_text()
+        files = {}
+        for field in ("certificate-authority-data", "client-certificate-data", "client-key-data"):
+            files[field] = self.folder / field
+            files[field].write_bytes(base64.b64decode(re.search(field + r'"?:\s*"?([A-Za-z0-9+/=]+)', text).group(1)))
+        context = ssl.create_default_context(cafile=files["certificate-authority-data"])
+        context.load_cert_chain(files["client-certificate-data"], files["client-key-data"])
+        server = re.search(r"https://[^\s\"]+", text).group(0)
+        with urllib.request.urlopen(server + path, context=context, timeout=20) as answer:
+            return json.load(answer)
+
+    def stop(self):
+        self.process.terminate()
+        self.process.communicate(timeout=PATIENCE_SECONDS)
+
+
+class Controller:
+    """Ends by itself when nothing is said for long."""
+
+    def __init__(self, server, *flags):
+        words = [PROGRAM, "controller", "--no-leader-election", "--health-address", "", *flags]
+        self.process = subprocess.Popen(
+            words, env=server.environment, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+        )
+        self.lines = []
+
+    def until(self, part):
+        timer = threading.Timer(PATIENCE_SECONDS, self.process.kill)
+        timer.start()
+        try:
+            for line in self.process.stderr:
+                self.lines.append(line)
+                if part in line:
+                    return True
+            return False
+        finally:
+            timer.cancel()
+
+    def stop(self):
+        self.process.terminate()
+        self.process.communicate(timeout=PATIENCE_SECONDS)
+        return "".join(self.lines)
+
+
+class RayClusters(unittest.TestCase):
+    def test_are_run_here_unless_the_operator_is(self):
+        with tempfile.TemporaryDirectory() as name:
+            server = Server(pathlib.Path(name))
+            self.addCleanup(server.stop)
+            ours = Controller(server, "--install-crds", "--no-user-check")
+            try:
+                self.assertTrue(ours.until("the queue begins"), ours.lines)
+                server.create(RAY_CLUSTER)
+                end = time.monotonic() + PATIENCE_SECONDS
+                pods = []
+                while not pods and time.monotonic() < end:
+                    time.sleep(0.1)
+                    pods = server.get("/api/v1/namespaces/default/pods")["items"]
+            finally:
+                said = ours.stop()
+            self.assertEqual([pod["metadata"]["labels"]["ray.io/node-type"] for pod in pods], ["head"], said)
+            self.assertIn("RayClusters are run by this controller", said)
+
+            server.create(OPERATOR)
+            theirs = Controller(server)
+            try:
+                self.assertTrue(theirs.until("the queue begins"), theirs.lines)
+            finally:
+                said = theirs.stop()
+            self.assertIn("RayClusters are left to the KubeRay operator", said)
+            self.assertIn("deployment default/kuberay-operator", said)
+            self.assertIn("nobody is known to have submitted an AppWrapper: none will start", said)
+            server.stop()
+
+
+if __name__ == "__main__":
+    PROGRAM = sys.argv.pop(1)
+    unittest.main()
