@@ -11,12 +11,12 @@
 #include "model/node.h"
 #include "model/pod.h"
 #include "model/pod_requests.h"
-#include "model/quantity.h"
 #include "model/quota_subtree.h"
 #include "model/resource_list.h"
 #include "model/resources.h"
 #include "queue/marks.h"
 #include "queue/queue.h"
+#include "queue/quota_scope.h"
 #include "queue/report.h"
 
 #include <algorithm>
@@ -93,39 +93,33 @@ Task<Gathering> gather(Session& session) {
   co_return all;
 }
 
-// spec.hard of one without scopes.
-std::optional<model::ResourceList> hard_of(const kube::ObjectRef& quota) {
-  const Result<json::Document> document = quota->parse();
-  const json::Value* spec = document ? document->root.find("spec") : nullptr;
-  if (spec == nullptr || spec->find("scopes") != nullptr ||
-      spec->find("scopeSelector") != nullptr) {
-    return std::nullopt;
+// Only the controller can tell whether it believes a record of who submitted it; what it found
+// stands in the status.
+void copy_belief(model::AppWrapper& wrapper) {
+  const auto doubted = [](const model::AppWrapperCondition& entry) {
+    return entry.type == "Queued" && entry.status == "True" && entry.reason == "UserUnknown";
+  };
+  model::StringMap& annotations = wrapper.metadata.annotations;
+  if (std::ranges::any_of(wrapper.status.conditions, doubted)) {
+    annotations.erase(std::string(queue::kUserAnnotation));
+  } else {
+    annotations.emplace(queue::kUserAnnotation, "{}");
   }
-  model::ResourceList hard;
-  if (const json::Value* amounts = spec->find("hard")) {
-    for (const json::Member& member : amounts->members()) {
-      const std::string_view text =
-          member.value.is_string() ? member.value.as_string() : std::string_view();
-      if (const Result<model::Quantity> quantity = model::Quantity::parse(text)) {
-        hard.set(member.key, *quantity);
-      }
-    }
-  }
-  return hard;
 }
 
 void add_wrappers(queue::Queue& queue, const std::vector<kube::ObjectRef>& objects, bool legacy,
                   WallTime now) {
   for (const kube::ObjectRef& object : objects) {
     // What cannot be understood stands in no line.
-    if (const Result<model::AppWrapper> wrapper = decode_wrapper(object)) {
+    if (Result<model::AppWrapper> wrapper = decode_wrapper(object)) {
+      copy_belief(*wrapper);
       static_cast<void>(queue.upsert(*wrapper, legacy, now));
     }
   }
 }
 
 queue::Queue queue_from(const ClusterObjects& objects, WallTime now) {
-  queue::Queue queue({.user_check = false});
+  queue::Queue queue({.user_check = true});
   for (const kube::ObjectRef& object : objects.nodes) {
     if (const Result<model::Node> node = object->as<model::Node>()) {
       queue.upsert_node(*node);
@@ -137,8 +131,9 @@ queue::Queue queue_from(const ClusterObjects& objects, WallTime now) {
     }
   }
   for (const kube::ObjectRef& object : objects.resource_quotas) {
-    if (const std::optional<model::ResourceList> hard = hard_of(object)) {
-      queue.set_resource_quota(object->key(), *hard);
+    const Result<json::Document> document = object->parse();
+    if (const auto rule = document ? queue::quota_rule(document->root) : std::nullopt) {
+      queue.set_resource_quota(object->key(), *rule);
     }
   }
   add_wrappers(queue, objects.wrappers, false, now);

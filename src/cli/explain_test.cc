@@ -1,6 +1,7 @@
 #include "cli/explain.h"
 
 #include "cli/create.h"
+#include "cli/kinds.h"
 #include "cli/queue_verbs.h"
 #include "cli/testing/verb_world.h"
 #include "json/parse.h"
@@ -110,6 +111,50 @@ TEST(Explain, what_fits_waits_for_the_controller_alone) {
   World world;
   EXPECT_EQ(world.explain("small"), kDone) << world.console.err_text;
   EXPECT_TRUE(world.console.out_text.contains("it fits now")) << world.console.out_text;
+}
+
+// As the controller does that believes no record of who submitted it.
+Task<int> doubt(Session& session, std::string name) {
+  const Result<kube::ObjectRef> done = co_await session.client().patch(
+      app_wrapper_kind().type, {"default", std::move(name)}, kube::PatchKind::merge,
+      R"({"status":{"state":"Pending","conditions":[{"type":"Queued","status":"True",
+          "reason":"UserUnknown","message":"m"}]}})",
+      {.subresource = "status"});
+  co_return done ? kDone : kFailed;
+}
+
+TEST(Explain, what_nobody_is_known_to_have_submitted_does_not_just_fit) {
+  World world;
+  ASSERT_EQ(world.verb([](Session& s) { return doubt(s, "small"); }), kDone);
+  EXPECT_EQ(world.explain("small"), kDone) << world.console.err_text;
+  const std::string& text = world.console.out_text;
+  EXPECT_TRUE(text.contains("UserUnknown")) << text;
+  EXPECT_TRUE(text.contains("let admission record who submits it")) << text;
+  EXPECT_FALSE(text.contains("it fits now")) << text;
+}
+
+TEST(Explain, a_resource_quota_is_heeded_as_far_as_its_scopes_go) {
+  World world;
+  world.write("quotas.yaml", R"(---
+apiVersion: v1
+kind: ResourceQuota
+metadata: {name: hurried, namespace: default}
+spec: {hard: {pods: "0"}, scopes: [Terminating]}
+)");
+  const auto create = [](Session& s) { return run_create(s, {.files = {"quotas.yaml"}}); };
+  ASSERT_EQ(world.verb(create), kDone) << world.console.err_text;
+  EXPECT_EQ(world.explain("small"), kDone) << world.console.err_text;
+  EXPECT_TRUE(world.console.out_text.contains("it fits now")) << world.console.out_text;
+  world.write("quotas.yaml", R"(---
+apiVersion: v1
+kind: ResourceQuota
+metadata: {name: patient, namespace: default}
+spec: {hard: {pods: "0"}, scopes: [NotTerminating]}
+)");
+  ASSERT_EQ(world.verb(create), kDone) << world.console.err_text;
+  EXPECT_EQ(world.explain("small"), kDone) << world.console.err_text;
+  EXPECT_TRUE(world.console.out_text.contains("ResourceQuota default/patient"))
+      << world.console.out_text;
 }
 
 TEST(Explain, who_may_see_less_is_told_what_is_missing_and_why) {

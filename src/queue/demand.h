@@ -5,6 +5,7 @@
 #include "model/app_wrapper.h"
 #include "model/gvk.h"
 #include "model/pod.h"
+#include "queue/quota_scope.h"
 #include "sched/spec.h"
 
 #include <cstdint>
@@ -29,6 +30,7 @@ struct PodSetDemand {
   // Pods over its life when that is known (completions of a Job): an ended pod beyond has no
   // successor. Absent: an ended pod is replaced unless it succeeded.
   std::optional<std::int64_t> total{};
+  PodTraits traits{};
 };
 
 // One wrapped object, checked: decodable, of the AppWrapper's namespace, no AppWrapper itself.

@@ -78,8 +78,8 @@ void Queue::remove_quota(const model::ObjectKey& key) {
   trees_changed(*state_);
 }
 
-void Queue::set_resource_quota(const model::ObjectKey& key, const model::ResourceList& hard) {
-  queue::set_resource_quota(*state_, key, hard);
+void Queue::set_resource_quota(const model::ObjectKey& key, const QuotaRule& rule) {
+  queue::set_resource_quota(*state_, key, rule);
 }
 
 void Queue::remove_resource_quota(const model::ObjectKey& key) {

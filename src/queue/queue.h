@@ -108,8 +108,8 @@ class Queue {
   void remove_pod(const model::ObjectKey& key, std::string_view uid);
   void upsert_quota(const model::QuotaSubtree& subtree);
   void remove_quota(const model::ObjectKey& key);
-  // spec.hard of a ResourceQuota without scopes; pods of others in the namespace count against it.
-  void set_resource_quota(const model::ObjectKey& key, const model::ResourceList& hard);
+  // A ResourceQuota (quota_scope.h); pods of others in the namespace count against it.
+  void set_resource_quota(const model::ObjectKey& key, const QuotaRule& rule);
   void remove_resource_quota(const model::ObjectKey& key);
   // No AppWrapper starts while paused; loose pods are still bound.
   void set_paused(bool paused);

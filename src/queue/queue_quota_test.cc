@@ -102,6 +102,29 @@ TEST(QueueQuota, labels_of_what_runs_count_when_it_is_withdrawn) {
   EXPECT_TRUE(queue.core().check_invariants());
 }
 
+TEST(QueueQuota, other_trees_and_quotas_do_not_bring_labels_to_bear_on_what_runs) {
+  Queue queue = queue_with_room();
+  const auto tree = team_tree();
+  queue.upsert_quota(tree);
+  ASSERT_TRUE(queue.upsert(labelled("a", "1", "default"), false, kNow));
+  (void)queue.step(kNow);
+  ASSERT_EQ(queue.standing("uid-a").kind, Kind::started);
+  ASSERT_TRUE(queue.upsert(labelled("a", "1", "gold"), false, kNow));
+  auto another = quota_subtree("another", "project", "");
+  another.spec.children.push_back(quota_child("default", resources("8")));
+  queue.upsert_quota(another);
+  EXPECT_EQ(queue.quota_status(tree).children[0].allocated.get("cpu"), amount("0"));
+  EXPECT_EQ(queue.quota_status(another).children[0].allocated.get("cpu"), amount("1"));
+  const QuotaRule scoped{resources("4"), {{.kind = QuotaScope::Kind::terminating}}};
+  queue.set_resource_quota({"team-a", "rq"}, scoped);
+  EXPECT_EQ(queue.quota_status(tree).children[0].allocated.get("cpu"), amount("0"));
+  queue.stopping("uid-a");
+  queue.withdrawn("uid-a", kNow);
+  (void)queue.step(kNow);
+  EXPECT_EQ(queue.quota_status(tree).children[0].allocated.get("cpu"), amount("1"));
+  EXPECT_TRUE(queue.core().check_invariants());
+}
+
 TEST(QueueQuota, several_objects_make_one_tree_and_say_what_is_wrong_with_them) {
   Queue queue = queue_with_room();
   auto root = quota_subtree("root", "team", "");
@@ -158,7 +181,7 @@ TEST(QueueQuota, a_resource_quota_is_respected_less_what_other_pods_use) {
   hard.set("count/pods", amount("3"));
   hard.set("services", amount("0"));
   hard.set("requests.storage", amount("0"));
-  queue.set_resource_quota({"team-a", "rq"}, hard);
+  queue.set_resource_quota({"team-a", "rq"}, {hard});
   // Also while it has no node: the API server counts it from its creation.
   queue.upsert_pod(pod("other", resources("1")));
   ASSERT_TRUE(queue.upsert(wrapper("fits", {{1, resources("2")}}), false, kNow));
@@ -186,11 +209,53 @@ TEST(QueueQuota, a_resource_quota_is_respected_less_what_other_pods_use) {
   EXPECT_TRUE(queue.core().check_invariants());
 }
 
+TEST(QueueQuota, a_resource_quota_with_scopes_concerns_the_pods_that_they_choose) {
+  Queue queue = queue_with_room();
+  const QuotaScope high{
+      .kind = QuotaScope::Kind::priority_class, .op = QuotaScope::Operator::in, .values = {"high"}};
+  const auto of_class = [](const std::string& name, const std::string& priority_class) {
+    auto made = job(name, 1, 1, "3");
+    std::string& text = made.spec.resources.generic_items[0].generic_template.text;
+    text.insert(text.find(R"("restartPolicy")"),
+                R"("priorityClassName":")" + priority_class + R"(",)");
+    return made;
+  };
+  ASSERT_TRUE(queue.upsert(of_class("early", "high"), false, kNow));
+  queue.set_resource_quota({"team-a", "rq"}, {resources("4"), {high}});
+  auto theirs = pod("theirs", resources("2"), "n");
+  queue.upsert_pod(theirs);
+  theirs.metadata.name = "high";
+  theirs.metadata.uid = "uid-high";
+  theirs.spec.priority_class_name = "high";
+  queue.upsert_pod(theirs);
+  ASSERT_TRUE(queue.upsert(of_class("low", "low"), false, kNow));
+  (void)queue.step(kNow);
+  EXPECT_EQ(queue.standing("uid-low").kind, Kind::started);
+  EXPECT_EQ(queue.standing("uid-early").reason, "InsufficientQuota");
+  EXPECT_EQ(queue.sentence("uid-early", kNow),
+            "ResourceQuota team-a/rq has no room: cpu asks 3, used 2 of 4; 1 has to be given back, "
+            "or the limit raised");
+  queue.remove_pod({"team-a", "high"}, "uid-high");
+  (void)queue.step(kNow);
+  EXPECT_EQ(queue.standing("uid-early").kind, Kind::started);
+  EXPECT_TRUE(queue.core().check_invariants());
+  // Without its scopes it is about everybody, and the other way round.
+  queue.set_resource_quota({"team-a", "rq"}, {resources("4")});
+  ASSERT_TRUE(queue.upsert(of_class("late", "low"), false, kNow));
+  (void)queue.step(kNow);
+  EXPECT_EQ(queue.standing("uid-late").reason, "InsufficientQuota");
+  queue.remove_resource_quota({"team-a", "rq"});
+  queue.set_resource_quota({"team-a", "rq"}, {resources("1"), {high}});
+  (void)queue.step(kNow);
+  EXPECT_EQ(queue.standing("uid-late").kind, Kind::started);
+  EXPECT_TRUE(queue.core().check_invariants());
+}
+
 TEST(QueueQuota, pods_of_a_gang_are_charged_once_to_a_resource_quota) {
   Queue queue = queue_with_room();
   auto hard = resources("4");
   hard.set("limits.cpu", amount("6"));
-  queue.set_resource_quota({"team-a", "rq"}, hard);
+  queue.set_resource_quota({"team-a", "rq"}, {hard});
   const auto owner = wrapper("a", {{1, resources("2")}});
   ASSERT_TRUE(queue.upsert(owner, false, kNow));
   (void)queue.step(kNow);

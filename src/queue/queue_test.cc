@@ -257,10 +257,11 @@ TEST(Queue, another_resource_quota_is_reason_enough_to_try_again_at_once) {
   queue.stopping("uid-a");
   queue.withdrawn("uid-a", kNow, kNow + std::chrono::hours(1));
   (void)queue.step(kNow);
-  queue.set_resource_quota({"team-b", "q"}, {{"count/jobs.batch", model::Quantity(1)}});
+  const QuotaRule one_job{.hard = {{"count/jobs.batch", model::Quantity(1)}}};
+  queue.set_resource_quota({"team-b", "q"}, one_job);
   (void)queue.step(kNow);
   EXPECT_EQ(queue.kind("uid-a"), Kind::waiting) << "of another namespace";
-  queue.set_resource_quota({"team-a", "q"}, {{"count/jobs.batch", model::Quantity(1)}});
+  queue.set_resource_quota({"team-a", "q"}, one_job);
   (void)queue.step(kNow);
   EXPECT_EQ(queue.kind("uid-a"), Kind::started);
 }
@@ -391,7 +392,7 @@ TEST(QueueRestart, work_that_mcad_dispatched_is_adopted_with_its_pods) {
 
 TEST(QueueRestart, adopted_pods_are_known_by_mcads_label_also_by_the_next_process) {
   Queue queue = queue_with_node("8");
-  queue.set_resource_quota({"team-a", "q"}, resources("4"));
+  queue.set_resource_quota({"team-a", "q"}, {resources("4")});
   auto mcad = wrapper("old", {{1, resources("3")}});
   mcad.status.can_run = true;
   mcad.status.state = "Running";

@@ -161,6 +161,16 @@ TEST(PodLedger, absurd_requests_do_not_overflow) {
   EXPECT_GT(ledger.seen(kOwner).memory, 0);
 }
 
+TEST(Trim, what_scopes_of_quotas_look_at_stays) {
+  const kube::ObjectRef kept = trimmed_pod(object(
+      pod_text("p", "", "Running",
+               R"(,"nodeName":"n1","priorityClassName":"high","activeDeadlineSeconds":60)")));
+  const Result<model::Pod> pod = kept->as<model::Pod>();
+  ASSERT_TRUE(pod) << pod.error().to_string();
+  EXPECT_EQ(pod->spec.priority_class_name, "high");
+  EXPECT_EQ(pod->spec.active_deadline_seconds, 60);
+}
+
 TEST(Completion, looks_for_words_in_conditions_that_are_true) {
   const auto complete = [](const std::string& status, std::string_view words) {
     return is_complete(json::parse(R"({"status":)" + status + "}")->root, words);

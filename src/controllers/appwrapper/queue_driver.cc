@@ -7,7 +7,6 @@
 #include "model/codec/node.h"
 #include "model/codec/pod.h"
 #include "model/codec/quota_subtree.h"
-#include "model/quantity.h"
 #include "model/resources.h"
 #include "queue/marks.h"
 
@@ -66,28 +65,6 @@ InformerOptions with_transform(std::function<kube::ObjectRef(kube::ObjectRef)> t
   InformerOptions options;
   options.transform = std::move(transform);
   return options;
-}
-
-// Hard limits of a ResourceQuota that holds for every pod of its namespace.
-std::optional<model::ResourceList> hard_limits(const kube::Object& object) {
-  Result<json::Document> document = object.parse();
-  const json::Value* spec = document ? document->root.find("spec") : nullptr;
-  const json::Value* hard = spec == nullptr ? nullptr : spec->find("hard");
-  const json::Value* scopes = spec == nullptr ? nullptr : spec->find("scopes");
-  if (hard == nullptr || (scopes != nullptr && scopes->size() > 0) ||
-      spec->find("scopeSelector") != nullptr) {
-    return std::nullopt;
-  }
-  model::ResourceList limits;
-  for (const json::Member& member : hard->members()) {
-    const std::string_view text = member.value.is_string()   ? member.value.as_string()
-                                  : member.value.is_number() ? member.value.number()
-                                                             : std::string_view();
-    if (Result<model::Quantity> amount = model::Quantity::parse(text)) {
-      limits.set(member.key, *amount);
-    }
-  }
-  return limits;
 }
 
 }  // namespace
@@ -371,10 +348,12 @@ void QueueDriver::quota_changed(const ObjectChange& change) {
 }
 
 void QueueDriver::resource_quota_changed(const ObjectChange& change) {
-  std::optional<model::ResourceList> limits =
-      change.now == nullptr ? std::nullopt : hard_limits(*change.now);
-  if (limits) {
-    queue_.set_resource_quota(change.now->key(), *limits);
+  const Result<json::Document> quota =
+      change.now == nullptr ? Result<json::Document>(json::Document()) : change.now->parse();
+  const std::optional<queue::QuotaRule> rule =
+      quota ? queue::quota_rule(quota->root) : std::nullopt;
+  if (rule) {
+    queue_.set_resource_quota(change.now->key(), *rule);
   } else {
     queue_.remove_resource_quota((change.now != nullptr ? change.now : change.old)->key());
   }

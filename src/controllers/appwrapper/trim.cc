@@ -94,9 +94,9 @@ ObjectRef trimmed_pod(ObjectRef pod) {
   return trimmed(std::move(pod), [](Arena& arena, const Value& root, Value& kept) {
     const Value* from = root.find("spec");
     const bool bound = from != nullptr && !from->string_or_empty("nodeName").empty();
-    Value spec =
-        pick(arena, from,
-             {"nodeName", "schedulerName", "priority", "overhead", "resources", "schedulingGates"});
+    Value spec = pick(arena, from,
+                      {"nodeName", "schedulerName", "priority", "priorityClassName",
+                       "activeDeadlineSeconds", "overhead", "resources", "schedulingGates"});
     if (!bound) {
       const Value constraints = pick(
           arena, from, {"nodeSelector", "affinity", "tolerations", "topologySpreadConstraints"});

@@ -177,6 +177,10 @@ class DemandReader {
       return;
     }
     if (from != nullptr) {
+      set.traits = traits_of(from->spec);
+    }
+    set.traits.best_effort = !asks_for_compute(*set.pods.charge);
+    if (from != nullptr) {
       set.template_path = from->path;
       // With declared counts nobody knows how many it takes, unless the counts agree.
       set.total = from->count == count ? from->total : std::nullopt;
@@ -188,6 +192,13 @@ class DemandReader {
     }
     add_wrapper_selector(i, from, set.pods);
     demand_.pod_sets.push_back(std::move(set));
+  }
+
+  static bool asks_for_compute(const sched::Resources& charge) {
+    return std::ranges::any_of(charge, [](const sched::Resource& each) {
+      return each.amount > 0 && (each.name == "cpu" || each.name == "memory" ||
+                                 each.name == "limits.cpu" || each.name == "limits.memory");
+    });
   }
 
   bool check_amounts(const sched::Resources& resources, const std::string& field) {

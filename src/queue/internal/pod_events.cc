@@ -48,11 +48,21 @@ CountedAs belongs(QueueState& state, const PodRecord& pod) {
 // --- the namespace's ResourceQuotas ---
 
 void tell_use(QueueState& state, NamespaceRecord& record) {
-  if (record.quotas.empty() || record.use == record.use_told) return;
-  record.use_told = record.use;
-  for (const auto& [key, hard] : record.quotas) {
-    QuotaTrees::set_resource_quota_use(state.core, key, record.use);
+  for (auto& [key, quota] : record.quotas) {
+    sched::Resources use;
+    for (const auto& [traits, amounts] : record.use) {
+      if (quota.rule.concerns(traits)) add(use, amounts, +1);
+    }
+    if (use == quota.use_told) continue;
+    QuotaTrees::set_resource_quota_use(state.core, key, use);
+    quota.use_told = std::move(use);
   }
+}
+
+void count_use(NamespaceRecord& record, const PodRecord& pod, int sign) {
+  sched::Resources& use = record.use[pod.traits];
+  add(use, joined(pod.requests, pod.limits), sign);
+  if (amount_of(use, "pods") == 0) record.use.erase(pod.traits);
 }
 
 // Quota counts pods from their creation; those of gangs are charged there as declared.
@@ -60,7 +70,7 @@ void settle_in_namespace(QueueState& state, PodRecord& pod) {
   const bool counts = pod.phase == PodPhase::active && !of_gang(pod);
   if (counts == pod.in_namespace) return;
   NamespaceRecord& record = state.namespaces[pod.key.ns];
-  add(record.use, joined(pod.requests, pod.limits), counts ? +1 : -1);
+  count_use(record, pod, counts ? +1 : -1);
   pod.in_namespace = counts;
   tell_use(state, record);
 }
@@ -175,6 +185,7 @@ void read(const model::Pod& pod, PodRecord& record) {
   record.resized = requests != record.requests || limits != record.limits;
   record.requests = std::move(requests);
   record.limits = std::move(limits);
+  record.traits = traits_of(pod.spec);
   record.priority = pod.spec.priority.value_or(0);
   record.phase = phase_of(pod.status.phase);
   record.deleting = pod.metadata.deleting();
@@ -245,7 +256,7 @@ void upsert_pod(QueueState& state, const model::Pod& pod) {
   // What was added must be taken off as it was.
   if (summed) leave_sum(state, record);
   if (record.in_namespace) {
-    add(state.namespaces[record.key.ns].use, joined(record.requests, record.limits), -1);
+    count_use(state.namespaces[record.key.ns], record, -1);
     record.in_namespace = false;
   }
   read(pod, record);
@@ -335,24 +346,29 @@ void holdings_begun(QueueState& state, WrapperRecord& wrapper) {
   for (PodRecord* pod : pods) settle(state, *pod);
 }
 
-void set_resource_quota(QueueState& state, const model::ObjectKey& key,
-                        const model::ResourceList& hard) {
+void set_resource_quota(QueueState& state, const model::ObjectKey& key, const QuotaRule& rule) {
   NamespaceRecord& record = state.namespaces[key.ns];
-  const auto [at, added] = record.quotas.try_emplace(key, hard);
-  // Its status is written with every pod: only the limits matter.
-  if (!added && at->second == hard) return;
-  at->second = hard;
+  const auto [at, added] = record.quotas.try_emplace(key);
+  // Its status is written with every pod: only the rule matters.
+  if (!added && at->second.rule == rule) return;
+  const bool scoped = !rule.scopes.empty() || !at->second.rule.scopes.empty();
+  at->second = {rule, std::nullopt};
   release_delayed(state, key.ns);
-  QuotaTrees::set_resource_quota(state.core, key, hard);
-  record.use_told = record.use;
-  QuotaTrees::set_resource_quota_use(state.core, key, record.use);
+  QuotaTrees::set_resource_quota(state.core, key, rule);
+  if (scoped) scopes_changed(state, key.ns);
+  tell_use(state, record);
 }
 
 void remove_resource_quota(QueueState& state, const model::ObjectKey& key) {
   const auto at = state.namespaces.find(key.ns);
-  if (at == state.namespaces.end() || at->second.quotas.erase(key) == 0) return;
+  if (at == state.namespaces.end()) return;
+  const auto quota = at->second.quotas.find(key);
+  if (quota == at->second.quotas.end()) return;
+  const bool scoped = !quota->second.rule.scopes.empty();
+  at->second.quotas.erase(quota);
   release_delayed(state, key.ns);
   QuotaTrees::remove_resource_quota(state.core, key);
+  if (scoped) scopes_changed(state, key.ns);
 }
 
 }  // namespace codeflare::queue

@@ -22,8 +22,7 @@ void unlink_pods(QueueState& state, WrapperRecord& wrapper);
 void holdings_gone(QueueState& state, WrapperRecord& wrapper);
 void holdings_begun(QueueState& state, WrapperRecord& wrapper);
 
-void set_resource_quota(QueueState& state, const model::ObjectKey& key,
-                        const model::ResourceList& hard);
+void set_resource_quota(QueueState& state, const model::ObjectKey& key, const QuotaRule& rule);
 void remove_resource_quota(QueueState& state, const model::ObjectKey& key);
 
 }  // namespace codeflare::queue

@@ -12,6 +12,7 @@ namespace codeflare::queue {
 namespace {
 
 constexpr const char* kOnlyNode = "default";
+constexpr const char* kOutOfScope = "out of scope";
 
 // No label value has a blank: it meets no tree of a QuotaSubtree.
 std::string tree_of_quota(const model::ObjectKey& key) {
@@ -173,9 +174,9 @@ model::QuotaSubtreeStatus QuotaTrees::status(const sched::Core& core,
 }
 
 void QuotaTrees::set_resource_quota(sched::Core& core, const model::ObjectKey& key,
-                                    const model::ResourceList& hard) {
+                                    const QuotaRule& rule) {
   sched::QuotaNode node{.name = kOnlyNode, .hard = true};
-  for (const auto& [name, quantity] : hard) {
+  for (const auto& [name, quantity] : rule.hard) {
     const auto charged = charged_as(name);
     if (!charged) continue;
     const sched::Amount limit = limit_of(*charged, quantity);
@@ -186,7 +187,13 @@ void QuotaTrees::set_resource_quota(sched::Core& core, const model::ObjectKey& k
       node.limits.push_back({*charged, limit});
     }
   }
-  (void)core.set_quota_tree(tree_of_quota(key), {std::move(node)}, key.ns);
+  std::vector<sched::QuotaNode> nodes{std::move(node)};
+  if (!rule.scopes.empty()) nodes.push_back({.name = kOutOfScope});
+  (void)core.set_quota_tree(tree_of_quota(key), std::move(nodes), key.ns);
+}
+
+sched::Designation QuotaTrees::out_of_scope(const model::ObjectKey& key) {
+  return {tree_of_quota(key), kOutOfScope};
 }
 
 void QuotaTrees::remove_resource_quota(sched::Core& core, const model::ObjectKey& key) {

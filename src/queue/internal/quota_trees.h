@@ -2,6 +2,7 @@
 
 #include "model/gvk.h"
 #include "model/quota_subtree.h"
+#include "queue/quota_scope.h"
 #include "sched/core.h"
 
 #include <map>
@@ -22,9 +23,11 @@ class QuotaTrees {
   model::QuotaSubtreeStatus status(const sched::Core& core,
                                    const model::QuotaSubtree& subtree) const;
 
-  // A tree of one node, for gangs of its namespace only.
+  // A tree of one node, for gangs of its namespace only. With scopes there is a second one without
+  // limits, for gangs that it does not concern: they have to be designated there.
   static void set_resource_quota(sched::Core& core, const model::ObjectKey& key,
-                                 const model::ResourceList& hard);
+                                 const QuotaRule& rule);
+  static sched::Designation out_of_scope(const model::ObjectKey& key);
   static void remove_resource_quota(sched::Core& core, const model::ObjectKey& key);
   static void set_resource_quota_use(sched::Core& core, const model::ObjectKey& key,
                                      const sched::Resources& use);

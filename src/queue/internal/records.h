@@ -35,6 +35,7 @@ struct PodRecord {
   std::string assumed;        // where a Binding sends it, until the API says so
   sched::Resources requests;  // with "pods": 1
   sched::Resources limits;    // "limits.cpu"
+  PodTraits traits;
   sched::Time created{};
   std::int32_t priority = 0;
   PodPhase phase = PodPhase::active;
@@ -77,10 +78,15 @@ struct NodeRecord {
   PodSetOf pods;                  // that are there, or will be
 };
 
+struct ResourceQuotaRecord {
+  QuotaRule rule;
+  std::optional<sched::Resources> use_told;  // to the core
+};
+
 struct NamespaceRecord {
-  sched::Resources use;                                    // by pods that no gang here accounts for
-  sched::Resources use_told;                               // to the core
-  std::map<model::ObjectKey, model::ResourceList> quotas;  // spec.hard
+  // By pods that no gang here accounts for, those alike together.
+  std::map<PodTraits, sched::Resources> use;
+  std::map<model::ObjectKey, ResourceQuotaRecord> quotas;
 };
 
 // What a standing was when it was last told.
@@ -95,7 +101,7 @@ struct WrapperRecord {
   WrapperId id;
   sched::GangId gang;
   Demand demand;
-  std::vector<sched::Designation> quota;
+  std::vector<sched::Designation> quota;  // as its labels are now
   std::int32_t priority = 0;
   bool suspended = false;
   bool user_known = true;
@@ -108,6 +114,7 @@ struct WrapperRecord {
   bool place_lost = false;  // and no other was found
   bool from_mcad = false;
   sched::Time since{};
+  std::vector<sched::Designation> admitted_quota;  // as its labels were then
   std::vector<model::PlannedPlace> plan;
   std::vector<model::PlannedPlace> lost;  // the part of it whose node is gone
   std::vector<std::int64_t> succeeded;    // by pod set

@@ -30,11 +30,16 @@ std::vector<sched::Designation> designations(const model::StringMap& labels) {
   return result;
 }
 
+// What is held stays charged where it was admitted: no label uses up quota, or gives it back.
+const std::vector<sched::Designation>& labels_that_count(const WrapperRecord& record) {
+  return record.holds ? record.admitted_quota : record.quota;
+}
+
 // Only those that name a tree: what else people write into labels would make each of their gangs a
 // claim of its own.
 std::vector<sched::Designation> meant(const QueueState& state, const WrapperRecord& record) {
   std::vector<sched::Designation> result;
-  for (const sched::Designation& each : record.quota) {
+  for (const sched::Designation& each : labels_that_count(record)) {
     if (state.trees.contains(each.tree)) result.push_back(each);
   }
   return result;
@@ -58,6 +63,23 @@ void read(const QueueState& state, const model::AppWrapper& wrapper, WrapperReco
   record.suspended = wrapper.spec.suspend.value_or(false);
   record.user_known = has_user(state, wrapper);
   record.quota = designations(wrapper.metadata.labels);
+}
+
+// What its labels say, and the ResourceQuotas of its namespace that are not about its pods. One
+// that is about some of them counts all of them: a gang is charged as a whole. Scopes are those of
+// now also for what is held: so does the server count.
+std::vector<sched::Designation> charged_nodes(const QueueState& state,
+                                              const WrapperRecord& record) {
+  std::vector<sched::Designation> result = meant(state, record);
+  const auto found = state.namespaces.find(record.id.key.ns);
+  if (found == state.namespaces.end()) return result;
+  for (const auto& [key, quota] : found->second.quotas) {
+    const bool concerned = std::ranges::any_of(
+        record.demand.pod_sets,
+        [&](const PodSetDemand& set) { return quota.rule.concerns(set.traits); });
+    if (!quota.rule.scopes.empty() && !concerned) result.push_back(QuotaTrees::out_of_scope(key));
+  }
+  return result;
 }
 
 bool is_held(const WrapperRecord& record) {
@@ -90,7 +112,7 @@ sched::GangSpec gang_spec(const QueueState& state, const model::AppWrapper& wrap
                        .priority = record.priority,
                        .slope = wrapper.spec.priority_slope.value_or(0),
                        .submitted = submitted(wrapper, now),
-                       .quota = meant(state, record),
+                       .quota = charged_nodes(state, record),
                        .consumed = seconds_of(wrapper.status.consumed_seconds),
                        .held = is_held(record)};
   for (const PodSetDemand& each : record.demand.pod_sets) spec.pod_sets.push_back(each.pods);
@@ -123,6 +145,7 @@ sched::Placement placement_of(QueueState& state, WrapperRecord& record,
 
 void begin_holding(QueueState& state, WrapperRecord& record) {
   record.holds = true;
+  record.admitted_quota = record.quota;
   ++state.holding;
   holdings_begun(state, record);
   state.to_bind.insert(record.id.uid);
@@ -135,6 +158,7 @@ void end_holding(QueueState& state, WrapperRecord& record) {
   record.plan.clear();
   record.lost.clear();
   record.evicted_for.clear();
+  record.admitted_quota.clear();
   ++record.plan_version;
   state.displaced.erase(record.id.uid);
   holdings_gone(state, record);
@@ -196,9 +220,8 @@ void refresh(QueueState& state, const model::AppWrapper& wrapper, WrapperRecord&
   read(state, wrapper, record);
   if (record.priority != priority) (void)state.core.set_priority(record.gang, record.priority);
   if (is_held(record) != held) (void)state.core.set_held(record.gang, is_held(record));
-  // What is held stays charged where it was admitted: no label uses up quota, or gives it back.
   if (record.quota != quota && !record.holds) {
-    (void)state.core.set_quota(record.gang, meant(state, record));
+    (void)state.core.set_quota(record.gang, charged_nodes(state, record));
   }
   if (record.suspended != suspended) state.to_bind.insert(record.id.uid);
   state.touched.insert(record.id.uid);
@@ -242,7 +265,7 @@ void withdrawn(QueueState& state, std::string_view uid, Time now, std::optional<
   if (record == nullptr || !record->holds) return;
   (void)state.core.requeue(record->gang, now);
   end_holding(state, *record);
-  (void)state.core.set_quota(record->gang, meant(state, *record));
+  (void)state.core.set_quota(record->gang, charged_nodes(state, *record));
   record->from_mcad = false;
   delay(state, *record, not_before, now);
   (void)state.core.set_held(record->gang, is_held(*record));
@@ -287,7 +310,16 @@ void trees_changed(QueueState& state) {
   if (now == state.trees) return;
   state.trees = std::move(now);
   for (const auto& [uid, record] : state.wrappers) {
-    if (!record.quota.empty()) (void)state.core.set_quota(record.gang, meant(state, record));
+    if (labels_that_count(record).empty()) continue;
+    (void)state.core.set_quota(record.gang, charged_nodes(state, record));
+  }
+}
+
+void scopes_changed(QueueState& state, std::string_view ns) {
+  for (const auto& [uid, record] : state.wrappers) {
+    if (record.id.key.ns == ns) {
+      (void)state.core.set_quota(record.gang, charged_nodes(state, record));
+    }
   }
 }
 

@@ -13,6 +13,8 @@ Result<void> upsert(QueueState& state, const model::AppWrapper& wrapper, bool le
 void stopping(QueueState& state, std::string_view uid);
 void withdrawn(QueueState& state, std::string_view uid, Time now, std::optional<Time> not_before);
 void remove(QueueState& state, std::string_view uid);
+// A ResourceQuota of the namespace may concern others than before.
+void scopes_changed(QueueState& state, std::string_view ns);
 
 // Those that were not to be tried for a while are again: all whose time has come, or all of the
 // namespace.
