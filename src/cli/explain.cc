@@ -20,6 +20,7 @@
 #include "queue/report.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace codeflare::cli {
@@ -199,7 +200,9 @@ Task<Result<Explained>> explain_one(Session& session, KnownKind kind, ExplainFla
   explained.paused = co_await internal::is_paused(session, std::move(flags.controller_ns));
   Gathering gathered = co_await gather(session);
   explained.missing = std::move(gathered.missing);
-  explained.position = position_among(gathered.objects.wrappers, explained.wrapper);
+  std::vector<kube::ObjectRef> line = gathered.objects.wrappers;
+  std::ranges::copy(gathered.objects.legacy_wrappers, std::back_inserter(line));
+  explained.position = position_among(line, explained.wrapper);
   if (!gathered.enough) {
     co_return explained;
   }

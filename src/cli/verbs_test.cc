@@ -334,6 +334,20 @@ TEST(QueueVerb, a_watch_appends_what_changes) {
       << world.console.out_text;
 }
 
+TEST(QueueVerb, there_is_one_line_for_both_groups) {
+  QueueWorld world;
+  std::string old = wrapper_yaml("older");
+  old.replace(old.find("workload.codeflare.dev"), 22, "mcad.ibm.com");
+  world.write("old.yaml", app_wrapper_crd(controllers::kLegacyAppWrapperCrd) + "---\n" + old);
+  ASSERT_EQ(world.create({"old.yaml"}), kDone) << world.console.err_text;
+  EXPECT_EQ(world.queue(), kDone) << world.console.err_text;
+  EXPECT_TRUE(world.console.out_text.contains("default     older")) << world.console.out_text;
+  EXPECT_TRUE(world.console.out_text.ends_with("3 waiting, 0 running\n")) << world.console.out_text;
+  EXPECT_EQ(watch_while(world, delete_a), 0);
+  EXPECT_TRUE(world.console.out_text.contains("default/older waits at 2"))
+      << world.console.out_text;
+}
+
 TEST(QueueVerb, a_watch_redraws_on_a_terminal) {
   QueueWorld world;
   world.console.terminal = true;

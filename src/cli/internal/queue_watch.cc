@@ -10,8 +10,11 @@
 #include "model/config_map.h"
 #include "model/resources.h"
 
+#include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <map>
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -24,57 +27,87 @@ constexpr Duration kSettle = std::chrono::milliseconds(200);
 constexpr Duration kRedraw = std::chrono::seconds(5);
 constexpr std::string_view kClearScreen = "\x1b[H\x1b[2J";
 
+KnownKind legacy_kind() {
+  KnownKind kind = app_wrapper_kind();
+  kind.type.group = model::kLegacyAppWrapperGroup;
+  return kind;
+}
+
+using Known = std::map<model::ObjectKey, model::AppWrapper>;
+
 // What a watch has told so far.
 class Follower {
  public:
-  Follower(Session& session, std::string ns, std::string controller_ns)
-      : session_(session),
-        controller_ns_(std::move(controller_ns)),
-        watcher_(session.client(), app_wrapper_kind().type, {.ns = std::move(ns)}) {
+  Follower(Session& session, const QueueState& seen, std::string controller_ns)
+      : session_(session), controller_ns_(std::move(controller_ns)) {
+    add_part(app_wrapper_kind().type, seen.ns);
+    if (seen.legacy) {
+      add_part(legacy_kind().type, seen.ns);
+    }
     options_.ns = session.ns_given() ? session.ns() : "";
     options_.wide = session.output() == Output::wide;
   }
 
-  // Two tasks of one session: one hears, one draws. Ends with the first error.
+  // Tasks of one session: one draws, the others hear. Ends with the first error.
   Task<Result<void>> run() {
     std::vector<Task<Result<void>>> tasks;
-    tasks.push_back(listen());
+    for (const std::unique_ptr<Part>& part : parts_) {
+      tasks.push_back(listen(*part));
+    }
     tasks.push_back(draw());
     auto first = co_await when_any(std::move(tasks));
     co_return std::move(first.value);
   }
 
  private:
-  Task<Result<void>> listen() {
+  // The AppWrappers of one group.
+  struct Part {
+    Part(kube::Client& client, model::ResourceType type, std::string ns)
+        : watcher(client, std::move(type), {.ns = std::move(ns)}) {}
+    kube::Watcher watcher;
+    Known known{};
+    Known incoming{};
+    bool synced = false;
+  };
+
+  void add_part(model::ResourceType type, std::string ns) {
+    parts_.push_back(std::make_unique<Part>(session_.client(), std::move(type), std::move(ns)));
+  }
+
+  bool synced() const {
+    return std::ranges::all_of(parts_, [](const auto& part) { return part->synced; });
+  }
+
+  Task<Result<void>> listen(Part& part) {
     while (true) {
-      CO_TRY_ASSIGN(const kube::WatcherEvent event, co_await watcher_.next());
-      take(event);
-      if (synced_) {
+      CO_TRY_ASSIGN(const kube::WatcherEvent event, co_await part.watcher.next());
+      take(part, event);
+      if (synced()) {
         changed_.notify_all();
       }
     }
   }
 
-  void take(const kube::WatcherEvent& event) {
+  void take(Part& part, const kube::WatcherEvent& event) {
     using Type = kube::WatcherEvent::Type;
     switch (event.type) {
       case Type::init_begin:
-        incoming_.clear();
+        part.incoming.clear();
         break;
       case Type::init_object:
-        put(incoming_, event.object);
+        put(part.incoming, event.object);
         break;
       case Type::init_done:
-        known_ = std::move(incoming_);
-        incoming_ = {};
-        synced_ = dirty_ = true;
+        part.known = std::move(part.incoming);
+        part.incoming = {};
+        part.synced = dirty_ = true;
         break;
       case Type::applied:
-        put(known_, event.object);
+        put(part.known, event.object);
         dirty_ = true;
         break;
       case Type::deleted:
-        known_.erase(event.object->key());
+        part.known.erase(event.object->key());
         dirty_ = true;
         break;
       case Type::progress:
@@ -82,7 +115,6 @@ class Follower {
     }
   }
 
-  using Known = std::map<model::ObjectKey, model::AppWrapper>;
   static void put(Known& known, const kube::ObjectRef& object) {
     if (Result<model::AppWrapper> wrapper = decode_wrapper(object)) {
       known.insert_or_assign(object->key(), *std::move(wrapper));
@@ -90,7 +122,7 @@ class Follower {
   }
 
   Task<Result<void>> draw() {
-    while (!synced_) {
+    while (!synced()) {
       CO_TRY(co_await changed_.wait());
     }
     while (true) {
@@ -108,8 +140,10 @@ class Follower {
 
   void show(bool paused) {
     std::vector<model::AppWrapper> wrappers;
-    for (const auto& [key, wrapper] : known_) {
-      wrappers.push_back(wrapper);
+    for (const std::unique_ptr<Part>& part : parts_) {
+      for (const auto& [key, wrapper] : part->known) {
+        wrappers.push_back(wrapper);
+      }
     }
     QueueView queue = queue_of(wrappers, paused);
     Console& console = session_.console();
@@ -125,11 +159,8 @@ class Follower {
 
   Session& session_;
   std::string controller_ns_;
-  kube::Watcher watcher_;
+  std::vector<std::unique_ptr<Part>> parts_;
   QueueOptions options_;
-  Known known_;
-  Known incoming_;
-  bool synced_ = false;
   bool dirty_ = false;
   WaitList changed_;
   std::optional<QueueView> last_;
@@ -156,6 +187,13 @@ Task<Result<QueueState>> look_at_queue(Session& session, std::string controller_
     co_return fail(std::move(list).error());
   }
   state.wrappers = std::move(list->wrappers);
+  // Most clusters do not have them.
+  std::string ns = state.ns;
+  Result<WrapperList> legacy = co_await list_wrappers(session, legacy_kind(), std::move(ns), "");
+  state.legacy = legacy.has_value();
+  if (legacy) {
+    std::ranges::move(legacy->wrappers, std::back_inserter(state.wrappers));
+  }
   state.paused = co_await is_paused(session, std::move(controller_ns));
   co_return state;
 }
@@ -175,7 +213,7 @@ Task<int> watch_queue(Session& session, std::string controller_ns) {
     co_return report(session.console(), state.error());
   }
   tell_scope(session, *state);
-  Follower follower(session, state->ns, std::move(controller_ns));
+  Follower follower(session, *state, std::move(controller_ns));
   const Result<void> end = co_await follower.run();
   co_return end || end.error().code == ErrorCode::cancelled
       ? int{kDone}

@@ -13,6 +13,7 @@ namespace codeflare::cli::internal {
 // All AppWrappers that the caller may list.
 struct QueueState {
   std::vector<model::AppWrapper> wrappers;
+  bool legacy = false;  // those of MCAD's group are among them: there is one line
   bool paused = false;
   // Only this namespace could be listed; empty: all of them.
   std::string ns;

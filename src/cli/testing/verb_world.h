@@ -21,10 +21,10 @@
 
 namespace codeflare::cli::testing {
 
-// The definition that the controller brings.
-inline std::string app_wrapper_crd() {
+// A definition that the controller brings.
+inline std::string app_wrapper_crd(std::string_view name = controllers::kAppWrapperCrd) {
   for (const std::string_view text : controllers::crd_texts()) {
-    if (text.contains("\n  name: " + std::string(controllers::kAppWrapperCrd) + "\n")) {
+    if (text.contains("\n  name: " + std::string(name) + "\n")) {
       return std::string(text);
     }
   }
