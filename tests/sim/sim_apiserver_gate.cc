@@ -1,6 +1,7 @@
 #include "tests/sim/sim_apiserver_gate.h"
 
 #include "net/in_process.h"
+#include "tests/sim/event_filter.h"
 #include "tests/sim/sim_apiserver_definitions.h"
 
 #include <utility>
@@ -52,18 +53,15 @@ class Gate::Stream final : public net::BodyStream {
     if (inner_ == nullptr) {
       co_return fail(unavailable("connection was reset"));
     }
-    Result<Bytes> piece;
-    do {
-      ++gate_.inside_;
-      reading_ = true;
-      piece = co_await inner_->read();
-      reading_ = false;
-      if (broken_) {
-        inner_ = nullptr;
-        piece = fail(unavailable("connection was reset"));
-      }
-      gate_.leave();
-    } while (piece && is_swallowed(*piece));
+    ++gate_.inside_;
+    reading_ = true;
+    Result<Bytes> piece = co_await inner_->read();
+    reading_ = false;
+    if (broken_) {
+      inner_ = nullptr;
+      piece = fail(unavailable("connection was reset"));
+    }
+    gate_.leave();
     co_return piece;
   }
 
@@ -75,21 +73,10 @@ class Gate::Stream final : public net::BodyStream {
   }
 
  private:
-  // An event comes as its beginning, the object and its end.
-  bool is_swallowed(const Bytes& piece) {
-    const std::string_view text = piece.view();
-    if (!swallowing_ && text.starts_with(R"({"type":")") && !text.contains("\n")) {
-      swallowing_ = gate_.swallows();
-      return swallowing_;
-    }
-    return swallowing_ && (swallowing_ = text != "}\n", true);
-  }
-
   Gate& gate_;
   net::Body inner_;
   bool reading_ = false;
   bool broken_ = false;
-  bool swallowing_ = false;
 };
 
 Task<Result<net::Response>> Gate::send(net::Request request) {
@@ -113,6 +100,11 @@ Task<Result<net::Response>> Gate::answer(net::Request request, std::uint64_t lif
     co_return life == life_ ? std::move(response) : fail(deadline_exceeded("connection was reset"));
   }
   if (life == life_ && is_read(what) && what.contains("watch=") && response->status == 200) {
+    if (swallow_every_ != 0) {
+      response->body = std::make_unique<EventFilter>(
+          std::move(response->body),
+          [this](std::string_view, const std::string&) { return !swallows(); });
+    }
     response->body = std::make_unique<Stream>(*this, std::move(response->body));
     co_return response;
   }
