@@ -34,6 +34,7 @@ const ResourceType kConfigMaps{"", "v1", "ConfigMap", "configmaps", true};
 constexpr std::size_t kRefusalsAtOnce = 64;
 constexpr Duration kRefusalPause = std::chrono::milliseconds(5);
 constexpr Duration kBindingPause = std::chrono::seconds(1);
+constexpr Duration kBindingPauseMax = std::chrono::seconds(10);
 // Pods of a gang come and go by the thousand; their counts are looked at this often.
 constexpr Duration kPodsPause = std::chrono::milliseconds(250);
 // How long a cache may take to show what the server has, before it is asked again.
@@ -547,15 +548,21 @@ Task<void> QueueDriver::bind(queue::Binding binding) {
   work_->spawn(look_after(std::move(binding)));
 }
 
+// The answer may be lost and the cache behind: only the server knows whether the pod is bound after
+// all. A place that was handed out again too early would be taken twice.
 Task<void> QueueDriver::look_after(queue::Binding binding) {
-  // Time for the pod's own news to arrive: it may be gone, or bound after all.
-  if (!co_await sleep_for(kBindingPause)) {
+  Duration pause = kBindingPause;
+  while (co_await sleep_for(pause)) {
+    Result<kube::ObjectRef> pod = co_await client_.get(kPods, binding.pod);
+    if (!pod && pod.error().code != ErrorCode::not_found) {
+      pause = std::min(pause * 2, kBindingPauseMax);  // there may be thousands of us
+      continue;
+    }
+    if (pod && (*pod)->uid() == binding.uid && (*pod)->string_at({"spec", "nodeName"}).empty()) {
+      queue_.binding_failed(binding.uid);
+      nudge();
+    }
     co_return;
-  }
-  kube::ObjectRef pod = cache_.informer(kPods).store().get(binding.pod);
-  if (pod != nullptr && pod->uid() == binding.uid && pod->string_at({"spec", "nodeName"}).empty()) {
-    queue_.binding_failed(binding.uid);
-    nudge();
   }
 }
 
