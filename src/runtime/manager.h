@@ -39,8 +39,10 @@ class Waker {
       (*queue_)->add(key);
     }
   }
-  // Keys that wait for a worker.
-  std::size_t backlog() const { return *queue_ == nullptr ? 0 : (*queue_)->depth(); }
+  // Keys that wait for a worker or are with one.
+  std::size_t unfinished() const {
+    return *queue_ == nullptr ? 0 : (*queue_)->depth() + (*queue_)->in_work();
+  }
   // For the builder.
   void attach(WorkQueue& queue) { *queue_ = &queue; }
 

@@ -108,6 +108,28 @@ TEST(AppWrapperController, a_start_does_not_wait_for_the_refusals_of_others) {
   EXPECT_GT(story.size(), 200u);
 }
 
+TEST(AppWrapperController, refusals_get_what_starts_leave_of_the_workers) {
+  constexpr int kStarts = 40;
+  QueueWorld c;
+  c.add_node("n1", "40");
+  for (int i = 0; i < 200; ++i) {
+    const std::string name = "large" + std::to_string(i);
+    c.create(name, job_item(name, 90));
+  }
+  for (int i = 0; i < kStarts; ++i) {
+    const std::string name = "small" + std::to_string(i);
+    c.create(name, job_item(name));
+  }
+  c.start();
+  c.settle(seconds(5));
+  const std::vector<std::string>& story = c.wire.story();
+  EXPECT_EQ(std::ranges::count(story, "POST jobs"), kStarts);
+  const auto last = std::ranges::find(story.rbegin(), story.rend(), "POST jobs");
+  // A start is four writes.
+  EXPECT_LT(story.rend() - last, 4 * kStarts + 40) << "of " << story.size() << " writes";
+  EXPECT_EQ(story.size(), 4u * kStarts + 200u);
+}
+
 TEST(AppWrapperController, completes_when_the_items_say_so_and_gives_its_places_back) {
   Cluster c;
   c.create("a", job_item("a", 4));

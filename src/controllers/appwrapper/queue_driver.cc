@@ -29,10 +29,11 @@ const ResourceType kNodes{"", "v1", "Node", "nodes", false};
 const ResourceType kResourceQuotas{"", "v1", "ResourceQuota", "resourcequotas", true};
 const ResourceType kConfigMaps{"", "v1", "ConfigMap", "configmaps", true};
 
-// Refusals are handed to the workers in portions of this size, so that a start waits for few of
-// them.
-constexpr std::size_t kRefusalsAtOnce = 64;
-constexpr Duration kRefusalPause = std::chrono::milliseconds(5);
+// Refusals are written while the workers have less than this to do, and one in each pause however
+// much there is: on a server that is busy with starts and ends each of them would come later, and
+// who starts before its refusal was written needs none.
+constexpr std::size_t kBusyEnough = 16;
+constexpr Duration kRefusalPause = std::chrono::milliseconds(20);
 constexpr Duration kBindingPause = std::chrono::seconds(1);
 constexpr Duration kBindingPauseMax = std::chrono::seconds(10);
 // Pods of a gang come and go by the thousand; their counts are looked at this often.
@@ -450,8 +451,7 @@ Task<void> QueueDriver::decide() {
     if (std::exchange(dirty_, false)) {
       step();
     }
-    release_due_ = false;
-    release_refused();
+    release_refused(std::exchange(release_due_, false));
     // What changes in this turn of the loop is decided together.
     co_await yield();
   }
@@ -483,12 +483,14 @@ void QueueDriver::tell(std::vector<queue::WrapperId> changed) {
   }
 }
 
-void QueueDriver::release_refused() {
-  while (!refused_.empty() && wakers_[0].backlog() + wakers_[1].backlog() < kRefusalsAtOnce) {
+void QueueDriver::release_refused(bool at_least_one) {
+  while (!refused_.empty() &&
+         (at_least_one || wakers_[0].unfinished() + wakers_[1].unfinished() < kBusyEnough)) {
     const std::string uid = std::move(refused_.front());
     refused_.pop_front();
-    if (refused_set_.erase(uid) > 0) {
+    if (refused_set_.erase(uid) > 0 && queue_.kind(uid) == Standing::Kind::waiting) {
       wake(uid);
+      at_least_one = false;
     }
   }
   if (!refused_.empty() && !release_timer_) {

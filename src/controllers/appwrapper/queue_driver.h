@@ -104,7 +104,7 @@ class QueueDriver {
   Task<void> decide();
   void step();
   void tell(std::vector<queue::WrapperId> changed);
-  void release_refused();
+  void release_refused(bool at_least_one);
   void set_wake_timer(std::optional<WallTime> when);
   Task<void> bind_pods();
   Task<void> bind(queue::Binding binding);

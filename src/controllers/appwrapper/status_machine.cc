@@ -420,11 +420,14 @@ Decision decide(const Observed& observed, const MachineOptions& options) {
     // Work that others started is not ended because we do not understand it.
     return observed.problem.empty() ? internal::adopt(observed) : Decision();
   }
+  Decision decision =
+      is_dispatched(status) ? internal::running(observed, options) : starting(observed);
+  if (decision.status.state == state::kCompleted) {
+    return decision;  // what has ended well is not run again, whoever wants its places
+  }
   if (std::optional<Decision> stop = reason_to_stop(observed)) {
     return *std::move(stop);
   }
-  Decision decision =
-      is_dispatched(status) ? internal::running(observed, options) : starting(observed);
   if (observed.standing.kind == Standing::Kind::stopping && decision.tell == Tell::nothing &&
       decision.act != Act::create) {
     return withdraw(observed, {.reason = "Stopped", .message = "it was about to be stopped"});

@@ -598,6 +598,18 @@ TEST(StatusMachine, one_preempted_by_the_queue_says_for_whom) {
   EXPECT_EQ(s.wrapper.status.state, "Pending");
 }
 
+TEST(StatusMachine, one_that_has_ended_well_is_not_taken_back_for_another) {
+  Story s;
+  s.dispatch();
+  s.world.standing.kind = Standing::Kind::stopping;
+  s.world.standing.reason = "Preempted";
+  s.world.items[0].complete = true;
+  s.settle();
+  EXPECT_EQ(s.wrapper.status.state, "Completed");
+  EXPECT_EQ(s.tells.back(), Tell::forget);
+  EXPECT_FALSE(s.wrapper.status.plan);
+}
+
 TEST(StatusMachine, what_mcad_dispatched_is_adopted_and_not_created_again) {
   Story s;
   s.wrapper.metadata.finalizers.clear();
