@@ -2,6 +2,7 @@
 #include "app/controller_role.h"
 #include "app/up_role.h"
 #include "cli/verbs.h"
+#include "node/pod_keeper.h"
 
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
@@ -9,6 +10,7 @@
 
 #include <cstdio>
 #include <string>
+#include <string_view>
 
 namespace {
 
@@ -19,6 +21,10 @@ constexpr const char* kVersion = "codeflare " CODEFLARE_VERSION;
 }  // namespace
 
 int main(int argc, char** argv) {
+  // The program itself starts these, one per pod: before anything that a keeper does not need.
+  if (argc > 1 && std::string_view(argv[1]) == "pod-keeper") {
+    return codeflare::node::pod_keeper_main(argc - 2, argv + 2);
+  }
   CLI::App app("codeflare: AI work on Kubernetes, queued, placed as a whole and explained");
   app.name("codeflare");
   app.set_version_flag("--version", kVersion);

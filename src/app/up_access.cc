@@ -29,6 +29,7 @@ constexpr std::string_view kRole = R"({
     {"apiGroups": [""], "resources": ["pods", "pods/status"], "verbs": ["update", "patch"]},
     {"apiGroups": [""], "resources": ["nodes", "nodes/status"], "verbs": ["update", "patch"]},
     {"apiGroups": [""], "resources": ["events"], "verbs": ["update", "patch"]},
+    {"apiGroups": ["coordination.k8s.io"], "resources": ["leases"], "verbs": ["update", "patch"]},
     {"apiGroups": ["batch"], "resources": ["jobs/status"], "verbs": ["update", "patch"]},
     {"apiGroups": ["ray.io"], "resources": ["rayclusters/status"], "verbs": ["update", "patch"]},
     {"apiGroups": ["workload.codeflare.dev", "mcad.ibm.com"],

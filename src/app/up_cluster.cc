@@ -1,7 +1,9 @@
 #include "app/up_cluster.h"
 
 #include "apiserver/request/admission.h"
+#include "app/pod_connect.h"
 #include "app/up_access.h"
+#include "app/up_node.h"
 #include "base/async/sleep.h"
 #include "base/async/task_group.h"
 #include "base/async/wait_list.h"
@@ -72,7 +74,7 @@ Task<Result<void>> wait_until_ready(const runtime::Manager& manager, const Work&
 }
 
 Task<Result<void>> run_controllers(Env env, ApiServer& server, UpOptions options, Logger logger,
-                                   MetricsRegistry& metrics, StopToken stop,
+                                   MetricsRegistry& metrics, StopToken stop, PodConnect& connect,
                                    std::function<void(const UpReady&)> ready) {
   net::InProcessService service(server.service(), as(std::string(kControllerUser)));
   kube::Client client(env, service,
@@ -95,13 +97,26 @@ Task<Result<void>> run_controllers(Env env, ApiServer& server, UpOptions options
   } else {
     controllers::raycluster::add_raycluster_controller(manager);
   }
+  std::optional<UpNode> node;
+  if (options.process_node) {
+    node.emplace(env, *options.process_node, manager, logger);
+    CO_TRY(co_await node->prepare(connect));
+  }
+  UpReady about{.server = server, .port = 0};
+  // Pods are told where the server is when they start, so it listens before any can.
+  if (node && !options.address.empty()) {
+    CO_TRY_ASSIGN(about.port, co_await server.listen(options.address, options.port));
+    node->serve_at(options.address, about.port);
+  }
   Work work;
   TaskGroup group(env.loop);
   group.spawn(run_manager(manager, work));
+  if (node) {
+    node->keep_alive(group);
+  }
   Result<void> result = co_await with_timeout(kReadyWithin, "the controllers' first look",
                                               wait_until_ready(manager, work));
-  UpReady about{.server = server, .port = 0};
-  if (result && !work.end && !options.address.empty()) {
+  if (result && !work.end && !node && !options.address.empty()) {
     Result<std::uint16_t> port = co_await server.listen(options.address, options.port);
     if (port) {
       about.port = *port;
@@ -117,6 +132,9 @@ Task<Result<void>> run_controllers(Env env, ApiServer& server, UpOptions options
     }
     logger.info("stopping");
   }
+  if (node) {
+    co_await node->stop();
+  }
   co_await group.close();
   co_return result ? *work.end : result;
 }
@@ -126,12 +144,15 @@ Task<Result<void>> run_controllers(Env env, ApiServer& server, UpOptions options
 Task<Result<void>> run_up(Env env, UpOptions options, Logger logger, MetricsRegistry& metrics,
                           StopToken stop, std::function<void(const UpReady&)> ready) {
   options.server.more_admission = app_wrapper_rules;
+  PodConnect connect;
+  options.server.connect = &connect;
   CO_TRY_ASSIGN(std::unique_ptr<ApiServer> server,
                 co_await ApiServer::start(env, options.server, logger, metrics));
   Result<void> result = co_await prepare(env, *server, options);
   if (result) {
     result = co_await run_controllers(env, *server, std::move(options), logger, metrics,
-                                      std::move(stop), std::move(ready));
+                                      std::move(stop), connect, std::move(ready));
+    connect.end();
   }
   co_await server->stop(kDrainGrace);
   co_return result;

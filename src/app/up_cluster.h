@@ -9,12 +9,26 @@
 #include "base/result.h"
 #include "controllers/appwrapper/queue_controllers.h"
 #include "controllers/fakenode/fake_nodes.h"
+#include "node/image_table.h"
+#include "node/log_reader.h"
+#include "node/node_registration.h"
+#include "node/pod_runtime.h"
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 
 namespace codeflare {
+
+// A node whose pods are processes of this machine.
+struct ProcessNode {
+  node::NodeDescription about;
+  node::ImageTable images;
+  std::string resolv_conf;
+  node::PodRuntime& pods;  // both outlive the cluster
+  node::LogFiles& logs;
+};
 
 struct UpOptions {
   apiserver::ApiServer::Options server;
@@ -22,6 +36,7 @@ struct UpOptions {
   std::string address;
   std::uint16_t port = 0;
   controllers::fakenode::FakeNodeOptions nodes;
+  std::optional<ProcessNode> process_node{};
   controllers::QueueControllersOptions queue;
 };
 
@@ -30,9 +45,9 @@ struct UpReady {
   std::uint16_t port = 0;
 };
 
-// A whole cluster in one process: API server, definitions, queue, Jobs, RayClusters and fake nodes,
-// all as clients of the server under an identity of their own. Until `stop`; calls `ready` when
-// work can be given to it. Ends in order: controllers, then the server.
+// A whole cluster in one process: API server, definitions, queue, Jobs, RayClusters and nodes, all
+// as clients of the server under an identity of their own. Until `stop`; calls `ready` when work
+// can be given to it. Ends in order: pods with their grace, controllers, then the server.
 Task<Result<void>> run_up(Env env, UpOptions options, Logger logger, MetricsRegistry& metrics,
                           StopToken stop, std::function<void(const UpReady&)> ready);
 

@@ -1,6 +1,7 @@
 #include "app/up_role.h"
 
 #include "app/listen_address.h"
+#include "app/real_node.h"
 #include "app/up_cluster.h"
 #include "base/async/task.h"
 #include "base/env/real_env.h"
@@ -32,8 +33,8 @@ constexpr std::size_t kNodesMax = 100'000;
 
 struct Flags {
   std::optional<std::size_t> fake_nodes;
-  std::string cpus = "8";
-  std::string memory = "32Gi";
+  std::optional<std::string> cpus;
+  std::optional<std::string> memory;
   std::string gpus = "0";
   std::string data_directory;
   std::string listen = "127.0.0.1:6443";
@@ -82,15 +83,47 @@ Result<UpOptions> options_of(const Flags& flags, const Variables& variables) {
   }
   options.server.durability = flags.durability;
   options.server.certificate_names = {options.address};
-  options.nodes.count = *flags.fake_nodes;
-  TRY_ASSIGN(options.nodes.cpus, amount("--cpus", flags.cpus));
-  TRY_ASSIGN(options.nodes.memory, amount("--memory", flags.memory));
+  options.nodes.count = flags.fake_nodes.value_or(0);
+  TRY_ASSIGN(options.nodes.cpus, amount("--cpus", flags.cpus.value_or("8")));
+  TRY_ASSIGN(options.nodes.memory, amount("--memory", flags.memory.value_or("32Gi")));
   TRY_ASSIGN(options.nodes.gpus, amount("--gpus", flags.gpus));
   options.queue.legacy_group = flags.legacy_group;
   options.queue.queue.core.preemption = flags.preemption;
   options.queue.queue.core.priority_slope = flags.priority_slope;
   options.queue.queue.core.holding_time = std::chrono::seconds(flags.holding_seconds);
   return options;
+}
+
+// What the node of real processes has: the machine's, unless said otherwise.
+RealNodeOptions node_options(const Flags& flags, const UpOptions& options) {
+  RealNodeOptions node{.name = "codeflare-0",
+                       .directory = join_path(options.server.data_directory, "node"),
+                       .version = CODEFLARE_VERSION};
+  if (flags.cpus) {
+    node.cpus = options.nodes.cpus;
+  }
+  if (flags.memory) {
+    node.memory = options.nodes.memory;
+  }
+  node.gpus = options.nodes.gpus;
+  return node;
+}
+
+void say_nodes(const UpOptions& options) {
+  if (!options.process_node) {
+    std::printf("pods on its %zu nodes only pretend to run; next:\n", options.nodes.count);
+    return;
+  }
+  const node::NodeDescription& about = options.process_node->about;
+  std::printf("node %s: pods are processes of this machine%s\n", about.name.c_str(),
+              about.not_isolated.empty() ? ", in namespaces of their own, on its network; next:"
+                                         : "; next:");
+  if (!about.not_isolated.empty()) {
+    std::printf(
+        "  not isolated, because user namespaces are forbidden here (%s); docs/up.md tells\n"
+        "  how to change that\n",
+        about.not_isolated.c_str());
+  }
 }
 
 void say_ready(const UpReady& about, const UpOptions& options, Duration took) {
@@ -101,20 +134,21 @@ void say_ready(const UpReady& about, const UpOptions& options, Duration took) {
       "ready https://%s:%d in %lld ms\n", host.c_str(), int{about.port},
       static_cast<long long>(std::chrono::duration_cast<std::chrono::milliseconds>(took).count()));
   std::printf("kubeconfig %s\n", kubeconfig.c_str());
-  std::printf("pods on its %zu nodes only pretend to run; next:\n", options.nodes.count);
+  say_nodes(options);
   std::printf("  export KUBECONFIG=%s\n  codeflare create -f FILE\n  codeflare queue\n",
               kubeconfig.c_str());
   std::fflush(stdout);
 }
 
+Result<std::unique_ptr<RealNode>> make_node(Env env, const Flags& flags, const UpOptions& options,
+                                            const Logger& logger) {
+  RealNodeOptions node = node_options(flags, options);
+  node.logger = logger;
+  auto made = run(env.loop, RealNode::make(env, std::move(node)));
+  return made ? *std::move(made) : fail(internal_error("deadlock"));
+}
+
 int run_role(const Flags& flags) {
-  if (!flags.fake_nodes) {
-    std::fputs(
-        "codeflare up: nodes that run processes are not there yet; with --fake-nodes N the cluster "
-        "has N nodes whose pods only pretend to run\n",
-        stderr);
-    return kUsageError;
-  }
   RealEnv world;
   const Env env = world.env();
   const Instant began = env.clock.now();
@@ -130,11 +164,23 @@ int run_role(const Flags& flags) {
   add_process_metrics(metrics);
   StopSource stop;
   world.on_signals({SIGINT, SIGTERM}, [&](int) { stop.request_stop(); });
+  std::unique_ptr<RealNode> node;
+  if (!flags.fake_nodes) {
+    Result<std::unique_ptr<RealNode>> made = make_node(env, flags, *options, logger);
+    if (!made) {
+      return report(made.error());
+    }
+    node = *std::move(made);
+    options->process_node.emplace(node->parts());
+  }
   const UpOptions shown = *options;
   const auto end =
       run(env.loop,
           run_up(env, *std::move(options), logger, metrics, stop.token(),
                  [&](const UpReady& about) { say_ready(about, shown, env.clock.now() - began); }));
+  if (node != nullptr) {
+    run(env.loop, node->stop());
+  }
   return end && *end ? 0 : report(end ? end->error() : internal_error("deadlock"));
 }
 
@@ -144,14 +190,16 @@ void add_up_role(CLI::App& app, Role& chosen) {
   auto flags = std::make_shared<Flags>();
   CLI::App* role = app.add_subcommand("up",
                                       "a whole cluster in this process: API server, queue, Jobs, "
-                                      "RayClusters and nodes whose pods only pretend");
-  role->add_option("--fake-nodes", flags->fake_nodes, "nodes whose pods only pretend to run")
+                                      "RayClusters and a node whose pods are processes");
+  role->add_option("--fake-nodes", flags->fake_nodes,
+                   "instead of a real one, nodes whose pods only pretend to run")
       ->check(CLI::Range(std::size_t{0}, kNodesMax))
       ->type_name("N");
-  role->add_option("--cpus", flags->cpus, "of each node")->type_name("C")->capture_default_str();
-  role->add_option("--memory", flags->memory, "of each node")
-      ->type_name("M")
-      ->capture_default_str();
+  role->add_option("--cpus", flags->cpus, "of each node (default the machine's; fake nodes: 8)")
+      ->type_name("C");
+  role->add_option("--memory", flags->memory,
+                   "of each node (default the machine's; fake nodes: 32Gi)")
+      ->type_name("M");
   role->add_option("--gpus", flags->gpus, "of each node")->type_name("G")->capture_default_str();
   role->add_option("--data-dir", flags->data_directory,
                    "where everything is kept (default $XDG_STATE_HOME/codeflare/up)")

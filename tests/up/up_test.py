@@ -3,6 +3,7 @@
 
 import base64
 import json
+import os
 import pathlib
 import re
 import signal
@@ -10,6 +11,7 @@ import ssl
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 import urllib.request
 
@@ -17,10 +19,10 @@ import urllib.request
 class Cluster:
     """A running `codeflare up`; its first lines are read already."""
 
-    def __init__(self, scratch, *flags):
+    def __init__(self, scratch, *flags, **how):
         self.process = subprocess.Popen(
             [PROGRAM, "up", "--listen", "127.0.0.1:0", "--data-dir", str(scratch / "data"), *flags],
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **how,
         )
         self.lines = []
         for line in self.process.stdout:
@@ -30,7 +32,7 @@ class Cluster:
         self.kubeconfig = "".join(self.lines[1:2]).removeprefix("kubeconfig ").strip()
         self.scratch = scratch
 
-    def get(self, path):
+    def open(self, path, body=None, method=None):
         text = pathlib.Path(self.kubeconfig).read_text()
         files = {}
         for field in ("certificate-authority-data", "client-certificate-data", "client-key-data"):
@@ -39,13 +41,61 @@ class Cluster:
         context = ssl.create_default_context(cafile=files["certificate-authority-data"])
         context.load_cert_chain(files["client-certificate-data"], files["client-key-data"])
         server = re.search(r"https://[^\s\"]+", text).group(0)
-        with urllib.request.urlopen(server + path, context=context, timeout=20) as answer:
-            return json.load(answer)
+        request = urllib.request.Request(server + path, data=None if body is None else json.dumps(body).encode(),
+                                         headers={"Content-Type": "application/json"}, method=method)
+        with urllib.request.urlopen(request, context=context, timeout=60) as answer:
+            return answer.read().decode()
+
+    def get(self, path):
+        return json.loads(self.open(path))
+
+    def post(self, path, body):
+        return json.loads(self.open(path, body))
+
+    def wait_for(self, path, test):
+        """The object as soon as it passes."""
+        until = time.monotonic() + 60
+        while True:
+            found = self.get(path)
+            if test(found):
+                return found
+            if time.monotonic() > until:
+                raise AssertionError(f"{path} stays {json.dumps(found.get('status'))}")
+            time.sleep(0.02)
+
+    @staticmethod
+    def wait_until(test):
+        until = time.monotonic() + 60
+        while not test():
+            if time.monotonic() > until:
+                raise AssertionError("it stays as it is")
+            time.sleep(0.02)
 
     def stop(self):
         self.process.send_signal(signal.SIGTERM)
         _, err = self.process.communicate(timeout=60)
         return self.process.returncode, err
+
+
+NOBODY = 65534
+PODS = "/api/v1/namespaces/default/pods"
+
+
+def pod(name, script, **spec):
+    return {"metadata": {"name": name}, "spec": {**spec, "terminationGracePeriodSeconds": 2, "containers": [
+        {"name": "c", "image": "any", "command": ["/bin/sh", "-c", script], "env": [{"name": "GREETING", "value": "hi"}]}]}}
+
+
+def processes_below(scratch):
+    """Ids of the keepers whose pods are in this directory."""
+    found = []
+    for entry in pathlib.Path("/proc").iterdir():
+        try:
+            if entry.name.isdigit() and b"pod-keeper\0" + str(scratch).encode() in (entry / "cmdline").read_bytes():
+                found.append(int(entry.name))
+        except OSError:
+            pass
+    return sorted(found)
 
 
 class Up(unittest.TestCase):
@@ -65,10 +115,83 @@ class Up(unittest.TestCase):
         self.assertIn(f"  export KUBECONFIG={cluster.kubeconfig}\n", cluster.lines)
         self.assertEqual(code, 0, err)
 
-    def test_says_that_only_fake_nodes_are_there_yet(self):
-        run = subprocess.run([PROGRAM, "up"], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60)
-        self.assertEqual(run.returncode, 2)
-        self.assertIn("--fake-nodes", run.stderr)
+    def test_runs_pods_as_processes_and_takes_them_along_when_it_ends(self):
+        with tempfile.TemporaryDirectory() as name:
+            scratch = pathlib.Path(name)
+            cluster = Cluster(scratch)
+            try:
+                cluster.wait_for("/api/v1/namespaces/default/serviceaccounts", lambda found: found["items"])
+                cluster.post(PODS, pod("hello", "echo $GREETING from $(hostname); exit 3", restartPolicy="Never"))
+                cluster.post(PODS, pod("stays", "echo up; while :; do sleep 1; done"))
+                ended = cluster.wait_for(PODS + "/hello", lambda found: found["status"]["phase"] == "Failed")
+                state = ended["status"]["containerStatuses"][0]["state"]["terminated"]
+                self.assertEqual((state["exitCode"], state["reason"]), (3, "Error"))
+                self.assertEqual(ended["spec"]["nodeName"], "codeflare-0")
+                self.assertRegex(cluster.open(PODS + "/hello/log"), r"^hi from .+\n$")
+                cluster.wait_for(PODS + "/stays", lambda found: found["status"]["phase"] == "Running")
+                keepers = processes_below(scratch)
+                self.assertTrue(keepers)
+                directories = list((scratch / "data/node/pods").iterdir())
+                self.assertEqual(len(directories), 2)
+            finally:
+                code, err = cluster.stop()
+            self.assertEqual(code, 0, err)
+            self.assertEqual(processes_below(scratch), [])
+            # What may restart does so at the next start; what has ended stays as it was.
+            cluster = Cluster(scratch)
+            try:
+                again = cluster.wait_for(PODS + "/stays", lambda found: found["status"]["containerStatuses"][0]["restartCount"] == 1
+                                         and found["status"]["containerStatuses"][0]["ready"])
+                self.assertEqual(again["status"]["phase"], "Running")
+                self.assertEqual(cluster.get(PODS + "/hello")["status"]["phase"], "Failed")
+            finally:
+                code, err = cluster.stop()
+            self.assertEqual(code, 0, err)
+
+    def test_pods_outlive_a_killed_program_and_are_adopted(self):
+        with tempfile.TemporaryDirectory() as name:
+            scratch = pathlib.Path(name)
+            cluster = Cluster(scratch)
+            cluster.wait_for("/api/v1/namespaces/default/serviceaccounts", lambda found: found["items"])
+            cluster.post(PODS, pod("stays", "echo up; while :; do sleep 1; done"))
+            cluster.wait_for(PODS + "/stays", lambda found: found["status"]["phase"] == "Running")
+            cluster.process.kill()
+            cluster.process.communicate()
+            before = processes_below(scratch)
+            self.assertTrue(before)
+            cluster = Cluster(scratch)
+            try:
+                status = cluster.wait_for(PODS + "/stays", lambda found: found["status"]["phase"] == "Running")["status"]
+                self.assertEqual(status["containerStatuses"][0]["restartCount"], 0)
+                self.assertEqual(processes_below(scratch), before)
+                self.assertEqual(cluster.open(PODS + "/stays/log"), "up\n")
+                cluster.open(PODS + "/stays?gracePeriodSeconds=1", method="DELETE")
+                cluster.wait_for(PODS, lambda found: not found["items"])
+                cluster.wait_until(lambda: not processes_below(scratch) and not list((scratch / "data/node/pods").iterdir()))
+            finally:
+                code, err = cluster.stop()
+            self.assertEqual(code, 0, err)
+
+    @unittest.skipUnless(os.geteuid() == 0, "we are an ordinary user already")
+    def test_an_ordinary_user_has_pods_that_see_nothing_of_hers(self):
+        with tempfile.TemporaryDirectory() as name:
+            scratch = pathlib.Path(name)
+            os.chown(scratch, NOBODY, NOBODY)
+            cluster = Cluster(scratch, user=NOBODY, group=NOBODY, extra_groups=[])
+            try:
+                if any("not isolated" in line for line in cluster.lines):
+                    self.skipTest("namespaces are forbidden here: " + "".join(cluster.lines))
+                cluster.wait_for("/api/v1/namespaces/default/serviceaccounts", lambda found: found["items"])
+                cluster.post(PODS, pod("spy", f"cat {scratch}/data/admin.kubeconfig && echo LEAK; ls {scratch} && echo LEAK; id -u; "
+                                              "test -s /var/run/secrets/kubernetes.io/serviceaccount/token && echo token",
+                                       restartPolicy="Never", securityContext={"runAsUser": 1000}))
+                cluster.wait_for(PODS + "/spy", lambda found: found["status"]["phase"] == "Succeeded")
+                log = cluster.open(PODS + "/spy/log")
+            finally:
+                code, err = cluster.stop()
+            self.assertEqual(code, 0, err)
+            self.assertNotIn("LEAK", log)
+            self.assertTrue(log.endswith("1000\ntoken\n"), log)
 
     def test_refuses_amounts_that_are_none(self):
         run = subprocess.run([PROGRAM, "up", "--fake-nodes", "1", "--cpus", "many"], stdin=subprocess.DEVNULL,

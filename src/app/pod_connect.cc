@@ -1,0 +1,81 @@
+#include "app/pod_connect.h"
+
+#include "json/parse.h"
+#include "model/codec/pod.h"
+#include "model/status.h"
+
+#include <charconv>
+#include <utility>
+
+namespace codeflare {
+
+namespace {
+
+Error not_served(const std::string& what) {
+  model::Status status;
+  status.status = "Failure";
+  status.code = 501;
+  status.reason = "NotImplemented";
+  status.message = what;
+  return model::to_error(std::move(status));
+}
+
+Result<std::optional<std::int64_t>> number(const apiserver::Query& query, std::string_view name) {
+  const auto text = query.get(name);
+  if (!text) {
+    return std::nullopt;
+  }
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), value);
+  if (error != std::errc() || end != text->data() + text->size() || value < 0) {
+    return fail(invalid_argument(std::string(name) + ": must be a whole number, at least 0"));
+  }
+  return value;
+}
+
+}  // namespace
+
+Result<node::LogRequest> log_request(const apiserver::Query& query, WallTime now) {
+  node::LogRequest request{.container = std::string(query.get("container").value_or("")),
+                           .follow = query.flag("follow"),
+                           .previous = query.flag("previous"),
+                           .timestamps = query.flag("timestamps")};
+  TRY_ASSIGN(request.tail_lines, number(query, "tailLines"));
+  TRY_ASSIGN(request.limit_bytes, number(query, "limitBytes"));
+  TRY_ASSIGN(const std::optional<std::int64_t> since, number(query, "sinceSeconds"));
+  if (since) {
+    request.since = now - std::chrono::seconds(*since);
+  }
+  if (const auto time = query.get("sinceTime")) {
+    if (since) {
+      return fail(
+          invalid_argument("at most one of `sinceTime` or `sinceSeconds` may be specified"));
+    }
+    TRY_ASSIGN(request.since, parse_rfc3339(*time));
+  }
+  return request;
+}
+
+Task<Result<net::Response>> PodConnect::connect(apiserver::User /*user*/,
+                                                apiserver::RequestInfo info,
+                                                apiserver::ObjectPtr pod,
+                                                net::Request /*request*/) {
+  if (info.subresource != "log" || logs_ == nullptr) {
+    co_return fail(not_served("pods/" + info.subresource + " is not served here"));
+  }
+  CO_TRY_ASSIGN(const json::Document document, json::parse(pod->json()));
+  CO_TRY_ASSIGN(const model::Pod object, model::from_json<model::Pod>(document.root));
+  if (object.spec.node_name != node_) {
+    co_return fail(not_served(object.spec.node_name.empty()
+                                  ? "pod " + object.metadata.name + " does not have a host assigned"
+                                  : "node " + object.spec.node_name + " has no logs"));
+  }
+  CO_TRY_ASSIGN(const node::LogRequest wanted, log_request(info.query, logs_->now()));
+  CO_TRY_ASSIGN(net::Body body, logs_->open(object, wanted));
+  net::Response response{.status = 200};
+  response.headers.set("Content-Type", "text/plain");
+  response.body = std::move(body);
+  co_return response;
+}
+
+}  // namespace codeflare

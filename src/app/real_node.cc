@@ -1,0 +1,104 @@
+#include "app/real_node.h"
+
+#include "net/local_stream.h"
+#include "node/keeper_runtime.h"
+#include "node/machine.h"
+#include "node/volume_writer.h"
+
+#include <utility>
+
+namespace codeflare {
+
+namespace {
+
+// This very program, also after its file was replaced: keepers of one run are of one version.
+constexpr const char* kThisProgram = "/proc/self/exe";
+constexpr std::int64_t kPodsMax = 110;
+
+node::NodeDescription describe(const RealNodeOptions& options, std::string not_isolated) {
+  node::NodeDescription about{.name = options.name,
+                              .address = "127.0.0.1",
+                              .capacity = {},
+                              .machine = node::this_machine(),
+                              .version = options.version,
+                              .not_isolated = std::move(not_isolated)};
+  about.capacity.set("cpu", options.cpus.value_or(model::Quantity(about.machine.cpus)));
+  about.capacity.set("memory",
+                     options.memory.value_or(model::Quantity(about.machine.memory_bytes,
+                                                             model::Quantity::Format::binary_si)));
+  about.capacity.set("ephemeral-storage",
+                     model::Quantity(about.machine.disk_bytes, model::Quantity::Format::binary_si));
+  about.capacity.set("pods", model::Quantity(kPodsMax));
+  if (!options.gpus.is_zero()) {
+    about.capacity.set("nvidia.com/gpu", options.gpus);
+  }
+  return about;
+}
+
+}  // namespace
+
+struct RealNode::Parts {
+  Parts(Env env, const RealNodeOptions& options, std::string not_isolated)
+      : about(describe(options, not_isolated)),
+        volumes(node::make_volume_writer()),
+        logs(node::make_log_files()),
+        pods(env,
+             {.directory = options.directory,
+              .program = kThisProgram,
+              .isolated = not_isolated.empty(),
+              .logger = options.logger},
+             *volumes, [&loop = env.loop](const std::string& socket) {
+               return net::connect_local(loop, socket);
+             }) {}
+
+  node::NodeDescription about;
+  node::ImageTable images;
+  std::string resolv_conf;
+  std::unique_ptr<node::VolumeWriter> volumes;
+  std::unique_ptr<node::LogFiles> logs;
+  node::KeeperRuntime pods;
+};
+
+RealNode::RealNode(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+RealNode::~RealNode() = default;
+
+Task<Result<std::unique_ptr<RealNode>>> RealNode::make(Env env, RealNodeOptions options) {
+  const Result<void> isolated =
+      co_await node::probe_isolation(env, kThisProgram, options.directory);
+  if (!isolated && isolated.error().code != ErrorCode::unsupported) {
+    co_return fail(isolated.error());
+  }
+  auto parts = std::make_unique<Parts>(env, options, isolated ? "" : isolated.error().message);
+  const std::string table = join_path(options.directory, "images.json");
+  struct Read {
+    Result<std::string> images;
+    Result<std::string> resolv_conf;
+  };
+  const Read read = co_await run_blocking(
+      env, [&] { return Read{env.files.read(table), env.files.read("/etc/resolv.conf")}; });
+  if (read.images) {
+    Result<node::ImageTable> images = node::ImageTable::parse(*read.images);
+    if (!images) {
+      co_return fail(std::move(images).error().with_context(table));
+    }
+    parts->images = *std::move(images);
+  } else if (read.images.error().code != ErrorCode::not_found) {
+    co_return fail(read.images.error());
+  }
+  parts->resolv_conf = read.resolv_conf.value_or("");
+  co_return std::unique_ptr<RealNode>(new RealNode(std::move(parts)));
+}
+
+ProcessNode RealNode::parts() {
+  return {.about = parts_->about,
+          .images = parts_->images,
+          .resolv_conf = parts_->resolv_conf,
+          .pods = parts_->pods,
+          .logs = *parts_->logs};
+}
+
+Task<void> RealNode::stop() {
+  return parts_->pods.stop();
+}
+
+}  // namespace codeflare

@@ -1,0 +1,44 @@
+#pragma once
+
+#include "app/up_cluster.h"
+#include "base/async/task.h"
+#include "base/env/env.h"
+#include "base/log.h"
+#include "base/result.h"
+#include "model/quantity.h"
+
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace codeflare {
+
+struct RealNodeOptions {
+  std::string name;
+  std::string directory;
+  std::string version;
+  std::optional<model::Quantity> cpus{};  // absent: the machine's
+  std::optional<model::Quantity> memory{};
+  model::Quantity gpus{};
+  Logger logger{};
+};
+
+// The parts of a node that runs real processes, on a real loop: probes what the machine allows,
+// reads DIR/images.json.
+class RealNode {
+ public:
+  static Task<Result<std::unique_ptr<RealNode>>> make(Env env, RealNodeOptions options);
+  ~RealNode();
+
+  // For run_up(); refers to this.
+  ProcessNode parts();
+  // Afterwards: lets go of the keepers.
+  Task<void> stop();
+
+ private:
+  struct Parts;
+  explicit RealNode(std::unique_ptr<Parts> parts);
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace codeflare

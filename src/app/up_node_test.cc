@@ -1,0 +1,308 @@
+#include "app/up_cluster.h"
+#include "base/async/sleep.h"
+#include "base/async/task_group.h"
+#include "base/env/sim_env.h"
+#include "base/log_capture.h"
+#include "kube/client.h"
+#include "model/codec/core.h"
+#include "model/codec/event.h"
+#include "model/codec/job.h"
+#include "model/codec/node.h"
+#include "model/codec/pod.h"
+#include "model/condition.h"
+#include "model/resources.h"
+#include "net/in_process.h"
+#include "node/testing/sim_pod_runtime.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace codeflare {
+namespace {
+
+using std::chrono::minutes;
+using std::chrono::seconds;
+
+// `codeflare up` with a node whose processes are scripted, in virtual time. Can be stopped and
+// started again over the same data and the same processes.
+class NodeWorld {
+ public:
+  NodeWorld() { start(); }
+  ~NodeWorld() {
+    stop();
+    for (const std::string& line : log.lines()) {
+      EXPECT_FALSE(line.starts_with("ERROR") || line.contains("forbidden")) << line;
+    }
+  }
+  NodeWorld(const NodeWorld&) = delete;
+  NodeWorld& operator=(const NodeWorld&) = delete;
+
+  void start() {
+    UpOptions options;
+    options.server.data_directory = "/data";
+    options.server.durability = apiserver::Durability::memory;
+    options.nodes.count = 0;
+    node::NodeDescription about{.name = "n", .address = "127.0.0.1"};
+    about.capacity.set("cpu", model::Quantity(8));
+    about.capacity.set("memory", *model::Quantity::parse("16Gi"));
+    about.capacity.set("pods", model::Quantity(110));
+    about.capacity.set("nvidia.com/gpu", model::Quantity(2));
+    about.machine.architecture = "amd64";
+    about.version = "test";
+    options.process_node.emplace(
+        ProcessNode{.about = about, .images = {}, .resolv_conf = {}, .pods = pods, .logs = logs});
+    stop_.emplace();
+    end_.reset();
+    group_.spawn(go(std::move(options)));
+    for (int i = 0; i < 100 && server_ == nullptr && !end_; ++i) {
+      settle();
+    }
+    if (end_ && !*end_) {
+      ADD_FAILURE() << end_->error().to_string();
+    }
+    CHECK(server_ != nullptr);
+    service_ = std::make_unique<net::InProcessService>(
+        server_->service(),
+        net::Peer{.address = "test",
+                  .certificate = net::Peer::Certificate{.common_name = "admin",
+                                                        .organizations = {"system:masters"}}});
+    client = std::make_unique<kube::Client>(env, *service_);
+  }
+  void stop() {
+    stop_->request_stop();
+    CHECK(run(env.loop, group_.join()));
+    EXPECT_TRUE(end_ && *end_);
+    server_ = nullptr;
+  }
+
+  void settle(Duration time = seconds(1)) { CHECK(run(env.loop, sleep(time))); }
+  void pod(std::string name, std::string command, std::string spec = "", std::string more = "") {
+    const std::string body = R"({"metadata":{"name":")" + name + R"("},"spec":{)" + spec +
+                             R"("containers":[{"name":"c","image":"x","command":)" + command +
+                             more + "}]}}";
+    auto made = *run(env.loop, client->create(model::resource_type<model::Pod>(), "default", body));
+    ASSERT_TRUE(made) << made.error().to_string();
+    settle();
+  }
+  kube::ObjectRef get(const std::string& name) {
+    auto found = *run(env.loop, client->get(model::resource_type<model::Pod>(), {"default", name}));
+    return found ? *found : nullptr;
+  }
+  model::Pod read(const std::string& name) {
+    const kube::ObjectRef found = get(name);
+    EXPECT_NE(found, nullptr) << name;
+    return found == nullptr ? model::Pod() : *found->as<model::Pod>();
+  }
+  void remove(const std::string& name, kube::DeleteOptions options = {}) {
+    EXPECT_TRUE(*run(env.loop, client->remove(model::resource_type<model::Pod>(), {"default", name},
+                                              std::move(options))));
+    settle();
+  }
+  std::string logs_of(const std::string& name, kube::LogOptions options = {}) {
+    auto body = *run(env.loop, client->logs({"default", name}, std::move(options)));
+    if (!body) {
+      return "error: " + body.error().message;
+    }
+    return **run(env.loop, net::read_all(std::move(*body), 1u << 20));
+  }
+
+  SimEnv sim;
+  Env env = sim.env();
+  MetricsRegistry metrics;
+  LogCapture log;
+  node::testing::SimPodRuntime pods{env};
+  node::testing::SimLogFiles logs{env.files};
+  std::unique_ptr<kube::Client> client;
+
+ private:
+  static Task<void> sleep(Duration time) { static_cast<void>(co_await sleep_for(time)); }
+  Task<void> go(UpOptions options) {
+    end_ =
+        co_await run_up(env, std::move(options), log.logger(env.clock, LogLevel::warn), metrics,
+                        stop_->token(), [this](const UpReady& about) { server_ = &about.server; });
+  }
+
+  std::optional<StopSource> stop_;
+  std::optional<Result<void>> end_;
+  apiserver::ApiServer* server_ = nullptr;
+  std::unique_ptr<net::InProcessService> service_;
+  TaskGroup group_{env.loop};
+};
+
+constexpr const char* kNever = R"("restartPolicy":"Never",)";
+
+TEST(UpNode, registers_and_stays_alive) {
+  NodeWorld w;
+  w.settle(minutes(1));
+  auto object = *run(w.env.loop, w.client->get(model::resource_type<model::Node>(), {"", "n"}));
+  ASSERT_TRUE(object);
+  const model::Node node = *(*object)->as<model::Node>();
+  EXPECT_TRUE(model::is_condition_true(node.status.conditions, "Ready"));
+  EXPECT_TRUE(model::is_condition_true(node.status.conditions, "PodIsolation"));
+  EXPECT_TRUE(node.spec.taints.empty());
+  EXPECT_EQ(node.status.allocatable.get("nvidia.com/gpu").to_string(), "2");
+  auto lease = *run(w.env.loop,
+                    w.client->get(model::resource_type<model::Lease>(), {"kube-node-lease", "n"}));
+  ASSERT_TRUE(lease);
+  const auto renewed = (*lease)->as<model::Lease>()->spec.renew_time;
+  EXPECT_GT(renewed->time, w.env.clock.wall() - seconds(12));
+}
+
+TEST(UpNode, runs_a_pod_to_its_end) {
+  NodeWorld w;
+  w.pod("a", R"(["sleep","5"])", kNever);
+  EXPECT_EQ(w.read("a").status.phase, "Running");
+  EXPECT_EQ(w.read("a").spec.node_name, "n");
+  EXPECT_EQ(w.read("a").status.pod_ip, "127.0.0.1");
+  w.settle(seconds(5));
+  const model::Pod ended = w.read("a");
+  EXPECT_EQ(ended.status.phase, "Succeeded");
+  EXPECT_EQ(ended.status.container_statuses[0].state.terminated->reason, "Completed");
+  EXPECT_FALSE(w.pods.find(ended.metadata.uid)->alive);
+}
+
+TEST(UpNode, every_pod_has_its_token_and_the_authority_of_the_server) {
+  NodeWorld w;
+  w.pod("a", R"(["run"])");
+  ASSERT_EQ(w.pods.pods().size(), 1u);
+  const auto& volumes = w.pods.pods().begin()->second.sandbox.volumes;
+  ASSERT_EQ(volumes.size(), 1u);
+  std::set<std::string> names;
+  for (const node::VolumeFile& file : volumes[0].files) {
+    EXPECT_FALSE(file.content.empty()) << file.path;
+    names.insert(file.path);
+  }
+  EXPECT_EQ(names, (std::set<std::string>{"ca.crt", "namespace", "token"}));
+  EXPECT_EQ(w.pods.started_in("a").at(0).mounts.at(0).target,
+            "/var/run/secrets/kubernetes.io/serviceaccount");
+}
+
+TEST(UpNode, runs_a_job_and_tells_its_end) {
+  NodeWorld w;
+  auto made = *run(
+      w.env.loop,
+      w.client->create(
+          model::resource_type<model::Job>(), "default",
+          R"({"metadata":{"name":"j"},"spec":{"parallelism":3,"completions":3,"template":{"spec":{)"
+          R"("restartPolicy":"Never","containers":[{"name":"c","image":"x","command":)"
+          R"(["sleep","2"]}]}}}})"));
+  ASSERT_TRUE(made) << made.error().to_string();
+  w.settle(seconds(10));
+  auto job = *run(w.env.loop, w.client->get(model::resource_type<model::Job>(), {"default", "j"}));
+  EXPECT_EQ((*job)->as<model::Job>()->status.succeeded, 3);
+}
+
+TEST(UpNode, restarts_with_back_off) {
+  NodeWorld w;
+  w.pod("a", R"(["sleep","1","1"])");
+  w.settle(seconds(4));
+  const model::ContainerStatus waiting = w.read("a").status.container_statuses[0];
+  EXPECT_EQ(waiting.state.waiting->reason, "CrashLoopBackOff");
+  EXPECT_EQ(waiting.restart_count, 1);
+  w.settle(seconds(10));
+  EXPECT_EQ(w.read("a").status.container_statuses[0].restart_count, 2);
+}
+
+TEST(UpNode, deletes_with_grace_and_leaves_nothing) {
+  NodeWorld w;
+  w.pod("a", R"(["stubborn"])", R"("terminationGracePeriodSeconds":20,)");
+  w.remove("a");
+  w.settle(seconds(10));
+  EXPECT_NE(w.get("a"), nullptr);
+  w.settle(seconds(15));
+  EXPECT_EQ(w.get("a"), nullptr);
+  EXPECT_TRUE(w.pods.pods().empty());
+}
+
+TEST(UpNode, a_forced_deletion_ends_processes_too) {
+  NodeWorld w;
+  w.pod("a", R"(["stubborn"])");
+  w.remove("a", {.grace_period_seconds = 0});
+  w.settle();
+  EXPECT_EQ(w.get("a"), nullptr);
+  EXPECT_TRUE(w.pods.pods().empty());
+}
+
+TEST(UpNode, says_what_a_container_waits_for) {
+  NodeWorld w;
+  w.pod("a", R"(["run"])", "", R"(,"envFrom":[{"configMapRef":{"name":"later"}}])");
+  EXPECT_EQ(w.read("a").status.container_statuses[0].state.waiting->reason,
+            "CreateContainerConfigError");
+  ASSERT_TRUE(
+      *run(w.env.loop, w.client->create(model::resource_type<model::ConfigMap>(), "default",
+                                        R"({"metadata":{"name":"later"},"data":{"A":"1"}})")));
+  w.settle(seconds(11));
+  EXPECT_EQ(w.read("a").status.phase, "Running");
+}
+
+TEST(UpNode, numbers_its_gpus) {
+  NodeWorld w;
+  const std::string gpu = R"(,"resources":{"limits":{"nvidia.com/gpu":1}})";
+  w.pod("a", R"(["run"])", "", gpu);
+  w.pod("b", R"(["run"])", "", gpu);
+  const auto visible = [&](const std::string& name) {
+    const auto started = w.pods.started_in(name);
+    for (const std::string& setting : started.at(0).environment) {
+      if (setting.starts_with("CUDA_VISIBLE_DEVICES=")) {
+        return setting.substr(21);
+      }
+    }
+    return std::string("none");
+  };
+  EXPECT_EQ(visible("a"), "0");
+  EXPECT_EQ(visible("b"), "1");
+}
+
+TEST(UpNode, serves_logs) {
+  NodeWorld w;
+  w.pod("a", R"(["sleep","5"])", kNever);
+  const std::string uid = w.read("a").metadata.uid;
+  ASSERT_TRUE(w.env.files.make_directories("/pods/" + uid + "/logs/c"));
+  ASSERT_TRUE(w.env.files.append("/pods/" + uid + "/logs/c/0.0.log",
+                                 "2026-01-01T00:00:00Z stdout F one\n"
+                                 "2026-01-01T00:00:01Z stderr F two\n"));
+  EXPECT_EQ(w.logs_of("a"), "one\ntwo\n");
+  EXPECT_EQ(w.logs_of("a", {.timestamps = true, .tail_lines = 1}), "2026-01-01T00:00:01Z two\n");
+  EXPECT_EQ(w.logs_of("a", {.follow = true}), "one\ntwo\n");  // ends with the container
+  EXPECT_EQ(w.read("a").status.phase, "Succeeded");
+  EXPECT_EQ(w.logs_of("a", {.container = "x"}), "error: container x is not valid for pod a");
+  EXPECT_TRUE(w.logs_of("a", {.previous = true}).contains("previous terminated container"));
+}
+
+TEST(UpNode, what_it_does_not_serve_is_not_implemented) {
+  NodeWorld w;
+  w.pod("a", R"(["run"])");
+  auto answer = *run(
+      w.env.loop, w.client->raw({.method = "POST",
+                                 .target = "/api/v1/namespaces/default/pods/a/exec?command=id"}));
+  ASSERT_FALSE(answer);
+  EXPECT_TRUE(answer.error().message.contains("pods/exec is not served here"));
+}
+
+TEST(UpNode, a_lost_keeper_is_replaced_or_fails_the_pod) {
+  NodeWorld w;
+  w.pod("always", R"(["run"])");
+  w.pod("never", R"(["run"])", kNever);
+  w.pods.lose_all();
+  w.settle(seconds(2));
+  EXPECT_EQ(w.read("never").status.phase, "Failed");
+  EXPECT_EQ(w.read("never").status.reason, "NodeShutdown");
+  EXPECT_EQ(w.read("always").status.phase, "Running");
+  EXPECT_EQ(w.read("always").status.container_statuses[0].restart_count, 1);
+}
+
+TEST(UpNode, stopping_ends_every_process) {
+  NodeWorld w;
+  w.pod("a", R"(["run"])");
+  w.pod("b", R"(["stubborn"])", R"("terminationGracePeriodSeconds":3,)");
+  EXPECT_EQ(w.pods.running(), 2u);
+  w.stop();
+  EXPECT_EQ(w.pods.running(), 0u);
+  w.start();
+}
+
+}  // namespace
+}  // namespace codeflare
