@@ -8,7 +8,9 @@
 #include "base/async/task_group.h"
 #include "base/async/wait_list.h"
 #include "controllers/admission/embedded_admission.h"
+#include "controllers/apps/apps_controllers.h"
 #include "controllers/crds/ensure_crds.h"
+#include "controllers/endpoints/endpoint_controller.h"
 #include "controllers/job/job_controller.h"
 #include "controllers/raycluster/kuberay_present.h"
 #include "controllers/raycluster/raycluster_controller.h"
@@ -89,6 +91,8 @@ Task<Result<void>> run_controllers(Env env, ApiServer& server, UpOptions options
   options.queue.metrics = &metrics;
   controllers::add_queue_controllers(manager, options.queue);
   controllers::job::add_job_controller(manager);
+  controllers::apps::add_apps_controllers(manager);
+  controllers::endpoints::add_endpoint_controller(manager);
   controllers::fakenode::add_fake_node_controllers(manager);
   CO_TRY_ASSIGN(const std::optional<std::string> kuberay,
                 co_await controllers::raycluster::kuberay_present(client));

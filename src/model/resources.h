@@ -23,6 +23,7 @@ ResourceType resource_type() {
 struct ConfigMap;
 struct CustomResourceDefinition;
 struct Deployment;
+struct EndpointSlice;
 struct Event;
 struct EventsV1Event;
 struct Job;
@@ -184,6 +185,16 @@ struct ResourceTraits<StatefulSet> {
   static constexpr std::string_view api_version = "apps/v1";
   static constexpr std::string_view kind = "StatefulSet";
   static constexpr std::string_view plural = "statefulsets";
+  static constexpr bool namespaced = true;
+};
+
+template <>
+struct ResourceTraits<EndpointSlice> {
+  static constexpr std::string_view group = "discovery.k8s.io";
+  static constexpr std::string_view version = "v1";
+  static constexpr std::string_view api_version = "discovery.k8s.io/v1";
+  static constexpr std::string_view kind = "EndpointSlice";
+  static constexpr std::string_view plural = "endpointslices";
   static constexpr bool namespaced = true;
 };
 

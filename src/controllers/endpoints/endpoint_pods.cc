@@ -1,0 +1,67 @@
+#include "controllers/endpoints/endpoint_pods.h"
+
+#include "model/codec/pod.h"
+#include "model/condition.h"
+#include "model/pod.h"
+
+namespace codeflare::controllers::endpoints {
+
+EndpointPod endpoint_pod_of(const kube::Object& object) {
+  EndpointPod digest{.name = std::string(object.name()), .uid = std::string(object.uid())};
+  const Result<model::Pod> pod = object.as<model::Pod>();
+  if (!pod) {
+    return digest;
+  }
+  digest.labels = pod->metadata.labels;
+  digest.address = pod->status.pod_ip;
+  digest.node = pod->spec.node_name;
+  digest.hostname = pod->spec.hostname;
+  digest.subdomain = pod->spec.subdomain;
+  for (const auto* containers : {&pod->spec.containers, &pod->spec.init_containers}) {
+    for (const model::Container& container : *containers) {
+      for (const model::ContainerPort& port : container.ports) {
+        if (!port.name.empty()) {
+          digest.ports.push_back({.name = port.name,
+                                  .protocol = port.protocol.empty() ? "TCP" : port.protocol,
+                                  .number = port.container_port});
+        }
+      }
+    }
+  }
+  digest.ready = model::is_condition_true(pod->status.conditions, "Ready");
+  digest.deleting = pod->metadata.deleting();
+  digest.over = pod->status.phase == "Succeeded" || pod->status.phase == "Failed";
+  return digest;
+}
+
+EndpointPods::EndpointPods(runtime::Informer& pods) {
+  pods.add_handler([this](const runtime::ObjectChange& what) { change(what); });
+}
+
+std::vector<EndpointPod> EndpointPods::selected(std::string_view ns,
+                                                const model::Selector& selector) const {
+  std::vector<EndpointPod> pods;
+  if (const auto found = by_namespace_.find(ns); found != by_namespace_.end()) {
+    for (const auto& [name, pod] : found->second) {
+      if (selector.matches(pod.labels)) {
+        pods.push_back(pod);
+      }
+    }
+  }
+  return pods;
+}
+
+void EndpointPods::change(const runtime::ObjectChange& change) {
+  const model::ObjectKey key = (change.now ? change.now : change.old)->key();
+  auto& pods = by_namespace_[key.ns];
+  if (change.now != nullptr) {
+    pods.insert_or_assign(key.name, endpoint_pod_of(*change.now));
+    return;
+  }
+  pods.erase(key.name);
+  if (pods.empty()) {
+    by_namespace_.erase(key.ns);
+  }
+}
+
+}  // namespace codeflare::controllers::endpoints

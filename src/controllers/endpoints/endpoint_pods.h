@@ -1,0 +1,53 @@
+#pragma once
+
+#include "kube/object.h"
+#include "model/gvk.h"
+#include "model/labels.h"
+#include "model/meta.h"
+#include "runtime/informer.h"
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace codeflare::controllers::endpoints {
+
+// What the endpoints of a Service need to know of a pod.
+struct EndpointPod {
+  struct Port {
+    std::string name;
+    std::string protocol;
+    std::int32_t number = 0;
+  };
+  std::string name;
+  std::string uid;
+  model::StringMap labels;
+  std::string address;
+  std::string node;
+  std::string hostname;
+  std::string subdomain;
+  std::vector<Port> ports;  // those with a name
+  bool ready = false;
+  bool deleting = false;
+  bool over = false;
+};
+
+EndpointPod endpoint_pod_of(const kube::Object& pod);
+
+// The pods of each namespace, kept in step with an informer.
+class EndpointPods {
+ public:
+  explicit EndpointPods(runtime::Informer& pods);
+
+  // In the order of their names.
+  std::vector<EndpointPod> selected(std::string_view ns, const model::Selector& selector) const;
+
+ private:
+  void change(const runtime::ObjectChange& change);
+
+  std::map<std::string, std::map<std::string, EndpointPod>, std::less<>> by_namespace_;
+};
+
+}  // namespace codeflare::controllers::endpoints
