@@ -2,6 +2,7 @@
 
 #include "model/extra.h"
 #include "model/labels.h"
+#include "model/list.h"
 #include "model/meta.h"
 #include "model/resource_list.h"
 #include "model/resources.h"
@@ -31,7 +32,7 @@ struct CustomPodResources {
 // priority, priorityslope) stay in `extra`.
 struct GenericItem {
   RawJson generic_template;  // the whole object
-  std::vector<CustomPodResources> custom_pod_resources;
+  List<CustomPodResources> custom_pod_resources;
   // Words, separated by commas; the item is complete when a condition that is True has a type
   // containing one of them, in any case.
   std::string completion_status;
@@ -41,7 +42,7 @@ struct GenericItem {
 };
 
 struct AppWrapperResources {
-  std::vector<GenericItem> generic_items;
+  List<GenericItem> generic_items;
   Extra extra;
 
   friend bool operator==(const AppWrapperResources&, const AppWrapperResources&) = default;
@@ -119,7 +120,7 @@ struct PlannedPlace {
 // Where the gang was placed. Present as long as it holds anything: from the decision to start it
 // until its objects and pods are gone. `started` is when it was dispatched.
 struct AppWrapperPlan {
-  std::vector<PlannedPlace> places;
+  List<PlannedPlace> places;
   std::optional<MicroTime> started;
   Extra extra;
 
@@ -148,8 +149,8 @@ struct AppWrapperStatus {
   std::optional<MicroTime> controller_first_dispatch_timestamp;
   bool filter_ignore = false;
   std::string sender;
-  std::vector<AppWrapperCondition> conditions;
-  std::vector<PendingPodConditions> pending_pod_conditions;
+  List<AppWrapperCondition> conditions;
+  List<PendingPodConditions> pending_pod_conditions;
   std::int64_t total_cpu = 0;     // millicores of running and succeeded pods
   std::int64_t total_memory = 0;  // bytes
   std::int64_t total_gpu = 0;

@@ -2,6 +2,7 @@
 
 #include "model/extra.h"
 #include "model/int_or_string.h"
+#include "model/list.h"
 #include "model/quantity.h"
 #include "model/resource_list.h"
 
@@ -108,7 +109,7 @@ struct VolumeMount {
 };
 
 struct ExecAction {
-  std::vector<std::string> command;
+  List<std::string> command;
   Extra extra;
 
   friend bool operator==(const ExecAction&, const ExecAction&) = default;
@@ -127,7 +128,7 @@ struct HttpGetAction {
   IntOrString port;
   std::string host;
   std::string scheme;  // "HTTP" when empty
-  std::vector<HttpHeader> http_headers;
+  List<HttpHeader> http_headers;
   Extra extra;
 
   friend bool operator==(const HttpGetAction&, const HttpGetAction&) = default;
@@ -195,15 +196,15 @@ struct Lifecycle {
 struct Container {
   std::string name;
   std::string image;
-  std::vector<std::string> command;
-  std::vector<std::string> args;
+  List<std::string> command;
+  List<std::string> args;
   std::string working_dir;
-  std::vector<ContainerPort> ports;
-  std::vector<EnvFromSource> env_from;
-  std::vector<EnvVar> env;
+  List<ContainerPort> ports;
+  List<EnvFromSource> env_from;
+  List<EnvVar> env;
   ResourceRequirements resources;
   std::string restart_policy;  // "Always" makes an init container a sidecar
-  std::vector<VolumeMount> volume_mounts;
+  List<VolumeMount> volume_mounts;
   std::optional<Probe> liveness_probe;
   std::optional<Probe> readiness_probe;
   std::optional<Probe> startup_probe;

@@ -2,6 +2,7 @@
 
 #include "model/condition.h"
 #include "model/extra.h"
+#include "model/list.h"
 #include "model/meta.h"
 
 #include <optional>
@@ -13,10 +14,10 @@ namespace codeflare::model {
 struct CustomResourceDefinitionNames {
   std::string plural;
   std::string singular;
-  std::vector<std::string> short_names;
+  List<std::string> short_names;
   std::string kind;
   std::string list_kind;
-  std::vector<std::string> categories;
+  List<std::string> categories;
   Extra extra;
 
   friend bool operator==(const CustomResourceDefinitionNames&,
@@ -42,7 +43,7 @@ struct CustomResourceDefinitionSpec {
   std::string group;
   CustomResourceDefinitionNames names;
   std::string scope;  // "Namespaced" or "Cluster"
-  std::vector<CustomResourceDefinitionVersion> versions;
+  List<CustomResourceDefinitionVersion> versions;
   Extra extra;
 
   friend bool operator==(const CustomResourceDefinitionSpec&,
@@ -50,9 +51,9 @@ struct CustomResourceDefinitionSpec {
 };
 
 struct CustomResourceDefinitionStatus {
-  std::vector<Condition> conditions;
+  List<Condition> conditions;
   CustomResourceDefinitionNames accepted_names;
-  std::vector<std::string> stored_versions;
+  List<std::string> stored_versions;
   Extra extra;
 
   friend bool operator==(const CustomResourceDefinitionStatus&,

@@ -4,6 +4,7 @@
 #include "model/extra.h"
 #include "model/int_or_string.h"
 #include "model/labels.h"
+#include "model/list.h"
 #include "model/meta.h"
 #include "model/pod.h"
 
@@ -51,7 +52,7 @@ struct DeploymentStatus {
   std::int32_t ready_replicas = 0;
   std::int32_t available_replicas = 0;
   std::int32_t unavailable_replicas = 0;
-  std::vector<Condition> conditions;
+  List<Condition> conditions;
   std::optional<std::int32_t> collision_count;
   Extra extra;
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "model/list.h"
+
 #include <algorithm>
 #include <string>
 #include <string_view>
@@ -25,7 +27,7 @@ struct Extra {
     RawJson value;
     friend bool operator==(const Member&, const Member&) = default;
   };
-  std::vector<Member> members;
+  List<Member> members;
 
   bool empty() const { return members.empty(); }
   // The member's JSON text, empty when there is none.

@@ -3,6 +3,7 @@
 #include "model/condition.h"
 #include "model/extra.h"
 #include "model/labels.h"
+#include "model/list.h"
 #include "model/meta.h"
 #include "model/pod.h"
 
@@ -36,15 +37,15 @@ struct JobSpec {
 };
 
 struct UncountedTerminatedPods {
-  std::vector<std::string> succeeded;
-  std::vector<std::string> failed;
+  List<std::string> succeeded;
+  List<std::string> failed;
   Extra extra;
 
   friend bool operator==(const UncountedTerminatedPods&, const UncountedTerminatedPods&) = default;
 };
 
 struct JobStatus {
-  std::vector<Condition> conditions;
+  List<Condition> conditions;
   std::optional<Time> start_time;
   std::optional<Time> completion_time;
   std::int32_t active = 0;

@@ -102,7 +102,7 @@ class Selector {
 struct SelectorExpression {
   std::string key;
   std::string op;  // "In", "NotIn", "Exists", "DoesNotExist"; nodes also "Gt", "Lt"
-  std::vector<std::string> values;
+  List<std::string> values;
   Extra extra;
 
   friend bool operator==(const SelectorExpression&, const SelectorExpression&) = default;
@@ -111,7 +111,7 @@ struct SelectorExpression {
 // metav1.LabelSelector
 struct LabelSelector {
   StringMap match_labels;
-  std::vector<SelectorExpression> match_expressions;
+  List<SelectorExpression> match_expressions;
   Extra extra;
 
   friend bool operator==(const LabelSelector&, const LabelSelector&) = default;

@@ -3,6 +3,7 @@
 #include "base/time.h"
 #include "model/extra.h"
 #include "model/gvk.h"
+#include "model/list.h"
 
 #include <cstdint>
 #include <functional>
@@ -22,9 +23,6 @@ struct MicroTime {
   WallTime time;
   friend auto operator<=>(const MicroTime&, const MicroTime&) = default;
 };
-
-// Labels, annotations, selectors. Ordered, so that what is written is stable.
-using StringMap = std::map<std::string, std::string, std::less<>>;
 
 struct OwnerReference {
   std::string api_version;
@@ -63,9 +61,9 @@ struct ObjectMeta {
   std::optional<std::int64_t> deletion_grace_period_seconds;
   StringMap labels;
   StringMap annotations;
-  std::vector<OwnerReference> owner_references;
-  std::vector<std::string> finalizers;
-  std::vector<ManagedFieldsEntry> managed_fields;
+  List<OwnerReference> owner_references;
+  List<std::string> finalizers;
+  List<ManagedFieldsEntry> managed_fields;
   Extra extra;
 
   ObjectKey key() const { return {ns, name}; }

@@ -2,6 +2,7 @@
 
 #include "model/condition.h"
 #include "model/extra.h"
+#include "model/list.h"
 #include "model/meta.h"
 
 #include <string>
@@ -10,7 +11,7 @@
 namespace codeflare::model {
 
 struct NamespaceSpec {
-  std::vector<std::string> finalizers;
+  List<std::string> finalizers;
   Extra extra;
 
   friend bool operator==(const NamespaceSpec&, const NamespaceSpec&) = default;
@@ -18,7 +19,7 @@ struct NamespaceSpec {
 
 struct NamespaceStatus {
   std::string phase;  // "Active" or "Terminating"
-  std::vector<Condition> conditions;
+  List<Condition> conditions;
   Extra extra;
 
   friend bool operator==(const NamespaceStatus&, const NamespaceStatus&) = default;

@@ -2,6 +2,7 @@
 
 #include "model/condition.h"
 #include "model/extra.h"
+#include "model/list.h"
 #include "model/meta.h"
 #include "model/resource_list.h"
 
@@ -24,10 +25,10 @@ struct Taint {
 
 struct NodeSpec {
   std::string pod_cidr;
-  std::vector<std::string> pod_cidrs;
+  List<std::string> pod_cidrs;
   std::string provider_id;
   bool unschedulable = false;
-  std::vector<Taint> taints;
+  List<Taint> taints;
   Extra extra;
 
   friend bool operator==(const NodeSpec&, const NodeSpec&) = default;
@@ -72,7 +73,7 @@ struct NodeDaemonEndpoints {
 };
 
 struct ContainerImage {
-  std::vector<std::string> names;
+  List<std::string> names;
   std::int64_t size_bytes = 0;
   Extra extra;
 
@@ -83,11 +84,11 @@ struct NodeStatus {
   ResourceList capacity;
   ResourceList allocatable;
   std::string phase;
-  std::vector<Condition> conditions;
-  std::vector<NodeAddress> addresses;
+  List<Condition> conditions;
+  List<NodeAddress> addresses;
   std::optional<NodeDaemonEndpoints> daemon_endpoints;
   std::optional<NodeSystemInfo> node_info;
-  std::vector<ContainerImage> images;
+  List<ContainerImage> images;
   Extra extra;
 
   friend bool operator==(const NodeStatus&, const NodeStatus&) = default;

@@ -4,6 +4,7 @@
 #include "model/container.h"
 #include "model/extra.h"
 #include "model/labels.h"
+#include "model/list.h"
 #include "model/meta.h"
 #include "model/resource_list.h"
 
@@ -14,7 +15,7 @@
 namespace codeflare::model {
 
 struct PersistentVolumeClaimSpec {
-  std::vector<std::string> access_modes;
+  List<std::string> access_modes;
   std::optional<LabelSelector> selector;
   ResourceRequirements resources;
   std::string volume_name;
@@ -28,9 +29,9 @@ struct PersistentVolumeClaimSpec {
 
 struct PersistentVolumeClaimStatus {
   std::string phase;
-  std::vector<std::string> access_modes;
+  List<std::string> access_modes;
   ResourceList capacity;
-  std::vector<Condition> conditions;
+  List<Condition> conditions;
   Extra extra;
 
   friend bool operator==(const PersistentVolumeClaimStatus&,

@@ -2,6 +2,7 @@
 
 #include "model/extra.h"
 #include "model/labels.h"
+#include "model/list.h"
 
 #include <cstdint>
 #include <optional>
@@ -12,8 +13,8 @@ namespace codeflare::model {
 
 // Expressions on labels and on fields ("metadata.name"); all must hold.
 struct NodeSelectorTerm {
-  std::vector<SelectorExpression> match_expressions;
-  std::vector<SelectorExpression> match_fields;
+  List<SelectorExpression> match_expressions;
+  List<SelectorExpression> match_fields;
   Extra extra;
 
   friend bool operator==(const NodeSelectorTerm&, const NodeSelectorTerm&) = default;
@@ -21,7 +22,7 @@ struct NodeSelectorTerm {
 
 // One of the terms must hold.
 struct NodeSelector {
-  std::vector<NodeSelectorTerm> node_selector_terms;
+  List<NodeSelectorTerm> node_selector_terms;
   Extra extra;
 
   friend bool operator==(const NodeSelector&, const NodeSelector&) = default;
@@ -37,7 +38,7 @@ struct PreferredSchedulingTerm {
 
 struct NodeAffinity {
   std::optional<NodeSelector> required;
-  std::vector<PreferredSchedulingTerm> preferred;
+  List<PreferredSchedulingTerm> preferred;
   Extra extra;
 
   friend bool operator==(const NodeAffinity&, const NodeAffinity&) = default;
@@ -45,11 +46,11 @@ struct NodeAffinity {
 
 struct PodAffinityTerm {
   std::optional<LabelSelector> label_selector;
-  std::vector<std::string> namespaces;
+  List<std::string> namespaces;
   std::string topology_key;
   std::optional<LabelSelector> namespace_selector;
-  std::vector<std::string> match_label_keys;
-  std::vector<std::string> mismatch_label_keys;
+  List<std::string> match_label_keys;
+  List<std::string> mismatch_label_keys;
   Extra extra;
 
   friend bool operator==(const PodAffinityTerm&, const PodAffinityTerm&) = default;
@@ -65,8 +66,8 @@ struct WeightedPodAffinityTerm {
 
 // Serves as anti-affinity too.
 struct PodAffinity {
-  std::vector<PodAffinityTerm> required;
-  std::vector<WeightedPodAffinityTerm> preferred;
+  List<PodAffinityTerm> required;
+  List<WeightedPodAffinityTerm> preferred;
   Extra extra;
 
   friend bool operator==(const PodAffinity&, const PodAffinity&) = default;
@@ -100,7 +101,7 @@ struct TopologySpreadConstraint {
   std::optional<std::int32_t> min_domains;
   std::optional<std::string> node_affinity_policy;
   std::optional<std::string> node_taints_policy;
-  std::vector<std::string> match_label_keys;
+  List<std::string> match_label_keys;
   Extra extra;
 
   friend bool operator==(const TopologySpreadConstraint&,

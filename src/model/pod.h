@@ -4,6 +4,7 @@
 #include "model/container.h"
 #include "model/container_status.h"
 #include "model/extra.h"
+#include "model/list.h"
 #include "model/meta.h"
 #include "model/placement.h"
 #include "model/reference.h"
@@ -19,7 +20,7 @@ namespace codeflare::model {
 
 struct HostAlias {
   std::string ip;
-  std::vector<std::string> hostnames;
+  List<std::string> hostnames;
   Extra extra;
 
   friend bool operator==(const HostAlias&, const HostAlias&) = default;
@@ -40,9 +41,9 @@ struct PodSchedulingGate {
 };
 
 struct PodSpec {
-  std::vector<Volume> volumes;
-  std::vector<Container> init_containers;
-  std::vector<Container> containers;
+  List<Volume> volumes;
+  List<Container> init_containers;
+  List<Container> containers;
   std::string restart_policy;  // "Always" when empty, "OnFailure", "Never"
   std::optional<std::int64_t> termination_grace_period_seconds;
   std::optional<std::int64_t> active_deadline_seconds;
@@ -56,23 +57,23 @@ struct PodSpec {
   bool host_ipc = false;
   std::optional<bool> share_process_namespace;
   RawJson security_context;
-  std::vector<LocalObjectReference> image_pull_secrets;
+  List<LocalObjectReference> image_pull_secrets;
   std::string hostname;
   std::string subdomain;
   std::optional<Affinity> affinity;
   std::string scheduler_name;
-  std::vector<Toleration> tolerations;
-  std::vector<HostAlias> host_aliases;
+  List<Toleration> tolerations;
+  List<HostAlias> host_aliases;
   std::string priority_class_name;
   std::optional<std::int32_t> priority;
-  std::vector<PodReadinessGate> readiness_gates;
+  List<PodReadinessGate> readiness_gates;
   std::optional<std::string> runtime_class_name;
   std::optional<bool> enable_service_links;
   std::optional<std::string> preemption_policy;
   ResourceList overhead;
-  std::vector<TopologySpreadConstraint> topology_spread_constraints;
+  List<TopologySpreadConstraint> topology_spread_constraints;
   std::optional<bool> set_hostname_as_fqdn;
-  std::vector<PodSchedulingGate> scheduling_gates;
+  List<PodSchedulingGate> scheduling_gates;
   // For the pod as a whole; its requests replace the sum over the containers.
   std::optional<ResourceRequirements> resources;
   Extra extra;
@@ -97,17 +98,17 @@ struct PodIp {
 struct PodStatus {
   std::int64_t observed_generation = 0;
   std::string phase;  // "Pending", "Running", "Succeeded", "Failed", "Unknown"
-  std::vector<Condition> conditions;
+  List<Condition> conditions;
   std::string message;
   std::string reason;
   std::string nominated_node_name;
   std::string host_ip;
-  std::vector<HostIp> host_ips;
+  List<HostIp> host_ips;
   std::string pod_ip;
-  std::vector<PodIp> pod_ips;
+  List<PodIp> pod_ips;
   std::optional<Time> start_time;
-  std::vector<ContainerStatus> init_container_statuses;
-  std::vector<ContainerStatus> container_statuses;
+  List<ContainerStatus> init_container_statuses;
+  List<ContainerStatus> container_statuses;
   std::string qos_class;
   Extra extra;
 

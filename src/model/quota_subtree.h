@@ -1,6 +1,7 @@
 #pragma once
 
 #include "model/extra.h"
+#include "model/list.h"
 #include "model/meta.h"
 #include "model/resource_list.h"
 #include "model/resources.h"
@@ -36,7 +37,7 @@ struct QuotaChild {
 struct QuotaSubtreeSpec {
   std::string parent;  // empty: the children are roots
   std::string parent_namespace;
-  std::vector<QuotaChild> children;
+  List<QuotaChild> children;
   Extra extra;
 
   friend bool operator==(const QuotaSubtreeSpec&, const QuotaSubtreeSpec&) = default;
@@ -55,7 +56,7 @@ struct QuotaChildStatus {
 
 struct QuotaSubtreeStatus {
   ResourceList total_allocation;
-  std::vector<QuotaChildStatus> children;
+  List<QuotaChildStatus> children;
   std::int64_t observed_generation = 0;
   Extra extra;
 

@@ -3,6 +3,7 @@
 #include "model/condition.h"
 #include "model/container.h"
 #include "model/extra.h"
+#include "model/list.h"
 #include "model/meta.h"
 #include "model/pod.h"
 #include "model/quantity.h"
@@ -34,7 +35,7 @@ struct RayHeadGroup {
 };
 
 struct RayScaleStrategy {
-  std::vector<std::string> workers_to_delete;
+  List<std::string> workers_to_delete;
   Extra extra;
 
   friend bool operator==(const RayScaleStrategy&, const RayScaleStrategy&) = default;
@@ -75,7 +76,7 @@ struct RayClusterSpec {
   std::optional<bool> enable_in_tree_autoscaling;
   RayHeadGroup head_group;
   std::string ray_version;
-  std::vector<RayWorkerGroup> worker_groups;
+  List<RayWorkerGroup> worker_groups;
   Extra extra;
 
   friend bool operator==(const RayClusterSpec&, const RayClusterSpec&) = default;
@@ -104,7 +105,7 @@ struct RayClusterStatus {
   RayHeadInfo head;
   std::string reason;
   // HeadPodReady, RayClusterProvisioned, RayClusterSuspending, RayClusterSuspended, ReplicaFailure
-  std::vector<Condition> conditions;
+  List<Condition> conditions;
   std::int32_t ready_worker_replicas = 0;
   std::int32_t available_worker_replicas = 0;
   std::int32_t desired_worker_replicas = 0;

@@ -3,6 +3,7 @@
 #include "model/condition.h"
 #include "model/extra.h"
 #include "model/labels.h"
+#include "model/list.h"
 #include "model/meta.h"
 #include "model/pod.h"
 
@@ -28,7 +29,7 @@ struct ReplicaSetStatus {
   std::int32_t ready_replicas = 0;
   std::int32_t available_replicas = 0;
   std::int64_t observed_generation = 0;
-  std::vector<Condition> conditions;
+  List<Condition> conditions;
   Extra extra;
 
   friend bool operator==(const ReplicaSetStatus&, const ReplicaSetStatus&) = default;

@@ -1,5 +1,7 @@
 #include "model/resource_list.h"
 
+#include "model/internal/list_life.h"
+
 #include <algorithm>
 #include <iterator>
 #include <utility>
@@ -100,5 +102,7 @@ bool ResourceList::fits_in(const ResourceList& available) const {
     return entry.second.sign() <= 0 || entry.second <= available.get(entry.first);
   });
 }
+
+template struct List<ResourceList::Entry>;
 
 }  // namespace codeflare::model

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "model/list.h"
 #include "model/quantity.h"
 
 #include <cstddef>
@@ -49,7 +50,7 @@ class ResourceList {
  private:
   Quantity& at(std::string_view name);
 
-  std::vector<Entry> entries_;
+  List<Entry> entries_;
 };
 
 }  // namespace codeflare::model

@@ -3,6 +3,7 @@
 #include "model/condition.h"
 #include "model/extra.h"
 #include "model/int_or_string.h"
+#include "model/list.h"
 #include "model/meta.h"
 
 #include <cstdint>
@@ -26,16 +27,16 @@ struct ServicePort {
 };
 
 struct ServiceSpec {
-  std::vector<ServicePort> ports;
+  List<ServicePort> ports;
   StringMap selector;
   std::string cluster_ip;  // "None" for a headless service
-  std::vector<std::string> cluster_ips;
+  List<std::string> cluster_ips;
   std::string type;  // "ClusterIP" when empty
-  std::vector<std::string> external_ips;
+  List<std::string> external_ips;
   std::string session_affinity;
   std::string external_name;
   bool publish_not_ready_addresses = false;
-  std::vector<std::string> ip_families;
+  List<std::string> ip_families;
   std::optional<std::string> ip_family_policy;
   std::optional<std::string> internal_traffic_policy;
   Extra extra;
@@ -52,7 +53,7 @@ struct LoadBalancerIngress {
 };
 
 struct LoadBalancerStatus {
-  std::vector<LoadBalancerIngress> ingress;
+  List<LoadBalancerIngress> ingress;
   Extra extra;
 
   friend bool operator==(const LoadBalancerStatus&, const LoadBalancerStatus&) = default;
@@ -60,7 +61,7 @@ struct LoadBalancerStatus {
 
 struct ServiceStatus {
   LoadBalancerStatus load_balancer;
-  std::vector<Condition> conditions;
+  List<Condition> conditions;
   Extra extra;
 
   friend bool operator==(const ServiceStatus&, const ServiceStatus&) = default;

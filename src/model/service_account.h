@@ -1,6 +1,7 @@
 #pragma once
 
 #include "model/extra.h"
+#include "model/list.h"
 #include "model/meta.h"
 #include "model/reference.h"
 
@@ -11,8 +12,8 @@ namespace codeflare::model {
 
 struct ServiceAccount {
   ObjectMeta metadata;
-  std::vector<ObjectReference> secrets;
-  std::vector<LocalObjectReference> image_pull_secrets;
+  List<ObjectReference> secrets;
+  List<LocalObjectReference> image_pull_secrets;
   std::optional<bool> automount_service_account_token;
   Extra extra;
 

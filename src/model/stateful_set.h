@@ -3,6 +3,7 @@
 #include "model/condition.h"
 #include "model/extra.h"
 #include "model/labels.h"
+#include "model/list.h"
 #include "model/meta.h"
 #include "model/persistent_volume_claim.h"
 #include "model/pod.h"
@@ -18,7 +19,7 @@ struct StatefulSetSpec {
   std::optional<std::int32_t> replicas;  // 1 when absent
   std::optional<LabelSelector> selector;
   PodTemplateSpec pod_template;
-  std::vector<PersistentVolumeClaim> volume_claim_templates;
+  List<PersistentVolumeClaim> volume_claim_templates;
   std::string service_name;
   std::string pod_management_policy;  // "OrderedReady" when empty, or "Parallel"
   RawJson update_strategy;
@@ -38,7 +39,7 @@ struct StatefulSetStatus {
   std::string current_revision;
   std::string update_revision;
   std::optional<std::int32_t> collision_count;
-  std::vector<Condition> conditions;
+  List<Condition> conditions;
   std::int32_t available_replicas = 0;
   Extra extra;
 

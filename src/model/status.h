@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "model/extra.h"
+#include "model/list.h"
 #include "model/meta.h"
 
 #include <cstdint>
@@ -27,7 +28,7 @@ struct StatusDetails {
   std::string group;
   std::string kind;  // the resource ("pods") in most answers
   std::string uid;
-  std::vector<StatusCause> causes;
+  List<StatusCause> causes;
   std::int32_t retry_after_seconds = 0;
   Extra extra;
 

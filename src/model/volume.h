@@ -2,6 +2,7 @@
 
 #include "model/container.h"
 #include "model/extra.h"
+#include "model/list.h"
 #include "model/quantity.h"
 
 #include <cstdint>
@@ -24,7 +25,7 @@ struct KeyToPath {
 // The keys of a ConfigMap as files.
 struct ConfigMapVolumeSource {
   std::string name;
-  std::vector<KeyToPath> items;
+  List<KeyToPath> items;
   std::optional<std::int32_t> default_mode;
   std::optional<bool> optional;
   Extra extra;
@@ -35,7 +36,7 @@ struct ConfigMapVolumeSource {
 // The keys of a Secret as files.
 struct SecretVolumeSource {
   std::string secret_name;
-  std::vector<KeyToPath> items;
+  List<KeyToPath> items;
   std::optional<std::int32_t> default_mode;
   std::optional<bool> optional;
   Extra extra;
@@ -79,7 +80,7 @@ struct DownwardApiFile {
 };
 
 struct DownwardApiVolumeSource {
-  std::vector<DownwardApiFile> items;
+  List<DownwardApiFile> items;
   std::optional<std::int32_t> default_mode;
   Extra extra;
 
@@ -89,7 +90,7 @@ struct DownwardApiVolumeSource {
 // Part of a projected volume: keys of a ConfigMap or Secret.
 struct KeyProjection {
   std::string name;
-  std::vector<KeyToPath> items;
+  List<KeyToPath> items;
   std::optional<bool> optional;
   Extra extra;
 
@@ -97,7 +98,7 @@ struct KeyProjection {
 };
 
 struct DownwardApiProjection {
-  std::vector<DownwardApiFile> items;
+  List<DownwardApiFile> items;
   Extra extra;
 
   friend bool operator==(const DownwardApiProjection&, const DownwardApiProjection&) = default;
@@ -124,7 +125,7 @@ struct VolumeProjection {
 };
 
 struct ProjectedVolumeSource {
-  std::vector<VolumeProjection> sources;
+  List<VolumeProjection> sources;
   std::optional<std::int32_t> default_mode;
   Extra extra;
 

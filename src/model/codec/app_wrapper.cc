@@ -2,6 +2,7 @@
 
 #include "model/codec/describe.h"
 #include "model/codec/meta.h"
+#include "model/internal/list_life.h"
 
 namespace codeflare::model {
 
@@ -182,5 +183,11 @@ const StructInfo& describe(Tag<LegacyAppWrapper>) {
   static constexpr StructInfo kInfo = struct_info<LegacyAppWrapper>(kFields);
   return kInfo;
 }
+
+template struct List<AppWrapperCondition>;
+template struct List<CustomPodResources>;
+template struct List<GenericItem>;
+template struct List<PendingPodConditions>;
+template struct List<PlannedPlace>;
 
 }  // namespace codeflare::model

@@ -1,6 +1,7 @@
 #include "model/codec/container.h"
 
 #include "model/codec/describe.h"
+#include "model/internal/list_life.h"
 
 namespace codeflare::model {
 
@@ -316,5 +317,15 @@ const StructInfo& describe(Tag<ContainerStatus>) {
   static constexpr StructInfo kInfo = struct_info<ContainerStatus>(kFields);
   return kInfo;
 }
+
+template struct List<Container>;
+template struct List<ContainerPort>;
+template struct List<ContainerStatus>;
+template struct List<EnvFromSource>;
+template struct List<EnvVar>;
+template struct List<HttpHeader>;
+template struct List<LocalObjectReference>;
+template struct List<ObjectReference>;
+template struct List<VolumeMount>;
 
 }  // namespace codeflare::model

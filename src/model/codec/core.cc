@@ -3,6 +3,7 @@
 #include "model/codec/container.h"
 #include "model/codec/describe.h"
 #include "model/codec/meta.h"
+#include "model/internal/list_life.h"
 
 namespace codeflare::model {
 
@@ -125,5 +126,7 @@ const StructInfo& describe(Tag<PersistentVolumeClaim>) {
   static constexpr StructInfo kInfo = struct_info<PersistentVolumeClaim>(kFields);
   return kInfo;
 }
+
+template struct List<PersistentVolumeClaim>;
 
 }  // namespace codeflare::model

@@ -2,6 +2,7 @@
 
 #include "model/codec/describe.h"
 #include "model/codec/meta.h"
+#include "model/internal/list_life.h"
 
 namespace codeflare::model {
 
@@ -71,5 +72,7 @@ const StructInfo& describe(Tag<CustomResourceDefinition>) {
   static constexpr StructInfo kInfo = struct_info<CustomResourceDefinition>(kFields);
   return kInfo;
 }
+
+template struct List<CustomResourceDefinitionVersion>;
 
 }  // namespace codeflare::model

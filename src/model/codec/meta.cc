@@ -1,6 +1,7 @@
 #include "model/codec/meta.h"
 
 #include "model/codec/describe.h"
+#include "model/internal/list_life.h"
 
 namespace codeflare::model {
 
@@ -136,5 +137,11 @@ const StructInfo& describe(Tag<Status>) {
   static constexpr StructInfo kInfo = struct_info<Status>(kFields, "v1", "Status");
   return kInfo;
 }
+
+template struct List<Condition>;
+template struct List<ManagedFieldsEntry>;
+template struct List<OwnerReference>;
+template struct List<SelectorExpression>;
+template struct List<StatusCause>;
 
 }  // namespace codeflare::model

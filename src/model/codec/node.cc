@@ -2,6 +2,7 @@
 
 #include "model/codec/describe.h"
 #include "model/codec/meta.h"
+#include "model/internal/list_life.h"
 
 namespace codeflare::model {
 
@@ -109,5 +110,9 @@ const StructInfo& describe(Tag<Node>) {
   static constexpr StructInfo kInfo = struct_info<Node>(kFields);
   return kInfo;
 }
+
+template struct List<ContainerImage>;
+template struct List<NodeAddress>;
+template struct List<Taint>;
 
 }  // namespace codeflare::model

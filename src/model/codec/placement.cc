@@ -2,6 +2,7 @@
 
 #include "model/codec/describe.h"
 #include "model/codec/meta.h"
+#include "model/internal/list_life.h"
 
 namespace codeflare::model {
 
@@ -114,5 +115,12 @@ const StructInfo& describe(Tag<TopologySpreadConstraint>) {
   static constexpr StructInfo kInfo = struct_info<TopologySpreadConstraint>(kFields);
   return kInfo;
 }
+
+template struct List<NodeSelectorTerm>;
+template struct List<PodAffinityTerm>;
+template struct List<PreferredSchedulingTerm>;
+template struct List<Toleration>;
+template struct List<TopologySpreadConstraint>;
+template struct List<WeightedPodAffinityTerm>;
 
 }  // namespace codeflare::model

@@ -5,6 +5,7 @@
 #include "model/codec/meta.h"
 #include "model/codec/placement.h"
 #include "model/codec/volume.h"
+#include "model/internal/list_life.h"
 
 namespace codeflare::model {
 
@@ -136,5 +137,11 @@ const StructInfo& describe(Tag<PodTemplateSpec>) {
   static constexpr StructInfo kInfo = struct_info<PodTemplateSpec>(kFields);
   return kInfo;
 }
+
+template struct List<HostAlias>;
+template struct List<HostIp>;
+template struct List<PodIp>;
+template struct List<PodReadinessGate>;
+template struct List<PodSchedulingGate>;
 
 }  // namespace codeflare::model

@@ -2,6 +2,7 @@
 
 #include "model/codec/describe.h"
 #include "model/codec/meta.h"
+#include "model/internal/list_life.h"
 
 namespace codeflare::model {
 
@@ -73,5 +74,8 @@ const StructInfo& describe(Tag<QuotaSubtree>) {
   static constexpr StructInfo kInfo = struct_info<QuotaSubtree>(kFields);
   return kInfo;
 }
+
+template struct List<QuotaChild>;
+template struct List<QuotaChildStatus>;
 
 }  // namespace codeflare::model

@@ -4,6 +4,7 @@
 #include "model/codec/describe.h"
 #include "model/codec/meta.h"
 #include "model/codec/pod.h"
+#include "model/internal/list_life.h"
 
 namespace codeflare::model {
 
@@ -124,5 +125,7 @@ const StructInfo& describe(Tag<RayCluster>) {
   static constexpr StructInfo kInfo = struct_info<RayCluster>(kFields);
   return kInfo;
 }
+
+template struct List<RayWorkerGroup>;
 
 }  // namespace codeflare::model

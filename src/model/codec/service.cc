@@ -2,6 +2,7 @@
 
 #include "model/codec/describe.h"
 #include "model/codec/meta.h"
+#include "model/internal/list_life.h"
 
 namespace codeflare::model {
 
@@ -79,5 +80,8 @@ const StructInfo& describe(Tag<Service>) {
   static constexpr StructInfo kInfo = struct_info<Service>(kFields);
   return kInfo;
 }
+
+template struct List<LoadBalancerIngress>;
+template struct List<ServicePort>;
 
 }  // namespace codeflare::model

@@ -2,6 +2,7 @@
 
 #include "json/value.h"
 #include "model/codec/codec.h"
+#include "model/list.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -130,6 +131,12 @@ struct CodecOf<std::vector<T>> {
   }
 };
 
+// A list is its vector and nothing more.
+template <typename T>
+struct CodecOf<List<T>> : CodecOf<std::vector<T>> {
+  static_assert(sizeof(List<T>) == sizeof(std::vector<T>));
+};
+
 template <typename T>
 struct CodecOf<std::map<std::string, T, std::less<>>> {
   using Map = std::map<std::string, T, std::less<>>;
@@ -159,6 +166,11 @@ struct CodecOf<std::map<std::string, T, std::less<>>> {
     return json::Value::object_of(out);
   }
   static bool empty(const void* member) { return static_cast<const Map*>(member)->empty(); }
+};
+
+template <>
+struct CodecOf<StringMap> : CodecOf<StringMap::Entries> {
+  static_assert(sizeof(StringMap) == sizeof(StringMap::Entries));
 };
 
 }  // namespace codeflare::model::codec

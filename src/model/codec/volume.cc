@@ -2,6 +2,7 @@
 
 #include "model/codec/container.h"
 #include "model/codec/describe.h"
+#include "model/internal/list_life.h"
 
 namespace codeflare::model {
 
@@ -153,5 +154,10 @@ const StructInfo& describe(Tag<Volume>) {
   static constexpr StructInfo kInfo = struct_info<Volume>(kFields);
   return kInfo;
 }
+
+template struct List<DownwardApiFile>;
+template struct List<KeyToPath>;
+template struct List<Volume>;
+template struct List<VolumeProjection>;
 
 }  // namespace codeflare::model
