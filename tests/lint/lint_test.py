@@ -186,6 +186,15 @@ class LintTest(unittest.TestCase):
     def test_pragma_once(self):
         self.expect_planted("src/base/twice.h", "// pragma once\n", 1, "pragma-once")
 
+    def test_standard_headers(self):
+        for name in ("map<int, int>", "string", "int64_t", "size_t", "optional<int>", "unique_ptr<int>", "chrono::hours"):
+            plant = f"#pragma once\n\nstruct Needy {{\n  std::{name} value;\n}};\n"
+            self.expect_planted("src/base/needy.h", plant, 4, "std-include")
+        self.write("src/base/text.h", "#pragma once\n\n#include <string>\n")
+        self.write("src/base/user.h", '#pragma once\n\n#include "base/text.h"\n\nstd::string_view text(std::string name);\n')
+        self.write("src/base/user.cc", '#include "base/user.h"\n\nstd::map<int, int> what_sources_use_is_compiled;\n')
+        self.expect()
+
     def test_heavy_headers(self):
         for header in (
             "boost/json.hpp", "boost/url.hpp", "openssl/ssl.h", "CLI/CLI.hpp", "fmt/core.h", "spdlog/spdlog.h", "sqlite3.h",
@@ -308,7 +317,7 @@ class LintTest(unittest.TestCase):
         self.expect(("src/base/ugly.cc", 2, "format"), clang=True)
 
     def test_headers_that_do_not_compile_alone(self):
-        self.write("src/base/needy.h", "#pragma once\n\nstruct Needy {\n  std::string name;\n};\n")
+        self.write("src/base/needy.h", "#pragma once\n\nstruct Needy {\n  std::bitset<8> bits;\n};\n")
         self.expect(("src/base/needy.h", 4, "header-alone"), clang=True)
 
     def test_a_header_is_compiled_again_when_something_it_includes_changes(self):

@@ -3,7 +3,7 @@
 import re
 import tomllib
 
-RULES = ("layer", "cycle", "include-path", "own-header", "pragma-once", "heavy-header", "asio", "internal")
+RULES = ("layer", "cycle", "include-path", "own-header", "pragma-once", "heavy-header", "asio", "internal", "std-include")
 
 _HEAVY = re.compile(
     r"(?:boost/(?:asio|beast|json|url)\b|openssl/|CLI/|CLI11|pybind11/|fmt/|spdlog/|nlohmann/|re2/"
@@ -12,6 +12,32 @@ _HEAVY = re.compile(
 _ASIO = re.compile(r"boost/(?:asio|beast)\b")
 _ASIO_HOME = re.compile(r"src/(?:base/(?:.+/)?internal|net/internal)/")
 _PRAGMA_ONCE = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+once\b", re.M)
+
+# What the precompiled headers would hide: names of the standard library by the headers that bring them.
+_CONTAINERS = ("array", "functional", "map", "memory", "optional", "set", "span", "string", "string_view", "variant", "vector")
+_STANDARD = tuple(
+    (headers[0], frozenset(headers), re.compile(r"\bstd::(?:" + names + r")\b"))
+    for headers, names in (
+        (("algorithm",), r"min|max|clamp|ranges::(?:sort|find|find_if|any_of|all_of|none_of|copy|transform)"),
+        (("array",), "array"),
+        (("chrono",), "chrono"),
+        (("coroutine",), "coroutine_handle|suspend_always|suspend_never|noop_coroutine"),
+        (("cstddef", *_CONTAINERS), "size_t|ptrdiff_t|byte"),
+        (("cstdint",), r"u?int(?:8|16|32|64|ptr)_t"),
+        (("expected",), "expected|unexpected"),
+        (("functional",), "function|move_only_function|reference_wrapper"),
+        (("map",), "map|multimap"),
+        (("memory",), "unique_ptr|shared_ptr|weak_ptr|make_unique|make_shared"),
+        (("optional",), "optional|nullopt"),
+        (("set",), "set|multiset"),
+        (("span",), "span"),
+        (("string",), "string|to_string"),
+        (("string_view", "string"), "string_view"),
+        (("utility", *_CONTAINERS), "move|forward|exchange|pair|unreachable|as_const"),
+        (("variant",), "variant|visit|monostate|get_if|holds_alternative"),
+        (("vector",), "vector"),
+    )
+)
 
 
 class Layers:
@@ -48,6 +74,7 @@ def check(tree, report):
         _check_third_party(file, report)
     _check_leaks(tree, report)
     _check_cycles(tree, report)
+    _check_standard(tree, report)
 
 
 def _check_spelling(tree, file, report):
@@ -139,3 +166,21 @@ def _check_cycles(tree, report):
     for file in tree.cpp:
         if file.path not in done:
             visit(file)
+
+
+def _check_standard(tree, report):
+    """A header brings the common standard headers that it uses, itself or through ours: no compiler asks for them."""
+    given = {f.path: {i.target for i in f.includes if not i.quoted} for f in tree.cpp}
+    for file in tree.cpp:
+        if not file.is_header:
+            continue
+        reached = None
+        for advice, headers, names in _STANDARD:
+            use = names.search(file.code)
+            if not use or headers & given[file.path]:
+                continue
+            if reached is None:
+                reached = set().union(*(given[path] for path in tree.closure(file.path)))
+            if not headers & reached:
+                line = file.code.count("\n", 0, use.start()) + 1
+                report.add(file, line, "std-include", f"{use.group()} without <{advice}> (include it)")
