@@ -1,13 +1,13 @@
 #pragma once
 
 #include "model/extra.h"
+#include "model/list.h"
 #include "model/meta.h"
 #include "model/reference.h"
 
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <vector>
 
 namespace codeflare::model {
 
@@ -21,7 +21,7 @@ struct EndpointConditions {
 };
 
 struct Endpoint {
-  std::vector<std::string> addresses;
+  List<std::string> addresses;
   EndpointConditions conditions;
   std::optional<std::string> hostname;
   std::optional<ObjectReference> target_ref;
@@ -45,8 +45,8 @@ struct EndpointPort {
 struct EndpointSlice {
   ObjectMeta metadata;
   std::string address_type;
-  std::vector<Endpoint> endpoints;
-  std::vector<EndpointPort> ports;
+  List<Endpoint> endpoints;
+  List<EndpointPort> ports;
   Extra extra;
 
   friend bool operator==(const EndpointSlice&, const EndpointSlice&) = default;

@@ -3,6 +3,7 @@
 #include "model/codec/container.h"
 #include "model/codec/describe.h"
 #include "model/codec/meta.h"
+#include "model/internal/list_life.h"
 
 namespace codeflare::model {
 
@@ -56,5 +57,8 @@ const StructInfo& describe(Tag<EndpointSlice>) {
   static constexpr StructInfo kInfo = struct_info<EndpointSlice>(kFields);
   return kInfo;
 }
+
+template struct List<Endpoint>;
+template struct List<EndpointPort>;
 
 }  // namespace codeflare::model
