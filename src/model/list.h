@@ -26,6 +26,9 @@ struct List : std::vector<T> {
 
   bool equals(const List& other) const;
   friend bool operator==(const List& a, const List& b) { return a.equals(b); }
+  friend bool operator==(const List& a, const Items& b) {
+    return static_cast<const Items&>(a) == b;
+  }
 };
 
 extern template struct List<std::string>;

@@ -140,11 +140,12 @@ Task<bool> DefinitionWriter::let_go() {
 }
 
 std::string wrong_version(std::string_view request, std::string_view body) {
-  const std::size_t group = request.find(kGroup);
-  const std::size_t plural = request.find("/trinkets");
-  if (group == request.npos || plural == request.npos) {
+  constexpr std::string_view kRoot = "/apis/";
+  const std::size_t path = request.find(std::string(kRoot).append(kGroup));
+  if (path == request.npos || !request.contains("/trinkets")) {
     return {};
   }
+  const std::size_t group = path + kRoot.size();
   const std::size_t version = group + kGroup.size() + 1;
   const std::string expected(request.substr(group, request.find('/', version) - group));
   const Result<json::Document> parsed = json::parse(body);

@@ -112,7 +112,16 @@ TEST(Finalizers, of_built_in_kinds_are_qualified) {
   Answer made = world.post(kMaps, named("a", R"(,"finalizers":["nope"])"));
   EXPECT_EQ(made.status, 422);
   EXPECT_TRUE(made.at("message").contains(
-      "name is neither a standard finalizer name nor is it fully qualified"));
+      "metadata.finalizers[0]: Invalid value: \"nope\": name is neither a standard finalizer name "
+      "nor is it fully qualified"))
+      << made.body;
+}
+
+TEST(Finalizers, of_what_extends_the_api_are_not_asked_for_a_slash) {
+  ApiWorld world;
+  Answer made = world.post("/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations",
+                           named("a", R"(,"finalizers":["cleanup.example.com"])"));
+  EXPECT_EQ(made.status, 201) << made.body;
 }
 
 TEST(Propagation, foreground_and_orphan_become_finalizers) {

@@ -229,8 +229,9 @@ void forget_history(const model::Deployment& deployment, DeploymentSets& sets,
   if (old.size() <= limit) {
     return;
   }
-  std::ranges::stable_sort(
-      old, {}, [](const DeploymentSets::Entry* entry) { return revision_of(entry->set); });
+  std::ranges::sort(old, {}, [](const DeploymentSets::Entry* entry) {
+    return std::pair(revision_of(entry->set), entry);  // of equal ones the older first
+  });
   old.resize(old.size() - limit);
   for (const DeploymentSets::Entry* entry : old) {
     if (!entry->active() && entry->set.status.replicas == 0 &&

@@ -162,10 +162,14 @@ void scale_in_proportion(const model::Deployment& deployment, DeploymentSets& se
   const std::int32_t allowed = replicas > 0 ? replicas + leeway(deployment).surge : 0;
   const std::int32_t to_add = allowed - sets.total();
   // The largest first; of equal ones the newest when growing, the oldest when shrinking.
-  if (to_add > 0) {
-    std::ranges::reverse(active);
-  }
-  std::ranges::stable_sort(active, std::greater(), &DeploymentSets::Entry::replicas);
+  // Entries lie in the order of their age.
+  std::ranges::sort(active,
+                    [to_add](const DeploymentSets::Entry* a, const DeploymentSets::Entry* b) {
+                      if (a->replicas() != b->replicas()) {
+                        return a->replicas() > b->replicas();
+                      }
+                      return to_add > 0 ? a > b : a < b;
+                    });
   std::vector<std::int32_t> sizes;
   std::int32_t added = 0;
   for (const DeploymentSets::Entry* entry : active) {

@@ -155,7 +155,7 @@ class Trouble {
     std::vector<std::string> nodes;
     const model::AppWrapperStatus status = world_.status(name);
     for (const model::PlannedPlace& place :
-         status.plan ? status.plan->places : std::vector<model::PlannedPlace>()) {
+         status.plan ? status.plan->places : model::List<model::PlannedPlace>()) {
       nodes.insert(nodes.end(), static_cast<std::size_t>(place.count), place.node);
     }
     return nodes;
@@ -167,7 +167,7 @@ class Trouble {
     for (const kube::ObjectRef& object : world_.list(kAppWrappers)) {
       model::AppWrapper wrapper = world_.wrapper(std::string(object->name()));
       for (const model::PlannedPlace& place :
-           wrapper.status.plan ? wrapper.status.plan->places : std::vector<model::PlannedPlace>()) {
+           wrapper.status.plan ? wrapper.status.plan->places : model::List<model::PlannedPlace>()) {
         // Pods that have ended make room before the status says so.
         planned[place.node] += ended_.contains(wrapper.metadata.name) ? 0 : place.count;
       }

@@ -36,7 +36,7 @@ std::int64_t min_available(const AppWrapper& wrapper) {
 std::int64_t planned_pods(const AppWrapperStatus& status) {
   std::int64_t count = 0;
   for (const model::PlannedPlace& place :
-       status.plan ? status.plan->places : std::vector<model::PlannedPlace>()) {
+       status.plan ? status.plan->places : model::List<model::PlannedPlace>()) {
     count += place.count;
   }
   return count;

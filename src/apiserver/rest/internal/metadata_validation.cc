@@ -114,16 +114,25 @@ void check_owners(const json::Value& metadata, FieldErrors& errors) {
   }
 }
 
+// Definitions have one of their own without a slash, customresourcecleanup.apiextensions.k8s.io.
+bool wants_standard_finalizers(const Resource& resource) {
+  return !resource.custom && resource.group != "apiextensions.k8s.io" &&
+         resource.group != "apiregistration.k8s.io" &&
+         resource.group != "admissionregistration.k8s.io";
+}
+
 void check_finalizers(const Resource& resource, const json::Value& object, const json::Value* live,
                       FieldErrors& errors) {
   const std::vector<std::string_view> finalizers = finalizers_of(object);
-  for (std::string_view finalizer : finalizers) {
+  for (std::size_t i = 0; i < finalizers.size(); ++i) {
+    const std::string_view finalizer = finalizers[i];
     for (const std::string& complaint : model::check_qualified_name(finalizer)) {
       errors.invalid_text("metadata.finalizers", finalizer, complaint);
     }
-    if (!resource.custom && !finalizer.contains('/') && finalizer != kOrphanFinalizer &&
-        finalizer != kForegroundFinalizer && finalizer != "kubernetes") {
-      errors.invalid_text("metadata.finalizers", finalizer,
+    if (wants_standard_finalizers(resource) && !finalizer.contains('/') &&
+        finalizer != kOrphanFinalizer && finalizer != kForegroundFinalizer &&
+        finalizer != "kubernetes") {
+      errors.invalid_text("metadata.finalizers[" + std::to_string(i) + "]", finalizer,
                           "name is neither a standard finalizer name nor is it fully qualified");
     }
   }
