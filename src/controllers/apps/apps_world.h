@@ -56,13 +56,20 @@ struct AppsWorld {
       }
     }
   }
+  std::vector<std::string> uids() {
+    std::vector<std::string> found;
+    for (const model::Pod& pod : pods()) {
+      found.push_back(pod.metadata.uid);
+    }
+    return found;
+  }
   // Until nothing changes: every pod that comes up becomes ready.
   void run_until_quiet() {
     for (int round = 0; round < 50; ++round) {
-      const std::vector<std::string> before = names();
+      const std::vector<std::string> before = uids();
       all_ready();
       cluster.settle();
-      if (names() == before) {
+      if (uids() == before) {
         return;
       }
     }

@@ -84,6 +84,11 @@ class Step {
     return pod.running && pod.available(set_.spec.min_ready_seconds, now_);
   }
 
+  bool is_going(const WorkloadPod& pod) const {
+    return std::ranges::find(desired_.remove, pod.name, &WorkloadPod::name) !=
+           desired_.remove.end();
+  }
+
   void record_revisions() {
     if (revisions_.create) {
       desired_.create_revision = revisions_.update;
@@ -174,9 +179,7 @@ class Step {
       }
       const WorkloadPod& pod = found->second;
       if (revision_name(pod) != revisions_.update.name && !pod.deleting) {
-        const bool going = std::ranges::find(desired_.remove, pod.name, &WorkloadPod::name) !=
-                           desired_.remove.end();
-        if (!going) {
+        if (!is_going(pod)) {
           desired_.remove.push_back(pod);
         }
         return;
@@ -220,7 +223,8 @@ class Step {
         ++status.replicas;
         status.ready_replicas += pod.running && pod.ready ? 1 : 0;
         status.available_replicas += available(pod) ? 1 : 0;
-        if (!pod.deleting) {
+        // What goes now is no longer counted: revision_for() says by this count what comes back.
+        if (!pod.deleting && !is_going(pod)) {
           status.current_replicas += revision_name(pod) == revisions_.current.name ? 1 : 0;
           status.updated_replicas += revision_name(pod) == revisions_.update.name ? 1 : 0;
         }

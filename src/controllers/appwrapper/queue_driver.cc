@@ -112,7 +112,19 @@ QueueDriver::QueueDriver(Env env, kube::Client& client, runtime::Cache& cache,
   }
 }
 
-QueueDriver::~QueueDriver() = default;
+// Pods are heard of until the informers end, which may be after run().
+QueueDriver::~QueueDriver() {
+  cancel_timers();
+}
+
+void QueueDriver::cancel_timers() {
+  for (std::optional<TimerId>* timer : {&wake_timer_, &release_timer_, &late_timer_}) {
+    if (*timer) {
+      env_.loop.cancel_timer(**timer);
+      timer->reset();
+    }
+  }
+}
 
 void QueueDriver::watch(const ResourceType& type, InformerOptions options,
                         std::function<void(const ObjectChange&)> handler) {
@@ -138,12 +150,7 @@ Task<void> QueueDriver::run() {
   }
   co_await group.join();
   work_ = nullptr;
-  for (std::optional<TimerId>* timer : {&wake_timer_, &release_timer_, &late_timer_}) {
-    if (*timer) {
-      env_.loop.cancel_timer(**timer);
-      timer->reset();
-    }
-  }
+  cancel_timers();
 }
 
 // False when stopped before.

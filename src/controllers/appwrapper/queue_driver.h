@@ -83,6 +83,7 @@ class QueueDriver {
 
   void watch(const model::ResourceType& type, runtime::InformerOptions options,
              std::function<void(const runtime::ObjectChange&)> handler);
+  void cancel_timers();
   Task<bool> all_synced();
   std::string not_synced() const;
   void feed();
