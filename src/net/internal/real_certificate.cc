@@ -66,10 +66,16 @@ std::string address_text(const ASN1_OCTET_STRING* address) {
 }  // namespace
 
 std::string take_openssl_error() {
-  unsigned long code = ERR_peek_last_error();
+  const char* file = nullptr;
+  int line = 0;
+  unsigned long code = ERR_peek_last_error_all(&file, &line, nullptr, nullptr, nullptr);
   const char* reason = ERR_reason_error_string(code);
+  std::string text = reason != nullptr ? reason : "unknown TLS error";
+  if (ERR_GET_REASON(code) == ERR_R_INTERNAL_ERROR && file != nullptr) {
+    text += std::string(" of OpenSSL, ") + file + ":" + std::to_string(line);
+  }
   ERR_clear_error();
-  return reason != nullptr ? reason : "unknown TLS error";
+  return text;
 }
 
 Result<std::vector<X509Ptr>> read_certificates(std::string_view pem, std::string_view what) {

@@ -297,11 +297,17 @@ TlsSession::~TlsSession() = default;
 
 void TlsSession::Parts::prepare_write(std::size_t size) {
   const std::size_t wanted = size <= kSmallRecordSize ? kSmallRecordSize : kRecordSize;
-  if (wanted != record_size) {
-    record_size = wanted;
-    SSL_set_max_send_fragment(ssl.get(), static_cast<long>(wanted));
-    SSL_set_split_send_fragment(ssl.get(), static_cast<long>(wanted));
+  if (wanted == record_size) {
+    return;
   }
+  // A message after the handshake, such as a ticket, makes OpenSSL take a buffer for the records of
+  // now and keep it: larger ones would not fit. While something is in it small ones have to do.
+  if (wanted > record_size && SSL_free_buffers(ssl.get()) != 1) {
+    return;
+  }
+  record_size = wanted;
+  SSL_set_max_send_fragment(ssl.get(), static_cast<long>(wanted));
+  SSL_set_split_send_fragment(ssl.get(), static_cast<long>(wanted));
 }
 
 Io TlsSession::Parts::outcome(int returned) {
@@ -340,8 +346,9 @@ Error TlsSession::Parts::describe_failure(int ssl_error) {
                    failed_precondition(server ? "the client does not speak TLS"
                                               : "the server does not speak TLS"));
   }
-  // Reasons above this offset are alerts that the other side sent.
-  if (reason >= SSL_AD_REASON_OFFSET) {
+  // Reasons above this offset are alerts that the other side sent. Those of all libraries are above
+  // them: they have flags.
+  if (reason >= SSL_AD_REASON_OFFSET && reason < SSL_AD_REASON_OFFSET + 256) {
     return failed_precondition("the other side refused TLS: " + text);
   }
   return failed_precondition("TLS: " + text);
