@@ -1,9 +1,17 @@
+#include "node/net/network_proxy.h"
+#include "node/net/node_holder.h"
 #include "node/pod_keeper.h"
 
 #include <cstring>
 
-// The keeper as a program of its own, for tests.
+// Keeper and holder as a program of their own, for tests.
 int main(int count, char** arguments) {
+  if (count >= 2 && std::strcmp(arguments[1], "node-holder") == 0) {
+    return codeflare::node::node_holder_main(count - 2, arguments + 2);
+  }
+  if (count >= 2 && std::strcmp(arguments[1], "node-egress") == 0) {
+    return codeflare::node::node_egress_main(count - 2, arguments + 2);
+  }
   if (count < 2 || std::strcmp(arguments[1], "pod-keeper") != 0) {
     return 2;
   }

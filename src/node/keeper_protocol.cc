@@ -65,6 +65,7 @@ const StructInfo& describe(Tag<SandboxSpec>) {
       field<&SandboxSpec::uid>("uid"),
       field<&SandboxSpec::hostname>("hostname"),
       field<&SandboxSpec::isolated>("isolated", model::codec::Presence::always),
+      field<&SandboxSpec::network>("network"),
       field<&SandboxSpec::directories>("directories"),
       field<&SandboxSpec::roots>("roots"),
       field<&SandboxSpec::memory_volumes>("memoryVolumes"),

@@ -59,6 +59,8 @@ struct SandboxSpec {
   std::string uid;
   std::string hostname;
   bool isolated = true;  // in namespaces; false: plain processes
+  // The socket of the holder that has a network for the pod; empty: the machine's network.
+  std::string network;
   // Directories of the machine that images need, read-only, at the same path for containers.
   std::vector<std::string> directories;
   // Root file systems of images that containers may name.

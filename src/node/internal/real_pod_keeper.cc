@@ -1,6 +1,7 @@
 #include "base/posix.h"
 #include "node/internal/real_keeper.h"
 #include "node/internal/real_sandbox.h"
+#include "node/net/internal/real_join_network.h"
 #include "node/pod_keeper.h"
 
 #include <algorithm>
@@ -147,7 +148,13 @@ Result<FileDescriptor> take_lock(const std::string& directory) {
   const int ready = inherited.ready.get();
   ::setsid();
   if (spec.isolated) {
-    if (const Result<void> entered = internal::enter_namespaces(); !entered) {
+    const auto enter = [&]() -> Result<void> {
+      if (!spec.network.empty()) {
+        TRY(internal::join_network(spec.network, spec.uid));
+      }
+      return internal::enter_namespaces();
+    };
+    if (const Result<void> entered = enter(); !entered) {
       say(ready, "E" + entered.error().message);
       ::_exit(1);
     }

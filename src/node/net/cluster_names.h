@@ -1,0 +1,26 @@
+#pragma once
+
+#include "node/net/dns_message.h"
+#include "node/net/ipv4.h"
+#include "node/net/service_table.h"
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+
+// The names of a cluster, as Kubernetes' DNS specification 1.1.0 has them. Pure.
+namespace codeflare::node {
+
+inline constexpr std::string_view kClusterDomain = "cluster.local";
+
+// The namespace of the pod that has the address; empty when no pod has it.
+using PodNamespace = std::function<std::string(Ipv4)>;
+
+// `turn` lets the answers about many endpoints begin with another one each time. A name that exists
+// without a record of the type is answered without records; a name that does not exist, here or
+// outside the cluster, as not existing.
+DnsReply resolve(const ServiceTable& services, const PodNamespace& pods, const DnsQuery& query,
+                 std::uint64_t turn);
+
+}  // namespace codeflare::node
