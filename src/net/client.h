@@ -1,6 +1,7 @@
 #pragma once
 
 #include "base/env/env.h"
+#include "base/posix.h"
 #include "base/result.h"
 #include "base/time.h"
 #include "net/http.h"
@@ -9,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -18,6 +20,9 @@ namespace codeflare::net {
 struct ClientOptions {
   TlsClientOptions tls;      // used when the scheme is https
   std::optional<Url> proxy;  // see proxy_for(); http:// only
+  // Makes the sockets of its connections, not blocking and not connected, in another network than
+  // the machine's.
+  std::function<Task<Result<FileDescriptor>>()> make_socket{};
   std::string user_agent = "codeflare";
   // Asks for gzip and decodes it; a request that names its own Accept-Encoding gets what it asked
   // for, undecoded.

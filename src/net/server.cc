@@ -73,6 +73,13 @@ Result<std::uint16_t> HttpServer::listen(const std::string& address, std::uint16
   return real_port;
 }
 
+Result<void> HttpServer::listen_on(FileDescriptor listener) {
+  TRY(parts_->tls_state);
+  Socket socket(parts_->shared.env.loop, listener.release());
+  parts_->accepting.spawn(parts_->accept_loop(std::move(socket)));
+  return {};
+}
+
 std::size_t HttpServer::connections() const {
   return parts_->count;
 }

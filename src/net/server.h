@@ -1,6 +1,7 @@
 #pragma once
 
 #include "base/env/env.h"
+#include "base/posix.h"
 #include "base/result.h"
 #include "base/time.h"
 #include "net/http.h"
@@ -44,6 +45,9 @@ class HttpServer {
   // Starts to accept at a literal address; port 0 takes any. Returns the port. Several addresses
   // may be listened on.
   Result<std::uint16_t> listen(const std::string& address, std::uint16_t port);
+
+  // The same on a socket that listens already, wherever it is from.
+  Result<void> listen_on(FileDescriptor listener);
 
   // New certificates for the connections to come; the old ones stay in use when these are bad.
   Result<void> reload_tls(const TlsServerOptions& options);

@@ -316,6 +316,13 @@ Task<Result<std::uint16_t>> ApiServer::listen(std::string address, std::uint16_t
   co_return bound;
 }
 
+Result<void> ApiServer::listen_on(FileDescriptor listener) {
+  if (!parts_->server) {
+    return fail(failed_precondition("the server does not listen yet"));
+  }
+  return parts_->server->listen_on(std::move(listener));
+}
+
 net::HttpService& ApiServer::service() {
   return *parts_->service;
 }

@@ -4,6 +4,7 @@
 #include "base/env/env.h"
 #include "base/log.h"
 #include "base/metrics.h"
+#include "base/posix.h"
 #include "base/result.h"
 #include "base/time.h"
 #include "net/http.h"
@@ -66,6 +67,10 @@ class ApiServer {
   // Puts the server behind a socket and writes DIR/admin.kubeconfig; port 0 takes any. Returns the
   // port.
   Task<Result<std::uint16_t>> listen(std::string address, std::uint16_t port);
+
+  // Also on a socket that listens already, once the server listens: for pods, whose network is not
+  // the machine's.
+  Result<void> listen_on(FileDescriptor listener);
 
   // The pipeline, to be called in the same process under an identity: InProcessService.
   net::HttpService& service();

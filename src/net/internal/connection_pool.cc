@@ -141,13 +141,22 @@ Task<Result<std::unique_ptr<ClientConnection>>> ConnectionPool::connect_now(Conn
   co_return connection;
 }
 
+Task<Result<Socket>> ConnectionPool::connect_endpoint(Endpoint endpoint) {
+  if (!options_.make_socket) {
+    co_return co_await connect_to(env_.loop, endpoint);
+  }
+  CO_TRY_ASSIGN(FileDescriptor made, co_await options_.make_socket());
+  Socket socket(env_.loop, made.release());
+  co_return co_await connect_by(std::move(socket), endpoint);
+}
+
 // Tries every address; reports the last failure.
 Task<Result<Socket>> ConnectionPool::connect_socket(const Url& to) {
   std::string host = to.host;
   CO_TRY_ASSIGN(std::vector<Endpoint> endpoints, co_await resolve(env_, std::move(host), to.port));
   Error error = unavailable("no address");
   for (const Endpoint& endpoint : endpoints) {
-    Result<Socket> socket = co_await connect_to(env_.loop, endpoint);
+    Result<Socket> socket = co_await connect_endpoint(endpoint);
     if (socket || socket.error().code == ErrorCode::cancelled) {
       co_return socket;
     }

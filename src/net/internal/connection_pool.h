@@ -54,6 +54,7 @@ class ConnectionPool : public std::enable_shared_from_this<ConnectionPool> {
   // Leaves in `step` how far it came.
   Task<Result<std::unique_ptr<ClientConnection>>> connect_now(ConnectStep* step);
   Task<Result<Socket>> connect_socket(const Url& to);
+  Task<Result<Socket>> connect_endpoint(Endpoint endpoint);
   Task<Result<void>> open_tunnel(Socket& socket);
   void watch_idle(ClientConnection& connection);
   void on_idle_readable(ClientConnection& connection);

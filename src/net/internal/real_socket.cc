@@ -344,13 +344,16 @@ Result<Socket> accept_from(Loop& loop, const Socket& listener) {
 }
 
 Task<Result<Socket>> connect_to(Loop& loop, Endpoint endpoint) {
-  std::string what = "connect to " + endpoint.to_string();
   int descriptor =
       ::socket(endpoint.storage.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   if (descriptor < 0) {
-    co_return fail(io_error(errno).with_context(what));
+    co_return fail(io_error(errno).with_context("connect to " + endpoint.to_string()));
   }
-  Socket socket(loop, descriptor);
+  co_return co_await connect_by(Socket(loop, descriptor), endpoint);
+}
+
+Task<Result<Socket>> connect_by(Socket socket, Endpoint endpoint) {
+  const int descriptor = socket.descriptor();
   int error = ::connect(descriptor, endpoint.address(), endpoint.size) == 0 ? 0 : errno;
   if (error == EINPROGRESS) {
     CO_TRY(co_await socket.writable());
@@ -360,7 +363,7 @@ Task<Result<Socket>> connect_to(Loop& loop, Endpoint endpoint) {
     }
   }
   if (error != 0) {
-    co_return fail(io_error(error).with_context(what));
+    co_return fail(io_error(error).with_context("connect to " + endpoint.to_string()));
   }
   co_return socket;
 }

@@ -126,5 +126,7 @@ Result<Socket> listen_on(Loop& loop, const Endpoint& endpoint);
 // descriptors have run out.
 Result<Socket> accept_from(Loop& loop, const Socket& listener);
 Task<Result<Socket>> connect_to(Loop& loop, Endpoint endpoint);
+// The same by a socket that is not connected yet.
+Task<Result<Socket>> connect_by(Socket socket, Endpoint endpoint);
 
 }  // namespace codeflare::net::internal
