@@ -1,7 +1,10 @@
 #include "app/apiserver_role.h"
 #include "app/controller_role.h"
+#include "app/proxy_role.h"
 #include "app/up_role.h"
 #include "cli/verbs.h"
+#include "node/net/network_proxy.h"
+#include "node/net/node_holder.h"
 #include "node/pod_keeper.h"
 
 #include <CLI/App.hpp>
@@ -21,9 +24,16 @@ constexpr const char* kVersion = "codeflare " CODEFLARE_VERSION;
 }  // namespace
 
 int main(int argc, char** argv) {
-  // The program itself starts these, one per pod: before anything that a keeper does not need.
+  // The program itself starts these, one keeper per pod and one holder of their network: before
+  // anything that they do not need.
   if (argc > 1 && std::string_view(argv[1]) == "pod-keeper") {
     return codeflare::node::pod_keeper_main(argc - 2, argv + 2);
+  }
+  if (argc > 1 && std::string_view(argv[1]) == "node-holder") {
+    return codeflare::node::node_holder_main(argc - 2, argv + 2);
+  }
+  if (argc > 1 && std::string_view(argv[1]) == "node-egress") {
+    return codeflare::node::node_egress_main(argc - 2, argv + 2);
   }
   CLI::App app("codeflare: AI work on Kubernetes, queued, placed as a whole and explained");
   app.name("codeflare");
@@ -32,6 +42,7 @@ int main(int argc, char** argv) {
   codeflare::Role role;
   codeflare::add_up_role(app, role);
   codeflare::add_apiserver_role(app, role);
+  codeflare::add_proxy_role(app, role);
   codeflare::add_controller_role(app, role);
   codeflare::cli::add_verbs(app, role);
   app.add_subcommand("help", "Print this help message and exit");

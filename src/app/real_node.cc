@@ -3,6 +3,7 @@
 #include "net/local_stream.h"
 #include "node/keeper_runtime.h"
 #include "node/machine.h"
+#include "node/net/holder_network.h"
 #include "node/volume_writer.h"
 
 #include <utility>
@@ -14,6 +15,7 @@ namespace {
 // This very program, also after its file was replaced: keepers of one run are of one version.
 constexpr const char* kThisProgram = "/proc/self/exe";
 constexpr std::int64_t kPodsMax = 110;
+constexpr const char* kPodBlock = "10.244.0.0/24";
 
 node::NodeDescription describe(const RealNodeOptions& options, std::string not_isolated) {
   node::NodeDescription about{.name = options.name,
@@ -41,6 +43,16 @@ struct RealNode::Parts {
   Parts(Env env, const RealNodeOptions& options, std::string not_isolated)
       : about(describe(options, not_isolated)),
         volumes(node::make_volume_writer()),
+        pod_network(env,
+                    {.directory = join_path(options.directory, "net"),
+                     .program = kThisProgram,
+                     .block = kPodBlock,
+                     .egress = options.egress,
+                     .logger = options.logger},
+                    node::call_holder,
+                    [&loop = env.loop](const std::string& socket) {
+                      return net::connect_local(loop, socket);
+                    }),
         logs(node::make_log_files()),
         pods(env,
              {.directory = options.directory,
@@ -55,6 +67,7 @@ struct RealNode::Parts {
   node::ImageTable images;
   std::string resolv_conf;
   std::unique_ptr<node::VolumeWriter> volumes;
+  node::HolderNetwork pod_network;
   std::unique_ptr<node::LogFiles> logs;
   node::KeeperRuntime pods;
 };
@@ -86,11 +99,21 @@ Task<Result<std::unique_ptr<RealNode>>> RealNode::make(Env env, RealNodeOptions 
     co_return fail(read.images.error());
   }
   parts->resolv_conf = read.resolv_conf.value_or("");
+  // The start of a holder tries all that a system may forbid.
+  const Result<void> networked =
+      isolated ? co_await parts->pod_network.start() : fail(isolated.error());
+  if (networked) {
+    parts->about.pod_block = kPodBlock;
+  } else {
+    parts->about.no_network = networked.error().message;
+    options.logger.warn("pods share the machine's network", {{"error", networked.error()}});
+  }
   co_return std::unique_ptr<RealNode>(new RealNode(std::move(parts)));
 }
 
 ProcessNode RealNode::parts() {
   return {.about = parts_->about,
+          .network = parts_->about.pod_block.empty() ? nullptr : &parts_->pod_network,
           .images = parts_->images,
           .resolv_conf = parts_->resolv_conf,
           .pods = parts_->pods,
@@ -98,7 +121,8 @@ ProcessNode RealNode::parts() {
 }
 
 Task<void> RealNode::stop() {
-  return parts_->pods.stop();
+  co_await parts_->pods.stop();
+  co_await parts_->pod_network.stop();
 }
 
 }  // namespace codeflare

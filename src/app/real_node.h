@@ -17,6 +17,7 @@ struct RealNodeOptions {
   std::string name;
   std::string directory;
   std::string version;
+  bool egress = false;                    // pods have a way out
   std::optional<model::Quantity> cpus{};  // absent: the machine's
   std::optional<model::Quantity> memory{};
   model::Quantity gpus{};

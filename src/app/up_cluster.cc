@@ -16,6 +16,7 @@
 #include "controllers/raycluster/raycluster_controller.h"
 #include "kube/client.h"
 #include "net/in_process.h"
+#include "node/net/service_feed.h"
 #include "runtime/manager.h"
 
 #include <optional>
@@ -104,13 +105,16 @@ Task<Result<void>> run_controllers(Env env, ApiServer& server, UpOptions options
   std::optional<UpNode> node;
   if (options.process_node) {
     node.emplace(env, *options.process_node, manager, logger);
+    if (options.process_node->network != nullptr) {
+      node::add_service_feed(manager, *options.process_node->network);
+    }
     CO_TRY(co_await node->prepare(connect));
   }
   UpReady about{.server = server, .port = 0};
   // Pods are told where the server is when they start, so it listens before any can.
   if (node && !options.address.empty()) {
     CO_TRY_ASSIGN(about.port, co_await server.listen(options.address, options.port));
-    node->serve_at(options.address, about.port);
+    CO_TRY(co_await node->serve(server, options.address, about.port));
   }
   Work work;
   TaskGroup group(env.loop);

@@ -11,6 +11,7 @@
 #include "controllers/fakenode/fake_nodes.h"
 #include "node/image_table.h"
 #include "node/log_reader.h"
+#include "node/net/pod_network.h"
 #include "node/node_registration.h"
 #include "node/pod_runtime.h"
 
@@ -24,6 +25,8 @@ namespace codeflare {
 // A node whose pods are processes of this machine.
 struct ProcessNode {
   node::NodeDescription about;
+  // Where its pods have addresses; null: they share the machine's network. Outlives the cluster.
+  node::PodNetwork* network = nullptr;
   node::ImageTable images;
   std::string resolv_conf;
   node::PodRuntime& pods;  // both outlive the cluster

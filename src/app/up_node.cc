@@ -1,5 +1,6 @@
 #include "app/up_node.h"
 
+#include "apiserver/identity/pki.h"
 #include "base/async/sleep.h"
 
 #include <utility>
@@ -8,6 +9,7 @@ namespace codeflare {
 
 namespace {
 
+constexpr std::uint16_t kServicePort = 443;
 constexpr Duration kSignOffWithin = std::chrono::seconds(5);
 
 }  // namespace
@@ -22,6 +24,8 @@ UpNode::UpNode(Env env, const ProcessNode& options, runtime::Manager& manager, L
           manager, options.pods,
           {.node = options.about.name,
            .address = options.about.address,
+           .network = options.network,
+           .api_in_network = [this] { return api_in_network_; },
            .gpus = static_cast<std::int32_t>(options.about.capacity.get("nvidia.com/gpu").value()),
            .images = options.images,
            .allocatable = options.about.capacity,
@@ -40,15 +44,27 @@ void UpNode::keep_alive(TaskGroup& group) {
   group.spawn(node::keep_alive(env_, client_, options_.about, logger_));
 }
 
-void UpNode::serve_at(std::string address, std::uint16_t port) {
-  // Pods share the machine's network: all addresses means this machine too.
+Task<Result<void>> UpNode::serve(apiserver::ApiServer& server, std::string address,
+                                 std::uint16_t port) {
+  // On the machine's network all addresses means this machine too.
   const bool any = address == "0.0.0.0" || address == "::";
   api_host_ = any ? "127.0.0.1" : std::move(address);
   api_port_ = std::to_string(port);
+  if (options_.network == nullptr) {
+    co_return Result<void>();
+  }
+  const std::string in_cluster(apiserver::kServiceAddress);
+  api_in_network_ = {in_cluster, std::to_string(kServicePort)};
+  CO_TRY_ASSIGN(FileDescriptor listener,
+                co_await options_.network->listen(in_cluster, kServicePort));
+  co_return server.listen_on(std::move(listener));
 }
 
 Task<void> UpNode::stop() {
   co_await agent_.stop_pods();
+  if (options_.network != nullptr) {
+    co_await options_.network->shutdown();
+  }
   const Result<void> told = co_await with_timeout(
       kSignOffWithin, "the node's last report", node::sign_off(env_, client_, options_.about.name));
   if (!told) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "apiserver/server/api_server.h"
 #include "app/pod_connect.h"
 #include "app/up_cluster.h"
 #include "base/async/task.h"
@@ -14,6 +15,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 
 namespace codeflare {
 
@@ -27,8 +29,8 @@ class UpNode {
   Task<Result<void>> prepare(PodConnect& connect);
   // Heartbeats, until the group stops.
   void keep_alive(TaskGroup& group);
-  // Where pods find the API server.
-  void serve_at(std::string address, std::uint16_t port);
+  // The server listens there: tells pods where they find it, and has it listen where they are.
+  Task<Result<void>> serve(apiserver::ApiServer& server, std::string address, std::uint16_t port);
   // While the manager still runs: ends the pods and says that nobody is here any more.
   Task<void> stop();
 
@@ -39,6 +41,7 @@ class UpNode {
   Logger logger_;
   std::string api_host_;
   std::string api_port_;
+  std::pair<std::string, std::string> api_in_network_;
   node::LogService logs_;
   node::PodAgent& agent_;
 };

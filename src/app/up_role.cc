@@ -1,5 +1,6 @@
 #include "app/up_role.h"
 
+#include "app/data_directory.h"
 #include "app/listen_address.h"
 #include "app/real_node.h"
 #include "app/up_cluster.h"
@@ -45,22 +46,12 @@ struct Flags {
   std::int64_t holding_seconds = 0;
   bool json_log = false;
   bool verbose = false;
+  bool egress = false;
 };
 
 int report(const Error& error) {
   std::fprintf(stderr, "codeflare: %s\n", error.message.c_str());
   return 1;
-}
-
-// Per user, kept between runs: $XDG_STATE_HOME/codeflare/up.
-Result<std::string> default_directory(const Variables& variables) {
-  if (const auto state = variables.get("XDG_STATE_HOME"); state && state->starts_with('/')) {
-    return join_path(*state, "codeflare/up");
-  }
-  if (const auto home = variables.get("HOME"); home && !home->empty()) {
-    return join_path(*home, ".local/state/codeflare/up");
-  }
-  return fail(invalid_argument("there is no HOME: say --data-dir DIR"));
 }
 
 Result<model::Quantity> amount(const char* flag, const std::string& text) {
@@ -79,7 +70,7 @@ Result<UpOptions> options_of(const Flags& flags, const Variables& variables) {
   options.port = address.port;
   options.server.data_directory = flags.data_directory;
   if (flags.data_directory.empty()) {
-    TRY_ASSIGN(options.server.data_directory, default_directory(variables));
+    TRY_ASSIGN(options.server.data_directory, default_data_directory(variables));
   }
   options.server.durability = flags.durability;
   options.server.certificate_names = {options.address};
@@ -98,7 +89,8 @@ Result<UpOptions> options_of(const Flags& flags, const Variables& variables) {
 RealNodeOptions node_options(const Flags& flags, const UpOptions& options) {
   RealNodeOptions node{.name = "codeflare-0",
                        .directory = join_path(options.server.data_directory, "node"),
-                       .version = CODEFLARE_VERSION};
+                       .version = CODEFLARE_VERSION,
+                       .egress = flags.egress};
   if (flags.cpus) {
     node.cpus = options.nodes.cpus;
   }
@@ -115,9 +107,10 @@ void say_nodes(const UpOptions& options) {
     return;
   }
   const node::NodeDescription& about = options.process_node->about;
-  std::printf("node %s: pods are processes of this machine%s\n", about.name.c_str(),
-              about.not_isolated.empty() ? ", in namespaces of their own, on its network; next:"
-                                         : "; next:");
+  const bool networked = !about.pod_block.empty();
+  std::printf("node %s: pods are processes of this machine%s%s\n", about.name.c_str(),
+              about.not_isolated.empty() ? ", in namespaces of their own" : "",
+              networked ? ", with addresses of their own; next:" : ", on its network; next:");
   if (!about.not_isolated.empty()) {
     std::printf(
         "  not isolated, because user namespaces are forbidden here (%s); docs/up.md tells\n"
@@ -204,6 +197,8 @@ void add_up_role(CLI::App& app, Role& chosen) {
   role->add_option("--data-dir", flags->data_directory,
                    "where everything is kept (default $XDG_STATE_HOME/codeflare/up)")
       ->type_name("DIR");
+  role->add_flag("--egress", flags->egress,
+                 "pods reach the world outside through an HTTP proxy (http_proxy is set for them)");
   role->add_option("--listen", flags->listen, "address and port; port 0 takes any free one")
       ->type_name("ADDR:PORT")
       ->capture_default_str();

@@ -52,7 +52,12 @@ void set_conditions(Node& node, const NodeDescription& about, WallTime now) {
       isolated ? "pods have user, mount, PID and IPC namespaces of their own"
                : "pods are plain processes of the user: " + about.not_isolated,
       now);
-  set(node, "PodNetwork", false, "HostNetwork", "pods share the machine's network", now);
+  const bool networked = !about.pod_block.empty();
+  set(node, "PodNetwork", networked, networked ? "Bridge" : "HostNetwork",
+      networked ? "pods have addresses of their own in " + about.pod_block
+                : "pods share the machine's network" +
+                      (about.no_network.empty() ? "" : ": " + about.no_network),
+      now);
 }
 
 // What an earlier run or a user added stays; what we say counts.
@@ -106,6 +111,10 @@ Node node_object(const NodeDescription& about, WallTime now) {
       {"beta.kubernetes.io/arch", architecture}, {"beta.kubernetes.io/os", "linux"},
       {std::string(kProcessLabel), "true"},      {"kubernetes.io/arch", architecture},
       {"kubernetes.io/hostname", about.name},    {"kubernetes.io/os", "linux"}};
+  if (!about.pod_block.empty()) {
+    node.spec.pod_cidr = about.pod_block;
+    node.spec.pod_cidrs = {about.pod_block};
+  }
   node.status.capacity = about.capacity;
   node.status.allocatable = about.capacity;
   node.status.addresses = {{.type = "InternalIP", .address = about.address},
@@ -137,9 +146,15 @@ Task<Result<void>> register_node(Env env, kube::Client& client, NodeDescription 
   }
   Node before = node;
   bring_up_to_date(node, wanted, about, now);
-  if (!(before.metadata.labels == node.metadata.labels)) {
+  // A block that a node has is never another one.
+  const bool gets_block = before.spec.pod_cidr.empty() && !wanted.spec.pod_cidr.empty();
+  if (!(before.metadata.labels == node.metadata.labels) || gets_block) {
     Node labelled = before;
     labelled.metadata.labels = node.metadata.labels;
+    if (gets_block) {
+      labelled.spec.pod_cidr = wanted.spec.pod_cidr;
+      labelled.spec.pod_cidrs = wanted.spec.pod_cidrs;
+    }
     CO_TRY_ASSIGN(before, co_await nodes.update(std::move(labelled)));
     node.metadata = before.metadata;
   }

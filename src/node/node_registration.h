@@ -18,6 +18,8 @@ inline constexpr std::string_view kProcessLabel = "codeflare.dev/process-node";
 struct NodeDescription {
   std::string name;
   std::string address;
+  std::string pod_block{};   // where addresses of pods are taken from; empty: pods have none
+  std::string no_network{};  // why they have none
   model::ResourceList capacity;
   Machine machine;
   std::string version;       // of this program

@@ -6,6 +6,9 @@
 #include "model/resources.h"
 #include "node/container_spec.h"
 #include "node/etc_files.h"
+#include "node/net/pod_network.h"
+#include "node/net/proxy_variables.h"
+#include "node/net/resolv_conf.h"
 #include "node/pod_inputs_source.h"
 
 #include <algorithm>
@@ -98,6 +101,14 @@ Task<Result<void>> PodAgent::adopt() {
     options_.logger.info(one.alive ? "pod adopted" : "pod found without its keeper",
                          {{"pod", one.spec.ns + "/" + one.spec.name}, {"uid", one.spec.uid}});
   }
+  if (options_.network != nullptr) {
+    // Networks of pods that went while nobody looked.
+    std::vector<std::string> uids;
+    for (const auto& [uid, known] : known_) {
+      uids.push_back(uid);
+    }
+    CO_TRY(co_await options_.network->keep(std::move(uids)));
+  }
   co_return Result<void>();
 }
 
@@ -108,6 +119,23 @@ Task<void> PodAgent::check_adopted() {
   for (const auto& [uid, known] : known_) {
     waker_.wake(known.key);
   }
+}
+
+PodNetwork* PodAgent::network_of(const model::Pod& pod) const {
+  return pod.spec.host_network ? nullptr : options_.network;
+}
+
+std::string PodAgent::address_of(const model::Pod& pod) const {
+  const PodNetwork* network = network_of(pod);
+  return network == nullptr ? options_.address
+                            : network->address_of(pod.metadata.uid).value_or(std::string());
+}
+
+Task<Result<void>> PodAgent::detach(std::string uid) {
+  if (options_.network == nullptr) {
+    co_return Result<void>();
+  }
+  co_return co_await options_.network->detach(std::move(uid));
 }
 
 PodAgent::Known& PodAgent::know(const std::string& uid, const ObjectKey& key) {
@@ -129,6 +157,7 @@ Task<Result<void>> PodAgent::forget_others(ObjectKey key, std::string uid) {
   }
   for (const std::string& other : gone) {
     CO_TRY(co_await pods_.remove(other));
+    CO_TRY(co_await detach(other));
     gpus_.release(other);
     known_.erase(other);
   }
@@ -180,12 +209,14 @@ Task<Result<Next>> PodAgent::sync(ObjectKey key) {
   ObservedPod observed{.pod = pod,
                        .sandbox = view == nullptr ? std::nullopt : std::optional(*view),
                        .seen = known.seen,
-                       .addresses = {.pod = options_.address, .host = options_.address},
+                       .addresses = {.pod = address_of(pod), .host = options_.address},
                        .hindrances = known.hindrances,
                        .rejected = known.rejected};
   PodDecision decision = decide(observed, env_.clock.wall());
   if (is_over(pod) && !(view != nullptr && view->alive)) {
     gpus_.release(uid);
+    // The object may be kept for long, and addresses are few.
+    CO_TRY(co_await detach(uid));
   }
   const std::optional<Duration> again = decision.look_again;
   CO_TRY(co_await act(std::move(pod), std::move(decision)));
@@ -247,10 +278,11 @@ void PodAgent::hinder(const std::string& uid, const std::string& what, StartProb
 }
 
 Task<Result<PodInputs>> PodAgent::inputs_of(model::Pod pod) {
+  const bool networked = network_of(pod) != nullptr;
   CO_TRY_ASSIGN(PodInputs inputs, co_await fetch_inputs(client_, std::move(pod)));
   inputs.allocatable = options_.allocatable;
-  if (options_.api_server) {
-    std::tie(inputs.api_host, inputs.api_port) = options_.api_server();
+  if (const auto& place = networked ? options_.api_in_network : options_.api_server) {
+    std::tie(inputs.api_host, inputs.api_port) = place();
   }
   co_return inputs;
 }
@@ -258,7 +290,20 @@ Task<Result<PodInputs>> PodAgent::inputs_of(model::Pod pod) {
 Task<Result<void>> PodAgent::make_sandbox(model::Pod pod, std::vector<EventNote>& events) {
   const std::string uid = pod.metadata.uid;
   CO_TRY_ASSIGN(const PodInputs inputs, co_await inputs_of(pod));
-  pod.status.pod_ip = options_.address;
+  const auto failed = [&](const Error& error) {
+    events.push_back(
+        {.warning = true, .reason = "FailedCreatePodSandBox", .message = error.message});
+    hinder(uid, "", {"FailedCreatePodSandBox", error.message}, kRetryStart);
+  };
+  PodNetwork* network = network_of(pod);
+  if (network != nullptr) {
+    PodRecord record{.uid = uid, .ns = pod.metadata.ns, .name = pod.metadata.name};
+    if (const auto attached = co_await network->attach(std::move(record)); !attached) {
+      failed(attached.error());
+      co_return Result<void>();
+    }
+  }
+  pod.status.pod_ip = address_of(pod);
   pod.status.host_ip = options_.address;
   Result<std::vector<VolumePlan>> volumes = plan_volumes(pod, inputs);
   if (!volumes) {
@@ -277,12 +322,15 @@ Task<Result<void>> PodAgent::make_sandbox(model::Pod pod, std::vector<EventNote>
     sandbox.spec.devices = known->second.devices;
   }
   sandbox.volumes = *std::move(volumes);
-  sandbox.etc = etc_files(pod, options_.address, options_.resolv_conf, users_of(pod));
+  std::string resolver = options_.resolv_conf;
+  if (network != nullptr) {
+    sandbox.spec.network = network->holder();
+    resolver = resolv_conf(pod, network->nameserver(), options_.resolv_conf);
+  }
+  sandbox.etc = etc_files(pod, pod.status.pod_ip, resolver, users_of(pod));
   const Result<void> made = co_await pods_.make(std::move(sandbox));
   if (!made) {
-    events.push_back(
-        {.warning = true, .reason = "FailedCreatePodSandBox", .message = made.error().message});
-    hinder(uid, "", {"FailedCreatePodSandBox", made.error().message}, kRetryStart);
+    failed(made.error());
   } else if (const auto known = known_.find(uid); known != known_.end()) {
     known->second.hindrances.erase("");
   }
@@ -293,7 +341,7 @@ Task<Result<void>> PodAgent::start(model::Pod pod, Step step, std::vector<EventN
   const std::string uid = pod.metadata.uid;
   const model::Container* container = find_container(pod, step.container);
   CO_TRY_ASSIGN(const PodInputs inputs, co_await inputs_of(pod));
-  pod.status.pod_ip = options_.address;
+  pod.status.pod_ip = address_of(pod);
   pod.status.host_ip = options_.address;
   std::vector<DeviceGrant> devices;
   if (const auto known = known_.find(uid); known != known_.end()) {
@@ -306,6 +354,9 @@ Task<Result<void>> PodAgent::start(model::Pod pod, Step step, std::vector<EventN
     events.push_back({.warning = true, .reason = "Failed", .message = spec.error().message});
     hinder(uid, step.container, std::move(spec).error(), kRetryStart);
     co_return Result<void>();
+  }
+  if (PodNetwork* network = network_of(pod); network != nullptr && !network->way_out().empty()) {
+    add_proxy_variables(spec->environment, network->way_out());
   }
   spec->backoff_ms = std::chrono::duration_cast<std::chrono::milliseconds>(step.waited).count();
   const Result<void> started = co_await pods_.start(uid, *std::move(spec));

@@ -21,9 +21,15 @@
 
 namespace codeflare::node {
 
+class PodNetwork;
+
 struct AgentOptions {
   std::string node;     // the Node whose pods these are
   std::string address;  // of the node; of pods too, as long as they share its network
+  // Where pods have addresses of their own; null: nowhere. Outlives the agent.
+  PodNetwork* network = nullptr;
+  // Where those find the API server; asked at each start.
+  std::function<std::pair<std::string, std::string>()> api_in_network{};
   std::int32_t gpus = 0;
   ImageTable images{};
   model::ResourceList allocatable{};
@@ -69,6 +75,10 @@ class PodAgent final : public runtime::Reconciler {
 
   Task<Result<void>> act(model::Pod pod, PodDecision decision);
   Task<Result<void>> carry_out(model::Pod pod, Step step, std::vector<runtime::EventNote>& events);
+  // Null for pods that have the machine's network.
+  PodNetwork* network_of(const model::Pod& pod) const;
+  std::string address_of(const model::Pod& pod) const;
+  Task<Result<void>> detach(std::string uid);
   Task<Result<void>> make_sandbox(model::Pod pod, std::vector<runtime::EventNote>& events);
   Task<Result<void>> start(model::Pod pod, Step step, std::vector<runtime::EventNote>& events);
   Task<Result<PodInputs>> inputs_of(model::Pod pod);

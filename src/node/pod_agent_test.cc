@@ -10,6 +10,7 @@
 #include "model/condition.h"
 #include "model/resources.h"
 #include "node/node_registration.h"
+#include "node/testing/sim_pod_network.h"
 #include "node/testing/sim_pod_runtime.h"
 
 #include <gtest/gtest.h>
@@ -36,13 +37,16 @@ struct World {
   std::unique_ptr<runtime::Manager> manager;
   PodAgent* agent = nullptr;
   std::unique_ptr<TaskGroup> group;
+  PodNetwork* network;
 
-  World() { start(); }
+  explicit World(PodNetwork* network_in = nullptr) : network(network_in) { start(); }
   ~World() { stop(); }
 
   void start() {
     manager = std::make_unique<runtime::Manager>(env, client, runtime::ManagerOptions{.name = "n"});
-    agent = &add_pod_agent(*manager, pods, {.node = "n", .address = "127.0.0.1", .gpus = 2});
+    agent = &add_pod_agent(
+        *manager, pods,
+        {.node = "n", .address = "127.0.0.1", .network = network, .gpus = 2, .resolv_conf = "m"});
     EXPECT_TRUE(*run(env.loop, agent->adopt()));
     group = std::make_unique<TaskGroup>(env.loop);
     group->spawn(go());
@@ -183,6 +187,71 @@ TEST(PodAgent, stops_everything_when_asked) {
   EXPECT_EQ(w.pods.running(), 0u);
   w.settle(minutes(1));
   EXPECT_EQ(w.pods.running(), 0u);
+}
+
+const NewSandbox& sandbox_of(World& w, const std::string& pod) {
+  return w.pods.pods().at(std::string(w.get(pod)->uid())).sandbox;
+}
+
+std::string etc_of(World& w, const std::string& pod, std::string_view name) {
+  for (const EtcFile& file : sandbox_of(w, pod).etc) {
+    if (file.name == name) {
+      return file.content;
+    }
+  }
+  return {};
+}
+
+TEST(PodAgent, gives_pods_addresses_of_their_own_until_they_have_ended) {
+  testing::SimPodNetwork network;
+  World w(&network);
+  w.pod("a", R"(["sleep","5"])", kNever);
+  w.pod("b", R"(["run"])");
+  EXPECT_EQ(w.status("a").pod_ip, "10.244.0.2");
+  EXPECT_EQ(w.status("b").pod_ip, "10.244.0.3");
+  EXPECT_EQ(w.status("b").host_ip, "127.0.0.1");
+  EXPECT_EQ(sandbox_of(w, "b").spec.network, "holder.sock");
+  EXPECT_TRUE(etc_of(w, "b", "hosts").contains("10.244.0.3\tb\n"));
+  EXPECT_TRUE(etc_of(w, "b", "resolv.conf").contains("search default.svc.cluster.local"));
+  w.settle(seconds(6));
+  EXPECT_EQ(w.status("a").phase, "Succeeded");
+  EXPECT_EQ(w.status("a").pod_ip, "10.244.0.2");
+  EXPECT_EQ(network.pods().size(), 1u);
+  w.service.erase(kPods, {"default", "b"});
+  w.settle();
+  EXPECT_TRUE(network.pods().empty());
+}
+
+TEST(PodAgent, leaves_the_machines_network_to_those_who_ask_for_it) {
+  testing::SimPodNetwork network;
+  World w(&network);
+  w.pod("a", R"(["run"])", R"("hostNetwork":true,)");
+  EXPECT_EQ(w.status("a").pod_ip, "127.0.0.1");
+  EXPECT_TRUE(sandbox_of(w, "a").spec.network.empty());
+  EXPECT_EQ(etc_of(w, "a", "resolv.conf"), "m");
+  EXPECT_TRUE(network.pods().empty());
+}
+
+TEST(PodAgent, finds_the_addresses_of_an_earlier_run_and_frees_those_of_lost_pods) {
+  testing::SimPodNetwork network;
+  World w(&network);
+  w.pod("a", R"(["run"])");
+  w.stop();
+  EXPECT_TRUE(*run(w.env.loop, network.attach({.uid = "lost"})));
+  w.start();
+  EXPECT_EQ(network.pods().size(), 1u);
+  EXPECT_EQ(w.status("a").pod_ip, "10.244.0.2");
+}
+
+TEST(PodAgent, says_why_a_pod_has_no_network) {
+  testing::SimPodNetwork network;
+  network.fail_with("no address is left");
+  World w(&network);
+  w.pod("a", R"(["run"])");
+  EXPECT_EQ(w.status("a").phase, "Pending");
+  network.fail_with("");
+  w.settle(seconds(11));
+  EXPECT_EQ(w.status("a").phase, "Running");
 }
 
 TEST(NodeRegistration, makes_a_node_and_keeps_it_alive) {

@@ -236,7 +236,7 @@ model::PodStatus status_of(const ObservedPod& observed, const PodProgress& progr
   }
   status.host_ip = observed.addresses.host;
   status.host_ips = {{.ip = observed.addresses.host}};
-  if (status.pod_ip.empty() && alive) {
+  if (alive && !observed.addresses.pod.empty()) {
     status.pod_ip = observed.addresses.pod;
     status.pod_ips = {{.ip = observed.addresses.pod}};
   }

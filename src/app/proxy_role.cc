@@ -1,0 +1,83 @@
+#include "app/proxy_role.h"
+
+#include "app/data_directory.h"
+#include "app/listen_address.h"
+#include "base/env/file_system.h"
+#include "base/env/real_env.h"
+#include "node/net/network_proxy.h"
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+
+#include <cstdio>
+#include <memory>
+#include <string>
+
+namespace codeflare {
+
+namespace {
+
+constexpr int kUsageError = 2;
+
+struct Flags {
+  std::string data_directory;
+  std::string listen = "127.0.0.1:0";
+};
+
+int report(const Error& error) {
+  std::fprintf(stderr, "codeflare: %s\n", error.message.c_str());
+  return error.code == ErrorCode::invalid_argument ? kUsageError : 1;
+}
+
+// Gone before the proxy begins: it has one thread.
+Result<std::string> data_directory(const Flags& flags) {
+  if (!flags.data_directory.empty()) {
+    return flags.data_directory;
+  }
+  RealEnv world;
+  return default_data_directory(world.env().variables);
+}
+
+void say_ready(const std::string& host, std::uint16_t port) {
+  const std::string at = "http://" + host + ":" + std::to_string(port);
+  std::printf(
+      "proxy %s leads to pods and services, by address or name; for example:\n"
+      "  curl -x %s http://SERVICE.NAMESPACE:PORT/\n",
+      at.c_str(), at.c_str());
+  std::fflush(stdout);
+}
+
+Result<void> run_role(const Flags& flags) {
+  TRY_ASSIGN(const ListenAddress at, parse_listen("--listen", flags.listen));
+  TRY_ASSIGN(const std::string directory, data_directory(flags));
+  const std::string holder = join_path(directory, "node/net/holder.sock");
+  Result<void> served = node::serve_cluster_proxy(
+      holder, at.host, at.port, [&](std::uint16_t port) { say_ready(at.host, port); });
+  if (!served && served.error().code == ErrorCode::unavailable) {
+    return fail(unavailable("no pod network of \"codeflare up\" runs with its data in " +
+                            directory + " (" + served.error().message + ")"));
+  }
+  return served;
+}
+
+}  // namespace
+
+void add_proxy_role(CLI::App& app, Role& chosen) {
+  auto flags = std::make_shared<Flags>();
+  CLI::App* role = app.add_subcommand(
+      "proxy", "an HTTP proxy by which this machine reaches the pods and services of `up`");
+  role->add_option("--listen", flags->listen, "IPv4 address and port; port 0 takes any free one")
+      ->type_name("ADDR:PORT")
+      ->capture_default_str();
+  role->add_option("--data-dir", flags->data_directory, "as it was given to `up`")
+      ->type_name("DIR");
+  role->callback([&chosen, flags] {
+    chosen = [flags] {
+      const Result<void> served = run_role(*flags);
+      return served ? 0 : report(served.error());
+    };
+  });
+}
+
+}  // namespace codeflare

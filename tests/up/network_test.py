@@ -1,0 +1,181 @@
+#!/usr/bin/env python3
+"""The pod network of `codeflare up`: addresses, names, services, the API server, the way in and the way out."""
+
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+sys.dont_write_bytecode = True
+
+import up_test  # noqa: E402
+from up_test import NOBODY, PODS, Cluster, pod  # noqa: E402
+
+SERVICES = "/api/v1/namespaces/default/services"
+
+SERVER = """exec python3 -c 'import http.server, socket
+class Name(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(200); self.end_headers(); self.wfile.write(socket.gethostname().encode())
+http.server.ThreadingHTTPServer(("", 80), Name).serve_forever()'"""
+
+# Asks the API server who the pod is, as clients in pods do.
+WHO = """exec python3 -c 'import json, ssl, urllib.request
+base = "/var/run/secrets/kubernetes.io/serviceaccount/"
+request = urllib.request.Request("https://kubernetes.default.svc/apis/authentication.k8s.io/v1/selfsubjectreviews",
+    data=json.dumps({"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"}).encode(),
+    headers={"Authorization": "Bearer " + open(base + "token").read(), "Content-Type": "application/json"})
+answer = urllib.request.urlopen(request, context=ssl.create_default_context(cafile=base + "ca.crt"), timeout=20)
+print(json.load(answer)["status"]["userInfo"]["username"])'"""
+
+
+def fetch(url):
+    return f"""exec python3 -c 'import urllib.request
+print("got", urllib.request.urlopen("{url}", timeout=20).read().decode())'"""
+
+
+def service(name, headless=False):
+    spec = {"selector": {"app": name}, "ports": [{"name": "http", "port": 8080, "targetPort": 80}]}
+    return {"metadata": {"name": name}, "spec": {**spec, **({"clusterIP": "None"} if headless else {})}}
+
+
+def labelled(app, body):
+    body["metadata"]["labels"] = {"app": app}
+    return body
+
+
+def holders(scratch):
+    """What keeps the network of this directory: names of processes and their ids."""
+    found = {}
+    for entry in pathlib.Path("/proc").iterdir():
+        try:
+            if entry.name.isdigit() and b"node-holder\0" + str(scratch).encode() in (entry / "cmdline").read_bytes():
+                found[(entry / "comm").read_text().strip()] = int(entry.name)
+        except OSError:
+            pass
+    return found
+
+
+class Network(unittest.TestCase):
+    def setUp(self):
+        self.directory = tempfile.TemporaryDirectory()
+        self.scratch = pathlib.Path(self.directory.name)
+        self.cluster = None
+
+    def tearDown(self):
+        if self.cluster is not None:
+            code, err = self.cluster.stop()
+            self.assertEqual(code, 0, err)
+        Cluster.wait_until(lambda: not holders(self.scratch))
+        self.directory.cleanup()
+
+    def start(self, *flags, **how):
+        self.cluster = Cluster(self.scratch, *flags, **how)
+        if any("on its network" in line for line in self.cluster.lines):
+            self.skipTest("networks are forbidden here: " + "".join(self.cluster.lines))
+        self.cluster.wait_for("/api/v1/namespaces/default/serviceaccounts", lambda found: found["items"])
+
+    def running(self, name):
+        return self.cluster.wait_for(PODS + "/" + name, lambda found: found["status"].get("phase") == "Running")
+
+    def output(self, name, script, **spec):
+        """What a pod printed, once it has ended."""
+        self.cluster.post(PODS, pod(name, script, restartPolicy="Never", **spec))
+        self.cluster.wait_for(PODS + "/" + name, lambda found: found["status"].get("phase") in ("Succeeded", "Failed"))
+        return self.cluster.open(PODS + "/" + name + "/log")
+
+    def retried(self, name, script, wanted):
+        """Until the output has it: endpoints and servers take a moment."""
+        until = time.monotonic() + 60
+        for i in range(1000):
+            said = self.output(f"{name}-{i}", script)
+            if wanted in said or time.monotonic() > until:
+                break
+        self.assertIn(wanted, said)
+
+    def test_pods_have_addresses_names_and_services(self):
+        self.start()
+        cluster = self.cluster
+        node = cluster.get("/api/v1/nodes/codeflare-0")
+        condition = next(one for one in node["status"]["conditions"] if one["type"] == "PodNetwork")
+        self.assertEqual((condition["status"], condition["reason"]), ("True", "Bridge"))
+        self.assertEqual(node["spec"]["podCIDR"], "10.244.0.0/24")
+        # Two servers on one port.
+        cluster.post(PODS, labelled("web", pod("web-0", SERVER, hostname="web-0", subdomain="all")))
+        cluster.post(PODS, labelled("web", pod("web-1", SERVER, hostname="web-1", subdomain="all")))
+        cluster.post(SERVICES, service("web"))
+        headless = service("all", headless=True)
+        headless["spec"]["selector"] = {"app": "web"}
+        cluster.post(SERVICES, headless)
+        addresses = {self.running(name)["status"]["podIP"] for name in ("web-0", "web-1")}
+        self.assertEqual(len(addresses), 2)
+        for address in addresses:
+            self.assertRegex(address, r"^10\.244\.0\.\d+$")
+        self.retried("service", fetch("http://web:8080/"), "got web-")
+        self.retried("member", fetch("http://web-1.all.default.svc.cluster.local/"), "got web-1")
+        self.assertEqual(self.output("who", WHO), "system:serviceaccount:default:default\n")
+        # As Ray and torch find out which address they have.
+        said = self.output("self", "hostname -i; exec python3 -c 'import socket\n"
+                                   "s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.connect((\"8.8.8.8\", 9))\n"
+                                   "print(s.getsockname()[0])'").split()
+        self.assertEqual(said, [cluster.get(PODS + "/self")["status"]["podIP"]] * 2)
+
+    @unittest.skipUnless(os.geteuid() == 0, "we are an ordinary user already")
+    def test_so_have_those_of_an_ordinary_user(self):
+        os.chown(self.scratch, NOBODY, NOBODY)
+        self.start(user=NOBODY, group=NOBODY, extra_groups=[])
+        self.cluster.post(PODS, labelled("web", pod("web-0", SERVER)))
+        self.cluster.post(SERVICES, service("web"))
+        self.retried("service", fetch("http://web:8080/"), "got web-0")
+        self.assertEqual(self.output("who", WHO), "system:serviceaccount:default:default\n")
+
+    def test_the_network_outlives_a_killed_program(self):
+        self.start()
+        self.cluster.post(PODS, labelled("web", pod("web-0", SERVER)))
+        self.cluster.post(SERVICES, service("web"))
+        address = self.running("web-0")["status"]["podIP"]
+        self.retried("before", fetch("http://web:8080/"), "got web-0")
+        before = holders(self.scratch)
+        self.assertEqual(sorted(before), ["codeflare-anch", "codeflare-hold"])
+        self.cluster.process.kill()
+        self.cluster.process.communicate()
+        self.start()
+        self.assertEqual(holders(self.scratch), before)
+        self.assertEqual(self.running("web-0")["status"]["podIP"], address)
+        self.retried("after", fetch("http://web:8080/"), "got web-0")
+        # And a holder that is killed is replaced.
+        os.kill(before["codeflare-hold"], signal.SIGKILL)
+        self.retried("again", fetch("http://web:8080/"), "got web-0")
+
+    def test_this_machine_reaches_services_through_the_proxy(self):
+        self.start()
+        self.cluster.post(PODS, labelled("web", pod("web-0", SERVER)))
+        self.cluster.post(SERVICES, service("web"))
+        self.retried("before", fetch("http://web:8080/"), "got web-0")
+        proxy = subprocess.Popen([up_test.PROGRAM, "proxy", "--data-dir", str(self.scratch / "data")],
+                                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+        try:
+            at = proxy.stdout.readline().split()[1]
+            got = subprocess.run([sys.executable, "-c", "import sys, urllib.request\n"
+                                  "opener = urllib.request.build_opener(urllib.request.ProxyHandler({'http': sys.argv[1]}))\n"
+                                  "print(opener.open('http://web.default:8080/', timeout=20).read().decode())", at],
+                                 capture_output=True, text=True, timeout=60)
+            self.assertEqual(got.stdout, "web-0\n", got.stderr)
+        finally:
+            proxy.kill()
+            proxy.communicate()
+
+    def test_the_way_out_is_there_when_asked_for(self):
+        self.start("--egress")
+        said = self.output("out", "echo $http_proxy $no_proxy; exec python3 -c 'import urllib.request\n"
+                                  "print(urllib.request.urlopen(\"http://127.0.0.2:9/\", timeout=20))' 2>&1")
+        self.assertIn("http://10.244.0.1:3128 ", said)
+
+
+if __name__ == "__main__":
+    up_test.PROGRAM = sys.argv.pop(1)
+    unittest.main()
