@@ -1,11 +1,15 @@
 #include "app/real_node.h"
 
 #include "net/local_stream.h"
+#include "node/host_path.h"
 #include "node/keeper_runtime.h"
+#include "node/limit_groups.h"
 #include "node/machine.h"
 #include "node/net/holder_network.h"
+#include "node/probe_network.h"
 #include "node/volume_writer.h"
 
+#include <functional>
 #include <utility>
 
 namespace codeflare {
@@ -16,6 +20,11 @@ namespace {
 constexpr const char* kThisProgram = "/proc/self/exe";
 constexpr std::int64_t kPodsMax = 110;
 constexpr const char* kPodBlock = "10.244.0.0/24";
+
+// Of its own for each data directory, the same at each start.
+std::string group_name(const std::string& directory) {
+  return "codeflare-" + std::to_string(std::hash<std::string>()(directory));
+}
 
 node::NodeDescription describe(const RealNodeOptions& options, std::string not_isolated) {
   node::NodeDescription about{.name = options.name,
@@ -40,8 +49,11 @@ node::NodeDescription describe(const RealNodeOptions& options, std::string not_i
 }  // namespace
 
 struct RealNode::Parts {
-  Parts(Env env, const RealNodeOptions& options, std::string not_isolated)
+  Parts(Env env, const RealNodeOptions& options, std::string not_isolated,
+        Result<std::unique_ptr<node::LimitGroups>> limits)
       : about(describe(options, not_isolated)),
+        claims_directory(join_path(node::without_links(options.directory), "claims")),
+        host_paths(options.host_paths),
         volumes(node::make_volume_writer()),
         pod_network(env,
                     {.directory = join_path(options.directory, "net"),
@@ -54,21 +66,34 @@ struct RealNode::Parts {
                       return net::connect_local(loop, socket);
                     }),
         logs(node::make_log_files()),
+        groups(limits ? *std::move(limits) : nullptr),
+        network(node::make_probe_network(env)),
+        probes(*network, nullptr),
         pods(env,
              {.directory = options.directory,
               .program = kThisProgram,
               .isolated = not_isolated.empty(),
+              .groups = groups.get(),
               .logger = options.logger},
              *volumes, [&loop = env.loop](const std::string& socket) {
                return net::connect_local(loop, socket);
-             }) {}
+             }) {
+    if (!limits) {
+      about.soft_limits = limits.error().message;
+    }
+  }
 
   node::NodeDescription about;
   node::ImageTable images;
   std::string resolv_conf;
+  std::string claims_directory;
+  std::vector<std::string> host_paths;
   std::unique_ptr<node::VolumeWriter> volumes;
   node::HolderNetwork pod_network;
   std::unique_ptr<node::LogFiles> logs;
+  std::unique_ptr<node::LimitGroups> groups;  // null: limits are soft
+  std::unique_ptr<node::ProbeNetwork> network;
+  node::ProbeCheck probes;
   node::KeeperRuntime pods;
 };
 
@@ -81,7 +106,16 @@ Task<Result<std::unique_ptr<RealNode>>> RealNode::make(Env env, RealNodeOptions 
   if (!isolated && isolated.error().code != ErrorCode::unsupported) {
     co_return fail(isolated.error());
   }
-  auto parts = std::make_unique<Parts>(env, options, isolated ? "" : isolated.error().message);
+  for (const std::string& path : options.host_paths) {
+    if (!node::is_plain_path(path)) {
+      co_return fail(
+          invalid_argument("--allow-host-path " + path + ": expected a plain absolute path"));
+    }
+  }
+  const std::string group = group_name(options.directory);
+  auto limits = co_await run_blocking(env, [&] { return node::LimitGroups::find(group); });
+  auto parts = std::make_unique<Parts>(env, options, isolated ? "" : isolated.error().message,
+                                       std::move(limits));
   const std::string table = join_path(options.directory, "images.json");
   struct Read {
     Result<std::string> images;
@@ -117,7 +151,10 @@ ProcessNode RealNode::parts() {
           .images = parts_->images,
           .resolv_conf = parts_->resolv_conf,
           .pods = parts_->pods,
-          .logs = *parts_->logs};
+          .logs = *parts_->logs,
+          .probes = &parts_->probes,
+          .claims_directory = parts_->claims_directory,
+          .host_paths = parts_->host_paths};
 }
 
 Task<void> RealNode::stop() {

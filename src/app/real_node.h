@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace codeflare {
 
@@ -21,6 +22,7 @@ struct RealNodeOptions {
   std::optional<model::Quantity> cpus{};  // absent: the machine's
   std::optional<model::Quantity> memory{};
   model::Quantity gpus{};
+  std::vector<std::string> host_paths{};  // directories that hostPath may name
   Logger logger{};
 };
 

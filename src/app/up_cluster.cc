@@ -12,6 +12,7 @@
 #include "controllers/crds/ensure_crds.h"
 #include "controllers/endpoints/endpoint_controller.h"
 #include "controllers/job/job_controller.h"
+#include "controllers/localvolume/local_volume_controller.h"
 #include "controllers/raycluster/kuberay_present.h"
 #include "controllers/raycluster/raycluster_controller.h"
 #include "kube/client.h"
@@ -55,6 +56,9 @@ Task<Result<void>> prepare(Env env, ApiServer& server, const UpOptions& options)
       client, {.legacy_group = options.queue.legacy_group, .ray_cluster = true}));
   CO_TRY(co_await grant_controller_access(client));
   CO_TRY(co_await controllers::fakenode::register_fake_nodes(client, options.nodes));
+  if (options.process_node && !options.process_node->claims_directory.empty()) {
+    CO_TRY(co_await controllers::localvolume::ensure_storage_class(client));
+  }
   co_return Result<void>();
 }
 
@@ -95,6 +99,10 @@ Task<Result<void>> run_controllers(Env env, ApiServer& server, UpOptions options
   controllers::apps::add_apps_controllers(manager);
   controllers::endpoints::add_endpoint_controller(manager);
   controllers::fakenode::add_fake_node_controllers(manager);
+  if (options.process_node && !options.process_node->claims_directory.empty()) {
+    controllers::localvolume::add_local_volume_controllers(manager,
+                                                           options.process_node->claims_directory);
+  }
   CO_TRY_ASSIGN(const std::optional<std::string> kuberay,
                 co_await controllers::raycluster::kuberay_present(client));
   if (kuberay) {

@@ -14,11 +14,13 @@
 #include "node/net/pod_network.h"
 #include "node/node_registration.h"
 #include "node/pod_runtime.h"
+#include "node/probe_check.h"
 
 #include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace codeflare {
 
@@ -31,6 +33,9 @@ struct ProcessNode {
   std::string resolv_conf;
   node::PodRuntime& pods;  // both outlive the cluster
   node::LogFiles& logs;
+  node::ProbeCheck* probes = nullptr;     // likewise; null: nobody probes
+  std::string claims_directory{};         // where volumes of claims lie; empty: there are none
+  std::vector<std::string> host_paths{};  // directories that hostPath may name
 };
 
 struct UpOptions {

@@ -30,6 +30,9 @@ UpNode::UpNode(Env env, const ProcessNode& options, runtime::Manager& manager, L
            .images = options.images,
            .allocatable = options.about.capacity,
            .resolv_conf = options.resolv_conf,
+           .probes = options.probes,
+           .claims_directory = options.claims_directory,
+           .host_paths = options.host_paths,
            .api_server = [this] { return std::pair(api_host_, api_port_); },
            .logger = logger})) {}
 

@@ -22,6 +22,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace codeflare {
 
@@ -37,6 +38,7 @@ struct Flags {
   std::optional<std::string> cpus;
   std::optional<std::string> memory;
   std::string gpus = "0";
+  std::vector<std::string> host_paths;
   std::string data_directory;
   std::string listen = "127.0.0.1:6443";
   Durability durability = Durability::full;
@@ -98,6 +100,7 @@ RealNodeOptions node_options(const Flags& flags, const UpOptions& options) {
     node.memory = options.nodes.memory;
   }
   node.gpus = options.nodes.gpus;
+  node.host_paths = flags.host_paths;
   return node;
 }
 
@@ -194,6 +197,9 @@ void add_up_role(CLI::App& app, Role& chosen) {
                    "of each node (default the machine's; fake nodes: 32Gi)")
       ->type_name("M");
   role->add_option("--gpus", flags->gpus, "of each node")->type_name("G")->capture_default_str();
+  role->add_option("--allow-host-path", flags->host_paths,
+                   "a directory that hostPath volumes may name, with all below; may be repeated")
+      ->type_name("DIR");
   role->add_option("--data-dir", flags->data_directory,
                    "where everything is kept (default $XDG_STATE_HOME/codeflare/up)")
       ->type_name("DIR");

@@ -2,6 +2,7 @@
 
 #include "json/parse.h"
 #include "node/container_env.h"
+#include "node/limits.h"
 
 #include <algorithm>
 
@@ -31,8 +32,11 @@ std::optional<std::int64_t> security_id(const model::Pod& pod, const model::Cont
 
 bool is_read_only_volume(const model::Pod& pod, const std::string& name) {
   const auto found = std::ranges::find(pod.spec.volumes, name, &model::Volume::name);
-  return found != pod.spec.volumes.end() &&
-         (found->config_map || found->secret || found->downward_api || found->projected);
+  if (found == pod.spec.volumes.end()) {
+    return false;
+  }
+  return found->config_map || found->secret || found->downward_api || found->projected ||
+         (found->persistent_volume_claim && found->persistent_volume_claim->read_only);
 }
 
 Result<std::vector<MountSpec>> mounts_of(const model::Pod& pod, const model::Container& container,
@@ -142,6 +146,10 @@ std::expected<ContainerSpec, StartProblem> container_spec(const ContainerSources
   spec.working_directory = container.working_dir.empty() ? image.workdir : container.working_dir;
   spec.run_as_user = security_id(pod, container, "runAsUser");
   spec.run_as_group = security_id(pod, container, "runAsGroup");
+  const ResourceBounds bounds = bounds_of(container);
+  spec.memory_limit = bounds.memory_limit;
+  spec.cpu_limit_milli = bounds.cpu_limit_milli;
+  spec.cpu_request_milli = bounds.cpu_request_milli;
   spec.root = image.root;
   spec.message_path = container.termination_message_path.empty()
                           ? std::string(kMessagePath)

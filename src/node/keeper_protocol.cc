@@ -47,6 +47,15 @@ const StructInfo& describe(Tag<MemoryVolume>) {
   return kInfo;
 }
 
+const StructInfo& describe(Tag<MachineVolume>) {
+  static constexpr Field kFields[] = {
+      field<&MachineVolume::name>("name"),
+      field<&MachineVolume::source>("source"),
+  };
+  static constexpr StructInfo kInfo = struct_info<MachineVolume>(kFields);
+  return kInfo;
+}
+
 const StructInfo& describe(Tag<DeviceGrant>) {
   static constexpr Field kFields[] = {
       field<&DeviceGrant::container>("container"),
@@ -69,6 +78,8 @@ const StructInfo& describe(Tag<SandboxSpec>) {
       field<&SandboxSpec::directories>("directories"),
       field<&SandboxSpec::roots>("roots"),
       field<&SandboxSpec::memory_volumes>("memoryVolumes"),
+      field<&SandboxSpec::machine_volumes>("machineVolumes"),
+      field<&SandboxSpec::groups>("groups"),
       field<&SandboxSpec::devices>("devices"),
   };
   static constexpr StructInfo kInfo = struct_info<SandboxSpec>(kFields);
@@ -84,6 +95,9 @@ const StructInfo& describe(Tag<ContainerSpec>) {
       field<&ContainerSpec::working_directory>("workingDirectory"),
       field<&ContainerSpec::run_as_user>("runAsUser"),
       field<&ContainerSpec::run_as_group>("runAsGroup"),
+      field<&ContainerSpec::memory_limit>("memoryLimit"),
+      field<&ContainerSpec::cpu_limit_milli>("cpuLimitMilli"),
+      field<&ContainerSpec::cpu_request_milli>("cpuRequestMilli"),
       field<&ContainerSpec::mounts>("mounts"),
       field<&ContainerSpec::root>("root"),
       field<&ContainerSpec::message_path>("messagePath"),
@@ -107,6 +121,7 @@ const StructInfo& describe(Tag<RunRecord>) {
       field<&RunRecord::signal>("signal"),
       field<&RunRecord::error>("error"),
       field<&RunRecord::message>("message"),
+      field<&RunRecord::reason>("reason"),
   };
   static constexpr StructInfo kInfo = struct_info<RunRecord>(kFields);
   return kInfo;

@@ -41,6 +41,15 @@ struct MemoryVolume {
   friend bool operator==(const MemoryVolume&, const MemoryVolume&) = default;
 };
 
+// A file or directory of the machine that is a volume of the pod.
+struct MachineVolume {
+  std::string name;
+  std::string source;  // absolute, without links on the way
+  Extra extra;
+
+  friend bool operator==(const MachineVolume&, const MachineVolume&) = default;
+};
+
 // Which numbered devices a container of the pod has.
 struct DeviceGrant {
   std::string container;
@@ -66,6 +75,10 @@ struct SandboxSpec {
   // Root file systems of images that containers may name.
   std::vector<std::string> roots;
   std::vector<MemoryVolume> memory_volumes;
+  std::vector<MachineVolume> machine_volumes;
+  // The pod's control groups, one per hierarchy; containers have theirs below. None: limits are
+  // kept by the keeper as well as it can.
+  std::vector<std::string> groups;
   std::vector<DeviceGrant> devices;
   Extra extra;
 
@@ -81,6 +94,9 @@ struct ContainerSpec {
   std::string working_directory;         // empty: "/"
   std::optional<std::int64_t> run_as_user;
   std::optional<std::int64_t> run_as_group;
+  std::int64_t memory_limit = 0;  // in bytes; 0: none
+  std::int64_t cpu_limit_milli = 0;
+  std::int64_t cpu_request_milli = 0;
   std::vector<MountSpec> mounts;
   std::string root;          // of SandboxSpec::roots; empty: the machine's programs
   std::string message_path;  // where the container leaves its last words; empty: nowhere
@@ -104,6 +120,7 @@ struct RunRecord {
   std::int32_t signal = 0;
   std::string error;    // why it could not be started, or how its end was lost
   std::string message;  // its last words
+  std::string reason;   // of its end, when the code does not say it: "OOMKilled"
   Extra extra;
 
   bool starting() const { return state == "starting"; }
@@ -152,6 +169,7 @@ struct KeeperAnswer {
 
 const model::codec::StructInfo& describe(model::codec::Tag<MountSpec>);
 const model::codec::StructInfo& describe(model::codec::Tag<MemoryVolume>);
+const model::codec::StructInfo& describe(model::codec::Tag<MachineVolume>);
 const model::codec::StructInfo& describe(model::codec::Tag<DeviceGrant>);
 const model::codec::StructInfo& describe(model::codec::Tag<SandboxSpec>);
 const model::codec::StructInfo& describe(model::codec::Tag<ContainerSpec>);

@@ -1,6 +1,8 @@
 #include "node/keeper_runtime.h"
 
 #include "base/async/sleep.h"
+#include "node/disk_usage.h"
+#include "node/host_path.h"
 
 #include <csignal>
 #include <utility>
@@ -74,9 +76,11 @@ Task<Result<std::vector<PodRuntime::Found>>> KeeperRuntime::adopt() {
       continue;
     }
     pods_[one.uid].view.state = std::move(one.state);
+    groups_of_[one.uid] = one.spec->groups;
     const Result<void> connected = co_await connect(one.uid);
     if (!connected) {
       lost(one.uid);
+      co_await remove_groups(one.uid);
     }
     found.push_back({.spec = *std::move(one.spec), .alive = connected.has_value()});
   }
@@ -126,8 +130,24 @@ Task<Result<void>> KeeperRuntime::connect(std::string uid) {
   co_return Result<void>();
 }
 
+Result<void> KeeperRuntime::prepare_volume(NewSandbox& sandbox, const VolumePlan& volume) {
+  const std::string at = directory_of(sandbox.spec.uid) + "/volumes/" + volume.name;
+  if (volume.kind == VolumePlan::Kind::files) {
+    return volumes_.write(at, volume.files);
+  }
+  if (volume.kind != VolumePlan::Kind::machine) {
+    return env_.files.make_directories(at, 0777);
+  }
+  TRY(prepare_host_path(env_.files, volume.source, volume.type));
+  if (!options_.isolated) {
+    return volumes_.link(volume.source, at);  // there are no mounts
+  }
+  sandbox.spec.machine_volumes.push_back({.name = volume.name, .source = volume.source});
+  return {};
+}
+
 // All that must be there before the keeper is.
-Result<void> KeeperRuntime::prepare(const NewSandbox& sandbox) {
+Result<void> KeeperRuntime::prepare(NewSandbox& sandbox) {
   const std::string directory = directory_of(sandbox.spec.uid);
   for (const char* name : {"", "/root", "/etc", "/volumes", "/messages", "/logs"}) {
     TRY(env_.files.make_directories(directory + name, 0700));
@@ -137,12 +157,10 @@ Result<void> KeeperRuntime::prepare(const NewSandbox& sandbox) {
                          {.mode = 0644, .atomic = false}));
   }
   for (const VolumePlan& volume : sandbox.volumes) {
-    const std::string at = directory + "/volumes/" + volume.name;
-    if (volume.kind == VolumePlan::Kind::files) {
-      TRY(volumes_.write(at, volume.files));
-    } else {
-      TRY(env_.files.make_directories(at, 0777));
-    }
+    TRY(prepare_volume(sandbox, volume));
+  }
+  if (options_.groups != nullptr) {
+    TRY_ASSIGN(sandbox.spec.groups, options_.groups->make_pod(sandbox.spec.uid, sandbox.bounds));
   }
   return env_.files.write(directory + "/sandbox.json", model::to_json_text(sandbox.spec),
                           {.mode = 0600});
@@ -152,6 +170,7 @@ Task<Result<void>> KeeperRuntime::make(NewSandbox sandbox) {
   sandbox.spec.isolated = options_.isolated;
   const std::string uid = sandbox.spec.uid;
   CO_TRY(co_await run_blocking(env_, [&] { return prepare(sandbox); }));
+  groups_of_[uid] = sandbox.spec.groups;
   Command command{.program = options_.program, .arguments = {"pod-keeper", directory_of(uid)}};
   CO_TRY_ASSIGN(const CommandResult started,
                 co_await with_timeout(kStartWithin, "the start of a keeper",
@@ -174,15 +193,20 @@ Task<Result<void>> KeeperRuntime::call(std::string uid, KeeperRequest request) {
 
 Task<Result<void>> KeeperRuntime::start(std::string uid, ContainerSpec spec) {
   KeeperRequest request{.verb = "start"};
-  // Places inside volumes that do not exist yet are directories.
+  const std::vector<std::string> groups = groups_of_[uid];
   CO_TRY(co_await run_blocking(env_, [&]() -> Result<void> {
     for (const MountSpec& mount : spec.mounts) {
+      // Places inside volumes that do not exist yet are directories. Elsewhere the keeper makes
+      // them, for whom links in a volume lead nowhere else.
       const std::string source = join_path(directory_of(uid), mount.source);
-      if (!env_.files.exists(source)) {
+      if (!options_.isolated && !env_.files.exists(source)) {
         TRY(env_.files.make_directories(source, 0777));
       }
     }
-    return {};
+    return make_container_groups(groups, spec.name,
+                                 {.memory_limit = spec.memory_limit,
+                                  .cpu_limit_milli = spec.cpu_limit_milli,
+                                  .cpu_request_milli = spec.cpu_request_milli});
   }));
   if (!options_.isolated) {
     // There are no mounts: programs find their volumes below it.
@@ -227,12 +251,54 @@ Task<Result<void>> KeeperRuntime::close(std::string uid) {
     const auto now = pods_.find(uid);
     return now == pods_.end() || now->second.link == nullptr;
   };
-  co_return co_await with_timeout(kEndWithin, "the end of a keeper",
-                                  wait_for(changed_, std::move(gone)));
+  CO_TRY(co_await with_timeout(kEndWithin, "the end of a keeper",
+                               wait_for(changed_, std::move(gone))));
+  co_await remove_groups(uid);
+  co_return Result<void>();
+}
+
+Task<void> KeeperRuntime::remove_groups(std::string uid) {
+  const auto found = groups_of_.extract(uid);
+  if (found.empty() || found.mapped().empty()) {
+    co_return;
+  }
+  const std::vector<std::string>& groups = found.mapped();
+  const Result<void> removed =
+      co_await run_blocking(env_, [&] { return remove_pod_groups(groups); });
+  if (!removed) {
+    options_.logger.warn("control groups stay behind", {{"uid", uid}, {"error", removed.error()}});
+  }
+}
+
+Task<Result<void>> KeeperRuntime::write_volumes(std::string uid, std::vector<VolumePlan> volumes) {
+  co_return co_await run_blocking(env_, [&]() -> Result<void> {
+    for (const VolumePlan& volume : volumes) {
+      if (volume.kind == VolumePlan::Kind::files) {
+        TRY(volumes_.write(directory_of(uid) + "/volumes/" + volume.name, volume.files));
+      }
+    }
+    return {};
+  });
+}
+
+Task<Result<PodUsage>> KeeperRuntime::usage(std::string uid) {
+  const std::string directory = directory_of(uid);
+  co_return co_await run_blocking(env_, [&]() -> Result<PodUsage> {
+    PodUsage usage;
+    usage.volumes = disk_usage_below(directory + "/volumes");
+    usage.logs = disk_usage_below(directory + "/logs");
+    for (const char* part : {"/messages", "/etc"}) {
+      for (const auto& [name, bytes] : disk_usage_below(directory + part)) {
+        usage.other += bytes;
+      }
+    }
+    return usage;
+  });
 }
 
 Task<Result<void>> KeeperRuntime::remove(std::string uid) {
   CO_TRY(co_await close(uid));
+  co_await remove_groups(uid);
   pods_.erase(uid);
   const std::string directory = directory_of(uid);
   co_return co_await run_blocking(env_, [&] { return env_.files.remove_all(directory); });

@@ -4,6 +4,7 @@
 #include "base/env/env.h"
 #include "base/log.h"
 #include "node/keeper_link.h"
+#include "node/limit_groups.h"
 #include "node/pod_runtime.h"
 #include "node/volume_writer.h"
 
@@ -20,6 +21,7 @@ struct KeeperRuntimeOptions {
   // What starts a keeper, before the word "pod-keeper": usually this very program.
   std::string program;
   bool isolated = true;
+  LimitGroups* groups = nullptr;  // outlives it; null: keepers look after limits
   Logger logger{};
 };
 
@@ -37,6 +39,8 @@ class KeeperRuntime final : public PodRuntime {
   Task<Result<void>> start(std::string uid, ContainerSpec spec) override;
   Task<Result<void>> ask_to_end(std::string uid, std::string container) override;
   Task<Result<void>> kill(std::string uid, std::string container) override;
+  Task<Result<void>> write_volumes(std::string uid, std::vector<VolumePlan> volumes) override;
+  Task<Result<PodUsage>> usage(std::string uid) override;
   Task<Result<void>> close(std::string uid) override;
   Task<Result<void>> remove(std::string uid) override;
   std::string log_directory(const std::string& uid, const std::string& container) const override;
@@ -50,7 +54,9 @@ class KeeperRuntime final : public PodRuntime {
     std::shared_ptr<KeeperLink> link;
   };
   std::string directory_of(const std::string& uid) const;
-  Result<void> prepare(const NewSandbox& sandbox);
+  Result<void> prepare(NewSandbox& sandbox);
+  Result<void> prepare_volume(NewSandbox& sandbox, const VolumePlan& volume);
+  Task<void> remove_groups(std::string uid);
   Task<Result<void>> connect(std::string uid);
   Task<void> follow(std::string uid, std::shared_ptr<KeeperLink> link);
   Task<Result<void>> call(std::string uid, KeeperRequest request);
@@ -62,6 +68,8 @@ class KeeperRuntime final : public PodRuntime {
   VolumeWriter& volumes_;
   Connect connect_;
   std::map<std::string, Pod> pods_;
+  // Where the kernel keeps the limits of a pod; also of one whose keeper did not come about.
+  std::map<std::string, std::vector<std::string>> groups_of_;
   WaitList changed_;
   TaskGroup group_;
 };

@@ -18,4 +18,7 @@ struct Machine {
 
 Machine this_machine();
 
+// The same place without links on the way; as given when it is not there. Blocking.
+std::string without_links(const std::string& path);
+
 }  // namespace codeflare::node

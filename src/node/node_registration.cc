@@ -52,6 +52,12 @@ void set_conditions(Node& node, const NodeDescription& about, WallTime now) {
       isolated ? "pods have user, mount, PID and IPC namespaces of their own"
                : "pods are plain processes of the user: " + about.not_isolated,
       now);
+  const bool kept = about.soft_limits.empty();
+  set(node, "ResourceLimits", kept, kept ? "ControlGroups" : "Soft",
+      kept ? "the kernel keeps the limits of containers"
+           : "limits are soft: memory is looked at twice a second, cpu is shared by niceness: " +
+                 about.soft_limits,
+      now);
   const bool networked = !about.pod_block.empty();
   set(node, "PodNetwork", networked, networked ? "Bridge" : "HostNetwork",
       networked ? "pods have addresses of their own in " + about.pod_block

@@ -24,6 +24,7 @@ struct NodeDescription {
   Machine machine;
   std::string version;       // of this program
   std::string not_isolated;  // why pods are plain processes; empty: they are not
+  std::string soft_limits;   // why the kernel does not keep limits; empty: it does
 };
 
 // The Node as it is registered.

@@ -12,6 +12,7 @@
 #include "node/pod_inputs_source.h"
 
 #include <algorithm>
+#include <iterator>
 #include <tuple>
 #include <utility>
 
@@ -83,6 +84,13 @@ PodAgent::PodAgent(const runtime::ControllerContext& context, PodRuntime& pods,
       pods_(pods),
       options_(std::move(options)),
       gpus_(kGpu, options_.gpus) {
+  if (options_.probes != nullptr) {
+    health_ = std::make_unique<PodHealth>(env_, *options_.probes, [this](const std::string& uid) {
+      if (const auto found = known_.find(uid); found != known_.end()) {
+        waker_.wake(found->second.key);
+      }
+    });
+  }
   pods_.on_change([this](const std::string& uid) {
     if (const auto found = known_.find(uid); found != known_.end()) {
       waker_.wake(found->second.key);
@@ -159,6 +167,10 @@ Task<Result<void>> PodAgent::forget_others(ObjectKey key, std::string uid) {
     CO_TRY(co_await pods_.remove(other));
     CO_TRY(co_await detach(other));
     gpus_.release(other);
+    tokens_.forget(other);
+    if (health_ != nullptr) {
+      health_->forget(other);
+    }
     known_.erase(other);
   }
   co_return Result<void>();
@@ -205,21 +217,32 @@ Task<Result<Next>> PodAgent::sync(ObjectKey key) {
   }
   Known& known = know(uid, key);
   known.grace = grace_of(pod);
+  if (view == nullptr) {
+    look_for_room(known, pod);
+  } else {
+    known.admitted = true;
+  }
   take_devices(known, pod);
   ObservedPod observed{.pod = pod,
                        .sandbox = view == nullptr ? std::nullopt : std::optional(*view),
                        .seen = known.seen,
                        .addresses = {.pod = address_of(pod), .host = options_.address},
                        .hindrances = known.hindrances,
-                       .rejected = known.rejected};
+                       .rejected = known.rejected,
+                       .evicted = known.evicted,
+                       .health = health_of(pod, view)};
   PodDecision decision = decide(observed, env_.clock.wall());
   if (is_over(pod) && !(view != nullptr && view->alive)) {
     gpus_.release(uid);
     // The object may be kept for long, and addresses are few.
     CO_TRY(co_await detach(uid));
   }
-  const std::optional<Duration> again = decision.look_again;
-  CO_TRY(co_await act(std::move(pod), std::move(decision)));
+  std::optional<Duration> again = decision.look_again;
+  CO_TRY(co_await act(pod, std::move(decision)));
+  const std::optional<Duration> refresh = co_await refresh_volumes(std::move(pod));
+  if (refresh) {
+    again = again ? std::min(*again, *refresh) : *refresh;
+  }
   co_return again ? Next::after(*again) : Next::await_change();
 }
 
@@ -227,6 +250,12 @@ Task<Result<void>> PodAgent::act(model::Pod pod, PodDecision decision) {
   const std::string uid = pod.metadata.uid;
   const ObjectKey key = pod.metadata.key();
   Plan plan;
+  if (const auto known = known_.find(uid); known != known_.end()) {
+    plan.events = std::exchange(known->second.events, {});
+  }
+  if (health_ != nullptr) {
+    std::ranges::move(health_->take_events(uid), std::back_inserter(plan.events));
+  }
   for (const Step& step : decision.steps) {
     if (step.kind != Kind::close_sandbox) {
       CO_TRY(co_await carry_out(pod, step, plan.events));
@@ -258,8 +287,21 @@ Task<Result<void>> PodAgent::carry_out(model::Pod pod, Step step, std::vector<Ev
   if (step.kind == Kind::start) {
     co_return co_await start(std::move(pod), std::move(step), events);
   }
-  if (step.kind == Kind::ask_to_end) {
-    events.push_back({.reason = "Killing", .message = "Stopping container " + step.container});
+  const model::Container* container = find_container(pod, step.container);
+  const bool hooked =
+      container != nullptr && container->lifecycle && container->lifecycle->pre_stop;
+  // Said once, when the end begins.
+  if (step.kind == Kind::pre_stop || (step.kind == Kind::ask_to_end && !hooked)) {
+    events.push_back(
+        {.reason = "Killing",
+         .message = step.because.empty() ? "Stopping container " + step.container : step.because});
+  }
+  if (step.kind == Kind::pre_stop) {
+    if (health_ != nullptr) {
+      health_->begin_pre_stop(uid, step.container, step.waited);
+    }
+    waker_.wake(pod.metadata.key());
+    co_return Result<void>();
   }
   const Result<void> done = step.kind == Kind::ask_to_end
                                 ? co_await pods_.ask_to_end(uid, step.container)
@@ -279,8 +321,11 @@ void PodAgent::hinder(const std::string& uid, const std::string& what, StartProb
 
 Task<Result<PodInputs>> PodAgent::inputs_of(model::Pod pod) {
   const bool networked = network_of(pod) != nullptr;
-  CO_TRY_ASSIGN(PodInputs inputs, co_await fetch_inputs(client_, std::move(pod)));
+  CO_TRY_ASSIGN(PodInputs inputs,
+                co_await fetch_inputs(client_, std::move(pod), tokens_, env_.clock.wall()));
   inputs.allocatable = options_.allocatable;
+  inputs.claims_directory = options_.claims_directory;
+  inputs.host_paths = options_.host_paths;
   if (const auto& place = networked ? options_.api_in_network : options_.api_server) {
     std::tie(inputs.api_host, inputs.api_port) = place();
   }
@@ -321,6 +366,8 @@ Task<Result<void>> PodAgent::make_sandbox(model::Pod pod, std::vector<EventNote>
   if (const auto known = known_.find(uid); known != known_.end()) {
     sandbox.spec.devices = known->second.devices;
   }
+  note_volumes(uid, *volumes);
+  sandbox.bounds = bounds_of(pod.spec);
   sandbox.volumes = *std::move(volumes);
   std::string resolver = options_.resolv_conf;
   if (network != nullptr) {
@@ -371,6 +418,9 @@ Task<Result<void>> PodAgent::start(model::Pod pod, Step step, std::vector<EventN
   if (const auto known = known_.find(uid); known != known_.end()) {
     known->second.hindrances.erase(step.container);
   }
+  if (health_ != nullptr && container->lifecycle && container->lifecycle->post_start) {
+    health_->expect_post_start(uid, step.container, step.attempt);
+  }
   events.push_back({.reason = "Started", .message = "Started container " + step.container});
   co_return Result<void>();
 }
@@ -387,10 +437,20 @@ Task<void> PodAgent::stop_pod(std::string uid, Duration grace) {
   };
   std::vector<std::string> names;
   running(names);
+  const Instant until = after(env_.clock.now(), grace);
+  if (health_ != nullptr) {
+    for (const std::string& name : names) {
+      health_->begin_pre_stop(uid, name, grace);
+    }
+    while (health_->pre_stop_pending(uid) && env_.clock.now() < until) {
+      if (!co_await sleep_for(kLookWhileStopping)) {
+        break;
+      }
+    }
+  }
   for (const std::string& name : names) {
     static_cast<void>(co_await pods_.ask_to_end(uid, name));
   }
-  const Instant until = after(env_.clock.now(), grace);
   for (std::vector<std::string> left; running(left) && env_.clock.now() < until; left.clear()) {
     if (!co_await sleep_for(kLookWhileStopping)) {
       break;
@@ -418,6 +478,8 @@ PodAgent& add_pod_agent(runtime::Manager& manager, PodRuntime& pods, AgentOption
   PodAgent& agent = manager.controller("node").reconciles(kPods).workers(kWorkers).with<PodAgent>(
       pods, std::move(options));
   manager.add_work([&agent] { return agent.check_adopted(); });
+  manager.add_work([&agent] { return agent.watch_storage(); });
+  manager.add_work([&agent] { return agent.end_health(); });
   return agent;
 }
 

@@ -7,8 +7,11 @@
 #include "base/result.h"
 #include "node/device_pool.h"
 #include "node/image_table.h"
+#include "node/pod_health.h"
 #include "node/pod_runtime.h"
 #include "node/pod_sync.h"
+#include "node/probe_check.h"
+#include "node/token_cache.h"
 #include "runtime/manager.h"
 #include "runtime/reconciler.h"
 
@@ -34,6 +37,12 @@ struct AgentOptions {
   ImageTable images{};
   model::ResourceList allocatable{};
   std::string resolv_conf{};
+  // Outlives the agent. Null: whatever runs is well, and hooks are not run.
+  ProbeCheck* probes = nullptr;
+  std::string claims_directory{};  // where the volumes of claims lie; empty: none are offered
+  std::vector<std::string> host_paths{};  // directories that hostPath may name
+  // What a pod may have on disk that does not say it.
+  model::Quantity storage_limit = model::Quantity(10ll << 30, model::Quantity::Format::binary_si);
   // Where pods find the API server; asked at each start.
   std::function<std::pair<std::string, std::string>()> api_server{};
   Logger logger{};
@@ -49,6 +58,10 @@ class PodAgent final : public runtime::Reconciler {
   Task<Result<void>> adopt();
   // Beside the controllers: looks at those once more that may be gone from the API server.
   Task<void> check_adopted();
+  // Beside the controllers: looks at what pods have on disk.
+  Task<void> watch_storage();
+  // Beside the controllers: probes and hooks end with them.
+  Task<void> end_health();
 
   Task<Result<runtime::Next>> reconcile(runtime::ObjectKey key) override;
 
@@ -65,13 +78,20 @@ class PodAgent final : public runtime::Reconciler {
     Duration grace = std::chrono::seconds(30);
     std::map<std::string, Hindrance> hindrances{};
     std::optional<StartProblem> rejected{};
+    std::optional<StartProblem> evicted{};
+    bool admitted = false;  // there was room for it
     std::vector<DeviceGrant> devices{};
+    std::vector<runtime::EventNote> events{};             // not yet told
+    std::map<std::string, std::uint64_t> fingerprints{};  // of volumes as they were written
+    WallTime refresh_at{};                                // when they are looked at again
   };
 
   Task<Result<runtime::Next>> sync(runtime::ObjectKey key);
   Known& know(const std::string& uid, const runtime::ObjectKey& key);
   Task<Result<void>> forget_others(runtime::ObjectKey key, std::string uid);
   void take_devices(Known& known, const model::Pod& pod);
+  // Before it is begun: whether the node has room for one more pod.
+  void look_for_room(Known& known, const model::Pod& pod);
 
   Task<Result<void>> act(model::Pod pod, PodDecision decision);
   Task<Result<void>> carry_out(model::Pod pod, Step step, std::vector<runtime::EventNote>& events);
@@ -82,6 +102,10 @@ class PodAgent final : public runtime::Reconciler {
   Task<Result<void>> make_sandbox(model::Pod pod, std::vector<runtime::EventNote>& events);
   Task<Result<void>> start(model::Pod pod, Step step, std::vector<runtime::EventNote>& events);
   Task<Result<PodInputs>> inputs_of(model::Pod pod);
+  std::map<std::string, ContainerHealth> health_of(const model::Pod& pod, const SandboxView* view);
+  Task<std::optional<Duration>> refresh_volumes(model::Pod pod);
+  Task<void> look_at_storage(std::string uid, runtime::ObjectKey key);
+  void note_volumes(const std::string& uid, const std::vector<VolumePlan>& volumes);
   void hinder(const std::string& uid, const std::string& what, StartProblem problem,
               Duration retry);
   Task<void> stop_pod(std::string uid, Duration grace);
@@ -94,6 +118,8 @@ class PodAgent final : public runtime::Reconciler {
   PodRuntime& pods_;
   AgentOptions options_;
   DevicePool gpus_;
+  TokenCache tokens_;
+  std::unique_ptr<PodHealth> health_;   // null: nobody probes
   std::map<std::string, Known> known_;  // by UID
   bool stopping_ = false;
   std::size_t active_ = 0;  // reconciles under way

@@ -53,6 +53,9 @@ PodNeeds needs_of(const model::PodSpec& spec) {
     if (volume.secret) {
       needs.secrets.insert(volume.secret->secret_name);
     }
+    if (volume.persistent_volume_claim) {
+      needs.claims.insert(volume.persistent_volume_claim->claim_name);
+    }
     if (volume.projected) {
       for (const model::VolumeProjection& source : volume.projected->sources) {
         add_projection(needs, source);

@@ -26,15 +26,25 @@ struct PodNeeds {
   std::set<std::string> config_maps;
   std::set<std::string> secrets;
   std::set<TokenNeed> tokens;
+  std::set<std::string> claims;
   friend bool operator==(const PodNeeds&, const PodNeeds&) = default;
 };
 PodNeeds needs_of(const model::PodSpec& spec);
+
+// A PersistentVolumeClaim, as far as it concerns a pod.
+struct ClaimedVolume {
+  bool bound = false;
+  std::string directory{};  // of this machine; empty: the volume is none
+};
 
 // What was found of them, and of the surroundings. Never logged: it holds secrets.
 struct PodInputs {
   std::map<std::string, model::ConfigMap, std::less<>> config_maps{};
   std::map<std::string, model::Secret, std::less<>> secrets{};
   std::map<TokenNeed, std::string> tokens{};
+  std::map<std::string, ClaimedVolume, std::less<>> claims{};
+  std::string claims_directory{};          // where volumes of claims lie
+  std::vector<std::string> host_paths{};   // directories that hostPath may name
   std::vector<model::Service> services{};  // of the pod's namespace
   std::string api_host{};                  // where pods reach the API server; empty: not at all
   std::string api_port{};

@@ -13,6 +13,12 @@ namespace codeflare::node {
 
 namespace {
 
+const kube::ResourceType kVolumes{"", "v1", "PersistentVolume", "persistentvolumes", false};
+
+bool is_missing(const Error& error) {
+  return error.code == ErrorCode::not_found;
+}
+
 std::string token_request(const model::Pod& pod, const TokenNeed& need) {
   std::string body;
   json::Writer w(body);
@@ -30,7 +36,8 @@ std::string token_request(const model::Pod& pod, const TokenNeed& need) {
   return body;
 }
 
-Task<Result<std::string>> fetch_token(kube::Client& client, const model::Pod& pod, TokenNeed need) {
+Task<Result<IssuedToken>> fetch_token(kube::Client& client, const model::Pod& pod, TokenNeed need,
+                                      WallTime now) {
   std::string account =
       pod.spec.service_account_name.empty() ? "default" : pod.spec.service_account_name;
   std::string body = token_request(pod, need);
@@ -43,16 +50,56 @@ Task<Result<std::string>> fetch_token(kube::Client& client, const model::Pod& po
   if (token == nullptr || !token->is_string()) {
     co_return fail(data_loss("the server's answer holds no token"));
   }
-  co_return std::string(token->as_string());
+  const json::Value* until = document.root.get({"status", "expirationTimestamp"});
+  const Result<WallTime> expires = until != nullptr && until->is_string()
+                                       ? parse_rfc3339(until->as_string())
+                                       : fail(data_loss("no time"));
+  co_return IssuedToken{
+      .token = std::string(token->as_string()),
+      .issued = now,
+      .expires = expires.value_or(now + std::chrono::seconds(need.expiration_seconds))};
 }
 
-bool is_missing(const Error& error) {
-  return error.code == ErrorCode::not_found;
+// One that lasts, from the cache or fresh; an old one that is still good when there is no other.
+Task<Result<std::string>> token_for(kube::Client& client, const model::Pod& pod, TokenNeed need,
+                                    TokenCache& tokens, WallTime now) {
+  const std::string uid = pod.metadata.uid;
+  if (const IssuedToken* known = tokens.find(uid, need); known != nullptr && known->lasts(now)) {
+    co_return known->token;
+  }
+  Result<IssuedToken> fresh = co_await fetch_token(client, pod, need, now);
+  if (fresh) {
+    std::string token = fresh->token;
+    tokens.put(uid, need, *std::move(fresh));
+    co_return token;
+  }
+  const IssuedToken* known = tokens.find(uid, need);
+  if (known != nullptr && known->expires > now && !is_missing(fresh.error())) {
+    co_return known->token;
+  }
+  co_return fail(std::move(fresh).error());
+}
+
+Task<Result<ClaimedVolume>> fetch_claim(kube::Client& client, std::string ns, std::string name) {
+  kube::Api<model::PersistentVolumeClaim> claims(client, std::move(ns));
+  CO_TRY_ASSIGN(const model::PersistentVolumeClaim claim, co_await claims.get(std::move(name)));
+  ClaimedVolume found{.bound = claim.status.phase == "Bound" && !claim.spec.volume_name.empty()};
+  if (!found.bound) {
+    co_return found;
+  }
+  CO_TRY_ASSIGN(const kube::ObjectRef volume,
+                co_await client.get(kVolumes, {"", claim.spec.volume_name}));
+  found.directory = volume->string_at({"spec", "hostPath", "path"});
+  if (found.directory.empty()) {
+    found.directory = volume->string_at({"spec", "local", "path"});
+  }
+  co_return found;
 }
 
 }  // namespace
 
-Task<Result<PodInputs>> fetch_inputs(kube::Client& client, model::Pod pod) {
+Task<Result<PodInputs>> fetch_inputs(kube::Client& client, model::Pod pod, TokenCache& tokens,
+                                     WallTime now) {
   PodInputs inputs;
   const PodNeeds needs = needs_of(pod.spec);
   kube::Api<model::ConfigMap> config_maps(client, pod.metadata.ns);
@@ -74,11 +121,19 @@ Task<Result<PodInputs>> fetch_inputs(kube::Client& client, model::Pod pod) {
     }
   }
   for (const TokenNeed& need : needs.tokens) {
-    Result<std::string> token = co_await fetch_token(client, pod, need);
+    Result<std::string> token = co_await token_for(client, pod, need, tokens, now);
     if (token) {
       inputs.tokens.emplace(need, *std::move(token));
     } else if (!is_missing(token.error())) {
       co_return fail(std::move(token).error());
+    }
+  }
+  for (const std::string& name : needs.claims) {
+    Result<ClaimedVolume> claim = co_await fetch_claim(client, pod.metadata.ns, name);
+    if (claim) {
+      inputs.claims.emplace(name, *std::move(claim));
+    } else if (!is_missing(claim.error())) {
+      co_return fail(std::move(claim).error());
     }
   }
   if (pod.spec.enable_service_links.value_or(true)) {

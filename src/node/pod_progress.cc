@@ -37,6 +37,22 @@ WallTime at(std::int64_t nanoseconds) {
   return WallTime(Duration(nanoseconds));
 }
 
+// Of a run that has not ended. Without a word about it a probe has not passed yet; a hook that
+// nobody speaks of was run by an earlier agent.
+void look_at_health(ContainerProgress& progress) {
+  const model::Container& container = *progress.container;
+  const ContainerHealth* health = progress.health;
+  const bool hooked = health != nullptr && health->post_start_pending;
+  if (!progress.last->running() || hooked) {
+    progress.stand = Stand::starting;
+    return;
+  }
+  progress.stand = Stand::running;
+  progress.started = health != nullptr ? health->started : !container.startup_probe;
+  progress.ready =
+      progress.started && (health != nullptr ? health->ready : !container.readiness_probe);
+}
+
 ContainerProgress look_at(const ObservedPod& observed, const model::Container& container, Role role,
                           WallTime now) {
   ContainerProgress progress{.container = &container, .role = role};
@@ -48,8 +64,12 @@ ContainerProgress look_at(const ObservedPod& observed, const model::Container& c
   if (last == nullptr) {
     return progress;
   }
+  const auto health = observed.health.find(container.name);
+  if (health != observed.health.end() && health->second.attempt == last->attempt) {
+    progress.health = &health->second;
+  }
   if (!last->exited()) {
-    progress.stand = last->running() ? Stand::running : Stand::starting;
+    look_at_health(progress);
     return progress;
   }
   if (!may_restart(observed.pod, role, *last)) {
@@ -62,7 +82,7 @@ ContainerProgress look_at(const ObservedPod& observed, const model::Container& c
   return progress;
 }
 
-// Init containers one after the other; a sidecar lets the next one begin when it runs.
+// Init containers one after the other; a sidecar lets the next one begin when it has started.
 bool order_inits(std::vector<ContainerProgress>& containers) {
   const bool begun = std::ranges::any_of(containers, [](const ContainerProgress& one) {
     return one.role == Role::main && one.last != nullptr;
@@ -75,7 +95,7 @@ bool order_inits(std::vector<ContainerProgress>& containers) {
     if (one.stand == Stand::waits && open) {
       one.stand = Stand::may_start;
     }
-    const bool passed = one.role == Role::sidecar ? one.stand == Stand::running : one.succeeded();
+    const bool passed = one.role == Role::sidecar ? one.started : one.succeeded();
     open = open && passed;
   }
   return begun || open;
@@ -98,6 +118,9 @@ Ending ending_of(const ObservedPod& observed, const PodProgress& progress, WallT
   }
   if (observed.rejected) {
     return {Kind::rejected, observed.rejected->reason, observed.rejected->message};
+  }
+  if (observed.evicted) {
+    return {Kind::evicted, observed.evicted->reason, observed.evicted->message};
   }
   const WallTime began = pod.status.start_time.value_or(observed.seen);
   if (pod.spec.active_deadline_seconds &&
@@ -151,10 +174,14 @@ PodProgress progress_of(const ObservedPod& observed, WallTime now) {
     progress.containers.push_back(look_at(observed, container, Role::main, now));
   }
   progress.initialized = order_inits(progress.containers);
+  // A container whose postStart hook runs keeps those after it waiting for their first start.
+  bool open = progress.initialized;
   for (ContainerProgress& one : progress.containers) {
-    if (one.role == Role::main && one.stand == Stand::waits && progress.initialized) {
+    if (one.role == Role::main && one.stand == Stand::waits && open) {
       one.stand = Stand::may_start;
     }
+    open = open && !(one.role == Role::main && one.stand == Stand::starting &&
+                     one.health != nullptr && one.health->post_start_pending);
   }
   progress.ending = ending_of(observed, progress, now);
   return progress;

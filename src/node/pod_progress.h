@@ -25,6 +25,9 @@ struct ContainerProgress {
   Stand stand = Stand::waits;
   const RunRecord* last = nullptr;
   const RunRecord* previous = nullptr;
+  const ContainerHealth* health = nullptr;  // of the last run
+  bool started = false;                     // it runs and its startup probe has passed
+  bool ready = false;
   WallTime start_at{};
   Duration delay{};
 
@@ -43,6 +46,7 @@ struct Ending {
     over,
     deadline,
     rejected,
+    evicted,
     shutdown,
     init_failed,
     done

@@ -2,7 +2,9 @@
 
 #include "base/async/task.h"
 #include "base/result.h"
+#include "node/eviction.h"
 #include "node/keeper_protocol.h"
+#include "node/limits.h"
 #include "node/pod_sync.h"
 #include "node/volume_plan.h"
 
@@ -23,6 +25,7 @@ struct NewSandbox {
   SandboxSpec spec;
   std::vector<VolumePlan> volumes;
   std::vector<EtcFile> etc;
+  ResourceBounds bounds{};  // of the pod as a whole
 };
 
 // Runs the processes of pods: what the agent asks of the machine. One implementation has keepers,
@@ -50,6 +53,10 @@ class PodRuntime {
   virtual Task<Result<void>> start(std::string uid, ContainerSpec spec) = 0;
   virtual Task<Result<void>> ask_to_end(std::string uid, std::string container) = 0;
   virtual Task<Result<void>> kill(std::string uid, std::string container) = 0;
+  // Puts other content into volumes of files, for its containers to see.
+  virtual Task<Result<void>> write_volumes(std::string uid, std::vector<VolumePlan> volumes) = 0;
+  // What it has on disk.
+  virtual Task<Result<PodUsage>> usage(std::string uid) = 0;
   // Ends all that still runs in it; files and logs stay.
   virtual Task<Result<void>> close(std::string uid) = 0;
   // The same, and nothing stays. Fine when there is nothing.

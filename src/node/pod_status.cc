@@ -25,6 +25,9 @@ std::string container_id(const Pod& pod, const RunRecord& run) {
 }
 
 std::string reason_of(const RunRecord& run) {
+  if (!run.reason.empty()) {
+    return run.reason;
+  }
   if (run.error == kKeeperLost) {
     return "ContainerStatusUnknown";
   }
@@ -90,8 +93,8 @@ ContainerStatus container_status(const ObservedPod& observed, const PodProgress&
   status.image_id = one.last == nullptr ? "" : one.container->image;
   status.restart_count = one.last == nullptr ? 0 : one.last->attempt;
   status.state = state_of(observed, progress, one);
-  status.ready = one.role == Role::init ? one.succeeded() : one.stand == Stand::running;
-  status.started = one.stand == Stand::running;
+  status.ready = one.role == Role::init ? one.succeeded() : one.ready;
+  status.started = one.started;
   if (one.last != nullptr) {
     status.container_id = container_id(observed.pod, *one.last);
   }
@@ -111,7 +114,8 @@ std::string phase_of(const ObservedPod& observed, const PodProgress& progress) {
     return before.phase;
   }
   // Said at once, while the containers still have their grace.
-  if (ending == Kind::deadline || ending == Kind::rejected || ending == Kind::shutdown) {
+  if (ending == Kind::deadline || ending == Kind::rejected || ending == Kind::evicted ||
+      ending == Kind::shutdown) {
     return "Failed";
   }
   const auto mains = [&](auto&& test) {
@@ -133,7 +137,7 @@ std::string phase_of(const ObservedPod& observed, const PodProgress& progress) {
     return good ? "Succeeded" : "Failed";
   }
   const auto never_ran = mains([](const ContainerProgress& one) {
-    return one.last == nullptr || (one.last->starting() && one.previous == nullptr);
+    return one.last == nullptr || (one.stand == Stand::starting && one.previous == nullptr);
   });
   return !progress.initialized || never_ran > 0 ? "Pending" : "Running";
 }
@@ -174,7 +178,7 @@ Verdict initialized(const PodProgress& progress, const PodStatus& status) {
   }
   std::vector<std::string> left;
   for (const ContainerProgress& one : progress.containers) {
-    const bool passed = one.role == Role::sidecar ? one.stand == Stand::running : one.succeeded();
+    const bool passed = one.role == Role::sidecar ? one.started : one.succeeded();
     if (one.role != Role::main && !passed) {
       left.push_back(one.container->name);
     }
@@ -189,7 +193,7 @@ Verdict containers_ready(const PodProgress& progress, const PodStatus& status) {
   }
   std::vector<std::string> unready;
   for (const ContainerProgress& one : progress.containers) {
-    if (one.role != Role::init && one.stand != Stand::running) {
+    if (one.role != Role::init && !one.ready) {
       unready.push_back(one.container->name);
     }
   }

@@ -1,5 +1,6 @@
 #include "node/pod_sync.h"
 
+#include "node/eviction.h"
 #include "node/pod_progress.h"
 
 #include <algorithm>
@@ -15,6 +16,12 @@ using std::chrono::seconds;
 
 // However little of the grace is left, a sidecar that has just been asked may still answer.
 constexpr Duration kLastGrace = seconds(2);
+// What a pod gets that fills the disk.
+constexpr Duration kEvictionGrace = seconds(1);
+
+bool has_pre_stop(const model::Container& container) {
+  return container.lifecycle && container.lifecycle->pre_stop;
+}
 
 // Servers may write what is empty ("lastState": {}); only what we say counts.
 void forget_extras(std::vector<model::ContainerStatus>& statuses) {
@@ -85,6 +92,9 @@ class Decider {
     }
     bool sandbox_wanted = false;
     for (const ContainerProgress& one : progress_.containers) {
+      if (one.alive() && one.health != nullptr && one.health->doom) {
+        end_container(one, one.health->doom->grace.value_or(grace()), one.health->doom->message);
+      }
       if (one.stand == Stand::backs_off) {
         look_again_at(one.start_at);
       }
@@ -107,31 +117,65 @@ class Decider {
 
   Duration grace() const {
     const model::Pod& pod = observed_.pod;
+    if (observed_.evicted || pod.status.reason == kEvicted) {
+      return kEvictionGrace;
+    }
     const std::int64_t asked = pod.metadata.deletion_grace_period_seconds.value_or(
         pod.spec.termination_grace_period_seconds.value_or(30));
     return seconds(std::max<std::int64_t>(asked, 0));
   }
 
-  WallTime kill_time(const RunRecord& run) const {
-    const WallTime asked{Duration(run.asked_to_end)};
-    const WallTime own = asked + grace();
+  // When the run has to be over that was asked to end, with what its hook has left of the grace.
+  WallTime kill_time(const ContainerProgress& one, Duration grace) const {
+    const WallTime asked{Duration(one.last->asked_to_end)};
+    const WallTime least = asked + std::min(kLastGrace, grace);
+    const bool hooked = one.health != nullptr && one.health->pre_stop_began;
+    const WallTime own =
+        hooked ? std::max(*one.health->pre_stop_began + grace, least) : asked + grace;
     const auto& deletion = observed_.pod.metadata.deletion_timestamp;
-    return deletion ? std::min(own, std::max(*deletion, asked + std::min(kLastGrace, grace())))
-                    : own;
+    return deletion ? std::min(own, std::max(*deletion, least)) : own;
   }
 
-  void end_container(const ContainerProgress& one) {
+  // True while the preStop hook comes first.
+  bool hook_first(const ContainerProgress& one, Duration grace, const std::string& because) {
+    if (!has_pre_stop(*one.container) || one.stand != Stand::running ||
+        one.last->asked_to_end != 0 || (one.health != nullptr && one.health->pre_stop_done)) {
+      return false;
+    }
+    if (one.health == nullptr || !one.health->pre_stop_began) {
+      decision_.steps.push_back({.kind = Kind::pre_stop,
+                                 .container = one.container->name,
+                                 .waited = grace,
+                                 .because = because});
+      look_again_at(now_ + grace);
+      return true;
+    }
+    WallTime until = *one.health->pre_stop_began + grace;
+    if (const auto& deletion = observed_.pod.metadata.deletion_timestamp) {
+      until = std::min<WallTime>(until, *deletion);
+    }
+    if (until <= now_) {
+      return false;
+    }
+    look_again_at(until);
+    return true;
+  }
+
+  void end_container(const ContainerProgress& one, Duration grace,
+                     const std::string& because = {}) {
     const std::string& name = one.container->name;
-    if (grace() == Duration::zero()) {
-      decision_.steps.push_back({.kind = Kind::kill, .container = name});
+    if (grace == Duration::zero()) {
+      decision_.steps.push_back({.kind = Kind::kill, .container = name, .because = because});
+    } else if (hook_first(one, grace, because)) {
+      return;
     } else if (one.last->asked_to_end == 0) {
-      decision_.steps.push_back({.kind = Kind::ask_to_end, .container = name});
-      look_again_at(now_ + grace());
-    } else if (kill_time(*one.last) <= now_) {
-      decision_.steps.push_back({.kind = Kind::kill, .container = name});
+      decision_.steps.push_back({.kind = Kind::ask_to_end, .container = name, .because = because});
+      look_again_at(now_ + grace);
+    } else if (kill_time(one, grace) <= now_) {
+      decision_.steps.push_back({.kind = Kind::kill, .container = name, .because = because});
       look_again_at(now_ + kLastGrace);
     } else {
-      look_again_at(kill_time(*one.last));
+      look_again_at(kill_time(one, grace));
     }
   }
 
@@ -145,7 +189,7 @@ class Decider {
     if (sandbox_alive()) {
       for (const ContainerProgress& one : progress_.containers) {
         if (one.alive() && (one.role != Role::sidecar || !others_alive || all_at_once)) {
-          end_container(one);
+          end_container(one, grace());
         }
       }
       if (!progress_.any_alive()) {

@@ -2,6 +2,7 @@
 
 #include "base/time.h"
 #include "model/pod.h"
+#include "node/container_health.h"
 #include "node/container_spec.h"
 #include "node/keeper_protocol.h"
 
@@ -42,12 +43,17 @@ struct ObservedPod {
   std::map<std::string, Hindrance> hindrances{};
   // The pod cannot be here at all: no devices for it.
   std::optional<StartProblem> rejected{};
+  // It uses more of the disk than it may.
+  std::optional<StartProblem> evicted{};
+  // By container, of what runs. Containers without probes and hooks need none.
+  std::map<std::string, ContainerHealth> health{};
 };
 
 struct Step {
   enum class Kind : std::uint8_t {
     make_sandbox,   // and volumes; nothing can be started before
     start,          // the container, as run `attempt`
+    pre_stop,       // its hook, for at most `waited`
     ask_to_end,     // SIGTERM
     kill,           // all that the container runs
     close_sandbox,  // nothing runs: the keeper can go, logs stay
@@ -55,7 +61,8 @@ struct Step {
   Kind kind = Kind::start;
   std::string container{};
   std::int32_t attempt = 0;
-  Duration waited{};  // of a start: for the crash before it
+  Duration waited{};      // of a start: for the crash before it
+  std::string because{};  // why it ends, when that is not the end of its pod
   friend bool operator==(const Step&, const Step&) = default;
 };
 

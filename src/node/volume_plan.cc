@@ -1,5 +1,6 @@
 #include "node/volume_plan.h"
 
+#include "node/host_path.h"
 #include "node/pod_fields.h"
 
 #include <algorithm>
@@ -129,6 +130,35 @@ Result<void> add_projected(std::vector<VolumeFile>& files, const model::Pod& pod
   return {};
 }
 
+VolumePlan machine_volume(VolumePlan plan, std::string source, std::string type) {
+  plan.kind = VolumePlan::Kind::machine;
+  plan.source = std::move(source);
+  plan.type = std::move(type);
+  return plan;
+}
+
+Result<VolumePlan> claimed_volume(VolumePlan plan, const std::string& claim,
+                                  const PodInputs& inputs) {
+  const std::string what = named("persistentvolumeclaim", claim);
+  const auto found = inputs.claims.find(claim);
+  if (found == inputs.claims.end()) {
+    return fail(not_found(what + " not found"));
+  }
+  if (!found->second.bound) {
+    return fail(unavailable(what + " is not bound yet"));
+  }
+  if (found->second.directory.empty()) {
+    return fail(unsupported(what + " is bound to a volume that is no directory of this machine"));
+  }
+  // Volumes that somebody made by hand are places of the machine like any other.
+  std::vector<std::string> allowed = inputs.host_paths;
+  if (!inputs.claims_directory.empty()) {
+    allowed.push_back(inputs.claims_directory);
+  }
+  TRY(host_path_allowed(found->second.directory, allowed));
+  return machine_volume(std::move(plan), found->second.directory, "DirectoryOrCreate");
+}
+
 Result<VolumePlan> plan_volume(const model::Pod& pod, const model::Volume& volume,
                                const PodInputs& inputs) {
   VolumePlan plan{.name = volume.name};
@@ -156,9 +186,12 @@ Result<VolumePlan> plan_volume(const model::Pod& pod, const model::Volume& volum
                    volume.downward_api->default_mode.value_or(kDefaultMode), inputs));
   } else if (volume.projected) {
     TRY(add_projected(plan.files, pod, *volume.projected, inputs));
-  } else if (volume.persistent_volume_claim || volume.host_path) {
-    return fail(unsupported(std::string(volume.host_path ? "hostPath" : "persistentVolumeClaim") +
-                            " volumes are not offered by this node"));
+  } else if (volume.host_path) {
+    TRY(host_path_allowed(volume.host_path->path, inputs.host_paths));
+    return machine_volume(std::move(plan), volume.host_path->path,
+                          volume.host_path->type.value_or(""));
+  } else if (volume.persistent_volume_claim) {
+    return claimed_volume(std::move(plan), volume.persistent_volume_claim->claim_name, inputs);
   } else if (!volume.extra.empty()) {
     return fail(
         unsupported(volume.extra.members.front().key + " volumes are not offered by this node"));
@@ -173,7 +206,31 @@ Result<VolumePlan> plan_volume(const model::Pod& pod, const model::Volume& volum
   return plan;
 }
 
+constexpr std::uint64_t kHashStart = 0xcbf29ce484222325;
+constexpr std::uint64_t kHashFactor = 0x100000001b3;
+
+std::uint64_t mix(std::uint64_t hash, std::string_view bytes) {
+  for (const char one : bytes) {
+    hash = (hash ^ static_cast<unsigned char>(one)) * kHashFactor;
+  }
+  return (hash ^ bytes.size()) * kHashFactor;  // where one ends and the next begins
+}
+
 }  // namespace
+
+bool follows_objects(const model::Volume& volume) {
+  return volume.config_map || volume.secret || volume.downward_api || volume.projected;
+}
+
+std::uint64_t fingerprint(const VolumePlan& plan) {
+  std::uint64_t hash = kHashStart;
+  for (const VolumeFile& file : plan.files) {
+    hash = mix(hash, file.path);
+    hash = mix(hash, std::to_string(file.mode));
+    hash = mix(hash, file.content);
+  }
+  return hash;
+}
 
 Result<std::vector<VolumePlan>> plan_volumes(const model::Pod& pod, const PodInputs& inputs) {
   std::vector<VolumePlan> plans;

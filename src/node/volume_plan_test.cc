@@ -1,5 +1,7 @@
 #include "node/volume_plan.h"
 
+#include "node/token_cache.h"
+
 #include <gtest/gtest.h>
 
 namespace codeflare::node {
@@ -96,7 +98,57 @@ TEST(VolumePlan, empty_dirs_lie_on_disk_or_in_memory) {
 TEST(VolumePlan, what_is_not_offered_is_said) {
   World w;
   w.volume().host_path.emplace().path = "/";
-  EXPECT_TRUE(w.error().contains("hostPath volumes are not offered"));
+  EXPECT_TRUE(w.error().contains("is not offered by this node: start it with --allow-host-path"));
+}
+
+TEST(VolumePlan, places_of_the_machine_are_offered_where_the_node_says_so) {
+  World w;
+  model::HostPathVolumeSource& source = w.volume().host_path.emplace();
+  source.path = "/srv/data/x";
+  source.type = "Directory";
+  w.inputs.host_paths = {"/srv/data"};
+  EXPECT_EQ(w.plan(), (VolumePlan{.name = "v",
+                                  .kind = VolumePlan::Kind::machine,
+                                  .source = "/srv/data/x",
+                                  .type = "Directory"}));
+  source.path = "/srv/data/../../etc";
+  EXPECT_TRUE(w.error().contains("is not a plain absolute path"));
+}
+
+TEST(VolumePlan, claims_are_directories_once_they_are_bound) {
+  World w;
+  w.volume().persistent_volume_claim.emplace().claim_name = "c";
+  w.inputs.claims_directory = "/data/claims";
+  EXPECT_EQ(w.error(),
+            "MountVolume.SetUp failed for volume \"v\" : persistentvolumeclaim \"c\" not found");
+  w.inputs.claims["c"] = {};
+  EXPECT_TRUE(w.error().ends_with("persistentvolumeclaim \"c\" is not bound yet"));
+  w.inputs.claims["c"] = {.bound = true, .directory = "/data/claims/one"};
+  EXPECT_EQ(w.plan().source, "/data/claims/one");
+  EXPECT_EQ(w.plan().kind, VolumePlan::Kind::machine);
+  // A volume that somebody made by hand leads nowhere that hostPath would not.
+  w.inputs.claims["c"].directory = "/etc";
+  EXPECT_TRUE(w.error().contains("--allow-host-path"));
+}
+
+TEST(VolumePlan, other_content_has_another_fingerprint) {
+  VolumePlan plan{.name = "v", .files = {{.path = "a", .content = "bc"}}};
+  const std::uint64_t before = fingerprint(plan);
+  EXPECT_EQ(fingerprint(plan), before);
+  plan.files = {{.path = "ab", .content = "c"}};
+  EXPECT_NE(fingerprint(plan), before);
+  plan.files = {{.path = "a", .content = "bc", .mode = 0600}};
+  EXPECT_NE(fingerprint(plan), before);
+}
+
+TEST(TokenCache, a_token_is_renewed_when_four_fifths_of_its_time_have_passed) {
+  const WallTime issued{std::chrono::seconds(1'000'000)};
+  IssuedToken token{.token = "t", .issued = issued, .expires = issued + std::chrono::seconds(1000)};
+  EXPECT_TRUE(token.lasts(issued + std::chrono::seconds(799)));
+  EXPECT_FALSE(token.lasts(issued + std::chrono::seconds(800)));
+  token.expires = issued + std::chrono::hours(24 * 365);
+  EXPECT_TRUE(token.lasts(issued + std::chrono::hours(23)));
+  EXPECT_FALSE(token.lasts(issued + std::chrono::hours(24)));
 }
 
 }  // namespace

@@ -17,6 +17,8 @@ class VolumeWriter {
   virtual ~VolumeWriter() = default;
   virtual Result<void> write(const std::string& directory,
                              const std::vector<VolumeFile>& files) = 0;
+  // Makes `path` lead to `target`; fine when it does.
+  virtual Result<void> link(const std::string& target, const std::string& path) = 0;
 };
 
 // The real one; links are not part of FileSystem.

@@ -4,6 +4,7 @@
 #include "node/internal/real_container_root.h"
 #include "node/internal/real_mounts.h"
 #include "node/internal/real_process_tree.h"
+#include "node/limits.h"
 
 #include <algorithm>
 #include <array>
@@ -216,6 +217,17 @@ void close_all_but(const Ends& ends) {
 [[noreturn]] void run_init(const KeeperView& view, const SandboxSpec& sandbox,
                            const ContainerSpec& spec, const Ends& ends) {
   ::setsid();
+  // First of all: what it maps and starts from now on counts.
+  Result<void> joined;
+  if (view.groups != nullptr) {
+    joined = view.groups->join(spec.name);
+  } else {
+    static_cast<void>(!::nice(niceness_of(spec.cpu_request_milli)));
+  }
+  if (!joined) {
+    say_error(ends.report, joined.error());
+    ::_exit(kInitFailed);
+  }
   close_all_but(ends);
   // A container must not outlive its keeper, or another keeper would start it a second time.
   ::prctl(PR_SET_PDEATHSIG, kill_all_signal(), 0, 0, 0);

@@ -109,6 +109,12 @@ Result<std::string> volume_path(const KeeperView& view, const std::string& sourc
 }
 
 Result<void> mount_volume(const KeeperView& view, const MountSpec& mount) {
+  // Places inside volumes that do not exist yet are directories.
+  const std::string place = view.pod + "/" + mount.source;
+  if (struct stat info{}; mount.source.starts_with("volumes/") &&
+                          ::stat(place.c_str(), &info) != 0 && errno == ENOENT) {
+    TRY(make_directory(place, 0777));
+  }
   TRY_ASSIGN(const std::string source, volume_path(view, mount.source));
   TRY_ASSIGN(const std::string target, below_root(mount.target));
   return bind_mount(source, target, mount.read_only);

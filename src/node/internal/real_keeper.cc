@@ -2,6 +2,7 @@
 
 #include "base/env/file_system.h"
 #include "node/internal/real_mounts.h"
+#include "node/internal/real_process_tree.h"
 
 #include <algorithm>
 #include <array>
@@ -28,6 +29,8 @@ constexpr std::size_t kClientsMax = 16;
 // A client that does not read is not waited for.
 constexpr std::size_t kUnsentBytesMax = 8u << 20;
 constexpr std::int32_t kStartFailed = 128;
+constexpr int kLookAtMemoryMs = 500;
+constexpr const char* kOomKilled = "OOMKilled";
 
 std::int64_t now_ns() {
   timespec time{};
@@ -85,9 +88,11 @@ struct Keeper::Run {
   LogLines output_lines{"stdout"};
   LogLines error_lines{"stderr"};
   LogFile log;
-  std::string tail;           // of what it wrote
-  std::string report_text{};  // not yet a whole line
-  int status = -1;            // of the program
+  std::int64_t memory_limit = 0;
+  std::int64_t oom_kills = 0;  // before it
+  std::string tail;            // of what it wrote
+  std::string report_text{};   // not yet a whole line
+  int status = -1;             // of the program
   bool over = false;
 };
 
@@ -143,9 +148,10 @@ int Keeper::run() {
         waits.push_back({.fd = fd, .events = POLLIN, .revents = 0});
       }
     }
-    if (::poll(waits.data(), waits.size(), -1) < 0 && errno != EINTR) {
+    if (::poll(waits.data(), waits.size(), patience()) < 0 && errno != EINTR) {
       return 1;
     }
+    keep_limits();
     std::size_t at = 2;
     for (const auto& client : clients_) {
       const short ready = waits[at++].revents;
@@ -310,6 +316,7 @@ std::string Keeper::start(const ContainerSpec& spec) {
                          .attempt = spec.attempt,
                          .state = "starting",
                          .backoff_ms = spec.backoff_ms});
+  const std::int64_t oom_kills = view_.groups == nullptr ? 0 : view_.groups->oom_kills(spec.name);
   Result<StartedContainer> started = start_container(view_, sandbox_, spec);
   changed_ = true;
   if (!started) {
@@ -320,6 +327,8 @@ std::string Keeper::start(const ContainerSpec& spec) {
     record.error = started.error().message;
   } else {
     runs_.push_back(std::make_unique<Run>(spec, *std::move(started), logs));
+    runs_.back()->memory_limit = spec.memory_limit;
+    runs_.back()->oom_kills = oom_kills;
   }
   state_.forget_old();
   return {};
@@ -347,6 +356,32 @@ void Keeper::kill_everything() {
 
 RunRecord* Keeper::record_of(const Run& run) {
   return state_.find(run.name, run.attempt);
+}
+
+int Keeper::patience() const {
+  const bool polled = view_.groups == nullptr && std::ranges::any_of(runs_, [](const auto& run) {
+                        return run->memory_limit > 0;
+                      });
+  return polled ? kLookAtMemoryMs : -1;
+}
+
+// Where the kernel does not do it: who uses too much memory is killed, as the kernel would.
+void Keeper::keep_limits() {
+  const std::int64_t now = now_ns();
+  if (patience() < 0 || now - looked_at_memory_ < kLookAtMemoryMs * std::int64_t{1'000'000}) {
+    return;
+  }
+  looked_at_memory_ = now;
+  for (const auto& run : runs_) {
+    if (run->memory_limit <= 0 ||
+        memory_of_tree(run->init, run->memory_limit) <= run->memory_limit) {
+      continue;
+    }
+    if (RunRecord* record = record_of(*run)) {
+      record->reason = kOomKilled;
+    }
+    ::kill(run->init, kill_all_signal());
+  }
 }
 
 bool Keeper::read_output(Run& run, FileDescriptor& pipe, LogLines& lines) {
@@ -446,6 +481,12 @@ void Keeper::finish(Run& run, int init_status) {
   }
   record->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
   record->exit_code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  if (view_.groups != nullptr && view_.groups->oom_kills(run.name) > run.oom_kills) {
+    record->reason = kOomKilled;
+  }
+  if (record->exit_code == 0) {
+    record->reason.clear();  // it had done what it was there for
+  }
   if (!run.message_path.empty()) {
     record->message = read_file(
         view_.pod + "/messages/" + run.name + "." + std::to_string(run.attempt), kMessageBytes);

@@ -46,6 +46,9 @@ class Keeper {
   static bool read_output(Run& run, FileDescriptor& pipe, LogLines& lines);
   bool read_report(Run& run);
   void reap();
+  // How long to wait at most before limits are looked at, in milliseconds; -1: for ever.
+  int patience() const;
+  void keep_limits();
   void finish(Run& run, int init_status);
   RunRecord* record_of(const Run& run);
 
@@ -55,6 +58,7 @@ class Keeper {
   FileDescriptor signals_;
   KeeperState state_;
   bool changed_ = false;
+  std::int64_t looked_at_memory_ = 0;
   bool ending_ = false;
   std::vector<std::unique_ptr<Run>> runs_;
   std::vector<std::unique_ptr<Client>> clients_;

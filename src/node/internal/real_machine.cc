@@ -1,11 +1,13 @@
 #include "node/machine.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <sched.h>
 #include <string_view>
 #include <sys/statvfs.h>
 #include <sys/utsname.h>
+#include <system_error>
 #include <unistd.h>
 
 namespace codeflare::node {
@@ -34,6 +36,12 @@ std::string go_architecture(std::string_view machine) {
 }
 
 }  // namespace
+
+std::string without_links(const std::string& path) {
+  std::error_code error;
+  const std::filesystem::path real = std::filesystem::canonical(path, error);
+  return error ? path : real.string();
+}
 
 Machine this_machine() {
   Machine machine;

@@ -8,6 +8,7 @@
 #include <climits>
 #include <cstdlib>
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -158,6 +159,18 @@ Result<void> bind_mount(const std::string& source, const std::string& target, bo
     return fail(failed("bind " + source + " at", target));
   }
   return read_only ? make_read_only(target) : Result<void>();
+}
+
+Result<void> bind_place(const std::string& source, const std::string& target) {
+  open_how how{};
+  how.flags = O_PATH | O_CLOEXEC;
+  how.resolve = RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
+  FileDescriptor place(
+      static_cast<int>(::syscall(SYS_openat2, AT_FDCWD, source.c_str(), &how, sizeof how)));
+  if (!place) {
+    return fail(failed("open", source));
+  }
+  return bind_mount("/proc/self/fd/" + std::to_string(place.get()), target, false);
 }
 
 Result<void> bind_directory_alone(const std::string& source, const std::string& target) {

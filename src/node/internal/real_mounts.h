@@ -25,6 +25,9 @@ Result<void> mount_proc(const std::string& at);
 Result<void> protect_proc(const std::string& proc);
 // With everything that is mounted below; the target is made, as a file or a directory.
 Result<void> bind_mount(const std::string& source, const std::string& target, bool read_only);
+// The same for a place that others may have a hand in: a link on the way is an error, also one that
+// has just been put there.
+Result<void> bind_place(const std::string& source, const std::string& target);
 // Without what is mounted below.
 Result<void> bind_directory_alone(const std::string& source, const std::string& target);
 

@@ -13,6 +13,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
+#include <iterator>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <sys/file.h>
@@ -21,6 +23,8 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
+#include <utility>
+#include <vector>
 
 namespace codeflare::node {
 
@@ -82,7 +86,8 @@ void say(int fd, const std::string& text) {
 struct Inherited {
   FileDescriptor lock;  // held as long as the keeper lives: there is one per pod
   FileDescriptor listener;
-  FileDescriptor ready;  // takes "R", or "E" and a reason
+  FileDescriptor ready;                                    // takes "R", or "E" and a reason
+  std::shared_ptr<const internal::GroupHandles> groups{};  // null: none
 };
 
 // The keeper holds nothing of whoever started it.
@@ -92,7 +97,10 @@ void let_go_of_everything(const Inherited& but) {
     ::dup2(nothing.get(), fd);
   }
   nothing.close();
-  std::array<int, 3> keep = {but.lock.get(), but.listener.get(), but.ready.get()};
+  std::vector<int> keep = {but.lock.get(), but.listener.get(), but.ready.get()};
+  if (but.groups != nullptr) {
+    std::ranges::copy(but.groups->descriptors(), std::back_inserter(keep));
+  }
   std::ranges::sort(keep);
   unsigned first = STDERR_FILENO + 1;
   for (int fd : keep) {
@@ -128,6 +136,7 @@ Result<FileDescriptor> take_lock(const std::string& directory) {
     say(ready.get(), "E" + view.error().message);
     ::_exit(1);
   }
+  view->groups = std::move(inherited.groups);
   if (spec.isolated) {
     // Nothing in a container may look at us, or through us at what only we see.
     ::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
@@ -186,6 +195,10 @@ int start(const std::string& directory) {
   if (!listener) {
     return complain(listener.error().message);
   }
+  Result<internal::GroupHandles> groups = internal::GroupHandles::open(spec->groups);
+  if (!groups) {
+    return complain(groups.error().message);
+  }
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
     return complain(posix_error(errno, "make a pipe").message);
@@ -195,9 +208,13 @@ int start(const std::string& directory) {
   const pid_t child = ::fork();
   if (child == 0) {
     reading.close();
-    start_keeper(
-        *spec, directory,
-        {.lock = *std::move(lock), .listener = *std::move(listener), .ready = std::move(writing)});
+    start_keeper(*spec, directory,
+                 {.lock = *std::move(lock),
+                  .listener = *std::move(listener),
+                  .ready = std::move(writing),
+                  .groups = groups->any()
+                                ? std::make_shared<const internal::GroupHandles>(*std::move(groups))
+                                : nullptr});
   }
   if (child < 0) {
     return complain(posix_error(errno, "fork").message);

@@ -72,7 +72,56 @@ bool descends_from(const std::map<pid_t, Process>& processes, pid_t pid, pid_t a
   return false;
 }
 
+std::string read_text(const std::string& path) {
+  std::unique_ptr<std::FILE, CloseFile> file(std::fopen(path.c_str(), "re"));
+  char text[2048] = {};
+  const std::size_t size = file == nullptr ? 0 : std::fread(text, 1, sizeof text - 1, file.get());
+  return std::string(text, size);
+}
+
+// "total resident shared ..." in pages.
+std::int64_t resident_bytes(pid_t pid) {
+  const std::string text = read_text("/proc/" + std::to_string(pid) + "/statm");
+  long long total = 0;
+  long long resident = 0;
+  if (std::sscanf(text.c_str(), "%lld %lld", &total, &resident) != 2) {
+    return 0;
+  }
+  return resident * static_cast<std::int64_t>(::sysconf(_SC_PAGESIZE));
+}
+
+// What is shared counts in parts; -1 when the kernel does not say. Costs much more than the above.
+std::int64_t proportional_bytes(pid_t pid) {
+  const std::string text = read_text("/proc/" + std::to_string(pid) + "/smaps_rollup");
+  const std::size_t at = text.find("\nPss:");
+  long long kilobytes = 0;
+  if (at == std::string::npos || std::sscanf(text.c_str() + at + 5, "%lld", &kilobytes) != 1) {
+    return -1;
+  }
+  return kilobytes * 1024;
+}
+
 }  // namespace
+
+std::int64_t memory_of_tree(pid_t root, std::int64_t enough) {
+  const std::map<pid_t, Process> processes = all_processes();
+  std::map<pid_t, std::int64_t> resident;
+  std::int64_t sum = 0;
+  for (const auto& [pid, process] : processes) {
+    if (pid == root || descends_from(processes, pid, root)) {
+      sum += resident[pid] = resident_bytes(pid);
+    }
+  }
+  if (sum < enough) {
+    return sum;
+  }
+  sum = 0;
+  for (const auto& [pid, bytes] : resident) {
+    const std::int64_t exact = proportional_bytes(pid);
+    sum += exact < 0 ? bytes : exact;
+  }
+  return sum;
+}
 
 void kill_descendants() {
   // A process may fork while we look: look again until nothing is left alive.

@@ -82,6 +82,9 @@ Result<KeeperView> move_into_pod_root(const SandboxSpec& spec, const std::string
                     volume.size > 0 ? "mode=777,size=" + std::to_string(volume.size)
                                     : std::string("mode=777")));
   }
+  for (const MachineVolume& volume : spec.machine_volumes) {
+    TRY(bind_place(volume.source, root + "/pod/volumes/" + volume.name));
+  }
   TRY(mount_proc(root + "/proc"));
   TRY(pivot_into(root));
   if (!spec.hostname.empty() && ::sethostname(spec.hostname.data(), spec.hostname.size()) != 0) {

@@ -1,8 +1,10 @@
 #pragma once
 
 #include "base/result.h"
+#include "node/internal/real_group_handles.h"
 #include "node/keeper_protocol.h"
 
+#include <memory>
 #include <string>
 
 // The namespaces and the file system of a pod, as its keeper sees them.
@@ -14,6 +16,8 @@ struct KeeperView {
   std::string pod;     // the pod's directory
   std::string host;    // the machine's programs; empty when not isolated
   std::string images;  // of the roots that the sandbox has, by number
+  // Where limits are kept by the kernel; null: by us.
+  std::shared_ptr<const GroupHandles> groups{};
 };
 
 // New user, mount, PID, IPC and host name namespaces for this process and (PID) its children, with

@@ -74,6 +74,10 @@ class RealVolumeWriter final : public VolumeWriter {
     return remove_rest(directory, before, tops);
   }
 
+  Result<void> link(const std::string& target, const std::string& path) override {
+    return internal::make_link(target, path);
+  }
+
  private:
   // Names that are not projected any more, and the files before these.
   static Result<void> remove_rest(const std::string& directory, const std::string& before,

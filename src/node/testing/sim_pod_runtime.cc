@@ -143,6 +143,30 @@ Task<Result<void>> SimPodRuntime::kill(std::string uid, std::string container) {
   co_return Result<void>();
 }
 
+Task<Result<void>> SimPodRuntime::write_volumes(std::string uid, std::vector<VolumePlan> volumes) {
+  const auto found = pods_.find(uid);
+  if (found == pods_.end()) {
+    co_return fail(not_found("no such pod"));
+  }
+  for (VolumePlan& volume : volumes) {
+    const auto old =
+        std::ranges::find(found->second.sandbox.volumes, volume.name, &VolumePlan::name);
+    if (old != found->second.sandbox.volumes.end()) {
+      *old = std::move(volume);
+    }
+  }
+  co_return Result<void>();
+}
+
+Task<Result<PodUsage>> SimPodRuntime::usage(std::string uid) {
+  const auto found = pods_.find(uid);
+  if (found == pods_.end()) {
+    co_return fail(not_found("no such pod"));
+  }
+  const auto known = usages.find(found->second.sandbox.spec.name);
+  co_return known == usages.end() ? PodUsage() : known->second;
+}
+
 Task<Result<void>> SimPodRuntime::close(std::string uid) {
   const auto found = pods_.find(uid);
   if (found == pods_.end() || !found->second.view.alive) {

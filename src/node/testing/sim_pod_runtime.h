@@ -25,6 +25,8 @@ class SimPodRuntime final : public PodRuntime {
   Task<Result<void>> start(std::string uid, ContainerSpec spec) override;
   Task<Result<void>> ask_to_end(std::string uid, std::string container) override;
   Task<Result<void>> kill(std::string uid, std::string container) override;
+  Task<Result<void>> write_volumes(std::string uid, std::vector<VolumePlan> volumes) override;
+  Task<Result<PodUsage>> usage(std::string uid) override;
   Task<Result<void>> close(std::string uid) override;
   Task<Result<void>> remove(std::string uid) override;
   std::string log_directory(const std::string& uid, const std::string& container) const override;
@@ -32,6 +34,8 @@ class SimPodRuntime final : public PodRuntime {
   // As kill -9 of the keeper, or a reboot.
   void lose_keeper(const std::string& uid);
   void lose_all();
+  // What pods have on disk, by name.
+  std::map<std::string, PodUsage> usages{};
 
   struct Pod {
     NewSandbox sandbox;

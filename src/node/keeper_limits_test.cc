@@ -1,0 +1,210 @@
+#include "base/async/sleep.h"
+#include "node/keeper_runtime.h"
+#include "node/limit_groups.h"
+#include "node/testing/scratch.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <csignal>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <sys/resource.h>
+
+namespace codeflare::node {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+// Real processes under limits: of the kernel where it lets us, else of their keeper.
+class Limited : public ::testing::Test {
+ protected:
+  enum class Kept : std::uint8_t { by_the_kernel, by_the_keeper };
+
+  // False when the system does not allow it; says why.
+  bool begin(Kept kept, ResourceBounds pod_bounds = {}) {
+    if (kept == Kept::by_the_kernel) {
+      auto made = LimitGroups::find("codeflare-test-" + env.random.uuid());
+      if (!made) {
+        why_not_ = "control groups are not to be had here: " + made.error().message;
+        return false;
+      }
+      groups_ = *std::move(made);
+    }
+    isolated_ = (*run(env.loop, probe_isolation(env, CODEFLARE_KEEPER, path("")))).has_value();
+    pods_ = std::make_unique<KeeperRuntime>(env,
+                                            KeeperRuntimeOptions{.directory = path(""),
+                                                                 .program = CODEFLARE_KEEPER,
+                                                                 .isolated = isolated_,
+                                                                 .groups = groups_.get()},
+                                            *volumes_, [this](const std::string& socket) {
+                                              return net::connect_local(env.loop, socket);
+                                            });
+    sandbox_.spec = {.ns = "default", .name = "p", .uid = uid_};
+    sandbox_.bounds = pod_bounds;
+    sandbox_.volumes.push_back({.name = "data"});
+    const auto sandbox = *run(env.loop, pods_->make(sandbox_));
+    EXPECT_TRUE(sandbox) << sandbox.error().to_string();
+    return true;
+  }
+  void TearDown() override {
+    if (pods_ == nullptr) {
+      return;
+    }
+    EXPECT_TRUE(*run(env.loop, pods_->remove(uid_)));
+    ASSERT_TRUE(run(env.loop, pods_->stop()));
+    pods_.reset();
+    groups_.reset();
+    EXPECT_EQ(groups_left(), 0);
+  }
+
+  void start(const std::string& name, std::string script, ContainerSpec more = {}) {
+    more.name = name;
+    more.command = {"/bin/sh", "-c", std::move(script)};
+    more.environment.push_back("PATH=/usr/bin:/bin");
+    const auto done = *run(env.loop, pods_->start(uid_, std::move(more)));
+    ASSERT_TRUE(done) << done.error().to_string();
+  }
+  RunRecord end_of(const std::string& name) {
+    const RunRecord* last = nullptr;
+    EXPECT_TRUE(*run(env.loop, wait_for_end(name)));
+    last = pods_->find(uid_)->state.last(name);
+    return last == nullptr ? RunRecord() : *last;
+  }
+  Task<bool> wait_for_end(std::string name) {
+    const Instant until = after(env.clock.now(), seconds(60));
+    while (env.clock.now() < until) {
+      const RunRecord* last = pods_->find(uid_)->state.last(name);
+      if (last != nullptr && last->exited()) {
+        co_return true;
+      }
+      static_cast<void>(co_await sleep_for(milliseconds(5)));
+    }
+    co_return false;
+  }
+  // Of this pod, in any hierarchy.
+  int groups_left() const {
+    int count = 0;
+    std::error_code error;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(
+             "/sys/fs/cgroup", std::filesystem::directory_options::skip_permission_denied, error)) {
+      count += entry.path().filename() == uid_ ? 1 : 0;
+    }
+    return count;
+  }
+  std::string path(std::string_view name) const { return scratch.path(name); }
+
+  testing::Scratch scratch;
+  Env env = scratch.env;
+  std::string uid_ = "u-" + env.random.uuid();
+  std::unique_ptr<VolumeWriter> volumes_ = make_volume_writer();
+  std::unique_ptr<LimitGroups> groups_;
+  std::unique_ptr<KeeperRuntime> pods_;
+  NewSandbox sandbox_;
+  bool isolated_ = false;
+  std::string why_not_;
+};
+
+// Takes 200 MiB and keeps them; shells hold what they read in memory.
+constexpr const char* kGreedy = "x=$(head -c 200000000 /dev/zero | tr '\\0' x); sleep 60";
+
+TEST_F(Limited, the_kernel_ends_a_container_that_eats_its_memory_and_no_other) {
+  if (!begin(Kept::by_the_kernel)) {
+    GTEST_SKIP() << why_not_;
+  }
+  start("modest", "while :; do sleep 0.1; done", {.memory_limit = 64 << 20});
+  start("greedy", kGreedy, {.memory_limit = 64 << 20});
+  const RunRecord run = end_of("greedy");
+  EXPECT_EQ(run.reason, "OOMKilled");
+  EXPECT_EQ(run.exit_code, 137);
+  EXPECT_FALSE(pods_->find(uid_)->state.last("modest")->exited());
+}
+
+TEST_F(Limited, the_keeper_ends_a_container_that_eats_its_memory_where_the_kernel_does_not) {
+  ASSERT_TRUE(begin(Kept::by_the_keeper));
+  start("modest", "while :; do sleep 0.1; done", {.memory_limit = 64 << 20});
+  start("greedy", kGreedy, {.memory_limit = 64 << 20});
+  const RunRecord run = end_of("greedy");
+  EXPECT_EQ(run.reason, "OOMKilled");
+  EXPECT_EQ(run.exit_code, 137);
+  EXPECT_EQ(run.signal, SIGKILL);
+  EXPECT_FALSE(pods_->find(uid_)->state.last("modest")->exited());
+}
+
+TEST_F(Limited, containers_are_in_their_own_groups_which_go_with_the_pod) {
+  if (!begin(Kept::by_the_kernel)) {
+    GTEST_SKIP() << why_not_;
+  }
+  start("c", "grep -c '/" + uid_ + "/c$' /proc/self/cgroup > /dev/null",
+        {.memory_limit = 256 << 20, .cpu_limit_milli = 500, .cpu_request_milli = 250});
+  EXPECT_EQ(end_of("c").exit_code, 0);
+  EXPECT_GT(groups_left(), 0);
+  ASSERT_TRUE(*run(env.loop, pods_->close(uid_)));
+  EXPECT_EQ(groups_left(), 0);
+}
+
+TEST_F(Limited, a_pod_that_forks_for_ever_is_stopped_by_its_bound) {
+  if (!begin(Kept::by_the_kernel, {.pids_limit = 32})) {
+    GTEST_SKIP() << why_not_;
+  }
+  start("c", "i=0; while [ $i -lt 100 ]; do sleep 30 & i=$((i+1)); done; echo all");
+  EXPECT_NE(end_of("c").exit_code, 0);
+}
+
+TEST_F(Limited, who_asks_for_little_is_nice_to_others) {
+  ASSERT_TRUE(begin(Kept::by_the_keeper));
+  const int ours = ::getpriority(PRIO_PROCESS, 0);  // tests may be nice themselves
+  start("c", "exit $(nice)", {.cpu_request_milli = 500});
+  EXPECT_EQ(end_of("c").exit_code, std::min(ours + 3, 19));
+  start("d", "exit $(nice)", {.cpu_request_milli = 2000});
+  EXPECT_EQ(end_of("d").exit_code, ours);
+}
+
+TEST_F(Limited, what_a_pod_has_on_disk_is_counted) {
+  ASSERT_TRUE(begin(Kept::by_the_keeper));
+  ASSERT_TRUE(
+      env.files.write(path("pods/" + uid_ + "/volumes/data/file"), std::string(1 << 20, 'x')));
+  start("c", "head -c 300000 /dev/zero | tr '\\0' x; echo");
+  end_of("c");
+  const auto usage = *run(env.loop, pods_->usage(uid_));
+  ASSERT_TRUE(usage) << usage.error().to_string();
+  EXPECT_GE(usage->volumes.at("data"), 1 << 20);
+  EXPECT_GE(usage->logs.at("c"), 300000);
+  EXPECT_GE(usage->total(), (1 << 20) + 300000);
+}
+
+TEST_F(Limited, places_of_the_machine_are_volumes_and_stay_when_the_pod_goes) {
+  ASSERT_TRUE(env.files.make_directories(path("shared")));
+  sandbox_.volumes.push_back({.name = "shared",
+                              .kind = VolumePlan::Kind::machine,
+                              .source = path("shared"),
+                              .type = "Directory"});
+  ASSERT_TRUE(begin(Kept::by_the_keeper));
+  const std::string at = isolated_ ? "/mnt/shared" : "$CODEFLARE_POD_ROOT/volumes/shared";
+  start("c", "echo hello > " + at + "/file",
+        {.mounts = {{.source = "volumes/shared", .target = "/mnt/shared"},
+                    {.source = "volumes/shared/sub", .target = "/mnt/sub"}}});
+  EXPECT_EQ(end_of("c").exit_code, 0);
+  ASSERT_TRUE(*run(env.loop, pods_->remove(uid_)));
+  EXPECT_EQ(env.files.read(path("shared/file")).value_or(""), "hello\n");
+}
+
+TEST_F(Limited, a_place_behind_a_link_is_refused) {
+  ASSERT_TRUE(env.files.make_directories(path("real/inner")));
+  std::filesystem::create_directory_symlink(path("real"), path("link"));
+  ASSERT_TRUE(begin(Kept::by_the_keeper));
+  NewSandbox other{.spec = {.ns = "default", .name = "q", .uid = "other"}};
+  other.volumes.push_back({.name = "v",
+                           .kind = VolumePlan::Kind::machine,
+                           .source = path("link/inner"),
+                           .type = "Directory"});
+  const auto made = *run(env.loop, pods_->make(other));
+  ASSERT_FALSE(made);
+  EXPECT_TRUE(made.error().message.contains("is a link")) << made.error().message;
+  EXPECT_TRUE(*run(env.loop, pods_->remove("other")));
+}
+
+}  // namespace
+}  // namespace codeflare::node

@@ -1,0 +1,102 @@
+#include "node/limits.h"
+
+#include "model/pod_requests.h"
+
+#include <algorithm>
+
+namespace codeflare::node {
+
+namespace {
+
+constexpr std::int64_t kPodPidsMax = 8192;
+constexpr std::int64_t kPeriodUs = 100'000;
+constexpr std::int64_t kQuotaUsMin = 1000;
+constexpr std::int64_t kSharesMin = 2;
+constexpr std::int64_t kSharesMax = 262'144;
+constexpr int kNoRequest = 10;
+constexpr int kNicenessMax = 19;
+constexpr int kPerHalf = 3;  // weights halve about every three levels
+
+std::int64_t shares_of(std::int64_t milli) {
+  return std::clamp(milli * 1024 / 1000, kSharesMin, kSharesMax);
+}
+
+// The range of version 1 spread over 1 to 10000, as container runtimes do it.
+std::int64_t weight_of(std::int64_t milli) {
+  return 1 + (shares_of(milli) - kSharesMin) * 9999 / (kSharesMax - kSharesMin);
+}
+
+std::int64_t quota_of(std::int64_t milli) {
+  return std::max(milli * kPeriodUs / 1000, kQuotaUsMin);
+}
+
+std::vector<GroupSetting> settings_v1(const ResourceBounds& bounds) {
+  std::vector<GroupSetting> settings;
+  if (bounds.memory_limit > 0) {
+    const std::string bytes = std::to_string(bounds.memory_limit);
+    settings.push_back({"memory", "memory.limit_in_bytes", bytes});
+    settings.push_back({"memory", "memory.memsw.limit_in_bytes", bytes, true});
+  }
+  settings.push_back({"cpu", "cpu.shares", std::to_string(shares_of(bounds.cpu_request_milli))});
+  if (bounds.cpu_limit_milli > 0) {
+    settings.push_back({"cpu", "cpu.cfs_period_us", std::to_string(kPeriodUs), true});
+    settings.push_back(
+        {"cpu", "cpu.cfs_quota_us", std::to_string(quota_of(bounds.cpu_limit_milli)), true});
+  }
+  if (bounds.pids_limit > 0) {
+    settings.push_back({"pids", "pids.max", std::to_string(bounds.pids_limit)});
+  }
+  return settings;
+}
+
+std::vector<GroupSetting> settings_v2(const ResourceBounds& bounds) {
+  std::vector<GroupSetting> settings;
+  if (bounds.memory_limit > 0) {
+    settings.push_back({"memory", "memory.max", std::to_string(bounds.memory_limit)});
+    settings.push_back({"memory", "memory.swap.max", "0", true});
+    settings.push_back({"memory", "memory.oom.group", "1", true});
+  }
+  settings.push_back({"cpu", "cpu.weight", std::to_string(weight_of(bounds.cpu_request_milli))});
+  if (bounds.cpu_limit_milli > 0) {
+    settings.push_back(
+        {"cpu", "cpu.max",
+         std::to_string(quota_of(bounds.cpu_limit_milli)) + " " + std::to_string(kPeriodUs)});
+  }
+  if (bounds.pids_limit > 0) {
+    settings.push_back({"pids", "pids.max", std::to_string(bounds.pids_limit)});
+  }
+  return settings;
+}
+
+}  // namespace
+
+ResourceBounds bounds_of(const model::Container& container) {
+  const model::ResourceRequirements& resources = container.resources;
+  ResourceBounds bounds{.memory_limit = resources.limits.get("memory").value(),
+                        .cpu_limit_milli = resources.limits.get("cpu").milli_value()};
+  const model::Quantity* request = resources.requests.find("cpu");
+  bounds.cpu_request_milli = request == nullptr ? bounds.cpu_limit_milli : request->milli_value();
+  return bounds;
+}
+
+ResourceBounds bounds_of(const model::PodSpec& spec) {
+  return {.cpu_request_milli = model::pod_requests(spec).get("cpu").milli_value(),
+          .pids_limit = kPodPidsMax};
+}
+
+std::vector<GroupSetting> group_settings(GroupVersion version, const ResourceBounds& bounds) {
+  return version == GroupVersion::v1 ? settings_v1(bounds) : settings_v2(bounds);
+}
+
+int niceness_of(std::int64_t cpu_request_milli) {
+  if (cpu_request_milli <= 0) {
+    return kNoRequest;
+  }
+  int niceness = 0;
+  for (std::int64_t part = 1000; part > cpu_request_milli && niceness < kNicenessMax; part /= 2) {
+    niceness += kPerHalf;
+  }
+  return std::min(niceness, kNicenessMax);
+}
+
+}  // namespace codeflare::node

@@ -1,0 +1,46 @@
+#pragma once
+
+#include "model/container.h"
+#include "model/pod.h"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+// What a container may use, and how that is written into control groups. Pure.
+namespace codeflare::node {
+
+// Zero: not limited, nothing asked for.
+struct ResourceBounds {
+  std::int64_t memory_limit = 0;  // in bytes
+  std::int64_t cpu_limit_milli = 0;
+  std::int64_t cpu_request_milli = 0;
+  std::int64_t pids_limit = 0;
+  friend bool operator==(const ResourceBounds&, const ResourceBounds&) = default;
+};
+
+// A request that is not given is the limit, as servers have it.
+ResourceBounds bounds_of(const model::Container& container);
+// Of the pod as a whole: its share of the processors, and a bound for those that fork for ever.
+// Each container has its own bounds beside.
+ResourceBounds bounds_of(const model::PodSpec& spec);
+
+enum class GroupVersion : std::uint8_t { v1, v2 };
+
+struct GroupSetting {
+  std::string_view controller;  // "memory"; where version 1 has it in a hierarchy of its own
+  std::string_view file;
+  std::string value;
+  bool optional = false;  // kernels may be without it
+  friend bool operator==(const GroupSetting&, const GroupSetting&) = default;
+};
+
+// In the order in which they have to be written.
+std::vector<GroupSetting> group_settings(GroupVersion version, const ResourceBounds& bounds);
+
+// How much nicer a container is to others where groups are not to be had: 0 with a whole processor
+// asked for, 3 more each time that is halved, 10 when nothing is asked for.
+int niceness_of(std::int64_t cpu_request_milli);
+
+}  // namespace codeflare::node

@@ -1,0 +1,52 @@
+#pragma once
+
+#include "base/async/sleep.h"
+#include "node/container_exec.h"
+#include "node/probe_network.h"
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace codeflare::node::testing {
+
+// A network and programs that answer as they are told, after `delay`.
+class ScriptedProbes final : public ProbeNetwork, public ContainerExec {
+ public:
+  std::map<std::string, int> statuses{};  // by target; absent: nobody listens
+  std::map<std::uint16_t, bool> ports{};  // who accepts
+  std::map<std::string, ExecOutcome> programs{};
+  Duration delay{};
+  std::vector<std::string> asked{};
+
+  Task<Result<int>> get(ProbeUrl url, net::Headers headers) override {
+    asked.push_back("GET " + url.host + ":" + std::to_string(url.port) + url.target);
+    static_cast<void>(headers);
+    CO_TRY(co_await sleep_for(delay));
+    const auto found = statuses.find(url.target);
+    if (found == statuses.end()) {
+      co_return fail(unavailable("connection refused"));
+    }
+    co_return found->second;
+  }
+  Task<Result<void>> connect(std::string host, std::uint16_t port) override {
+    asked.push_back("connect " + host + ":" + std::to_string(port));
+    CO_TRY(co_await sleep_for(delay));
+    const auto found = ports.find(port);
+    co_return found != ports.end() && found->second ? Result<void>()
+                                                    : fail(unavailable("connection refused"));
+  }
+  Task<Result<ExecOutcome>> run(ExecCommand command) override {
+    asked.push_back("exec " + command.uid + "/" + command.container + " " +
+                    command.command.front());
+    CO_TRY(co_await sleep_for(delay));
+    const auto found = programs.find(command.command.front());
+    if (found == programs.end()) {
+      co_return fail(not_found("executable file not found in $PATH"));
+    }
+    co_return found->second;
+  }
+};
+
+}  // namespace codeflare::node::testing
