@@ -67,7 +67,7 @@ struct RealNode::Parts {
                     }),
         logs(node::make_log_files()),
         groups(limits ? *std::move(limits) : nullptr),
-        network(node::make_probe_network(env)),
+        network(node::make_probe_network(env, [this] { return pod_network.socket(""); })),
         probes(*network, nullptr),
         pods(env,
              {.directory = options.directory,

@@ -26,8 +26,7 @@ bool is_over(const model::Pod& pod) {
 std::map<std::string, ContainerHealth> PodAgent::health_of(const model::Pod& pod,
                                                            const SandboxView* view) {
   if (health_ != nullptr) {
-    const std::string& address = pod.status.pod_ip.empty() ? options_.address : pod.status.pod_ip;
-    health_->follow(pod, view, address);
+    health_->follow(pod, view, address_of(pod));
     return health_->view(pod.metadata.uid);
   }
   std::map<std::string, ContainerHealth> all_well;
@@ -153,9 +152,7 @@ Task<std::optional<Duration>> PodAgent::refresh_volumes(model::Pod pod) {
   model::Pod asking = pod;
   asking.spec.enable_service_links = false;  // services are no matter of volumes
   const Result<PodInputs> inputs = co_await inputs_of(std::move(asking));
-  if (pod.status.pod_ip.empty()) {
-    pod.status.pod_ip = options_.address;
-  }
+  pod.status.pod_ip = address_of(pod);
   pod.status.host_ip = options_.address;
   Result<std::vector<VolumePlan>> plans =
       inputs ? plan_volumes(pod, *inputs) : fail(inputs.error());

@@ -39,7 +39,8 @@ bool follow(ProbeUrl& url, std::string_view location) {
 
 class MachineNetwork final : public ProbeNetwork {
  public:
-  explicit MachineNetwork(Env env) : env_(env) {}
+  MachineNetwork(Env env, MakeSocket make_socket)
+      : env_(env), make_socket_(std::move(make_socket)) {}
 
   Task<Result<int>> get(ProbeUrl url, net::Headers headers) override {
     for (int turn = 0;; ++turn) {
@@ -56,13 +57,15 @@ class MachineNetwork final : public ProbeNetwork {
   }
 
   Task<Result<void>> connect(std::string host, std::uint16_t port) override {
-    return net::tcp_connect(env_, std::move(host), port);
+    MakeSocket sockets = sockets_for(host);
+    return net::tcp_connect(env_, std::move(host), port, std::move(sockets));
   }
 
  private:
   Task<Result<net::Response>> get_once(ProbeUrl url, net::Headers headers) {
     net::ClientOptions options{.tls = {}, .proxy = {}, .user_agent = "kube-probe/1.34"};
     options.tls.insecure = true;
+    options.make_socket = sockets_for(url.host);
     CO_TRY_ASSIGN(const std::unique_ptr<net::HttpClient> client,
                   net::HttpClient::create(env_, endpoint_of(url), std::move(options)));
     net::Request request;
@@ -74,13 +77,18 @@ class MachineNetwork final : public ProbeNetwork {
     co_return co_await client->send(std::move(request));
   }
 
+  MakeSocket sockets_for(const std::string& host) const {
+    return host == "127.0.0.1" ? MakeSocket() : make_socket_;
+  }
+
   Env env_;
+  MakeSocket make_socket_;
 };
 
 }  // namespace
 
-std::unique_ptr<ProbeNetwork> make_probe_network(Env env) {
-  return std::make_unique<MachineNetwork>(env);
+std::unique_ptr<ProbeNetwork> make_probe_network(Env env, MakeSocket make_socket) {
+  return std::make_unique<MachineNetwork>(env, std::move(make_socket));
 }
 
 }  // namespace codeflare::node

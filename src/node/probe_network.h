@@ -2,10 +2,12 @@
 
 #include "base/async/task.h"
 #include "base/env/env.h"
+#include "base/posix.h"
 #include "base/result.h"
 #include "net/http.h"
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -29,7 +31,9 @@ class ProbeNetwork {
   virtual Task<Result<void>> connect(std::string host, std::uint16_t port) = 0;
 };
 
-// Over the machine's own network.
-std::unique_ptr<ProbeNetwork> make_probe_network(Env env);
+// Over the machine's own network; other hosts than 127.0.0.1 with sockets of `make_socket`, where
+// it is given: those of the network that pods are in.
+using MakeSocket = std::function<Task<Result<FileDescriptor>>()>;
+std::unique_ptr<ProbeNetwork> make_probe_network(Env env, MakeSocket make_socket = {});
 
 }  // namespace codeflare::node
