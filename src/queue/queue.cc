@@ -142,6 +142,14 @@ StepOutcome Queue::step(Time now) {
   return outcome;
 }
 
+bool Queue::plan_written(std::string_view uid, const std::vector<model::PlannedPlace>& places) {
+  WrapperRecord* record = state_->wrapper(uid);
+  if (record == nullptr || !record->plan_unwritten || record->plan != places) return false;
+  record->plan_unwritten = false;
+  state_->to_bind.insert(record->id.uid);
+  return true;
+}
+
 void Queue::binding_failed(std::string_view pod_uid) {
   queue::binding_failed(*state_, pod_uid);
 }

@@ -136,6 +136,10 @@ class Queue {
   // The object is gone from the API: remove(), and no memory of it.
   void forget(std::string_view uid);
 
+  // Its status has these places now. After a change of the plan no pod of it is bound before. False
+  // when that changes nothing.
+  bool plan_written(std::string_view uid, const std::vector<model::PlannedPlace>& places);
+
   // --- decisions ---
   StepOutcome step(Time now);
   // The Binding was refused: the pod goes back to its place in the plan (a loose one back in line)

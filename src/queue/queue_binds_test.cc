@@ -193,6 +193,11 @@ TEST(QueueBinds, lost_places_are_found_anew_and_the_plan_says_so) {
   EXPECT_EQ(b.head_node(), "n3");
   b.queue.remove_pod({"team-a", "h"}, "uid-h");
   b.queue.upsert_pod(pod_of(b.owner, 0, "h2", resources("3")));
+  // Nobody is bound by a plan that is not written.
+  EXPECT_TRUE(b.queue.step(kNow).bindings.empty());
+  EXPECT_FALSE(b.queue.plan_written("uid-a", {}));
+  EXPECT_TRUE(b.queue.plan_written("uid-a", b.queue.standing("uid-a").plan));
+  EXPECT_FALSE(b.queue.plan_written("uid-a", b.queue.standing("uid-a").plan));
   EXPECT_EQ(bound(b.queue.step(kNow)), (std::map<std::string, std::string>{{"h2", "n3"}}));
   EXPECT_TRUE(b.queue.core().check_invariants());
 }

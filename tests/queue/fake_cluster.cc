@@ -323,6 +323,7 @@ bool FakeCluster::reconcile(const std::string& uid) {
     write(work);
     return true;
   }
+  if (queue_.plan_written(uid, standing.plan)) return true;
   work.created = true;
   return create_missing_pods(work);
 }

@@ -194,6 +194,9 @@ Task<Result<Observed>> AppWrapperController::observe(Turn& turn) {
       std::ranges::any_of(observed.items, [](const ItemSeen& item) { return !item.watched; });
   // All below is of one moment.
   observed.now = std::chrono::floor<std::chrono::microseconds>(env_.clock.wall());
+  if (wrapper.status.plan) {
+    parts_.driver.plan_written(uid, wrapper.status.plan->places);
+  }
   observed.standing = parts_.driver.queue().standing(uid);
   observed.sentence = [this, uid, now = observed.now] {
     return parts_.driver.queue().sentence(uid, now);

@@ -393,6 +393,13 @@ void QueueDriver::withdrawn(const std::string& uid, std::optional<WallTime> not_
   nudge();
 }
 
+void QueueDriver::plan_written(const std::string& uid,
+                               const std::vector<model::PlannedPlace>& places) {
+  if (queue_.plan_written(uid, places)) {
+    nudge();
+  }
+}
+
 void QueueDriver::remove(const std::string& uid) {
   queue_.remove(uid);
   nudge();

@@ -71,6 +71,7 @@ class QueueDriver {
   // The reconciler's calls; see queue::Queue.
   void stopping(const std::string& uid);
   void withdrawn(const std::string& uid, std::optional<WallTime> not_before);
+  void plan_written(const std::string& uid, const std::vector<model::PlannedPlace>& places);
   void remove(const std::string& uid);
   // Wakes the AppWrapper with this UID, if there is one.
   void wake(const std::string& uid);

@@ -150,7 +150,8 @@ void bind_gangs(QueueState& state, std::vector<Binding>& bindings) {
   }
   for (const std::string& uid : std::exchange(state.to_bind, {})) {
     WrapperRecord* wrapper = state.wrapper(uid);
-    if (wrapper != nullptr && has_started(state, *wrapper)) bind_pods_of(state, *wrapper, bindings);
+    if (wrapper == nullptr || !has_started(state, *wrapper) || wrapper->plan_unwritten) continue;
+    bind_pods_of(state, *wrapper, bindings);
   }
 }
 

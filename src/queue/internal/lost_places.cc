@@ -71,6 +71,7 @@ void replan(WrapperRecord& wrapper, const std::vector<model::PlannedPlace>& befo
   }
   sort_places(wrapper.plan);
   ++wrapper.plan_version;
+  wrapper.plan_unwritten = true;
 }
 
 }  // namespace

@@ -116,6 +116,7 @@ struct WrapperRecord {
   sched::Time since{};
   std::vector<sched::Designation> admitted_quota;  // as its labels were then
   std::vector<model::PlannedPlace> plan;
+  bool plan_unwritten = false;  // it changed, and its status does not say so yet: nobody is bound
   std::vector<model::PlannedPlace> lost;  // the part of it whose node is gone
   std::vector<std::int64_t> succeeded;    // by pod set
   std::string evicted_for;                // empty: it is not being evicted

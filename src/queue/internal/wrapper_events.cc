@@ -154,7 +154,7 @@ void begin_holding(QueueState& state, WrapperRecord& record) {
 void end_holding(QueueState& state, WrapperRecord& record) {
   if (!record.holds) return;
   --state.holding;
-  record.holds = record.draining = record.place_lost = false;
+  record.holds = record.draining = record.place_lost = record.plan_unwritten = false;
   record.plan.clear();
   record.lost.clear();
   record.evicted_for.clear();
