@@ -4,6 +4,7 @@
 #include "model/validation.h"
 
 #include <algorithm>
+#include <ranges>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -74,9 +75,15 @@ class Pods {
       return desired_.create_head;
     }
     if (heads.size() > 1) {
-      desired_.events.push_back(
-          {true, "TooManyHeads",
-           std::to_string(heads.size()) + " head pods found; delete all but one"});
+      // The answer to a create may have been lost. The one that works stays.
+      std::ranges::sort(heads, {}, [](const RayPod& pod) {
+        return std::tuple(pod.deleting, pod.unhealthy(), !pod.running(), pod.name);
+      });
+      for (const RayPod& pod : heads | std::views::drop(1)) {
+        if (!pod.deleting) {
+          desired_.remove.push_back({pod, "there is another head"});
+        }
+      }
       return false;
     }
     if (heads[0].unhealthy() && !heads[0].deleting) {

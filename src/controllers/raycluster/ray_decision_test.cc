@@ -64,6 +64,13 @@ TEST(RayDecision, replicas_stay_within_their_bounds) {
   EXPECT_EQ(decide(seen(cluster, {head()}), kNow).create_workers.at(0), 8u);
 }
 
+TEST(RayDecision, of_two_heads_the_one_that_works_stays) {
+  RayPod late = pod("another", NodeType::head, "Pending");
+  EXPECT_EQ(removed(decide(seen(sample_cluster(1), {head(), late}), kNow)), Names{"another"});
+  late.deleting = true;
+  EXPECT_TRUE(decide(seen(sample_cluster(1), {late, head()}), kNow).remove.empty());
+}
+
 TEST(RayDecision, an_ended_head_is_removed_and_then_made_anew_and_workers_stay) {
   const RayPod worker = pod("w", NodeType::worker);
   Desired desired = decide(seen(sample_cluster(1), {head("Failed"), worker}), kNow);
