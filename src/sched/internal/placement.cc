@@ -109,7 +109,9 @@ Placed place(Cluster& cluster, const Shape& shape, Overlay* overlay, std::uint32
     if (search.run(result.shares)) return result;
     result.cut_short = search.cut_short();
   } else {
-    for (std::size_t turn = 1; turn < order.size(); ++turn) {
+    // Each turn walks the nodes for every group.
+    const std::size_t turns = std::min(order.size(), steps_max / order.size() + 1);
+    for (std::size_t turn = 1; turn < turns; ++turn) {
       std::rotate(order.begin(), order.begin() + 1, order.end());
       if (place_greedily(cluster, shape, overlay, order, result.shares)) return result;
     }
