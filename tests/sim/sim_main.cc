@@ -34,6 +34,8 @@ std::optional<Arguments> parse(int argc, char** argv) {
     }
     if (name == "--seeds") {
       arguments.count = *value;
+    } else if (name == "--from") {
+      arguments.first = *value;
     } else if (name == "--seed") {
       arguments = {*value, 1, true};
     } else {
@@ -60,7 +62,7 @@ int sim_main(int argc, char** argv, std::string_view name, const Scenario& scena
   const std::optional<Arguments> arguments = parse(argc, argv);
   const std::string program(name);
   if (!arguments) {
-    std::fprintf(stderr, "usage: %s [--seeds N | --seed S]\n", program.c_str());
+    std::fprintf(stderr, "usage: %s [--seeds N [--from S] | --seed S]\n", program.c_str());
     return 2;
   }
   std::uint64_t failed = 0;
