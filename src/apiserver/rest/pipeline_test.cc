@@ -1,6 +1,6 @@
 #include "apiserver/rest/testing/api_world.h"
+#include "apiserver/rest/testing/held_body.h"
 #include "base/async/sleep.h"
-#include "base/async/wait_list.h"
 #include "base/async/when.h"
 
 #include <gtest/gtest.h>
@@ -234,27 +234,6 @@ TEST(InFlight, beyond_the_limit_is_429_with_retry_after) {
   EXPECT_EQ(world.watch(kMaps + "?watch=1").status(), 200) << "watches do not count";
 }
 
-// Keeps a request on its way until it is let go.
-struct Gate {
-  bool open = false;
-  WaitList opened;
-};
-
-class HeldBody final : public net::BodyStream {
- public:
-  HeldBody(Gate& gate, std::string text) : gate_(gate), text_(std::move(text)) {}
-  Task<Result<Bytes>> read() override {
-    while (!gate_.open) {
-      co_await gate_.opened.wait_uncancellable();
-    }
-    co_return Bytes::from(std::exchange(text_, ""));
-  }
-
- private:
-  Gate& gate_;
-  std::string text_;
-};
-
 Task<int> post_held(net::HttpService& service, Gate& gate, std::string name) {
   std::string text = R"({"metadata":{"name":")" + name + R"("}})";
   net::Request request{.method = "POST", .target = kMaps};
@@ -274,8 +253,7 @@ Task<std::vector<int>> post_three(net::HttpService& service) {
   }
   posts.push_back([](Gate& when_all_wait) -> Task<int> {
     static_cast<void>(co_await sleep_for(std::chrono::seconds(1)));
-    when_all_wait.open = true;
-    when_all_wait.opened.notify_all();
+    when_all_wait.let_go();
     co_return 0;
   }(gate));
   co_return co_await when_all(std::move(posts));

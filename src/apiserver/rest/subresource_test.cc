@@ -15,6 +15,12 @@ void make_pod(ApiWorld& world, std::string_view name, std::string_view labels = 
   ASSERT_EQ(made.status, 201) << made.body;
 }
 
+void make_ready_pod(ApiWorld& world, const std::string& name, std::string_view labels) {
+  make_pod(world, name, labels);
+  world.patch(kPods + "/" + name + "/status", "merge",
+              R"({"status":{"phase":"Running","conditions":[{"type":"Ready","status":"True"}]}})");
+}
+
 void make_deployment(ApiWorld& world) {
   Answer made = world.post(kDeployments, R"({"metadata":{"name":"d"},"spec":{"replicas":2,
     "selector":{"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":{"a":"b"}},
@@ -140,9 +146,7 @@ TEST(Eviction, of_old_clients_is_in_v1beta1) {
 
 TEST(Eviction, a_spent_disruption_budget_is_429) {
   ApiWorld world;
-  make_pod(world, "p", R"({"app":"x"})");
-  world.patch(kPods + "/p/status", "merge",
-              R"({"status":{"phase":"Running","conditions":[{"type":"Ready","status":"True"}]}})");
+  make_ready_pod(world, "p", R"({"app":"x"})");
   const std::string budgets = "/apis/policy/v1/namespaces/default/poddisruptionbudgets";
   Answer made = world.post(
       budgets,
@@ -184,9 +188,7 @@ TEST(Eviction, of_a_pod_that_is_not_ready_costs_nothing_while_enough_others_are)
 
 TEST(Eviction, waits_for_a_budget_whose_numbers_are_old) {
   ApiWorld world;
-  make_pod(world, "p", R"({"app":"x"})");
-  world.patch(kPods + "/p/status", "merge",
-              R"({"status":{"phase":"Running","conditions":[{"type":"Ready","status":"True"}]}})");
+  make_ready_pod(world, "p", R"({"app":"x"})");
   const std::string budgets = "/apis/policy/v1/namespaces/default/poddisruptionbudgets";
   world.post(
       budgets,

@@ -1,8 +1,8 @@
 #include "apiserver/server/api_server.h"
 
+#include "apiserver/rest/testing/held_body.h"
 #include "apiserver/store/memory_log.h"
 #include "base/async/sleep.h"
-#include "base/async/wait_list.h"
 #include "base/async/when.h"
 #include "base/env/sim_env.h"
 #include "base/log_capture.h"
@@ -123,26 +123,6 @@ class ServerWorld {
                                                   .organizations = {"system:masters"}}};
   }
 
-  // A body that waits until it is let go.
-  struct Gate {
-    bool open = false;
-    WaitList opened;
-  };
-  class HeldBody final : public net::BodyStream {
-   public:
-    HeldBody(Gate& gate, std::string text) : gate_(gate), text_(std::move(text)) {}
-    Task<Result<Bytes>> read() override {
-      while (!gate_.open) {
-        co_await gate_.opened.wait_uncancellable();
-      }
-      co_return Bytes::from(std::exchange(text_, ""));
-    }
-
-   private:
-    Gate& gate_;
-    std::string text_;
-  };
-
   static Task<Answer> around(net::HttpService& client, std::string path, std::string body,
                              std::string method, std::string other) {
     Gate gate;
@@ -158,6 +138,18 @@ class ServerWorld {
     request.headers.set("Content-Type", kJson);
     request.body_size = body.size();
     request.body = std::make_unique<HeldBody>(gate, std::move(body));
+    co_return co_await answer_to(client, std::move(request));
+  }
+  // By the time the body comes, what the other request began has ended.
+  static Task<Answer> send_then_open(net::HttpService& client, std::string method, std::string path,
+                                     Gate& gate) {
+    Answer answer = co_await send(client, std::move(method), std::move(path), "", kJson);
+    static_cast<void>(co_await sleep_for(seconds(1)));
+    gate.let_go();
+    co_return answer;
+  }
+
+  static Task<Answer> answer_to(net::HttpService& client, net::Request request) {
     Result<net::Response> response = co_await client.send(std::move(request));
     CHECK(response.has_value());
     Answer answer{.status = response->status, .body = {}};
@@ -165,16 +157,6 @@ class ServerWorld {
     answer.body = text ? *text : text.error().to_string();
     co_return answer;
   }
-  // By the time the body comes, what the other request began has ended.
-  static Task<Answer> send_then_open(net::HttpService& client, std::string method, std::string path,
-                                     Gate& gate) {
-    Answer answer = co_await send(client, std::move(method), std::move(path), "", kJson);
-    static_cast<void>(co_await sleep_for(seconds(1)));
-    gate.open = true;
-    gate.opened.notify_all();
-    co_return answer;
-  }
-
   static Task<void> wait(Duration time) { static_cast<void>(co_await sleep_for(time)); }
   static Task<Answer> send(net::HttpService& client, std::string method, std::string path,
                            std::string body, std::string type) {
@@ -184,12 +166,7 @@ class ServerWorld {
       request.body_size = body.size();
       request.body = net::body_of(std::move(body));
     }
-    Result<net::Response> response = co_await client.send(std::move(request));
-    CHECK(response.has_value());
-    Answer answer{.status = response->status, .body = {}};
-    Result<std::string> text = co_await net::read_all(std::move(response->body), 16u << 20);
-    answer.body = text ? *text : text.error().to_string();
-    co_return answer;
+    co_return co_await answer_to(client, std::move(request));
   }
 };
 
