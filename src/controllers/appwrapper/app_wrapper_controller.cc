@@ -284,6 +284,9 @@ Task<Result<std::optional<Next>>> AppWrapperController::act(Turn& turn, Decision
       break;
     }
     case Act::write: {
+      if (decision.idle && !parts_.driver.may_write_idly(turn.wrapper.metadata.uid)) {
+        co_return next_of(decision.again, turn.unwatched);
+      }
       if (is_adopted(turn.wrapper.status)) {
         CO_TRY(co_await items_.label(turn.wrapper));
       }

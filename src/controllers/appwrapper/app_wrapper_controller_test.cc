@@ -130,6 +130,39 @@ TEST(AppWrapperController, refusals_get_what_starts_leave_of_the_workers) {
   EXPECT_EQ(story.size(), 4u * kStarts + 200u);
 }
 
+TEST(AppWrapperController, pod_counts_get_what_starts_and_ends_leave_of_the_workers) {
+  constexpr int kRunning = 50;
+  constexpr int kStarts = 50;
+  QueueWorld c;
+  c.add_node("n1", "200");
+  const auto create = [&](std::string_view kind, int count) {
+    for (int i = 0; i < count; ++i) {
+      const std::string name = std::string(kind) + std::to_string(i);
+      c.create(name, job_item(name));
+    }
+  };
+  create("old", kRunning);
+  c.start();
+  c.settle(seconds(10));
+  const std::size_t before = c.wire.story().size();
+  ASSERT_EQ(before, 4u * kRunning);
+  c.crash();  // so that all of it is seen at once
+  for (int i = 0; i < kRunning; ++i) {
+    const std::string name = "old" + std::to_string(i);
+    c.run_pod(name, "p" + std::to_string(i), "n1");
+  }
+  create("new", kStarts);
+  c.start();
+  c.settle(seconds(5));
+  const std::vector<std::string>& story = c.wire.story();
+  const auto last = std::ranges::find(story.rbegin(), story.rend(), "POST jobs");
+  // A start is four writes.
+  EXPECT_LT(story.rend() - last - static_cast<std::ptrdiff_t>(before), 4 * kStarts + 20)
+      << "of " << story.size() - before << " writes";
+  EXPECT_EQ(story.size() - before, 4u * kStarts + kRunning) << "every count is told in the end";
+  EXPECT_EQ(c.history("old0"), kDispatchedHistory + " Running");
+}
+
 TEST(AppWrapperController, completes_when_the_items_say_so_and_gives_its_places_back) {
   Cluster c;
   c.create("a", job_item("a", 4));

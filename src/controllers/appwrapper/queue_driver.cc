@@ -34,6 +34,10 @@ const ResourceType kConfigMaps{"", "v1", "ConfigMap", "configmaps", true};
 // who starts before its refusal was written needs none.
 constexpr std::size_t kBusyEnough = 16;
 constexpr Duration kRefusalPause = std::chrono::milliseconds(20);
+// Pod counts are nobody's business while there is more to do: each of thousands that run would have
+// some every few seconds, and the server would be slower for those who start, run and end.
+constexpr std::size_t kIdleEnough = 4;
+constexpr Duration kIdlePause = std::chrono::milliseconds(250);
 constexpr Duration kBindingPause = std::chrono::seconds(1);
 constexpr Duration kBindingPauseMax = std::chrono::seconds(10);
 // Pods of a gang come and go by the thousand; their counts are looked at this often.
@@ -301,6 +305,8 @@ void QueueDriver::forget(const std::string& uid) {
   metrics_.gone(uid);
   problems_.erase(uid);
   refused_set_.erase(uid);
+  idle_set_.erase(uid);
+  may_write_.erase(uid);
   auto known = known_.find(uid);
   if (known != known_.end()) {
     // Whoever keeps something in mind for the key hears of its end.
@@ -465,7 +471,7 @@ Task<void> QueueDriver::decide() {
     if (std::exchange(dirty_, false)) {
       step();
     }
-    release_refused(std::exchange(release_due_, false));
+    release();
     // What changes in this turn of the loop is decided together.
     co_await yield();
   }
@@ -497,9 +503,44 @@ void QueueDriver::tell(std::vector<queue::WrapperId> changed) {
   }
 }
 
+std::size_t QueueDriver::unfinished() const {
+  return wakers_[0].unfinished() + wakers_[1].unfinished();
+}
+
+bool QueueDriver::may_write_idly(const std::string& uid) {
+  if (may_write_.erase(uid) > 0 || (idle_.empty() && unfinished() < kIdleEnough)) {
+    return true;
+  }
+  if (idle_set_.insert(uid).second) {
+    if (idle_.empty()) {
+      idle_due_ = after(env_.loop.now(), kIdlePause);
+    }
+    idle_.push_back(uid);
+    set_release_timer();
+  }
+  return false;
+}
+
+void QueueDriver::release() {
+  release_refused(std::exchange(release_due_, false));
+  release_idle();
+  if (!refused_.empty() || !idle_.empty()) {
+    set_release_timer();
+  }
+}
+
+void QueueDriver::set_release_timer() {
+  if (!release_timer_) {
+    release_timer_ = env_.loop.start_timer(after(env_.loop.now(), kRefusalPause), [this] {
+      release_timer_.reset();
+      release_due_ = true;
+      changed_.notify_all();
+    });
+  }
+}
+
 void QueueDriver::release_refused(bool at_least_one) {
-  while (!refused_.empty() &&
-         (at_least_one || wakers_[0].unfinished() + wakers_[1].unfinished() < kBusyEnough)) {
+  while (!refused_.empty() && (at_least_one || unfinished() < kBusyEnough)) {
     const std::string uid = std::move(refused_.front());
     refused_.pop_front();
     if (refused_set_.erase(uid) > 0 && queue_.kind(uid) == Standing::Kind::waiting) {
@@ -507,12 +548,18 @@ void QueueDriver::release_refused(bool at_least_one) {
       at_least_one = false;
     }
   }
-  if (!refused_.empty() && !release_timer_) {
-    release_timer_ = env_.loop.start_timer(after(env_.loop.now(), kRefusalPause), [this] {
-      release_timer_.reset();
-      release_due_ = true;
-      changed_.notify_all();
-    });
+}
+
+void QueueDriver::release_idle() {
+  const Instant now = env_.loop.now();
+  while (!idle_.empty() && (now >= idle_due_ || unfinished() < kIdleEnough)) {
+    const std::string uid = std::move(idle_.front());
+    idle_.pop_front();
+    if (idle_set_.erase(uid) > 0 && known_.contains(uid)) {
+      may_write_.insert(uid);
+      wake(uid);
+      idle_due_ = after(now, kIdlePause);
+    }
   }
 }
 

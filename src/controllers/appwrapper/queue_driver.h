@@ -73,6 +73,9 @@ class QueueDriver {
   void withdrawn(const std::string& uid, std::optional<WallTime> not_before);
   void plan_written(const std::string& uid, const std::vector<model::PlannedPlace>& places);
   void remove(const std::string& uid);
+  // Whether there is time for a write that nobody waits for. If not, the AppWrapper is woken when
+  // there is.
+  bool may_write_idly(const std::string& uid);
   // Wakes the AppWrapper with this UID, if there is one.
   void wake(const std::string& uid);
 
@@ -106,7 +109,11 @@ class QueueDriver {
   Task<void> decide();
   void step();
   void tell(std::vector<queue::WrapperId> changed);
+  std::size_t unfinished() const;
+  void release();
+  void set_release_timer();
   void release_refused(bool at_least_one);
+  void release_idle();
   void set_wake_timer(std::optional<WallTime> when);
   Task<void> bind_pods();
   Task<void> bind(queue::Binding binding);
@@ -146,6 +153,11 @@ class QueueDriver {
   // not in the set any more is passed over.
   std::deque<std::string> refused_;
   std::set<std::string> refused_set_;
+  // Who has something to write that is only nice to know: they come after the refusals.
+  std::deque<std::string> idle_;
+  std::set<std::string> idle_set_;
+  std::set<std::string> may_write_;  // was woken for it
+  Instant idle_due_{};               // one of them goes then, however busy it is
   Channel<queue::Binding> bindings_;
   TaskGroup* work_ = nullptr;  // of run()
 };

@@ -118,6 +118,7 @@ struct Decision {
   Tell tell = Tell::nothing;
   model::AppWrapperStatus status{};  // for write
   bool force = false;                // for take_back: without grace
+  bool idle = false;                 // for write: nice to know, and no more
   std::string why{};                 // for the log
   std::vector<Note> notes{};         // events, once the act has succeeded
   std::optional<Duration> again{};   // time alone may change the decision

@@ -267,6 +267,7 @@ Decision counts(const Observed& observed, const MachineOptions& options) {
   if (status == observed.wrapper->status) {
     return {};
   }
+  decision.idle = true;
   return internal::not_before(std::move(decision), observed, options.counts_every);
 }
 
