@@ -28,6 +28,8 @@ struct ServerOptions {
   Duration idle_timeout = std::chrono::seconds(120);
   // Without a byte of progress in the body of a request, or of a response that waits to be taken.
   Duration stall_timeout = std::chrono::seconds(60);
+  // Without a byte either way on a connection that was taken over.
+  Duration upgraded_idle_timeout = std::chrono::hours(4);
 };
 
 // Puts a service behind a socket: HTTP/1.1 with keep-alive and pipelining in order. A client that

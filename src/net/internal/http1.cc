@@ -333,7 +333,9 @@ Result<void> write_response_head(std::string& out, const Response& response, con
   append_number(out, static_cast<std::uint64_t>(response.status));
   out.append(" ").append(reason_phrase(response.status)).append("\r\n");
   TRY(write_fields(out, response.headers, framing));
-  if (!keep_alive) {
+  if (response.status == 101) {
+    out.append("Connection: Upgrade\r\n");
+  } else if (!keep_alive) {
     out.append("Connection: close\r\n");
   }
   out.append("\r\n");

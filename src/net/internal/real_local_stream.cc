@@ -1,5 +1,6 @@
+#include "net/internal/real_local_stream.h"
+
 #include "base/env/file_system.h"
-#include "base/posix.h"
 #include "net/internal/real_stream.h"
 #include "net/local_stream.h"
 
@@ -29,6 +30,11 @@ class RealLocalStream final : public LocalStream {
     co_return co_await stream_.write(std::string_view(bytes));
   }
 
+  Task<Result<void>> finish() override {
+    stream_.finish_writing();
+    co_return Result<void>();
+  }
+
  private:
   internal::Stream stream_;
 };
@@ -39,7 +45,7 @@ Error not_there(const std::string& path, int number) {
 
 }  // namespace
 
-Result<std::unique_ptr<LocalStream>> connect_local(Loop& loop, const std::string& path) {
+Result<FileDescriptor> internal::connect_unix(const std::string& path) {
   // Socket addresses are short: the name is looked up from its directory.
   FileDescriptor directory(::open(parent_path(path).c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (!directory) {
@@ -60,6 +66,11 @@ Result<std::unique_ptr<LocalStream>> connect_local(Loop& loop, const std::string
   if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
     return fail(not_there(path, errno));
   }
+  return socket;
+}
+
+Result<std::unique_ptr<LocalStream>> connect_local(Loop& loop, const std::string& path) {
+  TRY_ASSIGN(FileDescriptor socket, internal::connect_unix(path));
   return std::make_unique<RealLocalStream>(internal::Socket(loop, socket.release()));
 }
 

@@ -2,6 +2,7 @@
 
 #include "net/internal/body_writer.h"
 #include "net/internal/real_tls.h"
+#include "net/internal/upgraded_connection.h"
 
 #include <algorithm>
 #include <chrono>
@@ -328,6 +329,10 @@ Task<bool> ServerConnection::serve(RequestHead head) {
 }
 
 Task<bool> ServerConnection::respond(const RequestHead& head, Response response) {
+  if (const auto* upgrade = dynamic_cast<const Upgrade*>(response.body.get());
+      upgrade != nullptr && response.status == 101) {
+    co_return co_await hand_over(std::move(response), upgrade->takeover());
+  }
   // A body that the handler did not read would have to be read past; small rests are here already.
   while (!body_reader_.done() && !input_.empty() && body_ == nullptr) {
     if (!body_reader_.take(input_)) {
@@ -379,6 +384,27 @@ Task<bool> ServerConnection::respond(const RequestHead& head, Response response)
   // Whatever is behind the body stops before the next request is read.
   response.body = nullptr;
   co_return sent&& keep_alive;
+}
+
+Task<bool> ServerConnection::hand_over(Response response, const Takeover& takeover) {
+  std::string start;
+  if (!write_response_head(start, response, {}, true)) {
+    co_await answer_problem({500, "the answer cannot be sent"});
+    co_return false;
+  }
+  // From here on whoever takes over reads what the client sends.
+  stream_.socket().unwatch();
+  watchdog_.set(shared_.options.header_timeout);
+  const Result<void> sent = co_await stream_.write(start);
+  watchdog_.clear();
+  if (sent) {
+    UpgradedConnection connection(stream_, input_, shared_.buffer,
+                                  [this] { watchdog_.set(shared_.options.upgraded_idle_timeout); });
+    co_await takeover(connection);
+    watchdog_.clear();
+  }
+  unread_input_ = true;
+  co_return false;
 }
 
 Task<bool> ServerConnection::skip_body() {

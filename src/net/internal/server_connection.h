@@ -9,6 +9,7 @@
 #include "net/internal/real_stream.h"
 #include "net/internal/watchdog.h"
 #include "net/server.h"
+#include "net/upgrade.h"
 
 #include <array>
 #include <cstddef>
@@ -59,6 +60,8 @@ class ServerConnection final : public std::enable_shared_from_this<ServerConnect
   // True when another request may follow.
   Task<bool> serve(RequestHead head);
   Task<bool> respond(const RequestHead& head, Response response);
+  // After the head the connection is the service's, until it is done.
+  Task<bool> hand_over(Response response, const Takeover& takeover);
   // Reads past what the handler left of the request's body.
   Task<bool> skip_body();
   Task<void> answer_problem(WireError problem);
