@@ -154,6 +154,9 @@ std::expected<ContainerSpec, StartProblem> container_spec(const ContainerSources
   spec.message_path = container.termination_message_path.empty()
                           ? std::string(kMessagePath)
                           : container.termination_message_path;
+  spec.input = container.stdin;
+  spec.input_once = container.stdin_once;
+  spec.terminal = container.tty;
   spec.message_from_log = container.termination_message_policy == "FallbackToLogsOnError";
   return spec;
 }

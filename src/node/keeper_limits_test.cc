@@ -1,6 +1,8 @@
 #include "base/async/sleep.h"
 #include "node/keeper_runtime.h"
 #include "node/limit_groups.h"
+#include "node/stream/keeper_streams.h"
+#include "node/stream/stream_exec.h"
 #include "node/testing/scratch.h"
 
 #include <gtest/gtest.h>
@@ -84,6 +86,17 @@ class Limited : public ::testing::Test {
     }
     co_return false;
   }
+  Task<bool> wait_for_start(std::string name) {
+    const Instant until = after(env.clock.now(), seconds(60));
+    while (env.clock.now() < until) {
+      const RunRecord* last = pods_->find(uid_)->state.last(name);
+      if (last != nullptr && last->running()) {
+        co_return true;
+      }
+      static_cast<void>(co_await sleep_for(milliseconds(5)));
+    }
+    co_return false;
+  }
   // Of this pod, in any hierarchy.
   int groups_left() const {
     int count = 0;
@@ -143,6 +156,22 @@ TEST_F(Limited, containers_are_in_their_own_groups_which_go_with_the_pod) {
   EXPECT_GT(groups_left(), 0);
   ASSERT_TRUE(*run(env.loop, pods_->close(uid_)));
   EXPECT_EQ(groups_left(), 0);
+}
+
+TEST_F(Limited, programs_beside_the_containers_own_are_in_its_groups) {
+  if (!begin(Kept::by_the_kernel)) {
+    GTEST_SKIP() << why_not_;
+  }
+  start("c", "while :; do sleep 0.1; done", {.memory_limit = 256 << 20});
+  ASSERT_TRUE(*run(env.loop, wait_for_start("c")));
+  KeeperStreams streams(env.loop, [this](const std::string& uid) { return pods_->socket_of(uid); });
+  StreamExec programs(streams);
+  const auto ended = *run(
+      env.loop, programs.run({.uid = uid_,
+                              .container = "c",
+                              .command = {"grep", "-c", "/" + uid_ + "/c$", "/proc/self/cgroup"}}));
+  ASSERT_TRUE(ended) << ended.error().to_string();
+  EXPECT_EQ(ended->exit_code, 0) << ended->output;
 }
 
 TEST_F(Limited, a_pod_that_forks_for_ever_is_stopped_by_its_bound) {

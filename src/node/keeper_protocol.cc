@@ -102,6 +102,9 @@ const StructInfo& describe(Tag<ContainerSpec>) {
       field<&ContainerSpec::root>("root"),
       field<&ContainerSpec::message_path>("messagePath"),
       field<&ContainerSpec::message_from_log>("messageFromLog"),
+      field<&ContainerSpec::input>("input"),
+      field<&ContainerSpec::input_once>("inputOnce"),
+      field<&ContainerSpec::terminal>("terminal"),
       field<&ContainerSpec::backoff_ms>("backoffMs"),
   };
   static constexpr StructInfo kInfo = struct_info<ContainerSpec>(kFields);

@@ -101,6 +101,9 @@ struct ContainerSpec {
   std::string root;          // of SandboxSpec::roots; empty: the machine's programs
   std::string message_path;  // where the container leaves its last words; empty: nowhere
   bool message_from_log = false;
+  bool input = false;       // its standard input stays open for those who attach
+  bool input_once = false;  // to the first of them only
+  bool terminal = false;
   std::int64_t backoff_ms = 0;  // how long this start had to wait for the crash before it
   Extra extra;
 

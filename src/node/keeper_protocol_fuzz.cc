@@ -1,6 +1,7 @@
 #include "base/check.h"
 #include "node/keeper_protocol.h"
 #include "node/log_lines.h"
+#include "node/stream/stream_protocol.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -16,6 +17,10 @@ void check_request(std::string_view text) {
     const auto again = parse_request(codeflare::model::to_json_text(*request));
     CHECK(again.has_value() && *again == *request);
   }
+  if (const auto request = parse_stream_request(text)) {
+    const auto again = parse_stream_request(codeflare::model::to_json_text(*request));
+    CHECK(again.has_value() && *again == *request);
+  }
 }
 
 }  // namespace
@@ -24,6 +29,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   check_request(text);
   static_cast<void>(parse_answer(text));
+  static_cast<void>(parse_stream_answer(text));
   static_cast<void>(parse_sandbox(text));
   static_cast<void>(parse_log_line(text));
   FrameReader reader;

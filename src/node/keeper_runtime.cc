@@ -40,6 +40,10 @@ std::string KeeperRuntime::log_directory(const std::string& uid,
   return directory_of(uid) + "/logs/" + container;
 }
 
+std::string KeeperRuntime::socket_of(const std::string& uid) const {
+  return join_path(directory_of(uid), "keeper.sock");
+}
+
 const SandboxView* KeeperRuntime::find(const std::string& uid) const {
   const auto found = pods_.find(uid);
   return found == pods_.end() ? nullptr : &found->second.view;
@@ -117,8 +121,7 @@ Task<void> KeeperRuntime::follow(std::string uid, std::shared_ptr<KeeperLink> li
 }
 
 Task<Result<void>> KeeperRuntime::connect(std::string uid) {
-  CO_TRY_ASSIGN(std::unique_ptr<net::LocalStream> stream,
-                connect_(join_path(directory_of(uid), "keeper.sock")));
+  CO_TRY_ASSIGN(std::unique_ptr<net::LocalStream> stream, connect_(socket_of(uid)));
   auto link = std::make_shared<KeeperLink>(
       std::move(stream), [this, uid](const KeeperAnswer& answer) { took(uid, answer); });
   pods_[uid].link = link;

@@ -45,6 +45,9 @@ class KeeperRuntime final : public PodRuntime {
   Task<Result<void>> remove(std::string uid) override;
   std::string log_directory(const std::string& uid, const std::string& container) const override;
 
+  // Where the keeper of a pod listens.
+  std::string socket_of(const std::string& uid) const;
+
   // Lets go of the keepers, which live on. Has to be awaited before destruction.
   Task<void> stop();
 

@@ -1,46 +1,12 @@
 #include "node/log_service.h"
 
+#include "node/container_choice.h"
+
 #include <algorithm>
 
 namespace codeflare::node {
 
 namespace {
-
-constexpr std::string_view kDefaultContainer = "kubectl.kubernetes.io/default-container";
-
-std::string names_of(const model::PodSpec& spec) {
-  std::string text = "[";
-  for (const model::Container& container : spec.containers) {
-    text += (text.size() > 1 ? " " : "") + container.name;
-  }
-  return text + "]";
-}
-
-bool has_container(const model::PodSpec& spec, const std::string& name) {
-  const auto in = [&](const std::vector<model::Container>& list) {
-    return std::ranges::find(list, name, &model::Container::name) != list.end();
-  };
-  return in(spec.containers) || in(spec.init_containers);
-}
-
-Result<std::string> container_of(const model::Pod& pod, const LogRequest& request) {
-  if (request.container.empty()) {
-    if (pod.spec.containers.size() == 1) {
-      return pod.spec.containers.front().name;
-    }
-    const auto named = model::find_or_empty(pod.metadata.annotations, kDefaultContainer);
-    if (!named.empty()) {
-      return std::string(named);
-    }
-    return fail(invalid_argument("a container name must be specified for pod " + pod.metadata.name +
-                                 ", choose one of: " + names_of(pod.spec)));
-  }
-  if (!has_container(pod.spec, request.container)) {
-    return fail(invalid_argument("container " + request.container + " is not valid for pod " +
-                                 pod.metadata.name));
-  }
-  return request.container;
-}
 
 std::string waits_for(const model::Pod& pod, const std::string& container) {
   for (const auto* list : {&pod.status.container_statuses, &pod.status.init_container_statuses}) {
@@ -55,7 +21,7 @@ std::string waits_for(const model::Pod& pod, const std::string& container) {
 }  // namespace
 
 Result<net::Body> LogService::open(const model::Pod& pod, const LogRequest& request) const {
-  TRY_ASSIGN(const std::string container, container_of(pod, request));
+  TRY_ASSIGN(const std::string container, choose_container(pod, request.container));
   const std::string uid = pod.metadata.uid;
   const SandboxView* view = pods_.find(uid);
   const RunRecord* run = view == nullptr ? nullptr : view->state.last(container);

@@ -2,6 +2,8 @@
 
 #include "base/env/file_system.h"
 #include "node/internal/real_container_root.h"
+#include "node/internal/real_descriptors.h"
+#include "node/internal/real_exec_host.h"
 #include "node/internal/real_mounts.h"
 #include "node/internal/real_process_tree.h"
 #include "node/limits.h"
@@ -14,11 +16,14 @@
 #include <fcntl.h>
 #include <linux/capability.h>
 #include <sched.h>
+#include <span>
 #include <string>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <termios.h>
 #include <unistd.h>
 #include <vector>
 
@@ -29,19 +34,6 @@ namespace {
 constexpr int kInitFailed = 125;
 constexpr std::string_view kDefaultPath =
     "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
-
-struct Pipe {
-  FileDescriptor reading;
-  FileDescriptor writing;
-};
-
-Result<Pipe> make_pipe(int flags) {
-  std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), flags) != 0) {
-    return fail(posix_error(errno, "make a pipe"));
-  }
-  return Pipe{FileDescriptor(ends[0]), FileDescriptor(ends[1])};
-}
 
 void say(int fd, std::string_view text) {
   static_cast<void>(!::write(fd, text.data(), text.size()));
@@ -115,7 +107,13 @@ Result<void> drop_all_capabilities() {
 
 // A user namespace of its own is the last one: all others belong to the pod's, so that nothing in
 // the container has a say about its mounts, processes of others or names.
-Result<void> become_nobody(const ContainerSpec& spec) {
+Result<void> become_nobody(const ContainerSpec& spec, int user_namespace) {
+  if (user_namespace >= 0) {
+    if (::setns(user_namespace, CLONE_NEWUSER) != 0) {
+      return fail(posix_error(errno, "enter the container's user namespace"));
+    }
+    return drop_all_capabilities();
+  }
   if (::unshare(CLONE_NEWUSER) != 0) {
     return fail(posix_error(errno, "make the container's user namespace"));
   }
@@ -143,64 +141,18 @@ Result<void> enter_directory(const std::string& directory) {
   return {};
 }
 
-// The program itself. Returns only when it cannot be.
-Error become_program(const KeeperView& view, ContainerSpec spec) {
-  ::setsid();
-  const auto ready = [&]() -> Result<std::string> {
-    if (view.isolated) {
-      TRY(become_nobody(spec));
-    }
-    if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) {
-      return fail(posix_error(errno, "forbid new privileges"));
-    }
-    TRY(enter_directory(spec.working_directory));
-    return find_program(spec);
-  }();
-  if (!ready) {
-    return ready.error();
-  }
-  for (int signal = 1; signal < NSIG; ++signal) {
-    ::signal(signal, SIG_DFL);
-  }
-  sigset_t none;
-  sigemptyset(&none);
-  ::sigprocmask(SIG_SETMASK, &none, nullptr);
-  ::execve(ready->c_str(), pointers_to(spec.command).data(), pointers_to(spec.environment).data());
-  return posix_error(errno, "exec: \"" + spec.command.front() + "\"");
-}
-
-// Waits for the program's end, reaps what it leaves, passes signals on.
-int watch_program(pid_t program, bool isolated) {
-  sigset_t all;
-  sigfillset(&all);
-  for (;;) {
-    siginfo_t info{};
-    const int signal = ::sigwaitinfo(&all, &info);
-    if (signal == kill_all_signal()) {
-      isolated ? static_cast<void>(::kill(-1, SIGKILL)) : kill_descendants();
-    } else if (signal > 0 && signal != SIGCHLD) {
-      ::kill(program, signal);
-    }
-    int status = 0;
-    for (pid_t ended = 0; (ended = ::waitpid(-1, &status, WNOHANG)) > 0;) {
-      if (ended == program) {
-        return status;
-      }
-    }
-  }
-}
-
 struct Ends {
   int input;
   int output;
   int error_output;
   int report;
+  int control;
 };
 
 // Of what the keeper has open an init needs its own pipes alone: it must not hold up the ends of
 // other containers and of connections.
 void close_all_but(const Ends& ends) {
-  std::array<int, 4> keep = {ends.input, ends.output, ends.error_output, ends.report};
+  std::array<int, 5> keep = {ends.input, ends.output, ends.error_output, ends.report, ends.control};
   std::ranges::sort(keep);
   unsigned first = STDERR_FILENO + 1;
   for (int fd : keep) {
@@ -211,6 +163,15 @@ void close_all_but(const Ends& ends) {
     first = kept + 1;
   }
   ::close_range(first, ~0u, 0);
+}
+
+// Made in the container, for its /dev; whoever reads it is the keeper.
+Result<Terminal> open_terminal(const Ends& ends) {
+  TRY_ASSIGN(Terminal terminal, make_terminal(0, 0));
+  const int outside = terminal.outside.get();
+  TRY(send_with_descriptors(ends.control, "terminal", std::span(&outside, 1)));
+  terminal.outside.close();
+  return terminal;
 }
 
 // PID 1 of the container. Never returns.
@@ -244,14 +205,24 @@ void close_all_but(const Ends& ends) {
     say_error(ends.report, failure.error());
     ::_exit(kInitFailed);
   }
+  Result<Terminal> terminal = spec.terminal ? open_terminal(ends) : Terminal{};
+  if (!terminal) {
+    say_error(ends.report, terminal.error());
+    ::_exit(kInitFailed);
+  }
   const pid_t program = ::fork();
   if (program == 0) {
-    ::dup2(ends.input, STDIN_FILENO);
-    ::dup2(ends.output, STDOUT_FILENO);
-    ::dup2(ends.error_output, STDERR_FILENO);
+    if (terminal->inside) {
+      ::setsid();
+      ::ioctl(terminal->inside.get(), TIOCSCTTY, 0);
+    }
+    const int inside = terminal->inside.get();
+    ::dup2(inside >= 0 ? inside : ends.input, STDIN_FILENO);
+    ::dup2(inside >= 0 ? inside : ends.output, STDOUT_FILENO);
+    ::dup2(inside >= 0 ? inside : ends.error_output, STDERR_FILENO);
     // A container that is dumpable again can be looked at by its own kind only.
     ::prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
-    say_error(failure->writing.get(), become_program(view, spec));
+    say_error(failure->writing.get(), become_program(view, spec, -1));
     ::_exit(kInitFailed);
   }
   if (program < 0) {
@@ -262,6 +233,8 @@ void close_all_but(const Ends& ends) {
   // An init that kept them would hide from the keeper that nobody writes any more.
   ::close(ends.output);
   ::close(ends.error_output);
+  ::close(ends.input);
+  terminal->inside.close();
   std::string said;
   std::array<char, 4096> buffer{};
   for (ssize_t size = 0;
@@ -269,7 +242,8 @@ void close_all_but(const Ends& ends) {
     said.append(buffer.data(), static_cast<std::size_t>(size));
   }
   say(ends.report, said.empty() ? "R\n" : said);
-  const int status = watch_program(program, view.isolated);
+  const int status = watch_program(
+      {.view = view, .spec = spec, .program = program, .control = FileDescriptor(ends.control)});
   if (!view.isolated) {
     kill_descendants();
   }
@@ -285,13 +259,44 @@ int kill_all_signal() {
   return SIGRTMAX;
 }
 
+Error become_program(const KeeperView& view, ContainerSpec spec, int user_namespace) {
+  ::setsid();
+  const auto ready = [&]() -> Result<std::string> {
+    if (view.isolated) {
+      TRY(become_nobody(spec, user_namespace));
+    }
+    if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) {
+      return fail(posix_error(errno, "forbid new privileges"));
+    }
+    TRY(enter_directory(spec.working_directory));
+    return find_program(spec);
+  }();
+  if (!ready) {
+    return ready.error();
+  }
+  for (int signal = 1; signal < NSIG; ++signal) {
+    ::signal(signal, SIG_DFL);
+  }
+  sigset_t none;
+  sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  ::execve(ready->c_str(), pointers_to(spec.command).data(), pointers_to(spec.environment).data());
+  return posix_error(errno, "exec: \"" + spec.command.front() + "\"");
+}
+
 Result<StartedContainer> start_container(const KeeperView& view, const SandboxSpec& sandbox,
                                          const ContainerSpec& spec) {
   TRY_ASSIGN(Pipe output, make_pipe(O_CLOEXEC));
   TRY_ASSIGN(Pipe error_output, make_pipe(O_CLOEXEC));
   TRY_ASSIGN(Pipe report, make_pipe(O_CLOEXEC));
-  FileDescriptor input(::open("/dev/null", O_RDONLY | O_CLOEXEC));
-  if (!input) {
+  TRY_ASSIGN(auto control, make_packet_pair());
+  Pipe input;
+  if (spec.input && !spec.terminal) {
+    TRY_ASSIGN(input, make_pipe(O_CLOEXEC));
+  } else {
+    input.reading = FileDescriptor(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  }
+  if (!input.reading) {
     return fail(posix_error(errno, "open /dev/null"));
   }
   for (const FileDescriptor* ours : {&output.reading, &error_output.reading, &report.reading}) {
@@ -313,15 +318,18 @@ Result<StartedContainer> start_container(const KeeperView& view, const SandboxSp
   }
   if (child == 0) {
     run_init(view, sandbox, spec,
-             {.input = input.get(),
+             {.input = input.reading.get(),
               .output = output.writing.get(),
               .error_output = error_output.writing.get(),
-              .report = report.writing.get()});
+              .report = report.writing.get(),
+              .control = control.second.get()});
   }
   return StartedContainer{.init = static_cast<pid_t>(child),
                           .output = std::move(output.reading),
                           .error_output = std::move(error_output.reading),
-                          .report = std::move(report.reading)};
+                          .report = std::move(report.reading),
+                          .control = std::move(control.first),
+                          .input = std::move(input.writing)};
 }
 
 }  // namespace codeflare::node::internal

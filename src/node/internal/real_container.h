@@ -20,7 +20,15 @@ struct StartedContainer {
   // Lines of the init: "R" when the program runs, "E text" when it cannot, "S number" with the wait
   // status of the program when it has ended. The end of the file comes with the end of the init.
   FileDescriptor report;
+  // Takes requests to start programs beside the container's own: watch_program(). Gives the outside
+  // of its terminal, if it has one.
+  FileDescriptor control;
+  FileDescriptor input;  // of the program; none unless it was asked for, or when it has a terminal
 };
+
+// For a child of an init: becomes a program of the container, in the user namespace given or, when
+// that is -1, in a new one. Returns only when it cannot be.
+Error become_program(const KeeperView& view, ContainerSpec spec, int user_namespace);
 
 // Forks the init. Signals sent to it go on to the program.
 Result<StartedContainer> start_container(const KeeperView& view, const SandboxSpec& sandbox,

@@ -1,8 +1,11 @@
 #include "node/internal/real_keeper.h"
 
 #include "base/env/file_system.h"
+#include "node/internal/real_attached.h"
+#include "node/internal/real_descriptors.h"
 #include "node/internal/real_mounts.h"
 #include "node/internal/real_process_tree.h"
+#include "node/stream/stream_protocol.h"
 
 #include <algorithm>
 #include <array>
@@ -13,6 +16,7 @@
 #include <ctime>
 #include <fcntl.h>
 #include <poll.h>
+#include <span>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -75,6 +79,10 @@ struct Keeper::Run {
         output(std::move(started.output)),
         error_output(std::move(started.error_output)),
         report(std::move(started.report)),
+        control(std::move(started.control)),
+        input(std::move(started.input)),
+        input_once(spec.input_once),
+        has_terminal(spec.terminal),
         log(logs, spec.attempt, {}) {}
 
   std::string name;
@@ -85,6 +93,11 @@ struct Keeper::Run {
   FileDescriptor output;
   FileDescriptor error_output;
   FileDescriptor report;
+  FileDescriptor control;
+  FileDescriptor input;  // kept open for those who come
+  bool input_once;
+  bool has_terminal;
+  Attached attached{};  // those who look on
   LogLines output_lines{"stdout"};
   LogLines error_lines{"stderr"};
   LogFile log;
@@ -144,7 +157,8 @@ int Keeper::run() {
     }
     for (const auto& run : runs_) {
       // A closed one is -1, which poll() passes over.
-      for (int fd : {run->output.get(), run->error_output.get(), run->report.get()}) {
+      for (int fd :
+           {run->output.get(), run->error_output.get(), run->report.get(), run->control.get()}) {
         waits.push_back({.fd = fd, .events = POLLIN, .revents = 0});
       }
     }
@@ -173,6 +187,9 @@ int Keeper::run() {
       }
       if (waits[at++].revents != 0) {
         read_report(run);
+      }
+      if (waits[at++].revents != 0) {
+        read_control(run);
       }
     }
     if (waits[1].revents != 0) {
@@ -234,9 +251,55 @@ void Keeper::read_client(Client& client) {
 void Keeper::answer(Client& client, std::string_view text) {
   KeeperAnswer answer;
   const Result<KeeperRequest> request = parse_request(text);
+  if (request && is_stream_verb(request->verb)) {
+    give(client, text);
+    return;
+  }
   answer.error = request ? carry_out(*request) : request.error().message;
   answer.state = state_;
   send_to(client, frame(model::to_json_text(answer)));
+}
+
+void Keeper::give(Client& client, std::string_view text) {
+  if (const Result<void> given = try_give(client, text); !given) {
+    const Error& error = given.error();
+    const StreamAnswer refusal{.error = error.message, .ended = error.code == ErrorCode::not_found};
+    send_to(client, frame(model::to_json_text(refusal)));
+  }
+}
+
+Result<void> Keeper::try_give(Client& client, std::string_view text) {
+  TRY_ASSIGN(const StreamRequest request, parse_stream_request(text));
+  if (!client.unsent.empty()) {
+    return fail(failed_precondition("the connection is in use"));
+  }
+  if (request.verb == "dial") {
+    TRY_ASSIGN(const FileDescriptor socket, begin_to_connect(request.address, request.port));
+    const StreamAnswer answer{.descriptors = {"socket"}};
+    const int descriptor = socket.get();
+    return send_with_descriptors(client.socket.get(), frame(model::to_json_text(answer)),
+                                 std::span(&descriptor, 1));
+  }
+  const auto found =
+      std::ranges::find(runs_, request.name, [](const auto& run) { return run->name; });
+  if (found == runs_.end() || text.size() > kStreamRequestBytesMax) {
+    return fail(not_found("container not found (\"" + request.name + "\")"));
+  }
+  if (request.verb == "attach") {
+    Run& run = **found;
+    const Attached::Input input{.pipe = run.input.get(),
+                                .terminal = run.has_terminal ? run.output.get() : -1};
+    TRY(run.attached.add(client.socket, input));
+    if (run.input_once) {
+      run.input.close();  // ends with whoever has it now
+    }
+  } else {
+    const int descriptor = client.socket.get();
+    TRY(send_with_descriptors((*found)->control.get(), text, std::span(&descriptor, 1)));
+  }
+  // It is somebody else's connection now.
+  client.gone = true;
+  return {};
 }
 
 void Keeper::tell_all() {
@@ -394,6 +457,7 @@ bool Keeper::read_output(Run& run, FileDescriptor& pipe, LogLines& lines) {
   if (size > 0) {
     const std::string_view bytes(buffer.data(), static_cast<std::size_t>(size));
     lines.add(bytes, wall_now(), text);
+    run.attached.show(bytes, &pipe == &run.error_output);
     if (run.message_from_log) {
       run.tail += bytes;
       run.tail.erase(0, run.tail.size() - std::min(run.tail.size(), kLogTailBytes));
@@ -437,6 +501,17 @@ bool Keeper::read_report(Run& run) {
   return true;
 }
 
+// What a program with a terminal writes comes out of that.
+void Keeper::read_control(Run& run) {
+  Packet packet = receive_packet(run.control.get(), 64);
+  if (!packet.descriptors.empty()) {
+    run.output = std::move(packet.descriptors.front());
+    ::fcntl(run.output.get(), F_SETFL, ::fcntl(run.output.get(), F_GETFL) | O_NONBLOCK);
+  } else if (packet.bytes.empty()) {
+    run.control.close();  // the init is gone
+  }
+}
+
 void Keeper::reap() {
   signalfd_siginfo info{};
   while (::read(signals_.get(), &info, sizeof info) > 0) {
@@ -470,6 +545,7 @@ void Keeper::finish(Run& run, int init_status) {
     return;
   }
   const int status = run.status >= 0 ? run.status : init_status;
+  run.attached.end(WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status));
   record->state = "exited";
   record->finished = now_ns();
   if (record->started == 0) {

@@ -36,6 +36,9 @@ class Keeper {
   void read_client(Client& client);
   void answer(Client& client, std::string_view text);
   std::string carry_out(const KeeperRequest& request);
+  // For those who ask for descriptors: exec, attach, dial.
+  void give(Client& client, std::string_view text);
+  Result<void> try_give(Client& client, std::string_view text);
   std::string start(const ContainerSpec& spec);
   std::string send_signal(const std::string& name, int signal, bool asks_to_end);
   void kill_everything();
@@ -45,6 +48,7 @@ class Keeper {
   // False when nothing is there now, or ever.
   static bool read_output(Run& run, FileDescriptor& pipe, LogLines& lines);
   bool read_report(Run& run);
+  static void read_control(Run& run);
   void reap();
   // How long to wait at most before limits are looked at, in milliseconds; -1: for ever.
   int patience() const;
