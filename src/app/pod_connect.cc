@@ -5,7 +5,9 @@
 #include "model/status.h"
 
 #include <charconv>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace codeflare {
 
@@ -33,6 +35,16 @@ Result<std::optional<std::int64_t>> number(const apiserver::Query& query, std::s
   return value;
 }
 
+std::vector<std::string> values(const apiserver::Query& query, std::string_view name) {
+  std::vector<std::string> found;
+  for (const auto& [key, value] : query.all()) {
+    if (key == name) {
+      found.push_back(value);
+    }
+  }
+  return found;
+}
+
 }  // namespace
 
 Result<node::LogRequest> log_request(const apiserver::Query& query, WallTime now) {
@@ -56,26 +68,49 @@ Result<node::LogRequest> log_request(const apiserver::Query& query, WallTime now
   return request;
 }
 
+node::CommandRequest command_request(const apiserver::Query& query) {
+  return {.container = std::string(query.get("container").value_or("")),
+          .command = values(query, "command"),
+          .streams = {.input = query.flag("stdin"),
+                      .output = query.flag("stdout"),
+                      .error_output = query.flag("stderr"),
+                      .terminal = query.flag("tty")}};
+}
+
+Result<net::Response> PodConnect::answer(const apiserver::RequestInfo& info, const model::Pod& pod,
+                                         const net::Request& request) const {
+  if (info.subresource == "exec" && services_.streams != nullptr) {
+    return services_.streams->exec(pod, command_request(info.query), request);
+  }
+  if (info.subresource == "attach" && services_.streams != nullptr) {
+    return services_.streams->attach(pod, command_request(info.query), request);
+  }
+  if (info.subresource == "portforward" && services_.streams != nullptr) {
+    return services_.streams->port_forward(pod, values(info.query, "ports"), request);
+  }
+  if (info.subresource == "log" && services_.logs != nullptr) {
+    TRY_ASSIGN(const node::LogRequest wanted, log_request(info.query, services_.logs->now()));
+    TRY_ASSIGN(net::Body body, services_.logs->open(pod, wanted));
+    net::Response response{.status = 200};
+    response.headers.set("Content-Type", "text/plain");
+    response.body = std::move(body);
+    return response;
+  }
+  return fail(not_served("pods/" + info.subresource + " is not served here"));
+}
+
 Task<Result<net::Response>> PodConnect::connect(apiserver::User /*user*/,
                                                 apiserver::RequestInfo info,
-                                                apiserver::ObjectPtr pod,
-                                                net::Request /*request*/) {
-  if (info.subresource != "log" || logs_ == nullptr) {
-    co_return fail(not_served("pods/" + info.subresource + " is not served here"));
-  }
+                                                apiserver::ObjectPtr pod, net::Request request) {
   CO_TRY_ASSIGN(const json::Document document, json::parse(pod->json()));
   CO_TRY_ASSIGN(const model::Pod object, model::from_json<model::Pod>(document.root));
-  if (object.spec.node_name != node_) {
+  if (services_.logs != nullptr && object.spec.node_name != node_) {
     co_return fail(not_served(object.spec.node_name.empty()
                                   ? "pod " + object.metadata.name + " does not have a host assigned"
-                                  : "node " + object.spec.node_name + " has no logs"));
+                                  : "node " + object.spec.node_name + " does not serve pods/" +
+                                        info.subresource));
   }
-  CO_TRY_ASSIGN(const node::LogRequest wanted, log_request(info.query, logs_->now()));
-  CO_TRY_ASSIGN(net::Body body, logs_->open(object, wanted));
-  net::Response response{.status = 200};
-  response.headers.set("Content-Type", "text/plain");
-  response.body = std::move(body);
-  co_return response;
+  co_return answer(info, object, request);
 }
 
 }  // namespace codeflare

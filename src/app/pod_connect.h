@@ -2,30 +2,43 @@
 
 #include "apiserver/request/connect.h"
 #include "node/log_service.h"
+#include "node/stream/stream_service.h"
 
 #include <string>
 
 namespace codeflare {
 
-// Serves `kubectl logs` from the node of the same process; what it does not serve is answered 501.
+// What a node serves of its pods beside their objects; null: not.
+struct PodServices {
+  const node::LogService* logs = nullptr;
+  node::StreamService* streams = nullptr;
+};
+
+// Serves log, exec, attach and portforward of pods from the node of the same process; what it does
+// not serve is answered 501.
 class PodConnect final : public apiserver::ConnectHandler {
  public:
-  // Once there is a node; it outlives the server's last request.
-  void serve(const node::LogService& logs, std::string node) {
-    logs_ = &logs;
+  // Once there is a node, until end().
+  void serve(PodServices services, std::string node) {
+    services_ = services;
     node_ = std::move(node);
   }
-  void end() { logs_ = nullptr; }
+  void end() { services_ = {}; }
 
   Task<Result<net::Response>> connect(apiserver::User user, apiserver::RequestInfo info,
                                       apiserver::ObjectPtr pod, net::Request request) override;
 
  private:
-  const node::LogService* logs_ = nullptr;
+  Result<net::Response> answer(const apiserver::RequestInfo& info, const model::Pod& pod,
+                               const net::Request& request) const;
+
+  PodServices services_;
   std::string node_;
 };
 
 // What the query of a log request asks for; the errors are upstream's.
 Result<node::LogRequest> log_request(const apiserver::Query& query, WallTime now);
+// The same of exec and attach.
+node::CommandRequest command_request(const apiserver::Query& query);
 
 }  // namespace codeflare

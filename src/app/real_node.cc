@@ -7,6 +7,8 @@
 #include "node/machine.h"
 #include "node/net/holder_network.h"
 #include "node/probe_network.h"
+#include "node/stream/keeper_streams.h"
+#include "node/stream/stream_exec.h"
 #include "node/volume_writer.h"
 
 #include <functional>
@@ -68,16 +70,19 @@ struct RealNode::Parts {
         logs(node::make_log_files()),
         groups(limits ? *std::move(limits) : nullptr),
         network(node::make_probe_network(env, [this] { return pod_network.socket(""); })),
-        probes(*network, nullptr),
         pods(env,
              {.directory = options.directory,
               .program = kThisProgram,
               .isolated = not_isolated.empty(),
               .groups = groups.get(),
               .logger = options.logger},
-             *volumes, [&loop = env.loop](const std::string& socket) {
+             *volumes,
+             [&loop = env.loop](const std::string& socket) {
                return net::connect_local(loop, socket);
-             }) {
+             }),
+        streams(env.loop, [this](const std::string& uid) { return pods.socket_of(uid); }),
+        programs(streams),
+        probes(*network, &programs) {
     if (!limits) {
       about.soft_limits = limits.error().message;
     }
@@ -93,8 +98,10 @@ struct RealNode::Parts {
   std::unique_ptr<node::LogFiles> logs;
   std::unique_ptr<node::LimitGroups> groups;  // null: limits are soft
   std::unique_ptr<node::ProbeNetwork> network;
-  node::ProbeCheck probes;
   node::KeeperRuntime pods;
+  node::KeeperStreams streams;
+  node::StreamExec programs;
+  node::ProbeCheck probes;
 };
 
 RealNode::RealNode(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
@@ -154,7 +161,8 @@ ProcessNode RealNode::parts() {
           .logs = *parts_->logs,
           .probes = &parts_->probes,
           .claims_directory = parts_->claims_directory,
-          .host_paths = parts_->host_paths};
+          .host_paths = parts_->host_paths,
+          .streams = &parts_->streams};
 }
 
 Task<void> RealNode::stop() {

@@ -15,6 +15,7 @@
 #include "node/node_registration.h"
 #include "node/pod_runtime.h"
 #include "node/probe_check.h"
+#include "node/stream/pod_streams.h"
 
 #include <cstdint>
 #include <functional>
@@ -31,11 +32,12 @@ struct ProcessNode {
   node::PodNetwork* network = nullptr;
   node::ImageTable images;
   std::string resolv_conf;
-  node::PodRuntime& pods;  // both outlive the cluster
+  node::PodRuntime& pods;  // it and the rest outlive the cluster
   node::LogFiles& logs;
   node::ProbeCheck* probes = nullptr;     // likewise; null: nobody probes
   std::string claims_directory{};         // where volumes of claims lie; empty: there are none
   std::vector<std::string> host_paths{};  // directories that hostPath may name
+  node::PodStreams* streams = nullptr;    // likewise; null: no exec and no port-forward
 };
 
 struct UpOptions {

@@ -34,12 +34,17 @@ UpNode::UpNode(Env env, const ProcessNode& options, runtime::Manager& manager, L
            .claims_directory = options.claims_directory,
            .host_paths = options.host_paths,
            .api_server = [this] { return std::pair(api_host_, api_port_); },
-           .logger = logger})) {}
+           .logger = logger})) {
+  if (options.streams != nullptr) {
+    streams_.emplace(options.pods, *options.streams);
+  }
+}
 
 Task<Result<void>> UpNode::prepare(PodConnect& connect) {
   CO_TRY(co_await node::register_node(env_, client_, options_.about));
   CO_TRY(co_await agent_.adopt());
-  connect.serve(logs_, options_.about.name);
+  connect.serve({.logs = &logs_, .streams = streams_ ? &*streams_ : nullptr}, options_.about.name);
+  connect_ = &connect;
   co_return Result<void>();
 }
 
@@ -65,6 +70,13 @@ Task<Result<void>> UpNode::serve(apiserver::ApiServer& server, std::string addre
 
 Task<void> UpNode::stop() {
   co_await agent_.stop_pods();
+  // Whoever streams from pods or to them has to let go before their network does.
+  if (connect_ != nullptr) {
+    connect_->end();
+  }
+  if (streams_) {
+    co_await streams_->close();
+  }
   if (options_.network != nullptr) {
     co_await options_.network->shutdown();
   }

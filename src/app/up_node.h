@@ -11,9 +11,11 @@
 #include "kube/client.h"
 #include "node/log_service.h"
 #include "node/pod_agent.h"
+#include "node/stream/stream_service.h"
 #include "runtime/manager.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -25,7 +27,8 @@ class UpNode {
  public:
   UpNode(Env env, const ProcessNode& options, runtime::Manager& manager, Logger logger);
 
-  // Before the manager runs: the Node is there, pods of an earlier run are known, logs are served.
+  // Before the manager runs: the Node is there, pods of an earlier run are known, logs and streams
+  // are served, until stop().
   Task<Result<void>> prepare(PodConnect& connect);
   // Heartbeats, until the group stops.
   void keep_alive(TaskGroup& group);
@@ -43,6 +46,8 @@ class UpNode {
   std::string api_port_;
   std::pair<std::string, std::string> api_in_network_;
   node::LogService logs_;
+  std::optional<node::StreamService> streams_;
+  PodConnect* connect_ = nullptr;  // while it serves
   node::PodAgent& agent_;
 };
 
