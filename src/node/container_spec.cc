@@ -102,7 +102,7 @@ std::optional<StartProblem> image_problem(const model::Container& container,
   return StartProblem{"ErrImagePull",
                       "nothing on this machine stands for image \"" + container.image +
                           "\": give the container a command (it then runs this machine's "
-                          "programs), or add the image to the node's images.json"};
+                          "programs), or say what stands for it with codeflare image add"};
 }
 
 std::expected<ContainerSpec, StartProblem> container_spec(const ContainerSources& sources,

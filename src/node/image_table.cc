@@ -1,9 +1,12 @@
 #include "node/image_table.h"
 
+#include "base/check.h"
 #include "json/parse.h"
+#include "json/write.h"
 #include "model/codec/describe.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace codeflare::node {
 
@@ -23,6 +26,10 @@ const model::codec::StructInfo& describe(model::codec::Tag<ImageFile>) {
 
 bool is_absolute(const std::string& path) {
   return path.starts_with('/');
+}
+
+bool has_star(const std::string& pattern) {
+  return pattern.contains('*');
 }
 
 }  // namespace
@@ -55,7 +62,34 @@ Result<ImageTable> ImageTable::parse(std::string_view json) {
       return fail(invalid_argument("image " + entry.image + ": its directories must be absolute"));
     }
   }
-  return ImageTable(std::move(file.images));
+  ImageTable table(std::move(file.images));
+  table.extra_ = std::move(file.extra);
+  return table;
+}
+
+std::string ImageTable::to_json() const {
+  const ImageFile file{.images = entries_, .extra = extra_};
+  const std::string compact = model::to_json_text(describe(model::codec::Tag<ImageFile>()), &file);
+  const Result<json::Document> tree = json::parse(compact);
+  CHECK(tree.has_value(), "what was written is JSON");
+  return json::to_pretty_text(tree->root) + "\n";
+}
+
+bool ImageTable::put(ImageEntry entry) {
+  const auto same = std::ranges::find(entries_, entry.image, &ImageEntry::image);
+  if (same != entries_.end()) {
+    *same = std::move(entry);
+    return true;
+  }
+  const auto at = entry.image.contains('*')
+                      ? std::ranges::find_if(entries_, has_star, &ImageEntry::image)
+                      : entries_.begin();
+  entries_.insert(at, std::move(entry));
+  return false;
+}
+
+bool ImageTable::remove(std::string_view image) {
+  return std::erase_if(entries_, [&](const ImageEntry& entry) { return entry.image == image; }) > 0;
 }
 
 const ImageEntry* ImageTable::find(std::string_view image) const {

@@ -36,11 +36,25 @@ class ImageTable {
   // {"images":[{"image":"rayproject/ray:*","directories":["/opt/ray"]}]}
   static Result<ImageTable> parse(std::string_view json);
 
+  // The same as a file, for people to read too.
+  std::string to_json() const;
+
   // Null when nothing stands for it.
   const ImageEntry* find(std::string_view image) const;
+  const std::vector<ImageEntry>& entries() const { return entries_; }
+
+  // Replaces the entry of the same pattern, and says that there was one. A new one comes before
+  // those that are there, names without a star before those with one: what is meant more exactly,
+  // or later, counts.
+  bool put(ImageEntry entry);
+  // True when there was one.
+  bool remove(std::string_view image);
+
+  friend bool operator==(const ImageTable&, const ImageTable&) = default;
 
  private:
   std::vector<ImageEntry> entries_;
+  model::Extra extra_;  // of the file
 };
 
 // Whether the text is what the pattern describes.

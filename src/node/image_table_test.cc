@@ -30,6 +30,31 @@ TEST(ImageTable, the_first_match_counts) {
   EXPECT_EQ(table->find("b"), nullptr);
 }
 
+TEST(ImageTable, what_is_meant_more_exactly_or_later_counts) {
+  ImageTable table;
+  EXPECT_FALSE(table.put({.image = "ray:*", .workdir = "/any"}));
+  EXPECT_FALSE(table.put({.image = "ray:2.9", .workdir = "/one"}));
+  EXPECT_FALSE(table.put({.image = "*", .workdir = "/rest"}));
+  EXPECT_EQ(table.find("ray:2.9")->workdir, "/one");
+  EXPECT_EQ(table.find("ray:3")->workdir, "/rest");
+  EXPECT_TRUE(table.put({.image = "*", .workdir = "/new"}));
+  EXPECT_EQ(table.find("ray:3")->workdir, "/new");
+  EXPECT_TRUE(table.remove("*"));
+  EXPECT_FALSE(table.remove("*"));
+  EXPECT_EQ(table.find("ray:3")->workdir, "/any");
+}
+
+TEST(ImageTable, is_written_as_it_was_read) {
+  const auto table = ImageTable::parse(
+      R"({"note":"mine","images":[{"image":"a","directories":["/x"],"env":{"A":"b"},"more":1}]})");
+  ASSERT_TRUE(table) << table.error().to_string();
+  const std::string text = table->to_json();
+  const auto again = ImageTable::parse(text);
+  ASSERT_TRUE(again) << text;
+  EXPECT_EQ(*again, *table);
+  EXPECT_TRUE(text.contains("\"note\": \"mine\"") && text.contains("\"more\": 1")) << text;
+}
+
 TEST(ImageTable, says_what_is_wrong) {
   EXPECT_FALSE(ImageTable::parse("{"));
   EXPECT_FALSE(ImageTable::parse(R"({"images":[{}]})"));

@@ -121,6 +121,7 @@ Node node_object(const NodeDescription& about, WallTime now) {
     node.spec.pod_cidr = about.pod_block;
     node.spec.pod_cidrs = {about.pod_block};
   }
+  node.spec.taints = about.taints;
   node.status.capacity = about.capacity;
   node.status.allocatable = about.capacity;
   node.status.addresses = {{.type = "InternalIP", .address = about.address},

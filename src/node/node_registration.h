@@ -9,6 +9,7 @@
 #include "node/machine.h"
 
 #include <string>
+#include <vector>
 
 namespace codeflare::node {
 
@@ -22,9 +23,10 @@ struct NodeDescription {
   std::string no_network{};  // why they have none
   model::ResourceList capacity;
   Machine machine;
-  std::string version;       // of this program
-  std::string not_isolated;  // why pods are plain processes; empty: they are not
-  std::string soft_limits;   // why the kernel does not keep limits; empty: it does
+  std::string version;                 // of this program
+  std::string not_isolated;            // why pods are plain processes; empty: they are not
+  std::string soft_limits;             // why the kernel does not keep limits; empty: it does
+  std::vector<model::Taint> taints{};  // that it is registered with; later they are others' affair
 };
 
 // The Node as it is registered.

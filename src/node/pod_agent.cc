@@ -91,15 +91,27 @@ PodAgent::PodAgent(const runtime::ControllerContext& context, PodRuntime& pods,
       }
     });
   }
-  pods_.on_change([this](const std::string& uid) {
+  pods_.listen(this, [this](const std::string& uid) {
     if (const auto found = known_.find(uid); found != known_.end()) {
       waker_.wake(found->second.key);
     }
   });
 }
 
+PodAgent::~PodAgent() {
+  pods_.stop_listening(this);
+}
+
 Task<Result<void>> PodAgent::adopt() {
   CO_TRY_ASSIGN(const std::vector<PodRuntime::Found> found, co_await pods_.adopt());
+  adopt(found);
+  if (options_.network != nullptr) {
+    CO_TRY(co_await keep_networks(*options_.network, found));
+  }
+  co_return Result<void>();
+}
+
+void PodAgent::adopt(const std::vector<PodRuntime::Found>& found) {
   for (const PodRuntime::Found& one : found) {
     Known& known = know(one.spec.uid, {one.spec.ns, one.spec.name});
     known.devices = one.spec.devices;
@@ -109,15 +121,14 @@ Task<Result<void>> PodAgent::adopt() {
     options_.logger.info(one.alive ? "pod adopted" : "pod found without its keeper",
                          {{"pod", one.spec.ns + "/" + one.spec.name}, {"uid", one.spec.uid}});
   }
-  if (options_.network != nullptr) {
-    // Networks of pods that went while nobody looked.
-    std::vector<std::string> uids;
-    for (const auto& [uid, known] : known_) {
-      uids.push_back(uid);
-    }
-    CO_TRY(co_await options_.network->keep(std::move(uids)));
+}
+
+Task<Result<void>> keep_networks(PodNetwork& network, const std::vector<PodRuntime::Found>& found) {
+  std::vector<std::string> uids;
+  for (const PodRuntime::Found& one : found) {
+    uids.push_back(one.spec.uid);
   }
-  co_return Result<void>();
+  return network.keep(std::move(uids));
 }
 
 Task<void> PodAgent::check_adopted() {
@@ -425,6 +436,32 @@ Task<Result<void>> PodAgent::start(model::Pod pod, Step step, std::vector<EventN
   co_return Result<void>();
 }
 
+Task<void> PodAgent::use_images(ImageTable images) {
+  options_.images = std::move(images);
+  std::vector<std::pair<std::string, ObjectKey>> waiting;
+  for (auto& [uid, known] : known_) {
+    bool waits = false;
+    for (auto& [what, hindrance] : known.hindrances) {
+      const std::string& reason = hindrance.problem.reason;
+      if (reason == "ErrImagePull" || reason == "CreateContainerError") {
+        hindrance.retry_at = {};
+        waits = true;
+      }
+    }
+    if (waits) {
+      waiting.emplace_back(uid, known.key);
+    }
+  }
+  for (const auto& [uid, key] : waiting) {
+    // A sandbox has the directories of the images that were known when it was made.
+    const SandboxView* view = pods_.find(uid);
+    if (view != nullptr && view->alive && view->state.runs.empty()) {
+      static_cast<void>(co_await pods_.close(uid));
+    }
+    waker_.wake(key);
+  }
+}
+
 Task<void> PodAgent::stop_pod(std::string uid, Duration grace) {
   const auto running = [&](std::vector<std::string>& names) {
     const SandboxView* view = pods_.find(uid);
@@ -475,7 +512,8 @@ Task<void> PodAgent::stop_pods() {
 }
 
 PodAgent& add_pod_agent(runtime::Manager& manager, PodRuntime& pods, AgentOptions options) {
-  PodAgent& agent = manager.controller("node").reconciles(kPods).workers(kWorkers).with<PodAgent>(
+  const std::string name = options.controller;
+  PodAgent& agent = manager.controller(name).reconciles(kPods).workers(kWorkers).with<PodAgent>(
       pods, std::move(options));
   manager.add_work([&agent] { return agent.check_adopted(); });
   manager.add_work([&agent] { return agent.watch_storage(); });

@@ -27,8 +27,9 @@ namespace codeflare::node {
 class PodNetwork;
 
 struct AgentOptions {
-  std::string node;     // the Node whose pods these are
-  std::string address;  // of the node; of pods too, as long as they share its network
+  std::string controller = "node";  // its name among those of the manager
+  std::string node;                 // the Node whose pods these are
+  std::string address;              // of the node; of pods too that share its network
   // Where pods have addresses of their own; null: nowhere. Outlives the agent.
   PodNetwork* network = nullptr;
   // Where those find the API server; asked at each start.
@@ -53,9 +54,12 @@ struct AgentOptions {
 class PodAgent final : public runtime::Reconciler {
  public:
   PodAgent(const runtime::ControllerContext& context, PodRuntime& pods, AgentOptions options);
+  ~PodAgent() override;
 
   // Before the controllers run: finds the pods of an earlier run.
   Task<Result<void>> adopt();
+  // Likewise, where several nodes share what was found; networks are the caller's then.
+  void adopt(const std::vector<PodRuntime::Found>& found);
   // Beside the controllers: looks at those once more that may be gone from the API server.
   Task<void> check_adopted();
   // Beside the controllers: looks at what pods have on disk.
@@ -64,6 +68,9 @@ class PodAgent final : public runtime::Reconciler {
   Task<void> end_health();
 
   Task<Result<runtime::Next>> reconcile(runtime::ObjectKey key) override;
+
+  // From now on these stand for images; pods that waited for one try again.
+  Task<void> use_images(ImageTable images);
 
   // Nothing is started any more; what runs is ended with its grace. Objects stay as they are: the
   // next start goes on with them.
@@ -125,6 +132,9 @@ class PodAgent final : public runtime::Reconciler {
   std::size_t active_ = 0;  // reconciles under way
   WaitList idle_;
 };
+
+// Networks of pods that went while nobody looked are gone: these are all that are left.
+Task<Result<void>> keep_networks(PodNetwork& network, const std::vector<PodRuntime::Found>& found);
 
 // Wires the agent into a manager. `pods` outlives it.
 PodAgent& add_pod_agent(runtime::Manager& manager, PodRuntime& pods, AgentOptions options);

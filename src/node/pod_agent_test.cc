@@ -54,7 +54,6 @@ struct World {
   }
   void stop() {
     EXPECT_TRUE(run(env.loop, group->close()));
-    pods.on_change({});
     manager.reset();
   }
   Task<void> go() { static_cast<void>(co_await manager->run()); }
@@ -87,6 +86,25 @@ TEST(PodAgent, runs_a_pod_to_its_end_and_closes_its_keeper) {
   w.settle(seconds(5));
   EXPECT_EQ(w.status("a").phase, "Succeeded");
   EXPECT_FALSE(w.pods.find(std::string(w.get("a")->uid()))->alive);
+}
+
+TEST(PodAgent, a_pod_waits_for_its_image_until_something_stands_for_it) {
+  World w;
+  w.service.put(kPods,
+                R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"a","namespace":"default",)"
+                R"("uid":"uid-a"},"spec":{"nodeName":"n","enableServiceLinks":false,)"
+                R"("containers":[{"name":"c","image":"tool:1"}]}})");
+  w.settle();
+  ASSERT_EQ(w.status("a").container_statuses.size(), 1u);
+  ASSERT_TRUE(w.status("a").container_statuses[0].state.waiting);
+  EXPECT_EQ(w.status("a").container_statuses[0].state.waiting->reason, "ErrImagePull");
+  ImageTable images({{.image = "tool:*", .directories = {"/opt/tool"}, .entrypoint = {"run"}}});
+  ASSERT_TRUE(run(w.env.loop, w.agent->use_images(std::move(images))));
+  w.settle();
+  EXPECT_EQ(w.status("a").phase, "Running");
+  // The sandbox was made anew, with what the image needs.
+  EXPECT_EQ(w.pods.pods().at(std::string(w.get("a")->uid())).sandbox.spec.directories,
+            (std::vector<std::string>{"/opt/tool"}));
 }
 
 TEST(PodAgent, is_quiet_when_nothing_happens) {

@@ -54,7 +54,6 @@ struct World {
   }
   void stop() {
     EXPECT_TRUE(run(env.loop, group->close()));
-    pods.on_change({});
     manager.reset();
   }
   Task<void> go() { static_cast<void>(co_await manager->run()); }

@@ -9,6 +9,7 @@
 #include "node/volume_plan.h"
 
 #include <functional>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -43,9 +44,10 @@ class PodRuntime {
 
   // As last told; null when there is nothing of that pod. Valid until the next turn of the loop.
   virtual const SandboxView* find(const std::string& uid) const = 0;
-  // Called on the loop whenever the view of a pod has changed.
+  // Called on the loop whenever the view of a pod has changed: each that listens, until it stops.
   using OnChange = std::function<void(const std::string& uid)>;
-  void on_change(OnChange handler) { on_change_ = std::move(handler); }
+  void listen(const void* who, OnChange handler) { on_change_[who] = std::move(handler); }
+  void stop_listening(const void* who) { on_change_.erase(who); }
 
   // Also over what is left of an earlier one: its runs stay known.
   virtual Task<Result<void>> make(NewSandbox sandbox) = 0;
@@ -67,13 +69,14 @@ class PodRuntime {
 
  protected:
   void tell(const std::string& uid) const {
-    if (on_change_) {
-      on_change_(uid);
+    for (const auto& [who, handler] : on_change_) {
+      handler(uid);
     }
   }
 
  private:
-  OnChange on_change_;
+  // Several nodes may share a machine. A pod concerns one of them, so their order does not matter.
+  std::map<const void*, OnChange> on_change_;
 };
 
 }  // namespace codeflare::node

@@ -111,7 +111,7 @@ void add_estimate(Queue& queue, sched::GangId gang, Time now, Report& report) {
   if (!estimate || !estimate->start) {
     report.estimate_note = report.never_fits
                                ? "not on these nodes"
-                               : "unknown: it waits for work that does not say how long it runs "
+                               : "it waits for work that does not say how long it runs "
                                  "(schedulingSpec.dispatchDuration.expected)";
     return;
   }

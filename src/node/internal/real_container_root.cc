@@ -120,6 +120,17 @@ Result<void> mount_volume(const KeeperView& view, const MountSpec& mount) {
   return bind_mount(source, target, mount.read_only);
 }
 
+// What images need below directories that every container has empty.
+Result<void> bring_covered(const KeeperView& view, const SandboxSpec& sandbox,
+                           const ContainerSpec& spec) {
+  for (const std::string& needed : sandbox.directories) {
+    if (spec.root.empty() && (needed.starts_with("/tmp/") || needed.starts_with("/run/"))) {
+      TRY(bind_mount(view.host + needed, kRoot + needed, true));
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<void> enter_container_root(const KeeperView& view, const SandboxSpec& sandbox,
@@ -149,6 +160,7 @@ Result<void> enter_container_root(const KeeperView& view, const SandboxSpec& san
   TRY(make_devices("/dev", root + "/dev"));
   TRY(mount_tmpfs(root + "/tmp", "mode=1777"));
   TRY(mount_tmpfs(root + "/run", "mode=755"));
+  TRY(bring_covered(view, sandbox, spec));
   TRY(make_directory(root + "/root", 0700));
   TRY(make_directory(root + "/home"));
   TRY(make_directory(root + "/var/tmp"));
