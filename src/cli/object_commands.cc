@@ -1,5 +1,6 @@
 #include "cli/create.h"
 #include "cli/internal/session_flags.h"
+#include "cli/up_status.h"
 #include "cli/verbs.h"
 #include "cli/wrapper_verbs.h"
 
@@ -117,15 +118,45 @@ void add_named(CLI::App& app, Chosen& chosen, const NamedVerb& named) {
   });
 }
 
+// With an object: what its status says. Without one: the cluster of `codeflare up`.
+void add_status(CLI::App& app, Chosen& chosen) {
+  struct Flags : Verb<NameFlags> {
+    std::string directory;
+  };
+  auto own = std::make_shared<Flags>();
+  CLI::App* verb = app.add_subcommand(
+      "status", "Show what the status of an object says, or what codeflare up runs");
+  verb->add_option("KIND", own->flags.kind,
+                   "appwrapper (aw); without it: the cluster of this machine");
+  verb->add_option("NAME", own->flags.names);
+  verb->add_option("--data-dir", own->directory,
+                   "of that cluster (default $XDG_STATE_HOME/codeflare/up)")
+      ->type_name("DIR");
+  add_session_flags(*verb, own->session);
+  verb->footer("Example:\n  codeflare status\n  codeflare status appwrapper train");
+  verb->callback([&chosen, own] {
+    if (own->flags.kind.empty() != own->flags.names.empty()) {
+      throw CLI::ValidationError("status", "KIND NAME..., or neither");
+    }
+    if (!own->flags.kind.empty() && !own->directory.empty()) {
+      throw CLI::ValidationError("status", "--data-dir goes without KIND NAME");
+    }
+    chosen = [own] {
+      if (own->flags.kind.empty()) {
+        return run_up_status({.directory = own->directory, .output = own->session.output});
+      }
+      return run_session(own->session, [own](Session& s) { return run_status(s, own->flags); });
+    };
+  });
+}
+
 }  // namespace
 
 void add_object_verbs(CLI::App& app, Chosen& chosen) {
   add_create(app, chosen);
   add_delete(app, chosen);
   add_list(app, chosen);
-  add_named(app, chosen,
-            {"status", "Show what the status of an object says",
-             "codeflare status appwrapper train", run_status});
+  add_status(app, chosen);
   add_named(app, chosen,
             {"hold", "Keep work in the queue from starting, or take it back from the cluster",
              "codeflare hold appwrapper train",

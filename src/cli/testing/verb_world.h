@@ -34,12 +34,14 @@ inline std::string app_wrapper_crd(std::string_view name = controllers::kAppWrap
 // A whole API server in virtual time, and verbs that talk to it in process.
 class VerbWorld {
  public:
-  VerbWorld() {
-    auto started =
-        run(sim.env().loop,
-            apiserver::ApiServer::start(
-                sim.env(), {.data_directory = "/data", .durability = apiserver::Durability::memory},
-                log_.logger(sim.env().clock), metrics_));
+  // With `connect`, pods have logs.
+  explicit VerbWorld(apiserver::ConnectHandler* connect = nullptr) {
+    auto started = run(sim.env().loop,
+                       apiserver::ApiServer::start(sim.env(),
+                                                   {.data_directory = "/data",
+                                                    .durability = apiserver::Durability::memory,
+                                                    .connect = connect},
+                                                   log_.logger(sim.env().clock), metrics_));
     CHECK(started.has_value() && started->has_value(), "a server");
     server_ = *std::move(*started);
     CHECK(run(sim.env().loop, pause()), "it settles");

@@ -1,0 +1,90 @@
+#include "base/env/real_env.h"
+#include "cli/down.h"
+#include "cli/internal/session_flags.h"
+#include "cli/processes.h"
+#include "cli/up_state.h"
+#include "cli/up_status.h"
+#include "cli/verbs.h"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace codeflare::cli {
+
+namespace {
+
+int nothing_runs(Console& console, const std::string& directory, bool json) {
+  if (json) {
+    console.out("{\n    \"running\": false\n}\n");
+  }
+  return report(console, not_found("nothing runs in " + directory +
+                                   ": codeflare up --detach starts a cluster there"));
+}
+
+int down(const std::string& given, double timeout_seconds) {
+  RealEnv world;
+  const Env env = world.env();
+  const std::unique_ptr<Console> console = process_console();
+  Result<std::string> directory = up_directory(env.variables, given);
+  if (!directory) {
+    return report_usage(*console, directory.error().message);
+  }
+  const std::unique_ptr<Processes> processes = machine_processes(env.files);
+  DownFlags flags{
+      .directory = *std::move(directory),
+      .timeout = std::chrono::milliseconds(static_cast<std::int64_t>(timeout_seconds * 1000))};
+  return run(env.loop, run_down(env, *console, *processes, std::move(flags)))
+      .value_or(int{kFailed});
+}
+
+}  // namespace
+
+int run_up_status(const UpStatusFlags& flags) {
+  RealEnv world;
+  const Env env = world.env();
+  const std::unique_ptr<Console> console = process_console();
+  const bool json = flags.output == "json";
+  if (!json && !flags.output.empty()) {
+    return report_usage(*console, "without KIND NAME status prints text or -o json");
+  }
+  const Result<std::string> directory = up_directory(env.variables, flags.directory);
+  if (!directory) {
+    return report_usage(*console, directory.error().message);
+  }
+  const Result<std::optional<UpState>> state = read_up_state(env.files, *directory);
+  if (!state) {
+    return report(*console, state.error());
+  }
+  if (!*state || !is_running(env.files, (*state)->process)) {
+    return nothing_runs(*console, *directory, json);
+  }
+  const Result<std::unique_ptr<Session>> session =
+      Session::open(env, *console, {.kubeconfig = (*state)->kubeconfig, .output = flags.output});
+  if (!session) {
+    return report(*console, session.error());
+  }
+  return run(env.loop, run_up_status(**session, **state, *directory)).value_or(int{kFailed});
+}
+
+void add_up_verbs(CLI::App& app, Chosen& chosen) {
+  struct Flags {
+    std::string directory;
+    double timeout_seconds = 0;
+  };
+  auto own = std::make_shared<Flags>();
+  CLI::App* verb = app.add_subcommand("down", "End the cluster that codeflare up runs");
+  verb->add_option("--data-dir", own->directory,
+                   "where it is kept (default $XDG_STATE_HOME/codeflare/up)")
+      ->type_name("DIR");
+  verb->add_option("--timeout", own->timeout_seconds,
+                   "wait no longer until its pods have ended; 0: as long as it takes")
+      ->check(CLI::NonNegativeNumber)
+      ->type_name("SECONDS");
+  verb->footer("Example:\n  codeflare down");
+  verb->callback(
+      [&chosen, own] { chosen = [own] { return down(own->directory, own->timeout_seconds); }; });
+}
+
+}  // namespace codeflare::cli
