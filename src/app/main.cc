@@ -1,5 +1,6 @@
 #include "app/apiserver_role.h"
 #include "app/controller_role.h"
+#include "app/node_role.h"
 #include "app/proxy_role.h"
 #include "app/up_role.h"
 #include "cli/verbs.h"
@@ -41,6 +42,7 @@ int main(int argc, char** argv) {
   app.require_subcommand(0, 1);
   codeflare::Role role;
   codeflare::add_up_role(app, role);
+  codeflare::add_node_role(app, role);
   codeflare::add_apiserver_role(app, role);
   codeflare::add_proxy_role(app, role);
   codeflare::add_controller_role(app, role);

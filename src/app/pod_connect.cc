@@ -104,7 +104,7 @@ Task<Result<net::Response>> PodConnect::connect(apiserver::User /*user*/,
                                                 apiserver::ObjectPtr pod, net::Request request) {
   CO_TRY_ASSIGN(const json::Document document, json::parse(pod->json()));
   CO_TRY_ASSIGN(const model::Pod object, model::from_json<model::Pod>(document.root));
-  if (services_.logs != nullptr && object.spec.node_name != node_) {
+  if (services_.logs != nullptr && !nodes_.contains(object.spec.node_name)) {
     co_return fail(not_served(object.spec.node_name.empty()
                                   ? "pod " + object.metadata.name + " does not have a host assigned"
                                   : "node " + object.spec.node_name + " does not serve pods/" +

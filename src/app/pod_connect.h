@@ -4,7 +4,9 @@
 #include "node/log_service.h"
 #include "node/stream/stream_service.h"
 
+#include <set>
 #include <string>
+#include <utility>
 
 namespace codeflare {
 
@@ -14,14 +16,14 @@ struct PodServices {
   node::StreamService* streams = nullptr;
 };
 
-// Serves log, exec, attach and portforward of pods from the node of the same process; what it does
+// Serves log, exec, attach and portforward of pods from the nodes of the same process; what it does
 // not serve is answered 501.
 class PodConnect final : public apiserver::ConnectHandler {
  public:
-  // Once there is a node, until end().
-  void serve(PodServices services, std::string node) {
+  // Once there are nodes, until end(). Those that share the machine share what is behind this.
+  void serve(PodServices services, std::set<std::string> nodes) {
     services_ = services;
-    node_ = std::move(node);
+    nodes_ = std::move(nodes);
   }
   void end() { services_ = {}; }
 
@@ -33,7 +35,7 @@ class PodConnect final : public apiserver::ConnectHandler {
                                const net::Request& request) const;
 
   PodServices services_;
-  std::string node_;
+  std::set<std::string> nodes_;
 };
 
 // What the query of a log request asks for; the errors are upstream's.

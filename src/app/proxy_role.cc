@@ -1,9 +1,9 @@
 #include "app/proxy_role.h"
 
-#include "app/data_directory.h"
 #include "app/listen_address.h"
 #include "base/env/file_system.h"
 #include "base/env/real_env.h"
+#include "cli/up_state.h"
 #include "node/net/network_proxy.h"
 
 #include <CLI/App.hpp>
@@ -32,11 +32,8 @@ int report(const Error& error) {
 
 // Gone before the proxy begins: it has one thread.
 Result<std::string> data_directory(const Flags& flags) {
-  if (!flags.data_directory.empty()) {
-    return flags.data_directory;
-  }
   RealEnv world;
-  return default_data_directory(world.env().variables);
+  return cli::up_directory(world.env().variables, flags.data_directory);
 }
 
 void say_ready(const std::string& host, std::uint16_t port) {

@@ -12,7 +12,9 @@
 #include "node/volume_writer.h"
 
 #include <functional>
+#include <optional>
 #include <utility>
+#include <vector>
 
 namespace codeflare {
 
@@ -22,6 +24,12 @@ namespace {
 constexpr const char* kThisProgram = "/proc/self/exe";
 constexpr std::int64_t kPodsMax = 110;
 constexpr const char* kPodBlock = "10.244.0.0/24";
+// Of several nodes that share a machine: each may have as many pods as one.
+constexpr const char* kSharedPodBlock = "10.244.0.0/16";
+
+const char* pod_block(const RealNodeOptions& options) {
+  return options.more_names.empty() ? kPodBlock : kSharedPodBlock;
+}
 
 // Of its own for each data directory, the same at each start.
 std::string group_name(const std::string& directory) {
@@ -34,7 +42,8 @@ node::NodeDescription describe(const RealNodeOptions& options, std::string not_i
                               .capacity = {},
                               .machine = node::this_machine(),
                               .version = options.version,
-                              .not_isolated = std::move(not_isolated)};
+                              .not_isolated = std::move(not_isolated),
+                              .taints = options.taints};
   about.capacity.set("cpu", options.cpus.value_or(model::Quantity(about.machine.cpus)));
   about.capacity.set("memory",
                      options.memory.value_or(model::Quantity(about.machine.memory_bytes,
@@ -54,13 +63,14 @@ struct RealNode::Parts {
   Parts(Env env, const RealNodeOptions& options, std::string not_isolated,
         Result<std::unique_ptr<node::LimitGroups>> limits)
       : about(describe(options, not_isolated)),
+        more_names(options.more_names),
         claims_directory(join_path(node::without_links(options.directory), "claims")),
         host_paths(options.host_paths),
         volumes(node::make_volume_writer()),
         pod_network(env,
                     {.directory = join_path(options.directory, "net"),
                      .program = kThisProgram,
-                     .block = kPodBlock,
+                     .block = pod_block(options),
                      .egress = options.egress,
                      .logger = options.logger},
                     node::call_holder,
@@ -69,7 +79,6 @@ struct RealNode::Parts {
                     }),
         logs(node::make_log_files()),
         groups(limits ? *std::move(limits) : nullptr),
-        network(node::make_probe_network(env, [this] { return pod_network.socket(""); })),
         pods(env,
              {.directory = options.directory,
               .program = kThisProgram,
@@ -81,14 +90,25 @@ struct RealNode::Parts {
                return net::connect_local(loop, socket);
              }),
         streams(env.loop, [this](const std::string& uid) { return pods.socket_of(uid); }),
-        programs(streams),
-        probes(*network, &programs) {
+        programs(streams) {
     if (!limits) {
       about.soft_limits = limits.error().message;
     }
   }
 
+  // Once it is known which network pods have.
+  void make_probes(Env env) {
+    node::MakeSocket sockets;
+    if (!about.pod_block.empty()) {
+      sockets = [this] { return pod_network.socket(""); };
+    }
+    network = node::make_probe_network(env, std::move(sockets));
+    probes.emplace(*network, &programs);
+  }
+
   node::NodeDescription about;
+  std::vector<std::string> more_names;
+  std::string image_file;
   node::ImageTable images;
   std::string resolv_conf;
   std::string claims_directory;
@@ -97,11 +117,11 @@ struct RealNode::Parts {
   node::HolderNetwork pod_network;
   std::unique_ptr<node::LogFiles> logs;
   std::unique_ptr<node::LimitGroups> groups;  // null: limits are soft
-  std::unique_ptr<node::ProbeNetwork> network;
   node::KeeperRuntime pods;
   node::KeeperStreams streams;
   node::StreamExec programs;
-  node::ProbeCheck probes;
+  std::unique_ptr<node::ProbeNetwork> network;
+  std::optional<node::ProbeCheck> probes;
 };
 
 RealNode::RealNode(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
@@ -139,27 +159,41 @@ Task<Result<std::unique_ptr<RealNode>>> RealNode::make(Env env, RealNodeOptions 
   } else if (read.images.error().code != ErrorCode::not_found) {
     co_return fail(read.images.error());
   }
+  parts->image_file = table;
   parts->resolv_conf = read.resolv_conf.value_or("");
   // The start of a holder tries all that a system may forbid.
-  const Result<void> networked =
-      isolated ? co_await parts->pod_network.start() : fail(isolated.error());
+  Result<void> networked = fail(unsupported("this machine is a node of another cluster"));
+  if (options.own_network) {
+    networked = isolated ? co_await parts->pod_network.start() : fail(isolated.error());
+  }
   if (networked) {
-    parts->about.pod_block = kPodBlock;
+    parts->about.pod_block = pod_block(options);
   } else {
     parts->about.no_network = networked.error().message;
+  }
+  if (!networked && options.own_network) {
     options.logger.warn("pods share the machine's network", {{"error", networked.error()}});
   }
+  parts->make_probes(env);
   co_return std::unique_ptr<RealNode>(new RealNode(std::move(parts)));
 }
 
 ProcessNode RealNode::parts() {
+  // Only now all is known that the first one says of the machine.
+  std::vector<node::NodeDescription> others;
+  for (const std::string& name : parts_->more_names) {
+    others.push_back(parts_->about);
+    others.back().name = name;
+  }
   return {.about = parts_->about,
+          .others = std::move(others),
           .network = parts_->about.pod_block.empty() ? nullptr : &parts_->pod_network,
           .images = parts_->images,
+          .image_file = parts_->image_file,
           .resolv_conf = parts_->resolv_conf,
           .pods = parts_->pods,
           .logs = *parts_->logs,
-          .probes = &parts_->probes,
+          .probes = &*parts_->probes,
           .claims_directory = parts_->claims_directory,
           .host_paths = parts_->host_paths,
           .streams = &parts_->streams};
@@ -167,7 +201,12 @@ ProcessNode RealNode::parts() {
 
 Task<void> RealNode::stop() {
   co_await parts_->pods.stop();
-  co_await parts_->pod_network.stop();
+  // A holder that was started for a cluster that then could not be is of no use to anybody.
+  if (!parts_->about.pod_block.empty() && parts_->pod_network.empty()) {
+    co_await parts_->pod_network.shutdown();
+  } else {
+    co_await parts_->pod_network.stop();
+  }
 }
 
 }  // namespace codeflare

@@ -5,6 +5,7 @@
 #include "base/env/env.h"
 #include "base/log.h"
 #include "base/result.h"
+#include "model/node.h"
 #include "model/quantity.h"
 
 #include <memory>
@@ -16,17 +17,20 @@ namespace codeflare {
 
 struct RealNodeOptions {
   std::string name;
+  std::vector<std::string> more_names{};  // of nodes that share the machine, each of the same size
   std::string directory;
   std::string version;
-  bool egress = false;                    // pods have a way out
+  bool own_network = true;                // pods have addresses of their own where they can
+  bool egress = false;                    // and a way out
   std::optional<model::Quantity> cpus{};  // absent: the machine's
   std::optional<model::Quantity> memory{};
   model::Quantity gpus{};
   std::vector<std::string> host_paths{};  // directories that hostPath may name
+  std::vector<model::Taint> taints{};
   Logger logger{};
 };
 
-// The parts of a node that runs real processes, on a real loop: probes what the machine allows,
+// The parts of nodes that run real processes, on a real loop: probes what the machine allows,
 // reads DIR/images.json.
 class RealNode {
  public:

@@ -56,6 +56,9 @@ Task<Result<void>> prepare(Env env, ApiServer& server, const UpOptions& options)
       client, {.legacy_group = options.queue.legacy_group, .ray_cluster = true}));
   CO_TRY(co_await grant_controller_access(client));
   CO_TRY(co_await controllers::fakenode::register_fake_nodes(client, options.nodes));
+  if (options.process_node) {
+    CO_TRY(co_await remove_other_process_nodes(client, *options.process_node));
+  }
   if (options.process_node && !options.process_node->claims_directory.empty()) {
     CO_TRY(co_await controllers::localvolume::ensure_storage_class(client));
   }
@@ -110,13 +113,13 @@ Task<Result<void>> run_controllers(Env env, ApiServer& server, UpOptions options
   } else {
     controllers::raycluster::add_raycluster_controller(manager);
   }
-  std::optional<UpNode> node;
+  std::optional<UpNodes> node;
   if (options.process_node) {
     node.emplace(env, *options.process_node, manager, logger);
     if (options.process_node->network != nullptr) {
       node::add_service_feed(manager, *options.process_node->network);
     }
-    CO_TRY(co_await node->prepare(connect));
+    CO_TRY(co_await node->prepare(&connect));
   }
   UpReady about{.server = server, .port = 0};
   // Pods are told where the server is when they start, so it listens before any can.

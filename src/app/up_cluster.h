@@ -28,9 +28,12 @@ namespace codeflare {
 // A node whose pods are processes of this machine.
 struct ProcessNode {
   node::NodeDescription about;
+  // More of them, which share the machine: each promises its own capacity.
+  std::vector<node::NodeDescription> others{};
   // Where its pods have addresses; null: they share the machine's network. Outlives the cluster.
   node::PodNetwork* network = nullptr;
   node::ImageTable images;
+  std::string image_file{};  // where changes of the images are seen; empty: nowhere
   std::string resolv_conf;
   node::PodRuntime& pods;  // it and the rest outlive the cluster
   node::LogFiles& logs;

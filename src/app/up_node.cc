@@ -2,7 +2,16 @@
 
 #include "apiserver/identity/pki.h"
 #include "base/async/sleep.h"
+#include "base/async/when.h"
+#include "model/node.h"
+#include "model/pod.h"
+#include "model/resources.h"
+#include "node/net/pod_network.h"
 
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
 #include <utility>
 
 namespace codeflare {
@@ -11,66 +20,205 @@ namespace {
 
 constexpr std::uint16_t kServicePort = 443;
 constexpr Duration kSignOffWithin = std::chrono::seconds(5);
+constexpr Duration kLookForImages = std::chrono::seconds(1);
+constexpr std::string_view kNodePrefix = "codeflare-";
+
+std::vector<const node::NodeDescription*> all_of(const ProcessNode& options) {
+  std::vector<const node::NodeDescription*> all{&options.about};
+  for (const node::NodeDescription& other : options.others) {
+    all.push_back(&other);
+  }
+  return all;
+}
+
+// Nodes beyond the first have names of their own among the controllers.
+std::string controller_name(const ProcessNode& options, const node::NodeDescription& about) {
+  return &about == &options.about ? "node" : "node-" + about.name;
+}
+
+// The file as it was seen last; what has not changed is not read.
+struct Seen {
+  WallTime modified{};
+  std::uint64_t size = 0;
+  friend bool operator==(const Seen&, const Seen&) = default;
+};
+
+Result<node::ImageTable> read_images(FileSystem& files, const std::string& path) {
+  const Result<std::string> text = files.read(path);
+  if (!text) {
+    return text.error().code == ErrorCode::not_found ? Result<node::ImageTable>()
+                                                     : fail(text.error());
+  }
+  return node::ImageTable::parse(*text);
+}
+
+bool is_numbered(std::string_view name) {
+  return name.starts_with(kNodePrefix) && name.size() > kNodePrefix.size() &&
+         name.find_first_not_of("0123456789", kNodePrefix.size()) == std::string_view::npos;
+}
+
+// Which node each pod is on, by UID.
+Task<Result<std::map<std::string, std::string>>> nodes_of_pods(kube::Client& client) {
+  std::map<std::string, std::string> nodes;
+  CO_TRY_ASSIGN(const kube::ObjectList pods,
+                co_await client.list_all(model::resource_type<model::Pod>(), {}));
+  for (const kube::ObjectRef& pod : pods.items) {
+    nodes.emplace(pod->uid(), pod->string_at({"spec", "nodeName"}));
+  }
+  co_return nodes;
+}
 
 }  // namespace
 
-UpNode::UpNode(Env env, const ProcessNode& options, runtime::Manager& manager, Logger logger)
+UpNode::UpNode(Env env, const ProcessNode& options, const node::NodeDescription& about,
+               runtime::Manager& manager, Logger logger)
     : env_(env),
       options_(options),
+      about_(about),
       client_(manager.client()),
       logger_(logger),
-      logs_(env, options.pods, options.logs),
       agent_(node::add_pod_agent(
           manager, options.pods,
-          {.node = options.about.name,
-           .address = options.about.address,
+          {.controller = controller_name(options, about),
+           .node = about.name,
+           .address = about.address,
            .network = options.network,
            .api_in_network = [this] { return api_in_network_; },
-           .gpus = static_cast<std::int32_t>(options.about.capacity.get("nvidia.com/gpu").value()),
+           .gpus = static_cast<std::int32_t>(about.capacity.get("nvidia.com/gpu").value()),
            .images = options.images,
-           .allocatable = options.about.capacity,
+           .allocatable = about.capacity,
            .resolv_conf = options.resolv_conf,
            .probes = options.probes,
            .claims_directory = options.claims_directory,
            .host_paths = options.host_paths,
-           .api_server = [this] { return std::pair(api_host_, api_port_); },
-           .logger = logger})) {
-  if (options.streams != nullptr) {
-    streams_.emplace(options.pods, *options.streams);
-  }
-}
+           .api_server = [this] { return api_server_; },
+           .logger = logger})) {}
 
-Task<Result<void>> UpNode::prepare(PodConnect& connect) {
-  CO_TRY(co_await node::register_node(env_, client_, options_.about));
-  CO_TRY(co_await agent_.adopt());
-  connect.serve({.logs = &logs_, .streams = streams_ ? &*streams_ : nullptr}, options_.about.name);
-  connect_ = &connect;
-  co_return Result<void>();
+Task<Result<void>> UpNode::enlist() {
+  return node::register_node(env_, client_, about_);
 }
 
 void UpNode::keep_alive(TaskGroup& group) {
-  group.spawn(node::keep_alive(env_, client_, options_.about, logger_));
+  group.spawn(node::keep_alive(env_, client_, about_, logger_));
+  if (!options_.image_file.empty()) {
+    group.spawn(follow_images());
+  }
 }
 
-Task<Result<void>> UpNode::serve(apiserver::ApiServer& server, std::string address,
-                                 std::uint16_t port) {
+Task<void> UpNode::follow_images() {
+  std::optional<Seen> seen;
+  while (co_await sleep_for(kLookForImages)) {
+    const Result<FileInfo> info =
+        co_await run_blocking(env_, [this] { return env_.files.info(options_.image_file); });
+    const Seen now = info ? Seen{info->modified, info->size} : Seen{};
+    if (seen == now) {
+      continue;
+    }
+    seen = now;
+    Result<node::ImageTable> images = co_await run_blocking(
+        env_, [this] { return read_images(env_.files, options_.image_file); });
+    if (!images) {
+      logger_.warn("the images stay as they were",
+                   {{"file", options_.image_file}, {"error", images.error()}});
+      continue;
+    }
+    co_await agent_.use_images(*std::move(images));
+  }
+}
+
+void UpNode::serve_at(std::string address, std::uint16_t port) {
   // On the machine's network all addresses means this machine too.
   const bool any = address == "0.0.0.0" || address == "::";
-  api_host_ = any ? "127.0.0.1" : std::move(address);
-  api_port_ = std::to_string(port);
+  api_server_ = {any ? "127.0.0.1" : std::move(address), std::to_string(port)};
+  if (options_.network != nullptr) {
+    api_in_network_ = {std::string(apiserver::kServiceAddress), std::to_string(kServicePort)};
+  }
+}
+
+Task<void> UpNode::sign_off() {
+  const Result<void> told = co_await with_timeout(kSignOffWithin, "the node's last report",
+                                                  node::sign_off(env_, client_, about_.name));
+  if (!told) {
+    logger_.warn("the node could not sign off", {{"error", told.error()}});
+  }
+}
+
+UpNodes::UpNodes(Env env, const ProcessNode& options, runtime::Manager& manager, Logger logger)
+    : options_(options), client_(manager.client()), logs_(env, options.pods, options.logs) {
+  if (options.streams != nullptr) {
+    streams_.emplace(options.pods, *options.streams);
+  }
+  for (const node::NodeDescription* about : all_of(options)) {
+    nodes_.push_back(std::make_unique<UpNode>(env, options, *about, manager, logger));
+  }
+}
+
+Task<Result<void>> UpNodes::prepare(PodConnect* connect) {
+  for (const std::unique_ptr<UpNode>& node : nodes_) {
+    CO_TRY(co_await node->enlist());
+  }
+  CO_TRY_ASSIGN(std::vector<node::PodRuntime::Found> found, co_await options_.pods.adopt());
+  if (options_.network != nullptr) {
+    CO_TRY(co_await node::keep_networks(*options_.network, found));
+  }
+  std::map<std::string, std::string> places;
+  if (nodes_.size() > 1) {
+    CO_TRY_ASSIGN(places, co_await nodes_of_pods(client_));
+  }
+  // The first looks after those that are on no node any more: it sees that they are gone.
+  std::vector<std::vector<node::PodRuntime::Found>> shares(nodes_.size());
+  for (node::PodRuntime::Found& one : found) {
+    const auto place = places.find(one.spec.uid);
+    const auto at = place == places.end()
+                        ? nodes_.end()
+                        : std::ranges::find(nodes_, place->second,
+                                            [](const auto& node) { return node->name(); });
+    const auto index = at == nodes_.end() ? 0 : at - nodes_.begin();
+    shares[static_cast<std::size_t>(index)].push_back(std::move(one));
+  }
+  std::set<std::string> names;
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    nodes_[i]->adopt(shares[i]);
+    names.insert(nodes_[i]->name());
+  }
+  connect_ = connect;
+  if (connect != nullptr) {
+    connect->serve({.logs = &logs_, .streams = streams_ ? &*streams_ : nullptr}, std::move(names));
+  }
+  co_return Result<void>();
+}
+
+void UpNodes::keep_alive(TaskGroup& group) {
+  for (const std::unique_ptr<UpNode>& node : nodes_) {
+    node->keep_alive(group);
+  }
+}
+
+void UpNodes::serve_at(const std::string& address, std::uint16_t port) {
+  for (const std::unique_ptr<UpNode>& node : nodes_) {
+    node->serve_at(address, port);
+  }
+}
+
+Task<Result<void>> UpNodes::serve(apiserver::ApiServer& server, std::string address,
+                                  std::uint16_t port) {
+  serve_at(address, port);
   if (options_.network == nullptr) {
     co_return Result<void>();
   }
-  const std::string in_cluster(apiserver::kServiceAddress);
-  api_in_network_ = {in_cluster, std::to_string(kServicePort)};
+  std::string in_cluster(apiserver::kServiceAddress);
   CO_TRY_ASSIGN(FileDescriptor listener,
-                co_await options_.network->listen(in_cluster, kServicePort));
+                co_await options_.network->listen(std::move(in_cluster), kServicePort));
   co_return server.listen_on(std::move(listener));
 }
 
-Task<void> UpNode::stop() {
-  co_await agent_.stop_pods();
-  // Whoever streams from pods or to them has to let go before their network does.
+Task<void> UpNodes::stop() {
+  std::vector<Task<void>> ends;
+  for (const std::unique_ptr<UpNode>& node : nodes_) {
+    ends.push_back(node->stop_pods());
+  }
+  co_await when_all(std::move(ends));
+  // Whoever streams from pods or to them lets go before their network does.
   if (connect_ != nullptr) {
     connect_->end();
   }
@@ -80,11 +228,30 @@ Task<void> UpNode::stop() {
   if (options_.network != nullptr) {
     co_await options_.network->shutdown();
   }
-  const Result<void> told = co_await with_timeout(
-      kSignOffWithin, "the node's last report", node::sign_off(env_, client_, options_.about.name));
-  if (!told) {
-    logger_.warn("the node could not sign off", {{"error", told.error()}});
+  std::vector<Task<void>> reports;
+  for (const std::unique_ptr<UpNode>& node : nodes_) {
+    reports.push_back(node->sign_off());
   }
+  co_await when_all(std::move(reports));
+}
+
+Task<Result<void>> remove_other_process_nodes(kube::Client& client, const ProcessNode& options) {
+  const model::ResourceType nodes = model::resource_type<model::Node>();
+  kube::ListOptions ours{.label_selector = std::string(node::kProcessLabel) + "=true"};
+  CO_TRY_ASSIGN(const kube::ObjectList found, co_await client.list_all(nodes, std::move(ours)));
+  for (const kube::ObjectRef& object : found.items) {
+    const bool wanted = std::ranges::any_of(
+        all_of(options),
+        [&](const node::NodeDescription* about) { return about->name == object->name(); });
+    if (wanted || !is_numbered(object->name())) {
+      continue;
+    }
+    const Result<kube::ObjectRef> removed = co_await client.remove(nodes, object->key());
+    if (!removed && removed.error().code != ErrorCode::not_found) {
+      co_return fail(removed.error());
+    }
+  }
+  co_return Result<void>();
 }
 
 }  // namespace codeflare

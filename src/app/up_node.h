@@ -15,40 +15,74 @@
 #include "runtime/manager.h"
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace codeflare {
 
-// The process node of `codeflare up`, from its registration to the end of its pods. The manager
-// runs its agent; the options outlive it.
+// A process node, from its registration to the end of its pods. The manager runs its agent; options
+// and description outlive it.
 class UpNode {
  public:
-  UpNode(Env env, const ProcessNode& options, runtime::Manager& manager, Logger logger);
+  UpNode(Env env, const ProcessNode& options, const node::NodeDescription& about,
+         runtime::Manager& manager, Logger logger);
 
-  // Before the manager runs: the Node is there, pods of an earlier run are known, logs and streams
-  // are served, until stop().
-  Task<Result<void>> prepare(PodConnect& connect);
-  // Heartbeats, until the group stops.
+  const std::string& name() const { return about_.name; }
+  // Before the manager runs: the Node is there.
+  Task<Result<void>> enlist();
+  // Before the manager runs: these pods of an earlier run are its own.
+  void adopt(const std::vector<node::PodRuntime::Found>& found) { agent_.adopt(found); }
+  // Heartbeats, and changes of the images, until the group stops.
   void keep_alive(TaskGroup& group);
-  // The server listens there: tells pods where they find it, and has it listen where they are.
+  // Where pods find the API server.
+  void serve_at(std::string address, std::uint16_t port);
+  // While the manager still runs: ends the pods.
+  Task<void> stop_pods() { return agent_.stop_pods(); }
+  // Likewise, afterwards: says that nobody is here any more.
+  Task<void> sign_off();
+
+ private:
+  Task<void> follow_images();
+
+  Env env_;
+  const ProcessNode& options_;
+  const node::NodeDescription& about_;
+  kube::Client& client_;
+  Logger logger_;
+  std::pair<std::string, std::string> api_server_;
+  std::pair<std::string, std::string> api_in_network_;
+  node::PodAgent& agent_;
+};
+
+// All process nodes of one machine: they share its processes, its pod network, logs and streams.
+class UpNodes {
+ public:
+  UpNodes(Env env, const ProcessNode& options, runtime::Manager& manager, Logger logger);
+
+  // Before the manager runs: the Nodes are there, pods of an earlier run are known to the node that
+  // has them, logs and streams are served until stop().
+  Task<Result<void>> prepare(PodConnect* connect);
+  void keep_alive(TaskGroup& group);
+  // Where pods on the machine's network find the API server.
+  void serve_at(const std::string& address, std::uint16_t port);
+  // The same of the server of this process, which then listens where the other pods are too.
   Task<Result<void>> serve(apiserver::ApiServer& server, std::string address, std::uint16_t port);
-  // While the manager still runs: ends the pods and says that nobody is here any more.
+  // While the manager still runs: ends the pods, what streams from them, and their network.
   Task<void> stop();
 
  private:
-  Env env_;
   const ProcessNode& options_;
   kube::Client& client_;
-  Logger logger_;
-  std::string api_host_;
-  std::string api_port_;
-  std::pair<std::string, std::string> api_in_network_;
   node::LogService logs_;
   std::optional<node::StreamService> streams_;
   PodConnect* connect_ = nullptr;  // while it serves
-  node::PodAgent& agent_;
+  std::vector<std::unique_ptr<UpNode>> nodes_;
 };
+
+// Removes the Nodes codeflare-N of an earlier run that these are not; their pods go with them.
+Task<Result<void>> remove_other_process_nodes(kube::Client& client, const ProcessNode& options);
 
 }  // namespace codeflare

@@ -12,12 +12,16 @@
 #include "model/condition.h"
 #include "model/resources.h"
 #include "net/in_process.h"
+#include "node/testing/sim_pod_network.h"
 #include "node/testing/sim_pod_runtime.h"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 
 namespace codeflare {
@@ -30,7 +34,12 @@ using std::chrono::seconds;
 // started again over the same data and the same processes.
 class NodeWorld {
  public:
-  NodeWorld() { start(); }
+  enum class Network : std::uint8_t { of_the_machine, of_its_own };
+  // So many nodes beside the first share the machine.
+  explicit NodeWorld(std::size_t others = 0, Network kind = Network::of_the_machine)
+      : others_(others), kind_(kind) {
+    start();
+  }
   ~NodeWorld() {
     stop();
     for (const std::string& line : log.lines()) {
@@ -52,8 +61,19 @@ class NodeWorld {
     about.capacity.set("nvidia.com/gpu", model::Quantity(2));
     about.machine.architecture = "amd64";
     about.version = "test";
-    options.process_node.emplace(
-        ProcessNode{.about = about, .images = {}, .resolv_conf = {}, .pods = pods, .logs = logs});
+    options.process_node.emplace(ProcessNode{.about = about,
+                                             .images = {},
+                                             .image_file = "/data/node/images.json",
+                                             .resolv_conf = {},
+                                             .pods = pods,
+                                             .logs = logs});
+    if (kind_ == Network::of_its_own) {
+      options.process_node->network = &network;
+    }
+    for (std::size_t i = 1; i <= others_; ++i) {
+      about.name = "n-" + std::to_string(i);
+      options.process_node->others.push_back(about);
+    }
     stop_.emplace();
     end_.reset();
     group_.spawn(go(std::move(options)));
@@ -114,6 +134,7 @@ class NodeWorld {
   MetricsRegistry metrics;
   LogCapture log;
   node::testing::SimPodRuntime pods{env};
+  node::testing::SimPodNetwork network;
   node::testing::SimLogFiles logs{env.files};
   std::unique_ptr<kube::Client> client;
 
@@ -125,6 +146,8 @@ class NodeWorld {
                         stop_->token(), [this](const UpReady& about) { server_ = &about.server; });
   }
 
+  std::size_t others_ = 0;
+  Network kind_;
   std::optional<StopSource> stop_;
   std::optional<Result<void>> end_;
   apiserver::ApiServer* server_ = nullptr;
@@ -280,6 +303,66 @@ TEST(UpNode, what_it_does_not_serve_is_not_implemented) {
                                  .target = "/api/v1/namespaces/default/pods/a/exec?command=id"}));
   ASSERT_FALSE(answer);
   EXPECT_TRUE(answer.error().message.contains("pods/exec is not served here"));
+}
+
+TEST(UpNode, several_nodes_share_the_machine_and_each_has_its_own_capacity) {
+  NodeWorld w(2);
+  const std::string large = R"(,"resources":{"limits":{"cpu":"6","nvidia.com/gpu":2}})";
+  std::set<std::string> nodes;
+  for (const char* name : {"a", "b", "c"}) {
+    w.pod(name, R"(["run"])", "", large);
+    const model::Pod pod = w.read(name);
+    EXPECT_EQ(pod.status.phase, "Running") << name;
+    nodes.insert(pod.spec.node_name);
+    // Each node counts its devices itself.
+    const auto started = w.pods.started_in(name);
+    ASSERT_EQ(started.size(), 1u);
+    EXPECT_EQ(std::ranges::count(started[0].environment, "CUDA_VISIBLE_DEVICES=0,1"), 1);
+    EXPECT_FALSE(w.logs_of(name).starts_with("error")) << w.logs_of(name);
+  }
+  EXPECT_EQ(nodes, (std::set<std::string>{"n", "n-1", "n-2"}));
+  w.pod("d", R"(["run"])", "", large);
+  EXPECT_EQ(w.read("d").spec.node_name, "");
+  EXPECT_EQ(w.pods.running(), 3u);
+  w.remove("b", {.grace_period_seconds = 0});
+  w.settle(seconds(2));
+  EXPECT_EQ(w.read("d").status.phase, "Running");
+}
+
+TEST(UpNode, nodes_that_share_the_machine_share_its_pod_network) {
+  NodeWorld w(1, NodeWorld::Network::of_its_own);
+  const std::string large = R"(,"resources":{"limits":{"cpu":"6"}})";
+  w.pod("a", R"(["run"])", "", large);
+  w.pod("b", R"(["run"])", "", large);
+  EXPECT_NE(w.read("a").spec.node_name, w.read("b").spec.node_name);
+  const std::string a = w.read("a").status.pod_ip;
+  const std::string b = w.read("b").status.pod_ip;
+  EXPECT_EQ((std::set<std::string>{a, b}), (std::set<std::string>{"10.244.0.2", "10.244.0.3"}));
+  // What one takes out of it is its own.
+  w.remove("a", {.grace_period_seconds = 0});
+  w.settle(seconds(3));
+  EXPECT_EQ(w.network.pods().size(), 1u);
+  EXPECT_EQ(w.network.address_of(w.read("b").metadata.uid), b);
+}
+
+TEST(UpNode, notices_images_that_are_added_while_it_runs) {
+  NodeWorld w;
+  const std::string body =
+      R"({"metadata":{"name":"a"},"spec":{"containers":[{"name":"c","image":"tool:1"}]}})";
+  ASSERT_TRUE(
+      *run(w.env.loop, w.client->create(model::resource_type<model::Pod>(), "default", body)));
+  w.settle(seconds(3));
+  ASSERT_TRUE(w.read("a").status.container_statuses[0].state.waiting);
+  EXPECT_EQ(w.read("a").status.container_statuses[0].state.waiting->reason, "ErrImagePull");
+  ASSERT_TRUE(w.env.files.make_directories("/data/node"));
+  ASSERT_TRUE(w.env.files.write("/data/node/images.json",
+                                R"({"images":[{"image":"tool:*","entrypoint":["run"]}]})"));
+  w.settle(seconds(3));
+  EXPECT_EQ(w.read("a").status.phase, "Running");
+  // What is wrong changes nothing.
+  ASSERT_TRUE(w.env.files.write("/data/node/images.json", "{"));
+  w.settle(seconds(3));
+  EXPECT_TRUE(w.log.has("the images stay as they were"));
 }
 
 TEST(UpNode, a_lost_keeper_is_replaced_or_fails_the_pod) {

@@ -1,15 +1,18 @@
 #include "app/up_role.h"
 
-#include "app/data_directory.h"
+#include "app/amount.h"
 #include "app/listen_address.h"
 #include "app/real_node.h"
 #include "app/up_cluster.h"
 #include "base/async/task.h"
+#include "base/async/task_group.h"
 #include "base/env/real_env.h"
 #include "base/log.h"
 #include "base/metrics.h"
 #include "base/process_metrics.h"
-#include "model/quantity.h"
+#include "cli/detach.h"
+#include "cli/processes.h"
+#include "cli/up_presence.h"
 
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
@@ -32,8 +35,10 @@ using apiserver::Durability;
 
 constexpr int kUsageError = 2;
 constexpr std::size_t kNodesMax = 100'000;
+constexpr std::size_t kProcessNodesMax = 100;
 
 struct Flags {
+  std::optional<std::size_t> nodes;
   std::optional<std::size_t> fake_nodes;
   std::optional<std::string> cpus;
   std::optional<std::string> memory;
@@ -49,6 +54,11 @@ struct Flags {
   bool json_log = false;
   bool verbose = false;
   bool egress = false;
+  bool no_kubeconfig = false;
+  bool detach = false;
+  std::string background;  // a log file
+
+  std::size_t process_nodes() const { return nodes.value_or(fake_nodes ? 0 : 1); }
 };
 
 int report(const Error& error) {
@@ -56,24 +66,13 @@ int report(const Error& error) {
   return 1;
 }
 
-Result<model::Quantity> amount(const char* flag, const std::string& text) {
-  Result<model::Quantity> quantity = model::Quantity::parse(text);
-  if (!quantity || quantity->sign() < 0) {
-    return fail(invalid_argument(std::string(flag) + " " + text +
-                                 ": expected an amount such as 8, 500m or 32Gi"));
-  }
-  return quantity;
-}
-
 Result<UpOptions> options_of(const Flags& flags, const Variables& variables) {
   UpOptions options;
   TRY_ASSIGN(const ListenAddress address, parse_listen("--listen", flags.listen));
   options.address = address.host;
   options.port = address.port;
-  options.server.data_directory = flags.data_directory;
-  if (flags.data_directory.empty()) {
-    TRY_ASSIGN(options.server.data_directory, default_data_directory(variables));
-  }
+  TRY_ASSIGN(const std::string directory, cli::up_directory(variables, flags.data_directory));
+  TRY_ASSIGN(options.server.data_directory, cli::absolute_path(directory));
   options.server.durability = flags.durability;
   options.server.certificate_names = {options.address};
   options.nodes.count = flags.fake_nodes.value_or(0);
@@ -87,9 +86,13 @@ Result<UpOptions> options_of(const Flags& flags, const Variables& variables) {
   return options;
 }
 
-// What the node of real processes has: the machine's, unless said otherwise.
+std::string node_name(std::size_t index) {
+  return "codeflare-" + std::to_string(index);
+}
+
+// What the nodes of real processes have: the machine's each, unless said otherwise.
 RealNodeOptions node_options(const Flags& flags, const UpOptions& options) {
-  RealNodeOptions node{.name = "codeflare-0",
+  RealNodeOptions node{.name = node_name(0),
                        .directory = join_path(options.server.data_directory, "node"),
                        .version = CODEFLARE_VERSION,
                        .egress = flags.egress};
@@ -101,39 +104,102 @@ RealNodeOptions node_options(const Flags& flags, const UpOptions& options) {
   }
   node.gpus = options.nodes.gpus;
   node.host_paths = flags.host_paths;
+  for (std::size_t i = 1; i < flags.process_nodes(); ++i) {
+    node.more_names.push_back(node_name(i));
+  }
   return node;
 }
 
-void say_nodes(const UpOptions& options) {
-  if (!options.process_node) {
-    std::printf("pods on its %zu nodes only pretend to run; next:\n", options.nodes.count);
-    return;
+// What people should know of the nodes, in lines.
+std::vector<std::string> about_nodes(const UpOptions& options) {
+  std::vector<std::string> lines;
+  if (options.process_node) {
+    const node::NodeDescription& about = options.process_node->about;
+    const std::size_t count = options.process_node->others.size() + 1;
+    const bool isolated = about.not_isolated.empty();
+    const bool networked = !about.pod_block.empty();
+    lines.push_back((count == 1 ? "node " + about.name
+                                : "nodes " + about.name + " to " + node_name(count - 1)) +
+                    ": pods are processes of this machine" +
+                    (isolated ? ", in namespaces of their own" : "") +
+                    (networked ? ", with addresses of their own" : ", on its network"));
+    if (!isolated) {
+      lines.push_back("  not isolated, because user namespaces are forbidden here (" +
+                      about.not_isolated + "); docs/up.md tells how to change that");
+    }
   }
-  const node::NodeDescription& about = options.process_node->about;
-  const bool networked = !about.pod_block.empty();
-  std::printf("node %s: pods are processes of this machine%s%s\n", about.name.c_str(),
-              about.not_isolated.empty() ? ", in namespaces of their own" : "",
-              networked ? ", with addresses of their own; next:" : ", on its network; next:");
-  if (!about.not_isolated.empty()) {
-    std::printf(
-        "  not isolated, because user namespaces are forbidden here (%s); docs/up.md tells\n"
-        "  how to change that\n",
-        about.not_isolated.c_str());
+  if (options.nodes.count > 0 || !options.process_node) {
+    lines.push_back(std::to_string(options.nodes.count) +
+                    " fake nodes: pods on them only pretend to run");
   }
+  return lines;
 }
 
-void say_ready(const UpReady& about, const UpOptions& options, Duration took) {
+std::string server_url(const UpOptions& options, std::uint16_t port) {
   const bool six = options.address.find(':') != std::string::npos;
-  const std::string host = six ? "[" + options.address + "]" : options.address;
-  const std::string& kubeconfig = about.server.kubeconfig_path();
-  std::printf(
-      "ready https://%s:%d in %lld ms\n", host.c_str(), int{about.port},
-      static_cast<long long>(std::chrono::duration_cast<std::chrono::milliseconds>(took).count()));
-  std::printf("kubeconfig %s\n", kubeconfig.c_str());
-  say_nodes(options);
-  std::printf("  export KUBECONFIG=%s\n  codeflare create -f FILE\n  codeflare queue\n",
-              kubeconfig.c_str());
+  return "https://" + (six ? "[" + options.address + "]" : options.address) + ":" +
+         std::to_string(port);
+}
+
+// Others find the cluster from here on.
+Task<void> announce(cli::UpPresence& presence, cli::UpState state, Logger logger) {
+  cli::UpState unannounced = state;
+  Result<cli::UpPresence::Announced> said = co_await presence.announce(std::move(state));
+  if (!said) {
+    logger.warn("codeflare status and down will not find this cluster", {{"error", said.error()}});
+  } else if (!said->warning.empty()) {
+    logger.warn(said->warning, {});
+  }
+  const std::string text = cli::render_ready(said ? said->state : unannounced);
+  std::fputs(text.c_str(), stdout);
   std::fflush(stdout);
+}
+
+struct Run {
+  Env env;
+  UpOptions options;
+  Logger logger;
+  MetricsRegistry& metrics;
+  StopToken stop;
+  cli::UpPresence& presence;
+  cli::UpState state;  // all of it that is known before the start
+  Instant began;
+};
+
+// The cluster from its start to its end, and what others see of it.
+Task<Result<void>> run_announced(Run run) {
+  TaskGroup group(run.env.loop);
+  const UpOptions shown = run.options;
+  const auto ready = [&](const UpReady& about) {
+    run.state.since = run.env.clock.wall();
+    run.state.ready_ms =
+        std::chrono::duration_cast<std::chrono::milliseconds>(run.env.clock.now() - run.began)
+            .count();
+    run.state.server = server_url(shown, about.port);
+    run.state.kubeconfig = about.server.kubeconfig_path();
+    group.spawn(announce(run.presence, run.state, run.logger));
+  };
+  Result<void> result =
+      co_await run_up(run.env, std::move(run.options), run.logger, run.metrics, run.stop, ready);
+  co_await group.join();
+  const Result<void> withdrawn = co_await run.presence.withdraw();
+  if (!withdrawn) {
+    run.logger.warn("the cluster could not be taken out of the kubeconfig",
+                    {{"error", withdrawn.error()}});
+  }
+  co_return result;
+}
+
+int start_in_background(Env env, const std::string& directory) {
+  const std::unique_ptr<cli::Console> console = cli::process_console();
+  const Result<std::string> cmdline = env.files.read("/proc/self/cmdline");
+  if (!cmdline) {
+    return report(cmdline.error());
+  }
+  const std::string log = join_path(directory, "up.log");
+  cli::DetachFlags flags{
+      .directory = directory, .log = log, .arguments = cli::background_arguments(*cmdline, log)};
+  return run(env.loop, cli::run_detached(env, *console, std::move(flags))).value_or(1);
 }
 
 Result<std::unique_ptr<RealNode>> make_node(Env env, const Flags& flags, const UpOptions& options,
@@ -144,7 +210,7 @@ Result<std::unique_ptr<RealNode>> make_node(Env env, const Flags& flags, const U
   return made ? *std::move(made) : fail(internal_error("deadlock"));
 }
 
-int run_role(const Flags& flags) {
+int run_cluster(const Flags& flags) {
   RealEnv world;
   const Env env = world.env();
   const Instant began = env.clock.now();
@@ -153,6 +219,9 @@ int run_role(const Flags& flags) {
     report(options.error());
     return kUsageError;
   }
+  if (flags.detach) {
+    return start_in_background(env, options->server.data_directory);
+  }
   // Every write of every controller is an info line.
   Logger logger(env.clock, flags.verbose ? LogLevel::info : LogLevel::warn,
                 stderr_log_sink(flags.json_log ? LogFormat::json : LogFormat::text));
@@ -160,8 +229,18 @@ int run_role(const Flags& flags) {
   add_process_metrics(metrics);
   StopSource stop;
   world.on_signals({SIGINT, SIGTERM}, [&](int) { stop.request_stop(); });
+  // A closed terminal ends it in good order too, unless nohup says that it should not.
+  if (std::signal(SIGHUP, SIG_IGN) != SIG_IGN) {
+    world.on_signals({SIGHUP}, [&](int) { stop.request_stop(); });
+  }
+  cli::UpPresence presence(
+      env, {.directory = options->server.data_directory, .edit_kubeconfig = !flags.no_kubeconfig});
+  // Before anything is started that another one has already.
+  if (const auto free = run(env.loop, presence.check_free()); !free || !*free) {
+    return report(free ? free->error() : internal_error("deadlock"));
+  }
   std::unique_ptr<RealNode> node;
-  if (!flags.fake_nodes) {
+  if (flags.process_nodes() > 0) {
     Result<std::unique_ptr<RealNode>> made = make_node(env, flags, *options, logger);
     if (!made) {
       return report(made.error());
@@ -169,15 +248,30 @@ int run_role(const Flags& flags) {
     node = *std::move(made);
     options->process_node.emplace(node->parts());
   }
-  const UpOptions shown = *options;
-  const auto end =
-      run(env.loop,
-          run_up(env, *std::move(options), logger, metrics, stop.token(),
-                 [&](const UpReady& about) { say_ready(about, shown, env.clock.now() - began); }));
+  cli::UpState state{.version = CODEFLARE_VERSION, .log = flags.background};
+  state.about = about_nodes(*options);
+  const auto end = run(env.loop, run_announced({.env = env,
+                                                .options = *std::move(options),
+                                                .logger = logger,
+                                                .metrics = metrics,
+                                                .stop = stop.token(),
+                                                .presence = presence,
+                                                .state = std::move(state),
+                                                .began = began}));
   if (node != nullptr) {
     run(env.loop, node->stop());
   }
   return end && *end ? 0 : report(end ? end->error() : internal_error("deadlock"));
+}
+
+int run_role(const Flags& flags) {
+  if (!flags.background.empty()) {
+    // Before there is a loop: it does not go along.
+    if (const Result<void> gone = cli::go_to_background(flags.background); !gone) {
+      return report(gone.error());
+    }
+  }
+  return run_cluster(flags);
 }
 
 }  // namespace
@@ -187,8 +281,12 @@ void add_up_role(CLI::App& app, Role& chosen) {
   CLI::App* role = app.add_subcommand("up",
                                       "a whole cluster in this process: API server, queue, Jobs, "
                                       "RayClusters and a node whose pods are processes");
-  role->add_option("--fake-nodes", flags->fake_nodes,
-                   "instead of a real one, nodes whose pods only pretend to run")
+  role->add_option("--nodes", flags->nodes,
+                   "whose pods are processes; they share the machine (default 1, or none with "
+                   "--fake-nodes)")
+      ->check(CLI::Range(std::size_t{0}, kProcessNodesMax))
+      ->type_name("N");
+  role->add_option("--fake-nodes", flags->fake_nodes, "whose pods only pretend to run")
       ->check(CLI::Range(std::size_t{0}, kNodesMax))
       ->type_name("N");
   role->add_option("--cpus", flags->cpus, "of each node (default the machine's; fake nodes: 8)")
@@ -223,6 +321,11 @@ void add_up_role(CLI::App& app, Role& chosen) {
       ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 31))
       ->type_name("SECONDS")
       ->capture_default_str();
+  role->add_flag("--no-kubeconfig", flags->no_kubeconfig,
+                 "add no context to your kubeconfig (it is taken out again at the end)");
+  role->add_flag("--detach", flags->detach,
+                 "run in the background; return when it is ready (codeflare down ends it)");
+  role->add_option("--background", flags->background)->group("");  // what --detach starts
   role->add_flag("--log-json", flags->json_log, "log lines as JSON");
   role->add_flag("-v,--verbose", flags->verbose, "log every write with its reason");
   role->callback([&chosen, flags] { chosen = [flags] { return run_role(*flags); }; });

@@ -62,7 +62,7 @@ class Cluster:
         """`codeflare up` on fresh data; from here on kubectl and codeflare talk to it."""
         data = folder / "data"
         self.environment["KUBECONFIG"] = str(data / "admin.kubeconfig")
-        words = [program, "up", "--data-dir", data, "--listen", "127.0.0.1:0", *options]
+        words = [program, "up", "--data-dir", data, "--listen", "127.0.0.1:0", "--no-kubeconfig", *options]
         process = self.start(folder / "up.log", words, stdout=subprocess.PIPE)
         line = process.stdout.readline()
         if not re.fullmatch(r"ready https://\S+ in \d+ ms\n", line):

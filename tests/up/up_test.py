@@ -21,13 +21,13 @@ class Cluster:
 
     def __init__(self, scratch, *flags, **how):
         self.process = subprocess.Popen(
-            [PROGRAM, "up", "--listen", "127.0.0.1:0", "--data-dir", str(scratch / "data"), *flags],
+            [PROGRAM, "up", "--listen", "127.0.0.1:0", "--data-dir", str(scratch / "data"), "--no-kubeconfig", *flags],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **how,
         )
         self.lines = []
         for line in self.process.stdout:
             self.lines.append(line)
-            if line.strip() == "codeflare queue":  # the last of its advice
+            if line.startswith("  codeflare queue "):  # the last of its advice
                 break
         self.kubeconfig = "".join(self.lines[1:2]).removeprefix("kubeconfig ").strip()
         self.scratch = scratch
@@ -70,6 +70,13 @@ class Cluster:
             if time.monotonic() > until:
                 raise AssertionError("it stays as it is")
             time.sleep(0.02)
+
+    def add_pod(self, body):
+        self.wait_for("/api/v1/namespaces/default/serviceaccounts", lambda found: found["items"])
+        self.post(PODS, body)
+
+    def nodes(self):
+        return [node["metadata"]["name"] for node in self.get("/api/v1/nodes")["items"]]
 
     def stop(self):
         self.process.send_signal(signal.SIGTERM)
@@ -193,6 +200,102 @@ class Up(unittest.TestCase):
             self.assertNotIn("LEAK", log)
             # What went to standard error may stand between.
             self.assertEqual([line for line in log.splitlines() if line in ("1000", "token")], ["1000", "token"], log)
+
+    def test_several_nodes_share_the_machine_and_adopt_their_own_pods(self):
+        flags = ("--nodes", "2", "--cpus", "2", "--memory", "1Gi", "--fake-nodes", "1")
+        large = {"requests": {"cpu": "2"}}
+        with tempfile.TemporaryDirectory() as name:
+            scratch = pathlib.Path(name)
+            cluster = Cluster(scratch, *flags)
+            self.assertEqual(cluster.nodes(), ["codeflare-0", "codeflare-1", "codeflare-fake-0"])
+            for each in ("a", "b"):
+                body = pod(each, f"echo {each}; while :; do sleep 1; done", nodeSelector={"codeflare.dev/process-node": "true"})
+                body["spec"]["containers"][0]["resources"] = large
+                cluster.add_pod(body)
+            running = lambda found: found["status"]["phase"] == "Running"
+            before = [cluster.wait_for(f"{PODS}/{each}", running)["spec"]["nodeName"] for each in ("a", "b")]
+            self.assertEqual(sorted(before), ["codeflare-0", "codeflare-1"])
+            cluster.process.kill()
+            cluster.process.communicate()
+            keepers = processes_below(scratch)
+            cluster = Cluster(scratch, *flags)
+            try:
+                for each in ("a", "b"):
+                    status = cluster.wait_for(f"{PODS}/{each}", running)["status"]
+                    self.assertEqual(status["containerStatuses"][0]["restartCount"], 0)
+                    self.assertEqual(cluster.open(f"{PODS}/{each}/log"), f"{each}\n")
+                self.assertEqual(processes_below(scratch), keepers)
+                cluster.open(PODS + "/b?gracePeriodSeconds=0", method="DELETE")
+                cluster.wait_until(lambda: len(list((scratch / "data/node/pods").iterdir())) == 1)
+            finally:
+                code, err = cluster.stop()
+            self.assertEqual(code, 0, err)
+            self.assertEqual(processes_below(scratch), [])
+            cluster = Cluster(scratch)
+            try:
+                self.assertEqual(cluster.nodes(), ["codeflare-0"])
+            finally:
+                code, err = cluster.stop()
+            self.assertEqual(code, 0, err)
+
+    def test_images_are_noticed_while_it_runs(self):
+        with tempfile.TemporaryDirectory() as name:
+            scratch = pathlib.Path(name)
+            tool = scratch / "tool"
+            tool.mkdir()
+            (tool / "hello.sh").write_text('echo "hello from $WHERE"\n')
+            image = [PROGRAM, "image", "--data-dir", str(scratch / "data")]
+            cluster = Cluster(scratch)
+            try:
+                if any("not isolated" in line for line in cluster.lines):
+                    self.skipTest("namespaces are forbidden here: " + "".join(cluster.lines))
+                body = pod("greeter", "", restartPolicy="Never")
+                body["spec"]["containers"][0].update(image="greeter:1", command=[])
+                cluster.add_pod(body)
+                waiting = cluster.wait_for(PODS + "/greeter", lambda found: "containerStatuses" in found["status"]
+                                           and "ImagePull" in found["status"]["containerStatuses"][0]["state"].get("waiting", {}).get("reason", ""))
+                self.assertIn("codeflare image add", waiting["status"]["containerStatuses"][0]["state"]["waiting"]["message"])
+                added = subprocess.run([*image, "add", "greeter:*", "--directory", str(tool), "--entrypoint", f"sh {tool}/hello.sh",
+                                        "--env", "WHERE=a directory"], capture_output=True, text=True, timeout=60)
+                self.assertEqual((added.returncode, added.stdout), (0, f"image greeter:* stands for directory {tool}\n"), added.stderr)
+                cluster.wait_for(PODS + "/greeter", lambda found: found["status"]["phase"] == "Succeeded")
+                self.assertEqual(cluster.open(PODS + "/greeter/log"), "hello from a directory\n")
+                listed = json.loads(subprocess.run([*image, "list", "-o", "json"], capture_output=True, text=True, timeout=60).stdout)
+                self.assertEqual([entry["image"] for entry in listed["images"]], ["greeter:*"])
+                self.assertEqual(subprocess.run([*image, "remove", "greeter:*"], capture_output=True, timeout=60).returncode, 0)
+                self.assertEqual(subprocess.run([*image, "remove", "greeter:*"], capture_output=True, timeout=60).returncode, 1)
+            finally:
+                code, err = cluster.stop()
+            self.assertEqual(code, 0, err)
+
+    def test_a_node_joins_another_cluster_and_takes_what_tolerates_it(self):
+        with tempfile.TemporaryDirectory() as name:
+            scratch = pathlib.Path(name)
+            cluster = Cluster(scratch, "--fake-nodes", "0")
+            worker = None
+            try:
+                worker = subprocess.Popen(
+                    [PROGRAM, "node", "--join", "--kubeconfig", cluster.kubeconfig, "--name", "worker-1", "--data-dir", str(scratch / "worker")],
+                    stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+                self.assertRegex(worker.stdout.readline(), r"^joined https://\S+ as node worker-1$")
+                cluster.add_pod(pod("any", "exit 0", restartPolicy="Never"))
+                cluster.add_pod(pod("tolerant", "exit 4", restartPolicy="Never", tolerations=[{"key": "codeflare.dev/process-node", "operator": "Exists"}]))
+                ended = cluster.wait_for(PODS + "/tolerant", lambda found: found["status"]["phase"] == "Failed")
+                self.assertEqual(ended["spec"]["nodeName"], "worker-1")
+                self.assertEqual(ended["status"]["containerStatuses"][0]["state"]["terminated"]["exitCode"], 4)
+                self.assertNotIn("nodeName", cluster.get(PODS + "/any")["spec"])
+                worker.send_signal(signal.SIGTERM)
+                self.assertEqual(worker.wait(60), 0)
+                ready = [c["status"] for c in cluster.get("/api/v1/nodes/worker-1")["status"]["conditions"] if c["type"] == "Ready"]
+                self.assertEqual(ready, ["False"])
+            finally:
+                if worker is not None and worker.poll() is None:
+                    worker.kill()
+                    worker.wait()
+                if worker is not None:
+                    worker.stdout.close()
+                code, err = cluster.stop()
+            self.assertEqual(code, 0, err)
 
     def test_refuses_amounts_that_are_none(self):
         run = subprocess.run([PROGRAM, "up", "--fake-nodes", "1", "--cpus", "many"], stdin=subprocess.DEVNULL,

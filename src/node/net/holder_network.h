@@ -42,6 +42,8 @@ class HolderNetwork final : public PodNetwork {
   // Lets go of the holder, which lives on. Has to be awaited before destruction, also after a
   // shutdown().
   Task<void> stop();
+  // Whether no pod is on it that we know of.
+  bool empty() const { return pods_.empty(); }
 
   std::string holder() const override;
   std::string nameserver() const override { return gateway_; }

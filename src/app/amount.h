@@ -1,0 +1,20 @@
+#pragma once
+
+#include "base/result.h"
+#include "model/quantity.h"
+
+#include <string>
+
+namespace codeflare {
+
+// What a flag says of a resource; the error names the flag.
+inline Result<model::Quantity> amount(const char* flag, const std::string& text) {
+  Result<model::Quantity> quantity = model::Quantity::parse(text);
+  if (!quantity || quantity->sign() < 0) {
+    return fail(invalid_argument(std::string(flag) + " " + text +
+                                 ": expected an amount such as 8, 500m or 32Gi"));
+  }
+  return quantity;
+}
+
+}  // namespace codeflare

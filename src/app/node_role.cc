@@ -1,0 +1,215 @@
+#include "app/node_role.h"
+
+#include "app/amount.h"
+#include "app/real_node.h"
+#include "app/up_node.h"
+#include "base/async/task.h"
+#include "base/async/task_group.h"
+#include "base/async/wait_list.h"
+#include "base/env/real_env.h"
+#include "base/log.h"
+#include "base/metrics.h"
+#include "base/process_metrics.h"
+#include "cli/processes.h"
+#include "cli/up_state.h"
+#include "kube/connect.h"
+#include "net/url.h"
+#include "runtime/manager.h"
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <CLI/Validators.hpp>
+
+#include <cctype>
+#include <csignal>
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace codeflare {
+
+namespace {
+
+constexpr const char* kName = "codeflare-node";
+constexpr int kUsageError = 2;
+
+struct Flags {
+  bool join = false;
+  std::string kubeconfig;
+  std::string context;
+  std::string name;
+  std::string data_directory;
+  std::optional<std::string> cpus;
+  std::optional<std::string> memory;
+  std::string gpus = "0";
+  std::vector<std::string> host_paths;
+  bool no_taint = false;
+  bool json_log = false;
+  bool verbose = false;
+};
+
+int report(const Error& error) {
+  std::fprintf(stderr, "codeflare: %s\n", error.message.c_str());
+  return 1;
+}
+
+// The machine's own name, as a node may be called.
+std::string host_name(FileSystem& files) {
+  std::string name = files.read("/proc/sys/kernel/hostname").value_or("codeflare");
+  name.erase(name.find_last_not_of(" \n") + 1);
+  for (char& c : name) {
+    c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  }
+  return name;
+}
+
+Result<RealNodeOptions> options_of(const Flags& flags, Env env) {
+  RealNodeOptions options{.name = flags.name.empty() ? host_name(env.files) : flags.name,
+                          .directory = {},
+                          .version = CODEFLARE_VERSION,
+                          .own_network = false,
+                          .host_paths = flags.host_paths};
+  // Beside those of `codeflare up`: both may run on one machine.
+  TRY_ASSIGN(const std::string usual, cli::up_directory(env.variables, ""));
+  const std::string given = flags.data_directory.empty()
+                                ? join_path(parent_path(usual), "node/" + options.name)
+                                : flags.data_directory;
+  TRY_ASSIGN(const std::string directory, cli::absolute_path(given));
+  options.directory = join_path(directory, "node");
+  if (flags.cpus) {
+    TRY_ASSIGN(options.cpus, amount("--cpus", *flags.cpus));
+  }
+  if (flags.memory) {
+    TRY_ASSIGN(options.memory, amount("--memory", *flags.memory));
+  }
+  TRY_ASSIGN(options.gpus, amount("--gpus", flags.gpus));
+  if (!flags.no_taint) {
+    options.taints.push_back(
+        {.key = std::string(node::kProcessLabel), .value = "true", .effect = "NoSchedule"});
+  }
+  return options;
+}
+
+// How the controllers' end came about.
+struct Work {
+  std::optional<Result<void>> end;
+  WaitList changed;
+};
+
+Task<void> run_manager(runtime::Manager& manager, Work& work) {
+  work.end = co_await manager.run();
+  work.changed.notify_all();
+}
+
+struct Join {
+  Env env;
+  kube::Client& client;
+  ProcessNode node;
+  std::string server;
+  Logger logger;
+  MetricsRegistry& metrics;
+  StopToken stop;
+};
+
+Task<Result<void>> serve(Join join) {
+  runtime::Manager manager(join.env, join.client,
+                           {.name = kName, .logger = join.logger, .metrics = &join.metrics});
+  UpNodes node(join.env, join.node, manager, join.logger);
+  CO_TRY_ASSIGN(const net::Url server, net::parse_url(join.server));
+  CO_TRY(co_await node.prepare(nullptr));
+  node.serve_at(server.host, server.port);
+  Work work;
+  TaskGroup group(join.env.loop);
+  group.spawn(run_manager(manager, work));
+  node.keep_alive(group);
+  std::printf("joined %s as node %s\n", join.server.c_str(), join.node.about.name.c_str());
+  std::fflush(stdout);
+  StopCallback on_stop(join.stop, [&] { work.changed.notify_all(); });
+  while (!join.stop.stop_requested() && !work.end) {
+    co_await work.changed.wait_uncancellable();
+  }
+  co_await node.stop();
+  const bool asked = !work.end;
+  co_await group.close();
+  co_return asked ? Result<void>() : *work.end;
+}
+
+int run_node(const Flags& flags) {
+  RealEnv world;
+  const Env env = world.env();
+  Logger logger(env.clock, flags.verbose ? LogLevel::info : LogLevel::warn,
+                stderr_log_sink(flags.json_log ? LogFormat::json : LogFormat::text));
+  MetricsRegistry metrics;
+  add_process_metrics(metrics);
+  Result<RealNodeOptions> options = options_of(flags, env);
+  if (!options) {
+    report(options.error());
+    return kUsageError;
+  }
+  Result<kube::Config> config = kube::load_config(
+      env, {.explicit_path = flags.kubeconfig, .context = flags.context, .ns = {}});
+  if (!config) {
+    return report(config.error());
+  }
+  const std::string server = config->server;
+  auto connection = kube::connect(env, *std::move(config), {.user_agent = kName});
+  if (!connection) {
+    return report(connection.error());
+  }
+  kube::Client client(env, (*connection)->service(),
+                      {.user_agent = kName, .logger = &logger, .metrics = &metrics});
+  StopSource stop;
+  world.on_signals({SIGINT, SIGTERM}, [&](int) { stop.request_stop(); });
+  options->logger = logger;
+  auto made = run(env.loop, RealNode::make(env, *std::move(options)));
+  if (!made || !*made) {
+    return report(made ? made->error() : internal_error("deadlock"));
+  }
+  ProcessNode node = (**made)->parts();
+  node.claims_directory.clear();  // who binds claims there is not us
+  const auto end = run(env.loop, serve({.env = env,
+                                        .client = client,
+                                        .node = std::move(node),
+                                        .server = server,
+                                        .logger = logger,
+                                        .metrics = metrics,
+                                        .stop = stop.token()}));
+  run(env.loop, (**made)->stop());
+  return end && *end ? 0 : report(end ? end->error() : internal_error("deadlock"));
+}
+
+}  // namespace
+
+void add_node_role(CLI::App& app, Role& chosen) {
+  auto flags = std::make_shared<Flags>();
+  CLI::App* role = app.add_subcommand(
+      "node", "a node of a Kubernetes cluster whose pods are processes of this machine");
+  role->add_flag("--join", flags->join, "the cluster of the kubeconfig")->required();
+  role->add_option("--kubeconfig", flags->kubeconfig,
+                   "file; else KUBECONFIG, the pod's service account, ~/.kube/config")
+      ->type_name("FILE");
+  role->add_option("--context", flags->context, "of the kubeconfig")->type_name("NAME");
+  role->add_option("--name", flags->name, "of the node (default the machine's)")->type_name("NAME");
+  role->add_option("--data-dir", flags->data_directory,
+                   "where its pods are kept (default $XDG_STATE_HOME/codeflare/node/NAME)")
+      ->type_name("DIR");
+  role->add_option("--cpus", flags->cpus, "(default the machine's)")->type_name("C");
+  role->add_option("--memory", flags->memory, "(default the machine's)")->type_name("M");
+  role->add_option("--gpus", flags->gpus)->type_name("G")->capture_default_str();
+  role->add_option("--allow-host-path", flags->host_paths,
+                   "a directory that hostPath volumes may name, with all below; may be repeated")
+      ->type_name("DIR");
+  role->add_flag("--no-taint", flags->no_taint,
+                 "let any pod come: else only those that tolerate codeflare.dev/process-node, "
+                 "because its pod network is this machine's alone");
+  role->add_flag("--log-json", flags->json_log, "log lines as JSON");
+  role->add_flag("-v,--verbose", flags->verbose, "log every write with its reason");
+  role->footer("Example:\n  codeflare node --join --kubeconfig admin.conf --gpus 4");
+  role->callback([&chosen, flags] { chosen = [flags] { return run_node(*flags); }; });
+}
+
+}  // namespace codeflare

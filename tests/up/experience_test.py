@@ -1,0 +1,148 @@
+#!/usr/bin/env python3
+"""`codeflare up --detach`, status, logs and down as people type them, one after the other, with a home and a kubeconfig of their own."""
+
+import json
+import os
+import pathlib
+import re
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+OTHER = """apiVersion: v1
+kind: Config
+current-context: work
+clusters: [{name: work, cluster: {server: "https://work.example"}}]
+users: [{name: work, user: {token: abc}}]
+contexts: [{name: work, context: {cluster: work, user: work}}]
+"""
+
+
+def has_ended(pid):
+    """Also when nobody has taken note yet."""
+    try:
+        return pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2].startswith("Z")
+    except FileNotFoundError:
+        return True
+
+
+def processes_about(folder):
+    """Command lines that name it."""
+    found = []
+    for file in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            words = file.read_bytes().decode(errors="replace").split("\0")
+        except OSError:
+            continue  # it has ended
+        found += [words] if any(word.startswith(str(folder)) for word in words) else []
+    return found
+
+
+class Experience(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.home = pathlib.Path(scratch.name)
+        self.config = self.home / ".kube" / "config"
+        self.config.parent.mkdir()
+        self.config.write_text(OTHER)
+        left_out = ("KUBECONFIG", "XDG_STATE_HOME", "KUBERNETES_SERVICE_HOST")
+        self.environment = {**{k: v for k, v in os.environ.items() if k not in left_out}, "HOME": scratch.name}
+        self.data = self.home / ".local/state/codeflare/up"
+        self.addCleanup(self.codeflare, "down", code=None)
+
+    def codeflare(self, *words, code=0):
+        run = subprocess.run([PROGRAM, *words], cwd=self.home, env=self.environment, stdin=subprocess.DEVNULL,
+                             capture_output=True, text=True, timeout=100)
+        if code is not None:
+            self.assertEqual(run.returncode, code, f"codeflare {words}: {run.stdout}{run.stderr}")
+        return run.stdout if code == 0 else run.stderr
+
+    def up(self, *flags):
+        return self.codeflare("up", "--detach", "--listen", "127.0.0.1:0", "--cpus", "2", "--memory", "2Gi", *flags)
+
+    def current(self):
+        return re.search(r"current-context\"?: *\"?([^\s\",]*)", self.config.read_text()).group(1)
+
+    def runs(self):
+        words = [PROGRAM, "status"]
+        return subprocess.run(words, cwd=self.home, env=self.environment, capture_output=True, timeout=100).returncode == 0
+
+    def test_up_status_logs_and_down(self):
+        self.assertIn("nothing runs in " + str(self.data), self.codeflare("status", code=1))
+        self.assertIn("nothing runs in " + str(self.data), self.codeflare("down", code=1))
+        said = self.up()
+        self.assertRegex(said, r"^ready https://127\.0\.0\.1:\d+ in \d+ ms\n")
+        self.assertIn(f"context codeflare is current in {self.config}\n", said)
+        self.assertIn(f"log {self.data}/up.log\n", said)
+        self.assertEqual(self.current(), "codeflare")
+        self.assertIn("already", self.codeflare("up", "--detach", code=1))
+        status = json.loads(self.codeflare("status", "-o", "json"))
+        self.assertTrue(status["running"])
+        self.assertEqual([(node["name"], node["ready"], node["cpus"]) for node in status["nodes"]], [("codeflare-0", True, "2")])
+        # By the context alone.
+        self.codeflare("create", "-f", str(ROOT / "examples/queue/two_jobs.yaml"))
+        until = time.monotonic() + 60
+        while json.loads(self.codeflare("queue", "-o", "json"))["running"] != 1:
+            self.assertLess(time.monotonic(), until)
+        waiting = json.loads(self.codeflare("queue", "-o", "json"))["waiting"]
+        self.assertEqual([entry["name"] for entry in waiting], ["second"])
+        lines = self.codeflare("logs", "appwrapper", "first", "--follow").splitlines()
+        self.assertEqual(len(lines), 10, lines)
+        self.assertEqual(len({line.partition("]")[0] for line in lines}), 2, lines)
+        self.assertRegex(lines[-1], r"^\[first-\w+\] step 5 of 5$")
+        self.assertEqual(len(self.codeflare("logs", "aw", "second", "-f").splitlines()), 6)
+        self.assertEqual(len(self.codeflare("logs", "aw", "first", "--tail", "1").splitlines()), 2)
+        self.assertIn("queue:      0 waiting, 0 running", self.codeflare("status"))
+        self.assertIn("stopped", self.codeflare("down"))
+        self.assertEqual(self.current(), "work")
+        self.assertNotIn("codeflare", self.config.read_text())
+        self.assertTrue(has_ended(status["pid"]))
+        self.assertFalse((self.data / "up.json").exists())
+        self.codeflare("status", code=1)
+
+    def test_what_a_killed_one_left_is_put_in_order(self):
+        self.up("--fake-nodes", "1")  # nothing else goes on without it
+        pid = json.loads(self.codeflare("status", "-o", "json"))["pid"]
+        os.kill(pid, signal.SIGKILL)
+        until = time.monotonic() + 60
+        while self.runs():
+            self.assertLess(time.monotonic(), until)
+        self.assertEqual(self.current(), "codeflare")
+        self.assertIn("was killed", self.codeflare("down", code=1))
+        self.assertEqual(self.current(), "work")
+        self.assertEqual(self.codeflare("down", code=1), f"error: nothing runs in {self.data}\n")
+
+    def test_the_kubeconfig_is_left_alone_on_request(self):
+        said = self.up("--no-kubeconfig")
+        self.assertIn(f"  export KUBECONFIG={self.data}/admin.kubeconfig\n", said)
+        self.assertEqual(self.config.read_text(), OTHER)
+        self.codeflare("down")
+        self.assertEqual(self.config.read_text(), OTHER)
+
+    def test_a_start_that_fails_says_why(self):
+        (self.data / "node").mkdir(parents=True)
+        (self.data / "node/images.json").write_text("{")
+        said = subprocess.run([PROGRAM, "up", "--detach", "--listen", "127.0.0.1:0"], cwd=self.home, env=self.environment,
+                              stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=100)
+        self.assertEqual(said.returncode, 1)
+        self.assertIn("images.json", said.stderr)
+        self.assertIn("it ended before it was ready", said.stderr)
+
+    def test_a_start_that_fails_leaves_nothing_behind(self):
+        with socket.create_server(("127.0.0.1", 0)) as taken:
+            address = "127.0.0.1:%d" % taken.getsockname()[1]
+            self.assertIn(address, self.codeflare("up", "--detach", "--listen", address, code=1))
+        until = time.monotonic() + 60
+        while left := processes_about(self.data):
+            self.assertLess(time.monotonic(), until, left)
+
+
+if __name__ == "__main__":
+    PROGRAM = sys.argv.pop(1)
+    unittest.main()
