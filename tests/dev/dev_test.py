@@ -95,6 +95,7 @@ class DevTest(unittest.TestCase):
             (["fmt", "src"], "unknown argument 'src' for fmt"),
             (["build", "--fast"], "unknown option '--fast' for build"),
             (["test", "one", "two"], "unknown argument 'two' for test"),
+            (["demo", "fast"], "unknown argument 'fast' for demo"),
         ):
             with self.subTest(words=words):
                 code, _, errors = self.dev(*words)
@@ -103,7 +104,7 @@ class DevTest(unittest.TestCase):
 
     def test_every_verb_explains_itself_and_does_nothing_else(self):
         _, usage, _ = self.dev("help")
-        for verb in ("setup", "build", "test", "lint", "fmt", "bench", "sim", "fuzz", "help"):
+        for verb in ("demo", "setup", "build", "test", "lint", "fmt", "bench", "sim", "fuzz", "help"):
             for option in ("--help", "-h"):
                 with self.subTest(verb=verb, option=option):
                     self.assertEqual(self.dev(verb, option), (0, usage, ""))
@@ -115,10 +116,18 @@ class DevTest(unittest.TestCase):
             self.assertIn(f'"{verb}"', program)
             self.assertRegex(usage, rf"kubernetes <verb>.*\b{verb}\b")
 
+    def test_up_passes_its_options_on_to_the_program(self):
+        self.stand_in("codeflare", 'echo "$@"')
+        os.environ["CODEFLARE"] = str(self.root / "bin" / "codeflare")
+        self.addCleanup(os.environ.pop, "CODEFLARE")
+        code, output, _ = self.dev("up", "--nodes", "3", "--help")
+        self.assertEqual(code, 0)
+        self.assertTrue(output.endswith("\nup --nodes 3 --help\n"), output)
+
     def test_help_names_every_verb(self):
         code, output, _ = self.dev()
         self.assertEqual(code, 0)
-        for verb in ("setup", "build", "test", "lint", "fmt", "bench", "sim", "fuzz", "kubernetes", "help"):
+        for verb in ("demo", "up", "setup", "build", "test", "lint", "fmt", "bench", "sim", "fuzz", "kubernetes", "help"):
             self.assertIn(f"\n  {verb} ", output)
 
 
