@@ -8,6 +8,11 @@ import urllib.request
 from harness.processes import cpu_seconds, free_port, resident_bytes
 from live_cluster import Failure, wait_for
 
+# Of one core.
+REST_SHARE = 0.2
+REST_LOOK_SECONDS = 2
+REST_SECONDS_MAX = 60
+GARBAGE_COLLECTOR_SECONDS = 32
 WRITES = tuple(f'verb="{verb}"' for verb in ("POST", "PUT", "PATCH", "DELETE", "APPLY"))
 
 
@@ -40,9 +45,28 @@ class System:
         return self.process.poll() is None
 
 
+def server_metrics(api):
+    return api.text("GET", "/metrics").splitlines()
+
+
+def wait_for_rest(api):
+    """Returns when the server has nothing of weight to do any more, or after a minute anyway.
+
+    What it and the controller manager do with a definition that has just been made (schemas, the garbage collector's look for new kinds every 30 s) is no
+    part of any measurement.
+    """
+    began = time.monotonic()
+    cpu = None
+    while time.monotonic() - began < REST_SECONDS_MAX:
+        before, cpu = cpu, next(float(line.split()[1]) for line in server_metrics(api) if line.startswith("process_cpu_seconds_total "))
+        if before is not None and cpu - before < REST_SHARE * REST_LOOK_SECONDS and time.monotonic() - began > GARBAGE_COLLECTOR_SECONDS:
+            return
+        time.sleep(REST_LOOK_SECONDS)
+
+
 def writes(api):
     """Requests that change something, answered by the server until now."""
-    lines = api.text("GET", "/metrics").splitlines()
+    lines = server_metrics(api)
     counts = [line for line in lines if line.startswith("apiserver_request_total{") and any(verb in line for verb in WRITES)]
     return sum(int(float(line.rpartition(" ")[2])) for line in counts)
 

@@ -10,7 +10,7 @@ from killed_controller import KilledController
 from live_cluster import MCAD, Cluster, module_folder, wait_for
 from wrapped_jobs import Ledger, add_namespace, job, jobs_path, wrapped_job, wrappers_path
 
-from measured import Measured, System
+from measured import Measured, System, wait_for_rest
 from report import PATIENCE_SECONDS, number, row, say
 
 FEW = 150
@@ -104,6 +104,7 @@ class OnKubernetes:
     def all_fit(self, system, count, namespace):
         namespace = self.namespace(namespace)
         with system:
+            wait_for_rest(self.api)
             ledger = Ledger(self.api, namespace)
             try:
                 measured = Measured(self.api, system.process.pid)
@@ -114,6 +115,7 @@ class OnKubernetes:
 
     def plain_jobs(self, count, namespace):
         namespace = self.namespace(namespace)
+        wait_for_rest(self.api)
         ledger = Ledger(self.api, namespace, wrappers=False)
         try:
             measured = Measured(self.api)
