@@ -527,6 +527,7 @@ void FakeCluster::come_to_rest() {
     const StepOutcome outcome = queue_.step(now_);
     busy = busy || outcome.more || !outcome.changed.empty() || !outcome.bindings.empty();
     bindings_.insert(bindings_.end(), outcome.bindings.begin(), outcome.bindings.end());
+    busy = busy || !bindings_.empty();
     apply_bindings();
     while (collect_garbage()) busy = true;
     while (habits_.binds == Binds::nothing && schedule_one()) busy = true;
