@@ -2,6 +2,7 @@
 #include "apiserver/kinds/pod_spec.h"
 #include "apiserver/kinds/pod_subresources.h"
 #include "apiserver/kinds/strategies.h"
+#include "base/time.h"
 #include "json/write.h"
 
 #include <algorithm>
@@ -190,7 +191,8 @@ class PodStrategy final : public Strategy {
       condition.set_static(arena, "type", json::Value::string_view_of("PodScheduled"));
       condition.set_static(arena, "status", json::Value::string_view_of("False"));
       condition.set_static(arena, "lastProbeTime", json::Value());
-      condition.set_static(arena, "lastTransitionTime", json::Value());
+      condition.set_static(arena, "lastTransitionTime",
+                           json::Value::string(arena, to_rfc3339(context.now)));
       condition.set_static(arena, "reason", json::Value::string_view_of("SchedulingGated"));
       condition.set_static(
           arena, "message",

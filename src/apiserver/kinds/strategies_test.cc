@@ -85,6 +85,15 @@ std::string node_terms(std::string_view terms) {
          std::string(terms) + "}}}";
 }
 
+TEST(PodStrategy, says_since_when_a_gated_pod_waits) {
+  Trial pod("", "pods",
+            R"({"spec":{"schedulingGates":[{"name":"wait"}],"containers":[{"name":"c"}]}})");
+  pod.context.now = WallTime(std::chrono::seconds(60));
+  pod.create();
+  const std::string conditions = pod.at({"status", "conditions"});
+  EXPECT_TRUE(conditions.contains(R"("lastTransitionTime":"1970-01-01T00:01:00Z")")) << conditions;
+}
+
 TEST(PodStrategy, lets_a_gated_pod_be_steered_to_fewer_nodes_only) {
   const std::string zone = R"(,"nodeSelector":{"zone":"a"})";
   EXPECT_EQ(steered("", zone), Lines{});

@@ -6,6 +6,7 @@
 #include "json/parse.h"
 #include "json/write.h"
 
+#include <algorithm>
 #include <charconv>
 
 namespace codeflare::apiserver::internal {
@@ -112,10 +113,8 @@ Result<ListOptions> ListOptions::parse(const RequestInfo& info, bool watch) {
     options.send_initial_events = query.flag("sendInitialEvents");
   }
   TRY_ASSIGN(std::optional<std::int64_t> limit, number_of(query, "limit"));
-  if (limit.value_or(0) < 0) {
-    return fail(bad_request("limit must not be negative"));
-  }
-  options.limit = static_cast<std::size_t>(limit.value_or(0));
+  // Less than nothing is no limit, as upstream takes it.
+  options.limit = static_cast<std::size_t>(std::max<std::int64_t>(limit.value_or(0), 0));
   TRY_ASSIGN(options.timeout_seconds, number_of(query, "timeoutSeconds"));
   const std::string_view match = query.get("resourceVersionMatch").value_or("");
   FieldErrors errors;
