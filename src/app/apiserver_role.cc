@@ -2,7 +2,9 @@
 
 #include "apiserver/server/api_server.h"
 #include "apiserver/store/snapshot.h"
+#include "app/durability_flag.h"
 #include "app/listen_address.h"
+#include "app/report.h"
 #include "base/async/task.h"
 #include "base/async/task_group.h"
 #include "base/async/wait_list.h"
@@ -18,9 +20,9 @@
 #include <CLI/Validators.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <csignal>
 #include <cstdio>
-#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -34,6 +36,7 @@ using apiserver::ApiServer;
 using apiserver::Durability;
 
 constexpr Duration kDrainGrace = std::chrono::seconds(10);
+constexpr std::size_t kInFlightMost = 1'000'000;
 
 struct Flags {
   std::string data_directory;
@@ -49,11 +52,6 @@ struct Flags {
   bool replace = false;
 };
 
-int report(const Error& error) {
-  std::fprintf(stderr, "codeflare: %s\n", error.message.c_str());
-  return 1;
-}
-
 // As many as there are descriptors, with some left for files.
 std::size_t connections_max() {
   constexpr std::size_t kForFiles = 64;
@@ -62,11 +60,12 @@ std::size_t connections_max() {
   return std::clamp<std::size_t>(descriptors, 2 * kForFiles, kEnough + kForFiles) - kForFiles;
 }
 
-// Ends when a signal asks for it.
-Task<Result<void>> serve(RealEnv& world, const Flags& flags, Logger logger) {
+// Ends when a signal asks for it. `silent` when it ends before it began: then the error says it
+// all.
+Task<Result<void>> serve(RealEnv& world, const Flags& flags, ListenAddress address, Logger logger,
+                         std::atomic<bool>& silent) {
   const Env env = world.env();
   const Instant began = env.clock.now();
-  CO_TRY_ASSIGN(ListenAddress address, parse_listen("--listen", flags.listen));
   WaitList stopped;
   bool stop = false;
   world.on_signals({SIGINT, SIGTERM}, [&](int) {
@@ -100,6 +99,8 @@ Task<Result<void>> serve(RealEnv& world, const Flags& flags, Logger logger) {
     }
     logger.info("stopping");
     co_await tasks.close();
+  } else {
+    silent = !flags.verbose;
   }
   co_await server->stop(kDrainGrace);
   if (!port) {
@@ -109,11 +110,21 @@ Task<Result<void>> serve(RealEnv& world, const Flags& flags, Logger logger) {
 }
 
 int run_server(const Flags& flags) {
+  Result<ListenAddress> address = parse_listen("--listen", flags.listen);
+  if (!address) {
+    return report_usage(address.error());
+  }
+  std::atomic<bool> silent = false;
+  const LogSink sink = stderr_log_sink(flags.json_log ? LogFormat::json : LogFormat::text);
   RealEnv world;
   Logger logger(world.env().clock, flags.verbose ? LogLevel::debug : LogLevel::info,
-                stderr_log_sink(flags.json_log ? LogFormat::json : LogFormat::text));
+                [&silent, &sink](const LogRecord& record) {
+                  if (!silent) {
+                    sink(record);
+                  }
+                });
   const std::optional<Result<void>> result =
-      run(world.env().loop, serve(world, flags, std::move(logger)));
+      run(world.env().loop, serve(world, flags, *std::move(address), std::move(logger), silent));
   return result && *result ? 0 : report(result ? result->error() : internal_error("deadlock"));
 }
 
@@ -142,6 +153,43 @@ int run_restore(const Flags& flags) {
   return 0;
 }
 
+// Asked for before or behind the word snapshot or restore; there must be one.
+void add_data_directory(CLI::App& command, Flags& flags) {
+  command
+      .add_option("--data-dir", flags.data_directory,
+                  "where the server keeps everything (required)")
+      ->type_name("DIR");
+}
+
+void require_data_directory(const Flags& flags) {
+  if (flags.data_directory.empty()) {
+    throw CLI::RequiredError("--data-dir");
+  }
+}
+
+void add_copy_commands(CLI::App& role, const std::shared_ptr<Flags>& flags, Role& chosen) {
+  CLI::App* snapshot =
+      role.add_subcommand("snapshot", "copy the state into a file, also while the server runs");
+  snapshot->add_option("FILE", flags->file, "must not exist yet")->required();
+  add_data_directory(*snapshot, *flags);
+  snapshot->footer("Example:\n  codeflare apiserver snapshot copy.db --data-dir data");
+  snapshot->callback([&chosen, flags] {
+    require_data_directory(*flags);
+    chosen = [flags] { return run_snapshot(*flags); };
+  });
+
+  CLI::App* restore =
+      role.add_subcommand("restore", "make a snapshot the state of a data directory");
+  restore->add_option("FILE", flags->file, "made by snapshot")->required();
+  add_data_directory(*restore, *flags);
+  restore->add_flag("--replace", flags->replace, "also when the directory holds a state already");
+  restore->footer("Example:\n  codeflare apiserver restore copy.db --data-dir other");
+  restore->callback([&chosen, flags] {
+    require_data_directory(*flags);
+    chosen = [flags] { return run_restore(*flags); };
+  });
+}
+
 }  // namespace
 
 void add_apiserver_role(CLI::App& app, Role& chosen) {
@@ -149,12 +197,7 @@ void add_apiserver_role(CLI::App& app, Role& chosen) {
   CLI::App* role = app.add_subcommand(
       "apiserver", "a Kubernetes API server in this process, with its own durable store");
   role->require_subcommand(0, 1);
-  const auto data_directory = [&](CLI::App* command) {
-    command->add_option("--data-dir", flags->data_directory, "where the server keeps everything")
-        ->required()
-        ->type_name("DIR");
-  };
-  data_directory(role);
+  add_data_directory(*role, *flags);
   role->add_option("--listen", flags->listen, "address and port; port 0 takes any free one")
       ->type_name("ADDR:PORT")
       ->capture_default_str();
@@ -163,39 +206,27 @@ void add_apiserver_role(CLI::App& app, Role& chosen) {
                    "for it, and with --listen 0.0.0.0 the first one stands in the kubeconfig")
       ->allow_extra_args(false)
       ->type_name("HOST");
-  const std::map<std::string, Durability> durabilities = {
-      {"full", Durability::full}, {"relaxed", Durability::relaxed}, {"memory", Durability::memory}};
-  role->add_option("--durability", flags->durability,
-                   "full: nothing acknowledged is ever lost; relaxed: a power cut may lose the "
-                   "last writes; memory: nothing is kept")
-      ->transform(CLI::CheckedTransformer(durabilities, CLI::ignore_case)
-                      .description("full|relaxed|memory (default full)"));
+  add_durability(*role, flags->durability,
+                 "full: nothing acknowledged is ever lost; relaxed: a power cut may lose the last "
+                 "writes; memory: nothing is kept");
   role->add_option("--token-file", flags->token_file,
                    "bearer tokens, one a line: token,user,uid,\"group1,group2\"")
+      ->check(CLI::ExistingFile.description(""))
       ->type_name("FILE");
   role->add_option("--max-requests-inflight", flags->in_flight_max,
                    "more at a time are answered 429 (watches are not counted)")
+      ->check(CLI::Range(std::size_t{1}, kInFlightMost))
       ->capture_default_str();
   role->add_flag("--log-json", flags->json_log, "log lines as JSON");
   role->add_flag("-v,--verbose", flags->verbose, "log more");
+  role->footer("Example:\n  codeflare apiserver --data-dir data --listen 127.0.0.1:6443");
   role->callback([&chosen, flags, role] {
     if (role->get_subcommands().empty()) {
+      require_data_directory(*flags);
       chosen = [flags] { return run_server(*flags); };
     }
   });
-
-  CLI::App* snapshot =
-      role->add_subcommand("snapshot", "copy the state into a file, also while the server runs");
-  snapshot->fallthrough();
-  snapshot->add_option("FILE", flags->file, "must not exist yet")->required();
-  snapshot->callback([&chosen, flags] { chosen = [flags] { return run_snapshot(*flags); }; });
-
-  CLI::App* restore =
-      role->add_subcommand("restore", "make a snapshot the state of a data directory");
-  restore->fallthrough();
-  restore->add_option("FILE", flags->file, "made by snapshot")->required();
-  restore->add_flag("--replace", flags->replace, "also when the directory holds a state already");
-  restore->callback([&chosen, flags] { chosen = [flags] { return run_restore(*flags); }; });
+  add_copy_commands(*role, flags, chosen);
 }
 
 }  // namespace codeflare

@@ -1,5 +1,7 @@
 #include "app/controller_role.h"
 
+#include "app/listen_address.h"
+#include "app/report.h"
 #include "app/webhook_server.h"
 #include "base/async/task.h"
 #include "base/env/real_env.h"
@@ -25,7 +27,6 @@
 
 #include <csignal>
 #include <cstdint>
-#include <cstdio>
 #include <memory>
 #include <string>
 #include <utility>
@@ -59,9 +60,16 @@ struct Flags {
   bool verbose = false;
 };
 
-int report(const Error& error) {
-  std::fprintf(stderr, "codeflare: %s\n", error.message.c_str());
-  return 1;
+// What is wrong is said before anything is connected.
+Result<void> check_addresses(const Flags& flags) {
+  if (!flags.webhook.listen.empty()) {
+    TRY(parse_listen("--webhook-listen", flags.webhook.listen));
+  }
+  if (const std::string& text = flags.health_address; !text.empty()) {
+    // ":8081" is all addresses.
+    TRY(parse_listen("--health-address", (text.starts_with(':') ? "0.0.0.0" : "") + text));
+  }
+  return {};
 }
 
 QueueControllersOptions queue_options(const Flags& flags) {
@@ -204,6 +212,9 @@ Task<Result<void>> serve(Env env, const Flags& flags, kube::Client& client, std:
 }
 
 int run_controller(const Flags& flags) {
+  if (const Result<void> good = check_addresses(flags); !good) {
+    return report_usage(good.error());
+  }
   RealEnv world;
   const Env env = world.env();
   Logger logger(env.clock, flags.verbose ? LogLevel::debug : LogLevel::info,
@@ -297,6 +308,8 @@ void add_controller_role(CLI::App& app, Role& chosen) {
       ->capture_default_str();
   role->add_flag("--log-json", flags->json_log, "log lines as JSON");
   role->add_flag("-v,--verbose", flags->verbose, "log more");
+  role->footer(
+      "Example:\n  codeflare controller --kubeconfig admin.conf --install-crds --no-user-check");
   role->callback([&chosen, flags] { chosen = [flags] { return run_controller(*flags); }; });
 }
 

@@ -15,12 +15,39 @@
 #include <cstdio>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace {
 
 // What scripts may rely on: 0 done, 1 failed, 2 the command line itself was wrong.
 constexpr int kUsageError = 2;
 constexpr const char* kVersion = "codeflare " CODEFLARE_VERSION;
+
+// The words that led to the mistake: "codeflare image add".
+std::string words_of(const CLI::App& app) {
+  std::string words = app.get_name();
+  for (const CLI::App* at = &app; !at->get_subcommands().empty();) {
+    at = at->get_subcommands().front();
+    words += " " + at->get_name();
+  }
+  return words;
+}
+
+int usage_error(const CLI::App& app, const CLI::ParseError& error) {
+  std::string what = error.what();
+  const std::vector<std::string> unknown = app.remaining(true);
+  const int kind = error.get_exit_code();
+  // A word that is not known goes first: it may be the missing one, misspelt.
+  if (!unknown.empty() && (kind == static_cast<int>(CLI::ExitCodes::RequiredError) ||
+                           kind == static_cast<int>(CLI::ExitCodes::ExtrasError))) {
+    what = "not expected:";
+    for (const std::string& word : unknown) {
+      what += " " + word;
+    }
+  }
+  std::fprintf(stderr, "error: %s\n%s --help tells more.\n", what.c_str(), words_of(app).c_str());
+  return kUsageError;
+}
 
 }  // namespace
 
@@ -54,7 +81,7 @@ int main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : kUsageError;
+    return error.get_exit_code() == 0 ? app.exit(error) : usage_error(app, error);
   }
   if (role) {
     return role();

@@ -2,6 +2,7 @@
 
 #include "app/amount.h"
 #include "app/real_node.h"
+#include "app/report.h"
 #include "app/up_node.h"
 #include "base/async/task.h"
 #include "base/async/task_group.h"
@@ -35,7 +36,6 @@ namespace codeflare {
 namespace {
 
 constexpr const char* kName = "codeflare-node";
-constexpr int kUsageError = 2;
 
 struct Flags {
   bool join = false;
@@ -51,11 +51,6 @@ struct Flags {
   bool json_log = false;
   bool verbose = false;
 };
-
-int report(const Error& error) {
-  std::fprintf(stderr, "codeflare: %s\n", error.message.c_str());
-  return 1;
-}
 
 // The machine's own name, as a node may be called.
 std::string host_name(FileSystem& files) {
@@ -147,8 +142,7 @@ int run_node(const Flags& flags) {
   add_process_metrics(metrics);
   Result<RealNodeOptions> options = options_of(flags, env);
   if (!options) {
-    report(options.error());
-    return kUsageError;
+    return report_usage(options.error());
   }
   Result<kube::Config> config = kube::load_config(
       env, {.explicit_path = flags.kubeconfig, .context = flags.context, .ns = {}});

@@ -1,6 +1,7 @@
 #include "app/proxy_role.h"
 
 #include "app/listen_address.h"
+#include "app/report.h"
 #include "base/env/file_system.h"
 #include "base/env/real_env.h"
 #include "cli/up_state.h"
@@ -18,17 +19,10 @@ namespace codeflare {
 
 namespace {
 
-constexpr int kUsageError = 2;
-
 struct Flags {
   std::string data_directory;
   std::string listen = "127.0.0.1:0";
 };
-
-int report(const Error& error) {
-  std::fprintf(stderr, "codeflare: %s\n", error.message.c_str());
-  return error.code == ErrorCode::invalid_argument ? kUsageError : 1;
-}
 
 // Gone before the proxy begins: it has one thread.
 Result<std::string> data_directory(const Flags& flags) {
@@ -69,10 +63,15 @@ void add_proxy_role(CLI::App& app, Role& chosen) {
       ->capture_default_str();
   role->add_option("--data-dir", flags->data_directory, "as it was given to `up`")
       ->type_name("DIR");
+  role->footer("Example:\n  codeflare proxy --listen 127.0.0.1:3128");
   role->callback([&chosen, flags] {
     chosen = [flags] {
       const Result<void> served = run_role(*flags);
-      return served ? 0 : report(served.error());
+      if (served) {
+        return 0;
+      }
+      const bool usage = served.error().code == ErrorCode::invalid_argument;
+      return usage ? report_usage(served.error()) : report(served.error());
     };
   });
 }

@@ -1,8 +1,10 @@
 #include "app/up_role.h"
 
 #include "app/amount.h"
+#include "app/durability_flag.h"
 #include "app/listen_address.h"
 #include "app/real_node.h"
+#include "app/report.h"
 #include "app/up_cluster.h"
 #include "base/async/task.h"
 #include "base/async/task_group.h"
@@ -21,7 +23,6 @@
 
 #include <csignal>
 #include <cstdio>
-#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -33,7 +34,6 @@ namespace {
 
 using apiserver::Durability;
 
-constexpr int kUsageError = 2;
 constexpr std::size_t kNodesMax = 100'000;
 constexpr std::size_t kProcessNodesMax = 100;
 
@@ -60,11 +60,6 @@ struct Flags {
 
   std::size_t process_nodes() const { return nodes.value_or(fake_nodes ? 0 : 1); }
 };
-
-int report(const Error& error) {
-  std::fprintf(stderr, "codeflare: %s\n", error.message.c_str());
-  return 1;
-}
 
 Result<UpOptions> options_of(const Flags& flags, const Variables& variables) {
   UpOptions options;
@@ -216,8 +211,7 @@ int run_cluster(const Flags& flags) {
   const Instant began = env.clock.now();
   Result<UpOptions> options = options_of(flags, env.variables);
   if (!options) {
-    report(options.error());
-    return kUsageError;
+    return report_usage(options.error());
   }
   if (flags.detach) {
     return start_in_background(env, options->server.data_directory);
@@ -306,11 +300,7 @@ void add_up_role(CLI::App& app, Role& chosen) {
   role->add_option("--listen", flags->listen, "address and port; port 0 takes any free one")
       ->type_name("ADDR:PORT")
       ->capture_default_str();
-  const std::map<std::string, Durability> durabilities = {
-      {"full", Durability::full}, {"relaxed", Durability::relaxed}, {"memory", Durability::memory}};
-  role->add_option("--durability", flags->durability, "what survives a power cut, a crash, nothing")
-      ->transform(CLI::CheckedTransformer(durabilities, CLI::ignore_case)
-                      .description("full|relaxed|memory (default full)"));
+  add_durability(*role, flags->durability, "what survives a power cut, a crash, nothing");
   role->add_flag("--legacy-group", flags->legacy_group, "AppWrappers of mcad.ibm.com too");
   role->add_flag("--preemption", flags->preemption,
                  "work of higher priority, and owners of quota, may take places back");
@@ -328,6 +318,7 @@ void add_up_role(CLI::App& app, Role& chosen) {
   role->add_option("--background", flags->background)->group("");  // what --detach starts
   role->add_flag("--log-json", flags->json_log, "log lines as JSON");
   role->add_flag("-v,--verbose", flags->verbose, "log every write with its reason");
+  role->footer("Example:\n  codeflare up --detach --cpus 2 --memory 4Gi");
   role->callback([&chosen, flags] { chosen = [flags] { return run_role(*flags); }; });
 }
 

@@ -1,0 +1,18 @@
+#pragma once
+
+#include "base/error.h"
+#include "cli/console.h"
+
+// How every role tells what went wrong: "error: ..." on standard error, and an exit code.
+namespace codeflare {
+
+inline int report(const Error& error) {
+  return cli::report(*cli::process_console(), error);
+}
+
+// The command line itself was wrong.
+inline int report_usage(const Error& error) {
+  return cli::report_usage(*cli::process_console(), error.message);
+}
+
+}  // namespace codeflare
