@@ -3,8 +3,8 @@
 #include "examples/hello_controller/hello.h"
 #include "runtime/standalone.h"
 
-int main() {
-  return codeflare::runtime::run_standalone({.name = "hello-controller"},
+int main(int argc, char** argv) {
+  return codeflare::runtime::run_standalone(argc, argv, {.name = "hello-controller"},
                                             [](codeflare::runtime::Manager& manager) {
                                               manager.controller("greetings")
                                                   .reconciles(hello::kGreetings)

@@ -6,16 +6,61 @@
 #include "kube/connect.h"
 
 #include <csignal>
+#include <cstdio>
+#include <string_view>
 
 namespace codeflare::runtime {
 
-int run_standalone(const StandaloneOptions& options, const std::function<void(Manager&)>& wire) {
+namespace {
+
+struct Flags {
+  kube::ConfigOptions config;
+  bool help = false;
+};
+
+Result<Flags> parse_flags(int argc, const char* const* argv) {
+  Flags flags;
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view word = argv[i];
+    const std::string_view name = word.substr(0, word.find('='));
+    if (word == "--help" || word == "-h") {
+      flags.help = true;
+    } else if (name != "--kubeconfig" && name != "--context") {
+      return fail(invalid_argument("not expected: " + std::string(word)));
+    } else if (name == word && i + 1 == argc) {
+      return fail(invalid_argument(std::string(name) + " needs a value"));
+    } else {
+      std::string& value = name == "--context" ? flags.config.context : flags.config.explicit_path;
+      value = name == word ? argv[++i] : word.substr(name.size() + 1);
+    }
+  }
+  return flags;
+}
+
+}  // namespace
+
+int run_standalone(int argc, const char* const* argv, const StandaloneOptions& options,
+                   const std::function<void(Manager&)>& wire) {
+  constexpr int kUsageError = 2;
+  const Result<Flags> flags = parse_flags(argc, argv);
+  if (!flags) {
+    std::fprintf(stderr, "error: %s\n%s --help tells more.\n", flags.error().message.c_str(),
+                 options.name.c_str());
+    return kUsageError;
+  }
+  if (flags->help) {
+    std::printf(
+        "Usage: %s [--kubeconfig FILE] [--context NAME]\n"
+        "Without --kubeconfig: KUBECONFIG, the pod's service account, ~/.kube/config.\n",
+        options.name.c_str());
+    return 0;
+  }
   RealEnv world;
   Env env = world.env();
   Logger log(env.clock, LogLevel::info, stderr_log_sink(LogFormat::text));
   MetricsRegistry metrics;
 
-  auto config = kube::load_config(env);
+  auto config = kube::load_config(env, flags->config);
   if (!config) {
     log.error("no cluster to talk to", {{"error", config.error()}});
     return 1;
