@@ -132,14 +132,26 @@ Task<Result<net::Response>> dispatch_verb(Call& call) {
 }
 
 // The resource must stand where the path says: namespaced kinds under a namespace for everything
-// but looking across all of them, the others never.
+// but looking across all of them, the others never. Deleting is not looking: one request must not
+// empty all namespaces.
 bool scope_fits(const Call& call) {
   const RequestInfo& info = call.info;
   if (!call.resource->namespaced) {
     return info.ns.empty() || call.resource->qualified_name() == "namespaces";
   }
-  return !info.ns.empty() || info.verb == "list" || info.verb == "watch" ||
-         info.verb == "deletecollection";
+  return !info.ns.empty() || info.verb == "list" || info.verb == "watch";
+}
+
+// Across all namespaces upstream's router knows built-in collections by their GET and refuses other
+// methods; a custom one is not found.
+Error wrong_scope(const Call& call) {
+  const bool collection = call.resource->namespaced && call.info.name.empty();
+  return collection && !call.resource->custom ? method_not_allowed() : no_such_path();
+}
+
+// Upstream's router gives HEAD to proxies only; custom resources go by the verb, which is GET's.
+bool method_fits(const Call& call) {
+  return call.request.method != "HEAD" || call.resource->custom || call.info.subresource == "proxy";
 }
 
 void warn(Call& call) {
@@ -165,7 +177,10 @@ Task<Result<net::Response>> dispatch(Call& call) {
   call.version = call.resource->find_version(info.version);
   VirtualResource* handler = call.server.find_virtual(info.group, info.resource, info.subresource);
   if (!scope_fits(call) && handler == nullptr) {
-    co_return fail(info.verb == "create" ? method_not_allowed() : no_such_path());
+    co_return fail(wrong_scope(call));
+  }
+  if (!method_fits(call)) {
+    co_return fail(method_not_allowed());
   }
   CO_TRY_ASSIGN(call.form, form_of(call));
   warn(call);

@@ -200,6 +200,22 @@ TEST(Namespaces, stay_until_their_own_finalizer_is_taken_through_finalize) {
   EXPECT_EQ(world.get("/api/v1/namespaces/x").status, 404);
 }
 
+TEST(DeleteCollection, never_reaches_across_namespaces) {
+  ApiWorld world;
+  world.add_custom();
+  ASSERT_EQ(world.post(kMaps, named("a")).status, 201);
+  ASSERT_EQ(world.post(kThings, named("t")).status, 201);
+  Answer refused = world.remove("/api/v1/configmaps");
+  EXPECT_EQ(refused.status, 405);
+  EXPECT_EQ(refused.at("reason"), "MethodNotAllowed");
+  EXPECT_EQ(refused.at("message"),
+            "the server does not allow this method on the requested resource");
+  EXPECT_EQ(world.remove("/apis/example.com/v1/things").status, 404);
+  EXPECT_EQ(world.post("/apis/example.com/v1/things", named("u")).status, 404);
+  EXPECT_EQ(world.get(kMaps).size("items"), 1u);
+  EXPECT_EQ(world.get(kThings).size("items"), 1u);
+}
+
 TEST(DeleteCollection, of_many_shares_commits_and_leaves_nothing) {
   ApiWorld world;
   for (int i = 0; i < 50; ++i) {

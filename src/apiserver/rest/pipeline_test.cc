@@ -307,15 +307,29 @@ TEST(Methods, that_a_resource_does_not_have_are_405) {
   EXPECT_EQ(world.put(kMaps, "{}").status, 405);
   EXPECT_EQ(world.post(kMaps + "/a", "{}").status, 405);
   EXPECT_EQ(world.post("/api/v1/configmaps", R"({"metadata":{"name":"a"}})").status, 405);
+  EXPECT_EQ(world.put("/api/v1/configmaps", "{}").status, 405);
+  EXPECT_EQ(world.patch("/api/v1/configmaps", "merge", "{}").status, 405);
   EXPECT_EQ(world.get("/apis/authorization.k8s.io/v1/selfsubjectaccessreviews").status, 405);
   EXPECT_EQ(world.post("/metrics", "").status, 405);
+}
+
+TEST(Methods, head_is_for_custom_resources_only) {
+  ApiWorld world;
+  world.add_custom();
+  EXPECT_EQ(world.request({.method = "HEAD", .target = kMaps}).status, 405);
+  EXPECT_EQ(world.request({.method = "HEAD", .target = "/api/v1/nodes"}).status, 405);
+  EXPECT_EQ(world.request({.method = "HEAD", .target = "/apis/example.com/v1/things"}).status, 200);
 }
 
 TEST(Paths, that_cannot_be_are_404_or_400) {
   ApiWorld world;
   EXPECT_EQ(world.get("/nope").status, 404);
   EXPECT_EQ(world.get("/api/v1/namespaces/n/nodes").status, 404);
+  EXPECT_EQ(world.post("/api/v1/namespaces/n/nodes", "{}").status, 404);
   EXPECT_EQ(world.get("/api/v1/configmaps/a").status, 404);
+  EXPECT_EQ(world.put("/api/v1/configmaps/a", "{}").status, 404);
+  EXPECT_EQ(world.patch("/api/v1/configmaps/a", "merge", "{}").status, 404);
+  EXPECT_EQ(world.remove("/api/v1/configmaps/a").status, 404);
   EXPECT_EQ(world.get(kMaps + "/a/nope").status, 404);
   EXPECT_EQ(world.get("/api/v1/%zz").status, 400);
 }
