@@ -86,6 +86,18 @@ TEST(Create, generates_a_name_from_a_prefix) {
   EXPECT_TRUE(made.at("metadata.name").starts_with("a-"));
 }
 
+TEST(Create, a_namespace_shows_its_generated_name_as_a_label) {
+  ApiWorld world;
+  Answer made = world.post("/api/v1/namespaces",
+                           R"({"metadata":{"generateName":"team-","labels":{"z":"1"}}})");
+  ASSERT_EQ(made.status, 201) << made.body;
+  ASSERT_NE(made.find("metadata.labels"), nullptr);
+  const json::Value* label = made.find("metadata.labels")->find("kubernetes.io/metadata.name");
+  ASSERT_NE(label, nullptr) << made.body;
+  EXPECT_EQ(label->as_string(), made.at("metadata.name"));
+  EXPECT_EQ(made.at("metadata.labels.z"), "1");
+}
+
 TEST(Create, another_namespace_in_the_body_is_refused) {
   ApiWorld world;
   Answer made = world.post(kMaps, map_text("a", ",\"namespace\":\"other\""));

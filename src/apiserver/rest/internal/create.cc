@@ -65,6 +65,12 @@ Result<void> check_served(const Call& call, std::string_view name) {
   return {};
 }
 
+// A namespace shows its name as a label too: a default that waits for the name. Its writer does not
+// own it, so it comes after the managers.
+bool names_itself(const Resource& resource) {
+  return resource.qualified_name() == "namespaces";
+}
+
 std::string set_name(Call& call, json::Arena& arena, json::Value& object, std::string_view prefix) {
   std::string name = generated_name(call.server.env().random, prefix);
   metadata_of(arena, object).set_static(arena, "name", json::Value::string(arena, name));
@@ -116,6 +122,10 @@ Task<Result<Written>> create_object(Call& call, json::Arena& arena, json::Value 
     }
     if (attempt == 0 && !options.managed_fields_done) {
       record_manager(call, arena, nullptr, object, options, "", now);
+    }
+    if (generate && names_itself(resource)) {
+      strategy_of(resource).set_defaults(context, object);
+      settle_form(resource, arena, object);
     }
     admitted = validate_object(resource, context, object, nullptr);
     if (admitted) {
