@@ -135,6 +135,27 @@ TEST(Patch, names_and_uids_cannot_be_patched) {
   EXPECT_TRUE(kept.at("metadata.creationTimestamp").starts_with("2023-"));
 }
 
+TEST(Patch, does_not_begin_a_deletion) {
+  ApiWorld world;
+  make(world);
+  Answer refused = world.patch(kMaps + "/a", "merge",
+                               R"({"metadata":{"deletionTimestamp":"2030-01-01T00:00:00Z"}})");
+  EXPECT_EQ(refused.status, 422);
+  EXPECT_EQ(refused.at("message"),
+            "ConfigMap \"a\" is invalid: metadata.deletionTimestamp: Invalid value: "
+            "\"2030-01-01T00:00:00Z\": field is immutable");
+  refused = world.patch(kMaps + "/a", "merge", R"({"metadata":{"deletionGracePeriodSeconds":5}})");
+  EXPECT_EQ(refused.status, 422);
+
+  ASSERT_EQ(world.patch(kMaps + "/a", "merge", R"({"metadata":{"finalizers":["a.b/c"]}})").status,
+            200);
+  const std::string since = world.remove(kMaps + "/a").at("metadata.deletionTimestamp");
+  Answer kept = world.patch(kMaps + "/a", "merge",
+                            R"({"metadata":{"deletionTimestamp":"2030-01-01T00:00:00Z"}})");
+  EXPECT_EQ(kept.status, 200) << kept.body;
+  EXPECT_EQ(kept.at("metadata.deletionTimestamp"), since);
+}
+
 TEST(Patch, unknown_fields_follow_the_field_validation) {
   ApiWorld world;
   make(world);

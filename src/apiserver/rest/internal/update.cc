@@ -39,6 +39,26 @@ Result<void> check_identity(const Resource& resource, const Object& live,
   return {};
 }
 
+// Deletion begins with DELETE alone. Of an object that goes already, what an update says about the
+// time does not count; the grace must be the same where it is said.
+Result<void> check_deletion(const Resource& resource, const json::Value& object,
+                            const json::Value& live) {
+  FieldErrors errors;
+  if (const std::string_view when = meta_text(object, "deletionTimestamp");
+      !when.empty() && !is_being_deleted(live)) {
+    errors.invalid_text("metadata.deletionTimestamp", when, "field is immutable");
+  }
+  const json::Value* grace = object.get({"metadata", "deletionGracePeriodSeconds"});
+  const json::Value* before = live.get({"metadata", "deletionGracePeriodSeconds"});
+  if (grace != nullptr && !grace->is_null() &&
+      (before == nullptr || !json::equal(*grace, *before))) {
+    errors.invalid("metadata.deletionGracePeriodSeconds", show(*grace), "field is immutable");
+  }
+  return errors.empty()
+             ? Result<void>()
+             : fail(errors.to_error(resource.group, resource.kind, meta_text(object, "name")));
+}
+
 // Whether there are none or an empty set of them is the same.
 bool annotations_differ(const json::Value& object, const json::Value& live) {
   const json::Value* now = object.get({"metadata", "annotations"});
@@ -86,6 +106,7 @@ Task<Result<Attempt>> attempt_update(Call& call, const UpdateRequest& update,
   CO_TRY_ASSIGN(json::Value object, update.transform(arena, live));
   CO_TRY(settle_namespace(resource, live_object->ns(), arena, object));
   CO_TRY(check_identity(resource, *live_object, object));
+  CO_TRY(check_deletion(resource, object, live));
 
   const WallTime now = call.server.env().clock.wall();
   WriteContext context{arena, now, update.subresource, &call.warnings, &call.user};
