@@ -1,6 +1,7 @@
 #include "apiserver/kinds/edit.h"
 #include "apiserver/kinds/pod_spec.h"
 #include "apiserver/kinds/strategies.h"
+#include "apiserver/schema/checks.h"
 #include "model/validation.h"
 
 #include <algorithm>
@@ -24,6 +25,92 @@ bool needs_health_port(const json::Value& spec) {
 
 bool has_cluster_ip(const json::Value& spec) {
   return text_at(spec, "type") != "ExternalName";
+}
+
+bool has_node_ports(const json::Value& spec) {
+  return text_at(spec, "type") == "NodePort" || text_at(spec, "type") == "LoadBalancer";
+}
+
+bool is_reached_from_outside(const json::Value& spec) {
+  return has_node_ports(spec) ||
+         (text_at(spec, "type") == "ClusterIP" && !items_at(spec, "externalIPs").empty());
+}
+
+std::set<std::int64_t> node_ports_of(const json::Value& spec) {
+  std::set<std::int64_t> out;
+  for (const json::Value& port : items_at(spec, "ports")) {
+    if (const std::int64_t number = integer_at(port, "nodePort").value_or(0); number != 0) {
+      out.insert(number);
+    }
+  }
+  return out;
+}
+
+// A new service's ports keep their old numbers by name, unless one is asked for elsewhere.
+void keep_node_ports(json::Arena& arena, json::Value& spec, const json::Value& old) {
+  const std::set<std::int64_t> asked = node_ports_of(spec);
+  for (json::Value& port : items_at(spec, "ports")) {
+    if (integer_at(port, "nodePort").value_or(0) != 0) {
+      continue;
+    }
+    for (const json::Value& before : items_at(old, "ports")) {
+      const std::int64_t number = integer_at(before, "nodePort").value_or(0);
+      if (text_at(before, "name") == text_at(port, "name") && number != 0 &&
+          !asked.contains(number)) {
+        copy_member(arena, port, before, "nodePort");
+      }
+    }
+  }
+}
+
+void keep_health_port(json::Arena& arena, json::Value& spec, const json::Value& old) {
+  if (needs_health_port(spec) && needs_health_port(old) &&
+      integer_at(spec, "healthCheckNodePort").value_or(0) == 0) {
+    copy_member(arena, spec, old, "healthCheckNodePort");
+  }
+}
+
+void erase_unchanged(json::Value& spec, const json::Value& old,
+                     std::initializer_list<std::string_view> keys) {
+  for (std::string_view key : keys) {
+    if (same(spec.find(key), old.find(key))) {
+      spec.erase(key);
+    }
+  }
+}
+
+// What a service of its new type has no use for goes without being asked, when it is still as it
+// was: mostly the server filled it in. What was changed together with the type is left to
+// validation.
+void drop_what_the_type_lost(json::Value& spec, const json::Value& old) {
+  if (has_cluster_ip(old) && !has_cluster_ip(spec)) {
+    if (same(spec.find("clusterIP"), old.find("clusterIP")) &&
+        same(spec.find("clusterIPs"), old.find("clusterIPs"))) {
+      spec.erase("clusterIP");
+      spec.erase("clusterIPs");
+    }
+    erase_unchanged(spec, old, {"ipFamilies", "ipFamilyPolicy"});
+  }
+  if (has_node_ports(old) && !has_node_ports(spec) &&
+      std::ranges::includes(node_ports_of(old), node_ports_of(spec))) {
+    for (json::Value& port : items_at(spec, "ports")) {
+      port.erase("nodePort");
+    }
+  }
+  if (needs_health_port(old) && !needs_health_port(spec)) {
+    erase_unchanged(spec, old, {"healthCheckNodePort"});
+  }
+  if (text_at(old, "type") == "LoadBalancer" && text_at(spec, "type") != "LoadBalancer") {
+    erase_unchanged(spec, old, {"loadBalancerClass"});
+    if (!absent(old, "allocateLoadBalancerNodePorts") &&
+        true_at(old, "allocateLoadBalancerNodePorts") ==
+            true_at(spec, "allocateLoadBalancerNodePorts")) {
+      spec.erase("allocateLoadBalancerNodePorts");
+    }
+  }
+  if (is_reached_from_outside(old) && !is_reached_from_outside(spec)) {
+    erase_unchanged(spec, old, {"externalTrafficPolicy"});
+  }
 }
 
 void check(const model::Complaints& complaints, std::string_view value, const std::string& field,
@@ -98,6 +185,44 @@ void validate_ports(const json::Value& spec, FieldErrors& errors) {
   }
 }
 
+bool is_address(std::string_view text) {
+  return schema::format_accepts("ipv4", text) || schema::format_accepts("ipv6", text);
+}
+
+// Addresses that lead to nobody, or to whoever asks.
+void validate_external_address(std::string_view text, const std::string& at, FieldErrors& errors) {
+  if (!is_address(text)) {
+    errors.invalid_text(at, text, "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)");
+    return;
+  }
+  std::string low(text);
+  std::ranges::transform(low, low.begin(), [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  });
+  const bool link_local = low.size() > 4 && low.starts_with("fe") && low[4] == ':' &&
+                          std::string_view("89ab").contains(low[2]);
+  if (low == "0.0.0.0" || low == "::") {
+    errors.invalid_text(at, text, "may not be unspecified (" + std::string(text) + ")");
+  } else if (low.starts_with("127.") || low == "::1") {
+    errors.invalid_text(at, text, "may not be in the loopback range (127.0.0.0/8, ::1/128)");
+  } else if (low.starts_with("169.254.") || link_local) {
+    errors.invalid_text(at, text, "may not be in the link-local range (169.254.0.0/16, fe80::/10)");
+  } else if (low.starts_with("224.0.0.") || low.starts_with("ff02:")) {
+    errors.invalid_text(at, text,
+                        "may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)");
+  }
+}
+
+void validate_external_addresses(const json::Value& spec, FieldErrors& errors) {
+  std::size_t i = 0;
+  for (const json::Value& address : items_at(spec, "externalIPs")) {
+    const std::string at = at_index("spec.externalIPs", i++);
+    if (address.is_string()) {
+      validate_external_address(address.as_string(), at, errors);
+    }
+  }
+}
+
 class ServiceStrategy final : public Strategy {
  public:
   bool generation() const override { return false; }
@@ -132,9 +257,7 @@ class ServiceStrategy final : public Strategy {
                  json::Value::integer(arena, integer_at(port, "port").value_or(0)));
       }
     }
-    const bool outside = type == "NodePort" || type == "LoadBalancer" ||
-                         (type == "ClusterIP" && !items_at(spec, "externalIPs").empty());
-    if (outside) {
+    if (is_reached_from_outside(spec)) {
       default_text(arena, spec, "externalTrafficPolicy", "Cluster");
     }
     if (type == "NodePort" || type == "LoadBalancer" || type == "ClusterIP") {
@@ -153,26 +276,23 @@ class ServiceStrategy final : public Strategy {
 
   void prepare_update(WriteContext& context, json::Value& service,
                       const json::Value& old) const override {
+    if (!context.subresource.empty()) {
+      return;
+    }
     // What was allocated stays unless it is asked for otherwise.
     json::Value& spec = make_object(context.arena, service, "spec");
     const json::Value& old_spec = object_at(old, "spec");
+    if (has_cluster_ip(spec) && has_cluster_ip(old_spec)) {
+      keep_address(context.arena, spec, old_spec);
+    }
+    if (has_node_ports(spec) && has_node_ports(old_spec)) {
+      keep_node_ports(context.arena, spec, old_spec);
+    }
     keep_health_port(context.arena, spec, old_spec);
-    if (!has_cluster_ip(spec) || !has_cluster_ip(old_spec)) {
-      return;
-    }
-    if (text_at(spec, "clusterIP").empty()) {
-      copy_member(context.arena, spec, old_spec, "clusterIP");
-    }
-    for (std::string_view key : {"clusterIPs", "ipFamilies", "ipFamilyPolicy"}) {
-      if (absent(spec, key)) {
-        copy_member(context.arena, spec, old_spec, key);
-      }
-    }
-    const auto old_ports = items_at(old_spec, "ports");
-    if (text_at(spec, "type") == "NodePort" || text_at(spec, "type") == "LoadBalancer") {
-      for (json::Value& port : items_at(spec, "ports")) {
-        keep_node_port(context.arena, port, old_ports);
-      }
+    drop_what_the_type_lost(spec, old_spec);
+    if (json::Value* status = service.find("status");
+        status != nullptr && status->is_object() && text_at(spec, "type") != "LoadBalancer") {
+      status->set_static(context.arena, "loadBalancer", json::Value::object());
     }
   }
 
@@ -202,6 +322,7 @@ class ServiceStrategy final : public Strategy {
     validate_ports(spec, errors);
     validate_labels(object_at(spec, "selector"), "spec.selector", errors);
     validate_one_of(spec, "sessionAffinity", {"ClientIP", "None"}, errors);
+    validate_external_addresses(spec, errors);
     validate_one_of(spec, "type", {"ClusterIP", "ExternalName", "LoadBalancer", "NodePort"},
                     errors);
     if (!absent(spec, "allocateLoadBalancerNodePorts") && type != "LoadBalancer") {
@@ -228,29 +349,13 @@ class ServiceStrategy final : public Strategy {
   }
 
  private:
-  static void keep_health_port(json::Arena& arena, json::Value& spec, const json::Value& old) {
-    const std::int64_t before = integer_at(old, "healthCheckNodePort").value_or(0);
-    const std::int64_t now = integer_at(spec, "healthCheckNodePort").value_or(0);
-    if (!needs_health_port(old) || before == 0) {
-      return;
+  static void keep_address(json::Arena& arena, json::Value& spec, const json::Value& old) {
+    if (text_at(spec, "clusterIP").empty()) {
+      copy_member(arena, spec, old, "clusterIP");
     }
-    if (needs_health_port(spec) && now == 0) {
-      copy_member(arena, spec, old, "healthCheckNodePort");
-    } else if (!needs_health_port(spec) && now == before) {
-      spec.erase("healthCheckNodePort");
-    }
-  }
-
-  static void keep_node_port(json::Arena& arena, json::Value& port,
-                             std::span<const json::Value> old_ports) {
-    if (integer_at(port, "nodePort").value_or(0) != 0) {
-      return;
-    }
-    for (const json::Value& old : old_ports) {
-      if (integer_at(old, "port") == integer_at(port, "port") &&
-          text_at(old, "protocol") == text_at(port, "protocol")) {
-        copy_member(arena, port, old, "nodePort");
-        return;
+    for (std::string_view key : {"clusterIPs", "ipFamilies", "ipFamilyPolicy"}) {
+      if (absent(spec, key)) {
+        copy_member(arena, spec, old, key);
       }
     }
   }

@@ -367,6 +367,91 @@ TEST(ServiceStrategy, keeps_the_address_that_was_given) {
             Lines{"spec.clusterIPs[0]: Invalid value: [\"10.96.0.8\"]: may not change once set"});
 }
 
+// A service with this spec, and its spec after a patch of these members.
+std::string turned(std::string_view from, std::string_view patch) {
+  Trial old("", "services",
+            R"({"spec":)" + std::string(from) +
+                R"(,"status":{"loadBalancer":{"ingress":[{"ip":"1.2.3.4"}]}}})");
+  old.strategy->set_defaults(old.context, old.document.root);
+  Trial now("", "services", json::to_text(old.document.root));
+  const json::Document changes = *json::parse(patch);
+  for (const json::Member& member : changes.root.members()) {
+    now.document.root.find("spec")->set(now.document.arena, member.key,
+                                        member.value.clone(now.document.arena));
+  }
+  EXPECT_EQ(now.complaints_against(old.document.root), Lines{});
+  return now.at({"spec"}) + now.at({"status"});
+}
+
+TEST(ServiceStrategy, gives_up_what_its_new_type_does_not_use) {
+  const std::string ports = R"("ports":[{"port":80,"nodePort":30080}],"clusterIP":"10.96.0.7")";
+  EXPECT_EQ(turned(R"({"type":"NodePort",)" + ports + "}", R"({"type":"ClusterIP"})"),
+            R"({"type":"ClusterIP","ports":[{"port":80,"protocol":"TCP","targetPort":80}],)"
+            R"("clusterIP":"10.96.0.7","sessionAffinity":"None",)"
+            R"("internalTrafficPolicy":"Cluster"}{"loadBalancer":{}})");
+  const std::string balancer = R"({"type":"LoadBalancer","loadBalancerClass":"a/b",)"
+                               R"("healthCheckNodePort":30090,"externalTrafficPolicy":"Local",)" +
+                               ports + "}";
+  EXPECT_EQ(turned(balancer, R"({"type":"NodePort"})"),
+            R"({"type":"NodePort","externalTrafficPolicy":"Local",)"
+            R"("ports":[{"port":80,"nodePort":30080,"protocol":"TCP","targetPort":80}],)"
+            R"("clusterIP":"10.96.0.7","sessionAffinity":"None",)"
+            R"("internalTrafficPolicy":"Cluster"}{"loadBalancer":{}})");
+  EXPECT_EQ(turned(balancer, R"({"type":"ExternalName","externalName":"a.b"})"),
+            R"({"type":"ExternalName","ports":[{"port":80,"protocol":"TCP","targetPort":80}],)"
+            R"("sessionAffinity":"None","internalTrafficPolicy":"Cluster",)"
+            R"("externalName":"a.b"}{"loadBalancer":{}})");
+  EXPECT_TRUE(turned(balancer, R"({"loadBalancerClass":"a/b"})").contains("1.2.3.4"));
+}
+
+TEST(ServiceStrategy, refuses_what_its_new_type_may_not_be_given) {
+  Trial old("", "services",
+            R"({"spec":{"type":"NodePort","ports":[{"port":80,"nodePort":30080}]}})");
+  old.create();
+  Trial now("", "services",
+            R"({"spec":{"type":"ClusterIP","ports":[{"port":80,"nodePort":30081}]}})");
+  EXPECT_EQ(now.complaints_against(old.document.root),
+            Lines{"spec.ports[0].nodePort: Forbidden: may not be used when `type` is 'ClusterIP'"});
+}
+
+TEST(ServiceStrategy, keeps_node_ports_by_the_name_of_their_port) {
+  Trial old("", "services", R"({"spec":{"type":"NodePort","ports":[
+      {"name":"a","port":80,"nodePort":30080},{"name":"b","port":81,"nodePort":30081}]}})");
+  old.create();
+  Trial now("", "services", R"({"spec":{"type":"NodePort","ports":[
+      {"name":"a","port":90},{"name":"b","port":91,"nodePort":30080}]}})");
+  EXPECT_EQ(now.complaints_against(old.document.root), Lines{});
+  const auto ports = items_at(std::as_const(*now.document.root.find("spec")), "ports");
+  EXPECT_TRUE(absent(ports[0], "nodePort")) << "the other port took it";
+  Trial moved("", "services", R"({"spec":{"type":"NodePort","ports":[{"name":"b","port":99}]}})");
+  EXPECT_EQ(moved.complaints_against(old.document.root), Lines{});
+  EXPECT_EQ(integer_at(items_at(std::as_const(*moved.document.root.find("spec")), "ports")[0],
+                       "nodePort"),
+            30081);
+}
+
+TEST(ServiceStrategy, is_reached_at_real_addresses_only) {
+  const auto complaint = [](std::string_view address) {
+    Trial service(
+        "", "services",
+        R"({"spec":{"ports":[{"port":80}],"externalIPs":[")" + std::string(address) + R"("]}})");
+    service.create();
+    const Lines lines = service.complaints();
+    return lines.empty() ? "" : lines[0];
+  };
+  EXPECT_EQ(complaint("192.0.2.1"), "");
+  EXPECT_EQ(complaint("2001:db8::1"), "");
+  EXPECT_EQ(complaint("here"),
+            "spec.externalIPs[0]: Invalid value: \"here\": must be a valid IP address, (e.g. "
+            "10.9.8.7 or 2001:db8::ffff)");
+  EXPECT_EQ(complaint("127.0.0.1"),
+            "spec.externalIPs[0]: Invalid value: \"127.0.0.1\": may not be in the loopback range "
+            "(127.0.0.0/8, ::1/128)");
+  EXPECT_TRUE(complaint("0.0.0.0").contains("may not be unspecified (0.0.0.0)"));
+  EXPECT_TRUE(complaint("fe80::1").contains("link-local range"));
+  EXPECT_TRUE(complaint("224.0.0.5").contains("link-local multicast range"));
+}
+
 TEST(SecretStrategy, turns_plain_text_into_data) {
   Trial secret("", "secrets", R"({"stringData":{"a":"hello"},"data":{"b":"eA=="}})");
   secret.create();

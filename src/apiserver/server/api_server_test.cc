@@ -515,6 +515,32 @@ TEST(ApiServer, events_go_after_an_hour) {
   EXPECT_EQ(w.get("/api/v1/namespaces/default/events/e").status, 404);
 }
 
+TEST(ApiServer, a_service_that_changes_its_type_gives_its_ports_back) {
+  ServerWorld w;
+  const std::string services = "/api/v1/namespaces/default/services";
+  const auto with_port = [](std::string_view name) {
+    return R"({"metadata":{"name":")" + std::string(name) +
+           R"("},"spec":{"type":"NodePort","ports":[{"port":80,"nodePort":30080}]}})";
+  };
+  const Answer made = w.post(services, with_port("a"));
+  const Answer inner = w.patch(services + "/a", R"({"spec":{"type":"ClusterIP"}})");
+  EXPECT_EQ(inner.status, 200) << inner.body;
+  EXPECT_EQ(inner.at({"spec", "ports"}), R"([{"port":80,"protocol":"TCP","targetPort":80}])");
+  EXPECT_EQ(inner.at({"spec", "clusterIP"}), made.at({"spec", "clusterIP"}));
+  EXPECT_EQ(inner.at({"spec", "externalTrafficPolicy"}), "absent");
+  EXPECT_EQ(w.call("POST", services, with_port("b")).status, 201) << "the port is free again";
+
+  const Answer name =
+      w.patch(services + "/a", R"({"spec":{"type":"ExternalName","externalName":"example.com"}})");
+  EXPECT_EQ(name.status, 200) << name.body;
+  for (std::string_view key : {"clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"}) {
+    EXPECT_EQ(name.at({"spec", key}), "absent");
+  }
+  const Answer back = w.patch(services + "/a", R"({"spec":{"type":"ClusterIP"}})");
+  EXPECT_EQ(back.status, 200) << back.body;
+  EXPECT_NE(back.at({"spec", "clusterIP"}), "absent");
+}
+
 TEST(ApiServer, quotas_show_what_is_used) {
   ServerWorld w;
   w.post("/api/v1/namespaces/default/resourcequotas",
