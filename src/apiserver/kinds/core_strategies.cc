@@ -76,6 +76,14 @@ class NamespaceStrategy final : public Strategy {
   }
 };
 
+// Pods and devices can't be split. A name of somebody's domain is a device; those of Kubernetes'
+// own domain are not.
+bool comes_whole(std::string_view resource) {
+  return resource.contains('/')
+             ? !resource.contains("kubernetes.io/") && !resource.starts_with("requests.")
+             : resource == "pods";
+}
+
 class NodeStrategy final : public Strategy {
  public:
   bool generation() const override { return false; }
@@ -88,9 +96,11 @@ class NodeStrategy final : public Strategy {
       status->set(context.arena, "allocatable", status->find("capacity")->clone(context.arena));
     }
     if (json::Value* spec = node.find("spec"); spec != nullptr && spec->is_object()) {
-      // Two forms of one field.
+      // Two forms of one field; the older counts where they differ.
       const auto list = items_at(std::as_const(*spec), "podCIDRs");
-      if (const std::string_view one = text_at(*spec, "podCIDR"); !one.empty() && list.empty()) {
+      const std::string_view one = text_at(*spec, "podCIDR");
+      const bool differ = list.empty() || !list[0].is_string() || list[0].as_string() != one;
+      if (!one.empty() && differ) {
         json::Value ranges = json::Value::array();
         ranges.push_back(context.arena, json::Value::string(context.arena, one));
         spec->set_static(context.arena, "podCIDRs", ranges);
@@ -129,9 +139,12 @@ class NodeStrategy final : public Strategy {
                                       : member.value.is_number() ? member.value.number()
                                                                  : "0";
         const Result<model::Quantity> amount = model::Quantity::parse(text);
+        const std::string at = "status." + std::string(list) + "." + std::string(member.key);
         if (amount && amount->sign() < 0) {
-          errors.invalid_text("status." + std::string(list) + "." + std::string(member.key),
-                              amount->to_string(), "must be greater than or equal to 0");
+          errors.invalid_text(at, amount->to_string(), "must be greater than or equal to 0");
+        }
+        if (amount && comes_whole(member.key) && !amount->exact_value()) {
+          errors.invalid_text(at, amount->to_string(), "must be an integer");
         }
       }
     }
@@ -358,6 +371,10 @@ class PriorityClassStrategy final : public Strategy {
                            std::string(name) + " is not a known system priority class");
     } else if (!known && value > kHighest) {
       errors.forbidden("value", "maximum allowed value of a user defined priority is 1000000000");
+    }
+    const std::string_view policy = text_at(object, "preemptionPolicy");
+    if (!policy.empty() && policy != "PreemptLowerPriority" && policy != "Never") {
+      errors.not_supported("preemptionPolicy", quote(policy), {"PreemptLowerPriority", "Never"});
     }
   }
   void validate_update(WriteContext&, const json::Value& object, const json::Value& old,

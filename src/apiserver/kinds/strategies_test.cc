@@ -313,6 +313,47 @@ TEST(StatefulSetStrategy, lets_pods_mount_what_its_claims_will_provide) {
   ASSERT_EQ(changed.complaints_against(set.document.root).size(), 1u);
 }
 
+TEST(StatefulSetStrategy, keeps_or_deletes_its_claims) {
+  Trial set("apps", "statefulsets", R"({"spec":{"selector":{"matchLabels":{"app":"a"}},
+      "persistentVolumeClaimRetentionPolicy":{"whenDeleted":"Delete","whenScaled":"Sell"},
+      "template":{"metadata":{"labels":{"app":"a"}},
+                  "spec":{"containers":[{"name":"c","image":"x:1"}]}}}})");
+  set.create();
+  EXPECT_EQ(set.complaints(),
+            Lines{"spec.persistentVolumeClaimRetentionPolicy.whenScaled: Unsupported value: "
+                  "\"Sell\": supported values: \"Retain\", \"Delete\""});
+}
+
+TEST(PriorityClassStrategy, preempts_or_does_not) {
+  Trial wrong("scheduling.k8s.io", "priorityclasses",
+              R"({"metadata":{"name":"a"},"value":1,"preemptionPolicy":"Sometimes"})");
+  wrong.create();
+  EXPECT_EQ(wrong.complaints(),
+            Lines{"preemptionPolicy: Unsupported value: \"Sometimes\": supported values: "
+                  "\"PreemptLowerPriority\", \"Never\""});
+}
+
+TEST(NodeStrategy, keeps_the_range_of_its_pods) {
+  Trial old("", "nodes", R"({"spec":{"podCIDR":"10.0.0.0/24"}})");
+  old.create();
+  EXPECT_EQ(old.at({"spec", "podCIDRs"}), R"(["10.0.0.0/24"])");
+  const Lines kept{
+      "spec.podCIDRs: Forbidden: node updates may not change podCIDR except from \"\" to valid"};
+  for (std::string_view spec : {R"({"podCIDR":"10.0.1.0/24","podCIDRs":["10.0.0.0/24"]})",
+                                R"({"podCIDR":"10.0.1.0/24"})", R"({})"}) {
+    Trial now("", "nodes", R"({"spec":)" + std::string(spec) + "}");
+    EXPECT_EQ(now.complaints_against(old.document.root), kept) << spec;
+  }
+}
+
+TEST(NodeStrategy, has_whole_devices) {
+  Trial node("", "nodes", R"({"status":{"allocatable":{"cpu":"500m"},
+      "capacity":{"cpu":"1500m","example.com/gpu":"1500m","pods":"110"}}})");
+  node.create();
+  EXPECT_EQ(node.complaints(), Lines{"status.capacity.example.com/gpu: Invalid value: \"1500m\": "
+                                     "must be an integer"});
+}
+
 TEST(DaemonSetStrategy, counts_the_changes_of_its_template) {
   constexpr std::string_view kSet = R"({"metadata":{"name":"d","annotations":{
       "deprecated.daemonset.template.generation":"9"}},"spec":{"minReadySeconds":1,"template":{

@@ -268,6 +268,14 @@ class StatefulSetStrategy final : public Strategy {
                          "spec.updateStrategy.rollingUpdate", errors);
     validate_nonnegative(spec, "replicas", "spec", errors);
     validate_nonnegative(spec, "minReadySeconds", "spec", errors);
+    const json::Value& retention = object_at(spec, "persistentVolumeClaimRetentionPolicy");
+    for (std::string_view when : {"whenDeleted", "whenScaled"}) {
+      const std::string_view what = text_at(retention, when);
+      if (what != "Retain" && what != "Delete") {
+        errors.not_supported(child("spec.persistentVolumeClaimRetentionPolicy", when), quote(what),
+                             {"Retain", "Delete"});
+      }
+    }
     if (const std::string_view service = text_at(spec, "serviceName"); !service.empty()) {
       for (const std::string& complaint : model::check_dns1123_label(service)) {
         errors.invalid_text("spec.serviceName", service, complaint);
