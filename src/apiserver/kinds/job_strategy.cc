@@ -1,5 +1,6 @@
 #include "apiserver/kinds/cron_schedule.h"
 #include "apiserver/kinds/edit.h"
+#include "apiserver/kinds/job_policies.h"
 #include "apiserver/kinds/pod_spec.h"
 #include "apiserver/kinds/strategies.h"
 #include "json/write.h"
@@ -7,6 +8,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <string>
 
 namespace codeflare::apiserver {
@@ -56,6 +58,37 @@ void validate_restart_policy(const json::Value& spec, const std::string& path,
   }
 }
 
+// Where every index may fail on its own, the many failures of many indexes have to fit in a status.
+void validate_failed_indexes(const json::Value& spec, const std::string& path,
+                             FieldErrors& errors) {
+  constexpr std::int64_t kMany = 100'000;
+  constexpr std::int64_t kOfMany = 10'000;
+  constexpr std::string_view kWithMany =
+      "must be less than or equal to 10000 when completions are above 100000 and used with backoff "
+      "limit per index";
+  const std::optional<std::int64_t> completions = integer_at(spec, "completions");
+  const std::optional<std::int64_t> failed = integer_at(spec, "maxFailedIndexes");
+  const std::string at = child(path, "maxFailedIndexes");
+  if (completions && failed && *failed > *completions) {
+    errors.invalid(at, std::to_string(*failed), "must be less than or equal to completions");
+  }
+  if (failed && *failed > kMany) {
+    errors.invalid(at, std::to_string(*failed), "must be less than or equal to 100000");
+  }
+  if (completions.value_or(0) <= kMany || absent(spec, "backoffLimitPerIndex")) {
+    return;
+  }
+  if (!failed) {
+    errors.required(at, "must be specified when completions is above 100000");
+  }
+  if (const std::int64_t pods = integer_at(spec, "parallelism").value_or(0); pods > kOfMany) {
+    errors.invalid(child(path, "parallelism"), std::to_string(pods), kWithMany);
+  }
+  if (failed && *failed > kOfMany) {
+    errors.invalid(at, std::to_string(*failed), kWithMany);
+  }
+}
+
 void validate_indexed(const json::Value& spec, const std::string& path, FieldErrors& errors) {
   const std::string_view mode = text_at(spec, "completionMode");
   if (mode == "Indexed") {
@@ -67,6 +100,7 @@ void validate_indexed(const json::Value& spec, const std::string& path, FieldErr
       errors.invalid(child(path, "parallelism"), std::to_string(parallelism),
                      "must be less than or equal to 100000 when completion mode is Indexed");
     }
+    validate_failed_indexes(spec, path, errors);
     return;
   }
   if (mode != "NonIndexed") {
@@ -90,6 +124,7 @@ void validate_job_spec(const json::Value& spec, const std::string& path, FieldEr
     errors.required(child(path, "backoffLimitPerIndex"), "when maxFailedIndexes is specified");
   }
   validate_indexed(spec, path, errors);
+  validate_job_policies(spec, path, errors);
   validate_pod_template(object_at(spec, "template"), child(path, "template"), errors);
   validate_restart_policy(spec, path, errors);
 }
@@ -279,6 +314,32 @@ class JobStrategy final : public Strategy {
       errors.invalid("status.conditions", "",
                      "cannot set Complete=True and Failed=true conditions");
     }
+    validate_completion_time(status, old, errors);
+  }
+
+  // Only what this write changes is judged: a status from before may say what it likes.
+  static void validate_completion_time(const json::Value& status, const json::Value& old,
+                                       FieldErrors& errors) {
+    constexpr std::string_view kKey = "completionTime";
+    const std::string at = child("status", kKey);
+    const bool moved = !same(status.find(kKey), old.find(kKey));
+    const bool complete = is_true(status, "Complete");
+    if (!moved && complete == is_true(old, "Complete")) {
+      return;
+    }
+    if (absent(status, kKey)) {
+      if (complete) {
+        errors.required(at, "completionTime is required for Complete jobs");
+      }
+      return;
+    }
+    if (!complete) {
+      errors.invalid_text(at, text_at(status, kKey),
+                          "cannot set completionTime when there is no Complete=True condition");
+    }
+    if (moved && !absent(old, kKey)) {
+      errors.invalid_text(at, text_at(status, kKey), "field is immutable");
+    }
   }
 };
 
@@ -313,6 +374,7 @@ class CronJobStrategy final : public Strategy {
       errors.not_supported("spec.concurrencyPolicy", shown, {"Allow", "Forbid", "Replace"});
     }
     const json::Value& job = object_at(spec, {"jobTemplate", "spec"});
+    validate_job_policies(job, "spec.jobTemplate.spec", errors);
     validate_pod_template(object_at(job, "template"), "spec.jobTemplate.spec.template", errors);
     validate_restart_policy(job, "spec.jobTemplate.spec", errors);
     if (text_at(object_at(object, "metadata"), "name").size() > 52) {

@@ -286,6 +286,119 @@ TEST(JobStrategy, keeps_its_template_but_can_be_steered_while_it_waits) {
   EXPECT_TRUE(lines[0].ends_with(": field is immutable"));
 }
 
+// What a job with these members of its spec is told.
+Lines job_complaints(std::string_view members) {
+  Trial job("batch", "jobs",
+            R"({"metadata":{"name":"j","uid":"u"},"spec":{"template":{"spec":{
+      "restartPolicy":"Never","containers":[{"name":"c","image":"x:1"}]}})" +
+                std::string(members) + "}}");
+  job.create();
+  return job.complaints();
+}
+
+std::string failure_rule(std::string_view members) {
+  return R"(,"podFailurePolicy":{"rules":[{)" + std::string(members) + "}]}";
+}
+
+TEST(JobStrategy, knows_what_to_do_about_failed_pods) {
+  const std::string at = "spec.podFailurePolicy.rules[0]";
+  EXPECT_EQ(job_complaints(failure_rule(
+                R"("action":"Ignore","onPodConditions":[{"type":"DisruptionTarget"}])")),
+            Lines{});
+  EXPECT_EQ(job_complaints(failure_rule(
+                R"("action":"FailJob","onExitCodes":{"operator":"NotIn","values":[0,1]})")),
+            Lines{});
+  EXPECT_EQ(job_complaints(
+                failure_rule(R"("action":"Explode","onExitCodes":{"operator":"In","values":[1]})")),
+            Lines{at + ".action: Unsupported value: \"Explode\": supported values: \"Count\", "
+                       "\"FailIndex\", \"FailJob\", \"Ignore\""});
+  EXPECT_EQ(job_complaints(failure_rule(R"("onExitCodes":{"operator":"In","values":[1]})")),
+            Lines{at + ".action: Required value: valid values: [\"Count\" \"FailIndex\" "
+                       "\"FailJob\" \"Ignore\"]"});
+  EXPECT_EQ(job_complaints(failure_rule(
+                R"("action":"Count","onExitCodes":{"operator":"In","values":[2,0,2]})")),
+            (Lines{at + ".onExitCodes.values[1]: Invalid value: 0: must not be 0 for the In "
+                        "operator",
+                   at + ".onExitCodes.values[2]: Duplicate value: 2",
+                   at + ".onExitCodes.values: Invalid value: [2,0,2]: must be ordered"}));
+  EXPECT_EQ(job_complaints(failure_rule(
+                R"("action":"Count","onExitCodes":{"containerName":"d","operator":"At"})")),
+            (Lines{at + ".onExitCodes.operator: Unsupported value: \"At\": supported values: "
+                        "\"In\", \"NotIn\"",
+                   at + ".onExitCodes.containerName: Invalid value: \"d\": must be one of the "
+                        "container or initContainer names in the pod template",
+                   at + ".onExitCodes.values: Invalid value: null: at least one value is "
+                        "required"}));
+  EXPECT_EQ(job_complaints(failure_rule(R"("action":"Count")")),
+            Lines{at + ": Invalid value: specifying one of OnExitCodes and OnPodConditions is "
+                       "required"});
+  EXPECT_EQ(job_complaints(failure_rule(
+                R"("action":"FailIndex","onExitCodes":{"operator":"In","values":[1]})")),
+            Lines{at + ".action: Invalid value: \"FailIndex\": requires the backoffLimitPerIndex "
+                       "to be set"});
+}
+
+TEST(JobStrategy, counts_only_indexes_that_there_are) {
+  const auto complaints = [](std::string_view rule) {
+    return job_complaints(R"(,"completionMode":"Indexed","completions":5,"parallelism":1,)"
+                          R"("successPolicy":{"rules":[{)" +
+                          std::string(rule) + "}]}");
+  };
+  const std::string at = "spec.successPolicy.rules[0]";
+  const std::string parsing = at + ".succeededIndexes: Invalid value: ";
+  EXPECT_EQ(complaints(R"("succeededIndexes":"0,2-4","succeededCount":4)"), Lines{});
+  EXPECT_EQ(complaints(R"("succeededIndexes":"5")"),
+            Lines{parsing + "\"5\": error parsing succeededIndexes: too large index: \"5\""});
+  EXPECT_EQ(complaints(R"("succeededIndexes":"2,1")"),
+            Lines{parsing + "\"2,1\": error parsing succeededIndexes: non-increasing order, "
+                            "previous: 2, current: 1"});
+  EXPECT_EQ(complaints(R"("succeededIndexes":"1,")"),
+            Lines{parsing + "\"1,\": error parsing succeededIndexes: cannot convert string to "
+                            "integer for index: \"\""});
+  EXPECT_EQ(complaints(R"("succeededIndexes":"1-2-3")").size(), 1u);
+  EXPECT_EQ(complaints(R"("succeededIndexes":"0-1","succeededCount":3)"),
+            Lines{at + ".succeededCount: Invalid value: 3: must be less than or equal to 2 (the "
+                       "number of indexes in the specified succeededIndexes field)"});
+  EXPECT_EQ(complaints(""),
+            Lines{at + ": Required value: at least one of succeededCount or succeededIndexes must "
+                       "be specified"});
+  EXPECT_EQ(job_complaints(R"(,"successPolicy":{"rules":[]})").size(), 1u);
+  EXPECT_EQ(job_complaints(R"(,"completionMode":"Indexed","completions":2,"parallelism":1,)"
+                           R"("backoffLimitPerIndex":1,"maxFailedIndexes":3)"),
+            Lines{"spec.maxFailedIndexes: Invalid value: 3: must be less than or equal to "
+                  "completions"});
+}
+
+TEST(JobStrategy, replaces_pods_in_one_of_two_ways) {
+  EXPECT_EQ(job_complaints(R"(,"podReplacementPolicy":"Failed")"), Lines{});
+  EXPECT_EQ(job_complaints(R"(,"podReplacementPolicy":"Never")"),
+            Lines{"spec.podReplacementPolicy: Unsupported value: \"Never\": supported values: "
+                  "\"Failed\", \"TerminatingOrFailed\""});
+}
+
+TEST(JobStrategy, says_when_it_was_complete) {
+  const auto complaints = [](std::string_view from, std::string_view to) {
+    const Trial old("batch", "jobs", R"({"status":{)" + std::string(from) + "}}");
+    Trial now("batch", "jobs", R"({"status":{)" + std::string(to) + "}}", "status");
+    FieldErrors errors;
+    now.strategy->validate_update(now.context, now.document.root, old.document.root, errors);
+    return Trial::lines(errors);
+  };
+  const std::string complete = R"("conditions":[{"type":"Complete","status":"True"}])";
+  const std::string time = R"("completionTime":"2026-01-01T00:00:00Z")";
+  EXPECT_EQ(complaints("", complete + "," + time), Lines{});
+  EXPECT_EQ(complaints(complete, complete), Lines{}) << "it was so before";
+  EXPECT_EQ(complaints("", complete), Lines{"status.completionTime: Required value: completionTime "
+                                            "is required for Complete jobs"});
+  EXPECT_EQ(complaints("", time),
+            Lines{"status.completionTime: Invalid value: \"2026-01-01T00:00:00Z\": cannot set "
+                  "completionTime when there is no Complete=True condition"});
+  EXPECT_EQ(
+      complaints(complete + "," + time, complete + R"(,"completionTime":"2026-01-01T00:00:01Z")"),
+      Lines{"status.completionTime: Invalid value: \"2026-01-01T00:00:01Z\": field is "
+            "immutable"});
+}
+
 TEST(DeploymentStrategy, needs_a_selector_that_matches_its_template) {
   Trial deployment("apps", "deployments", R"({"spec":{"selector":{"matchLabels":{"app":"a"}},
       "template":{"metadata":{"labels":{"app":"b"}},

@@ -22,7 +22,10 @@ std::string with_detail(std::string message, std::string_view detail) {
 
 std::string with_value(std::string_view what, std::string_view shown, std::string_view detail) {
   std::string message(what);
-  message.append(": ").append(shown);
+  // Upstream leaves some values out.
+  if (!shown.empty()) {
+    message.append(": ").append(shown);
+  }
   return with_detail(std::move(message), detail);
 }
 
