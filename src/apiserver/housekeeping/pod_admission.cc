@@ -47,7 +47,9 @@ void keep(json::Arena& arena, json::Value& spec, const json::Value& old, std::st
 }  // namespace
 
 PodAdmission::PodAdmission(Store& store)
-    : pods_(store.collection("pods")),
+    : store_(store),
+      pods_(store.collection("pods")),
+      runtimes_(store.collection("runtimeclasses.node.k8s.io")),
       classes_collection_(store.collection("priorityclasses.scheduling.k8s.io")) {
   CHECK(store
             .visit(classes_collection_, {},
@@ -123,6 +125,17 @@ Result<void> PodAdmission::set_priority(AdmissionRequest& request) const {
   return {};
 }
 
+Result<void> PodAdmission::check_runtime(const AdmissionRequest& request) const {
+  const json::Value& spec = object_at(*request.object, "spec");
+  const std::string_view name = text_at(spec, "runtimeClassName");
+  if (name.empty() || store_.get(runtimes_, "", name) != nullptr) {
+    return {};
+  }
+  return std::unexpected(
+      forbidden(request.resource, request.name,
+                "pod rejected: RuntimeClass \"" + std::string(name) + "\" not found"));
+}
+
 Result<void> PodAdmission::mutate(AdmissionRequest& request) {
   if (request.resource.collection != pods_ || !request.subresource.empty() ||
       request.object == nullptr) {
@@ -132,6 +145,7 @@ Result<void> PodAdmission::mutate(AdmissionRequest& request) {
   json::Value& spec = make_object(arena, *request.object, "spec");
   if (request.operation == Operation::create) {
     TRY(set_priority(request));
+    TRY(check_runtime(request));
   } else {
     const json::Value& old = object_at(*request.old, "spec");
     keep(arena, spec, old, "priority");

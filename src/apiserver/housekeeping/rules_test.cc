@@ -130,6 +130,16 @@ TEST(PodAdmission, gives_pods_their_priority_and_patience) {
   EXPECT_EQ(json::to_text(*pod.root.get({"spec", "priority"})), "7");
 }
 
+TEST(PodAdmission, needs_the_runtime_class_that_a_pod_asks_for) {
+  RulesWorld w;
+  w.create("", "namespaces", "a", "{}");
+  const std::string pod = R"({"spec":{"runtimeClassName":"gvisor","containers":[]}})";
+  EXPECT_EQ(w.create("", "pods", "a/p", pod),
+            "pods \"p\" is forbidden: pod rejected: RuntimeClass \"gvisor\" not found");
+  EXPECT_EQ(w.create("node.k8s.io", "runtimeclasses", "gvisor", R"({"handler":"runsc"})"), "ok");
+  EXPECT_EQ(w.create("", "pods", "a/p", pod), "ok");
+}
+
 TEST(PodAdmission, knows_one_default_class_only) {
   RulesWorld w;
   w.create("", "namespaces", "a", "{}");
