@@ -13,7 +13,7 @@ namespace {
 
 using Maker = std::shared_ptr<const Strategy> (*)();
 
-// A kind of which only shape and metadata are checked.
+// A kind of which only shape and metadata are checked, and that a few texts are there.
 class PlainStrategy final : public Strategy {
  public:
   struct Options {
@@ -21,6 +21,7 @@ class PlainStrategy final : public Strategy {
     bool create_on_update = false;
     bool unconditional_update = true;
     void (*defaults)(json::Arena&, json::Value&) = nullptr;
+    std::array<std::string_view, 2> required{};  // paths: "spec.attacher"
   };
   explicit PlainStrategy(Options options) : options_(options) {}
 
@@ -32,8 +33,31 @@ class PlainStrategy final : public Strategy {
       options_.defaults(context.arena, object);
     }
   }
+  void validate(WriteContext& context, const json::Value& object,
+                FieldErrors& errors) const override {
+    if (!context.subresource.empty()) {
+      return;
+    }
+    for (std::string_view path : options_.required) {
+      if (!path.empty() && is_missing(object, path)) {
+        errors.required(std::string(path));
+      }
+    }
+  }
 
  private:
+  static bool is_missing(const json::Value& object, std::string_view path) {
+    const json::Value* at = &object;
+    while (true) {
+      const std::size_t dot = path.find('.');
+      if (dot == std::string_view::npos) {
+        return text_at(*at, path).empty();
+      }
+      at = &object_at(*at, path.substr(0, dot));
+      path.remove_prefix(dot + 1);
+    }
+  }
+
   Options options_;
 };
 
@@ -176,13 +200,21 @@ const std::map<Key, Maker>& special() {
       {{"networking.k8s.io", "networkpolicies"},
        [] { return plain({.generation = true, .defaults = default_network_policy}); }},
       {{"storage.k8s.io", "storageclasses"},
-       [] { return plain({.defaults = default_storage_class}); }},
+       [] { return plain({.defaults = default_storage_class, .required = {"provisioner"}}); }},
+      {{"storage.k8s.io", "volumeattachments"},
+       [] { return plain({.required = {"spec.attacher"}}); }},
       {{"storage.k8s.io", "csidrivers"},
        [] { return plain({.generation = true, .defaults = default_csi_driver}); }},
       {{"discovery.k8s.io", "endpointslices"},
-       [] { return plain({.generation = true, .defaults = default_endpoint_slice}); }},
+       [] {
+         return plain(
+             {.generation = true, .defaults = default_endpoint_slice, .required = {"addressType"}});
+       }},
       {{"autoscaling", "horizontalpodautoscalers"},
-       [] { return plain({.defaults = default_autoscaler}); }},
+       [] {
+         return plain({.defaults = default_autoscaler,
+                       .required = {"spec.scaleTargetRef.kind", "spec.scaleTargetRef.name"}});
+       }},
       {{"admissionregistration.k8s.io", "mutatingwebhookconfigurations"},
        [] { return plain({.generation = true, .defaults = default_webhooks}); }},
       {{"admissionregistration.k8s.io", "validatingwebhookconfigurations"},

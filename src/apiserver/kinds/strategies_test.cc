@@ -656,6 +656,16 @@ TEST(RoleBindingStrategy, never_changes_its_role) {
   EXPECT_FALSE(changed.strategy->check_name("a/b", false).empty());
 }
 
+TEST(Strategies, some_plain_kinds_must_say_something) {
+  Trial storage("storage.k8s.io", "storageclasses", "{}");
+  EXPECT_EQ(storage.complaints(), Lines{"provisioner: Required value"});
+  Trial scaler("autoscaling", "horizontalpodautoscalers",
+               R"({"spec":{"scaleTargetRef":{"name":"d"}}})");
+  EXPECT_EQ(scaler.complaints(), Lines{"spec.scaleTargetRef.kind: Required value"});
+  Trial status("autoscaling", "horizontalpodautoscalers", "{}", "status");
+  EXPECT_EQ(status.complaints(), Lines{});
+}
+
 TEST(Strategies, defaults_are_the_same_the_second_time) {
   for (const auto& [group, plural, text] :
        std::initializer_list<std::tuple<std::string_view, std::string_view, std::string_view>>{

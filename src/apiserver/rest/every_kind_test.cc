@@ -40,6 +40,11 @@ std::string rest_of(const std::string& kind) {
                                    R"(true,"storage":true,"schema":{"openAPIV3Schema":)"
                                    R"({"type":"object"}}}]})"},
       {"PriorityClass", R"(,"value":1)"},
+      {"StorageClass", R"(,"provisioner":"example.com/disks")"},
+      {"VolumeAttachment", R"(,"spec":{"attacher":"example.com"})"},
+      {"EndpointSlice", R"(,"addressType":"IPv4","endpoints":[])"},
+      {"HorizontalPodAutoscaler",
+       R"(,"spec":{"maxReplicas":1,"scaleTargetRef":{"kind":"Deployment","name":"d"}})"},
       {"Event", R"(,"involvedObject":{"namespace":"default"})"},
   };
   const auto found = kRests.find(kind);
