@@ -90,7 +90,7 @@ Result<std::unique_ptr<HttpClient>> HttpClient::create(Env env, Url endpoint,
                                                        ClientOptions options) {
   if (options.proxy && options.proxy->tls()) {
     return fail(unsupported("proxy " + options.proxy->host_and_port() +
-                            ": only http:// proxies are supported"));
+                            ": only http:// and socks5:// proxies are supported"));
   }
   std::shared_ptr<internal::TlsContext> tls;
   if (endpoint.tls()) {

@@ -10,6 +10,8 @@ namespace {
 
 using internal::IpAddress;
 
+constexpr std::uint16_t kSocksPort = 1080;
+
 std::string trimmed_lower(std::string_view text) {
   while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) {
     text.remove_prefix(1);
@@ -95,13 +97,23 @@ bool no_proxy_matches(std::string_view no_proxy, std::string_view host, std::uin
 }
 
 Result<Url> parse_proxy_url(std::string_view text) {
-  std::string whole(text);
-  if (text.find("://") == std::string_view::npos) {
-    whole.insert(0, "http://");
+  constexpr std::string_view kMark = "://";
+  const std::size_t mark = text.find(kMark);
+  const bool has_scheme = mark != std::string_view::npos;
+  const std::string scheme = has_scheme ? trimmed_lower(text.substr(0, mark)) : "http";
+  const std::string rest(has_scheme ? text.substr(mark + kMark.size()) : text);
+  const bool socks = scheme == "socks5" || scheme == "socks5h";
+  if (!socks && scheme != "http" && scheme != "https") {
+    return fail(invalid_argument("URL scheme is none of http, https and socks5"));
   }
-  Result<Url> url = parse_url(whole);
-  if (!url) {
-    return fail(std::move(url).error().with_context("proxy"));
+  TRY_ASSIGN(Url url, parse_url((socks ? "http" : scheme) + "://" + rest));
+  if (socks) {
+    url.scheme = "socks5";
+    // Without a port it has that of the scheme that it was read with.
+    TRY_ASSIGN(const Url other, parse_url("https://" + rest));
+    if (other.port != url.port) {
+      url.port = kSocksPort;
+    }
   }
   return url;
 }

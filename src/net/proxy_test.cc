@@ -34,6 +34,8 @@ TEST(Proxy, is_chosen_by_scheme) {
   EXPECT_EQ(proxy_of({{"HTTPS_PROXY", "p:1"}}, "https://a"), "p:1");
   EXPECT_EQ(proxy_of({{"HTTPS_PROXY", "p:1"}}, "http://a"), "direct");
   EXPECT_EQ(proxy_of({{"http_proxy", "http://p"}}, "http://a"), "p:80");
+  EXPECT_EQ(proxy_of({{"HTTPS_PROXY", "socks5://p"}}, "https://a"), "p:1080");
+  EXPECT_EQ(proxy_of({{"HTTPS_PROXY", "socks5h://p:80"}}, "https://a"), "p:80");
   EXPECT_EQ(proxy_of({{"HTTPS_PROXY", "upper:1"}, {"https_proxy", "lower:1"}}, "https://a"),
             "upper:1");
 }
@@ -48,7 +50,7 @@ TEST(Proxy, never_serves_localhost) {
 
 TEST(Proxy, names_what_is_malformed_and_distrusts_cgi) {
   EXPECT_EQ(proxy_of({{"HTTPS_PROXY", "u:secret@p:x"}}, "https://a"),
-            "invalid_argument: HTTPS_PROXY: proxy: URL has a malformed port");
+            "invalid_argument: HTTPS_PROXY: URL has a malformed port");
   EXPECT_EQ(proxy_of({{"HTTP_PROXY", "p:1"}, {"REQUEST_METHOD", "GET"}}, "http://a"),
             "failed_precondition: HTTP_PROXY is not trusted in a CGI environment");
   EXPECT_EQ(proxy_of({{"HTTPS_PROXY", "p:1"}, {"no_proxy", "b, a"}}, "https://a"), "direct");
@@ -201,11 +203,92 @@ TEST(Proxy, a_refusal_names_the_proxy_and_has_no_effect) {
   }
 }
 
+// A SOCKS 5 proxy for one tunnel that wants a name and remembers what it was asked.
+Task<void> socks_tunnel(Env env, RawServer& server, std::uint16_t target, std::string& asked) {
+  Result<RawPeer> client = co_await server.accept();
+  if (!client) {
+    co_return;
+  }
+  asked = *co_await client->receive_until(std::string("\x05\x01\x02", 3));
+  EXPECT_TRUE(co_await client->send(std::string("\x05\x02", 2)));
+  asked += *co_await client->receive_until("word");
+  EXPECT_TRUE(co_await client->send(std::string("\x01\x00", 2)));
+  asked += *co_await client->receive_until(std::string("\x19\x2b", 2));
+  Result<RawPeer> upstream = co_await RawPeer::connect(env, target);
+  // The address that it connected from may be a name.
+  EXPECT_TRUE(co_await client->send(std::string("\x05\x00\x00\x03\x02gw\x00\x01", 9)));
+  const TaskContext& context = co_await current_context();
+  TaskGroup group(env.loop, context.stop);
+  group.spawn(pass_on(*client, *upstream));
+  group.spawn(pass_on(*upstream, *client));
+  co_await group.join();
+}
+
+TEST(Proxy, by_socks_opens_a_tunnel_and_looks_names_up_itself) {
+  CertificateAuthority ca("ca");
+  Identity identity = ca.issue({.common_name = "server", .dns_names = {"kubernetes.test"}});
+  Loopback loopback(hello,
+                    {.tls = TlsServerOptions{identity.certificate_pem, identity.key_pem, {}}});
+  RawServer proxy = *RawServer::listen(loopback.env());
+  std::string asked;
+  TaskGroup group(loopback.env().loop);
+  group.spawn(socks_tunnel(loopback.env(), proxy, loopback.port(), asked));
+  ClientOptions options{
+      .tls = {.ca_bundle_pem = ca.certificate_pem()},
+      .proxy = parse_proxy_url("socks5://me:pass%20word@127.0.0.1:" + std::to_string(proxy.port()))
+                   .value()};
+  auto client =
+      *HttpClient::create(loopback.env(), *parse_url("https://kubernetes.test:6443"), options);
+  Result<Response> response = loopback.world().run(client->send({.target = "/x"}));
+  ASSERT_TRUE(response) << response.error().to_string();
+  EXPECT_EQ(*loopback.read(*response), "hello /x");
+  EXPECT_EQ(asked, std::string("\x05\x01\x02", 3) + "\x01\x02me\x09pass word" +
+                       std::string("\x05\x01\x00\x03\x0f", 5) + "kubernetes.test\x19\x2b");
+  client = nullptr;
+  loopback.world().run(group.close());
+}
+
+Task<void> refuse_by_socks(RawServer& server, std::string answer) {
+  Result<RawPeer> client = co_await server.accept();
+  if (!client) {
+    co_return;
+  }
+  static_cast<void>(co_await client->receive_until(std::string("\x05\x01\x00", 3)));
+  static_cast<void>(co_await client->send(std::move(answer)));
+  static_cast<void>(co_await client->receive_to_end());
+}
+
+TEST(Proxy, by_socks_says_why_it_does_not_go_on) {
+  struct Case {
+    std::string answer;
+    std::string why;
+  };
+  for (const Case& each : std::vector<Case>{
+           {"HTTP/1.1 400 Bad Request\r\n\r\n", "it does not speak SOCKS 5"},
+           {std::string("\x05\xff", 2), "it wants a name and a password"},
+           {std::string("\x05\x00\x05\x05\x00\x01", 6),
+            "it refused to connect to 192.0.2.7:443: the connection was refused"},
+       }) {
+    testing::RealWorld world;
+    RawServer proxy = *RawServer::listen(world.env());
+    TaskGroup group(world.env().loop);
+    group.spawn(refuse_by_socks(proxy, each.answer));
+    std::string address = "127.0.0.1:" + std::to_string(proxy.port());
+    ClientOptions options{.proxy = parse_proxy_url("socks5://" + address).value()};
+    auto client = *HttpClient::create(world.env(), *parse_url("https://192.0.2.7"), options);
+    Result<Response> response = world.run(client->send({.method = "POST"}));
+    EXPECT_EQ(response.error().code, ErrorCode::unavailable);
+    EXPECT_EQ(response.error().message, "proxy " + address + ": " + each.why);
+    client = nullptr;
+    world.run(group.close());
+  }
+}
+
 TEST(Proxy, of_another_kind_is_refused_clearly) {
   testing::RealWorld world;
   ClientOptions options{.proxy = parse_proxy_url("https://p:1").value()};
   auto client = HttpClient::create(world.env(), *parse_url("https://a"), options);
-  EXPECT_EQ(client.error().message, "proxy p:1: only http:// proxies are supported");
+  EXPECT_EQ(client.error().message, "proxy p:1: only http:// and socks5:// proxies are supported");
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "kube/internal/config_url.h"
 
+#include "net/proxy.h"
+
 #include <utility>
 
 namespace codeflare::kube::internal {
@@ -48,12 +50,15 @@ Result<ServerUrl> parse_server_url(std::string_view text, bool default_tls) {
 }
 
 Result<net::Url> parse_config_proxy(std::string_view text) {
-  Result<net::Url> url = net::parse_url(text);
+  if (!text.contains("://")) {
+    return bad_proxy("URL has no scheme: expected http:// or socks5://");
+  }
+  Result<net::Url> url = net::parse_proxy_url(text);
   if (!url) {
     return bad_proxy(url.error().message);
   }
-  if (url->scheme != "http") {
-    return bad_proxy("URL has a scheme other than http, which is not supported for proxies");
+  if (url->tls()) {
+    return bad_proxy("URL has the scheme https, which is not supported for proxies");
   }
   return url;
 }

@@ -4,6 +4,7 @@
 #include "base/base64.h"
 #include "net/internal/http1.h"
 #include "net/internal/real_resolve.h"
+#include "net/internal/socks.h"
 
 #include <utility>
 
@@ -124,11 +125,11 @@ Task<Result<std::unique_ptr<ClientConnection>>> ConnectionPool::connect_now(Conn
   socket.set_dead_peer_detection(
       {options_.keepalive_idle, options_.keepalive_probes, options_.user_timeout});
   std::unique_ptr<TlsSession> session;
+  if (options_.proxy && !forwards()) {
+    CO_TRY(co_await open_tunnel(socket));
+    *step = ConnectStep::server;
+  }
   if (tls != nullptr) {
-    if (options_.proxy) {
-      CO_TRY(co_await open_tunnel(socket));
-      *step = ConnectStep::server;
-    }
     CO_TRY_ASSIGN(session, tls->start(socket, endpoint_.host));
     Result<void> secured = co_await session->handshake(socket);
     if (!secured) {
@@ -165,9 +166,21 @@ Task<Result<Socket>> ConnectionPool::connect_socket(const Url& to) {
   co_return fail(std::move(error));
 }
 
-// Asks the proxy to pass bytes on to the endpoint.
+// Asks the proxy to pass bytes on to the endpoint. They belong to TLS: its answer is read without a
+// byte too many.
 Task<Result<void>> ConnectionPool::open_tunnel(Socket& socket) {
-  std::string what = "proxy " + options_.proxy->host_and_port();
+  const Url& proxy = *options_.proxy;
+  Stream stream(std::move(socket));
+  Result<void> open = proxy.scheme == "http" ? co_await ask_http(stream)
+                                             : co_await ask_socks(stream, proxy, endpoint_);
+  if (!open) {
+    co_return fail(std::move(open).error().with_context("proxy " + proxy.host_and_port()));
+  }
+  socket = std::move(stream.socket());
+  co_return Result<void>();
+}
+
+Task<Result<void>> ConnectionPool::ask_http(Stream& stream) {
   std::string target = endpoint_.host_and_port();
   Request request{.method = "CONNECT", .target = target, .headers = {{"Host", target}}};
   if (std::string authorization = proxy_authorization(); !authorization.empty()) {
@@ -175,36 +188,29 @@ Task<Result<void>> ConnectionPool::open_tunnel(Socket& socket) {
   }
   std::string head;
   CO_TRY(write_request_head(head, request, {}));
-  // The tunnel's bytes belong to TLS: the answer is read without a byte too many.
-  Stream stream(std::move(socket));
-  Result<void> sent = co_await stream.write(head);
-  if (!sent) {
-    co_return fail(sent.error().with_context(what));
-  }
+  CO_TRY(co_await stream.write(head));
   HeadScanner scanner(options_.header_bytes_max);
   std::string answer;
   std::optional<std::size_t> size;
   while (!size) {
     char byte = 0;
-    Result<std::size_t> count = co_await stream.read(std::span(&byte, 1));
-    if (!count || *count == 0) {
-      co_return fail(count ? unavailable(what + " closed the connection")
-                           : count.error().with_context(what));
+    CO_TRY_ASSIGN(const std::size_t count, co_await stream.read(std::span(&byte, 1)));
+    if (count == 0) {
+      co_return fail(unavailable("it closed the connection"));
     }
     answer += byte;
     Wire<std::optional<std::size_t>> scanned = scanner.scan(answer);
     if (!scanned) {
-      co_return fail(unavailable(what + ": " + scanned.error().what));
+      co_return fail(unavailable(scanned.error().what));
     }
     size = *scanned;
   }
-  socket = std::move(stream.socket());
   Wire<ResponseHead> response = parse_response_head(answer, "CONNECT");
   if (!response) {
-    co_return fail(unavailable(what + ": " + response.error().what));
+    co_return fail(unavailable(response.error().what));
   }
   if (response->status < 200 || response->status > 299) {
-    co_return fail(unavailable(what + " refused to connect to " + target + ": status " +
+    co_return fail(unavailable("it refused to connect to " + target + ": status " +
                                std::to_string(response->status)));
   }
   co_return Result<void>();

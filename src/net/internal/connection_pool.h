@@ -42,7 +42,9 @@ class ConnectionPool : public std::enable_shared_from_this<ConnectionPool> {
   const Url& endpoint() const { return endpoint_; }
   const ClientOptions& options() const { return options_; }
   // Whether requests go to a proxy as they are, instead of through a tunnel.
-  bool forwards() const { return options_.proxy && !endpoint_.tls(); }
+  bool forwards() const {
+    return options_.proxy && options_.proxy->scheme == "http" && !endpoint_.tls();
+  }
   // Value of Proxy-Authorization; empty without credentials.
   std::string proxy_authorization() const;
   // Shared by all connections: it is only touched in the step in which bytes arrive.
@@ -56,6 +58,7 @@ class ConnectionPool : public std::enable_shared_from_this<ConnectionPool> {
   Task<Result<Socket>> connect_socket(const Url& to);
   Task<Result<Socket>> connect_endpoint(Endpoint endpoint);
   Task<Result<void>> open_tunnel(Socket& socket);
+  Task<Result<void>> ask_http(Stream& stream);
   void watch_idle(ClientConnection& connection);
   void on_idle_readable(ClientConnection& connection);
   void start_expiry();
