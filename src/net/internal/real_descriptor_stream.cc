@@ -1,10 +1,10 @@
+#include "base/passed_descriptors.h"
 #include "net/descriptor_stream.h"
 #include "net/internal/real_local_stream.h"
 #include "net/internal/real_socket.h"
 
 #include <array>
 #include <cerrno>
-#include <cstring>
 #include <fcntl.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
@@ -159,18 +159,7 @@ class RealDescriptorChannel final : public DescriptorChannel {
     if (size < 0) {
       return size;
     }
-    for (cmsghdr* part = CMSG_FIRSTHDR(&message); part != nullptr;
-         part = CMSG_NXTHDR(&message, part)) {
-      if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_RIGHTS) {
-        continue;
-      }
-      const std::size_t count = (part->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-      for (std::size_t i = 0; i < count; ++i) {
-        int descriptor = -1;
-        std::memcpy(&descriptor, CMSG_DATA(part) + i * sizeof(int), sizeof descriptor);
-        piece.descriptors.emplace_back(descriptor);
-      }
-    }
+    take_descriptors(message, piece.descriptors);
     piece.bytes.assign(buffer.data(), static_cast<std::size_t>(size));
     return size;
   }

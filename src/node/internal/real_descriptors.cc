@@ -1,5 +1,7 @@
 #include "node/internal/real_descriptors.h"
 
+#include "base/passed_descriptors.h"
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -98,17 +100,8 @@ Packet receive_packet(int socket, std::size_t bytes_max) {
     size = ::recvmsg(socket, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
   } while (size < 0 && errno == EINTR);
   packet.bytes.resize(static_cast<std::size_t>(std::max<ssize_t>(size, 0)));
-  for (cmsghdr* part = size < 0 ? nullptr : CMSG_FIRSTHDR(&message); part != nullptr;
-       part = CMSG_NXTHDR(&message, part)) {
-    if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_RIGHTS) {
-      continue;
-    }
-    const std::size_t count = (part->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-    for (std::size_t i = 0; i < count; ++i) {
-      int descriptor = -1;
-      std::memcpy(&descriptor, CMSG_DATA(part) + i * sizeof(int), sizeof descriptor);
-      packet.descriptors.emplace_back(descriptor);
-    }
+  if (size >= 0) {
+    take_descriptors(message, packet.descriptors);
   }
   return packet;
 }

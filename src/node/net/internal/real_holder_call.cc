@@ -1,6 +1,7 @@
 #include "node/net/internal/real_holder_call.h"
 
 #include "base/env/file_system.h"
+#include "base/passed_descriptors.h"
 #include "node/keeper_protocol.h"
 #include "node/net/holder_call.h"
 
@@ -59,21 +60,6 @@ Result<void> send_all(int socket, std::string_view bytes) {
     bytes.remove_prefix(static_cast<std::size_t>(size));
   }
   return {};
-}
-
-void take_descriptors(msghdr& message, std::vector<FileDescriptor>& into) {
-  for (cmsghdr* part = CMSG_FIRSTHDR(&message); part != nullptr;
-       part = CMSG_NXTHDR(&message, part)) {
-    if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_RIGHTS) {
-      continue;
-    }
-    const std::size_t count = (part->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-    for (std::size_t i = 0; i < count; ++i) {
-      int descriptor = -1;
-      std::memcpy(&descriptor, CMSG_DATA(part) + i * sizeof descriptor, sizeof descriptor);
-      into.emplace_back(descriptor);
-    }
-  }
 }
 
 Result<HolderReply> receive(int socket) {
