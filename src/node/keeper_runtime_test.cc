@@ -253,6 +253,43 @@ TEST_P(Keepers, show_volumes_at_their_paths) {
   EXPECT_EQ(log_of("r"), "x\ny\npod-p\n127.0.0.1 localhost\n");
 }
 
+TEST_P(Keepers, mount_nothing_where_links_in_a_volume_lead_out) {
+  if (!GetParam()) {
+    GTEST_SKIP() << "plain processes see no mounts";
+  }
+  const MountSpec data{.source = "volumes/data", .target = "/data"};
+  start("links",
+        "ln -s /pod /data/out; ln -s l2 /data/sub; ln -s /pod /data/l2; mkfifo /data/pipe; "
+        "mkdir /data/d; ln -s d /data/inside",
+        0, {.mounts = {data}});
+  EXPECT_EQ(end_of("links").exit_code, 0) << last("links")->error;
+
+  start("source", "true", 0, {.mounts = {{.source = "volumes/data/out/x", .target = "/x"}}});
+  EXPECT_TRUE(end_of("source").error.contains("leads out of its volume")) << last("source")->error;
+  // Led to a place of the container's own file system, as the same links lead its programs.
+  start("target", "cat /pod/x/k", 0,
+        {.mounts = {data, {.source = "volumes/conf", .target = "/data/sub/x"}}});
+  EXPECT_EQ(end_of("target").exit_code, 0) << last("target")->error;
+  EXPECT_TRUE(log_of("target").contains("configured")) << log_of("target");
+  start("inside", "touch /x/made", 0,
+        {.mounts = {{.source = "volumes/data/inside", .target = "/x"}}});
+  EXPECT_EQ(end_of("inside").exit_code, 0) << last("inside")->error;
+  EXPECT_TRUE(env.files.exists(path("pods/u/volumes/data/d/made")));
+  EXPECT_FALSE(env.files.exists(path("pods/u/x")));
+}
+
+TEST_P(Keepers, do_not_wait_at_a_pipe_that_lies_where_something_is_mounted) {
+  if (!GetParam()) {
+    GTEST_SKIP() << "plain processes see no mounts";
+  }
+  const MountSpec data{.source = "volumes/data", .target = "/data"};
+  start("first", "mkfifo /data/pipe", 0, {.mounts = {data}});
+  EXPECT_EQ(end_of("first").exit_code, 0) << last("first")->error;
+  start("c", "echo goodbye > /data/pipe; exit 1", 0,
+        {.mounts = {data}, .message_path = "/data/pipe"});
+  EXPECT_EQ(end_of("c").message, "goodbye\n") << last("c")->error;
+}
+
 TEST_P(Keepers, hide_the_machine_from_their_containers) {
   if (!GetParam()) {
     GTEST_SKIP() << "plain processes see what their user sees";

@@ -2,16 +2,18 @@
 
 #include "base/posix.h"
 #include "node/internal/real_mounts.h"
+#include "node/internal/real_places.h"
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <climits>
-#include <cstdlib>
 #include <dirent.h>
 #include <memory>
+#include <string>
+#include <string_view>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <utility>
 #include <vector>
 
 namespace codeflare::node::internal {
@@ -59,65 +61,62 @@ Result<void> bring_entries(const std::string& from, const std::string& to) {
   return {};
 }
 
-// A path of the container, wherever links in its file system point: a mount must not be led out.
-Result<std::string> below_root(const std::string& target) {
-  if (!target.starts_with('/') || target.find("/../") != std::string::npos ||
-      target.ends_with("/..")) {
+// "volumes/NAME/sub" in the pod's directory, with "sub" made when it is not there. What a container
+// has put on the way cannot lead out of the volume.
+Result<FileDescriptor> open_in_volume(const KeeperView& view, const std::string& source) {
+  constexpr std::string_view kVolumes = "volumes/";
+  if (!source.starts_with(kVolumes)) {
+    return fail(invalid_argument(source + " is in no volume"));
+  }
+  const std::size_t end = std::min(source.find('/', kVolumes.size()), source.size());
+  const std::string volume = source.substr(0, end);
+  if (volume.size() == kVolumes.size() || volume.ends_with("/.") || volume.ends_with("/..")) {
+    return fail(invalid_argument(source + " is in no volume"));
+  }
+  TRY_ASSIGN(const FileDescriptor top, open_top(view.pod + "/" + volume));
+  return open_place(top.get(), source.substr(end),
+                    {.missing = Missing::made_directory, .mode = 0777});
+}
+
+// Wherever links in the container's file system point: a mount must not be led out of it.
+Result<void> bind_at(const FileDescriptor& source, const FileDescriptor& root,
+                     const std::string& target, bool read_only) {
+  struct stat info{};
+  if (!target.starts_with('/')) {
     return fail(invalid_argument("mount path " + target + " is not absolute"));
   }
-  std::string path = kRoot;
-  std::size_t at = 0;
-  while (at < target.size()) {
-    const std::size_t end = std::min(target.find('/', at), target.size());
-    if (end > at) {
-      path += "/" + target.substr(at, end - at);
-      struct stat info{};
-      if (::lstat(path.c_str(), &info) == 0 && S_ISLNK(info.st_mode)) {
-        std::array<char, 4096> link{};
-        if (::readlink(path.c_str(), link.data(), link.size() - 1) <= 0) {
-          return fail(posix_error(errno, "read link " + path));
-        }
-        // One step is enough for /var/run and /bin; more would have to be followed inside.
-        const std::string to = link.data();
-        path = to.starts_with('/') ? kRoot + to : path.substr(0, path.rfind('/') + 1) + to;
-        if (to.find("..") != std::string::npos) {
-          return fail(invalid_argument("mount path " + target + " leads through the link " + to));
-        }
-      }
-    }
-    at = end + 1;
+  if (::fstat(source.get(), &info) != 0) {
+    return fail(posix_error(errno, "look at what is mounted at " + target));
   }
-  return path;
+  const Missing missing = S_ISDIR(info.st_mode) ? Missing::made_directory : Missing::made_file;
+  TRY_ASSIGN(const FileDescriptor place,
+             open_place(root.get(), target, {.links = Links::chrooted, .missing = missing}));
+  Result<void> bound = bind_descriptor(source.get(), place.get(), read_only);
+  return bound ? Result<void>() : fail(std::move(bound).error().with_context(target));
 }
 
-// "volumes/NAME/sub" in the pod's directory. What the path leads to must lie in that volume: a
-// container may have made links there.
-Result<std::string> volume_path(const KeeperView& view, const std::string& source) {
-  const std::size_t first = source.find('/');
-  const std::size_t end = first == std::string::npos ? first : source.find('/', first + 1);
-  const std::string volume = view.pod + "/" + source.substr(0, end);
-  std::array<char, PATH_MAX> real{};
-  if (!source.starts_with("volumes/") ||
-      ::realpath((view.pod + "/" + source).c_str(), real.data()) == nullptr) {
-    return fail(posix_error(errno, "find " + source));
+// Volumes at their paths, then what the container leaves as its last words and where it begins.
+Result<void> add_volumes(const KeeperView& view, const std::string& directory,
+                         const ContainerSpec& spec) {
+  TRY_ASSIGN(const FileDescriptor root, open_top(directory));
+  // Outer ones first, so that none covers another: a path is less than what lies below it.
+  std::vector<MountSpec> mounts = spec.mounts;
+  std::ranges::sort(mounts, {}, &MountSpec::target);
+  for (const MountSpec& mount : mounts) {
+    TRY_ASSIGN(const FileDescriptor source, open_in_volume(view, mount.source));
+    TRY(bind_at(source, root, mount.target, mount.read_only));
   }
-  const std::string path = real.data();
-  if (path != volume && !path.starts_with(volume + "/")) {
-    return fail(permission_denied(source + " leads out of its volume"));
+  if (!spec.message_path.empty()) {
+    TRY_ASSIGN(const FileDescriptor source,
+               open_top(view.pod + "/messages/" + spec.name + "." + std::to_string(spec.attempt)));
+    TRY(bind_at(source, root, spec.message_path, false));
   }
-  return path;
-}
-
-Result<void> mount_volume(const KeeperView& view, const MountSpec& mount) {
-  // Places inside volumes that do not exist yet are directories.
-  const std::string place = view.pod + "/" + mount.source;
-  if (struct stat info{}; mount.source.starts_with("volumes/") &&
-                          ::stat(place.c_str(), &info) != 0 && errno == ENOENT) {
-    TRY(make_directory(place, 0777));
+  if (!spec.working_directory.empty()) {
+    // As runtimes do; a directory that is read-only and not there is found out when it is entered.
+    static_cast<void>(open_place(root.get(), spec.working_directory,
+                                 {.links = Links::chrooted, .missing = Missing::made_directory}));
   }
-  TRY_ASSIGN(const std::string source, volume_path(view, mount.source));
-  TRY_ASSIGN(const std::string target, below_root(mount.target));
-  return bind_mount(source, target, mount.read_only);
+  return {};
 }
 
 // What images need below directories that every container has empty.
@@ -167,22 +166,7 @@ Result<void> enter_container_root(const KeeperView& view, const SandboxSpec& san
   TRY(make_link("/run", root + "/var/run"));
   TRY(mount_proc(root + "/proc"));
   TRY(protect_proc(root + "/proc"));
-  // Outer ones first, so that none covers another: a path is less than what lies below it.
-  std::vector<MountSpec> mounts = spec.mounts;
-  std::ranges::sort(mounts, {}, &MountSpec::target);
-  for (const MountSpec& mount : mounts) {
-    TRY(mount_volume(view, mount));
-  }
-  if (!spec.message_path.empty()) {
-    TRY_ASSIGN(const std::string path, below_root(spec.message_path));
-    TRY(bind_mount(view.pod + "/messages/" + spec.name + "." + std::to_string(spec.attempt), path,
-                   false));
-  }
-  if (!spec.working_directory.empty()) {
-    TRY_ASSIGN(const std::string path, below_root(spec.working_directory));
-    // As runtimes do; a directory that is read-only and not there is found out when it is entered.
-    static_cast<void>(make_directory(path));
-  }
+  TRY(add_volumes(view, root, spec));
   return pivot_into(root);
 }
 

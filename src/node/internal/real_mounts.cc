@@ -87,8 +87,11 @@ Result<void> make_directory(const std::string& path, std::uint32_t mode) {
 
 Result<void> make_file(const std::string& path) {
   TRY(make_directory(parent_path(path)));
-  FileDescriptor file(::open(path.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0644));
-  return file ? Result<void>() : fail(failed("make", path));
+  // Not opened: that would wait for ever at a pipe.
+  if (::mknod(path.c_str(), S_IFREG | 0644, 0) != 0 && errno != EEXIST) {
+    return fail(failed("make", path));
+  }
+  return {};
 }
 
 Result<void> make_link(const std::string& to, const std::string& path) {

@@ -1,6 +1,7 @@
 #include "base/env/file_system.h"
 #include "base/posix.h"
 #include "node/internal/real_mounts.h"
+#include "node/internal/real_places.h"
 #include "node/volume_writer.h"
 
 #include <array>
@@ -12,6 +13,7 @@
 #include <set>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <utility>
 
 namespace codeflare::node {
 
@@ -48,8 +50,20 @@ std::string old_data(const std::string& directory) {
 
 class RealVolumeWriter final : public VolumeWriter {
  public:
-  Result<void> write(const std::string& directory, const std::vector<VolumeFile>& files) override {
-    TRY(internal::make_directory(directory));
+  Result<void> write(const std::string& volume, const std::vector<VolumeFile>& files) override {
+    TRY(internal::make_directory(volume));
+    // By descriptor from here on: should somebody put a link there, it leads us nowhere.
+    TRY_ASSIGN(const FileDescriptor place, internal::open_top(volume));
+    Result<void> written = write_in("/proc/self/fd/" + std::to_string(place.get()), files);
+    return written ? Result<void>() : fail(std::move(written).error().with_context(volume));
+  }
+
+  Result<void> link(const std::string& target, const std::string& path) override {
+    return internal::make_link(target, path);
+  }
+
+ private:
+  static Result<void> write_in(const std::string& directory, const std::vector<VolumeFile>& files) {
     const std::string before = old_data(directory);
     std::string fresh = directory + "/..XXXXXX";
     if (::mkdtemp(fresh.data()) == nullptr) {
@@ -74,11 +88,6 @@ class RealVolumeWriter final : public VolumeWriter {
     return remove_rest(directory, before, tops);
   }
 
-  Result<void> link(const std::string& target, const std::string& path) override {
-    return internal::make_link(target, path);
-  }
-
- private:
   // Names that are not projected any more, and the files before these.
   static Result<void> remove_rest(const std::string& directory, const std::string& before,
                                   const std::set<std::string>& tops) {

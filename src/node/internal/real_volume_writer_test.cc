@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 namespace codeflare::node {
 namespace {
 
@@ -23,6 +25,14 @@ TEST(VolumeWriter, files_appear_and_change_as_a_whole) {
   EXPECT_FALSE(s.env.files.exists(s.path("v/dir")));
   // "..data", its directory and "a": the old directory is gone.
   EXPECT_EQ(s.env.files.list(s.path("v"))->size(), 3u);
+}
+
+TEST(VolumeWriter, a_link_in_place_of_a_volume_is_not_followed) {
+  Scratch s;
+  ASSERT_TRUE(s.env.files.make_directories(s.path("elsewhere")));
+  std::filesystem::create_symlink(s.path("elsewhere"), s.path("v"));
+  EXPECT_FALSE(make_volume_writer()->write(s.path("v"), {{.path = "a", .content = "1"}}));
+  EXPECT_TRUE(s.env.files.list(s.path("elsewhere"))->empty());
 }
 
 TEST(VolumeWriter, nothing_is_a_volume_too) {

@@ -1,0 +1,40 @@
+#pragma once
+
+#include "base/posix.h"
+#include "base/result.h"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+// Places in directories that containers change while we look. A path that was checked may lead
+// elsewhere a moment later, so a place is opened once and used by its descriptor from then on.
+namespace codeflare::node::internal {
+
+// Where links on the way may lead.
+enum class Links : std::uint8_t {
+  inside,   // whoever leaves the top, or names a place from the root, is refused
+  chrooted  // the top is the root, as for a process that lives there
+};
+
+// What becomes of parts of a path that are not there: all but the last are directories.
+enum class Missing : std::uint8_t { refused, made_directory, made_file };
+
+struct PlaceOptions {
+  Links links = Links::inside;
+  Missing missing = Missing::refused;
+  std::uint32_t mode = 0755;  // of directories that are made
+};
+
+// A descriptor that only names the place (O_PATH). Every part is opened from the one before, links
+// are read and followed here: whatever is swapped meanwhile, the place lies below `top`.
+Result<FileDescriptor> open_place(int top, std::string_view path, const PlaceOptions& options);
+
+// The same for a path without links at its end, of whose way others have no part.
+Result<FileDescriptor> open_top(const std::string& path);
+
+// What one names is seen at the other, with everything that is mounted below. A read-only mount is
+// so before anybody sees it where the kernel knows how.
+Result<void> bind_descriptor(int source, int target, bool read_only);
+
+}  // namespace codeflare::node::internal
