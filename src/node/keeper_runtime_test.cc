@@ -306,6 +306,7 @@ TEST_P(Keepers, hide_the_machine_from_their_containers) {
                  "[ -w /proc/sys/kernel/core_pattern ] && echo LEAK sysctl; "
                  "[ -w /proc/sysrq-trigger ] && echo LEAK sysrq; "
                  "[ -s /proc/keys ] && echo LEAK keys; "
+                 "unshare -U true 2>/dev/null && echo LEAK namespaces; "
                  "unshare -Urpf --mount-proc true 2>/dev/null && echo LEAK proc; "
                  "umount /proc 2>/dev/null && echo LEAK umount; "
                  "mount -t tmpfs x /tmp 2>/dev/null && echo LEAK mount; "
@@ -317,14 +318,27 @@ TEST_P(Keepers, hide_the_machine_from_their_containers) {
   EXPECT_TRUE(log.ends_with("0\nend\n")) << log;
 }
 
+TEST_P(Keepers, let_programs_have_threads_processes_and_shared_memory) {
+  start("c",
+        "command -v python3 > /dev/null || exit 0; python3 -c '"
+        "import subprocess, threading, multiprocessing.shared_memory as shared\n"
+        "thread = threading.Thread(target=print, args=(1,)); thread.start(); thread.join()\n"
+        "subprocess.run([\"true\"], check=True, start_new_session=True)\n"
+        "block = shared.SharedMemory(create=True, size=1 << 20)\n"
+        "block.buf[0] = 1; block.close(); block.unlink()'");
+  EXPECT_EQ(end_of("c").exit_code, 0) << last("c")->error << log_of("c");
+}
+
 TEST_P(Keepers, give_containers_the_id_they_ask_for) {
   if (!GetParam()) {
     GTEST_SKIP() << "plain processes run as their user";
   }
-  start("c", "id -u; id -g; grep CapEff /proc/self/status; grep NoNewPrivs /proc/self/status", 0,
-        {.run_as_user = 1234});
+  start("c",
+        "id -u; id -g; grep CapEff /proc/self/status; grep NoNewPrivs /proc/self/status; "
+        "grep Seccomp: /proc/self/status",
+        0, {.run_as_user = 1234});
   EXPECT_EQ(end_of("c").exit_code, 0) << last("c")->error;
-  EXPECT_EQ(log_of("c"), "1234\n1234\nCapEff:\t0000000000000000\nNoNewPrivs:\t1\n");
+  EXPECT_EQ(log_of("c"), "1234\n1234\nCapEff:\t0000000000000000\nNoNewPrivs:\t1\nSeccomp:\t2\n");
 }
 
 TEST_P(Keepers, take_logs_as_fast_as_they_come) {

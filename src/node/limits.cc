@@ -54,7 +54,9 @@ std::vector<GroupSetting> settings_v2(const ResourceBounds& bounds) {
   if (bounds.memory_limit > 0) {
     settings.push_back({"memory", "memory.max", std::to_string(bounds.memory_limit)});
     settings.push_back({"memory", "memory.swap.max", "0", true});
-    settings.push_back({"memory", "memory.oom.group", "1", true});
+    if (!bounds.holds_others) {
+      settings.push_back({"memory", "memory.oom.group", "1", true});
+    }
   }
   settings.push_back({"cpu", "cpu.weight", std::to_string(weight_of(bounds.cpu_request_milli))});
   if (bounds.cpu_limit_milli > 0) {
@@ -80,8 +82,16 @@ ResourceBounds bounds_of(const model::Container& container) {
 }
 
 ResourceBounds bounds_of(const model::PodSpec& spec) {
-  return {.cpu_request_milli = model::pod_requests(spec).get("cpu").milli_value(),
-          .pids_limit = kPodPidsMax};
+  const auto has_limit = [](const model::Container& container) {
+    return bounds_of(container).memory_limit > 0;
+  };
+  const bool all_have = std::ranges::all_of(spec.containers, has_limit) &&
+                        std::ranges::all_of(spec.init_containers, has_limit);
+  const bool has_own = spec.resources && spec.resources->limits.find("memory") != nullptr;
+  return {.memory_limit = all_have || has_own ? model::pod_limits(spec).get("memory").value() : 0,
+          .cpu_request_milli = model::pod_requests(spec).get("cpu").milli_value(),
+          .pids_limit = kPodPidsMax,
+          .holds_others = true};
 }
 
 std::vector<GroupSetting> group_settings(GroupVersion version, const ResourceBounds& bounds) {

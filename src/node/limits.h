@@ -17,13 +17,14 @@ struct ResourceBounds {
   std::int64_t cpu_limit_milli = 0;
   std::int64_t cpu_request_milli = 0;
   std::int64_t pids_limit = 0;
+  bool holds_others = false;  // groups of containers: who is killed for want of memory dies alone
   friend bool operator==(const ResourceBounds&, const ResourceBounds&) = default;
 };
 
 // A request that is not given is the limit, as servers have it.
 ResourceBounds bounds_of(const model::Container& container);
-// Of the pod as a whole: its share of the processors, and a bound for those that fork for ever.
-// Each container has its own bounds beside.
+// Of the pod as a whole: its share of the processors, a bound for those that fork for ever, and the
+// memory of all containers together when every one has a limit. Each has its own bounds beside.
 ResourceBounds bounds_of(const model::PodSpec& spec);
 
 enum class GroupVersion : std::uint8_t { v1, v2 };

@@ -44,6 +44,20 @@ TEST(Limits, a_pod_has_the_share_of_its_containers_and_may_not_fork_for_ever) {
   EXPECT_EQ(bounds_of(spec).memory_limit, 0);
 }
 
+TEST(Limits, a_pod_may_have_what_its_containers_may_have_together) {
+  model::PodSpec spec;
+  spec.containers = {container("", "", "64Mi"), container("", "", "32Mi")};
+  EXPECT_EQ(bounds_of(spec).memory_limit, 96 << 20);
+  spec.init_containers = {container("", "", "1Gi")};
+  EXPECT_EQ(bounds_of(spec).memory_limit, 1 << 30);
+  spec.init_containers.push_back(container("", "", ""));
+  EXPECT_EQ(bounds_of(spec).memory_limit, 0);
+  // Were it killed as a whole, one container would take the others along.
+  EXPECT_EQ(value_of(group_settings(GroupVersion::v2, {.memory_limit = 1, .holds_others = true}),
+                     "memory.oom.group"),
+            "");
+}
+
 TEST(Limits, version_1_has_shares_quota_and_bytes) {
   const auto settings = group_settings(GroupVersion::v1, bounds_of(container("500m", "2", "1Mi")));
   EXPECT_EQ(value_of(settings, "cpu.shares"), "512");

@@ -6,6 +6,7 @@
 #include "node/internal/real_exec_host.h"
 #include "node/internal/real_mounts.h"
 #include "node/internal/real_process_tree.h"
+#include "node/internal/real_system_calls.h"
 #include "node/limits.h"
 
 #include <algorithm>
@@ -269,7 +270,12 @@ Error become_program(const KeeperView& view, ContainerSpec spec, int user_namesp
       return fail(posix_error(errno, "forbid new privileges"));
     }
     TRY(enter_directory(spec.working_directory));
-    return find_program(spec);
+    TRY_ASSIGN(std::string program, find_program(spec));
+    if (view.isolated) {
+      // Last: what comes before needs some of them.
+      TRY(forbid_system_calls());
+    }
+    return program;
   }();
   if (!ready) {
     return ready.error();

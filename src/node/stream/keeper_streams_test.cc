@@ -150,6 +150,15 @@ TEST_P(Streams, run_programs_with_the_containers_environment) {
   EXPECT_EQ(exec("kill -TERM $$").exit_code, 143);
 }
 
+TEST_P(Streams, forbid_what_the_container_may_not_do_either) {
+  if (!GetParam()) {
+    GTEST_SKIP() << "plain processes may do what their user may";
+  }
+  start_idle();
+  EXPECT_EQ(exec("grep Seccomp: /proc/self/status").output, "Seccomp:\t2\n");
+  EXPECT_NE(exec("unshare -U true").exit_code, 0);
+}
+
 TEST_P(Streams, pass_input_on_until_its_end) {
   start_idle();
   const std::string much(3'000'000, 'x');
