@@ -1,20 +1,54 @@
 #include "node/keeper_runtime.h"
 
 #include "base/async/sleep.h"
+#include "base/posix.h"
 #include "node/log_reader.h"
 #include "node/testing/scratch.h"
 
 #include <gtest/gtest.h>
 
 #include <csignal>
+#include <cstdlib>
+#include <fcntl.h>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <memory>
 #include <string>
+#include <sys/file.h>
 
 namespace codeflare::node {
 namespace {
 
 using std::chrono::milliseconds;
 using std::chrono::seconds;
+
+// The process of this machine that has the text among its arguments; 0: none.
+pid_t process_with(const std::string& text) {
+  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+    std::ifstream file(entry.path() / "cmdline");
+    const std::string arguments(std::istreambuf_iterator<char>(file), {});
+    if (arguments.contains(text)) {
+      return std::atoi(entry.path().filename().c_str());
+    }
+  }
+  return 0;
+}
+
+pid_t parent_of(pid_t process) {
+  std::ifstream file("/proc/" + std::to_string(process) + "/status");
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with("PPid:")) {
+      return std::atoi(line.c_str() + 5);
+    }
+  }
+  return 0;
+}
+
+bool is_locked(const std::string& path) {
+  const FileDescriptor file(::open(path.c_str(), O_RDWR | O_CLOEXEC));
+  return file && ::flock(file.get(), LOCK_EX | LOCK_NB) != 0;
+}
 
 // Real keepers and real processes. Isolated ones are skipped where the system forbids namespaces.
 class Keepers : public ::testing::TestWithParam<bool> {
@@ -151,6 +185,37 @@ TEST_P(Keepers, kill_programs_that_will_not_end_with_all_their_children) {
   ASSERT_TRUE(*run(env.loop, pods->ask_to_end("u", "c")));
   ASSERT_TRUE(*run(env.loop, pods->kill("u", "c")));
   EXPECT_EQ(end_of("c").exit_code, 137);
+}
+
+TEST_P(Keepers, kill_an_init_that_does_not_answer_with_all_that_it_has) {
+  const std::string mark = env.random.uuid();
+  start("c", "echo ready; while :; do sleep 0.1; done # " + mark);
+  ASSERT_TRUE(wait_until([&] { return has_logged("c", "ready"); }));
+  const pid_t program = process_with(mark);
+  ASSERT_GT(program, 0);
+  ASSERT_EQ(::kill(parent_of(program), SIGSTOP), 0);
+  ASSERT_TRUE(*run(env.loop, pods->kill("u", "c")));
+  EXPECT_EQ(end_of("c").exit_code, 137);
+  EXPECT_TRUE(wait_until([&] { return ::kill(program, 0) != 0; }));
+}
+
+TEST_P(Keepers, leave_no_place_for_another_while_an_init_of_theirs_lives) {
+  if (GetParam()) {
+    GTEST_SKIP() << "inits end with the namespace of their keeper";
+  }
+  const std::string mark = env.random.uuid();
+  start("c", "echo ready; while :; do sleep 0.1; done # " + mark);
+  ASSERT_TRUE(wait_until([&] { return has_logged("c", "ready"); }));
+  const pid_t program = process_with(mark);
+  ASSERT_GT(program, 0);
+  const pid_t init = parent_of(program);
+  ASSERT_EQ(::kill(init, SIGSTOP), 0);
+  ASSERT_EQ(::kill(parent_of(init), SIGKILL), 0);
+  ASSERT_TRUE(wait_until([&] { return !pods->find("u")->alive; }));
+  EXPECT_TRUE(is_locked(path("pods/u/keeper.lock")));
+  ASSERT_EQ(::kill(init, SIGCONT), 0);  // and it does what it was told when its keeper died
+  EXPECT_TRUE(wait_until([&] { return !is_locked(path("pods/u/keeper.lock")); }));
+  EXPECT_TRUE(wait_until([&] { return ::kill(program, 0) != 0; }));
 }
 
 TEST_P(Keepers, daemons_end_with_their_container) {

@@ -148,15 +148,20 @@ struct Ends {
   int error_output;
   int report;
   int control;
+  int lock;  // -1: none
 };
 
 // Of what the keeper has open an init needs its own pipes alone: it must not hold up the ends of
 // other containers and of connections.
 void close_all_but(const Ends& ends) {
-  std::array<int, 5> keep = {ends.input, ends.output, ends.error_output, ends.report, ends.control};
+  std::array keep = {ends.input,  ends.output,  ends.error_output,
+                     ends.report, ends.control, ends.lock};
   std::ranges::sort(keep);
   unsigned first = STDERR_FILENO + 1;
   for (int fd : keep) {
+    if (fd < 0) {
+      continue;
+    }
     const auto kept = static_cast<unsigned>(fd);
     if (kept > first) {
       ::close_range(first, kept - 1, 0);
@@ -177,7 +182,7 @@ Result<Terminal> open_terminal(const Ends& ends) {
 
 // PID 1 of the container. Never returns.
 [[noreturn]] void run_init(const KeeperView& view, const SandboxSpec& sandbox,
-                           const ContainerSpec& spec, const Ends& ends) {
+                           const ContainerSpec& spec, const Ends& ends, pid_t keeper) {
   ::setsid();
   // First of all: what it maps and starts from now on counts.
   Result<void> joined;
@@ -193,6 +198,9 @@ Result<Terminal> open_terminal(const Ends& ends) {
   close_all_but(ends);
   // A container must not outlive its keeper, or another keeper would start it a second time.
   ::prctl(PR_SET_PDEATHSIG, kill_all_signal(), 0, 0, 0);
+  if (!view.isolated && ::getppid() != keeper) {
+    ::_exit(kInitFailed);  // it has ended before that; in its namespace we would have ended with it
+  }
   if (view.isolated) {
     if (const Result<void> built = enter_container_root(view, sandbox, spec); !built) {
       say_error(ends.report, built.error());
@@ -308,6 +316,7 @@ Result<StartedContainer> start_container(const KeeperView& view, const SandboxSp
   for (const FileDescriptor* ours : {&output.reading, &error_output.reading, &report.reading}) {
     ::fcntl(ours->get(), F_SETFL, O_NONBLOCK);
   }
+  const pid_t keeper = ::getpid();
   const long flags = (view.isolated ? CLONE_NEWNS | CLONE_NEWPID : 0) | SIGCHLD;
   // An init never has a moment in which a signal would end it instead of being looked at.
   sigset_t all;
@@ -328,7 +337,9 @@ Result<StartedContainer> start_container(const KeeperView& view, const SandboxSp
               .output = output.writing.get(),
               .error_output = error_output.writing.get(),
               .report = report.writing.get(),
-              .control = control.second.get()});
+              .control = control.second.get(),
+              .lock = view.lock},
+             keeper);
   }
   return StartedContainer{.init = static_cast<pid_t>(child),
                           .output = std::move(output.reading),

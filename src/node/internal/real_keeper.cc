@@ -34,6 +34,7 @@ constexpr std::size_t kClientsMax = 16;
 constexpr std::size_t kUnsentBytesMax = 8u << 20;
 constexpr std::int32_t kStartFailed = 128;
 constexpr int kLookAtMemoryMs = 500;
+constexpr std::int64_t kAnswerWithinMs = 2000;
 constexpr const char* kOomKilled = "OOMKilled";
 
 std::int64_t now_ns() {
@@ -44,6 +45,13 @@ std::int64_t now_ns() {
 
 WallTime wall_now() {
   return WallTime(Duration(now_ns()));
+}
+
+// Whatever is done to the machine's clock.
+std::int64_t steady_ms() {
+  timespec time{};
+  ::clock_gettime(CLOCK_MONOTONIC, &time);
+  return std::int64_t{time.tv_sec} * 1000 + time.tv_nsec / 1'000'000;
 }
 
 std::string read_file(const std::string& path, std::size_t bytes_max) {
@@ -106,6 +114,7 @@ struct Keeper::Run {
   std::string tail;            // of what it wrote
   std::string report_text{};   // not yet a whole line
   int status = -1;             // of the program
+  std::int64_t killed_ms = 0;  // when it was told to kill everything, by steady_ms()
   bool over = false;
 };
 
@@ -166,6 +175,7 @@ int Keeper::run() {
       return 1;
     }
     keep_limits();
+    kill_silent_inits();
     std::size_t at = 2;
     for (const auto& client : clients_) {
       const short ready = waits[at++].revents;
@@ -206,6 +216,7 @@ int Keeper::run() {
     }
     std::erase_if(clients_, [](const auto& client) { return client->gone; });
   }
+  kill_orphans();
   return 0;
 }
 
@@ -338,14 +349,21 @@ std::string Keeper::carry_out(const KeeperRequest& request) {
     return request.container ? start(*request.container) : "nothing to start";
   }
   if (request.verb == "signal") {
-    return send_signal(request.name, request.signal, true);
+    return send_signal(request.name, request.signal);
   }
   if (request.verb == "kill") {
-    return send_signal(request.name, kill_all_signal(), false);
+    for (const auto& run : runs_) {
+      if (run->name == request.name) {
+        kill_run(*run);
+      }
+    }
+    return {};  // one that has ended is what was asked for
   }
   if (request.verb == "shutdown") {
     ending_ = true;
-    kill_everything();
+    for (const auto& run : runs_) {
+      kill_run(*run);
+    }
     return {};
   }
   return "unknown request \"" + request.verb + "\"";
@@ -397,13 +415,13 @@ std::string Keeper::start(const ContainerSpec& spec) {
   return {};
 }
 
-std::string Keeper::send_signal(const std::string& name, int signal, bool asks_to_end) {
+std::string Keeper::send_signal(const std::string& name, int signal) {
   auto found = std::ranges::find(runs_, name, [](const auto& run) { return run->name; });
   if (found == runs_.end()) {
     return {};  // it has ended: what was asked for
   }
   RunRecord* record = record_of(**found);
-  if (asks_to_end && record != nullptr && record->asked_to_end == 0) {
+  if (record != nullptr && record->asked_to_end == 0) {
     record->asked_to_end = now_ns();
     changed_ = true;
   }
@@ -411,27 +429,63 @@ std::string Keeper::send_signal(const std::string& name, int signal, bool asks_t
   return {};
 }
 
-void Keeper::kill_everything() {
-  for (const auto& run : runs_) {
-    ::kill(run->init, kill_all_signal());
+void Keeper::kill_run(Run& run) {
+  const RunRecord* record = record_of(run);
+  // While it builds the container it looks at nothing.
+  ::kill(run.init, record != nullptr && record->starting() ? SIGKILL : kill_all_signal());
+  if (run.killed_ms == 0) {
+    run.killed_ms = steady_ms();
   }
+}
+
+void Keeper::kill_silent_inits() {
+  const std::int64_t now = steady_ms();
+  for (const auto& run : runs_) {
+    if (run->killed_ms > 0 && now - run->killed_ms >= kAnswerWithinMs) {
+      ::kill(run->init, SIGKILL);  // in a namespace of its own, all it holds goes along
+      run->killed_ms = now;
+    }
+  }
+}
+
+void Keeper::kill_orphans() {
+  if (view_.isolated) {
+    return;
+  }
+  std::vector<pid_t> inits;
+  for (const auto& run : runs_) {
+    if (!run->over) {
+      inits.push_back(run->init);
+    }
+  }
+  kill_descendants(inits);
 }
 
 RunRecord* Keeper::record_of(const Run& run) {
   return state_.find(run.name, run.attempt);
 }
 
+bool Keeper::looks_at_memory() const {
+  return view_.groups == nullptr &&
+         std::ranges::any_of(runs_, [](const auto& run) { return run->memory_limit > 0; });
+}
+
 int Keeper::patience() const {
-  const bool polled = view_.groups == nullptr && std::ranges::any_of(runs_, [](const auto& run) {
-                        return run->memory_limit > 0;
-                      });
-  return polled ? kLookAtMemoryMs : -1;
+  std::int64_t wait = looks_at_memory() ? kLookAtMemoryMs : -1;
+  for (const auto& run : runs_) {
+    if (run->killed_ms > 0) {
+      const std::int64_t left =
+          std::max<std::int64_t>(run->killed_ms + kAnswerWithinMs - steady_ms(), 0);
+      wait = wait < 0 ? left : std::min(wait, left);
+    }
+  }
+  return static_cast<int>(wait);
 }
 
 // Where the kernel does not do it: who uses too much memory is killed, as the kernel would.
 void Keeper::keep_limits() {
   const std::int64_t now = now_ns();
-  if (patience() < 0 || now - looked_at_memory_ < kLookAtMemoryMs * std::int64_t{1'000'000}) {
+  if (!looks_at_memory() || now - looked_at_memory_ < kLookAtMemoryMs * std::int64_t{1'000'000}) {
     return;
   }
   looked_at_memory_ = now;
@@ -443,7 +497,7 @@ void Keeper::keep_limits() {
     if (RunRecord* record = record_of(*run)) {
       record->reason = kOomKilled;
     }
-    ::kill(run->init, kill_all_signal());
+    kill_run(*run);
   }
 }
 
@@ -540,6 +594,9 @@ void Keeper::finish(Run& run, int init_status) {
   run.log.write(rest);
   run.over = true;
   changed_ = true;
+  if (WIFSIGNALED(init_status)) {
+    kill_orphans();
+  }
   RunRecord* record = record_of(run);
   if (record == nullptr) {
     return;

@@ -40,8 +40,9 @@ class Keeper {
   void give(Client& client, std::string_view text);
   Result<void> try_give(Client& client, std::string_view text);
   std::string start(const ContainerSpec& spec);
-  std::string send_signal(const std::string& name, int signal, bool asks_to_end);
-  void kill_everything();
+  std::string send_signal(const std::string& name, int signal);
+  // All that the container runs; its init too when that does not answer.
+  void kill_run(Run& run);
   void tell_all();
   static void send_to(Client& client, const std::string& bytes);
 
@@ -50,9 +51,15 @@ class Keeper {
   bool read_report(Run& run);
   static void read_control(Run& run);
   void reap();
-  // How long to wait at most before limits are looked at, in milliseconds; -1: for ever.
+  bool looks_at_memory() const;
+  // How long to wait at most before limits and inits are looked at, in milliseconds; -1: for ever.
   int patience() const;
   void keep_limits();
+  // Those that were told to kill everything and have not: a start may hang in the kernel or on
+  // somebody's file system, and hears nothing there.
+  void kill_silent_inits();
+  // Plain processes that an init left when it was killed.
+  void kill_orphans();
   void finish(Run& run, int init_status);
   RunRecord* record_of(const Run& run);
 

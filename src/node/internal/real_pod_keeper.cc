@@ -137,6 +137,7 @@ Result<FileDescriptor> take_lock(const std::string& directory) {
     ::_exit(1);
   }
   view->groups = std::move(inherited.groups);
+  view->lock = inherited.lock.get();
   if (spec.isolated) {
     // Nothing in a container may look at us, or through us at what only we see.
     ::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);

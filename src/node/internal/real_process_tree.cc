@@ -1,9 +1,11 @@
 #include "node/internal/real_process_tree.h"
 
+#include <algorithm>
 #include <charconv>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <ctime>
 #include <dirent.h>
 #include <map>
 #include <memory>
@@ -11,12 +13,14 @@
 #include <string>
 #include <sys/types.h>
 #include <unistd.h>
+#include <vector>
 
 namespace codeflare::node::internal {
 
 namespace {
 
-constexpr int kRoundsMax = 100;
+constexpr int kRoundsMax = 1000;
+constexpr long kPauseNs = 1'000'000;  // the dead take a moment
 
 struct CloseDirectory {
   void operator()(DIR* directory) const { ::closedir(directory); }
@@ -72,6 +76,20 @@ bool descends_from(const std::map<pid_t, Process>& processes, pid_t pid, pid_t a
   return false;
 }
 
+std::vector<pid_t> living_descendants(std::span<const pid_t> spared) {
+  const std::map<pid_t, Process> processes = all_processes();
+  std::vector<pid_t> found;
+  for (const auto& [pid, process] : processes) {
+    const bool is_spared = std::ranges::any_of(
+        spared, [&](pid_t one) { return pid == one || descends_from(processes, pid, one); });
+    if (process.state != 'Z' && process.state != 'X' && !is_spared &&
+        descends_from(processes, pid, ::getpid())) {
+      found.push_back(pid);
+    }
+  }
+  return found;
+}
+
 std::string read_text(const std::string& path) {
   std::unique_ptr<std::FILE, CloseFile> file(std::fopen(path.c_str(), "re"));
   char text[2048] = {};
@@ -123,21 +141,30 @@ std::int64_t memory_of_tree(pid_t root, std::int64_t enough) {
   return sum;
 }
 
-void kill_descendants() {
-  // A process may fork while we look: look again until nothing is left alive.
-  for (int round = 0; round < kRoundsMax; ++round) {
-    const std::map<pid_t, Process> processes = all_processes();
-    bool any = false;
-    for (const auto& [pid, process] : processes) {
-      if (process.state != 'Z' && process.state != 'X' &&
-          descends_from(processes, pid, ::getpid())) {
-        any = true;
-        ::kill(pid, SIGKILL);
+void kill_descendants(std::span<const pid_t> spared) {
+  // What is stopped forks no more: nobody is killed before all are stopped, or a program that forks
+  // as fast as we look would be ahead of us for ever.
+  std::set<pid_t> stopped;
+  bool more = true;
+  for (int round = 0; more && round < kRoundsMax; ++round) {
+    more = false;
+    for (const pid_t pid : living_descendants(spared)) {
+      if (stopped.insert(pid).second) {
+        ::kill(pid, SIGSTOP);
+        more = true;
       }
     }
-    if (!any) {
+  }
+  for (int round = 0; round < kRoundsMax; ++round) {
+    const std::vector<pid_t> left = living_descendants(spared);
+    if (left.empty()) {
       return;
     }
+    for (const pid_t pid : left) {
+      ::kill(pid, SIGKILL);
+    }
+    const timespec pause{.tv_sec = 0, .tv_nsec = kPauseNs};
+    ::nanosleep(&pause, nullptr);
   }
 }
 

@@ -1,14 +1,15 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <sys/types.h>
 
 namespace codeflare::node::internal {
 
-// Kills every process that descends from this one, until there is none; those that are our own
-// children are left to be reaped by whoever waits for them. For a subreaper: orphans come back to
-// it, so none escapes.
-void kill_descendants();
+// Kills every process that descends from this one, until there is none, but for those in `spared`
+// and theirs; those that are our own children are left to be reaped by whoever waits for them. For
+// a subreaper: orphans come back to it, so none escapes.
+void kill_descendants(std::span<const pid_t> spared = {});
 
 // Bytes of memory that `root` and its descendants use; pages that several of them share count once
 // as far as the kernel tells. At most `enough` is looked for: a sum below it is a rough one from

@@ -18,6 +18,9 @@ struct KeeperView {
   std::string images;  // of the roots that the sandbox has, by number
   // Where limits are kept by the kernel; null: by us.
   std::shared_ptr<const GroupHandles> groups{};
+  // The lock of the pod, held by every init too: what a keeper that was killed had started may live
+  // a moment longer, and no other keeper must begin in that.
+  int lock = -1;
 };
 
 // New user, mount, PID, IPC and host name namespaces for this process and (PID) its children, with
