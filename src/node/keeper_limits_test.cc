@@ -146,6 +146,58 @@ TEST_F(Limited, the_keeper_ends_a_container_that_eats_its_memory_where_the_kerne
   EXPECT_FALSE(pods_->find(uid_)->state.last("modest")->exited());
 }
 
+TEST_F(Limited, what_a_container_writes_in_memory_has_one_bound) {
+  ASSERT_TRUE(begin(Kept::by_the_keeper));
+  if (!isolated_) {
+    GTEST_SKIP() << "plain processes write where their user does";
+  }
+  start("c",
+        "[ $(stat -c %d / /tmp /run /root /dev/shm | sort -u | wc -l) = 1 ] || exit 3; "
+        "[ $(($(stat -f -c '%b * %S' /tmp))) -le 67108864 ] || exit 4; "
+        "[ $(stat -c %a /tmp) = 1777 ] && [ $(stat -c %a /dev/shm) = 1777 ] || exit 5; "
+        "[ -z \"$(ls -A /dev/shm)\" ] || exit 6",
+        {.memory_limit = 64 << 20});
+  EXPECT_EQ(end_of("c").exit_code, 0);
+}
+
+TEST_F(Limited, the_keeper_counts_files_in_memory) {
+  ASSERT_TRUE(begin(Kept::by_the_keeper));
+  if (!isolated_) {
+    GTEST_SKIP() << "plain processes write where their user does";
+  }
+  start("c",
+        "head -c 100000000 /dev/zero > /dev/shm/f; x=$(head -c 40000000 /dev/zero | tr '\\0' x); "
+        "sleep 20",
+        {.memory_limit = 128 << 20});
+  EXPECT_EQ(end_of("c").reason, "OOMKilled");
+}
+
+TEST_F(Limited, the_keeper_counts_mapped_files_once) {
+  ASSERT_TRUE(begin(Kept::by_the_keeper));
+  if (!isolated_) {
+    GTEST_SKIP() << "plain processes write where their user does";
+  }
+  start("c",
+        "command -v python3 > /dev/null || exit 0; python3 -c '"
+        "import mmap, time\n"
+        "file = open(\"/dev/shm/x\", \"wb+\"); file.truncate(80 << 20)\n"
+        "block = mmap.mmap(file.fileno(), 80 << 20)\n"
+        "for at in range(0, 80 << 20, 1 << 20): block[at:at + (1 << 20)] = b\"x\" * (1 << 20)\n"
+        "time.sleep(1.5)'",
+        {.memory_limit = 128 << 20});
+  const RunRecord run = end_of("c");
+  EXPECT_EQ(run.exit_code, 0) << run.reason;
+}
+
+TEST_F(Limited, a_container_may_not_fork_for_ever_without_groups_either) {
+  ASSERT_TRUE(begin(Kept::by_the_keeper));
+  if (!isolated_) {
+    GTEST_SKIP() << "plain processes are bounded as their user is";
+  }
+  start("c", "set -- $(grep 'Max processes' /proc/self/limits); [ $3 -le 8192 ]");
+  EXPECT_EQ(end_of("c").exit_code, 0);
+}
+
 TEST_F(Limited, containers_are_in_their_own_groups_which_go_with_the_pod) {
   if (!begin(Kept::by_the_kernel)) {
     GTEST_SKIP() << why_not_;

@@ -8,7 +8,6 @@ namespace codeflare::node {
 
 namespace {
 
-constexpr std::int64_t kPodPidsMax = 8192;
 constexpr std::int64_t kPeriodUs = 100'000;
 constexpr std::int64_t kQuotaUsMin = 1000;
 constexpr std::int64_t kSharesMin = 2;
@@ -90,7 +89,7 @@ ResourceBounds bounds_of(const model::PodSpec& spec) {
   const bool has_own = spec.resources && spec.resources->limits.find("memory") != nullptr;
   return {.memory_limit = all_have || has_own ? model::pod_limits(spec).get("memory").value() : 0,
           .cpu_request_milli = model::pod_requests(spec).get("cpu").milli_value(),
-          .pids_limit = kPodPidsMax,
+          .pids_limit = kProcessesMax,
           .holds_others = true};
 }
 

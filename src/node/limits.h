@@ -11,6 +11,9 @@
 // What a container may use, and how that is written into control groups. Pure.
 namespace codeflare::node {
 
+// Processes and threads of a pod; of a container where groups are not to be had.
+inline constexpr std::int64_t kProcessesMax = 8192;
+
 // Zero: not limited, nothing asked for.
 struct ResourceBounds {
   std::int64_t memory_limit = 0;  // in bytes

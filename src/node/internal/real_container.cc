@@ -21,6 +21,7 @@
 #include <string>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -125,6 +126,20 @@ Result<void> become_nobody(const ContainerSpec& spec, int user_namespace) {
   return drop_all_capabilities();
 }
 
+// Where control groups do not: the kernel counts by user namespace.
+Result<void> bound_processes() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NPROC, &limit) != 0) {
+    return fail(posix_error(errno, "read the limit of processes"));
+  }
+  limit.rlim_max = std::min<rlim_t>(limit.rlim_max, kProcessesMax);
+  limit.rlim_cur = std::min(limit.rlim_cur, limit.rlim_max);
+  if (::setrlimit(RLIMIT_NPROC, &limit) != 0) {
+    return fail(posix_error(errno, "limit processes"));
+  }
+  return {};
+}
+
 std::vector<char*> pointers_to(std::vector<std::string>& texts) {
   std::vector<char*> pointers;
   for (std::string& text : texts) {
@@ -175,7 +190,7 @@ void close_all_but(const Ends& ends) {
 Result<Terminal> open_terminal(const Ends& ends) {
   TRY_ASSIGN(Terminal terminal, make_terminal(0, 0));
   const int outside = terminal.outside.get();
-  TRY(send_with_descriptors(ends.control, "terminal", std::span(&outside, 1)));
+  TRY(send_with_descriptors(ends.control, kTerminalPacket, std::span(&outside, 1)));
   terminal.outside.close();
   return terminal;
 }
@@ -202,10 +217,14 @@ Result<Terminal> open_terminal(const Ends& ends) {
     ::_exit(kInitFailed);  // it has ended before that; in its namespace we would have ended with it
   }
   if (view.isolated) {
-    if (const Result<void> built = enter_container_root(view, sandbox, spec); !built) {
-      say_error(ends.report, built.error());
+    const Result<FileDescriptor> files = enter_container_root(view, sandbox, spec);
+    if (!files) {
+      say_error(ends.report, files.error());
       ::_exit(kInitFailed);
     }
+    const int descriptor = files->get();
+    // A keeper that does not hear of it counts less.
+    static_cast<void>(send_with_descriptors(ends.control, kFilesPacket, std::span(&descriptor, 1)));
   } else {
     ::prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
   }
@@ -273,6 +292,7 @@ Error become_program(const KeeperView& view, ContainerSpec spec, int user_namesp
   const auto ready = [&]() -> Result<std::string> {
     if (view.isolated) {
       TRY(become_nobody(spec, user_namespace));
+      TRY(bound_processes());
     }
     if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) {
       return fail(posix_error(errno, "forbid new privileges"));

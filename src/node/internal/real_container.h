@@ -5,9 +5,15 @@
 #include "node/internal/real_sandbox.h"
 #include "node/keeper_protocol.h"
 
+#include <string_view>
 #include <sys/types.h>
 
 namespace codeflare::node::internal {
+
+// With which an init passes the file system that its container writes to, and the outside of its
+// terminal.
+inline constexpr std::string_view kFilesPacket = "files";
+inline constexpr std::string_view kTerminalPacket = "terminal";
 
 // Asks an init to kill all that its container runs, itself not. No other program uses it.
 int kill_all_signal();
@@ -20,8 +26,8 @@ struct StartedContainer {
   // Lines of the init: "R" when the program runs, "E text" when it cannot, "S number" with the wait
   // status of the program when it has ended. The end of the file comes with the end of the init.
   FileDescriptor report;
-  // Takes requests to start programs beside the container's own: watch_program(). Gives the outside
-  // of its terminal, if it has one.
+  // Takes requests to start programs beside the container's own: watch_program(). Gives packets
+  // with a descriptor, see above.
   FileDescriptor control;
   FileDescriptor input;  // of the program; none unless it was asked for, or when it has a terminal
 };

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdint>
 #include <dirent.h>
 #include <memory>
 #include <string>
@@ -21,7 +22,9 @@ namespace codeflare::node::internal {
 namespace {
 
 // In the keeper's own root; each init has its own mount there.
-constexpr const char* kRoot = "/tmp";
+constexpr const char* kScratch = "/tmp";
+constexpr std::int64_t kBytesPerFile = 4096;
+constexpr std::int64_t kFilesMin = 4096;
 constexpr std::array<const char*, 5> kEtcFiles = {"hosts", "resolv.conf", "hostname", "passwd",
                                                   "group"};
 
@@ -57,6 +60,25 @@ Result<void> bring_entries(const std::string& from, const std::string& to) {
     } else if (S_ISDIR(info.st_mode) || S_ISREG(info.st_mode)) {
       TRY(bind_mount(source, target, true));
     }
+  }
+  return {};
+}
+
+// Bounded by what the container may have of memory; without a limit by half of the machine's, which
+// is the kernel's own choice for each file system.
+std::string scratch_options(std::int64_t memory_limit) {
+  if (memory_limit <= 0) {
+    return "mode=755,size=50%";
+  }
+  return "mode=755,size=" + std::to_string(memory_limit) +
+         ",nr_inodes=" + std::to_string(std::max(memory_limit / kBytesPerFile, kFilesMin));
+}
+
+// For everybody, as /tmp is.
+Result<void> make_open_directory(const std::string& path) {
+  TRY(make_directory(path));
+  if (::chmod(path.c_str(), 01777) != 0) {
+    return fail(posix_error(errno, "open " + path + " for everybody"));
   }
   return {};
 }
@@ -121,10 +143,10 @@ Result<void> add_volumes(const KeeperView& view, const std::string& directory,
 
 // What images need below directories that every container has empty.
 Result<void> bring_covered(const KeeperView& view, const SandboxSpec& sandbox,
-                           const ContainerSpec& spec) {
+                           const ContainerSpec& spec, const std::string& root) {
   for (const std::string& needed : sandbox.directories) {
     if (spec.root.empty() && (needed.starts_with("/tmp/") || needed.starts_with("/run/"))) {
-      TRY(bind_mount(view.host + needed, kRoot + needed, true));
+      TRY(bind_mount(view.host + needed, root + needed, true));
     }
   }
   return {};
@@ -132,10 +154,13 @@ Result<void> bring_covered(const KeeperView& view, const SandboxSpec& sandbox,
 
 }  // namespace
 
-Result<void> enter_container_root(const KeeperView& view, const SandboxSpec& sandbox,
-                                  const ContainerSpec& spec) {
-  const std::string root = kRoot;
-  TRY(mount_tmpfs(root, "mode=755"));
+Result<FileDescriptor> enter_container_root(const KeeperView& view, const SandboxSpec& sandbox,
+                                            const ContainerSpec& spec) {
+  const std::string scratch = kScratch;
+  const std::string root = scratch + "/root";
+  TRY(mount_tmpfs(scratch, scratch_options(spec.memory_limit)));
+  TRY(make_directory(root));
+  TRY(bind_directory_alone(root, root));  // what is pivoted into must be a mount
   std::string programs = view.host;
   if (!spec.root.empty()) {
     const auto found = std::ranges::find(sandbox.roots, spec.root);
@@ -157,9 +182,11 @@ Result<void> enter_container_root(const KeeperView& view, const SandboxSpec& san
     }
   }
   TRY(make_devices("/dev", root + "/dev"));
-  TRY(mount_tmpfs(root + "/tmp", "mode=1777"));
-  TRY(mount_tmpfs(root + "/run", "mode=755"));
-  TRY(bring_covered(view, sandbox, spec));
+  TRY(make_open_directory(scratch + "/shm"));
+  TRY(bind_directory_alone(scratch + "/shm", root + "/dev/shm"));
+  TRY(make_open_directory(root + "/tmp"));
+  TRY(make_directory(root + "/run"));
+  TRY(bring_covered(view, sandbox, spec, root));
   TRY(make_directory(root + "/root", 0700));
   TRY(make_directory(root + "/home"));
   TRY(make_directory(root + "/var/tmp"));
@@ -167,7 +194,9 @@ Result<void> enter_container_root(const KeeperView& view, const SandboxSpec& san
   TRY(mount_proc(root + "/proc"));
   TRY(protect_proc(root + "/proc"));
   TRY(add_volumes(view, root, spec));
-  return pivot_into(root);
+  TRY_ASSIGN(FileDescriptor files, open_top(scratch));
+  TRY(pivot_into(root));
+  return files;
 }
 
 }  // namespace codeflare::node::internal

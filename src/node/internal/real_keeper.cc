@@ -111,6 +111,7 @@ struct Keeper::Run {
   LogFile log;
   std::int64_t memory_limit = 0;
   std::int64_t oom_kills = 0;  // before it
+  FileDescriptor files{};      // the file system in memory that it writes to
   std::string tail;            // of what it wrote
   std::string report_text{};   // not yet a whole line
   int status = -1;             // of the program
@@ -490,8 +491,9 @@ void Keeper::keep_limits() {
   }
   looked_at_memory_ = now;
   for (const auto& run : runs_) {
-    if (run->memory_limit <= 0 ||
-        memory_of_tree(run->init, run->memory_limit) <= run->memory_limit) {
+    const std::int64_t limit = run->memory_limit;
+    if (limit <= 0 ||
+        memory_of_tree(run->init, limit, bytes_in_memory(run->files.get())) <= limit) {
       continue;
     }
     if (RunRecord* record = record_of(*run)) {
@@ -555,14 +557,25 @@ bool Keeper::read_report(Run& run) {
   return true;
 }
 
-// What a program with a terminal writes comes out of that.
 void Keeper::read_control(Run& run) {
-  Packet packet = receive_packet(run.control.get(), 64);
-  if (!packet.descriptors.empty()) {
-    run.output = std::move(packet.descriptors.front());
-    ::fcntl(run.output.get(), F_SETFL, ::fcntl(run.output.get(), F_GETFL) | O_NONBLOCK);
-  } else if (packet.bytes.empty()) {
-    run.control.close();  // the init is gone
+  for (bool first = true;; first = false) {
+    Packet packet = receive_packet(run.control.get(), 64);
+    if (packet.bytes.empty()) {
+      if (first) {
+        run.control.close();  // something was there: its end
+      }
+      return;
+    }
+    if (packet.descriptors.empty()) {
+      continue;
+    }
+    if (packet.bytes == kFilesPacket) {
+      run.files = std::move(packet.descriptors.front());
+    } else if (packet.bytes == kTerminalPacket) {
+      // What a program with a terminal writes comes out of that.
+      run.output = std::move(packet.descriptors.front());
+      ::fcntl(run.output.get(), F_SETFL, ::fcntl(run.output.get(), F_GETFL) | O_NONBLOCK);
+    }
   }
 }
 
@@ -582,6 +595,9 @@ void Keeper::reap() {
 
 // The init has ended and everything of the container with it: what is in the pipes is all there is.
 void Keeper::finish(Run& run, int init_status) {
+  if (run.control) {
+    read_control(run);
+  }
   while (run.output && read_output(run, run.output, run.output_lines)) {
   }
   while (run.error_output && read_output(run, run.error_output, run.error_lines)) {

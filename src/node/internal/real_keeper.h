@@ -49,6 +49,7 @@ class Keeper {
   // False when nothing is there now, or ever.
   static bool read_output(Run& run, FileDescriptor& pipe, LogLines& lines);
   bool read_report(Run& run);
+  // When something is there; all of it.
   static void read_control(Run& run);
   void reap();
   bool looks_at_memory() const;

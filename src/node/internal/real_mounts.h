@@ -34,7 +34,7 @@ Result<void> bind_directory_alone(const std::string& source, const std::string& 
 // `root` (a mount point) becomes "/", and the old root is gone.
 Result<void> pivot_into(const std::string& root);
 
-// The usual device files, from those at `source`, with pts and shm of their own.
+// The usual device files, from those at `source`, with pts of their own.
 Result<void> make_devices(const std::string& source, const std::string& at);
 
 // What of the machine containers may see, read-only, below `to`: its programs and libraries and a

@@ -11,7 +11,9 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <string_view>
 #include <sys/types.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 #include <vector>
 
@@ -19,6 +21,7 @@ namespace codeflare::node::internal {
 
 namespace {
 
+constexpr std::int64_t kBytesOfInode = 1024;  // about
 constexpr int kRoundsMax = 1000;
 constexpr long kPauseNs = 1'000'000;  // the dead take a moment
 
@@ -108,23 +111,38 @@ std::int64_t resident_bytes(pid_t pid) {
   return resident * static_cast<std::int64_t>(::sysconf(_SC_PAGESIZE));
 }
 
-// What is shared counts in parts; -1 when the kernel does not say. Costs much more than the above.
-std::int64_t proportional_bytes(pid_t pid) {
-  const std::string text = read_text("/proc/" + std::to_string(pid) + "/smaps_rollup");
-  const std::size_t at = text.find("\nPss:");
+std::int64_t kilobytes_in(const std::string& text, std::string_view name) {
+  const std::size_t at = text.find(name);
   long long kilobytes = 0;
-  if (at == std::string::npos || std::sscanf(text.c_str() + at + 5, "%lld", &kilobytes) != 1) {
+  if (at == std::string::npos ||
+      std::sscanf(text.c_str() + at + name.size(), "%lld", &kilobytes) != 1) {
     return -1;
   }
-  return kilobytes * 1024;
+  return kilobytes;
+}
+
+// What is shared counts in parts; `all` is -1 when the kernel does not say. Costs much more than
+// the above.
+struct Proportional {
+  std::int64_t all = -1;
+  std::int64_t of_files = 0;  // in memory, mapped
+};
+Proportional proportional_bytes(pid_t pid) {
+  const std::string text = read_text("/proc/" + std::to_string(pid) + "/smaps_rollup");
+  const std::int64_t all = kilobytes_in(text, "\nPss:");
+  if (all < 0) {
+    return {};
+  }
+  return {.all = all * 1024,
+          .of_files = std::max<std::int64_t>(kilobytes_in(text, "\nPss_Shmem:"), 0) * 1024};
 }
 
 }  // namespace
 
-std::int64_t memory_of_tree(pid_t root, std::int64_t enough) {
+std::int64_t memory_of_tree(pid_t root, std::int64_t enough, std::int64_t files) {
   const std::map<pid_t, Process> processes = all_processes();
   std::map<pid_t, std::int64_t> resident;
-  std::int64_t sum = 0;
+  std::int64_t sum = files;
   for (const auto& [pid, process] : processes) {
     if (pid == root || descends_from(processes, pid, root)) {
       sum += resident[pid] = resident_bytes(pid);
@@ -134,11 +152,23 @@ std::int64_t memory_of_tree(pid_t root, std::int64_t enough) {
     return sum;
   }
   sum = 0;
+  std::int64_t mapped = 0;
   for (const auto& [pid, bytes] : resident) {
-    const std::int64_t exact = proportional_bytes(pid);
-    sum += exact < 0 ? bytes : exact;
+    const Proportional exact = proportional_bytes(pid);
+    sum += exact.all < 0 ? bytes : exact.all - exact.of_files;
+    mapped += exact.of_files;
   }
-  return sum;
+  return sum + std::max(mapped, files);
+}
+
+std::int64_t bytes_in_memory(int file_system) {
+  struct statfs info{};
+  if (file_system < 0 || ::fstatfs(file_system, &info) != 0) {
+    return 0;
+  }
+  const auto blocks = static_cast<std::int64_t>(info.f_blocks - info.f_bfree);
+  const auto files = static_cast<std::int64_t>(info.f_files - info.f_ffree);
+  return blocks * static_cast<std::int64_t>(info.f_bsize) + files * kBytesOfInode;
 }
 
 void kill_descendants(std::span<const pid_t> spared) {

@@ -11,9 +11,12 @@ namespace codeflare::node::internal {
 // a subreaper: orphans come back to it, so none escapes.
 void kill_descendants(std::span<const pid_t> spared = {});
 
-// Bytes of memory that `root` and its descendants use; pages that several of them share count once
-// as far as the kernel tells. At most `enough` is looked for: a sum below it is a rough one from
-// above.
-std::int64_t memory_of_tree(pid_t root, std::int64_t enough);
+// Bytes of memory that `root` and its descendants use, with `files` of theirs that lie in memory;
+// pages that several of them share, and files that they have mapped, count once as far as the
+// kernel tells. At most `enough` is looked for: a sum below it is a rough one from above.
+std::int64_t memory_of_tree(pid_t root, std::int64_t enough, std::int64_t files);
+
+// What lies in a file system in memory, with what the kernel needs to know it; 0 for none.
+std::int64_t bytes_in_memory(int file_system);
 
 }  // namespace codeflare::node::internal
