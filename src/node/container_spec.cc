@@ -150,6 +150,8 @@ std::expected<ContainerSpec, StartProblem> container_spec(const ContainerSources
   spec.memory_limit = bounds.memory_limit;
   spec.cpu_limit_milli = bounds.cpu_limit_milli;
   spec.cpu_request_milli = bounds.cpu_request_milli;
+  spec.oom_score =
+      oom_score_of(pod.spec, container, sources.inputs.allocatable.get("memory").value());
   spec.root = image.root;
   spec.message_path = container.termination_message_path.empty()
                           ? std::string(kMessagePath)

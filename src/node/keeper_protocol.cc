@@ -98,6 +98,7 @@ const StructInfo& describe(Tag<ContainerSpec>) {
       field<&ContainerSpec::memory_limit>("memoryLimit"),
       field<&ContainerSpec::cpu_limit_milli>("cpuLimitMilli"),
       field<&ContainerSpec::cpu_request_milli>("cpuRequestMilli"),
+      field<&ContainerSpec::oom_score>("oomScore"),
       field<&ContainerSpec::mounts>("mounts"),
       field<&ContainerSpec::root>("root"),
       field<&ContainerSpec::message_path>("messagePath"),

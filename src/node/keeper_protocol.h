@@ -97,6 +97,8 @@ struct ContainerSpec {
   std::int64_t memory_limit = 0;  // in bytes; 0: none
   std::int64_t cpu_limit_milli = 0;
   std::int64_t cpu_request_milli = 0;
+  std::int32_t oom_score =
+      0;  // how early it is killed when the machine has no memory left, to 1000
   std::vector<MountSpec> mounts;
   std::string root;          // of SandboxSpec::roots; empty: the machine's programs
   std::string message_path;  // where the container leaves its last words; empty: nowhere

@@ -406,6 +406,18 @@ TEST_P(Keepers, give_containers_the_id_they_ask_for) {
   EXPECT_EQ(log_of("c"), "1234\n1234\nCapEff:\t0000000000000000\nNoNewPrivs:\t1\nSeccomp:\t2\n");
 }
 
+TEST_P(Keepers, offer_containers_to_the_kernel_before_themselves) {
+  const std::string mark = env.random.uuid();
+  start("c", "cat /proc/self/oom_score_adj; while :; do sleep 0.1; done # " + mark, 0,
+        {.oom_score = 1000});
+  EXPECT_TRUE(wait_until([&] { return has_logged("c", "F 1000\n"); }));
+  const pid_t keeper = parent_of(parent_of(process_with(mark)));
+  std::ifstream own("/proc/self/oom_score_adj");
+  std::ifstream keepers("/proc/" + std::to_string(keeper) + "/oom_score_adj");
+  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(keepers), {}),
+            std::string(std::istreambuf_iterator<char>(own), {}));
+}
+
 TEST_P(Keepers, take_logs_as_fast_as_they_come) {
   start("c",
         "i=0; while [ $i -lt 2000 ]; do echo line $i; i=$((i+1)); done; "

@@ -3,6 +3,7 @@
 #include "model/pod_requests.h"
 
 #include <algorithm>
+#include <array>
 
 namespace codeflare::node {
 
@@ -15,6 +16,34 @@ constexpr std::int64_t kSharesMax = 262'144;
 constexpr int kNoRequest = 10;
 constexpr int kNicenessMax = 19;
 constexpr int kPerHalf = 3;  // weights halve about every three levels
+
+constexpr std::int32_t kOomGuaranteed = 2;
+constexpr std::int32_t kOomBurstableMin = 3;
+constexpr std::int32_t kOomBurstableMax = 999;
+constexpr std::int32_t kOomBestEffort = 1000;
+
+// Of memory and processors, which alone count for a pod's quality of service.
+bool asks_for_nothing(const model::Container& container) {
+  const auto none = [](const model::ResourceList& list) {
+    return list.get("cpu").is_zero() && list.get("memory").is_zero();
+  };
+  return none(container.resources.requests) && none(container.resources.limits);
+}
+
+// A limit without a request is both.
+bool is_guaranteed(const model::Container& container) {
+  return std::ranges::all_of(std::array{"cpu", "memory"}, [&](const char* name) {
+    const model::Quantity* limit = container.resources.limits.find(name);
+    const model::Quantity* request = container.resources.requests.find(name);
+    return limit != nullptr && !limit->is_zero() && (request == nullptr || *request == *limit);
+  });
+}
+
+template <typename Test>
+bool all_containers(const model::PodSpec& spec, Test test) {
+  return std::ranges::all_of(spec.containers, test) &&
+         std::ranges::all_of(spec.init_containers, test);
+}
 
 std::int64_t shares_of(std::int64_t milli) {
   return std::clamp(milli * 1024 / 1000, kSharesMin, kSharesMax);
@@ -84,8 +113,7 @@ ResourceBounds bounds_of(const model::PodSpec& spec) {
   const auto has_limit = [](const model::Container& container) {
     return bounds_of(container).memory_limit > 0;
   };
-  const bool all_have = std::ranges::all_of(spec.containers, has_limit) &&
-                        std::ranges::all_of(spec.init_containers, has_limit);
+  const bool all_have = all_containers(spec, has_limit);
   const bool has_own = spec.resources && spec.resources->limits.find("memory") != nullptr;
   return {.memory_limit = all_have || has_own ? model::pod_limits(spec).get("memory").value() : 0,
           .cpu_request_milli = model::pod_requests(spec).get("cpu").milli_value(),
@@ -95,6 +123,25 @@ ResourceBounds bounds_of(const model::PodSpec& spec) {
 
 std::vector<GroupSetting> group_settings(GroupVersion version, const ResourceBounds& bounds) {
   return version == GroupVersion::v1 ? settings_v1(bounds) : settings_v2(bounds);
+}
+
+std::int32_t oom_score_of(const model::PodSpec& spec, const model::Container& container,
+                          std::int64_t memory) {
+  if (all_containers(spec, asks_for_nothing)) {
+    return kOomBestEffort;
+  }
+  if (all_containers(spec, is_guaranteed)) {
+    return kOomGuaranteed;
+  }
+  const model::ResourceRequirements& resources = container.resources;
+  const model::Quantity* given = resources.requests.find("memory");
+  const std::int64_t request =
+      given == nullptr ? resources.limits.get("memory").value() : given->value();
+  if (memory <= 0 || request >= memory) {
+    return memory <= 0 ? kOomBurstableMax : kOomBurstableMin;
+  }
+  return std::clamp(static_cast<std::int32_t>(1000 - 1000 * request / memory), kOomBurstableMin,
+                    kOomBurstableMax);
 }
 
 int niceness_of(std::int64_t cpu_request_milli) {

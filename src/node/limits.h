@@ -43,6 +43,12 @@ struct GroupSetting {
 // In the order in which they have to be written.
 std::vector<GroupSetting> group_settings(GroupVersion version, const ResourceBounds& bounds);
 
+// How early a container of the pod is killed when the machine has no memory left, 2 to 1000: who
+// asked for nothing first, then who asked for little of the machine's `memory`, as a kubelet has
+// it. Never less than others have: that would take a privilege.
+std::int32_t oom_score_of(const model::PodSpec& spec, const model::Container& container,
+                          std::int64_t memory);
+
 // How much nicer a container is to others where groups are not to be had: 0 with a whole processor
 // asked for, 3 more each time that is halved, 10 when nothing is asked for.
 int niceness_of(std::int64_t cpu_request_milli);

@@ -79,6 +79,21 @@ TEST(Limits, version_2_has_weight_max_and_kills_a_group_as_a_whole) {
   EXPECT_EQ(value_of(group_settings(GroupVersion::v2, {}), "cpu.weight"), "1");
 }
 
+TEST(Limits, who_asked_for_nothing_is_killed_first) {
+  const std::int64_t memory = 10ll << 30;
+  model::PodSpec spec;
+  const auto score = [&](const model::Container& one) {
+    spec.containers = {one};
+    return oom_score_of(spec, one, memory);
+  };
+  EXPECT_EQ(score(container("", "", "")), 1000);
+  EXPECT_EQ(score(container("1", "", "")), 999);
+  EXPECT_EQ(score(container("", "", "5Gi")), 500);
+  EXPECT_EQ(score(container("", "", "100Gi")), 3);
+  EXPECT_EQ(score(container("", "1", "1Gi")), 2);
+  EXPECT_EQ(score(container("500m", "1", "1Gi")), 900);
+}
+
 TEST(Limits, niceness_follows_what_is_asked_for) {
   struct Case {
     std::int64_t milli;
