@@ -159,6 +159,7 @@ Result<FileDescriptor> take_lock(const std::string& directory) {
   ::setsid();
   if (spec.isolated) {
     const auto enter = [&]() -> Result<void> {
+      TRY(internal::let_go_of_keys_and_groups());
       if (!spec.network.empty()) {
         TRY(internal::join_network(spec.network, spec.uid));
       }

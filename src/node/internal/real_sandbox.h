@@ -27,6 +27,11 @@ struct KeeperView {
 // our own user as 0. The process must have one thread.
 Result<void> enter_namespaces();
 
+// Before that: leaves behind what the user who started us may do beyond the id itself, which would
+// come along: the keys of the session, and, as root, the groups. An ordinary user cannot give up
+// groups.
+Result<void> let_go_of_keys_and_groups();
+
 // What a user may map: one id of the namespace around to `id` here. For a process that has just
 // entered a user namespace, with the ids it had before.
 struct OwnIds {
