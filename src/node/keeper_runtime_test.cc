@@ -296,6 +296,17 @@ TEST_P(Keepers, read_last_words) {
   start("d", "echo one; echo two; exit 1", 0,
         {.message_path = "/dev/termination-log", .message_from_log = true});
   EXPECT_EQ(end_of("d").message, "one\ntwo\n");
+  // The end of what is too long, and of logs a few lines at most.
+  start("e",
+        "head -c 5000 /dev/zero | tr '\\0' x > /dev/termination-log; echo end >> "
+        "/dev/termination-log",
+        0, {.message_path = "/dev/termination-log"});
+  EXPECT_EQ(end_of("e").message, std::string(4092, 'x') + "end\n");
+  start("f", "i=0; while [ $i -lt 100 ]; do echo $i; i=$((i+1)); done; exit 1", 0,
+        {.message_path = "/dev/termination-log", .message_from_log = true});
+  EXPECT_TRUE(end_of("f").message.starts_with("20\n21\n")) << last("f")->message;
+  EXPECT_TRUE(last("f")->message.ends_with("\n99\n")) << last("f")->message;
+  EXPECT_TRUE(env.files.list(path("pods/u/messages"))->empty());
 }
 
 TEST_P(Keepers, show_volumes_at_their_paths) {

@@ -74,4 +74,14 @@ std::optional<LogLine> parse_log_line(std::string_view line) {
                  .text = ends ? std::string_view() : line.substr(second + 3)};
 }
 
+std::string_view last_lines(std::string_view text, std::size_t lines_max) {
+  std::size_t begin = text.size();
+  for (std::size_t lines = 0; begin > 0 && lines < lines_max; ++lines) {
+    // From before the end of that line.
+    const std::size_t end = begin < 2 ? std::string_view::npos : text.rfind('\n', begin - 2);
+    begin = end == std::string_view::npos ? 0 : end + 1;
+  }
+  return text.substr(begin);
+}
+
 }  // namespace codeflare::node

@@ -32,6 +32,9 @@ class LogLines {
   std::string pending_;
 };
 
+// The last of a text's lines, at most so many; a rest without an end is one.
+std::string_view last_lines(std::string_view text, std::size_t lines_max);
+
 // One line of a log file, taken apart. Views into it.
 struct LogLine {
   std::string_view time;

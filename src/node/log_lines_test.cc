@@ -68,5 +68,15 @@ TEST(LogLines, are_taken_apart) {
   }
 }
 
+TEST(LastLines, are_as_many_as_asked_for) {
+  EXPECT_EQ(last_lines("a\nb\nc\n", 2), "b\nc\n");
+  EXPECT_EQ(last_lines("a\nb\nc", 2), "b\nc");
+  EXPECT_EQ(last_lines("a\n\n\n", 2), "\n\n");
+  EXPECT_EQ(last_lines("a\nb\n", 5), "a\nb\n");
+  EXPECT_EQ(last_lines("\n", 1), "\n");
+  EXPECT_EQ(last_lines("abc", 0), "");
+  EXPECT_EQ(last_lines("", 3), "");
+}
+
 }  // namespace
 }  // namespace codeflare::node

@@ -19,6 +19,7 @@
 #include <span>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <utility>
@@ -29,6 +30,7 @@ namespace {
 
 constexpr std::size_t kMessageBytes = 4096;
 constexpr std::size_t kLogTailBytes = 2048;
+constexpr std::size_t kLogTailLines = 80;
 constexpr std::size_t kClientsMax = 16;
 // A client that does not read is not waited for.
 constexpr std::size_t kUnsentBytesMax = 8u << 20;
@@ -66,6 +68,21 @@ std::string read_file(const std::string& path, std::size_t bytes_max) {
     }
     text.append(buffer.data(), static_cast<std::size_t>(got));
   }
+  return text;
+}
+
+// Its end, when it is longer.
+std::string read_end(const std::string& path, std::size_t bytes_max) {
+  FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  struct stat info{};
+  if (!file || ::fstat(file.get(), &info) != 0 || !S_ISREG(info.st_mode)) {
+    return {};
+  }
+  const auto size = static_cast<std::size_t>(info.st_size);
+  std::string text(std::min(size, bytes_max), '\0');
+  const ssize_t got =
+      ::pread(file.get(), text.data(), text.size(), static_cast<off_t>(size - text.size()));
+  text.resize(static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
   return text;
 }
 
@@ -610,6 +627,13 @@ void Keeper::finish(Run& run, int init_status) {
   run.log.write(rest);
   run.over = true;
   changed_ = true;
+  std::string message;
+  if (!run.message_path.empty()) {
+    const std::string path =
+        view_.pod + "/messages/" + run.name + "." + std::to_string(run.attempt);
+    message = read_end(path, kMessageBytes);
+    ::unlink(path.c_str());  // it may be as big as the container liked
+  }
   if (WIFSIGNALED(init_status)) {
     kill_orphans();
   }
@@ -636,12 +660,9 @@ void Keeper::finish(Run& run, int init_status) {
   if (record->exit_code == 0) {
     record->reason.clear();  // it had done what it was there for
   }
-  if (!run.message_path.empty()) {
-    record->message = read_file(
-        view_.pod + "/messages/" + run.name + "." + std::to_string(run.attempt), kMessageBytes);
-  }
+  record->message = message;
   if (record->message.empty() && run.message_from_log && record->exit_code != 0) {
-    record->message = run.tail;
+    record->message = last_lines(run.tail, kLogTailLines);
   }
 }
 
