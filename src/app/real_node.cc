@@ -66,6 +66,7 @@ struct RealNode::Parts {
         more_names(options.more_names),
         claims_directory(join_path(node::without_links(options.directory), "claims")),
         host_paths(options.host_paths),
+        private_directory(parent_path(node::without_links(options.directory))),
         volumes(node::make_volume_writer()),
         pod_network(env,
                     {.directory = join_path(options.directory, "net"),
@@ -113,6 +114,7 @@ struct RealNode::Parts {
   std::string resolv_conf;
   std::string claims_directory;
   std::vector<std::string> host_paths;
+  std::string private_directory;
   std::unique_ptr<node::VolumeWriter> volumes;
   node::HolderNetwork pod_network;
   std::unique_ptr<node::LogFiles> logs;
@@ -196,6 +198,7 @@ ProcessNode RealNode::parts() {
           .probes = &*parts_->probes,
           .claims_directory = parts_->claims_directory,
           .host_paths = parts_->host_paths,
+          .private_directory = parts_->private_directory,
           .streams = &parts_->streams};
 }
 

@@ -40,6 +40,7 @@ struct ProcessNode {
   node::ProbeCheck* probes = nullptr;     // likewise; null: nobody probes
   std::string claims_directory{};         // where volumes of claims lie; empty: there are none
   std::vector<std::string> host_paths{};  // directories that hostPath may name
+  std::string private_directory{};        // with our own data, which pods never see
   node::PodStreams* streams = nullptr;    // likewise; null: no exec and no port-forward
 };
 

@@ -54,7 +54,7 @@ bool is_plain_path(std::string_view path) {
   for (std::string_view rest = path; !rest.empty();) {
     rest.remove_prefix(1);
     const std::string_view part = rest.substr(0, rest.find('/'));
-    if (part == "." || part == "..") {
+    if (part == "." || part == ".." || (part.empty() && !rest.empty())) {
       return false;
     }
     rest.remove_prefix(part.size());
@@ -67,7 +67,8 @@ bool is_within(std::string_view path, std::string_view directory) {
     directory.remove_suffix(1);
   }
   return directory == "/" || path == directory ||
-         (path.starts_with(directory) && path.substr(directory.size()).starts_with('/'));
+         (!directory.empty() && path.starts_with(directory) &&
+          path.substr(directory.size()).starts_with('/'));
 }
 
 Result<void> host_path_allowed(const std::string& path, const std::vector<std::string>& allowed) {

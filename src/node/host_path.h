@@ -10,8 +10,9 @@
 // Places of the machine that pods may have as volumes.
 namespace codeflare::node {
 
-// Absolute, without "." and "..": what it seems to be is what it is, links aside.
+// Absolute, without ".", ".." and "//": what it seems to be is what it is, links aside.
 bool is_plain_path(std::string_view path);
+// Nothing is within no directory.
 bool is_within(std::string_view path, std::string_view directory);
 
 // Whether the path lies in one of the directories that the node offers; the sentence when not.

@@ -45,6 +45,7 @@ class Limited : public ::testing::Test {
                                               return net::connect_local(env.loop, socket);
                                             });
     sandbox_.spec = {.ns = "default", .name = "p", .uid = uid_};
+    sandbox_.spec.hidden = hidden_;
     sandbox_.bounds = pod_bounds;
     sandbox_.volumes.push_back({.name = "data"});
     const auto sandbox = *run(env.loop, pods_->make(sandbox_));
@@ -116,6 +117,7 @@ class Limited : public ::testing::Test {
   std::unique_ptr<LimitGroups> groups_;
   std::unique_ptr<KeeperRuntime> pods_;
   NewSandbox sandbox_;
+  std::vector<std::string> hidden_;
   bool isolated_ = false;
   std::string why_not_;
 };
@@ -270,6 +272,30 @@ TEST_F(Limited, places_of_the_machine_are_volumes_and_stay_when_the_pod_goes) {
   EXPECT_EQ(end_of("c").exit_code, 0);
   ASSERT_TRUE(*run(env.loop, pods_->remove(uid_)));
   EXPECT_EQ(env.files.read(path("shared/file")).value_or(""), "hello\n");
+}
+
+TEST_F(Limited, what_is_hidden_is_empty_in_a_place_that_holds_it) {
+  ASSERT_TRUE(env.files.make_directories(path("home/state/up")));
+  ASSERT_TRUE(env.files.write(path("home/state/up/key"), "hush"));
+  ASSERT_TRUE(env.files.write(path("home/open"), "seen"));
+  sandbox_.volumes.push_back({.name = "home",
+                              .kind = VolumePlan::Kind::machine,
+                              .source = std::filesystem::canonical(path("home")).string(),
+                              .type = "Directory"});
+  hidden_ = {std::filesystem::canonical(path("home/state/up")).string()};
+  ASSERT_TRUE(begin(Kept::by_the_keeper));
+  if (!isolated_) {
+    GTEST_SKIP() << "plain processes see what their user sees";
+  }
+  start("c",
+        "[ $(cat /home/open) = seen ] || exit 3; [ $(ls -A /home/state/up /part | grep -c key) = 0 "
+        "] || exit 4; "
+        "cat /home/state/up/key /part/key 2> /dev/null && exit 5; "
+        "touch /home/state/up/x /part/x 2> /dev/null && exit 6; touch /home/state/x || exit 7",
+        {.mounts = {{.source = "volumes/home", .target = "/home"},
+                    {.source = "volumes/home/state/up", .target = "/part"}}});
+  EXPECT_EQ(end_of("c").exit_code, 0);
+  EXPECT_EQ(env.files.read(path("home/state/up/key")).value_or(""), "hush");
 }
 
 TEST_F(Limited, a_place_behind_a_link_is_refused) {

@@ -79,6 +79,7 @@ const StructInfo& describe(Tag<SandboxSpec>) {
       field<&SandboxSpec::roots>("roots"),
       field<&SandboxSpec::memory_volumes>("memoryVolumes"),
       field<&SandboxSpec::machine_volumes>("machineVolumes"),
+      field<&SandboxSpec::hidden>("hidden"),
       field<&SandboxSpec::groups>("groups"),
       field<&SandboxSpec::devices>("devices"),
   };

@@ -76,6 +76,8 @@ struct SandboxSpec {
   std::vector<std::string> roots;
   std::vector<MemoryVolume> memory_volumes;
   std::vector<MachineVolume> machine_volumes;
+  // Places of the machine that are empty for containers whatever holds them; without links.
+  std::vector<std::string> hidden;
   // The pod's control groups, one per hierarchy; containers have theirs below. None: limits are
   // kept by the keeper as well as it can.
   std::vector<std::string> groups;

@@ -337,6 +337,7 @@ Task<Result<PodInputs>> PodAgent::inputs_of(model::Pod pod) {
   inputs.allocatable = options_.allocatable;
   inputs.claims_directory = options_.claims_directory;
   inputs.host_paths = options_.host_paths;
+  inputs.private_directory = options_.private_directory;
   if (const auto& place = networked ? options_.api_in_network : options_.api_server) {
     std::tie(inputs.api_host, inputs.api_port) = place();
   }
@@ -379,6 +380,9 @@ Task<Result<void>> PodAgent::make_sandbox(model::Pod pod, std::vector<EventNote>
   }
   note_volumes(uid, *volumes);
   sandbox.bounds = bounds_of(pod.spec);
+  if (!options_.private_directory.empty()) {
+    sandbox.spec.hidden = {options_.private_directory};
+  }
   sandbox.volumes = *std::move(volumes);
   std::string resolver = options_.resolv_conf;
   if (network != nullptr) {

@@ -42,6 +42,7 @@ struct AgentOptions {
   ProbeCheck* probes = nullptr;
   std::string claims_directory{};  // where the volumes of claims lie; empty: none are offered
   std::vector<std::string> host_paths{};  // directories that hostPath may name
+  std::string private_directory{};        // with our own data: hidden from all pods; empty: none
   // What a pod may have on disk that does not say it.
   model::Quantity storage_limit = model::Quantity(10ll << 30, model::Quantity::Format::binary_si);
   // Where pods find the API server; asked at each start.

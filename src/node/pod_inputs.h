@@ -45,6 +45,7 @@ struct PodInputs {
   std::map<std::string, ClaimedVolume, std::less<>> claims{};
   std::string claims_directory{};          // where volumes of claims lie
   std::vector<std::string> host_paths{};   // directories that hostPath may name
+  std::string private_directory{};         // with our own data: no volume but a claim lies in it
   std::vector<model::Service> services{};  // of the pod's namespace
   std::string api_host{};                  // where pods reach the API server; empty: not at all
   std::string api_port{};

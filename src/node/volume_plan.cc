@@ -130,6 +130,11 @@ Result<void> add_projected(std::vector<VolumeFile>& files, const model::Pod& pod
   return {};
 }
 
+Error is_private(const std::string& path) {
+  return permission_denied("hostPath \"" + path +
+                           "\" is where codeflare keeps its own data: no pod sees that");
+}
+
 VolumePlan machine_volume(VolumePlan plan, std::string source, std::string type) {
   plan.kind = VolumePlan::Kind::machine;
   plan.source = std::move(source);
@@ -156,6 +161,10 @@ Result<VolumePlan> claimed_volume(VolumePlan plan, const std::string& claim,
     allowed.push_back(inputs.claims_directory);
   }
   TRY(host_path_allowed(found->second.directory, allowed));
+  if (is_within(found->second.directory, inputs.private_directory) &&
+      !is_within(found->second.directory, inputs.claims_directory)) {
+    return fail(is_private(found->second.directory));
+  }
   return machine_volume(std::move(plan), found->second.directory, "DirectoryOrCreate");
 }
 
@@ -188,6 +197,9 @@ Result<VolumePlan> plan_volume(const model::Pod& pod, const model::Volume& volum
     TRY(add_projected(plan.files, pod, *volume.projected, inputs));
   } else if (volume.host_path) {
     TRY(host_path_allowed(volume.host_path->path, inputs.host_paths));
+    if (is_within(volume.host_path->path, inputs.private_directory)) {
+      return fail(is_private(volume.host_path->path));
+    }
     return machine_volume(std::move(plan), volume.host_path->path,
                           volume.host_path->type.value_or(""));
   } else if (volume.persistent_volume_claim) {

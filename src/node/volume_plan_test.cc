@@ -115,6 +115,27 @@ TEST(VolumePlan, places_of_the_machine_are_offered_where_the_node_says_so) {
   EXPECT_TRUE(w.error().contains("is not a plain absolute path"));
 }
 
+TEST(VolumePlan, our_own_data_is_no_volume_wherever_it_lies) {
+  World w;
+  w.inputs.host_paths = {"/home/ada"};
+  w.inputs.private_directory = "/home/ada/state/up";
+  w.inputs.claims_directory = "/home/ada/state/up/node/claims";
+  model::HostPathVolumeSource& source = w.volume().host_path.emplace();
+  for (const char* path :
+       {"/home/ada/state/up", "/home/ada/state/up/", "/home/ada/state/up/node/claims/x"}) {
+    source.path = path;
+    EXPECT_TRUE(w.error().contains("where codeflare keeps its own data")) << path << w.error();
+  }
+  source.path = "/home/ada/state";  // the keeper covers what is in it
+  EXPECT_EQ(w.plan().source, "/home/ada/state");
+  w.pod.spec.volumes.clear();
+  w.volume().persistent_volume_claim.emplace().claim_name = "c";
+  w.inputs.claims["c"] = {.bound = true, .directory = "/home/ada/state/up/node/claims/x"};
+  EXPECT_EQ(w.plan().source, "/home/ada/state/up/node/claims/x");
+  w.inputs.claims["c"].directory = "/home/ada/state/up/tokens";
+  EXPECT_TRUE(w.error().contains("where codeflare keeps its own data")) << w.error();
+}
+
 TEST(VolumePlan, claims_are_directories_once_they_are_bound) {
   World w;
   w.volume().persistent_volume_claim.emplace().claim_name = "c";

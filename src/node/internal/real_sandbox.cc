@@ -1,13 +1,19 @@
 #include "node/internal/real_sandbox.h"
 
 #include "base/posix.h"
+#include "node/host_path.h"
 #include "node/internal/real_mounts.h"
+#include "node/internal/real_places.h"
 
 #include <array>
 #include <cerrno>
+#include <climits>
+#include <cstdlib>
 #include <grp.h>
 #include <linux/keyctl.h>
 #include <sched.h>
+#include <string_view>
+#include <sys/mount.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -47,6 +53,30 @@ Result<void> probe_in_child(const std::string& directory) {
   return status == 0 ? Result<void>() : fail(permission_denied(""));
 }
 
+// Covers what is hidden below `target`, where `source` is seen, with nothing.
+Result<void> hide(const std::vector<std::string>& hidden, const std::string& source,
+                  const std::string& target) {
+  std::array<char, PATH_MAX> real{};
+  if (::realpath(source.c_str(), real.data()) == nullptr) {
+    return fail(posix_error(errno, "find " + source));
+  }
+  const std::string_view around = real.data();
+  for (const std::string& path : hidden) {
+    if (!is_within(path, around)) {
+      continue;
+    }
+    TRY_ASSIGN(const FileDescriptor top, open_top(target));
+    const std::string below = path.substr(around == "/" ? 0 : around.size());
+    TRY_ASSIGN(const FileDescriptor place, open_place(top.get(), below, {}));
+    const std::string at = "/proc/self/fd/" + std::to_string(place.get());
+    if (::mount("tmpfs", at.c_str(), "tmpfs", MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC,
+                "mode=555,size=4k") != 0) {
+      return fail(posix_error(errno, "hide " + path));
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<void> map_ids(const OwnIds& inside, const OwnIds& outside) {
@@ -83,10 +113,13 @@ Result<KeeperView> move_into_pod_root(const SandboxSpec& spec, const std::string
   // Directories that images need are brought to the same place below the programs.
   for (const std::string& needed : spec.directories) {
     TRY(bind_mount(needed, root + "/host" + needed, true));
+    TRY(hide(spec.hidden, needed, root + "/host" + needed));
   }
   TRY(make_directory(root + "/images"));
   for (std::size_t i = 0; i < spec.roots.size(); ++i) {
-    TRY(bind_mount(spec.roots[i], root + "/images/" + std::to_string(i), true));
+    const std::string at = root + "/images/" + std::to_string(i);
+    TRY(bind_mount(spec.roots[i], at, true));
+    TRY(hide(spec.hidden, spec.roots[i], at));
   }
   TRY(make_directory(root + "/tmp"));
   // Alone: the root that is being built lies in it.
@@ -97,7 +130,9 @@ Result<KeeperView> move_into_pod_root(const SandboxSpec& spec, const std::string
                                     : std::string("mode=777")));
   }
   for (const MachineVolume& volume : spec.machine_volumes) {
-    TRY(bind_place(volume.source, root + "/pod/volumes/" + volume.name));
+    const std::string at = root + "/pod/volumes/" + volume.name;
+    TRY(bind_place(volume.source, at));
+    TRY(hide(spec.hidden, volume.source, at));
   }
   TRY(mount_proc(root + "/proc"));
   TRY(pivot_into(root));
