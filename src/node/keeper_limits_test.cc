@@ -287,13 +287,15 @@ TEST_F(Limited, what_is_hidden_is_empty_in_a_place_that_holds_it) {
   if (!isolated_) {
     GTEST_SKIP() << "plain processes see what their user sees";
   }
-  start("c",
-        "[ $(cat /home/open) = seen ] || exit 3; [ $(ls -A /home/state/up /part | grep -c key) = 0 "
-        "] || exit 4; "
-        "cat /home/state/up/key /part/key 2> /dev/null && exit 5; "
-        "touch /home/state/up/x /part/x 2> /dev/null && exit 6; touch /home/state/x || exit 7",
-        {.mounts = {{.source = "volumes/home", .target = "/home"},
-                    {.source = "volumes/home/state/up", .target = "/part"}}});
+  start(
+      "c",
+      "[ $(cat /mnt/all/open) = seen ] || exit 3; [ $(ls -A /mnt/all/state/up /part | grep -c key) "
+      "= 0 "
+      "] || exit 4; "
+      "cat /mnt/all/state/up/key /part/key 2> /dev/null && exit 5; "
+      "touch /mnt/all/state/up/x /part/x 2> /dev/null && exit 6; touch /mnt/all/state/x || exit 7",
+      {.mounts = {{.source = "volumes/home", .target = "/mnt/all"},
+                  {.source = "volumes/home/state/up", .target = "/part"}}});
   EXPECT_EQ(end_of("c").exit_code, 0);
   EXPECT_EQ(env.files.read(path("home/state/up/key")).value_or(""), "hush");
 }

@@ -1,54 +1,28 @@
 #include "node/keeper_runtime.h"
 
 #include "base/async/sleep.h"
-#include "base/posix.h"
+#include "node/internal/real_test_processes.h"
 #include "node/log_reader.h"
 #include "node/testing/scratch.h"
 
 #include <gtest/gtest.h>
 
 #include <csignal>
-#include <cstdlib>
-#include <fcntl.h>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <memory>
 #include <string>
-#include <sys/file.h>
+#include <unistd.h>
 
 namespace codeflare::node {
 namespace {
 
+using internal::is_locked;
+using internal::is_there;
+using internal::parent_of;
+using internal::process_with;
+using internal::read_proc;
+using internal::send_signal;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
-
-// The process of this machine that has the text among its arguments; 0: none.
-pid_t process_with(const std::string& text) {
-  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
-    std::ifstream file(entry.path() / "cmdline");
-    const std::string arguments(std::istreambuf_iterator<char>(file), {});
-    if (arguments.contains(text)) {
-      return std::atoi(entry.path().filename().c_str());
-    }
-  }
-  return 0;
-}
-
-pid_t parent_of(pid_t process) {
-  std::ifstream file("/proc/" + std::to_string(process) + "/status");
-  for (std::string line; std::getline(file, line);) {
-    if (line.starts_with("PPid:")) {
-      return std::atoi(line.c_str() + 5);
-    }
-  }
-  return 0;
-}
-
-bool is_locked(const std::string& path) {
-  const FileDescriptor file(::open(path.c_str(), O_RDWR | O_CLOEXEC));
-  return file && ::flock(file.get(), LOCK_EX | LOCK_NB) != 0;
-}
 
 // Real keepers and real processes. Isolated ones are skipped where the system forbids namespaces.
 class Keepers : public ::testing::TestWithParam<bool> {
@@ -193,10 +167,10 @@ TEST_P(Keepers, kill_an_init_that_does_not_answer_with_all_that_it_has) {
   ASSERT_TRUE(wait_until([&] { return has_logged("c", "ready"); }));
   const pid_t program = process_with(mark);
   ASSERT_GT(program, 0);
-  ASSERT_EQ(::kill(parent_of(program), SIGSTOP), 0);
+  ASSERT_TRUE(send_signal(parent_of(program), SIGSTOP));
   ASSERT_TRUE(*run(env.loop, pods->kill("u", "c")));
   EXPECT_EQ(end_of("c").exit_code, 137);
-  EXPECT_TRUE(wait_until([&] { return ::kill(program, 0) != 0; }));
+  EXPECT_TRUE(wait_until([&] { return !is_there(program); }));
 }
 
 TEST_P(Keepers, leave_no_place_for_another_while_an_init_of_theirs_lives) {
@@ -209,13 +183,13 @@ TEST_P(Keepers, leave_no_place_for_another_while_an_init_of_theirs_lives) {
   const pid_t program = process_with(mark);
   ASSERT_GT(program, 0);
   const pid_t init = parent_of(program);
-  ASSERT_EQ(::kill(init, SIGSTOP), 0);
-  ASSERT_EQ(::kill(parent_of(init), SIGKILL), 0);
+  ASSERT_TRUE(send_signal(init, SIGSTOP));
+  ASSERT_TRUE(send_signal(parent_of(init), SIGKILL));
   ASSERT_TRUE(wait_until([&] { return !pods->find("u")->alive; }));
   EXPECT_TRUE(is_locked(path("pods/u/keeper.lock")));
-  ASSERT_EQ(::kill(init, SIGCONT), 0);  // and it does what it was told when its keeper died
+  ASSERT_TRUE(send_signal(init, SIGCONT));  // and it does what it was told when its keeper died
   EXPECT_TRUE(wait_until([&] { return !is_locked(path("pods/u/keeper.lock")); }));
-  EXPECT_TRUE(wait_until([&] { return ::kill(program, 0) != 0; }));
+  EXPECT_TRUE(wait_until([&] { return !is_there(program); }));
 }
 
 TEST_P(Keepers, daemons_end_with_their_container) {
@@ -423,10 +397,7 @@ TEST_P(Keepers, offer_containers_to_the_kernel_before_themselves) {
         {.oom_score = 1000});
   EXPECT_TRUE(wait_until([&] { return has_logged("c", "F 1000\n"); }));
   const pid_t keeper = parent_of(parent_of(process_with(mark)));
-  std::ifstream own("/proc/self/oom_score_adj");
-  std::ifstream keepers("/proc/" + std::to_string(keeper) + "/oom_score_adj");
-  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(keepers), {}),
-            std::string(std::istreambuf_iterator<char>(own), {}));
+  EXPECT_EQ(read_proc(keeper, "oom_score_adj"), read_proc(::getpid(), "oom_score_adj"));
 }
 
 TEST_P(Keepers, take_logs_as_fast_as_they_come) {

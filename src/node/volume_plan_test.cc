@@ -117,22 +117,22 @@ TEST(VolumePlan, places_of_the_machine_are_offered_where_the_node_says_so) {
 
 TEST(VolumePlan, our_own_data_is_no_volume_wherever_it_lies) {
   World w;
-  w.inputs.host_paths = {"/home/ada"};
-  w.inputs.private_directory = "/home/ada/state/up";
-  w.inputs.claims_directory = "/home/ada/state/up/node/claims";
+  w.inputs.host_paths = {"/home/me"};
+  w.inputs.private_directory = "/home/me/state/up";
+  w.inputs.claims_directory = "/home/me/state/up/node/claims";
   model::HostPathVolumeSource& source = w.volume().host_path.emplace();
   for (const char* path :
-       {"/home/ada/state/up", "/home/ada/state/up/", "/home/ada/state/up/node/claims/x"}) {
+       {"/home/me/state/up", "/home/me/state/up/", "/home/me/state/up/node/claims/x"}) {
     source.path = path;
     EXPECT_TRUE(w.error().contains("where codeflare keeps its own data")) << path << w.error();
   }
-  source.path = "/home/ada/state";  // the keeper covers what is in it
-  EXPECT_EQ(w.plan().source, "/home/ada/state");
+  source.path = "/home/me/state";  // the keeper covers what is in it
+  EXPECT_EQ(w.plan().source, "/home/me/state");
   w.pod.spec.volumes.clear();
   w.volume().persistent_volume_claim.emplace().claim_name = "c";
-  w.inputs.claims["c"] = {.bound = true, .directory = "/home/ada/state/up/node/claims/x"};
-  EXPECT_EQ(w.plan().source, "/home/ada/state/up/node/claims/x");
-  w.inputs.claims["c"].directory = "/home/ada/state/up/tokens";
+  w.inputs.claims["c"] = {.bound = true, .directory = "/home/me/state/up/node/claims/x"};
+  EXPECT_EQ(w.plan().source, "/home/me/state/up/node/claims/x");
+  w.inputs.claims["c"].directory = "/home/me/state/up/tokens";
   EXPECT_TRUE(w.error().contains("where codeflare keeps its own data")) << w.error();
 }
 
