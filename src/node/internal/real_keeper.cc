@@ -507,10 +507,11 @@ void Keeper::keep_limits() {
     return;
   }
   looked_at_memory_ = now;
+  const ProcessTable processes;
   for (const auto& run : runs_) {
     const std::int64_t limit = run->memory_limit;
     if (limit <= 0 ||
-        memory_of_tree(run->init, limit, bytes_in_memory(run->files.get())) <= limit) {
+        processes.memory_of_tree(run->init, limit, bytes_in_memory(run->files.get())) <= limit) {
       continue;
     }
     if (RunRecord* record = record_of(*run)) {

@@ -32,13 +32,8 @@ struct CloseFile {
   void operator()(std::FILE* file) const { std::fclose(file); }
 };
 
-struct Process {
-  pid_t parent = 0;
-  char state = '?';
-};
-
 // "12 (name with ) in it) S 1 ..."
-bool read_process(const char* name, Process& process) {
+bool read_process(const char* name, ProcessTable::Process& process) {
   std::unique_ptr<std::FILE, CloseFile> file(
       std::fopen((std::string("/proc/") + name + "/stat").c_str(), "re"));
   char text[512] = {};
@@ -47,50 +42,6 @@ bool read_process(const char* name, Process& process) {
   }
   const char* end = std::strrchr(text, ')');
   return end != nullptr && std::sscanf(end + 1, " %c %d", &process.state, &process.parent) == 2;
-}
-
-std::map<pid_t, Process> all_processes() {
-  std::map<pid_t, Process> processes;
-  std::unique_ptr<DIR, CloseDirectory> directory(::opendir("/proc"));
-  while (const dirent* entry = directory == nullptr ? nullptr : ::readdir(directory.get())) {
-    pid_t pid = 0;
-    const char* name = entry->d_name;
-    const auto [end, error] = std::from_chars(name, name + std::strlen(name), pid);
-    Process process;
-    if (error == std::errc() && *end == '\0' && read_process(name, process)) {
-      processes.emplace(pid, process);
-    }
-  }
-  return processes;
-}
-
-bool descends_from(const std::map<pid_t, Process>& processes, pid_t pid, pid_t ancestor) {
-  std::set<pid_t> seen;
-  while (seen.insert(pid).second) {
-    auto found = processes.find(pid);
-    if (found == processes.end()) {
-      return false;
-    }
-    pid = found->second.parent;
-    if (pid == ancestor) {
-      return true;
-    }
-  }
-  return false;
-}
-
-std::vector<pid_t> living_descendants(std::span<const pid_t> spared) {
-  const std::map<pid_t, Process> processes = all_processes();
-  std::vector<pid_t> found;
-  for (const auto& [pid, process] : processes) {
-    const bool is_spared = std::ranges::any_of(
-        spared, [&](pid_t one) { return pid == one || descends_from(processes, pid, one); });
-    if (process.state != 'Z' && process.state != 'X' && !is_spared &&
-        descends_from(processes, pid, ::getpid())) {
-      found.push_back(pid);
-    }
-  }
-  return found;
 }
 
 std::string read_text(const std::string& path) {
@@ -139,12 +90,53 @@ Proportional proportional_bytes(pid_t pid) {
 
 }  // namespace
 
-std::int64_t memory_of_tree(pid_t root, std::int64_t enough, std::int64_t files) {
-  const std::map<pid_t, Process> processes = all_processes();
+ProcessTable::ProcessTable() {
+  std::unique_ptr<DIR, CloseDirectory> directory(::opendir("/proc"));
+  while (const dirent* entry = directory == nullptr ? nullptr : ::readdir(directory.get())) {
+    pid_t pid = 0;
+    const char* name = entry->d_name;
+    const auto [end, error] = std::from_chars(name, name + std::strlen(name), pid);
+    Process process;
+    if (error == std::errc() && *end == '\0' && read_process(name, process)) {
+      processes_.emplace(pid, process);
+    }
+  }
+}
+
+bool ProcessTable::descends_from(pid_t process, pid_t ancestor) const {
+  std::set<pid_t> seen;
+  while (seen.insert(process).second) {
+    const auto found = processes_.find(process);
+    if (found == processes_.end()) {
+      return false;
+    }
+    process = found->second.parent;
+    if (process == ancestor) {
+      return true;
+    }
+  }
+  return false;
+}
+
+std::vector<pid_t> ProcessTable::living_descendants(std::span<const pid_t> spared) const {
+  std::vector<pid_t> found;
+  for (const auto& [pid, process] : processes_) {
+    const bool is_spared = std::ranges::any_of(
+        spared, [&](pid_t one) { return pid == one || descends_from(pid, one); });
+    if (process.state != 'Z' && process.state != 'X' && !is_spared &&
+        descends_from(pid, ::getpid())) {
+      found.push_back(pid);
+    }
+  }
+  return found;
+}
+
+std::int64_t ProcessTable::memory_of_tree(pid_t root, std::int64_t enough,
+                                          std::int64_t files) const {
   std::map<pid_t, std::int64_t> resident;
   std::int64_t sum = files;
-  for (const auto& [pid, process] : processes) {
-    if (pid == root || descends_from(processes, pid, root)) {
+  for (const auto& [pid, process] : processes_) {
+    if (pid == root || descends_from(pid, root)) {
       sum += resident[pid] = resident_bytes(pid);
     }
   }
@@ -178,7 +170,7 @@ void kill_descendants(std::span<const pid_t> spared) {
   bool more = true;
   for (int round = 0; more && round < kRoundsMax; ++round) {
     more = false;
-    for (const pid_t pid : living_descendants(spared)) {
+    for (const pid_t pid : ProcessTable().living_descendants(spared)) {
       if (stopped.insert(pid).second) {
         ::kill(pid, SIGSTOP);
         more = true;
@@ -186,7 +178,7 @@ void kill_descendants(std::span<const pid_t> spared) {
     }
   }
   for (int round = 0; round < kRoundsMax; ++round) {
-    const std::vector<pid_t> left = living_descendants(spared);
+    const std::vector<pid_t> left = ProcessTable().living_descendants(spared);
     if (left.empty()) {
       return;
     }
