@@ -197,6 +197,15 @@ TEST(PodAgent, replaces_lost_keepers_or_fails_their_pods) {
   EXPECT_EQ(w.status("always").container_statuses.at(0).restart_count, 1);
 }
 
+TEST(PodAgent, hears_nothing_any_more_once_it_is_gone) {
+  World w;
+  w.pod("a", R"(["run"])");
+  w.stop();
+  w.pods.lose_all();  // tells whoever listens
+  w.start();
+  EXPECT_EQ(w.status("a").container_statuses.at(0).restart_count, 1);
+}
+
 TEST(PodAgent, stops_everything_when_asked) {
   World w;
   w.pod("a", R"(["run"])");
