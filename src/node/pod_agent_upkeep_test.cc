@@ -192,10 +192,11 @@ TEST(PodAgentUpkeep, a_pre_stop_hook_runs_before_the_signal) {
   World w;
   w.pod(R"("lifecycle":{"preStop":{"sleep":{"seconds":5}}},)", R"("activeDeadlineSeconds":5,)");
   w.settle(seconds(6));
-  EXPECT_EQ(w.status().reason, "DeadlineExceeded");
+  EXPECT_EQ(w.status().phase, "Running");
   EXPECT_EQ(w.pods.running(), 1u);
   EXPECT_EQ(w.pods.find(w.uid())->state.last("c")->asked_to_end, 0);
   w.settle(seconds(5));
+  EXPECT_EQ(w.status().reason, "DeadlineExceeded");
   EXPECT_EQ(w.pods.running(), 0u);
   EXPECT_GT(w.pods.find(w.uid())->state.last("c")->asked_to_end, 0);
 }

@@ -1,6 +1,8 @@
 #include "node/pod_progress.h"
 
+#include "model/condition.h"
 #include "model/pod_requests.h"
+#include "node/eviction.h"
 
 #include <algorithm>
 
@@ -15,10 +17,6 @@ using std::chrono::seconds;
 constexpr Duration kFirstDelay = seconds(10);
 constexpr Duration kDelayMax = seconds(300);
 constexpr Duration kHealthyRun = seconds(600);
-
-bool is_over(const model::PodStatus& status) {
-  return status.phase == "Succeeded" || status.phase == "Failed";
-}
 
 // Init containers are tried again until they succeed, unless nothing in the pod is.
 bool may_restart(const model::Pod& pod, Role role, const RunRecord& run) {
@@ -107,6 +105,12 @@ bool was_cut_off(const ContainerProgress& one) {
          (one.last->asked_to_end != 0 || one.last->error == kKeeperLost);
 }
 
+// What an earlier agent began to evict goes on ending, whatever it has on disk by now.
+const model::Condition* eviction_begun(const model::Pod& pod) {
+  const model::Condition* said = model::find_condition(pod.status.conditions, kDisruption);
+  return said != nullptr && said->status == "True" && said->reason == kEndedByNode ? said : nullptr;
+}
+
 Ending ending_of(const ObservedPod& observed, const PodProgress& progress, WallTime now) {
   using Kind = Ending::Kind;
   const model::Pod& pod = observed.pod;
@@ -121,6 +125,9 @@ Ending ending_of(const ObservedPod& observed, const PodProgress& progress, WallT
   }
   if (observed.evicted) {
     return {Kind::evicted, observed.evicted->reason, observed.evicted->message};
+  }
+  if (const model::Condition* begun = eviction_begun(pod)) {
+    return {Kind::evicted, std::string(kEvicted), begun->message};
   }
   const WallTime began = pod.status.start_time.value_or(observed.seen);
   if (pod.spec.active_deadline_seconds &&
@@ -146,6 +153,10 @@ Ending ending_of(const ObservedPod& observed, const PodProgress& progress, WallT
 }
 
 }  // namespace
+
+bool is_over(const model::PodStatus& status) {
+  return status.phase == "Succeeded" || status.phase == "Failed";
+}
 
 Duration restart_delay(const RunRecord& run) {
   if (run.attempt == 0 || Duration(run.finished - run.started) >= kHealthyRun) {

@@ -4,11 +4,19 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 // Where each container of a pod stands. Pure; the part of pod_sync.h that both its steps and its
 // status are made from.
 namespace codeflare::node {
+
+// The condition of a pod that the node itself ends, as a kubelet writes it.
+inline constexpr std::string_view kDisruption = "DisruptionTarget";
+inline constexpr std::string_view kEndedByNode = "TerminationByKubelet";
+
+// Nothing more can become of it.
+bool is_over(const model::PodStatus& status);
 
 struct ContainerProgress {
   enum class Role : std::uint8_t { init, sidecar, main };

@@ -110,12 +110,13 @@ std::string phase_of(const ObservedPod& observed, const PodProgress& progress) {
   using Kind = Ending::Kind;
   const PodStatus& before = observed.pod.status;
   const Kind ending = progress.ending.kind;
-  if (before.phase == "Succeeded" || before.phase == "Failed") {
+  if (is_over(before)) {
     return before.phase;
   }
-  // Said at once, while the containers still have their grace.
-  if (ending == Kind::deadline || ending == Kind::rejected || ending == Kind::evicted ||
-      ending == Kind::shutdown) {
+  // Whoever reads of an end gives away what the pod had: it is told when nothing runs any more.
+  const bool stopped = !progress.any_alive();
+  if (stopped && (ending == Kind::deadline || ending == Kind::rejected || ending == Kind::evicted ||
+                  ending == Kind::shutdown)) {
     return "Failed";
   }
   const auto mains = [&](auto&& test) {
@@ -126,7 +127,6 @@ std::string phase_of(const ObservedPod& observed, const PodProgress& progress) {
   const auto all = mains([](const ContainerProgress&) { return true; });
   const auto over =
       mains([](const ContainerProgress& one) { return one.last != nullptr && one.last->exited(); });
-  const bool stopped = !progress.any_alive();
   if (ending == Kind::init_failed) {
     return stopped ? "Failed" : "Pending";
   }
@@ -188,7 +188,7 @@ Verdict initialized(const PodProgress& progress, const PodStatus& status) {
 }
 
 Verdict containers_ready(const PodProgress& progress, const PodStatus& status) {
-  if (status.phase == "Succeeded" || status.phase == "Failed") {
+  if (is_over(status)) {
     return {false, status.phase == "Succeeded" ? "PodCompleted" : "PodFailed"};
   }
   std::vector<std::string> unready;
@@ -228,7 +228,7 @@ model::PodStatus status_of(const ObservedPod& observed, const PodProgress& progr
     return status;
   }
   status.phase = phase_of(observed, progress);
-  if (!progress.ending.reason.empty()) {
+  if (!progress.ending.reason.empty() && is_over(status)) {
     status.reason = progress.ending.reason;
     status.message = progress.ending.message;
   }
@@ -251,6 +251,10 @@ model::PodStatus status_of(const ObservedPod& observed, const PodProgress& progr
         .push_back(container_status(observed, progress, one));
   }
   const Verdict containers = containers_ready(progress, status);
+  if (progress.ending.kind == Ending::Kind::evicted) {
+    // Before the end is told: the next agent goes on with it.
+    set(status, pod, kDisruption, {true, std::string(kEndedByNode), progress.ending.message}, now);
+  }
   set(status, pod, "PodReadyToStartContainers", {alive}, now);
   set(status, pod, "Initialized", initialized(progress, status), now);
   set(status, pod, "ContainersReady", containers, now);

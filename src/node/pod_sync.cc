@@ -117,7 +117,7 @@ class Decider {
 
   Duration grace() const {
     const model::Pod& pod = observed_.pod;
-    if (observed_.evicted || pod.status.reason == kEvicted) {
+    if (progress_.ending.kind == Ending::Kind::evicted || pod.status.reason == kEvicted) {
       return kEvictionGrace;
     }
     const std::int64_t asked = pod.metadata.deletion_grace_period_seconds.value_or(

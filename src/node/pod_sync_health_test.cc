@@ -206,20 +206,35 @@ TEST(PodSyncHealth, without_grace_no_hook_is_run) {
   EXPECT_EQ(w.look().steps, (std::vector<Step>{{.kind = Kind::kill, .container = "c"}}));
 }
 
-TEST(PodSyncHealth, an_evicted_pod_has_failed_and_ends_within_a_second) {
+TEST(PodSyncHealth, an_evicted_pod_ends_within_a_second_and_then_it_has_failed) {
   World w;
   w.look();
   w.observed.evicted = StartProblem{"Evicted", "too much. "};
   EXPECT_EQ(w.look().steps, (std::vector<Step>{{.kind = Kind::ask_to_end, .container = "c"}}));
-  EXPECT_EQ(w.status().phase, "Failed");
-  EXPECT_EQ(w.status().reason, "Evicted");
-  EXPECT_EQ(w.status().message, "too much. ");
+  EXPECT_EQ(w.status().phase, "Running");
+  EXPECT_TRUE(w.holds("DisruptionTarget"));
   w.asked();
   w.now += seconds(1);
   EXPECT_EQ(w.look().steps, (std::vector<Step>{{.kind = Kind::kill, .container = "c"}}));
   w.exit(137);
   w.look();
+  EXPECT_EQ(w.status().phase, "Failed");
   EXPECT_EQ(w.status().reason, "Evicted");
+  EXPECT_EQ(w.status().message, "too much. ");
+}
+
+TEST(PodSyncHealth, an_eviction_that_was_begun_is_ended_by_the_next_agent) {
+  World w;
+  w.look();
+  w.observed.evicted = StartProblem{"Evicted", "too much. "};
+  w.look();
+  w.asked();
+  w.observed.evicted.reset();  // it does not know yet
+  w.exit(143);
+  EXPECT_EQ(w.look().steps, (std::vector<Step>{{.kind = Kind::close_sandbox}}));
+  EXPECT_EQ(w.status().phase, "Failed");
+  EXPECT_EQ(w.status().reason, "Evicted");
+  EXPECT_EQ(w.status().message, "too much. ");
 }
 
 TEST(PodSyncHealth, a_container_that_ate_its_memory_says_so) {
