@@ -26,6 +26,7 @@ class DevicePool {
   void adopt(const std::string& uid, const std::vector<DeviceGrant>& grants);
   void release(const std::string& uid);
 
+  bool has(const std::string& uid) const { return grants_.contains(uid); }
   std::size_t free() const { return static_cast<std::size_t>(count_) - taken_.size(); }
 
  private:

@@ -33,6 +33,8 @@ constexpr const char* kGpu = "nvidia.com/gpu";
 constexpr int kWorkers = 16;
 constexpr Duration kRetryMount = std::chrono::seconds(2);
 constexpr Duration kRetryStart = std::chrono::seconds(10);
+constexpr Duration kRetryDevices = std::chrono::seconds(1);
+constexpr const char* kDevicesBusy = "DevicesBusy";
 constexpr Duration kLookWhileStopping = std::chrono::milliseconds(20);
 
 bool is_over(const model::Pod& pod) {
@@ -65,6 +67,11 @@ const model::Container* find_container(const model::Pod& pod, const std::string&
     }
   }
   return nullptr;
+}
+
+bool anything_runs(const SandboxView* view) {
+  return view != nullptr && view->alive &&
+         !std::ranges::all_of(view->state.runs, &RunRecord::exited);
 }
 
 Duration grace_of(const model::Pod& pod) {
@@ -175,9 +182,14 @@ Task<Result<void>> PodAgent::forget_others(ObjectKey key, std::string uid) {
     }
   }
   for (const std::string& other : gone) {
-    CO_TRY(co_await pods_.remove(other));
+    // First what others may be waiting for; its files can take long.
+    if (!anything_runs(pods_.find(other))) {
+      give_back_devices(other);
+    }
+    CO_TRY(co_await pods_.close(other));
+    give_back_devices(other);
     CO_TRY(co_await detach(other));
-    gpus_.release(other);
+    CO_TRY(co_await pods_.remove(other));
     tokens_.forget(other);
     if (health_ != nullptr) {
       health_->forget(other);
@@ -187,13 +199,55 @@ Task<Result<void>> PodAgent::forget_others(ObjectKey key, std::string uid) {
   co_return Result<void>();
 }
 
+void PodAgent::give_back_devices(const std::string& uid) {
+  if (const auto known = known_.find(uid); known != known_.end()) {
+    known->second.gave_back = true;
+  }
+  if (!gpus_.has(uid)) {
+    return;
+  }
+  gpus_.release(uid);
+  for (auto& [other, known] : known_) {
+    const auto waits = known.hindrances.find("");
+    if (waits != known.hindrances.end() && waits->second.problem.reason == kDevicesBusy) {
+      waker_.wake(known.key);
+    }
+  }
+}
+
+bool PodAgent::devices_will_come(const std::string& uid) const {
+  return std::ranges::any_of(known_, [&](const auto& entry) {
+    const auto& [other, known] = entry;
+    if (other == uid || !gpus_.has(other)) {
+      return false;
+    }
+    const runtime::ObjectRef object = informer_.store().get(known.key);
+    const std::string phase = object == nullptr ? "" : object->string_at({"status", "phase"});
+    return object == nullptr || object->uid() != other || object->deleting() ||
+           phase == "Succeeded" || phase == "Failed";
+  });
+}
+
 void PodAgent::take_devices(Known& known, const model::Pod& pod) {
-  if (is_over(pod) || pod.metadata.deleting()) {
+  if (is_over(pod) || pod.metadata.deleting() || known.gave_back) {
     return;
   }
   Result<std::vector<DeviceGrant>> devices = gpus_.grant(pod);
+  const auto waits = known.hindrances.find("");
+  const bool waited =
+      waits != known.hindrances.end() && waits->second.problem.reason == kDevicesBusy;
   if (devices) {
     known.devices = *std::move(devices);
+    if (waited) {
+      known.hindrances.erase(waits);
+    }
+  } else if (devices_will_come(pod.metadata.uid)) {
+    StartProblem problem{kDevicesBusy, "waiting until a pod that ends has given back its devices"};
+    if (!waited) {
+      known.events.push_back({.reason = problem.reason, .message = problem.message});
+    }
+    known.hindrances.insert_or_assign(
+        "", Hindrance{std::move(problem), env_.clock.wall() + kRetryDevices});
   } else {
     known.rejected = StartProblem{"UnexpectedAdmissionError", devices.error().message};
   }
@@ -243,8 +297,11 @@ Task<Result<Next>> PodAgent::sync(ObjectKey key) {
                        .evicted = known.evicted,
                        .health = health_of(pod, view)};
   PodDecision decision = decide(observed, env_.clock.wall());
+  // Before anybody is told of its end: the next one may be here at once.
+  if (decision.over) {
+    give_back_devices(uid);
+  }
   if (is_over(pod) && !(view != nullptr && view->alive)) {
-    gpus_.release(uid);
     // The object may be kept for long, and addresses are few.
     CO_TRY(co_await detach(uid));
   }

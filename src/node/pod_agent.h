@@ -89,7 +89,8 @@ class PodAgent final : public runtime::Reconciler {
     std::optional<StartProblem> evicted{};
     bool admitted = false;  // there was room for it
     std::vector<DeviceGrant> devices{};
-    std::vector<runtime::EventNote> events{};             // not yet told
+    bool gave_back = false;                    // its devices: nothing of it will run any more
+    std::vector<runtime::EventNote> events{};  // not yet told
     std::map<std::string, std::uint64_t> fingerprints{};  // of volumes as they were written
     WallTime refresh_at{};                                // when they are looked at again
   };
@@ -98,6 +99,10 @@ class PodAgent final : public runtime::Reconciler {
   Known& know(const std::string& uid, const runtime::ObjectKey& key);
   Task<Result<void>> forget_others(runtime::ObjectKey key, std::string uid);
   void take_devices(Known& known, const model::Pod& pod);
+  // Nothing of the pod uses them any more: others may have them from now on.
+  void give_back_devices(const std::string& uid);
+  // Whether somebody else has devices who is about to give them back.
+  bool devices_will_come(const std::string& uid) const;
   // Before it is begun: whether the node has room for one more pod.
   void look_for_room(Known& known, const model::Pod& pod);
 

@@ -77,6 +77,7 @@ struct World {
 };
 
 constexpr const char* kNever = R"("restartPolicy":"Never",)";
+constexpr const char* kBothGpus = R"("resources":{"limits":{"nvidia.com/gpu":"2"}},)";
 
 TEST(PodAgent, runs_a_pod_to_its_end_and_closes_its_keeper) {
   World w;
@@ -195,6 +196,36 @@ TEST(PodAgent, replaces_lost_keepers_or_fails_their_pods) {
   w.settle(seconds(2));
   EXPECT_EQ(w.status("never").reason, "NodeShutdown");
   EXPECT_EQ(w.status("always").container_statuses.at(0).restart_count, 1);
+}
+
+TEST(PodAgent, devices_are_free_when_a_pod_is_said_to_have_ended) {
+  World w;
+  w.pods.tidying = minutes(1);
+  w.pod("a", R"(["sleep","5"])", kNever, "", kBothGpus);
+  w.settle(seconds(5));
+  EXPECT_EQ(w.status("a").phase, "Succeeded");
+  w.pod("b", R"(["run"])", kNever, "", kBothGpus);
+  EXPECT_EQ(w.status("b").phase, "Running") << w.status("b").message;
+}
+
+TEST(PodAgent, devices_of_a_pod_that_is_gone_are_waited_for) {
+  World w;
+  w.pods.tidying = seconds(10);
+  w.pod("a", R"(["stubborn"])", kNever, "", kBothGpus);
+  w.service.erase(kPods, {"default", "a"});
+  w.pod("b", R"(["run"])", kNever, "", kBothGpus);
+  EXPECT_EQ(w.status("b").phase, "Pending") << w.status("b").message;
+  EXPECT_TRUE(w.pods.started_in("b").empty());
+  w.settle(seconds(12));
+  EXPECT_EQ(w.status("b").phase, "Running") << w.status("b").message;
+}
+
+TEST(PodAgent, a_pod_for_which_there_are_no_devices_is_rejected) {
+  World w;
+  w.pod("a", R"(["run"])", kNever, "", kBothGpus);
+  w.pod("b", R"(["run"])", kNever, "", kBothGpus);
+  EXPECT_EQ(w.status("b").phase, "Failed");
+  EXPECT_EQ(w.status("b").reason, "UnexpectedAdmissionError");
 }
 
 TEST(PodAgent, hears_nothing_any_more_once_it_is_gone) {

@@ -199,7 +199,8 @@ class Decider {
     const model::ObjectMeta& meta = observed_.pod.metadata;
     const bool held = meta.deletion_grace_period_seconds.value_or(0) == 0 &&
                       !meta.finalizers.empty();  // nothing more for us to do
-    decision_.drop = meta.deleting() && !progress_.any_alive() && !held;
+    decision_.over = !progress_.any_alive();
+    decision_.drop = meta.deleting() && decision_.over && !held;
   }
 
   const ObservedPod& observed_;

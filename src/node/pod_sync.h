@@ -69,6 +69,7 @@ struct Step {
 struct PodDecision {
   std::vector<Step> steps{};
   std::optional<model::PodStatus> status{};  // when it has to be written
+  bool over = false;                         // nothing runs, and nothing will
   bool drop = false;                         // everything has ended: let the object go
   std::optional<Duration> look_again{};
 };

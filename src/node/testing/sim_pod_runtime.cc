@@ -176,13 +176,21 @@ Task<Result<void>> SimPodRuntime::close(std::string uid) {
   for (const RunRecord& run : runs) {
     finish(uid, run.name, run.attempt, 137, 9);
   }
-  found->second.view.alive = false;
-  tell(uid);
+  if (tidying > Duration::zero()) {
+    CO_TRY(co_await sleep_for(tidying));
+  }
+  if (const auto still = pods_.find(uid); still != pods_.end()) {
+    still->second.view.alive = false;
+    tell(uid);
+  }
   co_return Result<void>();
 }
 
 Task<Result<void>> SimPodRuntime::remove(std::string uid) {
   CO_TRY(co_await close(uid));
+  if (tidying > Duration::zero()) {
+    CO_TRY(co_await sleep_for(tidying));
+  }
   pods_.erase(uid);
   co_return Result<void>();
 }

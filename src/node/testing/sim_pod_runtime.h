@@ -34,6 +34,8 @@ class SimPodRuntime final : public PodRuntime {
   // As kill -9 of the keeper, or a reboot.
   void lose_keeper(const std::string& uid);
   void lose_all();
+  // How long it takes to close or remove a pod in which nothing runs.
+  Duration tidying{};
   // What pods have on disk, by name.
   std::map<std::string, PodUsage> usages{};
 
