@@ -34,7 +34,7 @@ Result<void> KeeperLink::take_frames() {
 
 Task<void> KeeperLink::run() {
   for (;;) {
-    Result<std::string> bytes = co_await stream_->read();
+    Result<std::string> bytes = co_await with_stop(broken_.token(), stream_->read());
     if (!bytes || bytes->empty()) {
       break;
     }
@@ -76,6 +76,7 @@ Task<Result<void>> KeeperLink::call(KeeperRequest request) {
   changed_.notify_all();
   if (!written) {
     open_ = false;
+    broken_.request_stop();
     co_return fail(unavailable("the keeper does not listen: " + written.error().message));
   }
   // Its place in the queue stays when the wait is given up: answers come in order.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "base/async/stop_token.h"
 #include "base/async/task.h"
 #include "base/async/wait_list.h"
 #include "base/result.h"
@@ -25,8 +26,8 @@ class KeeperLink {
   Task<void> run();
   bool open() const { return open_; }
 
-  // Fails with `unavailable` when the keeper goes before it has answered, and with
-  // failed_precondition when it refuses.
+  // Fails with `unavailable` when the keeper goes before it has answered, or takes nothing more,
+  // with failed_precondition when it refuses.
   Task<Result<void>> call(KeeperRequest request);
 
  private:
@@ -40,6 +41,7 @@ class KeeperLink {
   std::unique_ptr<net::LocalStream> stream_;
   OnState on_state_;
   bool open_ = true;
+  StopSource broken_;  // half a frame was written: nothing more can come of it
   bool writing_ = false;
   FrameReader frames_;
   std::deque<std::shared_ptr<Waiting>> waiting_;

@@ -3,7 +3,9 @@
 #include "base/async/sleep.h"
 #include "node/disk_usage.h"
 #include "node/host_path.h"
+#include "node/keeper_processes.h"
 
+#include <algorithm>
 #include <csignal>
 #include <utility>
 
@@ -13,6 +15,11 @@ namespace {
 
 constexpr Duration kStartWithin = std::chrono::seconds(30);
 constexpr Duration kEndWithin = std::chrono::seconds(30);
+// Between tries to reach a keeper. One that has just ended may have its lock for a moment.
+constexpr Duration kFirstPause = std::chrono::milliseconds(10);
+constexpr Duration kPauseMax = std::chrono::seconds(5);
+constexpr Duration kForcePause = std::chrono::milliseconds(50);
+constexpr int kForceTries = 100;
 
 // One line for people out of what a program printed.
 std::string first_line(const std::string& text) {
@@ -70,34 +77,52 @@ Task<Result<std::vector<PodRuntime::Found>>> KeeperRuntime::adopt() {
     }
     return read;
   });
-  std::vector<Found> found;
+  std::vector<std::string> unfinished;
+  TaskGroup group(env_.loop);
   for (Left& one : left) {
     if (!one.spec) {
-      // It was never finished: no keeper can have come of it.
+      unfinished.push_back(one.uid);
       options_.logger.warn("removing a pod directory without a sandbox",
                            {{"uid", one.uid}, {"error", one.spec.error()}});
-      static_cast<void>(co_await remove(one.uid));
       continue;
     }
     pods_[one.uid].view.state = std::move(one.state);
     groups_of_[one.uid] = one.spec->groups;
-    const Result<void> connected = co_await connect(one.uid);
-    if (!connected) {
-      lost(one.uid);
-      co_await remove_groups(one.uid);
+    group.spawn(adopt_pod(one.uid));
+  }
+  co_await group.join();
+  for (const std::string& uid : unfinished) {
+    static_cast<void>(co_await remove(uid));
+  }
+  std::vector<Found> found;
+  for (Left& one : left) {
+    if (const SandboxView* view = find(one.uid); one.spec && view != nullptr) {
+      found.push_back({.spec = *std::move(one.spec), .alive = view->alive});
     }
-    found.push_back({.spec = *std::move(one.spec), .alive = connected.has_value()});
   }
   co_return found;
 }
 
-void KeeperRuntime::took(const std::string& uid, const KeeperAnswer& answer) {
-  const auto found = pods_.find(uid);
-  if (found != pods_.end() && answer.protocol <= kKeeperProtocol) {
-    found->second.view.state = answer.state;
-    changed_.notify_all();
-    tell(uid);
+// All at once: one that does not answer keeps nobody else waiting.
+Task<void> KeeperRuntime::adopt_pod(std::string uid) {
+  if (!co_await find_keeper(uid)) {
+    lost(uid);
+    co_await remove_groups(std::move(uid));
   }
+}
+
+void KeeperRuntime::took(const std::string& uid, std::uint64_t link_number,
+                         const KeeperAnswer& answer) {
+  const auto found = pods_.find(uid);
+  if (found == pods_.end() || found->second.link_number != link_number) {
+    return;
+  }
+  found->second.view.alive = true;
+  if (answer.protocol <= kKeeperProtocol) {
+    found->second.view.state = answer.state;
+  }
+  changed_.notify_all();
+  tell(uid);
 }
 
 void KeeperRuntime::lost(const std::string& uid) {
@@ -106,9 +131,23 @@ void KeeperRuntime::lost(const std::string& uid) {
     found->second.view.alive = false;
     found->second.view.state.lose(env_.clock.wall().time_since_epoch().count());
     found->second.link = nullptr;
+    found->second.link_number = 0;
     changed_.notify_all();
     tell(uid);
   }
+}
+
+bool KeeperRuntime::without_link(const std::string& uid) const {
+  const auto found = pods_.find(uid);
+  return found != pods_.end() && found->second.link == nullptr;
+}
+
+Task<bool> KeeperRuntime::has_keeper(std::string uid) {
+  const std::string lock = directory_of(uid) + "/keeper.lock";
+  co_return co_await run_blocking(env_, [&] {
+    const Result<std::unique_ptr<FileLock>> taken = env_.files.lock(lock);
+    return !taken && taken.error().code == ErrorCode::failed_precondition;
+  });
 }
 
 Task<void> KeeperRuntime::follow(std::string uid, std::shared_ptr<KeeperLink> link) {
@@ -116,21 +155,61 @@ Task<void> KeeperRuntime::follow(std::string uid, std::shared_ptr<KeeperLink> li
   const TaskContext& context = co_await current_context();
   const auto found = pods_.find(uid);
   if (!context.stop.stop_requested() && found != pods_.end() && found->second.link == link) {
-    lost(uid);
+    found->second.link = nullptr;
+    found->second.link_number = 0;
+    co_await recover(std::move(uid));
+  }
+}
+
+Task<void> KeeperRuntime::recover(std::string uid) {
+  if (!without_link(uid) || std::exchange(pods_[uid].recovering, true)) {
+    co_return;
+  }
+  for (Duration pause = kFirstPause;; pause = std::min(pause * 2, kPauseMax)) {
+    const bool kept = co_await has_keeper(uid);
+    if (!without_link(uid)) {
+      break;  // found by somebody else, or removed
+    }
+    if (!kept) {
+      lost(uid);
+      break;
+    }
+    if (co_await connect(uid) || !without_link(uid) || !co_await sleep_for(pause)) {
+      break;
+    }
+  }
+  if (const auto found = pods_.find(uid); found != pods_.end()) {
+    found->second.recovering = false;
   }
 }
 
 Task<Result<void>> KeeperRuntime::connect(std::string uid) {
   CO_TRY_ASSIGN(std::unique_ptr<net::LocalStream> stream, connect_(socket_of(uid)));
+  const std::uint64_t number = ++links_;
   auto link = std::make_shared<KeeperLink>(
-      std::move(stream), [this, uid](const KeeperAnswer& answer) { took(uid, answer); });
-  pods_[uid].link = link;
-  group_.spawn(follow(uid, link));
-  CO_TRY(co_await link->call({.verb = "state"}));
+      std::move(stream),
+      [this, uid, number](const KeeperAnswer& answer) { took(uid, number, answer); });
   Pod& pod = pods_[uid];
-  pod.view.alive = true;
+  pod.link = link;
+  pod.link_number = number;
+  group_.spawn(follow(uid, link));
+  co_return co_await link->call({.verb = "state"});
+}
+
+Task<bool> KeeperRuntime::find_keeper(std::string uid) {
+  const Result<void> connected = co_await connect(uid);
+  if (connected) {
+    co_return true;
+  }
+  if (!co_await has_keeper(uid)) {
+    co_return false;
+  }
+  options_.logger.warn("the keeper of a pod does not answer yet",
+                       {{"uid", uid}, {"error", connected.error()}});
+  pods_[uid].view.alive = true;
   tell(uid);
-  co_return Result<void>();
+  group_.spawn(recover(std::move(uid)));
+  co_return true;
 }
 
 Result<void> KeeperRuntime::prepare_volume(NewSandbox& sandbox, const VolumePlan& volume) {
@@ -175,14 +254,25 @@ Task<Result<void>> KeeperRuntime::make(NewSandbox sandbox) {
   CO_TRY(co_await run_blocking(env_, [&] { return prepare(sandbox); }));
   groups_of_[uid] = sandbox.spec.groups;
   Command command{.program = options_.program, .arguments = {"pod-keeper", directory_of(uid)}};
-  CO_TRY_ASSIGN(const CommandResult started,
-                co_await with_timeout(kStartWithin, "the start of a keeper",
-                                      env_.launcher.run(std::move(command))));
-  if (started.exit_code != 0) {
-    co_return fail(
-        failed_precondition("failed to create pod sandbox: " + first_line(started.error_output)));
+  const Result<CommandResult> started = co_await with_timeout(
+      kStartWithin, "the start of a keeper", env_.launcher.run(std::move(command)));
+  Result<void> ready;
+  if (!started) {
+    ready = fail(started.error());
+  } else if (started->exit_code != 0) {
+    ready = fail(
+        failed_precondition("failed to create pod sandbox: " + first_line(started->error_output)));
   }
-  co_return co_await connect(uid);
+  const auto known = pods_.find(uid);
+  const bool kept = known != pods_.end() && known->second.view.alive;
+  if (!ready && (kept || ready.error().code == ErrorCode::cancelled)) {
+    co_return ready;
+  }
+  // Also when that was not the one we started: it came up too late, or we had lost sight of it.
+  if (!co_await find_keeper(uid)) {
+    co_return ready ? fail(unavailable("the keeper of the pod has ended at once")) : ready;
+  }
+  co_return Result<void>();
 }
 
 Task<Result<void>> KeeperRuntime::call(std::string uid, KeeperRequest request) {
@@ -241,22 +331,45 @@ Task<Result<void>> wait_for(WaitList& changed, std::function<bool()> done) {
 }  // namespace
 
 Task<Result<void>> KeeperRuntime::close(std::string uid) {
-  const auto found = pods_.find(uid);
-  if (found == pods_.end() || found->second.link == nullptr) {
-    co_return Result<void>();
+  if (const auto found = pods_.find(uid); found != pods_.end() && found->second.link != nullptr) {
+    KeeperRequest request{.verb = "shutdown"};
+    Result<void> ended = co_await call(uid, std::move(request));
+    if (ended) {
+      std::function<bool()> gone = [this, uid] {
+        const SandboxView* view = find(uid);
+        return view == nullptr || !view->alive;
+      };
+      ended = co_await with_timeout(kEndWithin, "the end of a keeper",
+                                    wait_for(changed_, std::move(gone)));
+    }
+    if (!ended && (ended.error().code == ErrorCode::cancelled ||
+                   ended.error().code == ErrorCode::failed_precondition)) {
+      co_return ended;
+    }
   }
-  KeeperRequest request{.verb = "shutdown"};
-  const Result<void> asked = co_await call(uid, std::move(request));
-  if (!asked && asked.error().code != ErrorCode::unavailable) {
-    co_return asked;
+  CO_TRY(co_await end_by_force(uid));
+  if (const SandboxView* view = find(uid); view != nullptr && view->alive) {
+    lost(uid);
   }
-  std::function<bool()> gone = [this, uid] {
-    const auto now = pods_.find(uid);
-    return now == pods_.end() || now->second.link == nullptr;
-  };
-  CO_TRY(co_await with_timeout(kEndWithin, "the end of a keeper",
-                               wait_for(changed_, std::move(gone))));
-  co_await remove_groups(uid);
+  co_await remove_groups(std::move(uid));
+  co_return Result<void>();
+}
+
+// Nothing to do for a keeper that has ended as it was asked to.
+Task<Result<void>> KeeperRuntime::end_by_force(std::string uid) {
+  const std::string directory = directory_of(uid);
+  for (int turn = 0; co_await has_keeper(uid); ++turn) {
+    if (turn == kForceTries) {
+      co_return fail(unavailable("the keeper of pod " + uid + " cannot be ended"));
+    }
+    if (turn == 1) {
+      options_.logger.warn("killing a keeper that does not answer", {{"uid", uid}});
+    }
+    if (turn > 0) {
+      co_await run_blocking(env_, [&] { kill_keeper(directory); });
+    }
+    CO_TRY(co_await sleep_for(kForcePause));
+  }
   co_return Result<void>();
 }
 

@@ -8,6 +8,7 @@
 #include "node/pod_runtime.h"
 #include "node/volume_writer.h"
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -25,7 +26,9 @@ struct KeeperRuntimeOptions {
   Logger logger{};
 };
 
-// Pods as real processes, each under a keeper.
+// Pods as real processes, each under a keeper. Whether a pod has one is said by the lock that a
+// keeper holds, not by its answers: one that cannot be reached is tried again, and its pod is shown
+// as it was.
 class KeeperRuntime final : public PodRuntime {
  public:
   using Connect =
@@ -54,23 +57,35 @@ class KeeperRuntime final : public PodRuntime {
  private:
   struct Pod {
     SandboxView view;
-    std::shared_ptr<KeeperLink> link;
+    std::shared_ptr<KeeperLink> link{};  // null: nobody answers
+    std::uint64_t link_number = 0;       // what others say is old
+    bool recovering = false;
   };
   std::string directory_of(const std::string& uid) const;
   Result<void> prepare(NewSandbox& sandbox);
   Result<void> prepare_volume(NewSandbox& sandbox, const VolumePlan& volume);
   Task<void> remove_groups(std::string uid);
   Task<Result<void>> connect(std::string uid);
+  // Whether somebody keeps the pod, though he may not answer.
+  Task<bool> has_keeper(std::string uid);
+  // The pod's keeper is known from now on, or about to be; false when it has none.
+  Task<bool> find_keeper(std::string uid);
+  // Until somebody answers, or nobody is there.
+  Task<void> recover(std::string uid);
+  bool without_link(const std::string& uid) const;
+  Task<Result<void>> end_by_force(std::string uid);
+  Task<void> adopt_pod(std::string uid);
   Task<void> follow(std::string uid, std::shared_ptr<KeeperLink> link);
   Task<Result<void>> call(std::string uid, KeeperRequest request);
   void lost(const std::string& uid);
-  void took(const std::string& uid, const KeeperAnswer& answer);
+  void took(const std::string& uid, std::uint64_t link_number, const KeeperAnswer& answer);
 
   Env env_;
   KeeperRuntimeOptions options_;
   VolumeWriter& volumes_;
   Connect connect_;
   std::map<std::string, Pod> pods_;
+  std::uint64_t links_ = 0;  // that ever were
   // Where the kernel keeps the limits of a pod; also of one whose keeper did not come about.
   std::map<std::string, std::vector<std::string>> groups_of_;
   WaitList changed_;

@@ -51,8 +51,13 @@ class Keepers : public ::testing::TestWithParam<bool> {
         env,
         KeeperRuntimeOptions{
             .directory = path(""), .program = CODEFLARE_KEEPER, .isolated = GetParam()},
-        *volumes,
-        [this](const std::string& socket) { return net::connect_local(env.loop, socket); });
+        *volumes, [this](const std::string& socket) -> Result<std::unique_ptr<net::LocalStream>> {
+          if (deaf > 0) {
+            --deaf;
+            return fail(unavailable("it does not listen"));
+          }
+          return net::connect_local(env.loop, socket);
+        });
   }
   // As kill -9: nobody says goodbye to the keepers.
   void agent_ends() {
@@ -93,6 +98,16 @@ class Keepers : public ::testing::TestWithParam<bool> {
     }
     co_return test();
   }
+  Task<bool> ask_until_heard(std::string name) {
+    const Instant until = after(env.clock.now(), seconds(60));
+    while (!co_await pods->ask_to_end("u", name)) {
+      if (env.clock.now() > until) {
+        co_return false;
+      }
+      static_cast<void>(co_await sleep_for(milliseconds(5)));
+    }
+    co_return true;
+  }
   RunRecord end_of(std::string_view name) {
     EXPECT_TRUE(wait_until([&] { return last(name) != nullptr && last(name)->exited(); }));
     return *last(name);
@@ -113,6 +128,7 @@ class Keepers : public ::testing::TestWithParam<bool> {
   std::unique_ptr<VolumeWriter> volumes = make_volume_writer();
   std::unique_ptr<LogFiles> files = make_log_files();
   std::unique_ptr<KeeperRuntime> pods;
+  int deaf = 0;  // so many tries to reach a keeper fail
 };
 
 INSTANTIATE_TEST_SUITE_P(Pods, Keepers, ::testing::Values(true, false),
@@ -225,6 +241,46 @@ TEST_P(Keepers, outlive_the_agent_and_are_adopted_with_what_happened_meanwhile) 
   EXPECT_EQ(end_of("ends").exit_code, 4);
   EXPECT_EQ(log_of("ends"), "done\n");
   EXPECT_FALSE(last("runs")->exited());
+}
+
+TEST_P(Keepers, are_not_given_up_when_they_cannot_be_reached_for_a_while) {
+  start("c", "trap 'exit 7' TERM; echo ready; while :; do sleep 0.1; done");
+  EXPECT_TRUE(wait_until([&] { return has_logged("c", "ready"); }));
+  agent_ends();
+  agent_starts();
+  deaf = 3;
+  const auto found = *run(env.loop, pods->adopt());
+  ASSERT_TRUE(found) << found.error().to_string();
+  EXPECT_TRUE(found->at(0).alive);
+  EXPECT_FALSE(last("c")->exited());
+  // As soon as it can be reached again.
+  EXPECT_TRUE(wait_until([&] { return deaf == 0; }));
+  EXPECT_TRUE(wait_until([&] { return last("c")->running(); }));
+  EXPECT_TRUE(*run(env.loop, ask_until_heard("c")));
+  EXPECT_EQ(end_of("c").exit_code, 7);
+}
+
+TEST_P(Keepers, are_found_by_those_who_want_to_make_one) {
+  start("c", "while :; do sleep 0.1; done");
+  agent_ends();
+  agent_starts();  // and does not know of it
+  ASSERT_TRUE(make());
+  ASSERT_NE(last("c"), nullptr);
+  EXPECT_TRUE(last("c")->running());
+}
+
+TEST_P(Keepers, are_killed_when_they_do_not_end_as_they_are_told) {
+  start("c", "while :; do sleep 0.1; done");
+  agent_ends();
+  agent_starts();
+  deaf = 1'000'000;
+  ASSERT_TRUE(*run(env.loop, pods->adopt()));
+  EXPECT_TRUE(pods->find("u")->alive);
+  const auto closed = *run(env.loop, pods->close("u"));
+  EXPECT_TRUE(closed) << closed.error().to_string();
+  EXPECT_FALSE(pods->find("u")->alive);
+  EXPECT_EQ(last("c")->exit_code, 137);
+  EXPECT_TRUE(env.files.lock(path("pods/u/keeper.lock")));
 }
 
 TEST_P(Keepers, are_one_per_pod) {

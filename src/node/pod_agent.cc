@@ -374,8 +374,24 @@ Task<Result<void>> PodAgent::carry_out(model::Pod pod, Step step, std::vector<Ev
   const Result<void> done = step.kind == Kind::ask_to_end
                                 ? co_await pods_.ask_to_end(uid, step.container)
                                 : co_await pods_.kill(uid, step.container);
+  if (!done && done.error().code != ErrorCode::cancelled && step.because.empty() &&
+      is_past_patience(uid, step)) {
+    // The pod's time is up and its keeper does not do what it is told.
+    co_return co_await pods_.close(uid);
+  }
   // A keeper that is gone has taken the container with it; its view says so.
   co_return done || done.error().code == ErrorCode::unavailable ? Result<void>() : done;
+}
+
+bool PodAgent::is_past_patience(const std::string& uid, const Step& step) {
+  const SandboxView* view = pods_.find(uid);
+  const auto known = known_.find(uid);
+  if (view == nullptr || !view->alive || known == known_.end()) {
+    return false;
+  }
+  const WallTime now = env_.clock.wall();
+  const WallTime since = known->second.unheard.try_emplace(step.container, now).first->second;
+  return step.kind == Kind::kill || now >= since + known->second.grace;
 }
 
 void PodAgent::hinder(const std::string& uid, const std::string& what, StartProblem problem,

@@ -89,8 +89,9 @@ class PodAgent final : public runtime::Reconciler {
     std::optional<StartProblem> evicted{};
     bool admitted = false;  // there was room for it
     std::vector<DeviceGrant> devices{};
-    bool gave_back = false;                    // its devices: nothing of it will run any more
-    std::vector<runtime::EventNote> events{};  // not yet told
+    bool gave_back = false;                     // its devices: nothing of it will run any more
+    std::vector<runtime::EventNote> events{};   // not yet told
+    std::map<std::string, WallTime> unheard{};  // since when containers could not be told to end
     std::map<std::string, std::uint64_t> fingerprints{};  // of volumes as they were written
     WallTime refresh_at{};                                // when they are looked at again
   };
@@ -108,6 +109,8 @@ class PodAgent final : public runtime::Reconciler {
 
   Task<Result<void>> act(model::Pod pod, PodDecision decision);
   Task<Result<void>> carry_out(model::Pod pod, Step step, std::vector<runtime::EventNote>& events);
+  // After a word that did not reach the keeper: whether it had all the time that it may have.
+  bool is_past_patience(const std::string& uid, const Step& step);
   // Null for pods that have the machine's network.
   PodNetwork* network_of(const model::Pod& pod) const;
   std::string address_of(const model::Pod& pod) const;

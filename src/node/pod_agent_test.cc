@@ -147,6 +147,18 @@ TEST(PodAgent, ends_a_deleted_pod_and_tells_how_it_ended) {
   EXPECT_EQ(w.status("a").container_statuses.at(0).state.terminated->exit_code, 137);
 }
 
+TEST(PodAgent, ends_a_deleted_pod_whose_keeper_does_not_listen) {
+  World w;
+  w.pod("a", R"(["run"])", R"("terminationGracePeriodSeconds":5,)", R"("finalizers":["x/y"],)");
+  w.pods.deaf = true;
+  EXPECT_TRUE(*run(w.env.loop, w.client.remove(kPods, {"default", "a"})));
+  w.settle(seconds(3));
+  EXPECT_EQ(w.pods.running(), 1u);
+  w.settle(seconds(8));
+  EXPECT_EQ(w.pods.running(), 0u);
+  EXPECT_EQ(w.status("a").phase, "Failed");
+}
+
 TEST(PodAgent, ends_the_processes_of_a_pod_that_is_gone) {
   World w;
   w.pod("a", R"(["stubborn"])");

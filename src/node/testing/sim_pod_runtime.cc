@@ -113,7 +113,7 @@ Task<void> SimPodRuntime::end_soon(std::string uid, std::string container, std::
 
 Task<Result<void>> SimPodRuntime::ask_to_end(std::string uid, std::string container) {
   const auto found = pods_.find(uid);
-  if (found == pods_.end() || !found->second.view.alive) {
+  if (found == pods_.end() || !found->second.view.alive || deaf) {
     co_return fail(unavailable("the pod has no keeper"));
   }
   const RunRecord* last = found->second.view.state.last(container);
@@ -135,6 +135,9 @@ Task<Result<void>> SimPodRuntime::ask_to_end(std::string uid, std::string contai
 
 Task<Result<void>> SimPodRuntime::kill(std::string uid, std::string container) {
   const auto found = pods_.find(uid);
+  if (deaf) {
+    co_return fail(unavailable("the pod has no keeper"));
+  }
   if (found != pods_.end()) {
     if (const RunRecord* last = found->second.view.state.last(container)) {
       finish(uid, container, last->attempt, 137, 9);

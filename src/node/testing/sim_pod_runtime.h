@@ -34,6 +34,8 @@ class SimPodRuntime final : public PodRuntime {
   // As kill -9 of the keeper, or a reboot.
   void lose_keeper(const std::string& uid);
   void lose_all();
+  // Keepers that do not do what they are told, as if they could not be reached.
+  bool deaf = false;
   // How long it takes to close or remove a pod in which nothing runs.
   Duration tidying{};
   // What pods have on disk, by name.
