@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <set>
 #include <utility>
 
 namespace codeflare::node {
@@ -99,6 +100,9 @@ Task<Result<std::vector<PodRuntime::Found>>> KeeperRuntime::adopt() {
     if (const SandboxView* view = find(one.uid); one.spec && view != nullptr) {
       found.push_back({.spec = *std::move(one.spec), .alive = view->alive});
     }
+  }
+  if (!emptying_) {
+    group_.spawn(empty_trash());
   }
   co_return found;
 }
@@ -416,8 +420,52 @@ Task<Result<void>> KeeperRuntime::remove(std::string uid) {
   CO_TRY(co_await close(uid));
   co_await remove_groups(uid);
   pods_.erase(uid);
+  // Whatever is in it, the next pod does not wait for that.
   const std::string directory = directory_of(uid);
-  co_return co_await run_blocking(env_, [&] { return env_.files.remove_all(directory); });
+  const std::string away = join_path(trash(), env_.random.uuid());
+  const Result<void> moved = co_await run_blocking(env_, [&]() -> Result<void> {
+    TRY(env_.files.make_directories(trash(), 0700));
+    return env_.files.rename(directory, away);
+  });
+  if (!moved) {
+    co_return moved.error().code == ErrorCode::not_found ? Result<void>() : moved;
+  }
+  ++thrown_;
+  if (!emptying_) {
+    group_.spawn(empty_trash());
+  }
+  co_return Result<void>();
+}
+
+std::string KeeperRuntime::trash() const {
+  return join_path(options_.directory, "trash");
+}
+
+Task<void> KeeperRuntime::empty_trash() {
+  emptying_ = true;
+  std::set<std::string> stuck;
+  const TaskContext& context = co_await current_context();
+  while (!context.stop.stop_requested()) {
+    const std::uint64_t thrown = thrown_;
+    std::vector<std::string> names = co_await run_blocking(
+        env_, [&] { return env_.files.list(trash()).value_or(std::vector<std::string>()); });
+    std::erase_if(names, [&](const std::string& name) { return stuck.contains(name); });
+    if (names.empty() && thrown == thrown_) {
+      break;
+    }
+    for (const std::string& name : names) {
+      const Result<void> removed = co_await run_blocking(
+          env_, [&] { return env_.files.remove_all(join_path(trash(), name)); });
+      if (!removed) {
+        stuck.insert(name);
+        options_.logger.warn("what a pod has left cannot be removed", {{"error", removed.error()}});
+      }
+      if (context.stop.stop_requested()) {
+        break;
+      }
+    }
+  }
+  emptying_ = false;
 }
 
 Task<void> KeeperRuntime::stop() {

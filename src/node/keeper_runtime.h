@@ -65,6 +65,9 @@ class KeeperRuntime final : public PodRuntime {
   Result<void> prepare(NewSandbox& sandbox);
   Result<void> prepare_volume(NewSandbox& sandbox, const VolumePlan& volume);
   Task<void> remove_groups(std::string uid);
+  std::string trash() const;
+  // What is in it at the end of this could not be removed: the next time it is tried again.
+  Task<void> empty_trash();
   Task<Result<void>> connect(std::string uid);
   // Whether somebody keeps the pod, though he may not answer.
   Task<bool> has_keeper(std::string uid);
@@ -85,7 +88,9 @@ class KeeperRuntime final : public PodRuntime {
   VolumeWriter& volumes_;
   Connect connect_;
   std::map<std::string, Pod> pods_;
-  std::uint64_t links_ = 0;  // that ever were
+  std::uint64_t links_ = 0;   // that ever were
+  std::uint64_t thrown_ = 0;  // directories, into the trash
+  bool emptying_ = false;
   // Where the kernel keeps the limits of a pod; also of one whose keeper did not come about.
   std::map<std::string, std::vector<std::string>> groups_of_;
   WaitList changed_;

@@ -359,6 +359,18 @@ TEST_P(Keepers, show_volumes_at_their_paths) {
   EXPECT_EQ(log_of("r"), "x\ny\npod-p\n127.0.0.1 localhost\n");
 }
 
+TEST_P(Keepers, leave_nothing_behind_whatever_modes_their_containers_used) {
+  const std::string at = GetParam() ? "/data" : path("pods/u/volumes/data");
+  start("c",
+        "cd " + at + " && mkdir -p a/b && touch a/b/f && chmod 0 a/b a && mkdir c && chmod 555 c",
+        0, {.mounts = {{.source = "volumes/data", .target = "/data"}}});
+  EXPECT_EQ(end_of("c").exit_code, 0) << last("c")->error;
+  const auto removed = *run(env.loop, pods->remove("u"));
+  EXPECT_TRUE(removed) << removed.error().to_string();
+  EXPECT_FALSE(env.files.exists(path("pods/u")));
+  EXPECT_TRUE(wait_until([&] { return env.files.list(path("trash"))->empty(); }));
+}
+
 TEST_P(Keepers, mount_nothing_where_links_in_a_volume_lead_out) {
   if (!GetParam()) {
     GTEST_SKIP() << "plain processes see no mounts";

@@ -1,5 +1,6 @@
 #include "base/env/internal/real_file_system.h"
 
+#include "base/env/internal/real_remove_tree.h"
 #include "base/posix.h"
 
 #include <algorithm>
@@ -187,12 +188,8 @@ Result<void> RealFileSystem::remove(const std::string& path) {
 }
 
 Result<void> RealFileSystem::remove_all(const std::string& path) {
-  std::error_code error;
-  std::uintmax_t removed = std::filesystem::remove_all(path, error);
-  if (error) {
-    return fail(posix_error(error.value(), "remove " + path));
-  }
-  return removed == 0 ? Result<void>() : sync_directory_of(path);
+  TRY_ASSIGN(const bool removed, remove_tree(path));
+  return removed ? sync_directory_of(path) : Result<void>();
 }
 
 Result<void> RealFileSystem::rename(const std::string& from, const std::string& to) {
