@@ -47,6 +47,7 @@ struct Flags {
   std::optional<std::string> memory;
   std::string gpus = "0";
   std::vector<std::string> host_paths;
+  bool allow_plain = false;
   bool no_taint = false;
   bool json_log = false;
   bool verbose = false;
@@ -67,7 +68,8 @@ Result<RealNodeOptions> options_of(const Flags& flags, Env env) {
                           .directory = {},
                           .version = CODEFLARE_VERSION,
                           .own_network = false,
-                          .host_paths = flags.host_paths};
+                          .host_paths = flags.host_paths,
+                          .allow_plain = flags.allow_plain};
   // Beside those of `codeflare up`: both may run on one machine.
   TRY_ASSIGN(const std::string usual, cli::up_directory(env.variables, ""));
   const std::string given = flags.data_directory.empty()
@@ -194,6 +196,8 @@ void add_node_role(CLI::App& app, Role& chosen) {
   role->add_option("--cpus", flags->cpus, "(default the machine's)")->type_name("C");
   role->add_option("--memory", flags->memory, "(default the machine's)")->type_name("M");
   role->add_option("--gpus", flags->gpus)->type_name("G")->capture_default_str();
+  role->add_flag("--allow-plain-processes", flags->allow_plain,
+                 "start also when pods cannot be isolated any more as they were before");
   role->add_option("--allow-host-path", flags->host_paths,
                    "a directory that hostPath volumes may name, with all below; may be repeated")
       ->type_name("DIR");

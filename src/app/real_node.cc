@@ -1,5 +1,6 @@
 #include "app/real_node.h"
 
+#include "app/node_mode.h"
 #include "net/local_stream.h"
 #include "node/host_path.h"
 #include "node/keeper_runtime.h"
@@ -129,12 +130,47 @@ struct RealNode::Parts {
 RealNode::RealNode(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
 RealNode::~RealNode() = default;
 
+namespace {
+
+// What could not be found out is not taken for forbidden: that would turn isolation off because of
+// a full disk.
+Result<void> must_be_known(const Result<void>& tried, const std::string& what, bool allow_plain) {
+  if (tried || tried.error().code == ErrorCode::unsupported || allow_plain) {
+    return {};
+  }
+  return fail(failed_precondition("whether pods can have " + what +
+                                  " could not be found out: " + tried.error().message +
+                                  "\n  try again; --allow-plain-processes starts without"));
+}
+
+Task<Result<void>> remember_mode(Env env, std::string file, FoundMode found, bool allow_plain) {
+  std::optional<NodeMode> before;
+  const Result<std::string> text = co_await run_blocking(env, [&] { return env.files.read(file); });
+  if (text) {
+    Result<NodeMode> parsed = parse_node_mode(*text);
+    if (!parsed) {
+      co_return fail(std::move(parsed).error().with_context(file));
+    }
+    before = *parsed;
+  } else if (text.error().code != ErrorCode::not_found) {
+    co_return fail(text.error());
+  }
+  if (!allow_plain) {
+    CO_TRY(check_node_mode(before, found));
+  }
+  if (before == found.mode) {
+    co_return Result<void>();
+  }
+  const std::string now = to_text(found.mode);
+  co_return co_await run_blocking(env, [&] { return env.files.write(file, now); });
+}
+
+}  // namespace
+
 Task<Result<std::unique_ptr<RealNode>>> RealNode::make(Env env, RealNodeOptions options) {
   const Result<void> isolated =
       co_await node::probe_isolation(env, kThisProgram, options.directory);
-  if (!isolated && isolated.error().code != ErrorCode::unsupported) {
-    co_return fail(isolated.error());
-  }
+  CO_TRY(must_be_known(isolated, "namespaces of their own", options.allow_plain));
   for (const std::string& path : options.host_paths) {
     if (!node::is_plain_path(path)) {
       co_return fail(
@@ -168,6 +204,12 @@ Task<Result<std::unique_ptr<RealNode>>> RealNode::make(Env env, RealNodeOptions 
   if (options.own_network) {
     networked = isolated ? co_await parts->pod_network.start() : fail(isolated.error());
   }
+  CO_TRY(must_be_known(networked, "addresses of their own", options.allow_plain));
+  FoundMode mode{.mode = {.isolated = isolated.has_value(), .networked = networked.has_value()},
+                 .not_isolated = isolated ? "" : isolated.error().message,
+                 .not_networked = networked ? "" : networked.error().message};
+  CO_TRY(co_await remember_mode(env, join_path(options.directory, "mode"), std::move(mode),
+                                options.allow_plain));
   if (networked) {
     parts->about.pod_block = pod_block(options);
   } else {

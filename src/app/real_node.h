@@ -26,12 +26,14 @@ struct RealNodeOptions {
   std::optional<model::Quantity> memory{};
   model::Quantity gpus{};
   std::vector<std::string> host_paths{};  // directories that hostPath may name
+  bool allow_plain = false;               // pods may have less isolation than at the last start
   std::vector<model::Taint> taints{};
   Logger logger{};
 };
 
 // The parts of nodes that run real processes, on a real loop: probes what the machine allows,
-// reads DIR/images.json.
+// reads DIR/images.json. Pods are plain processes only where the kernel forbids better, and not
+// where they had it before (DIR/mode).
 class RealNode {
  public:
   static Task<Result<std::unique_ptr<RealNode>>> make(Env env, RealNodeOptions options);

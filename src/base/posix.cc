@@ -42,6 +42,9 @@ ErrorCode code_of(int error_number) {
     case EAGAIN:
       return ErrorCode::resource_exhausted;
     case ENOSYS:
+    case EOPNOTSUPP:
+    case EPROTONOSUPPORT:
+    case EAFNOSUPPORT:
       return ErrorCode::unsupported;
     case EIO:
       return ErrorCode::data_loss;

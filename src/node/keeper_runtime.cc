@@ -2,6 +2,7 @@
 
 #include "base/async/sleep.h"
 #include "node/disk_usage.h"
+#include "node/forbidden.h"
 #include "node/host_path.h"
 #include "node/keeper_processes.h"
 
@@ -481,7 +482,8 @@ Task<Result<void>> probe_isolation(Env env, std::string program, std::string dir
                                       env.launcher.run(std::move(command))));
   static_cast<void>(co_await run_blocking(env, [&] { return env.files.remove_all(empty); }));
   if (tried.exit_code != 0) {
-    co_return fail(unsupported(first_line(tried.error_output)));
+    const std::string why = first_line(tried.error_output);
+    co_return fail(tried.exit_code == kForbiddenExit ? unsupported(why) : unavailable(why));
   }
   co_return Result<void>();
 }

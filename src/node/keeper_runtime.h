@@ -97,7 +97,8 @@ class KeeperRuntime final : public PodRuntime {
   TaskGroup group_;
 };
 
-// Whether this system allows what isolated pods need; the reason when not.
+// Whether this system allows what isolated pods need; `unsupported` and why when it does not. Other
+// errors say nothing about that: it could not be found out.
 Task<Result<void>> probe_isolation(Env env, std::string program, std::string directory);
 
 }  // namespace codeflare::node

@@ -1,4 +1,5 @@
 #include "base/posix.h"
+#include "node/forbidden.h"
 #include "node/internal/real_keeper.h"
 #include "node/internal/real_sandbox.h"
 #include "node/net/internal/real_join_network.h"
@@ -34,7 +35,6 @@ using internal::Keeper;
 using internal::KeeperView;
 
 constexpr int kUsageError = 2;
-constexpr int kForbidden = 3;
 
 int complain(std::string_view text) {
   std::fprintf(stderr, "%.*s\n", static_cast<int>(text.size()), text.data());
@@ -256,7 +256,7 @@ int pod_keeper_main(int count, char** arguments) {
   const Result<void> allowed = internal::probe_namespaces(directory.data());
   if (!allowed) {
     complain(allowed.error().message);
-    return kForbidden;
+    return allowed.error().code == ErrorCode::unsupported ? kForbiddenExit : 1;
   }
   return 0;
 }

@@ -1,6 +1,7 @@
 #include "node/internal/real_sandbox.h"
 
 #include "base/posix.h"
+#include "node/forbidden.h"
 #include "node/host_path.h"
 #include "node/internal/real_mounts.h"
 #include "node/internal/real_places.h"
@@ -9,6 +10,7 @@
 #include <cerrno>
 #include <climits>
 #include <cstdlib>
+#include <fcntl.h>
 #include <grp.h>
 #include <linux/keyctl.h>
 #include <sched.h>
@@ -24,6 +26,10 @@ namespace {
 
 std::string map_line(std::uint32_t inside, std::uint32_t outside) {
   return std::to_string(inside) + " " + std::to_string(outside) + " 1\n";
+}
+
+int exit_code(const Result<void>& tried) {
+  return tried ? 0 : is_forbidden(tried.error()) ? kForbiddenExit : 1;
 }
 
 // In a child of the probe: all that can fail, on the way that a keeper goes.
@@ -45,12 +51,17 @@ Result<void> probe_in_child(const std::string& directory) {
       static_cast<void>(
           !::write(STDERR_FILENO, mounted.error().message.data(), mounted.error().message.size()));
     }
-    ::_exit(mounted ? 0 : 1);
+    ::_exit(exit_code(mounted));
   }
   int status = 0;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
-  return status == 0 ? Result<void>() : fail(permission_denied(""));
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
+    return {};
+  }
+  // It has said why.
+  return WIFEXITED(status) && WEXITSTATUS(status) == kForbiddenExit ? fail(permission_denied(""))
+                                                                    : fail(unavailable(""));
 }
 
 // Covers what is hidden below `target`, where `source` is seen, with nothing.
@@ -96,10 +107,22 @@ Result<void> let_go_of_keys_and_groups() {
   return {};
 }
 
+Error namespace_error(int error_number, std::string_view what) {
+  Error error = posix_error(error_number, what);
+  if (error_number != ENOSPC && error_number != EUSERS) {
+    return error;
+  }
+  const FileDescriptor file(::open("/proc/sys/user/max_user_namespaces", O_RDONLY | O_CLOEXEC));
+  std::array<char, 2> text{};
+  const bool none = file && ::read(file.get(), text.data(), text.size()) == 2 && text[0] == '0' &&
+                    text[1] == '\n';
+  return none ? permission_denied(error.message + " (user.max_user_namespaces is 0)") : error;
+}
+
 Result<void> enter_namespaces() {
   const OwnIds outside{.user = ::geteuid(), .group = ::getegid()};
   if (::unshare(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS) != 0) {
-    return fail(posix_error(errno, "make user, mount, PID and IPC namespaces"));
+    return fail(namespace_error(errno, "make user, mount, PID and IPC namespaces"));
   }
   return map_ids({}, outside);
 }
@@ -160,7 +183,7 @@ Result<void> probe_namespaces(const std::string& empty_directory) {
       static_cast<void>(
           !::write(STDERR_FILENO, tried.error().message.data(), tried.error().message.size()));
     }
-    ::_exit(tried ? 0 : 1);
+    ::_exit(exit_code(tried));
   }
   writing.close();
   std::string said;
@@ -171,7 +194,11 @@ Result<void> probe_namespaces(const std::string& empty_directory) {
   int status = 0;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
-  return status == 0 ? Result<void>() : fail(unsupported(said.empty() ? "it ended early" : said));
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
+    return {};
+  }
+  const bool forbidden = WIFEXITED(status) && WEXITSTATUS(status) == kForbiddenExit;
+  return fail(forbidden ? unsupported(said) : unavailable(said.empty() ? "it ended early" : said));
 }
 
 }  // namespace codeflare::node::internal

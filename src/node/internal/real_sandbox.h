@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 
 // The namespaces and the file system of a pod, as its keeper sees them.
 namespace codeflare::node::internal {
@@ -27,6 +28,10 @@ struct KeeperView {
 // our own user as 0. The process must have one thread.
 Result<void> enter_namespaces();
 
+// Why namespaces could not be made: that there may be none at all is said by the kernel as if there
+// were too many.
+Error namespace_error(int error_number, std::string_view what);
+
 // Before that: leaves behind what the user who started us may do beyond the id itself, which would
 // come along: the keys of the session, and, as root, the groups. An ordinary user cannot give up
 // groups.
@@ -44,7 +49,7 @@ Result<void> map_ids(const OwnIds& inside, const OwnIds& outside);
 // directory has an empty directory "root".
 Result<KeeperView> move_into_pod_root(const SandboxSpec& spec, const std::string& directory);
 
-// Tries all of it that a system may forbid, in a child process.
+// Tries all of it that a system may forbid, in a child process; `unsupported` when it does.
 Result<void> probe_namespaces(const std::string& empty_directory);
 
 }  // namespace codeflare::node::internal

@@ -1,6 +1,7 @@
 #include "node/net/holder_network.h"
 
 #include "base/async/sleep.h"
+#include "node/forbidden.h"
 #include "node/net/network_proxy.h"
 
 #include <algorithm>
@@ -59,8 +60,9 @@ Task<Result<void>> HolderNetwork::launch() {
                 co_await with_timeout(kStartWithin, "the start of the network's holder",
                                       env_.launcher.run(std::move(command))));
   if (started.exit_code != 0) {
-    co_return fail(
-        failed_precondition("no holder for the pod network: " + first_line(started.error_output)));
+    const std::string why = "no holder for the pod network: " + first_line(started.error_output);
+    co_return fail(started.exit_code == kForbiddenExit ? unsupported(why)
+                                                       : failed_precondition(why));
   }
   co_return Result<void>();
 }
@@ -283,7 +285,8 @@ Task<Result<void>> probe_network(Env env, std::string program, std::string direc
                                       env.launcher.run(std::move(command))));
   static_cast<void>(co_await run_blocking(env, [&] { return env.files.remove_all(empty); }));
   if (tried.exit_code != 0) {
-    co_return fail(unsupported(first_line(tried.error_output)));
+    const std::string why = first_line(tried.error_output);
+    co_return fail(tried.exit_code == kForbiddenExit ? unsupported(why) : unavailable(why));
   }
   co_return Result<void>();
 }

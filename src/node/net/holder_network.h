@@ -37,7 +37,7 @@ class HolderNetwork final : public PodNetwork {
   HolderNetwork(Env env, HolderNetworkOptions options, Call call, Connect connect);
   ~HolderNetwork() override;
 
-  // Once, before anything else.
+  // Once, before anything else. `unsupported` when the system does not allow it.
   Task<Result<void>> start();
   // Lets go of the holder, which lives on. Has to be awaited before destruction, also after a
   // shutdown().
@@ -86,7 +86,7 @@ class HolderNetwork final : public PodNetwork {
   TaskGroup group_;
 };
 
-// Whether this system allows pods to have networks of their own; the reason when not.
+// Whether this system allows pods to have networks of their own; `unsupported` when it does not.
 Task<Result<void>> probe_network(Env env, std::string program, std::string directory);
 
 }  // namespace codeflare::node

@@ -2,6 +2,8 @@
 
 #include "base/async/sleep.h"
 #include "base/env/sim_env.h"
+#include "node/forbidden.h"
+#include "node/keeper_runtime.h"
 
 #include <gtest/gtest.h>
 
@@ -33,6 +35,7 @@ struct World {
   bool alive = false;
   int launched = 0;
   std::string why_not;
+  int exit_code = 1;  // then
   WaitList ended;
   std::vector<std::string> asked;  // verbs
   std::vector<PodRecord> pods;
@@ -56,7 +59,7 @@ struct World {
     EXPECT_EQ(command.arguments, (std::vector<std::string>{"node-holder", "/net"}));
     ++launched;
     alive = why_not.empty();
-    co_return CommandResult{.exit_code = alive ? 0 : 1, .error_output = why_not + "\nmore"};
+    co_return CommandResult{.exit_code = alive ? 0 : exit_code, .error_output = why_not + "\nmore"};
   }
   Result<HolderReply> answer(const HolderRequest& request) {
     if (!alive) {
@@ -97,6 +100,31 @@ TEST(HolderNetwork, says_why_there_can_be_none) {
   const auto started = *run(w.env.loop, w.network.start());
   ASSERT_FALSE(started);
   EXPECT_TRUE(started.error().message.ends_with(w.why_not)) << started.error().message;
+}
+
+TEST(HolderNetwork, knows_what_is_forbidden_from_what_went_wrong) {
+  for (const int code : {1, kForbiddenExit}) {
+    World w;
+    w.why_not = "no";
+    w.exit_code = code;
+    const auto started = *run(w.env.loop, w.network.start());
+    EXPECT_EQ(started.error().code == ErrorCode::unsupported, code == kForbiddenExit);
+  }
+}
+
+Task<Result<CommandResult>> ends_with(int code) {
+  co_return CommandResult{.exit_code = code, .error_output = "no space left on device\n"};
+}
+
+TEST(Isolation, is_not_taken_for_forbidden_because_something_went_wrong) {
+  for (const int code : {0, 1, kForbiddenExit}) {
+    SimEnv sim;
+    const Env env = sim.env();
+    sim.set_program("me", [code](const Command&) { return ends_with(code); });
+    const auto probed = *run(env.loop, probe_isolation(env, "me", "/node"));
+    EXPECT_EQ(probed.has_value(), code == 0);
+    EXPECT_EQ(!probed && probed.error().code == ErrorCode::unsupported, code == kForbiddenExit);
+  }
 }
 
 TEST(HolderNetwork, starts_another_holder_when_one_dies_and_tells_it_the_services) {

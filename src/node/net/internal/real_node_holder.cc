@@ -1,4 +1,5 @@
 #include "base/posix.h"
+#include "node/forbidden.h"
 #include "node/internal/real_sandbox.h"
 #include "node/net/internal/real_holder.h"
 #include "node/net/node_holder.h"
@@ -35,7 +36,6 @@ using internal::NetworkPlan;
 using internal::PodLinks;
 
 constexpr int kUsageError = 2;
-constexpr int kForbidden = 3;
 constexpr std::uint32_t kProbeAddress = 2;  // in the pods' block
 
 int complain(std::string_view text) {
@@ -50,7 +50,7 @@ void say(int fd, const std::string& text) {
 Result<void> enter_new_namespaces() {
   const internal::OwnIds outside{.user = ::geteuid(), .group = ::getegid()};
   if (::unshare(CLONE_NEWUSER | CLONE_NEWNET | CLONE_NEWNS) != 0) {
-    return fail(posix_error(errno, "make user, network and mount namespaces"));
+    return fail(internal::namespace_error(errno, "make user, network and mount namespaces"));
   }
   return internal::map_ids({}, outside);
 }
@@ -79,7 +79,7 @@ Result<FileDescriptor> listen_in(const std::string& directory) {
 struct Inherited {
   FileDescriptor lock;  // held as long as the holder lives: there is one per directory
   FileDescriptor listener;
-  FileDescriptor ready;  // takes "R", or "E" and a reason
+  FileDescriptor ready;  // takes "R", or a letter and a reason
 };
 
 // The holder holds nothing of whoever started it.
@@ -108,15 +108,35 @@ void let_go_of_everything(const Inherited& but) {
   }
 }
 
-// All that can be forbidden is tried here: a system that allows some of it shall be found out now
-// and not with the first pod.
-Result<void> build_and_try(const NetworkPlan& plan, const std::string& directory) {
+Result<void> build_and_attach(const NetworkPlan& plan, const std::string& directory) {
   TRY(enter_new_namespaces());
   TRY(PodLinks::build(plan, directory));
   TRY_ASSIGN(PodLinks links, PodLinks::open(plan, directory));
   const Ipv4 address{plan.pods.base.value + kProbeAddress};
   TRY(links.attach("probe", address));
   return links.detach("probe", address);
+}
+
+// All that can be forbidden is tried here: a system that allows some of it shall be found out now
+// and not with the first pod. `unsupported` means that it does not, other codes nothing.
+Result<void> build_and_try(const NetworkPlan& plan, const std::string& directory) {
+  Result<void> tried = build_and_attach(plan, directory);
+  if (tried) {
+    return tried;
+  }
+  return fail(is_forbidden(tried.error()) ? unsupported(tried.error().message)
+                                          : unavailable(tried.error().message));
+}
+
+// "F" and why, when the system does not allow it; "E" for all else.
+std::string report_of(const Error& error) {
+  return (error.code == ErrorCode::unsupported ? "F" : "E") + error.message;
+}
+
+Error error_of(const std::string& report) {
+  return report.starts_with('F')   ? unsupported(report.substr(1))
+         : report.starts_with('E') ? failed_precondition(report.substr(1))
+                                   : failed_precondition("the holder ended before it was ready");
 }
 
 // In namespaces of its own, or in those that the anchor of an earlier holder has kept.
@@ -154,7 +174,7 @@ Result<void> serve(const std::string& directory, Inherited& inherited) {
   ::prctl(PR_SET_NAME, "codeflare-hold", 0, 0, 0);
   const Result<void> served = serve(directory, inherited);
   if (!served && inherited.ready) {
-    say(inherited.ready.get(), "E" + served.error().message);
+    say(inherited.ready.get(), report_of(served.error()));
   }
   ::_exit(served ? 0 : 1);
 }
@@ -211,8 +231,7 @@ Result<void> start(const std::string& directory) {
     std::printf("%d\n", static_cast<int>(child));
     return {};
   }
-  return fail(failed_precondition(said.starts_with('E') ? said.substr(1)
-                                                        : "the holder ended before it was ready"));
+  return fail(error_of(said));
 }
 
 // In a child; nothing of it stays.
@@ -229,14 +248,13 @@ Result<void> probe(const std::string& empty_directory) {
   }
   if (child == 0) {
     const Result<void> tried = build_and_try({}, empty_directory);
-    say(writing.get(), tried ? "R" : tried.error().message);
+    say(writing.get(), tried ? "R" : report_of(tried.error()));
     ::_exit(0);
   }
   writing.close();
   const std::string said = read_all(reading);
   ::waitpid(child, nullptr, 0);
-  return said == "R" ? Result<void>()
-                     : fail(unsupported(said.empty() ? std::string("it ended early") : said));
+  return said == "R" ? Result<void>() : fail(error_of(said));
 }
 
 }  // namespace
@@ -254,7 +272,7 @@ int node_holder_main(int count, char** arguments) {
   const Result<void> done = only_probe ? probe(directory.data()) : start(directory.data());
   if (!done) {
     complain(done.error().message);
-    return only_probe ? kForbidden : 1;
+    return done.error().code == ErrorCode::unsupported ? kForbiddenExit : 1;
   }
   return 0;
 }
