@@ -145,7 +145,10 @@ Task<void> UpNode::sign_off() {
 }
 
 UpNodes::UpNodes(Env env, const ProcessNode& options, runtime::Manager& manager, Logger logger)
-    : options_(options), client_(manager.client()), logs_(env, options.pods, options.logs) {
+    : options_(options),
+      client_(manager.client()),
+      logger_(logger),
+      logs_(env, options.pods, options.logs) {
   if (options.streams != nullptr) {
     streams_.emplace(options.pods, *options.streams);
   }
@@ -160,7 +163,7 @@ Task<Result<void>> UpNodes::prepare(PodConnect* connect) {
   }
   CO_TRY_ASSIGN(std::vector<node::PodRuntime::Found> found, co_await options_.pods.adopt());
   if (options_.network != nullptr) {
-    CO_TRY(co_await node::keep_networks(*options_.network, found));
+    co_await node::keep_networks(*options_.network, found, logger_);
   }
   std::map<std::string, std::string> places;
   if (nodes_.size() > 1) {

@@ -76,6 +76,7 @@ class UpNodes {
  private:
   const ProcessNode& options_;
   kube::Client& client_;
+  Logger logger_;
   node::LogService logs_;
   std::optional<node::StreamService> streams_;
   PodConnect* connect_ = nullptr;  // while it serves

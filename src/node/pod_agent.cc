@@ -113,7 +113,7 @@ Task<Result<void>> PodAgent::adopt() {
   CO_TRY_ASSIGN(const std::vector<PodRuntime::Found> found, co_await pods_.adopt());
   adopt(found);
   if (options_.network != nullptr) {
-    CO_TRY(co_await keep_networks(*options_.network, found));
+    co_await keep_networks(*options_.network, found, options_.logger);
   }
   co_return Result<void>();
 }
@@ -130,12 +130,15 @@ void PodAgent::adopt(const std::vector<PodRuntime::Found>& found) {
   }
 }
 
-Task<Result<void>> keep_networks(PodNetwork& network, const std::vector<PodRuntime::Found>& found) {
+Task<void> keep_networks(PodNetwork& network, const std::vector<PodRuntime::Found>& found,
+                         Logger logger) {
   std::vector<std::string> uids;
   for (const PodRuntime::Found& one : found) {
     uids.push_back(one.spec.uid);
   }
-  return network.keep(std::move(uids));
+  if (const Result<void> kept = co_await network.keep(std::move(uids)); !kept) {
+    logger.warn("networks of pods that are gone stay behind", {{"error", kept.error()}});
+  }
 }
 
 Task<void> PodAgent::check_adopted() {

@@ -313,6 +313,16 @@ TEST(PodAgent, finds_the_addresses_of_an_earlier_run_and_frees_those_of_lost_pod
   EXPECT_EQ(w.status("a").pod_ip, "10.244.0.2");
 }
 
+TEST(PodAgent, starts_also_when_a_network_of_an_earlier_run_cannot_be_let_go_of) {
+  testing::SimPodNetwork network;
+  World w(&network);
+  w.pod("a", R"(["run"])");
+  w.stop();
+  network.fail_with("it is busy");
+  w.start();  // expects that it adopts
+  EXPECT_EQ(w.status("a").phase, "Running");
+}
+
 TEST(PodAgent, says_why_a_pod_has_no_network) {
   testing::SimPodNetwork network;
   network.fail_with("no address is left");

@@ -36,6 +36,9 @@ class SimPodNetwork final : public PodNetwork {
     co_return Result<void>();
   }
   Task<Result<void>> keep(std::vector<std::string> uids) override {
+    if (!failure_.empty()) {
+      co_return fail(failed_precondition(failure_));
+    }
     std::erase_if(pods_, [&](const auto& entry) {
       return std::find(uids.begin(), uids.end(), entry.first) == uids.end();
     });
@@ -63,7 +66,7 @@ class SimPodNetwork final : public PodNetwork {
   }
   Task<void> shutdown() override { co_return; }
 
-  // What attach() says from now on; empty: it works again.
+  // What attach() and keep() say from now on; empty: they work again.
   void fail_with(std::string failure) { failure_ = std::move(failure); }
   const std::map<std::string, PodRecord>& pods() const { return pods_; }
   const std::map<std::string, ServiceRecord>& services() const { return services_; }

@@ -82,14 +82,30 @@ Result<void> Holder::run() {
   return {};
 }
 
+// Damaged, it is put aside when no pod has a network: all that is lost then is who had which
+// address. Else somebody has to look at it, because others would get the addresses of pods that
+// run.
+Result<NetworkState> Holder::read_state(const std::string& text, bool in_use) const {
+  Result<NetworkState> state = parse_network_state(text);
+  const std::string path = directory_ + "/network.json";
+  if (state || in_use) {
+    return state ? std::move(state) : fail(std::move(state).error().with_context(path));
+  }
+  if (::rename(path.c_str(), (path + ".damaged").c_str()) != 0) {
+    return fail(posix_error(errno, "put aside " + path));
+  }
+  return NetworkState();
+}
+
 // What a holder before us gave stays given, whether its pods run or not.
 Result<void> Holder::load() {
   const Result<std::string> text = read_file(directory_ + "/network.json");
   if (!text && text.error().code != ErrorCode::not_found) {
     return fail(text.error());
   }
+  TRY_ASSIGN(const std::vector<std::string> networks, links_.list());
   if (text) {
-    TRY_ASSIGN(const NetworkState state, parse_network_state(*text));
+    TRY_ASSIGN(const NetworkState state, read_state(*text, !networks.empty()));
     for (const PodRecord& pod : state.pods) {
       const auto address = Ipv4::parse(pod.address);
       if (address && addresses_.put_back(pod.uid, *address)) {
@@ -98,7 +114,6 @@ Result<void> Holder::load() {
     }
     addresses_.set_last(Ipv4::parse(state.last_address).value_or(Ipv4{}));
   }
-  TRY_ASSIGN(const std::vector<std::string> networks, links_.list());
   for (const std::string& uid : networks) {
     if (!pods_.contains(uid)) {
       TRY(links_.detach(uid, {}));
@@ -115,6 +130,11 @@ Result<void> Holder::save() const {
   state.last_address = addresses_.last().to_string();
   const std::string path = directory_ + "/network.json";
   TRY(write_small_file(path + ".new", model::to_json_text(state)));
+  // Else a power cut may leave the name without the content.
+  const FileDescriptor written(::open((path + ".new").c_str(), O_RDONLY | O_CLOEXEC));
+  if (!written || ::fsync(written.get()) != 0) {
+    return fail(posix_error(errno, "sync " + path));
+  }
   if (::rename((path + ".new").c_str(), path.c_str()) != 0) {
     return fail(posix_error(errno, "rename to " + path));
   }
@@ -298,10 +318,14 @@ Result<void> Holder::keep(const std::vector<std::string>& uids) {
       gone.push_back(uid);
     }
   }
+  // One that cannot be let go of is no reason to keep the others.
+  Result<void> result;
   for (const std::string& uid : gone) {
-    TRY(detach(uid));
+    if (Result<void> detached = detach(uid); !detached) {
+      result = std::move(detached);
+    }
   }
-  return {};
+  return result;
 }
 
 Result<Holder::Reply> Holder::join(const std::string& uid) {

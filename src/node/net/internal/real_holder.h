@@ -51,6 +51,7 @@ class Holder {
   };
 
   Result<void> load();
+  Result<NetworkState> read_state(const std::string& text, bool in_use) const;
   Result<void> save() const;
   void anchor_ended();
 

@@ -182,6 +182,18 @@ ServiceRecord web(const std::string& endpoint, bool headless = false) {
           .endpoints = {{.address = endpoint, .hostname = "web-0", .ready = true, .ports = {80}}}};
 }
 
+TEST_F(Network, comes_back_when_its_memory_is_damaged) {
+  ASSERT_TRUE(run(env.loop, network->shutdown()));
+  agent_ends();
+  EXPECT_TRUE(wait_until([&] {
+    const auto anchor = internal::find_anchor(path("net"));
+    return anchor && !*anchor;
+  }));
+  ASSERT_TRUE(env.files.write(path("net/network.json"), R"({"pods":[{)"));
+  agent_starts();
+  EXPECT_TRUE(env.files.exists(path("net/network.json.damaged")));
+}
+
 TEST_F(Network, pods_listen_on_the_same_port_and_reach_each_other) {
   const std::string a = make("a");
   const std::string b = make("b");
