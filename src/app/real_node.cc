@@ -68,6 +68,7 @@ struct RealNode::Parts {
         claims_directory(join_path(node::without_links(options.directory), "claims")),
         host_paths(options.host_paths),
         private_directory(parent_path(node::without_links(options.directory))),
+        allow_host_network(options.allow_host_network),
         volumes(node::make_volume_writer()),
         pod_network(env,
                     {.directory = join_path(options.directory, "net"),
@@ -116,6 +117,7 @@ struct RealNode::Parts {
   std::string claims_directory;
   std::vector<std::string> host_paths;
   std::string private_directory;
+  bool allow_host_network;
   std::unique_ptr<node::VolumeWriter> volumes;
   node::HolderNetwork pod_network;
   std::unique_ptr<node::LogFiles> logs;
@@ -241,6 +243,7 @@ ProcessNode RealNode::parts() {
           .claims_directory = parts_->claims_directory,
           .host_paths = parts_->host_paths,
           .private_directory = parts_->private_directory,
+          .allow_host_network = parts_->allow_host_network,
           .streams = &parts_->streams};
 }
 

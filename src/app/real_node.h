@@ -26,6 +26,7 @@ struct RealNodeOptions {
   std::optional<model::Quantity> memory{};
   model::Quantity gpus{};
   std::vector<std::string> host_paths{};  // directories that hostPath may name
+  bool allow_host_network = false;        // where pods have their own
   bool allow_plain = false;               // pods may have less isolation than at the last start
   std::vector<model::Taint> taints{};
   Logger logger{};

@@ -41,6 +41,7 @@ struct ProcessNode {
   std::string claims_directory{};         // where volumes of claims lie; empty: there are none
   std::vector<std::string> host_paths{};  // directories that hostPath may name
   std::string private_directory{};        // with our own data, which pods never see
+  bool allow_host_network = false;        // where pods have their own
   node::PodStreams* streams = nullptr;    // likewise; null: no exec and no port-forward
 };
 

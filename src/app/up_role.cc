@@ -44,6 +44,7 @@ struct Flags {
   std::optional<std::string> memory;
   std::string gpus = "0";
   std::vector<std::string> host_paths;
+  bool allow_host_network = false;
   bool allow_plain = false;
   std::string data_directory;
   std::string listen = "127.0.0.1:6443";
@@ -100,6 +101,7 @@ RealNodeOptions node_options(const Flags& flags, const UpOptions& options) {
   }
   node.gpus = options.nodes.gpus;
   node.host_paths = flags.host_paths;
+  node.allow_host_network = flags.allow_host_network;
   node.allow_plain = flags.allow_plain;
   for (std::size_t i = 1; i < flags.process_nodes(); ++i) {
     node.more_names.push_back(node_name(i));
@@ -291,6 +293,8 @@ void add_up_role(CLI::App& app, Role& chosen) {
                    "of each node (default the machine's; fake nodes: 32Gi)")
       ->type_name("M");
   role->add_option("--gpus", flags->gpus, "of each node")->type_name("G")->capture_default_str();
+  role->add_flag("--allow-host-network", flags->allow_host_network,
+                 "pods may say hostNetwork: true, and have the machine's network and loopback");
   role->add_flag("--allow-plain-processes", flags->allow_plain,
                  "start also when pods cannot be isolated any more as they were before");
   role->add_option("--allow-host-path", flags->host_paths,

@@ -290,6 +290,9 @@ Task<Result<Next>> PodAgent::sync(ObjectKey key) {
   } else {
     known.admitted = true;
   }
+  if (view == nullptr || !view->alive) {
+    look_for_leave(known, pod);
+  }
   take_devices(known, pod);
   ObservedPod observed{.pod = pod,
                        .sandbox = view == nullptr ? std::nullopt : std::optional(*view),

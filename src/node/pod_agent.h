@@ -43,6 +43,8 @@ struct AgentOptions {
   std::string claims_directory{};  // where the volumes of claims lie; empty: none are offered
   std::vector<std::string> host_paths{};  // directories that hostPath may name
   std::string private_directory{};        // with our own data: hidden from all pods; empty: none
+  // Whether pods may ask for the machine's network where others have their own.
+  bool allow_host_network = false;
   // What a pod may have on disk that does not say it.
   model::Quantity storage_limit = model::Quantity(10ll << 30, model::Quantity::Format::binary_si);
   // Where pods find the API server; asked at each start.
@@ -106,6 +108,8 @@ class PodAgent final : public runtime::Reconciler {
   bool devices_will_come(const std::string& uid) const;
   // Before it is begun: whether the node has room for one more pod.
   void look_for_room(Known& known, const model::Pod& pod);
+  // Likewise, whether it may be here at all.
+  void look_for_leave(Known& known, const model::Pod& pod);
 
   Task<Result<void>> act(model::Pod pod, PodDecision decision);
   Task<Result<void>> carry_out(model::Pod pod, Step step, std::vector<runtime::EventNote>& events);

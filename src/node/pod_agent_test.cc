@@ -38,15 +38,23 @@ struct World {
   PodAgent* agent = nullptr;
   std::unique_ptr<TaskGroup> group;
   PodNetwork* network;
+  bool allow_host_network;
 
-  explicit World(PodNetwork* network_in = nullptr) : network(network_in) { start(); }
+  explicit World(PodNetwork* network_in = nullptr, bool allow_host_network_in = false)
+      : network(network_in), allow_host_network(allow_host_network_in) {
+    start();
+  }
   ~World() { stop(); }
 
   void start() {
     manager = std::make_unique<runtime::Manager>(env, client, runtime::ManagerOptions{.name = "n"});
-    agent = &add_pod_agent(
-        *manager, pods,
-        {.node = "n", .address = "127.0.0.1", .network = network, .gpus = 2, .resolv_conf = "m"});
+    agent = &add_pod_agent(*manager, pods,
+                           {.node = "n",
+                            .address = "127.0.0.1",
+                            .network = network,
+                            .gpus = 2,
+                            .resolv_conf = "m",
+                            .allow_host_network = allow_host_network});
     EXPECT_TRUE(*run(env.loop, agent->adopt()));
     group = std::make_unique<TaskGroup>(env.loop);
     group->spawn(go());
@@ -292,9 +300,25 @@ TEST(PodAgent, gives_pods_addresses_of_their_own_until_they_have_ended) {
   EXPECT_TRUE(network.pods().empty());
 }
 
-TEST(PodAgent, leaves_the_machines_network_to_those_who_ask_for_it) {
+TEST(PodAgent, refuses_the_machines_network_unless_it_is_allowed) {
   testing::SimPodNetwork network;
   World w(&network);
+  w.pod("a", R"(["run"])", R"("hostNetwork":true,)");
+  EXPECT_EQ(w.status("a").phase, "Failed");
+  EXPECT_EQ(w.status("a").reason, "HostNetworkForbidden");
+  EXPECT_TRUE(w.status("a").message.contains("--allow-host-network"));
+  EXPECT_TRUE(w.pods.pods().empty());
+}
+
+TEST(PodAgent, does_not_ask_for_leave_where_all_pods_have_the_machines_network) {
+  World w;
+  w.pod("a", R"(["run"])", R"("hostNetwork":true,)");
+  EXPECT_EQ(w.status("a").phase, "Running");
+}
+
+TEST(PodAgent, leaves_the_machines_network_to_those_who_ask_for_it) {
+  testing::SimPodNetwork network;
+  World w(&network, true);
   w.pod("a", R"(["run"])", R"("hostNetwork":true,)");
   EXPECT_EQ(w.status("a").pod_ip, "127.0.0.1");
   EXPECT_TRUE(sandbox_of(w, "a").spec.network.empty());

@@ -70,6 +70,19 @@ void PodAgent::look_for_room(Known& known, const model::Pod& pod) {
   known.admitted = true;
 }
 
+void PodAgent::look_for_leave(Known& known, const model::Pod& pod) {
+  if (!pod.spec.host_network || options_.allow_host_network || options_.network == nullptr ||
+      known.rejected || is_over(pod) || pod.metadata.deleting()) {
+    return;
+  }
+  known.rejected = StartProblem{
+      "HostNetworkForbidden",
+      "Pod was rejected: hostNetwork would give it the ports and sockets of the machine; the node "
+      "allows that when it is started with --allow-host-network"};
+  known.events.push_back(
+      {.warning = true, .reason = known.rejected->reason, .message = known.rejected->message});
+}
+
 Task<void> PodAgent::end_health() {
   // Nothing to do until it is over; then what was begun has to end.
   while (co_await sleep_for(std::chrono::hours(24))) {
