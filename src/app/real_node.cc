@@ -101,9 +101,9 @@ struct RealNode::Parts {
 
   // Once it is known which network pods have.
   void make_probes(Env env) {
-    node::MakeSocket sockets;
+    node::PodSockets sockets;
     if (!about.pod_block.empty()) {
-      sockets = [this] { return pod_network.socket(""); };
+      sockets = [this](std::string uid) { return pod_network.socket(std::move(uid)); };
     }
     network = node::make_probe_network(env, std::move(sockets));
     probes.emplace(*network, &programs);

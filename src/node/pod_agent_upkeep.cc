@@ -26,7 +26,8 @@ bool is_over(const model::Pod& pod) {
 std::map<std::string, ContainerHealth> PodAgent::health_of(const model::Pod& pod,
                                                            const SandboxView* view) {
   if (health_ != nullptr) {
-    health_->follow(pod, view, address_of(pod));
+    health_->follow(pod, view,
+                    {.address = address_of(pod), .own_network = network_of(pod) != nullptr});
     return health_->view(pod.metadata.uid);
   }
   std::map<std::string, ContainerHealth> all_well;

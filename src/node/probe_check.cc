@@ -25,12 +25,25 @@ ProbeOutcome failed(const Error& error, const std::string& what) {
   return {.kind = Kind::failure, .text = what.empty() ? error.message : what + error.message};
 }
 
+// The given host as the pod sees it: its loopback is its own, and it gets no further than the pod.
+Result<ProbeUrl> place_of(const ProbeTarget& target, const std::string& host,
+                          const model::IntOrString& port) {
+  ProbeUrl url{.host = host.empty() ? target.address : host};
+  TRY_ASSIGN(url.port, resolve_port(port, target.container));
+  if (target.own_network) {
+    url.network = host.empty() ? std::string() : target.uid;
+    if (host == "localhost") {
+      url.host = "127.0.0.1";
+    }
+  }
+  return url;
+}
+
 Result<ProbeUrl> url_of(const ProbeTarget& target, const model::HttpGetAction& action) {
-  TRY_ASSIGN(const std::uint16_t port, resolve_port(action.port, target.container));
-  return ProbeUrl{.tls = action.scheme == "HTTPS",
-                  .host = action.host.empty() ? target.address : action.host,
-                  .port = port,
-                  .target = action.path.starts_with('/') ? action.path : "/" + action.path};
+  TRY_ASSIGN(ProbeUrl url, place_of(target, action.host, action.port));
+  url.tls = action.scheme == "HTTPS";
+  url.target = action.path.starts_with('/') ? action.path : "/" + action.path;
+  return url;
 }
 
 std::string to_text(const ProbeUrl& url) {
@@ -115,14 +128,13 @@ Task<ProbeOutcome> ProbeCheck::run_get(ProbeTarget target, model::HttpGetAction 
   co_return ProbeOutcome{};
 }
 
-Task<ProbeOutcome> ProbeCheck::run_connect(std::string host, Result<std::uint16_t> port,
-                                           Duration timeout) {
-  if (!port) {
-    co_return failed(port.error(), "");
+Task<ProbeOutcome> ProbeCheck::run_connect(Result<ProbeUrl> url, Duration timeout) {
+  if (!url) {
+    co_return failed(url.error(), "");
   }
-  const std::string what = "dial tcp " + host + ":" + std::to_string(*port) + ": ";
+  const std::string what = "dial tcp " + url->host + ":" + std::to_string(url->port) + ": ";
   const Result<void> connected =
-      co_await with_timeout(timeout, "the connection", network_.connect(std::move(host), *port));
+      co_await with_timeout(timeout, "the connection", network_.connect(*std::move(url)));
   co_return connected ? ProbeOutcome{} : failed(connected.error(), what);
 }
 
@@ -136,17 +148,13 @@ Task<ProbeOutcome> ProbeCheck::run(ProbeTarget target, model::Probe probe) {
     co_return co_await run_get(std::move(target), *std::move(probe.http_get), timeout);
   }
   if (probe.tcp_socket) {
-    const model::TcpSocketAction& action = *probe.tcp_socket;
-    Result<std::uint16_t> port = resolve_port(action.port, target.container);
-    std::string host = action.host.empty() ? target.address : action.host;
-    co_return co_await run_connect(std::move(host), std::move(port), timeout);
+    Result<ProbeUrl> url = place_of(target, probe.tcp_socket->host, probe.tcp_socket->port);
+    co_return co_await run_connect(std::move(url), timeout);
   }
   if (probe.grpc) {
     // Of the health service only this much is asked: that somebody accepts.
-    Result<std::uint16_t> port =
-        resolve_port(model::IntOrString::of(probe.grpc->port), target.container);
-    std::string host = target.address;
-    co_return co_await run_connect(std::move(host), std::move(port), timeout);
+    Result<ProbeUrl> url = place_of(target, "", model::IntOrString::of(probe.grpc->port));
+    co_return co_await run_connect(std::move(url), timeout);
   }
   co_return ProbeOutcome{.kind = Kind::failure, .text = "missing probe handler"};
 }

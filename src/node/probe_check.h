@@ -15,7 +15,8 @@ namespace codeflare::node {
 // The container that a probe or hook is about.
 struct ProbeTarget {
   std::string uid;
-  std::string address;  // of the pod
+  std::string address;       // of the pod
+  bool own_network = false;  // false: the pod is on the machine's
   model::Container container;
 };
 
@@ -38,7 +39,7 @@ class ProbeCheck {
   Task<ProbeOutcome> run_exec(ProbeTarget target, std::vector<std::string> command,
                               Duration timeout);
   Task<ProbeOutcome> run_get(ProbeTarget target, model::HttpGetAction action, Duration timeout);
-  Task<ProbeOutcome> run_connect(std::string host, Result<std::uint16_t> port, Duration timeout);
+  Task<ProbeOutcome> run_connect(Result<ProbeUrl> url, Duration timeout);
 
   ProbeNetwork& network_;
   ContainerExec* exec_;

@@ -54,6 +54,36 @@ TEST(ProbeCheck, asks_the_pods_own_address_and_resolves_names_of_ports) {
   EXPECT_EQ(w.run(get("/healthz", model::IntOrString::of("nope"))).kind, Kind::failure);
 }
 
+TEST(ProbeCheck, a_host_is_one_that_the_pod_sees) {
+  World w;
+  w.target.own_network = true;
+  w.probes.statuses["/"] = 200;
+  w.probes.ports[22] = true;
+  model::Probe probe = get("/", model::IntOrString::of(80));
+  w.run(probe);
+  EXPECT_EQ(w.probes.asked.back(), "GET 10.0.0.5:80/ from all pods'");
+  probe.http_get->host = "127.0.0.1";
+  w.run(probe);
+  EXPECT_EQ(w.probes.asked.back(), "GET 127.0.0.1:80/ from u");
+  probe.http_get->host = "localhost";
+  w.run(probe);
+  EXPECT_EQ(w.probes.asked.back(), "GET 127.0.0.1:80/ from u");
+  model::LifecycleHandler hook;
+  hook.http_get = probe.http_get;
+  hook.http_get->host = "192.168.1.1";
+  EXPECT_TRUE(w.hook(hook));
+  EXPECT_EQ(w.probes.asked.back(), "GET 192.168.1.1:80/ from u");
+  model::Probe port;
+  port.tcp_socket.emplace().port = model::IntOrString::of(22);
+  port.tcp_socket->host = "127.0.0.1";
+  w.run(port);
+  EXPECT_EQ(w.probes.asked.back(), "connect 127.0.0.1:22 from u");
+  // On the machine's network it sees what the machine sees.
+  w.target.own_network = false;
+  w.run(port);
+  EXPECT_EQ(w.probes.asked.back(), "connect 127.0.0.1:22");
+}
+
 TEST(ProbeCheck, statuses_below_400_are_good) {
   World w;
   struct Case {

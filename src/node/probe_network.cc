@@ -33,14 +33,15 @@ bool follow(ProbeUrl& url, std::string_view location) {
   if (!to || to->host != url.host) {
     return false;
   }
-  url = {.tls = to->tls(), .host = to->host, .port = to->port, .target = to->target};
+  url.tls = to->tls();
+  url.port = to->port;
+  url.target = to->target;
   return true;
 }
 
 class MachineNetwork final : public ProbeNetwork {
  public:
-  MachineNetwork(Env env, MakeSocket make_socket)
-      : env_(env), make_socket_(std::move(make_socket)) {}
+  MachineNetwork(Env env, PodSockets sockets) : env_(env), sockets_(std::move(sockets)) {}
 
   Task<Result<int>> get(ProbeUrl url, net::Headers headers) override {
     for (int turn = 0;; ++turn) {
@@ -56,16 +57,15 @@ class MachineNetwork final : public ProbeNetwork {
     }
   }
 
-  Task<Result<void>> connect(std::string host, std::uint16_t port) override {
-    MakeSocket sockets = sockets_for(host);
-    return net::tcp_connect(env_, std::move(host), port, std::move(sockets));
+  Task<Result<void>> connect(ProbeUrl url) override {
+    return net::tcp_connect(env_, std::move(url.host), url.port, sockets_for(url.network));
   }
 
  private:
   Task<Result<net::Response>> get_once(ProbeUrl url, net::Headers headers) {
     net::ClientOptions options{.tls = {}, .proxy = {}, .user_agent = "kube-probe/1.34"};
     options.tls.insecure = true;
-    options.make_socket = sockets_for(url.host);
+    options.make_socket = sockets_for(url.network);
     CO_TRY_ASSIGN(const std::unique_ptr<net::HttpClient> client,
                   net::HttpClient::create(env_, endpoint_of(url), std::move(options)));
     net::Request request;
@@ -77,18 +77,26 @@ class MachineNetwork final : public ProbeNetwork {
     co_return co_await client->send(std::move(request));
   }
 
-  MakeSocket sockets_for(const std::string& host) const {
-    return host == "127.0.0.1" ? MakeSocket() : make_socket_;
+  std::function<Task<Result<FileDescriptor>>()> sockets_for(
+      const std::optional<std::string>& network) const {
+    if (!network) {
+      return {};
+    }
+    return [this, uid = *network] { return sockets_ ? sockets_(uid) : no_socket(); };
+  }
+
+  static Task<Result<FileDescriptor>> no_socket() {
+    co_return fail(unavailable("there is no pod network"));
   }
 
   Env env_;
-  MakeSocket make_socket_;
+  PodSockets sockets_;
 };
 
 }  // namespace
 
-std::unique_ptr<ProbeNetwork> make_probe_network(Env env, MakeSocket make_socket) {
-  return std::make_unique<MachineNetwork>(env, std::move(make_socket));
+std::unique_ptr<ProbeNetwork> make_probe_network(Env env, PodSockets sockets) {
+  return std::make_unique<MachineNetwork>(env, std::move(sockets));
 }
 
 }  // namespace codeflare::node

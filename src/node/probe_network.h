@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace codeflare::node {
@@ -18,6 +19,10 @@ struct ProbeUrl {
   std::string host;
   std::uint16_t port = 0;
   std::string target = "/";
+  // Where the connection begins: in the network of the pod with this UID, where 127.0.0.1 is the
+  // pod itself; empty: in the one that reaches all pods; absent: in the machine's. The words of a
+  // host have no part in that: pods write them.
+  std::optional<std::string> network{};
 };
 
 // How probes and hooks reach the ports of pods. Deadlines are the caller's.
@@ -28,12 +33,11 @@ class ProbeNetwork {
   // elsewhere on the same host is followed ten times at most, as any other it is the answer.
   virtual Task<Result<int>> get(ProbeUrl url, net::Headers headers) = 0;
   // Whether somebody accepts.
-  virtual Task<Result<void>> connect(std::string host, std::uint16_t port) = 0;
+  virtual Task<Result<void>> connect(ProbeUrl url) = 0;
 };
 
-// Over the machine's own network; other hosts than 127.0.0.1 with sockets of `make_socket`, where
-// it is given: those of the network that pods are in.
-using MakeSocket = std::function<Task<Result<FileDescriptor>>()>;
-std::unique_ptr<ProbeNetwork> make_probe_network(Env env, MakeSocket make_socket = {});
+// Sockets of the networks that pods are in come from `sockets`; without it there are none.
+using PodSockets = std::function<Task<Result<FileDescriptor>>(std::string uid)>;
+std::unique_ptr<ProbeNetwork> make_probe_network(Env env, PodSockets sockets = {});
 
 }  // namespace codeflare::node

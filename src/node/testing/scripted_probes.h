@@ -21,7 +21,7 @@ class ScriptedProbes final : public ProbeNetwork, public ContainerExec {
   std::vector<std::string> asked{};
 
   Task<Result<int>> get(ProbeUrl url, net::Headers headers) override {
-    asked.push_back("GET " + url.host + ":" + std::to_string(url.port) + url.target);
+    asked.push_back("GET " + url.host + ":" + std::to_string(url.port) + url.target + from(url));
     static_cast<void>(headers);
     CO_TRY(co_await sleep_for(delay));
     const auto found = statuses.find(url.target);
@@ -30,10 +30,10 @@ class ScriptedProbes final : public ProbeNetwork, public ContainerExec {
     }
     co_return found->second;
   }
-  Task<Result<void>> connect(std::string host, std::uint16_t port) override {
-    asked.push_back("connect " + host + ":" + std::to_string(port));
+  Task<Result<void>> connect(ProbeUrl url) override {
+    asked.push_back("connect " + url.host + ":" + std::to_string(url.port) + from(url));
     CO_TRY(co_await sleep_for(delay));
-    const auto found = ports.find(port);
+    const auto found = ports.find(url.port);
     co_return found != ports.end() && found->second ? Result<void>()
                                                     : fail(unavailable("connection refused"));
   }
@@ -46,6 +46,11 @@ class ScriptedProbes final : public ProbeNetwork, public ContainerExec {
       co_return fail(not_found("executable file not found in $PATH"));
     }
     co_return found->second;
+  }
+
+ private:
+  static std::string from(const ProbeUrl& url) {
+    return !url.network ? "" : url.network->empty() ? " from all pods'" : " from " + *url.network;
   }
 };
 
