@@ -165,8 +165,15 @@ Task<Result<void>> run_up(Env env, UpOptions options, Logger logger, MetricsRegi
   options.server.more_admission = app_wrapper_rules;
   PodConnect connect;
   options.server.connect = &connect;
+  const Env server_env{env.loop,
+                       env.clock,
+                       env.random,
+                       env.files,
+                       env.launcher,
+                       env.variables,
+                       options.server_blocking ? *options.server_blocking : env.blocking};
   CO_TRY_ASSIGN(std::unique_ptr<ApiServer> server,
-                co_await ApiServer::start(env, options.server, logger, metrics));
+                co_await ApiServer::start(server_env, options.server, logger, metrics));
   Result<void> result = co_await prepare(env, *server, options);
   if (result) {
     result = co_await run_controllers(env, *server, std::move(options), logger, metrics,

@@ -47,6 +47,9 @@ struct ProcessNode {
 
 struct UpOptions {
   apiserver::ApiServer::Options server;
+  // Where the server's own blocking work is done: nothing that pods cause may hold up its writes.
+  // Null: with everybody's.
+  Blocking* server_blocking = nullptr;
   // Nobody is listened to when the address is empty: calls in process only.
   std::string address;
   std::uint16_t port = 0;

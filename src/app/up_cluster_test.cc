@@ -25,6 +25,20 @@ namespace {
 
 using std::chrono::seconds;
 
+// Counts what is done by it.
+class CountingBlocking final : public Blocking {
+ public:
+  explicit CountingBlocking(Blocking& real) : real_(real) {}
+  void submit(Work work, Work done) override {
+    ++count;
+    real_.submit(std::move(work), std::move(done));
+  }
+  int count = 0;
+
+ private:
+  Blocking& real_;
+};
+
 // `codeflare up` without its socket, in virtual time.
 class UpWorld {
  public:
@@ -32,6 +46,7 @@ class UpWorld {
     UpOptions options;
     options.server.data_directory = "/data";
     options.server.durability = apiserver::Durability::memory;
+    options.server_blocking = &server_blocking;
     options.nodes.count = nodes;
     options.nodes.cpus = model::Quantity(4);
     group_.spawn(go(std::move(options)));
@@ -113,6 +128,7 @@ class UpWorld {
 
   SimEnv sim;
   Env env = sim.env();
+  CountingBlocking server_blocking{env.blocking};
   MetricsRegistry metrics;
   LogCapture log;
   std::unique_ptr<kube::Client> client;
@@ -148,6 +164,14 @@ std::string wrapped(std::string name, const std::string& item) {
          R"("},"spec":{"resources":{"GenericItems":[{"replicas":1,"completionstatus":)"
          R"("Complete","generictemplate":)" +
          item + R"(}]}}})";
+}
+
+TEST(Up, writes_of_the_server_wait_for_nobody_elses_blocking_work) {
+  UpWorld w;
+  const int before = w.server_blocking.count;
+  w.create_raw(model::resource_type<model::ConfigMap>(),
+               R"({"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"}})");
+  EXPECT_GT(w.server_blocking.count, before);
 }
 
 TEST(Up, runs_a_job_on_its_nodes) {

@@ -36,6 +36,7 @@ using apiserver::Durability;
 
 constexpr std::size_t kNodesMax = 100'000;
 constexpr std::size_t kProcessNodesMax = 100;
+constexpr int kServerThreads = 2;  // commits, and what tidies up behind them
 
 struct Flags {
   std::optional<std::size_t> nodes;
@@ -217,6 +218,7 @@ int run_cluster(const Flags& flags) {
   if (!options) {
     return report_usage(options.error());
   }
+  options->server_blocking = &world.more_threads(kServerThreads);
   if (flags.detach) {
     return start_in_background(env, options->server.data_directory);
   }

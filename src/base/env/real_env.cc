@@ -27,6 +27,7 @@ struct RealEnv::Parts {
   internal::RealVariables variables;
   std::vector<std::unique_ptr<internal::SignalWatch>> signals;
   internal::RealBlocking blocking;
+  std::vector<std::unique_ptr<internal::RealBlocking>> more;
 };
 
 RealEnv::RealEnv() : RealEnv(Options{}) {}
@@ -40,6 +41,12 @@ RealEnv::~RealEnv() = default;
 Env RealEnv::env() {
   return {parts_->loop,     parts_->clock,     parts_->random,  parts_->files,
           parts_->launcher, parts_->variables, parts_->blocking};
+}
+
+Blocking& RealEnv::more_threads(int threads) {
+  parts_->more.push_back(
+      std::make_unique<internal::RealBlocking>(parts_->loop, static_cast<std::size_t>(threads)));
+  return *parts_->more.back();
 }
 
 void RealEnv::on_signals(std::initializer_list<int> signals, std::function<void(int)> work) {

@@ -28,6 +28,9 @@ class RealEnv {
   RealEnv& operator=(const RealEnv&) = delete;
 
   Env env();
+  // More threads for blocking work, apart from those of env(): for what must not wait for work that
+  // may take long. Owned by this.
+  Blocking& more_threads(int threads);
 
   // Runs `work` on the loop when one of the signals arrives (SIGINT, SIGTERM...), each time.
   void on_signals(std::initializer_list<int> signals, std::function<void(int)> work);

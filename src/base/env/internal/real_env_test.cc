@@ -110,6 +110,27 @@ TEST(RealBlocking, the_loop_goes_on_while_work_blocks) {
   EXPECT_TRUE(run(env.loop, group.join()));
 }
 
+TEST(RealBlocking, threads_apart_do_not_wait_for_the_others) {
+  RealEnv world({.blocking_threads = 1});
+  Env env = world.env();
+  Blocking& apart = world.more_threads(1);
+  std::atomic<bool> release = false;
+  TaskGroup group(env.loop);
+  group.spawn(run_blocking(env, [&] { release.wait(false); }));
+  int done = 0;
+  WaitList changed;
+  apart.submit([] {},
+               [&] {
+                 ++done;
+                 changed.notify_all();
+               });
+  EXPECT_TRUE(run(env.loop, wait_for_count(done, 1, changed)));
+  EXPECT_EQ(group.size(), 1u);
+  release = true;
+  release.notify_all();
+  EXPECT_TRUE(run(env.loop, group.join()));
+}
+
 TEST(RealEnv, can_be_destroyed_with_blocking_work_in_the_queue) {
   std::atomic<int> begun = 0;
   {
