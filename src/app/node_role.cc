@@ -110,6 +110,7 @@ struct Join {
   Logger logger;
   MetricsRegistry& metrics;
   StopToken stop;
+  StopToken hurry;
 };
 
 Task<Result<void>> serve(Join join) {
@@ -117,7 +118,10 @@ Task<Result<void>> serve(Join join) {
                            {.name = kName, .logger = join.logger, .metrics = &join.metrics});
   UpNodes node(join.env, join.node, manager, join.logger);
   CO_TRY_ASSIGN(const net::Url server, net::parse_url(join.server));
-  CO_TRY(co_await node.prepare(nullptr));
+  if (const Result<void> prepared = co_await node.prepare(nullptr); !prepared) {
+    co_await node.leave();
+    co_return prepared;
+  }
   node.serve_at(server.host, server.port);
   Work work;
   TaskGroup group(join.env.loop);
@@ -129,10 +133,16 @@ Task<Result<void>> serve(Join join) {
   while (!join.stop.stop_requested() && !work.end) {
     co_await work.changed.wait_uncancellable();
   }
-  co_await node.stop();
-  const bool asked = !work.end;
+  Result<void> stopped;
+  const bool asked = join.stop.stop_requested();
+  if (asked) {
+    StopCallback on_hurry(join.hurry, [&] { node.hurry(); });
+    stopped = co_await node.stop();
+  } else {
+    co_await node.leave();
+  }
   co_await group.close();
-  co_return asked ? Result<void>() : *work.end;
+  co_return asked ? stopped : *work.end;
 }
 
 int run_node(const Flags& flags) {
@@ -159,7 +169,13 @@ int run_node(const Flags& flags) {
   kube::Client client(env, (*connection)->service(),
                       {.user_agent = kName, .logger = &logger, .metrics = &metrics});
   StopSource stop;
-  world.on_signals({SIGINT, SIGTERM}, [&](int) { stop.request_stop(); });
+  StopSource hurry;  // the second time
+  world.on_signals({SIGINT, SIGTERM}, [&](int) {
+    if (stop.stop_requested()) {
+      hurry.request_stop();
+    }
+    stop.request_stop();
+  });
   options->logger = logger;
   auto made = run(env.loop, RealNode::make(env, *std::move(options)));
   if (!made || !*made) {
@@ -173,7 +189,8 @@ int run_node(const Flags& flags) {
                                         .server = server,
                                         .logger = logger,
                                         .metrics = metrics,
-                                        .stop = stop.token()}));
+                                        .stop = stop.token(),
+                                        .hurry = hurry.token()}));
   run(env.loop, (**made)->stop());
   return end && *end ? 0 : report(end ? end->error() : internal_error("deadlock"));
 }

@@ -83,6 +83,19 @@ Task<Result<void>> wait_until_ready(const runtime::Manager& manager, const Work&
   co_return Result<void>();
 }
 
+// Pods of an earlier run are known from then on; they are told where the server is when they start,
+// so it listens before any can. Returns the port, when there is one.
+Task<Result<std::uint16_t>> begin(UpNodes& node, ApiServer& server, const UpOptions& options,
+                                  PodConnect& connect) {
+  CO_TRY(co_await node.prepare(&connect));
+  if (options.address.empty()) {
+    co_return std::uint16_t{0};
+  }
+  CO_TRY_ASSIGN(const std::uint16_t port, co_await server.listen(options.address, options.port));
+  CO_TRY(co_await node.serve(server, options.address, port));
+  co_return port;
+}
+
 Task<Result<void>> run_controllers(Env env, ApiServer& server, UpOptions options, Logger logger,
                                    MetricsRegistry& metrics, StopToken stop, PodConnect& connect,
                                    std::function<void(const UpReady&)> ready) {
@@ -119,13 +132,15 @@ Task<Result<void>> run_controllers(Env env, ApiServer& server, UpOptions options
     if (options.process_node->network != nullptr) {
       node::add_service_feed(manager, *options.process_node->network);
     }
-    CO_TRY(co_await node->prepare(&connect));
   }
   UpReady about{.server = server, .port = 0};
-  // Pods are told where the server is when they start, so it listens before any can.
-  if (node && !options.address.empty()) {
-    CO_TRY_ASSIGN(about.port, co_await server.listen(options.address, options.port));
-    CO_TRY(co_await node->serve(server, options.address, about.port));
+  if (node) {
+    const Result<std::uint16_t> port = co_await begin(*node, server, options, connect);
+    if (!port) {
+      co_await node->leave();
+      co_return fail(port.error());
+    }
+    about.port = *port;
   }
   Work work;
   TaskGroup group(env.loop);
@@ -151,8 +166,13 @@ Task<Result<void>> run_controllers(Env env, ApiServer& server, UpOptions options
     }
     logger.info("stopping");
   }
-  if (node) {
-    co_await node->stop();
+  if (node && stop.stop_requested()) {
+    StopCallback on_hurry(options.hurry, [&] { node->hurry(); });
+    const Result<void> stopped = co_await node->stop();
+    result = result ? stopped : result;
+  } else if (node) {
+    // Nobody asked for an end of pods, which may have run for days.
+    co_await node->leave();
   }
   co_await group.close();
   co_return result ? *work.end : result;

@@ -56,6 +56,7 @@ struct UpOptions {
   controllers::fakenode::FakeNodeOptions nodes;
   std::optional<ProcessNode> process_node{};
   controllers::QueueControllersOptions queue;
+  StopToken hurry{};  // pods that are being ended have had grace enough
 };
 
 struct UpReady {
@@ -65,7 +66,9 @@ struct UpReady {
 
 // A whole cluster in one process: API server, definitions, queue, Jobs, RayClusters and nodes, all
 // as clients of the server under an identity of their own. Until `stop`; calls `ready` when work
-// can be given to it. Ends in order: pods with their grace, controllers, then the server.
+// can be given to it. Ends in order: pods with their grace, controllers, then the server. When it
+// ends for another reason than `stop`, pods of a process node go on and are adopted by the next.
+// Pods that did not end are an error too.
 Task<Result<void>> run_up(Env env, UpOptions options, Logger logger, MetricsRegistry& metrics,
                           StopToken stop, std::function<void(const UpReady&)> ready);
 

@@ -217,20 +217,20 @@ Task<Result<void>> UpNodes::serve(apiserver::ApiServer& server, std::string addr
   co_return server.listen_on(std::move(listener));
 }
 
-Task<void> UpNodes::stop() {
-  std::vector<Task<void>> ends;
+Task<Result<void>> UpNodes::stop() {
+  std::vector<Task<Result<void>>> ends;
   for (const std::unique_ptr<UpNode>& node : nodes_) {
     ends.push_back(node->stop_pods());
   }
-  co_await when_all(std::move(ends));
+  Result<void> ended;
+  for (Result<void>& one : co_await when_all(std::move(ends))) {
+    if (!one) {
+      ended = std::move(one);
+    }
+  }
   // Whoever streams from pods or to them lets go before their network does.
-  if (connect_ != nullptr) {
-    connect_->end();
-  }
-  if (streams_) {
-    co_await streams_->close();
-  }
-  if (options_.network != nullptr) {
+  co_await end_streams();
+  if (options_.network != nullptr && ended) {
     co_await options_.network->shutdown();
   }
   std::vector<Task<void>> reports;
@@ -238,6 +238,26 @@ Task<void> UpNodes::stop() {
     reports.push_back(node->sign_off());
   }
   co_await when_all(std::move(reports));
+  co_return ended;
+}
+
+void UpNodes::hurry() {
+  for (const std::unique_ptr<UpNode>& node : nodes_) {
+    node->hurry();
+  }
+}
+
+Task<void> UpNodes::leave() {
+  return end_streams();
+}
+
+Task<void> UpNodes::end_streams() {
+  if (connect_ != nullptr) {
+    connect_->end();
+  }
+  if (streams_) {
+    co_await streams_->close();
+  }
 }
 
 Task<Result<void>> remove_other_process_nodes(kube::Client& client, const ProcessNode& options) {

@@ -39,8 +39,10 @@ class UpNode {
   void keep_alive(TaskGroup& group);
   // Where pods find the API server.
   void serve_at(std::string address, std::uint16_t port);
-  // While the manager still runs: ends the pods.
-  Task<void> stop_pods() { return agent_.stop_pods(); }
+  // While the manager still runs: ends the pods. An error names those that did not.
+  Task<Result<void>> stop_pods() { return agent_.stop_pods(); }
+  // Their grace is over.
+  void hurry() { agent_.hurry(); }
   // Likewise, afterwards: says that nobody is here any more.
   Task<void> sign_off();
 
@@ -70,10 +72,17 @@ class UpNodes {
   void serve_at(const std::string& address, std::uint16_t port);
   // The same of the server of this process, which then listens where the other pods are too.
   Task<Result<void>> serve(apiserver::ApiServer& server, std::string address, std::uint16_t port);
-  // While the manager still runs: ends the pods, what streams from them, and their network.
-  Task<void> stop();
+  // While the manager still runs: ends the pods, what streams from them, and their network, unless
+  // some pods did not end: an error names them.
+  Task<Result<void>> stop();
+  // Pods have had grace enough; now, or when they are stopped.
+  void hurry();
+  // Instead, when nobody asked for an end: pods go on, for the next start to adopt.
+  Task<void> leave();
 
  private:
+  Task<void> end_streams();
+
   const ProcessNode& options_;
   kube::Client& client_;
   Logger logger_;

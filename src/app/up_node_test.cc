@@ -49,7 +49,7 @@ class NodeWorld {
   NodeWorld(const NodeWorld&) = delete;
   NodeWorld& operator=(const NodeWorld&) = delete;
 
-  void start() {
+  UpOptions make_options() {
     UpOptions options;
     options.server.data_directory = "/data";
     options.server.durability = apiserver::Durability::memory;
@@ -74,9 +74,24 @@ class NodeWorld {
       about.name = "n-" + std::to_string(i);
       options.process_node->others.push_back(about);
     }
+    options.hurry = hurry_.token();
+    return options;
+  }
+  // One that fails once it has found the pods of an earlier run.
+  void fail_to_start() {
+    TaskGroup cut(env.loop);
+    pods.on_adopt = [&] { cut.request_stop(); };
     stop_.emplace();
     end_.reset();
-    group_.spawn(go(std::move(options)));
+    cut.spawn(go(make_options()));
+    CHECK(run(env.loop, cut.join()));
+    pods.on_adopt = {};
+    EXPECT_TRUE(end_ && !*end_);
+  }
+  void start() {
+    stop_.emplace();
+    end_.reset();
+    group_.spawn(go(make_options()));
     for (int i = 0; i < 100 && server_ == nullptr && !end_; ++i) {
       settle();
     }
@@ -91,6 +106,11 @@ class NodeWorld {
                                                         .organizations = {"system:masters"}}});
     client = std::make_unique<kube::Client>(env, *service_);
   }
+  void ask_to_stop() {
+    stop_->request_stop();
+    settle(minutes(1));
+  }
+  void hurry() { hurry_.request_stop(); }
   void stop() {
     stop_->request_stop();
     CHECK(run(env.loop, group_.join()));
@@ -149,6 +169,7 @@ class NodeWorld {
   std::size_t others_ = 0;
   Network kind_;
   std::optional<StopSource> stop_;
+  StopSource hurry_;
   std::optional<Result<void>> end_;
   apiserver::ApiServer* server_ = nullptr;
   std::unique_ptr<net::InProcessService> service_;
@@ -375,6 +396,29 @@ TEST(UpNode, a_lost_keeper_is_replaced_or_fails_the_pod) {
   EXPECT_EQ(w.read("never").status.reason, "NodeShutdown");
   EXPECT_EQ(w.read("always").status.phase, "Running");
   EXPECT_EQ(w.read("always").status.container_statuses[0].restart_count, 1);
+}
+
+TEST(UpNode, a_second_word_ends_those_who_have_much_grace) {
+  NodeWorld w;
+  w.pod("a", R"(["stubborn"])", R"("terminationGracePeriodSeconds":86400,)");
+  w.ask_to_stop();
+  EXPECT_EQ(w.pods.running(), 1u);
+  w.hurry();
+  w.settle(seconds(2));
+  EXPECT_EQ(w.pods.running(), 0u);
+}
+
+TEST(UpNode, a_start_that_fails_ends_no_pod) {
+  NodeWorld w;
+  w.stop();
+  // As after kill -9.
+  node::NewSandbox sandbox{.spec = {.ns = "default", .name = "x", .uid = "x"}};
+  ASSERT_TRUE(*run(w.env.loop, w.pods.make(std::move(sandbox))));
+  ASSERT_TRUE(*run(w.env.loop, w.pods.start("x", {.name = "c", .command = {"run"}})));
+  w.fail_to_start();
+  EXPECT_EQ(w.pods.running(), 1u);
+  w.start();
+  EXPECT_EQ(w.pods.running(), 0u);  // its object is gone
 }
 
 TEST(UpNode, stopping_ends_every_process) {

@@ -228,7 +228,14 @@ int run_cluster(const Flags& flags) {
   MetricsRegistry metrics;
   add_process_metrics(metrics);
   StopSource stop;
-  world.on_signals({SIGINT, SIGTERM}, [&](int) { stop.request_stop(); });
+  StopSource hurry;  // the second time
+  world.on_signals({SIGINT, SIGTERM}, [&](int) {
+    if (stop.stop_requested()) {
+      hurry.request_stop();
+    }
+    stop.request_stop();
+  });
+  options->hurry = hurry.token();
   // A closed terminal ends it in good order too, unless nohup says that it should not.
   if (std::signal(SIGHUP, SIG_IGN) != SIG_IGN) {
     world.on_signals({SIGHUP}, [&](int) { stop.request_stop(); });

@@ -76,8 +76,10 @@ class PodAgent final : public runtime::Reconciler {
   Task<void> use_images(ImageTable images);
 
   // Nothing is started any more; what runs is ended with its grace. Objects stay as they are: the
-  // next start goes on with them.
-  Task<void> stop_pods();
+  // next start goes on with them. An error names the pods that did not end.
+  Task<Result<void>> stop_pods();
+  // Those that stop_pods() waits for, or will, have had grace enough.
+  void hurry() { hurried_ = true; }
 
   std::size_t pods() const { return known_.size(); }
 
@@ -129,6 +131,9 @@ class PodAgent final : public runtime::Reconciler {
   void hinder(const std::string& uid, const std::string& what, StartProblem problem,
               Duration retry);
   Task<void> stop_pod(std::string uid, Duration grace);
+  bool is_time_up(Instant until) const { return hurried_ || env_.clock.now() >= until; }
+  // So that nobody wonders why it takes so long.
+  Task<void> tell_who_is_waited_for();
 
   Env env_;
   kube::Client& client_;
@@ -142,7 +147,10 @@ class PodAgent final : public runtime::Reconciler {
   std::unique_ptr<PodHealth> health_;   // null: nobody probes
   std::map<std::string, Known> known_;  // by UID
   bool stopping_ = false;
-  std::size_t active_ = 0;  // reconciles under way
+  bool hurried_ = false;
+  std::map<std::string, std::string> ending_;  // pods that are being stopped, by UID
+  std::vector<std::string> stayed_;            // pods that did not end
+  std::size_t active_ = 0;                     // reconciles under way
   WaitList idle_;
 };
 

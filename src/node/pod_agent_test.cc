@@ -3,6 +3,7 @@
 #include "base/async/sleep.h"
 #include "base/async/task_group.h"
 #include "base/env/sim_env.h"
+#include "base/log_capture.h"
 #include "kube/testing/scripted_service.h"
 #include "model/codec/core.h"
 #include "model/codec/node.h"
@@ -16,6 +17,7 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace codeflare::node {
@@ -34,6 +36,7 @@ struct World {
   kube::testing::ScriptedService service{env};
   kube::Client client{env, service};
   testing::SimPodRuntime pods{env};
+  LogCapture log;
   std::unique_ptr<runtime::Manager> manager;
   PodAgent* agent = nullptr;
   std::unique_ptr<TaskGroup> group;
@@ -54,7 +57,8 @@ struct World {
                             .network = network,
                             .gpus = 2,
                             .resolv_conf = "m",
-                            .allow_host_network = allow_host_network});
+                            .allow_host_network = allow_host_network,
+                            .logger = log.logger(env.clock)});
     EXPECT_TRUE(*run(env.loop, agent->adopt()));
     group = std::make_unique<TaskGroup>(env.loop);
     group->spawn(go());
@@ -65,6 +69,7 @@ struct World {
     manager.reset();
   }
   Task<void> go() { static_cast<void>(co_await manager->run()); }
+  Task<void> stop_pods(std::optional<Result<void>>& ended) { ended = co_await agent->stop_pods(); }
   void settle(Duration time = seconds(1)) { EXPECT_TRUE(*run(env.loop, sleep_for(time))); }
 
   void pod(const std::string& name, std::string command, std::string spec = "",
@@ -261,10 +266,37 @@ TEST(PodAgent, stops_everything_when_asked) {
   World w;
   w.pod("a", R"(["run"])");
   w.pod("b", R"(["stubborn"])", R"("terminationGracePeriodSeconds":3,)");
-  EXPECT_TRUE(run(w.env.loop, w.agent->stop_pods()));
+  EXPECT_TRUE(*run(w.env.loop, w.agent->stop_pods()));
   EXPECT_EQ(w.pods.running(), 0u);
   w.settle(minutes(1));
   EXPECT_EQ(w.pods.running(), 0u);
+}
+
+TEST(PodAgent, says_whom_it_waits_for_and_ends_them_at_once_when_told_again) {
+  World w;
+  w.pod("slow", R"(["stubborn"])", R"("terminationGracePeriodSeconds":86400,)");
+  TaskGroup group(w.env.loop);
+  std::optional<Result<void>> ended;
+  group.spawn(w.stop_pods(ended));
+  w.settle(minutes(1));
+  EXPECT_EQ(w.pods.running(), 1u);
+  EXPECT_TRUE(w.log.has("waiting for pods to end"));
+  EXPECT_TRUE(w.log.has("default/slow"));
+  w.agent->hurry();
+  w.settle();
+  EXPECT_EQ(w.pods.running(), 0u);
+  ASSERT_TRUE(ended);
+  EXPECT_TRUE(*ended);
+  EXPECT_TRUE(run(w.env.loop, group.join()));
+}
+
+TEST(PodAgent, says_which_pods_did_not_end) {
+  World w;
+  w.pod("a", R"(["run"])");
+  w.pods.why_not_closed = "the kernel does not let go of it";
+  const Result<void> stopped = *run(w.env.loop, w.agent->stop_pods());
+  ASSERT_FALSE(stopped);
+  EXPECT_TRUE(stopped.error().message.contains("default/a")) << stopped.error().message;
 }
 
 const NewSandbox& sandbox_of(World& w, const std::string& pod) {

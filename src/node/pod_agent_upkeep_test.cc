@@ -205,7 +205,7 @@ TEST(PodAgentUpkeep, hooks_run_too_when_the_node_stops) {
   World w;
   w.probes.programs["bye"] = {};
   w.pod(R"("lifecycle":{"preStop":{"exec":{"command":["bye"]}}},)");
-  EXPECT_TRUE(run(w.env.loop, w.agent->stop_pods()));
+  EXPECT_TRUE(*run(w.env.loop, w.agent->stop_pods()));
   EXPECT_EQ(w.probes.asked.back(), "exec " + w.uid() + "/c bye");
   EXPECT_EQ(w.pods.running(), 0u);
 }

@@ -33,6 +33,9 @@ Task<Result<std::vector<PodRuntime::Found>>> SimPodRuntime::adopt() {
   for (const auto& [uid, pod] : pods_) {
     found.push_back({.spec = pod.sandbox.spec, .alive = pod.view.alive});
   }
+  if (on_adopt) {
+    on_adopt();
+  }
   co_return found;
 }
 
@@ -174,6 +177,9 @@ Task<Result<void>> SimPodRuntime::close(std::string uid) {
   const auto found = pods_.find(uid);
   if (found == pods_.end() || !found->second.view.alive) {
     co_return Result<void>();
+  }
+  if (!why_not_closed.empty()) {
+    co_return fail(unavailable(why_not_closed));
   }
   const std::vector<RunRecord> runs = found->second.view.state.runs;
   for (const RunRecord& run : runs) {

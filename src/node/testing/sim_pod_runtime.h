@@ -5,6 +5,7 @@
 #include "node/log_reader.h"
 #include "node/pod_runtime.h"
 
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -36,6 +37,10 @@ class SimPodRuntime final : public PodRuntime {
   void lose_all();
   // Keepers that do not do what they are told, as if they could not be reached.
   bool deaf = false;
+  // Pods cannot be closed: this is said instead.
+  std::string why_not_closed{};
+  // Called when pods of an earlier run have been found.
+  std::function<void()> on_adopt{};
   // How long it takes to close or remove a pod in which nothing runs.
   Duration tidying{};
   // What pods have on disk, by name.
