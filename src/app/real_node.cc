@@ -249,8 +249,8 @@ ProcessNode RealNode::parts() {
 
 Task<void> RealNode::stop() {
   co_await parts_->pods.stop();
-  // A holder that was started for a cluster that then could not be is of no use to anybody.
-  if (!parts_->about.pod_block.empty() && parts_->pod_network.empty()) {
+  if (parts_->pod_network.is_needless()) {
+    // A start that failed leaves nothing running that it has started.
     co_await parts_->pod_network.shutdown();
   } else {
     co_await parts_->pod_network.stop();

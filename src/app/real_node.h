@@ -42,7 +42,7 @@ class RealNode {
 
   // For run_up(); refers to this.
   ProcessNode parts();
-  // Afterwards: lets go of the keepers.
+  // Afterwards: lets go of the keepers, and of the network or, when nobody needs it, ends it.
   Task<void> stop();
 
  private:

@@ -133,6 +133,17 @@ class Network(unittest.TestCase):
         self.retried("service", fetch("http://web:8080/"), "got web-0")
         self.assertEqual(self.output("who", WHO), "system:serviceaccount:default:default\n")
 
+    def test_the_machines_network_is_refused_unless_it_is_allowed(self):
+        self.start()
+        self.cluster.post(PODS, pod("a", "sleep 60", hostNetwork=True))
+        status = self.cluster.wait_for(PODS + "/a", lambda found: found["status"].get("phase") == "Failed")["status"]
+        self.assertEqual(status["reason"], "HostNetworkForbidden")
+        code, err = self.cluster.stop()
+        self.assertEqual(code, 0, err)
+        self.start("--allow-host-network")
+        self.cluster.post(PODS, pod("b", "sleep 60", hostNetwork=True))
+        self.assertEqual(self.running("b")["status"]["podIP"], "127.0.0.1")
+
     def test_the_network_outlives_a_killed_program(self):
         self.start()
         self.cluster.post(PODS, labelled("web", pod("web-0", SERVER)))

@@ -64,6 +64,7 @@ Task<Result<void>> HolderNetwork::launch() {
     co_return fail(started.exit_code == kForbiddenExit ? unsupported(why)
                                                        : failed_precondition(why));
   }
+  launched_ = launched_ || !started.output.empty();  // it says its number when it is new
   co_return Result<void>();
 }
 

@@ -42,8 +42,8 @@ class HolderNetwork final : public PodNetwork {
   // Lets go of the holder, which lives on. Has to be awaited before destruction, also after a
   // shutdown().
   Task<void> stop();
-  // Whether no pod is on it that we know of.
-  bool empty() const { return pods_.empty(); }
+  // The holder is one that we started, and no pod has a network: nobody would miss it.
+  bool is_needless() const { return launched_ && pods_.empty(); }
 
   std::string holder() const override;
   std::string nameserver() const override { return gateway_; }
@@ -80,7 +80,8 @@ class HolderNetwork final : public PodNetwork {
   std::string gateway_;
   std::map<std::string, PodRecord> pods_;  // by UID
   std::map<std::string, ServiceRecord> services_;
-  bool closed_ = false;  // nobody may start a holder any more
+  bool closed_ = false;    // nobody may start a holder any more
+  bool launched_ = false;  // there was none before
   bool reviving_ = false;
   WaitList revived_;
   TaskGroup group_;

@@ -58,8 +58,11 @@ struct World {
   Task<Result<CommandResult>> launch(Command command) {
     EXPECT_EQ(command.arguments, (std::vector<std::string>{"node-holder", "/net"}));
     ++launched;
+    const bool fresh = !alive && why_not.empty();
     alive = why_not.empty();
-    co_return CommandResult{.exit_code = alive ? 0 : exit_code, .error_output = why_not + "\nmore"};
+    co_return CommandResult{.exit_code = alive ? 0 : exit_code,
+                            .output = fresh ? "123\n" : "",
+                            .error_output = why_not + "\nmore"};
   }
   Result<HolderReply> answer(const HolderRequest& request) {
     if (!alive) {
@@ -137,6 +140,21 @@ TEST(HolderNetwork, starts_another_holder_when_one_dies_and_tells_it_the_service
   w.die();
   EXPECT_EQ(w.launched, 2);
   EXPECT_EQ(w.asked, (std::vector<std::string>{"state", "service"}));
+}
+
+TEST(HolderNetwork, a_holder_that_was_started_for_nobody_is_needless) {
+  World w;
+  ASSERT_TRUE(*run(w.env.loop, w.network.start()));
+  EXPECT_TRUE(w.network.is_needless());
+  ASSERT_TRUE(*run(w.env.loop, w.network.attach({.uid = "u"})));
+  EXPECT_FALSE(w.network.is_needless());
+}
+
+TEST(HolderNetwork, a_holder_that_others_started_is_not_ours_to_end) {
+  World w;
+  w.alive = true;
+  ASSERT_TRUE(*run(w.env.loop, w.network.start()));
+  EXPECT_FALSE(w.network.is_needless());
 }
 
 TEST(HolderNetwork, a_request_that_meets_no_holder_is_made_once_more) {
