@@ -275,6 +275,14 @@ void PodAgent::take_devices(Known& known, const model::Pod& pod) {
   }
 }
 
+void PodAgent::note_cut_off(Known& known, const SandboxView& view) {
+  for (const RunRecord& run : view.state.runs) {
+    if (const RunRecord* last = view.state.last(run.name); last == &run && was_cut_off(run)) {
+      known.cut_off.insert_or_assign(run.name, run.attempt);
+    }
+  }
+}
+
 Task<Result<Next>> PodAgent::reconcile(ObjectKey key) {
   if (stopping_) {
     co_return Next::await_change();
@@ -312,6 +320,9 @@ Task<Result<Next>> PodAgent::sync(ObjectKey key) {
   if (view == nullptr || !view->alive) {
     look_for_leave(known, pod);
   }
+  if (view != nullptr && !view->alive) {
+    note_cut_off(known, *view);
+  }
   take_devices(known, pod);
   ObservedPod observed{.pod = pod,
                        .sandbox = view == nullptr ? std::nullopt : std::optional(*view),
@@ -320,7 +331,8 @@ Task<Result<Next>> PodAgent::sync(ObjectKey key) {
                        .hindrances = known.hindrances,
                        .rejected = known.rejected,
                        .evicted = known.evicted,
-                       .health = health_of(pod, view)};
+                       .health = health_of(pod, view),
+                       .cut_off = known.cut_off};
   PodDecision decision = decide(observed, env_.clock.wall());
   // Before anybody is told of its end: the next one may be here at once.
   if (decision.over) {

@@ -96,6 +96,7 @@ class PodAgent final : public runtime::Reconciler {
     bool gave_back = false;                     // its devices: nothing of it will run any more
     std::vector<runtime::EventNote> events{};   // not yet told
     std::map<std::string, WallTime> unheard{};  // since when containers could not be told to end
+    std::map<std::string, std::int32_t> cut_off{};        // runs that ended with their keeper
     std::map<std::string, std::uint64_t> fingerprints{};  // of volumes as they were written
     WallTime refresh_at{};                                // when they are looked at again
   };
@@ -108,6 +109,9 @@ class PodAgent final : public runtime::Reconciler {
   void give_back_devices(const std::string& uid);
   // Whether somebody else has devices who is about to give them back.
   bool devices_will_come(const std::string& uid) const;
+  // What a sandbox without a keeper says of runs that the node has ended. Nobody knows it any more
+  // once there is a keeper again.
+  static void note_cut_off(Known& known, const SandboxView& view);
   // Before it is begun: whether the node has room for one more pod.
   void look_for_room(Known& known, const model::Pod& pod);
   // Likewise, whether it may be here at all.

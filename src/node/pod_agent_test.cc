@@ -272,6 +272,18 @@ TEST(PodAgent, stops_everything_when_asked) {
   EXPECT_EQ(w.pods.running(), 0u);
 }
 
+TEST(PodAgent, what_it_ended_itself_starts_again_at_once) {
+  World w;
+  w.pod("a", R"(["run"])");
+  for (int i = 1; i <= 3; ++i) {
+    EXPECT_TRUE(*run(w.env.loop, w.agent->stop_pods()));
+    w.stop();
+    w.start();
+    EXPECT_EQ(w.status("a").container_statuses.at(0).restart_count, i);
+    EXPECT_TRUE(w.status("a").container_statuses.at(0).state.running);
+  }
+}
+
 TEST(PodAgent, says_whom_it_waits_for_and_ends_them_at_once_when_told_again) {
   World w;
   w.pod("slow", R"(["stubborn"])", R"("terminationGracePeriodSeconds":86400,)");

@@ -74,7 +74,9 @@ ContainerProgress look_at(const ObservedPod& observed, const model::Container& c
     progress.stand = Stand::ended;
     return progress;
   }
-  progress.delay = restart_delay(*last);
+  const auto cut_off = observed.cut_off.find(container.name);
+  const bool forgiven = cut_off != observed.cut_off.end() && cut_off->second == last->attempt;
+  progress.delay = forgiven ? Duration::zero() : restart_delay(*last);
   progress.start_at = at(last->finished) + progress.delay;
   progress.stand = progress.start_at > now ? Stand::backs_off : Stand::may_start;
   return progress;
@@ -99,10 +101,8 @@ bool order_inits(std::vector<ContainerProgress>& containers) {
   return begun || open;
 }
 
-bool was_cut_off(const ContainerProgress& one) {
-  return one.role != Role::sidecar && one.last != nullptr && one.last->exited() &&
-         one.last->exit_code != 0 &&
-         (one.last->asked_to_end != 0 || one.last->error == kKeeperLost);
+bool main_was_cut_off(const ContainerProgress& one) {
+  return one.role != Role::sidecar && one.last != nullptr && was_cut_off(*one.last);
 }
 
 // What an earlier agent began to evict goes on ending, whatever it has on disk by now.
@@ -146,7 +146,7 @@ Ending ending_of(const ObservedPod& observed, const PodProgress& progress, WallT
     return {};
   }
   const bool gone = observed.sandbox && !observed.sandbox->alive;
-  if (gone && std::ranges::any_of(all, was_cut_off)) {
+  if (gone && std::ranges::any_of(all, main_was_cut_off)) {
     return {Kind::shutdown, "NodeShutdown", "the node was stopped while the pod was running"};
   }
   return {.kind = init_failed ? Kind::init_failed : Kind::done};
@@ -158,8 +158,13 @@ bool is_over(const model::PodStatus& status) {
   return status.phase == "Succeeded" || status.phase == "Failed";
 }
 
+bool was_cut_off(const RunRecord& run) {
+  return run.exited() && run.exit_code != 0 && (run.asked_to_end != 0 || run.error == kKeeperLost);
+}
+
 Duration restart_delay(const RunRecord& run) {
-  if (run.attempt == 0 || Duration(run.finished - run.started) >= kHealthyRun) {
+  if (run.attempt == 0 || run.error == kKeeperLost ||
+      Duration(run.finished - run.started) >= kHealthyRun) {
     return Duration::zero();
   }
   const Duration waited = std::chrono::milliseconds(run.backoff_ms);

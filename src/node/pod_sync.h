@@ -47,6 +47,8 @@ struct ObservedPod {
   std::optional<StartProblem> evicted{};
   // By container, of what runs. Containers without probes and hooks need none.
   std::map<std::string, ContainerHealth> health{};
+  // By container: the run that was ended with the node, which is no crash of it.
+  std::map<std::string, std::int32_t> cut_off{};
 };
 
 struct Step {
@@ -77,7 +79,10 @@ struct PodDecision {
 PodDecision decide(const ObservedPod& observed, WallTime now);
 
 // How long a container that ended like this waits before it is started again: not at all the first
-// time and after a run of ten minutes, else 10 s, 20 s, ... 5 min.
+// time, after a run of ten minutes and after a lost keeper, else 10 s, 20 s, ... 5 min.
 Duration restart_delay(const RunRecord& run);
+
+// Whether the run was asked to end, or lost, and not by what its program did.
+bool was_cut_off(const RunRecord& run);
 
 }  // namespace codeflare::node

@@ -360,6 +360,33 @@ TEST(PodSync, a_lost_keeper_is_replaced_where_containers_restart) {
             (std::vector<Step>{{.kind = Kind::start, .container = "c", .attempt = 1}}));
 }
 
+TEST(PodSync, what_the_node_ended_is_no_crash) {
+  World w;
+  w.up();
+  w.exit("c", 1);
+  w.look();
+  w.run("c", 1);
+  w.look();
+  // A container that is ended by its node waits for nothing.
+  w.asked("c");
+  w.exit("c", 143);
+  w.observed.cut_off["c"] = 1;
+  EXPECT_EQ(w.look().steps,
+            (std::vector<Step>{{.kind = Kind::start, .container = "c", .attempt = 2}}));
+  // Another end of it counts.
+  w.run("c", 2);
+  w.look();
+  w.exit("c", 1);
+  EXPECT_TRUE(w.look().steps.empty());
+  EXPECT_EQ(w.main().state.waiting->reason, "CrashLoopBackOff");
+}
+
+TEST(PodSync, a_lost_keeper_is_no_crash_of_its_containers) {
+  RunRecord run{.attempt = 5, .backoff_ms = 160'000};
+  run.error = kKeeperLost;
+  EXPECT_EQ(restart_delay(run), Duration::zero());
+}
+
 TEST(PodSync, a_pod_that_had_succeeded_before_its_keeper_went_has_succeeded) {
   World w("Never");
   w.up();
