@@ -3,8 +3,10 @@
 
 #include <array>
 #include <charconv>
+#include <climits>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <fcntl.h>
 #include <filesystem>
 #include <map>
@@ -32,11 +34,20 @@ std::string in_proc(pid_t pid, std::string_view name) {
   return "/proc/" + std::to_string(pid) + "/" + std::string(name);
 }
 
-// A keeper and its inits are forks of what was started: the words are those of the start.
+// A keeper and its inits are forks of what was started: the words are those of the start, "PROGRAM
+// pod-keeper ... DIRECTORY ...".
 bool keeps(pid_t pid, const std::string& directory) {
-  using namespace std::string_view_literals;
   const std::string words = read_some(in_proc(pid, "cmdline"));
-  return words.ends_with(std::string("\0pod-keeper\0"sv) + directory + '\0');
+  bool keeper = false;
+  for (std::size_t at = 0; at < words.size();) {
+    const std::string_view word(words.c_str() + at);
+    if (keeper && word == directory) {
+      return true;
+    }
+    keeper = keeper || word == "pod-keeper";
+    at += word.size() + 1;
+  }
+  return false;
 }
 
 // "PID (NAME) STATE PARENT ...", where the name may hold anything.
@@ -83,9 +94,10 @@ bool descends_from(const std::map<pid_t, Process>& processes, pid_t pid,
 }
 
 // Only while it is still the same process.
-void kill_if_keeper(pid_t pid, const std::string& directory) {
+template <typename Test>
+void kill_if(pid_t pid, const Test& is_keeper) {
   const FileDescriptor process(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
-  if (process && keeps(pid, directory)) {
+  if (process && is_keeper(pid)) {
     ::syscall(SYS_pidfd_send_signal, process.get(), SIGKILL, nullptr, 0);
   }
 }
@@ -93,12 +105,16 @@ void kill_if_keeper(pid_t pid, const std::string& directory) {
 }  // namespace
 
 void kill_keeper(const std::string& pod_directory) {
+  std::array<char, PATH_MAX> real{};
+  const bool found = ::realpath(pod_directory.c_str(), real.data()) != nullptr;
+  const std::string named = found ? real.data() : pod_directory;
+  const auto is_keeper = [&](pid_t pid) { return keeps(pid, pod_directory) || keeps(pid, named); };
   // Where there are no namespaces, what a keeper has started is found by it alone: it goes last.
   for (int round = 0; round < kRoundsMax; ++round) {
     const std::map<pid_t, Process> processes = all_processes();
     std::set<pid_t> keepers;
     for (const auto& [pid, process] : processes) {
-      if (process.alive && keeps(pid, pod_directory)) {
+      if (process.alive && is_keeper(pid)) {
         keepers.insert(pid);
       }
     }
@@ -113,7 +129,7 @@ void kill_keeper(const std::string& pod_directory) {
       continue;
     }
     for (const pid_t keeper : keepers) {
-      kill_if_keeper(keeper, pod_directory);
+      kill_if(keeper, is_keeper);
     }
     return;
   }
