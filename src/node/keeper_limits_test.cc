@@ -125,6 +125,27 @@ class Limited : public ::testing::Test {
 // Takes 200 MiB and keeps them; shells hold what they read in memory.
 constexpr const char* kGreedy = "x=$(head -c 200000000 /dev/zero | tr '\\0' x); sleep 60";
 
+TEST_F(Limited, groups_that_belong_to_nobody_are_swept_away) {
+  if (!begin(Kept::by_the_kernel)) {
+    GTEST_SKIP() << why_not_;
+  }
+  const auto left = groups_->make_pod("left-" + uid_, {});
+  ASSERT_TRUE(left) << left.error().to_string();
+  KeeperRuntime next(
+      env, {.directory = path(""), .program = CODEFLARE_KEEPER, .groups = groups_.get()}, *volumes_,
+      [this](const std::string& socket) { return net::connect_local(env.loop, socket); });
+  const auto found = *run(env.loop, next.adopt());
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->size(), 1u);
+  for (const std::string& directory : *left) {
+    EXPECT_FALSE(env.files.exists(directory)) << directory;
+  }
+  for (const std::string& directory : groups_->directories_of(uid_)) {
+    EXPECT_TRUE(env.files.exists(directory)) << directory;
+  }
+  ASSERT_TRUE(run(env.loop, next.stop()));
+}
+
 TEST_F(Limited, the_kernel_ends_a_container_that_eats_its_memory_and_no_other) {
   if (!begin(Kept::by_the_kernel)) {
     GTEST_SKIP() << why_not_;

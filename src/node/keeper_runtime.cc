@@ -80,6 +80,7 @@ Task<Result<std::vector<PodRuntime::Found>>> KeeperRuntime::adopt() {
     return read;
   });
   std::vector<std::string> unfinished;
+  std::set<std::string> uids;
   TaskGroup group(env_.loop);
   for (Left& one : left) {
     if (!one.spec) {
@@ -88,6 +89,7 @@ Task<Result<std::vector<PodRuntime::Found>>> KeeperRuntime::adopt() {
                            {{"uid", one.uid}, {"error", one.spec.error()}});
       continue;
     }
+    uids.insert(one.uid);
     pods_[one.uid].view.state = std::move(one.state);
     groups_of_[one.uid] = one.spec->groups;
     group.spawn(adopt_pod(one.uid));
@@ -95,6 +97,14 @@ Task<Result<std::vector<PodRuntime::Found>>> KeeperRuntime::adopt() {
   co_await group.join();
   for (const std::string& uid : unfinished) {
     static_cast<void>(co_await remove(uid));
+  }
+  if (options_.groups != nullptr) {
+    const Result<void> swept =
+        co_await run_blocking(env_, [&] { return options_.groups->keep(uids); });
+    if (!swept) {
+      options_.logger.warn("control groups of pods that are gone stay behind",
+                           {{"error", swept.error()}});
+    }
   }
   std::vector<Found> found;
   for (Left& one : left) {
@@ -246,11 +256,16 @@ Result<void> KeeperRuntime::prepare(NewSandbox& sandbox) {
   for (const VolumePlan& volume : sandbox.volumes) {
     TRY(prepare_volume(sandbox, volume));
   }
+  // Written down before they are there: should we die in between, somebody knows of them.
   if (options_.groups != nullptr) {
-    TRY_ASSIGN(sandbox.spec.groups, options_.groups->make_pod(sandbox.spec.uid, sandbox.bounds));
+    sandbox.spec.groups = options_.groups->directories_of(sandbox.spec.uid);
   }
-  return env_.files.write(directory + "/sandbox.json", model::to_json_text(sandbox.spec),
-                          {.mode = 0600});
+  TRY(env_.files.write(directory + "/sandbox.json", model::to_json_text(sandbox.spec),
+                       {.mode = 0600}));
+  if (options_.groups != nullptr) {
+    TRY(options_.groups->make_pod(sandbox.spec.uid, sandbox.bounds));
+  }
+  return {};
 }
 
 Task<Result<void>> KeeperRuntime::make(NewSandbox sandbox) {

@@ -4,6 +4,7 @@
 #include "node/limits.h"
 
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -19,9 +20,13 @@ class LimitGroups {
   static Result<std::unique_ptr<LimitGroups>> find(const std::string& name);
 
   LimitGroups(GroupVersion version, std::vector<std::string> bases);
-  // The pod's directories, one per hierarchy. Fine when they are there already.
+  // Where those of the pod are, or would be; one per hierarchy.
+  std::vector<std::string> directories_of(const std::string& uid) const;
+  // Makes them. Fine when they are there already.
   Result<std::vector<std::string>> make_pod(const std::string& uid,
                                             const ResourceBounds& bounds) const;
+  // Removes those of all other pods than these.
+  Result<void> keep(const std::set<std::string>& uids) const;
 
  private:
   GroupVersion version_;

@@ -193,6 +193,32 @@ Result<std::unique_ptr<LimitGroups>> tried(GroupVersion version, std::vector<std
 LimitGroups::LimitGroups(GroupVersion version, std::vector<std::string> bases)
     : version_(version), bases_(std::move(bases)) {}
 
+std::vector<std::string> LimitGroups::directories_of(const std::string& uid) const {
+  std::vector<std::string> pod;
+  for (const std::string& base : bases_) {
+    pod.push_back(base + "/" + uid);
+  }
+  return pod;
+}
+
+Result<void> LimitGroups::keep(const std::set<std::string>& uids) const {
+  std::set<std::string> others;
+  for (const std::string& base : bases_) {
+    for (const std::string& uid : groups_in(base)) {
+      if (!uids.contains(uid)) {
+        others.insert(uid);
+      }
+    }
+  }
+  Result<void> result;
+  for (const std::string& uid : others) {
+    if (Result<void> removed = remove_pod_groups(directories_of(uid)); !removed) {
+      result = std::move(removed);
+    }
+  }
+  return result;
+}
+
 Result<std::vector<std::string>> LimitGroups::make_pod(const std::string& uid,
                                                        const ResourceBounds& bounds) const {
   const std::lock_guard lock(making_and_removing());
