@@ -189,7 +189,11 @@ Task<void> KeeperRuntime::recover(std::string uid) {
       lost(uid);
       break;
     }
-    if (co_await connect(uid) || !without_link(uid) || !co_await sleep_for(pause)) {
+    const Result<void> connected = co_await connect(uid);
+    if (connected || !without_link(uid)) {
+      break;
+    }
+    if (const Result<void> slept = co_await sleep_for(pause); !slept) {
       break;
     }
   }

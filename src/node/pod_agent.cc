@@ -1,7 +1,5 @@
 #include "node/pod_agent.h"
 
-#include "base/async/sleep.h"
-#include "base/async/task_group.h"
 #include "model/codec/pod.h"
 #include "model/resources.h"
 #include "node/container_spec.h"
@@ -33,11 +31,6 @@ constexpr const char* kGpu = "nvidia.com/gpu";
 constexpr int kWorkers = 16;
 constexpr Duration kRetryMount = std::chrono::seconds(2);
 constexpr Duration kRetryStart = std::chrono::seconds(10);
-constexpr Duration kRetryDevices = std::chrono::seconds(1);
-constexpr const char* kDevicesBusy = "DevicesBusy";
-constexpr Duration kLookWhileStopping = std::chrono::milliseconds(20);
-constexpr Duration kTellWhoIsWaitedFor = std::chrono::seconds(3);
-constexpr Duration kTellAgain = std::chrono::seconds(30);
 
 bool is_over(const model::Pod& pod) {
   return pod.status.phase == "Succeeded" || pod.status.phase == "Failed";
@@ -74,23 +67,6 @@ const model::Container* find_container(const model::Pod& pod, const std::string&
 bool anything_runs(const SandboxView* view) {
   return view != nullptr && view->alive &&
          !std::ranges::all_of(view->state.runs, &RunRecord::exited);
-}
-
-std::string joined(const std::vector<std::string>& names) {
-  std::string text;
-  for (const std::string& name : names) {
-    text += (text.empty() ? "" : ", ") + name;
-  }
-  return text;
-}
-
-std::string joined(const std::map<std::string, std::string>& names) {
-  std::vector<std::string> values;
-  for (const auto& [uid, name] : names) {
-    values.push_back(name);
-  }
-  std::ranges::sort(values);
-  return joined(values);
 }
 
 Duration grace_of(const model::Pod& pod) {
@@ -219,60 +195,6 @@ Task<Result<void>> PodAgent::forget_others(ObjectKey key, std::string uid) {
     known_.erase(other);
   }
   co_return Result<void>();
-}
-
-void PodAgent::give_back_devices(const std::string& uid) {
-  if (const auto known = known_.find(uid); known != known_.end()) {
-    known->second.gave_back = true;
-  }
-  if (!gpus_.has(uid)) {
-    return;
-  }
-  gpus_.release(uid);
-  for (auto& [other, known] : known_) {
-    const auto waits = known.hindrances.find("");
-    if (waits != known.hindrances.end() && waits->second.problem.reason == kDevicesBusy) {
-      waker_.wake(known.key);
-    }
-  }
-}
-
-bool PodAgent::devices_will_come(const std::string& uid) const {
-  return std::ranges::any_of(known_, [&](const auto& entry) {
-    const auto& [other, known] = entry;
-    if (other == uid || !gpus_.has(other)) {
-      return false;
-    }
-    const runtime::ObjectRef object = informer_.store().get(known.key);
-    const std::string phase = object == nullptr ? "" : object->string_at({"status", "phase"});
-    return object == nullptr || object->uid() != other || object->deleting() ||
-           phase == "Succeeded" || phase == "Failed";
-  });
-}
-
-void PodAgent::take_devices(Known& known, const model::Pod& pod) {
-  if (is_over(pod) || pod.metadata.deleting() || known.gave_back) {
-    return;
-  }
-  Result<std::vector<DeviceGrant>> devices = gpus_.grant(pod);
-  const auto waits = known.hindrances.find("");
-  const bool waited =
-      waits != known.hindrances.end() && waits->second.problem.reason == kDevicesBusy;
-  if (devices) {
-    known.devices = *std::move(devices);
-    if (waited) {
-      known.hindrances.erase(waits);
-    }
-  } else if (devices_will_come(pod.metadata.uid)) {
-    StartProblem problem{kDevicesBusy, "waiting until a pod that ends has given back its devices"};
-    if (!waited) {
-      known.events.push_back({.reason = problem.reason, .message = problem.message});
-    }
-    known.hindrances.insert_or_assign(
-        "", Hindrance{std::move(problem), env_.clock.wall() + kRetryDevices});
-  } else {
-    known.rejected = StartProblem{"UnexpectedAdmissionError", devices.error().message};
-  }
 }
 
 void PodAgent::note_cut_off(Known& known, const SandboxView& view) {
@@ -574,76 +496,6 @@ Task<void> PodAgent::use_images(ImageTable images) {
     }
     waker_.wake(key);
   }
-}
-
-Task<void> PodAgent::stop_pod(std::string uid, Duration grace) {
-  const auto running = [&](std::vector<std::string>& names) {
-    const SandboxView* view = pods_.find(uid);
-    for (const RunRecord& run : view == nullptr ? std::vector<RunRecord>() : view->state.runs) {
-      if (view->alive && !run.exited()) {
-        names.push_back(run.name);
-      }
-    }
-    return !names.empty();
-  };
-  std::vector<std::string> names;
-  running(names);
-  const Instant until = after(env_.clock.now(), grace);
-  if (health_ != nullptr) {
-    for (const std::string& name : names) {
-      health_->begin_pre_stop(uid, name, grace);
-    }
-    while (health_->pre_stop_pending(uid) && !is_time_up(until)) {
-      if (!co_await sleep_for(kLookWhileStopping)) {
-        break;
-      }
-    }
-  }
-  for (const std::string& name : names) {
-    static_cast<void>(co_await pods_.ask_to_end(uid, name));
-  }
-  for (std::vector<std::string> left; running(left) && !is_time_up(until); left.clear()) {
-    if (!co_await sleep_for(kLookWhileStopping)) {
-      break;
-    }
-  }
-  const Result<void> closed = co_await pods_.close(uid);
-  const auto name = ending_.extract(uid);
-  if (!closed) {
-    options_.logger.warn("pod did not end", {{"uid", uid}, {"error", closed.error()}});
-    stayed_.push_back(name.empty() ? uid : name.mapped());
-  }
-}
-
-Task<void> PodAgent::tell_who_is_waited_for() {
-  for (Duration pause = kTellWhoIsWaitedFor; co_await sleep_for(pause); pause = kTellAgain) {
-    if (!ending_.empty()) {
-      options_.logger.warn("waiting for pods to end; a second signal ends them at once",
-                           {{"pods", joined(ending_)}});
-    }
-  }
-}
-
-Task<Result<void>> PodAgent::stop_pods() {
-  stopping_ = true;
-  // What is being started now is ended with the rest.
-  while (active_ > 0) {
-    co_await idle_.wait_uncancellable();
-  }
-  TaskGroup telling(env_.loop);
-  telling.spawn(tell_who_is_waited_for());
-  TaskGroup group(env_.loop);
-  for (const auto& [uid, known] : known_) {
-    ending_.emplace(uid, known.key.ns + "/" + known.key.name);
-    group.spawn(stop_pod(uid, known.grace));
-  }
-  co_await group.join();
-  co_await telling.close();
-  if (!stayed_.empty()) {
-    std::ranges::sort(stayed_);
-    co_return fail(unavailable("pods did not end: " + joined(stayed_)));
-  }
-  co_return Result<void>();
 }
 
 PodAgent& add_pod_agent(runtime::Manager& manager, PodRuntime& pods, AgentOptions options) {
