@@ -48,6 +48,17 @@ std::string old_data(const std::string& directory) {
   return size > 0 ? std::string(target.data()) : std::string();
 }
 
+// What a write that did not come to its end has left: there is at most one of them.
+void remove_failed(const std::string& directory, const std::string& current) {
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(directory, error)) {
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with("..") && name != kData && name != current) {
+      std::filesystem::remove_all(entry.path(), error);
+    }
+  }
+}
+
 class RealVolumeWriter final : public VolumeWriter {
  public:
   Result<void> write(const std::string& volume, const std::vector<VolumeFile>& files) override {
@@ -65,6 +76,7 @@ class RealVolumeWriter final : public VolumeWriter {
  private:
   static Result<void> write_in(const std::string& directory, const std::vector<VolumeFile>& files) {
     const std::string before = old_data(directory);
+    remove_failed(directory, before);
     std::string fresh = directory + "/..XXXXXX";
     if (::mkdtemp(fresh.data()) == nullptr) {
       return fail(posix_error(errno, "make a directory in " + directory));

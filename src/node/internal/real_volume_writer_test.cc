@@ -35,6 +35,17 @@ TEST(VolumeWriter, a_link_in_place_of_a_volume_is_not_followed) {
   EXPECT_TRUE(s.env.files.list(s.path("elsewhere"))->empty());
 }
 
+TEST(VolumeWriter, what_a_failed_write_has_left_goes_with_the_next) {
+  Scratch s;
+  const auto writer = make_volume_writer();
+  ASSERT_TRUE(writer->write(s.path("v"), {{.path = "a", .content = "1"}}));
+  ASSERT_TRUE(s.env.files.make_directories(s.path("v/..half")));
+  ASSERT_TRUE(s.env.files.write(s.path("v/..half/secret"), "x"));
+  ASSERT_TRUE(writer->write(s.path("v"), {{.path = "a", .content = "2"}}));
+  EXPECT_EQ(*s.env.files.read(s.path("v/a")), "2");
+  EXPECT_FALSE(s.env.files.exists(s.path("v/..half")));
+}
+
 TEST(VolumeWriter, nothing_is_a_volume_too) {
   Scratch s;
   ASSERT_TRUE(make_volume_writer()->write(s.path("v"), {}));
