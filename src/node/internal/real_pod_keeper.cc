@@ -1,6 +1,7 @@
 #include "base/posix.h"
 #include "node/forbidden.h"
 #include "node/internal/real_keeper.h"
+#include "node/internal/real_mounts.h"
 #include "node/internal/real_sandbox.h"
 #include "node/net/internal/real_join_network.h"
 #include "node/pod_keeper.h"
@@ -35,6 +36,8 @@ using internal::Keeper;
 using internal::KeeperView;
 
 constexpr int kUsageError = 2;
+constexpr const char* kThisProgram = "/proc/self/exe";
+constexpr const char* kInside = "--inside";  // of a keeper's namespaces; for ourselves alone
 
 int complain(std::string_view text) {
   std::fprintf(stderr, "%.*s\n", static_cast<int>(text.size()), text.data());
@@ -151,25 +154,11 @@ Result<FileDescriptor> take_lock(const std::string& directory) {
   ::_exit(keeper.run());
 }
 
-// In a session of its own; the process between us and the keeper ends at once, so that the keeper
-// belongs to the machine's init.
-[[noreturn]] void start_keeper(const SandboxSpec& spec, const std::string& directory,
-                               Inherited inherited) {
+// The process between us and the keeper ends at once, so that the keeper belongs to the machine's
+// init.
+[[noreturn]] void fork_keeper(const SandboxSpec& spec, const std::string& directory,
+                              Inherited inherited) {
   const int ready = inherited.ready.get();
-  ::setsid();
-  if (spec.isolated) {
-    const auto enter = [&]() -> Result<void> {
-      TRY(internal::let_go_of_keys_and_groups());
-      if (!spec.network.empty()) {
-        TRY(internal::join_network(spec.network, spec.uid));
-      }
-      return internal::enter_namespaces();
-    };
-    if (const Result<void> entered = enter(); !entered) {
-      say(ready, "E" + entered.error().message);
-      ::_exit(1);
-    }
-  }
   const pid_t keeper = ::fork();
   if (keeper == 0) {
     become_keeper(spec, directory, std::move(inherited));
@@ -183,9 +172,95 @@ Result<FileDescriptor> take_lock(const std::string& directory) {
   ::_exit(keeper < 0 ? 1 : 0);
 }
 
+bool is_same_file(const char* one, const char* other) {
+  struct stat first{};
+  struct stat second{};
+  return ::stat(one, &first) == 0 && ::stat(other, &second) == 0 && first.st_dev == second.st_dev &&
+         first.st_ino == second.st_ino;
+}
+
+// Runs on as the same program, but from a mount that is read-only: what a container is before it
+// becomes its own program is this one, and through /proc it could be reached for writing. Returns
+// when that is not to be had, for instance because the file has been replaced meanwhile.
+void run_from_read_only_mount(const std::string& directory, const Inherited& inherited) {
+  // By its name: the link itself leads into the mounts that we have left.
+  std::array<char, PATH_MAX> name{};
+  const std::string program = directory + "/program";
+  if (::readlink(kThisProgram, name.data(), name.size() - 1) <= 0 ||
+      !is_same_file(kThisProgram, name.data()) || !internal::make_mounts_private() ||
+      !internal::bind_mount(name.data(), program, true)) {
+    return;
+  }
+  std::vector<std::string> words = {"codeflare", "pod-keeper", kInside, directory};
+  const std::array descriptors = {inherited.lock.get(), inherited.listener.get(),
+                                  inherited.ready.get()};
+  for (const int descriptor : descriptors) {
+    words.push_back(std::to_string(descriptor));
+    ::fcntl(descriptor, F_SETFD, 0);
+  }
+  std::vector<char*> arguments;
+  for (std::string& word : words) {
+    arguments.push_back(word.data());
+  }
+  arguments.push_back(nullptr);
+  ::execv(program.c_str(), arguments.data());
+  for (const int descriptor : descriptors) {
+    ::fcntl(descriptor, F_SETFD, FD_CLOEXEC);
+  }
+}
+
+// In a session of its own.
+[[noreturn]] void start_keeper(const SandboxSpec& spec, const std::string& directory,
+                               Inherited inherited) {
+  ::setsid();
+  if (spec.isolated) {
+    const auto enter = [&]() -> Result<void> {
+      TRY(internal::let_go_of_keys_and_groups());
+      if (!spec.network.empty()) {
+        TRY(internal::join_network(spec.network, spec.uid));
+      }
+      return internal::enter_namespaces();
+    };
+    if (const Result<void> entered = enter(); !entered) {
+      say(inherited.ready.get(), "E" + entered.error().message);
+      ::_exit(1);
+    }
+    run_from_read_only_mount(directory, inherited);
+  }
+  fork_keeper(spec, directory, std::move(inherited));
+}
+
+Result<SandboxSpec> read_spec(const std::string& directory) {
+  TRY_ASSIGN(const std::string text, read_whole(directory + "/sandbox.json"));
+  return parse_sandbox(text);
+}
+
+Result<std::shared_ptr<const internal::GroupHandles>> open_groups(const SandboxSpec& spec) {
+  TRY_ASSIGN(internal::GroupHandles groups, internal::GroupHandles::open(spec.groups));
+  return groups.any() ? std::make_shared<const internal::GroupHandles>(std::move(groups)) : nullptr;
+}
+
+// Where run_from_read_only_mount() goes on.
+[[noreturn]] void go_on_inside(const std::string& directory, char** numbers) {
+  std::array<FileDescriptor, 3> given;
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    given[i] = FileDescriptor(std::atoi(numbers[i]));
+    ::fcntl(given[i].get(), F_SETFD, FD_CLOEXEC);
+  }
+  Inherited inherited{
+      .lock = std::move(given[0]), .listener = std::move(given[1]), .ready = std::move(given[2])};
+  Result<SandboxSpec> spec = read_spec(directory);
+  auto groups = spec ? open_groups(*spec) : fail(spec.error());
+  if (!groups) {
+    say(inherited.ready.get(), "E" + groups.error().message);
+    ::_exit(1);
+  }
+  inherited.groups = *std::move(groups);
+  fork_keeper(*spec, directory, std::move(inherited));
+}
+
 int start(const std::string& directory) {
-  const Result<std::string> text = read_whole(directory + "/sandbox.json");
-  const Result<SandboxSpec> spec = text ? parse_sandbox(*text) : fail(text.error());
+  const Result<SandboxSpec> spec = read_spec(directory);
   if (!spec) {
     return complain(spec.error().message);
   }
@@ -197,7 +272,7 @@ int start(const std::string& directory) {
   if (!listener) {
     return complain(listener.error().message);
   }
-  Result<internal::GroupHandles> groups = internal::GroupHandles::open(spec->groups);
+  auto groups = open_groups(*spec);
   if (!groups) {
     return complain(groups.error().message);
   }
@@ -214,9 +289,7 @@ int start(const std::string& directory) {
                  {.lock = *std::move(lock),
                   .listener = *std::move(listener),
                   .ready = std::move(writing),
-                  .groups = groups->any()
-                                ? std::make_shared<const internal::GroupHandles>(*std::move(groups))
-                                : nullptr});
+                  .groups = *std::move(groups)});
   }
   if (child < 0) {
     return complain(posix_error(errno, "fork").message);
@@ -241,6 +314,9 @@ int start(const std::string& directory) {
 }  // namespace
 
 int pod_keeper_main(int count, char** arguments) {
+  if (count == 5 && std::string_view(arguments[0]) == kInside) {
+    go_on_inside(arguments[1], arguments + 2);
+  }
   const bool probe = count == 2 && std::string_view(arguments[0]) == "--probe";
   if (!probe && count != 1) {
     complain("usage: codeflare pod-keeper [--probe] DIR");

@@ -72,7 +72,7 @@ class Streams : public ::testing::TestWithParam<bool> {
         env.loop, [this](const std::string& uid) { return pods->socket_of(uid); });
     const auto made = *run(
         env.loop, pods->make({.spec = {.ns = "default", .name = "p", .uid = "u", .hostname = "h"},
-                              .volumes = {},
+                              .volumes = {{.name = "data"}},
                               .etc = {{"hosts", "127.0.0.1 localhost\n"},
                                       {"passwd", "root:x:0:0::/root:/bin/sh\n"}}}));
     ASSERT_TRUE(made) << made.error().to_string();
@@ -157,6 +157,31 @@ TEST_P(Streams, forbid_what_the_container_may_not_do_either) {
   start_idle();
   EXPECT_EQ(exec("grep Seccomp: /proc/self/status").output, "Seccomp:\t2\n");
   EXPECT_NE(exec("unshare -U true").exit_code, 0);
+}
+
+TEST_P(Streams, never_give_our_own_program_away_to_be_changed) {
+  if (!GetParam()) {
+    GTEST_SKIP() << "plain processes may do what their user may";
+  }
+  const ContainerSpec data{.mounts = {{.source = "volumes/data", .target = "/data"}}};
+  start("mkfifo /data/sandbox.json; while :; do sleep 0.05; done", data);
+  ASSERT_EQ(exec("test -p /data/sandbox.json || sleep 1; test -p /data/sandbox.json").exit_code, 0);
+  // A container whose program is ours: it waits at the pipe.
+  ContainerSpec ours = data;
+  ours.name = "ours";
+  ours.command = {"/proc/self/exe", "pod-keeper", "/data"};
+  ASSERT_TRUE(*run(env.loop, pods->start("u", std::move(ours))));
+  ASSERT_TRUE(wait_until([&] { return pods->find("u")->state.last("ours")->running(); }));
+  auto process =
+      *run(env.loop,
+           streams->exec(
+               "u", {.container = "ours",
+                     .command = {"/bin/sh", "-c",
+                                 "for p in /proc/[0-9]*; do case $(cat $p/comm) in codeflare*|exe) "
+                                 "chmod u+x $p/exe 2>&1;; esac; done; echo end"}}));
+  ASSERT_TRUE(process) << process.error().to_string();
+  const Outcome outcome = end_of(**process);
+  EXPECT_TRUE(outcome.output.contains("Read-only file system")) << outcome.output;
 }
 
 TEST_P(Streams, pass_input_on_until_its_end) {
