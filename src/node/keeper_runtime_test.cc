@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <csignal>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <unistd.h>
@@ -281,6 +282,19 @@ TEST_P(Keepers, are_killed_when_they_do_not_end_as_they_are_told) {
   EXPECT_FALSE(pods->find("u")->alive);
   EXPECT_EQ(last("c")->exit_code, 137);
   EXPECT_TRUE(env.files.lock(path("pods/u/keeper.lock")));
+}
+
+// Whoever looks for them, tests among them, goes by the words of their start.
+TEST_P(Keepers, have_their_directory_behind_the_word_pod_keeper) {
+  const std::string mark = env.random.uuid();
+  start("c", "echo ready; while :; do sleep 0.1; done # " + mark);
+  ASSERT_TRUE(wait_until([&] { return has_logged("c", "ready"); }));
+  const std::string words = read_proc(parent_of(parent_of(process_with(mark))), "cmdline");
+  const std::size_t at = words.find("pod-keeper");
+  ASSERT_NE(at, std::string::npos) << words;
+  const std::string next = words.c_str() + at + sizeof "pod-keeper";
+  EXPECT_EQ(std::filesystem::weakly_canonical(next).string(),
+            std::filesystem::canonical(path("pods/u")).string());
 }
 
 TEST_P(Keepers, are_one_per_pod) {

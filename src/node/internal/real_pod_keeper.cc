@@ -191,7 +191,8 @@ void run_from_read_only_mount(const std::string& directory, const Inherited& inh
       !internal::bind_mount(name.data(), program, true)) {
     return;
   }
-  std::vector<std::string> words = {"codeflare", "pod-keeper", kInside, directory};
+  // The directory where it always is: by it a keeper is found among all processes.
+  std::vector<std::string> words = {"codeflare", "pod-keeper", directory, kInside};
   const std::array descriptors = {inherited.lock.get(), inherited.listener.get(),
                                   inherited.ready.get()};
   for (const int descriptor : descriptors) {
@@ -314,8 +315,8 @@ int start(const std::string& directory) {
 }  // namespace
 
 int pod_keeper_main(int count, char** arguments) {
-  if (count == 5 && std::string_view(arguments[0]) == kInside) {
-    go_on_inside(arguments[1], arguments + 2);
+  if (count == 5 && std::string_view(arguments[1]) == kInside) {
+    go_on_inside(arguments[0], arguments + 2);
   }
   const bool probe = count == 2 && std::string_view(arguments[0]) == "--probe";
   if (!probe && count != 1) {
