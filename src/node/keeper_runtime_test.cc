@@ -200,13 +200,16 @@ TEST_P(Keepers, leave_no_place_for_another_while_an_init_of_theirs_lives) {
   const pid_t program = process_with(mark);
   ASSERT_GT(program, 0);
   const pid_t init = parent_of(program);
+  const pid_t keeper = parent_of(init);
   ASSERT_TRUE(send_signal(init, SIGSTOP));
-  ASSERT_TRUE(send_signal(parent_of(init), SIGKILL));
-  ASSERT_TRUE(wait_until([&] { return !pods->find("u")->alive; }));
+  ASSERT_TRUE(send_signal(keeper, SIGKILL));
+  ASSERT_TRUE(wait_until([&] { return !is_there(keeper); }));
   EXPECT_TRUE(is_locked(path("pods/u/keeper.lock")));
+  EXPECT_TRUE(pods->find("u")->alive);  // something of it is
   ASSERT_TRUE(send_signal(init, SIGCONT));  // and it does what it was told when its keeper died
   EXPECT_TRUE(wait_until([&] { return !is_locked(path("pods/u/keeper.lock")); }));
   EXPECT_TRUE(wait_until([&] { return !is_there(program); }));
+  EXPECT_TRUE(wait_until([&] { return !pods->find("u")->alive; }));
 }
 
 TEST_P(Keepers, daemons_end_with_their_container) {
@@ -266,8 +269,7 @@ TEST_P(Keepers, are_found_by_those_who_want_to_make_one) {
   agent_ends();
   agent_starts();  // and does not know of it
   ASSERT_TRUE(make());
-  ASSERT_NE(last("c"), nullptr);
-  EXPECT_TRUE(last("c")->running());
+  EXPECT_TRUE(wait_until([&] { return last("c") != nullptr && last("c")->running(); }));
 }
 
 TEST_P(Keepers, are_killed_when_they_do_not_end_as_they_are_told) {

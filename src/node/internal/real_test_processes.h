@@ -44,8 +44,9 @@ inline bool send_signal(pid_t process, int signal) {
   return process > 0 && ::kill(process, signal) == 0;
 }
 
+// Not one that has ended and that nobody has asked about yet.
 inline bool is_there(pid_t process) {
-  return send_signal(process, 0);
+  return send_signal(process, 0) && !read_proc(process, "status").contains("\nState:\tZ");
 }
 
 inline bool is_locked(const std::string& path) {
