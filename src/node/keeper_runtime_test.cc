@@ -205,7 +205,7 @@ TEST_P(Keepers, leave_no_place_for_another_while_an_init_of_theirs_lives) {
   ASSERT_TRUE(send_signal(keeper, SIGKILL));
   ASSERT_TRUE(wait_until([&] { return !is_there(keeper); }));
   EXPECT_TRUE(is_locked(path("pods/u/keeper.lock")));
-  EXPECT_TRUE(pods->find("u")->alive);  // something of it is
+  EXPECT_TRUE(pods->find("u")->alive);      // something of it is
   ASSERT_TRUE(send_signal(init, SIGCONT));  // and it does what it was told when its keeper died
   EXPECT_TRUE(wait_until([&] { return !is_locked(path("pods/u/keeper.lock")); }));
   EXPECT_TRUE(wait_until([&] { return !is_there(program); }));

@@ -23,6 +23,7 @@ namespace {
 
 // In the keeper's own root; each init has its own mount there.
 constexpr const char* kScratch = "/tmp";
+constexpr const char* kStage = "/tmp/stage";  // beside the container's root
 constexpr std::int64_t kBytesPerFile = 4096;
 constexpr std::int64_t kFilesMin = 4096;
 constexpr std::array<const char*, 5> kEtcFiles = {"hosts", "resolv.conf", "hostname", "passwd",
@@ -113,7 +114,8 @@ Result<void> bind_at(const FileDescriptor& source, const FileDescriptor& root,
   const Missing missing = S_ISDIR(info.st_mode) ? Missing::made_directory : Missing::made_file;
   TRY_ASSIGN(const FileDescriptor place,
              open_place(root.get(), target, {.links = Links::chrooted, .missing = missing}));
-  Result<void> bound = bind_descriptor(source.get(), place.get(), read_only);
+  Result<void> bound =
+      bind_descriptor(source.get(), place.get(), {.read_only = read_only, .stage = kStage});
   return bound ? Result<void>() : fail(std::move(bound).error().with_context(target));
 }
 

@@ -45,7 +45,8 @@ Result<void> make_read_only(const std::string& path) {
   if (::mount_setattr(AT_FDCWD, path.c_str(), AT_RECURSIVE, &attributes, sizeof attributes) == 0) {
     return {};
   }
-  if (errno != ENOSYS) {
+  // EPERM: a filter of system calls that is older than this one says so.
+  if (errno != ENOSYS && errno != EPERM) {
     return fail(failed("make read-only", path));
   }
   if (::mount(nullptr, path.c_str(), nullptr,

@@ -1,9 +1,12 @@
 #include "node/internal/real_places.h"
 
+#include "node/internal/real_mounts.h"
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <climits>
+#include <cstdio>
 #include <fcntl.h>
 #include <iterator>
 #include <sys/mount.h>
@@ -121,8 +124,32 @@ class Walk {
   int links_ = 0;
 };
 
+// What the kernel says of calls that it does not know, and what filters of system calls say of
+// those that are younger than they.
+bool is_unknown(int error_number) {
+  return error_number == ENOSYS || error_number == EPERM;
+}
+
+// Leads to what was opened, whatever stands at its path by now.
 std::string name_of(int descriptor) {
   return "/proc/self/fd/" + std::to_string(descriptor);
+}
+
+Result<void> bind_by_name(int source, int target, const BindOptions& options) {
+  std::string from = name_of(source);
+  if (options.read_only) {
+    // Elsewhere first: at its place the new mount has no name that is certain to lead to it.
+    TRY(bind_mount(from, options.stage, true));
+    from = options.stage;
+  }
+  const bool bound =
+      ::mount(from.c_str(), name_of(target).c_str(), nullptr, MS_BIND | MS_REC, nullptr) == 0;
+  const int why = errno;
+  if (options.read_only) {
+    ::umount2(options.stage.c_str(), MNT_DETACH);
+    std::remove(options.stage.c_str());
+  }
+  return bound ? Result<void>() : fail(posix_error(why, "mount"));
 }
 
 }  // namespace
@@ -143,28 +170,23 @@ Result<FileDescriptor> open_top(const std::string& path) {
   return top;
 }
 
-Result<void> bind_descriptor(int source, int target, bool read_only) {
+Result<void> bind_descriptor(int source, int target, const BindOptions& options) {
   const FileDescriptor tree(
       ::open_tree(source, "", AT_EMPTY_PATH | AT_RECURSIVE | OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC));
   if (!tree) {
-    return fail(posix_error(errno, "open for a mount"));
+    return is_unknown(errno) ? bind_by_name(source, target, options)
+                             : fail(posix_error(errno, "open for a mount"));
   }
   mount_attr attributes{};
   attributes.attr_set = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV;
-  const bool set = read_only && ::mount_setattr(tree.get(), "", AT_EMPTY_PATH | AT_RECURSIVE,
-                                                &attributes, sizeof attributes) == 0;
-  if (read_only && !set && errno != ENOSYS) {
-    return fail(posix_error(errno, "make a mount read-only"));
+  if (options.read_only && ::mount_setattr(tree.get(), "", AT_EMPTY_PATH | AT_RECURSIVE,
+                                           &attributes, sizeof attributes) != 0) {
+    return is_unknown(errno) ? bind_by_name(source, target, options)
+                             : fail(posix_error(errno, "make a mount read-only"));
   }
   if (::move_mount(tree.get(), "", target, "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) !=
       0) {
     return fail(posix_error(errno, "mount"));
-  }
-  // Before Linux 5.12: the top alone, and by the descriptor of the mount, which is in place now.
-  if (read_only && !set &&
-      ::mount(nullptr, name_of(tree.get()).c_str(), nullptr,
-              MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID | MS_NODEV, nullptr) != 0) {
-    return fail(posix_error(errno, "make a mount read-only"));
   }
   return {};
 }

@@ -33,8 +33,15 @@ Result<FileDescriptor> open_place(int top, std::string_view path, const PlaceOpt
 // The same for a path without links at its end, of whose way others have no part.
 Result<FileDescriptor> open_top(const std::string& path);
 
+struct BindOptions {
+  bool read_only = false;
+  // A name of our own, of nothing, where the mount may be for a moment.
+  std::string stage;
+};
+
 // What one names is seen at the other, with everything that is mounted below. A read-only mount is
-// so before anybody sees it where the kernel knows how.
-Result<void> bind_descriptor(int source, int target, bool read_only);
+// so before anybody sees it. On kernels that know no mounts by descriptor (before Linux 5.2, and
+// the read-only ones before 5.12) by the names that /proc has for them.
+Result<void> bind_descriptor(int source, int target, const BindOptions& options);
 
 }  // namespace codeflare::node::internal

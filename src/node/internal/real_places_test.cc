@@ -1,15 +1,24 @@
 #include "node/internal/real_places.h"
 
+#include "node/internal/real_mounts.h"
+#include "node/internal/real_sandbox.h"
 #include "node/testing/scratch.h"
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <cerrno>
 #include <csignal>
+#include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <fcntl.h>
 #include <filesystem>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -114,6 +123,77 @@ TEST(Places, stay_inside_while_somebody_swaps_directories_and_links) {
   ::kill(swapper, SIGKILL);
   ::waitpid(swapper, nullptr, 0);
   EXPECT_GT(inside, 0);
+}
+
+// From now on this process is on a kernel that does not know the call, or filters it.
+bool forget_call(std::uint32_t number, std::uint32_t answer) {
+  std::array<sock_filter, 4> steps = {{{BPF_LD | BPF_W | BPF_ABS, 0, 0, offsetof(seccomp_data, nr)},
+                                       {BPF_JMP | BPF_JEQ | BPF_K, 0, 1, number},
+                                       {BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ERRNO | answer},
+                                       {BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ALLOW}}};
+  const sock_fprog program{static_cast<unsigned short>(steps.size()), steps.data()};
+  return ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+         ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) == 0;
+}
+
+constexpr int kNoNamespaces = 100;
+
+// In a child: 0 when all is as it should be, else which step was wrong.
+int bind_some(const testing::Scratch& s, std::uint32_t forgotten, std::uint32_t answer) {
+  if (!enter_namespaces() || !make_mounts_private()) {
+    return kNoNamespaces;
+  }
+  if (forgotten != 0 && !forget_call(forgotten, answer)) {
+    return 1;
+  }
+  const auto bind = [&](const char* from, const char* to, bool read_only) -> Result<void> {
+    TRY_ASSIGN(const FileDescriptor top, open_top(s.path("top")));
+    TRY_ASSIGN(const FileDescriptor source, open_place(top.get(), from, {}));
+    struct stat info{};
+    const bool directory = ::fstat(source.get(), &info) == 0 && S_ISDIR(info.st_mode);
+    const PlaceOptions made{.missing = directory ? Missing::made_directory : Missing::made_file};
+    TRY_ASSIGN(const FileDescriptor target, open_place(top.get(), to, made));
+    return bind_descriptor(source.get(), target.get(),
+                           {.read_only = read_only, .stage = s.path("stage")});
+  };
+  const auto make = [&](const char* name) {
+    return ::mkdir(s.path(name).c_str(), 0755) == 0 ? 0 : errno;
+  };
+  if (!bind("dir", "fixed", true) || make("top/fixed/x") != EROFS ||
+      ::access(s.path("top/fixed/inner").c_str(), F_OK) != 0) {
+    return 2;
+  }
+  if (!bind("dir", "open", false) || make("top/open/x") != 0 || make("top/dir/x") != EEXIST) {
+    return 3;
+  }
+  if (!bind("file", "copy", true) ||
+      FileDescriptor(::open(s.path("top/copy").c_str(), O_WRONLY | O_CLOEXEC)) || errno != EROFS) {
+    return 4;
+  }
+  return ::access(s.path("stage").c_str(), F_OK) == 0 ? 5 : 0;
+}
+
+TEST(Places, are_bound_on_kernels_of_all_ages) {
+  struct Kernel {
+    std::uint32_t forgotten;
+    std::uint32_t answer;
+  };
+  for (const Kernel& kernel : {Kernel{0, 0}, Kernel{SYS_open_tree, ENOSYS},
+                               Kernel{SYS_open_tree, EPERM}, Kernel{SYS_mount_setattr, ENOSYS}}) {
+    Places p;
+    ASSERT_TRUE(p.s.env.files.write(p.s.path("top/file"), "x"));
+    const pid_t child = ::fork();
+    if (child == 0) {
+      ::_exit(bind_some(p.s, kernel.forgotten, kernel.answer));
+    }
+    int status = 0;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    ASSERT_TRUE(WIFEXITED(status));
+    if (WEXITSTATUS(status) == kNoNamespaces) {
+      GTEST_SKIP() << "namespaces are forbidden here";
+    }
+    EXPECT_EQ(WEXITSTATUS(status), 0) << kernel.forgotten << " " << kernel.answer;
+  }
 }
 
 TEST(Places, a_top_is_no_link) {

@@ -5,6 +5,7 @@
 #include "node/host_path.h"
 #include "node/internal/real_mounts.h"
 #include "node/internal/real_places.h"
+#include "node/internal/real_system_calls.h"
 
 #include <array>
 #include <cerrno>
@@ -16,6 +17,7 @@
 #include <sched.h>
 #include <string_view>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -32,6 +34,20 @@ int exit_code(const Result<void>& tried) {
   return tried ? 0 : is_forbidden(tried.error()) ? kForbiddenExit : 1;
 }
 
+// All that can fail on the way that a container goes, after that of its keeper.
+Result<void> probe_container(const std::string& directory) {
+  TRY(make_directory(directory + "/place"));
+  TRY_ASSIGN(const FileDescriptor source, open_top(directory + "/usr"));
+  TRY_ASSIGN(const FileDescriptor target, open_top(directory + "/place"));
+  TRY(bind_descriptor(source.get(), target.get(),
+                      {.read_only = true, .stage = directory + "/stage"}));
+  TRY(pivot_into(directory));
+  if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) {
+    return fail(posix_error(errno, "forbid new privileges"));
+  }
+  return forbid_system_calls();
+}
+
 // In a child of the probe: all that can fail, on the way that a keeper goes.
 Result<void> probe_in_child(const std::string& directory) {
   TRY(enter_namespaces());
@@ -45,7 +61,7 @@ Result<void> probe_in_child(const std::string& directory) {
       TRY(mount_tmpfs(directory, "mode=755"));
       TRY(bind_mount("/usr", directory + "/usr", true));
       TRY(mount_proc(directory + "/proc"));
-      return pivot_into(directory);
+      return probe_container(directory);
     }();
     if (!mounted) {
       static_cast<void>(
