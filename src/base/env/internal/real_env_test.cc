@@ -13,6 +13,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <set>
+#include <sys/resource.h>
 #include <thread>
 #include <vector>
 
@@ -172,6 +173,29 @@ TEST(RealEnv, reads_the_variables_of_the_process) {
   EXPECT_EQ(world.env().variables.get("CODEFLARE_TEST"), "x=y");
   ASSERT_EQ(::unsetenv("CODEFLARE_TEST"), 0);
   EXPECT_EQ(world.env().variables.get("CODEFLARE_TEST"), std::nullopt);
+}
+
+TEST(RealFileSystem, a_lock_can_be_taken_on_a_full_disk) {
+  RealEnv world;
+  Env env = world.env();
+  const std::string path = join_path(::testing::TempDir(), "codeflare-lock-" + env.random.uuid());
+  ASSERT_TRUE(env.files.create(path));
+  // No file may grow, as if there was no room for it.
+  const auto before = std::signal(SIGXFSZ, SIG_IGN);
+  rlimit sizes{};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &sizes), 0);
+  const rlimit none{.rlim_cur = 0, .rlim_max = sizes.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &none), 0);
+  const Result<void> written = env.files.append(path, "x");
+  const Result<std::unique_ptr<FileLock>> taken = env.files.lock(path);
+  const Result<std::unique_ptr<FileLock>> again = env.files.lock(path);
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &sizes), 0);
+  std::signal(SIGXFSZ, before);
+  EXPECT_FALSE(written);
+  EXPECT_TRUE(taken) << taken.error().to_string();
+  ASSERT_FALSE(again);
+  EXPECT_EQ(again.error().code, ErrorCode::failed_precondition);
+  EXPECT_TRUE(env.files.remove(path));
 }
 
 TEST(RealClock, counts_on_and_knows_the_century) {

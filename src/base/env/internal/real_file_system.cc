@@ -272,10 +272,10 @@ Result<std::unique_ptr<FileLock>> RealFileSystem::lock(const std::string& path) 
     return fail(failed_precondition(path + " is locked by another process" +
                                     (holder.empty() ? "" : " (process " + holder + ")")));
   }
-  if (::ftruncate(fd.get(), 0) != 0) {
-    return errno_failure("truncate", path);
+  // It is held whether there is room to say by whom or not.
+  if (::ftruncate(fd.get(), 0) == 0) {
+    static_cast<void>(write_all(fd, std::to_string(::getpid()), path));
   }
-  TRY(write_all(fd, std::to_string(::getpid()), path));
   return std::make_unique<RealFileLock>(std::move(fd));
 }
 
