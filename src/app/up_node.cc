@@ -164,7 +164,7 @@ Task<Result<void>> UpNodes::prepare(PodConnect* connect) {
   }
   CO_TRY_ASSIGN(std::vector<node::PodRuntime::Found> found, co_await options_.pods.adopt());
   if (options_.network != nullptr) {
-    co_await node::keep_networks(*options_.network, found, logger_);
+    co_await node::keep_networks(*options_.network, options_.pods, found, logger_);
   }
   std::map<std::string, std::string> places;
   if (nodes_.size() > 1) {

@@ -58,64 +58,105 @@ const SandboxView* KeeperRuntime::find(const std::string& uid) const {
   return found == pods_.end() ? nullptr : &found->second.view;
 }
 
+namespace {
+
+// What an earlier agent has left of a pod.
+struct Left {
+  std::string uid;
+  Result<SandboxSpec> spec;
+  KeeperState state{};
+  bool unreadable = false;  // now: of what is there nothing is known
+};
+
+bool is_missing(const Error& error) {
+  return error.code == ErrorCode::not_found;
+}
+
+Left read_left(FileSystem& files, const std::string& directory, const std::string& uid) {
+  const Result<std::string> spec = files.read(join_path(directory, "sandbox.json"));
+  const Result<std::string> state = files.read(join_path(directory, "state.json"));
+  Left left{.uid = uid, .spec = spec ? parse_sandbox(*spec) : fail(spec.error())};
+  if (Result<KeeperState> parsed = parse_state(state ? *state : "{}")) {
+    left.state = *std::move(parsed);
+  }
+  if (!state && !is_missing(state.error())) {
+    // Whoever took that for no runs would start them once more.
+    left.spec = fail(state.error());
+    left.unreadable = true;
+  }
+  left.unreadable = left.unreadable || (!spec && !is_missing(spec.error()));
+  return left;
+}
+
+Result<std::vector<Left>> read_all_left(FileSystem& files, const std::string& directory) {
+  const Result<std::vector<std::string>> uids = files.list(directory);
+  if (!uids && !is_missing(uids.error())) {
+    return fail(uids.error());
+  }
+  std::vector<Left> all;
+  for (const std::string& uid : uids ? *uids : std::vector<std::string>()) {
+    all.push_back(read_left(files, join_path(directory, uid), uid));
+  }
+  return all;
+}
+
+}  // namespace
+
 Task<Result<std::vector<PodRuntime::Found>>> KeeperRuntime::adopt() {
   const std::string all = join_path(options_.directory, "pods");
-  struct Left {
-    std::string uid;
-    Result<SandboxSpec> spec;
-    KeeperState state;
-  };
-  std::vector<Left> left = co_await run_blocking(env_, [&] {
-    std::vector<Left> read;
-    const Result<std::vector<std::string>> names = env_.files.list(all);
-    for (const std::string& uid : names ? *names : std::vector<std::string>()) {
-      const Result<std::string> spec = env_.files.read(join_path(all, uid + "/sandbox.json"));
-      const Result<std::string> state = env_.files.read(join_path(all, uid + "/state.json"));
-      Left one{.uid = uid, .spec = spec ? parse_sandbox(*spec) : fail(spec.error()), .state = {}};
-      if (Result<KeeperState> parsed = parse_state(state ? *state : "{}")) {
-        one.state = *std::move(parsed);
-      }
-      read.push_back(std::move(one));
-    }
-    return read;
-  });
-  std::vector<std::string> unfinished;
+  CO_TRY_ASSIGN(std::vector<Left> left,
+                co_await run_blocking(env_, [&] { return read_all_left(env_.files, all); }));
   std::set<std::string> uids;
   TaskGroup group(env_.loop);
   for (Left& one : left) {
-    if (!one.spec) {
-      unfinished.push_back(one.uid);
-      options_.logger.warn("removing a pod directory without a sandbox",
-                           {{"uid", one.uid}, {"error", one.spec.error()}});
-      continue;
+    if (one.spec) {
+      uids.insert(one.uid);
+      pods_[one.uid].view.state = std::move(one.state);
+      groups_of_[one.uid] = one.spec->groups;
+      group.spawn(adopt_pod(one.uid));
     }
-    uids.insert(one.uid);
-    pods_[one.uid].view.state = std::move(one.state);
-    groups_of_[one.uid] = one.spec->groups;
-    group.spawn(adopt_pod(one.uid));
   }
   co_await group.join();
-  for (const std::string& uid : unfinished) {
-    static_cast<void>(co_await remove(uid));
-  }
-  if (options_.groups != nullptr) {
-    const Result<void> swept =
-        co_await run_blocking(env_, [&] { return options_.groups->keep(uids); });
-    if (!swept) {
-      options_.logger.warn("control groups of pods that are gone stay behind",
-                           {{"error", swept.error()}});
+  for (const Left& one : left) {
+    if (!one.spec && !co_await remove_remains(one.uid, one.spec.error(), one.unreadable)) {
+      uids.insert(one.uid);
+      left_alone_.push_back(one.uid);
     }
   }
+  co_await sweep_groups(std::move(uids));
   std::vector<Found> found;
   for (Left& one : left) {
     if (const SandboxView* view = find(one.uid); one.spec && view != nullptr) {
       found.push_back({.spec = *std::move(one.spec), .alive = view->alive});
     }
   }
-  if (!emptying_) {
-    group_.spawn(empty_trash());
-  }
+  begin_to_empty_trash();
   co_return found;
+}
+
+Task<bool> KeeperRuntime::remove_remains(std::string uid, Error why, bool unreadable) {
+  const Result<bool> kept = co_await has_keeper(uid);
+  if (unreadable || !kept || *kept) {
+    options_.logger.warn("a pod of which nothing can be read is left alone",
+                         {{"uid", uid}, {"error", why}});
+    co_return false;
+  }
+  options_.logger.warn("removing a pod directory without a sandbox",
+                       {{"uid", uid}, {"error", why}});
+  static_cast<void>(co_await remove(std::move(uid)));
+  co_return true;
+}
+
+Task<void> KeeperRuntime::sweep_groups(std::set<std::string> but) {
+  if (options_.groups == nullptr) {
+    co_return;
+  }
+  const Result<void> swept =
+      co_await run_blocking(env_, [&] { return options_.groups->keep(but); });
+  if (!swept) {
+    options_.logger.warn("control groups of pods that are gone stay behind",
+                         {{"error", swept.error()}});
+  }
 }
 
 // All at once: one that does not answer keeps nobody else waiting.
@@ -157,11 +198,20 @@ bool KeeperRuntime::without_link(const std::string& uid) const {
   return found != pods_.end() && found->second.link == nullptr;
 }
 
-Task<bool> KeeperRuntime::has_keeper(std::string uid) {
+Task<Result<bool>> KeeperRuntime::has_keeper(std::string uid) {
   const std::string lock = directory_of(uid) + "/keeper.lock";
-  co_return co_await run_blocking(env_, [&] {
+  co_return co_await run_blocking(env_, [&]() -> Result<bool> {
+    // Who has none was never kept; to make one takes room on the disk, which may be full.
+    if (const Result<FileInfo> info = env_.files.info(lock); !info && is_missing(info.error())) {
+      return false;
+    }
     const Result<std::unique_ptr<FileLock>> taken = env_.files.lock(lock);
-    return !taken && taken.error().code == ErrorCode::failed_precondition;
+    if (taken || is_missing(taken.error())) {
+      return false;
+    }
+    // That it could not be opened, for want of descriptors for instance, tells nothing.
+    return taken.error().code == ErrorCode::failed_precondition ? Result<bool>(true)
+                                                                : fail(taken.error());
   });
 }
 
@@ -181,11 +231,11 @@ Task<void> KeeperRuntime::recover(std::string uid) {
     co_return;
   }
   for (Duration pause = kFirstPause;; pause = std::min(pause * 2, kPauseMax)) {
-    const bool kept = co_await has_keeper(uid);
+    const Result<bool> kept = co_await has_keeper(uid);
     if (!without_link(uid)) {
       break;  // found by somebody else, or removed
     }
-    if (!kept) {
+    if (kept && !*kept) {
       lost(uid);
       break;
     }
@@ -220,7 +270,8 @@ Task<bool> KeeperRuntime::find_keeper(std::string uid) {
   if (connected) {
     co_return true;
   }
-  if (!co_await has_keeper(uid)) {
+  const Result<bool> kept = co_await has_keeper(uid);
+  if (kept && !*kept) {
     co_return false;
   }
   options_.logger.warn("the keeper of a pod does not answer yet",
@@ -382,7 +433,11 @@ Task<Result<void>> KeeperRuntime::close(std::string uid) {
 // Nothing to do for a keeper that has ended as it was asked to.
 Task<Result<void>> KeeperRuntime::end_by_force(std::string uid) {
   const std::string directory = directory_of(uid);
-  for (int turn = 0; co_await has_keeper(uid); ++turn) {
+  for (int turn = 0;; ++turn) {
+    CO_TRY_ASSIGN(const bool kept, co_await has_keeper(uid));
+    if (!kept) {
+      co_return Result<void>();
+    }
     if (turn == kForceTries) {
       co_return fail(unavailable("the keeper of pod " + uid + " cannot be ended"));
     }
@@ -394,7 +449,6 @@ Task<Result<void>> KeeperRuntime::end_by_force(std::string uid) {
     }
     CO_TRY(co_await sleep_for(kForcePause));
   }
-  co_return Result<void>();
 }
 
 Task<void> KeeperRuntime::remove_groups(std::string uid) {
@@ -451,9 +505,7 @@ Task<Result<void>> KeeperRuntime::remove(std::string uid) {
     co_return moved.error().code == ErrorCode::not_found ? Result<void>() : moved;
   }
   ++thrown_;
-  if (!emptying_) {
-    group_.spawn(empty_trash());
-  }
+  begin_to_empty_trash();
   co_return Result<void>();
 }
 
@@ -461,8 +513,13 @@ std::string KeeperRuntime::trash() const {
   return join_path(options_.directory, "trash");
 }
 
+void KeeperRuntime::begin_to_empty_trash() {
+  if (!std::exchange(emptying_, true)) {
+    group_.spawn(empty_trash());
+  }
+}
+
 Task<void> KeeperRuntime::empty_trash() {
-  emptying_ = true;
   std::set<std::string> stuck;
   const TaskContext& context = co_await current_context();
   while (!context.stop.stop_requested()) {

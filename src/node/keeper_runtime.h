@@ -12,6 +12,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,7 @@ class KeeperRuntime final : public PodRuntime {
   ~KeeperRuntime() override;
 
   Task<Result<std::vector<Found>>> adopt() override;
+  std::vector<std::string> left_alone() const override { return left_alone_; }
   const SandboxView* find(const std::string& uid) const override;
   Task<Result<void>> make(NewSandbox sandbox) override;
   Task<Result<void>> start(std::string uid, ContainerSpec spec) override;
@@ -66,11 +68,14 @@ class KeeperRuntime final : public PodRuntime {
   Result<void> prepare_volume(NewSandbox& sandbox, const VolumePlan& volume);
   Task<void> remove_groups(std::string uid);
   std::string trash() const;
+  // Unless that is being done.
+  void begin_to_empty_trash();
   // What is in it at the end of this could not be removed: the next time it is tried again.
   Task<void> empty_trash();
   Task<Result<void>> connect(std::string uid);
-  // Whether somebody keeps the pod, though he may not answer.
-  Task<bool> has_keeper(std::string uid);
+  // Whether somebody keeps the pod, though he may not answer. An error says nothing about that: no
+  // pod is given up for it.
+  Task<Result<bool>> has_keeper(std::string uid);
   // The pod's keeper is known from now on, or about to be; false when it has none.
   Task<bool> find_keeper(std::string uid);
   // Until somebody answers, or nobody is there.
@@ -78,6 +83,9 @@ class KeeperRuntime final : public PodRuntime {
   bool without_link(const std::string& uid) const;
   Task<Result<void>> end_by_force(std::string uid);
   Task<void> adopt_pod(std::string uid);
+  // Of a pod that cannot be adopted; false when they stay, because something may still run in it.
+  Task<bool> remove_remains(std::string uid, Error why, bool unreadable);
+  Task<void> sweep_groups(std::set<std::string> but);
   Task<void> follow(std::string uid, std::shared_ptr<KeeperLink> link);
   Task<Result<void>> call(std::string uid, KeeperRequest request);
   void lost(const std::string& uid);
@@ -90,7 +98,8 @@ class KeeperRuntime final : public PodRuntime {
   std::map<std::string, Pod> pods_;
   std::uint64_t links_ = 0;   // that ever were
   std::uint64_t thrown_ = 0;  // directories, into the trash
-  bool emptying_ = false;
+  bool emptying_ = false;     // or about to
+  std::vector<std::string> left_alone_;
   // Where the kernel keeps the limits of a pod; also of one whose keeper did not come about.
   std::map<std::string, std::vector<std::string>> groups_of_;
   WaitList changed_;

@@ -108,7 +108,7 @@ Task<Result<void>> PodAgent::adopt() {
   CO_TRY_ASSIGN(const std::vector<PodRuntime::Found> found, co_await pods_.adopt());
   adopt(found);
   if (options_.network != nullptr) {
-    co_await keep_networks(*options_.network, found, options_.logger);
+    co_await keep_networks(*options_.network, pods_, found, options_.logger);
   }
   co_return Result<void>();
 }
@@ -125,9 +125,9 @@ void PodAgent::adopt(const std::vector<PodRuntime::Found>& found) {
   }
 }
 
-Task<void> keep_networks(PodNetwork& network, const std::vector<PodRuntime::Found>& found,
-                         Logger logger) {
-  std::vector<std::string> uids;
+Task<void> keep_networks(PodNetwork& network, const PodRuntime& pods,
+                         const std::vector<PodRuntime::Found>& found, Logger logger) {
+  std::vector<std::string> uids = pods.left_alone();
   for (const PodRuntime::Found& one : found) {
     uids.push_back(one.spec.uid);
   }

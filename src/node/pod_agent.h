@@ -158,10 +158,10 @@ class PodAgent final : public runtime::Reconciler {
   WaitList idle_;
 };
 
-// Networks of pods that went while nobody looked are gone: these are all that are left. One that
-// cannot be let go of is told, and keeps nobody from starting.
-Task<void> keep_networks(PodNetwork& network, const std::vector<PodRuntime::Found>& found,
-                         Logger logger);
+// Networks of pods that went while nobody looked are gone: those that were found, or left alone,
+// are all that are left. One that cannot be let go of is told, and keeps nobody from starting.
+Task<void> keep_networks(PodNetwork& network, const PodRuntime& pods,
+                         const std::vector<PodRuntime::Found>& found, Logger logger);
 
 // Wires the agent into a manager. `pods` outlives it.
 PodAgent& add_pod_agent(runtime::Manager& manager, PodRuntime& pods, AgentOptions options);

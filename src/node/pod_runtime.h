@@ -41,6 +41,8 @@ class PodRuntime {
     bool alive = false;
   };
   virtual Task<Result<std::vector<Found>>> adopt() = 0;
+  // Those of which it could not find out what they are: nobody may take away what they have.
+  virtual std::vector<std::string> left_alone() const { return {}; }
 
   // As last told; null when there is nothing of that pod. Valid until the next turn of the loop.
   virtual const SandboxView* find(const std::string& uid) const = 0;

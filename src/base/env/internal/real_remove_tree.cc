@@ -21,6 +21,9 @@ namespace {
 // Each level has a descriptor open.
 constexpr int kDepthMax = 32;
 constexpr int kNamesTriedMax = 1000;
+// Rounds in which all that is listed is not there any more: somebody else may be removing the same,
+// but a file system may also list what it does not have.
+constexpr int kIdleRoundsMax = 100;
 constexpr mode_t kOwnerMay = 0700;
 
 struct Entry {
@@ -37,11 +40,11 @@ Result<std::vector<Entry>> some_entries(int directory) {
   }
   while (entries.empty()) {
     const ssize_t size = ::getdents64(directory, buffer.data(), buffer.size());
-    if (size < 0) {
+    if (size < 0 && errno != ENOENT) {
       return fail(posix_error(errno, "list a directory"));
     }
-    if (size == 0) {
-      break;
+    if (size <= 0) {
+      break;  // the end, or the directory itself is gone
     }
     for (std::size_t at = 0; at < static_cast<std::size_t>(size);) {
       const auto* entry = reinterpret_cast<const dirent64*>(buffer.data() + at);
@@ -66,7 +69,7 @@ Result<FileDescriptor> open_directory(int parent, const std::string& name) {
     const std::string same = "/proc/self/fd/" + std::to_string(place.get());
     if (place && ::chmod(same.c_str(), kOwnerMay) == 0) {
       opened = FileDescriptor(::open(same.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    } else {
+    } else if (place || errno != ENOENT) {
       errno = EACCES;
     }
   }
@@ -89,50 +92,65 @@ class TreeRemover {
 
  private:
   Result<void> clear(int directory, int depth) {
-    for (;;) {
+    for (int idle = 0; idle < kIdleRoundsMax; ++idle) {
       TRY_ASSIGN(const std::vector<Entry> entries, some_entries(directory));
       if (entries.empty()) {
         return {};
       }
       for (const Entry& entry : entries) {
-        TRY(remove(directory, entry, depth));
+        TRY_ASSIGN(const bool removed, remove(directory, entry, depth));
+        idle = removed ? -1 : idle;
       }
     }
+    return fail(unavailable("what is listed in a directory is not there"));
   }
 
-  Result<void> remove(int directory, const Entry& entry, int depth) {
-    const char* name = entry.name.c_str();
+  // False when it was not there any more.
+  Result<bool> remove(int directory, const Entry& entry, int depth) {
     if (!entry.directory) {
-      if (::unlinkat(directory, name, 0) == 0 || errno == ENOENT) {
-        return {};
-      }
-      if (errno != EISDIR) {
-        return fail(posix_error(errno, "remove " + entry.name));
+      Result<bool> removed = unlink(directory, entry.name, 0);
+      if (removed || errno != EISDIR) {
+        return removed;
       }
     }
-    if (::unlinkat(directory, name, AT_REMOVEDIR) == 0 || errno == ENOENT) {
-      return {};
+    Result<bool> removed = unlink(directory, entry.name, AT_REMOVEDIR);
+    if (removed || (errno != ENOTEMPTY && errno != EEXIST)) {
+      return removed;
     }
-    if (errno != ENOTEMPTY && errno != EEXIST) {
-      return fail(posix_error(errno, "remove " + entry.name));
+    const Result<FileDescriptor> below = open_directory(directory, entry.name);
+    if (!below) {
+      return below.error().code == ErrorCode::not_found ? Result<bool>(false) : fail(below.error());
     }
-    TRY_ASSIGN(const FileDescriptor below, open_directory(directory, entry.name));
     if (depth + 1 == kDepthMax) {
       return bring_up(directory, entry.name);
     }
-    TRY(clear(below.get(), depth + 1));
-    if (::unlinkat(directory, name, AT_REMOVEDIR) != 0 && errno != ENOENT) {
-      return fail(posix_error(errno, "remove " + entry.name));
+    TRY(clear(below->get(), depth + 1));
+    return unlink(directory, entry.name, AT_REMOVEDIR);
+  }
+
+  // False likewise; errno says more of an error.
+  static Result<bool> unlink(int directory, const std::string& name, int flags) {
+    if (::unlinkat(directory, name.c_str(), flags) == 0) {
+      return true;
     }
-    return {};
+    const int why = errno;
+    Result<bool> result = false;
+    if (why != ENOENT) {
+      result = fail(posix_error(why, "remove " + name));
+    }
+    errno = why;
+    return result;
   }
 
   // What lies too deep is moved to the top, where it is found again.
-  Result<void> bring_up(int directory, const std::string& name) {
+  Result<bool> bring_up(int directory, const std::string& name) {
     for (int i = 0; i < kNamesTriedMax; ++i) {
       const std::string fresh = ".deep-" + std::to_string(++moved_);
       if (::renameat(directory, name.c_str(), top_, fresh.c_str()) == 0) {
-        return {};
+        return true;
+      }
+      if (errno == ENOENT) {
+        return false;
       }
       if (errno != ENOTEMPTY && errno != EEXIST && errno != ENOTDIR) {
         break;
@@ -155,18 +173,22 @@ Result<bool> remove_tree(const std::string& path) {
                                                : fail(posix_error(errno, "remove " + path));
   }
   if (!S_ISDIR(info.st_mode)) {
-    return ::unlink(path.c_str()) == 0 ? Result<bool>(true)
-                                       : fail(posix_error(errno, "remove " + path));
+    const bool removed = ::unlink(path.c_str()) == 0;
+    return removed || errno == ENOENT ? Result<bool>(removed)
+                                      : fail(posix_error(errno, "remove " + path));
   }
   if (::rmdir(path.c_str()) == 0) {
     return true;
   }
-  Result<FileDescriptor> top = open_directory(AT_FDCWD, path);
+  const Result<FileDescriptor> top = open_directory(AT_FDCWD, path);
+  if (!top && top.error().code == ErrorCode::not_found) {
+    return false;
+  }
   Result<void> cleared = top ? TreeRemover(top->get()).clear() : fail(top.error());
   if (!cleared) {
     return fail(std::move(cleared).error().with_context("remove " + path));
   }
-  if (::rmdir(path.c_str()) != 0) {
+  if (::rmdir(path.c_str()) != 0 && errno != ENOENT) {
     return fail(posix_error(errno, "remove " + path));
   }
   return true;

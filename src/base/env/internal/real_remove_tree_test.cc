@@ -10,6 +10,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <thread>
 #include <unistd.h>
 
 namespace codeflare::internal {
@@ -87,6 +88,23 @@ TEST_F(RemoveTree, leaves_alone_what_links_lead_to) {
   EXPECT_TRUE(*remove_tree(below("a")));
   EXPECT_TRUE(*remove_tree(below("top")));
   EXPECT_TRUE(env.files.exists(below("kept/inner")));
+}
+
+TEST_F(RemoveTree, may_be_done_by_several_at_once) {
+  for (int round = 0; round < 5; ++round) {
+    for (int i = 0; i < 200; ++i) {
+      const std::string inner = below("a/" + std::to_string(i) + "/b/c");
+      ASSERT_TRUE(env.files.make_directories(inner, 0755));
+      ASSERT_TRUE(env.files.create(inner + "/f"));
+    }
+    Result<bool> other = false;
+    std::thread thread([&] { other = remove_tree(below("a")); });
+    const Result<bool> removed = remove_tree(below("a"));
+    thread.join();
+    ASSERT_TRUE(removed) << removed.error().to_string();
+    ASSERT_TRUE(other) << other.error().to_string();
+    ASSERT_FALSE(env.files.exists(below("a")));
+  }
 }
 
 TEST_F(RemoveTree, says_what_it_found) {
