@@ -120,6 +120,9 @@ void PodAgent::adopt(const std::vector<PodRuntime::Found>& found) {
     if (!one.spec.devices.empty()) {
       gpus_.adopt(one.spec.uid, one.spec.devices);
     }
+    if (const SandboxView* view = pods_.find(one.spec.uid); view != nullptr && !one.alive) {
+      note_cut_off(known, *view);
+    }
     options_.logger.info(one.alive ? "pod adopted" : "pod found without its keeper",
                          {{"pod", one.spec.ns + "/" + one.spec.name}, {"uid", one.spec.uid}});
   }
@@ -241,9 +244,6 @@ Task<Result<Next>> PodAgent::sync(ObjectKey key) {
   }
   if (view == nullptr || !view->alive) {
     look_for_leave(known, pod);
-  }
-  if (view != nullptr && !view->alive) {
-    note_cut_off(known, *view);
   }
   take_devices(known, pod);
   ObservedPod observed{.pod = pod,

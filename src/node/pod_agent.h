@@ -109,8 +109,8 @@ class PodAgent final : public runtime::Reconciler {
   void give_back_devices(const std::string& uid);
   // Whether somebody else has devices who is about to give them back.
   bool devices_will_come(const std::string& uid) const;
-  // What a sandbox without a keeper says of runs that the node has ended. Nobody knows it any more
-  // once there is a keeper again.
+  // What a sandbox that is found without a keeper says of runs that have ended with their node,
+  // while nobody was there. A keeper that is lost under our eyes may have been lost by what it ran.
   static void note_cut_off(Known& known, const SandboxView& view);
   // Before it is begun: whether the node has room for one more pod.
   void look_for_room(Known& known, const model::Pod& pod);

@@ -284,6 +284,27 @@ TEST(PodAgent, what_it_ended_itself_starts_again_at_once) {
   }
 }
 
+TEST(PodAgent, keepers_that_are_lost_again_and_again_are_not_replaced_at_once) {
+  World w;
+  w.pod("a", R"(["run"])");
+  const auto now = [&] { return w.status("a").container_statuses.at(0); };
+  w.pods.lose_all();
+  w.settle(seconds(2));
+  EXPECT_EQ(now().restart_count, 1);  // the first time
+  w.pods.lose_all();
+  w.settle(seconds(5));
+  EXPECT_EQ(now().restart_count, 1);
+  ASSERT_TRUE(now().state.waiting);
+  EXPECT_EQ(now().state.waiting->reason, "CrashLoopBackOff");
+  w.settle(seconds(7));
+  EXPECT_EQ(now().restart_count, 2);
+  // One that had run for a while is not to blame.
+  w.settle(seconds(10));
+  w.pods.lose_all();
+  w.settle(seconds(2));
+  EXPECT_EQ(now().restart_count, 3);
+}
+
 TEST(PodAgent, says_whom_it_waits_for_and_ends_them_at_once_when_told_again) {
   World w;
   w.pod("slow", R"(["stubborn"])", R"("terminationGracePeriodSeconds":86400,)");

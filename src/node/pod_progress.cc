@@ -17,6 +17,13 @@ using std::chrono::seconds;
 constexpr Duration kFirstDelay = seconds(10);
 constexpr Duration kDelayMax = seconds(300);
 constexpr Duration kHealthyRun = seconds(600);
+// What ran so long is not what its keeper has died of.
+constexpr Duration kInnocentRun = seconds(10);
+
+// Nothing when it did not come so far.
+Duration ran_for(const RunRecord& run) {
+  return run.started == 0 ? Duration::zero() : Duration(run.finished - run.started);
+}
 
 // Init containers are tried again until they succeed, unless nothing in the pod is.
 bool may_restart(const model::Pod& pod, Role role, const RunRecord& run) {
@@ -163,8 +170,8 @@ bool was_cut_off(const RunRecord& run) {
 }
 
 Duration restart_delay(const RunRecord& run) {
-  if (run.attempt == 0 || run.error == kKeeperLost ||
-      Duration(run.finished - run.started) >= kHealthyRun) {
+  const Duration enough = run.error == kKeeperLost ? kInnocentRun : kHealthyRun;
+  if (run.attempt == 0 || ran_for(run) >= enough) {
     return Duration::zero();
   }
   const Duration waited = std::chrono::milliseconds(run.backoff_ms);

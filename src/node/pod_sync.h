@@ -78,8 +78,9 @@ struct PodDecision {
 
 PodDecision decide(const ObservedPod& observed, WallTime now);
 
-// How long a container that ended like this waits before it is started again: not at all the first
-// time, after a run of ten minutes and after a lost keeper, else 10 s, 20 s, ... 5 min.
+// How long a container that ended like this waits before it is started again: 10 s, 20 s, ... 5
+// min. Not at all the first time, and after a run of ten minutes, or ten seconds when its keeper
+// was lost.
 Duration restart_delay(const RunRecord& run);
 
 // Whether the run was asked to end, or lost, and not by what its program did.

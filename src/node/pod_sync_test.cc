@@ -382,9 +382,19 @@ TEST(PodSync, what_the_node_ended_is_no_crash) {
 }
 
 TEST(PodSync, a_lost_keeper_is_no_crash_of_its_containers) {
-  RunRecord run{.attempt = 5, .backoff_ms = 160'000};
+  RunRecord run{.attempt = 5, .started = 1, .backoff_ms = 160'000};
+  run.finished = run.started + Duration(seconds(10)).count();
   run.error = kKeeperLost;
   EXPECT_EQ(restart_delay(run), Duration::zero());
+}
+
+TEST(PodSync, containers_whose_keeper_is_lost_at_once_wait_as_after_a_crash) {
+  RunRecord run{.attempt = 5, .started = 1, .backoff_ms = 80'000};
+  run.finished = run.started + Duration(seconds(9)).count();
+  run.error = kKeeperLost;
+  EXPECT_EQ(restart_delay(run), Duration(seconds(160)));
+  run.started = 0;  // nor had it begun
+  EXPECT_EQ(restart_delay(run), Duration(seconds(160)));
 }
 
 TEST(PodSync, a_pod_that_had_succeeded_before_its_keeper_went_has_succeeded) {
