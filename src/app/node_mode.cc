@@ -46,4 +46,25 @@ Result<void> check_node_mode(const std::optional<NodeMode>& before, const FoundM
   return {};
 }
 
+Task<Result<std::optional<NodeMode>>> read_node_mode(Env env, std::string file) {
+  const Result<std::string> text = co_await run_blocking(env, [&] { return env.files.read(file); });
+  if (!text && text.error().code == ErrorCode::not_found) {
+    co_return std::nullopt;
+  }
+  Result<NodeMode> mode = text ? parse_node_mode(*text) : fail(text.error());
+  if (!mode) {
+    co_return fail(std::move(mode).error().with_context(file));
+  }
+  co_return *mode;
+}
+
+Task<Result<void>> remember_node_mode(Env env, std::string file, std::optional<NodeMode> before,
+                                      NodeMode now) {
+  if (before == now) {
+    co_return Result<void>();
+  }
+  const std::string text = to_text(now);
+  co_return co_await run_blocking(env, [&] { return env.files.write(file, text); });
+}
+
 }  // namespace codeflare

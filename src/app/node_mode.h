@@ -1,5 +1,7 @@
 #pragma once
 
+#include "base/async/task.h"
+#include "base/env/env.h"
 #include "base/result.h"
 
 #include <optional>
@@ -28,5 +30,12 @@ struct FoundMode {
 
 // Fails with the words that help when pods had more at the last start (absent: there was none).
 Result<void> check_node_mode(const std::optional<NodeMode>& before, const FoundMode& found);
+
+// What the file says of the last start; absent when there is none. Anything else that cannot be
+// read is an error: it may say more than what is to be had now.
+Task<Result<std::optional<NodeMode>>> read_node_mode(Env env, std::string file);
+// Writes it down, unless it was so `before`.
+Task<Result<void>> remember_node_mode(Env env, std::string file, std::optional<NodeMode> before,
+                                      NodeMode now);
 
 }  // namespace codeflare

@@ -99,6 +99,11 @@ struct RealNode::Parts {
     }
   }
 
+  // A start that failed leaves nothing running that it has started.
+  Task<void> end_network() {
+    return pod_network.is_needless() ? pod_network.shutdown() : pod_network.stop();
+  }
+
   // Once it is known which network pods have.
   void make_probes(Env env) {
     node::PodSockets sockets;
@@ -145,26 +150,26 @@ Result<void> must_be_known(const Result<void>& tried, const std::string& what, b
                                   "\n  try again; --allow-plain-processes starts without"));
 }
 
-Task<Result<void>> remember_mode(Env env, std::string file, FoundMode found, bool allow_plain) {
+// What the network turned out to be, after all that was found out before.
+struct Trial {
+  Result<void> isolated;
+  Result<void> networked;
+  std::string file;  // DIR/mode
   std::optional<NodeMode> before;
-  const Result<std::string> text = co_await run_blocking(env, [&] { return env.files.read(file); });
-  if (text) {
-    Result<NodeMode> parsed = parse_node_mode(*text);
-    if (!parsed) {
-      co_return fail(std::move(parsed).error().with_context(file));
-    }
-    before = *parsed;
-  } else if (text.error().code != ErrorCode::not_found) {
-    co_return fail(text.error());
+  bool allow_plain = false;
+};
+
+// Whether a node may start with that; from then on it is what pods have.
+Task<Result<void>> accept(Env env, Trial trial) {
+  CO_TRY(must_be_known(trial.networked, "addresses of their own", trial.allow_plain));
+  const FoundMode found{
+      .mode = {.isolated = trial.isolated.has_value(), .networked = trial.networked.has_value()},
+      .not_isolated = trial.isolated ? "" : trial.isolated.error().message,
+      .not_networked = trial.networked ? "" : trial.networked.error().message};
+  if (!trial.allow_plain) {
+    CO_TRY(check_node_mode(trial.before, found));
   }
-  if (!allow_plain) {
-    CO_TRY(check_node_mode(before, found));
-  }
-  if (before == found.mode) {
-    co_return Result<void>();
-  }
-  const std::string now = to_text(found.mode);
-  co_return co_await run_blocking(env, [&] { return env.files.write(file, now); });
+  co_return co_await remember_node_mode(env, std::move(trial.file), trial.before, found.mode);
 }
 
 }  // namespace
@@ -201,17 +206,22 @@ Task<Result<std::unique_ptr<RealNode>>> RealNode::make(Env env, RealNodeOptions 
   }
   parts->image_file = table;
   parts->resolv_conf = read.resolv_conf.value_or("");
+  const std::string mode = join_path(options.directory, "mode");
+  CO_TRY_ASSIGN(const std::optional<NodeMode> before, co_await read_node_mode(env, mode));
   // The start of a holder tries all that a system may forbid.
   Result<void> networked = fail(unsupported("this machine is a node of another cluster"));
   if (options.own_network) {
     networked = isolated ? co_await parts->pod_network.start() : fail(isolated.error());
   }
-  CO_TRY(must_be_known(networked, "addresses of their own", options.allow_plain));
-  FoundMode mode{.mode = {.isolated = isolated.has_value(), .networked = networked.has_value()},
-                 .not_isolated = isolated ? "" : isolated.error().message,
-                 .not_networked = networked ? "" : networked.error().message};
-  CO_TRY(co_await remember_mode(env, join_path(options.directory, "mode"), std::move(mode),
-                                options.allow_plain));
+  Trial trial{.isolated = isolated,
+              .networked = networked,
+              .file = mode,
+              .before = before,
+              .allow_plain = options.allow_plain};
+  if (const Result<void> accepted = co_await accept(env, std::move(trial)); !accepted) {
+    co_await parts->end_network();
+    co_return fail(accepted.error());
+  }
   if (networked) {
     parts->about.pod_block = pod_block(options);
   } else {
@@ -249,12 +259,7 @@ ProcessNode RealNode::parts() {
 
 Task<void> RealNode::stop() {
   co_await parts_->pods.stop();
-  if (parts_->pod_network.is_needless()) {
-    // A start that failed leaves nothing running that it has started.
-    co_await parts_->pod_network.shutdown();
-  } else {
-    co_await parts_->pod_network.stop();
-  }
+  co_await parts_->end_network();
 }
 
 }  // namespace codeflare

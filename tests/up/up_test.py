@@ -93,12 +93,13 @@ def pod(name, script, **spec):
         {"name": "c", "image": "any", "command": ["/bin/sh", "-c", script], "env": [{"name": "GREETING", "value": "hi"}]}]}}
 
 
-def processes_below(scratch):
-    """Ids of the keepers whose pods are in this directory."""
+def processes_below(scratch, role="pod-keeper"):
+    """Ids of the keepers whose pods are in this directory, or of those that have another role there."""
     found = []
+    words = role.encode() + b"\0" + str(scratch).encode()
     for entry in pathlib.Path("/proc").iterdir():
         try:
-            if entry.name.isdigit() and b"pod-keeper\0" + str(scratch).encode() in (entry / "cmdline").read_bytes():
+            if entry.name.isdigit() and words in (entry / "cmdline").read_bytes():
                 found.append(int(entry.name))
         except OSError:
             pass
@@ -154,6 +155,23 @@ class Up(unittest.TestCase):
             finally:
                 code, err = cluster.stop()
             self.assertEqual(code, 0, err)
+
+    def test_a_start_that_fails_says_why_and_leaves_nothing_running(self):
+        with tempfile.TemporaryDirectory() as name:
+            scratch = pathlib.Path(name)
+            mode = scratch / "data/node/mode"
+            mode.parent.mkdir(parents=True)
+            mode.write_text("what a later version may say\n")
+            ended = subprocess.run([PROGRAM, "up", "--listen", "127.0.0.1:0", "--data-dir", str(scratch / "data"), "--no-kubeconfig"],
+                                   stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60)
+            self.assertEqual(ended.returncode, 1, ended.stderr)
+            self.assertIn(f"{mode}: not the mode of a node", ended.stderr)
+            Cluster.wait_until(lambda: not processes_below(scratch, "node-holder"))
+            mode.unlink()
+            cluster = Cluster(scratch)
+            code, err = cluster.stop()
+            self.assertEqual(code, 0, err)
+            self.assertIn(mode.read_text().split()[0], ("isolated", "plain"))
 
     def test_pods_outlive_a_killed_program_and_are_adopted(self):
         with tempfile.TemporaryDirectory() as name:
