@@ -14,6 +14,7 @@
 #include "cli/processes.h"
 #include "cli/up_state.h"
 #include "kube/connect.h"
+#include "kube/kubeconfig.h"
 #include "net/url.h"
 #include "runtime/manager.h"
 
@@ -63,6 +64,19 @@ std::string host_name(FileSystem& files) {
   return name;
 }
 
+// Those that the node's own keys may be in.
+std::vector<std::string> kubeconfigs_of(const Flags& flags, Env env) {
+  std::vector<std::string> files =
+      kube::split_kubeconfig_list(env.variables.get("KUBECONFIG").value_or(""));
+  if (const Result<std::string> file = kube::kubeconfig_to_edit(env, flags.kubeconfig)) {
+    files.push_back(*file);
+  }
+  for (std::string& file : files) {
+    file = cli::absolute_path(file).value_or(file);
+  }
+  return files;
+}
+
 Result<RealNodeOptions> options_of(const Flags& flags, Env env) {
   RealNodeOptions options{.name = flags.name.empty() ? host_name(env.files) : flags.name,
                           .directory = {},
@@ -77,6 +91,7 @@ Result<RealNodeOptions> options_of(const Flags& flags, Env env) {
                                 : flags.data_directory;
   TRY_ASSIGN(const std::string directory, cli::absolute_path(given));
   options.directory = join_path(directory, "node");
+  options.private_places = cli::private_places(env.variables, kubeconfigs_of(flags, env));
   if (flags.cpus) {
     TRY_ASSIGN(options.cpus, amount("--cpus", *flags.cpus));
   }

@@ -37,6 +37,15 @@ std::string group_name(const std::string& directory) {
   return "codeflare-" + std::to_string(std::hash<std::string>()(directory));
 }
 
+// Those that pods never see.
+std::vector<std::string> places_of(const RealNodeOptions& options) {
+  std::vector<std::string> places = {parent_path(node::without_links(options.directory))};
+  for (const std::string& place : options.private_places) {
+    places.push_back(node::without_links(place));
+  }
+  return places;
+}
+
 node::NodeDescription describe(const RealNodeOptions& options, std::string not_isolated) {
   node::NodeDescription about{.name = options.name,
                               .address = "127.0.0.1",
@@ -67,7 +76,7 @@ struct RealNode::Parts {
         more_names(options.more_names),
         claims_directory(join_path(node::without_links(options.directory), "claims")),
         host_paths(options.host_paths),
-        private_directory(parent_path(node::without_links(options.directory))),
+        private_places(places_of(options)),
         allow_host_network(options.allow_host_network),
         volumes(node::make_volume_writer()),
         pod_network(env,
@@ -121,7 +130,7 @@ struct RealNode::Parts {
   std::string resolv_conf;
   std::string claims_directory;
   std::vector<std::string> host_paths;
-  std::string private_directory;
+  std::vector<std::string> private_places;
   bool allow_host_network;
   std::unique_ptr<node::VolumeWriter> volumes;
   node::HolderNetwork pod_network;
@@ -252,7 +261,7 @@ ProcessNode RealNode::parts() {
           .probes = &*parts_->probes,
           .claims_directory = parts_->claims_directory,
           .host_paths = parts_->host_paths,
-          .private_directory = parts_->private_directory,
+          .private_places = parts_->private_places,
           .allow_host_network = parts_->allow_host_network,
           .streams = &parts_->streams};
 }

@@ -26,8 +26,10 @@ struct RealNodeOptions {
   std::optional<model::Quantity> memory{};
   model::Quantity gpus{};
   std::vector<std::string> host_paths{};  // directories that hostPath may name
-  bool allow_host_network = false;        // where pods have their own
-  bool allow_plain = false;               // pods may have less isolation than at the last start
+  // What pods never see, whatever holds it, beside all that is around `directory`.
+  std::vector<std::string> private_places{};
+  bool allow_host_network = false;  // where pods have their own
+  bool allow_plain = false;         // pods may have less isolation than at the last start
   std::vector<model::Taint> taints{};
   Logger logger{};
 };

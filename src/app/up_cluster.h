@@ -37,12 +37,12 @@ struct ProcessNode {
   std::string resolv_conf;
   node::PodRuntime& pods;  // it and the rest outlive the cluster
   node::LogFiles& logs;
-  node::ProbeCheck* probes = nullptr;     // likewise; null: nobody probes
-  std::string claims_directory{};         // where volumes of claims lie; empty: there are none
-  std::vector<std::string> host_paths{};  // directories that hostPath may name
-  std::string private_directory{};        // with our own data, which pods never see
-  bool allow_host_network = false;        // where pods have their own
-  node::PodStreams* streams = nullptr;    // likewise; null: no exec and no port-forward
+  node::ProbeCheck* probes = nullptr;         // likewise; null: nobody probes
+  std::string claims_directory{};             // where volumes of claims lie; empty: there are none
+  std::vector<std::string> host_paths{};      // directories that hostPath may name
+  std::vector<std::string> private_places{};  // with our own data, which pods never see
+  bool allow_host_network = false;            // where pods have their own
+  node::PodStreams* streams = nullptr;        // likewise; null: no exec and no port-forward
 };
 
 struct UpOptions {

@@ -91,7 +91,7 @@ UpNode::UpNode(Env env, const ProcessNode& options, const node::NodeDescription&
            .probes = options.probes,
            .claims_directory = options.claims_directory,
            .host_paths = options.host_paths,
-           .private_directory = options.private_directory,
+           .private_places = options.private_places,
            .allow_host_network = options.allow_host_network,
            .api_server = [this] { return api_server_; },
            .logger = logger})) {}

@@ -15,6 +15,8 @@
 #include "cli/detach.h"
 #include "cli/processes.h"
 #include "cli/up_presence.h"
+#include "cli/up_state.h"
+#include "kube/kubeconfig.h"
 
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
@@ -206,6 +208,12 @@ Result<std::unique_ptr<RealNode>> make_node(Env env, const Flags& flags, const U
                                             const Logger& logger) {
   RealNodeOptions node = node_options(flags, options);
   node.logger = logger;
+  std::vector<std::string> kubeconfigs;
+  // The one that gets a context with the administrator's keys.
+  if (Result<std::string> file = kube::kubeconfig_to_edit(env, ""); file && !flags.no_kubeconfig) {
+    kubeconfigs.push_back(cli::absolute_path(*file).value_or(*file));
+  }
+  node.private_places = cli::private_places(env.variables, kubeconfigs);
   auto made = run(env.loop, RealNode::make(env, std::move(node)));
   return made ? *std::move(made) : fail(internal_error("deadlock"));
 }

@@ -98,6 +98,23 @@ Result<std::string> up_directory(const Variables& variables, const std::string& 
   return fail(invalid_argument("there is no HOME: say --data-dir DIR"));
 }
 
+std::vector<std::string> private_places(const Variables& variables,
+                                        const std::vector<std::string>& kubeconfigs) {
+  std::vector<std::string> places;
+  if (const Result<std::string> usual = up_directory(variables, "")) {
+    places.push_back(parent_path(*usual));
+  }
+  for (const std::string& file : kubeconfigs) {
+    places.push_back(file);
+    // The file is replaced at every change, and who hides it would hide the old one; the directory
+    // stays, but only one that has nothing else in it may be hidden.
+    if (std::string directory = parent_path(file); directory.ends_with("/.kube")) {
+      places.push_back(std::move(directory));
+    }
+  }
+  return places;
+}
+
 std::string up_state_path(std::string_view directory) {
   return join_path(directory, "up.json");
 }

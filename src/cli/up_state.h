@@ -48,6 +48,11 @@ Result<UpState> parse_up_state(std::string_view text);
 Result<std::string> up_directory(const Variables& variables, const std::string& given);
 std::string up_state_path(std::string_view directory);
 
+// What pods on a machine of this user never see, whatever else they are shown: what her clusters
+// keep, and the kubeconfigs that hold the keys to them.
+std::vector<std::string> private_places(const Variables& variables,
+                                        const std::vector<std::string>& kubeconfigs);
+
 // Nothing when there is none. Blocks on a file, as all below.
 Result<std::optional<UpState>> read_up_state(FileSystem& files, const std::string& directory);
 

@@ -48,6 +48,13 @@ TEST(UpState, the_directory_is_the_users_unless_one_is_given) {
   EXPECT_EQ(up_directory(world.env.variables, "here").value(), "here");
 }
 
+TEST(UpState, pods_see_neither_clusters_of_the_user_nor_the_keys_to_them) {
+  UpWorld world;
+  EXPECT_EQ(private_places(world.env.variables, {"/home/me/.kube/config", "/home/me/other"}),
+            (std::vector<std::string>{"/home/me/.local/state/codeflare", "/home/me/.kube/config",
+                                      "/home/me/.kube", "/home/me/other"}));
+}
+
 TEST(UpState, what_people_read_has_three_commands_to_try) {
   UpWorld world;
   UpState state = world.state();

@@ -299,11 +299,13 @@ TEST_F(Limited, what_is_hidden_is_empty_in_a_place_that_holds_it) {
   ASSERT_TRUE(env.files.make_directories(path("home/state/up")));
   ASSERT_TRUE(env.files.write(path("home/state/up/key"), "hush"));
   ASSERT_TRUE(env.files.write(path("home/open"), "seen"));
+  ASSERT_TRUE(env.files.write(path("home/config"), "hush"));
   sandbox_.volumes.push_back({.name = "home",
                               .kind = VolumePlan::Kind::machine,
                               .source = std::filesystem::canonical(path("home")).string(),
                               .type = "Directory"});
-  hidden_ = {std::filesystem::canonical(path("home/state/up")).string()};
+  const std::string home = std::filesystem::canonical(path("home")).string();
+  hidden_ = {home + "/state/up", home + "/config", home + "/nowhere"};
   ASSERT_TRUE(begin(Kept::by_the_keeper));
   if (!isolated_) {
     GTEST_SKIP() << "plain processes see what their user sees";
@@ -314,7 +316,8 @@ TEST_F(Limited, what_is_hidden_is_empty_in_a_place_that_holds_it) {
       "= 0 "
       "] || exit 4; "
       "cat /mnt/all/state/up/key /part/key 2> /dev/null && exit 5; "
-      "touch /mnt/all/state/up/x /part/x 2> /dev/null && exit 6; touch /mnt/all/state/x || exit 7",
+      "touch /mnt/all/state/up/x /part/x 2> /dev/null && exit 6; touch /mnt/all/state/x || exit 7; "
+      "[ -z \"$(cat /mnt/all/config)\" ] || exit 8",
       {.mounts = {{.source = "volumes/home", .target = "/mnt/all"},
                   {.source = "volumes/home/state/up", .target = "/part"}}});
   EXPECT_EQ(end_of("c").exit_code, 0);

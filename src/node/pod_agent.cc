@@ -369,7 +369,7 @@ Task<Result<PodInputs>> PodAgent::inputs_of(model::Pod pod) {
   inputs.allocatable = options_.allocatable;
   inputs.claims_directory = options_.claims_directory;
   inputs.host_paths = options_.host_paths;
-  inputs.private_directory = options_.private_directory;
+  inputs.private_places = options_.private_places;
   if (const auto& place = networked ? options_.api_in_network : options_.api_server) {
     std::tie(inputs.api_host, inputs.api_port) = place();
   }
@@ -412,9 +412,7 @@ Task<Result<void>> PodAgent::make_sandbox(model::Pod pod, std::vector<EventNote>
   }
   note_volumes(uid, *volumes);
   sandbox.bounds = bounds_of(pod.spec);
-  if (!options_.private_directory.empty()) {
-    sandbox.spec.hidden = {options_.private_directory};
-  }
+  sandbox.spec.hidden = options_.private_places;
   sandbox.volumes = *std::move(volumes);
   std::string resolver = options_.resolv_conf;
   if (network != nullptr) {

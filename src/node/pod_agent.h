@@ -41,8 +41,8 @@ struct AgentOptions {
   // Outlives the agent. Null: whatever runs is well, and hooks are not run.
   ProbeCheck* probes = nullptr;
   std::string claims_directory{};  // where the volumes of claims lie; empty: none are offered
-  std::vector<std::string> host_paths{};  // directories that hostPath may name
-  std::string private_directory{};        // with our own data: hidden from all pods; empty: none
+  std::vector<std::string> host_paths{};      // directories that hostPath may name
+  std::vector<std::string> private_places{};  // with our own data: hidden from all pods
   // Whether pods may ask for the machine's network where others have their own.
   bool allow_host_network = false;
   // What a pod may have on disk that does not say it.

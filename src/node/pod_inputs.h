@@ -43,11 +43,11 @@ struct PodInputs {
   std::map<std::string, model::Secret, std::less<>> secrets{};
   std::map<TokenNeed, std::string> tokens{};
   std::map<std::string, ClaimedVolume, std::less<>> claims{};
-  std::string claims_directory{};          // where volumes of claims lie
-  std::vector<std::string> host_paths{};   // directories that hostPath may name
-  std::string private_directory{};         // with our own data: no volume but a claim lies in it
-  std::vector<model::Service> services{};  // of the pod's namespace
-  std::string api_host{};                  // where pods reach the API server; empty: not at all
+  std::string claims_directory{};             // where volumes of claims lie
+  std::vector<std::string> host_paths{};      // directories that hostPath may name
+  std::vector<std::string> private_places{};  // with our own data: no volume but a claim lies there
+  std::vector<model::Service> services{};     // of the pod's namespace
+  std::string api_host{};                     // where pods reach the API server; empty: not at all
   std::string api_port{};
   model::ResourceList allocatable{};
 };

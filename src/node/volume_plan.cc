@@ -130,9 +130,14 @@ Result<void> add_projected(std::vector<VolumeFile>& files, const model::Pod& pod
   return {};
 }
 
-Error is_private(const std::string& path) {
-  return permission_denied("hostPath \"" + path +
-                           "\" is where codeflare keeps its own data: no pod sees that");
+Result<void> must_not_be_private(const std::string& path, const PodInputs& inputs) {
+  const bool is_private = std::ranges::any_of(
+      inputs.private_places, [&](const std::string& place) { return is_within(path, place); });
+  if (is_private) {
+    return fail(permission_denied("hostPath \"" + path +
+                                  "\" is where codeflare keeps its own data: no pod sees that"));
+  }
+  return {};
 }
 
 VolumePlan machine_volume(VolumePlan plan, std::string source, std::string type) {
@@ -161,9 +166,8 @@ Result<VolumePlan> claimed_volume(VolumePlan plan, const std::string& claim,
     allowed.push_back(inputs.claims_directory);
   }
   TRY(host_path_allowed(found->second.directory, allowed));
-  if (is_within(found->second.directory, inputs.private_directory) &&
-      !is_within(found->second.directory, inputs.claims_directory)) {
-    return fail(is_private(found->second.directory));
+  if (!is_within(found->second.directory, inputs.claims_directory)) {
+    TRY(must_not_be_private(found->second.directory, inputs));
   }
   return machine_volume(std::move(plan), found->second.directory, "DirectoryOrCreate");
 }
@@ -197,9 +201,7 @@ Result<VolumePlan> plan_volume(const model::Pod& pod, const model::Volume& volum
     TRY(add_projected(plan.files, pod, *volume.projected, inputs));
   } else if (volume.host_path) {
     TRY(host_path_allowed(volume.host_path->path, inputs.host_paths));
-    if (is_within(volume.host_path->path, inputs.private_directory)) {
-      return fail(is_private(volume.host_path->path));
-    }
+    TRY(must_not_be_private(volume.host_path->path, inputs));
     return machine_volume(std::move(plan), volume.host_path->path,
                           volume.host_path->type.value_or(""));
   } else if (volume.persistent_volume_claim) {

@@ -118,11 +118,11 @@ TEST(VolumePlan, places_of_the_machine_are_offered_where_the_node_says_so) {
 TEST(VolumePlan, our_own_data_is_no_volume_wherever_it_lies) {
   World w;
   w.inputs.host_paths = {"/home/me"};
-  w.inputs.private_directory = "/home/me/state/up";
+  w.inputs.private_places = {"/home/me/state/up", "/home/me/.kube"};
   w.inputs.claims_directory = "/home/me/state/up/node/claims";
   model::HostPathVolumeSource& source = w.volume().host_path.emplace();
-  for (const char* path :
-       {"/home/me/state/up", "/home/me/state/up/", "/home/me/state/up/node/claims/x"}) {
+  for (const char* path : {"/home/me/state/up", "/home/me/state/up/",
+                           "/home/me/state/up/node/claims/x", "/home/me/.kube/config"}) {
     source.path = path;
     EXPECT_TRUE(w.error().contains("where codeflare keeps its own data")) << path << w.error();
   }

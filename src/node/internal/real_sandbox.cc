@@ -18,6 +18,7 @@
 #include <string_view>
 #include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -80,7 +81,25 @@ Result<void> probe_in_child(const std::string& directory) {
                                                                     : fail(unavailable(""));
 }
 
-// Covers what is hidden below `target`, where `source` is seen, with nothing.
+// With nothing: an empty directory, or a file that reads as empty.
+Result<void> cover(const FileDescriptor& place, const std::string& path) {
+  const std::string at = "/proc/self/fd/" + std::to_string(place.get());
+  struct stat info{};
+  if (::fstat(place.get(), &info) != 0) {
+    return fail(posix_error(errno, "look at " + path));
+  }
+  const int covered =
+      S_ISDIR(info.st_mode)
+          ? ::mount("tmpfs", at.c_str(), "tmpfs", MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC,
+                    "mode=555,size=4k")
+          : ::mount("/dev/null", at.c_str(), nullptr, MS_BIND, nullptr);
+  if (covered != 0) {
+    return fail(posix_error(errno, "hide " + path));
+  }
+  return {};
+}
+
+// Covers what is hidden below `target`, where `source` is seen.
 Result<void> hide(const std::vector<std::string>& hidden, const std::string& source,
                   const std::string& target) {
   std::array<char, PATH_MAX> real{};
@@ -94,12 +113,11 @@ Result<void> hide(const std::vector<std::string>& hidden, const std::string& sou
     }
     TRY_ASSIGN(const FileDescriptor top, open_top(target));
     const std::string below = path.substr(around == "/" ? 0 : around.size());
-    TRY_ASSIGN(const FileDescriptor place, open_place(top.get(), below, {}));
-    const std::string at = "/proc/self/fd/" + std::to_string(place.get());
-    if (::mount("tmpfs", at.c_str(), "tmpfs", MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC,
-                "mode=555,size=4k") != 0) {
-      return fail(posix_error(errno, "hide " + path));
+    const Result<FileDescriptor> place = open_place(top.get(), below, {});
+    if (!place && place.error().code == ErrorCode::not_found) {
+      continue;
     }
+    TRY(place ? cover(*place, path) : fail(place.error()));
   }
   return {};
 }
