@@ -177,10 +177,10 @@ TEST(PodSync, crashes_wait_longer_each_time_and_say_so) {
 }
 
 TEST(PodSync, a_long_run_is_forgiven) {
-  RunRecord run{.attempt = 5, .backoff_ms = 160'000};
-  run.finished = Duration(minutes(11)).count();
+  RunRecord run{.attempt = 5, .started = 1, .backoff_ms = 160'000};
+  run.finished = run.started + Duration(minutes(11)).count();
   EXPECT_EQ(restart_delay(run), Duration::zero());
-  run.finished = Duration(minutes(9)).count();
+  run.finished = run.started + Duration(minutes(9)).count();
   EXPECT_EQ(restart_delay(run), Duration(minutes(5)));
 }
 

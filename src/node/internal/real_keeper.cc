@@ -166,11 +166,10 @@ void Keeper::load_state() {
   save_state();
 }
 
-void Keeper::save_state() const {
+bool Keeper::save_state() const {
   const std::string path = view_.pod + "/state.json";
-  if (write_small_file(path + ".new", model::to_json_text(state_))) {
-    ::rename((path + ".new").c_str(), path.c_str());
-  }
+  return write_small_file(path + ".new", model::to_json_text(state_)) &&
+         ::rename((path + ".new").c_str(), path.c_str()) == 0;
 }
 
 int Keeper::run() {
@@ -415,6 +414,12 @@ std::string Keeper::start(const ContainerSpec& spec) {
                          .attempt = spec.attempt,
                          .state = "starting",
                          .backoff_ms = spec.backoff_ms});
+  // Written down before it begins: whoever comes after a keeper that was killed starts no run
+  // twice.
+  if (!save_state()) {
+    state_.runs.pop_back();
+    return "the start of container " + spec.name + " cannot be written down";
+  }
   const std::int64_t oom_kills = view_.groups == nullptr ? 0 : view_.groups->oom_kills(spec.name);
   Result<StartedContainer> started = start_container(view_, sandbox_, spec);
   changed_ = true;

@@ -30,7 +30,7 @@ class Keeper {
   struct Client;
 
   void load_state();
-  void save_state() const;
+  bool save_state() const;
 
   void accept_client();
   void read_client(Client& client);
