@@ -98,15 +98,21 @@ class Limited : public ::testing::Test {
     }
     co_return false;
   }
-  // Of this pod, in any hierarchy.
+  // Of this pod, in any hierarchy; groups of others come and go, and end a walk through them.
   int groups_left() const {
-    int count = 0;
-    std::error_code error;
-    for (const auto& entry : std::filesystem::recursive_directory_iterator(
-             "/sys/fs/cgroup", std::filesystem::directory_options::skip_permission_denied, error)) {
-      count += entry.path().filename() == uid_ ? 1 : 0;
+    namespace fs = std::filesystem;
+    for (;;) {
+      int count = 0;
+      std::error_code error;
+      fs::recursive_directory_iterator entry("/sys/fs/cgroup",
+                                             fs::directory_options::skip_permission_denied, error);
+      for (; !error && entry != fs::end(entry); entry.increment(error)) {
+        count += entry->path().filename() == uid_ ? 1 : 0;
+      }
+      if (!error || !fs::exists("/sys/fs/cgroup")) {
+        return count;
+      }
     }
-    return count;
   }
   std::string path(std::string_view name) const { return scratch.path(name); }
 
