@@ -13,6 +13,10 @@ import tempfile
 import time
 import unittest
 
+sys.dont_write_bytecode = True
+
+from traces import processes_about  # noqa: E402
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 OTHER = """apiVersion: v1
 kind: Config
@@ -29,18 +33,6 @@ def has_ended(pid):
         return pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2].startswith("Z")
     except FileNotFoundError:
         return True
-
-
-def processes_about(folder):
-    """Command lines that name it."""
-    found = []
-    for file in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            words = file.read_bytes().decode(errors="replace").split("\0")
-        except OSError:
-            continue  # it has ended
-        found += [words] if any(word.startswith(str(folder)) for word in words) else []
-    return found
 
 
 class Experience(unittest.TestCase):

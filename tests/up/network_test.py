@@ -2,20 +2,16 @@
 """The pod network of `codeflare up`: addresses, names, services, the API server, the way in and the way out."""
 
 import os
-import pathlib
 import signal
 import subprocess
 import sys
-import tempfile
-import time
 import unittest
 
 sys.dont_write_bytecode = True
 
 import up_test  # noqa: E402
-from up_test import NOBODY, PODS, Cluster, pod  # noqa: E402
-
-SERVICES = "/api/v1/namespaces/default/services"
+from pod_case import SERVICES, PodCase, holders, labelled, service  # noqa: E402
+from up_test import PODS, pod  # noqa: E402
 
 SERVER = """exec python3 -c 'import http.server, socket
 class Name(http.server.BaseHTTPRequestHandler):
@@ -38,65 +34,7 @@ def fetch(url):
 print("got", urllib.request.urlopen("{url}", timeout=20).read().decode())'"""
 
 
-def service(name, headless=False):
-    spec = {"selector": {"app": name}, "ports": [{"name": "http", "port": 8080, "targetPort": 80}]}
-    return {"metadata": {"name": name}, "spec": {**spec, **({"clusterIP": "None"} if headless else {})}}
-
-
-def labelled(app, body):
-    body["metadata"]["labels"] = {"app": app}
-    return body
-
-
-def holders(scratch):
-    """What keeps the network of this directory: names of processes and their ids."""
-    found = {}
-    for entry in pathlib.Path("/proc").iterdir():
-        try:
-            if entry.name.isdigit() and b"node-holder\0" + str(scratch).encode() in (entry / "cmdline").read_bytes():
-                found[(entry / "comm").read_text().strip()] = int(entry.name)
-        except OSError:
-            pass
-    return found
-
-
-class Network(unittest.TestCase):
-    def setUp(self):
-        self.directory = tempfile.TemporaryDirectory()
-        self.scratch = pathlib.Path(self.directory.name)
-        self.cluster = None
-
-    def tearDown(self):
-        if self.cluster is not None:
-            code, err = self.cluster.stop()
-            self.assertEqual(code, 0, err)
-        Cluster.wait_until(lambda: not holders(self.scratch))
-        self.directory.cleanup()
-
-    def start(self, *flags, **how):
-        self.cluster = Cluster(self.scratch, *flags, **how)
-        if any("on its network" in line for line in self.cluster.lines):
-            self.skipTest("networks are forbidden here: " + "".join(self.cluster.lines))
-        self.cluster.wait_for("/api/v1/namespaces/default/serviceaccounts", lambda found: found["items"])
-
-    def running(self, name):
-        return self.cluster.wait_for(PODS + "/" + name, lambda found: found["status"].get("phase") == "Running")
-
-    def output(self, name, script, **spec):
-        """What a pod printed, once it has ended."""
-        self.cluster.post(PODS, pod(name, script, restartPolicy="Never", **spec))
-        self.cluster.wait_for(PODS + "/" + name, lambda found: found["status"].get("phase") in ("Succeeded", "Failed"))
-        return self.cluster.open(PODS + "/" + name + "/log")
-
-    def retried(self, name, script, wanted):
-        """Until the output has it: endpoints and servers take a moment."""
-        until = time.monotonic() + 60
-        for i in range(1000):
-            said = self.output(f"{name}-{i}", script)
-            if wanted in said or time.monotonic() > until:
-                break
-        self.assertIn(wanted, said)
-
+class Network(PodCase):
     def test_pods_have_addresses_names_and_services(self):
         self.start()
         cluster = self.cluster
@@ -126,8 +64,7 @@ class Network(unittest.TestCase):
 
     @unittest.skipUnless(os.geteuid() == 0, "we are an ordinary user already")
     def test_so_have_those_of_an_ordinary_user(self):
-        os.chown(self.scratch, NOBODY, NOBODY)
-        self.start(user=NOBODY, group=NOBODY, extra_groups=[])
+        self.start_as_nobody()
         self.cluster.post(PODS, labelled("web", pod("web-0", SERVER)))
         self.cluster.post(SERVICES, service("web"))
         self.retried("service", fetch("http://web:8080/"), "got web-0")
@@ -152,8 +89,7 @@ class Network(unittest.TestCase):
         self.retried("before", fetch("http://web:8080/"), "got web-0")
         before = holders(self.scratch)
         self.assertEqual(sorted(before), ["codeflare-anch", "codeflare-hold"])
-        self.cluster.process.kill()
-        self.cluster.process.communicate()
+        self.kill_program()
         self.start()
         self.assertEqual(holders(self.scratch), before)
         self.assertEqual(self.running("web-0")["status"]["podIP"], address)

@@ -15,6 +15,10 @@ import time
 import unittest
 import urllib.request
 
+sys.dont_write_bytecode = True
+
+from traces import processes_about  # noqa: E402
+
 
 class Cluster:
     """A running `codeflare up`; its first lines are read already."""
@@ -52,9 +56,9 @@ class Cluster:
     def post(self, path, body):
         return json.loads(self.open(path, body))
 
-    def wait_for(self, path, test):
+    def wait_for(self, path, test, patience=60):
         """The object as soon as it passes."""
-        until = time.monotonic() + 60
+        until = time.monotonic() + patience
         while True:
             found = self.get(path)
             if test(found):
@@ -93,17 +97,9 @@ def pod(name, script, **spec):
         {"name": "c", "image": "any", "command": ["/bin/sh", "-c", script], "env": [{"name": "GREETING", "value": "hi"}]}]}}
 
 
-def processes_below(scratch, role="pod-keeper"):
-    """Ids of the keepers whose pods are in this directory, or of those that have another role there."""
-    found = []
-    words = role.encode() + b"\0" + str(scratch).encode()
-    for entry in pathlib.Path("/proc").iterdir():
-        try:
-            if entry.name.isdigit() and words in (entry / "cmdline").read_bytes():
-                found.append(int(entry.name))
-        except OSError:
-            pass
-    return sorted(found)
+def processes_below(scratch):
+    """Ids of the keepers whose pods are in this directory."""
+    return sorted(pid for pid, words in processes_about(scratch).items() if "pod-keeper" in words)
 
 
 class Up(unittest.TestCase):

@@ -4,7 +4,6 @@
 import os
 import pathlib
 import socket
-import subprocess
 import sys
 import tempfile
 import time
@@ -13,6 +12,8 @@ import unittest
 sys.dont_write_bytecode = True
 
 import up_test  # noqa: E402
+from pod_case import is_ready, phase_is, terminated, with_container, with_volume  # noqa: E402
+from traces import groups  # noqa: E402
 from up_test import PODS, Cluster, pod  # noqa: E402
 
 CLAIMS = "/api/v1/namespaces/default/persistentvolumeclaims"
@@ -25,32 +26,9 @@ def free_port():
         return one.getsockname()[1]
 
 
-def with_container(body, **members):
-    body["spec"]["containers"][0].update(members)
-    return body
-
-
-def with_volume(body, source, path="/data"):
-    body["spec"]["volumes"] = [{"name": "v", **source}]
-    return with_container(body, volumeMounts=[{"name": "v", "mountPath": path}])
-
-
-def is_ready(found):
-    return any(one["type"] == "Ready" and one["status"] == "True" for one in found["status"].get("conditions", []))
-
-
-def terminated(found):
-    return found["status"]["containerStatuses"][0]["state"].get("terminated", {})
-
-
-def phase_is(phase):
-    return lambda found: found["status"].get("phase") == phase
-
-
 def groups_left():
-    """Control groups of nodes, in any hierarchy."""
-    found = subprocess.run(["find", "/sys/fs/cgroup", "-type", "d", "-name", "codeflare-*"], capture_output=True, text=True)
-    return found.stdout.split()
+    """Control groups of nodes."""
+    return groups("codeflare-*")
 
 
 class Upkeep(unittest.TestCase):

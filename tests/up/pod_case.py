@@ -1,0 +1,147 @@
+"""What tests of pods on `codeflare up` share: a cluster on fresh data that ends with the test, and what is looked at again and again."""
+
+import contextlib
+import os
+import pathlib
+import signal
+import tempfile
+import time
+import unittest
+
+from traces import processes_about
+from up_test import NOBODY, PODS, Cluster, pod, processes_below
+
+JOBS = "/apis/batch/v1/namespaces/default/jobs"
+SERVICES = "/api/v1/namespaces/default/services"
+SERVICE_ACCOUNTS = "/api/v1/namespaces/default/serviceaccounts"
+
+
+def with_container(body, **members):
+    body["spec"]["containers"][0].update(members)
+    return body
+
+
+def with_volume(body, source, path="/data"):
+    body["spec"]["volumes"] = [{"name": "v", **source}]
+    return with_container(body, volumeMounts=[{"name": "v", "mountPath": path}])
+
+
+def labelled(app, body):
+    body["metadata"]["labels"] = {"app": app}
+    return body
+
+
+def service(name, headless=False):
+    spec = {"selector": {"app": name}, "ports": [{"name": "http", "port": 8080, "targetPort": 80}]}
+    return {"metadata": {"name": name}, "spec": {**spec, **({"clusterIP": "None"} if headless else {})}}
+
+
+def job(name, template, **spec):
+    """Of pods like this one, whose failures are not tried again."""
+    template["spec"]["restartPolicy"] = "Never"
+    return {"metadata": {"name": name}, "spec": {"backoffLimit": 0, **spec, "template": {
+        "metadata": {"labels": template["metadata"].get("labels", {})}, "spec": template["spec"]}}}
+
+
+def phase_is(*phases):
+    return lambda found: found["status"].get("phase") in phases
+
+
+def is_true(found, condition):
+    return any(one["type"] == condition and one["status"] == "True" for one in found.get("status", {}).get("conditions", []))
+
+
+def is_ready(found):
+    return is_true(found, "Ready")
+
+
+def job_is_complete(found):
+    if is_true(found, "Failed"):
+        raise AssertionError(f"the job failed: {found['status']}")
+    return is_true(found, "Complete")
+
+
+def container(found):
+    return found["status"]["containerStatuses"][0]
+
+
+def terminated(found):
+    return container(found)["state"].get("terminated", {})
+
+
+def holders(scratch):
+    """What keeps the network of this directory: names of processes and their ids."""
+    found = {}
+    for pid, words in processes_about(scratch).items():
+        with contextlib.suppress(OSError):
+            if "node-holder" in words:
+                found[pathlib.Path(f"/proc/{pid}/comm").read_text().strip()] = pid
+    return found
+
+
+class PodCase(unittest.TestCase):
+    def setUp(self):
+        directory = tempfile.TemporaryDirectory()
+        self.addCleanup(directory.cleanup)
+        self.scratch = pathlib.Path(directory.name).resolve()
+        self.cluster = None
+        self.addCleanup(self.end)
+
+    def end(self):
+        if self.cluster is None:
+            return
+        try:
+            code, err = self.cluster.stop()
+            self.assertEqual(code, 0, err)
+            Cluster.wait_until(lambda: not holders(self.scratch))
+            self.assertEqual(processes_below(self.scratch), [])
+        finally:
+            # A failed test takes along what its cluster did not.
+            for pid in [*processes_below(self.scratch), *holders(self.scratch).values()]:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+
+    def start(self, *flags, **how):
+        self.cluster = Cluster(self.scratch, *flags, **how)
+        if any("on its network" in line for line in self.cluster.lines):
+            self.skipTest("networks are forbidden here: " + "".join(self.cluster.lines))
+        self.cluster.wait_for(SERVICE_ACCOUNTS, lambda found: found["items"])
+
+    def start_as_nobody(self, *flags, **how):
+        os.chown(self.scratch, NOBODY, NOBODY)
+        self.start(*flags, user=NOBODY, group=NOBODY, extra_groups=[], **how)
+
+    def kill_program(self):
+        self.cluster.process.kill()
+        self.cluster.process.communicate()
+
+    def running(self, name):
+        return self.cluster.wait_for(PODS + "/" + name, phase_is("Running"))
+
+    def ended(self, name):
+        return self.cluster.wait_for(PODS + "/" + name, phase_is("Succeeded", "Failed"))
+
+    def delete(self, path, **options):
+        self.cluster.open(path, {"kind": "DeleteOptions", "apiVersion": "v1", **options}, method="DELETE")
+
+    def output(self, name, script, **spec):
+        """What a pod printed, once it has ended."""
+        self.cluster.post(PODS, pod(name, script, restartPolicy="Never", **spec))
+        self.ended(name)
+        return self.cluster.open(PODS + "/" + name + "/log")
+
+    def retried(self, name, script, wanted):
+        """Until the output has it: endpoints and servers take a moment."""
+        until = time.monotonic() + 60
+        for i in range(1000):
+            said = self.output(f"{name}-{i}", script)
+            if wanted in said or time.monotonic() > until:
+                break
+        self.assertIn(wanted, said)
+
+    def assert_vanishes(self, look, patience=60):
+        """What is found becomes nothing; shows what stays."""
+        until = time.monotonic() + patience
+        while (found := look()) and time.monotonic() < until:
+            time.sleep(0.1)
+        self.assertFalse(found)

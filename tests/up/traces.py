@@ -1,0 +1,67 @@
+"""What a cluster and its pods leave on this machine, as its administrator would look for it."""
+
+import contextlib
+import os
+import pathlib
+import re
+import subprocess
+
+UID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+NAMESPACE = re.compile(r"(?:cgroup|ipc|mnt|net|pid|time|user|uts):\[\d+\]")
+
+
+def read_all(name):
+    """(process id, contents) of a file of every process that may be looked at."""
+    for entry in pathlib.Path("/proc").glob(f"[0-9]*/{name}"):
+        with contextlib.suppress(OSError):  # it has ended
+            yield int(entry.parent.name), entry.read_bytes()
+
+
+def processes_about(folder):
+    """Command lines that name it, by process id."""
+    lines = {pid: data.decode(errors="replace").split("\0") for pid, data in read_all("cmdline")}
+    return {pid: words for pid, words in lines.items() if any(word.startswith(str(folder)) for word in words)}
+
+
+def marked(mark):
+    """Ids of processes that have this among their environment, as NAME=VALUE."""
+    return sorted(pid for pid, data in read_all("environ") if mark.encode() in data.split(b"\0"))
+
+
+def groups(pattern="*"):
+    """Control groups in any hierarchy."""
+    return subprocess.run(["find", "/sys/fs/cgroup", "-type", "d", "-name", pattern], capture_output=True, text=True).stdout.split()
+
+
+def mounts(pid="self"):
+    return pathlib.Path(f"/proc/{pid}/mountinfo").read_text().splitlines()
+
+
+def links(pid):
+    """Network interfaces that a process sees."""
+    return re.findall(r"^\s*([^\s:]+):", pathlib.Path(f"/proc/{pid}/net/dev").read_text(), re.MULTILINE)
+
+
+def descriptors(pid):
+    found = []
+    for entry in pathlib.Path(f"/proc/{pid}/fd").iterdir():
+        with contextlib.suppress(OSError):
+            found.append(os.readlink(entry))
+    return found
+
+
+def namespaces_held(pid):
+    """By descriptors: those that nothing lives in."""
+    return [target for target in descriptors(pid) if NAMESPACE.fullmatch(target)]
+
+
+def of_pods(uids, texts):
+    """The texts that name one of these pods."""
+    return [text for text in texts if uids.intersection(UID.findall(text))]
+
+
+def files_of_pods(data, uids):
+    """Below a data directory: by name, and addresses that are still given away."""
+    names = [str(path) for path in (data / "node").rglob("*")]
+    given = [f"{path}: {line}" for path in data.rglob("network.json") for line in re.split(r"[{}]", path.read_text())]
+    return of_pods(uids, names + given)
