@@ -10,7 +10,7 @@ import unittest
 sys.dont_write_bytecode = True
 
 import up_test  # noqa: E402
-from pod_case import SERVICES, PodCase, holders, labelled, service  # noqa: E402
+from pod_case import JOBS, SERVICES, PodCase, holders, job, job_is_complete, labelled, service, with_container  # noqa: E402
 from up_test import PODS, pod  # noqa: E402
 
 SERVER = """exec python3 -c 'import http.server, socket
@@ -27,6 +27,25 @@ request = urllib.request.Request("https://kubernetes.default.svc/apis/authentica
     headers={"Authorization": "Bearer " + open(base + "token").read(), "Content-Type": "application/json"})
 answer = urllib.request.urlopen(request, context=ssl.create_default_context(cafile=base + "ca.crt"), timeout=20)
 print(json.load(answer)["status"]["userInfo"]["username"])'"""
+
+# Listens, and ends when it was asked by the other and the other has answered: both have the port at the same time.
+MEETS = """import socket, sys, threading, time
+here, other = sys.argv[1:]
+server = socket.create_server(("", 29500))
+def answer():
+    connection, _ = server.accept()
+    connection.sendall(here.encode())
+    connection.close()
+asked = threading.Thread(target=answer)
+asked.start()
+while True:
+    try:
+        with socket.create_connection((other + ".jobs", 29500), timeout=20) as connection:
+            print("met", connection.recv(100).decode())
+            break
+    except OSError:
+        time.sleep(0.1)
+asked.join()"""
 
 
 def fetch(url):
@@ -61,6 +80,17 @@ class Network(PodCase):
                                    "s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.connect((\"8.8.8.8\", 9))\n"
                                    "print(s.getsockname()[0])'").split()
         self.assertEqual(said, [cluster.get(PODS + "/self")["status"]["podIP"]] * 2)
+
+    def test_pods_of_different_jobs_listen_on_one_port_at_once(self):
+        self.start()
+        self.cluster.post(SERVICES, service("jobs", headless=True))
+        for here, other in (("one", "two"), ("two", "one")):
+            body = with_container(labelled("jobs", pod(here, "", hostname=here, subdomain="jobs")), command=["python3", "-c", MEETS, here, other])
+            self.cluster.post(JOBS, job(here, body))
+        for here, other in (("one", "two"), ("two", "one")):
+            self.cluster.wait_for(f"{JOBS}/{here}", job_is_complete)
+            found = self.cluster.get(f"{PODS}?labelSelector=job-name={here}")["items"]
+            self.assertEqual([self.cluster.open(f"{PODS}/{one['metadata']['name']}/log") for one in found], [f"met {other}\n"])
 
     @unittest.skipUnless(os.geteuid() == 0, "we are an ordinary user already")
     def test_so_have_those_of_an_ordinary_user(self):
