@@ -33,20 +33,28 @@ def groups(pattern="*"):
     return subprocess.run(["find", "/sys/fs/cgroup", "-type", "d", "-name", pattern], capture_output=True, text=True).stdout.split()
 
 
+def lines_of(path):
+    """No lines where we may not look, or not any more."""
+    with contextlib.suppress(OSError):
+        return pathlib.Path(path).read_text().splitlines()
+    return []
+
+
 def mounts(pid="self"):
-    return pathlib.Path(f"/proc/{pid}/mountinfo").read_text().splitlines()
+    return lines_of(f"/proc/{pid}/mountinfo")
 
 
 def links(pid):
     """Network interfaces that a process sees."""
-    return re.findall(r"^\s*([^\s:]+):", pathlib.Path(f"/proc/{pid}/net/dev").read_text(), re.MULTILINE)
+    return [line.partition(":")[0].strip() for line in lines_of(f"/proc/{pid}/net/dev")[2:]]
 
 
 def descriptors(pid):
     found = []
-    for entry in pathlib.Path(f"/proc/{pid}/fd").iterdir():
-        with contextlib.suppress(OSError):
-            found.append(os.readlink(entry))
+    with contextlib.suppress(OSError):
+        for entry in pathlib.Path(f"/proc/{pid}/fd").iterdir():
+            with contextlib.suppress(OSError):
+                found.append(os.readlink(entry))
     return found
 
 
