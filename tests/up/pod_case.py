@@ -69,6 +69,11 @@ def terminated(found):
     return container(found)["state"].get("terminated", {})
 
 
+def waiting(found):
+    """Why its container does not run; empty when it does, or nothing is known of it yet."""
+    return next((one["state"].get("waiting", {}) for one in found["status"].get("containerStatuses", [])), {})
+
+
 def holders(scratch):
     """What keeps the network of this directory: names of processes and their ids."""
     found = {}

@@ -1,0 +1,130 @@
+#!/usr/bin/env python3
+"""Pods that misbehave on `codeflare up`: each ends with the status that a kubelet gives, and a neighbour does not notice."""
+
+import signal
+import sys
+import unittest
+
+sys.dont_write_bytecode = True
+
+import traces  # noqa: E402
+import up_test  # noqa: E402
+from pod_case import PodCase, container, phase_is, terminated, waiting, with_container, with_volume  # noqa: E402
+from up_test import PODS, pod  # noqa: E402
+from upkeep_test import GREEDY  # noqa: E402
+
+CONFIG_MAPS = "/api/v1/namespaces/default/configmaps"
+LOG_FILES, LOG_FILE_BYTES, LINE_BYTES = 5, 10 << 20, 1 << 16
+FOREVER = "exec sleep 100000"
+STORAGE = "Pod ephemeral local storage usage exceeds the total limit of containers 1Mi. "
+
+
+class Misbehaviour(PodCase):
+    def setUp(self):
+        super().setUp()
+        self.mark = "CODEFLARE_TEST_MARK=" + str(self.scratch)
+        self.start()
+        self.cluster.post(PODS, pod("neighbour", "while :; do echo tick; sleep 0.2; done"))
+        self.neighbour = container(self.running("neighbour"))["containerID"]
+
+    def tearDown(self):
+        """It is the same one, and goes on."""
+        ticks = len(self.log("neighbour"))
+        self.cluster.wait_until(lambda: len(self.log("neighbour")) > ticks)
+        found = container(self.running("neighbour"))
+        self.assertEqual((found["containerID"], found["restartCount"], found["ready"]), (self.neighbour, 0, True))
+
+    def log(self, name, query=""):
+        return self.cluster.open(f"{PODS}/{name}/log{query}")
+
+    def add(self, name, script, limits=None, **spec):
+        mark, _, value = self.mark.partition("=")
+        body = with_container(pod(name, script, **{"restartPolicy": "Never", **spec}), env=[{"name": mark, "value": value}])
+        if limits is not None:
+            with_container(body, resources={"limits": limits})
+        return body
+
+    def post(self, *words, **more):
+        self.cluster.post(PODS, self.add(*words, **more))
+
+    def assert_ended(self, name, phase, codes, reason):
+        found = self.ended(name)
+        self.assertEqual(found["status"]["phase"], phase)
+        # The pod may be told to be over a moment before its last process is.
+        last = terminated(self.cluster.wait_for(f"{PODS}/{name}", terminated))
+        self.assertIn(last["exitCode"], codes)
+        self.assertEqual(last["reason"], reason)
+        self.assert_vanishes(lambda: traces.marked(self.mark))
+        return found["status"]
+
+    def test_daemons_end_with_their_container(self):
+        # In sessions of their own, one without a living parent, and with the container's output in their hands.
+        self.post("daemons", "setsid sh -c 'trap \"\" HUP TERM; touch /tmp/one; sleep 100000' & "
+                             "(setsid sh -c 'touch /tmp/two; sleep 100000' &) ; "
+                             "until [ -e /tmp/one -a -e /tmp/two ]; do sleep 0.1; done; exit 0")
+        self.assert_ended("daemons", "Succeeded", [0], "Completed")
+
+    def test_who_ignores_the_end_is_killed(self):
+        ignores = "trap '' TERM; while :; do sleep 1; done"
+        self.post("late", ignores, activeDeadlineSeconds=10)
+        self.post("deleted", ignores)
+        self.running("deleted")
+        self.delete(PODS + "/deleted")
+        self.assertEqual(self.assert_ended("late", "Failed", [137], "Error")["reason"], "DeadlineExceeded")
+        self.cluster.wait_for(PODS, lambda found: "deleted" not in [one["metadata"]["name"] for one in found["items"]])
+
+    def test_a_log_without_end_is_cut(self):
+        self.post("talks", "head -c 80000000 /dev/zero | tr '\\0' x | fold -w 999; echo; echo last")
+        self.cluster.wait_for(PODS + "/talks", phase_is("Succeeded"), 300)
+        self.assert_ended("talks", "Succeeded", [0], "Completed")
+        self.assertEqual(self.log("talks", "?tailLines=1"), "last\n")
+        uid = self.cluster.get(PODS + "/talks")["metadata"]["uid"]
+        files = [path for path in (self.scratch / "data/node/pods" / uid / "logs").rglob("*") if path.is_file()]
+        self.assertLessEqual(len(files), LOG_FILES)
+        for path in files:
+            self.assertLess(path.stat().st_size, LOG_FILE_BYTES + LINE_BYTES)
+
+    def test_who_fills_the_disk_is_evicted(self):
+        limits = {"ephemeral-storage": "1Mi"}
+        self.post("talks", f"yes | head -c 5000000; {FOREVER}", limits)
+        self.cluster.post(PODS, with_volume(self.add("writes", f"head -c 5000000 /dev/zero > /data/x; {FOREVER}", limits), {"emptyDir": {}}))
+        for name in ("talks", "writes"):
+            with self.subTest(name):
+                # It is asked to end first, and need not wait for more.
+                status = self.assert_ended(name, "Failed", [128 + signal.SIGTERM, 128 + signal.SIGKILL], "Error")
+                self.assertEqual((status["reason"], status["message"]), ("Evicted", STORAGE))
+
+    def test_who_eats_its_memory_is_killed_again_and_again(self):
+        self.post("once", GREEDY, {"memory": "64Mi"})
+        self.assert_ended("once", "Failed", [137], "OOMKilled")
+        self.post("often", GREEDY, {"memory": "64Mi"}, restartPolicy="Always")
+        found = self.cluster.wait_for(PODS + "/often", lambda found: waiting(found).get("reason") == "CrashLoopBackOff", 120)
+        self.assertEqual(found["status"]["phase"], "Running")
+        self.assertGreaterEqual(container(found)["restartCount"], 1)
+        last = container(found)["lastState"]["terminated"]
+        self.assertEqual((last["exitCode"], last["reason"]), (137, "OOMKilled"))
+
+    def test_the_end_by_a_signal_is_told(self):
+        ends = {"SEGV": 139, "KILL": 137, "TERM": 143, "ABRT": 134}
+        for name in ends:
+            self.post(name.lower(), f"kill -{name} $$; {FOREVER}")
+        for name, code in ends.items():
+            with self.subTest(name):
+                self.assert_ended(name.lower(), "Failed", [code], "Error")
+
+    def test_what_cannot_start_says_why(self):
+        self.cluster.post(PODS, with_container(self.add("absent", ""), command=["no-such-program"]))
+        self.assert_ended("absent", "Failed", [128], "StartError")
+        self.assertIn("no-such-program", terminated(self.cluster.get(PODS + "/absent"))["message"])
+        wants = {"name": "WORD", "valueFrom": {"configMapKeyRef": {"name": "later", "key": "word"}}}
+        self.cluster.post(PODS, with_container(self.add("waits", "echo $WORD"), env=[wants]))
+        found = self.cluster.wait_for(PODS + "/waits", lambda found: waiting(found).get("reason") == "CreateContainerConfigError")
+        self.assertEqual((found["status"]["phase"], waiting(found)["message"]), ("Pending", 'configmap "later" not found'))
+        self.cluster.post(CONFIG_MAPS, {"metadata": {"name": "later"}, "data": {"word": "here"}})
+        self.assert_ended("waits", "Succeeded", [0], "Completed")
+        self.assertEqual(self.log("waits"), "here\n")
+
+
+if __name__ == "__main__":
+    up_test.PROGRAM = sys.argv.pop(1)
+    unittest.main()
