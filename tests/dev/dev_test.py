@@ -68,6 +68,17 @@ class DevTest(unittest.TestCase):
         self.assertIn("E: no such package\n", errors)
         self.assertIn("build/setup.log", errors)
 
+    def test_all_installs_what_only_it_needs(self):
+        (self.root / "tools" / "packages_all.txt").write_text("# comment\ndelta\n")
+        self.stand_in("go", "echo go1.25.0")
+        self.assertEqual(self.dev("setup")[0], 0)
+        self.assertEqual(self.apt_calls(), [])
+        code, output, errors = self.dev("test", "--all")
+        # There is nothing to build in this folder.
+        self.assertEqual(code, 2, errors)
+        self.assertIn("==> setup: installing with apt-get: delta\n", output)
+        self.assertTrue(self.apt_calls()[-1].endswith(" install -y --no-install-recommends delta"), self.apt_calls())
+
     def test_all_refuses_an_old_go(self):
         self.stand_in("go", "echo go1.19.8")
         code, _, errors = self.dev("test", "--all")

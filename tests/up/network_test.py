@@ -89,8 +89,7 @@ class Network(PodCase):
             self.cluster.post(JOBS, job(here, body))
         for here, other in (("one", "two"), ("two", "one")):
             self.cluster.wait_for(f"{JOBS}/{here}", job_is_complete)
-            found = self.cluster.get(f"{PODS}?labelSelector=job-name={here}")["items"]
-            self.assertEqual([self.cluster.open(f"{PODS}/{one['metadata']['name']}/log") for one in found], [f"met {other}\n"])
+            self.assertEqual(list(self.logs(f"?labelSelector=job-name={here}").values()), [f"met {other}\n"])
 
     @unittest.skipUnless(os.geteuid() == 0, "we are an ordinary user already")
     def test_so_have_those_of_an_ordinary_user(self):

@@ -7,6 +7,7 @@ import signal
 import tempfile
 import time
 import unittest
+import urllib.error
 
 from traces import processes_about
 from up_test import NOBODY, PODS, Cluster, pod, processes_below
@@ -128,6 +129,14 @@ class PodCase(unittest.TestCase):
 
     def delete(self, path, **options):
         self.cluster.open(path, {"kind": "DeleteOptions", "apiVersion": "v1", **options}, method="DELETE")
+
+    def logs(self, query=""):
+        """Of each pod, by name; empty where there is none yet."""
+        logs = {one["metadata"]["name"]: "" for one in self.cluster.get(PODS + query)["items"]}
+        for name in logs:
+            with contextlib.suppress(urllib.error.HTTPError):
+                logs[name] = self.cluster.open(f"{PODS}/{name}/log")
+        return logs
 
     def output(self, name, script, **spec):
         """What a pod printed, once it has ended."""
