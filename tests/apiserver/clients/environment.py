@@ -1,4 +1,4 @@
-"""The virtual environment with the pinned Python client: made once, in the cache where the Go programs are."""
+"""Virtual environments with pinned packages, of the Python client first of all: made once, in the cache where the Go programs are."""
 
 import fcntl
 import hashlib
@@ -22,9 +22,10 @@ def run(*command):
         sys.exit(f"{' '.join(map(str, command))}: exit code {done.returncode}\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
 
 
-def python():
-    """The interpreter of the environment; builds it when the pins or this Python have changed."""
-    pins = hashlib.sha256(REQUIREMENTS.read_bytes() + sys.version.encode()).hexdigest()[:16]
+def python(requirements=REQUIREMENTS, options=("--no-deps",)):
+    """The interpreter of the environment; builds it when the pins or this Python have changed. The options are pip's: by default the
+    pins are all that is installed."""
+    pins = hashlib.sha256(requirements.read_bytes() + sys.version.encode()).hexdigest()[:16]
     root = cache_root() / "python"
     target = root / pins
     root.mkdir(parents=True, exist_ok=True)
@@ -33,8 +34,7 @@ def python():
         if not (target / "complete").exists():
             shutil.rmtree(target, ignore_errors=True)
             run(sys.executable, "-m", "venv", target)
-            pip = [target / "bin" / "pip", "--disable-pip-version-check", "install", "--quiet", "--no-deps"]
-            run(*pip, "-r", REQUIREMENTS)
+            run(target / "bin" / "pip", "--disable-pip-version-check", "install", "--quiet", *options, "-r", requirements)
             (target / "complete").touch()
     return target / "bin" / "python"
 
