@@ -4,11 +4,13 @@ import contextlib
 import os
 import pathlib
 import signal
+import subprocess
 import tempfile
 import time
 import unittest
 import urllib.error
 
+import up_test
 from traces import processes_about
 from up_test import NOBODY, PODS, Cluster, pod, processes_below
 
@@ -120,6 +122,11 @@ class PodCase(unittest.TestCase):
     def kill_program(self):
         self.cluster.process.kill()
         self.cluster.process.communicate()
+
+    def add_image(self, name, *what):
+        words = [up_test.PROGRAM, "image", "add", name, *what, "--data-dir", str(self.scratch / "data")]
+        run = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60)
+        self.assertEqual(run.returncode, 0, run.stderr)
 
     def running(self, name):
         return self.cluster.wait_for(PODS + "/" + name, phase_is("Running"))

@@ -48,9 +48,7 @@ class Ray(PodCase):
 
     def test_head_and_worker_are_one_cluster(self):
         self.start("--cpus", "4", "--memory", "8Gi")
-        added = subprocess.run([up_test.PROGRAM, "image", "add", "rayproject/ray:*", "--python-venv", str(VENV), "--data-dir", str(self.scratch / "data")],
-                               capture_output=True, text=True, timeout=60)
-        self.assertEqual(added.returncode, 0, added.stderr)
+        self.add_image("rayproject/ray:*", "--python-venv", str(VENV))
         self.cluster.post(CLUSTERS, CLUSTER)
         self.said = ""
         try:
