@@ -1,5 +1,6 @@
 """The tests of python_streaming_test.py, run where the client is installed."""
 
+import itertools
 import pathlib
 import sys
 import tempfile
@@ -10,7 +11,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 import up_test  # noqa: E402
-from kubernetes import client, config, stream  # noqa: E402
+from kubernetes import client, config, stream, watch  # noqa: E402
 from streaming_server import SERVER  # noqa: E402
 from up_test import PODS, Cluster  # noqa: E402
 
@@ -38,6 +39,37 @@ class Streaming(unittest.TestCase):
         # The client changes the API object that it calls: each call has its own.
         return stream.stream(client.CoreV1Api().connect_get_namespaced_pod_exec, "server", "default", command=list(command), stderr=True,
                              stdin=how.pop("stdin", False), stdout=True, tty=False, **how)
+
+    def names(self):
+        return [pod.metadata.name for pod in self.api.list_namespaced_pod("default").items]
+
+    def watch_until_running(self, name):
+        watcher = watch.Watch()
+        for event in watcher.stream(self.api.list_namespaced_pod, "default", field_selector=f"metadata.name={name}", timeout_seconds=60):
+            if event["object"].status.phase == "Running":
+                watcher.stop()
+                return
+        self.fail(f"the pod {name} does not run")
+
+    def test_a_pod_is_made_followed_and_deleted(self):
+        script = "for i in 1 2 3; do echo line $i; done; exec sleep 100000"
+        container = client.V1Container(name="c", image="busybox", command=["/bin/sh", "-c", script])
+        spec = client.V1PodSpec(containers=[container], restart_policy="Never", termination_grace_period_seconds=1)
+        made = self.api.create_namespaced_pod("default", client.V1Pod(metadata=client.V1ObjectMeta(name="made"), spec=spec))
+        self.assertEqual((made.metadata.name, made.status.phase), ("made", "Pending"))
+        self.watch_until_running("made")
+        follower = watch.Watch()
+        lines = follower.stream(self.api.read_namespaced_pod_log, "made", "default")
+        self.assertEqual(list(itertools.islice(lines, 3)), ["line 1", "line 2", "line 3"])
+        follower.stop()
+        lines.close()
+        self.assertEqual(self.api.read_namespaced_pod_log("made", "default", tail_lines=1), "line 3\n")
+        self.assertIn("made", self.names())
+        self.api.delete_namespaced_pod("made", "default")
+        self.cluster.wait_until(lambda: "made" not in self.names())
+        with self.assertRaises(client.ApiException) as caught:
+            self.api.read_namespaced_pod("made", "default")
+        self.assertEqual(caught.exception.status, 404)
 
     def test_exec_returns_what_a_program_says(self):
         self.assertEqual(self.exec("sh", "-c", "echo hello"), "hello\n")

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""python_streaming_test.py CODEFLARE: exec and port-forward of the Kubernetes project's Python client into pods of `codeflare up`."""
+"""python_streaming_test.py CODEFLARE: what the Kubernetes project's Python client does with pods of `codeflare up`: making, watching and deleting them, logs, exec
+and port-forward."""
 
 import pathlib
 import sys

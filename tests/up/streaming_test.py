@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""streaming_test.py CODEFLARE KUBECTL [TEST...]: exec, cp, attach and port-forward of kubectl into pods of `codeflare up`; KUBECTL is a path or
+"""streaming_test.py CODEFLARE KUBECTL [TEST...]: a Job, its logs, exec, cp, attach and port-forward of kubectl with pods of `codeflare up`; KUBECTL is a path or
 a version as in tests/apiserver/kubectl."""
 
 import concurrent.futures
 import fcntl
+import json
 import os
 import pathlib
 import pty
@@ -163,6 +164,23 @@ class Streaming(unittest.TestCase):
         run = self.kubectl("run", "typed", "--image", "any", "--restart", "Never", "-i", "--command", "--", "cat", data=b"hello from here\n")
         self.assertEqual(run.returncode, 0, run.stderr)
         self.assertIn(b"hello from here\n", run.stdout)
+
+    def test_a_job_of_three_pods_is_applied_followed_and_deleted(self):
+        self.assertRegex(self.kubectl("get", "nodes").stdout.decode(), r"\ncodeflare-0 +Ready ")
+        template = {"spec": {"restartPolicy": "Never", "containers": [
+            {"name": "c", "image": "any", "command": ["/bin/sh", "-c", "for i in 1 2 3; do echo $i; sleep 0.5; done"]}]}}
+        job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "three"}, "spec": {"completions": 3, "parallelism": 3, "template": template}}
+        for answer in (b"job.batch/three created\n", b"job.batch/three unchanged\n"):
+            self.assertEqual(self.kubectl("apply", "-f", "-", data=json.dumps(job).encode()).stdout, answer)
+        ran = ("Running", "Succeeded")
+        self.cluster.wait_for(f"{PODS}?labelSelector=job-name=three",
+                              lambda found: [pod["status"]["phase"] in ran for pod in found["items"]] == [True] * 3)
+        followed = self.kubectl("logs", "-f", "-l", "job-name=three")
+        self.assertEqual(sorted(followed.stdout.split()), sorted([b"1", b"2", b"3"] * 3), followed.stderr)
+        waited = self.kubectl("wait", "--for=condition=Complete", "job/three", f"--timeout={PATIENCE_SECONDS}s")
+        self.assertEqual(waited.returncode, 0, waited.stderr)
+        self.assertEqual(self.kubectl("delete", "job", "three").returncode, 0)
+        self.cluster.wait_for(f"{PODS}?labelSelector=job-name=three", lambda found: not found["items"])
 
     def test_port_forward_carries_many_connections(self):
         port = self.server_port()
