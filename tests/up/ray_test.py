@@ -56,7 +56,7 @@ class Ray(PodCase):
             self.assertEqual(status["readyWorkerReplicas"], 1)
             head, = self.cluster.get(PODS + "?labelSelector=ray.io/node-type=head")["items"]
             # Ray's own count comes a moment after its nodes.
-            self.cluster.wait_until(lambda: nodes_in(self.ray_status(head["metadata"]["name"])) == 2)
+            self.cluster.wait_until(lambda: nodes_in(self.ray_status(head["metadata"]["name"])) == 2, PATIENCE_SECONDS)
         except AssertionError:
             print(self.said, *self.logs().values(), sep="\n", file=sys.stderr)
             raise

@@ -70,6 +70,9 @@ def of_pods(uids, texts):
 
 def files_of_pods(data, uids):
     """Below a data directory: by name, and addresses that are still given away."""
-    names = [str(path) for path in (data / "node").rglob("*")]
-    given = [f"{path}: {line}" for path in data.rglob("network.json") for line in re.split(r"[{}]", path.read_text())]
-    return of_pods(uids, names + given)
+    found = []
+    for folder, folders, files in os.walk(data):  # goes on where something has just been removed
+        found += [f"{folder}/{name}" for name in folders + files]
+        if "network.json" in files:
+            found += [f"{folder}/network.json: {part}" for line in lines_of(f"{folder}/network.json") for part in re.split(r"[{}]", line)]
+    return of_pods(uids, found)

@@ -68,8 +68,8 @@ class Cluster:
             time.sleep(0.02)
 
     @staticmethod
-    def wait_until(test):
-        until = time.monotonic() + 60
+    def wait_until(test, patience=60):
+        until = time.monotonic() + patience
         while not test():
             if time.monotonic() > until:
                 raise AssertionError("it stays as it is")
