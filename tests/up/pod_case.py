@@ -11,7 +11,6 @@ import unittest
 import urllib.error
 
 import up_test
-from traces import processes_about
 from up_test import NOBODY, PODS, Cluster, pod, processes_below
 
 JOBS = "/apis/batch/v1/namespaces/default/jobs"
@@ -80,10 +79,9 @@ def waiting(found):
 def holders(scratch):
     """What keeps the network of this directory: names of processes and their ids."""
     found = {}
-    for pid, words in processes_about(scratch).items():
+    for pid in processes_below(scratch, "node-holder"):
         with contextlib.suppress(OSError):
-            if "node-holder" in words:
-                found[pathlib.Path(f"/proc/{pid}/comm").read_text().strip()] = pid
+            found[pathlib.Path(f"/proc/{pid}/comm").read_text().strip()] = pid
     return found
 
 
