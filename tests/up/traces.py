@@ -33,6 +33,11 @@ def groups(pattern="*"):
     return subprocess.run(["find", "/sys/fs/cgroup", "-type", "d", "-name", pattern], capture_output=True, text=True).stdout.split()
 
 
+def is_empty(group):
+    """Nothing lives in it or below it."""
+    return not any(lines_of(procs) for procs in pathlib.Path(group).glob("**/cgroup.procs"))
+
+
 def lines_of(path):
     """No lines where we may not look, or not any more."""
     with contextlib.suppress(OSError):
