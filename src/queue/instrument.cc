@@ -65,7 +65,7 @@ class Instrumenter {
     }
     add_missing_templates();
     const Labels ours = our_labels();
-    const Labels inherited = labels_for_templates(metadata);
+    const Labels inherited = labels_of(metadata);
     set_labels(metadata, ours);
     add_owner(metadata);
     for (const EmbeddedTemplate& each : embedded_templates(root_)) {
@@ -90,19 +90,29 @@ class Instrumenter {
     return labels;
   }
 
-  // The object's own, less those that its selector compares with the template's.
-  Labels labels_for_templates(const json::Value& metadata) const {
-    const json::Value* selected = root_.get({"spec", "selector", "matchLabels"});
+  static Labels labels_of(const json::Value& metadata) {
     Labels labels;
     if (const json::Value* own = metadata.find("labels")) {
       for (const json::Member& label : own->members()) {
-        if (label.value.is_string() &&
-            (selected == nullptr || selected->find(label.key) == nullptr)) {
+        if (label.value.is_string()) {
           labels.emplace_back(label.key, label.value.as_string());
         }
       }
     }
     return labels;
+  }
+
+  // The object's labels win, but for one by which its selector finds the template's.
+  void inherit(json::Value& metadata, const Labels& labels) {
+    const json::Value* selected = root_.get({"spec", "selector", "matchLabels"});
+    json::Value& target = object_at(arena_, metadata, "labels");
+    for (const auto& [key, value] : labels) {
+      const json::Value* wanted = selected == nullptr ? nullptr : selected->find(key);
+      const json::Value* own = target.find(key);
+      if (wanted == nullptr || own == nullptr || !json::equal(*own, *wanted)) {
+        set(target, key, value);
+      }
+    }
   }
 
   void set_labels(json::Value& metadata, const Labels& labels) {
@@ -152,7 +162,7 @@ class Instrumenter {
 
   void instrument(const EmbeddedTemplate& at, const Labels& inherited, const Labels& ours) {
     json::Value& metadata = object_at(arena_, *at.value, "metadata");
-    set_labels(metadata, inherited);
+    inherit(metadata, inherited);
     set_labels(metadata, ours);
     json::Value& labels = object_at(arena_, metadata, "labels");
     if (const std::optional<std::size_t> pod_set = pod_set_at(at.pointer)) {

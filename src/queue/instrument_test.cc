@@ -91,6 +91,15 @@ TEST(Instrument, labels_of_the_object_win_except_where_its_selector_needs_the_te
   EXPECT_EQ(made.label("", "app"), "object");
 }
 
+// As in MCAD's own tests: the template alone would not be found.
+TEST(Instrument, labels_of_the_object_win_where_its_selector_needs_them) {
+  const Made made(wrapping(R"({"apiVersion":"apps/v1","kind":"Deployment",
+    "metadata":{"name":"d","labels":{"app":"object"}},
+    "spec":{"selector":{"matchLabels":{"app":"object"}},
+      "template":{"metadata":{"labels":{"app":"pods"}},"spec":{"containers":[{"name":"c"}]}}}})"));
+  EXPECT_EQ(made.label("/spec/template", "app"), "object");
+}
+
 TEST(Instrument, nobody_can_pose_as_part_of_another_app_wrapper) {
   const Made made(wrapping(R"({"apiVersion":"example.com/v1","kind":"Thing","metadata":{"name":"t",
     "labels":{"workload.codeflare.dev/appwrapper-uid":"other"}},
