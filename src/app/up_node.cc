@@ -36,13 +36,6 @@ std::string controller_name(const ProcessNode& options, const node::NodeDescript
   return &about == &options.about ? "node" : "node-" + about.name;
 }
 
-// The file as it was seen last; what has not changed is not read.
-struct Seen {
-  WallTime modified{};
-  std::uint64_t size = 0;
-  friend bool operator==(const Seen&, const Seen&) = default;
-};
-
 Result<node::ImageTable> read_images(FileSystem& files, const std::string& path) {
   const Result<std::string> text = files.read(path);
   if (!text) {
@@ -86,6 +79,7 @@ UpNode::UpNode(Env env, const ProcessNode& options, const node::NodeDescription&
            .api_in_network = [this] { return api_in_network_; },
            .gpus = static_cast<std::int32_t>(about.capacity.get("nvidia.com/gpu").value()),
            .images = options.images,
+           .look_for_images = [this] { return look_for_images(); },
            .allocatable = about.capacity,
            .resolv_conf = options.resolv_conf,
            .probes = options.probes,
@@ -108,24 +102,31 @@ void UpNode::keep_alive(TaskGroup& group) {
 }
 
 Task<void> UpNode::follow_images() {
-  std::optional<Seen> seen;
   while (co_await sleep_for(kLookForImages)) {
-    const Result<FileInfo> info =
-        co_await run_blocking(env_, [this] { return env_.files.info(options_.image_file); });
-    const Seen now = info ? Seen{info->modified, info->size} : Seen{};
-    if (seen == now) {
-      continue;
-    }
-    seen = now;
-    Result<node::ImageTable> images = co_await run_blocking(
-        env_, [this] { return read_images(env_.files, options_.image_file); });
-    if (!images) {
-      logger_.warn("the images stay as they were",
-                   {{"file", options_.image_file}, {"error", images.error()}});
-      continue;
-    }
+    co_await look_for_images();
+  }
+}
+
+// Some may look at once: the table is noted as seen when it is in use, not before.
+Task<void> UpNode::look_for_images() {
+  if (options_.image_file.empty()) {
+    co_return;
+  }
+  const Result<FileInfo> info =
+      co_await run_blocking(env_, [this] { return env_.files.info(options_.image_file); });
+  const Seen now = info ? Seen{info->modified, info->size} : Seen{};
+  if (images_seen_ == now) {
+    co_return;
+  }
+  Result<node::ImageTable> images =
+      co_await run_blocking(env_, [this] { return read_images(env_.files, options_.image_file); });
+  if (!images) {
+    logger_.warn("the images stay as they were",
+                 {{"file", options_.image_file}, {"error", images.error()}});
+  } else {
     co_await agent_.use_images(*std::move(images));
   }
+  images_seen_ = now;
 }
 
 void UpNode::serve_at(std::string address, std::uint16_t port) {

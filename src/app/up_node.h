@@ -47,7 +47,15 @@ class UpNode {
   Task<void> sign_off();
 
  private:
+  // The file as it was seen last; what has not changed is not read.
+  struct Seen {
+    WallTime modified{};
+    std::uint64_t size = 0;
+    friend bool operator==(const Seen&, const Seen&) = default;
+  };
+
   Task<void> follow_images();
+  Task<void> look_for_images();
 
   Env env_;
   const ProcessNode& options_;
@@ -56,6 +64,7 @@ class UpNode {
   Logger logger_;
   std::pair<std::string, std::string> api_server_;
   std::pair<std::string, std::string> api_in_network_;
+  std::optional<Seen> images_seen_;
   node::PodAgent& agent_;
 };
 

@@ -386,6 +386,19 @@ TEST(UpNode, notices_images_that_are_added_while_it_runs) {
   EXPECT_TRUE(w.log.has("the images stay as they were"));
 }
 
+// Nobody has to wait between the two.
+TEST(UpNode, a_pod_has_the_images_that_were_added_before_it) {
+  NodeWorld w;
+  ASSERT_TRUE(w.env.files.make_directories("/data/node"));
+  ASSERT_TRUE(w.env.files.write(
+      "/data/node/images.json",
+      R"({"images":[{"image":"x","directories":["/opt/tool"],"env":{"PATH":"/opt/tool/bin"}}]})"));
+  w.pod("a", R"(["run"])");
+  const auto started = w.pods.started_in("a");
+  ASSERT_EQ(started.size(), 1u);
+  EXPECT_EQ(std::ranges::count(started[0].environment, "PATH=/opt/tool/bin"), 1);
+}
+
 TEST(UpNode, a_lost_keeper_is_replaced_or_fails_the_pod) {
   NodeWorld w;
   w.pod("always", R"(["run"])");

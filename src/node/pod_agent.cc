@@ -401,6 +401,9 @@ Task<Result<void>> PodAgent::make_sandbox(model::Pod pod, std::vector<EventNote>
     hinder(uid, "", {"FailedMount", volumes.error().message}, kRetryMount);
     co_return Result<void>();
   }
+  if (options_.look_for_images) {
+    co_await options_.look_for_images();
+  }
   NewSandbox sandbox{.spec = sandbox_spec(pod, options_.images), .volumes = {}, .etc = {}};
   for (const VolumePlan& volume : *volumes) {
     if (volume.kind == VolumePlan::Kind::memory) {

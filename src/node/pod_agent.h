@@ -36,6 +36,8 @@ struct AgentOptions {
   std::function<std::pair<std::string, std::string>()> api_in_network{};
   std::int32_t gpus = 0;
   ImageTable images{};
+  // Awaited before each sandbox is made: use_images() with what has changed since.
+  std::function<Task<void>()> look_for_images{};
   model::ResourceList allocatable{};
   std::string resolv_conf{};
   // Outlives the agent. Null: whatever runs is well, and hooks are not run.
