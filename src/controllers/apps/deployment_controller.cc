@@ -146,13 +146,15 @@ Plan DeploymentReconciler::diff(const ObservedDeployment& observed,
                             .why = "the status is behind",
                             .write = {.subresource = "status"}});
   }
-  // Last: the status is only written on the version that was looked at.
+  // Last: the status is only written on the version that was looked at. With the status, because an
+  // annotation that is written otherwise makes a new generation.
   if (desired.revision) {
     plan.actions.push_back({.verb = Action::Verb::patch,
                             .type = kDeployments,
                             .key = deployment.metadata.key(),
                             .body = revision_patch(deployment, *desired.revision),
-                            .why = "its revision changed"});
+                            .why = "its revision changed",
+                            .write = {.subresource = "status"}});
   }
   plan.events = desired.events;
   if (desired.look_again) {

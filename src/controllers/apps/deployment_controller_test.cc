@@ -90,6 +90,7 @@ TEST(DeploymentController, rolls_without_going_below_or_above_what_is_allowed) {
   w.run_until_quiet();
   EXPECT_EQ(w.progressing().reason, "NewReplicaSetAvailable");
   EXPECT_EQ(w.read().metadata.annotations.at(std::string(kRevision)), "2");
+  EXPECT_EQ(w.read().metadata.generation, 2);  // of the new image, and of nothing that we wrote
 }
 
 TEST(DeploymentController, a_broken_update_stops_and_is_reported_after_its_deadline) {
