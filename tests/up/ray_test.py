@@ -65,5 +65,5 @@ class Ray(PodCase):
 if __name__ == "__main__":
     up_test.PROGRAM = sys.argv.pop(1)
     KUBECTL = programs.find_kubectl("1.34")
-    VENV = environment.python(HERE / "ray" / "requirements.txt", options=()).parents[1]
+    VENV = environment.python(HERE / "ray" / "requirements.txt").parents[1]
     unittest.main()

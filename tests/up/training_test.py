@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Real torch (Debian's python3-torch) on `codeflare up`: torchrun trains on two pods that find each other by a headless service."""
 
+import re
 import subprocess
 import sys
 import unittest
@@ -36,9 +37,9 @@ print("rank", rank, "of", dist.get_world_size(), *("%.2f" % weight for weight in
 dist.destroy_process_group()
 """
 
-# What torchrun is. The name of the first pod is there when that pod is.
+# What torchrun is; output goes to a file and from there to the log, because torch 1.13 reads its default of "0" as nothing with Python 3.11. The name of the first pod is there when that pod is.
 RUN = f"""until getent hosts train-0.train; do sleep 0.2; done
-exec {PYTHON} -m torch.distributed.run --nnodes 2 --nproc_per_node 1 --node_rank $JOB_COMPLETION_INDEX \
+exec {PYTHON} -m torch.distributed.run --nnodes 2 --nproc_per_node 1 --redirects 1 --tee 1 --node_rank $JOB_COMPLETION_INDEX \
   --master_addr train-0.train --master_port 29500 /code/train.py"""
 
 
@@ -54,7 +55,7 @@ class Training(PodCase):
         finally:
             logs = self.logs()
             print(*logs.values(), sep="\n", file=sys.stderr)
-        said = sorted(line for log in logs.values() for line in log.splitlines() if line.startswith("rank "))
+        said = sorted(line for log in logs.values() for line in re.findall(r"rank \d of .*", log))
         self.assertEqual(said, [f"rank {rank} of 2 1.00 2.00 3.00 4.00" for rank in range(2)])
 
 

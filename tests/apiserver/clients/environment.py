@@ -22,9 +22,8 @@ def run(*command):
         sys.exit(f"{' '.join(map(str, command))}: exit code {done.returncode}\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
 
 
-def python(requirements=REQUIREMENTS, options=("--no-deps",)):
-    """The interpreter of the environment; builds it when the pins or this Python have changed. The options are pip's: by default the
-    pins are all that is installed."""
+def python(requirements=REQUIREMENTS):
+    """The interpreter of the environment; builds it when the pins, which are all that is installed, or this Python have changed."""
     pins = hashlib.sha256(requirements.read_bytes() + sys.version.encode()).hexdigest()[:16]
     root = cache_root() / "python"
     target = root / pins
@@ -34,7 +33,7 @@ def python(requirements=REQUIREMENTS, options=("--no-deps",)):
         if not (target / "complete").exists():
             shutil.rmtree(target, ignore_errors=True)
             run(sys.executable, "-m", "venv", target)
-            run(target / "bin" / "pip", "--disable-pip-version-check", "install", "--quiet", *options, "-r", requirements)
+            run(target / "bin" / "pip", "--disable-pip-version-check", "install", "--quiet", "--no-deps", "-r", requirements)
             (target / "complete").touch()
     return target / "bin" / "python"
 
