@@ -107,7 +107,7 @@ TEST(JobDecision, the_last_success_completes_it_in_one_write) {
   model::Job running = job(1, 1);
   running.status.start_time = kNow - minutes(2);
   const Desired desired = look(running, {pod("a", Phase::succeeded)});
-  EXPECT_TRUE(holds(desired, "SuccessCriteriaMet"));
+  EXPECT_FALSE(holds(desired, "SuccessCriteriaMet"));
   EXPECT_TRUE(holds(desired, "Complete"));
   EXPECT_EQ(desired.status->succeeded, 1);
   EXPECT_EQ(desired.status->completion_time, kNow);
