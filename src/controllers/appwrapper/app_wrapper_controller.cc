@@ -30,6 +30,10 @@ constexpr Duration kLookAgain = std::chrono::seconds(30);
 // Far more than a thousand items take. Whatever a server does, the worker is free again.
 constexpr Duration kTurnMax = std::chrono::minutes(5);
 
+// While more is to be done than there are workers for, work that ends within so long needs one
+// write for its dispatch and its end.
+constexpr Duration kDispatchedLateMax = std::chrono::seconds(1);
+
 const model::ResourceType kPods{"", "v1", "Pod", "pods", true};
 
 std::string finalizer_patch(const AppWrapper& before, const std::vector<std::string>& finalizers) {
@@ -186,7 +190,12 @@ Task<Result<Observed>> AppWrapperController::observe(Turn& turn) {
   observed.problem = !turn.unreadable.empty() ? turn.unreadable
                      : !turn.problem.empty()  ? turn.problem
                                               : parts_.driver.problem(uid);
-  if (is_dispatched(wrapper) && !wrapper.metadata.deleting() && observed.problem.empty()) {
+  const bool created = has_created(wrapper);
+  if (created) {
+    turn.creation = Creation();
+  }
+  if ((created || is_dispatched(wrapper)) && !wrapper.metadata.deleting() &&
+      observed.problem.empty()) {
     CO_TRY_ASSIGN(std::vector<ItemQuery> items, item_queries(wrapper));
     CO_TRY_ASSIGN(observed.items, co_await items_.look(wrapper, std::move(items)));
   }
@@ -287,6 +296,11 @@ Task<Result<std::optional<Next>>> AppWrapperController::act(Turn& turn, Decision
       if (decision.idle && !parts_.driver.may_write_idly(turn.wrapper.metadata.uid)) {
         co_return next_of(decision.again, turn.unwatched);
       }
+      if (decision.late && parts_.driver.flooded()) {
+        if (const Duration left = until_dispatched_is_told(turn.wrapper); left > Duration::zero()) {
+          co_return next_of(left, turn.unwatched);
+        }
+      }
       if (is_adopted(turn.wrapper.status)) {
         CO_TRY(co_await items_.label(turn.wrapper));
       }
@@ -334,6 +348,25 @@ Task<Result<std::optional<Next>>> AppWrapperController::act(Turn& turn, Decision
   tell(turn, decision.tell);
   note(turn, std::move(decision.notes));
   co_return next;
+}
+
+bool AppWrapperController::has_created(const AppWrapper& wrapper) {
+  const std::optional<Created>& created = memory(wrapper).created;
+  const auto& plan = wrapper.status.plan;
+  return created && wrapper.status.can_run && plan && plan->started &&
+         plan->started->time == created->plan && !is_dispatched(wrapper);
+}
+
+Duration AppWrapperController::until_dispatched_is_told(const AppWrapper& wrapper) {
+  const auto& plan = wrapper.status.plan;
+  if (!plan || !plan->started) {
+    return Duration::zero();
+  }
+  const WallTime now = env_.clock.wall();
+  if (!has_created(wrapper)) {
+    memory(wrapper).created = Created{.plan = plan->started->time, .at = now};
+  }
+  return kDispatchedLateMax - std::max(now - memory(wrapper).created->at, Duration::zero());
 }
 
 Task<Result<Creation>> AppWrapperController::create_items(const Turn& turn) {

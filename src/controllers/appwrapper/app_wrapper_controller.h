@@ -56,6 +56,11 @@ class AppWrapperController final : public runtime::Reconciler {
   const runtime::Waker& waker() const { return waker_; }
 
  private:
+  // All items of the plan that started then were created.
+  struct Created {
+    WallTime plan;
+    WallTime at;
+  };
   // What this process remembers of an AppWrapper; nothing that the next one would miss.
   struct Memory {
     std::string uid;
@@ -65,6 +70,7 @@ class AppWrapperController final : public runtime::Reconciler {
     std::optional<WallTime> quiet_since{};
     std::optional<WallTime> asked_since{};
     std::optional<bool> was_healthy{};  // nothing: it was not looked at since its dispatch
+    std::optional<Created> created{};   // while the status does not say so yet
     // A write of which we do not know whether it happened, or that lost against another.
     bool unclear = false;
   };
@@ -92,6 +98,8 @@ class AppWrapperController final : public runtime::Reconciler {
   void remember(const model::AppWrapper& wrapper, Observed& observed);
   // Nothing: look again at once.
   Task<Result<std::optional<runtime::Next>>> act(Turn& turn, Decision decision);
+  bool has_created(const model::AppWrapper& wrapper);
+  Duration until_dispatched_is_told(const model::AppWrapper& wrapper);
   Task<Result<void>> write_status(Turn& turn, const Decision& decision);
   Task<Result<void>> write_finalizers(Turn& turn, std::vector<std::string> finalizers);
   Task<Result<void>> written(Turn& turn, Task<Result<kube::ObjectRef>> write);

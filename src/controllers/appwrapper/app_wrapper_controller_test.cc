@@ -2,6 +2,7 @@
 
 #include "controllers/appwrapper/testing/queue_world.h"
 #include "json/write.h"
+#include "net/sim_link.h"
 #include "queue/marks.h"
 
 #include <gtest/gtest.h>
@@ -22,6 +23,15 @@ struct Cluster : QueueWorld {
     add_node("n1", "4");
     start();
   }
+};
+
+// A server that takes its time.
+struct SlowCluster : QueueWorld {
+  explicit SlowCluster(std::string_view cpus) : link(service(), env.random, {}) {
+    wire.set_target(link);
+    add_node("n1", cpus);
+  }
+  net::SimLink link;
 };
 
 TEST(AppWrapperController, creates_the_items_of_one_that_fits_and_says_so) {
@@ -108,6 +118,22 @@ TEST(AppWrapperController, a_start_does_not_wait_for_the_refusals_of_others) {
   EXPECT_GT(story.size(), 200u);
 }
 
+TEST(AppWrapperController, a_dispatch_behind_refusals_alone_is_told_at_once) {
+  SlowCluster c("4");
+  for (int i = 0; i < 1'000; ++i) {
+    const std::string name = "large" + std::to_string(i);
+    c.create(name, job_item(name, 9));
+  }
+  c.create("small", job_item("small"));
+  c.start();
+  for (int i = 0; i < 1'000 && c.get(kJobs, "small") == nullptr; ++i) {
+    c.settle(std::chrono::milliseconds(20));
+  }
+  c.settle(std::chrono::milliseconds(100));
+  ASSERT_LT(c.wire.story().size(), 1'000u) << "the refusals are not over yet";
+  EXPECT_EQ(c.status("small").state, "Running");
+}
+
 TEST(AppWrapperController, refusals_get_what_starts_leave_of_the_workers) {
   constexpr int kStarts = 40;
   QueueWorld c;
@@ -161,6 +187,39 @@ TEST(AppWrapperController, pod_counts_get_what_starts_and_ends_leave_of_the_work
       << "of " << story.size() - before << " writes";
   EXPECT_EQ(story.size() - before, 4u * kStarts + kRunning) << "every count is told in the end";
   EXPECT_EQ(c.history("old0"), kDispatchedHistory + " Running");
+}
+
+TEST(AppWrapperController, a_dispatch_is_told_a_little_late_while_too_much_is_to_be_done) {
+  constexpr int kStarts = 100;
+  SlowCluster c("100");
+  const auto name = [](int i) { return "a" + std::to_string(i); };
+  for (int i = 0; i < kStarts; ++i) {
+    c.create(name(i), job_item(name(i)));
+  }
+  c.start();
+  while (std::ranges::count(c.wire.story(), "POST jobs") < kStarts) {
+    c.settle(std::chrono::milliseconds(20));
+  }
+  ASSERT_EQ(std::ranges::count(c.wire.story(), "POST jobs"), kStarts);
+  const auto told = [&](std::string_view state) {
+    int count = 0;
+    for (int i = 0; i < kStarts; ++i) {
+      count += c.status(name(i)).state == state ? 1 : 0;
+    }
+    return count;
+  };
+  EXPECT_LT(told("Running"), kStarts);
+  // Half of them end before anybody was told of their beginning.
+  for (int i = 0; i < kStarts / 2; ++i) {
+    c.complete(name(i));
+  }
+  c.settle(seconds(3));
+  EXPECT_EQ(told("Completed"), kStarts / 2);
+  EXPECT_EQ(told("Running"), kStarts / 2) << "nobody waits for the end to be told";
+  EXPECT_EQ(c.history(name(0)), kDispatchedHistory + " Completed");
+  // Finalizer, intent, Job, Dispatched; and the end of those that were told of at once.
+  EXPECT_LT(c.wire.story().size(), 4u * kStarts + kStarts / 2);
+  EXPECT_EQ(std::ranges::count(c.wire.story(), "POST jobs"), kStarts) << "each once";
 }
 
 TEST(AppWrapperController, completes_when_the_items_say_so_and_gives_its_places_back) {

@@ -34,6 +34,9 @@ const ResourceType kConfigMaps{"", "v1", "ConfigMap", "configmaps", true};
 // who starts before its refusal was written needs none.
 constexpr std::size_t kBusyEnough = 16;
 constexpr Duration kRefusalPause = std::chrono::milliseconds(20);
+// More than refusals alone ever make: so many starts and ends wait that each write less is time
+// won.
+constexpr std::size_t kFlooded = 3 * kBusyEnough;
 // Pod counts are nobody's business while there is more to do: each of thousands that run would have
 // some every few seconds, and the server would be slower for those who start, run and end.
 constexpr std::size_t kIdleEnough = 4;
@@ -505,6 +508,10 @@ void QueueDriver::tell(std::vector<queue::WrapperId> changed) {
 
 std::size_t QueueDriver::unfinished() const {
   return wakers_[0].unfinished() + wakers_[1].unfinished();
+}
+
+bool QueueDriver::flooded() const {
+  return unfinished() >= kFlooded;
 }
 
 bool QueueDriver::may_write_idly(const std::string& uid) {

@@ -76,6 +76,8 @@ class QueueDriver {
   // Whether there is time for a write that nobody waits for. If not, the AppWrapper is woken when
   // there is.
   bool may_write_idly(const std::string& uid);
+  // Starts and ends wait for workers in numbers.
+  bool flooded() const;
   // Wakes the AppWrapper with this UID, if there is one.
   void wake(const std::string& uid);
 

@@ -184,9 +184,28 @@ Decision dispatched(const Observed& observed) {
     status.controller_first_dispatch_timestamp = now;
   }
   touch(status, condition::kDispatched, {.reason = "AppWrapperRunnable"}, observed.now);
+  decision.late = true;
   decision.notes.push_back(
       {.reason = "Dispatched", .message = "all items were created", .quiet = true});
   return decision;
+}
+
+// All items are there. Of one that has ended well before anybody was told, both are told at once.
+Decision started(const Observed& observed, const MachineOptions& options) {
+  Decision begun = dispatched(observed);
+  if (!is_settled(observed.items)) {
+    return begun;
+  }
+  AppWrapper wrapper = *observed.wrapper;
+  wrapper.status = begun.status;
+  Observed afterwards = observed;
+  afterwards.wrapper = &wrapper;
+  Decision ended = internal::running(afterwards, options);
+  if (ended.status.state != state::kCompleted) {
+    return begun;
+  }
+  ended.notes.insert(ended.notes.begin(), begun.notes.begin(), begun.notes.end());
+  return ended;
 }
 
 // Its places are not held for ever for items that cannot be created.
@@ -206,7 +225,7 @@ Decision try_again(const Observed& observed) {
 }
 
 // Has its places, and its items are being created.
-Decision starting(const Observed& observed) {
+Decision starting(const Observed& observed, const MachineOptions& options) {
   if (!observed.creation) {
     Decision decision;
     decision.act = Act::create;
@@ -215,7 +234,7 @@ Decision starting(const Observed& observed) {
   }
   switch (observed.creation->kind) {
     case Creation::Kind::done:
-      return dispatched(observed);
+      return started(observed, options);
     case Creation::Kind::refused:
       return fail_with(observed, "ItemCreationFailure.",
                        observed.wrapper->metadata.key().to_string() +
@@ -421,7 +440,7 @@ Decision decide(const Observed& observed, const MachineOptions& options) {
     return observed.problem.empty() ? internal::adopt(observed) : Decision();
   }
   Decision decision =
-      is_dispatched(status) ? internal::running(observed, options) : starting(observed);
+      is_dispatched(status) ? internal::running(observed, options) : starting(observed, options);
   if (decision.status.state == state::kCompleted) {
     return decision;  // what has ended well is not run again, whoever wants its places
   }

@@ -119,6 +119,7 @@ struct Decision {
   model::AppWrapperStatus status{};  // for write
   bool force = false;                // for take_back: without grace
   bool idle = false;                 // for write: nice to know, and no more
+  bool late = false;                 // for write: may wait a moment for what follows it
   std::string why{};                 // for the log
   std::vector<Note> notes{};         // events, once the act has succeeded
   std::optional<Duration> again{};   // time alone may change the decision

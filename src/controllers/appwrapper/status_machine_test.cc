@@ -220,6 +220,26 @@ TEST(StatusMachine, a_job_that_completes_reads_as_mcad_wrote_it) {
   EXPECT_EQ(std::ranges::count(s.acts, Act::write), 4);
 }
 
+TEST(StatusMachine, one_that_ended_before_its_dispatch_was_told_tells_both_at_once) {
+  Story s;
+  s.starts();
+  s.carry_out(s.look());
+  s.carry_out(s.look());
+  EXPECT_EQ(s.acts, (std::vector<Act>{Act::write, Act::create}));
+  EXPECT_TRUE(s.look().late);
+  s.world.items[0].complete = true;
+  s.world.pods = {.running = 1};
+  EXPECT_EQ(s.look().status.state, "Running") << "a pod of it still runs";
+  s.world.pods = {.succeeded = 1};
+  s.pass(seconds(1)).settle();
+  EXPECT_EQ(s.history(), (Lines{kInit, kQueueing, kHead, kDispatched, kCompleted}));
+  EXPECT_EQ(s.wrapper.status.state, "Completed");
+  EXPECT_FALSE(s.wrapper.status.plan);
+  EXPECT_EQ(s.acts, (std::vector<Act>{Act::write, Act::create, Act::write}));
+  EXPECT_EQ(s.notes, (std::vector<std::string>{"Dispatched", "Completed"}));
+  EXPECT_EQ(s.tells, std::vector<Tell>{Tell::forget});
+}
+
 TEST(StatusMachine, one_that_never_gets_ready_reads_as_mcad_wrote_it) {
   Story s;
   s.wrapper.spec.scheduling_spec->min_available = 2;
