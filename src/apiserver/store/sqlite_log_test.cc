@@ -411,6 +411,23 @@ TEST(SqliteStore, is_read_only_after_a_failed_sync_until_it_is_rebuilt) {
   EXPECT_EQ(next.store().revision(), 4u);
 }
 
+TEST(SqliteStore, attempts_to_rebuild_that_fail_leave_nothing_behind) {
+  PowerCutDisk disk(1);
+  StoreWorld world(factory(disk), {});
+  world.create("pods", "a");
+  disk.fail_syncs(1'000'000);
+  ASSERT_FALSE(world.commit(world.creation("pods", "b")));
+  world.wait(sleep_for(std::chrono::minutes(2))).value();
+  ASSERT_TRUE(world.store().degraded().has_value());
+  for (const std::string& name : names(disk, "/data")) {
+    EXPECT_FALSE(name.contains(".unfinished")) << name;
+  }
+  disk.fail_syncs(0);
+  world.wait(sleep_for(std::chrono::minutes(1))).value();
+  EXPECT_FALSE(world.store().degraded().has_value());
+  EXPECT_EQ(world.list("pods"), "a@2");
+}
+
 TEST(SqliteStore, takes_writes_again_when_the_disk_has_room) {
   PowerCutDisk disk(1);
   StoreWorld world(factory(disk), {});
@@ -448,6 +465,9 @@ TEST(SqliteStore, runs_on_the_real_loop_and_files) {
       Write write{.collection = pods, .name = name, .text = object_text(name)};
       ASSERT_TRUE(run(loop, store->commit(std::move(write))).value());
     }
+    const std::string text = metrics.expose();
+    EXPECT_TRUE(text.contains("apiserver_storage_wal_bytes "));
+    EXPECT_FALSE(text.contains("apiserver_storage_wal_bytes 0\n")) << "nothing was folded in yet";
     ASSERT_TRUE(run(loop, store->close()));
   }
   std::unique_ptr<Store> store = open();

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <tuple>
 #include <utility>
 
 namespace codeflare::apiserver {
@@ -85,11 +86,17 @@ Result<Database> open_unfinished(const DataDirectory& directory, const std::stri
   return database;
 }
 
-Result<std::string> begin_unfinished(const DataDirectory& directory, std::uint64_t generation) {
-  std::string path = directory.unfinished_file(generation);
+Result<void> remove_unfinished(const DataDirectory& directory, std::uint64_t generation) {
+  const std::string path = directory.unfinished_file(generation);
   for (const char* suffix : {"", "-journal", "-wal", "-shm"}) {
     TRY(directory.files.remove_all(path + suffix));
   }
+  return {};
+}
+
+Result<std::string> begin_unfinished(const DataDirectory& directory, std::uint64_t generation) {
+  TRY(remove_unfinished(directory, generation));
+  std::string path = directory.unfinished_file(generation);
   // Somebody may have removed a database of this number but not its log, which SQLite would apply.
   for (const char* suffix : {"-journal", "-wal", "-shm"}) {
     TRY(directory.files.remove_all(directory.file(generation) + suffix));
@@ -110,6 +117,38 @@ Result<void> finish(const DataDirectory& directory, std::uint64_t generation, Da
   }
   TRY(directory.files.sync(path));
   return directory.files.rename(path, directory.file(generation));
+}
+
+Result<void> write_file(const DataDirectory& directory, std::uint64_t generation,
+                        const GenerationContent& content) {
+  TRY_ASSIGN(std::string path, begin_unfinished(directory, generation));
+  TRY_ASSIGN(Database database, open_unfinished(directory, path));
+  TRY(fill(database, content));
+  return finish(directory, generation, std::move(database));
+}
+
+Result<void> copy_file(const DataDirectory& directory, std::uint64_t generation, Database& source,
+                       const CopyOptions& options) {
+  TRY_ASSIGN(std::string path, begin_unfinished(directory, generation));
+  {
+    TRY_ASSIGN(Statement copy, source.prepare("VACUUM INTO ?"));
+    copy.bind(1, path);
+    TRY(copy.run());
+  }
+  TRY_ASSIGN(Database database, open_unfinished(directory, path));
+  if (options.revision) {
+    TRY(write_revision(database, *options.revision));
+  }
+  return finish(directory, generation, std::move(database));
+}
+
+// What an attempt that failed has written is of no use, and the next one needs the room.
+Result<void> tidied(const DataDirectory& directory, std::uint64_t generation,
+                    Result<void> attempt) {
+  if (!attempt) {
+    std::ignore = remove_unfinished(directory, generation);
+  }
+  return attempt;
 }
 
 }  // namespace
@@ -214,25 +253,12 @@ Result<void> set_relaxed(Database& database, bool relaxed) {
 
 Result<void> write_generation(const DataDirectory& directory, std::uint64_t generation,
                               const GenerationContent& content) {
-  TRY_ASSIGN(std::string path, begin_unfinished(directory, generation));
-  TRY_ASSIGN(Database database, open_unfinished(directory, path));
-  TRY(fill(database, content));
-  return finish(directory, generation, std::move(database));
+  return tidied(directory, generation, write_file(directory, generation, content));
 }
 
 Result<void> copy_to_generation(const DataDirectory& directory, std::uint64_t generation,
                                 Database& source, CopyOptions options) {
-  TRY_ASSIGN(std::string path, begin_unfinished(directory, generation));
-  {
-    TRY_ASSIGN(Statement copy, source.prepare("VACUUM INTO ?"));
-    copy.bind(1, path);
-    TRY(copy.run());
-  }
-  TRY_ASSIGN(Database database, open_unfinished(directory, path));
-  if (options.revision) {
-    TRY(write_revision(database, *options.revision));
-  }
-  return finish(directory, generation, std::move(database));
+  return tidied(directory, generation, copy_file(directory, generation, source, options));
 }
 
 }  // namespace codeflare::apiserver
