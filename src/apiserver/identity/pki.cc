@@ -87,7 +87,10 @@ struct Pki::Impl {
   Result<bool> renew();
   Result<bool> renew_authority();
   Result<bool> renew_pair(Held& held, std::string_view file, internal::CertificateSpec spec);
-  void add_kubeconfig();
+  PendingWrite kubeconfig_file() const;
+  bool is_written(const PendingWrite& write) const;
+  void write_later(PendingWrite write);
+  void write_again(PendingWrite write);
   static Task<Result<void>> write_one(Env env, PendingWrite one);
   Task<Result<void>> flush();
 
@@ -146,8 +149,7 @@ Result<void> Pki::Impl::load_authority(const Files& files) {
   }
   if (key == files.end()) {
     TRY_ASSIGN(authority_key, internal::generate_key());
-    pending.push_back(
-        {path("ca.key"), internal::key_to_pem(authority_key.get()), {.mode = 0600}, true});
+    write_later({path("ca.key"), internal::key_to_pem(authority_key.get()), {.mode = 0600}, true});
     return {};
   }
   TRY_ASSIGN(authority_key, internal::key_from_pem(key->second, path("ca.key")));
@@ -173,7 +175,7 @@ Result<void> Pki::Impl::load_signing_key(const Files& files) {
     return {};
   }
   TRY_ASSIGN(signing, SigningKey::generate());
-  pending.push_back({path("sa.key"), signing->to_pem(), {.mode = 0600}, true});
+  write_later({path("sa.key"), signing->to_pem(), {.mode = 0600}, true});
   return {};
 }
 
@@ -189,7 +191,7 @@ Result<bool> Pki::Impl::renew() {
                                              .organizations = {"system:masters"}}));
   changed = changed || serving_changed || admin_changed;
   if (changed && kubeconfig) {
-    add_kubeconfig();
+    write_later(kubeconfig_file());
   }
   return changed;
 }
@@ -204,7 +206,7 @@ Result<bool> Pki::Impl::renew_authority() {
   TRY_ASSIGN(authority,
              internal::make_certificate(spec, authority_key.get(), {.key = authority_key.get()}));
   authority_pem = internal::certificate_to_pem(authority.get());
-  pending.push_back({path("ca.crt"), Secret(authority_pem), {.mode = 0644}});
+  write_later({path("ca.crt"), Secret(authority_pem), {.mode = 0644}});
   return true;
 }
 
@@ -222,19 +224,31 @@ Result<bool> Pki::Impl::renew_pair(Held& held, std::string_view file,
   TRY_ASSIGN(held.pair, issue(spec));
   held.end = spec.to;
   std::string name(file);
-  pending.push_back({path(name + ".key"), held.pair.key_pem, {.mode = 0600, .atomic = false}});
-  pending.push_back(
+  write_later({path(name + ".key"), held.pair.key_pem, {.mode = 0600, .atomic = false}});
+  write_later(
       {path(name + ".crt"), Secret(held.pair.certificate_pem), {.mode = 0644, .atomic = false}});
   logger.info("certificate issued", {{"file", path(name + ".crt")}});
   return true;
 }
 
-void Pki::Impl::add_kubeconfig() {
+Pki::Impl::PendingWrite Pki::Impl::kubeconfig_file() const {
   Secret text = make_kubeconfig({.server = kubeconfig->server,
                                  .authority_pem = authority_pem,
                                  .user = std::string(kAdminUser),
                                  .credentials = admin.pair});
-  pending.push_back({kubeconfig->path, std::move(text), {.mode = 0600}});
+  return {kubeconfig->path, std::move(text), {.mode = 0600}};
+}
+
+bool Pki::Impl::is_written(const PendingWrite& write) const {
+  const Result<std::string> text = env.files.read(write.path);
+  const Result<FileInfo> info = env.files.info(write.path);
+  return text && *text == write.content.reveal() && info && info->mode == write.options.mode;
+}
+
+// A file that still waits to be written is written as it is now.
+void Pki::Impl::write_later(PendingWrite write) {
+  std::erase_if(pending, [&](const PendingWrite& one) { return one.path == write.path; });
+  pending.push_back(std::move(write));
 }
 
 Task<Result<void>> Pki::Impl::write_one(Env env, PendingWrite one) {
@@ -242,22 +256,39 @@ Task<Result<void>> Pki::Impl::write_one(Env env, PendingWrite one) {
       env, [&] { return env.files.write(one.path, one.content.reveal(), one.options); });
 }
 
-// The keys first; files of one kind wait for the disk together.
+// The keys first; files of one kind wait for the disk together. What cannot be written waits for
+// the next flush.
 Task<Result<void>> Pki::Impl::flush() {
-  std::vector<PendingWrite> writes = std::exchange(pending, {});
   for (const bool keys : {true, false}) {
+    std::vector<PendingWrite> writes;
     std::vector<Task<Result<void>>> tasks;
-    for (PendingWrite& one : writes) {
+    for (const PendingWrite& one : pending) {
       if (one.is_key == keys) {
-        tasks.push_back(write_one(env, std::move(one)));
+        writes.push_back(one);
+        tasks.push_back(write_one(env, one));
       }
     }
+    std::erase_if(pending, [&](const PendingWrite& one) { return one.is_key == keys; });
     std::vector<Result<void>> results = co_await when_all(std::move(tasks));
-    for (Result<void>& result : results) {
-      CO_TRY(std::move(result));
+    Result<void> outcome;
+    for (std::size_t i = 0; i < results.size(); ++i) {
+      if (!results[i]) {
+        write_again(std::move(writes[i]));
+        outcome = std::move(results[i]);
+      }
     }
+    CO_TRY(std::move(outcome));
   }
   co_return Result<void>();
+}
+
+// Unless the file is to have another content by now.
+void Pki::Impl::write_again(PendingWrite write) {
+  const bool is_newer =
+      std::ranges::any_of(pending, [&](const PendingWrite& one) { return one.path == write.path; });
+  if (!is_newer) {
+    pending.push_back(std::move(write));
+  }
 }
 
 std::optional<WallTime> Pki::Impl::check(const KeyPair& pair,
@@ -326,18 +357,27 @@ Task<Result<bool>> Pki::renew() {
 
 Task<Result<void>> Pki::write_admin_kubeconfig(std::string path, std::string server) {
   impl_->kubeconfig = Impl::Kubeconfig{std::move(path), std::move(server)};
-  impl_->add_kubeconfig();
+  Impl::PendingWrite file = impl_->kubeconfig_file();
+  // The same address and keys as before: a disk without room is no reason not to start.
+  if (co_await run_blocking(impl_->env, [&] { return impl_->is_written(file); })) {
+    co_return Result<void>();
+  }
+  impl_->write_later(std::move(file));
   co_return co_await impl_->flush();
 }
 
 Task<void> Pki::keep_renewed(std::function<void(const net::TlsServerOptions&)> changed) {
   while (co_await sleep_for(kRenewalCheck)) {
-    Result<bool> renewed = co_await renew();
+    Result<bool> renewed = impl_->renew();
     if (!renewed) {
       impl_->logger.error("certificates cannot be renewed", {{"error", renewed.error()}});
     } else if (*renewed) {
       impl_->logger.info("certificates renewed", {});
-      changed(tls());
+      changed(tls());  // whatever the disk says: the old ones are about to end
+    }
+    if (Result<void> written = co_await impl_->flush(); !written) {
+      impl_->logger.error("renewed certificates cannot be written, trying again later",
+                          {{"error", written.error()}});
     }
   }
 }

@@ -116,6 +116,21 @@ TEST_F(PkiTest, the_kubeconfig_is_for_the_owner_alone) {
   EXPECT_TRUE(text.contains("\ncurrent-context: codeflare\n"));
 }
 
+TEST_F(PkiTest, a_kubeconfig_that_is_as_it_should_be_is_left_alone) {
+  auto pki = open();
+  ASSERT_TRUE(pki);
+  const auto write = [&](std::string server) {
+    return wait((*pki)->write_admin_kubeconfig(path("admin.kubeconfig"), std::move(server)));
+  };
+  ASSERT_TRUE(write("https://x"));
+  const WallTime before = env().files.info(path("admin.kubeconfig"))->modified;
+  pass(1h);
+  ASSERT_TRUE(write("https://x"));
+  EXPECT_EQ(env().files.info(path("admin.kubeconfig"))->modified, before);
+  ASSERT_TRUE(write("https://y"));
+  EXPECT_TRUE(env().files.read(path("admin.kubeconfig"))->contains("https://y"));
+}
+
 TEST_F(PkiTest, certificates_are_renewed_a_month_before_they_end) {
   auto first = open();
   ASSERT_TRUE(first);
@@ -149,6 +164,34 @@ TEST_F(PkiTest, a_running_server_is_handed_the_renewed_certificate) {
   EXPECT_NE(handed[0], serving);
   EXPECT_NE(*env().files.read(path("admin.kubeconfig")), kubeconfig);
   ASSERT_TRUE(run(env().loop, group.close()));
+}
+
+TEST_F(PkiTest, a_renewal_that_cannot_be_written_is_served_and_written_later) {
+  auto pki = open();
+  ASSERT_TRUE(pki);
+  ASSERT_TRUE(wait((*pki)->write_admin_kubeconfig(path("admin.kubeconfig"), "https://x")));
+  const std::string kubeconfig = *env().files.read(path("admin.kubeconfig"));
+  std::vector<std::string> handed;
+  TaskGroup group(env().loop);
+  group.spawn((*pki)->keep_renewed(
+      [&](const net::TlsServerOptions& tls) { handed.push_back(tls.certificate_pem); }));
+  pass(330 * kDay);
+  // No file can be written where its directory is none.
+  ASSERT_TRUE(env().files.rename(path("pki"), path("away")));
+  ASSERT_TRUE(env().files.write(path("pki"), ""));
+  pass(10 * kDay);
+  ASSERT_EQ(handed.size(), 1u);
+  EXPECT_NE(*env().files.read(path("admin.kubeconfig")), kubeconfig) << "this one could be";
+  ASSERT_TRUE(env().files.remove(path("pki")));
+  ASSERT_TRUE(env().files.rename(path("away"), path("pki")));
+  EXPECT_NE(read("apiserver.crt"), handed[0]);
+  pass(kDay);
+  EXPECT_EQ(read("apiserver.crt"), handed[0]);
+  EXPECT_EQ(handed.size(), 1u);
+  ASSERT_TRUE(run(env().loop, group.close()));
+  auto next = open();
+  ASSERT_TRUE(next) << next.error().to_string();
+  EXPECT_EQ((*next)->tls().certificate_pem, handed[0]);
 }
 
 // Says who called, as the server sees it.
