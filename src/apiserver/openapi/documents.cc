@@ -41,11 +41,11 @@ void want_schemas(Schemas& schemas, const GroupVersion& group_version) {
   }
 }
 
-std::string render_v3(const GroupVersion& group_version) {
+std::string render_v3(const GroupVersion& group_version, const FindDefinition& find) {
   std::string text;
   json::Writer writer(text);
   writer.begin_object().key("components").begin_object().key("schemas").begin_object();
-  openapi::SchemaWriter schemas(writer, "#/components/schemas/");
+  openapi::SchemaWriter schemas(writer, "#/components/schemas/", find);
   want_schemas(schemas, group_version);
   schemas.write_all();
   writer.end_object().end_object();
@@ -102,7 +102,7 @@ void OpenApiDocuments::refresh_hashes() {
     // The same resources make the same document.
     auto known = hashes_.find(group_version.path());
     bool same = known != hashes_.end() && known->second.resources == entry.resources;
-    entry.hash = same ? known->second.hash : hash_of(render_v3(group_version));
+    entry.hash = same ? known->second.hash : hash_of(render_v3(group_version, find_));
     hashes.emplace(group_version.path(), std::move(entry));
   }
   hashes_ = std::move(hashes);
@@ -133,7 +133,7 @@ std::string OpenApiDocuments::v3_hash(std::string_view path) {
 std::optional<std::string> OpenApiDocuments::v3(std::string_view path) const {
   for (const GroupVersion& group_version : openapi::group_versions(registry_)) {
     if (group_version.path() == path) {
-      return render_v3(group_version);
+      return render_v3(group_version, find_);
     }
   }
   return std::nullopt;
@@ -152,7 +152,7 @@ std::string OpenApiDocuments::v2_json() const {
   openapi::write_paths_v2(writer, all_paths(registry_));
   writer.end_object();
   writer.key("definitions").begin_object();
-  openapi::SchemaWriter schemas(writer, "#/definitions/");
+  openapi::SchemaWriter schemas(writer, "#/definitions/", find_);
   for (const GroupVersion& group_version : openapi::group_versions(registry_)) {
     want_schemas(schemas, group_version);
   }

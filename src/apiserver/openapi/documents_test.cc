@@ -142,6 +142,31 @@ TEST(OpenApi, a_custom_resource_is_published_with_its_checks) {
             nullptr);
 }
 
+TEST(OpenApi, a_custom_resource_is_explained_in_its_authors_words) {
+  World world;
+  std::string words(kDefinition);
+  const auto describe = [&](std::string_view before, std::string_view text) {
+    const std::size_t at = words.find(before);
+    ASSERT_NE(at, std::string::npos) << before;
+    words.insert(at + before.size(), R"("description":")" + std::string(text) + R"(",)");
+  };
+  describe(R"("openAPIV3Schema":{)", "a thing");
+  describe(R"("size":{)", "how large");
+  describe(R"("items":{)", "one of them");
+  OpenApiDocuments documents(world.registry, [&](const std::string& name) {
+    EXPECT_EQ(name, "widgets.example.com");
+    return *json::parse(words);
+  });
+  const json::Document document = *json::parse(*documents.v3("apis/example.com/v1"));
+  const json::Value* widget = document.root.get({"components", "schemas", "com.example.v1.Widget"});
+  ASSERT_NE(widget, nullptr);
+  EXPECT_EQ(widget->string_or_empty("description"), "a thing");
+  const json::Value* spec = widget->get({"properties", "spec", "properties"});
+  EXPECT_EQ(spec->find("size")->string_or_empty("description"), "how large");
+  EXPECT_EQ(spec->get({"names", "items"})->string_or_empty("description"), "one of them");
+  EXPECT_EQ(spec->find("color")->string_or_empty("description"), "");
+}
+
 TEST(OpenApi, the_hash_changes_with_the_document_only) {
   World world;
   OpenApiDocuments documents(world.registry);

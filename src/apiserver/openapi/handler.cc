@@ -22,7 +22,8 @@ bool mentions(const net::Request& request, std::string_view header, std::string_
 
 class Documents {
  public:
-  explicit Documents(const Registry& registry) : documents_(registry) {}
+  Documents(const Registry& registry, FindDefinition find)
+      : documents_(registry, std::move(find)) {}
 
   Result<net::Response> answer(const RequestInfo& info, const net::Request& request) {
     if (info.path == "/openapi/v2") {
@@ -115,8 +116,8 @@ Task<Result<net::Response>> deliver(Result<net::Response> response) {
 
 }  // namespace
 
-OpenApiHandler make_openapi_handler(const Registry& registry) {
-  auto documents = std::make_shared<Documents>(registry);
+OpenApiHandler make_openapi_handler(const Registry& registry, FindDefinition find) {
+  auto documents = std::make_shared<Documents>(registry, std::move(find));
   return [documents](const RequestInfo& info, const net::Request& request) {
     return deliver(documents->answer(info, request));
   };

@@ -25,6 +25,7 @@
 #include "apiserver/store/store.h"
 #include "base/async/task_group.h"
 #include "base/async/when.h"
+#include "json/parse.h"
 #include "net/in_process.h"
 #include "net/server.h"
 
@@ -207,7 +208,14 @@ struct ApiServer::Parts {
                                                    .tokens = tokens})) {
       service->add(route.group, route.resource, route.subresource, std::move(route.handler));
     }
-    OpenApiHandler documents = make_openapi_handler(registry);
+    OpenApiHandler documents = make_openapi_handler(registry, [this](const std::string& name) {
+      const CollectionId definitions =
+          store->collection("customresourcedefinitions.apiextensions.k8s.io");
+      const ObjectPtr definition = store->get(definitions, "", name);
+      Result<json::Document> read =
+          definition == nullptr ? json::Document() : json::parse(definition->json());
+      return read ? *std::move(read) : json::Document();
+    });
     service->add_path("/openapi/v2", documents);
     service->add_path("/openapi/v3", documents);
     service->add_path(std::string(kOpenidKeysPath), [this](const RequestInfo&, const auto&) {

@@ -4,6 +4,7 @@
 #include "apiserver/schema/checks.h"
 
 #include <array>
+#include <span>
 
 namespace codeflare::apiserver::openapi {
 namespace {
@@ -81,6 +82,24 @@ bool is_open(const Node& node) {
 
 }  // namespace
 
+SchemaWriter::Step::Step(SchemaWriter& writer, std::string_view keyword, std::string_view name)
+    : writer_(writer), before_(writer.words_) {
+  const json::Value* words = before_ == nullptr ? nullptr : before_->find(keyword);
+  writer_.words_ = words == nullptr || name.empty() ? words : words->find(name);
+}
+
+const json::Value* SchemaWriter::find_words(const json::Document& definition,
+                                            const ServedVersion& version) {
+  const json::Value* versions = definition.root.get({"spec", "versions"});
+  for (const json::Value& each :
+       versions == nullptr ? std::span<const json::Value>() : versions->items()) {
+    if (each.string_or_empty("name") == version.version) {
+      return each.get({"schema", "openAPIV3Schema"});
+    }
+  }
+  return nullptr;
+}
+
 void SchemaWriter::want(const Node& node) {
   if (!node.type_name.empty() && !written_.contains(node.type_name)) {
     wanted_.emplace(node.type_name, &node);
@@ -149,7 +168,11 @@ void SchemaWriter::write_custom(const Resource& resource, const ServedVersion& v
   custom_ = true;
   writer_.key(name).begin_object();
   if (version.schema != nullptr) {
+    const json::Document definition =
+        find_definition_ ? find_definition_(resource.qualified_name()) : json::Document();
+    words_ = find_words(definition, version);
     write_body(*version.schema);
+    words_ = nullptr;
   } else {
     writer_.member("type", "object");
   }
@@ -218,11 +241,19 @@ void SchemaWriter::write_node(const Node& node) {
       .member("$ref", std::string(prefix_) + std::string(name))
       .end_object()
       .end_array();
+  write_description();
   write_common(node);
   writer_.end_object();
 }
 
+void SchemaWriter::write_description() {
+  if (words_ != nullptr) {
+    writer_.member_if_set("description", words_->string_or_empty("description"));
+  }
+}
+
 void SchemaWriter::write_body(const Node& node) {
+  write_description();
   if (std::string_view type = json_type(node.shape);
       !type.empty() && !(custom_ && node.shape == Shape::int_or_string)) {
     writer_.member("type", type);
@@ -286,6 +317,7 @@ void SchemaWriter::write_common(const Node& node) {
 void SchemaWriter::write_list(const Node& node) {
   writer_.key("items");
   if (node.items != nullptr) {
+    const Step step(*this, "items");
     write_node(*node.items);
   } else {
     writer_.begin_object().end_object();
@@ -307,6 +339,7 @@ void SchemaWriter::write_object(const Node& node) {
   if (!node.fields.empty()) {
     writer_.key("properties").begin_object();
     for (const schema::Field& field : node.fields) {
+      const Step step(*this, "properties", field.name);
       writer_.key(field.name);
       write_node(*field.node);
     }
@@ -324,6 +357,7 @@ void SchemaWriter::write_object(const Node& node) {
     }
   }
   if (node.items != nullptr) {
+    const Step step(*this, "additionalProperties");
     writer_.key("additionalProperties");
     write_node(*node.items);
   }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "apiserver/openapi/documents.h"
 #include "apiserver/openapi/internal/group_version.h"
 #include "apiserver/schema/schema.h"
 #include "json/write.h"
@@ -14,7 +15,8 @@ namespace codeflare::apiserver::openapi {
 class SchemaWriter {
  public:
   // `prefix` of references: "#/components/schemas/" or "#/definitions/".
-  SchemaWriter(json::Writer& writer, std::string_view prefix) : writer_(writer), prefix_(prefix) {}
+  SchemaWriter(json::Writer& writer, std::string_view prefix, const FindDefinition& find)
+      : writer_(writer), prefix_(prefix), find_definition_(find) {}
 
   // Will be written by write_all().
   void want(const schema::Node& node);
@@ -34,9 +36,25 @@ class SchemaWriter {
   void write_object(const schema::Node& node);
   void write_checks(const schema::Node& node);
   void write_common(const schema::Node& node);
+  void write_description();
 
   json::Writer& writer_;
   std::string_view prefix_;
+  const FindDefinition& find_definition_;
+  const json::Value* find_words(const json::Document& definition, const ServedVersion& version);
+  // Goes from the words about one node to those about a part of it, for as long as it lives.
+  class Step {
+   public:
+    Step(SchemaWriter& writer, std::string_view keyword, std::string_view name = {});
+    ~Step() { writer_.words_ = before_; }
+    Step(const Step&) = delete;
+    Step& operator=(const Step&) = delete;
+
+   private:
+    SchemaWriter& writer_;
+    const json::Value* before_;
+  };
+  const json::Value* words_ = nullptr;  // the author's schema of the node that is being written
   bool custom_ = false;  // inside a custom resource: nothing has a name there but its metadata
   std::map<std::string_view, const schema::Node*> wanted_;  // not written yet
   std::map<std::string_view, const schema::Node*> written_;
