@@ -83,6 +83,28 @@ void add_claim(model::ResourceList& usage, const json::Value& claim) {
   }
 }
 
+// A term of pod affinity that looks at pods of other namespaces, or may.
+bool crosses_namespaces(const json::Value& term) {
+  return items_at(term, "namespaces").size() > 0 || !absent(term, "namespaceSelector");
+}
+
+bool crosses_namespaces(const json::Value& affinity, std::string_view kind) {
+  const json::Value& terms = object_at(affinity, kind);
+  for (const json::Value& term :
+       items_at(terms, "requiredDuringSchedulingIgnoredDuringExecution")) {
+    if (crosses_namespaces(term)) {
+      return true;
+    }
+  }
+  for (const json::Value& weighted :
+       items_at(terms, "preferredDuringSchedulingIgnoredDuringExecution")) {
+    if (crosses_namespaces(object_at(weighted, "podAffinityTerm"))) {
+      return true;
+    }
+  }
+  return false;
+}
+
 bool in_scope(const QuotaScope& scope, const json::Value& pod) {
   const json::Value& spec = object_at(pod, "spec");
   if (scope.name == "Terminating") {
@@ -96,6 +118,11 @@ bool in_scope(const QuotaScope& scope, const json::Value& pod) {
   }
   if (scope.name == "NotBestEffort") {
     return qos_class(spec) != "BestEffort";
+  }
+  if (scope.name == "CrossNamespacePodAffinity") {
+    const json::Value& affinity = object_at(spec, "affinity");
+    return crosses_namespaces(affinity, "podAffinity") ||
+           crosses_namespaces(affinity, "podAntiAffinity");
   }
   if (scope.name == "PriorityClass") {
     const std::string_view name = text_at(spec, "priorityClassName");

@@ -392,5 +392,28 @@ TEST(QuotaKeeper, scopes_choose_pods) {
             "ok");
 }
 
+TEST(QuotaKeeper, a_scope_chooses_pods_that_look_into_other_namespaces) {
+  RulesWorld w;
+  w.create("", "namespaces", "a", "{}");
+  w.create("", "resourcequotas", "a/q",
+           R"({"spec":{"hard":{"pods":"0"},"scopes":["CrossNamespacePodAffinity"]}})");
+  const auto pod = [](std::string_view kind, std::string_view terms) {
+    return R"({"spec":{"affinity":{")" + std::string(kind) + R"(":{)" + std::string(terms) +
+           R"(}},"containers":[{"name":"c","image":"x"}]}})";
+  };
+  const auto required = [](std::string_view more) {
+    return R"("requiredDuringSchedulingIgnoredDuringExecution":[{"topologyKey":"z")" +
+           std::string(more) + "}]";
+  };
+  EXPECT_EQ(w.create("", "pods", "a/own", pod("podAffinity", required(""))), "ok");
+  EXPECT_NE(w.create("", "pods", "a/named", pod("podAffinity", required(R"(,"namespaces":["b"])"))),
+            "ok");
+  EXPECT_NE(w.create("", "pods", "a/all",
+                     pod("podAntiAffinity",
+                         R"("preferredDuringSchedulingIgnoredDuringExecution":[{"weight":1,)"
+                         R"("podAffinityTerm":{"topologyKey":"z","namespaceSelector":{}}}])")),
+            "ok");
+}
+
 }  // namespace
 }  // namespace codeflare::apiserver
