@@ -263,31 +263,42 @@ class CrdController::Impl final : public DefinitionWorld,
   }
 
   static Task<void> settle_names(std::shared_ptr<Impl> self, std::string name) {
-    ObjectPtr object = self->parts_.store.get(self->definitions_, "", name);
+    for (int failures = 0; !co_await self->try_to_settle(name);) {
+      if (!co_await self->pause(++failures)) {
+        co_return;
+      }
+    }
+  }
+
+  // False when the store does not take it now.
+  Task<bool> try_to_settle(std::string name) {
+    ObjectPtr object = parts_.store.get(definitions_, "", name);
     if (object == nullptr) {
-      co_return;
+      co_return true;
     }
     auto document = json::parse(object->json());
     CHECK(document.has_value());
     json::Value& definition = document->root;
-    settle_status(document->arena, definition, self->claimed(group_of(definition), name),
-                  self->parts_.env.clock.wall());
+    settle_status(document->arena, definition, claimed(group_of(definition), name),
+                  parts_.env.clock.wall());
     if (!is_condition_true(definition, "NamesAccepted")) {
-      co_return;
+      co_return true;
     }
-    self->reserve(definition);
+    reserve(definition);
     // Whoever wrote in between settles the names as well.
     Write write{.op = Write::Op::update,
-                .collection = self->definitions_,
+                .collection = definitions_,
                 .name = name,
                 .text = json::to_text(definition),
                 .expected = object->revision()};
-    auto written = co_await self->parts_.store.commit(std::move(write));
-    if (!written && written.error().code != ErrorCode::conflict &&
-        written.error().code != ErrorCode::not_found) {
-      self->parts_.logger.warn("could not settle the names of a definition",
-                               {{"name", name}, {"error", written.error()}});
+    auto written = co_await parts_.store.commit(std::move(write));
+    if (written || written.error().code == ErrorCode::conflict ||
+        written.error().code == ErrorCode::not_found) {
+      co_return true;
     }
+    parts_.logger.warn("could not settle the names of a definition",
+                       {{"name", name}, {"error", written.error()}});
+    co_return false;
   }
 
   // Deletes all instances, waits until they are gone, then removes the definition.
