@@ -98,9 +98,24 @@ TEST(Binding, gives_a_pod_its_node_once) {
   EXPECT_TRUE(pod.body.contains(R"("type":"PodScheduled")"));
   Answer again = world.post("/api/v1/namespaces/default/bindings", binding);
   EXPECT_EQ(again.status, 409);
-  EXPECT_TRUE(again.at("message").contains("pod p is already assigned to node \"n1\""));
+  EXPECT_EQ(
+      again.at("message"),
+      "Operation cannot be fulfilled on pods/binding \"p\": pod p is already assigned to node "
+      "\"n1\"");
+  EXPECT_FALSE(pod.body.contains(R"("subresource":"binding")")) << "nobody owns what it wrote";
   EXPECT_EQ(world.post(kPods + "/q/binding", R"({"target":{"name":"n"}})").status, 404);
   EXPECT_EQ(world.post(kPods + "/p/binding", R"({"target":{}})").status, 422);
+}
+
+TEST(Binding, a_gated_pod_gets_no_node) {
+  ApiWorld world;
+  world.post(kPods, R"({"metadata":{"name":"p"},"spec":{"schedulingGates":[{"name":"wait"}],
+    "containers":[{"name":"c","image":"i"}]}})");
+  Answer refused = world.post(kPods + "/p/binding", R"({"target":{"name":"n"}})");
+  EXPECT_EQ(refused.status, 409);
+  EXPECT_EQ(refused.at("message"),
+            "Operation cannot be fulfilled on pods/binding \"p\": pod p has non-empty "
+            ".spec.schedulingGates");
 }
 
 TEST(Eviction, deletes_the_pod) {

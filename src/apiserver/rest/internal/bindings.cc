@@ -52,19 +52,27 @@ json::Value success_status(json::Arena& arena) {
 
 namespace {
 
+Error cannot_bind(const Resource& pods, std::string_view name, std::string_view why) {
+  Resource binding = pods;
+  binding.plural += "/binding";
+  return conflict_error(binding, name, "pod " + std::string(name) + " " + std::string(why));
+}
+
 // The pod with its node, the binding's annotations and a condition that says so.
 Result<json::Value> bound(const Resource& pods, json::Arena& arena, const json::Value& live,
                           const json::Value& binding, WallTime now) {
   const std::string name(meta_text(live, "name"));
   if (is_being_deleted(live)) {
-    return fail(conflict_error(pods, name,
-                               "pod " + name + " is being deleted, cannot be assigned to a host"));
+    return fail(cannot_bind(pods, name, "is being deleted, cannot be assigned to a host"));
   }
   const json::Value* node = live.get({"spec", "nodeName"});
   if (node != nullptr && node->is_string() && !node->as_string().empty()) {
-    return fail(conflict_error(
-        pods, name,
-        "pod " + name + " is already assigned to node \"" + std::string(node->as_string()) + "\""));
+    return fail(cannot_bind(
+        pods, name, "is already assigned to node \"" + std::string(node->as_string()) + "\""));
+  }
+  if (const json::Value* gates = live.get({"spec", "schedulingGates"});
+      gates != nullptr && gates->size() > 0) {
+    return fail(cannot_bind(pods, name, "has non-empty .spec.schedulingGates"));
   }
   json::Value pod = live.clone(arena);
   const json::Value* target = binding.find("target");
@@ -124,7 +132,7 @@ class Binding final : public VirtualResource {
     if (!errors.empty()) {
       co_return fail(errors.to_error("", "Binding", call.info.name));
     }
-    WriteOptions options{.dry_run = outer.dry_run, .field_manager = "binding"};
+    WriteOptions options{.dry_run = outer.dry_run};
     const WallTime now = server_.env().clock.wall();
     const Resource& pods = *call.resource;
     UpdateRequest update{.ns = call.info.ns,

@@ -131,10 +131,12 @@ Task<Result<Attempt>> attempt_update(Call& call, const UpdateRequest& update,
   }
   if (admitted) {
     settle_form(resource, arena, object);
-    if (update.subresource != "binding") {
+    // What a binding writes is nobody's, and no new generation.
+    const bool binding = update.subresource == "binding";
+    if (!binding) {
       bump_generation(resource, update.subresource, arena, object, live);
     }
-    if (!options.managed_fields_done) {
+    if (!binding && !options.managed_fields_done) {
       record_manager(call, arena, &live, object, options, update.subresource, now);
     }
     admitted = validate_object(resource, context, object, &live);
