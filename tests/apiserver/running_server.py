@@ -14,12 +14,12 @@ PATIENCE = 60  # seconds, for anything
 class RunningServer:
     """`data` is the data directory; certificates and the log go beside it."""
 
-    def __init__(self, program, data, *arguments, address="127.0.0.1"):
+    def __init__(self, program, data, *arguments, address="127.0.0.1", port=0):
         self.data = data
         log = data.parent / "server.log"
         with open(log, "a") as errors:
             self.process = subprocess.Popen(
-                [program, "apiserver", "--data-dir", str(data), "--listen", f"{address}:0", *arguments],
+                [program, "apiserver", "--data-dir", str(data), "--listen", f"{address}:{port}", *arguments],
                 stdout=subprocess.PIPE,
                 stderr=errors,
                 text=True,
