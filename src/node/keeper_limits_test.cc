@@ -330,6 +330,20 @@ TEST_F(Limited, what_is_hidden_is_empty_in_a_place_that_holds_it) {
   EXPECT_EQ(env.files.read(path("home/state/up/key")).value_or(""), "hush");
 }
 
+TEST_F(Limited, what_is_hidden_among_the_programs_of_the_machine_is_empty) {
+  const std::string file = std::filesystem::canonical("/bin/cat").string();
+  hidden_ = {file, "/usr/share"};
+  ASSERT_TRUE(begin(Kept::by_the_keeper));
+  if (!isolated_) {
+    GTEST_SKIP() << "plain processes see what their user sees";
+  }
+  start("c",
+        "[ ! -s " + file +
+            " ] || exit 3; [ -d /usr/share ] || exit 4; [ -z \"$(ls -A /usr/share)\" ] || exit 5");
+  EXPECT_EQ(end_of("c").exit_code, 0);
+  EXPECT_GT(std::filesystem::file_size(file), 0u);
+}
+
 TEST_F(Limited, a_place_behind_a_link_is_refused) {
   ASSERT_TRUE(env.files.make_directories(path("real/inner")));
   std::filesystem::create_directory_symlink(path("real"), path("link"));

@@ -166,6 +166,7 @@ Result<KeeperView> move_into_pod_root(const SandboxSpec& spec, const std::string
   TRY(make_mounts_private());
   TRY(mount_tmpfs(root, "mode=755"));
   TRY(bind_programs("", root + "/host"));
+  TRY(hide(spec.hidden, "/", root + "/host"));
   TRY(make_devices("/dev", root + "/dev"));
   // Directories that images need are brought to the same place below the programs.
   for (const std::string& needed : spec.directories) {
