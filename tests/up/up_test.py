@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import signal
 import ssl
 import subprocess
@@ -95,6 +96,16 @@ PODS = "/api/v1/namespaces/default/pods"
 def pod(name, script, **spec):
     return {"metadata": {"name": name}, "spec": {**spec, "terminationGracePeriodSeconds": 2, "containers": [
         {"name": "c", "image": "any", "command": ["/bin/sh", "-c", script], "env": [{"name": "GREETING", "value": "hi"}]}]}}
+
+
+def make_root(root, *programs):
+    """A root file system with these programs of the machine, and the libraries that they need."""
+    for program in programs:
+        said = subprocess.run(["ldd", program], check=True, capture_output=True, text=True, timeout=60).stdout
+        for path in [program, *re.findall(r"(/\S+) \(0x", said)]:
+            copy = root / path.lstrip("/")
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(path, copy)
 
 
 def processes_below(scratch, role="pod-keeper"):
@@ -281,6 +292,34 @@ class Up(unittest.TestCase):
             finally:
                 code, err = cluster.stop()
             self.assertEqual(code, 0, err)
+
+    def test_a_root_file_system_stands_for_an_image_and_stays_as_it_is(self):
+        with tempfile.TemporaryDirectory() as name:
+            scratch = pathlib.Path(name).resolve()
+            root = scratch / "small"
+            make_root(root, "/bin/sh", "/bin/cat")
+            (root / "var").mkdir()
+            (root / "greeting").write_text("hello from a root\n")
+            before = sorted(root.rglob("*"))
+            script = "cat /greeting > /var/tmp/text; cat /var/tmp/text > $HOME/text; cat $HOME/text > /srv/deep/text; cat /srv/deep/text; echo more > /top"
+            words = [PROGRAM, "image", "add", "small:1", "--data-dir", str(scratch / "data"), "--rootfs", str(root),
+                     "--entrypoint", json.dumps(["/bin/sh", "-ec", script])]
+            subprocess.run(words, stdin=subprocess.DEVNULL, check=True, capture_output=True, timeout=60)
+            cluster = Cluster(scratch)
+            try:
+                if any("not isolated" in line for line in cluster.lines):
+                    self.skipTest("namespaces are forbidden here: " + "".join(cluster.lines))
+                body = pod("small", "", restartPolicy="Never", volumes=[{"name": "v", "emptyDir": {}}])
+                body["spec"]["containers"][0].update(image="small:1", command=[], volumeMounts=[{"name": "v", "mountPath": "/srv/deep"}])
+                cluster.add_pod(body)
+                ended = cluster.wait_for(PODS + "/small", lambda found: found["status"]["phase"] in ("Succeeded", "Failed"))
+                self.assertEqual(cluster.open(PODS + "/small/log"), "hello from a root\n", ended["status"])
+                self.assertEqual(ended["status"]["phase"], "Succeeded", ended["status"])
+            finally:
+                code, err = cluster.stop()
+            self.assertEqual(code, 0, err)
+            self.assertEqual(sorted(root.rglob("*")), before)
+            self.assertEqual((root / "greeting").read_text(), "hello from a root\n")
 
     def test_a_node_joins_another_cluster_and_takes_what_tolerates_it(self):
         with tempfile.TemporaryDirectory() as name:

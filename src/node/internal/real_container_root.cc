@@ -1,6 +1,8 @@
 #include "node/internal/real_container_root.h"
 
+#include "base/env/file_system.h"
 #include "base/posix.h"
+#include "node/internal/real_image_root.h"
 #include "node/internal/real_mounts.h"
 #include "node/internal/real_places.h"
 
@@ -8,8 +10,7 @@
 #include <array>
 #include <cerrno>
 #include <cstdint>
-#include <dirent.h>
-#include <memory>
+#include <iterator>
 #include <string>
 #include <string_view>
 #include <sys/stat.h>
@@ -26,44 +27,9 @@ constexpr const char* kScratch = "/tmp";
 constexpr const char* kStage = "/tmp/stage";  // beside the container's root
 constexpr std::int64_t kBytesPerFile = 4096;
 constexpr std::int64_t kFilesMin = 4096;
+constexpr std::array<const char*, 2> kHomes = {"/root", "/home"};
 constexpr std::array<const char*, 5> kEtcFiles = {"hosts", "resolv.conf", "hostname", "passwd",
                                                   "group"};
-
-struct CloseDirectory {
-  void operator()(DIR* directory) const { ::closedir(directory); }
-};
-
-// Every entry of `from` in a new directory: links again, the rest bound. So names can be added
-// beside them although they are read-only.
-Result<void> bring_entries(const std::string& from, const std::string& to) {
-  std::unique_ptr<DIR, CloseDirectory> directory(::opendir(from.c_str()));
-  if (directory == nullptr) {
-    return fail(posix_error(errno, "list " + from));
-  }
-  TRY(make_directory(to));
-  while (const dirent* entry = ::readdir(directory.get())) {
-    const std::string name = entry->d_name;
-    if (name == "." || name == ".." || name == "etc" || name == "proc" || name == "dev" ||
-        name == "sys" || name == "tmp" || name == "run") {
-      continue;
-    }
-    const std::string source = from + "/" + name;
-    const std::string target = to + "/" + name;
-    struct stat info{};
-    if (::lstat(source.c_str(), &info) != 0) {
-      continue;
-    }
-    if (S_ISLNK(info.st_mode)) {
-      std::array<char, 4096> link{};
-      if (::readlink(source.c_str(), link.data(), link.size() - 1) > 0) {
-        TRY(make_link(link.data(), target));
-      }
-    } else if (S_ISDIR(info.st_mode) || S_ISREG(info.st_mode)) {
-      TRY(bind_mount(source, target, true));
-    }
-  }
-  return {};
-}
 
 // Bounded by what the container may have of memory; without a limit by half of the machine's, which
 // is the kernel's own choice for each file system.
@@ -143,61 +109,105 @@ Result<void> add_volumes(const KeeperView& view, const std::string& directory,
   return {};
 }
 
-// What images need below directories that every container has empty.
-Result<void> bring_covered(const KeeperView& view, const SandboxSpec& sandbox,
-                           const ContainerSpec& spec, const std::string& root) {
-  for (const std::string& needed : sandbox.directories) {
-    if (spec.root.empty() && (needed.starts_with("/tmp/") || needed.starts_with("/run/"))) {
-      TRY(bind_mount(view.host + needed, root + needed, true));
+// Files in /etc that the pod has of its own, by their paths.
+std::vector<std::string> etc_files_of(const KeeperView& view) {
+  std::vector<std::string> files;
+  for (const char* name : kEtcFiles) {
+    const std::string path = std::string("/etc/") + name;
+    if (struct stat info{}; ::stat((view.pod + path).c_str(), &info) == 0) {
+      files.push_back(path);
     }
   }
+  return files;
+}
+
+// Where something has to be made in the image for what the container is promised.
+Result<std::vector<std::string>> changed_directories(const std::string& image,
+                                                     const ContainerSpec& spec) {
+  std::vector<std::string> promised = {spec.message_path, spec.working_directory};
+  std::ranges::transform(spec.mounts, std::back_inserter(promised), &MountSpec::target);
+  std::vector<std::string> changed(kHomes.begin(), kHomes.end());
+  TRY_ASSIGN(const FileDescriptor top, open_top(image));
+  for (const std::string& path : promised) {
+    if (path.starts_with('/') && !open_place(top.get(), path, {.links = Links::chrooted})) {
+      changed.push_back(parent_path(path));
+    }
+  }
+  return changed;
+}
+
+Result<std::string> image_directory(const KeeperView& view, const SandboxSpec& sandbox,
+                                    const std::string& root) {
+  const auto found = std::ranges::find(sandbox.roots, root);
+  if (found == sandbox.roots.end()) {
+    return fail(invalid_argument("the pod has no root file system " + root));
+  }
+  return view.images + "/" + std::to_string(found - sandbox.roots.begin());
+}
+
+// The machine's programs, which are read-only; or the root file system of an image.
+Result<void> make_root(ImageRoot made, const ContainerSpec& spec) {
+  if (spec.root.empty()) {
+    TRY(bind_directory_alone(made.root, made.root));  // what is pivoted into must be a mount
+    return bind_programs(made.image, made.root);
+  }
+  TRY_ASSIGN(made.own, changed_directories(made.image, spec));
+  return make_image_root(made);
+}
+
+// Read-only, each at its own path: what is around it stays the container's, and so do directories
+// that every container has.
+Result<void> bring_directories(const ImageRoot& made, const std::vector<std::string>& needed) {
+  for (const std::string& directory : needed) {
+    TRY(leads_to_own(made, directory)
+            ? bring_entries(made, directory)
+            : bind_mount(made.image + directory, made.root + directory, true));
+  }
   return {};
+}
+
+// What every container has beside its programs.
+Result<void> add_usual_places(const ImageRoot& made, const KeeperView& view) {
+  const std::string& root = made.root;
+  for (const std::string& file : made.files) {
+    TRY(bind_mount(view.pod + file, root + file, true));
+  }
+  TRY(make_devices("/dev", root + "/dev"));
+  TRY(make_open_directory(made.scratch + "/shm"));
+  TRY(bind_directory_alone(made.scratch + "/shm", root + "/dev/shm"));
+  TRY(make_open_directory(root + "/tmp"));
+  TRY(make_directory(root + "/run"));
+  for (const char* home : kHomes) {
+    TRY(make_directory(root + home));
+  }
+  TRY(make_open_directory(root + "/var/tmp"));
+  return make_link("/run", root + "/var/run");
 }
 
 }  // namespace
 
 Result<FileDescriptor> enter_container_root(const KeeperView& view, const SandboxSpec& sandbox,
                                             const ContainerSpec& spec) {
-  const std::string scratch = kScratch;
-  const std::string root = scratch + "/root";
-  TRY(mount_tmpfs(scratch, scratch_options(spec.memory_limit)));
-  TRY(make_directory(root));
-  TRY(bind_directory_alone(root, root));  // what is pivoted into must be a mount
-  std::string programs = view.host;
+  ImageRoot made{.image = view.host,
+                 .scratch = kScratch,
+                 .root = std::string(kScratch) + "/root",
+                 .own = {kHomes.begin(), kHomes.end()},
+                 .files = etc_files_of(view)};
   if (!spec.root.empty()) {
-    const auto found = std::ranges::find(sandbox.roots, spec.root);
-    if (found == sandbox.roots.end()) {
-      return fail(invalid_argument("the pod has no root file system " + spec.root));
-    }
-    programs = view.images + "/" + std::to_string(found - sandbox.roots.begin());
+    TRY_ASSIGN(made.image, image_directory(view, sandbox, spec.root));
   }
-  TRY(bring_entries(programs, root));
-  TRY(make_directory(root + "/etc"));
-  if (struct stat info{}; ::stat((programs + "/etc").c_str(), &info) == 0) {
-    TRY(bring_entries(programs + "/etc", root + "/etc"));
+  TRY(mount_tmpfs(made.scratch, scratch_options(spec.memory_limit)));
+  TRY(make_directory(made.root));
+  TRY(make_root(made, spec));
+  TRY(add_usual_places(made, view));
+  if (spec.root.empty()) {
+    TRY(bring_directories(made, sandbox.directories));
   }
-  for (const char* name : kEtcFiles) {
-    const std::string ours = view.pod + "/etc/" + name;
-    if (struct stat info{}; ::stat(ours.c_str(), &info) == 0) {
-      ::unlink((root + "/etc/" + name).c_str());
-      TRY(bind_mount(ours, root + "/etc/" + name, true));
-    }
-  }
-  TRY(make_devices("/dev", root + "/dev"));
-  TRY(make_open_directory(scratch + "/shm"));
-  TRY(bind_directory_alone(scratch + "/shm", root + "/dev/shm"));
-  TRY(make_open_directory(root + "/tmp"));
-  TRY(make_directory(root + "/run"));
-  TRY(bring_covered(view, sandbox, spec, root));
-  TRY(make_directory(root + "/root", 0700));
-  TRY(make_directory(root + "/home"));
-  TRY(make_directory(root + "/var/tmp"));
-  TRY(make_link("/run", root + "/var/run"));
-  TRY(mount_proc(root + "/proc"));
-  TRY(protect_proc(root + "/proc"));
-  TRY(add_volumes(view, root, spec));
-  TRY_ASSIGN(FileDescriptor files, open_top(scratch));
-  TRY(pivot_into(root));
+  TRY(mount_proc(made.root + "/proc"));
+  TRY(protect_proc(made.root + "/proc"));
+  TRY(add_volumes(view, made.root, spec));
+  TRY_ASSIGN(FileDescriptor files, open_top(made.scratch));
+  TRY(pivot_into(made.root));
   return files;
 }
 

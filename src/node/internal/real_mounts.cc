@@ -11,6 +11,7 @@
 #include <linux/openat2.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -121,6 +122,26 @@ Result<void> mount_tmpfs(const std::string& at, const std::string& options) {
   TRY(make_directory(at));
   if (::mount("tmpfs", at.c_str(), "tmpfs", MS_NOSUID | MS_NODEV, options.c_str()) != 0) {
     return fail(failed("mount a tmpfs at", at));
+  }
+  return {};
+}
+
+Result<void> mount_overlay(const std::string& at, const OverlayLayers& layers) {
+  // In a user namespace the kernel's own notes about files have to be of the kind that users write.
+  const std::string options = "lowerdir=" + layers.lower + ",upperdir=" + layers.upper +
+                              ",workdir=" + layers.work + ",userxattr";
+  if (::mount("overlay", at.c_str(), "overlay", MS_NOSUID | MS_NODEV, options.c_str()) != 0) {
+    return fail(errno == ENODEV ? unsupported("the kernel has no overlays")
+                                : failed("mount an overlay at", at));
+  }
+  // A kernel that cannot work in the upper layer mounts the lower one alone, and says nothing.
+  struct statvfs info{};
+  if (::statvfs(at.c_str(), &info) != 0) {
+    return fail(failed("look at the overlay at", at));
+  }
+  if ((info.f_flag & ST_RDONLY) != 0) {
+    ::umount2(at.c_str(), MNT_DETACH);
+    return fail(unsupported("the kernel makes only read-only overlays here"));
   }
   return {};
 }

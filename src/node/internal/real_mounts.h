@@ -19,6 +19,15 @@ Result<void> write_small_file(const std::string& path, std::string_view text);
 Result<void> make_mounts_private();
 
 Result<void> mount_tmpfs(const std::string& at, const std::string& options);
+// Names without commas and colons.
+struct OverlayLayers {
+  std::string lower;  // what is seen, and never changed
+  std::string upper;  // what becomes of it; with `work`, in one file system that can be written to
+  std::string work;
+};
+// Is forbidden (node/forbidden.h) where the kernel does not let users do it, or not with these
+// layers; nothing is mounted then.
+Result<void> mount_overlay(const std::string& at, const OverlayLayers& layers);
 Result<void> mount_proc(const std::string& at);
 // Makes what concerns the whole machine read-only or empty in a proc that containers see: the
 // kernel lets whoever has the id of the machine's root write there, capabilities or not.
