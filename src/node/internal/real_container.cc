@@ -1,6 +1,7 @@
 #include "node/internal/real_container.h"
 
 #include "base/env/file_system.h"
+#include "node/gpu_devices.h"
 #include "node/internal/real_container_root.h"
 #include "node/internal/real_descriptors.h"
 #include "node/internal/real_exec_host.h"
@@ -212,9 +213,16 @@ Result<Terminal> open_terminal(const Ends& ends) {
   return terminal;
 }
 
+// In the container's own /dev.
+std::size_t count_seen_gpus(const SandboxSpec& sandbox, const std::string& container) {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      gpus_of(sandbox.devices, container),
+      [](std::int32_t gpu) { return ::access(("/dev/" + gpu_file(gpu)).c_str(), F_OK) == 0; }));
+}
+
 // PID 1 of the container. Never returns.
-[[noreturn]] void run_init(const KeeperView& view, const SandboxSpec& sandbox,
-                           const ContainerSpec& spec, const Ends& ends, pid_t keeper) {
+[[noreturn]] void run_init(const KeeperView& view, const SandboxSpec& sandbox, ContainerSpec spec,
+                           const Ends& ends, pid_t keeper) {
   ::setsid();
   // First of all: what it maps and starts from now on counts.
   Result<void> joined;
@@ -240,6 +248,7 @@ Result<Terminal> open_terminal(const Ends& ends) {
       say_error(ends.report, files.error());
       ::_exit(kInitFailed);
     }
+    name_seen_gpus(spec.environment, count_seen_gpus(sandbox, spec.name));
     const int descriptor = files->get();
     // A keeper that does not hear of it counts less.
     static_cast<void>(send_with_descriptors(ends.control, kFilesPacket, std::span(&descriptor, 1)));

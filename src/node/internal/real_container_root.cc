@@ -2,6 +2,7 @@
 
 #include "base/env/file_system.h"
 #include "base/posix.h"
+#include "node/gpu_devices.h"
 #include "node/internal/real_image_root.h"
 #include "node/internal/real_mounts.h"
 #include "node/internal/real_places.h"
@@ -167,12 +168,13 @@ Result<void> bring_directories(const ImageRoot& made, const std::vector<std::str
 }
 
 // What every container has beside its programs.
-Result<void> add_usual_places(const ImageRoot& made, const KeeperView& view) {
+Result<void> add_usual_places(const ImageRoot& made, const KeeperView& view,
+                              const std::vector<std::string>& devices) {
   const std::string& root = made.root;
   for (const std::string& file : made.files) {
     TRY(bind_mount(view.pod + file, root + file, true));
   }
-  TRY(make_devices("/dev", root + "/dev"));
+  TRY(make_devices("/dev", root + "/dev", devices));
   TRY(make_open_directory(made.scratch + "/shm"));
   TRY(bind_directory_alone(made.scratch + "/shm", root + "/dev/shm"));
   TRY(make_open_directory(root + "/tmp"));
@@ -199,7 +201,7 @@ Result<FileDescriptor> enter_container_root(const KeeperView& view, const Sandbo
   TRY(mount_tmpfs(made.scratch, scratch_options(spec.memory_limit)));
   TRY(make_directory(made.root));
   TRY(make_root(made, spec));
-  TRY(add_usual_places(made, view));
+  TRY(add_usual_places(made, view, gpu_files(gpus_of(sandbox.devices, spec.name))));
   if (spec.root.empty()) {
     TRY(bring_directories(made, sandbox.directories));
   }

@@ -26,6 +26,8 @@ namespace fs = std::filesystem;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
+constexpr std::string_view kGpu = "nvidia.com/gpu";
+
 std::string contents(const fs::path& path) {
   std::ifstream file(path);
   return std::string(std::istreambuf_iterator<char>(file), {});
@@ -308,6 +310,17 @@ TEST_F(Images, directories_of_a_home_leave_it_to_the_container) {
   sandbox_.spec.directories = {"/root"};
   EXPECT_EQ(complaint_of("echo 1 > $HOME/" + name + " && cat $HOME/" + name), "");
   EXPECT_FALSE(fs::exists(fs::path("/root") / name));
+}
+
+TEST_F(Images, have_the_files_of_their_gpus_when_the_machine_has_them) {
+  sandbox_.spec.devices = {{.container = "c", .resource = std::string(kGpu), .ids = {1}},
+                           {.container = "d", .resource = std::string(kGpu), .ids = {0}}};
+  const bool real = fs::exists("/dev/nvidia1");
+  const std::string seen = real ? "[ -c /dev/nvidia1 ] && [ $CUDA_VISIBLE_DEVICES = 0 ]"
+                                : "[ ! -e /dev/nvidia1 ] && [ $CUDA_VISIBLE_DEVICES = 1 ]";
+  EXPECT_EQ(
+      complaint_of(seen + " && [ ! -e /dev/nvidia0 ]", {.environment = {"CUDA_VISIBLE_DEVICES=1"}}),
+      "");
 }
 
 }  // namespace

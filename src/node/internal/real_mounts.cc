@@ -220,10 +220,16 @@ Result<void> pivot_into(const std::string& root) {
   return {};
 }
 
-Result<void> make_devices(const std::string& source, const std::string& at) {
+Result<void> make_devices(const std::string& source, const std::string& at,
+                          const std::vector<std::string>& more) {
   TRY(mount_tmpfs(at, "mode=755,size=64k"));
   for (const char* name : kDevices) {
     TRY(bind_mount(source + "/" + name, at + "/" + name, false));
+  }
+  for (const std::string& name : more) {
+    if (::access((source + "/" + name).c_str(), F_OK) == 0) {
+      TRY(bind_mount(source + "/" + name, at + "/" + name, false));
+    }
   }
   TRY(make_link("/proc/self/fd", at + "/fd"));
   TRY(make_link("/proc/self/fd/0", at + "/stdin"));

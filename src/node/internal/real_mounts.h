@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 // Mounting in our own namespaces. Every function says in its error what was tried.
 namespace codeflare::node::internal {
@@ -43,8 +44,9 @@ Result<void> bind_directory_alone(const std::string& source, const std::string& 
 // `root` (a mount point) becomes "/", and the old root is gone.
 Result<void> pivot_into(const std::string& root);
 
-// The usual device files, from those at `source`, with pts of their own.
-Result<void> make_devices(const std::string& source, const std::string& at);
+// The usual device files, and those of `more` that there are, from `source`, with pts of their own.
+Result<void> make_devices(const std::string& source, const std::string& at,
+                          const std::vector<std::string>& more = {});
 
 // What of the machine containers may see, read-only, below `to`: its programs and libraries and a
 // list of names in /etc.

@@ -2,6 +2,7 @@
 
 #include "base/posix.h"
 #include "node/forbidden.h"
+#include "node/gpu_devices.h"
 #include "node/host_path.h"
 #include "node/internal/real_mounts.h"
 #include "node/internal/real_places.h"
@@ -167,7 +168,7 @@ Result<KeeperView> move_into_pod_root(const SandboxSpec& spec, const std::string
   TRY(mount_tmpfs(root, "mode=755"));
   TRY(bind_programs("", root + "/host"));
   TRY(hide(spec.hidden, "/", root + "/host"));
-  TRY(make_devices("/dev", root + "/dev"));
+  TRY(make_devices("/dev", root + "/dev", gpu_files(gpus_of(spec.devices))));
   // Directories that images need are brought to the same place below the programs.
   for (const std::string& needed : spec.directories) {
     TRY(bind_mount(needed, root + "/host" + needed, true));
