@@ -1,6 +1,7 @@
 #include "node/container_spec.h"
 
 #include "json/parse.h"
+#include "model/pod_requests.h"
 #include "node/container_env.h"
 #include "node/limits.h"
 
@@ -163,6 +164,21 @@ std::expected<ContainerSpec, StartProblem> container_spec(const ContainerSources
   return spec;
 }
 
+std::vector<std::string> sidecars_of(const model::Pod& pod) {
+  std::vector<std::string> names;
+  for (const model::Container& container : pod.spec.init_containers) {
+    if (model::is_sidecar(container)) {
+      names.push_back(container.name);
+    }
+  }
+  return names;
+}
+
+Duration grace_of(const model::Pod& pod) {
+  return std::chrono::seconds(
+      std::max<std::int64_t>(pod.spec.termination_grace_period_seconds.value_or(30), 0));
+}
+
 std::vector<std::int64_t> users_of(const model::Pod& pod) {
   std::vector<std::int64_t> users;
   for (const auto* list : {&pod.spec.init_containers, &pod.spec.containers}) {
@@ -177,10 +193,13 @@ std::vector<std::int64_t> users_of(const model::Pod& pod) {
 }
 
 SandboxSpec sandbox_spec(const model::Pod& pod, const ImageTable& images) {
-  SandboxSpec spec{.ns = pod.metadata.ns,
-                   .name = pod.metadata.name,
-                   .uid = pod.metadata.uid,
-                   .hostname = hostname_of(pod)};
+  SandboxSpec spec{
+      .ns = pod.metadata.ns,
+      .name = pod.metadata.name,
+      .uid = pod.metadata.uid,
+      .hostname = hostname_of(pod),
+      .grace_seconds = std::chrono::duration_cast<std::chrono::seconds>(grace_of(pod)).count(),
+      .sidecars = sidecars_of(pod)};
   for (const auto* list : {&pod.spec.init_containers, &pod.spec.containers}) {
     for (const model::Container& container : *list) {
       const ImageEntry* image = images.find(container.image);

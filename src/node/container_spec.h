@@ -1,6 +1,7 @@
 #pragma once
 
 #include "base/result.h"
+#include "base/time.h"
 #include "model/pod.h"
 #include "node/image_table.h"
 #include "node/keeper_protocol.h"
@@ -33,6 +34,12 @@ std::optional<StartProblem> image_problem(const model::Container& container,
 std::expected<ContainerSpec, StartProblem> container_spec(const ContainerSources& sources,
                                                           const model::Container& container,
                                                           std::int32_t attempt);
+
+// Names of the init containers that run on beside the others, in order.
+std::vector<std::string> sidecars_of(const model::Pod& pod);
+
+// How long what runs in the pod has to end once it is asked to.
+Duration grace_of(const model::Pod& pod);
 
 // Ids besides 0 that containers of the pod run as.
 std::vector<std::int64_t> users_of(const model::Pod& pod);

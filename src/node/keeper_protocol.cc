@@ -82,6 +82,8 @@ const StructInfo& describe(Tag<SandboxSpec>) {
       field<&SandboxSpec::hidden>("hidden"),
       field<&SandboxSpec::groups>("groups"),
       field<&SandboxSpec::devices>("devices"),
+      field<&SandboxSpec::grace_seconds>("graceSeconds"),
+      field<&SandboxSpec::sidecars>("sidecars"),
   };
   static constexpr StructInfo kInfo = struct_info<SandboxSpec>(kFields);
   return kInfo;
@@ -117,10 +119,12 @@ const StructInfo& describe(Tag<RunRecord>) {
   static constexpr Field kFields[] = {
       field<&RunRecord::name>("name"),
       field<&RunRecord::attempt>("attempt"),
+      field<&RunRecord::sandbox>("sandbox"),
       field<&RunRecord::state>("state"),
       field<&RunRecord::started>("started"),
       field<&RunRecord::finished>("finished"),
       field<&RunRecord::asked_to_end>("askedToEnd"),
+      field<&RunRecord::cut_off>("cutOff"),
       field<&RunRecord::backoff_ms>("backoffMs"),
       field<&RunRecord::exit_code>("exitCode"),
       field<&RunRecord::signal>("signal"),
@@ -135,6 +139,7 @@ const StructInfo& describe(Tag<RunRecord>) {
 const StructInfo& describe(Tag<KeeperState>) {
   static constexpr Field kFields[] = {
       field<&KeeperState::protocol>("protocol"),
+      field<&KeeperState::sandbox>("sandbox"),
       field<&KeeperState::runs>("runs"),
   };
   static constexpr StructInfo kInfo = struct_info<KeeperState>(kFields);
@@ -143,9 +148,9 @@ const StructInfo& describe(Tag<KeeperState>) {
 
 const StructInfo& describe(Tag<KeeperRequest>) {
   static constexpr Field kFields[] = {
-      field<&KeeperRequest::protocol>("protocol"),   field<&KeeperRequest::verb>("verb"),
-      field<&KeeperRequest::name>("name"),           field<&KeeperRequest::signal>("signal"),
-      field<&KeeperRequest::container>("container"),
+      field<&KeeperRequest::protocol>("protocol"), field<&KeeperRequest::verb>("verb"),
+      field<&KeeperRequest::name>("name"),         field<&KeeperRequest::signal>("signal"),
+      field<&KeeperRequest::cut_off>("cutOff"),    field<&KeeperRequest::container>("container"),
   };
   static constexpr StructInfo kInfo = struct_info<KeeperRequest>(kFields);
   return kInfo;

@@ -82,6 +82,9 @@ struct SandboxSpec {
   // kept by the keeper as well as it can.
   std::vector<std::string> groups;
   std::vector<DeviceGrant> devices;
+  // How the pod ends with its node, for whoever has nothing else to read it from.
+  std::optional<std::int64_t> grace_seconds;
+  std::vector<std::string> sidecars;  // in the order of their start
   Extra extra;
 
   friend bool operator==(const SandboxSpec&, const SandboxSpec&) = default;
@@ -118,10 +121,12 @@ struct ContainerSpec {
 struct RunRecord {
   std::string name;
   std::int32_t attempt = 0;
-  std::string state;  // "starting", "running", "exited"
+  std::int32_t sandbox = 0;  // of KeeperState::sandbox when it was started
+  std::string state;         // "starting", "running", "exited"
   std::int64_t started = 0;
   std::int64_t finished = 0;
   std::int64_t asked_to_end = 0;  // when it was first sent a signal that asks so
+  bool cut_off = false;           // by the end of its node: what it came to is not its own doing
   std::int64_t backoff_ms = 0;
   std::int32_t exit_code = 0;
   std::int32_t signal = 0;
@@ -139,6 +144,8 @@ struct RunRecord {
 // Runs in the order of their starts; of each container at least the last two.
 struct KeeperState {
   std::int32_t protocol = kKeeperProtocol;
+  // How many keepers the pod has had: what an earlier one kept in memory is gone.
+  std::int32_t sandbox = 0;
   std::vector<RunRecord> runs;
   Extra extra;
 
@@ -155,9 +162,10 @@ struct KeeperState {
 
 struct KeeperRequest {
   std::int32_t protocol = kKeeperProtocol;
-  std::string verb;  // "start", "signal", "kill", "state", "shutdown"
-  std::string name;  // of the container, for signal and kill
-  std::int32_t signal = 0;
+  std::string verb;                        // "start", "signal", "kill", "state", "shutdown"
+  std::string name;                        // of the container, for signal and kill
+  std::int32_t signal = 0;                 // 0: none is sent
+  bool cut_off = false;                    // of signal: because the node ends
   std::optional<ContainerSpec> container;  // of start
   Extra extra;
 

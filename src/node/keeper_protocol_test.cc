@@ -25,6 +25,13 @@ TEST(KeeperProtocol, a_request_comes_out_as_it_went_in) {
   EXPECT_EQ(*parsed, request);
 }
 
+TEST(KeeperProtocol, what_an_earlier_version_wrote_is_of_the_sandbox_that_is_there) {
+  const auto state = parse_state(R"({"protocol":1,"runs":[{"name":"c","state":"running"}]})");
+  ASSERT_TRUE(state) << state.error().to_string();
+  EXPECT_EQ(state->runs.at(0).sandbox, state->sandbox);
+  EXPECT_FALSE(state->runs.at(0).cut_off);
+}
+
 TEST(KeeperProtocol, fields_of_a_later_version_are_no_error) {
   const auto parsed = parse_answer(
       R"({"protocol":2,"weather":"fine","state":{"runs":[{"name":"c","colour":"red"}]}})");

@@ -389,6 +389,14 @@ Task<Result<void>> KeeperRuntime::ask_to_end(std::string uid, std::string contai
   co_return co_await call(std::move(uid), std::move(request));
 }
 
+Task<Result<void>> KeeperRuntime::cut_off(std::string uid, std::string container, Ask ask) {
+  KeeperRequest request{.verb = "signal",
+                        .name = std::move(container),
+                        .signal = ask == Ask::now ? SIGTERM : 0,
+                        .cut_off = true};
+  co_return co_await call(std::move(uid), std::move(request));
+}
+
 Task<Result<void>> KeeperRuntime::kill(std::string uid, std::string container) {
   KeeperRequest request{.verb = "kill", .name = std::move(container)};
   co_return co_await call(std::move(uid), std::move(request));

@@ -44,6 +44,7 @@ class KeeperRuntime final : public PodRuntime {
   Task<Result<void>> start(std::string uid, ContainerSpec spec) override;
   Task<Result<void>> ask_to_end(std::string uid, std::string container) override;
   Task<Result<void>> kill(std::string uid, std::string container) override;
+  Task<Result<void>> cut_off(std::string uid, std::string container, Ask ask) override;
   Task<Result<void>> write_volumes(std::string uid, std::vector<VolumePlan> volumes) override;
   Task<Result<PodUsage>> usage(std::string uid) override;
   Task<Result<void>> close(std::string uid) override;

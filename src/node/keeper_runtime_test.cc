@@ -247,6 +247,44 @@ TEST_P(Keepers, outlive_the_agent_and_are_adopted_with_what_happened_meanwhile) 
   EXPECT_FALSE(last("runs")->exited());
 }
 
+TEST_P(Keepers, note_what_the_end_of_the_node_has_cut_off_and_what_had_ended_before) {
+  start("before", "exit 0");
+  end_of("before");
+  start("c", "trap 'exit 0' TERM; echo ready; while :; do sleep 0.05; done");
+  start("hooked", "echo ready; while :; do sleep 0.05; done");
+  ASSERT_TRUE(
+      wait_until([&] { return has_logged("c", "ready") && has_logged("hooked", "ready"); }));
+  using Ask = PodRuntime::Ask;
+  ASSERT_TRUE(*run(env.loop, pods->cut_off("u", "before", Ask::now)));
+  ASSERT_TRUE(*run(env.loop, pods->cut_off("u", "hooked", Ask::later)));
+  ASSERT_TRUE(*run(env.loop, pods->cut_off("u", "c", Ask::now)));
+  EXPECT_EQ(end_of("c").exit_code, 0);
+  EXPECT_TRUE(last("c")->cut_off);
+  EXPECT_FALSE(last("before")->cut_off);
+  EXPECT_TRUE(last("hooked")->cut_off);
+  EXPECT_EQ(last("hooked")->asked_to_end, 0);
+  EXPECT_TRUE(last("hooked")->running());
+  // The next agent knows it too.
+  ASSERT_TRUE(*run(env.loop, pods->close("u")));
+  agent_ends();
+  agent_starts();
+  ASSERT_TRUE(*run(env.loop, pods->adopt()));
+  EXPECT_TRUE(last("c")->cut_off);
+  EXPECT_FALSE(last("before")->cut_off);
+}
+
+TEST_P(Keepers, say_which_of_them_has_seen_a_run) {
+  start("c", "exit 0");
+  EXPECT_EQ(end_of("c").sandbox, pods->find("u")->state.sandbox);
+  ASSERT_TRUE(*run(env.loop, pods->close("u")));
+  ASSERT_TRUE(make());
+  EXPECT_LT(last("c")->sandbox, pods->find("u")->state.sandbox);
+  start("c", "exit 0", 1);
+  EXPECT_EQ(end_of("c").sandbox, pods->find("u")->state.sandbox);
+}
+
+}
+
 TEST_P(Keepers, are_not_given_up_when_they_cannot_be_reached_for_a_while) {
   start("c", "trap 'exit 7' TERM; echo ready; while :; do sleep 0.1; done");
   EXPECT_TRUE(wait_until([&] { return has_logged("c", "ready"); }));

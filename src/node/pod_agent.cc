@@ -69,11 +69,6 @@ bool anything_runs(const SandboxView* view) {
          !std::ranges::all_of(view->state.runs, &RunRecord::exited);
 }
 
-Duration grace_of(const model::Pod& pod) {
-  return std::chrono::seconds(
-      std::max<std::int64_t>(pod.spec.termination_grace_period_seconds.value_or(30), 0));
-}
-
 }  // namespace
 
 PodAgent::PodAgent(const runtime::ControllerContext& context, PodRuntime& pods,
@@ -117,6 +112,8 @@ void PodAgent::adopt(const std::vector<PodRuntime::Found>& found) {
   for (const PodRuntime::Found& one : found) {
     Known& known = know(one.spec.uid, {one.spec.ns, one.spec.name});
     known.devices = one.spec.devices;
+    known.grace = std::chrono::seconds(one.spec.grace_seconds.value_or(kUsualGraceSeconds));
+    known.sidecars = one.spec.sidecars;
     if (!one.spec.devices.empty()) {
       gpus_.adopt(one.spec.uid, one.spec.devices);
     }
@@ -237,6 +234,7 @@ Task<Result<Next>> PodAgent::sync(ObjectKey key) {
   }
   Known& known = know(uid, key);
   known.grace = grace_of(pod);
+  known.sidecars = sidecars_of(pod);
   if (view == nullptr) {
     look_for_room(known, pod);
   } else {

@@ -7,6 +7,7 @@
 #include "base/result.h"
 #include "node/device_pool.h"
 #include "node/image_table.h"
+#include "node/pod_ending.h"
 #include "node/pod_health.h"
 #include "node/pod_runtime.h"
 #include "node/pod_sync.h"
@@ -89,7 +90,8 @@ class PodAgent final : public runtime::Reconciler {
   struct Known {
     runtime::ObjectKey key;
     WallTime seen{};
-    Duration grace = std::chrono::seconds(30);
+    Duration grace = std::chrono::seconds(kUsualGraceSeconds);
+    std::vector<std::string> sidecars{};
     std::map<std::string, Hindrance> hindrances{};
     std::optional<StartProblem> rejected{};
     std::optional<StartProblem> evicted{};
@@ -136,8 +138,7 @@ class PodAgent final : public runtime::Reconciler {
   void note_volumes(const std::string& uid, const std::vector<VolumePlan>& volumes);
   void hinder(const std::string& uid, const std::string& what, StartProblem problem,
               Duration retry);
-  Task<void> stop_pod(std::string uid, Duration grace);
-  bool is_time_up(Instant until) const { return hurried_ || env_.clock.now() >= until; }
+  Task<void> stop_pod(std::string uid, Duration grace, std::vector<std::string> sidecars);
   // So that nobody wonders why it takes so long.
   Task<void> tell_who_is_waited_for();
 

@@ -10,7 +10,6 @@ namespace codeflare::node {
 
 namespace {
 
-constexpr Duration kLookWhileStopping = std::chrono::milliseconds(20);
 constexpr Duration kTellWhoIsWaitedFor = std::chrono::seconds(3);
 constexpr Duration kTellAgain = std::chrono::seconds(30);
 
@@ -33,41 +32,19 @@ std::string joined(const std::map<std::string, std::string>& names) {
 
 }  // namespace
 
-Task<void> PodAgent::stop_pod(std::string uid, Duration grace) {
-  const auto running = [&](std::vector<std::string>& names) {
-    const SandboxView* view = pods_.find(uid);
-    for (const RunRecord& run : view == nullptr ? std::vector<RunRecord>() : view->state.runs) {
-      if (view->alive && !run.exited()) {
-        names.push_back(run.name);
-      }
-    }
-    return !names.empty();
-  };
-  std::vector<std::string> names;
-  running(names);
-  const Instant until = after(env_.clock.now(), grace);
+Task<void> PodAgent::stop_pod(std::string uid, Duration grace, std::vector<std::string> sidecars) {
+  PodEnding ending{.uid = uid, .grace = grace, .sidecars = std::move(sidecars)};
+  ending.hurried = [this] { return hurried_; };
   if (health_ != nullptr) {
-    for (const std::string& name : names) {
-      health_->begin_pre_stop(uid, name, grace);
-    }
-    while (health_->pre_stop_pending(uid) && !is_time_up(until)) {
-      if (!co_await sleep_for(kLookWhileStopping)) {
-        break;
-      }
-    }
+    ending.begin_hook = [this, uid](const std::string& container, Duration left) {
+      return health_->begin_pre_stop(uid, container, left);
+    };
+    ending.hooks_pending = [this, uid] { return health_->pre_stop_pending(uid); };
   }
-  for (const std::string& name : names) {
-    static_cast<void>(co_await pods_.ask_to_end(uid, name));
-  }
-  for (std::vector<std::string> left; running(left) && !is_time_up(until); left.clear()) {
-    if (!co_await sleep_for(kLookWhileStopping)) {
-      break;
-    }
-  }
-  const Result<void> closed = co_await pods_.close(uid);
+  const Result<void> ended = co_await end_with_node(env_, pods_, std::move(ending));
   const auto name = ending_.extract(uid);
-  if (!closed) {
-    options_.logger.warn("pod did not end", {{"uid", uid}, {"error", closed.error()}});
+  if (!ended) {
+    options_.logger.warn("pod did not end", {{"uid", uid}, {"error", ended.error()}});
     stayed_.push_back(name.empty() ? uid : name.mapped());
   }
 }
@@ -92,7 +69,7 @@ Task<Result<void>> PodAgent::stop_pods() {
   TaskGroup group(env_.loop);
   for (const auto& [uid, known] : known_) {
     ending_.emplace(uid, known.key.ns + "/" + known.key.name);
-    group.spawn(stop_pod(uid, known.grace));
+    group.spawn(stop_pod(uid, known.grace, known.sidecars));
   }
   co_await group.join();
   co_await telling.close();

@@ -284,6 +284,51 @@ TEST(PodAgent, what_it_ended_itself_starts_again_at_once) {
   }
 }
 
+TEST(PodAgent, what_ends_well_because_the_node_stops_has_not_succeeded) {
+  World w;
+  w.pod("never", R"(["polite"])", kNever);
+  w.pod("done", R"(["exit","0"])", kNever);
+  w.pod("on-failure", R"(["polite"])", R"("restartPolicy":"OnFailure",)");
+  EXPECT_TRUE(*run(w.env.loop, w.agent->stop_pods()));
+  w.stop();
+  w.start();
+  EXPECT_EQ(w.status("never").phase, "Failed");
+  EXPECT_EQ(w.status("never").reason, "NodeShutdown");
+  EXPECT_EQ(w.status("done").phase, "Succeeded");
+  EXPECT_EQ(w.status("on-failure").container_statuses.at(0).restart_count, 1);
+  EXPECT_TRUE(w.status("on-failure").container_statuses.at(0).state.running);
+}
+
+constexpr const char* kSidecars =
+    R"("initContainers":[{"name":"s","image":"x","restartPolicy":"Always","command":["run"]},)"
+    R"({"name":"t","image":"x","restartPolicy":"Always","command":["run"]}],)";
+
+TEST(PodAgent, sidecars_end_after_the_others_and_the_last_first_when_the_node_stops) {
+  World w;
+  w.pod("a", R"(["run"])", kSidecars);
+  EXPECT_EQ(w.pods.running(), 3u);
+  EXPECT_TRUE(*run(w.env.loop, w.agent->stop_pods()));
+  const KeeperState& state = w.pods.find(std::string(w.get("a")->uid()))->state;
+  const auto ends_before = [&](const char* first, const char* second) {
+    return state.last(first)->finished <= state.last(second)->asked_to_end;
+  };
+  EXPECT_TRUE(ends_before("c", "t"));
+  EXPECT_TRUE(ends_before("t", "s"));
+  EXPECT_EQ(state.last("s")->exit_code, 143);
+}
+
+TEST(PodAgent, sidecars_are_asked_also_when_the_others_have_used_up_the_grace) {
+  World w;
+  w.pod("a", R"(["stubborn"])", std::string(R"("terminationGracePeriodSeconds":10,)") + kSidecars);
+  const WallTime began = w.env.clock.wall();
+  EXPECT_TRUE(*run(w.env.loop, w.agent->stop_pods()));
+  const KeeperState& state = w.pods.find(std::string(w.get("a")->uid()))->state;
+  EXPECT_EQ(state.last("s")->exit_code, 143);
+  EXPECT_EQ(state.last("t")->exit_code, 143);
+  EXPECT_EQ(state.last("c")->exit_code, 137);
+  EXPECT_LT(w.env.clock.wall() - began, seconds(13));
+}
+
 TEST(PodAgent, keepers_that_are_lost_again_and_again_are_not_replaced_at_once) {
   World w;
   w.pod("a", R"(["run"])");

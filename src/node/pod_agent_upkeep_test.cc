@@ -57,6 +57,7 @@ struct World {
     manager.reset();
   }
   Task<void> go() { static_cast<void>(co_await manager->run()); }
+  Task<void> stop_pods() { EXPECT_TRUE(co_await agent->stop_pods()); }
   void settle(Duration time = seconds(1)) { EXPECT_TRUE(*run(env.loop, sleep_for(time))); }
 
   // With these members of its container, and of its spec.
@@ -222,6 +223,24 @@ TEST(PodAgentUpkeep, a_pod_that_fills_the_disk_is_evicted_within_ten_seconds) {
   EXPECT_EQ(w.status().message, "Usage of EmptyDir volume \"v\" exceeds the limit \"1Mi\". ");
   EXPECT_TRUE(w.has_event("Evicted"));
   EXPECT_EQ(w.pods.running(), 0u);
+}
+
+TEST(PodAgentUpkeep, what_a_hook_ends_when_the_node_stops_has_not_succeeded) {
+  World w;
+  w.probes.programs["bye"] = {};
+  w.probes.delay = seconds(3);
+  w.pod(R"("lifecycle":{"preStop":{"exec":{"command":["bye"]}}},)", R"("restartPolicy":"Never",)");
+  TaskGroup group(w.env.loop);
+  group.spawn(w.stop_pods());
+  w.settle();
+  // Before any signal: what it came to now would be the work of the hook.
+  EXPECT_EQ(w.pods.find(w.uid())->state.last("c")->asked_to_end, 0);
+  EXPECT_TRUE(w.pods.find(w.uid())->state.last("c")->cut_off);
+  EXPECT_TRUE(run(w.env.loop, group.join()));
+  w.stop();
+  w.start();
+  EXPECT_EQ(w.status().phase, "Failed");
+  EXPECT_EQ(w.status().reason, "NodeShutdown");
 }
 
 TEST(PodAgentUpkeep, a_pod_too_many_is_rejected_and_room_comes_back) {

@@ -200,23 +200,23 @@ bool PodHealth::pre_stop_pending(const std::string& uid) const {
          });
 }
 
-void PodHealth::begin_pre_stop(const std::string& uid, const std::string& container,
+bool PodHealth::begin_pre_stop(const std::string& uid, const std::string& container,
                                Duration grace) {
   const auto known = pods_.find(uid);
   if (known == pods_.end()) {
-    return;
+    return false;
   }
   const auto found = known->second.runs.find(container);
   if (found == known->second.runs.end() || found->second == nullptr) {
-    return;
+    return false;
   }
   const std::shared_ptr<Run>& run = found->second;
   const auto& lifecycle = run->target.container.lifecycle;
-  if (run->pre_stop_began || !lifecycle || !lifecycle->pre_stop) {
-    return;
+  if (!run->pre_stop_began && lifecycle && lifecycle->pre_stop) {
+    run->pre_stop_began = env_.clock.wall();
+    group_.spawn(with_stop(run->stop.token(), pre_stop(run, *lifecycle->pre_stop, grace)));
   }
-  run->pre_stop_began = env_.clock.wall();
-  group_.spawn(with_stop(run->stop.token(), pre_stop(run, *lifecycle->pre_stop, grace)));
+  return run->pre_stop_began.has_value();
 }
 
 Task<void> PodHealth::pre_stop(std::shared_ptr<Run> run, model::LifecycleHandler hook,

@@ -35,8 +35,9 @@ class PodHealth {
   // Before the run is looked at for the first time: its postStart hook is to run.
   void expect_post_start(const std::string& uid, const std::string& container,
                          std::int32_t attempt);
-  // Runs the preStop hook of the container that runs, for as long as its grace.
-  void begin_pre_stop(const std::string& uid, const std::string& container, Duration grace);
+  // Runs the preStop hook of the container that runs, for as long as its grace; false when it has
+  // none.
+  bool begin_pre_stop(const std::string& uid, const std::string& container, Duration grace);
   // Whether some preStop hook of the pod has begun and not ended.
   bool pre_stop_pending(const std::string& uid) const;
 

@@ -35,7 +35,7 @@ bool may_restart(const model::Pod& pod, Role role, const RunRecord& run) {
     return false;
   }
   const bool always = policy != "OnFailure" && role == Role::main;
-  return always || run.exit_code != 0;
+  return always || run.exit_code != 0 || run.cut_off;
 }
 
 WallTime at(std::int64_t nanoseconds) {
@@ -69,6 +69,8 @@ ContainerProgress look_at(const ObservedPod& observed, const model::Container& c
   if (last == nullptr) {
     return progress;
   }
+  const SandboxView& sandbox = *observed.sandbox;
+  progress.here = sandbox.alive && last->sandbox == sandbox.state.sandbox;
   const auto health = observed.health.find(container.name);
   if (health != observed.health.end() && health->second.attempt == last->attempt) {
     progress.health = &health->second;
@@ -89,15 +91,26 @@ ContainerProgress look_at(const ObservedPod& observed, const model::Container& c
   return progress;
 }
 
-// Init containers one after the other; a sidecar lets the next one begin when it has started.
-bool order_inits(std::vector<ContainerProgress>& containers) {
-  const bool begun = std::ranges::any_of(containers, [](const ContainerProgress& one) {
-    return one.role == Role::main && one.last != nullptr;
-  });
+// In a new sandbox each has its turn once more, whatever it came to in an earlier one: what it had
+// prepared in memory is gone.
+void wait_again(ContainerProgress& one) {
+  one.stand = Stand::waits;
+  one.again = true;
+}
+
+// Init containers one after the other; a sidecar lets the next one begin when it has started. Not
+// any more when a main container has begun: they are not waited for then.
+bool order_inits(std::vector<ContainerProgress>& containers, bool goes_on) {
+  const bool begun = std::ranges::any_of(
+      containers, [](const ContainerProgress& one) { return one.role == Role::main && one.here; });
   bool open = true;
   for (ContainerProgress& one : containers) {
     if (one.role == Role::main) {
       continue;
+    }
+    if (goes_on && !begun && one.last != nullptr && !one.here &&
+        (one.stand == Stand::ended || (one.stand == Stand::may_start && !open))) {
+      wait_again(one);
     }
     if (one.stand == Stand::waits && open) {
       one.stand = Stand::may_start;
@@ -106,10 +119,6 @@ bool order_inits(std::vector<ContainerProgress>& containers) {
     open = open && passed;
   }
   return begun || open;
-}
-
-bool main_was_cut_off(const ContainerProgress& one) {
-  return one.role != Role::sidecar && one.last != nullptr && was_cut_off(*one.last);
 }
 
 // What an earlier agent began to evict goes on ending, whatever it has on disk by now.
@@ -153,7 +162,10 @@ Ending ending_of(const ObservedPod& observed, const PodProgress& progress, WallT
     return {};
   }
   const bool gone = observed.sandbox && !observed.sandbox->alive;
-  if (gone && std::ranges::any_of(all, main_was_cut_off)) {
+  if (std::ranges::any_of(all, [&](const ContainerProgress& one) {
+        return one.role != Role::sidecar && one.last != nullptr && was_cut_off(*one.last) &&
+               (gone || one.last->cut_off);
+      })) {
     return {Kind::shutdown, "NodeShutdown", "the node was stopped while the pod was running"};
   }
   return {.kind = init_failed ? Kind::init_failed : Kind::done};
@@ -166,7 +178,8 @@ bool is_over(const model::PodStatus& status) {
 }
 
 bool was_cut_off(const RunRecord& run) {
-  return run.exited() && run.exit_code != 0 && (run.asked_to_end != 0 || run.error == kKeeperLost);
+  const bool ended = run.exit_code != 0 && (run.asked_to_end != 0 || run.error == kKeeperLost);
+  return run.exited() && (run.cut_off || ended);
 }
 
 Duration restart_delay(const RunRecord& run) {
@@ -186,6 +199,12 @@ bool PodProgress::any_alive() const {
   return std::ranges::any_of(containers, &ContainerProgress::alive);
 }
 
+bool PodProgress::has_run() const {
+  return std::ranges::any_of(containers, [](const ContainerProgress& one) {
+    return one.role == Role::main && one.last != nullptr;
+  });
+}
+
 PodProgress progress_of(const ObservedPod& observed, WallTime now) {
   PodProgress progress;
   const model::PodSpec& spec = observed.pod.spec;
@@ -196,17 +215,21 @@ PodProgress progress_of(const ObservedPod& observed, WallTime now) {
   for (const model::Container& container : spec.containers) {
     progress.containers.push_back(look_at(observed, container, Role::main, now));
   }
-  progress.initialized = order_inits(progress.containers);
+  progress.ending = ending_of(observed, progress, now);
+  const bool goes_on = progress.ending.kind == Ending::Kind::none;
+  progress.initialized = order_inits(progress.containers, goes_on);
   // A container whose postStart hook runs keeps those after it waiting for their first start.
   bool open = progress.initialized;
   for (ContainerProgress& one : progress.containers) {
     if (one.role == Role::main && one.stand == Stand::waits && open) {
       one.stand = Stand::may_start;
+    } else if (one.role == Role::main && one.stand == Stand::may_start && goes_on &&
+               !progress.initialized) {
+      wait_again(one);
     }
     open = open && !(one.role == Role::main && one.stand == Stand::starting &&
                      one.health != nullptr && one.health->post_start_pending);
   }
-  progress.ending = ending_of(observed, progress, now);
   return progress;
 }
 

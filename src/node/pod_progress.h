@@ -34,15 +34,17 @@ struct ContainerProgress {
   const RunRecord* last = nullptr;
   const RunRecord* previous = nullptr;
   const ContainerHealth* health = nullptr;  // of the last run
+  bool here = false;                        // the last run was in the sandbox that is there now
+  bool again = false;                       // it has its turn once more, in a new one
   bool started = false;                     // it runs and its startup probe has passed
   bool ready = false;
   WallTime start_at{};
   Duration delay{};
 
   bool alive() const { return stand == Stand::starting || stand == Stand::running; }
-  bool succeeded() const {
-    return stand == Stand::ended && last != nullptr && last->exit_code == 0;
-  }
+  // Of its own accord: the code of what was cut off says nothing.
+  bool ended_well() const { return last != nullptr && last->exit_code == 0 && !last->cut_off; }
+  bool succeeded() const { return stand == Stand::ended && ended_well(); }
   std::int32_t next_attempt() const { return last == nullptr ? 0 : last->attempt + 1; }
 };
 
@@ -66,10 +68,12 @@ struct Ending {
 
 struct PodProgress {
   std::vector<ContainerProgress> containers;  // init containers first, in order
-  bool initialized = false;
+  bool initialized = false;                   // main containers may run
   Ending ending;
 
   bool any_alive() const;
+  // Some main container has, in this sandbox or an earlier one.
+  bool has_run() const;
 };
 
 PodProgress progress_of(const ObservedPod& observed, WallTime now);

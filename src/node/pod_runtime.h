@@ -8,6 +8,7 @@
 #include "node/pod_sync.h"
 #include "node/volume_plan.h"
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <string>
@@ -57,6 +58,10 @@ class PodRuntime {
   virtual Task<Result<void>> start(std::string uid, ContainerSpec spec) = 0;
   virtual Task<Result<void>> ask_to_end(std::string uid, std::string container) = 0;
   virtual Task<Result<void>> kill(std::string uid, std::string container) = 0;
+  // The node ends: what the run comes to from now on is not its own doing. It is asked to end as
+  // well, unless something else does that before: a hook.
+  enum class Ask : std::uint8_t { now, later };
+  virtual Task<Result<void>> cut_off(std::string uid, std::string container, Ask ask) = 0;
   // Puts other content into volumes of files, for its containers to see.
   virtual Task<Result<void>> write_volumes(std::string uid, std::vector<VolumePlan> volumes) = 0;
   // What it has on disk.

@@ -70,7 +70,7 @@ ContainerState state_of(const ObservedPod& observed, const PodProgress& progress
   }
   const auto hindrance = observed.hindrances.find(one.container->name);
   const bool hindered = hindrance != observed.hindrances.end() && one.stand == Stand::may_start;
-  if (one.last != nullptr && one.last->exited() && !hindered) {
+  if (one.last != nullptr && one.last->exited() && !hindered && !one.again) {
     const bool restarts = progress.ending.kind == Ending::Kind::none;
     return restarts && one.stand == Stand::backs_off
                ? waiting("CrashLoopBackOff", back_off_text(pod, one))
@@ -131,15 +131,13 @@ std::string phase_of(const ObservedPod& observed, const PodProgress& progress) {
     return stopped ? "Failed" : "Pending";
   }
   if ((ending == Kind::done || (ending == Kind::deleted && over == all)) && stopped) {
-    const bool good = mains([](const ContainerProgress& one) {
-                        return one.last != nullptr && one.last->exit_code == 0;
-                      }) == all;
+    const bool good = mains([](const ContainerProgress& one) { return one.ended_well(); }) == all;
     return good ? "Succeeded" : "Failed";
   }
   const auto never_ran = mains([](const ContainerProgress& one) {
     return one.last == nullptr || (one.stand == Stand::starting && one.previous == nullptr);
   });
-  return !progress.initialized || never_ran > 0 ? "Pending" : "Running";
+  return never_ran > 0 ? "Pending" : "Running";
 }
 
 struct Verdict {
@@ -173,8 +171,8 @@ Verdict initialized(const PodProgress& progress, const PodStatus& status) {
   if (status.phase == "Succeeded") {
     return {true, "PodCompleted"};
   }
-  if (progress.initialized) {
-    return {true};
+  if (progress.initialized || progress.has_run()) {
+    return {true};  // once and for all, as a kubelet has it
   }
   std::vector<std::string> left;
   for (const ContainerProgress& one : progress.containers) {

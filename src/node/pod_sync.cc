@@ -14,8 +14,6 @@ using Role = ContainerProgress::Role;
 using Stand = ContainerProgress::Stand;
 using std::chrono::seconds;
 
-// However little of the grace is left, a sidecar that has just been asked may still answer.
-constexpr Duration kLastGrace = seconds(2);
 // What a pod gets that fills the disk.
 constexpr Duration kEvictionGrace = seconds(1);
 
@@ -179,16 +177,22 @@ class Decider {
     }
   }
 
-  // Sidecars serve the others until those have ended.
+  // Sidecars serve the others until those have ended, and each those that were started after it.
+  bool is_served_by(const ContainerProgress& sidecar) const {
+    bool later = false;
+    return std::ranges::any_of(progress_.containers, [&](const ContainerProgress& one) {
+      const bool served = one.alive() && (one.role != Role::sidecar || later);
+      later = later || &one == &sidecar;
+      return served;
+    });
+  }
+
   void end() {
-    const bool others_alive = std::ranges::any_of(
-        progress_.containers,
-        [](const ContainerProgress& one) { return one.role != Role::sidecar && one.alive(); });
     const auto& deletion = observed_.pod.metadata.deletion_timestamp;
     const bool all_at_once = deletion && *deletion <= now_;
     if (sandbox_alive()) {
       for (const ContainerProgress& one : progress_.containers) {
-        if (one.alive() && (one.role != Role::sidecar || !others_alive || all_at_once)) {
+        if (one.alive() && (one.role != Role::sidecar || all_at_once || !is_served_by(one))) {
           end_container(one, grace());
         }
       }

@@ -86,4 +86,7 @@ Duration restart_delay(const RunRecord& run);
 // Whether the run was asked to end, or lost, and not by what its program did.
 bool was_cut_off(const RunRecord& run);
 
+// However little of the grace is left, a sidecar that has just been asked may still answer.
+inline constexpr Duration kLastGrace = std::chrono::seconds(2);
+
 }  // namespace codeflare::node

@@ -50,6 +50,7 @@ struct World {
     auto& runs = observed.sandbox->state.runs;
     runs.push_back({.name = std::move(name),
                     .attempt = attempt,
+                    .sandbox = observed.sandbox->state.sandbox,
                     .state = "running",
                     .started = now.time_since_epoch().count()});
     return runs.back();
@@ -60,6 +61,16 @@ struct World {
     found->state = "exited";
     found->exit_code = code;
     found->finished = now.time_since_epoch().count();
+  }
+  void cut_off(std::string_view name) {
+    asked(name);
+    observed.sandbox->state.find(name, observed.sandbox->state.last(name)->attempt)->cut_off = true;
+  }
+  // The node ends and starts again.
+  void end_sandbox() { observed.sandbox->alive = false; }
+  void new_sandbox() {
+    observed.sandbox->alive = true;
+    ++observed.sandbox->state.sandbox;
   }
   void asked(std::string_view name) {
     observed.sandbox->state.find(name, observed.sandbox->state.last(name)->attempt)->asked_to_end =
@@ -249,6 +260,34 @@ TEST(PodSync, sidecars_run_beside_and_end_last) {
   EXPECT_EQ(w.status().phase, "Succeeded");
 }
 
+TEST(PodSync, sidecars_end_one_after_the_other_the_last_first) {
+  World w("Never");
+  w.observed.pod.spec.init_containers = {container("s", "Always"), container("t", "Always")};
+  w.sandbox();
+  w.run("s");
+  w.run("t");
+  w.run("c");
+  w.look();
+  w.exit("c", 0);
+  EXPECT_EQ(w.look().steps, (std::vector<Step>{{.kind = Kind::ask_to_end, .container = "t"}}));
+  w.asked("t");
+  EXPECT_TRUE(w.look().steps.empty());
+  w.exit("t", 143);
+  EXPECT_EQ(w.look().steps, (std::vector<Step>{{.kind = Kind::ask_to_end, .container = "s"}}));
+}
+
+TEST(PodSync, sidecars_are_asked_at_once_when_the_time_of_a_deleted_pod_is_up) {
+  World w("Never");
+  w.observed.pod.spec.init_containers = {container("s", "Always"), container("t", "Always")};
+  w.sandbox();
+  w.run("s");
+  w.run("t");
+  w.observed.pod.metadata.deletion_timestamp = w.now;
+  w.observed.pod.metadata.deletion_grace_period_seconds = 30;
+  EXPECT_EQ(w.look().steps, (std::vector<Step>{{.kind = Kind::ask_to_end, .container = "s"},
+                                               {.kind = Kind::ask_to_end, .container = "t"}}));
+}
+
 TEST(PodSync, deletion_asks_waits_kills_and_drops) {
   World w;
   w.up();
@@ -379,6 +418,130 @@ TEST(PodSync, what_the_node_ended_is_no_crash) {
   w.exit("c", 1);
   EXPECT_TRUE(w.look().steps.empty());
   EXPECT_EQ(w.main().state.waiting->reason, "CrashLoopBackOff");
+}
+
+TEST(PodSync, what_the_node_ended_has_not_succeeded_whatever_its_code) {
+  World w("Never");
+  w.up();
+  w.cut_off("c");
+  w.exit("c", 0);
+  w.end_sandbox();
+  EXPECT_TRUE(w.look().steps.empty());
+  EXPECT_EQ(w.status().phase, "Failed");
+  EXPECT_EQ(w.status().reason, "NodeShutdown");
+  EXPECT_EQ(w.main().state.terminated->exit_code, 0);
+}
+
+TEST(PodSync, what_the_node_ended_runs_again_whatever_its_code) {
+  for (const char* policy : {"OnFailure", "Always"}) {
+    World w(policy);
+    w.up();
+    w.cut_off("c");
+    w.exit("c", 0);
+    w.end_sandbox();
+    EXPECT_EQ(w.look().steps, (std::vector<Step>{{.kind = Kind::make_sandbox}})) << policy;
+    w.new_sandbox();
+    EXPECT_EQ(w.look().steps,
+              (std::vector<Step>{{.kind = Kind::start, .container = "c", .attempt = 1}}))
+        << policy;
+  }
+}
+
+TEST(PodSync, an_init_container_that_the_node_ended_has_not_prepared_anything) {
+  for (const char* policy : {"Never", "OnFailure"}) {
+    World w(policy);
+    w.observed.pod.spec.init_containers = {container("a")};
+    w.sandbox();
+    w.run("a");
+    w.cut_off("a");
+    w.exit("a", 0);
+    w.end_sandbox();
+    const PodDecision decision = w.look();
+    if (w.observed.pod.spec.restart_policy == "Never") {
+      EXPECT_EQ(w.status().reason, "NodeShutdown");
+      continue;
+    }
+    EXPECT_EQ(decision.steps, (std::vector<Step>{{.kind = Kind::make_sandbox}}));
+    w.new_sandbox();
+    EXPECT_EQ(w.look().steps,
+              (std::vector<Step>{{.kind = Kind::start, .container = "a", .attempt = 1}}));
+  }
+}
+
+TEST(PodSync, a_container_that_ended_before_its_node_keeps_its_own_result) {
+  World w("OnFailure");
+  w.observed.pod.spec.containers.push_back(container("d"));
+  w.up();
+  w.run("d");
+  w.exit("c", 0);
+  w.look();
+  w.cut_off("d");
+  w.exit("d", 0);
+  w.end_sandbox();
+  w.look();
+  w.new_sandbox();
+  EXPECT_EQ(w.look().steps,
+            (std::vector<Step>{{.kind = Kind::start, .container = "d", .attempt = 1}}));
+}
+
+TEST(PodSync, init_containers_and_sidecars_have_their_turn_again_in_a_new_sandbox) {
+  World w;
+  w.observed.pod.spec.init_containers = {container("a"), container("s", "Always"), container("b")};
+  w.sandbox();
+  w.run("a");
+  w.exit("a", 0);
+  w.run("s");
+  w.run("b");
+  w.exit("b", 0);
+  w.run("c");
+  w.look();
+  EXPECT_EQ(w.status().phase, "Running");
+  w.cut_off("c");
+  w.exit("c", 143);
+  w.cut_off("s");
+  w.exit("s", 143);
+  w.end_sandbox();
+  EXPECT_EQ(w.look().steps, (std::vector<Step>{{.kind = Kind::make_sandbox}}));
+  w.new_sandbox();
+  const auto next = [&](std::string name) {
+    EXPECT_EQ(w.look().steps,
+              (std::vector<Step>{{.kind = Kind::start, .container = name, .attempt = 1}}));
+    w.run(std::move(name), 1);
+    return w.look().steps.empty();
+  };
+  EXPECT_TRUE(next("a"));
+  // It has been Running, and is initialized once and for all; what it waits for is told.
+  EXPECT_EQ(w.status().phase, "Running");
+  EXPECT_TRUE(w.holds("Initialized"));
+  EXPECT_EQ(w.main().state.waiting->reason, "PodInitializing");
+  EXPECT_EQ(w.main().last_state.terminated->exit_code, 143);
+  EXPECT_FALSE(w.status().init_container_statuses.at(2).ready);
+  w.exit("a", 0);
+  EXPECT_FALSE(next("s"));  // its start lets the next one begin
+  EXPECT_TRUE(next("b"));
+  w.exit("b", 0);
+  EXPECT_TRUE(next("c"));
+  EXPECT_TRUE(w.holds("Ready"));
+}
+
+TEST(PodSync, nothing_has_its_turn_again_in_a_pod_that_is_done) {
+  World w("Never");
+  w.observed.pod.spec.init_containers = {container("a"), container("s", "Always")};
+  w.sandbox();
+  w.run("a");
+  w.exit("a", 0);
+  w.run("s");
+  w.run("c");
+  w.look();
+  w.exit("c", 0);
+  w.cut_off("s");
+  w.exit("s", 143);
+  w.end_sandbox();
+  EXPECT_TRUE(w.look().steps.empty());
+  EXPECT_EQ(w.status().phase, "Succeeded");
+  EXPECT_TRUE(w.status().init_container_statuses.at(0).ready);
+  EXPECT_TRUE(w.look().steps.empty());
+  EXPECT_FALSE(w.look().status);
 }
 
 TEST(PodSync, a_lost_keeper_is_no_crash_of_its_containers) {

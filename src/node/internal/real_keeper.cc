@@ -163,6 +163,7 @@ void Keeper::load_state() {
     state_ = *std::move(earlier);
     state_.lose(now_ns());
   }
+  ++state_.sandbox;
   save_state();
 }
 
@@ -366,7 +367,7 @@ std::string Keeper::carry_out(const KeeperRequest& request) {
     return request.container ? start(*request.container) : "nothing to start";
   }
   if (request.verb == "signal") {
-    return send_signal(request.name, request.signal);
+    return send_signal(request);
   }
   if (request.verb == "kill") {
     for (const auto& run : runs_) {
@@ -412,6 +413,7 @@ std::string Keeper::start(const ContainerSpec& spec) {
   }
   state_.runs.push_back({.name = spec.name,
                          .attempt = spec.attempt,
+                         .sandbox = state_.sandbox,
                          .state = "starting",
                          .backoff_ms = spec.backoff_ms});
   // Written down before it begins: whoever comes after a keeper that was killed starts no run
@@ -438,17 +440,28 @@ std::string Keeper::start(const ContainerSpec& spec) {
   return {};
 }
 
-std::string Keeper::send_signal(const std::string& name, int signal) {
-  auto found = std::ranges::find(runs_, name, [](const auto& run) { return run->name; });
+std::string Keeper::send_signal(const KeeperRequest& request) {
+  auto found = std::ranges::find(runs_, request.name, [](const auto& run) { return run->name; });
   if (found == runs_.end()) {
     return {};  // it has ended: what was asked for
   }
-  RunRecord* record = record_of(**found);
+  Run& run = **found;
+  RunRecord* record = record_of(run);
+  if (record != nullptr && request.cut_off) {
+    // That it has ended by itself may be on its way to us.
+    while (run.report && read_report(run)) {
+    }
+    record->cut_off = record->cut_off || run.status < 0;
+    changed_ = true;
+  }
+  if (request.signal == 0) {
+    return {};
+  }
   if (record != nullptr && record->asked_to_end == 0) {
     record->asked_to_end = now_ns();
     changed_ = true;
   }
-  ::kill((*found)->init, signal);
+  ::kill(run.init, request.signal);
   return {};
 }
 

@@ -40,7 +40,7 @@ class Keeper {
   void give(Client& client, std::string_view text);
   Result<void> try_give(Client& client, std::string_view text);
   std::string start(const ContainerSpec& spec);
-  std::string send_signal(const std::string& name, int signal);
+  std::string send_signal(const KeeperRequest& request);
   // All that the container runs; its init too when that does not answer.
   void kill_run(Run& run);
   void tell_all();

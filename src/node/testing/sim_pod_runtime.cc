@@ -50,6 +50,7 @@ Task<Result<void>> SimPodRuntime::make(NewSandbox sandbox) {
   CHECK(!pod.view.alive, "two keepers of one pod");
   pod.sandbox = std::move(sandbox);
   pod.view.alive = true;
+  ++pod.view.state.sandbox;
   tell(uid);
   co_return Result<void>();
 }
@@ -65,6 +66,7 @@ Task<Result<void>> SimPodRuntime::start(std::string uid, ContainerSpec spec) {
   }
   pod.view.state.runs.push_back({.name = spec.name,
                                  .attempt = spec.attempt,
+                                 .sandbox = pod.view.state.sandbox,
                                  .state = "running",
                                  .started = now(),
                                  .backoff_ms = spec.backoff_ms});
@@ -108,9 +110,10 @@ void SimPodRuntime::finish(const std::string& uid, const std::string& container,
   tell(uid);
 }
 
-Task<void> SimPodRuntime::end_soon(std::string uid, std::string container, std::int32_t attempt) {
+Task<void> SimPodRuntime::end_soon(std::string uid, std::string container, std::int32_t attempt,
+                                   bool polite) {
   if (co_await sleep_for(kReaction)) {
-    finish(uid, container, attempt, 143, 15);
+    finish(uid, container, attempt, polite ? 0 : 143, polite ? 0 : 15);
   }
 }
 
@@ -130,10 +133,22 @@ Task<Result<void>> SimPodRuntime::ask_to_end(std::string uid, std::string contai
   }
   const auto spec = std::ranges::find(found->second.started, container, &ContainerSpec::name);
   if (spec->command.at(0) != "stubborn") {
-    group_.spawn(end_soon(uid, container, attempt));
+    group_.spawn(end_soon(uid, container, attempt, spec->command.at(0) == "polite"));
   }
   tell(uid);
   co_return Result<void>();
+}
+
+Task<Result<void>> SimPodRuntime::cut_off(std::string uid, std::string container, Ask ask) {
+  const auto found = pods_.find(uid);
+  if (found != pods_.end() && found->second.view.alive && !deaf) {
+    const RunRecord* last = found->second.view.state.last(container);
+    if (last != nullptr && !last->exited()) {
+      found->second.view.state.find(container, last->attempt)->cut_off = true;
+    }
+  }
+  co_return ask == Ask::now ? co_await ask_to_end(std::move(uid), std::move(container))
+                            : Result<void>();
 }
 
 Task<Result<void>> SimPodRuntime::kill(std::string uid, std::string container) {

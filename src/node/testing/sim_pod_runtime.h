@@ -13,8 +13,9 @@
 namespace codeflare::node::testing {
 
 // Pods whose processes are scripted, in virtual time. The first words of a command say what its
-// container does: {"run"} until it is told to end, {"stubborn"} until it is killed, {"sleep", "5"}
-// seconds, {"exit", "3"} at once, {"missing"} cannot be started; {"sleep", "5", "3"} ends with 3.
+// container does: {"run"} until it is told to end, {"polite"} the same, with code 0, {"stubborn"}
+// until it is killed, {"sleep", "5"} seconds, {"exit", "3"} at once, {"missing"} cannot be started;
+// {"sleep", "5", "3"} ends with 3.
 class SimPodRuntime final : public PodRuntime {
  public:
   explicit SimPodRuntime(Env env) : env_(env), group_(env.loop) {}
@@ -26,6 +27,7 @@ class SimPodRuntime final : public PodRuntime {
   Task<Result<void>> start(std::string uid, ContainerSpec spec) override;
   Task<Result<void>> ask_to_end(std::string uid, std::string container) override;
   Task<Result<void>> kill(std::string uid, std::string container) override;
+  Task<Result<void>> cut_off(std::string uid, std::string container, Ask ask) override;
   Task<Result<void>> write_volumes(std::string uid, std::vector<VolumePlan> volumes) override;
   Task<Result<PodUsage>> usage(std::string uid) override;
   Task<Result<void>> close(std::string uid) override;
@@ -57,7 +59,7 @@ class SimPodRuntime final : public PodRuntime {
 
  private:
   Task<void> play(std::string uid, ContainerSpec spec);
-  Task<void> end_soon(std::string uid, std::string container, std::int32_t attempt);
+  Task<void> end_soon(std::string uid, std::string container, std::int32_t attempt, bool polite);
   void finish(const std::string& uid, const std::string& container, std::int32_t attempt,
               std::int32_t code, std::int32_t signal);
   std::int64_t now() const { return env_.clock.wall().time_since_epoch().count(); }
