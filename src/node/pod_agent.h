@@ -101,6 +101,7 @@ class PodAgent final : public runtime::Reconciler {
     std::vector<runtime::EventNote> events{};   // not yet told
     std::map<std::string, WallTime> unheard{};  // since when containers could not be told to end
     std::map<std::string, std::int32_t> cut_off{};        // runs that ended with their keeper
+    bool looked_at = false;                               // what it has on disk, just now
     std::map<std::string, std::uint64_t> fingerprints{};  // of volumes as they were written
     WallTime refresh_at{};                                // when they are looked at again
   };
@@ -135,6 +136,7 @@ class PodAgent final : public runtime::Reconciler {
   std::map<std::string, ContainerHealth> health_of(const model::Pod& pod, const SandboxView* view);
   Task<std::optional<Duration>> refresh_volumes(model::Pod pod);
   Task<void> look_at_storage(std::string uid, runtime::ObjectKey key);
+  Task<void> judge_storage(std::string uid, runtime::ObjectKey key);
   void note_volumes(const std::string& uid, const std::vector<VolumePlan>& volumes);
   void hinder(const std::string& uid, const std::string& what, StartProblem problem,
               Duration retry);

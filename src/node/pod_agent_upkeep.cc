@@ -1,5 +1,6 @@
 // What the agent does for pods that run, beside bringing them there.
 #include "base/async/sleep.h"
+#include "base/async/task_group.h"
 #include "model/codec/pod.h"
 #include "node/pod_agent.h"
 
@@ -13,8 +14,6 @@ namespace {
 using runtime::ObjectKey;
 
 constexpr Duration kLookAtStorage = std::chrono::seconds(5);
-// Looking takes at most one part in so many of the time.
-constexpr int kStorageShare = 20;
 constexpr Duration kRefreshVolumes = std::chrono::seconds(30);
 
 bool is_over(const model::Pod& pod) {
@@ -94,21 +93,26 @@ Task<void> PodAgent::end_health() {
 }
 
 Task<void> PodAgent::watch_storage() {
-  Duration pause = kLookAtStorage;
-  while (co_await sleep_for(pause)) {
-    std::vector<std::pair<std::string, ObjectKey>> all;
-    for (const auto& [uid, known] : known_) {
-      all.emplace_back(uid, known.key);
+  // Each pod by itself: one that takes long keeps only its own next look waiting.
+  TaskGroup looks(env_.loop);
+  while (co_await sleep_for(kLookAtStorage)) {
+    for (auto& [uid, known] : known_) {
+      if (!std::exchange(known.looked_at, true)) {
+        looks.spawn(look_at_storage(uid, known.key));
+      }
     }
-    const Instant began = env_.clock.now();
-    for (auto& [uid, key] : all) {
-      co_await look_at_storage(std::move(uid), std::move(key));
-    }
-    pause = std::max(kLookAtStorage, (env_.clock.now() - began) * kStorageShare);
   }
+  co_await looks.close();
 }
 
 Task<void> PodAgent::look_at_storage(std::string uid, ObjectKey key) {
+  co_await judge_storage(uid, std::move(key));
+  if (const auto known = known_.find(uid); known != known_.end()) {
+    known->second.looked_at = false;
+  }
+}
+
+Task<void> PodAgent::judge_storage(std::string uid, ObjectKey key) {
   const SandboxView* view = pods_.find(uid);
   const runtime::ObjectRef object = informer_.store().get(key);
   if (view == nullptr || !view->alive || object == nullptr || object->uid() != uid) {

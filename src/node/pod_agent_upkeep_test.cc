@@ -225,6 +225,29 @@ TEST(PodAgentUpkeep, a_pod_that_fills_the_disk_is_evicted_within_ten_seconds) {
   EXPECT_EQ(w.pods.running(), 0u);
 }
 
+TEST(PodAgentUpkeep, a_look_that_takes_long_is_repeated_as_soon_as_others) {
+  World w;
+  w.pods.looking["a"] = seconds(4);
+  w.pod("", R"("volumes":[{"name":"v","emptyDir":{"sizeLimit":"1Mi"}}],)");
+  w.settle(seconds(40));
+  EXPECT_EQ(w.status().phase, "Running");
+  w.pods.usages["a"].volumes["v"] = 2 << 20;
+  w.settle(seconds(11));
+  EXPECT_EQ(w.status().reason, "Evicted");
+}
+
+TEST(PodAgentUpkeep, a_look_that_takes_long_keeps_no_other_pod_waiting) {
+  World w;
+  w.pods.looking["slow"] = minutes(10);
+  w.pod("", "", "slow");
+  w.pod("", R"("volumes":[{"name":"v","emptyDir":{"sizeLimit":"1Mi"}}],)");
+  w.settle(seconds(20));
+  w.pods.usages["a"].volumes["v"] = 2 << 20;
+  w.settle(seconds(10));
+  EXPECT_EQ(w.status().reason, "Evicted");
+  EXPECT_EQ(w.status("slow").phase, "Running");
+}
+
 TEST(PodAgentUpkeep, what_a_hook_ends_when_the_node_stops_has_not_succeeded) {
   World w;
   w.probes.programs["bye"] = {};

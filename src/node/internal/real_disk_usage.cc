@@ -4,56 +4,85 @@
 #include <sys/stat.h>
 #include <system_error>
 #include <utility>
-#include <vector>
 
 namespace codeflare::node {
 
 namespace {
 
+using std::filesystem::directory_iterator;
+using std::filesystem::path;
+
 constexpr std::int64_t kBlockBytes = 512;  // of st_blocks, whatever the file system has
 
 // Blocks, not sizes: what was never written takes no room. Directories are left to be looked into.
-std::int64_t bytes_of(const std::filesystem::path& path, std::vector<std::filesystem::path>& left) {
+std::int64_t bytes_of(const path& file, std::vector<path>& left) {
   struct stat info{};
-  if (::lstat(path.c_str(), &info) != 0) {
+  if (::lstat(file.c_str(), &info) != 0) {
     return 0;
   }
   if (S_ISDIR(info.st_mode)) {
-    left.push_back(path);
+    left.push_back(file);
   }
   return std::int64_t{info.st_blocks} * kBlockBytes;
 }
 
-// One directory after the other: one that goes meanwhile does not end the look at the rest.
-std::int64_t bytes_with_all_below(const std::filesystem::path& path) {
-  std::vector<std::filesystem::path> left;
-  std::int64_t sum = bytes_of(path, left);
-  while (!left.empty()) {
-    const std::filesystem::path directory = std::move(left.back());
-    left.pop_back();
-    std::error_code error;
-    std::filesystem::directory_iterator entry(directory, error);
-    const std::filesystem::directory_iterator end;
-    while (!error && entry != end) {
-      sum += bytes_of(entry->path(), left);
-      entry.increment(error);
-    }
+// Its end when it is not there, or not any more: one that goes does not end the look at the rest.
+directory_iterator entries_of(const path& directory) {
+  std::error_code error;
+  directory_iterator entries(directory, error);
+  return error ? directory_iterator() : entries;
+}
+
+void pass(directory_iterator& entry) {
+  std::error_code error;
+  entry.increment(error);
+  if (error) {
+    entry = {};
   }
-  return sum;
 }
 
 }  // namespace
 
-std::map<std::string, std::int64_t> disk_usage_below(const std::string& directory) {
-  std::map<std::string, std::int64_t> usage;
-  std::error_code error;
-  std::filesystem::directory_iterator entry(directory, error);
-  const std::filesystem::directory_iterator end;
-  while (!error && entry != end) {
-    usage[entry->path().filename().string()] = bytes_with_all_below(entry->path());
-    entry.increment(error);
+struct DiskScan::State {
+  std::vector<std::string> directories;
+  std::vector<std::map<std::string, std::int64_t>> found{};
+  directory_iterator top{};   // in the directory that is looked at
+  std::string name{};         // the entry of it that is looked into
+  std::vector<path> left{};   // directories in that
+  directory_iterator file{};  // in one of those
+};
+
+DiskScan::DiskScan(std::vector<std::string> directories)
+    : state_(std::make_unique<State>(std::move(directories))) {}
+
+DiskScan::~DiskScan() = default;
+
+bool DiskScan::go_on(std::size_t files) {
+  State& at = *state_;
+  const directory_iterator end;
+  for (std::size_t seen = 0; seen < files; ++seen) {
+    if (at.file != end) {
+      at.found.back()[at.name] += bytes_of(at.file->path(), at.left);
+      pass(at.file);
+    } else if (!at.left.empty()) {
+      at.file = entries_of(at.left.back());
+      at.left.pop_back();
+    } else if (at.top != end) {
+      at.name = at.top->path().filename().string();
+      at.found.back()[at.name] += bytes_of(at.top->path(), at.left);
+      pass(at.top);
+    } else if (at.found.size() < at.directories.size()) {
+      at.top = entries_of(at.directories[at.found.size()]);
+      at.found.emplace_back();
+    } else {
+      return true;
+    }
   }
-  return usage;
+  return false;
+}
+
+const std::map<std::string, std::int64_t>& DiskScan::found(std::size_t directory) const {
+  return state_->found.at(directory);
 }
 
 }  // namespace codeflare::node

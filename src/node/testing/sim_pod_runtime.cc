@@ -184,7 +184,11 @@ Task<Result<PodUsage>> SimPodRuntime::usage(std::string uid) {
   if (found == pods_.end()) {
     co_return fail(not_found("no such pod"));
   }
-  const auto known = usages.find(found->second.sandbox.spec.name);
+  const std::string name = found->second.sandbox.spec.name;
+  if (const auto time = looking.find(name); time != looking.end()) {
+    CO_TRY(co_await sleep_for(time->second));
+  }
+  const auto known = usages.find(name);
   co_return known == usages.end() ? PodUsage() : known->second;
 }
 

@@ -45,8 +45,9 @@ class SimPodRuntime final : public PodRuntime {
   std::function<void()> on_adopt{};
   // How long it takes to close or remove a pod in which nothing runs.
   Duration tidying{};
-  // What pods have on disk, by name.
+  // What pods have on disk, by name, and how long it takes to find out.
   std::map<std::string, PodUsage> usages{};
+  std::map<std::string, Duration> looking{};
 
   struct Pod {
     NewSandbox sandbox;
