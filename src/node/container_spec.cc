@@ -6,6 +6,7 @@
 #include "node/limits.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace codeflare::node {
 
@@ -15,13 +16,28 @@ constexpr const char* kPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin
 constexpr std::string_view kMessagePath = "/dev/termination-log";
 constexpr const char* kConfigError = "CreateContainerConfigError";
 
-std::optional<std::int64_t> number_in(const model::RawJson& object, std::string_view name) {
+// What `read` makes of the member; nothing when there is none.
+template <typename Read>
+auto member_of(const model::RawJson& object, std::string_view name, Read read)
+    -> decltype(read(std::declval<const json::Value&>())) {
   if (object.empty()) {
     return std::nullopt;
   }
   const Result<json::Document> document = json::parse(object.text);
   const json::Value* found = document ? document->root.find(name) : nullptr;
-  return found == nullptr || !found->is_number() ? std::nullopt : found->to_int64();
+  return found == nullptr ? std::nullopt : read(*found);
+}
+
+std::optional<std::int64_t> number_in(const model::RawJson& object, std::string_view name) {
+  return member_of(object, name, [](const json::Value& value) {
+    return value.is_number() ? value.to_int64() : std::nullopt;
+  });
+}
+
+std::optional<bool> flag_in(const model::RawJson& object, std::string_view name) {
+  return member_of(object, name, [](const json::Value& value) {
+    return value.is_boolean() ? std::optional(value.as_bool()) : std::nullopt;
+  });
 }
 
 // The container's own word counts before the pod's.
@@ -29,6 +45,22 @@ std::optional<std::int64_t> security_id(const model::Pod& pod, const model::Cont
                                         std::string_view name) {
   const auto own = number_in(container.security_context, name);
   return own ? own : number_in(pod.spec.security_context, name);
+}
+
+// A container that must not run as root and would: a kubelet's words for it.
+std::optional<StartProblem> root_problem(const model::Pod& pod, const model::Container& container) {
+  const auto own = flag_in(container.security_context, "runAsNonRoot");
+  const auto user = security_id(pod, container, "runAsUser");
+  if (!(own ? *own : flag_in(pod.spec.security_context, "runAsNonRoot").value_or(false)) ||
+      user.value_or(0) != 0) {
+    return std::nullopt;
+  }
+  // Images say nothing of users here: without a word containers are root.
+  const std::string what = user ? "container's runAsUser breaks non-root policy"
+                                : "container has runAsNonRoot and image will run as root";
+  return StartProblem{kConfigError, what + " (pod: \"" + pod.metadata.name + "_" + pod.metadata.ns +
+                                        "(" + pod.metadata.uid +
+                                        ")\", container: " + container.name + ")"};
 }
 
 bool is_read_only_volume(const model::Pod& pod, const std::string& name) {
@@ -113,6 +145,9 @@ std::expected<ContainerSpec, StartProblem> container_spec(const ContainerSources
   if (auto problem = image_problem(container, sources.images)) {
     return std::unexpected(*std::move(problem));
   }
+  if (auto problem = root_problem(pod, container)) {
+    return std::unexpected(*std::move(problem));
+  }
   Result<VariableMap> variables = container_variables(pod, container, sources.inputs);
   if (!variables) {
     return std::unexpected(StartProblem{kConfigError, variables.error().message});
@@ -154,6 +189,8 @@ std::expected<ContainerSpec, StartProblem> container_spec(const ContainerSources
   spec.oom_score =
       oom_score_of(pod.spec, container, sources.inputs.allocatable.get("memory").value());
   spec.root = image.root;
+  spec.read_only_root =
+      flag_in(container.security_context, "readOnlyRootFilesystem").value_or(false);
   spec.message_path = container.termination_message_path.empty()
                           ? std::string(kMessagePath)
                           : container.termination_message_path;

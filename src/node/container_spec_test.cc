@@ -117,6 +117,44 @@ TEST(ContainerSpec, devices_are_named_to_cuda_and_hidden_from_the_others) {
   EXPECT_TRUE(w.has("CUDA_VISIBLE_DEVICES="));
 }
 
+TEST(ContainerSpec, who_must_not_be_root_is_refused_as_root) {
+  World w;
+  w.pod.metadata.ns = "default";
+  w.pod.metadata.uid = "u";
+  w.pod.spec.security_context.text = R"({"runAsNonRoot":true})";
+  EXPECT_EQ(w.problem().reason, "CreateContainerConfigError");
+  EXPECT_EQ(w.problem().message,
+            "container has runAsNonRoot and image will run as root (pod: \"p_default(u)\", "
+            "container: c)");
+  w.container.security_context.text = R"({"runAsUser":0})";
+  EXPECT_EQ(w.problem().message,
+            "container's runAsUser breaks non-root policy (pod: \"p_default(u)\", container: c)");
+  w.container.security_context.text = R"({"runAsUser":1000})";
+  EXPECT_EQ(w.get().run_as_user, 1000);
+  // The container's own word counts before the pod's.
+  w.container.security_context.text = R"({"runAsNonRoot":false})";
+  EXPECT_FALSE(w.get().run_as_user);
+}
+
+TEST(ContainerSpec, a_root_is_read_only_on_request) {
+  World w;
+  EXPECT_FALSE(w.get().read_only_root);
+  w.container.security_context.text = R"({"readOnlyRootFilesystem":true})";
+  EXPECT_TRUE(w.get().read_only_root);
+}
+
+TEST(SandboxSpec, says_how_the_pod_ends) {
+  World w;
+  w.pod.spec.termination_grace_period_seconds = 7;
+  model::Container sidecar = w.container;
+  sidecar.name = "s";
+  sidecar.restart_policy = "Always";
+  w.pod.spec.init_containers = {w.container, sidecar};
+  const SandboxSpec spec = sandbox_spec(w.pod, w.images);
+  EXPECT_EQ(spec.grace_seconds, 7);
+  EXPECT_EQ(spec.sidecars, (std::vector<std::string>{"s"}));
+}
+
 TEST(SandboxSpec, has_what_the_images_need_once) {
   World w;
   model::Container tool = w.container;

@@ -104,6 +104,7 @@ const StructInfo& describe(Tag<ContainerSpec>) {
       field<&ContainerSpec::oom_score>("oomScore"),
       field<&ContainerSpec::mounts>("mounts"),
       field<&ContainerSpec::root>("root"),
+      field<&ContainerSpec::read_only_root>("readOnlyRoot"),
       field<&ContainerSpec::message_path>("messagePath"),
       field<&ContainerSpec::message_from_log>("messageFromLog"),
       field<&ContainerSpec::input>("input"),

@@ -105,7 +105,8 @@ struct ContainerSpec {
   std::int32_t oom_score =
       0;  // how early it is killed when the machine has no memory left, to 1000
   std::vector<MountSpec> mounts;
-  std::string root;          // of SandboxSpec::roots; empty: the machine's programs
+  std::string root;  // of SandboxSpec::roots; empty: the machine's programs
+  bool read_only_root = false;
   std::string message_path;  // where the container leaves its last words; empty: nowhere
   bool message_from_log = false;
   bool input = false;       // its standard input stays open for those who attach

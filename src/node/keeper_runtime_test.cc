@@ -513,6 +513,26 @@ TEST_P(Keepers, give_containers_the_id_they_ask_for) {
   EXPECT_EQ(log_of("c"), "1234\n1234\nCapEff:\t0000000000000000\nNoNewPrivs:\t1\nSeccomp:\t2\n");
 }
 
+TEST_P(Keepers, make_the_root_of_a_container_read_only_on_request_and_nothing_else) {
+  if (!GetParam()) {
+    GTEST_SKIP() << "plain processes have the machine's root";
+  }
+  start("c",
+        "for place in / /tmp /run /etc /root /var/tmp /usr; do "
+        "touch $place/file 2>/dev/null && echo LEAK $place; done; "
+        "for place in /data /dev/shm; do echo x > $place/file || echo REFUSED $place; done; "
+        "echo x > /dev/null || echo REFUSED null; echo last > /dev/termination-log; "
+        "ls /proc/self > /dev/null || echo REFUSED proc; echo end",
+        0,
+        {.mounts = {{.source = "volumes/data", .target = "/data"}},
+         .read_only_root = true,
+         .message_path = "/dev/termination-log"});
+  EXPECT_EQ(end_of("c").exit_code, 0) << last("c")->error;
+  EXPECT_EQ(log_of("c"), "end\n");
+  EXPECT_EQ(last("c")->message, "last\n");
+  EXPECT_TRUE(env.files.exists(path("pods/u/volumes/data/file")));
+}
+
 TEST_P(Keepers, offer_containers_to_the_kernel_before_themselves) {
   const std::string mark = env.random.uuid();
   start("c", "cat /proc/self/oom_score_adj; while :; do sleep 0.1; done # " + mark, 0,

@@ -208,6 +208,9 @@ Result<FileDescriptor> enter_container_root(const KeeperView& view, const Sandbo
   TRY(mount_proc(made.root + "/proc"));
   TRY(protect_proc(made.root + "/proc"));
   TRY(add_volumes(view, made.root, spec));
+  if (spec.read_only_root) {
+    TRY(make_top_read_only(made.root));  // last: until here things are put into it
+  }
   TRY_ASSIGN(FileDescriptor files, open_top(made.scratch));
   TRY(pivot_into(made.root));
   return files;

@@ -50,11 +50,7 @@ Result<void> make_read_only(const std::string& path) {
   if (errno != ENOSYS && errno != EPERM) {
     return fail(failed("make read-only", path));
   }
-  if (::mount(nullptr, path.c_str(), nullptr,
-              MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID | MS_NODEV, nullptr) != 0) {
-    return fail(failed("make read-only", path));
-  }
-  return {};
+  return make_top_read_only(path);
 }
 
 // The same link again, or a read-only bind of the directory or file; nothing when it is not there.
@@ -202,6 +198,14 @@ Result<void> bind_directory_alone(const std::string& source, const std::string& 
   TRY(make_directory(target));
   if (::mount(source.c_str(), target.c_str(), nullptr, MS_BIND, nullptr) != 0) {
     return fail(failed("bind " + source + " at", target));
+  }
+  return {};
+}
+
+Result<void> make_top_read_only(const std::string& path) {
+  if (::mount(nullptr, path.c_str(), nullptr,
+              MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID | MS_NODEV, nullptr) != 0) {
+    return fail(failed("make read-only", path));
   }
   return {};
 }

@@ -41,6 +41,9 @@ Result<void> bind_place(const std::string& source, const std::string& target);
 // Without what is mounted below.
 Result<void> bind_directory_alone(const std::string& source, const std::string& target);
 
+// A mount point; what is mounted below it stays as it is.
+Result<void> make_top_read_only(const std::string& path);
+
 // `root` (a mount point) becomes "/", and the old root is gone.
 Result<void> pivot_into(const std::string& root);
 
