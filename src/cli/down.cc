@@ -39,38 +39,69 @@ Task<Result<void>> wait_until_gone(Env env, Console& console, UpState state, Dur
   co_return Result<void>();
 }
 
-// What a cluster that was killed has left.
-Task<int> tidy_up(Env env, Console& console, std::string directory, UpState state) {
-  const std::string who = "codeflare up (process " + std::to_string(state.process.pid) + ")";
-  const AddedContext context = state.context;
-  const Result<void> forgotten = co_await forget_up(env, directory, std::move(state));
-  if (!forgotten) {
-    co_return report(console, forgotten.error());
+Task<Result<std::size_t>> end_left_within(Console& console, EndLeft end_left, DownFlags flags) {
+  ProgressLine progress(console);
+  progress.show("waiting until the pods that codeflare up has left have ended");
+  Task<Result<std::size_t>> ending = end_left(std::move(flags.directory));
+  if (flags.timeout <= Duration::zero()) {
+    co_return co_await std::move(ending);
   }
-  if (!context.name.empty()) {
-    console.err("context " + context.name + " was taken out of " + context.file + "\n");
+  co_return co_await with_timeout(flags.timeout, "the end of the pods that codeflare up has left",
+                                  std::move(ending));
+}
+
+std::string was_killed(const UpState& state, std::size_t pods) {
+  std::string text = "codeflare up (process " + std::to_string(state.process.pid) + ") was killed";
+  if (pods == 0) {
+    return text + ", and has left no pods";
   }
-  co_return report(console, not_found("nothing runs in " + directory + ": " + who +
-                                      " was killed. Pods that it left go on; codeflare up "
-                                      "takes them over"));
+  return text + (pods == 1 ? ": the pod that it left has ended"
+                           : ": the " + std::to_string(pods) + " pods that it left have ended");
+}
+
+// What a cluster that was killed has left. Nothing is known of it when that was before it had
+// said something of itself, or because it could not go on.
+Task<int> tidy_up(Env env, Console& console, EndLeft end_left, DownFlags flags,
+                  std::optional<UpState> state) {
+  const std::string directory = flags.directory;
+  const Result<std::size_t> pods =
+      co_await end_left_within(console, std::move(end_left), std::move(flags));
+  if (!pods) {
+    co_return report(console, pods.error());
+  }
+  if (!state && *pods == 0) {
+    co_return report(console, not_found("nothing runs in " + directory));
+  }
+  std::string what = "pods that were left have ended";
+  if (state) {
+    what = was_killed(*state, *pods);
+    const Result<void> forgotten = co_await forget_up(env, directory, *std::move(state));
+    if (!forgotten) {
+      co_return report(console, forgotten.error());
+    }
+  }
+  console.out(what + "; what was in " + directory + " is there again at the next start\n");
+  co_return kDone;
 }
 
 }  // namespace
 
-Task<int> run_down(Env env, Console& console, Processes& processes, DownFlags flags) {
+Task<int> run_down(Env env, Console& console, Processes& processes, EndLeft end_left,
+                   DownFlags flags) {
   std::string directory = flags.directory;
-  const Result<std::optional<UpState>> state = co_await state_of(env, std::move(directory));
+  Result<std::optional<UpState>> state = co_await state_of(env, std::move(directory));
   if (!state) {
     co_return report(console, state.error());
   }
-  if (!*state) {
-    co_return report(console, not_found("nothing runs in " + flags.directory));
+  Result<void> asked = fail(not_found("no process"));
+  if (*state) {
+    asked = processes.ask_to_end((*state)->process);
   }
-  UpState running = **state;
-  Result<void> asked = processes.ask_to_end(running.process);
   if (!asked && asked.error().code == ErrorCode::not_found) {
-    co_return co_await tidy_up(env, console, std::move(flags.directory), std::move(running));
+    co_return co_await tidy_up(env, console, std::move(end_left), std::move(flags),
+                               *std::move(state));
   }
+  const UpState running = **state;
   if (asked) {
     UpState copy = running;
     asked = co_await wait_until_gone(env, console, std::move(copy), flags.timeout);
@@ -80,14 +111,10 @@ Task<int> run_down(Env env, Console& console, Processes& processes, DownFlags fl
   }
   // It takes everything away itself, unless somebody killed it meanwhile.
   directory = flags.directory;
-  const Result<std::optional<UpState>> left = co_await state_of(env, std::move(directory));
+  Result<std::optional<UpState>> left = co_await state_of(env, std::move(directory));
   if (left && *left && (*left)->process == running.process) {
-    directory = flags.directory;
-    const Result<void> forgotten =
-        co_await forget_up(env, std::move(directory), std::move(running));
-    if (!forgotten) {
-      co_return report(console, forgotten.error());
-    }
+    co_return co_await tidy_up(env, console, std::move(end_left), std::move(flags),
+                               *std::move(left));
   }
   console.out("stopped; what was in " + flags.directory + " is there again at the next start\n");
   co_return kDone;

@@ -8,6 +8,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <utility>
+#include <vector>
+
 namespace codeflare::cli {
 namespace {
 
@@ -15,12 +19,23 @@ using std::chrono::seconds;
 
 struct World : testing::UpWorld {
   testing::FakeProcesses processes{env.files};
+  Result<std::size_t> left = std::size_t{0};  // pods of a cluster that was killed
+  Duration ending{};                          // how long they take
+  std::vector<std::string> looked_in{};
+  EndLeft end_left = [this](std::string directory) {
+    looked_in.push_back(std::move(directory));
+    return end_them(*this);
+  };
 
+  static Task<Result<std::size_t>> end_them(World& world) {
+    CO_TRY(co_await sleep_for(world.ending));
+    co_return std::exchange(world.left, std::size_t{0});
+  }
   int down(Duration timeout = {}) {
     console.out_text.clear();
     console.err_text.clear();
-    return *run(env.loop,
-                run_down(env, console, processes, {.directory = "/data", .timeout = timeout}));
+    return *run(env.loop, run_down(env, console, processes, end_left,
+                                   {.directory = "/data", .timeout = timeout}));
   }
   // A cluster runs as process 77.
   void up() {
@@ -28,31 +43,49 @@ struct World : testing::UpWorld {
     UpPresence presence(env, {.directory = "/data"});
     EXPECT_TRUE(*run(env.loop, presence.announce(state())));
   }
-  static Task<int> later(UpWorld& world, Duration wait) {
-    static_cast<void>(co_await sleep_for(wait));
+  enum class Ends : std::uint8_t { in_good_order, killed };
+  static Task<int> later(World& world, Ends how) {
+    static_cast<void>(co_await sleep_for(seconds(5)));
+    if (how == Ends::in_good_order) {
+      const auto state = read_up_state(world.env.files, "/data");
+      EXPECT_TRUE(co_await forget_up(world.env, "/data", **state));
+    }
     world.end_process(77);
     co_return 0;
   }
-  static Task<int> both(World& world, DownFlags flags, Duration wait) {
+  static Task<int> both(World& world, Ends how) {
     std::vector<Task<int>> tasks;
-    tasks.push_back(run_down(world.env, world.console, world.processes, std::move(flags)));
-    tasks.push_back(later(world, wait));
+    tasks.push_back(run_down(world.env, world.console, world.processes, world.end_left,
+                             {.directory = "/data"}));
+    tasks.push_back(later(world, how));
     co_return (co_await when_all(std::move(tasks)))[0];
   }
+  // The cluster ends five seconds after it was asked to.
+  int down_and_end(Ends how) { return *run(env.loop, both(*this, how)); }
 };
 
 TEST(Down, asks_the_cluster_to_end_and_waits_until_it_has) {
   World world;
   world.console.terminal = true;
   world.up();
-  EXPECT_EQ(*run(world.env.loop, World::both(world, {.directory = "/data"}, seconds(5))), kDone);
+  EXPECT_EQ(world.down_and_end(World::Ends::in_good_order), kDone);
   EXPECT_EQ(world.processes.asked, (std::vector<ProcessId>{{77, 4242}}));
   EXPECT_TRUE(world.console.err_text.contains(
       "waiting until codeflare up (process 77) has ended its pods (4s)"))
       << world.console.err_text;
   EXPECT_EQ(world.console.out_text,
             "stopped; what was in /data is there again at the next start\n");
-  // It was killed while it ended: what it left is gone all the same.
+  EXPECT_TRUE(world.looked_in.empty());
+}
+
+TEST(Down, does_the_rest_for_a_cluster_that_is_killed_while_it_ends) {
+  World world;
+  world.left = std::size_t{1};
+  world.up();
+  EXPECT_EQ(world.down_and_end(World::Ends::killed), kDone);
+  EXPECT_EQ(world.console.out_text,
+            "codeflare up (process 77) was killed: the pod that it left has ended; what was in "
+            "/data is there again at the next start\n");
   EXPECT_FALSE(world.env.files.exists("/data/up.json"));
   EXPECT_FALSE(world.read("/home/me/.kube/config").contains("codeflare-data"));
 }
@@ -63,19 +96,55 @@ TEST(Down, says_that_nothing_runs) {
   EXPECT_EQ(world.console.err_text, "error: nothing runs in /data\n");
 }
 
-TEST(Down, takes_out_the_context_of_a_cluster_that_was_killed) {
+TEST(Down, ends_what_a_killed_cluster_has_left_and_takes_out_its_context) {
   World world;
+  world.left = std::size_t{2};
   world.up();
+  EXPECT_TRUE(world.read("/home/me/.kube/config").contains("codeflare-data"));
   world.end_process(77);
-  EXPECT_EQ(world.down(), kFailed);
-  EXPECT_TRUE(world.console.err_text.contains(
-      "context codeflare-data was taken out of /home/me/.kube/config\n"))
-      << world.console.err_text;
-  EXPECT_TRUE(world.console.err_text.contains("codeflare up (process 77) was killed"))
-      << world.console.err_text;
+  EXPECT_EQ(world.down(), kDone) << world.console.err_text;
+  EXPECT_EQ(world.looked_in, (std::vector<std::string>{"/data"}));
+  EXPECT_EQ(world.console.out_text,
+            "codeflare up (process 77) was killed: the 2 pods that it left have ended; what was in "
+            "/data is there again at the next start\n");
+  EXPECT_TRUE(world.console.err_text.empty()) << world.console.err_text;
+  EXPECT_FALSE(world.read("/home/me/.kube/config").contains("codeflare-data"));
   EXPECT_TRUE(world.processes.asked.empty());
   EXPECT_EQ(world.down(), kFailed);
   EXPECT_EQ(world.console.err_text, "error: nothing runs in /data\n");
+}
+
+TEST(Down, says_that_a_killed_cluster_has_left_no_pods) {
+  World world;
+  world.up();
+  world.end_process(77);
+  EXPECT_EQ(world.down(), kDone);
+  EXPECT_TRUE(world.console.out_text.starts_with(
+      "codeflare up (process 77) was killed, and has left no pods; "))
+      << world.console.out_text;
+}
+
+TEST(Down, ends_pods_also_when_nothing_else_is_known_of_their_cluster) {
+  World world;
+  world.left = std::size_t{3};
+  EXPECT_EQ(world.down(), kDone) << world.console.err_text;
+  EXPECT_TRUE(world.console.out_text.starts_with("pods that were left have ended; "))
+      << world.console.out_text;
+}
+
+TEST(Down, can_be_tried_again_when_pods_that_were_left_did_not_end) {
+  World world;
+  world.left = fail(unavailable("pods did not end: default/a"));
+  world.up();
+  world.end_process(77);
+  EXPECT_EQ(world.down(), kFailed);
+  EXPECT_EQ(world.console.err_text, "error: pods did not end: default/a\n");
+  EXPECT_TRUE(world.env.files.exists("/data/up.json"));
+  world.ending = seconds(30);
+  EXPECT_EQ(world.down(seconds(3)), kFailed);
+  EXPECT_TRUE(world.console.err_text.contains("the end of the pods that codeflare up has left"))
+      << world.console.err_text;
+  EXPECT_EQ(world.down(), kDone);
 }
 
 TEST(Down, gives_up_after_the_timeout) {

@@ -1,10 +1,13 @@
+#include "apiserver/store/sqlite_log.h"
 #include "base/env/real_env.h"
+#include "base/log.h"
 #include "cli/down.h"
 #include "cli/internal/session_flags.h"
 #include "cli/processes.h"
 #include "cli/up_state.h"
 #include "cli/up_status.h"
 #include "cli/verbs.h"
+#include "node/left_behind.h"
 
 #include <memory>
 #include <optional>
@@ -23,6 +26,19 @@ int nothing_runs(Console& console, const std::string& directory, bool json) {
                                    ": codeflare up --detach starts a cluster there"));
 }
 
+Task<Result<std::size_t>> end_left(Env env, std::string directory) {
+  const std::string node = join_path(directory, "node");
+  if (!co_await run_blocking(env, [&] { return env.files.exists(node); })) {
+    co_return std::size_t{0};
+  }
+  // Nobody may be starting a cluster here, who would adopt what is ended.
+  CO_TRY_ASSIGN(const std::unique_ptr<FileLock> lock, co_await run_blocking(env, [&] {
+                  return apiserver::lock_data_directory(env.files, directory);
+                }));
+  const Logger logger(env.clock, LogLevel::warn, stderr_log_sink(LogFormat::text));
+  co_return co_await node::end_left_behind(env, node, logger);
+}
+
 int down(const std::string& given, double timeout_seconds) {
   RealEnv world;
   const Env env = world.env();
@@ -35,7 +51,8 @@ int down(const std::string& given, double timeout_seconds) {
   DownFlags flags{
       .directory = *std::move(directory),
       .timeout = std::chrono::milliseconds(static_cast<std::int64_t>(timeout_seconds * 1000))};
-  return run(env.loop, run_down(env, *console, *processes, std::move(flags)))
+  const EndLeft ending = [env](std::string left) { return end_left(env, std::move(left)); };
+  return run(env.loop, run_down(env, *console, *processes, ending, std::move(flags)))
       .value_or(int{kFailed});
 }
 

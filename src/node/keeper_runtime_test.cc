@@ -2,6 +2,7 @@
 
 #include "base/async/sleep.h"
 #include "node/internal/real_test_processes.h"
+#include "node/left_behind.h"
 #include "node/log_reader.h"
 #include "node/testing/scratch.h"
 
@@ -10,6 +11,7 @@
 #include <csignal>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unistd.h>
 
@@ -67,7 +69,11 @@ class Keepers : public ::testing::TestWithParam<bool> {
   }
   Result<void> make() {
     return *run(env.loop,
-                pods->make({.spec = {.ns = "default", .name = "p", .uid = "u", .hostname = "pod-p"},
+                pods->make({.spec = {.ns = "default",
+                                     .name = "p",
+                                     .uid = "u",
+                                     .hostname = "pod-p",
+                                     .grace_seconds = grace_seconds},
                             .volumes = {{.name = "data"},
                                         {.name = "conf",
                                          .kind = VolumePlan::Kind::files,
@@ -130,6 +136,7 @@ class Keepers : public ::testing::TestWithParam<bool> {
   std::unique_ptr<LogFiles> files = make_log_files();
   std::unique_ptr<KeeperRuntime> pods;
   int deaf = 0;  // so many tries to reach a keeper fail
+  std::optional<std::int64_t> grace_seconds{};
 };
 
 INSTANTIATE_TEST_SUITE_P(Pods, Keepers, ::testing::Values(true, false),
@@ -283,6 +290,29 @@ TEST_P(Keepers, say_which_of_them_has_seen_a_run) {
   EXPECT_EQ(end_of("c").sandbox, pods->find("u")->state.sandbox);
 }
 
+TEST_P(Keepers, that_were_left_behind_end_with_the_grace_of_their_pod) {
+  grace_seconds = 1;
+  ASSERT_TRUE(*run(env.loop, pods->remove("u")));
+  ASSERT_TRUE(make());
+  const std::string mark = env.random.uuid();
+  start("polite", "trap 'echo bye; exit 0' TERM; echo ready; while :; do sleep 0.05; done");
+  start("stubborn", "trap '' TERM; echo ready; while :; do sleep 0.05; done # " + mark);
+  ASSERT_TRUE(
+      wait_until([&] { return has_logged("polite", "ready") && has_logged("stubborn", "ready"); }));
+  agent_ends();
+  const auto ended = *run(env.loop, end_left_behind(env, path(""), {}));
+  ASSERT_TRUE(ended) << ended.error().to_string();
+  EXPECT_EQ(*ended, 1u);
+  EXPECT_FALSE(is_locked(path("pods/u/keeper.lock")));
+  EXPECT_EQ(process_with(mark), 0);
+  EXPECT_EQ(run(env.loop, end_left_behind(env, path(""), {}))->value_or(9), 0u);
+  // What became of them is there for the next agent.
+  agent_starts();
+  ASSERT_TRUE(*run(env.loop, pods->adopt()));
+  EXPECT_EQ(last("polite")->exit_code, 0);
+  EXPECT_EQ(last("stubborn")->exit_code, 137);
+  EXPECT_TRUE(last("polite")->cut_off && last("stubborn")->cut_off);
+  EXPECT_TRUE(has_logged("polite", "bye"));
 }
 
 TEST_P(Keepers, are_not_given_up_when_they_cannot_be_reached_for_a_while) {

@@ -11,6 +11,7 @@
 #include "model/condition.h"
 #include "model/resources.h"
 #include "node/node_registration.h"
+#include "node/pod_ending.h"
 #include "node/testing/sim_pod_network.h"
 #include "node/testing/sim_pod_runtime.h"
 
@@ -327,6 +328,39 @@ TEST(PodAgent, sidecars_are_asked_also_when_the_others_have_used_up_the_grace) {
   EXPECT_EQ(state.last("t")->exit_code, 143);
   EXPECT_EQ(state.last("c")->exit_code, 137);
   EXPECT_LT(w.env.clock.wall() - began, seconds(13));
+}
+
+TEST(PodAgent, ends_what_another_agent_left_without_an_api_server) {
+  World w;
+  w.pod("a", R"(["polite"])", std::string(R"("terminationGracePeriodSeconds":10,)") + kSidecars);
+  w.pod("b", R"(["stubborn"])", R"("terminationGracePeriodSeconds":7,)");
+  w.pod("over", R"(["exit","0"])", kNever);
+  w.stop();
+  const WallTime began = w.env.clock.wall();
+  const Result<std::size_t> ended = *run(w.env.loop, end_left_pods(w.env, w.pods));
+  ASSERT_TRUE(ended) << ended.error().to_string();
+  EXPECT_EQ(*ended, 2u);
+  EXPECT_EQ(w.pods.running(), 0u);
+  EXPECT_GE(w.env.clock.wall() - began, seconds(7));
+  EXPECT_LT(w.env.clock.wall() - began, seconds(9));
+  w.start();
+  w.settle(seconds(2));
+  EXPECT_EQ(w.status("a").container_statuses.at(0).restart_count, 1);
+  EXPECT_EQ(w.status("b").container_statuses.at(0).restart_count, 1);
+  EXPECT_EQ(w.status("over").phase, "Succeeded");
+}
+
+TEST(PodAgent, names_the_pods_of_another_agent_that_did_not_end) {
+  World w;
+  w.pod("a", R"(["run"])");
+  w.stop();
+  w.pods.why_not_closed = "the kernel does not let go of it";
+  const Result<std::size_t> ended = *run(w.env.loop, end_left_pods(w.env, w.pods));
+  ASSERT_FALSE(ended);
+  EXPECT_EQ(ended.error().message,
+            "pods did not end: default/a (the kernel does not let go of it)");
+  w.pods.why_not_closed.clear();
+  w.start();
 }
 
 TEST(PodAgent, keepers_that_are_lost_again_and_again_are_not_replaced_at_once) {

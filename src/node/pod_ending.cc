@@ -1,6 +1,7 @@
 #include "node/pod_ending.h"
 
 #include "base/async/sleep.h"
+#include "base/async/when.h"
 
 #include <algorithm>
 #include <deque>
@@ -98,6 +99,40 @@ class Ender {
 Task<Result<void>> end_with_node(Env env, PodRuntime& pods, PodEnding ending) {
   Ender ender(env, pods, std::move(ending));
   co_return co_await ender.end();
+}
+
+Task<Result<std::size_t>> end_left_pods(Env env, PodRuntime& pods) {
+  CO_TRY_ASSIGN(const std::vector<PodRuntime::Found> found, co_await pods.adopt());
+  std::vector<Task<Result<void>>> ends;
+  Names names;
+  for (const PodRuntime::Found& one : found) {
+    if (one.alive) {
+      PodEnding ending{
+          .uid = one.spec.uid,
+          .grace = std::chrono::seconds(one.spec.grace_seconds.value_or(kUsualGraceSeconds)),
+          .sidecars = one.spec.sidecars};
+      ends.push_back(end_with_node(env, pods, std::move(ending)));
+      names.push_back(one.spec.ns + "/" + one.spec.name);
+    }
+  }
+  Names stayed = pods.left_alone();
+  const std::vector<Result<void>> ended = co_await when_all(std::move(ends));
+  for (std::size_t i = 0; i < ended.size(); ++i) {
+    if (!ended[i] && ended[i].error().code == ErrorCode::cancelled) {
+      co_return fail(ended[i].error());
+    }
+    if (!ended[i]) {
+      stayed.push_back(names[i] + " (" + ended[i].error().message + ")");
+    }
+  }
+  if (!stayed.empty()) {
+    std::string text;
+    for (const std::string& name : stayed) {
+      text += (text.empty() ? "" : ", ") + name;
+    }
+    co_return fail(unavailable("pods did not end: " + text));
+  }
+  co_return names.size();
 }
 
 }  // namespace codeflare::node

@@ -5,6 +5,7 @@
 #include "base/result.h"
 #include "node/pod_runtime.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -31,5 +32,9 @@ struct PodEnding {
 // what is left after the grace. Whoever was asked counts as cut off, whatever it ends with.
 // Sidecars whose turn did not come are asked when the grace is over, and have two seconds then.
 Task<Result<void>> end_with_node(Env env, PodRuntime& pods, PodEnding ending);
+
+// The same with all pods that `pods` finds, of a node that is not there any more; nobody runs
+// hooks. Says how many there were. An error names those that did not end, or may not have.
+Task<Result<std::size_t>> end_left_pods(Env env, PodRuntime& pods);
 
 }  // namespace codeflare::node

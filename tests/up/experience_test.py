@@ -15,7 +15,7 @@ import unittest
 
 sys.dont_write_bytecode = True
 
-from traces import processes_about  # noqa: E402
+from traces import marked, processes_about  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 OTHER = """apiVersion: v1
@@ -24,6 +24,18 @@ current-context: work
 clusters: [{name: work, cluster: {server: "https://work.example"}}]
 users: [{name: work, user: {token: abc}}]
 contexts: [{name: work, context: {cluster: work, user: work}}]
+"""
+
+POD = """apiVersion: v1
+kind: Pod
+metadata: {{name: {name}}}
+spec:
+  terminationGracePeriodSeconds: 2
+  containers:
+  - name: c
+    image: any
+    env: [{{name: CODEFLARE_TEST_MARK, value: "{mark}"}}]
+    command: ["/bin/sh", "-c", "{script}"]
 """
 
 
@@ -98,17 +110,42 @@ class Experience(unittest.TestCase):
         self.assertFalse((self.data / "up.json").exists())
         self.codeflare("status", code=1)
 
-    def test_what_a_killed_one_left_is_put_in_order(self):
-        self.up("--fake-nodes", "1")  # nothing else goes on without it
+    def kill_up(self):
         pid = json.loads(self.codeflare("status", "-o", "json"))["pid"]
         os.kill(pid, signal.SIGKILL)
         until = time.monotonic() + 60
         while self.runs():
             self.assertLess(time.monotonic(), until)
+
+    def test_what_a_killed_one_left_is_put_in_order(self):
+        self.up("--fake-nodes", "1")
+        self.kill_up()
         self.assertEqual(self.current(), "codeflare")
-        self.assertIn("was killed", self.codeflare("down", code=1))
+        self.assertIn("was killed, and has left no pods", self.codeflare("down"))
         self.assertEqual(self.current(), "work")
         self.assertEqual(self.codeflare("down", code=1), f"error: nothing runs in {self.data}\n")
+
+    def test_down_ends_the_pods_that_a_killed_one_left(self):
+        self.up()
+        scripts = {"listens": "while :; do sleep 0.1; done", "ignores": "trap '' TERM; while :; do sleep 0.1; done"}
+        (self.home / "pods.yaml").write_text("---\n".join(
+            POD.format(name=name, mark=self.home / name, script=script) for name, script in scripts.items()))
+        self.codeflare("create", "-f", "pods.yaml")
+
+        def running():
+            return {name for name in scripts if marked(f"CODEFLARE_TEST_MARK={self.home / name}")}
+
+        until = time.monotonic() + 60
+        while running() != set(scripts):
+            self.assertLess(time.monotonic(), until)
+        self.kill_up()
+        self.assertEqual(running(), set(scripts))
+        self.assertIn("was killed: the 2 pods that it left have ended", self.codeflare("down"))
+        self.assertEqual(running(), set())
+        until = time.monotonic() + 60
+        while left := processes_about(self.data):
+            self.assertLess(time.monotonic(), until, left)
+        self.assertEqual(self.current(), "work")
 
     def test_the_kubeconfig_is_left_alone_on_request(self):
         said = self.up("--no-kubeconfig")
