@@ -104,6 +104,16 @@ class Misbehaviour(PodCase):
         last = container(found)["lastState"]["terminated"]
         self.assertEqual((last["exitCode"], last["reason"]), (137, "OOMKilled"))
 
+    def test_what_the_run_before_a_crash_wrote_can_be_read(self):
+        script = "n=$(cat /data/n 2> /dev/null || echo 0); echo run $n; echo $((n + 1)) > /data/n; test $n -gt 0 || exit 1; " + FOREVER
+        self.cluster.post(PODS, with_volume(self.add("counts", script, restartPolicy="Always"), {"emptyDir": {}}))
+        self.cluster.wait_for(PODS + "/counts", lambda found: found["status"].get("containerStatuses") and container(found)["restartCount"] == 1
+                              and "running" in container(found)["state"])
+        self.cluster.wait_until(lambda: "run" in self.log("counts"))
+        self.assertEqual(self.log("counts"), "run 1\n")
+        self.assertEqual(self.log("counts", "?previous=true"), "run 0\n")
+        self.delete(PODS + "/counts", gracePeriodSeconds=0)
+
     def test_the_end_by_a_signal_is_told(self):
         ends = {"SEGV": 139, "KILL": 137, "TERM": 143, "ABRT": 134}
         for name in ends:
@@ -123,6 +133,16 @@ class Misbehaviour(PodCase):
         self.cluster.post(CONFIG_MAPS, {"metadata": {"name": "later"}, "data": {"word": "here"}})
         self.assert_ended("waits", "Succeeded", [0], "Completed")
         self.assertEqual(self.log("waits"), "here\n")
+        for name, user in (("root", {"runAsUser": 0}), ("silent", {})):
+            self.post(name, "id", securityContext={"runAsNonRoot": True, **user})
+        found = self.cluster.wait_for(PODS + "/root", lambda found: waiting(found).get("reason") == "CreateContainerConfigError")
+        uid = found["metadata"]["uid"]
+        self.assertEqual(waiting(found)["message"], f'container\'s runAsUser breaks non-root policy (pod: "root_default({uid})", container: c)')
+        found = self.cluster.wait_for(PODS + "/silent", lambda found: waiting(found).get("reason") == "CreateContainerConfigError")
+        self.assertIn("container has runAsNonRoot and image will run as root", waiting(found)["message"])
+        self.post("other", "id -u", securityContext={"runAsNonRoot": True, "runAsUser": 1000})
+        self.assert_ended("other", "Succeeded", [0], "Completed")
+        self.assertEqual(self.log("other"), "1000\n")
 
 
 if __name__ == "__main__":

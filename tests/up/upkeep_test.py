@@ -138,6 +138,35 @@ class Upkeep(unittest.TestCase):
         self.cluster.wait_for("/api/v1/namespaces/default/events", refused)
         self.assertEqual(self.cluster.get(PODS + "/outside")["status"]["phase"], "Pending")
 
+    def test_pods_know_themselves(self):
+        def field(path):
+            return {"fieldRef": {"fieldPath": path}}
+
+        fields = {"NAME": field("metadata.name"), "NODE": field("spec.nodeName"), "APP": field("metadata.labels['app']"),
+                  "ADDRESS": field("status.podIP"), "MEMORY": {"resourceFieldRef": {"resource": "limits.memory", "divisor": "1Mi"}}}
+        files = [{"path": "labels", **field("metadata.labels")}, {"path": "name", **field("metadata.name")},
+                 {"path": "cpu", "resourceFieldRef": {"containerName": "c", "resource": "limits.cpu"}}]
+        at = "${CODEFLARE_POD_ROOT:+$CODEFLARE_POD_ROOT/volumes/v}"
+        script = f'echo $NAME $NODE $APP $MEMORY; echo $ADDRESS; d={at}; d=${{d:-/data}}; cat $d/labels; echo; cat $d/name; echo; cat $d/cpu; echo'
+        body = with_container(with_volume(pod("self", script, restartPolicy="Never"), {"downwardAPI": {"items": files}}),
+                              env=[{"name": name, "valueFrom": source} for name, source in fields.items()],
+                              resources={"limits": {"memory": "64Mi", "cpu": "2"}})
+        body["metadata"]["labels"] = {"app": "web", "tier": "one"}
+        self.cluster.post(PODS, body)
+        status = self.cluster.wait_for(PODS + "/self", phase_is("Succeeded"))["status"]
+        lines = [line for line in self.cluster.open(PODS + "/self/log").splitlines() if line]
+        self.assertEqual(lines, ["self codeflare-0 web 64", status["podIP"], 'app="web"', 'tier="one"', "self", "2"])
+
+    def test_a_root_that_is_read_only_leaves_the_rest_as_it_is(self):
+        if any("not isolated" in line for line in self.cluster.lines):
+            self.skipTest("namespaces are forbidden here: " + "".join(self.cluster.lines))
+        script = ("for place in / /tmp /etc /root; do touch $place/file 2> /dev/null && echo $place; done; "
+                  "for place in /data /dev/shm; do touch $place/file && echo $place; done; exit 0")
+        body = with_container(pod("shut", script, restartPolicy="Never"), securityContext={"readOnlyRootFilesystem": True})
+        self.cluster.post(PODS, with_volume(body, {"emptyDir": {}}))
+        self.cluster.wait_for(PODS + "/shut", phase_is("Succeeded"))
+        self.assertEqual(self.cluster.open(PODS + "/shut/log"), "/data\n/dev/shm\n")
+
     def test_volumes_follow_their_config_map(self):
         maps = "/api/v1/namespaces/default/configmaps"
         self.cluster.post(maps, {"metadata": {"name": "settings"}, "data": {"k": "one"}})
