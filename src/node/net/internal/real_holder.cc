@@ -249,6 +249,9 @@ Result<Holder::Reply> Holder::carry_out(const HolderRequest& request) {
     TRY(keep(request.names));
   } else if (verb == "service" && request.service) {
     services_.set(*request.service);
+    if (const auto address = Ipv4::parse(request.service->address)) {
+      TRY(take_address(*address));
+    }
     TRY(services_changed(request.service->address));
   } else if (verb == "forget") {
     for (const std::string& key : request.names) {
@@ -366,11 +369,21 @@ Result<Holder::Reply> Holder::listen_for(const HolderRequest& request) {
     return fail(invalid_argument("\"" + request.address + "\" port " +
                                  std::to_string(request.port) + " cannot be listened at"));
   }
+  TRY(take_address(*address));
   TRY_ASSIGN(FileDescriptor socket,
              listen_tcp({*address, static_cast<std::uint16_t>(request.port)}));
   Reply reply;
   reply.descriptors.push_back(std::move(socket));
   return reply;
+}
+
+// Those of our plan lead here from the beginning. A cluster that we joined may have another block
+// for its services, which nobody tells; its addresses are taken as they come.
+Result<void> Holder::take_address(Ipv4 address) {
+  if (plan_.services.contains(address) || plan_.pods.contains(address)) {
+    return {};
+  }
+  return links_.add_local(address);
 }
 
 // As a resolver in namespace "default" would, and by shorter names.

@@ -68,6 +68,8 @@ class Holder {
   Result<Reply> make_socket(const std::string& uid);
   Result<Reply> listen_for(const HolderRequest& request);
   Result<Reply> resolve_host(const std::string& host);
+  // From now on connections to this address come to us.
+  Result<void> take_address(Ipv4 address);
   // Fails when the service with this address is not served everywhere; others are not its matter.
   Result<void> services_changed(const std::string& address = {});
   std::string namespace_of(Ipv4 address) const;

@@ -315,6 +315,20 @@ TEST_F(Network, the_way_out_does_not_lead_back_to_this_machine) {
   EXPECT_TRUE(said.contains("502 Bad Gateway")) << said;
 }
 
+TEST_F(Network, services_may_have_addresses_of_another_block) {
+  const std::string a = make("a");
+  make("b");
+  serve("a", "I am a");
+  ServiceRecord service = web(a);
+  service.address = "172.20.7.7";
+  ASSERT_TRUE(*run(env.loop, network->set_service(service)));
+  EXPECT_TRUE(output_of("b", client_of("web", 8080)).contains("got I am a"));
+  // Once more, as after each change.
+  service.endpoints.clear();
+  ASSERT_TRUE(*run(env.loop, network->set_service(service)));
+  EXPECT_TRUE(output_of("b", client_of("172.20.7.7", 8080)).contains("ConnectionRefusedError"));
+}
+
 TEST_F(Network, lives_on_when_the_agent_dies_and_forgets_the_pods_that_are_gone) {
   const std::string a = make("a");
   const auto gone = *run(env.loop, network->attach({.uid = "gone", .ns = "default", .name = "g"}));

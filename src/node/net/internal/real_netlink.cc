@@ -209,7 +209,7 @@ Result<void> Netlink::add_default_route(Ipv4 gateway) {
 }
 
 Result<void> Netlink::add_local_block(const Ipv4Block& block, int link) {
-  Message message(RTM_NEWROUTE, kCreate);
+  Message message(RTM_NEWROUTE, NLM_F_CREATE | NLM_F_REPLACE);
   rtmsg header{};
   header.rtm_family = AF_INET;
   header.rtm_dst_len = static_cast<std::uint8_t>(block.prefix);

@@ -33,7 +33,7 @@ class Netlink {
 
   Result<void> add_address(int link, Ipv4 address, int prefix);
   Result<void> add_default_route(Ipv4 gateway);
-  // All addresses of the block are this machine's own.
+  // All addresses of the block are this machine's own; fine when they were before.
   Result<void> add_local_block(const Ipv4Block& block, int link);
 
  private:

@@ -152,6 +152,10 @@ Result<void> PodLinks::detach(const std::string& uid, Ipv4 address) {
   return {};
 }
 
+Result<void> PodLinks::add_local(Ipv4 address) {
+  return netlink_.add_local_block({.base = address, .prefix = 32}, kLoopback);
+}
+
 Result<FileDescriptor> PodLinks::namespace_of(const std::string& uid) const {
   return open_file(path_of(uid));
 }

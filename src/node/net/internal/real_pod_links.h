@@ -36,6 +36,8 @@ class PodLinks {
 
   Result<void> attach(const std::string& uid, Ipv4 address);
   Result<void> detach(const std::string& uid, Ipv4 address);
+  // The address is ours too, for all pods; fine when it was before.
+  Result<void> add_local(Ipv4 address);
   Result<FileDescriptor> namespace_of(const std::string& uid) const;
   // Calls back inside the network of a pod.
   Result<void> within(const std::string& uid, const std::function<Result<void>()>& work) const;
