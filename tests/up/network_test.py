@@ -3,6 +3,7 @@
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import unittest
@@ -145,11 +146,22 @@ class Network(PodCase):
             proxy.kill()
             proxy.communicate()
 
-    def test_the_way_out_is_there_when_asked_for(self):
+    def test_the_way_out_is_there_when_asked_for_and_leads_nowhere_on_this_machine(self):
         self.start("--egress")
-        said = self.output("out", "echo $http_proxy $no_proxy; exec python3 -c 'import urllib.request\n"
-                                  "print(urllib.request.urlopen(\"http://127.0.0.2:9/\", timeout=20))' 2>&1")
-        self.assertIn("http://10.244.0.1:3128 ", said)
+        with socket.create_server(("127.0.0.2", 0)) as here:
+            asks = fetch(f"http://127.0.0.2:{here.getsockname()[1]}/")
+            self.retried("out", f'test "$http_proxy" = http://10.244.0.1:3128 && {asks} 2>&1', "HTTP Error 502")
+
+    def test_with_a_way_out_services_are_where_they_are_without(self):
+        # Python asks the proxy for short names and for all addresses.
+        self.start("--egress")
+        self.cluster.post(PODS, labelled("web", pod("web-0", SERVER)))
+        self.cluster.post(SERVICES, service("web"))
+        self.retried("service", fetch("http://web:8080/"), "got web-0")
+        addresses = [self.cluster.get(SERVICES + "/web")["spec"]["clusterIP"] + ":8080", self.running("web-0")["status"]["podIP"]]
+        for number, host in enumerate(["web.default:8080", "web.default.svc.cluster.local:8080", *addresses]):
+            self.assertIn("got web-0", self.output(f"host-{number}", fetch(f"http://{host}/") + " 2>&1"))
+        self.assertEqual(self.output("who", WHO), "system:serviceaccount:default:default\n")
 
 
 if __name__ == "__main__":

@@ -219,6 +219,16 @@ bool is_below(std::string_view name, std::string_view suffix) {
   return name == suffix || (name.ends_with(suffix) && name[name.size() - suffix.size() - 1] == '.');
 }
 
+// In the order of resolv_conf(). A last dot says that the name is whole.
+std::vector<std::string> meanings_of(const HostQuery& query) {
+  if (query.host.ends_with('.')) {
+    return {query.host.substr(0, query.host.size() - 1)};
+  }
+  const std::string domain = "." + std::string(kClusterDomain);
+  return {query.host + "." + query.ns + ".svc" + domain, query.host + ".svc" + domain,
+          query.host + domain, query.host};
+}
+
 }  // namespace
 
 DnsReply resolve(const ServiceTable& services, const PodNamespace& pods, const DnsQuery& query,
@@ -237,6 +247,21 @@ DnsReply resolve(const ServiceTable& services, const PodNamespace& pods, const D
     answer_reverse(services, name, answer);
   }
   return answer.finish(turn);
+}
+
+std::optional<Ipv4> find_host(const ServiceTable& services, const PodNamespace& pods,
+                              const HostQuery& query) {
+  if (const auto address = Ipv4::parse(query.host)) {
+    return address;
+  }
+  for (const std::string& name : meanings_of(query)) {
+    const DnsQuery question{.name = name, .type = static_cast<std::uint16_t>(DnsType::a)};
+    const DnsReply found = resolve(services, pods, question, query.turn);
+    if (!found.answers.empty() && found.answers.front().type == DnsType::a) {
+      return found.answers.front().address;
+    }
+  }
+  return std::nullopt;
 }
 
 }  // namespace codeflare::node

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -22,5 +23,17 @@ using PodNamespace = std::function<std::string(Ipv4)>;
 // outside the cluster, as not existing.
 DnsReply resolve(const ServiceTable& services, const PodNamespace& pods, const DnsQuery& query,
                  std::uint64_t turn);
+
+// A host as somebody says it: an address, or a name of any length.
+struct HostQuery {
+  std::string host;  // lower case
+  std::string ns;    // of who says it: what short names are relative to
+  std::uint64_t turn = 0;
+};
+
+// What the host is to a pod, as the search list of its resolver has it; an address is itself.
+// Nothing when the cluster has no such name.
+std::optional<Ipv4> find_host(const ServiceTable& services, const PodNamespace& pods,
+                              const HostQuery& query);
 
 }  // namespace codeflare::node

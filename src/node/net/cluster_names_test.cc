@@ -120,5 +120,34 @@ TEST(ClusterNames, an_external_name_is_an_alias_and_addresses_have_names) {
   EXPECT_EQ(ask(table, "1.1.1.1.in-addr.arpa", DnsType::ptr).code, DnsCode::no_such_name);
 }
 
+std::string found(const ServiceTable& table, std::string host, std::string ns) {
+  const auto address =
+      find_host(table, [](Ipv4 at) { return at.to_string() == "10.244.0.2" ? "ml" : ""; },
+                {.host = std::move(host), .ns = std::move(ns)});
+  return address ? address->to_string() : "nowhere";
+}
+
+TEST(ClusterNames, hosts_are_found_by_any_length_of_their_name_from_where_they_are_named) {
+  const ServiceTable table = some_services();
+  for (const char* host : {"web", "web.default", "web.default.svc", "web.default.svc.cluster.local",
+                           "web.default.svc.cluster.local."}) {
+    EXPECT_EQ(found(table, host, "default"), "10.96.3.4") << host;
+  }
+  EXPECT_EQ(found(table, "web", "ml"), "nowhere");
+  EXPECT_EQ(found(table, "web.default", "ml"), "10.96.3.4");
+  EXPECT_EQ(found(table, "train-0.train", "ml"), "10.244.0.2");
+  EXPECT_EQ(found(table, "10-244-0-2.ml.pod", "default"), "10.244.0.2");
+}
+
+TEST(ClusterNames, an_address_is_itself_and_hosts_of_the_world_outside_are_not_found) {
+  const ServiceTable table = some_services();
+  EXPECT_EQ(found(table, "10.96.3.4", "default"), "10.96.3.4");
+  EXPECT_EQ(found(table, "192.0.2.1", "default"), "192.0.2.1");
+  for (const char* host :
+       {"example.org", "localhost", "web.", "web.default.", "default", "::1", "out", "."}) {
+    EXPECT_EQ(found(table, host, "default"), "nowhere") << host;
+  }
+}
+
 }  // namespace
 }  // namespace codeflare::node

@@ -97,6 +97,7 @@ const StructInfo& describe(Tag<HolderAnswer>) {
       field<&HolderAnswer::protocol>("protocol"), field<&HolderAnswer::error>("error"),
       field<&HolderAnswer::address>("address"),   field<&HolderAnswer::gateway>("gateway"),
       field<&HolderAnswer::process>("process"),   field<&HolderAnswer::pods>("pods"),
+      field<&HolderAnswer::inside>("inside"),
   };
   static constexpr StructInfo kInfo = struct_info<HolderAnswer>(kFields);
   return kInfo;

@@ -84,9 +84,10 @@ struct HolderRequest {
   // "detach" pod (uid)
   // "keep" names: UIDs; all other pods are detached
   // "join" pod (uid): descriptors of the user namespace and of the pod's network namespace
-  // "socket" pod (uid, or empty for the holder's own network): descriptor of a TCP socket
+  // "socket" pod (uid or address; none: the holder's own network): descriptor of a TCP socket
   // "listen" address, port: descriptor of a listening TCP socket in the holder's network
-  // "resolve" names (one host): the answer has its address
+  // "resolve" names (one host), pod (uid or address of who asks; none: one of namespace "default"):
+  //   the answer has its address, and whether that is inside
   // "service" service: it is like this now
   // "forget" names: "NAMESPACE/NAME" of services that are gone
   // "services" names: those that there are; all others are gone
@@ -107,6 +108,7 @@ struct HolderAnswer {
   std::int32_t protocol = kHolderProtocol;
   std::string error;    // empty: done
   std::string address;  // of the pod for attach, of the host for resolve
+  bool inside = false;  // for resolve: pods and services are there
   std::string gateway;  // of all pods; DNS is there
   std::int64_t process = 0;
   std::vector<PodRecord> pods;

@@ -7,7 +7,8 @@ namespace codeflare::node {
 
 namespace {
 
-// Pods and services are reached without it.
+// Programs that understand this reach pods and services without the proxy, which would bring them
+// there too: short names cannot be listed, and many programs do not know blocks of addresses.
 constexpr std::string_view kInside =
     "localhost,127.0.0.1,::1,10.0.0.0/8,.svc,.cluster.local,kubernetes,kubernetes.default";
 

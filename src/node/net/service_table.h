@@ -36,6 +36,7 @@ class ServiceTable {
   // Null when there is none.
   const ServiceRecord* find(std::string_view ns, std::string_view name) const;
   bool has_namespace(std::string_view ns) const;
+  bool has_address(Ipv4 address) const { return by_address_.contains(address); }
   const std::map<std::string, ServiceRecord, std::less<>>& all() const { return services_; }
 
   // Where somebody has to listen: every port that has a ready endpoint. A place without one is not

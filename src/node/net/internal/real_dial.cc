@@ -105,6 +105,23 @@ Result<void> connect_within(const FileDescriptor& socket, const sockaddr* addres
   return {};
 }
 
+// By a socket that the holder is asked for.
+Result<FileDescriptor> connect_inside(const std::string& socket, const HolderRequest& ask,
+                                      const Destination& to) {
+  const auto address = Ipv4::parse(to.host);
+  if (!address) {
+    return fail(internal_error("the holder gave no address"));
+  }
+  TRY_ASSIGN(HolderReply reply, call_holder(socket, ask));
+  if (reply.descriptors.empty()) {
+    return fail(internal_error("the holder gave no socket"));
+  }
+  FileDescriptor made = std::move(reply.descriptors.front());
+  const sockaddr_in at = to_sockaddr({*address, to.port});
+  TRY(connect_within(made, reinterpret_cast<const sockaddr*>(&at), sizeof at));
+  return made;
+}
+
 }  // namespace
 
 Result<FileDescriptor> dial_outside(const std::string& host, std::uint16_t port) {
@@ -132,19 +149,22 @@ Result<FileDescriptor> dial_inside(const std::string& socket, const std::string&
                                    std::uint16_t port) {
   HolderRequest resolve{.verb = "resolve", .names = {host}};
   TRY_ASSIGN(const HolderReply found, call_holder(socket, resolve));
-  const auto address = Ipv4::parse(found.answer.address);
-  if (!address) {
-    return fail(not_found("there is no pod or service " + host));
+  return connect_inside(socket, {.verb = "socket"}, {found.answer.address, port});
+}
+
+Result<FileDescriptor> dial_for_pod(const std::string& socket, const Destination& wanted) {
+  const PodRecord pod{.address = wanted.client.to_string()};
+  HolderRequest resolve{.verb = "resolve", .pod = pod, .names = {wanted.host}};
+  const Result<HolderReply> found = call_holder(socket, resolve);
+  if (!found && found.error().code == ErrorCode::unavailable) {
+    return fail(found.error());  // not known: what is meant may be inside
   }
-  HolderRequest ask{.verb = "socket"};
-  TRY_ASSIGN(HolderReply reply, call_holder(socket, ask));
-  if (reply.descriptors.empty()) {
-    return fail(internal_error("the holder gave no socket"));
+  if (found && found->answer.inside) {
+    return connect_inside(socket, {.verb = "socket", .pod = pod},
+                          {found->answer.address, wanted.port});
   }
-  FileDescriptor made = std::move(reply.descriptors.front());
-  const sockaddr_in to = to_sockaddr({*address, port});
-  TRY(connect_within(made, reinterpret_cast<const sockaddr*>(&to), sizeof to));
-  return made;
+  // A service may stand for addresses outside.
+  return dial_outside(found ? found->answer.address : wanted.host, wanted.port);
 }
 
 }  // namespace codeflare::node::internal

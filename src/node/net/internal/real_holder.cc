@@ -235,13 +235,13 @@ Result<Holder::Reply> Holder::carry_out(const HolderRequest& request) {
     return join(uid);
   }
   if (verb == "socket") {
-    return make_socket(uid);
+    return make_socket(pod_of(request));
   }
   if (verb == "listen") {
     return listen_for(request);
   }
   if (verb == "resolve" && request.names.size() == 1) {
-    return resolve_host(request.names.front());
+    return resolve_host(request);
   }
   if (verb == "detach") {
     TRY(detach(uid));
@@ -386,25 +386,28 @@ Result<void> Holder::take_address(Ipv4 address) {
   return links_.add_local(address);
 }
 
-// As a resolver in namespace "default" would, and by shorter names.
-Result<Holder::Reply> Holder::resolve_host(const std::string& host) {
+std::string Holder::pod_of(const HolderRequest& request) const {
+  if (!request.pod || !request.pod->uid.empty()) {
+    return request.pod ? request.pod->uid : std::string();
+  }
+  const auto address = Ipv4::parse(request.pod->address);
+  return address ? addresses_.owner(*address).value_or(std::string()) : std::string();
+}
+
+Result<Holder::Reply> Holder::resolve_host(const HolderRequest& request) {
+  const auto pod = pods_.find(pod_of(request));
+  const HostQuery query{.host = request.names.front(),
+                        .ns = pod == pods_.end() ? "default" : pod->second.ns,
+                        .turn = turn_++};
+  const auto address = find_host(services_, [this](Ipv4 at) { return namespace_of(at); }, query);
+  if (!address) {
+    return fail(not_found("there is no pod or service " + query.host));
+  }
   Reply reply;
-  if (Ipv4::parse(host)) {
-    reply.answer.address = host;
-    return reply;
-  }
-  const std::string domain = "." + std::string(kClusterDomain);
-  for (const std::string& suffix :
-       {std::string(), domain, ".svc" + domain, ".default.svc" + domain}) {
-    const DnsQuery query{.name = host + suffix, .type = static_cast<std::uint16_t>(DnsType::a)};
-    const DnsReply found =
-        resolve(services_, [this](Ipv4 address) { return namespace_of(address); }, query, turn_++);
-    if (!found.answers.empty() && found.answers.front().type == DnsType::a) {
-      reply.answer.address = found.answers.front().address.to_string();
-      return reply;
-    }
-  }
-  return fail(not_found("there is no pod or service " + host));
+  reply.answer.address = address->to_string();
+  reply.answer.inside = plan_.pods.contains(*address) || plan_.services.contains(*address) ||
+                        services_.has_address(*address);
+  return reply;
 }
 
 Result<void> Holder::services_changed(const std::string& address) {

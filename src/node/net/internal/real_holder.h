@@ -67,7 +67,9 @@ class Holder {
   Result<Reply> join(const std::string& uid);
   Result<Reply> make_socket(const std::string& uid);
   Result<Reply> listen_for(const HolderRequest& request);
-  Result<Reply> resolve_host(const std::string& host);
+  Result<Reply> resolve_host(const HolderRequest& request);
+  // UID of the pod that a request is about, by that or by its address; empty: none.
+  std::string pod_of(const HolderRequest& request) const;
   // From now on connections to this address come to us.
   Result<void> take_address(Ipv4 address);
   // Fails when the service with this address is not served everywhere; others are not its matter.

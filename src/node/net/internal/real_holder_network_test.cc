@@ -1,4 +1,5 @@
 #include "base/async/sleep.h"
+#include "base/async/task_group.h"
 #include "net/local_stream.h"
 #include "node/keeper_runtime.h"
 #include "node/log_reader.h"
@@ -26,13 +27,13 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-// Serves its own name at port 80, also to itself.
+// Serves its own name at port 80, also to itself, and tells who came.
 std::string server_of(const std::string& name) {
   return "exec python3 -c 'import socket\n"
          "s = socket.create_server((\"\", 80))\n"
          "print(\"serving\", flush=True)\n"
          "while True:\n"
-         "    c, _ = s.accept(); c.recv(1); c.sendall(b\"" +
+         "    c, who = s.accept(); c.recv(1); print(\"from\", who[0], flush=True); c.sendall(b\"" +
          name + "\"); c.close()'";
 }
 
@@ -41,6 +42,16 @@ std::string client_of(const std::string& host, int port = 80) {
          "c = socket.create_connection((\"" +
          host + "\", " + std::to_string(port) +
          "), 10)\n"
+         "c.sendall(b\"x\"); print(\"got\", c.recv(100).decode())'";
+}
+
+// Asks the proxy at the way out for a tunnel, and whoever is at its end for a word.
+std::string tunnel_to(const std::string& target) {
+  return "python3 -c 'import socket\n"
+         "c = socket.create_connection((\"10.244.0.1\", 3128), 10)\n"
+         "c.sendall(b\"CONNECT " +
+         target +
+         " HTTP/1.1\\r\\n\\r\\n\"); print(c.recv(500).decode())\n"
          "c.sendall(b\"x\"); print(\"got\", c.recv(100).decode())'";
 }
 
@@ -96,17 +107,23 @@ class Network : public ::testing::Test {
     network.reset();
   }
 
+  void agent_starts_with_a_way_out() {
+    agent_ends();
+    egress = true;
+    agent_starts();
+  }
+
   // A pod with a network; returns its address.
-  std::string make(const std::string& uid) {
+  std::string make(const std::string& uid, const std::string& ns = "default") {
     const auto address =
-        *run(env.loop, network->attach({.uid = uid, .ns = "default", .name = "pod-" + uid}));
+        *run(env.loop, network->attach({.uid = uid, .ns = ns, .name = "pod-" + uid}));
     if (!address) {
       ADD_FAILURE() << address.error().to_string();
       return {};
     }
     model::Pod pod;
-    pod.metadata.ns = "default";
-    NewSandbox sandbox{.spec = {.ns = "default",
+    pod.metadata.ns = ns;
+    NewSandbox sandbox{.spec = {.ns = ns,
                                 .name = "pod-" + uid,
                                 .uid = uid,
                                 .hostname = "pod-" + uid,
@@ -141,6 +158,18 @@ class Network : public ::testing::Test {
       return last != nullptr && last->exited();
     }));
     return log_of(uid, name);
+  }
+
+  // The proxy takes a moment to begin.
+  std::string through_the_way_out(const std::string& uid, const std::string& target) {
+    std::string said;
+    for (int i = 0; i < 50 && !said.contains("HTTP/1.1"); ++i) {
+      said = output_of(uid, tunnel_to(target));
+    }
+    return said;
+  }
+  Task<void> run_to_its_end(Command command) {
+    static_cast<void>(co_await env.launcher.run(std::move(command)));
   }
 
   template <typename Test>
@@ -299,20 +328,86 @@ TEST_F(Network, this_machine_dials_services_by_name) {
 }
 
 TEST_F(Network, the_way_out_does_not_lead_back_to_this_machine) {
-  agent_ends();
-  egress = true;
-  agent_starts();
+  agent_starts_with_a_way_out();
   make("a");
   EXPECT_EQ(network->way_out(), "http://10.244.0.1:3128");
-  const std::string ask =
-      "python3 -c 'import socket\n"
-      "c = socket.create_connection((\"10.244.0.1\", 3128), 10)\n"
-      "c.sendall(b\"CONNECT 127.0.0.1:22 HTTP/1.1\\r\\n\\r\\n\"); print(c.recv(500).decode())'";
-  std::string said;
-  for (int i = 0; i < 50 && !said.contains("HTTP/1.1"); ++i) {
-    said = output_of("a", ask);
+  const auto here = internal::listen_tcp({Ipv4{0x7f000001u}, 0});
+  ASSERT_TRUE(here);
+  sockaddr_in address{};
+  socklen_t size = sizeof address;
+  ::getsockname(here->get(), reinterpret_cast<sockaddr*>(&address), &size);
+  const std::string port = ":" + std::to_string(internal::from_sockaddr(address).port);
+  for (const char* host : {"127.0.0.1", "localhost", "[::1]", "0.0.0.0"}) {
+    const std::string said = through_the_way_out("a", std::string(host) + port);
+    EXPECT_TRUE(said.contains("502 Bad Gateway")) << host << ": " << said;
   }
+  // A service may say so too, and is not believed.
+  ServiceRecord sly = web("127.0.0.1", true);
+  ASSERT_TRUE(*run(env.loop, network->set_service(sly)));
+  const std::string said = through_the_way_out("a", "web" + port);
   EXPECT_TRUE(said.contains("502 Bad Gateway")) << said;
+}
+
+TEST_F(Network, the_way_out_leads_to_pods_and_services_as_the_pod_names_them) {
+  agent_starts_with_a_way_out();
+  const std::string a = make("a");
+  const std::string b = make("b");
+  make("c", "ml");
+  serve("a", "I am a");
+  ASSERT_TRUE(*run(env.loop, network->set_service(web(a))));
+  ServiceRecord train = web(a);
+  train.ns = "ml";
+  train.name = "train";
+  train.address = "10.96.7.8";
+  ASSERT_TRUE(*run(env.loop, network->set_service(train)));
+  for (const std::string& target : {std::string("web:8080"), std::string("web.default:8080"),
+                                    std::string("web.default.svc.cluster.local:8080"),
+                                    std::string("10.96.7.7:8080"), a + ":80"}) {
+    const std::string said = through_the_way_out("b", target);
+    EXPECT_TRUE(said.contains("got I am a")) << target << ": " << said;
+  }
+  // The server sees the pod that asks.
+  EXPECT_TRUE(log_of("a", "server").contains("from " + b)) << log_of("a", "server");
+  // Short names are those of the namespace of whoever asks.
+  EXPECT_TRUE(through_the_way_out("c", "train:8080").contains("got I am a"));
+  const std::string said = through_the_way_out("b", "train:8080");
+  EXPECT_TRUE(said.contains("502 Bad Gateway")) << said;
+}
+
+// The proxy is in a network of ours here instead of the machine's: what is outside can only be made
+// there. It is an address that the cluster does not know, which that network has a route to.
+TEST_F(Network, the_way_out_leads_to_the_world_outside) {
+  make("a");
+  const auto proxy = *run(env.loop, network->attach({.uid = "p", .ns = "default", .name = "p"}));
+  ASSERT_TRUE(proxy) << proxy.error().to_string();
+  const auto joined =
+      call_holder(network->holder(), {.verb = "join", .pod = PodRecord{.uid = "p"}});
+  ASSERT_TRUE(joined) << joined.error().to_string();
+  ASSERT_EQ(joined->descriptors.size(), 2u);
+  const auto file = [&](std::size_t i) {
+    return "/proc/" + std::to_string(::getpid()) + "/fd/" +
+           std::to_string(joined->descriptors[i].get());
+  };
+  const auto outside = *run(env.loop, network->listen("192.0.2.10", 8080));
+  ASSERT_TRUE(outside) << outside.error().to_string();
+  TaskGroup programs(env.loop);
+  programs.spawn(run_to_its_end(
+      {.program = "nsenter",
+       .arguments = {"--preserve-credentials", "--user=" + file(0), "--net=" + file(1),
+                     CODEFLARE_KEEPER, "node-egress", path("net")}}));
+  EXPECT_TRUE(through_the_way_out("a", "127.0.0.1:80").contains("502 Bad Gateway"));
+  start("a", "caller", tunnel_to("192.0.2.10:8080"));
+  pollfd incoming{.fd = outside->get(), .events = POLLIN, .revents = 0};
+  EXPECT_EQ(::poll(&incoming, 1, 20'000), 1);
+  sockaddr_in from{};
+  socklen_t size = sizeof from;
+  const FileDescriptor accepted(
+      ::accept(outside->get(), reinterpret_cast<sockaddr*>(&from), &size));
+  EXPECT_EQ(internal::from_sockaddr(from).address.to_string(), *proxy);
+  EXPECT_EQ(::send(accepted.get(), "the world", 9, MSG_NOSIGNAL), 9);
+  EXPECT_TRUE(wait_until([&] { return log_of("a", "caller").contains("the world"); }))
+      << log_of("a", "caller");
+  ASSERT_TRUE(run(env.loop, programs.close()));
 }
 
 TEST_F(Network, services_may_have_addresses_of_another_block) {

@@ -2,6 +2,7 @@
 
 #include "node/net/internal/real_poller.h"
 #include "node/net/internal/real_relay.h"
+#include "node/net/internal/real_sockets.h"
 #include "node/net/proxy_request.h"
 
 #include <array>
@@ -81,7 +82,7 @@ Result<void> copy_until_end(FileDescriptor client, FileDescriptor server) {
 }
 
 // In a process of its own.
-void serve(FileDescriptor client, const Dial& dial) {
+void serve(FileDescriptor client, Ipv4 from, const Dial& dial) {
   const timeval patience{.tv_sec = kHeadSeconds, .tv_usec = 0};
   ::setsockopt(client.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
   std::string received;
@@ -90,7 +91,7 @@ void serve(FileDescriptor client, const Dial& dial) {
     refuse(client, "400 Bad Request", request.error());
     return;
   }
-  Result<FileDescriptor> server = dial(request->host, request->port);
+  Result<FileDescriptor> server = dial({request->host, request->port, from});
   if (!server) {
     refuse(client, "502 Bad Gateway", server.error());
     return;
@@ -121,7 +122,10 @@ Result<void> run_http_proxy(const FileDescriptor& listener, const Dial& dial,
     if (wait.revents == 0) {
       continue;
     }
-    FileDescriptor client(::accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
+    sockaddr_in from{};
+    socklen_t size = sizeof from;
+    FileDescriptor client(
+        ::accept4(listener.get(), reinterpret_cast<sockaddr*>(&from), &size, SOCK_CLOEXEC));
     if (!client) {
       continue;
     }
@@ -129,7 +133,7 @@ Result<void> run_http_proxy(const FileDescriptor& listener, const Dial& dial,
     if (child == 0) {
       // Whoever comes after us must be able to listen there while we still serve.
       ::close(listener.get());
-      serve(std::move(client), dial);
+      serve(std::move(client), from_sockaddr(from).address, dial);
       ::_exit(0);
     }
     connections += child > 0 ? 1 : 0;

@@ -2,6 +2,7 @@
 
 #include "base/posix.h"
 #include "base/result.h"
+#include "node/net/ipv4.h"
 
 #include <cstdint>
 #include <functional>
@@ -9,8 +10,15 @@
 
 namespace codeflare::node::internal {
 
-// Connects to a host and port, or says why not. Waits.
-using Dial = std::function<Result<FileDescriptor>(const std::string& host, std::uint16_t port)>;
+// Where a client of the proxy wants to go.
+struct Destination {
+  std::string host;
+  std::uint16_t port = 0;
+  Ipv4 client{};  // who wants it
+};
+
+// Connects, or says why not. Waits.
+using Dial = std::function<Result<FileDescriptor>(const Destination&)>;
 
 // An HTTP proxy with a process for each connection, so that looking up names holds up nobody.
 // Returns when `go_on` says no, which is asked about every second.
@@ -22,5 +30,8 @@ Result<FileDescriptor> dial_outside(const std::string& host, std::uint16_t port)
 // To pods and services, through the holder that listens at `socket`.
 Result<FileDescriptor> dial_inside(const std::string& socket, const std::string& host,
                                    std::uint16_t port);
+// As the client itself would that is a pod with a way out: to what is inside from its own network,
+// by names as its namespace has them, and else out of this machine.
+Result<FileDescriptor> dial_for_pod(const std::string& socket, const Destination& wanted);
 
 }  // namespace codeflare::node::internal

@@ -24,8 +24,12 @@ Result<void> serve_egress(const std::string& directory) {
   if (listening.descriptors.empty()) {
     return fail(internal_error("the holder gave no socket"));
   }
-  return internal::run_http_proxy(listening.descriptors.front(), internal::dial_outside,
-                                  [parent] { return ::getppid() == parent; });
+  return internal::run_http_proxy(
+      listening.descriptors.front(),
+      [&holder](const internal::Destination& wanted) {
+        return internal::dial_for_pod(holder, wanted);
+      },
+      [parent] { return ::getppid() == parent; });
 }
 
 }  // namespace
@@ -59,8 +63,8 @@ Result<void> serve_cluster_proxy(const std::string& holder, const std::string& a
   ready(internal::from_sockaddr(bound).port);
   return internal::run_http_proxy(
       listener,
-      [&holder](const std::string& host, std::uint16_t to) {
-        return internal::dial_inside(holder, host, to);
+      [&holder](const internal::Destination& wanted) {
+        return internal::dial_inside(holder, wanted.host, wanted.port);
       },
       [] { return true; });
 }
