@@ -15,7 +15,12 @@
 #include "cli/up_state.h"
 #include "kube/connect.h"
 #include "kube/kubeconfig.h"
+#include "kube/typed.h"
+#include "model/codec/service.h"
+#include "model/resources.h"
+#include "net/tcp_relay.h"
 #include "net/url.h"
+#include "node/net/service_feed.h"
 #include "runtime/manager.h"
 
 #include <CLI/App.hpp>
@@ -25,6 +30,7 @@
 
 #include <cctype>
 #include <csignal>
+#include <cstdint>
 #include <cstdio>
 #include <memory>
 #include <optional>
@@ -48,6 +54,8 @@ struct Flags {
   std::optional<std::string> memory;
   std::string gpus = "0";
   std::vector<std::string> host_paths;
+  bool egress = false;
+  bool allow_host_network = false;
   bool allow_plain = false;
   bool no_taint = false;
   bool json_log = false;
@@ -81,8 +89,10 @@ Result<RealNodeOptions> options_of(const Flags& flags, Env env) {
   RealNodeOptions options{.name = flags.name.empty() ? host_name(env.files) : flags.name,
                           .directory = {},
                           .version = CODEFLARE_VERSION,
-                          .own_network = false,
+                          .joins = true,
+                          .egress = flags.egress,
                           .host_paths = flags.host_paths,
+                          .allow_host_network = flags.allow_host_network,
                           .allow_plain = flags.allow_plain};
   // Beside those of `codeflare up`: both may run on one machine.
   TRY_ASSIGN(const std::string usual, cli::up_directory(env.variables, ""));
@@ -128,22 +138,63 @@ struct Join {
   StopToken hurry;
 };
 
+// Where clients in pods look for the API server.
+Task<Result<ServerPlaces>> find_places(const Join& join) {
+  CO_TRY_ASSIGN(const net::Url server, net::parse_url(join.server));
+  ServerPlaces places{.address = server.host, .port = server.port};
+  if (join.node.network == nullptr) {
+    co_return places;
+  }
+  kube::Api<model::Service> services(join.client, "default");
+  CO_TRY_ASSIGN(const model::Service service, co_await services.get("kubernetes"));
+  places.cluster_address = service.spec.cluster_ip;
+  if (!service.spec.ports.empty()) {
+    places.cluster_port = static_cast<std::uint16_t>(service.spec.ports.front().port);
+  }
+  co_return places;
+}
+
+// The Node is there, pods of an earlier run are known, and those to come find the API server: where
+// they have a network of their own, at its cluster address, by a relay in `group`.
+Task<Result<void>> begin(const Join& join, UpNodes& node, TaskGroup& group) {
+  CO_TRY(co_await node.prepare(nullptr));
+  CO_TRY_ASSIGN(const ServerPlaces places, co_await find_places(join));
+  node.serve_at(places);
+  if (join.node.network != nullptr) {
+    CO_TRY_ASSIGN(FileDescriptor listener,
+                  co_await join.node.network->listen(places.cluster_address, places.cluster_port));
+    group.spawn(net::relay_connections(join.env, std::move(listener), places.address, places.port));
+  }
+  co_return Result<void>();
+}
+
+void say_joined(const Join& join) {
+  const node::NodeDescription& about = join.node.about;
+  std::printf("joined %s as node %s\n", join.server.c_str(), about.name.c_str());
+  if (join.node.network == nullptr) {
+    std::printf("  pods share this machine's network: %s; docs/up.md tells how to change that\n",
+                about.no_network.c_str());
+  }
+  std::fflush(stdout);
+}
+
 Task<Result<void>> serve(Join join) {
   runtime::Manager manager(join.env, join.client,
                            {.name = kName, .logger = join.logger, .metrics = &join.metrics});
   UpNodes node(join.env, join.node, manager, join.logger);
-  CO_TRY_ASSIGN(const net::Url server, net::parse_url(join.server));
-  if (const Result<void> prepared = co_await node.prepare(nullptr); !prepared) {
-    co_await node.leave();
-    co_return prepared;
+  if (join.node.network != nullptr) {
+    node::add_service_feed(manager, *join.node.network, join.node.about.name);
   }
-  node.serve_at(server.host, server.port);
-  Work work;
   TaskGroup group(join.env.loop);
+  if (const Result<void> begun = co_await begin(join, node, group); !begun) {
+    co_await node.leave();
+    co_await group.close();
+    co_return begun;
+  }
+  Work work;
   group.spawn(run_manager(manager, work));
   node.keep_alive(group);
-  std::printf("joined %s as node %s\n", join.server.c_str(), join.node.about.name.c_str());
-  std::fflush(stdout);
+  say_joined(join);
   StopCallback on_stop(join.stop, [&] { work.changed.notify_all(); });
   while (!join.stop.stop_requested() && !work.end) {
     co_await work.changed.wait_uncancellable();
@@ -228,6 +279,10 @@ void add_node_role(CLI::App& app, Role& chosen) {
   role->add_option("--cpus", flags->cpus, "(default the machine's)")->type_name("C");
   role->add_option("--memory", flags->memory, "(default the machine's)")->type_name("M");
   role->add_option("--gpus", flags->gpus)->type_name("G")->capture_default_str();
+  role->add_flag("--egress", flags->egress,
+                 "pods reach the world outside through an HTTP proxy (http_proxy is set for them)");
+  role->add_flag("--allow-host-network", flags->allow_host_network,
+                 "pods may say hostNetwork: true, and have the machine's network and loopback");
   role->add_flag("--allow-plain-processes", flags->allow_plain,
                  "start also when pods cannot be isolated any more as they were before");
   role->add_option("--allow-host-path", flags->host_paths,

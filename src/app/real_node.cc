@@ -49,11 +49,15 @@ std::vector<std::string> places_of(const RealNodeOptions& options) {
 node::NodeDescription describe(const RealNodeOptions& options, std::string not_isolated) {
   node::NodeDescription about{.name = options.name,
                               .address = "127.0.0.1",
+                              .has_claim = !options.joins,
                               .capacity = {},
                               .machine = node::this_machine(),
                               .version = options.version,
                               .not_isolated = std::move(not_isolated),
                               .taints = options.taints};
+  if (options.joins) {
+    about.address = about.machine.address;
+  }
   about.capacity.set("cpu", options.cpus.value_or(model::Quantity(about.machine.cpus)));
   about.capacity.set("memory",
                      options.memory.value_or(model::Quantity(about.machine.memory_bytes,
@@ -218,10 +222,8 @@ Task<Result<std::unique_ptr<RealNode>>> RealNode::make(Env env, RealNodeOptions 
   const std::string mode = join_path(options.directory, "mode");
   CO_TRY_ASSIGN(const std::optional<NodeMode> before, co_await read_node_mode(env, mode));
   // The start of a holder tries all that a system may forbid.
-  Result<void> networked = fail(unsupported("this machine is a node of another cluster"));
-  if (options.own_network) {
-    networked = isolated ? co_await parts->pod_network.start() : fail(isolated.error());
-  }
+  const Result<void> networked =
+      isolated ? co_await parts->pod_network.start() : fail(isolated.error());
   Trial trial{.isolated = isolated,
               .networked = networked,
               .file = mode,
@@ -235,8 +237,6 @@ Task<Result<std::unique_ptr<RealNode>>> RealNode::make(Env env, RealNodeOptions 
     parts->about.pod_block = pod_block(options);
   } else {
     parts->about.no_network = networked.error().message;
-  }
-  if (!networked && options.own_network) {
     options.logger.warn("pods share the machine's network", {{"error", networked.error()}});
   }
   parts->make_probes(env);

@@ -20,8 +20,10 @@ struct RealNodeOptions {
   std::vector<std::string> more_names{};  // of nodes that share the machine, each of the same size
   std::string directory;
   std::string version;
-  bool own_network = true;                // pods have addresses of their own where they can
-  bool egress = false;                    // and a way out
+  // Of a cluster that others run: it has the machine's address there, and its pods' addresses mean
+  // nothing elsewhere.
+  bool joins = false;
+  bool egress = false;                    // pods have a way out of their network
   std::optional<model::Quantity> cpus{};  // absent: the machine's
   std::optional<model::Quantity> memory{};
   model::Quantity gpus{};

@@ -1,6 +1,5 @@
 #include "app/up_node.h"
 
-#include "apiserver/identity/pki.h"
 #include "base/async/sleep.h"
 #include "base/async/when.h"
 #include "model/node.h"
@@ -18,7 +17,6 @@ namespace codeflare {
 
 namespace {
 
-constexpr std::uint16_t kServicePort = 443;
 constexpr Duration kSignOffWithin = std::chrono::seconds(5);
 constexpr Duration kLookForImages = std::chrono::seconds(1);
 constexpr std::string_view kNodePrefix = "codeflare-";
@@ -129,12 +127,12 @@ Task<void> UpNode::look_for_images() {
   images_seen_ = now;
 }
 
-void UpNode::serve_at(std::string address, std::uint16_t port) {
+void UpNode::serve_at(ServerPlaces places) {
   // On the machine's network all addresses means this machine too.
-  const bool any = address == "0.0.0.0" || address == "::";
-  api_server_ = {any ? "127.0.0.1" : std::move(address), std::to_string(port)};
+  const bool any = places.address == "0.0.0.0" || places.address == "::";
+  api_server_ = {any ? "127.0.0.1" : std::move(places.address), std::to_string(places.port)};
   if (options_.network != nullptr) {
-    api_in_network_ = {std::string(apiserver::kServiceAddress), std::to_string(kServicePort)};
+    api_in_network_ = {std::move(places.cluster_address), std::to_string(places.cluster_port)};
   }
 }
 
@@ -200,21 +198,21 @@ void UpNodes::keep_alive(TaskGroup& group) {
   }
 }
 
-void UpNodes::serve_at(const std::string& address, std::uint16_t port) {
+void UpNodes::serve_at(const ServerPlaces& places) {
   for (const std::unique_ptr<UpNode>& node : nodes_) {
-    node->serve_at(address, port);
+    node->serve_at(places);
   }
 }
 
 Task<Result<void>> UpNodes::serve(apiserver::ApiServer& server, std::string address,
                                   std::uint16_t port) {
-  serve_at(address, port);
+  const ServerPlaces places{.address = std::move(address), .port = port};
+  serve_at(places);
   if (options_.network == nullptr) {
     co_return Result<void>();
   }
-  std::string in_cluster(apiserver::kServiceAddress);
   CO_TRY_ASSIGN(FileDescriptor listener,
-                co_await options_.network->listen(std::move(in_cluster), kServicePort));
+                co_await options_.network->listen(places.cluster_address, places.cluster_port));
   co_return server.listen_on(std::move(listener));
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "apiserver/identity/pki.h"
 #include "apiserver/server/api_server.h"
 #include "app/pod_connect.h"
 #include "app/up_cluster.h"
@@ -23,6 +24,14 @@
 
 namespace codeflare {
 
+// Where pods find the API server, by the network that they have.
+struct ServerPlaces {
+  std::string address;  // on the machine's
+  std::uint16_t port = 0;
+  std::string cluster_address = std::string(apiserver::kServiceAddress);  // on their own
+  std::uint16_t cluster_port = 443;
+};
+
 // A process node, from its registration to the end of its pods. The manager runs its agent; options
 // and description outlive it.
 class UpNode {
@@ -37,8 +46,7 @@ class UpNode {
   void adopt(const std::vector<node::PodRuntime::Found>& found) { agent_.adopt(found); }
   // Heartbeats, and changes of the images, until the group stops.
   void keep_alive(TaskGroup& group);
-  // Where pods find the API server.
-  void serve_at(std::string address, std::uint16_t port);
+  void serve_at(ServerPlaces places);
   // While the manager still runs: ends the pods. An error names those that did not.
   Task<Result<void>> stop_pods() { return agent_.stop_pods(); }
   // Their grace is over.
@@ -77,8 +85,8 @@ class UpNodes {
   // has them, logs and streams are served until stop().
   Task<Result<void>> prepare(PodConnect* connect);
   void keep_alive(TaskGroup& group);
-  // Where pods on the machine's network find the API server.
-  void serve_at(const std::string& address, std::uint16_t port);
+  // What pods are told of it, before any starts.
+  void serve_at(const ServerPlaces& places);
   // The same of the server of this process, which then listens where the other pods are too.
   Task<Result<void>> serve(apiserver::ApiServer& server, std::string address, std::uint16_t port);
   // While the manager still runs: ends the pods, what streams from them, and their network, unless

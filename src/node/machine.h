@@ -14,6 +14,8 @@ struct Machine {
   std::string os_image;         // "Debian GNU/Linux 12 (bookworm)"
   std::string architecture;     // "amd64"
   std::string id;
+  // Its first address that others may reach, by IPv4 if it can be; the loopback when there is none.
+  std::string address = "127.0.0.1";
 };
 
 Machine this_machine();

@@ -117,7 +117,7 @@ Node node_object(const NodeDescription& about, WallTime now) {
       {"beta.kubernetes.io/arch", architecture}, {"beta.kubernetes.io/os", "linux"},
       {std::string(kProcessLabel), "true"},      {"kubernetes.io/arch", architecture},
       {"kubernetes.io/hostname", about.name},    {"kubernetes.io/os", "linux"}};
-  if (!about.pod_block.empty()) {
+  if (!about.pod_block.empty() && about.has_claim) {
     node.spec.pod_cidr = about.pod_block;
     node.spec.pod_cidrs = {about.pod_block};
   }

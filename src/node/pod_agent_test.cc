@@ -502,6 +502,17 @@ TEST(PodAgent, says_why_a_pod_has_no_network) {
   EXPECT_EQ(w.status("a").phase, "Running");
 }
 
+TEST(NodeRegistration, says_a_block_of_addresses_only_where_it_has_a_claim_to_it) {
+  NodeDescription about{
+      .name = "n", .address = "192.0.2.1", .pod_block = "10.244.0.0/24", .version = "test"};
+  EXPECT_EQ(node_object(about, {}).spec.pod_cidr, "10.244.0.0/24");
+  about.has_claim = false;
+  const model::Node node = node_object(about, {});
+  EXPECT_EQ(node.spec.pod_cidr, "");
+  EXPECT_TRUE(node.spec.pod_cidrs.empty());
+  EXPECT_TRUE(model::is_condition_true(node.status.conditions, "PodNetwork"));
+}
+
 TEST(NodeRegistration, makes_a_node_and_keeps_it_alive) {
   World w;
   NodeDescription about{.name = "n", .address = "127.0.0.1", .version = "test"};

@@ -11,7 +11,9 @@ import unittest
 sys.dont_write_bytecode = True
 
 import up_test  # noqa: E402
-from pod_case import JOBS, SERVICES, PodCase, holders, job, job_is_complete, labelled, service, with_container  # noqa: E402
+from pod_case import (  # noqa: E402
+    JOBS, SERVICES, PodCase, holders, job, job_is_complete, labelled, service, telling, terminated, with_container,
+)
 from up_test import PODS, pod  # noqa: E402
 
 SERVER = """exec python3 -c 'import http.server, socket
@@ -28,6 +30,18 @@ request = urllib.request.Request("https://kubernetes.default.svc/apis/authentica
     headers={"Authorization": "Bearer " + open(base + "token").read(), "Content-Type": "application/json"})
 answer = urllib.request.urlopen(request, context=ssl.create_default_context(cafile=base + "ca.crt"), timeout=20)
 print(json.load(answer)["status"]["userInfo"]["username"])'"""
+
+# Endpoints take a moment.
+FETCH = """import sys, time, urllib.request
+until = time.monotonic() + 60
+while True:
+    try:
+        print(urllib.request.urlopen(sys.argv[1], timeout=10).read().decode())
+        break
+    except OSError:
+        if time.monotonic() > until:
+            raise
+        time.sleep(0.1)"""
 
 # Listens, and ends when it was asked by the other and the other has answered: both have the port at the same time.
 MEETS = """import socket, sys, threading, time
@@ -110,6 +124,28 @@ class Network(PodCase):
         self.start("--allow-host-network")
         self.cluster.post(PODS, pod("b", "sleep 60", hostNetwork=True))
         self.assertEqual(self.running("b")["status"]["podIP"], "127.0.0.1")
+
+    def test_pods_of_a_node_that_joined_have_such_a_network_too(self):
+        self.start("--fake-nodes", "1")
+        words = [up_test.PROGRAM, "node", "--join", "--name", "joined", "--kubeconfig", self.cluster.kubeconfig, "--data-dir", str(self.scratch / "joined")]
+        node = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+        try:
+            self.assertIn("as node joined", node.stdout.readline())
+            conditions = self.cluster.get("/api/v1/nodes/joined")["status"]["conditions"]
+            network = next(one for one in conditions if one["type"] == "PodNetwork")
+            if network["status"] != "True":
+                self.skipTest("networks are forbidden here: " + network["message"])
+            self.cluster.post(SERVICES, service("web"))
+            self.cluster.post(PODS, labelled("web", pod("web", SERVER, nodeName="joined")))
+            self.cluster.post(PODS, telling(pod("asks", "", nodeName="joined", restartPolicy="Never"), "python3", "-c", FETCH, "http://web:8080/"))
+            self.assertEqual(terminated(self.ended("asks"))["message"], "web\n")
+            self.cluster.post(PODS, telling(pod("who", "", nodeName="joined", restartPolicy="Never"), "sh", "-c", WHO))
+            self.assertEqual(terminated(self.ended("who"))["message"], "system:serviceaccount:default:default\n")
+            self.assertRegex(self.running("web")["status"]["podIP"], r"^10\.244\.0\.\d+$")
+        finally:
+            node.terminate()
+            self.assertEqual(node.wait(60), 0)
+            node.stdout.close()
 
     def test_the_network_outlives_a_killed_program(self):
         self.start()

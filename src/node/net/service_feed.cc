@@ -33,8 +33,12 @@ std::string service_of(const kube::Object& slice) {
 
 }  // namespace
 
-ServiceFeed::ServiceFeed(const runtime::ControllerContext& context, PodNetwork& network)
-    : services_(context.subject), slices_(context.cache.informer(kSlices)), network_(network) {}
+ServiceFeed::ServiceFeed(const runtime::ControllerContext& context, PodNetwork& network,
+                         std::string node)
+    : services_(context.subject),
+      slices_(context.cache.informer(kSlices)),
+      network_(network),
+      node_(std::move(node)) {}
 
 Task<Result<Next>> ServiceFeed::reconcile(ObjectKey key) {
   const runtime::ObjectRef object = services_.store().get(key);
@@ -47,6 +51,9 @@ Task<Result<Next>> ServiceFeed::reconcile(ObjectKey key) {
   for (const runtime::ObjectRef& slice :
        slices_.store().by_index(kByService, key.ns + "/" + key.name)) {
     if (Result<model::EndpointSlice> read = slice->as<model::EndpointSlice>()) {
+      std::erase_if(read->endpoints, [&](const model::Endpoint& endpoint) {
+        return !node_.empty() && endpoint.node_name.value_or("") != node_;
+      });
       slices.push_back(*std::move(read));
     }
   }
@@ -68,7 +75,7 @@ Task<void> ServiceFeed::forget_old() {
   static_cast<void>(co_await network_.keep_services(std::move(keys)));
 }
 
-ServiceFeed& add_service_feed(runtime::Manager& manager, PodNetwork& network) {
+ServiceFeed& add_service_feed(runtime::Manager& manager, PodNetwork& network, std::string node) {
   manager.cache().informer(kSlices).add_index(
       kByService, [](const kube::Object& slice, std::vector<std::string>& keys) {
         if (std::string name = service_of(slice); !name.empty()) {
@@ -85,7 +92,7 @@ ServiceFeed& add_service_feed(runtime::Manager& manager, PodNetwork& network) {
                           .reconciles(kServices)
                           .watches(kSlices, std::move(service_of_slice))
                           .workers(kWorkers)
-                          .with<ServiceFeed>(network);
+                          .with<ServiceFeed>(network, std::move(node));
   manager.add_work([&feed] { return feed.forget_old(); });
   return feed;
 }

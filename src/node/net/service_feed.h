@@ -4,12 +4,15 @@
 #include "runtime/manager.h"
 #include "runtime/reconciler.h"
 
+#include <string>
+
 namespace codeflare::node {
 
 // Tells the pod network which services there are and what is behind them.
 class ServiceFeed final : public runtime::Reconciler {
  public:
-  ServiceFeed(const runtime::ControllerContext& context, PodNetwork& network);
+  // Of endpoints only those of `node` are told; all when it is empty.
+  ServiceFeed(const runtime::ControllerContext& context, PodNetwork& network, std::string node);
 
   Task<Result<runtime::Next>> reconcile(runtime::ObjectKey key) override;
   // Beside the controllers: what an earlier agent told and is gone since.
@@ -19,9 +22,12 @@ class ServiceFeed final : public runtime::Reconciler {
   runtime::Informer& services_;
   runtime::Informer& slices_;
   PodNetwork& network_;
+  std::string node_;
 };
 
-// Wires it into a manager. The network outlives it.
-ServiceFeed& add_service_feed(runtime::Manager& manager, PodNetwork& network);
+// Wires it into a manager. The network outlives it. Where it has the pods of one node among others,
+// that is named: addresses of other pods mean nothing in it, or another pod.
+ServiceFeed& add_service_feed(runtime::Manager& manager, PodNetwork& network,
+                              std::string node = {});
 
 }  // namespace codeflare::node

@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 
 namespace codeflare::node {
 namespace {
@@ -29,8 +30,8 @@ struct World {
   runtime::Manager manager{env, client, {.name = "n"}};
   TaskGroup group{env.loop};
 
-  void start() {
-    add_service_feed(manager, network);
+  void start(std::string node = {}) {
+    add_service_feed(manager, network, std::move(node));
     group.spawn(go());
     settle();
   }
@@ -43,13 +44,14 @@ struct World {
                               R"(","namespace":")" + ns +
                               R"("},"spec":{"clusterIP":"10.96.0.7","ports":[{"port":80}]}})");
   }
-  void slice(const std::string& name, const std::string& service_name, const std::string& address) {
+  void slice(const std::string& name, const std::string& service_name, const std::string& address,
+             const std::string& more = "") {
     server.put(
         kSlices,
         R"({"apiVersion":"discovery.k8s.io/v1","kind":"EndpointSlice","metadata":{"name":")" +
             name + R"(","namespace":"default","labels":{"kubernetes.io/service-name":")" +
             service_name + R"("}},"addressType":"IPv4","ports":[{"port":8080}],"endpoints":[)" +
-            R"({"addresses":[")" + address + R"("]}]})");
+            R"({"addresses":[")" + address + R"("])" + more + "}]}");
   }
 };
 
@@ -78,6 +80,18 @@ TEST(ServiceFeed, forgets_what_went_while_nobody_looked_and_leaves_the_api_serve
   w.start();
   ASSERT_EQ(w.network.services().size(), 1u);
   EXPECT_TRUE(w.network.services().at("default/kubernetes").elsewhere);
+}
+
+TEST(ServiceFeed, among_other_nodes_it_tells_its_own_pods_alone) {
+  World w;
+  w.service("default", "web");
+  w.slice("web-1", "web", "10.244.0.2", R"(,"nodeName":"mine")");
+  w.slice("web-2", "web", "10.244.0.3", R"(,"nodeName":"other")");
+  w.slice("web-3", "web", "10.244.0.4");
+  w.start("mine");
+  const auto& endpoints = w.network.services().at("default/web").endpoints;
+  ASSERT_EQ(endpoints.size(), 1u);
+  EXPECT_EQ(endpoints[0].address, "10.244.0.2");
 }
 
 }  // namespace
