@@ -12,11 +12,8 @@ namespace codeflare::apiserver {
 
 void default_pod_spec(json::Arena& arena, json::Value& spec);
 
-// `path` is where the spec stands: "spec" or "spec.template.spec".
-void validate_pod_spec(const json::Value& spec, std::string_view path, FieldErrors& errors);
-// Of pods; templates have none.
-void validate_ephemeral_containers(const json::Value& spec, std::string_view path,
-                                   FieldErrors& errors);
+// Annotations and spec of a pod; podspec/ checks the parts.
+void validate_pod(const json::Value& pod, FieldErrors& errors);
 // Labels, annotations and spec of a template at `path`.
 void validate_pod_template(const json::Value& pod_template, std::string_view path,
                            FieldErrors& errors);
@@ -27,8 +24,6 @@ void validate_labels(const json::Value& labels, std::string_view path, FieldErro
 bool validate_label_selector(const json::Value& selector, std::string_view path,
                              FieldErrors& errors);
 bool selector_matches(const json::Value& selector, const json::Value& labels);
-// Quantities at `path` are not negative; requests within limits.
-void validate_resources(const json::Value& resources, std::string_view path, FieldErrors& errors);
 void validate_nonnegative(const json::Value& parent, std::string_view key, std::string_view path,
                           FieldErrors& errors);
 

@@ -222,31 +222,8 @@ class PodStrategy final : public Strategy {
   }
 
   void validate(WriteContext& context, const json::Value& pod, FieldErrors& errors) const override {
-    const json::Value& spec = object_at(pod, "spec");
-    if (context.subresource == "status") {
-      return;
-    }
-    validate_pod_spec(spec, "spec", errors);
-    validate_ephemeral_containers(spec, "spec", errors);
-    // Without a version it is being created.
-    if (absent(object_at(pod, "metadata"), "resourceVersion") &&
-        !items_at(spec, "ephemeralContainers").empty()) {
-      errors.forbidden("spec.ephemeralContainers", "cannot be set on create");
-    }
-    for (std::string_view list : {"containers", "initContainers"}) {
-      std::size_t i = 0;
-      for (const json::Value& container : items_at(spec, list)) {
-        const std::string_view image = text_at(container, "image");
-        if (!image.empty() && (image.front() == ' ' || image.back() == ' ')) {
-          errors.invalid_text(child(at_index(child("spec", list), i), "image"), image,
-                              "must not have leading or trailing whitespace");
-        }
-        ++i;
-      }
-    }
-    if (!text_at(spec, "nodeName").empty() && !items_at(spec, "schedulingGates").empty()) {
-      errors.forbidden("spec.nodeName",
-                       "cannot be set until all schedulingGates have been cleared");
+    if (context.subresource != "status") {
+      validate_pod(pod, errors);
     }
   }
 

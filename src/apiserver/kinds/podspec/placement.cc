@@ -1,0 +1,241 @@
+#include "apiserver/kinds/podspec/checks.h"
+
+#include <algorithm>
+#include <span>
+
+namespace codeflare::apiserver::podspec {
+
+namespace {
+
+constexpr std::string_view kRequired = "requiredDuringSchedulingIgnoredDuringExecution";
+constexpr std::string_view kPreferred = "preferredDuringSchedulingIgnoredDuringExecution";
+
+void check_node_labels(const Spot& expression, bool values_too) {
+  const std::string_view op = expression.text("operator");
+  const std::size_t values = expression.count("values");
+  if (op == "In" || op == "NotIn") {
+    if (values == 0) {
+      expression.required("values", "must be specified when `operator` is 'In' or 'NotIn'");
+    }
+  } else if (op == "Exists" || op == "DoesNotExist") {
+    if (values > 0) {
+      expression.forbidden("values",
+                           "may not be specified when `operator` is 'Exists' or 'DoesNotExist'");
+    }
+  } else if (op == "Gt" || op == "Lt") {
+    if (values != 1) {
+      expression.required("values",
+                          "must be specified single value when `operator` is 'Lt' or 'Gt'");
+    }
+  } else {
+    expression.invalid_text("operator", op, "not a valid selector operator");
+  }
+  check_label_name(expression, "key", expression.text("key"));
+  const Spot listed = expression["values"];
+  listed.each([&](const Spot& value) {
+    if (values_too) {
+      value.add(model::check_label_value(value.text()), "", value.text());
+    }
+  });
+}
+
+void check_node_field(const Spot& expression) {
+  const std::string_view op = expression.text("operator");
+  if (op != "In" && op != "NotIn") {
+    expression.invalid_text("operator", op, "not a valid selector operator");
+  } else if (expression.count("values") != 1) {
+    expression.required("values",
+                        "must be only one value when `operator` is 'In' or 'NotIn' for node field "
+                        "selector");
+  }
+  if (expression.text("key") != "metadata.name") {
+    expression.invalid_text("key", expression.text("key"), "not a valid field selector key");
+    return;
+  }
+  const Spot values = expression["values"];
+  values.each([](const Spot& value) {
+    value.add(model::check_dns1123_subdomain(value.text()), "", value.text());
+  });
+}
+
+// What is only preferred may name labels that no node can have.
+void check_node_term(const Spot& term, bool values_too) {
+  const Spot expressions = term["matchExpressions"];
+  expressions.each([&](const Spot& expression) { check_node_labels(expression, values_too); });
+  const Spot fields = term["matchFields"];
+  fields.each(check_node_field);
+}
+
+void check_weight(const Spot& term) {
+  const std::int64_t weight = term.integer("weight").value_or(0);
+  if (weight < 1 || weight > 100) {
+    term.invalid("weight", std::to_string(weight), "must be in the range 1-100");
+  }
+}
+
+void check_node_affinity(const Spot& affinity) {
+  const Spot required = affinity[kRequired];
+  const Spot terms = required["nodeSelectorTerms"];
+  if (required.given() && terms.value().size() == 0) {
+    terms.required("", "must have at least one node selector term");
+  }
+  terms.each([](const Spot& term) { check_node_term(term, true); });
+  const Spot preferred = affinity[kPreferred];
+  preferred.each([](const Spot& term) {
+    check_weight(term);
+    check_node_term(term["preference"], false);
+  });
+}
+
+bool has_key(const Spot& keys, std::string_view key) {
+  return std::ranges::any_of(keys.value().items(), [&](const json::Value& item) {
+    return item.is_string() && item.as_string() == key;
+  });
+}
+
+// Labels of the pod itself that narrow the selector: by now they are among its expressions, so one
+// that is there twice was there before.
+void check_label_keys(const Spot& term) {
+  const Spot selector = term["labelSelector"];
+  const Spot match = term["matchLabelKeys"];
+  const Spot mismatch = term["mismatchLabelKeys"];
+  for (const Spot* keys : {&match, &mismatch}) {
+    if (keys->value().size() > 0 && !selector.given()) {
+      keys->forbidden("", "must not be specified when labelSelector is not set");
+      continue;
+    }
+    keys->each([](const Spot& key) { check_label_name(key, "", key.text()); });
+  }
+  Names selected;
+  const Spot labels = selector["matchLabels"];
+  for (const json::Member& label : labels.value().members()) {
+    selected.emplace(label.key);
+  }
+  const Spot expressions = selector["matchExpressions"];
+  expressions.each([&](const Spot& expression) {
+    const std::string_view key = expression.text("key");
+    if (!selected.emplace(key).second && has_key(match, key)) {
+      // Upstream points at an item of the term, which is none.
+      std::size_t at = 0;
+      match.each([&](const Spot& item) { at = item.text() == key ? item.index() : at; });
+      term.errors().invalid_text(term.path() + "[" + std::to_string(at) + "]", key,
+                                 "exists in both matchLabelKeys and labelSelector");
+    }
+  });
+  match.each([&](const Spot& key) {
+    if (has_key(mismatch, key.text())) {
+      key.invalid_text("", key.text(), "exists in both matchLabelKeys and mismatchLabelKeys");
+    }
+  });
+}
+
+void check_pod_term(const Spot& term) {
+  check_selector(term["labelSelector"]);
+  check_selector(term["namespaceSelector"]);
+  const Spot namespaces = term["namespaces"];
+  namespaces.each([&](const Spot& name) {
+    term.add(model::check_dns1123_label(name.text()), "namespace", name.text());
+  });
+  check_label_keys(term);
+  if (term.text("topologyKey").empty()) {
+    term.required("topologyKey", "can not be empty");
+  }
+  check_label_name(term, "topologyKey", term.text("topologyKey"));
+}
+
+void check_pod_affinity(const Spot& affinity) {
+  const Spot required = affinity[kRequired];
+  required.each(check_pod_term);
+  const Spot preferred = affinity[kPreferred];
+  preferred.each([](const Spot& term) {
+    check_weight(term);
+    check_pod_term(term["podAffinityTerm"]);
+  });
+}
+
+}  // namespace
+
+void check_affinity(const Spot& affinity) {
+  check_node_affinity(affinity["nodeAffinity"]);
+  check_pod_affinity(affinity["podAffinity"]);
+  check_pod_affinity(affinity["podAntiAffinity"]);
+}
+
+void check_spread(const Spot& constraints) {
+  const std::span<const json::Value> all = constraints.value().items();
+  constraints.each([&](const Spot& constraint) {
+    const std::string_view key = constraint.text("topologyKey");
+    const std::string_view action = constraint.text("whenUnsatisfiable");
+    if (constraint.integer("maxSkew").value_or(0) <= 0) {
+      constraint.invalid("maxSkew", std::to_string(constraint.integer("maxSkew").value_or(0)),
+                         "must be greater than zero");
+    }
+    if (key.empty()) {
+      constraint.required("topologyKey", "can not be empty");
+    }
+    if (action != "DoNotSchedule" && action != "ScheduleAnyway") {
+      constraint.not_supported("whenUnsatisfiable", action, {"DoNotSchedule", "ScheduleAnyway"});
+    }
+    // Complaints are about the earlier of two.
+    if (std::ranges::any_of(all.subspan(constraint.index() + 1), [&](const json::Value& later) {
+          return later.string_or_empty("topologyKey") == key &&
+                 later.string_or_empty("whenUnsatisfiable") == action;
+        })) {
+      constraint.duplicate("{topologyKey, whenUnsatisfiable}",
+                           "{" + std::string(key) + ", " + std::string(action) + "}");
+    }
+    check_positive(constraint, "minDomains");
+    if (constraint.has("minDomains") && action != "DoNotSchedule") {
+      constraint.invalid(
+          "minDomains",
+          "can only use minDomains if whenUnsatisfiable=DoNotSchedule, not " + std::string(action));
+    }
+    check_one_of(constraint, "nodeAffinityPolicy", {"Honor", "Ignore"});
+    check_one_of(constraint, "nodeTaintsPolicy", {"Honor", "Ignore"});
+    check_label_keys(constraint);
+    check_selector(constraint["labelSelector"]);
+  });
+}
+
+void check_tolerations(const Spot& tolerations) {
+  tolerations.each([](const Spot& toleration) {
+    const std::string_view op = toleration.text("operator");
+    const std::string_view value = toleration.text("value");
+    check_name(toleration, "key", model::check_qualified_name);
+    if (toleration.text("key").empty() && op != "Exists") {
+      toleration.invalid_text("operator", op,
+                              "operator must be Exists when `key` is empty, which means \"match "
+                              "all values and all keys\"");
+    }
+    if (toleration.has("tolerationSeconds") && toleration.text("effect") != "NoExecute") {
+      toleration.invalid_text("effect", toleration.text("effect"),
+                              "effect must be 'NoExecute' when `tolerationSeconds` is set");
+    }
+    if (op.empty() || op == "Equal") {
+      if (const model::Complaints complaints = model::check_label_value(value);
+          !complaints.empty()) {
+        toleration.invalid_text("operator", value, model::join(complaints, ";"));
+      }
+    } else if (op != "Exists") {
+      toleration.not_supported("operator", op, {"Equal", "Exists"});
+    } else if (!value.empty()) {
+      toleration.invalid_text("operator", value, "value must be empty when `operator` is 'Exists'");
+    }
+    if (!toleration.text("effect").empty()) {
+      check_one_of(toleration, "effect", {"NoSchedule", "PreferNoSchedule", "NoExecute"});
+    }
+  });
+}
+
+void check_scheduling_gates(const Spot& gates) {
+  Names names;
+  gates.each([&](const Spot& gate) {
+    const std::string_view name = gate.text("name");
+    check_label_name(gate, "", name);
+    if (!names.emplace(name).second) {
+      gate.duplicate("", name);
+    }
+  });
+}
+
+}  // namespace codeflare::apiserver::podspec
