@@ -1,4 +1,5 @@
 #include "apiserver/kinds/edit.h"
+#include "apiserver/kinds/pod_label_keys.h"
 #include "apiserver/kinds/pod_spec.h"
 #include "apiserver/kinds/pod_subresources.h"
 #include "apiserver/kinds/strategies.h"
@@ -203,6 +204,7 @@ class PodStrategy final : public Strategy {
     }
     status.set_static(arena, "qosClass", json::Value::string_view_of(qos_class(spec)));
     pod.set_static(arena, "status", status);
+    merge_label_keys(arena, pod);
   }
 
   void prepare_update(WriteContext& context, json::Value& pod,
