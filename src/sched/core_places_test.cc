@@ -175,6 +175,23 @@ TEST(CorePlaces, lost_ones_are_found_again_all_or_none) {
   EXPECT_TRUE(core.check_invariants());
 }
 
+TEST(CorePlaces, of_pods_that_keep_apart_are_found_again_on_other_nodes) {
+  Core core;
+  for (const char* name : {"a", "b", "c"}) node(core, name, 8);
+  GangSpec spec = gang("g", 2, 3);
+  spec.pod_sets[0].apart = 1;
+  const auto id = core.submit(spec);
+  ASSERT_EQ(core.step(kNow).admitted.size(), 1U);
+  ASSERT_TRUE(core.pod_bound(*id, "p", 0, *core.find_node("b"), {{"cpu", 2}}));
+  core.remove_node(*core.find_node("a"));
+  // There is room beside its other pods, reserved or bound, but not for this one.
+  EXPECT_FALSE(*core.find_places(*id, {1}));
+  const NodeId d = node(core, "d", 8);
+  EXPECT_TRUE(*core.find_places(*id, {1}));
+  EXPECT_EQ(core.free(d), (Resources{{"cpu", 6}}));
+  EXPECT_TRUE(core.check_invariants());
+}
+
 TEST(CorePlaces, are_given_back_on_a_node_that_returns_even_when_it_shrank) {
   Core core;
   node(core, "a", 4);

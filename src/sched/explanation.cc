@@ -45,6 +45,7 @@ std::string places_text(const Explanation& explanation) {
   std::string text = ", but pod set " + std::to_string(worst->pod_set) + " finds " +
                      std::to_string(worst->places) + " of " + std::to_string(worst->wanted) +
                      " places on " + std::to_string(worst->nodes_allowed) + " nodes";
+  if (worst->apart) text += ", one pod on each";
   if (worst->places > 0) {
     text += ", at most " + std::to_string(worst->best_class_places) + " in " + worst->best_class;
   }

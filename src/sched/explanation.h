@@ -38,6 +38,7 @@ struct PodSetReport {
   std::int64_t places = 0;         // pods of this set alone that would fit now, at most `wanted`
   std::int64_t nodes_allowed = 0;  // by its constraints
   std::int64_t nodes_all = 0;
+  bool apart = false;      // each pod needs a node of its own
   std::string best_class;  // labels of the allowed node class with the most places
   std::int64_t best_class_places = 0;
   std::vector<Exclusion> excluded;

@@ -71,6 +71,9 @@ struct PodSet {
   // One of the terms must match; empty means no affinity.
   std::vector<Term> affinity{};
   std::vector<Toleration> tolerations{};
+  // Not zero: no node gets two pods of those sets of the gang that have this number. Other pods may
+  // be there.
+  std::uint32_t apart = 0;
 };
 
 // "<tree>: <node>" as a quota label says it. A tree that is not named means its node `default`.

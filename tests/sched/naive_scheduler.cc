@@ -81,6 +81,7 @@ bool allowed(const NodeSpec& node, const PodSet& pods) {
 }
 
 bool alike(const PodSet& a, const PodSet& b) {
+  if (a.apart != 0 || b.apart != 0) return &a == &b;
   return a.requests == b.requests && a.selector == b.selector && a.affinity == b.affinity &&
          a.tolerations == b.tolerations;
 }
@@ -203,7 +204,14 @@ bool Scheduler::search(const std::vector<std::pair<std::uint32_t, const PodSet*>
   const PodSet& pod = *pods[next].second;
   std::vector<std::string> candidates;
   for (const auto& [name, node] : nodes_) {
-    if (allowed(node.spec, pod) && fits(free[name], pod.requests)) candidates.push_back(name);
+    bool crowded = false;
+    for (std::size_t i = 0; i < next; ++i) {
+      crowded = crowded ||
+                (pod.apart != 0 && pods[i].second->apart == pod.apart && places[i].second == name);
+    }
+    if (!crowded && allowed(node.spec, pod) && fits(free[name], pod.requests)) {
+      candidates.push_back(name);
+    }
   }
   std::sort(candidates.begin(), candidates.end(), [&](const std::string& a, const std::string& b) {
     for (const std::string& resource : options_.pack) {

@@ -22,6 +22,7 @@ PodSet random_pod_set(Dice& dice) {
   }
   if (dice.chance(10)) set.affinity.push_back({{{"gen", Operator::gt, {"1"}}}});
   if (dice.chance(30)) set.tolerations.push_back({.key = "dedicated", .exists = true, .value = {}});
+  if (dice.chance(20)) set.apart = dice.chance(70) ? 1 : 2;
   return set;
 }
 

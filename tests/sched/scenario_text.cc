@@ -167,6 +167,8 @@ PodSet read_pod_set(Words words) {
       set.selector.push_back(cut(argument, '='));
     } else if (verb == "tolerate") {
       set.tolerations.push_back(read_toleration(argument));
+    } else if (verb == "apart") {
+      set.apart = static_cast<std::uint32_t>(std::stoul(argument));
     } else if (!read_requirement(verb, argument, term)) {
       ADD_FAILURE() << "a pod set does not know " << verb;
     }

@@ -1,9 +1,12 @@
 #include "sched/internal/best_fit_walk.h"
 
+#include <algorithm>
+
 namespace codeflare::sched {
 
 std::int64_t room(const Cluster& cluster, const Kind& kind, Index node, const Overlay* overlay,
                   std::int64_t most) {
+  if (kind.constraint.apart) most = std::min<std::int64_t>(most, 1);
   most = times(cluster.free(node), kind.request, most);
   if (most > 0 && overlay != nullptr) {
     if (const auto* left = overlay->find(node)) most = times(left->data(), kind.request, most);

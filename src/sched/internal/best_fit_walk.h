@@ -23,7 +23,7 @@ struct Overlay {
   }
 };
 
-// How many pods of the kind the node holds now, at most `most`.
+// How many more pods of one set and kind the node takes now, at most `most`.
 std::int64_t room(const Cluster& cluster, const Kind& kind, Index node, const Overlay* overlay,
                   std::int64_t most);
 

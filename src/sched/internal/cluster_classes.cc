@@ -42,6 +42,7 @@ std::string signature_of(const Request& request, const Constraint& constraint) {
     signature.add(toleration.key).add(toleration.exists ? 1 : 0).add(toleration.value);
     signature.add(toleration.effect ? 1 + static_cast<std::uint64_t>(*toleration.effect) : 0);
   }
+  signature.add(constraint.apart ? 1 : 0);
   return signature.text();
 }
 

@@ -98,7 +98,8 @@ const std::pair<std::string, std::string>* unselected(const Constraint& constrai
 }  // namespace
 
 Constraint canonical(const PodSet& pod_set) {
-  Constraint constraint{pod_set.selector, pod_set.affinity, pod_set.tolerations};
+  Constraint constraint{pod_set.selector, pod_set.affinity, pod_set.tolerations,
+                        pod_set.apart != 0};
   std::sort(constraint.selector.begin(), constraint.selector.end());
   std::sort(constraint.tolerations.begin(), constraint.tolerations.end(),
             [](const Toleration& a, const Toleration& b) {

@@ -8,11 +8,13 @@
 
 namespace codeflare::sched {
 
-// Which nodes one pod may use. Kept in a canonical order, so that equal constraints are equal text.
+// Which nodes one pod may use, and whether others of its set may be there. Kept in a canonical
+// order, so that equal constraints are equal text.
 struct Constraint {
   Labels selector;
   std::vector<Term> affinity;
   std::vector<Toleration> tolerations;
+  bool apart = false;
 };
 
 Constraint canonical(const PodSet& pod_set);

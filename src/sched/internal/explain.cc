@@ -66,6 +66,7 @@ std::vector<PodSetReport> report_pod_sets(const State& state, const Shape& shape
   for (std::uint32_t i = 0; i < shape.sets.size(); ++i) {
     const Kind& kind = state.cluster.kind(shape.sets[i].kind);
     PodSetReport report{.pod_set = i, .wanted = shape.sets[i].count};
+    report.apart = kind.constraint.apart;
     report.places = places(state.cluster, kind, nullptr, report.wanted);
     count_nodes(state.cluster, kind, report);
     find_best_class(state.cluster, kind, report);

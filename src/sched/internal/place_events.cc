@@ -26,12 +26,27 @@ void add_place(State& state, Run& run, const Place& added) {
   }
 }
 
+// Where pods are, or will be, that keep apart from each other.
+std::vector<Index> nodes_of(const Shape& shape, const Run& run, std::uint32_t apart) {
+  std::vector<Index> nodes;
+  for (const Place& place : run.places) {
+    if (shape.sets[place.pod_set].apart == apart) nodes.push_back(place.node);
+  }
+  for (const BoundPod& pod : run.pods) {
+    if (pod.pod_set != kUnplanned && shape.sets[pod.pod_set].apart == apart) {
+      nodes.push_back(pod.node);
+    }
+  }
+  return nodes;
+}
+
 // The part of the shape that is without a place and asked for.
 Shape missing_part(const Shape& shape, const Run& run, const std::vector<std::int64_t>& counts) {
   Shape part;
   part.sets = shape.sets;
   for (const Group& group : shape.groups) {
-    Group less{group.kind, 0, {}};
+    Group less{.kind = group.kind, .sets = {}, .apart = group.apart};
+    if (group.apart != 0) less.taken = nodes_of(shape, run, group.apart);
     for (const auto& [set, count] : group.sets) {
       const std::int64_t asked = set < counts.size() ? counts[set] : 0;
       const std::int64_t lost = set < run.unplaced.size() ? run.unplaced[set] : 0;

@@ -12,19 +12,41 @@ namespace {
 // Pods beyond which a search is hopeless within any sensible number of steps.
 constexpr std::int64_t kSearchPodsMax = 64;
 
-// Best fit for one group on the cluster as it is: appends shares, takes nothing.
-std::int64_t collect(const Cluster& cluster, const Kind& kind, Index group, std::int64_t count,
+// What one group wants of the cluster as it is.
+struct Wanted {
+  const Kind& kind;
+  std::int64_t count = 0;
+  std::vector<Index> taken{};  // nodes that are not for it; sorted
+};
+
+// Best fit: appends shares with the group's number, takes nothing.
+std::int64_t collect(const Cluster& cluster, const Wanted& wanted, Index group,
                      const Overlay* overlay, std::vector<Share>& shares) {
-  BestFitWalk walk(cluster, kind, overlay);
+  BestFitWalk walk(cluster, wanted.kind, overlay);
   std::int64_t found = 0;
-  while (found < count) {
+  while (found < wanted.count) {
     const Index node = walk.next();
     if (node == kNone) break;
-    const std::int64_t here = room(cluster, kind, node, overlay, count - found);
+    if (std::binary_search(wanted.taken.begin(), wanted.taken.end(), node)) continue;
+    const std::int64_t here = room(cluster, wanted.kind, node, overlay, wanted.count - found);
     shares.push_back({group, node, here});
     found += here;
   }
   return found;
+}
+
+// Beside what other groups have got already.
+Wanted wanted_by(const Cluster& cluster, const Shape& shape, Index group,
+                 const std::vector<Share>& others) {
+  const Group& asking = shape.groups[group];
+  Wanted wanted{cluster.kind(asking.kind), asking.count, asking.taken};
+  if (asking.apart != 0) {
+    for (const Share& share : others) {
+      if (shape.groups[share.group].apart == asking.apart) wanted.taken.push_back(share.node);
+    }
+    std::sort(wanted.taken.begin(), wanted.taken.end());
+  }
+  return wanted;
 }
 
 void take(Cluster& cluster, const Shape& shape, Overlay* overlay, const Share& share,
@@ -41,10 +63,9 @@ void take(Cluster& cluster, const Shape& shape, Overlay* overlay, const Share& s
 bool place_greedily(Cluster& cluster, const Shape& shape, Overlay* overlay,
                     const std::vector<Index>& order, std::vector<Share>& shares) {
   for (const Index group : order) {
-    const Group& wanted = shape.groups[group];
+    const Wanted wanted = wanted_by(cluster, shape, group, shares);
     const std::size_t before = shares.size();
-    const std::int64_t found =
-        collect(cluster, cluster.kind(wanted.kind), group, wanted.count, overlay, shares);
+    const std::int64_t found = collect(cluster, wanted, group, overlay, shares);
     if (found < wanted.count) {
       shares.resize(before);
       unplace(cluster, shape, overlay, shares);
@@ -62,10 +83,9 @@ bool place_greedily(Cluster& cluster, const Shape& shape, Overlay* overlay,
 Placed place_alone(const Cluster& cluster, const Shape& shape, const Overlay* overlay) {
   Placed result;
   for (Index group = 0; group < shape.groups.size(); ++group) {
-    const Group& wanted = shape.groups[group];
+    const Wanted wanted = wanted_by(cluster, shape, group, {});
     std::vector<Share> shares;
-    const std::int64_t found =
-        collect(cluster, cluster.kind(wanted.kind), group, wanted.count, overlay, shares);
+    const std::int64_t found = collect(cluster, wanted, group, overlay, shares);
     if (found < wanted.count) {
       result.outcome = Placed::Outcome::short_of_places;
       result.group = group;
@@ -83,7 +103,7 @@ Placed place_alone(const Cluster& cluster, const Shape& shape, const Overlay* ov
 std::int64_t places(const Cluster& cluster, const Kind& kind, const Overlay* overlay,
                     std::int64_t most) {
   std::vector<Share> shares;
-  return collect(cluster, kind, 0, most, overlay, shares);
+  return collect(cluster, {kind, most}, 0, overlay, shares);
 }
 
 void unplace(Cluster& cluster, const Shape& shape, Overlay* overlay,

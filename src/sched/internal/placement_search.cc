@@ -28,7 +28,7 @@ PlacementSearch::PlacementSearch(Cluster& cluster, const Shape& shape, Overlay* 
                                  std::uint32_t steps_max)
     : cluster_(cluster), shape_(shape), overlay_(overlay), steps_max_(steps_max * kSkipsPerStep) {
   for (const Group& group : shape.groups) {
-    nodes_alike_ = nodes_alike_ && !cluster.kind(group.kind).per_node;
+    nodes_alike_ = nodes_alike_ && !cluster.kind(group.kind).per_node && group.apart == 0;
   }
 }
 
@@ -75,12 +75,26 @@ void PlacementSearch::move(Index node, const Request& request, std::int64_t coun
   state_ ^= mix(look(node) + node);
 }
 
+bool PlacementSearch::may_use(Index node, Index group) const {
+  const Group& asking = shape_.groups[group];
+  if (asking.apart == 0) return true;
+  return std::find(asking.taken.begin(), asking.taken.end(), node) == asking.taken.end() &&
+         std::none_of(shares_.begin(), shares_.end(), [&](const Share& share) {
+           return share.node == node && shape_.groups[share.group].apart == asking.apart;
+         });
+}
+
 bool PlacementSearch::try_node(Index node, Index group, std::int64_t left) {
   const Request& request = cluster_.kind(shape_.groups[group].kind).request;
+  // Where it is matters to those that keep apart from it, however much is left there.
+  const std::uint64_t apart = shape_.groups[group].apart;
+  const std::uint64_t mark = apart == 0 ? 0 : mix((apart << 32) + node);
   move(node, request, +1);
+  state_ ^= mark;
   shares_.push_back({group, node, 1});
   if (place_pod(group, left - 1)) return true;
   shares_.pop_back();
+  state_ ^= mark;
   move(node, request, -1);
   return false;
 }
@@ -104,6 +118,7 @@ bool PlacementSearch::place_pod(Index group, std::int64_t left) {
         cut_short_ = true;
         return false;
       }
+      if (!may_use(node, group)) continue;
       const std::uint64_t seen = look(node);
       if (nodes_alike_ && std::find(looks.begin(), looks.end(), seen) != looks.end()) continue;
       looks.push_back(seen);

@@ -21,6 +21,7 @@ class PlacementSearch {
 
  private:
   bool place_pod(Index group, std::int64_t left);
+  bool may_use(Index node, Index group) const;
   bool try_node(Index node, Index group, std::int64_t left);
   void move(Index node, const Request& request, std::int64_t count);
   std::uint64_t look(Index node) const;

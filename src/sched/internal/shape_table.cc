@@ -23,7 +23,7 @@ Result<void> check_total(const ResourceTable& resources, const Request& one, std
 std::string signature_of(const Shape& shape) {
   Signature signature;
   for (const ShapeSet& set : shape.sets) {
-    signature.add(set.kind).add(static_cast<std::uint64_t>(set.count));
+    signature.add(set.kind).add(static_cast<std::uint64_t>(set.count)).add(set.apart);
     signature.add(set.charge.size());
     for (const Part& part : set.charge) {
       signature.add(part.resource).add(static_cast<std::uint64_t>(part.amount));
@@ -49,10 +49,11 @@ void group(const Cluster& cluster, Shape& shape) {
   for (std::uint32_t i = 0; i < shape.sets.size(); ++i) {
     const ShapeSet& set = shape.sets[i];
     if (set.count == 0) continue;
-    auto same = std::find_if(shape.groups.begin(), shape.groups.end(),
-                             [&](const Group& each) { return each.kind == set.kind; });
+    auto same = std::find_if(shape.groups.begin(), shape.groups.end(), [&](const Group& each) {
+      return each.kind == set.kind && set.apart == 0;
+    });
     if (same == shape.groups.end()) {
-      shape.groups.push_back({.kind = set.kind});
+      shape.groups.push_back({.kind = set.kind, .sets = {}, .apart = set.apart});
       same = shape.groups.end() - 1;
     }
     same->count += set.count;
@@ -77,8 +78,8 @@ Result<void> read(Cluster& cluster, const PodSet& pod_set, Shape& shape) {
   add(shape.total, request, pod_set.count);
   add(shape.charge, charge, pod_set.count);
   shape.pods += pod_set.count;
-  shape.sets.push_back(
-      {cluster.acquire_kind(request, canonical(pod_set)), pod_set.count, std::move(charge)});
+  shape.sets.push_back({cluster.acquire_kind(request, canonical(pod_set)), pod_set.count,
+                        std::move(charge), pod_set.apart});
   return {};
 }
 

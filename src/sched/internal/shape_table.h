@@ -13,17 +13,21 @@
 
 namespace codeflare::sched {
 
-// The pods of one kind in a gang; several pod sets may share a kind.
+// The pods of one kind in a gang; several pod sets may share a kind, unless their pods keep apart.
 struct Group {
   Index kind = 0;
   std::int64_t count = 0;
   std::vector<std::pair<std::uint32_t, std::int64_t>> sets;  // pod set and its count
+  std::uint32_t apart = 0;                                   // PodSet::apart
+  // Nodes that hold one of the pods from which it keeps apart; any order.
+  std::vector<Index> taken{};
 };
 
 struct ShapeSet {
   Index kind = 0;
   std::int64_t count = 0;
   Request charge;  // of one pod
+  std::uint32_t apart = 0;
 };
 
 // What a gang asks for: the same for all gangs that look alike.
