@@ -65,6 +65,16 @@ Result<Demand> demand_of(const model::AppWrapper& wrapper) {
   return demand;
 }
 
+std::string unheeded_text(const Demand& demand) {
+  if (demand.unheeded.empty()) {
+    return {};
+  }
+  const std::size_t more = demand.unheeded.size() - 1;
+  return "places are found without heeding " + demand.unheeded.front() +
+         (more > 0 ? " and " + std::to_string(more) + " more like it" : "") +
+         ": its pods may be refused there, or be placed against it";
+}
+
 std::vector<std::string> problems_of(const model::AppWrapper& wrapper) {
   Problems problems;
   static_cast<void>(read_demand(wrapper, problems));

@@ -45,7 +45,12 @@ struct ItemInfo {
 struct Demand {
   std::vector<ItemInfo> items;
   std::vector<PodSetDemand> pod_sets;
+  // Fields that say which other pods theirs must or must not be near to, where places are found
+  // without heeding them. What is heeded of that kind: pods of one set on different nodes.
+  std::vector<std::string> unheeded{};
 };
+// One clause that names them; empty when there are none.
+std::string unheeded_text(const Demand& demand);
 
 // Understood from their templates: Pod, Job, Deployment, ReplicaSet, StatefulSet, JobSet,
 // RayCluster, RayJob, PyTorchJob. What `suspend` says in them is not heeded: places are kept for
@@ -88,8 +93,8 @@ std::optional<std::uint32_t> pod_set_of(const Demand& demand, const model::Pod& 
 Result<sched::Resources> to_resources(const model::ResourceList& list);
 model::ResourceList to_resource_list(const sched::Resources& resources);
 
-// The pod as the core sees it, for pods that belong to nobody here. Inter-pod affinity and spread
-// constraints are not the core's business.
+// The pod as the core sees it, for pods that belong to nobody here. What they say about other pods
+// is not heeded.
 Result<sched::PodSet> pod_set_for(const model::PodSpec& spec);
 
 }  // namespace codeflare::queue

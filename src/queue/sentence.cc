@@ -77,6 +77,7 @@ std::string places_text(const sched::Explanation& explanation) {
   std::string text = "pod set " + std::to_string(worst->pod_set) + " finds " +
                      std::to_string(worst->places) + " of " + std::to_string(worst->wanted) +
                      " places on " + nodes_text(worst->nodes_allowed);
+  if (worst->apart) text += ", one pod on each at most";
   for (const sched::Shortage& each : explanation.shortages) {
     if (each.pod <= each.best_node) continue;
     text += "; one pod asks " + amount(each.resource, each.pod) + " " + each.resource +

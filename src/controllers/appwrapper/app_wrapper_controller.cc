@@ -69,6 +69,16 @@ std::string surplus_of(const std::vector<queue::Queue::Unplanned>& pods) {
   return text + (pods.size() > kShown ? "..." : "");
 }
 
+// What its status says of the plan while it runs.
+std::string remarks_on(const queue::Queue& queue, const std::string& uid) {
+  std::string text = surplus_of(queue.unplanned(uid));
+  if (const queue::Demand* demand = queue.demand(uid)) {
+    const std::string more = queue::unheeded_text(*demand);
+    text += (text.empty() || more.empty() ? "" : "; ") + more;
+  }
+  return text;
+}
+
 Next next_of(std::optional<Duration> again, bool unwatched) {
   if (unwatched) {
     again = std::min(again.value_or(kLookAgain), kLookAgain);
@@ -211,7 +221,7 @@ Task<Result<Observed>> AppWrapperController::observe(Turn& turn) {
     return parts_.driver.queue().sentence(uid, now);
   };
   observed.pods = parts_.driver.pods().seen(pods_of(wrapper));
-  observed.surplus = surplus_of(parts_.driver.queue().unplanned(uid));
+  observed.surplus = remarks_on(parts_.driver.queue(), uid);
   observed.creation = turn.creation;
   observed.cleared = turn.cleared;
   observed.abandoned = turn.abandoned;

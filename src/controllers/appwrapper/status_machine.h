@@ -76,7 +76,7 @@ struct Observed {
   std::string problem{};  // why the queue cannot understand it
   std::vector<ItemSeen> items{};
   PodsSeen pods{};
-  std::string surplus{};  // pods beyond the plan, in words; empty when there are none
+  std::string surplus{};  // pods beyond the plan and what it does not heed, in words; or empty
   std::optional<Creation> creation{};
   // Taking back has ended: no item and no pod of it is left, or nothing that holds a place.
   bool cleared = false;

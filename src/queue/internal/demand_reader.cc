@@ -5,8 +5,10 @@
 #include "queue/internal/declared.h"
 #include "queue/internal/item_check.h"
 #include "queue/internal/pod_constraints.h"
+#include "queue/internal/pod_neighbours.h"
 #include "queue/internal/pod_shape.h"
 #include "queue/internal/pod_template_reader.h"
+#include "queue/marks.h"
 
 #include <algorithm>
 #include <map>
@@ -41,6 +43,7 @@ class DemandReader {
       read_item(i);
     }
     check_totals();
+    demand_.unheeded = keep_apart(neighbours_, demand_.pod_sets);
     return std::move(demand_);
   }
 
@@ -62,6 +65,7 @@ class DemandReader {
     }
     check_unique(i, item->info);
     demand_.items.push_back(item->info);
+    object_labels_ = labels_of(*item);
 
     ItemProblems item_problems(problems_, item_field(i) + ".generictemplate");
     std::vector<PodTemplate> templates;
@@ -81,6 +85,24 @@ class DemandReader {
     } else {
       add_declared(i, entries, templates);
     }
+  }
+
+  // Those of the object override those of its templates; ours come on top (instrument.cc).
+  model::StringMap labels_of(const CheckedItem& item) const {
+    model::StringMap labels;
+    const json::Value* metadata = item.document.root.find("metadata");
+    const json::Value* own = metadata == nullptr ? nullptr : metadata->find("labels");
+    if (own != nullptr) {
+      for (const json::Member& label : own->members()) {
+        if (label.value.is_string()) {
+          labels.insert_or_assign(std::string(label.key), std::string(label.value.as_string()));
+        }
+      }
+    }
+    for (const std::string_view key : {kAppWrapperLabel, kMcadLabel}) {
+      labels.insert_or_assign(std::string(key), wrapper_.metadata.name);
+    }
+    return labels;
   }
 
   void check_unique(std::size_t i, const ItemInfo& info) {
@@ -180,18 +202,24 @@ class DemandReader {
       set.traits = traits_of(from->spec);
     }
     set.traits.best_effort = !asks_for_compute(*set.pods.charge);
+    Neighbours neighbours;
     if (from != nullptr) {
+      const std::string spec =
+          item_field(i) + ".generictemplate" + dotted(from->path.value_or("")) + ".spec.";
       set.template_path = from->path;
       // With declared counts nobody knows how many it takes, unless the counts agree.
       set.total = from->count == count ? from->total : std::nullopt;
       if (Result<void> added = add_constraints(from->spec, set.pods); !added) {
-        problems_.add_line(item_field(i) + ".generictemplate" + dotted(from->path.value_or("")) +
-                           ".spec." + added.error().message);
+        problems_.add_line(spec + added.error().message);
         return;
       }
+      model::StringMap labels = object_labels_;
+      labels.insert(from->labels.begin(), from->labels.end());
+      neighbours = neighbours_of(from->spec, std::move(labels), wrapper_.metadata.ns, spec);
     }
     add_wrapper_selector(i, from, set.pods);
     demand_.pod_sets.push_back(std::move(set));
+    neighbours_.push_back(std::move(neighbours));
   }
 
   static bool asks_for_compute(const sched::Resources& charge) {
@@ -234,6 +262,7 @@ class DemandReader {
   void merge_last_into(std::size_t index) {
     PodSetDemand last = std::move(demand_.pod_sets.back());
     demand_.pod_sets.pop_back();
+    neighbours_.pop_back();
     PodSetDemand& into = demand_.pod_sets[index];
     into.pods.count += last.pods.count;
     into.total.reset();
@@ -295,6 +324,8 @@ class DemandReader {
   const model::AppWrapper& wrapper_;
   Problems& problems_;
   Demand demand_;
+  model::StringMap object_labels_;      // of the item that is being read
+  std::vector<Neighbours> neighbours_;  // by pod set
   std::map<std::tuple<std::string, std::string, std::string>, std::size_t> seen_;
 };
 

@@ -123,7 +123,7 @@ void PodTemplateReader::read_pod(const At& spec) {
     problems_.add_decoding(spec.pointer, pod.error().message);
     return;
   }
-  add({.path = "", .count = 1, .total = 1, .spec = *std::move(pod)}, spec.pointer);
+  add({.path = "", .count = 1, .total = 1, .spec = *std::move(pod), .labels = {}}, spec.pointer);
 }
 
 void PodTemplateReader::read_replicas(const At& spec) {
@@ -131,10 +131,25 @@ void PodTemplateReader::read_replicas(const At& spec) {
 }
 
 void PodTemplateReader::read_job(const At& spec) {
-  add_job(spec, 1);
+  add_job(spec, 1, name_labels({"job-name", "batch.kubernetes.io/job-name"}));
 }
 
-void PodTemplateReader::add_job(const At& job_spec, std::int64_t times) {
+model::StringMap PodTemplateReader::name_labels(
+    std::initializer_list<std::string_view> keys) const {
+  const json::Value* metadata = item_.find("metadata");
+  const std::string_view name =
+      metadata == nullptr ? std::string_view() : metadata->string_or_empty("name");
+  model::StringMap labels;
+  for (const std::string_view key : keys) {
+    if (!name.empty()) {
+      labels.emplace(key, name);
+    }
+  }
+  return labels;
+}
+
+void PodTemplateReader::add_job(const At& job_spec, std::int64_t times,
+                                const model::StringMap& labels) {
   const std::optional<std::int64_t> parallelism = whole(job_spec, "parallelism");
   std::optional<std::int64_t> completions = whole(job_spec, "completions");
   if (!parallelism && !completions) {
@@ -144,7 +159,7 @@ void PodTemplateReader::add_job(const At& job_spec, std::int64_t times) {
   const std::int64_t count = completions ? std::min(at_once, *completions) : at_once;
   // Without completions its pods share a queue of work: nobody knows how many it takes.
   add_template(below(job_spec, "template"), count * times,
-               completions ? std::optional(*completions * times) : std::nullopt);
+               completions ? std::optional(*completions * times) : std::nullopt, labels);
 }
 
 void PodTemplateReader::read_job_set(const At& spec) {
@@ -155,7 +170,8 @@ void PodTemplateReader::read_job_set(const At& spec) {
   }
   for (std::size_t i = 0; i < jobs.value->size(); ++i) {
     const At job = below(jobs, i);
-    add_job(below(below(job, "template"), "spec"), whole(job, "replicas").value_or(1));
+    add_job(below(below(job, "template"), "spec"), whole(job, "replicas").value_or(1),
+            name_labels({"jobset.sigs.k8s.io/jobset-name"}));
   }
 }
 
@@ -173,12 +189,14 @@ void PodTemplateReader::read_pytorch_job(const At& spec) {
   std::ranges::sort(names);
   for (const std::string_view name : names) {
     const At role = below(roles, name);
-    add_template(below(role, "template"), whole(role, "replicas").value_or(1));
+    add_template(below(role, "template"), whole(role, "replicas").value_or(1), std::nullopt,
+                 name_labels({"training.kubeflow.org/job-name"}));
   }
 }
 
 void PodTemplateReader::add_template(const At& pod_template, std::int64_t count,
-                                     std::optional<std::int64_t> total) {
+                                     std::optional<std::int64_t> total,
+                                     const model::StringMap& labels) {
   if (pod_template.value == nullptr) {
     problems_.add(pod_template.pointer, "required");
     return;
@@ -189,7 +207,13 @@ void PodTemplateReader::add_template(const At& pod_template, std::int64_t count,
     problems_.add_decoding(pod_template.pointer, read.error().message);
     return;
   }
-  add({.path = pod_template.pointer, .count = count, .total = total, .spec = std::move(read->spec)},
+  model::StringMap all = labels;
+  all.insert(read->metadata.labels.begin(), read->metadata.labels.end());
+  add({.path = pod_template.pointer,
+       .count = count,
+       .total = total,
+       .spec = std::move(read->spec),
+       .labels = std::move(all)},
       pod_template.pointer + "/spec");
 }
 

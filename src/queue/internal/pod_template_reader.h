@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -21,7 +22,9 @@ struct PodTemplate {
   std::optional<std::string> path;
   std::int64_t count = 1;
   std::optional<std::int64_t> total{};
-  model::PodSpec spec{};    // with what the kind's controller adds
+  model::PodSpec spec{};  // with what the kind's controller adds
+  // Of its pods, with those that the kind's controller adds and people select by.
+  model::StringMap labels{};
   bool undeclared = false;  // custompodresources need not speak of it
   bool missing = false;     // not in the object: to be put in (default_submitter)
 };
@@ -57,9 +60,14 @@ class PodTemplateReader {
   void read_ray_cluster(const At& spec);
   void read_ray_job(const At& spec);
 
-  void add_job(const At& job_spec, std::int64_t times);
+  void add_job(const At& job_spec, std::int64_t times, const model::StringMap& labels);
   void add_template(const At& pod_template, std::int64_t count,
-                    std::optional<std::int64_t> total = std::nullopt);
+                    std::optional<std::int64_t> total = std::nullopt,
+                    const model::StringMap& labels = {});
+  // The item's name as the value of these labels; none when the server will make up the name.
+  model::StringMap name_labels(std::initializer_list<std::string_view> keys) const;
+  // Names of services and pods are made of it: `most` characters leave room for the rest.
+  void check_ray_name(std::size_t most);
   // The cluster of a RayCluster or RayJob; `in_head` runs beside the head container.
   std::optional<model::RayClusterSpec> add_ray(const At& cluster,
                                                const std::optional<model::Container>& in_head);

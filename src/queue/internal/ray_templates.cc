@@ -47,6 +47,16 @@ model::Container wait_container() {
   return container("wait-gcs-ready", amounts, amounts);
 }
 
+// With what KubeRay and we put on the pods of a group.
+model::StringMap ray_labels(const model::PodTemplateSpec& pod_template, std::string_view type,
+                            std::string_view group) {
+  model::StringMap labels = pod_template.metadata.labels;
+  labels.insert_or_assign("ray.io/is-ray-node", "yes");
+  labels.insert_or_assign("ray.io/node-type", std::string(type));
+  labels.insert_or_assign("ray.io/group", std::string(group));
+  return labels;
+}
+
 }  // namespace
 
 model::PodSpec default_submitter(const std::string& image) {
@@ -59,6 +69,10 @@ model::PodSpec default_submitter(const std::string& image) {
 
 void PodTemplateReader::read_ray_cluster(const At& spec) {
   add_ray(spec, std::nullopt);
+  const model::StringMap named = name_labels({"ray.io/cluster"});
+  for (PodTemplate& each : found_) {
+    each.labels.insert(named.begin(), named.end());
+  }
 }
 
 bool PodTemplateReader::count_is_good(const At& group, std::string_view key,
@@ -83,7 +97,11 @@ std::optional<model::RayClusterSpec> PodTemplateReader::add_ray(
     return std::nullopt;
   }
   const std::string head = cluster.pointer + "/headGroupSpec/template";
-  PodTemplate head_template{.path = head, .count = 1, .spec = read->head_group.pod_template.spec};
+  PodTemplate head_template{
+      .path = head,
+      .count = 1,
+      .spec = read->head_group.pod_template.spec,
+      .labels = ray_labels(read->head_group.pod_template, "head", "headgroup")};
   // Whether the head has containers of its own is asked before others join them.
   const bool has_containers = !head_template.spec.containers.empty();
   if (has_containers && read->enable_in_tree_autoscaling.value_or(false)) {
@@ -103,7 +121,8 @@ std::optional<model::RayClusterSpec> PodTemplateReader::add_ray(
     good = count_is_good(at, "numOfHosts", group.num_of_hosts) && good;
     PodTemplate workers{.path = at.pointer + "/template",
                         .count = good ? model::desired_pods(group) : 0,
-                        .spec = group.pod_template.spec};
+                        .spec = group.pod_template.spec,
+                        .labels = ray_labels(group.pod_template, "worker", group.group_name)};
     if (!workers.spec.containers.empty()) {
       workers.spec.init_containers.push_back(wait_container());
     }
@@ -148,7 +167,7 @@ void PodTemplateReader::add_submitter(const At& job_spec,
     }
     return;
   }
-  PodTemplate submitter{.count = 1, .total = 1, .undeclared = true};
+  PodTemplate submitter{.path = {}, .count = 1, .total = 1, .undeclared = true};
   if (cluster && !cluster->head_group.pod_template.spec.containers.empty()) {
     submitter.path = given.pointer;
     submitter.missing = true;

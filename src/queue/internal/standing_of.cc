@@ -81,9 +81,10 @@ Standing standing_of(const QueueState& state, const WrapperRecord& wrapper) {
   return standing;
 }
 
-std::string sentence_of(QueueState& state, const WrapperRecord& wrapper, Time now) {
+namespace {
+
+std::string waiting_sentence(QueueState& state, const WrapperRecord& wrapper, Time now) {
   const Brief brief = brief_of(state, wrapper);
-  if (wrapper.holds) return message_of(wrapper, brief.reason);
   if (brief.reason == kHeld) return "held: spec.suspend is true; it may start when that is false";
   if (brief.reason == kUserUnknown) {
     return "nobody is known to have submitted it: the annotation " + std::string(kUserAnnotation) +
@@ -104,6 +105,16 @@ std::string sentence_of(QueueState& state, const WrapperRecord& wrapper, Time no
     return sentence(named);
   }
   return sentence(*explanation);
+}
+
+}  // namespace
+
+std::string sentence_of(QueueState& state, const WrapperRecord& wrapper, Time now) {
+  if (wrapper.holds) return message_of(wrapper, brief_of(state, wrapper).reason);
+  std::string text = waiting_sentence(state, wrapper, now);
+  const std::string unheeded = unheeded_text(wrapper.demand);
+  if (!text.empty() && !unheeded.empty()) text += "; ";
+  return text + unheeded;
 }
 
 std::string name_of(const QueueState& state, sched::GangId gang) {
