@@ -189,6 +189,40 @@ TEST(DemandRefusals, worker_groups_of_absurd_size) {
             "spec.resources.GenericItems[0]: all items together ask for more than 1000000 pods");
 }
 
+TEST(DemandRefusals, names_that_nobody_could_make_services_and_pods_of) {
+  const std::string head = R"("headGroupSpec":{"template":)" + pod_template("{}") + "}";
+  const auto named = [&](const std::string& kind, const std::string& metadata) {
+    const std::string spec =
+        kind == "RayCluster" ? "{" + head + "}" : R"({"rayClusterSpec":{)" + head + "}}";
+    return problems(wrapping(R"({"apiVersion":"ray.io/v1","kind":")" + kind + R"(","metadata":{)" +
+                             metadata + R"(},"spec":)" + spec + "}"));
+  };
+  const auto name = [](std::size_t length) {
+    return R"("name":")" + std::string(length, 'a') + R"(")";
+  };
+  const std::string field = kTemplate + ".metadata.name: ";
+  EXPECT_EQ(named("RayCluster", name(53)), "");
+  EXPECT_EQ(named("RayCluster", name(54)), field + "must be at most 53 characters, got 54");
+  EXPECT_EQ(named("RayJob", name(47)), "");
+  EXPECT_EQ(named("RayJob", name(48)), field + "must be at most 47 characters, got 48");
+  EXPECT_TRUE(named("RayCluster", R"("name":"1st")").starts_with(field + "a DNS-1035 label"));
+  EXPECT_TRUE(named("RayJob", R"("name":"a.b")").starts_with(field + "a DNS-1035 label"));
+  const auto generated = [](std::size_t length) {
+    return R"("generateName":")" + std::string(length - 1, 'a') + R"(-")";
+  };
+  EXPECT_EQ(named("RayCluster", generated(45)), "");
+  EXPECT_EQ(named("RayCluster", generated(46)),
+            kTemplate + ".metadata.generateName: must be at most 45 characters, got 46");
+}
+
+TEST(DemandRefusals, two_worker_groups_of_one_name) {
+  const std::string pods = R"("template":)" + pod_template("{}") + "}";
+  EXPECT_EQ(of("ray.io/v1", "RayCluster",
+               R"({"headGroupSpec":{)" + pods + R"(,"workerGroupSpecs":[{"groupName":"w",)" + pods +
+                   R"(,{"groupName":"w",)" + pods + "]}"),
+            kTemplate + ".spec.workerGroupSpecs[1].groupName: another group is called w");
+}
+
 TEST(DemandRefusals, known_kinds_without_what_makes_pods) {
   EXPECT_EQ(problems(wrapping(R"({"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"j"}})")),
             kTemplate + ".spec: required");

@@ -1,8 +1,10 @@
 #include "model/codec/ray_cluster.h"
+#include "model/validation.h"
 #include "queue/internal/pod_template_reader.h"
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -10,6 +12,11 @@
 // something too: the amounts below are those of KubeRay v1.5.1.
 namespace codeflare::queue {
 namespace {
+
+// "-serve-svc" must fit behind it in a service's name; a RayJob's cluster has six characters more
+// than its own name.
+constexpr std::size_t kClusterNameMax = 53;
+constexpr std::size_t kJobNameMax = kClusterNameMax - 6;
 
 model::Quantity mebibytes(std::int64_t count) {
   return model::Quantity(count << 20, model::Quantity::Format::binary_si);
@@ -67,7 +74,32 @@ model::PodSpec default_submitter(const std::string& image) {
   return spec;
 }
 
+void PodTemplateReader::check_ray_name(std::size_t most) {
+  const At metadata = below({&item_, ""}, "metadata");
+  if (metadata.value == nullptr || !metadata.value->is_object()) {
+    return;
+  }
+  // A suffix of this kind joins a generateName (item_check.cc).
+  for (const auto& [key, suffix] : std::initializer_list<std::pair<std::string, std::string>>{
+           {"name", ""}, {"generateName", "00000000"}}) {
+    const std::string_view given = metadata.value->string_or_empty(key);
+    if (given.empty()) {
+      continue;
+    }
+    const std::string name = std::string(given) + suffix;
+    const std::string pointer = metadata.pointer + "/" + key;
+    if (name.size() > most) {
+      problems_.add(pointer, "must be at most " + std::to_string(most - suffix.size()) +
+                                 " characters, got " + std::to_string(given.size()));
+    } else if (const auto wrong = model::check_dns1035_label(name); !wrong.empty()) {
+      problems_.add(pointer, model::join(wrong));
+    }
+    return;
+  }
+}
+
 void PodTemplateReader::read_ray_cluster(const At& spec) {
+  check_ray_name(kClusterNameMax);
   add_ray(spec, std::nullopt);
   const model::StringMap named = name_labels({"ray.io/cluster"});
   for (PodTemplate& each : found_) {
@@ -112,9 +144,13 @@ std::optional<model::RayClusterSpec> PodTemplateReader::add_ray(
   }
   add(std::move(head_template), head + "/spec");
 
+  std::set<std::string_view> names;
   for (std::size_t i = 0; i < read->worker_groups.size(); ++i) {
     const model::RayWorkerGroup& group = read->worker_groups[i];
     const At at = below(below(cluster, "workerGroupSpecs"), i);
+    if (!names.insert(group.group_name).second) {
+      problems_.add(at.pointer + "/groupName", "another group is called " + group.group_name);
+    }
     bool good = count_is_good(at, "replicas", group.replicas);
     good = count_is_good(at, "minReplicas", group.min_replicas) && good;
     good = count_is_good(at, "maxReplicas", group.max_replicas) && good;
@@ -132,6 +168,7 @@ std::optional<model::RayClusterSpec> PodTemplateReader::add_ray(
 }
 
 void PodTemplateReader::read_ray_job(const At& spec) {
+  check_ray_name(kJobNameMax);
   const At mode_at = below(spec, "submissionMode");
   const std::string_view mode =
       mode_at.value == nullptr ? "K8sJobMode" : spec.value->string_or_empty("submissionMode");
