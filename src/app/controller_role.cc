@@ -9,6 +9,7 @@
 #include "base/metrics.h"
 #include "base/process_metrics.h"
 #include "controllers/appwrapper/app_wrapper_object.h"
+#include "controllers/appwrapper/published_settings.h"
 #include "controllers/appwrapper/queue_controllers.h"
 #include "controllers/crds/ensure_crds.h"
 #include "controllers/raycluster/kuberay_present.h"
@@ -199,6 +200,7 @@ Task<Result<void>> serve(Env env, const Flags& flags, kube::Client& client, std:
   // Those who run RayClusters look at more of a pod than the queue does.
   options.trim_caches = !ray_clusters;
   runtime::Manager manager(env, client, std::move(manager_options));
+  controllers::add_settings(manager, ns, controllers::settings_of(options), logger);
   controllers::add_queue_controllers(manager, std::move(options));
   if (ray_clusters) {
     logger.info("there is no KubeRay operator: RayClusters are run by this controller");

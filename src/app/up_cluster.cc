@@ -9,6 +9,7 @@
 #include "base/async/wait_list.h"
 #include "controllers/admission/embedded_admission.h"
 #include "controllers/apps/apps_controllers.h"
+#include "controllers/appwrapper/published_settings.h"
 #include "controllers/crds/ensure_crds.h"
 #include "controllers/endpoints/endpoint_controller.h"
 #include "controllers/job/job_controller.h"
@@ -111,6 +112,8 @@ Task<Result<void>> run_controllers(Env env, ApiServer& server, UpOptions options
   options.queue.logger = logger;
   options.queue.metrics = &metrics;
   controllers::add_queue_controllers(manager, options.queue);
+  controllers::add_settings(manager, options.queue.ns, controllers::settings_of(options.queue),
+                            logger);
   controllers::job::add_job_controller(manager);
   controllers::apps::add_apps_controllers(manager);
   controllers::endpoints::add_endpoint_controller(manager);

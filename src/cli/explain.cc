@@ -94,40 +94,26 @@ Task<Gathering> gather(Session& session) {
   co_return all;
 }
 
-// Only the controller can tell whether it believes a record of who submitted it; what it found
-// stands in the status.
-void copy_belief(model::AppWrapper& wrapper) {
-  const auto doubted = [](const model::AppWrapperCondition& entry) {
-    return entry.type == "Queued" && entry.status == "True" && entry.reason == "UserUnknown";
-  };
-  model::StringMap& annotations = wrapper.metadata.annotations;
-  if (std::ranges::any_of(wrapper.status.conditions, doubted)) {
-    annotations.erase(std::string(queue::kUserAnnotation));
-  } else {
-    annotations.emplace(queue::kUserAnnotation, "{}");
-  }
-}
-
 void add_wrappers(queue::Queue& queue, const std::vector<kube::ObjectRef>& objects, bool legacy,
                   WallTime now) {
   for (const kube::ObjectRef& object : objects) {
-    // What cannot be understood stands in no line.
     if (Result<model::AppWrapper> wrapper = decode_wrapper(object)) {
-      copy_belief(*wrapper);
-      static_cast<void>(queue.upsert(*wrapper, legacy, now));
+      add_to_queue(queue, *std::move(wrapper), legacy, now);
     }
   }
 }
 
-queue::Queue queue_from(const ClusterObjects& objects, WallTime now) {
-  queue::Queue queue({.user_check = true});
+queue::Queue queue_from(const ClusterObjects& objects, const queue::Settings& settings,
+                        WallTime now) {
+  queue::Queue queue({.core = queue::core_options(settings), .user_check = true});
   for (const kube::ObjectRef& object : objects.nodes) {
     if (const Result<model::Node> node = object->as<model::Node>()) {
       queue.upsert_node(*node);
     }
   }
   for (const kube::ObjectRef& object : objects.quota_trees) {
-    if (const Result<model::QuotaSubtree> tree = object->as<model::QuotaSubtree>()) {
+    const Result<model::QuotaSubtree> tree = object->as<model::QuotaSubtree>();
+    if (tree && settings.quota_trees) {
       queue.upsert_quota(*tree);
     }
   }
@@ -171,14 +157,15 @@ std::string held_outside(const std::vector<kube::ObjectRef>& pods, const queue::
 }
 
 std::int64_t position_among(const std::vector<kube::ObjectRef>& objects,
-                            const model::AppWrapper& wrapper) {
+                            const model::AppWrapper& wrapper, const queue::Settings& settings,
+                            WallTime now) {
   std::vector<model::AppWrapper> all;
   for (const kube::ObjectRef& object : objects) {
     if (Result<model::AppWrapper> each = decode_wrapper(object)) {
       all.push_back(*std::move(each));
     }
   }
-  for (const QueueView::Entry& entry : queue_of(all, false).entries) {
+  for (const QueueView::Entry& entry : queue_of(all, settings, false, now).entries) {
     if (entry.view.ns == wrapper.metadata.ns && entry.view.name == wrapper.metadata.name) {
       return entry.position;
     }
@@ -197,17 +184,23 @@ Task<Result<Explained>> explain_one(Session& session, KnownKind kind, ExplainFla
   if (!view_of(explained.wrapper).waits) {
     co_return explained;
   }
-  explained.paused = co_await internal::is_paused(session, std::move(flags.controller_ns));
+  const internal::QueueNote note =
+      co_await internal::read_note(session, std::move(flags.controller_ns));
+  explained.paused = note.paused;
   Gathering gathered = co_await gather(session);
   explained.missing = std::move(gathered.missing);
+  if (!note.unseen.empty()) {
+    explained.missing.push_back("settings of the controller, so the usual ones count: " +
+                                note.unseen);
+  }
   std::vector<kube::ObjectRef> line = gathered.objects.wrappers;
   std::ranges::copy(gathered.objects.legacy_wrappers, std::back_inserter(line));
-  explained.position = position_among(line, explained.wrapper);
+  const WallTime now = session.now();
+  explained.position = position_among(line, explained.wrapper, note.settings, now);
   if (!gathered.enough) {
     co_return explained;
   }
-  const WallTime now = session.now();
-  queue::Queue queue = queue_from(gathered.objects, now);
+  queue::Queue queue = queue_from(gathered.objects, note.settings, now);
   Result<queue::Report> report = queue::explain(queue, explained.wrapper.metadata.uid, now);
   if (report) {
     explained.outside = held_outside(gathered.objects.pods, *report);

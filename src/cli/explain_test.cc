@@ -133,6 +133,42 @@ TEST(Explain, what_nobody_is_known_to_have_submitted_does_not_just_fit) {
   EXPECT_FALSE(text.contains("it fits now")) << text;
 }
 
+// A gang holds one of the two cpus that are free; the next in line wants both.
+Task<int> start(Session& session, std::string name) {
+  const Result<kube::ObjectRef> done = co_await session.client().patch(
+      app_wrapper_kind().type, {"default", std::move(name)}, kube::PatchKind::merge,
+      R"({"status":{"state":"Running","canrun":true,
+          "plan":{"places":[{"podSet":0,"node":"node-1","count":1}]}}})",
+      {.subresource = "status"});
+  co_return done ? kDone : kFailed;
+}
+
+TEST(Explain, the_settings_of_the_controller_are_heeded) {
+  World world;
+  world.write("more.yaml", wrapper_of("runs", "1") + wrapper_of("head", "2") + "  priority: 5\n");
+  ASSERT_EQ(world.verb([](Session& s) { return run_create(s, {.files = {"more.yaml"}}); }), kDone)
+      << world.console.err_text;
+  ASSERT_EQ(world.verb([](Session& s) { return start(s, "runs"); }), kDone);
+  EXPECT_EQ(world.explain("small"), kDone) << world.console.err_text;
+  EXPECT_TRUE(world.console.out_text.contains("it fits now")) << world.console.out_text;
+  world.write("settings.yaml", R"(---
+apiVersion: v1
+kind: Namespace
+metadata: {name: codeflare-system}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: codeflare-queue, namespace: codeflare-system}
+data: {settings: '{"holdingSeconds":60}'}
+)");
+  ASSERT_EQ(world.verb([](Session& s) { return run_create(s, {.files = {"settings.yaml"}}); }),
+            kDone)
+      << world.console.err_text;
+  EXPECT_EQ(world.explain("small"), kDone) << world.console.err_text;
+  EXPECT_TRUE(world.console.out_text.contains("Reserved: default/head is first in line"))
+      << world.console.out_text;
+}
+
 TEST(Explain, a_resource_quota_is_heeded_as_far_as_its_scopes_go) {
   World world;
   world.write("quotas.yaml", R"(---
@@ -165,6 +201,7 @@ TEST(Explain, who_may_see_less_is_told_what_is_missing_and_why) {
   EXPECT_TRUE(text.contains("Not looked at:\n  nodes of all namespaces: nodes is forbidden"))
       << text;
   EXPECT_TRUE(text.contains("pods of all namespaces: pods is forbidden")) << text;
+  EXPECT_TRUE(text.contains("settings of the controller, so the usual ones count: ")) << text;
 }
 
 TEST(Explain, answers_as_json_and_refuses_what_it_does_not_know) {

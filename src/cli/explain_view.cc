@@ -17,8 +17,15 @@ namespace {
 
 using Kind = queue::Standing::Kind;
 
-bool fits_now(const Explained& explained) {
-  return explained.report && explained.report->standing.kind == Kind::started;
+// The controller knows since when somebody reserves and whom it evicts; a queue made of the objects
+// alone begins anew with both.
+bool status_knows_better(const WrapperView& view) {
+  return view.waits && (view.reason == "Reserved" || view.reason == "Preempting");
+}
+
+bool fits_now(const Explained& explained, const WrapperView& view) {
+  return explained.report && explained.report->standing.kind == Kind::started &&
+         !status_knows_better(view);
 }
 
 std::int64_t position_of(const Explained& explained) {
@@ -47,10 +54,11 @@ std::string sentence(const Explained& explained, const WrapperView& view) {
   if (view.state == "Held" || !view.waits) {
     return view.message;
   }
-  if (fits_now(explained)) {
+  if (fits_now(explained, view)) {
     return "it fits now: the controller starts it next";
   }
-  const bool told = explained.report && !explained.report->sentence.empty();
+  const bool told = explained.report && !explained.report->sentence.empty() &&
+                    explained.report->standing.kind == Kind::waiting && !status_knows_better(view);
   const std::string& reason = told ? explained.report->standing.reason : view.reason;
   const std::string& message = told ? explained.report->sentence : view.message;
   if (reason.empty() && message.empty()) {
@@ -128,7 +136,7 @@ std::string render_explanation(const Explained& explained, WallTime now) {
     out += "  the queue is paused: nothing starts until `codeflare queue resume`\n";
   }
   const bool waits = view.waits && view.state != "Held";
-  if (waits && explained.report && !fits_now(explained)) {
+  if (waits && explained.report && explained.report->standing.kind == Kind::waiting) {
     const queue::Report& report = *explained.report;
     append_shortages(out, report);
     append_list(out, "Nodes that it may not use", report.constraints);
@@ -168,11 +176,12 @@ std::string explanation_json(const Explained& explained, WallTime now) {
     w.key("waitSeconds").integer(view.waits ? (now - view.submitted) / std::chrono::seconds(1) : 0);
   }
   const bool told = explained.report && view.waits && view.state != "Held";
-  w.member_if_set("reason", told ? explained.report->standing.reason : view.reason);
-  w.member_if_set("message", told ? explained.report->sentence : view.message);
+  const bool reported = told && !status_knows_better(view);
+  w.member_if_set("reason", reported ? explained.report->standing.reason : view.reason);
+  w.member_if_set("message", reported ? explained.report->sentence : view.message);
   if (told) {
     json::Arena arena;
-    w.key("fitsNow").boolean(fits_now(explained));
+    w.key("fitsNow").boolean(fits_now(explained, view));
     w.member_if_set("outside", explained.outside);
     w.key("report").value(queue::to_json(arena, *explained.report));
   }

@@ -105,6 +105,26 @@ TEST(Explanation, what_fits_now_waits_for_the_controller_or_for_resume) {
             "  the queue is paused: nothing starts until `codeflare queue resume`\n");
 }
 
+TEST(Explanation, what_only_the_controller_knows_is_told_as_the_status_has_it) {
+  for (const char* reason : {"Reserved", "Preempting"}) {
+    model::AppWrapper waits = waiting("train");
+    waits.status.conditions.back().reason = reason;
+    waits.status.conditions.back().message = "default/head is first in line";
+    queue::Report fits = report();
+    fits.standing.kind = queue::Standing::Kind::started;
+    const std::string told = std::string("\n  ") + reason + ": default/head is first in line\n";
+    for (const queue::Report& each : {fits, report()}) {
+      const Explained explained{.wrapper = waits, .report = each};
+      EXPECT_TRUE(render_explanation(explained, kNow).contains(told))
+          << render_explanation(explained, kNow);
+      const Result<json::Document> document = json::parse(explanation_json(explained, kNow));
+      ASSERT_TRUE(document.has_value());
+      EXPECT_EQ(document->root.string_or_empty("reason"), reason);
+      EXPECT_FALSE(document->root.find("fitsNow")->as_bool());
+    }
+  }
+}
+
 TEST(Explanation, of_what_does_not_wait_is_short) {
   EXPECT_EQ(render_explanation({.wrapper = running("eval")}, kNow),
             "appwrapper default/eval is Running on node-1:2,node-2:1\n");

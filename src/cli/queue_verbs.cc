@@ -86,9 +86,6 @@ Task<int> run_queue(Session& session, QueueFlags flags) {
   if (session.output() == Output::yaml || session.output() == Output::name) {
     co_return report_usage(session.console(), "queue prints a table, -o wide or -o json");
   }
-  if (flags.watch && session.output() == Output::json) {
-    co_return report_usage(session.console(), "--watch prints lines, not -o json");
-  }
   if (flags.watch) {
     co_return co_await internal::watch_queue(session, std::move(flags.controller_ns));
   }
@@ -98,7 +95,8 @@ Task<int> run_queue(Session& session, QueueFlags flags) {
     co_return report(session.console(), state.error());
   }
   internal::tell_scope(session, *state);
-  const QueueView queue = queue_of(state->wrappers, state->paused);
+  const QueueView queue =
+      queue_of(state->wrappers, state->note.settings, state->note.paused, session.now());
   const QueueOptions options{.ns = session.ns_given() ? session.ns() : "",
                              .wide = session.output() == Output::wide};
   session.console().out(session.output() == Output::json

@@ -5,19 +5,16 @@
 #include "json/parse.h"
 #include "json/value.h"
 #include "json/write.h"
+#include "queue/marks.h"
 
 #include <algorithm>
+#include <map>
 #include <tuple>
 #include <utility>
 
 namespace codeflare::cli {
 
 namespace {
-
-struct Waiting {
-  WrapperView view;
-  double priority = 0;
-};
 
 bool is_held(const WrapperView& view) {
   return view.state == "Held";
@@ -32,7 +29,8 @@ std::string position_text(std::int64_t position) {
 }
 
 std::string summary_line(const QueueView& queue) {
-  const auto held = std::ranges::count(queue.entries, 0, &QueueView::Entry::position);
+  const auto held = std::ranges::count_if(
+      queue.entries, [](const QueueView::Entry& entry) { return is_held(entry.view); });
   std::string text = std::to_string(queue.entries.size() - static_cast<std::size_t>(held)) +
                      " waiting, " + std::to_string(queue.running) + " running";
   if (held > 0) {
@@ -48,32 +46,98 @@ std::string key_of(const WrapperView& view) {
   return view.ns + "/" + view.name;
 }
 
-}  // namespace
+// From one look to the next.
+struct Changes {
+  std::vector<const QueueView::Entry*> waits;  // new, in another place or for another reason
+  std::vector<const QueueView::Entry*> left;
+};
 
-QueueView queue_of(const std::vector<model::AppWrapper>& wrappers, bool paused) {
-  QueueView queue{.paused = paused};
-  std::vector<Waiting> line;
-  for (const model::AppWrapper& wrapper : wrappers) {
-    WrapperView view = view_of(wrapper);
-    queue.running += view.holds ? 1 : 0;
-    if (view.waits) {
-      const double priority =
-          wrapper.status.system_priority.value_or(static_cast<double>(wrapper.spec.priority));
-      line.push_back({std::move(view), priority});
+Changes changes_of(const QueueView& before, const QueueView& after, const QueueOptions& options) {
+  std::map<std::string, const QueueView::Entry*> old;
+  for (const QueueView::Entry& entry : before.entries) {
+    old[key_of(entry.view)] = &entry;
+  }
+  Changes changes;
+  for (const QueueView::Entry& entry : after.entries) {
+    const auto known = old.find(key_of(entry.view));
+    const bool same = known != old.end() && known->second->position == entry.position &&
+                      known->second->view.reason == entry.view.reason;
+    if (known != old.end()) {
+      old.erase(known);
+    }
+    if (!same && shown(entry, options)) {
+      changes.waits.push_back(&entry);
     }
   }
-  std::ranges::sort(line, [](const Waiting& a, const Waiting& b) {
-    return std::forward_as_tuple(is_held(a.view), -a.priority, a.view.submitted, a.view.ns,
-                                 a.view.name) < std::forward_as_tuple(is_held(b.view), -b.priority,
-                                                                      b.view.submitted, b.view.ns,
-                                                                      b.view.name);
-  });
-  for (Waiting& waiting : line) {
-    const std::int64_t position =
-        is_held(waiting.view) ? 0 : static_cast<std::int64_t>(queue.entries.size()) + 1;
-    queue.entries.push_back({position, std::move(waiting.view)});
+  for (const auto& [key, entry] : old) {
+    if (shown(*entry, options)) {
+      changes.left.push_back(entry);
+    }
   }
-  return queue;
+  return changes;
+}
+
+void write_entry(json::Writer& w, const QueueView::Entry& entry, WallTime now) {
+  const WrapperView& view = entry.view;
+  if (entry.position > 0) {
+    w.key("position").integer(entry.position);
+  }
+  w.member("namespace", view.ns).member("name", view.name);
+  w.key("priority").integer(view.priority);
+  if (view.submitted != WallTime()) {
+    w.member("submitted", to_rfc3339(view.submitted));
+    w.key("waitSeconds").integer((now - view.submitted) / std::chrono::seconds(1));
+  }
+  w.key("held").boolean(is_held(view));
+  w.member_if_set("reason", view.reason).member_if_set("message", view.message);
+}
+
+}  // namespace
+
+void add_to_queue(queue::Queue& queue, model::AppWrapper wrapper, bool legacy, WallTime now) {
+  const auto doubted = [](const model::AppWrapperCondition& entry) {
+    return entry.type == "Queued" && entry.status == "True" && entry.reason == "UserUnknown";
+  };
+  model::StringMap& annotations = wrapper.metadata.annotations;
+  if (std::ranges::any_of(wrapper.status.conditions, doubted)) {
+    annotations.erase(std::string(queue::kUserAnnotation));
+  } else {
+    annotations.emplace(queue::kUserAnnotation, "{}");
+  }
+  static_cast<void>(queue.upsert(wrapper, legacy, now));
+}
+
+QueueView queue_of(const std::vector<model::AppWrapper>& wrappers, const queue::Settings& settings,
+                   bool paused, WallTime now) {
+  QueueView view{.paused = paused};
+  // Without nodes nothing starts, and the line needs none.
+  queue::Queue queue({.core = queue::core_options(settings), .user_check = true});
+  std::map<std::string, WrapperView> waiting;
+  for (const model::AppWrapper& wrapper : wrappers) {
+    WrapperView each = view_of(wrapper);
+    view.running += each.holds ? 1 : 0;
+    if (each.waits) {
+      add_to_queue(queue, wrapper, false, now);
+      waiting.emplace(wrapper.metadata.uid, std::move(each));
+    }
+  }
+  for (const queue::WrapperId& id : queue.line(now, waiting.size())) {
+    auto found = waiting.extract(id.uid);
+    view.entries.push_back(
+        {static_cast<std::int64_t>(view.entries.size()) + 1, std::move(found.mapped())});
+  }
+  std::vector<WrapperView> rest;
+  for (auto& [uid, each] : waiting) {
+    rest.push_back(std::move(each));
+  }
+  std::ranges::sort(rest, [](const WrapperView& a, const WrapperView& b) {
+    return std::forward_as_tuple(is_held(a), -a.priority, a.submitted, a.ns, a.name) <
+           std::forward_as_tuple(is_held(b), -b.priority, b.submitted, b.ns, b.name);
+  });
+  for (WrapperView& each : rest) {
+    view.entries.push_back({0, std::move(each)});
+  }
+  return view;
 }
 
 std::string render_queue(const QueueView& queue, const QueueOptions& options, WallTime now) {
@@ -99,37 +163,49 @@ std::string render_queue(const QueueView& queue, const QueueOptions& options, Wa
 
 std::string render_changes(const QueueView& before, const QueueView& after,
                            const QueueOptions& options) {
-  std::map<std::string, const QueueView::Entry*> old;
-  for (const QueueView::Entry& entry : before.entries) {
-    old[key_of(entry.view)] = &entry;
-  }
+  const Changes changes = changes_of(before, after, options);
   std::string out;
-  for (const QueueView::Entry& entry : after.entries) {
-    const auto known = old.find(key_of(entry.view));
-    const bool same = known != old.end() && known->second->position == entry.position &&
-                      known->second->view.reason == entry.view.reason;
-    if (known != old.end()) {
-      old.erase(known);
+  for (const QueueView::Entry* entry : changes.waits) {
+    out += key_of(entry->view) + " waits at " + position_text(entry->position);
+    if (!entry->view.reason.empty()) {
+      out += ": " + entry->view.reason;
     }
-    if (same || !shown(entry, options)) {
-      continue;
-    }
-    out += key_of(entry.view) + " waits at " + position_text(entry.position);
-    if (!entry.view.reason.empty()) {
-      out += ": " + entry.view.reason;
-    }
-    if (!entry.view.message.empty()) {
-      out += ": " + one_line(entry.view.message);
+    if (!entry->view.message.empty()) {
+      out += ": " + one_line(entry->view.message);
     }
     out += "\n";
   }
-  for (const auto& [key, entry] : old) {
-    if (shown(*entry, options)) {
-      out += key + " has left the queue\n";
-    }
+  for (const QueueView::Entry* entry : changes.left) {
+    out += key_of(entry->view) + " has left the queue\n";
   }
   if (before.paused != after.paused) {
     out += after.paused ? "the queue is paused\n" : "the queue goes on\n";
+  }
+  return out;
+}
+
+std::string changes_json(const QueueView& before, const QueueView& after,
+                         const QueueOptions& options, WallTime now) {
+  const Changes changes = changes_of(before, after, options);
+  std::string out;
+  const auto line = [&out](std::string_view event, const auto& fill) {
+    std::string text;
+    json::Writer w(text);
+    w.begin_object().member("event", event);
+    fill(w);
+    w.end_object();
+    out += text + "\n";
+  };
+  for (const QueueView::Entry* entry : changes.waits) {
+    line("waits", [&](json::Writer& w) { write_entry(w, *entry, now); });
+  }
+  for (const QueueView::Entry* entry : changes.left) {
+    line("left", [&](json::Writer& w) {
+      w.member("namespace", entry->view.ns).member("name", entry->view.name);
+    });
+  }
+  if (before.paused != after.paused) {
+    line(after.paused ? "paused" : "resumed", [](json::Writer&) {});
   }
   return out;
 }
@@ -144,19 +220,8 @@ std::string queue_json(const QueueView& queue, const QueueOptions& options, Wall
     if (!shown(entry, options)) {
       continue;
     }
-    const WrapperView& view = entry.view;
     w.begin_object();
-    if (entry.position > 0) {
-      w.key("position").integer(entry.position);
-    }
-    w.member("namespace", view.ns).member("name", view.name);
-    w.key("priority").integer(view.priority);
-    if (view.submitted != WallTime()) {
-      w.member("submitted", to_rfc3339(view.submitted));
-      w.key("waitSeconds").integer((now - view.submitted) / std::chrono::seconds(1));
-    }
-    w.key("held").boolean(is_held(view));
-    w.member_if_set("reason", view.reason).member_if_set("message", view.message);
+    write_entry(w, entry, now);
     w.end_object();
   }
   w.end_array().end_object();

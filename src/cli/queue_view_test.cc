@@ -24,7 +24,7 @@ std::vector<model::AppWrapper> line() {
 }
 
 TEST(QueueView, orders_by_priority_then_age_and_puts_the_held_last) {
-  EXPECT_EQ(render_queue(queue_of(line(), false), {}, kNow),
+  EXPECT_EQ(render_queue(queue_of(line(), {}, false, kNow), {}, kNow),
             "POSITION   NAMESPACE   NAME     PRIORITY   WAITS   REASON\n"
             "1          team        urgent   9          3s      InsufficientResources\n"
             "2          default     first    0          5m      InsufficientResources\n"
@@ -33,14 +33,35 @@ TEST(QueueView, orders_by_priority_then_age_and_puts_the_held_last) {
             "3 waiting, 1 running, 1 held\n");
 }
 
-TEST(QueueView, the_priority_that_the_controller_counts_with_decides) {
+TEST(QueueView, a_priority_that_was_changed_counts_and_not_the_one_at_first_sight) {
   std::vector<model::AppWrapper> all = line();
   all[0].status.system_priority = 10.5;
-  EXPECT_EQ(queue_of(all, false).entries[0].view.name, "second");
+  EXPECT_EQ(queue_of(all, {}, false, kNow).entries[0].view.name, "urgent");
+  all[0].spec.priority = 10;
+  all[0].status.system_priority = 0;
+  EXPECT_EQ(queue_of(all, {}, false, kNow).entries[0].view.name, "second");
+}
+
+TEST(QueueView, priority_that_grows_while_waiting_counts_where_the_controller_counts_it) {
+  std::vector<model::AppWrapper> all = line();
+  all[0].spec.priority_slope = 0.1;  // for four minutes: 24
+  EXPECT_EQ(queue_of(all, {}, false, kNow).entries[0].view.name, "urgent");
+  EXPECT_EQ(queue_of(all, {.priority_slope = true}, false, kNow).entries[0].view.name, "second");
+}
+
+TEST(QueueView, who_is_not_tried_now_has_no_place_in_line) {
+  model::AppWrapper unknown = waiting("unknown", minutes(9));
+  unknown.status.conditions.back().reason = "UserUnknown";
+  const QueueView view = queue_of({unknown, waiting("a", seconds(1))}, {}, false, kNow);
+  ASSERT_EQ(view.entries.size(), 2U);
+  EXPECT_EQ(view.entries[0].view.name, "a");
+  EXPECT_EQ(view.entries[0].position, 1);
+  EXPECT_EQ(view.entries[1].position, 0);
+  EXPECT_TRUE(render_queue(view, {}, kNow).ends_with("2 waiting, 0 running\n"));
 }
 
 TEST(QueueView, a_namespace_is_shown_with_its_places_in_the_whole_line) {
-  EXPECT_EQ(render_queue(queue_of(line(), true), {.ns = "default", .wide = true}, kNow),
+  EXPECT_EQ(render_queue(queue_of(line(), {}, true, kNow), {.ns = "default", .wide = true}, kNow),
             "POSITION   NAMESPACE   NAME     PRIORITY   WAITS   REASON                  MESSAGE\n"
             "2          default     first    0          5m      InsufficientResources   cpu: 12 "
             "asked, 3 free of 16\n"
@@ -53,23 +74,43 @@ TEST(QueueView, a_namespace_is_shown_with_its_places_in_the_whole_line) {
 }
 
 TEST(QueueView, an_empty_line_is_one_line) {
-  EXPECT_EQ(render_queue(queue_of({}, false), {}, kNow), "0 waiting, 0 running\n");
+  EXPECT_EQ(render_queue(queue_of({}, {}, false, kNow), {}, kNow), "0 waiting, 0 running\n");
 }
 
 TEST(QueueView, changes_are_a_line_each) {
   std::vector<model::AppWrapper> later = line();
   later.erase(later.begin() + 1);
   later.push_back(waiting("new", seconds(1)));
-  EXPECT_EQ(render_changes(queue_of(line(), false), queue_of(later, true), {}),
+  EXPECT_EQ(render_changes(queue_of(line(), {}, false, kNow), queue_of(later, {}, true, kNow), {}),
             "default/second waits at 2: InsufficientResources: cpu: 12 asked, 3 free of 16\n"
             "default/new waits at 3: InsufficientResources: cpu: 12 asked, 3 free of 16\n"
             "default/first has left the queue\n"
             "the queue is paused\n");
-  EXPECT_EQ(render_changes(queue_of(line(), false), queue_of(line(), false), {}), "");
+  EXPECT_EQ(
+      render_changes(queue_of(line(), {}, false, kNow), queue_of(line(), {}, false, kNow), {}), "");
+}
+
+TEST(QueueView, changes_as_json_are_an_object_a_line) {
+  const QueueView before = queue_of({waiting("a", seconds(90))}, {}, false, kNow);
+  const QueueView after = queue_of({waiting("b", seconds(5))}, {}, true, kNow);
+  EXPECT_EQ(changes_json({}, before, {}, kNow),
+            R"({"event":"waits","position":1,"namespace":"default","name":"a","priority":0,)"
+            R"("submitted":"2023-11-14T22:11:50Z","waitSeconds":90,"held":false,)"
+            R"("reason":"InsufficientResources","message":"cpu: 12 asked, 3 free of 16"})"
+            "\n");
+  const std::string changes = changes_json(before, after, {}, kNow);
+  EXPECT_TRUE(changes.contains(R"({"event":"waits","position":1,"namespace":"default","name":"b")"))
+      << changes;
+  EXPECT_TRUE(
+      changes.ends_with("\n{\"event\":\"left\",\"namespace\":\"default\",\"name\":\"a\"}\n"
+                        "{\"event\":\"paused\"}\n"))
+      << changes;
+  EXPECT_EQ(changes_json(after, after, {}, kNow), "");
+  EXPECT_EQ(changes_json({}, before, {.ns = "team", .wide = false}, kNow), "");
 }
 
 TEST(QueueView, json_has_the_numbers) {
-  EXPECT_EQ(queue_json(queue_of({waiting("a", seconds(90))}, false), {}, kNow),
+  EXPECT_EQ(queue_json(queue_of({waiting("a", seconds(90))}, {}, false, kNow), {}, kNow),
             "{\n"
             "    \"paused\": false,\n"
             "    \"running\": 0,\n"

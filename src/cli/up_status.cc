@@ -117,7 +117,8 @@ Task<Result<ClusterCounts>> count_cluster(Session& session) {
   std::string ns = QueueFlags().controller_ns;
   CO_TRY_ASSIGN(const internal::QueueState state,
                 co_await internal::look_at_queue(session, std::move(ns)));
-  const QueueView queue = queue_of(state.wrappers, state.paused);
+  const QueueView queue =
+      queue_of(state.wrappers, state.note.settings, state.note.paused, session.now());
   counts.waiting = queue.entries.size();
   counts.running = queue.running;
   counts.paused = queue.paused;

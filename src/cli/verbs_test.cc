@@ -11,6 +11,8 @@
 
 #include <gtest/gtest.h>
 
+#include <sstream>
+
 namespace codeflare::cli {
 namespace {
 
@@ -301,7 +303,8 @@ TEST(QueueVerb, what_the_controller_reads_is_data_paused_of_its_config_map) {
 }
 
 // Watches while `act` happens, and ends a while after it.
-int watch_while(QueueWorld& world, std::function<Task<void>(Session&)> act) {
+int watch_while(QueueWorld& world, std::function<Task<void>(Session&)> act,
+                SessionFlags flags = {}) {
   struct Both {
     static Task<int> change(Session& session, std::function<Task<void>(Session&)> what) {
       static_cast<void>(co_await sleep_for(seconds(2)));
@@ -316,7 +319,7 @@ int watch_while(QueueWorld& world, std::function<Task<void>(Session&)> act) {
       co_return (co_await when_any(std::move(tasks))).value;
     }
   };
-  return world.verb([&](Session& s) { return Both::run(s, act); });
+  return world.verb([&](Session& s) { return Both::run(s, act); }, flags);
 }
 
 Task<void> delete_a(Session& session) {
@@ -331,6 +334,21 @@ TEST(QueueVerb, a_watch_appends_what_changes) {
       world.console.out_text.ends_with("2 waiting, 0 running\n"
                                        "default/b waits at 1\n"
                                        "default/a has left the queue\n"))
+      << world.console.out_text;
+}
+
+TEST(QueueVerb, a_watch_as_json_is_an_object_a_line_for_each_change) {
+  QueueWorld world;
+  EXPECT_EQ(watch_while(world, delete_a, {.output = "json"}), 0);
+  std::vector<std::string> events;
+  std::istringstream lines(world.console.out_text);
+  for (std::string line; std::getline(lines, line);) {
+    const Result<json::Document> document = json::parse(line);
+    ASSERT_TRUE(document.has_value()) << line;
+    events.push_back(std::string(document->root.string_or_empty("event")) + " " +
+                     std::string(document->root.string_or_empty("name")));
+  }
+  EXPECT_EQ(events, (std::vector<std::string>{"waits a", "waits b", "waits b", "left a"}))
       << world.console.out_text;
 }
 

@@ -128,8 +128,8 @@ class Follower {
     while (true) {
       dirty_ = false;
       std::string ns = controller_ns_;
-      const bool paused = co_await is_paused(session_, std::move(ns));
-      show(paused);
+      const QueueNote note = co_await read_note(session_, std::move(ns));
+      show(note);
       CO_TRY(co_await sleep_for(kSettle));
       const Instant next = after(session_.env().clock.now(), kRedraw);
       while (!dirty_ && session_.env().clock.now() < next) {
@@ -138,19 +138,22 @@ class Follower {
     }
   }
 
-  void show(bool paused) {
+  void show(const QueueNote& note) {
     std::vector<model::AppWrapper> wrappers;
     for (const std::unique_ptr<Part>& part : parts_) {
       for (const auto& [key, wrapper] : part->known) {
         wrappers.push_back(wrapper);
       }
     }
-    QueueView queue = queue_of(wrappers, paused);
+    const WallTime now = session_.now();
+    QueueView queue = queue_of(wrappers, note.settings, note.paused, now);
     Console& console = session_.console();
-    if (console.out_is_terminal()) {
-      console.out(std::string(kClearScreen) + render_queue(queue, options_, session_.now()));
+    if (session_.output() == Output::json) {
+      console.out(changes_json(last_.value_or(QueueView()), queue, options_, now));
+    } else if (console.out_is_terminal()) {
+      console.out(std::string(kClearScreen) + render_queue(queue, options_, now));
     } else if (!last_) {
-      console.out(render_queue(queue, options_, session_.now()));
+      console.out(render_queue(queue, options_, now));
     } else {
       console.out(render_changes(*last_, queue, options_));
     }
@@ -168,11 +171,18 @@ class Follower {
 
 }  // namespace
 
-Task<bool> is_paused(Session& session, std::string controller_ns) {
+Task<QueueNote> read_note(Session& session, std::string controller_ns) {
   const Result<kube::ObjectRef> map =
       co_await session.client().get(model::resource_type<model::ConfigMap>(),
                                     {std::move(controller_ns), std::string(kQueueConfigMap)});
-  co_return map && (*map)->string_at({"data", "paused"}) == "true";
+  QueueNote note;
+  if (map) {
+    note.paused = (*map)->string_at({"data", "paused"}) == "true";
+    note.settings = queue::settings_from((*map)->string_at({"data", "settings"}));
+  } else if (map.error().code != ErrorCode::not_found) {
+    note.unseen = map.error().message;
+  }
+  co_return note;
 }
 
 Task<Result<QueueState>> look_at_queue(Session& session, std::string controller_ns) {
@@ -194,7 +204,7 @@ Task<Result<QueueState>> look_at_queue(Session& session, std::string controller_
   if (legacy) {
     std::ranges::move(legacy->wrappers, std::back_inserter(state.wrappers));
   }
-  state.paused = co_await is_paused(session, std::move(controller_ns));
+  state.note = co_await read_note(session, std::move(controller_ns));
   co_return state;
 }
 
