@@ -204,7 +204,8 @@ Task<Result<void>> serve(Env env, const Flags& flags, kube::Client& client, std:
   controllers::add_queue_controllers(manager, std::move(options));
   if (ray_clusters) {
     logger.info("there is no KubeRay operator: RayClusters are run by this controller");
-    controllers::raycluster::add_raycluster_controller(manager);
+    controllers::raycluster::give_way_to_kuberay(
+        manager, controllers::raycluster::add_raycluster_controller(manager), logger);
   }
   Result<void> end = co_await manager.run();
   if (webhook != nullptr) {

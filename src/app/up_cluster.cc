@@ -127,7 +127,8 @@ Task<Result<void>> run_controllers(Env env, ApiServer& server, UpOptions options
   if (kuberay) {
     logger.warn("the KubeRay operator runs RayClusters here", {{"found", *kuberay}});
   } else {
-    controllers::raycluster::add_raycluster_controller(manager);
+    controllers::raycluster::give_way_to_kuberay(
+        manager, controllers::raycluster::add_raycluster_controller(manager), logger);
   }
   std::optional<UpNodes> node;
   if (options.process_node) {

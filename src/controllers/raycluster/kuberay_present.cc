@@ -1,11 +1,13 @@
 #include "controllers/raycluster/kuberay_present.h"
 
+#include "base/async/sleep.h"
 #include "controllers/raycluster/ray_names.h"
 #include "kube/typed.h"
 #include "model/codec/apps.h"
 #include "model/codec/core.h"
 
 #include <chrono>
+#include <utility>
 
 namespace codeflare::controllers::raycluster {
 
@@ -15,6 +17,8 @@ constexpr std::string_view kLeaseName = "ray-operator-leader";
 
 // Longer than operators go without renewing.
 constexpr Duration kLeaseFresh = std::chrono::minutes(1);
+
+constexpr Duration kLookAgain = std::chrono::minutes(1);
 
 Task<Result<std::optional<std::string>>> by_lease(kube::Client& client) {
   kube::Api<model::Lease> leases(client);
@@ -52,6 +56,17 @@ Task<Result<std::optional<std::string>>> kuberay_present(kube::Client& client) {
     CO_TRY_ASSIGN(found, co_await by_deployment(client));
   }
   co_return found;
+}
+
+Task<void> watch_for_kuberay(kube::Client& client, std::function<void(const std::string&)> found) {
+  while (co_await sleep_for(kLookAgain)) {
+    // What cannot be seen now may be seen a minute later.
+    const Result<std::optional<std::string>> there = co_await kuberay_present(client);
+    if (there && *there) {
+      found(**there);
+      co_return;
+    }
+  }
 }
 
 }  // namespace codeflare::controllers::raycluster

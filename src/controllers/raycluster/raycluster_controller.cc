@@ -1,5 +1,6 @@
 #include "controllers/raycluster/raycluster_controller.h"
 
+#include "controllers/raycluster/kuberay_present.h"
 #include "controllers/raycluster/ray_names.h"
 #include "controllers/raycluster/ray_pod.h"
 #include "model/codec/pod.h"
@@ -42,7 +43,7 @@ RayClusterReconciler::RayClusterReconciler(const runtime::ControllerContext& con
       pods_(context.cache.informer(kPods)) {}
 
 std::optional<Observed> RayClusterReconciler::observe(const runtime::ObjectKey& key) const {
-  const runtime::ObjectRef object = clusters_.get(key);
+  const runtime::ObjectRef object = stopped_ ? nullptr : clusters_.get(key);
   if (object == nullptr || object->deleting()) {
     return std::nullopt;  // what it owns goes with it
   }
@@ -118,6 +119,16 @@ RayClusterReconciler& add_raycluster_controller(runtime::Manager& manager) {
       .owns(kServices)
       .workers(kWorkers)
       .with<RayClusterReconciler>();
+}
+
+void give_way_to_kuberay(runtime::Manager& manager, RayClusterReconciler& reconciler,
+                         Logger logger) {
+  manager.add_work([&client = manager.client(), &reconciler, logger] {
+    return watch_for_kuberay(client, [&reconciler, logger](const std::string& where) {
+      logger.warn("RayClusters are left to the KubeRay operator from now on", {{"found", where}});
+      reconciler.stop();
+    });
+  });
 }
 
 }  // namespace codeflare::controllers::raycluster

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "base/log.h"
 #include "controllers/raycluster/ray_decision.h"
 #include "controllers/raycluster/ray_pods.h"
 #include "runtime/manager.h"
@@ -20,12 +21,19 @@ class RayClusterReconciler final : public runtime::StoryReconciler<Observed, Des
   Desired desired(const Observed& observed, WallTime now) const override;
   runtime::Plan diff(const Observed& observed, const Desired& desired) const override;
 
+  // Leaves all clusters as they are from now on.
+  void stop() { stopped_ = true; }
+
  private:
   const runtime::Store& clusters_;
   const runtime::Store& services_;
   RayPods pods_;
+  bool stopped_ = false;
 };
 
 RayClusterReconciler& add_raycluster_controller(runtime::Manager& manager);
+// Stops it when the KubeRay operator comes later; it goes on with the same pods.
+void give_way_to_kuberay(runtime::Manager& manager, RayClusterReconciler& reconciler,
+                         Logger logger);
 
 }  // namespace codeflare::controllers::raycluster

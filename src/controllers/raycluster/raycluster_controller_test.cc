@@ -4,6 +4,7 @@
 #include "controllers/fakenode/fake_nodes.h"
 #include "controllers/raycluster/testing/sample.h"
 #include "controllers/testing/embedded_cluster.h"
+#include "model/codec/apps.h"
 #include "model/codec/pod.h"
 #include "model/codec/service.h"
 #include "model/condition.h"
@@ -30,6 +31,7 @@ struct World {
     EXPECT_TRUE(nodes) << nodes.error().to_string();
     fakenode::add_fake_node_controllers(cluster.manager);
     reconciler = &add_raycluster_controller(cluster.manager);
+    give_way_to_kuberay(cluster.manager, *reconciler, Logger());
     cluster.start();
   }
   void make(const std::string& body) {
@@ -165,6 +167,21 @@ TEST(RayClusterController, leaves_clusters_of_other_controllers_alone) {
   World w;
   w.make(sample(1, R"("managedBy":"kueue.x-k8s.io/multikueue",)"));
   EXPECT_TRUE(w.cluster.list<model::Pod>().empty());
+}
+
+TEST(RayClusterController, gives_way_to_an_operator_that_comes_later) {
+  World w;
+  w.make(sample(1));
+  EXPECT_EQ(w.workers().size(), 1u);
+  w.cluster.create<model::Deployment>(
+      R"({"metadata":{"name":"kuberay-operator"},"spec":{"selector":{"matchLabels":{"a":"b"}},)"
+      R"("template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c",)"
+      R"("image":"x"}]}}}})");
+  w.cluster.settle(std::chrono::minutes(2));
+  // Whatever is asked for now is the operator's business.
+  w.cluster.patch<model::RayCluster>("demo", R"({"spec":{"workerGroupSpecs":[]}})");
+  w.settle();
+  EXPECT_EQ(w.workers().size(), 1u);
 }
 
 }  // namespace
