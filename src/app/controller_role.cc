@@ -1,6 +1,7 @@
 #include "app/controller_role.h"
 
 #include "app/listen_address.h"
+#include "app/mcad_flags.h"
 #include "app/report.h"
 #include "app/webhook_server.h"
 #include "base/async/task.h"
@@ -51,6 +52,7 @@ struct Flags {
   bool no_user_check = false;
   bool preemption = false;
   bool priority_slope = false;
+  bool quota_trees = true;
   std::int64_t holding_seconds = 0;
   bool no_leader_election = false;
   std::string health_address = "0.0.0.0:8081";
@@ -59,6 +61,7 @@ struct Flags {
   int workers = 32;
   bool json_log = false;
   bool verbose = false;
+  McadFlags mcad;
 };
 
 // What is wrong is said before anything is connected.
@@ -81,6 +84,7 @@ QueueControllersOptions queue_options(const Flags& flags) {
   options.queue.core.priority_slope = flags.priority_slope;
   options.queue.core.holding_time = std::chrono::seconds(flags.holding_seconds);
   options.legacy_group = flags.legacy_group;
+  options.quota_subtrees = flags.quota_trees;
   options.workers = flags.workers;
   return options;
 }
@@ -147,6 +151,9 @@ Task<Result<void>> prepare(kube::Client& client, const Flags& flags,
                                          ": start once with --install-crds, or apply crds/"));
     }
   }
+  if (!flags.quota_trees) {
+    co_return Result<void>();
+  }
   CO_TRY_ASSIGN(options.quota_subtrees,
                 co_await is_served(client, model::resource_type<model::QuotaSubtree>()));
   if (!options.quota_subtrees) {
@@ -199,6 +206,9 @@ Task<Result<void>> serve(Env env, const Flags& flags, kube::Client& client, std:
   }
   // Those who run RayClusters look at more of a pod than the queue does.
   options.trim_caches = !ray_clusters;
+  if (!flags.quota_trees) {
+    logger.info("quota trees are not heeded", {{"because", "--no-quota-trees"}});
+  }
   runtime::Manager manager(env, client, std::move(manager_options));
   controllers::add_settings(manager, ns, controllers::settings_of(options), logger);
   controllers::add_queue_controllers(manager, std::move(options));
@@ -222,6 +232,7 @@ int run_controller(const Flags& flags) {
   const Env env = world.env();
   Logger logger(env.clock, flags.verbose ? LogLevel::debug : LogLevel::info,
                 stderr_log_sink(flags.json_log ? LogFormat::json : LogFormat::text));
+  tell_mcad_flags(flags.mcad, logger);
   MetricsRegistry metrics;
   add_process_metrics(metrics);
   Result<kube::Config> config = kube::load_config(
@@ -252,7 +263,7 @@ int run_controller(const Flags& flags) {
 
 }  // namespace
 
-// Where MCAD had an option for the same thing its name is accepted too.
+// Where MCAD had an option for the same thing its name is accepted too, and that of its variable.
 void add_controller_role(CLI::App& app, Role& chosen) {
   auto flags = std::make_shared<Flags>();
   CLI::App* role = app.add_subcommand(
@@ -276,6 +287,8 @@ void add_controller_role(CLI::App& app, Role& chosen) {
                  "work of higher priority, and owners of quota, may take places back");
   role->add_flag("--priority-slope,--dynamicpriority", flags->priority_slope,
                  "priority grows by spec.priorityslope a second while waiting");
+  role->add_flag("--quota-trees,--quotaEnabled,!--no-quota-trees", flags->quota_trees,
+                 "heed QuotaSubtrees; MCAD did not unless told to");
   role->add_option("--head-of-line-holding-time,--headoflineholdingtime", flags->holding_seconds,
                    "seconds that the first in line keeps what it waits for from others")
       ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 31))
@@ -311,6 +324,7 @@ void add_controller_role(CLI::App& app, Role& chosen) {
       ->capture_default_str();
   role->add_flag("--log-json", flags->json_log, "log lines as JSON");
   role->add_flag("-v,--verbose", flags->verbose, "log more");
+  add_mcad_flags(*role, flags->mcad);
   role->footer(
       "Example:\n  codeflare controller --kubeconfig admin.conf --install-crds --no-user-check");
   role->callback([&chosen, flags] { chosen = [flags] { return run_controller(*flags); }; });

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`codeflare controller` beside `codeflare apiserver`: who runs RayClusters is found out at the start, and said."""
+"""`codeflare controller` beside `codeflare apiserver`: who runs RayClusters is found out; MCAD's options."""
 
 import base64
 import json
@@ -13,6 +13,7 @@ import tempfile
 import threading
 import time
 import unittest
+import urllib.error
 import urllib.request
 
 PATIENCE_SECONDS = 60
@@ -39,6 +40,35 @@ OPERATOR = {
             "spec": {"containers": [{"name": "operator", "image": "o"}]},
         },
     },
+}
+NODE = {
+    "apiVersion": "v1",
+    "kind": "Node",
+    "metadata": {"name": "n"},
+    "status": {
+        "allocatable": {"cpu": "8", "pods": "10"},
+        "conditions": [{"type": "Ready", "status": "True", "reason": "r", "message": "m"}],
+    },
+}
+# Who names no node of it charges `default`, which has nothing.
+NO_QUOTA = {
+    "apiVersion": "quota.codeflare.dev/v1alpha1",
+    "kind": "QuotaSubtree",
+    "metadata": {"name": "q", "namespace": "default", "labels": {"tree": "team"}},
+    "spec": {"children": [{"name": "default", "quotas": {"requests": {"cpu": 0}, "hardLimit": True}}]},
+}
+WORK = {
+    "apiVersion": "workload.codeflare.dev/v1beta1",
+    "kind": "AppWrapper",
+    "metadata": {"name": "a", "namespace": "default"},
+    "spec": {"resources": {"GenericItems": [{
+        "generictemplate": {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": {"name": "a"},
+            "spec": {"containers": [{"name": "c", "image": "i", "resources": {"requests": {"cpu": "1"}}}]},
+        },
+    }]}},
 }
 
 
@@ -130,6 +160,52 @@ class RayClusters(unittest.TestCase):
             self.assertIn("RayClusters are left to the KubeRay operator", said)
             self.assertIn("deployment default/kuberay-operator", said)
             self.assertIn("nobody is known to have submitted an AppWrapper: none will start", said)
+            server.stop()
+
+
+class Mcad(unittest.TestCase):
+    """Its command line starts the queue that it asks for, and `explain` can know."""
+
+    WORK = "/apis/workload.codeflare.dev/v1beta1/namespaces/default/appwrappers/a"
+    NOTE = "/api/v1/namespaces/default/configmaps/codeflare-queue"
+
+    def wait_for(self, server, path, good):
+        end = time.monotonic() + PATIENCE_SECONDS
+        thing = {}
+        while time.monotonic() < end and not good(thing):
+            time.sleep(0.1)
+            try:
+                thing = server.get(path)
+            except urllib.error.HTTPError as error:
+                self.assertEqual(error.code, 404)
+        self.assertTrue(good(thing), thing)
+        return thing
+
+    def test_options_are_taken(self):
+        with tempfile.TemporaryDirectory() as name:
+            server = Server(pathlib.Path(name))
+            self.addCleanup(server.stop)
+            strict = Controller(server, "--install-crds", "--no-user-check")
+            try:
+                self.assertTrue(strict.until("the queue begins"), strict.lines)
+                server.create(NO_QUOTA)
+                server.create(WORK)
+                self.wait_for(server, self.WORK, lambda work: "InsufficientQuota" in json.dumps(work))
+                server.create(NODE)
+            finally:
+                strict.stop()
+
+            options = ("--quotaEnabled=false", "--headoflineholdingtime=60", "--backofftime=20")
+            loose = Controller(server, "--no-user-check", *options)
+            try:
+                self.assertTrue(loose.until("the queue begins"), loose.lines)
+                self.wait_for(server, self.WORK, lambda work: work.get("status", {}).get("canrun"))
+                note = self.wait_for(server, self.NOTE, lambda note: "settings" in note.get("data", {}))
+            finally:
+                said = loose.stop()
+            self.assertIn("--backofftime", said)
+            settings = json.loads(note["data"]["settings"])
+            self.assertEqual((settings["holdingSeconds"], settings["quotaTrees"]), (60, False))
             server.stop()
 
 
