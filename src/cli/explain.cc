@@ -14,6 +14,7 @@
 #include "model/quota_subtree.h"
 #include "model/resource_list.h"
 #include "model/resources.h"
+#include "queue/adopted_pods.h"
 #include "queue/marks.h"
 #include "queue/queue.h"
 #include "queue/quota_scope.h"
@@ -94,10 +95,11 @@ Task<Gathering> gather(Session& session) {
   co_return all;
 }
 
-void add_wrappers(queue::Queue& queue, const std::vector<kube::ObjectRef>& objects, bool legacy,
-                  WallTime now) {
+void add_wrappers(queue::Queue& queue, queue::AdoptedPods& adopted,
+                  const std::vector<kube::ObjectRef>& objects, bool legacy, WallTime now) {
   for (const kube::ObjectRef& object : objects) {
     if (Result<model::AppWrapper> wrapper = decode_wrapper(object)) {
+      adopted.learn(*wrapper);
       add_to_queue(queue, *std::move(wrapper), legacy, now);
     }
   }
@@ -123,10 +125,12 @@ queue::Queue queue_from(const ClusterObjects& objects, const queue::Settings& se
       queue.set_resource_quota(object->key(), *rule);
     }
   }
-  add_wrappers(queue, objects.wrappers, false, now);
-  add_wrappers(queue, objects.legacy_wrappers, true, now);
+  queue::AdoptedPods adopted;
+  add_wrappers(queue, adopted, objects.wrappers, false, now);
+  add_wrappers(queue, adopted, objects.legacy_wrappers, true, now);
   for (const kube::ObjectRef& object : objects.pods) {
-    if (const Result<model::Pod> pod = object->as<model::Pod>()) {
+    if (Result<model::Pod> pod = object->as<model::Pod>()) {
+      adopted.mark(*pod);
       queue.upsert_pod(*pod);
     }
   }

@@ -1,6 +1,7 @@
 #include "controllers/appwrapper/app_wrapper_controller.h"
 
 #include "controllers/appwrapper/testing/queue_world.h"
+#include "controllers/crds/ensure_crds.h"
 #include "json/write.h"
 #include "net/sim_link.h"
 #include "queue/marks.h"
@@ -545,6 +546,57 @@ TEST(AppWrapperController, what_mcad_dispatched_is_adopted) {
   c.complete("a");
   c.settle();
   EXPECT_EQ(c.status("a").state, "Completed");
+}
+
+// KubeRay makes these pods, and the AppWrappers of MCAD's own examples put no label into them.
+TEST(AppWrapperController, pods_of_an_adopted_ray_cluster_need_no_label) {
+  const model::ResourceType kRayClusters{"ray.io", "v1", "RayCluster", "rayclusters", true};
+  QueueWorld c;
+  ASSERT_TRUE(*run(c.env.loop, ensure_crds(c.admin, {.ray_cluster = true})));
+  c.add_node("n1", "4");
+  const std::string pods = R"("template":{"spec":{"containers":[{"name":"c","image":"i",
+      "resources":{"requests":{"cpu":"1"}}}]}}})";
+  const std::string spec = R"("spec":{"headGroupSpec":{"rayStartParams":{},)" + pods +
+                           R"(,"workerGroupSpecs":[{"groupName":"w","replicas":1,"minReplicas":1,
+      "maxReplicas":1,"rayStartParams":{},)" +
+                           pods + "]}";
+  c.create("a",
+           R"({"custompodresources":[{"replicas":1,"requests":{"cpu":"1"}},
+      {"replicas":1,"requests":{"cpu":"1"}}],"generictemplate":{"apiVersion":"ray.io/v1",
+      "kind":"RayCluster","metadata":{"name":"ray"},)" +
+               spec + "}}",
+           R"("schedulingSpec":{"minAvailable":2,"requeuing":{"timeInSeconds":60}},)");
+  const std::string uid(c.get(kAppWrappers, "a")->uid());
+  c.create(kRayClusters, R"({"apiVersion":"ray.io/v1","kind":"RayCluster","metadata":{"name":"ray",
+      "labels":{"appwrapper.mcad.ibm.com":"a"},"ownerReferences":[{
+      "apiVersion":"workload.codeflare.dev/v1beta1","kind":"AppWrapper","name":"a","uid":")" +
+                             uid + R"(","controller":true}]},)" + spec + "}");
+  const std::string owner(c.get(kRayClusters, "ray")->uid());
+  for (const char* name : {"head", "worker"}) {
+    c.create(kPods, R"({"metadata":{"name":")" + std::string(name) + R"(","ownerReferences":[{
+        "apiVersion":"ray.io/v1","kind":"RayCluster","name":"ray","uid":")" +
+                        owner + R"(","controller":true}]},"spec":{"nodeName":"n1","containers":[
+        {"name":"c","image":"i","resources":{"requests":{"cpu":"1"}}}]}})");
+    c.set_phase(name, "Running");
+  }
+  c.patch(kAppWrappers, "a",
+          R"({"status":{"state":"Running","canrun":true,"queuejobstate":"Dispatched",
+          "conditions":[{"type":"Init","status":"True"}]}})",
+          "status");
+  c.start();
+  c.settle(seconds(6));
+  EXPECT_EQ(c.status("a").running, 2);
+  c.settle(minutes(5));
+  EXPECT_EQ(c.status("a").state, "Running") << "enough of its pods run";
+  EXPECT_EQ(c.get(kRayClusters, "ray")->uid(), owner);
+  c.remove(kAppWrappers, "a");
+  c.settle(seconds(5));
+  EXPECT_EQ(c.list(kAppWrappers).size(), 1U) << "its pods are still there";
+  for (const char* name : {"head", "worker"}) {
+    c.remove(kPods, name, {.grace_period_seconds = 0});
+  }
+  c.settle(seconds(10));
+  EXPECT_TRUE(c.list(kAppWrappers).empty());
 }
 
 TEST(AppWrapperController, tells_what_happened_with_events_and_metrics) {

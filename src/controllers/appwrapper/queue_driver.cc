@@ -275,6 +275,7 @@ void QueueDriver::app_wrapper_changed(bool legacy, const ObjectChange& change) {
   Result<model::AppWrapper> wrapper = to_app_wrapper(now);
   if (wrapper) {
     check_submitter(*wrapper);
+    adopted_.learn(*wrapper);
   }
   Result<void> taken = wrapper ? queue_.upsert(*wrapper, legacy, env_.clock.wall())
                                : fail(std::move(wrapper).error());
@@ -305,6 +306,7 @@ void QueueDriver::check_submitter(model::AppWrapper& wrapper) const {
 
 void QueueDriver::forget(const std::string& uid) {
   queue_.forget(uid);
+  adopted_.forget(uid);
   metrics_.gone(uid);
   problems_.erase(uid);
   refused_set_.erase(uid);
@@ -334,6 +336,7 @@ void QueueDriver::pod_changed(const ObjectChange& change) {
                  {{"pod", change.now->key().to_string()}, {"error", pod.error()}});
     return;
   }
+  adopted_.mark(*pod);
   queue_.upsert_pod(*pod);
   hear(pods_.upsert(*pod));
 }

@@ -10,6 +10,7 @@
 #include "controllers/appwrapper/queue_metrics.h"
 #include "controllers/submitter/submitter.h"
 #include "kube/client.h"
+#include "queue/adopted_pods.h"
 #include "queue/queue.h"
 #include "runtime/cache.h"
 #include "runtime/manager.h"
@@ -128,6 +129,7 @@ class QueueDriver {
   DriverOptions options_;
   Logger logger_;
   queue::Queue queue_;
+  queue::AdoptedPods adopted_;
   PodLedger pods_;
   runtime::Informer& pause_;
 

@@ -1,0 +1,33 @@
+#pragma once
+
+#include "model/app_wrapper.h"
+#include "model/pod.h"
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <tuple>
+
+namespace codeflare::queue {
+
+// Pods of work that MCAD dispatched. MCAD labelled the pods that it made a template for; those that
+// another controller makes (of a RayCluster) are known by the object that controls them alone. They
+// get MCAD's label here, so that nobody else has to tell the difference.
+//   adopted.learn(wrapper); ... adopted.mark(pod); queue.upsert_pod(pod);
+class AdoptedPods {
+ public:
+  // What it wraps, if MCAD dispatched it. Before its pods come: who was seen stays what it was.
+  void learn(const model::AppWrapper& wrapper);
+  void forget(std::string_view uid);
+  void mark(model::Pod& pod) const;
+
+ private:
+  struct Wrapper {
+    std::string uid;
+    std::string name;
+  };
+  using Item = std::tuple<std::string, std::string, std::string, std::string>;
+  std::map<Item, Wrapper> items_;  // by namespace, group, kind and name
+};
+
+}  // namespace codeflare::queue
