@@ -30,6 +30,8 @@ struct PodSetDemand {
   // Pods over its life when that is known (completions of a Job): an ended pod beyond has no
   // successor. Absent: an ended pod is replaced unless it succeeded.
   std::optional<std::int64_t> total{};
+  // Pods that the template itself makes at a time; custompodresources may say otherwise.
+  std::int64_t in_template = 0;
   PodTraits traits{};
 };
 

@@ -142,6 +142,11 @@ StepOutcome Queue::step(Time now) {
   return outcome;
 }
 
+bool Queue::item_seen(std::string_view uid, const json::Value& object) {
+  WrapperRecord* wrapper = state_->wrapper(uid);
+  return wrapper != nullptr && queue::item_seen(*state_, *wrapper, object);
+}
+
 bool Queue::plan_written(std::string_view uid, const std::vector<model::PlannedPlace>& places) {
   WrapperRecord* record = state_->wrapper(uid);
   if (record == nullptr || !record->plan_unwritten || record->plan != places) return false;

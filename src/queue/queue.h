@@ -136,6 +136,10 @@ class Queue {
   // The object is gone from the API: remove(), and no memory of it.
   void forget(std::string_view uid);
 
+  // A wrapped object of it as it is now. One that was scaled down since it was dispatched wants
+  // fewer pods: their places are given up. Returns whether any is free now.
+  bool item_seen(std::string_view uid, const json::Value& object);
+
   // Its status has these places now. After a change of the plan no pod of it is bound before. False
   // when that changes nothing.
   bool plan_written(std::string_view uid, const std::vector<model::PlannedPlace>& places);

@@ -1,3 +1,4 @@
+#include "json/parse.h"
 #include "queue/queue.h"
 #include "queue/testing/objects.h"
 
@@ -20,7 +21,7 @@ struct Started {
 // Two pods of 2 CPUs on a node of 8.
 Started two_pods(model::AppWrapper owner = wrapper("a", {{2, resources("2")}})) {
   Started made{Queue(), std::move(owner)};
-  made.queue.upsert_node(node("n", resources("8")));
+  made.queue.upsert_node(node("n", resources("8", "64Gi")));
   CHECK(made.queue.upsert(made.owner, false, kNow).has_value());
   (void)made.queue.step(kNow);
   CHECK(made.queue.standing(made.owner.metadata.uid).kind == Kind::started);
@@ -74,6 +75,60 @@ TEST(QueuePods, an_ended_pod_keeps_its_place_for_a_successor) {
   queue.upsert_pod(pod_of(owner, 0, "p2", resources("2"), "n"));
   EXPECT_EQ(free_on(queue, "n"), 4000);
   EXPECT_TRUE(queue.core().check_invariants());
+}
+
+// A RayCluster of a head and as many workers of 1 CPU each.
+std::string ray_cluster(int workers) {
+  const std::string pods = R"("template":{"spec":{"containers":[{"name":"c","image":"i",
+      "resources":{"requests":{"cpu":"1"}}}]}}})";
+  return R"({"apiVersion":"ray.io/v1","kind":"RayCluster","metadata":{"name":"ray"},"spec":{
+      "headGroupSpec":{)" +
+         pods + R"(,"workerGroupSpecs":[{"groupName":"w","replicas":)" + std::to_string(workers) +
+         "," + pods + "]}}";
+}
+
+TEST(QueuePods, one_that_is_scaled_down_gives_up_places) {
+  model::AppWrapper scaled = wrapper("a", {});
+  scaled.spec.resources.generic_items[0].generic_template.text = ray_cluster(3);
+  auto [queue, owner] = two_pods(scaled);
+  for (const char* name : {"w1", "w2"}) {
+    queue.upsert_pod(pod_of(owner, 1, name, resources("1"), "n"));
+  }
+  EXPECT_EQ(free_on(queue, "n"), 4000);
+  const auto seen = [&](const std::string& text) {
+    const auto document = json::parse(text);
+    CHECK(document.has_value());
+    return queue.item_seen("uid-a", document->root);
+  };
+  EXPECT_FALSE(seen(ray_cluster(3))) << "it is as it was planned";
+  EXPECT_EQ(free_on(queue, "n"), 4000);
+  // The place that no pod has taken is free at once, the next one when its pod is gone.
+  EXPECT_TRUE(seen(ray_cluster(1)));
+  EXPECT_EQ(free_on(queue, "n"), 5000);
+  queue.remove_pod({"team-a", "w2"}, "uid-w2");
+  EXPECT_EQ(free_on(queue, "n"), 6000);
+  // The last one is replaced, as is the head.
+  queue.remove_pod({"team-a", "w1"}, "uid-w1");
+  EXPECT_EQ(free_on(queue, "n"), 6000);
+  EXPECT_TRUE(queue.core().check_invariants());
+  std::string other = ray_cluster(0);
+  other.replace(other.find("\"ray\""), 5, "\"yar\"");
+  EXPECT_FALSE(seen(other)) << "another object";
+}
+
+TEST(QueuePods, places_come_back_with_the_next_dispatch_of_one_that_was_scaled_down) {
+  model::AppWrapper scaled = wrapper("a", {});
+  scaled.spec.resources.generic_items[0].generic_template.text = ray_cluster(3);
+  auto [queue, owner] = two_pods(scaled);
+  const auto document = json::parse(ray_cluster(0));
+  ASSERT_TRUE(document);
+  EXPECT_TRUE(queue.item_seen("uid-a", document->root));
+  EXPECT_EQ(free_on(queue, "n"), 7000);
+  queue.stopping("uid-a");
+  queue.withdrawn("uid-a", kNow);
+  (void)queue.step(kNow);
+  EXPECT_EQ(queue.standing("uid-a").kind, Kind::started);
+  EXPECT_EQ(free_on(queue, "n"), 4000);
 }
 
 TEST(QueuePods, a_wrapped_pod_that_failed_has_no_successor) {

@@ -548,6 +548,24 @@ TEST(AppWrapperController, what_mcad_dispatched_is_adopted) {
   EXPECT_EQ(c.status("a").state, "Completed");
 }
 
+TEST(AppWrapperController, one_that_is_scaled_down_lets_others_have_its_places) {
+  Cluster c;
+  c.create("a", job_item("a", 3));
+  c.settle();
+  for (const char* pod : {"p0", "p1", "p2"}) {
+    c.run_pod("a", pod, "n1");
+  }
+  c.create("b", job_item("b", 3));
+  c.settle();
+  EXPECT_FALSE(c.status("b").can_run);
+  c.patch(kJobs, "a", R"({"spec":{"parallelism":1}})");
+  c.remove(kPods, "p1", {.grace_period_seconds = 0});
+  c.remove(kPods, "p2", {.grace_period_seconds = 0});
+  c.settle();
+  EXPECT_TRUE(c.status("b").can_run) << c.message("b", "Queued");
+  EXPECT_EQ(c.status("a").state, "Running");
+}
+
 // KubeRay makes these pods, and the AppWrappers of MCAD's own examples put no label into them.
 TEST(AppWrapperController, pods_of_an_adopted_ray_cluster_need_no_label) {
   const model::ResourceType kRayClusters{"ray.io", "v1", "RayCluster", "rayclusters", true};

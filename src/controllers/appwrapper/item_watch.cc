@@ -145,6 +145,12 @@ void ItemWatch::observe(const ResourceType& type, const runtime::ObjectChange& c
   } else if (auto known = departed_.find(uid); known != departed_.end()) {
     known->second.erase(Departed{type, object.key()});
   }
+  const bool other_spec =
+      change.now != nullptr &&
+      (change.old == nullptr || change.old->generation() != change.now->generation());
+  if (seen_ && other_spec && !change.now->deleting()) {
+    seen_(uid, *change.now);
+  }
   if (wake_) {
     wake_(uid);
   }

@@ -34,6 +34,9 @@ class ItemWatch {
   using Wanted = std::function<bool(const std::string& uid, const model::ResourceType& type,
                                     const model::ObjectKey& key)>;
   void set_wanted(Wanted wanted) { wanted_ = std::move(wanted); }
+  // Told of every item as it is when first seen, and when its spec is another one.
+  using Seen = std::function<void(const std::string& uid, const kube::Object& item)>;
+  void set_seen(Seen seen) { seen_ = std::move(seen); }
   // Until stopped; then the informers end too.
   Task<void> run();
 
@@ -76,6 +79,7 @@ class ItemWatch {
   kube::Discovery discovery_;
   Wake wake_;
   Wanted wanted_;
+  Seen seen_;
   std::map<model::ResourceType, Watched> informers_;
   std::map<std::string, std::map<Departed, kube::ObjectRef>> departed_;
   TaskGroup group_;

@@ -227,5 +227,15 @@ TEST(Trim, an_item_keeps_what_tells_how_it_ended) {
   EXPECT_FALSE(kept->text().contains("dashboardURL"));
 }
 
+TEST(Trim, an_item_keeps_how_many_pods_it_is_to_have) {
+  const kube::ObjectRef kept = trimmed_item(object(
+      R"({"kind":"RayCluster","metadata":{"name":"r","namespace":"team","uid":"u"},"spec":{
+      "rayVersion":"2","workerGroupSpecs":[{"groupName":"w","replicas":2,"numOfHosts":3,
+      "template":{"spec":{"containers":[]}}}]}})"));
+  EXPECT_TRUE(kept->text().contains(R"("workerGroupSpecs":[{"replicas":2,"numOfHosts":3}])"))
+      << kept->text();
+  EXPECT_FALSE(kept->text().contains("rayVersion"));
+}
+
 }  // namespace
 }  // namespace codeflare::controllers

@@ -25,6 +25,8 @@ struct Shared {
                std::move(driver_options)),
         watch(manager.env(), manager.client(), std::move(logger)) {
     watch.set_wake([this](const std::string& uid) { driver.wake(uid); });
+    watch.set_seen(
+        [this](const std::string& uid, const kube::Object& item) { driver.item_seen(uid, item); });
     watch.set_wanted([this](const std::string& uid, const model::ResourceType& type,
                             const model::ObjectKey& key) {
       const queue::Demand* demand = driver.queue().demand(uid);

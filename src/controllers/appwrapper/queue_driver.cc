@@ -417,6 +417,13 @@ void QueueDriver::remove(const std::string& uid) {
   nudge();
 }
 
+void QueueDriver::item_seen(const std::string& uid, const kube::Object& item) {
+  const Result<json::Document> parsed = item.parse();
+  if (parsed && queue_.item_seen(uid, parsed->root)) {
+    nudge();
+  }
+}
+
 void QueueDriver::wake(const std::string& uid) {
   auto known = known_.find(uid);
   if (known != known_.end()) {

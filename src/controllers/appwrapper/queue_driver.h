@@ -74,6 +74,7 @@ class QueueDriver {
   void withdrawn(const std::string& uid, std::optional<WallTime> not_before);
   void plan_written(const std::string& uid, const std::vector<model::PlannedPlace>& places);
   void remove(const std::string& uid);
+  void item_seen(const std::string& uid, const kube::Object& item);
   // Whether there is time for a write that nobody waits for. If not, the AppWrapper is woken when
   // there is.
   bool may_write_idly(const std::string& uid);

@@ -73,6 +73,26 @@ Value readiness(Arena& arena, const Value* status) {
   return kept;
 }
 
+// How many pods it is to have, by template.
+Value counts(Arena& arena, const Value* spec) {
+  Value kept = pick(arena, spec, {"replicas", "parallelism", "completions"});
+  const Value* groups = spec == nullptr ? nullptr : spec->find("workerGroupSpecs");
+  Value kept_groups = Value::array();
+  for (const Value& group : groups == nullptr ? std::span<const Value>() : groups->items()) {
+    kept_groups.push_back(
+        arena, pick(arena, &group, {"replicas", "minReplicas", "maxReplicas", "numOfHosts"}));
+  }
+  put(arena, kept, "workerGroupSpecs", kept_groups);
+  const Value* roles = spec == nullptr ? nullptr : spec->find("pytorchReplicaSpecs");
+  Value kept_roles = Value::object();
+  for (const json::Member& role :
+       roles == nullptr ? std::span<const json::Member>() : roles->members()) {
+    kept_roles.set_static(arena, role.key, pick(arena, &role.value, {"replicas"}));
+  }
+  put(arena, kept, "pytorchReplicaSpecs", kept_roles);
+  return kept;
+}
+
 template <typename Keep>
 ObjectRef trimmed(ObjectRef object, Keep keep) {
   Result<json::Document> parsed = object->parse();
@@ -128,6 +148,7 @@ ObjectRef trimmed_node(ObjectRef node) {
 
 ObjectRef trimmed_item(ObjectRef item) {
   return trimmed(std::move(item), [](Arena& arena, const Value& root, Value& kept) {
+    put(arena, kept, "spec", counts(arena, root.find("spec")));
     put(arena, kept, "status",
         pick(arena, root.find("status"),
              {"conditions", "phase", "jobStatus", "jobDeploymentStatus", "reason", "message"}));

@@ -207,6 +207,7 @@ class DemandReader {
       const std::string spec =
           item_field(i) + ".generictemplate" + dotted(from->path.value_or("")) + ".spec.";
       set.template_path = from->path;
+      set.in_template = from->count;
       // With declared counts nobody knows how many it takes, unless the counts agree.
       set.total = from->count == count ? from->total : std::nullopt;
       if (Result<void> added = add_constraints(from->spec, set.pods); !added) {

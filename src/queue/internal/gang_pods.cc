@@ -1,6 +1,7 @@
 #include "queue/internal/gang_pods.h"
 
 #include "queue/internal/amounts.h"
+#include "queue/internal/item_counts.h"
 #include "queue/internal/lost_places.h"
 #include "queue/marks.h"
 
@@ -19,7 +20,8 @@ std::int64_t needed(const WrapperRecord& wrapper, std::uint32_t pod_set) {
   const PodSetDemand& demand = wrapper.demand.pod_sets[pod_set];
   const std::int64_t total = demand.total.value_or(demand.pods.count);
   const std::int64_t left = std::max<std::int64_t>(0, total - wrapper.succeeded[pod_set]);
-  return std::min(demand.pods.count, left);
+  const std::int64_t at_once = demand.pods.count - wrapper.fallen[pod_set];
+  return std::clamp<std::int64_t>(at_once, 0, left);
 }
 
 std::int64_t all(const sched::Core::Held& held) {
@@ -98,6 +100,30 @@ void trim_places(QueueState& state, WrapperRecord& wrapper, const PodRecord& end
     (void)state.core.drop_place(wrapper.gang, pod_set, node);
   }
   trim_lost(state, wrapper, pod_set, ended.node);
+}
+
+bool item_seen(QueueState& state, WrapperRecord& wrapper, const json::Value& object) {
+  if (!wrapper.holds) return false;
+  const json::Value* metadata = object.find("metadata");
+  bool gave_up = false;
+  for (std::uint32_t set = 0; set < wrapper.demand.pod_sets.size(); ++set) {
+    const PodSetDemand& demand = wrapper.demand.pod_sets[set];
+    const ItemInfo& item = wrapper.demand.items[demand.item];
+    if (!demand.template_path || metadata == nullptr ||
+        item.kind != object.string_or_empty("kind") ||
+        item.key.name != metadata->string_or_empty("name")) {
+      continue;
+    }
+    const std::optional<std::int64_t> now = pods_of_template(object, *demand.template_path);
+    if (!now) continue;
+    wrapper.fallen[set] = std::max<std::int64_t>(0, demand.in_template - *now);
+    while (all(state.core.held(wrapper.gang, set)) > needed(wrapper, set) &&
+           state.core.drop_place(wrapper.gang, set).value_or(false)) {
+      gave_up = true;
+    }
+    trim_lost(state, wrapper, set, "");
+  }
+  return gave_up;
 }
 
 void mend_plans(QueueState& state) {

@@ -22,6 +22,9 @@ void give_back_place(QueueState& state, WrapperRecord& wrapper, PodRecord& pod);
 void count_success(WrapperRecord& wrapper, PodRecord& pod);
 // Gives up places whose pods will not come, first one where this pod has ended.
 void trim_places(QueueState& state, WrapperRecord& wrapper, const PodRecord& ended);
+// A wrapped object as it is now: places of pods that it does not want any more are given up as they
+// become free, those that none has taken at once. Returns whether there were such.
+bool item_seen(QueueState& state, WrapperRecord& wrapper, const json::Value& object);
 // Where we bind, a plan that pods have left is made true again: a restart reads it.
 void mend_plans(QueueState& state);
 

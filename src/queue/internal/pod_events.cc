@@ -329,6 +329,7 @@ void holdings_gone(QueueState& state, WrapperRecord& wrapper) {
 
 void holdings_begun(QueueState& state, WrapperRecord& wrapper) {
   wrapper.succeeded.assign(wrapper.demand.pod_sets.size(), 0);
+  wrapper.fallen.assign(wrapper.demand.pod_sets.size(), 0);
   const PodSetOf pods = wrapper.pods;
   for (PodRecord* pod : pods) count_success(wrapper, *pod);
   // First pods that are where the plan has them take their places, then those that ended give up

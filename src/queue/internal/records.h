@@ -119,6 +119,7 @@ struct WrapperRecord {
   bool plan_unwritten = false;  // it changed, and its status does not say so yet: nobody is bound
   std::vector<model::PlannedPlace> lost;  // the part of it whose node is gone
   std::vector<std::int64_t> succeeded;    // by pod set
+  std::vector<std::int64_t> fallen;       // by pod set: fewer than when it was dispatched
   std::string evicted_for;                // empty: it is not being evicted
   sched::EvictionCause evicted_cause = sched::EvictionCause::priority;
   std::uint32_t plan_version = 0;
