@@ -71,13 +71,18 @@ void add_add(CLI::App& image, Chosen& chosen, const std::shared_ptr<Flags>& own)
   verb->add_option("--entrypoint", own->image.entrypoint,
                    "what runs: words, or a list such as [\"python3\", \"a b.py\"]")
       ->type_name("WORDS");
+  verb->add_option("--args", own->image.args,
+                   "what it is given, likewise, unless the container has args of its own")
+      ->type_name("WORDS");
   verb->add_option("--env", own->image.env)->allow_extra_args(false)->type_name("NAME=VALUE");
   verb->add_option("--workdir", own->image.workdir)->type_name("DIR");
   verb->footer("Example:\n  codeflare image add 'rayproject/ray:*' --python-venv ~/ray-venv");
   verb->callback([&chosen, own, venv, root, directory] {
-    if (venv->empty() && root->empty() && directory->empty() && own->image.entrypoint.empty()) {
+    if (venv->empty() && root->empty() && directory->empty() && own->image.entrypoint.empty() &&
+        own->image.args.empty()) {
       throw CLI::ValidationError(
-          "image add", "one of --python-venv, --rootfs, --directory and --entrypoint is needed");
+          "image add",
+          "one of --python-venv, --rootfs, --directory, --entrypoint and --args is needed");
     }
     chosen = [own] { return add(*own); };
   });

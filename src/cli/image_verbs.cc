@@ -104,7 +104,7 @@ Result<void> add_python(FileSystem& files, const std::string& venv, ImageEntry& 
   return {};
 }
 
-Result<std::vector<std::string>> words_of(const std::string& text) {
+Result<std::vector<std::string>> words_of(const std::string& flag, const std::string& text) {
   std::vector<std::string> words;
   if (!text.starts_with('[')) {
     for (const std::string_view word : split(text, ' ')) {
@@ -118,7 +118,7 @@ Result<std::vector<std::string>> words_of(const std::string& text) {
   const bool good = list && list->root.is_array() &&
                     std::ranges::all_of(list->root.items(), &json::Value::is_string);
   if (!good) {
-    return fail(invalid_argument("--entrypoint " + text +
+    return fail(invalid_argument(flag + " " + text +
                                  ": expected words, or a list such as [\"python3\", \"a b.py\"]"));
   }
   for (const json::Value& word : list->root.items()) {
@@ -175,8 +175,11 @@ Result<ImageEntry> image_entry(FileSystem& files, const ImageFlags& flags) {
     entry.env.insert_or_assign(variable.substr(0, equals), variable.substr(equals + 1));
   }
   if (!flags.entrypoint.empty()) {
-    TRY_ASSIGN(entry.entrypoint, words_of(flags.entrypoint));
+    TRY_ASSIGN(entry.entrypoint, words_of("--entrypoint", flags.entrypoint));
     entry.args.clear();
+  }
+  if (!flags.args.empty()) {
+    TRY_ASSIGN(entry.args, words_of("--args", flags.args));
   }
   return entry;
 }

@@ -17,6 +17,7 @@ struct ImageFlags {
   std::string rootfs;
   std::vector<std::string> directories;
   std::string entrypoint;        // words, or a JSON list of them
+  std::string args;              // likewise
   std::vector<std::string> env;  // "NAME=VALUE"
   std::string workdir;
 };

@@ -77,6 +77,24 @@ TEST(ImageAdd, takes_a_root_file_system_entrypoint_variables_and_directory) {
             (std::vector<std::string>{"python3", "-m", "tool"}));
 }
 
+TEST(ImageAdd, takes_arguments_beside_an_entrypoint_or_alone) {
+  World world;
+  using Words = std::vector<std::string>;
+  EXPECT_EQ(world.add({.name = "tool", .entrypoint = "tool serve", .args = "--port 80"}), kDone);
+  EXPECT_EQ(world.table().find("tool")->entrypoint, (Words{"tool", "serve"}));
+  EXPECT_EQ(world.table().find("tool")->args, (Words{"--port", "80"}));
+  EXPECT_EQ(world.list(), kDone);
+  EXPECT_TRUE(world.console.out_text.contains("tool serve --port 80\n")) << world.console.out_text;
+  EXPECT_EQ(world.add({.name = "echo", .args = R"(["echo", "a b"])"}), kDone);
+  EXPECT_EQ(world.table().find("echo")->args, (Words{"echo", "a b"}));
+  // In place of python3.
+  EXPECT_EQ(world.add({.name = "ray", .python_venv = "/venvs/ray", .args = "ray start"}), kDone);
+  EXPECT_EQ(world.table().find("ray")->args, (Words{"ray", "start"}));
+  EXPECT_EQ(world.add({.name = "x", .args = "[1]"}), kUsage);
+  EXPECT_TRUE(world.console.err_text.contains("--args [1]: expected words"))
+      << world.console.err_text;
+}
+
 TEST(ImageAdd, refuses_what_is_not_there) {
   World world;
   EXPECT_EQ(world.add({.name = "x", .python_venv = "/roots/tool"}), kUsage);

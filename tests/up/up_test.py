@@ -280,8 +280,8 @@ class Up(unittest.TestCase):
                 waiting = cluster.wait_for(PODS + "/greeter", lambda found: "containerStatuses" in found["status"]
                                            and "ImagePull" in found["status"]["containerStatuses"][0]["state"].get("waiting", {}).get("reason", ""))
                 self.assertIn("codeflare image add", waiting["status"]["containerStatuses"][0]["state"]["waiting"]["message"])
-                added = subprocess.run([*image, "add", "greeter:*", "--directory", str(tool), "--entrypoint", f"sh {tool}/hello.sh",
-                                        "--env", "WHERE=a directory"], capture_output=True, text=True, timeout=60)
+                added = subprocess.run([*image, "add", "greeter:*", "--directory", str(tool), "--entrypoint", "sh",
+                                        "--args", f"{tool}/hello.sh", "--env", "WHERE=a directory"], capture_output=True, text=True, timeout=60)
                 self.assertEqual((added.returncode, added.stdout), (0, f"image greeter:* stands for directory {tool}\n"), added.stderr)
                 cluster.wait_for(PODS + "/greeter", lambda found: found["status"]["phase"] == "Succeeded")
                 self.assertEqual(cluster.open(PODS + "/greeter/log"), "hello from a directory\n")
