@@ -1,6 +1,7 @@
 #include "app/node_role.h"
 
 #include "app/amount.h"
+#include "app/node_extras_flags.h"
 #include "app/real_node.h"
 #include "app/report.h"
 #include "app/up_node.h"
@@ -53,6 +54,7 @@ struct Flags {
   std::optional<std::string> cpus;
   std::optional<std::string> memory;
   std::string gpus = "0";
+  NodeExtrasFlags extras;
   std::vector<std::string> host_paths;
   bool egress = false;
   bool allow_host_network = false;
@@ -109,6 +111,7 @@ Result<RealNodeOptions> options_of(const Flags& flags, Env env) {
     TRY_ASSIGN(options.memory, amount("--memory", *flags.memory));
   }
   TRY_ASSIGN(options.gpus, amount("--gpus", flags.gpus));
+  TRY_ASSIGN(options.extras, parse_node_extras(flags.extras));
   if (!flags.no_taint) {
     options.taints.push_back(
         {.key = std::string(node::kProcessLabel), .value = "true", .effect = "NoSchedule"});
@@ -279,6 +282,13 @@ void add_node_role(CLI::App& app, Role& chosen) {
   role->add_option("--cpus", flags->cpus, "(default the machine's)")->type_name("C");
   role->add_option("--memory", flags->memory, "(default the machine's)")->type_name("M");
   role->add_option("--gpus", flags->gpus)->type_name("G")->capture_default_str();
+  role->add_option("--label", flags->extras.labels, "of the node; may be repeated")
+      ->allow_extra_args(false)
+      ->type_name("KEY=VALUE");
+  role->add_option("--resource", flags->extras.resources,
+                   "that it has too, such as example.com/fpga=2; may be repeated")
+      ->allow_extra_args(false)
+      ->type_name("NAME=AMOUNT");
   role->add_flag("--egress", flags->egress,
                  "pods reach the world outside through an HTTP proxy (http_proxy is set for them)");
   role->add_flag("--allow-host-network", flags->allow_host_network,

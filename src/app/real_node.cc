@@ -54,7 +54,8 @@ node::NodeDescription describe(const RealNodeOptions& options, std::string not_i
                               .machine = node::this_machine(),
                               .version = options.version,
                               .not_isolated = std::move(not_isolated),
-                              .taints = options.taints};
+                              .taints = options.taints,
+                              .extras = options.extras};
   if (options.joins) {
     about.address = about.machine.address;
   }
@@ -66,7 +67,7 @@ node::NodeDescription describe(const RealNodeOptions& options, std::string not_i
                      model::Quantity(about.machine.disk_bytes, model::Quantity::Format::binary_si));
   about.capacity.set("pods", model::Quantity(kPodsMax));
   if (!options.gpus.is_zero()) {
-    about.capacity.set("nvidia.com/gpu", options.gpus);
+    about.capacity.set(model::kGpuResource, options.gpus);
   }
   return about;
 }

@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/result.h"
 #include "model/node.h"
+#include "model/node_extras.h"
 #include "model/quantity.h"
 
 #include <memory>
@@ -27,6 +28,7 @@ struct RealNodeOptions {
   std::optional<model::Quantity> cpus{};  // absent: the machine's
   std::optional<model::Quantity> memory{};
   model::Quantity gpus{};
+  model::NodeExtras extras{};
   std::vector<std::string> host_paths{};  // directories that hostPath may name
   // What pods never see, whatever holds it, beside all that is around `directory`.
   std::vector<std::string> private_places{};

@@ -3,6 +3,7 @@
 #include "app/amount.h"
 #include "app/durability_flag.h"
 #include "app/listen_address.h"
+#include "app/node_extras_flags.h"
 #include "app/real_node.h"
 #include "app/report.h"
 #include "app/up_cluster.h"
@@ -46,6 +47,7 @@ struct Flags {
   std::optional<std::string> cpus;
   std::optional<std::string> memory;
   std::string gpus = "0";
+  NodeExtrasFlags extras;
   std::vector<std::string> host_paths;
   bool allow_host_network = false;
   bool allow_plain = false;
@@ -79,6 +81,7 @@ Result<UpOptions> options_of(const Flags& flags, const Variables& variables) {
   TRY_ASSIGN(options.nodes.cpus, amount("--cpus", flags.cpus.value_or("8")));
   TRY_ASSIGN(options.nodes.memory, amount("--memory", flags.memory.value_or("32Gi")));
   TRY_ASSIGN(options.nodes.gpus, amount("--gpus", flags.gpus));
+  TRY_ASSIGN(options.nodes.extras, parse_node_extras(flags.extras));
   options.queue.legacy_group = flags.legacy_group;
   options.queue.queue.core.preemption = flags.preemption;
   options.queue.queue.core.priority_slope = flags.priority_slope;
@@ -103,6 +106,7 @@ RealNodeOptions node_options(const Flags& flags, const UpOptions& options) {
     node.memory = options.nodes.memory;
   }
   node.gpus = options.nodes.gpus;
+  node.extras = options.nodes.extras;
   node.host_paths = flags.host_paths;
   node.allow_host_network = flags.allow_host_network;
   node.allow_plain = flags.allow_plain;
@@ -310,6 +314,13 @@ void add_up_role(CLI::App& app, Role& chosen) {
                    "of each node (default the machine's; fake nodes: 32Gi)")
       ->type_name("M");
   role->add_option("--gpus", flags->gpus, "of each node")->type_name("G")->capture_default_str();
+  role->add_option("--label", flags->extras.labels, "of each node; may be repeated")
+      ->allow_extra_args(false)
+      ->type_name("KEY=VALUE");
+  role->add_option("--resource", flags->extras.resources,
+                   "that each node has too, such as example.com/fpga=2; may be repeated")
+      ->allow_extra_args(false)
+      ->type_name("NAME=AMOUNT");
   role->add_flag("--allow-host-network", flags->allow_host_network,
                  "pods may say hostNetwork: true, and have the machine's network and loopback");
   role->add_flag("--allow-plain-processes", flags->allow_plain,

@@ -66,13 +66,9 @@ void set_conditions(Node& node, const NodeDescription& about, WallTime now) {
       now);
 }
 
-// What an earlier run or a user added stays; what we say counts.
+// What others added stays; what we say counts.
 void bring_up_to_date(Node& node, const Node& wanted, const NodeDescription& about, WallTime now) {
-  for (const auto& [key, value] : wanted.metadata.labels) {
-    node.metadata.labels.insert_or_assign(key, value);
-  }
-  node.status.capacity = wanted.status.capacity;
-  node.status.allocatable = wanted.status.allocatable;
+  model::renew_extras(node, wanted);
   node.status.addresses = wanted.status.addresses;
   node.status.node_info = wanted.status.node_info;
   set_conditions(node, about, now);
@@ -124,6 +120,7 @@ Node node_object(const NodeDescription& about, WallTime now) {
   node.spec.taints = about.taints;
   node.status.capacity = about.capacity;
   node.status.allocatable = about.capacity;
+  model::add_extras(node, about.extras);
   node.status.addresses = {{.type = "InternalIP", .address = about.address},
                            {.type = "Hostname", .address = about.name}};
   model::NodeSystemInfo& info = node.status.node_info.emplace();
@@ -155,9 +152,12 @@ Task<Result<void>> register_node(Env env, kube::Client& client, NodeDescription 
   bring_up_to_date(node, wanted, about, now);
   // A block that a node has is never another one.
   const bool gets_block = before.spec.pod_cidr.empty() && !wanted.spec.pod_cidr.empty();
-  if (!(before.metadata.labels == node.metadata.labels) || gets_block) {
+  const bool differs = !(before.metadata.labels == node.metadata.labels &&
+                         before.metadata.annotations == node.metadata.annotations);
+  if (differs || gets_block) {
     Node labelled = before;
     labelled.metadata.labels = node.metadata.labels;
+    labelled.metadata.annotations = node.metadata.annotations;
     if (gets_block) {
       labelled.spec.pod_cidr = wanted.spec.pod_cidr;
       labelled.spec.pod_cidrs = wanted.spec.pod_cidrs;

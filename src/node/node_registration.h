@@ -6,6 +6,7 @@
 #include "base/result.h"
 #include "kube/client.h"
 #include "model/node.h"
+#include "model/node_extras.h"
 #include "node/machine.h"
 
 #include <string>
@@ -28,6 +29,7 @@ struct NodeDescription {
   std::string not_isolated;            // why pods are plain processes; empty: they are not
   std::string soft_limits;             // why the kernel does not keep limits; empty: it does
   std::vector<model::Taint> taints{};  // that it is registered with; later they are others' affair
+  model::NodeExtras extras{};
 };
 
 // The Node as it is registered.

@@ -5,6 +5,7 @@
 #include "base/env/sim_env.h"
 #include "base/log_capture.h"
 #include "kube/testing/scripted_service.h"
+#include "kube/typed.h"
 #include "model/codec/core.h"
 #include "model/codec/node.h"
 #include "model/codec/pod.h"
@@ -17,9 +18,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace codeflare::node {
 namespace {
@@ -531,6 +534,33 @@ TEST(NodeRegistration, makes_a_node_and_keeps_it_alive) {
   EXPECT_GT(lease->as<model::Lease>()->spec.renew_time->time, w.env.clock.wall() - seconds(12));
   EXPECT_TRUE(*run(w.env.loop, sign_off(w.env, w.client, "n")));
   EXPECT_TRUE(*run(w.env.loop, register_node(w.env, w.client, about)));
+}
+
+TEST(NodeRegistration, a_later_start_keeps_what_others_gave_the_node_and_not_what_we_did) {
+  World w;
+  kube::Api<model::Node> nodes(w.client);
+  NodeDescription about{.name = "n", .address = "127.0.0.1", .version = "test"};
+  about.capacity.set("cpu", model::Quantity(4));
+  about.extras.labels.emplace("zone", "a");
+  about.extras.resources.set("example.com/fpga", model::Quantity(2));
+  ASSERT_TRUE(*run(w.env.loop, register_node(w.env, w.client, about)));
+  model::Node node = **run(w.env.loop, nodes.get("n"));
+  EXPECT_EQ(model::find_or_empty(node.metadata.labels, "zone"), "a");
+  EXPECT_EQ(node.status.capacity.get("example.com/fpga"), model::Quantity(2));
+  EXPECT_EQ(node.status.allocatable.get("example.com/fpga"), model::Quantity(2));
+  node.status.capacity.set("example.com/dongle", model::Quantity(1));
+  node.status.allocatable.set("example.com/dongle", model::Quantity(1));
+  ASSERT_TRUE(*run(w.env.loop, nodes.update_status(node)));
+
+  about.extras = {};
+  ASSERT_TRUE(*run(w.env.loop, register_node(w.env, w.client, about)));
+  node = **run(w.env.loop, nodes.get("n"));
+  EXPECT_FALSE(node.metadata.labels.contains("zone"));
+  for (const model::ResourceList* list : {&node.status.capacity, &node.status.allocatable}) {
+    EXPECT_EQ(list->find("example.com/fpga"), nullptr);
+    EXPECT_EQ(list->get("example.com/dongle"), model::Quantity(1));
+    EXPECT_EQ(list->get("cpu"), model::Quantity(4));
+  }
 }
 
 }  // namespace

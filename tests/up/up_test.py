@@ -350,11 +350,51 @@ class Up(unittest.TestCase):
                 code, err = cluster.stop()
             self.assertEqual(code, 0, err)
 
+    def test_a_node_has_the_labels_and_resources_that_it_is_given_and_keeps_those_of_others(self):
+        node = "/api/v1/nodes/codeflare-0"
+        with tempfile.TemporaryDirectory() as name:
+            scratch = pathlib.Path(name)
+            cluster = Cluster(scratch, "--label", "zone=a", "--resource", "example.com/fpga=2")
+            try:
+                found = cluster.get(node)
+                self.assertEqual(found["metadata"]["labels"]["zone"], "a")
+                for size in ("capacity", "allocatable"):
+                    self.assertEqual(found["status"][size]["example.com/fpga"], "2")
+                    found["status"][size]["example.com/dongle"] = "1"
+                cluster.open(node + "/status", found, method="PUT")
+                # They are counted: the second waits for the first, and the third for nobody.
+                scripts = {"first": "while :; do sleep 1; done", "second": "exit 0", "third": "exit 0"}
+                for each, script in scripts.items():
+                    body = pod(each, script, restartPolicy="Never", nodeSelector={"zone": "a"})
+                    if each != "third":
+                        body["spec"]["containers"][0]["resources"] = {"limits": {"example.com/fpga": "2", "example.com/dongle": "1"}}
+                    cluster.add_pod(body)
+                cluster.wait_for(PODS + "/third", lambda found: found["status"]["phase"] == "Succeeded")
+                self.assertEqual(cluster.get(PODS + "/first")["spec"].get("nodeName"), "codeflare-0")
+                self.assertNotIn("nodeName", cluster.get(PODS + "/second")["spec"])
+                cluster.open(PODS + "/first?gracePeriodSeconds=0", method="DELETE")
+                cluster.wait_for(PODS + "/second", lambda found: found["status"]["phase"] == "Succeeded")
+            finally:
+                code, err = cluster.stop()
+            self.assertEqual(code, 0, err)
+            cluster = Cluster(scratch)
+            try:
+                found = cluster.get(node)
+            finally:
+                code, err = cluster.stop()
+            self.assertEqual(code, 0, err)
+            self.assertNotIn("zone", found["metadata"]["labels"])
+            for size in ("capacity", "allocatable"):
+                self.assertNotIn("example.com/fpga", found["status"][size])
+                self.assertEqual(found["status"][size]["example.com/dongle"], "1")
+
     def test_refuses_amounts_that_are_none(self):
-        run = subprocess.run([PROGRAM, "up", "--fake-nodes", "1", "--cpus", "many"], stdin=subprocess.DEVNULL,
-                             capture_output=True, text=True, timeout=60)
-        self.assertEqual(run.returncode, 2)
-        self.assertIn("--cpus many", run.stderr)
+        for verb in (["up", "--fake-nodes", "1"], ["node", "--join"]):
+            for wrong in ("--cpus many", "--label zone", "--resource example.com/fpga=some", "--resource cpu=4"):
+                with self.subTest(verb=verb, wrong=wrong):
+                    run = subprocess.run([PROGRAM, *verb, *wrong.split()], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60)
+                    self.assertEqual(run.returncode, 2)
+                    self.assertIn(wrong, run.stderr)
 
 
 if __name__ == "__main__":

@@ -117,6 +117,10 @@ bool same_size(const Node& a, const Node& b) {
   return a.status.capacity == b.status.capacity && a.status.allocatable == b.status.allocatable;
 }
 
+bool same_labels(const Node& a, const Node& b) {
+  return a.metadata.labels == b.metadata.labels && a.metadata.annotations == b.metadata.annotations;
+}
+
 // Registrations, shared by the tasks that carry them out.
 struct Registration {
   kube::Client& client;
@@ -136,12 +140,18 @@ Task<Result<void>> register_one(Registration& work, std::size_t index) {
   } else {
     CO_TRY_ASSIGN(node, co_await nodes.create(wanted));
   }
-  if (same_size(node, wanted) && !node.status.addresses.empty()) {
+  Node renewed = node;
+  model::renew_extras(renewed, wanted);
+  if (!same_labels(node, renewed)) {
+    Node labelled = node;
+    labelled.metadata = renewed.metadata;
+    CO_TRY_ASSIGN(node, co_await nodes.update(std::move(labelled)));
+  }
+  if (same_size(node, renewed) && !node.status.addresses.empty()) {
     co_return Result<void>();
   }
-  // The sizes as a whole: a resource that is not asked for any more must go.
-  node.status.capacity = wanted.status.capacity;
-  node.status.allocatable = wanted.status.allocatable;
+  node.status.capacity = renewed.status.capacity;
+  node.status.allocatable = renewed.status.allocatable;
   node.status.addresses = wanted.status.addresses;
   node.status.node_info = wanted.status.node_info;
   CO_TRY(co_await nodes.update_status(std::move(node)));
@@ -173,9 +183,10 @@ Node fake_node(std::size_t index, const FakeNodeOptions& options) {
   capacity.set("memory", options.memory);
   capacity.set("pods", model::Quantity(options.pods));
   if (!options.gpus.is_zero()) {
-    capacity.set("nvidia.com/gpu", options.gpus);
+    capacity.set(model::kGpuResource, options.gpus);
   }
   node.status.allocatable = capacity;
+  model::add_extras(node, options.extras);
   node.status.addresses = {{.type = "InternalIP", .address = address_of(index)},
                            {.type = "Hostname", .address = node.metadata.name}};
   model::NodeSystemInfo& info = node.status.node_info.emplace();

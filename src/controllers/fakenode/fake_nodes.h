@@ -5,6 +5,7 @@
 #include "controllers/fakenode/fake_kubelet.h"
 #include "kube/client.h"
 #include "model/node.h"
+#include "model/node_extras.h"
 #include "model/quantity.h"
 #include "runtime/manager.h"
 #include "runtime/reconciler.h"
@@ -20,15 +21,16 @@ struct FakeNodeOptions {
   model::Quantity memory{std::int64_t{32} << 30, model::Quantity::Format::binary_si};
   model::Quantity gpus{};
   std::int64_t pods = 110;
+  model::NodeExtras extras{};
 };
 
 // codeflare-fake-0, codeflare-fake-1, ... as they are registered.
 model::Node fake_node(std::size_t index, const FakeNodeOptions& options);
 
-// Makes the fake nodes that are missing, gives those that are there the asked size, and removes
-// those of an earlier run beyond the count. Nodes that others made with the fake label are left
-// alone. Once at the start, as kubelets register: a node deleted later stays away, which is how to
-// lose one.
+// Makes the fake nodes that are missing, gives those that are there the asked size and labels, and
+// removes those of an earlier run beyond the count. Nodes that others made with the fake label are
+// left alone. Once at the start, as kubelets register: a node deleted later stays away, which is
+// how to lose one.
 Task<Result<void>> register_fake_nodes(kube::Client& client, FakeNodeOptions options);
 
 // Keeps conditions and taints of fake nodes as their annotations ask.

@@ -72,6 +72,22 @@ TEST(FakeNodes, a_later_run_with_other_numbers_changes_them) {
   EXPECT_EQ(nodes[0].status.allocatable.find("nvidia.com/gpu"), nullptr);
 }
 
+TEST(FakeNodes, have_labels_and_resources_as_long_as_they_are_asked_for) {
+  World w;
+  w.register_nodes({.count = 1,
+                    .extras = {.labels = {{"zone", "a"}},
+                               .resources = {{"example.com/fpga", model::Quantity(2)}}}});
+  const model::Node with = w.cluster.list<model::Node>().at(0);
+  EXPECT_EQ(model::find_or_empty(with.metadata.labels, "zone"), "a");
+  EXPECT_EQ(with.status.capacity.get("example.com/fpga"), model::Quantity(2));
+  EXPECT_EQ(with.status.allocatable.get("example.com/fpga"), model::Quantity(2));
+  w.register_nodes({.count = 1});
+  const model::Node without = w.cluster.list<model::Node>().at(0);
+  EXPECT_FALSE(without.metadata.labels.contains("zone"));
+  EXPECT_EQ(without.metadata.labels.at("kubernetes.io/hostname"), "codeflare-fake-0");
+  EXPECT_EQ(without.status.allocatable.find("example.com/fpga"), nullptr);
+}
+
 TEST(FakeNodes, pods_run_and_end_as_they_say) {
   World w;
   w.pod("a", R"("codeflare.dev/duration":"90s")", kNever);
