@@ -238,6 +238,7 @@ Task<Result<std::unique_ptr<RealNode>>> RealNode::make(Env env, RealNodeOptions 
     parts->about.pod_block = pod_block(options);
   } else {
     parts->about.no_network = networked.error().message;
+    parts->about.network_forbidden = true;
     options.logger.warn("pods share the machine's network", {{"error", networked.error()}});
   }
   parts->make_probes(env);

@@ -129,9 +129,13 @@ std::vector<std::string> about_nodes(const UpOptions& options) {
                     ": pods are processes of this machine" +
                     (isolated ? ", in namespaces of their own" : "") +
                     (networked ? ", with addresses of their own" : ", on its network"));
+    // Where both are missing the reason is the same.
     if (!isolated) {
       lines.push_back("  not isolated, because user namespaces are forbidden here (" +
                       about.not_isolated + "); docs/up.md tells how to change that");
+    } else if (!networked) {
+      lines.push_back("  no addresses, because networks are forbidden here (" + about.no_network +
+                      "); docs/up.md tells how to change that");
     }
   }
   if (options.nodes.count > 0 || !options.process_node) {

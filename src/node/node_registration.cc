@@ -22,6 +22,13 @@ constexpr Duration kRenewEvery = std::chrono::seconds(10);
 constexpr int kRenewalsPerReport = 30;  // five minutes
 constexpr std::int32_t kLeaseSeconds = 40;
 constexpr const char* kLeaseNamespace = "kube-node-lease";
+// For those who read that the system forbids something; docs/up.md says the same.
+constexpr std::string_view kHowToIsolate =
+    "; to change that: sysctl user.max_user_namespaces above 0 and, where they exist, "
+    "kernel.unprivileged_userns_clone=1 and kernel.apparmor_restrict_unprivileged_userns=0; in "
+    "Docker --security-opt seccomp=unconfined --security-opt systempaths=unconfined";
+constexpr std::string_view kHowToNetwork =
+    "; to change that: sysctl user.max_net_namespaces above 0, and a kernel with veth and bridge";
 
 WallTime whole(WallTime time) {
   return std::chrono::floor<std::chrono::seconds>(time);
@@ -40,6 +47,15 @@ void set(Node& node, std::string type, bool holds, std::string reason, std::stri
   }
 }
 
+// Also what to do about it, where that is known.
+std::string why_no_network(const NodeDescription& about) {
+  if (about.no_network.empty() || !about.network_forbidden) {
+    return about.no_network.empty() ? "" : ": " + about.no_network;
+  }
+  const std::string_view how = about.not_isolated.empty() ? kHowToNetwork : kHowToIsolate;
+  return ": " + about.no_network + std::string(how);
+}
+
 void set_conditions(Node& node, const NodeDescription& about, WallTime now) {
   set(node, "MemoryPressure", false, "KubeletHasSufficientMemory",
       "kubelet has sufficient memory available", now);
@@ -50,7 +66,8 @@ void set_conditions(Node& node, const NodeDescription& about, WallTime now) {
   const bool isolated = about.not_isolated.empty();
   set(node, "PodIsolation", isolated, isolated ? "Namespaces" : "PlainProcesses",
       isolated ? "pods have user, mount, PID and IPC namespaces of their own"
-               : "pods are plain processes of the user: " + about.not_isolated,
+               : "pods are plain processes of the user: " + about.not_isolated +
+                     std::string(kHowToIsolate),
       now);
   const bool kept = about.soft_limits.empty();
   set(node, "ResourceLimits", kept, kept ? "ControlGroups" : "Soft",
@@ -61,8 +78,7 @@ void set_conditions(Node& node, const NodeDescription& about, WallTime now) {
   const bool networked = !about.pod_block.empty();
   set(node, "PodNetwork", networked, networked ? "Bridge" : "HostNetwork",
       networked ? "pods have addresses of their own in " + about.pod_block
-                : "pods share the machine's network" +
-                      (about.no_network.empty() ? "" : ": " + about.no_network),
+                : "pods share the machine's network" + why_no_network(about),
       now);
 }
 

@@ -20,9 +20,10 @@ inline constexpr std::string_view kProcessLabel = "codeflare.dev/process-node";
 struct NodeDescription {
   std::string name;
   std::string address;
-  std::string pod_block{};   // where addresses of pods are taken from; empty: pods have none
-  std::string no_network{};  // why they have none
-  bool has_claim = true;     // to that block in all of the cluster, which its Node says then
+  std::string pod_block{};         // where addresses of pods are taken from; empty: pods have none
+  std::string no_network{};        // why they have none
+  bool network_forbidden = false;  // that is what the kernel answered
+  bool has_claim = true;           // to that block in all of the cluster, which its Node says then
   model::ResourceList capacity;
   Machine machine;
   std::string version;                 // of this program

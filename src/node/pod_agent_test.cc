@@ -563,5 +563,29 @@ TEST(NodeRegistration, a_later_start_keeps_what_others_gave_the_node_and_not_wha
   }
 }
 
+std::string message_of(const NodeDescription& about, std::string_view type) {
+  const model::Node node = node_object(about, WallTime());
+  const auto found = std::ranges::find(node.status.conditions, type, &model::Condition::type);
+  return found == node.status.conditions.end() ? "" : found->message;
+}
+
+TEST(NodeRegistration, says_how_a_system_would_allow_what_it_forbids) {
+  NodeDescription about{.name = "n", .address = "127.0.0.1", .version = "test"};
+  about.no_network = "no bridges";
+  about.network_forbidden = true;
+  EXPECT_EQ(message_of(about, "PodNetwork"),
+            "pods share the machine's network: no bridges; to change that: sysctl "
+            "user.max_net_namespaces above 0, and a kernel with veth and bridge");
+  EXPECT_FALSE(message_of(about, "PodIsolation").contains("sysctl"));
+  about.not_isolated = "no namespaces";
+  for (const char* type : {"PodIsolation", "PodNetwork"}) {
+    EXPECT_TRUE(message_of(about, type).contains("sysctl user.max_user_namespaces above 0"))
+        << type;
+  }
+  // Not the kernel's doing.
+  about.network_forbidden = false;
+  EXPECT_EQ(message_of(about, "PodNetwork"), "pods share the machine's network: no bridges");
+}
+
 }  // namespace
 }  // namespace codeflare::node

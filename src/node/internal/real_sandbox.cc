@@ -23,6 +23,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <utility>
 
 namespace codeflare::node::internal {
 
@@ -30,6 +31,25 @@ namespace {
 
 std::string map_line(std::uint32_t inside, std::uint32_t outside) {
   return std::to_string(inside) + " " + std::to_string(outside) + " 1\n";
+}
+
+struct Kind {
+  int flag;
+  const char* name;  // in user.max_NAME_namespaces
+};
+constexpr std::array<Kind, 6> kKinds = {{{CLONE_NEWUSER, "user"},
+                                         {CLONE_NEWNS, "mnt"},
+                                         {CLONE_NEWPID, "pid"},
+                                         {CLONE_NEWIPC, "ipc"},
+                                         {CLONE_NEWUTS, "uts"},
+                                         {CLONE_NEWNET, "net"}}};
+
+bool allows_none(const Kind& kind) {
+  const std::string path = "/proc/sys/user/max_" + std::string(kind.name) + "_namespaces";
+  const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  std::array<char, 2> text{};
+  return file && ::read(file.get(), text.data(), text.size()) == 2 && text[0] == '0' &&
+         text[1] == '\n';
 }
 
 int exit_code(const Result<void>& tried) {
@@ -142,23 +162,28 @@ Result<void> let_go_of_keys_and_groups() {
   return {};
 }
 
-Error namespace_error(int error_number, std::string_view what) {
-  Error error = posix_error(error_number, what);
-  if (error_number != ENOSPC && error_number != EUSERS) {
-    return error;
+Result<void> make_namespaces(int kinds, std::string_view what) {
+  if (::unshare(kinds) == 0) {
+    return {};
   }
-  const FileDescriptor file(::open("/proc/sys/user/max_user_namespaces", O_RDONLY | O_CLOEXEC));
-  std::array<char, 2> text{};
-  const bool none = file && ::read(file.get(), text.data(), text.size()) == 2 && text[0] == '0' &&
-                    text[1] == '\n';
-  return none ? permission_denied(error.message + " (user.max_user_namespaces is 0)") : error;
+  const int why = errno;
+  Error error = posix_error(why, what);
+  if (why != ENOSPC && why != EUSERS) {
+    return fail(std::move(error));
+  }
+  for (const Kind& kind : kKinds) {
+    if ((kinds & kind.flag) != 0 && allows_none(kind)) {
+      return fail(
+          permission_denied(error.message + " (user.max_" + kind.name + "_namespaces is 0)"));
+    }
+  }
+  return fail(std::move(error));
 }
 
 Result<void> enter_namespaces() {
   const OwnIds outside{.user = ::geteuid(), .group = ::getegid()};
-  if (::unshare(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS) != 0) {
-    return fail(namespace_error(errno, "make user, mount, PID and IPC namespaces"));
-  }
+  TRY(make_namespaces(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS,
+                      "make user, mount, PID and IPC namespaces"));
   return map_ids({}, outside);
 }
 

@@ -28,9 +28,10 @@ struct KeeperView {
 // our own user as 0. The process must have one thread.
 Result<void> enter_namespaces();
 
-// Why namespaces could not be made: that there may be none at all is said by the kernel as if there
-// were too many.
-Error namespace_error(int error_number, std::string_view what);
+// Makes namespaces of these kinds (CLONE_NEW...) for this process; `what` is for the error. That
+// there may be none at all of a kind is said by the kernel as if there were too many:
+// `permission_denied` then, as where it says so.
+Result<void> make_namespaces(int kinds, std::string_view what);
 
 // Before that: leaves behind what the user who started us may do beyond the id itself, which would
 // come along: the keys of the session, and, as root, the groups. An ordinary user cannot give up

@@ -49,9 +49,8 @@ void say(int fd, const std::string& text) {
 
 Result<void> enter_new_namespaces() {
   const internal::OwnIds outside{.user = ::geteuid(), .group = ::getegid()};
-  if (::unshare(CLONE_NEWUSER | CLONE_NEWNET | CLONE_NEWNS) != 0) {
-    return fail(internal::namespace_error(errno, "make user, network and mount namespaces"));
-  }
+  TRY(internal::make_namespaces(CLONE_NEWUSER | CLONE_NEWNET | CLONE_NEWNS,
+                                "make user, network and mount namespaces"));
   return internal::map_ids({}, outside);
 }
 
