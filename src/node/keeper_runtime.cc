@@ -380,6 +380,12 @@ Task<Result<void>> KeeperRuntime::start(std::string uid, ContainerSpec spec) {
   if (!options_.isolated) {
     // There are no mounts: programs find their volumes below it.
     spec.environment.push_back("CODEFLARE_POD_ROOT=" + directory_of(uid));
+  } else if (std::ranges::none_of(spec.environment, [](const std::string& variable) {
+               return variable.starts_with("TAR_OPTIONS=");
+             })) {
+    // A container has one user. As 0, tar would give files back to others, of whom there are none,
+    // and fail; kubectl cp runs it.
+    spec.environment.push_back("TAR_OPTIONS=--no-same-owner");
   }
   request.container = std::move(spec);
   co_return co_await call(std::move(uid), std::move(request));

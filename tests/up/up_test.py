@@ -219,6 +219,11 @@ class Up(unittest.TestCase):
                                        restartPolicy="Never", securityContext={"runAsUser": 1000}))
                 cluster.wait_for(PODS + "/spy", lambda found: found["status"]["phase"] == "Succeeded")
                 log = cluster.open(PODS + "/spy/log")
+                # What belonged to somebody else, as in most archives.
+                cluster.post(PODS, pod("unpacks", "cd /tmp && touch file && tar --owner=4242 --group=4242 -cf archive file && tar -xf archive",
+                                       restartPolicy="Never"))
+                unpacked = cluster.wait_for(PODS + "/unpacks", lambda found: found["status"]["phase"] in ("Succeeded", "Failed"))
+                self.assertEqual(unpacked["status"]["phase"], "Succeeded", cluster.open(PODS + "/unpacks/log"))
             finally:
                 code, err = cluster.stop()
             self.assertEqual(code, 0, err)
