@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""streaming_test.py CODEFLARE KUBECTL [TEST...]: a Job, its logs, exec, cp, attach and port-forward of kubectl with pods of `codeflare up`; KUBECTL is a path or
-a version as in tests/apiserver/kubectl."""
+"""streaming_test.py CODEFLARE KUBECTL [--as-nobody | TEST...]: a Job, its logs, exec, cp, attach and port-forward of kubectl with pods of `codeflare up`; KUBECTL is
+a path or a version as in tests/apiserver/kubectl. --as-nobody: what everybody does first, cluster and kubectl as an ordinary user."""
 
 import concurrent.futures
 import fcntl
@@ -9,6 +9,7 @@ import os
 import pathlib
 import pty
 import re
+import shutil
 import signal
 import socket
 import struct
@@ -27,7 +28,7 @@ sys.path.insert(0, str(HERE.parent / "apiserver" / "kubectl"))
 import programs  # noqa: E402
 import up_test  # noqa: E402
 from streaming_server import SERVER  # noqa: E402
-from up_test import PODS, Cluster  # noqa: E402
+from up_test import NOBODY, PODS, Cluster  # noqa: E402
 
 PATIENCE_SECONDS = 60
 
@@ -213,7 +214,26 @@ class Streaming(unittest.TestCase):
             process.communicate()
 
 
+ESSENTIAL = (
+    "test_a_job_of_three_pods_is_applied_followed_and_deleted",
+    "test_cp_goes_both_ways",
+    "test_exec_gives_a_terminal_that_follows_its_window",
+    "test_port_forward_carries_many_connections",
+)
+
+
+def run_as_nobody():
+    with tempfile.TemporaryDirectory() as folder:
+        # Nobody may look into the home that it was built in; nor at this Python, if it lies there too.
+        os.chmod(folder, 0o755)
+        words = [str(HERE / "streaming_test.py"), up_test.PROGRAM, shutil.copy(KUBECTL, folder), *(f"Streaming.{name}" for name in ESSENTIAL)]
+        who = {"user": NOBODY, "group": NOBODY, "extra_groups": []} if os.geteuid() == 0 else {}
+        return subprocess.run(words, env={**os.environ, "HOME": folder}, **who).returncode
+
+
 if __name__ == "__main__":
     up_test.PROGRAM = sys.argv.pop(1)
     KUBECTL = programs.find_kubectl(sys.argv.pop(1))
+    if sys.argv[1:] == ["--as-nobody"]:
+        sys.exit(run_as_nobody())
     unittest.main()
