@@ -34,7 +34,7 @@ class Hello final : public StoryReconciler<Observed, Desired> {
   std::optional<Observed> observe(const ObjectKey& key) const override {
     ObjectRef greeting = greetings_.get(key);
     if (greeting == nullptr || greeting->deleting()) {
-      return std::nullopt;  // the ConfigMap goes with its owner
+      return std::nullopt;  // the ConfigMap goes with its owner (else: runtime/finalizer.h)
     }
     return Observed{greeting, config_maps_.get(key)};
   }

@@ -3,6 +3,7 @@
 #include "model/codec/job.h"
 #include "model/codec/pod.h"
 #include "model/resources.h"
+#include "runtime/finalizer.h"
 
 #include <algorithm>
 #include <utility>
@@ -16,6 +17,7 @@ using runtime::Plan;
 
 const runtime::ResourceType kJobs = model::resource_type<model::Job>();
 const runtime::ResourceType kPods = model::resource_type<model::Pod>();
+const runtime::Finalizer kTracking(kPods, std::string(kTrackingFinalizer));
 
 // So that many jobs' writes share the commits of the store.
 constexpr int kWorkers = 32;
@@ -45,16 +47,11 @@ bool told_by_digests(const runtime::ObjectChange& /*change*/) {
   return false;
 }
 
+// A pod of a running job changes too often for its version to be known.
 Action let_go(const std::string& ns, const PodDigest& pod, std::string why) {
-  return {.verb = Action::Verb::patch,
-          .type = kPods,
-          .key = {ns, pod.name},
-          .body = R"({"metadata":{"uid":")" + pod.uid +
-                  R"(","$deleteFromPrimitiveList/finalizers":[")" +
-                  std::string(kTrackingFinalizer) + R"("]}})",
-          .why = std::move(why),
-          .together = true,
-          .patch_kind = kube::PatchKind::strategic_merge};
+  Action action = kTracking.remove_from_any_version({ns, pod.name}, pod.uid, std::move(why));
+  action.together = true;
+  return action;
 }
 
 Action remove(const std::string& ns, const PodDigest& pod, std::string why) {
