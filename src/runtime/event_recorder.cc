@@ -3,6 +3,7 @@
 #include "base/async/sleep.h"
 #include "json/write.h"
 
+#include <optional>
 #include <utility>
 
 namespace codeflare::runtime {
@@ -57,28 +58,27 @@ void EventRecorder::record(EventRecord record) {
   }
 }
 
+// The last words of a controller are often the interesting ones: what is queued or under way when a
+// stop comes gets a few seconds of its own.
 Task<void> EventRecorder::run() {
-  for (;;) {
+  const TaskContext& context = co_await current_context();
+  StopSource late;
+  TaskContext writing{context.loop, late.token()};
+  std::optional<TimerId> timer;
+  StopCallback on_stop(context.stop, [&] {
+    timer = env_.loop.start_timer(after(env_.loop.now(), kDrain), [&] { late.request_stop(); });
+  });
+  while (!late.stop_requested()) {
+    // Once stopped, pop() no longer waits for more.
     Result<EventRecord> next = co_await queue_.pop();
     if (!next) {
       break;
     }
-    co_await write(*std::move(next));
+    co_await write(*std::move(next)).under(writing);
   }
-  // Asked to stop: the last words of a controller are often the interesting ones.
-  StopSource late;
-  const TaskContext& context = co_await current_context();
-  TaskContext draining{context.loop, late.token()};
-  TimerId timer =
-      env_.loop.start_timer(after(env_.loop.now(), kDrain), [&] { late.request_stop(); });
-  while (!late.stop_requested()) {
-    std::optional<EventRecord> next = queue_.try_pop();
-    if (!next) {
-      break;
-    }
-    co_await write(*std::move(next)).under(draining);
+  if (timer) {
+    env_.loop.cancel_timer(*timer);
   }
-  env_.loop.cancel_timer(timer);
 }
 
 Task<void> EventRecorder::write(EventRecord record) {
