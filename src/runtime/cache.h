@@ -17,7 +17,10 @@ class Cache {
  public:
   Cache(Env env, kube::Client& client, Logger* logger = nullptr);
 
-  // The informer of the kind; made with these options when it is the first to ask.
+  // The informer of the kind. Who asks first may narrow what it holds; who asks later gets it as it
+  // is and says nothing of it, or the same namespace, selectors and metadata_only (checked: another
+  // view of the kind would be a silent lie). Transforms cannot be compared: only the first may
+  // bring one.
   Informer& informer(const ResourceType& type, InformerOptions options = {});
 
   // Runs every informer until stopped.

@@ -46,6 +46,7 @@ class Informer {
   Task<void> run();
 
   const ResourceType& type() const { return type_; }
+  const InformerOptions& options() const { return options_; }
   const Store& store() const { return store_; }
   // Before run().
   void add_index(std::string name, Store::IndexFunction function);
