@@ -185,8 +185,8 @@ Task<Result<void>> serve(Env env, const Flags& flags, kube::Client& client, std:
   runtime::ManagerOptions manager_options{
       .name = kName, .health_address = flags.health_address, .logger = logger, .metrics = &metrics};
   if (!flags.no_leader_election) {
-    manager_options.leader = runtime::LeaderOptions{
-        .ns = ns, .name = kName, .identity = env.random.uuid(), .logger = logger};
+    manager_options.leader =
+        runtime::LeaderOptions{.ns = ns, .name = kName, .identity = env.random.uuid()};
   }
   std::unique_ptr<WebhookServer> webhook;
   if (!flags.webhook.listen.empty()) {

@@ -25,6 +25,31 @@ std::int64_t int_or_zero(const json::Value* value) {
   return value == nullptr ? 0 : value->to_int64().value_or(0);
 }
 
+// More kinds of failure than this between two successes tell nothing new.
+constexpr std::size_t kToldMax = 20;
+
+// Another candidate was faster, or a watch has to begin anew: part of the game.
+bool is_usual(ErrorCode code) {
+  return code == ErrorCode::cancelled || code == ErrorCode::conflict ||
+         code == ErrorCode::already_exists || code == ErrorCode::expired;
+}
+
+// What somebody has to do before it can get better; empty when time may heal it.
+std::string remedy_of(ErrorCode code, const std::string& ns) {
+  switch (code) {
+    case ErrorCode::permission_denied:
+      return "allow get, list, watch, create and patch on leases of coordination.k8s.io in "
+             "namespace " +
+             ns;
+    case ErrorCode::unauthenticated:
+      return "give this process credentials that the server takes";
+    case ErrorCode::not_found:
+      return "create namespace " + ns + ", or name another one for the Lease";
+    default:
+      return {};
+  }
+}
+
 Task<void> run_then_stop(LeaderElector::Work work, StopToken lost, StopSource& source) {
   co_await work(std::move(lost));
   source.request_stop();
@@ -79,17 +104,41 @@ Task<Result<void>> LeaderElector::work_while_leading(Work work) {
   co_return Result<void>();
 }
 
+// Without the right to read the Lease it would never end: the log says why it does not.
+Task<Result<void>> LeaderElector::first_look() {
+  for (;;) {
+    Result<void> synced =
+        co_await with_timeout(options_.retry_period, "the first look", lease_.wait_synced());
+    if (synced || synced.error().code != ErrorCode::deadline_exceeded) {
+      co_return synced;
+    }
+    if (const std::optional<Error> error = lease_.last_error()) {
+      tell(*error);
+    }
+  }
+}
+
 // Each turn either waits for news (a change, or the expiry of what was seen) or tries to take the
 // Lease; a failed try waits for the retry period, unless the watch brings news before.
 Task<Result<void>> LeaderElector::acquire() {
-  CO_TRY(co_await lease_.wait_synced());
+  CO_TRY(co_await first_look());
   for (;;) {
+    if (const std::optional<Error> error = lease_.last_error()) {
+      tell(*error);
+    } else if (!free_to_take()) {
+      all_is_well();  // another leads, and we see it
+    }
     Duration wait = options_.retry_period;
     if (free_to_take()) {
       Result<void> taken = co_await try_to_take();
-      if (taken || taken.error().code == ErrorCode::cancelled) {
+      if (taken) {
+        all_is_well();
         co_return taken;
       }
+      if (taken.error().code == ErrorCode::cancelled) {
+        co_return taken;
+      }
+      tell(taken.error());
     } else {
       Instant expiry = after(seen_at_, std::chrono::seconds(seen_->duration_seconds));
       wait = std::max<Duration>(expiry - env_.loop.now(), Duration::zero());
@@ -128,6 +177,7 @@ Task<Result<void>> LeaderElector::try_to_take() {
 
 Task<Error> LeaderElector::keep() {
   Instant renewed = env_.loop.now();
+  Error last = deadline_exceeded("no time left");
   for (;;) {
     Result<void> slept = co_await sleep_for(options_.retry_period);
     if (!slept) {
@@ -139,20 +189,23 @@ Task<Error> LeaderElector::keep() {
     const Duration left = options_.renew_deadline - (begin - renewed);
     Result<void> done = left > Duration::zero()
                             ? co_await with_timeout(left, "renew lease", renew())
-                            : Result<void>(fail(deadline_exceeded("no time left")));
+                            : Result<void>(fail(last));
     if (done) {
       renewed = begin;
+      all_is_well();
       continue;
     }
     const ErrorCode code = done.error().code;
     if (code == ErrorCode::cancelled || code == ErrorCode::failed_precondition) {
       co_return done.error();
     }
+    last = std::move(done).error();
     if (env_.loop.now() - renewed >= options_.renew_deadline) {
       co_return failed_precondition(
           "leadership of " + options_.ns + "/" + options_.name + " lost: not renewed within " +
-          std::to_string(options_.renew_deadline.count()) + " s, last: " + done.error().message);
+          std::to_string(options_.renew_deadline.count()) + " s, last: " + last.message);
     }
+    tell(last);
   }
 }
 
@@ -257,6 +310,33 @@ void LeaderElector::set_leading(bool leading) {
   if (std::exchange(leading_, leading) != leading && on_change_) {
     on_change_(leading);
   }
+}
+
+// Once per failure, not once per try. What only time heals differs in numbers at each of them.
+void LeaderElector::tell(const Error& error) {
+  trouble_.clear();
+  if (is_usual(error.code) || (seen_ && error.code == ErrorCode::not_found)) {
+    return;  // a Lease that was there and is gone is made again
+  }
+  const std::string remedy = remedy_of(error.code, options_.ns);
+  if (!remedy.empty()) {
+    trouble_ = "lease " + options_.ns + "/" + options_.name + ": " + error.message;
+  }
+  const std::string failure = remedy.empty() ? std::string(to_string(error.code)) : error.message;
+  if (told_.size() >= kToldMax || !told_.insert(failure).second) {
+    return;
+  }
+  options_.logger.warn(
+      leading_ ? "the leader's Lease cannot be renewed" : "the leader's Lease cannot be taken",
+      {{"lease", options_.ns + "/" + options_.name},
+       {"identity", options_.identity},
+       {"error", error},
+       {"help", remedy.empty() ? "it is tried again" : remedy}});
+}
+
+void LeaderElector::all_is_well() {
+  trouble_.clear();
+  told_.clear();
 }
 
 }  // namespace codeflare::runtime

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 
 namespace codeflare::runtime {
@@ -25,7 +26,7 @@ struct LeaderOptions {
   // old leader has stopped before a new one starts.
   std::chrono::seconds renew_deadline{10};
   std::chrono::seconds retry_period{2};
-  Logger logger{};
+  Logger logger{};  // in a Manager: its own
 };
 
 // What a Lease says, and which version of it said so.
@@ -58,10 +59,14 @@ class LeaderElector {
   Task<Result<void>> lead(Work work);
 
   bool leading() const { return leading_; }
+  // Why we may wait for ever to lead, where waiting alone does not help: no rights to the Lease, no
+  // such namespace. Empty otherwise.
+  std::string trouble() const { return trouble_; }
   // Called with true and false as leadership comes and goes.
   void on_change(std::function<void(bool)> callback) { on_change_ = std::move(callback); }
 
  private:
+  Task<Result<void>> first_look();
   Task<Result<void>> acquire();
   Task<Result<void>> work_while_leading(Work work);
   Task<Result<void>> try_to_take();
@@ -76,6 +81,8 @@ class LeaderElector {
   std::string body(const LeaseRecord& record, bool with_version) const;
   Task<Result<void>> write(LeaseRecord record);
   void set_leading(bool leading);
+  void tell(const Error& error);
+  void all_is_well();
 
   Env env_;
   kube::Client& client_;
@@ -84,6 +91,8 @@ class LeaderElector {
   std::optional<LeaseRecord> seen_;
   Instant seen_at_;
   bool leading_ = false;
+  std::string trouble_;
+  std::set<std::string> told_;  // errors since it last went well
   std::function<void(bool)> on_change_;
   WaitList changed_;
 };

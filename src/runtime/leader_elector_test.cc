@@ -3,12 +3,15 @@
 #include "base/async/sleep.h"
 #include "base/async/task_group.h"
 #include "base/env/sim_env.h"
+#include "base/log_capture.h"
 #include "kube/testing/scripted_service.h"
 
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace codeflare::runtime {
@@ -30,10 +33,12 @@ struct Candidate {
   std::optional<Result<void>> end;
   StopSource stop;
 
-  Candidate(Env env_in, net::HttpService& service, std::string identity)
+  Candidate(Env env_in, net::HttpService& service, std::string identity, Logger logger)
       : env(env_in),
         client(env_in, service),
-        elector(env_in, client, {.ns = "default", .name = "test", .identity = identity}) {}
+        elector(
+            env_in, client,
+            {.ns = "default", .name = "test", .identity = identity, .logger = std::move(logger)}) {}
 
   Task<void> work() {
     working = true;
@@ -52,11 +57,22 @@ struct World {
   SimEnv sim;
   Env env = sim.env();
   kube::testing::ScriptedService service{env};
+  LogCapture log;
   // Outlive the tasks of the group, which the destructor ends.
   std::vector<std::unique_ptr<Candidate>> candidates;
   TaskGroup group{env.loop};
   Candidate& candidate(const std::string& identity) {
-    return *candidates.emplace_back(std::make_unique<Candidate>(env, service, identity));
+    return *candidates.emplace_back(
+        std::make_unique<Candidate>(env, service, identity, log.logger(env.clock, LogLevel::warn)));
+  }
+  // What asks with this method is answered 403.
+  void forbid(std::string method) {
+    service.set_intercept([method = std::move(method)](const net::Request& request) {
+      return request.method == method
+                 ? std::optional(kube::testing::status_answer(
+                       403, "Forbidden", "leases is forbidden: no " + method + " for you"))
+                 : std::nullopt;
+    });
   }
   ~World() { EXPECT_TRUE(run(env.loop, group.close())); }
   void pass(Duration time) { ASSERT_TRUE(run(env.loop, sleep_for(time))); }
@@ -178,6 +194,93 @@ TEST(LeaderElector, a_deleted_lease_is_made_again_by_its_leader) {
   world.pass(5s);
   EXPECT_TRUE(a.working);
   EXPECT_EQ(world.holder(), "a");
+}
+
+TEST(LeaderElector, without_the_right_to_read_the_lease_it_says_once_what_to_do) {
+  World world;
+  world.forbid("GET");
+  Candidate& a = world.candidate("a");
+  world.group.spawn(a.run());
+  world.pass(10min);
+  EXPECT_FALSE(a.working);
+  ASSERT_EQ(world.log.lines().size(), 1u) << "once, not once per try";
+  const std::string& line = world.log.lines()[0];
+  for (const char* part :
+       {"WARN", "lease=default/test", "identity=a", "no GET for you", "watch, create and patch"}) {
+    EXPECT_TRUE(line.contains(part)) << part << " is missing in " << line;
+  }
+  EXPECT_TRUE(a.elector.trouble().contains("no GET for you")) << a.elector.trouble();
+  world.service.set_intercept({});
+  world.pass(1min);
+  EXPECT_TRUE(a.working);
+  EXPECT_EQ(a.elector.trouble(), "");
+  EXPECT_EQ(world.log.lines().size(), 1u);
+}
+
+TEST(LeaderElector, each_thing_that_is_missing_is_told_once) {
+  World world;
+  world.forbid("POST");
+  Candidate& a = world.candidate("a");
+  world.group.spawn(a.run());
+  world.pass(10min);
+  ASSERT_EQ(world.log.lines().size(), 1u);
+  EXPECT_TRUE(world.log.has("no POST for you"));
+  world.service.set_intercept([](const net::Request& request) {
+    return request.method == "POST" ? std::optional(kube::testing::status_answer(
+                                          404, "NotFound", "namespaces \"default\" not found"))
+                                    : std::nullopt;
+  });
+  world.pass(10min);
+  ASSERT_EQ(world.log.lines().size(), 2u);
+  EXPECT_TRUE(world.log.has("create namespace default"));
+  EXPECT_TRUE(a.elector.trouble().contains("not found"));
+  world.service.set_intercept({});
+}
+
+TEST(LeaderElector, a_leader_that_may_no_longer_renew_says_so_before_it_stops) {
+  World world;
+  Candidate& a = world.candidate("a");
+  world.group.spawn(a.run());
+  world.pass(5s);
+  ASSERT_TRUE(a.working);
+  world.forbid("PATCH");
+  world.pass(8s);
+  EXPECT_TRUE(a.working);
+  ASSERT_EQ(world.log.lines().size(), 1u);
+  EXPECT_TRUE(world.log.has("cannot be renewed"));
+  EXPECT_TRUE(world.log.has("no PATCH for you"));
+  world.pass(10s);
+  EXPECT_FALSE(a.working);
+  EXPECT_EQ(world.log.lines().size(), 1u);
+  ASSERT_TRUE(a.end && !a.end->has_value());
+  EXPECT_TRUE(a.end->error().message.contains("no PATCH for you")) << a.end->error().message;
+  world.service.set_intercept({});
+}
+
+TEST(LeaderElector, a_failure_that_comes_back_after_all_went_well_is_told_again) {
+  World world;
+  Candidate& a = world.candidate("a");
+  world.group.spawn(a.run());
+  world.pass(5s);
+  for (std::size_t round = 1; round <= 2; ++round) {
+    world.forbid("PATCH");
+    world.pass(5s);
+    EXPECT_EQ(world.log.lines().size(), round);
+    world.service.set_intercept({});
+    world.pass(1min);
+    EXPECT_TRUE(a.working);
+  }
+}
+
+TEST(LeaderElector, candidates_that_lose_a_race_say_nothing) {
+  World world;
+  for (const char* identity : {"a", "b", "c"}) {
+    world.group.spawn(world.candidate(identity).run());
+  }
+  world.pass(1min);
+  world.service.erase(kLeases, kLease);
+  world.pass(1min);
+  EXPECT_TRUE(world.log.lines().empty()) << world.log.lines()[0];
 }
 
 }  // namespace

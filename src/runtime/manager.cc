@@ -70,9 +70,13 @@ Task<Result<void>> Manager::run() {
   support.spawn(events_.run());
   Result<void> result;
   if (options_.leader) {
+    options_.leader->logger = options_.logger;
     LeaderElector elector(env_, client_, *options_.leader);
     elector.on_change([this](bool leading) { set_leading(leading); });
+    show_leading(false);
+    elector_ = &elector;
     result = co_await elector.lead([this](StopToken lost) { return run_controllers(lost); });
+    elector_ = nullptr;
   } else {
     leading_ = true;
     co_await run_controllers(StopToken());
@@ -106,6 +110,11 @@ void Manager::set_leading(bool leading) {
   options_.logger.info(leading ? "became leader" : "no longer leader",
                        {{"lease", options_.leader->ns + "/" + options_.leader->name},
                         {"identity", options_.leader->identity}});
+  show_leading(leading);
+}
+
+// A follower shows 0: one that says nothing looks like one that is gone.
+void Manager::show_leading(bool leading) {
   if (options_.metrics != nullptr) {
     options_.metrics
         ->gauges("leader_election_master_status", "1 while this process leads.", {"name"})
@@ -115,7 +124,11 @@ void Manager::set_leading(bool leading) {
 }
 
 std::string Manager::why_not_ready() const {
-  return cache_.why_not_synced();
+  std::string missing = cache_.why_not_synced();
+  if (elector_ != nullptr && !elector_->trouble().empty()) {
+    missing += (missing.empty() ? "" : ", ") + elector_->trouble();
+  }
+  return missing;
 }
 
 Manager::Builder::Builder(Manager& manager, std::string name) : manager_(manager) {

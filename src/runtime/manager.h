@@ -88,7 +88,7 @@ class Manager {
 
   // Whether our controllers may be at work: always without leader election.
   bool leading() const { return leading_; }
-  // For health checks: ready when the caches are.
+  // For health checks: ready when the caches are and nothing keeps us from ever leading.
   std::string why_not_ready() const;
   // The port behind health_address, once run() has begun.
   std::optional<int> health_port() const { return health_port_; }
@@ -100,6 +100,7 @@ class Manager {
   };
   Task<void> run_controllers(StopToken abort);
   void set_leading(bool leading);
+  void show_leading(bool leading);
 
   Env env_;
   kube::Client& client_;
@@ -109,6 +110,7 @@ class Manager {
   std::vector<std::function<Task<void>()>> work_;
   std::vector<Entry> controllers_;
   std::optional<int> health_port_;
+  const LeaderElector* elector_ = nullptr;  // while run() has one
   bool leading_ = false;
 };
 
@@ -122,6 +124,8 @@ class Manager::Builder {
                       InformerOptions options = {});
   // Objects that the reconciled kind controls: a change wakes their owner.
   Builder& owns(const ResourceType& type, Predicate predicate = {}, InformerOptions options = {});
+  // Other objects: map_function.h has the usual ways to their keys, predicate.h to leave out what
+  // does not concern them; both are plain functions.
   Builder& watches(const ResourceType& type, MapFunction map, Predicate predicate = {},
                    InformerOptions options = {});
   Builder& workers(int count);
