@@ -249,8 +249,9 @@ int run_controller(const Flags& flags) {
   if (!connection) {
     return report(connection.error());
   }
-  kube::Client client(env, (*connection)->service(),
-                      {.user_agent = kName, .logger = &logger, .metrics = &metrics});
+  kube::Client client(
+      env, (*connection)->service(),
+      {.user_agent = kName, .host = (*connection)->host(), .logger = &logger, .metrics = &metrics});
   StopSource stop;
   world.on_signals({SIGINT, SIGTERM}, [&](int) { stop.request_stop(); });
   const std::optional<Result<void>> end =

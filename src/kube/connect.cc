@@ -16,10 +16,11 @@ namespace {
 
 class RealConnection final : public Connection {
  public:
-  RealConnection(Env env, Config config, std::shared_ptr<net::HttpClient> client,
+  RealConnection(Env env, Config config, std::string host, std::shared_ptr<net::HttpClient> client,
                  AuthOptions auth_options, CredentialOptions credential_options,
                  internal::ConfigBlame blame)
       : config_(std::move(config)),
+        host_(std::move(host)),
         source_(make_credential_source(env, config_, credential_options)),
         transport_(env, config_.tls, client,
                    [client](const net::TlsClientOptions& tls) { return client->reload_tls(tls); }),
@@ -28,9 +29,11 @@ class RealConnection final : public Connection {
 
   net::HttpService& service() override { return service_; }
   const Config& config() const override { return config_; }
+  const std::string& host() const override { return host_; }
 
  private:
   Config config_;
+  std::string host_;
   std::unique_ptr<CredentialSource> source_;
   internal::ReloadingTransport transport_;
   AuthService auth_;
@@ -80,8 +83,8 @@ Result<std::unique_ptr<Connection>> connect(Env env, Config config, ConnectOptio
   auth_options.user_agent = options.user_agent;
   auth_options.target_prefix = server->prefix;
   return std::make_unique<RealConnection>(
-      env, std::move(config), *std::move(client), std::move(auth_options),
-      CredentialOptions{options.stdin_is_terminal}, std::move(blame));
+      env, std::move(config), server->endpoint.host_and_port(), *std::move(client),
+      std::move(auth_options), CredentialOptions{options.stdin_is_terminal}, std::move(blame));
 }
 
 }  // namespace codeflare::kube

@@ -26,6 +26,8 @@ class Connection {
   virtual ~Connection() = default;
   virtual net::HttpService& service() = 0;
   virtual const Config& config() const = 0;
+  // "10.0.0.1:6443": for ClientOptions::host.
+  virtual const std::string& host() const = 0;
 };
 
 // Checks certificates and proxy; nothing is sent yet and no plugin is run. Needs a real loop.

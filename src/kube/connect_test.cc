@@ -104,6 +104,7 @@ TEST_F(ConnectTest, a_token_impersonation_and_a_path_reach_the_server) {
   ASSERT_TRUE(connection) << connection.error().message;
   EXPECT_EQ(ask(**connection), "200 nobody|Bearer t|jane|test/1|/k8s/version");
   EXPECT_EQ((*connection)->config().impersonation.user, "jane");
+  EXPECT_EQ((*connection)->host(), "127.0.0.1:" + std::to_string(port_));
 }
 
 TEST_F(ConnectTest, a_client_certificate_says_who_we_are) {

@@ -3,6 +3,7 @@
 #include "base/env/real_env.h"
 #include "base/log.h"
 #include "base/metrics.h"
+#include "base/process_metrics.h"
 #include "kube/connect.h"
 
 #include <csignal>
@@ -59,6 +60,7 @@ int run_standalone(int argc, const char* const* argv, const StandaloneOptions& o
   Env env = world.env();
   Logger log(env.clock, LogLevel::info, stderr_log_sink(LogFormat::text));
   MetricsRegistry metrics;
+  add_process_metrics(metrics);
 
   auto config = kube::load_config(env, flags->config);
   if (!config) {
@@ -68,12 +70,16 @@ int run_standalone(int argc, const char* const* argv, const StandaloneOptions& o
   for (const std::string& warning : config->warnings) {
     log.warn("kubeconfig", {{"warning", warning}});
   }
-  auto connection = kube::connect(env, *config);
+  auto connection = kube::connect(env, *config, {.user_agent = options.name});
   if (!connection) {
     log.error("cannot connect", {{"error", connection.error()}});
     return 1;
   }
-  kube::Client client(env, (*connection)->service(), {.user_agent = options.name});
+  kube::Client client(env, (*connection)->service(),
+                      {.user_agent = options.name,
+                       .host = (*connection)->host(),
+                       .logger = &log,
+                       .metrics = &metrics});
 
   ManagerOptions manager_options{.name = options.name,
                                  .health_address = options.health_address,

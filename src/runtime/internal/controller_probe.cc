@@ -82,6 +82,14 @@ ControllerProbe::ControllerProbe(MetricsRegistry& metrics, const std::string& na
   metrics.gauges("controller_runtime_max_concurrent_reconciles", "Workers.", {"controller"})
       .with({name})
       .set(workers);
+  metrics
+      .counters("controller_runtime_terminal_reconcile_errors_total",
+                "Failed reconciles that are not tried again.", {"controller"})
+      .with({name});
+  metrics
+      .counters("controller_runtime_reconcile_panics_total", "Reconciles that panicked.",
+                {"controller"})
+      .with({name});
 }
 
 void ControllerProbe::taken(Duration waited) {

@@ -11,7 +11,9 @@ namespace codeflare::runtime::internal {
 
 enum class Outcome : std::uint8_t { success, requeue_after, error };
 
-// The numbers of one controller under the names that controller-runtime's dashboards know.
+// The numbers of one controller under the names that controller-runtime's dashboards know. Two of
+// them stay 0 here, for the alerts that look at them: no reconcile gives up for good (terminal
+// errors), and what would be a panic there ends the process here.
 class ControllerProbe final : public WorkQueue::Observer {
  public:
   // Also refreshes the gauges of `queue` whenever the registry is read, as long as the probe lives.
