@@ -1,4 +1,7 @@
+#include "controllers/apps/replica_set_controller.h"
+
 #include "controllers/apps/apps_world.h"
+#include "runtime/testing/idempotence.h"
 
 namespace codeflare::controllers::apps {
 namespace {
@@ -98,6 +101,22 @@ TEST(ReplicaSetController, its_pods_go_with_it_or_stay_as_orphans) {
   w.cluster.settle();
   EXPECT_TRUE(w.names().empty());
   EXPECT_EQ(w.cluster.get<model::ReplicaSet>("web"), nullptr);
+}
+
+TEST(ReplicaSetController, a_second_look_finds_nothing_to_do) {
+  testing::EmbeddedCluster cluster;
+  auto pods = std::make_shared<const WorkloadPods>(
+      cluster.manager.cache().informer(model::resource_type<model::Pod>()));
+  ReplicaSetReconciler& reconciler = add_replica_set_controller(cluster.manager, pods);
+  cluster.start();
+  cluster.create<model::ReplicaSet>(workload("ReplicaSet", R"("replicas":3,)"));
+  cluster.settle();
+  EXPECT_EQ(cluster.list<model::Pod>().size(), 3u);
+  EXPECT_TRUE(runtime::testing::is_idempotent(cluster.env, reconciler, {"default", "web"}));
+  cluster.patch<model::ReplicaSet>("web", R"({"spec":{"replicas":1}})");
+  cluster.settle();
+  EXPECT_EQ(cluster.list<model::Pod>().size(), 1u);
+  EXPECT_TRUE(runtime::testing::is_idempotent(cluster.env, reconciler, {"default", "web"}));
 }
 
 }  // namespace

@@ -1,6 +1,9 @@
+#include "controllers/apps/stateful_set_controller.h"
+
 #include "controllers/apps/apps_world.h"
 #include "controllers/apps/set_revision.h"
 #include "controllers/apps/stateful_set_decision.h"
+#include "runtime/testing/idempotence.h"
 
 namespace codeflare::controllers::apps {
 namespace {
@@ -145,6 +148,24 @@ TEST(StatefulSetController, ordinals_are_read_from_names) {
        {"web", "web-", "web-x", "web-01", "web-1x", "web2-1", "we-1", "web--1"}) {
     EXPECT_EQ(ordinal_of(other, "web"), -1) << other;
   }
+}
+
+TEST(StatefulSetController, a_second_look_finds_nothing_to_do) {
+  testing::EmbeddedCluster cluster;
+  auto pods = std::make_shared<const WorkloadPods>(
+      cluster.manager.cache().informer(model::resource_type<model::Pod>()));
+  StatefulSetReconciler& reconciler = add_stateful_set_controller(cluster.manager, pods);
+  cluster.start();
+  cluster.create<model::StatefulSet>(workload("StatefulSet",
+                                              R"("serviceName":"peers","replicas":2,)"
+                                              R"("podManagementPolicy":"Parallel",)"));
+  cluster.settle();
+  EXPECT_EQ(cluster.list<model::Pod>().size(), 2u);
+  EXPECT_TRUE(runtime::testing::is_idempotent(cluster.env, reconciler, {"default", "web"}));
+  cluster.patch<model::StatefulSet>("web", R"({"spec":{"replicas":1}})");
+  cluster.settle();
+  EXPECT_EQ(cluster.list<model::Pod>().size(), 1u);
+  EXPECT_TRUE(runtime::testing::is_idempotent(cluster.env, reconciler, {"default", "web"}));
 }
 
 }  // namespace
