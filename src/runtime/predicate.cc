@@ -29,26 +29,10 @@ Predicate labels_changed() {
   });
 }
 
-Predicate version_changed() {
-  return on_update([](const kube::Object& old, const kube::Object& now) {
-    return old.resource_version() != now.resource_version();
-  });
-}
-
 Predicate any_of(Predicate a, Predicate b) {
   return [a = std::move(a), b = std::move(b)](const ObjectChange& change) {
     return a(change) || b(change);
   };
-}
-
-Predicate all_of(Predicate a, Predicate b) {
-  return [a = std::move(a), b = std::move(b)](const ObjectChange& change) {
-    return a(change) && b(change);
-  };
-}
-
-Predicate negate(Predicate a) {
-  return [a = std::move(a)](const ObjectChange& change) { return !a(change); };
 }
 
 }  // namespace codeflare::runtime
