@@ -6,6 +6,8 @@
 #include "model/codec/codec.h"
 #include "model/resources.h"
 
+#include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -26,6 +28,43 @@ class Api {
   struct List {
     std::vector<T> items;
     std::string resource_version;
+    // Of a single page: where the next one begins; empty for the last.
+    std::string continue_token{};
+    std::optional<std::int64_t> remaining_items{};
+  };
+
+  struct Event {
+    WatchEvent::Type type = WatchEvent::Type::added;
+    std::optional<T> object{};       // none for bookmarks
+    std::string resource_version{};  // of the object or bookmark
+    bool initial_events_end = false;
+  };
+
+  // One open watch request; dropping it ends the request. As WatchStream: an ERROR event is the
+  // error, and who wants to go on for ever takes a Watcher instead.
+  class Watch {
+   public:
+    explicit Watch(std::unique_ptr<WatchStream> stream) : stream_(std::move(stream)) {}
+
+    // The next event; nothing when the server ended the stream in good order. An object that does
+    // not fit its struct is `data_loss`, and the events behind it can still be read.
+    Task<Result<std::optional<Event>>> next() {
+      CO_TRY_ASSIGN(std::optional<WatchEvent> event, co_await stream_->next());
+      if (!event) {
+        co_return std::nullopt;
+      }
+      Event typed{.type = event->type,
+                  .object = {},
+                  .resource_version = std::move(event->resource_version),
+                  .initial_events_end = event->initial_events_end};
+      if (event->object != nullptr) {
+        CO_TRY_ASSIGN(typed.object, decode(std::move(event->object)));
+      }
+      co_return std::move(typed);
+    }
+
+   private:
+    std::unique_ptr<WatchStream> stream_;
   };
 
   Task<Result<T>> get(std::string name) {
@@ -35,14 +74,20 @@ class Api {
   // All pages.
   Task<Result<List>> list(ListOptions options = {}) {
     options.ns = ns_;
-    CO_TRY_ASSIGN(ObjectList objects, co_await client_->list_all(type(), std::move(options)));
-    List list{.items = {}, .resource_version = std::move(objects.resource_version)};
-    list.items.reserve(objects.items.size());
-    for (ObjectRef& object : objects.items) {
-      CO_TRY_ASSIGN(T item, decode(std::move(object)));
-      list.items.push_back(std::move(item));
-    }
-    co_return list;
+    co_return decode_list(co_await client_->list_all(type(), std::move(options)));
+  }
+
+  // One page of `options.limit` objects; the next one begins at its continue_token.
+  Task<Result<List>> list_page(ListOptions options) {
+    options.ns = ns_;
+    co_return decode_list(co_await client_->list(type(), std::move(options)));
+  }
+
+  Task<Result<Watch>> watch(WatchOptions options = {}) {
+    options.ns = ns_;
+    CO_TRY_ASSIGN(std::unique_ptr<WatchStream> stream,
+                  co_await client_->watch(type(), std::move(options)));
+    co_return Watch(std::move(stream));
   }
 
   Task<Result<T>> create(T object, WriteOptions options = {}) {
@@ -91,6 +136,12 @@ class Api {
     co_return std::move(rest);
   }
 
+  // All that the selectors of `which` choose; without any, all of the namespace.
+  Task<Result<void>> remove_collection(ListOptions which, DeleteOptions options = {}) {
+    which.ns = ns_;
+    co_return co_await client_->remove_collection(type(), std::move(which), std::move(options));
+  }
+
   static ResourceType type() { return model::resource_type<T>(); }
 
  private:
@@ -108,6 +159,22 @@ class Api {
                             "\": " + value.error().message));
     }
     return value;
+  }
+
+  static Result<List> decode_list(Result<ObjectList> objects) {
+    if (!objects) {
+      return fail(std::move(objects).error());
+    }
+    List list{.items = {},
+              .resource_version = std::move(objects->resource_version),
+              .continue_token = std::move(objects->continue_token),
+              .remaining_items = objects->remaining_items};
+    list.items.reserve(objects->items.size());
+    for (ObjectRef& object : objects->items) {
+      TRY_ASSIGN(T item, decode(std::move(object)));
+      list.items.push_back(std::move(item));
+    }
+    return list;
   }
 
   Client* client_;
