@@ -5,6 +5,7 @@
 #include "json/write.h"
 #include "kube/internal/exchange.h"
 #include "kube/internal/list_body.h"
+#include "kube/internal/list_request.h"
 #include "kube/internal/watch_list_memory.h"
 #include "kube/path.h"
 #include "kube/watch_stream.h"
@@ -16,17 +17,11 @@ namespace codeflare::kube {
 
 namespace {
 
+using internal::accept_of;
 using internal::Call;
+using internal::list_query;
 
 constexpr std::int64_t kPageLimit = 500;
-
-// Plain JSON stays acceptable: a server that cannot narrow sends the whole object.
-std::string accept_of(bool metadata_only, std::string_view as) {
-  if (!metadata_only) {
-    return "application/json";
-  }
-  return "application/json;as=" + std::string(as) + ";g=meta.k8s.io;v=v1,application/json";
-}
 
 std::string_view content_type(PatchKind kind) {
   switch (kind) {
@@ -40,19 +35,6 @@ std::string_view content_type(PatchKind kind) {
       return "application/apply-patch+yaml";
   }
   return "application/json";
-}
-
-Query list_query(const ListOptions& options) {
-  Query query;
-  query.add_if_set("labelSelector", options.label_selector)
-      .add_if_set("fieldSelector", options.field_selector)
-      .add_if_set("resourceVersion", options.resource_version)
-      .add_if_set("resourceVersionMatch", options.resource_version_match)
-      .add_if_set("continue", options.continue_token);
-  if (options.limit > 0) {
-    query.add("limit", options.limit);
-  }
-  return query;
 }
 
 Query watch_query(const WatchOptions& options) {
@@ -146,10 +128,8 @@ Task<Result<ObjectRef>> Client::get(ResourceType type, ObjectKey key, std::strin
 }
 
 Task<Result<ObjectList>> Client::list(ResourceType type, ListOptions options) {
-  CO_TRY_ASSIGN(std::string path, collection_path(type, options.ns));
-  Call call{.target = list_query(options).on(std::move(path)),
-            .accept = accept_of(options.metadata_only, "PartialObjectMetadataList")};
-  CO_TRY_ASSIGN(RawResponse response, co_await exchange_->fetch(std::move(call)));
+  CO_TRY_ASSIGN(RawRequest request, internal::list_request(type, options));
+  CO_TRY_ASSIGN(RawResponse response, co_await raw(std::move(request)));
   co_return co_await internal::parse_list(std::move(response.body));
 }
 

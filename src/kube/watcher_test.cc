@@ -157,6 +157,54 @@ TEST_F(WatcherTest, a_list_whose_pages_expire_starts_over_in_one_piece) {
   EXPECT_EQ(requests()[2], "GET /api/v1/pods");
 }
 
+// Item by item is what keeps the memory small: the answer is not turned into objects that wait
+// beside the cache. An item that is none proves it, for what stands before it has been delivered.
+TEST_F(WatcherTest, makes_an_object_of_a_list_only_when_it_is_its_turn) {
+  put("x");
+  follow();
+  after(seconds(2));
+  bool forgot = false;
+  bool listed = false;
+  service().set_intercept([&](const net::Request& request) -> std::optional<net::Response> {
+    if (is_watch(request)) {
+      return std::exchange(forgot, true) ? std::nullopt
+                                         : std::optional(status_answer(410, "Expired", "gone"));
+    }
+    if (std::exchange(listed, true)) {
+      return std::nullopt;
+    }
+    EXPECT_EQ(request.target, "/api/v1/pods?resourceVersion=101") << "a relist in one piece";
+    return net::make_response(
+        200, "application/json",
+        Bytes::from(R"({"kind":"PodList","metadata":{"resourceVersion":"104"},"items":[)"
+                    R"({"metadata":{"namespace":"a","name":"x","resourceVersion":"101"}},)"
+                    R"({"metadata":{"namespace":"a","name":"y","resourceVersion":"102"}},)"
+                    R"({"metadata":{"namespace":"a"}}]})"));
+  });
+  service().break_watches();
+  EXPECT_EQ(after(minutes(1)), (Lines{"begin", "init x@101", "init y@102",  //
+                                      "begin", "init x@101", "done@101"}));
+}
+
+TEST_F(WatcherTest, a_reader_that_stops_within_a_list_goes_on_where_it_was) {
+  for (const char* name : {"x", "y", "z"}) {
+    put(name);
+  }
+  Watcher watcher(client(), kPods, {.watch_list = false});
+  const auto next = [&] { return *run(sim_.env().loop, watcher.next()); };
+  EXPECT_EQ(next()->type, WatcherEvent::Type::init_begin);
+  EXPECT_EQ(next()->object->name(), "x");
+  StopSource stop;
+  stop.request_stop();
+  // It may deliver what is at hand; what it must not do is lose it.
+  const Result<WatcherEvent> stopped =
+      *run(sim_.env().loop, with_stop(stop.token(), watcher.next()));
+  EXPECT_EQ(stopped ? stopped->object->name() : next()->object->name(), "y");
+  EXPECT_EQ(next()->object->name(), "z");
+  EXPECT_EQ(next()->type, WatcherEvent::Type::init_done);
+  EXPECT_EQ(requests().size(), 1u);
+}
+
 TEST_F(WatcherTest, streams_the_initial_objects_where_the_server_can) {
   put("x");
   put("y");

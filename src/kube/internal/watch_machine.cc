@@ -2,6 +2,7 @@
 
 #include "base/async/sleep.h"
 #include "base/log.h"
+#include "kube/internal/list_request.h"
 #include "kube/internal/watch_list_memory.h"
 #include "model/status.h"
 
@@ -89,7 +90,7 @@ Task<Result<void>> Watcher::Machine::step() {
       }
       co_return co_await list_page();
     case State::listing:
-      co_return co_await list_page();
+      co_return page_ ? co_await read_listed() : co_await list_page();
     case State::streaming:
       if (stream_ == nullptr) {  // a read was cancelled
         start_over(relist_rv_);
@@ -125,16 +126,31 @@ Task<Result<void>> Watcher::Machine::list_page() {
   if (paged_ && (!first || relist_rv_.empty() || relist_rv_ == "0")) {
     list.limit = options_.page_limit;
   }
-  CO_TRY_ASSIGN(ObjectList page, co_await client_.list(type_, std::move(list)));
+  CO_TRY_ASSIGN(Client::RawRequest request, internal::list_request(type_, list));
+  CO_TRY_ASSIGN(Client::RawResponse response, co_await client_.raw(std::move(request)));
+  CO_TRY_ASSIGN(page_, internal::ListWalk::over(std::move(response.body)));
   if (first) {
     begin_init();
-    list_rv_ = page.resource_version;
+    list_rv_ = page_->head().resource_version;
+    listed_ = 0;
     state_ = State::listing;
   }
-  for (ObjectRef& object : page.items) {
+  continue_token_ = page_->head().continue_token;
+  co_return Result<void>();
+}
+
+// One object at a time, at the reader's pace: an old cache and the whole of its successor need not
+// be in memory together.
+Task<Result<void>> Watcher::Machine::read_listed() {
+  CO_TRY_ASSIGN(ObjectRef object, page_->next());
+  if (object != nullptr) {
     deliver_initial(std::move(object));
+    if (++listed_ % internal::kItemsPerTurn == 0) {
+      co_await yield();
+    }
+    co_return Result<void>();
   }
-  continue_token_ = std::move(page.continue_token);
+  page_.reset();
   if (continue_token_.empty()) {
     finish_init(list_rv_, list_rv_);
   }
@@ -362,6 +378,7 @@ void Watcher::Machine::start_over(std::string rv) {
   state_ = State::empty;
   relist_rv_ = std::move(rv);
   continue_token_.clear();
+  page_.reset();
   held_.clear();
   internal_errors_since_.reset();
 }

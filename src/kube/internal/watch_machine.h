@@ -3,8 +3,10 @@
 #include "base/async/task.h"
 #include "base/backoff.h"
 #include "base/result.h"
+#include "kube/internal/list_body.h"
 #include "kube/watcher.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -34,6 +36,7 @@ class Watcher::Machine {
   // One request or one event; what it yields is in ready_.
   Task<Result<void>> step();
   Task<Result<void>> list_page();
+  Task<Result<void>> read_listed();
   Task<Result<void>> open_stream(std::string rv, bool initial_events);
   Task<Result<void>> read_initial_event();
   Task<Result<void>> read_event();
@@ -69,6 +72,8 @@ class Watcher::Machine {
   std::string relist_rv_ = "0";
   bool paged_ = true;
   std::string list_rv_;
+  std::optional<internal::ListWalk> page_;  // of the list, as far as it is not delivered
+  std::size_t listed_ = 0;                  // objects of it that were
   std::string continue_token_;
   bool tried_stream_ = false;  // what failed in state `empty`
   bool avoid_stream_ = false;  // until synced
