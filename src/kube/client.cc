@@ -9,8 +9,10 @@
 #include "kube/internal/watch_list_memory.h"
 #include "kube/path.h"
 #include "kube/watch_stream.h"
+#include "net/body_idle.h"
 
 #include <array>
+#include <chrono>
 #include <utility>
 
 namespace codeflare::kube {
@@ -22,6 +24,9 @@ using internal::Call;
 using internal::list_query;
 
 constexpr std::int64_t kPageLimit = 500;
+// A watch that has been silent for longer than it was asked to last is dead. Watchers, who count
+// from its beginning, give it up earlier.
+constexpr Duration kWatchGrace = std::chrono::seconds(10);
 
 std::string_view content_type(PatchKind kind) {
   switch (kind) {
@@ -175,6 +180,9 @@ Task<Result<std::unique_ptr<WatchStream>>> Client::watch(ResourceType type, Watc
   Call call{.target = watch_query(options).on(std::move(path)),
             .accept = accept_of(options.metadata_only, "PartialObjectMetadata")};
   CO_TRY_ASSIGN(net::Response response, co_await exchange_->open(std::move(call)));
+  if (options.timeout.count() > 0) {
+    response.body = net::limit_idle(std::move(response.body), options.timeout + kWatchGrace);
+  }
   co_return make_watch_stream(std::move(response.body), options_.body_bytes_max);
 }
 
@@ -263,7 +271,9 @@ Task<Result<net::Body>> Client::logs(ObjectKey pod, LogOptions options) {
       .add_if_set("limitBytes", options.limit_bytes);
   Call call{.target = query.on(std::move(path)), .accept = "text/plain, application/json, */*"};
   CO_TRY_ASSIGN(net::Response response, co_await exchange_->open(std::move(call)));
-  co_return std::move(response.body);
+  // What is written already comes without a pause; a pod that is followed may be silent for hours.
+  co_return options.follow ? std::move(response.body)
+                           : net::limit_idle(std::move(response.body), options_.request_timeout);
 }
 
 Task<Result<Client::RawResponse>> Client::raw(RawRequest request) {

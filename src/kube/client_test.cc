@@ -340,6 +340,53 @@ TEST_F(ClientTest, logs_are_a_stream) {
             "tailLines=5&sinceSeconds=9");
 }
 
+// A line, and then nothing for so long.
+class PausingBody final : public net::BodyStream {
+ public:
+  explicit PausingBody(Duration pause) : pause_(pause) {}
+  Task<Result<Bytes>> read() override {
+    if (++reads_ > 2) {
+      co_return Bytes();
+    }
+    if (reads_ == 2) {
+      CO_TRY(co_await sleep_for(pause_));
+    }
+    co_return Bytes::from("line " + std::to_string(reads_) + "\n");
+  }
+
+ private:
+  Duration pause_;
+  int reads_ = 0;
+};
+
+TEST_F(ClientTest, a_log_may_pause_for_hours_only_while_it_is_followed) {
+  script_.push_back([] {
+    Response response;
+    response.body = std::make_unique<PausingBody>(std::chrono::hours(5));
+    return response;
+  });
+  Result<net::Body> followed = run(client_.logs({"a", "x"}, {.follow = true}));
+  EXPECT_EQ(run(net::read_all(*std::move(followed), 100)).value(), "line 1\nline 2\n");
+  Result<net::Body> written = run(client_.logs({"a", "x"}, {}));
+  const Instant before = sim_.env().loop.now();
+  const Error error = run(net::read_all(*std::move(written), 100)).error();
+  EXPECT_EQ(error.to_string(), "unavailable: response body: nothing came for 1m0s");
+  EXPECT_EQ(sim_.env().loop.now() - before, seconds(60));
+}
+
+TEST_F(ClientTest, a_watch_that_is_silent_beyond_its_time_is_given_up) {
+  script_.push_back([] {
+    Response response;
+    response.body = std::make_unique<PausingBody>(std::chrono::hours(5));
+    return response;
+  });
+  auto stream = run(client_.watch(kPods, {.timeout = seconds(290)})).value();
+  EXPECT_EQ(run(stream->next()).error().code, ErrorCode::data_loss) << "\"line 1\" is no event";
+  const Instant before = sim_.env().loop.now();
+  EXPECT_EQ(run(stream->next()).error().code, ErrorCode::unavailable);
+  EXPECT_EQ(sim_.env().loop.now() - before, seconds(300));
+}
+
 TEST_F(ClientTest, raw_requests_may_find_their_copy_still_good) {
   answer(304, "");
   Client::RawRequest request{.target = "/apis", .headers = {{"If-None-Match", "\"e\""}}};
