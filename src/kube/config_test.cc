@@ -260,13 +260,13 @@ INSTANTIATE_TEST_SUITE_P(
         Broken{"token", "/clusters/0/cluster/tls-server-name", R"("a name")",
                "clusters[0].cluster.tls-server-name: expected a host name or an IP address"},
         Broken{"token", "/clusters/0/cluster/proxy-url", R"("me:sEcReT@proxy")",
-               kProxy + "has no scheme: expected http:// or socks5://"},
+               kProxy + "has no scheme: expected http://, https:// or socks5://"},
         Broken{"token", "/clusters/0/cluster/proxy-url", R"("http://me:sEcReT@pro xy")",
                kProxy + "has a malformed host"},
         Broken{"token", "/clusters/0/cluster/proxy-url", R"("socks4://me:sEcReT@proxy")",
                kProxy + "scheme is none of http, https and socks5"},
-        Broken{"token", "/clusters/0/cluster/proxy-url", R"("https://me:sEcReT@proxy")",
-               kProxy + "has the scheme https, which is not supported for proxies"},
+        Broken{"token", "/clusters/0/cluster/proxy-url", R"("https://me:sEcReT@pro xy")",
+               kProxy + "has a malformed host"},
         Broken{"token", "/clusters/0/cluster/proxy-url", R"("http://me:sEcReT@:80")",
                kProxy + "has a malformed host"}));
 

@@ -69,6 +69,18 @@ void decode_gzip(Response& response) {
   }
 }
 
+Result<ConnectionPool::Security> security_of(const Url& endpoint, const std::optional<Url>& proxy,
+                                             const TlsClientOptions& options) {
+  ConnectionPool::Security security;
+  if (endpoint.tls()) {
+    TRY_ASSIGN(security.server, internal::TlsContext::for_client(options));
+  }
+  if (proxy && proxy->tls()) {
+    TRY_ASSIGN(security.proxy, internal::TlsContext::for_proxy(options));
+  }
+  return security;
+}
+
 // Says whether the server may have acted.
 Error lost(Error error, const OutgoingRequest& request, const Attempt& attempt) {
   if (error.code != ErrorCode::unavailable || !attempt.wrote || is_safe(request.method)) {
@@ -88,25 +100,20 @@ HttpClient::~HttpClient() = default;
 
 Result<std::unique_ptr<HttpClient>> HttpClient::create(Env env, Url endpoint,
                                                        ClientOptions options) {
-  if (options.proxy && options.proxy->tls()) {
-    return fail(unsupported("proxy " + options.proxy->host_and_port() +
-                            ": only http:// and socks5:// proxies are supported"));
-  }
-  std::shared_ptr<internal::TlsContext> tls;
-  if (endpoint.tls()) {
-    TRY_ASSIGN(tls, internal::TlsContext::for_client(options.tls));
-  }
+  TRY_ASSIGN(ConnectionPool::Security security, security_of(endpoint, options.proxy, options.tls));
   auto parts = std::make_shared<Parts>();
   parts->pool = std::make_shared<ConnectionPool>(env, std::move(endpoint), std::move(options),
-                                                 std::move(tls));
+                                                 std::move(security));
   return std::unique_ptr<HttpClient>(new HttpClient(std::move(parts)));
 }
 
 Result<void> HttpClient::reload_tls(const TlsClientOptions& options) {
-  if (parts_->pool->endpoint().tls()) {
-    TRY_ASSIGN(std::shared_ptr<internal::TlsContext> tls,
-               internal::TlsContext::for_client(options));
-    parts_->pool->set_tls(std::move(tls));
+  const ConnectionPool& pool = *parts_->pool;
+  TRY_ASSIGN(ConnectionPool::Security security,
+             security_of(pool.endpoint(), pool.options().proxy, options));
+  // With no TLS at all there are no credentials that idle connections were made with.
+  if (security.server != nullptr || security.proxy != nullptr) {
+    parts_->pool->set_security(std::move(security));
   }
   return {};
 }

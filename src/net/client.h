@@ -19,7 +19,7 @@ namespace codeflare::net {
 
 struct ClientOptions {
   TlsClientOptions tls;      // used when the scheme is https
-  std::optional<Url> proxy;  // see proxy_for(); http:// or socks5://
+  std::optional<Url> proxy;  // see proxy_for(); http://, https:// or socks5://
   // Makes the sockets of its connections, not blocking and not connected, in another network than
   // the machine's.
   std::function<Task<Result<FileDescriptor>>()> make_socket{};

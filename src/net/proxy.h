@@ -15,8 +15,8 @@ namespace codeflare::net {
 // case) by scheme, never for localhost and loopback addresses, except what NO_PROXY lists.
 Result<std::optional<Url>> proxy_for(const Url& url, const Variables& variables);
 
-// "proxy:3128", "http://user:password@proxy:3128" and "socks5://proxy", which is also what socks5h
-// becomes: names are looked up by the proxy.
+// "proxy:3128", "http://user:password@proxy:3128", "https://proxy" (which is spoken to by TLS) and
+// "socks5://proxy", which is also what socks5h becomes: names are looked up by the proxy.
 Result<Url> parse_proxy_url(std::string_view text);
 
 // Whether a NO_PROXY list takes the host out: names with or without leading dot or "*." match the

@@ -1,11 +1,14 @@
 #include "net/proxy.h"
 
 #include "base/env/sim_env.h"
+#include "net/connect_error.h"
 #include "net/testing/certificates.h"
 #include "net/testing/loopback.h"
 #include "net/testing/raw_peer.h"
 
 #include <gtest/gtest.h>
+
+#include <cstdlib>
 
 namespace codeflare::net {
 namespace {
@@ -36,6 +39,7 @@ TEST(Proxy, is_chosen_by_scheme) {
   EXPECT_EQ(proxy_of({{"http_proxy", "http://p"}}, "http://a"), "p:80");
   EXPECT_EQ(proxy_of({{"HTTPS_PROXY", "socks5://p"}}, "https://a"), "p:1080");
   EXPECT_EQ(proxy_of({{"HTTPS_PROXY", "socks5h://p:80"}}, "https://a"), "p:80");
+  EXPECT_EQ(proxy_of({{"HTTPS_PROXY", "https://p"}}, "https://a"), "p:443");
   EXPECT_EQ(proxy_of({{"HTTPS_PROXY", "upper:1"}, {"https_proxy", "lower:1"}}, "https://a"),
             "upper:1");
 }
@@ -274,11 +278,217 @@ TEST(Proxy, by_socks_says_why_it_does_not_go_on) {
   }
 }
 
-TEST(Proxy, of_another_kind_is_refused_clearly) {
+// Answers whatever comes first as a web server would, in plain text.
+Task<void> refuse_as_http(RawServer& server) {
+  Result<RawPeer> client = co_await server.accept();
+  if (!client) {
+    co_return;
+  }
+  static_cast<void>(co_await client->receive());
+  static_cast<void>(co_await client->send("HTTP/1.1 400 Bad Request\r\n\r\n"));
+  static_cast<void>(co_await client->receive_to_end());
+}
+
+Task<Result<Response>> echo(Request request) {
+  std::string text = "echo " + request.target + " ";
+  CO_TRY_ASSIGN(const std::string body, co_await read_all(std::move(request.body), 64u << 20));
+  co_return make_response(200, "text/plain", Bytes::from(text + body));
+}
+
+TlsServerOptions shown_by(const Identity& identity) {
+  return {identity.certificate_pem, identity.key_pem, {}};
+}
+
+// A server by TLS and, before it, a proxy that is spoken to by TLS too, each with an authority of
+// its own.
+class TlsProxyTest : public ::testing::Test {
+ protected:
+  ~TlsProxyTest() override {
+    client_ = nullptr;
+    loopback_.world().run(group_.close());
+  }
+
+  // What the next connection to the proxy meets: a tunnel, or a fixed answer.
+  void serve_tunnel() { group_.spawn(tunnel_by_tls()); }
+  void serve_answer(std::string answer) { group_.spawn(answer_by_tls(std::move(answer))); }
+
+  std::string proxy_address() const { return "127.0.0.1:" + std::to_string(proxy_.port()); }
+  std::string trust_both() const {
+    return server_ca_.certificate_pem() + proxy_ca_.certificate_pem();
+  }
+
+  Result<std::string> ask(const std::string& url, TlsClientOptions tls, std::string body = "") {
+    ClientOptions options{
+        .tls = std::move(tls),
+        .proxy = parse_proxy_url("https://me:pass%20word@" + proxy_address()).value()};
+    options.user_agent = "";
+    client_ = *HttpClient::create(loopback_.env(), *parse_url(url), options);
+    Request request{.method = "POST", .target = "/x"};
+    request.body_size = body.size();
+    request.body = body_of(std::move(body));
+    return loopback_.world().run(answer_of(std::move(request)));
+  }
+
+  Task<Result<std::string>> answer_of(Request request) {
+    CO_TRY_ASSIGN(Response response, co_await client_->send(std::move(request)));
+    co_return co_await read_all(std::move(response.body), 64u << 20);
+  }
+
+  Task<void> tunnel_by_tls() {
+    Result<RawPeer> plain = co_await proxy_.accept();
+    if (!plain) {
+      co_return;
+    }
+    Result<RawPeer> client =
+        co_await RawPeer::secured(*std::move(plain), shown_by(proxy_identity_));
+    if (!client) {
+      co_return;
+    }
+    asked_ = *co_await client->receive_until("\r\n\r\n");
+    Result<RawPeer> upstream = co_await RawPeer::connect(loopback_.env(), loopback_.port());
+    EXPECT_TRUE(co_await client->send("HTTP/1.1 200 Connection established\r\n\r\n"));
+    co_await pass_both_ways(loopback_.env(), *client, *upstream);
+  }
+
+  Task<void> answer_by_tls(std::string answer) {
+    Result<RawPeer> plain = co_await proxy_.accept();
+    if (!plain) {
+      co_return;
+    }
+    Result<RawPeer> client =
+        co_await RawPeer::secured(*std::move(plain), shown_by(proxy_identity_));
+    if (!client) {
+      co_return;
+    }
+    asked_ = *co_await client->receive_until("\r\n\r\n");
+    static_cast<void>(co_await client->send(std::move(answer)));
+    static_cast<void>(co_await client->receive_to_end());
+  }
+
+  CertificateAuthority server_ca_{"server-ca"};
+  CertificateAuthority proxy_ca_{"proxy-ca"};
+  Identity server_identity_ =
+      server_ca_.issue({.common_name = "server", .dns_names = {"kubernetes.test"}});
+  Identity proxy_identity_ = proxy_ca_.issue({.common_name = "proxy", .addresses = {"127.0.0.1"}});
+  Loopback loopback_{echo, {.tls = shown_by(server_identity_)}};
+  RawServer proxy_ = *RawServer::listen(loopback_.env());
+  std::string asked_;
+  std::unique_ptr<HttpClient> client_;
+  TaskGroup group_{loopback_.env().loop};
+};
+
+constexpr const char* kServer = "https://kubernetes.test:6443";
+
+TEST_F(TlsProxyTest, opens_a_tunnel_and_verifies_both) {
+  serve_tunnel();
+  EXPECT_EQ(ask(kServer, {.ca_bundle_pem = trust_both()}).value(), "echo /x ");
+  EXPECT_EQ(asked_,
+            "CONNECT kubernetes.test:6443 HTTP/1.1\r\nHost: kubernetes.test:6443\r\n"
+            "Proxy-Authorization: Basic bWU6cGFzcyB3b3Jk\r\n\r\n");
+}
+
+TEST_F(TlsProxyTest, large_bodies_pass_both_ways) {
+  serve_tunnel();
+  std::string large;
+  while (large.size() < (3u << 20)) {
+    large += std::to_string(large.size()) + ",";
+  }
+  const Result<std::string> back = ask(kServer, {.ca_bundle_pem = trust_both()}, large);
+  ASSERT_TRUE(back) << back.error().to_string();
+  EXPECT_TRUE(*back == "echo /x " + large);
+  EXPECT_EQ(client_->counts().connects, 1u);
+  EXPECT_EQ(client_->counts().idle, 1u);
+}
+
+TEST_F(TlsProxyTest, a_connection_through_it_is_kept_for_later_requests) {
+  serve_tunnel();
+  EXPECT_TRUE(ask(kServer, {.ca_bundle_pem = trust_both()}));
+  EXPECT_EQ(loopback_.world().run(answer_of({.target = "/again"})).value(), "echo /again ");
+  EXPECT_EQ(client_->counts().connects, 1u);
+}
+
+TEST_F(TlsProxyTest, plain_requests_are_forwarded_through_it) {
+  serve_answer("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
+  EXPECT_EQ(ask("http://there.test:8080", {.ca_bundle_pem = trust_both()}).value(), "ok");
+  EXPECT_TRUE(asked_.starts_with("POST http://there.test:8080/x HTTP/1.1\r\n")) << asked_;
+  EXPECT_TRUE(asked_.contains("Proxy-Authorization: Basic bWU6cGFzcyB3b3Jk\r\n")) << asked_;
+}
+
+TEST_F(TlsProxyTest, an_error_says_which_of_the_two_is_not_trusted) {
+  serve_tunnel();
+  const Error of_proxy = ask(kServer, {.ca_bundle_pem = server_ca_.certificate_pem()}).error();
+  EXPECT_EQ(of_proxy.code, ErrorCode::failed_precondition);
+  EXPECT_TRUE(of_proxy.message.starts_with("TLS with the proxy " + proxy_address() + ": "))
+      << of_proxy.message;
+  EXPECT_EQ(connect_step(of_proxy), ConnectStep::proxy);
+
+  serve_tunnel();
+  const Error of_server = ask(kServer, {.ca_bundle_pem = proxy_ca_.certificate_pem()}).error();
+  EXPECT_EQ(of_server.code, ErrorCode::failed_precondition);
+  EXPECT_TRUE(of_server.message.starts_with("TLS with kubernetes.test:6443: "))
+      << of_server.message;
+  EXPECT_EQ(connect_step(of_server), ConnectStep::trust);
+}
+
+TEST_F(TlsProxyTest, the_name_to_verify_and_our_certificate_are_for_the_server_alone) {
+  const Identity jane = server_ca_.issue({.common_name = "jane"});
+  serve_tunnel();
+  const Error error = ask(kServer, {.ca_bundle_pem = trust_both(),
+                                    .certificate_pem = jane.certificate_pem,
+                                    .key_pem = jane.key_pem,
+                                    .server_name = "another.test"})
+                          .error();
+  EXPECT_TRUE(error.message.starts_with("TLS with kubernetes.test:6443: ")) << error.message;
+  EXPECT_EQ(connect_step(error), ConnectStep::name);
+}
+
+TEST_F(TlsProxyTest, who_verifies_nothing_does_not_verify_the_proxy_either) {
+  serve_tunnel();
+  EXPECT_EQ(ask(kServer, {.insecure = true}).value(), "echo /x ");
+}
+
+TEST_F(TlsProxyTest, the_systems_roots_count_beside_the_bundle_of_the_server) {
+  const std::string file = ::testing::TempDir() + "tls_proxy_test_" + proxy_address();
+  ASSERT_TRUE(loopback_.env().files.write(file, proxy_ca_.certificate_pem()));
+  // lint: allow(environment) OpenSSL reads it itself: that is what is tested
+  ASSERT_EQ(setenv("SSL_CERT_FILE", file.c_str(), 1), 0);
+  serve_tunnel();
+  const Result<std::string> answer = ask(kServer, {.ca_bundle_pem = server_ca_.certificate_pem()});
+  // lint: allow(environment) as above
+  unsetenv("SSL_CERT_FILE");
+  EXPECT_TRUE(loopback_.env().files.remove(file));
+  EXPECT_EQ(answer.value(), "echo /x ");
+}
+
+TEST_F(TlsProxyTest, a_refusal_names_the_proxy) {
+  serve_answer("HTTP/1.1 407 Proxy Authentication Required\r\n\r\n");
+  const Error error = ask(kServer, {.ca_bundle_pem = trust_both()}).error();
+  EXPECT_EQ(error.to_string(), "unavailable: proxy " + proxy_address() +
+                                   ": it refused to connect to kubernetes.test:6443: status 407");
+}
+
+TEST_F(TlsProxyTest, a_server_behind_it_that_speaks_no_tls_is_told_from_it) {
+  serve_answer("HTTP/1.1 200 OK\r\n\r\nHTTP/1.1 400 Bad Request\r\n\r\n");
+  const Error error = ask(kServer, {.ca_bundle_pem = trust_both()}).error();
+  EXPECT_EQ(error.to_string(),
+            "failed_precondition: TLS with kubernetes.test:6443: the server does not speak TLS");
+  EXPECT_EQ(connect_step(error), ConnectStep::protocol);
+}
+
+TEST(Proxy, that_speaks_no_tls_is_not_taken_for_one_that_does) {
   testing::RealWorld world;
-  ClientOptions options{.proxy = parse_proxy_url("https://p:1").value()};
-  auto client = HttpClient::create(world.env(), *parse_url("https://a"), options);
-  EXPECT_EQ(client.error().message, "proxy p:1: only http:// and socks5:// proxies are supported");
+  RawServer proxy = *RawServer::listen(world.env());
+  TaskGroup group(world.env().loop);
+  group.spawn(refuse_as_http(proxy));
+  const std::string address = "127.0.0.1:" + std::to_string(proxy.port());
+  ClientOptions options{.proxy = parse_proxy_url("https://" + address).value()};
+  auto client = *HttpClient::create(world.env(), *parse_url("https://there.test"), options);
+  const Error error = world.run(client->send({})).error();
+  EXPECT_EQ(error.to_string(), "failed_precondition: TLS with the proxy " + address +
+                                   ": the server does not speak TLS");
+  EXPECT_EQ(connect_step(error), ConnectStep::proxy);
+  client = nullptr;
+  world.run(group.close());
 }
 
 }  // namespace

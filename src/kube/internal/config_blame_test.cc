@@ -252,6 +252,19 @@ TEST_F(WrongValueTest, a_dead_proxy_is_named_without_its_password) {
                         " (proxy-url of cluster \"c\" in config)");
 }
 
+TEST_F(WrongValueTest, a_proxy_that_is_not_trusted_is_told_from_the_server) {
+  const Identity other =
+      CertificateAuthority("other").issue({.common_name = "proxy", .addresses = {"127.0.0.1"}});
+  net::HttpServer server(world_.env(), service_,
+                         {.tls = net::TlsServerOptions{other.certificate_pem, other.key_pem, {}}});
+  const std::string proxy = "127.0.0.1:" + std::to_string(server.listen("127.0.0.1", 0).value());
+  cluster_["proxy-url"] = "https://me:sEcReT@" + proxy;
+  EXPECT_EQ(said(), "GET /version: TLS with the proxy " + proxy +
+                        ": certificate CN=proxy is signed by an unknown authority (CN=other) "
+                        "(proxy-url of cluster \"c\" in config)");
+  world_.run(server.drain(Duration::zero()));
+}
+
 TEST_F(WrongValueTest, whom_to_impersonate) {
   user_["as"] = "jane";
   EXPECT_EQ(said(),

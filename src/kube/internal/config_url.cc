@@ -51,14 +51,11 @@ Result<ServerUrl> parse_server_url(std::string_view text, bool default_tls) {
 
 Result<net::Url> parse_config_proxy(std::string_view text) {
   if (!text.contains("://")) {
-    return bad_proxy("URL has no scheme: expected http:// or socks5://");
+    return bad_proxy("URL has no scheme: expected http://, https:// or socks5://");
   }
   Result<net::Url> url = net::parse_proxy_url(text);
   if (!url) {
     return bad_proxy(url.error().message);
-  }
-  if (url->tls()) {
-    return bad_proxy("URL has the scheme https, which is not supported for proxies");
   }
   return url;
 }

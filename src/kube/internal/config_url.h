@@ -20,7 +20,7 @@ struct ServerUrl {
 // of an error says what was expected and does not repeat the text, which may hold a password.
 Result<ServerUrl> parse_server_url(std::string_view text, bool default_tls);
 
-// http:// with a host, perhaps with user and password.
+// http://, https:// or socks5:// with a host, perhaps with user and password.
 Result<net::Url> parse_config_proxy(std::string_view text);
 
 }  // namespace codeflare::kube::internal

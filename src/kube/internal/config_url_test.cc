@@ -39,14 +39,16 @@ TEST(ServerUrl, refuses_the_rest) {
   }
 }
 
-TEST(ProxyUrl, is_plain_http_or_socks_perhaps_with_a_password) {
+TEST(ProxyUrl, is_http_with_or_without_tls_or_socks_perhaps_with_a_password) {
   net::Url url = parse_config_proxy("http://me:p%40w@Proxy:1").value();
   EXPECT_EQ(url.host, "proxy");
   EXPECT_EQ(url.port, 1);
   EXPECT_EQ(url.password, "p@w");
   EXPECT_EQ(parse_config_proxy("socks5://proxy").value().port, 1080);
+  EXPECT_TRUE(parse_config_proxy("https://proxy").value().tls());
+  EXPECT_EQ(parse_config_proxy("https://proxy").value().port, 443);
   for (std::string_view text :
-       {"proxy:3128", "ftp://proxy", "socks4://proxy", "https://proxy", "http://", "http://p:0"}) {
+       {"proxy:3128", "ftp://proxy", "socks4://proxy", "https://", "http://", "http://p:0"}) {
     EXPECT_FALSE(parse_config_proxy(text)) << text;
   }
 }

@@ -10,12 +10,11 @@
 
 namespace codeflare::net::internal {
 
-ConnectionPool::ConnectionPool(Env env, Url endpoint, ClientOptions options,
-                               std::shared_ptr<TlsContext> tls)
+ConnectionPool::ConnectionPool(Env env, Url endpoint, ClientOptions options, Security security)
     : env_(env),
       endpoint_(std::move(endpoint)),
       options_(std::move(options)),
-      tls_(std::move(tls)) {
+      security_(std::move(security)) {
   // The key lives in the TLS context alone.
   options_.tls = {};
 }
@@ -33,8 +32,8 @@ std::string ConnectionPool::proxy_authorization() const {
   return "Basic " + to_base64(options_.proxy->user + ":" + options_.proxy->password);
 }
 
-void ConnectionPool::set_tls(std::shared_ptr<TlsContext> tls) {
-  tls_ = std::move(tls);
+void ConnectionPool::set_security(Security security) {
+  security_ = std::move(security);
   idle_.clear();
   ++generation_;
 }
@@ -118,19 +117,22 @@ Task<Result<std::unique_ptr<ClientConnection>>> ConnectionPool::connect() {
 
 Task<Result<std::unique_ptr<ClientConnection>>> ConnectionPool::connect_now(ConnectStep* step) {
   std::uint64_t generation = generation_;
-  std::shared_ptr<TlsContext> tls = tls_;
+  std::shared_ptr<TlsContext> tls = security_.server;
   CO_TRY_ASSIGN(Socket socket, co_await connect_socket(options_.proxy.value_or(endpoint_)));
   ++connects_;
   socket.set_no_delay();
   socket.set_dead_peer_detection(
       {options_.keepalive_idle, options_.keepalive_probes, options_.user_timeout});
   std::unique_ptr<TlsSession> session;
+  if (security_.proxy != nullptr) {
+    CO_TRY_ASSIGN(session, co_await secure_proxy(socket));
+  }
   if (options_.proxy && !forwards()) {
-    CO_TRY(co_await open_tunnel(socket));
+    CO_TRY(co_await open_tunnel(socket, session));
     *step = ConnectStep::server;
   }
   if (tls != nullptr) {
-    CO_TRY_ASSIGN(session, tls->start(socket, endpoint_.host));
+    CO_TRY_ASSIGN(session, tls->start(socket, endpoint_.host, std::move(session)));
     Result<void> secured = co_await session->handshake(socket);
     if (!secured) {
       co_return fail(secured.error().with_context("TLS with " + endpoint_.host_and_port()));
@@ -166,17 +168,33 @@ Task<Result<Socket>> ConnectionPool::connect_socket(const Url& to) {
   co_return fail(std::move(error));
 }
 
+Task<Result<std::unique_ptr<TlsSession>>> ConnectionPool::secure_proxy(Socket& socket) {
+  const Url& proxy = *options_.proxy;
+  std::shared_ptr<TlsContext> tls = security_.proxy;
+  CO_TRY_ASSIGN(std::unique_ptr<TlsSession> session, tls->start(socket, proxy.host));
+  Result<void> secured = co_await session->handshake(socket);
+  if (!secured) {
+    // Whatever is wrong with it, it is the proxy's: no setting of the server is to blame.
+    Error error = std::move(secured).error();
+    error.detail = nullptr;
+    co_return fail(std::move(error).with_context("TLS with the proxy " + proxy.host_and_port()));
+  }
+  co_return session;
+}
+
 // Asks the proxy to pass bytes on to the endpoint. They belong to TLS: its answer is read without a
 // byte too many.
-Task<Result<void>> ConnectionPool::open_tunnel(Socket& socket) {
+Task<Result<void>> ConnectionPool::open_tunnel(Socket& socket,
+                                               std::unique_ptr<TlsSession>& session) {
   const Url& proxy = *options_.proxy;
-  Stream stream(std::move(socket));
-  Result<void> open = proxy.scheme == "http" ? co_await ask_http(stream)
-                                             : co_await ask_socks(stream, proxy, endpoint_);
+  Stream stream(std::move(socket), std::move(session));
+  Result<void> open = proxy.scheme == "socks5" ? co_await ask_socks(stream, proxy, endpoint_)
+                                               : co_await ask_http(stream);
   if (!open) {
     co_return fail(std::move(open).error().with_context("proxy " + proxy.host_and_port()));
   }
   socket = std::move(stream.socket());
+  session = stream.take_tls();
   co_return Result<void>();
 }
 

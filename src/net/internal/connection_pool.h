@@ -29,21 +29,27 @@ struct ClientConnection {
 // server closes is noticed at once and dropped.
 class ConnectionPool : public std::enable_shared_from_this<ConnectionPool> {
  public:
-  ConnectionPool(Env env, Url endpoint, ClientOptions options, std::shared_ptr<TlsContext> tls);
+  // Null where a side does not speak TLS.
+  struct Security {
+    std::shared_ptr<TlsContext> server;
+    std::shared_ptr<TlsContext> proxy;
+  };
+
+  ConnectionPool(Env env, Url endpoint, ClientOptions options, Security security);
   ~ConnectionPool();
 
   // Null when there is none.
   std::unique_ptr<ClientConnection> take_idle();
   Task<Result<std::unique_ptr<ClientConnection>>> connect();
   void give_back(std::unique_ptr<ClientConnection> connection);
-  void set_tls(std::shared_ptr<TlsContext> tls);
+  void set_security(Security security);
 
   const Env& env() const { return env_; }
   const Url& endpoint() const { return endpoint_; }
   const ClientOptions& options() const { return options_; }
   // Whether requests go to a proxy as they are, instead of through a tunnel.
   bool forwards() const {
-    return options_.proxy && options_.proxy->scheme == "http" && !endpoint_.tls();
+    return options_.proxy && options_.proxy->scheme != "socks5" && !endpoint_.tls();
   }
   // Value of Proxy-Authorization; empty without credentials.
   std::string proxy_authorization() const;
@@ -57,7 +63,8 @@ class ConnectionPool : public std::enable_shared_from_this<ConnectionPool> {
   Task<Result<std::unique_ptr<ClientConnection>>> connect_now(ConnectStep* step);
   Task<Result<Socket>> connect_socket(const Url& to);
   Task<Result<Socket>> connect_endpoint(Endpoint endpoint);
-  Task<Result<void>> open_tunnel(Socket& socket);
+  Task<Result<std::unique_ptr<TlsSession>>> secure_proxy(Socket& socket);
+  Task<Result<void>> open_tunnel(Socket& socket, std::unique_ptr<TlsSession>& session);
   Task<Result<void>> ask_http(Stream& stream);
   void watch_idle(ClientConnection& connection);
   void on_idle_readable(ClientConnection& connection);
@@ -67,7 +74,7 @@ class ConnectionPool : public std::enable_shared_from_this<ConnectionPool> {
   Env env_;
   Url endpoint_;
   ClientOptions options_;
-  std::shared_ptr<TlsContext> tls_;
+  Security security_;
   std::list<std::unique_ptr<ClientConnection>> idle_;  // longest idle first
   std::optional<TimerId> expiry_;
   std::uint64_t connects_ = 0;

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <utility>
 
 namespace codeflare::net::internal {
 
@@ -44,6 +45,8 @@ class Stream {
   void finish_writing();
   Socket& socket() { return socket_; }
   TlsSession* tls() { return tls_.get(); }
+  // For who goes on with the socket under another session; this stream is of no use then.
+  std::unique_ptr<TlsSession> take_tls() { return std::move(tls_); }
 
  private:
   Io try_write(std::span<const iovec> pieces);

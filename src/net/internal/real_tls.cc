@@ -29,6 +29,9 @@ constexpr std::size_t kSmallRecordSize = 832;
 }  // namespace
 
 struct TlsSession::Parts {
+  // The session outside goes after the one that sends through it.
+  std::unique_ptr<TlsSession> outer;
+  Io outer_io{Io::Kind::done};  // what it said last
   SslPtr ssl;
   int descriptor = -1;
   bool server = false;
@@ -43,6 +46,8 @@ struct TlsSession::Parts {
   std::size_t held_sent = 0;  // of them
   Error error = internal_error("no TLS error");
 
+  Io send_bytes(const char* data, std::size_t size);
+  Io receive_bytes(std::span<char> buffer);
   void prepare_write(std::size_t size);
   Io outcome(int returned);
   Error describe_failure(int ssl_error);
@@ -59,24 +64,25 @@ int bio_write(BIO* bio, const char* data, int size) {
     parts->held.append(data, static_cast<std::size_t>(size));
     return size;
   }
-  ssize_t count = send(parts->descriptor, data, static_cast<std::size_t>(size), MSG_NOSIGNAL);
-  if (count < 0 && (errno == EAGAIN || errno == EINTR)) {
+  const Io io = parts->send_bytes(data, static_cast<std::size_t>(size));
+  if (io.wants()) {
     BIO_set_retry_write(bio);
   }
-  return static_cast<int>(count);
+  return io.kind == Io::Kind::done ? static_cast<int>(io.bytes) : -1;
 }
 
 int bio_read(BIO* bio, char* data, int size) {
   auto* parts = static_cast<TlsSession::Parts*>(BIO_get_data(bio));
   BIO_clear_retry_flags(bio);
-  ssize_t count = recv(parts->descriptor, data, static_cast<std::size_t>(size), 0);
-  if (count < 0 && (errno == EAGAIN || errno == EINTR)) {
+  const Io io = parts->receive_bytes(std::span(data, static_cast<std::size_t>(size)));
+  if (io.wants()) {
     BIO_set_retry_read(bio);
   }
-  if (count == 0) {
+  if (io.kind == Io::Kind::end) {
     BIO_set_flags(bio, BIO_FLAGS_IN_EOF);
+    return 0;
   }
-  return static_cast<int>(count);
+  return io.kind == Io::Kind::done ? static_cast<int>(io.bytes) : -1;
 }
 
 long bio_control(BIO* bio, int command, long, void*) {
@@ -195,6 +201,23 @@ Result<void> trust(SSL_CTX* context, const std::vector<X509Ptr>& authorities) {
   return {};
 }
 
+// OpenSSL has one list of errors per thread: a session that is asked from within another begins by
+// clearing it, and with it why the other one is about to fail.
+class KeptError {
+ public:
+  KeptError() : code_(ERR_peek_last_error()) {}
+  KeptError(const KeptError&) = delete;
+  KeptError& operator=(const KeptError&) = delete;
+  ~KeptError() {
+    if (code_ != 0) {
+      ERR_raise(ERR_GET_LIB(code_), ERR_GET_REASON(code_));
+    }
+  }
+
+ private:
+  unsigned long code_;
+};
+
 }  // namespace
 
 struct TlsContext::Parts {
@@ -208,11 +231,24 @@ TlsContext::TlsContext(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) 
 TlsContext::~TlsContext() = default;
 
 Result<std::shared_ptr<TlsContext>> TlsContext::for_client(const TlsClientOptions& options) {
+  return make_client(options, options.ca_bundle_pem.empty());
+}
+
+Result<std::shared_ptr<TlsContext>> TlsContext::for_proxy(const TlsClientOptions& server) {
+  TlsClientOptions options;
+  options.ca_bundle_pem = server.ca_bundle_pem;
+  options.insecure = server.insecure;
+  return make_client(options, true);
+}
+
+Result<std::shared_ptr<TlsContext>> TlsContext::make_client(const TlsClientOptions& options,
+                                                            bool system_roots) {
   TRY_ASSIGN(ContextPtr context, make_context(TLS_client_method()));
   if (!options.ca_bundle_pem.empty()) {
     TRY_ASSIGN(std::vector<X509Ptr> roots, read_certificates(options.ca_bundle_pem, "CA bundle"));
     TRY(trust(context.get(), roots));
-  } else if (!options.insecure && SSL_CTX_set_default_verify_paths(context.get()) != 1) {
+  }
+  if (system_roots && !options.insecure && SSL_CTX_set_default_verify_paths(context.get()) != 1) {
     return fail(failed_precondition("the system's CA certificates cannot be read: " +
                                     take_openssl_error()));
   }
@@ -256,8 +292,8 @@ Result<std::shared_ptr<TlsContext>> TlsContext::for_server(const TlsServerOption
   return std::shared_ptr<TlsContext>(new TlsContext(std::move(parts)));
 }
 
-Result<std::unique_ptr<TlsSession>> TlsContext::start(const Socket& socket,
-                                                      const std::string& host) const {
+Result<std::unique_ptr<TlsSession>> TlsContext::start(const Socket& socket, const std::string& host,
+                                                      std::unique_ptr<TlsSession> outer) const {
   auto parts = std::make_unique<TlsSession::Parts>();
   parts->ssl.reset(SSL_new(parts_->context.get()));
   BIO* bio = BIO_new(bio_method());
@@ -267,6 +303,7 @@ Result<std::unique_ptr<TlsSession>> TlsContext::start(const Socket& socket,
   }
   SSL* ssl = parts->ssl.get();
   parts->descriptor = socket.descriptor();
+  parts->outer = std::move(outer);
   parts->server = parts_->server;
   BIO_set_data(bio, parts.get());
   SSL_set_bio(ssl, bio, bio);
@@ -295,6 +332,33 @@ Result<std::unique_ptr<TlsSession>> TlsContext::start(const Socket& socket,
 TlsSession::TlsSession(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
 TlsSession::~TlsSession() = default;
 
+Io TlsSession::Parts::send_bytes(const char* data, std::size_t size) {
+  if (outer != nullptr) {
+    KeptError kept;
+    const iovec piece{const_cast<char*>(data), size};
+    outer_io = outer->try_write(std::span(&piece, 1));
+    return outer_io;
+  }
+  ssize_t count = send(descriptor, data, size, MSG_NOSIGNAL);
+  if (count < 0) {
+    return {errno == EAGAIN || errno == EINTR ? Io::Kind::want_write : Io::Kind::failed};
+  }
+  return {Io::Kind::done, static_cast<std::size_t>(count)};
+}
+
+Io TlsSession::Parts::receive_bytes(std::span<char> buffer) {
+  if (outer != nullptr) {
+    KeptError kept;
+    outer_io = outer->try_read(buffer);
+    return outer_io;
+  }
+  ssize_t count = recv(descriptor, buffer.data(), buffer.size(), 0);
+  if (count < 0) {
+    return {errno == EAGAIN || errno == EINTR ? Io::Kind::want_read : Io::Kind::failed};
+  }
+  return {count == 0 ? Io::Kind::end : Io::Kind::done, static_cast<std::size_t>(count)};
+}
+
 void TlsSession::Parts::prepare_write(std::size_t size) {
   const std::size_t wanted = size <= kSmallRecordSize ? kSmallRecordSize : kRecordSize;
   if (wanted == record_size) {
@@ -314,9 +378,10 @@ Io TlsSession::Parts::outcome(int returned) {
   int code = SSL_get_error(ssl.get(), returned);
   switch (code) {
     case SSL_ERROR_WANT_READ:
-      return {Io::Kind::want_read};
+      // The session outside may have to write before it can read, and the other way round.
+      return outer_io.wants() ? outer_io : Io{Io::Kind::want_read};
     case SSL_ERROR_WANT_WRITE:
-      return {Io::Kind::want_write};
+      return outer_io.wants() ? outer_io : Io{Io::Kind::want_write};
     case SSL_ERROR_ZERO_RETURN:
       return {Io::Kind::end};
     default:
@@ -333,6 +398,9 @@ Error TlsSession::Parts::describe_failure(int ssl_error) {
   std::string text = take_openssl_error();
   if (!verify_failure.empty()) {
     return at_step(verify_step, failed_precondition(verify_failure));
+  }
+  if ((ssl_error == SSL_ERROR_SYSCALL || code == 0) && outer_io.kind == Io::Kind::failed) {
+    return outer->last_error();
   }
   if (ssl_error == SSL_ERROR_SYSCALL || code == 0) {
     return unavailable(system_error != 0 ? std::generic_category().message(system_error)
@@ -447,6 +515,9 @@ Io TlsSession::try_write(std::span<const iovec> pieces) {
 }
 
 Io TlsSession::prepare(std::span<const iovec> pieces) {
+  if (parts_->outer != nullptr) {
+    return {Io::Kind::want_write};  // who sends what was made ready knows the socket alone
+  }
   parts_->holding = true;
   Io io = try_write(pieces);
   parts_->holding = false;
@@ -466,7 +537,8 @@ void TlsSession::sent_prepared(std::size_t bytes) {
 }
 
 bool TlsSession::holds_input() const {
-  return SSL_has_pending(parts_->ssl.get()) == 1;
+  return SSL_has_pending(parts_->ssl.get()) == 1 ||
+         (parts_->outer != nullptr && parts_->outer->holds_input());
 }
 
 Error TlsSession::last_error() const {
@@ -478,6 +550,9 @@ void TlsSession::send_close_notify() {
     ERR_clear_error();
     static_cast<void>(SSL_shutdown(parts_->ssl.get()));
     ERR_clear_error();
+  }
+  if (parts_->outer != nullptr) {
+    parts_->outer->send_close_notify();
   }
 }
 

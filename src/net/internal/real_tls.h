@@ -12,7 +12,8 @@
 
 namespace codeflare::net::internal {
 
-// TLS on one connection, on top of a socket's descriptor. Idle sessions hold no record buffers.
+// TLS on one connection, on top of a socket's descriptor or of another session on it: that is how a
+// tunnel through a proxy by TLS is made. Idle sessions hold no record buffers.
 class TlsSession {
  public:
   struct Parts;
@@ -46,15 +47,23 @@ class TlsSession {
 class TlsContext {
  public:
   static Result<std::shared_ptr<TlsContext>> for_client(const TlsClientOptions& options);
+  // For a proxy on the way to a server with these options. As kubectl does it, what verifies the
+  // server verifies the proxy, or nothing does; beside it the system's roots count, which sign most
+  // proxies. The server's name and our certificate are none of its business.
+  static Result<std::shared_ptr<TlsContext>> for_proxy(const TlsClientOptions& server);
   static Result<std::shared_ptr<TlsContext>> for_server(const TlsServerOptions& options);
   ~TlsContext();
 
-  // `host` is the name or address to verify (client side).
-  Result<std::unique_ptr<TlsSession>> start(const Socket& socket, const std::string& host) const;
+  // `host` is the name or address to verify (client side). With `outer`, whose handshake is over,
+  // its bytes go through that session.
+  Result<std::unique_ptr<TlsSession>> start(const Socket& socket, const std::string& host,
+                                            std::unique_ptr<TlsSession> outer = nullptr) const;
 
  private:
   struct Parts;
   explicit TlsContext(std::unique_ptr<Parts> parts);
+  static Result<std::shared_ptr<TlsContext>> make_client(const TlsClientOptions& options,
+                                                         bool system_roots);
   std::unique_ptr<Parts> parts_;
 };
 

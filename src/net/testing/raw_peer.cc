@@ -10,6 +10,15 @@ Task<Result<RawPeer>> RawPeer::connect(Env env, std::uint16_t port) {
   co_return RawPeer(std::move(socket));
 }
 
+Task<Result<RawPeer>> RawPeer::secured(RawPeer plain, TlsServerOptions options) {
+  CO_TRY_ASSIGN(const std::shared_ptr<internal::TlsContext> context,
+                internal::TlsContext::for_server(options));
+  internal::Socket socket = std::move(plain.socket());
+  CO_TRY_ASSIGN(std::unique_ptr<internal::TlsSession> session, context->start(socket, ""));
+  CO_TRY(co_await session->handshake(socket));
+  co_return RawPeer(std::move(socket), std::move(session));
+}
+
 Task<Result<void>> RawPeer::send(std::string text) {
   co_return co_await stream_.write(text);
 }

@@ -2,9 +2,11 @@
 
 #include "base/env/env.h"
 #include "net/internal/real_stream.h"
+#include "net/tls.h"
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -14,9 +16,12 @@ namespace codeflare::net::testing {
 // One end of a loopback connection that sends and receives bytes exactly as a test says.
 class RawPeer {
  public:
-  explicit RawPeer(internal::Socket socket) : stream_(std::move(socket)) {}
+  explicit RawPeer(internal::Socket socket, std::unique_ptr<internal::TlsSession> tls = nullptr)
+      : stream_(std::move(socket), std::move(tls)) {}
 
   static Task<Result<RawPeer>> connect(Env env, std::uint16_t port);
+  // The same connection by TLS, as its server.
+  static Task<Result<RawPeer>> secured(RawPeer plain, TlsServerOptions options);
 
   Task<Result<void>> send(std::string text);
   // Waits for at least one byte; empty at the end.
