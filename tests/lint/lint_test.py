@@ -195,6 +195,19 @@ class LintTest(unittest.TestCase):
         self.write("src/base/user.cc", '#include "base/user.h"\n\nstd::map<int, int> what_sources_use_is_compiled;\n')
         self.expect()
 
+    def test_a_header_that_only_the_prelude_completes(self):
+        # The build compiles it with its source, but behind precompiled headers that bring more than it asked for.
+        self.write("src/base/needy.cc", '#include "base/needy.h"\n')
+        for use in ("tuple<int, int>", "deque<int>", "numeric_limits<int>"):
+            self.expect_planted("src/base/needy.h", f"#pragma once\n\nusing Needy = std::{use};\n", 3, "std-include")
+        self.write("src/base/needy.h", "#pragma once\n\n#include <tuple>\n\nusing Needy = std::tuple<int, int>;\n")
+        self.expect(clang=True)
+
+    def test_a_name_of_the_standard_library_that_the_rule_does_not_know(self):
+        self.expect_planted("src/base/needy.h", "#pragma once\n\nusing Bits = std::bitset<8>;\n", 3, "std-include")
+        self.write("src/base/needy.cc", "std::bitset<8> what_sources_use_is_compiled;\n")
+        self.expect()
+
     def test_heavy_headers(self):
         for header in (
             "boost/json.hpp", "boost/url.hpp", "openssl/ssl.h", "CLI/CLI.hpp", "fmt/core.h", "spdlog/spdlog.h", "sqlite3.h",
@@ -317,7 +330,7 @@ class LintTest(unittest.TestCase):
         self.expect(("src/base/ugly.cc", 2, "format"), clang=True)
 
     def test_headers_that_do_not_compile_alone(self):
-        self.write("src/base/needy.h", "#pragma once\n\nstruct Needy {\n  std::bitset<8> bits;\n};\n")
+        self.write("src/base/needy.h", "#pragma once\n\nstruct Needy {\n  Bits bits;\n};\n")
         self.expect(("src/base/needy.h", 4, "header-alone"), clang=True)
 
     def test_a_header_is_compiled_again_when_something_it_includes_changes(self):
