@@ -230,6 +230,9 @@ int run_node(const Flags& flags) {
   if (!config) {
     return report(config.error());
   }
+  for (const std::string& warning : config->warnings) {
+    logger.warn("kubeconfig", {{"warning", warning}});
+  }
   const std::string server = config->server;
   auto connection = kube::connect(env, *std::move(config), {.user_agent = kName});
   if (!connection) {

@@ -331,9 +331,9 @@ INSTANTIATE_TEST_SUITE_P(
                "users[2].user.client-key: in /home/me/.kube/client.crt: expected PEM with a "
                "PRIVATE KEY block, found only CERTIFICATE"},
         Broken{"token", "/users/0/user/auth-provider", R"({"name": "gcp", "config": "sEcReT"})",
-               "users[0].user.auth-provider: auth providers are gone from Kubernetes clients, "
-               "expected exec with a credential plugin (such as gke-gcloud-auth-plugin, kubelogin "
-               "or aws-iam-authenticator)"},
+               "users[0].user.auth-provider: auth providers are not supported (Kubernetes' own "
+               "clients have kept oidc alone), expected exec with a credential plugin (such as "
+               "gke-gcloud-auth-plugin, aws-iam-authenticator or, for Azure and oidc, kubelogin)"},
         Broken{"token", "/users/0/user/as", "", kAs},
         Broken{"token", "/users/0/user", R"({"as-uid": "7"})", kAs},
         Broken{"token", "/users/0/user", R"({"as-groups": ["g"]})", kAs},
@@ -432,6 +432,8 @@ TEST_F(LoadConfigTest, a_context_is_looked_for_in_files_only) {
   put_home_file();
   enter_pod();
   EXPECT_EQ(server({.context = "x"}), "https://home");
+  EXPECT_TRUE(server({.context = "gone"}).contains("\"gone\""))
+      << "another cluster than the one that was named would be worse than none";
 }
 
 TEST_F(LoadConfigTest, options_apply_in_a_pod_too) {

@@ -219,8 +219,9 @@ Result<void> resolve_user(FileSystem& files, const UserEntry& user, Config& conf
   if (user.has_auth_provider) {
     return fail(user.place.error(
         "auth-provider",
-        "auth providers are gone from Kubernetes clients, expected exec with a credential plugin "
-        "(such as gke-gcloud-auth-plugin, kubelogin or aws-iam-authenticator)"));
+        "auth providers are not supported (Kubernetes' own clients have kept oidc alone), expected "
+        "exec with a credential plugin (such as gke-gcloud-auth-plugin, aws-iam-authenticator or, "
+        "for Azure and oidc, kubelogin)"));
   }
   bool has_token = !user.token.empty() || !user.token_file.empty();
   bool has_basic = !user.username.empty() || !user.password.empty();
