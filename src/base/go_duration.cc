@@ -11,7 +11,7 @@ namespace {
 
 struct Unit {
   std::string_view name;
-  std::int64_t nanoseconds;
+  std::uint64_t nanoseconds;
 };
 
 constexpr std::array<Unit, 8> kUnits = {{{"ns", 1},
@@ -23,24 +23,43 @@ constexpr std::array<Unit, 8> kUnits = {{{"ns", 1},
                                          {"m", 60'000'000'000},
                                          {"h", 3'600'000'000'000}}};
 
-std::string_view take_digits(std::string_view& text, bool dot) {
-  std::size_t length = 0;
-  while (length < text.size() &&
-         ((text[length] >= '0' && text[length] <= '9') || (dot && text[length] == '.'))) {
-    ++length;
-  }
+// Wide enough for the nanoseconds of an hour times all digits that are looked at.
+__extension__ using Wide = unsigned __int128;
+
+// Digits behind the dot beyond these are worth less than a nanosecond of any unit.
+constexpr std::size_t kFractionDigitsMax = 18;
+
+std::string_view take_digits(std::string_view& text) {
+  const std::size_t length = std::min(text.find_first_not_of("0123456789"), text.size());
   std::string_view digits = text.substr(0, length);
   text.remove_prefix(length);
   return digits;
 }
 
-std::optional<std::int64_t> unit_of(std::string_view name) {
+std::optional<std::uint64_t> unit_of(std::string_view name) {
   for (const Unit& unit : kUnits) {
     if (unit.name == name) {
       return unit.nanoseconds;
     }
   }
   return std::nullopt;
+}
+
+// Of that many units, in nanoseconds, rounded down: a whole number is exact, as it is in Go.
+std::optional<Wide> amount_of(std::string_view whole, std::string_view fraction,
+                              std::uint64_t unit) {
+  std::uint64_t count = 0;
+  if (!whole.empty() &&
+      std::from_chars(whole.data(), whole.data() + whole.size(), count).ec != std::errc()) {
+    return std::nullopt;  // too large
+  }
+  Wide part = 0;
+  Wide scale = 1;
+  for (char digit : fraction.substr(0, kFractionDigitsMax)) {
+    part = part * 10 + static_cast<Wide>(digit - '0');
+    scale *= 10;
+  }
+  return static_cast<Wide>(count) * unit + part * unit / scale;
 }
 
 }  // namespace
@@ -56,25 +75,30 @@ std::optional<Duration> go_duration(std::string_view text) {
   if (text.empty()) {
     return std::nullopt;
   }
-  long double total = 0;
+  constexpr Wide kMax = std::numeric_limits<std::int64_t>::max();
+  Wide total = 0;
   while (!text.empty()) {
-    std::string_view digits = take_digits(text, true);
-    double amount = 0;
-    auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), amount);
-    bool number = error == std::errc() && end == digits.data() + digits.size();
-    std::size_t length = text.find_first_of("0123456789.");
-    std::optional<std::int64_t> unit = unit_of(text.substr(0, length));
-    if (!number || !unit) {
+    const std::string_view whole = take_digits(text);
+    std::string_view fraction;
+    if (text.starts_with('.')) {
+      text.remove_prefix(1);
+      fraction = take_digits(text);
+    }
+    const std::size_t length = std::min(text.find_first_of("0123456789."), text.size());
+    const std::optional<std::uint64_t> unit = unit_of(text.substr(0, length));
+    text.remove_prefix(length);
+    if (!unit || (whole.empty() && fraction.empty())) {
       return std::nullopt;
     }
-    text.remove_prefix(std::min(length, text.size()));
-    total += static_cast<long double>(amount) * static_cast<long double>(*unit);
+    const std::optional<Wide> amount = amount_of(whole, fraction, *unit);
+    // There is one more negative number than there are positive ones.
+    if (!amount || *amount > kMax + 1 || total + *amount > kMax + (negative ? 1 : 0)) {
+      return std::nullopt;
+    }
+    total += *amount;
   }
-  if (total > static_cast<long double>(std::numeric_limits<std::int64_t>::max())) {
-    return std::nullopt;
-  }
-  auto nanoseconds = static_cast<std::int64_t>(total);
-  return Duration(negative ? -nanoseconds : nanoseconds);
+  const auto nanoseconds = static_cast<std::uint64_t>(total);
+  return Duration(static_cast<std::int64_t>(negative ? 0 - nanoseconds : nanoseconds));
 }
 
 }  // namespace codeflare

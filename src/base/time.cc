@@ -81,6 +81,16 @@ bool read_offset(std::string_view& text, std::chrono::minutes& offset) {
   return true;
 }
 
+// Nanoseconds in 64 bits reach from 1677 to 2262.
+bool is_writable(std::chrono::year year) {
+  return year >= std::chrono::year(1678) && year <= std::chrono::year(2261);
+}
+
+Error no_time(std::string_view text) {
+  return invalid_argument("'" + std::string(text.substr(0, 64)) +
+                          "' is not a time such as 2006-01-02T15:04:05Z");
+}
+
 }  // namespace
 
 Result<WallTime> parse_rfc3339(std::string_view text) {
@@ -96,13 +106,16 @@ Result<WallTime> parse_rfc3339(std::string_view text) {
             read_digits(rest, 2, s) && (!read_char(rest, '.') || read_fraction(rest, nanos)) &&
             read_offset(rest, offset) && rest.empty();
   year_month_day date(year(y), month(static_cast<unsigned>(mo)), day(static_cast<unsigned>(d)));
-  // Nanoseconds in 64 bits reach from 1677 to 2262.
-  if (!ok || !date.ok() || h > 23 || mi > 59 || s > 60 || y < 1678 || y > 2261) {
-    return fail(invalid_argument("'" + std::string(text.substr(0, 64)) +
-                                 "' is not a time such as 2006-01-02T15:04:05Z"));
+  if (!ok || !date.ok() || h > 23 || mi > 59 || s > 60 || !is_writable(date.year())) {
+    return fail(no_time(text));
   }
-  return WallTime(sys_days(date)) + hours(h) + minutes(mi) + seconds(s) + nanoseconds(nanos) -
-         offset;
+  const WallTime time =
+      WallTime(sys_days(date)) + hours(h) + minutes(mi) + seconds(s) + nanoseconds(nanos) - offset;
+  // In UTC it may be another year.
+  if (!is_writable(year_month_day(floor<days>(time)).year())) {
+    return fail(no_time(text));
+  }
+  return time;
 }
 
 namespace {

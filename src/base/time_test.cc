@@ -52,6 +52,8 @@ TEST(Rfc3339, knows_leap_years) {
   EXPECT_EQ(round_trip("2000-02-29T23:59:59Z"), "2000-02-29T23:59:59Z");
   EXPECT_FALSE(parse_rfc3339("2023-02-29T00:00:00Z"));
   EXPECT_FALSE(parse_rfc3339("2100-02-29T00:00:00Z"));
+  EXPECT_FALSE(parse_rfc3339("2261-12-31T23:59:59-00:01")) << "in UTC it is too late";
+  EXPECT_FALSE(parse_rfc3339("1678-01-01T00:00:00+00:01")) << "in UTC it is too early";
   EXPECT_EQ(nanos("2024-03-01T00:00:00Z") - nanos("2024-02-28T00:00:00Z"),
             Duration(std::chrono::days(2)).count());
 }
