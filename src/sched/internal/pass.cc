@@ -128,7 +128,10 @@ void Pass::drop_hopeless() {
     block(each.lane, {state_.shapes[shape].why});
     return true;
   });
-  if (dropped > 0) make_heap();
+  if (dropped == 0) return;
+  make_heap();
+  // They sleep now, and may be the next to reserve.
+  candidates_.reset();
 }
 
 void Pass::try_lane(Index lane) {
