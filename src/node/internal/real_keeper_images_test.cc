@@ -279,6 +279,17 @@ TEST_P(ImageRoots, can_be_changed_throughout_when_they_are_overlays) {
   EXPECT_EQ(tree(image_), before);
 }
 
+TEST_P(ImageRoots, are_read_only_on_request_but_for_what_is_mounted_there) {
+  ContainerSpec read_only = spec();
+  read_only.read_only_root = true;
+  EXPECT_EQ(complaint_of("for place in '' /tmp /run /var /var/tmp $HOME /home /etc /opt/tool; do "
+                         "(echo x > $place/new) 2> /dev/null && echo $place && exit 1; done; "
+                         "echo 1 > /opt/tool/deep/data/f && echo 2 > /dev/shm/f && ls /proc/self",
+                         std::move(read_only)),
+            "");
+  EXPECT_EQ(contents(path("pods/u/volumes/data/f")), "1\n");
+}
+
 TEST_F(Images, hide_what_is_hidden_in_a_root_file_system) {
   use_image();
   fs::create_directories(image_ + "/opt/state");
