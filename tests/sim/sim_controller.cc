@@ -1,7 +1,7 @@
 // Three replicas of hello_controller on bad networks: informers, work queues, leader election and
-// writes with lost replies, cut streams, partitions and crashes. At no moment do two replicas work;
-// after the faults every Greeting has its ConfigMap and status, and then nothing is written any
-// more.
+// writes with lost replies, cut streams, partitions and crashes. At no moment do two replicas work,
+// nor two workers, wherever they are, on one key; after the faults every Greeting has its ConfigMap
+// and status, and then nothing is written any more.
 
 #include "base/async/sleep.h"
 #include "base/async/task_group.h"
@@ -16,6 +16,7 @@
 #include <cstdio>
 #include <deque>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -69,6 +70,28 @@ class World {
   }
 
  private:
+  // hello_controller, with somebody at the door who notes which keys are in work.
+  class Witnessed final : public runtime::Reconciler {
+   public:
+    Witnessed(const runtime::ControllerContext& context, World& world)
+        : hello_(context), world_(world) {}
+
+    Task<Result<runtime::Next>> reconcile(ObjectKey key) override {
+      if (!world_.in_work_.insert(key).second) {
+        world_.violations_.push_back("two workers have " + key.to_string());
+      }
+      world_.counts_["reconciles"] += 1;
+      world_.counts_["reconciles beside others"] += world_.in_work_.size() > 1 ? 1 : 0;
+      Result<runtime::Next> next = co_await hello_.reconcile(key);
+      world_.in_work_.erase(key);
+      co_return next;
+    }
+
+   private:
+    hello::Hello hello_;
+    World& world_;
+  };
+
   // One process: it comes back with another identity whenever it ends.
   struct Replica {
     Replica(World& world_in, std::string name_in)
@@ -88,7 +111,7 @@ class World {
             .reconciles(kGreetings)
             .owns(kConfigMaps)
             .workers(2)
-            .with<hello::Hello>();
+            .with<Witnessed>(world);
         crash = StopSource();
         Result<void> end = co_await with_stop(crash.token(), manager->run());
         world.say(leader.identity + (end ? " stopped" : " lost: " + end.error().message));
@@ -249,6 +272,7 @@ class World {
   std::deque<Replica> replicas_;
   TaskGroup group_;
   TaskGroup trouble_;
+  std::set<ObjectKey> in_work_;
   std::map<std::string, std::uint64_t> counts_;
   std::vector<std::string> violations_;
 };

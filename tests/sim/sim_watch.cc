@@ -1,6 +1,7 @@
-// Watchers on a bad network: writers change objects through one faulty link, watchers follow
-// through another, while the server compacts its history and drops connections. Every change must
-// reach every watcher once and in order, and after the faults their maps equal the server's state.
+// Watchers and informers on a bad network: writers change objects through one faulty link, the
+// others follow through another, while the server compacts its history and drops connections. Every
+// change must reach every watcher once and in order, the handlers of every informer must hear a
+// chain without a gap, and after the faults their maps equal the server's state.
 
 #include "base/async/sleep.h"
 #include "base/async/task_group.h"
@@ -9,7 +10,9 @@
 #include "kube/testing/scripted_service.h"
 #include "kube/watcher.h"
 #include "net/sim_link.h"
+#include "runtime/informer.h"
 #include "tests/sim/fault_mix.h"
+#include "tests/sim/informer_check.h"
 #include "tests/sim/sim_main.h"
 #include "tests/sim/watch_check.h"
 
@@ -71,6 +74,11 @@ class World {
       outcome.counts["events"] += follower.check.events();
       outcome.counts["lists"] += follower.check.lists();
     }
+    for (const Listener& listener : listeners_) {
+      const auto& more = listener.check.violations();
+      outcome.violations.insert(outcome.violations.end(), more.begin(), more.end());
+      outcome.counts["informer changes"] += listener.check.changes();
+    }
     outcome.counts["writes"] = writes_;
     outcome.counts["failed writes"] = failed_writes_;
     outcome.counts["compactions"] = compactions_;
@@ -85,6 +93,13 @@ class World {
         : watcher(client, kPods, std::move(options)), check(std::move(check_in)) {}
     kube::Watcher watcher;
     WatchCheck check;
+  };
+
+  struct Listener {
+    Listener(Env env, Client& client, runtime::InformerOptions options, InformerCheck check_in)
+        : informer(env, client, kPods, std::move(options)), check(std::move(check_in)) {}
+    runtime::Informer informer;
+    InformerCheck check;
   };
 
   // A number below `bound` from the seed.
@@ -112,6 +127,9 @@ class World {
                  [](const kube::Object& o) { return o.labels_json().contains("\"web\""); });
     add_follower("listed", {.ns = "a", .metadata_only = true, .page_limit = 2, .watch_list = false},
                  [](const kube::Object& o) { return o.ns() == "a"; });
+    add_listener("informer", {}, [](const kube::Object&) { return true; });
+    add_listener("labelled informer", {.label_selector = "app=web", .page_limit = 3},
+                 [](const kube::Object& o) { return o.labels_json().contains("\"web\""); });
     for (int i = 0; i < 2; ++i) {
       trouble_.spawn(write_for_ever(i));
     }
@@ -129,6 +147,20 @@ class World {
     followers_.emplace_back(reader_, std::move(options),
                             WatchCheck(name, truth_, std::move(selects)));
     group_.spawn(follow(&followers_.back(), std::move(name)));
+  }
+
+  void add_listener(std::string name, kube::WatcherOptions options, Truth::Selects selects) {
+    runtime::InformerOptions informer_options;
+    informer_options.watch = std::move(options);
+    Listener& listener = listeners_.emplace_back(env_, reader_, std::move(informer_options),
+                                                 InformerCheck(name, truth_, std::move(selects)));
+    listener.informer.add_handler([this, &listener, name](const runtime::ObjectChange& change) {
+      const kube::Object& object = change.now ? *change.now : *change.old;
+      say(name + (change.now ? ": has " : ": lost ") + object.key().to_string() + "@" +
+          std::string(object.resource_version()));
+      listener.check.observe(change, listener.informer);
+    });
+    group_.spawn(listener.informer.run());
   }
 
   Task<void> follow(Follower* follower, std::string name) {
@@ -236,13 +268,18 @@ class World {
     const std::uint64_t last = service_.revision();
     auto settled = [&] {
       return std::ranges::all_of(followers_,
-                                 [&](const Follower& f) { return f.check.equals(last); });
+                                 [&](const Follower& f) { return f.check.equals(last); }) &&
+             std::ranges::all_of(listeners_,
+                                 [&](const Listener& l) { return l.check.equals(last); });
     };
     while (!settled() && env_.loop.now() < deadline) {
       (void)co_await sleep_for(seconds(5));
     }
     for (Follower& follower : followers_) {
       follower.check.finish(last);
+    }
+    for (Listener& listener : listeners_) {
+      listener.check.finish(last);
     }
   }
 
@@ -264,6 +301,7 @@ class World {
   Client reader_;
   Client writer_;
   std::deque<Follower> followers_;
+  std::deque<Listener> listeners_;
   TaskGroup group_;
   TaskGroup trouble_;
   std::vector<std::string> violations_;
