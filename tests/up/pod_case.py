@@ -90,6 +90,13 @@ def holders(scratch):
     return found
 
 
+def why_no_network(program, scratch):
+    """What the kernel says against pods having networks; empty when it allows them."""
+    with tempfile.TemporaryDirectory(dir=scratch) as empty:
+        run = subprocess.run([program, "node-holder", "--probe", empty], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60)
+    return run.stderr if run.returncode == 3 else ""
+
+
 class PodCase(unittest.TestCase):
     def setUp(self):
         directory = tempfile.TemporaryDirectory()
