@@ -7,6 +7,16 @@
 
 namespace codeflare::runtime {
 
+namespace {
+
+// A first list that broke off may have shown a newer state than the one that the next begins with:
+// the events that follow then tell of an end that the object has outlived.
+bool outlives(const kube::Object& held, const kube::Object& gone) {
+  return gone.revision() != 0 && held.revision() > gone.revision();
+}
+
+}  // namespace
+
 Informer::Informer(Env env, kube::Client& client, ResourceType type, InformerOptions options)
     : env_(env),
       type_(type),
@@ -53,7 +63,9 @@ void Informer::handle(kube::WatcherEvent event) {
       apply(std::move(event.object), false);
       break;
     case Type::deleted:
-      if (store_.erase(event.object->ns(), event.object->name()) != nullptr) {
+      if (const ObjectRef held = store_.get(event.object->key());
+          held != nullptr && !outlives(*held, *event.object)) {
+        store_.erase(event.object->ns(), event.object->name());
         removed(event.object);
       }
       break;

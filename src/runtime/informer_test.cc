@@ -82,6 +82,37 @@ TEST(Informer, after_a_compacted_history_tells_the_difference_only) {
   EXPECT_EQ(world.seen, (Seen{"+d", "-b", "~a"}));
 }
 
+TEST(Informer, an_end_that_an_object_has_outlived_is_no_end) {
+  World world;
+  const auto event = [](const std::string& type, const std::string& version) {
+    return R"({"type":")" + type + R"(","object":{"metadata":{"name":"a","namespace":"default",)" +
+           R"("uid":"u","resourceVersion":")" + version + R"("}}})" + "\n";
+  };
+  const std::string mark =
+      R"({"type":"BOOKMARK","object":{"kind":"Pod","apiVersion":"v1","metadata":)"
+      R"({"resourceVersion":"111","annotations":{"k8s.io/initial-events-end":"true"}}}})"
+      "\n";
+  // The first breaks off before its mark; a server that is behind answers the second.
+  std::vector<std::string> streams = {
+      event("ADDED", "102") + mark + event("DELETED", "112") + event("ADDED", "115"),
+      event("ADDED", "115")};
+  world.service.set_intercept([&streams](const net::Request&) {
+    if (streams.empty()) {
+      return std::optional(kube::testing::status_answer(503, "ServiceUnavailable", "enough"));
+    }
+    const std::string text = streams.back();
+    streams.pop_back();
+    return std::optional(net::make_response(200, "application/json", Bytes::from(text)));
+  });
+  world.start();
+  world.settle();
+  EXPECT_TRUE(streams.empty());
+  EXPECT_EQ(world.seen, Seen{"+a*"});
+  ASSERT_NE(world.informer.store().get("default", "a"), nullptr);
+  EXPECT_EQ(world.informer.store().get("default", "a")->resource_version(), "115");
+  world.service.set_intercept({});
+}
+
 TEST(Informer, transforms_objects_before_they_are_kept) {
   InformerOptions options;
   options.transform = [](ObjectRef object) {
