@@ -3,7 +3,6 @@
 #include "base/async/sleep.h"
 #include "controllers/appwrapper/app_wrapper_object.h"
 #include "controllers/status_patch.h"
-#include "json/write.h"
 #include "model/codec/app_wrapper.h"
 #include "queue/marks.h"
 #include "queue/status_words.h"
@@ -35,19 +34,6 @@ constexpr Duration kTurnMax = std::chrono::minutes(5);
 constexpr Duration kDispatchedLateMax = std::chrono::seconds(1);
 
 const model::ResourceType kPods{"", "v1", "Pod", "pods", true};
-
-std::string finalizer_patch(const AppWrapper& before, const std::vector<std::string>& finalizers) {
-  std::string body;
-  json::Writer w(body);
-  w.begin_object().key("metadata").begin_object();
-  w.member("resourceVersion", before.metadata.resource_version);
-  w.member("uid", before.metadata.uid).key("finalizers").begin_array();
-  for (const std::string& finalizer : finalizers) {
-    w.string(finalizer);
-  }
-  w.end_array().end_object().end_object();
-  return body;
-}
 
 bool is_dispatched(const AppWrapper& wrapper) {
   const model::AppWrapperStatus& status = wrapper.status;
@@ -112,6 +98,7 @@ AppWrapperController::AppWrapperController(const runtime::ControllerContext& con
       client_(context.client),
       subject_(context.subject),
       waker_(context.waker),
+      finalizer_(context.subject.type(), std::string(queue::kFinalizer)),
       parts_(std::move(parts)),
       items_(context.client, parts_.watch, parts_.items, parts_.submitters, parts_.logger) {}
 
@@ -297,9 +284,7 @@ Task<Result<std::optional<Next>>> AppWrapperController::act(Turn& turn, Decision
     case Act::retry:
       co_return fail(*std::move(turn.failure));
     case Act::add_finalizer: {
-      std::vector<std::string> finalizers = turn.wrapper.metadata.finalizers;
-      finalizers.emplace_back(queue::kFinalizer);
-      CO_TRY(co_await write_finalizers(turn, std::move(finalizers)));
+      CO_TRY(co_await write_finalizers(turn, finalizer_.add(*turn.object, decision.why)));
       break;
     }
     case Act::write: {
@@ -334,9 +319,8 @@ Task<Result<std::optional<Next>>> AppWrapperController::act(Turn& turn, Decision
       break;
     }
     case Act::release: {
-      std::vector<std::string> finalizers = turn.wrapper.metadata.finalizers;
-      std::erase(finalizers, std::string(queue::kFinalizer));
-      Result<void> released = co_await write_finalizers(turn, std::move(finalizers));
+      Result<void> released =
+          co_await write_finalizers(turn, finalizer_.remove(*turn.object, decision.why));
       if (!released && released.error().code != ErrorCode::not_found) {
         co_return fail(std::move(released).error());
       }
@@ -454,11 +438,9 @@ Task<Result<void>> AppWrapperController::write_status(Turn& turn, const Decision
   co_return Result<void>();
 }
 
-Task<Result<void>> AppWrapperController::write_finalizers(Turn& turn,
-                                                          std::vector<std::string> finalizers) {
-  std::string body = finalizer_patch(turn.wrapper, finalizers);
+Task<Result<void>> AppWrapperController::write_finalizers(Turn& turn, runtime::Action change) {
   co_return co_await written(turn, client_.patch(subject_.type(), turn.wrapper.metadata.key(),
-                                                 kube::PatchKind::merge, std::move(body)));
+                                                 kube::PatchKind::merge, std::move(change.body)));
 }
 
 // Takes over the server's answer: the next step builds on it without waiting for the cache.

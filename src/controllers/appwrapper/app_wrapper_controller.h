@@ -7,6 +7,7 @@
 #include "controllers/appwrapper/queue_metrics.h"
 #include "controllers/appwrapper/status_machine.h"
 #include "runtime/event_recorder.h"
+#include "runtime/finalizer.h"
 #include "runtime/manager.h"
 #include "runtime/reconciler.h"
 
@@ -101,7 +102,7 @@ class AppWrapperController final : public runtime::Reconciler {
   bool has_created(const model::AppWrapper& wrapper);
   Duration until_dispatched_is_told(const model::AppWrapper& wrapper);
   Task<Result<void>> write_status(Turn& turn, const Decision& decision);
-  Task<Result<void>> write_finalizers(Turn& turn, std::vector<std::string> finalizers);
+  Task<Result<void>> write_finalizers(Turn& turn, runtime::Action change);
   Task<Result<void>> written(Turn& turn, Task<Result<kube::ObjectRef>> write);
   Task<Result<Creation>> create_items(const Turn& turn);
   Task<Result<void>> create(Turn& turn);
@@ -114,6 +115,7 @@ class AppWrapperController final : public runtime::Reconciler {
   kube::Client& client_;
   runtime::Informer& subject_;
   runtime::Waker waker_;
+  runtime::Finalizer finalizer_;
   Parts parts_;
   Items items_;
   std::map<model::ObjectKey, Memory> memory_;
