@@ -334,33 +334,30 @@ class TlsProxyTest : public ::testing::Test {
     co_return co_await read_all(std::move(response.body), 64u << 20);
   }
 
+  // The next client of the proxy, once it has said what it wants.
+  Task<Result<RawPeer>> asked_by_tls() {
+    CO_TRY_ASSIGN(RawPeer plain, co_await proxy_.accept());
+    CO_TRY_ASSIGN(RawPeer client,
+                  co_await RawPeer::secured(std::move(plain), shown_by(proxy_identity_)));
+    CO_TRY_ASSIGN(asked_, co_await client.receive_until("\r\n\r\n"));
+    co_return client;
+  }
+
   Task<void> tunnel_by_tls() {
-    Result<RawPeer> plain = co_await proxy_.accept();
-    if (!plain) {
-      co_return;
-    }
-    Result<RawPeer> client =
-        co_await RawPeer::secured(*std::move(plain), shown_by(proxy_identity_));
+    Result<RawPeer> client = co_await asked_by_tls();
     if (!client) {
       co_return;
     }
-    asked_ = *co_await client->receive_until("\r\n\r\n");
     Result<RawPeer> upstream = co_await RawPeer::connect(loopback_.env(), loopback_.port());
     EXPECT_TRUE(co_await client->send("HTTP/1.1 200 Connection established\r\n\r\n"));
     co_await pass_both_ways(loopback_.env(), *client, *upstream);
   }
 
   Task<void> answer_by_tls(std::string answer) {
-    Result<RawPeer> plain = co_await proxy_.accept();
-    if (!plain) {
-      co_return;
-    }
-    Result<RawPeer> client =
-        co_await RawPeer::secured(*std::move(plain), shown_by(proxy_identity_));
+    Result<RawPeer> client = co_await asked_by_tls();
     if (!client) {
       co_return;
     }
-    asked_ = *co_await client->receive_until("\r\n\r\n");
     static_cast<void>(co_await client->send(std::move(answer)));
     static_cast<void>(co_await client->receive_to_end());
   }

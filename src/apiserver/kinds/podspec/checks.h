@@ -117,6 +117,12 @@ void check_annotations_match(const json::Value& annotations, const Spot& spec);
 // labels.cc
 void check_labels(const Spot& labels);
 void check_selector(const Spot& selector);
+// One requirement of a selector.
+struct ExpressionRules {
+  bool compares = false;   // Gt and Lt are operators too
+  bool values_too = true;  // each must be one that a label can have
+};
+void check_expression(const Spot& expression, const ExpressionRules& rules);
 void check_label_name(const Spot& spot, std::string_view key, std::string_view name);
 
 // Every container of the pod, in upstream's order; `visit` gets its spot.

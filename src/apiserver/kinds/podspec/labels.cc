@@ -21,30 +21,39 @@ void check_labels(const Spot& labels) {
   }
 }
 
+void check_expression(const Spot& expression, const ExpressionRules& rules) {
+  const std::string_view op = expression.text("operator");
+  const std::size_t values = expression.count("values");
+  if (op == "In" || op == "NotIn") {
+    if (values == 0) {
+      expression.required("values", "must be specified when `operator` is 'In' or 'NotIn'");
+    }
+  } else if (op == "Exists" || op == "DoesNotExist") {
+    if (values > 0) {
+      expression.forbidden("values",
+                           "may not be specified when `operator` is 'Exists' or 'DoesNotExist'");
+    }
+  } else if (rules.compares && (op == "Gt" || op == "Lt")) {
+    if (values != 1) {
+      expression.required("values",
+                          "must be specified single value when `operator` is 'Lt' or 'Gt'");
+    }
+  } else {
+    expression.invalid_text("operator", op, "not a valid selector operator");
+  }
+  check_label_name(expression, "key", expression.text("key"));
+  const Spot listed = expression["values"];
+  listed.each([&](const Spot& value) {
+    if (rules.values_too) {
+      value.add(model::check_label_value(value.text()), "", value.text());
+    }
+  });
+}
+
 void check_selector(const Spot& selector) {
   check_labels(selector["matchLabels"]);
   const Spot expressions = selector["matchExpressions"];
-  expressions.each([](const Spot& expression) {
-    const std::string_view op = expression.text("operator");
-    const std::size_t values = expression.count("values");
-    if (op == "In" || op == "NotIn") {
-      if (values == 0) {
-        expression.required("values", "must be specified when `operator` is 'In' or 'NotIn'");
-      }
-    } else if (op == "Exists" || op == "DoesNotExist") {
-      if (values > 0) {
-        expression.forbidden("values",
-                             "may not be specified when `operator` is 'Exists' or 'DoesNotExist'");
-      }
-    } else {
-      expression.invalid_text("operator", op, "not a valid selector operator");
-    }
-    check_label_name(expression, "key", expression.text("key"));
-    const Spot listed = expression["values"];
-    listed.each([](const Spot& value) {
-      value.add(model::check_label_value(value.text()), "", value.text());
-    });
-  });
+  expressions.each([](const Spot& expression) { check_expression(expression, {}); });
 }
 
 }  // namespace podspec

@@ -10,35 +10,6 @@ namespace {
 constexpr std::string_view kRequired = "requiredDuringSchedulingIgnoredDuringExecution";
 constexpr std::string_view kPreferred = "preferredDuringSchedulingIgnoredDuringExecution";
 
-void check_node_labels(const Spot& expression, bool values_too) {
-  const std::string_view op = expression.text("operator");
-  const std::size_t values = expression.count("values");
-  if (op == "In" || op == "NotIn") {
-    if (values == 0) {
-      expression.required("values", "must be specified when `operator` is 'In' or 'NotIn'");
-    }
-  } else if (op == "Exists" || op == "DoesNotExist") {
-    if (values > 0) {
-      expression.forbidden("values",
-                           "may not be specified when `operator` is 'Exists' or 'DoesNotExist'");
-    }
-  } else if (op == "Gt" || op == "Lt") {
-    if (values != 1) {
-      expression.required("values",
-                          "must be specified single value when `operator` is 'Lt' or 'Gt'");
-    }
-  } else {
-    expression.invalid_text("operator", op, "not a valid selector operator");
-  }
-  check_label_name(expression, "key", expression.text("key"));
-  const Spot listed = expression["values"];
-  listed.each([&](const Spot& value) {
-    if (values_too) {
-      value.add(model::check_label_value(value.text()), "", value.text());
-    }
-  });
-}
-
 void check_node_field(const Spot& expression) {
   const std::string_view op = expression.text("operator");
   if (op != "In" && op != "NotIn") {
@@ -61,7 +32,9 @@ void check_node_field(const Spot& expression) {
 // What is only preferred may name labels that no node can have.
 void check_node_term(const Spot& term, bool values_too) {
   const Spot expressions = term["matchExpressions"];
-  expressions.each([&](const Spot& expression) { check_node_labels(expression, values_too); });
+  expressions.each([&](const Spot& expression) {
+    check_expression(expression, {.compares = true, .values_too = values_too});
+  });
   const Spot fields = term["matchFields"];
   fields.each(check_node_field);
 }
