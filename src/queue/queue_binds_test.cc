@@ -138,6 +138,28 @@ TEST(QueueBinds, an_extra_pod_that_waits_takes_a_place_that_becomes_free) {
   EXPECT_TRUE(b.queue.core().check_invariants());
 }
 
+TEST(QueueBinds, a_place_on_a_node_that_others_have_filled_meanwhile_is_not_used) {
+  Queue queue(QueueOptions{.binds = Binds::all});
+  queue.upsert_node(node("full", resources("4")));
+  queue.upsert_node(node("other", resources("4")));
+  queue.upsert_pod(pod("there", resources("3"), "full"));
+  // As after a restart: its plan is older than the other pod.
+  auto owner = wrapper("a", {{1, resources("2")}});
+  owner.status.plan.emplace();
+  owner.status.plan->places.push_back({.pod_set = 0, .node = "full", .count = 1});
+  owner.status.can_run = true;
+  owner.status.state = "Running";
+  ASSERT_TRUE(queue.upsert(owner, false, kNow));
+  queue.upsert_pod(pod_of(owner, 0, "p", resources("2")));
+  std::map<std::string, std::string> places;
+  for (bool more = true; more;) {
+    const StepOutcome outcome = queue.step(kNow);
+    places.merge(bound(outcome));
+    more = outcome.more;
+  }
+  EXPECT_EQ(places, (std::map<std::string, std::string>{{"p", "other"}}));
+}
+
 TEST(QueueBinds, every_other_pod_is_a_gang_of_one_that_charges_nothing) {
   Queue queue(QueueOptions{.binds = Binds::all});
   queue.upsert_node(node("n", resources("4")));

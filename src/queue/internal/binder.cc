@@ -41,16 +41,30 @@ void assume(QueueState& state, PodRecord& pod, const std::string& node,
   bindings.push_back({pod.key, pod.uid, node});
 }
 
-// A sidecar that was injected may make it larger than its place.
+// Of what the node has, promises left aside.
+bool has_room(const NodeRecord& node, const PodRecord& pod) {
+  sched::Resources left = node.spec.allocatable;
+  for (const PodRecord* other : node.pods) {
+    if (other->phase == PodPhase::active) add(left, other->requests, -1);
+  }
+  return std::ranges::all_of(pod.requests, [&](const sched::Resource& asked) {
+    return asked.amount <= amount_of(left, asked.name);
+  });
+}
+
+// A sidecar that was injected may make it larger than its place. And a node may be promised more
+// than it has: after a restart nobody remembers the pods that had ended before their objects went,
+// whose places may have been given to others. Then whoever is there counts.
 bool fits(const QueueState& state, const WrapperRecord& wrapper, const PodRecord& pod,
-          const sched::Slot& slot) {
+          const sched::Slot& slot, const NodeRecord& node) {
   const sched::Resources& planned = wrapper.demand.pod_sets[slot.pod_set].pods.requests;
-  std::optional<sched::Resources> free;
+  const sched::Resources free = state.core.free(slot.node);
+  const bool overdrawn = std::ranges::any_of(
+      free, [](const sched::Resource& resource) { return resource.amount < 0; });
+  if (overdrawn && !has_room(node, pod)) return false;
   return std::ranges::all_of(pod.requests, [&](const sched::Resource& asked) {
     const sched::Amount place = amount_of(planned, asked.name);
-    if (asked.amount <= place) return true;
-    if (!free) free = state.core.free(slot.node);
-    return asked.amount <= place + amount_of(*free, asked.name);
+    return asked.amount <= place || asked.amount <= place + amount_of(free, asked.name);
   });
 }
 
@@ -59,9 +73,8 @@ sched::Slot* choose(QueueState& state, const WrapperRecord& wrapper, const PodRe
   sched::Slot* chosen = nullptr;
   for (sched::Slot& slot : free_slots) {
     if (slot.count <= 0 || slot.pod_set != pod.pod_set) continue;
-    if (!fits(state, wrapper, pod, slot)) continue;
     const auto node = state.nodes.find(state.core.node_name(slot.node));
-    if (node == state.nodes.end()) continue;
+    if (node == state.nodes.end() || !fits(state, wrapper, pod, slot, node->second)) continue;
     if (node->second.ready) return &slot;
     if (chosen == nullptr) chosen = &slot;
   }
