@@ -80,16 +80,8 @@ bool is_open(const Node& node) {
   return node.shape == Shape::any && !node.preserve_unknown && node.checks == nullptr;
 }
 
-}  // namespace
-
-SchemaWriter::Step::Step(SchemaWriter& writer, std::string_view keyword, std::string_view name)
-    : writer_(writer), before_(writer.words_) {
-  const json::Value* words = before_ == nullptr ? nullptr : before_->find(keyword);
-  writer_.words_ = words == nullptr || name.empty() ? words : words->find(name);
-}
-
-const json::Value* SchemaWriter::find_words(const json::Document& definition,
-                                            const ServedVersion& version) {
+// The schema of that version as its author wrote it.
+const json::Value* find_words(const json::Document& definition, const ServedVersion& version) {
   const json::Value* versions = definition.root.get({"spec", "versions"});
   for (const json::Value& each :
        versions == nullptr ? std::span<const json::Value>() : versions->items()) {
@@ -98,6 +90,14 @@ const json::Value* SchemaWriter::find_words(const json::Document& definition,
     }
   }
   return nullptr;
+}
+
+}  // namespace
+
+SchemaWriter::Step::Step(SchemaWriter& writer, std::string_view keyword, std::string_view name)
+    : writer_(writer), before_(writer.words_) {
+  const json::Value* words = before_ == nullptr ? nullptr : before_->find(keyword);
+  writer_.words_ = words == nullptr || name.empty() ? words : words->find(name);
 }
 
 void SchemaWriter::want(const Node& node) {

@@ -41,7 +41,6 @@ class SchemaWriter {
   json::Writer& writer_;
   std::string_view prefix_;
   const FindDefinition& find_definition_;
-  const json::Value* find_words(const json::Document& definition, const ServedVersion& version);
   // Goes from the words about one node to those about a part of it, for as long as it lives.
   class Step {
    public:
