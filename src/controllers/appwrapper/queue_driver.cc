@@ -29,11 +29,13 @@ const ResourceType kNodes{"", "v1", "Node", "nodes", false};
 const ResourceType kResourceQuotas{"", "v1", "ResourceQuota", "resourcequotas", true};
 const ResourceType kConfigMaps{"", "v1", "ConfigMap", "configmaps", true};
 
+// What can wait is looked at this often.
+constexpr Duration kReleasePause = std::chrono::milliseconds(20);
 // Refusals are written while the workers have less than this to do, and one in each pause however
 // much there is: on a server that is busy with starts and ends each of them would come later, and
 // who starts before its refusal was written needs none.
 constexpr std::size_t kBusyEnough = 16;
-constexpr Duration kRefusalPause = std::chrono::milliseconds(20);
+constexpr Duration kRefusalPause = std::chrono::milliseconds(200);
 // More than refusals alone ever make: so many starts and ends wait that each write less is time
 // won.
 constexpr std::size_t kFlooded = 3 * kBusyEnough;
@@ -511,6 +513,9 @@ void QueueDriver::tell(std::vector<queue::WrapperId> changed) {
     if (queue_.kind(id.uid) != Standing::Kind::waiting) {
       wakers_[id.legacy ? 1 : 0].wake(id.key);
     } else if (refused_set_.insert(id.uid).second) {
+      if (refused_.empty()) {
+        refusal_due_ = after(env_.loop.now(), kRefusalPause);
+      }
       refused_.push_back(id.uid);
     }
   }
@@ -539,7 +544,8 @@ bool QueueDriver::may_write_idly(const std::string& uid) {
 }
 
 void QueueDriver::release() {
-  release_refused(std::exchange(release_due_, false));
+  release_due_ = false;
+  release_refused();
   release_idle();
   if (!refused_.empty() || !idle_.empty()) {
     set_release_timer();
@@ -548,7 +554,7 @@ void QueueDriver::release() {
 
 void QueueDriver::set_release_timer() {
   if (!release_timer_) {
-    release_timer_ = env_.loop.start_timer(after(env_.loop.now(), kRefusalPause), [this] {
+    release_timer_ = env_.loop.start_timer(after(env_.loop.now(), kReleasePause), [this] {
       release_timer_.reset();
       release_due_ = true;
       changed_.notify_all();
@@ -556,13 +562,14 @@ void QueueDriver::set_release_timer() {
   }
 }
 
-void QueueDriver::release_refused(bool at_least_one) {
-  while (!refused_.empty() && (at_least_one || unfinished() < kBusyEnough)) {
+void QueueDriver::release_refused() {
+  const Instant now = env_.loop.now();
+  while (!refused_.empty() && (now >= refusal_due_ || unfinished() < kBusyEnough)) {
     const std::string uid = std::move(refused_.front());
     refused_.pop_front();
     if (refused_set_.erase(uid) > 0 && queue_.kind(uid) == Standing::Kind::waiting) {
       wake(uid);
-      at_least_one = false;
+      refusal_due_ = after(now, kRefusalPause);
     }
   }
 }

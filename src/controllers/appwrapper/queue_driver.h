@@ -116,7 +116,7 @@ class QueueDriver {
   std::size_t unfinished() const;
   void release();
   void set_release_timer();
-  void release_refused(bool at_least_one);
+  void release_refused();
   void release_idle();
   void set_wake_timer(std::optional<WallTime> when);
   Task<void> bind_pods();
@@ -158,6 +158,7 @@ class QueueDriver {
   // not in the set any more is passed over.
   std::deque<std::string> refused_;
   std::set<std::string> refused_set_;
+  Instant refusal_due_{};  // one of them goes then, however busy it is
   // Who has something to write that is only nice to know: they come after the refusals.
   std::deque<std::string> idle_;
   std::set<std::string> idle_set_;
