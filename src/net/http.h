@@ -42,6 +42,16 @@ class Headers {
 
 bool equal_ignoring_case(std::string_view a, std::string_view b);
 
+// Hears that a body has more.
+class BodyListener {
+ public:
+  // ready() may have something. Called on the loop: it may note that, nothing else.
+  virtual void on_ready() = 0;
+
+ protected:
+  ~BodyListener() = default;
+};
+
 // Bytes that arrive over time. One reader; dropping the stream before its end closes what is
 // behind it, so that the producer stops.
 class BodyStream {
@@ -52,6 +62,10 @@ class BodyStream {
   // A piece that is there already, without waiting: lets a writer join many pieces into one write.
   // Nothing when read() would have to wait (or would fail); an empty piece is the end.
   virtual std::optional<Bytes> ready() { return std::nullopt; }
+  // For bodies that many receive at the same moment: once ready() has returned nothing, the
+  // listener hears when to ask again, and nobody need wait in read(). Until null is passed. False
+  // when this body does not tell.
+  virtual bool tell(BodyListener*) { return false; }
 };
 
 using Body = std::unique_ptr<BodyStream>;

@@ -142,8 +142,10 @@ class Exchange {
     watch();
     auto nothing = [] {};
     Result<void> sent =
-        co_await write_message(connection_->stream, request_.head, request_.body.get(),
-                               request_.framing, nothing, nothing)
+        co_await write_message(
+            connection_->stream,
+            {.start = request_.head, .body = request_.body.get(), .framing = request_.framing},
+            nothing, nothing)
             .under(inner);
     early_stop_ = nullptr;
     connection_->stream.socket().unwatch();

@@ -124,6 +124,23 @@ struct Socket::State : std::enable_shared_from_this<State> {
     }
   }
 
+  template <typename Call>
+  Io sent(Call call) {
+    for (;;) {
+      const ssize_t count = call();
+      if (count >= 0) {
+        return {Io::Kind::done, static_cast<std::size_t>(count)};
+      }
+      if (errno == EAGAIN || errno == EWOULDBLOCK) {
+        return {Io::Kind::want_write};
+      }
+      if (errno != EINTR) {
+        error = errno;
+        return {Io::Kind::failed};
+      }
+    }
+  }
+
   void interrupt(Side& which) {
     if (which.waiter != nullptr) {
       which.waiter->interrupted_ = true;
@@ -139,18 +156,16 @@ struct Socket::State : std::enable_shared_from_this<State> {
   int error = 0;
 };
 
-Socket::Socket(Loop& loop, int descriptor) : state_(std::make_shared<State>(loop, descriptor)) {}
+Socket::Socket(Loop& loop, int descriptor)
+    : state_(std::make_shared<State>(loop, descriptor)), descriptor_(descriptor) {}
 
 Socket& Socket::operator=(Socket&& other) noexcept {
   if (this != &other) {
     close();
     state_ = std::move(other.state_);
+    descriptor_ = std::exchange(other.descriptor_, -1);
   }
   return *this;
-}
-
-int Socket::descriptor() const {
-  return state_->descriptor.native_handle();
 }
 
 void Socket::close() {
@@ -159,6 +174,7 @@ void Socket::close() {
   }
   std::shared_ptr<State> state = std::move(state_);
   state_ = nullptr;
+  descriptor_ = -1;
   state->closed = true;
   state->interrupted = true;
   state->read.watch = nullptr;
@@ -253,19 +269,12 @@ Io Socket::try_write(std::span<const iovec> pieces) {
   msghdr message{};
   message.msg_iov = const_cast<iovec*>(pieces.data());
   message.msg_iovlen = std::min<std::size_t>(pieces.size(), 1024);
-  for (;;) {
-    ssize_t count = sendmsg(descriptor(), &message, MSG_NOSIGNAL);
-    if (count >= 0) {
-      return {Io::Kind::done, static_cast<std::size_t>(count)};
-    }
-    if (errno == EAGAIN || errno == EWOULDBLOCK) {
-      return {Io::Kind::want_write};
-    }
-    if (errno != EINTR) {
-      state_->error = errno;
-      return {Io::Kind::failed};
-    }
-  }
+  return state_->sent([&] { return sendmsg(descriptor(), &message, MSG_NOSIGNAL); });
+}
+
+Io Socket::try_send(std::string_view bytes) {
+  return state_->sent(
+      [&] { return ::send(descriptor(), bytes.data(), bytes.size(), MSG_NOSIGNAL); });
 }
 
 Error Socket::last_error() const {

@@ -14,6 +14,7 @@
 #include <string_view>
 #include <sys/socket.h>
 #include <sys/uio.h>
+#include <utility>
 #include <vector>
 
 namespace codeflare::net::internal {
@@ -48,12 +49,13 @@ class Socket {
   Socket() = default;
   // Takes over the descriptor.
   Socket(Loop& loop, int descriptor);
-  Socket(Socket&&) noexcept = default;
+  Socket(Socket&& other) noexcept
+      : state_(std::move(other.state_)), descriptor_(std::exchange(other.descriptor_, -1)) {}
   Socket& operator=(Socket&& other) noexcept;
   ~Socket() { close(); }
 
   bool open() const { return state_ != nullptr; }
-  int descriptor() const;
+  int descriptor() const { return descriptor_; }
   // Whoever waits is woken and fails.
   void close();
 
@@ -76,6 +78,7 @@ class Socket {
 
   Io try_read(std::span<char> buffer);
   Io try_write(std::span<const iovec> pieces);
+  Io try_send(std::string_view bytes);
   // What the last failed attempt met.
   Error last_error() const;
 
@@ -97,6 +100,7 @@ class Socket {
   enum class Direction : std::uint8_t { read, write };
   struct State;
   std::shared_ptr<State> state_;
+  int descriptor_ = -1;  // of the state
 };
 
 class Socket::Wait {

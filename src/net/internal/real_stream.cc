@@ -7,13 +7,6 @@
 
 namespace codeflare::net::internal {
 
-namespace {
-
-// One record; more would only be copied once more.
-constexpr std::size_t kPreparedMax = 8u << 10;
-
-}  // namespace
-
 Stream::Stream(Socket socket, std::unique_ptr<TlsSession> tls)
     : socket_(std::move(socket)), tls_(std::move(tls)) {}
 Stream::Stream(Stream&&) noexcept = default;
@@ -50,12 +43,9 @@ Task<Result<std::size_t>> Stream::read(std::span<char> buffer) {
 }
 
 Result<Io> Stream::write_some(std::span<iovec>& pieces) {
-  // What TLS had to say while something was made ready comes first.
-  if (tls_ != nullptr) {
-    TRY_ASSIGN(const Io io, send_prepared());
-    if (io.wants()) {
-      return io;
-    }
+  TRY_ASSIGN(const Io held, send_held());
+  if (held.wants()) {
+    return held;
   }
   while (!pieces.empty()) {
     Io io = try_write(pieces);
@@ -79,27 +69,37 @@ Result<Io> Stream::write_some(std::span<iovec>& pieces) {
   return Io{Io::Kind::done};
 }
 
-Result<bool> Stream::prepare(std::span<const iovec> pieces) {
+Result<bool> Stream::prepare(std::span<const iovec> pieces, std::string& wire) {
+  if (tls_ == nullptr || holds_output()) {
+    return false;
+  }
+  Io io = tls_->prepare(pieces, wire);
+  if (io.kind == Io::Kind::failed) {
+    return fail(last_error());
+  }
   std::size_t total = 0;
   for (const iovec& piece : pieces) {
     total += piece.iov_len;
   }
-  if (tls_ == nullptr || total > kPreparedMax) {
-    return false;
-  }
-  Io io = tls_->prepare(pieces);
-  if (io.kind == Io::Kind::failed) {
-    return fail(last_error());
-  }
-  CHECK(io.kind != Io::Kind::done || io.bytes == total, "a record took a part of a small write");
+  CHECK(io.kind != Io::Kind::done || io.bytes == total, "records took a part of a write");
   return io.kind == Io::Kind::done;
 }
 
-Result<Io> Stream::send_prepared() {
-  while (!tls_->prepared().empty()) {
-    const std::string_view rest = tls_->prepared();
-    const iovec piece{const_cast<char*>(rest.data()), rest.size()};
-    Io io = socket_.try_write(std::span(&piece, 1));
+Result<bool> Stream::send(std::string_view wire) {
+  Io io = socket_.try_send(wire);
+  if (io.kind == Io::Kind::failed) {
+    return fail(socket_.last_error());
+  }
+  bytes_written_ += io.bytes;
+  if (io.bytes < wire.size()) {
+    tls_->hold(wire.substr(io.bytes));
+  }
+  return io.bytes == wire.size();
+}
+
+Result<Io> Stream::send_held() {
+  while (holds_output()) {
+    Io io = socket_.try_send(tls_->held());
     if (io.wants()) {
       return io;
     }
@@ -107,7 +107,7 @@ Result<Io> Stream::send_prepared() {
       return fail(socket_.last_error());
     }
     bytes_written_ += io.bytes;
-    tls_->sent_prepared(io.bytes);
+    tls_->sent_held(io.bytes);
   }
   return Io{Io::Kind::done};
 }
@@ -115,7 +115,7 @@ Result<Io> Stream::send_prepared() {
 Task<Result<void>> Stream::write(std::span<iovec> pieces) {
   for (;;) {
     CO_TRY_ASSIGN(Io io, write_some(pieces));
-    if (pieces.empty()) {
+    if (!io.wants()) {
       co_return Result<void>();
     }
     CO_TRY(co_await socket_.wanted(io));

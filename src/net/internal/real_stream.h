@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
+#include <string_view>
 #include <utility>
 
 namespace codeflare::net::internal {
@@ -24,32 +26,33 @@ class Stream {
   // At least one byte; zero at the end of the stream. `buffer` may be shared by all streams of a
   // loop: it is touched only when bytes arrive, in the step that returns.
   Task<Result<std::size_t>> read(std::span<char> buffer);
-  // As much as the other side takes at once; the list is left with the rest. Says what to wait for
-  // when there is a rest: the same bytes must then come again.
+  // What is held, and as much as the other side takes at once; the list is left with the rest. Says
+  // what to wait for when there is a rest: the same bytes must then come again.
   Result<Io> write_some(std::span<iovec>& pieces);
   // All of it; the memory and the list stay the caller's, the list is used up. A write that was
   // given up leaves the stream unusable.
   Task<Result<void>> write(std::span<iovec> pieces);
   Task<Result<void>> write(std::string_view text);
 
-  // Makes a small write ready without sending it; false when it has to be written the ordinary way.
-  // Those who wake in the same turn of the loop make theirs ready one after the other and are then
-  // sent one after the other, which costs each of them less than a bit of both in turns:
-  //   if (*stream.prepare(pieces)) { co_await yield(); ... stream.send_prepared() ... }
-  Result<bool> prepare(std::span<const iovec> pieces);
-  // As much as the other side takes at once; says what to wait for when there is a rest.
-  Result<Io> send_prepared();
+  // A write in two steps, over TLS. First its records are appended to `wire`; false when it has to
+  // be written the ordinary way. Before anything else happens to the stream they are sent: what the
+  // other side does not take at once is held and goes ahead of whatever is written next; false
+  // then.
+  Result<bool> prepare(std::span<const iovec> pieces, std::string& wire);
+  Result<bool> send(std::string_view wire);
+  bool holds_output() const { return tls_ != nullptr && !tls_->held().empty(); }
 
   std::uint64_t bytes_written() const { return bytes_written_; }
   // Tells the peer that nothing more comes, without waiting.
   void finish_writing();
   Socket& socket() { return socket_; }
-  TlsSession* tls() { return tls_.get(); }
+  TlsSession* tls() const { return tls_.get(); }
   // For who goes on with the socket under another session; this stream is of no use then.
   std::unique_ptr<TlsSession> take_tls() { return std::move(tls_); }
 
  private:
   Io try_write(std::span<const iovec> pieces);
+  Result<Io> send_held();
   Error last_error() const;
 
   Socket socket_;

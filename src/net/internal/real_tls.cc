@@ -1,5 +1,6 @@
 #include "net/internal/real_tls.h"
 
+#include "net/internal/prefetch.h"
 #include "net/internal/real_certificate.h"
 
 #include <openssl/err.h>
@@ -29,21 +30,22 @@ constexpr std::size_t kSmallRecordSize = 832;
 }  // namespace
 
 struct TlsSession::Parts {
+  // First what each write needs.
   // The session outside goes after the one that sends through it.
   std::unique_ptr<TlsSession> outer;
-  Io outer_io{Io::Kind::done};  // what it said last
   SslPtr ssl;
+  std::string* wire = nullptr;  // where records go while some are prepared
+  std::size_t record_size = kRecordSize;
+  std::string held{};           // records that are ready and not sent
+  std::size_t held_sent = 0;    // of them
+  Io outer_io{Io::Kind::done};  // what it said last
   int descriptor = -1;
   bool server = false;
   bool broken = false;  // after a fatal error SSL_shutdown must not be called
-  std::string host;
-  std::string verify_failure;  // the first one met
-  ConnectStep verify_step = ConnectStep::server;
   bool foreign = false;
-  std::size_t record_size = kRecordSize;
-  bool holding = false;
-  std::string held{};         // records that are ready and not sent
-  std::size_t held_sent = 0;  // of them
+  ConnectStep verify_step = ConnectStep::server;
+  std::string verify_failure;  // the first one met
+  std::string host;
   Error error = internal_error("no TLS error");
 
   Io send_bytes(const char* data, std::size_t size);
@@ -60,8 +62,9 @@ int bio_write(BIO* bio, const char* data, int size) {
   auto* parts = static_cast<TlsSession::Parts*>(BIO_get_data(bio));
   BIO_clear_retry_flags(bio);
   // Records are numbered: none may overtake those that wait.
-  if (parts->holding || !parts->held.empty()) {
-    parts->held.append(data, static_cast<std::size_t>(size));
+  if (parts->wire != nullptr || !parts->held.empty()) {
+    std::string& out = parts->wire != nullptr ? *parts->wire : parts->held;
+    out.append(data, static_cast<std::size_t>(size));
     return size;
   }
   const Io io = parts->send_bytes(data, static_cast<std::size_t>(size));
@@ -514,25 +517,44 @@ Io TlsSession::try_write(std::span<const iovec> pieces) {
   return {Io::Kind::done, total};
 }
 
-Io TlsSession::prepare(std::span<const iovec> pieces) {
+Io TlsSession::prepare(std::span<const iovec> pieces, std::string& wire) {
   if (parts_->outer != nullptr) {
     return {Io::Kind::want_write};  // who sends what was made ready knows the socket alone
   }
-  parts_->holding = true;
+  parts_->wire = &wire;
   Io io = try_write(pieces);
-  parts_->holding = false;
+  parts_->wire = nullptr;
   return io;
 }
 
-std::string_view TlsSession::prepared() const {
+void TlsSession::hold(std::string_view records) {
+  parts_->held.append(records);
+}
+
+std::string_view TlsSession::held() const {
   return std::string_view(parts_->held).substr(parts_->held_sent);
 }
 
-void TlsSession::sent_prepared(std::size_t bytes) {
+void TlsSession::sent_held(std::size_t bytes) {
   parts_->held_sent += bytes;
   if (parts_->held_sent == parts_->held.size()) {
     parts_->held = std::string();  // a long wait may follow
     parts_->held_sent = 0;
+  }
+}
+
+void TlsSession::fetch(std::size_t step) const {
+  constexpr std::size_t kHotBytes = 128;      // of the parts
+  constexpr std::size_t kSessionBytes = 512;  // where OpenSSL begins
+  switch (step) {
+    case 0:
+      prefetch(this, sizeof *this);
+      break;
+    case 1:
+      prefetch(parts_.get(), kHotBytes);
+      break;
+    default:
+      prefetch(parts_->ssl.get(), kSessionBytes);
   }
 }
 

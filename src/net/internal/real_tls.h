@@ -26,11 +26,17 @@ class TlsSession {
 
   Io try_read(std::span<char> buffer);
   Io try_write(std::span<const iovec> pieces);
-  // As try_write, but the records stay here until somebody has sent them. Whatever TLS has to say
-  // meanwhile goes behind them.
-  Io prepare(std::span<const iovec> pieces);
-  std::string_view prepared() const;
-  void sent_prepared(std::size_t bytes);
+  // As try_write, but the records are appended to `wire`, for somebody who sends them before
+  // anything else is asked of the session, or has them held.
+  Io prepare(std::span<const iovec> pieces, std::string& wire);
+  // Records that wait to be sent; whatever TLS has to say meanwhile goes behind them.
+  void hold(std::string_view records);
+  std::string_view held() const;
+  void sent_held(std::size_t bytes);
+  // Asks for the memory that prepare() will need, ahead of it: step by step, because each finds its
+  // memory in that of the step before.
+  static constexpr std::size_t kFetchSteps = 3;
+  void fetch(std::size_t step) const;
   bool holds_input() const;
   Error last_error() const;
   void send_close_notify();

@@ -377,7 +377,11 @@ Task<bool> ServerConnection::respond(const RequestHead& head, Response response)
   }
   stall_mark_ = stream_.bytes_written();
   Result<void> sent = co_await write_message(
-      stream_, std::move(start), response.body.get(), framing,
+      stream_,
+      {.start = std::move(start),
+       .body = response.body.get(),
+       .framing = framing,
+       .fan_out = &shared_.fan_out},
       [this] { watchdog_.set(shared_.options.stall_timeout); }, [this] { watchdog_.clear(); });
   watchdog_.clear();
   stall_mark_.reset();
@@ -438,8 +442,8 @@ Task<void> ServerConnection::answer_problem(WireError problem) {
   static_cast<void>(write_response_head(start, response, framing, false));
   watchdog_.set(shared_.options.header_timeout);
   auto nothing = [] {};
-  static_cast<void>(co_await write_message(stream_, std::move(start), response.body.get(), framing,
-                                           nothing, nothing));
+  Message message{.start = std::move(start), .body = response.body.get(), .framing = framing};
+  static_cast<void>(co_await write_message(stream_, std::move(message), nothing, nothing));
   watchdog_.clear();
   unread_input_ = true;
 }

@@ -4,6 +4,7 @@
 #include "base/env/env.h"
 #include "net/http.h"
 #include "net/internal/body_reader.h"
+#include "net/internal/fan_out.h"
 #include "net/internal/http1.h"
 #include "net/internal/input_buffer.h"
 #include "net/internal/real_stream.h"
@@ -31,6 +32,7 @@ struct ServerShared {
   bool draining = false;
   bool crowded = false;  // somebody waits for a connection to end
   ReadBuffer buffer{};
+  FanOut fan_out{env.loop};
 };
 
 class RequestBody;
