@@ -282,6 +282,7 @@ class PlacedBody final : public net::BodyStream {
   PlacedBody(net::Body body, Place place) : place_(std::move(place)), body_(std::move(body)) {}
   Task<Result<Bytes>> read() override { return body_->read(); }
   std::optional<Bytes> ready() override { return body_->ready(); }
+  bool tell(net::BodyListener* listener) override { return body_->tell(listener); }
 
  private:
   Place place_;

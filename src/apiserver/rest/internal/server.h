@@ -4,6 +4,7 @@
 #include "apiserver/rest/internal/discovery.h"
 #include "apiserver/rest/internal/encode.h"
 #include "apiserver/rest/internal/encoding_cache.h"
+#include "apiserver/rest/internal/event_text.h"
 #include "apiserver/rest/internal/negotiate.h"
 #include "base/async/stop_token.h"
 #include "base/async/wait_list.h"
@@ -50,6 +51,7 @@ struct Server {
   ServerMetrics metrics;
   DiscoveryCache discovery;
   EncodingCache encodings;
+  EventText event_text;
   StopSource stopping;  // ends watches
   std::shared_ptr<InFlightCount> in_flight;
   std::size_t running = 0;  // until the head of their response, watches included

@@ -66,9 +66,9 @@ class Wake {
   }
 
  private:
-  std::optional<codeflare::internal::Waiter> waiter_;
   bool waiting_ = false;
   bool refused_ = false;
+  std::optional<codeflare::internal::Waiter> waiter_;
 };
 
 struct WatchStart {
@@ -90,8 +90,8 @@ class WatchBody final : public net::BodyStream, private ChangeListener {
       : server_(server),
         start_(std::move(start)),
         end_revision_(start_.cursor->position()),
-        closing_(server_.stopping.token(), [this] { wake_.wake(); }),
-        resource_gone_(start_.output.resource->gone, [this] { wake_.wake(); }) {
+        closing_(server_.stopping.token(), [this] { wake(); }),
+        resource_gone_(start_.output.resource->gone, [this] { wake(); }) {
     schedule_bookmark();
     start_.cursor->listen(*this);
     server_.metrics.watches.add();
@@ -104,21 +104,33 @@ class WatchBody final : public net::BodyStream, private ChangeListener {
   }
 
   std::optional<Bytes> ready() override {
-    refill();
-    return pop();
+    while (true) {
+      refill();
+      if (std::optional<Bytes> piece = pop()) {
+        return piece;
+      }
+      if (more_) {
+        tell_listener();
+        return std::nullopt;
+      }
+      if (may_wait()) {
+        return std::nullopt;
+      }
+    }
+  }
+
+  bool tell(net::BodyListener* listener) override {
+    listener_ = listener;
+    return true;
   }
 
   Task<Result<Bytes>> read() override {
     while (true) {
-      refill();
-      if (std::optional<Bytes> piece = pop()) {
+      if (std::optional<Bytes> piece = ready()) {
         co_return *std::move(piece);
       }
       if (more_) {
         co_await yield();
-        continue;
-      }
-      if (!may_wait()) {
         continue;
       }
       Result<void> woken = co_await wake_;
@@ -152,7 +164,7 @@ class WatchBody final : public net::BodyStream, private ChangeListener {
       timer_ = server_.env().loop.start_timer(next_wake(), [this] {
         timer_.reset();
         due_ = true;
-        wake_.wake();
+        wake();
       });
     }
     return true;
@@ -163,7 +175,19 @@ class WatchBody final : public net::BodyStream, private ChangeListener {
     return server_.stopping.stop_requested() || start_.output.resource->gone.stop_requested();
   }
 
-  void on_change() override { wake_.wake(); }
+  void on_change() override { wake(); }
+
+  // Whoever reads, in either way.
+  void wake() {
+    wake_.wake();
+    tell_listener();
+  }
+
+  void tell_listener() {
+    if (listener_ != nullptr) {
+      listener_->on_ready();
+    }
+  }
 
   // The next piece; an empty one at the end, nothing when there is none yet.
   std::optional<Bytes> pop() {
@@ -269,6 +293,11 @@ class WatchBody final : public net::BodyStream, private ChangeListener {
   }
 
   void add_object(std::string_view type, const ObjectPtr& object) {
+    if (start_.output.form.view == View::object && start_.output.shows(object->api_version()) &&
+        object->json().size() <= EventText::kBytesMax) {
+      pieces_.push_back(server_.event_text.of(begin_of(type), object));
+      return;
+    }
     const std::size_t mark = begin(type);
     end(mark, start_.output.form.view == View::table
                   ? append_table(object, pieces_)
@@ -369,18 +398,20 @@ class WatchBody final : public net::BodyStream, private ChangeListener {
     ended_ = true;
   }
 
-  Server& server_;
-  WatchStart start_;
-  Revision end_revision_;
-  Instant next_bookmark_;
-  std::vector<Bytes> pieces_;
-  std::size_t taken_ = 0;  // of the pieces
-  std::size_t initial_ = 0;
+  // First what each event needs.
+  net::BodyListener* listener_ = nullptr;
   bool columns_sent_ = false;
   bool ended_ = false;
   bool more_ = false;  // fill() stopped although there may be more
   bool due_ = false;   // the timer has fired
+  Server& server_;
+  std::vector<Bytes> pieces_;
+  std::size_t taken_ = 0;  // of the pieces
+  std::size_t initial_ = 0;
   Wake wake_;
+  WatchStart start_;
+  Revision end_revision_;
+  Instant next_bookmark_;
   std::optional<TimerId> timer_;
   StopCallback closing_;
   StopCallback resource_gone_;
