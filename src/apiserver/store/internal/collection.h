@@ -13,6 +13,7 @@
 
 namespace codeflare::apiserver {
 
+class ChangeListener;
 class Cursor;
 
 // The committed objects of one resource and what happened to them lately.
@@ -27,7 +28,11 @@ struct Collection {
   // Every event after this revision is in the queue.
   Revision history_start = 0;
   WaitList changed;
-  std::vector<Cursor*> listening;  // in no order
+  struct Listening {
+    Cursor* cursor;
+    ChangeListener* listener;  // the cursor's own, here because all are told at once
+  };
+  std::vector<Listening> listening;  // in no order
 
   Gauge* size_gauge = nullptr;
 

@@ -10,25 +10,25 @@ namespace codeflare::apiserver {
 
 void Collection::tell() {
   changed.notify_all();
-  for (Cursor* cursor : listening) {
-    cursor->tell();
+  for (const Listening& one : listening) {
+    one.listener->on_change();
   }
 }
 
 Cursor::~Cursor() {
-  if (listener_ != nullptr) {
-    std::vector<Cursor*>& all = collection_.listening;
-    all[place_] = std::exchange(all.back(), this);
-    all[place_]->place_ = place_;
+  if (listens_) {
+    std::vector<Collection::Listening>& all = collection_.listening;
+    all[place_] = all.back();
+    all[place_].cursor->place_ = place_;
     all.pop_back();
   }
 }
 
 void Cursor::listen(ChangeListener& listener) {
-  CHECK(listener_ == nullptr, "a cursor has one listener");
-  listener_ = &listener;
+  CHECK(!listens_, "a cursor has one listener");
+  listens_ = true;
   place_ = collection_.listening.size();
-  collection_.listening.push_back(this);
+  collection_.listening.push_back({this, &listener});
 }
 
 Task<Result<const Event*>> Cursor::next() {

@@ -24,7 +24,6 @@ class Cursor final : public ListenedCursor {
   Revision position() const override;
   State state() const override;
   void listen(ChangeListener& listener) override;
-  void tell() { listener_->on_change(); }
 
  private:
   bool has_caught_up() const {
@@ -35,7 +34,7 @@ class Cursor final : public ListenedCursor {
   Collection& collection_;
   std::uint64_t next_event_;
   Revision position_;
-  ChangeListener* listener_ = nullptr;
+  bool listens_ = false;
   std::size_t place_ = 0;  // among those who listen to the collection
   Event current_;          // a copy: the history may forget it while it is being sent
 };
