@@ -189,6 +189,9 @@ Task<Result<void>> accept(Env env, Trial trial) {
 }  // namespace
 
 Task<Result<std::unique_ptr<RealNode>>> RealNode::make(Env env, RealNodeOptions options) {
+  // A directory that cannot be had says nothing about namespaces.
+  CO_TRY(co_await run_blocking(
+      env, [&] { return env.files.make_directories(options.directory, 0700); }));
   const Result<void> isolated =
       co_await node::probe_isolation(env, kThisProgram, options.directory);
   CO_TRY(must_be_known(isolated, "namespaces of their own", options.allow_plain));

@@ -18,9 +18,15 @@ namespace codeflare::cli {
 
 namespace {
 
-int nothing_runs(Console& console, const std::string& directory, bool json) {
+// `killed`: it did not end by itself, and its pods may go on without it.
+int nothing_runs(Console& console, const std::string& directory, bool json, bool killed) {
   if (json) {
     console.out("{\n    \"running\": false\n}\n");
+  }
+  if (killed) {
+    return report(console, not_found("the cluster in " + directory +
+                                     " was killed and its pods may still run: codeflare up "
+                                     "--detach goes on with them, codeflare down ends them"));
   }
   return report(console, not_found("nothing runs in " + directory +
                                    ": codeflare up --detach starts a cluster there"));
@@ -75,7 +81,7 @@ int run_up_status(const UpStatusFlags& flags) {
     return report(*console, state.error());
   }
   if (!*state || !is_running(env.files, (*state)->process)) {
-    return nothing_runs(*console, *directory, json);
+    return nothing_runs(*console, *directory, json, state->has_value());
   }
   const Result<std::unique_ptr<Session>> session =
       Session::open(env, *console, {.kubeconfig = (*state)->kubeconfig, .output = flags.output});

@@ -14,6 +14,8 @@ namespace {
 // Of /proc/PID/stat, counted from what comes behind the program's name.
 constexpr std::size_t kStateField = 0;
 constexpr std::size_t kBeganField = 19;
+// In what a user's programs keep.
+constexpr std::string_view kUsualDirectory = "codeflare/up";
 
 Result<std::int64_t> number_in(std::string_view text, const std::string& where) {
   std::int64_t value = 0;
@@ -90,10 +92,10 @@ Result<std::string> up_directory(const Variables& variables, const std::string& 
     return given;
   }
   if (const auto state = variables.get("XDG_STATE_HOME"); state && state->starts_with('/')) {
-    return join_path(*state, "codeflare/up");
+    return join_path(*state, kUsualDirectory);
   }
   if (const auto home = variables.get("HOME"); home && !home->empty()) {
-    return join_path(*home, ".local/state/codeflare/up");
+    return join_path(*home, ".local/state/" + std::string(kUsualDirectory));
   }
   return fail(invalid_argument("there is no HOME: say --data-dir DIR"));
 }
@@ -179,8 +181,11 @@ std::string render_ready(const UpState& state) {
   if (state.context.name.empty()) {
     text += "  export KUBECONFIG=" + state.kubeconfig + "\n";
   }
-  return text +
-         "  codeflare status\n"
+  // Only the usual directory is found without a word.
+  const std::string directory = parent_path(state.kubeconfig);
+  const bool usual = directory.ends_with(kUsualDirectory);
+  return text + "  codeflare status" + (usual ? "" : " --data-dir " + directory) +
+         "\n"
          "  codeflare create -f FILE   # AppWrappers, Jobs, RayClusters, anything\n"
          "  codeflare queue            # who waits, and for what\n";
 }

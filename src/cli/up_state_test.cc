@@ -64,7 +64,7 @@ TEST(UpState, what_people_read_has_three_commands_to_try) {
             "node codeflare-0: pods are processes\n"
             "try:\n"
             "  export KUBECONFIG=/data/admin.kubeconfig\n"
-            "  codeflare status\n"
+            "  codeflare status --data-dir /data\n"
             "  codeflare create -f FILE   # AppWrappers, Jobs, RayClusters, anything\n"
             "  codeflare queue            # who waits, and for what\n");
   state.context = {.file = "/home/me/.kube/config", .name = "codeflare"};
@@ -73,6 +73,8 @@ TEST(UpState, what_people_read_has_three_commands_to_try) {
   EXPECT_TRUE(text.contains("context codeflare is current in /home/me/.kube/config\n")) << text;
   EXPECT_TRUE(text.contains("log /data/up.log\n")) << text;
   EXPECT_FALSE(text.contains("export")) << text;
+  state.kubeconfig = "/home/me/.local/state/codeflare/up/admin.kubeconfig";
+  EXPECT_TRUE(render_ready(state).contains("  codeflare status\n")) << render_ready(state);
 }
 
 }  // namespace

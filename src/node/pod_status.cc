@@ -244,9 +244,13 @@ model::PodStatus status_of(const ObservedPod& observed, const PodProgress& progr
   }
   status.init_container_statuses.clear();
   status.container_statuses.clear();
-  for (const ContainerProgress& one : progress.containers) {
-    (one.role == Role::main ? status.container_statuses : status.init_container_statuses)
-        .push_back(container_status(observed, progress, one));
+  // Of one that was turned away there is nothing to tell: it would look as if it were being
+  // created.
+  if (progress.ending.kind != Ending::Kind::rejected || progress.has_run()) {
+    for (const ContainerProgress& one : progress.containers) {
+      (one.role == Role::main ? status.container_statuses : status.init_container_statuses)
+          .push_back(container_status(observed, progress, one));
+    }
   }
   const Verdict containers = containers_ready(progress, status);
   if (progress.ending.kind == Ending::Kind::evicted) {

@@ -576,6 +576,7 @@ TEST(PodSync, a_rejected_pod_is_failed_with_the_reason) {
   EXPECT_TRUE(w.look().steps.empty());
   EXPECT_EQ(w.status().phase, "Failed");
   EXPECT_EQ(w.status().reason, "UnexpectedAdmissionError");
+  EXPECT_TRUE(w.status().container_statuses.empty()) << "nothing of it is being created";
 }
 
 TEST(PodSync, readiness_gates_are_waited_for) {
