@@ -7,13 +7,8 @@ namespace codeflare::sim {
 namespace {
 
 constexpr std::string_view kBegin = R"({"type":")";
+constexpr std::string_view kObject = R"(","object":)";
 constexpr std::string_view kEnd = "}\n";
-
-// {"type":"ADDED","object":
-std::string_view type_of(std::string_view begin) {
-  begin.remove_prefix(kBegin.size());
-  return begin.substr(0, begin.find('"'));
-}
 
 }  // namespace
 
@@ -22,26 +17,38 @@ EventFilter::EventFilter(net::Body inner, Judge judge)
 
 Task<Result<Bytes>> EventFilter::read() {
   while (true) {
-    Result<Bytes> piece = co_await inner_->read();
-    if (!piece || piece->empty()) {
-      co_return piece;
-    }
-    const std::string_view text = piece->view();
-    if (begin_.empty()) {
-      if (!text.starts_with(kBegin) || text.contains('\n')) {
+    const std::size_t end = text_.find('\n');
+    if (end == std::string::npos) {
+      Result<Bytes> piece = co_await inner_->read();
+      if (!piece || piece->empty()) {
         co_return piece;
       }
-      begin_ = text;
-      object_.clear();
-    } else if (text != kEnd) {
-      object_ += text;
-    } else {
-      const std::string begin = std::exchange(begin_, {});
-      if (judge_(type_of(begin), object_)) {
-        co_return Bytes::from(begin + object_ + std::string(kEnd));
-      }
+      text_ += piece->view();
+      continue;
+    }
+    std::string line = text_.substr(0, end + 1);
+    text_.erase(0, end + 1);
+    if (passes(line)) {
+      co_return Bytes::from(std::move(line));
     }
   }
+}
+
+// {"type":"ADDED","object":{...}}
+bool EventFilter::passes(std::string& line) {
+  const std::size_t object_key = line.find(kObject);
+  if (!line.starts_with(kBegin) || object_key == std::string::npos || !line.ends_with(kEnd)) {
+    return true;
+  }
+  const std::string type = line.substr(kBegin.size(), object_key - kBegin.size());
+  if (type == "BOOKMARK" || type == "ERROR") {
+    return true;
+  }
+  const std::size_t begin = object_key + kObject.size();
+  std::string object = line.substr(begin, line.size() - begin - kEnd.size());
+  const bool heard = judge_(type, object);
+  line = line.substr(0, begin) + object + std::string(kEnd);
+  return heard;
 }
 
 }  // namespace codeflare::sim

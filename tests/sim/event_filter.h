@@ -9,8 +9,7 @@
 namespace codeflare::sim {
 
 // The events of a watch on their way to a client that is to hear of them wrongly: each may be left
-// out or say something else. The API server sends an event as its beginning, the object in pieces
-// and its end; bookmarks and errors pass as they are.
+// out or say something else. Bookmarks and errors pass as they are.
 class EventFilter final : public net::BodyStream {
  public:
   // Gets the type ("ADDED") and the object's text, which it may change. False: it is left out.
@@ -20,10 +19,12 @@ class EventFilter final : public net::BodyStream {
   Task<Result<Bytes>> read() override;
 
  private:
+  // A line with its end; it may say something else afterwards.
+  bool passes(std::string& line);
+
   net::Body inner_;
   Judge judge_;
-  std::string begin_;  // of the event that is being read; empty between events
-  std::string object_;
+  std::string text_;  // that has come and was not read yet
 };
 
 }  // namespace codeflare::sim
