@@ -85,6 +85,11 @@ Task<Result<void>> ClientActor::carry_out(ObjectKey key, Action action) {
                          {"verb", to_string(action.verb)},
                          {"target", action.type.qualified_name() + " " + action.key.to_string()},
                          {"why", action.why}});
+  // Seen now: when the answer is there the cache may show the successor of what was removed.
+  std::string removed = action.removal.uid;
+  if (action.verb == Action::Verb::remove && removed.empty()) {
+    removed = cached_uid(action);
+  }
   Result<ObjectRef> answer = co_await send(action);
   if (!answer) {
     const bool gone_already =
@@ -95,7 +100,7 @@ Task<Result<void>> ClientActor::carry_out(ObjectKey key, Action action) {
     }
     answer = ObjectRef();
   }
-  remember(key, action, *answer);
+  remember(key, action, *answer, std::move(removed));
   co_return Result<void>();
 }
 
@@ -155,7 +160,15 @@ Task<Result<ObjectRef>> ClientActor::send(Action action) {
   std::unreachable();
 }
 
-void ClientActor::remember(const ObjectKey& key, const Action& action, const ObjectRef& answer) {
+std::string ClientActor::cached_uid(const Action& action) const {
+  const auto found = informers_.find(action.type);
+  const ObjectRef cached =
+      found == informers_.end() ? nullptr : found->second->store().get(action.key);
+  return cached == nullptr ? "" : std::string(cached->uid());
+}
+
+void ClientActor::remember(const ObjectKey& key, const Action& action, const ObjectRef& answer,
+                           std::string removed) {
   auto found = informers_.find(action.type);
   if (found == informers_.end()) {
     return;
@@ -167,8 +180,8 @@ void ClientActor::remember(const ObjectKey& key, const Action& action, const Obj
     return;
   }
   // Gone at once: the cache has caught up when it no longer shows the one we removed.
-  if (ObjectRef cached = informer.store().get(action.key)) {
-    informer.note_deleted(action.key, std::string(cached->uid()));
+  if (!removed.empty()) {
+    informer.note_deleted(action.key, std::move(removed));
     awaited_[key].push_back({&informer, action.key});
   }
 }

@@ -46,7 +46,10 @@ class ClientActor final : public Actor {
   Task<void> work_on(Batch& batch);
   void tell_refusal(const ObjectKey& key, const Action& action, const Error& error);
   Task<Result<ObjectRef>> send(Action action);
-  void remember(const ObjectKey& key, const Action& action, const ObjectRef& answer);
+  std::string cached_uid(const Action& action) const;  // empty: it shows none
+  // `removed`: the uid of what the action took away.
+  void remember(const ObjectKey& key, const Action& action, const ObjectRef& answer,
+                std::string removed);
   void record(const ObjectKey& key, EventNote note);
 
   kube::Client& client_;

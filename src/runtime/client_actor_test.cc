@@ -41,7 +41,7 @@ Action remove(const std::string& name) {
   return {.verb = Action::Verb::remove, .type = kPods, .key = {"default", name}, .why = "enough"};
 }
 
-// Each request takes a second to get there, once told so.
+// Each request takes a second to get there, or each answer back, once told so.
 class Delay final : public net::HttpService {
  public:
   explicit Delay(net::HttpService& to) : to_(to) {}
@@ -49,9 +49,14 @@ class Delay final : public net::HttpService {
     if (on) {
       CO_TRY(co_await sleep_for(1s));
     }
-    co_return co_await to_.send(std::move(request));
+    Result<net::Response> response = co_await to_.send(std::move(request));
+    if (late_answers) {
+      CO_TRY(co_await sleep_for(1s));
+    }
+    co_return response;
   }
   bool on = false;
+  bool late_answers = false;
 
  private:
   net::HttpService& to_;
@@ -143,6 +148,22 @@ TEST(ClientActor, a_key_is_ready_again_when_the_caches_show_what_was_written) {
   EXPECT_TRUE(w.cached("a")) << "or the test shows nothing";
   ASSERT_TRUE(w.ready());
   EXPECT_FALSE(w.cached("a"));
+}
+
+TEST(ClientActor, the_successor_of_what_was_removed_is_not_waited_for) {
+  World w;
+  ASSERT_TRUE(w.act({create("a")}));
+  ASSERT_TRUE(w.ready());
+  w.delay.late_answers = true;
+  w.env.loop.start_timer(after(w.env.loop.now(), 500ms), [&w] {
+    w.service.put(kPods, R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"a",)"
+                         R"("namespace":"default"}})");
+  });
+  ASSERT_TRUE(w.act({remove("a")}));
+  w.delay.late_answers = false;
+  w.settle(5s);
+  ASSERT_TRUE(w.cached("a")) << "or the test shows nothing";
+  EXPECT_TRUE(w.ready());
 }
 
 TEST(ClientActor, a_key_whose_writes_do_not_show_stays_not_ready) {

@@ -261,11 +261,15 @@ void QueueJudge::item_changed(std::string_view collection, const Event& event) {
     if (items_[uid].empty()) {
       items_.erase(uid);
     }
-    // With its node, before the queue could hear that it was created: it may be created again.
+    // With its node, before the queue could hear that it was created: it may be created again, even
+    // a pod that has succeeded.
     const auto work = works_.find(uid);
     if (work != works_.end() && work->second.object.status.can_run &&
         work->second.object.status.state == model::app_wrapper_state::kPending) {
       work->second.made.erase(what);
+      for (std::set<std::string>& done : work->second.succeeded) {
+        done.erase(std::string(event.object->uid()));
+      }
     }
   }
 }

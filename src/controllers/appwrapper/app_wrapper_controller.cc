@@ -308,6 +308,9 @@ Task<Result<std::optional<Next>>> AppWrapperController::act(Turn& turn, Decision
       }
       CO_TRY(std::move(wrote));
       turn.creation.reset();
+      // It may hold something again before this turn is over.
+      turn.cleared = false;
+      turn.abandoned.clear();
       break;
     }
     case Act::create: {
