@@ -92,6 +92,8 @@ QueueDriver::QueueDriver(Env env, kube::Client& client, runtime::Cache& cache,
       // In the cache, so that this process is not ready without it: the only ConfigMap that anybody
       // here looks at.
       pause_(cache.informer(kConfigMaps, pause_options(options_.ns))),
+      refused_{.enough = kBusyEnough, .pause = kRefusalPause},
+      idle_{.enough = kIdleEnough, .pause = kIdlePause},
       bindings_(kBindingsMax) {
   if (options_.quota_subtrees) {
     watch(model::resource_type<model::QuotaSubtree>(), with_transform(without_managed_fields),
@@ -311,8 +313,8 @@ void QueueDriver::forget(const std::string& uid) {
   adopted_.forget(uid);
   metrics_.gone(uid);
   problems_.erase(uid);
-  refused_set_.erase(uid);
-  idle_set_.erase(uid);
+  refused_.waiting.erase(uid);
+  idle_.waiting.erase(uid);
   may_write_.erase(uid);
   auto known = known_.find(uid);
   if (known != known_.end()) {
@@ -512,11 +514,8 @@ void QueueDriver::tell(std::vector<queue::WrapperId> changed) {
   for (const queue::WrapperId& id : changed) {
     if (queue_.kind(id.uid) != Standing::Kind::waiting) {
       wakers_[id.legacy ? 1 : 0].wake(id.key);
-    } else if (refused_set_.insert(id.uid).second) {
-      if (refused_.empty()) {
-        refusal_due_ = after(env_.loop.now(), kRefusalPause);
-      }
-      refused_.push_back(id.uid);
+    } else {
+      refused_.add(id.uid, env_.loop.now());
     }
   }
 }
@@ -530,14 +529,10 @@ bool QueueDriver::flooded() const {
 }
 
 bool QueueDriver::may_write_idly(const std::string& uid) {
-  if (may_write_.erase(uid) > 0 || (idle_.empty() && unfinished() < kIdleEnough)) {
+  if (may_write_.erase(uid) > 0 || (idle_.uids.empty() && unfinished() < kIdleEnough)) {
     return true;
   }
-  if (idle_set_.insert(uid).second) {
-    if (idle_.empty()) {
-      idle_due_ = after(env_.loop.now(), kIdlePause);
-    }
-    idle_.push_back(uid);
+  if (idle_.add(uid, env_.loop.now())) {
     set_release_timer();
   }
   return false;
@@ -545,9 +540,16 @@ bool QueueDriver::may_write_idly(const std::string& uid) {
 
 void QueueDriver::release() {
   release_due_ = false;
-  release_refused();
-  release_idle();
-  if (!refused_.empty() || !idle_.empty()) {
+  release(refused_,
+          [this](const std::string& uid) { return queue_.kind(uid) == Standing::Kind::waiting; });
+  release(idle_, [this](const std::string& uid) {
+    const bool known = known_.contains(uid);
+    if (known) {
+      may_write_.insert(uid);
+    }
+    return known;
+  });
+  if (!refused_.uids.empty() || !idle_.uids.empty()) {
     set_release_timer();
   }
 }
@@ -562,27 +564,25 @@ void QueueDriver::set_release_timer() {
   }
 }
 
-void QueueDriver::release_refused() {
-  const Instant now = env_.loop.now();
-  while (!refused_.empty() && (now >= refusal_due_ || unfinished() < kBusyEnough)) {
-    const std::string uid = std::move(refused_.front());
-    refused_.pop_front();
-    if (refused_set_.erase(uid) > 0 && queue_.kind(uid) == Standing::Kind::waiting) {
-      wake(uid);
-      refusal_due_ = after(now, kRefusalPause);
-    }
+bool QueueDriver::Line::add(const std::string& uid, Instant now) {
+  if (!waiting.insert(uid).second) {
+    return false;
   }
+  if (uids.empty()) {
+    due = after(now, pause);
+  }
+  uids.push_back(uid);
+  return true;
 }
 
-void QueueDriver::release_idle() {
+void QueueDriver::release(Line& line, const std::function<bool(const std::string&)>& may) {
   const Instant now = env_.loop.now();
-  while (!idle_.empty() && (now >= idle_due_ || unfinished() < kIdleEnough)) {
-    const std::string uid = std::move(idle_.front());
-    idle_.pop_front();
-    if (idle_set_.erase(uid) > 0 && known_.contains(uid)) {
-      may_write_.insert(uid);
+  while (!line.uids.empty() && (now >= line.due || unfinished() < line.enough)) {
+    const std::string uid = std::move(line.uids.front());
+    line.uids.pop_front();
+    if (line.waiting.erase(uid) > 0 && may(uid)) {
       wake(uid);
-      idle_due_ = after(now, kIdlePause);
+      line.due = after(now, line.pause);
     }
   }
 }

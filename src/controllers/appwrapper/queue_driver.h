@@ -116,8 +116,20 @@ class QueueDriver {
   std::size_t unfinished() const;
   void release();
   void set_release_timer();
-  void release_refused();
-  void release_idle();
+  // Those whose writing can wait, in order. One goes in each pause however busy it is, the rest
+  // while less than `enough` is unfinished. Who is not in the set any more is passed over.
+  struct Line {
+    std::size_t enough;
+    Duration pause;
+    std::deque<std::string> uids{};
+    std::set<std::string> waiting{};
+    Instant due{};  // one of them goes then
+
+    // Whether it was not in line before.
+    bool add(const std::string& uid, Instant now);
+  };
+  // Wakes those whose turn it is and who still `may` go.
+  void release(Line& line, const std::function<bool(const std::string& uid)>& may);
   void set_wake_timer(std::optional<WallTime> when);
   Task<void> bind_pods();
   Task<void> bind(queue::Binding binding);
@@ -154,16 +166,11 @@ class QueueDriver {
   // Whose pods changed in a way that decides nothing: told together after a moment.
   std::set<PodOwner> late_;
   std::optional<TimerId> late_timer_;
-  // Refusals to be written: they come after all that starts or stops, however many they are. Who is
-  // not in the set any more is passed over.
-  std::deque<std::string> refused_;
-  std::set<std::string> refused_set_;
-  Instant refusal_due_{};  // one of them goes then, however busy it is
+  // Refusals to be written: they come after all that starts or stops, however many they are.
+  Line refused_;
   // Who has something to write that is only nice to know: they come after the refusals.
-  std::deque<std::string> idle_;
-  std::set<std::string> idle_set_;
+  Line idle_;
   std::set<std::string> may_write_;  // was woken for it
-  Instant idle_due_{};               // one of them goes then, however busy it is
   Channel<queue::Binding> bindings_;
   TaskGroup* work_ = nullptr;  // of run()
 };
