@@ -132,6 +132,7 @@ StepOutcome Queue::step(Time now) {
     if (found != state_->by_gang.end()) state_->touched.insert(found->second->id.uid);
   }
   bind_gangs(*state_, outcome.bindings);
+  tell_unplaced(*state_, result.refused, outcome.unplaced);
   tell_changes(*state_, outcome);
   outcome.wake_at = result.wake_at;
   if (!state_->delayed.empty()) {
@@ -195,6 +196,10 @@ std::vector<Queue::Unplanned> Queue::unplanned(std::string_view uid) const {
     }
   }
   return result;
+}
+
+std::optional<Queue::Unplaced> Queue::unplaced(std::string_view pod_uid, Time now) const {
+  return queue::unplaced(*state_, pod_uid, now);
 }
 
 std::vector<WrapperId> Queue::line(Time now, std::size_t most) const {

@@ -79,6 +79,8 @@ struct StepOutcome {
   // told its first.
   std::vector<WrapperId> changed;
   std::vector<Binding> bindings;
+  // UIDs of pods of no AppWrapper that were tried and have no place, once for each reason.
+  std::vector<std::string> unplaced;
   std::optional<Time> wake_at;  // time alone may change a decision then
   bool more = false;            // step again soon
 };
@@ -165,6 +167,12 @@ class Queue {
   };
   // Pods of it beyond the plan (autoscalers, surges): counted, and told in its status.
   std::vector<Unplanned> unplanned(std::string_view uid) const;
+  struct Unplaced {
+    model::ObjectKey pod;
+    std::string why;  // one sentence with numbers; looks at every node
+  };
+  // Of a pod that step() told; nothing when it has a place by now, or is gone.
+  std::optional<Unplaced> unplaced(std::string_view pod_uid, Time now) const;
   std::vector<WrapperId> line(Time now, std::size_t most) const;  // head first, held ones left out
   std::vector<WrapperId> known() const;  // all that wait or hold something, by name
   // Every one of this name: more than one while an older one still holds something, or with two

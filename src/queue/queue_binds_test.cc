@@ -188,6 +188,52 @@ TEST(QueueBinds, every_other_pod_is_a_gang_of_one_that_charges_nothing) {
   EXPECT_EQ(queue.core().waiting() + queue.core().running(), 0U);
 }
 
+TEST(QueueBinds, a_pod_of_nobody_without_a_place_is_told_once_for_each_reason) {
+  Queue queue(QueueOptions{.binds = Binds::all});
+  const auto why = [&](const char* uid) {
+    const auto unplaced = queue.unplaced(uid, kNow);
+    return unplaced ? unplaced->why : "";
+  };
+  auto picky = pod("picky", resources("1"));
+  picky.spec.node_selector["zone"] = "z";
+  queue.upsert_pod(picky);
+  EXPECT_EQ(queue.step(kNow).unplaced, std::vector<std::string>{"uid-picky"});
+  EXPECT_EQ(why("uid-picky"), "there is no node");
+  queue.upsert_node(node("n1", resources("4")));
+  queue.upsert_node(node("n2", resources("2")));
+  queue.upsert_pod(pod("large", resources("5")));
+  queue.upsert_pod(picky);
+  const StepOutcome outcome = queue.step(kNow);
+  EXPECT_EQ(std::ranges::count(outcome.unplaced, "uid-large"), 1);
+  EXPECT_EQ(why("uid-picky"),
+            "0/2 nodes are available: selector zone=z excludes 2, a node that it may use has to "
+            "join");
+  EXPECT_EQ(why("uid-large"),
+            "0/2 nodes are available: cpu asks 5, the most free on one node is 4");
+  EXPECT_TRUE(queue.step(kNow).unplaced.empty());
+  auto labelled = node("n2", resources("2"));
+  labelled.metadata.labels["zone"] = "z";
+  queue.upsert_node(labelled);
+  EXPECT_EQ(bound(queue.step(kNow)), (std::map<std::string, std::string>{{"picky", "n2"}}));
+  EXPECT_EQ(why("uid-picky"), "") << "it has a place";
+  queue.remove_pod({"team-a", "large"}, "uid-large");
+  EXPECT_EQ(why("uid-large"), "") << "it is gone";
+}
+
+TEST(QueueBinds, a_pod_that_cannot_be_understood_is_told_so_once) {
+  Queue queue(QueueOptions{.binds = Binds::all});
+  queue.upsert_node(node("n1", resources("4")));
+  auto odd = pod("odd", resources("1"));
+  odd.spec.tolerations.emplace_back().op = "Perhaps";
+  queue.upsert_pod(odd);
+  EXPECT_EQ(queue.step(kNow).unplaced, std::vector<std::string>{"uid-odd"});
+  const auto unplaced = queue.unplaced("uid-odd", kNow);
+  ASSERT_TRUE(unplaced);
+  EXPECT_TRUE(unplaced->why.starts_with("no node can be chosen: ")) << unplaced->why;
+  queue.upsert_pod(odd);
+  EXPECT_TRUE(queue.step(kNow).unplaced.empty());
+}
+
 TEST(QueueBinds, honours_what_a_loose_pod_asks_of_its_node) {
   Queue queue(QueueOptions{.binds = Binds::all});
   auto labelled = node("x", resources("4"));

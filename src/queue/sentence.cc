@@ -108,6 +108,18 @@ std::string reserved_text(const sched::Explanation& explanation) {
   return text + ", until " + to_rfc3339(explanation.reservation->expires) + " at the latest";
 }
 
+// Of all that one pod asks for, what no allowed node has free.
+std::string lacking_text(const sched::Explanation& explanation) {
+  std::string text;
+  for (const sched::Shortage& each : explanation.shortages) {
+    if (each.pod <= each.best_node) continue;
+    text += (text.empty() ? "" : "; ") + each.resource + " asks " +
+            amount(each.resource, each.pod) + ", the most free on one node is " +
+            amount(each.resource, each.best_node);
+  }
+  return text.empty() ? "no node has all that it asks for free at once" : text;
+}
+
 }  // namespace
 
 std::string_view reason_word(sched::Why why) {
@@ -159,6 +171,22 @@ std::string sentence(const sched::Explanation& explanation) {
       return "the queue is paused";
   }
   return "";
+}
+
+std::string pod_sentence(const sched::Explanation& explanation) {
+  const bool nodes = explanation.why == sched::Why::excluded ||
+                     explanation.why == sched::Why::insufficient ||
+                     explanation.why == sched::Why::fragmented;
+  if (!nodes || explanation.pod_sets.empty()) return sentence(explanation);
+  const sched::PodSetReport& pod = explanation.pod_sets.front();
+  if (pod.nodes_all == 0) return "there is no node";
+  // As kube-scheduler begins: people and programs look for it.
+  std::string text = "0/" + std::to_string(pod.nodes_all) + " nodes are available: ";
+  for (const sched::Exclusion& excluded : pod.excluded) {
+    text += excluded.constraint + " excludes " + std::to_string(excluded.nodes) + ", ";
+  }
+  if (pod.nodes_allowed > 0) return text + lacking_text(explanation);
+  return text + "a node that it may use has to join";
 }
 
 }  // namespace codeflare::queue

@@ -434,9 +434,11 @@ Task<Result<void>> AppWrapperController::write_status(Turn& turn, const Decision
   model::AppWrapperStatus status = decision.status;
   status.observed_generation = turn.wrapper.metadata.generation;
   std::string body = status_patch(turn.wrapper, status);
+  const Instant begin = env_.loop.now();
   CO_TRY(co_await written(
       turn, client_.patch(subject_.type(), turn.wrapper.metadata.key(), kube::PatchKind::merge,
                           std::move(body), {.subresource = "status"})));
+  parts_.driver.wrote(env_.loop.now() - begin);
   memory(turn.wrapper).written = std::chrono::floor<std::chrono::microseconds>(env_.clock.wall());
   co_return Result<void>();
 }

@@ -3,6 +3,7 @@
 #include "controllers/appwrapper/testing/queue_world.h"
 #include "controllers/crds/ensure_crds.h"
 #include "json/write.h"
+#include "model/codec/pod.h"
 #include "net/sim_link.h"
 #include "queue/marks.h"
 
@@ -155,6 +156,31 @@ TEST(AppWrapperController, refusals_get_what_starts_leave_of_the_workers) {
   // A start is four writes.
   EXPECT_LT(story.rend() - last, 4 * kStarts + 40) << "of " << story.size() << " writes";
   EXPECT_EQ(story.size(), 4u * kStarts + 200u);
+}
+
+TEST(AppWrapperController, refusals_wait_while_the_server_is_slow) {
+  SlowCluster c("4");
+  const auto delay = [&](int milliseconds) {
+    net::LinkFaults faults;
+    faults.delay_max = std::chrono::milliseconds(milliseconds);
+    c.link.set_faults(faults);
+  };
+  for (int i = 0; i < 200; ++i) {
+    const std::string name = "large" + std::to_string(i);
+    c.create(name, job_item(name, 9));
+  }
+  delay(400);
+  c.start();
+  c.settle(seconds(10));
+  const std::size_t slow = c.wire.story().size();
+  EXPECT_GT(slow, 30u) << "a few a second are told";
+  EXPECT_LT(slow, 100u);
+  c.create("small", job_item("small"));
+  c.settle(seconds(3));
+  EXPECT_EQ(c.status("small").state, "Running") << "it does not wait for them";
+  delay(20);
+  c.settle(seconds(5));
+  EXPECT_EQ(c.wire.story().size(), 200u + 4u);
 }
 
 TEST(AppWrapperController, pod_counts_get_what_starts_and_ends_leave_of_the_workers) {
@@ -516,6 +542,48 @@ TEST(AppWrapperController, pods_are_bound_as_planned_when_asked_for) {
   c.run_pod("a", "p0", "", "Pending");
   c.settle();
   EXPECT_EQ(c.get(kPods, "p0")->string_at({"spec", "nodeName"}), "n1");
+}
+
+TEST(AppWrapperController, a_pod_of_nobody_that_fits_nowhere_says_why) {
+  QueueControllersOptions options;
+  options.queue.binds = queue::Binds::all;
+  Cluster c(options);
+  const auto create = [&](const std::string& name, const std::string& cpus) {
+    c.create(kPods, R"({"metadata":{"name":")" + name +
+                        R"("},"spec":{"containers":[{"name":"c",
+        "image":"i","resources":{"requests":{"cpu":")" +
+                        cpus + R"("}}}]}})");
+  };
+  const auto scheduled = [&](const std::string& name) {
+    const model::Pod pod = c.get(kPods, name)->as<model::Pod>().value();
+    const model::Condition* found = model::find_condition(pod.status.conditions, "PodScheduled");
+    return found == nullptr ? "" : found->status + " " + found->reason + ": " + found->message;
+  };
+  create("huge", "64");
+  create("first", "3");
+  c.settle();
+  create("second", "2");
+  c.settle();
+  EXPECT_EQ(scheduled("huge"),
+            "False Unschedulable: 0/1 nodes are available: cpu asks 64, the most free on one node "
+            "is 4");
+  EXPECT_EQ(scheduled("second"),
+            "False Unschedulable: 0/1 nodes are available: cpu asks 2, the most free on one node "
+            "is 1");
+  const std::vector<kube::ObjectRef> events = c.list(kEvents);
+  EXPECT_EQ(std::ranges::count_if(events,
+                                  [](const kube::ObjectRef& event) {
+                                    return event->string_at({"reason"}) == "FailedScheduling" &&
+                                           event->string_at({"involvedObject", "kind"}) == "Pod";
+                                  }),
+            2);
+  const std::uint64_t before = c.wire.writes();
+  c.settle(minutes(10));
+  EXPECT_EQ(c.wire.writes(), before) << "it is said once";
+  c.remove(kPods, "first", {.grace_period_seconds = 0});
+  c.settle();
+  EXPECT_EQ(c.get(kPods, "second")->string_at({"spec", "nodeName"}), "n1");
+  EXPECT_TRUE(scheduled("second").starts_with("True")) << scheduled("second");
 }
 
 TEST(AppWrapperController, what_mcad_dispatched_is_adopted) {

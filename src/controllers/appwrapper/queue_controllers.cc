@@ -100,6 +100,7 @@ std::shared_ptr<QueueDriver> add_queue_controllers(runtime::Manager& manager,
                                .quota_subtrees = options.quota_subtrees,
                                .ns = options.ns,
                                .trim = options.trim_caches,
+                               .events = &manager.events(),
                                .logger = options.logger};
   auto shared =
       std::make_shared<Shared>(manager, options.metrics, std::move(driver_options), options.logger);

@@ -3,6 +3,7 @@
 #include "base/async/sleep.h"
 #include "controllers/appwrapper/app_wrapper_object.h"
 #include "controllers/appwrapper/trim.h"
+#include "controllers/appwrapper/unplaced_pod.h"
 #include "json/write.h"
 #include "model/codec/node.h"
 #include "model/codec/pod.h"
@@ -37,8 +38,13 @@ constexpr Duration kReleasePause = std::chrono::milliseconds(20);
 constexpr std::size_t kBusyEnough = 16;
 constexpr Duration kRefusalPause = std::chrono::milliseconds(200);
 // More than refusals alone ever make: so many starts and ends wait that each write less is time
-// won.
+// won. On a slow server, where refusals wait, less is enough.
 constexpr std::size_t kFlooded = 3 * kBusyEnough;
+// A server with time to spare answers a write within a few milliseconds. From one that does not,
+// every write that can wait takes time which starts and ends are waiting for.
+constexpr Duration kSlowWrite = std::chrono::milliseconds(50);
+// What writes took longer ago says nothing about now.
+constexpr Duration kWriteCounts = std::chrono::seconds(2);
 // Pod counts are nobody's business while there is more to do: each of thousands that run would have
 // some every few seconds, and the server would be slower for those who start, run and end.
 constexpr std::size_t kIdleEnough = 4;
@@ -94,6 +100,8 @@ QueueDriver::QueueDriver(Env env, kube::Client& client, runtime::Cache& cache,
       pause_(cache.informer(kConfigMaps, pause_options(options_.ns))),
       refused_{.enough = kBusyEnough, .pause = kRefusalPause},
       idle_{.enough = kIdleEnough, .pause = kIdlePause},
+      unplaced_{.enough = kBusyEnough, .pause = kRefusalPause},
+      to_tell_(kBindingsMax),
       bindings_(kBindingsMax) {
   if (options_.quota_subtrees) {
     watch(model::resource_type<model::QuotaSubtree>(), with_transform(without_managed_fields),
@@ -157,6 +165,7 @@ Task<void> QueueDriver::run() {
     for (std::size_t i = 0; i < options_.bindings_in_flight; ++i) {
       group.spawn(bind_pods());
     }
+    group.spawn(tell_unplaced_pods());
     group.spawn(decide());
   }
   co_await group.join();
@@ -503,6 +512,9 @@ void QueueDriver::step() {
   for (queue::Binding& binding : outcome.bindings) {
     static_cast<void>(bindings_.try_push(std::move(binding)));
   }
+  for (const std::string& uid : outcome.unplaced) {
+    unplaced_.add(uid, env_.loop.now());
+  }
   set_wake_timer(outcome.wake_at);
   dirty_ = dirty_ || outcome.more;
   if (on_decided_) {
@@ -524,8 +536,17 @@ std::size_t QueueDriver::unfinished() const {
   return wakers_[0].unfinished() + wakers_[1].unfinished();
 }
 
+void QueueDriver::wrote(Duration took) {
+  usual_write_ += (took - usual_write_) / 8;
+  last_write_ = env_.loop.now();
+}
+
+bool QueueDriver::server_is_slow() const {
+  return usual_write_ > kSlowWrite && env_.loop.now() - last_write_ < kWriteCounts;
+}
+
 bool QueueDriver::flooded() const {
-  return unfinished() >= kFlooded;
+  return unfinished() >= (server_is_slow() ? kBusyEnough : kFlooded);
 }
 
 bool QueueDriver::may_write_idly(const std::string& uid) {
@@ -540,16 +561,23 @@ bool QueueDriver::may_write_idly(const std::string& uid) {
 
 void QueueDriver::release() {
   release_due_ = false;
-  release(refused_,
-          [this](const std::string& uid) { return queue_.kind(uid) == Standing::Kind::waiting; });
+  release(refused_, [this](const std::string& uid) {
+    const bool waits = queue_.kind(uid) == Standing::Kind::waiting;
+    if (waits) {
+      wake(uid);
+    }
+    return waits;
+  });
+  release(unplaced_, [this](const std::string& uid) { return to_tell_.try_push(uid); });
   release(idle_, [this](const std::string& uid) {
     const bool known = known_.contains(uid);
     if (known) {
       may_write_.insert(uid);
+      wake(uid);
     }
     return known;
   });
-  if (!refused_.uids.empty() || !idle_.uids.empty()) {
+  if (!refused_.uids.empty() || !unplaced_.uids.empty() || !idle_.uids.empty()) {
     set_release_timer();
   }
 }
@@ -575,13 +603,13 @@ bool QueueDriver::Line::add(const std::string& uid, Instant now) {
   return true;
 }
 
-void QueueDriver::release(Line& line, const std::function<bool(const std::string&)>& may) {
+void QueueDriver::release(Line& line, const std::function<bool(const std::string&)>& go) {
   const Instant now = env_.loop.now();
-  while (!line.uids.empty() && (now >= line.due || unfinished() < line.enough)) {
+  const auto at_leisure = [&] { return unfinished() < line.enough && !server_is_slow(); };
+  while (!line.uids.empty() && (now >= line.due || at_leisure())) {
     const std::string uid = std::move(line.uids.front());
     line.uids.pop_front();
-    if (line.waiting.erase(uid) > 0 && may(uid)) {
-      wake(uid);
+    if (line.waiting.erase(uid) > 0 && go(uid)) {
       line.due = after(now, line.pause);
     }
   }
@@ -633,6 +661,32 @@ Task<void> QueueDriver::bind(queue::Binding binding) {
   }
   // Others are bound meanwhile.
   work_->spawn(look_after(std::move(binding)));
+}
+
+// One at a time: nothing depends on it.
+Task<void> QueueDriver::tell_unplaced_pods() {
+  for (;;) {
+    const Result<std::string> uid = co_await to_tell_.pop();
+    if (!uid) {
+      co_return;
+    }
+    const WallTime now = std::chrono::floor<std::chrono::seconds>(env_.clock.wall());
+    const std::optional<queue::Queue::Unplaced> unplaced = queue_.unplaced(*uid, now);
+    if (!unplaced) {
+      continue;
+    }
+    const Result<bool> told =
+        co_await tell_unplaced(client_, {unplaced->pod, *uid, unplaced->why}, now);
+    if (!told && told.error().code != ErrorCode::not_found &&
+        told.error().code != ErrorCode::conflict && told.error().code != ErrorCode::cancelled) {
+      logger_.info("a pod without a place was not told so",
+                   {{"pod", unplaced->pod.to_string()}, {"error", told.error()}});
+    }
+    if (told && *told && options_.events != nullptr) {
+      options_.events->warning({.gvk = kPods.gvk(), .key = unplaced->pod, .uid = *uid},
+                               "FailedScheduling", unplaced->why);
+    }
+  }
 }
 
 // The answer may be lost and the cache behind: only the server knows whether the pod is bound after

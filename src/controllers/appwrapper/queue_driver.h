@@ -37,6 +37,7 @@ struct DriverOptions {
   // manager need more.
   bool trim = true;
   std::size_t bindings_in_flight = 32;
+  runtime::EventRecorder* events = nullptr;  // of pods without a place; may be null
   Logger logger{};
 };
 
@@ -78,7 +79,9 @@ class QueueDriver {
   // Whether there is time for a write that nobody waits for. If not, the AppWrapper is woken when
   // there is.
   bool may_write_idly(const std::string& uid);
-  // Starts and ends wait for workers in numbers.
+  // A write of ours took this long.
+  void wrote(Duration took);
+  // Starts and ends wait in numbers, for workers or for the server.
   bool flooded() const;
   // Wakes the AppWrapper with this UID, if there is one.
   void wake(const std::string& uid);
@@ -114,10 +117,12 @@ class QueueDriver {
   void step();
   void tell(std::vector<queue::WrapperId> changed);
   std::size_t unfinished() const;
+  bool server_is_slow() const;
   void release();
   void set_release_timer();
   // Those whose writing can wait, in order. One goes in each pause however busy it is, the rest
-  // while less than `enough` is unfinished. Who is not in the set any more is passed over.
+  // while less than `enough` is unfinished and the server is quick. Who is not in the set any more
+  // is passed over.
   struct Line {
     std::size_t enough;
     Duration pause;
@@ -128,12 +133,13 @@ class QueueDriver {
     // Whether it was not in line before.
     bool add(const std::string& uid, Instant now);
   };
-  // Wakes those whose turn it is and who still `may` go.
-  void release(Line& line, const std::function<bool(const std::string& uid)>& may);
+  // Lets those go whose turn it is; `go` says whether it had anywhere to go.
+  void release(Line& line, const std::function<bool(const std::string& uid)>& go);
   void set_wake_timer(std::optional<WallTime> when);
   Task<void> bind_pods();
   Task<void> bind(queue::Binding binding);
   Task<void> look_after(queue::Binding binding);
+  Task<void> tell_unplaced_pods();
 
   Env env_;
   kube::Client& client_;
@@ -170,7 +176,12 @@ class QueueDriver {
   Line refused_;
   // Who has something to write that is only nice to know: they come after the refusals.
   Line idle_;
+  // Pods of no AppWrapper for which no node was found.
+  Line unplaced_;
+  Channel<std::string> to_tell_;     // whose turn it is of those
   std::set<std::string> may_write_;  // was woken for it
+  Duration usual_write_{};           // what writes took lately
+  Instant last_write_{};
   Channel<queue::Binding> bindings_;
   TaskGroup* work_ = nullptr;  // of run()
 };

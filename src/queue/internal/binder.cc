@@ -4,6 +4,7 @@
 #include "queue/internal/gang_pods.h"
 #include "queue/internal/pod_events.h"
 #include "queue/internal/standing_of.h"
+#include "queue/report.h"
 
 #include <algorithm>
 #include <optional>
@@ -13,8 +14,20 @@ namespace codeflare::queue {
 
 namespace {
 
+// What is said of pods of an AppWrapper is in its status.
+bool is_nobodys(const PodRecord& pod) {
+  return pod.wrapper == nullptr && pod.owner.empty();
+}
+
 bool has_started(const QueueState& state, const WrapperRecord& wrapper) {
   return brief_of(state, wrapper).kind == Standing::Kind::started;
+}
+
+// A pod that asks for the impossible stays where it is: pending. It is told so once.
+void give_up(QueueState& state, PodRecord& pod, std::string problem) {
+  if (pod.problem == problem) return;
+  pod.problem = std::move(problem);
+  state.hopeless.insert(pod.uid);
 }
 
 void submit_alone(QueueState& state, PodRecord& pod) {
@@ -26,12 +39,14 @@ void submit_alone(QueueState& state, PodRecord& pod) {
                        .pod_sets = {*pod.alone},
                        .preemptible = false,
                        .loose = true};
-  // A pod that asks for the impossible stays where it is: pending.
-  if (const auto gang = state.core.submit(std::move(spec))) {
-    pod.loose = *gang;
-    state.loose.emplace(*gang, &pod);
-    state.loose_added = true;
+  const auto gang = state.core.submit(std::move(spec));
+  if (!gang) {
+    give_up(state, pod, gang.error().message);
+    return;
   }
+  pod.loose = *gang;
+  state.loose.emplace(*gang, &pod);
+  state.loose_added = true;
 }
 
 void assume(QueueState& state, PodRecord& pod, const std::string& node,
@@ -108,15 +123,18 @@ bool wants_binding(const QueueState& state, const PodRecord& pod) {
   return pod.ours || state.options.binds == Binds::all;
 }
 
-void keep_constraints(const QueueState& state, PodRecord& pod, const model::PodSpec& spec) {
+void keep_constraints(QueueState& state, PodRecord& pod, const model::PodSpec& spec) {
   // A Binding may yet be refused: they are kept until the API names the node.
   const bool may_need =
       state.options.binds != Binds::nothing && pod.node.empty() && pod.phase == PodPhase::active;
   if (!may_need) {
     pod.alone.reset();
   } else if (!pod.alone) {
-    if (auto alone = pod_set_for(spec))
+    if (auto alone = pod_set_for(spec)) {
       pod.alone = std::make_unique<sched::PodSet>(*std::move(alone));
+    } else {
+      give_up(state, pod, alone.error().message);
+    }
   }
 }
 
@@ -166,6 +184,31 @@ void bind_gangs(QueueState& state, std::vector<Binding>& bindings) {
     if (wrapper == nullptr || !has_started(state, *wrapper) || wrapper->plan_unwritten) continue;
     bind_pods_of(state, *wrapper, bindings);
   }
+}
+
+void tell_unplaced(QueueState& state, const std::vector<sched::Refusal>& refused,
+                   std::vector<std::string>& unplaced) {
+  for (const sched::Refusal& refusal : refused) {
+    const auto found = state.loose.find(refusal.gang);
+    if (found != state.loose.end() && is_nobodys(*found->second)) {
+      unplaced.push_back(found->second->uid);
+    }
+  }
+  for (const std::string& uid : std::exchange(state.hopeless, {})) unplaced.push_back(uid);
+}
+
+std::optional<Queue::Unplaced> unplaced(QueueState& state, std::string_view pod_uid, Time now) {
+  const auto found = state.pods.find(pod_uid);
+  if (found == state.pods.end()) return std::nullopt;
+  const PodRecord& pod = found->second;
+  if (!wants_binding(state, pod) || !is_nobodys(pod)) return std::nullopt;
+  if (!pod.loose) {
+    if (pod.problem.empty()) return std::nullopt;
+    return Queue::Unplaced{pod.key, "no node can be chosen: " + pod.problem};
+  }
+  const auto explanation = state.core.explain(*pod.loose, now, sched::Detail::brief);
+  if (!explanation || explanation->why == sched::Why::nothing) return std::nullopt;
+  return Queue::Unplaced{pod.key, pod_sentence(*explanation)};
 }
 
 void binding_failed(QueueState& state, std::string_view pod_uid) {

@@ -3,6 +3,8 @@
 #include "model/pod.h"
 #include "queue/internal/state.h"
 
+#include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -13,7 +15,7 @@ namespace codeflare::queue {
 // Whether we have to find a node for it at all.
 bool wants_binding(const QueueState& state, const PodRecord& pod);
 // Keeps what is needed to place the pod alone, while that may be asked for.
-void keep_constraints(const QueueState& state, PodRecord& pod, const model::PodSpec& spec);
+void keep_constraints(QueueState& state, PodRecord& pod, const model::PodSpec& spec);
 // In line as a gang of one if that is its way; out of line if it is not any more.
 void look_for_place(QueueState& state, PodRecord& pod);
 void drop_loose(QueueState& state, PodRecord& pod);
@@ -22,6 +24,11 @@ void drop_loose(QueueState& state, PodRecord& pod);
 void bind_loose(QueueState& state, const sched::Admission& admission,
                 std::vector<Binding>& bindings);
 void bind_gangs(QueueState& state, std::vector<Binding>& bindings);
+
+// After the core's step: whose place was looked for in vain.
+void tell_unplaced(QueueState& state, const std::vector<sched::Refusal>& refused,
+                   std::vector<std::string>& unplaced);
+std::optional<Queue::Unplaced> unplaced(QueueState& state, std::string_view pod_uid, Time now);
 
 void binding_failed(QueueState& state, std::string_view pod_uid);
 

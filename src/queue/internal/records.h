@@ -50,6 +50,7 @@ struct PodRecord {
   // As a gang of one; kept while it may have to be bound that way.
   std::unique_ptr<sched::PodSet> alone;
   std::optional<sched::GangId> loose;
+  std::string problem;  // why it can never be a gang of one
 
   CountedAs counted = CountedAs::nothing;
   std::string counted_at;  // node

@@ -43,6 +43,7 @@ struct QueueState {
   std::set<std::string, std::less<>> displaced;  // with lost places
   std::set<std::string, std::less<>> to_bind;    // with pods that may find a free place
   std::set<std::string, std::less<>> drifted;    // whose pods may have left the plan
+  std::set<std::string, std::less<>> hopeless;   // pods that can have no place, not told yet
   bool loose_added = false;                      // since the core's last step
 
   WrapperRecord* wrapper(std::string_view uid);
