@@ -29,7 +29,7 @@ class OnKubernetes:
 
     def __init__(self, folder, program, many):
         kubeconfig = os.environ["KUBECONFIG"]
-        self.folder, self.program, self.many = folder, program, many
+        self.folder, self.program, self.number = folder, program, many
         self.cluster = Cluster({**os.environ, "HOME": str(folder)})
         self.api = Api(kubeconfig, folder)
         mcad = ["mcad", f"--kubeconfig={kubeconfig}", "--healthProbeListenAddr={health}"]
@@ -56,18 +56,19 @@ class OnKubernetes:
         self.costs(theirs, ours, FEW)
         row("a fitting one right behind 10 misfits until Dispatched, s", theirs_behind, ours_behind)
 
+    def many(self):
         behind, behind_at_rest = self.behind(self.ours, 1000, "ours-behind-many")
         print("\n| codeflare alone | |\n|---|---|")
         print(f"| a fitting one right behind 1,000 misfits until Dispatched, s | {number(behind)} |")
         print(f"| the slowest of ten, when all misfits have said that they wait, s | {number(behind_at_rest)} |", flush=True)
 
-        plain = self.plain_jobs(self.many, "plain")
-        many = self.all_fit(self.ours, self.many, "ours-many")
-        print(f"\n| {self.many:,} | Jobs, no queue | AppWrappers of such a Job | ratio |\n|---|---|---|---|")
+        plain = self.plain_jobs(self.number, "plain")
+        many = self.all_fit(self.ours, self.number, "ours-many")
+        print(f"\n| {self.number:,} | Jobs, no queue | AppWrappers of such a Job | ratio |\n|---|---|---|---|")
         row("until all are complete, s", plain.seconds, many.seconds)
-        row("complete a second", self.many / plain.seconds, self.many / many.seconds)
+        row("complete a second", self.number / plain.seconds, self.number / many.seconds)
         row("writes a second", plain.writes / plain.seconds, many.writes / many.seconds)
-        self.costs(plain, many, self.many)
+        self.costs(plain, many, self.number)
 
     @staticmethod
     def costs(first, second, count):
