@@ -237,6 +237,9 @@ TEST(StrategicMerge, says_what_is_wrong_as_upstream_does) {
                "list element types are not identical: [[map[name:a]] [a]]");
   expect_error(R"({"numbers":[1]})", R"({"numbers":[1.5]})", 500,
                "list element types are not identical: [[1] [1.5]]");
+  expect_error(R"({"containers":[{"name":"a"}]})",
+               R"({"$setElementOrder/containers":[{"namn":"a"}],"containers":[{"name":"a"}]})", 500,
+               "map: map[namn:a] does not contain declared merge key: name");
   expect_error("{}", R"({"$setElementOrder":["a"]})", 400,
                "invalid patch format of setElementOrder list");
   expect_error("{}", R"({"$deleteFromPrimitiveListfinalizers":["a"]})", 400,
