@@ -253,10 +253,16 @@ void print_head() {
 int main(int argc, char** argv) {
   int gangs = 1'000'000;
   int only = 0;
-  for (int i = 1; i + 1 < argc; i += 2) {
+  for (int i = 1; i < argc; i += 2) {
     const std::string_view flag = argv[i];
-    if (flag == "--gangs") gangs = std::atoi(argv[i + 1]);
-    if (flag == "--nodes") only = std::atoi(argv[i + 1]);
+    if (i + 1 < argc && flag == "--gangs") {
+      gangs = std::atoi(argv[i + 1]);
+    } else if (i + 1 < argc && flag == "--nodes") {
+      only = std::atoi(argv[i + 1]);
+    } else {
+      std::puts("usage: bench_sched [--gangs N] [--nodes 1000|10000|100000]");
+      return flag == "--help" || flag == "-h" ? 0 : 2;
+    }
   }
   codeflare::sched::print_head();
   for (const int nodes : {1'000, 10'000, 100'000}) {

@@ -120,6 +120,24 @@ class DevTest(unittest.TestCase):
                 with self.subTest(verb=verb, option=option):
                     self.assertEqual(self.dev(verb, option), (0, usage, ""))
 
+    def test_every_benchmark_explains_itself_and_does_nothing_else(self):
+        scripts = [file for file in (REPOSITORY / "bench").iterdir() if file.is_file() and os.access(file, os.X_OK)]
+        self.assertGreater(len(scripts), 3)
+        for script in scripts:
+            with self.subTest(script=script.name):
+                run = subprocess.run([script, "--help"], stdin=subprocess.DEVNULL, capture_output=True, text=True)
+                self.assertEqual((run.returncode, run.stderr), (0, ""))
+                self.assertTrue(run.stdout.startswith(f"usage: ./dev bench {script.name} "), run.stdout)
+
+    def test_bench_builds_nothing_for_help(self):
+        (self.root / "bench").mkdir()
+        script = self.root / "bench" / "slow"
+        script.write_text('#!/bin/sh\necho "$@"\n')
+        script.chmod(0o755)
+        self.assertEqual(self.dev("bench", "slow", "--help"), (0, "--help\n", ""))
+        # There is nothing to build in this folder.
+        self.assertNotEqual(self.dev("bench", "slow", "--fast")[0], 0)
+
     def test_help_names_the_verbs_of_kubernetes(self):
         _, usage, _ = self.dev("help")
         program = (REPOSITORY / "tests" / "kubernetes" / "kubernetes").read_text()
