@@ -11,13 +11,9 @@ set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_CXX_SCAN_FOR_MODULES OFF)
 
-# Paths below the source directory count as relative, so that every checkout shares one compiler cache. What a file includes is read from
-# the list that the compiler writes for ninja anyway (CCACHE_DEPEND), so that what is not in the cache need not be preprocessed for it: a
-# third of a second per file.
 find_program(CCACHE ccache)
 if(CCACHE)
-  set(CMAKE_CXX_COMPILER_LAUNCHER env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1
-    CCACHE_SLOPPINESS=pch_defines,time_macros CCACHE_PCH_EXTSUM=1 CCACHE_DEPEND=1 ${CCACHE})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_SOURCE_DIR}/tools/ccache)
 endif()
 
 find_package(Boost 1.81 REQUIRED COMPONENTS json url)

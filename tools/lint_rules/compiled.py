@@ -4,6 +4,7 @@ import concurrent.futures
 import hashlib
 import json
 import os
+import pathlib
 import re
 import shutil
 import subprocess
@@ -18,8 +19,7 @@ _FLAGS = [_COMPILER, "-std=c++23", "-O0", "-Wno-pragma-once-outside-header", "-I
 # An object file is of no use here, but ccache keeps only those, and with it fresh clones need not compile again.
 _COMPILE = [*_FLAGS, "-c", "-x", "c++"]
 _PRELUDE = "cmake/prelude.h"
-# As in cmake/codeflare.cmake.
-_CCACHE = {"CCACHE_SLOPPINESS": "pch_defines,time_macros", "CCACHE_PCH_EXTSUM": "1", "CCACHE_DEPEND": "1"}
+_CCACHE = str(pathlib.Path(__file__).resolve().parent.parent / "ccache")
 _FIRST_INCLUDE = re.compile(r'^#include [<"]([^>"]+)[>"]', re.M)
 _PLACE = re.compile(r"^(.+?):(\d+):\d+: (?:fatal )?error: (.*)$", re.M)
 
@@ -160,10 +160,10 @@ def _precompile(tree, cache_folder):
 
 
 def _compile_one(tree, file, key, report, cache, prelude):
-    cached = ["ccache"] if shutil.which("ccache") else []
+    cached = [_CCACHE] if shutil.which("ccache") else []
     with tempfile.TemporaryDirectory() as scratch:
         command = [*cached, *_COMPILE, *prelude, file.path, "-MD", "-MF", f"{scratch}/unused.d", "-o", f"{scratch}/unused.o"]
-        run = subprocess.run(command, cwd=tree.root, env={**os.environ, **_CCACHE}, capture_output=True, text=True)
+        run = subprocess.run(command, cwd=tree.root, capture_output=True, text=True)
     if run.returncode == 0:
         cache.put(key)
         return
