@@ -89,11 +89,12 @@ function(codeflare_library name)
   endif()
 endfunction()
 
-# codeflare_test(NAME SOURCES... DEPENDS libs... [LABELS all] [TIMEOUT seconds] [BUSY]): one test program, usually one per folder.
+# codeflare_test(NAME SOURCES... DEPENDS libs... [LABELS all] [TIMEOUT seconds] [COST seconds] [BUSY]): one test program, usually one per folder.
 # Label `all` is for tests that need more than Debian's packages. The release preset builds test programs on request only. A BUSY one
-# computes much itself (models, thousands of seeds) and is optimised like the code under test.
+# computes much itself (models, thousands of seeds) and is optimised like the code under test. COST, about what it takes, is for those longer than
+# three quarters of a minute: ctest begins with them, so that none runs alone at the end.
 function(codeflare_test name)
-  cmake_parse_arguments(arg "BUSY" "TIMEOUT" "SOURCES;DEPENDS;LABELS" ${ARGN})
+  cmake_parse_arguments(arg "BUSY" "TIMEOUT;COST" "SOURCES;DEPENDS;LABELS" ${ARGN})
   if(CODEFLARE_FUZZ)
     return()
   endif()
@@ -111,6 +112,9 @@ function(codeflare_test name)
   endif()
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "${arg_LABELS}")
+  if(arg_COST)
+    set_tests_properties(${name} PROPERTIES COST ${arg_COST})
+  endif()
 endfunction()
 
 # codeflare_fuzzer(NAME SOURCES... DEPENDS libs...): built on request, by the target `fuzzers`; run by `./dev fuzz` and `./dev test --all`.
