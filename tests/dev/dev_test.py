@@ -79,6 +79,38 @@ class DevTest(unittest.TestCase):
         self.assertIn("==> setup: installing with apt-get: delta\n", output)
         self.assertTrue(self.apt_calls()[-1].endswith(" install -y --no-install-recommends delta"), self.apt_calls())
 
+    def ahead(self, script):
+        """What --all begins with, in a folder where every build fails."""
+        (self.root / "tools" / "packages_all.txt").write_text("")
+        (self.root / "CMakePresets.json").write_text('{"name": "dev"} {"name": "release"} {"name": "tsan"}')
+        (self.root / "tests").mkdir()
+        file = self.root / "tests" / "ahead"
+        file.write_text(f"#!/bin/sh\n{script}\n")
+        file.chmod(0o755)
+        self.stand_in("go", "echo go1.25.0")
+        self.stand_in("cmake", "exit 1")
+
+    def test_all_waits_for_what_runs_behind_its_steps(self):
+        self.ahead("nice >nice; exit 1")
+        code, output, errors = self.dev("test", "--all")
+        self.assertEqual(code, 1, errors)
+        # Its failure is nobody's; the builds that fail are told.
+        self.assertTrue(output.endswith("\n0 passed, 4 failed\n"), output)
+        self.assertEqual((self.root / "nice").read_text(), "19\n")
+
+    def test_what_runs_behind_ends_with_it(self):
+        pipe = self.root / "pipe"
+        os.mkfifo(pipe)
+        self.ahead(f"exec 3>{pipe}; echo started >&3; sleep 3600; echo gone on >&3")
+        path = f"{self.root / 'bin'}:{os.environ['PATH']}"
+        with subprocess.Popen(["bash", self.root / "dev", "test", "--all"], env={**os.environ, "PATH": path}, cwd="/",
+                              stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as run:
+            with open(pipe) as words:
+                self.assertEqual(words.readline(), "started\n")
+                run.terminate()
+                # Until nobody has it open any more.
+                self.assertEqual(words.read(), "")
+
     def test_all_refuses_an_old_go(self):
         self.stand_in("go", "echo go1.19.8")
         code, _, errors = self.dev("test", "--all")
