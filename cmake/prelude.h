@@ -1,23 +1,15 @@
-// The standard headers that most files include anyway, compiled once per build folder
-// (cmake/prelude.cmake). Files still include what they use: headers are checked alone, and
-// CODEFLARE_PRELUDE=OFF builds without this.
+// What most files include anyway, compiled once per build folder (cmake/prelude.cmake). Files still
+// include what they use: headers are checked alone, and CODEFLARE_PRELUDE=OFF builds without this.
+//
+// Of our own headers only those of base that hardly ever change: a change of one compiles
+// everything again. None of a higher layer: below it could be used without an include, which lint
+// would not see.
 #pragma once
 
-#include <algorithm>
-#include <array>
-#include <chrono>
-#include <coroutine>
-#include <cstddef>
-#include <cstdint>
-#include <expected>
-#include <functional>
-#include <map>
-#include <memory>
-#include <optional>
-#include <set>
-#include <span>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <variant>
-#include <vector>
+#include "base/async/task.h"
+#include "base/bytes.h"
+#include "base/check.h"
+#include "base/env/env.h"
+#include "base/result.h"
+#include "base/time.h"
+#include "cmake/prelude_std.h"

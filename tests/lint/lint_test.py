@@ -333,6 +333,22 @@ class LintTest(unittest.TestCase):
         self.write("src/base/needy.h", "#pragma once\n\nstruct Needy {\n  Bits bits;\n};\n")
         self.expect(("src/base/needy.h", 4, "header-alone"), clang=True)
 
+    def test_a_header_that_only_our_part_of_the_prelude_completes(self):
+        # Its source proves nothing: in the build the prelude stands before it.
+        self.write("cmake/prelude.h", '#pragma once\n\n#include "base/clock.h"\n')
+        self.write("src/net/needy.cc", '#include "net/needy.h"\n')
+        self.write("src/net/needy.h", "#pragma once\n\nstruct Needy {\n  int opened = codeflare::now();\n};\n")
+        self.expect(("src/net/needy.h", 4, "header-alone"), clang=True)
+        # The same word of another.
+        self.write("src/net/needy.h", "#pragma once\n\nstruct Needy {\n  int now = 1;\n};\n")
+        self.expect(clang=True)
+
+    def test_a_header_of_the_prelude_is_not_proven_by_its_source(self):
+        self.write("cmake/prelude.h", '#pragma once\n\n#include "base/clock.h"\n#include "base/needy.h"\n')
+        self.write("src/base/needy.cc", '#include "base/needy.h"\n')
+        self.write("src/base/needy.h", "#pragma once\n\ninline int later() {\n  return codeflare::now() + 1;\n}\n")
+        self.expect(("src/base/needy.h", 4, "header-alone"), clang=True)
+
     def test_a_header_is_compiled_again_when_something_it_includes_changes(self):
         self.expect(clang=True)
         for path in ("src/base/clock.h", "src/base/clock.cc"):

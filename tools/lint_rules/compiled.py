@@ -18,9 +18,12 @@ _COMPILER = "clang++-19"
 _FLAGS = [_COMPILER, "-std=c++23", "-O0", "-Wno-pragma-once-outside-header", "-Isrc", "-I."]
 # An object file is of no use here, but ccache keeps only those, and with it fresh clones need not compile again.
 _COMPILE = [*_FLAGS, "-c", "-x", "c++"]
+# What stands before every file of the build; its standard part stands before headers here too.
 _PRELUDE = "cmake/prelude.h"
+_PRELUDE_STD = "cmake/prelude_std.h"
 _CCACHE = str(pathlib.Path(__file__).resolve().parent.parent / "ccache")
 _FIRST_INCLUDE = re.compile(r'^#include [<"]([^>"]+)[>"]', re.M)
+_WORD = re.compile(r"\w+")
 _PLACE = re.compile(r"^(.+?):(\d+):\d+: (?:fatal )?error: (.*)$", re.M)
 
 
@@ -115,12 +118,13 @@ def _format_some(tree, some, report, cache):
 def _headers_left(tree, report, cache):
     """Yields the headers that nothing has proven yet, each with its key in the cache."""
     identity = _tool_identity(_COMPILER)
-    prelude = tree.files[_PRELUDE].data if _PRELUDE in tree.files else b""
+    prelude = tree.files[_PRELUDE_STD].data if _PRELUDE_STD in tree.files else b""
+    hidden = _hidden_names(tree)
     for file in (f for f in tree.cpp if f.is_header):
         if identity is None:
             report.add(file, 1, "header-alone", f"{_COMPILER} is missing (run ./dev setup)")
             continue
-        if _proven_by_source(tree, file):
+        if _proven_by_source(tree, file, hidden):
             continue
         # Whether it compiles depends on everything of ours that it includes, directly or not.
         parts = [part for path in sorted(tree.closure(file.path)) for part in (path, tree.files[path].data)]
@@ -129,26 +133,47 @@ def _headers_left(tree, report, cache):
             yield file, key
 
 
-def _proven_by_source(tree, file):
+# A declaration at the level of namespaces, which is not indented: a macro, a type, or what stands before parentheses or a value.
+_DECLARED = re.compile(
+    r"^#define (\w+)"
+    r"|^(?:class|struct|enum class|enum|concept|using) (?:\[\[\w+\]\] )?(\w+)"
+    r"|^(?!namespace|template|using|static_assert)[\w\[][^(=\n]*[ &*](\w+)(?:\(| =)",
+    re.M,
+)
+
+
+def _hidden_names(tree):
+    """Our headers in the build's prelude, each with the names that it declares outside of classes."""
+    paths = [path for path in tree.closure(_PRELUDE) if path.startswith("src/")] if _PRELUDE in tree.files else []
+    return {path: {name for found in _DECLARED.findall(tree.files[path].code) for name in found if name} for path in paths}
+
+
+def _proven_by_source(tree, file, hidden):
     """Whether the build itself compiles the header alone: its own source file includes it before anything else.
 
-    But for the prelude, whose headers come before: what they would hide is looked for by the rule std-include, in a few
-    milliseconds instead of two seconds of a compiler for each header."""
+    But for the prelude, whose headers come before. What its standard headers would hide is looked for by the rule std-include, in a few
+    milliseconds instead of two seconds of a compiler for each header. What ours would hide is a name of theirs in a header that does not
+    include them: such a header is compiled here, for the name may be another's; and so are they themselves."""
+    if file.path in hidden:
+        return False
+    words, reached = set(_WORD.findall(file.code)), tree.closure(file.path)
+    if any(path not in reached and names & words for path, names in hidden.items()):
+        return False
     source = tree.files.get(file.path.removesuffix(".h") + ".cc")
     first = _FIRST_INCLUDE.search(source.text) if source else None
     return first is not None and first[1] == file.path.removeprefix("src/")
 
 
 def _precompile(tree, cache_folder):
-    """The arguments that put the build's prelude before a header: three quarters of what the others take is spent on standard headers.
+    """The arguments that put the standard part of the build's prelude before a header: three quarters of what the others take is spent on standard headers.
     What that could hide, std-include finds, as above. None of them where there is no prelude, or none that compiles."""
-    if _PRELUDE not in tree.files:
+    if _PRELUDE_STD not in tree.files:
         return []
     cache_folder.mkdir(parents=True, exist_ok=True)
     # Relative where it can be, and with a .sum of its text: equal in every checkout, so that they share ccache's results.
     pch = os.path.relpath(cache_folder / "prelude.pch", tree.root)
     ours = f"{pch}.{os.getpid()}"
-    language = ["-x", "c++-header", _PRELUDE]
+    language = ["-x", "c++-header", _PRELUDE_STD]
     text = subprocess.run([*_FLAGS, "-E", "-P", *language], cwd=tree.root, capture_output=True)
     made = subprocess.run([*_FLAGS, *language, "-o", ours], cwd=tree.root, capture_output=True)
     if text.returncode != 0 or made.returncode != 0:
