@@ -1,29 +1,50 @@
 #include "base/time.h"
 
-#include <array>
-#include <cstdio>
+#include <cstddef>
+#include <cstdint>
+#include <string>
 
 namespace codeflare {
+
+namespace {
+
+// Times are written by the thousand: printf would take longer than all else about them.
+void append_digits(std::string& text, std::int64_t value, std::size_t count) {
+  const std::size_t end = text.size() + count;
+  text.resize(end, '0');
+  for (std::size_t at = end; at > end - count; value /= 10) {
+    text[--at] = static_cast<char>('0' + value % 10);
+  }
+}
+
+}  // namespace
 
 std::string to_rfc3339(WallTime time, int fraction_digits) {
   using namespace std::chrono;
   auto day = floor<days>(time);
   year_month_day date(day);
   hh_mm_ss<Duration> clock(time - day);
-  std::array<char, 64> text{};
-  int n = std::snprintf(text.data(), text.size(), "%04d-%02u-%02uT%02d:%02d:%02d",
-                        static_cast<int>(date.year()), static_cast<unsigned>(date.month()),
-                        static_cast<unsigned>(date.day()), static_cast<int>(clock.hours().count()),
-                        static_cast<int>(clock.minutes().count()),
-                        static_cast<int>(clock.seconds().count()));
-  std::string result(text.data(), static_cast<std::size_t>(n));
+  std::string text;
+  text.reserve(32);
+  append_digits(text, static_cast<int>(date.year()), 4);
+  text += '-';
+  append_digits(text, static_cast<unsigned>(date.month()), 2);
+  text += '-';
+  append_digits(text, static_cast<unsigned>(date.day()), 2);
+  text += 'T';
+  append_digits(text, clock.hours().count(), 2);
+  text += ':';
+  append_digits(text, clock.minutes().count(), 2);
+  text += ':';
+  append_digits(text, clock.seconds().count(), 2);
   if (fraction_digits > 0) {
-    n = std::snprintf(text.data(), text.size(), "%09lld",
-                      static_cast<long long>(clock.subseconds().count()));
-    result += '.';
-    result.append(text.data(), static_cast<std::size_t>(fraction_digits));
+    text += '.';
+    const std::size_t whole = text.size();
+    append_digits(text, clock.subseconds().count(), 9);
+    text.resize(whole + static_cast<std::size_t>(fraction_digits));
   }
-  return result + 'Z';
+  text += 'Z';
+  return text;
 }
 
 namespace {
