@@ -80,6 +80,10 @@ Document apply_merge_patch(const Value& target, const Value& patch) {
   return document;
 }
 
+Value apply_merge_patch(Arena& arena, const Value& target, const Value& patch) {
+  return merged(arena, target, patch);
+}
+
 Document merge_diff(const Value& from, const Value& to) {
   Document document;
   document.root = from.is_object() && to.is_object() ? difference(document.arena, from, to)

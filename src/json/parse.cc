@@ -16,8 +16,8 @@ namespace {
 using BoostError = boost::system::error_code;
 using BoostView = boost::json::string_view;
 
-// Receives Boost.JSON's events. The whole text is handed over in one piece, so that a text
-// without escapes arrives in one call that points into the source.
+// Receives Boost.JSON's events. The whole source is handed over in one piece, so that a text
+// without escapes arrives in one call that points into the source, where it stays.
 class Handler {
  public:
   static constexpr std::size_t max_object_size = UINT32_MAX;
@@ -25,9 +25,8 @@ class Handler {
   static constexpr std::size_t max_key_size = UINT32_MAX;
   static constexpr std::size_t max_string_size = UINT32_MAX;
 
-  Handler(std::string_view source, bool copy_text, Arena& arena,
-          std::vector<std::string>* duplicate_keys)
-      : arena_(arena), source_(source), copy_text_(copy_text), builder_(arena, duplicate_keys) {}
+  Handler(std::string_view source, Arena& arena, std::vector<std::string>* duplicate_keys)
+      : arena_(arena), source_(source), builder_(arena, duplicate_keys) {}
 
   Value root() const { return builder_.root(); }
 
@@ -81,8 +80,6 @@ class Handler {
   bool on_comment(BoostView, BoostError&) { return true; }
 
  private:
-  std::string_view keep(std::string_view text) { return copy_text_ ? arena_.copy(text) : text; }
-
   // Text with escapes arrives from Boost's own buffer, the rest straight from the source.
   bool in_source(const char* at) const {
     auto offset =
@@ -93,7 +90,7 @@ class Handler {
   std::string_view finish(BoostView boost_last) {
     std::string_view last(boost_last.data(), boost_last.size());
     if (parts_.empty()) [[likely]] {
-      return in_source(last.data()) ? keep(last) : arena_.copy(last);
+      return in_source(last.data()) ? last : arena_.copy(last);
     }
     parts_.append(last);
     std::string_view kept = arena_.copy(parts_);
@@ -102,13 +99,12 @@ class Handler {
   }
 
   bool number(BoostView text) {
-    builder_.value(Value::number_text(keep({text.data(), text.size()})));
+    builder_.value(Value::number_text({text.data(), text.size()}));
     return true;
   }
 
   Arena& arena_;
   std::string_view source_;
-  bool copy_text_;
   internal::TreeBuilder builder_;
   std::string parts_;
 };
@@ -169,9 +165,13 @@ Result<Document> parse_text(std::string_view text, const ParseOptions& options, 
   Document document;
   // Kubernetes objects need about this much; larger texts grow block by block.
   if (text.size() < kReserveBelow) {
-    document.arena.reserve(text.size() * (copy_text ? 10 : 7) / 4);
+    document.arena.reserve(text.size() * (copy_text ? 11 : 7) / 4);
   }
-  boost::json::basic_parser<Handler> parser(boost_options, text, copy_text, document.arena,
+  if (copy_text) {
+    // All at once: piece by piece would take longer and save little.
+    text = document.arena.copy(text);
+  }
+  boost::json::basic_parser<Handler> parser(boost_options, text, document.arena,
                                             options.duplicate_keys);
   BoostError error;
   std::size_t used = parser.write_some(false, text.data(), text.size(), error);

@@ -30,6 +30,21 @@ bool key_text(Cursor& cursor, const RawString& key, std::string& buffer, std::st
   return true;
 }
 
+enum class Step : std::uint8_t { none, inner, last };
+
+// Whether the member of this name is the first step of the path, and whether more follow. A key may
+// hold dots itself: it must equal one whole name of the path.
+Step step_of(std::string_view path, std::string_view key) {
+  // Looked at for each member and each path: mostly the first letters differ.
+  if (key.empty() || path.size() < key.size() || path.front() != key.front() ||
+      !path.starts_with(key) || key.contains('.')) {
+    return Step::none;
+  }
+  return path.size() == key.size() ? Step::last
+         : path[key.size()] == '.' ? Step::inner
+                                   : Step::none;
+}
+
 // Fills the slices of the wanted paths below one object; `wanted` holds what is left of each path
 // at this depth, empty for paths that lead elsewhere.
 class PathScan {
@@ -46,27 +61,24 @@ class PathScan {
     if (!key_text(cursor, raw_key, buffer_, key)) {
       return false;
     }
-    Remainders below{};
-    bool descend = false;
     std::uint32_t ends_here = 0;
+    std::uint32_t goes_on = 0;
     for (std::size_t i = 0; i < slices_.size(); ++i) {
-      // A key may hold dots itself: it must equal one whole name of the path.
-      std::size_t dot = wanted[i].find('.');
-      if (wanted[i].empty() || wanted[i].substr(0, dot) != key) {
-        continue;
-      }
-      if (dot == wanted[i].npos) {
-        ends_here |= 1u << i;
-      } else {
-        below[i] = wanted[i].substr(dot + 1);
+      const Step step = step_of(wanted[i], key);
+      ends_here |= (step == Step::last ? 1u : 0u) << i;
+      goes_on |= (step == Step::inner ? 1u : 0u) << i;
+    }
+    Remainders below{};
+    for (std::size_t i = 0; goes_on >> i != 0; ++i) {
+      if ((goes_on >> i & 1) != 0) {
+        below[i] = wanted[i].substr(key.size() + 1);
         slices_[i] = {};  // an earlier member of this name does not count any more
-        descend = true;
       }
     }
     std::string_view raw;
     bool is_object = cursor.peek() == '{';
     const char* start = cursor.position();
-    if (descend && is_object) {
+    if (goes_on != 0 && is_object) {
       if (!object(cursor, below)) {
         return false;
       }

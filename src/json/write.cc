@@ -6,6 +6,8 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <cstdint>
+#include <cstring>
 
 namespace codeflare::json {
 
@@ -23,6 +25,26 @@ constexpr std::array<Class, 256> make_classes() {
 }
 
 constexpr std::array<Class, 256> kClasses = make_classes();
+
+// How many bytes, in steps of eight, can be copied without a look at each.
+std::size_t plain_prefix(std::string_view text) {
+  constexpr std::uint64_t kOnes = 0x0101010101010101;
+  constexpr std::uint64_t kHighs = 0x8080808080808080;
+  std::size_t at = 0;
+  for (; text.size() - at >= 8; at += 8) {
+    std::uint64_t word;
+    std::memcpy(&word, text.data() + at, 8);
+    const std::uint64_t quotes = word ^ (kOnes * '"');
+    const std::uint64_t backslashes = word ^ (kOnes * '\\');
+    const std::uint64_t control = (word - kOnes * 0x20) & ~word;
+    const std::uint64_t special =
+        ((quotes - kOnes) & ~quotes) | ((backslashes - kOnes) & ~backslashes) | control | word;
+    if ((special & kHighs) != 0) {
+      break;
+    }
+  }
+  return at;
+}
 
 void append_escape(std::string& out, char c) {
   static constexpr std::string_view kHex = "0123456789abcdef";
@@ -122,7 +144,7 @@ std::string to_pretty_text(const Value& value, std::size_t indent) {
 void append_quoted(std::string& out, std::string_view text) {
   out += '"';
   std::size_t start = 0;  // of the run that is copied as it is
-  std::size_t at = 0;
+  std::size_t at = plain_prefix(text);
   while (at < text.size()) {
     Class kind = kClasses[static_cast<unsigned char>(text[at])];
     if (kind == Class::plain) [[likely]] {

@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace codeflare::json {
 namespace {
@@ -21,6 +23,17 @@ TEST(Write, escapes_what_json_requires_and_nothing_else) {
   EXPECT_EQ(json_of(std::string_view("\0\x1f\x7f", 3)), "\"\\u0000\\u001f\x7f\"");
   EXPECT_EQ(json_of("\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80"),
             "\"\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80\"");
+}
+
+TEST(Write, sees_what_must_be_escaped_wherever_it_stands) {
+  for (const auto& [bad, written] : std::vector<std::pair<std::string, std::string>>{
+           {"\"", "\\\""}, {"\\", "\\\\"}, {"\x1f", "\\u001f"}, {"\x80", "\xef\xbf\xbd"}}) {
+    for (std::size_t at = 0; at < 20; ++at) {
+      const std::string before(at, '~');
+      const std::string behind(20 - at, ' ');
+      EXPECT_EQ(json_of(before + bad + behind), "\"" + before + written + behind + "\"");
+    }
+  }
 }
 
 TEST(Write, replaces_bytes_that_are_no_utf8) {

@@ -104,7 +104,7 @@ Result<json::Value> patched(PatchType type, const schema::Node* node, json::Aren
     return result->root.clone(arena);
   }
   if (type == PatchType::merge || node == nullptr) {
-    return json::apply_merge_patch(current, patch).root.clone(arena);
+    return json::apply_merge_patch(arena, current, patch);
   }
   json::Value target = current.clone(arena);
   Result<void> merged = strategic_merge(*node, arena, target, patch);
