@@ -95,7 +95,8 @@ class ShapeChecker {
     if (fields_.empty()) {
       message += "value";
     } else {
-      message.append("struct field ").append(structure_).append(".").append(fields_);
+      message.append("struct field ").append(last_parts(structure_->type_name, 1)).append(".");
+      message.append(fields_);
     }
     return fail(invalid_argument(message + " of type " + go_type(node)));
   }
@@ -183,7 +184,7 @@ class ShapeChecker {
     if (!value.is_object()) {
       return mismatch(node, go_kind(value));
     }
-    std::string_view outer = structure_;
+    const Node* outer = structure_;
     for (const json::Member& member : value.members()) {
       const Field* field = node.find(member.key);
       if (field == nullptr) {
@@ -192,7 +193,7 @@ class ShapeChecker {
         }
         continue;
       }
-      structure_ = last_parts(node.type_name, 1);
+      structure_ = &node;
       std::size_t length = fields_.size();
       fields_.append(length == 0 ? "" : ".").append(member.key);
       TRY(check(*field->node, member.value));
@@ -202,7 +203,7 @@ class ShapeChecker {
     return {};
   }
 
-  std::string_view structure_;
+  const Node* structure_ = nullptr;  // of the last of the fields
   std::string fields_;
 };
 

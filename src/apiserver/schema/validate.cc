@@ -24,12 +24,16 @@ void validate(const Node& node, const json::Value& value, const json::Value* old
   FieldErrors found;
   internal::check_values(node, value, old, found);
   internal::check_embedded(node, value, found);
+  FieldErrors lists;
+  internal::check_lists(node, value, lists);
   FieldErrors old_lists;
-  if (old != nullptr) {
+  if (!lists.empty() && old != nullptr) {
     internal::check_lists(node, *old, old_lists);
   }
   if (old_lists.empty()) {
-    internal::check_lists(node, value, found);
+    for (const model::StatusCause& cause : lists.causes()) {
+      found.add(cause);
+    }
   }
   if (node.checks != nullptr && node.checks->rules_below) {
     if (std::ranges::any_of(found.causes(), misleads_rules)) {

@@ -10,6 +10,8 @@ namespace {
 
 using internal::FieldPath;
 
+constexpr std::size_t kFewFields = 64;
+
 bool is_type_meta(std::string_view key) {
   return key == "apiVersion" || key == "kind" || key == "metadata";
 }
@@ -134,26 +136,26 @@ void default_object(const Node& node, json::Arena& arena, json::Value& value) {
   std::vector<std::string_view> nulls;
   for (json::Member& member : value.members()) {
     const Node* child = node_of(node, member.key);
-    if (child == nullptr || !member.value.is_null() || child->nullable) {
+    if (child == nullptr) {
       continue;
     }
-    if (!child->default_json.empty()) {
-      member.value = default_of(*child, arena);
-    } else if (child->shape != Shape::any || child->preserve_unknown) {
-      nulls.push_back(member.key);
+    if (member.value.is_null() && !child->nullable) {
+      if (!child->default_json.empty()) {
+        member.value = default_of(*child, arena);
+      } else if (child->shape != Shape::any || child->preserve_unknown) {
+        nulls.push_back(member.key);
+        continue;
+      }
     }
+    default_value(*child, arena, member.value);
   }
   for (std::string_view key : nulls) {
     value.erase(key);
   }
   for (const Field& field : node.fields) {
     if (!field.node->default_json.empty() && value.find(field.name) == nullptr) {
-      value.set(arena, field.name, default_of(*field.node, arena));
-    }
-  }
-  for (json::Member& member : value.members()) {
-    if (const Node* child = node_of(node, member.key)) {
-      default_value(*child, arena, member.value);
+      default_value(*field.node, arena,
+                    value.set(arena, field.name, default_of(*field.node, arena)));
     }
   }
 }
@@ -161,6 +163,12 @@ void default_object(const Node& node, json::Arena& arena, json::Value& value) {
 }  // namespace
 
 const Field* Node::find(std::string_view name) const {
+  // Names seldom have the same length: to go through some dozens is quicker than to compare letters
+  // with a few of them, which no processor foresees.
+  if (fields.size() <= kFewFields) {
+    auto at = std::ranges::find(fields, name, &Field::name);
+    return at != fields.end() ? &*at : nullptr;
+  }
   auto at = std::ranges::lower_bound(fields, name, {}, &Field::name);
   return at != fields.end() && at->name == name ? &*at : nullptr;
 }

@@ -45,7 +45,12 @@ class Comparer {
                 std::span<const Value> new_items, Level& out);
 
   json::Arena& arena_;
+  int depth_ = 0;  // of the values that child() is called with
 };
+
+// Down to here parts are compared as a whole first: most writes leave the spec or the status alone.
+// Not everywhere, or a deep value would be gone through once for each of its levels.
+constexpr int kWholeParts = 2;
 
 const Value* of_kind(const Value* value, json::Kind kind) {
   return value != nullptr && value->kind() == kind ? value : nullptr;
@@ -101,12 +106,15 @@ Comparer::Self Comparer::compare(const Node& node, const Value* from, const Valu
 
 void Comparer::child(const Node& node, PathElement element, const Value* from, const Value* to,
                      Level& out) {
-  bool scalars = from != nullptr && to != nullptr && from->size() == 0 && to->size() == 0;
-  if (scalars && json::equal(*from, *to)) {
+  bool both = from != nullptr && to != nullptr;
+  bool scalars = both && from->size() == 0 && to->size() == 0;
+  if (both && (scalars || depth_ < kWholeParts) && json::equal(*from, *to)) {
     return;
   }
   Level below;
+  ++depth_;
   Self self = compare(node, from, to, below);
+  --depth_;
   auto add = [&](std::vector<FieldEntry>& entries, bool member, std::vector<FieldEntry>& children) {
     if (member || !children.empty()) {
       entries.push_back({element, member, make_set(arena_, children)});

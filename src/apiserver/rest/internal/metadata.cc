@@ -10,6 +10,8 @@ namespace codeflare::apiserver::internal {
 namespace {
 
 constexpr std::size_t kGeneratedPrefixMax = 58;
+// Most objects fit; the others grow from there.
+constexpr std::size_t kUsualBytes = 4096;
 
 constexpr auto kMetadataOrder = std::to_array<std::string_view>(
     {"name", "generateName", "namespace", "selfLink", "uid", "resourceVersion", "generation",
@@ -164,6 +166,7 @@ bool spec_differs(const json::Value& a, const json::Value& b) {
 
 std::string storage_text(const Resource& resource, const json::Value& object) {
   std::string out;
+  out.reserve(kUsualBytes);
   const std::string_view first = resource.custom ? "apiVersion" : "kind";
   const std::string_view second = resource.custom ? "kind" : "apiVersion";
   out.append("{\"").append(first).append("\":");
