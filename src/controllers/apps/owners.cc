@@ -83,7 +83,7 @@ model::StringMap labels_of(const kube::Object& object) {
 
 runtime::MapFunction who_may_adopt(const runtime::Store& store) {
   return [&store](const kube::Object& object, std::vector<model::ObjectKey>& keys) {
-    if (object.labels_json().empty() || !controller_uid(object).empty()) {
+    if (store.size() == 0 || object.labels_json().empty() || !controller_uid(object).empty()) {
       return;
     }
     const model::StringMap labels = labels_of(object);

@@ -1,5 +1,6 @@
 #include "controllers/apps/workload_pods.h"
 
+#include "json/parse.h"
 #include "model/codec/pod.h"
 #include "model/condition.h"
 #include "model/pod.h"
@@ -20,6 +21,24 @@ std::int32_t deletion_cost(const model::StringMap& annotations) {
   std::int32_t cost = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), cost);
   return error == std::errc() && end == text.data() + text.size() ? cost : 0;
+}
+
+// Somebody controls it who is no workload.
+bool belongs_to_others(const kube::Object& pod) {
+  if (pod.owner_references_json().empty()) {
+    return false;
+  }
+  const auto owners = json::parse_in_place(pod.owner_references_json());
+  if (!owners) {
+    return false;
+  }
+  for (const json::Value& owner : owners->root.items()) {
+    const json::Value* controls = owner.find("controller");
+    if (controls != nullptr && controls->is_boolean() && controls->as_bool()) {
+      return !owner.string_or_empty("apiVersion").starts_with("apps/");
+    }
+  }
+  return false;
 }
 
 std::int32_t restarts(const model::PodStatus& status) {
@@ -92,7 +111,7 @@ void WorkloadPods::change(const runtime::ObjectChange& change) {
   const model::ObjectKey key = (change.now ? change.now : change.old)->key();
   std::optional<WorkloadPod> pod;
   std::string to;
-  if (change.now != nullptr) {
+  if (change.now != nullptr && !belongs_to_others(*change.now)) {
     pod = workload_pod_of(*change.now);
     to = bucket(key.ns, *pod);
   }

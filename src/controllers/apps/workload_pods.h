@@ -40,13 +40,14 @@ struct WorkloadPod {
 
 WorkloadPod workload_pod_of(const kube::Object& pod);
 
-// All pods by who controls them, kept in step with an informer, so that a set of a thousand pods
-// need not read a thousand texts after each change of one of them.
+// Pods by which workload controls them, kept in step with an informer, so that a set of a thousand
+// pods need not read a thousand texts after each change of one of them. Pods of others, such as
+// Jobs, are not read at all.
 class WorkloadPods {
  public:
   explicit WorkloadPods(runtime::Informer& pods);
 
-  // The pods that the object with this UID controls, in the order of their names.
+  // The pods that the workload with this UID controls, in the order of their names.
   std::vector<WorkloadPod> of(std::string_view owner_uid) const;
   // The pods of the namespace that nobody controls.
   std::vector<WorkloadPod> orphans(std::string_view ns) const;

@@ -9,6 +9,7 @@
 #include "model/resources.h"
 
 #include <utility>
+#include <vector>
 
 namespace codeflare::controllers::endpoints {
 
@@ -26,11 +27,12 @@ constexpr int kWorkers = 8;
 // The Services that select a pod.
 runtime::MapFunction services_of(const runtime::Store& services) {
   return [&services](const kube::Object& pod, std::vector<model::ObjectKey>& keys) {
-    if (pod.labels_json().empty()) {
+    const std::vector<runtime::ObjectRef> candidates = services.list(pod.ns());
+    if (candidates.empty() || pod.labels_json().empty()) {
       return;
     }
     const model::StringMap labels = apps::labels_of(pod);
-    for (const runtime::ObjectRef& candidate : services.list(pod.ns())) {
+    for (const runtime::ObjectRef& candidate : candidates) {
       const Result<model::Service> service = candidate->as<model::Service>();
       if (service && !service->spec.selector.empty() &&
           model::Selector::of_labels(service->spec.selector).matches(labels)) {

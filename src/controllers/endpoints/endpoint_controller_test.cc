@@ -17,6 +17,9 @@ struct World {
 
   World() {
     cluster.start();
+    add_service();
+  }
+  void add_service() {
     cluster.create<model::Service>(
         R"({"apiVersion":"v1","kind":"Service","metadata":{"name":"web"},)"
         R"("spec":{"selector":{"app":"web"},"ports":[{"port":80,"targetPort":8080}]}})");
@@ -63,6 +66,20 @@ TEST(EndpointController, follows_the_pods_that_the_service_selects) {
   w.cluster.remove<model::Pod>("a", {.grace_period_seconds = 0});
   w.cluster.settle();
   EXPECT_EQ(w.addresses(), (std::vector<std::string>{"10.1.0.2", "10.1.0.3"}));
+}
+
+TEST(EndpointController, a_service_finds_the_pods_that_were_there_before_as_they_are_now) {
+  World w;
+  w.cluster.remove<model::Service>("web");
+  w.add_pod("a", "web", "10.1.0.1");
+  w.add_pod("b", "web", "10.1.0.2");
+  w.cluster.patch<model::Pod>("b", R"({"metadata":{"labels":{"app":"other"}}})");
+  w.add_service();
+  EXPECT_EQ(w.addresses(), std::vector<std::string>{"10.1.0.1"});
+  w.cluster.patch<model::Pod>("a", R"({"metadata":{"labels":{"app":"other"}}})");
+  w.cluster.patch<model::Pod>("b", R"({"metadata":{"labels":{"app":"web"}}})");
+  w.cluster.settle();
+  EXPECT_EQ(w.addresses(), std::vector<std::string>{"10.1.0.2"});
 }
 
 TEST(EndpointController, the_slices_go_with_the_service) {

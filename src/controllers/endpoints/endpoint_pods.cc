@@ -42,9 +42,13 @@ std::vector<EndpointPod> EndpointPods::selected(std::string_view ns,
                                                 const model::Selector& selector) const {
   std::vector<EndpointPod> pods;
   if (const auto found = by_namespace_.find(ns); found != by_namespace_.end()) {
-    for (const auto& [name, pod] : found->second) {
-      if (selector.matches(pod.labels)) {
-        pods.push_back(pod);
+    for (auto& [name, entry] : found->second) {
+      if (entry.unread != nullptr) {
+        entry.pod = endpoint_pod_of(*entry.unread);
+        entry.unread.reset();
+      }
+      if (selector.matches(entry.pod.labels)) {
+        pods.push_back(entry.pod);
       }
     }
   }
@@ -55,7 +59,7 @@ void EndpointPods::change(const runtime::ObjectChange& change) {
   const model::ObjectKey key = (change.now ? change.now : change.old)->key();
   auto& pods = by_namespace_[key.ns];
   if (change.now != nullptr) {
-    pods.insert_or_assign(key.name, endpoint_pod_of(*change.now));
+    pods.insert_or_assign(key.name, Entry{.unread = change.now, .pod = {}});
     return;
   }
   pods.erase(key.name);

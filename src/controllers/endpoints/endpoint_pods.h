@@ -36,7 +36,8 @@ struct EndpointPod {
 
 EndpointPod endpoint_pod_of(const kube::Object& pod);
 
-// The pods of each namespace, kept in step with an informer.
+// The pods of each namespace, kept in step with an informer. Each is read when somebody asks for
+// those of its namespace: most namespaces have no Services that select any.
 class EndpointPods {
  public:
   explicit EndpointPods(runtime::Informer& pods);
@@ -45,9 +46,15 @@ class EndpointPods {
   std::vector<EndpointPod> selected(std::string_view ns, const model::Selector& selector) const;
 
  private:
+  struct Entry {
+    runtime::ObjectRef unread;  // null once `pod` is made from it
+    EndpointPod pod;
+  };
+
   void change(const runtime::ObjectChange& change);
 
-  std::map<std::string, std::map<std::string, EndpointPod>, std::less<>> by_namespace_;
+  // Reading what is there changes nothing for those who ask.
+  mutable std::map<std::string, std::map<std::string, Entry>, std::less<>> by_namespace_;
 };
 
 }  // namespace codeflare::controllers::endpoints
