@@ -1,10 +1,13 @@
 #include "controllers/fakenode/fake_kubelet.h"
 
 #include "controllers/fakenode/pod_status.h"
+#include "json/scan.h"
 #include "model/codec/pod.h"
 #include "model/resources.h"
 
 #include <algorithm>
+#include <array>
+#include <string_view>
 #include <utility>
 
 namespace codeflare::controllers::fakenode {
@@ -117,19 +120,41 @@ FakeKubelet::FakeKubelet(const runtime::ControllerContext& context,
   ledger_->follow(context.subject);
 }
 
+// Told without reading the whole pod: all pods of the cluster pass here at each of their changes,
+// most of them before they have a node or after their end.
+bool FakeKubelet::is_of_interest(const kube::Object& pod) const {
+  constexpr std::array<std::string_view, 2> kPaths = {"spec.nodeName", "status.phase"};
+  std::array<std::string_view, 2> slices;
+  const std::string text = pod.text();
+  if (!json::scan(text, kPaths, slices)) {
+    return false;
+  }
+  json::Arena arena;
+  const Result<std::string_view> name = json::unquote(slices[0], arena);
+  if (!name || name->empty()) {
+    return false;
+  }
+  const NodeFacts* node = nodes_.find(*name);
+  if (node == nullptr) {
+    return true;
+  }
+  if (!node->fake) {
+    return false;
+  }
+  const bool over = slices[1] == "\"Succeeded\"" || slices[1] == "\"Failed\"";
+  return !over || pod.deleting() || !ledger_->ended(pod.uid());
+}
+
 std::optional<ObservedPod> FakeKubelet::observe(const runtime::ObjectKey& key) const {
   const runtime::ObjectRef object = pods_.get(key);
-  if (object == nullptr) {
+  if (object == nullptr || !is_of_interest(*object)) {
     return std::nullopt;
   }
   Result<model::Pod> pod = object->as<model::Pod>();
-  if (!pod || pod->spec.node_name.empty()) {
+  if (!pod) {
     return std::nullopt;
   }
   const NodeFacts* node = nodes_.find(pod->spec.node_name);
-  if (node != nullptr && !node->fake) {
-    return std::nullopt;
-  }
   const PodLedger::Entry& entry = ledger_->enter(*pod, clock_.wall());
   return ObservedPod{.pod = *std::move(pod),
                      .node = node == nullptr ? std::nullopt : std::optional(*node),

@@ -46,6 +46,8 @@ class FakeKubelet final : public runtime::StoryReconciler<ObservedPod, DesiredPo
   runtime::Plan diff(const ObservedPod& observed, const DesiredPod& desired) const override;
 
  private:
+  bool is_of_interest(const kube::Object& pod) const;
+
   const Clock& clock_;
   const runtime::Store& pods_;
   NodeTable nodes_;

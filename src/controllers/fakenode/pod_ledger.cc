@@ -26,9 +26,18 @@ const PodLedger::Entry& PodLedger::enter(const model::Pod& pod, WallTime now) {
       taken_.insert_or_assign(entry.address, pod.metadata.uid);
     }
   } else if (over) {
-    free_address(at->first, entry);  // others may have it now
+    free_address(at->first, entry);
   }
   return entry;
+}
+
+bool PodLedger::ended(std::string_view uid) {
+  auto found = entries_.find(uid);
+  if (found == entries_.end()) {
+    return false;
+  }
+  free_address(found->first, found->second);
+  return true;
 }
 
 const std::set<model::ObjectKey>& PodLedger::pods_on(std::string_view node) const {

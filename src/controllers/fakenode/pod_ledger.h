@@ -29,6 +29,8 @@ class PodLedger {
   };
   // The same answer for the same pod, as long as it is there.
   const Entry& enter(const model::Pod& pod, WallTime now);
+  // The pod has ended: others may have its address now. False when it was never entered.
+  bool ended(std::string_view uid);
 
   const std::set<model::ObjectKey>& pods_on(std::string_view node) const;
   std::size_t size() const { return entries_.size(); }
