@@ -31,11 +31,16 @@ void Controller::watch(Informer& informer, MapFunction map, Predicate predicate)
         if (change.old != nullptr) {
           map(*change.old, keys);
         }
+        const std::size_t before = keys.size();
         if (change.now != nullptr) {
           map(*change.now, keys);
         }
-        for (const ObjectKey& key : keys) {
-          queue_.add(key);
+        for (std::size_t i = 0; i < keys.size(); ++i) {
+          // Mostly both sides concern the same ones.
+          const bool twin = i >= before && i - before < before && keys[i - before] == keys[i];
+          if (!twin) {
+            queue_.add(keys[i]);
+          }
         }
       });
 }

@@ -16,7 +16,8 @@ std::string_view group_of(std::string_view api_version) {
 
 MapFunction to_owner(const model::ResourceType& owner, bool controller_only) {
   return [owner, controller_only](const kube::Object& object, std::vector<model::ObjectKey>& keys) {
-    if (object.owner_references_json().empty()) {
+    // Most are owned by somebody of another kind; servers write the letters of a kind as they are.
+    if (!object.owner_references_json().contains(owner.kind)) {
       return;
     }
     auto references = json::parse_in_place(object.owner_references_json());
