@@ -1,5 +1,6 @@
 #include "controllers/job/job_controller.h"
 
+#include "controllers/status_patch.h"
 #include "model/codec/job.h"
 #include "model/codec/pod.h"
 #include "model/resources.h"
@@ -153,12 +154,10 @@ Plan JobReconciler::diff(const Observed& observed, const Desired& desired) const
                             .together = true});
   }
   if (desired.status) {
-    model::Job job = *observed.job;
-    job.status = *desired.status;
-    plan.actions.push_back({.verb = Action::Verb::update,
+    plan.actions.push_back({.verb = Action::Verb::patch,
                             .type = kJobs,
-                            .key = job.metadata.key(),
-                            .body = model::to_json_text(job),
+                            .key = observed.job->metadata.key(),
+                            .body = status_patch(*observed.job, *desired.status),
                             .why = "the status is behind",
                             .write = {.subresource = "status"}});
   }
