@@ -9,6 +9,7 @@
 #include "json/write.h"
 #include "kube/connect.h"
 #include "runtime/informer.h"
+#include "runtime/transform.h"
 
 #include <csignal>
 #include <cstdio>
@@ -50,17 +51,6 @@ void report(Env env, const char* event, const Informer& informer, const Counts& 
   w.key("deletes").integer(counts.deletes).end_object();
   std::puts(line.c_str());
   std::fflush(stdout);
-}
-
-ObjectRef without_managed_fields(ObjectRef object) {
-  auto tree = object->parse();
-  if (json::Value* metadata = tree ? tree->root.find("metadata") : nullptr) {
-    metadata->erase("managedFields");
-    if (auto smaller = kube::Object::from_value(tree->root)) {
-      return *smaller;
-    }
-  }
-  return object;
 }
 
 Task<void> follow(Env env, kube::Client& client, std::int64_t wanted, bool drop, StopSource& stop) {

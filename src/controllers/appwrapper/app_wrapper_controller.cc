@@ -6,6 +6,7 @@
 #include "model/codec/app_wrapper.h"
 #include "queue/marks.h"
 #include "queue/status_words.h"
+#include "runtime/transform.h"
 
 #include <algorithm>
 #include <chrono>
@@ -457,7 +458,7 @@ Task<Result<void>> AppWrapperController::written(Turn& turn, Task<Result<ObjectR
   }
   subject_.note_written(**answer);
   parts_.own_writes->note(**answer);
-  Result<Turn> now = read(*std::move(answer));
+  Result<Turn> now = read(runtime::without_managed_fields(*std::move(answer)));
   if (!now) {
     co_return fail(data_loss("the server's answer about AppWrapper " +
                              turn.wrapper.metadata.key().to_string() + ": " + now.error().message));

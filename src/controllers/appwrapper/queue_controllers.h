@@ -23,7 +23,7 @@ struct QueueControllersOptions {
   bool quota_subtrees = true;  // their CRD is installed
   std::string ns = "default";  // of the ConfigMap `codeflare-queue`
   // Caches of pods and nodes keep only what the queue needs. Off where other controllers of the
-  // same manager look at them.
+  // same manager look at them: all but managedFields.
   bool trim_caches = true;
   int workers = 32;
   Logger logger{};
@@ -31,8 +31,8 @@ struct QueueControllersOptions {
 };
 
 // Adds the queue to a manager: AppWrappers (of both groups when asked for) and the status of
-// QuotaSubtrees. Before other controllers that share caches of pods and nodes, or with trim_caches
-// off. The driver lives as long as the manager.
+// QuotaSubtrees. Before other controllers that share caches of pods and nodes. The driver lives as
+// long as the manager.
 //   runtime::Manager manager(...); add_queue_controllers(manager, options);
 std::shared_ptr<QueueDriver> add_queue_controllers(runtime::Manager& manager,
                                                    QueueControllersOptions options);

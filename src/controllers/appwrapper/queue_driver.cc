@@ -10,6 +10,7 @@
 #include "model/codec/quota_subtree.h"
 #include "model/resources.h"
 #include "queue/marks.h"
+#include "runtime/transform.h"
 
 #include <algorithm>
 #include <utility>
@@ -22,6 +23,7 @@ using queue::Standing;
 using runtime::Informer;
 using runtime::InformerOptions;
 using runtime::ObjectChange;
+using runtime::without_managed_fields;
 
 namespace {
 
@@ -109,7 +111,7 @@ QueueDriver::QueueDriver(Env env, kube::Client& client, runtime::Cache& cache,
   }
   watch(kResourceQuotas, with_transform(without_managed_fields),
         [this](const ObjectChange& change) { resource_quota_changed(change); });
-  watch(kNodes, options_.trim ? with_transform(trimmed_node) : InformerOptions(),
+  watch(kNodes, with_transform(options_.trim ? trimmed_node : without_managed_fields),
         [this](const ObjectChange& change) { node_changed(change); });
   watch(app_wrapper_type(false), with_transform(without_managed_fields),
         [this](const ObjectChange& change) { app_wrapper_changed(false, change); });
@@ -117,7 +119,7 @@ QueueDriver::QueueDriver(Env env, kube::Client& client, runtime::Cache& cache,
     watch(app_wrapper_type(true), with_transform(without_managed_fields),
           [this](const ObjectChange& change) { app_wrapper_changed(true, change); });
   }
-  watch(kPods, options_.trim ? with_transform(trimmed_pod) : InformerOptions(),
+  watch(kPods, with_transform(options_.trim ? trimmed_pod : without_managed_fields),
         [this](const ObjectChange& change) { pod_changed(change); });
   sources_.push_back({&pause_, list_of(pause_options(options_.ns)),
                       [this](const ObjectChange& change) { pause_changed(change); }});

@@ -155,14 +155,4 @@ ObjectRef trimmed_item(ObjectRef item) {
   });
 }
 
-ObjectRef without_managed_fields(ObjectRef object) {
-  Result<json::Document> parsed = object->parse();
-  Value* metadata = parsed ? parsed->root.find("metadata") : nullptr;
-  if (metadata == nullptr || !metadata->erase("managedFields")) {
-    return object;
-  }
-  Result<ObjectRef> made = Object::from_value(parsed->root);
-  return made ? *made : object;
-}
-
 }  // namespace codeflare::controllers

@@ -12,7 +12,5 @@ kube::ObjectRef trimmed_pod(kube::ObjectRef pod);
 kube::ObjectRef trimmed_node(kube::ObjectRef node);
 // Conditions and phase of a wrapped object.
 kube::ObjectRef trimmed_item(kube::ObjectRef item);
-// All but managedFields.
-kube::ObjectRef without_managed_fields(kube::ObjectRef object);
 
 }  // namespace codeflare::controllers

@@ -5,6 +5,7 @@
 #include "model/codec/pod.h"
 #include "model/resources.h"
 #include "runtime/finalizer.h"
+#include "runtime/transform.h"
 
 #include <algorithm>
 #include <utility>
@@ -172,8 +173,10 @@ Plan JobReconciler::diff(const Observed& observed, const Desired& desired) const
 }
 
 JobReconciler& add_job_controller(runtime::Manager& manager) {
+  runtime::InformerOptions jobs;
+  jobs.transform = runtime::without_managed_fields;
   return manager.controller("jobs")
-      .reconciles(kJobs)
+      .reconciles(kJobs, {}, std::move(jobs))
       .watches(kPods, job_of, told_by_digests)
       .workers(kWorkers)
       .with<JobReconciler>();
