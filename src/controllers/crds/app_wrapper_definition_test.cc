@@ -157,6 +157,8 @@ TEST(AppWrapperDefinition, the_rest_of_the_spec_may_not) {
           "schedulingSpec cannot be changed");
   refused(server.patch(R"({"spec":{"schedulingSpec":null}})"), "schedulingSpec cannot be changed");
   refused(server.patch(R"({"spec":{"priorityslope":0.5}})"), "priorityslope cannot be changed");
+  // More than fits: what cannot be read any more would be ended.
+  refused(server.patch(R"({"spec":{"priority":99999999999}})"), "spec.priority");
   refused(server.patch(R"({"spec":{"ttlSecondsAfterFinished":5}})"),
           "ttlSecondsAfterFinished cannot be changed");
   refused(server.patch(R"({"spec":{"selector":{"matchLabels":{"a":"b"}}}})"),
@@ -178,6 +180,7 @@ TEST(AppWrapperDefinition, nonsense_is_refused_with_its_field) {
   refused("kind: RayCluster", "kind: ''", "spec.resources.GenericItems[0].generictemplate.kind");
   refused("maxNumRequeuings: 3", "growthType: cubic", "spec.schedulingSpec.requeuing.growthType");
   refused("minAvailable: 2", "minAvailable: -2", "spec.schedulingSpec.minAvailable");
+  refused("  schedulingSpec:", "  priority: 2147483648\n  schedulingSpec:", "spec.priority");
 }
 
 TEST(AppWrapperDefinition, a_whole_status_is_kept) {
