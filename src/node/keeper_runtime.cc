@@ -21,7 +21,7 @@ constexpr Duration kEndWithin = std::chrono::seconds(30);
 constexpr Duration kFirstPause = std::chrono::milliseconds(10);
 constexpr Duration kPauseMax = std::chrono::seconds(5);
 constexpr Duration kForcePause = std::chrono::milliseconds(50);
-constexpr int kForceTries = 100;
+constexpr int kForceTries = 400;            // thousands of processes take some seconds to end
 constexpr std::size_t kFilesAtOnce = 2000;  // some milliseconds
 
 // One line for people out of what a program printed.

@@ -2,6 +2,7 @@
 
 #include "base/async/sleep.h"
 #include "node/internal/real_test_processes.h"
+#include "node/keeper_processes.h"
 #include "node/left_behind.h"
 #include "node/log_reader.h"
 #include "node/testing/scratch.h"
@@ -195,6 +196,43 @@ TEST_P(Keepers, kill_an_init_that_does_not_answer_with_all_that_it_has) {
   ASSERT_TRUE(*run(env.loop, pods->kill("u", "c")));
   EXPECT_EQ(end_of("c").exit_code, 137);
   EXPECT_TRUE(wait_until([&] { return !is_there(program); }));
+}
+
+// Sixty-four processes that start others as fast as they can.
+std::string that_only_forks(const std::string& mark) {
+  return "f() { if [ $1 = 0 ]; then while :; do (:); done; fi; f $(($1 - 1)) & f $(($1 - 1)); }; "
+         "echo ready; f 6 # " +
+         mark;
+}
+
+TEST_P(Keepers, end_a_container_that_only_forks) {
+  const std::string mark = env.random.uuid();
+  start("c", that_only_forks(mark));
+  ASSERT_TRUE(wait_until([&] { return has_logged("c", "ready"); }));
+  ASSERT_TRUE(*run(env.loop, pods->kill("u", "c")));
+  EXPECT_EQ(end_of("c").exit_code, 137);
+  EXPECT_TRUE(wait_until([&] { return process_with(mark) == 0; }));
+}
+
+TEST_P(Keepers, that_do_not_answer_are_killed_with_what_only_forks) {
+  const std::string mark = env.random.uuid();
+  start("c", that_only_forks(mark));
+  ASSERT_TRUE(wait_until([&] { return has_logged("c", "ready"); }));
+  pid_t init = 0;
+  // One that has just ended has no parent any more.
+  ASSERT_TRUE(wait_until([&] {
+    for (init = process_with(mark); init > 0; init = parent_of(init)) {
+      if (read_proc(init, "cmdline").contains("pod-keeper")) {
+        return true;
+      }
+    }
+    return false;
+  }));
+  ASSERT_TRUE(send_signal(parent_of(init), SIGSTOP));
+  kill_keeper(path("pods/u"));
+  EXPECT_TRUE(wait_until([&] { return !is_locked(path("pods/u/keeper.lock")); }));
+  EXPECT_TRUE(wait_until([&] { return process_with(mark) == 0; }));
+  EXPECT_TRUE(wait_until([&] { return !pods->find("u")->alive; }));
 }
 
 TEST_P(Keepers, leave_no_place_for_another_while_an_init_of_theirs_lives) {

@@ -13,7 +13,11 @@ constexpr std::int64_t kPeriodUs = 100'000;
 constexpr std::int64_t kQuotaUsMin = 1000;
 constexpr std::int64_t kSharesMin = 2;
 constexpr std::int64_t kSharesMax = 262'144;
-constexpr int kNoRequest = 10;
+// Ray's head alone has about a thousand threads.
+constexpr std::int64_t kSoftProcesses = 2048;
+constexpr std::int64_t kSoftProcessesEach = 256;  // processor
+constexpr int kNoRequest = 15;
+constexpr int kWholeProcessor = 5;
 constexpr int kNicenessMax = 19;
 constexpr int kPerHalf = 3;  // weights halve about every three levels
 
@@ -144,11 +148,15 @@ std::int32_t oom_score_of(const model::PodSpec& spec, const model::Container& co
                     kOomBurstableMax);
 }
 
+std::int64_t soft_processes_max(std::int64_t processors) {
+  return std::clamp(processors * kSoftProcessesEach, kSoftProcesses, kProcessesMax);
+}
+
 int niceness_of(std::int64_t cpu_request_milli) {
   if (cpu_request_milli <= 0) {
     return kNoRequest;
   }
-  int niceness = 0;
+  int niceness = kWholeProcessor;
   for (std::int64_t part = 1000; part > cpu_request_milli && niceness < kNicenessMax; part /= 2) {
     niceness += kPerHalf;
   }

@@ -11,8 +11,11 @@
 // What a container may use, and how that is written into control groups. Pure.
 namespace codeflare::node {
 
-// Processes and threads of a pod; of a container where groups are not to be had.
+// Processes and threads of a pod.
 inline constexpr std::int64_t kProcessesMax = 8192;
+// Of a container where groups are not to be had: nothing else keeps one that only forks from taking
+// the machine. The more processors share the burden, the more it may have.
+std::int64_t soft_processes_max(std::int64_t processors);
 
 // Zero: not limited, nothing asked for.
 struct ResourceBounds {
@@ -49,8 +52,9 @@ std::vector<GroupSetting> group_settings(GroupVersion version, const ResourceBou
 std::int32_t oom_score_of(const model::PodSpec& spec, const model::Container& container,
                           std::int64_t memory);
 
-// How much nicer a container is to others where groups are not to be had: 0 with a whole processor
-// asked for, 3 more each time that is halved, 10 when nothing is asked for.
+// How much nicer a container is to others where groups are not to be had: 5 with a whole processor
+// asked for, so that its keeper and the agent come first, 3 more each time that is halved, 15 when
+// nothing is asked for.
 int niceness_of(std::int64_t cpu_request_milli);
 
 }  // namespace codeflare::node

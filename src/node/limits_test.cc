@@ -100,9 +100,16 @@ TEST(Limits, niceness_follows_what_is_asked_for) {
     int niceness;
   };
   for (const Case& one :
-       {Case{4000, 0}, {1000, 0}, {500, 3}, {250, 6}, {100, 12}, {1, 19}, {0, 10}}) {
+       {Case{4000, 5}, {1000, 5}, {500, 8}, {250, 11}, {100, 17}, {1, 19}, {0, 15}}) {
     EXPECT_EQ(niceness_of(one.milli), one.niceness) << one.milli;
   }
+}
+
+TEST(Limits, processes_without_groups_are_bounded_by_processors) {
+  EXPECT_EQ(soft_processes_max(0), 2048);
+  EXPECT_EQ(soft_processes_max(2), 2048);
+  EXPECT_EQ(soft_processes_max(16), 4096);
+  EXPECT_EQ(soft_processes_max(256), kProcessesMax);
 }
 
 }  // namespace

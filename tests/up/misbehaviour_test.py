@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 """Pods that misbehave on `codeflare up`: each ends with the status that a kubelet gives, and a neighbour does not notice."""
 
+import os
 import signal
 import sys
+import time
 import unittest
 
 sys.dont_write_bytecode = True
@@ -17,6 +19,31 @@ CONFIG_MAPS = "/api/v1/namespaces/default/configmaps"
 LOG_FILES, LOG_FILE_BYTES, LINE_BYTES = 5, 10 << 20, 1 << 16
 FOREVER = "exec sleep 100000"
 STORAGE = "Pod ephemeral local storage usage exceeds the total limit of containers 1Mi. "
+
+# So many processes at once, and how many seconds their end may take on a machine that is busy with them.
+PROCESSES, SOON = 300, 30
+# Each takes a token, and forks one that has a megabyte; when there are none, half of them give theirs back and end.
+FORKS = """
+import os, signal, sys
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # no zombies
+first = os.getpid()
+tokens, back = os.pipe()
+os.set_blocking(tokens, False)
+os.write(back, b"." * int(sys.argv[1]))
+told = False
+while True:
+    try:
+        os.read(tokens, 1)
+        if os.fork() == 0:
+            mine = bytearray(1 << 20)
+    except BlockingIOError:
+        if os.getpid() == first:
+            told = told or print("full", flush=True) is None
+        elif os.getpid() % 2 == 1:
+            os.write(back, b".")
+            os._exit(0)
+"""
 
 
 class Misbehaviour(PodCase):
@@ -143,6 +170,59 @@ class Misbehaviour(PodCase):
         self.post("other", "id -u", securityContext={"runAsNonRoot": True, "runAsUser": 1000})
         self.assert_ended("other", "Succeeded", [0], "Completed")
         self.assertEqual(self.log("other"), "1000\n")
+
+
+class Forks(PodCase):
+    """A program that does nothing but start processes ends as soon as any other."""
+
+    def setUp(self):
+        super().setUp()
+        self.mark = "CODEFLARE_TEST_MARK=" + str(self.scratch)
+
+    def begin(self, name, memory, **spec):
+        mark, _, value = self.mark.partition("=")
+        self.cluster.post(PODS, with_container(
+            pod(name, "", restartPolicy="Never", **spec), command=["python3", "-c", FORKS, str(PROCESSES)],
+            env=[{"name": mark, "value": value}], resources={"limits": {"memory": memory}}))
+        return time.monotonic()
+
+    def wait_until_full(self, name):
+        self.cluster.wait_until(lambda: "full" in self.logs()[name])
+
+    def end_within(self, seconds, began, test):
+        self.cluster.wait_for(PODS, test)
+        self.assert_vanishes(lambda: traces.marked(self.mark))
+        self.assertLess(time.monotonic() - began, seconds)
+
+    def see_ends(self):
+        # What all of them seem to have together is more: it has to be counted exactly, again and again.
+        began = self.begin("late", "4Gi", activeDeadlineSeconds=15)
+        self.wait_until_full("late")
+        self.end_within(15 + SOON, began, lambda found: phase_is("Failed")(found["items"][0]))
+        found = self.cluster.get(PODS + "/late")
+        self.assertEqual((found["status"]["reason"], terminated(found)["exitCode"]), ("DeadlineExceeded", 137))
+        self.delete(PODS + "/late")
+        self.begin("deleted", "4Gi")
+        self.wait_until_full("deleted")
+        began = time.monotonic()
+        self.delete(PODS + "/deleted")
+        self.end_within(SOON, began, lambda found: not found["items"])
+
+    def test_it_ends(self):
+        self.start()
+        self.see_ends()
+
+    @unittest.skipUnless(os.geteuid() == 0, "we are an ordinary user already")
+    def test_it_ends_as_an_ordinary_user(self):
+        self.start_as_nobody()
+        self.see_ends()
+
+    @unittest.skipUnless(os.geteuid() == 0, "we are an ordinary user already")
+    def test_it_ends_when_nobody_but_its_keeper_counts_its_memory(self):
+        self.start_as_nobody()
+        began = self.begin("greedy", "64Mi")
+        self.end_within(SOON, began, lambda found: phase_is("Failed")(found["items"][0]))
+        self.assertEqual(terminated(self.cluster.get(PODS + "/greedy"))["reason"], "OOMKilled")
 
 
 if __name__ == "__main__":

@@ -128,12 +128,14 @@ Result<void> become_nobody(const ContainerSpec& spec, int user_namespace) {
 }
 
 // Where control groups do not: the kernel counts by user namespace.
-Result<void> bound_processes() {
+Result<void> bound_processes(bool soft) {
+  const std::int64_t most =
+      soft ? soft_processes_max(::sysconf(_SC_NPROCESSORS_ONLN)) : kProcessesMax;
   rlimit limit{};
   if (::getrlimit(RLIMIT_NPROC, &limit) != 0) {
     return fail(posix_error(errno, "read the limit of processes"));
   }
-  limit.rlim_max = std::min<rlim_t>(limit.rlim_max, kProcessesMax);
+  limit.rlim_max = std::min(limit.rlim_max, static_cast<rlim_t>(most));
   limit.rlim_cur = std::min(limit.rlim_cur, limit.rlim_max);
   if (::setrlimit(RLIMIT_NPROC, &limit) != 0) {
     return fail(posix_error(errno, "limit processes"));
@@ -319,7 +321,7 @@ Error become_program(const KeeperView& view, ContainerSpec spec, int user_namesp
   const auto ready = [&]() -> Result<std::string> {
     if (view.isolated) {
       TRY(become_nobody(spec, user_namespace));
-      TRY(bound_processes());
+      TRY(bound_processes(view.groups == nullptr));
     }
     if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) {
       return fail(posix_error(errno, "forbid new privileges"));

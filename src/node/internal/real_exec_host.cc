@@ -184,6 +184,7 @@ class ExecHost {
       if (ended == running_.program) {
         return status;
       }
+      take_signals();  // where all do nothing but fork, children may end without end
       const auto found =
           std::ranges::find(sessions_, ended, [](const auto& session) { return session->program; });
       if (found != sessions_.end()) {

@@ -4,7 +4,6 @@
 #include "node/internal/real_attached.h"
 #include "node/internal/real_descriptors.h"
 #include "node/internal/real_mounts.h"
-#include "node/internal/real_process_tree.h"
 #include "node/stream/stream_protocol.h"
 
 #include <algorithm>
@@ -17,6 +16,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <span>
+#include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -129,6 +129,7 @@ struct Keeper::Run {
   std::int64_t memory_limit = 0;
   std::int64_t oom_kills = 0;  // before it
   FileDescriptor files{};      // the file system in memory that it writes to
+  FileDescriptor count{};      // says how much memory it has; closed while nobody counts
   std::string tail;            // of what it wrote
   std::string report_text{};   // not yet a whole line
   int status = -1;             // of the program
@@ -184,8 +185,8 @@ int Keeper::run() {
     }
     for (const auto& run : runs_) {
       // A closed one is -1, which poll() passes over.
-      for (int fd :
-           {run->output.get(), run->error_output.get(), run->report.get(), run->control.get()}) {
+      for (int fd : {run->output.get(), run->error_output.get(), run->report.get(),
+                     run->control.get(), run->count.get()}) {
         waits.push_back({.fd = fd, .events = POLLIN, .revents = 0});
       }
     }
@@ -218,6 +219,9 @@ int Keeper::run() {
       }
       if (waits[at++].revents != 0) {
         read_control(run);
+      }
+      if (waits[at++].revents != 0) {
+        judge_count(run);
       }
     }
     if (waits[1].revents != 0) {
@@ -524,19 +528,48 @@ void Keeper::keep_limits() {
   if (!looks_at_memory() || now - looked_at_memory_ < kLookAtMemoryMs * std::int64_t{1'000'000}) {
     return;
   }
-  looked_at_memory_ = now;
   const ProcessTable processes;
   for (const auto& run : runs_) {
-    const std::int64_t limit = run->memory_limit;
-    if (limit <= 0 ||
-        processes.memory_of_tree(run->init, limit, bytes_in_memory(run->files.get())) <= limit) {
+    // One that is to end anyway is not looked at any more.
+    if (run->memory_limit <= 0 || run->count || run->killed_ms > 0) {
       continue;
     }
-    if (RunRecord* record = record_of(*run)) {
-      record->reason = kOomKilled;
+    const std::int64_t files = bytes_in_memory(run->files.get());
+    if (processes.most_memory_of(run->init) + files > run->memory_limit) {
+      begin_to_count(*run, processes, files);
     }
-    kill_run(*run);
   }
+  looked_at_memory_ = now_ns();
+}
+
+void Keeper::begin_to_count(Run& run, const ProcessTable& processes, std::int64_t files) {
+  Result<Pipe> answer = make_pipe(O_CLOEXEC);
+  const pid_t child = answer ? ::fork() : -1;
+  if (child == 0) {
+    // Nothing of the keeper's stays open here, such as connections that it closes meanwhile.
+    const int fd = ::dup2(answer->writing.get(), STDERR_FILENO + 1);
+    ::close_range(STDERR_FILENO + 2, ~0u, 0);
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+    const std::int64_t bytes = processes.memory_of(run.init, run.memory_limit, files);
+    static_cast<void>(!::write(fd, &bytes, sizeof bytes));
+    ::_exit(0);
+  }
+  if (child > 0) {
+    run.count = std::move(answer->reading);
+  }
+}
+
+void Keeper::judge_count(Run& run) {
+  std::int64_t bytes = 0;
+  const ssize_t size = ::read(run.count.get(), &bytes, sizeof bytes);
+  run.count.close();
+  if (size != static_cast<ssize_t>(sizeof bytes) || bytes <= run.memory_limit) {
+    return;
+  }
+  if (RunRecord* record = record_of(run)) {
+    record->reason = kOomKilled;
+  }
+  kill_run(run);
 }
 
 bool Keeper::read_output(Run& run, FileDescriptor& pipe, LogLines& lines) {

@@ -3,6 +3,7 @@
 #include "base/posix.h"
 #include "node/internal/real_container.h"
 #include "node/internal/real_log_file.h"
+#include "node/internal/real_process_tree.h"
 #include "node/internal/real_sandbox.h"
 #include "node/keeper_protocol.h"
 #include "node/log_lines.h"
@@ -56,6 +57,9 @@ class Keeper {
   // How long to wait at most before limits and inits are looked at, in milliseconds; -1: for ever.
   int patience() const;
   void keep_limits();
+  // Counts what a run has in memory, in a process of its own: the kernel may let it wait for long.
+  static void begin_to_count(Run& run, const ProcessTable& processes, std::int64_t files);
+  void judge_count(Run& run);
   // Those that were told to kill everything and have not: a start may hang in the kernel or on
   // somebody's file system, and hears nothing there.
   void kill_silent_inits();

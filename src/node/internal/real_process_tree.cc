@@ -7,7 +7,6 @@
 #include <cstring>
 #include <ctime>
 #include <dirent.h>
-#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -99,56 +98,53 @@ ProcessTable::ProcessTable() {
     Process process;
     if (error == std::errc() && *end == '\0' && read_process(name, process)) {
       processes_.emplace(pid, process);
+      children_.emplace(process.parent, pid);
     }
   }
 }
 
-bool ProcessTable::descends_from(pid_t process, pid_t ancestor) const {
-  std::set<pid_t> seen;
-  while (seen.insert(process).second) {
-    const auto found = processes_.find(process);
-    if (found == processes_.end()) {
-      return false;
-    }
-    process = found->second.parent;
-    if (process == ancestor) {
-      return true;
+std::vector<pid_t> ProcessTable::tree_of(pid_t root, std::span<const pid_t> spared) const {
+  std::vector<pid_t> tree = {root};
+  for (std::size_t at = 0; at < tree.size(); ++at) {
+    const auto [first, last] = children_.equal_range(tree[at]);
+    for (auto child = first; child != last; ++child) {
+      // A number that was given anew while we looked could make a parent of a child.
+      if (child->second != root && std::ranges::find(spared, child->second) == spared.end()) {
+        tree.push_back(child->second);
+      }
     }
   }
-  return false;
+  return tree;
 }
 
 std::vector<pid_t> ProcessTable::living_descendants(std::span<const pid_t> spared) const {
-  std::vector<pid_t> found;
-  for (const auto& [pid, process] : processes_) {
-    const bool is_spared = std::ranges::any_of(
-        spared, [&](pid_t one) { return pid == one || descends_from(pid, one); });
-    if (process.state != 'Z' && process.state != 'X' && !is_spared &&
-        descends_from(pid, ::getpid())) {
-      found.push_back(pid);
-    }
-  }
+  std::vector<pid_t> found = tree_of(::getpid(), spared);
+  found.erase(found.begin());
+  std::erase_if(found, [&](pid_t pid) {
+    const char state = processes_.at(pid).state;
+    return state == 'Z' || state == 'X';
+  });
   return found;
 }
 
-std::int64_t ProcessTable::memory_of_tree(pid_t root, std::int64_t enough,
-                                          std::int64_t files) const {
-  std::map<pid_t, std::int64_t> resident;
-  std::int64_t sum = files;
-  for (const auto& [pid, process] : processes_) {
-    if (pid == root || descends_from(pid, root)) {
-      sum += resident[pid] = resident_bytes(pid);
-    }
+std::int64_t ProcessTable::most_memory_of(pid_t root) const {
+  std::int64_t sum = 0;
+  for (const pid_t pid : tree_of(root)) {
+    sum += resident_bytes(pid);
   }
-  if (sum < enough) {
-    return sum;
-  }
-  sum = 0;
+  return sum;
+}
+
+std::int64_t ProcessTable::memory_of(pid_t root, std::int64_t enough, std::int64_t files) const {
+  std::int64_t sum = 0;
   std::int64_t mapped = 0;
-  for (const auto& [pid, bytes] : resident) {
+  for (const pid_t pid : tree_of(root)) {
     const Proportional exact = proportional_bytes(pid);
-    sum += exact.all < 0 ? bytes : exact.all - exact.of_files;
+    sum += exact.all < 0 ? resident_bytes(pid) : exact.all - exact.of_files;
     mapped += exact.of_files;
+    if (sum + std::max(mapped, files) > enough) {
+      break;
+    }
   }
   return sum + std::max(mapped, files);
 }

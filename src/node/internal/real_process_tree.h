@@ -23,16 +23,23 @@ class ProcessTable {
 
   ProcessTable();
 
-  bool descends_from(pid_t process, pid_t ancestor) const;
   // Those that descend from this one and have not ended, but for `spared` and theirs.
   std::vector<pid_t> living_descendants(std::span<const pid_t> spared) const;
-  // Bytes of memory that `root` and its descendants use, with `files` of theirs that lie in memory;
-  // pages that several of them share, and files that they have mapped, count once as far as the
-  // kernel tells. At most `enough` is looked for: a sum below it is a rough one from above.
-  std::int64_t memory_of_tree(pid_t root, std::int64_t enough, std::int64_t files) const;
+  // Bytes of memory that `root` and its descendants use at most: what several of them share counts
+  // for each.
+  std::int64_t most_memory_of(pid_t root) const;
+  // The same with `files` of theirs that lie in memory, but pages that several of them share, and
+  // files that they have mapped, count once as far as the kernel tells. No more is looked for than
+  // exceeds `enough`. The kernel lets nobody look at a process that is forking: among thousands
+  // that do nothing else, each look may have to wait for seconds.
+  std::int64_t memory_of(pid_t root, std::int64_t enough, std::int64_t files) const;
 
  private:
+  // `root` first; `spared` and theirs are left out.
+  std::vector<pid_t> tree_of(pid_t root, std::span<const pid_t> spared = {}) const;
+
   std::map<pid_t, Process> processes_;
+  std::multimap<pid_t, pid_t> children_;
 };
 
 // What lies in a file system in memory, with what the kernel needs to know it; 0 for none.

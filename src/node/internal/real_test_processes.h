@@ -2,23 +2,30 @@
 
 #include "base/posix.h"
 
+#include <array>
 #include <csignal>
 #include <cstdlib>
 #include <fcntl.h>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <string>
 #include <string_view>
 #include <sys/file.h>
 #include <sys/types.h>
+#include <unistd.h>
 
 // For tests: processes of this machine, whatever namespaces they are in.
 namespace codeflare::node::internal {
 
 inline std::string read_proc(pid_t process, const std::string& name) {
-  std::ifstream file("/proc/" + std::to_string(process) + "/" + name);
-  return std::string(std::istreambuf_iterator<char>(file), {});
+  const std::string path = "/proc/" + std::to_string(process) + "/" + name;
+  const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  std::string text;
+  std::array<char, 4096> buffer{};
+  // A stream would throw when the process ends meanwhile.
+  for (ssize_t size = 0; (size = ::read(file.get(), buffer.data(), buffer.size())) > 0;) {
+    text.append(buffer.data(), static_cast<std::size_t>(size));
+  }
+  return text;
 }
 
 // The first that has the text among its arguments; 0: none.
