@@ -8,6 +8,7 @@
 #include "node/net/proxy_variables.h"
 #include "node/net/resolv_conf.h"
 #include "node/pod_inputs_source.h"
+#include "node/pod_progress.h"
 
 #include <algorithm>
 #include <iterator>
@@ -244,6 +245,7 @@ Task<Result<Next>> PodAgent::sync(ObjectKey key) {
     look_for_leave(known, pod);
   }
   take_devices(known, pod);
+  tell_starts(known, view);
   ObservedPod observed{.pod = pod,
                        .sandbox = view == nullptr ? std::nullopt : std::optional(*view),
                        .seen = known.seen,
@@ -463,12 +465,29 @@ Task<Result<void>> PodAgent::start(model::Pod pod, Step step, std::vector<EventN
   }
   if (const auto known = known_.find(uid); known != known_.end()) {
     known->second.hindrances.erase(step.container);
+    known->second.begun.insert_or_assign(step.container, step.attempt);
   }
   if (health_ != nullptr && container->lifecycle && container->lifecycle->post_start) {
     health_->expect_post_start(uid, step.container, step.attempt);
   }
-  events.push_back({.reason = "Started", .message = "Started container " + step.container});
   co_return Result<void>();
+}
+
+void PodAgent::tell_starts(Known& known, const SandboxView* view) {
+  std::erase_if(known.begun, [&](const auto& one) {
+    const auto& [name, attempt] = one;
+    const RunRecord* run = view == nullptr ? nullptr : view->state.last(name);
+    if (run == nullptr || run->attempt != attempt) {
+      return true;
+    }
+    if (could_not_start(*run)) {
+      known.events.push_back(
+          {.warning = true, .reason = "Failed", .message = "Error: " + run->error});
+    } else if (!run->starting() && run->error != kKeeperLost) {
+      known.events.push_back({.reason = "Started", .message = "Started container " + name});
+    }
+    return !run->starting();
+  });
 }
 
 Task<void> PodAgent::use_images(ImageTable images) {

@@ -97,8 +97,10 @@ class PodAgent final : public runtime::Reconciler {
     std::optional<StartProblem> evicted{};
     bool admitted = false;  // there was room for it
     std::vector<DeviceGrant> devices{};
-    bool gave_back = false;                     // its devices: nothing of it will run any more
-    std::vector<runtime::EventNote> events{};   // not yet told
+    bool gave_back = false;                    // its devices: nothing of it will run any more
+    std::vector<runtime::EventNote> events{};  // not yet told
+    // Runs that were begun: whether they came about is not yet told.
+    std::map<std::string, std::int32_t> begun{};
     std::map<std::string, WallTime> unheard{};  // since when containers could not be told to end
     std::map<std::string, std::int32_t> cut_off{};        // runs that ended with their keeper
     bool looked_at = false;                               // what it has on disk, just now
@@ -130,6 +132,8 @@ class PodAgent final : public runtime::Reconciler {
   PodNetwork* network_of(const model::Pod& pod) const;
   std::string address_of(const model::Pod& pod) const;
   Task<Result<void>> detach(std::string uid);
+  // Events of the runs that were begun, once it is known what became of them.
+  static void tell_starts(Known& known, const SandboxView* view);
   Task<Result<void>> make_sandbox(model::Pod pod, std::vector<runtime::EventNote>& events);
   Task<Result<void>> start(model::Pod pod, Step step, std::vector<runtime::EventNote>& events);
   Task<Result<PodInputs>> inputs_of(model::Pod pod);

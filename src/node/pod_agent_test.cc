@@ -23,6 +23,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace codeflare::node {
 namespace {
@@ -91,6 +92,17 @@ struct World {
     EXPECT_NE(found, nullptr);
     return found == nullptr ? model::PodStatus() : found->as<model::Pod>()->status;
   }
+  // Of the pod: "TYPE REASON MESSAGE".
+  std::vector<std::string> events(const std::string& name) {
+    std::vector<std::string> found;
+    for (const auto& [key, event] : service.objects(model::resource_type<model::Event>())) {
+      if (event->string_at({"involvedObject", "name"}) == name) {
+        found.push_back(event->string_at({"type"}) + " " + event->string_at({"reason"}) + " " +
+                        event->string_at({"message"}));
+      }
+    }
+    return found;
+  }
 };
 
 constexpr const char* kNever = R"("restartPolicy":"Never",)";
@@ -123,6 +135,17 @@ TEST(PodAgent, a_pod_waits_for_its_image_until_something_stands_for_it) {
   // The sandbox was made anew, with what the image needs.
   EXPECT_EQ(w.pods.pods().at(std::string(w.get("a")->uid())).sandbox.spec.directories,
             (std::vector<std::string>{"/opt/tool"}));
+}
+
+TEST(PodAgent, tells_of_a_start_when_it_has_come_about) {
+  using Texts = std::vector<std::string>;
+  World w;
+  w.pod("a", R"(["run"])");
+  w.pod("b", R"(["missing"])", kNever);
+  EXPECT_EQ(w.events("a"), (Texts{"Normal Started Started container c"}));
+  EXPECT_EQ(w.events("b"),
+            (Texts{"Warning Failed Error: exec: \"missing\": executable file not found in $PATH"}));
+  EXPECT_EQ(w.status("b").container_statuses.at(0).state.terminated->reason, "StartError");
 }
 
 TEST(PodAgent, is_quiet_when_nothing_happens) {
@@ -161,7 +184,9 @@ TEST(PodAgent, ends_a_deleted_pod_and_tells_how_it_ended) {
   w.settle(seconds(5));
   EXPECT_EQ(w.pods.running(), 0u);
   EXPECT_EQ(w.status("a").phase, "Failed");
-  EXPECT_EQ(w.status("a").container_statuses.at(0).state.terminated->exit_code, 137);
+  const auto ended = w.status("a").container_statuses.at(0).state.terminated;
+  EXPECT_EQ(ended->exit_code, 137);
+  EXPECT_EQ(ended->signal, 0);
 }
 
 TEST(PodAgent, ends_a_deleted_pod_whose_keeper_does_not_listen) {

@@ -14,6 +14,7 @@ using Role = ContainerProgress::Role;
 using Stand = ContainerProgress::Stand;
 using std::chrono::seconds;
 
+constexpr std::int32_t kStartFailed = 128;
 constexpr Duration kFirstDelay = seconds(10);
 constexpr Duration kDelayMax = seconds(300);
 constexpr Duration kHealthyRun = seconds(600);
@@ -172,6 +173,11 @@ Ending ending_of(const ObservedPod& observed, const PodProgress& progress, WallT
 }
 
 }  // namespace
+
+bool could_not_start(const RunRecord& run) {
+  return run.exited() && run.exit_code == kStartFailed && !run.error.empty() &&
+         run.error != kKeeperLost;
+}
 
 bool is_over(const model::PodStatus& status) {
   return status.phase == "Succeeded" || status.phase == "Failed";

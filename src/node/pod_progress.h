@@ -15,6 +15,9 @@ namespace codeflare::node {
 inline constexpr std::string_view kDisruption = "DisruptionTarget";
 inline constexpr std::string_view kEndedByNode = "TerminationByKubelet";
 
+// Its program did not come so far as to run.
+bool could_not_start(const RunRecord& run);
+
 // Nothing more can become of it.
 bool is_over(const model::PodStatus& status);
 

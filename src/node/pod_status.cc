@@ -14,8 +14,6 @@ using model::PodStatus;
 using Role = ContainerProgress::Role;
 using Stand = ContainerProgress::Stand;
 
-constexpr std::int32_t kStartFailed = 128;
-
 WallTime at(std::int64_t nanoseconds) {
   return whole_seconds(WallTime(Duration(nanoseconds)));
 }
@@ -31,7 +29,7 @@ std::string reason_of(const RunRecord& run) {
   if (run.error == kKeeperLost) {
     return "ContainerStatusUnknown";
   }
-  if (!run.error.empty() && run.exit_code == kStartFailed) {
+  if (could_not_start(run)) {
     return "StartError";
   }
   return run.exit_code == 0 ? "Completed" : "Error";
@@ -39,8 +37,8 @@ std::string reason_of(const RunRecord& run) {
 
 ContainerState terminated(const Pod& pod, const RunRecord& run) {
   ContainerState state;
+  // The signal is in the code alone, as with a kubelet.
   state.terminated = {.exit_code = run.exit_code,
-                      .signal = run.signal,
                       .reason = reason_of(run),
                       .message = run.message.empty() ? run.error : run.message,
                       .started_at = at(run.started),

@@ -64,11 +64,12 @@ Task<Result<void>> SimPodRuntime::start(std::string uid, ContainerSpec spec) {
   if (last != nullptr && (last->attempt >= spec.attempt || !last->exited())) {
     co_return fail(failed_precondition("it was started already"));
   }
+  const bool missing = !spec.command.empty() && spec.command[0] == "missing";
   pod.view.state.runs.push_back({.name = spec.name,
                                  .attempt = spec.attempt,
                                  .sandbox = pod.view.state.sandbox,
-                                 .state = "running",
-                                 .started = now(),
+                                 .state = missing ? "starting" : "running",
+                                 .started = missing ? 0 : now(),
                                  .backoff_ms = spec.backoff_ms});
   pod.view.state.forget_old();
   pod.started.push_back(spec);
