@@ -178,6 +178,8 @@ class Network(PodCase):
                                   "print(opener.open('http://web.default:8080/', timeout=20).read().decode())", at],
                                  capture_output=True, text=True, timeout=60)
             self.assertEqual(got.stdout, "web-0\n", got.stderr)
+            proxy.send_signal(signal.SIGINT)
+            self.assertEqual(proxy.wait(timeout=60), 0)
         finally:
             proxy.kill()
             proxy.communicate()

@@ -17,7 +17,7 @@ inline constexpr std::uint16_t kEgressPort = 3128;
 int node_egress_main(int count, char** arguments);
 
 // `codeflare proxy`: an HTTP proxy on this machine that leads to pods and services. Says its
-// address to `ready`, then serves until the process is ended; one thread, as above. `holder` is the
+// address to `ready`, then serves until SIGINT or SIGTERM; one thread, as above. `holder` is the
 // holder's socket, `address` an IPv4 address of this machine; port 0 takes any.
 Result<void> serve_cluster_proxy(const std::string& holder, const std::string& address,
                                  std::uint16_t port,

@@ -12,6 +12,7 @@
 #include <optional>
 #include <poll.h>
 #include <string_view>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -104,22 +105,35 @@ void serve(FileDescriptor client, Ipv4 from, const Dial& dial) {
   }
 }
 
+// A connection goes as its proxy does, which waits for signals instead of being ended by them.
+void end_with_parent() {
+  sigset_t none;
+  sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  ::prctl(PR_SET_PDEATHSIG, SIGTERM, 0, 0, 0);
+}
+
 }  // namespace
 
 Result<void> run_http_proxy(const FileDescriptor& listener, const Dial& dial,
-                            const std::function<bool()>& go_on) {
+                            const std::function<bool()>& go_on, const FileDescriptor& signals) {
   ::signal(SIGPIPE, SIG_IGN);
   int connections = 0;
   while (go_on()) {
     while (connections > 0 && ::waitpid(-1, nullptr, WNOHANG) > 0) {
       --connections;
     }
-    pollfd wait{
-        .fd = connections < kConnectionsMax ? listener.get() : -1, .events = POLLIN, .revents = 0};
-    if (::poll(&wait, 1, kLookEveryMs) < 0 && errno != EINTR) {
+    // Without a descriptor poll() passes over them.
+    const int accepts = connections < kConnectionsMax ? listener.get() : -1;
+    std::array<pollfd, 2> waits = {pollfd{.fd = accepts, .events = POLLIN, .revents = 0},
+                                   pollfd{.fd = signals.get(), .events = POLLIN, .revents = 0}};
+    if (::poll(waits.data(), waits.size(), kLookEveryMs) < 0 && errno != EINTR) {
       return fail(posix_error(errno, "wait for connections"));
     }
-    if (wait.revents == 0) {
+    if (waits[1].revents != 0) {
+      return {};
+    }
+    if (waits[0].revents == 0) {
       continue;
     }
     sockaddr_in from{};
@@ -133,6 +147,9 @@ Result<void> run_http_proxy(const FileDescriptor& listener, const Dial& dial,
     if (child == 0) {
       // Whoever comes after us must be able to listen there while we still serve.
       ::close(listener.get());
+      if (signals) {
+        end_with_parent();
+      }
       serve(std::move(client), from_sockaddr(from).address, dial);
       ::_exit(0);
     }

@@ -21,9 +21,11 @@ struct Destination {
 using Dial = std::function<Result<FileDescriptor>(const Destination&)>;
 
 // An HTTP proxy with a process for each connection, so that looking up names holds up nobody.
-// Returns when `go_on` says no, which is asked about every second.
+// Returns when `go_on` says no, which is asked about every second, or at once when one of the
+// `signals` has come; the connections end with the process then.
 Result<void> run_http_proxy(const FileDescriptor& listener, const Dial& dial,
-                            const std::function<bool()>& go_on);
+                            const std::function<bool()>& go_on,
+                            const FileDescriptor& signals = FileDescriptor());
 
 // Out of this machine: never to itself, nor to what is there for machines only (169.254.0.0/16).
 Result<FileDescriptor> dial_outside(const std::string& host, std::uint16_t port);

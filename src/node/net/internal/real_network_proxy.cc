@@ -3,8 +3,11 @@
 #include "node/net/internal/real_sockets.h"
 #include "node/net/network_proxy.h"
 
+#include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <fcntl.h>
+#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 #include <utility>
@@ -57,6 +60,15 @@ Result<void> serve_cluster_proxy(const std::string& holder, const std::string& a
   // Said now, and not to the first client.
   TRY(call_holder(holder, {.verb = "state"}));
   TRY_ASSIGN(const FileDescriptor listener, internal::listen_tcp({*at, port}));
+  sigset_t ends;
+  sigemptyset(&ends);
+  sigaddset(&ends, SIGINT);
+  sigaddset(&ends, SIGTERM);
+  ::sigprocmask(SIG_BLOCK, &ends, nullptr);
+  const FileDescriptor signals(::signalfd(-1, &ends, SFD_CLOEXEC | SFD_NONBLOCK));
+  if (!signals) {
+    return fail(posix_error(errno, "wait for signals"));
+  }
   sockaddr_in bound{};
   socklen_t size = sizeof bound;
   ::getsockname(listener.get(), reinterpret_cast<sockaddr*>(&bound), &size);
@@ -66,7 +78,7 @@ Result<void> serve_cluster_proxy(const std::string& holder, const std::string& a
       [&holder](const internal::Destination& wanted) {
         return internal::dial_inside(holder, wanted.host, wanted.port);
       },
-      [] { return true; });
+      [] { return true; }, signals);
 }
 
 }  // namespace codeflare::node
