@@ -17,4 +17,13 @@ inline Result<model::Quantity> amount(const char* flag, const std::string& text)
   return quantity;
 }
 
+// Of things that nobody gets half of.
+inline Result<model::Quantity> whole_amount(const char* flag, const std::string& text) {
+  Result<model::Quantity> quantity = model::Quantity::parse(text);
+  if (!quantity || quantity->sign() < 0 || !quantity->exact_value()) {
+    return fail(invalid_argument(std::string(flag) + " " + text + ": expected a whole number"));
+  }
+  return quantity;
+}
+
 }  // namespace codeflare

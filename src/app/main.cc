@@ -49,6 +49,24 @@ int usage_error(const CLI::App& app, const CLI::ParseError& error) {
   return kUsageError;
 }
 
+// What `codeflare VERB --help` prints.
+int help_of(const CLI::App& app, const std::vector<std::string>& verbs) {
+  const CLI::App* at = &app;
+  std::string words;
+  for (const std::string& verb : verbs) {
+    const auto known =
+        at->get_subcommands([&](const CLI::App* one) { return one->check_name(verb); });
+    if (known.empty()) {
+      std::fprintf(stderr, "error: not expected: %s\ncodeflare --help tells more.\n", verb.c_str());
+      return kUsageError;
+    }
+    words += (words.empty() ? "" : " ") + at->get_name();
+    at = known.front();
+  }
+  std::fputs(at->help(words).c_str(), stdout);
+  return 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -74,7 +92,9 @@ int main(int argc, char** argv) {
   codeflare::add_proxy_role(app, role);
   codeflare::add_controller_role(app, role);
   codeflare::cli::add_verbs(app, role);
-  app.add_subcommand("help", "Print this help message and exit");
+  CLI::App* help = app.add_subcommand("help", "Print this help message, or that of a verb");
+  std::vector<std::string> verbs;
+  help->add_option("VERB", verbs, "whose help is wanted: up, or image add");
   const CLI::App* version = app.add_subcommand("version", "Print the version and exit");
   // Taken now: afterwards it would be the help of the sub-command that was given.
   const std::string help_text = app.help();
@@ -90,6 +110,9 @@ int main(int argc, char** argv) {
     std::puts(kVersion);
     return 0;
   }
-  std::fputs(help_text.c_str(), stdout);
-  return 0;
+  if (verbs.empty()) {
+    std::fputs(help_text.c_str(), stdout);
+    return 0;
+  }
+  return help_of(app, verbs);
 }

@@ -96,6 +96,7 @@ Result<RealNodeOptions> options_of(const Flags& flags, Env env) {
                           .host_paths = flags.host_paths,
                           .allow_host_network = flags.allow_host_network,
                           .allow_plain = flags.allow_plain};
+  TRY(check_host_paths(env.files, flags.host_paths));
   // Beside those of `codeflare up`: both may run on one machine.
   TRY_ASSIGN(const std::string usual, cli::up_directory(env.variables, ""));
   const std::string given = flags.data_directory.empty()
@@ -110,7 +111,7 @@ Result<RealNodeOptions> options_of(const Flags& flags, Env env) {
   if (flags.memory) {
     TRY_ASSIGN(options.memory, amount("--memory", *flags.memory));
   }
-  TRY_ASSIGN(options.gpus, amount("--gpus", flags.gpus));
+  TRY_ASSIGN(options.gpus, whole_amount("--gpus", flags.gpus));
   TRY_ASSIGN(options.extras, parse_node_extras(flags.extras));
   if (!flags.no_taint) {
     options.taints.push_back(
@@ -284,7 +285,9 @@ void add_node_role(CLI::App& app, Role& chosen) {
       ->type_name("DIR");
   role->add_option("--cpus", flags->cpus, "(default the machine's)")->type_name("C");
   role->add_option("--memory", flags->memory, "(default the machine's)")->type_name("M");
-  role->add_option("--gpus", flags->gpus)->type_name("G")->capture_default_str();
+  role->add_option("--gpus", flags->gpus, "that pods get by number")
+      ->type_name("G")
+      ->capture_default_str();
   role->add_option("--label", flags->extras.labels, "of the node; may be repeated")
       ->allow_extra_args(false)
       ->type_name("KEY=VALUE");

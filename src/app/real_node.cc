@@ -188,6 +188,26 @@ Task<Result<void>> accept(Env env, Trial trial) {
 
 }  // namespace
 
+Result<void> check_host_paths(FileSystem& files, const std::vector<std::string>& paths) {
+  for (const std::string& path : paths) {
+    const Result<FileInfo> found = files.info(path);
+    std::string why;
+    if (!node::is_plain_path(path)) {
+      why = "expected a plain absolute path";
+    } else if (!found) {
+      why = found.error().message;
+    } else if (found->type == FileInfo::Type::link) {
+      why = "is a link; name the place it points to";
+    } else if (found->type != FileInfo::Type::directory) {
+      why = "is no directory";
+    }
+    if (!why.empty()) {
+      return fail(invalid_argument("--allow-host-path " + path + ": " + why));
+    }
+  }
+  return {};
+}
+
 Task<Result<std::unique_ptr<RealNode>>> RealNode::make(Env env, RealNodeOptions options) {
   // A directory that cannot be had says nothing about namespaces.
   CO_TRY(co_await run_blocking(
@@ -195,12 +215,6 @@ Task<Result<std::unique_ptr<RealNode>>> RealNode::make(Env env, RealNodeOptions 
   const Result<void> isolated =
       co_await node::probe_isolation(env, kThisProgram, options.directory);
   CO_TRY(must_be_known(isolated, "namespaces of their own", options.allow_plain));
-  for (const std::string& path : options.host_paths) {
-    if (!node::is_plain_path(path)) {
-      co_return fail(
-          invalid_argument("--allow-host-path " + path + ": expected a plain absolute path"));
-    }
-  }
   const std::string group = group_name(options.directory);
   auto limits = co_await run_blocking(env, [&] { return node::LimitGroups::find(group); });
   auto parts = std::make_unique<Parts>(env, options, isolated ? "" : isolated.error().message,

@@ -38,6 +38,9 @@ struct RealNodeOptions {
   Logger logger{};
 };
 
+// Directories that are to be offered to hostPath volumes, as they were typed. Blocks.
+Result<void> check_host_paths(FileSystem& files, const std::vector<std::string>& paths);
+
 // The parts of nodes that run real processes, on a real loop: probes what the machine allows,
 // reads DIR/images.json. Pods are plain processes only where the kernel forbids better, and not
 // where they had it before (DIR/mode).

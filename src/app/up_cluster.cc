@@ -84,6 +84,16 @@ Task<Result<void>> wait_until_ready(const runtime::Manager& manager, const Work&
   co_return Result<void>();
 }
 
+// Who runs a second cluster beside the first learns how.
+Task<Result<std::uint16_t>> listen(ApiServer& server, const UpOptions& options) {
+  Result<std::uint16_t> port = co_await server.listen(options.address, options.port);
+  if (!port && port.error().code == ErrorCode::unavailable) {
+    co_return fail(
+        unavailable(port.error().message + " (--listen 127.0.0.1:0 takes any free port)"));
+  }
+  co_return port;
+}
+
 // Pods of an earlier run are known from then on; they are told where the server is when they start,
 // so it listens before any can. Returns the port, when there is one.
 Task<Result<std::uint16_t>> begin(UpNodes& node, ApiServer& server, const UpOptions& options,
@@ -92,7 +102,7 @@ Task<Result<std::uint16_t>> begin(UpNodes& node, ApiServer& server, const UpOpti
   if (options.address.empty()) {
     co_return std::uint16_t{0};
   }
-  CO_TRY_ASSIGN(const std::uint16_t port, co_await server.listen(options.address, options.port));
+  CO_TRY_ASSIGN(const std::uint16_t port, co_await listen(server, options));
   CO_TRY(co_await node.serve(server, options.address, port));
   co_return port;
 }
@@ -155,7 +165,7 @@ Task<Result<void>> run_controllers(Env env, ApiServer& server, UpOptions options
   Result<void> result = co_await with_timeout(kReadyWithin, "the controllers' first look",
                                               wait_until_ready(manager, work));
   if (result && !work.end && !node && !options.address.empty()) {
-    Result<std::uint16_t> port = co_await server.listen(options.address, options.port);
+    Result<std::uint16_t> port = co_await listen(server, options);
     if (port) {
       about.port = *port;
     } else {

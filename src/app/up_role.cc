@@ -70,6 +70,10 @@ struct Flags {
 
 Result<UpOptions> options_of(const Flags& flags, const Variables& variables) {
   UpOptions options;
+  if (flags.process_nodes() == 0 && !flags.fake_nodes) {
+    return fail(invalid_argument("--nodes 0: expected 1 to " + std::to_string(kProcessNodesMax) +
+                                 ", or --fake-nodes N beside it"));
+  }
   TRY_ASSIGN(const ListenAddress address, parse_listen("--listen", flags.listen));
   options.address = address.host;
   options.port = address.port;
@@ -80,7 +84,7 @@ Result<UpOptions> options_of(const Flags& flags, const Variables& variables) {
   options.nodes.count = flags.fake_nodes.value_or(0);
   TRY_ASSIGN(options.nodes.cpus, amount("--cpus", flags.cpus.value_or("8")));
   TRY_ASSIGN(options.nodes.memory, amount("--memory", flags.memory.value_or("32Gi")));
-  TRY_ASSIGN(options.nodes.gpus, amount("--gpus", flags.gpus));
+  TRY_ASSIGN(options.nodes.gpus, whole_amount("--gpus", flags.gpus));
   TRY_ASSIGN(options.nodes.extras, parse_node_extras(flags.extras));
   options.queue.legacy_group = flags.legacy_group;
   options.queue.queue.core.preemption = flags.preemption;
@@ -154,13 +158,13 @@ std::string server_url(const UpOptions& options, std::uint16_t port) {
 // Others find the cluster from here on.
 Task<void> announce(cli::UpPresence& presence, cli::UpState state, Logger logger) {
   cli::UpState unannounced = state;
-  Result<cli::UpPresence::Announced> said = co_await presence.announce(std::move(state));
+  const Result<cli::UpState> said = co_await presence.announce(std::move(state));
   if (!said) {
     logger.warn("codeflare status and down will not find this cluster", {{"error", said.error()}});
   } else if (!said->warning.empty()) {
     logger.warn(said->warning, {});
   }
-  const std::string text = cli::render_ready(said ? said->state : unannounced);
+  const std::string text = cli::render_ready(said ? *said : unannounced);
   std::fputs(text.c_str(), stdout);
   std::fflush(stdout);
 }
@@ -231,8 +235,9 @@ int run_cluster(const Flags& flags) {
   const Env env = world.env();
   const Instant began = env.clock.now();
   Result<UpOptions> options = options_of(flags, env.variables);
-  if (!options) {
-    return report_usage(options.error());
+  const Result<void> places = check_host_paths(env.files, flags.host_paths);
+  if (!options || !places) {
+    return report_usage(options ? places.error() : options.error());
   }
   options->server_blocking = &world.more_threads(kServerThreads);
   if (flags.detach) {
@@ -305,8 +310,8 @@ void add_up_role(CLI::App& app, Role& chosen) {
                                       "a whole cluster in this process: API server, queue, Jobs, "
                                       "RayClusters and a node whose pods are processes");
   role->add_option("--nodes", flags->nodes,
-                   "whose pods are processes; they share the machine (default 1, or none with "
-                   "--fake-nodes)")
+                   "whose pods are processes, 1 to 100; they share the machine (default 1, or none "
+                   "with --fake-nodes)")
       ->check(CLI::Range(std::size_t{0}, kProcessNodesMax))
       ->type_name("N");
   role->add_option("--fake-nodes", flags->fake_nodes, "whose pods only pretend to run")

@@ -3,6 +3,7 @@
 #include "base/async/sleep.h"
 #include "base/human_duration.h"
 #include "base/split.h"
+#include "cli/table.h"
 #include "cli/up_presence.h"
 
 #include <algorithm>
@@ -112,6 +113,9 @@ Task<int> run_detached(Env env, Console& console, DetachFlags flags) {
       console.err(said->substr(static_cast<std::size_t>(before)));
     }
     co_return report(console, Error(state.error()).with_context("codeflare up"));
+  }
+  if (!state->warning.empty()) {
+    console.err("warning: " + one_line(state->warning) + "\n");
   }
   console.out(render_ready(*state));
   co_return kDone;

@@ -161,6 +161,7 @@ struct DetachWorld : testing::UpWorld {
   std::vector<std::string> started;
   std::function<void(DetachWorld&)> play = [](DetachWorld&) {};
   int exit_code = 0;
+  std::string warning;
 
   DetachWorld() {
     sim.set_program("/proc/self/exe", [this](Command command) { return begin(*this, command); });
@@ -177,6 +178,7 @@ struct DetachWorld : testing::UpWorld {
     UpState ready = state();
     ready.process = {90, 7};
     ready.log = "/data/up.log";
+    ready.warning = warning;
     write("/data/up.json", to_json(ready));
   }
   int detach() {
@@ -194,6 +196,15 @@ TEST(Detach, starts_this_program_again_and_waits_until_it_is_ready) {
   EXPECT_EQ(world.started, (std::vector<std::string>{"up", "--background", "/data/up.log"}));
   EXPECT_TRUE(world.console.out_text.starts_with("ready https://127.0.0.1:6443 in 180 ms\n"));
   EXPECT_TRUE(world.console.out_text.contains("log /data/up.log\n")) << world.console.out_text;
+}
+
+TEST(Detach, passes_on_what_did_not_come_about) {
+  DetachWorld world;
+  world.warning = "the kubeconfig stays as it is: no";
+  world.play = [](DetachWorld& w) { w.become_ready(); };
+  EXPECT_EQ(world.detach(), kDone);
+  EXPECT_EQ(world.console.err_text, "warning: the kubeconfig stays as it is: no\n");
+  EXPECT_TRUE(world.console.out_text.starts_with("ready ")) << world.console.out_text;
 }
 
 TEST(Detach, shows_what_a_cluster_that_did_not_start_has_written_now) {

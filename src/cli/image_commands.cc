@@ -24,6 +24,15 @@ int with_directory(const std::string& given, const Run& run) {
                    : report_usage(*console, directory.error().message);
 }
 
+// A directory that was named has to be there, for verbs that put nothing into it.
+int with_existing(const std::string& given, const Run& run) {
+  return with_directory(given, [&](Env env, Console& console, const std::string& directory) {
+    return given.empty() || env.files.exists(directory)
+               ? run(env, console, directory)
+               : report(console, not_found("there is no data directory " + directory));
+  });
+}
+
 struct Flags {
   std::string directory;
   ImageFlags image;
@@ -74,8 +83,13 @@ void add_add(CLI::App& image, Chosen& chosen, const std::shared_ptr<Flags>& own)
   verb->add_option("--args", own->image.args,
                    "what it is given, likewise, unless the container has args of its own")
       ->type_name("WORDS");
-  verb->add_option("--env", own->image.env)->allow_extra_args(false)->type_name("NAME=VALUE");
-  verb->add_option("--workdir", own->image.workdir)->type_name("DIR");
+  verb->add_option("--env", own->image.env,
+                   "a variable, unless the container sets it; may be repeated")
+      ->allow_extra_args(false)
+      ->type_name("NAME=VALUE");
+  verb->add_option("--workdir", own->image.workdir,
+                   "where programs start, unless the container has a workingDir")
+      ->type_name("DIR");
   verb->footer("Example:\n  codeflare image add 'rayproject/ray:*' --python-venv ~/ray-venv");
   verb->callback([&chosen, own, venv, root, directory] {
     if (venv->empty() && root->empty() && directory->empty() && own->image.entrypoint.empty() &&
@@ -110,7 +124,7 @@ void add_image_verbs(CLI::App& app, Chosen& chosen) {
   list->footer("Example:\n  codeflare image list -o json");
   list->callback([&chosen, own] {
     chosen = [own] {
-      return with_directory(own->directory, [&](Env env, Console& console, const std::string& at) {
+      return with_existing(own->directory, [&](Env env, Console& console, const std::string& at) {
         return run_image_list(env, console, at, own->output == "json");
       });
     };
@@ -122,7 +136,7 @@ void add_image_verbs(CLI::App& app, Chosen& chosen) {
   remove->footer("Example:\n  codeflare image remove 'rayproject/ray:*'");
   remove->callback([&chosen, own] {
     chosen = [own] {
-      return with_directory(own->directory, [&](Env env, Console& console, const std::string& at) {
+      return with_existing(own->directory, [&](Env env, Console& console, const std::string& at) {
         return run_image_remove(env, console, at, own->names);
       });
     };

@@ -107,6 +107,11 @@ Result<void> add_python(FileSystem& files, const std::string& venv, ImageEntry& 
 Result<std::vector<std::string>> words_of(const std::string& flag, const std::string& text) {
   std::vector<std::string> words;
   if (!text.starts_with('[')) {
+    if (text.find_first_of("'\"\\") != std::string::npos) {
+      return fail(invalid_argument(flag + " " + text +
+                                   ": words are told apart by spaces alone; with others, write a "
+                                   "list such as [\"sh\", \"-c\", \"echo hi\"]"));
+    }
     for (const std::string_view word : split(text, ' ')) {
       if (!word.empty()) {
         words.emplace_back(word);
@@ -125,6 +130,17 @@ Result<std::vector<std::string>> words_of(const std::string& flag, const std::st
     words.emplace_back(word.as_string());
   }
   return words;
+}
+
+// As registries have names, "example.com/team/tool:1.2" or "tool@sha256:...", with stars anywhere.
+bool is_image_name(std::string_view name) {
+  const auto is_plain = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '*' ||
+           c == '_';
+  };
+  const auto joins = [](char c) { return std::string_view("./:@-").contains(c); };
+  return !name.empty() && is_plain(name.front()) && is_plain(name.back()) && !name.contains("//") &&
+         std::ranges::all_of(name, [&](char c) { return is_plain(c) || joins(c); });
 }
 
 // What stands for it, in a few words.
@@ -153,6 +169,11 @@ std::string joined(const std::vector<std::string>& words) {
 }  // namespace
 
 Result<ImageEntry> image_entry(FileSystem& files, const ImageFlags& flags) {
+  if (!is_image_name(flags.name)) {
+    return fail(invalid_argument("\"" + flags.name +
+                                 "\" is no name of an image: expected one such as "
+                                 "rayproject/ray:2.9 or rayproject/ray:*"));
+  }
   ImageEntry entry;
   entry.image = flags.name;
   entry.root = flags.rootfs;

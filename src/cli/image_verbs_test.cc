@@ -107,6 +107,27 @@ TEST(ImageAdd, refuses_what_is_not_there) {
   EXPECT_FALSE(world.env.files.exists("/data/node/images.json"));
 }
 
+TEST(ImageAdd, refuses_names_that_no_image_has) {
+  World world;
+  for (const char* name : {"", "a b", "ray: *", "/ray", "ray/", "ray:", "a//b", "-x", "ray,"}) {
+    EXPECT_EQ(world.add({.name = name, .entrypoint = "a"}), kUsage) << name;
+    EXPECT_TRUE(world.console.err_text.contains("is no name of an image")) << name;
+  }
+  for (const char* name : {"*", "ray", "*pytorch*", "example.com:5000/Team/tool_1:v1.2-rc",
+                           "tool@sha256:0123456789abcdef"}) {
+    EXPECT_EQ(world.add({.name = name, .entrypoint = "a"}), kDone) << world.console.err_text;
+  }
+}
+
+TEST(ImageAdd, refuses_quotes_that_nobody_would_take_apart) {
+  World world;
+  for (const char* words : {"sh -c 'echo hi'", "sh -c \"echo hi\"", "echo a\\ b"}) {
+    EXPECT_EQ(world.add({.name = "x", .args = words}), kUsage) << words;
+    EXPECT_TRUE(world.console.err_text.contains("write a list such as")) << world.console.err_text;
+  }
+  EXPECT_FALSE(world.env.files.exists("/data/node/images.json"));
+}
+
 TEST(ImageList, shows_them_in_the_order_in_which_they_count) {
   World world;
   EXPECT_EQ(world.list(), kDone);

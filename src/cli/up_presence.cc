@@ -32,26 +32,24 @@ Task<Result<void>> UpPresence::check_free() {
   co_return Result<void>();
 }
 
-Task<Result<UpPresence::Announced>> UpPresence::announce(UpState state) {
-  Announced announced{.state = std::move(state), .warning = {}};
-  CO_TRY_ASSIGN(announced.state.process,
+Task<Result<UpState>> UpPresence::announce(UpState state) {
+  CO_TRY_ASSIGN(state.process,
                 co_await run_blocking(env_, [&] { return find_process(env_.files, "self"); }));
   if (options_.edit_kubeconfig) {
     NewContext context{.name = context_name(env_.variables, options_.directory),
-                       .kubeconfig = announced.state.kubeconfig,
+                       .kubeconfig = state.kubeconfig,
                        .earlier = earlier_};
     Result<AddedContext> added = co_await add_context(env_, std::move(context));
     if (added) {
-      announced.state.context = *std::move(added);
+      state.context = *std::move(added);
     } else {
-      announced.warning = "the kubeconfig stays as it is: " + added.error().message;
+      state.warning = "the kubeconfig stays as it is: " + added.error().message;
     }
   }
-  announced_ = announced.state;
-  CO_TRY(co_await run_blocking(env_, [&] {
-    return env_.files.write(up_state_path(options_.directory), to_json(announced.state));
-  }));
-  co_return announced;
+  announced_ = state;
+  CO_TRY(co_await run_blocking(
+      env_, [&] { return env_.files.write(up_state_path(options_.directory), to_json(state)); }));
+  co_return state;
 }
 
 Task<Result<void>> UpPresence::withdraw() {

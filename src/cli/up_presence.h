@@ -25,11 +25,7 @@ class UpPresence {
   Task<Result<void>> check_free();
   // Fills in the process and the context. What the kubeconfig refused is no reason not to run: the
   // warning says it.
-  struct Announced {
-    UpState state;
-    std::string warning;
-  };
-  Task<Result<Announced>> announce(UpState state);
+  Task<Result<UpState>> announce(UpState state);
   // Both are done even if one fails.
   Task<Result<void>> withdraw();
 

@@ -14,12 +14,12 @@ constexpr const char* kConfig = "/home/me/.kube/config";
 struct World : testing::UpWorld {
   UpPresence presence{env, {.directory = "/data"}};
 
-  UpPresence::Announced announce(UpPresence& one) {
+  UpState announce(UpPresence& one) {
     auto said = *run(env.loop, one.announce(state()));
     EXPECT_TRUE(said) << said.error().message;
-    return said ? *said : UpPresence::Announced();
+    return said ? *said : UpState();
   }
-  UpPresence::Announced announce() { return announce(presence); }
+  UpState announce() { return announce(presence); }
   Result<void> withdraw() { return *run(env.loop, presence.withdraw()); }
   Result<void> check(UpPresence& one) { return *run(env.loop, one.check_free()); }
   kube::Kubeconfig config(const std::string& path = kConfig) {
@@ -30,7 +30,7 @@ struct World : testing::UpWorld {
 TEST(UpPresence, adds_a_context_makes_it_current_and_takes_it_out_again) {
   World world;
   world.write(kConfig, World::kubeconfig("work", "https://work", "V29yaw=="));
-  const UpState state = world.announce().state;
+  const UpState state = world.announce();
   EXPECT_EQ(state.context,
             (AddedContext{.file = kConfig, .name = "codeflare-data", .previous = "work"}));
   kube::Kubeconfig config = world.config();
@@ -91,7 +91,7 @@ TEST(UpPresence, a_run_after_a_killed_one_remembers_what_was_current_before) {
   world.put_process({78, 5000}, "self");  // 77 was killed
   UpPresence next{world.env, {.directory = "/data"}};
   ASSERT_TRUE(world.check(next));
-  EXPECT_EQ(world.announce(next).state.context.previous, "work");
+  EXPECT_EQ(world.announce(next).context.previous, "work");
   ASSERT_TRUE(*run(world.env.loop, next.withdraw()));
   EXPECT_EQ(world.config().current_context, "work");
 }
@@ -111,19 +111,19 @@ TEST(UpPresence, a_directory_has_one_cluster) {
 TEST(UpPresence, leaves_the_kubeconfig_alone_on_request_and_when_it_is_our_own) {
   World world;
   UpPresence quiet{world.env, {.directory = "/data", .edit_kubeconfig = false}};
-  EXPECT_EQ(world.announce(quiet).state.context, AddedContext());
+  EXPECT_EQ(world.announce(quiet).context, AddedContext());
   EXPECT_FALSE(world.env.files.exists(kConfig));
   EXPECT_TRUE(world.env.files.exists("/data/up.json"));
   world.sim.set_variable("KUBECONFIG", "/data/admin.kubeconfig");
-  EXPECT_EQ(world.announce().state.context, AddedContext());
+  EXPECT_EQ(world.announce().context, AddedContext());
 }
 
 TEST(UpPresence, a_kubeconfig_that_cannot_be_read_is_a_warning) {
   World world;
   world.write(kConfig, "clusters: 7\n");
-  const UpPresence::Announced said = world.announce();
+  const UpState said = world.announce();
   EXPECT_TRUE(said.warning.contains("/home/me/.kube/config")) << said.warning;
-  EXPECT_EQ(said.state.context, AddedContext());
+  EXPECT_EQ(said.context, AddedContext());
   EXPECT_EQ(world.read(kConfig), "clusters: 7\n");
 }
 

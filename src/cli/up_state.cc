@@ -50,7 +50,7 @@ std::string to_json(const UpState& state) {
     w.member("name", state.context.name).member_if_set("previous", state.context.previous);
     w.end_object();
   }
-  w.key("about").begin_array();
+  w.member_if_set("warning", state.warning).key("about").begin_array();
   for (const std::string& line : state.about) {
     w.string(line);
   }
@@ -69,7 +69,8 @@ Result<UpState> parse_up_state(std::string_view text) {
                 .kubeconfig = text_of(root, "kubeconfig"),
                 .log = text_of(root, "log"),
                 .context = {},
-                .about = {}};
+                .about = {},
+                .warning = text_of(root, "warning")};
   if (state.process.pid <= 0 || state.kubeconfig.empty()) {
     return fail(data_loss("pid or kubeconfig is missing"));
   }

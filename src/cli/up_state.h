@@ -38,6 +38,7 @@ struct UpState {
   std::string log{};         // empty: whoever started it sees it
   AddedContext context{};
   std::vector<std::string> about{};  // lines about its nodes, for people
+  std::string warning{};             // what did not come about at its start, though it runs
   friend bool operator==(const UpState&, const UpState&) = default;
 };
 

@@ -15,6 +15,7 @@ TEST(UpState, is_read_as_it_was_written) {
   state.process = {77, 4242};
   state.log = "/data/up.log";
   state.context = {.file = "/home/me/.kube/config", .name = "codeflare", .previous = "work"};
+  state.warning = "the kubeconfig stays as it is";
   const Result<UpState> again = parse_up_state(to_json(state));
   ASSERT_TRUE(again) << again.error().message;
   EXPECT_EQ(*again, state);

@@ -154,6 +154,37 @@ class Experience(unittest.TestCase):
         self.codeflare("down")
         self.assertEqual(self.config.read_text(), OTHER)
 
+    def test_a_kubeconfig_that_cannot_be_changed_is_told(self):
+        self.config.write_text("clusters: 7\n")
+        run = subprocess.run([PROGRAM, "up", "--detach", "--listen", "127.0.0.1:0", "--fake-nodes", "1"], cwd=self.home, env=self.environment,
+                             stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=100)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertRegex(run.stderr, f"^warning: the kubeconfig stays as it is: .*{self.config}.*\n$")
+        self.assertIn(f"  export KUBECONFIG={self.data}/admin.kubeconfig\n", run.stdout)
+
+    def test_wrong_command_lines_are_told_as_such(self):
+        (self.home / "file").write_text("")
+        (self.home / "link").symlink_to(self.home)
+        wrong = {"up --allow-host-path nope": "--allow-host-path nope: expected a plain absolute path",
+                 f"up --allow-host-path {self.home}/nope": f"--allow-host-path {self.home}/nope: stat {self.home}/nope: no such file or directory",
+                 f"up --allow-host-path {self.home}/file": f"--allow-host-path {self.home}/file: is no directory",
+                 f"up --detach --allow-host-path {self.home}/link": f"--allow-host-path {self.home}/link: is a link; .*",
+                 "up --gpus 500m": "--gpus 500m: expected a whole number",
+                 "node --join --gpus 500m": "--gpus 500m: expected a whole number",
+                 "up --nodes 0": "--nodes 0: expected 1 to 100, or --fake-nodes N beside it",
+                 "image add x --args it's": "--args it's: .*write a list such as .*",
+                 "help nope": "not expected: nope"}
+        for words, said in wrong.items():
+            with self.subTest(words):
+                self.assertRegex(self.codeflare(*words.split(), code=2).splitlines()[0], f"^error: {said}$")
+        self.assertEqual(self.codeflare("image", "list", "--data-dir", "/nope", code=1), "error: there is no data directory /nope\n")
+        self.assertEqual(self.codeflare("image", "remove", "x", "--data-dir", "/nope", code=1), "error: there is no data directory /nope\n")
+        self.assertFalse(self.data.exists())
+
+    def test_help_is_the_same_however_it_is_asked_for(self):
+        for words in ([], ["up"], ["image", "add"]):
+            self.assertEqual(self.codeflare("help", *words), self.codeflare(*words, "--help"))
+
     def test_a_start_that_fails_says_why(self):
         (self.data / "node").mkdir(parents=True)
         (self.data / "node/images.json").write_text("{")
@@ -166,7 +197,8 @@ class Experience(unittest.TestCase):
     def test_a_start_that_fails_leaves_nothing_behind(self):
         with socket.create_server(("127.0.0.1", 0)) as taken:
             address = "127.0.0.1:%d" % taken.getsockname()[1]
-            self.assertIn(address, self.codeflare("up", "--detach", "--listen", address, code=1))
+            said = self.codeflare("up", "--detach", "--listen", address, code=1)
+            self.assertIn(f"error: listen on {address}: Address already in use (--listen 127.0.0.1:0 takes any free port)\n", said)
         until = time.monotonic() + 60
         while left := processes_about(self.data):
             self.assertLess(time.monotonic(), until, left)
