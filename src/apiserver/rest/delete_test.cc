@@ -56,6 +56,20 @@ TEST(Delete, preconditions_that_do_not_hold_are_conflicts) {
       200);
 }
 
+TEST(Delete, options_of_the_wrong_type_are_refused_and_the_object_stays) {
+  ApiWorld world;
+  world.post(kMaps, named("a"));
+  for (const char* options :
+       {R"({"dryRun":"All"})", R"({"preconditions":{"uid":5}})", R"({"preconditions":[]})",
+        R"({"preconditions":{"resourceVersion":5}})", R"({"propagationPolicy":1})",
+        R"({"orphanDependents":"yes"})", R"({"gracePeriodSeconds":"0"})"}) {
+    Answer refused = world.remove(kMaps + "/a", options);
+    EXPECT_EQ(refused.status, 400) << options;
+    EXPECT_EQ(world.get(kMaps + "/a").status, 200) << options;
+  }
+  EXPECT_EQ(world.remove(kMaps + "/a", R"({"preconditions":null,"dryRun":null})").status, 200);
+}
+
 TEST(Delete, a_dry_run_leaves_the_object) {
   ApiWorld world;
   world.post(kMaps, named("a"));

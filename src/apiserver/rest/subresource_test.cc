@@ -128,6 +128,15 @@ TEST(Eviction, deletes_the_pod) {
   EXPECT_EQ(world.get(kPods + "/p").status, 404);
 }
 
+TEST(Eviction, names_its_pod) {
+  ApiWorld world;
+  make_pod(world, "p");
+  for (const char* body : {"{}", R"({"metadata":{"name":"other"}})"}) {
+    EXPECT_EQ(world.post(kPods + "/p/eviction", body).status, 400) << body;
+  }
+  EXPECT_EQ(world.get(kPods + "/p").status, 200);
+}
+
 TEST(Eviction, tells_a_running_pod_why_it_goes) {
   ApiWorld world;
   make_pod(world, "p");

@@ -45,6 +45,21 @@ void read_dry_run(DeleteOptions& options, std::string_view value, FieldErrors& e
   }
 }
 
+// Null when it is not given. What is not understood must not be passed over: the object would be
+// gone although somebody asked that it stay.
+Result<const json::Value*> member_of(const json::Value& object, std::string_view name,
+                                     json::Kind kind, std::string_view type) {
+  const json::Value* value = object.find(name);
+  if (value == nullptr || value->is_null()) {
+    return nullptr;
+  }
+  if (value->kind() != kind) {
+    return fail(bad_request("json: cannot unmarshal field DeleteOptions." + std::string(name) +
+                            ": it must be of type " + std::string(type)));
+  }
+  return value;
+}
+
 }  // namespace
 
 Result<DeleteOptions> DeleteOptions::from_object(const json::Value& object) {
@@ -60,19 +75,30 @@ Result<DeleteOptions> DeleteOptions::from_object(const json::Value& object) {
       return fail(bad_request("gracePeriodSeconds must be a whole number"));
     }
   }
+  TRY_ASSIGN(const json::Value* policy,
+             member_of(object, "propagationPolicy", json::Kind::string, "string"));
   TRY_ASSIGN(options.propagation,
-             propagation_of(object.string_or_empty("propagationPolicy"), errors));
-  if (const json::Value* orphan = object.find("orphanDependents"); orphan && orphan->is_boolean()) {
+             propagation_of(policy == nullptr ? "" : policy->as_string(), errors));
+  TRY_ASSIGN(const json::Value* orphan,
+             member_of(object, "orphanDependents", json::Kind::boolean, "bool"));
+  if (orphan != nullptr) {
     options.orphan_dependents = orphan->as_bool();
   }
-  if (const json::Value* uid = object.get({"preconditions", "uid"}); uid && uid->is_string()) {
-    options.uid = uid->as_string();
+  TRY_ASSIGN(const json::Value* preconditions,
+             member_of(object, "preconditions", json::Kind::object, "Preconditions"));
+  if (preconditions != nullptr) {
+    TRY_ASSIGN(const json::Value* uid, member_of(*preconditions, "uid", json::Kind::string, "UID"));
+    if (uid != nullptr) {
+      options.uid = uid->as_string();
+    }
+    TRY_ASSIGN(const json::Value* revision,
+               member_of(*preconditions, "resourceVersion", json::Kind::string, "string"));
+    if (revision != nullptr) {
+      options.resource_version = revision->as_string();
+    }
   }
-  if (const json::Value* rv = object.get({"preconditions", "resourceVersion"});
-      rv && rv->is_string()) {
-    options.resource_version = rv->as_string();
-  }
-  if (const json::Value* dry = object.find("dryRun")) {
+  TRY_ASSIGN(const json::Value* dry, member_of(object, "dryRun", json::Kind::array, "[]string"));
+  if (dry != nullptr) {
     for (const json::Value& item : dry->items()) {
       read_dry_run(options, item.is_string() ? item.as_string() : std::string_view(), errors);
     }

@@ -163,8 +163,7 @@ class Eviction final : public VirtualResource {
 
   Task<Result<json::Value>> create(VirtualResource::Call& outer) override {
     CO_TRY_ASSIGN(internal::Call call, inner_call(server_, outer, "", "pods"));
-    const std::string_view named = meta_text(outer.body, "name");
-    if (!named.empty() && named != call.info.name) {
+    if (meta_text(outer.body, "name") != call.info.name) {
       co_return fail(bad_request("name in URL does not match name in Eviction object"));
     }
     DeleteOptions options;
