@@ -31,6 +31,7 @@ _STANDARD = tuple(
         (("condition_variable",), "condition_variable"),
         (("coroutine",), "coroutine_handle suspend_always suspend_never noop_coroutine"),
         (("cstddef", *_CONTAINERS), "size_t ptrdiff_t byte nullptr_t"),
+        (("cstddef",), "max_align_t"),
         (("cstdint",), "int8_t int16_t int32_t int64_t intptr_t uint8_t uint16_t uint32_t uint64_t uintptr_t"),
         (("cstdlib",), "atoi"),
         (("deque",), "deque"),
@@ -51,6 +52,7 @@ _STANDARD = tuple(
             "unique_ptr shared_ptr weak_ptr make_unique make_shared make_unique_for_overwrite enable_shared_from_this"
             " uninitialized_default_construct_n",
         ),
+        (("memory_resource",), "pmr"),
         (("mutex",), "mutex lock_guard unique_lock scoped_lock"),
         (("optional",), "optional nullopt"),
         (("ostream", "iosfwd", "iostream", "sstream", "fstream"), "ostream"),
