@@ -267,8 +267,12 @@ void QueueJudge::item_changed(std::string_view collection, const Event& event) {
     if (work != works_.end() && work->second.object.status.can_run &&
         work->second.object.status.state == model::app_wrapper_state::kPending) {
       work->second.made.erase(what);
-      for (std::set<std::string>& done : work->second.succeeded) {
-        done.erase(std::string(event.object->uid()));
+      // Not for one that is to stop: what has succeeded of it needs no quota again.
+      const model::AppWrapper& object = work->second.object;
+      if (!object.spec.suspend.value_or(false) && !object.metadata.deletion_timestamp) {
+        for (std::set<std::string>& done : work->second.succeeded) {
+          done.erase(std::string(event.object->uid()));
+        }
       }
     }
   }
