@@ -92,7 +92,7 @@ struct Node {
   std::string_view default_json{};               // empty: none
   const Checks* checks = nullptr;
 
-  const Field* find(std::string_view name) const;  // binary search
+  const Field* find(std::string_view name) const;  // null: none
 };
 
 }  // namespace codeflare::apiserver::schema
