@@ -28,7 +28,7 @@ bool selects(const kube::Object& object, const model::StringMap& labels) {
 
 }  // namespace
 
-std::string controller_uid(const kube::Object& object) {
+Controller controller_of(const kube::Object& object) {
   if (object.owner_references_json().empty()) {
     return {};
   }
@@ -39,10 +39,15 @@ std::string controller_uid(const kube::Object& object) {
   for (const json::Value& owner : owners->root.items()) {
     const json::Value* controls = owner.find("controller");
     if (controls != nullptr && controls->is_boolean() && controls->as_bool()) {
-      return std::string(owner.string_or_empty("uid"));
+      return {.uid = std::string(owner.string_or_empty("uid")),
+              .api_version = std::string(owner.string_or_empty("apiVersion"))};
     }
   }
   return {};
+}
+
+std::string controller_uid(const kube::Object& object) {
+  return controller_of(object).uid;
 }
 
 std::vector<runtime::ObjectRef> controlled(const runtime::Store& store, std::string_view ns,

@@ -12,7 +12,13 @@
 
 namespace codeflare::controllers::apps {
 
-// UID of the object's controller; empty when it has none.
+// Who controls an object; empty when nobody does.
+struct Controller {
+  std::string uid;
+  std::string api_version;
+};
+Controller controller_of(const kube::Object& object);
+// Its UID alone.
 std::string controller_uid(const kube::Object& object);
 
 // The objects of one kind and namespace under one controller, given the metadata of one of them.

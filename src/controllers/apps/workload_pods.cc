@@ -1,6 +1,6 @@
 #include "controllers/apps/workload_pods.h"
 
-#include "json/parse.h"
+#include "controllers/apps/owners.h"
 #include "model/codec/pod.h"
 #include "model/condition.h"
 #include "model/pod.h"
@@ -25,20 +25,8 @@ std::int32_t deletion_cost(const model::StringMap& annotations) {
 
 // Somebody controls it who is no workload.
 bool belongs_to_others(const kube::Object& pod) {
-  if (pod.owner_references_json().empty()) {
-    return false;
-  }
-  const auto owners = json::parse_in_place(pod.owner_references_json());
-  if (!owners) {
-    return false;
-  }
-  for (const json::Value& owner : owners->root.items()) {
-    const json::Value* controls = owner.find("controller");
-    if (controls != nullptr && controls->is_boolean() && controls->as_bool()) {
-      return !owner.string_or_empty("apiVersion").starts_with("apps/");
-    }
-  }
-  return false;
+  const Controller controller = controller_of(pod);
+  return !controller.uid.empty() && !controller.api_version.starts_with("apps/");
 }
 
 std::int32_t restarts(const model::PodStatus& status) {
