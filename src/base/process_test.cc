@@ -12,6 +12,7 @@ TEST(Process, may_open_as_many_files_as_the_hard_limit_says) {
   ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
   const rlimit low{.rlim_cur = 100, .rlim_max = before.rlim_max};
   ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &low), 0);
+  EXPECT_EQ(descriptor_limit(), 100u);
   const std::size_t allowed = raise_descriptor_limit();
   rlimit after{};
   ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &after), 0);

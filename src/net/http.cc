@@ -1,6 +1,10 @@
 #include "net/http.h"
 
+#include "net/body_budget.h"
+
 #include <algorithm>
+#include <limits>
+#include <utility>
 
 namespace codeflare::net {
 
@@ -54,18 +58,8 @@ Body body_of(Bytes bytes) {
 }
 
 Task<Result<std::string>> read_all(Body body, std::size_t bytes_max) {
-  std::string text;
-  while (body != nullptr) {
-    CO_TRY_ASSIGN(Bytes piece, co_await body->read());
-    if (piece.empty()) {
-      break;
-    }
-    if (piece.size() > bytes_max - text.size()) {
-      co_return fail(too_large("body exceeds " + std::to_string(bytes_max) + " bytes"));
-    }
-    text.append(piece.view());
-  }
-  co_return text;
+  BodyBudget unbounded(std::numeric_limits<std::size_t>::max());
+  co_return co_await read_all(std::move(body), bytes_max, unbounded);
 }
 
 Response make_response(int status, std::string_view content_type, Bytes body) {

@@ -21,8 +21,11 @@ using internal::Stream;
 namespace {
 
 constexpr std::ptrdiff_t kShedAtOnce = 64;
-// A connection that has asked nothing yet is given this long before it counts as idle.
+// A connection that has asked nothing yet, or not all of it, is given this long before it has to
+// make room.
 constexpr Duration kFreshTime = std::chrono::seconds(1);
+// See make_records: one row whenever there are more connections than ever before.
+constexpr std::size_t kRecordsInRow = 64;
 
 }  // namespace
 
@@ -36,13 +39,14 @@ struct HttpServer::Parts {
   Result<void> accept_ready(Socket& listener);
   Task<void> serve(Socket socket);
   Task<Result<void>> wait_for_room() { co_return co_await room.wait(); }
-  void shed_idle();
+  void shed();
 
   internal::ServerShared shared;
   std::shared_ptr<internal::TlsContext> tls;
   Result<void> tls_state;
   std::list<ServerConnection*> connections;
-  std::size_t count = 0;  // accepted and not yet ended
+  std::size_t count = 0;    // accepted and not yet ended
+  std::size_t records = 0;  // made by make_records
   WaitList room;
   TaskGroup accepting;
   TaskGroup serving;
@@ -90,7 +94,7 @@ Task<void> HttpServer::Parts::accept_loop(Socket listener) {
       co_return;
     }
     while (count >= shared.options.connections_max) {
-      shed_idle();
+      shed();
       shared.crowded = true;
       Task<Result<void>> wait = wait_for_room();
       Result<void> woken = co_await with_timeout(kFreshTime, "room", std::move(wait));
@@ -101,7 +105,7 @@ Task<void> HttpServer::Parts::accept_loop(Socket listener) {
     }
     if (!accept_ready(listener)) {
       // Out of descriptors or memory: others have to end first.
-      shed_idle();
+      shed();
       if (!co_await sleep_for(std::chrono::milliseconds(100))) {
         co_return;
       }
@@ -117,27 +121,41 @@ Result<void> HttpServer::Parts::accept_ready(Socket& listener) {
       break;
     }
     ++count;
+    if (count > records) {
+      const std::size_t row = std::min(kRecordsInRow, shared.options.connections_max - records);
+      internal::make_records(shared.env.loop, row);
+      records += row;
+    }
     serving.spawn(serve(std::move(socket)));
   }
   return {};
 }
 
-// Makes room for those who want something: ends the connections that have been idle for longest. A
-// client that has nothing to ask must not keep out one that has.
-void HttpServer::Parts::shed_idle() {
-  std::vector<std::pair<Instant, ServerConnection*>> idle;
+// Makes room for those who want something: ends the connections that have been idle for longest or,
+// when there is none, those that have owed the rest of a request for longest. A client that has
+// nothing to ask, or does not come to the end of it, must not keep out one that has.
+void HttpServer::Parts::shed() {
+  using Since = std::pair<Instant, ServerConnection*>;
+  std::vector<Since> idle;
+  std::vector<Since> owing;
   const Instant now = shared.env.loop.now();
   for (ServerConnection* connection : connections) {
-    std::optional<Instant> since = connection->idle_since();
-    if (since && (connection->has_served() || now - *since >= kFreshTime)) {
-      idle.emplace_back(*since, connection);
+    const std::optional<Instant> quiet = connection->idle_since();
+    if (quiet && (connection->has_served() || now - *quiet >= kFreshTime)) {
+      idle.emplace_back(*quiet, connection);
+    }
+    const std::optional<Instant> owed = connection->owed_since();
+    if (owed && now - *owed >= kFreshTime) {
+      owing.emplace_back(*owed, connection);
     }
   }
+  std::vector<Since>& ended = idle.empty() ? owing : idle;
   // Several at once, because looking for them takes a while.
-  const auto end = idle.begin() + std::min<std::ptrdiff_t>(std::ssize(idle), kShedAtOnce);
-  std::ranges::partial_sort(idle, end);
-  for (auto it = idle.begin(); it != end; ++it) {
+  const auto end = ended.begin() + std::min<std::ptrdiff_t>(std::ssize(ended), kShedAtOnce);
+  std::ranges::partial_sort(ended, end);
+  for (auto it = ended.begin(); it != end; ++it) {
     it->second->end_if_idle();
+    it->second->give_up_if_owed();
   }
 }
 

@@ -19,8 +19,8 @@ struct ServerOptions {
   std::optional<TlsServerOptions> tls;  // absent: plain HTTP
   std::size_t header_bytes_max = 64u << 10;
   std::optional<std::uint64_t> body_bytes_max;  // of one request
-  // Beyond this the longest idle connections are ended, and when none is idle the new ones wait in
-  // the system's queue.
+  // Beyond this the longest idle connections are ended, when none is idle those that have been
+  // sending one request for longest, and else the new ones wait in the system's queue.
   std::size_t connections_max = 16384;
   // Handshake and head of a request, from its first byte: against clients that send drop by drop.
   Duration header_timeout = std::chrono::seconds(10);

@@ -433,6 +433,29 @@ TEST(Server, a_request_under_way_is_not_ended_for_a_new_connection) {
   }(loopback, hanging));
 }
 
+// One asks beside the half request that has taken the only connection, and is answered before the
+// time of that one is over. What that one gets begins so.
+Task<void> ask_beside(Loopback& l, std::string half, std::string expected) {
+  Result<RawPeer> slow = co_await RawPeer::connect(l.env(), l.port());
+  EXPECT_TRUE(co_await slow->send(std::move(half)));
+  Task<Result<std::string>> asking =
+      converse(l.env(), l.port(), "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+  Result<std::string> answer = co_await with_timeout(8s, "answer", std::move(asking));
+  EXPECT_TRUE(answer.value_or("none").starts_with("HTTP/1.1 200 ")) << answer.value_or("none");
+  Result<std::string> end = co_await with_timeout(8s, "end", slow->receive_to_end());
+  EXPECT_TRUE(end.value_or("none").starts_with(expected)) << end.value_or("none");
+}
+
+TEST(Server, requests_that_do_not_come_to_their_end_make_room_for_those_that_do) {
+  const std::string head = "GET / HTTP/1.1\r\nX-Slow: ";
+  const std::string body = "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{";
+  Loopback reads(echo, {.connections_max = 1});
+  reads.world().run(ask_beside(reads, head, "HTTP/1.1 408 "));
+  reads.world().run(ask_beside(reads, body, "HTTP/1.1 408 "));
+  Loopback refuses(hello, {.connections_max = 1});
+  refuses.world().run(ask_beside(refuses, body, "HTTP/1.1 200 "));
+}
+
 Task<Result<Response>> keep_body(Body& kept, Request request) {
   kept = std::move(request.body);
   co_return make_response(200, "text/plain", Bytes::from("kept"));

@@ -47,6 +47,20 @@ std::string ask(Loopback& loopback, HttpClient& client) {
   return loopback.read(*response).value_or("body lost");
 }
 
+TEST(Tls, a_handshake_that_does_not_come_makes_room_for_one_that_does) {
+  Authorities made;
+  ServerOptions options = made.server_options();
+  options.connections_max = 1;
+  Loopback loopback(whoami, options, made.client_options());
+  const Result<RawPeer> silent =
+      loopback.world().run(RawPeer::connect(loopback.env(), loopback.port()));
+  ASSERT_TRUE(silent.has_value());
+  // Before the time for handshakes is over.
+  const Result<Response> response = loopback.world().run(
+      with_timeout(std::chrono::seconds(8), "answer", loopback.client().send({})));
+  EXPECT_TRUE(response.has_value());
+}
+
 TEST(Tls, carries_requests_and_large_bodies) {
   Authorities made;
   Loopback loopback(

@@ -1,3 +1,4 @@
+#include "base/process.h"
 #include "base/process_metrics.h"
 
 #include <cstddef>
@@ -43,20 +44,6 @@ double descriptors_max() {
   return static_cast<double>(limit.rlim_cur);
 }
 
-struct MemoryBytes {
-  double virtual_size = 0;
-  double resident = 0;
-};
-
-MemoryBytes memory() {
-  std::ifstream file("/proc/self/statm");
-  double total = 0;
-  double resident = 0;
-  file >> total >> resident;
-  auto page = static_cast<double>(::sysconf(_SC_PAGESIZE));
-  return {total * page, resident * page};
-}
-
 // Seconds after the start of the machine.
 double started_after_boot() {
   std::ifstream file("/proc/self/stat");
@@ -100,9 +87,9 @@ void add_process_metrics(MetricsRegistry& metrics) {
       .gauge("process_start_time_seconds", "Start time of the process since unix epoch in seconds.")
       .set(boot_time() + started_after_boot());
   metrics.on_expose([&resident, &virtual_size, &cpu, &descriptors, &limit] {
-    MemoryBytes bytes = memory();
-    resident.set(bytes.resident);
-    virtual_size.set(bytes.virtual_size);
+    const MemoryBytes bytes = memory_of_process();
+    resident.set(static_cast<double>(bytes.resident));
+    virtual_size.set(static_cast<double>(bytes.virtual_size));
     cpu.set(cpu_seconds());
     descriptors.set(open_descriptors());
     limit.set(descriptors_max());

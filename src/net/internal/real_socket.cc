@@ -11,8 +11,10 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <optional>
+#include <sys/eventfd.h>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 namespace codeflare::net::internal {
 
@@ -334,6 +336,18 @@ Result<Socket> listen_on(Loop& loop, const Endpoint& endpoint) {
     return fail(Error(code, error_text(errno)).with_context(what));
   }
   return listener;
+}
+
+void make_records(Loop& loop, std::size_t count) {
+  std::vector<asio::posix::stream_descriptor> row;
+  row.reserve(count);
+  while (row.size() < count) {
+    const int descriptor = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    if (descriptor < 0) {
+      return;
+    }
+    row.emplace_back(io_context_of(loop), descriptor);
+  }
 }
 
 Result<Socket> accept_from(Loop& loop, const Socket& listener) {

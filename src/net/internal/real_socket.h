@@ -126,6 +126,10 @@ class Socket::Wait {
 };
 
 Result<Socket> listen_on(Loop& loop, const Endpoint& endpoint);
+// Asio makes a small record for each descriptor that it watches and keeps it for later ones. Made
+// while a connection makes its own, each would hold a page of what that leaves behind, for good. So
+// they are made in rows: `count` for sockets to come, or as many as there are descriptors.
+void make_records(Loop& loop, std::size_t count);
 // An accepted connection, nothing when none is there, or an error: `resource_exhausted` when
 // descriptors have run out.
 Result<Socket> accept_from(Loop& loop, const Socket& listener);

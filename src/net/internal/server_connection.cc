@@ -160,6 +160,12 @@ void ServerConnection::end_if_idle() {
   }
 }
 
+void ServerConnection::give_up_if_owed() {
+  if (owing_) {
+    on_expiry();
+  }
+}
+
 void ServerConnection::on_expiry() {
   if (stall_mark_ && *stall_mark_ != stream_.bytes_written()) {
     stall_mark_ = stream_.bytes_written();
@@ -187,7 +193,7 @@ Task<void> ServerConnection::run() {
   }
   if (!peer_gone_) {
     stream_.finish_writing();
-    if (unread_input_) {
+    if (unread_input_ && !shared_.crowded) {
       co_await linger();
     }
   }
@@ -200,7 +206,11 @@ Task<bool> ServerConnection::handshake() {
   peer->address = stream_.socket().remote().to_string();
   if (TlsSession* tls = stream_.tls()) {
     watchdog_.set(shared_.options.header_timeout);
-    if (!co_await tls->handshake(stream_.socket())) {
+    owing_since_ = shared_.env.loop.now();
+    owing_ = true;
+    const Result<void> shaken = co_await tls->handshake(stream_.socket());
+    owing_ = false;
+    if (!shaken) {
       co_return false;
     }
     watchdog_.clear();
@@ -214,7 +224,9 @@ Task<bool> ServerConnection::handshake() {
 // Appends what arrives to the input; fails when nothing more will.
 Task<Result<void>> ServerConnection::read_more() {
   watchdog_.set(shared_.options.stall_timeout);
+  owing_ = true;
   Result<std::size_t> count = co_await stream_.read(shared_.buffer);
+  owing_ = false;
   watchdog_.clear();
   if (std::exchange(timed_out_, false)) {
     // An answer can still be sent.
@@ -266,8 +278,11 @@ Task<std::optional<RequestHead>> ServerConnection::read_head() {
     } else if (!std::exchange(started, true)) {
       // The whole head has to arrive within this time, however it trickles.
       watchdog_.set(shared_.options.header_timeout);
+      owing_since_ = shared_.env.loop.now();
     }
+    owing_ = !idle;
     Result<std::size_t> count = co_await stream_.read(shared_.buffer);
+    owing_ = false;
     idle_since_.reset();
     if (!count || *count == 0) {
       if (timed_out_ && !input_.empty()) {
@@ -301,6 +316,7 @@ Task<bool> ServerConnection::serve(RequestHead head) {
   request.headers = std::move(head.headers);
   request.peer = peer_;
   body_reader_ = BodyReader(head.framing);
+  owing_since_ = shared_.env.loop.now();
   continue_due_ = head.expects_continue && input_.empty();
   if (head.framing.kind != Framing::Kind::none) {
     request.body = std::make_unique<RequestBody>(shared_from_this());
@@ -342,7 +358,8 @@ Task<bool> ServerConnection::respond(const RequestHead& head, Response response)
   bool skippable =
       body_reader_.done() || (head.framing.kind == Framing::Kind::sized && !continue_due_ &&
                               head.framing.size - body_reader_.taken() <= kSkipBytesMax);
-  bool keep_alive = head.keep_alive && skippable && !shared_.draining;
+  // The rest of one that stopped coming is not waited for once more.
+  bool keep_alive = head.keep_alive && skippable && !body_stalled_ && !shared_.draining;
   unread_input_ |= !body_reader_.done();
   // Too late to invite the body: the answer is on its way.
   continue_due_ = false;
@@ -421,7 +438,9 @@ Task<bool> ServerConnection::skip_body() {
     if (body_reader_.done() || !input_.empty()) {
       continue;
     }
+    owing_ = true;
     Result<std::size_t> count = co_await stream_.read(shared_.buffer);
+    owing_ = false;
     if (!count || *count == 0) {
       peer_gone_ = count.has_value();
       co_return false;

@@ -51,6 +51,13 @@ class ServerConnection final : public std::enable_shared_from_this<ServerConnect
   // Since when no request has been under way; nothing while one is.
   std::optional<Instant> idle_since() const { return idle_since_; }
   bool has_served() const { return has_served_; }
+  // Since when the client has owed the rest of its handshake, head or body, however it trickles;
+  // nothing while it owes none.
+  std::optional<Instant> owed_since() const {
+    return owing_ ? std::optional(owing_since_) : std::nullopt;
+  }
+  // As if the time for it were over.
+  void give_up_if_owed();
 
  private:
   friend class RequestBody;
@@ -86,6 +93,8 @@ class ServerConnection final : public std::enable_shared_from_this<ServerConnect
   RequestBody* body_ = nullptr;          // of the request under way, while its handler keeps it
   BodyReader body_reader_;
   std::optional<Instant> idle_since_;
+  Instant owing_since_{};
+  bool owing_ = false;
   bool has_served_ = false;  // a request, at least
   bool timed_out_ = false;
   bool peer_gone_ = false;
