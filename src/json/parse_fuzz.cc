@@ -1,14 +1,16 @@
-// Any bytes: parsing ends; what parses is written and read back as the same value, and the scanner
-// agrees with the tree about every member it is asked for.
+// Any bytes: parsing ends, also of what is made readable; what parses is written and read back as
+// the same value, and the scanner agrees with the tree about every member it is asked for.
 
 #include "base/check.h"
 #include "json/parse.h"
+#include "json/replace_text.h"
 #include "json/scan.h"
 #include "json/write.h"
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -81,6 +83,10 @@ void run(std::string_view text) {
   auto document = parse(text);
   auto in_place = parse_in_place(text);
   CHECK(document.has_value() == in_place.has_value());
+  if (std::optional<std::string> mended = with_replaced_text(text)) {
+    CHECK(!document && !with_replaced_text(*mended));
+    static_cast<void>(parse(*mended));
+  }
   if (!document) {
     return;
   }

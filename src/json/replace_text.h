@@ -1,0 +1,14 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace codeflare::json {
+
+// JSON whose strings hold what is no text, made readable as Go's reader does it: each byte that
+// belongs to no UTF-8 sequence, and each escape that is half of a surrogate pair, becomes U+FFFD.
+// Nothing when there is nothing to replace. What else is wrong with the JSON stays wrong.
+std::optional<std::string> with_replaced_text(std::string_view text);
+
+}  // namespace codeflare::json
