@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -104,6 +105,13 @@ struct LogOptions {
   std::optional<std::int64_t> limit_bytes;
 };
 
+// A request that the client is about to send once more.
+struct Repeat {
+  std::string request;  // "POST /api/v1/namespaces/default/pods"
+  const Error& error;   // why; with retry_after when the server asked for the wait
+  Duration wait;
+};
+
 struct ClientOptions {
   std::string user_agent = "codeflare";  // its part before "/" is the default field manager
   std::string default_namespace = "default";
@@ -114,6 +122,9 @@ struct ClientOptions {
   int transport_attempts_max = 5;
   // For all attempts together; of watches and logs it covers the head alone.
   Duration request_timeout = std::chrono::seconds(60);
+  // Asked before each wait, for those who have somebody to tell or less patience; false: the error
+  // goes to the caller now.
+  std::function<bool(const Repeat&)> before_repeat;
   std::size_t body_bytes_max = 256u << 20;
   Logger* logger = nullptr;            // warnings of the server, each once; retries
   MetricsRegistry* metrics = nullptr;  // rest_client_*

@@ -412,6 +412,23 @@ TEST_F(ClientTest, attempts_have_a_limit) {
   const Error error = run(client_.get(kPods, {"a", "x"})).error();
   EXPECT_EQ(error.code, ErrorCode::resource_exhausted);
   EXPECT_EQ(seen_.size(), 10u);
+  EXPECT_GE(seen_.back().at - seen_.front().at, std::chrono::milliseconds(900))
+      << "never in a circle";
+}
+
+TEST_F(ClientTest, who_is_asked_before_a_wait_may_end_it) {
+  answer_with_header(503, "Retry-After", "3");
+  std::vector<std::string> asked;
+  Client client(sim_.env(), service_, {.before_repeat = [&](const Repeat& repeat) {
+                  asked.push_back(repeat.request);
+                  EXPECT_EQ(repeat.error.retry_after, seconds(3));
+                  EXPECT_GE(repeat.wait, seconds(3));
+                  return asked.size() < 3;
+                }});
+  const Error error = run(client.create(kPods, "a", pod("x"))).error();
+  EXPECT_EQ(error.code, ErrorCode::unavailable);
+  EXPECT_TRUE(error.message.ends_with(" (asked 3 times in 6s)")) << error.message;
+  EXPECT_EQ(asked, std::vector<std::string>(3, "POST /api/v1/namespaces/a/pods"));
 }
 
 TEST_F(ClientTest, a_wait_beyond_the_deadline_is_the_callers_to_make) {

@@ -1,6 +1,7 @@
 #include "kube/internal/exchange.h"
 
 #include "base/async/sleep.h"
+#include "base/human_duration.h"
 #include "base/log.h"
 #include "kube/internal/config_blame.h"
 #include "kube/internal/error_body.h"
@@ -47,6 +48,7 @@ Error broken_answer(const Call& call, Error error) {
 
 // What attempts before the running one came to, for the message of a timeout.
 struct Exchange::Progress {
+  Instant began;
   Instant deadline;
   int attempt = 1;
   std::optional<Error> last{};
@@ -70,7 +72,8 @@ template <typename T>
 Task<Result<T>> Exchange::within_timeout(
     std::shared_ptr<const Call> call,
     Task<Outcome<T>> (Exchange::*attempt)(std::shared_ptr<const Call>)) {
-  Progress progress{after(env_.loop.now(), options_.request_timeout)};
+  const Instant now = env_.loop.now();
+  Progress progress{now, after(now, options_.request_timeout)};
   const std::string what = call->what();
   Task<Result<T>> all = attempts<T>(std::move(call), attempt, &progress);
   Result<T> result = co_await with_timeout(options_.request_timeout, what, std::move(all));
@@ -102,13 +105,23 @@ Task<Result<T>> Exchange::attempts(
     const std::optional<Duration> wait =
         retry_delay(outcome.error(), call->read(), progress->attempt, limits, env_.random);
     // A wait beyond the deadline would only delay the news.
-    if (!wait || after(env_.loop.now(), *wait) >= progress->deadline) {
-      co_return fail(std::move(outcome.error().error));
+    if (!wait || after(env_.loop.now(), *wait) >= progress->deadline ||
+        !may_repeat(*call, outcome.error(), *wait)) {
+      co_return fail(given_up(std::move(outcome.error()), *progress, env_.loop.now()));
     }
     note_retry(*call, outcome.error(), *wait);
     progress->last = std::move(outcome.error().error);
     CO_TRY(co_await sleep_for(*wait));
   }
+}
+
+// Who was asked to wait, and did, says so: the last answer alone looks like the first.
+Error Exchange::given_up(Failure failure, const Progress& progress, Instant now) {
+  if (failure.retry_after && progress.attempt > 1) {
+    failure.error.message += " (asked " + std::to_string(progress.attempt) + " times in " +
+                             human_duration(now - progress.began) + ")";
+  }
+  return std::move(failure.error);
 }
 
 Task<Exchange::Outcome<net::Response>> Exchange::open_once(std::shared_ptr<const Call> call) {
@@ -169,6 +182,10 @@ net::Request Exchange::make_request(const Call& call) const {
     request.body_size = call.body.size();
   }
   return request;
+}
+
+bool Exchange::may_repeat(const Call& call, const Failure& failure, Duration wait) const {
+  return !options_.before_repeat || options_.before_repeat({call.what(), failure.error, wait});
 }
 
 void Exchange::note_retry(const Call& call, const Failure& failure, Duration wait) {

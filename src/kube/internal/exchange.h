@@ -59,6 +59,9 @@ class Exchange {
   Task<Outcome<Client::RawResponse>> fetch_once(std::shared_ptr<const Call> call);
   Task<Outcome<net::Response>> open_once(std::shared_ptr<const Call> call);
 
+  static Error given_up(Failure failure, const Progress& progress, Instant now);
+  bool may_repeat(const Call& call, const Failure& failure, Duration wait) const;
+
   net::Request make_request(const Call& call) const;
   void note_warnings(const net::Headers& headers);
   void note_retry(const Call& call, const Failure& failure, Duration wait);

@@ -15,6 +15,8 @@ constexpr Duration kTransportDelay = std::chrono::milliseconds(50);
 constexpr Duration kTransportDelayMax = std::chrono::seconds(2);
 // For a read that met 429 without Retry-After, as from a proxy.
 constexpr Duration kThrottledDelay = std::chrono::seconds(1);
+// "Retry-After: 0" is no leave to ask in a circle.
+constexpr Duration kAskedDelayMin = std::chrono::milliseconds(100);
 
 Duration with_jitter(Duration wait, Random& random) {
   return wait + fraction_of(wait / 10, random.fraction());
@@ -39,7 +41,7 @@ std::optional<Duration> retry_delay(const Failure& failure, bool read, int attem
     return std::nullopt;
   }
   if (failure.retry_after) {
-    return with_jitter(*failure.retry_after, random);
+    return with_jitter(std::max<Duration>(*failure.retry_after, kAskedDelayMin), random);
   }
   // Without the header 429 may be a verdict rather than a delay, such as an eviction that a
   // disruption budget forbids: the caller of a write has to look at it.
