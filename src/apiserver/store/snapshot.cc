@@ -1,6 +1,7 @@
 #include "apiserver/store/snapshot.h"
 
 #include "apiserver/store/internal/generation.h"
+#include "apiserver/store/internal/stored_objects.h"
 
 #include <algorithm>
 #include <utility>
@@ -25,33 +26,40 @@ Result<Database> open_newest(const DataDirectory& directory) {
   }
 }
 
+// What a server would say to the database; its revision when there is nothing to say.
+Result<Revision> check_content(Database& database) {
+  TRY_ASSIGN(Revision revision, read_revision(database));
+  StoredObjects stored;
+  TRY(read_objects(database, [&](const LogRecord& record) -> Result<void> {
+    Result<void> added = stored.add(record);
+    return added ? std::move(added) : fail(added.error().with_context(database.path()));
+  }));
+  Result<void> checked = stored.finish(revision);
+  if (!checked) {
+    return fail(std::move(checked).error().with_context(database.path()));
+  }
+  return revision;
+}
+
 Result<Revision> copy_synced(FileSystem& files, Database& source, const std::string& path) {
   if (Result<void> removed = files.remove(path);
       !removed && removed.error().code != ErrorCode::not_found) {
     return fail(std::move(removed).error());
   }
   TRY(files.create(path, 0600));
-  {
-    TRY_ASSIGN(Statement copy, source.prepare("VACUUM INTO ?"));
-    copy.bind(1, path);
-    TRY(copy.run());
-  }
+  TRY(source.copy_to(path));
   Revision revision = 0;
   {
     TRY_ASSIGN(Database copy, open_database({.path = path, .read_only = true}));
-    TRY_ASSIGN(revision, read_revision(copy));
+    // Better known now than when it is needed.
+    Result<Revision> checked = check_content(copy);
+    if (!checked) {
+      return fail(std::move(checked).error().with_context("copied from " + source.path()));
+    }
+    revision = *checked;
   }
   TRY(files.sync(path));
   return revision;
-}
-
-Result<void> check_integrity(Database& database) {
-  TRY_ASSIGN(Statement check, database.prepare("PRAGMA integrity_check(1)"));
-  TRY_ASSIGN(bool found, check.step());
-  if (!found || check.text(0) != "ok") {
-    return fail(data_loss(database.path() + " is damaged: " + std::string(check.text(0))));
-  }
-  return {};
 }
 
 }  // namespace
@@ -83,7 +91,7 @@ Result<Revision> restore_snapshot(FileSystem& files, const RestoreOptions& optio
   }
   TRY_ASSIGN(Database snapshot, open_database({.path = options.file, .read_only = true}));
   TRY(check_integrity(snapshot));
-  TRY_ASSIGN(Revision revision, read_revision(snapshot));
+  TRY_ASSIGN(Revision revision, check_content(snapshot));
 
   DataDirectory directory{files, options.directory};
   TRY(files.make_directories(options.directory, 0700));

@@ -2,6 +2,7 @@
 
 #include "apiserver/store/internal/sqlite_database.h"
 #include "apiserver/store/sqlite_log.h"
+#include "apiserver/store/testing/damage.h"
 #include "apiserver/store/testing/log_content.h"
 #include "apiserver/store/testing/real_directory.h"
 
@@ -108,6 +109,52 @@ TEST_F(SnapshotTest, restore_refuses_a_directory_in_use) {
   auto log = open("data");
   EXPECT_EQ(snapshot("data", "file"), "0");
   EXPECT_TRUE(restore("data", "file", true).starts_with("failed_precondition: data directory"));
+}
+
+TEST_F(SnapshotTest, restore_refuses_a_damaged_object_and_leaves_what_is_there) {
+  {
+    auto log = open("data");
+    EXPECT_EQ(content_of(*log), "to 0");
+    append(*log, {put_record(2, 2, "word")}, 2);
+    ASSERT_TRUE(log->close());
+  }
+  EXPECT_EQ(snapshot("data", "file"), "2");
+  damage(files(), directory.path("file"), "word");
+  EXPECT_EQ(restore("data", "file", true),
+            "data_loss: " + directory.path("file") +
+                " is damaged at pods p2, created at revision 2: its checksum is wrong");
+  EXPECT_EQ(content_of(*open("data")), "2@2 to 2");
+}
+
+TEST_F(SnapshotTest, is_not_taken_of_a_damaged_object) {
+  {
+    auto log = open("data");
+    EXPECT_EQ(content_of(*log), "to 0");
+    append(*log, {put_record(2, 2, "word")}, 2);
+    ASSERT_TRUE(log->close());
+  }
+  damage(files(), directory.path("data/store-1.db"), "word");
+  std::string refused = snapshot("data", "file");
+  EXPECT_TRUE(refused.contains("copied from " + directory.path("data/store-1.db"))) << refused;
+  EXPECT_TRUE(refused.contains("pods p2, created at revision 2: its checksum is wrong")) << refused;
+  EXPECT_FALSE(files().exists(directory.path("file")));
+}
+
+TEST_F(SnapshotTest, restore_refuses_what_a_server_would_refuse) {
+  {
+    auto log = open("data");
+    EXPECT_EQ(content_of(*log), "to 0");
+    // Two objects of one name, which no store writes.
+    LogRecord twin = put_record(2, 3);
+    twin.created = 3;
+    append(*log, {put_record(2, 2), twin}, 3);
+    ASSERT_TRUE(log->close());
+  }
+  std::string content = files().read(directory.path("data/store-1.db")).value();
+  ASSERT_TRUE(files().write(directory.path("file"), content));
+  EXPECT_EQ(restore("other", "file"), "data_loss: " + directory.path("file") +
+                                          ": the log holds two objects of pods named /p2");
+  EXPECT_FALSE(files().exists(directory.path("other")));
 }
 
 TEST_F(SnapshotTest, restore_refuses_what_is_not_a_whole_snapshot) {

@@ -6,8 +6,12 @@
 
 #include <algorithm>
 #include <atomic>
+#include <functional>
 #include <optional>
+#include <set>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace codeflare::apiserver {
 
@@ -58,6 +62,7 @@ class SqliteLog final : public Log {
   bool relaxed() const { return options_.durability != Durability::full; }
   Result<void> open_generation();
   Result<void> compact_when_sparse();
+  Result<void> upgrade();
   Result<void> prepare_statements();
   Result<void> set_durability();
   Result<Revision> recover_revision();
@@ -131,7 +136,7 @@ Result<void> SqliteLog::compact_when_sparse() {
 Result<void> SqliteLog::prepare_statements() {
   statements_.emplace();
   TRY_ASSIGN(statements_->begin, database_->prepare("BEGIN IMMEDIATE"));
-  TRY_ASSIGN(statements_->put, database_->prepare("REPLACE INTO objects VALUES (?, ?, ?, ?)"));
+  TRY_ASSIGN(statements_->put, database_->prepare("REPLACE INTO objects VALUES (?, ?, ?, ?, ?)"));
   TRY_ASSIGN(statements_->remove, database_->prepare("DELETE FROM objects WHERE created = ?"));
   TRY_ASSIGN(statements_->revision,
              database_->prepare("UPDATE meta SET value = ? WHERE key = 'revision'"));
@@ -168,21 +173,41 @@ Result<Revision> SqliteLog::recover_revision() {
 }
 
 Result<Revision> SqliteLog::load(const Visitor& visitor) {
+  TRY(upgrade());
   TRY_ASSIGN(Revision revision, recover_revision());
   TRY(set_durability());
   TRY(prepare_statements());
-  TRY_ASSIGN(Statement rows,
-             database_->prepare("SELECT created, revision, collection, text FROM objects"));
-  while (true) {
-    TRY_ASSIGN(bool found, rows.step());
-    if (!found) {
-      return revision;
-    }
-    TRY(visitor({.collection = rows.text(2),
-                 .created = rows.number(0),
-                 .revision = rows.number(1),
-                 .text = Bytes(nullptr, rows.text(3))}));
+  TRY(read_objects(*database_, visitor));
+  return revision;
+}
+
+// A complete new generation, as after a failed sync: until it has its name the old one counts.
+Result<void> SqliteLog::upgrade() {
+  TRY_ASSIGN(std::uint64_t format, read_format(*database_));
+  if (format == kFormatVersion) {
+    return {};
   }
+  TRY_ASSIGN(Revision revision, read_revision(*database_));
+  TRY_ASSIGN(bool was_relaxed, is_relaxed(*database_));
+  std::set<std::string, std::less<>> collections;
+  std::vector<LogRecord> objects;
+  TRY(read_objects(*database_, [&](const LogRecord& record) -> Result<void> {
+    objects.push_back(record);
+    objects.back().collection = *collections.emplace(record.collection).first;
+    objects.back().text = Bytes::from(std::string(record.text.view()));
+    return {};
+  }));
+  Result<void> written =
+      write_generation(directory_, generation_ + 1,
+                       {.objects = objects, .revision = revision, .relaxed = was_relaxed});
+  if (!written) {
+    return fail(std::move(written).error().with_context("storage format " + std::to_string(format) +
+                                                        " must be written anew as " +
+                                                        std::to_string(kFormatVersion)));
+  }
+  ++generation_;
+  TRY(open_generation());
+  return directory_.remove_all_but(generation_);
 }
 
 Result<void> SqliteLog::append(std::span<const LogRecord> records, Revision revision) {
@@ -217,10 +242,7 @@ Result<void> SqliteLog::transaction(std::span<const LogRecord> records, Revision
       TRY(statements_->remove.run());
       continue;
     }
-    statements_->put.bind(1, record.created);
-    statements_->put.bind(2, record.revision);
-    statements_->put.bind(3, record.collection);
-    statements_->put.bind(4, record.text.view());
+    bind_object(statements_->put, record);
     TRY(statements_->put.run());
   }
   statements_->revision.bind(1, revision);

@@ -2,6 +2,7 @@
 
 #include "apiserver/store/internal/generation.h"
 #include "apiserver/store/snapshot.h"
+#include "apiserver/store/testing/damage.h"
 #include "apiserver/store/testing/log_content.h"
 #include "apiserver/store/testing/power_cut_disk.h"
 #include "apiserver/store/testing/real_directory.h"
@@ -92,11 +93,24 @@ TEST(SqliteLog, refuses_a_newer_format_and_names_both) {
   open_log(directory.files(), options);
   {
     auto database = Database::open({.path = directory.path("data/store-1.db")});
-    ASSERT_TRUE(database->run("UPDATE meta SET value = 2 WHERE key = 'format'"));
+    ASSERT_TRUE(database->run("UPDATE meta SET value = 3 WHERE key = 'format'"));
   }
   EXPECT_EQ(refusal(directory.files(), options),
             "failed_precondition: " + directory.path("data/store-1.db") +
-                " has storage format 2, this program knows formats up to 1: use a newer program");
+                " has storage format 3, this program knows formats up to 2: use a newer program");
+}
+
+TEST(SqliteLog, refuses_a_format_that_no_program_wrote) {
+  RealDirectory directory;
+  SqliteLogOptions options{.directory = directory.path("data")};
+  open_log(directory.files(), options);
+  {
+    auto database = Database::open({.path = directory.path("data/store-1.db")});
+    ASSERT_TRUE(database->run("UPDATE meta SET value = 0 WHERE key = 'format'"));
+  }
+  EXPECT_TRUE(
+      refusal(directory.files(), options)
+          .contains(directory.path("data/store-1.db") + " does not say which format it has"));
 }
 
 TEST(SqliteLog, refuses_files_that_are_not_its_own_or_damaged) {
@@ -110,6 +124,88 @@ TEST(SqliteLog, refuses_files_that_are_not_its_own_or_damaged) {
   EXPECT_TRUE(refusal(directory.files(), options).starts_with("data_loss"));
   // Nothing was thrown away.
   EXPECT_EQ(directory.files().read(file)->size(), 10'000u);
+}
+
+TEST(SqliteLog, names_an_object_of_which_a_byte_has_changed) {
+  RealDirectory directory;
+  FileSystem& files = directory.files();
+  SqliteLogOptions options{.directory = directory.path("data")};
+  std::string file = directory.path("data/store-1.db");
+  {
+    auto log = open_log(files, options);
+    EXPECT_EQ(content_of(*log), "to 0");
+    ASSERT_TRUE(append(*log, {put_record(2, 2, "one"), put_record(3, 3, "two")}, 3));
+    ASSERT_TRUE(log->close());
+  }
+  const std::string sound = files.read(file).value();
+  auto shown_with = [&](std::string_view word, char becomes) {
+    EXPECT_TRUE(files.write(file, sound));
+    damage(files, file, word, becomes);
+    return content_of(*open_log(files, options));
+  };
+  auto damaged_at = [&](std::string_view what) {
+    return "data_loss: " + file + " is damaged at " + std::string(what) +
+           ", created at revision 3: its checksum is wrong";
+  };
+  // What is no JSON any more, what is other JSON, what is no object, what is of another kind.
+  EXPECT_EQ(shown_with("two", '\0'), damaged_at("pods p3"));
+  EXPECT_EQ(shown_with("two", 'T'), damaged_at("pods p3"));
+  EXPECT_EQ(shown_with("\"p3\"", 'x'), damaged_at("pods"));
+  EXPECT_EQ(shown_with(R"(pods{"metadata":{"name":"p3")", 'n'), damaged_at("nods p3"));
+  ASSERT_TRUE(files.write(file, sound));
+  EXPECT_EQ(content_of(*open_log(files, options)), "2@2 3@3 to 3");
+}
+
+// As the first programs wrote it.
+void write_format_1(FileSystem& files, const std::string& file, const LogRecord& record) {
+  ASSERT_TRUE(files.create(file, 0600));
+  auto database = Database::open({.path = file});
+  ASSERT_TRUE(database->run(R"(
+    PRAGMA journal_mode = WAL;
+    PRAGMA application_id = 0x63666c72;
+    CREATE TABLE meta (key TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
+    CREATE TABLE objects (created INTEGER PRIMARY KEY, revision INTEGER NOT NULL,
+                          collection TEXT NOT NULL, text TEXT NOT NULL);
+    INSERT INTO meta VALUES ('format', 1), ('relaxed', 0), ('revision', 7);
+  )"));
+  auto insert = database->prepare("INSERT INTO objects VALUES (?, ?, ?, ?)");
+  insert->bind(1, record.created);
+  insert->bind(2, record.revision);
+  insert->bind(3, record.collection);
+  insert->bind(4, record.text.view());
+  ASSERT_TRUE(insert->run());
+}
+
+TEST(SqliteLog, writes_the_first_format_anew_with_checksums) {
+  RealDirectory directory;
+  FileSystem& files = directory.files();
+  SqliteLogOptions options{.directory = directory.path("data")};
+  ASSERT_TRUE(files.make_directories(options.directory));
+  write_format_1(files, directory.path("data/store-4.db"), put_record(2, 3, "word"));
+  {
+    auto log = open_log(files, options);
+    EXPECT_EQ(content_of(*log), "2@3 to 7");
+    ASSERT_TRUE(append(*log, {put_record(8, 8)}, 8));
+    ASSERT_TRUE(log->close());
+  }
+  EXPECT_FALSE(files.exists(directory.path("data/store-4.db")));
+  EXPECT_EQ(content_of(*open_log(files, options)), "2@3 8@8 to 8");
+  damage(files, directory.path("data/store-5.db"), "word", 'W');
+  EXPECT_TRUE(content_of(*open_log(files, options)).contains("its checksum is wrong"));
+}
+
+TEST(SqliteLog, finds_what_is_no_json_in_the_first_format) {
+  RealDirectory directory;
+  FileSystem& files = directory.files();
+  SqliteLogOptions options{.directory = directory.path("data")};
+  ASSERT_TRUE(files.make_directories(options.directory));
+  const LogRecord record = put_record(2, 3, std::string(1, '\0'));
+  write_format_1(files, directory.path("data/store-4.db"), record);
+  std::string refused = content_of(*open_log(files, options));
+  EXPECT_TRUE(refused.starts_with("data_loss: " + directory.path("data/store-4.db") +
+                                  " is damaged at pods p2, created at revision 2: "))
+      << refused;
+  EXPECT_TRUE(files.exists(directory.path("data/store-4.db")));
 }
 
 TEST(SqliteLog, the_highest_complete_generation_wins_and_the_rest_is_removed) {

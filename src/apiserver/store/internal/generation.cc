@@ -1,11 +1,13 @@
 #include "apiserver/store/internal/generation.h"
 
 #include "apiserver/store/internal/wal_file.h"
+#include "json/parse.h"
 
 #include <algorithm>
 #include <charconv>
 #include <tuple>
 #include <utility>
+#include <zlib.h>
 
 namespace codeflare::apiserver {
 
@@ -25,7 +27,8 @@ constexpr const char* kSchema = R"(
     created INTEGER PRIMARY KEY,
     revision INTEGER NOT NULL,
     collection TEXT NOT NULL,
-    text TEXT NOT NULL);
+    text TEXT NOT NULL,
+    checksum INTEGER NOT NULL);
 )";
 
 std::optional<std::uint64_t> generation_of(std::string_view name) {
@@ -56,6 +59,43 @@ Result<std::optional<std::uint64_t>> read_meta(Database& database, std::string_v
   return found ? std::optional(statement.number(0)) : std::nullopt;
 }
 
+// Of everything in the row. A CRC sees each change of up to 32 bits in a row for sure.
+std::uint64_t checksum_of(const LogRecord& record) {
+  std::string head = std::to_string(record.created) + ' ' + std::to_string(record.revision) + ' ' +
+                     std::string(record.collection) + ' ';
+  uLong sum = 0;
+  for (std::string_view piece : {std::string_view(head), record.text.view()}) {
+    sum = crc32_z(sum, reinterpret_cast<const Bytef*>(piece.data()), piece.size());
+  }
+  return sum;
+}
+
+// "pods default/web, created at revision 17": with the name when the text still tells it.
+std::string describe(const LogRecord& record) {
+  std::string said = record.collection.empty() ? "an object" : std::string(record.collection);
+  if (Result<ObjectPtr> object = make_object({.text = record.text.view()})) {
+    said += " ";
+    said += (*object)->ns();
+    said += (*object)->ns().empty() ? "" : "/";
+    said += (*object)->name();
+  }
+  return said + ", created at revision " + std::to_string(record.created);
+}
+
+std::optional<Error> damage_of(const Database& database, const LogRecord& record,
+                               std::optional<std::uint64_t> checksum) {
+  std::string why;
+  if (checksum) {
+    why = *checksum == checksum_of(record) ? "" : "its checksum is wrong";
+  } else if (Result<json::Document> read = json::parse(record.text.view()); !read) {
+    why = read.error().message;
+  }
+  if (why.empty()) {
+    return std::nullopt;
+  }
+  return data_loss(database.path() + " is damaged at " + describe(record) + ": " + why);
+}
+
 Result<void> fill(Database& database, const GenerationContent& content) {
   TRY(database.run("BEGIN"));
   TRY(database.run(kSchema));
@@ -68,12 +108,9 @@ Result<void> fill(Database& database, const GenerationContent& content) {
     in_file_order.push_back(&record);
   }
   std::ranges::sort(in_file_order, {}, &LogRecord::created);
-  TRY_ASSIGN(Statement insert, database.prepare("INSERT INTO objects VALUES (?, ?, ?, ?)"));
+  TRY_ASSIGN(Statement insert, database.prepare("INSERT INTO objects VALUES (?, ?, ?, ?, ?)"));
   for (const LogRecord* record : in_file_order) {
-    insert.bind(1, record->created);
-    insert.bind(2, record->revision);
-    insert.bind(3, record->collection);
-    insert.bind(4, record->text.view());
+    bind_object(insert, *record);
     TRY(insert.run());
   }
   return database.run("COMMIT");
@@ -130,11 +167,7 @@ Result<void> write_file(const DataDirectory& directory, std::uint64_t generation
 Result<void> copy_file(const DataDirectory& directory, std::uint64_t generation, Database& source,
                        const CopyOptions& options) {
   TRY_ASSIGN(std::string path, begin_unfinished(directory, generation));
-  {
-    TRY_ASSIGN(Statement copy, source.prepare("VACUUM INTO ?"));
-    copy.bind(1, path);
-    TRY(copy.run());
-  }
+  TRY(source.copy_to(path));
   TRY_ASSIGN(Database database, open_unfinished(directory, path));
   if (options.revision) {
     TRY(write_revision(database, *options.revision));
@@ -217,17 +250,21 @@ Result<Database> open_database(const Database::OpenOptions& options) {
   if (application != kApplicationId) {
     return fail(failed_precondition(options.path + " is not a database of this program"));
   }
-  TRY_ASSIGN(std::optional<std::uint64_t> format, read_meta(database, "format"));
-  if (!format) {
-    return fail(data_loss(options.path + " does not say which format it has"));
-  }
-  if (*format > kFormatVersion) {
-    return fail(failed_precondition(options.path + " has storage format " +
-                                    std::to_string(*format) +
+  TRY_ASSIGN(std::uint64_t format, read_format(database));
+  if (format > kFormatVersion) {
+    return fail(failed_precondition(options.path + " has storage format " + std::to_string(format) +
                                     ", this program knows formats up to " +
                                     std::to_string(kFormatVersion) + ": use a newer program"));
   }
   return database;
+}
+
+Result<std::uint64_t> read_format(Database& database) {
+  TRY_ASSIGN(std::optional<std::uint64_t> format, read_meta(database, "format"));
+  if (!format || *format == 0) {
+    return fail(data_loss(database.path() + " does not say which format it has"));
+  }
+  return *format;
 }
 
 Result<Revision> read_revision(Database& database) {
@@ -249,6 +286,52 @@ Result<bool> is_relaxed(Database& database) {
 
 Result<void> set_relaxed(Database& database, bool relaxed) {
   return write_meta(database, "relaxed", relaxed ? 1 : 0);
+}
+
+Result<void> read_with_damage(Database& database, const DamageVisitor& visitor) {
+  TRY_ASSIGN(std::uint64_t format, read_format(database));
+  const bool has_checksums = format >= 2;
+  TRY_ASSIGN(
+      Statement rows,
+      database.prepare(has_checksums ? "SELECT created, revision, collection, text, checksum FROM "
+                                       "objects"
+                                     : "SELECT created, revision, collection, text FROM objects"));
+  while (true) {
+    TRY_ASSIGN(bool found, rows.step());
+    if (!found) {
+      return {};
+    }
+    LogRecord record{.collection = rows.text(2),
+                     .created = rows.number(0),
+                     .revision = rows.number(1),
+                     .text = Bytes(nullptr, rows.text(3))};
+    TRY(visitor(record, damage_of(database, record,
+                                  has_checksums ? std::optional(rows.number(4)) : std::nullopt)));
+  }
+}
+
+Result<void> read_objects(Database& database, const Log::Visitor& visitor) {
+  return read_with_damage(
+      database, [&](const LogRecord& record, const std::optional<Error>& damage) -> Result<void> {
+        return damage ? fail(*damage) : visitor(record);
+      });
+}
+
+Result<void> check_integrity(Database& database) {
+  TRY_ASSIGN(Statement check, database.prepare("PRAGMA integrity_check(1)"));
+  TRY_ASSIGN(bool found, check.step());
+  if (!found || check.text(0) != "ok") {
+    return fail(data_loss(database.path() + " is damaged: " + std::string(check.text(0))));
+  }
+  return {};
+}
+
+void bind_object(Statement& statement, const LogRecord& record) {
+  statement.bind(1, record.created);
+  statement.bind(2, record.revision);
+  statement.bind(3, record.collection);
+  statement.bind(4, record.text.view());
+  statement.bind(5, checksum_of(record));
 }
 
 Result<void> write_generation(const DataDirectory& directory, std::uint64_t generation,

@@ -6,6 +6,7 @@
 #include "base/result.h"
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -17,7 +18,8 @@
 
 namespace codeflare::apiserver {
 
-inline constexpr std::uint64_t kFormatVersion = 1;
+// 2 keeps a checksum with each object; what format 1 held is read and written anew as 2.
+inline constexpr std::uint64_t kFormatVersion = 2;
 
 struct DataDirectory {
   FileSystem& files;
@@ -43,6 +45,7 @@ Result<void> make_wal_durable(const DataDirectory& directory, std::uint64_t gene
 // Opens a finished database or a snapshot and checks that it is one that this program understands.
 Result<Database> open_database(const Database::OpenOptions& options);
 
+Result<std::uint64_t> read_format(Database& database);
 Result<Revision> read_revision(Database& database);
 Result<void> write_revision(Database& database, Revision revision);
 
@@ -50,6 +53,19 @@ Result<void> write_revision(Database& database, Revision revision);
 // that clients have seen.
 Result<bool> is_relaxed(Database& database);
 Result<void> set_relaxed(Database& database, bool relaxed);
+
+// Hands over every object of a finished database, whatever format it has. SQLite does not notice
+// when a disk changes what is inside of a row: that is `data_loss` and names the object.
+Result<void> read_objects(Database& database, const Log::Visitor& visitor);
+// As above, with the damage (or nothing) in place of an end.
+using DamageVisitor =
+    std::function<Result<void>(const LogRecord&, const std::optional<Error>& damage)>;
+Result<void> read_with_damage(Database& database, const DamageVisitor& visitor);
+// SQLite's own look at the whole file: `data_loss` when rows may be missing.
+Result<void> check_integrity(Database& database);
+
+// For statements that put a row into `objects`: all five columns.
+void bind_object(Statement& statement, const LogRecord& record);
 
 // Writes a complete database and gives it its name. The generation must be new.
 struct GenerationContent {

@@ -123,4 +123,17 @@ Result<Statement> Database::prepare(const char* sql) {
   return Statement(statement);
 }
 
+Result<void> Database::copy_to(const std::string& path) {
+  TRY_ASSIGN(Statement copy, prepare("VACUUM INTO ?"));
+  copy.bind(1, path);
+  Result<void> copied = copy.run();
+  if (copied) {
+    return copied;
+  }
+  const int code = sqlite3_extended_errcode(handle());
+  // SQLite does not say which of the two files it means; only a copy can be without room.
+  const bool full = (code & 0xff) == SQLITE_FULL;
+  return fail(error_of(handle(), full ? path : "copying " + path_ + " to " + path, code));
+}
+
 }  // namespace codeflare::apiserver

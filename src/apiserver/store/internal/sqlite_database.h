@@ -51,6 +51,8 @@ class Database {
   // For statements that give one number: pragmas and the like.
   Result<std::uint64_t> number(const char* sql);
   Result<Statement> prepare(const char* sql);
+  // A compact copy, not synced. The file may be there if it is empty. Errors name the copy.
+  Result<void> copy_to(const std::string& path);
 
   const std::string& path() const { return path_; }
   sqlite3* handle() const { return handle_.get(); }

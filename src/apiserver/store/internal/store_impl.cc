@@ -1,5 +1,6 @@
 #include "apiserver/store/internal/store_impl.h"
 
+#include "apiserver/store/internal/stored_objects.h"
 #include "apiserver/store/internal/watch_cursor.h"
 #include "base/async/sleep.h"
 #include "base/check.h"
@@ -11,53 +12,17 @@ namespace codeflare::apiserver {
 
 namespace {
 
-// What is read from the log, off the loop.
 struct Loaded {
-  std::map<std::string, CollectionId, std::less<>> ids;
-  std::vector<std::string> names;  // in order of ids
-  std::vector<ObjectPtr> objects;
+  StoredObjects stored;
   Revision revision = 0;
-
-  CollectionId id_of(std::string_view collection) {
-    auto found = ids.find(collection);
-    if (found == ids.end()) {
-      names.emplace_back(collection);
-      found = ids.emplace(collection, static_cast<CollectionId>(names.size())).first;
-    }
-    return found->second;
-  }
-
-  Result<void> add(const LogRecord& record) {
-    auto object = make_object({.collection = id_of(record.collection),
-                               .text = record.text.view(),
-                               .revision = record.revision,
-                               .created = record.created});
-    if (!object || (*object)->json() != record.text.view()) {
-      return fail(data_loss("the log's object of " + std::string(record.collection) +
-                            " created at revision " + std::to_string(record.created) + ": " +
-                            (object ? "its revision is not the log's" : object.error().message)));
-    }
-    objects.push_back(*std::move(object));
-    return {};
-  }
-
-  Result<void> check() const {
-    for (const ObjectPtr& object : objects) {
-      if (object->revision() > revision) {
-        return fail(data_loss("the log holds an object of revision " +
-                              std::to_string(object->revision()) + " but ends at " +
-                              std::to_string(revision)));
-      }
-    }
-    return {};
-  }
 };
 
+// Off the loop.
 Result<Loaded> read_log(Log& log) {
   Loaded loaded;
   TRY_ASSIGN(loaded.revision,
-             log.load([&](const LogRecord& record) { return loaded.add(record); }));
-  TRY(loaded.check());
+             log.load([&](const LogRecord& record) { return loaded.stored.add(record); }));
+  TRY(loaded.stored.finish(loaded.revision));
   return loaded;
 }
 
@@ -81,17 +46,13 @@ StoreImpl::~StoreImpl() {
 
 Task<Result<void>> StoreImpl::load() {
   CO_TRY_ASSIGN(Loaded loaded, co_await run_blocking(env_, [this] { return read_log(*log_); }));
-  for (const std::string& name : loaded.names) {
-    collection(name);
-  }
-  for (const ObjectPtr& object : loaded.objects) {
-    Collection& target = at(object->collection());
-    if (target.put(object)) {
-      co_return fail(data_loss("the log holds two objects of " + target.name + " named " +
-                               std::string(object->ns()) + "/" + std::string(object->name())));
+  for (StoredObjects::Collection& stored : loaded.stored.collections()) {
+    Collection& target = at(collection(stored.name));
+    target.objects = std::move(stored.objects);
+    for (const ObjectPtr& object : target.objects) {
+      uids_.replace(nullptr, object.get());
     }
-    uids_.replace(nullptr, object.get());
-    target.size_gauge->add();
+    target.size_gauge->set(static_cast<double>(target.objects.size()));
   }
   revision_ = sequenced_ = resolved_ = history_start_ = std::max<Revision>(loaded.revision, 1);
   show_gauges();
