@@ -78,6 +78,9 @@ struct Pki::Impl {
   std::vector<PendingWrite> pending{};
 
   std::string path(std::string_view name) const { return join_path(options.directory, name); }
+  std::string ways_out() const {
+    return "put it back, or remove " + options.directory + " to start with a new authority";
+  }
 
   using Files = std::map<std::string, Secret, std::less<>>;
   Result<Files> read_files() const;
@@ -89,6 +92,7 @@ struct Pki::Impl {
   Result<bool> renew_pair(Held& held, std::string_view file, internal::CertificateSpec spec);
   PendingWrite kubeconfig_file() const;
   bool is_written(const PendingWrite& write) const;
+  Error kubeconfig_error(Error error) const;
   void write_later(PendingWrite write);
   void write_again(PendingWrite write);
   static Task<Result<void>> write_one(Env env, PendingWrite one);
@@ -143,21 +147,28 @@ Result<void> Pki::Impl::load_authority(const Files& files) {
   auto key = files.find("ca.key");
   auto certificate = files.find("ca.crt");
   if (key == files.end() && certificate != files.end()) {
-    return fail(failed_precondition(path("ca.key") +
-                                    " is missing: put it back, or remove the directory to start "
-                                    "with a new authority"));
+    return fail(failed_precondition(path("ca.key") + " is missing: " + ways_out()));
   }
   if (key == files.end()) {
     TRY_ASSIGN(authority_key, internal::generate_key());
     write_later({path("ca.key"), internal::key_to_pem(authority_key.get()), {.mode = 0600}, true});
     return {};
   }
-  TRY_ASSIGN(authority_key, internal::key_from_pem(key->second, path("ca.key")));
+  Result<KeyPtr> read_key = internal::key_from_pem(key->second, path("ca.key"));
+  if (!read_key) {
+    return fail(failed_precondition(read_key.error().message + ": " + ways_out()));
+  }
+  authority_key = *std::move(read_key);
   if (certificate == files.end()) {
     return {};
   }
-  TRY_ASSIGN(authority,
-             internal::certificate_from_pem(certificate->second.reveal(), path("ca.crt")));
+  Result<X509Ptr> read_certificate =
+      internal::certificate_from_pem(certificate->second.reveal(), path("ca.crt"));
+  if (!read_certificate) {
+    return fail(failed_precondition(read_certificate.error().message +
+                                    ": remove it, it is made again from " + path("ca.key")));
+  }
+  authority = *std::move(read_certificate);
   if (X509_check_private_key(authority.get(), authority_key.get()) != 1) {
     return fail(failed_precondition(path("ca.key") + " does not belong to " + path("ca.crt")));
   }
@@ -169,7 +180,9 @@ Result<void> Pki::Impl::load_signing_key(const Files& files) {
   if (auto key = files.find("sa.key"); key != files.end()) {
     auto loaded = SigningKey::from_pem(key->second);
     if (!loaded) {
-      return fail(loaded.error().with_context(path("sa.key")));
+      return fail(failed_precondition(path("sa.key") + ": " + loaded.error().message +
+                                      ": put it back, or remove it to make a new one, which "
+                                      "refuses the service-account tokens that it signed"));
     }
     signing = *std::move(loaded);
     return {};
@@ -227,7 +240,6 @@ Result<bool> Pki::Impl::renew_pair(Held& held, std::string_view file,
   write_later({path(name + ".key"), held.pair.key_pem, {.mode = 0600, .atomic = false}});
   write_later(
       {path(name + ".crt"), Secret(held.pair.certificate_pem), {.mode = 0644, .atomic = false}});
-  logger.info("certificate issued", {{"file", path(name + ".crt")}});
   return true;
 }
 
@@ -243,6 +255,22 @@ bool Pki::Impl::is_written(const PendingWrite& write) const {
   const Result<std::string> text = env.files.read(write.path);
   const Result<FileInfo> info = env.files.info(write.path);
   return text && *text == write.content.reveal() && info && info->mode == write.options.mode;
+}
+
+// The old file is whole; where it leads to, nothing would have to be written.
+Error Pki::Impl::kubeconfig_error(Error error) const {
+  error.message +=
+      "; clients find the server by this file: make room, or see that it can be written";
+  constexpr std::string_view kServer = "\n    server: \"https://";
+  const std::string old = env.files.read(kubeconfig->path).value_or("");
+  if (const std::size_t at = old.find(kServer); at != std::string::npos) {
+    const std::size_t from = at + kServer.size();
+    const std::string place = old.substr(from, old.find('"', from) - from);
+    if (kubeconfig->server != "https://" + place) {
+      error.message += ", or listen where it says so far (" + place + ")";
+    }
+  }
+  return error;
 }
 
 // A file that still waits to be written is written as it is now.
@@ -272,6 +300,9 @@ Task<Result<void>> Pki::Impl::flush() {
     std::vector<Result<void>> results = co_await when_all(std::move(tasks));
     Result<void> outcome;
     for (std::size_t i = 0; i < results.size(); ++i) {
+      if (results[i] && writes[i].path.ends_with(".crt")) {
+        logger.info("certificate written", {{"file", writes[i].path}});
+      }
       if (!results[i]) {
         write_again(std::move(writes[i]));
         outcome = std::move(results[i]);
@@ -363,7 +394,12 @@ Task<Result<void>> Pki::write_admin_kubeconfig(std::string path, std::string ser
     co_return Result<void>();
   }
   impl_->write_later(std::move(file));
-  co_return co_await impl_->flush();
+  Result<void> written = co_await impl_->flush();
+  if (!written) {
+    co_return fail(co_await run_blocking(
+        impl_->env, [&] { return impl_->kubeconfig_error(std::move(written).error()); }));
+  }
+  co_return written;
 }
 
 Task<void> Pki::keep_renewed(std::function<void(const net::TlsServerOptions&)> changed) {

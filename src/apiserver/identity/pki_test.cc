@@ -1,5 +1,6 @@
 #include "apiserver/identity/pki.h"
 
+#include "apiserver/store/testing/power_cut_disk.h"
 #include "base/async/sleep.h"
 #include "base/async/task_group.h"
 #include "base/env/sim_env.h"
@@ -9,6 +10,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -98,8 +100,25 @@ TEST_F(PkiTest, damage_is_repaired_where_nothing_is_lost_and_named_where_it_is) 
   ASSERT_TRUE(env().files.write(path("pki/ca.key"), key.substr(0, 100)));
   auto torn = open();
   ASSERT_FALSE(torn);
-  EXPECT_TRUE(torn.error().message.contains("ca.key")) << torn.error().message;
+  EXPECT_EQ(torn.error().message,
+            path("pki/ca.key") + " is no private key in PEM form without a passphrase: put it " +
+                "back, or remove " + path("pki") + " to start with a new authority");
   EXPECT_FALSE(torn.error().message.contains(secret));
+  ASSERT_TRUE(env().files.write(path("pki/ca.key"), key));
+  const std::string certificate = read("ca.crt");
+  ASSERT_TRUE(env().files.write(path("pki/ca.crt"), "garbage"));
+  EXPECT_EQ(open().error().message, path("pki/ca.crt") +
+                                        " is no certificate in PEM form: remove it, it is made "
+                                        "again from " +
+                                        path("pki/ca.key"));
+  ASSERT_TRUE(env().files.write(path("pki/ca.crt"), certificate));
+  const std::string signing = read("sa.key");
+  ASSERT_TRUE(env().files.write(path("pki/sa.key"), "garbage"));
+  const std::string message = open().error().message;
+  EXPECT_TRUE(message.starts_with(path("pki/sa.key") + ": the signing key is no private key in PEM "
+                                                       "form"))
+      << message;
+  ASSERT_TRUE(env().files.write(path("pki/sa.key"), signing));
   ASSERT_TRUE(env().files.remove(path("pki/ca.key")));
   auto gone = open();
   ASSERT_FALSE(gone);
@@ -129,6 +148,43 @@ TEST_F(PkiTest, a_kubeconfig_that_is_as_it_should_be_is_left_alone) {
   EXPECT_EQ(env().files.info(path("admin.kubeconfig"))->modified, before);
   ASSERT_TRUE(write("https://y"));
   EXPECT_TRUE(env().files.read(path("admin.kubeconfig"))->contains("https://y"));
+}
+
+TEST_F(PkiTest, a_kubeconfig_that_cannot_be_written_stays_and_the_error_says_what_helps) {
+  PowerCutDisk disk(1);
+  Env full{env().loop,     env().clock,     env().random,  disk,
+           env().launcher, env().variables, env().blocking};
+  auto pki = wait(Pki::open(full, {.directory = path("pki")}, Logger()));
+  ASSERT_TRUE(pki) << pki.error().to_string();
+  const std::string file = path("admin.kubeconfig");
+  const auto write = [&](std::string server) {
+    return wait((*pki)->write_admin_kubeconfig(file, std::move(server)));
+  };
+  ASSERT_TRUE(write("https://127.0.0.1:6443"));
+  const std::string before = *full.files.read(file);
+  disk.set_full(true);
+  const Result<void> refused = write("https://127.0.0.1:1");
+  ASSERT_FALSE(refused);
+  EXPECT_TRUE(refused.error().message.contains(file)) << refused.error().message;
+  EXPECT_TRUE(refused.error().message.ends_with("listen where it says so far (127.0.0.1:6443)"))
+      << refused.error().message;
+  EXPECT_EQ(*full.files.read(file), before);
+  EXPECT_TRUE(write("https://127.0.0.1:6443")) << "this needs no room";
+}
+
+TEST_F(PkiTest, says_that_a_certificate_is_written_when_it_is) {
+  ASSERT_TRUE(env().files.make_directories(path("pki"), 0700));
+  ASSERT_TRUE(env().files.make_directories(path("pki/apiserver.crt")));
+  const auto told = [&] {
+    return std::ranges::any_of(capture_.lines(), [&](const std::string& line) {
+      return line.contains("certificate written") && line.contains(path("pki/apiserver.crt"));
+    });
+  };
+  ASSERT_FALSE(open());
+  EXPECT_FALSE(told());
+  ASSERT_TRUE(env().files.remove_all(path("pki/apiserver.crt")));
+  ASSERT_TRUE(open());
+  EXPECT_TRUE(told());
 }
 
 TEST_F(PkiTest, certificates_are_renewed_a_month_before_they_end) {

@@ -11,6 +11,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -253,28 +255,6 @@ Task<Result<net::Response>> serve_in_time(Call& call) {
   co_return response;
 }
 
-// A place among the requests in flight, given back at the end.
-class Place {
- public:
-  Place() = default;  // of a request that is not counted
-  explicit Place(std::shared_ptr<InFlightCount> count) : count_(std::move(count)) {
-    ++count_->requests;
-    count_->gauge.add();
-  }
-  Place(Place&& other) noexcept : count_(std::move(other.count_)) {}
-  Place& operator=(Place&&) = delete;
-  ~Place() {
-    if (count_ != nullptr) {
-      --count_->requests;
-      count_->gauge.subtract();
-    }
-  }
-  bool counted() const { return count_ != nullptr; }
-
- private:
-  std::shared_ptr<InFlightCount> count_;
-};
-
 // A body that keeps its request's place until it has been sent: what a slow reader has not taken
 // yet is kept in memory.
 class PlacedBody final : public net::BodyStream {
@@ -333,6 +313,56 @@ void record(const Call& call, int status, std::optional<Duration> took) {
   }
 }
 
+// Only clients are counted.
+enum class Caller : std::uint8_t { client, own_process };
+
+Task<Result<net::Response>> answer(Server& server, net::Request request, Caller caller) {
+  Result<RequestInfo> parsed = RequestInfo::parse(request.method, request.target);
+  std::optional<Error> refused;
+  if (!parsed) {
+    refused = bad_request(parsed.error().message);
+  }
+  RequestInfo info = parsed ? *std::move(parsed) : RequestInfo{};
+  const bool health = !info.is_resource && is_health_path(info.path);
+  const bool long_running = is_long_running(info);
+  const bool counted = caller == Caller::client && !long_running && !health;
+  Call call{.server = server,
+            .info = std::move(info),
+            .request = std::move(request),
+            .place = counted ? Place(server.in_flight) : Place()};
+  if (!refused && !health && server.stopping.stop_requested()) {
+    refused = unavailable("the server is shutting down");
+  }
+  if (!refused) {
+    // Before the body as well: a server that has no place now need not wait for it to say so.
+    if (Result<void> taken = call.place.take(); !taken) {
+      refused = std::move(taken).error();
+    }
+  }
+  if (refused) {
+    net::Response response = error_response(*refused);
+    record(call, response.status, std::nullopt);
+    co_return response;
+  }
+  Running running(server);
+  const Instant begun = server.env().clock.now();
+  Task<Result<net::Response>> serving = long_running ? serve(call) : serve_in_time(call);
+  Result<net::Response> response = co_await std::move(serving);
+  if (!response && response.error().code == ErrorCode::cancelled) {
+    co_return response;
+  }
+  net::Response out = response ? *std::move(response) : error_response(response.error());
+  add_warnings(out, call.warnings);
+  if (!out.headers.has("Cache-Control")) {
+    out.headers.set("Cache-Control", "no-cache, private");
+  }
+  record(call, out.status, server.env().clock.now() - begun);
+  if (call.place.held() && out.body != nullptr) {
+    out.body = std::make_unique<PlacedBody>(std::move(out.body), std::move(call.place));
+  }
+  co_return out;
+}
+
 }  // namespace
 
 ServerMetrics::ServerMetrics(MetricsRegistry& metrics)
@@ -342,16 +372,20 @@ ServerMetrics::ServerMetrics(MetricsRegistry& metrics)
       durations(metrics.histograms(
           "apiserver_request_duration_seconds", "Time from the request to the response's head.",
           {"verb", "group", "version", "resource", "subresource", "scope"})),
-      in_flight(metrics.gauges("apiserver_current_inflight_requests",
-                               "Requests under way, watches not counted.", {"request_kind"})),
+      in_flight(
+          metrics.gauges("apiserver_current_inflight_requests",
+                         "Clients' requests under way, from the end of their body on; watches "
+                         "not counted.",
+                         {"request_kind"})),
       watches(metrics.gauge("apiserver_longrunning_requests", "Watches under way.")) {}
 
 Server::Server(ApiService::Parts parts_in, ApiService::Options options_in)
     : parts(std::move(parts_in)),
       options(options_in),
       metrics(parts.metrics),
-      in_flight(std::make_shared<InFlightCount>(
-          InFlightCount{.requests = 0, .gauge = metrics.in_flight.with({"all"})})) {}
+      in_flight(std::make_shared<InFlight>(
+          InFlight{.max = options.in_flight_max, .gauge = metrics.in_flight.with({"all"})})),
+      bodies(options.unfinished_bytes_max) {}
 
 VirtualResource* Server::find_virtual(std::string_view group, std::string_view resource,
                                       std::string_view subresource) {
@@ -363,6 +397,18 @@ VirtualResource* Server::find_virtual(std::string_view group, std::string_view r
 
 struct ApiService::Impl : internal::Server {
   using Server::Server;
+
+  class OwnCalls final : public net::HttpService {
+   public:
+    explicit OwnCalls(Server& server) : server_(server) {}
+    Task<Result<net::Response>> send(net::Request request) override {
+      return internal::answer(server_, std::move(request), internal::Caller::own_process);
+    }
+
+   private:
+    Server& server_;
+  };
+  OwnCalls own_calls{*this};
 };
 
 ApiService::ApiService(Parts parts, Options options)
@@ -383,49 +429,11 @@ void ApiService::add_path(std::string prefix, PathHandler handler) {
 }
 
 Task<Result<net::Response>> ApiService::send(net::Request request) {
-  internal::Server& server = *impl_;
-  Result<RequestInfo> info = RequestInfo::parse(request.method, request.target);
-  std::optional<Error> refused;
-  if (!info) {
-    refused = internal::bad_request(info.error().message);
-  }
-  internal::Call call{.server = server,
-                      .info = info ? *std::move(info) : RequestInfo{},
-                      .request = std::move(request)};
-  const bool health = !call.info.is_resource && internal::is_health_path(call.info.path);
-  const bool long_running = internal::is_long_running(call.info);
-  const bool counted = !long_running && !health;
-  if (!refused && !health && server.stopping.stop_requested()) {
-    refused = unavailable("the server is shutting down");
-  }
-  if (!refused && counted && server.in_flight->requests >= server.options.in_flight_max) {
-    refused = internal::too_many_requests(
-        "the server has received too many requests and has asked us to try again later", 1);
-  }
-  if (refused) {
-    net::Response response = internal::error_response(*refused);
-    internal::record(call, response.status, std::nullopt);
-    co_return response;
-  }
-  internal::Running running(server);
-  internal::Place place = counted ? internal::Place(server.in_flight) : internal::Place();
-  const Instant begun = server.env().clock.now();
-  Task<Result<net::Response>> serving =
-      long_running ? internal::serve(call) : internal::serve_in_time(call);
-  Result<net::Response> response = co_await std::move(serving);
-  if (!response && response.error().code == ErrorCode::cancelled) {
-    co_return response;
-  }
-  net::Response out = response ? *std::move(response) : internal::error_response(response.error());
-  internal::add_warnings(out, call.warnings);
-  if (!out.headers.has("Cache-Control")) {
-    out.headers.set("Cache-Control", "no-cache, private");
-  }
-  internal::record(call, out.status, server.env().clock.now() - begun);
-  if (place.counted() && out.body != nullptr) {
-    out.body = std::make_unique<internal::PlacedBody>(std::move(out.body), std::move(place));
-  }
-  co_return out;
+  return internal::answer(*impl_, std::move(request), internal::Caller::client);
+}
+
+net::HttpService& ApiService::uncounted() {
+  return impl_->own_calls;
 }
 
 Task<void> ApiService::close() {

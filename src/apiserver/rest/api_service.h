@@ -61,7 +61,11 @@ class ApiService final : public net::HttpService {
   };
   struct Options {
     std::size_t body_bytes_max = 3u << 20;
-    std::size_t in_flight_max = 600;  // watches and follows not counted; more get 429
+    // Watches and follows not counted, nor what is still sending its body; more get 429.
+    std::size_t in_flight_max = 600;
+    // What bodies of more than net::BodyBudget::kFreeBytes that have not ended may hold, all
+    // together; who needs more gets 429.
+    std::size_t unfinished_bytes_max = 256u << 20;
     // Until the head of the response, watches and follows not counted; ?timeout= can ask for less.
     // A write that is on its way to the disk by then is finished and answered all the same.
     Duration request_timeout = std::chrono::seconds(60);
@@ -77,6 +81,9 @@ class ApiService final : public net::HttpService {
       std::function<Task<Result<net::Response>>(const RequestInfo&, const net::Request&)>;
   void add_path(std::string prefix, PathHandler handler);
   Task<Result<net::Response>> send(net::Request request) override;
+  // The same for callers in this process. They bound themselves and are not counted, so that
+  // clients do not keep them out.
+  net::HttpService& uncounted();
   // Ends all watches, refuses what comes and waits for what runs.
   Task<void> close();
 

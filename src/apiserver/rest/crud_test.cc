@@ -165,6 +165,27 @@ TEST(Create, what_is_no_json_is_400) {
   EXPECT_EQ(world.post(kMaps, "").status, 400);
 }
 
+TEST(Create, null_says_nothing_about_the_object) {
+  ApiWorld world;
+  Answer made = world.post(kMaps, "null");
+  EXPECT_EQ(made.status, 422);
+  EXPECT_TRUE(made.at("message").contains("name or generateName is required")) << made.body;
+  ASSERT_EQ(world.post(kMaps, map_text("a")).status, 201);
+  EXPECT_EQ(world.put(kMaps + "/a", "null").status, 400);
+  EXPECT_EQ(world.remove(kMaps + "/a", "null").status, 200);
+}
+
+TEST(Create, what_is_no_text_is_replaced) {
+  ApiWorld world;
+  Answer made =
+      world.post(kMaps, "{\"metadata\":{\"name\":\"a\"},\"data\":{\"k\":\"x\xff\\ud800y\"}}");
+  EXPECT_EQ(made.status, 201) << made.body;
+  EXPECT_EQ(made.at("data.k"), "x\xef\xbf\xbd\xef\xbf\xbdy");
+  Answer patched = world.patch(kMaps + "/a", "merge", "{\"data\":{\"k\":\"\xff\"}}");
+  EXPECT_EQ(patched.status, 200) << patched.body;
+  EXPECT_EQ(world.get(kMaps + "/a").at("data.k"), "\xef\xbf\xbd");
+}
+
 TEST(Create, too_much_body_is_413) {
   ApiWorld world({.service = {.body_bytes_max = 100}});
   Answer made = world.post(kMaps, map_text("a", ",\"x\":\"" + std::string(200, 'x') + "\""));
@@ -265,6 +286,10 @@ TEST(Update, another_name_in_the_body_is_refused) {
   Answer put = world.put(kMaps + "/a", map_text("b"));
   EXPECT_EQ(put.status, 400);
   EXPECT_EQ(put.at("message"), "the name of the object (b) does not match the name on the URL (a)");
+  Answer nameless = world.put(kMaps + "/a", "{}");
+  EXPECT_EQ(nameless.status, 400);
+  EXPECT_EQ(nameless.at("message"),
+            "the name of the object (a based on URL) was undeterminable: name must be provided");
 }
 
 TEST(Update, what_is_not_there_is_404_unless_the_kind_is_made_on_update) {

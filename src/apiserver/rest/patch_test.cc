@@ -55,6 +55,16 @@ TEST(Patch, malformed_patches_are_400) {
   EXPECT_EQ(world.patch(kMaps + "/a", "merge", "{").status, 400);
 }
 
+TEST(Patch, null_changes_nothing_and_is_no_merge_patch) {
+  ApiWorld world;
+  make(world);
+  const std::string before = world.get(kMaps + "/a").at("metadata.resourceVersion");
+  EXPECT_EQ(world.patch(kMaps + "/a", "strategic-merge", "null").status, 200);
+  EXPECT_EQ(world.patch(kMaps + "/a", "json", "null").status, 200);
+  EXPECT_EQ(world.patch(kMaps + "/a", "merge", "null").status, 400);
+  EXPECT_EQ(world.get(kMaps + "/a").at("metadata.resourceVersion"), before);
+}
+
 TEST(Patch, what_would_break_the_object_is_422_and_shows_it) {
   ApiWorld world;
   make(world);

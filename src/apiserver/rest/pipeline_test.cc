@@ -5,6 +5,10 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -120,8 +124,11 @@ class Drops final : public net::BodyStream {
   }
 };
 
-Answer post_drops(ApiWorld& world, std::string target) {
+Answer post_drops(ApiWorld& world, std::string target, std::string user = "") {
   net::Request request{.method = "POST", .target = std::move(target)};
+  if (!user.empty()) {
+    request.headers.set("X-Test-User", std::move(user));
+  }
   request.body = std::make_unique<Drops>();
   return world.request(std::move(request));
 }
@@ -160,6 +167,15 @@ TEST(Access, no_credentials_are_401) {
   EXPECT_EQ(answer.status, 401);
   EXPECT_EQ(answer.at("reason"), "Unauthorized");
   EXPECT_EQ(answer.at("message"), "Unauthorized");
+}
+
+TEST(Access, who_may_not_is_told_so_without_waiting_for_the_body) {
+  ApiWorld world;
+  world.allow = [](const User&, const Access&) { return false; };
+  const Instant begun = world.env().clock.now();
+  EXPECT_EQ(post_drops(world, kMaps, "anonymous").status, 401);
+  EXPECT_EQ(post_drops(world, kMaps, "ann").status, 403);
+  EXPECT_EQ(world.env().clock.now(), begun);
 }
 
 TEST(Access, what_is_not_allowed_is_403_in_upstreams_words) {
@@ -270,6 +286,117 @@ TEST(InFlight, as_many_as_the_limit_are_served_and_places_are_given_back) {
       << "this one alone";
 }
 
+// A body of which the rest comes when it is let go.
+class HalfBody final : public net::BodyStream {
+ public:
+  HalfBody(Gate& gate, std::string text)
+      : first_(text.substr(0, text.size() - 1)), rest_(gate, text.substr(text.size() - 1)) {}
+  Task<Result<Bytes>> read() override {
+    if (!first_.empty()) {
+      co_return Bytes::from(std::exchange(first_, ""));
+    }
+    co_return co_await rest_.read();
+  }
+
+ private:
+  std::string first_;
+  HeldBody rest_;
+};
+
+std::string map_of(std::string_view name, std::size_t bytes) {
+  return R"({"metadata":{"name":")" + std::string(name) + R"("},"data":{"x":")" +
+         std::string(bytes, 'x') + R"("}})";
+}
+
+Task<int> post_map(net::HttpService& service, net::Body body) {
+  net::Request request{.method = "POST", .target = kMaps};
+  request.headers.set("Content-Type", "application/json");
+  request.body = std::move(body);
+  Result<net::Response> response = co_await service.send(std::move(request));
+  if (response && response->status == 429) {
+    EXPECT_EQ(response->headers.get("Retry-After"), "1");
+  }
+  co_return response ? response->status : 0;
+}
+
+// The answer is kept, not taken.
+Task<int> list_into(net::HttpService& service, net::Response& kept) {
+  Result<net::Response> response = co_await service.send({.target = kMaps});
+  CHECK(response.has_value());
+  kept = *std::move(response);
+  co_return kept.status;
+}
+
+Task<int> list_maps(net::HttpService& service) {
+  net::Response response;
+  co_return co_await list_into(service, response);
+}
+
+using Other = std::function<Task<int>(net::HttpService&)>;
+
+// While the last byte of a body of that size does not come: what the other gets, then what the
+// first gets when it has come.
+std::pair<int, int> beside_half_body(ApiWorld& world, std::size_t bytes, Other other) {
+  struct Both {
+    static Task<int> other_first(net::HttpService& service, Gate& gate, Other other) {
+      const int status = co_await other(service);
+      gate.let_go();
+      co_return status;
+    }
+    static Task<std::vector<int>> run(net::HttpService& service, std::size_t bytes, Other other) {
+      Gate gate;
+      std::vector<Task<int>> tasks;
+      tasks.push_back(post_map(service, std::make_unique<HalfBody>(gate, map_of("half", bytes))));
+      tasks.push_back(other_first(service, gate, other));
+      co_return co_await when_all(std::move(tasks));
+    }
+  };
+  const std::vector<int> statuses = world.run(Both::run(world.service(), bytes, other));
+  return {statuses[1], statuses[0]};
+}
+
+TEST(InFlight, a_request_whose_body_has_not_ended_holds_no_place) {
+  ApiWorld world({.service = {.in_flight_max = 1}});
+  EXPECT_EQ(beside_half_body(world, 1, list_maps), std::pair(200, 201));
+  EXPECT_EQ(world.get(kMaps).status, 200) << "all places were given back";
+}
+
+TEST(InFlight, a_request_for_which_there_is_no_place_when_its_body_has_ended_does_nothing) {
+  ApiWorld world({.service = {.in_flight_max = 1}});
+  net::Response kept;
+  const auto [list, post] = beside_half_body(
+      world, 1, [&](net::HttpService& service) { return list_into(service, kept); });
+  EXPECT_EQ(list, 200);
+  EXPECT_EQ(post, 429);
+  kept = {};
+  EXPECT_EQ(world.get(kMaps + "/half").status, 404);
+}
+
+TEST(InFlight, calls_of_the_own_process_need_no_place) {
+  ApiWorld world({.service = {.in_flight_max = 0}});
+  EXPECT_EQ(world.run(list_maps(world.service())), 429);
+  EXPECT_EQ(world.run(list_maps(world.service().uncounted())), 200);
+  EXPECT_EQ(world.run(post_map(world.service().uncounted(), net::body_of(map_of("own", 1)))), 201);
+}
+
+TEST(UnfinishedBodies, that_hold_all_there_is_keep_out_large_ones_only) {
+  constexpr std::size_t kHalf = 100'000;  // may take twice as much
+  constexpr std::size_t kLarge = 130'000;
+  ApiWorld world({.service = {.unfinished_bytes_max = 220'000}});
+  EXPECT_EQ(beside_half_body(world, kHalf,
+                             [](net::HttpService& service) {
+                               return post_map(service, net::body_of(map_of("large", kLarge)));
+                             }),
+            std::pair(429, 201));
+  EXPECT_EQ(world.remove(kMaps + "/half").status, 200);
+  EXPECT_EQ(beside_half_body(world, kHalf,
+                             [](net::HttpService& service) {
+                               return post_map(service, net::body_of(map_of("small", 60'000)));
+                             }),
+            std::pair(201, 201));
+  EXPECT_EQ(world.post(kMaps, map_of("large", kLarge)).status, 201) << "it was given back";
+}
+
 Task<net::Response> open_list(net::HttpService& service) {
   Result<net::Response> response = co_await service.send({.target = kMaps});
   CHECK(response.has_value());
@@ -324,6 +451,8 @@ TEST(Methods, head_is_for_custom_resources_only) {
 TEST(Paths, that_cannot_be_are_404_or_400) {
   ApiWorld world;
   EXPECT_EQ(world.get("/nope").status, 404);
+  EXPECT_EQ(world.put("/nope", "{}").status, 404);
+  EXPECT_EQ(world.remove("/apis/nope.example.com").status, 404);
   EXPECT_EQ(world.get("/api/v1/namespaces/n/nodes").status, 404);
   EXPECT_EQ(world.post("/api/v1/namespaces/n/nodes", "{}").status, 404);
   EXPECT_EQ(world.get("/api/v1/configmaps/a").status, 404);

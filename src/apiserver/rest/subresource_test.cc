@@ -65,6 +65,9 @@ TEST(Scale, patches_and_puts_change_the_replicas) {
   EXPECT_EQ(world.get(kDeployments + "/d").at("spec.replicas"), "0");
   Answer negative = world.patch(kDeployments + "/d/scale", "merge", R"({"spec":{"replicas":-1}})");
   EXPECT_EQ(negative.status, 422);
+  Answer text = world.patch(kDeployments + "/d/scale", "merge", R"({"spec":{"replicas":"two"}})");
+  EXPECT_EQ(text.status, 422);
+  EXPECT_EQ(text.at("details.causes.0.field"), "patch") << text.body;
   Answer stale =
       world.put(kDeployments + "/d/scale",
                 R"({"metadata":{"name":"d","resourceVersion":"1"},"spec":{"replicas":1}})");
@@ -303,6 +306,19 @@ TEST(Virtual, resources_answer_what_they_are_asked) {
   EXPECT_EQ(review.at("kind"), "SelfSubjectAccessReview");
   EXPECT_EQ(review.at("status"), "admin");
   EXPECT_EQ(world.get("/apis/authorization.k8s.io/v1/selfsubjectaccessreviews").status, 405);
+}
+
+TEST(Virtual, resources_take_small_bodies_only) {
+  ApiWorld world;
+  const std::string reviews = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
+  world.service().add("authorization.k8s.io", "selfsubjectaccessreviews", "",
+                      std::make_unique<Reverse>());
+  const auto review = [](std::size_t bytes) {
+    std::string text = R"({"spec":{"nonResourceAttributes":{"path":"","verb":"get"}}})";
+    return text.insert(text.find("\",\"verb"), std::string(bytes - text.size(), 'x'));
+  };
+  EXPECT_EQ(world.post(reviews, review(256u << 10)).status, 201);
+  EXPECT_EQ(world.post(reviews, review((256u << 10) + 1)).status, 413);
 }
 
 TEST(Protobuf, bodies_that_are_none_are_400) {

@@ -183,8 +183,12 @@ TEST(WatchViews, tables_say_their_columns_once) {
   EXPECT_EQ(first->at("object.kind"), "Table");
   EXPECT_GT(first->size("object.columnDefinitions"), 0u);
   EXPECT_EQ(first->at("object.rows.0.cells.0"), "a");
+  EXPECT_EQ(first->at("object.metadata.resourceVersion"),
+            first->at("object.rows.0.object.metadata.resourceVersion"));
   std::optional<Answer> second = watch.next();
   ASSERT_TRUE(second);
+  EXPECT_EQ(second->at("object.metadata.resourceVersion"),
+            world.get(kMaps + "/b").at("metadata.resourceVersion"));
   EXPECT_EQ(second->size("object.columnDefinitions"), 0u);
   EXPECT_EQ(second->at("object.rows.0.cells.0"), "b");
 }

@@ -23,6 +23,7 @@
 #include "apiserver/store/memory_log.h"
 #include "apiserver/store/sqlite_log.h"
 #include "apiserver/store/store.h"
+#include "base/async/sleep.h"
 #include "base/async/task_group.h"
 #include "base/async/when.h"
 #include "json/parse.h"
@@ -35,6 +36,8 @@
 namespace codeflare::apiserver {
 
 namespace {
+
+constexpr Duration kAdvertiseAgain = std::chrono::seconds(5);
 
 // What the server does by itself is done under this name, with all rights.
 net::Peer own_identity() {
@@ -108,24 +111,41 @@ Task<Result<net::Response>> answer_document(std::string_view type, std::string t
   co_return net::make_response(200, type, Bytes::from(std::move(text)));
 }
 
+// Damage is nothing that a server may decide about.
+Error with_remedy(Error error, const std::string& directory) {
+  if (error.code == ErrorCode::data_loss) {
+    error.message += "; restore a copy (codeflare apiserver restore FILE --replace --data-dir " +
+                     directory +
+                     ") or, without one, give up what is damaged (codeflare apiserver repair "
+                     "--data-dir " +
+                     directory + ")";
+  }
+  return error;
+}
+
 // The store with what must be in it before anybody can be answered.
 Task<Result<std::unique_ptr<Store>>> open_store(Env env, const ApiServer::Options& options,
                                                 std::unique_ptr<FileLock> lock, Logger logger,
                                                 MetricsRegistry& metrics) {
-  CO_TRY_ASSIGN(std::unique_ptr<Log> log, co_await run_blocking(env, [&] {
-                  return open_log(env, options, std::move(lock));
-                }));
-  CO_TRY_ASSIGN(std::unique_ptr<Store> store,
-                co_await Store::open(env, std::move(log), {}, logger, metrics));
-  if (options.on_open) {
-    options.on_open(*store);
+  Result<std::unique_ptr<Log>> log =
+      co_await run_blocking(env, [&] { return open_log(env, options, std::move(lock)); });
+  if (!log) {
+    co_return fail(with_remedy(std::move(log).error(), options.data_directory));
   }
-  Result<std::size_t> reconciled = co_await reconcile_bootstrap_objects(env, *store);
+  Result<std::unique_ptr<Store>> store =
+      co_await Store::open(env, *std::move(log), {}, logger, metrics);
+  if (!store) {
+    co_return fail(with_remedy(std::move(store).error(), options.data_directory));
+  }
+  if (options.on_open) {
+    options.on_open(**store);
+  }
+  Result<std::size_t> reconciled = co_await reconcile_bootstrap_objects(env, **store);
   if (!reconciled) {
-    co_await store->close();
+    co_await (*store)->close();
     co_return fail(std::move(reconciled).error());
   }
-  co_return store;
+  co_return std::move(store);
 }
 
 // What tells who is who.
@@ -228,9 +248,18 @@ struct ApiServer::Parts {
               openid_configuration(
                   {.issuer = tokens.issuer(), .keys_url = url + std::string(kOpenidKeysPath)}));
         });
-    own_service.emplace(*service, own_identity());
+    own_service.emplace(service->uncounted(), own_identity());
     housekeeping.emplace(env, logger, *store, registry, *rules, *own_service,
                          Housekeeping::Options{.ca_pem = pki->authority_pem()});
+  }
+
+  Task<void> advertise_later(std::string address, std::uint16_t port) {
+    while (co_await sleep_for(kAdvertiseAgain)) {
+      if (co_await housekeeping->advertise(address, port)) {
+        logger.info("the kubernetes Service is written");
+        co_return;
+      }
+    }
   }
 
   Env env;
@@ -319,8 +348,15 @@ Task<Result<std::uint16_t>> ApiServer::listen(std::string address, std::uint16_t
   Task<Result<void>> advertising = parts.housekeeping->advertise(reachable(address), bound);
   Task<Result<void>> writing = parts.pki->write_admin_kubeconfig(parts.kubeconfig, parts.url);
   auto [advertised, written] = co_await when_both(std::move(advertising), std::move(writing));
-  CO_TRY(std::move(advertised));
   CO_TRY(std::move(written));
+  if (!advertised && advertised.error().code == ErrorCode::unavailable) {
+    // A full disk: what is stored can be read all the same.
+    parts.logger.warn("the kubernetes Service cannot be written yet",
+                      {{"error", advertised.error()}});
+    parts.tasks.spawn(parts.advertise_later(reachable(address), bound));
+    co_return bound;
+  }
+  CO_TRY(std::move(advertised));
   co_return bound;
 }
 
@@ -332,7 +368,7 @@ Result<void> ApiServer::listen_on(FileDescriptor listener) {
 }
 
 net::HttpService& ApiServer::service() {
-  return *parts_->service;
+  return parts_->service->uncounted();
 }
 
 const std::string& ApiServer::kubeconfig_path() const {

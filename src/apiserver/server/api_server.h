@@ -45,7 +45,7 @@ class ApiServer {
     std::vector<std::string> certificate_names{};
     // Lines of token,user,uid,"groups"; empty: none.
     std::string token_file{};
-    std::size_t in_flight_max = 600;
+    std::size_t in_flight_max = 600;  // of clients behind the socket
     // More make the server end idle ones; stays below what the system allows the process.
     std::size_t connections_max = 16384;
     ConnectHandler* connect = nullptr;
@@ -72,7 +72,8 @@ class ApiServer {
   // the machine's.
   Result<void> listen_on(FileDescriptor listener);
 
-  // The pipeline, to be called in the same process under an identity: InProcessService.
+  // The pipeline, to be called in the same process under an identity: InProcessService. Such calls
+  // are not counted in flight.
   net::HttpService& service();
   // Where the administrator's kubeconfig is (written by listen).
   const std::string& kubeconfig_path() const;

@@ -41,7 +41,9 @@ Result<KeyPtr> key_from_pem(const Secret& pem, std::string_view what) {
   BioPtr bio = memory_of(pem.reveal());
   KeyPtr key(PEM_read_bio_PrivateKey(bio.get(), nullptr, no_passphrase, nullptr));
   if (key == nullptr) {
-    return fail(openssl_error("read " + std::string(what)));
+    ERR_clear_error();  // its reason is what the last of its decoders said: "unsupported"
+    return fail(failed_precondition(std::string(what) +
+                                    " is no private key in PEM form without a passphrase"));
   }
   return key;
 }
@@ -56,7 +58,8 @@ Result<X509Ptr> certificate_from_pem(std::string_view pem, std::string_view what
   BioPtr bio = memory_of(pem);
   X509Ptr certificate(PEM_read_bio_X509(bio.get(), nullptr, no_passphrase, nullptr));
   if (certificate == nullptr) {
-    return fail(openssl_error("read " + std::string(what)));
+    ERR_clear_error();
+    return fail(failed_precondition(std::string(what) + " is no certificate in PEM form"));
   }
   return certificate;
 }

@@ -6,6 +6,7 @@
 #include "apiserver/schema/field_errors.h"
 #include "apiserver/schema/walk.h"
 #include "json/parse.h"
+#include "json/replace_text.h"
 #include "json/write.h"
 #include "json/yaml.h"
 #include "model/gvk.h"
@@ -105,18 +106,43 @@ Result<void> report(const Expected& expected, const json::Value& sent,
 }  // namespace
 
 Task<Result<std::string>> read_body(Call& call) {
-  const std::size_t limit = call.server.options.body_bytes_max;
+  return read_body(call, call.server.options.body_bytes_max);
+}
+
+Task<Result<std::string>> read_body(Call& call, std::size_t limit) {
   if (call.request.body_size && *call.request.body_size > limit) {
     co_return fail(body_too_large(limit));
   }
   if (call.request.body == nullptr) {
     co_return std::string();
   }
-  Result<std::string> body = co_await net::read_all(std::move(call.request.body), limit);
+  call.place.give_back();
+  Result<std::string> body =
+      co_await net::read_all(std::move(call.request.body), limit, call.server.bodies);
   if (!body && body.error().code == ErrorCode::too_large) {
     co_return fail(body_too_large(limit));
   }
+  if (!body && body.error().code == ErrorCode::resource_exhausted) {
+    co_return fail(too_many_requests("the server has no room for another large body: " +
+                                         body.error().message + ", try again later",
+                                     1));
+  }
+  if (body) {
+    CO_TRY(call.place.take());
+  }
   co_return body;
+}
+
+Result<json::Document> parse_sent(std::string_view body, std::vector<std::string>* duplicates) {
+  json::ParseOptions options;
+  options.duplicate_keys = duplicates;
+  Result<json::Document> document = json::parse_in_place(body, options);
+  if (document || document.error().code != ErrorCode::invalid_argument) {
+    return document;
+  }
+  // Upstream's reader puts U+FFFD where a string holds no text.
+  const std::optional<std::string> mended = json::with_replaced_text(body);
+  return mended ? json::parse(*mended, options) : std::move(document);
 }
 
 Result<json::Document> decode_body(std::string_view body,
@@ -125,9 +151,7 @@ Result<json::Document> decode_body(std::string_view body,
   const std::string type = content_type ? media_type(*content_type) : std::string();
   Result<json::Document> document = fail(unsupported_media_type(kAcceptedBodies));
   if (type.empty() || type == kJson) {
-    json::ParseOptions options;
-    options.duplicate_keys = duplicates;
-    document = json::parse_in_place(body, options);
+    document = parse_sent(body, duplicates);
   } else if (type == kYaml) {
     document = decode_yaml(body, duplicates);
   } else if (type == kProtobuf) {
@@ -142,6 +166,10 @@ Result<json::Document> decode_body(std::string_view body,
   }
   if (!document) {
     return fail(bad_request("the object provided is unrecognized: " + document.error().message));
+  }
+  // To upstream's reader null says nothing about an object.
+  if (document->root.is_null() && (type.empty() || type == kJson)) {
+    document->root = json::Value::object();
   }
   if (!document->root.is_object()) {
     return fail(bad_request("the object provided is unrecognized: it is no object but " +

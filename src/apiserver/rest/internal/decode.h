@@ -13,8 +13,13 @@
 
 namespace codeflare::apiserver::internal {
 
-// The request's body, up to the limit (413).
+// The request's body, up to the limit (413). Until all of it is there the request gives up its
+// place in flight, and may find none afterwards (429).
 Task<Result<std::string>> read_body(Call& call);
+Task<Result<std::string>> read_body(Call& call, std::size_t limit);
+
+// JSON, read as upstream reads what is sent to it. Values may point into `body`.
+Result<json::Document> parse_sent(std::string_view body, std::vector<std::string>* duplicates);
 
 // JSON, YAML or protobuf as its Content-Type says (415 for others; none means JSON). Values may
 // point into `body`. `duplicates` receives the paths of keys that occur twice.

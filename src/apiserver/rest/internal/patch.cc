@@ -76,11 +76,13 @@ Result<json::Document> decode_patch(PatchType type, std::string_view body,
     }
     return std::move(documents->front());
   }
-  json::ParseOptions options;
-  options.duplicate_keys = duplicates;
-  Result<json::Document> document = json::parse_in_place(body, options);
+  Result<json::Document> document = parse_sent(body, duplicates);
   if (!document) {
     return fail(bad_request("error decoding patch: " + document.error().message));
+  }
+  // Upstream takes null for a patch without operations, but not for a merge patch.
+  if (document->root.is_null() && type != PatchType::merge) {
+    document->root = type == PatchType::json ? json::Value::array() : json::Value::object();
   }
   const bool right =
       type == PatchType::json ? document->root.is_array() : document->root.is_object();

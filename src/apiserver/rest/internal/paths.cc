@@ -139,6 +139,27 @@ const ApiService::PathHandler* longest_handler(Server& server, std::string_view 
   return best == nullptr ? nullptr : &best->second;
 }
 
+Result<net::Response> read_path(Call& call) {
+  if (std::optional<net::Response> answer = health(call)) {
+    return *std::move(answer);
+  }
+  if (std::optional<net::Response> answer =
+          call.server.discovery.respond(call.server.parts.registry, call.info.path, call.request)) {
+    return *std::move(answer);
+  }
+  if (call.info.path == "/version" || call.info.path == "/version/") {
+    return json_response(200, Bytes::from_static(kVersion));
+  }
+  if (call.info.path == "/metrics") {
+    return net::make_response(200, MetricsRegistry::kContentType,
+                              Bytes::from(call.server.parts.metrics.expose()));
+  }
+  if (call.info.path == "/") {
+    return root_paths(call);
+  }
+  return fail(no_such_path());
+}
+
 }  // namespace
 
 bool is_health_path(std::string_view path) {
@@ -154,27 +175,11 @@ Task<Result<net::Response>> handle_path(Call& call) {
   if (const ApiService::PathHandler* handler = longest_handler(call.server, call.info.path)) {
     co_return co_await (*handler)(call.info, call.request);
   }
-  if (call.request.method != "GET" && call.request.method != "HEAD") {
+  Result<net::Response> read = read_path(call);
+  if (read && call.request.method != "GET" && call.request.method != "HEAD") {
     co_return fail(method_not_allowed());
   }
-  if (std::optional<net::Response> answer = health(call)) {
-    co_return *std::move(answer);
-  }
-  if (std::optional<net::Response> answer =
-          call.server.discovery.respond(call.server.parts.registry, call.info.path, call.request)) {
-    co_return *std::move(answer);
-  }
-  if (call.info.path == "/version" || call.info.path == "/version/") {
-    co_return json_response(200, Bytes::from_static(kVersion));
-  }
-  if (call.info.path == "/metrics") {
-    co_return net::make_response(200, MetricsRegistry::kContentType,
-                                 Bytes::from(call.server.parts.metrics.expose()));
-  }
-  if (call.info.path == "/") {
-    co_return root_paths(call);
-  }
-  co_return fail(no_such_path());
+  co_return read;
 }
 
 }  // namespace codeflare::apiserver::internal

@@ -179,7 +179,8 @@ Task<Result<net::Response>> patch_scale(Call& call) {
   CO_TRY_ASSIGN(std::string body, co_await read_body(call));
   std::vector<std::string> duplicates;
   CO_TRY_ASSIGN(json::Document document, decode_patch(type, body, &duplicates));
-  const Expected expected = expected_scale();
+  Expected expected = expected_scale();
+  expected.patched = true;
   const FieldValidation validation = options.field_validation;
   UpdateRequest update{.ns = std::string(call.ns()),
                        .name = call.info.name,

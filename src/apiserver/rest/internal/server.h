@@ -5,9 +5,11 @@
 #include "apiserver/rest/internal/encode.h"
 #include "apiserver/rest/internal/encoding_cache.h"
 #include "apiserver/rest/internal/event_text.h"
+#include "apiserver/rest/internal/in_flight.h"
 #include "apiserver/rest/internal/negotiate.h"
 #include "base/async/stop_token.h"
 #include "base/async/wait_list.h"
+#include "net/body_budget.h"
 
 #include <map>
 #include <memory>
@@ -25,13 +27,6 @@ struct ServerMetrics {
   MetricFamily<Histogram>& durations;  // verb group version resource subresource scope
   MetricFamily<Gauge>& in_flight;      // request_kind
   Gauge& watches;
-};
-
-// How many requests are in flight. Shared with their bodies, which may be read after the service is
-// gone.
-struct InFlightCount {
-  std::size_t requests = 0;
-  Gauge& gauge;
 };
 
 // What all requests share; behind ApiService.
@@ -53,7 +48,8 @@ struct Server {
   EncodingCache encodings;
   EventText event_text;
   StopSource stopping;  // ends watches
-  std::shared_ptr<InFlightCount> in_flight;
+  std::shared_ptr<InFlight> in_flight;
+  net::BodyBudget bodies;
   std::size_t running = 0;  // until the head of their response, watches included
   WaitList idle;
 };
@@ -63,6 +59,7 @@ struct Call {
   Server& server;
   RequestInfo info;
   net::Request request;
+  Place place{};
   User user{};
   ResourcePtr resource{};
   const ServedVersion* version = nullptr;

@@ -218,8 +218,10 @@ Task<Result<net::Response>> handle_update(Call& call) {
   json::Value& object = document.root;
   json::Value& metadata = metadata_of(document.arena, object);
   if (metadata.string_or_empty("name").empty()) {
-    metadata.set_static(document.arena, "name", json::Value::string_view_of(call.info.name));
-  } else if (metadata.string_or_empty("name") != call.info.name) {
+    co_return fail(bad_request("the name of the object (" + call.info.name +
+                               " based on URL) was undeterminable: name must be provided"));
+  }
+  if (metadata.string_or_empty("name") != call.info.name) {
     co_return fail(bad_request("the name of the object (" +
                                std::string(metadata.string_or_empty("name")) +
                                ") does not match the name on the URL (" + call.info.name + ")"));

@@ -5,9 +5,14 @@
 #include "apiserver/schema/builtin.h"
 
 #include <algorithm>
+#include <cstddef>
 
 namespace codeflare::apiserver::internal {
 namespace {
+
+// Everybody who is known may ask for reviews, and gets back what they sent. Answers that nobody
+// reads keep their place in flight: these are small enough for the sockets' buffers.
+constexpr std::size_t kBodyBytesMax = 256u << 10;
 
 // The kind that the endpoint takes: its own for a subresource that says so.
 Expected expected_body(const Call& call) {
@@ -39,7 +44,7 @@ void accept_old_eviction(json::Document& document) {
 Task<Result<net::Response>> handle_virtual(Call& call, VirtualResource& handler) {
   CO_TRY_ASSIGN(WriteOptions options,
                 write_options(call.info, call.request.headers, "CreateOptions"));
-  CO_TRY_ASSIGN(std::string body, co_await read_body(call));
+  CO_TRY_ASSIGN(std::string body, co_await read_body(call, kBodyBytesMax));
   std::vector<std::string> duplicates;
   json::Document document;
   if (!body.empty()) {

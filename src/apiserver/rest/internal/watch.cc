@@ -317,7 +317,7 @@ class WatchBody final : public net::BodyStream, private ChangeListener {
     if (encoded) {
       const Bytes text = Bytes::from(join(made));
       encoded = start_.output.form.view == View::table
-                    ? append_row(text, pieces_)
+                    ? append_row(text, event.revision, pieces_)
                     : append_object(start_.output, text, pieces_);
     }
     end(mark, encoded);
@@ -341,7 +341,7 @@ class WatchBody final : public net::BodyStream, private ChangeListener {
   // Shared between watchers once the columns have been said.
   Result<void> append_table(const ObjectPtr& object, std::vector<Bytes>& out) {
     if (!columns_sent_) {
-      return append_row(object->text(), out);
+      return append_row(object->text(), object->revision(), out);
     }
     const Form& form = start_.output.form;
     const std::string key = "table/" + start_.output.resource->api_version(*start_.output.version) +
@@ -353,13 +353,14 @@ class WatchBody final : public net::BodyStream, private ChangeListener {
       out.push_back(*known);
       return {};
     }
-    TRY(append_row(object->text(), out));
+    TRY(append_row(object->text(), object->revision(), out));
     server_.encodings.add(object, timed, out.back());
     return {};
   }
 
-  Result<void> append_row(const Bytes& text, std::vector<Bytes>& out) {
-    std::string table = table_head(start_.output, {.columns = !columns_sent_});
+  Result<void> append_row(const Bytes& text, Revision revision, std::vector<Bytes>& out) {
+    std::string table = table_head(
+        start_.output, {.resource_version = std::to_string(revision), .columns = !columns_sent_});
     TRY_ASSIGN(std::string row, table_row(start_.output, text, server_.parts.env.clock.wall()));
     columns_sent_ = true;
     out.push_back(Bytes::from(table.append(row).append("]}")));
