@@ -187,6 +187,17 @@ StepResult Core::step(Time now, std::size_t admissions_max) {
   return result;
 }
 
+bool Core::reasons_stale() const {
+  return state_->lanes.waiting() > 0 &&
+         (state_->review_left > 0 || state_->reviewed_at != state_->cluster.changes());
+}
+
+std::vector<Refusal> Core::review(Time now) {
+  StepResult result;
+  if (reasons_stale()) Pass(*state_, now, 0, result).review();
+  return std::move(result.refused);
+}
+
 Result<Explanation> Core::explain(GangId gang, Time now, Detail detail) {
   TRY_ASSIGN(const Index index, checked(*state_, gang));
   return sched::explain(*state_, index, now, detail);

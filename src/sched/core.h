@@ -89,6 +89,13 @@ class Core {
   // Decides all that can be decided now; at most `admissions_max` admissions, for short steps.
   StepResult step(Time now, std::size_t admissions_max = std::numeric_limits<std::size_t>::max());
 
+  // What is free has changed since review() last looked at everybody in line.
+  bool reasons_stale() const;
+  // Who sleeps is not tried until that can help, but may wait for another reason meanwhile: of all
+  // that are alike the first in line is told. Costs half a millisecond at most: what is left over
+  // is the next call's. Changes no decision; meant to be called about once a second.
+  std::vector<Refusal> review(Time now);
+
   // --- questions ---
   // Reason and numbers. None of these changes a decision.
   Result<Explanation> explain(GangId gang, Time now, Detail detail = Detail::full);

@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <set>
 #include <string>
+#include <vector>
 
 namespace codeflare::sched {
 namespace {
@@ -127,6 +129,54 @@ TEST(Core, tells_every_new_gang_why_it_waits_exactly_once) {
   ASSERT_EQ(result.refused.size(), 1U);
   EXPECT_EQ(core.name(result.refused[0].gang), "c");
   EXPECT_EQ(result.refused[0].why, Why::insufficient);
+}
+
+TEST(Core, a_review_does_a_part_at_a_time_and_comes_round_to_everybody) {
+  Core core;
+  ASSERT_TRUE(core.upsert_node(node("n1", 1)));
+  ASSERT_TRUE(core.upsert_node(node("n2", 1)));
+  constexpr int kGangs = 20'000;
+  for (int i = 0; i < kGangs; ++i) {
+    ASSERT_TRUE(core.submit(gang("g" + std::to_string(i), 100 + i)));
+  }
+  EXPECT_EQ(core.step(kNow).refused.size(), kGangs);
+  while (core.reasons_stale()) EXPECT_TRUE(core.review(kNow).empty());
+  // Enough for all of them in sum, and for none on one node.
+  for (int i = 0; i < 2 * kGangs; i += 99) {
+    ASSERT_TRUE(core.upsert_node(node("small" + std::to_string(i), 99)));
+  }
+  EXPECT_TRUE(core.step(kNow).refused.empty());
+  std::set<std::string> told;
+  int reviews = 0;
+  for (; core.reasons_stale(); ++reviews) {
+    const std::vector<Refusal> part = core.review(kNow);
+    EXPECT_LT(part.size(), kGangs / 2);
+    for (const Refusal& each : part) {
+      EXPECT_EQ(each.why, Why::fragmented);
+      EXPECT_TRUE(told.insert(core.name(each.gang)).second);
+    }
+  }
+  EXPECT_GT(reviews, 1);
+  EXPECT_EQ(told.size(), kGangs);
+}
+
+TEST(Core, a_look_at_reasons_is_called_for_by_what_changes_and_not_by_trials) {
+  Core core;
+  ASSERT_TRUE(core.upsert_node(node("n1", 3)));
+  EXPECT_FALSE(core.reasons_stale()) << "nobody waits";
+  // Both kinds of pods fit alone, so they are tried together, and taken back.
+  GangSpec both = gang("both", 2);
+  both.pod_sets.push_back({.count = 1, .requests = {{"cpu", 3}}});
+  ASSERT_TRUE(core.submit(both));
+  ASSERT_EQ(core.step(kNow).refused.size(), 1U);
+  while (core.reasons_stale()) (void)core.review(kNow);
+  core.set_paused(true);
+  core.set_paused(false);
+  (void)core.step(kNow);
+  EXPECT_FALSE(core.reasons_stale());
+  ASSERT_TRUE(core.upsert_node(node("n2", 1)));
+  (void)core.step(kNow);
+  EXPECT_TRUE(core.reasons_stale());
 }
 
 TEST(Core, ends_a_step_at_the_admission_limit_and_goes_on) {

@@ -79,7 +79,7 @@ struct Refusal {
 struct StepResult {
   std::vector<Admission> admitted;
   std::vector<Eviction> evicted;
-  // Gangs new since the last step, and those whose reason changed while they were tried.
+  // Gangs new since the last step, and those whose reason is another one: see Core::review.
   std::vector<Refusal> refused;
   // When time alone can change a decision: call step again then.
   std::optional<Time> wake_at;

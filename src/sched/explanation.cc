@@ -15,6 +15,12 @@ std::string quota_text(const QuotaReport& quota) {
          amount_text(quota.resource, quota.requested);
 }
 
+std::string quota_texts(const std::vector<QuotaReport>& reports) {
+  std::string text;
+  for (const QuotaReport& each : reports) text += (text.empty() ? "" : "; ") + quota_text(each);
+  return text.empty() ? "quota" : text;
+}
+
 std::string insufficient_text(const Explanation& explanation) {
   std::string text = "insufficient";
   for (const Shortage& each : explanation.shortages) {
@@ -80,7 +86,7 @@ std::string waiting_text(const Explanation& explanation) {
       return "held";
     case Why::unknown_quota:
     case Why::quota:
-      return explanation.quota ? quota_text(*explanation.quota) : "quota";
+      return quota_texts(explanation.quota);
     case Why::excluded:
       return excluded_text(explanation);
     case Why::insufficient:

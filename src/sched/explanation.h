@@ -76,7 +76,8 @@ struct Explanation {
   std::int64_t position = 0;
   std::vector<Shortage> shortages;
   std::vector<PodSetReport> pod_sets;
-  std::optional<QuotaReport> quota;
+  // Every node on its way that has no room, leaf to root, or the one that is unknown.
+  std::vector<QuotaReport> quota;
   std::optional<ReservationReport> reservation;
   // Not even nodes without gangs could hold it: it waits for other nodes.
   bool never_fits = false;

@@ -102,6 +102,11 @@ void Runner::obey(const Words& words) {
     step();
     return;
   }
+  if (verb == "review") {
+    if (changed_) step();
+    last_.refused = core_->review(now_);
+    return;
+  }
   if (verb == "at") {
     if (changed_) step();
     now_ = at(std::stoll(rest.at(0)));
@@ -304,6 +309,14 @@ void Runner::expect_number(const std::string& verb, Words words) {
     if (!advice->possible) names = {"impossible"};
     std::sort(names.begin(), names.end());
     EXPECT_EQ(names, expand(Words(words.begin() + 1, words.end())));
+  } else if (verb == "told") {
+    Words told;
+    for (const Refusal& each : last_.refused) {
+      told.push_back(core_->name(each.gang) + "=" + to_string(each.why));
+    }
+    if (told.empty()) told = {"nobody"};
+    std::sort(told.begin(), told.end());
+    EXPECT_EQ(told, words);
   } else if (verb == "position") {
     EXPECT_EQ(core_->explain(gang(words.at(0)), now_)->position, std::stoll(words.at(1)));
   } else if (verb == "queue") {

@@ -140,6 +140,24 @@ class TwinWorld {
       EXPECT_FALSE(naive_.could_start(name)) << name << " waits but could start";
       EXPECT_NE(*core_.why(*core_.find(name)), Why::nothing) << name << " waits without a reason";
     }
+    if (dice_.chance(30)) compare_reasons();
+  }
+
+  // After a review everybody waits for what a trial of everybody would find now.
+  void compare_reasons() {
+    while (core_.reasons_stale()) (void)core_.review(now_);
+    Core tried = core_.clone();
+    tried.set_paused(true);
+    tried.set_paused(false);
+    EXPECT_TRUE(tried.step(now_).admitted.empty());
+    for (const auto& [name, gang] : naive_.gangs()) {
+      if (gang.state != GangState::waiting) continue;
+      const Why why = *core_.why(*core_.find(name));
+      const Why now = *tried.why(*tried.find(name));
+      // Who waits for places is not told that others have used up its quota meanwhile.
+      if (now == Why::quota && why != Why::quota) continue;
+      EXPECT_EQ(std::string(to_string(why)), to_string(now)) << name;
+    }
   }
 
   Dice dice_;

@@ -100,6 +100,10 @@ class Cluster {
   // Nodes whose free row changed since `settle`; `seen` is the row at that time.
   const std::vector<Index>& dirty() const { return dirty_; }
   void settle();
+  // Grows with every change of what is free where.
+  std::uint64_t changes() const { return changes_; }
+  // All that changed since then was a trial, and is undone.
+  void undone_since(std::uint64_t changes) { changes_ = changes; }
 
   // --- classes and kinds ---
   Index acquire_kind(const Request& request, const Constraint& constraint);
@@ -163,6 +167,7 @@ class Cluster {
   std::map<std::string, Index, std::less<>> by_name_;
   Index alive_ = 0;
   std::vector<Index> dirty_;
+  std::uint64_t changes_ = 0;
   std::vector<Amount> scratch_;
 
   std::vector<NodeClass> classes_;

@@ -137,6 +137,7 @@ void Cluster::set_foreign(Index node, const Request& usage) {
 }
 
 void Cluster::mark_dirty(Index node) {
+  ++changes_;
   if (nodes_[node].dirty) return;
   nodes_[node].dirty = true;
   dirty_.push_back(node);
@@ -196,6 +197,7 @@ Result<Index> Cluster::upsert(const NodeSpec& spec) {
 void Cluster::remove(Index node) {
   Node& gone = nodes_[node];
   CHECK(gone.residents.empty(), "a node is removed while gangs are on it");
+  ++changes_;
   leave_class(node);
   count_keys(node, -1);
   by_name_.erase(gone.name);

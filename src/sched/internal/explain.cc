@@ -99,21 +99,23 @@ Shortage report_resource(const State& state, const Shape& shape, const Part& wan
   return report;
 }
 
-std::optional<QuotaReport> report_quota(const State& state, const Gang& gang, const Shape& shape) {
+std::vector<QuotaReport> report_quota(const State& state, const Gang& gang, const Shape& shape) {
   const QuotaPath& path = state.claims.path_of(gang.claim);
   if (!path.problem.empty()) {
-    return QuotaReport{.tree = path.tree, .node = path.node, .problem = path.problem};
+    return {{.tree = path.tree, .node = path.node, .problem = path.problem}};
   }
-  const auto shortage = state.forest.shortage(path.leaves, shape.charge);
-  if (!shortage) return std::nullopt;
-  const QuotaState& node = state.forest[shortage->node];
-  return QuotaReport{.tree = node.tree,
-                     .node = node.name,
-                     .problem = {},
-                     .resource = state.cluster.resources().name(shortage->resource),
-                     .limit = shortage->limit,
-                     .used = shortage->used,
-                     .requested = shortage->requested};
+  std::vector<QuotaReport> reports;
+  for (const QuotaShortage& shortage : state.forest.shortages(path.leaves, shape.charge)) {
+    const QuotaState& node = state.forest[shortage.node];
+    reports.push_back({.tree = node.tree,
+                       .node = node.name,
+                       .problem = {},
+                       .resource = state.cluster.resources().name(shortage.resource),
+                       .limit = shortage.limit,
+                       .used = shortage.used,
+                       .requested = shortage.requested});
+  }
+  return reports;
 }
 
 // Lifts every gang: would it fit then?

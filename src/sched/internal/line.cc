@@ -27,10 +27,6 @@ std::uint32_t fewest_turns(const State& state) {
   return fewest;
 }
 
-bool waits_for_places(Why why) {
-  return why == Why::insufficient || why == Why::fragmented || why == Why::excluded;
-}
-
 void wake_shape(State& state, Alarms::Woken whom) {
   Shape& shape = state.shapes[whom.shape];
   if (!shape.asleep || shape.nap != whom.nap) return;
@@ -166,7 +162,7 @@ void put_to_sleep(State& state, Index shape, const Placed& placed) {
   Shape& tired = state.shapes[shape];
   tired.asleep = true;
   ++tired.nap;
-  tired.why = reason(state, tired, placed);
+  reason_now(state, shape);
   tired.cut_short = placed.cut_short;
   tired.hopes = false;
   tired.short_group = placed.outcome == Placed::Outcome::short_of_places ? placed.group : kNone;

@@ -2,6 +2,8 @@
 
 #include "sched/internal/state.h"
 
+#include <cstddef>
+
 // Who waits where, and which lanes are to be tried.
 namespace codeflare::sched {
 
@@ -15,7 +17,13 @@ void requeue_all(State& state);
 
 // Puts the shape to sleep until nodes grow by what `placed` missed.
 void put_to_sleep(State& state, Index shape, const Placed& placed);
-Why reason(const State& state, const Shape& shape, const Placed& placed);
+bool waits_for_places(Why why);
+// Why a shape that cannot be placed cannot, as nodes are now. Looks at sums of node classes only.
+Why reason(const State& state, const Shape& shape);
+// The same, kept in the shape until something changes.
+Why reason_now(State& state, Index shape);
+// Classes, and nodes one by one, that it looks at.
+std::size_t reason_effort(const State& state, const Shape& shape);
 
 // Back to sleep without having been tried; how many places it misses is not known any more.
 void lull_again(State& state, Index shape);

@@ -218,7 +218,7 @@ void Pass::block(Index lane, const Obstacle& obstacle) {
   if (blocked.why != obstacle.why) {
     blocked.why = obstacle.why;
     const Index head = blocked.heap.front();
-    if (!state_.gangs[head].fresh) changed_.push_back({state_.gangs.id(head), obstacle.why});
+    if (!state_.gangs[head].fresh) changed_.push_back(state_.gangs.id(head));
   }
   if (!obstacle.shortage) return;
   const QuotaShortage& shortage = *obstacle.shortage;
@@ -272,13 +272,29 @@ void Pass::settle_nominated() {
   state_.nominated = std::move(still);
 }
 
+void Pass::report_changed() {
+  for (const GangId id : std::exchange(changed_, {})) {
+    const Index gang = state_.gangs.checked(id);
+    if (gang == kNone || state_.gangs[gang].lane == kNone) continue;
+    Gang& told = state_.gangs[gang];
+    const Why why = state_.lanes[told.lane].why;
+    if (told.told == why) continue;
+    told.told = why;
+    result_.refused.push_back({id, why});
+  }
+}
+
 void Pass::report() {
-  for (const Refusal& refusal : changed_) {
-    const Index gang = state_.gangs.checked(refusal.gang);
-    if (gang != kNone && state_.gangs[gang].lane != kNone) result_.refused.push_back(refusal);
+  // The trial may have relied on what was found before this step.
+  for (std::size_t i = 0; i < changed_.size(); ++i) {
+    const Index gang = state_.gangs.checked(changed_[i]);
+    if (gang != kNone && state_.gangs[gang].lane != kNone) refresh(state_.gangs[gang].lane);
   }
   // In the middle of a long step new gangs are not told yet; its last part tells them.
-  if (result_.more) return;
+  if (result_.more) {
+    report_changed();
+    return;
+  }
   std::vector<Index> still;
   for (const Index gang : std::exchange(state_.fresh, {})) {
     Gang& told = state_.gangs[gang];
@@ -288,14 +304,19 @@ void Pass::report() {
       still.push_back(gang);
       continue;
     }
+    if (lane != nullptr) refresh(told.lane);
     told.fresh = false;
     if (told.state == GangState::nominated) {
-      result_.refused.push_back({state_.gangs.id(gang), Why::awaiting_victims});
+      told.told = Why::awaiting_victims;
     } else if (told.state == GangState::waiting) {
-      result_.refused.push_back({state_.gangs.id(gang), lane == nullptr ? Why::held : lane->why});
+      told.told = lane == nullptr ? Why::held : lane->why;
+    } else {
+      continue;
     }
+    result_.refused.push_back({state_.gangs.id(gang), told.told});
   }
   state_.fresh = std::move(still);
+  report_changed();
 }
 
 }  // namespace codeflare::sched

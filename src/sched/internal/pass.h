@@ -16,6 +16,8 @@ class Pass {
       : state_(state), now_(now), admissions_max_(admissions_max), result_(result) {}
 
   void run();
+  // The reasons of lanes that sleep, as they are now.
+  void review();
 
  private:
   struct Obstacle {
@@ -59,16 +61,19 @@ class Pass {
   void elect_before(std::optional<Index> lane);
   void take_over(Index lane);
 
+  // Another reason than when it was last tried?
+  void refresh(Index lane);
   void report();
+  void report_changed();
 
   State& state_;
   Time now_;
   std::size_t admissions_max_;
   StepResult& result_;
-  std::vector<Entry> heap_;   // the first in line on top
-  std::vector<Index> grown_;  // nodes
-  std::vector<bool> hope_;    // by kind: one of them still holds such a pod
-  std::vector<Refusal> changed_;
+  std::vector<Entry> heap_;      // the first in line on top
+  std::vector<Index> grown_;     // nodes
+  std::vector<bool> hope_;       // by kind: one of them still holds such a pod
+  std::vector<GangId> changed_;  // whose lane has another reason
   std::optional<Fence> fence_;
   // Sleeping lanes in the order in which they may reserve, worst first; made when needed.
   std::optional<std::vector<Index>> candidates_;

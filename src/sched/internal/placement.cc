@@ -116,6 +116,7 @@ void unplace(Cluster& cluster, const Shape& shape, Overlay* overlay,
 Placed place(Cluster& cluster, const Shape& shape, Overlay* overlay, std::uint32_t steps_max) {
   Placed result = place_alone(cluster, shape, overlay);
   if (!result.ok()) return result;
+  const std::uint64_t before = cluster.changes();
   if (shape.groups.size() <= 1) {
     for (const Share& share : result.shares) take(cluster, shape, overlay, share, +1);
     return result;
@@ -138,6 +139,7 @@ Placed place(Cluster& cluster, const Shape& shape, Overlay* overlay, std::uint32
     result.cut_short = true;
   }
   result.outcome = Placed::Outcome::not_together;
+  cluster.undone_since(before);
   return result;
 }
 

@@ -221,8 +221,9 @@ std::vector<Index> QuotaForest::resolve_running(const QuotaClaim& claim) const {
   return leaves;
 }
 
-std::optional<QuotaShortage> QuotaForest::shortage(const std::vector<Index>& leaves,
-                                                   const Request& charge) const {
+template <typename Visit>
+void QuotaForest::each_shortage(const std::vector<Index>& leaves, const Request& charge,
+                                Visit&& visit) const {
   for (const Index leaf : leaves) {
     for (Index index = leaf; index != kNone; index = nodes_[index].parent) {
       const QuotaState& node = nodes_[index];
@@ -231,13 +232,33 @@ std::optional<QuotaShortage> QuotaForest::shortage(const std::vector<Index>& lea
         const Amount requested = amount_of(charge, limit.resource);
         if (requested == 0) continue;
         const Amount used = amount_of(node.used, limit.resource);
-        if (used + requested > limit.amount) {
-          return QuotaShortage{index, limit.resource, limit.amount, used, requested};
+        if (used + requested > limit.amount &&
+            visit(QuotaShortage{index, limit.resource, limit.amount, used, requested})) {
+          return;
         }
       }
     }
   }
-  return std::nullopt;
+}
+
+std::optional<QuotaShortage> QuotaForest::shortage(const std::vector<Index>& leaves,
+                                                   const Request& charge) const {
+  std::optional<QuotaShortage> first;
+  each_shortage(leaves, charge, [&](const QuotaShortage& found) {
+    first = found;
+    return true;
+  });
+  return first;
+}
+
+std::vector<QuotaShortage> QuotaForest::shortages(const std::vector<Index>& leaves,
+                                                  const Request& charge) const {
+  std::vector<QuotaShortage> all;
+  each_shortage(leaves, charge, [&](const QuotaShortage& found) {
+    all.push_back(found);
+    return false;
+  });
+  return all;
 }
 
 void QuotaForest::charge(const std::vector<Index>& leaves, const Request& amounts, int sign) {

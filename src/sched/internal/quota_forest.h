@@ -81,6 +81,9 @@ class QuotaForest {
   // The first node, leaf to root, that must not be exceeded and would be.
   std::optional<QuotaShortage> shortage(const std::vector<Index>& leaves,
                                         const Request& charge) const;
+  // All of them, with each resource that is short.
+  std::vector<QuotaShortage> shortages(const std::vector<Index>& leaves,
+                                       const Request& charge) const;
   void charge(const std::vector<Index>& leaves, const Request& amounts, int sign);
   // For trials that are undone: nobody is told that there was room for a moment.
   void charge_quietly(const std::vector<Index>& leaves, const Request& amounts, int sign);
@@ -120,6 +123,9 @@ class QuotaForest {
   void forget_charges();
   void rebuild(const std::string& changed, std::vector<std::string>* problems);
   void relieve(Index node);
+  // Calls visit(shortage), leaf to root, until it returns true.
+  template <typename Visit>
+  void each_shortage(const std::vector<Index>& leaves, const Request& charge, Visit&& visit) const;
 
   Trees trees_;
   std::map<std::string, std::set<std::string>> by_ns_;  // names by only_ns

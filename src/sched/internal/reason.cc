@@ -2,22 +2,23 @@
 
 #include <algorithm>
 
+// Why a gang finds no place: said of the nodes as they are, not of the trial that failed, so that a
+// trial long ago and one now give the same answer.
 namespace codeflare::sched {
 
 namespace {
 
-std::int64_t nodes_allowed(const Cluster& cluster, const Kind& kind) {
-  std::int64_t nodes = 0;
-  for (const Index each : kind.classes) nodes += cluster.node_class(each).nodes;
-  if (!kind.per_node || nodes == 0) return nodes;
-  nodes = 0;
+bool any_node_allowed(const Cluster& cluster, const Kind& kind) {
+  const auto& classes = kind.classes;
+  const auto inhabited = [&](Index each) { return cluster.node_class(each).nodes > 0; };
+  if (!std::any_of(classes.begin(), classes.end(), inhabited)) return false;
+  if (!kind.per_node) return true;
   for (Index node = 0; node < cluster.nodes().size(); ++node) {
-    const auto& classes = kind.classes;
     const bool in_class = std::find(classes.begin(), classes.end(),
                                     cluster.nodes()[node].node_class) != classes.end();
-    if (in_class && cluster.allows(kind, node)) ++nodes;
+    if (in_class && cluster.allows(kind, node)) return true;
   }
-  return nodes;
+  return false;
 }
 
 Amount free_in(const Cluster& cluster, const std::vector<Index>& classes, Index resource) {
@@ -26,33 +27,64 @@ Amount free_in(const Cluster& cluster, const std::vector<Index>& classes, Index 
   return sum;
 }
 
-bool enough_in_sum(const Cluster& cluster, const std::vector<Index>& classes,
-                   const Request& wanted) {
-  return std::all_of(wanted.begin(), wanted.end(), [&](const Part& part) {
-    return free_in(cluster, classes, part.resource) >= part.amount;
+bool enough_for(const Cluster& cluster, const Group& group) {
+  const Kind& kind = cluster.kind(group.kind);
+  return std::all_of(kind.request.begin(), kind.request.end(), [&](const Part& part) {
+    return free_in(cluster, kind.classes, part.resource) >= part.amount * group.count;
   });
+}
+
+// On all nodes where one of its pods may take some.
+bool enough_for_all(const Cluster& cluster, const Shape& shape, const Part& wanted) {
+  std::vector<Index> classes;
+  for (const Group& group : shape.groups) {
+    const Kind& kind = cluster.kind(group.kind);
+    if (amount_of(kind.request, wanted.resource) == 0) continue;
+    classes.insert(classes.end(), kind.classes.begin(), kind.classes.end());
+  }
+  std::sort(classes.begin(), classes.end());
+  classes.erase(std::unique(classes.begin(), classes.end()), classes.end());
+  return free_in(cluster, classes, wanted.resource) >= wanted.amount;
 }
 
 }  // namespace
 
-Why reason(const State& state, const Shape& shape, const Placed& placed) {
+bool waits_for_places(Why why) {
+  return why == Why::insufficient || why == Why::fragmented || why == Why::excluded;
+}
+
+Why reason(const State& state, const Shape& shape) {
   const Cluster& cluster = state.cluster;
-  if (placed.outcome == Placed::Outcome::short_of_places) {
-    const Group& group = shape.groups[placed.group];
-    const Kind& kind = cluster.kind(group.kind);
-    if (nodes_allowed(cluster, kind) == 0) return Why::excluded;
-    Request wanted;
-    add(wanted, kind.request, group.count);
-    return enough_in_sum(cluster, kind.classes, wanted) ? Why::fragmented : Why::insufficient;
-  }
-  std::vector<Index> classes;
   for (const Group& group : shape.groups) {
-    const auto& more = cluster.kind(group.kind).classes;
-    classes.insert(classes.end(), more.begin(), more.end());
+    if (!any_node_allowed(cluster, cluster.kind(group.kind))) return Why::excluded;
   }
-  std::sort(classes.begin(), classes.end());
-  classes.erase(std::unique(classes.begin(), classes.end()), classes.end());
-  return enough_in_sum(cluster, classes, shape.total) ? Why::fragmented : Why::insufficient;
+  for (const Group& group : shape.groups) {
+    if (!enough_for(cluster, group)) return Why::insufficient;
+  }
+  if (shape.groups.size() > 1) {
+    for (const Part& wanted : shape.total) {
+      if (!enough_for_all(cluster, shape, wanted)) return Why::insufficient;
+    }
+  }
+  return Why::fragmented;
+}
+
+Why reason_now(State& state, Index shape) {
+  Shape& asked = state.shapes[shape];
+  if (asked.why_at != state.cluster.changes()) {
+    asked.why = reason(state, asked);
+    asked.why_at = state.cluster.changes();
+  }
+  return asked.why;
+}
+
+std::size_t reason_effort(const State& state, const Shape& shape) {
+  std::size_t effort = 0;
+  for (const Group& group : shape.groups) {
+    const Kind& kind = state.cluster.kind(group.kind);
+    effort += 1 + kind.classes.size() + (kind.per_node ? state.cluster.nodes().size() : 0);
+  }
+  return effort;
 }
 
 }  // namespace codeflare::sched

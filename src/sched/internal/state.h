@@ -71,6 +71,11 @@ struct State {
   std::uint64_t nodes_version = 0;  // grows when nodes or foreign pods change
   bool stir = false;                // something that no alarm covers: try every lane
   bool paused = false;              // only loose gangs start
+
+  // The review of reasons that goes round all lanes: see pass_review.cc.
+  std::uint64_t reviewed_at = 0;  // Cluster::changes() when the round began
+  std::size_t review_left = 0;    // lanes to be looked at in it
+  Index review_next = 0;          // lane
 };
 
 }  // namespace codeflare::sched
