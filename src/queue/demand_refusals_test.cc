@@ -256,8 +256,8 @@ TEST(DemandRefusals, amounts_that_are_negative_absurd_or_no_amounts) {
                   std::string(amounts) + "}}]}");
   };
   const std::string path = kTemplate + ".spec.containers[1].resources.requests";
-  EXPECT_TRUE(requests(R"({"cpu":"-1"})").starts_with(path + "[cpu]: must not be negative, got -1"))
-      << requests(R"({"cpu":"-1"})");
+  EXPECT_EQ(requests(R"({"cpu":"-1"})"), path + "[cpu]: must not be negative, got -1");
+  EXPECT_EQ(requests(R"({"cpu":"1e999"})"), path + "[cpu]: is more than can be counted");
   EXPECT_TRUE(requests(R"({"cpu":"many"})").starts_with(path + "[cpu]: "))
       << requests(R"({"cpu":"many"})");
   EXPECT_TRUE(requests(R"({"cpu":true})").starts_with(path + "[cpu]: expected a string"));
@@ -265,8 +265,16 @@ TEST(DemandRefusals, amounts_that_are_negative_absurd_or_no_amounts) {
   EXPECT_TRUE(requests(R"({"memory":"2000P"})")
                   .starts_with(kTemplate + ": one pod asks for an absurd amount of memory: "))
       << requests(R"({"memory":"2000P"})");
-  EXPECT_TRUE(requests(R"({"example.com/x":"1e25"})").contains("more than 64 bits can count"))
-      << requests(R"({"example.com/x":"1e25"})");
+  EXPECT_EQ(requests(R"({"example.com/x":"1e25"})"),
+            path + "[example.com/x]: is more than can be counted");
+  // Each amount can be counted, all of the pod together cannot.
+  EXPECT_EQ(of("v1", "Pod",
+               R"({"containers":[{"name":"a","resources":{"requests":{"x.com/y":"9E"}}},
+                                 {"name":"b","resources":{"requests":{"x.com/y":"9E"}}}]})"),
+            kTemplate + ": requests[x.com/y]: is more than can be counted");
+  // Limits stand in for requests that are not there.
+  EXPECT_EQ(of("v1", "Pod", R"({"containers":[{"name":"a","resources":{"limits":{"cpu":"-1"}}}]})"),
+            kTemplate + ".spec.containers[0].resources.limits[cpu]: must not be negative, got -1");
 }
 
 TEST(DemandRefusals, declared_amounts_and_counts) {
@@ -281,7 +289,7 @@ TEST(DemandRefusals, declared_amounts_and_counts) {
                 ".requests[cpu]: must not be negative, got -2\n" + path +
                 ".limits[memory]: must not be negative, got -3");
   EXPECT_EQ(declared(R"({"replicas":1,"requests":{"cpu":"1e20"}})"),
-            path + ".requests[cpu]: 100e18 is more than 64 bits can count");
+            path + ".requests[cpu]: is more than can be counted");
   EXPECT_EQ(declared(R"({"replicas":1000001,"requests":{"cpu":"1"}})"),
             "spec.resources.GenericItems[0]: all items together ask for more than 1000000 pods");
   EXPECT_EQ(

@@ -19,6 +19,9 @@ inline constexpr std::string_view kFinalizer = "workload.codeflare.dev/finalizer
 // Who submitted it, as admission saw it; a JSON object {"username","uid","groups"}.
 inline constexpr std::string_view kUserAnnotation = "workload.codeflare.dev/submitted-by";
 
+// When, to the microsecond, as admission saw it: creationTimestamp has whole seconds only.
+inline constexpr std::string_view kTimeAnnotation = "workload.codeflare.dev/submitted-at";
+
 inline constexpr std::string_view kSchedulerName = "codeflare";
 
 // No label: what a node's name is called in the core's constraints (spec.nodeName, matchFields).

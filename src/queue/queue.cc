@@ -10,6 +10,7 @@
 #include "queue/internal/wrapper_events.h"
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 namespace codeflare::queue {
@@ -18,6 +19,33 @@ namespace {
 
 // A step stays short, so that events are heard in between.
 constexpr std::size_t kAdmissionsPerStep = 256;
+
+// Reasons follow what is free at this pace: calm enough for statuses that show them.
+constexpr Duration kReviewPause = std::chrono::seconds(1);
+
+void touch(QueueState& state, const std::vector<sched::Refusal>& refused) {
+  for (const sched::Refusal& refusal : refused) {
+    const auto found = state.by_gang.find(refusal.gang);
+    if (found != state.by_gang.end()) state.touched.insert(found->second->id.uid);
+  }
+}
+
+// A while after something has changed: most of what changes does so together.
+void review_reasons(QueueState& state, Time now, std::vector<sched::Refusal>& refused) {
+  const Time latest = now + kReviewPause;
+  if (state.review_at && *state.review_at <= now) {
+    const std::vector<sched::Refusal> found = state.core.review(now);
+    refused.insert(refused.end(), found.begin(), found.end());
+    state.review_at = latest;
+  }
+  // Calendar time may jump back.
+  state.review_at = std::min(state.review_at.value_or(latest), latest);
+  if (!state.core.reasons_stale()) state.review_at.reset();
+}
+
+std::optional<Time> earlier(std::optional<Time> a, std::optional<Time> b) {
+  return a && b ? std::min(*a, *b) : a ? a : b;
+}
 
 void tell_changes(QueueState& state, StepOutcome& outcome) {
   for (const std::string& uid : std::exchange(state.touched, {})) {
@@ -121,23 +149,20 @@ StepOutcome Queue::step(Time now) {
   mend_plans(*state_);
   find_lost_places(*state_);
   state_->loose_added = false;
-  const sched::StepResult result = state_->core.step(now, kAdmissionsPerStep);
+  sched::StepResult result = state_->core.step(now, kAdmissionsPerStep);
+  review_reasons(*state_, now, result.refused);
   for (const sched::Admission& admission : result.admitted) {
     started(*state_, admission, now);
     bind_loose(*state_, admission, outcome.bindings);
   }
   for (const sched::Eviction& eviction : result.evicted) evicted(*state_, eviction);
-  for (const sched::Refusal& refusal : result.refused) {
-    const auto found = state_->by_gang.find(refusal.gang);
-    if (found != state_->by_gang.end()) state_->touched.insert(found->second->id.uid);
-  }
+  touch(*state_, result.refused);
   bind_gangs(*state_, outcome.bindings);
   tell_unplaced(*state_, result.refused, outcome.unplaced);
   tell_changes(*state_, outcome);
-  outcome.wake_at = result.wake_at;
+  outcome.wake_at = earlier(result.wake_at, state_->review_at);
   if (!state_->delayed.empty()) {
-    const Time due = state_->delayed.begin()->first;
-    outcome.wake_at = outcome.wake_at ? std::min(*outcome.wake_at, due) : due;
+    outcome.wake_at = earlier(outcome.wake_at, state_->delayed.begin()->first);
   }
   outcome.more = result.more || state_->loose_added;
   return outcome;

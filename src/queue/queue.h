@@ -81,7 +81,7 @@ struct StepOutcome {
   std::vector<Binding> bindings;
   // UIDs of pods of no AppWrapper that were tried and have no place, once for each reason.
   std::vector<std::string> unplaced;
-  std::optional<Time> wake_at;  // time alone may change a decision then
+  std::optional<Time> wake_at;  // time alone may change a decision then, or a reason is told
   bool more = false;            // step again soon
 };
 

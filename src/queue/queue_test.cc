@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <string>
+#include <vector>
 
 namespace codeflare::queue {
 namespace {
@@ -227,6 +228,66 @@ TEST(Queue, evicts_for_a_higher_priority_and_says_for_whom) {
   (void)queue.step(kNow);
   EXPECT_EQ(queue.standing("uid-high").kind, Kind::started);
   EXPECT_EQ(queue.standing("uid-low").kind, Kind::waiting);
+}
+
+TEST(Queue, within_a_second_the_line_is_as_admission_saw_it) {
+  const auto submitted_at = [](const std::string& name, int age, const std::string& time) {
+    auto made = wrapper(name, {{1, resources("8")}}, age);
+    made.metadata.annotations.emplace(kTimeAnnotation, time);
+    return made;
+  };
+  const std::string second = "2023-11-14T22:13:20.";  // kNow
+  const std::vector<model::AppWrapper> work = {
+      submitted_at("z", 0, second + "000007Z"),
+      submitted_at("b", 0, second + "000300Z"),
+      submitted_at("a", 0, second + "999999Z"),
+      // What another clock says, or somebody wrote, does not leave the second.
+      submitted_at("late", 1, "2020-01-01T00:00:00Z"),
+      submitted_at("later", 1, second + "999999Z"),
+      submitted_at("last", 1, "2039-01-01T00:00:00Z"),
+      wrapper("unrecorded", {{1, resources("8")}}, 2),
+  };
+  std::vector<std::string> expected;
+  for (const model::AppWrapper& each : work) expected.push_back(each.metadata.name);
+  const auto line_of = [](const std::vector<model::AppWrapper>& seen) {
+    Queue queue = queue_with_node("4");
+    for (const model::AppWrapper& each : seen) EXPECT_TRUE(queue.upsert(each, false, kNow));
+    (void)queue.step(kNow);
+    std::vector<std::string> names;
+    for (const WrapperId& id : queue.line(kNow, 100)) names.push_back(id.key.name);
+    return names;
+  };
+  EXPECT_EQ(line_of(work), expected);
+  // Another process sees them in another order, and with statuses that the first one wrote.
+  std::vector<model::AppWrapper> again(work.rbegin(), work.rend());
+  Time first = kNow - std::chrono::milliseconds(50);
+  for (model::AppWrapper& each : again) {
+    each.status.controller_first_timestamp = model::MicroTime{first};
+    first += std::chrono::milliseconds(1);
+  }
+  EXPECT_EQ(line_of(again), expected);
+}
+
+TEST(Queue, reasons_follow_what_is_free_once_a_second) {
+  Queue queue = queue_with_node("4");
+  ASSERT_TRUE(queue.upsert(wrapper("first", {{1, resources("3")}}), false, kNow));
+  ASSERT_TRUE(queue.upsert(wrapper("big", {{2, resources("2")}}, 1), false, kNow));
+  EXPECT_TRUE(told(queue.step(kNow), "big"));
+  EXPECT_EQ(queue.standing("uid-big").reason, "InsufficientResources");
+  (void)queue.step(kNow + std::chrono::seconds(1));
+  const Time later = kNow + std::chrono::seconds(10);
+  EXPECT_FALSE(queue.step(later).wake_at);
+  queue.upsert_node(node("n2", resources("3")));
+  const StepOutcome outcome = queue.step(later);
+  EXPECT_FALSE(told(outcome, "big"));
+  ASSERT_EQ(outcome.wake_at, later + std::chrono::seconds(1));
+  // What happens meanwhile is no reason to look sooner, or later.
+  queue.upsert_node(node("n2", resources("3500m")));
+  EXPECT_EQ(queue.step(later + std::chrono::milliseconds(400)).wake_at, outcome.wake_at);
+  const StepOutcome reviewed = queue.step(*outcome.wake_at);
+  EXPECT_TRUE(told(reviewed, "big"));
+  EXPECT_EQ(queue.standing("uid-big").reason, "Fragmented");
+  EXPECT_FALSE(reviewed.wake_at);
 }
 
 TEST(Queue, one_whose_items_were_refused_lets_others_pass_until_its_time_has_come) {

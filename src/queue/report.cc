@@ -1,6 +1,7 @@
 #include "queue/report.h"
 
 #include "queue/internal/amounts.h"
+#include "queue/status_words.h"
 
 #include <algorithm>
 
@@ -48,8 +49,8 @@ std::vector<std::string> constraints(const sched::Explanation& explanation) {
   return result;
 }
 
-// More nodes help when what is there could never be enough.
-std::string nodes_advice(const sched::Explanation& explanation) {
+// What all nodes together lack, whatever ends.
+std::string needed_nodes(const sched::Explanation& explanation) {
   std::string needs;
   for (const sched::Shortage& each : explanation.shortages) {
     const bool in_one = each.pod > each.largest_node;
@@ -59,18 +60,57 @@ std::string nodes_advice(const sched::Explanation& explanation) {
                      : quantity_text(each.resource, each.requested - each.capacity) + " " +
                            each.resource + " more");
   }
+  return needs;
+}
+
+std::string nodes_advice(const sched::Explanation& explanation) {
+  const std::string needs = needed_nodes(explanation);
   return needs.empty() ? "no end of running work is enough: add nodes"
                        : "no end of running work is enough: add nodes with " + needs;
+}
+
+// Quota is not all that it waits for.
+std::string nodes_as_well(const sched::Explanation& explanation) {
+  const std::string needs = needed_nodes(explanation);
+  if (!needs.empty()) return ", and add nodes with " + needs;
+  const bool full = std::ranges::any_of(explanation.shortages, [](const sched::Shortage& each) {
+    return each.requested > each.free || each.pod > each.best_node;
+  });
+  return full ? "; it starts once the nodes have room for it as well" : "";
+}
+
+// The core knows one way not to be tried, the queue three.
+std::string held_advice(const Standing& standing) {
+  if (standing.reason == "UserUnknown") return "let admission record who submits it";
+  if (standing.reason == kRetryLater) return "it is tried again by itself";
+  return "release it: spec.suspend has to be false";
+}
+
+// A quota node would not hold it if nothing else were there.
+bool beyond_limits(const sched::Explanation& explanation) {
+  return explanation.why == sched::Why::quota &&
+         std::ranges::any_of(explanation.quota, [](const sched::QuotaReport& quota) {
+           return quota.requested > quota.limit;
+         });
+}
+
+std::string limits_advice(const sched::Explanation& explanation) {
+  std::string text;
+  for (const sched::QuotaReport& quota : explanation.quota) {
+    text += (text.empty() ? "raise the limit of " : ", and of ") + quota.resource + " in " +
+            quota.tree + (quota.tree.starts_with("ResourceQuota ") ? "" : ", node " + quota.node) +
+            " to " + quantity_text(quota.resource, quota.used + quota.requested);
+  }
+  return text + nodes_as_well(explanation);
 }
 
 std::vector<std::string> advice(Queue& queue, const sched::Explanation& explanation,
                                 sched::GangId gang, const Standing& standing, Time now) {
   switch (explanation.why) {
     case sched::Why::held:
-      return {standing.reason == "UserUnknown" ? "let admission record who submits it"
-                                               : "release it: spec.suspend has to be false"};
+      return {held_advice(standing)};
     case sched::Why::paused:
-      return {"resume the queue"};
+      return {"resume the queue: `codeflare queue resume`"};
     case sched::Why::unknown_quota:
       return {"label it with a quota node that exists and that its namespace may charge"};
     case sched::Why::nothing:
@@ -78,6 +118,9 @@ std::vector<std::string> advice(Queue& queue, const sched::Explanation& explanat
       return {};
     default:
       break;
+  }
+  if (beyond_limits(explanation)) {
+    return {"no end of running work is enough: " + limits_advice(explanation)};
   }
   std::vector<std::string> result;
   const auto found = queue.core().advise(gang, now);
@@ -93,26 +136,36 @@ std::vector<std::string> advice(Queue& queue, const sched::Explanation& explanat
                          ? "add nodes that its constraints allow, or change the constraints"
                          : nodes_advice(explanation));
   }
-  if (explanation.why == sched::Why::quota && explanation.quota) {
-    const sched::QuotaReport& quota = *explanation.quota;
-    result.push_back("or raise the limit of " + quota.resource + " in " + quota.tree +
-                     (quota.tree.starts_with("ResourceQuota ") ? "" : ", node " + quota.node) +
-                     " to " + quantity_text(quota.resource, quota.used + quota.requested));
+  if (explanation.why == sched::Why::quota && !explanation.quota.empty()) {
+    result.push_back("or " + limits_advice(explanation));
   }
   return result;
 }
 
-void add_estimate(Queue& queue, sched::GangId gang, Time now, Report& report) {
+// Why nobody can say when it starts.
+std::string no_estimate(const sched::Explanation& explanation) {
+  if (explanation.never_fits) return "not on these nodes";
+  if (beyond_limits(explanation)) return "not within this quota, whatever ends";
+  switch (explanation.why) {
+    case sched::Why::excluded:
+      return "no node is one that it may use, so no end of other work helps";
+    case sched::Why::awaiting_victims:
+      return "it starts when the work that makes room for it has ended";
+    default:
+      return "it waits for work that does not say how long it runs "
+             "(schedulingSpec.dispatchDuration.expected)";
+  }
+}
+
+void add_estimate(Queue& queue, sched::GangId gang, const sched::Explanation& explanation, Time now,
+                  Report& report) {
   if (queue.paused()) {
     report.estimate_note = "the queue is paused";
     return;
   }
   const auto estimate = queue.core().estimate(gang, now);
   if (!estimate || !estimate->start) {
-    report.estimate_note = report.never_fits
-                               ? "not on these nodes"
-                               : "it waits for work that does not say how long it runs "
-                                 "(schedulingSpec.dispatchDuration.expected)";
+    report.estimate_note = no_estimate(explanation);
     return;
   }
   report.estimated_start = estimate->start;
@@ -143,7 +196,7 @@ Result<Report> explain(Queue& queue, std::string_view uid, Time now) {
   for (const sched::Holder& each : holders) report.holders.push_back(holder_text(queue, each));
   report.advice = advice(queue, explanation, *gang, report.standing, now);
   if (explanation.why != sched::Why::held && explanation.why != sched::Why::unknown_quota) {
-    add_estimate(queue, *gang, now, report);
+    add_estimate(queue, *gang, explanation, now, report);
   }
   return report;
 }

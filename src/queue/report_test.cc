@@ -134,9 +134,67 @@ TEST(Report, advises_by_reason) {
   ASSERT_TRUE(queue.upsert(wrapper("paused", {{1, resources("1m")}}), false, kNow));
   queue.remove("uid-runs");
   (void)queue.step(kNow);
-  EXPECT_EQ(explain(queue, "uid-paused", kNow)->advice[0], "resume the queue");
+  EXPECT_EQ(explain(queue, "uid-paused", kNow)->advice[0],
+            "resume the queue: `codeflare queue resume`");
   EXPECT_EQ(explain(queue, "uid-paused", kNow)->estimate_note, "the queue is paused");
   EXPECT_FALSE(explain(queue, "nobody", kNow));
+}
+
+TEST(Report, every_quota_node_without_room_is_named_with_its_numbers) {
+  Queue queue;
+  queue.upsert_node(node("n", resources("100")));
+  auto company = quota_subtree("q", "t", "");
+  company.spec.children.push_back(quota_child("company", resources("5"), true));
+  queue.upsert_quota(company);
+  auto teams = quota_subtree("p", "t", "company");
+  teams.spec.children.push_back(quota_child("default", resources("4"), true));
+  queue.upsert_quota(teams);
+  ASSERT_TRUE(queue.upsert(wrapper("first", {{1, resources("3")}}), false, kNow));
+  ASSERT_TRUE(queue.upsert(wrapper("second", {{1, resources("3")}}, 1), false, kNow));
+  (void)queue.step(kNow);
+  const auto report = explain(queue, "uid-second", kNow);
+  ASSERT_TRUE(report);
+  EXPECT_EQ(report->sentence,
+            "quota node default of tree t has no room: cpu asks 3, used 3 of 4; 2 has to be given "
+            "back, or the limit raised; and quota node company of tree t has no room: cpu asks 3, "
+            "used 3 of 5; 1 has to be given back, or the limit raised");
+  EXPECT_EQ(
+      report->advice.back(),
+      "or raise the limit of cpu in t, node default to 6, and of cpu in t, node company to 6");
+}
+
+TEST(Report, who_asks_for_more_than_the_quota_waits_for_no_end) {
+  Queue queue;
+  queue.upsert_node(node("n", resources("100")));
+  auto tree = quota_subtree("q", "t", "");
+  tree.spec.children.push_back(quota_child("default", resources("4"), true));
+  queue.upsert_quota(tree);
+  ASSERT_TRUE(queue.upsert(wrapper("first", {{1, resources("3")}}), false, kNow));
+  ASSERT_TRUE(queue.upsert(wrapper("second", {{1, resources("9")}}, 1), false, kNow));
+  (void)queue.step(kNow);
+  const auto report = explain(queue, "uid-second", kNow);
+  ASSERT_TRUE(report && report->advice.size() == 1);
+  EXPECT_EQ(report->advice[0],
+            "no end of running work is enough: raise the limit of cpu in t, node default to 12");
+  EXPECT_EQ(report->estimate_note, "not within this quota, whatever ends");
+}
+
+TEST(Report, who_waits_for_quota_is_told_what_nodes_lack_too) {
+  Queue queue;
+  queue.upsert_node(node("n", resources("4")));
+  auto tree = quota_subtree("q", "t", "");
+  tree.spec.children.push_back(quota_child("default", resources("5"), true));
+  queue.upsert_quota(tree);
+  ASSERT_TRUE(queue.upsert(wrapper("first", {{1, resources("3")}}), false, kNow));
+  ASSERT_TRUE(queue.upsert(wrapper("second", {{1, resources("3")}}, 1), false, kNow));
+  ASSERT_TRUE(queue.upsert(wrapper("large", {{1, resources("5")}}, 2), false, kNow));
+  (void)queue.step(kNow);
+  EXPECT_EQ(explain(queue, "uid-second", kNow)->advice.back(),
+            "or raise the limit of cpu in t, node default to 6; it starts once the nodes have room "
+            "for it as well");
+  EXPECT_EQ(explain(queue, "uid-large", kNow)->advice.back(),
+            "or raise the limit of cpu in t, node default to 8, and add nodes with 5 cpu on one "
+            "node");
 }
 
 TEST(Report, is_json_too) {

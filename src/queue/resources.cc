@@ -68,8 +68,8 @@ Result<sched::Resources> to_resources(const model::ResourceList& list) {
     }
     const bool millis = in_millis(name);
     if (quantity > (millis ? model::Quantity::milli(kMax) : model::Quantity(kMax))) {
-      return fail(invalid_argument("[" + name + "]: " + quantity.to_string() +
-                                   " is more than 64 bits can count"));
+      // Without the amount: of 1e999 no more is known than that, in forty digits.
+      return fail(invalid_argument("[" + name + "]: is more than can be counted"));
     }
     resources.push_back({name, millis ? quantity.milli_value() : quantity.value()});
   }

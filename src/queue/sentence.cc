@@ -41,6 +41,14 @@ std::string quota_text(const sched::QuotaReport& quota) {
          " has to be given back, or the limit raised";
 }
 
+std::string quota_texts(const std::vector<sched::QuotaReport>& reports) {
+  std::string text;
+  for (const sched::QuotaReport& each : reports) {
+    text += (text.empty() ? "" : "; and ") + quota_text(each);
+  }
+  return text.empty() ? "quota has no room" : text;
+}
+
 std::string excluded_text(const sched::Explanation& explanation) {
   for (const sched::PodSetReport& each : explanation.pod_sets) {
     if (each.nodes_allowed > 0 || each.wanted == 0) continue;
@@ -156,7 +164,7 @@ std::string sentence(const sched::Explanation& explanation) {
       return "held";
     case sched::Why::unknown_quota:
     case sched::Why::quota:
-      return explanation.quota ? quota_text(*explanation.quota) : "quota has no room";
+      return quota_texts(explanation.quota);
     case sched::Why::excluded:
       return excluded_text(explanation);
     case sched::Why::insufficient:
@@ -166,9 +174,9 @@ std::string sentence(const sched::Explanation& explanation) {
     case sched::Why::reserved:
       return reserved_text(explanation);
     case sched::Why::awaiting_victims:
-      return "its place is being cleared";
+      return "its place is being cleared: it starts when the work that makes room has ended";
     case sched::Why::paused:
-      return "the queue is paused";
+      return "the queue is paused: nothing new starts until `codeflare queue resume`";
   }
   return "";
 }

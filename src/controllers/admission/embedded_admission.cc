@@ -55,7 +55,7 @@ Error refuse(const AdmissionRequest& request, std::int32_t code, std::string rea
 Result<void> EmbeddedAdmission::mutate(AdmissionRequest& request) {
   if (concerns(request)) {
     record_submitter(request.context.arena, *request.object, old_of(request), requester_of(request),
-                     kTrust);
+                     request.context.now, kTrust);
   }
   return {};
 }

@@ -59,6 +59,26 @@ TEST(EmbeddedAdmission, a_claim_to_be_somebody_else_is_overwritten) {
       << changed.body;
 }
 
+TEST(EmbeddedAdmission, records_when_to_the_microsecond_whatever_users_write) {
+  AdmissionWorld world;
+  const auto time_of = [](const Reply& reply) {
+    return reply.at({"metadata", "annotations", "workload.codeflare.dev/submitted-at"});
+  };
+  const std::string before = to_rfc3339(world.env().clock.wall(), 6);
+  const Reply made = world.as("admin", "POST", kTeam,
+                              wrapper("w", "v1", "ConfigMap",
+                                      R"("annotations":{"workload.codeflare.dev/submitted-at":
+                                         "2000-01-01T00:00:00.000000Z"},)"));
+  ASSERT_EQ(made.status, 201) << made.body;
+  EXPECT_GE(time_of(made), "\"" + before);
+  EXPECT_LE(time_of(made), "\"" + to_rfc3339(world.env().clock.wall(), 6) + "\"");
+  const Reply changed = world.patch("admin", std::string(kTeam) + "/w",
+                                    R"({"metadata":{"annotations":
+                                       {"workload.codeflare.dev/submitted-at":null}}})");
+  EXPECT_EQ(changed.status, 200);
+  EXPECT_EQ(time_of(changed), time_of(made));
+}
+
 TEST(EmbeddedAdmission, a_right_to_objects_of_certain_names_is_no_right_to_create_them) {
   AdmissionWorld world;
   world.let_ann_submit_config_maps();

@@ -1,10 +1,12 @@
 #include "controllers/admission/webhook.h"
 
+#include "base/async/sleep.h"
 #include "base/base64.h"
 #include "json/parse.h"
 #include "json/write.h"
 #include "model/app_wrapper.h"
 
+#include <chrono>
 #include <utility>
 
 namespace codeflare::admission {
@@ -12,6 +14,14 @@ namespace codeflare::admission {
 namespace {
 
 constexpr std::size_t kReviewBytesMax = std::size_t{8} << 20;
+// The API server gives up after so long; a body that is still coming then is nobody's review.
+constexpr int kTimeoutSeconds = 10;
+// Anybody who reaches the port can send bodies: of those that have not ended, all together.
+constexpr std::size_t kUnfinishedBytesMax = std::size_t{64} << 20;
+
+net::Response refuse(int status, std::string why) {
+  return net::make_response(status, "text/plain", Bytes::from(std::move(why) + "\n"));
+}
 
 std::vector<std::string> strings_of(const json::Value* list) {
   std::vector<std::string> texts;
@@ -80,12 +90,14 @@ std::string patch_of(const json::Value& before, const json::Value& after) {
 
 }  // namespace
 
-Webhook::Webhook(kube::Client& client, std::shared_ptr<const controllers::RecordSeal> seal,
-                 Logger logger)
-    : client_(client),
+Webhook::Webhook(const Clock& clock, kube::Client& client,
+                 std::shared_ptr<const controllers::RecordSeal> seal, Logger logger)
+    : clock_(clock),
+      client_(client),
       discovery_(client),
       trust_{.seal = std::move(seal)},
-      logger_(std::move(logger)) {}
+      logger_(std::move(logger)),
+      bodies_(kUnfinishedBytesMax) {}
 
 Task<Result<bool>> Webhook::may_create(Requester requester, Question question,
                                        std::string resource) {
@@ -138,7 +150,7 @@ Task<Result<Webhook::Answer>> Webhook::answer(bool mutate, json::Value request) 
   json::Value known = object->clone(arena);
   name_namespace(arena, known, request.string_or_empty("namespace"));
   if (mutate) {
-    record_submitter(arena, known, old, requester, trust_);
+    record_submitter(arena, known, old, requester, clock_.wall(), trust_);
     co_return Answer{.patch = patch_of(*object, known)};
   }
   const Verdict verdict = review(known, old, requester, trust_);
@@ -167,15 +179,26 @@ Task<Result<Webhook::Answer>> Webhook::answer(bool mutate, json::Value request) 
 Task<Result<net::Response>> Webhook::send(net::Request request) {
   const bool mutate = request.target.starts_with(kMutatePath);
   if (request.method != "POST" || (!mutate && !request.target.starts_with(kValidatePath))) {
-    co_return net::make_response(404, "text/plain", Bytes::from(std::string("not found\n")));
+    co_return refuse(404, "not found");
   }
-  CO_TRY_ASSIGN(const std::string text,
-                co_await net::read_all(std::move(request.body), kReviewBytesMax));
-  const Result<json::Document> document = json::parse(text);
+  Task<Result<std::string>> reading =
+      net::read_all(std::move(request.body), kReviewBytesMax, bodies_);
+  Result<std::string> text = co_await with_timeout(std::chrono::seconds(kTimeoutSeconds),
+                                                   "the review", std::move(reading));
+  if (!text) {
+    const Error& error = text.error();
+    if (error.code == ErrorCode::deadline_exceeded) {
+      co_return refuse(408, error.message);
+    }
+    if (error.code == ErrorCode::resource_exhausted) {
+      co_return refuse(429, error.message);
+    }
+    co_return fail(error);
+  }
+  const Result<json::Document> document = json::parse(*text);
   const json::Value* asked = document ? document->root.find("request") : nullptr;
   if (asked == nullptr || !asked->is_object()) {
-    co_return net::make_response(400, "text/plain",
-                                 Bytes::from(std::string("expected an AdmissionReview\n")));
+    co_return refuse(400, "expected an AdmissionReview");
   }
   Result<Answer> answered = co_await answer(mutate, *asked);
   if (!answered) {
@@ -234,7 +257,7 @@ std::string configuration(const char* kind, const char* path, const WebhookRegis
       .member("sideEffects", "None")
       .member("failurePolicy", "Fail")
       .key("timeoutSeconds")
-      .integer(10);
+      .integer(kTimeoutSeconds);
   if (mutating) {
     // Another webhook may change the items: what is sealed are those that come of it.
     writer.member("reinvocationPolicy", "IfNeeded");

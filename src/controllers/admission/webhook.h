@@ -1,12 +1,14 @@
 #pragma once
 
 #include "base/async/task.h"
+#include "base/env/clock.h"
 #include "base/log.h"
 #include "base/result.h"
 #include "controllers/admission/wrapper_review.h"
 #include "json/value.h"
 #include "kube/client.h"
 #include "kube/discovery.h"
+#include "net/body_budget.h"
 #include "net/http.h"
 
 #include <memory>
@@ -22,7 +24,8 @@ inline constexpr const char* kValidatePath = "/validate-appwrapper";
 // an AppWrapper what they may not create themselves. What it records it seals.
 class Webhook final : public net::HttpService {
  public:
-  Webhook(kube::Client& client, std::shared_ptr<const controllers::RecordSeal> seal, Logger logger);
+  Webhook(const Clock& clock, kube::Client& client,
+          std::shared_ptr<const controllers::RecordSeal> seal, Logger logger);
   Task<Result<net::Response>> send(net::Request request) override;
 
  private:
@@ -34,10 +37,12 @@ class Webhook final : public net::HttpService {
   Task<Result<Answer>> answer(bool mutate, json::Value review);
   Task<Result<bool>> may_create(Requester requester, Question question, std::string resource);
 
+  const Clock& clock_;
   kube::Client& client_;
   kube::Discovery discovery_;
   SubmitterTrust trust_;
   Logger logger_;
+  net::BodyBudget bodies_;
 };
 
 // Where the API server finds the webhook: a Service, or a URL outside the cluster.

@@ -1,5 +1,7 @@
 #include "controllers/admission/webhook.h"
 
+#include "base/async/sleep.h"
+#include "base/async/when.h"
 #include "base/base64.h"
 #include "controllers/admission/testing/admission_world.h"
 #include "json/parse.h"
@@ -9,8 +11,12 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <memory>
 #include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace codeflare::admission {
 namespace {
@@ -48,7 +54,7 @@ struct WebhookWorld {
                                              .organizations = {"system:masters"}}}};
   kube::Client client{cluster.env(), service};
   std::shared_ptr<const Word> seal = std::make_shared<Word>();
-  Webhook webhook{client, seal, Logger()};
+  Webhook webhook{cluster.env().clock, client, seal, Logger()};
 
   Reply review(const char* path, const std::string& user, const std::string& object,
                const std::string& old = "null") {
@@ -105,6 +111,26 @@ TEST(Webhook, an_object_whose_submitter_was_not_recorded_is_refused) {
   EXPECT_EQ(refused.at({"response", "status", "code"}), "422") << refused.body;
 }
 
+TEST(Webhook, records_when_it_saw_the_object_and_keeps_that) {
+  WebhookWorld world;
+  const auto time_of = [](const std::string& object) {
+    const Result<json::Document> parsed = json::parse(object);
+    const json::Value* time =
+        parsed->root.get({"metadata", "annotations", "workload.codeflare.dev/submitted-at"});
+    return std::string(time == nullptr ? "absent" : time->as_string());
+  };
+  const std::string now = to_rfc3339(world.cluster.env().clock.wall(), 6);
+  const std::string made = world.recorded("ann", in_team("w", "v1", "ConfigMap"));
+  EXPECT_GE(time_of(made), now);
+  EXPECT_LE(time_of(made), to_rfc3339(world.cluster.env().clock.wall(), 6));
+  const std::string later = wrapper("w", "v1", "ConfigMap",
+                                    R"("namespace":"team","annotations":{
+      "workload.codeflare.dev/submitted-at":"2000-01-01T00:00:00.000000Z"},)");
+  EXPECT_EQ(time_of(world.recorded_over("ann", later, made)), time_of(made));
+  const Reply refused = world.review(kValidatePath, "ann", later, made);
+  EXPECT_TRUE(refused.body.contains("submitted-at]: may not be changed")) << refused.body;
+}
+
 TEST(Webhook, what_it_records_bears_its_seal) {
   WebhookWorld world;
   std::string sealed = world.recorded("ann", in_team("w", "v1", "ConfigMap"));
@@ -157,6 +183,45 @@ TEST(Webhook, what_is_no_review_is_an_error_of_the_caller) {
   EXPECT_EQ(answer(kValidatePath, "not json"), 400);
   EXPECT_EQ(answer(kMutatePath, "{}"), 400);
   EXPECT_EQ(answer("/elsewhere", "{}"), 404);
+}
+
+// Most of a body, and then never the rest.
+class HalfBody final : public net::BodyStream {
+ public:
+  explicit HalfBody(std::size_t bytes) : piece_(bytes, 'x') {}
+  Task<Result<Bytes>> read() override {
+    if (!piece_.empty()) {
+      co_return Bytes::from(std::exchange(piece_, ""));
+    }
+    CO_TRY(co_await sleep_for(std::chrono::hours(1)));
+    co_return Bytes();
+  }
+
+ private:
+  std::string piece_;
+};
+
+Task<int> ask_half(Webhook& webhook, std::size_t bytes) {
+  net::Request request{.method = "POST", .target = kValidatePath};
+  request.body = std::make_unique<HalfBody>(bytes);
+  Result<net::Response> response = co_await webhook.send(std::move(request));
+  co_return response ? response->status : 0;
+}
+
+TEST(Webhook, bodies_that_do_not_end_are_given_up_soon_and_bounded_until_then) {
+  WebhookWorld world;
+  std::vector<Task<int>> asked;
+  for (int i = 0; i < 8; ++i) {
+    asked.push_back(ask_half(world.webhook, std::size_t{8} << 20));
+  }
+  asked.push_back(ask_half(world.webhook, std::size_t{1} << 20));
+  asked.push_back(ask_half(world.webhook, std::size_t{64} << 10));
+  const Instant begun = world.cluster.env().clock.now();
+  const std::vector<int> statuses = *run(world.cluster.env().loop, when_all(std::move(asked)));
+  EXPECT_EQ(statuses, (std::vector<int>{408, 408, 408, 408, 408, 408, 408, 408, 429, 408}));
+  EXPECT_EQ(world.cluster.env().clock.now() - begun, std::chrono::seconds(10));
+  EXPECT_EQ(*run(world.cluster.env().loop, ask_half(world.webhook, std::size_t{8} << 20)), 408)
+      << "what they held was given back";
 }
 
 }  // namespace

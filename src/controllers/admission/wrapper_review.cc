@@ -17,8 +17,8 @@ namespace {
 constexpr std::array<std::string_view, 2> kChangeable = {"priority", "suspend"};
 
 // Nobody but admission writes these.
-constexpr std::array<std::string_view, 2> kOurAnnotations = {queue::kUserAnnotation,
-                                                             controllers::kSealAnnotation};
+constexpr std::array<std::string_view, 3> kOurAnnotations = {
+    queue::kUserAnnotation, controllers::kSealAnnotation, queue::kTimeAnnotation};
 
 const json::Value* annotation(const json::Value& object, std::string_view name) {
   const json::Value* annotations = object.get({"metadata", "annotations"});
@@ -162,12 +162,14 @@ Verdict review_new(const json::Value& object, const Requester& requester,
   return verdict;
 }
 
-void write_record(json::Arena& arena, json::Value& object, const Requester& requester,
+void write_record(json::Arena& arena, json::Value& object, const Requester& requester, WallTime now,
                   const SubmitterTrust& trust) {
   json::Value& metadata = object_member(arena, object, "metadata");
   json::Value& annotations = object_member(arena, metadata, "annotations");
   const std::string record = controllers::record_of(requester);
   annotations.set(arena, queue::kUserAnnotation, json::Value::string(arena, record));
+  // Not sealed: it decides no more than the order within the second of creationTimestamp.
+  annotations.set(arena, queue::kTimeAnnotation, json::Value::string(arena, to_rfc3339(now, 6)));
   annotations.erase(controllers::kSealAnnotation);
   if (trust.seal == nullptr) {
     return;
@@ -192,9 +194,9 @@ void keep_record(json::Arena& arena, json::Value& metadata, const json::Value& o
 }  // namespace
 
 void record_submitter(json::Arena& arena, json::Value& object, const json::Value* old,
-                      const Requester& requester, const SubmitterTrust& trust) {
+                      const Requester& requester, WallTime now, const SubmitterTrust& trust) {
   if (old == nullptr) {
-    write_record(arena, object, requester, trust);
+    write_record(arena, object, requester, now, trust);
     add_finalizer(arena, object_member(arena, object, "metadata"));
     return;
   }

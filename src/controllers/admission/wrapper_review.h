@@ -1,5 +1,6 @@
 #pragma once
 
+#include "base/time.h"
 #include "controllers/submitter/submitter.h"
 #include "json/value.h"
 
@@ -31,11 +32,11 @@ struct Verdict {
   std::vector<Question> questions;    // all have to be answered with yes
 };
 
-// Before everything else: records the submitter at creation (whatever was written there) under the
-// seal of `trust`, keeps both on later writes, and adds the finalizer so that nothing is created
-// without it; it stays while anything is held. `old` is null at creation.
+// Before everything else: records at creation who submits and when (whatever was written there),
+// who under the seal of `trust`, keeps all of it on later writes, and adds the finalizer so that
+// nothing is created without it; it stays while anything is held. `old` is null at creation.
 void record_submitter(json::Arena& arena, json::Value& object, const json::Value* old,
-                      const Requester& requester, const SubmitterTrust& trust);
+                      const Requester& requester, WallTime now, const SubmitterTrust& trust);
 
 // When nobody changes the object any more.
 Verdict review(const json::Value& object, const json::Value* old, const Requester& requester,

@@ -121,11 +121,14 @@ Task<Result<Next>> AppWrapperController::work_on(ObjectKey key) {
     parts_.own_writes->forget(key);
     co_return Next::await_change();
   }
-  Result<Turn> begun = read(std::move(object));
+  Result<Turn> begun = read(object);
   if (!begun) {
     // No status of ours can be written where there is one that we cannot read.
     parts_.logger.warn("an AppWrapper cannot be read",
                        {{"object", key.to_string()}, {"error", begun.error()}});
+    parts_.events.warning(
+        {.gvk = subject_.type().gvk(), .key = key, .uid = std::string(object->uid())}, "Unreadable",
+        "it cannot be read, so it is left as it is: " + begun.error().message);
     co_return Next::await_change();
   }
   Turn turn = *std::move(begun);

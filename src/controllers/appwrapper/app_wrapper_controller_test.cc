@@ -4,7 +4,6 @@
 #include "controllers/crds/ensure_crds.h"
 #include "json/write.h"
 #include "model/codec/pod.h"
-#include "net/sim_link.h"
 #include "queue/marks.h"
 
 #include <gtest/gtest.h>
@@ -25,15 +24,6 @@ struct Cluster : QueueWorld {
     add_node("n1", "4");
     start();
   }
-};
-
-// A server that takes its time.
-struct SlowCluster : QueueWorld {
-  explicit SlowCluster(std::string_view cpus) : link(service(), env.random, {}) {
-    wire.set_target(link);
-    add_node("n1", cpus);
-  }
-  net::SimLink link;
 };
 
 TEST(AppWrapperController, creates_the_items_of_one_that_fits_and_says_so) {
@@ -93,6 +83,49 @@ TEST(AppWrapperController, one_that_does_not_fit_waits_without_pods_and_says_why
   EXPECT_NE(c.get(kJobs, "b"), nullptr);
 }
 
+TEST(AppWrapperController, the_reason_follows_what_is_free_and_is_written_when_it_changes) {
+  QueueWorld c;
+  for (const std::string node : {"n1", "n2"}) {
+    c.add_node(node, "2");
+    for (const std::string pod : {"-a", "-b"}) {
+      c.create(kPods, R"({"metadata":{"name":")" + node + pod + R"("},"spec":{"nodeName":")" +
+                          node + R"(","containers":[{"name":"c","image":"i",
+                          "resources":{"requests":{"cpu":"1"}}}]}})");
+    }
+  }
+  c.start();
+  const auto reason = [&](const std::string& name) {
+    const model::AppWrapperCondition last = c.status(name).conditions.back();
+    return last.type == "Queued" ? last.reason : "no Queued";
+  };
+  const auto end_pod = [&](const std::string& name) {
+    c.remove(kPods, name, {.grace_period_seconds = 0});
+    c.settle(seconds(10));
+  };
+  c.create("big", job_item("big", 1, "2"));
+  c.settle(seconds(10));
+  EXPECT_EQ(reason("big"), "InsufficientResources");
+  end_pod("n1-a");
+  EXPECT_EQ(reason("big"), "InsufficientResources");
+  // Two CPUs are free, on two nodes.
+  const std::uint64_t before = c.wire.writes();
+  end_pod("n2-a");
+  EXPECT_EQ(reason("big"), "Fragmented");
+  EXPECT_TRUE(c.message("big", "Queued").contains("finds 0 of 1 places"));
+  EXPECT_EQ(c.wire.writes(), before + 1);
+  c.create("like-big", job_item("like-big", 1, "2"));
+  c.settle(seconds(10));
+  EXPECT_EQ(reason("like-big"), "Fragmented");
+  c.create("small", job_item("small"));
+  c.settle(seconds(10));
+  EXPECT_EQ(reason("big"), "InsufficientResources");
+  c.run_pod("small", "p0", c.status("small").plan.value().places.at(0).node);
+  c.settle(minutes(1));
+  const std::uint64_t told = c.wire.writes();
+  c.settle(minutes(10));
+  EXPECT_EQ(c.wire.writes(), told) << "nothing changed";
+}
+
 TEST(AppWrapperController, a_small_one_passes_a_large_one) {
   Cluster c;
   c.create("large", job_item("large", 9));
@@ -100,153 +133,6 @@ TEST(AppWrapperController, a_small_one_passes_a_large_one) {
   c.settle();
   EXPECT_EQ(c.status("large").state, "Pending");
   EXPECT_EQ(c.status("small").state, "Running");
-}
-
-TEST(AppWrapperController, a_start_does_not_wait_for_the_refusals_of_others) {
-  QueueWorld c;
-  c.add_node("n1", "4");
-  for (int i = 0; i < 200; ++i) {
-    const std::string name = "large" + std::to_string(i);
-    c.create(name, job_item(name, 9));
-  }
-  c.create("small", job_item("small"));
-  c.start();
-  c.settle(seconds(5));
-  const std::vector<std::string>& story = c.wire.story();
-  const auto created = std::ranges::find(story, "POST jobs");
-  ASSERT_NE(created, story.end());
-  EXPECT_LT(created - story.begin(), 100) << "of more than two hundred writes";
-  EXPECT_EQ(std::ranges::count(story, "POST jobs"), 1);
-  EXPECT_GT(story.size(), 200u);
-}
-
-TEST(AppWrapperController, a_dispatch_behind_refusals_alone_is_told_at_once) {
-  SlowCluster c("4");
-  for (int i = 0; i < 1'000; ++i) {
-    const std::string name = "large" + std::to_string(i);
-    c.create(name, job_item(name, 9));
-  }
-  c.create("small", job_item("small"));
-  c.start();
-  for (int i = 0; i < 1'000 && c.get(kJobs, "small") == nullptr; ++i) {
-    c.settle(std::chrono::milliseconds(20));
-  }
-  c.settle(std::chrono::milliseconds(100));
-  ASSERT_LT(c.wire.story().size(), 1'000u) << "the refusals are not over yet";
-  EXPECT_EQ(c.status("small").state, "Running");
-}
-
-TEST(AppWrapperController, refusals_get_what_starts_leave_of_the_workers) {
-  constexpr int kStarts = 40;
-  QueueWorld c;
-  c.add_node("n1", "40");
-  for (int i = 0; i < 200; ++i) {
-    const std::string name = "large" + std::to_string(i);
-    c.create(name, job_item(name, 90));
-  }
-  for (int i = 0; i < kStarts; ++i) {
-    const std::string name = "small" + std::to_string(i);
-    c.create(name, job_item(name));
-  }
-  c.start();
-  c.settle(seconds(5));
-  const std::vector<std::string>& story = c.wire.story();
-  EXPECT_EQ(std::ranges::count(story, "POST jobs"), kStarts);
-  const auto last = std::ranges::find(story.rbegin(), story.rend(), "POST jobs");
-  // A start is four writes.
-  EXPECT_LT(story.rend() - last, 4 * kStarts + 40) << "of " << story.size() << " writes";
-  EXPECT_EQ(story.size(), 4u * kStarts + 200u);
-}
-
-TEST(AppWrapperController, refusals_wait_while_the_server_is_slow) {
-  SlowCluster c("4");
-  const auto delay = [&](int milliseconds) {
-    net::LinkFaults faults;
-    faults.delay_max = std::chrono::milliseconds(milliseconds);
-    c.link.set_faults(faults);
-  };
-  for (int i = 0; i < 200; ++i) {
-    const std::string name = "large" + std::to_string(i);
-    c.create(name, job_item(name, 9));
-  }
-  delay(400);
-  c.start();
-  c.settle(seconds(10));
-  const std::size_t slow = c.wire.story().size();
-  EXPECT_GT(slow, 30u) << "a few a second are told";
-  EXPECT_LT(slow, 100u);
-  c.create("small", job_item("small"));
-  c.settle(seconds(3));
-  EXPECT_EQ(c.status("small").state, "Running") << "it does not wait for them";
-  delay(20);
-  c.settle(seconds(5));
-  EXPECT_EQ(c.wire.story().size(), 200u + 4u);
-}
-
-TEST(AppWrapperController, pod_counts_get_what_starts_and_ends_leave_of_the_workers) {
-  constexpr int kRunning = 50;
-  constexpr int kStarts = 50;
-  QueueWorld c;
-  c.add_node("n1", "200");
-  const auto create = [&](std::string_view kind, int count) {
-    for (int i = 0; i < count; ++i) {
-      const std::string name = std::string(kind) + std::to_string(i);
-      c.create(name, job_item(name));
-    }
-  };
-  create("old", kRunning);
-  c.start();
-  c.settle(seconds(10));
-  const std::size_t before = c.wire.story().size();
-  ASSERT_EQ(before, 4u * kRunning);
-  c.crash();  // so that all of it is seen at once
-  for (int i = 0; i < kRunning; ++i) {
-    const std::string name = "old" + std::to_string(i);
-    c.run_pod(name, "p" + std::to_string(i), "n1");
-  }
-  create("new", kStarts);
-  c.start();
-  c.settle(seconds(5));
-  const std::vector<std::string>& story = c.wire.story();
-  const auto last = std::ranges::find(story.rbegin(), story.rend(), "POST jobs");
-  // A start is four writes.
-  EXPECT_LT(story.rend() - last - static_cast<std::ptrdiff_t>(before), 4 * kStarts + 20)
-      << "of " << story.size() - before << " writes";
-  EXPECT_EQ(story.size() - before, 4u * kStarts + kRunning) << "every count is told in the end";
-  EXPECT_EQ(c.history("old0"), kDispatchedHistory + " Running");
-}
-
-TEST(AppWrapperController, a_dispatch_is_told_a_little_late_while_too_much_is_to_be_done) {
-  constexpr int kStarts = 100;
-  SlowCluster c("100");
-  const auto name = [](int i) { return "a" + std::to_string(i); };
-  for (int i = 0; i < kStarts; ++i) {
-    c.create(name(i), job_item(name(i)));
-  }
-  c.start();
-  while (std::ranges::count(c.wire.story(), "POST jobs") < kStarts) {
-    c.settle(std::chrono::milliseconds(20));
-  }
-  ASSERT_EQ(std::ranges::count(c.wire.story(), "POST jobs"), kStarts);
-  const auto told = [&](std::string_view state) {
-    int count = 0;
-    for (int i = 0; i < kStarts; ++i) {
-      count += c.status(name(i)).state == state ? 1 : 0;
-    }
-    return count;
-  };
-  EXPECT_LT(told("Running"), kStarts);
-  // Half of them end before anybody was told of their beginning.
-  for (int i = 0; i < kStarts / 2; ++i) {
-    c.complete(name(i));
-  }
-  c.settle(seconds(3));
-  EXPECT_EQ(told("Completed"), kStarts / 2);
-  EXPECT_EQ(told("Running"), kStarts / 2) << "nobody waits for the end to be told";
-  EXPECT_EQ(c.history(name(0)), kDispatchedHistory + " Completed");
-  // Finalizer, intent, Job, Dispatched; and the end of those that were told of at once.
-  EXPECT_LT(c.wire.story().size(), 4u * kStarts + kStarts / 2);
-  EXPECT_EQ(std::ranges::count(c.wire.story(), "POST jobs"), kStarts) << "each once";
 }
 
 TEST(AppWrapperController, completes_when_the_items_say_so_and_gives_its_places_back) {

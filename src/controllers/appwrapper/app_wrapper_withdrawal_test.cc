@@ -145,5 +145,24 @@ TEST(AppWrapperWithdrawal, both_groups_share_one_queue_when_asked_for) {
   EXPECT_EQ(c.get(kJobs, "old"), nullptr);
 }
 
+TEST(AppWrapperWithdrawal, an_owner_of_the_same_name_is_told_by_its_group) {
+  QueueControllersOptions options;
+  options.legacy_group = true;
+  QueueWorld c(options);
+  c.add_node("n1", "4");
+  c.start();
+  c.create("a", job_item("same"));
+  c.settle();
+  c.create(kLegacyAppWrappers,
+           R"({"apiVersion":"mcad.ibm.com/v1beta1","kind":"AppWrapper","metadata":{"name":"a"},
+           "spec":{"resources":{"GenericItems":[)" +
+               job_item("same") + "]}}}");
+  c.settle();
+  const kube::ObjectRef old = c.get(kLegacyAppWrappers, "a");
+  EXPECT_EQ(old->string_at({"status", "state"}), "Failed");
+  EXPECT_TRUE(old->text().contains("claimed by AppWrapper a of workload.codeflare.dev ("))
+      << old->text();
+}
+
 }  // namespace
 }  // namespace codeflare::controllers::testing

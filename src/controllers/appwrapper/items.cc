@@ -92,8 +92,10 @@ std::string owner_name(const kube::Object& object) {
     return "nobody, but was not created for this AppWrapper";
   }
   const json::Value& owner = owners->root.items().front();
+  // With the group: both kinds of AppWrappers may have one of this name.
+  const std::string group = model::parse_api_version(owner.string_or_empty("apiVersion")).group;
   return std::string(owner.string_or_empty("kind")) + " " +
-         std::string(owner.string_or_empty("name"));
+         std::string(owner.string_or_empty("name")) + (group.empty() ? "" : " of " + group);
 }
 
 }  // namespace

@@ -61,7 +61,9 @@ constexpr Duration kCatchUpPause = std::chrono::seconds(1);
 constexpr std::int64_t kCatchUpPage = 500;
 // A beginning that takes longer is worth a word, again and again.
 constexpr Duration kSayWhyAfter = std::chrono::seconds(15);
+// Far more pods than a cluster has: neither bindings nor news of pods without a place get lost.
 constexpr std::size_t kBindingsMax = std::size_t{1} << 24;
+constexpr std::size_t kUnplacedMax = kBindingsMax;
 
 InformerOptions pause_options(const std::string& ns) {
   InformerOptions options;
@@ -103,7 +105,7 @@ QueueDriver::QueueDriver(Env env, kube::Client& client, runtime::Cache& cache,
       refused_{.enough = kBusyEnough, .pause = kRefusalPause},
       idle_{.enough = kIdleEnough, .pause = kIdlePause},
       unplaced_{.enough = kBusyEnough, .pause = kRefusalPause},
-      to_tell_(kBindingsMax),
+      to_tell_(kUnplacedMax),
       bindings_(kBindingsMax) {
   if (options_.quota_subtrees) {
     watch(model::resource_type<model::QuotaSubtree>(), with_transform(without_managed_fields),

@@ -379,7 +379,8 @@ Decision finished(const Observed& observed) {
 
 std::optional<Decision> reason_to_stop(const Observed& observed) {
   const Standing& standing = observed.standing;
-  if (!observed.problem.empty()) {
+  // What runs is not ended because somebody has made its object unreadable.
+  if (!observed.problem.empty() && !is_dispatched(observed.wrapper->status)) {
     return fail_with(
         observed, "ItemCreationFailure.",
         observed.wrapper->metadata.key().to_string() + " creation failure: " + observed.problem);

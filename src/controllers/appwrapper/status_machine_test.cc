@@ -304,6 +304,44 @@ TEST(StatusMachine, one_that_cannot_be_understood_fails_with_the_field) {
   EXPECT_EQ(s.look().act, Act::none);
 }
 
+TEST(StatusMachine, what_runs_is_not_ended_because_it_cannot_be_read_any_more) {
+  Story s;
+  s.dispatch();
+  s.world.problem = "spec.priority: expected a number";
+  s.world.items.clear();  // nobody knows which they are
+  s.world.pods.running = 1;
+  s.settle();
+  EXPECT_EQ(s.wrapper.status.state, "Running");
+  EXPECT_EQ(s.wrapper.status.running, 1);
+  EXPECT_EQ(
+      s.wrapper.status.message,
+      "it cannot be read any more, so it runs on and its end is not noticed: " + s.world.problem);
+  EXPECT_EQ(s.notes.back(), "Unreadable");
+  const std::size_t told = s.notes.size();
+  s.world.pods.running = 0;
+  s.world.pods.unschedulable = 1;
+  s.pass(std::chrono::hours(24)).settle();
+  EXPECT_EQ(s.wrapper.status.state, "Running");
+  EXPECT_EQ(s.wrapper.status.running, 0) << "its pods are still counted";
+  EXPECT_EQ(s.notes.size(), told) << "once";
+  s.world.problem.clear();
+  s.world.pods = {.running = 1};
+  s.pass(seconds(10)).settle();
+  EXPECT_EQ(s.wrapper.status.message, "");
+  EXPECT_EQ(s.wrapper.status.state, "Running");
+}
+
+TEST(StatusMachine, the_queue_may_still_take_back_what_cannot_be_read) {
+  Story s;
+  s.dispatch();
+  s.world.problem = "spec.priority: expected a number";
+  s.world.standing.kind = Standing::Kind::stopping;
+  s.world.standing.reason = "Preempted";
+  s.settle();
+  EXPECT_FALSE(s.wrapper.status.can_run);
+  EXPECT_EQ(s.notes.back(), "Preempted");
+}
+
 // --- the queue ---
 
 TEST(StatusMachine, a_refusal_by_quota_has_mcads_words) {

@@ -257,15 +257,23 @@ std::optional<Decision> another_plan(const Observed& observed) {
 }
 
 Decision counts(const Observed& observed, const MachineOptions& options) {
+  const AppWrapperStatus& before = observed.wrapper->status;
   Decision decision = internal::write_of(observed, "pod counts");
   AppWrapperStatus& status = decision.status;
   internal::copy_counts(observed.pods, status);
-  status.message = observed.surplus;
+  status.message = observed.problem.empty()
+                       ? observed.surplus
+                       : "it cannot be read any more, so it runs on and its end is not noticed: " +
+                             observed.problem;
   if (observed.pods.running > 0 && !has_run(status)) {
     touch(status, condition::kRunning, {.reason = "PodsRunning"}, observed.now);
   }
-  if (status == observed.wrapper->status) {
+  if (status == before) {
     return {};
+  }
+  if (!observed.problem.empty() && status.message != before.message) {
+    decision.notes.push_back({.warning = true, .reason = "Unreadable", .message = status.message});
+    return decision;
   }
   decision.idle = true;
   return internal::not_before(std::move(decision), observed, options.counts_every);
@@ -325,6 +333,10 @@ Decision adopt(const Observed& observed) {
 }
 
 Decision running(const Observed& seen, const MachineOptions& options) {
+  if (!seen.problem.empty()) {
+    // Neither its items nor what it asks for is known: no reason to end it can be trusted.
+    return counts(seen, options);
+  }
   Alarm alarm;
   std::optional<Observed> mended;
   if (std::ranges::any_of(seen.items, is_missing) && ended_well(seen)) {

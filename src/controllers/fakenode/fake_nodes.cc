@@ -27,13 +27,12 @@ using runtime::Plan;
 const runtime::ResourceType kNodes = model::resource_type<Node>();
 const runtime::ResourceType kPods = model::resource_type<model::Pod>();
 
-constexpr std::string_view kNamePrefix = "codeflare-fake-";
 constexpr std::string_view kNotReadyTaint = "node.kubernetes.io/not-ready";
 constexpr int kPodWorkers = 64;
 constexpr std::size_t kRegistrars = 16;
 
 std::string name_of(std::size_t index) {
-  return std::string(kNamePrefix) + std::to_string(index);
+  return std::string(kFakeNamePrefix) + std::to_string(index);
 }
 
 std::string address_of(std::size_t index) {
@@ -94,10 +93,10 @@ void set_taints(Node& node, bool ready, WallTime now) {
 }
 
 std::optional<std::size_t> index_of(std::string_view name) {
-  if (!name.starts_with(kNamePrefix)) {
+  if (!name.starts_with(kFakeNamePrefix)) {
     return std::nullopt;
   }
-  name.remove_prefix(kNamePrefix.size());
+  name.remove_prefix(kFakeNamePrefix.size());
   std::size_t index = 0;
   const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), index);
   return error == std::errc() && end == name.data() + name.size() ? std::optional(index)

@@ -12,6 +12,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <string_view>
 
 namespace codeflare::controllers::fakenode {
 
@@ -23,6 +24,8 @@ struct FakeNodeOptions {
   std::int64_t pods = 110;
   model::NodeExtras extras{};
 };
+
+inline constexpr std::string_view kFakeNamePrefix = "codeflare-fake-";
 
 // codeflare-fake-0, codeflare-fake-1, ... as they are registered.
 model::Node fake_node(std::size_t index, const FakeNodeOptions& options);

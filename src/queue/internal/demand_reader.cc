@@ -184,6 +184,9 @@ class DemandReader {
   void add(std::size_t i, const PodTemplate* from, std::int64_t count,
            const model::ResourceList& reserved, const model::ResourceList& charged,
            const model::ResourceList& limits, const std::string& field) {
+    if (from != nullptr && from->amounts_bad) {
+      return;
+    }
     PodSetDemand set;
     set.item = i;
     set.pods.count = count;

@@ -3,6 +3,7 @@
 #include "json/pointer.h"
 #include "model/codec/pod.h"
 #include "model/gvk.h"
+#include "queue/demand.h"
 #include "queue/internal/pod_shape.h"
 
 #include <algorithm>
@@ -13,7 +14,8 @@ namespace {
 // No count beyond it is multiplied any further; the sum over all is checked by demand_of().
 constexpr std::int64_t kCountMax = std::int64_t{1} << 31;
 
-void check_amounts(const model::ResourceList& list, const std::string& pointer,
+// Whether all is well.
+bool check_amounts(const model::ResourceList& list, const std::string& pointer,
                    ItemProblems& problems) {
   if (const std::string problem = names_problem(list); !problem.empty()) {
     if (problem.starts_with("[")) {
@@ -21,23 +23,27 @@ void check_amounts(const model::ResourceList& list, const std::string& pointer,
     } else {
       problems.add(pointer, problem.substr(2));
     }
-    return;
+    return false;
   }
+  bool good = true;
   for (const auto& [name, amount] : list) {
-    if (amount.sign() < 0) {
-      problems.add_decoding(pointer,
-                            "[" + name + "]: must not be negative, got " + amount.to_string());
+    if (const auto one = to_resources({{name, amount}}); !one) {
+      problems.add_decoding(pointer, one.error().message);
+      good = false;
     }
   }
+  return good;
 }
 
-void check_containers(const std::vector<model::Container>& containers, const std::string& pointer,
+bool check_containers(const std::vector<model::Container>& containers, const std::string& pointer,
                       ItemProblems& problems) {
+  bool good = true;
   for (std::size_t i = 0; i < containers.size(); ++i) {
     const std::string at = pointer + "/" + std::to_string(i) + "/resources";
-    check_amounts(containers[i].resources.requests, at + "/requests", problems);
-    check_amounts(containers[i].resources.limits, at + "/limits", problems);
+    good &= check_amounts(containers[i].resources.requests, at + "/requests", problems);
+    good &= check_amounts(containers[i].resources.limits, at + "/limits", problems);
   }
+  return good;
 }
 
 }  // namespace
@@ -221,13 +227,15 @@ void PodTemplateReader::add(PodTemplate pod_template, const std::string& spec_po
   if (pod_template.spec.containers.empty()) {
     problems_.add(spec_pointer + "/containers", "required");
   }
-  check_containers(pod_template.spec.containers, spec_pointer + "/containers", problems_);
-  check_containers(pod_template.spec.init_containers, spec_pointer + "/initContainers", problems_);
-  check_amounts(pod_template.spec.overhead, spec_pointer + "/overhead", problems_);
-  if (const auto& resources = pod_template.spec.resources) {
-    check_amounts(resources->requests, spec_pointer + "/resources/requests", problems_);
-    check_amounts(resources->limits, spec_pointer + "/resources/limits", problems_);
+  const model::PodSpec& spec = pod_template.spec;
+  bool good = check_containers(spec.containers, spec_pointer + "/containers", problems_);
+  good &= check_containers(spec.init_containers, spec_pointer + "/initContainers", problems_);
+  good &= check_amounts(spec.overhead, spec_pointer + "/overhead", problems_);
+  if (const auto& resources = spec.resources) {
+    good &= check_amounts(resources->requests, spec_pointer + "/resources/requests", problems_);
+    good &= check_amounts(resources->limits, spec_pointer + "/resources/limits", problems_);
   }
+  pod_template.amounts_bad = !good;
   found_.push_back(std::move(pod_template));
 }
 

@@ -25,8 +25,9 @@ struct PodTemplate {
   model::PodSpec spec{};  // with what the kind's controller adds
   // Of its pods, with those that the kind's controller adds and people select by.
   model::StringMap labels{};
-  bool undeclared = false;  // custompodresources need not speak of it
-  bool missing = false;     // not in the object: to be put in (default_submitter)
+  bool undeclared = false;   // custompodresources need not speak of it
+  bool missing = false;      // not in the object: to be put in (default_submitter)
+  bool amounts_bad = false;  // told already, where they stand
 };
 
 // Reads the pod templates of the kinds we know. What is wrong goes to `problems`.

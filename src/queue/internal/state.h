@@ -5,6 +5,7 @@
 #include "queue/queue.h"
 
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -45,6 +46,7 @@ struct QueueState {
   std::set<std::string, std::less<>> drifted;    // whose pods may have left the plan
   std::set<std::string, std::less<>> hopeless;   // pods that can have no place, not told yet
   bool loose_added = false;                      // since the core's last step
+  std::optional<Time> review_at;                 // when reasons are looked at again
 
   WrapperRecord* wrapper(std::string_view uid);
   const WrapperRecord* wrapper(std::string_view uid) const;

@@ -17,6 +17,9 @@ namespace {
 // Longer than anybody waits, and far from overflow in nanoseconds.
 constexpr std::int64_t kSecondsMax = std::int64_t{100} * 365 * 86'400;
 
+// No more than the clocks of two machines of a cluster differ.
+constexpr Duration kClocksApart = std::chrono::minutes(1);
+
 Duration seconds_of(std::int64_t seconds) {
   return std::chrono::seconds(std::clamp<std::int64_t>(seconds, 0, kSecondsMax));
 }
@@ -51,11 +54,16 @@ bool has_user(const QueueState& state, const model::AppWrapper& wrapper) {
 }
 
 sched::Time submitted(const model::AppWrapper& wrapper, Time now) {
-  sched::Time time = wrapper.metadata.creation_timestamp.value_or(now);
-  if (wrapper.status.controller_first_timestamp) {
-    time = std::min(time, wrapper.status.controller_first_timestamp->time);
-  }
-  return time;
+  const sched::Time second = wrapper.metadata.creation_timestamp.value_or(now);
+  // Work that was made anew from a copy keeps its place in line.
+  const auto& seen = wrapper.status.controller_first_timestamp;
+  if (seen && seen->time < second - kClocksApart) return seen->time;
+  // Admission's word, as far as it agrees with the server's, which has whole seconds: neither the
+  // clock of another machine nor who writes it where there is no admission wins more than that.
+  const auto recorded =
+      parse_rfc3339(model::find_or_empty(wrapper.metadata.annotations, kTimeAnnotation));
+  if (!recorded) return second;
+  return std::clamp(*recorded, second, second + std::chrono::microseconds(999'999));
 }
 
 void read(const QueueState& state, const model::AppWrapper& wrapper, WrapperRecord& record) {
@@ -106,7 +114,7 @@ void release(QueueState& state, WrapperRecord& record) {
 
 sched::GangSpec gang_spec(const QueueState& state, const model::AppWrapper& wrapper,
                           const WrapperRecord& record, Time now) {
-  // Equal times of submission are told apart by name, as people would.
+  // Times of submission that are equal all the same are told apart by name, as people would.
   sched::GangSpec spec{.name = record.id.key.to_string() + "/" + record.id.uid,
                        .ns = record.id.key.ns,
                        .priority = record.priority,
