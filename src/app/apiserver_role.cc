@@ -1,6 +1,7 @@
 #include "app/apiserver_role.h"
 
 #include "apiserver/server/api_server.h"
+#include "apiserver/store/repair.h"
 #include "apiserver/store/snapshot.h"
 #include "app/durability_flag.h"
 #include "app/listen_address.h"
@@ -153,7 +154,27 @@ int run_restore(const Flags& flags) {
   return 0;
 }
 
-// Asked for before or behind the word snapshot or restore; there must be one.
+int run_repair(const Flags& flags) {
+  RealEnv world;
+  const Result<apiserver::Repaired> repaired =
+      apiserver::drop_damaged_objects(world.env().files, flags.data_directory);
+  if (!repaired) {
+    return report(repaired.error());
+  }
+  for (const apiserver::Repaired::Dropped& dropped : repaired->dropped) {
+    std::printf("dropped, its text is kept in %s: %s\n", dropped.file.c_str(),
+                dropped.damage.c_str());
+  }
+  if (repaired->dropped.empty()) {
+    std::printf("%s: nothing is damaged\n", flags.data_directory.c_str());
+  } else {
+    std::printf("%s repaired; revisions go on from %llu\n", flags.data_directory.c_str(),
+                static_cast<unsigned long long>(repaired->revision));
+  }
+  return 0;
+}
+
+// Asked for before or behind the word snapshot, restore or repair; there must be one.
 void add_data_directory(CLI::App& command, Flags& flags) {
   command
       .add_option("--data-dir", flags.data_directory,
@@ -167,7 +188,7 @@ void require_data_directory(const Flags& flags) {
   }
 }
 
-void add_copy_commands(CLI::App& role, const std::shared_ptr<Flags>& flags, Role& chosen) {
+void add_state_commands(CLI::App& role, const std::shared_ptr<Flags>& flags, Role& chosen) {
   CLI::App* snapshot =
       role.add_subcommand("snapshot", "copy the state into a file, also while the server runs");
   snapshot->add_option("FILE", flags->file, "must not exist yet")->required();
@@ -187,6 +208,15 @@ void add_copy_commands(CLI::App& role, const std::shared_ptr<Flags>& flags, Role
   restore->callback([&chosen, flags] {
     require_data_directory(*flags);
     chosen = [flags] { return run_restore(*flags); };
+  });
+
+  CLI::App* repair = role.add_subcommand(
+      "repair", "give up objects that a disk has damaged; better restore a snapshot");
+  add_data_directory(*repair, *flags);
+  repair->footer("Example:\n  codeflare apiserver repair --data-dir data");
+  repair->callback([&chosen, flags] {
+    require_data_directory(*flags);
+    chosen = [flags] { return run_repair(*flags); };
   });
 }
 
@@ -226,7 +256,7 @@ void add_apiserver_role(CLI::App& app, Role& chosen) {
       chosen = [flags] { return run_server(*flags); };
     }
   });
-  add_copy_commands(*role, flags, chosen);
+  add_state_commands(*role, flags, chosen);
 }
 
 }  // namespace codeflare

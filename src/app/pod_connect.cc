@@ -1,5 +1,6 @@
 #include "app/pod_connect.h"
 
+#include "controllers/fakenode/fake_nodes.h"
 #include "json/parse.h"
 #include "model/codec/pod.h"
 #include "model/status.h"
@@ -104,6 +105,11 @@ Task<Result<net::Response>> PodConnect::connect(apiserver::User /*user*/,
                                                 apiserver::ObjectPtr pod, net::Request request) {
   CO_TRY_ASSIGN(const json::Document document, json::parse(pod->json()));
   CO_TRY_ASSIGN(const model::Pod object, model::from_json<model::Pod>(document.root));
+  if (object.spec.node_name.starts_with(controllers::fakenode::kFakeNamePrefix)) {
+    co_return fail(not_served("pod " + object.metadata.name + " has no " + info.subresource +
+                              ": it only pretends to run, on the fake node " +
+                              object.spec.node_name));
+  }
   if (services_.logs != nullptr && !nodes_.contains(object.spec.node_name)) {
     co_return fail(not_served(object.spec.node_name.empty()
                                   ? "pod " + object.metadata.name + " does not have a host assigned"

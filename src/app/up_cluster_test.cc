@@ -183,6 +183,15 @@ TEST(Up, runs_a_job_on_its_nodes) {
     EXPECT_TRUE(pod.spec.node_name.starts_with("codeflare-fake-"));
     EXPECT_EQ(pod.status.phase, "Running");
   }
+  const model::Pod pod = w.pods().front();
+  auto logs = *run(w.env.loop, w.client->raw({.target = "/api/v1/namespaces/default/pods/" +
+                                                        pod.metadata.name + "/log"}));
+  ASSERT_FALSE(logs);
+  EXPECT_TRUE(logs.error().message.contains("pod " + pod.metadata.name +
+                                            " has no log: it only pretends to run, on the fake "
+                                            "node " +
+                                            pod.spec.node_name))
+      << logs.error().message;
   w.settle(seconds(40));
   EXPECT_EQ(w.get<model::Job>("j")->as<model::Job>()->status.succeeded, 5);
 }

@@ -12,6 +12,7 @@
 #include "base/env/real_env.h"
 #include "base/log.h"
 #include "base/metrics.h"
+#include "base/process.h"
 #include "base/process_metrics.h"
 #include "cli/detach.h"
 #include "cli/processes.h"
@@ -24,7 +25,9 @@
 #include <CLI/Formatter.hpp>
 #include <CLI/Validators.hpp>
 
+#include <algorithm>
 #include <csignal>
+#include <cstddef>
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -81,6 +84,9 @@ Result<UpOptions> options_of(const Flags& flags, const Variables& variables) {
   TRY_ASSIGN(options.server.data_directory, cli::absolute_path(directory));
   options.server.durability = flags.durability;
   options.server.certificate_names = {options.address};
+  // Half of the descriptors are for pods, whatever clients do. The limit stays: pods inherit it.
+  options.server.connections_max =
+      std::clamp<std::size_t>(descriptor_limit() / 2, 64, options.server.connections_max);
   options.nodes.count = flags.fake_nodes.value_or(0);
   TRY_ASSIGN(options.nodes.cpus, amount("--cpus", flags.cpus.value_or("8")));
   TRY_ASSIGN(options.nodes.memory, amount("--memory", flags.memory.value_or("32Gi")));
@@ -193,8 +199,11 @@ Task<Result<void>> run_announced(Run run) {
     run.state.kubeconfig = about.server.kubeconfig_path();
     group.spawn(announce(run.presence, run.state, run.logger));
   };
+  TaskGroup upkeep(run.env.loop);
+  upkeep.spawn(give_back_memory());
   Result<void> result =
       co_await run_up(run.env, std::move(run.options), run.logger, run.metrics, run.stop, ready);
+  co_await upkeep.close();
   co_await group.join();
   const Result<void> withdrawn = co_await run.presence.withdraw();
   if (!withdrawn) {

@@ -18,6 +18,8 @@ namespace codeflare {
 namespace {
 
 constexpr Duration kDrainGrace = std::chrono::seconds(10);
+// An API server needs a few. Anybody may connect, and the controller needs descriptors itself.
+constexpr std::size_t kConnectionsMax = 512;
 
 Result<admission::WebhookAddress> address_of(const WebhookServerOptions& options) {
   if (!options.url.empty()) {
@@ -62,7 +64,7 @@ struct WebhookServer::Parts {
       : logger(std::move(logger_in)),
         pki(std::move(pki_in)),
         seal(std::make_shared<KeySeal>(pki->signing_key())),
-        webhook(client, seal, logger),
+        webhook(env.clock, client, seal, logger),
         server(env, webhook, tls_only()),
         tasks(env.loop) {}
 
@@ -70,7 +72,7 @@ struct WebhookServer::Parts {
   net::ServerOptions tls_only() const {
     net::TlsServerOptions tls = pki->tls();
     tls.client_ca_pem.clear();
-    return {.tls = std::move(tls)};
+    return {.tls = std::move(tls), .connections_max = kConnectionsMax};
   }
 
   Logger logger;

@@ -2,8 +2,13 @@
 """Pods that misbehave on `codeflare up`: each ends with the status that a kubelet gives, and a neighbour does not notice."""
 
 import os
+import re
+import resource
+import select
 import signal
+import socket
 import sys
+import threading
 import time
 import unittest
 
@@ -223,6 +228,61 @@ class Forks(PodCase):
         began = self.begin("greedy", "64Mi")
         self.end_within(SOON, began, lambda found: phase_is("Failed")(found["items"][0]))
         self.assertEqual(terminated(self.cluster.get(PODS + "/greedy"))["reason"], "OOMKilled")
+
+
+class Strangers(PodCase):
+    """Connect more often than the program may open files, say nothing, and come again when they are sent away."""
+
+    FILES, COUNT = 256, 300
+
+    def setUp(self):
+        super().setUp()
+        self.start(preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (self.FILES, self.FILES)))
+        port = int(re.search(r"https://127\.0\.0\.1:(\d+)", "".join(self.cluster.lines))[1])
+        self.going = True
+        self.open = [self.connect(port) for _ in range(self.COUNT)]
+        self.thread = threading.Thread(target=self.come_again, args=(port,))
+        self.thread.start()
+        self.addCleanup(self.go_away)
+
+    @staticmethod
+    def connect(port):
+        return socket.create_connection(("127.0.0.1", port), timeout=60)
+
+    def come_again(self, port):
+        while self.going:
+            ended, _, _ = select.select(self.open, [], [], 0.1)
+            for one in ended:
+                self.open.remove(one)
+                one.close()
+                self.open.append(self.connect(port))
+
+    def go_away(self):
+        self.going = False
+        self.thread.join()
+        for one in self.open:
+            one.close()
+
+    def descriptors(self):
+        return len(os.listdir(f"/proc/{self.cluster.process.pid}/fd"))
+
+    def test_descriptors_are_left_for_pods(self):
+        # They are sent away many at once, so there are times with few of them.
+        most = 0
+        deadline = time.monotonic() + 60
+        while most <= self.FILES // 2 and time.monotonic() < deadline:
+            most = max(most, self.descriptors())
+            time.sleep(0.01)
+        self.assertGreater(most, self.FILES // 2, "they have taken what they may")
+
+        def is_over(found):
+            nonlocal most
+            most = max(most, self.descriptors())
+            return phase_is("Succeeded")(found)
+
+        self.cluster.post(PODS, pod("quick", "true", restartPolicy="Never"))
+        self.cluster.wait_for(PODS + "/quick", is_over)
+        self.assertLess(most, self.FILES * 3 // 4)
 
 
 if __name__ == "__main__":
