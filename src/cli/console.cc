@@ -10,8 +10,16 @@ std::unique_ptr<Console> process_console() {
 }
 
 int report(Console& console, const Error& error) {
-  console.err("error: " + one_line(error.message) + "\n");
+  const std::string_view advice =
+      error.retry_after
+          ? "; mend that and run this again, or let it wait longer with --timeout SECONDS"
+          : "";
+  console.err("error: " + one_line(error.message) + std::string(advice) + "\n");
   return kFailed;
+}
+
+int report(Console& console, const Error& error, std::string_view object) {
+  return report(console, error.retry_after ? error.with_context(object) : error);
 }
 
 int report_usage(Console& console, std::string_view message) {

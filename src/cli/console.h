@@ -29,8 +29,11 @@ class Console {
 
 std::unique_ptr<Console> process_console();
 
-// "error: ..." and the exit code for it.
+// "error: ..." and the exit code for it. Who gave up on a server that asks to wait is told what to
+// do.
 int report(Console& console, const Error& error);
+// Of this object, which a server that asks to wait does not name.
+int report(Console& console, const Error& error, std::string_view object);
 int report_usage(Console& console, std::string_view message);
 
 // One line on standard error that is written over while somebody waits, and gone afterwards. Where

@@ -145,9 +145,9 @@ Task<int> run_delete(Session& session, DeleteFlags flags) {
                             {.dry_run = flags.dry_run, .ignore_not_found = flags.ignore_not_found});
     if (!rest) {
       Error error = std::move(rest).error();
-      code = report(session.console(), manifest.file.empty()
-                                           ? std::move(error)
-                                           : std::move(error).with_context(manifest.where()));
+      code = manifest.file.empty()
+                 ? report(session.console(), error, flags.kind + " " + manifest.name)
+                 : report(session.console(), std::move(error).with_context(manifest.where()));
     } else if (*rest) {
       leaving.push_back(**std::move(rest));
     }
@@ -163,7 +163,7 @@ Task<int> run_delete(Session& session, DeleteFlags flags) {
     Leaving copy = each;
     Result<void> gone = co_await wait_until_gone(session, std::move(copy), deadline);
     if (!gone) {
-      code = report(session.console(), gone.error());
+      code = report(session.console(), gone.error(), each.shown);
     }
   }
   co_return code;

@@ -182,15 +182,18 @@ Task<Result<Explained>> explain_one(Session& session, KnownKind kind, ExplainFla
   Result<kube::ObjectRef> object =
       co_await session.client().get(kind.type, {session.ns(), flags.name});
   if (!object) {
-    co_return fail(name_missing_kind(std::move(object).error(), kind));
+    co_return fail(name_missing_kind(std::move(object).error(), kind, session.server()));
   }
   CO_TRY_ASSIGN(explained.wrapper, decode_wrapper(*object));
   if (!view_of(explained.wrapper).waits) {
     co_return explained;
   }
+  explained.controller_ns = flags.controller_ns;
   const internal::QueueNote note =
       co_await internal::read_note(session, std::move(flags.controller_ns));
-  explained.paused = note.paused;
+  // Who may not read it has the controller's word in the status.
+  explained.paused =
+      note.paused || (!note.unseen.empty() && view_of(explained.wrapper).reason == "Paused");
   Gathering gathered = co_await gather(session);
   explained.missing = std::move(gathered.missing);
   if (!note.unseen.empty()) {

@@ -113,19 +113,47 @@ TEST(Explain, what_fits_waits_for_the_controller_alone) {
   EXPECT_TRUE(world.console.out_text.contains("it fits now")) << world.console.out_text;
 }
 
-// As the controller does that believes no record of who submitted it.
-Task<int> doubt(Session& session, std::string name) {
+// As the controller writes it that waits with the AppWrapper for this reason.
+Task<int> refuse(Session& session, std::string name, std::string reason) {
+  std::string status =
+      R"({"status":{"state":"Pending","conditions":[{"type":"Queued","status":"True","reason":")" +
+      reason + R"(","message":"m"}]}})";
   const Result<kube::ObjectRef> done = co_await session.client().patch(
       app_wrapper_kind().type, {"default", std::move(name)}, kube::PatchKind::merge,
-      R"({"status":{"state":"Pending","conditions":[{"type":"Queued","status":"True",
-          "reason":"UserUnknown","message":"m"}]}})",
-      {.subresource = "status"});
+      std::move(status), {.subresource = "status"});
   co_return done ? kDone : kFailed;
+}
+
+TEST(Explain, what_no_node_is_allowed_for_is_not_told_to_wait_for_other_work) {
+  World world;
+  world.write("far.yaml", wrapper_of("far", "1") + "          nodeSelector: {zone: nowhere}\n");
+  ASSERT_EQ(world.verb([](Session& s) { return run_create(s, {.files = {"far.yaml"}}); }), kDone)
+      << world.console.err_text;
+  EXPECT_EQ(world.explain("far"), kDone) << world.console.err_text;
+  const std::string& text = world.console.out_text;
+  EXPECT_TRUE(text.contains("NoNodeAllowed: pod set 0 may use none of 1 nodes: selector zone="))
+      << text;
+  EXPECT_TRUE(text.contains("no node is one that it may use, so no end of other work helps"))
+      << text;
+  EXPECT_FALSE(text.contains("does not say how long")) << text;
+}
+
+TEST(Explain, a_paused_queue_is_said_to_be_that_also_to_who_may_not_read_its_config_map) {
+  World world;
+  ASSERT_EQ(world.verb([](Session& s) { return run_pause(s, {}, true); }), kDone);
+  EXPECT_EQ(world.explain("small"), kDone) << world.console.err_text;
+  EXPECT_TRUE(world.console.out_text.contains("\n  Paused: it fits now, and starts when "))
+      << world.console.out_text;
+  EXPECT_FALSE(world.console.out_text.contains("the controller starts it next"));
+  ASSERT_EQ(world.verb([](Session& s) { return refuse(s, "small", "Paused"); }), kDone);
+  EXPECT_EQ(world.explain("small", {}, "ann"), kDone) << world.console.err_text;
+  EXPECT_TRUE(world.console.out_text.contains("the queue is paused (ConfigMap "))
+      << world.console.out_text;
 }
 
 TEST(Explain, what_nobody_is_known_to_have_submitted_does_not_just_fit) {
   World world;
-  ASSERT_EQ(world.verb([](Session& s) { return doubt(s, "small"); }), kDone);
+  ASSERT_EQ(world.verb([](Session& s) { return refuse(s, "small", "UserUnknown"); }), kDone);
   EXPECT_EQ(world.explain("small"), kDone) << world.console.err_text;
   const std::string& text = world.console.out_text;
   EXPECT_TRUE(text.contains("UserUnknown")) << text;

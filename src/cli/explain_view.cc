@@ -2,6 +2,7 @@
 
 #include "base/check.h"
 #include "base/human_duration.h"
+#include "cli/queue_verbs.h"
 #include "cli/table.h"
 #include "cli/wrapper_view.h"
 #include "json/parse.h"
@@ -26,6 +27,16 @@ bool status_knows_better(const WrapperView& view) {
 bool fits_now(const Explained& explained, const WrapperView& view) {
   return explained.report && explained.report->standing.kind == Kind::started &&
          !status_knows_better(view);
+}
+
+// Where that is said, and how to take it back.
+std::string paused_text(const Explained& explained) {
+  const bool usual =
+      explained.controller_ns.empty() || explained.controller_ns == kControllerNamespace;
+  const std::string ns = usual ? std::string(kControllerNamespace) : explained.controller_ns;
+  return "the queue is paused (ConfigMap " + ns + "/" + std::string(kQueueConfigMap) +
+         "): nothing starts until `codeflare queue resume" +
+         (usual ? "" : " --controller-namespace " + ns) + "`";
 }
 
 std::int64_t position_of(const Explained& explained) {
@@ -55,7 +66,8 @@ std::string sentence(const Explained& explained, const WrapperView& view) {
     return view.message;
   }
   if (fits_now(explained, view)) {
-    return "it fits now: the controller starts it next";
+    return explained.paused ? "Paused: it fits now, and starts when the queue is resumed"
+                            : "it fits now: the controller starts it next";
   }
   const bool told = explained.report && !explained.report->sentence.empty() &&
                     explained.report->standing.kind == Kind::waiting && !status_knows_better(view);
@@ -100,12 +112,18 @@ void append_shortages(std::string& out, const queue::Report& report) {
   out += "\nWhat it asks for, and what the nodes have that it may use:\n" + table.to_text();
 }
 
-void append_estimate(std::string& out, const queue::Report& report, WallTime now) {
+void append_estimate(std::string& out, const Explained& explained, const WrapperView& view,
+                     WallTime now) {
+  const queue::Report& report = *explained.report;
   if (!report.estimated_start && report.estimate_note.empty()) {
     return;
   }
   out += "\nEstimated start: ";
-  if (report.estimated_start) {
+  if (explained.paused) {
+    out += "unknown: the queue is paused";
+  } else if (view.reason == "Preempting") {
+    out += "unknown: when the work that makes room for it has ended";
+  } else if (report.estimated_start) {
     out += *report.estimated_start <= now ? std::string("now")
                                           : "in " + human_duration(*report.estimated_start - now) +
                                                 ", at " + to_rfc3339(*report.estimated_start);
@@ -133,7 +151,7 @@ std::string render_explanation(const Explained& explained, WallTime now) {
     out += "  " + one_line(text) + "\n";
   }
   if (explained.paused && view.waits) {
-    out += "  the queue is paused: nothing starts until `codeflare queue resume`\n";
+    out += "  " + paused_text(explained) + "\n";
   }
   const bool waits = view.waits && view.state != "Held";
   if (waits && explained.report && explained.report->standing.kind == Kind::waiting) {
@@ -152,8 +170,11 @@ std::string render_explanation(const Explained& explained, WallTime now) {
               : "\nNot even the end of all work in the queue is enough: it waits for pods outside "
                 "the queue to end, or for other nodes.\n";
     }
-    append_list(out, "What would start it now", report.advice);
-    append_estimate(out, report, now);
+    append_list(out,
+                explained.paused ? "What would start it once the queue is resumed"
+                                 : "What would start it now",
+                report.advice);
+    append_estimate(out, explained, view, now);
   }
   if (waits) {
     append_list(out, "Not looked at", explained.missing);
@@ -177,8 +198,13 @@ std::string explanation_json(const Explained& explained, WallTime now) {
   }
   const bool told = explained.report && view.waits && view.state != "Held";
   const bool reported = told && !status_knows_better(view);
-  w.member_if_set("reason", reported ? explained.report->standing.reason : view.reason);
-  w.member_if_set("message", reported ? explained.report->sentence : view.message);
+  const bool stopped = reported && explained.paused && fits_now(explained, view);
+  w.member_if_set("reason", stopped    ? "Paused"
+                            : reported ? explained.report->standing.reason
+                                       : view.reason);
+  w.member_if_set("message", stopped    ? paused_text(explained)
+                             : reported ? explained.report->sentence
+                                        : view.message);
   if (told) {
     json::Arena arena;
     w.key("fitsNow").boolean(fits_now(explained, view));

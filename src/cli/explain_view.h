@@ -17,6 +17,7 @@ struct Explained {
   // From the statuses alone; 0: not in line, or the line cannot be seen.
   std::int64_t position = 0;
   bool paused = false;
+  std::string controller_ns{};  // where that is said; empty: the usual one
   // What a queue made of the cluster's objects says; absent when too little may be seen.
   std::optional<queue::Report> report;
   // What pods of no AppWrapper hold of what it asks for; empty: nothing.

@@ -101,8 +101,29 @@ TEST(Explanation, what_fits_now_waits_for_the_controller_or_for_resume) {
   fits.standing.kind = queue::Standing::Kind::started;
   EXPECT_EQ(render_explanation({.wrapper = waiting("train"), .paused = true, .report = fits}, kNow),
             "appwrapper default/train waits, submitted 5m ago, position 2 in line\n"
-            "  it fits now: the controller starts it next\n"
-            "  the queue is paused: nothing starts until `codeflare queue resume`\n");
+            "  Paused: it fits now, and starts when the queue is resumed\n"
+            "  the queue is paused (ConfigMap codeflare-system/codeflare-queue): nothing starts "
+            "until `codeflare queue resume`\n");
+  EXPECT_TRUE(render_explanation({.wrapper = waiting("train"), .report = fits}, kNow)
+                  .contains("it fits now: the controller starts it next"));
+  const Explained elsewhere{
+      .wrapper = waiting("train"), .paused = true, .controller_ns = "team", .report = fits};
+  EXPECT_TRUE(
+      render_explanation(elsewhere, kNow)
+          .contains("(ConfigMap team/codeflare-queue): nothing starts until `codeflare queue "
+                    "resume --controller-namespace team`"));
+  const Result<json::Document> document = json::parse(explanation_json(elsewhere, kNow));
+  ASSERT_TRUE(document.has_value());
+  EXPECT_EQ(document->root.string_or_empty("reason"), "Paused");
+}
+
+TEST(Explanation, while_the_queue_is_paused_nothing_promises_a_start) {
+  const std::string text =
+      render_explanation({.wrapper = waiting("train"), .paused = true, .report = report()}, kNow);
+  EXPECT_TRUE(text.contains("\n  InsufficientResources: cpu: 12 asked")) << text;
+  EXPECT_TRUE(text.contains("\n  the queue is paused (ConfigMap ")) << text;
+  EXPECT_TRUE(text.contains("What would start it once the queue is resumed:\n")) << text;
+  EXPECT_TRUE(text.ends_with("Estimated start: unknown: the queue is paused\n")) << text;
 }
 
 TEST(Explanation, what_only_the_controller_knows_is_told_as_the_status_has_it) {
@@ -115,6 +136,10 @@ TEST(Explanation, what_only_the_controller_knows_is_told_as_the_status_has_it) {
     const std::string told = std::string("\n  ") + reason + ": default/head is first in line\n";
     for (const queue::Report& each : {fits, report()}) {
       const Explained explained{.wrapper = waits, .report = each};
+      EXPECT_EQ(render_explanation(explained, kNow)
+                    .ends_with("unknown: when the work that makes room for it has ended\n"),
+                std::string_view(reason) == "Preempting" &&
+                    each.standing.kind == queue::Standing::Kind::waiting);
       EXPECT_TRUE(render_explanation(explained, kNow).contains(told))
           << render_explanation(explained, kNow);
       const Result<json::Document> document = json::parse(explanation_json(explained, kNow));

@@ -50,7 +50,7 @@ Result<KnownKind> parse_kind(std::string_view text) {
   return kind;
 }
 
-Error name_missing_kind(Error error, const KnownKind& kind) {
+Error name_missing_kind(Error error, const KnownKind& kind, const std::string& server) {
   const model::Status* status = model::status_of(error);
   const bool no_such_kind =
       error.code == ErrorCode::not_found &&
@@ -59,8 +59,9 @@ Error name_missing_kind(Error error, const KnownKind& kind) {
     return error;
   }
   return not_found(
-      "the server has no " + kind.type.qualified_name() +
-      ": is codeflare installed there? (`codeflare controller --install-crds` brings the kind)");
+      server + " has no " + kind.type.qualified_name() +
+      ": is that the address of a Kubernetes API, and is codeflare installed there? (`codeflare "
+      "controller --install-crds` brings the kind)");
 }
 
 }  // namespace codeflare::cli

@@ -20,7 +20,8 @@ const KnownKind& app_wrapper_kind();
 // for those of MCAD. The error names what there is.
 Result<KnownKind> parse_kind(std::string_view text);
 
-// A server that has no such kind says only that it found nothing: says what that means instead.
-Error name_missing_kind(Error error, const KnownKind& kind);
+// A server that has no such kind says only that it found nothing, as does what is no Kubernetes API
+// at all: says what that means instead. `server` is Session::server().
+Error name_missing_kind(Error error, const KnownKind& kind, const std::string& server);
 
 }  // namespace codeflare::cli

@@ -33,15 +33,18 @@ TEST(Kinds, a_kind_that_the_server_does_not_have_is_named) {
                                          .reason = "NotFound",
                                          .details = model::StatusDetails{},
                                          .code = 404}),
-                        app_wrapper_kind());
-  EXPECT_TRUE(missing.message.contains("is codeflare installed")) << missing.message;
+                        app_wrapper_kind(), "the server https://one:6443 (context \"a\" of f)");
+  EXPECT_EQ(missing.message,
+            "the server https://one:6443 (context \"a\" of f) has no "
+            "appwrappers.workload.codeflare.dev: is that the address of a Kubernetes API, and is "
+            "codeflare installed there? (`codeflare controller --install-crds` brings the kind)");
   const Error absent =
       name_missing_kind(model::to_error({.status = "Failure",
                                          .message = "appwrappers \"x\" not found",
                                          .reason = "NotFound",
                                          .details = model::StatusDetails{.name = "x"},
                                          .code = 404}),
-                        app_wrapper_kind());
+                        app_wrapper_kind(), "the server https://one:6443 (context \"a\" of f)");
   EXPECT_EQ(absent.message, "appwrappers \"x\" not found");
 }
 

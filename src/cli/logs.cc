@@ -100,7 +100,7 @@ class Reader {
       co_return seen;
     }
     if (!object) {
-      co_return fail(name_missing_kind(std::move(object).error(), kind_));
+      co_return fail(name_missing_kind(std::move(object).error(), kind_, session_.server()));
     }
     CO_TRY_ASSIGN(seen.wrapper, decode_wrapper(*object));
     seen_before_ = true;

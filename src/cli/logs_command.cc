@@ -18,7 +18,7 @@ void add_logs_verb(CLI::App& app, Chosen& chosen) {
   verb->add_flag("-f,--follow", own->flags.follow,
                  "go on until it has ended, also with pods that come later");
   verb->add_option("--tail", own->flags.tail, "the last lines of each container alone")
-      ->check(CLI::NonNegativeNumber)
+      ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 31))
       ->type_name("LINES");
   verb->add_option("-c,--container", own->flags.container, "of each pod (default all)")
       ->type_name("NAME");

@@ -47,10 +47,7 @@ void add_create(CLI::App& app, Chosen& chosen) {
 }
 
 void add_delete(CLI::App& app, Chosen& chosen) {
-  struct Flags : Verb<DeleteFlags> {
-    double timeout_seconds = 0;
-  };
-  auto own = std::make_shared<Flags>();
+  auto own = std::make_shared<Verb<DeleteFlags>>();
   CLI::App* verb =
       app.add_subcommand("delete", "Delete the objects of files, or by name, and wait until gone");
   verb->add_option("KIND", own->flags.kind, "appwrapper (aw)");
@@ -60,20 +57,20 @@ void add_delete(CLI::App& app, Chosen& chosen) {
       ->type_name("FILE");
   verb->add_option("--wait", own->flags.wait, "until they are gone (default true)")
       ->type_name("true|false");
-  verb->add_option("--timeout", own->timeout_seconds, "for that wait; 0: none")
-      ->check(CLI::NonNegativeNumber)
-      ->type_name("SECONDS");
   verb->add_flag("--ignore-not-found", own->flags.ignore_not_found);
   add_dry_run(*verb, own->flags.dry_run);
   add_session_flags(*verb, own->session);
+  verb->get_option("--timeout")
+      ->description(
+          "for that wait (default: as long as it takes), and for a server that asks to "
+          "wait (default 60)");
   verb->footer("Example:\n  codeflare delete -f train.yaml\n  codeflare delete appwrapper train");
   verb->callback([&chosen, own] {
     const bool by_name = !own->flags.names.empty();
     if (by_name != own->flags.files.empty() || by_name == own->flags.kind.empty()) {
       throw CLI::ValidationError("delete", "either -f FILE or KIND NAME...");
     }
-    own->flags.timeout =
-        std::chrono::milliseconds(static_cast<std::int64_t>(own->timeout_seconds * 1000));
+    own->flags.timeout = own->session.timeout;
     chosen = [own] {
       return run_session(own->session, [own](Session& s) { return run_delete(s, own->flags); });
     };

@@ -70,7 +70,8 @@ Task<int> run_pause(Session& session, QueueFlags flags, bool pause) {
   Result<kube::ObjectRef> changed =
       co_await set_paused(session, std::move(flags.controller_ns), pause);
   if (!changed) {
-    co_return report(session.console(), changed.error());
+    co_return report(session.console(), changed.error(),
+                     "ConfigMap " + std::string(kQueueConfigMap));
   }
   if (is_table(session.output())) {
     session.console().out(pause ? "queue paused: what runs goes on, nothing new starts\n"

@@ -26,10 +26,13 @@ int nothing_runs(Console& console, const std::string& directory, bool json, bool
   if (killed) {
     return report(console, not_found("the cluster in " + directory +
                                      " was killed and its pods may still run: codeflare up "
-                                     "--detach goes on with them, codeflare down ends them"));
+                                     "--detach goes on with them, codeflare down ends them, each "
+                                     "with --data-dir " +
+                                     directory));
   }
-  return report(console, not_found("nothing runs in " + directory +
-                                   ": codeflare up --detach starts a cluster there"));
+  return report(console,
+                not_found("nothing runs in " + directory + ": codeflare up --detach --data-dir " +
+                          directory + " starts a cluster there"));
 }
 
 Task<Result<std::size_t>> end_left(Env env, std::string directory) {
@@ -45,7 +48,7 @@ Task<Result<std::size_t>> end_left(Env env, std::string directory) {
   co_return co_await node::end_left_behind(env, node, logger);
 }
 
-int down(const std::string& given, double timeout_seconds) {
+int down(const std::string& given, Duration timeout) {
   RealEnv world;
   const Env env = world.env();
   const std::unique_ptr<Console> console = process_console();
@@ -54,9 +57,7 @@ int down(const std::string& given, double timeout_seconds) {
     return report_usage(*console, directory.error().message);
   }
   const std::unique_ptr<Processes> processes = machine_processes(env.files);
-  DownFlags flags{
-      .directory = *std::move(directory),
-      .timeout = std::chrono::milliseconds(static_cast<std::int64_t>(timeout_seconds * 1000))};
+  DownFlags flags{.directory = *std::move(directory), .timeout = timeout};
   const EndLeft ending = [env](std::string left) { return end_left(env, std::move(left)); };
   return run(env.loop, run_down(env, *console, *processes, ending, std::move(flags)))
       .value_or(int{kFailed});
@@ -94,20 +95,17 @@ int run_up_status(const UpStatusFlags& flags) {
 void add_up_verbs(CLI::App& app, Chosen& chosen) {
   struct Flags {
     std::string directory;
-    double timeout_seconds = 0;
+    Duration timeout{};
   };
   auto own = std::make_shared<Flags>();
   CLI::App* verb = app.add_subcommand("down", "End the cluster that codeflare up runs");
   verb->add_option("--data-dir", own->directory,
                    "where it is kept (default $XDG_STATE_HOME/codeflare/up)")
       ->type_name("DIR");
-  verb->add_option("--timeout", own->timeout_seconds,
-                   "wait no longer until its pods have ended; 0: as long as it takes")
-      ->check(CLI::NonNegativeNumber)
-      ->type_name("SECONDS");
+  internal::add_timeout(*verb, own->timeout,
+                        "wait no longer until its pods have ended; 0: as long as it takes");
   verb->footer("Example:\n  codeflare down");
-  verb->callback(
-      [&chosen, own] { chosen = [own] { return down(own->directory, own->timeout_seconds); }; });
+  verb->callback([&chosen, own] { chosen = [own] { return down(own->directory, own->timeout); }; });
 }
 
 }  // namespace codeflare::cli

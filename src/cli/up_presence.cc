@@ -24,7 +24,8 @@ Task<Result<void>> UpPresence::check_free() {
   });
   if (seen.running) {
     co_return fail(failed_precondition(describe_running(**seen.state, options_.directory) +
-                                       " already: codeflare down ends it"));
+                                       " already: codeflare down --data-dir " + options_.directory +
+                                       " ends it"));
   }
   if (seen.state && *seen.state) {
     earlier_ = (*seen.state)->context;

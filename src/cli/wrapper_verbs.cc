@@ -24,7 +24,7 @@ Task<Result<kube::ObjectRef>> get_wrapper(Session& session, KnownKind kind, std:
   Result<kube::ObjectRef> object =
       co_await session.client().get(kind.type, {session.ns(), std::move(name)});
   if (!object) {
-    co_return fail(name_missing_kind(std::move(object).error(), kind));
+    co_return fail(name_missing_kind(std::move(object).error(), kind, session.server()));
   }
   co_return object;
 }
@@ -67,7 +67,7 @@ Task<Result<WrapperList>> list_wrappers(Session& session, KnownKind kind, std::s
   Result<kube::ObjectList> list = co_await session.client().list_all(
       kind.type, {.ns = std::move(ns), .label_selector = std::move(selector)});
   if (!list) {
-    co_return fail(name_missing_kind(std::move(list).error(), kind));
+    co_return fail(name_missing_kind(std::move(list).error(), kind, session.server()));
   }
   WrapperList out;
   for (kube::ObjectRef& object : list->items) {
@@ -150,7 +150,7 @@ Task<int> run_hold(Session& session, NameFlags flags, bool hold) {
     std::string name = each;
     Result<Held> held = co_await hold_one(session, *kind, std::move(name), hold);
     if (!held) {
-      code = report(session.console(), held.error());
+      code = report(session.console(), held.error(), kind->singular + " " + each);
       continue;
     }
     if (is_table(session.output())) {

@@ -81,7 +81,30 @@ std::string when_text(WallTime time, WallTime now) {
   return to_rfc3339(time) + " (" + human_duration(now - time) + " ago)";
 }
 
-std::string counts_text(const model::AppWrapperStatus& status) {
+// The controller writes counts that change at most so often.
+constexpr Duration kCountsAgeMax = std::chrono::seconds(5);
+
+// Nothing is counted: of work that was just dispatched that says little.
+std::string no_counts_text(const model::AppWrapperStatus& status, WallTime now) {
+  if (!status.plan || !status.can_run) {
+    return "none";
+  }
+  std::int64_t planned = 0;
+  for (const model::PlannedPlace& place : status.plan->places) {
+    planned += place.count;
+  }
+  const std::string all = " of " + std::to_string(planned) + " planned";
+  if (!status.plan->started) {
+    return "none" + all;
+  }
+  const Duration age = now - status.plan->started->time;
+  const std::string when = "dispatched " + human_duration(age) + " ago";
+  return age <= 2 * kCountsAgeMax ? "none counted yet" + all + ": " + when + ", counts are up to " +
+                                        human_duration(kCountsAgeMax) + " old"
+                                  : "none" + all + ", " + when;
+}
+
+std::string counts_text(const model::AppWrapperStatus& status, WallTime now) {
   std::string text;
   const auto add = [&](std::int32_t count, const char* what) {
     if (count > 0) {
@@ -92,7 +115,7 @@ std::string counts_text(const model::AppWrapperStatus& status) {
   add(status.running, "running");
   add(status.succeeded, "succeeded");
   add(status.failed, "failed");
-  return text.empty() ? "none" : text;
+  return text.empty() ? no_counts_text(status, now) : text;
 }
 
 std::string conditions_text(const model::AppWrapperStatus& status, WallTime now) {
@@ -202,7 +225,7 @@ std::string render_status(const AppWrapper& wrapper, WallTime now) {
   append_field(out, "Duration", durations_text(wrapper.spec));
   append_field(out, view.waits ? "Waits for" : "Reason", view.reason);
   append_field(out, "Message", view.message.empty() ? status.message : view.message);
-  append_field(out, "Pods", counts_text(status));
+  append_field(out, "Pods", counts_text(status, now));
   append_field(out, "Nodes", view.nodes);
   if (status.number_of_requeueings > 0) {
     append_field(out, "Requeued", std::to_string(status.number_of_requeueings) + " times");

@@ -100,6 +100,22 @@ TEST(WrapperStatus, of_one_that_runs_says_where_and_since_when) {
             "Conditions:  none yet: no controller has seen it\n");
 }
 
+TEST(WrapperStatus, pods_that_nobody_has_counted_yet_are_not_said_to_be_none) {
+  model::AppWrapper eval = running("eval");
+  eval.status.running = 0;
+  eval.status.pending = 0;
+  eval.status.plan->started = model::MicroTime{kNow - std::chrono::seconds(2)};
+  EXPECT_TRUE(
+      render_status(eval, kNow)
+          .contains("\nPods:       none counted yet of 3 planned: dispatched 2s ago, counts "
+                    "are up to 5s old\n"));
+  eval.status.plan->started = model::MicroTime{kNow - std::chrono::seconds(40)};
+  EXPECT_TRUE(
+      render_status(eval, kNow).contains("\nPods:       none of 3 planned, dispatched 40s ago\n"));
+  eval.status.can_run = false;
+  EXPECT_TRUE(render_status(eval, kNow).contains("\nPods:       none\n"));
+}
+
 TEST(WrapperView, tells_waiting_from_held_started_ended_and_leaving) {
   EXPECT_TRUE(view_of(wrapper("new")).waits);
   EXPECT_TRUE(view_of(waiting("train")).waits);

@@ -1,11 +1,27 @@
 #include "cli/internal/session_flags.h"
 
 #include "base/env/real_env.h"
+#include "cli/check_seconds.h"
 
+#include <chrono>
+#include <cstdint>
 #include <memory>
 #include <optional>
+#include <utility>
 
 namespace codeflare::cli::internal {
+
+CLI::Option* add_timeout(CLI::App& verb, Duration& timeout, std::string about) {
+  return verb
+      .add_option_function<double>(
+          "--timeout",
+          [&timeout](double seconds) {
+            timeout = std::chrono::milliseconds(static_cast<std::int64_t>(seconds * 1000));
+          },
+          std::move(about))
+      ->check(check_seconds)
+      ->type_name("SECONDS");
+}
 
 void add_session_flags(CLI::App& verb, SessionFlags& flags) {
   verb.add_option("-n,--namespace", flags.ns, "instead of the context's")->type_name("NAME");
@@ -16,6 +32,7 @@ void add_session_flags(CLI::App& verb, SessionFlags& flags) {
   verb.add_option("-o,--output", flags.output, "json, yaml, name or wide")
       ->check(CLI::IsMember({"json", "yaml", "name", "wide"}))
       ->type_name("FORM");
+  add_timeout(verb, flags.timeout, "wait no longer for a server that asks to wait (default 60)");
 }
 
 int run_session(const SessionFlags& flags, const std::function<Task<int>(Session&)>& verb) {

@@ -10,10 +10,14 @@
 #include <CLI/Validators.hpp>
 
 #include <functional>
+#include <string>
 
 namespace codeflare::cli::internal {
 
-// -n, --kubeconfig, --context and -o.
+// --timeout SECONDS.
+CLI::Option* add_timeout(CLI::App& verb, Duration& timeout, std::string about);
+
+// -n, --kubeconfig, --context, -o and --timeout.
 void add_session_flags(CLI::App& verb, SessionFlags& flags);
 
 // Opens a session on this process's streams and runs the verb to its end.

@@ -5,6 +5,7 @@
 #include "model/codec/node.h"
 #include "model/node.h"
 #include "model/quantity.h"
+#include "sched/explanation.h"
 
 #include <algorithm>
 #include <optional>
@@ -16,16 +17,19 @@ namespace {
 
 using sched::Amount;
 
-constexpr std::int64_t kNodesMax = 1'000'000;
+// Of one resource on all nodes: the core adds and compares such sums.
+constexpr Amount kSumMax = 1'000'000'000'000'000'000;
 
 Amount amount_of(std::string_view resource, const model::Quantity& quantity) {
   return resource == "cpu" ? quantity.milli_value() : quantity.value();
 }
 
-Result<Amount> parse_amount(std::string_view resource, std::string_view text) {
+// `said_by`: the flag or field, for the error.
+Result<Amount> parse_amount(std::string_view resource, std::string_view said_by,
+                            std::string_view text) {
   const Result<model::Quantity> quantity = model::Quantity::parse(text);
   if (!quantity || quantity->sign() < 0) {
-    return fail(invalid_argument(std::string(resource) +
+    return fail(invalid_argument(std::string(said_by) +
                                  ": expected an amount such as 4, 500m or 16Gi, got \"" +
                                  std::string(text) + "\""));
   }
@@ -47,7 +51,8 @@ Result<sched::Resources> resources_at(const json::Value* map) {
       return fail(invalid_argument(std::string(member.key) + ": expected an amount"));
     }
     TRY_ASSIGN(const Amount amount,
-               parse_amount(member.key, value.is_string() ? value.as_string() : value.number()));
+               parse_amount(member.key, member.key,
+                            value.is_string() ? value.as_string() : value.number()));
     out.push_back({std::string(member.key), amount});
   }
   return out;
@@ -183,6 +188,23 @@ Result<void> add_document(const json::Value& root, Cluster& cluster) {
   return add_all(root, "quota", cluster, add_quota_node);
 }
 
+Result<void> check_sums(const Cluster& cluster) {
+  std::map<std::string, Amount> sum;
+  for (const sched::NodeSpec& node : cluster.nodes) {
+    for (const sched::Resource& resource : node.allocatable) {
+      Amount& all = sum[resource.name];
+      if (resource.amount > kSumMax - all) {
+        return fail(invalid_argument(
+            "the nodes have more " + resource.name +
+            " than can be counted: " + sched::amount_text(resource.name, resource.amount) +
+            " on node " + node.name + " alone"));
+      }
+      all += std::max<Amount>(resource.amount, 0);
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 std::map<std::string, Amount> capacity_of(const Cluster& cluster) {
@@ -211,11 +233,16 @@ Result<Cluster> make_cluster(const EqualNodes& nodes) {
     return fail(invalid_argument("--nodes: expected a number from 1 to 1000000"));
   }
   sched::NodeSpec node;
-  const std::pair<const char*, const std::string&> amounts[] = {
-      {"cpu", nodes.cpus}, {"memory", nodes.memory}, {kGpuResource, nodes.gpus}};
-  for (const auto& [resource, text] : amounts) {
+  struct Flag {
+    const char* name;
+    const char* resource;
+    const std::string& text;
+  };
+  for (const auto& [flag, resource, text] :
+       {Flag{"--cpus", "cpu", nodes.cpus}, Flag{"--memory", "memory", nodes.memory},
+        Flag{"--gpus", kGpuResource, nodes.gpus}}) {
     if (!text.empty()) {
-      TRY_ASSIGN(const Amount amount, parse_amount(resource, text));
+      TRY_ASSIGN(const Amount amount, parse_amount(resource, flag, text));
       node.allocatable.push_back({resource, amount});
     }
   }
@@ -227,6 +254,7 @@ Result<Cluster> make_cluster(const EqualNodes& nodes) {
     node.name = "node-" + std::to_string(i);
     cluster.nodes.push_back(node);
   }
+  TRY(check_sums(cluster));
   return cluster;
 }
 
@@ -245,6 +273,9 @@ Result<Cluster> read_cluster(std::string_view text, const std::string& file) {
   }
   if (cluster.nodes.empty()) {
     return fail(invalid_argument(file + ": expected nodes, found none"));
+  }
+  if (const Result<void> counted = check_sums(cluster); !counted) {
+    return fail(counted.error().with_context(file));
   }
   return cluster;
 }

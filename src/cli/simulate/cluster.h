@@ -11,6 +11,7 @@
 
 namespace codeflare::cli::simulate {
 
+inline constexpr std::int64_t kNodesMax = 1'000'000;
 inline constexpr const char* kGpuResource = "nvidia.com/gpu";
 // The tree that the quota column of a trace names nodes of.
 inline constexpr const char* kQuotaTree = "quota";

@@ -14,7 +14,24 @@ TEST(Cluster, equal_nodes_have_what_was_said_and_nothing_else) {
   EXPECT_EQ(make_cluster({.count = 3}).error().message,
             "nodes without --cpus, --gpus or --memory can hold nothing");
   EXPECT_EQ(make_cluster({.count = 1, .cpus = "many"}).error().message,
-            "cpu: expected an amount such as 4, 500m or 16Gi, got \"many\"");
+            "--cpus: expected an amount such as 4, 500m or 16Gi, got \"many\"");
+}
+
+TEST(Cluster, absurd_amounts_are_refused_by_the_name_of_their_flag_or_node) {
+  for (const char* text : {"-1", "nan", " ", "4x"}) {
+    EXPECT_EQ(
+        make_cluster({.count = 1, .cpus = "1", .memory = text}).error().message,
+        "--memory: expected an amount such as 4, 500m or 16Gi, got \"" + std::string(text) + "\"");
+  }
+  EXPECT_EQ(make_cluster({.count = 0, .cpus = "1"}).error().message,
+            "--nodes: expected a number from 1 to 1000000");
+  EXPECT_EQ(make_cluster({.count = 2, .memory = "1Ei"}).error().message,
+            "the nodes have more memory than can be counted: 1024Pi on node node-0 alone");
+  EXPECT_EQ(read_cluster("nodes: [{name: a, count: 9, allocatable: {x: 500P}}]", "c.yaml")
+                .error()
+                .message,
+            "c.yaml: the nodes have more x than can be counted: 500000000000000000 on node a-2 "
+            "alone");
 }
 
 TEST(Cluster, groups_of_nodes_and_quota_are_read_from_yaml) {

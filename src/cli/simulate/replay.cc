@@ -2,6 +2,7 @@
 
 #include "base/check.h"
 #include "sched/core.h"
+#include "sched/explanation.h"
 
 #include <algorithm>
 #include <bit>
@@ -23,6 +24,8 @@ using sched::Time;
 constexpr Time kHorizon{std::chrono::hours(24 * 365 * 200)};
 // Wakings in a row that change nothing while nothing runs and nothing comes.
 constexpr int kIdleWakesMax = 1000;
+// Of those that never started, for each reason.
+constexpr std::size_t kNamedMax = 3;
 constexpr std::size_t kProgressEvery = 1u << 14;
 
 std::int64_t ceil_div(std::int64_t whole, std::int64_t parts) {
@@ -326,10 +329,30 @@ class Replayer {
   }
 
   void count_waiting() {
+    while (core_.reasons_stale()) {
+      core_.review(now_);
+    }
     for (const GangId gang : core_.queue(now_, std::numeric_limits<std::size_t>::max())) {
       const Result<sched::Why> why = core_.why(gang);
-      ++outcome_.never_started[why ? sched::to_string(*why) : "unknown"];
+      NeverStarted& alike = outcome_.never_started[why ? sched::to_string(*why) : "unknown"];
+      if (++alike.jobs <= kNamedMax) {
+        alike.first.push_back(trace_.jobs[job_of_[gang.index]].id + ": " + reason_of(gang));
+      }
     }
+  }
+
+  std::string reason_of(GangId gang) {
+    const Result<sched::Explanation> explanation = core_.explain(gang, now_);
+    if (!explanation) {
+      return explanation.error().message;
+    }
+    // Names and times of the core are the replay's own.
+    if (explanation->reservation) {
+      const std::optional<GangId> holder = core_.find(explanation->reservation->holder);
+      return "reserved: " + (holder ? trace_.jobs[job_of_[holder->index]].id : "another") +
+             " is first in line";
+    }
+    return sched::to_text(*explanation);
   }
 
   const Trace& trace_;

@@ -16,6 +16,13 @@
 
 namespace codeflare::cli::simulate {
 
+// Jobs that wait for one reason when nothing can change any more.
+struct NeverStarted {
+  std::size_t jobs = 0;
+  // Of the first of them, in line: "train-7: insufficient cpu: asks 9, free 4 of 4".
+  std::vector<std::string> first{};
+};
+
 // What became of a trace under one policy.
 struct Outcome {
   std::string policy;
@@ -26,8 +33,7 @@ struct Outcome {
   // What the core would not take at all, and how it said so first.
   std::size_t refused = 0;
   std::string first_refusal{};
-  // Still in line when nothing could change any more, by reason ("insufficient").
-  std::map<std::string, std::size_t> never_started{};
+  std::map<std::string, NeverStarted> never_started{};  // by reason: "insufficient"
   std::size_t evictions = 0;
   // From the first submission to the last end.
   Duration makespan{};

@@ -101,8 +101,28 @@ TEST(Replay, a_limit_kills_and_counts_dispatched_time_only) {
 
 TEST(Replay, what_never_fits_is_told_with_the_reason) {
   const Outcome outcome = run("submit,duration,gpu\n0,5,8\n0,5,4\n", gpus(2, "4"), "best-effort");
-  EXPECT_EQ(outcome.never_started, (std::map<std::string, std::size_t>{{"fragmented", 1}}));
+  ASSERT_EQ(outcome.never_started.size(), 1u);
+  EXPECT_EQ(outcome.never_started.at("fragmented").jobs, 1u);
   EXPECT_EQ(outcome.finished, 1u);
+}
+
+TEST(Replay, names_the_first_three_that_never_start_for_each_reason) {
+  std::string csv = "id,submit,duration,gpu\n";
+  for (const char* id : {"p", "q", "r", "s", "t"}) {
+    csv += std::string(id) + ",0,5,9\n";
+  }
+  const Outcome outcome = run(csv + "whole,0,5,7\n", gpus(2, "4"), "best-effort");
+  const NeverStarted& lacking = outcome.never_started.at("insufficient");
+  EXPECT_EQ(lacking.jobs, 5u);
+  ASSERT_EQ(lacking.first.size(), 3u);
+  EXPECT_EQ(lacking.first[0],
+            "p: insufficient nvidia.com/gpu: asks 9, free 8 of 8; not even nodes without gangs "
+            "could hold it");
+  EXPECT_TRUE(lacking.first[2].starts_with("r: ")) << lacking.first[2];
+  EXPECT_TRUE(outcome.never_started.at("fragmented").first[0].starts_with("whole: fragmented: "));
+  const std::string text = to_text({summarize(outcome, gpus(2, "4"))});
+  EXPECT_TRUE(text.contains("\nbest-effort: 5 never started: insufficient\n  p: ")) << text;
+  EXPECT_TRUE(text.ends_with("\n  and 2 more\n")) << text;
 }
 
 TEST(Replay, quota_of_the_cluster_file_is_charged_by_the_quota_column) {

@@ -66,8 +66,14 @@ std::string column_name(std::string_view resource) {
 
 std::string notes(const Summary& summary) {
   std::string text;
-  for (const auto& [why, count] : summary.never_started) {
-    text += summary.policy + ": " + std::to_string(count) + " never started: " + why + "\n";
+  for (const auto& [why, alike] : summary.never_started) {
+    text += summary.policy + ": " + std::to_string(alike.jobs) + " never started: " + why + "\n";
+    for (const std::string& each : alike.first) {
+      text += "  " + one_line(each) + "\n";
+    }
+    if (alike.jobs > alike.first.size()) {
+      text += "  and " + std::to_string(alike.jobs - alike.first.size()) + " more\n";
+    }
   }
   if (summary.refused > 0) {
     text += summary.policy + ": " + std::to_string(summary.refused) +
@@ -108,8 +114,16 @@ void write_summary(json::Writer& w, const Summary& s) {
   count("refused", s.refused);
   count("evictions", s.evictions);
   w.key("neverStarted").begin_object();
-  for (const auto& [why, jobs] : s.never_started) {
-    count(why, jobs);
+  for (const auto& [why, alike] : s.never_started) {
+    count(why, alike.jobs);
+  }
+  w.end_object().key("neverStartedFirst").begin_object();
+  for (const auto& [why, alike] : s.never_started) {
+    w.key(why).begin_array();
+    for (const std::string& each : alike.first) {
+      w.string(each);
+    }
+    w.end_array();
   }
   w.end_object();
   w.key("cutShort").boolean(s.cut_short);

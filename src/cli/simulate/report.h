@@ -19,7 +19,7 @@ struct Summary {
   std::size_t killed = 0;
   std::size_t refused = 0;
   std::size_t evictions = 0;
-  std::map<std::string, std::size_t> never_started{};
+  std::map<std::string, NeverStarted> never_started{};
   std::string first_refusal{};
   bool cut_short = false;
   Duration makespan{};

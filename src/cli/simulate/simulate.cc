@@ -79,7 +79,8 @@ int run_simulate(Env env, Console& console, const SimulateFlags& flags) {
   }
   const Result<Cluster> cluster = cluster_of(env, flags);
   if (!cluster) {
-    return report(console, cluster.error());
+    return flags.cluster.empty() ? report_usage(console, cluster.error().message)
+                                 : report(console, cluster.error());
   }
   const Result<Trace> trace = trace_of(env, console, flags);
   if (!trace) {

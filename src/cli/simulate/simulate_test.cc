@@ -57,7 +57,7 @@ TEST(Simulate, tells_what_never_ran_below_the_table) {
   World world;
   ASSERT_TRUE(world.sim.env().files.write("big.csv", "submit,duration,gpu\n0,1,9\n").has_value());
   EXPECT_EQ(world.run({.trace = "big.csv", .nodes = 1, .gpus = "4"}), kDone);
-  EXPECT_TRUE(world.console.out_text.ends_with("\nbest-effort: 1 never started: insufficient\n"))
+  EXPECT_TRUE(world.console.out_text.contains("\nbest-effort: 1 never started: insufficient\n  "))
       << world.console.out_text;
 }
 
@@ -84,6 +84,7 @@ TEST(Simulate, wrong_flags_are_usage_errors_and_wrong_files_failures) {
   EXPECT_EQ(world.run({.trace = "jobs.csv"}), kUsage);
   EXPECT_EQ(world.run({.trace = "jobs.csv", .nodes = 1, .cluster = "c.yaml"}), kUsage);
   EXPECT_EQ(world.run({.trace = "jobs.csv", .nodes = 1, .gpus = "4", .policies = "best"}), kUsage);
+  EXPECT_EQ(world.run({.trace = "jobs.csv", .nodes = 1, .gpus = "-4"}), kUsage);
   EXPECT_EQ(world.run({.trace = "none.csv", .nodes = 1, .gpus = "4"}), kFailed);
   EXPECT_EQ(world.run({.trace = "jobs.csv", .format = "swf", .nodes = 1, .gpus = "4"}), kFailed);
   EXPECT_TRUE(world.console.err_text.contains("jobs.csv:1: field 1")) << world.console.err_text;

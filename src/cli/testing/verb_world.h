@@ -10,6 +10,7 @@
 #include "cli/testing/captured_console.h"
 #include "controllers/crds/crds.h"
 #include "net/in_process.h"
+#include "net/testing/scripted_service.h"
 
 #include <gtest/gtest.h>
 
@@ -61,7 +62,10 @@ class VerbWorld {
         server_->service(), {.address = "test",
                              .certificate = net::Peer::Certificate{
                                  .common_name = user, .organizations = groups, .sha256 = ""}});
-    auto session = Session::over(sim.env(), console, service, "default", flags);
+    net::testing::ScriptedService gate([&](net::Request request) {
+      return request.method != "GET" && full ? refuse() : service.send(std::move(request));
+    });
+    auto session = Session::over(sim.env(), console, gate, "default", flags);
     CHECK(session.has_value(), "a test's flags");
     const std::optional<int> code = run(sim.env().loop, verb(**session));
     CHECK(code.has_value(), "a verb ends");
@@ -75,8 +79,21 @@ class VerbWorld {
 
   SimEnv sim;
   CapturedConsole console;
+  // Every write is answered as by a server whose disk is full, and counted.
+  bool full = false;
+  int refused = 0;
 
  private:
+  Task<Result<net::Response>> refuse() {
+    ++refused;
+    net::Response response = net::make_response(
+        503, "application/json",
+        Bytes::from(R"({"kind":"Status","apiVersion":"v1","status":"Failure","code":503,)"
+                    R"("reason":"ServiceUnavailable","message":"the disk is full"})"));
+    response.headers.set("Retry-After", "1");
+    co_return response;
+  }
+
   static Task<void> pause() { static_cast<void>(co_await sleep_for(std::chrono::seconds(1))); }
 
   MetricsRegistry metrics_;
