@@ -87,6 +87,35 @@ TEST(Scale, of_custom_resources_follows_their_paths) {
   EXPECT_EQ(world.get(things + "/a").at("spec.replicas"), "3");
 }
 
+TEST(Status, of_a_custom_resource_is_all_that_counts) {
+  ApiWorld world;
+  world.add_custom();
+  const std::string things = "/apis/example.com/v1/namespaces/default/things";
+  const Answer made = world.post(
+      things,
+      R"({"metadata":{"name":"a","labels":{"x":"y"},"finalizers":["example.com/f"]},"spec":{"replicas":1}})");
+  const std::string version = made.at("metadata.resourceVersion");
+  const Answer alone =
+      world.put(things + "/a/status",
+                R"({"apiVersion":"example.com/v1","kind":"Thing","metadata":{"name":"a",)"
+                R"("resourceVersion":")" +
+                    version + R"(","labels":{"x":"z"}},"status":{"replicas":1}})");
+  EXPECT_EQ(alone.status, 200) << alone.body;
+  EXPECT_EQ(alone.at("status.replicas"), "1");
+  EXPECT_EQ(alone.at("spec.replicas"), "1");
+  EXPECT_EQ(alone.at("metadata.labels.x"), "y");
+  EXPECT_EQ(alone.at("metadata.finalizers.0"), "example.com/f");
+  EXPECT_EQ(alone.at("metadata.generation"), "1");
+  // The writer of the rest still owns it.
+  EXPECT_EQ(alone.at("metadata.managedFields.1.subresource"), "status") << alone.body;
+  EXPECT_TRUE(alone.at("metadata.managedFields.0.fieldsV1").contains("f:replicas")) << alone.body;
+  const Answer patched =
+      world.patch(things + "/a/status", "merge",
+                  R"({"metadata":{"labels":{"x":"z"}},"status":{"replicas":2}})");
+  EXPECT_EQ(patched.at("status.replicas"), "2") << patched.body;
+  EXPECT_EQ(patched.at("metadata.labels.x"), "y");
+}
+
 TEST(Binding, gives_a_pod_its_node_once) {
   ApiWorld world;
   make_pod(world, "p");

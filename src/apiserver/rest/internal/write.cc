@@ -41,6 +41,21 @@ void take_part(json::Arena& arena, json::Value& target, const json::Value& objec
   }
 }
 
+// Who writes the status of a built-in object may write its metadata with it; of that of a custom
+// one nothing counts but who owns which field.
+void keep_or_take_metadata(const Resource& resource, json::Arena& arena, const json::Value& object,
+                           json::Value& result) {
+  const json::Value* metadata = object.find("metadata");
+  if (metadata == nullptr) {
+    return;
+  }
+  if (!resource.custom) {
+    result.set_static(arena, "metadata", *metadata);
+  } else if (const json::Value* managers = metadata->find("managedFields")) {
+    metadata_of(arena, result).set_static(arena, "managedFields", *managers);
+  }
+}
+
 }  // namespace
 
 const schema::Node* storage_schema(const Resource& resource) {
@@ -163,9 +178,7 @@ void keep_other_parts(const Call& call, std::string_view subresource, json::Aren
     } else {
       result.erase("status");
     }
-    if (const json::Value* metadata = object.find("metadata")) {
-      result.set_static(arena, "metadata", *metadata);
-    }
+    keep_or_take_metadata(*call.resource, arena, object, result);
     object = result;
     return;
   }
