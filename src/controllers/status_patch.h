@@ -8,20 +8,23 @@
 
 namespace codeflare::controllers {
 
+// What makes `before` into `after`, as a merge patch. Include the kind's codec header.
+template <typename Status>
+json::Document status_changes(const Status& before, const Status& after) {
+  json::Arena arena;
+  return json::merge_diff(model::to_json(arena, before), model::to_json(arena, after));
+}
+
 // The merge patch that makes the status of `before`, as it was read, into `after`; refused when
-// somebody has written the object since. Include the kind's codec header.
+// somebody has written the object since.
 template <typename Kind, typename Status>
 std::string status_patch(const Kind& before, const Status& after) {
-  json::Arena arena;
-  const json::Value from = model::to_json(arena, before.status);
-  const json::Value to = model::to_json(arena, after);
-  const json::Document changes = json::merge_diff(from, to);
   std::string body;
   json::Writer w(body);
   w.begin_object().key("metadata").begin_object();
   w.member("resourceVersion", before.metadata.resource_version);
   w.member("uid", before.metadata.uid).end_object();
-  w.key("status").value(changes.root).end_object();
+  w.key("status").value(status_changes(before.status, after).root).end_object();
   return body;
 }
 

@@ -126,8 +126,8 @@ bool BuggyService::only_tries(std::string_view path, std::string_view method,
   if (bug_ == QueueBug::binding_not_sent && path.ends_with("/binding")) {
     return ++bindings_ % kBindingsBetweenLosses == 0;
   }
-  return bug_ == QueueBug::intent_not_kept && method == "PATCH" && is_of(path, "appwrappers") &&
-         body.contains(R"("canrun":true)") && body.contains(R"("plan":{)");
+  return bug_ == QueueBug::intent_not_kept && method == "PUT" && is_of(path, "appwrappers") &&
+         body.contains(R"("state":"Pending")") && body.contains(R"("plan":{)");
 }
 
 }  // namespace codeflare::sim

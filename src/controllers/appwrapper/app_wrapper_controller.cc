@@ -2,7 +2,6 @@
 
 #include "base/async/sleep.h"
 #include "controllers/appwrapper/app_wrapper_object.h"
-#include "controllers/status_patch.h"
 #include "model/codec/app_wrapper.h"
 #include "queue/marks.h"
 #include "queue/status_words.h"
@@ -437,11 +436,10 @@ Task<Result<bool>> AppWrapperController::has_unseen_pods(const AppWrapper& wrapp
 Task<Result<void>> AppWrapperController::write_status(Turn& turn, const Decision& decision) {
   model::AppWrapperStatus status = decision.status;
   status.observed_generation = turn.wrapper.metadata.generation;
-  std::string body = status_patch(turn.wrapper, status);
+  CO_TRY_ASSIGN(std::string body, status_body(*turn.object, turn.wrapper, status));
   const Instant begin = env_.loop.now();
-  CO_TRY(co_await written(
-      turn, client_.patch(subject_.type(), turn.wrapper.metadata.key(), kube::PatchKind::merge,
-                          std::move(body), {.subresource = "status"})));
+  CO_TRY(co_await written(turn, client_.update(subject_.type(), turn.wrapper.metadata.key(),
+                                               std::move(body), {.subresource = "status"})));
   parts_.driver.wrote(env_.loop.now() - begin);
   memory(turn.wrapper).written = std::chrono::floor<std::chrono::microseconds>(env_.clock.wall());
   co_return Result<void>();

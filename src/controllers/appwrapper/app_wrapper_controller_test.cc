@@ -44,8 +44,8 @@ TEST(AppWrapperController, creates_the_items_of_one_that_fits_and_says_so) {
   EXPECT_EQ(label_of(*job, queue::kUidLabel), wrapper.metadata.uid);
   // The order of writes is that of the decision record: intent before the first object.
   EXPECT_EQ(c.wire.story(),
-            (std::vector<std::string>{"PATCH appwrappers/a", "PATCH appwrappers/a/status",
-                                      "POST jobs", "PATCH appwrappers/a/status"}));
+            (std::vector<std::string>{"PATCH appwrappers/a", "PUT appwrappers/a/status",
+                                      "POST jobs", "PUT appwrappers/a/status"}));
 }
 
 TEST(AppWrapperController, writes_nothing_when_nothing_is_to_be_done) {

@@ -1,6 +1,9 @@
 #include "controllers/appwrapper/app_wrapper_object.h"
 
+#include "controllers/status_patch.h"
+#include "json/merge_patch.h"
 #include "json/value.h"
+#include "json/write.h"
 #include "model/codec/app_wrapper.h"
 #include "model/resources.h"
 
@@ -41,6 +44,23 @@ Result<model::AppWrapper> to_app_wrapper_without_spec(const kube::Object& object
   TRY_ASSIGN(json::Document document, object.parse());
   document.root.set_static(document.arena, "spec", json::Value::object());
   return decode(document);
+}
+
+Result<std::string> status_body(const kube::Object& object, const model::AppWrapper& before,
+                                const model::AppWrapperStatus& after) {
+  TRY_ASSIGN(const json::Document document, object.parse());
+  const json::Value* status = document.root.find("status");
+  const json::Document now = json::apply_merge_patch(status == nullptr ? json::Value() : *status,
+                                                     status_changes(before.status, after).root);
+  std::string body;
+  json::Writer w(body);
+  w.begin_object().member("apiVersion", document.root.string_or_empty("apiVersion"));
+  w.member("kind", document.root.string_or_empty("kind"));
+  w.key("metadata").begin_object().member("name", before.metadata.name);
+  w.member("namespace", before.metadata.ns).member("uid", before.metadata.uid);
+  w.member("resourceVersion", before.metadata.resource_version).end_object();
+  w.key("status").value(now.root).end_object();
+  return body;
 }
 
 }  // namespace codeflare::controllers

@@ -295,8 +295,8 @@ TEST(AppWrapperTrouble, a_plan_that_the_server_does_not_take_fails_it) {
   c.add_node("n1", "4");
   int plans = 0;  // its first status is the intent
   c.wire.intercept = [&](const net::Request& request) -> std::optional<net::Response> {
-    const bool plan = request.method == "PATCH" &&
-                      request.target.contains("/appwrappers/a/status") && plans++ == 0;
+    const bool plan =
+        request.method == "PUT" && request.target.contains("/appwrappers/a/status") && plans++ == 0;
     return plan ? std::optional(answer(413, "RequestEntityTooLarge")) : std::nullopt;
   };
   c.start();

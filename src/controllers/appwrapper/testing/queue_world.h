@@ -57,7 +57,7 @@ class Wire final : public net::HttpService {
   }
   std::uint64_t writes() const { return writes_; }
   std::uint64_t events() const { return events_; }  // written, in all
-  // "PATCH appwrappers/a/status", in order; events are left out.
+  // "PUT appwrappers/a/status", in order; events are left out.
   const std::vector<std::string>& story() const { return story_; }
   // Answers in the server's place when it wants to.
   std::function<std::optional<net::Response>(const net::Request&)> intercept;
