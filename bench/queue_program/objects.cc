@@ -148,7 +148,7 @@ std::string run_complete() {
   return R"({"status":{"phase":"Complete"}})";
 }
 
-std::string status_write(int number) {
+std::string status_write(int number, const kube::Object& before) {
   struct Condition {
     std::string_view type;
     std::string_view reason;
@@ -172,7 +172,10 @@ std::string status_write(int number) {
   constexpr std::string_view kTime = "2026-01-01T00:00:00.000000Z";
   std::string text;
   json::Writer w(text);
-  w.begin_object().key("status").begin_object().member("state", kStates[step]);
+  begin_object(w, "workload.codeflare.dev/v1beta1", "AppWrapper");
+  w.key("metadata").begin_object().member("name", before.name()).member("namespace", before.ns());
+  w.member("resourceVersion", before.resource_version()).end_object();
+  w.key("status").begin_object().member("state", kStates[step]);
   w.key("canrun").boolean(step > 0).key("systempriority").number(50.0);
   w.member("queuejobstate", kConditions[kShown[step] - 1].type);
   w.key("conditions").begin_array();
@@ -186,12 +189,10 @@ std::string status_write(int number) {
     w.member_if_set("message", kConditions[i].message).end_object();
   }
   w.end_array();
-  if (step == 1) {
+  if (step == 1 || step == 2) {
     w.key("plan").begin_object().key("places").begin_array().begin_object();
     w.key("podSet").integer(0).member("node", "bench-0").key("count").integer(1);
     w.end_object().end_array().member("started", kTime).end_object();
-  } else if (step + 1 == kStatusWrites) {
-    w.key("plan").null();
   }
   w.end_object().end_object();
   return text;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "bench/queue_program/scenario.h"
+#include "kube/object.h"
 #include "model/gvk.h"
 
 #include <cstdint>
@@ -32,8 +33,8 @@ std::vector<std::string> nodes(const Scenario& scenario);
 // What a Run or its AppWrapper looks like in the course of things, for writes without a controller.
 std::string run_object(const model::ObjectKey& key, const WorkClass& work_class);
 std::string run_complete();
-// Merge patches of the status, in order: refused, intended, dispatched, completed.
+// The bodies that put its status, in order: refused, intended, dispatched, completed.
 inline constexpr int kStatusWrites = 4;
-std::string status_write(int number);
+std::string status_write(int number, const kube::Object& before);
 
 }  // namespace codeflare::bench

@@ -98,7 +98,8 @@ Task<Result<void>> write_one(Bare& bare, std::int64_t number) {
   const WorkClass& work_class = bare.scenario.cohorts[0].queues[0].work[0].classes[0];
   const kube::ObjectKey key{"default", work_class.name + "-" + std::to_string(number)};
   const kube::WriteOptions status{.subresource = "status"};
-  CO_TRY(co_await bare.client.create(kAppWrappers, key.ns, app_wrapper(key, work_class)));
+  CO_TRY_ASSIGN(kube::ObjectRef wrapper,
+                co_await bare.client.create(kAppWrappers, key.ns, app_wrapper(key, work_class)));
   for (int i = 0; i < kStatusWrites; ++i) {
     if (i == 2) {  // between intent and dispatch
       CO_TRY(co_await bare.client.create(kRuns, key.ns, run_object(key, work_class)));
@@ -107,8 +108,8 @@ Task<Result<void>> write_one(Bare& bare, std::int64_t number) {
       CO_TRY(
           co_await bare.client.patch(kRuns, key, kube::PatchKind::merge, run_complete(), status));
     }
-    CO_TRY(co_await bare.client.patch(kAppWrappers, key, kube::PatchKind::merge, status_write(i),
-                                      status));
+    CO_TRY_ASSIGN(
+        wrapper, co_await bare.client.update(kAppWrappers, key, status_write(i, *wrapper), status));
   }
   bare.writes += kStatusWrites + 3;
   co_return Result<void>();
