@@ -1,6 +1,7 @@
 #include "base/async/sleep.h"
 #include "base/human_duration.h"
 #include "cli/create.h"
+#include "cli/find_wrapper.h"
 #include "cli/internal/target.h"
 #include "cli/kinds.h"
 #include "cli/manifest.h"
@@ -27,17 +28,34 @@ struct Leaving {
   std::string shown;
 };
 
-Result<std::vector<Manifest>> named(Session& session, const DeleteFlags& flags) {
-  std::vector<Manifest> manifests;
-  TRY_ASSIGN(const KnownKind kind, parse_kind(flags.kind));
-  for (const std::string& name : flags.names) {
-    manifests.push_back({.file = "",
-                         .api_version = kind.type.api_version(),
-                         .kind = kind.type.kind,
-                         .ns = session.ns(),
-                         .name = name});
+// The group that was named, or the only one that has it.
+Task<Result<KnownKind>> group_of(Session& session, KnownKind kind, std::string name) {
+  if (!kind.any_group) {
+    co_return kind;
   }
-  return manifests;
+  CO_TRY_ASSIGN(FoundWrapper found,
+                co_await find_wrapper(session, std::move(kind), std::move(name), Use::change));
+  co_return std::move(found.kind);
+}
+
+Task<Manifests> named(Session& session, KnownKind kind, DeleteFlags flags) {
+  Manifests found;
+  for (const std::string& each : flags.names) {
+    std::string name = each;
+    Result<KnownKind> of = co_await group_of(session, kind, std::move(name));
+    if (of) {
+      found.objects.push_back({.file = "",
+                               .api_version = of->type.api_version(),
+                               .kind = of->type.kind,
+                               .ns = session.ns(),
+                               .name = each});
+    } else if (of.error().code != ErrorCode::not_found || !flags.ignore_not_found) {
+      Error error = std::move(of).error();
+      found.errors.push_back(
+          error.retry_after ? std::move(error).with_context(flags.kind + " " + each) : error);
+    }
+  }
+  co_return found;
 }
 
 struct How {
@@ -123,22 +141,19 @@ Task<Result<void>> wait_until_gone(Session& session, Leaving leaving,
 
 Task<int> run_delete(Session& session, DeleteFlags flags) {
   int code = kDone;
-  std::vector<Manifest> manifests;
-  if (!flags.kind.empty()) {
-    Result<std::vector<Manifest>> objects = named(session, flags);
-    if (!objects) {
-      co_return report_usage(session.console(), objects.error().message);
-    }
-    manifests = *std::move(objects);
+  Manifests asked;
+  if (flags.kind.empty()) {
+    asked = read_manifests(session, flags.files);
+  } else if (const Result<KnownKind> kind = parse_kind(flags.kind)) {
+    asked = co_await named(session, *kind, flags);
   } else {
-    Manifests read = read_manifests(session, flags.files);
-    for (const Error& error : read.errors) {
-      code = report(session.console(), error);
-    }
-    manifests = std::move(read.objects);
+    co_return report_usage(session.console(), kind.error().message);
+  }
+  for (const Error& error : asked.errors) {
+    code = report(session.console(), error);
   }
   std::vector<Leaving> leaving;
-  for (const Manifest& manifest : manifests) {
+  for (const Manifest& manifest : asked.objects) {
     Manifest copy = manifest;
     auto rest =
         co_await delete_one(session, std::move(copy),

@@ -1,6 +1,7 @@
 #include "cli/explain.h"
 
 #include "cli/explain_view.h"
+#include "cli/find_wrapper.h"
 #include "cli/internal/queue_watch.h"
 #include "cli/kinds.h"
 #include "cli/queue_view.h"
@@ -20,8 +21,6 @@
 #include "queue/quota_scope.h"
 #include "queue/report.h"
 
-#include <algorithm>
-#include <iterator>
 #include <utility>
 
 namespace codeflare::cli {
@@ -36,8 +35,7 @@ struct ClusterObjects {
   std::vector<kube::ObjectRef> pods;
   std::vector<kube::ObjectRef> quota_trees;
   std::vector<kube::ObjectRef> resource_quotas;
-  std::vector<kube::ObjectRef> wrappers;
-  std::vector<kube::ObjectRef> legacy_wrappers;
+  std::vector<GroupedWrapper> wrappers;  // of both groups
 };
 
 // What one kind has in all namespaces, or why that could not be seen. A kind that the server does
@@ -70,7 +68,17 @@ struct Gathering {
   bool enough = true;
 };
 
-Task<Gathering> gather(Session& session) {
+void add_wrappers(const KnownKind& kind, const std::vector<kube::ObjectRef>& objects,
+                  std::vector<GroupedWrapper>& to) {
+  for (const kube::ObjectRef& object : objects) {
+    if (Result<GroupedWrapper> wrapper = decode_wrapper(kind, object)) {
+      to.push_back(*std::move(wrapper));
+    }
+  }
+}
+
+// For one of MCAD's group or of ours.
+Task<Gathering> gather(Session& session, bool legacy) {
   ProgressLine progress(session.console());
   progress.show("looking at nodes, pods, AppWrappers and quota");
   Gathering all;
@@ -81,28 +89,22 @@ Task<Gathering> gather(Session& session) {
       all.enough = all.enough && !needed;
     }
   };
-  model::ResourceType wrappers = app_wrapper_kind().type;
+  std::vector<kube::ObjectRef> wrappers;
   take(co_await gather_one(session, model::resource_type<model::Node>()), all.objects.nodes, true);
   take(co_await gather_one(session, model::resource_type<model::Pod>()), all.objects.pods, true);
-  take(co_await gather_one(session, wrappers), all.objects.wrappers, true);
+  take(co_await gather_one(session, app_wrapper_kind().type), wrappers, true);
+  add_wrappers(app_wrapper_kind(), wrappers, all.objects.wrappers);
   take(co_await gather_one(session, model::resource_type<model::QuotaSubtree>()),
        all.objects.quota_trees, false);
   take(co_await gather_one(session, resource_quotas()), all.objects.resource_quotas, false);
   // Most clusters do not have them, and where they do not nobody may list them.
-  wrappers.group = model::kLegacyAppWrapperGroup;
-  Gathered legacy = co_await gather_one(session, std::move(wrappers));
-  all.objects.legacy_wrappers = std::move(legacy.objects);
-  co_return all;
-}
-
-void add_wrappers(queue::Queue& queue, queue::AdoptedPods& adopted,
-                  const std::vector<kube::ObjectRef>& objects, bool legacy, WallTime now) {
-  for (const kube::ObjectRef& object : objects) {
-    if (Result<model::AppWrapper> wrapper = decode_wrapper(object)) {
-      adopted.learn(*wrapper);
-      add_to_queue(queue, *std::move(wrapper), legacy, now);
-    }
+  Gathered others = co_await gather_one(session, legacy_app_wrapper_kind().type);
+  if (!legacy) {
+    others.missing.clear();
   }
+  take(std::move(others), wrappers, true);
+  add_wrappers(legacy_app_wrapper_kind(), wrappers, all.objects.wrappers);
+  co_return all;
 }
 
 queue::Queue queue_from(const ClusterObjects& objects, const queue::Settings& settings,
@@ -126,8 +128,10 @@ queue::Queue queue_from(const ClusterObjects& objects, const queue::Settings& se
     }
   }
   queue::AdoptedPods adopted;
-  add_wrappers(queue, adopted, objects.wrappers, false, now);
-  add_wrappers(queue, adopted, objects.legacy_wrappers, true, now);
+  for (const GroupedWrapper& wrapper : objects.wrappers) {
+    adopted.learn(wrapper);
+    add_to_queue(queue, wrapper, now);
+  }
   for (const kube::ObjectRef& object : objects.pods) {
     if (Result<model::Pod> pod = object->as<model::Pod>()) {
       adopted.mark(*pod);
@@ -160,17 +164,10 @@ std::string held_outside(const std::vector<kube::ObjectRef>& pods, const queue::
   return text;
 }
 
-std::int64_t position_among(const std::vector<kube::ObjectRef>& objects,
-                            const model::AppWrapper& wrapper, const queue::Settings& settings,
-                            WallTime now) {
-  std::vector<model::AppWrapper> all;
-  for (const kube::ObjectRef& object : objects) {
-    if (Result<model::AppWrapper> each = decode_wrapper(object)) {
-      all.push_back(*std::move(each));
-    }
-  }
+std::int64_t position_among(const std::vector<GroupedWrapper>& all, const std::string& uid,
+                            const queue::Settings& settings, WallTime now) {
   for (const QueueView::Entry& entry : queue_of(all, settings, false, now).entries) {
-    if (entry.view.ns == wrapper.metadata.ns && entry.view.name == wrapper.metadata.name) {
+    if (entry.view.uid == uid) {
       return entry.position;
     }
   }
@@ -179,12 +176,9 @@ std::int64_t position_among(const std::vector<kube::ObjectRef>& objects,
 
 Task<Result<Explained>> explain_one(Session& session, KnownKind kind, ExplainFlags flags) {
   Explained explained;
-  Result<kube::ObjectRef> object =
-      co_await session.client().get(kind.type, {session.ns(), flags.name});
-  if (!object) {
-    co_return fail(name_missing_kind(std::move(object).error(), kind, session.server()));
-  }
-  CO_TRY_ASSIGN(explained.wrapper, decode_wrapper(*object));
+  CO_TRY_ASSIGN(const FoundWrapper found,
+                co_await find_wrapper(session, std::move(kind), std::move(flags.name), Use::read));
+  CO_TRY_ASSIGN(explained.wrapper, decode_wrapper(found.kind, found.object));
   if (!view_of(explained.wrapper).waits) {
     co_return explained;
   }
@@ -194,21 +188,20 @@ Task<Result<Explained>> explain_one(Session& session, KnownKind kind, ExplainFla
   // Who may not read it has the controller's word in the status.
   explained.paused =
       note.paused || (!note.unseen.empty() && view_of(explained.wrapper).reason == "Paused");
-  Gathering gathered = co_await gather(session);
+  Gathering gathered = co_await gather(session, explained.wrapper.legacy);
   explained.missing = std::move(gathered.missing);
   if (!note.unseen.empty()) {
     explained.missing.push_back("settings of the controller, so the usual ones count: " +
                                 note.unseen);
   }
-  std::vector<kube::ObjectRef> line = gathered.objects.wrappers;
-  std::ranges::copy(gathered.objects.legacy_wrappers, std::back_inserter(line));
   const WallTime now = session.now();
-  explained.position = position_among(line, explained.wrapper, note.settings, now);
+  const std::string& uid = explained.wrapper.metadata.uid;
+  explained.position = position_among(gathered.objects.wrappers, uid, note.settings, now);
   if (!gathered.enough) {
     co_return explained;
   }
   queue::Queue queue = queue_from(gathered.objects, note.settings, now);
-  Result<queue::Report> report = queue::explain(queue, explained.wrapper.metadata.uid, now);
+  Result<queue::Report> report = queue::explain(queue, uid, now);
   if (report) {
     explained.outside = held_outside(gathered.objects.pods, *report);
     explained.report = *std::move(report);

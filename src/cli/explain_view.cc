@@ -4,7 +4,6 @@
 #include "base/human_duration.h"
 #include "cli/queue_verbs.h"
 #include "cli/table.h"
-#include "cli/wrapper_view.h"
 #include "json/parse.h"
 #include "json/value.h"
 #include "json/write.h"
@@ -45,7 +44,7 @@ std::int64_t position_of(const Explained& explained) {
 }
 
 std::string headline(const Explained& explained, const WrapperView& view, WallTime now) {
-  std::string text = "appwrapper " + view.ns + "/" + view.name;
+  std::string text = "appwrapper " + view.full_name();
   if (!view.waits) {
     text += " is " + view.state;
     return view.nodes.empty() ? text + "\n" : text + " on " + view.nodes + "\n";
@@ -187,6 +186,7 @@ std::string explanation_json(const Explained& explained, WallTime now) {
   std::string compact;
   json::Writer w(compact);
   w.begin_object().member("namespace", view.ns).member("name", view.name);
+  w.member("group", view.group());
   w.member("state", view.state).key("waits").boolean(view.waits);
   w.key("paused").boolean(explained.paused);
   if (const std::int64_t position = position_of(explained); position > 0) {

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "base/time.h"
-#include "model/app_wrapper.h"
+#include "cli/wrapper_view.h"
 #include "queue/report.h"
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 namespace codeflare::cli {
 
 struct Explained {
-  model::AppWrapper wrapper;
+  GroupedWrapper wrapper;
   // From the statuses alone; 0: not in line, or the line cannot be seen.
   std::int64_t position = 0;
   bool paused = false;

@@ -128,7 +128,7 @@ TEST(Explanation, while_the_queue_is_paused_nothing_promises_a_start) {
 
 TEST(Explanation, what_only_the_controller_knows_is_told_as_the_status_has_it) {
   for (const char* reason : {"Reserved", "Preempting"}) {
-    model::AppWrapper waits = waiting("train");
+    GroupedWrapper waits = waiting("train");
     waits.status.conditions.back().reason = reason;
     waits.status.conditions.back().message = "default/head is first in line";
     queue::Report fits = report();
@@ -153,7 +153,7 @@ TEST(Explanation, what_only_the_controller_knows_is_told_as_the_status_has_it) {
 TEST(Explanation, of_what_does_not_wait_is_short) {
   EXPECT_EQ(render_explanation({.wrapper = running("eval")}, kNow),
             "appwrapper default/eval is Running on node-1:2,node-2:1\n");
-  model::AppWrapper held = waiting("train");
+  GroupedWrapper held = waiting("train");
   held.spec.suspend = true;
   EXPECT_EQ(render_explanation({.wrapper = held, .position = 3}, kNow),
             "appwrapper default/train is held, submitted 5m ago\n"

@@ -22,8 +22,21 @@ std::string lower(std::string_view text) {
 
 }  // namespace
 
+bool KnownKind::legacy() const {
+  return type.group == model::kLegacyAppWrapperGroup;
+}
+
+std::string KnownKind::word() const {
+  return legacy() ? singular + "." + type.group : singular;
+}
+
 const KnownKind& app_wrapper_kind() {
   static const KnownKind kind{model::resource_type<model::AppWrapper>(), "appwrapper"};
+  return kind;
+}
+
+const KnownKind& legacy_app_wrapper_kind() {
+  static const KnownKind kind{model::resource_type<model::LegacyAppWrapper>(), "appwrapper"};
   return kind;
 }
 
@@ -33,20 +46,19 @@ Result<KnownKind> parse_kind(std::string_view text) {
   const std::string_view name = std::string_view(word).substr(0, dot);
   std::string_view group = dot == std::string::npos ? "" : std::string_view(word).substr(dot + 1);
   constexpr std::array<std::string_view, 3> kNames = {"aw", "appwrapper", "appwrappers"};
-  KnownKind kind = app_wrapper_kind();
-  const std::string version = kind.type.version + ".";
+  const model::ResourceType& type = app_wrapper_kind().type;
+  const std::string version = type.version + ".";
   if (group.starts_with(version)) {
     group.remove_prefix(version.size());
   }
-  const bool ours = group.empty() || group == kind.type.group;
+  const bool ours = group.empty() || group == type.group;
   if (std::ranges::find(kNames, name) == kNames.end() ||
       (!ours && group != model::kLegacyAppWrapperGroup)) {
     return fail(invalid_argument("unknown kind \"" + std::string(text) +
                                  "\": expected appwrapper (or aw)"));
   }
-  if (!ours) {
-    kind.type.group = model::kLegacyAppWrapperGroup;
-  }
+  KnownKind kind = ours ? app_wrapper_kind() : legacy_app_wrapper_kind();
+  kind.any_group = group.empty();
   return kind;
 }
 

@@ -12,9 +12,17 @@ namespace codeflare::cli {
 struct KnownKind {
   model::ResourceType type;
   std::string singular;
+  // No group was named: one of MCAD's may be meant as well.
+  bool any_group = false;
+
+  bool legacy() const;
+  // As people type it: "appwrapper", "appwrapper.mcad.ibm.com".
+  std::string word() const;
 };
 
 const KnownKind& app_wrapper_kind();
+// Those of MCAD's group.
+const KnownKind& legacy_app_wrapper_kind();
 
 // "aw", "appwrapper", "appwrappers", "AppWrapper" or with its group, "appwrappers.mcad.ibm.com"
 // for those of MCAD. The error names what there is.

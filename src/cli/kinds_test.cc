@@ -19,6 +19,17 @@ TEST(Kinds, an_appwrapper_has_many_names) {
             "appwrappers.mcad.ibm.com");
 }
 
+TEST(Kinds, a_group_that_was_named_is_the_only_one) {
+  EXPECT_TRUE(parse_kind("aw")->any_group);
+  EXPECT_TRUE(parse_kind("AppWrappers")->any_group);
+  for (const char* name : {"aw.workload.codeflare.dev", "appwrapper.v1beta1.workload.codeflare.dev",
+                           "AppWrapper.mcad.ibm.com", "aw.v1beta1.mcad.ibm.com"}) {
+    EXPECT_FALSE(parse_kind(name)->any_group) << name;
+  }
+  EXPECT_EQ(parse_kind("aw.workload.codeflare.dev")->word(), "appwrapper");
+  EXPECT_EQ(parse_kind("aw.mcad.ibm.com")->word(), "appwrapper.mcad.ibm.com");
+}
+
 TEST(Kinds, other_words_are_refused_with_those_that_there_are) {
   EXPECT_EQ(parse_kind("pods").error().message,
             "unknown kind \"pods\": expected appwrapper (or aw)");

@@ -2,6 +2,7 @@
 
 #include "base/async/sleep.h"
 #include "base/async/task_group.h"
+#include "cli/find_wrapper.h"
 #include "cli/kinds.h"
 #include "cli/table.h"
 #include "cli/wrapper_verbs.h"
@@ -63,7 +64,7 @@ std::vector<Source> sources_of(const std::vector<model::Pod>& pods, const std::s
 
 // The AppWrapper and its pods at one moment. No wrapper: it is gone.
 struct Look {
-  std::optional<model::AppWrapper> wrapper;
+  std::optional<GroupedWrapper> wrapper;
   std::vector<model::Pod> pods;
 
   bool over() const { return !wrapper || model::is_terminal(wrapper->status); }
@@ -78,7 +79,7 @@ class Reader {
         streams_(session.env().loop) {}
 
   Task<int> run() {
-    Result<Look> first = co_await look();
+    Result<Look> first = co_await first_look();
     if (!first) {
       co_return report(session_.console(), first.error());
     }
@@ -92,18 +93,30 @@ class Reader {
   }
 
  private:
+  // Also settles the group.
+  Task<Result<Look>> first_look() {
+    std::string name = flags_.name;
+    CO_TRY_ASSIGN(FoundWrapper found,
+                  co_await find_wrapper(session_, kind_, std::move(name), Use::read));
+    kind_ = std::move(found.kind);
+    co_return co_await look_at(std::move(found.object));
+  }
+
   Task<Result<Look>> look() {
-    Look seen;
     Result<kube::ObjectRef> object =
         co_await session_.client().get(kind_.type, {session_.ns(), flags_.name});
-    if (!object && object.error().code == ErrorCode::not_found && seen_before_) {
-      co_return seen;
+    if (!object && object.error().code == ErrorCode::not_found) {
+      co_return Look();
     }
     if (!object) {
-      co_return fail(name_missing_kind(std::move(object).error(), kind_, session_.server()));
+      co_return fail(std::move(object).error());
     }
-    CO_TRY_ASSIGN(seen.wrapper, decode_wrapper(*object));
-    seen_before_ = true;
+    co_return co_await look_at(*std::move(object));
+  }
+
+  Task<Result<Look>> look_at(kube::ObjectRef object) {
+    Look seen;
+    CO_TRY_ASSIGN(seen.wrapper, decode_wrapper(kind_, object));
     kube::ListOptions which{
         .ns = session_.ns(),
         .label_selector = std::string(queue::kUidLabel) + "=" + seen.wrapper->metadata.uid};
@@ -157,25 +170,25 @@ class Reader {
 
   void tell_end(const Look& seen) {
     if (!seen.wrapper) {
-      session_.console().err(kind_.singular + " " + flags_.name + " was deleted\n");
+      session_.console().err(kind_.word() + " " + flags_.name + " was deleted\n");
       code_ = kFailed;
     } else if (seen.wrapper->status.state != model::app_wrapper_state::kCompleted) {
       const WrapperView view = view_of(*seen.wrapper);
-      session_.console().err(kind_.singular + " " + flags_.name + " is " + view.state +
+      session_.console().err(kind_.word() + " " + flags_.name + " is " + view.state +
                              (view.message.empty() ? "" : ": " + one_line(view.message)) + "\n");
       code_ = kFailed;
     }
   }
 
   std::string why_silent(const Look& seen) const {
-    const std::string who = kind_.singular + " " + flags_.name;
+    const std::string who = kind_.word() + " " + flags_.name;
     if (!seen.pods.empty()) {
       return who + ": none of its " + std::to_string(seen.pods.size()) + " pods has started yet";
     }
     const WrapperView view = seen.wrapper ? view_of(*seen.wrapper) : WrapperView();
     return who + " has no pods: it is " + view.state +
-           (view.reason.empty() ? "" : " (" + view.reason + ")") + "; codeflare explain aw " +
-           flags_.name + " tells more";
+           (view.reason.empty() ? "" : " (" + view.reason + ")") + "; codeflare explain " + who +
+           " tells more";
   }
 
   Task<void> stream(Source source, std::optional<std::int64_t> tail) {
@@ -212,7 +225,6 @@ class Reader {
   Session& session_;
   KnownKind kind_;
   LogsFlags flags_;
-  bool seen_before_ = false;
   std::set<std::tuple<std::string, std::string, std::int32_t>> begun_;
   TaskGroup streams_;
   int code_ = kDone;

@@ -132,7 +132,8 @@ TEST(Logs, say_why_there_are_none) {
   World world;
   EXPECT_EQ(world.show({}), kDone);
   EXPECT_EQ(world.console.err_text,
-            "appwrapper train has no pods: it is Pending; codeflare explain aw train tells more\n");
+            "appwrapper train has no pods: it is Pending; codeflare explain appwrapper train "
+            "tells more\n");
   world.pod("p", "[]");
   EXPECT_EQ(world.show({}), kDone);
   EXPECT_EQ(world.console.err_text, "appwrapper train: none of its 1 pods has started yet\n");

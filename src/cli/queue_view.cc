@@ -42,10 +42,6 @@ std::string summary_line(const QueueView& queue) {
   return text + "\n";
 }
 
-std::string key_of(const WrapperView& view) {
-  return view.ns + "/" + view.name;
-}
-
 // From one look to the next.
 struct Changes {
   std::vector<const QueueView::Entry*> waits;  // new, in another place or for another reason
@@ -55,11 +51,11 @@ struct Changes {
 Changes changes_of(const QueueView& before, const QueueView& after, const QueueOptions& options) {
   std::map<std::string, const QueueView::Entry*> old;
   for (const QueueView::Entry& entry : before.entries) {
-    old[key_of(entry.view)] = &entry;
+    old[entry.view.full_name()] = &entry;
   }
   Changes changes;
   for (const QueueView::Entry& entry : after.entries) {
-    const auto known = old.find(key_of(entry.view));
+    const auto known = old.find(entry.view.full_name());
     const bool same = known != old.end() && known->second->position == entry.position &&
                       known->second->view.reason == entry.view.reason;
     if (known != old.end()) {
@@ -77,12 +73,16 @@ Changes changes_of(const QueueView& before, const QueueView& after, const QueueO
   return changes;
 }
 
+void write_name(json::Writer& w, const WrapperView& view) {
+  w.member("namespace", view.ns).member("name", view.name).member("group", view.group());
+}
+
 void write_entry(json::Writer& w, const QueueView::Entry& entry, WallTime now) {
   const WrapperView& view = entry.view;
   if (entry.position > 0) {
     w.key("position").integer(entry.position);
   }
-  w.member("namespace", view.ns).member("name", view.name);
+  write_name(w, view);
   w.key("priority").integer(view.priority);
   if (view.submitted != WallTime()) {
     w.member("submitted", to_rfc3339(view.submitted));
@@ -94,7 +94,7 @@ void write_entry(json::Writer& w, const QueueView::Entry& entry, WallTime now) {
 
 }  // namespace
 
-void add_to_queue(queue::Queue& queue, model::AppWrapper wrapper, bool legacy, WallTime now) {
+void add_to_queue(queue::Queue& queue, GroupedWrapper wrapper, WallTime now) {
   const auto doubted = [](const model::AppWrapperCondition& entry) {
     return entry.type == "Queued" && entry.status == "True" && entry.reason == "UserUnknown";
   };
@@ -104,20 +104,20 @@ void add_to_queue(queue::Queue& queue, model::AppWrapper wrapper, bool legacy, W
   } else {
     annotations.emplace(queue::kUserAnnotation, "{}");
   }
-  static_cast<void>(queue.upsert(wrapper, legacy, now));
+  static_cast<void>(queue.upsert(wrapper, wrapper.legacy, now));
 }
 
-QueueView queue_of(const std::vector<model::AppWrapper>& wrappers, const queue::Settings& settings,
+QueueView queue_of(const std::vector<GroupedWrapper>& wrappers, const queue::Settings& settings,
                    bool paused, WallTime now) {
   QueueView view{.paused = paused};
   // Without nodes nothing starts, and the line needs none.
   queue::Queue queue({.core = queue::core_options(settings), .user_check = true});
   std::map<std::string, WrapperView> waiting;
-  for (const model::AppWrapper& wrapper : wrappers) {
+  for (const GroupedWrapper& wrapper : wrappers) {
     WrapperView each = view_of(wrapper);
     view.running += each.holds ? 1 : 0;
     if (each.waits) {
-      add_to_queue(queue, wrapper, false, now);
+      add_to_queue(queue, wrapper, now);
       waiting.emplace(wrapper.metadata.uid, std::move(each));
     }
   }
@@ -131,8 +131,8 @@ QueueView queue_of(const std::vector<model::AppWrapper>& wrappers, const queue::
     rest.push_back(std::move(each));
   }
   std::ranges::sort(rest, [](const WrapperView& a, const WrapperView& b) {
-    return std::forward_as_tuple(is_held(a), -a.priority, a.submitted, a.ns, a.name) <
-           std::forward_as_tuple(is_held(b), -b.priority, b.submitted, b.ns, b.name);
+    return std::forward_as_tuple(is_held(a), -a.priority, a.submitted, a.ns, a.name, a.legacy) <
+           std::forward_as_tuple(is_held(b), -b.priority, b.submitted, b.ns, b.name, b.legacy);
   });
   for (WrapperView& each : rest) {
     view.entries.push_back({0, std::move(each)});
@@ -141,7 +141,16 @@ QueueView queue_of(const std::vector<model::AppWrapper>& wrappers, const queue::
 }
 
 std::string render_queue(const QueueView& queue, const QueueOptions& options, WallTime now) {
-  Table table({"POSITION", "NAMESPACE", "NAME", "PRIORITY", "WAITS", "REASON"});
+  std::vector<std::string> header = {"POSITION", "NAMESPACE", "NAME",
+                                     "PRIORITY", "WAITS",     "REASON"};
+  const bool groups = std::ranges::any_of(queue.entries, [&](const QueueView::Entry& entry) {
+    return entry.view.legacy && shown(entry, options);
+  });
+  constexpr std::ptrdiff_t kGroupColumn = 3;
+  if (groups) {
+    header.insert(header.begin() + kGroupColumn, "GROUP");
+  }
+  Table table(std::move(header));
   if (options.wide) {
     table.add_column("MESSAGE");
   }
@@ -153,6 +162,9 @@ std::string render_queue(const QueueView& queue, const QueueOptions& options, Wa
     std::vector<std::string> row = {
         position_text(entry.position), view.ns,    view.name, std::to_string(view.priority),
         age_text(view.submitted, now), view.reason};
+    if (groups) {
+      row.insert(row.begin() + kGroupColumn, view.group());
+    }
     if (options.wide) {
       row.push_back(view.message);
     }
@@ -166,7 +178,7 @@ std::string render_changes(const QueueView& before, const QueueView& after,
   const Changes changes = changes_of(before, after, options);
   std::string out;
   for (const QueueView::Entry* entry : changes.waits) {
-    out += key_of(entry->view) + " waits at " + position_text(entry->position);
+    out += entry->view.full_name() + " waits at " + position_text(entry->position);
     if (!entry->view.reason.empty()) {
       out += ": " + entry->view.reason;
     }
@@ -176,7 +188,7 @@ std::string render_changes(const QueueView& before, const QueueView& after,
     out += "\n";
   }
   for (const QueueView::Entry* entry : changes.left) {
-    out += key_of(entry->view) + " has left the queue\n";
+    out += entry->view.full_name() + " has left the queue\n";
   }
   if (before.paused != after.paused) {
     out += after.paused ? "the queue is paused\n" : "the queue goes on\n";
@@ -200,9 +212,7 @@ std::string changes_json(const QueueView& before, const QueueView& after,
     line("waits", [&](json::Writer& w) { write_entry(w, *entry, now); });
   }
   for (const QueueView::Entry* entry : changes.left) {
-    line("left", [&](json::Writer& w) {
-      w.member("namespace", entry->view.ns).member("name", entry->view.name);
-    });
+    line("left", [&](json::Writer& w) { write_name(w, entry->view); });
   }
   if (before.paused != after.paused) {
     line(after.paused ? "paused" : "resumed", [](json::Writer&) {});

@@ -29,17 +29,17 @@ struct QueueView {
 // Gives the queue an AppWrapper as the controller has it: only that can tell whether it believes a
 // record of who submitted it, and what it found stands in the status. What cannot be understood
 // stands in no line.
-void add_to_queue(queue::Queue& queue, model::AppWrapper wrapper, bool legacy, WallTime now);
+void add_to_queue(queue::Queue& queue, GroupedWrapper wrapper, WallTime now);
 
 // Those that wait, in the order of a queue with these settings.
-QueueView queue_of(const std::vector<model::AppWrapper>& wrappers, const queue::Settings& settings,
+QueueView queue_of(const std::vector<GroupedWrapper>& wrappers, const queue::Settings& settings,
                    bool paused, WallTime now);
 
 struct QueueOptions {
   std::string ns;  // show these alone; positions are those of the whole line
   bool wide = false;
 };
-// The table and one line that sums it up.
+// The table, with groups when one of MCAD's is in it, and one line that sums it up.
 std::string render_queue(const QueueView& queue, const QueueOptions& options, WallTime now);
 
 // What changed from one look to the next, a line each, for `--watch` without a terminal.

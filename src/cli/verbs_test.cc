@@ -362,7 +362,7 @@ TEST(QueueVerb, there_is_one_line_for_both_groups) {
   EXPECT_TRUE(world.console.out_text.contains("default     older")) << world.console.out_text;
   EXPECT_TRUE(world.console.out_text.ends_with("3 waiting, 0 running\n")) << world.console.out_text;
   EXPECT_EQ(watch_while(world, delete_a), 0);
-  EXPECT_TRUE(world.console.out_text.contains("default/older waits at 2"))
+  EXPECT_TRUE(world.console.out_text.contains("default/older of mcad.ibm.com waits at 2"))
       << world.console.out_text;
 }
 

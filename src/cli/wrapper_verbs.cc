@@ -1,33 +1,16 @@
 #include "cli/wrapper_verbs.h"
 
-#include "cli/output.h"
-#include "cli/wrapper_view.h"
+#include "cli/find_wrapper.h"
 #include "model/codec/app_wrapper.h"
 #include "model/codec/codec.h"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace codeflare::cli {
 
 namespace {
-
-std::vector<TypedObject> typed(const KnownKind& kind, const std::vector<kube::ObjectRef>& objects) {
-  std::vector<TypedObject> out;
-  out.reserve(objects.size());
-  for (const kube::ObjectRef& object : objects) {
-    out.push_back({kind.type, kind.singular, object});
-  }
-  return out;
-}
-
-Task<Result<kube::ObjectRef>> get_wrapper(Session& session, KnownKind kind, std::string name) {
-  Result<kube::ObjectRef> object =
-      co_await session.client().get(kind.type, {session.ns(), std::move(name)});
-  if (!object) {
-    co_return fail(name_missing_kind(std::move(object).error(), kind, session.server()));
-  }
-  co_return object;
-}
 
 struct Held {
   TypedObject object;
@@ -35,21 +18,23 @@ struct Held {
 };
 
 Task<Result<Held>> hold_one(Session& session, KnownKind kind, std::string name, bool hold) {
-  CO_TRY_ASSIGN(kube::ObjectRef object, co_await get_wrapper(session, kind, name));
-  CO_TRY_ASSIGN(const model::AppWrapper wrapper, decode_wrapper(object));
+  CO_TRY_ASSIGN(FoundWrapper found,
+                co_await find_wrapper(session, std::move(kind), name, Use::change));
+  CO_TRY_ASSIGN(const GroupedWrapper wrapper, decode_wrapper(found.kind, found.object));
+  TypedObject typed{found.kind.type, found.kind.singular, std::move(found.object)};
   if (wrapper.spec.suspend.value_or(false) == hold) {
-    co_return Held{{kind.type, kind.singular, std::move(object)},
-                   hold ? "is held already" : "is not held"};
+    co_return Held{std::move(typed), hold ? "is held already" : "is not held"};
   }
   std::string patch = hold ? R"({"spec":{"suspend":true}})" : R"({"spec":{"suspend":false}})";
-  CO_TRY_ASSIGN(object, co_await session.client().patch(kind.type, {session.ns(), std::move(name)},
-                                                        kube::PatchKind::merge, std::move(patch)));
-  co_return Held{{kind.type, kind.singular, std::move(object)}, hold ? "held" : "released"};
+  CO_TRY_ASSIGN(typed.object,
+                co_await session.client().patch(typed.type, {session.ns(), std::move(name)},
+                                                kube::PatchKind::merge, std::move(patch)));
+  co_return Held{std::move(typed), hold ? "held" : "released"};
 }
 
 }  // namespace
 
-Result<model::AppWrapper> decode_wrapper(const kube::ObjectRef& object) {
+Result<GroupedWrapper> decode_wrapper(const KnownKind& kind, const kube::ObjectRef& object) {
   TRY_ASSIGN(json::Document document, object->parse());
   // Both groups have the same fields.
   document.root.erase("apiVersion");
@@ -57,9 +42,9 @@ Result<model::AppWrapper> decode_wrapper(const kube::ObjectRef& object) {
   Result<model::AppWrapper> wrapper = model::from_json<model::AppWrapper>(document.root);
   if (!wrapper) {
     return fail(
-        data_loss("appwrapper " + object->key().to_string() + ": " + wrapper.error().message));
+        data_loss(kind.word() + " " + object->key().to_string() + ": " + wrapper.error().message));
   }
-  return wrapper;
+  return GroupedWrapper{*std::move(wrapper), kind.legacy()};
 }
 
 Task<Result<WrapperList>> list_wrappers(Session& session, KnownKind kind, std::string ns,
@@ -71,27 +56,51 @@ Task<Result<WrapperList>> list_wrappers(Session& session, KnownKind kind, std::s
   }
   WrapperList out;
   for (kube::ObjectRef& object : list->items) {
-    if (Result<model::AppWrapper> wrapper = decode_wrapper(object)) {
+    if (Result<GroupedWrapper> wrapper = decode_wrapper(kind, object)) {
       out.wrappers.push_back(*std::move(wrapper));
     }
-    out.objects.push_back(std::move(object));
+    out.objects.push_back({kind.type, kind.singular, std::move(object)});
   }
   co_return out;
 }
+
+namespace {
+
+// With those of MCAD's group unless one was named. Most clusters do not have them, and where they
+// do not nobody may list them.
+Task<Result<WrapperList>> list_groups(Session& session, KnownKind kind, std::string ns,
+                                      std::string selector) {
+  CO_TRY_ASSIGN(WrapperList list, co_await list_wrappers(session, kind, ns, selector));
+  if (!kind.any_group) {
+    co_return list;
+  }
+  Result<WrapperList> legacy = co_await list_wrappers(session, legacy_app_wrapper_kind(),
+                                                      std::move(ns), std::move(selector));
+  if (legacy) {
+    std::ranges::move(legacy->objects, std::back_inserter(list.objects));
+    std::ranges::move(legacy->wrappers, std::back_inserter(list.wrappers));
+  } else if (legacy.error().code != ErrorCode::not_found &&
+             legacy.error().code != ErrorCode::permission_denied) {
+    co_return fail(std::move(legacy).error());
+  }
+  co_return list;
+}
+
+}  // namespace
 
 Task<int> run_list(Session& session, ListFlags flags) {
   const Result<KnownKind> kind = parse_kind(flags.kind);
   if (!kind) {
     co_return report_usage(session.console(), kind.error().message);
   }
-  std::string ns = flags.all_namespaces ? "" : session.ns();
-  Result<WrapperList> list =
-      co_await list_wrappers(session, *kind, std::move(ns), std::move(flags.selector));
+  const std::string ns = flags.all_namespaces ? "" : session.ns();
+  const Result<WrapperList> list =
+      co_await list_groups(session, *kind, ns, std::move(flags.selector));
   if (!list) {
     co_return report(session.console(), list.error());
   }
   if (!is_table(session.output())) {
-    session.console().out(render_objects(typed(*kind, list->objects), session.output(), true));
+    session.console().out(render_objects(list->objects, session.output(), true));
     co_return kDone;
   }
   if (list->objects.empty()) {
@@ -101,7 +110,7 @@ Task<int> run_list(Session& session, ListFlags flags) {
     co_return kDone;
   }
   std::vector<WrapperView> views;
-  for (const model::AppWrapper& wrapper : list->wrappers) {
+  for (const GroupedWrapper& wrapper : list->wrappers) {
     views.push_back(view_of(wrapper));
   }
   session.console().out(render_list(
@@ -117,24 +126,25 @@ Task<int> run_status(Session& session, NameFlags flags) {
     co_return report_usage(session.console(), kind.error().message);
   }
   int code = kDone;
-  std::vector<kube::ObjectRef> found;
+  std::vector<TypedObject> shown;
   std::string text;
   for (const std::string& each : flags.names) {
     std::string name = each;
-    const Result<kube::ObjectRef> object = co_await get_wrapper(session, *kind, std::move(name));
-    const Result<model::AppWrapper> wrapper =
-        object ? decode_wrapper(*object) : fail(Error(object.error()));
+    const Result<FoundWrapper> found =
+        co_await find_wrapper(session, *kind, std::move(name), Use::read);
+    const Result<GroupedWrapper> wrapper =
+        found ? decode_wrapper(found->kind, found->object) : fail(Error(found.error()));
     if (!wrapper) {
       code = report(session.console(), wrapper.error());
       continue;
     }
-    found.push_back(*object);
+    shown.push_back({found->kind.type, found->kind.singular, found->object});
     text += (text.empty() ? "" : "\n") + render_status(*wrapper, session.now());
   }
   if (is_table(session.output())) {
     session.console().out(text);
-  } else if (!found.empty()) {
-    session.console().out(render_objects(typed(*kind, found), session.output(), false));
+  } else if (!shown.empty()) {
+    session.console().out(render_objects(shown, session.output(), false));
   }
   co_return code;
 }

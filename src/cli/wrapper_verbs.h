@@ -2,8 +2,9 @@
 
 #include "base/async/task.h"
 #include "cli/kinds.h"
+#include "cli/output.h"
 #include "cli/session.h"
-#include "model/app_wrapper.h"
+#include "cli/wrapper_view.h"
 
 #include <string>
 #include <vector>
@@ -15,7 +16,7 @@ struct ListFlags {
   bool all_namespaces = false;
   std::string selector;
 };
-// `codeflare list appwrapper`
+// `codeflare list appwrapper`: of both groups, unless one is named.
 Task<int> run_list(Session& session, ListFlags flags);
 
 struct NameFlags {
@@ -28,14 +29,15 @@ Task<int> run_status(Session& session, NameFlags flags);
 // `codeflare hold appwrapper NAME...` and `release`: spec.suspend.
 Task<int> run_hold(Session& session, NameFlags flags, bool hold);
 
-// Of either group.
-Result<model::AppWrapper> decode_wrapper(const kube::ObjectRef& object);
+// Of the group that the kind says.
+Result<GroupedWrapper> decode_wrapper(const KnownKind& kind, const kube::ObjectRef& object);
 
 struct WrapperList {
-  std::vector<kube::ObjectRef> objects;
-  std::vector<model::AppWrapper> wrappers;
+  std::vector<TypedObject> objects;
+  std::vector<GroupedWrapper> wrappers;
 };
-// All namespaces when `ns` is empty. Those that cannot be understood are left out of `wrappers`.
+// All of one group; all namespaces when `ns` is empty. Those that cannot be understood are left out
+// of `wrappers`.
 Task<Result<WrapperList>> list_wrappers(Session& session, KnownKind kind, std::string ns,
                                         std::string selector);
 

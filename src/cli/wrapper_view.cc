@@ -1,6 +1,7 @@
 #include "cli/wrapper_view.h"
 
 #include "base/human_duration.h"
+#include "cli/kinds.h"
 #include "cli/table.h"
 
 #include <algorithm>
@@ -148,16 +149,30 @@ std::string durations_text(const model::AppWrapperSpec& spec) {
   return text;
 }
 
+const KnownKind& kind_of(bool legacy) {
+  return legacy ? legacy_app_wrapper_kind() : app_wrapper_kind();
+}
+
 }  // namespace
 
 std::string age_text(WallTime since, WallTime now) {
   return since == WallTime() ? "-" : human_duration(now - since);
 }
 
-WrapperView view_of(const AppWrapper& wrapper) {
+std::string WrapperView::group() const {
+  return kind_of(legacy).type.group;
+}
+
+std::string WrapperView::full_name() const {
+  return ns + "/" + name + (legacy ? " of " + group() : "");
+}
+
+WrapperView view_of(const GroupedWrapper& wrapper) {
   const model::AppWrapperStatus& status = wrapper.status;
-  WrapperView view{.ns = wrapper.metadata.ns,
+  WrapperView view{.uid = wrapper.metadata.uid,
+                   .ns = wrapper.metadata.ns,
                    .name = wrapper.metadata.name,
+                   .legacy = wrapper.legacy,
                    .state = state_of(wrapper),
                    .priority = wrapper.spec.priority,
                    .pods = pods_of(status),
@@ -169,7 +184,8 @@ WrapperView view_of(const AppWrapper& wrapper) {
                (status.state.empty() || status.state == model::app_wrapper_state::kPending);
   if (view.state == "Held") {
     view.reason = "Held";
-    view.message = "held by its owner: `codeflare release appwrapper " + view.name + "` lets it go";
+    view.message = "held by its owner: `codeflare release " + kind_of(view.legacy).word() + " " +
+                   view.name + "` lets it go";
   } else if (const AppWrapperCondition* condition = telling(wrapper, view.waits)) {
     view.reason = condition->reason;
     view.message = condition->message;
@@ -179,9 +195,13 @@ WrapperView view_of(const AppWrapper& wrapper) {
 
 std::string render_list(std::vector<WrapperView> views, const ListOptions& options, WallTime now) {
   std::ranges::sort(views, [](const WrapperView& a, const WrapperView& b) {
-    return std::tie(a.ns, a.name) < std::tie(b.ns, b.name);
+    return std::tie(a.ns, a.name, a.legacy) < std::tie(b.ns, b.name, b.legacy);
   });
   std::vector<std::string> header = {"NAME", "STATE", "PRIORITY", "PODS", "REASON", "AGE"};
+  const bool groups = std::ranges::any_of(views, &WrapperView::legacy);
+  if (groups) {
+    header.insert(header.begin() + 1, "GROUP");
+  }
   if (options.all_namespaces) {
     header.insert(header.begin(), "NAMESPACE");
   }
@@ -193,6 +213,9 @@ std::string render_list(std::vector<WrapperView> views, const ListOptions& optio
   for (const WrapperView& view : views) {
     std::vector<std::string> row = {view.name, view.state,  std::to_string(view.priority),
                                     view.pods, view.reason, age_text(view.submitted, now)};
+    if (groups) {
+      row.insert(row.begin() + 1, view.group());
+    }
     if (options.all_namespaces) {
       row.insert(row.begin(), view.ns);
     }
@@ -205,12 +228,13 @@ std::string render_list(std::vector<WrapperView> views, const ListOptions& optio
   return table.to_text();
 }
 
-std::string render_status(const AppWrapper& wrapper, WallTime now) {
+std::string render_status(const GroupedWrapper& wrapper, WallTime now) {
   const model::AppWrapperStatus& status = wrapper.status;
   const WrapperView view = view_of(wrapper);
   std::string out;
   append_field(out, "Name", view.name);
   append_field(out, "Namespace", view.ns);
+  append_field(out, "Group", view.legacy ? view.group() : "");
   append_field(out, "State", view.state);
   append_field(out, "Priority", std::to_string(view.priority));
   if (view.submitted != WallTime()) {

@@ -10,10 +10,17 @@
 // AppWrappers as text; pure.
 namespace codeflare::cli {
 
+// An AppWrapper with the group that it is of: both may hold the same name.
+struct GroupedWrapper : model::AppWrapper {
+  bool legacy = false;  // of MCAD's group
+};
+
 // What the tables say of one AppWrapper.
 struct WrapperView {
+  std::string uid;
   std::string ns;
   std::string name;
+  bool legacy = false;
   std::string state;  // "Held" and "Deleting" besides MCAD's words
   std::int32_t priority = 0;
   std::string pods;     // "2/3": running or succeeded of all; "-" without any
@@ -24,19 +31,23 @@ struct WrapperView {
   // It is in line: neither started nor ended, nor on its way out.
   bool waits = false;
   bool holds = false;  // it has places on nodes
+
+  std::string group() const;
+  // Of one group alone: "team/train", "team/train of mcad.ibm.com".
+  std::string full_name() const;
 };
 
-WrapperView view_of(const model::AppWrapper& wrapper);
+WrapperView view_of(const GroupedWrapper& wrapper);
 
 struct ListOptions {
   bool all_namespaces = false;
   bool wide = false;
 };
-// A line for each, ordered by namespace and name.
+// A line for each, ordered by namespace and name; with their groups when one is of MCAD's.
 std::string render_list(std::vector<WrapperView> views, const ListOptions& options, WallTime now);
 
 // All that its status says, for people.
-std::string render_status(const model::AppWrapper& wrapper, WallTime now);
+std::string render_status(const GroupedWrapper& wrapper, WallTime now);
 
 // How long somebody has waited, or a dash when the time is not known.
 std::string age_text(WallTime since, WallTime now);

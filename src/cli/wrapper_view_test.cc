@@ -9,12 +9,13 @@ namespace {
 
 using testing::add_condition;
 using testing::kNow;
+using testing::namesake;
 using testing::running;
 using testing::waiting;
 using testing::wrapper;
 
-model::AppWrapper failed() {
-  model::AppWrapper out = wrapper("failed", std::chrono::hours(50));
+GroupedWrapper failed() {
+  GroupedWrapper out = wrapper("failed", std::chrono::hours(50));
   out.status.state = "Failed";
   out.status.failed = 1;
   add_condition(out, "Failed", "ItemRefused", "jobs.batch \"x\" is forbidden");
@@ -22,12 +23,12 @@ model::AppWrapper failed() {
 }
 
 std::vector<WrapperView> some() {
-  model::AppWrapper held = waiting("held");
+  GroupedWrapper held = waiting("held");
   held.spec.suspend = true;
-  model::AppWrapper going = running("going");
+  GroupedWrapper going = running("going");
   going.metadata.deletion_timestamp = kNow;
   going.metadata.ns = "a-team";
-  model::AppWrapper important = waiting("important", std::chrono::seconds(30));
+  GroupedWrapper important = waiting("important", std::chrono::seconds(30));
   important.spec.priority = 100;
   return {view_of(waiting("train")),
           view_of(running("eval")),
@@ -62,8 +63,29 @@ TEST(WrapperList, shows_namespaces_nodes_and_sentences_on_request) {
       "      cpu: 12 asked, 3 free of 16\n");
 }
 
+TEST(WrapperList, groups_are_told_where_one_is_mcads) {
+  EXPECT_EQ(
+      render_list({view_of(namesake(running("train"))), view_of(waiting("train"))},
+                  {.all_namespaces = true}, kNow),
+      "NAMESPACE   NAME    GROUP                    STATE     PRIORITY   PODS   REASON        "
+      "          AGE\n"
+      "default     train   workload.codeflare.dev   Pending   0          -      "
+      "InsufficientResources   5m\n"
+      "default     train   mcad.ibm.com             Running   0          2/3                 "
+      "           5m\n");
+}
+
+TEST(WrapperStatus, of_mcads_group_says_so_and_how_to_release_it) {
+  GroupedWrapper held = namesake(waiting("train"));
+  held.spec.suspend = true;
+  const std::string text = render_status(held, kNow);
+  EXPECT_TRUE(text.contains("\nNamespace:  default\nGroup:      mcad.ibm.com\nState:      Held\n"))
+      << text;
+  EXPECT_TRUE(text.contains("`codeflare release appwrapper.mcad.ibm.com train`")) << text;
+}
+
 TEST(WrapperStatus, of_one_that_waits_says_for_what) {
-  model::AppWrapper train = waiting("train");
+  GroupedWrapper train = waiting("train");
   train.spec.scheduling_spec.emplace();
   train.spec.scheduling_spec->dispatch_duration.emplace();
   train.spec.scheduling_spec->dispatch_duration->expected = 600;
@@ -85,7 +107,7 @@ TEST(WrapperStatus, of_one_that_waits_says_for_what) {
 }
 
 TEST(WrapperStatus, of_one_that_runs_says_where_and_since_when) {
-  model::AppWrapper eval = running("eval");
+  GroupedWrapper eval = running("eval");
   eval.status.number_of_requeueings = 2;
   EXPECT_EQ(render_status(eval, kNow),
             "Name:       eval\n"
@@ -101,7 +123,7 @@ TEST(WrapperStatus, of_one_that_runs_says_where_and_since_when) {
 }
 
 TEST(WrapperStatus, pods_that_nobody_has_counted_yet_are_not_said_to_be_none) {
-  model::AppWrapper eval = running("eval");
+  GroupedWrapper eval = running("eval");
   eval.status.running = 0;
   eval.status.pending = 0;
   eval.status.plan->started = model::MicroTime{kNow - std::chrono::seconds(2)};
@@ -121,18 +143,18 @@ TEST(WrapperView, tells_waiting_from_held_started_ended_and_leaving) {
   EXPECT_TRUE(view_of(waiting("train")).waits);
   EXPECT_FALSE(view_of(running("eval")).waits);
   EXPECT_FALSE(view_of(failed()).waits);
-  model::AppWrapper going = waiting("going");
+  GroupedWrapper going = waiting("going");
   going.metadata.deletion_timestamp = kNow;
   EXPECT_FALSE(view_of(going).waits);
   // Its objects are being taken back: it holds its places until they are gone.
-  model::AppWrapper back = running("back");
+  GroupedWrapper back = running("back");
   back.status.can_run = false;
   EXPECT_FALSE(view_of(back).waits);
   EXPECT_TRUE(view_of(back).holds);
 }
 
 TEST(WrapperView, mcads_own_words_do_where_there_is_no_queued_condition) {
-  model::AppWrapper old = wrapper("old");
+  GroupedWrapper old = wrapper("old");
   old.status.state = "Pending";
   add_condition(old, "Backoff", "AppWrapperNotRunnable.", "Insufficient resources to dispatch");
   EXPECT_EQ(view_of(old).reason, "AppWrapperNotRunnable.");

@@ -186,7 +186,7 @@ class Queue {
   // For explanations beyond a sentence (report.h).
   sched::Core& core();
   std::optional<sched::GangId> gang(std::string_view uid) const;
-  // "team-a/train" or "pod team-a/x" for a gang of the core.
+  // "team-a/train", "team-a/train of mcad.ibm.com" or "pod team-a/x" for a gang of the core.
   std::string name_of(sched::GangId gang) const;
 
  private:

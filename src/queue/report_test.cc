@@ -75,6 +75,23 @@ TEST(Report, a_gang_that_fits_in_sum_but_not_in_placement_says_fragmented_and_wh
   EXPECT_FALSE(report->estimated_start);
 }
 
+TEST(Report, of_two_namesakes_the_holder_is_named_with_its_group) {
+  Queue queue;
+  queue.upsert_node(node("n", resources("4")));
+  model::AppWrapper legacy = wrapper("train", {{1, resources("3")}});
+  legacy.metadata.uid = "uid-legacy";
+  ASSERT_TRUE(queue.upsert(legacy, true, kNow));
+  (void)queue.step(kNow);
+  ASSERT_TRUE(queue.upsert(wrapper("train", {{1, resources("2")}}, 1), false, kNow));
+  (void)queue.step(kNow);
+  const auto report = explain(queue, "uid-train", kNow);
+  ASSERT_TRUE(report && report->holders.size() == 1 && report->advice.size() == 1);
+  EXPECT_EQ(report->position, 1);
+  EXPECT_EQ(report->holders[0], "team-a/train of mcad.ibm.com holds 3 cpu");
+  EXPECT_EQ(report->advice[0],
+            "it would start if this ended: team-a/train of mcad.ibm.com (3 cpu)");
+}
+
 TEST(Report, counts_what_constraints_take_away) {
   Queue queue;
   auto tainted = node("t", resources("8"));

@@ -27,22 +27,16 @@ constexpr Duration kSettle = std::chrono::milliseconds(200);
 constexpr Duration kRedraw = std::chrono::seconds(5);
 constexpr std::string_view kClearScreen = "\x1b[H\x1b[2J";
 
-KnownKind legacy_kind() {
-  KnownKind kind = app_wrapper_kind();
-  kind.type.group = model::kLegacyAppWrapperGroup;
-  return kind;
-}
-
-using Known = std::map<model::ObjectKey, model::AppWrapper>;
+using Known = std::map<model::ObjectKey, GroupedWrapper>;
 
 // What a watch has told so far.
 class Follower {
  public:
   Follower(Session& session, const QueueState& seen, std::string controller_ns)
       : session_(session), controller_ns_(std::move(controller_ns)) {
-    add_part(app_wrapper_kind().type, seen.ns);
+    add_part(app_wrapper_kind(), seen.ns);
     if (seen.legacy) {
-      add_part(legacy_kind().type, seen.ns);
+      add_part(legacy_app_wrapper_kind(), seen.ns);
     }
     options_.ns = session.ns_given() ? session.ns() : "";
     options_.wide = session.output() == Output::wide;
@@ -62,16 +56,17 @@ class Follower {
  private:
   // The AppWrappers of one group.
   struct Part {
-    Part(kube::Client& client, model::ResourceType type, std::string ns)
-        : watcher(client, std::move(type), {.ns = std::move(ns)}) {}
+    Part(kube::Client& client, const KnownKind& known_kind, std::string ns)
+        : kind(known_kind), watcher(client, kind.type, {.ns = std::move(ns)}) {}
+    KnownKind kind;
     kube::Watcher watcher;
     Known known{};
     Known incoming{};
     bool synced = false;
   };
 
-  void add_part(model::ResourceType type, std::string ns) {
-    parts_.push_back(std::make_unique<Part>(session_.client(), std::move(type), std::move(ns)));
+  void add_part(const KnownKind& kind, std::string ns) {
+    parts_.push_back(std::make_unique<Part>(session_.client(), kind, std::move(ns)));
   }
 
   bool synced() const {
@@ -95,7 +90,7 @@ class Follower {
         part.incoming.clear();
         break;
       case Type::init_object:
-        put(part.incoming, event.object);
+        put(part, part.incoming, event.object);
         break;
       case Type::init_done:
         part.known = std::move(part.incoming);
@@ -103,7 +98,7 @@ class Follower {
         part.synced = dirty_ = true;
         break;
       case Type::applied:
-        put(part.known, event.object);
+        put(part, part.known, event.object);
         dirty_ = true;
         break;
       case Type::deleted:
@@ -115,8 +110,8 @@ class Follower {
     }
   }
 
-  static void put(Known& known, const kube::ObjectRef& object) {
-    if (Result<model::AppWrapper> wrapper = decode_wrapper(object)) {
+  static void put(const Part& part, Known& known, const kube::ObjectRef& object) {
+    if (Result<GroupedWrapper> wrapper = decode_wrapper(part.kind, object)) {
       known.insert_or_assign(object->key(), *std::move(wrapper));
     }
   }
@@ -139,7 +134,7 @@ class Follower {
   }
 
   void show(const QueueNote& note) {
-    std::vector<model::AppWrapper> wrappers;
+    std::vector<GroupedWrapper> wrappers;
     for (const std::unique_ptr<Part>& part : parts_) {
       for (const auto& [key, wrapper] : part->known) {
         wrappers.push_back(wrapper);
@@ -199,7 +194,8 @@ Task<Result<QueueState>> look_at_queue(Session& session, std::string controller_
   state.wrappers = std::move(list->wrappers);
   // Most clusters do not have them.
   std::string ns = state.ns;
-  Result<WrapperList> legacy = co_await list_wrappers(session, legacy_kind(), std::move(ns), "");
+  Result<WrapperList> legacy =
+      co_await list_wrappers(session, legacy_app_wrapper_kind(), std::move(ns), "");
   state.legacy = legacy.has_value();
   if (legacy) {
     std::ranges::move(legacy->wrappers, std::back_inserter(state.wrappers));

@@ -3,7 +3,7 @@
 #include "base/async/task.h"
 #include "base/result.h"
 #include "cli/session.h"
-#include "model/app_wrapper.h"
+#include "cli/wrapper_view.h"
 #include "queue/settings.h"
 
 #include <string>
@@ -20,7 +20,7 @@ struct QueueNote {
 
 // All AppWrappers that the caller may list.
 struct QueueState {
-  std::vector<model::AppWrapper> wrappers;
+  std::vector<GroupedWrapper> wrappers;
   bool legacy = false;  // those of MCAD's group are among them: there is one line
   QueueNote note;
   // Only this namespace could be listed; empty: all of them.

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "base/time.h"
-#include "model/app_wrapper.h"
+#include "cli/wrapper_view.h"
 
 #include <string>
 #include <tuple>
@@ -12,8 +12,8 @@ namespace codeflare::cli::testing {
 inline constexpr WallTime kNow{std::chrono::seconds(1'700'000'000)};
 
 // One that was submitted `age` before kNow and that no controller has seen.
-inline model::AppWrapper wrapper(std::string name, Duration age = std::chrono::minutes(5)) {
-  model::AppWrapper out;
+inline GroupedWrapper wrapper(std::string name, Duration age = std::chrono::minutes(5)) {
+  GroupedWrapper out;
   out.metadata.ns = "default";
   out.metadata.name = std::move(name);
   out.metadata.uid = "uid-" + out.metadata.name;
@@ -21,7 +21,7 @@ inline model::AppWrapper wrapper(std::string name, Duration age = std::chrono::m
   return out;
 }
 
-inline void add_condition(model::AppWrapper& to, std::string type, std::string reason,
+inline void add_condition(GroupedWrapper& to, std::string type, std::string reason,
                           std::string message, Duration age = std::chrono::minutes(1)) {
   model::AppWrapperCondition condition;
   condition.type = std::move(type);
@@ -32,16 +32,16 @@ inline void add_condition(model::AppWrapper& to, std::string type, std::string r
   to.status.conditions.push_back(std::move(condition));
 }
 
-inline model::AppWrapper waiting(std::string name, Duration age = std::chrono::minutes(5)) {
-  model::AppWrapper out = wrapper(std::move(name), age);
+inline GroupedWrapper waiting(std::string name, Duration age = std::chrono::minutes(5)) {
+  GroupedWrapper out = wrapper(std::move(name), age);
   out.status.state = "Pending";
   add_condition(out, "Queueing", "AwaitingHeadOfLine", "");
   add_condition(out, "Queued", "InsufficientResources", "cpu: 12 asked, 3 free of 16");
   return out;
 }
 
-inline model::AppWrapper running(std::string name) {
-  model::AppWrapper out = wrapper(std::move(name));
+inline GroupedWrapper running(std::string name) {
+  GroupedWrapper out = wrapper(std::move(name));
   out.status.state = "Running";
   out.status.can_run = true;
   out.status.running = 2;
@@ -57,6 +57,13 @@ inline model::AppWrapper running(std::string name) {
   }
   out.status.plan->started = model::MicroTime{kNow - std::chrono::seconds(90)};
   return out;
+}
+
+// The same name in MCAD's group.
+inline GroupedWrapper namesake(GroupedWrapper of) {
+  of.metadata.uid += "-legacy";
+  of.legacy = true;
+  return of;
 }
 
 }  // namespace codeflare::cli::testing

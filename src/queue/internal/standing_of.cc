@@ -119,7 +119,9 @@ std::string sentence_of(QueueState& state, const WrapperRecord& wrapper, Time no
 
 std::string name_of(const QueueState& state, sched::GangId gang) {
   if (const auto found = state.by_gang.find(gang); found != state.by_gang.end()) {
-    return found->second->id.key.to_string();
+    const WrapperId& id = found->second->id;
+    return id.key.to_string() +
+           (id.legacy ? " of " + std::string(model::kLegacyAppWrapperGroup) : "");
   }
   if (const auto found = state.loose.find(gang); found != state.loose.end()) {
     return "pod " + found->second->key.to_string();
