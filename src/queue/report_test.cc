@@ -180,6 +180,34 @@ TEST(Report, every_quota_node_without_room_is_named_with_its_numbers) {
       "or raise the limit of cpu in t, node default to 6, and of cpu in t, node company to 6");
 }
 
+TEST(Report, holders_are_those_of_every_quota_node_without_room) {
+  Queue queue;
+  queue.upsert_node(node("n", resources("100", "100Gi")));
+  auto company = quota_subtree("q", "t", "");
+  company.spec.children.push_back(quota_child("company", resources("8", "10Gi"), true));
+  queue.upsert_quota(company);
+  auto teams = quota_subtree("p", "t", "company");
+  teams.spec.children.push_back(quota_child("default", resources("4"), true));
+  teams.spec.children.push_back(quota_child("others", resources("5"), true));
+  queue.upsert_quota(teams);
+  const auto of_others = [](const std::string& name, const model::ResourceList& asked) {
+    model::AppWrapper made = wrapper(name, {{1, asked}});
+    made.metadata.labels["t"] = "others";
+    return made;
+  };
+  ASSERT_TRUE(queue.upsert(wrapper("first", {{1, resources("3", "1Gi")}}), false, kNow));
+  ASSERT_TRUE(queue.upsert(of_others("large", resources("1", "8Gi")), false, kNow));
+  ASSERT_TRUE(queue.upsert(of_others("idle", resources("1")), false, kNow));
+  ASSERT_TRUE(queue.upsert(wrapper("second", {{1, resources("3", "2Gi")}}, 1), false, kNow));
+  (void)queue.step(kNow);
+  const auto report = explain(queue, "uid-second", kNow);
+  ASSERT_TRUE(report);
+  // Its team is short of two cpus, of which `first` has three, and the company of a gigabyte, of
+  // which `large` has eight. Cpus of the company are no matter.
+  EXPECT_EQ(report->holders, (std::vector<std::string>{"team-a/large holds 8Gi memory",
+                                                       "team-a/first holds 3 cpu, 1Gi memory"}));
+}
+
 TEST(Report, who_asks_for_more_than_the_quota_waits_for_no_end) {
   Queue queue;
   queue.upsert_node(node("n", resources("100")));

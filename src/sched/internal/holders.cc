@@ -2,7 +2,8 @@
 #include "sched/internal/questions.h"
 
 #include <algorithm>
-#include <optional>
+#include <utility>
+#include <vector>
 
 namespace codeflare::sched {
 
@@ -35,7 +36,13 @@ Index short_resource(const State& state, const Shape& shape) {
   return shape.total.empty() ? kNone : shape.total.front().resource;
 }
 
-Request held_on_nodes(const State& state, const Shape& shape, const Run& run) {
+// What a run holds of what is short.
+struct Held {
+  Request amounts;
+  double weight = 0;  // largest first; 0: nothing
+};
+
+Held held_on_nodes(const State& state, const Shape& shape, Index resource, const Run& run) {
   Request held;
   each_holding(state, run, [&](Index node, const Request& request, std::int64_t count) {
     if (!may_use(state, shape, node)) return;
@@ -43,15 +50,30 @@ Request held_on_nodes(const State& state, const Shape& shape, const Run& run) {
       if (amount_of(shape.total, part.resource) > 0) add(held, {part}, count);
     }
   });
-  return held;
+  const auto weight = static_cast<double>(amount_of(held, resource));
+  return {std::move(held), weight};
 }
 
-Request held_of_quota(const State& state, const QuotaShortage& shortage, const Run& run) {
+Amount charged(const State& state, const QuotaShortage& shortage, const Run& run) {
   bool charges = false;
   state.forest.each_on_path(run.leaves,
                             [&](Index node) { charges = charges || node == shortage.node; });
-  const Amount amount = charges ? amount_of(run.charge, shortage.resource) : 0;
-  return amount > 0 ? Request{{shortage.resource, amount}} : Request{};
+  return charges ? amount_of(run.charge, shortage.resource) : 0;
+}
+
+// Of several nodes and resources: the part of what has to be given back that it could give counts.
+Held held_of_quota(const State& state, const std::vector<QuotaShortage>& shortages,
+                   const Run& run) {
+  Held held;
+  for (const QuotaShortage& each : shortages) {
+    const Amount amount = charged(state, each, run);
+    if (amount <= 0) continue;
+    if (amount_of(held.amounts, each.resource) == 0)
+      add(held.amounts, {{each.resource, amount}}, 1);
+    const Amount needed = each.used + each.requested - each.limit;
+    held.weight = std::max(held.weight, static_cast<double>(amount) / static_cast<double>(needed));
+  }
+  return held;
 }
 
 }  // namespace
@@ -60,23 +82,21 @@ std::vector<Holder> holders(const State& state, Index gang, Time now, std::size_
   const Gang& asked = state.gangs[gang];
   const Shape& shape = state.shapes[asked.shape];
   const QuotaPath& path = state.claims.path_of(asked.claim);
-  const auto shortage = state.forest.shortage(path.leaves, shape.charge);
-  const Index resource = shortage ? shortage->resource : short_resource(state, shape);
+  const auto shortages = state.forest.shortages(path.leaves, shape.charge);
+  const Index resource = shortages.empty() ? short_resource(state, shape) : kNone;
   struct Entry {
-    Amount amount;
     const Run* run;
-    Request held;
+    Held held;
   };
   std::vector<Entry> found;
   for (const Run& run : state.gangs.runs()) {
     if (run.gang == kNone || run.gang == gang) continue;
-    Request held =
-        shortage ? held_of_quota(state, *shortage, run) : held_on_nodes(state, shape, run);
-    const Amount amount = amount_of(held, resource);
-    if (amount > 0) found.push_back({amount, &run, std::move(held)});
+    Held held = shortages.empty() ? held_on_nodes(state, shape, resource, run)
+                                  : held_of_quota(state, shortages, run);
+    if (held.weight > 0) found.push_back({&run, std::move(held)});
   }
   std::sort(found.begin(), found.end(), [&](const Entry& a, const Entry& b) {
-    if (a.amount != b.amount) return a.amount > b.amount;
+    if (a.held.weight != b.held.weight) return a.held.weight > b.held.weight;
     return state.gangs[a.run->gang].name < state.gangs[b.run->gang].name;
   });
   if (found.size() > most) found.resize(most);
@@ -84,7 +104,7 @@ std::vector<Holder> holders(const State& state, Index gang, Time now, std::size_
   for (const Entry& each : found) {
     const Gang& holder = state.gangs[each.run->gang];
     result.push_back({state.gangs.id(each.run->gang), holder.name,
-                      state.cluster.resources().named(each.held),
+                      state.cluster.resources().named(each.held.amounts),
                       predicted_end(holder, *each.run, now)});
   }
   return result;
