@@ -44,7 +44,8 @@ void add_queue_verbs(CLI::App& app, Chosen& chosen) {
     CLI::App* word =
         verb->add_subcommand(pause ? "pause" : "resume",
                              pause ? "Start nothing new; what runs goes on" : "Start work again");
-    word->fallthrough();
+    add_controller_ns(*word, own->flags.controller_ns);
+    add_session_flags(*word, own->session);
     word->footer(pause ? "Example:\n  codeflare queue pause"
                        : "Example:\n  codeflare queue resume");
     word->callback([&chosen, own, pause] {
