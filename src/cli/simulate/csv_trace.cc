@@ -309,10 +309,8 @@ Result<Trace> read_csv(std::string_view text, const TraceOptions& options) {
       TRY(builder.bad(lines.number(), job.error().message));
       continue;
     }
-    if (job->job.id.empty()) {
-      job->job.id = "line-" + std::to_string(lines.number());
-    }
-    builder.add(*std::move(job));
+    job->number = lines.number();
+    TRY(builder.add(*std::move(job)));
   }
   if (!header) {
     return fail(invalid_argument(options.file + ": expected a header line, found nothing"));

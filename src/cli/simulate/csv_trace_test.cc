@@ -103,6 +103,17 @@ TEST(CsvTrace, errors_name_file_line_column_and_what_was_expected) {
             "jobs.csv:2: a quoted cell does not end on its line");
 }
 
+TEST(CsvTrace, an_id_that_is_there_twice_is_told_with_both_lines) {
+  EXPECT_EQ(error_of("id,submit,duration\na,0,1\nb,0,1\n\na,5,1\n"),
+            "jobs.csv:5: the id \"a\" is that of line 2 already: each job needs its own");
+  const Result<Trace> trace = read("job_name,submit,duration\na,0,1\na,5,1\nb,6,1\n", true);
+  ASSERT_TRUE(trace.has_value());
+  EXPECT_EQ(trace->jobs.size(), 2u);
+  EXPECT_EQ(trace->skipped, 1u);
+  // Who has none is called by the line, whatever others are called.
+  EXPECT_TRUE(read("id,submit,duration\nline-3,0,1\n,0,1\n,0,1\n").has_value());
+}
+
 TEST(CsvTrace, amounts_that_would_overflow_are_refused) {
   EXPECT_TRUE(error_of("submit,duration,memory,pods\n1,2,1Ei,1000000\n").contains("memory"));
   EXPECT_TRUE(error_of("submit,duration,cpu\n1,2,9223372036854775807\n").contains("cpu"));

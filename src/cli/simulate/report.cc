@@ -223,6 +223,7 @@ std::string to_json(const std::vector<Summary>& summaries, const Trace& trace,
   w.key("jobs").integer(static_cast<std::int64_t>(trace.jobs.size()));
   w.key("firstSubmitSeconds").number_text(number(trace.starts, 3));
   w.key("leftOut").integer(static_cast<std::int64_t>(trace.left_out));
+  w.key("parts").integer(static_cast<std::int64_t>(trace.parts));
   w.key("skipped").integer(static_cast<std::int64_t>(trace.skipped));
   w.end_object().key("cluster").begin_object();
   w.key("nodes").integer(static_cast<std::int64_t>(cluster.nodes.size()));

@@ -55,6 +55,10 @@ void tell_gaps(Console& console, const Trace& trace) {
     console.err("left out " + std::to_string(trace.left_out) +
                 " jobs without run time or processors\n");
   }
+  if (trace.parts > 0) {
+    console.err("left out " + std::to_string(trace.parts) +
+                " lines about parts of jobs (status 2 to 4): the line of the whole job counts\n");
+  }
   if (!trace.unknown_columns.empty()) {
     std::string names;
     for (const std::string& name : trace.unknown_columns) {
@@ -62,6 +66,12 @@ void tell_gaps(Console& console, const Trace& trace) {
     }
     console.err("columns that mean nothing here: " + names + "\n");
   }
+}
+
+// What was given is wrong, or could not be read.
+int report_input(Console& console, const Error& error) {
+  return error.code == ErrorCode::invalid_argument ? report_usage(console, error.message)
+                                                   : report(console, error);
 }
 
 }  // namespace
@@ -79,12 +89,11 @@ int run_simulate(Env env, Console& console, const SimulateFlags& flags) {
   }
   const Result<Cluster> cluster = cluster_of(env, flags);
   if (!cluster) {
-    return flags.cluster.empty() ? report_usage(console, cluster.error().message)
-                                 : report(console, cluster.error());
+    return report_input(console, cluster.error());
   }
   const Result<Trace> trace = trace_of(env, console, flags);
   if (!trace) {
-    return report(console, trace.error());
+    return report_input(console, trace.error());
   }
   tell_gaps(console, *trace);
   ProgressLine line(console);

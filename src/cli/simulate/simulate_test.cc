@@ -70,6 +70,17 @@ TEST(Simulate, reads_standard_input_and_counts_what_it_skips) {
             "columns that mean nothing here: colour\n");
 }
 
+TEST(Simulate, tells_of_parts_of_jobs) {
+  World world;
+  world.console.input =
+      "1 0 -1 30 1 -1 -1 1 60 -1 1 1 1 1 1 1 -1 -1\n"
+      "1 0 -1 10 1 -1 -1 1 60 -1 2 1 1 1 1 1 -1 -1\n";
+  EXPECT_EQ(world.run({.trace = "-", .format = "swf", .nodes = 1, .gpus = "4"}), kDone);
+  EXPECT_EQ(world.console.err_text,
+            "left out 1 lines about parts of jobs (status 2 to 4): the line of the whole job "
+            "counts\n");
+}
+
 TEST(Simulate, a_cluster_file_replaces_the_flags) {
   World world;
   ASSERT_TRUE(world.sim.env()
@@ -79,15 +90,24 @@ TEST(Simulate, a_cluster_file_replaces_the_flags) {
   EXPECT_TRUE(world.console.out_text.contains("3m22s")) << world.console.out_text;
 }
 
-TEST(Simulate, wrong_flags_are_usage_errors_and_wrong_files_failures) {
+TEST(Simulate, what_was_given_and_is_wrong_is_a_usage_error_and_what_cannot_be_read_a_failure) {
   World world;
   EXPECT_EQ(world.run({.trace = "jobs.csv"}), kUsage);
   EXPECT_EQ(world.run({.trace = "jobs.csv", .nodes = 1, .cluster = "c.yaml"}), kUsage);
   EXPECT_EQ(world.run({.trace = "jobs.csv", .nodes = 1, .gpus = "4", .policies = "best"}), kUsage);
   EXPECT_EQ(world.run({.trace = "jobs.csv", .nodes = 1, .gpus = "-4"}), kUsage);
   EXPECT_EQ(world.run({.trace = "none.csv", .nodes = 1, .gpus = "4"}), kFailed);
-  EXPECT_EQ(world.run({.trace = "jobs.csv", .format = "swf", .nodes = 1, .gpus = "4"}), kFailed);
+  EXPECT_EQ(world.run({.trace = "jobs.csv", .cluster = "none.yaml"}), kFailed);
+  EXPECT_EQ(world.run({.trace = "jobs.csv", .format = "swf", .nodes = 1, .gpus = "4"}), kUsage);
   EXPECT_TRUE(world.console.err_text.contains("jobs.csv:1: field 1")) << world.console.err_text;
+  ASSERT_TRUE(world.sim.env().files.write("c.yaml", "nodes: 7").has_value());
+  EXPECT_EQ(world.run({.trace = "jobs.csv", .cluster = "c.yaml"}), kUsage);
+  world.console.err_text.clear();
+  world.console.input = "id,submit,duration,gpu\na,0,5,1\na,1,5,1\n";
+  EXPECT_EQ(world.run({.trace = "-", .nodes = 1, .gpus = "4"}), kUsage);
+  EXPECT_EQ(world.console.err_text,
+            "error: standard input:3: the id \"a\" is that of line 2 already: each job needs its "
+            "own\n");
 }
 
 TEST(Simulate, shows_progress_on_a_terminal_alone_and_wipes_it) {

@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <utility>
 
 namespace codeflare::cli::simulate {
 
@@ -90,6 +91,12 @@ Result<Duration> seconds_at(const Fields& fields, Field field) {
   return Duration(std::llround(fields[field] * 1e9));
 }
 
+// Of a job that was checkpointed or swapped out: the whole has a line of its own before its parts.
+bool is_part(const Fields& fields) {
+  const double status = fields[kStatus];
+  return status == 2 || status == 3 || status == 4;
+}
+
 Result<JobLine> job_of(const Fields& fields, double processors) {
   JobLine line;
   if (processors > kProcessorsMax || processors != std::floor(processors)) {
@@ -127,6 +134,12 @@ Result<Trace> read_swf(std::string_view text, const TraceOptions& options) {
       TRY(builder.bad(lines.number(), fields.error().message));
       continue;
     }
+    std::string_view rest = line;
+    std::string id(next_word(rest));
+    if (is_part(*fields) && builder.knows(id)) {
+      builder.leave_out_part();
+      continue;
+    }
     // Cancelled before it ran, or nobody knows how large it was: nothing to replay.
     const double processors = known(*fields, kProcessors, kUsedProcessors);
     if (processors <= 0 || (*fields)[kRun] < 0 || (*fields)[kSubmit] < 0) {
@@ -138,13 +151,13 @@ Result<Trace> read_swf(std::string_view text, const TraceOptions& options) {
       TRY(builder.bad(lines.number(), job.error().message));
       continue;
     }
-    std::string_view rest = line;
-    job->job.id = std::string(next_word(rest));
+    job->job.id = std::move(id);
+    job->number = lines.number();
     if ((*fields)[kUser] >= 0 && (*fields)[kUser] < 1e9) {
       user = std::to_string(static_cast<std::int64_t>((*fields)[kUser]));
       job->quota = user;
     }
-    builder.add(*std::move(job));
+    TRY(builder.add(*std::move(job)));
   }
   return std::move(builder).finish();
 }

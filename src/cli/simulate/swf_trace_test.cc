@@ -46,6 +46,28 @@ TEST(SwfTrace, jobs_that_never_ran_are_left_out) {
   EXPECT_EQ(trace->left_out, 2u);
 }
 
+TEST(SwfTrace, a_job_that_is_there_twice_is_told_with_both_lines) {
+  const Result<Trace> trace = read(
+      "; c\n7 0 -1 10 1 -1 -1 1 60 -1 1 1 1 1 1 1 -1 -1\n"
+      "7 5 -1 10 1 -1 -1 1 60 -1 1 1 1 1 1 1 -1 -1\n");
+  ASSERT_FALSE(trace.has_value());
+  EXPECT_EQ(trace.error().message,
+            "log.swf:3: the id \"7\" is that of line 2 already: each job needs its own");
+}
+
+TEST(SwfTrace, parts_of_a_job_follow_the_line_of_the_whole_and_are_left_out) {
+  const Result<Trace> trace = read(
+      "1 0 -1 30 1 -1 -1 1 60 -1 1 1 1 1 1 1 -1 -1\n"
+      "1 0 -1 10 1 -1 -1 1 60 -1 2 1 1 1 1 1 -1 -1\n"
+      "1 -1 5 20 1 -1 -1 1 60 -1 3 1 1 1 1 1 -1 -1\n"
+      "2 9 -1 10 1 -1 -1 1 60 -1 3 1 1 1 1 1 -1 -1\n");
+  ASSERT_TRUE(trace.has_value()) << trace.error().message;
+  ASSERT_EQ(trace->jobs.size(), 2u);
+  EXPECT_EQ(trace->jobs[0].duration, seconds(30));
+  EXPECT_EQ(trace->parts, 2u);
+  EXPECT_EQ(trace->left_out, 0u);
+}
+
 TEST(SwfTrace, errors_name_file_line_and_field) {
   const auto error_of = [](std::string_view text) {
     const Result<Trace> trace = read(text);

@@ -45,6 +45,8 @@ struct Trace {
   double starts = 0;
   // Lines that are no job although nothing is wrong with them: cancelled before they ran.
   std::size_t left_out = 0;
+  // Lines about a part of a job that has a line for the whole, in SWF.
+  std::size_t parts = 0;
   // Lines that could not be understood, with TraceOptions::skip_bad.
   std::size_t skipped = 0;
   std::vector<std::string> first_skipped;

@@ -66,7 +66,13 @@ std::string shown(std::string_view text) {
   return out + (text.size() > kShownMax ? "...\"" : "\"");
 }
 
-void TraceBuilder::add(JobLine line) {
+Result<void> TraceBuilder::add(JobLine line) {
+  if (line.job.id.empty()) {
+    line.job.id = "line-" + std::to_string(line.number);
+  } else if (const auto [first, fresh] = first_lines_.emplace(line.job.id, line.number); !fresh) {
+    return bad(line.number, "the id " + shown(line.job.id) + " is that of line " +
+                                std::to_string(first->second) + " already: each job needs its own");
+  }
   if (!line.quota.empty()) {
     auto known = quotas_.find(line.quota);
     if (known == quotas_.end()) {
@@ -78,6 +84,7 @@ void TraceBuilder::add(JobLine line) {
   }
   submitted_.push_back(line.submitted);
   trace_.jobs.push_back(std::move(line.job));
+  return {};
 }
 
 Result<void> TraceBuilder::bad(std::size_t line, const std::string& what) {

@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -36,10 +37,11 @@ std::string_view trim(std::string_view text);
 // A word of the input for a message: in quotes, cut short.
 std::string shown(std::string_view text);
 
-// A job as a line says it.
+// A job as a line says it. Without an id it is called by the line.
 struct JobLine {
   Job job;
-  Duration submitted{};  // since the trace's own zero
+  std::size_t number = 0;  // of the line
+  Duration submitted{};    // since the trace's own zero
   std::string_view quota{};
 };
 
@@ -48,8 +50,11 @@ class TraceBuilder {
  public:
   explicit TraceBuilder(const TraceOptions& options) : options_(options) {}
 
-  void add(JobLine line);
+  // The error to return: an id is there twice. As with bad().
+  Result<void> add(JobLine line);
+  bool knows(const std::string& id) const { return first_lines_.contains(id); }
   void leave_out() { ++trace_.left_out; }
+  void leave_out_part() { ++trace_.parts; }
   // The error to return, unless bad lines are to be skipped.
   Result<void> bad(std::size_t line, const std::string& what);
   Trace& trace() { return trace_; }
@@ -64,6 +69,7 @@ class TraceBuilder {
   Trace trace_;
   std::vector<Duration> submitted_;
   std::map<std::string, std::uint32_t, std::less<>> quotas_;
+  std::unordered_map<std::string, std::size_t> first_lines_;  // by id
 };
 
 }  // namespace codeflare::cli::simulate
