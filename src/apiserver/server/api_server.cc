@@ -21,6 +21,7 @@
 #include "apiserver/rest/api_service.h"
 #include "apiserver/schema/builtin.h"
 #include "apiserver/store/memory_log.h"
+#include "apiserver/store/remedy.h"
 #include "apiserver/store/sqlite_log.h"
 #include "apiserver/store/store.h"
 #include "base/async/sleep.h"
@@ -111,16 +112,9 @@ Task<Result<net::Response>> answer_document(std::string_view type, std::string t
   co_return net::make_response(200, type, Bytes::from(std::move(text)));
 }
 
-// Damage is nothing that a server may decide about.
-Error with_remedy(Error error, const std::string& directory) {
-  if (error.code == ErrorCode::data_loss) {
-    error.message += "; restore a copy (codeflare apiserver restore FILE --replace --data-dir " +
-                     directory +
-                     ") or, without one, give up what is damaged (codeflare apiserver repair "
-                     "--data-dir " +
-                     directory + ")";
-  }
-  return error;
+Task<Error> remedied(Env env, Error error, std::string directory) {
+  co_return co_await run_blocking(
+      env, [&] { return with_remedy(std::move(error), env.files, directory); });
 }
 
 // The store with what must be in it before anybody can be answered.
@@ -130,12 +124,12 @@ Task<Result<std::unique_ptr<Store>>> open_store(Env env, const ApiServer::Option
   Result<std::unique_ptr<Log>> log =
       co_await run_blocking(env, [&] { return open_log(env, options, std::move(lock)); });
   if (!log) {
-    co_return fail(with_remedy(std::move(log).error(), options.data_directory));
+    co_return fail(co_await remedied(env, std::move(log).error(), options.data_directory));
   }
   Result<std::unique_ptr<Store>> store =
       co_await Store::open(env, *std::move(log), {}, logger, metrics);
   if (!store) {
-    co_return fail(with_remedy(std::move(store).error(), options.data_directory));
+    co_return fail(co_await remedied(env, std::move(store).error(), options.data_directory));
   }
   if (options.on_open) {
     options.on_open(**store);

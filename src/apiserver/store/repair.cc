@@ -2,6 +2,7 @@
 
 #include "apiserver/store/internal/generation.h"
 #include "apiserver/store/internal/stored_objects.h"
+#include "apiserver/store/remedy.h"
 #include "apiserver/store/snapshot.h"
 
 #include <utility>
@@ -46,9 +47,7 @@ std::vector<LogRecord> records_of(StoredObjects& stored) {
   return records;
 }
 
-}  // namespace
-
-Result<Repaired> drop_damaged_objects(FileSystem& files, const std::string& path) {
+Result<Repaired> repair(FileSystem& files, const std::string& path) {
   DataDirectory directory{files, path};
   if (!files.exists(path)) {
     return fail(not_found("there is no directory " + path));
@@ -81,6 +80,16 @@ Result<Repaired> drop_damaged_objects(FileSystem& files, const std::string& path
   TRY(write_generation(directory, generation + 1,
                        {.objects = records, .revision = repaired.revision, .relaxed = relaxed}));
   TRY(directory.remove_all_but(generation + 1));
+  return repaired;
+}
+
+}  // namespace
+
+Result<Repaired> drop_damaged_objects(FileSystem& files, const std::string& directory) {
+  Result<Repaired> repaired = repair(files, directory);
+  if (!repaired) {
+    return fail(with_remedy(std::move(repaired).error(), files, directory));
+  }
   return repaired;
 }
 

@@ -20,7 +20,7 @@ struct Repaired {
 
 // For when there is no snapshot to restore: takes the damaged objects out of the data directory,
 // which no server may be using, so that the others can be served. `data_loss` when other objects
-// may be missing as well; then nothing is changed. Blocks.
+// may be missing as well; then nothing is changed, and the error says what helps. Blocks.
 Result<Repaired> drop_damaged_objects(FileSystem& files, const std::string& directory);
 
 }  // namespace codeflare::apiserver

@@ -1,6 +1,8 @@
 #include "apiserver/store/repair.h"
 
 #include "apiserver/store/internal/sqlite_database.h"
+#include "apiserver/store/internal/stored_objects.h"
+#include "apiserver/store/remedy.h"
 #include "apiserver/store/snapshot.h"
 #include "apiserver/store/sqlite_log.h"
 #include "apiserver/store/testing/damage.h"
@@ -11,6 +13,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace codeflare::apiserver {
@@ -78,9 +81,115 @@ TEST_F(RepairTest, changes_nothing_when_more_than_objects_is_damaged) {
   }
   Result<Repaired> repaired = drop_damaged_objects(files(), path());
   ASSERT_FALSE(repaired);
-  EXPECT_EQ(repaired.error().to_string(),
-            "data_loss: the log holds an object of revision 4 but ends at 3");
+  EXPECT_EQ(
+      repaired.error().to_string(),
+      "data_loss: the log holds an object of revision 4 but ends at 3; it is more than repair "
+      "can take out: restore a copy (codeflare apiserver restore FILE --replace --data-dir " +
+          path() + ") or, when nothing in there is to be kept, remove " + database());
   EXPECT_TRUE(files().exists(database()));
+}
+
+// Damage of all kinds, one after the other, to a file of several pages.
+class DamageTest : public RepairTest {
+ protected:
+  DamageTest() {
+    auto log = open();
+    EXPECT_EQ(content_of(*log), "2@2 3@3 4@4 to 4");
+    std::vector<LogRecord> records;
+    for (Revision i = 5; i < 25; ++i) {
+      records.push_back(put_record(i, i, std::string(500, 'x')));
+    }
+    EXPECT_TRUE(log->append(records, 24));
+    EXPECT_TRUE(log->close());
+    sound_ = files().read(database()).value();
+  }
+
+  // As a server does.
+  Result<void> start() {
+    Result<void> started = load();
+    return started ? started : fail(with_remedy(std::move(started).error(), files(), path()));
+  }
+  void lay(const std::string& content) {
+    ASSERT_TRUE(files().remove_all(path()));
+    ASSERT_TRUE(files().make_directories(path()));
+    ASSERT_TRUE(files().write(database(), content));
+  }
+  // Whether the advice to repair is true, or the one without it.
+  void expect_true_advice(const std::string& content, const std::string& what) {
+    SCOPED_TRACE(what);
+    lay(content);
+    const Result<void> refused = start();
+    if (refused) {
+      return;
+    }
+    ++refused_;
+    ASSERT_EQ(refused.error().code, ErrorCode::data_loss) << refused.error().message;
+    const std::string& advice = refused.error().message;
+    ASSERT_TRUE(advice.contains("apiserver restore FILE --replace")) << advice;
+    const Result<Repaired> repaired = drop_damaged_objects(files(), path());
+    ASSERT_EQ(advice.contains("apiserver repair --data-dir"), repaired.has_value())
+        << advice << "\n"
+        << (repaired ? "repaired" : repaired.error().message);
+    if (repaired) {
+      ++repaired_;
+      const Result<void> again = start();
+      ASSERT_TRUE(again) << again.error().message;
+      return;
+    }
+    const std::string removal = "to be kept, remove " + database();
+    ASSERT_TRUE(advice.ends_with(removal)) << advice;
+    ASSERT_TRUE(repaired.error().message.ends_with(removal)) << repaired.error().message;
+    ASSERT_TRUE(files().remove(database()));
+    const Result<void> anew = start();
+    ASSERT_TRUE(anew) << anew.error().message;
+  }
+
+  std::string sound_;
+  int refused_ = 0;
+  int repaired_ = 0;
+
+ private:
+  Result<void> load() {
+    TRY_ASSIGN(std::unique_ptr<Log> log, open_sqlite_log(files(), {.directory = path()}));
+    StoredObjects stored;
+    TRY_ASSIGN(Revision revision,
+               log->load([&](const LogRecord& record) { return stored.add(record); }));
+    return stored.finish(revision);
+  }
+};
+
+TEST_F(DamageTest, repair_is_advised_exactly_where_it_helps) {
+  ASSERT_GT(sound_.size(), 4u * 4096);
+  expect_true_advice("", "empty");
+  expect_true_advice(std::string(5000, 'x'), "no database");
+  for (std::size_t size = 100; size < sound_.size(); size += 3001) {
+    expect_true_advice(sound_.substr(0, size), "cut to " + std::to_string(size));
+  }
+  for (char byte : {'\0', '\xff'}) {
+    // The head of the file and of each page, then here and there.
+    for (std::size_t at = 0; at < sound_.size(); at += at % 4096 < 64 ? 5 : 419) {
+      std::string damaged = sound_;
+      damaged[at] = byte;
+      expect_true_advice(damaged, std::to_string(byte) + " at " + std::to_string(at));
+    }
+    for (std::size_t at = 0; at < sound_.size(); at += 2048) {
+      std::string damaged = sound_;
+      damaged.replace(at, 512, std::string(512, byte));
+      expect_true_advice(damaged, std::to_string(byte) + " from " + std::to_string(at));
+    }
+  }
+  for (std::string_view word : {"objects (", "meta (", "created INTEGER", "checksum INTEGER"}) {
+    std::string damaged = sound_;
+    damaged[damaged.find(word)] = 'x';
+    expect_true_advice(damaged, "another word for " + std::string(word));
+  }
+  // An object that is read first, and a page behind it.
+  std::string damaged = sound_;
+  damaged[damaged.find("first")] = 'F';
+  damaged.replace(damaged.size() - 4096, 8, std::string(8, '\xff'));
+  expect_true_advice(damaged, "both");
+  EXPECT_GT(repaired_, 20);
+  EXPECT_GT(refused_ - repaired_, 20);
 }
 
 }  // namespace

@@ -62,6 +62,27 @@ Result<Revision> copy_synced(FileSystem& files, Database& source, const std::str
   return revision;
 }
 
+struct Snapshot {
+  Database database;
+  Revision revision = 0;
+};
+
+Result<Snapshot> check_snapshot(const std::string& path) {
+  TRY_ASSIGN(Database database, open_database({.path = path, .read_only = true}));
+  TRY(check_integrity(database));
+  TRY_ASSIGN(Revision revision, check_content(database));
+  return Snapshot{std::move(database), revision};
+}
+
+Result<Snapshot> open_snapshot(const std::string& path) {
+  Result<Snapshot> snapshot = check_snapshot(path);
+  if (!snapshot && snapshot.error().code == ErrorCode::data_loss) {
+    snapshot.error().message +=
+        "; nothing was changed: restore another file that codeflare apiserver snapshot wrote";
+  }
+  return snapshot;
+}
+
 }  // namespace
 
 Result<Revision> take_snapshot(FileSystem& files, const SnapshotOptions& options) {
@@ -89,9 +110,8 @@ Result<Revision> restore_snapshot(FileSystem& files, const RestoreOptions& optio
   if (!files.exists(options.file)) {
     return fail(not_found("there is no snapshot " + options.file));
   }
-  TRY_ASSIGN(Database snapshot, open_database({.path = options.file, .read_only = true}));
-  TRY(check_integrity(snapshot));
-  TRY_ASSIGN(Revision revision, check_content(snapshot));
+  TRY_ASSIGN(Snapshot snapshot, open_snapshot(options.file));
+  Revision revision = snapshot.revision;
 
   DataDirectory directory{files, options.directory};
   TRY(files.make_directories(options.directory, 0700));
@@ -110,7 +130,7 @@ Result<Revision> restore_snapshot(FileSystem& files, const RestoreOptions& optio
     }
   }
   revision += kRevisionStep;
-  TRY(copy_to_generation(directory, generation, snapshot, {.revision = revision}));
+  TRY(copy_to_generation(directory, generation, snapshot.database, {.revision = revision}));
   TRY(directory.remove_all_but(generation));
   return revision;
 }

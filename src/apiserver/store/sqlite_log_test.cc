@@ -119,7 +119,8 @@ TEST(SqliteLog, refuses_files_that_are_not_its_own_or_damaged) {
   std::string file = directory.path("data/store-1.db");
   ASSERT_TRUE(directory.files().make_directories(options.directory));
   ASSERT_TRUE(directory.files().create(file, 0600));
-  EXPECT_TRUE(refusal(directory.files(), options).contains("is not a database of this program"));
+  EXPECT_EQ(refusal(directory.files(), options),
+            "data_loss: " + file + " is not a database of this program");
   ASSERT_TRUE(directory.files().write(file, std::string(10'000, 'x')));
   EXPECT_TRUE(refusal(directory.files(), options).starts_with("data_loss"));
   // Nothing was thrown away.

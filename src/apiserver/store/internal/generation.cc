@@ -93,7 +93,9 @@ std::optional<Error> damage_of(const Database& database, const LogRecord& record
   if (why.empty()) {
     return std::nullopt;
   }
-  return data_loss(database.path() + " is damaged at " + describe(record) + ": " + why);
+  Error error = data_loss(database.path() + " is damaged at " + describe(record) + ": " + why);
+  error.detail = std::make_shared<DamagedObject>();
+  return error;
 }
 
 Result<void> fill(Database& database, const GenerationContent& content) {
@@ -248,7 +250,7 @@ Result<Database> open_database(const Database::OpenOptions& options) {
   TRY_ASSIGN(Database database, Database::open(options));
   TRY_ASSIGN(std::uint64_t application, database.number("PRAGMA application_id"));
   if (application != kApplicationId) {
-    return fail(failed_precondition(options.path + " is not a database of this program"));
+    return fail(data_loss(options.path + " is not a database of this program"));
   }
   TRY_ASSIGN(std::uint64_t format, read_format(database));
   if (format > kFormatVersion) {
@@ -313,7 +315,11 @@ Result<void> read_with_damage(Database& database, const DamageVisitor& visitor) 
 Result<void> read_objects(Database& database, const Log::Visitor& visitor) {
   return read_with_damage(
       database, [&](const LogRecord& record, const std::optional<Error>& damage) -> Result<void> {
-        return damage ? fail(*damage) : visitor(record);
+        if (!damage) {
+          return visitor(record);
+        }
+        TRY(check_integrity(database));
+        return fail(*damage);
       });
 }
 

@@ -54,8 +54,12 @@ Result<void> write_revision(Database& database, Revision revision);
 Result<bool> is_relaxed(Database& database);
 Result<void> set_relaxed(Database& database, bool relaxed);
 
+// The detail of an error about one object; the others can be read.
+struct DamagedObject : ErrorDetail {};
+
 // Hands over every object of a finished database, whatever format it has. SQLite does not notice
-// when a disk changes what is inside of a row: that is `data_loss` and names the object.
+// when a disk changes what is inside of a row: that is `data_loss`, names the object and has
+// DamagedObject as its detail unless more is damaged than objects.
 Result<void> read_objects(Database& database, const Log::Visitor& visitor);
 // As above, with the damage (or nothing) in place of an end.
 using DamageVisitor =

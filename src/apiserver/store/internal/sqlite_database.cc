@@ -117,6 +117,10 @@ Result<Statement> Database::prepare(const char* sql) {
   sqlite3_stmt* statement = nullptr;
   int code =
       sqlite3_prepare_v3(handle_.get(), sql, -1, SQLITE_PREPARE_PERSISTENT, &statement, nullptr);
+  // The statements are always the same: a table or column that they name is not there.
+  if (code == SQLITE_ERROR) {
+    return fail(data_loss(error(code).message));
+  }
   if (code != SQLITE_OK) {
     return fail(error(code));
   }
