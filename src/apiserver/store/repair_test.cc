@@ -64,6 +64,36 @@ TEST_F(RepairTest, takes_out_what_is_damaged_and_keeps_its_text) {
   EXPECT_EQ(content_of(*open()), "2@2 4@4 to " + std::to_string(4 + kRevisionStep));
 }
 
+TEST_F(RepairTest, shows_names_of_damaged_objects_escaped) {
+  {
+    auto log = open();
+    EXPECT_EQ(content_of(*log), "2@2 3@3 4@4 to 4");
+    LogRecord record = put_record(5, 5);
+    record.collection = "po\x1b[2Jds";
+    record.text = Bytes::from(
+        R"({"metadata":{"name":"a\u0000b\n\u001b[31m\u009bc\\","namespace":"n\r"},"data":"other"})");
+    std::vector<LogRecord> records{record};
+    EXPECT_TRUE(log->append(records, 5));
+    EXPECT_TRUE(log->close());
+  }
+  damage(files(), database(), "other");
+  const std::string damaged =
+      database() +
+      R"( is damaged at po\x1b[2Jds n\x0d/a\x00b\x0a\x1b[31m\xc2\x9bc\\, created at revision 5: )" +
+      "its checksum is wrong";
+  EXPECT_EQ(content_of(*open()), "data_loss: " + damaged);
+  Result<Repaired> repaired = drop_damaged_objects(files(), path());
+  ASSERT_TRUE(repaired) << repaired.error().to_string();
+  EXPECT_EQ(repaired->dropped.at(0).damage, damaged);
+}
+
+// SQLite says how the file calls what it misses.
+TEST_F(RepairTest, shows_names_of_damaged_tables_escaped) {
+  damage(files(), database(), "objects (", '\x1b');
+  const std::string refused = drop_damaged_objects(files(), path()).error().message;
+  EXPECT_EQ(refused.find('\x1b'), std::string::npos) << refused;
+}
+
 TEST_F(RepairTest, refuses_a_directory_in_use_and_one_without_a_database) {
   auto log = open();
   EXPECT_EQ(drop_damaged_objects(files(), path()).error().code, ErrorCode::failed_precondition);

@@ -1,5 +1,6 @@
 #include "apiserver/store/internal/generation.h"
 
+#include "apiserver/store/internal/printable.h"
 #include "apiserver/store/internal/wal_file.h"
 #include "json/parse.h"
 
@@ -72,12 +73,12 @@ std::uint64_t checksum_of(const LogRecord& record) {
 
 // "pods default/web, created at revision 17": with the name when the text still tells it.
 std::string describe(const LogRecord& record) {
-  std::string said = record.collection.empty() ? "an object" : std::string(record.collection);
+  std::string said = record.collection.empty() ? "an object" : printable(record.collection);
   if (Result<ObjectPtr> object = make_object({.text = record.text.view()})) {
     said += " ";
-    said += (*object)->ns();
+    said += printable((*object)->ns());
     said += (*object)->ns().empty() ? "" : "/";
-    said += (*object)->name();
+    said += printable((*object)->name());
   }
   return said + ", created at revision " + std::to_string(record.created);
 }
@@ -327,7 +328,10 @@ Result<void> check_integrity(Database& database) {
   TRY_ASSIGN(Statement check, database.prepare("PRAGMA integrity_check(1)"));
   TRY_ASSIGN(bool found, check.step());
   if (!found || check.text(0) != "ok") {
-    return fail(data_loss(database.path() + " is damaged: " + std::string(check.text(0))));
+    // Behind a line that says which database.
+    const std::string_view text = check.text(0);
+    return fail(data_loss(database.path() +
+                          " is damaged: " + printable(text.substr(text.rfind('\n') + 1))));
   }
   return {};
 }

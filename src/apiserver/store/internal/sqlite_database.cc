@@ -1,5 +1,6 @@
 #include "apiserver/store/internal/sqlite_database.h"
 
+#include "apiserver/store/internal/printable.h"
 #include "base/check.h"
 
 #include <utility>
@@ -29,7 +30,8 @@ ErrorCode code_of(int sqlite_code) {
 
 Error error_of(sqlite3* handle, const std::string& path, int code) {
   const char* words = handle != nullptr ? sqlite3_errmsg(handle) : sqlite3_errstr(code);
-  return {code_of(code), path + ": " + words + " (SQLite " + std::to_string(code) + ")"};
+  // They may name a table as the file spells it.
+  return {code_of(code), path + ": " + printable(words) + " (SQLite " + std::to_string(code) + ")"};
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "apiserver/store/internal/stored_objects.h"
 
+#include "apiserver/store/internal/printable.h"
+
 #include <utility>
 
 namespace codeflare::apiserver {
@@ -20,7 +22,7 @@ Result<void> StoredObjects::add(const LogRecord& record) {
                              .revision = record.revision,
                              .created = record.created});
   if (!object || (*object)->json() != record.text.view()) {
-    return fail(data_loss("the log's object of " + std::string(record.collection) +
+    return fail(data_loss("the log's object of " + printable(record.collection) +
                           " created at revision " + std::to_string(record.created) + ": " +
                           (object ? "its revision is not the log's" : object.error().message)));
   }
@@ -39,8 +41,9 @@ Result<void> StoredObjects::finish(Revision revision) {
     Collection& collection = collections_[object->collection() - 1];
     auto [known, is_new] = collection.objects.insert(std::move(object));
     if (!is_new) {
-      return fail(data_loss("the log holds two objects of " + collection.name + " named " +
-                            std::string((*known)->ns()) + "/" + std::string((*known)->name())));
+      return fail(data_loss("the log holds two objects of " + printable(collection.name) +
+                            " named " + printable((*known)->ns()) + "/" +
+                            printable((*known)->name())));
     }
   }
   added_.clear();
