@@ -1,6 +1,7 @@
 #include "net/server.h"
 
 #include "base/async/task_group.h"
+#include "net/cut_body.h"
 #include "net/testing/loopback.h"
 #include "net/testing/raw_peer.h"
 
@@ -227,16 +228,18 @@ TEST(Server, gives_up_on_a_body_that_stops_coming) {
 }
 
 // Has always more to say.
-class Endless final : public BodyStream {
+class Endless final : public CutBody {
  public:
-  explicit Endless(std::size_t& made) : made_(made) {}
+  explicit Endless(std::size_t& made, StopToken cut = {}) : made_(made), cut_(std::move(cut)) {}
   Task<Result<Bytes>> read() override {
     made_ += 100'000;
     co_return Bytes::from(std::string(100'000, 'e'));
   }
+  StopToken cut() const override { return cut_; }
 
  private:
   std::size_t& made_;
+  StopToken cut_;
 };
 
 TEST(Server, drops_a_client_that_takes_nothing) {
@@ -259,6 +262,27 @@ TEST(Server, drops_a_client_that_takes_nothing) {
     }
   }(loopback));
   EXPECT_LT(made, std::size_t{32} << 20) << "what the sockets hold, and no more";
+}
+
+TEST(Server, ends_the_connection_of_a_response_that_is_cut) {
+  std::size_t made = 0;
+  StopSource cut;
+  Loopback loopback([&](Request) -> Task<Result<Response>> {
+    Response response;
+    response.body = std::make_unique<Endless>(made, cut.token());
+    return
+        [](Response r) -> Task<Result<Response>> { co_return std::move(r); }(std::move(response));
+  });
+  loopback.world().run([](Loopback& l, StopSource& stop) -> Task<void> {
+    Result<RawPeer> peer = co_await RawPeer::connect(l.env(), l.port());
+    EXPECT_TRUE(co_await peer->send("GET / HTTP/1.1\r\nHost: x\r\n\r\n"));
+    EXPECT_TRUE(co_await peer->receive());
+    stop.request_stop();
+    while (l.server().connections() > 0) {
+      EXPECT_TRUE(co_await sleep_for(5ms));
+    }
+    EXPECT_FALSE(co_await peer->receive_to_end()) << "a reset, not an end";
+  }(loopback, cut));
 }
 
 TEST(Server, keeps_a_quiet_stream_open) {

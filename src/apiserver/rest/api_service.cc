@@ -255,20 +255,6 @@ Task<Result<net::Response>> serve_in_time(Call& call) {
   co_return response;
 }
 
-// A body that keeps its request's place until it has been sent: what a slow reader has not taken
-// yet is kept in memory.
-class PlacedBody final : public net::BodyStream {
- public:
-  PlacedBody(net::Body body, Place place) : place_(std::move(place)), body_(std::move(body)) {}
-  Task<Result<Bytes>> read() override { return body_->read(); }
-  std::optional<Bytes> ready() override { return body_->ready(); }
-  bool tell(net::BodyListener* listener) override { return body_->tell(listener); }
-
- private:
-  Place place_;
-  net::Body body_;
-};
-
 // Until the head of its response a request keeps the service from closing.
 class Running {
  public:
@@ -383,8 +369,8 @@ Server::Server(ApiService::Parts parts_in, ApiService::Options options_in)
     : parts(std::move(parts_in)),
       options(options_in),
       metrics(parts.metrics),
-      in_flight(std::make_shared<InFlight>(
-          InFlight{.max = options.in_flight_max, .gauge = metrics.in_flight.with({"all"})})),
+      in_flight(std::make_shared<InFlight>(options.in_flight_max, metrics.in_flight.with({"all"}),
+                                           parts.env.clock)),
       bodies(options.unfinished_bytes_max) {}
 
 VirtualResource* Server::find_virtual(std::string_view group, std::string_view resource,

@@ -61,7 +61,8 @@ class ApiService final : public net::HttpService {
   };
   struct Options {
     std::size_t body_bytes_max = 3u << 20;
-    // Watches and follows not counted, nor what is still sending its body; more get 429.
+    // Watches and follows not counted, nor what is still sending its body; more get 429, unless a
+    // client has taken nothing of its response for a second: that response is cut.
     std::size_t in_flight_max = 600;
     // What bodies of more than net::BodyBudget::kFreeBytes that have not ended may hold, all
     // together; who needs more gets 429.

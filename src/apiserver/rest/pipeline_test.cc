@@ -2,6 +2,7 @@
 #include "apiserver/rest/testing/held_body.h"
 #include "base/async/sleep.h"
 #include "base/async/when.h"
+#include "net/cut_body.h"
 
 #include <gtest/gtest.h>
 
@@ -411,6 +412,40 @@ TEST(InFlight, a_response_that_is_not_taken_yet_keeps_its_place) {
     EXPECT_EQ(world.get(kMaps).status, 429);
   }
   EXPECT_EQ(world.get(kMaps).status, 200);
+}
+
+bool is_cut(const net::Response& response) {
+  return dynamic_cast<const net::CutBody&>(*response.body).cut().stop_requested();
+}
+
+TEST(InFlight, a_response_of_which_nothing_is_taken_for_a_second_makes_room) {
+  ApiWorld world({.service = {.in_flight_max = 1}});
+  const net::Response slow = world.run(open_list(world.service()));
+  world.advance(std::chrono::milliseconds(999));
+  EXPECT_EQ(world.get(kMaps).status, 429);
+  EXPECT_FALSE(is_cut(slow));
+  world.advance(std::chrono::milliseconds(1));
+  EXPECT_EQ(world.get(kMaps).status, 200);
+  EXPECT_TRUE(is_cut(slow));
+  EXPECT_FALSE(slow.body->ready().has_value());
+  EXPECT_EQ(world.run(slow.body->read()).error().code, ErrorCode::unavailable);
+  EXPECT_EQ(world.get(kMaps).status, 200) << "a place is not given back twice";
+  const net::Response other = world.run(open_list(world.service()));
+  EXPECT_EQ(world.get(kMaps).status, 429);
+}
+
+TEST(InFlight, a_response_that_is_being_taken_is_not_cut) {
+  ApiWorld world({.service = {.in_flight_max = 2}});
+  EXPECT_EQ(world.post(kMaps, R"({"metadata":{"name":"a"}})").status, 201);
+  const net::Response taken = world.run(open_list(world.service()));
+  const net::Response untaken = world.run(open_list(world.service()));
+  world.advance(std::chrono::milliseconds(900));
+  EXPECT_TRUE(world.run(taken.body->read()));
+  world.advance(std::chrono::milliseconds(900));
+  EXPECT_EQ(world.get(kMaps).status, 200) << "the other makes room, though it was made later";
+  EXPECT_TRUE(is_cut(untaken));
+  EXPECT_FALSE(is_cut(taken));
+  EXPECT_TRUE(world.run(taken.body->read()));
 }
 
 TEST(DiskFull, is_503_with_retry_after_reads_go_on_and_it_heals_without_a_write) {

@@ -1,5 +1,6 @@
 #include "net/internal/server_connection.h"
 
+#include "net/cut_body.h"
 #include "net/internal/body_writer.h"
 #include "net/internal/real_tls.h"
 #include "net/internal/upgraded_connection.h"
@@ -393,6 +394,12 @@ Task<bool> ServerConnection::respond(const RequestHead& head, Response response)
     framing = {};
   }
   stall_mark_ = stream_.bytes_written();
+  const auto* cut_body = dynamic_cast<const CutBody*>(response.body.get());
+  // By a reset: what the client has not taken is not kept for it any longer.
+  StopCallback cut(cut_body == nullptr ? StopToken() : cut_body->cut(), [this] {
+    stream_.socket().reset_on_close();
+    stream_.socket().interrupt();
+  });
   Result<void> sent = co_await write_message(
       stream_,
       {.start = std::move(start),

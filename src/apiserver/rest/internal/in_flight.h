@@ -1,21 +1,52 @@
 #pragma once
 
-#include "apiserver/rest/internal/errors.h"
+#include "base/async/stop_token.h"
+#include "base/env/clock.h"
 #include "base/metrics.h"
 #include "base/result.h"
+#include "base/time.h"
+#include "net/cut_body.h"
+#include "net/http.h"
 
+#include <chrono>
 #include <cstddef>
+#include <list>
 #include <memory>
+#include <optional>
 #include <utility>
 
 namespace codeflare::apiserver::internal {
 
+class PlacedBody;
+
 // The places for requests in flight. Shared with the bodies of responses, which may be read after
-// the service is gone.
-struct InFlight {
-  std::size_t max;
-  Gauge& gauge;
-  std::size_t taken = 0;
+// the service is gone; gauge and clock outlive them.
+//
+// A place is kept until the last byte of the response is on its way: so much is in memory at a
+// time. Clients that take nothing would keep all of them. So when there is none left, the response
+// of which nothing was taken for longest is cut, once that is longer than kUntakenMax.
+class InFlight {
+ public:
+  static constexpr Duration kUntakenMax = std::chrono::seconds(1);
+
+  InFlight(std::size_t max, Gauge& gauge, const Clock& clock)
+      : max_(max), gauge_(gauge), clock_(clock) {}
+  InFlight(const InFlight&) = delete;
+  InFlight& operator=(const InFlight&) = delete;
+
+  // False when none is free.
+  bool take();
+  void give_back();
+
+ private:
+  friend class PlacedBody;
+  bool cut_longest_untaken();
+
+  std::size_t max_;
+  Gauge& gauge_;
+  const Clock& clock_;
+  std::size_t taken_ = 0;
+  std::list<PlacedBody*> responses_;  // those of which nothing was taken for longest come first
 };
 
 // The place of one request, given back at the end. While its body is on the way a request holds
@@ -30,30 +61,39 @@ class Place {
   ~Place() { give_back(); }
 
   // 429 when none is free.
-  Result<void> take() {
-    if (places_ == nullptr || held_) {
-      return {};
-    }
-    if (places_->taken >= places_->max) {
-      return fail(too_many_requests(
-          "the server has received too many requests and has asked us to try again later", 1));
-    }
-    ++places_->taken;
-    places_->gauge.add();
-    held_ = true;
-    return {};
-  }
-  void give_back() {
-    if (std::exchange(held_, false)) {
-      --places_->taken;
-      places_->gauge.subtract();
-    }
-  }
+  Result<void> take();
+  void give_back();
   bool held() const { return held_; }
 
  private:
+  friend class PlacedBody;
   std::shared_ptr<InFlight> places_;
   bool held_ = false;
+};
+
+// The body of a response with its request's place, which must be held.
+class PlacedBody final : public net::CutBody {
+ public:
+  PlacedBody(net::Body body, Place place);
+  ~PlacedBody() override;
+
+  // Writers ask here for the next part when the last one has been taken.
+  Task<Result<Bytes>> read() override;
+  std::optional<Bytes> ready() override;
+  bool tell(net::BodyListener* listener) override { return body_->tell(listener); }
+
+  // Stops when somebody else gets the place.
+  StopToken cut() const override { return cut_.token(); }
+
+ private:
+  friend class InFlight;
+  void give_up();
+
+  Place place_;
+  net::Body body_;
+  StopSource cut_;
+  Instant taken_at_;
+  std::list<PlacedBody*>::iterator position_;  // unless it is cut
 };
 
 }  // namespace codeflare::apiserver::internal
