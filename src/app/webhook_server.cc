@@ -18,8 +18,6 @@ namespace codeflare {
 namespace {
 
 constexpr Duration kDrainGrace = std::chrono::seconds(10);
-// An API server needs a few. Anybody may connect, and the controller needs descriptors itself.
-constexpr std::size_t kConnectionsMax = 512;
 
 Result<admission::WebhookAddress> address_of(const WebhookServerOptions& options) {
   if (!options.url.empty()) {
@@ -60,19 +58,20 @@ class KeySeal final : public controllers::RecordSeal {
 }  // namespace
 
 struct WebhookServer::Parts {
-  Parts(Env env, kube::Client& client, Logger logger_in, std::unique_ptr<apiserver::Pki> pki_in)
+  Parts(Env env, kube::Client& client, Logger logger_in, std::unique_ptr<apiserver::Pki> pki_in,
+        std::size_t connections_max)
       : logger(std::move(logger_in)),
         pki(std::move(pki_in)),
         seal(std::make_shared<KeySeal>(pki->signing_key())),
         webhook(env.clock, client, seal, logger),
-        server(env, webhook, tls_only()),
+        server(env, webhook, {.tls = tls_only(), .connections_max = connections_max}),
         tasks(env.loop) {}
 
   // Clients need no certificate: what they get to know is their own question's answer.
-  net::ServerOptions tls_only() const {
+  net::TlsServerOptions tls_only() const {
     net::TlsServerOptions tls = pki->tls();
     tls.client_ca_pem.clear();
-    return {.tls = std::move(tls), .connections_max = kConnectionsMax};
+    return tls;
   }
 
   Logger logger;
@@ -80,6 +79,7 @@ struct WebhookServer::Parts {
   std::shared_ptr<const controllers::RecordSeal> seal;
   admission::Webhook webhook;
   net::HttpServer server;
+  std::uint16_t port = 0;
   TaskGroup tasks;
 };
 
@@ -96,12 +96,13 @@ Task<Result<std::unique_ptr<WebhookServer>>> WebhookServer::start(Env env, kube:
                 co_await apiserver::Pki::open(
                     env, {.directory = options.directory, .names = std::move(names)}, logger));
   const std::string authority = pki->authority_pem();
-  auto parts = std::make_unique<Parts>(env, client, logger, std::move(pki));
+  auto parts =
+      std::make_unique<Parts>(env, client, logger, std::move(pki), options.connections_max);
   std::unique_ptr<WebhookServer> server(new WebhookServer(std::move(parts)));
-  CO_TRY_ASSIGN(const std::uint16_t port, server->parts_->server.listen(listen.host, listen.port));
+  CO_TRY_ASSIGN(server->parts_->port, server->parts_->server.listen(listen.host, listen.port));
   server->parts_->tasks.spawn(
       server->parts_->pki->keep_renewed([parts = server->parts_.get()](const auto& /*tls*/) {
-        if (Result<void> done = parts->server.reload_tls(*parts->tls_only().tls); !done) {
+        if (Result<void> done = parts->server.reload_tls(parts->tls_only()); !done) {
           parts->logger.error("the renewed certificate can't be used", {{"error", done.error()}});
         }
       }));
@@ -112,9 +113,13 @@ Task<Result<std::unique_ptr<WebhookServer>>> WebhookServer::start(Env env, kube:
     co_return fail(std::move(registered).error().with_context("registering the webhook"));
   }
   logger.info("admission webhook is registered",
-              {{"listens", listen.text(port)},
+              {{"listens", listen.text(server->port())},
                {"asked at", address.url.empty() ? options.service : address.url}});
   co_return server;
+}
+
+std::uint16_t WebhookServer::port() const {
+  return parts_->port;
 }
 
 std::shared_ptr<const controllers::RecordSeal> WebhookServer::seal() const {

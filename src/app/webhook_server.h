@@ -7,6 +7,8 @@
 #include "controllers/submitter/submitter.h"
 #include "kube/client.h"
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -21,6 +23,8 @@ struct WebhookServerOptions {
   std::string url{};
   std::string service{};
   bool legacy_group = false;
+  // An API server needs a few. Anybody may connect, and the controller needs descriptors itself.
+  std::size_t connections_max = 512;
 };
 
 // The admission webhook for AppWrappers behind a socket, registered with the cluster.
@@ -30,6 +34,7 @@ class WebhookServer {
                                                             WebhookServerOptions options,
                                                             Logger logger);
   ~WebhookServer();
+  std::uint16_t port() const;
   // The mark of what it records.
   std::shared_ptr<const controllers::RecordSeal> seal() const;
   // Lets reviews under way finish.
