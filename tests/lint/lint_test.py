@@ -265,13 +265,33 @@ class LintTest(unittest.TestCase):
             for call in calls:
                 self.expect_planted("src/kube/caller.cc", lines_with(7, call), 7, rule)
 
+    def test_banned_functions_that_are_called_elsewhere(self):
+        for rule, uses in {
+            "clock": ("auto f = &std::time;", "apply(::clock);", "Clock c{clock_gettime};"),
+            "sleep": ("wait_with(&usleep);", "std::function<int(unsigned)> wait = ::sleep;"),
+            "random": ("std::generate(a, b, std::rand);", "std::generate(a, b, rand);", "auto draw = &RAND_bytes;"),
+            "environment": (
+                "auto read = &std::getenv;", "auto read = std::getenv;", "std::transform(a, b, c, std::getenv);",
+                "return getenv;", "Lookup lookup{&::getenv};", "using std::getenv;", "using Read = decltype(&getenv);",
+            ),
+            "socket": ("Calls calls{.connect = &::connect};", "auto resolve = getaddrinfo;"),
+            "thread": ("auto start = &pthread_create;",),
+            "process": ("run_with(std::system);", "auto f = ::fork;", "auto replace = execve;"),
+            "file": ("auto reader = std::fopen;", "Calls calls{.open = ::open};"),
+        }.items():
+            for use in uses:
+                self.expect_planted("src/kube/caller.cc", lines_with(7, use), 7, rule)
+
     def test_what_only_looks_like_a_banned_call(self):
         for text in (
             "// std::thread and getenv(\"X\") in a comment", "/* time(nullptr)\n   fork() */", 'auto s = "fork() getenv(1)";',
             'auto s = R"(system("ls");\nfork();)";', "co_await sleep(clock, d);", "env.time(0);", "launcher->system(x);",
             "Task<int> getenv(Name name);", "Time time(Clock& clock);", "bool connect(Address a);", "peer.connect(a);",
             "loop.bind(x);", "Strategy::rand(5);", "int my_rand(int);", "auto n = 1'000; auto m = 'x';", "std::filesystem::path p;",
-            "lifetime(nullptr);", "std::this_thread_like x;",
+            "lifetime(nullptr);", "std::this_thread_like x;", "const Spot system = spec[0];", "f(system, system.text());",
+            "auto f = &Launcher::system;", "calls.getenv = f;", "auto f = Calls{.getenv = nullptr};", "auto g = peer->connect;",
+            "Kind kind = Kind::open;", "std::time_t seconds = 0;", "std::random_access_iterator_tag t;", "int getenv_calls = 0;",
+            "Lookup getenv;",
         ):
             with self.subTest(text=text):
                 self.write("src/kube/caller.cc", text + "\n")

@@ -1,7 +1,8 @@
 """Calls that would escape simulation: clocks, sleep, randomness, environment, sockets, threads, processes, files.
 
 They belong to `internal/real_*` files; all other code under src/ gets them through base/env and net::HttpService. Names that
-are ordinary words too (open, connect, sleep) are recognised as ::open(...), by their typical arguments or by their system header.
+are ordinary words too (open, connect, sleep) are recognised as ::open, by their typical arguments or by their system header. A
+function that is not called where it stands (&std::getenv, or passed as a value) is called somewhere else, so it counts as well.
 """
 
 import re
@@ -20,7 +21,7 @@ _ADVICE = {
 }
 RULES = tuple(_ADVICE)
 
-# C functions with names of their own: any call that is not a member's counts.
+# C functions with names of their own: whatever is not a member counts.
 _FUNCTIONS = {
     "clock": "gettimeofday clock_gettime timespec_get ftime",
     "sleep": "usleep nanosleep clock_nanosleep",
@@ -31,7 +32,9 @@ _FUNCTIONS = {
     "process": "vfork execv execve execvp execvpe execl execlp execle fexecve posix_spawn posix_spawnp popen system",
     "file": "fopen freopen fdopen mkstemp mkostemp mkdtemp opendir tmpfile openat creat",
 }
-# C functions named by everyday words: only ::name(...) and std::name(...) count.
+# Of those, what variables are called too: without :: or std:: only a call counts.
+_VARIABLES = frozenset({"system"})
+# C functions named by everyday words: only ::name and std::name count.
 _WORDS = {
     "clock": "time clock",
     "sleep": "sleep pause",
@@ -64,7 +67,7 @@ _HEADER_RULE = {header: rule for rule, headers in _HEADERS.items() for header in
 _REAL = re.compile(r"/internal/real_[^/]*$")
 # `Type name(` declares, unless the word before is one of these.
 _DECLARATION = re.compile(r"(?:([\w>])|[\w>][&*]+)[ \t]+$")
-_BEFORE_CALL = re.compile(r"\b(?:return|co_return|co_yield|else|do|throw|case|and|or|not)[ \t]+$")
+_BEFORE_CALL = re.compile(r"\b(?:return|co_return|co_yield|else|do|throw|case|and|or|not|using)[ \t]+$")
 # Awaiting proves that it is one of our coroutines.
 _AWAITED = re.compile(r"\bco_await[ \t]+$")
 
@@ -73,14 +76,14 @@ def _alternation(names):
     return "|".join(names.split())
 
 
-_FUNCTION_CALL = {
-    rule: re.compile(rf"(?<![\w.>:])(?:std\s*::\s*|::\s*)?({_alternation(names)})\s*\(") for rule, names in _FUNCTIONS.items()
+_FUNCTION = {
+    rule: re.compile(rf"(?<![\w.>:])(std\s*::\s*|::\s*)?({_alternation(names)})\b(\s*\()?") for rule, names in _FUNCTIONS.items()
 }
 _OTHER = {
     rule: re.compile(
         "|".join(
             ([_PATTERNS[rule]] if rule in _PATTERNS else [])
-            + ([rf"(?<![\w>:])(?:std\s*)?::\s*(?:{_alternation(_WORDS[rule])})\s*\("] if rule in _WORDS else [])
+            + ([rf"(?<![\w>:])(?:std\s*)?::\s*(?:{_alternation(_WORDS[rule])})\b(?:\s*\()?"] if rule in _WORDS else [])
         ),
         re.M,
     )
@@ -106,7 +109,10 @@ def _check_rule(file, rule, report):
     for match in _OTHER[rule].finditer(code):
         offset = match.end() - len(match.group().lstrip(" \t\n;{}"))
         _add(file, source.line_of(code, offset), rule, _shown(match.group()), report)
-    for match in _FUNCTION_CALL[rule].finditer(code):
+    for match in _FUNCTION[rule].finditer(code):
+        qualifier, name, called = match.groups()
+        if name in _VARIABLES and not qualifier and not called:
+            continue
         before = code[code.rfind("\n", 0, match.start()) + 1 : match.start()]
         if _AWAITED.search(before) or (_DECLARATION.search(before) and not _BEFORE_CALL.search(before)):
             continue
