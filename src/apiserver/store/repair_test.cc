@@ -150,6 +150,7 @@ class DamageTest : public RepairTest {
     lay(content);
     const Result<void> refused = start();
     if (refused) {
+      ASSERT_EQ(loaded_, 23) << "none is hidden";
       return;
     }
     ++refused_;
@@ -177,13 +178,17 @@ class DamageTest : public RepairTest {
   std::string sound_;
   int refused_ = 0;
   int repaired_ = 0;
+  int loaded_ = 0;  // objects, at the last start
 
  private:
   Result<void> load() {
     TRY_ASSIGN(std::unique_ptr<Log> log, open_sqlite_log(files(), {.directory = path()}));
     StoredObjects stored;
-    TRY_ASSIGN(Revision revision,
-               log->load([&](const LogRecord& record) { return stored.add(record); }));
+    loaded_ = 0;
+    TRY_ASSIGN(Revision revision, log->load([&](const LogRecord& record) {
+      ++loaded_;
+      return stored.add(record);
+    }));
     return stored.finish(revision);
   }
 };

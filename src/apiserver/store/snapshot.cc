@@ -69,7 +69,6 @@ struct Snapshot {
 
 Result<Snapshot> check_snapshot(const std::string& path) {
   TRY_ASSIGN(Database database, open_database({.path = path, .read_only = true}));
-  TRY(check_integrity(database));
   TRY_ASSIGN(Revision revision, check_content(database));
   return Snapshot{std::move(database), revision};
 }

@@ -314,13 +314,10 @@ Result<void> read_with_damage(Database& database, const DamageVisitor& visitor) 
 }
 
 Result<void> read_objects(Database& database, const Log::Visitor& visitor) {
+  TRY(check_integrity(database));
   return read_with_damage(
       database, [&](const LogRecord& record, const std::optional<Error>& damage) -> Result<void> {
-        if (!damage) {
-          return visitor(record);
-        }
-        TRY(check_integrity(database));
-        return fail(*damage);
+        return damage ? fail(*damage) : visitor(record);
       });
 }
 

@@ -57,15 +57,16 @@ Result<void> set_relaxed(Database& database, bool relaxed);
 // The detail of an error about one object; the others can be read.
 struct DamagedObject : ErrorDetail {};
 
-// Hands over every object of a finished database, whatever format it has. SQLite does not notice
-// when a disk changes what is inside of a row: that is `data_loss`, names the object and has
-// DamagedObject as its detail unless more is damaged than objects.
+// Hands over every object of a finished database, whatever format it has, after check_integrity().
+// SQLite does not notice when a disk changes what is inside of a row: that is `data_loss`, names the
+// object and has DamagedObject as its detail.
 Result<void> read_objects(Database& database, const Log::Visitor& visitor);
-// As above, with the damage (or nothing) in place of an end.
+// The same without the check, and with the damage (or nothing) in place of an end.
 using DamageVisitor =
     std::function<Result<void>(const LogRecord&, const std::optional<Error>& damage)>;
 Result<void> read_with_damage(Database& database, const DamageVisitor& visitor);
-// SQLite's own look at the whole file: `data_loss` when rows may be missing.
+// SQLite's own look at the whole file: `data_loss` when rows may be missing. A page that lies about
+// how many it has hides them from whoever just reads.
 Result<void> check_integrity(Database& database);
 
 // For statements that put a row into `objects`: all five columns.
