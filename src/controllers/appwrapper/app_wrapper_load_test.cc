@@ -98,7 +98,7 @@ TEST(AppWrapperLoad, refusals_wait_while_the_server_is_slow) {
   c.settle(seconds(3));
   EXPECT_EQ(c.status("small").state, "Running") << "it does not wait for them";
   delay(20);
-  c.settle(seconds(5));
+  c.settle(seconds(15));
   EXPECT_EQ(c.wire.story().size(), 200u + 4u);
 }
 

@@ -36,17 +36,14 @@ const ResourceType kConfigMaps{"", "v1", "ConfigMap", "configmaps", true};
 constexpr Duration kReleasePause = std::chrono::milliseconds(20);
 // Refusals are written while the workers have less than this to do, and one in each pause however
 // much there is: on a server that is busy with starts and ends each of them would come later, and
-// who starts before its refusal was written needs none.
-constexpr std::size_t kBusyEnough = 16;
+// who starts before its refusal was written needs none. So few at a time do not slow a server down
+// by themselves.
+constexpr std::size_t kBusyEnough = 4;
 constexpr Duration kRefusalPause = std::chrono::milliseconds(200);
 // More than refusals alone ever make: so many starts and ends wait that each write less is time
 // won. On a slow server, where refusals wait, less is enough.
-constexpr std::size_t kFlooded = 3 * kBusyEnough;
-// A server with time to spare answers a write within a few milliseconds. From one that does not,
-// every write that can wait takes time which starts and ends are waiting for.
-constexpr Duration kSlowWrite = std::chrono::milliseconds(50);
-// What writes took longer ago says nothing about now.
-constexpr Duration kWriteCounts = std::chrono::seconds(2);
+constexpr std::size_t kFlooded = 48;
+constexpr std::size_t kFloodedWhenSlow = 16;
 // Pod counts are nobody's business while there is more to do: each of thousands that run would have
 // some every few seconds, and the server would be slower for those who start, run and end.
 constexpr std::size_t kIdleEnough = 4;
@@ -541,16 +538,15 @@ std::size_t QueueDriver::unfinished() const {
 }
 
 void QueueDriver::wrote(Duration took) {
-  usual_write_ += (took - usual_write_) / 8;
-  last_write_ = env_.loop.now();
+  pace_.add(took, env_.loop.now());
 }
 
 bool QueueDriver::server_is_slow() const {
-  return usual_write_ > kSlowWrite && env_.loop.now() - last_write_ < kWriteCounts;
+  return pace_.is_slow(env_.loop.now());
 }
 
 bool QueueDriver::flooded() const {
-  return unfinished() >= (server_is_slow() ? kBusyEnough : kFlooded);
+  return unfinished() >= (server_is_slow() ? kFloodedWhenSlow : kFlooded);
 }
 
 bool QueueDriver::may_write_idly(const std::string& uid) {

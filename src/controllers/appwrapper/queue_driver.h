@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "controllers/appwrapper/pod_ledger.h"
 #include "controllers/appwrapper/queue_metrics.h"
+#include "controllers/appwrapper/write_pace.h"
 #include "controllers/submitter/submitter.h"
 #include "kube/client.h"
 #include "queue/adopted_pods.h"
@@ -180,8 +181,7 @@ class QueueDriver {
   Line unplaced_;
   Channel<std::string> to_tell_;     // whose turn it is of those
   std::set<std::string> may_write_;  // was woken for it
-  Duration usual_write_{};           // what writes took lately
-  Instant last_write_{};
+  WritePace pace_;
   Channel<queue::Binding> bindings_;
   TaskGroup* work_ = nullptr;  // of run()
 };

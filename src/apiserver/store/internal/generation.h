@@ -58,8 +58,8 @@ Result<void> set_relaxed(Database& database, bool relaxed);
 struct DamagedObject : ErrorDetail {};
 
 // Hands over every object of a finished database, whatever format it has, after check_integrity().
-// SQLite does not notice when a disk changes what is inside of a row: that is `data_loss`, names the
-// object and has DamagedObject as its detail.
+// SQLite does not notice when a disk changes what is inside of a row: that is `data_loss`, names
+// the object and has DamagedObject as its detail.
 Result<void> read_objects(Database& database, const Log::Visitor& visitor);
 // The same without the check, and with the damage (or nothing) in place of an end.
 using DamageVisitor =
