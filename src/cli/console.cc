@@ -18,8 +18,12 @@ int report(Console& console, const Error& error) {
   return kFailed;
 }
 
+Error about(const Error& error, std::string_view object) {
+  return error.retry_after ? error.with_context(object) : error;
+}
+
 int report(Console& console, const Error& error, std::string_view object) {
-  return report(console, error.retry_after ? error.with_context(object) : error);
+  return report(console, about(error, object));
 }
 
 int report_usage(Console& console, std::string_view message) {

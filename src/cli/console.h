@@ -32,7 +32,8 @@ std::unique_ptr<Console> process_console();
 // "error: ..." and the exit code for it. Who gave up on a server that asks to wait is told what to
 // do.
 int report(Console& console, const Error& error);
-// Of this object, which a server that asks to wait does not name.
+// With the name of this object, which a server that asks to wait does not name.
+Error about(const Error& error, std::string_view object);
 int report(Console& console, const Error& error, std::string_view object);
 int report_usage(Console& console, std::string_view message);
 

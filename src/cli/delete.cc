@@ -50,9 +50,7 @@ Task<Manifests> named(Session& session, KnownKind kind, DeleteFlags flags) {
                                .ns = session.ns(),
                                .name = each});
     } else if (of.error().code != ErrorCode::not_found || !flags.ignore_not_found) {
-      Error error = std::move(of).error();
-      found.errors.push_back(
-          error.retry_after ? std::move(error).with_context(flags.kind + " " + each) : error);
+      found.errors.push_back(about(of.error(), flags.kind + " " + each));
     }
   }
   co_return found;

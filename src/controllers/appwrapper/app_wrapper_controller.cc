@@ -436,7 +436,7 @@ Task<Result<bool>> AppWrapperController::has_unseen_pods(const AppWrapper& wrapp
 Task<Result<void>> AppWrapperController::write_status(Turn& turn, const Decision& decision) {
   model::AppWrapperStatus status = decision.status;
   status.observed_generation = turn.wrapper.metadata.generation;
-  CO_TRY_ASSIGN(std::string body, status_body(*turn.object, turn.wrapper, status));
+  CO_TRY_ASSIGN(std::string body, status_body(*turn.object, turn.wrapper.status, status));
   const Instant begin = env_.loop.now();
   CO_TRY(co_await written(turn, client_.update(subject_.type(), turn.wrapper.metadata.key(),
                                                std::move(body), {.subresource = "status"})));

@@ -46,19 +46,18 @@ Result<model::AppWrapper> to_app_wrapper_without_spec(const kube::Object& object
   return decode(document);
 }
 
-Result<std::string> status_body(const kube::Object& object, const model::AppWrapper& before,
+Result<std::string> status_body(const kube::Object& object, const model::AppWrapperStatus& before,
                                 const model::AppWrapperStatus& after) {
   TRY_ASSIGN(const json::Document document, object.parse());
   const json::Value* status = document.root.find("status");
   const json::Document now = json::apply_merge_patch(status == nullptr ? json::Value() : *status,
-                                                     status_changes(before.status, after).root);
+                                                     status_changes(before, after).root);
   std::string body;
   json::Writer w(body);
-  w.begin_object().member("apiVersion", document.root.string_or_empty("apiVersion"));
-  w.member("kind", document.root.string_or_empty("kind"));
-  w.key("metadata").begin_object().member("name", before.metadata.name);
-  w.member("namespace", before.metadata.ns).member("uid", before.metadata.uid);
-  w.member("resourceVersion", before.metadata.resource_version).end_object();
+  w.begin_object().member("apiVersion", object.api_version()).member("kind", object.kind());
+  w.key("metadata").begin_object().member("name", object.name());
+  w.member("namespace", object.ns()).member("uid", object.uid());
+  w.member("resourceVersion", object.resource_version()).end_object();
   w.key("status").value(now.root).end_object();
   return body;
 }

@@ -19,7 +19,7 @@ TEST(StatusBody, has_the_status_and_whose_it_is) {
   after.state = "Completed";
   after.plan.reset();
   EXPECT_EQ(
-      status_body(**object, *before, after).value_or("none"),
+      status_body(**object, before->status, after).value_or("none"),
       R"({"apiVersion":"workload.codeflare.dev/v1beta1","kind":"AppWrapper","metadata":{"name":"a","namespace":"n","uid":"u","resourceVersion":"7"},)"
       R"("status":{"state":"Completed","canrun":true,"later":{"than":"us"}}})");
 }
