@@ -36,6 +36,55 @@ std::vector<Index> bounds(const State& state, const Gang& gang) {
   return depths;
 }
 
+// Of one resource that is short at one quota node: what could come free there, and at the gang's
+// own node, if everybody went who may have to.
+struct Relief {
+  Amount at_shortage = 0;
+  Amount at_leaf = 0;
+};
+
+void add_relief(const State& state, const QuotaShortage& shortage, Index leaf, const Run& run,
+                Relief& relief) {
+  const Amount amount = amount_of(run.charge, shortage.resource);
+  state.forest.each_on_path(run.leaves, [&](Index node) {
+    if (node == shortage.node) relief.at_shortage += amount;
+    if (node == leaf) relief.at_leaf += amount;
+  });
+}
+
+// Whether quota could allow the gang once others are gone: sums alone, which say yes rather too
+// often. Most that wait for quota wait for their own kind, and the search for victims is long.
+bool quota_may_come_free(const State& state, Index gang, const std::vector<Index>& draining) {
+  const Gang& waiting = state.gangs[gang];
+  const std::vector<Index>& leaves = state.claims.path_of(waiting.claim).leaves;
+  const auto shortage = state.forest.shortage(leaves, state.shapes[waiting.shape].charge);
+  if (!shortage) return true;
+  const Index leaf = leaves.front();
+  Relief sure;
+  for (const Index each : draining) {
+    add_relief(state, *shortage, leaf, state.gangs.run_of(each), sure);
+  }
+  Relief borrowed;  // by those who are not of lower priority
+  for (const WeakKey& key : state.weakest) {
+    if (key.over == 0 && key.priority >= waiting.priority) break;
+    const bool lower = key.priority < waiting.priority;
+    add_relief(state, *shortage, leaf, state.gangs.run_of(key.gang), lower ? sure : borrowed);
+  }
+  const Amount missing = shortage->used + shortage->requested - shortage->limit;
+  if (sure.at_shortage >= missing) return true;
+  // Who borrows gives back only to a gang that does not borrow itself.
+  if (leaves.size() == 1) {
+    const QuotaState& own = state.forest[leaf];
+    for (const Part& limit : own.limits) {
+      if (limit.resource == shortage->resource &&
+          amount_of(own.used, limit.resource) - sure.at_leaf + shortage->requested > limit.amount) {
+        return false;
+      }
+    }
+  }
+  return sure.at_shortage + borrowed.at_shortage >= missing;
+}
+
 // A nominated gang holds nothing that must be stopped: it goes straight back in line.
 void push_out(State& state, Index gang, const Victim& victim, StepResult& result) {
   Gang& evicted = state.gangs[victim.gang];
@@ -73,6 +122,7 @@ void settle(State& state, Index gang, Time now, const std::vector<Share>& shares
 bool nominate(State& state, Index gang, Time now, StepResult& result) {
   const std::vector<Index> draining = draining_gangs(state);
   if (draining.empty() && state.weakest.empty()) return false;
+  if (!quota_may_come_free(state, gang, draining)) return false;
   Lifting lifting(state, gang);
   for (const Index each : draining) lifting.lift(each);
   std::vector<Victim> victims;
