@@ -5,11 +5,11 @@
 #include "base/env/env.h"
 #include "kube/client.h"
 #include "kube/watcher.h"
+#include "model/key_map.h"
 #include "runtime/store.h"
 
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -87,7 +87,7 @@ class Informer {
   // Of the kind's text; kept objects are packed against it.
   std::shared_ptr<TextSample> sample_ = std::make_shared<TextSample>();
   std::vector<Handler> handlers_;
-  std::map<ObjectKey, Expected> expected_;
+  model::KeyMap<Expected> expected_;
   std::uint64_t seen_revision_ = 0;
   bool synced_ = false;
   WaitList sync_waiters_;

@@ -2,6 +2,7 @@
 
 #include "base/check.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace codeflare::runtime {
@@ -37,10 +38,12 @@ std::vector<ObjectRef> Store::list(std::string_view ns) const {
   if (ns.empty()) {
     objects.reserve(entries_.size());
   }
-  auto it = ns.empty() ? entries_.begin() : entries_.lower_bound(KeyView{ns, {}});
-  for (; it != entries_.end() && (ns.empty() || it->object->ns() == ns); ++it) {
-    objects.push_back(it->object);
+  for (const Entry& entry : entries_) {
+    if (ns.empty() || entry.object->ns() == ns) {
+      objects.push_back(entry.object);
+    }
   }
+  std::ranges::sort(objects, ByKey());
   return objects;
 }
 
@@ -50,34 +53,25 @@ std::vector<ObjectRef> Store::by_index(std::string_view index, std::string_view 
   std::vector<ObjectRef> objects;
   auto entries = found->second.entries.find(key);
   if (entries != found->second.entries.end()) {
-    for (const Entry& entry : entries->second) {
-      objects.push_back(entry.object);
-    }
+    objects.assign(entries->second.begin(), entries->second.end());
   }
   return objects;
 }
 
 Store::Change Store::apply(ObjectRef object) {
-  auto at = entries_.lower_bound(KeyView{object->ns(), object->name()});
-  const bool there = at != entries_.end() && at->object->ns() == object->ns() &&
-                     at->object->name() == object->name();
-  if (!there) {
+  const auto at = entries_.find(key_of(object));
+  if (at == entries_.end()) {
     add_to_indexes(object);
-    entries_.emplace_hint(at, std::move(object), epoch_);
+    entries_.insert({std::move(object), epoch_});
     return {true, nullptr};
   }
   at->epoch = epoch_;
   if (!is_news(*at->object, *object)) {
     return {false, at->object};
   }
-  ObjectRef old = at->object;
-  remove_from_indexes(old);
+  remove_from_indexes(at->object);
   add_to_indexes(object);
-  // The key views live in the object, so the node is replaced as a whole, in place.
-  auto node = entries_.extract(at++);
-  node.value() = Entry{std::move(object), epoch_};
-  entries_.insert(at, std::move(node));
-  return {true, std::move(old)};
+  return {true, std::exchange(at->object, std::move(object))};
 }
 
 ObjectRef Store::erase(std::string_view ns, std::string_view name) {
@@ -102,6 +96,7 @@ std::vector<ObjectRef> Store::end_replace() {
       gone.push_back(entry.object);
     }
   }
+  std::ranges::sort(gone, ByKey());
   for (const ObjectRef& object : gone) {
     erase(object->ns(), object->name());
   }
@@ -114,7 +109,7 @@ void Store::add_to_indexes(const ObjectRef& object) {
     keys.clear();
     index.function(*object, keys);
     for (std::string& key : keys) {
-      index.entries[std::move(key)].insert(Entry{object});
+      index.entries[std::move(key)].insert(object);
     }
   }
 }
@@ -129,7 +124,7 @@ void Store::remove_from_indexes(const ObjectRef& object) {
       if (entries == index.entries.end()) {
         continue;
       }
-      entries->second.erase(Entry{object});
+      entries->second.erase(object);
       if (entries->second.empty()) {
         index.entries.erase(entries);
       }

@@ -1,7 +1,8 @@
 #pragma once
 
+#include "base/text_map.h"
 #include "kube/object.h"
-#include "model/gvk.h"
+#include "model/key_map.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -10,6 +11,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <vector>
 
 namespace codeflare::runtime {
@@ -17,7 +19,7 @@ namespace codeflare::runtime {
 using kube::ObjectRef;
 using model::ObjectKey;
 
-// The objects of one kind as last seen, in key order, with secondary indexes. Objects are immutable
+// The objects of one kind as last seen, with secondary indexes. Objects are immutable
 // and shared: readers may keep what they got. The store holds one reference per object and no copy
 // of its key.
 class Store {
@@ -52,33 +54,43 @@ class Store {
   std::vector<ObjectRef> end_replace();
 
  private:
+  // Neither part of the order nor of the hash: an object is replaced by one of the same key.
   struct Entry {
-    ObjectRef object;
-    // Which replace last saw the object; not part of the order.
-    mutable std::uint32_t epoch = 0;
+    mutable ObjectRef object;
+    mutable std::uint32_t epoch = 0;  // which replace last saw it
   };
   struct KeyView {
     std::string_view ns;
     std::string_view name;
     friend auto operator<=>(const KeyView&, const KeyView&) = default;
   };
-  static KeyView key_of(const Entry& entry) { return {entry.object->ns(), entry.object->name()}; }
-  struct ByKey {
+  static KeyView key_of(const ObjectRef& object) { return {object->ns(), object->name()}; }
+  static KeyView key_of(const Entry& entry) { return key_of(entry.object); }
+  static KeyView key_of(const KeyView& key) { return key; }
+  struct Hash {
     using is_transparent = void;
-    bool operator()(const Entry& a, const Entry& b) const { return key_of(a) < key_of(b); }
-    bool operator()(const Entry& a, const KeyView& b) const { return key_of(a) < b; }
-    bool operator()(const KeyView& a, const Entry& b) const { return a < key_of(b); }
+    std::size_t operator()(const auto& each) const {
+      const KeyView key = key_of(each);
+      return model::key_hash(key.ns, key.name);
+    }
+  };
+  struct SameKey {
+    using is_transparent = void;
+    bool operator()(const auto& a, const auto& b) const { return key_of(a) == key_of(b); }
+  };
+  struct ByKey {
+    bool operator()(const ObjectRef& a, const ObjectRef& b) const { return key_of(a) < key_of(b); }
   };
   struct Index {
     IndexFunction function;
     // Ordered by key, so that results are too.
-    std::map<std::string, std::set<Entry, ByKey>, std::less<>> entries;
+    TextMap<std::set<ObjectRef, ByKey>> entries;
   };
 
   void add_to_indexes(const ObjectRef& object);
   void remove_from_indexes(const ObjectRef& object);
 
-  std::set<Entry, ByKey> entries_;
+  std::unordered_set<Entry, Hash, SameKey> entries_;
   std::map<std::string, Index, std::less<>> indexes_;
   std::uint32_t epoch_ = 0;
 };

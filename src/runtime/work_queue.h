@@ -4,13 +4,11 @@
 #include "base/async/wait_list.h"
 #include "base/env/env.h"
 #include "base/result.h"
-#include "model/gvk.h"
+#include "model/key_map.h"
 
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <map>
-#include <set>
 #include <string>
 
 namespace codeflare::runtime {
@@ -76,10 +74,10 @@ class WorkQueue {
   Env env_;
   WorkQueueOptions options_;
   std::deque<Waiting> ready_;
-  std::set<ObjectKey> dirty_;  // waiting, or to be handed out again after done()
-  std::map<ObjectKey, Instant> working_;
-  std::map<ObjectKey, TimerId> delayed_;
-  std::map<ObjectKey, int> failures_;
+  model::KeySet dirty_;  // waiting, or to be handed out again after done()
+  model::KeyMap<Instant> working_;
+  model::KeyMap<TimerId> delayed_;
+  model::KeyMap<int> failures_;
   bool shut_down_ = false;
   WaitList available_;
   Observer* observer_ = nullptr;

@@ -6,12 +6,12 @@
 #include "controllers/appwrapper/queue_driver.h"
 #include "controllers/appwrapper/queue_metrics.h"
 #include "controllers/appwrapper/status_machine.h"
+#include "model/key_map.h"
 #include "runtime/event_recorder.h"
 #include "runtime/finalizer.h"
 #include "runtime/manager.h"
 #include "runtime/reconciler.h"
 
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -32,7 +32,7 @@ class OwnWrites {
   }
 
  private:
-  std::map<model::ObjectKey, std::string> versions_;
+  model::KeyMap<std::string> versions_;
 };
 
 // Carries out what the queue wants of one AppWrapper: observe, ask the status machine for the next
@@ -118,7 +118,7 @@ class AppWrapperController final : public runtime::Reconciler {
   runtime::Finalizer finalizer_;
   Parts parts_;
   Items items_;
-  std::map<model::ObjectKey, Memory> memory_;
+  model::KeyMap<Memory> memory_;
 };
 
 }  // namespace codeflare::controllers

@@ -6,6 +6,7 @@
 #include "base/async/wait_list.h"
 #include "base/env/env.h"
 #include "base/log.h"
+#include "base/text_map.h"
 #include "controllers/appwrapper/pod_ledger.h"
 #include "controllers/appwrapper/queue_metrics.h"
 #include "controllers/appwrapper/write_pace.h"
@@ -19,7 +20,6 @@
 #include <cstddef>
 #include <deque>
 #include <functional>
-#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -128,7 +128,7 @@ class QueueDriver {
     std::size_t enough;
     Duration pause;
     std::deque<std::string> uids{};
-    std::set<std::string> waiting{};
+    TextSet waiting{};
     Instant due{};  // one of them goes then
 
     // Whether it was not in line before.
@@ -158,9 +158,9 @@ class QueueDriver {
     kube::ListOptions list;  // what it watches
     std::function<void(const runtime::ObjectChange&)> handler;
   };
-  std::vector<Source> sources_;         // in the order of feeding
-  std::map<std::string, Known> known_;  // AppWrappers by uid
-  std::map<std::string, std::string> problems_;
+  std::vector<Source> sources_;  // in the order of feeding
+  TextMap<Known> known_;         // AppWrappers by uid
+  TextMap<std::string> problems_;
   runtime::Waker wakers_[2];
   std::function<void()> on_decided_;
 
@@ -179,8 +179,8 @@ class QueueDriver {
   Line idle_;
   // Pods of no AppWrapper for which no node was found.
   Line unplaced_;
-  Channel<std::string> to_tell_;     // whose turn it is of those
-  std::set<std::string> may_write_;  // was woken for it
+  Channel<std::string> to_tell_;  // whose turn it is of those
+  TextSet may_write_;             // was woken for it
   WritePace pace_;
   Channel<queue::Binding> bindings_;
   TaskGroup* work_ = nullptr;  // of run()

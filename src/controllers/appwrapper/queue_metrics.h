@@ -1,10 +1,10 @@
 #pragma once
 
 #include "base/metrics.h"
+#include "base/text_map.h"
 #include "base/time.h"
 
 #include <cstddef>
-#include <map>
 #include <string>
 #include <string_view>
 
@@ -32,7 +32,7 @@ class QueueMetrics {
   MetricFamily<Counter>& bindings_;
   MetricFamily<Counter>& transitions_;
   MetricFamily<Gauge>& by_state_;
-  std::map<std::string, std::string> states_;  // by uid
+  TextMap<std::string> states_;  // by uid
 };
 
 }  // namespace codeflare::controllers

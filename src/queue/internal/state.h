@@ -1,5 +1,6 @@
 #pragma once
 
+#include "base/text_map.h"
 #include "queue/internal/quota_trees.h"
 #include "queue/internal/records.h"
 #include "queue/queue.h"
@@ -31,11 +32,11 @@ struct QueueState {
   std::map<std::string, PodSetOf, std::less<>> orphans;
   std::map<model::ObjectKey, PodSetOf> mcad_orphans;
 
-  std::map<std::string, WrapperRecord, std::less<>> wrappers;      // by uid
+  TextMap<WrapperRecord> wrappers;                                 // by uid
   std::map<model::ObjectKey, std::vector<WrapperRecord*>> by_key;  // the newest last
   std::map<sched::GangId, WrapperRecord*> by_gang;
   std::map<sched::GangId, PodRecord*> loose;
-  std::set<std::string, std::less<>> done;  // removed, but perhaps not gone from the API
+  TextSet done;  // removed, but perhaps not gone from the API
   std::size_t holding = 0;
 
   std::set<std::pair<Time, std::string>> delayed;  // not to be tried before, by time
