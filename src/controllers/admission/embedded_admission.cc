@@ -1,10 +1,16 @@
 #include "controllers/admission/embedded_admission.h"
 
+#include "apiserver/request/forbidden.h"
+#include "apiserver/schema/field_errors.h"
 #include "controllers/admission/wrapper_review.h"
 #include "model/app_wrapper.h"
 #include "model/status.h"
 
-#include <utility>
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
 
 namespace codeflare::admission {
 
@@ -36,18 +42,33 @@ const json::Value* old_of(const AdmissionRequest& request) {
   return request.operation == Operation::create ? nullptr : request.old;
 }
 
-Error refuse(const AdmissionRequest& request, std::int32_t code, std::string reason,
-             const std::string& why) {
-  model::Status status;
-  status.status = "Failure";
-  status.code = code;
-  status.message = request.resource.qualified_name() + " \"" + std::string(request.name) +
-                   "\" is " + (code == 403 ? "forbidden: " : "invalid: ") + why;
-  status.reason = std::move(reason);
-  status.details = model::StatusDetails{.name = std::string(request.name),
-                                        .group = request.resource.group,
-                                        .kind = request.resource.plural};
-  return model::to_error(std::move(status));
+// Where "field: what" has its colon. A key in brackets may hold anything.
+std::size_t end_of_field(std::string_view problem) {
+  int depth = 0;
+  for (std::size_t i = 0; i < problem.size(); ++i) {
+    depth += problem[i] == '[' ? 1 : problem[i] == ']' ? -1 : 0;
+    if (depth == 0 && problem.substr(i).starts_with(": ")) {
+      return i;
+    }
+  }
+  return problem.size();
+}
+
+model::StatusCause cause_of(std::string_view problem) {
+  const std::size_t colon = end_of_field(problem);
+  const std::string_view what = problem.substr(std::min(colon + 2, problem.size()));
+  return {.reason = what.starts_with("required") ? "FieldValueRequired" : "FieldValueInvalid",
+          .message = std::string(what),
+          .field = std::string(problem.substr(0, colon))};
+}
+
+// With causes: kubectl shows nothing else of it.
+Error invalid(const AdmissionRequest& request, const std::vector<std::string>& problems) {
+  apiserver::FieldErrors errors;
+  for (const std::string& problem : problems) {
+    errors.add(cause_of(problem));
+  }
+  return errors.to_error(request.resource.group, request.resource.kind, request.name);
 }
 
 }  // namespace
@@ -67,13 +88,13 @@ Result<void> EmbeddedAdmission::validate(AdmissionRequest& request) {
   const Requester requester = requester_of(request);
   const Verdict verdict = review(*request.object, old_of(request), requester, kTrust);
   if (!verdict.problems.empty()) {
-    return fail(refuse(request, 422, "Invalid", joined(verdict.problems)));
+    return fail(invalid(request, verdict.problems));
   }
   for (const Question& question : verdict.questions) {
     const apiserver::ResourcePtr resource =
         registry_.find_kind(question.group, question.version, question.kind);
     if (resource != nullptr && !resource->namespaced) {
-      return fail(refuse(request, 422, "Invalid", outside(question, resource->qualified_name())));
+      return fail(invalid(request, {outside(question, resource->qualified_name())}));
     }
     const apiserver::Authorizer::Decision decision = authorizer_.authorize(
         request.user, {.verb = "create",
@@ -81,8 +102,8 @@ Result<void> EmbeddedAdmission::validate(AdmissionRequest& request) {
                        .resource = resource == nullptr ? "*" : resource->plural,
                        .ns = question.ns});
     if (!decision.allowed) {
-      return fail(refuse(
-          request, 403, "Forbidden",
+      return fail(apiserver::forbidden(
+          request.resource, request.name,
           refusal(question, resource == nullptr ? "" : resource->qualified_name(), requester)));
     }
   }

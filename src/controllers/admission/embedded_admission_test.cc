@@ -154,5 +154,33 @@ TEST(EmbeddedAdmission, broken_wrappers_are_refused_by_field) {
   EXPECT_EQ(nested.status, 422) << nested.body;
 }
 
+TEST(EmbeddedAdmission, a_refusal_has_a_cause_for_every_problem) {
+  AdmissionWorld world;
+  const Reply two = world.as(
+      "admin", "POST", kTeam,
+      wrapper("w", "v1", "ConfigMap", "", R"("namespace":"default","labels":{"a: b":7},)"));
+  EXPECT_EQ(two.status, 422) << two.body;
+  EXPECT_EQ(two.at({"reason"}), R"("Invalid")");
+  EXPECT_EQ(two.at({"details", "kind"}), R"("AppWrapper")");
+  EXPECT_EQ(two.at({"details", "group"}), R"("workload.codeflare.dev")");
+  EXPECT_EQ(two.at({"details", "name"}), R"("w")");
+  const std::string item = "spec.resources.GenericItems[0].generictemplate.metadata";
+  EXPECT_EQ(two.at({"details", "causes"}),
+            R"([{"reason":"FieldValueInvalid","message":"must be the AppWrapper's own, team, or )"
+            R"(be left out","field":")" +
+                item + R"(.namespace"},{"reason":"FieldValueInvalid","message":"expected a )" +
+                R"(string","field":")" + item + R"(.labels[a: b]"}])");
+  EXPECT_EQ(two.at({"message"}),
+            R"("AppWrapper.workload.codeflare.dev \"w\" is invalid: [)" + item +
+                ".namespace: must be the AppWrapper's own, team, or be left out, " + item +
+                R"(.labels[a: b]: expected a string]")");
+  const Reply outside = world.as("admin", "POST", kTeam, wrapper("w", "v1", "Namespace"));
+  EXPECT_TRUE(
+      outside.at({"details", "causes"}).contains(R"("field":"spec.resources.GenericItems[0]")"))
+      << outside.body;
+  const Reply bare = world.as("admin", "POST", kTeam, wrapper("w", "v1", ""));
+  EXPECT_TRUE(bare.at({"details", "causes"}).contains("FieldValueRequired")) << bare.body;
+}
+
 }  // namespace
 }  // namespace codeflare::admission
