@@ -43,9 +43,10 @@ net::Peer as(std::string name, std::vector<std::string> groups = {}) {
 
 // The rules that the webhook of `codeflare controller` enforces elsewhere.
 std::vector<std::unique_ptr<apiserver::Admission>> app_wrapper_rules(
-    const apiserver::Authorizer& authorizer, const apiserver::Registry& registry) {
+    const apiserver::Authorizer& authorizer, const apiserver::Registry& registry,
+    const apiserver::Store& store) {
   std::vector<std::unique_ptr<apiserver::Admission>> rules;
-  rules.push_back(std::make_unique<admission::EmbeddedAdmission>(authorizer, registry));
+  rules.push_back(std::make_unique<admission::EmbeddedAdmission>(authorizer, registry, store));
   return rules;
 }
 

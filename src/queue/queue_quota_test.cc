@@ -125,6 +125,25 @@ TEST(QueueQuota, other_trees_and_quotas_do_not_bring_labels_to_bear_on_what_runs
   EXPECT_TRUE(queue.core().check_invariants());
 }
 
+TEST(QueueQuota, of_a_tree_that_comes_while_it_runs_the_label_of_then_is_charged) {
+  Queue queue = queue_with_room();
+  auto another = quota_subtree("another", "project", "");
+  another.spec.children.push_back(quota_child("default", resources("8")));
+  queue.upsert_quota(another);
+  ASSERT_TRUE(queue.upsert(labelled("a", "1", "default"), false, kNow));
+  (void)queue.step(kNow);
+  ASSERT_EQ(queue.standing("uid-a").kind, Kind::started);
+  ASSERT_TRUE(queue.upsert(labelled("a", "1", "gold"), false, kNow));
+  const auto tree = team_tree();
+  queue.upsert_quota(tree);
+  EXPECT_EQ(queue.quota_status(tree).children[0].allocated.get("cpu"), amount("1"));
+  EXPECT_EQ(queue.quota_status(another).children[0].allocated.get("cpu"), amount("1"));
+  // From now on it names one.
+  ASSERT_TRUE(queue.upsert(labelled("a", "1", "default"), false, kNow));
+  EXPECT_EQ(queue.quota_status(tree).children[0].allocated.get("cpu"), amount("1"));
+  EXPECT_TRUE(queue.core().check_invariants());
+}
+
 TEST(QueueQuota, several_objects_make_one_tree_and_say_what_is_wrong_with_them) {
   Queue queue = queue_with_room();
   auto root = quota_subtree("root", "team", "");

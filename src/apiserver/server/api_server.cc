@@ -200,7 +200,7 @@ struct ApiServer::Parts {
     // Accounts and their tokens before quota, which counts what the pod has become.
     admission.insert(admission.begin() + 1, {&accounts, &escalation});
     if (options.more_admission) {
-      more_rules = options.more_admission(policy, registry);
+      more_rules = options.more_admission(policy, registry, *store);
     }
     for (const std::unique_ptr<Admission>& rule : more_rules) {
       admission.push_back(rule.get());

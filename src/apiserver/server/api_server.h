@@ -51,7 +51,7 @@ class ApiServer {
     ConnectHandler* connect = nullptr;
     // Rules of others, asked after the server's own; made once, live as long as the server.
     using AdmissionFactory = std::function<std::vector<std::unique_ptr<Admission>>(
-        const Authorizer& authorizer, const Registry& registry)>;
+        const Authorizer& authorizer, const Registry& registry, const Store& store)>;
     AdmissionFactory more_admission{};
     // For tests and simulations: another log than the one in the data directory, and a look at the
     // store as it came from the log, before anybody writes. It lives until stop() has ended.

@@ -3,7 +3,9 @@
 #include "apiserver/request/forbidden.h"
 #include "apiserver/schema/field_errors.h"
 #include "controllers/admission/wrapper_review.h"
+#include "json/parse.h"
 #include "model/app_wrapper.h"
+#include "model/quota_subtree.h"
 #include "model/status.h"
 
 #include <algorithm>
@@ -81,6 +83,18 @@ Result<void> EmbeddedAdmission::mutate(AdmissionRequest& request) {
   return {};
 }
 
+bool EmbeddedAdmission::is_quota_tree(std::string_view name) const {
+  using Subtrees = model::ResourceTraits<model::QuotaSubtree>;
+  const apiserver::ResourcePtr resource = registry_.find(Subtrees::group, Subtrees::plural);
+  bool found = false;
+  const auto look = [&](const apiserver::ObjectPtr& object) {
+    const Result<json::Document> labels = json::parse(object->labels());
+    found = labels && labels->root.string_or_empty(model::kQuotaTreeLabel) == name;
+    return !found;
+  };
+  return resource != nullptr && store_.visit(resource->collection, {}, look) && found;
+}
+
 Result<void> EmbeddedAdmission::validate(AdmissionRequest& request) {
   if (!concerns(request)) {
     return {};
@@ -89,6 +103,11 @@ Result<void> EmbeddedAdmission::validate(AdmissionRequest& request) {
   const Verdict verdict = review(*request.object, old_of(request), requester, kTrust);
   if (!verdict.problems.empty()) {
     return fail(invalid(request, verdict.problems));
+  }
+  for (const std::string& label : verdict.labels) {
+    if (is_quota_tree(label)) {
+      return fail(invalid(request, {charged(label)}));
+    }
   }
   for (const Question& question : verdict.questions) {
     const apiserver::ResourcePtr resource =

@@ -105,6 +105,7 @@ TEST(EmbeddedAdmission, a_right_to_objects_of_certain_names_is_no_right_to_creat
 
 TEST(EmbeddedAdmission, while_it_holds_places_its_finalizer_and_quota_labels_stay) {
   AdmissionWorld world;
+  world.make_quota_tree("team");
   ASSERT_EQ(world.as("admin", "POST", kTeam, wrapper("w", "v1", "ConfigMap")).status, 201);
   const std::string path = std::string(kTeam) + "/w";
   EXPECT_EQ(world.patch("admin", path, R"({"metadata":{"labels":{"team":"gold"}}})").status, 200);
@@ -126,6 +127,27 @@ TEST(EmbeddedAdmission, while_it_holds_places_its_finalizer_and_quota_labels_sta
       world.patch("admin", path, R"({"metadata":{"labels":{"team":null},"finalizers":[]}})");
   EXPECT_EQ(freed.status, 200) << freed.body;
   EXPECT_NE(freed.at({"metadata", "finalizers"}), R"(["workload.codeflare.dev/finalizer"])");
+}
+
+TEST(EmbeddedAdmission, labels_that_are_no_quota_tree_change_also_while_it_holds_places) {
+  AdmissionWorld world;
+  ASSERT_EQ(world.as("admin", "POST", kTeam, wrapper("w", "v1", "ConfigMap")).status, 201);
+  const std::string path = std::string(kTeam) + "/w";
+  ASSERT_EQ(world.patch("admin", path + "/status", R"({"status":{"plan":{"places":[]}}})").status,
+            200);
+  const auto label = [&](const std::string& labels) {
+    return world.patch("admin", path, R"({"metadata":{"labels":)" + labels + "}}");
+  };
+  EXPECT_EQ(label(R"({"team":"gold"})").status, 200) << "there are no quota trees at all";
+  world.make_quota_tree("project");
+  EXPECT_EQ(label(R"({"team":"blue","note":"x"})").status, 200);
+  EXPECT_EQ(label(R"({"note":null})").status, 200);
+  const Reply moved = label(R"({"note":"y","project":"p"})");
+  EXPECT_EQ(moved.status, 422) << moved.body;
+  EXPECT_TRUE(moved.body.contains("metadata.labels[project]: may not be changed")) << moved.body;
+  world.make_quota_tree("team");
+  EXPECT_EQ(label(R"({"team":null})").status, 422);
+  EXPECT_EQ(label(R"({"team":"blue","note":"z"})").status, 200) << "the tree's label stays";
 }
 
 TEST(EmbeddedAdmission, of_the_spec_only_priority_and_suspend_change_later) {

@@ -5,6 +5,7 @@
 #include "json/parse.h"
 #include "json/write.h"
 #include "model/app_wrapper.h"
+#include "model/quota_subtree.h"
 
 #include <chrono>
 #include <utility>
@@ -138,6 +139,17 @@ Task<Result<bool>> Webhook::may_create(Requester requester, Question question,
   co_return allowed != nullptr && allowed->is_boolean() && allowed->as_bool();
 }
 
+Task<Result<bool>> Webhook::is_quota_tree(std::string name) {
+  kube::ListOptions options{.label_selector = std::string(model::kQuotaTreeLabel) + "=" + name,
+                            .limit = 1};
+  const Result<kube::ObjectList> found =
+      co_await client_.list(model::resource_type<model::QuotaSubtree>(), std::move(options));
+  if (!found && found.error().code != ErrorCode::not_found) {
+    co_return fail(found.error());
+  }
+  co_return found && !found->items.empty();
+}
+
 Task<Result<Webhook::Answer>> Webhook::answer(bool mutate, json::Value request) {
   const Requester requester = requester_of(request);
   const json::Value* object = request.find("object");
@@ -156,6 +168,13 @@ Task<Result<Webhook::Answer>> Webhook::answer(bool mutate, json::Value request) 
   const Verdict verdict = review(known, old, requester, trust_);
   if (!verdict.problems.empty()) {
     co_return Answer{.code = 422, .message = joined(verdict.problems)};
+  }
+  for (const std::string& label : verdict.labels) {
+    std::string name = label;
+    CO_TRY_ASSIGN(const bool is_tree, co_await is_quota_tree(std::move(name)));
+    if (is_tree) {
+      co_return Answer{.code = 422, .message = charged(label)};
+    }
   }
   for (const Question& question : verdict.questions) {
     Result<kube::ApiResource> found =

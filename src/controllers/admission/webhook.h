@@ -35,6 +35,7 @@ class Webhook final : public net::HttpService {
     std::string patch{};  // JSON patch
   };
   Task<Result<Answer>> answer(bool mutate, json::Value review);
+  Task<Result<bool>> is_quota_tree(std::string name);
   Task<Result<bool>> may_create(Requester requester, Question question, std::string resource);
 
   const Clock& clock_;

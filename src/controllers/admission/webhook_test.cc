@@ -174,6 +174,30 @@ TEST(Webhook, later_changes_of_the_spec_are_refused) {
   EXPECT_EQ(refused.at({"response", "status", "code"}), "422") << refused.body;
 }
 
+TEST(Webhook, while_it_holds_places_labels_change_that_are_no_quota_tree) {
+  WebhookWorld world;
+  const auto labelled = [&](const std::string& labels) {
+    std::string object = world.recorded(
+        "ann", wrapper("w", "v1", "ConfigMap", R"("namespace":"team","labels":)" + labels + ","));
+    return object.insert(object.size() - 1, R"(,"status":{"plan":{"places":[]}})");
+  };
+  const std::string old = labelled("{}");
+  const auto answer = [&](const std::string& labels) {
+    std::string now = old;
+    const std::string none = R"("labels":{})";
+    now.replace(now.find(none), none.size(), R"("labels":)" + labels);
+    return world.review(kValidatePath, "ann", now, old);
+  };
+  EXPECT_EQ(answer(R"({"team":"gold"})").at({"response", "allowed"}), "true")
+      << "the server does not know quota trees";
+  world.cluster.make_quota_tree("team");
+  const Reply refused = answer(R"({"note":"x","team":"gold"})");
+  EXPECT_EQ(refused.at({"response", "status", "code"}), "422") << refused.body;
+  EXPECT_TRUE(refused.body.contains("metadata.labels[team]: may not be changed")) << refused.body;
+  const Reply free = answer(R"({"note":"x"})");
+  EXPECT_EQ(free.at({"response", "allowed"}), "true") << free.body;
+}
+
 TEST(Webhook, what_is_no_review_is_an_error_of_the_caller) {
   WebhookWorld world;
   const auto answer = [&](std::string path, std::string body) {

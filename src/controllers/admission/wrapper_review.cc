@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <set>
 #include <utility>
 
 namespace codeflare::admission {
@@ -76,23 +77,23 @@ std::string changed_member(const json::Value* now, const json::Value* old) {
   return {};
 }
 
-// A label that names a quota node and differs; empty when there is none. Labels whose key has a
-// slash never do.
-std::string changed_label(const json::Value& object, const json::Value& old) {
+// Keys of labels that differ, of those that can name a quota tree: without a slash.
+std::vector<std::string> changed_labels(const json::Value& object, const json::Value& old) {
   static const json::Value kNothing = json::Value::object();
   const json::Value* now = object.get({"metadata", "labels"});
   const json::Value* before = old.get({"metadata", "labels"});
   now = now == nullptr ? &kNothing : now;
   before = before == nullptr ? &kNothing : before;
+  std::set<std::string> changed;
   for (const auto& [a, b] : {std::pair(now, before), std::pair(before, now)}) {
     for (const json::Member& label : a->members()) {
       const json::Value* other = b->find(label.key);
       if (!label.key.contains('/') && (other == nullptr || !json::equal(label.value, *other))) {
-        return std::string(label.key);
+        changed.emplace(label.key);
       }
     }
   }
-  return {};
+  return {changed.begin(), changed.end()};
 }
 
 // "batch/v1" apart; the core group has no name.
@@ -228,12 +229,8 @@ Verdict review(const json::Value& object, const json::Value* old, const Requeste
                                ": may not be changed; only spec.priority and spec.suspend may. "
                                "Delete the AppWrapper and create it again");
   }
-  if (const std::string label = changed_label(object, *old);
-      holds_something(*old) && !label.empty()) {
-    verdict.problems.push_back("metadata.labels[" + label +
-                               "]: may not be changed while the AppWrapper holds places, as it "
-                               "may name the quota that they are charged to. Set spec.suspend "
-                               "first");
+  if (holds_something(*old)) {
+    verdict.labels = changed_labels(object, *old);
   }
   return verdict;
 }
@@ -253,6 +250,13 @@ std::string joined(const std::vector<std::string>& problems) {
     text += text.empty() ? problem : "; " + problem;
   }
   return text;
+}
+
+std::string charged(std::string_view label) {
+  return "metadata.labels[" + std::string(label) +
+         "]: may not be changed while the AppWrapper holds places: there is a quota tree of this "
+         "name, and they are charged to the node that was meant when they were given. Set "
+         "spec.suspend first";
 }
 
 std::string outside(const Question& question, std::string_view resource) {

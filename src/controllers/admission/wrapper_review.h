@@ -30,6 +30,7 @@ struct Question {
 struct Verdict {
   std::vector<std::string> problems;  // "field: what"; none: the object is in order
   std::vector<Question> questions;    // all have to be answered with yes
+  std::vector<std::string> labels;    // that were changed; none may be the name of a quota tree
 };
 
 // Before everything else: records at creation who submits and when (whatever was written there),
@@ -48,6 +49,9 @@ std::string refusal(const Question& question, std::string_view resource,
 
 // All problems in one line.
 std::string joined(const std::vector<std::string>& problems);
+
+// Places stay charged where they were given.
+std::string charged(std::string_view label);
 
 // Objects of such kinds live in no namespace, so no AppWrapper may hold them.
 std::string outside(const Question& question, std::string_view resource);

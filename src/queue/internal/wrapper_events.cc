@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <utility>
 
 namespace codeflare::queue {
@@ -215,6 +216,16 @@ Result<void> join(QueueState& state, const model::AppWrapper& wrapper, WrapperRe
   return {};
 }
 
+// Labels that name no tree may change at any time. Should a tree come, those of then count, as
+// they do for who has to read them from the object after a restart.
+void take_over_free_labels(const QueueState& state, WrapperRecord& record) {
+  const auto is_free = [&](const sched::Designation& each) {
+    return !state.trees.contains(each.tree);
+  };
+  std::erase_if(record.admitted_quota, is_free);
+  std::ranges::copy_if(record.quota, std::back_inserter(record.admitted_quota), is_free);
+}
+
 // What a known one holds is none of its object's business; see Queue::upsert.
 void refresh(QueueState& state, const model::AppWrapper& wrapper, WrapperRecord& record) {
   const std::int32_t priority = record.priority;
@@ -228,7 +239,9 @@ void refresh(QueueState& state, const model::AppWrapper& wrapper, WrapperRecord&
   read(state, wrapper, record);
   if (record.priority != priority) (void)state.core.set_priority(record.gang, record.priority);
   if (is_held(record) != held) (void)state.core.set_held(record.gang, is_held(record));
-  if (record.quota != quota && !record.holds) {
+  if (record.quota != quota && record.holds) {
+    take_over_free_labels(state, record);
+  } else if (record.quota != quota) {
     (void)state.core.set_quota(record.gang, charged_nodes(state, record));
   }
   if (record.suspended != suspended) state.to_bind.insert(record.id.uid);

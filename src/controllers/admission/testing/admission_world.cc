@@ -20,6 +20,13 @@ constexpr std::string_view kCrd = R"({"metadata":{"name":"appwrappers.workload.c
     "versions":[{"name":"v1beta1","served":true,"storage":true,"subresources":{"status":{}},
       "schema":{"openAPIV3Schema":{"type":"object","x-kubernetes-preserve-unknown-fields":true}}}]}})";
 
+constexpr std::string_view kQuotaCrd = R"({"metadata":{"name":"quotasubtrees.quota.codeflare.dev"},
+  "spec":{"group":"quota.codeflare.dev","scope":"Namespaced",
+    "names":{"plural":"quotasubtrees","singular":"quotasubtree","kind":"QuotaSubtree",
+             "listKind":"QuotaSubtreeList"},
+    "versions":[{"name":"v1alpha1","served":true,"storage":true,
+      "schema":{"openAPIV3Schema":{"type":"object","x-kubernetes-preserve-unknown-fields":true}}}]}})";
+
 Task<Reply> exchange(net::HttpService& service, net::Request request) {
   Result<net::Response> response = co_await service.send(std::move(request));
   CHECK(response.has_value());
@@ -30,9 +37,10 @@ Task<Reply> exchange(net::HttpService& service, net::Request request) {
 }
 
 std::vector<std::unique_ptr<apiserver::Admission>> built_in_rules(
-    const apiserver::Authorizer& authorizer, const apiserver::Registry& registry) {
+    const apiserver::Authorizer& authorizer, const apiserver::Registry& registry,
+    const apiserver::Store& store) {
   std::vector<std::unique_ptr<apiserver::Admission>> rules;
-  rules.push_back(std::make_unique<EmbeddedAdmission>(authorizer, registry));
+  rules.push_back(std::make_unique<EmbeddedAdmission>(authorizer, registry, store));
   return rules;
 }
 
@@ -110,6 +118,19 @@ void AdmissionWorld::let_ann_submit_config_maps() {
        R"({"metadata":{"name":"ann"},"roleRef":{"apiGroup":"rbac.authorization.k8s.io",
            "kind":"Role","name":"maps"},"subjects":[{"kind":"User","name":"ann",
            "apiGroup":"rbac.authorization.k8s.io"}]})");
+}
+
+void AdmissionWorld::make_quota_tree(std::string_view name) {
+  const int kind = as("admin", "POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
+                      std::string(kQuotaCrd))
+                       .status;
+  CHECK(kind == 201 || kind == 409);
+  const std::string named(name);
+  CHECK(
+      as("admin", "POST", "/apis/quota.codeflare.dev/v1alpha1/namespaces/team/quotasubtrees",
+         R"({"apiVersion":"quota.codeflare.dev/v1alpha1","kind":"QuotaSubtree","metadata":{"name":")" +
+             named + R"(","labels":{"tree":")" + named + R"("}},"spec":{}})")
+          .status == 201);
 }
 
 }  // namespace codeflare::admission::testing

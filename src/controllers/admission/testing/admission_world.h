@@ -37,6 +37,9 @@ class AdmissionWorld {
   // ann may create AppWrappers and ConfigMaps in the namespace team, and nothing else.
   void let_ann_submit_config_maps();
 
+  // And the kind, when it is the first.
+  void make_quota_tree(std::string_view name);
+
   Env env() { return sim_.env(); }
   net::HttpService& service() { return server_->service(); }
 
