@@ -48,7 +48,8 @@ struct QuotaChildStatus {
   std::string ns;
   std::string path;
   ResourceList allocated;  // by it and all below it
-  std::string problem;     // why it cannot be charged; empty when all is well
+  // Why it cannot be charged, or which amount is counted otherwise; empty when all is well.
+  std::string problem;
   Extra extra;
 
   friend bool operator==(const QuotaChildStatus&, const QuotaChildStatus&) = default;

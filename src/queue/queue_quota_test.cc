@@ -144,6 +144,33 @@ TEST(QueueQuota, of_a_tree_that_comes_while_it_runs_the_label_of_then_is_charged
   EXPECT_TRUE(queue.core().check_invariants());
 }
 
+TEST(QueueQuota, amounts_that_are_counted_otherwise_are_told) {
+  Queue queue = queue_with_room();
+  auto tree = quota_subtree("teams", "team", "");
+  tree.spec.children.push_back(
+      quota_child("gold", {{"cpu", amount("-1")}, {"memory", amount("1e999")}}));
+  tree.spec.children.push_back(
+      quota_child("default", {{"cpu", amount("100u")}, {"nvidia.com/gpu", amount("1.5")}}));
+  tree.spec.children.push_back(quota_child("fine", resources("1500m", "1Gi", "2")));
+  tree.spec.children.push_back(quota_child("open", {{"cpu", amount("-1")}}));
+  tree.spec.children[3].quotas.disabled = true;
+  queue.upsert_quota(tree);
+  auto asks = wrapper("a", {{1, {{"nvidia.com/gpu", amount("1")}}}});
+  ASSERT_TRUE(queue.upsert(asks, false, kNow));
+  (void)queue.step(kNow);
+  const auto status = queue.quota_status(tree);
+  EXPECT_EQ(status.children[0].problem,
+            "quotas.requests[cpu]: -1 is counted as 0; quotas.requests[memory]: more than can be "
+            "counted is counted as 72057594037927936");
+  EXPECT_EQ(status.children[1].problem,
+            "quotas.requests[cpu]: 100u is counted as 1m; quotas.requests[nvidia.com/gpu]: 1500m "
+            "is counted as 2");
+  EXPECT_EQ(status.children[1].allocated.get("nvidia.com/gpu"), amount("1"))
+      << "it is charged all the same";
+  EXPECT_EQ(status.children[2].problem, "");
+  EXPECT_EQ(status.children[3].problem, "") << "it has no limits";
+}
+
 TEST(QueueQuota, several_objects_make_one_tree_and_say_what_is_wrong_with_them) {
   Queue queue = queue_with_room();
   auto root = quota_subtree("root", "team", "");

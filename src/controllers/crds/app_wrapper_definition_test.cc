@@ -267,6 +267,26 @@ spec:
   EXPECT_EQ(typed->status.children[0].allocated.get("cpu"), model::Quantity(3));
 }
 
+TEST(QuotaSubtreeDefinition, amounts_that_are_no_limits_are_refused) {
+  Server server;
+  const auto limited = [&](const std::string& amount) {
+    return refusal(server.create(model::resource_type<model::QuotaSubtree>(), R"(
+apiVersion: quota.codeflare.dev/v1alpha1
+kind: QuotaSubtree
+metadata: {generateName: q-}
+spec: {children: [{name: a, quotas: {requests: {cpu: )" + amount + "}}}]}"));
+  };
+  const std::string field = "spec.children[0].quotas.requests.cpu: Invalid value: ";
+  EXPECT_TRUE(limited("-1").contains(field + "-1: ")) << limited("-1");
+  for (const std::string amount : {"'-1'", "'1e999'", "'1e19'", "'-5e3'", "'many'"}) {
+    EXPECT_TRUE(limited(amount).contains(field)) << amount << limited(amount);
+  }
+  for (const std::string amount :
+       {"0", "8", "'8'", "500m", "'1e18'", "'1E+06'", "'2e-3'", "1.5Gi"}) {
+    EXPECT_EQ(limited(amount), "accepted") << amount;
+  }
+}
+
 TEST(RayClusterDefinition, both_versions_serve_one_object_with_kuberays_defaults) {
   Server server;
   const Result<kube::ObjectRef> made =

@@ -35,9 +35,33 @@ std::optional<std::string> charged_as(const std::string& name) {
   return extended ? std::optional(bare) : std::nullopt;
 }
 
+// The core counts no further.
+constexpr sched::Amount kLimitMax = sched::Amount{1} << 56;
+
+bool in_millis(const std::string& charged) {
+  return charged == "cpu" || charged == "limits.cpu";
+}
+
 sched::Amount limit_of(const std::string& charged, const model::Quantity& quantity) {
-  const bool millis = charged == "cpu" || charged == "limits.cpu";
-  return std::max<sched::Amount>(0, millis ? quantity.milli_value() : quantity.value());
+  const sched::Amount amount = in_millis(charged) ? quantity.milli_value() : quantity.value();
+  return std::clamp<sched::Amount>(amount, 0, kLimitMax);
+}
+
+// Which amounts are not counted as they are written; empty when all are.
+std::string miscounted(const model::QuotaAmounts& quotas) {
+  std::string told;
+  for (const auto& [name, quantity] : quotas.requests) {
+    const sched::Amount limit = limit_of(name, quantity);
+    const model::Quantity counted =
+        in_millis(name) ? model::Quantity::milli(limit) : model::Quantity(limit);
+    if (quotas.disabled || counted == quantity) continue;
+    // Of 1e999 no more is known than that it is too much.
+    const std::string written =
+        limit == kLimitMax ? "more than can be counted" : quantity.to_string();
+    told += (told.empty() ? "" : "; ") + ("quotas.requests[" + name + "]: " + written) +
+            " is counted as " + counted.to_string();
+  }
+  return told;
 }
 
 sched::QuotaNode node_of(const model::QuotaSubtreeSpec& spec, const model::QuotaChild& child) {
@@ -167,6 +191,7 @@ model::QuotaSubtreeStatus QuotaTrees::status(const sched::Core& core,
     if (told.problem.empty()) {
       told.allocated = to_resource_list(core.quota_used(at->second.tree, child.name));
       status.total_allocation += told.allocated;
+      told.problem = miscounted(child.quotas);
     }
     status.children.push_back(std::move(told));
   }
