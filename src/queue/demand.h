@@ -91,7 +91,7 @@ Result<std::string> instrumented_item(const model::AppWrapper& wrapper, const De
 std::optional<std::uint32_t> pod_set_of(const Demand& demand, const model::Pod& pod);
 
 // Amounts in the core's units, rounded up: millicores, bytes, whole pieces. Fails for what does not
-// fit 64 bits and for negative amounts.
+// fit 64 bits, for negative amounts and for fractions of a device.
 Result<sched::Resources> to_resources(const model::ResourceList& list);
 model::ResourceList to_resource_list(const sched::Resources& resources);
 

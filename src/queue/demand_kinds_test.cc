@@ -42,8 +42,8 @@ TEST(DemandKinds, init_containers_and_overhead_count) {
 
 TEST(DemandKinds, amounts_are_rounded_up) {
   EXPECT_EQ(demand_text("v1", "Pod", R"({"containers":[{"name":"a","resources":{"requests":
-      {"cpu":"100u","memory":"1500m","example.com/x":"1m"}}}]})"),
-            "'' x1 of 1 cpu=1 example.com/x=1 memory=2 pods=1");
+      {"cpu":"100u","memory":"1500m","kubernetes.io/x":"1m"}}}]})"),
+            "'' x1 of 1 cpu=1 kubernetes.io/x=1 memory=2 pods=1");
 }
 
 TEST(DemandKinds, a_job_runs_the_smaller_of_parallelism_and_completions) {

@@ -260,6 +260,10 @@ TEST(DemandRefusals, amounts_that_are_negative_absurd_or_no_amounts) {
   EXPECT_EQ(requests(R"({"cpu":"1e999"})"), path + "[cpu]: is more than can be counted");
   EXPECT_TRUE(requests(R"({"cpu":"many"})").starts_with(path + "[cpu]: "))
       << requests(R"({"cpu":"many"})");
+  EXPECT_EQ(requests(R"({"nvidia.com/gpu":1.5})"),
+            path + "[nvidia.com/gpu]: must be an integer, got 1500m");
+  EXPECT_EQ(requests(R"({"nvidia.com/gpu":"1500m"})"),
+            path + "[nvidia.com/gpu]: must be an integer, got 1500m");
   EXPECT_TRUE(requests(R"({"cpu":true})").starts_with(path + "[cpu]: expected a string"));
   EXPECT_TRUE(requests(R"([])").starts_with(path + ": expected an object"));
   EXPECT_TRUE(requests(R"({"memory":"2000P"})")
@@ -290,6 +294,8 @@ TEST(DemandRefusals, declared_amounts_and_counts) {
                 ".limits[memory]: must not be negative, got -3");
   EXPECT_EQ(declared(R"({"replicas":1,"requests":{"cpu":"1e20"}})"),
             path + ".requests[cpu]: is more than can be counted");
+  EXPECT_EQ(declared(R"({"replicas":1,"requests":{},"limits":{"nvidia.com/gpu":"0.5"}})"),
+            path + ".limits[nvidia.com/gpu]: must be an integer, got 500m");
   EXPECT_EQ(declared(R"({"replicas":1000001,"requests":{"cpu":"1"}})"),
             "spec.resources.GenericItems[0]: all items together ask for more than 1000000 pods");
   EXPECT_EQ(

@@ -1,4 +1,5 @@
 #include "model/pod_requests.h"
+#include "model/resource_name.h"
 #include "model/validation.h"
 #include "queue/demand.h"
 #include "queue/internal/pod_constraints.h"
@@ -70,6 +71,10 @@ Result<sched::Resources> to_resources(const model::ResourceList& list) {
     if (quantity > (millis ? model::Quantity::milli(kMax) : model::Quantity(kMax))) {
       // Without the amount: of 1e999 no more is known than that, in forty digits.
       return fail(invalid_argument("[" + name + "]: is more than can be counted"));
+    }
+    if (model::is_extended_resource(name) && !quantity.exact_value()) {
+      return fail(
+          invalid_argument("[" + name + "]: must be an integer, got " + quantity.to_string()));
     }
     resources.push_back({name, millis ? quantity.milli_value() : quantity.value()});
   }

@@ -1,5 +1,6 @@
 #include "apiserver/kinds/podspec/checks.h"
 #include "model/quantity.h"
+#include "model/resource_name.h"
 
 #include <algorithm>
 #include <array>
@@ -11,21 +12,6 @@ namespace codeflare::apiserver::podspec {
 namespace {
 
 constexpr std::string_view kHugePages = "hugepages-";
-
-bool is_native(std::string_view name) {
-  return name.find('/') == std::string_view::npos ||
-         name.find("kubernetes.io/") != std::string_view::npos;
-}
-
-bool is_extended(std::string_view name) {
-  return !is_native(name) && !name.starts_with("requests.") &&
-         model::check_qualified_name("requests." + std::string(name)).empty();
-}
-
-// Requests may be below limits only of these.
-bool may_overcommit(std::string_view name) {
-  return is_native(name) && !name.starts_with(kHugePages);
-}
 
 bool is_compute(std::string_view name) {
   return name == "cpu" || name == "memory";
@@ -68,7 +54,7 @@ bool is_whole(std::string_view name) {
                                                       "persistentvolumeclaims",
                                                       "services.nodeports",
                                                       "services.loadbalancers"};
-  return std::ranges::find(kNames, name) != kNames.end() || is_extended(name);
+  return std::ranges::find(kNames, name) != kNames.end() || model::is_extended_resource(name);
 }
 
 // False when the name is not even one.
@@ -92,7 +78,7 @@ void check_container_resource(const Spot& entry) {
     if (!is_compute(name) && name != "ephemeral-storage" && !name.starts_with(kHugePages)) {
       entry.invalid_text("", name, "must be a standard resource for containers");
     }
-  } else if (!is_native(name) && !is_extended(name)) {
+  } else if (!model::is_native_resource(name) && !model::is_extended_resource(name)) {
     entry.invalid_text("", name, "doesn't follow extended resource name standard");
   }
 }
@@ -134,7 +120,7 @@ void check_within_limit(const Spot& resources, std::string_view name,
   const Spot entry = limits[name];
   const std::optional<model::Quantity> limit = amount_of(entry.value());
   if (!limit) {
-    if (!may_overcommit(name)) {
+    if (!model::may_overcommit(name)) {
       limits.required("", "Limit must be set for non overcommitable resources");
     }
     return;
@@ -144,7 +130,7 @@ void check_within_limit(const Spot& resources, std::string_view name,
                            "must be " + std::string(relation) + " to " + std::string(name) +
                                " limit of " + limit->to_string());
   };
-  if (request != *limit && !may_overcommit(name)) {
+  if (request != *limit && !model::may_overcommit(name)) {
     complain("equal");
   } else if (request > *limit) {
     complain("less than or equal");
