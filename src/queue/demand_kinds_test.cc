@@ -131,10 +131,10 @@ TEST(DemandKinds, a_ray_job_on_a_cluster_that_exists_asks_for_its_submitter_alon
 TEST(DemandKinds, a_pytorch_job_has_roles) {
   EXPECT_EQ(demand_text("kubeflow.org/v1", "PyTorchJob",
                         R"({"pytorchReplicaSpecs":{"Worker":{"replicas":3,"template":)" +
-                            pod_template(R"({"nvidia.com/gpu":8})") + R"(},"Master":{"template":)" +
+                            pod_template(R"({"memory":8})") + R"(},"Master":{"template":)" +
                             kOneCpu + "}}}"),
             "'/spec/pytorchReplicaSpecs/Master/template' x1 cpu=1000 pods=1\n"
-            "'/spec/pytorchReplicaSpecs/Worker/template' x3 nvidia.com/gpu=8 pods=1");
+            "'/spec/pytorchReplicaSpecs/Worker/template' x3 memory=8 pods=1");
 }
 
 TEST(DemandKinds, a_job_set_multiplies_its_jobs) {

@@ -273,12 +273,39 @@ TEST(DemandRefusals, amounts_that_are_negative_absurd_or_no_amounts) {
             path + "[example.com/x]: is more than can be counted");
   // Each amount can be counted, all of the pod together cannot.
   EXPECT_EQ(of("v1", "Pod",
-               R"({"containers":[{"name":"a","resources":{"requests":{"x.com/y":"9E"}}},
-                                 {"name":"b","resources":{"requests":{"x.com/y":"9E"}}}]})"),
+               R"({"containers":[{"name":"a","resources":{"limits":{"x.com/y":"9E"}}},
+                                 {"name":"b","resources":{"limits":{"x.com/y":"9E"}}}]})"),
             kTemplate + ": requests[x.com/y]: is more than can be counted");
   // Limits stand in for requests that are not there.
   EXPECT_EQ(of("v1", "Pod", R"({"containers":[{"name":"a","resources":{"limits":{"cpu":"-1"}}}]})"),
             kTemplate + ".spec.containers[0].resources.limits[cpu]: must not be negative, got -1");
+}
+
+TEST(DemandRefusals, requests_that_their_limits_do_not_allow) {
+  const auto container = [](const std::string& resources) {
+    return of("v1", "Pod",
+              R"({"containers":[{"name":"a"},{"name":"c","resources":)" + resources + "}]}");
+  };
+  const std::string path = kTemplate + ".spec.containers[1].resources";
+  const std::string missing = "required: limit must be set for non overcommitable resources";
+  EXPECT_EQ(container(R"({"requests":{"cpu":"1","nvidia.com/gpu":"1"}})"),
+            path + ".limits[nvidia.com/gpu]: " + missing);
+  EXPECT_EQ(container(R"({"requests":{"nvidia.com/gpu":1},"limits":{"nvidia.com/gpu":"2"}})"),
+            path + ".requests[nvidia.com/gpu]: must be equal to the limit of 2, got 1");
+  EXPECT_EQ(container(R"({"requests":{"memory":"2Gi"},"limits":{"memory":"1Gi"}})"),
+            path + ".requests[memory]: must be less than or equal to the limit of 1Gi, got 2Gi");
+  EXPECT_EQ(container(R"({"requests":{"cpu":"1","nvidia.com/gpu":2,"memory":1},
+                          "limits":{"cpu":"1","nvidia.com/gpu":"2","memory":2}})"),
+            "");
+  EXPECT_EQ(container(R"({"limits":{"nvidia.com/gpu":2}})"), "");
+  EXPECT_EQ(of("v1", "Pod", R"({"containers":[{"name":"a"}],"initContainers":[{"name":"b",
+      "resources":{"requests":{"hugepages-2Mi":"2Mi"}}}]})"),
+            kTemplate + ".spec.initContainers[0].resources.limits[hugepages-2Mi]: " + missing);
+  EXPECT_EQ(of("v1", "Pod", R"({"containers":[{"name":"a"}],
+      "resources":{"requests":{"cpu":2},"limits":{"cpu":"1"}}})"),
+            kTemplate +
+                ".spec.resources.requests[cpu]: must be less than or equal to the limit of 1, got "
+                "2");
 }
 
 TEST(DemandRefusals, declared_amounts_and_counts) {

@@ -3,6 +3,7 @@
 #include "json/pointer.h"
 #include "model/codec/pod.h"
 #include "model/gvk.h"
+#include "model/resource_name.h"
 #include "queue/demand.h"
 #include "queue/internal/pod_shape.h"
 
@@ -35,13 +36,43 @@ bool check_amounts(const model::ResourceList& list, const std::string& pointer,
   return good;
 }
 
+// A server makes no pod of a request that its limit does not allow, or that has to have one.
+bool check_within_limits(const model::ResourceRequirements& resources, const std::string& pointer,
+                         ItemProblems& problems) {
+  bool good = true;
+  const auto complain = [&](std::string_view list, const std::string& name,
+                            const std::string& what) {
+    problems.add_decoding(pointer + std::string(list), "[" + name + "]: " + what);
+    good = false;
+  };
+  for (const auto& [name, request] : resources.requests) {
+    const model::Quantity* limit = resources.limits.find(name);
+    const bool less_is_good = model::may_overcommit(name);
+    if (limit == nullptr && !less_is_good) {
+      complain("/limits", name, "required: limit must be set for non overcommitable resources");
+    } else if (limit != nullptr && request != *limit && (request > *limit || !less_is_good)) {
+      complain("/requests", name,
+               std::string("must be ") + (less_is_good ? "less than or equal" : "equal") +
+                   " to the limit of " + limit->to_string() + ", got " + request.to_string());
+    }
+  }
+  return good;
+}
+
+// Whether all is well.
+bool check_resources(const model::ResourceRequirements& resources, const std::string& pointer,
+                     ItemProblems& problems) {
+  bool good = check_amounts(resources.requests, pointer + "/requests", problems);
+  good &= check_amounts(resources.limits, pointer + "/limits", problems);
+  return good && check_within_limits(resources, pointer, problems);
+}
+
 bool check_containers(const std::vector<model::Container>& containers, const std::string& pointer,
                       ItemProblems& problems) {
   bool good = true;
   for (std::size_t i = 0; i < containers.size(); ++i) {
-    const std::string at = pointer + "/" + std::to_string(i) + "/resources";
-    good &= check_amounts(containers[i].resources.requests, at + "/requests", problems);
-    good &= check_amounts(containers[i].resources.limits, at + "/limits", problems);
+    good &= check_resources(containers[i].resources,
+                            pointer + "/" + std::to_string(i) + "/resources", problems);
   }
   return good;
 }
@@ -231,9 +262,8 @@ void PodTemplateReader::add(PodTemplate pod_template, const std::string& spec_po
   bool good = check_containers(spec.containers, spec_pointer + "/containers", problems_);
   good &= check_containers(spec.init_containers, spec_pointer + "/initContainers", problems_);
   good &= check_amounts(spec.overhead, spec_pointer + "/overhead", problems_);
-  if (const auto& resources = spec.resources) {
-    good &= check_amounts(resources->requests, spec_pointer + "/resources/requests", problems_);
-    good &= check_amounts(resources->limits, spec_pointer + "/resources/limits", problems_);
+  if (spec.resources) {
+    good &= check_resources(*spec.resources, spec_pointer + "/resources", problems_);
   }
   pod_template.amounts_bad = !good;
   found_.push_back(std::move(pod_template));
