@@ -23,7 +23,9 @@ constexpr const char* kSayWhich =
 
 std::string wrapper_of(const std::string& group, const std::string& name, int priority) {
   return "---\napiVersion: " + group + "/v1beta1\nkind: AppWrapper\nmetadata: {name: " + name +
-         "}\nspec: {priority: " + std::to_string(priority) + ", resources: {GenericItems: []}}\n";
+         "}\nspec: {priority: " + std::to_string(priority) +
+         ", resources: {GenericItems: [{generictemplate: {apiVersion: v1, kind: ConfigMap, "
+         "metadata: {name: c}}}]}}\n";
 }
 
 // `train` is in both groups, MCAD's ahead; `old` is in MCAD's alone, `new` in ours.

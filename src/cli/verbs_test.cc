@@ -22,7 +22,9 @@ using testing::VerbWorld;
 
 std::string wrapper_yaml(const std::string& name, const std::string& more = "") {
   return "apiVersion: workload.codeflare.dev/v1beta1\nkind: AppWrapper\nmetadata: {name: " + name +
-         more + "}\nspec:\n  resources: {GenericItems: []}\n";
+         more +
+         "}\nspec:\n  resources: {GenericItems: [{generictemplate: {apiVersion: v1, kind: "
+         "ConfigMap, metadata: {name: c}}}]}\n";
 }
 
 // A world that knows AppWrappers.

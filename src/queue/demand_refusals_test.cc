@@ -16,6 +16,8 @@ using testing::wrapper;
 using testing::wrapping;
 
 const std::string kTemplate = "spec.resources.GenericItems[0].generictemplate";
+constexpr std::string_view kConfigMap =
+    R"({"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"c"}})";
 
 // All problems, and that demand_of() tells of them too.
 std::string problems(const model::AppWrapper& wrapper) {
@@ -102,8 +104,13 @@ TEST(DemandRefusals, labels_and_owners_that_cannot_be) {
                 "is the controller");
 }
 
+TEST(DemandRefusals, an_app_wrapper_without_items) {
+  EXPECT_EQ(problems(wrapper("")),
+            "spec.resources.GenericItems: required: there is nothing to run");
+}
+
 TEST(DemandRefusals, names_that_labels_cannot_carry) {
-  model::AppWrapper long_name = wrapper("");
+  model::AppWrapper long_name = wrapping(kConfigMap);
   long_name.metadata.name = std::string(63, 'a');
   EXPECT_EQ(problems(long_name), "");
   long_name.metadata.name += "a";
@@ -383,8 +390,8 @@ TEST(DemandRefusals, too_many_items_and_pod_sets) {
 TEST(DemandRefusals, scheduling_that_cannot_be_meant) {
   const auto told = [](std::string_view scheduling) {
     std::string out;
-    for (const std::string& each :
-         problems_of(wrapper("", R"("schedulingSpec":)" + std::string(scheduling) + ","))) {
+    for (const std::string& each : problems_of(
+             wrapping(kConfigMap, R"("schedulingSpec":)" + std::string(scheduling) + ","))) {
       out += (out.empty() ? "" : "\n") + each;
     }
     return out;

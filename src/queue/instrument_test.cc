@@ -171,8 +171,7 @@ TEST(Instrument, a_long_name_is_cut_for_its_label) {
 }
 
 TEST(Instrument, an_item_that_is_not_there_is_an_error) {
-  const model::AppWrapper empty = wrapper("");
-  EXPECT_FALSE(instrumented_item(empty, *demand_of(empty), 0, {}).has_value());
+  EXPECT_FALSE(instrumented_item(wrapper(""), Demand{}, 0, {}).has_value());
 }
 
 }  // namespace

@@ -18,6 +18,8 @@ inline GroupedWrapper wrapper(std::string name, Duration age = std::chrono::minu
   out.metadata.name = std::move(name);
   out.metadata.uid = "uid-" + out.metadata.name;
   out.metadata.creation_timestamp = kNow - age;
+  out.spec.resources.generic_items.emplace_back().generic_template.text =
+      R"({"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"c"}})";
   return out;
 }
 

@@ -200,8 +200,12 @@ TEST(EmbeddedAdmission, a_refusal_has_a_cause_for_every_problem) {
   EXPECT_TRUE(
       outside.at({"details", "causes"}).contains(R"("field":"spec.resources.GenericItems[0]")"))
       << outside.body;
-  const Reply bare = world.as("admin", "POST", kTeam, wrapper("w", "v1", ""));
-  EXPECT_TRUE(bare.at({"details", "causes"}).contains("FieldValueRequired")) << bare.body;
+  const Reply bare = world.as("admin", "POST", kTeam, R"({"apiVersion":
+      "workload.codeflare.dev/v1beta1","kind":"AppWrapper","metadata":{"name":"w"},
+      "spec":{"resources":{}}})");
+  EXPECT_EQ(bare.at({"details", "causes"}),
+            R"([{"reason":"FieldValueRequired","message":"required: there is nothing to run",)"
+            R"("field":"spec.resources.GenericItems"}])");
 }
 
 }  // namespace

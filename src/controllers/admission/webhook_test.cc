@@ -164,6 +164,12 @@ TEST(Webhook, judges_wrappers_of_the_older_group_alike) {
   const Reply allowed = world.submit("ann", old("ConfigMap"));
   EXPECT_EQ(allowed.at({"response", "allowed"}), "true") << allowed.body;
   EXPECT_EQ(world.submit("ann", old("Secret")).at({"response", "status", "code"}), "403");
+  // MCAD's `Items` of old are nothing that it runs.
+  const Reply empty =
+      world.submit("ann", R"({"apiVersion":"mcad.ibm.com/v1beta1","kind":"AppWrapper",
+          "metadata":{"name":"w","namespace":"team"},"spec":{"resources":{"Items":[{}]}}})");
+  EXPECT_EQ(empty.at({"response", "status", "message"}),
+            R"("spec.resources.GenericItems: required: there is nothing to run")");
 }
 
 TEST(Webhook, later_changes_of_the_spec_are_refused) {

@@ -199,12 +199,16 @@ TEST(AppWrapperController, one_that_cannot_be_understood_fails_with_the_field) {
       "metadata":{"name":"x","namespace":"kube-system"}}})");
   c.create("b", R"({"generictemplate":{"apiVersion":"batch/v1","kind":"Job",
       "metadata":{"name":"x"},"spec":{"parallelism":-1}}})");
+  c.create("empty", "");
   c.settle();
   EXPECT_EQ(c.status("a").state, "Failed");
   EXPECT_TRUE(c.message("a", "Failed").contains("GenericItems[0].generictemplate"))
       << c.message("a", "Failed");
   EXPECT_EQ(c.status("b").state, "Failed");
   EXPECT_TRUE(c.message("b", "Failed").contains("parallelism")) << c.message("b", "Failed");
+  EXPECT_EQ(c.status("empty").state, "Failed");
+  EXPECT_TRUE(c.message("empty", "Failed").contains("spec.resources.GenericItems: required"))
+      << c.message("empty", "Failed");
   c.remove(kAppWrappers, "a");
   c.settle();
   EXPECT_EQ(c.get(kAppWrappers, "a"), nullptr);

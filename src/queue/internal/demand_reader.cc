@@ -34,6 +34,10 @@ class DemandReader {
   Demand run() {
     const auto& items = wrapper_.spec.resources.generic_items;
     check_name();
+    // It would be dispatched and never end.
+    if (items.empty()) {
+      problems_.add("spec.resources.GenericItems", "required: there is nothing to run");
+    }
     if (items.size() > kItemsMax) {
       problems_.add("spec.resources.GenericItems",
                     "must have at most 1000 items, got " + std::to_string(items.size()));
