@@ -12,7 +12,7 @@ TEST(Cluster, equal_nodes_have_what_was_said_and_nothing_else) {
   EXPECT_EQ(capacity_of(*cluster),
             (std::map<std::string, sched::Amount>{{"cpu", 4500}, {kGpuResource, 24}}));
   EXPECT_EQ(make_cluster({.count = 3}).error().message,
-            "nodes without --cpus, --gpus or --memory can hold nothing");
+            "give --cpus, --gpus or --memory of a node: without any of them nothing is limited");
   EXPECT_EQ(make_cluster({.count = 1, .cpus = "many"}).error().message,
             "--cpus: expected an amount such as 4, 500m or 16Gi, got \"many\"");
 }
