@@ -4,6 +4,7 @@
 #include "apiserver/rest/internal/metadata.h"
 #include "apiserver/rest/internal/response.h"
 #include "apiserver/rest/internal/write.h"
+#include "apiserver/schema/walk.h"
 #include "json/parse.h"
 
 namespace codeflare::apiserver::internal {
@@ -102,6 +103,11 @@ Task<Result<Attempt>> attempt_update(Call& call, const UpdateRequest& update,
   const std::string version = resource.storage_api_version();
   const bool outdated = live_object->api_version() != version;
   CO_TRY(convert(resource, arena, document.root, version));
+  // What was stored before its definition had a default has it from now on, on both sides: nobody
+  // has changed anything.
+  if (const schema::Node* schema = storage_schema(resource); resource.custom && schema != nullptr) {
+    schema::apply_defaults(*schema, arena, document.root);
+  }
   const json::Value live = document.root;
   CO_TRY_ASSIGN(json::Value object, update.transform(arena, live));
   CO_TRY(settle_namespace(resource, live_object->ns(), arena, object));
