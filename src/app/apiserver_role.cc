@@ -14,6 +14,7 @@
 #include "base/metrics.h"
 #include "base/process.h"
 #include "base/process_metrics.h"
+#include "controllers/admission/fixed_spec_admission.h"
 
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
@@ -84,7 +85,8 @@ Task<Result<void>> serve(RealEnv& world, const Flags& flags, ListenAddress addre
                                            .certificate_names = std::move(names),
                                            .token_file = flags.token_file,
                                            .in_flight_max = flags.in_flight_max,
-                                           .connections_max = connections_max()},
+                                           .connections_max = connections_max(),
+                                           .more_admission = admission::fixed_spec_rules},
                                           logger, metrics));
   Result<std::uint16_t> port = co_await server->listen(address.host, address.port);
   if (port) {

@@ -13,6 +13,7 @@
 #include "controllers/appwrapper/published_settings.h"
 #include "controllers/appwrapper/queue_controllers.h"
 #include "controllers/crds/ensure_crds.h"
+#include "controllers/crds/ensure_policy.h"
 #include "controllers/raycluster/kuberay_present.h"
 #include "controllers/raycluster/raycluster_controller.h"
 #include "controllers/submitter/impersonation_right.h"
@@ -120,11 +121,47 @@ Task<Result<bool>> runs_ray_clusters(kube::Client& client, const Flags& flags, L
   co_return true;
 }
 
+void tell(controllers::PolicyReport policy, const Flags& flags, Logger logger) {
+  using controllers::PolicyReport;
+  const auto without_policy = [&](std::string_view why, std::string_view instead) {
+    if (flags.webhook.listen.empty()) {
+      logger.warn("nothing keeps the spec of AppWrappers from being changed",
+                  {{"because", why}, {"instead", instead}});
+    } else {
+      logger.info("the webhook alone keeps the spec of AppWrappers from being changed",
+                  {{"because", why}});
+    }
+  };
+  switch (policy) {
+    case PolicyReport::applied:
+      logger.info("admission policy is in place");
+      return;
+    case PolicyReport::left_alone:
+      logger.info("admission policy is left as it is", {{"because", "no right to change it"}});
+      return;
+    case PolicyReport::built_in:
+      logger.info("the server itself keeps the spec of AppWrappers from being changed");
+      return;
+    case PolicyReport::not_served:
+      without_policy("the server knows no admission policies",
+                     "--webhook-listen, or Kubernetes 1.30");
+      return;
+    case PolicyReport::not_allowed:
+      without_policy("no right to admission policies",
+                     "--webhook-listen, or apply crds/appwrappers_policy.yaml");
+      return;
+  }
+}
+
 // The kinds that we watch are there, or the error says what to do. `ray_clusters` stays true when
 // there are some to run.
 Task<Result<void>> prepare(kube::Client& client, const Flags& flags,
                            QueueControllersOptions& options, bool& ray_clusters, Logger logger) {
   if (flags.install_crds) {
+    // Before the definitions, which had this rule once: there is always one of the two.
+    CO_TRY_ASSIGN(const controllers::PolicyReport policy,
+                  co_await controllers::ensure_policy(client));
+    tell(policy, flags, logger);
     CO_TRY_ASSIGN(controllers::CrdReport done,
                   co_await controllers::ensure_crds(
                       client, {.legacy_group = flags.legacy_group, .ray_cluster = ray_clusters}));
@@ -301,7 +338,8 @@ void add_controller_role(CLI::App& app, Role& chosen) {
       ->type_name("ADDR:PORT")
       ->capture_default_str();
   role->add_flag("--install-crds", flags->install_crds,
-                 "put the custom resource definitions in place first");
+                 "put the custom resource definitions in place first, and the admission policy "
+                 "that keeps the spec of AppWrappers from being changed");
   CLI::Option* listen =
       role->add_option("--webhook-listen", flags->webhook.listen,
                        "serve the admission webhook that records who submits an AppWrapper and "

@@ -157,7 +157,7 @@ TEST(EmbeddedAdmission, of_the_spec_only_priority_and_suspend_change_later) {
   EXPECT_EQ(world.patch("admin", path, R"({"spec":{"priority":7,"suspend":true}})").status, 200);
   const Reply refused = world.patch("admin", path, R"({"spec":{"resources":{"GenericItems":[]}}})");
   EXPECT_EQ(refused.status, 422);
-  EXPECT_TRUE(refused.body.contains("spec.resources: may not be changed")) << refused.body;
+  EXPECT_TRUE(refused.body.contains("spec.resources: resources cannot be changed")) << refused.body;
   EXPECT_EQ(world.patch("admin", path, R"({"spec":{"schedulingSpec":{"minAvailable":2}}})").status,
             422);
 }

@@ -1,5 +1,6 @@
 #include "controllers/admission/wrapper_review.h"
 
+#include "controllers/admission/fixed_spec.h"
 #include "model/codec/app_wrapper.h"
 #include "queue/demand.h"
 #include "queue/marks.h"
@@ -13,9 +14,6 @@
 namespace codeflare::admission {
 
 namespace {
-
-// All else in the spec stays as it was submitted: the items were judged once.
-constexpr std::array<std::string_view, 2> kChangeable = {"priority", "suspend"};
 
 // Nobody but admission writes these.
 constexpr std::array<std::string_view, 3> kOurAnnotations = {
@@ -54,27 +52,6 @@ void add_finalizer(json::Arena& arena, json::Value& metadata) {
   if (!there) {
     list->push_back(arena, json::Value::string_view_of(queue::kFinalizer));
   }
-}
-
-// The first thing in `now` that may not differ from `old`; empty when there is none.
-std::string changed_member(const json::Value* now, const json::Value* old) {
-  static const json::Value kNothing = json::Value::object();
-  now = now == nullptr ? &kNothing : now;
-  old = old == nullptr ? &kNothing : old;
-  const auto differs = [](const json::Value& a, const json::Value& b, std::string_view key) {
-    const json::Value* x = a.find(key);
-    const json::Value* y = b.find(key);
-    return x == nullptr || y == nullptr ? x != y : !json::equal(*x, *y);
-  };
-  for (const auto& [a, b] : {std::pair(now, old), std::pair(old, now)}) {
-    for (const json::Member& member : a->members()) {
-      if (std::ranges::find(kChangeable, member.key) == kChangeable.end() &&
-          differs(*a, *b, member.key)) {
-        return "spec." + std::string(member.key);
-      }
-    }
-  }
-  return {};
 }
 
 // Keys of labels that differ, of those that can name a quota tree: without a slash.
@@ -223,11 +200,8 @@ Verdict review(const json::Value& object, const json::Value* old, const Requeste
                                  "]: may not be changed");
     }
   }
-  if (std::string changed = changed_member(object.find("spec"), old->find("spec"));
-      !changed.empty()) {
-    verdict.problems.push_back(changed +
-                               ": may not be changed; only spec.priority and spec.suspend may. "
-                               "Delete the AppWrapper and create it again");
+  for (std::string& change : spec_changes(object, *old)) {
+    verdict.problems.push_back(std::move(change));
   }
   if (holds_something(*old)) {
     verdict.labels = changed_labels(object, *old);

@@ -328,5 +328,50 @@ TEST(AppWrapperTrouble, a_webhook_that_is_down_does_not_freeze_the_cluster) {
   EXPECT_EQ(c.status("b").state, "Running");
 }
 
+// --- a spec that nothing keeps: neither the webhook nor the admission policy is there ---
+
+std::string items_patch(const std::string& items) {
+  return R"({"spec":{"resources":{"GenericItems":[)" + items + "]}}}";
+}
+
+TEST(AppWrapperTrouble, work_that_was_changed_while_it_waited_has_the_places_that_it_waited_for) {
+  QueueWorld c;
+  c.add_node("n1", "4");
+  c.start();
+  c.create("first", job_item("first", 4));
+  c.settle();
+  c.create("a", job_item("a", 1));
+  c.settle();
+  c.patch(kAppWrappers, "a", items_patch(job_item("a", 3)));
+  c.complete("first");
+  c.settle(seconds(5));
+  ASSERT_EQ(c.status("a").state, "Running");
+  EXPECT_EQ(c.status("a").plan->places.at(0).count, 1);
+  EXPECT_TRUE(c.get(kJobs, "a")->text().contains(R"("parallelism":3)")) << "created as it is now";
+  c.run_pod("a", "p0", "n1");
+  c.run_pod("a", "p1", "n1");
+  c.settle(seconds(10));
+  EXPECT_TRUE(c.status("a").message.contains("beyond")) << c.status("a").message;
+}
+
+TEST(AppWrapperTrouble, items_that_were_struck_out_of_running_work_go_with_it) {
+  QueueWorld c;
+  c.add_node("n1", "4");
+  c.start();
+  c.create("a", job_item("a", 1) + "," + secret_item("s"));
+  c.create("b", job_item("b", 1));
+  c.settle();
+  ASSERT_EQ(c.status("a").state, "Running");
+  c.patch(kAppWrappers, "a", items_patch(""));
+  c.settle(seconds(10));
+  EXPECT_EQ(c.status("a").state, "Running");
+  c.remove(kAppWrappers, "a");
+  c.settle(seconds(10));
+  EXPECT_EQ(c.get(kAppWrappers, "a"), nullptr);
+  EXPECT_EQ(c.get(kJobs, "a"), nullptr);
+  EXPECT_EQ(c.get(kSecrets, "s"), nullptr);
+  EXPECT_EQ(c.status("b").state, "Running");
+}
+
 }  // namespace
 }  // namespace codeflare::controllers::testing

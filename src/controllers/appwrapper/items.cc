@@ -299,9 +299,11 @@ Task<Result<Creation>> Items::examine(Place place, std::string uid) {
 Task<Result<std::vector<ItemSeen>>> Items::look(const AppWrapper& wrapper,
                                                 std::vector<ItemQuery> items) {
   std::vector<ItemSeen> seen;
+  // Fewer than there were, where nothing keeps the spec from being changed.
+  const auto& written = wrapper.spec.resources.generic_items;
   for (std::size_t i = 0; i < items.size(); ++i) {
     const queue::ItemInfo& info = items[i].info;
-    const std::string& words = wrapper.spec.resources.generic_items[i].completion_status;
+    const std::string words = i < written.size() ? written[i].completion_status : "";
     Result<Place> place = co_await place_of(info);
     if (!place && place.error().code == ErrorCode::not_found) {
       seen.push_back(

@@ -1,3 +1,5 @@
+#include "controllers/admission/fixed_spec_admission.h"
+#include "controllers/crds/crds.h"
 #include "controllers/crds/ensure_crds.h"
 #include "controllers/crds/testing/server_world.h"
 #include "json/parse.h"
@@ -6,15 +8,17 @@
 #include "json/yaml.h"
 #include "kube/typed.h"
 #include "model/codec/app_wrapper.h"
+#include "model/codec/custom_resource_definition.h"
 #include "model/codec/quota_subtree.h"
 #include "model/codec/ray_cluster.h"
+#include "model/status.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 #include <string_view>
 
-// What the server makes of AppWrappers and their like under our definitions.
+// What `codeflare apiserver` makes of AppWrappers and their like under our definitions.
 namespace codeflare::controllers {
 namespace {
 
@@ -81,7 +85,8 @@ json::Document parsed_yaml(std::string_view text) {
 
 class Server : public ServerWorld {
  public:
-  Server() {
+  Server() : ServerWorld(admission::fixed_spec_rules) { install(); }
+  void install() {
     CHECK(wait(ensure_crds(*client, {.legacy_group = true, .ray_cluster = true})).has_value());
     settle();
   }
@@ -125,9 +130,10 @@ TEST(AppWrapperDefinition, the_documented_ray_cluster_round_trips) {
   EXPECT_EQ(typed->spec.resources.generic_items[0].custom_pod_resources.size(), 2u);
 }
 
-TEST(AppWrapperDefinition, priority_and_suspend_may_change) {
+TEST(AppWrapperDefinition, priority_suspend_and_service_may_change) {
   Server server;
   ASSERT_TRUE(server.create(kWrappers, kWrapped).has_value());
+  EXPECT_EQ(refusal(server.patch(R"({"spec":{"service":{"a":1}}})")), "accepted");
   EXPECT_EQ(refusal(server.patch(R"({"spec":{"priority":9}})")), "accepted");
   EXPECT_EQ(refusal(server.patch(R"({"spec":{"suspend":true}})")), "accepted");
   EXPECT_EQ(refusal(server.patch(R"({"spec":{"suspend":null,"priority":null}})")), "accepted");
@@ -163,6 +169,103 @@ TEST(AppWrapperDefinition, the_rest_of_the_spec_may_not) {
           "ttlSecondsAfterFinished cannot be changed");
   refused(server.patch(R"({"spec":{"selector":{"matchLabels":{"a":"b"}}}})"),
           "selector cannot be changed");
+}
+
+TEST(AppWrapperDefinition, each_change_is_refused_with_its_field) {
+  Server server;
+  ASSERT_TRUE(server.create(kWrappers, kWrapped).has_value());
+  const Result<kube::ObjectRef> refused =
+      server.patch(R"({"spec":{"ttlSecondsAfterFinished":5,"priorityslope":1,"priority":1}})");
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_EQ(refused.error().message,
+            "appwrappers.workload.codeflare.dev \"raycluster-complete\" is invalid: "
+            "spec.ttlSecondsAfterFinished: ttlSecondsAfterFinished cannot be changed; delete the "
+            "AppWrapper and create it again; spec.priorityslope: priorityslope cannot be changed; "
+            "delete the AppWrapper and create it again");
+  const model::Status* status = model::status_of(refused.error());
+  ASSERT_NE(status, nullptr);
+  EXPECT_EQ(status->code, 422);
+  ASSERT_EQ(status->details->causes.size(), 2u);
+  EXPECT_EQ(status->details->causes[0].field, "spec.ttlSecondsAfterFinished");
+}
+
+TEST(AppWrapperDefinition, what_means_the_same_is_no_change) {
+  Server server;
+  const kube::ObjectRef made = *server.create(kWrappers, kWrapped);
+  const auto put = [&](const std::string& text) {
+    return refusal(server.wait(server.client->update(kWrappers, made->key(), text)));
+  };
+  EXPECT_EQ(put(std::string(made->text())), "accepted");
+  // Without what the server filled in, as people keep it.
+  json::Document manifest = parsed_yaml(kWrapped);
+  manifest.root.find("metadata")
+      ->set(manifest.arena, "resourceVersion",
+            json::Value::string(manifest.arena, made->resource_version()));
+  EXPECT_EQ(put(json::to_text(manifest.root)), "accepted");
+  EXPECT_EQ(
+      refusal(server.wait(server.client->apply(
+          kWrappers, made->key(), json::to_text(parsed_yaml(kWrapped).root), {.force = true}))),
+      "accepted");
+  EXPECT_EQ(refusal(server.json_patch(
+                R"([{"op":"remove","path":"/spec/schedulingSpec/requeuing/growthType"}])")),
+            "accepted");
+  EXPECT_EQ(refusal(server.json_patch(R"([{"op":"replace","path":
+                "/spec/resources/GenericItems/0/generictemplate/spec/workerGroupSpecs/0/replicas",
+                "value":1.0}])")),
+            "accepted");
+}
+
+// A definition like ours, but for one piece of its text.
+std::string definition_without(std::string_view piece) {
+  for (const EmbeddedCrd& crd : *embedded_crds()) {
+    if (crd.name == kAppWrapperCrd) {
+      std::string text = crd.json;
+      CHECK(text.contains(piece));
+      return text.replace(text.find(piece), piece.size(), "");
+    }
+  }
+  CHECK(false, "the program carries the definition of AppWrappers");
+}
+
+const kube::ResourceType kDefinitions = model::resource_type<model::CustomResourceDefinition>();
+
+TEST(AppWrapperDefinition, what_was_stored_before_there_was_a_default_has_not_changed_by_it) {
+  Server server;
+  const kube::ObjectKey name{"", std::string(kAppWrapperCrd)};
+  const std::string older = definition_without(R"(,"default":"exponential")");
+  const kube::ObjectRef now = *server.wait(server.client->get(kDefinitions, name));
+  Result<json::Document> text = json::parse(older);
+  text->root.find("metadata")
+      ->set(text->arena, "resourceVersion",
+            json::Value::string(text->arena, now->resource_version()));
+  ASSERT_TRUE(server.wait(server.client->update(kDefinitions, name, json::to_text(text->root))));
+  server.settle();
+  const kube::ObjectRef made = *server.create(kWrappers, kWrapped);
+  EXPECT_EQ(at(made, "/spec/schedulingSpec/requeuing/growthType"), "absent");
+  server.install();
+  const Result<kube::ObjectRef> labelled =
+      server.patch(R"({"metadata":{"labels":{"quota":"gold"}}})");
+  ASSERT_EQ(refusal(labelled), "accepted");
+  EXPECT_EQ(at(*labelled, "/spec/schedulingSpec/requeuing/growthType"), "\"exponential\"");
+}
+
+TEST(AppWrapperDefinition, other_programs_may_change_what_they_define_themselves) {
+  ServerWorld world(admission::fixed_spec_rules);
+  ASSERT_TRUE(world.wait(world.client->create(kDefinitions, "", R"({
+    "apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition",
+    "metadata":{"name":"appwrappers.workload.codeflare.dev"},"spec":{
+      "group":"workload.codeflare.dev","scope":"Namespaced",
+      "names":{"plural":"appwrappers","kind":"AppWrapper"},"versions":[{"name":"v1beta1",
+        "served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object",
+          "x-kubernetes-preserve-unknown-fields":true}}}]}})")));
+  world.settle();
+  ASSERT_TRUE(world.wait(world.client->create(kWrappers, "default", R"({
+    "apiVersion":"workload.codeflare.dev/v1beta1","kind":"AppWrapper","metadata":{"name":"w"},
+    "spec":{"resources":{"a":1}}})")));
+  EXPECT_EQ(
+      refusal(world.wait(world.client->patch(kWrappers, {"default", "w"}, kube::PatchKind::merge,
+                                             R"({"spec":{"resources":{"a":2}}})"))),
+      "accepted");
 }
 
 TEST(AppWrapperDefinition, nonsense_is_refused_with_its_field) {

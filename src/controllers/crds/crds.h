@@ -2,13 +2,15 @@
 
 #include "base/result.h"
 #include "model/custom_resource_definition.h"
+#include "model/gvk.h"
 
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-// The CustomResourceDefinitions of crds/, carried in the program.
+// What crds/ holds, carried in the program: CustomResourceDefinitions, and the admission policy
+// that says what of an AppWrapper cannot be changed.
 namespace codeflare::controllers {
 
 // Their text, as the files have it.
@@ -22,6 +24,15 @@ struct EmbeddedCrd {
 };
 
 Result<std::vector<EmbeddedCrd>> embedded_crds();
+
+struct EmbeddedObject {
+  model::ResourceType type;
+  std::string name;
+  std::string json;
+};
+
+// The policy, then its binding.
+Result<std::vector<EmbeddedObject>> embedded_policy();
 
 inline constexpr std::string_view kAppWrapperCrd = "appwrappers.workload.codeflare.dev";
 inline constexpr std::string_view kLegacyAppWrapperCrd = "appwrappers.mcad.ibm.com";

@@ -19,12 +19,13 @@ namespace codeflare::controllers {
 // An API server in virtual time and its administrator.
 class ServerWorld {
  public:
-  ServerWorld() {
+  explicit ServerWorld(apiserver::ApiServer::Options::AdmissionFactory more_admission = {}) {
     Result<std::unique_ptr<apiserver::ApiServer>> started = *run(
-        sim.env().loop,
-        apiserver::ApiServer::start(
-            sim.env(), {.data_directory = "/data", .durability = apiserver::Durability::memory},
-            log.logger(sim.env().clock), metrics));
+        sim.env().loop, apiserver::ApiServer::start(sim.env(),
+                                                    {.data_directory = "/data",
+                                                     .durability = apiserver::Durability::memory,
+                                                     .more_admission = std::move(more_admission)},
+                                                    log.logger(sim.env().clock), metrics));
     CHECK(started.has_value());
     server = std::move(*started);
     service = std::make_unique<net::InProcessService>(server->service(), identity("admin"));
