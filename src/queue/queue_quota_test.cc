@@ -81,6 +81,59 @@ TEST(QueueQuota, edits_and_deletions_take_effect_at_once_and_charge_what_runs) {
   EXPECT_TRUE(queue.core().check_invariants());
 }
 
+// `guest` runs on what `gold` lends; `owner` has come to take it back.
+Queue lent(const std::string& cpus_of_node) {
+  Queue queue(QueueOptions{.core = {.preemption = true}});
+  queue.upsert_node(node("n", resources(cpus_of_node)));
+  auto root = quota_subtree("root", "team", "");
+  root.spec.children.push_back(quota_child("all", resources("4")));
+  auto below = quota_subtree("below", "team", "all");
+  below.spec.children.push_back(quota_child("gold", resources("4")));
+  below.spec.children.push_back(quota_child("guests", resources("0")));
+  queue.upsert_quota(root);
+  queue.upsert_quota(below);
+  EXPECT_TRUE(queue.upsert(labelled("guest", "3", "guests"), false, kNow));
+  (void)queue.step(kNow);
+  EXPECT_EQ(queue.standing("uid-guest").kind, Kind::started);
+  EXPECT_TRUE(queue.upsert(labelled("owner", "2", "gold"), false, kNow));
+  (void)queue.step(kNow);
+  EXPECT_EQ(queue.standing("uid-guest").reason, "Preempted");
+  return queue;
+}
+
+TEST(QueueQuota, an_owner_waits_for_quota_and_names_the_borrower_that_gives_it_back) {
+  Queue queue = lent("100");
+  EXPECT_EQ(queue.standing("uid-owner").reason, "Preempting");
+  EXPECT_TRUE(queue.standing("uid-owner").quota) << "the nodes are empty";
+  EXPECT_EQ(
+      queue.sentence("uid-owner", kNow),
+      "its place is being cleared: it starts when team-a/guest (3 cpu), which makes room, has "
+      "ended; quota node all of tree team has no room: cpu asks 2, used 3 of 4");
+  queue.withdrawn("uid-guest", kNow);
+  (void)queue.step(kNow);
+  EXPECT_EQ(queue.standing("uid-owner").kind, Kind::started);
+  EXPECT_FALSE(queue.standing("uid-owner").quota);
+}
+
+TEST(QueueQuota, who_waits_for_a_node_that_is_cleared_does_not_wait_for_quota) {
+  Queue queue(QueueOptions{.core = {.preemption = true}});
+  queue.upsert_node(node("n", resources("4")));
+  queue.upsert_node(node("m", resources("2")));
+  ASSERT_TRUE(queue.upsert(labelled("low", "3", "default"), false, kNow));
+  ASSERT_TRUE(queue.upsert(labelled("other", "2", "default"), false, kNow));
+  (void)queue.step(kNow);
+  queue.upsert_quota(team_tree());
+  auto high = labelled("high", "4", "gold");
+  high.spec.priority = 10;
+  ASSERT_TRUE(queue.upsert(high, false, kNow));
+  (void)queue.step(kNow);
+  EXPECT_EQ(queue.standing("uid-high").reason, "Preempting");
+  EXPECT_FALSE(queue.standing("uid-high").quota);
+  EXPECT_EQ(queue.sentence("uid-high", kNow),
+            "its place is being cleared: it starts when team-a/low (3 cpu), which makes room, has "
+            "ended");
+}
+
 TEST(QueueQuota, labels_of_what_runs_count_when_it_is_withdrawn) {
   Queue queue = queue_with_room();
   const auto tree = team_tree();

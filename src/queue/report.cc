@@ -11,15 +11,6 @@ namespace {
 
 constexpr std::size_t kHoldersMax = 10;
 
-std::string amounts_text(const sched::Resources& resources) {
-  std::string text;
-  for (const sched::Resource& each : resources) {
-    if (each.name == "pods" && resources.size() > 1) continue;
-    text += (text.empty() ? "" : ", ") + quantity_text(each.name, each.amount) + " " + each.name;
-  }
-  return text;
-}
-
 std::string holder_text(const Queue& queue, const sched::Holder& holder) {
   std::string text = queue.name_of(holder.gang) + " holds " + amounts_text(holder.held);
   if (holder.ends) text += ", ends about " + to_rfc3339(*holder.ends);

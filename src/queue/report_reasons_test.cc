@@ -156,8 +156,9 @@ const std::vector<Case>& cases() {
       {Why::reserved, "Reserved", reserved, "team-a/head is first in line and keeps its place",
        nullptr, kUnknownEnds},
       {Why::awaiting_victims, "Preempting", preempting,
-       "its place is being cleared: it starts when the work that makes room has ended", "",
-       nullptr},
+       "its place is being cleared: it starts when team-a/runs (3 cpu), which makes room, has "
+       "ended",
+       "", nullptr},
       {Why::paused, "Paused", paused,
        "the queue is paused: nothing new starts until `codeflare queue resume`",
        "resume the queue: `codeflare queue resume`", "the queue is paused"},

@@ -24,15 +24,19 @@ std::int64_t most_allowed(const sched::Explanation& explanation) {
   return nodes;
 }
 
+std::string quota_numbers(const sched::QuotaReport& quota) {
+  const bool own = quota.tree.starts_with("ResourceQuota ");
+  const std::string node = own ? quota.tree : "quota node " + quota.node + " of tree " + quota.tree;
+  return node + " has no room: " + quota.resource + " asks " +
+         amount(quota.resource, quota.requested) + ", used " + amount(quota.resource, quota.used) +
+         " of " + amount(quota.resource, quota.limit);
+}
+
 std::string quota_text(const sched::QuotaReport& quota) {
   if (!quota.problem.empty()) {
     return quota.problem + "; the label " + quota.tree + " may name another node";
   }
-  const bool own = quota.tree.starts_with("ResourceQuota ");
-  std::string text = own ? quota.tree : "quota node " + quota.node + " of tree " + quota.tree;
-  text += " has no room: " + quota.resource + " asks " + amount(quota.resource, quota.requested) +
-          ", used " + amount(quota.resource, quota.used) + " of " +
-          amount(quota.resource, quota.limit);
+  const std::string text = quota_numbers(quota);
   if (quota.requested > quota.limit) {
     return text + "; it asks for more than the whole limit: raise it to " +
            amount(quota.resource, quota.requested) + " at least";
@@ -116,6 +120,37 @@ std::string reserved_text(const sched::Explanation& explanation) {
   return text + ", until " + to_rfc3339(explanation.reservation->expires) + " at the latest";
 }
 
+std::string names_of(const std::vector<sched::Holder>& holders) {
+  constexpr std::size_t kNamesMax = 3;
+  const std::size_t named = std::min(holders.size(), kNamesMax);
+  const std::size_t rest = holders.size() - named;
+  std::string text;
+  for (std::size_t i = 0; i < named; ++i) {
+    const bool last = i + 1 == named && rest == 0;
+    text += (i == 0 ? ""
+             : last ? " and "
+                    : ", ") +
+            holders[i].name + " (" + amounts_text(holders[i].held) + ")";
+  }
+  return rest == 0 ? text : text + " and " + std::to_string(rest) + " more";
+}
+
+std::string awaiting_text(const sched::Explanation& explanation) {
+  std::string text = "its place is being cleared: it starts when ";
+  switch (explanation.awaited.size()) {
+    case 0:
+      text += "the work that makes room has ended";
+      break;
+    case 1:
+      text += names_of(explanation.awaited) + ", which makes room, has ended";
+      break;
+    default:
+      text += names_of(explanation.awaited) + ", which make room, have ended";
+  }
+  for (const sched::QuotaReport& each : explanation.quota) text += "; " + quota_numbers(each);
+  return text;
+}
+
 // Of all that one pod asks for, what no allowed node has free.
 std::string lacking_text(const sched::Explanation& explanation) {
   std::string text;
@@ -174,7 +209,7 @@ std::string sentence(const sched::Explanation& explanation) {
     case sched::Why::reserved:
       return reserved_text(explanation);
     case sched::Why::awaiting_victims:
-      return "its place is being cleared: it starts when the work that makes room has ended";
+      return awaiting_text(explanation);
     case sched::Why::paused:
       return "the queue is paused: nothing new starts until `codeflare queue resume`";
   }

@@ -270,6 +270,12 @@ Result<Why> Core::why(GangId gang) const {
   return why_of(*state_, index);
 }
 
+bool Core::awaits_quota(GangId gang) const {
+  const Index index = state_->gangs.checked(gang);
+  return index != kNone && state_->gangs[index].state == GangState::nominated &&
+         !quota_beyond(*state_, state_->gangs.run_of(index)).empty();
+}
+
 Result<Placement> Core::reserved(GangId gang) const {
   TRY_ASSIGN(const Index index, checked(*state_, gang));
   if (state_->gangs[index].run == kNone) return Placement{};

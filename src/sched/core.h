@@ -100,8 +100,8 @@ class Core {
   // Reason and numbers. None of these changes a decision.
   Result<Explanation> explain(GangId gang, Time now, Detail detail = Detail::full);
   Result<Advice> advise(GangId gang, Time now);
-  // Who holds what it is short of, on nodes that it may use or of the quota node without room; the
-  // largest first.
+  // Who holds what it is short of, on nodes that it may use or of the quota node without room; for
+  // a nominated gang, those who leave and still hold its place. The largest first.
   Result<std::vector<Holder>> holders(GangId gang, Time now, std::size_t most) const;
   // Replays expected ends through a copy of this core.
   Result<Estimate> estimate(GangId gang, Time now) const;
@@ -120,6 +120,8 @@ class Core {
   Result<GangState> state(GangId gang) const;
   // Why it waits, without numbers: cheap enough to ask for every gang.
   Result<Why> why(GangId gang) const;
+  // Of a nominated gang: quota is what those who leave still hold of its place.
+  bool awaits_quota(GangId gang) const;
   // The places that are reserved and not yet taken by pods.
   Result<Placement> reserved(GangId gang) const;
   // All places of one pod set: nothing for a gang that waits.

@@ -78,6 +78,8 @@ struct Explanation {
   std::vector<PodSetReport> pod_sets;
   // Every node on its way that has no room, leaf to root, or the one that is unknown.
   std::vector<QuotaReport> quota;
+  // Of a nominated gang: those who leave and still hold its place; the largest first.
+  std::vector<Holder> awaited;
   std::optional<ReservationReport> reservation;
   // Not even nodes without gangs could hold it: it waits for other nodes.
   bool never_fits = false;

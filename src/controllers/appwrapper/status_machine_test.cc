@@ -28,6 +28,15 @@ TEST(StatusMachine, a_refusal_by_quota_has_mcads_words) {
             "AppWrapper.]");
 }
 
+TEST(StatusMachine, one_for_whom_quota_is_taken_back_is_refused_by_quota) {
+  Story s;
+  s.waits(sched::Why::awaiting_victims, "Preempting");
+  s.world.standing.quota = true;
+  s.settle();
+  EXPECT_TRUE(s.history().back().starts_with("Backoff True [quota limit exceeded]"));
+  EXPECT_EQ(s.wrapper.status.conditions.back().reason, "Preempting");
+}
+
 TEST(StatusMachine, a_held_one_is_not_called_head_of_line) {
   Story s;
   s.waits(sched::Why::held, "Held");

@@ -77,4 +77,13 @@ std::string quantity_text(const std::string& resource, sched::Amount amount) {
   return decimal.size() < binary.size() ? decimal : binary;
 }
 
+std::string amounts_text(const sched::Resources& resources) {
+  std::string text;
+  for (const sched::Resource& each : resources) {
+    if (each.name == "pods" && resources.size() > 1) continue;
+    text += (text.empty() ? "" : ", ") + quantity_text(each.name, each.amount) + " " + each.name;
+  }
+  return text;
+}
+
 }  // namespace codeflare::queue

@@ -20,5 +20,7 @@ sched::Amount amount_of(const sched::Resources& resources, const std::string& na
 
 // The shortest exact way to write it: "1950m", "4G", "5199972Ki".
 std::string quantity_text(const std::string& resource, sched::Amount amount);
+// "4 cpu, 2G memory".
+std::string amounts_text(const sched::Resources& resources);
 
 }  // namespace codeflare::queue

@@ -71,7 +71,9 @@ Standing standing_of(const QueueState& state, const WrapperRecord& wrapper) {
   Standing standing{.kind = brief.kind, .reason = std::string(brief.reason)};
   if (!wrapper.holds) {
     standing.why = why_of(state, wrapper);
-    standing.quota = standing.why == sched::Why::quota || standing.why == sched::Why::unknown_quota;
+    standing.quota = standing.why == sched::Why::quota ||
+                     standing.why == sched::Why::unknown_quota ||
+                     state.core.awaits_quota(wrapper.gang);
     return standing;
   }
   standing.message = message_of(wrapper, brief.reason);
@@ -95,15 +97,15 @@ std::string waiting_sentence(QueueState& state, const WrapperRecord& wrapper, Ti
     return "its items could not be created: tried again at " + to_rfc3339(*wrapper.not_before) +
            ", or when a ResourceQuota of its namespace changes";
   }
-  const auto explanation = state.core.explain(wrapper.gang, now, sched::Detail::brief);
+  auto explanation = state.core.explain(wrapper.gang, now, sched::Detail::brief);
   if (!explanation) return "";
-  if (explanation->why == sched::Why::reserved && explanation->reservation) {
-    sched::Explanation named = *explanation;
-    if (const auto holder = state.core.find(named.reservation->holder)) {
-      named.reservation->holder = name_of(state, *holder);
+  // The core has names of its own.
+  if (explanation->reservation) {
+    if (const auto holder = state.core.find(explanation->reservation->holder)) {
+      explanation->reservation->holder = name_of(state, *holder);
     }
-    return sentence(named);
   }
+  for (sched::Holder& each : explanation->awaited) each.name = name_of(state, each.gang);
   return sentence(*explanation);
 }
 

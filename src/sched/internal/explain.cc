@@ -10,6 +10,9 @@ namespace codeflare::sched {
 
 namespace {
 
+// More are counted than anybody reads the names of.
+constexpr std::size_t kAwaitedMax = 1000;
+
 bool in_classes(const Cluster& cluster, const Kind& kind, Index node) {
   const auto& classes = kind.classes;
   return std::find(classes.begin(), classes.end(), cluster.nodes()[node].node_class) !=
@@ -99,13 +102,10 @@ Shortage report_resource(const State& state, const Shape& shape, const Part& wan
   return report;
 }
 
-std::vector<QuotaReport> report_quota(const State& state, const Gang& gang, const Shape& shape) {
-  const QuotaPath& path = state.claims.path_of(gang.claim);
-  if (!path.problem.empty()) {
-    return {{.tree = path.tree, .node = path.node, .problem = path.problem}};
-  }
+std::vector<QuotaReport> reports_of(const State& state,
+                                    const std::vector<QuotaShortage>& shortages) {
   std::vector<QuotaReport> reports;
-  for (const QuotaShortage& shortage : state.forest.shortages(path.leaves, shape.charge)) {
+  for (const QuotaShortage& shortage : shortages) {
     const QuotaState& node = state.forest[shortage.node];
     reports.push_back({.tree = node.tree,
                        .node = node.name,
@@ -116,6 +116,14 @@ std::vector<QuotaReport> report_quota(const State& state, const Gang& gang, cons
                        .requested = shortage.requested});
   }
   return reports;
+}
+
+std::vector<QuotaReport> report_quota(const State& state, const Gang& gang, const Shape& shape) {
+  const QuotaPath& path = state.claims.path_of(gang.claim);
+  if (!path.problem.empty()) {
+    return {{.tree = path.tree, .node = path.node, .problem = path.problem}};
+  }
+  return reports_of(state, state.forest.shortages(path.leaves, shape.charge));
 }
 
 // Lifts every gang: would it fit then?
@@ -176,6 +184,10 @@ Explanation explain(State& state, Index gang, Time now, Detail detail) {
   const Shape& shape = state.shapes[asked.shape];
   Explanation answer{.name = asked.name, .state = asked.state, .why = why_of(state, gang)};
   if (detail == Detail::full) answer.position = position_of(state, gang, now);
+  if (asked.state == GangState::nominated) {
+    answer.quota = reports_of(state, quota_beyond(state, state.gangs.run_of(gang)));
+    answer.awaited = holders(state, gang, now, kAwaitedMax);
+  }
   if (asked.state != GangState::waiting) return answer;
   answer.pod_sets = report_pod_sets(state, shape);
   for (const Part& wanted : shape.total) {

@@ -76,18 +76,66 @@ Held held_of_quota(const State& state, const std::vector<QuotaShortage>& shortag
   return held;
 }
 
-}  // namespace
+// More is taken on these nodes than they have: the places of a nominated gang are not free yet.
+struct Overdraft {
+  Index node = 0;
+  Index resource = 0;
+  Amount amount = 0;
+};
 
-std::vector<Holder> holders(const State& state, Index gang, Time now, std::size_t most) {
+std::vector<Overdraft> overdrafts(const State& state, const Run& place) {
+  std::vector<Overdraft> found;
+  each_holding(state, place, [&](Index node, const Request& request, std::int64_t) {
+    for (const Part& part : request) {
+      const Amount free = state.cluster.free(node)[part.resource];
+      const bool known = std::any_of(found.begin(), found.end(), [&](const Overdraft& each) {
+        return each.node == node && each.resource == part.resource;
+      });
+      if (free < 0 && !known) found.push_back({node, part.resource, -free});
+    }
+  });
+  return found;
+}
+
+Held held_of_place(const State& state, const std::vector<Overdraft>& overdrawn, const Run& run) {
+  Held held;
+  each_holding(state, run, [&](Index node, const Request& request, std::int64_t count) {
+    for (const Overdraft& each : overdrawn) {
+      const Amount amount = each.node == node ? amount_of(request, each.resource) * count : 0;
+      if (amount <= 0) continue;
+      add(held.amounts, {{each.resource, amount}}, 1);
+      held.weight += static_cast<double>(amount) / static_cast<double>(each.amount);
+    }
+  });
+  return held;
+}
+
+struct Entry {
+  const Run* run;
+  Held held;
+};
+
+// Who leaves, and is in the way of a nominated gang until then.
+std::vector<Entry> leaving(const State& state, Index gang) {
+  const Run& place = state.gangs.run_of(gang);
+  const std::vector<QuotaShortage> quota = quota_beyond(state, place);
+  const std::vector<Overdraft> overdrawn = overdrafts(state, place);
+  std::vector<Entry> found;
+  for (const Run& run : state.gangs.runs()) {
+    if (run.gang == kNone || state.gangs[run.gang].state != GangState::draining) continue;
+    Held held = held_of_quota(state, quota, run);
+    if (held.weight <= 0) held = held_of_place(state, overdrawn, run);
+    if (held.weight > 0) found.push_back({&run, std::move(held)});
+  }
+  return found;
+}
+
+std::vector<Entry> in_the_way(const State& state, Index gang) {
   const Gang& asked = state.gangs[gang];
   const Shape& shape = state.shapes[asked.shape];
   const QuotaPath& path = state.claims.path_of(asked.claim);
   const auto shortages = state.forest.shortages(path.leaves, shape.charge);
   const Index resource = shortages.empty() ? short_resource(state, shape) : kNone;
-  struct Entry {
-    const Run* run;
-    Held held;
-  };
   std::vector<Entry> found;
   for (const Run& run : state.gangs.runs()) {
     if (run.gang == kNone || run.gang == gang) continue;
@@ -95,6 +143,14 @@ std::vector<Holder> holders(const State& state, Index gang, Time now, std::size_
                                   : held_of_quota(state, shortages, run);
     if (held.weight > 0) found.push_back({&run, std::move(held)});
   }
+  return found;
+}
+
+}  // namespace
+
+std::vector<Holder> holders(const State& state, Index gang, Time now, std::size_t most) {
+  const bool nominated = state.gangs[gang].state == GangState::nominated;
+  std::vector<Entry> found = nominated ? leaving(state, gang) : in_the_way(state, gang);
   std::sort(found.begin(), found.end(), [&](const Entry& a, const Entry& b) {
     if (a.held.weight != b.held.weight) return a.held.weight > b.held.weight;
     return state.gangs[a.run->gang].name < state.gangs[b.run->gang].name;

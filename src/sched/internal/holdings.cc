@@ -36,6 +36,22 @@ std::vector<Place> places_of(const Shape& shape, const std::vector<Share>& share
   return ordered;
 }
 
+std::vector<QuotaShortage> quota_beyond(const State& state, const Run& run) {
+  std::vector<QuotaShortage> beyond;
+  state.forest.each_on_path(run.leaves, [&](Index index) {
+    const QuotaState& node = state.forest[index];
+    if (!node.binding()) return;
+    for (const Part& limit : node.limits) {
+      const Amount own = amount_of(run.charge, limit.resource);
+      const Amount used = amount_of(node.used, limit.resource);
+      if (own > 0 && used > limit.amount) {
+        beyond.push_back({index, limit.resource, limit.amount, used - own, own});
+      }
+    }
+  });
+  return beyond;
+}
+
 void begin_run(State& state, Index gang, const std::vector<Share>& shares, Time now) {
   const Index index = state.gangs.add_run(gang);
   Run& run = state.gangs.run(index);

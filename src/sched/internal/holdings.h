@@ -32,6 +32,10 @@ void restore(State& state, const Run& run);
 // Charges follow what pods really ask for.
 void recharge(State& state, Run& run, const Request& less, const Request& more);
 
+// Of a nominated gang: what its quota nodes have charged beyond their limits, its own charge not
+// counted as used. Empty once there is room for it.
+std::vector<QuotaShortage> quota_beyond(const State& state, const Run& run);
+
 // When it will probably end: expected duration, else its limit; unknown without both.
 std::optional<Time> predicted_end(const Gang& gang, const Run& run, Time now);
 

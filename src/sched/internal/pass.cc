@@ -142,6 +142,7 @@ void Pass::try_lane(Index lane) {
       obstacle.why != Why::unknown_quota && obstacle.why != Why::paused &&
       nominate(state_, gang, now_, result_)) {
     obstacle.why = Why::nothing;
+    if (!state_.gangs[gang].fresh) changed_.push_back(state_.gangs.id(gang));
     fence_.reset();
     candidates_.reset();
     // Gangs that lost their nomination are back in line, perhaps as heads of lanes in the heap.
@@ -239,18 +240,7 @@ bool Pass::place_is_clear(Index gang) const {
       if (state_.cluster.free(node)[part.resource] < 0) clear = false;
     }
   });
-  // Its own charge is among what is used: no more must fit.
-  state_.forest.each_on_path(run.leaves, [&](Index index) {
-    const QuotaState& node = state_.forest[index];
-    if (!node.binding()) return;
-    for (const Part& limit : node.limits) {
-      if (amount_of(run.charge, limit.resource) > 0 &&
-          amount_of(node.used, limit.resource) > limit.amount) {
-        clear = false;
-      }
-    }
-  });
-  return clear;
+  return clear && quota_beyond(state_, run).empty();
 }
 
 void Pass::settle_nominated() {
@@ -275,9 +265,11 @@ void Pass::settle_nominated() {
 void Pass::report_changed() {
   for (const GangId id : std::exchange(changed_, {})) {
     const Index gang = state_.gangs.checked(id);
-    if (gang == kNone || state_.gangs[gang].lane == kNone) continue;
+    if (gang == kNone) continue;
     Gang& told = state_.gangs[gang];
-    const Why why = state_.lanes[told.lane].why;
+    const bool nominated = told.state == GangState::nominated;
+    if (!nominated && told.lane == kNone) continue;
+    const Why why = nominated ? Why::awaiting_victims : state_.lanes[told.lane].why;
     if (told.told == why) continue;
     told.told = why;
     result_.refused.push_back({id, why});
