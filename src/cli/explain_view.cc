@@ -61,8 +61,11 @@ std::string headline(const Explained& explained, const WrapperView& view, WallTi
 
 // The sentence: of the report when there is one, else of the status.
 std::string sentence(const Explained& explained, const WrapperView& view) {
-  if (view.state == "Held" || !view.waits) {
+  if (view.state == "Held") {
     return view.message;
+  }
+  if (!view.waits) {
+    return view.reason + (view.reason.empty() || view.message.empty() ? "" : ": ") + view.message;
   }
   if (fits_now(explained, view)) {
     return explained.paused ? "Paused: it fits now, and starts when the queue is resumed"

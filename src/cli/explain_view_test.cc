@@ -37,6 +37,15 @@ queue::Report report() {
   return out;
 }
 
+TEST(Explanation, of_one_that_has_ended_says_why) {
+  GroupedWrapper given_up = testing::wrapper("given-up");
+  given_up.status.state = "Deleted";
+  testing::add_condition(given_up, "Queued", "RequeuedTooOften", "It was requeued 2 times");
+  EXPECT_EQ(
+      render_explanation({.wrapper = given_up}, kNow),
+      "appwrapper default/given-up is Deleted\n  RequeuedTooOften: It was requeued 2 times\n");
+}
+
 TEST(Explanation, says_position_shortage_holders_what_would_help_and_when) {
   EXPECT_EQ(render_explanation({.wrapper = waiting("train"), .report = report()}, kNow),
             "appwrapper default/train waits, submitted 5m ago, position 2 in line\n"

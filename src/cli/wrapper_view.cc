@@ -3,6 +3,7 @@
 #include "base/human_duration.h"
 #include "cli/kinds.h"
 #include "cli/table.h"
+#include "queue/status_words.h"
 
 #include <algorithm>
 #include <map>
@@ -53,11 +54,22 @@ std::string nodes_of(const model::AppWrapperStatus& status) {
   return text;
 }
 
+// Of what was requeued too often. MCAD and older controllers say only why it was stopped last.
+const AppWrapperCondition* why_deleted(const model::AppWrapperStatus& status) {
+  const AppWrapperCondition* queued = newest(status, "Queued");
+  return queued != nullptr && queued->reason == queue::kRequeuedTooOften
+             ? queued
+             : newest(status, "PreemptCandidate");
+}
+
 // The condition that says why it is where it is.
 const AppWrapperCondition* telling(const AppWrapper& wrapper, bool waits) {
   const model::AppWrapperStatus& status = wrapper.status;
   if (status.state == model::app_wrapper_state::kFailed) {
     return newest(status, "Failed");
+  }
+  if (status.state == model::app_wrapper_state::kDeleted) {
+    return why_deleted(status);
   }
   if (!waits) {
     return nullptr;

@@ -153,6 +153,20 @@ TEST(WrapperView, tells_waiting_from_held_started_ended_and_leaving) {
   EXPECT_TRUE(view_of(back).holds);
 }
 
+TEST(WrapperView, of_one_requeued_too_often_says_why) {
+  GroupedWrapper given_up = wrapper("given-up");
+  given_up.status.state = "Deleted";
+  add_condition(given_up, "PreemptCandidate", "MinPodsNotRunning", "minimum=1, running=0.");
+  add_condition(given_up, "Queued", "Dispatched", "");
+  EXPECT_EQ(view_of(given_up).reason, "MinPodsNotRunning") << "as MCAD leaves it";
+  given_up.status.conditions.back().reason = "RequeuedTooOften";
+  given_up.status.conditions.back().message = "It was requeued 2 times, which is its limit";
+  EXPECT_EQ(render_list({view_of(given_up)}, {.wide = true}, kNow),
+            "NAME       STATE     PRIORITY   PODS   REASON             AGE   NODES   MESSAGE\n"
+            "given-up   Deleted   0          -      RequeuedTooOften   5m            "
+            "It was requeued 2 times, which is its limit\n");
+}
+
 TEST(WrapperView, mcads_own_words_do_where_there_is_no_queued_condition) {
   GroupedWrapper old = wrapper("old");
   old.status.state = "Pending";

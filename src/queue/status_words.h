@@ -17,6 +17,8 @@ inline constexpr std::string_view kItemsNotCreated = "ItemsNotCreated";  // not 
 inline constexpr std::string_view kRetryLater = "RetryLater";
 // Reason of Queued (False) as long as it holds what MCAD gave it.
 inline constexpr std::string_view kAdopted = "Adopted";
+// Reason of Queued (False) of what is Deleted.
+inline constexpr std::string_view kRequeuedTooOften = "RequeuedTooOften";
 
 // When one that waits may be tried again; nothing when it may be at any time. The wait grows with
 // the number of requeuings.

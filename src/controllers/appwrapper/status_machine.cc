@@ -40,6 +40,27 @@ bool is_suspended(const AppWrapper& wrapper) {
   return wrapper.spec.suspend.value_or(false);
 }
 
+// Why it is Deleted: what happened last, and how often it had been tried.
+std::string limit_text(const AppWrapperStatus& status) {
+  const model::AppWrapperCondition* last = newest(status, condition::kPreemptCandidate);
+  std::string text = last == nullptr ? "" : last->message;
+  if (!text.empty()) {
+    text += text.ends_with('.') ? " " : ". ";
+  }
+  const std::int64_t times = status.number_of_requeueings;
+  return text + "It was requeued " + (times == 1 ? "once" : std::to_string(times) + " times") +
+         ", which is its limit (schedulingSpec.requeuing.maxNumRequeuings)";
+}
+
+// Whose pods they are must still be known while they go: that of adopted work comes later.
+void tell_limit(AppWrapperStatus& status, WallTime now) {
+  if (!queue::is_from_mcad(status)) {
+    const std::string message = limit_text(status);
+    touch(status, condition::kQueued,
+          {.reason = queue::kRequeuedTooOften, .message = message, .status = "False"}, now);
+  }
+}
+
 // It was tried and found no room, so MCAD would have had it at the head of the line.
 bool was_tried(const Standing& standing) {
   return standing.why != sched::Why::nothing && standing.why != sched::Why::held &&
@@ -316,6 +337,9 @@ Decision clear(const Observed& observed, const MachineOptions& options) {
   if (model::is_terminal(before)) {
     Decision decision = write_of(observed, "all it held is gone");
     drop_plan(decision.status, observed.now);
+    if (before.state == state::kDeleted && queue::is_from_mcad(before)) {
+      tell_limit(decision.status, observed.now);
+    }
     copy_counts({}, decision.status);
     decision.status.message.clear();
     note_abandoned(observed, decision);
@@ -535,11 +559,9 @@ Decision withdraw(const Observed& observed, const Withdrawal& withdrawal) {
     if (requeuings_max > 0 && status.number_of_requeueings >= requeuings_max) {
       status.state = state::kDeleted;
       status.finished = model::MicroTime{observed.now};
-      decision.notes.push_back({.warning = true,
-                                .reason = "Deleted",
-                                .message = withdrawal.message + " It was requeued " +
-                                           std::to_string(status.number_of_requeueings) +
-                                           " times, which is its limit"});
+      tell_limit(status, observed.now);
+      decision.notes.push_back(
+          {.warning = true, .reason = "Deleted", .message = limit_text(status)});
       return decision;
     }
     status.number_of_requeueings += 1;

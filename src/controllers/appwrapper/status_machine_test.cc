@@ -2,6 +2,7 @@
 
 #include "controllers/appwrapper/conditions.h"
 #include "controllers/appwrapper/testing/status_story.h"
+#include "queue/status_words.h"
 
 #include <gtest/gtest.h>
 
@@ -253,6 +254,12 @@ TEST(StatusMachine, one_requeued_too_often_is_deleted_and_its_object_stays) {
   s.pass(minutes(1)).settle();
   EXPECT_EQ(s.wrapper.status.state, "Deleted");
   s.clear();
+  const model::AppWrapperCondition& why = s.wrapper.status.conditions.back();
+  EXPECT_EQ(why.type + " " + why.status + " " + why.reason, "Queued False RequeuedTooOften");
+  EXPECT_EQ(why.message,
+            "Insufficient number of Running and Completed pods, minimum=1, running=0, "
+            "completed=0. It was requeued 2 times, which is its limit "
+            "(schedulingSpec.requeuing.maxNumRequeuings)");
   EXPECT_FALSE(s.wrapper.status.plan);
   EXPECT_EQ(s.tells.back(), Tell::forget);
   EXPECT_EQ(s.look().act, Act::none);
@@ -365,6 +372,25 @@ TEST(StatusMachine, what_mcad_dispatched_is_adopted_and_not_created_again) {
   EXPECT_EQ(s.acts, (std::vector<Act>{Act::add_finalizer, Act::write}));
   ASSERT_TRUE(s.wrapper.status.plan);
   EXPECT_EQ(s.wrapper.status.plan->places, s.world.standing.plan);
+}
+
+TEST(StatusMachine, adopted_work_requeued_too_often_is_known_as_such_until_it_is_gone) {
+  Story s;
+  s.wrapper.spec.scheduling_spec->min_available = 1;
+  s.wrapper.spec.scheduling_spec->requeuing =
+      model::Requeuing{.time_in_seconds = 60, .max_num_requeuings = 1};
+  s.wrapper.status.state = "Running";
+  s.wrapper.status.can_run = true;
+  s.wrapper.status.number_of_requeueings = 1;
+  touch(s.wrapper.status, condition::kDispatched, {.reason = "AppWrapperRunnable"}, s.world.now);
+  s.starts();
+  s.settle();
+  s.pass(minutes(1)).settle();
+  EXPECT_EQ(s.wrapper.status.state, "Deleted");
+  EXPECT_EQ(s.wrapper.status.conditions.back().reason, queue::kAdopted) << "its pods still go";
+  s.clear();
+  EXPECT_EQ(s.wrapper.status.conditions.back().reason, queue::kRequeuedTooOften);
+  EXPECT_TRUE(s.wrapper.status.conditions.back().message.contains("requeued once"));
 }
 
 }  // namespace
