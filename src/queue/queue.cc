@@ -214,11 +214,9 @@ const Demand* Queue::demand(std::string_view uid) const {
 std::vector<Queue::Unplanned> Queue::unplanned(std::string_view uid) const {
   std::vector<Unplanned> result;
   const WrapperRecord* wrapper = state_->wrapper(uid);
-  if (wrapper == nullptr) return result;
-  for (const PodRecord* pod : wrapper->pods) {
-    if (pod->counted == CountedAs::gang && !pod->planned) {
-      result.push_back({pod->key.name, pod->place()});
-    }
+  if (wrapper == nullptr || !wrapper->holds) return result;
+  for (const PodRecord* pod : unplanned_pods(*state_, *wrapper)) {
+    result.push_back({pod->key.name, pod->place()});
   }
   return result;
 }

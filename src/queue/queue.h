@@ -79,7 +79,8 @@ struct StepOutcome {
   // told its first.
   std::vector<WrapperId> changed;
   std::vector<Binding> bindings;
-  // UIDs of pods of no AppWrapper that were tried and have no place, once for each reason.
+  // UIDs of pods of no AppWrapper, or beyond the plan of theirs, that were tried and have no place,
+  // once for each reason.
   std::vector<std::string> unplaced;
   std::optional<Time> wake_at;  // time alone may change a decision then, or a reason is told
   bool more = false;            // step again soon
@@ -163,9 +164,10 @@ class Queue {
   const Demand* demand(std::string_view uid) const;  // null when unknown
   struct Unplanned {
     std::string pod;
-    std::string node;
+    std::string node;  // empty: none yet
   };
-  // Pods of it beyond the plan (autoscalers, surges): counted, and told in its status.
+  // Pods of it beyond the plan (autoscalers, surges): counted once they have a node, and told in
+  // its status from the beginning.
   std::vector<Unplanned> unplanned(std::string_view uid) const;
   struct Unplaced {
     model::ObjectKey pod;

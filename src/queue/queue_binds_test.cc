@@ -119,6 +119,7 @@ TEST(QueueBinds, extra_pods_of_a_gang_find_a_place_of_their_own) {
   EXPECT_TRUE(outcome.more);
   outcome = b.queue.step(kNow);
   EXPECT_EQ(bound(outcome), (std::map<std::string, std::string>{{"w3", "n3"}}));
+  EXPECT_EQ(b.queue.unplanned("uid-a").size(), 1U) << "while its binding is under way, too";
   b.queue.upsert_pod(pod_of(b.owner, 1, "w3", resources("2"), "n3"));
   ASSERT_EQ(b.queue.unplanned("uid-a").size(), 1U);
   EXPECT_EQ(free_on(b.queue, "n3"), 2000);
@@ -133,6 +134,12 @@ TEST(QueueBinds, an_extra_pod_that_waits_takes_a_place_that_becomes_free) {
   }
   (void)b.queue.step(kNow);
   EXPECT_TRUE(b.queue.step(kNow).bindings.empty());
+  ASSERT_EQ(b.queue.unplanned("uid-a").size(), 1U);
+  EXPECT_EQ(b.queue.unplanned("uid-a")[0].pod, "w3");
+  EXPECT_EQ(b.queue.unplanned("uid-a")[0].node, "");
+  const auto told = b.queue.unplaced("uid-w3", kNow);
+  ASSERT_TRUE(told);
+  EXPECT_EQ(told->why, "0/2 nodes are available: cpu asks 2, the most free on one node is 0");
   b.queue.remove_pod({"team-a", "w1"}, "uid-w1");
   EXPECT_EQ(bound(b.queue.step(kNow)).count("w3"), 1U);
   EXPECT_TRUE(b.queue.core().check_invariants());

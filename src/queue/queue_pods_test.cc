@@ -63,6 +63,50 @@ TEST(QueuePods, pods_beyond_the_plan_are_counted_and_told) {
   EXPECT_TRUE(queue.core().check_invariants());
 }
 
+std::string beyond(const Queue& queue, const std::string& uid = "uid-a") {
+  std::string text;
+  for (const Queue::Unplanned& each : queue.unplanned(uid)) {
+    text += (text.empty() ? "" : " ") + each.pod + "@" + each.node;
+  }
+  return text;
+}
+
+TEST(QueuePods, beyond_the_plan_are_told_before_they_have_a_node_and_take_nothing) {
+  auto [queue, owner] = two_pods();
+  queue.upsert_pod(pod_of(owner, 0, "p1", resources("2"), "n"));
+  auto early = pod_of(owner, 0, "z-early", resources("2"));
+  auto late = pod_of(owner, 0, "b-late", resources("2"));
+  late.metadata.creation_timestamp = kNow + std::chrono::seconds(9);
+  queue.upsert_pod(early);
+  EXPECT_EQ(beyond(queue), "") << "it has a place";
+  queue.upsert_pod(late);
+  EXPECT_EQ(beyond(queue), "b-late@");
+  EXPECT_EQ(free_on(queue, "n"), 4000);
+  late.spec.node_name = "n";
+  queue.upsert_pod(late);
+  EXPECT_EQ(beyond(queue), "z-early@") << "who has a node has the place";
+  auto nobody_knows = pod_of(owner, 7, "odd", resources("1"));
+  queue.upsert_pod(nobody_knows);
+  EXPECT_EQ(beyond(queue), "odd@ z-early@");
+  nobody_knows.metadata.deletion_timestamp = kNow;
+  queue.upsert_pod(nobody_knows);
+  queue.remove_pod({"team-a", "p1"}, "uid-p1");
+  EXPECT_EQ(beyond(queue), "");
+  EXPECT_TRUE(queue.core().check_invariants());
+}
+
+TEST(QueuePods, a_successor_that_waits_for_the_end_of_its_predecessor_is_planned) {
+  auto [queue, owner] = two_pods();
+  queue.upsert_pod(pod_of(owner, 0, "p1", resources("2"), "n"));
+  auto going = pod_of(owner, 0, "p2", resources("2"), "n");
+  going.metadata.deletion_timestamp = kNow;
+  queue.upsert_pod(going);
+  queue.upsert_pod(pod_of(owner, 0, "p3", resources("2")));
+  EXPECT_EQ(beyond(queue), "");
+  queue.upsert_pod(pod_of(owner, 0, "p4", resources("2")));
+  EXPECT_EQ(beyond(queue), "p4@");
+}
+
 TEST(QueuePods, an_ended_pod_keeps_its_place_for_a_successor) {
   auto [queue, owner] = two_pods();
   auto first = pod_of(owner, 0, "p1", resources("2"), "n");

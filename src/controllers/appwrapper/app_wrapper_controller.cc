@@ -41,7 +41,7 @@ bool is_dispatched(const AppWrapper& wrapper) {
                             status.state == model::app_wrapper_state::kRunningHoldCompletion);
 }
 
-// "2 pods beyond the plan: a on n1, b on n2"
+// "2 pods beyond the plan: a on n1, b without a node"
 std::string surplus_of(const std::vector<queue::Queue::Unplanned>& pods) {
   constexpr std::size_t kShown = 5;
   if (pods.empty()) {
@@ -50,19 +50,21 @@ std::string surplus_of(const std::vector<queue::Queue::Unplanned>& pods) {
   std::string text = std::to_string(pods.size()) +
                      (pods.size() == 1 ? " pod beyond the plan: " : " pods beyond the plan: ");
   for (std::size_t i = 0; i < std::min(pods.size(), kShown); ++i) {
-    text += (i == 0 ? "" : ", ") + pods[i].pod + " on " + pods[i].node;
+    text += (i == 0 ? "" : ", ") + pods[i].pod +
+            (pods[i].node.empty() ? " without a node" : " on " + pods[i].node);
   }
   return text + (pods.size() > kShown ? "..." : "");
 }
 
 // What its status says of the plan while it runs.
-std::string remarks_on(const queue::Queue& queue, const std::string& uid) {
-  std::string text = surplus_of(queue.unplanned(uid));
+void remark_on_plan(const queue::Queue& queue, const std::string& uid, Observed& observed) {
+  const std::vector<queue::Queue::Unplanned> pods = queue.unplanned(uid);
+  observed.surplus_waiting = std::ranges::count(pods, "", &queue::Queue::Unplanned::node);
+  observed.surplus = surplus_of(pods);
   if (const queue::Demand* demand = queue.demand(uid)) {
     const std::string more = queue::unheeded_text(*demand);
-    text += (text.empty() || more.empty() ? "" : "; ") + more;
+    observed.surplus += (observed.surplus.empty() || more.empty() ? "" : "; ") + more;
   }
-  return text;
 }
 
 Next next_of(std::optional<Duration> again, bool unwatched) {
@@ -211,7 +213,7 @@ Task<Result<Observed>> AppWrapperController::observe(Turn& turn) {
     return parts_.driver.queue().sentence(uid, now);
   };
   observed.pods = parts_.driver.pods().seen(pods_of(wrapper));
-  observed.surplus = remarks_on(parts_.driver.queue(), uid);
+  remark_on_plan(parts_.driver.queue(), uid, observed);
   observed.creation = turn.creation;
   observed.cleared = turn.cleared;
   observed.abandoned = turn.abandoned;

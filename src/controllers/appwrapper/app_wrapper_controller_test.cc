@@ -434,6 +434,25 @@ TEST(AppWrapperController, pods_are_bound_as_planned_when_asked_for) {
   EXPECT_EQ(c.get(kPods, "p0")->string_at({"spec", "nodeName"}), "n1");
 }
 
+TEST(AppWrapperController, a_pod_beyond_the_plan_is_told_before_it_has_a_node) {
+  for (const queue::Binds binds : {queue::Binds::nothing, queue::Binds::gangs}) {
+    QueueControllersOptions options;
+    options.queue.binds = binds;
+    Cluster c(options);
+    c.create("a", job_item("a", 1, "4"));
+    c.settle();
+    c.run_pod("a", "p0", "n1");
+    c.run_pod("a", "p1", "", "Pending");
+    c.settle(std::chrono::seconds(10));
+    EXPECT_EQ(c.status("a").message, "1 pod beyond the plan: p1 without a node");
+    const model::Pod pod = c.get(kPods, "p1")->as<model::Pod>().value();
+    const model::Condition* told = model::find_condition(pod.status.conditions, "PodScheduled");
+    EXPECT_EQ(told != nullptr, binds == queue::Binds::gangs) << "whoever binds says why not";
+    c.settle(minutes(30));
+    EXPECT_EQ(c.status("a").state, "Running") << "it is no reason to withdraw the others";
+  }
+}
+
 TEST(AppWrapperController, a_pod_of_nobody_that_fits_nowhere_says_why) {
   QueueControllersOptions options;
   options.queue.binds = queue::Binds::all;

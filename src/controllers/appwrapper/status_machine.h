@@ -77,6 +77,7 @@ struct Observed {
   std::vector<ItemSeen> items{};
   PodsSeen pods{};
   std::string surplus{};  // pods beyond the plan and what it does not heed, in words; or empty
+  std::int64_t surplus_waiting = 0;  // of these pods, those without a node
   std::optional<Creation> creation{};
   // Taking back has ended: no item and no pod of it is left, or nothing that holds a place.
   bool cleared = false;

@@ -286,6 +286,15 @@ TEST(StatusMachine, surplus_pods_that_no_scheduler_takes_change_nothing) {
   s.world.pods = {.pending = 1, .running = 2, .unschedulable = 1};
   s.pass(std::chrono::hours(1)).settle();
   EXPECT_TRUE(s.wrapper.status.can_run);
+  // A planned pod may take long to start: that is nobody's refusal either.
+  s.world.pods = {.pending = 2, .running = 1, .unschedulable = 1};
+  s.world.surplus_waiting = 1;
+  s.pass(std::chrono::hours(1)).settle();
+  EXPECT_TRUE(s.wrapper.status.can_run);
+  s.world.pods.unschedulable = 2;
+  s.pass(std::chrono::hours(1)).settle();
+  s.pass(std::chrono::hours(1)).settle();
+  EXPECT_FALSE(s.wrapper.status.can_run) << "a planned one is refused too";
 }
 
 TEST(StatusMachine, a_short_dip_of_a_healthy_one_has_the_wait_too) {

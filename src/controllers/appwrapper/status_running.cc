@@ -302,7 +302,8 @@ bool is_healthy(const Observed& observed) {
     return well >= minimum;
   }
   // Without a minimum only the scheduler's refusal counts, and only of pods that were planned.
-  return pods.unschedulable == 0 || well >= std::max(planned_pods(wrapper.status), std::int64_t{1});
+  return pods.unschedulable <= observed.surplus_waiting ||
+         well >= std::max(planned_pods(wrapper.status), std::int64_t{1});
 }
 
 bool is_settled(const std::vector<ItemSeen>& items) {

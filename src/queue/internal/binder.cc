@@ -14,9 +14,10 @@ namespace codeflare::queue {
 
 namespace {
 
-// What is said of pods of an AppWrapper is in its status.
-bool is_nobodys(const PodRecord& pod) {
-  return pod.wrapper == nullptr && pod.owner.empty();
+// What is said of planned pods is in the status of their AppWrapper.
+bool speaks_for_itself(const QueueState& state, const PodRecord& pod) {
+  if (pod.wrapper == nullptr) return pod.owner.empty();
+  return pod.wrapper->holds && std::ranges::count(unplanned_pods(state, *pod.wrapper), &pod) > 0;
 }
 
 bool has_started(const QueueState& state, const WrapperRecord& wrapper) {
@@ -190,7 +191,7 @@ void tell_unplaced(QueueState& state, const std::vector<sched::Refusal>& refused
                    std::vector<std::string>& unplaced) {
   for (const sched::Refusal& refusal : refused) {
     const auto found = state.loose.find(refusal.gang);
-    if (found != state.loose.end() && is_nobodys(*found->second)) {
+    if (found != state.loose.end() && speaks_for_itself(state, *found->second)) {
       unplaced.push_back(found->second->uid);
     }
   }
@@ -201,7 +202,7 @@ std::optional<Queue::Unplaced> unplaced(QueueState& state, std::string_view pod_
   const auto found = state.pods.find(pod_uid);
   if (found == state.pods.end()) return std::nullopt;
   const PodRecord& pod = found->second;
-  if (!wants_binding(state, pod) || !is_nobodys(pod)) return std::nullopt;
+  if (!wants_binding(state, pod) || !speaks_for_itself(state, pod)) return std::nullopt;
   if (!pod.loose) {
     if (pod.problem.empty()) return std::nullopt;
     return Queue::Unplaced{pod.key, "no node can be chosen: " + pod.problem};

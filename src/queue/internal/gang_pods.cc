@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <utility>
 
 namespace codeflare::queue {
@@ -26,6 +27,35 @@ std::int64_t needed(const WrapperRecord& wrapper, std::uint32_t pod_set) {
 
 std::int64_t all(const sched::Core::Held& held) {
   return held.reserved + held.bound + held.unplaced;
+}
+
+bool awaits_node(const PodRecord& pod) {
+  return pod.phase == PodPhase::active && !pod.deleting && pod.place().empty();
+}
+
+bool is_beyond(const PodRecord& pod) {
+  return (pod.counted == CountedAs::gang && !pod.planned) || pod.counted == CountedAs::loose ||
+         (awaits_node(pod) && !pod.pod_set);
+}
+
+// Places of the set that no pod has, or whose pod is about to go: its successor may be there
+// before.
+std::int64_t places_left(const QueueState& state, const WrapperRecord& wrapper,
+                         std::uint32_t pod_set) {
+  const sched::Core::Held held = state.core.held(wrapper.gang, pod_set);
+  return held.reserved + held.unplaced +
+         std::ranges::count_if(wrapper.pods, [&](const PodRecord* pod) {
+           return pod->counted == CountedAs::gang && pod->planned && pod->deleting &&
+                  pod->pod_set == pod_set;
+         });
+}
+
+// The last to come find no place; where we bind, those that found none already.
+bool comes_first(const PodRecord* a, const PodRecord* b) {
+  const auto rank = [](const PodRecord& pod) {
+    return std::pair(pod.loose.has_value(), pod.created);
+  };
+  return rank(*a) != rank(*b) ? rank(*a) < rank(*b) : ByPodKey()(a, b);
 }
 
 }  // namespace
@@ -79,6 +109,27 @@ void promote_unplanned(QueueState& state, WrapperRecord& wrapper) {
     (void)state.core.pod_ended(wrapper.gang, pod->uid, false);
     enter_gang(state, wrapper, *pod);
   }
+}
+
+std::vector<const PodRecord*> unplanned_pods(const QueueState& state,
+                                             const WrapperRecord& wrapper) {
+  std::vector<const PodRecord*> found;
+  std::map<std::uint32_t, std::vector<const PodRecord*>> waiting;  // by pod set
+  for (const PodRecord* pod : wrapper.pods) {
+    if (is_beyond(*pod)) {
+      found.push_back(pod);
+    } else if (awaits_node(*pod)) {
+      waiting[*pod->pod_set].push_back(pod);
+    }
+  }
+  for (auto& [pod_set, pods] : waiting) {
+    const std::int64_t left = places_left(state, wrapper, pod_set);
+    if (std::cmp_less_equal(pods.size(), left)) continue;
+    std::ranges::sort(pods, comes_first);
+    found.insert(found.end(), pods.begin() + left, pods.end());
+  }
+  std::ranges::sort(found, ByPodKey());
+  return found;
 }
 
 void give_back_place(QueueState& state, WrapperRecord& wrapper, PodRecord& pod) {

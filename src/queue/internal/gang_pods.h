@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 // Pods of a started gang in its planned places, and beyond them.
 namespace codeflare::queue {
@@ -16,6 +17,8 @@ void enter_gang(QueueState& state, WrapperRecord& wrapper, PodRecord& pod);
 void leave_gang(QueueState& state, WrapperRecord& wrapper, PodRecord& pod);
 // Pods beyond the plan take places that have become free: a rolling update is no growth.
 void promote_unplanned(QueueState& state, WrapperRecord& wrapper);
+// Pods beyond the plan, by name: on nodes, and those without one for which no place is left.
+std::vector<const PodRecord*> unplanned_pods(const QueueState& state, const WrapperRecord& wrapper);
 // Back to where it was before it was handed out.
 void give_back_place(QueueState& state, WrapperRecord& wrapper, PodRecord& pod);
 
