@@ -203,7 +203,9 @@ Task<Result<Explained>> explain_one(Session& session, KnownKind kind, ExplainFla
   queue::Queue queue = queue_from(gathered.objects, note.settings, now);
   Result<queue::Report> report = queue::explain(queue, uid, now);
   if (report) {
-    explained.outside = held_outside(gathered.objects.pods, *report);
+    if (report->standing.why != sched::Why::unknown_quota) {
+      explained.outside = held_outside(gathered.objects.pods, *report);
+    }
     explained.report = *std::move(report);
   } else {
     explained.missing.push_back("a placement: " + report.error().message);

@@ -197,6 +197,26 @@ data: {settings: '{"holdingSeconds":60}'}
       << world.console.out_text;
 }
 
+TEST(Explain, a_quota_node_that_is_not_there_is_held_by_nobody) {
+  World world;
+  world.write("quota.yaml", testing::app_wrapper_crd("quotasubtrees.quota.codeflare.dev") + R"(---
+apiVersion: quota.codeflare.dev/v1alpha1
+kind: QuotaSubtree
+metadata: {name: q, namespace: default, labels: {tree: team}}
+spec: {children: [{name: gold, quotas: {requests: {cpu: 4}}}]}
+)");
+  ASSERT_EQ(world.verb([](Session& s) { return run_create(s, {.files = {"quota.yaml"}}); }), kDone)
+      << world.console.err_text;
+  EXPECT_EQ(world.explain("big"), kDone) << world.console.err_text;
+  const std::string& text = world.console.out_text;
+  EXPECT_TRUE(text.contains("UnknownQuota: there is no quota node default in tree team")) << text;
+  EXPECT_FALSE(text.contains("Who holds it")) << text;
+  EXPECT_TRUE(
+      text.contains("What would start it now:\n  label it with a quota node that exists and "
+                    "that its namespace may charge: team=gold\n"))
+      << text;
+}
+
 TEST(Explain, a_resource_quota_is_heeded_as_far_as_its_scopes_go) {
   World world;
   world.write("quotas.yaml", R"(---

@@ -4,12 +4,15 @@
 #include "queue/status_words.h"
 
 #include <algorithm>
+#include <numeric>
+#include <utility>
 
 namespace codeflare::queue {
 
 namespace {
 
 constexpr std::size_t kHoldersMax = 10;
+constexpr std::size_t kNameLengthMax = 63;  // of a label's value
 
 std::string holder_text(const Queue& queue, const sched::Holder& holder) {
   std::string text = queue.name_of(holder.gang) + " holds " + amounts_text(holder.held);
@@ -77,6 +80,41 @@ std::string held_advice(const Standing& standing) {
   return "release it: spec.suspend has to be false";
 }
 
+// How many letters have to be changed, added or left out.
+std::size_t distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    std::size_t corner = std::exchange(row[0], i + 1);
+    for (std::size_t j = 0; j < b.size(); ++j) {
+      const std::size_t changed = corner + (a[i] == b[j] ? 0 : 1);
+      corner = row[j + 1];
+      row[j + 1] = std::min({changed, row[j] + 1, corner + 1});
+    }
+  }
+  return row.back();
+}
+
+// What its label may say instead, the likeliest first.
+std::string label_advice(const sched::QuotaReport& unknown) {
+  constexpr std::size_t kNamesMax = 10;
+  std::vector<std::string> names = unknown.choices;
+  if (names.empty()) {
+    return "add a node to tree " + unknown.tree + ": it has none that its namespace may charge";
+  }
+  std::ranges::sort(names, {}, [&](const std::string& name) {
+    const std::string_view meant = std::string_view(unknown.node).substr(0, kNameLengthMax);
+    return std::pair(distance(std::string_view(name).substr(0, kNameLengthMax), meant), name);
+  });
+  std::string text =
+      "label it with a quota node that exists and that its namespace may charge: " + unknown.tree +
+      "=" + names.front();
+  const std::size_t shown = std::min(names.size(), kNamesMax);
+  for (std::size_t i = 1; i < shown; ++i) text += ", " + names[i];
+  const std::size_t rest = names.size() - shown;
+  return rest == 0 ? text : text + " and " + std::to_string(rest) + " more";
+}
+
 // A quota node would not hold it if nothing else were there.
 bool beyond_limits(const sched::Explanation& explanation) {
   return explanation.why == sched::Why::quota &&
@@ -103,7 +141,8 @@ std::vector<std::string> advice(Queue& queue, const sched::Explanation& explanat
     case sched::Why::paused:
       return {"resume the queue: `codeflare queue resume`"};
     case sched::Why::unknown_quota:
-      return {"label it with a quota node that exists and that its namespace may charge"};
+      if (explanation.quota.empty()) return {};
+      return {label_advice(explanation.quota.front())};
     case sched::Why::nothing:
     case sched::Why::awaiting_victims:
       return {};

@@ -141,7 +141,7 @@ TEST(Report, advises_by_reason) {
   EXPECT_EQ(explain(queue, "uid-held", kNow)->advice[0],
             "release it: spec.suspend has to be false");
   EXPECT_EQ(explain(queue, "uid-astray", kNow)->advice[0],
-            "label it with a quota node that exists and that its namespace may charge");
+            "label it with a quota node that exists and that its namespace may charge: t=default");
   const auto waits = explain(queue, "uid-waits", kNow);
   ASSERT_TRUE(waits && waits->advice.size() == 2);
   EXPECT_EQ(waits->advice[0], "it would start if this ended: team-a/runs (2 cpu)");
@@ -240,6 +240,37 @@ TEST(Report, who_waits_for_quota_is_told_what_nodes_lack_too) {
   EXPECT_EQ(explain(queue, "uid-large", kNow)->advice.back(),
             "or raise the limit of cpu in t, node default to 8, and add nodes with 5 cpu on one "
             "node");
+}
+
+TEST(Report, who_names_a_quota_node_that_is_not_there_is_told_which_are_and_nobody_holds_it) {
+  Queue queue;
+  queue.upsert_node(node("n", resources("4")));
+  model::QuotaSubtree tree = quota_subtree("q", "team", "");
+  for (int i = 0; i < 12; ++i) {
+    tree.spec.children.push_back(quota_child("node-" + std::to_string(i), resources("4")));
+  }
+  tree.spec.children.push_back(quota_child("silver", resources("4")));
+  model::QuotaChild others = quota_child("sliver", resources("4"));
+  others.ns = "team-b";
+  tree.spec.children.push_back(others);
+  queue.upsert_quota(tree);
+  model::AppWrapper runs = wrapper("runs", {{1, resources("4")}});
+  runs.metadata.labels["team"] = "silver";
+  model::AppWrapper lost = wrapper("lost", {{1, resources("4")}}, 1);
+  lost.metadata.labels["team"] = "sliver2";
+  ASSERT_TRUE(queue.upsert(runs, false, kNow));
+  ASSERT_TRUE(queue.upsert(lost, false, kNow));
+  (void)queue.step(kNow);
+  const Result<Report> report = explain(queue, "uid-lost", kNow);
+  ASSERT_TRUE(report.has_value());
+  EXPECT_EQ(report->standing.reason, "UnknownQuota");
+  EXPECT_TRUE(report->holders.empty()) << report->holders.front();
+  ASSERT_EQ(report->advice.size(), 1U);
+  EXPECT_TRUE(report->advice[0].starts_with(
+      "label it with a quota node that exists and that its namespace may charge: team=silver, "
+      "node-"))
+      << report->advice[0];
+  EXPECT_TRUE(report->advice[0].ends_with(" and 3 more")) << report->advice[0];
 }
 
 TEST(Report, is_json_too) {

@@ -48,6 +48,8 @@ struct QuotaReport {
   std::string tree;
   std::string node;     // the node without room, or the unknown name
   std::string problem;  // for unknown nodes: what is wrong
+  // For unknown nodes: those of the tree that its namespace may charge, by name.
+  std::vector<std::string> choices{};
   std::string resource;
   Amount limit = 0;
   Amount used = 0;

@@ -110,6 +110,7 @@ std::vector<QuotaReport> reports_of(const State& state,
     reports.push_back({.tree = node.tree,
                        .node = node.name,
                        .problem = {},
+                       .choices = {},
                        .resource = state.cluster.resources().name(shortage.resource),
                        .limit = shortage.limit,
                        .used = shortage.used,
@@ -121,7 +122,11 @@ std::vector<QuotaReport> reports_of(const State& state,
 std::vector<QuotaReport> report_quota(const State& state, const Gang& gang, const Shape& shape) {
   const QuotaPath& path = state.claims.path_of(gang.claim);
   if (!path.problem.empty()) {
-    return {{.tree = path.tree, .node = path.node, .problem = path.problem}};
+    const std::string& ns = state.claims[gang.claim].asked.ns;
+    return {{.tree = path.tree,
+             .node = path.node,
+             .problem = path.problem,
+             .choices = state.forest.open_to(path.tree, ns)}};
   }
   return reports_of(state, state.forest.shortages(path.leaves, shape.charge));
 }

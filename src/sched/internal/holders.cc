@@ -134,6 +134,8 @@ std::vector<Entry> in_the_way(const State& state, Index gang) {
   const Gang& asked = state.gangs[gang];
   const Shape& shape = state.shapes[asked.shape];
   const QuotaPath& path = state.claims.path_of(asked.claim);
+  // What it waits for is a name.
+  if (!path.problem.empty()) return {};
   const auto shortages = state.forest.shortages(path.leaves, shape.charge);
   const Index resource = shortages.empty() ? short_resource(state, shape) : kNone;
   std::vector<Entry> found;

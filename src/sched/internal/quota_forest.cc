@@ -173,6 +173,17 @@ Index QuotaForest::find(const std::string& tree, const std::string& node) const 
   return found == entry->second.nodes.end() ? kNone : found->second;
 }
 
+std::vector<std::string> QuotaForest::open_to(const std::string& tree,
+                                              const std::string& ns) const {
+  std::vector<std::string> names;
+  const auto entry = trees_.find(tree);
+  if (entry == trees_.end()) return names;
+  for (const auto& [name, index] : entry->second.nodes) {
+    if (nodes_[index].ns.empty() || nodes_[index].ns == ns) names.push_back(name);
+  }
+  return names;
+}
+
 QuotaPath QuotaForest::resolve(const QuotaClaim& claim) const {
   QuotaPath path;
   path.loose = claim.loose;

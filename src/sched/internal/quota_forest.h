@@ -90,6 +90,8 @@ class QuotaForest {
 
   bool empty() const { return trees_.empty(); }
   Index find(const std::string& tree, const std::string& node) const;
+  // Nodes of the tree that work of the namespace may charge, by name.
+  std::vector<std::string> open_to(const std::string& tree, const std::string& ns) const;
   QuotaState& operator[](Index node) { return nodes_[node]; }
   const QuotaState& operator[](Index node) const { return nodes_[node]; }
   Index size() const { return static_cast<Index>(nodes_.size()); }
