@@ -259,6 +259,28 @@ TEST(Hold, sets_suspend_and_release_takes_it_back) {
   EXPECT_EQ(world.hold("none", true), kFailed);
 }
 
+TEST(Hold, changes_nothing_of_what_has_finished_or_is_being_deleted) {
+  World world;
+  world.write("f.yaml", wrapper_yaml("a", ", finalizers: [example.com/hold]"));
+  ASSERT_EQ(world.create({"f.yaml"}), kDone);
+  for (const std::string state : {"Completed", "Failed", "Deleted"}) {
+    world.set_status("a", R"({"state":")" + state + R"("})");
+    EXPECT_EQ(world.hold("a", true), kFailed);
+    EXPECT_EQ(world.console.out_text, "");
+    EXPECT_EQ(world.console.err_text,
+              "error: appwrapper.workload.codeflare.dev/a has finished already (" + state +
+                  "): there is nothing to hold, and nothing was changed\n");
+    EXPECT_EQ(world.hold("a", false), kFailed);
+    EXPECT_TRUE(world.console.err_text.contains("nothing to release")) << world.console.err_text;
+  }
+  world.set_status("a", R"({"state":"Running"})");
+  EXPECT_EQ(world.remove({.files = {"f.yaml"}, .wait = false}), kDone);
+  EXPECT_EQ(world.hold("a", true), kFailed);
+  EXPECT_TRUE(world.console.err_text.contains("is being deleted: ")) << world.console.err_text;
+  EXPECT_EQ(world.status("a", {.output = "json"}), kDone);
+  EXPECT_FALSE(world.console.out_text.contains("suspend")) << world.console.out_text;
+}
+
 struct QueueWorld : World {
   QueueWorld() {
     write("f.yaml", wrapper_yaml("a") + "---\n" + wrapper_yaml("b"));

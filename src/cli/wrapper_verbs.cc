@@ -17,11 +17,25 @@ struct Held {
   const char* done;  // "held", "released"
 };
 
+// Why neither holding nor releasing it means anything any more; empty otherwise.
+std::string why_not_held(const model::AppWrapper& wrapper) {
+  if (wrapper.metadata.deleting()) {
+    return "is being deleted";
+  }
+  return model::is_terminal(wrapper.status) ? "has finished already (" + wrapper.status.state + ")"
+                                            : "";
+}
+
 Task<Result<Held>> hold_one(Session& session, KnownKind kind, std::string name, bool hold) {
   CO_TRY_ASSIGN(FoundWrapper found,
                 co_await find_wrapper(session, std::move(kind), name, Use::change));
   CO_TRY_ASSIGN(const GroupedWrapper wrapper, decode_wrapper(found.kind, found.object));
   TypedObject typed{found.kind.type, found.kind.singular, std::move(found.object)};
+  if (const std::string why = why_not_held(wrapper); !why.empty()) {
+    co_return fail(failed_precondition(typed.qualified_name() + " " + why +
+                                       ": there is nothing to " + (hold ? "hold" : "release") +
+                                       ", and nothing was changed"));
+  }
   if (wrapper.spec.suspend.value_or(false) == hold) {
     co_return Held{std::move(typed), hold ? "is held already" : "is not held"};
   }
