@@ -4,7 +4,9 @@
 #include "cli/find_wrapper.h"
 #include "cli/internal/target.h"
 #include "cli/kinds.h"
+#include "cli/leaving_pods.h"
 #include "cli/manifest.h"
+#include "cli/wrapper_verbs.h"
 
 #include <algorithm>
 #include <chrono>
@@ -19,6 +21,7 @@ using std::chrono::milliseconds;
 
 constexpr Duration kPollFirst = milliseconds(100);
 constexpr Duration kPollLast = std::chrono::seconds(1);
+constexpr Duration kLookForPods = std::chrono::seconds(5);
 
 // Asked to go, and not gone yet.
 struct Leaving {
@@ -111,19 +114,38 @@ Task<Result<kube::ObjectRef>> still_there(Session& session, Leaving leaving) {
   co_return object;
 }
 
+// What an AppWrapper waits for beside its finalizers; who may not see pods is told of those alone.
+Task<std::string> pods_of(Session& session, model::ResourceType type, kube::ObjectRef object) {
+  const bool legacy = type.group == legacy_app_wrapper_kind().type.group;
+  Result<GroupedWrapper> wrapper =
+      decode_wrapper(legacy ? legacy_app_wrapper_kind() : app_wrapper_kind(), object);
+  if (type.kind != "AppWrapper" || !wrapper) {
+    co_return "";
+  }
+  const auto pods = co_await leaving_pods(session, *std::move(wrapper));
+  const std::string text = pods ? leaving_text(*pods) : "";
+  co_return text.empty() ? "" : ", waits for " + text;
+}
+
 Task<Result<void>> wait_until_gone(Session& session, Leaving leaving,
                                    std::optional<Instant> deadline) {
   ProgressLine progress(session.console());
   const Instant began = session.env().clock.now();
   Duration pause = kPollFirst;
+  Instant looked = began;
+  std::string pods;
   while (true) {
     CO_TRY_ASSIGN(const kube::ObjectRef object, co_await still_there(session, leaving));
     if (object == nullptr) {
       co_return Result<void>();
     }
     const std::string finalizers = finalizers_of(*object);
-    const std::string held = finalizers.empty() ? "" : ", held by " + finalizers;
     const Instant now = session.env().clock.now();
+    if (now - looked >= kLookForPods || (deadline && now >= *deadline)) {
+      looked = now;
+      pods = co_await pods_of(session, leaving.type, object);
+    }
+    const std::string held = (finalizers.empty() ? "" : ", held by " + finalizers) + pods;
     if (deadline && now >= *deadline) {
       co_return fail(deadline_exceeded(leaving.shown + ": still there after " +
                                        human_duration(now - began) + held));

@@ -4,6 +4,7 @@
 #include "cli/find_wrapper.h"
 #include "cli/internal/queue_watch.h"
 #include "cli/kinds.h"
+#include "cli/leaving_pods.h"
 #include "cli/queue_view.h"
 #include "json/value.h"
 #include "model/codec/node.h"
@@ -179,6 +180,15 @@ Task<Result<Explained>> explain_one(Session& session, KnownKind kind, ExplainFla
   CO_TRY_ASSIGN(const FoundWrapper found,
                 co_await find_wrapper(session, std::move(kind), std::move(flags.name), Use::read));
   CO_TRY_ASSIGN(explained.wrapper, decode_wrapper(found.kind, found.object));
+  if (explained.wrapper.metadata.deleting()) {
+    GroupedWrapper wrapper = explained.wrapper;
+    Result<std::vector<std::string>> pods = co_await leaving_pods(session, std::move(wrapper));
+    if (pods) {
+      explained.leaving = *std::move(pods);
+    } else {
+      explained.missing.push_back("pods: " + pods.error().message);
+    }
+  }
   if (!view_of(explained.wrapper).waits) {
     co_return explained;
   }

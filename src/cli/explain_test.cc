@@ -5,6 +5,8 @@
 #include "cli/queue_verbs.h"
 #include "cli/testing/verb_world.h"
 #include "json/parse.h"
+#include "model/pod.h"
+#include "model/resources.h"
 
 #include <gtest/gtest.h>
 
@@ -197,6 +199,23 @@ data: {settings: '{"holdingSeconds":60}'}
       << world.console.out_text;
 }
 
+// A pod of `going` that somebody's finalizer keeps, as one keeps itself.
+Task<int> keep_with_pod(Session& session) {
+  const auto wrapper = co_await session.client().patch(
+      app_wrapper_kind().type, {"default", "going"}, kube::PatchKind::merge,
+      R"({"metadata":{"finalizers":["example.com/test"]}})");
+  if (!wrapper) {
+    co_return kFailed;
+  }
+  std::string pod = R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"p0",
+      "finalizers":["example.com/slow"],"labels":{"workload.codeflare.dev/appwrapper-uid":")" +
+                    std::string((*wrapper)->uid()) + R"("}},
+      "spec":{"nodeName":"node-1","containers":[{"name":"c","image":"i"}]}})";
+  const auto made = co_await session.client().create(model::resource_type<model::Pod>(), "default",
+                                                     std::move(pod));
+  co_return made ? kDone : kFailed;
+}
+
 TEST(Explain, a_quota_node_that_is_not_there_is_held_by_nobody) {
   World world;
   world.write("quota.yaml", testing::app_wrapper_crd("quotasubtrees.quota.codeflare.dev") + R"(---
@@ -215,6 +234,27 @@ spec: {children: [{name: gold, quotas: {requests: {cpu: 4}}}]}
       text.contains("What would start it now:\n  label it with a quota node that exists and "
                     "that its namespace may charge: team=gold\n"))
       << text;
+}
+
+TEST(Explain, names_the_pods_that_keep_one_from_being_deleted) {
+  World world;
+  world.write("going.yaml", wrapper_of("going", "1"));
+  ASSERT_EQ(world.verb([](Session& s) { return run_create(s, {.files = {"going.yaml"}}); }), kDone)
+      << world.console.err_text;
+  ASSERT_EQ(world.verb([](Session& s) { return keep_with_pod(s); }), kDone)
+      << world.console.err_text;
+  EXPECT_EQ(world.verb([](Session& s) {
+    return run_delete(s, {.files = {"going.yaml"}, .timeout = std::chrono::seconds(7)});
+  }),
+            kFailed);
+  const std::string pod = "pod p0 on node-1 (finalizers example.com/slow)";
+  EXPECT_EQ(world.console.err_text,
+            "error: appwrapper.workload.codeflare.dev/going: still there after 7s, held by "
+            "example.com/test, waits for " +
+                pod + "\n");
+  EXPECT_EQ(world.explain("going"), kDone) << world.console.err_text;
+  EXPECT_TRUE(world.console.out_text.contains("It waits until these are gone:\n  " + pod + "\n"))
+      << world.console.out_text;
 }
 
 TEST(Explain, a_resource_quota_is_heeded_as_far_as_its_scopes_go) {

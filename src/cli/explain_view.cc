@@ -178,7 +178,8 @@ std::string render_explanation(const Explained& explained, WallTime now) {
                 report.advice);
     append_estimate(out, explained, view, now);
   }
-  if (waits) {
+  append_list(out, "It waits until these are gone", explained.leaving);
+  if (view.state != "Held") {
     append_list(out, "Not looked at", explained.missing);
   }
   return out;
@@ -213,6 +214,9 @@ std::string explanation_json(const Explained& explained, WallTime now) {
     w.key("fitsNow").boolean(fits_now(explained, view));
     w.member_if_set("outside", explained.outside);
     w.key("report").value(queue::to_json(arena, *explained.report));
+  }
+  if (!explained.leaving.empty()) {
+    string_list(w, "leaving", explained.leaving);
   }
   string_list(w, "missing", explained.missing);
   w.end_object();

@@ -22,6 +22,8 @@ struct Explained {
   std::optional<queue::Report> report;
   // What pods of no AppWrapper hold of what it asks for; empty: nothing.
   std::string outside;
+  // While it is being deleted: what is still there, "pod a on n1 (finalizers example.com/x)".
+  std::vector<std::string> leaving;
   // What could not be seen and why: "nodes: forbidden ...".
   std::vector<std::string> missing;
 };

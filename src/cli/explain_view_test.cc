@@ -46,6 +46,20 @@ TEST(Explanation, of_one_that_has_ended_says_why) {
       "appwrapper default/given-up is Deleted\n  RequeuedTooOften: It was requeued 2 times\n");
 }
 
+TEST(Explanation, of_one_that_is_being_deleted_says_what_is_still_there) {
+  GroupedWrapper going = running("going");
+  going.metadata.deletion_timestamp = kNow;
+  going.status.message = "it waits for pod p0 to go";
+  EXPECT_EQ(
+      render_explanation(
+          {.wrapper = going, .leaving = {"pod p0 on node-1 (finalizers example.com/slow)"}}, kNow),
+      "appwrapper default/going is Deleting on node-1:2,node-2:1\n"
+      "  it waits for pod p0 to go\n"
+      "\n"
+      "It waits until these are gone:\n"
+      "  pod p0 on node-1 (finalizers example.com/slow)\n");
+}
+
 TEST(Explanation, says_position_shortage_holders_what_would_help_and_when) {
   EXPECT_EQ(render_explanation({.wrapper = waiting("train"), .report = report()}, kNow),
             "appwrapper default/train waits, submitted 5m ago, position 2 in line\n"

@@ -198,6 +198,8 @@ WrapperView view_of(const GroupedWrapper& wrapper) {
     view.reason = "Held";
     view.message = "held by its owner: `codeflare release " + kind_of(view.legacy).word() + " " +
                    view.name + "` lets it go";
+  } else if (wrapper.metadata.deleting() && !status.message.empty()) {
+    view.message = status.message;  // what does not go
   } else if (const AppWrapperCondition* condition = telling(wrapper, view.waits)) {
     view.reason = condition->reason;
     view.message = condition->message;

@@ -2,6 +2,7 @@
 
 #include "base/async/sleep.h"
 #include "controllers/appwrapper/app_wrapper_object.h"
+#include "json/value.h"
 #include "model/codec/app_wrapper.h"
 #include "queue/marks.h"
 #include "queue/status_words.h"
@@ -9,6 +10,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <span>
 #include <utility>
 
 namespace codeflare::controllers {
@@ -78,8 +80,9 @@ PodsOf pods_of(const AppWrapper& wrapper) {
   return {wrapper.metadata.uid, wrapper.metadata.key(), queue::is_from_mcad(wrapper.status)};
 }
 
+constexpr std::size_t kShown = 3;
+
 std::string names(const std::vector<std::string>& all) {
-  constexpr std::size_t kShown = 3;
   std::string text;
   for (std::size_t i = 0; i < std::min(all.size(), kShown); ++i) {
     text += (i == 0 ? "" : ", ") + all[i];
@@ -87,10 +90,31 @@ std::string names(const std::vector<std::string>& all) {
   return text + (all.size() > kShown ? "..." : "");
 }
 
-// "it waits for rayclusters.ray.io a/b and pods to go"; the same as long as the same things stay.
-std::string what_stays(const std::vector<std::string>& items, bool pods) {
-  return "it waits for " + names(items) + (!items.empty() && pods ? " and " : "") +
-         (pods ? "pods" : "") + " to go";
+// "rayclusters.ray.io a/b and pod a (finalizers example.com/x)"
+std::string both(const std::vector<std::string>& items, const std::vector<std::string>& pods) {
+  return names(items) + (items.empty() || pods.empty() ? "" : " and ") + names(pods);
+}
+
+// "pod a (finalizers example.com/x, example.com/y)"
+std::string pod_text(const kube::Object& pod) {
+  const Result<json::Document> document = pod.parse();
+  const json::Value* list = document ? document->root.get({"metadata", "finalizers"}) : nullptr;
+  std::string finalizers;
+  for (const json::Value& each : list != nullptr ? list->items() : std::span<const json::Value>()) {
+    if (each.is_string()) {
+      finalizers += (finalizers.empty() ? " (finalizers " : ", ") + std::string(each.as_string());
+    }
+  }
+  return "pod " + pod.key().name + finalizers + (finalizers.empty() ? "" : ")");
+}
+
+// Pods of it, as the server selects them by label.
+kube::ListOptions selection_of(const AppWrapper& wrapper) {
+  kube::ListOptions options{.ns = wrapper.metadata.ns, .metadata_only = true};
+  options.label_selector = queue::is_from_mcad(wrapper.status)
+                               ? std::string(queue::kMcadLabel) + "=" + wrapper.metadata.name
+                               : std::string(queue::kUidLabel) + "=" + wrapper.metadata.uid;
+  return options;
 }
 
 }  // namespace
@@ -218,6 +242,7 @@ Task<Result<Observed>> AppWrapperController::observe(Turn& turn) {
   observed.cleared = turn.cleared;
   observed.abandoned = turn.abandoned;
   observed.left = turn.left;
+  observed.stuck = turn.forced && !turn.left.empty() && !memory(wrapper).stuck_told;
   remember(wrapper, observed);
   parts_.metrics.state(uid, wrapper.status.state);
   co_return observed;
@@ -263,6 +288,7 @@ void AppWrapperController::remember(const AppWrapper& wrapper, Observed& observe
   if (wrapper.status.can_run && !model::is_terminal(wrapper.status) &&
       !wrapper.metadata.deleting()) {
     known.asked_since.reset();
+    known.stuck_told = false;
   }
   observed.written = known.written;
   observed.settled_since = known.settled_since;
@@ -413,20 +439,44 @@ Task<Result<void>> AppWrapperController::take_back(Turn& turn, bool force) {
     CO_TRY_ASSIGN(pods, co_await has_unseen_pods(turn.wrapper, force));
   }
   turn.cleared = rest && !pods;
+  turn.forced = force;
+  std::vector<std::string> named;
+  if ((pods || force) && is_told_what_stays(known)) {
+    CO_TRY_ASSIGN(named, co_await name_pods(turn.wrapper));
+  }
+  if (pods && named.empty()) {
+    named = {"pods"};
+  }
   if (turn.cleared) {
-    turn.abandoned = names(items);
+    turn.abandoned = both(items, named);
   } else {
-    turn.left = what_stays(items, pods);
+    turn.left = "it waits for " + both(items, named) + " to go";  // the same as long as they stay
   }
   co_return Result<void>();
 }
 
+bool AppWrapperController::is_told_what_stays(const Memory& known) const {
+  return known.asked_since &&
+         env_.clock.wall() - *known.asked_since >= parts_.machine.name_what_stays_after;
+}
+
+// Those that are still there, the first few.
+Task<Result<std::vector<std::string>>> AppWrapperController::name_pods(const AppWrapper& wrapper) {
+  kube::ListOptions options = selection_of(wrapper);
+  options.limit = kShown + 1;
+  auto listing = client_.list(kPods, std::move(options));
+  CO_TRY_ASSIGN(const kube::ObjectList pods, co_await std::move(listing));
+  std::vector<std::string> found;
+  for (const ObjectRef& pod : pods.items) {
+    found.push_back(pod_text(*pod));
+  }
+  co_return found;
+}
+
 // The cache of pods may be behind: places are free once the server has none either.
 Task<Result<bool>> AppWrapperController::has_unseen_pods(const AppWrapper& wrapper, bool active) {
-  kube::ListOptions options{.ns = wrapper.metadata.ns, .limit = 1, .metadata_only = true};
-  options.label_selector = queue::is_from_mcad(wrapper.status)
-                               ? std::string(queue::kMcadLabel) + "=" + wrapper.metadata.name
-                               : std::string(queue::kUidLabel) + "=" + wrapper.metadata.uid;
+  kube::ListOptions options = selection_of(wrapper);
+  options.limit = 1;
   if (active) {
     options.field_selector = "status.phase!=Succeeded,status.phase!=Failed";
   }
@@ -494,6 +544,9 @@ void AppWrapperController::tell(const Turn& turn, Tell tell) {
 void AppWrapperController::note(const Turn& turn, std::vector<Note> notes) {
   const model::ObjectMeta& meta = turn.wrapper.metadata;
   for (Note& note : notes) {
+    if (note.reason == kStuck) {
+      memory(turn.wrapper).stuck_told = true;
+    }
     parts_.metrics.happened(note.reason);
     if (note.reason == "Dispatched" && meta.creation_timestamp) {
       parts_.metrics.dispatched_after(

@@ -70,6 +70,7 @@ class AppWrapperController final : public runtime::Reconciler {
     std::optional<WallTime> unhealthy_since{};
     std::optional<WallTime> quiet_since{};
     std::optional<WallTime> asked_since{};
+    bool stuck_told = false;            // of what stays although it was asked without grace
     std::optional<bool> was_healthy{};  // nothing: it was not looked at since its dispatch
     std::optional<Created> created{};   // while the status does not say so yet
     // A write of which we do not know whether it happened, or that lost against another.
@@ -86,6 +87,7 @@ class AppWrapperController final : public runtime::Reconciler {
     bool cleared = false;
     std::string abandoned{};
     std::string left{};
+    bool forced = false;     // it was asked without grace
     std::string problem{};   // why its status cannot be written as it should be
     bool unwatched = false;  // no change of some item wakes us
   };
@@ -108,6 +110,8 @@ class AppWrapperController final : public runtime::Reconciler {
   Task<Result<void>> create(Turn& turn);
   Task<Result<void>> take_back(Turn& turn, bool force);
   Task<Result<bool>> has_unseen_pods(const model::AppWrapper& wrapper, bool active);
+  Task<Result<std::vector<std::string>>> name_pods(const model::AppWrapper& wrapper);
+  bool is_told_what_stays(const Memory& known) const;
   void tell(const Turn& turn, Tell tell);
   void note(const Turn& turn, std::vector<Note> notes);
 

@@ -263,6 +263,39 @@ TEST(AppWrapperTrouble, an_item_that_keeps_a_finalizer_does_not_keep_the_places)
   EXPECT_TRUE(has_event(c, "Abandoned"));
 }
 
+TEST(AppWrapperTrouble, pods_that_somebodys_finalizer_keeps_are_named_while_they_run_and_after) {
+  QueueWorld c;
+  c.add_node("n1", "4");
+  c.start();
+  c.create("a", job_item("a", 4),
+           R"("schedulingSpec":{"requeuing":{"forceDeletionTimeInSeconds":120}},)");
+  c.settle();
+  c.run_pod("a", "p0", "n1");
+  c.patch(kPods, "p0", R"({"metadata":{"finalizers":["example.com/slow"]}})");
+  c.create("b", job_item("b"));
+  c.remove(kAppWrappers, "a");
+  c.settle(seconds(100));
+  const std::string stays = "it waits for pod p0 (finalizers example.com/slow) to go";
+  EXPECT_EQ(c.status("a").message, stays);
+  EXPECT_FALSE(has_event(c, "Stuck")) << "it has time";
+  c.settle(seconds(60));
+  ASSERT_TRUE(has_event(c, "Stuck"));
+  const std::uint64_t told = c.wire.events();
+  c.settle(minutes(30));
+  EXPECT_EQ(c.wire.events(), told) << "it is said once";
+  EXPECT_EQ(c.status("b").state, "Pending") << "the pod may still run";
+  c.set_phase("p0", "Failed");
+  c.settle(seconds(60));
+  EXPECT_EQ(c.get(kAppWrappers, "a"), nullptr);
+  EXPECT_EQ(c.status("b").state, "Running");
+  std::string abandoned;
+  for (const kube::ObjectRef& event : c.list(kEvents)) {
+    if (event->string_at({"reason"}) == "Abandoned") abandoned = event->string_at({"message"});
+  }
+  EXPECT_TRUE(abandoned.starts_with("pod p0 (finalizers example.com/slow) did not go in time"))
+      << abandoned;
+}
+
 TEST(AppWrapperTrouble, an_item_that_the_server_cannot_show_keeps_nobody_for_ever) {
   QueueWorld c;
   c.add_node("n1", "4");

@@ -64,6 +64,21 @@ TEST(StatusMachine, nothing_is_forced_before_it_was_asked) {
   EXPECT_TRUE(s.pass(seconds(1)).look().force);
 }
 
+TEST(StatusMachine, what_does_not_go_without_grace_either_is_told_by_an_event) {
+  Story s;
+  s.dispatch();
+  s.wrapper.spec.suspend = true;
+  s.settle();
+  s.world.left = "it waits for pod p0 to go";
+  s.pass(minutes(11));
+  EXPECT_TRUE(s.look().notes.empty());
+  s.world.stuck = true;
+  ASSERT_EQ(s.look().notes.size(), 1U);
+  EXPECT_TRUE(s.look().notes[0].warning);
+  EXPECT_EQ(s.look().notes[0].reason, kStuck);
+  EXPECT_TRUE(s.look().notes[0].message.contains("pod p0")) << s.look().notes[0].message;
+}
+
 TEST(StatusMachine, what_does_not_go_is_named_once) {
   Story s;
   s.dispatch();

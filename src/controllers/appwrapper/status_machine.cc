@@ -279,6 +279,15 @@ Duration force_after(const AppWrapper& wrapper, const MachineOptions& options) {
                  : options.force_deletion_after;
 }
 
+void note_stuck(const Observed& observed, Decision& decision) {
+  if (observed.stuck) {
+    decision.notes.push_back(
+        {.warning = true,
+         .reason = std::string(kStuck),
+         .message = observed.left + ", which is overdue: they were deleted without grace"});
+  }
+}
+
 // They were asked to go and are still there.
 Decision wait_for_rest(const Observed& observed, const MachineOptions& options, Duration waited,
                        Duration until_force) {
@@ -286,9 +295,11 @@ Decision wait_for_rest(const Observed& observed, const MachineOptions& options, 
       observed.wrapper->status.message != observed.left) {
     Decision decision = write_of(observed, observed.left);
     decision.status.message = observed.left;
+    note_stuck(observed, decision);
     return decision;
   }
   Decision decision;
+  note_stuck(observed, decision);
   decision.again = until_force > Duration::zero() ? std::min(until_force, kLookAgain) : kLookAgain;
   if (waited < options.name_what_stays_after) {
     decision.again = std::min(*decision.again, options.name_what_stays_after - waited);
@@ -318,14 +329,14 @@ Decision take_back(const Observed& observed, const MachineOptions& options, Wall
   return decision;
 }
 
-// What has no pods any more holds no place: it does not keep those of the AppWrapper either.
+// What runs no pods any more holds no place: it does not keep those of the AppWrapper either.
 void note_abandoned(const Observed& observed, Decision& decision) {
   if (!observed.abandoned.empty()) {
     decision.notes.push_back({.warning = true,
                               .reason = "Abandoned",
                               .message = observed.abandoned +
-                                         " did not go in time; no pod of it is left, so its "
-                                         "places are free"});
+                                         " did not go in time; no pod of it runs any more, so "
+                                         "its places are free"});
   }
 }
 

@@ -9,6 +9,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 // What becomes of an AppWrapper, without I/O: all that is known of it goes in, the one next thing
@@ -83,6 +84,7 @@ struct Observed {
   bool cleared = false;
   std::string abandoned{};  // items that stay for their finalizers although it is cleared
   std::string left{};       // they were asked to go in this pass: what is still there
+  bool stuck = false;       // and that without grace, and nobody was told yet
   // This process's memory; after a restart it starts anew, which costs a write at most.
   std::optional<WallTime> written{};          // our last write of the status
   std::optional<WallTime> settled_since{};    // items complete or failed
@@ -106,6 +108,9 @@ enum class Act : std::uint8_t {
 // For the queue: `stopping` before the act, so that nothing is started anew meanwhile; the others
 // once it has succeeded.
 enum class Tell : std::uint8_t { nothing, stopping, withdrawn, forget };
+
+// Reason of the note about what stays although it was asked to go without grace.
+inline constexpr std::string_view kStuck = "Stuck";
 
 struct Note {
   bool warning = false;
