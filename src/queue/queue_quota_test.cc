@@ -134,6 +134,34 @@ TEST(QueueQuota, who_waits_for_a_node_that_is_cleared_does_not_wait_for_quota) {
             "ended");
 }
 
+TEST(QueueQuota, reasons_follow_edits_in_the_same_step) {
+  Queue queue;
+  queue.upsert_node(node("n", resources("8")));
+  auto tree = team_tree();
+  queue.upsert_quota(tree);
+  ASSERT_TRUE(queue.upsert(labelled("over", "5", "gold"), false, kNow));
+  ASSERT_TRUE(queue.upsert(labelled("large", "9", "big"), false, kNow));
+  const auto reasons = [&] {
+    std::string text;
+    for (const WrapperId& id : queue.step(kNow).changed) {
+      text += (text.empty() ? "" : " ") + id.key.name + "=" + queue.standing(id.uid).reason;
+    }
+    return text;
+  };
+  EXPECT_EQ(reasons(), "large=UnknownQuota over=InsufficientQuota");
+  tree.spec.children.push_back(quota_child("big", resources("20"), true));
+  queue.upsert_quota(tree);
+  EXPECT_EQ(reasons(), "large=InsufficientResources");
+  tree.spec.children.erase(tree.spec.children.begin());
+  queue.upsert_quota(tree);
+  EXPECT_EQ(reasons(), "over=UnknownQuota");
+  tree.spec.children.pop_back();
+  queue.upsert_quota(tree);
+  EXPECT_EQ(reasons(), "large=UnknownQuota");
+  queue.remove_quota(tree.metadata.key());
+  EXPECT_EQ(reasons(), "large=InsufficientResources over=");
+}
+
 TEST(QueueQuota, labels_of_what_runs_count_when_it_is_withdrawn) {
   Queue queue = queue_with_room();
   const auto tree = team_tree();
