@@ -65,7 +65,8 @@ Result<void> FixedSpecAdmission::validate(AdmissionRequest& request) {
 }
 
 std::vector<std::unique_ptr<apiserver::Admission>> fixed_spec_rules(const apiserver::Authorizer&,
-                                                                    const apiserver::Registry&) {
+                                                                    const apiserver::Registry&,
+                                                                    const apiserver::Store&) {
   std::vector<std::unique_ptr<apiserver::Admission>> rules;
   rules.push_back(std::make_unique<FixedSpecAdmission>());
   return rules;

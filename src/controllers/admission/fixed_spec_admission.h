@@ -8,6 +8,7 @@
 
 namespace codeflare::apiserver {
 class Registry;
+class Store;
 }
 
 namespace codeflare::admission {
@@ -21,6 +22,7 @@ class FixedSpecAdmission final : public apiserver::Admission {
 
 // For ApiServer::Options::more_admission.
 std::vector<std::unique_ptr<apiserver::Admission>> fixed_spec_rules(const apiserver::Authorizer&,
-                                                                    const apiserver::Registry&);
+                                                                    const apiserver::Registry&,
+                                                                    const apiserver::Store&);
 
 }  // namespace codeflare::admission
