@@ -297,6 +297,16 @@ TEST(StatusMachine, surplus_pods_that_no_scheduler_takes_change_nothing) {
   EXPECT_FALSE(s.wrapper.status.can_run) << "a planned one is refused too";
 }
 
+TEST(StatusMachine, a_refused_pod_of_no_known_set_stands_for_a_planned_one_that_is_missing) {
+  Story s;
+  s.dispatch();
+  s.world.pods = {.pending = 1, .running = 1, .unschedulable = 1};
+  s.world.surplus_waiting = 1;
+  EXPECT_FALSE(is_healthy(s.world));
+  s.world.pods.pending = 2;
+  EXPECT_TRUE(is_healthy(s.world));
+}
+
 TEST(StatusMachine, a_short_dip_of_a_healthy_one_has_the_wait_too) {
   Story s;
   s.wrapper.spec.scheduling_spec->min_available = 2;

@@ -301,9 +301,12 @@ bool is_healthy(const Observed& observed) {
   if (minimum > 0) {
     return well >= minimum;
   }
-  // Without a minimum only the scheduler's refusal counts, and only of pods that were planned.
-  return pods.unschedulable <= observed.surplus_waiting ||
-         well >= std::max(planned_pods(wrapper.status), std::int64_t{1});
+  // Without a minimum only the scheduler's refusal counts, and only of pods that were planned: whom
+  // nobody can tell apart stands for a planned one that is missing.
+  const std::int64_t planned = planned_pods(wrapper.status);
+  const std::int64_t surplus =
+      std::clamp<std::int64_t>(pods.pending + well - planned, 0, observed.surplus_waiting);
+  return pods.unschedulable <= surplus || well >= std::max(planned, std::int64_t{1});
 }
 
 bool is_settled(const std::vector<ItemSeen>& items) {
