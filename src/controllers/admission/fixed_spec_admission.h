@@ -9,7 +9,7 @@
 namespace codeflare::apiserver {
 class Registry;
 class Store;
-}
+}  // namespace codeflare::apiserver
 
 namespace codeflare::admission {
 
