@@ -71,6 +71,10 @@ const AppWrapperCondition* telling(const AppWrapper& wrapper, bool waits) {
   if (status.state == model::app_wrapper_state::kDeleted) {
     return why_deleted(status);
   }
+  // Being taken back.
+  if (status.plan && !status.can_run) {
+    return newest(status, "PreemptCandidate");
+  }
   if (!waits) {
     return nullptr;
   }
@@ -203,6 +207,8 @@ WrapperView view_of(const GroupedWrapper& wrapper) {
   } else if (const AppWrapperCondition* condition = telling(wrapper, view.waits)) {
     view.reason = condition->reason;
     view.message = condition->message;
+  } else if (view.holds) {
+    view.message = status.message;  // pods beyond the plan, what is not heeded
   }
   return view;
 }

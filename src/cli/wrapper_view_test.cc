@@ -153,6 +153,21 @@ TEST(WrapperView, tells_waiting_from_held_started_ended_and_leaving) {
   EXPECT_TRUE(view_of(back).holds);
 }
 
+TEST(WrapperView, of_one_that_is_taken_back_says_why) {
+  GroupedWrapper back = running("back");
+  add_condition(back, "PreemptCandidate", "Preempted", "for team/urgent");
+  EXPECT_EQ(view_of(back).reason, "") << "it was dispatched again since";
+  back.status.can_run = false;
+  EXPECT_EQ(view_of(back).reason, "Preempted");
+  EXPECT_EQ(view_of(back).message, "for team/urgent");
+}
+
+TEST(WrapperView, of_one_that_runs_says_what_its_status_remarks) {
+  GroupedWrapper eval = running("eval");
+  eval.status.message = "1 pod beyond the plan: p1 without a node";
+  EXPECT_EQ(view_of(eval).message, eval.status.message);
+}
+
 TEST(WrapperView, of_one_requeued_too_often_says_why) {
   GroupedWrapper given_up = wrapper("given-up");
   given_up.status.state = "Deleted";

@@ -441,7 +441,7 @@ Task<Result<void>> AppWrapperController::take_back(Turn& turn, bool force) {
   turn.cleared = rest && !pods;
   turn.forced = force;
   std::vector<std::string> named;
-  if ((pods || force) && is_told_what_stays(known)) {
+  if (force || (pods && is_told_what_stays(known))) {
     CO_TRY_ASSIGN(named, co_await name_pods(turn.wrapper));
   }
   if (pods && named.empty()) {

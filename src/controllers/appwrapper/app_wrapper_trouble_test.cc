@@ -30,6 +30,13 @@ bool has_event(QueueWorld& c, const std::string& reason) {
   });
 }
 
+std::string event_message(QueueWorld& c, const std::string& reason) {
+  for (const kube::ObjectRef& event : c.list(kEvents)) {
+    if (event->string_at({"reason"}) == reason) return event->string_at({"message"});
+  }
+  return "";
+}
+
 std::string secret_item(const std::string& name) {
   return R"({"generictemplate":{"apiVersion":"v1","kind":"Secret","metadata":{"name":")" + name +
          R"("}}})";
@@ -288,12 +295,29 @@ TEST(AppWrapperTrouble, pods_that_somebodys_finalizer_keeps_are_named_while_they
   c.settle(seconds(60));
   EXPECT_EQ(c.get(kAppWrappers, "a"), nullptr);
   EXPECT_EQ(c.status("b").state, "Running");
-  std::string abandoned;
-  for (const kube::ObjectRef& event : c.list(kEvents)) {
-    if (event->string_at({"reason"}) == "Abandoned") abandoned = event->string_at({"message"});
-  }
+  const std::string abandoned = event_message(c, "Abandoned");
   EXPECT_TRUE(abandoned.starts_with("pod p0 (finalizers example.com/slow) did not go in time"))
       << abandoned;
+}
+
+TEST(AppWrapperTrouble, with_little_patience_what_stays_is_named_all_the_same) {
+  QueueWorld c;
+  c.add_node("n1", "4");
+  c.start();
+  c.create("a", job_item("a", 4),
+           R"("schedulingSpec":{"requeuing":{"forceDeletionTimeInSeconds":10}},)");
+  c.settle();
+  c.run_pod("a", "p0", "n1");
+  c.patch(kPods, "p0", R"({"metadata":{"finalizers":["example.com/slow"]}})");
+  c.remove(kAppWrappers, "a");
+  c.settle(seconds(15));
+  EXPECT_EQ(c.status("a").message, "it waits for pod p0 (finalizers example.com/slow) to go");
+  EXPECT_TRUE(event_message(c, "Stuck").contains("pod p0")) << event_message(c, "Stuck");
+  c.set_phase("p0", "Failed");
+  c.settle(seconds(40));
+  EXPECT_EQ(c.get(kAppWrappers, "a"), nullptr);
+  EXPECT_TRUE(event_message(c, "Abandoned").starts_with("pod p0 (finalizers example.com/slow)"))
+      << event_message(c, "Abandoned");
 }
 
 TEST(AppWrapperTrouble, an_item_that_the_server_cannot_show_keeps_nobody_for_ever) {

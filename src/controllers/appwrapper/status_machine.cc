@@ -291,8 +291,8 @@ void note_stuck(const Observed& observed, Decision& decision) {
 // They were asked to go and are still there.
 Decision wait_for_rest(const Observed& observed, const MachineOptions& options, Duration waited,
                        Duration until_force) {
-  if (waited >= options.name_what_stays_after &&
-      observed.wrapper->status.message != observed.left) {
+  const bool is_told = waited >= options.name_what_stays_after || until_force <= Duration::zero();
+  if (is_told && observed.wrapper->status.message != observed.left) {
     Decision decision = write_of(observed, observed.left);
     decision.status.message = observed.left;
     note_stuck(observed, decision);
