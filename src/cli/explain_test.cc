@@ -231,8 +231,8 @@ spec: {children: [{name: gold, quotas: {requests: {cpu: 4}}}]}
   EXPECT_TRUE(text.contains("UnknownQuota: there is no quota node default in tree team")) << text;
   EXPECT_FALSE(text.contains("Who holds it")) << text;
   EXPECT_TRUE(
-      text.contains("What would start it now:\n  label it with a quota node that exists and "
-                    "that its namespace may charge: team=gold\n"))
+      text.contains("What would start it now:\n  label it with a quota node that has room, of "
+                    "those its namespace may charge: team=gold\n"))
       << text;
 }
 

@@ -107,8 +107,8 @@ std::string label_advice(const sched::QuotaReport& unknown) {
     return std::pair(distance(std::string_view(name).substr(0, kNameLengthMax), meant), name);
   });
   std::string text =
-      "label it with a quota node that exists and that its namespace may charge: " + unknown.tree +
-      "=" + names.front();
+      "label it with a quota node that has room, of those its namespace may charge: " +
+      unknown.tree + "=" + names.front();
   const std::size_t shown = std::min(names.size(), kNamesMax);
   for (std::size_t i = 1; i < shown; ++i) text += ", " + names[i];
   const std::size_t rest = names.size() - shown;

@@ -141,7 +141,7 @@ const std::vector<Case>& cases() {
       {Why::held, "RetryLater", refused_items, "its items could not be created: tried again at ",
        "it is tried again by itself", ""},
       {Why::unknown_quota, "UnknownQuota", [] { return with_quota("nowhere"); }, "",
-       "label it with a quota node that exists and that its namespace may charge: t=small", ""},
+       "label it with a quota node that has room, of those its namespace may charge: t=small", ""},
       {Why::quota, "InsufficientQuota", [] { return with_quota("small"); },
        "quota node small of tree t has no room: cpu asks 1, ", nullptr, nullptr},
       {Why::excluded, "NoNodeAllowed", excluded,

@@ -140,8 +140,9 @@ TEST(Report, advises_by_reason) {
   (void)queue.step(kNow);
   EXPECT_EQ(explain(queue, "uid-held", kNow)->advice[0],
             "release it: spec.suspend has to be false");
-  EXPECT_EQ(explain(queue, "uid-astray", kNow)->advice[0],
-            "label it with a quota node that exists and that its namespace may charge: t=default");
+  EXPECT_EQ(
+      explain(queue, "uid-astray", kNow)->advice[0],
+      "label it with a quota node that has room, of those its namespace may charge: t=default");
   const auto waits = explain(queue, "uid-waits", kNow);
   ASSERT_TRUE(waits && waits->advice.size() == 2);
   EXPECT_EQ(waits->advice[0], "it would start if this ended: team-a/runs (2 cpu)");
@@ -267,7 +268,7 @@ TEST(Report, who_names_a_quota_node_that_is_not_there_is_told_which_are_and_nobo
   EXPECT_TRUE(report->holders.empty()) << report->holders.front();
   ASSERT_EQ(report->advice.size(), 1U);
   EXPECT_TRUE(report->advice[0].starts_with(
-      "label it with a quota node that exists and that its namespace may charge: team=silver, "
+      "label it with a quota node that has room, of those its namespace may charge: team=silver, "
       "node-"))
       << report->advice[0];
   EXPECT_TRUE(report->advice[0].ends_with(" and 3 more")) << report->advice[0];
