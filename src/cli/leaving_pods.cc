@@ -4,7 +4,6 @@
 #include "model/codec/pod.h"
 #include "model/pod.h"
 #include "model/resources.h"
-#include "queue/marks.h"
 #include "queue/status_words.h"
 
 #include <algorithm>
@@ -29,14 +28,10 @@ std::string pod_text(const model::Pod& pod) {
 }  // namespace
 
 Task<Result<std::vector<std::string>>> leaving_pods(Session& session, GroupedWrapper wrapper) {
-  const bool by_name = queue::is_from_mcad(wrapper.status);
-  const std::string selector = by_name
-                                   ? std::string(queue::kMcadLabel) + "=" + wrapper.metadata.name
-                                   : std::string(queue::kUidLabel) + "=" + wrapper.metadata.uid;
-  CO_TRY_ASSIGN(
-      const kube::ObjectList list,
-      co_await session.client().list_all(model::resource_type<model::Pod>(),
-                                         {.ns = wrapper.metadata.ns, .label_selector = selector}));
+  kube::ListOptions options{.ns = wrapper.metadata.ns,
+                            .label_selector = queue::pod_selector(wrapper)};
+  auto listing = session.client().list_all(model::resource_type<model::Pod>(), std::move(options));
+  CO_TRY_ASSIGN(const kube::ObjectList list, co_await std::move(listing));
   std::vector<std::string> found;
   for (const kube::ObjectRef& object : list.items) {
     if (const Result<model::Pod> pod = object->as<model::Pod>()) {

@@ -1,5 +1,7 @@
 #include "queue/status_words.h"
 
+#include "queue/marks.h"
+
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
@@ -59,6 +61,11 @@ bool is_from_mcad(const AppWrapperStatus& status) {
   }
   return status.can_run &&
          (status.state == state::kRunning || status.state == state::kRunningHoldCompletion);
+}
+
+std::string pod_selector(const model::AppWrapper& wrapper) {
+  return is_from_mcad(wrapper.status) ? std::string(kMcadLabel) + "=" + wrapper.metadata.name
+                                      : std::string(kUidLabel) + "=" + wrapper.metadata.uid;
 }
 
 }  // namespace codeflare::queue

@@ -4,6 +4,7 @@
 #include "model/app_wrapper.h"
 
 #include <optional>
+#include <string>
 #include <string_view>
 
 // What the queue reads in a status beside the plan: words that the controller writes there, so that
@@ -26,5 +27,8 @@ std::optional<WallTime> not_before(const model::AppWrapperStatus& status);
 
 // MCAD dispatched it, and it was not withdrawn since: its pods carry MCAD's labels alone.
 bool is_from_mcad(const model::AppWrapperStatus& status);
+
+// The label selector of its pods, in its namespace.
+std::string pod_selector(const model::AppWrapper& wrapper);
 
 }  // namespace codeflare::queue

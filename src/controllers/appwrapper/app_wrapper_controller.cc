@@ -110,11 +110,9 @@ std::string pod_text(const kube::Object& pod) {
 
 // Pods of it, as the server selects them by label.
 kube::ListOptions selection_of(const AppWrapper& wrapper) {
-  kube::ListOptions options{.ns = wrapper.metadata.ns, .metadata_only = true};
-  options.label_selector = queue::is_from_mcad(wrapper.status)
-                               ? std::string(queue::kMcadLabel) + "=" + wrapper.metadata.name
-                               : std::string(queue::kUidLabel) + "=" + wrapper.metadata.uid;
-  return options;
+  return {.ns = wrapper.metadata.ns,
+          .label_selector = queue::pod_selector(wrapper),
+          .metadata_only = true};
 }
 
 }  // namespace

@@ -37,6 +37,18 @@ std::string event_message(QueueWorld& c, const std::string& reason) {
   return "";
 }
 
+// AppWrapper a runs on the whole node, and somebody's finalizer keeps its pod.
+void run_with_a_kept_pod(QueueWorld& c, int patience_seconds) {
+  c.add_node("n1", "4");
+  c.start();
+  c.create("a", job_item("a", 4),
+           R"("schedulingSpec":{"requeuing":{"forceDeletionTimeInSeconds":)" +
+               std::to_string(patience_seconds) + "}},");
+  c.settle();
+  c.run_pod("a", "p0", "n1");
+  c.patch(kPods, "p0", R"({"metadata":{"finalizers":["example.com/slow"]}})");
+}
+
 std::string secret_item(const std::string& name) {
   return R"({"generictemplate":{"apiVersion":"v1","kind":"Secret","metadata":{"name":")" + name +
          R"("}}})";
@@ -272,13 +284,7 @@ TEST(AppWrapperTrouble, an_item_that_keeps_a_finalizer_does_not_keep_the_places)
 
 TEST(AppWrapperTrouble, pods_that_somebodys_finalizer_keeps_are_named_while_they_run_and_after) {
   QueueWorld c;
-  c.add_node("n1", "4");
-  c.start();
-  c.create("a", job_item("a", 4),
-           R"("schedulingSpec":{"requeuing":{"forceDeletionTimeInSeconds":120}},)");
-  c.settle();
-  c.run_pod("a", "p0", "n1");
-  c.patch(kPods, "p0", R"({"metadata":{"finalizers":["example.com/slow"]}})");
+  run_with_a_kept_pod(c, 120);
   c.create("b", job_item("b"));
   c.remove(kAppWrappers, "a");
   c.settle(seconds(100));
@@ -302,13 +308,7 @@ TEST(AppWrapperTrouble, pods_that_somebodys_finalizer_keeps_are_named_while_they
 
 TEST(AppWrapperTrouble, with_little_patience_what_stays_is_named_all_the_same) {
   QueueWorld c;
-  c.add_node("n1", "4");
-  c.start();
-  c.create("a", job_item("a", 4),
-           R"("schedulingSpec":{"requeuing":{"forceDeletionTimeInSeconds":10}},)");
-  c.settle();
-  c.run_pod("a", "p0", "n1");
-  c.patch(kPods, "p0", R"({"metadata":{"finalizers":["example.com/slow"]}})");
+  run_with_a_kept_pod(c, 10);
   c.remove(kAppWrappers, "a");
   c.settle(seconds(15));
   EXPECT_EQ(c.status("a").message, "it waits for pod p0 (finalizers example.com/slow) to go");
