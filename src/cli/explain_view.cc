@@ -59,13 +59,18 @@ std::string headline(const Explained& explained, const WrapperView& view, WallTi
   return text + "\n";
 }
 
+// "InsufficientQuota: quota node gold of tree team has no room..."
+std::string with_reason(const std::string& reason, const std::string& message) {
+  return reason + (reason.empty() || message.empty() ? "" : ": ") + message;
+}
+
 // The sentence: of the report when there is one, else of the status.
 std::string sentence(const Explained& explained, const WrapperView& view) {
   if (view.state == "Held") {
     return view.message;
   }
   if (!view.waits) {
-    return view.reason + (view.reason.empty() || view.message.empty() ? "" : ": ") + view.message;
+    return with_reason(view.reason, view.message);
   }
   if (fits_now(explained, view)) {
     return explained.paused ? "Paused: it fits now, and starts when the queue is resumed"
@@ -78,7 +83,7 @@ std::string sentence(const Explained& explained, const WrapperView& view) {
   if (reason.empty() && message.empty()) {
     return "its status says no reason yet: is the controller running?";
   }
-  return reason + (reason.empty() || message.empty() ? "" : ": ") + message;
+  return with_reason(reason, message);
 }
 
 void append_list(std::string& out, std::string_view title, const std::vector<std::string>& lines) {
