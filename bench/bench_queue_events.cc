@@ -62,7 +62,9 @@ void foreign_pod(benchmark::State& state) {
     const std::string name = "p" + std::to_string(i % 5000);
     queue.upsert_pod(pod(name, resources("1", "1Gi"), "n" + std::to_string(i % kNodes)));
     benchmark::DoNotOptimize(queue.step(kNow));
-    if (i >= 4000) queue.remove_pod({"team-a", "p" + std::to_string((i - 4000) % 5000)}, "");
+    if (i >= 4000) {
+      queue.remove_pod({"team-a", "p" + std::to_string((i - 4000) % 5000)}, "");
+    }
     ++i;
   }
 }
@@ -91,7 +93,9 @@ void bind_a_pod(benchmark::State& state) {
 
 void sentence(benchmark::State& state) {
   const Queue queue = crowded(static_cast<int>(state.range(0)));
-  for (auto _ : state) benchmark::DoNotOptimize(queue.sentence("uid-w5", kNow));
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(queue.sentence("uid-w5", kNow));
+  }
 }
 
 BENCHMARK(submit_and_start)->Arg(0)->Arg(1000)->Arg(10000);

@@ -75,7 +75,9 @@ GangSpec shape(int number, Dice& dice) {
                       {"cpu", gpus * static_cast<Amount>(4000 + 250 * dice.below(28))},
                       {"memory", gpus * static_cast<Amount>(16 + dice.below(64)) * kGi},
                       {"pods", 1}};
-  if (number % 2 == 0) workers.selector = {{"pool", "p" + std::to_string(number % kClasses)}};
+  if (number % 2 == 0) {
+    workers.selector = {{"pool", "p" + std::to_string(number % kClasses)}};
+  }
   if (number % 3 == 0) {
     PodSet head{.requests = {{"cpu", 2000 + 10 * number}, {"memory", 8 * kGi}, {"pods", 1}}};
     gang.pod_sets.push_back(head);
@@ -86,14 +88,18 @@ GangSpec shape(int number, Dice& dice) {
 
 std::int64_t pods_of(const Placement& placement) {
   std::int64_t pods = 0;
-  for (const Slot& slot : placement) pods += slot.count;
+  for (const Slot& slot : placement) {
+    pods += slot.count;
+  }
   return pods;
 }
 
 class Bench {
  public:
   Bench(int nodes, int gangs) : nodes_(nodes), gangs_(gangs) {
-    for (int i = 0; i < kShapes; ++i) shapes_.push_back(shape(i, dice_));
+    for (int i = 0; i < kShapes; ++i) {
+      shapes_.push_back(shape(i, dice_));
+    }
   }
 
   void run() {
@@ -109,7 +115,9 @@ class Bench {
  private:
   void add_nodes() {
     const auto start = Clock::now();
-    for (int i = 0; i < nodes_; ++i) node_ids_.push_back(*core_.upsert_node(node_spec(i)));
+    for (int i = 0; i < nodes_; ++i) {
+      node_ids_.push_back(*core_.upsert_node(node_spec(i)));
+    }
     add_node_us_ = micros(Clock::now() - start) / nodes_;
   }
 
@@ -123,7 +131,9 @@ class Bench {
   void submit_all() {
     const std::size_t before = core_.memory_bytes();
     const auto start = Clock::now();
-    for (int i = 0; i < gangs_; ++i) submit(shapes_[dice_.below(kShapes)]);
+    for (int i = 0; i < gangs_; ++i) {
+      submit(shapes_[dice_.below(kShapes)]);
+    }
     submit_us_ = micros(Clock::now() - start) / gangs_;
     bytes_per_gang_ = static_cast<double>(core_.memory_bytes() - before) / gangs_;
   }
@@ -137,7 +147,9 @@ class Bench {
         fill_pods_ += pods_of(each.placement);
         running_.push_back(each.gang);
       }
-      if (!result.more) break;
+      if (!result.more) {
+        break;
+      }
     }
     fill_seconds_ = std::chrono::duration<double>(Clock::now() - start).count();
   }
@@ -175,13 +187,17 @@ class Bench {
       // One pod of a kind that the line does not know, on a resource nobody else wants.
       GangSpec spec;
       PodSet pod{.requests = {{"cpu", 1}, {"pods", 1}}};
-      if (i % 2 == 0) pod.selector = {{"pool", "p" + std::to_string(i % kClasses)}};
+      if (i % 2 == 0) {
+        pod.selector = {{"pool", "p" + std::to_string(i % kClasses)}};
+      }
       spec.pod_sets.push_back(pod);
       const GangId gang = submit(spec);
       const auto start = Clock::now();
       const StepResult result = core_.step(now_);
       decisions.push_back(micros(Clock::now() - start));
-      if (result.admitted.size() != 1 || result.admitted[0].gang != gang) ++not_admitted_;
+      if (result.admitted.size() != 1 || result.admitted[0].gang != gang) {
+        ++not_admitted_;
+      }
       (void)core_.remove(gang);
     }
     misfits_ = core_.waiting();
@@ -198,7 +214,9 @@ class Bench {
       (void)core_.set_foreign(node, {{"cpu", cpu}, {"pods", 1}});
       const StepResult result = core_.step(now_);
       events.push_back(micros(Clock::now() - start));
-      for (const Admission& each : result.admitted) running_.push_back(each.gang);
+      for (const Admission& each : result.admitted) {
+        running_.push_back(each.gang);
+      }
     }
     event_ = percentiles(std::move(events));
   }
@@ -211,7 +229,9 @@ class Bench {
         "%5.0f\n",
         nodes_, misfits_, fill_rate, churn_rate, behind_.p50, behind_.p99, behind_.worst,
         churn_.p50, churn_.p99, event_.p50, event_.p99, submit_us_, add_node_us_, bytes_per_gang_);
-    if (not_admitted_ > 0) std::printf("%d fitting gangs were not admitted\n", not_admitted_);
+    if (not_admitted_ > 0) {
+      std::printf("%d fitting gangs were not admitted\n", not_admitted_);
+    }
     std::fflush(stdout);
   }
 
@@ -266,7 +286,9 @@ int main(int argc, char** argv) {
   }
   codeflare::sched::print_head();
   for (const int nodes : {1'000, 10'000, 100'000}) {
-    if (only == 0 || only == nodes) codeflare::sched::Bench(nodes, gangs).run();
+    if (only == 0 || only == nodes) {
+      codeflare::sched::Bench(nodes, gangs).run();
+    }
   }
   return 0;
 }

@@ -37,11 +37,21 @@ std::string in_form(const json::Value& value, Output output) {
 }  // namespace
 
 Result<Output> parse_output(std::string_view text) {
-  if (text.empty() || text == "table") return Output::table;
-  if (text == "wide") return Output::wide;
-  if (text == "json") return Output::json;
-  if (text == "yaml") return Output::yaml;
-  if (text == "name") return Output::name;
+  if (text.empty() || text == "table") {
+    return Output::table;
+  }
+  if (text == "wide") {
+    return Output::wide;
+  }
+  if (text == "json") {
+    return Output::json;
+  }
+  if (text == "yaml") {
+    return Output::yaml;
+  }
+  if (text == "name") {
+    return Output::name;
+  }
   return fail(invalid_argument("-o " + std::string(text) + ": expected json, yaml, name or wide"));
 }
 

@@ -8,9 +8,13 @@
 namespace codeflare::queue {
 
 void AdoptedPods::learn(const model::AppWrapper& wrapper) {
-  if (!is_from_mcad(wrapper.status)) return;
+  if (!is_from_mcad(wrapper.status)) {
+    return;
+  }
   const Result<Demand> demand = demand_of(wrapper);
-  if (!demand) return;
+  if (!demand) {
+    return;
+  }
   for (const ItemInfo& item : demand->items) {
     items_.insert_or_assign(
         {item.key.ns, model::parse_api_version(item.api_version).group, item.kind, item.key.name},
@@ -24,13 +28,19 @@ void AdoptedPods::forget(std::string_view uid) {
 
 void AdoptedPods::mark(model::Pod& pod) const {
   model::StringMap& labels = pod.metadata.labels;
-  if (items_.empty() || labels.contains(kUidLabel) || labels.contains(kMcadLabel)) return;
+  if (items_.empty() || labels.contains(kUidLabel) || labels.contains(kMcadLabel)) {
+    return;
+  }
   for (const model::OwnerReference& owner : pod.metadata.owner_references) {
-    if (!owner.controller.value_or(false)) continue;
+    if (!owner.controller.value_or(false)) {
+      continue;
+    }
     const auto found =
         items_.find({pod.metadata.ns, model::parse_api_version(owner.api_version).group, owner.kind,
                      owner.name});
-    if (found != items_.end()) labels.emplace(kMcadLabel, found->second.name);
+    if (found != items_.end()) {
+      labels.emplace(kMcadLabel, found->second.name);
+    }
   }
 }
 

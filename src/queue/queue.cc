@@ -26,7 +26,9 @@ constexpr Duration kReviewPause = std::chrono::seconds(1);
 void touch(QueueState& state, const std::vector<sched::Refusal>& refused) {
   for (const sched::Refusal& refusal : refused) {
     const auto found = state.by_gang.find(refusal.gang);
-    if (found != state.by_gang.end()) state.touched.insert(found->second->id.uid);
+    if (found != state.by_gang.end()) {
+      state.touched.insert(found->second->id.uid);
+    }
   }
 }
 
@@ -40,7 +42,9 @@ void review_reasons(QueueState& state, Time now, std::vector<sched::Refusal>& re
   }
   // Calendar time may jump back.
   state.review_at = std::min(state.review_at.value_or(latest), latest);
-  if (!state.core.reasons_stale()) state.review_at.reset();
+  if (!state.core.reasons_stale()) {
+    state.review_at.reset();
+  }
 }
 
 std::optional<Time> earlier(std::optional<Time> a, std::optional<Time> b) {
@@ -50,9 +54,13 @@ std::optional<Time> earlier(std::optional<Time> a, std::optional<Time> b) {
 void tell_changes(QueueState& state, StepOutcome& outcome) {
   for (const std::string& uid : std::exchange(state.touched, {})) {
     WrapperRecord* wrapper = state.wrapper(uid);
-    if (wrapper == nullptr) continue;
+    if (wrapper == nullptr) {
+      continue;
+    }
     const Brief brief = brief_of(state, *wrapper);
-    if (brief == wrapper->told) continue;
+    if (brief == wrapper->told) {
+      continue;
+    }
     // Nothing is known yet of one that was not tried: the next step will tell.
     if (brief.reason == kEvaluating) {
       state.touched.insert(uid);
@@ -140,7 +148,9 @@ void Queue::remove(std::string_view uid) {
 
 void Queue::forget(std::string_view uid) {
   queue::remove(*state_, uid);
-  if (const auto at = state_->done.find(uid); at != state_->done.end()) state_->done.erase(at);
+  if (const auto at = state_->done.find(uid); at != state_->done.end()) {
+    state_->done.erase(at);
+  }
 }
 
 StepOutcome Queue::step(Time now) {
@@ -155,7 +165,9 @@ StepOutcome Queue::step(Time now) {
     started(*state_, admission, now);
     bind_loose(*state_, admission, outcome.bindings);
   }
-  for (const sched::Eviction& eviction : result.evicted) evicted(*state_, eviction);
+  for (const sched::Eviction& eviction : result.evicted) {
+    evicted(*state_, eviction);
+  }
   touch(*state_, result.refused);
   bind_gangs(*state_, outcome.bindings);
   tell_unplaced(*state_, result.refused, outcome.unplaced);
@@ -175,7 +187,9 @@ bool Queue::item_seen(std::string_view uid, const json::Value& object) {
 
 bool Queue::plan_written(std::string_view uid, const std::vector<model::PlannedPlace>& places) {
   WrapperRecord* record = state_->wrapper(uid);
-  if (record == nullptr || !record->plan_unwritten || record->plan != places) return false;
+  if (record == nullptr || !record->plan_unwritten || record->plan != places) {
+    return false;
+  }
   record->plan_unwritten = false;
   state_->to_bind.insert(record->id.uid);
   return true;
@@ -202,7 +216,9 @@ std::string Queue::sentence(std::string_view uid, Time now) const {
 
 std::optional<WrapperId> Queue::id(std::string_view uid) const {
   const WrapperRecord* wrapper = state_->wrapper(uid);
-  if (wrapper == nullptr) return std::nullopt;
+  if (wrapper == nullptr) {
+    return std::nullopt;
+  }
   return wrapper->id;
 }
 
@@ -214,7 +230,9 @@ const Demand* Queue::demand(std::string_view uid) const {
 std::vector<Queue::Unplanned> Queue::unplanned(std::string_view uid) const {
   std::vector<Unplanned> result;
   const WrapperRecord* wrapper = state_->wrapper(uid);
-  if (wrapper == nullptr || !wrapper->holds) return result;
+  if (wrapper == nullptr || !wrapper->holds) {
+    return result;
+  }
   for (const PodRecord* pod : unplanned_pods(*state_, *wrapper)) {
     result.push_back({pod->key.name, pod->place()});
   }
@@ -231,9 +249,13 @@ std::vector<WrapperId> Queue::line(Time now, std::size_t most) const {
   const std::size_t loose = state_->loose.size();
   for (const sched::GangId gang : state_->core.queue(now, most + std::min(loose, ~most))) {
     const auto found = state_->by_gang.find(gang);
-    if (found == state_->by_gang.end()) continue;
+    if (found == state_->by_gang.end()) {
+      continue;
+    }
     result.push_back(found->second->id);
-    if (result.size() == most) break;
+    if (result.size() == most) {
+      break;
+    }
   }
   return result;
 }
@@ -241,7 +263,9 @@ std::vector<WrapperId> Queue::line(Time now, std::size_t most) const {
 std::vector<WrapperId> Queue::known() const {
   std::vector<WrapperId> result;
   for (const auto& [key, wrappers] : state_->by_key) {
-    for (const WrapperRecord* wrapper : wrappers) result.push_back(wrapper->id);
+    for (const WrapperRecord* wrapper : wrappers) {
+      result.push_back(wrapper->id);
+    }
   }
   return result;
 }
@@ -249,14 +273,20 @@ std::vector<WrapperId> Queue::known() const {
 std::vector<WrapperId> Queue::find_all(const model::ObjectKey& key) const {
   std::vector<WrapperId> result;
   const auto found = state_->by_key.find(key);
-  if (found == state_->by_key.end()) return result;
-  for (const WrapperRecord* wrapper : found->second) result.push_back(wrapper->id);
+  if (found == state_->by_key.end()) {
+    return result;
+  }
+  for (const WrapperRecord* wrapper : found->second) {
+    result.push_back(wrapper->id);
+  }
   return result;
 }
 
 std::optional<WrapperId> Queue::find(const model::ObjectKey& key) const {
   const auto found = state_->by_key.find(key);
-  if (found == state_->by_key.end()) return std::nullopt;
+  if (found == state_->by_key.end()) {
+    return std::nullopt;
+  }
   return found->second.back()->id;
 }
 
@@ -278,7 +308,9 @@ sched::Core& Queue::core() {
 
 std::optional<sched::GangId> Queue::gang(std::string_view uid) const {
   const WrapperRecord* wrapper = state_->wrapper(uid);
-  if (wrapper == nullptr) return std::nullopt;
+  if (wrapper == nullptr) {
+    return std::nullopt;
+  }
   return wrapper->gang;
 }
 

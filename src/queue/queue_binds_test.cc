@@ -16,7 +16,9 @@ using Kind = Standing::Kind;
 
 std::map<std::string, std::string> bound(const StepOutcome& outcome) {
   std::map<std::string, std::string> result;
-  for (const Binding& each : outcome.bindings) result[each.pod.name] = each.node;
+  for (const Binding& each : outcome.bindings) {
+    result[each.pod.name] = each.node;
+  }
   return result;
 }
 
@@ -88,7 +90,9 @@ TEST(QueueBinds, leaves_alone_what_is_gated_deleted_or_anothers) {
   deleted.metadata.deletion_timestamp = kNow;
   auto others = pod_of(b.owner, 1, "others", resources("2"));
   others.spec.scheduler_name = "default-scheduler";
-  for (const auto& each : {gated, deleted, others}) b.queue.upsert_pod(each);
+  for (const auto& each : {gated, deleted, others}) {
+    b.queue.upsert_pod(each);
+  }
   b.queue.upsert_pod(pod("nobodys", resources("100m")));
   EXPECT_TRUE(b.queue.step(kNow).bindings.empty());
   gated.spec.scheduling_gates.clear();

@@ -324,13 +324,19 @@ TEST(QueuePods, one_with_thousands_of_resources_counts_with_the_usual_ones) {
 TEST(QueueNodes, one_that_is_not_ready_holds_nothing_new) {
   for (int way = 0; way < 4; ++way) {
     auto bad = node("n", resources("8"));
-    if (way == 0) bad.status.conditions[0].status = "Unknown";
-    if (way == 1) bad.status.conditions.clear();
+    if (way == 0) {
+      bad.status.conditions[0].status = "Unknown";
+    }
+    if (way == 1) {
+      bad.status.conditions.clear();
+    }
     if (way == 2) {
       bad.spec.taints.push_back(
           {.key = "node.kubernetes.io/unreachable", .value = "", .effect = "NoExecute"});
     }
-    if (way == 3) bad.spec.unschedulable = true;
+    if (way == 3) {
+      bad.spec.unschedulable = true;
+    }
     Queue queue;
     queue.upsert_node(bad);
     ASSERT_TRUE(queue.upsert(wrapper("a", {{1, resources("1")}}), false, kNow));

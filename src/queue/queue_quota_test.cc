@@ -20,7 +20,9 @@ Queue queue_with_room() {
 model::AppWrapper labelled(const std::string& name, const std::string& cpu,
                            const std::string& quota_node) {
   auto made = wrapper(name, {{1, resources(cpu)}});
-  if (!quota_node.empty()) made.metadata.labels["team"] = quota_node;
+  if (!quota_node.empty()) {
+    made.metadata.labels["team"] = quota_node;
+  }
   return made;
 }
 

@@ -248,13 +248,19 @@ TEST(Queue, within_a_second_the_line_is_as_admission_saw_it) {
       wrapper("unrecorded", {{1, resources("8")}}, 2),
   };
   std::vector<std::string> expected;
-  for (const model::AppWrapper& each : work) expected.push_back(each.metadata.name);
+  for (const model::AppWrapper& each : work) {
+    expected.push_back(each.metadata.name);
+  }
   const auto line_of = [](const std::vector<model::AppWrapper>& seen) {
     Queue queue = queue_with_node("4");
-    for (const model::AppWrapper& each : seen) EXPECT_TRUE(queue.upsert(each, false, kNow));
+    for (const model::AppWrapper& each : seen) {
+      EXPECT_TRUE(queue.upsert(each, false, kNow));
+    }
     (void)queue.step(kNow);
     std::vector<std::string> names;
-    for (const WrapperId& id : queue.line(kNow, 100)) names.push_back(id.key.name);
+    for (const WrapperId& id : queue.line(kNow, 100)) {
+      names.push_back(id.key.name);
+    }
     return names;
   };
   EXPECT_EQ(line_of(work), expected);
@@ -389,11 +395,19 @@ TEST(QueueRestart, a_plan_holds_its_places_whatever_comes_first) {
   const auto bound = pod_of(running, 0, "p", resources("2"), "n");
   for (int order = 0; order < 3; ++order) {
     Queue queue;
-    if (order == 0) queue.upsert_node(node("n", resources("4")));
-    if (order != 2) ASSERT_TRUE(queue.upsert(running, false, kNow));
+    if (order == 0) {
+      queue.upsert_node(node("n", resources("4")));
+    }
+    if (order != 2) {
+      ASSERT_TRUE(queue.upsert(running, false, kNow));
+    }
     queue.upsert_pod(bound);
-    if (order == 2) ASSERT_TRUE(queue.upsert(running, false, kNow));
-    if (order != 0) queue.upsert_node(node("n", resources("4")));
+    if (order == 2) {
+      ASSERT_TRUE(queue.upsert(running, false, kNow));
+    }
+    if (order != 0) {
+      queue.upsert_node(node("n", resources("4")));
+    }
     EXPECT_EQ(queue.standing("uid-a").kind, Kind::started) << order;
     EXPECT_EQ(queue.standing("uid-a").plan, running.status.plan->places) << order;
     EXPECT_EQ(queue.standing("uid-a").since, kNow) << order;

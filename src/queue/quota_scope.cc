@@ -48,10 +48,14 @@ std::span<const json::Value> items_of(const json::Value* list) {
 std::optional<QuotaScope> scope_of(const json::Value& expression) {
   const auto kind = find(kKinds, expression.string_or_empty("scopeName"));
   const auto op = find(kOperators, expression.string_or_empty("operator"));
-  if (!kind || !op) return std::nullopt;
+  if (!kind || !op) {
+    return std::nullopt;
+  }
   QuotaScope scope{.kind = *kind, .op = *op};
   for (const json::Value& value : items_of(expression.find("values"))) {
-    if (value.is_string()) scope.values.emplace_back(value.as_string());
+    if (value.is_string()) {
+      scope.values.emplace_back(value.as_string());
+    }
   }
   return scope;
 }
@@ -98,16 +102,22 @@ bool QuotaRule::concerns(const PodTraits& pod) const {
 std::optional<QuotaRule> quota_rule(const json::Value& resource_quota) {
   const json::Value* spec = resource_quota.find("spec");
   const json::Value* hard = spec == nullptr ? nullptr : spec->find("hard");
-  if (hard == nullptr) return std::nullopt;
+  if (hard == nullptr) {
+    return std::nullopt;
+  }
   QuotaRule rule;
   for (const json::Value& name : items_of(spec->find("scopes"))) {
     const auto kind = name.is_string() ? find(kKinds, name.as_string()) : std::nullopt;
-    if (!kind) return std::nullopt;
+    if (!kind) {
+      return std::nullopt;
+    }
     rule.scopes.push_back({.kind = *kind});
   }
   for (const json::Value& each : items_of(spec->get({"scopeSelector", "matchExpressions"}))) {
     std::optional<QuotaScope> scope = scope_of(each);
-    if (!scope) return std::nullopt;
+    if (!scope) {
+      return std::nullopt;
+    }
     rule.scopes.push_back(*std::move(scope));
   }
   for (const json::Member& member : hard->members()) {

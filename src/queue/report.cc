@@ -16,7 +16,9 @@ constexpr std::size_t kNameLengthMax = 63;  // of a label's value
 
 std::string holder_text(const Queue& queue, const sched::Holder& holder) {
   std::string text = queue.name_of(holder.gang) + " holds " + amounts_text(holder.held);
-  if (holder.ends) text += ", ends about " + to_rfc3339(*holder.ends);
+  if (holder.ends) {
+    text += ", ends about " + to_rfc3339(*holder.ends);
+  }
   return text;
 }
 
@@ -48,7 +50,9 @@ std::string needed_nodes(const sched::Explanation& explanation) {
   std::string needs;
   for (const sched::Shortage& each : explanation.shortages) {
     const bool in_one = each.pod > each.largest_node;
-    if (!in_one && each.requested <= each.capacity) continue;
+    if (!in_one && each.requested <= each.capacity) {
+      continue;
+    }
     needs += (needs.empty() ? "" : ", ") +
              (in_one ? quantity_text(each.resource, each.pod) + " " + each.resource + " on one node"
                      : quantity_text(each.resource, each.requested - each.capacity) + " " +
@@ -66,7 +70,9 @@ std::string nodes_advice(const sched::Explanation& explanation) {
 // Quota is not all that it waits for.
 std::string nodes_as_well(const sched::Explanation& explanation) {
   const std::string needs = needed_nodes(explanation);
-  if (!needs.empty()) return ", and add nodes with " + needs;
+  if (!needs.empty()) {
+    return ", and add nodes with " + needs;
+  }
   const bool full = std::ranges::any_of(explanation.shortages, [](const sched::Shortage& each) {
     return each.requested > each.free || each.pod > each.best_node;
   });
@@ -75,8 +81,12 @@ std::string nodes_as_well(const sched::Explanation& explanation) {
 
 // The core knows one way not to be tried, the queue three.
 std::string held_advice(const Standing& standing) {
-  if (standing.reason == "UserUnknown") return "let admission record who submits it";
-  if (standing.reason == kRetryLater) return "it is tried again by itself";
+  if (standing.reason == "UserUnknown") {
+    return "let admission record who submits it";
+  }
+  if (standing.reason == kRetryLater) {
+    return "it is tried again by itself";
+  }
   return "release it: spec.suspend has to be false";
 }
 
@@ -110,7 +120,9 @@ std::string label_advice(const sched::QuotaReport& unknown) {
       "label it with a quota node that has room, of those its namespace may charge: " +
       unknown.tree + "=" + names.front();
   const std::size_t shown = std::min(names.size(), kNamesMax);
-  for (std::size_t i = 1; i < shown; ++i) text += ", " + names[i];
+  for (std::size_t i = 1; i < shown; ++i) {
+    text += ", " + names[i];
+  }
   const std::size_t rest = names.size() - shown;
   return rest == 0 ? text : text + " and " + std::to_string(rest) + " more";
 }
@@ -141,7 +153,9 @@ std::vector<std::string> advice(Queue& queue, const sched::Explanation& explanat
     case sched::Why::paused:
       return {"resume the queue: `codeflare queue resume`"};
     case sched::Why::unknown_quota:
-      if (explanation.quota.empty()) return {};
+      if (explanation.quota.empty()) {
+        return {};
+      }
       return {label_advice(explanation.quota.front())};
     case sched::Why::nothing:
     case sched::Why::awaiting_victims:
@@ -174,8 +188,12 @@ std::vector<std::string> advice(Queue& queue, const sched::Explanation& explanat
 
 // Why nobody can say when it starts.
 std::string no_estimate(const sched::Explanation& explanation) {
-  if (explanation.never_fits) return "not on these nodes";
-  if (beyond_limits(explanation)) return "not within this quota, whatever ends";
+  if (explanation.never_fits) {
+    return "not on these nodes";
+  }
+  if (beyond_limits(explanation)) {
+    return "not within this quota, whatever ends";
+  }
   switch (explanation.why) {
     case sched::Why::excluded:
       return "no node is one that it may use, so no end of other work helps";
@@ -223,7 +241,9 @@ Result<Report> explain(Queue& queue, std::string_view uid, Time now) {
   report.shortages = lines(explanation);
   report.constraints = constraints(explanation);
   TRY_ASSIGN(const auto holders, queue.core().holders(*gang, now, kHoldersMax));
-  for (const sched::Holder& each : holders) report.holders.push_back(holder_text(queue, each));
+  for (const sched::Holder& each : holders) {
+    report.holders.push_back(holder_text(queue, each));
+  }
   report.advice = advice(queue, explanation, *gang, report.standing, now);
   if (explanation.why != sched::Why::held && explanation.why != sched::Why::unknown_quota) {
     add_estimate(queue, *gang, explanation, now, report);
@@ -235,7 +255,9 @@ namespace {
 
 json::Value texts(json::Arena& arena, const std::vector<std::string>& lines) {
   json::Value array = json::Value::array();
-  for (const std::string& line : lines) array.push_back(arena, json::Value::string(arena, line));
+  for (const std::string& line : lines) {
+    array.push_back(arena, json::Value::string(arena, line));
+  }
   return array;
 }
 
@@ -293,11 +315,15 @@ json::Value to_json(json::Arena& arena, const Report& report) {
     root.set_static(arena, "constraints", texts(arena, report.constraints));
     root.set_static(arena, "holders", texts(arena, report.holders));
     root.set_static(arena, "advice", texts(arena, report.advice));
-    if (report.estimated_start) set("estimatedStart", to_rfc3339(*report.estimated_start));
+    if (report.estimated_start) {
+      set("estimatedStart", to_rfc3339(*report.estimated_start));
+    }
     set("estimateNote", report.estimate_note);
     return root;
   }
-  if (report.standing.since) set("startedAt", to_rfc3339(*report.standing.since));
+  if (report.standing.since) {
+    set("startedAt", to_rfc3339(*report.standing.since));
+  }
   json::Value plan = json::Value::array();
   for (const model::PlannedPlace& place : report.standing.plan) {
     json::Value entry = json::Value::object();

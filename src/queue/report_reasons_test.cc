@@ -170,7 +170,9 @@ TEST(Reasons, each_has_a_sentence_advice_and_a_note_that_are_true_of_it) {
   for (const Case& each : cases()) {
     SCOPED_TRACE(each.reason);
     Queue queue = each.queue();
-    if (each.stepped) (void)queue.step(kNow);
+    if (each.stepped) {
+      (void)queue.step(kNow);
+    }
     const Result<Report> report = explain(queue, "uid-asked", kNow);
     ASSERT_TRUE(report.has_value());
     EXPECT_EQ(report->standing.why, each.why);
@@ -182,13 +184,17 @@ TEST(Reasons, each_has_a_sentence_advice_and_a_note_that_are_true_of_it) {
       EXPECT_TRUE(first.starts_with(each.advice)) << first;
       EXPECT_EQ(first.empty(), std::string(each.advice).empty()) << first;
     }
-    if (each.note != nullptr) EXPECT_EQ(report->estimate_note, each.note);
+    if (each.note != nullptr) {
+      EXPECT_EQ(report->estimate_note, each.note);
+    }
   }
 }
 
 TEST(Reasons, none_is_left_out) {
   std::set<Why> told;
-  for (const Case& each : cases()) told.insert(each.why);
+  for (const Case& each : cases()) {
+    told.insert(each.why);
+  }
   // The last of the enumeration.
   for (int why = 0; why <= static_cast<int>(Why::paused); ++why) {
     EXPECT_TRUE(told.contains(static_cast<Why>(why))) << to_string(static_cast<Why>(why));

@@ -55,8 +55,12 @@ std::string quota_texts(const std::vector<sched::QuotaReport>& reports) {
 
 std::string excluded_text(const sched::Explanation& explanation) {
   for (const sched::PodSetReport& each : explanation.pod_sets) {
-    if (each.nodes_allowed > 0 || each.wanted == 0) continue;
-    if (each.nodes_all == 0) return "there is no node";
+    if (each.nodes_allowed > 0 || each.wanted == 0) {
+      continue;
+    }
+    if (each.nodes_all == 0) {
+      return "there is no node";
+    }
     std::string text = "pod set " + std::to_string(each.pod_set) + " may use none of " +
                        std::to_string(each.nodes_all) + " nodes:";
     for (const sched::Exclusion& excluded : each.excluded) {
@@ -72,7 +76,9 @@ std::string short_text(const sched::Shortage& each, std::int64_t nodes) {
   std::string text = each.resource + " asks " + amount(each.resource, each.requested) + ", " +
                      amount(each.resource, each.free) + " free of " +
                      amount(each.resource, each.capacity) + " on " + nodes_text(nodes);
-  if (each.requested > each.capacity) return text + ", more than they have";
+  if (each.requested > each.capacity) {
+    return text + ", more than they have";
+  }
   return text + ", " + amount(each.resource, each.requested - each.free) + " more needed";
 }
 
@@ -80,18 +86,26 @@ std::string short_text(const sched::Shortage& each, std::int64_t nodes) {
 std::string places_text(const sched::Explanation& explanation) {
   const sched::PodSetReport* worst = nullptr;
   for (const sched::PodSetReport& each : explanation.pod_sets) {
-    if (each.places >= each.wanted) continue;
+    if (each.places >= each.wanted) {
+      continue;
+    }
     if (worst == nullptr || each.wanted - each.places > worst->wanted - worst->places) {
       worst = &each;
     }
   }
-  if (worst == nullptr) return "its pod sets fit one by one, but not together";
+  if (worst == nullptr) {
+    return "its pod sets fit one by one, but not together";
+  }
   std::string text = "pod set " + std::to_string(worst->pod_set) + " finds " +
                      std::to_string(worst->places) + " of " + std::to_string(worst->wanted) +
                      " places on " + nodes_text(worst->nodes_allowed);
-  if (worst->apart) text += ", one pod on each at most";
+  if (worst->apart) {
+    text += ", one pod on each at most";
+  }
   for (const sched::Shortage& each : explanation.shortages) {
-    if (each.pod <= each.best_node) continue;
+    if (each.pod <= each.best_node) {
+      continue;
+    }
     text += "; one pod asks " + amount(each.resource, each.pod) + " " + each.resource +
             ", the most free on one node is " + amount(each.resource, each.best_node);
     if (each.pod > each.largest_node) {
@@ -106,13 +120,17 @@ std::string insufficient_text(const sched::Explanation& explanation) {
   std::string text;
   const std::int64_t nodes = most_allowed(explanation);
   for (const sched::Shortage& each : explanation.shortages) {
-    if (each.short_in_sum()) text += (text.empty() ? "" : "; ") + short_text(each, nodes);
+    if (each.short_in_sum()) {
+      text += (text.empty() ? "" : "; ") + short_text(each, nodes);
+    }
   }
   return text.empty() ? places_text(explanation) : text;
 }
 
 std::string reserved_text(const sched::Explanation& explanation) {
-  if (!explanation.reservation) return "the head of the line keeps its place";
+  if (!explanation.reservation) {
+    return "the head of the line keeps its place";
+  }
   std::string text = explanation.reservation->holder + " is first in line and keeps its place";
   if (explanation.reservation->starts) {
     text += ", which it takes at " + to_rfc3339(*explanation.reservation->starts);
@@ -147,7 +165,9 @@ std::string awaiting_text(const sched::Explanation& explanation) {
     default:
       text += names_of(explanation.awaited) + ", which make room, have ended";
   }
-  for (const sched::QuotaReport& each : explanation.quota) text += "; " + quota_numbers(each);
+  for (const sched::QuotaReport& each : explanation.quota) {
+    text += "; " + quota_numbers(each);
+  }
   return text;
 }
 
@@ -155,7 +175,9 @@ std::string awaiting_text(const sched::Explanation& explanation) {
 std::string lacking_text(const sched::Explanation& explanation) {
   std::string text;
   for (const sched::Shortage& each : explanation.shortages) {
-    if (each.pod <= each.best_node) continue;
+    if (each.pod <= each.best_node) {
+      continue;
+    }
     text += (text.empty() ? "" : "; ") + each.resource + " asks " +
             amount(each.resource, each.pod) + ", the most free on one node is " +
             amount(each.resource, each.best_node);
@@ -220,15 +242,21 @@ std::string pod_sentence(const sched::Explanation& explanation) {
   const bool nodes = explanation.why == sched::Why::excluded ||
                      explanation.why == sched::Why::insufficient ||
                      explanation.why == sched::Why::fragmented;
-  if (!nodes || explanation.pod_sets.empty()) return sentence(explanation);
+  if (!nodes || explanation.pod_sets.empty()) {
+    return sentence(explanation);
+  }
   const sched::PodSetReport& pod = explanation.pod_sets.front();
-  if (pod.nodes_all == 0) return "there is no node";
+  if (pod.nodes_all == 0) {
+    return "there is no node";
+  }
   // As kube-scheduler begins: people and programs look for it.
   std::string text = "0/" + std::to_string(pod.nodes_all) + " nodes are available: ";
   for (const sched::Exclusion& excluded : pod.excluded) {
     text += excluded.constraint + " excludes " + std::to_string(excluded.nodes) + ", ";
   }
-  if (pod.nodes_allowed > 0) return text + lacking_text(explanation);
+  if (pod.nodes_allowed > 0) {
+    return text + lacking_text(explanation);
+  }
   return text + "a node that it may use has to join";
 }
 

@@ -20,7 +20,9 @@ constexpr std::int64_t kSecondsMax = std::int64_t{1} << 31;
 
 void read_flag(const json::Value& from, std::string_view key, bool& flag) {
   const json::Value* value = from.find(key);
-  if (value != nullptr && value->is_boolean()) flag = value->as_bool();
+  if (value != nullptr && value->is_boolean()) {
+    flag = value->as_bool();
+  }
 }
 
 }  // namespace
@@ -46,7 +48,9 @@ std::string to_text(const Settings& settings) {
 Settings settings_from(std::string_view text) {
   Settings settings;
   const Result<json::Document> document = json::parse(text);
-  if (!document || !document->root.is_object()) return settings;
+  if (!document || !document->root.is_object()) {
+    return settings;
+  }
   read_flag(document->root, kPreemption, settings.preemption);
   read_flag(document->root, kPrioritySlope, settings.priority_slope);
   read_flag(document->root, kQuotaTrees, settings.quota_trees);

@@ -18,7 +18,9 @@ const std::string kNobody;
 
 Result<Index> checked(const State& state, GangId gang) {
   const Index index = state.gangs.checked(gang);
-  if (index == kNone) return fail(not_found("there is no such gang"));
+  if (index == kNone) {
+    return fail(not_found("there is no such gang"));
+  }
   return index;
 }
 
@@ -84,10 +86,14 @@ Result<void> Core::set_quota_foreign(const std::string& tree, const std::string&
 }
 
 void Core::set_paused(bool paused) {
-  if (state_->paused == paused) return;
+  if (state_->paused == paused) {
+    return;
+  }
   state_->paused = paused;
   // Who was kept by the pause alone has no other alarm.
-  if (!paused) state_->stir = true;
+  if (!paused) {
+    state_->stir = true;
+  }
 }
 
 bool Core::paused() const {
@@ -194,7 +200,9 @@ bool Core::reasons_stale() const {
 
 std::vector<Refusal> Core::review(Time now) {
   StepResult result;
-  if (reasons_stale()) Pass(*state_, now, 0, result).review();
+  if (reasons_stale()) {
+    Pass(*state_, now, 0, result).review();
+  }
   return std::move(result.refused);
 }
 
@@ -220,7 +228,9 @@ Result<Estimate> Core::estimate(GangId gang, Time now) const {
 
 std::vector<GangId> Core::queue(Time now, std::size_t most) const {
   std::vector<GangId> line;
-  for (const Index gang : line_of(*state_, now, most)) line.push_back(state_->gangs.id(gang));
+  for (const Index gang : line_of(*state_, now, most)) {
+    line.push_back(state_->gangs.id(gang));
+  }
   return line;
 }
 
@@ -230,13 +240,17 @@ std::optional<ReservationReport> Core::reservation() const {
 
 std::optional<GangId> Core::find(std::string_view name) const {
   const Index gang = state_->gangs.find(name);
-  if (gang == kNone) return std::nullopt;
+  if (gang == kNone) {
+    return std::nullopt;
+  }
   return state_->gangs.id(gang);
 }
 
 std::optional<NodeId> Core::find_node(std::string_view name) const {
   const Index node = state_->cluster.find(name);
-  if (node == kNone) return std::nullopt;
+  if (node == kNone) {
+    return std::nullopt;
+  }
   return NodeId{node, state_->cluster.nodes()[node].generation};
 }
 
@@ -253,7 +267,9 @@ const std::string& Core::node_name(NodeId node) const {
 std::vector<GangId> Core::residents(NodeId node) const {
   std::vector<GangId> gangs;
   const auto index = checked(*state_, node);
-  if (!index) return gangs;
+  if (!index) {
+    return gangs;
+  }
   for (const Resident& each : state_->cluster.nodes()[*index].residents) {
     gangs.push_back(state_->gangs.id(each.gang));
   }
@@ -278,36 +294,52 @@ bool Core::awaits_quota(GangId gang) const {
 
 Result<Placement> Core::reserved(GangId gang) const {
   TRY_ASSIGN(const Index index, checked(*state_, gang));
-  if (state_->gangs[index].run == kNone) return Placement{};
+  if (state_->gangs[index].run == kNone) {
+    return Placement{};
+  }
   return placement_of(*state_, state_->gangs.run_of(index));
 }
 
 Core::Held Core::held(GangId gang, std::uint32_t pod_set) const {
   Held held;
   const Index index = state_->gangs.checked(gang);
-  if (index == kNone || state_->gangs[index].run == kNone) return held;
+  if (index == kNone || state_->gangs[index].run == kNone) {
+    return held;
+  }
   const Run& run = state_->gangs.run_of(index);
-  for (const Place& place : run.places) held.reserved += place.pod_set == pod_set ? place.count : 0;
-  for (const BoundPod& pod : run.pods) held.bound += pod.pod_set == pod_set ? 1 : 0;
-  if (pod_set < run.unplaced.size()) held.unplaced = run.unplaced[pod_set];
+  for (const Place& place : run.places) {
+    held.reserved += place.pod_set == pod_set ? place.count : 0;
+  }
+  for (const BoundPod& pod : run.pods) {
+    held.bound += pod.pod_set == pod_set ? 1 : 0;
+  }
+  if (pod_set < run.unplaced.size()) {
+    held.unplaced = run.unplaced[pod_set];
+  }
   return held;
 }
 
 Resources Core::free(NodeId node) const {
   Resources result;
   const auto index = checked(*state_, node);
-  if (!index) return result;
+  if (!index) {
+    return result;
+  }
   for (Index r = 0; r < state_->cluster.resources().size(); ++r) {
     const bool known = state_->cluster.allocatable(*index)[r] != 0;
     const Amount amount = state_->cluster.free(*index)[r];
-    if (known || amount != 0) result.push_back({state_->cluster.resources().name(r), amount});
+    if (known || amount != 0) {
+      result.push_back({state_->cluster.resources().name(r), amount});
+    }
   }
   return result;
 }
 
 Resources Core::quota_used(const std::string& tree, const std::string& node) const {
   const Index index = state_->forest.find(tree, node);
-  if (index == kNone) return {};
+  if (index == kNone) {
+    return {};
+  }
   const QuotaState& found = state_->forest[index];
   Request used;
   for (const Part& limit : found.limits) {
@@ -316,7 +348,9 @@ Resources Core::quota_used(const std::string& tree, const std::string& node) con
   for (const Part& part : found.used) {
     const bool limited = std::any_of(
         used.begin(), used.end(), [&](const Part& each) { return each.resource == part.resource; });
-    if (!limited) used.push_back(part);
+    if (!limited) {
+      used.push_back(part);
+    }
   }
   return state_->cluster.resources().named(used);
 }

@@ -177,7 +177,9 @@ TEST(CorePlaces, lost_ones_are_found_again_all_or_none) {
 
 TEST(CorePlaces, of_pods_that_keep_apart_are_found_again_on_other_nodes) {
   Core core;
-  for (const char* name : {"a", "b", "c"}) node(core, name, 8);
+  for (const char* name : {"a", "b", "c"}) {
+    node(core, name, 8);
+  }
   GangSpec spec = gang("g", 2, 3);
   spec.pod_sets[0].apart = 1;
   const auto id = core.submit(spec);

@@ -26,7 +26,9 @@ GangSpec gang(const std::string& name, Amount cpu, std::int64_t pods = 1) {
 // More host names than classes can tell apart: the key is then looked at node by node.
 Core core_with_hosts(int hosts) {
   Core core;
-  for (int i = 0; i < hosts; ++i) (void)core.upsert_node(node("host" + std::to_string(i), 4));
+  for (int i = 0; i < hosts; ++i) {
+    (void)core.upsert_node(node("host" + std::to_string(i), 4));
+  }
   return core;
 }
 
@@ -49,7 +51,9 @@ TEST(Core, keeps_constraints_when_a_key_becomes_too_wide_for_classes) {
   ASSERT_TRUE(id);
   EXPECT_TRUE(core.step(kNow).admitted.empty());
   EXPECT_EQ(*core.why(*id), Why::excluded);
-  for (int i = 10; i < 700; ++i) (void)core.upsert_node(node("host" + std::to_string(i), 4));
+  for (int i = 10; i < 700; ++i) {
+    (void)core.upsert_node(node("host" + std::to_string(i), 4));
+  }
   EXPECT_TRUE(core.step(kNow).admitted.empty());
   EXPECT_TRUE(core.check_invariants());
   ASSERT_TRUE(core.upsert_node(node("host777", 4)));
@@ -62,7 +66,9 @@ TEST(Core, names_that_no_node_has_do_not_make_every_node_larger) {
   Core core = core_with_hosts(100);
   const std::size_t before = core.memory_bytes();
   Resources junk;
-  for (int i = 0; i < 10'000; ++i) junk.push_back({"junk" + std::to_string(i), 1});
+  for (int i = 0; i < 10'000; ++i) {
+    junk.push_back({"junk" + std::to_string(i), 1});
+  }
   ASSERT_TRUE(core.set_foreign(*core.find_node("host0"), junk));
   EXPECT_LE(core.memory_bytes(), before + 1024) << "nobody offers or asks for any of it";
   GangSpec greedy = gang("greedy", 1);
@@ -140,7 +146,9 @@ TEST(Core, a_review_does_a_part_at_a_time_and_comes_round_to_everybody) {
     ASSERT_TRUE(core.submit(gang("g" + std::to_string(i), 100 + i)));
   }
   EXPECT_EQ(core.step(kNow).refused.size(), kGangs);
-  while (core.reasons_stale()) EXPECT_TRUE(core.review(kNow).empty());
+  while (core.reasons_stale()) {
+    EXPECT_TRUE(core.review(kNow).empty());
+  }
   // Enough for all of them in sum, and for none on one node.
   for (int i = 0; i < 2 * kGangs; i += 99) {
     ASSERT_TRUE(core.upsert_node(node("small" + std::to_string(i), 99)));
@@ -169,7 +177,9 @@ TEST(Core, a_look_at_reasons_is_called_for_by_what_changes_and_not_by_trials) {
   both.pod_sets.push_back({.count = 1, .requests = {{"cpu", 3}}});
   ASSERT_TRUE(core.submit(both));
   ASSERT_EQ(core.step(kNow).refused.size(), 1U);
-  while (core.reasons_stale()) (void)core.review(kNow);
+  while (core.reasons_stale()) {
+    (void)core.review(kNow);
+  }
   core.set_paused(true);
   core.set_paused(false);
   (void)core.step(kNow);
@@ -182,7 +192,9 @@ TEST(Core, a_look_at_reasons_is_called_for_by_what_changes_and_not_by_trials) {
 TEST(Core, ends_a_step_at_the_admission_limit_and_goes_on) {
   Core core;
   ASSERT_TRUE(core.upsert_node(node("n", 10)));
-  for (int i = 0; i < 5; ++i) ASSERT_TRUE(core.submit(gang("g" + std::to_string(i), 1)));
+  for (int i = 0; i < 5; ++i) {
+    ASSERT_TRUE(core.submit(gang("g" + std::to_string(i), 1)));
+  }
   const StepResult first = core.step(kNow, 2);
   EXPECT_EQ(first.admitted.size(), 2U);
   EXPECT_TRUE(first.more);
@@ -204,7 +216,9 @@ TEST(Core, a_clone_goes_its_own_way) {
 TEST(Core, gives_the_same_decisions_whatever_the_order_of_nodes) {
   Core forward;
   Core backward;
-  for (int i = 0; i < 50; ++i) ASSERT_TRUE(forward.upsert_node(node("n" + std::to_string(i), 8)));
+  for (int i = 0; i < 50; ++i) {
+    ASSERT_TRUE(forward.upsert_node(node("n" + std::to_string(i), 8)));
+  }
   for (int i = 49; i >= 0; --i) {
     ASSERT_TRUE(backward.upsert_node(node("n" + std::to_string(i), 8)));
   }

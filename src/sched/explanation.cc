@@ -8,7 +8,9 @@ namespace codeflare::sched {
 namespace {
 
 std::string quota_text(const QuotaReport& quota) {
-  if (!quota.problem.empty()) return quota.problem;
+  if (!quota.problem.empty()) {
+    return quota.problem;
+  }
   return "quota node " + quota.node + " of tree " + quota.tree + " has no room: " + quota.resource +
          " limit " + amount_text(quota.resource, quota.limit) + ", used " +
          amount_text(quota.resource, quota.used) + ", asks " +
@@ -17,14 +19,18 @@ std::string quota_text(const QuotaReport& quota) {
 
 std::string quota_texts(const std::vector<QuotaReport>& reports) {
   std::string text;
-  for (const QuotaReport& each : reports) text += (text.empty() ? "" : "; ") + quota_text(each);
+  for (const QuotaReport& each : reports) {
+    text += (text.empty() ? "" : "; ") + quota_text(each);
+  }
   return text.empty() ? "quota" : text;
 }
 
 std::string insufficient_text(const Explanation& explanation) {
   std::string text = "insufficient";
   for (const Shortage& each : explanation.shortages) {
-    if (!each.short_in_sum()) continue;
+    if (!each.short_in_sum()) {
+      continue;
+    }
     text += std::string(text == "insufficient" ? " " : ", ") + each.resource + ": asks " +
             amount_text(each.resource, each.requested) + ", free " +
             amount_text(each.resource, each.free) + " of " +
@@ -37,7 +43,9 @@ std::string insufficient_text(const Explanation& explanation) {
 const PodSetReport* shortest(const Explanation& explanation) {
   const PodSetReport* worst = nullptr;
   for (const PodSetReport& each : explanation.pod_sets) {
-    if (each.places >= each.wanted) continue;
+    if (each.places >= each.wanted) {
+      continue;
+    }
     if (worst == nullptr || each.wanted - each.places > worst->wanted - worst->places) {
       worst = &each;
     }
@@ -47,16 +55,22 @@ const PodSetReport* shortest(const Explanation& explanation) {
 
 std::string places_text(const Explanation& explanation) {
   const PodSetReport* worst = shortest(explanation);
-  if (worst == nullptr) return ", but its pod sets do not fit together";
+  if (worst == nullptr) {
+    return ", but its pod sets do not fit together";
+  }
   std::string text = ", but pod set " + std::to_string(worst->pod_set) + " finds " +
                      std::to_string(worst->places) + " of " + std::to_string(worst->wanted) +
                      " places on " + std::to_string(worst->nodes_allowed) + " nodes";
-  if (worst->apart) text += ", one pod on each";
+  if (worst->apart) {
+    text += ", one pod on each";
+  }
   if (worst->places > 0) {
     text += ", at most " + std::to_string(worst->best_class_places) + " in " + worst->best_class;
   }
   for (const Shortage& each : explanation.shortages) {
-    if (each.pod <= each.best_node) continue;
+    if (each.pod <= each.best_node) {
+      continue;
+    }
     text += "; one pod asks " + amount_text(each.resource, each.pod) + " " + each.resource +
             ", the best node has " + amount_text(each.resource, each.best_node) + " free";
   }
@@ -66,7 +80,9 @@ std::string places_text(const Explanation& explanation) {
 std::string excluded_text(const Explanation& explanation) {
   std::string text = "no node is allowed";
   for (const PodSetReport& each : explanation.pod_sets) {
-    if (each.nodes_allowed > 0 || each.wanted == 0) continue;
+    if (each.nodes_allowed > 0 || each.wanted == 0) {
+      continue;
+    }
     text = "pod set " + std::to_string(each.pod_set) + " may use none of " +
            std::to_string(each.nodes_all) + " nodes";
     for (const Exclusion& excluded : each.excluded) {
@@ -94,7 +110,9 @@ std::string waiting_text(const Explanation& explanation) {
     case Why::fragmented:
       return "fragmented: enough is free in sum" + places_text(explanation);
     case Why::reserved: {
-      if (!explanation.reservation) return "behind a reservation";
+      if (!explanation.reservation) {
+        return "behind a reservation";
+      }
       std::string text = "behind the reservation of " + explanation.reservation->holder;
       if (explanation.reservation->starts) {
         text += ", which starts at " + to_rfc3339(*explanation.reservation->starts);
@@ -138,8 +156,12 @@ std::string to_text(const Explanation& explanation) {
       break;
   }
   std::string text = waiting_text(explanation);
-  if (explanation.never_fits) text += "; not even nodes without gangs could hold it";
-  if (explanation.search_cut_short) text += " (the search was cut short)";
+  if (explanation.never_fits) {
+    text += "; not even nodes without gangs could hold it";
+  }
+  if (explanation.search_cut_short) {
+    text += " (the search was cut short)";
+  }
   return text;
 }
 

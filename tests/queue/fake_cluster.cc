@@ -16,7 +16,9 @@ using Kind = Standing::Kind;
 
 FakeCluster::FakeCluster(std::uint64_t seed, Habits habits)
     : dice_(seed), habits_(habits), now_(kNow), queue_(new_queue()) {
-  for (int i = 0; i < 3; ++i) change_nodes();
+  for (int i = 0; i < 3; ++i) {
+    change_nodes();
+  }
 }
 
 Queue FakeCluster::new_queue() const {
@@ -25,9 +27,15 @@ Queue FakeCluster::new_queue() const {
 
 void FakeCluster::feed(Queue& queue) const {
   queue.set_paused(queue_.paused());
-  for (const auto& [name, node] : nodes_) queue.upsert_node(node);
-  if (quota_) queue.upsert_quota(*quota_);
-  for (const auto& [uid, pod] : pods_) queue.upsert_pod(pod);
+  for (const auto& [name, node] : nodes_) {
+    queue.upsert_node(node);
+  }
+  if (quota_) {
+    queue.upsert_quota(*quota_);
+  }
+  for (const auto& [uid, pod] : pods_) {
+    queue.upsert_pod(pod);
+  }
   for (const auto& [uid, work] : works_) {
     ASSERT_TRUE(queue.upsert(work.object, false, now_)) << uid;
   }
@@ -35,7 +43,9 @@ void FakeCluster::feed(Queue& queue) const {
 
 template <typename Map>
 std::string FakeCluster::any(const Map& map) {
-  if (map.empty()) return "";
+  if (map.empty()) {
+    return "";
+  }
   auto at = map.begin();
   std::advance(at, dice_.roll(0, static_cast<std::int64_t>(map.size()) - 1));
   return at->first;
@@ -76,7 +86,9 @@ std::string FakeCluster::text(Queue& queue, const std::string& uid) const {
   for (const std::string& pod : pods_of(works_.at(uid))) {
     out += "\n  " + pod + " " + pods_.at(pod).spec.node_name + " " + pods_.at(pod).status.phase;
   }
-  for (const Queue::Unplanned& each : queue.unplanned(uid)) out += "\n  unplanned " + each.pod;
+  for (const Queue::Unplanned& each : queue.unplanned(uid)) {
+    out += "\n  unplanned " + each.pod;
+  }
   return out + "\n";
 }
 
@@ -104,15 +116,21 @@ void FakeCluster::happen() {
   } else if (what <= 60) {
     (void)collect_garbage();
   } else if (what <= 75) {
-    for (auto events = dice_.roll(1, 4); events > 0; --events) (void)deliver_one();
+    for (auto events = dice_.roll(1, 4); events > 0; --events) {
+      (void)deliver_one();
+    }
   } else if (what <= 85) {
     (void)schedule_one();
   } else {
     for (int i = 0; i < 4; ++i) {
-      if (const std::string uid = any(works_); !uid.empty()) (void)reconcile(uid);
+      if (const std::string uid = any(works_); !uid.empty()) {
+        (void)reconcile(uid);
+      }
     }
   }
-  if (dice_.chance(70)) step();
+  if (dice_.chance(70)) {
+    step();
+  }
   check_books();
 }
 
@@ -131,7 +149,9 @@ void FakeCluster::check_books() {
   const auto sound = queue_.core().check_invariants();
   ASSERT_TRUE(sound) << sound.error().message;
   // Who is to have the place of others is counted there before they are gone.
-  if (habits_.preemption) return;
+  if (habits_.preemption) {
+    return;
+  }
   for (const auto& [name, node] : nodes_) {
     ASSERT_GE(free_on(queue_, name), 0) << name;
     ASSERT_GE(free_on(queue_, name, "pods"), 0) << name;
@@ -139,7 +159,9 @@ void FakeCluster::check_books() {
 }
 
 void FakeCluster::create_work() {
-  if (works_.size() > 14) return;
+  if (works_.size() > 14) {
+    return;
+  }
   const std::string name = "w" + std::to_string(counter_++);
   Work work;
   if (dice_.chance(40)) {
@@ -159,14 +181,18 @@ void FakeCluster::create_work() {
   }
   work.object.metadata.creation_timestamp = now_;
   work.object.spec.priority = static_cast<std::int32_t>(dice_.roll(0, 2));
-  if (dice_.chance(50)) work.object.metadata.labels["team"] = "gold";
+  if (dice_.chance(50)) {
+    work.object.metadata.labels["team"] = "gold";
+  }
   write(work);
   works_.emplace("uid-" + name, std::move(work));
 }
 
 void FakeCluster::change_work() {
   const std::string uid = any(works_);
-  if (uid.empty()) return;
+  if (uid.empty()) {
+    return;
+  }
   Work& work = works_.at(uid);
   switch (dice_.roll(1, 6)) {
     case 1:
@@ -223,7 +249,9 @@ void FakeCluster::change_nodes() {
 void FakeCluster::change_foreign() {
   std::set<std::string> foreign;
   for (const auto& [uid, pod] : pods_) {
-    if (is_foreign(pod)) foreign.insert(uid);
+    if (is_foreign(pod)) {
+      foreign.insert(uid);
+    }
   }
   if (foreign.size() > 4 || (!foreign.empty() && dice_.chance(40))) {
     auto at = foreign.begin();
@@ -242,7 +270,9 @@ void FakeCluster::change_foreign() {
       testing::pod("f" + std::to_string(counter_++), resources(std::to_string(dice_.roll(1, 2))));
   if (habits_.binds != Binds::all) {
     const std::string where = any(nodes_);
-    if (where.empty() || free_on(queue_, where) < cpu_of(pod)) return;
+    if (where.empty() || free_on(queue_, where) < cpu_of(pod)) {
+      return;
+    }
     pod.spec.node_name = where;
   }
   pods_[pod.metadata.uid] = pod;
@@ -251,12 +281,18 @@ void FakeCluster::change_foreign() {
 
 void FakeCluster::end_pod() {
   const std::string uid = any(pods_);
-  if (uid.empty()) return;
+  if (uid.empty()) {
+    return;
+  }
   model::Pod& pod = pods_.at(uid);
-  if (is_foreign(pod)) return;
+  if (is_foreign(pod)) {
+    return;
+  }
   const std::string owner = pod.metadata.labels.at(std::string(kUidLabel));
   // Who succeeded is kept as a Job keeps it.
-  if (pod.status.phase != "Pending") return;
+  if (pod.status.phase != "Pending") {
+    return;
+  }
   if (pod.spec.node_name.empty() || dice_.chance(20)) {
     remove_pod(uid);
     return;
@@ -271,14 +307,20 @@ void FakeCluster::end_pod() {
 
 void FakeCluster::add_surge() {
   const std::string owner = any(works_);
-  if (owner.empty() || !works_.at(owner).created) return;
+  if (owner.empty() || !works_.at(owner).created) {
+    return;
+  }
   Work& work = works_.at(owner);
   const std::string uid = add_pod(work, 0);
-  if (habits_.binds != Binds::nothing) return;
+  if (habits_.binds != Binds::nothing) {
+    return;
+  }
   const std::string where = any(nodes_);
   deliver_pods();
   model::Pod& pod = pods_.at(uid);
-  if (where.empty() || free_on(queue_, where) < cpu_of(pod)) return;
+  if (where.empty() || free_on(queue_, where) < cpu_of(pod)) {
+    return;
+  }
   pod.spec.node_name = where;
   write(pod);
   deliver_pods();
@@ -302,7 +344,9 @@ void FakeCluster::change_quota() {
 
 bool FakeCluster::reconcile(const std::string& uid) {
   const auto found = works_.find(uid);
-  if (found == works_.end()) return false;
+  if (found == works_.end()) {
+    return false;
+  }
   Work& work = found->second;
   model::AppWrapperStatus& status = work.object.status;
   const Standing standing = queue_.standing(uid);
@@ -312,18 +356,24 @@ bool FakeCluster::reconcile(const std::string& uid) {
   }
   if (deleted || is_terminal(status)) {
     queue_.remove(uid);
-    if (!deleted && dice_.chance(50)) return false;
+    if (!deleted && dice_.chance(50)) {
+      return false;
+    }
     wrapper_events_.push_back({uid, std::nullopt});
     works_.erase(found);
     return true;
   }
-  if (standing.kind != Kind::started) return false;
+  if (standing.kind != Kind::started) {
+    return false;
+  }
   if (!status.plan || status.plan->places != standing.plan) {
     record_start(work.object, standing);
     write(work);
     return true;
   }
-  if (queue_.plan_written(uid, standing.plan)) return true;
+  if (queue_.plan_written(uid, standing.plan)) {
+    return true;
+  }
   work.created = true;
   return create_missing_pods(work);
 }
@@ -340,12 +390,18 @@ bool FakeCluster::take_back(Work& work, bool for_good) {
     return true;
   }
   const auto pods = pods_of(work);
-  for (const std::string& pod : pods) remove_pod(pod);
-  if (!pods.empty()) return true;
+  for (const std::string& pod : pods) {
+    remove_pod(pod);
+  }
+  if (!pods.empty()) {
+    return true;
+  }
   deliver_pods();
   status.plan.reset();
   work.stop = false;
-  if (for_good) status.state = "Completed";
+  if (for_good) {
+    status.state = "Completed";
+  }
   write(work);
   if (for_good) {
     queue_.remove(uid);
@@ -357,7 +413,9 @@ bool FakeCluster::take_back(Work& work, bool for_good) {
 
 std::string FakeCluster::add_pod(Work& work, int pod_set) {
   const Demand* demand = queue_.demand(work.object.metadata.uid);
-  if (demand == nullptr) return "";
+  if (demand == nullptr) {
+    return "";
+  }
   const auto& set = demand->pod_sets[static_cast<std::size_t>(pod_set)];
   auto requests = to_resource_list(set.pods.requests);
   requests.erase("pods");
@@ -371,14 +429,18 @@ std::string FakeCluster::add_pod(Work& work, int pod_set) {
 
 bool FakeCluster::create_missing_pods(Work& work) {
   const Demand* demand = queue_.demand(work.object.metadata.uid);
-  if (demand == nullptr) return false;
+  if (demand == nullptr) {
+    return false;
+  }
   bool any_created = false;
   for (std::size_t set = 0; set < demand->pod_sets.size(); ++set) {
     std::int64_t alive = 0;
     std::int64_t succeeded = 0;
     for (const std::string& uid : pods_of(work)) {
       const model::Pod& pod = pods_.at(uid);
-      if (pod.metadata.labels.at(std::string(kPodSetLabel)) != std::to_string(set)) continue;
+      if (pod.metadata.labels.at(std::string(kPodSetLabel)) != std::to_string(set)) {
+        continue;
+      }
       alive += pod.status.phase == "Pending" ? 1 : 0;
       succeeded += pod.status.phase == "Succeeded" ? 1 : 0;
     }
@@ -399,7 +461,9 @@ bool FakeCluster::collect_garbage() {
     const std::string& where = entry.second.spec.node_name;
     return !where.empty() && !nodes_.contains(where) && entry.second.status.phase == "Pending";
   });
-  if (stray == pods_.end()) return false;
+  if (stray == pods_.end()) {
+    return false;
+  }
   const std::string uid = stray->first;
   if (is_foreign(stray->second)) {
     queue_.remove_pod(stray->second.metadata.key(), uid);
@@ -415,19 +479,27 @@ bool FakeCluster::collect_garbage() {
 // Another scheduler that finds the very places that were planned.
 bool FakeCluster::schedule_one() {
   if (habits_.binds != Binds::nothing) {
-    if (bindings_.empty()) return false;
+    if (bindings_.empty()) {
+      return false;
+    }
     apply_binding(bindings_.front());
     bindings_.erase(bindings_.begin());
     return true;
   }
   for (auto& [uid, pod] : pods_) {
-    if (!pod.spec.node_name.empty() || is_foreign(pod)) continue;
+    if (!pod.spec.node_name.empty() || is_foreign(pod)) {
+      continue;
+    }
     // As an informer would have it.
     deliver_pods();
     const auto gang = queue_.gang(pod.metadata.labels.at(std::string(kUidLabel)));
-    if (!gang) continue;
+    if (!gang) {
+      continue;
+    }
     const auto slots = queue_.core().reserved(*gang);
-    if (!slots) continue;
+    if (!slots) {
+      continue;
+    }
     for (const sched::Slot& slot : *slots) {
       if (std::to_string(slot.pod_set) != pod.metadata.labels.at(std::string(kPodSetLabel))) {
         continue;
@@ -443,7 +515,9 @@ bool FakeCluster::schedule_one() {
 
 void FakeCluster::apply_binding(const Binding& binding) {
   const auto found = pods_.find(binding.uid);
-  if (found == pods_.end()) return;
+  if (found == pods_.end()) {
+    return;
+  }
   model::Pod& pod = found->second;
   if (!pod.spec.node_name.empty() || !nodes_.contains(binding.node) || dice_.chance(10)) {
     queue_.binding_failed(binding.uid);
@@ -458,7 +532,9 @@ void FakeCluster::apply_binding(const Binding& binding) {
 }
 
 void FakeCluster::apply_bindings() {
-  for (const Binding& binding : std::exchange(bindings_, {})) apply_binding(binding);
+  for (const Binding& binding : std::exchange(bindings_, {})) {
+    apply_binding(binding);
+  }
 }
 
 // --- events ---
@@ -493,7 +569,9 @@ bool FakeCluster::deliver_one() {
     }
     return true;
   }
-  if (wrapper_events_.empty()) return false;
+  if (wrapper_events_.empty()) {
+    return false;
+  }
   const WrapperEvent event = wrapper_events_.front();
   wrapper_events_.pop_front();
   if (!event.object) {
@@ -520,20 +598,32 @@ void FakeCluster::deliver_pods() {
 
 void FakeCluster::come_to_rest() {
   // Paused, a gang that waits for victims would keep their places for ever.
-  if (habits_.preemption) queue_.set_paused(false);
+  if (habits_.preemption) {
+    queue_.set_paused(false);
+  }
   for (bool busy = true; busy && !::testing::Test::HasFailure();) {
     busy = false;
-    while (deliver_one()) busy = true;
+    while (deliver_one()) {
+      busy = true;
+    }
     const StepOutcome outcome = queue_.step(now_);
     busy = busy || outcome.more || !outcome.changed.empty() || !outcome.bindings.empty();
     bindings_.insert(bindings_.end(), outcome.bindings.begin(), outcome.bindings.end());
     busy = busy || !bindings_.empty();
     apply_bindings();
-    while (collect_garbage()) busy = true;
-    while (habits_.binds == Binds::nothing && schedule_one()) busy = true;
+    while (collect_garbage()) {
+      busy = true;
+    }
+    while (habits_.binds == Binds::nothing && schedule_one()) {
+      busy = true;
+    }
     std::vector<std::string> uids;
-    for (const auto& [uid, work] : works_) uids.push_back(uid);
-    for (const std::string& uid : uids) busy = reconcile(uid) || busy;
+    for (const auto& [uid, work] : works_) {
+      uids.push_back(uid);
+    }
+    for (const std::string& uid : uids) {
+      busy = reconcile(uid) || busy;
+    }
     check_books();
   }
 }
@@ -542,11 +632,15 @@ void FakeCluster::check_rest(bool take_over) {
   // Every pod, and every place that is kept, once.
   std::map<std::string, sched::Amount> used;
   for (const auto& [uid, pod] : pods_) {
-    if (pod.status.phase == "Pending") used[pod.spec.node_name] += cpu_of(pod);
+    if (pod.status.phase == "Pending") {
+      used[pod.spec.node_name] += cpu_of(pod);
+    }
   }
   for (const auto& [uid, work] : works_) {
     const auto gang = queue_.gang(uid);
-    if (!gang || queue_.standing(uid).kind == Kind::waiting) continue;
+    if (!gang || queue_.standing(uid).kind == Kind::waiting) {
+      continue;
+    }
     for (const sched::Slot& slot : *queue_.core().reserved(*gang)) {
       used[queue_.core().node_name(slot.node)] +=
           slot.count * queue_.demand(uid)->pod_sets[slot.pod_set].pods.requests[0].amount;
@@ -569,12 +663,16 @@ void FakeCluster::check_rest(bool take_over) {
           << when << "\n"
           << text(again, uid) << text(queue_, uid);
     }
-    if (drifts) return;
+    if (drifts) {
+      return;
+    }
     for (const auto& [name, node] : nodes_) {
       ASSERT_EQ(free_on(again, name), free_on(queue_, name)) << name << " " << when << [&] {
         std::string all;
         for (const auto& [uid, work] : works_) {
-          if (work.object.status.plan) all += "\n" + text(again, uid) + text(queue_, uid);
+          if (work.object.status.plan) {
+            all += "\n" + text(again, uid) + text(queue_, uid);
+          }
         }
         return all;
       }();
@@ -584,7 +682,9 @@ void FakeCluster::check_rest(bool take_over) {
   const StepOutcome outcome = again.step(now_);
   ASSERT_TRUE(outcome.bindings.empty());
   compare("after a step");
-  if (take_over && !drifts) queue_ = std::move(again);
+  if (take_over && !drifts) {
+    queue_ = std::move(again);
+  }
 }
 
 }  // namespace codeflare::queue

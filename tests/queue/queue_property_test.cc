@@ -18,17 +18,25 @@ void live(std::uint64_t seed, FakeCluster::Habits habits) {
     SCOPED_TRACE("round " + std::to_string(round));
     for (int i = 0; i < kEventsPerRound; ++i) {
       cluster.happen();
-      if (::testing::Test::HasFailure()) return;
+      if (::testing::Test::HasFailure()) {
+        return;
+      }
     }
     cluster.come_to_rest();
-    if (::testing::Test::HasFailure()) return;
+    if (::testing::Test::HasFailure()) {
+      return;
+    }
     cluster.check_rest(round % 2 == 0);
-    if (::testing::Test::HasFailure()) return;
+    if (::testing::Test::HasFailure()) {
+      return;
+    }
   }
 }
 
 TEST(QueueProperty, under_another_scheduler_nothing_is_lost_or_held_twice) {
-  for (int seed = 1000; seed < 1000 + kSeeds; ++seed) live(static_cast<std::uint64_t>(seed), {});
+  for (int seed = 1000; seed < 1000 + kSeeds; ++seed) {
+    live(static_cast<std::uint64_t>(seed), {});
+  }
 }
 
 TEST(QueueProperty, when_gangs_are_bound_nothing_is_lost_or_held_twice) {

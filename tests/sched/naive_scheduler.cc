@@ -9,7 +9,9 @@ namespace {
 
 Amount amount_in(const Resources& resources, const std::string& name) {
   for (const Resource& each : resources) {
-    if (each.name == name) return each.amount;
+    if (each.name == name) {
+      return each.amount;
+    }
   }
   return 0;
 }
@@ -22,12 +24,16 @@ bool fits(const Amounts& free, const Resources& requests) {
 }
 
 void take(Amounts& free, const Resources& requests, int sign) {
-  for (const Resource& each : requests) free[each.name] -= each.amount * sign;
+  for (const Resource& each : requests) {
+    free[each.name] -= each.amount * sign;
+  }
 }
 
 const std::string* label(const NodeSpec& node, const std::string& key) {
   for (const auto& [name, value] : node.labels) {
-    if (name == key) return &value;
+    if (name == key) {
+      return &value;
+    }
   }
   return nullptr;
 }
@@ -56,21 +62,31 @@ bool holds(const Requirement& requirement, const NodeSpec& node) {
 
 bool tolerated(const Taint& taint, const PodSet& pods) {
   return std::any_of(pods.tolerations.begin(), pods.tolerations.end(), [&](const Toleration& each) {
-    if (each.effect && *each.effect != taint.effect) return false;
-    if (each.key.empty()) return each.exists;
+    if (each.effect && *each.effect != taint.effect) {
+      return false;
+    }
+    if (each.key.empty()) {
+      return each.exists;
+    }
     return each.key == taint.key && (each.exists || each.value == taint.value);
   });
 }
 
 bool allowed(const NodeSpec& node, const PodSet& pods) {
   for (const Taint& taint : node.taints) {
-    if (taint.effect != Effect::prefer_no_schedule && !tolerated(taint, pods)) return false;
+    if (taint.effect != Effect::prefer_no_schedule && !tolerated(taint, pods)) {
+      return false;
+    }
   }
   const Taint cordon{"node.kubernetes.io/unschedulable", "", Effect::no_schedule};
-  if (node.unschedulable && !tolerated(cordon, pods)) return false;
+  if (node.unschedulable && !tolerated(cordon, pods)) {
+    return false;
+  }
   for (const auto& [key, value] : pods.selector) {
     const std::string* have = label(node, key);
-    if (have == nullptr || *have != value) return false;
+    if (have == nullptr || *have != value) {
+      return false;
+    }
   }
   return pods.affinity.empty() ||
          std::any_of(pods.affinity.begin(), pods.affinity.end(), [&](const Term& term) {
@@ -81,16 +97,22 @@ bool allowed(const NodeSpec& node, const PodSet& pods) {
 }
 
 bool alike(const PodSet& a, const PodSet& b) {
-  if (a.apart != 0 || b.apart != 0) return &a == &b;
+  if (a.apart != 0 || b.apart != 0) {
+    return &a == &b;
+  }
   return a.requests == b.requests && a.selector == b.selector && a.affinity == b.affinity &&
          a.tolerations == b.tolerations;
 }
 
 std::size_t constraint_keys(const PodSet& pods) {
   std::set<std::string> keys;
-  for (const auto& [key, value] : pods.selector) keys.insert(key);
+  for (const auto& [key, value] : pods.selector) {
+    keys.insert(key);
+  }
   for (const Term& term : pods.affinity) {
-    for (const Requirement& each : term.requirements) keys.insert(each.key);
+    for (const Requirement& each : term.requirements) {
+      keys.insert(each.key);
+    }
   }
   return keys.size();
 }
@@ -106,7 +128,9 @@ void Scheduler::remove_node(const std::string& name) {
 
 void Scheduler::set_foreign(const std::string& name, const Resources& usage) {
   nodes_[name].foreign.clear();
-  for (const Resource& each : usage) nodes_[name].foreign[each.name] = each.amount;
+  for (const Resource& each : usage) {
+    nodes_[name].foreign[each.name] = each.amount;
+  }
 }
 
 void Scheduler::requeue(const std::string& name) {
@@ -123,11 +147,17 @@ void Scheduler::start(const std::string& name, Places places, Time now) {
 Amounts Scheduler::free_on(const std::string& name) const {
   const Node& node = nodes_.at(name);
   Amounts free;
-  for (const Resource& each : node.spec.allocatable) free[each.name] += each.amount;
-  for (const auto& [resource, amount] : node.foreign) free[resource] -= amount;
+  for (const Resource& each : node.spec.allocatable) {
+    free[each.name] += each.amount;
+  }
+  for (const auto& [resource, amount] : node.foreign) {
+    free[resource] -= amount;
+  }
   for (const auto& [gang_name, gang] : gangs_) {
     for (const auto& [set, where] : gang.places) {
-      if (where == name) take(free, gang.spec.pod_sets[set].requests, 1);
+      if (where == name) {
+        take(free, gang.spec.pod_sets[set].requests, 1);
+      }
     }
   }
   return free;
@@ -136,7 +166,9 @@ Amounts Scheduler::free_on(const std::string& name) const {
 std::string Scheduler::overfull_node() const {
   for (const auto& [name, node] : nodes_) {
     for (const auto& [resource, amount] : free_on(name)) {
-      if (amount < 0) return name;
+      if (amount < 0) {
+        return name;
+      }
     }
   }
   return "";
@@ -147,24 +179,36 @@ Amounts Scheduler::used_below(const std::string& tree, const std::string& node) 
   const auto& specs = trees_.at(tree);
   const auto parent_of = [&](const std::string& name) -> std::string {
     for (const QuotaNode& each : specs) {
-      if (each.name == name) return each.parent;
+      if (each.name == name) {
+        return each.parent;
+      }
     }
     return "";
   };
   for (const auto& [gang_name, gang] : gangs_) {
-    if (gang.state == GangState::waiting) continue;
+    if (gang.state == GangState::waiting) {
+      continue;
+    }
     std::string at = "default";
     for (const Designation& each : gang.spec.quota) {
-      if (each.tree == tree) at = each.node;
+      if (each.tree == tree) {
+        at = each.node;
+      }
     }
     const bool known = std::any_of(specs.begin(), specs.end(),
                                    [&](const QuotaNode& each) { return each.name == at; });
     // What runs is charged even where its node is gone: to the root.
-    if (!known) at = specs.front().name;
+    if (!known) {
+      at = specs.front().name;
+    }
     for (; !at.empty(); at = parent_of(at)) {
-      if (at != node) continue;
+      if (at != node) {
+        continue;
+      }
       for (const PodSet& set : gang.spec.pod_sets) {
-        for (const Resource& each : set.requests) used[each.name] += each.amount * set.count;
+        for (const Resource& each : set.requests) {
+          used[each.name] += each.amount * set.count;
+        }
       }
     }
   }
@@ -175,12 +219,16 @@ bool Scheduler::quota_allows(const Gang& gang) const {
   for (const auto& [tree, specs] : trees_) {
     std::string at = "default";
     for (const Designation& each : gang.spec.quota) {
-      if (each.tree == tree) at = each.node;
+      if (each.tree == tree) {
+        at = each.node;
+      }
     }
     while (!at.empty()) {
       const auto found = std::find_if(specs.begin(), specs.end(),
                                       [&](const QuotaNode& each) { return each.name == at; });
-      if (found == specs.end()) return false;
+      if (found == specs.end()) {
+        return false;
+      }
       if (found->hard || found->parent.empty()) {
         Amounts used = used_below(tree, at);
         for (const Resource& limit : found->limits) {
@@ -188,7 +236,9 @@ bool Scheduler::quota_allows(const Gang& gang) const {
           for (const PodSet& set : gang.spec.pod_sets) {
             asked += amount_in(set.requests, limit.name) * set.count;
           }
-          if (asked > 0 && used[limit.name] + asked > limit.amount) return false;
+          if (asked > 0 && used[limit.name] + asked > limit.amount) {
+            return false;
+          }
         }
       }
       at = found->parent;
@@ -200,7 +250,9 @@ bool Scheduler::quota_allows(const Gang& gang) const {
 bool Scheduler::search(const std::vector<std::pair<std::uint32_t, const PodSet*>>& pods,
                        std::size_t next, std::map<std::string, Amounts>& free,
                        Places& places) const {
-  if (next == pods.size()) return true;
+  if (next == pods.size()) {
+    return true;
+  }
   const PodSet& pod = *pods[next].second;
   std::vector<std::string> candidates;
   for (const auto& [name, node] : nodes_) {
@@ -217,14 +269,18 @@ bool Scheduler::search(const std::vector<std::pair<std::uint32_t, const PodSet*>
     for (const std::string& resource : options_.pack) {
       const Amount x = free[a][resource];
       const Amount y = free[b][resource];
-      if (x != y) return x < y;
+      if (x != y) {
+        return x < y;
+      }
     }
     return a < b;
   });
   for (const std::string& name : candidates) {
     take(free[name], pod.requests, 1);
     places.emplace_back(pods[next].first, name);
-    if (search(pods, next + 1, free, places)) return true;
+    if (search(pods, next + 1, free, places)) {
+      return true;
+    }
     places.pop_back();
     take(free[name], pod.requests, -1);
   }
@@ -240,7 +296,9 @@ std::optional<Places> Scheduler::find_places(const Gang& gang) const {
   const auto first_alike = [&](std::uint32_t set) {
     const PodSet& wanted = gang.spec.pod_sets[set];
     std::uint32_t first = 0;
-    while (!alike(gang.spec.pod_sets[first], wanted)) ++first;
+    while (!alike(gang.spec.pod_sets[first], wanted)) {
+      ++first;
+    }
     return first;
   };
   // Larger in packing order first, then more constrained, then as listed.
@@ -248,11 +306,15 @@ std::optional<Places> Scheduler::find_places(const Gang& gang) const {
     for (const std::string& resource : options_.pack) {
       const Amount x = amount_in(a.second->requests, resource);
       const Amount y = amount_in(b.second->requests, resource);
-      if (x != y) return x > y;
+      if (x != y) {
+        return x > y;
+      }
     }
     const std::size_t p = constraint_keys(*a.second);
     const std::size_t q = constraint_keys(*b.second);
-    if (p != q) return p > q;
+    if (p != q) {
+      return p > q;
+    }
     const std::uint32_t x = first_alike(a.first);
     const std::uint32_t y = first_alike(b.first);
     return x != y ? x < y : a.first < b.first;
@@ -262,9 +324,13 @@ std::optional<Places> Scheduler::find_places(const Gang& gang) const {
     pods.insert(pods.end(), static_cast<std::size_t>(set.second->count), set);
   }
   std::map<std::string, Amounts> free;
-  for (const auto& [name, node] : nodes_) free[name] = free_on(name);
+  for (const auto& [name, node] : nodes_) {
+    free[name] = free_on(name);
+  }
   Places places;
-  if (!search(pods, 0, free, places)) return std::nullopt;
+  if (!search(pods, 0, free, places)) {
+    return std::nullopt;
+  }
   return places;
 }
 
@@ -278,12 +344,16 @@ std::vector<std::string> Scheduler::line(Time now) const {
   };
   std::vector<std::string> names;
   for (const auto& [name, gang] : gangs_) {
-    if (gang.state == GangState::waiting && !gang.spec.held) names.push_back(name);
+    if (gang.state == GangState::waiting && !gang.spec.held) {
+      names.push_back(name);
+    }
   }
   std::sort(names.begin(), names.end(), [&](const std::string& a, const std::string& b) {
     const GangSpec& x = gangs_.at(a).spec;
     const GangSpec& y = gangs_.at(b).spec;
-    if (priority(x) != priority(y)) return priority(x) > priority(y);
+    if (priority(x) != priority(y)) {
+      return priority(x) > priority(y);
+    }
     return x.submitted != y.submitted ? x.submitted < y.submitted : a < b;
   });
   return names;
@@ -298,9 +368,13 @@ Decisions Scheduler::step(Time now) {
   Decisions decisions;
   for (const std::string& name : line(now)) {
     Gang& gang = gangs_[name];
-    if (!quota_allows(gang)) continue;
+    if (!quota_allows(gang)) {
+      continue;
+    }
     auto places = find_places(gang);
-    if (!places) continue;
+    if (!places) {
+      continue;
+    }
     gang.state = GangState::running;
     gang.started = now;
     gang.places = *places;

@@ -48,7 +48,9 @@ std::vector<Case> read_cases(const std::string& path) {
   std::string text;
   for (int number = 1; std::getline(in, text); ++number) {
     const Words words = split(text);
-    if (words.empty()) continue;
+    if (words.empty()) {
+      continue;
+    }
     if (words.front() == "case") {
       cases.push_back({path.substr(path.rfind('/') + 1), words.at(1), {}});
     } else {
@@ -62,19 +64,25 @@ void Runner::run(const Case& test) {
   for (const Line& line : test.lines) {
     SCOPED_TRACE(test.file + ":" + std::to_string(line.number) + ": " + line.text);
     obey(split(line.text));
-    if (::testing::Test::HasFailure()) return;
+    if (::testing::Test::HasFailure()) {
+      return;
+    }
   }
 }
 
 GangId Runner::gang(const std::string& name) {
   const auto found = core_->find(name);
-  if (!found) ADD_FAILURE() << "no gang " << name;
+  if (!found) {
+    ADD_FAILURE() << "no gang " << name;
+  }
   return found.value_or(GangId{});
 }
 
 NodeId Runner::node(const std::string& name) {
   const auto found = core_->find_node(name);
-  if (!found) ADD_FAILURE() << "no node " << name;
+  if (!found) {
+    ADD_FAILURE() << "no node " << name;
+  }
   return found.value_or(NodeId{});
 }
 
@@ -94,7 +102,9 @@ void Runner::obey(const Words& words) {
   const Words rest(words.begin() + 1, words.end());
   if (verb == "expect") {
     // Expectations look at the world after everything before them was decided.
-    if (changed_) step();
+    if (changed_) {
+      step();
+    }
     expect(rest);
     return;
   }
@@ -103,12 +113,16 @@ void Runner::obey(const Words& words) {
     return;
   }
   if (verb == "review") {
-    if (changed_) step();
+    if (changed_) {
+      step();
+    }
     last_.refused = core_->review(now_);
     return;
   }
   if (verb == "at") {
-    if (changed_) step();
+    if (changed_) {
+      step();
+    }
     now_ = at(std::stoll(rest.at(0)));
   } else if (verb == "options") {
     configure(rest);
@@ -131,7 +145,9 @@ void Runner::configure(Words words) {
   if (const auto text = take_value(words, "steps"); !text.empty()) {
     options.search_steps_max = static_cast<std::uint32_t>(std::stoul(text));
   }
-  if (const auto text = take_value(words, "pack"); !text.empty()) options.pack = {text};
+  if (const auto text = take_value(words, "pack"); !text.empty()) {
+    options.pack = {text};
+  }
   expect_empty(words, "options");
   core_ = std::make_unique<Core>(options);
 }
@@ -148,7 +164,9 @@ void Runner::set_quota(Words words) {
   const bool again = take_flag(words, "again");
   added.limits = take_resources(words);
   expect_empty(words, "quota");
-  if (!again) std::erase_if(tree, [&](const QuotaNode& each) { return each.name == added.name; });
+  if (!again) {
+    std::erase_if(tree, [&](const QuotaNode& each) { return each.name == added.name; });
+  }
   tree.push_back(added);
   problems_ = core_->set_quota_tree(name, tree);
 }
@@ -183,7 +201,9 @@ void Runner::adopt(const Words& words) {
   Words nodes;
   std::string text = places;
   std::replace(text.begin(), text.end(), ',', ' ');
-  for (const std::string& name : expand(split(text))) placement.push_back({0, node(name), 1});
+  for (const std::string& name : expand(split(text))) {
+    placement.push_back({0, node(name), 1});
+  }
   note(core_->adopt(spec, now_, placement));
 }
 
@@ -244,13 +264,16 @@ void Runner::expect(Words words) {
 
 void Runner::expect_state(const std::string& verb, const Words& words) {
   if (verb == "nothing") {
-    for (const Admission& each : last_.admitted)
+    for (const Admission& each : last_.admitted) {
       ADD_FAILURE() << "admitted " << core_->name(each.gang);
+    }
     EXPECT_TRUE(last_.evicted.empty());
     return;
   }
   std::string name = words.at(0);
-  if (name.ends_with(':')) name.pop_back();
+  if (name.ends_with(':')) {
+    name.pop_back();
+  }
   if (verb == "evicted") {
     const auto found = evicted_.find(name);
     ASSERT_NE(found, evicted_.end()) << name << " was not evicted";
@@ -305,8 +328,12 @@ void Runner::expect_number(const std::string& verb, Words words) {
     const auto advice = core_->advise(gang(words.at(0)), now_);
     ASSERT_TRUE(advice);
     std::vector<std::string> names;
-    for (const Holder& each : advice->would_start_if_ended) names.push_back(each.name);
-    if (!advice->possible) names = {"impossible"};
+    for (const Holder& each : advice->would_start_if_ended) {
+      names.push_back(each.name);
+    }
+    if (!advice->possible) {
+      names = {"impossible"};
+    }
     std::sort(names.begin(), names.end());
     EXPECT_EQ(names, expand(Words(words.begin() + 1, words.end())));
   } else if (verb == "told") {
@@ -314,14 +341,18 @@ void Runner::expect_number(const std::string& verb, Words words) {
     for (const Refusal& each : last_.refused) {
       told.push_back(core_->name(each.gang) + "=" + to_string(each.why));
     }
-    if (told.empty()) told = {"nobody"};
+    if (told.empty()) {
+      told = {"nobody"};
+    }
     std::sort(told.begin(), told.end());
     EXPECT_EQ(told, words);
   } else if (verb == "position") {
     EXPECT_EQ(core_->explain(gang(words.at(0)), now_)->position, std::stoll(words.at(1)));
   } else if (verb == "queue") {
     Words line;
-    for (const GangId id : core_->queue(now_, 100)) line.push_back(core_->name(id));
+    for (const GangId id : core_->queue(now_, 100)) {
+      line.push_back(core_->name(id));
+    }
     EXPECT_EQ(line, words);
   } else if (verb == "wake") {
     if (words.at(0) == "never") {

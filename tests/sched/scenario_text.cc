@@ -13,7 +13,9 @@ namespace {
 
 std::pair<std::string, std::string> cut(const std::string& text, char at) {
   const std::size_t place = text.find(at);
-  if (place == std::string::npos) return {text, ""};
+  if (place == std::string::npos) {
+    return {text, ""};
+  }
   return {text.substr(0, place), text.substr(place + 1)};
 }
 
@@ -35,8 +37,12 @@ Requirement requirement(Operator op, const std::string& text) {
 Toleration read_toleration(const std::string& text) {
   Toleration toleration;
   auto [head, effect] = cut(text, ':');
-  if (effect == "NoSchedule") toleration.effect = Effect::no_schedule;
-  if (effect == "NoExecute") toleration.effect = Effect::no_execute;
+  if (effect == "NoSchedule") {
+    toleration.effect = Effect::no_schedule;
+  }
+  if (effect == "NoExecute") {
+    toleration.effect = Effect::no_execute;
+  }
   if (head == "*") {
     toleration.exists = true;
     return toleration;
@@ -52,7 +58,9 @@ bool read_requirement(const std::string& verb, const std::string& argument, Term
       {"exists", Operator::exists}, {"absent", Operator::does_not_exist},
       {"gt", Operator::gt},         {"lt", Operator::lt}};
   const auto found = kVerbs.find(verb);
-  if (found == kVerbs.end()) return false;
+  if (found == kVerbs.end()) {
+    return false;
+  }
   term.requirements.push_back(requirement(found->second, argument));
   return true;
 }
@@ -65,7 +73,9 @@ Words split(std::string_view line) {
   bool quoted = false;
   bool started = false;
   const auto finish = [&] {
-    if (started) words.push_back(word);
+    if (started) {
+      words.push_back(word);
+    }
     word.clear();
     started = false;
   };
@@ -96,8 +106,12 @@ Resources take_resources(Words& words) {
       return false;
     }
     const auto quantity = model::Quantity::parse(amount);
-    if (!quantity) ADD_FAILURE() << "no quantity: " << word;
-    if (!quantity) return true;
+    if (!quantity) {
+      ADD_FAILURE() << "no quantity: " << word;
+    }
+    if (!quantity) {
+      return true;
+    }
     const Amount value = name == "cpu" ? quantity->milli_value() : quantity->value();
     resources.push_back({name == "gpu" ? "nvidia.com/gpu" : name, value});
     return true;
@@ -108,7 +122,9 @@ Resources take_resources(Words& words) {
 std::string take_value(Words& words, std::string_view key) {
   const std::string prefix = std::string(key) + "=";
   for (auto word = words.begin(); word != words.end(); ++word) {
-    if (!word->starts_with(prefix)) continue;
+    if (!word->starts_with(prefix)) {
+      continue;
+    }
     std::string value = word->substr(prefix.size());
     words.erase(word);
     return value;
@@ -121,15 +137,21 @@ bool take_flag(Words& words, std::string_view flag) {
 }
 
 void expect_empty(const Words& words, std::string_view what) {
-  for (const std::string& word : words) ADD_FAILURE() << what << " does not know " << word;
+  for (const std::string& word : words) {
+    ADD_FAILURE() << what << " does not know " << word;
+  }
 }
 
 Taint read_taint(const std::string& text) {
   auto [head, effect] = cut(text, ':');
   Taint taint;
   std::tie(taint.key, taint.value) = cut(head, '=');
-  if (effect == "NoExecute") taint.effect = Effect::no_execute;
-  if (effect == "PreferNoSchedule") taint.effect = Effect::prefer_no_schedule;
+  if (effect == "NoExecute") {
+    taint.effect = Effect::no_execute;
+  }
+  if (effect == "PreferNoSchedule") {
+    taint.effect = Effect::prefer_no_schedule;
+  }
   return taint;
 }
 
@@ -173,7 +195,9 @@ PodSet read_pod_set(Words words) {
       ADD_FAILURE() << "a pod set does not know " << verb;
     }
   }
-  if (!term.requirements.empty()) set.affinity.push_back(term);
+  if (!term.requirements.empty()) {
+    set.affinity.push_back(term);
+  }
   return set;
 }
 
@@ -187,7 +211,9 @@ GangSpec read_gang(const Words& words) {
   if (const auto text = take_value(options, "priority"); !text.empty()) {
     spec.priority = std::stoi(text);
   }
-  if (const auto text = take_value(options, "slope"); !text.empty()) spec.slope = std::stod(text);
+  if (const auto text = take_value(options, "slope"); !text.empty()) {
+    spec.slope = std::stod(text);
+  }
   spec.ns = take_value(options, "ns");
   spec.expected = seconds_of(take_value(options, "expected"));
   spec.limit = seconds_of(take_value(options, "limit"));
@@ -207,7 +233,9 @@ GangSpec read_gang(const Words& words) {
       set.push_back(*word);
     }
   }
-  if (!set.empty()) spec.pod_sets.push_back(read_pod_set(set));
+  if (!set.empty()) {
+    spec.pod_sets.push_back(read_pod_set(set));
+  }
   return spec;
 }
 

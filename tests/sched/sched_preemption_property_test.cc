@@ -34,7 +34,9 @@ class PreemptionWorld {
         finish();
       }
       settle();
-      if (::testing::Test::HasFailure()) return;
+      if (::testing::Test::HasFailure()) {
+        return;
+      }
     }
   }
 
@@ -50,9 +52,13 @@ class PreemptionWorld {
   void finish() {
     std::vector<std::string> running;
     for (const auto& [name, gang] : books_.gangs()) {
-      if (gang.state == GangState::running) running.push_back(name);
+      if (gang.state == GangState::running) {
+        running.push_back(name);
+      }
     }
-    if (running.empty()) return;
+    if (running.empty()) {
+      return;
+    }
     const auto which = dice_.roll(0, static_cast<std::int64_t>(running.size()) - 1);
     const std::string& name = running[static_cast<std::size_t>(which)];
     ASSERT_TRUE(core_.remove(*core_.find(name)));
@@ -68,13 +74,19 @@ class PreemptionWorld {
       const StepResult result = core_.step(now_);
       const auto sound = core_.check_invariants();
       ASSERT_TRUE(sound) << sound.error().message;
-      for (const Admission& each : result.admitted) admit(each);
-      if (::testing::Test::HasFailure()) return;
+      for (const Admission& each : result.admitted) {
+        admit(each);
+      }
+      if (::testing::Test::HasFailure()) {
+        return;
+      }
       for (const Eviction& each : result.evicted) {
         ++evictions_;
         leaving.push_back(each.victim);
       }
-      if (leaving.empty()) break;
+      if (leaving.empty()) {
+        break;
+      }
       const bool all = dice_.chance(50);
       do {
         books_.requeue(core_.name(leaving.back()));
@@ -100,11 +112,15 @@ class PreemptionWorld {
 
   void check_quiet() {
     for (const auto& [name, gang] : books_.gangs()) {
-      if (gang.state != GangState::waiting) continue;
+      if (gang.state != GangState::waiting) {
+        continue;
+      }
       EXPECT_FALSE(books_.could_start(name)) << name << " waits but could start";
       EXPECT_EQ(*core_.state(*core_.find(name)), GangState::waiting) << name;
       // Without quotas priority alone decides: whoever would fit without weaker gangs, starts.
-      if (with_quota_) continue;
+      if (with_quota_) {
+        continue;
+      }
       naive::Scheduler without_weaker = books_;
       for (const auto& [other, running] : books_.gangs()) {
         if (running.state == GangState::running && running.spec.priority < gang.spec.priority) {
@@ -138,7 +154,9 @@ int run_seeds(std::uint64_t first, std::uint64_t count, bool with_quota) {
     PreemptionWorld world(seed, with_quota);
     world.run(25);
     evictions += world.evictions();
-    if (::testing::Test::HasFailure()) break;
+    if (::testing::Test::HasFailure()) {
+      break;
+    }
   }
   return evictions;
 }

@@ -18,14 +18,22 @@ class TwinWorld {
 
   void run(int events) {
     const int nodes = static_cast<int>(dice_.roll(1, 5));
-    for (int i = 0; i < nodes; ++i) add_node();
-    if (dice_.chance(60)) change_quota();
+    for (int i = 0; i < nodes; ++i) {
+      add_node();
+    }
+    if (dice_.chance(60)) {
+      change_quota();
+    }
     for (int i = 0; i < events; ++i) {
       now_ += std::chrono::seconds(dice_.roll(0, 5));
       const auto batch = dice_.roll(1, 3);
-      for (int j = 0; j < batch; ++j) change();
+      for (int j = 0; j < batch; ++j) {
+        change();
+      }
       compare();
-      if (::testing::Test::HasFailure()) return;
+      if (::testing::Test::HasFailure()) {
+        return;
+      }
     }
   }
 
@@ -64,16 +72,22 @@ class TwinWorld {
   std::string any(bool running) {
     std::vector<std::string> names;
     for (const auto& [name, gang] : naive_.gangs()) {
-      if ((gang.state == GangState::running) == running) names.push_back(name);
+      if ((gang.state == GangState::running) == running) {
+        names.push_back(name);
+      }
     }
-    if (names.empty()) return "";
+    if (names.empty()) {
+      return "";
+    }
     return names[static_cast<std::size_t>(
         dice_.roll(0, static_cast<std::int64_t>(names.size()) - 1))];
   }
 
   void leave(bool running) {
     const std::string name = any(running);
-    if (name.empty()) return;
+    if (name.empty()) {
+      return;
+    }
     if (running && dice_.chance(20)) {
       ASSERT_TRUE(core_.requeue(*core_.find(name), now_));
       naive_.requeue(name);
@@ -92,7 +106,9 @@ class TwinWorld {
   }
 
   std::string any_node() {
-    if (nodes_.empty()) return "";
+    if (nodes_.empty()) {
+      return "";
+    }
     auto place = nodes_.begin();
     std::advance(place, dice_.roll(0, static_cast<std::int64_t>(nodes_.size()) - 1));
     return place->first;
@@ -100,7 +116,9 @@ class TwinWorld {
 
   void remove_node() {
     const std::string name = any_node();
-    if (name.empty()) return;
+    if (name.empty()) {
+      return;
+    }
     core_.remove_node(*core_.find_node(name));
     naive_.remove_node(name);
     nodes_.erase(name);
@@ -108,7 +126,9 @@ class TwinWorld {
 
   void foreign() {
     const std::string name = any_node();
-    if (name.empty()) return;
+    if (name.empty()) {
+      return;
+    }
     const Resources usage = random_foreign(dice_);
     ASSERT_TRUE(core_.set_foreign(*core_.find_node(name), usage));
     naive_.set_foreign(name, usage);
@@ -136,26 +156,36 @@ class TwinWorld {
     const auto sound = core_.check_invariants();
     ASSERT_TRUE(sound) << sound.error().message;
     for (const auto& [name, gang] : naive_.gangs()) {
-      if (gang.state != GangState::waiting) continue;
+      if (gang.state != GangState::waiting) {
+        continue;
+      }
       EXPECT_FALSE(naive_.could_start(name)) << name << " waits but could start";
       EXPECT_NE(*core_.why(*core_.find(name)), Why::nothing) << name << " waits without a reason";
     }
-    if (dice_.chance(30)) compare_reasons();
+    if (dice_.chance(30)) {
+      compare_reasons();
+    }
   }
 
   // After a review everybody waits for what a trial of everybody would find now.
   void compare_reasons() {
-    while (core_.reasons_stale()) (void)core_.review(now_);
+    while (core_.reasons_stale()) {
+      (void)core_.review(now_);
+    }
     Core tried = core_.clone();
     tried.set_paused(true);
     tried.set_paused(false);
     EXPECT_TRUE(tried.step(now_).admitted.empty());
     for (const auto& [name, gang] : naive_.gangs()) {
-      if (gang.state != GangState::waiting) continue;
+      if (gang.state != GangState::waiting) {
+        continue;
+      }
       const Why why = *core_.why(*core_.find(name));
       const Why now = *tried.why(*tried.find(name));
       // Who waits for places is not told that others have used up its quota meanwhile.
-      if (now == Why::quota && why != Why::quota) continue;
+      if (now == Why::quota && why != Why::quota) {
+        continue;
+      }
       EXPECT_EQ(std::string(to_string(why)), to_string(now)) << name;
     }
   }
@@ -172,7 +202,9 @@ void run_seeds(Options options, std::uint64_t first, std::uint64_t count) {
   for (std::uint64_t seed = first; seed < first + count; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     TwinWorld(seed, options).run(25);
-    if (::testing::Test::HasFailure()) return;
+    if (::testing::Test::HasFailure()) {
+      return;
+    }
   }
 }
 

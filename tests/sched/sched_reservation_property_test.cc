@@ -34,10 +34,14 @@ class HoldingWorld {
       advance(now_ + std::chrono::seconds(dice_.roll(1, 8)));
       submit();
       decide();
-      if (::testing::Test::HasFailure()) return;
+      if (::testing::Test::HasFailure()) {
+        return;
+      }
     }
     // Nobody comes any more: everything that can ever run does, and in time.
-    while (!ends_.empty() && !::testing::Test::HasFailure()) advance(ends_.begin()->first);
+    while (!ends_.empty() && !::testing::Test::HasFailure()) {
+      advance(ends_.begin()->first);
+    }
   }
 
   int kept() const { return kept_; }
@@ -63,7 +67,9 @@ class HoldingWorld {
         books_.remove(name);
       }
       decide();
-      if (::testing::Test::HasFailure()) return;
+      if (::testing::Test::HasFailure()) {
+        return;
+      }
     }
     now_ = std::max(now_, to);
   }
@@ -95,7 +101,9 @@ class HoldingWorld {
 
   void remember_promise() {
     const auto held = core_.reservation();
-    if (!held) return;
+    if (!held) {
+      return;
+    }
     ASSERT_TRUE(held->starts) << "every end is known here";
     const auto [promise, added] = promised_.emplace(held->holder, *held->starts);
     if (!added) {
@@ -106,7 +114,9 @@ class HoldingWorld {
   // Who waits although it would fit waits behind the reservation, and says so.
   void check_waiting() {
     for (const auto& [name, gang] : books_.gangs()) {
-      if (gang.state != GangState::waiting || !books_.could_start(name)) continue;
+      if (gang.state != GangState::waiting || !books_.could_start(name)) {
+        continue;
+      }
       EXPECT_EQ(*core_.why(*core_.find(name)), Why::reserved) << name;
     }
   }
@@ -136,7 +146,9 @@ TEST(ReservationProperty, nobody_who_passes_delays_the_holder) {
     HoldingWorld world(seed);
     world.run(25);
     kept += world.kept();
-    if (::testing::Test::HasFailure()) break;
+    if (::testing::Test::HasFailure()) {
+      break;
+    }
   }
   EXPECT_GT(kept, 500);
 }

@@ -23,7 +23,9 @@ class ScenarioTest : public ::testing::Test {
 bool register_cases() {
   std::vector<std::string> files;
   for (const auto& entry : std::filesystem::directory_iterator(CASES_DIRECTORY)) {
-    if (entry.path().extension() == ".case") files.push_back(entry.path().string());
+    if (entry.path().extension() == ".case") {
+      files.push_back(entry.path().string());
+    }
   }
   std::sort(files.begin(), files.end());
   for (const std::string& file : files) {

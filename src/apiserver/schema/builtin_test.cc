@@ -13,8 +13,12 @@ namespace {
 // The node at a path of field names below a kind; lists and maps are entered without a word.
 const Node* at(const Node* node, std::initializer_list<std::string_view> path) {
   for (std::string_view name : path) {
-    while (node != nullptr && node->shape != Shape::structure) node = node->items;
-    if (node == nullptr) return nullptr;
+    while (node != nullptr && node->shape != Shape::structure) {
+      node = node->items;
+    }
+    if (node == nullptr) {
+      return nullptr;
+    }
     const Field* field = node->find(name);
     node = field == nullptr ? nullptr : field->node;
   }
@@ -39,14 +43,22 @@ const BuiltinResource* find_resource(std::string_view group, std::string_view ve
 std::set<const Node*> all_nodes() {
   std::set<const Node*> seen;
   std::vector<const Node*> todo{&object_meta()};
-  for (const BuiltinKind& kind : builtin_kinds()) todo.push_back(kind.schema);
+  for (const BuiltinKind& kind : builtin_kinds()) {
+    todo.push_back(kind.schema);
+  }
   while (!todo.empty()) {
     const Node* node = todo.back();
     todo.pop_back();
-    if (node == nullptr || !seen.insert(node).second) continue;
+    if (node == nullptr || !seen.insert(node).second) {
+      continue;
+    }
     todo.push_back(node->items);
-    for (const Field& field : node->fields) todo.push_back(field.node);
-    for (const Field& field : node->inlined) todo.push_back(field.node);
+    for (const Field& field : node->fields) {
+      todo.push_back(field.node);
+    }
+    for (const Field& field : node->inlined) {
+      todo.push_back(field.node);
+    }
   }
   return seen;
 }
@@ -95,12 +107,16 @@ TEST(Builtin, every_node_is_well_formed) {
     EXPECT_TRUE(std::ranges::is_sorted(node->fields, {}, &Field::name)) << node->type_name;
     EXPECT_EQ(node->shape == Shape::structure, !node->type_name.empty());
     EXPECT_EQ(node->shape == Shape::integer, node->bits != 0);
-    if (node->shape == Shape::list || node->shape == Shape::map) EXPECT_NE(node->items, nullptr);
+    if (node->shape == Shape::list || node->shape == Shape::map) {
+      EXPECT_NE(node->items, nullptr);
+    }
     EXPECT_EQ(node->list_type == ListType::map, !node->map_keys.empty());
     std::set<unsigned> numbers;
     for (std::span fields : {node->fields, node->inlined}) {
       for (const Field& field : fields) {
-        if (field.wire.number == 0) continue;
+        if (field.wire.number == 0) {
+          continue;
+        }
         EXPECT_TRUE(numbers.insert(field.wire.number).second) << node->type_name << field.name;
       }
     }
@@ -227,7 +243,9 @@ TEST(Builtin, groups_come_in_the_order_of_discovery) {
   std::vector<std::string> order;
   for (const BuiltinResource& resource : builtin_resources()) {
     std::string gv = std::string(resource.group) + "/" + std::string(resource.version);
-    if (order.empty() || order.back() != gv) order.push_back(gv);
+    if (order.empty() || order.back() != gv) {
+      order.push_back(gv);
+    }
   }
   EXPECT_EQ(order, (std::vector<std::string>{"/v1",
                                              "apiregistration.k8s.io/v1",

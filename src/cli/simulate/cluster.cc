@@ -122,9 +122,15 @@ Result<void> add_quota_node(const json::Value& entry, std::size_t /*index*/, Clu
 }
 
 std::optional<sched::Effect> effect_of(std::string_view text) {
-  if (text == "NoSchedule") return sched::Effect::no_schedule;
-  if (text == "PreferNoSchedule") return sched::Effect::prefer_no_schedule;
-  if (text == "NoExecute") return sched::Effect::no_execute;
+  if (text == "NoSchedule") {
+    return sched::Effect::no_schedule;
+  }
+  if (text == "PreferNoSchedule") {
+    return sched::Effect::prefer_no_schedule;
+  }
+  if (text == "NoExecute") {
+    return sched::Effect::no_execute;
+  }
   return std::nullopt;
 }
 

@@ -178,7 +178,9 @@ std::string to_text(const std::vector<Summary>& summaries) {
   for (const Summary& s : summaries) {
     for (const auto& [resource, part] : s.utilisation) {
       // What nobody asks for is not worth a column.
-      if (part > 0) resources.insert(resource);
+      if (part > 0) {
+        resources.insert(resource);
+      }
     }
     evicts = evicts || s.evictions > 0;
   }

@@ -40,7 +40,9 @@ void check_replay(const Trace& trace) {
   for (const Policy& policy : *policies) {
     const Outcome outcome = replay(trace, *cluster, policy);
     std::size_t never = 0;
-    for (const auto& [why, alike] : outcome.never_started) never += alike.jobs;
+    for (const auto& [why, alike] : outcome.never_started) {
+      never += alike.jobs;
+    }
     CHECK(outcome.cut_short ||
           outcome.finished + outcome.killed + outcome.refused + never == outcome.jobs);
     static_cast<void>(to_json({summarize(outcome, *cluster)}, trace, *cluster));

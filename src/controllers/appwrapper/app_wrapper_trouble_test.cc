@@ -32,7 +32,9 @@ bool has_event(QueueWorld& c, const std::string& reason) {
 
 std::string event_message(QueueWorld& c, const std::string& reason) {
   for (const kube::ObjectRef& event : c.list(kEvents)) {
-    if (event->string_at({"reason"}) == reason) return event->string_at({"message"});
+    if (event->string_at({"reason"}) == reason) {
+      return event->string_at({"message"});
+    }
   }
   return "";
 }

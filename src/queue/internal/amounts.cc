@@ -28,7 +28,9 @@ sched::Resources observed(const model::ResourceList& list) {
   sched::Resources result;
   result.reserve(list.size() + 1);
   for (const auto& [name, quantity] : list) {
-    if (quantity.sign() > 0) result.push_back(observed(name, quantity, ""));
+    if (quantity.sign() > 0) {
+      result.push_back(observed(name, quantity, ""));
+    }
   }
   std::sort(result.begin(), result.end(), by_name);
   return result;
@@ -38,7 +40,9 @@ sched::Resources observed_limits(const model::ResourceList& limits) {
   sched::Resources result;
   for (const std::string name : {"cpu", "ephemeral-storage", "memory"}) {
     const model::Quantity limit = limits.get(name);
-    if (limit.sign() > 0) result.push_back(observed(name, limit, "limits."));
+    if (limit.sign() > 0) {
+      result.push_back(observed(name, limit, "limits."));
+    }
   }
   return result;
 }
@@ -46,9 +50,13 @@ sched::Resources observed_limits(const model::ResourceList& limits) {
 void add(sched::Resources& sum, const sched::Resources& amounts, int sign) {
   for (const sched::Resource& each : amounts) {
     auto at = std::lower_bound(sum.begin(), sum.end(), each, by_name);
-    if (at == sum.end() || at->name != each.name) at = sum.insert(at, {each.name, 0});
+    if (at == sum.end() || at->name != each.name) {
+      at = sum.insert(at, {each.name, 0});
+    }
     at->amount += sign * each.amount;
-    if (at->amount == 0) sum.erase(at);
+    if (at->amount == 0) {
+      sum.erase(at);
+    }
   }
 }
 
@@ -66,7 +74,9 @@ std::string quantity_text(const std::string& resource, sched::Amount amount) {
   const std::string_view kind =
       std::string_view(resource).substr(resource.starts_with("limits.") ? 7 : 0);
   std::string binary = sched::amount_text(std::string(kind), amount);
-  if (kind != "memory" && kind != "ephemeral-storage") return binary;
+  if (kind != "memory" && kind != "ephemeral-storage") {
+    return binary;
+  }
   static constexpr std::array kSuffixes{"", "k", "M", "G", "T", "P"};
   std::size_t suffix = 0;
   while (amount != 0 && amount % 1000 == 0 && suffix + 1 < kSuffixes.size()) {
@@ -80,7 +90,9 @@ std::string quantity_text(const std::string& resource, sched::Amount amount) {
 std::string amounts_text(const sched::Resources& resources) {
   std::string text;
   for (const sched::Resource& each : resources) {
-    if (each.name == "pods" && resources.size() > 1) continue;
+    if (each.name == "pods" && resources.size() > 1) {
+      continue;
+    }
     text += (text.empty() ? "" : ", ") + quantity_text(each.name, each.amount) + " " + each.name;
   }
   return text;

@@ -16,7 +16,9 @@ namespace {
 
 // What is said of planned pods is in the status of their AppWrapper.
 bool speaks_for_itself(const QueueState& state, const PodRecord& pod) {
-  if (pod.wrapper == nullptr) return pod.owner.empty();
+  if (pod.wrapper == nullptr) {
+    return pod.owner.empty();
+  }
   return pod.wrapper->holds && std::ranges::count(unplanned_pods(state, *pod.wrapper), &pod) > 0;
 }
 
@@ -26,13 +28,17 @@ bool has_started(const QueueState& state, const WrapperRecord& wrapper) {
 
 // A pod that asks for the impossible stays where it is: pending. It is told so once.
 void give_up(QueueState& state, PodRecord& pod, std::string problem) {
-  if (pod.problem == problem) return;
+  if (pod.problem == problem) {
+    return;
+  }
   pod.problem = std::move(problem);
   state.hopeless.insert(pod.uid);
 }
 
 void submit_alone(QueueState& state, PodRecord& pod) {
-  if (pod.loose || !pod.alone) return;
+  if (pod.loose || !pod.alone) {
+    return;
+  }
   sched::GangSpec spec{.name = "pod/" + pod.uid,
                        .ns = pod.key.ns,
                        .priority = pod.priority,
@@ -61,7 +67,9 @@ void assume(QueueState& state, PodRecord& pod, const std::string& node,
 bool has_room(const NodeRecord& node, const PodRecord& pod) {
   sched::Resources left = node.spec.allocatable;
   for (const PodRecord* other : node.pods) {
-    if (other->phase == PodPhase::active) add(left, other->requests, -1);
+    if (other->phase == PodPhase::active) {
+      add(left, other->requests, -1);
+    }
   }
   return std::ranges::all_of(pod.requests, [&](const sched::Resource& asked) {
     return asked.amount <= amount_of(left, asked.name);
@@ -77,7 +85,9 @@ bool fits(const QueueState& state, const WrapperRecord& wrapper, const PodRecord
   const sched::Resources free = state.core.free(slot.node);
   const bool overdrawn = std::ranges::any_of(
       free, [](const sched::Resource& resource) { return resource.amount < 0; });
-  if (overdrawn && !has_room(node, pod)) return false;
+  if (overdrawn && !has_room(node, pod)) {
+    return false;
+  }
   return std::ranges::all_of(pod.requests, [&](const sched::Resource& asked) {
     const sched::Amount place = amount_of(planned, asked.name);
     return asked.amount <= place || asked.amount <= place + amount_of(free, asked.name);
@@ -88,11 +98,19 @@ sched::Slot* choose(QueueState& state, const WrapperRecord& wrapper, const PodRe
                     sched::Placement& free_slots) {
   sched::Slot* chosen = nullptr;
   for (sched::Slot& slot : free_slots) {
-    if (slot.count <= 0 || slot.pod_set != pod.pod_set) continue;
+    if (slot.count <= 0 || slot.pod_set != pod.pod_set) {
+      continue;
+    }
     const auto node = state.nodes.find(state.core.node_name(slot.node));
-    if (node == state.nodes.end() || !fits(state, wrapper, pod, slot, node->second)) continue;
-    if (node->second.ready) return &slot;
-    if (chosen == nullptr) chosen = &slot;
+    if (node == state.nodes.end() || !fits(state, wrapper, pod, slot, node->second)) {
+      continue;
+    }
+    if (node->second.ready) {
+      return &slot;
+    }
+    if (chosen == nullptr) {
+      chosen = &slot;
+    }
   }
   return chosen;
 }
@@ -100,14 +118,20 @@ sched::Slot* choose(QueueState& state, const WrapperRecord& wrapper, const PodRe
 void bind_pods_of(QueueState& state, WrapperRecord& wrapper, std::vector<Binding>& bindings) {
   std::optional<sched::Placement> slots;
   for (PodRecord* pod : wrapper.pods) {
-    if (!wants_binding(state, *pod)) continue;
-    if (!slots) slots = state.core.reserved(wrapper.gang).value_or(sched::Placement{});
+    if (!wants_binding(state, *pod)) {
+      continue;
+    }
+    if (!slots) {
+      slots = state.core.reserved(wrapper.gang).value_or(sched::Placement{});
+    }
     sched::Slot* slot = choose(state, wrapper, *pod, *slots);
     if (slot == nullptr) {
       submit_alone(state, *pod);
       continue;
     }
-    if (pod->loose) drop_loose(state, *pod);
+    if (pod->loose) {
+      drop_loose(state, *pod);
+    }
     --slot->count;
     assume(state, *pod, state.core.node_name(slot->node), bindings);
     settle(state, *pod);
@@ -117,7 +141,9 @@ void bind_pods_of(QueueState& state, WrapperRecord& wrapper, std::vector<Binding
 }  // namespace
 
 bool wants_binding(const QueueState& state, const PodRecord& pod) {
-  if (state.options.binds == Binds::nothing) return false;
+  if (state.options.binds == Binds::nothing) {
+    return false;
+  }
   if (!pod.place().empty() || pod.phase != PodPhase::active || pod.deleting || pod.gated) {
     return false;
   }
@@ -142,7 +168,9 @@ void keep_constraints(QueueState& state, PodRecord& pod, const model::PodSpec& s
 void look_for_place(QueueState& state, PodRecord& pod) {
   if (!wants_binding(state, pod)) {
     // Its Binding is under way while the core still knows it.
-    if (pod.loose && pod.place().empty()) drop_loose(state, pod);
+    if (pod.loose && pod.place().empty()) {
+      drop_loose(state, pod);
+    }
     return;
   }
   if (pod.wrapper != nullptr) {
@@ -154,17 +182,23 @@ void look_for_place(QueueState& state, PodRecord& pod) {
 }
 
 void drop_loose(QueueState& state, PodRecord& pod) {
-  if (!pod.loose) return;
+  if (!pod.loose) {
+    return;
+  }
   (void)state.core.remove(*pod.loose);
   state.loose.erase(*pod.loose);
   pod.loose.reset();
-  if (pod.counted == CountedAs::loose) pod.counted = CountedAs::nothing;
+  if (pod.counted == CountedAs::loose) {
+    pod.counted = CountedAs::nothing;
+  }
 }
 
 void bind_loose(QueueState& state, const sched::Admission& admission,
                 std::vector<Binding>& bindings) {
   const auto found = state.loose.find(admission.gang);
-  if (found == state.loose.end() || admission.placement.empty()) return;
+  if (found == state.loose.end() || admission.placement.empty()) {
+    return;
+  }
   PodRecord& pod = *found->second;
   if (!wants_binding(state, pod) || (pod.wrapper != nullptr && !has_started(state, *pod.wrapper))) {
     drop_loose(state, pod);
@@ -182,7 +216,9 @@ void bind_gangs(QueueState& state, std::vector<Binding>& bindings) {
   }
   for (const std::string& uid : std::exchange(state.to_bind, {})) {
     WrapperRecord* wrapper = state.wrapper(uid);
-    if (wrapper == nullptr || !has_started(state, *wrapper) || wrapper->plan_unwritten) continue;
+    if (wrapper == nullptr || !has_started(state, *wrapper) || wrapper->plan_unwritten) {
+      continue;
+    }
     bind_pods_of(state, *wrapper, bindings);
   }
 }
@@ -195,33 +231,51 @@ void tell_unplaced(QueueState& state, const std::vector<sched::Refusal>& refused
       unplaced.push_back(found->second->uid);
     }
   }
-  for (const std::string& uid : std::exchange(state.hopeless, {})) unplaced.push_back(uid);
+  for (const std::string& uid : std::exchange(state.hopeless, {})) {
+    unplaced.push_back(uid);
+  }
 }
 
 std::optional<Queue::Unplaced> unplaced(QueueState& state, std::string_view pod_uid, Time now) {
   const auto found = state.pods.find(pod_uid);
-  if (found == state.pods.end()) return std::nullopt;
+  if (found == state.pods.end()) {
+    return std::nullopt;
+  }
   const PodRecord& pod = found->second;
-  if (!wants_binding(state, pod) || !speaks_for_itself(state, pod)) return std::nullopt;
+  if (!wants_binding(state, pod) || !speaks_for_itself(state, pod)) {
+    return std::nullopt;
+  }
   if (!pod.loose) {
-    if (pod.problem.empty()) return std::nullopt;
+    if (pod.problem.empty()) {
+      return std::nullopt;
+    }
     return Queue::Unplaced{pod.key, "no node can be chosen: " + pod.problem};
   }
   const auto explanation = state.core.explain(*pod.loose, now, sched::Detail::brief);
-  if (!explanation || explanation->why == sched::Why::nothing) return std::nullopt;
+  if (!explanation || explanation->why == sched::Why::nothing) {
+    return std::nullopt;
+  }
   return Queue::Unplaced{pod.key, pod_sentence(*explanation)};
 }
 
 void binding_failed(QueueState& state, std::string_view pod_uid) {
   const auto found = state.pods.find(pod_uid);
-  if (found == state.pods.end()) return;
+  if (found == state.pods.end()) {
+    return;
+  }
   PodRecord& pod = found->second;
-  if (!pod.node.empty() || pod.assumed.empty()) return;
+  if (!pod.node.empty() || pod.assumed.empty()) {
+    return;
+  }
   if (const auto at = state.nodes.find(pod.assumed); at != state.nodes.end()) {
     at->second.pods.erase(&pod);
   }
-  if (pod.counted == CountedAs::gang) give_back_place(state, *pod.wrapper, pod);
-  if (pod.loose) drop_loose(state, pod);
+  if (pod.counted == CountedAs::gang) {
+    give_back_place(state, *pod.wrapper, pod);
+  }
+  if (pod.loose) {
+    drop_loose(state, pod);
+  }
   pod.assumed.clear();
   settle(state, pod);
   look_for_place(state, pod);

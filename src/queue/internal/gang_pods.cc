@@ -62,7 +62,9 @@ bool comes_first(const PodRecord* a, const PodRecord* b) {
 
 std::optional<std::uint32_t> pod_set_in(const Demand& demand, const PodRecord& pod) {
   model::Pod shadow;
-  if (!pod.set_label.empty()) shadow.metadata.labels.emplace(kPodSetLabel, pod.set_label);
+  if (!pod.set_label.empty()) {
+    shadow.metadata.labels.emplace(kPodSetLabel, pod.set_label);
+  }
   sched::Resources requests = pod.requests;
   add(requests, {{"pods", 1}}, -1);
   model::Container container;
@@ -83,7 +85,9 @@ void enter_gang(QueueState& state, WrapperRecord& wrapper, PodRecord& pod) {
   if (!pod.node.empty() && state.options.binds != Binds::nothing) {
     state.drifted.insert(wrapper.id.uid);
   }
-  if (pod.pod_set) trim_lost(state, wrapper, *pod.pod_set, pod.place());
+  if (pod.pod_set) {
+    trim_lost(state, wrapper, *pod.pod_set, pod.place());
+  }
 }
 
 void leave_gang(QueueState& state, WrapperRecord& wrapper, PodRecord& pod) {
@@ -98,14 +102,20 @@ void leave_gang(QueueState& state, WrapperRecord& wrapper, PodRecord& pod) {
   const bool last = is_item && pod.phase != PodPhase::active;
   const bool replaced = !last && others < needed(wrapper, *pod.pod_set);
   (void)state.core.pod_ended(wrapper.gang, pod.uid, replaced);
-  if (replaced) promote_unplanned(state, wrapper);
+  if (replaced) {
+    promote_unplanned(state, wrapper);
+  }
 }
 
 void promote_unplanned(QueueState& state, WrapperRecord& wrapper) {
   for (PodRecord* pod : wrapper.pods) {
-    if (pod->counted != CountedAs::gang || pod->planned || !pod->pod_set) continue;
+    if (pod->counted != CountedAs::gang || pod->planned || !pod->pod_set) {
+      continue;
+    }
     const sched::Core::Held held = state.core.held(wrapper.gang, *pod->pod_set);
-    if (held.reserved + held.unplaced == 0) continue;
+    if (held.reserved + held.unplaced == 0) {
+      continue;
+    }
     (void)state.core.pod_ended(wrapper.gang, pod->uid, false);
     enter_gang(state, wrapper, *pod);
   }
@@ -124,7 +134,9 @@ std::vector<const PodRecord*> unplanned_pods(const QueueState& state,
   }
   for (auto& [pod_set, pods] : waiting) {
     const std::int64_t left = places_left(state, wrapper, pod_set);
-    if (std::cmp_less_equal(pods.size(), left)) continue;
+    if (std::cmp_less_equal(pods.size(), left)) {
+      continue;
+    }
     std::ranges::sort(pods, comes_first);
     found.insert(found.end(), pods.begin() + left, pods.end());
   }
@@ -138,13 +150,17 @@ void give_back_place(QueueState& state, WrapperRecord& wrapper, PodRecord& pod) 
 }
 
 void count_success(WrapperRecord& wrapper, PodRecord& pod) {
-  if (pod.phase != PodPhase::succeeded || pod.success_counted || !pod.pod_set) return;
+  if (pod.phase != PodPhase::succeeded || pod.success_counted || !pod.pod_set) {
+    return;
+  }
   pod.success_counted = true;
   ++wrapper.succeeded[*pod.pod_set];
 }
 
 void trim_places(QueueState& state, WrapperRecord& wrapper, const PodRecord& ended) {
-  if (!ended.pod_set || ended.phase != PodPhase::succeeded) return;
+  if (!ended.pod_set || ended.phase != PodPhase::succeeded) {
+    return;
+  }
   const std::uint32_t pod_set = *ended.pod_set;
   std::optional<sched::NodeId> node = state.core.find_node(ended.node);
   if (all(state.core.held(wrapper.gang, pod_set)) > needed(wrapper, pod_set)) {
@@ -154,7 +170,9 @@ void trim_places(QueueState& state, WrapperRecord& wrapper, const PodRecord& end
 }
 
 bool item_seen(QueueState& state, WrapperRecord& wrapper, const json::Value& object) {
-  if (!wrapper.holds) return false;
+  if (!wrapper.holds) {
+    return false;
+  }
   const json::Value* metadata = object.find("metadata");
   bool gave_up = false;
   for (std::uint32_t set = 0; set < wrapper.demand.pod_sets.size(); ++set) {
@@ -166,7 +184,9 @@ bool item_seen(QueueState& state, WrapperRecord& wrapper, const json::Value& obj
       continue;
     }
     const std::optional<std::int64_t> now = pods_of_template(object, *demand.template_path);
-    if (!now) continue;
+    if (!now) {
+      continue;
+    }
     wrapper.fallen[set] = std::max<std::int64_t>(0, demand.in_template - *now);
     while (all(state.core.held(wrapper.gang, set)) > needed(wrapper, set) &&
            state.core.drop_place(wrapper.gang, set).value_or(false)) {
@@ -180,7 +200,9 @@ bool item_seen(QueueState& state, WrapperRecord& wrapper, const json::Value& obj
 void mend_plans(QueueState& state) {
   for (const std::string& uid : std::exchange(state.drifted, {})) {
     WrapperRecord* wrapper = state.wrapper(uid);
-    if (wrapper == nullptr || !wrapper->holds || wrapper->draining) continue;
+    if (wrapper == nullptr || !wrapper->holds || wrapper->draining) {
+      continue;
+    }
     std::vector<model::PlannedPlace> actual = places_of(state, *wrapper);
     const bool drifted = std::ranges::any_of(actual, [&](const model::PlannedPlace& place) {
       const auto planned = std::ranges::find_if(wrapper->plan, [&](const auto& each) {
@@ -188,7 +210,9 @@ void mend_plans(QueueState& state) {
       });
       return planned == wrapper->plan.end() || planned->count < place.count;
     });
-    if (!drifted) continue;
+    if (!drifted) {
+      continue;
+    }
     wrapper->plan = std::move(actual);
     ++wrapper->plan_version;
     state.touched.insert(uid);

@@ -14,7 +14,9 @@ constexpr std::int64_t kCountMax = std::numeric_limits<std::int32_t>::max();
 
 std::optional<std::int64_t> count_in(const json::Value& parent, std::string_view key) {
   const json::Value* value = parent.find(key);
-  if (value == nullptr || !value->is_number()) return std::nullopt;
+  if (value == nullptr || !value->is_number()) {
+    return std::nullopt;
+  }
   const std::optional<std::int64_t> number = value->to_int64();
   return number ? std::optional(std::clamp<std::int64_t>(*number, 0, kCountMax)) : std::nullopt;
 }
@@ -36,13 +38,21 @@ std::int64_t of_worker_group(const json::Value& group) {
 std::optional<std::int64_t> pods_of_template(const json::Value& object,
                                              std::string_view template_path) {
   const Result<json::Pointer> path = json::Pointer::parse(template_path);
-  if (!path || path->is_root() || path->tokens().back() != "template") return std::nullopt;
+  if (!path || path->is_root() || path->tokens().back() != "template") {
+    return std::nullopt;
+  }
   const json::Value* parent = json::find(object, path->parent());
-  if (parent == nullptr || !parent->is_object()) return std::nullopt;
+  if (parent == nullptr || !parent->is_object()) {
+    return std::nullopt;
+  }
   const std::string group = model::parse_api_version(object.string_or_empty("apiVersion")).group;
   const std::string_view kind = object.string_or_empty("kind");
-  if (group == "apps") return count_in(*parent, "replicas").value_or(1);
-  if (group == "batch" && kind == "Job") return of_job(*parent);
+  if (group == "apps") {
+    return count_in(*parent, "replicas").value_or(1);
+  }
+  if (group == "batch" && kind == "Job") {
+    return of_job(*parent);
+  }
   if (group == "kubeflow.org" && kind == "PyTorchJob") {
     return count_in(*parent, "replicas").value_or(1);
   }

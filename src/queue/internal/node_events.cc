@@ -18,9 +18,15 @@ constexpr const char* kNotReady = "node.kubernetes.io/not-ready";
 constexpr const char* kUnreachable = "node.kubernetes.io/unreachable";
 
 std::optional<sched::Effect> effect_of(const std::string& effect) {
-  if (effect == "NoSchedule") return sched::Effect::no_schedule;
-  if (effect == "NoExecute") return sched::Effect::no_execute;
-  if (effect == "PreferNoSchedule") return sched::Effect::prefer_no_schedule;
+  if (effect == "NoSchedule") {
+    return sched::Effect::no_schedule;
+  }
+  if (effect == "NoExecute") {
+    return sched::Effect::no_execute;
+  }
+  if (effect == "PreferNoSchedule") {
+    return sched::Effect::prefer_no_schedule;
+  }
   return std::nullopt;
 }
 
@@ -35,7 +41,9 @@ bool is_ready(const model::Node& node) {
   const bool tainted = std::ranges::any_of(node.spec.taints, [](const model::Taint& taint) {
     return taint.key == kNotReady || taint.key == kUnreachable;
   });
-  if (tainted) return false;
+  if (tainted) {
+    return false;
+  }
   const auto ready = std::ranges::find(node.status.conditions, "Ready", &model::Condition::type);
   return ready != node.status.conditions.end() && ready->status == "True";
 }
@@ -52,12 +60,16 @@ sched::NodeSpec node_spec(const model::Node& node) {
     }
   }
   // Pods tolerate NoExecute of these for some minutes: that is for pods that are there already.
-  if (!is_ready(node)) spec.taints.push_back({kNotReady, "", sched::Effect::no_schedule});
+  if (!is_ready(node)) {
+    spec.taints.push_back({kNotReady, "", sched::Effect::no_schedule});
+  }
   return spec;
 }
 
 void tell_foreign(QueueState& state, NodeRecord& node) {
-  if (!node.present || node.foreign == node.foreign_told) return;
+  if (!node.present || node.foreign == node.foreign_told) {
+    return;
+  }
   (void)state.core.set_foreign(node.id, node.foreign);
   node.foreign_told = node.foreign;
 }
@@ -67,23 +79,33 @@ void upsert_node(QueueState& state, const model::Node& node) {
   sched::NodeSpec spec = node_spec(node);
   record.ready = is_ready(node);
   // Nodes are written every few seconds; mostly nothing of this changes.
-  if (record.present && same(record.spec, spec)) return;
+  if (record.present && same(record.spec, spec)) {
+    return;
+  }
   const auto id = state.core.upsert_node(spec);
-  if (!id) return;
+  if (!id) {
+    return;
+  }
   record.spec = std::move(spec);
   record.id = *id;
-  if (record.present) return;
+  if (record.present) {
+    return;
+  }
   record.present = true;
   record.foreign_told.clear();
   tell_foreign(state, record);
   const PodSetOf pods = record.pods;
-  for (PodRecord* pod : pods) settle(state, *pod);
+  for (PodRecord* pod : pods) {
+    settle(state, *pod);
+  }
   return_lost_places(state, record);
 }
 
 void remove_node(QueueState& state, std::string_view name) {
   const auto at = state.nodes.find(name);
-  if (at == state.nodes.end() || !at->second.present) return;
+  if (at == state.nodes.end() || !at->second.present) {
+    return;
+  }
   NodeRecord& record = at->second;
   std::vector<Loss> losses;
   for (const sched::GangId gang : state.core.residents(record.id)) {
@@ -99,16 +121,24 @@ void remove_node(QueueState& state, std::string_view name) {
   const PodSetOf pods = record.pods;
   for (PodRecord* pod : pods) {
     // The core has taken them off; a Binding that is under way leads nowhere.
-    if (pod->counted == CountedAs::gang) pod->counted = CountedAs::nothing;
-    if (!pod->node.empty() || pod->assumed.empty()) continue;
+    if (pod->counted == CountedAs::gang) {
+      pod->counted = CountedAs::nothing;
+    }
+    if (!pod->node.empty() || pod->assumed.empty()) {
+      continue;
+    }
     pod->assumed.clear();
     record.pods.erase(pod);
     drop_loose(state, *pod);
     settle(state, *pod);
     look_for_place(state, *pod);
   }
-  for (const Loss& loss : losses) note_loss(state, loss, at->first);
-  if (record.pods.empty()) state.nodes.erase(at);
+  for (const Loss& loss : losses) {
+    note_loss(state, loss, at->first);
+  }
+  if (record.pods.empty()) {
+    state.nodes.erase(at);
+  }
 }
 
 }  // namespace codeflare::queue

@@ -18,7 +18,9 @@ namespace codeflare::queue {
 namespace {
 
 PodPhase phase_of(const std::string& phase) {
-  if (phase == "Succeeded") return PodPhase::succeeded;
+  if (phase == "Succeeded") {
+    return PodPhase::succeeded;
+  }
   return phase == "Failed" ? PodPhase::failed : PodPhase::active;
 }
 
@@ -39,9 +41,15 @@ bool of_gang(const PodRecord& pod) {
 }
 
 CountedAs belongs(QueueState& state, const PodRecord& pod) {
-  if (pod.phase != PodPhase::active || pod.place().empty()) return CountedAs::nothing;
-  if (pod.loose && pod.node.empty()) return CountedAs::loose;
-  if (!of_gang(pod)) return CountedAs::foreign;
+  if (pod.phase != PodPhase::active || pod.place().empty()) {
+    return CountedAs::nothing;
+  }
+  if (pod.loose && pod.node.empty()) {
+    return CountedAs::loose;
+  }
+  if (!of_gang(pod)) {
+    return CountedAs::foreign;
+  }
   return state.nodes[pod.place()].present ? CountedAs::gang : CountedAs::nothing;
 }
 
@@ -51,9 +59,13 @@ void tell_use(QueueState& state, NamespaceRecord& record) {
   for (auto& [key, quota] : record.quotas) {
     sched::Resources use;
     for (const auto& [traits, amounts] : record.use) {
-      if (quota.rule.concerns(traits)) add(use, amounts, +1);
+      if (quota.rule.concerns(traits)) {
+        add(use, amounts, +1);
+      }
     }
-    if (use == quota.use_told) continue;
+    if (use == quota.use_told) {
+      continue;
+    }
     QuotaTrees::set_resource_quota_use(state.core, key, use);
     quota.use_told = std::move(use);
   }
@@ -62,13 +74,17 @@ void tell_use(QueueState& state, NamespaceRecord& record) {
 void count_use(NamespaceRecord& record, const PodRecord& pod, int sign) {
   sched::Resources& use = record.use[pod.traits];
   add(use, joined(pod.requests, pod.limits), sign);
-  if (amount_of(use, "pods") == 0) record.use.erase(pod.traits);
+  if (amount_of(use, "pods") == 0) {
+    record.use.erase(pod.traits);
+  }
 }
 
 // Quota counts pods from their creation; those of gangs are charged there as declared.
 void settle_in_namespace(QueueState& state, PodRecord& pod) {
   const bool counts = pod.phase == PodPhase::active && !of_gang(pod);
-  if (counts == pod.in_namespace) return;
+  if (counts == pod.in_namespace) {
+    return;
+  }
   NamespaceRecord& record = state.namespaces[pod.key.ns];
   count_use(record, pod, counts ? +1 : -1);
   pod.in_namespace = counts;
@@ -113,12 +129,18 @@ void leave(QueueState& state, PodRecord& pod) {
 
 void move_to(QueueState& state, PodRecord& pod, const std::string& before) {
   const std::string& now = pod.place();
-  if (before == now) return;
+  if (before == now) {
+    return;
+  }
   if (const auto at = state.nodes.find(before); at != state.nodes.end()) {
     at->second.pods.erase(&pod);
-    if (at->second.pods.empty() && !at->second.present) state.nodes.erase(at);
+    if (at->second.pods.empty() && !at->second.present) {
+      state.nodes.erase(at);
+    }
   }
-  if (!now.empty()) state.nodes[now].pods.insert(&pod);
+  if (!now.empty()) {
+    state.nodes[now].pods.insert(&pod);
+  }
 }
 
 void join_wrapper(QueueState& state, PodRecord& pod, WrapperRecord& wrapper) {
@@ -139,11 +161,15 @@ void find_wrapper(QueueState& state, PodRecord& pod) {
     }
     return;
   }
-  if (pod.mcad_owner.empty()) return;
+  if (pod.mcad_owner.empty()) {
+    return;
+  }
   const model::ObjectKey key{pod.key.ns, pod.mcad_owner};
   if (const auto found = state.by_key.find(key); found != state.by_key.end()) {
     for (WrapperRecord* wrapper : found->second) {
-      if (wrapper->from_mcad) return join_wrapper(state, pod, *wrapper);
+      if (wrapper->from_mcad) {
+        return join_wrapper(state, pod, *wrapper);
+      }
     }
   }
   state.mcad_orphans[key].insert(&pod);
@@ -152,12 +178,16 @@ void find_wrapper(QueueState& state, PodRecord& pod) {
 void drop_orphan(QueueState& state, PodRecord& pod) {
   if (const auto at = state.orphans.find(pod.owner); at != state.orphans.end()) {
     at->second.erase(&pod);
-    if (at->second.empty()) state.orphans.erase(at);
+    if (at->second.empty()) {
+      state.orphans.erase(at);
+    }
   }
   const model::ObjectKey key{pod.key.ns, pod.mcad_owner};
   if (const auto at = state.mcad_orphans.find(key); at != state.mcad_orphans.end()) {
     at->second.erase(&pod);
-    if (at->second.empty()) state.mcad_orphans.erase(at);
+    if (at->second.empty()) {
+      state.mcad_orphans.erase(at);
+    }
   }
 }
 
@@ -167,8 +197,9 @@ PodRecord& new_record(QueueState& state, const model::Pod& pod) {
   record.uid = pod.metadata.uid;
   record.created = pod.metadata.creation_timestamp.value_or(sched::Time{});
   record.owner = model::find_or_empty(pod.metadata.labels, kUidLabel);
-  if (record.owner.empty())
+  if (record.owner.empty()) {
     record.mcad_owner = model::find_or_empty(pod.metadata.labels, kMcadLabel);
+  }
   record.set_label = model::find_or_empty(pod.metadata.labels, kPodSetLabel);
   state.pod_by_key[record.key] = &record;
   return record;
@@ -176,10 +207,14 @@ PodRecord& new_record(QueueState& state, const model::Pod& pod) {
 
 void read(const model::Pod& pod, PodRecord& record) {
   record.node = pod.spec.node_name;
-  if (!record.node.empty()) record.assumed.clear();
+  if (!record.node.empty()) {
+    record.assumed.clear();
+  }
   sched::Resources requests = observed(model::pod_requests(pod.spec));
   // No node has so many: what is left counts.
-  if (requests.size() > kResourcesMax) std::erase_if(requests, is_extended);
+  if (requests.size() > kResourcesMax) {
+    std::erase_if(requests, is_extended);
+  }
   add(requests, {{"pods", 1}}, +1);
   sched::Resources limits = observed_limits(model::pod_limits(pod.spec));
   record.resized = requests != record.requests || limits != record.limits;
@@ -203,7 +238,9 @@ void update_gang(QueueState& state, PodRecord& pod) {
 
 void erase(QueueState& state, PodRecord& pod) {
   leave(state, pod);
-  if (pod.loose) drop_loose(state, pod);
+  if (pod.loose) {
+    drop_loose(state, pod);
+  }
   pod.phase = PodPhase::failed;
   settle_in_namespace(state, pod);
   const std::string before = pod.place();
@@ -228,17 +265,27 @@ void settle(QueueState& state, PodRecord& pod) {
   settle_in_namespace(state, pod);
   const CountedAs to = belongs(state, pod);
   const bool resized = std::exchange(pod.resized, false) && to == CountedAs::gang;
-  if (to == pod.counted && pod.counted_at == pod.place() && !resized) return;
+  if (to == pod.counted && pod.counted_at == pod.place() && !resized) {
+    return;
+  }
   if (to == CountedAs::gang) {
     // The core knows what to do with a pod that it has already.
-    if (pod.counted != CountedAs::gang) leave(state, pod);
-    if (pod.loose) drop_loose(state, pod);
+    if (pod.counted != CountedAs::gang) {
+      leave(state, pod);
+    }
+    if (pod.loose) {
+      drop_loose(state, pod);
+    }
     enter_gang(state, *pod.wrapper, pod);
     return;
   }
   leave(state, pod);
-  if (pod.loose && to != CountedAs::loose && !pod.node.empty()) drop_loose(state, pod);
-  if (to == CountedAs::foreign) enter_sum(state, pod);
+  if (pod.loose && to != CountedAs::loose && !pod.node.empty()) {
+    drop_loose(state, pod);
+  }
+  if (to == CountedAs::foreign) {
+    enter_sum(state, pod);
+  }
 }
 
 void upsert_pod(QueueState& state, const model::Pod& pod) {
@@ -254,13 +301,17 @@ void upsert_pod(QueueState& state, const model::Pod& pod) {
   const std::string counted_at = record.counted_at;
   const bool summed = record.counted == CountedAs::foreign;
   // What was added must be taken off as it was.
-  if (summed) leave_sum(state, record);
+  if (summed) {
+    leave_sum(state, record);
+  }
   if (record.in_namespace) {
     count_use(state.namespaces[record.key.ns], record, -1);
     record.in_namespace = false;
   }
   read(pod, record);
-  if (fresh) find_wrapper(state, record);
+  if (fresh) {
+    find_wrapper(state, record);
+  }
   if (record.wrapper != nullptr && record.wrapper->holds) {
     update_gang(state, record);
   } else {
@@ -279,7 +330,9 @@ void upsert_pod(QueueState& state, const model::Pod& pod) {
 
 void remove_pod(QueueState& state, const model::ObjectKey& key, std::string_view uid) {
   if (!uid.empty()) {
-    if (const auto at = state.pods.find(uid); at != state.pods.end()) erase(state, at->second);
+    if (const auto at = state.pods.find(uid); at != state.pods.end()) {
+      erase(state, at->second);
+    }
     return;
   }
   if (const auto at = state.pod_by_key.find(key); at != state.pod_by_key.end()) {
@@ -291,10 +344,16 @@ void link_pods(QueueState& state, WrapperRecord& wrapper) {
   PodSetOf found;
   if (const auto at = state.orphans.find(wrapper.id.uid); at != state.orphans.end()) {
     for (PodRecord* pod : at->second) {
-      if (pod->key.ns == wrapper.id.key.ns) found.insert(pod);
+      if (pod->key.ns == wrapper.id.key.ns) {
+        found.insert(pod);
+      }
     }
-    for (PodRecord* pod : found) at->second.erase(pod);
-    if (at->second.empty()) state.orphans.erase(at);
+    for (PodRecord* pod : found) {
+      at->second.erase(pod);
+    }
+    if (at->second.empty()) {
+      state.orphans.erase(at);
+    }
   }
   if (wrapper.from_mcad) {
     if (const auto at = state.mcad_orphans.find(wrapper.id.key); at != state.mcad_orphans.end()) {
@@ -302,14 +361,18 @@ void link_pods(QueueState& state, WrapperRecord& wrapper) {
       state.mcad_orphans.erase(at);
     }
   }
-  for (PodRecord* pod : found) join_wrapper(state, *pod, wrapper);
+  for (PodRecord* pod : found) {
+    join_wrapper(state, *pod, wrapper);
+  }
 }
 
 void unlink_pods(QueueState& state, WrapperRecord& wrapper) {
   for (PodRecord* pod : std::exchange(wrapper.pods, {})) {
     pod->wrapper = nullptr;
     pod->pod_set.reset();
-    if (pod->loose && pod->assumed.empty()) drop_loose(state, *pod);
+    if (pod->loose && pod->assumed.empty()) {
+      drop_loose(state, *pod);
+    }
     if (!pod->owner.empty()) {
       state.orphans[pod->owner].insert(pod);
     } else {
@@ -321,8 +384,12 @@ void unlink_pods(QueueState& state, WrapperRecord& wrapper) {
 
 void holdings_gone(QueueState& state, WrapperRecord& wrapper) {
   for (PodRecord* pod : wrapper.pods) {
-    if (pod->counted == CountedAs::gang) pod->counted = CountedAs::nothing;
-    if (pod->loose && pod->assumed.empty()) drop_loose(state, *pod);
+    if (pod->counted == CountedAs::gang) {
+      pod->counted = CountedAs::nothing;
+    }
+    if (pod->loose && pod->assumed.empty()) {
+      drop_loose(state, *pod);
+    }
     settle(state, *pod);
   }
 }
@@ -331,7 +398,9 @@ void holdings_begun(QueueState& state, WrapperRecord& wrapper) {
   wrapper.succeeded.assign(wrapper.demand.pod_sets.size(), 0);
   wrapper.fallen.assign(wrapper.demand.pod_sets.size(), 0);
   const PodSetOf pods = wrapper.pods;
-  for (PodRecord* pod : pods) count_success(wrapper, *pod);
+  for (PodRecord* pod : pods) {
+    count_success(wrapper, *pod);
+  }
   // First pods that are where the plan has them take their places, then those that ended give up
   // theirs; who is elsewhere takes what is left.
   std::map<std::pair<std::int32_t, std::string>, std::int64_t> room;
@@ -339,37 +408,55 @@ void holdings_begun(QueueState& state, WrapperRecord& wrapper) {
     room[{place.pod_set, place.node}] += place.count;
   }
   for (PodRecord* pod : pods) {
-    if (!pod->pod_set || pod->phase != PodPhase::active) continue;
+    if (!pod->pod_set || pod->phase != PodPhase::active) {
+      continue;
+    }
     const auto at = room.find({static_cast<std::int32_t>(*pod->pod_set), pod->place()});
-    if (at != room.end() && at->second-- > 0) settle(state, *pod);
+    if (at != room.end() && at->second-- > 0) {
+      settle(state, *pod);
+    }
   }
-  for (PodRecord* pod : pods) trim_places(state, wrapper, *pod);
-  for (PodRecord* pod : pods) settle(state, *pod);
+  for (PodRecord* pod : pods) {
+    trim_places(state, wrapper, *pod);
+  }
+  for (PodRecord* pod : pods) {
+    settle(state, *pod);
+  }
 }
 
 void set_resource_quota(QueueState& state, const model::ObjectKey& key, const QuotaRule& rule) {
   NamespaceRecord& record = state.namespaces[key.ns];
   const auto [at, added] = record.quotas.try_emplace(key);
   // Its status is written with every pod: only the rule matters.
-  if (!added && at->second.rule == rule) return;
+  if (!added && at->second.rule == rule) {
+    return;
+  }
   const bool scoped = !rule.scopes.empty() || !at->second.rule.scopes.empty();
   at->second = {rule, std::nullopt};
   release_delayed(state, key.ns);
   QuotaTrees::set_resource_quota(state.core, key, rule);
-  if (scoped) scopes_changed(state, key.ns);
+  if (scoped) {
+    scopes_changed(state, key.ns);
+  }
   tell_use(state, record);
 }
 
 void remove_resource_quota(QueueState& state, const model::ObjectKey& key) {
   const auto at = state.namespaces.find(key.ns);
-  if (at == state.namespaces.end()) return;
+  if (at == state.namespaces.end()) {
+    return;
+  }
   const auto quota = at->second.quotas.find(key);
-  if (quota == at->second.quotas.end()) return;
+  if (quota == at->second.quotas.end()) {
+    return;
+  }
   const bool scoped = !quota->second.rule.scopes.empty();
   at->second.quotas.erase(quota);
   release_delayed(state, key.ns);
   QuotaTrees::remove_resource_quota(state.core, key);
-  if (scoped) scopes_changed(state, key.ns);
+  if (scoped) {
+    scopes_changed(state, key.ns);
+  }
 }
 
 }  // namespace codeflare::queue

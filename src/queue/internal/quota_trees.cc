@@ -21,7 +21,9 @@ std::string tree_of_quota(const model::ObjectKey& key) {
 
 // The resource that a ResourceQuota limits, as gangs charge it; nothing for what is not of pods.
 std::optional<std::string> charged_as(const std::string& name) {
-  if (name == "pods" || name == "count/pods") return "pods";
+  if (name == "pods" || name == "count/pods") {
+    return "pods";
+  }
   if (name == "limits.cpu" || name == "limits.memory" || name == "limits.ephemeral-storage") {
     return name;
   }
@@ -30,7 +32,9 @@ std::optional<std::string> charged_as(const std::string& name) {
   const bool plain = bare == "cpu" || bare == "memory" || bare == "ephemeral-storage" ||
                      bare.starts_with("hugepages-");
   // requests.storage is of volumes; extended resources have a domain and need the prefix.
-  if (plain) return bare;
+  if (plain) {
+    return bare;
+  }
   const bool extended = bare.size() < name.size() && bare.find('/') != std::string::npos;
   return extended ? std::optional(bare) : std::nullopt;
 }
@@ -54,7 +58,9 @@ std::string miscounted(const model::QuotaAmounts& quotas) {
     const sched::Amount limit = limit_of(name, quantity);
     const model::Quantity counted =
         in_millis(name) ? model::Quantity::milli(limit) : model::Quantity(limit);
-    if (quotas.disabled || counted == quantity) continue;
+    if (quotas.disabled || counted == quantity) {
+      continue;
+    }
     // Of 1e999 no more is known than that it is too much.
     const std::string written =
         limit == kLimitMax ? "more than can be counted" : quantity.to_string();
@@ -66,7 +72,9 @@ std::string miscounted(const model::QuotaAmounts& quotas) {
 
 sched::QuotaNode node_of(const model::QuotaSubtreeSpec& spec, const model::QuotaChild& child) {
   sched::QuotaNode node{.name = child.name, .parent = spec.parent, .ns = child.ns};
-  if (child.quotas.disabled) return node;
+  if (child.quotas.disabled) {
+    return node;
+  }
   node.hard = child.quotas.hard_limit;
   // A limit of zero is a limit: zeros stay.
   for (const auto& [name, quantity] : child.quotas.requests) {
@@ -80,7 +88,9 @@ sched::QuotaNode node_of(const model::QuotaSubtreeSpec& spec, const model::Quota
 std::set<std::string> QuotaTrees::trees() const {
   std::set<std::string> names;
   for (const auto& [key, subtree] : subtrees_) {
-    if (!subtree.tree.empty()) names.insert(subtree.tree);
+    if (!subtree.tree.empty()) {
+      names.insert(subtree.tree);
+    }
   }
   return names;
 }
@@ -88,7 +98,9 @@ std::set<std::string> QuotaTrees::trees() const {
 std::vector<const model::ObjectKey*> QuotaTrees::members(const std::string& tree) const {
   std::vector<const model::ObjectKey*> found;
   for (const auto& [key, subtree] : subtrees_) {
-    if (subtree.tree == tree) found.push_back(&key);
+    if (subtree.tree == tree) {
+      found.push_back(&key);
+    }
   }
   std::sort(found.begin(), found.end(), [&](const auto* a, const auto* b) {
     return std::tie(subtrees_.at(*a).created, *a) < std::tie(subtrees_.at(*b).created, *b);
@@ -97,7 +109,9 @@ std::vector<const model::ObjectKey*> QuotaTrees::members(const std::string& tree
 }
 
 void QuotaTrees::rebuild(sched::Core& core, const std::string& tree) const {
-  if (tree.empty()) return;
+  if (tree.empty()) {
+    return;
+  }
   const auto found = members(tree);
   if (found.empty()) {
     core.remove_quota_tree(tree);
@@ -132,13 +146,17 @@ void QuotaTrees::upsert(sched::Core& core, const model::QuotaSubtree& subtree) {
   }
   const std::string before = at->second.tree;
   at->second = std::move(now);
-  if (before != at->second.tree) rebuild(core, before);
+  if (before != at->second.tree) {
+    rebuild(core, before);
+  }
   rebuild(core, at->second.tree);
 }
 
 void QuotaTrees::remove(sched::Core& core, const model::ObjectKey& key) {
   const auto at = subtrees_.find(key);
-  if (at == subtrees_.end()) return;
+  if (at == subtrees_.end()) {
+    return;
+  }
   const std::string tree = at->second.tree;
   subtrees_.erase(at);
   rebuild(core, tree);
@@ -147,7 +165,9 @@ void QuotaTrees::remove(sched::Core& core, const model::ObjectKey& key) {
 const std::string* QuotaTrees::parent_of(const std::string& tree, const std::string& node) const {
   for (const model::ObjectKey* key : members(tree)) {
     for (const sched::QuotaNode& each : subtrees_.at(*key).nodes) {
-      if (each.name == node) return &each.parent;
+      if (each.name == node) {
+        return &each.parent;
+      }
     }
   }
   return nullptr;
@@ -155,24 +175,36 @@ const std::string* QuotaTrees::parent_of(const std::string& tree, const std::str
 
 std::string QuotaTrees::problem(const model::ObjectKey& key, const Subtree& subtree,
                                 const std::string& child, std::size_t position) const {
-  if (subtree.tree.empty()) return "the label tree is missing: it belongs to no tree";
-  if (child.empty()) return "it has no name";
+  if (subtree.tree.empty()) {
+    return "the label tree is missing: it belongs to no tree";
+  }
+  if (child.empty()) {
+    return "it has no name";
+  }
   for (const model::ObjectKey* member : members(subtree.tree)) {
     const auto& nodes = subtrees_.at(*member).nodes;
     const auto first = std::ranges::find(nodes, child, &sched::QuotaNode::name);
-    if (first == nodes.end()) continue;
+    if (first == nodes.end()) {
+      continue;
+    }
     const bool here =
         *member == key && first - nodes.begin() == static_cast<std::ptrdiff_t>(position);
-    if (here) break;
+    if (here) {
+      break;
+    }
     return "tree " + subtree.tree + " has a node " + child + " already, in QuotaSubtree " +
            member->to_string();
   }
   std::set<std::string> seen{child};
   const std::string* at = &subtree.parent;
   while (!at->empty()) {
-    if (!seen.insert(*at).second) return "it is its own ancestor, through " + *at;
+    if (!seen.insert(*at).second) {
+      return "it is its own ancestor, through " + *at;
+    }
     const std::string* above = parent_of(subtree.tree, *at);
-    if (above == nullptr) return "there is no node " + *at + " in tree " + subtree.tree;
+    if (above == nullptr) {
+      return "there is no node " + *at + " in tree " + subtree.tree;
+    }
     at = above;
   }
   return "";
@@ -183,7 +215,9 @@ model::QuotaSubtreeStatus QuotaTrees::status(const sched::Core& core,
   model::QuotaSubtreeStatus status;
   status.observed_generation = subtree.metadata.generation;
   const auto at = subtrees_.find(subtree.metadata.key());
-  if (at == subtrees_.end()) return status;
+  if (at == subtrees_.end()) {
+    return status;
+  }
   for (std::size_t i = 0; i < subtree.spec.children.size(); ++i) {
     const model::QuotaChild& child = subtree.spec.children[i];
     model::QuotaChildStatus told{.name = child.name, .ns = child.ns, .path = child.path};
@@ -203,7 +237,9 @@ void QuotaTrees::set_resource_quota(sched::Core& core, const model::ObjectKey& k
   sched::QuotaNode node{.name = kOnlyNode, .hard = true};
   for (const auto& [name, quantity] : rule.hard) {
     const auto charged = charged_as(name);
-    if (!charged) continue;
+    if (!charged) {
+      continue;
+    }
     const sched::Amount limit = limit_of(*charged, quantity);
     const auto twice = std::ranges::find(node.limits, *charged, &sched::Resource::name);
     if (twice != node.limits.end()) {
@@ -213,7 +249,9 @@ void QuotaTrees::set_resource_quota(sched::Core& core, const model::ObjectKey& k
     }
   }
   std::vector<sched::QuotaNode> nodes{std::move(node)};
-  if (!rule.scopes.empty()) nodes.push_back({.name = kOutOfScope});
+  if (!rule.scopes.empty()) {
+    nodes.push_back({.name = kOutOfScope});
+  }
   (void)core.set_quota_tree(tree_of_quota(key), std::move(nodes), key.ns);
 }
 

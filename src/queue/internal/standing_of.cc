@@ -21,24 +21,38 @@ sched::Why why_of(const QueueState& state, const WrapperRecord& wrapper) {
 }
 
 std::string_view waiting_word(const QueueState& state, const WrapperRecord& wrapper) {
-  if (wrapper.suspended) return kHeld;
-  if (!wrapper.user_known) return kUserUnknown;
-  if (wrapper.not_before) return kRetryLater;
+  if (wrapper.suspended) {
+    return kHeld;
+  }
+  if (!wrapper.user_known) {
+    return kUserUnknown;
+  }
+  if (wrapper.not_before) {
+    return kRetryLater;
+  }
   return reason_word(why_of(state, wrapper));
 }
 
 // Empty: nothing asks it to stop.
 std::string_view stop_word(const WrapperRecord& wrapper) {
-  if (!wrapper.evicted_for.empty()) return kPreempted;
-  if (wrapper.suspended) return kSuspended;
-  if (wrapper.place_lost) return kPlaceLost;
+  if (!wrapper.evicted_for.empty()) {
+    return kPreempted;
+  }
+  if (wrapper.suspended) {
+    return kSuspended;
+  }
+  if (wrapper.place_lost) {
+    return kPlaceLost;
+  }
   return wrapper.draining ? kStopping : "";
 }
 
 std::string lost_text(const WrapperRecord& wrapper) {
   std::string text = std::to_string(pods_lost(wrapper)) + " of its pods lost their place: node ";
   for (const model::PlannedPlace& place : wrapper.lost) {
-    if (&place != &wrapper.lost.front()) text += ", ";
+    if (&place != &wrapper.lost.front()) {
+      text += ", ";
+    }
     text += place.node;
   }
   return text + (wrapper.lost.size() == 1 ? " is gone" : " are gone");
@@ -51,15 +65,21 @@ std::string message_of(const WrapperRecord& wrapper, std::string_view reason) {
                 ? ", which has a higher priority"
                 : ", which takes back the quota that was lent");
   }
-  if (reason == kSuspended) return "spec.suspend is true";
-  if (reason != kPlaceLost) return "";
+  if (reason == kSuspended) {
+    return "spec.suspend is true";
+  }
+  if (reason != kPlaceLost) {
+    return "";
+  }
   return wrapper.place_lost ? lost_text(wrapper) + ", and no other place fits" : lost_text(wrapper);
 }
 
 }  // namespace
 
 Brief brief_of(const QueueState& state, const WrapperRecord& wrapper) {
-  if (!wrapper.holds) return {Standing::Kind::waiting, waiting_word(state, wrapper), 0};
+  if (!wrapper.holds) {
+    return {Standing::Kind::waiting, waiting_word(state, wrapper), 0};
+  }
   if (const std::string_view stop = stop_word(wrapper); !stop.empty()) {
     return {Standing::Kind::stopping, stop, wrapper.plan_version};
   }
@@ -87,7 +107,9 @@ namespace {
 
 std::string waiting_sentence(QueueState& state, const WrapperRecord& wrapper, Time now) {
   const Brief brief = brief_of(state, wrapper);
-  if (brief.reason == kHeld) return "held: spec.suspend is true; it may start when that is false";
+  if (brief.reason == kHeld) {
+    return "held: spec.suspend is true; it may start when that is false";
+  }
   if (brief.reason == kUserUnknown) {
     return "nobody is known to have submitted it: the annotation " + std::string(kUserAnnotation) +
            " is missing, or was not written by admission; create it again while admission is "
@@ -98,24 +120,32 @@ std::string waiting_sentence(QueueState& state, const WrapperRecord& wrapper, Ti
            ", or when a ResourceQuota of its namespace changes";
   }
   auto explanation = state.core.explain(wrapper.gang, now, sched::Detail::brief);
-  if (!explanation) return "";
+  if (!explanation) {
+    return "";
+  }
   // The core has names of its own.
   if (explanation->reservation) {
     if (const auto holder = state.core.find(explanation->reservation->holder)) {
       explanation->reservation->holder = name_of(state, *holder);
     }
   }
-  for (sched::Holder& each : explanation->awaited) each.name = name_of(state, each.gang);
+  for (sched::Holder& each : explanation->awaited) {
+    each.name = name_of(state, each.gang);
+  }
   return sentence(*explanation);
 }
 
 }  // namespace
 
 std::string sentence_of(QueueState& state, const WrapperRecord& wrapper, Time now) {
-  if (wrapper.holds) return message_of(wrapper, brief_of(state, wrapper).reason);
+  if (wrapper.holds) {
+    return message_of(wrapper, brief_of(state, wrapper).reason);
+  }
   std::string text = waiting_sentence(state, wrapper, now);
   const std::string unheeded = unheeded_text(wrapper.demand);
-  if (!text.empty() && !unheeded.empty()) text += "; ";
+  if (!text.empty() && !unheeded.empty()) {
+    text += "; ";
+  }
   return text + unheeded;
 }
 

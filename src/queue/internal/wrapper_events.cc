@@ -29,7 +29,9 @@ Duration seconds_of(std::int64_t seconds) {
 std::vector<sched::Designation> designations(const model::StringMap& labels) {
   std::vector<sched::Designation> result;
   for (const auto& [key, value] : labels) {
-    if (key.find('/') == std::string::npos) result.push_back({key, value});
+    if (key.find('/') == std::string::npos) {
+      result.push_back({key, value});
+    }
   }
   return result;
 }
@@ -44,7 +46,9 @@ const std::vector<sched::Designation>& labels_that_count(const WrapperRecord& re
 std::vector<sched::Designation> meant(const QueueState& state, const WrapperRecord& record) {
   std::vector<sched::Designation> result;
   for (const sched::Designation& each : labels_that_count(record)) {
-    if (state.trees.contains(each.tree)) result.push_back(each);
+    if (state.trees.contains(each.tree)) {
+      result.push_back(each);
+    }
   }
   return result;
 }
@@ -58,12 +62,16 @@ sched::Time submitted(const model::AppWrapper& wrapper, Time now) {
   const sched::Time second = wrapper.metadata.creation_timestamp.value_or(now);
   // Work that was made anew from a copy keeps its place in line.
   const auto& seen = wrapper.status.controller_first_timestamp;
-  if (seen && seen->time < second - kClocksApart) return seen->time;
+  if (seen && seen->time < second - kClocksApart) {
+    return seen->time;
+  }
   // Admission's word, as far as it agrees with the server's, which has whole seconds: neither the
   // clock of another machine nor who writes it where there is no admission wins more than that.
   const auto recorded =
       parse_rfc3339(model::find_or_empty(wrapper.metadata.annotations, kTimeAnnotation));
-  if (!recorded) return second;
+  if (!recorded) {
+    return second;
+  }
   return std::clamp(*recorded, second, second + std::chrono::microseconds(999'999));
 }
 
@@ -81,12 +89,16 @@ std::vector<sched::Designation> charged_nodes(const QueueState& state,
                                               const WrapperRecord& record) {
   std::vector<sched::Designation> result = meant(state, record);
   const auto found = state.namespaces.find(record.id.key.ns);
-  if (found == state.namespaces.end()) return result;
+  if (found == state.namespaces.end()) {
+    return result;
+  }
   for (const auto& [key, quota] : found->second.quotas) {
     const bool concerned = std::ranges::any_of(
         record.demand.pod_sets,
         [&](const PodSetDemand& set) { return quota.rule.concerns(set.traits); });
-    if (!quota.rule.scopes.empty() && !concerned) result.push_back(QuotaTrees::out_of_scope(key));
+    if (!quota.rule.scopes.empty() && !concerned) {
+      result.push_back(QuotaTrees::out_of_scope(key));
+    }
   }
   return result;
 }
@@ -96,13 +108,17 @@ bool is_held(const WrapperRecord& record) {
 }
 
 void delay(QueueState& state, WrapperRecord& record, std::optional<Time> not_before, Time now) {
-  if (!not_before || *not_before <= now) return;
+  if (!not_before || *not_before <= now) {
+    return;
+  }
   record.not_before = not_before;
   state.delayed.emplace(*not_before, record.id.uid);
 }
 
 void end_delay(QueueState& state, WrapperRecord& record) {
-  if (!record.not_before) return;
+  if (!record.not_before) {
+    return;
+  }
   state.delayed.erase({*record.not_before, record.id.uid});
   record.not_before.reset();
 }
@@ -124,7 +140,9 @@ sched::GangSpec gang_spec(const QueueState& state, const model::AppWrapper& wrap
                        .quota = charged_nodes(state, record),
                        .consumed = seconds_of(wrapper.status.consumed_seconds),
                        .held = is_held(record)};
-  for (const PodSetDemand& each : record.demand.pod_sets) spec.pod_sets.push_back(each.pods);
+  for (const PodSetDemand& each : record.demand.pod_sets) {
+    spec.pod_sets.push_back(each.pods);
+  }
   if (wrapper.spec.scheduling_spec && wrapper.spec.scheduling_spec->dispatch_duration) {
     spec.expected = seconds_of(wrapper.spec.scheduling_spec->dispatch_duration->expected);
     spec.limit = seconds_of(wrapper.spec.scheduling_spec->dispatch_duration->limit);
@@ -161,7 +179,9 @@ void begin_holding(QueueState& state, WrapperRecord& record) {
 }
 
 void end_holding(QueueState& state, WrapperRecord& record) {
-  if (!record.holds) return;
+  if (!record.holds) {
+    return;
+  }
   --state.holding;
   record.holds = record.draining = record.place_lost = record.plan_unwritten = false;
   record.plan.clear();
@@ -181,12 +201,16 @@ Result<void> adopt(QueueState& state, const model::AppWrapper& wrapper, WrapperR
                  : status.controller_first_dispatch_timestamp
                      ? status.controller_first_dispatch_timestamp->time
                      : now;
-  if (status.plan) record.plan = status.plan->places;
+  if (status.plan) {
+    record.plan = status.plan->places;
+  }
   std::vector<model::PlannedPlace> lost;
   const sched::Placement placement = placement_of(state, record, lost);
   TRY_ASSIGN(record.gang,
              state.core.adopt(gang_spec(state, wrapper, record, now), record.since, placement));
-  for (const model::PlannedPlace& place : lost) add_lost(state, record, place);
+  for (const model::PlannedPlace& place : lost) {
+    add_lost(state, record, place);
+  }
   return {};
 }
 
@@ -206,13 +230,17 @@ Result<void> join(QueueState& state, const model::AppWrapper& wrapper, WrapperRe
   state.by_key[record.id.key].push_back(&record);
   state.touched.insert(record.id.uid);
   link_pods(state, record);
-  if (!planned && !record.from_mcad) return {};
+  if (!planned && !record.from_mcad) {
+    return {};
+  }
   begin_holding(state, record);
   for (std::uint32_t set = 0; set < record.demand.pod_sets.size(); ++set) {
     trim_lost(state, record, set, "");
   }
   const bool goes_on = wrapper.status.can_run && !is_terminal(wrapper.status);
-  if (!goes_on) stopping(state, record.id.uid);
+  if (!goes_on) {
+    stopping(state, record.id.uid);
+  }
   return {};
 }
 
@@ -237,14 +265,20 @@ void refresh(QueueState& state, const model::AppWrapper& wrapper, WrapperRecord&
     return;
   }
   read(state, wrapper, record);
-  if (record.priority != priority) (void)state.core.set_priority(record.gang, record.priority);
-  if (is_held(record) != held) (void)state.core.set_held(record.gang, is_held(record));
+  if (record.priority != priority) {
+    (void)state.core.set_priority(record.gang, record.priority);
+  }
+  if (is_held(record) != held) {
+    (void)state.core.set_held(record.gang, is_held(record));
+  }
   if (record.quota != quota && record.holds) {
     take_over_free_labels(state, record);
   } else if (record.quota != quota) {
     (void)state.core.set_quota(record.gang, charged_nodes(state, record));
   }
-  if (record.suspended != suspended) state.to_bind.insert(record.id.uid);
+  if (record.suspended != suspended) {
+    state.to_bind.insert(record.id.uid);
+  }
   state.touched.insert(record.id.uid);
 }
 
@@ -252,8 +286,12 @@ void refresh(QueueState& state, const model::AppWrapper& wrapper, WrapperRecord&
 
 Result<void> upsert(QueueState& state, const model::AppWrapper& wrapper, bool legacy, Time now) {
   const std::string& uid = wrapper.metadata.uid;
-  if (uid.empty()) return fail(invalid_argument("metadata.uid: required"));
-  if (state.done.contains(uid)) return {};
+  if (uid.empty()) {
+    return fail(invalid_argument("metadata.uid: required"));
+  }
+  if (state.done.contains(uid)) {
+    return {};
+  }
   if (WrapperRecord* known = state.wrapper(uid)) {
     refresh(state, wrapper, *known);
     return {};
@@ -275,7 +313,9 @@ Result<void> upsert(QueueState& state, const model::AppWrapper& wrapper, bool le
 
 void stopping(QueueState& state, std::string_view uid) {
   WrapperRecord* record = state.wrapper(uid);
-  if (record == nullptr || !record->holds) return;
+  if (record == nullptr || !record->holds) {
+    return;
+  }
   (void)state.core.drain(record->gang);
   record->draining = true;
   state.touched.insert(record->id.uid);
@@ -283,7 +323,9 @@ void stopping(QueueState& state, std::string_view uid) {
 
 void withdrawn(QueueState& state, std::string_view uid, Time now, std::optional<Time> not_before) {
   WrapperRecord* record = state.wrapper(uid);
-  if (record == nullptr || !record->holds) return;
+  if (record == nullptr || !record->holds) {
+    return;
+  }
   (void)state.core.requeue(record->gang, now);
   end_holding(state, *record);
   (void)state.core.set_quota(record->gang, charged_nodes(state, *record));
@@ -303,16 +345,22 @@ void release_delayed(QueueState& state, std::string_view ns) {
   std::vector<WrapperRecord*> found;
   for (const auto& [due, uid] : state.delayed) {
     WrapperRecord* record = state.wrapper(uid);
-    if (record->id.key.ns == ns) found.push_back(record);
+    if (record->id.key.ns == ns) {
+      found.push_back(record);
+    }
   }
-  for (WrapperRecord* record : found) release(state, *record);
+  for (WrapperRecord* record : found) {
+    release(state, *record);
+  }
 }
 
 void remove(QueueState& state, std::string_view uid) {
   const std::string name(uid);
   state.done.insert(name);
   WrapperRecord* record = state.wrapper(uid);
-  if (record == nullptr) return;
+  if (record == nullptr) {
+    return;
+  }
   end_delay(state, *record);
   (void)state.core.remove(record->gang);
   end_holding(state, *record);
@@ -320,18 +368,25 @@ void remove(QueueState& state, std::string_view uid) {
   state.by_gang.erase(record->gang);
   auto& namesakes = state.by_key[record->id.key];
   std::erase(namesakes, record);
-  if (namesakes.empty()) state.by_key.erase(record->id.key);
-  for (auto* uids : {&state.touched, &state.displaced, &state.to_bind, &state.drifted})
+  if (namesakes.empty()) {
+    state.by_key.erase(record->id.key);
+  }
+  for (auto* uids : {&state.touched, &state.displaced, &state.to_bind, &state.drifted}) {
     uids->erase(name);
+  }
   state.wrappers.erase(name);
 }
 
 void trees_changed(QueueState& state) {
   std::set<std::string> now = state.quotas.trees();
-  if (now == state.trees) return;
+  if (now == state.trees) {
+    return;
+  }
   state.trees = std::move(now);
   for (const auto& [uid, record] : state.wrappers) {
-    if (labels_that_count(record).empty()) continue;
+    if (labels_that_count(record).empty()) {
+      continue;
+    }
     (void)state.core.set_quota(record.gang, charged_nodes(state, record));
   }
 }
@@ -346,7 +401,9 @@ void scopes_changed(QueueState& state, std::string_view ns) {
 
 void started(QueueState& state, const sched::Admission& admission, Time now) {
   const auto found = state.by_gang.find(admission.gang);
-  if (found == state.by_gang.end()) return;
+  if (found == state.by_gang.end()) {
+    return;
+  }
   WrapperRecord& record = *found->second;
   record.since = now;
   record.plan.clear();
@@ -362,7 +419,9 @@ void started(QueueState& state, const sched::Admission& admission, Time now) {
 
 void evicted(QueueState& state, const sched::Eviction& eviction) {
   const auto found = state.by_gang.find(eviction.victim);
-  if (found == state.by_gang.end()) return;
+  if (found == state.by_gang.end()) {
+    return;
+  }
   WrapperRecord& record = *found->second;
   record.draining = true;
   record.evicted_for = name_of(state, eviction.for_gang);

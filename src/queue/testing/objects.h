@@ -26,16 +26,24 @@ inline model::Quantity amount(const std::string& text) {
 inline model::ResourceList resources(const std::string& cpu, const std::string& memory = "",
                                      const std::string& gpus = "") {
   model::ResourceList list;
-  if (!cpu.empty()) list.set("cpu", amount(cpu));
-  if (!memory.empty()) list.set("memory", amount(memory));
-  if (!gpus.empty()) list.set("nvidia.com/gpu", amount(gpus));
+  if (!cpu.empty()) {
+    list.set("cpu", amount(cpu));
+  }
+  if (!memory.empty()) {
+    list.set("memory", amount(memory));
+  }
+  if (!gpus.empty()) {
+    list.set("nvidia.com/gpu", amount(gpus));
+  }
   return list;
 }
 
 inline model::Node node(const std::string& name, model::ResourceList allocatable) {
   model::Node node;
   node.metadata.name = name;
-  if (allocatable.find("pods") == nullptr) allocatable.set("pods", model::Quantity(110));
+  if (allocatable.find("pods") == nullptr) {
+    allocatable.set("pods", model::Quantity(110));
+  }
   node.status.allocatable = std::move(allocatable);
   node.status.conditions.push_back({.type = "Ready", .status = "True"});
   return node;
@@ -128,7 +136,9 @@ inline model::QuotaSubtree quota_subtree(const std::string& name, const std::str
   subtree.metadata.ns = "quota";
   subtree.metadata.uid = "uid-" + name;
   subtree.metadata.creation_timestamp = kNow;
-  if (!tree.empty()) subtree.metadata.labels.emplace(model::kQuotaTreeLabel, tree);
+  if (!tree.empty()) {
+    subtree.metadata.labels.emplace(model::kQuotaTreeLabel, tree);
+  }
   subtree.spec.parent = parent;
   return subtree;
 }
@@ -146,9 +156,13 @@ inline model::QuotaChild quota_child(const std::string& name, model::ResourceLis
 inline sched::Amount free_on(Queue& queue, const std::string& node_name,
                              const std::string& resource = "cpu") {
   const auto id = queue.core().find_node(node_name);
-  if (!id) return -1;
+  if (!id) {
+    return -1;
+  }
   for (const sched::Resource& each : queue.core().free(*id)) {
-    if (each.name == resource) return each.amount;
+    if (each.name == resource) {
+      return each.amount;
+    }
   }
   return 0;
 }

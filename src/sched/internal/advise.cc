@@ -20,7 +20,9 @@ Request held_of(const State& state, const Run& run, const Request& wanted) {
   });
   Request held;
   for (const Part& part : all) {
-    if (amount_of(wanted, part.resource) > 0) held.push_back(part);
+    if (amount_of(wanted, part.resource) > 0) {
+      held.push_back(part);
+    }
   }
   return held;
 }
@@ -29,7 +31,9 @@ Request held_of(const State& state, const Run& run, const Request& wanted) {
 std::vector<Index> by_weakness(const State& state) {
   std::vector<Index> gangs;
   for (const Run& run : state.gangs.runs()) {
-    if (run.gang != kNone) gangs.push_back(run.gang);
+    if (run.gang != kNone) {
+      gangs.push_back(run.gang);
+    }
   }
   std::sort(gangs.begin(), gangs.end(), [&](Index a, Index b) {
     const Gang& x = state.gangs[a];
@@ -37,20 +41,28 @@ std::vector<Index> by_weakness(const State& state) {
     return std::forward_as_tuple(x.priority, state.gangs.run_of(b).started, y.name) <
            std::forward_as_tuple(y.priority, state.gangs.run_of(a).started, x.name);
   });
-  if (gangs.size() > kAdviceGangsMax) gangs.resize(kAdviceGangsMax);
+  if (gangs.size() > kAdviceGangsMax) {
+    gangs.resize(kAdviceGangsMax);
+  }
   return gangs;
 }
 
 bool fits_now(Lifting& lifting) {
-  if (!lifting.may_fit()) return false;
+  if (!lifting.may_fit()) {
+    return false;
+  }
   const Placed placed = lifting.try_place();
-  if (placed.ok()) lifting.unplace(placed);
+  if (placed.ok()) {
+    lifting.unplace(placed);
+  }
   return placed.ok();
 }
 
 bool helps(const State& state, const Lifting& lifting, Index gang) {
   const auto shortage = lifting.shortage();
-  if (!shortage) return lifting.in_the_way(gang);
+  if (!shortage) {
+    return lifting.in_the_way(gang);
+  }
   bool charges = false;
   const Run& run = state.gangs.run_of(gang);
   state.forest.each_on_path(run.leaves,
@@ -60,12 +72,18 @@ bool helps(const State& state, const Lifting& lifting, Index gang) {
 
 // One gang if one is enough, else the weakest that help, without the needless ones.
 bool choose(State& state, Lifting& lifting, const std::vector<Index>& gangs) {
-  if (fits_now(lifting)) return true;
+  if (fits_now(lifting)) {
+    return true;
+  }
   const Lifting::Memory before = lifting.memory();
   for (const Index gang : gangs) {
-    if (!helps(state, lifting, gang) || !lifting.may_be_enough(gang)) continue;
+    if (!helps(state, lifting, gang) || !lifting.may_be_enough(gang)) {
+      continue;
+    }
     lifting.lift(gang);
-    if (fits_now(lifting)) return true;
+    if (fits_now(lifting)) {
+      return true;
+    }
     lifting.restore(gang);
     lifting.recall(before);
   }
@@ -76,13 +94,17 @@ bool choose(State& state, Lifting& lifting, const std::vector<Index>& gangs) {
       return std::find(lifted.begin(), lifted.end(), gang) == lifted.end() &&
              helps(state, lifting, gang);
     });
-    if (next == gangs.end()) return false;
+    if (next == gangs.end()) {
+      return false;
+    }
     lifting.lift(*next);
   }
   const std::vector<Index> chosen = lifting.lifted();
   for (auto gang = chosen.rbegin(); gang != chosen.rend(); ++gang) {
     lifting.restore(*gang);
-    if (!fits_now(lifting)) lifting.lift(*gang);
+    if (!fits_now(lifting)) {
+      lifting.lift(*gang);
+    }
   }
   return true;
 }
@@ -99,7 +121,9 @@ Advice advise(State& state, Index gang, Time now) {
   advice.possible = choose(state, lifting, by_weakness(state));
   const std::vector<Index> chosen = lifting.lifted();
   lifting.restore_all();
-  if (!advice.possible) return advice;
+  if (!advice.possible) {
+    return advice;
+  }
   Request sum;
   for (const Index each : chosen) {
     const Run& run = state.gangs.run_of(each);

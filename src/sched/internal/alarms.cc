@@ -11,7 +11,9 @@ constexpr auto kLater = [](const auto& a, const auto& b) { return a.at > b.at; }
 }  // namespace
 
 Alarms::KindAlarms& Alarms::of(Index kind) {
-  if (kind >= kinds_.size()) kinds_.resize(kind + 1);
+  if (kind >= kinds_.size()) {
+    kinds_.resize(kind + 1);
+  }
   return kinds_[kind];
 }
 

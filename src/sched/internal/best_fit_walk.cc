@@ -6,10 +6,14 @@ namespace codeflare::sched {
 
 std::int64_t room(const Cluster& cluster, const Kind& kind, Index node, const Overlay* overlay,
                   std::int64_t most) {
-  if (kind.constraint.apart) most = std::min<std::int64_t>(most, 1);
+  if (kind.constraint.apart) {
+    most = std::min<std::int64_t>(most, 1);
+  }
   most = times(cluster.free(node), kind.request, most);
   if (most > 0 && overlay != nullptr) {
-    if (const auto* left = overlay->find(node)) most = times(left->data(), kind.request, most);
+    if (const auto* left = overlay->find(node)) {
+      most = times(left->data(), kind.request, most);
+    }
   }
   return most;
 }
@@ -17,7 +21,9 @@ std::int64_t room(const Cluster& cluster, const Kind& kind, Index node, const Ov
 BestFitWalk::BestFitWalk(const Cluster& cluster, const Kind& kind, const Overlay* overlay)
     : cluster_(cluster), kind_(kind), overlay_(overlay) {
   heads_.reserve(kind.classes.size());
-  for (const Index node_class : kind.classes) add(node_class, {});
+  for (const Index node_class : kind.classes) {
+    add(node_class, {});
+  }
 }
 
 BestFitWalk::BestFitWalk(const Cluster& cluster, const Kind& kind, const Overlay* overlay,
@@ -31,23 +37,35 @@ BestFitWalk::BestFitWalk(const Cluster& cluster, const Kind& kind, const Overlay
 
 void BestFitWalk::add(Index node_class, ClassIndex::Cursor cursor) {
   Head head{&cluster_.node_class(node_class).index, cursor};
-  if (settle(head)) heads_.push_back(head);
+  if (settle(head)) {
+    heads_.push_back(head);
+  }
 }
 
 bool BestFitWalk::settle(Head& head) const {
   for (;; ClassIndex::advance(head.cursor)) {
     head.node = head.index->next_fit(cluster_.order(), kind_.request, head.cursor);
-    if (head.node == kNone) return false;
-    if (overlay_ != nullptr && room(cluster_, kind_, head.node, overlay_, 1) == 0) continue;
-    if (cluster_.allows(kind_, head.node)) return true;
+    if (head.node == kNone) {
+      return false;
+    }
+    if (overlay_ != nullptr && room(cluster_, kind_, head.node, overlay_, 1) == 0) {
+      continue;
+    }
+    if (cluster_.allows(kind_, head.node)) {
+      return true;
+    }
   }
 }
 
 Index BestFitWalk::next() {
-  if (heads_.empty()) return kNone;
+  if (heads_.empty()) {
+    return kNone;
+  }
   std::size_t best = 0;
   for (std::size_t i = 1; i < heads_.size(); ++i) {
-    if (cluster_.order().before(heads_[i].node, heads_[best].node)) best = i;
+    if (cluster_.order().before(heads_[i].node, heads_[best].node)) {
+      best = i;
+    }
   }
   Head& head = heads_[best];
   const Index node = head.node;

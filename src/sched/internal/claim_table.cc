@@ -8,7 +8,9 @@ Index ClaimTable::acquire_path(const QuotaForest& forest, const Claim& claim) {
   QuotaPath path = forest.resolve(claim.asked);
   Signature signature;
   signature.add(path.problem).add(Index{path.loose});
-  for (const Index leaf : path.leaves) signature.add(leaf);
+  for (const Index leaf : path.leaves) {
+    signature.add(leaf);
+  }
   const Index next = free_paths_.empty() ? static_cast<Index>(paths_.size()) : free_paths_.back();
   const auto [entry, added] = path_by_signature_.try_emplace(signature.text(), next);
   if (!added) {
@@ -28,7 +30,9 @@ Index ClaimTable::acquire_path(const QuotaForest& forest, const Claim& claim) {
 
 void ClaimTable::release_path(Index path) {
   PathUse& left = path_uses_[path];
-  if (--left.refs > 0) return;
+  if (--left.refs > 0) {
+    return;
+  }
   path_by_signature_.erase(left.signature);
   paths_[path] = QuotaPath{};
   left = PathUse{};
@@ -41,7 +45,9 @@ Index ClaimTable::acquire(const QuotaForest& forest, QuotaClaim asked) {
             [](const Designation& a, const Designation& b) { return a.tree < b.tree; });
   Signature signature;
   signature.add(asked.ns).add(Index{asked.loose});
-  for (const Designation& each : designations) signature.add(each.tree).add(each.node);
+  for (const Designation& each : designations) {
+    signature.add(each.tree).add(each.node);
+  }
   const auto known = by_signature_.find(signature.text());
   if (known != by_signature_.end()) {
     ++claims_[known->second].refs;
@@ -64,7 +70,9 @@ Index ClaimTable::acquire(const QuotaForest& forest, QuotaClaim asked) {
 
 void ClaimTable::release(Index claim) {
   Claim& left = claims_[claim];
-  if (--left.refs > 0) return;
+  if (--left.refs > 0) {
+    return;
+  }
   release_path(left.path);
   by_signature_.erase(left.signature);
   left = Claim{};
@@ -77,7 +85,9 @@ void ClaimTable::resolve_all(const QuotaForest& forest) {
   free_paths_.clear();
   path_by_signature_.clear();
   for (Claim& claim : claims_) {
-    if (claim.refs > 0) claim.path = acquire_path(forest, claim);
+    if (claim.refs > 0) {
+      claim.path = acquire_path(forest, claim);
+    }
   }
 }
 

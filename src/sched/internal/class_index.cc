@@ -12,12 +12,16 @@ namespace {
 constexpr Amount kLowest = std::numeric_limits<Amount>::min();
 
 void raise(Amount* maximum, const Amount* row, std::size_t columns) {
-  for (std::size_t i = 0; i < columns; ++i) maximum[i] = std::max(maximum[i], row[i]);
+  for (std::size_t i = 0; i < columns; ++i) {
+    maximum[i] = std::max(maximum[i], row[i]);
+  }
 }
 
 bool carries(const Amount* maximum, const Amount* row, std::size_t columns) {
   for (std::size_t i = 0; i < columns; ++i) {
-    if (row[i] == maximum[i]) return true;
+    if (row[i] == maximum[i]) {
+      return true;
+    }
   }
   return false;
 }
@@ -26,7 +30,9 @@ bool carries(const Amount* maximum, const Amount* row, std::size_t columns) {
 bool may_lower(const Amount* maximum, const Amount* old_row, const Amount* new_row,
                std::size_t columns) {
   for (std::size_t i = 0; i < columns; ++i) {
-    if (old_row[i] == maximum[i] && new_row[i] < old_row[i]) return true;
+    if (old_row[i] == maximum[i] && new_row[i] < old_row[i]) {
+      return true;
+    }
   }
   return false;
 }
@@ -76,12 +82,16 @@ Index ClassIndex::block_for(const NodeOrder& order, Index node) const {
   auto super = std::partition_point(super_order_.begin(), super_order_.end(), [&](Index candidate) {
     return order.before(first_of(supers_[candidate].blocks.front()), node);
   });
-  if (super != super_order_.begin()) --super;
+  if (super != super_order_.begin()) {
+    --super;
+  }
   const auto& blocks = supers_[*super].blocks;
   auto block = std::partition_point(blocks.begin(), blocks.end(), [&](Index candidate) {
     return order.before(first_of(candidate), node);
   });
-  if (block != blocks.begin()) --block;
+  if (block != blocks.begin()) {
+    --block;
+  }
   return *block;
 }
 
@@ -146,7 +156,9 @@ void ClassIndex::remove_from_block(NodeOrder& order, Index block, std::size_t pl
     drop_block(block);
     return;
   }
-  if (carries(block_max_.row(block), old_row, order.resources)) recompute_block(order, block);
+  if (carries(block_max_.row(block), old_row, order.resources)) {
+    recompute_block(order, block);
+  }
 }
 
 void ClassIndex::split_block(NodeOrder& order, Index block) {
@@ -158,12 +170,16 @@ void ClassIndex::split_block(NodeOrder& order, Index block) {
   std::copy(low.nodes.begin() + kHalf, low.nodes.end(), high.nodes.begin());
   low.size = kHalf;
   high.size = kBlock - kHalf;
-  for (Index i = 0; i < high.size; ++i) order.block[high.nodes[i]] = added;
+  for (Index i = 0; i < high.size; ++i) {
+    order.block[high.nodes[i]] = added;
+  }
   auto& siblings = supers_[super].blocks;
   siblings.insert(std::find(siblings.begin(), siblings.end(), block) + 1, added);
   recompute_block(order, block);
   recompute_block(order, added);
-  if (siblings.size() > kSuper) split_super(super);
+  if (siblings.size() > kSuper) {
+    split_super(super);
+  }
 }
 
 void ClassIndex::split_super(Index super) {
@@ -173,7 +189,9 @@ void ClassIndex::split_super(Index super) {
   const auto half = low.begin() + static_cast<std::ptrdiff_t>(low.size() / 2);
   high.assign(half, low.end());
   low.erase(half, low.end());
-  for (const Index block : high) blocks_[block].super = added;
+  for (const Index block : high) {
+    blocks_[block].super = added;
+  }
   super_order_.insert(std::find(super_order_.begin(), super_order_.end(), super) + 1, added);
   recompute_super(super);
   recompute_super(added);
@@ -223,15 +241,21 @@ void ClassIndex::adjust(const NodeOrder& order, Index block, const Amount* old_r
 Index ClassIndex::next_fit(const NodeOrder& order, const Request& request, Cursor& cursor) const {
   for (; cursor.super < super_order_.size(); ++cursor.super, cursor.block = 0, cursor.node = 0) {
     const Index super = super_order_[cursor.super];
-    if (!fits(super_max_.row(super), request)) continue;
+    if (!fits(super_max_.row(super), request)) {
+      continue;
+    }
     const auto& blocks = supers_[super].blocks;
     for (; cursor.block < blocks.size(); ++cursor.block, cursor.node = 0) {
       const Index index = blocks[cursor.block];
-      if (!fits(block_max_.row(index), request)) continue;
+      if (!fits(block_max_.row(index), request)) {
+        continue;
+      }
       const Block& block = blocks_[index];
       for (; cursor.node < block.size; ++cursor.node) {
         const Index node = block.nodes[cursor.node];
-        if (fits(order.free.row(node), request)) return node;
+        if (fits(order.free.row(node), request)) {
+          return node;
+        }
       }
     }
   }
@@ -245,7 +269,9 @@ ClassIndex::Cursor ClassIndex::after(const NodeOrder& order, Index node) const {
         std::partition_point(begin, end, [&](Index each) { return not_after(first_of(each)); });
     return static_cast<std::size_t>(place == begin ? 0 : place - begin - 1);
   };
-  if (super_order_.empty()) return {};
+  if (super_order_.empty()) {
+    return {};
+  }
   const auto block_first = [&](Index block) { return blocks_[block].nodes[0]; };
   const auto super_first = [&](Index super) { return block_first(supers_[super].blocks.front()); };
   Cursor cursor;
@@ -281,16 +307,26 @@ bool ClassIndex::consistent(const NodeOrder& order) const {
   for (const Index super : super_order_) {
     for (const Index block : supers_[super].blocks) {
       const Block& content = blocks_[block];
-      if (content.super != super || content.size == 0) return false;
+      if (content.super != super || content.size == 0) {
+        return false;
+      }
       for (Index i = 0; i < content.size; ++i) {
         const Index node = content.nodes[i];
-        if (order.block[node] != block) return false;
-        if (previous != kNone && !order.before(previous, node)) return false;
+        if (order.block[node] != block) {
+          return false;
+        }
+        if (previous != kNone && !order.before(previous, node)) {
+          return false;
+        }
         for (Index r = 0; r < order.resources; ++r) {
           const Amount free = order.free.row(node)[r];
           // No request asks for zero: a column that nobody used yet may lag behind.
-          if (free <= 0) continue;
-          if (free > block_max_.row(block)[r] || free > super_max_.row(super)[r]) return false;
+          if (free <= 0) {
+            continue;
+          }
+          if (free > block_max_.row(block)[r] || free > super_max_.row(super)[r]) {
+            return false;
+          }
         }
         previous = node;
       }

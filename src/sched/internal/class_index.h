@@ -23,7 +23,9 @@ struct NodeOrder {
     const Amount* x = free.row(a);
     const Amount* y = free.row(b);
     for (Index i = 0; i < pack_size; ++i) {
-      if (x[i] != y[i]) return x[i] < y[i];
+      if (x[i] != y[i]) {
+        return x[i] < y[i];
+      }
     }
     return rank[a] < rank[b];
   }

@@ -14,7 +14,9 @@ const std::vector<std::string> kNoKeys;
 std::string signature_of(const Labels& labels, const std::vector<Taint>& taints) {
   Signature signature;
   signature.add(labels.size());
-  for (const auto& [key, value] : labels) signature.add(key).add(value);
+  for (const auto& [key, value] : labels) {
+    signature.add(key).add(value);
+  }
   for (const Taint& taint : taints) {
     signature.add(taint.key).add(taint.value).add(static_cast<std::uint64_t>(taint.effect));
   }
@@ -28,14 +30,18 @@ std::string signature_of(const Request& request, const Constraint& constraint) {
     signature.add(part.resource).add(static_cast<std::uint64_t>(part.amount));
   }
   signature.add(constraint.selector.size());
-  for (const auto& [key, value] : constraint.selector) signature.add(key).add(value);
+  for (const auto& [key, value] : constraint.selector) {
+    signature.add(key).add(value);
+  }
   signature.add(constraint.affinity.size());
   for (const Term& term : constraint.affinity) {
     signature.add(term.requirements.size());
     for (const Requirement& requirement : term.requirements) {
       signature.add(requirement.key).add(static_cast<std::uint64_t>(requirement.op));
       signature.add(requirement.values.size());
-      for (const std::string& value : requirement.values) signature.add(value);
+      for (const std::string& value : requirement.values) {
+        signature.add(value);
+      }
     }
   }
   for (const Toleration& toleration : constraint.tolerations) {
@@ -57,7 +63,9 @@ std::pair<Cluster::NodeLabels, std::vector<Taint>> Cluster::describe(const NodeS
   std::sort(labels.begin(), labels.end());
   std::vector<Taint> taints;
   for (const Taint& taint : spec.taints) {
-    if (taint.effect != Effect::prefer_no_schedule) taints.push_back(taint);
+    if (taint.effect != Effect::prefer_no_schedule) {
+      taints.push_back(taint);
+    }
   }
   if (spec.unschedulable) {
     taints.push_back({"node.kubernetes.io/unschedulable", "", Effect::no_schedule});
@@ -70,13 +78,19 @@ std::pair<Cluster::NodeLabels, std::vector<Taint>> Cluster::describe(const NodeS
 }
 
 void Cluster::count_keys(Index node, int sign) {
-  if (keys_.empty()) return;
+  if (keys_.empty()) {
+    return;
+  }
   for (const auto& [key, value] : nodes_[node].labels) {
     const auto use = keys_.find(names_.text(key));
-    if (use == keys_.end()) continue;
+    if (use == keys_.end()) {
+      continue;
+    }
     Index& count = use->second.values[value];
     count = sign > 0 ? count + 1 : count - 1;
-    if (count == 0) use->second.values.erase(value);
+    if (count == 0) {
+      use->second.values.erase(value);
+    }
   }
 }
 
@@ -94,10 +108,14 @@ Labels Cluster::labels_for(Index node, const std::vector<std::string>& keys) con
 
 Labels Cluster::class_labels(Index node) const {
   Labels labels;
-  if (keys_.empty()) return labels;
+  if (keys_.empty()) {
+    return labels;
+  }
   for (const auto& [key, value] : nodes_[node].labels) {
     const auto use = keys_.find(names_.text(key));
-    if (use == keys_.end() || use->second.wide) continue;
+    if (use == keys_.end() || use->second.wide) {
+      continue;
+    }
     labels.emplace_back(use->first, names_.text(value));
   }
   std::sort(labels.begin(), labels.end());
@@ -108,7 +126,9 @@ Index Cluster::class_for(Index node) {
   Labels labels = class_labels(node);
   std::string signature = signature_of(labels, nodes_[node].taints);
   const auto known = class_by_signature_.find(signature);
-  if (known != class_by_signature_.end()) return known->second;
+  if (known != class_by_signature_.end()) {
+    return known->second;
+  }
   Index index = 0;
   if (free_classes_.empty()) {
     index = static_cast<Index>(classes_.size());
@@ -127,7 +147,9 @@ Index Cluster::class_for(Index node) {
                     .capacity_sum = std::vector<Amount>(width)};
   class_by_signature_.emplace(std::move(signature), index);
   for (Index kind = 0; kind < kinds_.size(); ++kind) {
-    if (kinds_[kind].refs > 0) match(kind, index);
+    if (kinds_[kind].refs > 0) {
+      match(kind, index);
+    }
   }
   return index;
 }
@@ -135,13 +157,17 @@ Index Cluster::class_for(Index node) {
 void Cluster::match(Index kind, Index node_class) {
   Kind& candidate = kinds_[kind];
   NodeClass& home = classes_[node_class];
-  if (!matches(candidate.constraint, {home.labels, home.taints, wide_keys_})) return;
+  if (!matches(candidate.constraint, {home.labels, home.taints, wide_keys_})) {
+    return;
+  }
   candidate.classes.push_back(node_class);
   KindNeed& need = home.kinds.emplace_back(KindNeed{.kind = kind});
   // Zero where nothing is asked for would refuse overdrawn nodes: any amount will do there.
   need.need.fill(std::numeric_limits<Amount>::min());
   for (const Part& part : candidate.request) {
-    if (part.resource < KindNeed::kColumns) need.need[part.resource] = part.amount;
+    if (part.resource < KindNeed::kColumns) {
+      need.need[part.resource] = part.amount;
+    }
   }
 }
 
@@ -158,7 +184,9 @@ void Cluster::leave_class(Index node) {
   add_sums(node, -1);
   classes_[index].index.erase(order_, node);
   nodes_[node].node_class = kNone;
-  if (--classes_[index].nodes == 0) drop_class(index);
+  if (--classes_[index].nodes == 0) {
+    drop_class(index);
+  }
 }
 
 void Cluster::drop_class(Index index) {
@@ -173,7 +201,9 @@ void Cluster::drop_class(Index index) {
 
 void Cluster::reclass_all() {
   for (Index node = 0; node < nodes_.size(); ++node) {
-    if (!nodes_[node].alive) continue;
+    if (!nodes_[node].alive) {
+      continue;
+    }
     leave_class(node);
     join_class(node);
   }
@@ -183,11 +213,15 @@ bool Cluster::mention(const std::vector<std::string>& keys) {
   bool seen_on_nodes = false;
   for (const std::string& key : keys) {
     const auto [use, added] = keys_.try_emplace(key);
-    if (!added) continue;
+    if (!added) {
+      continue;
+    }
     const Index number = names_.intern(key);
     for (const Node& node : nodes_) {
       for (const auto& [label, value] : node.labels) {
-        if (label == number) ++use->second.values[value];
+        if (label == number) {
+          ++use->second.values[value];
+        }
       }
     }
     seen_on_nodes = seen_on_nodes || !use->second.values.empty();
@@ -199,14 +233,20 @@ bool Cluster::mention(const std::vector<std::string>& keys) {
 bool Cluster::widen_keys() {
   bool changed = false;
   for (auto& [key, use] : keys_) {
-    if (use.wide || use.values.size() <= kClassValuesMax) continue;
+    if (use.wide || use.values.size() <= kClassValuesMax) {
+      continue;
+    }
     use.wide = changed = true;
     wide_keys_.push_back(key);
   }
-  if (!changed) return false;
+  if (!changed) {
+    return false;
+  }
   std::sort(wide_keys_.begin(), wide_keys_.end());
   for (Index kind = 0; kind < kinds_.size(); ++kind) {
-    if (kinds_[kind].refs > 0) rematch(kind);
+    if (kinds_[kind].refs > 0) {
+      rematch(kind);
+    }
   }
   return true;
 }
@@ -221,7 +261,9 @@ void Cluster::rematch(Index kind) {
     return std::binary_search(wide_keys_.begin(), wide_keys_.end(), key);
   });
   for (Index index = 0; index < classes_.size(); ++index) {
-    if (classes_[index].nodes > 0) match(kind, index);
+    if (classes_[index].nodes > 0) {
+      match(kind, index);
+    }
   }
 }
 
@@ -247,13 +289,17 @@ Index Cluster::acquire_kind(const Request& request, const Constraint& constraint
                        .refs = 1};
   kind_by_signature_.emplace(std::move(signature), index);
   const bool tells_apart = mention(kinds_[index].keys);
-  if (widen_keys() || tells_apart) reclass_all();
+  if (widen_keys() || tells_apart) {
+    reclass_all();
+  }
   rematch(index);
   return index;
 }
 
 void Cluster::release_kind(Index kind) {
-  if (--kinds_[kind].refs > 0) return;
+  if (--kinds_[kind].refs > 0) {
+    return;
+  }
   for (const Index index : kinds_[kind].classes) {
     std::erase_if(classes_[index].kinds, [&](const KindNeed& need) { return need.kind == kind; });
   }
@@ -263,7 +309,9 @@ void Cluster::release_kind(Index kind) {
 }
 
 bool Cluster::allows(const Kind& kind, Index node) const {
-  if (!kind.per_node) return true;
+  if (!kind.per_node) {
+    return true;
+  }
   return matches(kind.constraint, {labels_for(node, kind.keys), nodes_[node].taints, kNoKeys});
 }
 
@@ -280,8 +328,12 @@ std::size_t Cluster::memory_bytes() const {
     bytes +=
         sizeof(Node) + node.labels.capacity() * 8 + node.residents.capacity() * sizeof(Resident);
   }
-  for (const NodeClass& each : classes_) bytes += sizeof(NodeClass) + each.index.memory_bytes();
-  for (const Kind& each : kinds_) bytes += sizeof(Kind) + each.signature.capacity() * 2;
+  for (const NodeClass& each : classes_) {
+    bytes += sizeof(NodeClass) + each.index.memory_bytes();
+  }
+  for (const Kind& each : kinds_) {
+    bytes += sizeof(Kind) + each.signature.capacity() * 2;
+  }
   return bytes;
 }
 
@@ -294,14 +346,20 @@ Result<void> Cluster::check_invariants() const {
     std::vector<Amount> free(order_.free.width());
     Index count = 0;
     for (Index node = 0; node < nodes_.size(); ++node) {
-      if (!nodes_[node].alive || nodes_[node].node_class != index) continue;
+      if (!nodes_[node].alive || nodes_[node].node_class != index) {
+        continue;
+      }
       ++count;
       for (Index r = 0; r < order_.resources; ++r) {
         free[r] += std::max<Amount>(order_.free.row(node)[r], 0);
       }
     }
-    if (count != each.nodes) return fail(internal_error("a class miscounts its nodes"));
-    if (count > 0 && free != each.free_sum) return fail(internal_error("a class missums free"));
+    if (count != each.nodes) {
+      return fail(internal_error("a class miscounts its nodes"));
+    }
+    if (count > 0 && free != each.free_sum) {
+      return fail(internal_error("a class missums free"));
+    }
   }
   return {};
 }

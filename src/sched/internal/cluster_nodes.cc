@@ -25,8 +25,12 @@ Cluster::Cluster(const std::vector<std::string>& pack) : resources_(pack) {
 void Cluster::sync_width() {
   order_.resources = resources_.size();
   const std::size_t width = resources_.width();
-  if (order_.free.width() >= width) return;
-  for (Matrix* matrix : {&order_.free, &allocatable_, &foreign_, &seen_}) matrix->widen(width);
+  if (order_.free.width() >= width) {
+    return;
+  }
+  for (Matrix* matrix : {&order_.free, &allocatable_, &foreign_, &seen_}) {
+    matrix->widen(width);
+  }
   for (NodeClass& each : classes_) {
     each.index.widen(width);
     each.free_sum.resize(width);
@@ -74,7 +78,9 @@ void Cluster::assign_rank(Index node) {
   }
   // The relative order of the others does not change, so indexes stay sorted.
   std::uint64_t rank = 0;
-  for (const auto& [name, index] : by_name_) order_.rank[index] = rank += kRankGap;
+  for (const auto& [name, index] : by_name_) {
+    order_.rank[index] = rank += kRankGap;
+  }
 }
 
 template <typename Change>
@@ -100,7 +106,9 @@ void Cluster::add_sums(Index node, int sign) {
 }
 
 void Cluster::move(Index node, const Request& request, std::int64_t count) {
-  if (request.empty() || count == 0) return;
+  if (request.empty() || count == 0) {
+    return;
+  }
   Amount* row = order_.free.row(node);
   scratch_.assign(row, row + order_.free.width());
   NodeClass& home = classes_[nodes_[node].node_class];
@@ -118,10 +126,16 @@ void Cluster::set_allocatable(Index node, const Request& amounts) {
   change_free(node, [&] {
     Amount* capacity = allocatable_.row(node);
     Amount* row = order_.free.row(node);
-    for (Index r = 0; r < order_.resources; ++r) row[r] -= capacity[r];
+    for (Index r = 0; r < order_.resources; ++r) {
+      row[r] -= capacity[r];
+    }
     allocatable_.clear_row(node);
-    for (const Part& part : amounts) capacity[part.resource] = part.amount;
-    for (Index r = 0; r < order_.resources; ++r) row[r] += capacity[r];
+    for (const Part& part : amounts) {
+      capacity[part.resource] = part.amount;
+    }
+    for (Index r = 0; r < order_.resources; ++r) {
+      row[r] += capacity[r];
+    }
   });
 }
 
@@ -129,16 +143,24 @@ void Cluster::set_foreign(Index node, const Request& usage) {
   change_free(node, [&] {
     Amount* used = foreign_.row(node);
     Amount* row = order_.free.row(node);
-    for (Index r = 0; r < order_.resources; ++r) row[r] += used[r];
+    for (Index r = 0; r < order_.resources; ++r) {
+      row[r] += used[r];
+    }
     foreign_.clear_row(node);
-    for (const Part& part : usage) used[part.resource] = part.amount;
-    for (Index r = 0; r < order_.resources; ++r) row[r] -= used[r];
+    for (const Part& part : usage) {
+      used[part.resource] = part.amount;
+    }
+    for (Index r = 0; r < order_.resources; ++r) {
+      row[r] -= used[r];
+    }
   });
 }
 
 void Cluster::mark_dirty(Index node) {
   ++changes_;
-  if (nodes_[node].dirty) return;
+  if (nodes_[node].dirty) {
+    return;
+  }
   nodes_[node].dirty = true;
   dirty_.push_back(node);
 }
@@ -168,19 +190,27 @@ void Cluster::drop_resident(Index node, Index gang, std::int64_t pieces) {
                                   [&](const Resident& each) { return each.gang == gang; });
   CHECK(found != residents.end(), "a gang leaves a node that it was not on");
   found->pieces -= pieces;
-  if (found->pieces == 0) residents.erase(found);
+  if (found->pieces == 0) {
+    residents.erase(found);
+  }
 }
 
 Result<Index> Cluster::upsert(const NodeSpec& spec) {
-  if (spec.name.empty()) return fail(invalid_argument("a node has no name"));
+  if (spec.name.empty()) {
+    return fail(invalid_argument("a node has no name"));
+  }
   const Request amounts = resources_.observed(spec.allocatable);
   sync_width();
   auto [labels, taints] = describe(spec);
   Index node = find(spec.name);
   const bool is_new = node == kNone;
-  if (is_new) node = new_node(spec.name);
+  if (is_new) {
+    node = new_node(spec.name);
+  }
   if (is_new || labels != nodes_[node].labels || taints != nodes_[node].taints) {
-    if (!is_new) leave_class(node);
+    if (!is_new) {
+      leave_class(node);
+    }
     count_keys(node, -1);
     nodes_[node].labels = std::move(labels);
     nodes_[node].taints = std::move(taints);
@@ -190,7 +220,9 @@ Result<Index> Cluster::upsert(const NodeSpec& spec) {
     mark_dirty(node);
   }
   set_allocatable(node, amounts);
-  if (widen_keys()) reclass_all();
+  if (widen_keys()) {
+    reclass_all();
+  }
   return node;
 }
 
@@ -207,7 +239,9 @@ void Cluster::remove(Index node) {
   gone.name.clear();
   gone.labels.clear();
   gone.taints.clear();
-  for (Matrix* matrix : {&order_.free, &allocatable_, &foreign_, &seen_}) matrix->clear_row(node);
+  for (Matrix* matrix : {&order_.free, &allocatable_, &foreign_, &seen_}) {
+    matrix->clear_row(node);
+  }
   if (gone.dirty) {
     gone.dirty = false;
     dirty_.erase(std::find(dirty_.begin(), dirty_.end(), node));

@@ -20,20 +20,28 @@ std::optional<std::int64_t> number(const std::string& text) {
   std::int64_t value = 0;
   const char* end = text.data() + text.size();
   const auto [rest, error] = std::from_chars(text.data(), end, value);
-  if (error != std::errc{} || rest != end) return std::nullopt;
+  if (error != std::errc{} || rest != end) {
+    return std::nullopt;
+  }
   return value;
 }
 
 bool compare(const Requirement& requirement, const std::string* value) {
-  if (value == nullptr || requirement.values.size() != 1) return false;
+  if (value == nullptr || requirement.values.size() != 1) {
+    return false;
+  }
   const auto have = number(*value);
   const auto bound = number(requirement.values.front());
-  if (!have || !bound) return false;
+  if (!have || !bound) {
+    return false;
+  }
   return requirement.op == Operator::gt ? *have > *bound : *have < *bound;
 }
 
 bool holds(const Requirement& requirement, const NodeView& node) {
-  if (std::binary_search(node.open.begin(), node.open.end(), requirement.key)) return true;
+  if (std::binary_search(node.open.begin(), node.open.end(), requirement.key)) {
+    return true;
+  }
   const std::string* value = find(node.labels, requirement.key);
   const auto listed = [&] {
     return std::find(requirement.values.begin(), requirement.values.end(), *value) !=
@@ -68,19 +76,29 @@ bool affine(const Constraint& constraint, const NodeView& node) {
 }
 
 bool tolerates(const Toleration& toleration, const Taint& taint) {
-  if (toleration.effect && *toleration.effect != taint.effect) return false;
-  if (toleration.key.empty()) return toleration.exists;
-  if (toleration.key != taint.key) return false;
+  if (toleration.effect && *toleration.effect != taint.effect) {
+    return false;
+  }
+  if (toleration.key.empty()) {
+    return toleration.exists;
+  }
+  if (toleration.key != taint.key) {
+    return false;
+  }
   return toleration.exists || toleration.value == taint.value;
 }
 
 const Taint* untolerated(const Constraint& constraint, const NodeView& node) {
   for (const Taint& taint : node.taints) {
-    if (taint.effect == Effect::prefer_no_schedule) continue;
+    if (taint.effect == Effect::prefer_no_schedule) {
+      continue;
+    }
     const bool tolerated =
         std::any_of(constraint.tolerations.begin(), constraint.tolerations.end(),
                     [&](const Toleration& toleration) { return tolerates(toleration, taint); });
-    if (!tolerated) return &taint;
+    if (!tolerated) {
+      return &taint;
+    }
   }
   return nullptr;
 }
@@ -88,9 +106,13 @@ const Taint* untolerated(const Constraint& constraint, const NodeView& node) {
 const std::pair<std::string, std::string>* unselected(const Constraint& constraint,
                                                       const NodeView& node) {
   for (const auto& label : constraint.selector) {
-    if (std::binary_search(node.open.begin(), node.open.end(), label.first)) continue;
+    if (std::binary_search(node.open.begin(), node.open.end(), label.first)) {
+      continue;
+    }
     const std::string* value = find(node.labels, label.first);
-    if (value == nullptr || *value != label.second) return &label;
+    if (value == nullptr || *value != label.second) {
+      return &label;
+    }
   }
   return nullptr;
 }
@@ -111,9 +133,13 @@ Constraint canonical(const PodSet& pod_set) {
 
 std::vector<std::string> keys_of(const Constraint& constraint) {
   std::vector<std::string> keys;
-  for (const auto& label : constraint.selector) keys.push_back(label.first);
+  for (const auto& label : constraint.selector) {
+    keys.push_back(label.first);
+  }
   for (const Term& term : constraint.affinity) {
-    for (const Requirement& requirement : term.requirements) keys.push_back(requirement.key);
+    for (const Requirement& requirement : term.requirements) {
+      keys.push_back(requirement.key);
+    }
   }
   std::sort(keys.begin(), keys.end());
   keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
@@ -128,7 +154,9 @@ bool matches(const Constraint& constraint, const NodeView& node) {
 std::string exclusion(const Constraint& constraint, const NodeView& node) {
   if (const Taint* taint = untolerated(constraint, node)) {
     std::string text = "taint " + taint->key;
-    if (!taint->value.empty()) text += "=" + taint->value;
+    if (!taint->value.empty()) {
+      text += "=" + taint->value;
+    }
     return text.append(":").append(effect_text(taint->effect));
   }
   if (const auto* label = unselected(constraint, node)) {

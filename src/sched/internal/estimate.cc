@@ -22,7 +22,9 @@ void cut_line_behind(State& state, Index gang, Time now) {
       behind.push_back(each);
     }
   }
-  for (const Index each : behind) remove_gang(state, each);
+  for (const Index each : behind) {
+    remove_gang(state, each);
+  }
 }
 
 // Evicted gangs are gone at once in the replay.
@@ -30,9 +32,13 @@ void run_steps(State& state, Time now) {
   for (;;) {
     StepResult result;
     Pass(state, now, std::numeric_limits<std::size_t>::max(), result).run();
-    if (result.evicted.empty()) return;
+    if (result.evicted.empty()) {
+      return;
+    }
     for (const Eviction& each : result.evicted) {
-      if (!requeue_gang(state, each.victim.index, now)) return;
+      if (!requeue_gang(state, each.victim.index, now)) {
+        return;
+      }
     }
   }
 }
@@ -40,9 +46,13 @@ void run_steps(State& state, Time now) {
 std::optional<Time> next_end(const State& state, Time now) {
   std::optional<Time> next;
   for (const Run& run : state.gangs.runs()) {
-    if (run.gang == kNone) continue;
+    if (run.gang == kNone) {
+      continue;
+    }
     const auto end = predicted_end(state.gangs[run.gang], run, now);
-    if (end && (!next || *end < *next)) next = end;
+    if (end && (!next || *end < *next)) {
+      next = end;
+    }
   }
   return next;
 }
@@ -67,16 +77,26 @@ Estimate estimate(const State& state, Index gang, Time now) {
       return answer;
     }
     const auto next = next_end(replay, now);
-    if (!next) return answer;
+    if (!next) {
+      return answer;
+    }
     now = std::max(now, *next);
     std::vector<Index> ended;
     for (const Run& run : replay.gangs.runs()) {
-      if (run.gang == kNone || run.gang == gang) continue;
+      if (run.gang == kNone || run.gang == gang) {
+        continue;
+      }
       const auto end = predicted_end(replay.gangs[run.gang], run, now);
-      if (end && *end <= now) ended.push_back(run.gang);
+      if (end && *end <= now) {
+        ended.push_back(run.gang);
+      }
     }
-    if (ended.empty()) return answer;
-    for (const Index each : ended) remove_gang(replay, each);
+    if (ended.empty()) {
+      return answer;
+    }
+    for (const Index each : ended) {
+      remove_gang(replay, each);
+    }
     run_steps(replay, now);
   }
   return answer;

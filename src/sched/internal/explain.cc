@@ -35,7 +35,9 @@ std::string class_text(const NodeClass& node_class) {
 void count_nodes(const Cluster& cluster, const Kind& kind, PodSetReport& report) {
   std::map<std::string, std::int64_t> excluded;
   for (Index node = 0; node < cluster.nodes().size(); ++node) {
-    if (!cluster.nodes()[node].alive) continue;
+    if (!cluster.nodes()[node].alive) {
+      continue;
+    }
     ++report.nodes_all;
     if (in_classes(cluster, kind, node)) {
       ++report.nodes_allowed;
@@ -43,7 +45,9 @@ void count_nodes(const Cluster& cluster, const Kind& kind, PodSetReport& report)
       ++excluded[cluster.exclusion(kind, node)];
     }
   }
-  for (const auto& [constraint, nodes] : excluded) report.excluded.push_back({constraint, nodes});
+  for (const auto& [constraint, nodes] : excluded) {
+    report.excluded.push_back({constraint, nodes});
+  }
   std::sort(report.excluded.begin(), report.excluded.end(),
             [](const Exclusion& a, const Exclusion& b) {
               return a.nodes != b.nodes ? a.nodes > b.nodes : a.constraint < b.constraint;
@@ -58,7 +62,9 @@ void find_best_class(const Cluster& cluster, const Kind& kind, PodSetReport& rep
     const std::string text = class_text(cluster.node_class(index));
     const bool better = report.best_class.empty() || found > report.best_class_places ||
                         (found == report.best_class_places && text < report.best_class);
-    if (!better) continue;
+    if (!better) {
+      continue;
+    }
     report.best_class = text;
     report.best_class_places = found;
   }
@@ -86,13 +92,17 @@ Shortage report_resource(const State& state, const Shape& shape, const Part& wan
     report.pod = std::max(report.pod, amount_of(cluster.kind(group.kind).request, wanted.resource));
   }
   for (Index node = 0; node < cluster.nodes().size(); ++node) {
-    if (!cluster.nodes()[node].alive) continue;
+    if (!cluster.nodes()[node].alive) {
+      continue;
+    }
     const bool allowed =
         std::any_of(shape.groups.begin(), shape.groups.end(), [&](const Group& group) {
           const Kind& kind = cluster.kind(group.kind);
           return amount_of(kind.request, wanted.resource) > 0 && in_classes(cluster, kind, node);
         });
-    if (!allowed) continue;
+    if (!allowed) {
+      continue;
+    }
     const Amount free = std::max<Amount>(cluster.free(node)[wanted.resource], 0);
     report.free += free;
     report.capacity += cluster.allocatable(node)[wanted.resource];
@@ -134,22 +144,32 @@ std::vector<QuotaReport> report_quota(const State& state, const Gang& gang, cons
 // Lifts every gang: would it fit then?
 bool fits_without_gangs(State& state, const Shape& shape) {
   for (const Run& run : state.gangs.runs()) {
-    if (run.gang != kNone) lift(state, run);
+    if (run.gang != kNone) {
+      lift(state, run);
+    }
   }
   const Placed placed = place(state.cluster, shape, nullptr, state.options.search_steps_max);
-  if (placed.ok()) unplace(state.cluster, shape, nullptr, placed.shares);
+  if (placed.ok()) {
+    unplace(state.cluster, shape, nullptr, placed.shares);
+  }
   for (const Run& run : state.gangs.runs()) {
-    if (run.gang != kNone) restore(state, run);
+    if (run.gang != kNone) {
+      restore(state, run);
+    }
   }
   return placed.ok();
 }
 
 std::int64_t position_of(const State& state, Index gang, Time now) {
-  if (state.gangs[gang].lane == kNone) return 0;
+  if (state.gangs[gang].lane == kNone) {
+    return 0;
+  }
   std::int64_t before = 0;
   for (const Lane& lane : state.lanes.all()) {
     for (const Index other : lane.heap) {
-      if (ahead(state.gangs[other], state.gangs[gang], now)) ++before;
+      if (ahead(state.gangs[other], state.gangs[gang], now)) {
+        ++before;
+      }
     }
   }
   return before + 1;
@@ -159,9 +179,15 @@ std::int64_t position_of(const State& state, Index gang, Time now) {
 
 Why why_of(const State& state, Index gang) {
   const Gang& each = state.gangs[gang];
-  if (each.state == GangState::nominated) return Why::awaiting_victims;
-  if (each.state != GangState::waiting) return Why::nothing;
-  if (each.lane == kNone) return Why::held;
+  if (each.state == GangState::nominated) {
+    return Why::awaiting_victims;
+  }
+  if (each.state != GangState::waiting) {
+    return Why::nothing;
+  }
+  if (each.lane == kNone) {
+    return Why::held;
+  }
   return state.lanes[each.lane].ready ? Why::nothing : state.lanes[each.lane].why;
 }
 
@@ -179,7 +205,9 @@ std::vector<Index> line_of(const State& state, Time now, std::size_t most) {
 }
 
 std::optional<ReservationReport> reservation_report(const State& state) {
-  if (!state.reservation) return std::nullopt;
+  if (!state.reservation) {
+    return std::nullopt;
+  }
   return ReservationReport{state.gangs[state.reservation->gang].name, state.reservation->starts,
                            state.reservation->since + state.options.holding_time};
 }
@@ -188,12 +216,16 @@ Explanation explain(State& state, Index gang, Time now, Detail detail) {
   const Gang& asked = state.gangs[gang];
   const Shape& shape = state.shapes[asked.shape];
   Explanation answer{.name = asked.name, .state = asked.state, .why = why_of(state, gang)};
-  if (detail == Detail::full) answer.position = position_of(state, gang, now);
+  if (detail == Detail::full) {
+    answer.position = position_of(state, gang, now);
+  }
   if (asked.state == GangState::nominated) {
     answer.quota = reports_of(state, quota_beyond(state, state.gangs.run_of(gang)));
     answer.awaited = holders(state, gang, now, kAwaitedMax);
   }
-  if (asked.state != GangState::waiting) return answer;
+  if (asked.state != GangState::waiting) {
+    return answer;
+  }
   answer.pod_sets = report_pod_sets(state, shape);
   for (const Part& wanted : shape.total) {
     answer.shortages.push_back(report_resource(state, shape, wanted));
@@ -204,7 +236,9 @@ Explanation explain(State& state, Index gang, Time now, Detail detail) {
       (answer.why == Why::insufficient || answer.why == Why::fragmented)) {
     answer.never_fits = !fits_without_gangs(state, shape);
   }
-  if (answer.why == Why::reserved) answer.reservation = reservation_report(state);
+  if (answer.why == Why::reserved) {
+    answer.reservation = reservation_report(state);
+  }
   return answer;
 }
 

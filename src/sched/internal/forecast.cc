@@ -22,8 +22,12 @@ std::vector<Ending> endings(const State& state, Time now) {
     }
   }
   std::sort(all.begin(), all.end(), [&](const Ending& a, const Ending& b) {
-    if (a.at.has_value() != b.at.has_value()) return a.at.has_value();
-    if (a.at && *a.at != *b.at) return *a.at < *b.at;
+    if (a.at.has_value() != b.at.has_value()) {
+      return a.at.has_value();
+    }
+    if (a.at && *a.at != *b.at) {
+      return *a.at < *b.at;
+    }
     return std::forward_as_tuple(state.gangs.run_of(a.gang).started, state.gangs[a.gang].name) <
            std::forward_as_tuple(state.gangs.run_of(b.gang).started, state.gangs[b.gang].name);
   });
@@ -46,7 +50,9 @@ std::optional<Forecast> forecast(State& state, Index gang, Time now) {
         break;
       }
     }
-    if (next == all.size()) break;
+    if (next == all.size()) {
+      break;
+    }
     lifting.lift(all[next].gang);
     at = all[next].at;
   }

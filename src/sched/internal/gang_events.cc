@@ -12,7 +12,9 @@ namespace {
 
 // The record of a new gang, not yet in line.
 Result<Index> record(State& state, GangSpec spec) {
-  if (spec.name.empty()) return fail(invalid_argument("a gang has no name"));
+  if (spec.name.empty()) {
+    return fail(invalid_argument("a gang has no name"));
+  }
   if (state.gangs.find(spec.name) != kNone) {
     return fail(already_exists("gang " + spec.name + " is known already"));
   }
@@ -20,7 +22,9 @@ Result<Index> record(State& state, GangSpec spec) {
     return fail(invalid_argument("gang " + spec.name + ": a duration is negative"));
   }
   auto shape = state.shapes.acquire(state.cluster, spec.pod_sets);
-  if (!shape) return fail(std::move(shape).error().with_context("gang " + spec.name));
+  if (!shape) {
+    return fail(std::move(shape).error().with_context("gang " + spec.name));
+  }
   const Index claim =
       state.claims.acquire(state.forest, {std::move(spec.quota), spec.ns, spec.loose});
   const Index gang = state.gangs.add(std::move(spec.name));
@@ -39,14 +43,20 @@ Result<Index> record(State& state, GangSpec spec) {
 }
 
 void leave_line(State& state, Index gang) {
-  if (state.reservation && state.reservation->gang == gang) drop_reservation(state);
+  if (state.reservation && state.reservation->gang == gang) {
+    drop_reservation(state);
+  }
   dequeue(state, gang);
 }
 
 void forget_run(State& state, Index gang) {
   Gang& ending = state.gangs[gang];
-  if (ending.state == GangState::draining) --state.draining;
-  if (ending.state == GangState::nominated) std::erase(state.nominated, gang);
+  if (ending.state == GangState::draining) {
+    --state.draining;
+  }
+  if (ending.state == GangState::nominated) {
+    std::erase(state.nominated, gang);
+  }
   end_run(state, gang);
   ending.state = GangState::waiting;
 }
@@ -67,11 +77,15 @@ Result<Index> adopt_gang(State& state, GangSpec spec, Time started, const Placem
   run.started = started;
   run.leaves = state.forest.resolve_running(state.claims[state.gangs[gang].claim].asked);
   run.charge = shape.charge;
-  for (const ShapeSet& set : shape.sets) run.unplaced.push_back(set.count);
+  for (const ShapeSet& set : shape.sets) {
+    run.unplaced.push_back(set.count);
+  }
   for (const Slot& slot : placement) {
     std::int64_t& left = run.unplaced[slot.pod_set];
     const std::int64_t count = std::min(slot.count, left);
-    if (count == 0) continue;
+    if (count == 0) {
+      continue;
+    }
     left -= count;
     run.places.push_back({slot.pod_set, slot.node.index, count});
     state.cluster.take(slot.node.index, state.cluster.kind(shape.sets[slot.pod_set].kind).request,
@@ -97,7 +111,9 @@ void remove_gang(State& state, Index gang) {
 
 Result<void> drain_gang(State& state, Index gang) {
   Gang& leaving = state.gangs[gang];
-  if (leaving.state == GangState::draining) return {};
+  if (leaving.state == GangState::draining) {
+    return {};
+  }
   if (leaving.state != GangState::running) {
     return fail(failed_precondition("gang " + leaving.name + " does not run"));
   }
@@ -107,7 +123,9 @@ Result<void> drain_gang(State& state, Index gang) {
   leave_ranks(state, run);
   promote(state, run.leaves);
   // Others may count on what it leaves behind.
-  if (state.options.preemption) state.stir = true;
+  if (state.options.preemption) {
+    state.stir = true;
+  }
   return {};
 }
 
@@ -126,18 +144,30 @@ Result<void> requeue_gang(State& state, Index gang, Time now) {
 
 void change_priority(State& state, Index gang, std::int32_t priority) {
   const bool in_line = state.gangs[gang].lane != kNone;
-  if (in_line) leave_line(state, gang);
+  if (in_line) {
+    leave_line(state, gang);
+  }
   set_priority(state, gang, priority);
-  if (in_line) enqueue(state, gang);
-  if (!in_line && state.options.preemption) state.stir = true;
+  if (in_line) {
+    enqueue(state, gang);
+  }
+  if (!in_line && state.options.preemption) {
+    state.stir = true;
+  }
 }
 
 void hold_gang(State& state, Index gang, bool held) {
   Gang& changed = state.gangs[gang];
-  if (changed.held == held) return;
+  if (changed.held == held) {
+    return;
+  }
   changed.held = held;
-  if (changed.run != kNone) return;
-  if (held) leave_line(state, gang);
+  if (changed.run != kNone) {
+    return;
+  }
+  if (held) {
+    leave_line(state, gang);
+  }
   // Either way it is told why it waits now.
   enqueue(state, gang);
 }
@@ -152,21 +182,29 @@ void change_quota(State& state, Index gang, std::vector<Designation> quota) {
     return;
   }
   const bool in_line = state.gangs[gang].lane != kNone;
-  if (in_line) leave_line(state, gang);
+  if (in_line) {
+    leave_line(state, gang);
+  }
   state.gangs[gang].claim = after;
   if (state.gangs[gang].run != kNone) {
     Run& run = state.gangs.run_of(gang);
     const bool ranked = run.ranked;
-    if (ranked) leave_ranks(state, run);
+    if (ranked) {
+      leave_ranks(state, run);
+    }
     state.forest.charge(run.leaves, run.charge, -1);
     const std::vector<Index> left = run.leaves;
     run.leaves = state.forest.resolve_running(state.claims[after].asked);
     state.forest.charge(run.leaves, run.charge, +1);
-    if (ranked) join_ranks(state, run);
+    if (ranked) {
+      join_ranks(state, run);
+    }
     promote(state, left);
   }
   state.claims.release(before);
-  if (in_line) enqueue(state, gang);
+  if (in_line) {
+    enqueue(state, gang);
+  }
 }
 
 }  // namespace codeflare::sched

@@ -20,14 +20,18 @@ std::size_t hash_of(std::string_view name) {
 std::size_t GangTable::slot_of(std::string_view name) const {
   const std::size_t mask = by_name_.size() - 1;
   std::size_t slot = hash_of(name) & mask;
-  while (by_name_[slot] != kNone && gangs_[by_name_[slot]].name != name) slot = (slot + 1) & mask;
+  while (by_name_[slot] != kNone && gangs_[by_name_[slot]].name != name) {
+    slot = (slot + 1) & mask;
+  }
   return slot;
 }
 
 void GangTable::rehash(std::size_t slots) {
   const std::vector<Index> before = std::exchange(by_name_, std::vector<Index>(slots, kNone));
   for (const Index gang : before) {
-    if (gang != kNone) by_name_[slot_of(gangs_[gang].name)] = gang;
+    if (gang != kNone) {
+      by_name_[slot_of(gangs_[gang].name)] = gang;
+    }
   }
 }
 
@@ -42,7 +46,9 @@ Index GangTable::checked(GangId id) const {
 }
 
 Index GangTable::add(std::string name) {
-  if (2 * (count_ + 1) > by_name_.size()) rehash(std::max<std::size_t>(16, by_name_.size() * 2));
+  if (2 * (count_ + 1) > by_name_.size()) {
+    rehash(std::max<std::size_t>(16, by_name_.size() * 2));
+  }
   Index gang = 0;
   if (free_gangs_.empty()) {
     gang = static_cast<Index>(gangs_.size());
@@ -66,7 +72,9 @@ void GangTable::erase_name(Index gang) {
   std::size_t hole = slot_of(gangs_[gang].name);
   for (std::size_t next = (hole + 1) & mask; by_name_[next] != kNone; next = (next + 1) & mask) {
     const std::size_t home = hash_of(gangs_[by_name_[next]].name) & mask;
-    if (((next - home) & mask) < ((next - hole) & mask)) continue;
+    if (((next - home) & mask) < ((next - hole) & mask)) {
+      continue;
+    }
     by_name_[hole] = by_name_[next];
     hole = next;
   }

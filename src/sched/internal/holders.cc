@@ -22,7 +22,9 @@ bool may_use(const State& state, const Shape& shape, Index node) {
 Amount free_for(const State& state, const Shape& shape, Index resource) {
   Amount sum = 0;
   for (Index node = 0; node < state.cluster.nodes().size(); ++node) {
-    if (!state.cluster.nodes()[node].alive || !may_use(state, shape, node)) continue;
+    if (!state.cluster.nodes()[node].alive || !may_use(state, shape, node)) {
+      continue;
+    }
     sum += std::max<Amount>(0, state.cluster.free(node)[resource]);
   }
   return sum;
@@ -31,7 +33,9 @@ Amount free_for(const State& state, const Shape& shape, Index resource) {
 // What it lacks most visibly: the first resource that is short in sum, else the first of all.
 Index short_resource(const State& state, const Shape& shape) {
   for (const Part& part : shape.total) {
-    if (free_for(state, shape, part.resource) < part.amount) return part.resource;
+    if (free_for(state, shape, part.resource) < part.amount) {
+      return part.resource;
+    }
   }
   return shape.total.empty() ? kNone : shape.total.front().resource;
 }
@@ -45,9 +49,13 @@ struct Held {
 Held held_on_nodes(const State& state, const Shape& shape, Index resource, const Run& run) {
   Request held;
   each_holding(state, run, [&](Index node, const Request& request, std::int64_t count) {
-    if (!may_use(state, shape, node)) return;
+    if (!may_use(state, shape, node)) {
+      return;
+    }
     for (const Part& part : request) {
-      if (amount_of(shape.total, part.resource) > 0) add(held, {part}, count);
+      if (amount_of(shape.total, part.resource) > 0) {
+        add(held, {part}, count);
+      }
     }
   });
   const auto weight = static_cast<double>(amount_of(held, resource));
@@ -67,9 +75,12 @@ Held held_of_quota(const State& state, const std::vector<QuotaShortage>& shortag
   Held held;
   for (const QuotaShortage& each : shortages) {
     const Amount amount = charged(state, each, run);
-    if (amount <= 0) continue;
-    if (amount_of(held.amounts, each.resource) == 0)
+    if (amount <= 0) {
+      continue;
+    }
+    if (amount_of(held.amounts, each.resource) == 0) {
       add(held.amounts, {{each.resource, amount}}, 1);
+    }
     const Amount needed = each.used + each.requested - each.limit;
     held.weight = std::max(held.weight, static_cast<double>(amount) / static_cast<double>(needed));
   }
@@ -91,7 +102,9 @@ std::vector<Overdraft> overdrafts(const State& state, const Run& place) {
       const bool known = std::any_of(found.begin(), found.end(), [&](const Overdraft& each) {
         return each.node == node && each.resource == part.resource;
       });
-      if (free < 0 && !known) found.push_back({node, part.resource, -free});
+      if (free < 0 && !known) {
+        found.push_back({node, part.resource, -free});
+      }
     }
   });
   return found;
@@ -102,7 +115,9 @@ Held held_of_place(const State& state, const std::vector<Overdraft>& overdrawn, 
   each_holding(state, run, [&](Index node, const Request& request, std::int64_t count) {
     for (const Overdraft& each : overdrawn) {
       const Amount amount = each.node == node ? amount_of(request, each.resource) * count : 0;
-      if (amount <= 0) continue;
+      if (amount <= 0) {
+        continue;
+      }
       add(held.amounts, {{each.resource, amount}}, 1);
       held.weight += static_cast<double>(amount) / static_cast<double>(each.amount);
     }
@@ -122,10 +137,16 @@ std::vector<Entry> leaving(const State& state, Index gang) {
   const std::vector<Overdraft> overdrawn = overdrafts(state, place);
   std::vector<Entry> found;
   for (const Run& run : state.gangs.runs()) {
-    if (run.gang == kNone || state.gangs[run.gang].state != GangState::draining) continue;
+    if (run.gang == kNone || state.gangs[run.gang].state != GangState::draining) {
+      continue;
+    }
     Held held = held_of_quota(state, quota, run);
-    if (held.weight <= 0) held = held_of_place(state, overdrawn, run);
-    if (held.weight > 0) found.push_back({&run, std::move(held)});
+    if (held.weight <= 0) {
+      held = held_of_place(state, overdrawn, run);
+    }
+    if (held.weight > 0) {
+      found.push_back({&run, std::move(held)});
+    }
   }
   return found;
 }
@@ -135,15 +156,21 @@ std::vector<Entry> in_the_way(const State& state, Index gang) {
   const Shape& shape = state.shapes[asked.shape];
   const QuotaPath& path = state.claims.path_of(asked.claim);
   // What it waits for is a name.
-  if (!path.problem.empty()) return {};
+  if (!path.problem.empty()) {
+    return {};
+  }
   const auto shortages = state.forest.shortages(path.leaves, shape.charge);
   const Index resource = shortages.empty() ? short_resource(state, shape) : kNone;
   std::vector<Entry> found;
   for (const Run& run : state.gangs.runs()) {
-    if (run.gang == kNone || run.gang == gang) continue;
+    if (run.gang == kNone || run.gang == gang) {
+      continue;
+    }
     Held held = shortages.empty() ? held_on_nodes(state, shape, resource, run)
                                   : held_of_quota(state, shortages, run);
-    if (held.weight > 0) found.push_back({&run, std::move(held)});
+    if (held.weight > 0) {
+      found.push_back({&run, std::move(held)});
+    }
   }
   return found;
 }
@@ -154,10 +181,14 @@ std::vector<Holder> holders(const State& state, Index gang, Time now, std::size_
   const bool nominated = state.gangs[gang].state == GangState::nominated;
   std::vector<Entry> found = nominated ? leaving(state, gang) : in_the_way(state, gang);
   std::sort(found.begin(), found.end(), [&](const Entry& a, const Entry& b) {
-    if (a.held.weight != b.held.weight) return a.held.weight > b.held.weight;
+    if (a.held.weight != b.held.weight) {
+      return a.held.weight > b.held.weight;
+    }
     return state.gangs[a.run->gang].name < state.gangs[b.run->gang].name;
   });
-  if (found.size() > most) found.resize(most);
+  if (found.size() > most) {
+    found.resize(most);
+  }
   std::vector<Holder> result;
   for (const Entry& each : found) {
     const Gang& holder = state.gangs[each.run->gang];

@@ -15,17 +15,23 @@ std::vector<Place> places_of(const Shape& shape, const std::vector<Share>& share
     auto set = sets.begin();
     std::int64_t wanted = set == sets.end() ? 0 : set->second;
     for (const Share& share : shares) {
-      if (share.group != group) continue;
+      if (share.group != group) {
+        continue;
+      }
       for (std::int64_t left = share.count; left > 0;) {
         const std::int64_t part = std::min(left, wanted);
         places.push_back({set->first, share.node, part});
         left -= part;
         wanted -= part;
-        if (wanted == 0 && ++set != sets.end()) wanted = set->second;
+        if (wanted == 0 && ++set != sets.end()) {
+          wanted = set->second;
+        }
       }
     }
   }
-  if (shape.groups.size() <= 1) return places;
+  if (shape.groups.size() <= 1) {
+    return places;
+  }
   // Groups come hardest first; the answer goes by pod set.
   std::vector<Place> ordered;
   ordered.reserve(places.size());
@@ -40,7 +46,9 @@ std::vector<QuotaShortage> quota_beyond(const State& state, const Run& run) {
   std::vector<QuotaShortage> beyond;
   state.forest.each_on_path(run.leaves, [&](Index index) {
     const QuotaState& node = state.forest[index];
-    if (!node.binding()) return;
+    if (!node.binding()) {
+      return;
+    }
     for (const Part& limit : node.limits) {
       const Amount own = amount_of(run.charge, limit.resource);
       const Amount used = amount_of(node.used, limit.resource);
@@ -77,7 +85,9 @@ void end_run(State& state, Index gang, bool and_promote) {
   leave_ranks(state, run);
   const std::vector<Index> leaves = run.leaves;
   state.gangs.remove_run(state.gangs[gang].run);
-  if (and_promote) promote(state, leaves);
+  if (and_promote) {
+    promote(state, leaves);
+  }
 }
 
 void lift(State& state, const Run& run) {
@@ -95,19 +105,27 @@ void restore(State& state, const Run& run) {
 }
 
 void recharge(State& state, Run& run, const Request& less, const Request& more) {
-  if (less == more) return;
+  if (less == more) {
+    return;
+  }
   const bool ranked = run.ranked;
-  if (ranked) leave_ranks(state, run);
+  if (ranked) {
+    leave_ranks(state, run);
+  }
   state.forest.charge(run.leaves, run.charge, -1);
   add(run.charge, less, -1);
   add(run.charge, more, +1);
   state.forest.charge(run.leaves, run.charge, +1);
-  if (ranked) join_ranks(state, run);
+  if (ranked) {
+    join_ranks(state, run);
+  }
   promote(state, run.leaves);
 }
 
 std::optional<Time> predicted_end(const Gang& gang, const Run& run, Time now) {
-  if (gang.state == GangState::draining) return now;
+  if (gang.state == GangState::draining) {
+    return now;
+  }
   if (gang.expected > Duration::zero() && run.started + gang.expected > now) {
     return run.started + gang.expected;
   }
@@ -115,7 +133,9 @@ std::optional<Time> predicted_end(const Gang& gang, const Run& run, Time now) {
     return std::max(now, run.started + (gang.limit - gang.consumed));
   }
   // Overdue: any moment now.
-  if (gang.expected > Duration::zero()) return now;
+  if (gang.expected > Duration::zero()) {
+    return now;
+  }
   return std::nullopt;
 }
 

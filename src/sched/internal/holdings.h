@@ -14,7 +14,9 @@ void each_holding(const State& state, const Run& run, Visit&& visit) {
   for (const Place& place : run.places) {
     visit(place.node, state.cluster.kind(shape.sets[place.pod_set].kind).request, place.count);
   }
-  for (const BoundPod& pod : run.pods) visit(pod.node, pod.request, std::int64_t{1});
+  for (const BoundPod& pod : run.pods) {
+    visit(pod.node, pod.request, std::int64_t{1});
+  }
 }
 
 // Shares are of groups; a group's places go to its pod sets in their order.

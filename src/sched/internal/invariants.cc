@@ -21,14 +21,20 @@ Result<void> check_nodes(const State& state) {
   std::vector<std::vector<Amount>> used(cluster.nodes().size(), std::vector<Amount>(resources));
   std::vector<std::map<Index, std::int64_t>> pieces(cluster.nodes().size());
   for (const Run& run : state.gangs.runs()) {
-    if (run.gang == kNone) continue;
+    if (run.gang == kNone) {
+      continue;
+    }
     each_holding(state, run, [&](Index node, const Request& request, std::int64_t count) {
-      for (const Part& part : request) used[node][part.resource] += part.amount * count;
+      for (const Part& part : request) {
+        used[node][part.resource] += part.amount * count;
+      }
       pieces[node][run.gang] += count;
     });
   }
   for (Index node = 0; node < cluster.nodes().size(); ++node) {
-    if (!cluster.nodes()[node].alive) continue;
+    if (!cluster.nodes()[node].alive) {
+      continue;
+    }
     for (Index r = 0; r < resources; ++r) {
       if (cluster.free(node)[r] != cluster.potential(node, r) - used[node][r]) {
         return fail(broken("free " + cluster.resources().name(r) + " of node " +
@@ -53,7 +59,9 @@ Result<void> check_quota(const State& state) {
   }
   std::vector<Request> members(state.forest.size());
   for (const Run& run : state.gangs.runs()) {
-    if (run.gang == kNone) continue;
+    if (run.gang == kNone) {
+      continue;
+    }
     state.forest.each_on_path(run.leaves, [&](Index node) {
       add(used[node], run.charge, +1);
       const bool borrows =
@@ -66,8 +74,12 @@ Result<void> check_quota(const State& state) {
   }
   for (Index node = 0; node < state.forest.size(); ++node) {
     const QuotaState& quota = state.forest[node];
-    if (quota.used != used[node]) return fail(broken("use of quota node " + quota.name));
-    if (quota.members != members[node]) return fail(broken("members of quota node " + quota.name));
+    if (quota.used != used[node]) {
+      return fail(broken("use of quota node " + quota.name));
+    }
+    if (quota.members != members[node]) {
+      return fail(broken("members of quota node " + quota.name));
+    }
     for (const Part& limit : quota.limits) {
       if (!quota.binding() && amount_of(quota.members, limit.resource) > limit.amount) {
         return fail(broken("members exceed quota node " + quota.name));
@@ -82,37 +94,59 @@ Result<void> check_gangs(const State& state) {
   std::size_t draining = 0;
   for (Index gang = 0; gang < state.gangs.all().size(); ++gang) {
     const Gang& each = state.gangs[gang];
-    if (!each.alive) continue;
+    if (!each.alive) {
+      continue;
+    }
     const bool waits = each.state == GangState::waiting;
-    if (waits == (each.run != kNone)) return fail(broken("gang " + each.name + " and its run"));
+    if (waits == (each.run != kNone)) {
+      return fail(broken("gang " + each.name + " and its run"));
+    }
     // Held ones wait outside the line; one that runs may be held for later.
     if ((each.lane != kNone) != (waits && !each.held)) {
       return fail(broken("gang " + each.name + " and its lane"));
     }
     in_line += each.lane != kNone ? 1 : 0;
     draining += each.state == GangState::draining ? 1 : 0;
-    if (each.run == kNone) continue;
+    if (each.run == kNone) {
+      continue;
+    }
     const Run& run = state.gangs.run(each.run);
     const Shape& shape = state.shapes[each.shape];
     std::int64_t planned = 0;
-    for (const Place& place : run.places) planned += place.count;
-    for (const BoundPod& pod : run.pods) planned += pod.pod_set != kUnplanned ? 1 : 0;
-    for (const std::int64_t count : run.unplaced) planned += count;
-    if (planned > shape.pods) return fail(broken("gang " + each.name + " holds too many places"));
+    for (const Place& place : run.places) {
+      planned += place.count;
+    }
+    for (const BoundPod& pod : run.pods) {
+      planned += pod.pod_set != kUnplanned ? 1 : 0;
+    }
+    for (const std::int64_t count : run.unplaced) {
+      planned += count;
+    }
+    if (planned > shape.pods) {
+      return fail(broken("gang " + each.name + " holds too many places"));
+    }
     if (each.state == GangState::nominated && planned != shape.pods) {
       return fail(broken("gang " + each.name + " is nominated in part"));
     }
   }
-  if (in_line != state.lanes.waiting()) return fail(broken("number of gangs in line"));
-  if (draining != state.draining) return fail(broken("number of draining gangs"));
+  if (in_line != state.lanes.waiting()) {
+    return fail(broken("number of gangs in line"));
+  }
+  if (draining != state.draining) {
+    return fail(broken("number of draining gangs"));
+  }
   return {};
 }
 
 Result<void> check_lanes(const State& state) {
   for (Index lane = 0; lane < state.lanes.all().size(); ++lane) {
     const Lane& each = state.lanes[lane];
-    if (!each.alive) continue;
-    if (each.heap.empty()) return fail(broken("an empty lane"));
+    if (!each.alive) {
+      continue;
+    }
+    if (each.heap.empty()) {
+      return fail(broken("an empty lane"));
+    }
     for (std::size_t i = 0; i < each.heap.size(); ++i) {
       const Gang& gang = state.gangs[each.heap[i]];
       if (gang.lane != lane || gang.lane_place != i) {

@@ -23,7 +23,9 @@ Index LaneTable::find(const LaneKey& key) const {
 
 Index LaneTable::acquire(const LaneKey& key) {
   const auto [entry, added] = by_key_.try_emplace(key, kNone);
-  if (!added) return entry->second;
+  if (!added) {
+    return entry->second;
+  }
   if (free_.empty()) {
     entry->second = static_cast<Index>(lanes_.size());
     lanes_.emplace_back();
@@ -51,7 +53,9 @@ void LaneTable::push(GangTable& gangs, Index lane, Index gang) {
   heap.push_back(gang);
   ++waiting_;
   sift_up(gangs, heap, heap.size() - 1);
-  if (heap.front() == gang) note_head(gangs, lanes_[lane]);
+  if (heap.front() == gang) {
+    note_head(gangs, lanes_[lane]);
+  }
 }
 
 void LaneTable::note_head(const GangTable& gangs, Lane& lane) {
@@ -74,14 +78,18 @@ void LaneTable::erase(GangTable& gangs, Index gang) {
     sift_up(gangs, heap, place);
     sift_down(gangs, heap, gangs[last].lane_place);
   }
-  if (place == 0 && !heap.empty()) note_head(gangs, lane);
+  if (place == 0 && !heap.empty()) {
+    note_head(gangs, lane);
+  }
 }
 
 void LaneTable::sift_up(GangTable& gangs, std::vector<Index>& heap, std::size_t place) {
   const Index gang = heap[place];
   while (place > 0) {
     const std::size_t parent = (place - 1) / 2;
-    if (!ahead_in_lane(gangs[gang], gangs[heap[parent]])) break;
+    if (!ahead_in_lane(gangs[gang], gangs[heap[parent]])) {
+      break;
+    }
     heap[place] = heap[parent];
     gangs[heap[place]].lane_place = static_cast<Index>(place);
     place = parent;
@@ -96,7 +104,9 @@ void LaneTable::sift_down(GangTable& gangs, std::vector<Index>& heap, std::size_
     if (child + 1 < heap.size() && ahead_in_lane(gangs[heap[child + 1]], gangs[heap[child]])) {
       ++child;
     }
-    if (!ahead_in_lane(gangs[heap[child]], gangs[gang])) break;
+    if (!ahead_in_lane(gangs[heap[child]], gangs[gang])) {
+      break;
+    }
     heap[place] = heap[child];
     gangs[heap[place]].lane_place = static_cast<Index>(place);
     place = child;
@@ -107,7 +117,9 @@ void LaneTable::sift_down(GangTable& gangs, std::vector<Index>& heap, std::size_
 
 std::size_t LaneTable::memory_bytes() const {
   std::size_t bytes = lanes_.capacity() * sizeof(Lane) + by_key_.size() * 64;
-  for (const Lane& lane : lanes_) bytes += lane.heap.capacity() * sizeof(Index);
+  for (const Lane& lane : lanes_) {
+    bytes += lane.heap.capacity() * sizeof(Index);
+  }
   return bytes;
 }
 

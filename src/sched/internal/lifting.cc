@@ -18,14 +18,22 @@ std::int64_t gain_for(const State& state, const Kind& kind,
   for (const auto& [node, held] : holdings) {
     const auto& classes = kind.classes;
     const Index home = cluster.nodes()[node].node_class;
-    if (std::find(classes.begin(), classes.end(), home) == classes.end()) continue;
-    if (!cluster.allows(kind, node)) continue;
+    if (std::find(classes.begin(), classes.end(), home) == classes.end()) {
+      continue;
+    }
+    if (!cluster.allows(kind, node)) {
+      continue;
+    }
     row.assign(cluster.free(node), cluster.free(node) + cluster.order().resources);
     const std::int64_t before = times(row.data(), kind.request, most);
-    for (const Part& part : held) row[part.resource] += part.amount;
+    for (const Part& part : held) {
+      row[part.resource] += part.amount;
+    }
     gained += times(row.data(), kind.request, most) - before;
     // Several kinds on one node may need the sum of two small gains.
-    if (most == 0 && fits(row.data(), kind.request)) ++gained;
+    if (most == 0 && fits(row.data(), kind.request)) {
+      ++gained;
+    }
   }
   return gained;
 }
@@ -46,7 +54,9 @@ std::optional<QuotaShortage> Lifting::shortage() const {
 }
 
 std::int64_t Lifting::gain(Index gang) const {
-  if (!memory_.failure) return 1;
+  if (!memory_.failure) {
+    return 1;
+  }
   std::map<Index, Request> holdings;
   each_holding(state_, state_.gangs.run_of(gang),
                [&](Index node, const Request& request, std::int64_t count) {
@@ -76,8 +86,12 @@ bool Lifting::in_the_way(Index gang) const {
           }
           const Kind& kind = cluster.kind(shape_.groups[group].kind);
           const auto& classes = kind.classes;
-          if (std::find(classes.begin(), classes.end(), home) == classes.end()) continue;
-          if (!cluster.allows(kind, node)) continue;
+          if (std::find(classes.begin(), classes.end(), home) == classes.end()) {
+            continue;
+          }
+          if (!cluster.allows(kind, node)) {
+            continue;
+          }
           found = std::any_of(held.begin(), held.end(), [&](const Part& part) {
             return amount_of(kind.request, part.resource) > 0;
           });
@@ -87,7 +101,9 @@ bool Lifting::in_the_way(Index gang) const {
 }
 
 void Lifting::lift(Index gang) {
-  if (memory_.failure) memory_.gained += gain(gang);
+  if (memory_.failure) {
+    memory_.gained += gain(gang);
+  }
   sched::lift(state_, state_.gangs.run_of(gang));
   lifted_.push_back(gang);
 }
@@ -102,7 +118,9 @@ void Lifting::restore(Index gang) {
 }
 
 void Lifting::restore_all() {
-  while (!lifted_.empty()) restore(lifted_.back());
+  while (!lifted_.empty()) {
+    restore(lifted_.back());
+  }
 }
 
 Placed Lifting::try_place() {

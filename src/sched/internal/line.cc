@@ -8,7 +8,9 @@ namespace {
 
 LaneKey key_of(const State& state, const Gang& gang) {
   LaneKey key{gang.shape, state.claims[gang.claim].path};
-  if (state.options.priority_slope) key.slope = gang.slope;
+  if (state.options.priority_slope) {
+    key.slope = gang.slope;
+  }
   if (state.options.holding_time > Duration::zero() && gang.limit > Duration::zero()) {
     key.limit = std::max(gang.limit - gang.consumed, Duration(1));
   }
@@ -20,7 +22,9 @@ std::uint32_t fewest_turns(const State& state) {
   std::uint32_t fewest = 0;
   bool any = false;
   for (const Lane& lane : state.lanes.all()) {
-    if (!lane.alive || lane.heap.empty()) continue;
+    if (!lane.alive || lane.heap.empty()) {
+      continue;
+    }
     fewest = any ? std::min(fewest, lane.turns) : lane.turns;
     any = true;
   }
@@ -29,12 +33,16 @@ std::uint32_t fewest_turns(const State& state) {
 
 void wake_shape(State& state, Alarms::Woken whom) {
   Shape& shape = state.shapes[whom.shape];
-  if (!shape.asleep || shape.nap != whom.nap) return;
+  if (!shape.asleep || shape.nap != whom.nap) {
+    return;
+  }
   shape.asleep = false;
   shape.hopes = true;
   state.hoping.push_back(whom.shape);
   for (const Index lane : shape.lanes) {
-    if (waits_for_places(state.lanes[lane].why)) make_ready(state, lane);
+    if (waits_for_places(state.lanes[lane].why)) {
+      make_ready(state, lane);
+    }
   }
 }
 
@@ -46,24 +54,32 @@ void ring_for(State& state, Index node, std::vector<Alarms::Woken>& woken) {
   const bool fresh = cluster.nodes()[node].fresh;
   const Amount* free = cluster.free(node);
   for (const KindNeed& need : cluster.node_class(cluster.nodes()[node].node_class).kinds) {
-    if (!need.may_fit(free) || !state.alarms.armed(need.kind)) continue;
+    if (!need.may_fit(free) || !state.alarms.armed(need.kind)) {
+      continue;
+    }
     const Kind& waiting = cluster.kind(need.kind);
     // Divisions are dear: count only as far as anybody waits, from zero where it did not fit
     // before.
     const std::int64_t before = fresh ? 0 : times(cluster.seen(node), waiting.request, kPlacesMax);
     const std::int64_t most = before > 0 ? kPlacesMax : state.alarms.farthest(need.kind);
     const std::int64_t now = times(free, waiting.request, most);
-    if (now == 0 || !cluster.allows(waiting, node)) continue;
+    if (now == 0 || !cluster.allows(waiting, node)) {
+      continue;
+    }
     state.alarms.ring(need.kind, now - before, woken);
   }
 }
 
 bool grew(const Cluster& cluster, Index node) {
-  if (cluster.nodes()[node].fresh) return true;
+  if (cluster.nodes()[node].fresh) {
+    return true;
+  }
   const Amount* now = cluster.free(node);
   const Amount* before = cluster.seen(node);
   for (Index r = 0; r < cluster.order().resources; ++r) {
-    if (now[r] > before[r]) return true;
+    if (now[r] > before[r]) {
+      return true;
+    }
   }
   return false;
 }
@@ -89,7 +105,9 @@ void wake_preemptors(State& state, const std::vector<Index>& grown) {
   constexpr std::size_t kLooksMax = 64;
   const auto& lanes = state.lanes.all();
   for (Index lane = 0; lane < lanes.size(); ++lane) {
-    if (!lanes[lane].alive || lanes[lane].ready) continue;
+    if (!lanes[lane].alive || lanes[lane].ready) {
+      continue;
+    }
     const Shape& shape = state.shapes[lanes[lane].key.shape];
     if (grown.size() > kLooksMax || std::any_of(grown.begin(), grown.end(), [&](Index node) {
           return could_hold(state, shape, node);
@@ -103,10 +121,14 @@ void wake_preemptors(State& state, const std::vector<Index>& grown) {
 
 void make_ready(State& state, Index lane) {
   Lane& woken = state.lanes[lane];
-  if (woken.ready || woken.heap.empty()) return;
+  if (woken.ready || woken.heap.empty()) {
+    return;
+  }
   woken.ready = true;
   ++woken.nap;
-  if (state.options.preemption) state.shapes[woken.key.shape].asleep = false;
+  if (state.options.preemption) {
+    state.shapes[woken.key.shape].asleep = false;
+  }
   state.ready.push_back(lane);
 }
 
@@ -117,7 +139,9 @@ void enqueue(State& state, Index gang) {
     joining.fresh = true;
     state.fresh.push_back(gang);
   }
-  if (joining.held) return;
+  if (joining.held) {
+    return;
+  }
   const LaneKey key = key_of(state, joining);
   Index lane = state.lanes.find(key);
   const bool added = lane == kNone;
@@ -137,9 +161,13 @@ void enqueue(State& state, Index gang) {
 
 void dequeue(State& state, Index gang) {
   const Index lane = state.gangs[gang].lane;
-  if (lane == kNone) return;
+  if (lane == kNone) {
+    return;
+  }
   state.lanes.erase(state.gangs, gang);
-  if (!state.lanes[lane].heap.empty()) return;
+  if (!state.lanes[lane].heap.empty()) {
+    return;
+  }
   auto& lanes = state.shapes[state.gangs[gang].shape].lanes;
   lanes.erase(std::find(lanes.begin(), lanes.end(), lane));
   if (lanes.empty()) {
@@ -152,10 +180,16 @@ void dequeue(State& state, Index gang) {
 void requeue_all(State& state) {
   std::vector<Index> waiting;
   for (Index gang = 0; gang < state.gangs.all().size(); ++gang) {
-    if (state.gangs[gang].lane != kNone) waiting.push_back(gang);
+    if (state.gangs[gang].lane != kNone) {
+      waiting.push_back(gang);
+    }
   }
-  for (const Index gang : waiting) dequeue(state, gang);
-  for (const Index gang : waiting) enqueue(state, gang);
+  for (const Index gang : waiting) {
+    dequeue(state, gang);
+  }
+  for (const Index gang : waiting) {
+    enqueue(state, gang);
+  }
 }
 
 void put_to_sleep(State& state, Index shape, const Placed& placed) {
@@ -171,21 +205,29 @@ void put_to_sleep(State& state, Index shape, const Placed& placed) {
     state.alarms.set(tired.groups[placed.group].kind, placed.missing, whom);
     return;
   }
-  for (const Group& group : tired.groups) state.alarms.set_any(group.kind, whom);
+  for (const Group& group : tired.groups) {
+    state.alarms.set_any(group.kind, whom);
+  }
 }
 
 std::vector<Index> wake_by_growth(State& state) {
   std::vector<Index> grown;
   for (const Index node : state.cluster.dirty()) {
-    if (grew(state.cluster, node)) grown.push_back(node);
+    if (grew(state.cluster, node)) {
+      grown.push_back(node);
+    }
   }
   if (!grown.empty()) {
     if (state.options.preemption) {
       wake_preemptors(state, grown);
     } else {
       std::vector<Alarms::Woken> woken;
-      for (const Index node : grown) ring_for(state, node, woken);
-      for (const Alarms::Woken& whom : woken) wake_shape(state, whom);
+      for (const Index node : grown) {
+        ring_for(state, node, woken);
+      }
+      for (const Alarms::Woken& whom : woken) {
+        wake_shape(state, whom);
+      }
     }
     wake_behind_reservation(state);
   }
@@ -203,7 +245,9 @@ void lull_again(State& state, Index shape) {
     state.alarms.set(tired.groups[tired.short_group].kind, 1, whom);
     return;
   }
-  for (const Group& group : tired.groups) state.alarms.set_any(group.kind, whom);
+  for (const Group& group : tired.groups) {
+    state.alarms.set_any(group.kind, whom);
+  }
 }
 
 void wake_by_relief(State& state) {
@@ -211,7 +255,9 @@ void wake_by_relief(State& state) {
   for (const Index index : relieved) {
     QuotaState& node = state.forest[index];
     std::erase_if(node.waiters, [&](const QuotaState::Waiter& waiter) {
-      if (state.lanes[waiter.lane].nap != waiter.nap) return true;
+      if (state.lanes[waiter.lane].nap != waiter.nap) {
+        return true;
+      }
       for (const Part& limit : node.limits) {
         if (limit.resource == waiter.resource &&
             limit.amount - amount_of(node.used, limit.resource) < waiter.need) {
@@ -222,10 +268,14 @@ void wake_by_relief(State& state) {
       return true;
     });
   }
-  if (relieved.empty() || !state.options.preemption) return;
+  if (relieved.empty() || !state.options.preemption) {
+    return;
+  }
   // Who uses less of its share may reclaim from others: look at all lanes below.
   for (Index lane = 0; lane < state.lanes.all().size(); ++lane) {
-    if (!state.lanes[lane].alive) continue;
+    if (!state.lanes[lane].alive) {
+      continue;
+    }
     state.forest.each_on_path(
         state.claims.path(state.lanes[lane].key.path).leaves, [&](Index node) {
           if (std::find(relieved.begin(), relieved.end(), node) != relieved.end()) {
@@ -237,7 +287,9 @@ void wake_by_relief(State& state) {
 
 void wake_all(State& state) {
   for (Index lane = 0; lane < state.lanes.all().size(); ++lane) {
-    if (!state.lanes[lane].alive) continue;
+    if (!state.lanes[lane].alive) {
+      continue;
+    }
     Shape& shape = state.shapes[state.lanes[lane].key.shape];
     shape.asleep = shape.hopes = false;
     make_ready(state, lane);
@@ -245,9 +297,13 @@ void wake_all(State& state) {
 }
 
 void wake_behind_reservation(State& state) {
-  if (state.options.holding_time <= Duration::zero()) return;
+  if (state.options.holding_time <= Duration::zero()) {
+    return;
+  }
   for (Index lane = 0; lane < state.lanes.all().size(); ++lane) {
-    if (state.lanes[lane].alive && state.lanes[lane].why == Why::reserved) make_ready(state, lane);
+    if (state.lanes[lane].alive && state.lanes[lane].why == Why::reserved) {
+      make_ready(state, lane);
+    }
   }
 }
 

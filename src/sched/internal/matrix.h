@@ -31,7 +31,9 @@ class Matrix {
 
   // Makes room for more resources; every row keeps its amounts.
   void widen(std::size_t width) {
-    if (width <= width_) return;
+    if (width <= width_) {
+      return;
+    }
     std::vector<Amount> wider(std::size_t{rows()} * width);
     for (std::size_t r = 0; r < rows(); ++r) {
       std::copy_n(cells_.data() + r * width_, width_, wider.data() + r * width);

@@ -15,7 +15,9 @@ class Names {
   Index intern(std::string_view text) {
     const auto [entry, added] =
         numbers_.try_emplace(std::string(text), static_cast<Index>(texts_.size()));
-    if (added) texts_.push_back(entry->first);
+    if (added) {
+      texts_.push_back(entry->first);
+    }
     return entry->second;
   }
   const std::string& text(Index number) const { return texts_[number]; }

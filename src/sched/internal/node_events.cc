@@ -20,7 +20,9 @@ void lose_places(State& state, Index gang, Index node) {
   Run& run = state.gangs.run_of(gang);
   const Shape& shape = state.shapes[state.gangs[gang].shape];
   for (const Place& place : run.places) {
-    if (place.node != node) continue;
+    if (place.node != node) {
+      continue;
+    }
     state.cluster.give(node, state.cluster.kind(shape.sets[place.pod_set].kind).request,
                        place.count);
     state.cluster.drop_resident(node, gang, place.count);
@@ -29,7 +31,9 @@ void lose_places(State& state, Index gang, Index node) {
   std::erase_if(run.places, [&](const Place& place) { return place.node == node; });
   std::vector<std::string> pods;
   for (const BoundPod& pod : run.pods) {
-    if (pod.node == node) pods.push_back(pod.name);
+    if (pod.node == node) {
+      pods.push_back(pod.name);
+    }
   }
   for (const std::string& pod : pods) {
     const auto found = std::find_if(run.pods.begin(), run.pods.end(),
@@ -42,7 +46,9 @@ void lose_places(State& state, Index gang, Index node) {
     run.pods.erase(found);
     const bool planned = pod_set != kUnplanned;
     recharge(state, run, charge, planned ? shape.sets[pod_set].charge : Request{});
-    if (planned) ++unplaced(state, run, pod_set);
+    if (planned) {
+      ++unplaced(state, run, pod_set);
+    }
   }
 }
 
@@ -50,9 +56,13 @@ void lose_places(State& state, Index gang, Index node) {
 
 void node_changed(State& state, Index node) {
   ++state.nodes_version;
-  if (!state.reservation) return;
+  if (!state.reservation) {
+    return;
+  }
   for (const auto& [reserved, request] : state.reservation->nodes) {
-    if (reserved == node) state.reservation_stale = true;
+    if (reserved == node) {
+      state.reservation_stale = true;
+    }
   }
 }
 
@@ -81,7 +91,9 @@ void forest_changed(State& state) {
   drop_reservation(state);
   state.claims.resolve_all(state.forest);
   for (const Run& run : state.gangs.runs()) {
-    if (run.gang == kNone) continue;
+    if (run.gang == kNone) {
+      continue;
+    }
     Run& charged = state.gangs.run_of(run.gang);
     const Claim& claim = state.claims[state.gangs[run.gang].claim];
     charged.leaves = state.forest.resolve_running(claim.asked);

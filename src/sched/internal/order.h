@@ -18,7 +18,9 @@ inline double base_priority(const Gang& gang) {
 }
 
 inline bool before_by_time(const Gang& a, const Gang& b) {
-  if (a.submitted != b.submitted) return a.submitted < b.submitted;
+  if (a.submitted != b.submitted) {
+    return a.submitted < b.submitted;
+  }
   return a.name < b.name;
 }
 

@@ -27,11 +27,17 @@ void Pass::run() {
       try_lane(*lane);
       push_new_ready();
     }
-    if (result_.more) break;
-    if (std::exchange(state_.stir, false)) wake_all(state_);
+    if (result_.more) {
+      break;
+    }
+    if (std::exchange(state_.stir, false)) {
+      wake_all(state_);
+    }
     elect_before(std::nullopt);
     push_new_ready();
-    if (heap_.empty()) break;
+    if (heap_.empty()) {
+      break;
+    }
   }
   // Lanes that the admission limit left over stay ready for the next step.
   for (const Entry& each : heap_) {
@@ -40,7 +46,9 @@ void Pass::run() {
   }
   heap_.clear();
   // What grew in this step says nothing about the next.
-  for (const Index shape : std::exchange(state_.hoping, {})) state_.shapes[shape].hopes = false;
+  for (const Index shape : std::exchange(state_.hoping, {})) {
+    state_.shapes[shape].hopes = false;
+  }
   state_.cluster.settle();
   report();
   if (state_.reservation) {
@@ -67,8 +75,12 @@ Pass::Entry Pass::entry(Index lane) const {
 
 // A heap's top is the first in line: the order of `ahead`.
 bool Pass::later(const Entry& a, const Entry& b) const {
-  if (a.priority != b.priority) return a.priority < b.priority;
-  if (a.submitted != b.submitted) return a.submitted > b.submitted;
+  if (a.priority != b.priority) {
+    return a.priority < b.priority;
+  }
+  if (a.submitted != b.submitted) {
+    return a.submitted > b.submitted;
+  }
   return state_.gangs[state_.lanes.head(a.lane)].name >
          state_.gangs[state_.lanes.head(b.lane)].name;
 }
@@ -81,7 +93,9 @@ void Pass::make_heap() {
 void Pass::push_new_ready() {
   for (const Index lane : state_.ready) {
     Lane& each = state_.lanes[lane];
-    if (!each.alive || !each.ready || each.in_heap) continue;
+    if (!each.alive || !each.ready || each.in_heap) {
+      continue;
+    }
     each.in_heap = true;
     heap_.push_back(entry(lane));
     std::push_heap(heap_.begin(), heap_.end(),
@@ -91,7 +105,9 @@ void Pass::push_new_ready() {
 }
 
 std::optional<Index> Pass::pop() {
-  if (heap_.empty()) return std::nullopt;
+  if (heap_.empty()) {
+    return std::nullopt;
+  }
   std::pop_heap(heap_.begin(), heap_.end(),
                 [&](const Entry& a, const Entry& b) { return later(a, b); });
   const Index lane = heap_.back().lane;
@@ -106,8 +122,12 @@ void Pass::find_kinds_with_hope() {
     const Amount* free = state_.cluster.free(node);
     const Index home = state_.cluster.nodes()[node].node_class;
     for (const KindNeed& need : state_.cluster.node_class(home).kinds) {
-      if (!need.may_fit(free)) continue;
-      if (need.kind >= hope_.size()) hope_.resize(need.kind + 1);
+      if (!need.may_fit(free)) {
+        continue;
+      }
+      if (need.kind >= hope_.size()) {
+        hope_.resize(need.kind + 1);
+      }
       hope_[need.kind] = true;
     }
   }
@@ -117,18 +137,26 @@ void Pass::drop_hopeless() {
   // With many grown nodes a look at all of them costs more than trials.
   constexpr std::size_t kGrownMax = 64;
   constexpr std::size_t kWorthIt = 4;
-  if (grown_.empty() || grown_.size() > kGrownMax || heap_.size() < kWorthIt) return;
+  if (grown_.empty() || grown_.size() > kGrownMax || heap_.size() < kWorthIt) {
+    return;
+  }
   find_kinds_with_hope();
   const std::size_t dropped = std::erase_if(heap_, [&](const Entry& each) {
     const Index kind = each.hopes_for;
-    if (kind == kNone || (kind < hope_.size() && hope_[kind])) return false;
+    if (kind == kNone || (kind < hope_.size() && hope_[kind])) {
+      return false;
+    }
     const Index shape = state_.lanes[each.lane].key.shape;
-    if (!state_.shapes[shape].asleep) lull_again(state_, shape);
+    if (!state_.shapes[shape].asleep) {
+      lull_again(state_, shape);
+    }
     state_.lanes[each.lane].ready = state_.lanes[each.lane].in_heap = false;
     block(each.lane, {state_.shapes[shape].why});
     return true;
   });
-  if (dropped == 0) return;
+  if (dropped == 0) {
+    return;
+  }
   make_heap();
   // They sleep now, and may be the next to reserve.
   candidates_.reset();
@@ -142,11 +170,15 @@ void Pass::try_lane(Index lane) {
       obstacle.why != Why::unknown_quota && obstacle.why != Why::paused &&
       nominate(state_, gang, now_, result_)) {
     obstacle.why = Why::nothing;
-    if (!state_.gangs[gang].fresh) changed_.push_back(state_.gangs.id(gang));
+    if (!state_.gangs[gang].fresh) {
+      changed_.push_back(state_.gangs.id(gang));
+    }
     fence_.reset();
     candidates_.reset();
     // Gangs that lost their nomination are back in line, perhaps as heads of lanes in the heap.
-    for (Entry& each : heap_) each = entry(each.lane);
+    for (Entry& each : heap_) {
+      each = entry(each.lane);
+    }
     make_heap();
   }
   if (obstacle.why != Why::nothing) {
@@ -156,20 +188,30 @@ void Pass::try_lane(Index lane) {
   }
   drop_hopeless();
   // The lane is gone if this was its last gang.
-  if (state_.lanes[lane].alive && state_.lanes[lane].nap == nap) make_ready(state_, lane);
+  if (state_.lanes[lane].alive && state_.lanes[lane].nap == nap) {
+    make_ready(state_, lane);
+  }
 }
 
 Pass::Obstacle Pass::try_start(Index lane) {
   const LaneKey key = state_.lanes[lane].key;
   const QuotaPath& path = state_.claims.path(key.path);
-  if (state_.paused && !path.loose) return {Why::paused};
-  if (!path.problem.empty()) return {Why::unknown_quota};
+  if (state_.paused && !path.loose) {
+    return {Why::paused};
+  }
+  if (!path.problem.empty()) {
+    return {Why::unknown_quota};
+  }
   Shape& shape = state_.shapes[key.shape];
   if (auto shortage = state_.forest.shortage(path.leaves, shape.charge)) {
     return {Why::quota, shortage};
   }
-  if (shape.asleep) return {shape.why};
-  if (fenced(lane)) return try_behind_fence(lane, path, shape);
+  if (shape.asleep) {
+    return {shape.why};
+  }
+  if (fenced(lane)) {
+    return try_behind_fence(lane, path, shape);
+  }
   const Placed placed = place(state_.cluster, shape, nullptr, state_.options.search_steps_max);
   if (!placed.ok()) {
     put_to_sleep(state_, key.shape, placed);
@@ -180,7 +222,9 @@ Pass::Obstacle Pass::try_start(Index lane) {
 }
 
 Pass::Obstacle Pass::try_behind_fence(Index lane, const QuotaPath& path, const Shape& shape) {
-  if (!fence_) fence_.emplace(state_, *state_.reservation, now_);
+  if (!fence_) {
+    fence_.emplace(state_, *state_.reservation, now_);
+  }
   const std::uint32_t steps = state_.options.search_steps_max;
   if (fence_->lets_pass(state_, path.leaves, shape.charge)) {
     const Placed placed = place(state_.cluster, shape, &fence_->nodes(), steps);
@@ -219,9 +263,13 @@ void Pass::block(Index lane, const Obstacle& obstacle) {
   if (blocked.why != obstacle.why) {
     blocked.why = obstacle.why;
     const Index head = blocked.heap.front();
-    if (!state_.gangs[head].fresh) changed_.push_back(state_.gangs.id(head));
+    if (!state_.gangs[head].fresh) {
+      changed_.push_back(state_.gangs.id(head));
+    }
   }
-  if (!obstacle.shortage) return;
+  if (!obstacle.shortage) {
+    return;
+  }
   const QuotaShortage& shortage = *obstacle.shortage;
   auto& waiters = state_.forest[shortage.node].waiters;
   if (waiters.size() > 2 * state_.lanes.all().size()) {
@@ -237,7 +285,9 @@ bool Pass::place_is_clear(Index gang) const {
   bool clear = true;
   each_holding(state_, run, [&](Index node, const Request& request, std::int64_t) {
     for (const Part& part : request) {
-      if (state_.cluster.free(node)[part.resource] < 0) clear = false;
+      if (state_.cluster.free(node)[part.resource] < 0) {
+        clear = false;
+      }
     }
   });
   return clear && quota_beyond(state_, run).empty();
@@ -265,12 +315,18 @@ void Pass::settle_nominated() {
 void Pass::report_changed() {
   for (const GangId id : std::exchange(changed_, {})) {
     const Index gang = state_.gangs.checked(id);
-    if (gang == kNone) continue;
+    if (gang == kNone) {
+      continue;
+    }
     Gang& told = state_.gangs[gang];
     const bool nominated = told.state == GangState::nominated;
-    if (!nominated && told.lane == kNone) continue;
+    if (!nominated && told.lane == kNone) {
+      continue;
+    }
     const Why why = nominated ? Why::awaiting_victims : state_.lanes[told.lane].why;
-    if (told.told == why) continue;
+    if (told.told == why) {
+      continue;
+    }
     told.told = why;
     result_.refused.push_back({id, why});
   }
@@ -280,7 +336,9 @@ void Pass::report() {
   // The trial may have relied on what was found before this step.
   for (std::size_t i = 0; i < changed_.size(); ++i) {
     const Index gang = state_.gangs.checked(changed_[i]);
-    if (gang != kNone && state_.gangs[gang].lane != kNone) refresh(state_.gangs[gang].lane);
+    if (gang != kNone && state_.gangs[gang].lane != kNone) {
+      refresh(state_.gangs[gang].lane);
+    }
   }
   // In the middle of a long step new gangs are not told yet; its last part tells them.
   if (result_.more) {
@@ -290,13 +348,17 @@ void Pass::report() {
   std::vector<Index> still;
   for (const Index gang : std::exchange(state_.fresh, {})) {
     Gang& told = state_.gangs[gang];
-    if (!told.alive || !told.fresh) continue;
+    if (!told.alive || !told.fresh) {
+      continue;
+    }
     const Lane* lane = told.lane == kNone ? nullptr : &state_.lanes[told.lane];
     if (lane != nullptr && lane->ready) {
       still.push_back(gang);
       continue;
     }
-    if (lane != nullptr) refresh(told.lane);
+    if (lane != nullptr) {
+      refresh(told.lane);
+    }
     told.fresh = false;
     if (told.state == GangState::nominated) {
       told.told = Why::awaiting_victims;

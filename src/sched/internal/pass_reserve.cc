@@ -15,7 +15,9 @@ bool may_reserve(Why why) {
 }  // namespace
 
 void Pass::check_reservation() {
-  if (!state_.reservation) return;
+  if (!state_.reservation) {
+    return;
+  }
   const Reservation& held = *state_.reservation;
   const Gang& holder = state_.gangs[held.gang];
   const bool waits = holder.alive && holder.lane == held.lane && held.lane != kNone;
@@ -31,27 +33,41 @@ void Pass::check_reservation() {
 
 // Only those behind the holder stand before its fence, unless they are gone in time.
 bool Pass::fenced(Index lane) {
-  if (!state_.reservation || state_.reservation->lane == lane) return false;
-  if (!reserves_before(state_, state_.reservation->lane, lane, now_)) return false;
+  if (!state_.reservation || state_.reservation->lane == lane) {
+    return false;
+  }
+  if (!reserves_before(state_, state_.reservation->lane, lane, now_)) {
+    return false;
+  }
   return !gone_in_time(*state_.reservation, state_.lanes[lane].key.limit, now_);
 }
 
 // A lane that just failed holds the reservation if nobody before it does.
 void Pass::take_over(Index lane) {
-  if (state_.options.holding_time <= Duration::zero()) return;
-  if (!may_reserve(state_.lanes[lane].why)) return;
+  if (state_.options.holding_time <= Duration::zero()) {
+    return;
+  }
+  if (!may_reserve(state_.lanes[lane].why)) {
+    return;
+  }
   if (state_.reservation) {
     if (state_.reservation->lane == lane) {
       state_.reservation->gang = state_.lanes.head(lane);
       return;
     }
-    if (!reserves_before(state_, lane, state_.reservation->lane, now_)) return;
+    if (!reserves_before(state_, lane, state_.reservation->lane, now_)) {
+      return;
+    }
   }
-  if (reserve(state_, lane, now_)) fence_.reset();
+  if (reserve(state_, lane, now_)) {
+    fence_.reset();
+  }
 }
 
 void Pass::elect_before(std::optional<Index> lane) {
-  if (state_.options.holding_time <= Duration::zero() || state_.reservation) return;
+  if (state_.options.holding_time <= Duration::zero() || state_.reservation) {
+    return;
+  }
   if (!candidates_) {
     candidates_.emplace();
     for (Index each = 0; each < state_.lanes.all().size(); ++each) {
@@ -68,7 +84,9 @@ void Pass::elect_before(std::optional<Index> lane) {
     const Index candidate = candidates_->back();
     const Lane& sleeping = state_.lanes[candidate];
     const bool sleeps = sleeping.alive && !sleeping.ready && !sleeping.heap.empty();
-    if (sleeps && lane && !reserves_before(state_, candidate, *lane, now_)) return;
+    if (sleeps && lane && !reserves_before(state_, candidate, *lane, now_)) {
+      return;
+    }
     candidates_->pop_back();
     if (sleeps && may_reserve(sleeping.why) && reserve(state_, candidate, now_)) {
       fence_.reset();

@@ -16,7 +16,9 @@ constexpr std::size_t kEffortMax = std::size_t{1} << 14;
 
 void Pass::refresh(Index lane) {
   const Lane& waiting = state_.lanes[lane];
-  if (waiting.ready || !waits_for_places(waiting.why)) return;
+  if (waiting.ready || !waits_for_places(waiting.why)) {
+    return;
+  }
   block(lane, {reason_now(state_, waiting.key.shape)});
 }
 
@@ -31,13 +33,19 @@ void Pass::review() {
     state_.review_next = (lane + 1) % static_cast<Index>(state_.lanes.all().size());
     ++effort;
     const Lane& waiting = state_.lanes[lane];
-    if (!waiting.alive || waiting.ready || waiting.heap.empty()) continue;
+    if (!waiting.alive || waiting.ready || waiting.heap.empty()) {
+      continue;
+    }
     const Shape& shape = state_.shapes[waiting.key.shape];
-    if (shape.why_at != state_.cluster.changes()) effort += reason_effort(state_, shape);
+    if (shape.why_at != state_.cluster.changes()) {
+      effort += reason_effort(state_, shape);
+    }
     refresh(lane);
     // The head may have come to the head of its lane only after that was told.
     const Index head = waiting.heap.front();
-    if (!state_.gangs[head].fresh) changed_.push_back(state_.gangs.id(head));
+    if (!state_.gangs[head].fresh) {
+      changed_.push_back(state_.gangs.id(head));
+    }
   }
   report_changed();
 }

@@ -30,7 +30,9 @@ void add_place(State& state, Run& run, const Place& added) {
 std::vector<Index> nodes_of(const Shape& shape, const Run& run, std::uint32_t apart) {
   std::vector<Index> nodes;
   for (const Place& place : run.places) {
-    if (shape.sets[place.pod_set].apart == apart) nodes.push_back(place.node);
+    if (shape.sets[place.pod_set].apart == apart) {
+      nodes.push_back(place.node);
+    }
   }
   for (const BoundPod& pod : run.pods) {
     if (pod.pod_set != kUnplanned && shape.sets[pod.pod_set].apart == apart) {
@@ -46,16 +48,22 @@ Shape missing_part(const Shape& shape, const Run& run, const std::vector<std::in
   part.sets = shape.sets;
   for (const Group& group : shape.groups) {
     Group less{.kind = group.kind, .sets = {}, .apart = group.apart};
-    if (group.apart != 0) less.taken = nodes_of(shape, run, group.apart);
+    if (group.apart != 0) {
+      less.taken = nodes_of(shape, run, group.apart);
+    }
     for (const auto& [set, count] : group.sets) {
       const std::int64_t asked = set < counts.size() ? counts[set] : 0;
       const std::int64_t lost = set < run.unplaced.size() ? run.unplaced[set] : 0;
       const std::int64_t missing = std::min(asked, lost);
-      if (missing <= 0) continue;
+      if (missing <= 0) {
+        continue;
+      }
       less.sets.emplace_back(set, missing);
       less.count += missing;
     }
-    if (less.count == 0) continue;
+    if (less.count == 0) {
+      continue;
+    }
     part.pods += less.count;
     part.groups.push_back(std::move(less));
   }
@@ -65,32 +73,48 @@ Shape missing_part(const Shape& shape, const Run& run, const std::vector<std::in
 }  // namespace
 
 Result<bool> drop_place(State& state, Index gang, std::uint32_t pod_set, Index node) {
-  if (state.gangs[gang].run == kNone) return fail(holds_nothing(state, gang));
+  if (state.gangs[gang].run == kNone) {
+    return fail(holds_nothing(state, gang));
+  }
   Run& run = state.gangs.run_of(gang);
-  if (!free_place(state, run, pod_set, node)) return false;
+  if (!free_place(state, run, pod_set, node)) {
+    return false;
+  }
   const Shape& shape = state.shapes[state.gangs[gang].shape];
   recharge(state, run, shape.sets[pod_set].charge, {});
   return true;
 }
 
 Result<bool> find_places(State& state, Index gang, const std::vector<std::int64_t>& counts) {
-  if (state.gangs[gang].run == kNone) return fail(holds_nothing(state, gang));
+  if (state.gangs[gang].run == kNone) {
+    return fail(holds_nothing(state, gang));
+  }
   Run& run = state.gangs.run_of(gang);
   const Shape part = missing_part(state.shapes[state.gangs[gang].shape], run, counts);
   const Placed placed = place(state.cluster, part, nullptr, state.options.search_steps_max);
-  if (!placed.ok()) return false;
-  for (const Place& each : places_of(part, placed.shares)) add_place(state, run, each);
+  if (!placed.ok()) {
+    return false;
+  }
+  for (const Place& each : places_of(part, placed.shares)) {
+    add_place(state, run, each);
+  }
   return true;
 }
 
 Result<void> give_places(State& state, Index gang, const Placement& placement) {
-  if (state.gangs[gang].run == kNone) return fail(holds_nothing(state, gang));
+  if (state.gangs[gang].run == kNone) {
+    return fail(holds_nothing(state, gang));
+  }
   Run& run = state.gangs.run_of(gang);
   const Shape& shape = state.shapes[state.gangs[gang].shape];
   for (const Slot& slot : placement) {
-    if (slot.pod_set >= run.unplaced.size()) continue;
+    if (slot.pod_set >= run.unplaced.size()) {
+      continue;
+    }
     const std::int64_t count = std::min(slot.count, run.unplaced[slot.pod_set]);
-    if (count <= 0) continue;
+    if (count <= 0) {
+      continue;
+    }
     state.cluster.take(slot.node.index, state.cluster.kind(shape.sets[slot.pod_set].kind).request,
                        count);
     add_place(state, run, {slot.pod_set, slot.node.index, count});

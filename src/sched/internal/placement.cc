@@ -26,8 +26,12 @@ std::int64_t collect(const Cluster& cluster, const Wanted& wanted, Index group,
   std::int64_t found = 0;
   while (found < wanted.count) {
     const Index node = walk.next();
-    if (node == kNone) break;
-    if (std::binary_search(wanted.taken.begin(), wanted.taken.end(), node)) continue;
+    if (node == kNone) {
+      break;
+    }
+    if (std::binary_search(wanted.taken.begin(), wanted.taken.end(), node)) {
+      continue;
+    }
     const std::int64_t here = room(cluster, wanted.kind, node, overlay, wanted.count - found);
     shares.push_back({group, node, here});
     found += here;
@@ -42,7 +46,9 @@ Wanted wanted_by(const Cluster& cluster, const Shape& shape, Index group,
   Wanted wanted{cluster.kind(asking.kind), asking.count, asking.taken};
   if (asking.apart != 0) {
     for (const Share& share : others) {
-      if (shape.groups[share.group].apart == asking.apart) wanted.taken.push_back(share.node);
+      if (shape.groups[share.group].apart == asking.apart) {
+        wanted.taken.push_back(share.node);
+      }
     }
     std::sort(wanted.taken.begin(), wanted.taken.end());
   }
@@ -53,9 +59,13 @@ void take(Cluster& cluster, const Shape& shape, Overlay* overlay, const Share& s
           std::int64_t sign) {
   const Request& request = cluster.kind(shape.groups[share.group].kind).request;
   cluster.take(share.node, request, share.count * sign);
-  if (overlay == nullptr) return;
+  if (overlay == nullptr) {
+    return;
+  }
   if (auto* left = overlay->find(share.node)) {
-    for (const Part& part : request) (*left)[part.resource] -= part.amount * share.count * sign;
+    for (const Part& part : request) {
+      (*left)[part.resource] -= part.amount * share.count * sign;
+    }
   }
 }
 
@@ -93,7 +103,9 @@ Placed place_alone(const Cluster& cluster, const Shape& shape, const Overlay* ov
       result.shares.clear();
       return result;
     }
-    if (group == 0) result.shares = std::move(shares);
+    if (group == 0) {
+      result.shares = std::move(shares);
+    }
   }
   return result;
 }
@@ -115,26 +127,36 @@ void unplace(Cluster& cluster, const Shape& shape, Overlay* overlay,
 
 Placed place(Cluster& cluster, const Shape& shape, Overlay* overlay, std::uint32_t steps_max) {
   Placed result = place_alone(cluster, shape, overlay);
-  if (!result.ok()) return result;
+  if (!result.ok()) {
+    return result;
+  }
   const std::uint64_t before = cluster.changes();
   if (shape.groups.size() <= 1) {
-    for (const Share& share : result.shares) take(cluster, shape, overlay, share, +1);
+    for (const Share& share : result.shares) {
+      take(cluster, shape, overlay, share, +1);
+    }
     return result;
   }
   result.shares.clear();
   std::vector<Index> order(shape.groups.size());
   std::iota(order.begin(), order.end(), Index{0});
-  if (place_greedily(cluster, shape, overlay, order, result.shares)) return result;
+  if (place_greedily(cluster, shape, overlay, order, result.shares)) {
+    return result;
+  }
   if (shape.pods <= kSearchPodsMax) {
     PlacementSearch search(cluster, shape, overlay, steps_max);
-    if (search.run(result.shares)) return result;
+    if (search.run(result.shares)) {
+      return result;
+    }
     result.cut_short = search.cut_short();
   } else {
     // Each turn walks the nodes for every group.
     const std::size_t turns = std::min(order.size(), steps_max / order.size() + 1);
     for (std::size_t turn = 1; turn < turns; ++turn) {
       std::rotate(order.begin(), order.begin() + 1, order.end());
-      if (place_greedily(cluster, shape, overlay, order, result.shares)) return result;
+      if (place_greedily(cluster, shape, overlay, order, result.shares)) {
+        return result;
+      }
     }
     result.cut_short = true;
   }

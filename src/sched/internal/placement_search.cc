@@ -18,7 +18,9 @@ std::uint64_t mix(std::uint64_t value) {
 }
 
 std::uint64_t mix_row(std::uint64_t seed, const Amount* row, Index columns) {
-  for (Index i = 0; i < columns; ++i) seed = mix(seed + static_cast<std::uint64_t>(row[i]) + i);
+  for (Index i = 0; i < columns; ++i) {
+    seed = mix(seed + static_cast<std::uint64_t>(row[i]) + i);
+  }
   return seed;
 }
 
@@ -33,7 +35,9 @@ PlacementSearch::PlacementSearch(Cluster& cluster, const Shape& shape, Overlay* 
 }
 
 bool PlacementSearch::run(std::vector<Share>& shares) {
-  if (!place_pod(0, shape_.groups.front().count)) return false;
+  if (!place_pod(0, shape_.groups.front().count)) {
+    return false;
+  }
   shares.clear();
   for (const Share& share : shares_) {
     const auto same = std::find_if(shares.begin(), shares.end(), [&](const Share& each) {
@@ -69,7 +73,9 @@ void PlacementSearch::move(Index node, const Request& request, std::int64_t coun
   cluster_.take(node, request, count);
   if (overlay_ != nullptr) {
     if (auto* left = overlay_->find(node)) {
-      for (const Part& part : request) (*left)[part.resource] -= part.amount * count;
+      for (const Part& part : request) {
+        (*left)[part.resource] -= part.amount * count;
+      }
     }
   }
   state_ ^= mix(look(node) + node);
@@ -77,7 +83,9 @@ void PlacementSearch::move(Index node, const Request& request, std::int64_t coun
 
 bool PlacementSearch::may_use(Index node, Index group) const {
   const Group& asking = shape_.groups[group];
-  if (asking.apart == 0) return true;
+  if (asking.apart == 0) {
+    return true;
+  }
   return std::find(asking.taken.begin(), asking.taken.end(), node) == asking.taken.end() &&
          std::none_of(shares_.begin(), shares_.end(), [&](const Share& share) {
            return share.node == node && shape_.groups[share.group].apart == asking.apart;
@@ -92,7 +100,9 @@ bool PlacementSearch::try_node(Index node, Index group, std::int64_t left) {
   move(node, request, +1);
   state_ ^= mark;
   shares_.push_back({group, node, 1});
-  if (place_pod(group, left - 1)) return true;
+  if (place_pod(group, left - 1)) {
+    return true;
+  }
   shares_.pop_back();
   state_ ^= mark;
   move(node, request, -1);
@@ -101,11 +111,15 @@ bool PlacementSearch::try_node(Index node, Index group, std::int64_t left) {
 
 bool PlacementSearch::place_pod(Index group, std::int64_t left) {
   if (left == 0) {
-    if (++group == shape_.groups.size()) return true;
+    if (++group == shape_.groups.size()) {
+      return true;
+    }
     left = shape_.groups[group].count;
   }
   const std::uint64_t key = state_key(group, left);
-  if (failed_.contains(key)) return false;
+  if (failed_.contains(key)) {
+    return false;
+  }
   const Kind& kind = cluster_.kind(shape_.groups[group].kind);
   std::vector<std::uint64_t> looks;
   Index last = kNone;
@@ -118,13 +132,21 @@ bool PlacementSearch::place_pod(Index group, std::int64_t left) {
         cut_short_ = true;
         return false;
       }
-      if (!may_use(node, group)) continue;
+      if (!may_use(node, group)) {
+        continue;
+      }
       const std::uint64_t seen = look(node);
-      if (nodes_alike_ && std::find(looks.begin(), looks.end(), seen) != looks.end()) continue;
+      if (nodes_alike_ && std::find(looks.begin(), looks.end(), seen) != looks.end()) {
+        continue;
+      }
       looks.push_back(seen);
       steps_ += kSkipsPerStep - 1;
-      if (try_node(node, group, left)) return true;
-      if (cut_short_) return false;
+      if (try_node(node, group, left)) {
+        return true;
+      }
+      if (cut_short_) {
+        return false;
+      }
       // The indexes have moved under the walk: begin another behind this node.
       last = node;
       more = true;

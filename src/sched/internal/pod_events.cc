@@ -16,22 +16,32 @@ auto find_pod(Run& run, const std::string& name) {
 
 bool free_place(State& state, Run& run, std::uint32_t pod_set, Index node) {
   const Shape& shape = state.shapes[state.gangs[run.gang].shape];
-  if (pod_set >= shape.sets.size()) return false;
+  if (pod_set >= shape.sets.size()) {
+    return false;
+  }
   auto chosen = run.places.end();
   for (auto place = run.places.begin(); place != run.places.end(); ++place) {
-    if (place->pod_set != pod_set) continue;
+    if (place->pod_set != pod_set) {
+      continue;
+    }
     chosen = place;
-    if (place->node == node) break;
+    if (place->node == node) {
+      break;
+    }
   }
   const bool here = chosen != run.places.end() && chosen->node == node;
   if (!here && pod_set < run.unplaced.size() && run.unplaced[pod_set] > 0) {
     --run.unplaced[pod_set];
     return true;
   }
-  if (chosen == run.places.end()) return false;
+  if (chosen == run.places.end()) {
+    return false;
+  }
   state.cluster.give(chosen->node, state.cluster.kind(shape.sets[pod_set].kind).request, 1);
   state.cluster.drop_resident(chosen->node, run.gang, 1);
-  if (--chosen->count == 0) run.places.erase(chosen);
+  if (--chosen->count == 0) {
+    run.places.erase(chosen);
+  }
   return true;
 }
 

@@ -15,7 +15,9 @@ namespace {
 
 std::vector<Index> draining_gangs(const State& state) {
   std::vector<Index> gangs;
-  if (state.draining == 0) return gangs;
+  if (state.draining == 0) {
+    return gangs;
+  }
   for (const Run& run : state.gangs.runs()) {
     if (run.gang != kNone && state.gangs[run.gang].state == GangState::draining) {
       gangs.push_back(run.gang);
@@ -29,7 +31,9 @@ std::vector<Index> bounds(const State& state, const Gang& gang) {
   std::vector<Index> depths{0};
   state.forest.each_on_path(state.claims.path_of(gang.claim).leaves, [&](Index index) {
     const QuotaState& node = state.forest[index];
-    if (!node.binding() && !node.limits.empty()) depths.push_back(node.depth);
+    if (!node.binding() && !node.limits.empty()) {
+      depths.push_back(node.depth);
+    }
   });
   std::sort(depths.begin(), depths.end());
   depths.erase(std::unique(depths.begin(), depths.end()), depths.end());
@@ -47,8 +51,12 @@ void add_relief(const State& state, const QuotaShortage& shortage, Index leaf, c
                 Relief& relief) {
   const Amount amount = amount_of(run.charge, shortage.resource);
   state.forest.each_on_path(run.leaves, [&](Index node) {
-    if (node == shortage.node) relief.at_shortage += amount;
-    if (node == leaf) relief.at_leaf += amount;
+    if (node == shortage.node) {
+      relief.at_shortage += amount;
+    }
+    if (node == leaf) {
+      relief.at_leaf += amount;
+    }
   });
 }
 
@@ -58,7 +66,9 @@ bool quota_may_come_free(const State& state, Index gang, const std::vector<Index
   const Gang& waiting = state.gangs[gang];
   const std::vector<Index>& leaves = state.claims.path_of(waiting.claim).leaves;
   const auto shortage = state.forest.shortage(leaves, state.shapes[waiting.shape].charge);
-  if (!shortage) return true;
+  if (!shortage) {
+    return true;
+  }
   const Index leaf = leaves.front();
   Relief sure;
   for (const Index each : draining) {
@@ -66,12 +76,16 @@ bool quota_may_come_free(const State& state, Index gang, const std::vector<Index
   }
   Relief borrowed;  // by those who are not of lower priority
   for (const WeakKey& key : state.weakest) {
-    if (key.over == 0 && key.priority >= waiting.priority) break;
+    if (key.over == 0 && key.priority >= waiting.priority) {
+      break;
+    }
     const bool lower = key.priority < waiting.priority;
     add_relief(state, *shortage, leaf, state.gangs.run_of(key.gang), lower ? sure : borrowed);
   }
   const Amount missing = shortage->used + shortage->requested - shortage->limit;
-  if (sure.at_shortage >= missing) return true;
+  if (sure.at_shortage >= missing) {
+    return true;
+  }
   // Who borrows gives back only to a gang that does not borrow itself.
   if (leaves.size() == 1) {
     const QuotaState& own = state.forest[leaf];
@@ -113,25 +127,39 @@ void settle(State& state, Index gang, Time now, const std::vector<Share>& shares
   state.gangs[gang].state = GangState::nominated;
   state.nominated.push_back(gang);
   // Only now: the gang's own rank comes before anybody's promotion.
-  for (const auto& leaves : paths) promote(state, leaves);
-  if (state.reservation && state.reservation->gang == gang) drop_reservation(state);
+  for (const auto& leaves : paths) {
+    promote(state, leaves);
+  }
+  if (state.reservation && state.reservation->gang == gang) {
+    drop_reservation(state);
+  }
 }
 
 }  // namespace
 
 bool nominate(State& state, Index gang, Time now, StepResult& result) {
   const std::vector<Index> draining = draining_gangs(state);
-  if (draining.empty() && state.weakest.empty()) return false;
-  if (!quota_may_come_free(state, gang, draining)) return false;
+  if (draining.empty() && state.weakest.empty()) {
+    return false;
+  }
+  if (!quota_may_come_free(state, gang, draining)) {
+    return false;
+  }
   Lifting lifting(state, gang);
-  for (const Index each : draining) lifting.lift(each);
+  for (const Index each : draining) {
+    lifting.lift(each);
+  }
   std::vector<Victim> victims;
   Placed placed;
   placed.outcome = Placed::Outcome::not_together;
-  if (lifting.may_fit()) placed = lifting.try_place();
+  if (lifting.may_fit()) {
+    placed = lifting.try_place();
+  }
   const Lifting::Memory before = lifting.memory();
   for (const Index bound : bounds(state, state.gangs[gang])) {
-    if (placed.ok()) break;
+    if (placed.ok()) {
+      break;
+    }
     lifting.recall(before);
     VictimSearch search(state, gang, lifting, bound);
     if (auto found = search.run()) {
@@ -141,7 +169,9 @@ bool nominate(State& state, Index gang, Time now, StepResult& result) {
     }
   }
   lifting.restore_all();
-  if (!placed.ok()) return false;
+  if (!placed.ok()) {
+    return false;
+  }
   settle(state, gang, now, placed.shares, victims, result);
   return true;
 }

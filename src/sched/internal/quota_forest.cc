@@ -13,7 +13,9 @@ constexpr const char* kDefaultNode = "default";
 const std::string* designated(const std::vector<Designation>& designations,
                               const std::string& tree) {
   for (const Designation& each : designations) {
-    if (each.tree == tree) return &each.node;
+    if (each.tree == tree) {
+      return &each.node;
+    }
   }
   return nullptr;
 }
@@ -23,7 +25,9 @@ std::vector<const QuotaNode*> usable(const std::vector<QuotaNode>& specs,
                                      std::vector<std::string>* problems) {
   std::map<std::string, const QuotaNode*> by_name;
   const auto report = [&](std::string text) {
-    if (problems != nullptr) problems->push_back(std::move(text));
+    if (problems != nullptr) {
+      problems->push_back(std::move(text));
+    }
   };
   for (const QuotaNode& spec : specs) {
     if (spec.name.empty()) {
@@ -37,9 +41,13 @@ std::vector<const QuotaNode*> usable(const std::vector<QuotaNode>& specs,
     std::set<std::string> seen;
     const QuotaNode* at = spec;
     while (!at->parent.empty()) {
-      if (!seen.insert(at->name).second) break;
+      if (!seen.insert(at->name).second) {
+        break;
+      }
       const auto parent = by_name.find(at->parent);
-      if (parent == by_name.end()) break;
+      if (parent == by_name.end()) {
+        break;
+      }
       at = parent->second;
     }
     if (at->parent.empty()) {
@@ -60,7 +68,9 @@ std::vector<std::string> QuotaForest::set_tree(const std::string& tree,
                                                const std::string& only_ns,
                                                ResourceTable& resources) {
   const auto [known, added] = trees_.try_emplace(tree);
-  if (!added) leave_namespace(tree, known->second);
+  if (!added) {
+    leave_namespace(tree, known->second);
+  }
   known->second.spec = nodes;
   known->second.only_ns = only_ns;
   by_ns_[only_ns].insert(tree);
@@ -102,13 +112,17 @@ void QuotaForest::remove_tree(const std::string& tree) {
 void QuotaForest::leave_namespace(const std::string& name, const Tree& tree) {
   auto& names = by_ns_[tree.only_ns];
   names.erase(name);
-  if (names.empty()) by_ns_.erase(tree.only_ns);
+  if (names.empty()) {
+    by_ns_.erase(tree.only_ns);
+  }
 }
 
 void QuotaForest::rebuild(const std::string& changed, std::vector<std::string>* problems) {
   nodes_.clear();
   relieved_.clear();
-  for (auto& [name, tree] : trees_) plant(name, tree, name == changed ? problems : nullptr);
+  for (auto& [name, tree] : trees_) {
+    plant(name, tree, name == changed ? problems : nullptr);
+  }
 }
 
 void QuotaForest::forget_charges() {
@@ -156,11 +170,17 @@ std::vector<const QuotaForest::Named*> QuotaForest::concerning(const QuotaClaim&
   std::vector<const Named*> found;
   const auto add = [&](const std::string& ns) {
     const auto names = by_ns_.find(ns);
-    if (names == by_ns_.end()) return;
-    for (const std::string& name : names->second) found.push_back(&*trees_.find(name));
+    if (names == by_ns_.end()) {
+      return;
+    }
+    for (const std::string& name : names->second) {
+      found.push_back(&*trees_.find(name));
+    }
   };
   add("");
-  if (!claim.ns.empty()) add(claim.ns);
+  if (!claim.ns.empty()) {
+    add(claim.ns);
+  }
   std::sort(found.begin(), found.end(),
             [](const Named* a, const Named* b) { return a->first < b->first; });
   return found;
@@ -168,7 +188,9 @@ std::vector<const QuotaForest::Named*> QuotaForest::concerning(const QuotaClaim&
 
 Index QuotaForest::find(const std::string& tree, const std::string& node) const {
   const auto entry = trees_.find(tree);
-  if (entry == trees_.end()) return kNone;
+  if (entry == trees_.end()) {
+    return kNone;
+  }
   const auto found = entry->second.nodes.find(node);
   return found == entry->second.nodes.end() ? kNone : found->second;
 }
@@ -177,9 +199,13 @@ std::vector<std::string> QuotaForest::open_to(const std::string& tree,
                                               const std::string& ns) const {
   std::vector<std::string> names;
   const auto entry = trees_.find(tree);
-  if (entry == trees_.end()) return names;
+  if (entry == trees_.end()) {
+    return names;
+  }
   for (const auto& [name, index] : entry->second.nodes) {
-    if (nodes_[index].ns.empty() || nodes_[index].ns == ns) names.push_back(name);
+    if (nodes_[index].ns.empty() || nodes_[index].ns == ns) {
+      names.push_back(name);
+    }
   }
   return names;
 }
@@ -187,7 +213,9 @@ std::vector<std::string> QuotaForest::open_to(const std::string& tree,
 QuotaPath QuotaForest::resolve(const QuotaClaim& claim) const {
   QuotaPath path;
   path.loose = claim.loose;
-  if (claim.loose) return path;
+  if (claim.loose) {
+    return path;
+  }
   for (const Named* named : concerning(claim)) {
     const auto& [name, tree] = *named;
     const std::string* wanted = designated(claim.designations, name);
@@ -209,7 +237,9 @@ QuotaPath QuotaForest::resolve(const QuotaClaim& claim) const {
 
 std::vector<Index> QuotaForest::resolve_running(const QuotaClaim& claim) const {
   std::vector<Index> leaves;
-  if (claim.loose) return leaves;
+  if (claim.loose) {
+    return leaves;
+  }
   const auto is_open = [&](Index node) {
     return nodes_[node].ns.empty() || nodes_[node].ns == claim.ns;
   };
@@ -223,11 +253,17 @@ std::vector<Index> QuotaForest::resolve_running(const QuotaClaim& claim) const {
     Index leaf = open_node(tree, wanted == nullptr ? kDefaultNode : *wanted);
     // Work does not become free by naming a node that is not there, or is another namespace's: the
     // root is charged, of several the default node or the first.
-    if (leaf == kNone && tree.roots.size() > 1) leaf = open_node(tree, kDefaultNode);
-    for (const Index root : tree.roots) {
-      if (leaf == kNone && is_open(root)) leaf = root;
+    if (leaf == kNone && tree.roots.size() > 1) {
+      leaf = open_node(tree, kDefaultNode);
     }
-    if (leaf != kNone) leaves.push_back(leaf);
+    for (const Index root : tree.roots) {
+      if (leaf == kNone && is_open(root)) {
+        leaf = root;
+      }
+    }
+    if (leaf != kNone) {
+      leaves.push_back(leaf);
+    }
   }
   return leaves;
 }
@@ -238,10 +274,14 @@ void QuotaForest::each_shortage(const std::vector<Index>& leaves, const Request&
   for (const Index leaf : leaves) {
     for (Index index = leaf; index != kNone; index = nodes_[index].parent) {
       const QuotaState& node = nodes_[index];
-      if (!node.binding()) continue;
+      if (!node.binding()) {
+        continue;
+      }
       for (const Part& limit : node.limits) {
         const Amount requested = amount_of(charge, limit.resource);
-        if (requested == 0) continue;
+        if (requested == 0) {
+          continue;
+        }
         const Amount used = amount_of(node.used, limit.resource);
         if (used + requested > limit.amount &&
             visit(QuotaShortage{index, limit.resource, limit.amount, used, requested})) {
@@ -276,19 +316,25 @@ void QuotaForest::charge(const std::vector<Index>& leaves, const Request& amount
   each_on_path(leaves, [&](Index index) {
     QuotaState& node = nodes_[index];
     add(node.used, amounts, sign);
-    if (sign < 0) relieve(index);
+    if (sign < 0) {
+      relieve(index);
+    }
   });
 }
 
 void QuotaForest::relieve(Index node) {
-  if (std::exchange(nodes_[node].relieved, true)) return;
+  if (std::exchange(nodes_[node].relieved, true)) {
+    return;
+  }
   relieved_.push_back(node);
 }
 
 Result<void> QuotaForest::set_foreign(const std::string& tree, const std::string& node,
                                       const Request& usage) {
   const Index index = find(tree, node);
-  if (index == kNone) return fail(not_found("there is no quota node " + node + " in " + tree));
+  if (index == kNone) {
+    return fail(not_found("there is no quota node " + node + " in " + tree));
+  }
   QuotaState& changed = nodes_[index];
   add(changed.used, changed.foreign, -1);
   add(changed.used, usage, +1);
@@ -303,7 +349,9 @@ void QuotaForest::charge_quietly(const std::vector<Index>& leaves, const Request
 }
 
 std::vector<Index> QuotaForest::take_relieved() {
-  for (const Index node : relieved_) nodes_[node].relieved = false;
+  for (const Index node : relieved_) {
+    nodes_[node].relieved = false;
+  }
   return std::exchange(relieved_, {});
 }
 

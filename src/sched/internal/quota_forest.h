@@ -99,7 +99,9 @@ class QuotaForest {
   template <typename Visit>
   void each_on_path(const std::vector<Index>& leaves, Visit&& visit) const {
     for (const Index leaf : leaves) {
-      for (Index node = leaf; node != kNone; node = nodes_[node].parent) visit(node);
+      for (Index node = leaf; node != kNone; node = nodes_[node].parent) {
+        visit(node);
+      }
     }
   }
 

@@ -25,14 +25,18 @@ WeakKey weak_key(const State& state, const Run& run) {
 
 void set_over(State& state, Run& run) {
   run.over = 0;
-  for (const Index node : run.borrowed_at) run.over = std::max(run.over, state.forest[node].depth);
+  for (const Index node : run.borrowed_at) {
+    run.over = std::max(run.over, state.forest[node].depth);
+  }
 }
 
 // The stronger gang is promoted first.
 bool stronger(const State& state, Index a, Index b) {
   const Gang& x = state.gangs[a];
   const Gang& y = state.gangs[b];
-  if (x.priority != y.priority) return x.priority > y.priority;
+  if (x.priority != y.priority) {
+    return x.priority > y.priority;
+  }
   const Time p = state.gangs.run_of(a).started;
   const Time q = state.gangs.run_of(b).started;
   return p != q ? p < q : x.name < y.name;
@@ -40,12 +44,16 @@ bool stronger(const State& state, Index a, Index b) {
 
 void promote_at(State& state, Index index) {
   QuotaState& node = state.forest[index];
-  if (!ranks(node) || node.borrowers.empty()) return;
+  if (!ranks(node) || node.borrowers.empty()) {
+    return;
+  }
   std::sort(node.borrowers.begin(), node.borrowers.end(),
             [&](Index a, Index b) { return stronger(state, a, b); });
   std::erase_if(node.borrowers, [&](Index gang) {
     Run& run = state.gangs.run_of(gang);
-    if (!fits_member(node, run.charge)) return false;
+    if (!fits_member(node, run.charge)) {
+      return false;
+    }
     state.weakest.erase(weak_key(state, run));
     add(node.members, run.charge, +1);
     std::erase(run.borrowed_at, index);
@@ -58,11 +66,15 @@ void promote_at(State& state, Index index) {
 }  // namespace
 
 void join_ranks(State& state, Run& run) {
-  if (!state.options.preemption) return;
+  if (!state.options.preemption) {
+    return;
+  }
   run.borrowed_at.clear();
   state.forest.each_on_path(run.leaves, [&](Index index) {
     QuotaState& node = state.forest[index];
-    if (!ranks(node)) return;
+    if (!ranks(node)) {
+      return;
+    }
     if (fits_member(node, run.charge)) {
       add(node.members, run.charge, +1);
     } else {
@@ -76,11 +88,15 @@ void join_ranks(State& state, Run& run) {
 }
 
 void leave_ranks(State& state, Run& run) {
-  if (!run.ranked) return;
+  if (!run.ranked) {
+    return;
+  }
   state.weakest.erase(weak_key(state, run));
   state.forest.each_on_path(run.leaves, [&](Index index) {
     QuotaState& node = state.forest[index];
-    if (!ranks(node)) return;
+    if (!ranks(node)) {
+      return;
+    }
     const auto borrowed = std::find(run.borrowed_at.begin(), run.borrowed_at.end(), index);
     if (borrowed == run.borrowed_at.end()) {
       add(node.members, run.charge, -1);
@@ -94,26 +110,38 @@ void leave_ranks(State& state, Run& run) {
 }
 
 void set_started(State& state, Run& run, Time started) {
-  if (run.ranked) state.weakest.erase(weak_key(state, run));
+  if (run.ranked) {
+    state.weakest.erase(weak_key(state, run));
+  }
   run.started = started;
-  if (run.ranked) state.weakest.insert(weak_key(state, run));
+  if (run.ranked) {
+    state.weakest.insert(weak_key(state, run));
+  }
 }
 
 void set_priority(State& state, Index gang, std::int32_t priority) {
   const Index run = state.gangs[gang].run;
   const bool ranked = run != kNone && state.gangs.run(run).ranked;
-  if (ranked) state.weakest.erase(weak_key(state, state.gangs.run(run)));
+  if (ranked) {
+    state.weakest.erase(weak_key(state, state.gangs.run(run)));
+  }
   state.gangs[gang].priority = priority;
-  if (ranked) state.weakest.insert(weak_key(state, state.gangs.run(run)));
+  if (ranked) {
+    state.weakest.insert(weak_key(state, state.gangs.run(run)));
+  }
 }
 
 void promote(State& state, const std::vector<Index>& leaves) {
-  if (!state.options.preemption) return;
+  if (!state.options.preemption) {
+    return;
+  }
   state.forest.each_on_path(leaves, [&](Index index) { promote_at(state, index); });
 }
 
 void rank_all(State& state) {
-  if (!state.options.preemption) return;
+  if (!state.options.preemption) {
+    return;
+  }
   state.weakest.clear();
   std::vector<Index> gangs;
   for (Index gang = 0; gang < state.gangs.all().size(); ++gang) {
@@ -123,14 +151,18 @@ void rank_all(State& state) {
     }
   }
   std::sort(gangs.begin(), gangs.end(), [&](Index a, Index b) { return stronger(state, a, b); });
-  for (const Index gang : gangs) join_ranks(state, state.gangs.run_of(gang));
+  for (const Index gang : gangs) {
+    join_ranks(state, state.gangs.run_of(gang));
+  }
 }
 
 Index over_if_joined(const State& state, const std::vector<Index>& leaves, const Request& charge) {
   Index over = 0;
   state.forest.each_on_path(leaves, [&](Index index) {
     const QuotaState& node = state.forest[index];
-    if (ranks(node) && !fits_member(node, charge)) over = std::max(over, node.depth);
+    if (ranks(node) && !fits_member(node, charge)) {
+      over = std::max(over, node.depth);
+    }
   });
   return over;
 }

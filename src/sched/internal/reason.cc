@@ -11,19 +11,27 @@ namespace {
 bool any_node_allowed(const Cluster& cluster, const Kind& kind) {
   const auto& classes = kind.classes;
   const auto inhabited = [&](Index each) { return cluster.node_class(each).nodes > 0; };
-  if (!std::any_of(classes.begin(), classes.end(), inhabited)) return false;
-  if (!kind.per_node) return true;
+  if (!std::any_of(classes.begin(), classes.end(), inhabited)) {
+    return false;
+  }
+  if (!kind.per_node) {
+    return true;
+  }
   for (Index node = 0; node < cluster.nodes().size(); ++node) {
     const bool in_class = std::find(classes.begin(), classes.end(),
                                     cluster.nodes()[node].node_class) != classes.end();
-    if (in_class && cluster.allows(kind, node)) return true;
+    if (in_class && cluster.allows(kind, node)) {
+      return true;
+    }
   }
   return false;
 }
 
 Amount free_in(const Cluster& cluster, const std::vector<Index>& classes, Index resource) {
   Amount sum = 0;
-  for (const Index each : classes) sum += cluster.node_class(each).free_sum[resource];
+  for (const Index each : classes) {
+    sum += cluster.node_class(each).free_sum[resource];
+  }
   return sum;
 }
 
@@ -39,7 +47,9 @@ bool enough_for_all(const Cluster& cluster, const Shape& shape, const Part& want
   std::vector<Index> classes;
   for (const Group& group : shape.groups) {
     const Kind& kind = cluster.kind(group.kind);
-    if (amount_of(kind.request, wanted.resource) == 0) continue;
+    if (amount_of(kind.request, wanted.resource) == 0) {
+      continue;
+    }
     classes.insert(classes.end(), kind.classes.begin(), kind.classes.end());
   }
   std::sort(classes.begin(), classes.end());
@@ -56,14 +66,20 @@ bool waits_for_places(Why why) {
 Why reason(const State& state, const Shape& shape) {
   const Cluster& cluster = state.cluster;
   for (const Group& group : shape.groups) {
-    if (!any_node_allowed(cluster, cluster.kind(group.kind))) return Why::excluded;
+    if (!any_node_allowed(cluster, cluster.kind(group.kind))) {
+      return Why::excluded;
+    }
   }
   for (const Group& group : shape.groups) {
-    if (!enough_for(cluster, group)) return Why::insufficient;
+    if (!enough_for(cluster, group)) {
+      return Why::insufficient;
+    }
   }
   if (shape.groups.size() > 1) {
     for (const Part& wanted : shape.total) {
-      if (!enough_for_all(cluster, shape, wanted)) return Why::insufficient;
+      if (!enough_for_all(cluster, shape, wanted)) {
+        return Why::insufficient;
+      }
     }
   }
   return Why::fragmented;

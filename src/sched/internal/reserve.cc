@@ -11,7 +11,9 @@ namespace codeflare::sched {
 namespace {
 
 bool ends_by(const State& state, Index gang, const std::optional<Time>& limit, Time now) {
-  if (!limit) return true;
+  if (!limit) {
+    return true;
+  }
   const auto end = predicted_end(state.gangs[gang], state.gangs.run_of(gang), now);
   return end && *end <= std::max(*limit, now);
 }
@@ -21,7 +23,9 @@ bool ends_by(const State& state, Index gang, const std::optional<Time>& limit, T
 bool reserves_before(const State& state, Index lane, Index other, Time now) {
   const Lane& a = state.lanes[lane];
   const Lane& b = state.lanes[other];
-  if (a.turns != b.turns) return a.turns < b.turns;
+  if (a.turns != b.turns) {
+    return a.turns < b.turns;
+  }
   return ahead(state.gangs[a.heap.front()], state.gangs[b.heap.front()], now);
 }
 
@@ -35,33 +39,51 @@ Fence::Fence(const State& state, const Reservation& reservation, Time now) {
     const Amount* free = state.cluster.free(node);
     std::vector<Amount> left(free, free + width);
     for (const Resident& resident : state.cluster.nodes()[node].residents) {
-      if (!ends_by(state, resident.gang, reservation.starts, now)) continue;
+      if (!ends_by(state, resident.gang, reservation.starts, now)) {
+        continue;
+      }
       each_holding(state, state.gangs.run_of(resident.gang),
                    [&](Index at, const Request& held, std::int64_t count) {
-                     if (at != node) return;
-                     for (const Part& part : held) left[part.resource] += part.amount * count;
+                     if (at != node) {
+                       return;
+                     }
+                     for (const Part& part : held) {
+                       left[part.resource] += part.amount * count;
+                     }
                    });
     }
-    for (const Part& part : request) left[part.resource] -= part.amount;
+    for (const Part& part : request) {
+      left[part.resource] -= part.amount;
+    }
     nodes_.left.emplace(node, std::move(left));
   }
   const Gang& holder = state.gangs[reservation.gang];
   const Request& wanted = state.shapes[holder.shape].charge;
   state.forest.each_on_path(state.claims.path_of(holder.claim).leaves, [&](Index index) {
     const QuotaState& node = state.forest[index];
-    if (!node.binding()) return;
+    if (!node.binding()) {
+      return;
+    }
     for (const Part& limit : node.limits) {
       quota_[index][limit.resource] =
           limit.amount - amount_of(node.used, limit.resource) - amount_of(wanted, limit.resource);
     }
   });
-  if (quota_.empty()) return;
+  if (quota_.empty()) {
+    return;
+  }
   for (const Run& run : state.gangs.runs()) {
-    if (run.gang == kNone || !ends_by(state, run.gang, reservation.starts, now)) continue;
+    if (run.gang == kNone || !ends_by(state, run.gang, reservation.starts, now)) {
+      continue;
+    }
     state.forest.each_on_path(run.leaves, [&](Index index) {
       const auto left = quota_.find(index);
-      if (left == quota_.end()) return;
-      for (auto& [resource, amount] : left->second) amount += amount_of(run.charge, resource);
+      if (left == quota_.end()) {
+        return;
+      }
+      for (auto& [resource, amount] : left->second) {
+        amount += amount_of(run.charge, resource);
+      }
     });
   }
 }
@@ -71,10 +93,14 @@ bool Fence::lets_pass(const State& state, const std::vector<Index>& leaves,
   bool passes = true;
   state.forest.each_on_path(leaves, [&](Index index) {
     const auto left = quota_.find(index);
-    if (left == quota_.end()) return;
+    if (left == quota_.end()) {
+      return;
+    }
     for (const auto& [resource, amount] : left->second) {
       const Amount asked = amount_of(charge, resource);
-      if (asked > 0 && asked > amount) passes = false;
+      if (asked > 0 && asked > amount) {
+        passes = false;
+      }
     }
   });
   return passes;
@@ -83,14 +109,20 @@ bool Fence::lets_pass(const State& state, const std::vector<Index>& leaves,
 void Fence::charge(const State& state, const std::vector<Index>& leaves, const Request& charge) {
   state.forest.each_on_path(leaves, [&](Index index) {
     const auto left = quota_.find(index);
-    if (left == quota_.end()) return;
-    for (auto& [resource, amount] : left->second) amount -= amount_of(charge, resource);
+    if (left == quota_.end()) {
+      return;
+    }
+    for (auto& [resource, amount] : left->second) {
+      amount -= amount_of(charge, resource);
+    }
   });
 }
 
 bool reserve(State& state, Index lane, Time now) {
   Lane& candidate = state.lanes[lane];
-  if (candidate.no_reserve_at == state.nodes_version) return false;
+  if (candidate.no_reserve_at == state.nodes_version) {
+    return false;
+  }
   const Index gang = candidate.heap.front();
   const auto future = forecast(state, gang, now);
   if (!future) {
@@ -112,7 +144,9 @@ bool reserve(State& state, Index lane, Time now) {
 }
 
 void drop_reservation(State& state) {
-  if (!state.reservation) return;
+  if (!state.reservation) {
+    return;
+  }
   state.reservation.reset();
   state.reservation_stale = false;
   wake_behind_reservation(state);

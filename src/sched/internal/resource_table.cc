@@ -12,20 +12,26 @@ constexpr Index kAskedNamesMax = 256;
 
 // Quotas may limit these later.
 bool is_usual(std::string_view name) {
-  if (name.starts_with("limits.")) name.remove_prefix(7);
+  if (name.starts_with("limits.")) {
+    name.remove_prefix(7);
+  }
   return name == "cpu" || name == "memory" || name == "ephemeral-storage" || name == "pods";
 }
 
 }  // namespace
 
 ResourceTable::ResourceTable(const std::vector<std::string>& pack) {
-  for (const std::string& name : pack) intern(name);
+  for (const std::string& name : pack) {
+    intern(name);
+  }
   pack_size_ = size();
 }
 
 Index ResourceTable::intern(std::string_view name) {
   const auto [entry, added] = numbers_.try_emplace(std::string(name), size());
-  if (added) names_.push_back(entry->first);
+  if (added) {
+    names_.push_back(entry->first);
+  }
   return entry->second;
 }
 
@@ -42,7 +48,9 @@ Request ResourceTable::collect(const Resources& resources) {
   Request request;
   request.reserve(resources.size());
   for (const Resource& resource : resources) {
-    if (resource.amount != 0) request.push_back({intern(resource.name), resource.amount});
+    if (resource.amount != 0) {
+      request.push_back({intern(resource.name), resource.amount});
+    }
   }
   std::sort(request.begin(), request.end(),
             [](const Part& a, const Part& b) { return a.resource < b.resource; });
@@ -59,7 +67,9 @@ Result<Request> ResourceTable::request(const Resources& resources) {
   }
   Index unknown = 0;
   for (const Resource& resource : resources) {
-    if (resource.amount == 0 || find(resource.name) != kNone) continue;
+    if (resource.amount == 0 || find(resource.name) != kNone) {
+      continue;
+    }
     if (size() + ++unknown > kAskedNamesMax) {
       return fail(resource_exhausted("resource " + resource.name +
                                      ": no node has it, and too many others that no node has "
@@ -104,16 +114,22 @@ Request ResourceTable::clamped(const Request& request) {
 Resources ResourceTable::named(const Request& request) const {
   Resources resources;
   resources.reserve(request.size());
-  for (const Part& part : request) resources.push_back({name(part.resource), part.amount});
+  for (const Part& part : request) {
+    resources.push_back({name(part.resource), part.amount});
+  }
   return resources;
 }
 
 std::int64_t times(const Amount* available, const Request& request, std::int64_t most) {
   for (const Part& part : request) {
     const Amount have = available[part.resource];
-    if (have < part.amount) return 0;
+    if (have < part.amount) {
+      return 0;
+    }
     // A division costs more than the whole comparison: only where it can matter.
-    if (most > 1) most = std::min(most, have / part.amount);
+    if (most > 1) {
+      most = std::min(most, have / part.amount);
+    }
   }
   return most;
 }
@@ -127,13 +143,17 @@ void add(Request& sum, const Request& request, std::int64_t factor) {
       place = sum.insert(place, {part.resource, 0});
     }
     place->amount += part.amount * factor;
-    if (place->amount == 0) sum.erase(place);
+    if (place->amount == 0) {
+      sum.erase(place);
+    }
   }
 }
 
 Amount amount_of(const Request& request, Index resource) {
   for (const Part& part : request) {
-    if (part.resource == resource) return part.amount;
+    if (part.resource == resource) {
+      return part.amount;
+    }
   }
   return 0;
 }

@@ -58,7 +58,9 @@ class ResourceTable {
 
 inline bool fits(const Amount* available, const Request& request) {
   for (const Part& part : request) {
-    if (available[part.resource] < part.amount) return false;
+    if (available[part.resource] < part.amount) {
+      return false;
+    }
   }
   return true;
 }

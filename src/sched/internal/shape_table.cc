@@ -39,16 +39,22 @@ bool harder(const Cluster& cluster, const Group& a, const Group& b) {
   for (Index r = 0; r < cluster.resources().pack_size(); ++r) {
     const Amount p = amount_of(x.request, r);
     const Amount q = amount_of(y.request, r);
-    if (p != q) return p > q;
+    if (p != q) {
+      return p > q;
+    }
   }
-  if (x.keys.size() != y.keys.size()) return x.keys.size() > y.keys.size();
+  if (x.keys.size() != y.keys.size()) {
+    return x.keys.size() > y.keys.size();
+  }
   return a.sets.front().first < b.sets.front().first;
 }
 
 void group(const Cluster& cluster, Shape& shape) {
   for (std::uint32_t i = 0; i < shape.sets.size(); ++i) {
     const ShapeSet& set = shape.sets[i];
-    if (set.count == 0) continue;
+    if (set.count == 0) {
+      continue;
+    }
     auto same = std::find_if(shape.groups.begin(), shape.groups.end(), [&](const Group& each) {
       return each.kind == set.kind && set.apart == 0;
     });
@@ -88,7 +94,9 @@ Result<void> read(Cluster& cluster, const PodSet& pod_set, Shape& shape) {
 Result<Index> ShapeTable::acquire(Cluster& cluster, const std::vector<PodSet>& pod_sets) {
   Shape shape;
   const auto forget_kinds = [&] {
-    for (const ShapeSet& set : shape.sets) cluster.release_kind(set.kind);
+    for (const ShapeSet& set : shape.sets) {
+      cluster.release_kind(set.kind);
+    }
   };
   for (std::size_t i = 0; i < pod_sets.size(); ++i) {
     if (auto done = read(cluster, pod_sets[i], shape); !done) {
@@ -120,8 +128,12 @@ Result<Index> ShapeTable::acquire(Cluster& cluster, const std::vector<PodSet>& p
 
 void ShapeTable::release(Cluster& cluster, Index shape) {
   Shape& left = shapes_[shape];
-  if (--left.refs > 0) return;
-  for (const ShapeSet& set : left.sets) cluster.release_kind(set.kind);
+  if (--left.refs > 0) {
+    return;
+  }
+  for (const ShapeSet& set : left.sets) {
+    cluster.release_kind(set.kind);
+  }
   by_signature_.erase(left.signature);
   const std::uint32_t nap = left.nap + 1;
   left = Shape{};

@@ -39,9 +39,15 @@ struct WeakKey {
   Index gang = kNone;
 
   friend bool operator<(const WeakKey& a, const WeakKey& b) {
-    if (a.over != b.over) return a.over > b.over;
-    if (a.priority != b.priority) return a.priority < b.priority;
-    if (a.started != b.started) return a.started > b.started;
+    if (a.over != b.over) {
+      return a.over > b.over;
+    }
+    if (a.priority != b.priority) {
+      return a.priority < b.priority;
+    }
+    if (a.started != b.started) {
+      return a.started > b.started;
+    }
     return a.name > b.name;
   }
 };

@@ -18,7 +18,9 @@ VictimSearch::VictimSearch(State& state, Index gang, Lifting& lifting, Index bou
 Index VictimSearch::meeting_point(Index leaf, Index other) const {
   const QuotaForest& forest = state_.forest;
   while (leaf != other) {
-    if (leaf == kNone || other == kNone) return kNone;
+    if (leaf == kNone || other == kNone) {
+      return kNone;
+    }
     if (forest[leaf].depth >= forest[other].depth) {
       leaf = forest[leaf].parent;
     } else {
@@ -30,7 +32,9 @@ Index VictimSearch::meeting_point(Index leaf, Index other) const {
 
 Index VictimSearch::child_towards(Index from, Index above) const {
   Index child = kNone;
-  for (Index node = from; node != above; node = state_.forest[node].parent) child = node;
+  for (Index node = from; node != above; node = state_.forest[node].parent) {
+    child = node;
+  }
   return child;
 }
 
@@ -40,7 +44,9 @@ bool VictimSearch::within_limits_below(Index leaf, Index above) const {
     const QuotaState& node = state_.forest[index];
     for (const Part& limit : node.limits) {
       const Amount asked = amount_of(charge_, limit.resource);
-      if (asked > 0 && amount_of(node.used, limit.resource) + asked > limit.amount) return false;
+      if (asked > 0 && amount_of(node.used, limit.resource) + asked > limit.amount) {
+        return false;
+      }
     }
   }
   return true;
@@ -48,9 +54,13 @@ bool VictimSearch::within_limits_below(Index leaf, Index above) const {
 
 bool VictimSearch::reclaims(const Run& victim, Index leaf) const {
   for (const Index other : victim.leaves) {
-    if (state_.forest[other].tree != state_.forest[leaf].tree) continue;
+    if (state_.forest[other].tree != state_.forest[leaf].tree) {
+      continue;
+    }
     const Index meeting = meeting_point(leaf, other);
-    if (meeting == kNone || meeting == leaf || meeting == other) return false;
+    if (meeting == kNone || meeting == leaf || meeting == other) {
+      return false;
+    }
     const Index branch = child_towards(other, meeting);
     const bool borrows =
         std::any_of(victim.borrowed_at.begin(), victim.borrowed_at.end(), [&](Index node) {
@@ -65,22 +75,32 @@ bool VictimSearch::reclaims(const Run& victim, Index leaf) const {
 std::optional<EvictionCause> VictimSearch::may_evict(Index victim) const {
   const Gang& other = state_.gangs[victim];
   const Run& run = state_.gangs.run_of(victim);
-  if (!other.preemptible) return std::nullopt;
+  if (!other.preemptible) {
+    return std::nullopt;
+  }
   if (!state_.options.priority_slope && gang_.priority > other.priority && bound_ <= run.over) {
     return EvictionCause::priority;
   }
-  if (bound_ >= run.over) return std::nullopt;
+  if (bound_ >= run.over) {
+    return std::nullopt;
+  }
   for (const Index leaf : leaves_) {
-    if (reclaims(run, leaf)) return EvictionCause::reclaim;
+    if (reclaims(run, leaf)) {
+      return EvictionCause::reclaim;
+    }
   }
   return std::nullopt;
 }
 
 void VictimSearch::collect_candidates() {
   for (const WeakKey& key : state_.weakest) {
-    if (candidates_.size() >= state_.options.victims_examined_max) break;
+    if (candidates_.size() >= state_.options.victims_examined_max) {
+      break;
+    }
     // By the weakest order, nobody behind can be evicted without borrowing or lower priority.
-    if (key.over == 0 && key.priority >= gang_.priority) break;
+    if (key.over == 0 && key.priority >= gang_.priority) {
+      break;
+    }
     candidates_.push_back(key.gang);
   }
 }
@@ -102,10 +122,14 @@ bool VictimSearch::rank_reached() const {
   Index over = 0;
   state_.forest.each_on_path(leaves_, [&](Index index) {
     const QuotaState& node = state_.forest[index];
-    if (node.binding()) return;
+    if (node.binding()) {
+      return;
+    }
     for (const Part& limit : node.limits) {
       const Amount asked = amount_of(charge_, limit.resource);
-      if (asked == 0) continue;
+      if (asked == 0) {
+        continue;
+      }
       Amount members = amount_of(node.members, limit.resource);
       for (const Index victim : victims_) {
         const Run& run = state_.gangs.run_of(victim);
@@ -113,21 +137,31 @@ bool VictimSearch::rank_reached() const {
                             run.borrowed_at.end();
         bool below = false;
         state_.forest.each_on_path(run.leaves, [&](Index on) { below = below || on == index; });
-        if (member && below) members -= amount_of(run.charge, limit.resource);
+        if (member && below) {
+          members -= amount_of(run.charge, limit.resource);
+        }
       }
-      if (members + asked > limit.amount) over = std::max(over, node.depth);
+      if (members + asked > limit.amount) {
+        over = std::max(over, node.depth);
+      }
     }
   });
   return over <= bound_;
 }
 
 bool VictimSearch::suffices() {
-  if (!lifting_.may_fit() || !rank_reached()) return false;
+  if (!lifting_.may_fit() || !rank_reached()) {
+    return false;
+  }
   for (const Index victim : victims_) {
-    if (!may_evict(victim)) return false;
+    if (!may_evict(victim)) {
+      return false;
+    }
   }
   const Placed placed = lifting_.try_place();
-  if (placed.ok()) lifting_.unplace(placed);
+  if (placed.ok()) {
+    lifting_.unplace(placed);
+  }
   return placed.ok();
 }
 
@@ -160,10 +194,16 @@ bool VictimSearch::find_one() {
   const Lifting::Memory before = lifting_.memory();
   const Obstacle now = obstacle();
   for (const Index candidate : candidates_) {
-    if (!helps(now, candidate) || !may_evict(candidate)) continue;
-    if (!lifting_.may_be_enough(candidate)) continue;
+    if (!helps(now, candidate) || !may_evict(candidate)) {
+      continue;
+    }
+    if (!lifting_.may_be_enough(candidate)) {
+      continue;
+    }
     evict(candidate);
-    if (suffices()) return true;
+    if (suffices()) {
+      return true;
+    }
     spare(candidate);
     lifting_.recall(before);
   }
@@ -178,7 +218,9 @@ bool VictimSearch::find_many() {
              helps(now, candidate) && may_evict(candidate);
     });
     if (next == candidates_.end()) {
-      while (!victims_.empty()) spare(victims_.back());
+      while (!victims_.empty()) {
+        spare(victims_.back());
+      }
       return false;
     }
     evict(*next);
@@ -196,19 +238,27 @@ void VictimSearch::spare_needless() {
   }
   for (const Index victim : strongest_first) {
     spare(victim);
-    if (!suffices()) evict(victim);
+    if (!suffices()) {
+      evict(victim);
+    }
   }
 }
 
 std::optional<std::vector<Victim>> VictimSearch::run() {
   collect_candidates();
-  if (candidates_.empty()) return std::nullopt;
+  if (candidates_.empty()) {
+    return std::nullopt;
+  }
   if (!find_one()) {
-    if (!find_many()) return std::nullopt;
+    if (!find_many()) {
+      return std::nullopt;
+    }
     spare_needless();
   }
   std::vector<Victim> result;
-  for (const Index victim : victims_) result.push_back({victim, *may_evict(victim)});
+  for (const Index victim : victims_) {
+    result.push_back({victim, *may_evict(victim)});
+  }
   return result;
 }
 
