@@ -16,7 +16,7 @@ if(CCACHE)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_SOURCE_DIR}/tools/ccache)
 endif()
 
-find_package(Boost 1.81 REQUIRED COMPONENTS json url)
+find_package(Boost 1.81 REQUIRED COMPONENTS json)
 find_package(OpenSSL 3 REQUIRED)
 find_package(Threads REQUIRED)
 find_package(GTest REQUIRED)
@@ -32,7 +32,7 @@ add_library(codeflare_settings INTERFACE)
 target_include_directories(codeflare_settings INTERFACE ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR})
 target_compile_options(codeflare_settings INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wold-style-cast
-  -Woverloaded-virtual -Wnon-virtual-dtor -Wthread-safety -fno-omit-frame-pointer -pthread
+  -Woverloaded-virtual -Wnon-virtual-dtor -Wthread-safety -fno-omit-frame-pointer -fPIC -pthread
   # Naming some members of a struct and leaving the rest at their defaults is what {.name = ...} is for.
   -Wno-missing-designated-field-initializers
   $<$<BOOL:${CODEFLARE_WARNINGS_AS_ERRORS}>:-Werror>
