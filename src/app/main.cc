@@ -4,9 +4,9 @@
 #include "app/proxy_role.h"
 #include "app/up_role.h"
 #include "cli/verbs.h"
-#include "node/net/network_proxy.h"
-#include "node/net/node_holder.h"
-#include "node/pod_keeper.h"
+#include "node/holder/network_proxy.h"
+#include "node/holder/node_holder.h"
+#include "node/keeper/pod_keeper.h"
 
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>

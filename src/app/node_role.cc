@@ -21,7 +21,7 @@
 #include "model/resources.h"
 #include "net/tcp_relay.h"
 #include "net/url.h"
-#include "node/net/service_feed.h"
+#include "node/agent/service_feed.h"
 #include "runtime/manager.h"
 
 #include <CLI/App.hpp>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "apiserver/request/connect.h"
-#include "node/log_service.h"
+#include "node/agent/log_service.h"
 #include "node/stream/stream_service.h"
 
 #include <set>

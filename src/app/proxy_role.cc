@@ -5,7 +5,7 @@
 #include "base/env/file_system.h"
 #include "base/env/real_env.h"
 #include "cli/up_state.h"
-#include "node/net/network_proxy.h"
+#include "node/holder/network_proxy.h"
 
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>

@@ -2,15 +2,15 @@
 
 #include "app/node_mode.h"
 #include "net/local_stream.h"
-#include "node/host_path.h"
-#include "node/keeper_runtime.h"
-#include "node/limit_groups.h"
-#include "node/machine.h"
-#include "node/net/holder_network.h"
-#include "node/probe_network.h"
+#include "node/agent/holder_network.h"
+#include "node/agent/keeper_runtime.h"
+#include "node/agent/limit_groups.h"
+#include "node/agent/machine.h"
+#include "node/agent/probe_network.h"
+#include "node/agent/volume_writer.h"
 #include "node/stream/keeper_streams.h"
 #include "node/stream/stream_exec.h"
-#include "node/volume_writer.h"
+#include "node/system/host_path.h"
 
 #include <functional>
 #include <optional>

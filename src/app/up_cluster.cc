@@ -18,7 +18,7 @@
 #include "controllers/raycluster/raycluster_controller.h"
 #include "kube/client.h"
 #include "net/in_process.h"
-#include "node/net/service_feed.h"
+#include "node/agent/service_feed.h"
 #include "runtime/manager.h"
 
 #include <optional>

@@ -9,12 +9,12 @@
 #include "base/result.h"
 #include "controllers/appwrapper/queue_controllers.h"
 #include "controllers/fakenode/fake_nodes.h"
-#include "node/image_table.h"
-#include "node/log_reader.h"
-#include "node/net/pod_network.h"
-#include "node/node_registration.h"
-#include "node/pod_runtime.h"
-#include "node/probe_check.h"
+#include "node/agent/image_table.h"
+#include "node/agent/log_reader.h"
+#include "node/agent/node_registration.h"
+#include "node/agent/pod_network.h"
+#include "node/agent/pod_runtime.h"
+#include "node/agent/probe_check.h"
 #include "node/stream/pod_streams.h"
 
 #include <cstdint>

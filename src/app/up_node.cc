@@ -5,7 +5,7 @@
 #include "model/node.h"
 #include "model/pod.h"
 #include "model/resources.h"
-#include "node/net/pod_network.h"
+#include "node/agent/pod_network.h"
 
 #include <algorithm>
 #include <map>

@@ -10,8 +10,8 @@
 #include "base/log.h"
 #include "base/result.h"
 #include "kube/client.h"
-#include "node/log_service.h"
-#include "node/pod_agent.h"
+#include "node/agent/log_service.h"
+#include "node/agent/pod_agent.h"
 #include "node/stream/stream_service.h"
 #include "runtime/manager.h"
 

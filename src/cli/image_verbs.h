@@ -3,7 +3,7 @@
 #include "base/env/env.h"
 #include "base/result.h"
 #include "cli/console.h"
-#include "node/image_table.h"
+#include "node/agent/image_table.h"
 
 #include <string>
 #include <vector>

@@ -7,7 +7,7 @@
 #include "cli/up_state.h"
 #include "cli/up_status.h"
 #include "cli/verbs.h"
-#include "node/left_behind.h"
+#include "node/agent/left_behind.h"
 
 #include <memory>
 #include <optional>

@@ -2,7 +2,7 @@
 
 #include "base/async/loop.h"
 #include "node/stream/pod_streams.h"
-#include "node/stream/stream_protocol.h"
+#include "node/wire/stream_protocol.h"
 
 #include <functional>
 #include <string>

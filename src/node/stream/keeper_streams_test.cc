@@ -2,7 +2,7 @@
 
 #include "base/async/sleep.h"
 #include "base/async/task_group.h"
-#include "node/keeper_runtime.h"
+#include "node/agent/keeper_runtime.h"
 #include "node/stream/stream_exec.h"
 #include "node/testing/scratch.h"
 

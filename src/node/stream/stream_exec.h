@@ -1,6 +1,6 @@
 #pragma once
 
-#include "node/container_exec.h"
+#include "node/stream/container_exec.h"
 #include "node/stream/pod_streams.h"
 
 namespace codeflare::node {

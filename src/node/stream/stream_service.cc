@@ -2,7 +2,7 @@
 
 #include "base/async/sleep.h"
 #include "net/websocket.h"
-#include "node/container_choice.h"
+#include "node/stream/container_choice.h"
 #include "node/stream/port_forward.h"
 #include "node/stream/websocket_command.h"
 

@@ -7,7 +7,7 @@
 #include "model/pod.h"
 #include "net/http.h"
 #include "net/upgrade.h"
-#include "node/pod_runtime.h"
+#include "node/agent/pod_runtime.h"
 #include "node/stream/channels.h"
 #include "node/stream/pod_streams.h"
 #include "node/stream/remote_command.h"

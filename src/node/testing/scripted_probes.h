@@ -1,8 +1,8 @@
 #pragma once
 
 #include "base/async/sleep.h"
-#include "node/container_exec.h"
-#include "node/probe_network.h"
+#include "node/agent/probe_network.h"
+#include "node/stream/container_exec.h"
 
 #include <map>
 #include <string>

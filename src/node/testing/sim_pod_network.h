@@ -1,6 +1,6 @@
 #pragma once
 
-#include "node/net/pod_network.h"
+#include "node/agent/pod_network.h"
 
 #include <algorithm>
 #include <map>

@@ -2,8 +2,8 @@
 
 #include "base/async/task_group.h"
 #include "base/env/env.h"
-#include "node/log_reader.h"
-#include "node/pod_runtime.h"
+#include "node/agent/log_reader.h"
+#include "node/agent/pod_runtime.h"
 
 #include <functional>
 #include <map>

@@ -1,0 +1,123 @@
+#include "node/agent/image_table.h"
+
+#include "base/check.h"
+#include "json/parse.h"
+#include "json/write.h"
+#include "model/codec/describe.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace codeflare::node {
+
+namespace {
+
+struct ImageFile {
+  std::vector<ImageEntry> images;
+  model::Extra extra;
+};
+
+const model::codec::StructInfo& describe(model::codec::Tag<ImageFile>) {
+  using model::codec::field;
+  static constexpr model::codec::Field kFields[] = {field<&ImageFile::images>("images")};
+  static constexpr model::codec::StructInfo kInfo = model::codec::struct_info<ImageFile>(kFields);
+  return kInfo;
+}
+
+bool is_absolute(const std::string& path) {
+  return path.starts_with('/');
+}
+
+bool has_star(const std::string& pattern) {
+  return pattern.contains('*');
+}
+
+}  // namespace
+
+const model::codec::StructInfo& describe(model::codec::Tag<ImageEntry>) {
+  using model::codec::field;
+  static constexpr model::codec::Field kFields[] = {
+      field<&ImageEntry::image>("image"),
+      field<&ImageEntry::root>("root"),
+      field<&ImageEntry::directories>("directories"),
+      field<&ImageEntry::entrypoint>("entrypoint"),
+      field<&ImageEntry::args>("args"),
+      field<&ImageEntry::env>("env"),
+      field<&ImageEntry::workdir>("workdir"),
+  };
+  static constexpr model::codec::StructInfo kInfo = model::codec::struct_info<ImageEntry>(kFields);
+  return kInfo;
+}
+
+Result<ImageTable> ImageTable::parse(std::string_view json) {
+  TRY_ASSIGN(const json::Document document, json::parse(json));
+  ImageFile file;
+  TRY(model::codec::decode(describe(model::codec::Tag<ImageFile>()), document.root, &file));
+  for (const ImageEntry& entry : file.images) {
+    if (entry.image.empty()) {
+      return fail(invalid_argument("an image without a name"));
+    }
+    if ((!entry.root.empty() && !is_absolute(entry.root)) ||
+        !std::ranges::all_of(entry.directories, is_absolute)) {
+      return fail(invalid_argument("image " + entry.image + ": its directories must be absolute"));
+    }
+  }
+  ImageTable table(std::move(file.images));
+  table.extra_ = std::move(file.extra);
+  return table;
+}
+
+std::string ImageTable::to_json() const {
+  const ImageFile file{.images = entries_, .extra = extra_};
+  const std::string compact = model::to_json_text(describe(model::codec::Tag<ImageFile>()), &file);
+  const Result<json::Document> tree = json::parse(compact);
+  CHECK(tree.has_value(), "what was written is JSON");
+  return json::to_pretty_text(tree->root) + "\n";
+}
+
+bool ImageTable::put(ImageEntry entry) {
+  const auto same = std::ranges::find(entries_, entry.image, &ImageEntry::image);
+  if (same != entries_.end()) {
+    *same = std::move(entry);
+    return true;
+  }
+  const auto at = entry.image.contains('*')
+                      ? std::ranges::find_if(entries_, has_star, &ImageEntry::image)
+                      : entries_.begin();
+  entries_.insert(at, std::move(entry));
+  return false;
+}
+
+bool ImageTable::remove(std::string_view image) {
+  return std::erase_if(entries_, [&](const ImageEntry& entry) { return entry.image == image; }) > 0;
+}
+
+const ImageEntry* ImageTable::find(std::string_view image) const {
+  const auto found = std::ranges::find_if(
+      entries_, [&](const ImageEntry& entry) { return matches_pattern(entry.image, image); });
+  return found == entries_.end() ? nullptr : &*found;
+}
+
+bool matches_pattern(std::string_view pattern, std::string_view text) {
+  std::size_t at = 0;
+  std::size_t in_text = 0;
+  std::size_t star = std::string_view::npos;
+  std::size_t retry = 0;
+  while (in_text < text.size()) {
+    if (at < pattern.size() && pattern[at] == '*') {
+      star = at++;
+      retry = in_text;
+    } else if (at < pattern.size() && pattern[at] == text[in_text]) {
+      ++at;
+      ++in_text;
+    } else if (star != std::string_view::npos) {
+      at = star + 1;
+      in_text = ++retry;
+    } else {
+      return false;
+    }
+  }
+  return pattern.find_first_not_of('*', at) == std::string_view::npos;
+}
+
+}  // namespace codeflare::node

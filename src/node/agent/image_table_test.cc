@@ -1,0 +1,66 @@
+#include "node/agent/image_table.h"
+
+#include <gtest/gtest.h>
+
+namespace codeflare::node {
+namespace {
+
+TEST(ImagePattern, a_star_is_any_text) {
+  for (const auto& [pattern, text, expected] :
+       std::initializer_list<std::tuple<const char*, const char*, bool>>{
+           {"ray:*", "ray:2.9", true},
+           {"*pytorch*", "docker.io/pytorch/pytorch:2", true},
+           {"*pytorch*", "torch", false},
+           {"a*b*c", "a-b-b-c", true},
+           {"a*b*c", "a-c-b", false},
+           {"x", "x", true},
+           {"x", "xy", false},
+           {"*", "", true},
+           {"", "x", false}}) {
+    EXPECT_EQ(matches_pattern(pattern, text), expected) << pattern << " " << text;
+  }
+}
+
+TEST(ImageTable, the_first_match_counts) {
+  const auto table = ImageTable::parse(
+      R"({"images":[{"image":"a:1","workdir":"/x"},{"image":"a:*","entrypoint":["run"]}]})");
+  ASSERT_TRUE(table) << table.error().to_string();
+  EXPECT_EQ(table->find("a:1")->workdir, "/x");
+  EXPECT_EQ(table->find("a:2")->entrypoint, (std::vector<std::string>{"run"}));
+  EXPECT_EQ(table->find("b"), nullptr);
+}
+
+TEST(ImageTable, what_is_meant_more_exactly_or_later_counts) {
+  ImageTable table;
+  EXPECT_FALSE(table.put({.image = "ray:*", .workdir = "/any"}));
+  EXPECT_FALSE(table.put({.image = "ray:2.9", .workdir = "/one"}));
+  EXPECT_FALSE(table.put({.image = "*", .workdir = "/rest"}));
+  EXPECT_EQ(table.find("ray:2.9")->workdir, "/one");
+  EXPECT_EQ(table.find("ray:3")->workdir, "/rest");
+  EXPECT_TRUE(table.put({.image = "*", .workdir = "/new"}));
+  EXPECT_EQ(table.find("ray:3")->workdir, "/new");
+  EXPECT_TRUE(table.remove("*"));
+  EXPECT_FALSE(table.remove("*"));
+  EXPECT_EQ(table.find("ray:3")->workdir, "/any");
+}
+
+TEST(ImageTable, is_written_as_it_was_read) {
+  const auto table = ImageTable::parse(
+      R"({"note":"mine","images":[{"image":"a","directories":["/x"],"env":{"A":"b"},"more":1}]})");
+  ASSERT_TRUE(table) << table.error().to_string();
+  const std::string text = table->to_json();
+  const auto again = ImageTable::parse(text);
+  ASSERT_TRUE(again) << text;
+  EXPECT_EQ(*again, *table);
+  EXPECT_TRUE(text.contains("\"note\": \"mine\"") && text.contains("\"more\": 1")) << text;
+}
+
+TEST(ImageTable, says_what_is_wrong) {
+  EXPECT_FALSE(ImageTable::parse("{"));
+  EXPECT_FALSE(ImageTable::parse(R"({"images":[{}]})"));
+  const auto relative = ImageTable::parse(R"({"images":[{"image":"a","root":"x"}]})");
+  EXPECT_EQ(relative.error().message, "image a: its directories must be absolute");
+}
+
+}  // namespace
+}  // namespace codeflare::node

@@ -1,0 +1,161 @@
+#include "node/holder/internal/real_http_proxy.h"
+
+#include "node/holder/internal/real_poller.h"
+#include "node/holder/internal/real_relay.h"
+#include "node/holder/internal/real_sockets.h"
+#include "node/holder/proxy_request.h"
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <fcntl.h>
+#include <optional>
+#include <poll.h>
+#include <string_view>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <utility>
+
+namespace codeflare::node::internal {
+
+namespace {
+
+constexpr int kConnectionsMax = 256;
+constexpr time_t kHeadSeconds = 30;
+constexpr int kLookEveryMs = 1000;
+
+Result<void> send_all(const FileDescriptor& to, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t size = ::send(to.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    if (size < 0 && errno == EINTR) {
+      continue;
+    }
+    if (size <= 0) {
+      return fail(posix_error(errno, "send"));
+    }
+    bytes.remove_prefix(static_cast<std::size_t>(size));
+  }
+  return {};
+}
+
+// The request, and what came behind it.
+Result<ProxyRequest> read_request(const FileDescriptor& client, std::string& received) {
+  for (;;) {
+    TRY_ASSIGN(std::optional<ProxyRequest> request, parse_proxy_request(received));
+    if (request) {
+      received.erase(0, request->used);
+      return *std::move(request);
+    }
+    std::array<char, 4096> buffer{};
+    const ssize_t size = ::recv(client.get(), buffer.data(), buffer.size(), 0);
+    if (size < 0 && errno == EINTR) {
+      continue;
+    }
+    if (size <= 0) {
+      return fail(unavailable("the client went away"));
+    }
+    received.append(buffer.data(), static_cast<std::size_t>(size));
+  }
+}
+
+void refuse(const FileDescriptor& client, const char* status, const Error& error) {
+  const std::string text = error.message + "\n";
+  static_cast<void>(send_all(
+      client, "HTTP/1.1 " + std::string(status) +
+                  "\r\nContent-Type: text/plain\r\nContent-Length: " + std::to_string(text.size()) +
+                  "\r\nConnection: close\r\n\r\n" + text));
+}
+
+Result<void> copy_until_end(FileDescriptor client, FileDescriptor server) {
+  for (const FileDescriptor* one : {&client, &server}) {
+    ::fcntl(one->get(), F_SETFL, O_NONBLOCK);
+  }
+  TRY_ASSIGN(Poller poller, Poller::open());
+  bool done = false;
+  Relay relay(poller, std::move(client), std::move(server), [&done] { done = true; });
+  while (!done) {
+    TRY(poller.turn());
+  }
+  return {};
+}
+
+// In a process of its own.
+void serve(FileDescriptor client, Ipv4 from, const Dial& dial) {
+  const timeval patience{.tv_sec = kHeadSeconds, .tv_usec = 0};
+  ::setsockopt(client.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+  std::string received;
+  const Result<ProxyRequest> request = read_request(client, received);
+  if (!request) {
+    refuse(client, "400 Bad Request", request.error());
+    return;
+  }
+  Result<FileDescriptor> server = dial({request->host, request->port, from});
+  if (!server) {
+    refuse(client, "502 Bad Gateway", server.error());
+    return;
+  }
+  const Result<void> begun = request->tunnel
+                                 ? send_all(client, "HTTP/1.1 200 Connection established\r\n\r\n")
+                                 : send_all(*server, request->head);
+  if (begun && send_all(*server, received)) {
+    static_cast<void>(copy_until_end(std::move(client), *std::move(server)));
+  }
+}
+
+// A connection goes as its proxy does, which waits for signals instead of being ended by them.
+void end_with_parent() {
+  sigset_t none;
+  sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  ::prctl(PR_SET_PDEATHSIG, SIGTERM, 0, 0, 0);
+}
+
+}  // namespace
+
+Result<void> run_http_proxy(const FileDescriptor& listener, const Dial& dial,
+                            const std::function<bool()>& go_on, const FileDescriptor& signals) {
+  ::signal(SIGPIPE, SIG_IGN);
+  int connections = 0;
+  while (go_on()) {
+    while (connections > 0 && ::waitpid(-1, nullptr, WNOHANG) > 0) {
+      --connections;
+    }
+    // Without a descriptor poll() passes over them.
+    const int accepts = connections < kConnectionsMax ? listener.get() : -1;
+    std::array<pollfd, 2> waits = {pollfd{.fd = accepts, .events = POLLIN, .revents = 0},
+                                   pollfd{.fd = signals.get(), .events = POLLIN, .revents = 0}};
+    if (::poll(waits.data(), waits.size(), kLookEveryMs) < 0 && errno != EINTR) {
+      return fail(posix_error(errno, "wait for connections"));
+    }
+    if (waits[1].revents != 0) {
+      return {};
+    }
+    if (waits[0].revents == 0) {
+      continue;
+    }
+    sockaddr_in from{};
+    socklen_t size = sizeof from;
+    FileDescriptor client(
+        ::accept4(listener.get(), reinterpret_cast<sockaddr*>(&from), &size, SOCK_CLOEXEC));
+    if (!client) {
+      continue;
+    }
+    const pid_t child = ::fork();
+    if (child == 0) {
+      // Whoever comes after us must be able to listen there while we still serve.
+      ::close(listener.get());
+      if (signals) {
+        end_with_parent();
+      }
+      serve(std::move(client), from_sockaddr(from).address, dial);
+      ::_exit(0);
+    }
+    connections += child > 0 ? 1 : 0;
+  }
+  return {};
+}
+
+}  // namespace codeflare::node::internal

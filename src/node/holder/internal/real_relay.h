@@ -1,0 +1,42 @@
+#pragma once
+
+#include "base/posix.h"
+#include "node/holder/internal/real_poller.h"
+
+#include <cstddef>
+#include <functional>
+#include <string>
+
+namespace codeflare::node::internal {
+
+// Copies bytes between two connected sockets in both directions until both have ended or one
+// breaks. What one side does not take yet is held, little, and the other is not read meanwhile.
+class Relay {
+ public:
+  // `done` is called once, from a handler; it may destroy this.
+  Relay(Poller& poller, FileDescriptor left, FileDescriptor right, std::function<void()> done);
+  ~Relay();
+  Relay(const Relay&) = delete;
+  Relay& operator=(const Relay&) = delete;
+
+ private:
+  struct Side {
+    FileDescriptor socket;
+    Poller::Id id = 0;
+    std::string unsent{};       // for this side
+    bool ended = false;         // nothing more comes from it
+    bool told_the_end = false;  // it knows that nothing more comes
+  };
+  void ready(Side& side, Side& other, std::uint32_t events);
+  static bool receive(Side& from, Side& to);
+  static bool send(Side& to, const Side& from);
+  void wait(Side& side, Side& other);
+  void finish();
+
+  Poller& poller_;
+  Side left_;
+  Side right_;
+  std::function<void()> done_;
+};
+
+}  // namespace codeflare::node::internal

@@ -1,0 +1,145 @@
+#include "node/holder/internal/real_udp_proxy.h"
+
+#include "node/holder/internal/real_sockets.h"
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <sys/socket.h>
+#include <utility>
+
+namespace codeflare::node::internal {
+
+namespace {
+
+constexpr std::size_t kSessionsMax = 512;
+constexpr std::size_t kDatagramMax = 65535;
+constexpr int kTakenAtOnce = 64;
+
+}  // namespace
+
+UdpProxy::~UdpProxy() {
+  for (const auto& [place, listener] : listeners_) {
+    poller_.remove(listener.id);
+  }
+  for (const auto& [client, session] : sessions_) {
+    poller_.remove(session.id);
+  }
+}
+
+std::vector<PlaceFailure> UdpProxy::update() {
+  std::set<ServicePlace> wanted = services_.places();
+  std::erase_if(wanted, [](const ServicePlace& place) { return !place.udp; });
+  end_those_without_endpoint();
+  std::erase_if(listeners_, [&](auto& entry) {
+    const bool gone = !wanted.contains(entry.first);
+    if (gone) {
+      poller_.remove(entry.second.id);
+    }
+    return gone;
+  });
+  std::vector<PlaceFailure> failures;
+  for (const ServicePlace& place : wanted) {
+    if (listeners_.contains(place)) {
+      continue;
+    }
+    Result<FileDescriptor> socket = bind_udp(place.at);
+    if (!socket) {
+      failures.push_back({place, std::move(socket).error()});
+      continue;
+    }
+    const Result<Poller::Id> id =
+        poller_.add(socket->get(), EPOLLIN, [this, place](std::uint32_t) { from_client(place); });
+    if (id) {
+      listeners_.emplace(place, Listener{.socket = *std::move(socket), .id = *id});
+    } else {
+      failures.push_back({place, id.error()});
+    }
+  }
+  return failures;
+}
+
+// Whoever still sends is brought to another one.
+void UdpProxy::end_those_without_endpoint() {
+  std::vector<Client> gone;
+  for (const auto& [client, session] : sessions_) {
+    const auto targets = services_.targets(client.place, client.from.address, 0);
+    if (std::ranges::find(targets, session.endpoint) == targets.end()) {
+      gone.push_back(client);
+    }
+  }
+  for (const Client& client : gone) {
+    end(client);
+  }
+}
+
+void UdpProxy::end(const Client& client) {
+  const auto found = sessions_.find(client);
+  poller_.remove(found->second.id);
+  by_age_.erase(found->second.age);
+  sessions_.erase(found);
+}
+
+UdpProxy::Session* UdpProxy::session_of(const Client& client) {
+  if (const auto known = sessions_.find(client); known != sessions_.end()) {
+    by_age_.splice(by_age_.end(), by_age_, known->second.age);
+    return &known->second;
+  }
+  Listener& listener = listeners_.find(client.place)->second;
+  const std::vector<SocketAddress> targets =
+      services_.targets(client.place, client.from.address, listener.turn++);
+  Result<FileDescriptor> socket = bind_udp({});
+  if (targets.empty() || !socket) {
+    return nullptr;
+  }
+  const sockaddr_in address = to_sockaddr(targets.front());
+  if (::connect(socket->get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
+    return nullptr;
+  }
+  if (sessions_.size() >= kSessionsMax) {
+    end(Client(by_age_.front()));
+  }
+  const Result<Poller::Id> id =
+      poller_.add(socket->get(), EPOLLIN, [this, client](std::uint32_t) { from_server(client); });
+  if (!id) {
+    return nullptr;
+  }
+  const auto age = by_age_.insert(by_age_.end(), client);
+  return &sessions_.emplace(client, Session{*std::move(socket), targets.front(), *id, age})
+              .first->second;
+}
+
+void UdpProxy::from_client(const ServicePlace& place) {
+  std::array<char, kDatagramMax> buffer;
+  for (int i = 0; i < kTakenAtOnce; ++i) {
+    const Listener& listener = listeners_.find(place)->second;
+    sockaddr_in from{};
+    socklen_t size = sizeof from;
+    const ssize_t got = ::recvfrom(listener.socket.get(), buffer.data(), buffer.size(), 0,
+                                   reinterpret_cast<sockaddr*>(&from), &size);
+    if (got < 0) {
+      return;
+    }
+    const Session* session = session_of({.place = place, .from = from_sockaddr(from)});
+    if (session != nullptr) {
+      ::send(session->socket.get(), buffer.data(), static_cast<std::size_t>(got), MSG_NOSIGNAL);
+    }
+  }
+}
+
+void UdpProxy::from_server(const Client& client) {
+  std::array<char, kDatagramMax> buffer;
+  const auto session = sessions_.find(client);
+  const auto listener = listeners_.find(client.place);
+  for (int i = 0; i < kTakenAtOnce; ++i) {
+    const ssize_t got = ::recv(session->second.socket.get(), buffer.data(), buffer.size(), 0);
+    if (got < 0) {
+      return;  // nothing more now, or the endpoint's "nobody is there", which the client can't see
+    }
+    const sockaddr_in to = to_sockaddr(client.from);
+    ::sendto(listener->second.socket.get(), buffer.data(), static_cast<std::size_t>(got),
+             MSG_NOSIGNAL, reinterpret_cast<const sockaddr*>(&to), sizeof to);
+  }
+}
+
+}  // namespace codeflare::node::internal

@@ -1,0 +1,53 @@
+#pragma once
+
+#include "node/holder/internal/real_poller.h"
+#include "node/holder/internal/real_sockets.h"
+#include "node/holder/service_table.h"
+
+#include <cstdint>
+#include <list>
+#include <map>
+#include <vector>
+
+namespace codeflare::node::internal {
+
+// The same for datagrams. A client's datagrams to one place go to the same endpoint as long as it
+// is remembered; of many clients, those that were silent for longest are forgotten.
+class UdpProxy {
+ public:
+  UdpProxy(Poller& poller, const ServiceTable& services) : poller_(poller), services_(services) {}
+  ~UdpProxy();
+
+  std::vector<PlaceFailure> update();
+
+ private:
+  struct Listener {
+    FileDescriptor socket;
+    Poller::Id id = 0;
+    std::uint64_t turn = 0;
+  };
+  struct Client {
+    ServicePlace place;
+    SocketAddress from;
+    friend auto operator<=>(const Client&, const Client&) = default;
+  };
+  struct Session {
+    FileDescriptor socket;  // connected to the endpoint
+    SocketAddress endpoint{};
+    Poller::Id id = 0;
+    std::list<Client>::iterator age{};
+  };
+  void from_client(const ServicePlace& place);
+  void from_server(const Client& client);
+  Session* session_of(const Client& client);
+  void end(const Client& client);
+  void end_those_without_endpoint();
+
+  Poller& poller_;
+  const ServiceTable& services_;
+  std::map<ServicePlace, Listener> listeners_;
+  std::map<Client, Session> sessions_;
+  std::list<Client> by_age_;  // the longest silent first
+};
+
+}  // namespace codeflare::node::internal

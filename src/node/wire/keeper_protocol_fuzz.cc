@@ -1,0 +1,53 @@
+#include "base/check.h"
+#include "node/wire/keeper_protocol.h"
+#include "node/wire/log_lines.h"
+#include "node/wire/stream_protocol.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace {
+
+using namespace codeflare::node;
+
+// What comes out of a request goes in again, and is the same.
+void check_request(std::string_view text) {
+  if (const auto request = parse_request(text)) {
+    const auto again = parse_request(codeflare::model::to_json_text(*request));
+    CHECK(again.has_value() && *again == *request);
+  }
+  if (const auto request = parse_stream_request(text)) {
+    const auto again = parse_stream_request(codeflare::model::to_json_text(*request));
+    CHECK(again.has_value() && *again == *request);
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  check_request(text);
+  static_cast<void>(parse_answer(text));
+  static_cast<void>(parse_stream_answer(text));
+  static_cast<void>(parse_sandbox(text));
+  static_cast<void>(parse_log_line(text));
+  FrameReader reader;
+  const std::size_t half = size / 2;
+  reader.add(text.substr(0, half));
+  while (true) {
+    const auto next = reader.next();
+    if (!next) {
+      return 0;
+    }
+    if (!*next) {
+      break;
+    }
+    check_request(**next);
+  }
+  reader.add(text.substr(half));
+  for (auto next = reader.next(); next && *next; next = reader.next()) {
+    check_request(**next);
+  }
+  return 0;
+}
