@@ -1,6 +1,7 @@
 #include "node/agent/keeper_link.h"
 
 #include "base/async/sleep.h"
+#include "node/wire/message.h"
 
 #include <utility>
 
@@ -22,7 +23,7 @@ Result<void> KeeperLink::take_frames() {
     if (!text) {
       return {};
     }
-    TRY_ASSIGN(KeeperAnswer answer, parse_answer(*text));
+    TRY_ASSIGN(KeeperAnswer answer, parse_message<KeeperAnswer>(*text));
     on_state_(answer);
     if (!answer.event && !waiting_.empty()) {
       waiting_.front()->answer = std::move(answer);
@@ -69,7 +70,7 @@ Task<Result<void>> KeeperLink::call(KeeperRequest request) {
   waiting_.push_back(mine);
   writing_ = true;
   // A frame that is cut off would spoil all that follow: it is written to its end.
-  std::string bytes = frame(model::to_json_text(request));
+  std::string bytes = framed(request);
   const Result<void> written =
       co_await with_timeout(kPatience, "a request to a keeper", stream_->write(std::move(bytes)));
   writing_ = false;

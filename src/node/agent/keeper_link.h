@@ -5,6 +5,7 @@
 #include "base/async/wait_list.h"
 #include "base/result.h"
 #include "net/local_stream.h"
+#include "node/wire/frame.h"
 #include "node/wire/keeper_protocol.h"
 
 #include <deque>

@@ -5,6 +5,7 @@
 #include "node/agent/keeper_processes.h"
 #include "node/system/forbidden.h"
 #include "node/system/host_path.h"
+#include "node/wire/message.h"
 
 #include <algorithm>
 #include <csignal>
@@ -76,8 +77,8 @@ bool is_missing(const Error& error) {
 Left read_left(FileSystem& files, const std::string& directory, const std::string& uid) {
   const Result<std::string> spec = files.read(join_path(directory, "sandbox.json"));
   const Result<std::string> state = files.read(join_path(directory, "state.json"));
-  Left left{.uid = uid, .spec = spec ? parse_sandbox(*spec) : fail(spec.error())};
-  if (Result<KeeperState> parsed = parse_state(state ? *state : "{}")) {
+  Left left{.uid = uid, .spec = spec ? parse_message<SandboxSpec>(*spec) : fail(spec.error())};
+  if (Result<KeeperState> parsed = parse_message<KeeperState>(state ? *state : "{}")) {
     left.state = *std::move(parsed);
   }
   if (!state && !is_missing(state.error())) {

@@ -1,6 +1,7 @@
 #include "node/stream/keeper_streams.h"
 
 #include "base/async/sleep.h"
+#include "node/wire/message.h"
 
 #include <csignal>
 #include <optional>
@@ -29,7 +30,7 @@ struct KeeperStreams::Call {
     for (;;) {
       CO_TRY_ASSIGN(const std::optional<std::string> text, frames.next());
       if (text) {
-        CO_TRY_ASSIGN(StreamAnswer found, parse_stream_answer(*text));
+        CO_TRY_ASSIGN(StreamAnswer found, parse_message<StreamAnswer>(*text));
         if (!found.event) {
           co_return found;
         }
@@ -101,7 +102,7 @@ class KeeperStreams::Process final : public StreamedProcess {
 Task<Result<KeeperStreams::Call>> KeeperStreams::ask(std::string uid, StreamRequest request) {
   CO_TRY_ASSIGN(std::unique_ptr<net::DescriptorChannel> channel,
                 net::connect_descriptors(loop_, socket_of_(uid)));
-  std::string bytes = frame(model::to_json_text(request));
+  std::string bytes = framed(request);
   if (bytes.size() > kStreamRequestBytesMax) {
     co_return fail(too_large("the command is too long"));
   }

@@ -1,8 +1,6 @@
 #include "node/wire/holder_protocol.h"
 
-#include "json/parse.h"
 #include "model/codec/describe.h"
-#include "node/wire/keeper_protocol.h"
 
 namespace codeflare::node {
 
@@ -11,16 +9,6 @@ using model::codec::field;
 using model::codec::struct_info;
 using model::codec::StructInfo;
 using model::codec::Tag;
-
-namespace {
-
-template <typename T>
-Result<T> parse_as(std::string_view json) {
-  TRY_ASSIGN(const json::Document document, json::parse(json, {.max_bytes = kFrameBytesMax}));
-  return model::from_json<T>(document.root);
-}
-
-}  // namespace
 
 const StructInfo& describe(Tag<ServicePortRecord>) {
   static constexpr Field kFields[] = {
@@ -101,16 +89,6 @@ const StructInfo& describe(Tag<HolderAnswer>) {
   };
   static constexpr StructInfo kInfo = struct_info<HolderAnswer>(kFields);
   return kInfo;
-}
-
-Result<NetworkState> parse_network_state(std::string_view json) {
-  return parse_as<NetworkState>(json);
-}
-Result<HolderRequest> parse_holder_request(std::string_view json) {
-  return parse_as<HolderRequest>(json);
-}
-Result<HolderAnswer> parse_holder_answer(std::string_view json) {
-  return parse_as<HolderAnswer>(json);
 }
 
 }  // namespace codeflare::node

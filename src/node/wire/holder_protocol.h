@@ -1,18 +1,16 @@
 #pragma once
 
-#include "base/result.h"
 #include "model/codec/codec.h"
 #include "model/extra.h"
 
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 // What is asked of the holder of the pod network, and what it keeps on disk. As with keepers, one
 // may be older than the program that speaks to it: fields are added, never changed, and unknown
-// ones ignored. Frames are those of keeper_protocol.h.
+// ones ignored.
 namespace codeflare::node {
 
 using model::Extra;
@@ -124,9 +122,5 @@ const model::codec::StructInfo& describe(model::codec::Tag<PodRecord>);
 const model::codec::StructInfo& describe(model::codec::Tag<NetworkState>);
 const model::codec::StructInfo& describe(model::codec::Tag<HolderRequest>);
 const model::codec::StructInfo& describe(model::codec::Tag<HolderAnswer>);
-
-Result<NetworkState> parse_network_state(std::string_view json);
-Result<HolderRequest> parse_holder_request(std::string_view json);
-Result<HolderAnswer> parse_holder_answer(std::string_view json);
 
 }  // namespace codeflare::node

@@ -1,6 +1,5 @@
 #include "node/wire/keeper_protocol.h"
 
-#include "json/parse.h"
 #include "model/codec/describe.h"
 
 #include <algorithm>
@@ -17,14 +16,7 @@ using model::codec::Tag;
 
 namespace {
 
-constexpr std::size_t kLengthBytes = 4;
 constexpr std::int32_t kLostCode = 137;
-
-template <typename T>
-Result<T> parse_as(std::string_view json) {
-  TRY_ASSIGN(const json::Document document, json::parse(json, {.max_bytes = kFrameBytesMax}));
-  return model::from_json<T>(document.root);
-}
 
 }  // namespace
 
@@ -168,19 +160,6 @@ const StructInfo& describe(Tag<KeeperAnswer>) {
   return kInfo;
 }
 
-Result<SandboxSpec> parse_sandbox(std::string_view json) {
-  return parse_as<SandboxSpec>(json);
-}
-Result<KeeperState> parse_state(std::string_view json) {
-  return parse_as<KeeperState>(json);
-}
-Result<KeeperRequest> parse_request(std::string_view json) {
-  return parse_as<KeeperRequest>(json);
-}
-Result<KeeperAnswer> parse_answer(std::string_view json) {
-  return parse_as<KeeperAnswer>(json);
-}
-
 const RunRecord* KeeperState::last(std::string_view name) const {
   auto backwards = std::views::reverse(runs);
   auto found = std::ranges::find(backwards, name, &RunRecord::name);
@@ -228,35 +207,6 @@ void KeeperState::lose(std::int64_t now) {
       run.exit_code = kLostCode;
     }
   }
-}
-
-std::string frame(std::string_view text) {
-  std::string out;
-  out.reserve(kLengthBytes + text.size());
-  for (std::size_t i = 0; i < kLengthBytes; ++i) {
-    out.push_back(static_cast<char>((text.size() >> (8 * i)) & 0xff));
-  }
-  out.append(text);
-  return out;
-}
-
-Result<std::optional<std::string>> FrameReader::next() {
-  if (pending_.size() < kLengthBytes) {
-    return std::nullopt;
-  }
-  std::size_t length = 0;
-  for (std::size_t i = 0; i < kLengthBytes; ++i) {
-    length |= std::size_t{static_cast<unsigned char>(pending_[i])} << (8 * i);
-  }
-  if (length > kFrameBytesMax) {
-    return fail(too_large("a frame of " + std::to_string(length) + " bytes"));
-  }
-  if (pending_.size() < kLengthBytes + length) {
-    return std::nullopt;
-  }
-  std::string text = pending_.substr(kLengthBytes, length);
-  pending_.erase(0, kLengthBytes + length);
-  return std::optional(std::move(text));
 }
 
 }  // namespace codeflare::node

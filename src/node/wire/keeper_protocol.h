@@ -1,10 +1,8 @@
 #pragma once
 
-#include "base/result.h"
 #include "model/codec/codec.h"
 #include "model/extra.h"
 
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -20,7 +18,6 @@ using model::Extra;
 inline constexpr std::int32_t kKeeperProtocol = 1;
 // The error of runs whose end nobody saw.
 inline constexpr std::string_view kKeeperLost = "its keeper ended before it";
-inline constexpr std::size_t kFrameBytesMax = 4u << 20;
 
 // A file or directory that a container sees at `target`.
 struct MountSpec {
@@ -193,24 +190,5 @@ const model::codec::StructInfo& describe(model::codec::Tag<RunRecord>);
 const model::codec::StructInfo& describe(model::codec::Tag<KeeperState>);
 const model::codec::StructInfo& describe(model::codec::Tag<KeeperRequest>);
 const model::codec::StructInfo& describe(model::codec::Tag<KeeperAnswer>);
-
-Result<SandboxSpec> parse_sandbox(std::string_view json);
-Result<KeeperState> parse_state(std::string_view json);
-Result<KeeperRequest> parse_request(std::string_view json);
-Result<KeeperAnswer> parse_answer(std::string_view json);
-
-// The text with its length before it.
-std::string frame(std::string_view text);
-
-// Takes frames out of bytes as they come.
-class FrameReader {
- public:
-  void add(std::string_view bytes) { pending_.append(bytes); }
-  // Nothing when the next one is not complete; an error when its length is absurd, and for good.
-  Result<std::optional<std::string>> next();
-
- private:
-  std::string pending_;
-};
 
 }  // namespace codeflare::node

@@ -1,6 +1,7 @@
 #include "base/check.h"
 #include "node/wire/keeper_protocol.h"
 #include "node/wire/log_lines.h"
+#include "node/wire/message.h"
 #include "node/wire/stream_protocol.h"
 
 #include <cstddef>
@@ -12,15 +13,17 @@ namespace {
 using namespace codeflare::node;
 
 // What comes out of a request goes in again, and is the same.
+template <typename T>
+void check_as(std::string_view text) {
+  if (const auto request = parse_message<T>(text)) {
+    const auto again = parse_message<T>(codeflare::model::to_json_text(*request));
+    CHECK(again.has_value() && *again == *request);
+  }
+}
+
 void check_request(std::string_view text) {
-  if (const auto request = parse_request(text)) {
-    const auto again = parse_request(codeflare::model::to_json_text(*request));
-    CHECK(again.has_value() && *again == *request);
-  }
-  if (const auto request = parse_stream_request(text)) {
-    const auto again = parse_stream_request(codeflare::model::to_json_text(*request));
-    CHECK(again.has_value() && *again == *request);
-  }
+  check_as<KeeperRequest>(text);
+  check_as<StreamRequest>(text);
 }
 
 }  // namespace
@@ -28,9 +31,9 @@ void check_request(std::string_view text) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   check_request(text);
-  static_cast<void>(parse_answer(text));
-  static_cast<void>(parse_stream_answer(text));
-  static_cast<void>(parse_sandbox(text));
+  static_cast<void>(parse_message<KeeperAnswer>(text));
+  static_cast<void>(parse_message<StreamAnswer>(text));
+  static_cast<void>(parse_message<SandboxSpec>(text));
   static_cast<void>(parse_log_line(text));
   FrameReader reader;
   const std::size_t half = size / 2;

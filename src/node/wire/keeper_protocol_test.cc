@@ -1,5 +1,7 @@
 #include "node/wire/keeper_protocol.h"
 
+#include "node/wire/message.h"
+
 #include <gtest/gtest.h>
 
 #include <string>
@@ -20,20 +22,21 @@ TEST(KeeperProtocol, a_request_comes_out_as_it_went_in) {
                                     .run_as_user = 0,
                                     .mounts = {{.source = "volumes/v", .target = "/v"}},
                                     .backoff_ms = 10'000};
-  const auto parsed = parse_request(model::to_json_text(request));
+  const auto parsed = parse_message<KeeperRequest>(model::to_json_text(request));
   ASSERT_TRUE(parsed) << parsed.error().to_string();
   EXPECT_EQ(*parsed, request);
 }
 
 TEST(KeeperProtocol, what_an_earlier_version_wrote_is_of_the_sandbox_that_is_there) {
-  const auto state = parse_state(R"({"protocol":1,"runs":[{"name":"c","state":"running"}]})");
+  const auto state =
+      parse_message<KeeperState>(R"({"protocol":1,"runs":[{"name":"c","state":"running"}]})");
   ASSERT_TRUE(state) << state.error().to_string();
   EXPECT_EQ(state->runs.at(0).sandbox, state->sandbox);
   EXPECT_FALSE(state->runs.at(0).cut_off);
 }
 
 TEST(KeeperProtocol, fields_of_a_later_version_are_no_error) {
-  const auto parsed = parse_answer(
+  const auto parsed = parse_message<KeeperAnswer>(
       R"({"protocol":2,"weather":"fine","state":{"runs":[{"name":"c","colour":"red"}]}})");
   ASSERT_TRUE(parsed) << parsed.error().to_string();
   EXPECT_EQ(parsed->protocol, 2);
@@ -42,31 +45,7 @@ TEST(KeeperProtocol, fields_of_a_later_version_are_no_error) {
 
 TEST(KeeperProtocol, a_sandbox_that_is_not_isolated_says_so) {
   SandboxSpec spec{.uid = "u", .isolated = false};
-  EXPECT_FALSE(parse_sandbox(model::to_json_text(spec))->isolated);
-}
-
-TEST(KeeperProtocol, frames_are_found_however_the_bytes_are_cut) {
-  const std::string bytes = frame("one") + frame("") + frame(std::string(70'000, 'x'));
-  for (std::size_t step : {1u, 3u, 4096u}) {
-    FrameReader reader;
-    std::vector<std::string> found;
-    for (std::size_t at = 0; at < bytes.size(); at += step) {
-      reader.add(std::string_view(bytes).substr(at, step));
-      for (auto next = reader.next(); next && *next; next = reader.next()) {
-        found.push_back(**next);
-      }
-    }
-    ASSERT_EQ(found.size(), 3u) << step;
-    EXPECT_EQ(found[0], "one");
-    EXPECT_EQ(found[1], "");
-    EXPECT_EQ(found[2].size(), 70'000u);
-  }
-}
-
-TEST(KeeperProtocol, an_absurd_length_is_an_error) {
-  FrameReader reader;
-  reader.add("\xff\xff\xff\x7f");
-  EXPECT_EQ(reader.next().error().code, ErrorCode::too_large);
+  EXPECT_FALSE(parse_message<SandboxSpec>(model::to_json_text(spec))->isolated);
 }
 
 TEST(KeeperState, keeps_the_last_two_runs_of_each_container_and_what_runs) {

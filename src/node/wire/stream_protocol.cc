@@ -1,6 +1,5 @@
 #include "node/wire/stream_protocol.h"
 
-#include "json/parse.h"
 #include "model/codec/describe.h"
 
 namespace codeflare::node {
@@ -10,16 +9,6 @@ using model::codec::field;
 using model::codec::struct_info;
 using model::codec::StructInfo;
 using model::codec::Tag;
-
-namespace {
-
-template <typename T>
-Result<T> parse_as(std::string_view json) {
-  TRY_ASSIGN(const json::Document document, json::parse(json, {.max_bytes = kFrameBytesMax}));
-  return model::from_json<T>(document.root);
-}
-
-}  // namespace
 
 const StructInfo& describe(Tag<StreamRequest>) {
   static constexpr Field kFields[] = {
@@ -51,14 +40,6 @@ const StructInfo& describe(Tag<StreamAnswer>) {
   };
   static constexpr StructInfo kInfo = struct_info<StreamAnswer>(kFields);
   return kInfo;
-}
-
-Result<StreamRequest> parse_stream_request(std::string_view json) {
-  return parse_as<StreamRequest>(json);
-}
-
-Result<StreamAnswer> parse_stream_answer(std::string_view json) {
-  return parse_as<StreamAnswer>(json);
 }
 
 bool is_stream_verb(std::string_view verb) {

@@ -1,6 +1,5 @@
 #pragma once
 
-#include "base/result.h"
 #include "model/codec/codec.h"
 #include "model/extra.h"
 #include "node/wire/keeper_protocol.h"
@@ -11,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
-// What an agent asks of a keeper on a connection of its own, to be given descriptors; in the frames
-// of keeper_protocol.h and with its rules for versions.
+// What an agent asks of a keeper on a connection of its own, to be given descriptors; with the
+// rules of keeper_protocol.h for versions.
 namespace codeflare::node {
 
 // Requests go on to an init as one packet.
@@ -54,8 +53,6 @@ struct StreamAnswer {
 const model::codec::StructInfo& describe(model::codec::Tag<StreamRequest>);
 const model::codec::StructInfo& describe(model::codec::Tag<StreamAnswer>);
 
-Result<StreamRequest> parse_stream_request(std::string_view json);
-Result<StreamAnswer> parse_stream_answer(std::string_view json);
 // Whether a connection that asks this is given away.
 bool is_stream_verb(std::string_view verb);
 

@@ -4,6 +4,7 @@
 #include "node/holder/internal/real_sockets.h"
 #include "node/system/mounts.h"
 #include "node/wire/internal/real_holder_call.h"
+#include "node/wire/message.h"
 
 #include <algorithm>
 #include <array>
@@ -86,7 +87,7 @@ Result<void> Holder::run() {
 // address. Else somebody has to look at it, because others would get the addresses of pods that
 // run.
 Result<NetworkState> Holder::read_state(const std::string& text, bool in_use) const {
-  Result<NetworkState> state = parse_network_state(text);
+  Result<NetworkState> state = parse_message<NetworkState>(text);
   const std::string path = directory_ + "/network.json";
   if (state || in_use) {
     return state ? std::move(state) : fail(std::move(state).error().with_context(path));
@@ -204,7 +205,7 @@ void Holder::read_client(std::uint64_t number) {
 }
 
 bool Holder::answer(const Client& client, std::string_view text) {
-  const Result<HolderRequest> request = parse_holder_request(text);
+  const Result<HolderRequest> request = parse_message<HolderRequest>(text);
   Result<Reply> reply = request ? carry_out(*request) : fail(request.error());
   Reply sent;
   if (reply) {
@@ -214,8 +215,7 @@ bool Holder::answer(const Client& client, std::string_view text) {
   }
   sent.answer.gateway = plan_.gateway.to_string();
   sent.answer.process = ::getpid();
-  return send_holder_answer(client.socket.get(), frame(model::to_json_text(sent.answer)),
-                            sent.descriptors);
+  return send_holder_answer(client.socket.get(), framed(sent.answer), sent.descriptors);
 }
 
 Result<Holder::Reply> Holder::carry_out(const HolderRequest& request) {

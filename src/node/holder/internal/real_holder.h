@@ -10,7 +10,7 @@
 #include "node/holder/internal/real_tcp_proxy.h"
 #include "node/holder/internal/real_udp_proxy.h"
 #include "node/holder/service_table.h"
-#include "node/wire/keeper_protocol.h"
+#include "node/wire/frame.h"
 
 #include <cstdint>
 #include <map>

@@ -1,6 +1,7 @@
 #include "node/keeper/internal/real_attached.h"
 
 #include "node/system/descriptors.h"
+#include "node/wire/message.h"
 #include "node/wire/stream_protocol.h"
 
 #include <algorithm>
@@ -60,7 +61,7 @@ Result<void> Attached::add(FileDescriptor& connection, const Input& input) {
       add("input", input.pipe);
     }
   }
-  TRY(send_with_descriptors(connection.get(), frame(model::to_json_text(answer)), descriptors));
+  TRY(send_with_descriptors(connection.get(), framed(answer), descriptors));
   all_.push_back({.connection = std::move(connection),
                   .output = std::move(output.writing),
                   .error_output = std::move(error_output.writing)});
@@ -77,7 +78,7 @@ void Attached::show(std::string_view bytes, bool is_error) {
 
 void Attached::end(std::int32_t exit_code) {
   const StreamAnswer answer{.ended = true, .exit_code = exit_code};
-  const std::string bytes = frame(model::to_json_text(answer));
+  const std::string bytes = framed(answer);
   for (const One& one : std::exchange(all_, {})) {
     static_cast<void>(send_with_descriptors(one.connection.get(), bytes, {}));
   }

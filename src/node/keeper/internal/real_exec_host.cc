@@ -3,6 +3,7 @@
 #include "node/keeper/internal/real_container.h"
 #include "node/keeper/internal/real_process_tree.h"
 #include "node/system/descriptors.h"
+#include "node/wire/message.h"
 #include "node/wire/stream_protocol.h"
 
 #include <algorithm>
@@ -89,8 +90,7 @@ int exit_code_of(int status) {
 void answer(const FileDescriptor& connection, const StreamAnswer& answer,
             std::span<const int> descriptors = {}) {
   // Whoever does not read it learns from the end of the connection that something is wrong.
-  static_cast<void>(
-      send_with_descriptors(connection.get(), frame(model::to_json_text(answer)), descriptors));
+  static_cast<void>(send_with_descriptors(connection.get(), framed(answer), descriptors));
 }
 
 // In the child: nothing that the init holds may be left when a neighbour in the container can look
@@ -216,7 +216,7 @@ class ExecHost {
       return;
     }
     FileDescriptor connection = std::move(packet.descriptors.front());
-    const Result<StreamRequest> request = parse_stream_request(packet.bytes);
+    const Result<StreamRequest> request = parse_message<StreamRequest>(packet.bytes);
     const Result<void> started = request ? start(*request, connection) : fail(request.error());
     if (!started) {
       const Error& error = started.error();

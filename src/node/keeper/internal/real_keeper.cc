@@ -4,6 +4,7 @@
 #include "node/keeper/internal/real_attached.h"
 #include "node/system/descriptors.h"
 #include "node/system/mounts.h"
+#include "node/wire/message.h"
 #include "node/wire/stream_protocol.h"
 
 #include <algorithm>
@@ -160,7 +161,7 @@ Keeper::~Keeper() = default;
 // What an earlier keeper of the same pod left.
 void Keeper::load_state() {
   const std::string text = read_file(view_.pod + "/state.json", kFrameBytesMax);
-  if (Result<KeeperState> earlier = parse_state(text); !text.empty() && earlier) {
+  if (Result<KeeperState> earlier = parse_message<KeeperState>(text); !text.empty() && earlier) {
     state_ = *std::move(earlier);
     state_.lose(now_ns());
   }
@@ -283,26 +284,26 @@ void Keeper::read_client(Client& client) {
 
 void Keeper::answer(Client& client, std::string_view text) {
   KeeperAnswer answer;
-  const Result<KeeperRequest> request = parse_request(text);
+  const Result<KeeperRequest> request = parse_message<KeeperRequest>(text);
   if (request && is_stream_verb(request->verb)) {
     give(client, text);
     return;
   }
   answer.error = request ? carry_out(*request) : request.error().message;
   answer.state = state_;
-  send_to(client, frame(model::to_json_text(answer)));
+  send_to(client, framed(answer));
 }
 
 void Keeper::give(Client& client, std::string_view text) {
   if (const Result<void> given = try_give(client, text); !given) {
     const Error& error = given.error();
     const StreamAnswer refusal{.error = error.message, .ended = error.code == ErrorCode::not_found};
-    send_to(client, frame(model::to_json_text(refusal)));
+    send_to(client, framed(refusal));
   }
 }
 
 Result<void> Keeper::try_give(Client& client, std::string_view text) {
-  TRY_ASSIGN(const StreamRequest request, parse_stream_request(text));
+  TRY_ASSIGN(const StreamRequest request, parse_message<StreamRequest>(text));
   if (!client.unsent.empty()) {
     return fail(failed_precondition("the connection is in use"));
   }
@@ -310,8 +311,7 @@ Result<void> Keeper::try_give(Client& client, std::string_view text) {
     TRY_ASSIGN(const FileDescriptor socket, begin_to_connect(request.address, request.port));
     const StreamAnswer answer{.descriptors = {"socket"}};
     const int descriptor = socket.get();
-    return send_with_descriptors(client.socket.get(), frame(model::to_json_text(answer)),
-                                 std::span(&descriptor, 1));
+    return send_with_descriptors(client.socket.get(), framed(answer), std::span(&descriptor, 1));
   }
   const auto found =
       std::ranges::find(runs_, request.name, [](const auto& run) { return run->name; });
@@ -337,7 +337,7 @@ Result<void> Keeper::try_give(Client& client, std::string_view text) {
 
 void Keeper::tell_all() {
   const KeeperAnswer news{.event = true, .error = {}, .state = state_};
-  const std::string bytes = frame(model::to_json_text(news));
+  const std::string bytes = framed(news);
   for (const auto& client : clients_) {
     send_to(*client, bytes);
   }

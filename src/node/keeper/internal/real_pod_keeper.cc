@@ -5,6 +5,7 @@
 #include "node/keeper/pod_keeper.h"
 #include "node/system/forbidden.h"
 #include "node/system/mounts.h"
+#include "node/wire/message.h"
 
 #include <algorithm>
 #include <array>
@@ -233,7 +234,7 @@ void run_from_read_only_mount(const std::string& directory, const Inherited& inh
 
 Result<SandboxSpec> read_spec(const std::string& directory) {
   TRY_ASSIGN(const std::string text, read_whole(directory + "/sandbox.json"));
-  return parse_sandbox(text);
+  return parse_message<SandboxSpec>(text);
 }
 
 Result<std::shared_ptr<const internal::GroupHandles>> open_groups(const SandboxSpec& spec) {

@@ -3,7 +3,7 @@
 #include "base/env/file_system.h"
 #include "base/passed_descriptors.h"
 #include "node/wire/holder_call.h"
-#include "node/wire/keeper_protocol.h"
+#include "node/wire/message.h"
 
 #include <algorithm>
 #include <array>
@@ -86,7 +86,7 @@ Result<HolderReply> receive(int socket) {
     frames.add({buffer.data(), static_cast<std::size_t>(size)});
     TRY_ASSIGN(const std::optional<std::string> text, frames.next());
     if (text) {
-      TRY_ASSIGN(HolderAnswer answer, parse_holder_answer(*text));
+      TRY_ASSIGN(HolderAnswer answer, parse_message<HolderAnswer>(*text));
       return HolderReply{.answer = std::move(answer), .descriptors = std::move(descriptors)};
     }
   }
@@ -123,7 +123,7 @@ bool send_holder_answer(int socket, const std::string& bytes,
 
 Result<HolderReply> call_holder(const std::string& socket, const HolderRequest& request) {
   TRY_ASSIGN(const FileDescriptor connection, connect_to(socket));
-  TRY(send_all(connection.get(), frame(model::to_json_text(request))));
+  TRY(send_all(connection.get(), framed(request)));
   TRY_ASSIGN(HolderReply reply, receive(connection.get()));
   if (!reply.answer.error.empty()) {
     return fail(failed_precondition(reply.answer.error));
