@@ -11,7 +11,7 @@
 #include <vector>
 
 // Pipes, terminals and the passing of descriptors, for keepers and inits.
-namespace codeflare::node::internal {
+namespace codeflare::node {
 
 struct Pipe {
   FileDescriptor reading;
@@ -40,4 +40,4 @@ struct Packet {
 // Without waiting.
 Packet receive_packet(int socket, std::size_t bytes_max);
 
-}  // namespace codeflare::node::internal
+}  // namespace codeflare::node

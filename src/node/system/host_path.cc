@@ -62,6 +62,11 @@ bool is_plain_path(std::string_view path) {
   return true;
 }
 
+bool is_plain_name(std::string_view name) {
+  return !name.empty() && name.size() < 254 && name.find('/') == std::string_view::npos &&
+         name != "." && name != "..";
+}
+
 bool is_within(std::string_view path, std::string_view directory) {
   while (directory.size() > 1 && directory.ends_with('/')) {
     directory.remove_suffix(1);

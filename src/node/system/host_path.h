@@ -12,6 +12,8 @@ namespace codeflare::node {
 
 // Absolute, without ".", ".." and "//": what it seems to be is what it is, links aside.
 bool is_plain_path(std::string_view path);
+// What may be a part of a path: the name of one file.
+bool is_plain_name(std::string_view name);
 // Nothing is within no directory.
 bool is_within(std::string_view path, std::string_view directory);
 

@@ -8,13 +8,14 @@
 #include <vector>
 
 // Mounting in our own namespaces. Every function says in its error what was tried.
-namespace codeflare::node::internal {
+namespace codeflare::node {
 
 // Directories are made with their parents, files empty; fine when they are there.
 Result<void> make_directory(const std::string& path, std::uint32_t mode = 0755);
 Result<void> make_file(const std::string& path);
 Result<void> make_link(const std::string& to, const std::string& path);
 Result<void> write_small_file(const std::string& path, std::string_view text);
+Result<std::string> read_whole_file(const std::string& path);
 
 // From now on nothing that is mounted here is seen elsewhere, nor the other way round.
 Result<void> make_mounts_private();
@@ -26,7 +27,7 @@ struct OverlayLayers {
   std::string upper;  // what becomes of it; with `work`, in one file system that can be written to
   std::string work;
 };
-// Is forbidden (node/forbidden.h) where the kernel does not let users do it, or not with these
+// Is forbidden (forbidden.h) where the kernel does not let users do it, or not with these
 // layers; nothing is mounted then.
 Result<void> mount_overlay(const std::string& at, const OverlayLayers& layers);
 Result<void> mount_proc(const std::string& at);
@@ -55,4 +56,4 @@ Result<void> make_devices(const std::string& source, const std::string& at,
 // list of names in /etc.
 Result<void> bind_programs(const std::string& from, const std::string& to);
 
-}  // namespace codeflare::node::internal
+}  // namespace codeflare::node

@@ -9,7 +9,7 @@
 
 // Places in directories that containers change while we look. A path that was checked may lead
 // elsewhere a moment later, so a place is opened once and used by its descriptor from then on.
-namespace codeflare::node::internal {
+namespace codeflare::node {
 
 // Where links on the way may lead.
 enum class Links : std::uint8_t {
@@ -44,4 +44,4 @@ struct BindOptions {
 // the read-only ones before 5.12) by the names that /proc has for them.
 Result<void> bind_descriptor(int source, int target, const BindOptions& options);
 
-}  // namespace codeflare::node::internal
+}  // namespace codeflare::node

@@ -22,7 +22,7 @@ namespace {
 constexpr const char* kData = "..data";
 
 Result<void> write_file(const std::string& path, const VolumeFile& file) {
-  TRY(internal::make_directory(parent_path(path)));
+  TRY(make_directory(parent_path(path)));
   FileDescriptor out(::open(path.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600));
   if (!out) {
     return fail(posix_error(errno, "make " + path));
@@ -62,15 +62,15 @@ void remove_failed(const std::string& directory, const std::string& current) {
 class RealVolumeWriter final : public VolumeWriter {
  public:
   Result<void> write(const std::string& volume, const std::vector<VolumeFile>& files) override {
-    TRY(internal::make_directory(volume));
+    TRY(make_directory(volume));
     // By descriptor from here on: should somebody put a link there, it leads us nowhere.
-    TRY_ASSIGN(const FileDescriptor place, internal::open_top(volume));
+    TRY_ASSIGN(const FileDescriptor place, open_top(volume));
     Result<void> written = write_in("/proc/self/fd/" + std::to_string(place.get()), files);
     return written ? Result<void>() : fail(std::move(written).error().with_context(volume));
   }
 
   Result<void> link(const std::string& target, const std::string& path) override {
-    return internal::make_link(target, path);
+    return make_link(target, path);
   }
 
  private:
@@ -90,12 +90,12 @@ class RealVolumeWriter final : public VolumeWriter {
     const std::string link = directory + "/" + kData;
     const std::string beside = link + "_tmp";
     ::unlink(beside.c_str());
-    TRY(internal::make_link(fresh.substr(directory.size() + 1), beside));
+    TRY(make_link(fresh.substr(directory.size() + 1), beside));
     if (::rename(beside.c_str(), link.c_str()) != 0) {
       return fail(posix_error(errno, "swap " + link));
     }
     for (const std::string& top : tops) {
-      TRY(internal::make_link(std::string(kData) + "/" + top, directory + "/" + top));
+      TRY(make_link(std::string(kData) + "/" + top, directory + "/" + top));
     }
     return remove_rest(directory, before, tops);
   }

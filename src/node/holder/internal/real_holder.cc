@@ -2,8 +2,9 @@
 
 #include "node/holder/cluster_names.h"
 #include "node/holder/internal/real_sockets.h"
+#include "node/system/descriptors.h"
+#include "node/system/host_path.h"
 #include "node/system/mounts.h"
-#include "node/wire/internal/real_holder_call.h"
 #include "node/wire/message.h"
 
 #include <algorithm>
@@ -24,28 +25,6 @@ namespace {
 
 constexpr std::uint16_t kDnsPort = 53;
 constexpr std::size_t kClientsMax = 64;
-
-// UIDs become names of files.
-bool is_plain_name(std::string_view name) {
-  return !name.empty() && name.size() < 254 && name.find('/') == std::string_view::npos &&
-         name != "." && name != "..";
-}
-
-Result<std::string> read_file(const std::string& path) {
-  FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file) {
-    return fail(posix_error(errno, "open " + path));
-  }
-  std::string text;
-  std::array<char, 16384> buffer{};
-  for (ssize_t size = 0; (size = ::read(file.get(), buffer.data(), buffer.size())) != 0;) {
-    if (size < 0) {
-      return fail(posix_error(errno, "read " + path));
-    }
-    text.append(buffer.data(), static_cast<std::size_t>(size));
-  }
-  return text;
-}
 
 }  // namespace
 
@@ -100,7 +79,7 @@ Result<NetworkState> Holder::read_state(const std::string& text, bool in_use) co
 
 // What a holder before us gave stays given, whether its pods run or not.
 Result<void> Holder::load() {
-  const Result<std::string> text = read_file(directory_ + "/network.json");
+  const Result<std::string> text = read_whole_file(directory_ + "/network.json");
   if (!text && text.error().code != ErrorCode::not_found) {
     return fail(text.error());
   }
@@ -215,7 +194,11 @@ bool Holder::answer(const Client& client, std::string_view text) {
   }
   sent.answer.gateway = plan_.gateway.to_string();
   sent.answer.process = ::getpid();
-  return send_holder_answer(client.socket.get(), framed(sent.answer), sent.descriptors);
+  std::vector<int> descriptors;
+  for (const FileDescriptor& descriptor : sent.descriptors) {
+    descriptors.push_back(descriptor.get());
+  }
+  return send_with_descriptors(client.socket.get(), framed(sent.answer), descriptors).has_value();
 }
 
 Result<Holder::Reply> Holder::carry_out(const HolderRequest& request) {
@@ -270,6 +253,7 @@ Result<Holder::Reply> Holder::carry_out(const HolderRequest& request) {
 }
 
 Result<Holder::Reply> Holder::attach(const HolderRequest& request) {
+  // UIDs become names of files.
   if (!request.pod || !is_plain_name(request.pod->uid)) {
     return fail(invalid_argument("a pod needs a UID"));
   }

@@ -1,27 +1,17 @@
 #include "base/posix.h"
 #include "node/holder/internal/real_holder.h"
 #include "node/holder/node_holder.h"
-#include "node/keeper/internal/real_sandbox.h"
+#include "node/system/daemon.h"
 #include "node/system/forbidden.h"
+#include "node/system/namespaces.h"
 
-#include <algorithm>
-#include <array>
-#include <cerrno>
-#include <climits>
 #include <csignal>
 #include <cstdio>
-#include <cstdlib>
-#include <cstring>
-#include <fcntl.h>
+#include <optional>
 #include <sched.h>
 #include <string>
-#include <string_view>
-#include <sys/file.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <utility>
@@ -35,44 +25,7 @@ using internal::Holder;
 using internal::NetworkPlan;
 using internal::PodLinks;
 
-constexpr int kUsageError = 2;
 constexpr std::uint32_t kProbeAddress = 2;  // in the pods' block
-
-int complain(std::string_view text) {
-  std::fprintf(stderr, "%.*s\n", static_cast<int>(text.size()), text.data());
-  return 1;
-}
-
-void say(int fd, const std::string& text) {
-  static_cast<void>(!::write(fd, text.data(), text.size()));
-}
-
-Result<void> enter_new_namespaces() {
-  const internal::OwnIds outside{.user = ::geteuid(), .group = ::getegid()};
-  TRY(internal::make_namespaces(CLONE_NEWUSER | CLONE_NEWNET | CLONE_NEWNS,
-                                "make user, network and mount namespaces"));
-  return internal::map_ids({}, outside);
-}
-
-Result<FileDescriptor> listen_in(const std::string& directory) {
-  FileDescriptor place(::open(directory.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-  FileDescriptor listener(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  if (!place || !listener) {
-    return fail(posix_error(errno, "listen in " + directory));
-  }
-  ::unlink((directory + "/holder.sock").c_str());
-  const std::string path = "/proc/self/fd/" + std::to_string(place.get()) + "/holder.sock";
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
-  ::umask(0077);
-  if (::bind(listener.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
-      ::listen(listener.get(), 64) != 0) {
-    return fail(posix_error(errno, "listen in " + directory));
-  }
-  ::umask(0022);
-  return listener;
-}
 
 // What the holder has from the process that prepared it.
 struct Inherited {
@@ -81,24 +34,7 @@ struct Inherited {
   FileDescriptor ready;  // takes "R", or a letter and a reason
 };
 
-// The holder holds nothing of whoever started it.
-void let_go_of_everything(const Inherited& but) {
-  FileDescriptor nothing(::open("/dev/null", O_RDWR | O_CLOEXEC));
-  for (int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
-    ::dup2(nothing.get(), fd);
-  }
-  nothing.close();
-  std::array<int, 3> keep = {but.lock.get(), but.listener.get(), but.ready.get()};
-  std::ranges::sort(keep);
-  unsigned first = STDERR_FILENO + 1;
-  for (int fd : keep) {
-    const auto kept = static_cast<unsigned>(fd);
-    if (kept > first) {
-      ::close_range(first, kept - 1, 0);
-    }
-    first = kept + 1;
-  }
-  ::close_range(first, ~0u, 0);
+void raise_file_limit() {
   // Two descriptors for every connection to a service.
   rlimit files{};
   if (::getrlimit(RLIMIT_NOFILE, &files) == 0) {
@@ -108,7 +44,8 @@ void let_go_of_everything(const Inherited& but) {
 }
 
 Result<void> build_and_attach(const NetworkPlan& plan, const std::string& directory) {
-  TRY(enter_new_namespaces());
+  TRY(enter_namespaces(CLONE_NEWUSER | CLONE_NEWNET | CLONE_NEWNS,
+                       "make user, network and mount namespaces"));
   TRY(PodLinks::build(plan, directory));
   TRY_ASSIGN(PodLinks links, PodLinks::open(plan, directory));
   const Ipv4 address{plan.pods.base.value + kProbeAddress};
@@ -161,119 +98,62 @@ Result<void> serve(const std::string& directory, Inherited& inherited) {
                  .anchor = std::move(anchor),
                  .poller = std::move(poller)});
   TRY(holder.open());
-  say(inherited.ready.get(), "R");
+  say(inherited.ready, "R");
   inherited.ready.close();
   return holder.run();
 }
 
 [[noreturn]] void become_holder(const std::string& directory, Inherited inherited) {
   ::setsid();
-  let_go_of_everything(inherited);
+  let_go_of_everything({inherited.lock.get(), inherited.listener.get(), inherited.ready.get()});
+  raise_file_limit();
   ::signal(SIGPIPE, SIG_IGN);
   ::prctl(PR_SET_NAME, "codeflare-hold", 0, 0, 0);
   const Result<void> served = serve(directory, inherited);
   if (!served && inherited.ready) {
-    say(inherited.ready.get(), report_of(served.error()));
+    say(inherited.ready, report_of(served.error()));
   }
   ::_exit(served ? 0 : 1);
 }
 
-// True when it has become ours.
-Result<bool> take_lock(const std::string& directory, FileDescriptor& lock) {
-  const std::string path = directory + "/holder.lock";
-  lock = FileDescriptor(::open(path.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600));
-  if (!lock) {
-    return fail(posix_error(errno, "open " + path));
-  }
-  return ::flock(lock.get(), LOCK_EX | LOCK_NB) == 0;
-}
-
-std::string read_all(const FileDescriptor& pipe) {
-  std::string said;
-  std::array<char, 2048> buffer{};
-  for (ssize_t size = 0; (size = ::read(pipe.get(), buffer.data(), buffer.size())) != 0;) {
-    if (size > 0) {
-      said.append(buffer.data(), static_cast<std::size_t>(size));
-    } else if (errno != EINTR) {
-      break;
-    }
-  }
-  return said;
-}
-
 Result<void> start(const std::string& directory) {
-  FileDescriptor lock;
-  TRY_ASSIGN(const bool ours, take_lock(directory, lock));
-  if (!ours) {
-    return {};
+  TRY_ASSIGN(std::optional<FileDescriptor> lock, take_lock(directory + "/holder.lock"));
+  if (!lock) {
+    return {};  // there is a holder
   }
-  TRY_ASSIGN(FileDescriptor listener, listen_in(directory));
-  std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
-    return fail(posix_error(errno, "make a pipe"));
+  TRY_ASSIGN(FileDescriptor listener, listen_in(directory, {.name = "holder.sock", .backlog = 64}));
+  TRY_ASSIGN(const ForkedChild holder, fork_and_hear([&](FileDescriptor ready) {
+               become_holder(directory, {.lock = *std::move(lock),
+                                         .listener = std::move(listener),
+                                         .ready = std::move(ready)});
+             }));
+  if (!holder.report.starts_with('R')) {
+    return fail(error_of(holder.report));
   }
-  FileDescriptor reading(ends[0]);
-  FileDescriptor writing(ends[1]);
-  const pid_t child = ::fork();
-  if (child < 0) {
-    return fail(posix_error(errno, "fork"));
-  }
-  if (child == 0) {
-    reading.close();
-    become_holder(
-        directory,
-        {.lock = std::move(lock), .listener = std::move(listener), .ready = std::move(writing)});
-  }
-  writing.close();
-  const std::string said = read_all(reading);
-  if (said.starts_with('R')) {
-    std::printf("%d\n", static_cast<int>(child));
-    return {};
-  }
-  return fail(error_of(said));
+  std::printf("%d\n", static_cast<int>(holder.process));
+  return {};
 }
 
 // In a child; nothing of it stays.
 Result<void> probe(const std::string& empty_directory) {
-  std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
-    return fail(posix_error(errno, "make a pipe"));
-  }
-  FileDescriptor reading(ends[0]);
-  FileDescriptor writing(ends[1]);
-  const pid_t child = ::fork();
-  if (child < 0) {
-    return fail(posix_error(errno, "fork"));
-  }
-  if (child == 0) {
-    const Result<void> tried = build_and_try({}, empty_directory);
-    say(writing.get(), tried ? "R" : report_of(tried.error()));
-    ::_exit(0);
-  }
-  writing.close();
-  const std::string said = read_all(reading);
-  ::waitpid(child, nullptr, 0);
-  return said == "R" ? Result<void>() : fail(error_of(said));
+  TRY_ASSIGN(const ForkedChild tried, fork_and_hear([&](FileDescriptor ready) {
+               const Result<void> built = build_and_try({}, empty_directory);
+               say(ready, built ? "R" : report_of(built.error()));
+               ::_exit(0);
+             }));
+  ::waitpid(tried.process, nullptr, 0);
+  return tried.report == "R" ? Result<void>() : fail(error_of(tried.report));
+}
+
+int start_holder(const std::string& directory) {
+  return exit_code_of(start(directory));
 }
 
 }  // namespace
 
 int node_holder_main(int count, char** arguments) {
-  const bool only_probe = count == 2 && std::string_view(arguments[0]) == "--probe";
-  if (!only_probe && count != 1) {
-    complain("usage: codeflare node-holder [--probe] DIR");
-    return kUsageError;
-  }
-  std::array<char, PATH_MAX> directory{};
-  if (::realpath(arguments[count - 1], directory.data()) == nullptr) {
-    return complain(posix_error(errno, std::string("find ") + arguments[count - 1]).message);
-  }
-  const Result<void> done = only_probe ? probe(directory.data()) : start(directory.data());
-  if (!done) {
-    complain(done.error().message);
-    return done.error().code == ErrorCode::unsupported ? kForbiddenExit : 1;
-  }
-  return 0;
+  return daemon_main({.name = "node-holder", .start = start_holder, .probe = probe}, count,
+                     arguments);
 }
 
 }  // namespace codeflare::node

@@ -9,6 +9,7 @@
 #include "node/system/descriptors.h"
 #include "node/system/limits.h"
 #include "node/system/mounts.h"
+#include "node/system/namespaces.h"
 
 #include <algorithm>
 #include <array>

@@ -3,6 +3,7 @@
 #include "base/env/file_system.h"
 #include "node/keeper/internal/real_attached.h"
 #include "node/system/descriptors.h"
+#include "node/system/host_path.h"
 #include "node/system/mounts.h"
 #include "node/wire/message.h"
 #include "node/wire/stream_protocol.h"
@@ -85,12 +86,6 @@ std::string read_end(const std::string& path, std::size_t bytes_max) {
       ::pread(file.get(), text.data(), text.size(), static_cast<off_t>(size - text.size()));
   text.resize(static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
   return text;
-}
-
-// Names become parts of paths.
-bool is_plain_name(std::string_view name) {
-  return !name.empty() && name.size() < 254 && name.find('/') == std::string_view::npos &&
-         name != "." && name != "..";
 }
 
 }  // namespace

@@ -1,9 +1,9 @@
 #include "base/async/sleep.h"
 #include "node/agent/keeper_runtime.h"
 #include "node/agent/log_reader.h"
-#include "node/keeper/internal/real_sandbox.h"
 #include "node/system/forbidden.h"
 #include "node/system/mounts.h"
+#include "node/system/namespaces.h"
 #include "node/testing/scratch.h"
 
 #include <gtest/gtest.h>
@@ -107,13 +107,13 @@ bool overlays_are_forbidden(const std::string& directory) {
   const pid_t child = ::fork();
   if (child == 0) {
     const auto tried = [&]() -> Result<void> {
-      TRY(internal::enter_namespaces());
-      TRY(internal::make_mounts_private());
-      TRY(internal::mount_tmpfs(directory, "mode=755"));
+      TRY(enter_namespaces());
+      TRY(make_mounts_private());
+      TRY(mount_tmpfs(directory, "mode=755"));
       for (const char* name : {"/upper", "/work", "/root"}) {
-        TRY(internal::make_directory(directory + name));
+        TRY(make_directory(directory + name));
       }
-      return internal::mount_overlay(
+      return mount_overlay(
           directory + "/root",
           {.lower = "/usr", .upper = directory + "/upper", .work = directory + "/work"});
     }();

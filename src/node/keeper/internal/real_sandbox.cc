@@ -3,9 +3,11 @@
 #include "base/posix.h"
 #include "node/keeper/gpu_devices.h"
 #include "node/keeper/internal/real_system_calls.h"
+#include "node/system/daemon.h"
 #include "node/system/forbidden.h"
 #include "node/system/host_path.h"
 #include "node/system/mounts.h"
+#include "node/system/namespaces.h"
 #include "node/system/places.h"
 
 #include <array>
@@ -28,29 +30,6 @@
 namespace codeflare::node::internal {
 
 namespace {
-
-std::string map_line(std::uint32_t inside, std::uint32_t outside) {
-  return std::to_string(inside) + " " + std::to_string(outside) + " 1\n";
-}
-
-struct Kind {
-  int flag;
-  const char* name;  // in user.max_NAME_namespaces
-};
-constexpr std::array<Kind, 6> kKinds = {{{CLONE_NEWUSER, "user"},
-                                         {CLONE_NEWNS, "mnt"},
-                                         {CLONE_NEWPID, "pid"},
-                                         {CLONE_NEWIPC, "ipc"},
-                                         {CLONE_NEWUTS, "uts"},
-                                         {CLONE_NEWNET, "net"}}};
-
-bool allows_none(const Kind& kind) {
-  const std::string path = "/proc/sys/user/max_" + std::string(kind.name) + "_namespaces";
-  const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  std::array<char, 2> text{};
-  return file && ::read(file.get(), text.data(), text.size()) == 2 && text[0] == '0' &&
-         text[1] == '\n';
-}
 
 int exit_code(const Result<void>& tried) {
   return tried ? 0 : is_forbidden(tried.error()) ? kForbiddenExit : 1;
@@ -145,12 +124,6 @@ Result<void> hide(const std::vector<std::string>& hidden, const std::string& sou
 
 }  // namespace
 
-Result<void> map_ids(const OwnIds& inside, const OwnIds& outside) {
-  TRY(write_small_file("/proc/self/setgroups", "deny"));
-  TRY(write_small_file("/proc/self/uid_map", map_line(inside.user, outside.user)));
-  return write_small_file("/proc/self/gid_map", map_line(inside.group, outside.group));
-}
-
 Result<void> let_go_of_keys_and_groups() {
   // A new session, without a name and without keys. It may be refused: kernels may be without keys,
   // and each counts for its user, who has some two hundred. Containers cannot ask for keys anyway;
@@ -160,31 +133,6 @@ Result<void> let_go_of_keys_and_groups() {
     return fail(posix_error(errno, "leave all groups"));
   }
   return {};
-}
-
-Result<void> make_namespaces(int kinds, std::string_view what) {
-  if (::unshare(kinds) == 0) {
-    return {};
-  }
-  const int why = errno;
-  Error error = posix_error(why, what);
-  if (why != ENOSPC && why != EUSERS) {
-    return fail(std::move(error));
-  }
-  for (const Kind& kind : kKinds) {
-    if ((kinds & kind.flag) != 0 && allows_none(kind)) {
-      return fail(
-          permission_denied(error.message + " (user.max_" + kind.name + "_namespaces is 0)"));
-    }
-  }
-  return fail(std::move(error));
-}
-
-Result<void> enter_namespaces() {
-  const OwnIds outside{.user = ::geteuid(), .group = ::getegid()};
-  TRY(make_namespaces(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS,
-                      "make user, mount, PID and IPC namespaces"));
-  return map_ids({}, outside);
 }
 
 Result<KeeperView> move_into_pod_root(const SandboxSpec& spec, const std::string& directory) {
@@ -227,38 +175,22 @@ Result<KeeperView> move_into_pod_root(const SandboxSpec& spec, const std::string
 }
 
 Result<void> probe_namespaces(const std::string& empty_directory) {
-  std::array<int, 2> ends{};
-  if (::pipe(ends.data()) != 0) {
-    return fail(posix_error(errno, "make a pipe"));
-  }
-  FileDescriptor reading(ends[0]);
-  FileDescriptor writing(ends[1]);
-  const pid_t child = ::fork();
-  if (child < 0) {
-    return fail(posix_error(errno, "fork"));
-  }
-  if (child == 0) {
-    ::dup2(writing.get(), STDERR_FILENO);
-    const Result<void> tried = probe_in_child(empty_directory);
-    if (!tried) {
-      static_cast<void>(
-          !::write(STDERR_FILENO, tried.error().message.data(), tried.error().message.size()));
-    }
-    ::_exit(exit_code(tried));
-  }
-  writing.close();
-  std::string said;
-  std::array<char, 512> buffer{};
-  for (ssize_t size = 0; (size = ::read(reading.get(), buffer.data(), buffer.size())) > 0;) {
-    said.append(buffer.data(), static_cast<std::size_t>(size));
-  }
+  TRY_ASSIGN(const ForkedChild probe, fork_and_hear([&](FileDescriptor report) {
+               ::dup2(report.get(), STDERR_FILENO);
+               const Result<void> tried = probe_in_child(empty_directory);
+               if (!tried) {
+                 say(report, tried.error().message);
+               }
+               ::_exit(exit_code(tried));
+             }));
   int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  while (::waitpid(probe.process, &status, 0) < 0 && errno == EINTR) {
   }
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
     return {};
   }
   const bool forbidden = WIFEXITED(status) && WEXITSTATUS(status) == kForbiddenExit;
+  const std::string& said = probe.report;
   return fail(forbidden ? unsupported(said) : unavailable(said.empty() ? "it ended early" : said));
 }
 

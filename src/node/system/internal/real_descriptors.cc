@@ -11,7 +11,7 @@
 #include <termios.h>
 #include <unistd.h>
 
-namespace codeflare::node::internal {
+namespace codeflare::node {
 
 namespace {
 
@@ -105,4 +105,4 @@ Packet receive_packet(int socket, std::size_t bytes_max) {
   return packet;
 }
 
-}  // namespace codeflare::node::internal
+}  // namespace codeflare::node

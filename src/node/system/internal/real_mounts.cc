@@ -14,7 +14,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-namespace codeflare::node::internal {
+namespace codeflare::node {
 
 namespace {
 
@@ -104,6 +104,22 @@ Result<void> write_small_file(const std::string& path, std::string_view text) {
     return fail(failed("write", path));
   }
   return {};
+}
+
+Result<std::string> read_whole_file(const std::string& path) {
+  FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file) {
+    return fail(posix_error(errno, "open " + path));
+  }
+  std::string text;
+  std::array<char, 16384> buffer{};
+  for (ssize_t size = 0; (size = ::read(file.get(), buffer.data(), buffer.size())) != 0;) {
+    if (size < 0) {
+      return fail(posix_error(errno, "read " + path));
+    }
+    text.append(buffer.data(), static_cast<std::size_t>(size));
+  }
+  return text;
 }
 
 Result<void> make_mounts_private() {
@@ -258,4 +274,4 @@ Result<void> bind_programs(const std::string& from, const std::string& to) {
   return {};
 }
 
-}  // namespace codeflare::node::internal
+}  // namespace codeflare::node

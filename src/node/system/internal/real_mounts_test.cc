@@ -1,7 +1,7 @@
 #include "node/keeper/gpu_devices.h"
-#include "node/keeper/internal/real_sandbox.h"
 #include "node/system/forbidden.h"
 #include "node/system/mounts.h"
+#include "node/system/namespaces.h"
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-namespace codeflare::node::internal {
+namespace codeflare::node {
 namespace {
 
 namespace fs = std::filesystem;
@@ -70,4 +70,4 @@ TEST_F(Mounts, of_the_devices_that_are_asked_for_those_are_there_that_the_machin
 }
 
 }  // namespace
-}  // namespace codeflare::node::internal
+}  // namespace codeflare::node

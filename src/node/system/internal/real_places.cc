@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-namespace codeflare::node::internal {
+namespace codeflare::node {
 
 namespace {
 
@@ -190,4 +190,4 @@ Result<void> bind_descriptor(int source, int target, const BindOptions& options)
   return {};
 }
 
-}  // namespace codeflare::node::internal
+}  // namespace codeflare::node

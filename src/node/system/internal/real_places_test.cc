@@ -1,5 +1,5 @@
-#include "node/keeper/internal/real_sandbox.h"
 #include "node/system/mounts.h"
+#include "node/system/namespaces.h"
 #include "node/system/places.h"
 #include "node/testing/scratch.h"
 
@@ -21,7 +21,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-namespace codeflare::node::internal {
+namespace codeflare::node {
 namespace {
 
 namespace fs = std::filesystem;
@@ -203,4 +203,4 @@ TEST(Places, a_top_is_no_link) {
 }
 
 }  // namespace
-}  // namespace codeflare::node::internal
+}  // namespace codeflare::node

@@ -1,11 +1,8 @@
-#include "node/wire/internal/real_holder_call.h"
-
 #include "base/env/file_system.h"
 #include "base/passed_descriptors.h"
 #include "node/wire/holder_call.h"
 #include "node/wire/message.h"
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -93,33 +90,6 @@ Result<HolderReply> receive(int socket) {
 }
 
 }  // namespace
-
-namespace internal {
-
-bool send_holder_answer(int socket, const std::string& bytes,
-                        const std::vector<FileDescriptor>& descriptors) {
-  Control control;
-  iovec piece{.iov_base = const_cast<char*>(bytes.data()), .iov_len = bytes.size()};
-  msghdr message{};
-  message.msg_iov = &piece;
-  message.msg_iovlen = 1;
-  if (!descriptors.empty()) {
-    const std::size_t count = std::min(descriptors.size(), kDescriptorsMax);
-    message.msg_control = control.bytes.data();
-    message.msg_controllen = CMSG_SPACE(sizeof(int) * count);
-    cmsghdr* part = CMSG_FIRSTHDR(&message);
-    part->cmsg_level = SOL_SOCKET;
-    part->cmsg_type = SCM_RIGHTS;
-    part->cmsg_len = CMSG_LEN(sizeof(int) * count);
-    for (std::size_t i = 0; i < count; ++i) {
-      const int descriptor = descriptors[i].get();
-      std::memcpy(CMSG_DATA(part) + i * sizeof descriptor, &descriptor, sizeof descriptor);
-    }
-  }
-  return ::sendmsg(socket, &message, MSG_NOSIGNAL) == static_cast<ssize_t>(bytes.size());
-}
-
-}  // namespace internal
 
 Result<HolderReply> call_holder(const std::string& socket, const HolderRequest& request) {
   TRY_ASSIGN(const FileDescriptor connection, connect_to(socket));
