@@ -1,7 +1,6 @@
 #include "node/agent/holder_network.h"
 
 #include "base/async/sleep.h"
-#include "node/holder/network_proxy.h"
 #include "node/system/forbidden.h"
 
 #include <algorithm>

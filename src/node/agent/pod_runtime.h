@@ -5,6 +5,7 @@
 #include "node/agent/eviction.h"
 #include "node/agent/pod_sync.h"
 #include "node/agent/volume_plan.h"
+#include "node/stream/sandbox_view.h"
 #include "node/system/limits.h"
 #include "node/wire/keeper_protocol.h"
 
@@ -32,10 +33,8 @@ struct NewSandbox {
 
 // Runs the processes of pods: what the agent asks of the machine. One implementation has keepers,
 // another is scripted for tests. Pods are named by UID. Loop-bound.
-class PodRuntime {
+class PodRuntime : public SandboxViews {
  public:
-  virtual ~PodRuntime() = default;
-
   // Finds what an earlier agent left, running or not; once, before anything else.
   struct Found {
     SandboxSpec spec;
@@ -45,8 +44,6 @@ class PodRuntime {
   // Those of which it could not find out what they are: nobody may take away what they have.
   virtual std::vector<std::string> left_alone() const { return {}; }
 
-  // As last told; null when there is nothing of that pod. Valid until the next turn of the loop.
-  virtual const SandboxView* find(const std::string& uid) const = 0;
   // Called on the loop whenever the view of a pod has changed: each that listens, until it stops.
   using OnChange = std::function<void(const std::string& uid)>;
   void listen(const void* who, OnChange handler) { on_change_[who] = std::move(handler); }

@@ -4,6 +4,7 @@
 #include "model/pod.h"
 #include "node/agent/container_health.h"
 #include "node/agent/container_spec.h"
+#include "node/stream/sandbox_view.h"
 #include "node/wire/keeper_protocol.h"
 
 #include <cstdint>
@@ -15,13 +16,6 @@
 // What a pod on this node needs next and what its status is: the whole of a kubelet's judgement,
 // as a function of what is known and the time. Pure.
 namespace codeflare::node {
-
-// The pod's processes as their keeper last told.
-struct SandboxView {
-  bool alive = false;  // false: the keeper is gone and this is what it left
-  KeeperState state{};
-  friend bool operator==(const SandboxView&, const SandboxView&) = default;
-};
 
 // A start that did not come about.
 struct Hindrance {

@@ -1,7 +1,7 @@
 #include "node/agent/resolv_conf.h"
 
 #include "json/parse.h"
-#include "node/holder/cluster_names.h"
+#include "node/wire/holder_protocol.h"
 
 #include <algorithm>
 #include <vector>

@@ -13,8 +13,6 @@
 // The names of a cluster, as Kubernetes' DNS specification 1.1.0 has them. Pure.
 namespace codeflare::node {
 
-inline constexpr std::string_view kClusterDomain = "cluster.local";
-
 // The namespace of the pod that has the address; empty when no pod has it.
 using PodNamespace = std::function<std::string(Ipv4)>;
 

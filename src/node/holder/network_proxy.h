@@ -8,8 +8,6 @@
 
 namespace codeflare::node {
 
-inline constexpr std::uint16_t kEgressPort = 3128;
-
 // `codeflare node-egress DIR`: an HTTP proxy at the gateway of the pod network whose holder's
 // directory this is, by which pods reach the world outside, and also what is inside, for programs
 // that use it for all they do; ends with the process that started it.

@@ -7,10 +7,10 @@
 #include "model/pod.h"
 #include "net/http.h"
 #include "net/upgrade.h"
-#include "node/agent/pod_runtime.h"
 #include "node/stream/channels.h"
 #include "node/stream/pod_streams.h"
 #include "node/stream/remote_command.h"
+#include "node/stream/sandbox_view.h"
 #include "node/stream/spdy_command.h"
 
 #include <cstddef>
@@ -33,7 +33,7 @@ class StreamService {
  public:
   static constexpr std::size_t kSessionsMax = 512;
 
-  StreamService(const PodRuntime& pods, PodStreams& streams) : pods_(pods), streams_(streams) {}
+  StreamService(const SandboxViews& pods, PodStreams& streams) : pods_(pods), streams_(streams) {}
 
   Result<net::Response> exec(const model::Pod& pod, CommandRequest wanted,
                              const net::Request& request);
@@ -56,7 +56,7 @@ class StreamService {
   net::Body session(net::Takeover takeover);
   Task<void> run_session(net::Takeover takeover, net::ByteStream& connection);
 
-  const PodRuntime& pods_;
+  const SandboxViews& pods_;
   PodStreams& streams_;
   StopSource stopping_;
   std::size_t sessions_ = 0;

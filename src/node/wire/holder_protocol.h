@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 // What is asked of the holder of the pod network, and what it keeps on disk. As with keepers, one
@@ -16,6 +17,9 @@ namespace codeflare::node {
 using model::Extra;
 
 inline constexpr std::int32_t kHolderProtocol = 1;
+// What pods find in their network: the domain of its names, and the proxy at its gateway.
+inline constexpr std::string_view kClusterDomain = "cluster.local";
+inline constexpr std::uint16_t kEgressPort = 3128;
 
 struct ServicePortRecord {
   std::string name;
