@@ -171,6 +171,25 @@ class LintTest(unittest.TestCase):
         self.write("src/json/side.h", '#pragma once\n\n#include "net/link.h"\n')
         self.expect()
 
+    def test_layers_of_sub_folders(self):
+        plant = '#pragma once\n\n#include "{}"\n'.format
+        for part in ("agent", "holder", "keeper", "wire"):
+            self.write(f"src/node/{part}/part.h", "#pragma once\n")
+        self.write("src/node/wire/internal/own.h", "#pragma once\n")
+        for path, target, rule in (
+            ("src/node/wire/up.h", "node/agent/part.h", "layer"),  # higher
+            ("src/node/keeper/side.h", "node/holder/part.h", "layer"),  # sideways
+            ("src/node/agent/knows.h", "node/keeper/part.h", "layer"),  # never
+            ("src/node/nowhere/new.h", "node/wire/part.h", "layer"),  # in no layer
+            ("src/node/direct.h", "node/wire/part.h", "layer"),  # in no sub-folder
+            ("src/node/agent/peeps.h", "node/wire/internal/own.h", "internal"),  # of another sub-folder
+        ):
+            self.expect_planted(path, plant(target), 3, rule)
+        self.write("src/node/agent/down.h", plant("node/wire/part.h"))
+        self.write("src/node/wire/own.h", plant("node/wire/internal/own.h"))
+        self.write("src/node/wire/crossing_test.cc", '#include "node/agent/part.h"\n')
+        self.expect()
+
     def test_cycles(self):
         self.write("src/base/a.h", '#pragma once\n\n#include "base/b.h"\n')
         self.write("src/base/b.h", '#pragma once\n\n#include "base/a.h"\n')

@@ -84,12 +84,18 @@ _STANDARD_NAME = re.compile(r"\bstd::((?:ranges::)?\w+)")
 
 
 class Layers:
-    def __init__(self, path):
-        table = tomllib.loads(path.read_text())
+    """Who may include whom: the folders of src/, and by `inside` the sub-folders of some of them."""
+
+    def __init__(self, table):
         self.level = {folder: level for level, folders in enumerate(table["layers"]) for folder in folders}
         self.sideways = table.get("sideways", {})
         self.only = table.get("only", {})
         self.never = table.get("never", {})
+        self.inside = {folder: Layers(parts) for folder, parts in table.get("inside", {}).items()}
+
+    def owner(self, file):
+        """What the file is internal to when it is: its folder, or its sub-folder where those have layers."""
+        return f"{file.area}/{file.part}" if file.area in self.inside else file.area
 
     def objection(self, user, used):
         """Why folder `user` may not include folder `used`, or None."""
@@ -110,7 +116,7 @@ class Layers:
 
 
 def check(tree, report):
-    layers = Layers(tree.root / "tools" / "layers.toml")
+    layers = Layers(tomllib.loads((tree.root / "tools" / "layers.toml").read_text()))
     for file in tree.cpp:
         _check_spelling(tree, file, report)
         _check_layers(tree, file, layers, report)
@@ -149,10 +155,13 @@ def _check_layers(tree, file, layers, report):
             continue
         if file.path.startswith("src/") and (why := layers.objection(file.area, used.area)):
             report.add(file, include.line, "layer", why)
-        if used.is_internal and used.area != file.area:
+        if used.area == file.area in layers.inside and not file.is_test and not file.is_fuzzer:
+            if why := layers.inside[file.area].objection(file.part, used.part):
+                report.add(file, include.line, "layer", f"in src/{file.area}: {why}")
+        if used.is_internal and (owner := layers.owner(used)) != layers.owner(file):
             report.add(
                 file, include.line, "internal",
-                f"{used.path} belongs to {used.area} alone (use a public header of {used.area}, or make one)",
+                f"{used.path} belongs to {owner} alone (use a public header of {owner}, or make one)",
             )
 
 

@@ -72,6 +72,10 @@ class File:
         return self.path.startswith("tests/") or pathlib.PurePath(self.name).stem.endswith("_test")
 
     @property
+    def is_fuzzer(self):
+        return self.name.endswith("_fuzz.cc")
+
+    @property
     def is_internal(self):
         return "/internal/" in self.path
 
@@ -80,6 +84,12 @@ class File:
         """The folder that owns the file: `net` for src/net/..., otherwise the first folder."""
         parts = self.path.split("/")
         return parts[1] if parts[0] == "src" and len(parts) > 2 else parts[0]
+
+    @property
+    def part(self):
+        """The sub-folder of its area: `wire` for src/node/wire/frame.h; "." for a file directly in the area."""
+        parts = self.path.split("/")
+        return parts[2] if parts[0] == "src" and len(parts) > 3 else "."
 
     @functools.cached_property
     def code(self):
