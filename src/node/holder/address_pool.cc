@@ -4,9 +4,9 @@ namespace codeflare::node {
 
 bool AddressPool::can_be_given(Ipv4 address, const Ipv4Block& part) const {
   // Some programs take the ends of a block for "this network" and "everybody".
-  const std::uint32_t place = address.value - part.base.value;
-  return part.contains(address) && block_.contains(address) && address != gateway_ && place != 0 &&
-         place != part.size() - 1;
+  const std::uint32_t index = address.value - part.base.value;
+  return part.contains(address) && block_.contains(address) && address != gateway_ && index != 0 &&
+         index != part.size() - 1;
 }
 
 Result<Ipv4> AddressPool::take(const std::string& uid, const Ipv4Block& part) {

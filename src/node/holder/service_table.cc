@@ -78,8 +78,8 @@ bool ServiceTable::has_namespace(std::string_view ns) const {
   return next != services_.end() && next->first.starts_with(begin);
 }
 
-std::set<ServicePlace> ServiceTable::places() const {
-  std::set<ServicePlace> places;
+std::set<ServiceAddress> ServiceTable::addresses() const {
+  std::set<ServiceAddress> addresses;
   for (const auto& [address, key] : by_address_) {
     const ServiceRecord& service = services_.find(key)->second;
     for (std::size_t i = 0; i < service.ports.size() && !service.elsewhere; ++i) {
@@ -87,24 +87,24 @@ std::set<ServicePlace> ServiceTable::places() const {
         return one.ready && port_of(one, i) != 0;
       });
       if (is_proxied(service.ports[i]) && served) {
-        places.insert({.at = {address, static_cast<std::uint16_t>(service.ports[i].port)},
-                       .udp = is_udp(service.ports[i])});
+        addresses.insert({.at = {address, static_cast<std::uint16_t>(service.ports[i].port)},
+                          .udp = is_udp(service.ports[i])});
       }
     }
   }
-  return places;
+  return addresses;
 }
 
-std::vector<SocketAddress> ServiceTable::targets(const ServicePlace& place, Ipv4 client,
+std::vector<SocketAddress> ServiceTable::targets(const ServiceAddress& of, Ipv4 client,
                                                  std::uint64_t turn) const {
   std::vector<SocketAddress> ready;
-  const auto key = by_address_.find(place.at.address);
+  const auto key = by_address_.find(of.at.address);
   if (key == by_address_.end()) {
     return ready;
   }
   const ServiceRecord& service = services_.find(key->second)->second;
   for (std::size_t i = 0; i < service.ports.size(); ++i) {
-    if (service.ports[i].port != place.at.port || is_udp(service.ports[i]) != place.udp) {
+    if (service.ports[i].port != of.at.port || is_udp(service.ports[i]) != of.udp) {
       continue;
     }
     for (const EndpointRecord& endpoint : service.endpoints) {

@@ -19,11 +19,11 @@ struct SocketAddress {
   friend auto operator<=>(const SocketAddress&, const SocketAddress&) = default;
 };
 
-// A port of a cluster address that something is behind.
-struct ServicePlace {
+// A port of the cluster address of a service.
+struct ServiceAddress {
   SocketAddress at{};
   bool udp = false;
-  friend auto operator<=>(const ServicePlace&, const ServicePlace&) = default;
+  friend auto operator<=>(const ServiceAddress&, const ServiceAddress&) = default;
 };
 
 // The services of the cluster, as the agent tells them. Pure.
@@ -39,13 +39,13 @@ class ServiceTable {
   bool has_address(Ipv4 address) const { return by_address_.contains(address); }
   const std::map<std::string, ServiceRecord, std::less<>>& all() const { return services_; }
 
-  // Where somebody has to listen: every port that has a ready endpoint. A place without one is not
-  // listened at, so that the kernel refuses, which clients understand at once.
-  std::set<ServicePlace> places() const;
+  // Where somebody has to listen: every port that has a ready endpoint. An address without one is
+  // not listened at, so that the kernel refuses, which clients understand at once.
+  std::set<ServiceAddress> addresses() const;
 
-  // Endpoints in the order in which they are tried for the `turn`-th client of this place; of a
+  // Endpoints in the order in which they are tried for the `turn`-th client of this address; of a
   // sticky service the client's address says where to begin.
-  std::vector<SocketAddress> targets(const ServicePlace& place, Ipv4 client,
+  std::vector<SocketAddress> targets(const ServiceAddress& of, Ipv4 client,
                                      std::uint64_t turn) const;
 
  private:

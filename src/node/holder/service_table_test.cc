@@ -27,21 +27,21 @@ ServiceRecord web() {
 constexpr SocketAddress at(std::uint32_t last, std::uint16_t port) {
   return {Ipv4{0x0af40000u + last}, port};
 }
-const ServicePlace kHttp{.at = {Ipv4{0x0a600304u}, 80}, .udp = false};
-const ServicePlace kDns{.at = {Ipv4{0x0a600304u}, 53}, .udp = true};
+const ServiceAddress kHttp{.at = {Ipv4{0x0a600304u}, 80}, .udp = false};
+const ServiceAddress kDns{.at = {Ipv4{0x0a600304u}, 53}, .udp = true};
 
 TEST(ServiceTable, is_listened_at_where_a_ready_endpoint_is_behind) {
   ServiceTable table;
   table.set(web());
-  EXPECT_EQ(table.places(), (std::set<ServicePlace>{kHttp, kDns}));
+  EXPECT_EQ(table.addresses(), (std::set<ServiceAddress>{kHttp, kDns}));
   ServiceRecord none = web();
   none.endpoints.clear();
   table.set(none);
-  EXPECT_TRUE(table.places().empty());
+  EXPECT_TRUE(table.addresses().empty());
   ServiceRecord elsewhere = web();
   elsewhere.elsewhere = true;
   table.set(elsewhere);
-  EXPECT_TRUE(table.places().empty());
+  EXPECT_TRUE(table.addresses().empty());
 }
 
 TEST(ServiceTable, clients_come_to_ready_endpoints_in_turn) {
@@ -77,10 +77,10 @@ TEST(ServiceTable, forgets_what_is_gone_and_not_what_took_its_address) {
   table.set(heir);
   table.forget("default/web");
   EXPECT_EQ(table.find("default", "web"), nullptr);
-  EXPECT_EQ(table.places().size(), 2u);
+  EXPECT_EQ(table.addresses().size(), 2u);
   EXPECT_TRUE(table.has_namespace("default"));
   table.keep({"other/heir"});
-  EXPECT_TRUE(table.places().empty());
+  EXPECT_TRUE(table.addresses().empty());
   EXPECT_TRUE(table.all().empty());
   EXPECT_FALSE(table.has_namespace("default"));
   EXPECT_TRUE(table.targets(kHttp, ip("10.244.0.9"), 0).empty());

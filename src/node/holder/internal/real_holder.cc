@@ -395,10 +395,10 @@ Result<Holder::Reply> Holder::resolve_host(const HolderRequest& request) {
 }
 
 Result<void> Holder::services_changed(const std::string& address) {
-  std::vector<PlaceFailure> failures = tcp_.update();
+  std::vector<ListenFailure> failures = tcp_.update();
   std::ranges::move(udp_.update(), std::back_inserter(failures));
-  for (const PlaceFailure& failure : failures) {
-    if (failure.place.at.address.to_string() == address) {
+  for (const ListenFailure& failure : failures) {
+    if (failure.address.at.address.to_string() == address) {
       return fail(failure.error);
     }
   }

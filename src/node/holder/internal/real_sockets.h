@@ -8,12 +8,6 @@
 
 namespace codeflare::node::internal {
 
-// A place of a service that cannot be listened at.
-struct PlaceFailure {
-  ServicePlace place;
-  Error error;
-};
-
 sockaddr_in to_sockaddr(const SocketAddress& address);
 SocketAddress from_sockaddr(const sockaddr_in& address);
 

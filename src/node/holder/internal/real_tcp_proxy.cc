@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <set>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <utility>
@@ -36,59 +35,30 @@ void refuse(FileDescriptor client) {
 }  // namespace
 
 TcpProxy::TcpProxy(Poller& poller, const ServiceTable& services)
-    : poller_(poller), services_(services), connections_max_(connections_allowed()) {}
+    : poller_(poller),
+      services_(services),
+      connections_max_(connections_allowed()),
+      listeners_(poller, {.udp = false,
+                          .open = listen_tcp,
+                          .ready = [this](const ServiceAddress& address) { accept_at(address); }}) {
+}
 
 TcpProxy::~TcpProxy() {
-  for (const auto& [place, listener] : listeners_) {
-    poller_.remove(listener.id);
-  }
   for (const auto& [number, connection] : connections_) {
     poller_.remove(connection.id);
   }
 }
 
-std::vector<PlaceFailure> TcpProxy::update() {
-  std::set<ServicePlace> wanted = services_.places();
-  std::erase_if(wanted, [](const ServicePlace& place) { return place.udp; });
-  std::erase_if(listeners_, [&](auto& entry) {
-    const bool gone = !wanted.contains(entry.first);
-    if (gone) {
-      poller_.remove(entry.second.id);
-    }
-    return gone;
-  });
-  std::vector<PlaceFailure> failures;
-  for (const ServicePlace& place : wanted) {
-    if (listeners_.contains(place)) {
-      continue;
-    }
-    Result<FileDescriptor> socket = listen_tcp(place.at);
-    if (!socket) {
-      failures.push_back({place, std::move(socket).error()});
-      continue;
-    }
-    const Result<Poller::Id> id =
-        poller_.add(socket->get(), EPOLLIN, [this, place](std::uint32_t) { accept_at(place); });
-    if (id) {
-      listeners_.emplace(place, Listener{.socket = *std::move(socket), .id = *id});
-    } else {
-      failures.push_back({place, id.error()});
-    }
-  }
-  return failures;
-}
-
-void TcpProxy::accept_at(const ServicePlace& place) {
+void TcpProxy::accept_at(const ServiceAddress& address) {
   for (int i = 0; i < kAcceptedAtOnce; ++i) {
-    const auto listener = listeners_.find(place);
-    if (listener == listeners_.end()) {
+    const ServiceListeners::Listener* listener = listeners_.find(address);
+    if (listener == nullptr) {
       return;
     }
     sockaddr_in from{};
     socklen_t size = sizeof from;
-    FileDescriptor client(::accept4(listener->second.socket.get(),
-                                    reinterpret_cast<sockaddr*>(&from), &size,
-                                    SOCK_CLOEXEC | SOCK_NONBLOCK));
+    FileDescriptor client(::accept4(listener->socket.get(), reinterpret_cast<sockaddr*>(&from),
+                                    &size, SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (!client) {
       return;
     }
@@ -96,13 +66,13 @@ void TcpProxy::accept_at(const ServicePlace& place) {
       refuse(std::move(client));
       continue;
     }
-    begin(place, std::move(client), from_sockaddr(from).address);
+    begin(address, std::move(client), from_sockaddr(from).address);
   }
 }
 
-void TcpProxy::begin(const ServicePlace& place, FileDescriptor client, Ipv4 from) {
+void TcpProxy::begin(const ServiceAddress& address, FileDescriptor client, Ipv4 from) {
   std::vector<SocketAddress> targets =
-      services_.targets(place, from, listeners_.find(place)->second.turn++);
+      services_.targets(address, from, listeners_.find(address)->turn++);
   std::ranges::reverse(targets);
   const std::uint64_t number = next_++;
   connections_.emplace(number,

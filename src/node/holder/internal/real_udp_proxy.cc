@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <set>
 #include <sys/socket.h>
 #include <utility>
 
@@ -18,52 +17,30 @@ constexpr int kTakenAtOnce = 64;
 
 }  // namespace
 
+UdpProxy::UdpProxy(Poller& poller, const ServiceTable& services)
+    : poller_(poller),
+      services_(services),
+      listeners_(poller,
+                 {.udp = true, .open = bind_udp, .ready = [this](const ServiceAddress& address) {
+                    from_client(address);
+                  }}) {}
+
 UdpProxy::~UdpProxy() {
-  for (const auto& [place, listener] : listeners_) {
-    poller_.remove(listener.id);
-  }
   for (const auto& [client, session] : sessions_) {
     poller_.remove(session.id);
   }
 }
 
-std::vector<PlaceFailure> UdpProxy::update() {
-  std::set<ServicePlace> wanted = services_.places();
-  std::erase_if(wanted, [](const ServicePlace& place) { return !place.udp; });
+std::vector<ListenFailure> UdpProxy::update() {
   end_those_without_endpoint();
-  std::erase_if(listeners_, [&](auto& entry) {
-    const bool gone = !wanted.contains(entry.first);
-    if (gone) {
-      poller_.remove(entry.second.id);
-    }
-    return gone;
-  });
-  std::vector<PlaceFailure> failures;
-  for (const ServicePlace& place : wanted) {
-    if (listeners_.contains(place)) {
-      continue;
-    }
-    Result<FileDescriptor> socket = bind_udp(place.at);
-    if (!socket) {
-      failures.push_back({place, std::move(socket).error()});
-      continue;
-    }
-    const Result<Poller::Id> id =
-        poller_.add(socket->get(), EPOLLIN, [this, place](std::uint32_t) { from_client(place); });
-    if (id) {
-      listeners_.emplace(place, Listener{.socket = *std::move(socket), .id = *id});
-    } else {
-      failures.push_back({place, id.error()});
-    }
-  }
-  return failures;
+  return listeners_.update(services_);
 }
 
 // Whoever still sends is brought to another one.
 void UdpProxy::end_those_without_endpoint() {
   std::vector<Client> gone;
   for (const auto& [client, session] : sessions_) {
-    const auto targets = services_.targets(client.place, client.from.address, 0);
+    const auto targets = services_.targets(client.address, client.from.address, 0);
     if (std::ranges::find(targets, session.endpoint) == targets.end()) {
       gone.push_back(client);
     }
@@ -85,9 +62,9 @@ UdpProxy::Session* UdpProxy::session_of(const Client& client) {
     by_age_.splice(by_age_.end(), by_age_, known->second.age);
     return &known->second;
   }
-  Listener& listener = listeners_.find(client.place)->second;
+  ServiceListeners::Listener& listener = *listeners_.find(client.address);
   const std::vector<SocketAddress> targets =
-      services_.targets(client.place, client.from.address, listener.turn++);
+      services_.targets(client.address, client.from.address, listener.turn++);
   Result<FileDescriptor> socket = bind_udp({});
   if (targets.empty() || !socket) {
     return nullptr;
@@ -109,10 +86,10 @@ UdpProxy::Session* UdpProxy::session_of(const Client& client) {
               .first->second;
 }
 
-void UdpProxy::from_client(const ServicePlace& place) {
+void UdpProxy::from_client(const ServiceAddress& address) {
   std::array<char, kDatagramMax> buffer;
   for (int i = 0; i < kTakenAtOnce; ++i) {
-    const Listener& listener = listeners_.find(place)->second;
+    const ServiceListeners::Listener& listener = *listeners_.find(address);
     sockaddr_in from{};
     socklen_t size = sizeof from;
     const ssize_t got = ::recvfrom(listener.socket.get(), buffer.data(), buffer.size(), 0,
@@ -120,7 +97,7 @@ void UdpProxy::from_client(const ServicePlace& place) {
     if (got < 0) {
       return;
     }
-    const Session* session = session_of({.place = place, .from = from_sockaddr(from)});
+    const Session* session = session_of({.address = address, .from = from_sockaddr(from)});
     if (session != nullptr) {
       ::send(session->socket.get(), buffer.data(), static_cast<std::size_t>(got), MSG_NOSIGNAL);
     }
@@ -130,15 +107,15 @@ void UdpProxy::from_client(const ServicePlace& place) {
 void UdpProxy::from_server(const Client& client) {
   std::array<char, kDatagramMax> buffer;
   const auto session = sessions_.find(client);
-  const auto listener = listeners_.find(client.place);
+  const ServiceListeners::Listener* listener = listeners_.find(client.address);
   for (int i = 0; i < kTakenAtOnce; ++i) {
     const ssize_t got = ::recv(session->second.socket.get(), buffer.data(), buffer.size(), 0);
     if (got < 0) {
       return;  // nothing more now, or the endpoint's "nobody is there", which the client can't see
     }
     const sockaddr_in to = to_sockaddr(client.from);
-    ::sendto(listener->second.socket.get(), buffer.data(), static_cast<std::size_t>(got),
-             MSG_NOSIGNAL, reinterpret_cast<const sockaddr*>(&to), sizeof to);
+    ::sendto(listener->socket.get(), buffer.data(), static_cast<std::size_t>(got), MSG_NOSIGNAL,
+             reinterpret_cast<const sockaddr*>(&to), sizeof to);
   }
 }
 

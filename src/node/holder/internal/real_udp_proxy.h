@@ -1,6 +1,7 @@
 #pragma once
 
 #include "node/holder/internal/real_poller.h"
+#include "node/holder/internal/real_service_listeners.h"
 #include "node/holder/internal/real_sockets.h"
 #include "node/holder/service_table.h"
 
@@ -11,23 +12,18 @@
 
 namespace codeflare::node::internal {
 
-// The same for datagrams. A client's datagrams to one place go to the same endpoint as long as it
+// The same for datagrams. A client's datagrams to one address go to the same endpoint as long as it
 // is remembered; of many clients, those that were silent for longest are forgotten.
 class UdpProxy {
  public:
-  UdpProxy(Poller& poller, const ServiceTable& services) : poller_(poller), services_(services) {}
+  UdpProxy(Poller& poller, const ServiceTable& services);
   ~UdpProxy();
 
-  std::vector<PlaceFailure> update();
+  std::vector<ListenFailure> update();
 
  private:
-  struct Listener {
-    FileDescriptor socket;
-    Poller::Id id = 0;
-    std::uint64_t turn = 0;
-  };
   struct Client {
-    ServicePlace place;
+    ServiceAddress address;
     SocketAddress from;
     friend auto operator<=>(const Client&, const Client&) = default;
   };
@@ -37,7 +33,7 @@ class UdpProxy {
     Poller::Id id = 0;
     std::list<Client>::iterator age{};
   };
-  void from_client(const ServicePlace& place);
+  void from_client(const ServiceAddress& address);
   void from_server(const Client& client);
   Session* session_of(const Client& client);
   void end(const Client& client);
@@ -45,7 +41,7 @@ class UdpProxy {
 
   Poller& poller_;
   const ServiceTable& services_;
-  std::map<ServicePlace, Listener> listeners_;
+  ServiceListeners listeners_;
   std::map<Client, Session> sessions_;
   std::list<Client> by_age_;  // the longest silent first
 };
