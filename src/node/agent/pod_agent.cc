@@ -250,7 +250,7 @@ Task<Result<Next>> PodAgent::sync(ObjectKey key) {
                        .sandbox = view == nullptr ? std::nullopt : std::optional(*view),
                        .seen = known.seen,
                        .addresses = {.pod = address_of(pod), .host = options_.address},
-                       .hindrances = known.hindrances,
+                       .start_failures = known.start_failures,
                        .rejected = known.rejected,
                        .evicted = known.evicted,
                        .health = health_of(pod, view),
@@ -357,7 +357,7 @@ void PodAgent::hinder(const std::string& uid, const std::string& what, StartProb
                       Duration retry) {
   if (const auto found = known_.find(uid); found != known_.end()) {
     const WallTime when = env_.clock.wall() + retry;
-    found->second.hindrances.insert_or_assign(what, Hindrance{std::move(problem), when});
+    found->second.start_failures.insert_or_assign(what, StartFailure{std::move(problem), when});
     waker_.wake(found->second.key);  // the status tells it
   }
 }
@@ -427,7 +427,7 @@ Task<Result<void>> PodAgent::make_sandbox(model::Pod pod, std::vector<EventNote>
   if (!made) {
     failed(made.error());
   } else if (const auto known = known_.find(uid); known != known_.end()) {
-    known->second.hindrances.erase("");
+    known->second.start_failures.erase("");
   }
   co_return Result<void>();
 }
@@ -464,7 +464,7 @@ Task<Result<void>> PodAgent::start(model::Pod pod, Step step, std::vector<EventN
     co_return Result<void>();
   }
   if (const auto known = known_.find(uid); known != known_.end()) {
-    known->second.hindrances.erase(step.container);
+    known->second.start_failures.erase(step.container);
     known->second.begun.insert_or_assign(step.container, step.attempt);
   }
   if (health_ != nullptr && container->lifecycle && container->lifecycle->post_start) {
@@ -495,10 +495,10 @@ Task<void> PodAgent::use_images(ImageTable images) {
   std::vector<std::pair<std::string, ObjectKey>> waiting;
   for (auto& [uid, known] : known_) {
     bool waits = false;
-    for (auto& [what, hindrance] : known.hindrances) {
-      const std::string& reason = hindrance.problem.reason;
+    for (auto& [what, failure] : known.start_failures) {
+      const std::string& reason = failure.problem.reason;
       if (reason == "ErrImagePull" || reason == "CreateContainerError") {
-        hindrance.retry_at = {};
+        failure.retry_at = {};
         waits = true;
       }
     }

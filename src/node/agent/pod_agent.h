@@ -92,7 +92,7 @@ class PodAgent final : public runtime::Reconciler {
     WallTime seen{};
     Duration grace = std::chrono::seconds(kUsualGraceSeconds);
     std::vector<std::string> sidecars{};
-    std::map<std::string, Hindrance> hindrances{};
+    std::map<std::string, StartFailure> start_failures{};
     std::optional<StartProblem> rejected{};
     std::optional<StartProblem> evicted{};
     bool admitted = false;  // there was room for it

@@ -27,8 +27,8 @@ void PodAgent::give_back_devices(const std::string& uid) {
   }
   gpus_.release(uid);
   for (auto& [other, known] : known_) {
-    const auto waits = known.hindrances.find("");
-    if (waits != known.hindrances.end() && waits->second.problem.reason == kDevicesBusy) {
+    const auto waits = known.start_failures.find("");
+    if (waits != known.start_failures.end() && waits->second.problem.reason == kDevicesBusy) {
       waker_.wake(known.key);
     }
   }
@@ -52,21 +52,21 @@ void PodAgent::take_devices(Known& known, const model::Pod& pod) {
     return;
   }
   Result<std::vector<DeviceGrant>> devices = gpus_.grant(pod);
-  const auto waits = known.hindrances.find("");
+  const auto waits = known.start_failures.find("");
   const bool waited =
-      waits != known.hindrances.end() && waits->second.problem.reason == kDevicesBusy;
+      waits != known.start_failures.end() && waits->second.problem.reason == kDevicesBusy;
   if (devices) {
     known.devices = *std::move(devices);
     if (waited) {
-      known.hindrances.erase(waits);
+      known.start_failures.erase(waits);
     }
   } else if (devices_will_come(pod.metadata.uid)) {
     StartProblem problem{kDevicesBusy, "waiting until a pod that ends has given back its devices"};
     if (!waited) {
       known.events.push_back({.reason = problem.reason, .message = problem.message});
     }
-    known.hindrances.insert_or_assign(
-        "", Hindrance{std::move(problem), env_.clock.wall() + kRetryDevices});
+    known.start_failures.insert_or_assign(
+        "", StartFailure{std::move(problem), env_.clock.wall() + kRetryDevices});
   } else {
     known.rejected = StartProblem{"UnexpectedAdmissionError", devices.error().message};
   }

@@ -79,14 +79,14 @@ void PodHealth::expect_post_start(const std::string& uid, const std::string& con
 
 std::shared_ptr<PodHealth::Run> PodHealth::begin(const model::Pod& pod,
                                                  const model::Container& container,
-                                                 const RunRecord& record, const Place& place) {
+                                                 const RunRecord& record, const Network& network) {
   const Duration age = env_.clock.wall() - WallTime(Duration(record.started));
   const Instant began = env_.clock.now() - std::max(age, Duration::zero());
   // Not make_shared: waiters make it immovable.
   const std::shared_ptr<Run> run(
       new Run{.target = {.uid = pod.metadata.uid,
-                         .address = place.address,
-                         .own_network = place.own_network,
+                         .address = network.address,
+                         .own_network = network.own_network,
                          .container = container},
               .attempt = record.attempt,
               .health = RunHealth(container, began, before_of(pod, record))});
@@ -98,7 +98,7 @@ std::shared_ptr<PodHealth::Run> PodHealth::begin(const model::Pod& pod,
   return run;
 }
 
-void PodHealth::follow(const model::Pod& pod, const SandboxView* view, const Place& place) {
+void PodHealth::follow(const model::Pod& pod, const SandboxView* view, const Network& network) {
   Known& known = pods_[pod.metadata.uid];
   const bool alive = view != nullptr && view->alive;
   for (const auto* list : {&pod.spec.init_containers, &pod.spec.containers}) {
@@ -113,7 +113,7 @@ void PodHealth::follow(const model::Pod& pod, const SandboxView* view, const Pla
       if (!running || run != nullptr) {
         continue;
       }
-      run = begin(pod, container, *last, place);
+      run = begin(pod, container, *last, network);
       const auto hooked = known.hooked.find(container.name);
       if (hooked != known.hooked.end() && hooked->second == last->attempt && container.lifecycle &&
           container.lifecycle->post_start) {

@@ -26,12 +26,12 @@ class PodHealth {
   PodHealth(Env env, ProbeCheck& check, Changed changed);
   ~PodHealth();
 
-  struct Place {
+  struct Network {
     std::string address;
     bool own_network = false;  // false: the pod is on the machine's
   };
   // Begins to probe what runs now and ends what does not any more. `view` may be null.
-  void follow(const model::Pod& pod, const SandboxView* view, const Place& place);
+  void follow(const model::Pod& pod, const SandboxView* view, const Network& network);
   // Before the run is looked at for the first time: its postStart hook is to run.
   void expect_post_start(const std::string& uid, const std::string& container,
                          std::int32_t attempt);
@@ -52,7 +52,7 @@ class PodHealth {
   struct Run;
   struct Known;
   std::shared_ptr<Run> begin(const model::Pod& pod, const model::Container& container,
-                             const RunRecord& record, const Place& place);
+                             const RunRecord& record, const Network& network);
   void note(const std::string& uid, runtime::EventNote event);
   Task<void> probe(std::shared_ptr<Run> run, ProbeKind kind);
   Task<void> post_start(std::shared_ptr<Run> run, model::LifecycleHandler hook);

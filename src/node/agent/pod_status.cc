@@ -66,16 +66,16 @@ ContainerState state_of(const ObservedPod& observed, const PodProgress& progress
     state.running = {.started_at = at(one.last->started)};
     return state;
   }
-  const auto hindrance = observed.hindrances.find(one.container->name);
-  const bool hindered = hindrance != observed.hindrances.end() && one.stand == Stand::may_start;
-  if (one.last != nullptr && one.last->exited() && !hindered && !one.again) {
+  const auto failure = observed.start_failures.find(one.container->name);
+  const bool failed = failure != observed.start_failures.end() && one.stand == Stand::may_start;
+  if (one.last != nullptr && one.last->exited() && !failed && !one.again) {
     const bool restarts = progress.ending.kind == Ending::Kind::none;
     return restarts && one.stand == Stand::backs_off
                ? waiting("CrashLoopBackOff", back_off_text(pod, one))
                : terminated(pod, *one.last);
   }
-  if (hindered) {
-    return waiting(hindrance->second.problem.reason, hindrance->second.problem.message);
+  if (failed) {
+    return waiting(failure->second.problem.reason, failure->second.problem.message);
   }
   return waiting(pod.spec.init_containers.empty() ||
                          (progress.initialized && one.role == Role::main)

@@ -73,9 +73,9 @@ class Decider {
   }
 
   // True when it is too early to try again what did not come about.
-  bool hindered(const std::string& what) {
-    const auto found = observed_.hindrances.find(what);
-    if (found == observed_.hindrances.end() || found->second.retry_at <= now_) {
+  bool backs_off(const std::string& what) {
+    const auto found = observed_.start_failures.find(what);
+    if (found == observed_.start_failures.end() || found->second.retry_at <= now_) {
       return false;
     }
     look_again_at(found->second.retry_at);
@@ -101,14 +101,14 @@ class Decider {
       }
       if (!sandbox_alive()) {
         sandbox_wanted = true;
-      } else if (!hindered(one.container->name)) {
+      } else if (!backs_off(one.container->name)) {
         decision_.steps.push_back({.kind = Kind::start,
                                    .container = one.container->name,
                                    .attempt = one.next_attempt(),
                                    .waited = one.delay});
       }
     }
-    if (sandbox_wanted && !hindered("")) {
+    if (sandbox_wanted && !backs_off("")) {
       decision_.steps.push_back({.kind = Kind::make_sandbox});
     }
   }

@@ -18,7 +18,7 @@
 namespace codeflare::node {
 
 // A start that did not come about.
-struct Hindrance {
+struct StartFailure {
   StartProblem problem;
   WallTime retry_at{};
 };
@@ -34,7 +34,7 @@ struct ObservedPod {
   WallTime seen{};                       // when the pod came to this node
   PodAddresses addresses{};
   // By container; of the pod as a whole (volumes, sandbox) under "".
-  std::map<std::string, Hindrance> hindrances{};
+  std::map<std::string, StartFailure> start_failures{};
   // The pod cannot be here at all: no devices for it.
   std::optional<StartProblem> rejected{};
   // It uses more of the disk than it may.

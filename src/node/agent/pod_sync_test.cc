@@ -355,7 +355,7 @@ TEST(PodSync, what_cannot_be_started_waits_with_its_reason) {
   World w;
   w.look();
   w.sandbox();
-  w.observed.hindrances["c"] = {{"ErrImagePull", "nothing stands for it"}, w.now + seconds(10)};
+  w.observed.start_failures["c"] = {{"ErrImagePull", "nothing stands for it"}, w.now + seconds(10)};
   const PodDecision decision = w.look();
   EXPECT_TRUE(decision.steps.empty());
   EXPECT_EQ(*decision.look_again, Duration(seconds(10)));

@@ -72,15 +72,15 @@ Result<void> check_streams(CommandStreams& streams) {
 
 }  // namespace
 
-struct StreamService::Place {
-  explicit Place(StreamService& service_in) : service(service_in) { ++service.sessions_; }
-  ~Place() {
+struct StreamService::CountedSession {
+  explicit CountedSession(StreamService& service_in) : service(service_in) { ++service.sessions_; }
+  ~CountedSession() {
     if (--service.sessions_ == 0) {
       service.idle_.notify_all();
     }
   }
-  Place(const Place&) = delete;
-  Place& operator=(const Place&) = delete;
+  CountedSession(const CountedSession&) = delete;
+  CountedSession& operator=(const CountedSession&) = delete;
   StreamService& service;
 };
 
@@ -89,7 +89,7 @@ Task<void> StreamService::run_session(net::Takeover takeover, net::ByteStream& c
 }
 
 net::Body StreamService::session(net::Takeover takeover) {
-  net::Takeover counted = [this, place = std::make_shared<const Place>(*this),
+  net::Takeover counted = [this, counted_session = std::make_shared<const CountedSession>(*this),
                            takeover = std::move(takeover)](net::ByteStream& connection) {
     return run_session(takeover, connection);
   };

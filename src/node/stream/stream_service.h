@@ -49,7 +49,7 @@ class StreamService {
   std::size_t sessions() const { return sessions_; }
 
  private:
-  struct Place;
+  struct CountedSession;
   Result<std::string> running_container(const model::Pod& pod, const std::string& asked) const;
   Result<net::Response> upgrade_command(const net::Request& request, CommandRun run);
   // Counts the session as long as the answer lives, and ends it when the service closes.

@@ -110,34 +110,34 @@ struct Kept {
 Kept find_kept(const Names& names) {
   const std::map<pid_t, Process> processes = all_processes();
   std::multimap<pid_t, pid_t> children;
-  struct Place {
+  struct Visit {
     pid_t pid;
     int keepers;  // above it
   };
-  std::vector<Place> places;
+  std::vector<Visit> visits;
   for (const auto& [pid, process] : processes) {
     children.emplace(process.parent, pid);
     if (!processes.contains(process.parent)) {
-      places.push_back({.pid = pid, .keepers = 0});
+      visits.push_back({.pid = pid, .keepers = 0});
     }
   }
   Kept kept;
-  for (std::size_t at = 0; at < places.size(); ++at) {
-    Place place = places[at];
+  for (std::size_t at = 0; at < visits.size(); ++at) {
+    Visit visit = visits[at];
     // A keeper, its init: what is below belongs to a container.
-    const Keeps keeps = place.keepers > 1 ? Keeps::nothing : look_at_words(place.pid, names);
-    if (keeps == Keeps::another_pod && place.keepers == 0) {
+    const Keeps keeps = visit.keepers > 1 ? Keeps::nothing : look_at_words(visit.pid, names);
+    if (keeps == Keeps::another_pod && visit.keepers == 0) {
       continue;
     }
-    if (processes.at(place.pid).alive && keeps == Keeps::this_pod) {
-      kept.keepers.push_back(place.pid);
-    } else if (processes.at(place.pid).alive && place.keepers > 0) {
-      kept.others.push_back(place.pid);
+    if (processes.at(visit.pid).alive && keeps == Keeps::this_pod) {
+      kept.keepers.push_back(visit.pid);
+    } else if (processes.at(visit.pid).alive && visit.keepers > 0) {
+      kept.others.push_back(visit.pid);
     }
-    place.keepers += keeps == Keeps::this_pod || place.keepers > 0 ? 1 : 0;
-    const auto [first, last] = children.equal_range(place.pid);
+    visit.keepers += keeps == Keeps::this_pod || visit.keepers > 0 ? 1 : 0;
+    const auto [first, last] = children.equal_range(visit.pid);
     for (auto child = first; child != last; ++child) {
-      places.push_back({.pid = child->second, .keepers = place.keepers});
+      visits.push_back({.pid = child->second, .keepers = visit.keepers});
     }
   }
   return kept;
