@@ -137,8 +137,8 @@ void UpNode::serve_at(ServerPlaces places) {
 }
 
 Task<void> UpNode::sign_off() {
-  const Result<void> told = co_await with_timeout(kSignOffWithin, "the node's last report",
-                                                  node::sign_off(env_, client_, about_.name));
+  const Result<void> told = co_await with_timeout(
+      kSignOffWithin, "the node's last report", node::report_not_ready(env_, client_, about_.name));
   if (!told) {
     logger_.warn("the node could not sign off", {{"error", told.error()}});
   }

@@ -50,7 +50,7 @@ class UpNode {
   // While the manager still runs: ends the pods. An error names those that did not.
   Task<Result<void>> stop_pods() { return agent_.stop_pods(); }
   // Their grace is over.
-  void hurry() { agent_.hurry(); }
+  void hurry() { agent_.skip_grace(); }
   // Likewise, afterwards: says that nobody is here any more.
   Task<void> sign_off();
 

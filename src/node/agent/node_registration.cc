@@ -202,7 +202,7 @@ Task<void> keep_alive(Env env, kube::Client& client, NodeDescription about, Logg
   }
 }
 
-Task<Result<void>> sign_off(Env env, kube::Client& client, std::string name) {
+Task<Result<void>> report_not_ready(Env env, kube::Client& client, std::string name) {
   kube::Api<Node> nodes(client);
   CO_TRY_ASSIGN(Node node, co_await nodes.get(name));
   set(node, "Ready", false, "KubeletNotReady", "the node was stopped", env.clock.wall());

@@ -43,6 +43,6 @@ Task<Result<void>> register_node(Env env, kube::Client& client, NodeDescription 
 Task<void> keep_alive(Env env, kube::Client& client, NodeDescription description, Logger logger);
 
 // Says that the node is not ready any more: nobody is there to run pods.
-Task<Result<void>> sign_off(Env env, kube::Client& client, std::string name);
+Task<Result<void>> report_not_ready(Env env, kube::Client& client, std::string name);
 
 }  // namespace codeflare::node

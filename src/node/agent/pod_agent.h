@@ -82,7 +82,7 @@ class PodAgent final : public runtime::Reconciler {
   // next start goes on with them. An error names the pods that did not end.
   Task<Result<void>> stop_pods();
   // Those that stop_pods() waits for, or will, have had grace enough.
-  void hurry() { hurried_ = true; }
+  void skip_grace() { grace_skipped_ = true; }
 
   std::size_t pods() const { return known_.size(); }
 
@@ -160,7 +160,7 @@ class PodAgent final : public runtime::Reconciler {
   std::unique_ptr<PodHealth> health_;   // null: nobody probes
   std::map<std::string, Known> known_;  // by UID
   bool stopping_ = false;
-  bool hurried_ = false;
+  bool grace_skipped_ = false;
   std::map<std::string, std::string> ending_;  // pods that are being stopped, by UID
   std::vector<std::string> stayed_;            // pods that did not end
   std::size_t active_ = 0;                     // reconciles under way

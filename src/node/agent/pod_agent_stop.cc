@@ -34,7 +34,7 @@ std::string joined(const std::map<std::string, std::string>& names) {
 
 Task<void> PodAgent::stop_pod(std::string uid, Duration grace, std::vector<std::string> sidecars) {
   PodEnding ending{.uid = uid, .grace = grace, .sidecars = std::move(sidecars)};
-  ending.hurried = [this] { return hurried_; };
+  ending.grace_skipped = [this] { return grace_skipped_; };
   if (health_ != nullptr) {
     ending.begin_hook = [this, uid](const std::string& container, Duration left) {
       return health_->begin_pre_stop(uid, container, left);

@@ -422,7 +422,7 @@ TEST(PodAgent, says_whom_it_waits_for_and_ends_them_at_once_when_told_again) {
   EXPECT_EQ(w.pods.running(), 1u);
   EXPECT_TRUE(w.log.has("waiting for pods to end"));
   EXPECT_TRUE(w.log.has("default/slow"));
-  w.agent->hurry();
+  w.agent->skip_grace();
   w.settle();
   EXPECT_EQ(w.pods.running(), 0u);
   ASSERT_TRUE(ended);
@@ -557,7 +557,7 @@ TEST(NodeRegistration, makes_a_node_and_keeps_it_alive) {
   const auto lease = w.service.find(model::resource_type<model::Lease>(), {"kube-node-lease", "n"});
   ASSERT_NE(lease, nullptr);
   EXPECT_GT(lease->as<model::Lease>()->spec.renew_time->time, w.env.clock.wall() - seconds(12));
-  EXPECT_TRUE(*run(w.env.loop, sign_off(w.env, w.client, "n")));
+  EXPECT_TRUE(*run(w.env.loop, report_not_ready(w.env, w.client, "n")));
   EXPECT_TRUE(*run(w.env.loop, register_node(w.env, w.client, about)));
 }
 

@@ -65,7 +65,7 @@ class Ender {
 
  private:
   bool is_time_up() const {
-    return (ending_.hurried && ending_.hurried()) || env_.clock.now() >= until_;
+    return (ending_.grace_skipped && ending_.grace_skipped()) || env_.clock.now() >= until_;
   }
 
   Task<Result<void>> end_turn(Names turn) {

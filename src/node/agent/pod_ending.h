@@ -25,7 +25,7 @@ struct PodEnding {
   // nobody runs hooks.
   std::function<bool(const std::string& container, Duration left)> begin_hook{};
   std::function<bool()> hooks_pending{};
-  std::function<bool()> hurried{};  // the pod has had grace enough
+  std::function<bool()> grace_skipped{};  // the pod has had grace enough
 };
 
 // Asks what runs in the pod to end, sidecars after all others and the last of them first, and kills
