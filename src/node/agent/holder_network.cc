@@ -1,6 +1,7 @@
 #include "node/agent/holder_network.h"
 
 #include "base/async/sleep.h"
+#include "node/agent/daemon_command.h"
 #include "node/system/forbidden.h"
 
 #include <algorithm>
@@ -11,14 +12,9 @@ namespace codeflare::node {
 
 namespace {
 
-constexpr Duration kStartWithin = std::chrono::seconds(30);
 // A holder that has just ended may still have its lock.
 constexpr Duration kBetweenTries = std::chrono::milliseconds(200);
 constexpr int kTries = 5;
-
-std::string first_line(const std::string& text) {
-  return text.substr(0, text.find('\n'));
-}
 
 std::string key_of(const ServiceRecord& service) {
   return service.ns + "/" + service.name;
@@ -56,7 +52,7 @@ Task<Result<HolderReply>> HolderNetwork::call(HolderRequest request) {
 Task<Result<void>> HolderNetwork::launch() {
   Command command{.program = options_.program, .arguments = {"node-holder", options_.directory}};
   CO_TRY_ASSIGN(const CommandResult started,
-                co_await with_timeout(kStartWithin, "the start of the network's holder",
+                co_await with_timeout(kDaemonStartWithin, "the start of the network's holder",
                                       env_.launcher.run(std::move(command))));
   if (started.exit_code != 0) {
     const std::string why = "no holder for the pod network: " + first_line(started.error_output);
@@ -277,18 +273,10 @@ Task<void> HolderNetwork::shutdown() {
 }
 
 Task<Result<void>> probe_network(Env env, std::string program, std::string directory) {
-  const std::string empty = join_path(directory, "probe-network");
-  CO_TRY(co_await run_blocking(env, [&] { return env.files.make_directories(empty, 0700); }));
-  Command command{.program = std::move(program), .arguments = {"node-holder", "--probe", empty}};
-  CO_TRY_ASSIGN(const CommandResult tried,
-                co_await with_timeout(kStartWithin, "the probe of the pod network",
-                                      env.launcher.run(std::move(command))));
-  static_cast<void>(co_await run_blocking(env, [&] { return env.files.remove_all(empty); }));
-  if (tried.exit_code != 0) {
-    const std::string why = first_line(tried.error_output);
-    co_return fail(tried.exit_code == kForbiddenExit ? unsupported(why) : unavailable(why));
-  }
-  co_return Result<void>();
+  return probe_daemon(env, {.program = std::move(program),
+                            .name = "node-holder",
+                            .directory = join_path(directory, "probe-network"),
+                            .what = "the probe of the pod network"});
 }
 
 }  // namespace codeflare::node

@@ -1,9 +1,9 @@
 #include "node/agent/keeper_runtime.h"
 
 #include "base/async/sleep.h"
+#include "node/agent/daemon_command.h"
 #include "node/agent/disk_usage.h"
 #include "node/agent/keeper_processes.h"
-#include "node/system/forbidden.h"
 #include "node/system/host_path.h"
 #include "node/wire/message.h"
 
@@ -16,7 +16,6 @@ namespace codeflare::node {
 
 namespace {
 
-constexpr Duration kStartWithin = std::chrono::seconds(30);
 constexpr Duration kEndWithin = std::chrono::seconds(30);
 // Between tries to reach a keeper. One that has just ended may have its lock for a moment.
 constexpr Duration kFirstPause = std::chrono::milliseconds(10);
@@ -24,11 +23,6 @@ constexpr Duration kPauseMax = std::chrono::seconds(5);
 constexpr Duration kForcePause = std::chrono::milliseconds(50);
 constexpr int kForceTries = 400;            // thousands of processes take some seconds to end
 constexpr std::size_t kFilesAtOnce = 2000;  // some milliseconds
-
-// One line for people out of what a program printed.
-std::string first_line(const std::string& text) {
-  return text.substr(0, text.find('\n'));
-}
 
 }  // namespace
 
@@ -332,7 +326,7 @@ Task<Result<void>> KeeperRuntime::make(NewSandbox sandbox) {
   groups_of_[uid] = sandbox.spec.groups;
   Command command{.program = options_.program, .arguments = {"pod-keeper", directory_of(uid)}};
   const Result<CommandResult> started = co_await with_timeout(
-      kStartWithin, "the start of a keeper", env_.launcher.run(std::move(command)));
+      kDaemonStartWithin, "the start of a keeper", env_.launcher.run(std::move(command)));
   Result<void> ready;
   if (!started) {
     ready = fail(started.error());
@@ -573,18 +567,10 @@ Task<void> KeeperRuntime::stop() {
 }
 
 Task<Result<void>> probe_isolation(Env env, std::string program, std::string directory) {
-  const std::string empty = join_path(directory, "probe");
-  CO_TRY(co_await run_blocking(env, [&] { return env.files.make_directories(empty, 0700); }));
-  Command command{.program = std::move(program), .arguments = {"pod-keeper", "--probe", empty}};
-  CO_TRY_ASSIGN(const CommandResult tried,
-                co_await with_timeout(kStartWithin, "the probe of namespaces",
-                                      env.launcher.run(std::move(command))));
-  static_cast<void>(co_await run_blocking(env, [&] { return env.files.remove_all(empty); }));
-  if (tried.exit_code != 0) {
-    const std::string why = first_line(tried.error_output);
-    co_return fail(tried.exit_code == kForbiddenExit ? unsupported(why) : unavailable(why));
-  }
-  co_return Result<void>();
+  return probe_daemon(env, {.program = std::move(program),
+                            .name = "pod-keeper",
+                            .directory = join_path(directory, "probe"),
+                            .what = "the probe of namespaces"});
 }
 
 }  // namespace codeflare::node
