@@ -3,8 +3,7 @@
 #include "apiserver/server/api_server.h"
 #include "apiserver/store/repair.h"
 #include "apiserver/store/snapshot.h"
-#include "app/durability_flag.h"
-#include "app/listen_address.h"
+#include "app/flags/durability_flag.h"
 #include "app/report.h"
 #include "base/async/task.h"
 #include "base/async/task_group.h"
@@ -15,6 +14,7 @@
 #include "base/process.h"
 #include "base/process_metrics.h"
 #include "controllers/admission/fixed_spec_admission.h"
+#include "net/listen_address.h"
 
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>

@@ -3,7 +3,7 @@
 #include "app/node_role.h"
 #include "app/proxy_role.h"
 #include "app/up_role.h"
-#include "cli/verbs.h"
+#include "cli/verbs/commands.h"
 #include "node/net/network_proxy.h"
 #include "node/net/node_holder.h"
 #include "node/pod_keeper.h"

@@ -1,10 +1,8 @@
 #include "app/node_role.h"
 
-#include "app/amount.h"
-#include "app/node_extras_flags.h"
-#include "app/real_node.h"
+#include "app/flags/amount.h"
+#include "app/flags/node_extras_flags.h"
 #include "app/report.h"
-#include "app/up_node.h"
 #include "base/async/task.h"
 #include "base/async/task_group.h"
 #include "base/async/wait_list.h"
@@ -12,8 +10,6 @@
 #include "base/log.h"
 #include "base/metrics.h"
 #include "base/process_metrics.h"
-#include "cli/processes.h"
-#include "cli/up_state.h"
 #include "kube/connect.h"
 #include "kube/kubeconfig.h"
 #include "kube/typed.h"
@@ -23,6 +19,10 @@
 #include "net/url.h"
 #include "node/net/service_feed.h"
 #include "runtime/manager.h"
+#include "up/node.h"
+#include "up/processes.h"
+#include "up/real_node.h"
+#include "up/state.h"
 
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>

@@ -1,11 +1,11 @@
 #include "app/proxy_role.h"
 
-#include "app/listen_address.h"
 #include "app/report.h"
 #include "base/env/file_system.h"
 #include "base/env/real_env.h"
-#include "cli/up_state.h"
+#include "net/listen_address.h"
 #include "node/net/network_proxy.h"
+#include "up/state.h"
 
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>

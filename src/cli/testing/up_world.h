@@ -2,9 +2,9 @@
 
 #include "base/check.h"
 #include "base/env/sim_env.h"
-#include "cli/processes.h"
 #include "cli/testing/captured_console.h"
-#include "cli/up_state.h"
+#include "up/processes.h"
+#include "up/state.h"
 
 #include <functional>
 #include <optional>

@@ -1,0 +1,28 @@
+#pragma once
+
+#include "base/async/task.h"
+#include "cli/session/session.h"
+
+#include <string>
+#include <string_view>
+
+namespace codeflare::cli {
+
+// Where `queue pause` leaves its word for the controller, data.paused, "true" or "false", and the
+// controller its own: data.settings (queue/settings.h).
+inline constexpr std::string_view kQueueConfigMap = "codeflare-queue";
+inline constexpr std::string_view kControllerNamespace = "codeflare-system";
+
+struct QueueFlags {
+  bool watch = false;
+  std::string controller_ns{kControllerNamespace};
+};
+
+// `codeflare queue`: who waits, in order. With `watch` it goes on until the task is cancelled.
+Task<int> run_queue(Session& session, QueueFlags flags);
+
+// `codeflare queue pause` and `resume`; makes the ConfigMap and its namespace when they are
+// missing.
+Task<int> run_pause(Session& session, QueueFlags flags, bool pause);
+
+}  // namespace codeflare::cli
