@@ -39,6 +39,8 @@ namespace codeflare {
 
 namespace {
 
+using admission::WebhookServer;
+using admission::WebhookServerOptions;
 using controllers::QueueControllersOptions;
 
 constexpr const char* kName = "codeflare-controller";
@@ -68,11 +70,11 @@ struct Flags {
 // What is wrong is said before anything is connected.
 Result<void> check_addresses(const Flags& flags) {
   if (!flags.webhook.listen.empty()) {
-    TRY(parse_listen("--webhook-listen", flags.webhook.listen));
+    TRY(net::parse_listen("--webhook-listen", flags.webhook.listen));
   }
   if (const std::string& text = flags.health_address; !text.empty()) {
     // ":8081" is all addresses.
-    TRY(parse_listen("--health-address", (text.starts_with(':') ? "0.0.0.0" : "") + text));
+    TRY(net::parse_listen("--health-address", (text.starts_with(':') ? "0.0.0.0" : "") + text));
   }
   return {};
 }

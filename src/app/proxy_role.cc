@@ -27,7 +27,7 @@ struct Flags {
 // Gone before the proxy begins: it has one thread.
 Result<std::string> data_directory(const Flags& flags) {
   RealEnv world;
-  return cli::up_directory(world.env().variables, flags.data_directory);
+  return up::up_directory(world.env().variables, flags.data_directory);
 }
 
 void say_ready(const std::string& host, std::uint16_t port) {
@@ -40,7 +40,7 @@ void say_ready(const std::string& host, std::uint16_t port) {
 }
 
 Result<void> run_role(const Flags& flags) {
-  TRY_ASSIGN(const ListenAddress at, parse_listen("--listen", flags.listen));
+  TRY_ASSIGN(const net::ListenAddress at, net::parse_listen("--listen", flags.listen));
   TRY_ASSIGN(const std::string directory, data_directory(flags));
   const std::string holder = join_path(directory, "node/net/holder.sock");
   Result<void> served = node::serve_cluster_proxy(

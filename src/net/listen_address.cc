@@ -2,7 +2,7 @@
 
 #include <charconv>
 
-namespace codeflare {
+namespace codeflare::net {
 
 std::string ListenAddress::text(std::uint16_t with_port) const {
   const bool six = host.find(':') != std::string::npos;
@@ -29,4 +29,4 @@ Result<ListenAddress> parse_listen(const std::string& flag, const std::string& t
   return address;
 }
 
-}  // namespace codeflare
+}  // namespace codeflare::net

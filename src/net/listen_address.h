@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-namespace codeflare {
+namespace codeflare::net {
 
 struct ListenAddress {
   std::string host;
@@ -19,4 +19,4 @@ struct ListenAddress {
 // "127.0.0.1:6443", "[::1]:0"; the error names the flag.
 Result<ListenAddress> parse_listen(const std::string& flag, const std::string& text);
 
-}  // namespace codeflare
+}  // namespace codeflare::net

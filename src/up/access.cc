@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace codeflare {
+namespace codeflare::up {
 
 namespace {
 
@@ -72,4 +72,4 @@ Task<Result<void>> grant_controller_access(kube::Client& client) {
   co_return Result<void>();
 }
 
-}  // namespace codeflare
+}  // namespace codeflare::up

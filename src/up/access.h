@@ -6,7 +6,7 @@
 
 #include <string_view>
 
-namespace codeflare {
+namespace codeflare::up {
 
 // Who the controllers of `codeflare up` are to the API server.
 inline constexpr std::string_view kControllerUser = "codeflare:controllers";
@@ -14,4 +14,4 @@ inline constexpr std::string_view kControllerUser = "codeflare:controllers";
 // Gives that user the ClusterRole `codeflare-up`: what the controllers do and nothing else.
 Task<Result<void>> grant_controller_access(kube::Client& client);
 
-}  // namespace codeflare
+}  // namespace codeflare::up

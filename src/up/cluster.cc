@@ -3,7 +3,6 @@
 #include "apiserver/request/admission.h"
 #include "base/async/sleep.h"
 #include "base/async/task_group.h"
-#include "base/async/wait_list.h"
 #include "controllers/admission/embedded_admission.h"
 #include "controllers/apps/apps_controllers.h"
 #include "controllers/appwrapper/published_settings.h"
@@ -18,6 +17,7 @@
 #include "node/net/service_feed.h"
 #include "runtime/manager.h"
 #include "up/access.h"
+#include "up/internal/work.h"
 #include "up/node.h"
 #include "up/pod_connect.h"
 
@@ -25,7 +25,7 @@
 #include <utility>
 #include <vector>
 
-namespace codeflare {
+namespace codeflare::up {
 
 namespace {
 
@@ -65,17 +65,6 @@ Task<Result<void>> prepare(Env env, ApiServer& server, const UpOptions& options)
     CO_TRY(co_await controllers::localvolume::ensure_storage_class(client));
   }
   co_return Result<void>();
-}
-
-// Runs the controllers and tells how that ended.
-struct Work {
-  std::optional<Result<void>> end;
-  WaitList changed;
-};
-
-Task<void> run_manager(runtime::Manager& manager, Work& work) {
-  work.end = co_await manager.run();
-  work.changed.notify_all();
 }
 
 Task<Result<void>> wait_until_ready(const runtime::Manager& manager, const Work& work) {
@@ -219,4 +208,4 @@ Task<Result<void>> run_up(Env env, UpOptions options, Logger logger, MetricsRegi
   co_return result;
 }
 
-}  // namespace codeflare
+}  // namespace codeflare::up

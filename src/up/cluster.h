@@ -23,7 +23,7 @@
 #include <string>
 #include <vector>
 
-namespace codeflare {
+namespace codeflare::up {
 
 // A node whose pods are processes of this machine.
 struct ProcessNode {
@@ -72,4 +72,4 @@ struct UpReady {
 Task<Result<void>> run_up(Env env, UpOptions options, Logger logger, MetricsRegistry& metrics,
                           StopToken stop, std::function<void(const UpReady&)> ready);
 
-}  // namespace codeflare
+}  // namespace codeflare::up

@@ -20,7 +20,7 @@
 #include <string>
 #include <vector>
 
-namespace codeflare {
+namespace codeflare::up {
 namespace {
 
 using std::chrono::seconds;
@@ -330,4 +330,4 @@ TEST(Up, brings_a_ray_cluster_up) {
 }
 
 }  // namespace
-}  // namespace codeflare
+}  // namespace codeflare::up

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-namespace codeflare::cli {
+namespace codeflare::up {
 
 namespace {
 
@@ -100,4 +100,4 @@ Task<Result<void>> take_out_context(Env env, AddedContext context, std::string k
   });
 }
 
-}  // namespace codeflare::cli
+}  // namespace codeflare::up

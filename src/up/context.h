@@ -7,7 +7,7 @@
 
 #include <string>
 
-namespace codeflare::cli {
+namespace codeflare::up {
 
 // "codeflare", or with the directory's own name when it is not the user's usual one.
 std::string context_name(const Variables& variables, const std::string& directory);
@@ -25,4 +25,4 @@ Task<Result<AddedContext>> add_context(Env env, NewContext context);
 // what is not ours any more: `kubeconfig` tells by the authority.
 Task<Result<void>> take_out_context(Env env, AddedContext context, std::string kubeconfig);
 
-}  // namespace codeflare::cli
+}  // namespace codeflare::up

@@ -13,7 +13,7 @@
 #include <set>
 #include <utility>
 
-namespace codeflare {
+namespace codeflare::up {
 
 namespace {
 
@@ -278,4 +278,4 @@ Task<Result<void>> remove_other_process_nodes(kube::Client& client, const Proces
   co_return Result<void>();
 }
 
-}  // namespace codeflare
+}  // namespace codeflare::up

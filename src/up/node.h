@@ -22,7 +22,7 @@
 #include <utility>
 #include <vector>
 
-namespace codeflare {
+namespace codeflare::up {
 
 // Where pods find the API server, by the network that they have.
 struct ServerPlaces {
@@ -112,4 +112,4 @@ class UpNodes {
 // Removes the Nodes codeflare-N of an earlier run that these are not; their pods go with them.
 Task<Result<void>> remove_other_process_nodes(kube::Client& client, const ProcessNode& options);
 
-}  // namespace codeflare
+}  // namespace codeflare::up

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace codeflare {
+namespace codeflare::up {
 
 namespace {
 
@@ -67,4 +67,4 @@ Task<Result<void>> remember_node_mode(Env env, std::string file, std::optional<N
   co_return co_await run_blocking(env, [&] { return env.files.write(file, text); });
 }
 
-}  // namespace codeflare
+}  // namespace codeflare::up

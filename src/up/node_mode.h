@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace codeflare {
+namespace codeflare::up {
 
 // What keeps the pods of a node apart from the machine. It is remembered beside them, so that they
 // do not come back with less than they had because something went wrong for once.
@@ -38,4 +38,4 @@ Task<Result<std::optional<NodeMode>>> read_node_mode(Env env, std::string file);
 Task<Result<void>> remember_node_mode(Env env, std::string file, std::optional<NodeMode> before,
                                       NodeMode now);
 
-}  // namespace codeflare
+}  // namespace codeflare::up

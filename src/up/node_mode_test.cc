@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace codeflare {
+namespace codeflare::up {
 namespace {
 
 TEST(NodeMode, is_read_as_it_was_written) {
@@ -69,4 +69,4 @@ TEST(NodeMode, that_cannot_be_read_is_not_taken_for_the_first) {
 }
 
 }  // namespace
-}  // namespace codeflare
+}  // namespace codeflare::up

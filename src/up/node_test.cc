@@ -25,7 +25,7 @@
 #include <set>
 #include <string>
 
-namespace codeflare {
+namespace codeflare::up {
 namespace {
 
 using std::chrono::minutes;
@@ -446,4 +446,4 @@ TEST(UpNode, stopping_ends_every_process) {
 }
 
 }  // namespace
-}  // namespace codeflare
+}  // namespace codeflare::up

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace codeflare {
+namespace codeflare::up {
 
 namespace {
 
@@ -119,4 +119,4 @@ Task<Result<net::Response>> PodConnect::connect(apiserver::User /*user*/,
   co_return answer(info, object, request);
 }
 
-}  // namespace codeflare
+}  // namespace codeflare::up

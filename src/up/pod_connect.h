@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-namespace codeflare {
+namespace codeflare::up {
 
 // What a node serves of its pods beside their objects; null: not.
 struct PodServices {
@@ -43,4 +43,4 @@ Result<node::LogRequest> log_request(const apiserver::Query& query, WallTime now
 // The same of exec and attach.
 node::CommandRequest command_request(const apiserver::Query& query);
 
-}  // namespace codeflare
+}  // namespace codeflare::up

@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-namespace codeflare::cli {
+namespace codeflare::up {
 
 std::string describe_running(const UpState& state, const std::string& directory) {
   return "codeflare up (process " + std::to_string(state.process.pid) + ") runs in " + directory +
@@ -69,4 +69,4 @@ Task<Result<void>> forget_up(Env env, std::string directory, UpState state) {
   co_return out ? removed : out;
 }
 
-}  // namespace codeflare::cli
+}  // namespace codeflare::up

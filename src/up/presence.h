@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-namespace codeflare::cli {
+namespace codeflare::up {
 
 // What others see of a cluster that runs in this process: DIR/up.json and a context in the user's
 // kubeconfig. Announce it once it is ready, withdraw it when it has ended.
@@ -42,4 +42,4 @@ Task<Result<void>> forget_up(Env env, std::string directory, UpState state);
 // "codeflare up (process 12) runs in DIR since 2026-...".
 std::string describe_running(const UpState& state, const std::string& directory);
 
-}  // namespace codeflare::cli
+}  // namespace codeflare::up

@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-namespace codeflare::cli {
+namespace codeflare::up {
 
 // Other processes of this machine.
 class Processes {
@@ -26,4 +26,4 @@ Result<std::string> absolute_path(const std::string& path);
 // take along (loops, threads).
 Result<void> go_to_background(const std::string& log);
 
-}  // namespace codeflare::cli
+}  // namespace codeflare::up

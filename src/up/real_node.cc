@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-namespace codeflare {
+namespace codeflare::up {
 
 namespace {
 
@@ -290,4 +290,4 @@ Task<void> RealNode::stop() {
   co_await parts_->end_network();
 }
 
-}  // namespace codeflare
+}  // namespace codeflare::up

@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-namespace codeflare {
+namespace codeflare::up {
 
 struct RealNodeOptions {
   std::string name;
@@ -60,4 +60,4 @@ class RealNode {
   std::unique_ptr<Parts> parts_;
 };
 
-}  // namespace codeflare
+}  // namespace codeflare::up

@@ -7,7 +7,7 @@
 #include <charconv>
 #include <utility>
 
-namespace codeflare::cli {
+namespace codeflare::up {
 
 namespace {
 
@@ -191,4 +191,4 @@ std::string render_ready(const UpState& state) {
          "  codeflare queue            # who waits, and for what\n";
 }
 
-}  // namespace codeflare::cli
+}  // namespace codeflare::up

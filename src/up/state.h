@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace codeflare::cli {
+namespace codeflare::up {
 
 // A context that was put into somebody's kubeconfig. Empty name: none was.
 struct AddedContext {
@@ -65,4 +65,4 @@ bool is_running(FileSystem& files, const ProcessId& process);
 // What people read when it is ready: what was started, and three commands to try.
 std::string render_ready(const UpState& state);
 
-}  // namespace codeflare::cli
+}  // namespace codeflare::up

@@ -11,17 +11,17 @@ using namespace codeflare;
 // DIR/up.json may be anybody's: what is understood can be shown and written, and is then the same.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  Result<cli::UpState> state = cli::parse_up_state(text);
+  Result<up::UpState> state = up::parse_up_state(text);
   if (!state) {
     return 0;
   }
-  CHECK(!cli::render_ready(*state).empty());
+  CHECK(!up::render_ready(*state).empty());
   // Written with milliseconds, and a context only when it has a name.
   state->since = std::chrono::floor<std::chrono::milliseconds>(state->since);
   if (state->context.name.empty()) {
     state->context = {};
   }
-  const Result<cli::UpState> again = cli::parse_up_state(cli::to_json(*state));
+  const Result<up::UpState> again = up::parse_up_state(up::to_json(*state));
   CHECK(again.has_value() && *again == *state);
   return 0;
 }

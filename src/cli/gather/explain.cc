@@ -1,10 +1,10 @@
 #include "cli/gather/explain.h"
 
 #include "cli/gather/find_wrapper.h"
-#include "cli/gather/kinds.h"
 #include "cli/gather/leaving_pods.h"
-#include "cli/verbs/internal/queue_watch.h"
-#include "cli/views/explain_view.h"
+#include "cli/gather/queue_state.h"
+#include "cli/gather/wrappers.h"
+#include "cli/views/kinds.h"
 #include "cli/views/queue_view.h"
 #include "json/value.h"
 #include "model/codec/node.h"
@@ -175,10 +175,14 @@ std::int64_t position_among(const std::vector<GroupedWrapper>& all, const std::s
   return 0;
 }
 
-Task<Result<Explained>> explain_one(Session& session, KnownKind kind, ExplainFlags flags) {
+}  // namespace
+
+Task<Result<Explained>> gather_explanation(Session& session, KnownKind kind,
+                                           ExplainOptions options) {
   Explained explained;
-  CO_TRY_ASSIGN(const FoundWrapper found,
-                co_await find_wrapper(session, std::move(kind), std::move(flags.name), Use::read));
+  CO_TRY_ASSIGN(
+      const FoundWrapper found,
+      co_await find_wrapper(session, std::move(kind), std::move(options.name), Use::read));
   CO_TRY_ASSIGN(explained.wrapper, decode_wrapper(found.kind, found.object));
   if (explained.wrapper.metadata.deleting()) {
     GroupedWrapper wrapper = explained.wrapper;
@@ -192,9 +196,8 @@ Task<Result<Explained>> explain_one(Session& session, KnownKind kind, ExplainFla
   if (!view_of(explained.wrapper).waits) {
     co_return explained;
   }
-  explained.controller_ns = flags.controller_ns;
-  const internal::QueueNote note =
-      co_await internal::read_note(session, std::move(flags.controller_ns));
+  explained.controller_ns = options.controller_ns;
+  const QueueNote note = co_await read_note(session, std::move(options.controller_ns));
   // Who may not read it has the controller's word in the status.
   explained.paused =
       note.paused || (!note.unseen.empty() && view_of(explained.wrapper).reason == "Paused");
@@ -221,26 +224,6 @@ Task<Result<Explained>> explain_one(Session& session, KnownKind kind, ExplainFla
     explained.missing.push_back("a placement: " + report.error().message);
   }
   co_return explained;
-}
-
-}  // namespace
-
-Task<int> run_explain(Session& session, ExplainFlags flags) {
-  const Result<KnownKind> kind = parse_kind(flags.kind);
-  if (!kind) {
-    co_return report_usage(session.console(), kind.error().message);
-  }
-  if (session.output() == Output::yaml || session.output() == Output::name) {
-    co_return report_usage(session.console(), "explain prints text or -o json");
-  }
-  Result<Explained> explained = co_await explain_one(session, *kind, std::move(flags));
-  if (!explained) {
-    co_return report(session.console(), explained.error());
-  }
-  session.console().out(session.output() == Output::json
-                            ? explanation_json(*explained, session.now())
-                            : render_explanation(*explained, session.now()));
-  co_return kDone;
 }
 
 }  // namespace codeflare::cli

@@ -1,21 +1,23 @@
 #pragma once
 
 #include "base/async/task.h"
-#include "cli/gather/wrappers.h"
+#include "base/result.h"
 #include "cli/session/session.h"
+#include "cli/views/explain_view.h"
+#include "cli/views/kinds.h"
 
 #include <string>
 
 namespace codeflare::cli {
 
-struct ExplainFlags {
-  std::string kind;
+struct ExplainOptions {
   std::string name;
   std::string controller_ns;
 };
 
-// `codeflare explain appwrapper NAME`: the status for everyone; with the right to list nodes, pods
+// Why an AppWrapper is not running yet: its status for everyone; with the right to list nodes, pods
 // and AppWrappers also what a queue of its own makes of them: numbers, holders, what would help.
-Task<int> run_explain(Session& session, ExplainFlags flags);
+Task<Result<Explained>> gather_explanation(Session& session, KnownKind kind,
+                                           ExplainOptions options);
 
 }  // namespace codeflare::cli

@@ -2,8 +2,8 @@
 
 #include "base/async/task.h"
 #include "base/result.h"
-#include "cli/gather/kinds.h"
 #include "cli/session/session.h"
+#include "cli/views/kinds.h"
 #include "kube/object.h"
 
 #include <cstdint>

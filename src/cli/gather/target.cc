@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace codeflare::cli::internal {
+namespace codeflare::cli {
 
 Task<Result<Target>> find_target(Session& session, Manifest manifest) {
   const model::GroupVersion version = model::parse_api_version(manifest.api_version);
@@ -20,4 +20,4 @@ Task<Result<Target>> find_target(Session& session, Manifest manifest) {
   co_return target;
 }
 
-}  // namespace codeflare::cli::internal
+}  // namespace codeflare::cli

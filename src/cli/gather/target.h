@@ -9,7 +9,7 @@
 
 #include <string>
 
-namespace codeflare::cli::internal {
+namespace codeflare::cli {
 
 // Where the object of a manifest lives on the server.
 struct Target {
@@ -21,4 +21,4 @@ struct Target {
 // session's. They must agree when one was asked for.
 Task<Result<Target>> find_target(Session& session, Manifest manifest);
 
-}  // namespace codeflare::cli::internal
+}  // namespace codeflare::cli

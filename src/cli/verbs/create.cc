@@ -4,15 +4,15 @@
 #include "cli/gather/manifest.h"
 #include "cli/gather/target.h"
 #include "cli/session/output.h"
+#include "cli/verbs/internal/session_flags.h"
 
 #include <chrono>
+#include <memory>
 #include <utility>
 
 namespace codeflare::cli {
 
 namespace {
-
-using internal::Target;
 
 // How long a kind may take to be served after its definition was created.
 constexpr Duration kKindServedWithin = std::chrono::seconds(20);
@@ -24,7 +24,7 @@ Task<Result<Target>> find_new_target(Session& session, Manifest manifest, bool k
   ProgressLine progress(session.console());
   while (true) {
     Manifest copy = manifest;
-    Result<Target> target = co_await internal::find_target(session, std::move(copy));
+    Result<Target> target = co_await find_target(session, std::move(copy));
     if (target || target.error().code != ErrorCode::not_found || !kinds_are_new ||
         session.env().clock.now() >= deadline) {
       co_return target;
@@ -51,7 +51,22 @@ Task<Result<TypedObject>> create_one(Session& session, Manifest manifest, How ho
   co_return TypedObject{target.resource.type, target.resource.singular, std::move(object)};
 }
 
+void add_options(CLI::App& verb, Chosen& chosen) {
+  auto typed = std::make_shared<internal::Typed<CreateFlags>>();
+  verb.add_option("-f,--filename", typed->flags.files,
+                  "YAML or JSON; a directory; - is standard input")
+      ->required()
+      ->type_name("FILE");
+  internal::add_dry_run(verb, typed->flags.dry_run);
+  internal::finish(verb, chosen, typed, run_create);
+}
+
 }  // namespace
+
+constinit const Verb kCreate = {.word = "create",
+                                .about = "Create the objects of files",
+                                .examples = "codeflare create -f train.yaml -n team-a",
+                                .add = add_options};
 
 Task<int> run_create(Session& session, CreateFlags flags) {
   Manifests manifests = read_manifests(session, flags.files);

@@ -1,15 +1,18 @@
+#include "cli/verbs/delete.h"
+
 #include "base/async/sleep.h"
 #include "base/human_duration.h"
 #include "cli/gather/find_wrapper.h"
-#include "cli/gather/kinds.h"
 #include "cli/gather/leaving_pods.h"
 #include "cli/gather/manifest.h"
 #include "cli/gather/target.h"
 #include "cli/gather/wrappers.h"
-#include "cli/verbs/create.h"
+#include "cli/verbs/internal/session_flags.h"
+#include "cli/views/kinds.h"
 
 #include <algorithm>
 #include <chrono>
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -68,7 +71,7 @@ Task<Result<std::optional<Leaving>>> delete_one(Session& session, Manifest manif
   if (manifest.name.empty()) {
     co_return fail(invalid_argument("metadata.name is missing: generateName names nothing"));
   }
-  CO_TRY_ASSIGN(internal::Target target, co_await internal::find_target(session, manifest));
+  CO_TRY_ASSIGN(Target target, co_await find_target(session, manifest));
   const model::ResourceType type = target.resource.type;
   kube::DeleteOptions options{.propagation_policy = "Background", .dry_run = how.dry_run};
   Result<kube::ObjectRef> rest =
@@ -157,7 +160,39 @@ Task<Result<void>> wait_until_gone(Session& session, Leaving leaving,
   }
 }
 
+void add_options(CLI::App& verb, Chosen& chosen) {
+  auto typed = std::make_shared<internal::Typed<DeleteFlags>>();
+  verb.add_option("KIND", typed->flags.kind, "appwrapper (aw)");
+  verb.add_option("NAME", typed->flags.names);
+  verb.add_option("-f,--filename", typed->flags.files,
+                  "YAML or JSON; a directory; - is standard input")
+      ->type_name("FILE");
+  verb.add_option("--wait", typed->flags.wait, "until they are gone (default true)")
+      ->type_name("true|false");
+  verb.add_flag("--ignore-not-found", typed->flags.ignore_not_found);
+  internal::add_dry_run(verb, typed->flags.dry_run);
+  internal::add_session_flags(verb, typed->session);
+  verb.get_option("--timeout")
+      ->description(
+          "for that wait (default: as long as it takes), and for a server that asks to "
+          "wait (default 60)");
+  verb.callback([&chosen, typed] {
+    const bool by_name = !typed->flags.names.empty();
+    if (by_name != typed->flags.files.empty() || by_name == typed->flags.kind.empty()) {
+      throw CLI::ValidationError("delete", "either -f FILE or KIND NAME...");
+    }
+    typed->flags.timeout = typed->session.timeout;
+    chosen = internal::in_session<DeleteFlags>(typed, run_delete);
+  });
+}
+
 }  // namespace
+
+constinit const Verb kDelete = {
+    .word = "delete",
+    .about = "Delete the objects of files, or by name, and wait until gone",
+    .examples = "codeflare delete -f train.yaml\n  codeflare delete appwrapper train",
+    .add = add_options};
 
 Task<int> run_delete(Session& session, DeleteFlags flags) {
   int code = kDone;

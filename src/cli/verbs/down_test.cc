@@ -16,13 +16,15 @@ namespace codeflare::cli {
 namespace {
 
 using std::chrono::seconds;
+using up::ProcessId;
+using up::UpState;
 
 struct World : testing::UpWorld {
   testing::FakeProcesses processes{env.files};
   Result<std::size_t> left = std::size_t{0};  // pods of a cluster that was killed
   Duration ending{};                          // how long they take
   std::vector<std::string> looked_in{};
-  EndLeft end_left = [this](std::string directory) {
+  up::EndLeft end_left = [this](std::string directory) {
     looked_in.push_back(std::move(directory));
     return end_them(*this);
   };
@@ -40,15 +42,15 @@ struct World : testing::UpWorld {
   // A cluster runs as process 77.
   void up() {
     put_process({77, 4242});
-    UpPresence presence(env, {.directory = "/data"});
+    up::UpPresence presence(env, {.directory = "/data"});
     EXPECT_TRUE(*run(env.loop, presence.announce(state())));
   }
   enum class Ends : std::uint8_t { in_good_order, killed };
   static Task<int> later(World& world, Ends how) {
     static_cast<void>(co_await sleep_for(seconds(5)));
     if (how == Ends::in_good_order) {
-      const auto state = read_up_state(world.env.files, "/data");
-      EXPECT_TRUE(co_await forget_up(world.env, "/data", **state));
+      const auto state = up::read_up_state(world.env.files, "/data");
+      EXPECT_TRUE(co_await up::forget_up(world.env, "/data", **state));
     }
     world.end_process(77);
     co_return 0;
@@ -239,7 +241,7 @@ TEST(Detach, says_why_nothing_could_be_started) {
 
 TEST(Detach, passes_on_what_was_typed) {
   const std::string typed("./codeflare\0up\0--detach\0--nodes\0003\0", 34);
-  EXPECT_EQ(background_arguments(typed, "/log"),
+  EXPECT_EQ(up::background_arguments(typed, "/log"),
             (std::vector<std::string>{"up", "--nodes", "3", "--background", "/log"}));
 }
 

@@ -1,9 +1,10 @@
-#include "cli/gather/explain.h"
+#include "cli/verbs/explain.h"
 
-#include "cli/gather/kinds.h"
 #include "cli/testing/verb_world.h"
 #include "cli/verbs/create.h"
+#include "cli/verbs/delete.h"
 #include "cli/verbs/queue.h"
+#include "cli/views/kinds.h"
 #include "json/parse.h"
 #include "model/pod.h"
 #include "model/resources.h"

@@ -1,9 +1,13 @@
-#include "cli/gather/explain.h"
 #include "cli/gather/wrappers.h"
 #include "cli/testing/verb_world.h"
 #include "cli/verbs/create.h"
+#include "cli/verbs/delete.h"
+#include "cli/verbs/explain.h"
+#include "cli/verbs/hold.h"
+#include "cli/verbs/list.h"
 #include "cli/verbs/logs.h"
 #include "cli/verbs/queue.h"
+#include "cli/verbs/status.h"
 #include "json/parse.h"
 
 #include <gtest/gtest.h>

@@ -1,10 +1,13 @@
+#include "cli/verbs/image.h"
+
 #include "cli/testing/up_world.h"
-#include "cli/verbs/image_verbs.h"
 
 #include <gtest/gtest.h>
 
 namespace codeflare::cli {
 namespace {
+
+using up::ImageFlags;
 
 struct World : testing::UpWorld {
   World() {

@@ -3,8 +3,9 @@
 #include "base/async/sleep.h"
 #include "base/async/task_group.h"
 #include "cli/gather/find_wrapper.h"
-#include "cli/gather/kinds.h"
 #include "cli/gather/wrappers.h"
+#include "cli/verbs/internal/session_flags.h"
+#include "cli/views/kinds.h"
 #include "cli/views/table.h"
 #include "cli/views/wrapper_view.h"
 #include "model/codec/pod.h"
@@ -12,7 +13,9 @@
 #include "queue/marks.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <map>
+#include <memory>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -230,7 +233,27 @@ class Reader {
   int code_ = kDone;
 };
 
+void add_options(CLI::App& verb, Chosen& chosen) {
+  auto typed = std::make_shared<internal::Typed<LogsFlags>>();
+  verb.add_option("KIND", typed->flags.kind, "appwrapper (aw)")->required();
+  verb.add_option("NAME", typed->flags.name)->required();
+  verb.add_flag("-f,--follow", typed->flags.follow,
+                "go on until it has ended, also with pods that come later");
+  verb.add_option("--tail", typed->flags.tail, "the last lines of each container alone")
+      ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 31))
+      ->type_name("LINES");
+  verb.add_option("-c,--container", typed->flags.container, "of each pod (default all)")
+      ->type_name("NAME");
+  verb.add_flag("--timestamps", typed->flags.timestamps, "when each line was written");
+  internal::finish(verb, chosen, typed, run_logs);
+}
+
 }  // namespace
+
+constinit const Verb kLogs = {.word = "logs",
+                              .about = "Print what the pods of an object have written",
+                              .examples = "codeflare logs appwrapper train -f",
+                              .add = add_options};
 
 std::string LinePrefix::take(std::string_view piece) {
   std::string out;

@@ -2,6 +2,7 @@
 
 #include "base/async/task.h"
 #include "cli/session/session.h"
+#include "cli/verbs/verb.h"
 
 #include <cstdint>
 #include <optional>
@@ -9,6 +10,8 @@
 #include <string_view>
 
 namespace codeflare::cli {
+
+extern const Verb kLogs;
 
 struct LogsFlags {
   std::string kind;

@@ -3,9 +3,9 @@
 #include "apiserver/request/connect.h"
 #include "base/async/sleep.h"
 #include "base/async/when.h"
-#include "cli/gather/kinds.h"
 #include "cli/testing/verb_world.h"
 #include "cli/verbs/create.h"
+#include "cli/views/kinds.h"
 #include "model/pod.h"
 #include "model/resources.h"
 

@@ -1,14 +1,18 @@
 #include "cli/verbs/queue.h"
 
-#include "cli/gather/kinds.h"
+#include "cli/gather/queue_state.h"
 #include "cli/gather/wrappers.h"
 #include "cli/verbs/internal/queue_watch.h"
+#include "cli/verbs/internal/session_flags.h"
+#include "cli/views/kinds.h"
 #include "cli/views/queue_view.h"
 #include "json/write.h"
 #include "model/config_map.h"
 #include "model/namespace.h"
 #include "model/resources.h"
 
+#include <memory>
+#include <string>
 #include <utility>
 
 namespace codeflare::cli {
@@ -64,7 +68,41 @@ Task<Result<kube::ObjectRef>> set_paused(Session& session, std::string ns, bool 
   co_return co_await create_config_map(session, std::move(ns), paused);
 }
 
+using Typed = internal::Typed<QueueFlags>;
+
+// `queue pause` or `queue resume`; they share what was typed with `queue`.
+template <bool pause>
+void add_word(CLI::App& word, Chosen& chosen, const std::shared_ptr<Typed>& typed) {
+  internal::add_controller_ns(word, typed->flags.controller_ns);
+  word.footer(pause ? "Example:\n  codeflare queue pause" : "Example:\n  codeflare queue resume");
+  internal::finish<QueueFlags>(word, chosen, typed, [](Session& session, QueueFlags flags) {
+    return run_pause(session, std::move(flags), pause);
+  });
+}
+
+void add_options(CLI::App& verb, Chosen& chosen) {
+  auto typed = std::make_shared<Typed>();
+  verb.require_subcommand(0, 1);
+  verb.add_flag("-w,--watch", typed->flags.watch, "go on showing changes");
+  internal::add_controller_ns(verb, typed->flags.controller_ns);
+  internal::add_session_flags(verb, typed->session);
+  verb.callback([&chosen, &verb, typed] {
+    if (verb.get_subcommands().empty()) {
+      chosen = internal::in_session<QueueFlags>(typed, run_queue);
+    }
+  });
+  add_word<true>(*verb.add_subcommand("pause", "Start nothing new; what runs goes on"), chosen,
+                 typed);
+  add_word<false>(*verb.add_subcommand("resume", "Start work again"), chosen, typed);
+}
+
 }  // namespace
+
+constinit const Verb kQueue = {
+    .word = "queue",
+    .about = "Show who waits, in order, and for what",
+    .examples = "codeflare queue --watch\n  codeflare queue pause   # before maintenance",
+    .add = add_options};
 
 Task<int> run_pause(Session& session, QueueFlags flags, bool pause) {
   Result<kube::ObjectRef> changed =
@@ -90,12 +128,11 @@ Task<int> run_queue(Session& session, QueueFlags flags) {
   if (flags.watch) {
     co_return co_await internal::watch_queue(session, std::move(flags.controller_ns));
   }
-  Result<internal::QueueState> state =
-      co_await internal::look_at_queue(session, std::move(flags.controller_ns));
+  Result<QueueState> state = co_await look_at_queue(session, std::move(flags.controller_ns));
   if (!state) {
     co_return report(session.console(), state.error());
   }
-  internal::tell_scope(session, *state);
+  tell_scope(session, *state);
   const QueueView queue =
       queue_of(state->wrappers, state->note.settings, state->note.paused, session.now());
   const QueueOptions options{.ns = session.ns_given() ? session.ns() : "",

@@ -2,16 +2,14 @@
 
 #include "base/async/task.h"
 #include "cli/session/session.h"
+#include "cli/verbs/verb.h"
+#include "cli/views/queue_names.h"
 
 #include <string>
-#include <string_view>
 
 namespace codeflare::cli {
 
-// Where `queue pause` leaves its word for the controller, data.paused, "true" or "false", and the
-// controller its own: data.settings (queue/settings.h).
-inline constexpr std::string_view kQueueConfigMap = "codeflare-queue";
-inline constexpr std::string_view kControllerNamespace = "codeflare-system";
+extern const Verb kQueue;
 
 struct QueueFlags {
   bool watch = false;

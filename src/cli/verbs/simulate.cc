@@ -1,8 +1,8 @@
-#include "cli/simulate/simulate.h"
+#include "cli/verbs/simulate.h"
 
 #include "base/env/real_env.h"
 #include "cli/simulate/cluster.h"
-#include "cli/verbs/commands.h"
+#include "cli/simulate/simulate.h"
 #include "cli/verbs/internal/check_seconds.h"
 
 #include <CLI/App.hpp>
@@ -32,51 +32,41 @@ std::string check_holding_time(const std::string& text) {
   return seconds > 0 && seconds < 1 ? "expected 0, or seconds from 1 on, got \"" + text + "\"" : "";
 }
 
-}  // namespace
-
-void add_simulate_verb(CLI::App& app, Chosen& chosen) {
+void add_options(CLI::App& verb, Chosen& chosen) {
   auto flags = std::make_shared<simulate::SimulateFlags>();
-  CLI::App* verb = app.add_subcommand(
-      "simulate", "Replay a trace of jobs through the scheduling core, on a clock of its own");
-  verb->add_option("TRACE", flags->trace, "what was submitted when; - is standard input")
+  verb.add_option("TRACE", flags->trace, "what was submitted when; - is standard input")
       ->required();
-  verb->add_option("--format", flags->format, "csv, or swf of the Parallel Workloads Archive")
+  verb.add_option("--format", flags->format, "csv, or swf of the Parallel Workloads Archive")
       ->check(CLI::IsMember({"csv", "swf"}))
       ->type_name("csv|swf");
-  verb->add_option("--nodes", flags->nodes, "so many equal nodes")
+  verb.add_option("--nodes", flags->nodes, "so many equal nodes")
       ->check(CLI::Range(std::int64_t{1}, simulate::kNodesMax))
       ->type_name("N");
   const auto amount = [&](const char* name, std::string& to, const char* about) {
-    verb->add_option(name, to, about)->check(given)->type_name("AMOUNT");
+    verb.add_option(name, to, about)->check(given)->type_name("AMOUNT");
   };
   amount("--cpus", flags->cpus, "of each node");
   amount("--memory", flags->memory, "of each node, such as 64Gi");
   amount("--gpus", flags->gpus, "of each node");
-  verb->add_option("--cluster", flags->cluster,
-                   "nodes and quota instead, as `kubectl get nodes -o yaml` prints them or as "
-                   "docs/simulate.md says")
+  verb.add_option("--cluster", flags->cluster,
+                  "nodes and quota instead, as `kubectl get nodes -o yaml` prints them or as "
+                  "docs/simulate.md says")
       ->type_name("FILE");
-  verb->add_option(
-          "--policy", flags->policies,
-          "best-effort, fifo, backfill, priority, preemption; joined by + and, to compare, "
-          "by commas")
+  verb.add_option("--policy", flags->policies,
+                  "best-effort, fifo, backfill, priority, preemption; joined by + and, to compare, "
+                  "by commas")
       ->type_name("POLICY,...")
       ->capture_default_str();
-  verb->add_option("--holding-time", flags->holding_seconds,
-                   "how long fifo and backfill keep the place of the first in line, a second at "
-                   "least; 0: as long as it takes")
+  verb.add_option("--holding-time", flags->holding_seconds,
+                  "how long fifo and backfill keep the place of the first in line, a second at "
+                  "least; 0: as long as it takes")
       ->type_name("SECONDS")
       ->check(check_holding_time);
-  verb->add_flag("--skip-bad", flags->skip_bad, "leave out lines that cannot be understood");
-  verb->add_option("-o,--output", flags->output)
+  verb.add_flag("--skip-bad", flags->skip_bad, "leave out lines that cannot be understood");
+  verb.add_option("-o,--output", flags->output)
       ->check(CLI::IsMember({"json", "table"}))
       ->type_name("json|table");
-  verb->footer(
-      "Example:\n"
-      "  codeflare simulate jobs.csv --nodes 16 --cpus 96 --gpus 8 --policy "
-      "best-effort,fifo,backfill\n"
-      "  kubectl get nodes -o yaml > nodes.yaml; codeflare simulate jobs.csv --cluster nodes.yaml");
-  verb->callback([&chosen, flags] {
+  verb.callback([&chosen, flags] {
     chosen = [flags] {
       RealEnv world;
       const std::unique_ptr<Console> console = process_console();
@@ -84,5 +74,17 @@ void add_simulate_verb(CLI::App& app, Chosen& chosen) {
     };
   });
 }
+
+}  // namespace
+
+constinit const Verb kSimulate = {
+    .word = "simulate",
+    .about = "Replay a trace of jobs through the scheduling core, on a clock of its own",
+    .examples =
+        "codeflare simulate jobs.csv --nodes 16 --cpus 96 --gpus 8 --policy "
+        "best-effort,fifo,backfill\n"
+        "  kubectl get nodes -o yaml > nodes.yaml; codeflare simulate jobs.csv --cluster "
+        "nodes.yaml",
+    .add = add_options};
 
 }  // namespace codeflare::cli

@@ -2,7 +2,7 @@
 
 #include "base/check.h"
 #include "base/human_duration.h"
-#include "cli/verbs/queue.h"
+#include "cli/views/queue_names.h"
 #include "cli/views/table.h"
 #include "json/parse.h"
 #include "json/value.h"

@@ -2,16 +2,9 @@
 
 #include "base/check.h"
 #include "base/human_duration.h"
-#include "cli/verbs/internal/queue_watch.h"
-#include "cli/verbs/queue.h"
-#include "cli/views/queue_view.h"
 #include "cli/views/table.h"
 #include "json/parse.h"
 #include "json/write.h"
-#include "model/codec/node.h"
-#include "model/codec/pod.h"
-#include "model/condition.h"
-#include "model/resources.h"
 
 #include <algorithm>
 #include <utility>
@@ -22,45 +15,6 @@ namespace {
 
 constexpr std::size_t kIndent = 4;
 constexpr std::size_t kValueColumn = 12;
-
-ClusterCounts::Node counted(const model::Node& node) {
-  const model::ResourceList& has = node.status.allocatable;
-  return {.name = node.metadata.name,
-          .ready =
-              model::is_condition_true(node.status.conditions, "Ready") && !node.spec.unschedulable,
-          .cpus = has.get("cpu").to_string(),
-          .memory = has.get("memory").to_string(),
-          .gpus = has.get("nvidia.com/gpu").to_string()};
-}
-
-bool has_ended(const model::Pod& pod) {
-  return pod.status.phase == "Succeeded" || pod.status.phase == "Failed";
-}
-
-Task<Result<void>> count_nodes(Session& session, ClusterCounts& counts) {
-  CO_TRY_ASSIGN(const kube::ObjectList nodes,
-                co_await session.client().list_all(model::resource_type<model::Node>(), {}));
-  for (const kube::ObjectRef& object : nodes.items) {
-    CO_TRY_ASSIGN(const model::Node node, object->as<model::Node>());
-    counts.nodes.push_back(counted(node));
-  }
-  co_return Result<void>();
-}
-
-Task<Result<void>> count_pods(Session& session, ClusterCounts& counts) {
-  CO_TRY_ASSIGN(const kube::ObjectList pods,
-                co_await session.client().list_all(model::resource_type<model::Pod>(), {}));
-  for (const kube::ObjectRef& object : pods.items) {
-    CO_TRY_ASSIGN(const model::Pod pod, object->as<model::Pod>());
-    ++counts.pods[pod.status.phase.empty() ? "Pending" : pod.status.phase];
-    const auto node =
-        std::ranges::find(counts.nodes, pod.spec.node_name, &ClusterCounts::Node::name);
-    if (node != counts.nodes.end() && !has_ended(pod)) {
-      ++node->pods;
-    }
-  }
-  co_return Result<void>();
-}
 
 std::string lower(std::string text) {
   for (char& c : text) {
@@ -110,22 +64,7 @@ std::string pretty(const std::string& compact) {
 
 }  // namespace
 
-Task<Result<ClusterCounts>> count_cluster(Session& session) {
-  ClusterCounts counts;
-  CO_TRY(co_await count_nodes(session, counts));
-  CO_TRY(co_await count_pods(session, counts));
-  std::string ns = QueueFlags().controller_ns;
-  CO_TRY_ASSIGN(const internal::QueueState state,
-                co_await internal::look_at_queue(session, std::move(ns)));
-  const QueueView queue =
-      queue_of(state.wrappers, state.note.settings, state.note.paused, session.now());
-  counts.waiting = queue.entries.size();
-  counts.running = queue.running;
-  counts.paused = queue.paused;
-  co_return counts;
-}
-
-std::string render_up_status(const UpState& state, const std::string& directory,
+std::string render_up_status(const up::UpState& state, const std::string& directory,
                              const ClusterCounts& counts, WallTime now) {
   const auto ready = std::ranges::count(counts.nodes, true, &ClusterCounts::Node::ready);
   std::string text = "codeflare " + state.version + " runs in " + directory + "\n";
@@ -149,7 +88,7 @@ std::string render_up_status(const UpState& state, const std::string& directory,
                                   (counts.paused ? "; it is paused" : ""));
 }
 
-std::string up_status_json(const UpState& state, const std::string& directory,
+std::string up_status_json(const up::UpState& state, const std::string& directory,
                            const ClusterCounts& counts) {
   std::string text;
   json::Writer w(text);
@@ -172,17 +111,6 @@ std::string up_status_json(const UpState& state, const std::string& directory,
   w.key("running").integer(static_cast<std::int64_t>(counts.running));
   w.key("paused").boolean(counts.paused).end_object().end_object();
   return pretty(text);
-}
-
-Task<int> run_up_status(Session& session, UpState state, std::string directory) {
-  const Result<ClusterCounts> counts = co_await count_cluster(session);
-  if (!counts) {
-    co_return report(session.console(), counts.error());
-  }
-  session.console().out(session.output() == Output::json
-                            ? up_status_json(state, directory, *counts)
-                            : render_up_status(state, directory, *counts, session.now()));
-  co_return kDone;
 }
 
 }  // namespace codeflare::cli

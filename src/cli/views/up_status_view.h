@@ -1,9 +1,6 @@
 #pragma once
 
-#include "base/async/task.h"
-#include "base/result.h"
 #include "base/time.h"
-#include "cli/session/session.h"
 #include "up/state.h"
 
 #include <cstddef>
@@ -11,6 +8,7 @@
 #include <string>
 #include <vector>
 
+// The cluster of `codeflare up` as text; pure.
 namespace codeflare::cli {
 
 // What a cluster has and does, counted.
@@ -29,23 +27,11 @@ struct ClusterCounts {
   std::size_t running = 0;  // AppWrappers
   bool paused = false;
 };
-Task<Result<ClusterCounts>> count_cluster(Session& session);
 
 // For people, and for programs.
-std::string render_up_status(const UpState& state, const std::string& directory,
+std::string render_up_status(const up::UpState& state, const std::string& directory,
                              const ClusterCounts& counts, WallTime now);
-std::string up_status_json(const UpState& state, const std::string& directory,
+std::string up_status_json(const up::UpState& state, const std::string& directory,
                            const ClusterCounts& counts);
-
-// Of a cluster that runs: asks it and prints.
-Task<int> run_up_status(Session& session, UpState state, std::string directory);
-
-// `codeflare status`: the cluster that `codeflare up` runs in the directory; empty: the usual one.
-// Fails when nothing runs there. `output` is "" or "json".
-struct UpStatusFlags {
-  std::string directory;
-  std::string output;
-};
-int run_up_status(const UpStatusFlags& flags);
 
 }  // namespace codeflare::cli

@@ -1,7 +1,7 @@
 #include "cli/views/wrapper_view.h"
 
 #include "base/human_duration.h"
-#include "cli/gather/kinds.h"
+#include "cli/views/kinds.h"
 #include "cli/views/table.h"
 #include "queue/status_words.h"
 

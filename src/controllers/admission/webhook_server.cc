@@ -13,27 +13,27 @@
 #include <utility>
 #include <vector>
 
-namespace codeflare {
+namespace codeflare::admission {
 
 namespace {
 
 constexpr Duration kDrainGrace = std::chrono::seconds(10);
 
-Result<admission::WebhookAddress> address_of(const WebhookServerOptions& options) {
+Result<WebhookAddress> address_of(const WebhookServerOptions& options) {
   if (!options.url.empty()) {
-    return admission::WebhookAddress{.url = options.url};
+    return WebhookAddress{.url = options.url};
   }
   const std::size_t slash = options.service.find('/');
   if (slash == std::string::npos || slash == 0 || slash + 1 == options.service.size()) {
     return fail(invalid_argument("--webhook-service \"" + options.service +
                                  "\": expected NAMESPACE/NAME (or --webhook-url)"));
   }
-  return admission::WebhookAddress{.service_ns = options.service.substr(0, slash),
-                                   .service_name = options.service.substr(slash + 1)};
+  return WebhookAddress{.service_ns = options.service.substr(0, slash),
+                        .service_name = options.service.substr(slash + 1)};
 }
 
 // Names that the API server may call it by.
-Result<std::vector<std::string>> names_of(const admission::WebhookAddress& address) {
+Result<std::vector<std::string>> names_of(const WebhookAddress& address) {
   if (!address.url.empty()) {
     TRY_ASSIGN(const net::Url url, net::parse_url(address.url));
     return std::vector<std::string>{url.host};
@@ -77,7 +77,7 @@ struct WebhookServer::Parts {
   Logger logger;
   std::unique_ptr<apiserver::Pki> pki;
   std::shared_ptr<const controllers::RecordSeal> seal;
-  admission::Webhook webhook;
+  Webhook webhook;
   net::HttpServer server;
   std::uint16_t port = 0;
   TaskGroup tasks;
@@ -89,8 +89,8 @@ WebhookServer::~WebhookServer() = default;
 Task<Result<std::unique_ptr<WebhookServer>>> WebhookServer::start(Env env, kube::Client& client,
                                                                   WebhookServerOptions options,
                                                                   Logger logger) {
-  CO_TRY_ASSIGN(ListenAddress listen, parse_listen("--webhook-listen", options.listen));
-  CO_TRY_ASSIGN(admission::WebhookAddress address, address_of(options));
+  CO_TRY_ASSIGN(net::ListenAddress listen, net::parse_listen("--webhook-listen", options.listen));
+  CO_TRY_ASSIGN(WebhookAddress address, address_of(options));
   CO_TRY_ASSIGN(std::vector<std::string> names, names_of(address));
   CO_TRY_ASSIGN(std::unique_ptr<apiserver::Pki> pki,
                 co_await apiserver::Pki::open(
@@ -106,7 +106,7 @@ Task<Result<std::unique_ptr<WebhookServer>>> WebhookServer::start(Env env, kube:
           parts->logger.error("the renewed certificate can't be used", {{"error", done.error()}});
         }
       }));
-  Result<void> registered = co_await admission::register_webhook(
+  Result<void> registered = co_await register_webhook(
       client, {.address = address, .ca_pem = authority, .legacy_group = options.legacy_group});
   if (!registered) {
     co_await server->stop();
@@ -131,4 +131,4 @@ Task<void> WebhookServer::stop() {
   co_await parts_->server.drain(kDrainGrace);
 }
 
-}  // namespace codeflare
+}  // namespace codeflare::admission

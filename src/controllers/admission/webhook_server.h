@@ -12,7 +12,7 @@
 #include <memory>
 #include <string>
 
-namespace codeflare {
+namespace codeflare::admission {
 
 struct WebhookServerOptions {
   std::string listen;  // "0.0.0.0:9443"
@@ -46,4 +46,4 @@ class WebhookServer {
   std::unique_ptr<Parts> parts_;
 };
 
-}  // namespace codeflare
+}  // namespace codeflare::admission

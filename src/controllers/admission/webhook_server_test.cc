@@ -13,7 +13,7 @@
 #include <string>
 #include <utility>
 
-namespace codeflare {
+namespace codeflare::admission {
 namespace {
 
 // A cluster that takes whatever is applied.
@@ -52,7 +52,7 @@ class WebhookWorld {
                {.tls = {.ca_bundle_pem = authority}})
         .value();
   }
-  int ask(net::HttpClient& caller) { return run_in_time(codeflare::ask(caller)).value_or(0); }
+  int ask(net::HttpClient& caller) { return run_in_time(admission::ask(caller)).value_or(0); }
 
  private:
   template <typename T>
@@ -89,4 +89,4 @@ TEST(WebhookServer, has_as_many_connections_as_its_documentation_says) {
 }
 
 }  // namespace
-}  // namespace codeflare
+}  // namespace codeflare::admission

@@ -9,7 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-namespace codeflare::cli {
+namespace codeflare::up {
 
 namespace {
 
@@ -82,4 +82,4 @@ Result<void> go_to_background(const std::string& log) {
   return {};
 }
 
-}  // namespace codeflare::cli
+}  // namespace codeflare::up

@@ -35,6 +35,20 @@ void add_session_flags(CLI::App& verb, SessionFlags& flags) {
   add_timeout(verb, flags.timeout, "wait no longer for a server that asks to wait (default 60)");
 }
 
+void add_dry_run(CLI::App& verb, bool& dry_run) {
+  verb.add_option_function<std::string>(
+          "--dry-run", [&dry_run](const std::string& who) { dry_run = who == "server"; },
+          "server: everything is checked there and nothing is kept")
+      ->check(CLI::IsMember({"none", "server"}))
+      ->type_name("none|server");
+}
+
+void add_controller_ns(CLI::App& verb, std::string& ns) {
+  verb.add_option("--controller-namespace", ns, "where codeflare controller runs")
+      ->type_name("NAME")
+      ->capture_default_str();
+}
+
 int run_session(const SessionFlags& flags, const std::function<Task<int>(Session&)>& verb) {
   RealEnv world;
   const std::unique_ptr<Console> console = process_console();

@@ -1,3 +1,6 @@
+#include "cli/verbs/status.h"
+
+#include "cli/gather/cluster_counts.h"
 #include "cli/testing/up_world.h"
 #include "cli/testing/verb_world.h"
 #include "cli/verbs/create.h"
@@ -8,6 +11,8 @@
 
 namespace codeflare::cli {
 namespace {
+
+using up::UpState;
 
 UpState running_state() {
   UpState state = testing::UpWorld().state();

@@ -1,4 +1,4 @@
-#include "cli/gather/kinds.h"
+#include "cli/views/kinds.h"
 
 #include "model/status.h"
 

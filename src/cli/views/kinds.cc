@@ -1,4 +1,4 @@
-#include "cli/gather/kinds.h"
+#include "cli/views/kinds.h"
 
 #include "model/app_wrapper.h"
 #include "model/resources.h"

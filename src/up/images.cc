@@ -1,7 +1,6 @@
-#include "cli/verbs/image_verbs.h"
+#include "up/images.h"
 
 #include "base/split.h"
-#include "cli/views/table.h"
 #include "json/parse.h"
 
 #include <algorithm>
@@ -9,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-namespace codeflare::cli {
+namespace codeflare::up {
 
 namespace {
 
@@ -19,36 +18,18 @@ using node::ImageTable;
 constexpr std::string_view kUsualPath =
     "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
-std::string table_path(const std::string& directory) {
-  return join_path(directory, "node/images.json");
-}
-
-Result<ImageTable> read_table(FileSystem& files, const std::string& directory) {
-  const std::string path = table_path(directory);
-  const Result<std::string> text = files.read(path);
-  if (!text && text.error().code == ErrorCode::not_found) {
-    return ImageTable();
-  }
-  if (!text) {
-    return fail(text.error());
-  }
-  Result<ImageTable> table = ImageTable::parse(*text);
-  if (!table) {
-    return fail(std::move(table).error().with_context(path));
-  }
-  return table;
-}
-
 // Reads, changes and writes the table while nobody else does.
 Result<void> edit_table(FileSystem& files, const std::string& directory,
                         const std::function<void(ImageTable&)>& change) {
   TRY(files.make_directories(directory, 0700));
   TRY(files.make_directories(join_path(directory, "node"), 0700));
-  TRY_ASSIGN(const std::unique_ptr<FileLock> lock, files.lock(table_path(directory) + ".lock"));
-  TRY_ASSIGN(ImageTable table, read_table(files, directory));
+  TRY_ASSIGN(const std::unique_ptr<FileLock> lock,
+             files.lock(image_table_path(directory) + ".lock"));
+  TRY_ASSIGN(ImageTable table, read_images(files, directory));
   const ImageTable before = table;
   change(table);
-  return table == before ? Result<void>() : files.write(table_path(directory), table.to_json());
+  return table == before ? Result<void>()
+                         : files.write(image_table_path(directory), table.to_json());
 }
 
 Result<void> must_be_directory(FileSystem& files, const std::string& flag,
@@ -143,29 +124,6 @@ bool is_image_name(std::string_view name) {
          std::ranges::all_of(name, [&](char c) { return is_plain(c) || joins(c); });
 }
 
-// What stands for it, in a few words.
-std::string shown(const ImageEntry& entry) {
-  if (!entry.root.empty()) {
-    return "rootfs " + entry.root;
-  }
-  if (const auto venv = entry.env.find("VIRTUAL_ENV"); venv != entry.env.end()) {
-    return "python-venv " + venv->second;
-  }
-  std::string text;
-  for (const std::string& directory : entry.directories) {
-    text += (text.empty() ? "directory " : ", ") + directory;
-  }
-  return text.empty() ? "this machine's programs" : text;
-}
-
-std::string joined(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) {
-    text += (text.empty() ? "" : " ") + word;
-  }
-  return text;
-}
-
 }  // namespace
 
 Result<ImageEntry> image_entry(FileSystem& files, const ImageFlags& flags) {
@@ -205,71 +163,56 @@ Result<ImageEntry> image_entry(FileSystem& files, const ImageFlags& flags) {
   return entry;
 }
 
-int run_image_add(Env env, Console& console, const std::string& directory,
-                  const ImageFlags& flags) {
-  Result<ImageEntry> entry = image_entry(env.files, flags);
-  if (!entry) {
-    return report_usage(console, entry.error().message);
+std::string image_text(const ImageEntry& entry) {
+  if (!entry.root.empty()) {
+    return "rootfs " + entry.root;
   }
-  const std::string what = shown(*entry);
-  bool replaced = false;
-  const Result<void> edited = edit_table(
-      env.files, directory, [&](ImageTable& table) { replaced = table.put(*std::move(entry)); });
-  if (!edited) {
-    return report(console, edited.error());
+  if (const auto venv = entry.env.find("VIRTUAL_ENV"); venv != entry.env.end()) {
+    return "python-venv " + venv->second;
   }
-  console.out("image " + flags.name + (replaced ? " now stands for " : " stands for ") + what +
-              "\n");
-  return kDone;
+  std::string text;
+  for (const std::string& directory : entry.directories) {
+    text += (text.empty() ? "directory " : ", ") + directory;
+  }
+  return text.empty() ? "this machine's programs" : text;
 }
 
-int run_image_list(Env env, Console& console, const std::string& directory, bool json) {
-  const Result<ImageTable> table = read_table(env.files, directory);
+std::string image_table_path(const std::string& directory) {
+  return join_path(directory, "node/images.json");
+}
+
+Result<ImageTable> read_images(FileSystem& files, const std::string& directory) {
+  const std::string path = image_table_path(directory);
+  const Result<std::string> text = files.read(path);
+  if (!text && text.error().code == ErrorCode::not_found) {
+    return ImageTable();
+  }
+  if (!text) {
+    return fail(text.error());
+  }
+  Result<ImageTable> table = ImageTable::parse(*text);
   if (!table) {
-    return report(console, table.error());
+    return fail(std::move(table).error().with_context(path));
   }
-  if (json) {
-    console.out(table->to_json());
-    return kDone;
-  }
-  if (table->entries().empty()) {
-    console.err("no images in " + table_path(directory) +
-                ": containers run this machine's programs and need a command\n");
-    return kDone;
-  }
-  Table lines({"IMAGE", "STANDS FOR", "RUNS"});
-  for (const ImageEntry& entry : table->entries()) {
-    const std::string runs = joined(entry.entrypoint) +
-                             (entry.entrypoint.empty() || entry.args.empty() ? "" : " ") +
-                             joined(entry.args);
-    lines.add_row({entry.image, shown(entry), runs.empty() ? "-" : runs});
-  }
-  console.out(lines.to_text());
-  return kDone;
+  return table;
 }
 
-int run_image_remove(Env env, Console& console, const std::string& directory,
-                     const std::vector<std::string>& names) {
-  std::vector<std::string> missing;
-  std::string said;
-  const Result<void> edited = edit_table(env.files, directory, [&](ImageTable& table) {
+Result<bool> put_image(FileSystem& files, const std::string& directory, ImageEntry entry) {
+  bool replaced = false;
+  TRY(edit_table(files, directory,
+                 [&](ImageTable& table) { replaced = table.put(std::move(entry)); }));
+  return replaced;
+}
+
+Result<RemovedImages> remove_images(FileSystem& files, const std::string& directory,
+                                    const std::vector<std::string>& names) {
+  RemovedImages images;
+  TRY(edit_table(files, directory, [&](ImageTable& table) {
     for (const std::string& name : names) {
-      if (table.remove(name)) {
-        said += "image " + name + " removed\n";
-      } else {
-        missing.push_back(name);
-      }
+      (table.remove(name) ? images.removed : images.missing).push_back(name);
     }
-  });
-  if (!edited) {
-    return report(console, edited.error());
-  }
-  console.out(said);
-  int code = kDone;
-  for (const std::string& name : missing) {
-    code = report(console, not_found("image \"" + name + "\" is not in " + table_path(directory)));
-  }
-  return code;
+  }));
+  return images;
 }
 
-}  // namespace codeflare::cli
+}  // namespace codeflare::up

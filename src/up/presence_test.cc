@@ -1,11 +1,12 @@
-#include "cli/testing/up_world.h"
+#include "up/presence.h"
+
 #include "kube/kubeconfig.h"
 #include "up/context.h"
-#include "up/presence.h"
+#include "up/testing/up_world.h"
 
 #include <gtest/gtest.h>
 
-namespace codeflare::cli {
+namespace codeflare::up {
 namespace {
 
 constexpr const char* kConfig = "/home/me/.kube/config";
@@ -135,4 +136,4 @@ TEST(UpContext, is_named_after_the_directory_unless_it_is_the_usual_one) {
 }
 
 }  // namespace
-}  // namespace codeflare::cli
+}  // namespace codeflare::up

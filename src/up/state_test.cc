@@ -1,9 +1,10 @@
-#include "cli/testing/up_world.h"
 #include "up/state.h"
+
+#include "up/testing/up_world.h"
 
 #include <gtest/gtest.h>
 
-namespace codeflare::cli {
+namespace codeflare::up {
 namespace {
 
 using testing::UpWorld;
@@ -78,4 +79,4 @@ TEST(UpState, what_people_read_has_three_commands_to_try) {
 }
 
 }  // namespace
-}  // namespace codeflare::cli
+}  // namespace codeflare::up
