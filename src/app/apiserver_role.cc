@@ -3,8 +3,7 @@
 #include "apiserver/server/api_server.h"
 #include "apiserver/store/repair.h"
 #include "apiserver/store/snapshot.h"
-#include "app/durability_flag.h"
-#include "app/listen_address.h"
+#include "app/flags/durability_flag.h"
 #include "app/report.h"
 #include "base/async/task.h"
 #include "base/async/task_group.h"
@@ -15,6 +14,7 @@
 #include "base/process.h"
 #include "base/process_metrics.h"
 #include "controllers/admission/fixed_spec_admission.h"
+#include "net/listen_address.h"
 
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
@@ -64,8 +64,8 @@ std::size_t connections_max() {
 
 // Ends when a signal asks for it. `silent` when it ends before it began: then the error says it
 // all.
-Task<Result<void>> serve(RealEnv& world, const Flags& flags, ListenAddress address, Logger logger,
-                         std::atomic<bool>& silent) {
+Task<Result<void>> serve(RealEnv& world, const Flags& flags, net::ListenAddress address,
+                         Logger logger, std::atomic<bool>& silent) {
   const Env env = world.env();
   const Instant began = env.clock.now();
   WaitList stopped;
@@ -113,7 +113,7 @@ Task<Result<void>> serve(RealEnv& world, const Flags& flags, ListenAddress addre
 }
 
 int run_server(const Flags& flags) {
-  Result<ListenAddress> address = parse_listen("--listen", flags.listen);
+  Result<net::ListenAddress> address = net::parse_listen("--listen", flags.listen);
   if (!address) {
     return report_usage(address.error());
   }

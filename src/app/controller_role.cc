@@ -1,14 +1,13 @@
 #include "app/controller_role.h"
 
-#include "app/listen_address.h"
-#include "app/mcad_flags.h"
+#include "app/flags/mcad_flags.h"
 #include "app/report.h"
-#include "app/webhook_server.h"
 #include "base/async/task.h"
 #include "base/env/real_env.h"
 #include "base/log.h"
 #include "base/metrics.h"
 #include "base/process_metrics.h"
+#include "controllers/admission/webhook_server.h"
 #include "controllers/appwrapper/app_wrapper_object.h"
 #include "controllers/appwrapper/published_settings.h"
 #include "controllers/appwrapper/queue_controllers.h"
@@ -21,6 +20,7 @@
 #include "kube/discovery.h"
 #include "model/quota_subtree.h"
 #include "model/ray_cluster.h"
+#include "net/listen_address.h"
 #include "runtime/manager.h"
 
 #include <CLI/App.hpp>
@@ -39,6 +39,8 @@ namespace codeflare {
 
 namespace {
 
+using admission::WebhookServer;
+using admission::WebhookServerOptions;
 using controllers::QueueControllersOptions;
 
 constexpr const char* kName = "codeflare-controller";
@@ -68,11 +70,11 @@ struct Flags {
 // What is wrong is said before anything is connected.
 Result<void> check_addresses(const Flags& flags) {
   if (!flags.webhook.listen.empty()) {
-    TRY(parse_listen("--webhook-listen", flags.webhook.listen));
+    TRY(net::parse_listen("--webhook-listen", flags.webhook.listen));
   }
   if (const std::string& text = flags.health_address; !text.empty()) {
     // ":8081" is all addresses.
-    TRY(parse_listen("--health-address", (text.starts_with(':') ? "0.0.0.0" : "") + text));
+    TRY(net::parse_listen("--health-address", (text.starts_with(':') ? "0.0.0.0" : "") + text));
   }
   return {};
 }

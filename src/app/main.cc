@@ -3,7 +3,7 @@
 #include "app/node_role.h"
 #include "app/proxy_role.h"
 #include "app/up_role.h"
-#include "cli/verbs.h"
+#include "cli/verbs/verb_table.h"
 #include "node/holder/network_proxy.h"
 #include "node/holder/node_holder.h"
 #include "node/keeper/pod_keeper.h"
@@ -12,9 +12,11 @@
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 
+#include <algorithm>
 #include <cstdio>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -91,7 +93,10 @@ int main(int argc, char** argv) {
   codeflare::add_apiserver_role(app, role);
   codeflare::add_proxy_role(app, role);
   codeflare::add_controller_role(app, role);
-  codeflare::cli::add_verbs(app, role);
+  const codeflare::cli::VerbTable table = codeflare::cli::verb_table();
+  std::vector<std::string> words =
+      codeflare::cli::in_order(table, std::vector<std::string>(argv + 1, argv + argc));
+  codeflare::cli::add_verbs(app, table, words, role);
   CLI::App* help = app.add_subcommand("help", "Print this help message, or that of a verb");
   std::vector<std::string> verbs;
   help->add_option("VERB", verbs, "whose help is wanted: up, or image add");
@@ -99,7 +104,8 @@ int main(int argc, char** argv) {
   // Taken now: afterwards it would be the help of the sub-command that was given.
   const std::string help_text = app.help();
   try {
-    app.parse(argc, argv);
+    std::ranges::reverse(words);  // as the parser wants them
+    app.parse(std::move(words));
   } catch (const CLI::ParseError& error) {
     return error.get_exit_code() == 0 ? app.exit(error) : usage_error(app, error);
   }

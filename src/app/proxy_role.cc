@@ -1,11 +1,11 @@
 #include "app/proxy_role.h"
 
-#include "app/listen_address.h"
 #include "app/report.h"
 #include "base/env/file_system.h"
 #include "base/env/real_env.h"
-#include "cli/up_state.h"
+#include "net/listen_address.h"
 #include "node/holder/network_proxy.h"
+#include "up/state.h"
 
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
@@ -27,7 +27,7 @@ struct Flags {
 // Gone before the proxy begins: it has one thread.
 Result<std::string> data_directory(const Flags& flags) {
   RealEnv world;
-  return cli::up_directory(world.env().variables, flags.data_directory);
+  return up::up_directory(world.env().variables, flags.data_directory);
 }
 
 void say_ready(const std::string& host, std::uint16_t port) {
@@ -40,7 +40,7 @@ void say_ready(const std::string& host, std::uint16_t port) {
 }
 
 Result<void> run_role(const Flags& flags) {
-  TRY_ASSIGN(const ListenAddress at, parse_listen("--listen", flags.listen));
+  TRY_ASSIGN(const net::ListenAddress at, net::parse_listen("--listen", flags.listen));
   TRY_ASSIGN(const std::string directory, data_directory(flags));
   const std::string holder = join_path(directory, "node/net/holder.sock");
   Result<void> served = node::serve_cluster_proxy(

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "base/error.h"
-#include "cli/console.h"
+#include "cli/session/console.h"
 
 // How every role tells what went wrong: "error: ..." on standard error, and an exit code.
 namespace codeflare {

@@ -1,12 +1,10 @@
 #include "app/up_role.h"
 
-#include "app/amount.h"
-#include "app/durability_flag.h"
-#include "app/listen_address.h"
-#include "app/node_extras_flags.h"
-#include "app/real_node.h"
+#include "app/flags/amount.h"
+#include "app/flags/durability_flag.h"
+#include "app/flags/node_extras_flags.h"
+#include "app/flags/node_flags.h"
 #include "app/report.h"
-#include "app/up_cluster.h"
 #include "base/async/task.h"
 #include "base/async/task_group.h"
 #include "base/env/real_env.h"
@@ -14,11 +12,15 @@
 #include "base/metrics.h"
 #include "base/process.h"
 #include "base/process_metrics.h"
-#include "cli/detach.h"
-#include "cli/processes.h"
-#include "cli/up_presence.h"
-#include "cli/up_state.h"
+#include "cli/verbs/detach.h"
 #include "kube/kubeconfig.h"
+#include "net/listen_address.h"
+#include "up/announced.h"
+#include "up/cluster.h"
+#include "up/presence.h"
+#include "up/processes.h"
+#include "up/real_node.h"
+#include "up/state.h"
 
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
@@ -47,13 +49,7 @@ constexpr int kServerThreads = 2;  // commits, and what tidies up behind them
 struct Flags {
   std::optional<std::size_t> nodes;
   std::optional<std::size_t> fake_nodes;
-  std::optional<std::string> cpus;
-  std::optional<std::string> memory;
-  std::string gpus = "0";
-  NodeExtrasFlags extras;
-  std::vector<std::string> host_paths;
-  bool allow_host_network = false;
-  bool allow_plain = false;
+  NodeFlags node;  // of each of them
   std::string data_directory;
   std::string listen = "127.0.0.1:6443";
   Durability durability = Durability::full;
@@ -61,9 +57,6 @@ struct Flags {
   bool preemption = false;
   bool priority_slope = false;
   std::int64_t holding_seconds = 0;
-  bool json_log = false;
-  bool verbose = false;
-  bool egress = false;
   bool no_kubeconfig = false;
   bool detach = false;
   std::string background;  // a log file
@@ -71,27 +64,27 @@ struct Flags {
   std::size_t process_nodes() const { return nodes.value_or(fake_nodes ? 0 : 1); }
 };
 
-Result<UpOptions> options_of(const Flags& flags, const Variables& variables) {
-  UpOptions options;
+Result<up::UpOptions> options_of(const Flags& flags, const Variables& variables) {
+  up::UpOptions options;
   if (flags.process_nodes() == 0 && !flags.fake_nodes) {
     return fail(invalid_argument("--nodes 0: expected 1 to " + std::to_string(kProcessNodesMax) +
                                  ", or --fake-nodes N beside it"));
   }
-  TRY_ASSIGN(const ListenAddress address, parse_listen("--listen", flags.listen));
+  TRY_ASSIGN(const net::ListenAddress address, net::parse_listen("--listen", flags.listen));
   options.address = address.host;
   options.port = address.port;
-  TRY_ASSIGN(const std::string directory, cli::up_directory(variables, flags.data_directory));
-  TRY_ASSIGN(options.server.data_directory, cli::absolute_path(directory));
+  TRY_ASSIGN(const std::string directory, up::up_directory(variables, flags.data_directory));
+  TRY_ASSIGN(options.server.data_directory, up::absolute_path(directory));
   options.server.durability = flags.durability;
   options.server.certificate_names = {options.address};
   // Half of the descriptors are for pods, whatever clients do. The limit stays: pods inherit it.
   options.server.connections_max =
       std::clamp<std::size_t>(descriptor_limit() / 2, 64, options.server.connections_max);
   options.nodes.count = flags.fake_nodes.value_or(0);
-  TRY_ASSIGN(options.nodes.cpus, amount("--cpus", flags.cpus.value_or("8")));
-  TRY_ASSIGN(options.nodes.memory, amount("--memory", flags.memory.value_or("32Gi")));
-  TRY_ASSIGN(options.nodes.gpus, whole_amount("--gpus", flags.gpus));
-  TRY_ASSIGN(options.nodes.extras, parse_node_extras(flags.extras));
+  TRY_ASSIGN(options.nodes.cpus, amount("--cpus", flags.node.cpus.value_or("8")));
+  TRY_ASSIGN(options.nodes.memory, amount("--memory", flags.node.memory.value_or("32Gi")));
+  TRY_ASSIGN(options.nodes.gpus, whole_amount("--gpus", flags.node.gpus));
+  TRY_ASSIGN(options.nodes.extras, parse_node_extras(flags.node.extras));
   options.queue.legacy_group = flags.legacy_group;
   options.queue.queue.core.preemption = flags.preemption;
   options.queue.queue.core.priority_slope = flags.priority_slope;
@@ -99,118 +92,33 @@ Result<UpOptions> options_of(const Flags& flags, const Variables& variables) {
   return options;
 }
 
-std::string node_name(std::size_t index) {
-  return "codeflare-" + std::to_string(index);
-}
-
 // What the nodes of real processes have: the machine's each, unless said otherwise.
-RealNodeOptions node_options(const Flags& flags, const UpOptions& options) {
-  RealNodeOptions node{.name = node_name(0),
-                       .directory = join_path(options.server.data_directory, "node"),
-                       .version = CODEFLARE_VERSION,
-                       .egress = flags.egress};
-  if (flags.cpus) {
+up::RealNodeOptions node_options(const Flags& flags, const up::UpOptions& options) {
+  up::RealNodeOptions node{.name = up::node_name(0),
+                           .directory = join_path(options.server.data_directory, "node"),
+                           .version = CODEFLARE_VERSION,
+                           .egress = flags.node.egress};
+  if (flags.node.cpus) {
     node.cpus = options.nodes.cpus;
   }
-  if (flags.memory) {
+  if (flags.node.memory) {
     node.memory = options.nodes.memory;
   }
   node.gpus = options.nodes.gpus;
   node.extras = options.nodes.extras;
-  node.host_paths = flags.host_paths;
-  node.allow_host_network = flags.allow_host_network;
-  node.allow_plain = flags.allow_plain;
+  node.host_paths = flags.node.host_paths;
+  node.allow_host_network = flags.node.allow_host_network;
+  node.allow_plain = flags.node.allow_plain;
   for (std::size_t i = 1; i < flags.process_nodes(); ++i) {
-    node.more_names.push_back(node_name(i));
+    node.more_names.push_back(up::node_name(i));
   }
   return node;
 }
 
-// What people should know of the nodes, in lines.
-std::vector<std::string> about_nodes(const UpOptions& options) {
-  std::vector<std::string> lines;
-  if (options.process_node) {
-    const node::NodeDescription& about = options.process_node->about;
-    const std::size_t count = options.process_node->others.size() + 1;
-    const bool isolated = about.not_isolated.empty();
-    const bool networked = !about.pod_block.empty();
-    lines.push_back((count == 1 ? "node " + about.name
-                                : "nodes " + about.name + " to " + node_name(count - 1)) +
-                    ": pods are processes of this machine" +
-                    (isolated ? ", in namespaces of their own" : "") +
-                    (networked ? ", with addresses of their own" : ", on its network"));
-    // Where both are missing the reason is the same.
-    if (!isolated) {
-      lines.push_back("  not isolated, because user namespaces are forbidden here (" +
-                      about.not_isolated + "); docs/up.md tells how to change that");
-    } else if (!networked) {
-      lines.push_back("  no addresses, because networks are forbidden here (" + about.no_network +
-                      "); docs/up.md tells how to change that");
-    }
-  }
-  if (options.nodes.count > 0 || !options.process_node) {
-    lines.push_back(std::to_string(options.nodes.count) +
-                    " fake nodes: pods on them only pretend to run");
-  }
-  return lines;
-}
-
-std::string server_url(const UpOptions& options, std::uint16_t port) {
-  const bool six = options.address.find(':') != std::string::npos;
-  return "https://" + (six ? "[" + options.address + "]" : options.address) + ":" +
-         std::to_string(port);
-}
-
-// Others find the cluster from here on.
-Task<void> announce(cli::UpPresence& presence, cli::UpState state, Logger logger) {
-  cli::UpState unannounced = state;
-  const Result<cli::UpState> said = co_await presence.announce(std::move(state));
-  if (!said) {
-    logger.warn("codeflare status and down will not find this cluster", {{"error", said.error()}});
-  } else if (!said->warning.empty()) {
-    logger.warn(said->warning, {});
-  }
-  const std::string text = cli::render_ready(said ? *said : unannounced);
+void say_ready(const up::UpState& state) {
+  const std::string text = up::render_ready(state);
   std::fputs(text.c_str(), stdout);
   std::fflush(stdout);
-}
-
-struct Run {
-  Env env;
-  UpOptions options;
-  Logger logger;
-  MetricsRegistry& metrics;
-  StopToken stop;
-  cli::UpPresence& presence;
-  cli::UpState state;  // all of it that is known before the start
-  Instant began;
-};
-
-// The cluster from its start to its end, and what others see of it.
-Task<Result<void>> run_announced(Run run) {
-  TaskGroup group(run.env.loop);
-  const UpOptions shown = run.options;
-  const auto ready = [&](const UpReady& about) {
-    run.state.since = run.env.clock.wall();
-    run.state.ready_ms =
-        std::chrono::duration_cast<std::chrono::milliseconds>(run.env.clock.now() - run.began)
-            .count();
-    run.state.server = server_url(shown, about.port);
-    run.state.kubeconfig = about.server.kubeconfig_path();
-    group.spawn(announce(run.presence, run.state, run.logger));
-  };
-  TaskGroup upkeep(run.env.loop);
-  upkeep.spawn(give_back_memory());
-  Result<void> result =
-      co_await run_up(run.env, std::move(run.options), run.logger, run.metrics, run.stop, ready);
-  co_await upkeep.close();
-  co_await group.join();
-  const Result<void> withdrawn = co_await run.presence.withdraw();
-  if (!withdrawn) {
-    run.logger.warn("the cluster could not be taken out of the kubeconfig",
-                    {{"error", withdrawn.error()}});
-  }
-  co_return result;
 }
 
 int start_in_background(Env env, const std::string& directory) {
@@ -220,22 +128,23 @@ int start_in_background(Env env, const std::string& directory) {
     return report(cmdline.error());
   }
   const std::string log = join_path(directory, "up.log");
-  cli::DetachFlags flags{
-      .directory = directory, .log = log, .arguments = cli::background_arguments(*cmdline, log)};
-  return run(env.loop, cli::run_detached(env, *console, std::move(flags))).value_or(1);
+  up::DetachOptions options{
+      .directory = directory, .log = log, .arguments = up::background_arguments(*cmdline, log)};
+  return run(env.loop, cli::run_detached(env, *console, std::move(options))).value_or(1);
 }
 
-Result<std::unique_ptr<RealNode>> make_node(Env env, const Flags& flags, const UpOptions& options,
-                                            const Logger& logger) {
-  RealNodeOptions node = node_options(flags, options);
+Result<std::unique_ptr<up::RealNode>> make_node(Env env, const Flags& flags,
+                                                const up::UpOptions& options,
+                                                const Logger& logger) {
+  up::RealNodeOptions node = node_options(flags, options);
   node.logger = logger;
   std::vector<std::string> kubeconfigs;
   // The one that gets a context with the administrator's keys.
   if (Result<std::string> file = kube::kubeconfig_to_edit(env, ""); file && !flags.no_kubeconfig) {
-    kubeconfigs.push_back(cli::absolute_path(*file).value_or(*file));
+    kubeconfigs.push_back(up::absolute_path(*file).value_or(*file));
   }
-  node.private_places = cli::private_places(env.variables, kubeconfigs);
-  auto made = run(env.loop, RealNode::make(env, std::move(node)));
+  node.private_places = up::private_places(env.variables, kubeconfigs);
+  auto made = run(env.loop, up::RealNode::make(env, std::move(node)));
   return made ? *std::move(made) : fail(internal_error("deadlock"));
 }
 
@@ -243,8 +152,8 @@ int run_cluster(const Flags& flags) {
   RealEnv world;
   const Env env = world.env();
   const Instant began = env.clock.now();
-  Result<UpOptions> options = options_of(flags, env.variables);
-  const Result<void> places = check_host_paths(env.files, flags.host_paths);
+  Result<up::UpOptions> options = options_of(flags, env.variables);
+  const Result<void> places = up::check_host_paths(env.files, flags.node.host_paths);
   if (!options || !places) {
     return report_usage(options ? places.error() : options.error());
   }
@@ -253,8 +162,8 @@ int run_cluster(const Flags& flags) {
     return start_in_background(env, options->server.data_directory);
   }
   // Every write of every controller is an info line.
-  Logger logger(env.clock, flags.verbose ? LogLevel::info : LogLevel::warn,
-                stderr_log_sink(flags.json_log ? LogFormat::json : LogFormat::text));
+  Logger logger(env.clock, flags.node.verbose ? LogLevel::info : LogLevel::warn,
+                stderr_log_sink(flags.node.json_log ? LogFormat::json : LogFormat::text));
   MetricsRegistry metrics;
   add_process_metrics(metrics);
   StopSource stop;
@@ -270,31 +179,32 @@ int run_cluster(const Flags& flags) {
   if (std::signal(SIGHUP, SIG_IGN) != SIG_IGN) {
     world.on_signals({SIGHUP}, [&](int) { stop.request_stop(); });
   }
-  cli::UpPresence presence(
+  up::UpPresence presence(
       env, {.directory = options->server.data_directory, .edit_kubeconfig = !flags.no_kubeconfig});
   // Before anything is started that another one has already.
   if (const auto free = run(env.loop, presence.check_free()); !free || !*free) {
     return report(free ? free->error() : internal_error("deadlock"));
   }
-  std::unique_ptr<RealNode> node;
+  std::unique_ptr<up::RealNode> node;
   if (flags.process_nodes() > 0) {
-    Result<std::unique_ptr<RealNode>> made = make_node(env, flags, *options, logger);
+    Result<std::unique_ptr<up::RealNode>> made = make_node(env, flags, *options, logger);
     if (!made) {
       return report(made.error());
     }
     node = *std::move(made);
     options->process_node.emplace(node->parts());
   }
-  cli::UpState state{.version = CODEFLARE_VERSION, .log = flags.background};
-  state.about = about_nodes(*options);
-  const auto end = run(env.loop, run_announced({.env = env,
-                                                .options = *std::move(options),
-                                                .logger = logger,
-                                                .metrics = metrics,
-                                                .stop = stop.token(),
-                                                .presence = presence,
-                                                .state = std::move(state),
-                                                .began = began}));
+  up::UpState state{.version = CODEFLARE_VERSION, .log = flags.background};
+  state.about = up::about_nodes(*options);
+  const auto end = run(env.loop, up::run_announced({.env = env,
+                                                    .options = *std::move(options),
+                                                    .logger = logger,
+                                                    .metrics = metrics,
+                                                    .stop = stop.token(),
+                                                    .presence = presence,
+                                                    .state = std::move(state),
+                                                    .began = began,
+                                                    .ready = say_ready}));
   if (node != nullptr) {
     run(env.loop, node->stop());
   }
@@ -304,7 +214,7 @@ int run_cluster(const Flags& flags) {
 int run_role(const Flags& flags) {
   if (!flags.background.empty()) {
     // Before there is a loop: it does not go along.
-    if (const Result<void> gone = cli::go_to_background(flags.background); !gone) {
+    if (const Result<void> gone = up::go_to_background(flags.background); !gone) {
       return report(gone.error());
     }
   }
@@ -326,31 +236,18 @@ void add_up_role(CLI::App& app, Role& chosen) {
   role->add_option("--fake-nodes", flags->fake_nodes, "whose pods only pretend to run")
       ->check(CLI::Range(std::size_t{0}, kNodesMax))
       ->type_name("N");
-  role->add_option("--cpus", flags->cpus, "of each node (default the machine's; fake nodes: 8)")
-      ->type_name("C");
-  role->add_option("--memory", flags->memory,
-                   "of each node (default the machine's; fake nodes: 32Gi)")
-      ->type_name("M");
-  role->add_option("--gpus", flags->gpus, "of each node")->type_name("G")->capture_default_str();
-  role->add_option("--label", flags->extras.labels, "of each node; may be repeated")
-      ->allow_extra_args(false)
-      ->type_name("KEY=VALUE");
-  role->add_option("--resource", flags->extras.resources,
-                   "that each node has too, such as example.com/fpga=2; may be repeated")
-      ->allow_extra_args(false)
-      ->type_name("NAME=AMOUNT");
-  role->add_flag("--allow-host-network", flags->allow_host_network,
-                 "pods may say hostNetwork: true, and have the machine's network and loopback");
-  role->add_flag("--allow-plain-processes", flags->allow_plain,
-                 "start also when pods cannot be isolated any more as they were before");
-  role->add_option("--allow-host-path", flags->host_paths,
-                   "a directory that hostPath volumes may name, with all below; may be repeated")
-      ->type_name("DIR");
+  add_node_size(
+      *role, flags->node,
+      {.cpus = "of each node (default the machine's; fake nodes: 8)",
+       .memory = "of each node (default the machine's; fake nodes: 32Gi)",
+       .gpus = "of each node",
+       .label = "of each node; may be repeated",
+       .resource = "that each node has too, such as example.com/fpga=2; may be repeated"});
+  add_node_permissions(*role, flags->node);
   role->add_option("--data-dir", flags->data_directory,
                    "where everything is kept (default $XDG_STATE_HOME/codeflare/up)")
       ->type_name("DIR");
-  role->add_flag("--egress", flags->egress,
-                 "pods reach the world outside through an HTTP proxy (http_proxy is set for them)");
+  add_egress(*role, flags->node);
   role->add_option("--listen", flags->listen, "address and port; port 0 takes any free one")
       ->type_name("ADDR:PORT")
       ->capture_default_str();
@@ -370,8 +267,7 @@ void add_up_role(CLI::App& app, Role& chosen) {
   role->add_flag("--detach", flags->detach,
                  "run in the background; return when it is ready (codeflare down ends it)");
   role->add_option("--background", flags->background)->group("");  // what --detach starts
-  role->add_flag("--log-json", flags->json_log, "log lines as JSON");
-  role->add_flag("-v,--verbose", flags->verbose, "log every write with its reason");
+  add_node_logging(*role, flags->node);
   role->footer("Example:\n  codeflare up --detach --cpus 2 --memory 4Gi");
   role->callback([&chosen, flags] { chosen = [flags] { return run_role(*flags); }; });
 }

@@ -2,7 +2,7 @@
 
 #include "base/check.h"
 #include "base/human_duration.h"
-#include "cli/table.h"
+#include "cli/views/table.h"
 #include "json/parse.h"
 #include "json/write.h"
 #include "sched/explanation.h"

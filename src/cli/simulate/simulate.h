@@ -1,7 +1,7 @@
 #pragma once
 
 #include "base/env/env.h"
-#include "cli/console.h"
+#include "cli/session/console.h"
 
 #include <cstdint>
 #include <string>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "cli/console.h"
+#include "cli/session/console.h"
 
 #include <string>
 #include <string_view>

@@ -6,7 +6,7 @@
 #include "base/env/sim_env.h"
 #include "base/log_capture.h"
 #include "base/metrics.h"
-#include "cli/session.h"
+#include "cli/session/session.h"
 #include "cli/testing/captured_console.h"
 #include "controllers/crds/crds.h"
 #include "net/in_process.h"

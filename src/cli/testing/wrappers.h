@@ -1,7 +1,7 @@
 #pragma once
 
 #include "base/time.h"
-#include "cli/wrapper_view.h"
+#include "cli/views/wrapper_view.h"
 
 #include <string>
 #include <tuple>

@@ -1,0 +1,229 @@
+#include "cli/gather/explain.h"
+
+#include "cli/gather/find_wrapper.h"
+#include "cli/gather/leaving_pods.h"
+#include "cli/gather/queue_state.h"
+#include "cli/gather/wrappers.h"
+#include "cli/views/kinds.h"
+#include "cli/views/queue_view.h"
+#include "json/value.h"
+#include "model/codec/node.h"
+#include "model/codec/pod.h"
+#include "model/codec/quota_subtree.h"
+#include "model/node.h"
+#include "model/pod.h"
+#include "model/pod_requests.h"
+#include "model/quota_subtree.h"
+#include "model/resource_list.h"
+#include "model/resources.h"
+#include "queue/adopted_pods.h"
+#include "queue/marks.h"
+#include "queue/queue.h"
+#include "queue/quota_scope.h"
+#include "queue/report.h"
+
+#include <utility>
+
+namespace codeflare::cli {
+
+namespace {
+
+constexpr int kStepsMax = 1000;
+
+// All that the queue of a cluster is made of.
+struct ClusterObjects {
+  std::vector<kube::ObjectRef> nodes;
+  std::vector<kube::ObjectRef> pods;
+  std::vector<kube::ObjectRef> quota_trees;
+  std::vector<kube::ObjectRef> resource_quotas;
+  std::vector<GroupedWrapper> wrappers;  // of both groups
+};
+
+// What one kind has in all namespaces, or why that could not be seen. A kind that the server does
+// not have has no objects.
+struct Gathered {
+  std::vector<kube::ObjectRef> objects;
+  std::string missing;
+};
+
+Task<Gathered> gather_one(Session& session, model::ResourceType type) {
+  const std::string name = type.qualified_name();
+  Result<kube::ObjectList> list = co_await session.client().list_all(std::move(type), {});
+  if (list) {
+    co_return Gathered{std::move(list->items), ""};
+  }
+  if (list.error().code == ErrorCode::not_found) {
+    co_return Gathered{};
+  }
+  co_return Gathered{{}, name + " of all namespaces: " + list.error().message};
+}
+
+model::ResourceType resource_quotas() {
+  return {.group = "", .version = "v1", .kind = "ResourceQuota", .plural = "resourcequotas"};
+}
+
+struct Gathering {
+  ClusterObjects objects;
+  std::vector<std::string> missing;
+  // There is enough to make a queue of.
+  bool enough = true;
+};
+
+void add_wrappers(const KnownKind& kind, const std::vector<kube::ObjectRef>& objects,
+                  std::vector<GroupedWrapper>& to) {
+  for (const kube::ObjectRef& object : objects) {
+    if (Result<GroupedWrapper> wrapper = decode_wrapper(kind, object)) {
+      to.push_back(*std::move(wrapper));
+    }
+  }
+}
+
+// For one of MCAD's group or of ours.
+Task<Gathering> gather(Session& session, bool legacy) {
+  ProgressLine progress(session.console());
+  progress.show("looking at nodes, pods, AppWrappers and quota");
+  Gathering all;
+  const auto take = [&](Gathered part, std::vector<kube::ObjectRef>& to, bool needed) {
+    to = std::move(part.objects);
+    if (!part.missing.empty()) {
+      all.missing.push_back(std::move(part.missing));
+      all.enough = all.enough && !needed;
+    }
+  };
+  std::vector<kube::ObjectRef> wrappers;
+  take(co_await gather_one(session, model::resource_type<model::Node>()), all.objects.nodes, true);
+  take(co_await gather_one(session, model::resource_type<model::Pod>()), all.objects.pods, true);
+  take(co_await gather_one(session, app_wrapper_kind().type), wrappers, true);
+  add_wrappers(app_wrapper_kind(), wrappers, all.objects.wrappers);
+  take(co_await gather_one(session, model::resource_type<model::QuotaSubtree>()),
+       all.objects.quota_trees, false);
+  take(co_await gather_one(session, resource_quotas()), all.objects.resource_quotas, false);
+  // Most clusters do not have them, and where they do not nobody may list them.
+  Gathered others = co_await gather_one(session, legacy_app_wrapper_kind().type);
+  if (!legacy) {
+    others.missing.clear();
+  }
+  take(std::move(others), wrappers, true);
+  add_wrappers(legacy_app_wrapper_kind(), wrappers, all.objects.wrappers);
+  co_return all;
+}
+
+queue::Queue queue_from(const ClusterObjects& objects, const queue::Settings& settings,
+                        WallTime now) {
+  queue::Queue queue({.core = queue::core_options(settings), .user_check = true});
+  for (const kube::ObjectRef& object : objects.nodes) {
+    if (const Result<model::Node> node = object->as<model::Node>()) {
+      queue.upsert_node(*node);
+    }
+  }
+  for (const kube::ObjectRef& object : objects.quota_trees) {
+    const Result<model::QuotaSubtree> tree = object->as<model::QuotaSubtree>();
+    if (tree && settings.quota_trees) {
+      queue.upsert_quota(*tree);
+    }
+  }
+  for (const kube::ObjectRef& object : objects.resource_quotas) {
+    const Result<json::Document> document = object->parse();
+    if (const auto rule = document ? queue::quota_rule(document->root) : std::nullopt) {
+      queue.set_resource_quota(object->key(), *rule);
+    }
+  }
+  queue::AdoptedPods adopted;
+  for (const GroupedWrapper& wrapper : objects.wrappers) {
+    adopted.learn(wrapper);
+    add_to_queue(queue, wrapper, now);
+  }
+  for (const kube::ObjectRef& object : objects.pods) {
+    if (Result<model::Pod> pod = object->as<model::Pod>()) {
+      adopted.mark(*pod);
+      queue.upsert_pod(*pod);
+    }
+  }
+  // As far as the controller would go now: then everybody who still waits has a reason.
+  for (int i = 0; i < kStepsMax && queue.step(now).more; ++i) {
+  }
+  return queue;
+}
+
+// What bound pods of no AppWrapper take of the resources that the report tells of.
+std::string held_outside(const std::vector<kube::ObjectRef>& pods, const queue::Report& report) {
+  model::ResourceList sum;
+  for (const kube::ObjectRef& object : pods) {
+    const Result<model::Pod> pod = object->as<model::Pod>();
+    if (pod && !pod->spec.node_name.empty() && pod->status.phase != "Succeeded" &&
+        pod->status.phase != "Failed" && !pod->metadata.labels.contains(queue::kUidLabel)) {
+      sum += model::pod_requests(pod->spec);
+    }
+  }
+  std::string text;
+  for (const queue::ReportLine& line : report.shortages) {
+    if (const model::Quantity amount = sum.get(line.resource); amount.sign() > 0) {
+      text += (text.empty() ? "pods outside the queue hold " : ", ") + amount.to_string() + " " +
+              line.resource;
+    }
+  }
+  return text;
+}
+
+std::int64_t position_among(const std::vector<GroupedWrapper>& all, const std::string& uid,
+                            const queue::Settings& settings, WallTime now) {
+  for (const QueueView::Entry& entry : queue_of(all, settings, false, now).entries) {
+    if (entry.view.uid == uid) {
+      return entry.position;
+    }
+  }
+  return 0;
+}
+
+}  // namespace
+
+Task<Result<Explained>> gather_explanation(Session& session, KnownKind kind,
+                                           ExplainOptions options) {
+  Explained explained;
+  CO_TRY_ASSIGN(
+      const FoundWrapper found,
+      co_await find_wrapper(session, std::move(kind), std::move(options.name), Use::read));
+  CO_TRY_ASSIGN(explained.wrapper, decode_wrapper(found.kind, found.object));
+  if (explained.wrapper.metadata.deleting()) {
+    GroupedWrapper wrapper = explained.wrapper;
+    Result<std::vector<std::string>> pods = co_await leaving_pods(session, std::move(wrapper));
+    if (pods) {
+      explained.leaving = *std::move(pods);
+    } else {
+      explained.missing.push_back("pods: " + pods.error().message);
+    }
+  }
+  if (!view_of(explained.wrapper).waits) {
+    co_return explained;
+  }
+  explained.controller_ns = options.controller_ns;
+  const QueueNote note = co_await read_note(session, std::move(options.controller_ns));
+  // Who may not read it has the controller's word in the status.
+  explained.paused =
+      note.paused || (!note.unseen.empty() && view_of(explained.wrapper).reason == "Paused");
+  Gathering gathered = co_await gather(session, explained.wrapper.legacy);
+  explained.missing = std::move(gathered.missing);
+  if (!note.unseen.empty()) {
+    explained.missing.push_back("settings of the controller, so the usual ones count: " +
+                                note.unseen);
+  }
+  const WallTime now = session.now();
+  const std::string& uid = explained.wrapper.metadata.uid;
+  explained.position = position_among(gathered.objects.wrappers, uid, note.settings, now);
+  if (!gathered.enough) {
+    co_return explained;
+  }
+  queue::Queue queue = queue_from(gathered.objects, note.settings, now);
+  Result<queue::Report> report = queue::explain(queue, uid, now);
+  if (report) {
+    if (report->standing.why != sched::Why::unknown_quota) {
+      explained.outside = held_outside(gathered.objects.pods, *report);
+    }
+    explained.report = *std::move(report);
+  } else {
+    explained.missing.push_back("a placement: " + report.error().message);
+  }
+  co_return explained;
+}
+
+}  // namespace codeflare::cli

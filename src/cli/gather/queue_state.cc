@@ -1,0 +1,60 @@
+#include "cli/gather/queue_state.h"
+
+#include "cli/gather/wrappers.h"
+#include "cli/views/kinds.h"
+#include "cli/views/queue_names.h"
+#include "model/config_map.h"
+#include "model/resources.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+namespace codeflare::cli {
+
+Task<QueueNote> read_note(Session& session, std::string controller_ns) {
+  const Result<kube::ObjectRef> map =
+      co_await session.client().get(model::resource_type<model::ConfigMap>(),
+                                    {std::move(controller_ns), std::string(kQueueConfigMap)});
+  QueueNote note;
+  if (map) {
+    note.paused = (*map)->string_at({"data", "paused"}) == "true";
+    note.settings = queue::settings_from((*map)->string_at({"data", "settings"}));
+  } else if (map.error().code != ErrorCode::not_found) {
+    note.unseen = map.error().message;
+  }
+  co_return note;
+}
+
+Task<Result<QueueState>> look_at_queue(Session& session, std::string controller_ns) {
+  QueueState state;
+  Result<WrapperList> list = co_await list_wrappers(session, app_wrapper_kind(), "", "");
+  if (!list && list.error().code == ErrorCode::permission_denied) {
+    state.ns = session.ns();
+    std::string ns = session.ns();
+    list = co_await list_wrappers(session, app_wrapper_kind(), std::move(ns), "");
+  }
+  if (!list) {
+    co_return fail(std::move(list).error());
+  }
+  state.wrappers = std::move(list->wrappers);
+  // Most clusters do not have them.
+  std::string ns = state.ns;
+  Result<WrapperList> legacy =
+      co_await list_wrappers(session, legacy_app_wrapper_kind(), std::move(ns), "");
+  state.legacy = legacy.has_value();
+  if (legacy) {
+    std::ranges::move(legacy->wrappers, std::back_inserter(state.wrappers));
+  }
+  state.note = co_await read_note(session, std::move(controller_ns));
+  co_return state;
+}
+
+void tell_scope(Session& session, const QueueState& state) {
+  if (!state.ns.empty()) {
+    session.console().err("you may list AppWrappers of namespace " + state.ns +
+                          " alone: others may stand between them\n");
+  }
+}
+
+}  // namespace codeflare::cli

@@ -1,0 +1,83 @@
+#pragma once
+
+#include "base/env/env.h"
+#include "base/result.h"
+#include "cli/session/console.h"
+#include "cli/session/output.h"
+#include "kube/client.h"
+#include "kube/connect.h"
+#include "kube/discovery.h"
+#include "net/http.h"
+
+#include <chrono>
+#include <memory>
+#include <string>
+
+namespace codeflare::cli {
+
+// What every verb that talks to a cluster takes.
+struct SessionFlags {
+  std::string kubeconfig;
+  std::string context;
+  std::string ns;
+  std::string output;
+  // For a server that asks to wait, all requests of the verb together; zero: kPatience.
+  Duration timeout{};
+};
+
+inline constexpr Duration kPatience = std::chrono::seconds(60);
+
+// One run of a verb: where it reads and writes, whom it talks to, and how it answers.
+class Session {
+ public:
+  // The cluster that the flags, KUBECONFIG or ~/.kube/config mean. Nothing is sent yet.
+  static Result<std::unique_ptr<Session>> open(Env env, Console& console,
+                                               const SessionFlags& flags);
+  // Over any service, in this namespace unless the flags name one.
+  static Result<std::unique_ptr<Session>> over(Env env, Console& console, net::HttpService& service,
+                                               std::string ns, const SessionFlags& flags = {});
+
+  Env env() const { return env_; }
+  // What is written now is not written over the line that tells of a wait.
+  Console& console() {
+    waiting_.clear();
+    return console_;
+  }
+  kube::Client& client() { return client_; }
+  kube::Discovery& discovery() { return discovery_; }
+  // "the server" with its address and where that comes from.
+  const std::string& server() const { return server_; }
+  const std::string& ns() const { return ns_; }
+  // It was asked for with -n, rather than taken from the context.
+  bool ns_given() const { return ns_given_; }
+  Output output() const { return output_; }
+  WallTime now() const { return env_.clock.wall(); }
+
+ private:
+  struct Parts {
+    std::string ns;
+    bool ns_given = false;
+    Output output = Output::table;
+    Duration patience = kPatience;
+  };
+  Session(Env env, Console& console, net::HttpService& service, Parts parts);
+
+  // Tells whoever looks on what is waited for, and when to stop.
+  bool may_wait(const kube::Repeat& repeat);
+
+  Env env_;
+  Console& console_;
+  ProgressLine waiting_;
+  Duration patience_;
+  Duration waited_{};
+  std::string told_;
+  std::unique_ptr<kube::Connection> connection_;
+  kube::Client client_;
+  kube::Discovery discovery_;
+  std::string server_ = "the server";
+  std::string ns_;
+  bool ns_given_ = false;
+  Output output_ = Output::table;
+};
+
+}  // namespace codeflare::cli

@@ -1,0 +1,102 @@
+#include "cli/verbs/create.h"
+
+#include "base/async/sleep.h"
+#include "cli/gather/manifest.h"
+#include "cli/gather/target.h"
+#include "cli/session/output.h"
+#include "cli/verbs/internal/session_flags.h"
+
+#include <chrono>
+#include <memory>
+#include <utility>
+
+namespace codeflare::cli {
+
+namespace {
+
+// How long a kind may take to be served after its definition was created.
+constexpr Duration kKindServedWithin = std::chrono::seconds(20);
+constexpr Duration kKindPoll = std::chrono::milliseconds(250);
+
+// Kinds that this very run defines take a moment on a real server.
+Task<Result<Target>> find_new_target(Session& session, Manifest manifest, bool kinds_are_new) {
+  const Instant deadline = after(session.env().clock.now(), kKindServedWithin);
+  ProgressLine progress(session.console());
+  while (true) {
+    Manifest copy = manifest;
+    Result<Target> target = co_await find_target(session, std::move(copy));
+    if (target || target.error().code != ErrorCode::not_found || !kinds_are_new ||
+        session.env().clock.now() >= deadline) {
+      co_return target;
+    }
+    progress.show("waiting until " + manifest.kind + " of " + manifest.api_version + " is served");
+    CO_TRY(co_await sleep_for(kKindPoll));
+    CO_TRY(co_await session.discovery().refresh());
+  }
+}
+
+struct How {
+  bool dry_run = false;
+  bool kinds_are_new = false;  // this run has defined some
+};
+
+Task<Result<TypedObject>> create_one(Session& session, Manifest manifest, How how) {
+  std::string body = std::move(manifest.body);
+  CO_TRY_ASSIGN(Target target,
+                co_await find_new_target(session, std::move(manifest), how.kinds_are_new));
+  kube::WriteOptions options{.field_validation = "Strict", .dry_run = how.dry_run};
+  CO_TRY_ASSIGN(kube::ObjectRef object,
+                co_await session.client().create(target.resource.type, target.key.ns,
+                                                 std::move(body), std::move(options)));
+  co_return TypedObject{target.resource.type, target.resource.singular, std::move(object)};
+}
+
+void add_options(CLI::App& verb, Chosen& chosen) {
+  auto typed = std::make_shared<internal::Typed<CreateFlags>>();
+  verb.add_option("-f,--filename", typed->flags.files,
+                  "YAML or JSON; a directory; - is standard input")
+      ->required()
+      ->type_name("FILE");
+  internal::add_dry_run(verb, typed->flags.dry_run);
+  internal::finish(verb, chosen, typed, run_create);
+}
+
+}  // namespace
+
+constinit const Verb kCreate = {.word = "create",
+                                .about = "Create the objects of files",
+                                .examples = "codeflare create -f train.yaml -n team-a",
+                                .add = add_options};
+
+Task<int> run_create(Session& session, CreateFlags flags) {
+  Manifests manifests = read_manifests(session, flags.files);
+  int code = kDone;
+  for (const Error& error : manifests.errors) {
+    code = report(session.console(), error);
+  }
+  std::vector<TypedObject> created;
+  How how{.dry_run = flags.dry_run};
+  for (const Manifest& manifest : manifests.objects) {
+    Manifest copy = manifest;
+    Result<TypedObject> object = co_await create_one(session, std::move(copy), how);
+    if (!object) {
+      code = report(session.console(), std::move(object).error().with_context(manifest.where()));
+      continue;
+    }
+    how.kinds_are_new = how.kinds_are_new || object->type.kind == "CustomResourceDefinition";
+    if (session.output() == Output::name) {
+      session.console().out(object->qualified_name() + "\n");
+    } else if (is_table(session.output())) {
+      session.console().out(object->qualified_name() + " created" +
+                            (flags.dry_run ? " (server dry run)\n" : "\n"));
+    }
+    created.push_back(*std::move(object));
+  }
+  const bool whole = session.output() == Output::json || session.output() == Output::yaml;
+  if (whole && !created.empty()) {
+    session.console().out(render_objects(created, session.output(), false));
+  }
+  co_return code;
+}
+
+}  // namespace codeflare::cli

@@ -1,0 +1,218 @@
+#include "cli/verbs/image.h"
+
+#include "base/env/real_env.h"
+#include "cli/verbs/internal/session_flags.h"
+#include "cli/views/table.h"
+#include "up/processes.h"
+#include "up/state.h"
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace codeflare::cli {
+
+namespace {
+
+using Run = std::function<int(Env, Console&, const std::string& directory)>;
+
+int with_directory(const std::string& given, const Run& run) {
+  RealEnv world;
+  const std::unique_ptr<Console> console = process_console();
+  const Result<std::string> directory = up::up_directory(world.env().variables, given);
+  return directory ? run(world.env(), *console, *directory)
+                   : report_usage(*console, directory.error().message);
+}
+
+// A directory that was named has to be there, for verbs that put nothing into it.
+int with_existing(const std::string& given, const Run& run) {
+  return with_directory(given, [&](Env env, Console& console, const std::string& directory) {
+    return given.empty() || env.files.exists(directory)
+               ? run(env, console, directory)
+               : report(console, not_found("there is no data directory " + directory));
+  });
+}
+
+struct Flags {
+  std::string directory;
+  up::ImageFlags image;
+  std::vector<std::string> names;
+  std::string output;
+};
+
+// What pods see is a path from the root.
+Result<void> make_absolute(up::ImageFlags& image) {
+  for (std::string* path : {&image.python_venv, &image.rootfs}) {
+    if (!path->empty()) {
+      TRY_ASSIGN(*path, up::absolute_path(*path));
+    }
+  }
+  for (std::string& path : image.directories) {
+    TRY_ASSIGN(path, up::absolute_path(path));
+  }
+  return {};
+}
+
+int add(const Flags& flags) {
+  return with_directory(flags.directory,
+                        [&](Env env, Console& console, const std::string& directory) {
+                          up::ImageFlags image = flags.image;
+                          const Result<void> absolute = make_absolute(image);
+                          return absolute ? run_image_add(env, console, directory, image)
+                                          : report(console, absolute.error());
+                        });
+}
+
+void add_add(CLI::App& image, Chosen& chosen, const std::shared_ptr<Flags>& own) {
+  CLI::App* verb = image.add_subcommand("add", "Say what stands for an image on this machine");
+  verb->fallthrough();
+  verb->add_option("NAME", own->image.name, "of the image; a star is any text: rayproject/ray:*")
+      ->required();
+  auto* venv = verb->add_option("--python-venv", own->image.python_venv, "a virtual environment")
+                   ->type_name("DIR");
+  auto* root = verb->add_option("--rootfs", own->image.rootfs, "an unpacked root file system")
+                   ->type_name("DIR");
+  auto* directory = verb->add_option("--directory", own->image.directories,
+                                     "that containers see too, read-only, at the same path")
+                        ->allow_extra_args(false)
+                        ->type_name("DIR");
+  venv->excludes(root);
+  verb->add_option("--entrypoint", own->image.entrypoint,
+                   "what runs: words, or a list such as [\"python3\", \"a b.py\"]")
+      ->type_name("WORDS");
+  verb->add_option("--args", own->image.args,
+                   "what it is given, likewise, unless the container has args of its own")
+      ->type_name("WORDS");
+  verb->add_option("--env", own->image.env,
+                   "a variable, unless the container sets it; may be repeated")
+      ->allow_extra_args(false)
+      ->type_name("NAME=VALUE");
+  verb->add_option("--workdir", own->image.workdir,
+                   "where programs start, unless the container has a workingDir")
+      ->type_name("DIR");
+  verb->footer("Example:\n  codeflare image add 'rayproject/ray:*' --python-venv ~/ray-venv");
+  verb->callback([&chosen, own, venv, root, directory] {
+    if (venv->empty() && root->empty() && directory->empty() && own->image.entrypoint.empty() &&
+        own->image.args.empty()) {
+      throw CLI::ValidationError(
+          "image add",
+          "one of --python-venv, --rootfs, --directory, --entrypoint and --args is needed");
+    }
+    chosen = [own] { return add(*own); };
+  });
+}
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) {
+    text += (text.empty() ? "" : " ") + word;
+  }
+  return text;
+}
+
+void add_options(CLI::App& image, Chosen& chosen) {
+  auto own = std::make_shared<Flags>();
+  image.require_subcommand(1);
+  image
+      .add_option("--data-dir", own->directory,
+                  "of the cluster (default $XDG_STATE_HOME/codeflare/up)")
+      ->type_name("DIR");
+  add_add(image, chosen, own);
+
+  CLI::App* list = image.add_subcommand("list", "Show them, in the order in which they count");
+  list->fallthrough();
+  list->add_option("-o,--output", own->output, "json")
+      ->check(CLI::IsMember({"json"}))
+      ->type_name("FORM");
+  list->footer("Example:\n  codeflare image list -o json");
+  list->callback([&chosen, own] {
+    chosen = [own] {
+      return with_existing(own->directory, [&](Env env, Console& console, const std::string& at) {
+        return run_image_list(env, console, at, own->output == "json");
+      });
+    };
+  });
+
+  CLI::App* remove = image.add_subcommand("remove", "Forget what stands for images");
+  remove->fallthrough();
+  remove->add_option("NAME", own->names, "as it was added")->required();
+  remove->footer("Example:\n  codeflare image remove 'rayproject/ray:*'");
+  remove->callback([&chosen, own] {
+    chosen = [own] {
+      return with_existing(own->directory, [&](Env env, Console& console, const std::string& at) {
+        return run_image_remove(env, console, at, own->names);
+      });
+    };
+  });
+}
+
+}  // namespace
+
+constinit const Verb kImage = {.word = "image",
+                               .about = "What stands for images in the pods of this machine",
+                               .examples = "codeflare image list",
+                               .add = add_options};
+
+int run_image_add(Env env, Console& console, const std::string& directory,
+                  const up::ImageFlags& flags) {
+  Result<node::ImageEntry> entry = up::image_entry(env.files, flags);
+  if (!entry) {
+    return report_usage(console, entry.error().message);
+  }
+  const std::string what = up::image_text(*entry);
+  const Result<bool> replaced = up::put_image(env.files, directory, *std::move(entry));
+  if (!replaced) {
+    return report(console, replaced.error());
+  }
+  console.out("image " + flags.name + (*replaced ? " now stands for " : " stands for ") + what +
+              "\n");
+  return kDone;
+}
+
+int run_image_list(Env env, Console& console, const std::string& directory, bool json) {
+  const Result<node::ImageTable> table = up::read_images(env.files, directory);
+  if (!table) {
+    return report(console, table.error());
+  }
+  if (json) {
+    console.out(table->to_json());
+    return kDone;
+  }
+  if (table->entries().empty()) {
+    console.err("no images in " + up::image_table_path(directory) +
+                ": containers run this machine's programs and need a command\n");
+    return kDone;
+  }
+  Table lines({"IMAGE", "STANDS FOR", "RUNS"});
+  for (const node::ImageEntry& entry : table->entries()) {
+    const std::string runs = joined(entry.entrypoint) +
+                             (entry.entrypoint.empty() || entry.args.empty() ? "" : " ") +
+                             joined(entry.args);
+    lines.add_row({entry.image, up::image_text(entry), runs.empty() ? "-" : runs});
+  }
+  console.out(lines.to_text());
+  return kDone;
+}
+
+int run_image_remove(Env env, Console& console, const std::string& directory,
+                     const std::vector<std::string>& names) {
+  const Result<up::RemovedImages> images = up::remove_images(env.files, directory, names);
+  if (!images) {
+    return report(console, images.error());
+  }
+  std::string said;
+  for (const std::string& name : images->removed) {
+    said += "image " + name + " removed\n";
+  }
+  console.out(said);
+  int code = kDone;
+  for (const std::string& name : images->missing) {
+    code = report(console,
+                  not_found("image \"" + name + "\" is not in " + up::image_table_path(directory)));
+  }
+  return code;
+}
+
+}  // namespace codeflare::cli

@@ -1,0 +1,62 @@
+#include "cli/verbs/internal/session_flags.h"
+
+#include "base/env/real_env.h"
+#include "cli/verbs/internal/check_seconds.h"
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <utility>
+
+namespace codeflare::cli::internal {
+
+CLI::Option* add_timeout(CLI::App& verb, Duration& timeout, std::string about) {
+  return verb
+      .add_option_function<double>(
+          "--timeout",
+          [&timeout](double seconds) {
+            timeout = std::chrono::milliseconds(static_cast<std::int64_t>(seconds * 1000));
+          },
+          std::move(about))
+      ->check(check_seconds)
+      ->type_name("SECONDS");
+}
+
+void add_session_flags(CLI::App& verb, SessionFlags& flags) {
+  verb.add_option("-n,--namespace", flags.ns, "instead of the context's")->type_name("NAME");
+  verb.add_option("--kubeconfig", flags.kubeconfig,
+                  "instead of KUBECONFIG, the pod's service account or ~/.kube/config")
+      ->type_name("FILE");
+  verb.add_option("--context", flags.context, "of the kubeconfig")->type_name("NAME");
+  verb.add_option("-o,--output", flags.output, "json, yaml, name or wide")
+      ->check(CLI::IsMember({"json", "yaml", "name", "wide"}))
+      ->type_name("FORM");
+  add_timeout(verb, flags.timeout, "wait no longer for a server that asks to wait (default 60)");
+}
+
+void add_dry_run(CLI::App& verb, bool& dry_run) {
+  verb.add_option_function<std::string>(
+          "--dry-run", [&dry_run](const std::string& who) { dry_run = who == "server"; },
+          "server: everything is checked there and nothing is kept")
+      ->check(CLI::IsMember({"none", "server"}))
+      ->type_name("none|server");
+}
+
+void add_controller_ns(CLI::App& verb, std::string& ns) {
+  verb.add_option("--controller-namespace", ns, "where codeflare controller runs")
+      ->type_name("NAME")
+      ->capture_default_str();
+}
+
+int run_session(const SessionFlags& flags, const std::function<Task<int>(Session&)>& verb) {
+  RealEnv world;
+  const std::unique_ptr<Console> console = process_console();
+  const Result<std::unique_ptr<Session>> session = Session::open(world.env(), *console, flags);
+  if (!session) {
+    return report(*console, session.error());
+  }
+  return run(world.env().loop, verb(**session)).value_or(int{kFailed});
+}
+
+}  // namespace codeflare::cli::internal

@@ -1,0 +1,55 @@
+#pragma once
+
+#include "base/async/task.h"
+#include "cli/session/session.h"
+#include "cli/verbs/verb.h"
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <CLI/Validators.hpp>
+
+#include <functional>
+#include <memory>
+#include <string>
+
+namespace codeflare::cli::internal {
+
+// --timeout SECONDS.
+CLI::Option* add_timeout(CLI::App& verb, Duration& timeout, std::string about);
+
+// -n, --kubeconfig, --context, -o and --timeout.
+void add_session_flags(CLI::App& verb, SessionFlags& flags);
+
+// --dry-run none|server.
+void add_dry_run(CLI::App& verb, bool& dry_run);
+// --controller-namespace NAME.
+void add_controller_ns(CLI::App& verb, std::string& ns);
+
+// Opens a session on this process's streams and runs the verb to its end.
+int run_session(const SessionFlags& flags, const std::function<Task<int>(Session&)>& verb);
+
+// What is typed behind a verb that talks to a cluster.
+template <typename Flags>
+struct Typed {
+  SessionFlags session{};
+  Flags flags{};
+};
+
+// What to choose when such a verb was typed.
+template <typename Flags>
+Chosen in_session(std::shared_ptr<const Typed<Flags>> typed, Task<int> (*run)(Session&, Flags)) {
+  return [typed, run] {
+    return run_session(typed->session, [&](Session& s) { return run(s, typed->flags); });
+  };
+}
+
+// The usual end of a verb's options: those of every session, and what it runs.
+template <typename Flags>
+void finish(CLI::App& verb, Chosen& chosen, const std::shared_ptr<Typed<Flags>>& typed,
+            Task<int> (*run)(Session&, Flags)) {
+  add_session_flags(verb, typed->session);
+  verb.callback([&chosen, typed, run] { chosen = in_session<Flags>(typed, run); });
+}
+
+}  // namespace codeflare::cli::internal

@@ -1,0 +1,64 @@
+#include "cli/verbs/list.h"
+
+#include "cli/gather/wrappers.h"
+#include "cli/verbs/internal/session_flags.h"
+#include "cli/views/kinds.h"
+#include "cli/views/wrapper_view.h"
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace codeflare::cli {
+
+namespace {
+
+void add_options(CLI::App& verb, Chosen& chosen) {
+  auto typed = std::make_shared<internal::Typed<ListFlags>>();
+  verb.add_option("KIND", typed->flags.kind, "appwrapper (aw)")->required();
+  verb.add_flag("-A,--all-namespaces", typed->flags.all_namespaces);
+  verb.add_option("-l,--selector", typed->flags.selector, "only these labels: app=web,tier!=test")
+      ->type_name("LABELS");
+  internal::finish(verb, chosen, typed, run_list);
+}
+
+}  // namespace
+
+constinit const Verb kList = {.word = "list",
+                              .about = "List objects of a kind",
+                              .examples = "codeflare list appwrapper -A -o wide",
+                              .add = add_options};
+
+Task<int> run_list(Session& session, ListFlags flags) {
+  const Result<KnownKind> kind = parse_kind(flags.kind);
+  if (!kind) {
+    co_return report_usage(session.console(), kind.error().message);
+  }
+  const std::string ns = flags.all_namespaces ? "" : session.ns();
+  const Result<WrapperList> list =
+      co_await list_groups(session, *kind, ns, std::move(flags.selector));
+  if (!list) {
+    co_return report(session.console(), list.error());
+  }
+  if (!is_table(session.output())) {
+    session.console().out(render_objects(list->objects, session.output(), true));
+    co_return kDone;
+  }
+  if (list->objects.empty()) {
+    session.console().err(flags.all_namespaces ? "no " + kind->type.plural + " found\n"
+                                               : "no " + kind->type.plural +
+                                                     " found in namespace " + session.ns() + "\n");
+    co_return kDone;
+  }
+  std::vector<WrapperView> views;
+  for (const GroupedWrapper& wrapper : list->wrappers) {
+    views.push_back(view_of(wrapper));
+  }
+  session.console().out(render_list(
+      std::move(views),
+      {.all_namespaces = flags.all_namespaces, .wide = session.output() == Output::wide},
+      session.now()));
+  co_return kDone;
+}
+
+}  // namespace codeflare::cli

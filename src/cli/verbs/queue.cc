@@ -1,0 +1,146 @@
+#include "cli/verbs/queue.h"
+
+#include "cli/gather/queue_state.h"
+#include "cli/gather/wrappers.h"
+#include "cli/verbs/internal/queue_watch.h"
+#include "cli/verbs/internal/session_flags.h"
+#include "cli/views/kinds.h"
+#include "cli/views/queue_view.h"
+#include "json/write.h"
+#include "model/config_map.h"
+#include "model/namespace.h"
+#include "model/resources.h"
+
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace codeflare::cli {
+
+namespace {
+
+model::ResourceType config_maps() {
+  return model::resource_type<model::ConfigMap>();
+}
+
+std::string config_map_json(std::string_view ns, bool paused) {
+  std::string text;
+  json::Writer w(text);
+  w.begin_object().member("apiVersion", "v1").member("kind", "ConfigMap");
+  w.key("metadata").begin_object().member("name", kQueueConfigMap).member("namespace", ns);
+  w.end_object().key("data").begin_object().member("paused", paused ? "true" : "false");
+  w.end_object().end_object();
+  return text;
+}
+
+Task<Result<void>> create_namespace(Session& session, std::string ns) {
+  std::string text;
+  json::Writer w(text);
+  w.begin_object().member("apiVersion", "v1").member("kind", "Namespace");
+  w.key("metadata").begin_object().member("name", ns).end_object().end_object();
+  Result<kube::ObjectRef> made = co_await session.client().create(
+      model::resource_type<model::Namespace>(), "", std::move(text));
+  if (!made && made.error().code != ErrorCode::already_exists) {
+    co_return fail(std::move(made).error());
+  }
+  co_return Result<void>();
+}
+
+Task<Result<kube::ObjectRef>> create_config_map(Session& session, std::string ns, bool paused) {
+  std::string body = config_map_json(ns, paused);
+  Result<kube::ObjectRef> made =
+      co_await session.client().create(config_maps(), ns, std::move(body));
+  if (made || made.error().code != ErrorCode::not_found) {
+    co_return made;
+  }
+  CO_TRY(co_await create_namespace(session, ns));
+  std::string again = config_map_json(ns, paused);
+  co_return co_await session.client().create(config_maps(), std::move(ns), std::move(again));
+}
+
+Task<Result<kube::ObjectRef>> set_paused(Session& session, std::string ns, bool paused) {
+  std::string patch = paused ? R"({"data":{"paused":"true"}})" : R"({"data":{"paused":"false"}})";
+  Result<kube::ObjectRef> changed = co_await session.client().patch(
+      config_maps(), {ns, std::string(kQueueConfigMap)}, kube::PatchKind::merge, std::move(patch));
+  if (changed || changed.error().code != ErrorCode::not_found) {
+    co_return changed;
+  }
+  co_return co_await create_config_map(session, std::move(ns), paused);
+}
+
+using Typed = internal::Typed<QueueFlags>;
+
+// `queue pause` or `queue resume`; they share what was typed with `queue`.
+template <bool pause>
+void add_word(CLI::App& word, Chosen& chosen, const std::shared_ptr<Typed>& typed) {
+  internal::add_controller_ns(word, typed->flags.controller_ns);
+  word.footer(pause ? "Example:\n  codeflare queue pause" : "Example:\n  codeflare queue resume");
+  internal::finish<QueueFlags>(word, chosen, typed, [](Session& session, QueueFlags flags) {
+    return run_pause(session, std::move(flags), pause);
+  });
+}
+
+void add_options(CLI::App& verb, Chosen& chosen) {
+  auto typed = std::make_shared<Typed>();
+  verb.require_subcommand(0, 1);
+  verb.add_flag("-w,--watch", typed->flags.watch, "go on showing changes");
+  internal::add_controller_ns(verb, typed->flags.controller_ns);
+  internal::add_session_flags(verb, typed->session);
+  verb.callback([&chosen, &verb, typed] {
+    if (verb.get_subcommands().empty()) {
+      chosen = internal::in_session<QueueFlags>(typed, run_queue);
+    }
+  });
+  add_word<true>(*verb.add_subcommand("pause", "Start nothing new; what runs goes on"), chosen,
+                 typed);
+  add_word<false>(*verb.add_subcommand("resume", "Start work again"), chosen, typed);
+}
+
+}  // namespace
+
+constinit const Verb kQueue = {
+    .word = "queue",
+    .about = "Show who waits, in order, and for what",
+    .examples = "codeflare queue --watch\n  codeflare queue pause   # before maintenance",
+    .add = add_options};
+
+Task<int> run_pause(Session& session, QueueFlags flags, bool pause) {
+  Result<kube::ObjectRef> changed =
+      co_await set_paused(session, std::move(flags.controller_ns), pause);
+  if (!changed) {
+    co_return report(session.console(), changed.error(),
+                     "ConfigMap " + std::string(kQueueConfigMap));
+  }
+  if (is_table(session.output())) {
+    session.console().out(pause ? "queue paused: what runs goes on, nothing new starts\n"
+                                : "queue resumed\n");
+  } else {
+    session.console().out(render_objects({{config_maps(), "configmap", *std::move(changed)}},
+                                         session.output(), false));
+  }
+  co_return kDone;
+}
+
+Task<int> run_queue(Session& session, QueueFlags flags) {
+  if (session.output() == Output::yaml || session.output() == Output::name) {
+    co_return report_usage(session.console(), "queue prints a table, -o wide or -o json");
+  }
+  if (flags.watch) {
+    co_return co_await internal::watch_queue(session, std::move(flags.controller_ns));
+  }
+  Result<QueueState> state = co_await look_at_queue(session, std::move(flags.controller_ns));
+  if (!state) {
+    co_return report(session.console(), state.error());
+  }
+  tell_scope(session, *state);
+  const QueueView queue =
+      queue_of(state->wrappers, state->note.settings, state->note.paused, session.now());
+  const QueueOptions options{.ns = session.ns_given() ? session.ns() : "",
+                             .wide = session.output() == Output::wide};
+  session.console().out(session.output() == Output::json
+                            ? queue_json(queue, options, session.now())
+                            : render_queue(queue, options, session.now()));
+  co_return kDone;
+}
+
+}  // namespace codeflare::cli

@@ -1,0 +1,90 @@
+#include "cli/verbs/simulate.h"
+
+#include "base/env/real_env.h"
+#include "cli/simulate/cluster.h"
+#include "cli/simulate/simulate.h"
+#include "cli/verbs/internal/check_seconds.h"
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <CLI/Validators.hpp>
+
+#include <cstdlib>
+#include <memory>
+#include <string>
+
+namespace codeflare::cli {
+
+namespace {
+
+// The rest is checked where amounts are read; there nothing means that none was said.
+std::string given(const std::string& text) {
+  return text.empty() ? "expected an amount such as 4, 500m or 16Gi" : "";
+}
+
+// The place is taken anew whenever the time is over: less than a second would be nothing but that.
+std::string check_holding_time(const std::string& text) {
+  if (std::string problem = check_seconds(text); !problem.empty()) {
+    return problem;
+  }
+  const double seconds = std::strtod(text.c_str(), nullptr);
+  return seconds > 0 && seconds < 1 ? "expected 0, or seconds from 1 on, got \"" + text + "\"" : "";
+}
+
+void add_options(CLI::App& verb, Chosen& chosen) {
+  auto flags = std::make_shared<simulate::SimulateFlags>();
+  verb.add_option("TRACE", flags->trace, "what was submitted when; - is standard input")
+      ->required();
+  verb.add_option("--format", flags->format, "csv, or swf of the Parallel Workloads Archive")
+      ->check(CLI::IsMember({"csv", "swf"}))
+      ->type_name("csv|swf");
+  verb.add_option("--nodes", flags->nodes, "so many equal nodes")
+      ->check(CLI::Range(std::int64_t{1}, simulate::kNodesMax))
+      ->type_name("N");
+  const auto amount = [&](const char* name, std::string& to, const char* about) {
+    verb.add_option(name, to, about)->check(given)->type_name("AMOUNT");
+  };
+  amount("--cpus", flags->cpus, "of each node");
+  amount("--memory", flags->memory, "of each node, such as 64Gi");
+  amount("--gpus", flags->gpus, "of each node");
+  verb.add_option("--cluster", flags->cluster,
+                  "nodes and quota instead, as `kubectl get nodes -o yaml` prints them or as "
+                  "docs/simulate.md says")
+      ->type_name("FILE");
+  verb.add_option("--policy", flags->policies,
+                  "best-effort, fifo, backfill, priority, preemption; joined by + and, to compare, "
+                  "by commas")
+      ->type_name("POLICY,...")
+      ->capture_default_str();
+  verb.add_option("--holding-time", flags->holding_seconds,
+                  "how long fifo and backfill keep the place of the first in line, a second at "
+                  "least; 0: as long as it takes")
+      ->type_name("SECONDS")
+      ->check(check_holding_time);
+  verb.add_flag("--skip-bad", flags->skip_bad, "leave out lines that cannot be understood");
+  verb.add_option("-o,--output", flags->output)
+      ->check(CLI::IsMember({"json", "table"}))
+      ->type_name("json|table");
+  verb.callback([&chosen, flags] {
+    chosen = [flags] {
+      RealEnv world;
+      const std::unique_ptr<Console> console = process_console();
+      return simulate::run_simulate(world.env(), *console, *flags);
+    };
+  });
+}
+
+}  // namespace
+
+constinit const Verb kSimulate = {
+    .word = "simulate",
+    .about = "Replay a trace of jobs through the scheduling core, on a clock of its own",
+    .examples =
+        "codeflare simulate jobs.csv --nodes 16 --cpus 96 --gpus 8 --policy "
+        "best-effort,fifo,backfill\n"
+        "  kubectl get nodes -o yaml > nodes.yaml; codeflare simulate jobs.csv --cluster "
+        "nodes.yaml",
+    .add = add_options};
+
+}  // namespace codeflare::cli

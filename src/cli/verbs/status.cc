@@ -1,0 +1,146 @@
+#include "cli/verbs/status.h"
+
+#include "base/env/real_env.h"
+#include "cli/gather/cluster_counts.h"
+#include "cli/gather/find_wrapper.h"
+#include "cli/gather/wrappers.h"
+#include "cli/session/output.h"
+#include "cli/verbs/internal/session_flags.h"
+#include "cli/views/kinds.h"
+#include "cli/views/up_status_view.h"
+#include "cli/views/wrapper_view.h"
+
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace codeflare::cli {
+
+namespace {
+
+using up::UpState;
+
+// `killed`: it did not end by itself, and its pods may go on without it.
+int nothing_runs(Console& console, const std::string& directory, bool json, bool killed) {
+  if (json) {
+    console.out("{\n    \"running\": false\n}\n");
+  }
+  if (killed) {
+    return report(console, not_found("the cluster in " + directory +
+                                     " was killed and its pods may still run: codeflare up "
+                                     "--detach goes on with them, codeflare down ends them, each "
+                                     "with --data-dir " +
+                                     directory));
+  }
+  return report(console,
+                not_found("nothing runs in " + directory + ": codeflare up --detach --data-dir " +
+                          directory + " starts a cluster there"));
+}
+
+void add_options(CLI::App& verb, Chosen& chosen) {
+  struct Flags : internal::Typed<NameFlags> {
+    std::string directory;
+  };
+  auto typed = std::make_shared<Flags>();
+  verb.add_option("KIND", typed->flags.kind,
+                  "appwrapper (aw); without it: the cluster of this machine");
+  verb.add_option("NAME", typed->flags.names);
+  verb.add_option("--data-dir", typed->directory,
+                  "of that cluster (default $XDG_STATE_HOME/codeflare/up)")
+      ->type_name("DIR");
+  internal::add_session_flags(verb, typed->session);
+  verb.callback([&chosen, typed] {
+    if (typed->flags.kind.empty() != typed->flags.names.empty()) {
+      throw CLI::ValidationError("status", "KIND NAME..., or neither");
+    }
+    if (!typed->flags.kind.empty() && !typed->directory.empty()) {
+      throw CLI::ValidationError("status", "--data-dir goes without KIND NAME");
+    }
+    if (!typed->flags.kind.empty()) {
+      chosen = internal::in_session<NameFlags>(typed, run_status);
+    } else {
+      chosen = [typed] {
+        return run_up_status({.directory = typed->directory, .output = typed->session.output});
+      };
+    }
+  });
+}
+
+}  // namespace
+
+// With an object: what its status says. Without one: the cluster of `codeflare up`.
+constinit const Verb kStatus = {
+    .word = "status",
+    .about = "Show what the status of an object says, or what codeflare up runs",
+    .examples = "codeflare status\n  codeflare status appwrapper train",
+    .add = add_options};
+
+Task<int> run_status(Session& session, NameFlags flags) {
+  const Result<KnownKind> kind = parse_kind(flags.kind);
+  if (!kind) {
+    co_return report_usage(session.console(), kind.error().message);
+  }
+  int code = kDone;
+  std::vector<TypedObject> shown;
+  std::string text;
+  for (const std::string& each : flags.names) {
+    std::string name = each;
+    const Result<FoundWrapper> found =
+        co_await find_wrapper(session, *kind, std::move(name), Use::read);
+    const Result<GroupedWrapper> wrapper =
+        found ? decode_wrapper(found->kind, found->object) : fail(Error(found.error()));
+    if (!wrapper) {
+      code = report(session.console(), wrapper.error());
+      continue;
+    }
+    shown.push_back({found->kind.type, found->kind.singular, found->object});
+    text += (text.empty() ? "" : "\n") + render_status(*wrapper, session.now());
+  }
+  if (is_table(session.output())) {
+    session.console().out(text);
+  } else if (!shown.empty()) {
+    session.console().out(render_objects(shown, session.output(), false));
+  }
+  co_return code;
+}
+
+int run_up_status(const UpStatusFlags& flags) {
+  RealEnv world;
+  const Env env = world.env();
+  const std::unique_ptr<Console> console = process_console();
+  const bool json = flags.output == "json";
+  if (!json && !flags.output.empty()) {
+    return report_usage(*console, "without KIND NAME status prints text or -o json");
+  }
+  const Result<std::string> directory = up::up_directory(env.variables, flags.directory);
+  if (!directory) {
+    return report_usage(*console, directory.error().message);
+  }
+  const Result<std::optional<UpState>> state = up::read_up_state(env.files, *directory);
+  if (!state) {
+    return report(*console, state.error());
+  }
+  if (!*state || !up::is_running(env.files, (*state)->process)) {
+    return nothing_runs(*console, *directory, json, state->has_value());
+  }
+  const Result<std::unique_ptr<Session>> session =
+      Session::open(env, *console, {.kubeconfig = (*state)->kubeconfig, .output = flags.output});
+  if (!session) {
+    return report(*console, session.error());
+  }
+  return run(env.loop, run_up_status(**session, **state, *directory)).value_or(int{kFailed});
+}
+
+Task<int> run_up_status(Session& session, UpState state, std::string directory) {
+  const Result<ClusterCounts> counts = co_await count_cluster(session);
+  if (!counts) {
+    co_return report(session.console(), counts.error());
+  }
+  session.console().out(session.output() == Output::json
+                            ? up_status_json(state, directory, *counts)
+                            : render_up_status(state, directory, *counts, session.now()));
+  co_return kDone;
+}
+
+}  // namespace codeflare::cli

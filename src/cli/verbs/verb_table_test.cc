@@ -1,0 +1,148 @@
+#include "cli/verbs/verb_table.h"
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+
+namespace codeflare::cli {
+namespace {
+
+using Words = std::vector<std::string>;
+
+// A verb with a KIND of its own, as those that exist, and with nouns.
+void add_delete(CLI::App& verb, Chosen& chosen) {
+  auto names = std::make_shared<Words>();
+  verb.add_option("KIND", *names)->required();
+  verb.callback([&chosen, names] { chosen = [names] { return static_cast<int>(names->size()); }; });
+}
+
+void add_delete_job(CLI::App& noun, Chosen& chosen) {
+  auto wait = std::make_shared<bool>(false);
+  noun.add_option("NAME")->required();
+  noun.add_flag("--wait-for-job", *wait);
+  noun.callback([&chosen, wait] { chosen = [wait] { return *wait ? 101 : 100; }; });
+}
+
+void add_submit_job(CLI::App& noun, Chosen& chosen) {
+  noun.add_option("NAME")->required();
+  noun.callback([&chosen] { chosen = [] { return 200; }; });
+}
+
+constexpr Verb kDeleteAny = {.word = "delete",
+                             .about = "Delete things",
+                             .examples = "codeflare delete aw x",
+                             .add = add_delete};
+constexpr Verb kDeleteJob = {.word = "delete",
+                             .noun = "job",
+                             .about = "Delete jobs",
+                             .examples = "codeflare delete job x",
+                             .add = add_delete_job};
+constexpr Verb kSubmitAny = {
+    .word = "submit", .about = "Submit things", .examples = "codeflare submit job x"};
+constexpr Verb kSubmitJob = {.word = "submit",
+                             .noun = "job",
+                             .about = "Submit jobs",
+                             .examples = "codeflare submit job x",
+                             .add = add_submit_job};
+constexpr const Verb* kRows[] = {&kDeleteAny, &kDeleteJob, &kSubmitAny, &kSubmitJob};
+constexpr Noun kSomeNouns[] = {{.name = "job", .aliases = {"jobs"}},
+                               {.name = "raycluster", .aliases = {"rc"}}};
+constexpr VerbTable kTable = {.verbs = kRows, .nouns = kSomeNouns};
+
+// What the program makes of a command line.
+struct Program {
+  CLI::App app{"test", "codeflare"};
+  Chosen chosen;
+
+  explicit Program(Words words) {
+    app.require_subcommand(0, 1);
+    words = in_order(kTable, std::move(words));
+    add_verbs(app, kTable, words, chosen);
+    std::ranges::reverse(words);
+    try {
+      app.parse(words);
+    } catch (const CLI::ParseError& parse_error) {
+      error = parse_error.what();
+    }
+  }
+  int run() const { return chosen ? chosen() : -1; }
+  std::string error;
+};
+
+TEST(VerbTable, verb_and_noun_may_come_in_either_order) {
+  EXPECT_EQ(in_order(kTable, {"submit", "job", "x"}), (Words{"submit", "job", "x"}));
+  EXPECT_EQ(in_order(kTable, {"job", "submit", "x"}), (Words{"submit", "job", "x"}));
+  EXPECT_EQ(in_order(kTable, {"jobs", "submit", "x"}), (Words{"submit", "job", "x"}));
+  EXPECT_EQ(in_order(kTable, {"delete", "jobs"}), (Words{"delete", "job"}));
+  EXPECT_EQ(in_order(kTable, {"help", "job", "submit"}), (Words{"help", "submit", "job"}));
+  EXPECT_EQ(Program({"submit", "job", "x"}).run(), 200);
+  EXPECT_EQ(Program({"job", "submit", "x"}).run(), 200);
+}
+
+TEST(VerbTable, other_words_stay_as_they_were_typed) {
+  for (const Words& words :
+       {Words{}, Words{"job"}, Words{"submit"}, Words{"submit", "rc"}, Words{"rc", "submit"},
+        Words{"delete", "aw", "job"}, Words{"delete", ""}, Words{"", "delete"},
+        Words{"delete", "--wait", "job"}, Words{"version", "job"}}) {
+    EXPECT_EQ(in_order(kTable, words), words);
+  }
+}
+
+TEST(VerbTable, a_noun_has_options_of_its_own) {
+  EXPECT_EQ(Program({"delete", "job", "x"}).run(), 100);
+  EXPECT_EQ(Program({"delete", "job", "x", "--wait-for-job"}).run(), 101);
+  EXPECT_FALSE(Program({"delete", "aw", "x", "--wait-for-job"}).error.empty());
+  EXPECT_FALSE(Program({"delete", "job"}).error.empty());  // its NAME is missing
+}
+
+TEST(VerbTable, a_noun_counts_only_right_behind_its_verb) {
+  EXPECT_EQ(Program({"delete", "aw"}).run(), 1);
+  EXPECT_EQ(Program({"delete", "aw", "job", "jobs"}).run(), 3);
+  EXPECT_EQ(Program({"submit", "job", "job"}).run(), 200);
+  EXPECT_EQ(Program({"submit", "job", "delete"}).run(), 200);
+}
+
+TEST(VerbTable, a_verb_that_does_nothing_by_itself_asks_for_a_noun) {
+  const Program program({"submit"});
+  EXPECT_EQ(program.run(), -1);
+  EXPECT_EQ(program.error, "A subcommand is required");
+  EXPECT_FALSE(Program({"submit", "aw", "x"}).error.empty());
+}
+
+TEST(VerbTable, help_of_a_verb_names_its_nouns_and_each_has_its_own) {
+  const Program verb({"delete", "aw"});
+  EXPECT_TRUE(verb.app.get_subcommand("delete")->help().contains("  delete job --help\n"));
+  const Program noun({"delete", "job", "x"});
+  const CLI::App* job = noun.app.get_subcommand("delete")->get_subcommand("job");
+  const std::string help = job->help("codeflare delete");
+  EXPECT_TRUE(help.contains("Usage: codeflare delete job ")) << help;
+  EXPECT_TRUE(help.contains("--wait-for-job")) << help;
+  EXPECT_FALSE(help.contains("KIND")) << help;
+  const Program asked({"help", "delete", "job"});
+  EXPECT_NO_THROW(asked.app.get_subcommand("delete")->get_subcommand("job"));
+}
+
+TEST(VerbTable, every_row_is_complete_and_in_order) {
+  const VerbTable table = verb_table();
+  std::set<std::pair<std::string_view, std::string_view>> seen;
+  for (const Verb* verb : table.verbs) {
+    EXPECT_TRUE(seen.emplace(verb->word, verb->noun).second) << verb->word;
+    EXPECT_FALSE(verb->about.empty()) << verb->word;
+    EXPECT_TRUE(verb->examples.starts_with("codeflare ")) << verb->word;
+    if (!verb->noun.empty()) {
+      EXPECT_TRUE(seen.contains({verb->word, ""})) << verb->word << " " << verb->noun;
+      EXPECT_NE(verb->add, nullptr) << verb->word << " " << verb->noun;
+      EXPECT_EQ(std::ranges::count(table.nouns, verb->noun, &Noun::name), 1) << verb->noun;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace codeflare::cli

@@ -1,0 +1,233 @@
+#include "cli/views/explain_view.h"
+
+#include "base/check.h"
+#include "base/human_duration.h"
+#include "cli/views/queue_names.h"
+#include "cli/views/table.h"
+#include "json/parse.h"
+#include "json/value.h"
+#include "json/write.h"
+#include "model/quantity.h"
+
+#include <string_view>
+
+namespace codeflare::cli {
+
+namespace {
+
+using Kind = queue::Standing::Kind;
+
+// The controller knows since when somebody reserves and whom it evicts; a queue made of the objects
+// alone begins anew with both.
+bool status_knows_better(const WrapperView& view) {
+  return view.waits && (view.reason == "Reserved" || view.reason == "Preempting");
+}
+
+bool fits_now(const Explained& explained, const WrapperView& view) {
+  return explained.report && explained.report->standing.kind == Kind::started &&
+         !status_knows_better(view);
+}
+
+// Where that is said, and how to take it back.
+std::string paused_text(const Explained& explained) {
+  const bool usual =
+      explained.controller_ns.empty() || explained.controller_ns == kControllerNamespace;
+  const std::string ns = usual ? std::string(kControllerNamespace) : explained.controller_ns;
+  return "the queue is paused (ConfigMap " + ns + "/" + std::string(kQueueConfigMap) +
+         "): nothing starts until `codeflare queue resume" +
+         (usual ? "" : " --controller-namespace " + ns) + "`";
+}
+
+std::int64_t position_of(const Explained& explained) {
+  return explained.report && explained.report->position > 0 ? explained.report->position
+                                                            : explained.position;
+}
+
+std::string headline(const Explained& explained, const WrapperView& view, WallTime now) {
+  std::string text = "appwrapper " + view.full_name();
+  if (!view.waits) {
+    text += " is " + view.state;
+    return view.nodes.empty() ? text + "\n" : text + " on " + view.nodes + "\n";
+  }
+  text += view.state == "Held" ? " is held" : " waits";
+  if (view.submitted != WallTime()) {
+    text += ", submitted " + human_duration(now - view.submitted) + " ago";
+  }
+  if (const std::int64_t position = position_of(explained); position > 0 && view.state != "Held") {
+    text += ", position " + std::to_string(position) + " in line";
+  }
+  return text + "\n";
+}
+
+// "InsufficientQuota: quota node gold of tree team has no room..."
+std::string with_reason(const std::string& reason, const std::string& message) {
+  return reason + (reason.empty() || message.empty() ? "" : ": ") + message;
+}
+
+// The sentence: of the report when there is one, else of the status.
+std::string sentence(const Explained& explained, const WrapperView& view) {
+  if (view.state == "Held") {
+    return view.message;
+  }
+  if (!view.waits) {
+    return with_reason(view.reason, view.message);
+  }
+  if (fits_now(explained, view)) {
+    return explained.paused ? "Paused: it fits now, and starts when the queue is resumed"
+                            : "it fits now: the controller starts it next";
+  }
+  const bool told = explained.report && !explained.report->sentence.empty() &&
+                    explained.report->standing.kind == Kind::waiting && !status_knows_better(view);
+  const std::string& reason = told ? explained.report->standing.reason : view.reason;
+  const std::string& message = told ? explained.report->sentence : view.message;
+  if (reason.empty() && message.empty()) {
+    return "its status says no reason yet: is the controller running?";
+  }
+  return with_reason(reason, message);
+}
+
+void append_list(std::string& out, std::string_view title, const std::vector<std::string>& lines) {
+  if (lines.empty()) {
+    return;
+  }
+  out += "\n" + std::string(title) + ":\n";
+  for (const std::string& line : lines) {
+    out += "  " + one_line(line) + "\n";
+  }
+}
+
+// In sum, or for one pod on every node that it may use.
+std::string short_text(const queue::ReportLine& line) {
+  if (line.short_in_sum) {
+    return "in sum";
+  }
+  const Result<model::Quantity> pod = model::Quantity::parse(line.pod);
+  const Result<model::Quantity> best = model::Quantity::parse(line.best_node);
+  return pod && best && *pod > *best ? "on every node" : "";
+}
+
+void append_shortages(std::string& out, const queue::Report& report) {
+  if (report.shortages.empty()) {
+    return;
+  }
+  Table table(
+      {"  RESOURCE", "ASKED", "FREE", "CAPACITY", "ONE POD", "BEST NODE", "LARGEST NODE", "SHORT"});
+  for (const queue::ReportLine& line : report.shortages) {
+    table.add_row({"  " + line.resource, line.requested, line.free, line.capacity, line.pod,
+                   line.best_node, line.largest_node, short_text(line)});
+  }
+  out += "\nWhat it asks for, and what the nodes have that it may use:\n" + table.to_text();
+}
+
+void append_estimate(std::string& out, const Explained& explained, const WrapperView& view,
+                     WallTime now) {
+  const queue::Report& report = *explained.report;
+  if (!report.estimated_start && report.estimate_note.empty()) {
+    return;
+  }
+  out += "\nEstimated start: ";
+  if (explained.paused) {
+    out += "unknown: the queue is paused";
+  } else if (view.reason == "Preempting") {
+    out += "unknown: when the work that makes room for it has ended";
+  } else if (report.estimated_start) {
+    out += *report.estimated_start <= now ? std::string("now")
+                                          : "in " + human_duration(*report.estimated_start - now) +
+                                                ", at " + to_rfc3339(*report.estimated_start);
+    out += report.estimate_note.empty() ? "" : " (" + report.estimate_note + ")";
+  } else {
+    out += "unknown: " + report.estimate_note;
+  }
+  out += "\n";
+}
+
+void string_list(json::Writer& w, std::string_view name, const std::vector<std::string>& all) {
+  w.key(name).begin_array();
+  for (const std::string& each : all) {
+    w.string(each);
+  }
+  w.end_array();
+}
+
+}  // namespace
+
+std::string render_explanation(const Explained& explained, WallTime now) {
+  const WrapperView view = view_of(explained.wrapper);
+  std::string out = headline(explained, view, now);
+  if (const std::string text = sentence(explained, view); !text.empty()) {
+    out += "  " + one_line(text) + "\n";
+  }
+  if (explained.paused && view.waits) {
+    out += "  " + paused_text(explained) + "\n";
+  }
+  const bool waits = view.waits && view.state != "Held";
+  if (waits && explained.report && explained.report->standing.kind == Kind::waiting) {
+    const queue::Report& report = *explained.report;
+    append_shortages(out, report);
+    append_list(out, "Nodes that it may not use", report.constraints);
+    std::vector<std::string> holders = report.holders;
+    if (!explained.outside.empty()) {
+      holders.push_back(explained.outside);
+    }
+    append_list(out, "Who holds it", holders);
+    if (report.never_fits) {
+      out +=
+          explained.outside.empty()
+              ? "\nNot even empty nodes could hold it: it waits for other nodes.\n"
+              : "\nNot even the end of all work in the queue is enough: it waits for pods outside "
+                "the queue to end, or for other nodes.\n";
+    }
+    append_list(out,
+                explained.paused ? "What would start it once the queue is resumed"
+                                 : "What would start it now",
+                report.advice);
+    append_estimate(out, explained, view, now);
+  }
+  append_list(out, "It waits until these are gone", explained.leaving);
+  if (view.state != "Held") {
+    append_list(out, "Not looked at", explained.missing);
+  }
+  return out;
+}
+
+std::string explanation_json(const Explained& explained, WallTime now) {
+  const WrapperView view = view_of(explained.wrapper);
+  std::string compact;
+  json::Writer w(compact);
+  w.begin_object().member("namespace", view.ns).member("name", view.name);
+  w.member("group", view.group());
+  w.member("state", view.state).key("waits").boolean(view.waits);
+  w.key("paused").boolean(explained.paused);
+  if (const std::int64_t position = position_of(explained); position > 0) {
+    w.key("position").integer(position);
+  }
+  if (view.submitted != WallTime()) {
+    w.member("submitted", to_rfc3339(view.submitted));
+    w.key("waitSeconds").integer(view.waits ? (now - view.submitted) / std::chrono::seconds(1) : 0);
+  }
+  const bool told = explained.report && view.waits && view.state != "Held";
+  const bool reported = told && !status_knows_better(view);
+  const bool stopped = reported && explained.paused && fits_now(explained, view);
+  w.member_if_set("reason", stopped    ? "Paused"
+                            : reported ? explained.report->standing.reason
+                                       : view.reason);
+  w.member_if_set("message", stopped    ? paused_text(explained)
+                             : reported ? explained.report->sentence
+                                        : view.message);
+  if (told) {
+    json::Arena arena;
+    w.key("fitsNow").boolean(fits_now(explained, view));
+    w.member_if_set("outside", explained.outside);
+    w.key("report").value(queue::to_json(arena, *explained.report));
+  }
+  if (!explained.leaving.empty()) {
+    string_list(w, "leaving", explained.leaving);
+  }
+  string_list(w, "missing", explained.missing);
+  w.end_object();
+  const Result<json::Document> tree = json::parse(compact);
+  CHECK(tree.has_value(), "what was written is JSON");
+  return json::to_pretty_text(tree->root, 4) + "\n";
+}
+
+}  // namespace codeflare::cli

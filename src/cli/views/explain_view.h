@@ -1,0 +1,34 @@
+#pragma once
+
+#include "base/time.h"
+#include "cli/views/wrapper_view.h"
+#include "queue/report.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+// Why an AppWrapper is not running yet, as text; pure.
+namespace codeflare::cli {
+
+struct Explained {
+  GroupedWrapper wrapper;
+  // From the statuses alone; 0: not in line, or the line cannot be seen.
+  std::int64_t position = 0;
+  bool paused = false;
+  std::string controller_ns{};  // where that is said; empty: the usual one
+  // What a queue made of the cluster's objects says; absent when too little may be seen.
+  std::optional<queue::Report> report;
+  // What pods of no AppWrapper hold of what it asks for; empty: nothing.
+  std::string outside;
+  // While it is being deleted: what is still there, "pod a on n1 (finalizers example.com/x)".
+  std::vector<std::string> leaving;
+  // What could not be seen and why: "nodes: forbidden ...".
+  std::vector<std::string> missing;
+};
+
+std::string render_explanation(const Explained& explained, WallTime now);
+std::string explanation_json(const Explained& explained, WallTime now);
+
+}  // namespace codeflare::cli

@@ -1,0 +1,79 @@
+#include "cli/views/kinds.h"
+
+#include "model/app_wrapper.h"
+#include "model/resources.h"
+#include "model/status.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace codeflare::cli {
+
+namespace {
+
+std::string lower(std::string_view text) {
+  std::string out(text);
+  std::ranges::transform(out, out.begin(), [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  });
+  return out;
+}
+
+}  // namespace
+
+bool KnownKind::legacy() const {
+  return type.group == model::kLegacyAppWrapperGroup;
+}
+
+std::string KnownKind::word() const {
+  return legacy() ? singular + "." + type.group : singular;
+}
+
+const KnownKind& app_wrapper_kind() {
+  static const KnownKind kind{model::resource_type<model::AppWrapper>(), "appwrapper"};
+  return kind;
+}
+
+const KnownKind& legacy_app_wrapper_kind() {
+  static const KnownKind kind{model::resource_type<model::LegacyAppWrapper>(), "appwrapper"};
+  return kind;
+}
+
+Result<KnownKind> parse_kind(std::string_view text) {
+  const std::string word = lower(text);
+  const std::size_t dot = word.find('.');
+  const std::string_view name = std::string_view(word).substr(0, dot);
+  std::string_view group = dot == std::string::npos ? "" : std::string_view(word).substr(dot + 1);
+  constexpr std::array<std::string_view, 3> kNames = {"aw", "appwrapper", "appwrappers"};
+  const model::ResourceType& type = app_wrapper_kind().type;
+  const std::string version = type.version + ".";
+  if (group.starts_with(version)) {
+    group.remove_prefix(version.size());
+  }
+  const bool ours = group.empty() || group == type.group;
+  if (std::ranges::find(kNames, name) == kNames.end() ||
+      (!ours && group != model::kLegacyAppWrapperGroup)) {
+    return fail(invalid_argument("unknown kind \"" + std::string(text) +
+                                 "\": expected appwrapper (or aw)"));
+  }
+  KnownKind kind = ours ? app_wrapper_kind() : legacy_app_wrapper_kind();
+  kind.any_group = group.empty();
+  return kind;
+}
+
+Error name_missing_kind(Error error, const KnownKind& kind, const std::string& server) {
+  const model::Status* status = model::status_of(error);
+  const bool no_such_kind =
+      error.code == ErrorCode::not_found &&
+      (status == nullptr || !status->details || status->details->name.empty());
+  if (!no_such_kind) {
+    return error;
+  }
+  return not_found(
+      server + " has no " + kind.type.qualified_name() +
+      ": is that the address of a Kubernetes API, and is codeflare installed there? (`codeflare "
+      "controller --install-crds` brings the kind)");
+}
+
+}  // namespace codeflare::cli

@@ -1,0 +1,56 @@
+#pragma once
+
+#include "base/time.h"
+#include "cli/views/wrapper_view.h"
+#include "model/app_wrapper.h"
+#include "queue/queue.h"
+#include "queue/settings.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+// The line, made of the AppWrappers alone; pure.
+namespace codeflare::cli {
+
+struct QueueView {
+  struct Entry {
+    std::int64_t position = 0;  // 0: held or to be tried later, in no place of the line
+    WrapperView view;
+  };
+  // Head first; those that are not in line come last.
+  std::vector<Entry> entries;
+  std::size_t running = 0;
+  bool paused = false;
+};
+
+// Gives the queue an AppWrapper as the controller has it: only that can tell whether it believes a
+// record of who submitted it, and what it found stands in the status. What cannot be understood
+// stands in no line.
+void add_to_queue(queue::Queue& queue, GroupedWrapper wrapper, WallTime now);
+
+// Those that wait, in the order of a queue with these settings.
+QueueView queue_of(const std::vector<GroupedWrapper>& wrappers, const queue::Settings& settings,
+                   bool paused, WallTime now);
+
+struct QueueOptions {
+  std::string ns;  // show these alone; positions are those of the whole line
+  bool wide = false;
+};
+// The table, with groups when one of MCAD's is in it, and one line that sums it up.
+std::string render_queue(const QueueView& queue, const QueueOptions& options, WallTime now);
+
+// What changed from one look to the next, a line each, for `--watch` without a terminal.
+std::string render_changes(const QueueView& before, const QueueView& after,
+                           const QueueOptions& options);
+
+// The same as JSON, an object on a line for each change: {"event": "waits"} with what queue_json()
+// says of it, "left", "paused", "resumed".
+std::string changes_json(const QueueView& before, const QueueView& after,
+                         const QueueOptions& options, WallTime now);
+
+std::string queue_json(const QueueView& queue, const QueueOptions& options, WallTime now);
+
+}  // namespace codeflare::cli

@@ -1,0 +1,159 @@
+#include "cli/views/queue_view.h"
+
+#include "cli/testing/wrappers.h"
+
+#include <gtest/gtest.h>
+
+namespace codeflare::cli {
+namespace {
+
+using std::chrono::minutes;
+using std::chrono::seconds;
+using testing::kNow;
+using testing::namesake;
+using testing::running;
+using testing::waiting;
+
+std::vector<GroupedWrapper> line() {
+  GroupedWrapper held = waiting("held", minutes(60));
+  held.spec.suspend = true;
+  GroupedWrapper urgent = waiting("urgent", seconds(3));
+  urgent.spec.priority = 9;
+  urgent.metadata.ns = "team";
+  return {waiting("second", minutes(4)), waiting("first", minutes(5)), held, urgent,
+          running("eval")};
+}
+
+TEST(QueueView, orders_by_priority_then_age_and_puts_the_held_last) {
+  EXPECT_EQ(render_queue(queue_of(line(), {}, false, kNow), {}, kNow),
+            "POSITION   NAMESPACE   NAME     PRIORITY   WAITS   REASON\n"
+            "1          team        urgent   9          3s      InsufficientResources\n"
+            "2          default     first    0          5m      InsufficientResources\n"
+            "3          default     second   0          4m      InsufficientResources\n"
+            "-          default     held     0          60m     Held\n"
+            "3 waiting, 1 running, 1 held\n");
+}
+
+TEST(QueueView, a_priority_that_was_changed_counts_and_not_the_one_at_first_sight) {
+  std::vector<GroupedWrapper> all = line();
+  all[0].status.system_priority = 10.5;
+  EXPECT_EQ(queue_of(all, {}, false, kNow).entries[0].view.name, "urgent");
+  all[0].spec.priority = 10;
+  all[0].status.system_priority = 0;
+  EXPECT_EQ(queue_of(all, {}, false, kNow).entries[0].view.name, "second");
+}
+
+TEST(QueueView, priority_that_grows_while_waiting_counts_where_the_controller_counts_it) {
+  std::vector<GroupedWrapper> all = line();
+  all[0].spec.priority_slope = 0.1;  // for four minutes: 24
+  EXPECT_EQ(queue_of(all, {}, false, kNow).entries[0].view.name, "urgent");
+  EXPECT_EQ(queue_of(all, {.priority_slope = true}, false, kNow).entries[0].view.name, "second");
+}
+
+TEST(QueueView, who_is_not_tried_now_has_no_place_in_line) {
+  GroupedWrapper unknown = waiting("unknown", minutes(9));
+  unknown.status.conditions.back().reason = "UserUnknown";
+  const QueueView view = queue_of({unknown, waiting("a", seconds(1))}, {}, false, kNow);
+  ASSERT_EQ(view.entries.size(), 2U);
+  EXPECT_EQ(view.entries[0].view.name, "a");
+  EXPECT_EQ(view.entries[0].position, 1);
+  EXPECT_EQ(view.entries[1].position, 0);
+  EXPECT_TRUE(render_queue(view, {}, kNow).ends_with("2 waiting, 0 running\n"));
+}
+
+TEST(QueueView, a_namespace_is_shown_with_its_places_in_the_whole_line) {
+  EXPECT_EQ(render_queue(queue_of(line(), {}, true, kNow), {.ns = "default", .wide = true}, kNow),
+            "POSITION   NAMESPACE   NAME     PRIORITY   WAITS   REASON                  MESSAGE\n"
+            "2          default     first    0          5m      InsufficientResources   cpu: 12 "
+            "asked, 3 free of 16\n"
+            "3          default     second   0          4m      InsufficientResources   cpu: 12 "
+            "asked, 3 free of 16\n"
+            "-          default     held     0          60m     Held                    held by "
+            "its owner: `codeflare release appwrapper held` lets it go\n"
+            "3 waiting, 1 running, 1 held; the queue is paused: nothing starts until `codeflare "
+            "queue resume`\n");
+}
+
+TEST(QueueView, groups_are_told_where_one_is_mcads) {
+  const QueueView view = queue_of(
+      {waiting("train", minutes(5)), namesake(waiting("train", minutes(9)))}, {}, false, kNow);
+  EXPECT_EQ(render_queue(view, {}, kNow),
+            "POSITION   NAMESPACE   NAME    GROUP                    PRIORITY   WAITS   REASON\n"
+            "1          default     train   mcad.ibm.com             0          9m      "
+            "InsufficientResources\n"
+            "2          default     train   workload.codeflare.dev   0          5m      "
+            "InsufficientResources\n"
+            "2 waiting, 0 running\n");
+  EXPECT_FALSE(render_queue(view, {.ns = "other"}, kNow).contains("GROUP"));
+}
+
+TEST(QueueView, of_two_namesakes_the_one_that_leaves_is_named) {
+  const QueueView both = queue_of({waiting("train"), namesake(waiting("train"))}, {}, false, kNow);
+  const QueueView one = queue_of({waiting("train")}, {}, false, kNow);
+  EXPECT_EQ(render_changes(both, one, {}), "default/train of mcad.ibm.com has left the queue\n");
+  EXPECT_EQ(changes_json(both, one, {}, kNow),
+            R"({"event":"left","namespace":"default","name":"train","group":"mcad.ibm.com"})"
+            "\n");
+}
+
+TEST(QueueView, an_empty_line_is_one_line) {
+  EXPECT_EQ(render_queue(queue_of({}, {}, false, kNow), {}, kNow), "0 waiting, 0 running\n");
+}
+
+TEST(QueueView, changes_are_a_line_each) {
+  std::vector<GroupedWrapper> later = line();
+  later.erase(later.begin() + 1);
+  later.push_back(waiting("new", seconds(1)));
+  EXPECT_EQ(render_changes(queue_of(line(), {}, false, kNow), queue_of(later, {}, true, kNow), {}),
+            "default/second waits at 2: InsufficientResources: cpu: 12 asked, 3 free of 16\n"
+            "default/new waits at 3: InsufficientResources: cpu: 12 asked, 3 free of 16\n"
+            "default/first has left the queue\n"
+            "the queue is paused\n");
+  EXPECT_EQ(
+      render_changes(queue_of(line(), {}, false, kNow), queue_of(line(), {}, false, kNow), {}), "");
+}
+
+TEST(QueueView, changes_as_json_are_an_object_a_line) {
+  const QueueView before = queue_of({waiting("a", seconds(90))}, {}, false, kNow);
+  const QueueView after = queue_of({waiting("b", seconds(5))}, {}, true, kNow);
+  EXPECT_EQ(changes_json({}, before, {}, kNow),
+            R"({"event":"waits","position":1,"namespace":"default","name":"a",)"
+            R"("group":"workload.codeflare.dev","priority":0,)"
+            R"("submitted":"2023-11-14T22:11:50Z","waitSeconds":90,"held":false,)"
+            R"("reason":"InsufficientResources","message":"cpu: 12 asked, 3 free of 16"})"
+            "\n");
+  const std::string changes = changes_json(before, after, {}, kNow);
+  EXPECT_TRUE(changes.contains(R"({"event":"waits","position":1,"namespace":"default","name":"b")"))
+      << changes;
+  EXPECT_TRUE(
+      changes.ends_with("\n{\"event\":\"left\",\"namespace\":\"default\",\"name\":\"a\","
+                        "\"group\":\"workload.codeflare.dev\"}\n{\"event\":\"paused\"}\n"))
+      << changes;
+  EXPECT_EQ(changes_json(after, after, {}, kNow), "");
+  EXPECT_EQ(changes_json({}, before, {.ns = "team", .wide = false}, kNow), "");
+}
+
+TEST(QueueView, json_has_the_numbers) {
+  EXPECT_EQ(queue_json(queue_of({waiting("a", seconds(90))}, {}, false, kNow), {}, kNow),
+            "{\n"
+            "    \"paused\": false,\n"
+            "    \"running\": 0,\n"
+            "    \"waiting\": [\n"
+            "        {\n"
+            "            \"position\": 1,\n"
+            "            \"namespace\": \"default\",\n"
+            "            \"name\": \"a\",\n"
+            "            \"group\": \"workload.codeflare.dev\",\n"
+            "            \"priority\": 0,\n"
+            "            \"submitted\": \"2023-11-14T22:11:50Z\",\n"
+            "            \"waitSeconds\": 90,\n"
+            "            \"held\": false,\n"
+            "            \"reason\": \"InsufficientResources\",\n"
+            "            \"message\": \"cpu: 12 asked, 3 free of 16\"\n"
+            "        }\n"
+            "    ]\n"
+            "}\n");
+}
+
+}  // namespace
+}  // namespace codeflare::cli

@@ -1,0 +1,280 @@
+#include "cli/views/wrapper_view.h"
+
+#include "base/human_duration.h"
+#include "cli/views/kinds.h"
+#include "cli/views/table.h"
+#include "queue/status_words.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+namespace codeflare::cli {
+
+namespace {
+
+using model::AppWrapper;
+using model::AppWrapperCondition;
+
+const AppWrapperCondition* newest(const model::AppWrapperStatus& status, std::string_view type) {
+  const auto found = std::find_if(status.conditions.rbegin(), status.conditions.rend(),
+                                  [&](const AppWrapperCondition& c) { return c.type == type; });
+  return found == status.conditions.rend() ? nullptr : &*found;
+}
+
+std::string state_of(const AppWrapper& wrapper) {
+  const std::string& state = wrapper.status.state;
+  if (wrapper.metadata.deleting()) {
+    return "Deleting";
+  }
+  if (wrapper.spec.suspend.value_or(false) && !model::is_terminal(wrapper.status) &&
+      !wrapper.status.plan) {
+    return "Held";
+  }
+  return state.empty() ? std::string(model::app_wrapper_state::kPending) : state;
+}
+
+std::string pods_of(const model::AppWrapperStatus& status) {
+  const std::int64_t good = std::int64_t{status.running} + status.succeeded;
+  const std::int64_t all = good + status.pending + status.failed;
+  return all == 0 ? "-" : std::to_string(good) + "/" + std::to_string(all);
+}
+
+std::string nodes_of(const model::AppWrapperStatus& status) {
+  std::map<std::string, std::int64_t> counts;
+  if (status.plan) {
+    for (const model::PlannedPlace& place : status.plan->places) {
+      counts[place.node] += place.count;
+    }
+  }
+  std::string text;
+  for (const auto& [node, count] : counts) {
+    text += (text.empty() ? "" : ",") + node + ":" + std::to_string(count);
+  }
+  return text;
+}
+
+// Of what was requeued too often. MCAD and older controllers say only why it was stopped last.
+const AppWrapperCondition* why_deleted(const model::AppWrapperStatus& status) {
+  const AppWrapperCondition* queued = newest(status, "Queued");
+  return queued != nullptr && queued->reason == queue::kRequeuedTooOften
+             ? queued
+             : newest(status, "PreemptCandidate");
+}
+
+// The condition that says why it is where it is.
+const AppWrapperCondition* telling(const AppWrapper& wrapper, bool waits) {
+  const model::AppWrapperStatus& status = wrapper.status;
+  if (status.state == model::app_wrapper_state::kFailed) {
+    return newest(status, "Failed");
+  }
+  if (status.state == model::app_wrapper_state::kDeleted) {
+    return why_deleted(status);
+  }
+  // Being taken back.
+  if (status.plan && !status.can_run) {
+    return newest(status, "PreemptCandidate");
+  }
+  if (!waits) {
+    return nullptr;
+  }
+  // Older controllers tell it as Backoff only.
+  const AppWrapperCondition* queued = newest(status, "Queued");
+  return queued != nullptr ? queued : newest(status, "Backoff");
+}
+
+void append_field(std::string& out, std::string_view name, const std::string& value) {
+  constexpr std::size_t kWidth = 12;
+  if (value.empty()) {
+    return;
+  }
+  out += name;
+  out += ':';
+  out.append(kWidth > name.size() + 1 ? kWidth - name.size() - 1 : 1, ' ');
+  out += one_line(value) + "\n";
+}
+
+std::string when_text(WallTime time, WallTime now) {
+  return to_rfc3339(time) + " (" + human_duration(now - time) + " ago)";
+}
+
+// The controller writes counts that change at most so often.
+constexpr Duration kCountsAgeMax = std::chrono::seconds(5);
+
+// Nothing is counted: of work that was just dispatched that says little.
+std::string no_counts_text(const model::AppWrapperStatus& status, WallTime now) {
+  if (!status.plan || !status.can_run) {
+    return "none";
+  }
+  std::int64_t planned = 0;
+  for (const model::PlannedPlace& place : status.plan->places) {
+    planned += place.count;
+  }
+  const std::string all = " of " + std::to_string(planned) + " planned";
+  if (!status.plan->started) {
+    return "none" + all;
+  }
+  const Duration age = now - status.plan->started->time;
+  const std::string when = "dispatched " + human_duration(age) + " ago";
+  return age <= 2 * kCountsAgeMax ? "none counted yet" + all + ": " + when + ", counts are up to " +
+                                        human_duration(kCountsAgeMax) + " old"
+                                  : "none" + all + ", " + when;
+}
+
+std::string counts_text(const model::AppWrapperStatus& status, WallTime now) {
+  std::string text;
+  const auto add = [&](std::int32_t count, const char* what) {
+    if (count > 0) {
+      text += (text.empty() ? "" : ", ") + std::to_string(count) + " " + what;
+    }
+  };
+  add(status.pending, "pending");
+  add(status.running, "running");
+  add(status.succeeded, "succeeded");
+  add(status.failed, "failed");
+  return text.empty() ? no_counts_text(status, now) : text;
+}
+
+std::string conditions_text(const model::AppWrapperStatus& status, WallTime now) {
+  if (status.conditions.empty()) {
+    return "Conditions:  none yet: no controller has seen it\n";
+  }
+  Table table({"  TYPE", "STATUS", "AGE", "REASON", "MESSAGE"});
+  for (const AppWrapperCondition& condition : status.conditions) {
+    const auto& time =
+        condition.last_transition ? condition.last_transition : condition.last_update;
+    table.add_row({"  " + condition.type, condition.status, time ? age_text(time->time, now) : "-",
+                   condition.reason, condition.message});
+  }
+  return "Conditions:\n" + table.to_text();
+}
+
+std::string durations_text(const model::AppWrapperSpec& spec) {
+  if (!spec.scheduling_spec || !spec.scheduling_spec->dispatch_duration) {
+    return "";
+  }
+  const model::DispatchDuration& duration = *spec.scheduling_spec->dispatch_duration;
+  std::string text;
+  if (duration.expected > 0) {
+    text += "expected " + human_duration(std::chrono::seconds(duration.expected));
+  }
+  if (duration.limit > 0) {
+    text += std::string(text.empty() ? "" : ", ") + "at most " +
+            human_duration(std::chrono::seconds(duration.limit));
+  }
+  return text;
+}
+
+const KnownKind& kind_of(bool legacy) {
+  return legacy ? legacy_app_wrapper_kind() : app_wrapper_kind();
+}
+
+}  // namespace
+
+std::string age_text(WallTime since, WallTime now) {
+  return since == WallTime() ? "-" : human_duration(now - since);
+}
+
+std::string WrapperView::group() const {
+  return kind_of(legacy).type.group;
+}
+
+std::string WrapperView::full_name() const {
+  return ns + "/" + name + (legacy ? " of " + group() : "");
+}
+
+WrapperView view_of(const GroupedWrapper& wrapper) {
+  const model::AppWrapperStatus& status = wrapper.status;
+  WrapperView view{.uid = wrapper.metadata.uid,
+                   .ns = wrapper.metadata.ns,
+                   .name = wrapper.metadata.name,
+                   .legacy = wrapper.legacy,
+                   .state = state_of(wrapper),
+                   .priority = wrapper.spec.priority,
+                   .pods = pods_of(status),
+                   .nodes = nodes_of(status)};
+  view.submitted = wrapper.metadata.creation_timestamp.value_or(WallTime());
+  view.holds = status.plan.has_value();
+  view.waits = !view.holds && !status.can_run && !model::is_terminal(status) &&
+               !wrapper.metadata.deleting() &&
+               (status.state.empty() || status.state == model::app_wrapper_state::kPending);
+  if (view.state == "Held") {
+    view.reason = "Held";
+    view.message = "held by its owner: `codeflare release " + kind_of(view.legacy).word() + " " +
+                   view.name + "` lets it go";
+  } else if (wrapper.metadata.deleting() && !status.message.empty()) {
+    view.message = status.message;  // what does not go
+  } else if (const AppWrapperCondition* condition = telling(wrapper, view.waits)) {
+    view.reason = condition->reason;
+    view.message = condition->message;
+  } else if (view.holds) {
+    view.message = status.message;  // pods beyond the plan, what is not heeded
+  }
+  return view;
+}
+
+std::string render_list(std::vector<WrapperView> views, const ListOptions& options, WallTime now) {
+  std::ranges::sort(views, [](const WrapperView& a, const WrapperView& b) {
+    return std::tie(a.ns, a.name, a.legacy) < std::tie(b.ns, b.name, b.legacy);
+  });
+  std::vector<std::string> header = {"NAME", "STATE", "PRIORITY", "PODS", "REASON", "AGE"};
+  const bool groups = std::ranges::any_of(views, &WrapperView::legacy);
+  if (groups) {
+    header.insert(header.begin() + 1, "GROUP");
+  }
+  if (options.all_namespaces) {
+    header.insert(header.begin(), "NAMESPACE");
+  }
+  Table table(std::move(header));
+  if (options.wide) {
+    table.add_column("NODES");
+    table.add_column("MESSAGE");
+  }
+  for (const WrapperView& view : views) {
+    std::vector<std::string> row = {view.name, view.state,  std::to_string(view.priority),
+                                    view.pods, view.reason, age_text(view.submitted, now)};
+    if (groups) {
+      row.insert(row.begin() + 1, view.group());
+    }
+    if (options.all_namespaces) {
+      row.insert(row.begin(), view.ns);
+    }
+    if (options.wide) {
+      row.push_back(view.nodes);
+      row.push_back(view.message);
+    }
+    table.add_row(std::move(row));
+  }
+  return table.to_text();
+}
+
+std::string render_status(const GroupedWrapper& wrapper, WallTime now) {
+  const model::AppWrapperStatus& status = wrapper.status;
+  const WrapperView view = view_of(wrapper);
+  std::string out;
+  append_field(out, "Name", view.name);
+  append_field(out, "Namespace", view.ns);
+  append_field(out, "Group", view.legacy ? view.group() : "");
+  append_field(out, "State", view.state);
+  append_field(out, "Priority", std::to_string(view.priority));
+  if (view.submitted != WallTime()) {
+    append_field(out, "Submitted", when_text(view.submitted, now));
+  }
+  if (status.plan && status.plan->started) {
+    append_field(out, "Started", when_text(status.plan->started->time, now));
+  }
+  if (status.finished) {
+    append_field(out, "Finished", when_text(status.finished->time, now));
+  }
+  append_field(out, "Duration", durations_text(wrapper.spec));
+  append_field(out, view.waits ? "Waits for" : "Reason", view.reason);
+  append_field(out, "Message", view.message.empty() ? status.message : view.message);
+  append_field(out, "Pods", counts_text(status, now));
+  append_field(out, "Nodes", view.nodes);
+  if (status.number_of_requeueings > 0) {
+    append_field(out, "Requeued", std::to_string(status.number_of_requeueings) + " times");
+  }
+  return out + conditions_text(status, now);
+}
+
+}  // namespace codeflare::cli

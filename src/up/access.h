@@ -1,0 +1,17 @@
+#pragma once
+
+#include "base/async/task.h"
+#include "base/result.h"
+#include "kube/client.h"
+
+#include <string_view>
+
+namespace codeflare::up {
+
+// Who the controllers of `codeflare up` are to the API server.
+inline constexpr std::string_view kControllerUser = "codeflare:controllers";
+
+// Gives that user the ClusterRole `codeflare-up`: what the controllers do and nothing else.
+Task<Result<void>> grant_controller_access(kube::Client& client);
+
+}  // namespace codeflare::up

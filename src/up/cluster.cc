@@ -1,0 +1,211 @@
+#include "up/cluster.h"
+
+#include "apiserver/request/admission.h"
+#include "base/async/sleep.h"
+#include "base/async/task_group.h"
+#include "controllers/admission/embedded_admission.h"
+#include "controllers/apps/apps_controllers.h"
+#include "controllers/appwrapper/published_settings.h"
+#include "controllers/crds/ensure_crds.h"
+#include "controllers/endpoints/endpoint_controller.h"
+#include "controllers/job/job_controller.h"
+#include "controllers/localvolume/local_volume_controller.h"
+#include "controllers/raycluster/kuberay_present.h"
+#include "controllers/raycluster/raycluster_controller.h"
+#include "kube/client.h"
+#include "net/in_process.h"
+#include "node/agent/service_feed.h"
+#include "runtime/manager.h"
+#include "up/access.h"
+#include "up/internal/work.h"
+#include "up/node.h"
+#include "up/pod_connect.h"
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace codeflare::up {
+
+namespace {
+
+using apiserver::ApiServer;
+
+constexpr Duration kDrainGrace = std::chrono::seconds(10);
+constexpr Duration kLookForReady = std::chrono::milliseconds(2);
+constexpr Duration kReadyWithin = std::chrono::minutes(2);
+
+net::Peer as(std::string name, std::vector<std::string> groups = {}) {
+  return {.address = "in-process",
+          .certificate = net::Peer::Certificate{.common_name = std::move(name),
+                                                .organizations = std::move(groups)}};
+}
+
+// The rules that the webhook of `codeflare controller` enforces elsewhere.
+std::vector<std::unique_ptr<apiserver::Admission>> app_wrapper_rules(
+    const apiserver::Authorizer& authorizer, const apiserver::Registry& registry,
+    const apiserver::Store& store) {
+  std::vector<std::unique_ptr<apiserver::Admission>> rules;
+  rules.push_back(std::make_unique<admission::EmbeddedAdmission>(authorizer, registry, store));
+  return rules;
+}
+
+// What must be there before controllers can work, made by the administrator.
+Task<Result<void>> prepare(Env env, ApiServer& server, const UpOptions& options) {
+  net::InProcessService service(server.service(), as("codeflare-up", {"system:masters"}));
+  kube::Client client(env, service, {.user_agent = "codeflare-up"});
+  CO_TRY(co_await controllers::ensure_crds(
+      client, {.legacy_group = options.queue.legacy_group, .ray_cluster = true}));
+  CO_TRY(co_await grant_controller_access(client));
+  CO_TRY(co_await controllers::fakenode::register_fake_nodes(client, options.nodes));
+  if (options.process_node) {
+    CO_TRY(co_await remove_other_process_nodes(client, *options.process_node));
+  }
+  if (options.process_node && !options.process_node->claims_directory.empty()) {
+    CO_TRY(co_await controllers::localvolume::ensure_storage_class(client));
+  }
+  co_return Result<void>();
+}
+
+Task<Result<void>> wait_until_ready(const runtime::Manager& manager, const Work& work) {
+  while (!work.end && !manager.why_not_ready().empty()) {
+    CO_TRY(co_await sleep_for(kLookForReady));
+  }
+  co_return Result<void>();
+}
+
+// Who runs a second cluster beside the first learns how.
+Task<Result<std::uint16_t>> listen(ApiServer& server, const UpOptions& options) {
+  Result<std::uint16_t> port = co_await server.listen(options.address, options.port);
+  if (!port && port.error().code == ErrorCode::unavailable) {
+    co_return fail(
+        unavailable(port.error().message + " (--listen 127.0.0.1:0 takes any free port)"));
+  }
+  co_return port;
+}
+
+// Pods of an earlier run are known from then on; they are told where the server is when they start,
+// so it listens before any can. Returns the port, when there is one.
+Task<Result<std::uint16_t>> begin(UpNodes& node, ApiServer& server, const UpOptions& options,
+                                  PodConnect& connect) {
+  CO_TRY(co_await node.prepare(&connect));
+  if (options.address.empty()) {
+    co_return std::uint16_t{0};
+  }
+  CO_TRY_ASSIGN(const std::uint16_t port, co_await listen(server, options));
+  CO_TRY(co_await node.serve(server, options.address, port));
+  co_return port;
+}
+
+Task<Result<void>> run_controllers(Env env, ApiServer& server, UpOptions options, Logger logger,
+                                   MetricsRegistry& metrics, StopToken stop, PodConnect& connect,
+                                   std::function<void(const UpReady&)> ready) {
+  net::InProcessService service(server.service(), as(std::string(kControllerUser)));
+  kube::Client client(env, service,
+                      {.user_agent = "codeflare", .logger = &logger, .metrics = &metrics});
+  runtime::Manager manager(env, client,
+                           {.name = "codeflare", .logger = logger, .metrics = &metrics});
+  options.queue.queue.binds = queue::Binds::all;
+  options.queue.submitters.built_in = true;  // app_wrapper_rules
+  options.queue.ns = "codeflare-system";     // where `codeflare queue pause` leaves its word
+  options.queue.trim_caches = false;         // others look at pods and nodes too
+  options.queue.logger = logger;
+  options.queue.metrics = &metrics;
+  controllers::add_queue_controllers(manager, options.queue);
+  controllers::add_settings(manager, options.queue.ns, controllers::settings_of(options.queue),
+                            logger);
+  controllers::job::add_job_controller(manager);
+  controllers::apps::add_apps_controllers(manager);
+  controllers::endpoints::add_endpoint_controller(manager);
+  controllers::fakenode::add_fake_node_controllers(manager);
+  if (options.process_node && !options.process_node->claims_directory.empty()) {
+    controllers::localvolume::add_local_volume_controllers(manager,
+                                                           options.process_node->claims_directory);
+  }
+  CO_TRY_ASSIGN(const std::optional<std::string> kuberay,
+                co_await controllers::raycluster::kuberay_present(client));
+  if (kuberay) {
+    logger.warn("the KubeRay operator runs RayClusters here", {{"found", *kuberay}});
+  } else {
+    controllers::raycluster::give_way_to_kuberay(
+        manager, controllers::raycluster::add_raycluster_controller(manager), logger);
+  }
+  std::optional<UpNodes> node;
+  if (options.process_node) {
+    node.emplace(env, *options.process_node, manager, logger);
+    if (options.process_node->network != nullptr) {
+      node::add_service_feed(manager, *options.process_node->network);
+    }
+  }
+  UpReady about{.server = server, .port = 0};
+  if (node) {
+    const Result<std::uint16_t> port = co_await begin(*node, server, options, connect);
+    if (!port) {
+      co_await node->leave();
+      co_return fail(port.error());
+    }
+    about.port = *port;
+  }
+  Work work;
+  TaskGroup group(env.loop);
+  group.spawn(run_manager(manager, work));
+  if (node) {
+    node->keep_alive(group);
+  }
+  Result<void> result = co_await with_timeout(kReadyWithin, "the controllers' first look",
+                                              wait_until_ready(manager, work));
+  if (result && !work.end && !node && !options.address.empty()) {
+    Result<std::uint16_t> port = co_await listen(server, options);
+    if (port) {
+      about.port = *port;
+    } else {
+      result = fail(std::move(port).error());
+    }
+  }
+  if (result && !work.end) {
+    ready(about);
+    StopCallback on_stop(stop, [&] { work.changed.notify_all(); });
+    while (!stop.stop_requested() && !work.end) {
+      co_await work.changed.wait_uncancellable();
+    }
+    logger.info("stopping");
+  }
+  if (node && stop.stop_requested()) {
+    StopCallback on_hurry(options.hurry, [&] { node->hurry(); });
+    const Result<void> stopped = co_await node->stop();
+    result = result ? stopped : result;
+  } else if (node) {
+    // Nobody asked for an end of pods, which may have run for days.
+    co_await node->leave();
+  }
+  co_await group.close();
+  co_return result ? *work.end : result;
+}
+
+}  // namespace
+
+Task<Result<void>> run_up(Env env, UpOptions options, Logger logger, MetricsRegistry& metrics,
+                          StopToken stop, std::function<void(const UpReady&)> ready) {
+  options.server.more_admission = app_wrapper_rules;
+  PodConnect connect;
+  options.server.connect = &connect;
+  const Env server_env{env.loop,
+                       env.clock,
+                       env.random,
+                       env.files,
+                       env.launcher,
+                       env.variables,
+                       options.server_blocking ? *options.server_blocking : env.blocking};
+  CO_TRY_ASSIGN(std::unique_ptr<ApiServer> server,
+                co_await ApiServer::start(server_env, options.server, logger, metrics));
+  Result<void> result = co_await prepare(env, *server, options);
+  if (result) {
+    result = co_await run_controllers(env, *server, std::move(options), logger, metrics,
+                                      std::move(stop), connect, std::move(ready));
+    connect.end();
+  }
+  co_await server->stop(kDrainGrace);
+  co_return result;
+}
+
+}  // namespace codeflare::up

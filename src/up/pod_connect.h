@@ -1,0 +1,46 @@
+#pragma once
+
+#include "apiserver/request/connect.h"
+#include "node/agent/log_service.h"
+#include "node/stream/stream_service.h"
+
+#include <set>
+#include <string>
+#include <utility>
+
+namespace codeflare::up {
+
+// What a node serves of its pods beside their objects; null: not.
+struct PodServices {
+  const node::LogService* logs = nullptr;
+  node::StreamService* streams = nullptr;
+};
+
+// Serves log, exec, attach and portforward of pods from the nodes of the same process; what it does
+// not serve is answered 501.
+class PodConnect final : public apiserver::ConnectHandler {
+ public:
+  // Once there are nodes, until end(). Those that share the machine share what is behind this.
+  void serve(PodServices services, std::set<std::string> nodes) {
+    services_ = services;
+    nodes_ = std::move(nodes);
+  }
+  void end() { services_ = {}; }
+
+  Task<Result<net::Response>> connect(apiserver::User user, apiserver::RequestInfo info,
+                                      apiserver::ObjectPtr pod, net::Request request) override;
+
+ private:
+  Result<net::Response> answer(const apiserver::RequestInfo& info, const model::Pod& pod,
+                               const net::Request& request) const;
+
+  PodServices services_;
+  std::set<std::string> nodes_;
+};
+
+// What the query of a log request asks for; the errors are upstream's.
+Result<node::LogRequest> log_request(const apiserver::Query& query, WallTime now);
+// The same of exec and attach.
+node::CommandRequest command_request(const apiserver::Query& query);
+
+}  // namespace codeflare::up
