@@ -39,12 +39,13 @@ Result<void> make_namespaces(int kinds, std::string_view what);
 Result<void> let_go_of_keys_and_groups();
 
 // What a user may map: one id of the namespace around to `id` here. For a process that has just
-// entered a user namespace, with the ids it had before.
+// entered a user namespace, with the ids it had before. `proc` can be written to.
 struct OwnIds {
   std::uint32_t user = 0;
   std::uint32_t group = 0;
 };
-Result<void> map_ids(const OwnIds& inside, const OwnIds& outside);
+Result<void> map_ids(const OwnIds& inside, const OwnIds& outside,
+                     const std::string& proc = "/proc");
 
 // For PID 1 of the pod: builds the root that it and its containers may see and moves into it. The
 // directory has an empty directory "root".
