@@ -298,48 +298,6 @@ class ConfigMapStrategy final : public Strategy {
   }
 };
 
-class ClaimStrategy final : public Strategy {
- public:
-  bool generation() const override { return false; }
-  void set_defaults(WriteContext& context, json::Value& claim) const override {
-    default_text(context.arena, make_object(context.arena, claim, "spec"), "volumeMode",
-                 "Filesystem");
-  }
-  void prepare_create(WriteContext& context, json::Value& claim) const override {
-    json::Value status = json::Value::object();
-    status.set_static(context.arena, "phase", json::Value::string_view_of("Pending"));
-    claim.set_static(context.arena, "status", status);
-  }
-  void validate(WriteContext& context, const json::Value& claim,
-                FieldErrors& errors) const override {
-    if (context.subresource == "status") {
-      return;
-    }
-    const json::Value& spec = object_at(claim, "spec");
-    if (items_at(spec, "accessModes").empty()) {
-      errors.required("spec.accessModes", "at least 1 access mode is required");
-    }
-    if (object_at(spec, {"resources", "requests"}).find("storage") == nullptr) {
-      errors.required("spec.resources[storage]", "");
-    }
-  }
-};
-
-class VolumeStrategy final : public Strategy {
- public:
-  bool generation() const override { return false; }
-  void set_defaults(WriteContext& context, json::Value& volume) const override {
-    json::Value& spec = make_object(context.arena, volume, "spec");
-    default_text(context.arena, spec, "persistentVolumeReclaimPolicy", "Retain");
-    default_text(context.arena, spec, "volumeMode", "Filesystem");
-  }
-  void prepare_create(WriteContext& context, json::Value& volume) const override {
-    json::Value status = json::Value::object();
-    status.set_static(context.arena, "phase", json::Value::string_view_of("Pending"));
-    volume.set_static(context.arena, "status", status);
-  }
-};
-
 class EndpointsStrategy final : public Strategy {
  public:
   bool generation() const override { return false; }
@@ -402,12 +360,6 @@ std::shared_ptr<const Strategy> make_secret_strategy() {
 }
 std::shared_ptr<const Strategy> make_config_map_strategy() {
   return std::make_shared<ConfigMapStrategy>();
-}
-std::shared_ptr<const Strategy> make_claim_strategy() {
-  return std::make_shared<ClaimStrategy>();
-}
-std::shared_ptr<const Strategy> make_volume_strategy() {
-  return std::make_shared<VolumeStrategy>();
 }
 std::shared_ptr<const Strategy> make_endpoints_strategy() {
   return std::make_shared<EndpointsStrategy>();

@@ -53,6 +53,44 @@ TEST(LocalVolumes, a_claim_is_bound_to_a_directory) {
   EXPECT_TRUE(runtime::testing::is_idempotent(w.cluster.env, w.binder, {"default", "data"}));
 }
 
+TEST(LocalVolumes, a_bound_claim_cannot_be_pointed_at_another_volume) {
+  World w;
+  const std::string name = w.claim().spec.volume_name;
+  const auto patched =
+      *run(w.cluster.env.loop,
+           w.cluster.client.patch(model::resource_type<model::PersistentVolumeClaim>(),
+                                  {"default", "data"}, kube::PatchKind::merge,
+                                  R"({"spec":{"volumeName":"pvc-of-another"}})"));
+  ASSERT_FALSE(patched);
+  EXPECT_TRUE(patched.error().message.starts_with(
+      "PersistentVolumeClaim \"data\" is invalid: spec: Forbidden: spec is immutable after "
+      "creation except resources.requests and volumeAttributesClassName for bound claims"))
+      << patched.error().message;
+  EXPECT_EQ(w.read().spec.volume_name, name);
+  const auto moved =
+      *run(w.cluster.env.loop, w.cluster.client.patch(kVolumes, {"", name}, kube::PatchKind::merge,
+                                                      R"({"spec":{"hostPath":{"path":"/etc"}}})"));
+  ASSERT_FALSE(moved);
+  EXPECT_TRUE(moved.error().message.contains(
+      "spec.persistentvolumesource: Forbidden: spec.persistentvolumesource is immutable after "
+      "creation"))
+      << moved.error().message;
+}
+
+// Nobody but the volume itself says whose it is.
+TEST(LocalVolumes, a_claim_that_names_a_volume_of_another_is_not_bound) {
+  World w;
+  w.claim();
+  const std::string name = w.volumes().front()->string_at({"metadata", "name"});
+  w.cluster.create<model::PersistentVolumeClaim>(
+      R"({"apiVersion":"v1","kind":"PersistentVolumeClaim","metadata":{"name":"thief"},"spec":{)"
+      R"("accessModes":["ReadWriteOnce"],"resources":{"requests":{"storage":"1Gi"}},)"
+      R"("volumeName":")" +
+      name + R"("}})");
+  w.cluster.settle();
+  EXPECT_EQ(w.cluster.read<model::PersistentVolumeClaim>("thief").status.phase, "Pending");
+}
+
 TEST(LocalVolumes, claims_of_another_class_are_somebody_elses) {
   World w;
   EXPECT_NE(w.claim(R"("storageClassName":"fast",)").status.phase, "Bound");

@@ -545,7 +545,12 @@ TEST_P(Keepers, hide_the_machine_from_their_containers) {
                  "touch /usr/x 2>/dev/null && echo LEAK usr; "
                  "[ -w /proc/sys/kernel/core_pattern ] && echo LEAK sysctl; "
                  "[ -w /proc/sysrq-trigger ] && echo LEAK sysrq; "
-                 "[ -s /proc/keys ] && echo LEAK keys; "
+                 "for file in acpi config.gz interrupts kcore keys pagetypeinfo slabinfo "
+                 "timer_list vmallocinfo; do "
+                 "[ $(cat /proc/$file 2>/dev/null | wc -c) = 0 ] || echo LEAK $file; "
+                 "chmod $(stat -c %a /proc/$file 2>/dev/null) /proc/$file 2>/dev/null && "
+                 "echo LEAK mode of $file; done; "
+                 "ls -A /proc/acpi 2>/dev/null | grep . && echo LEAK acpi; "
                  "unshare -U true 2>/dev/null && echo LEAK namespaces; "
                  "unshare -Urpf --mount-proc true 2>/dev/null && echo LEAK proc; "
                  "umount /proc 2>/dev/null && echo LEAK umount; "
@@ -608,6 +613,49 @@ TEST_P(Keepers, offer_containers_to_the_kernel_before_themselves) {
   EXPECT_TRUE(wait_until([&] { return has_logged("c", "F 1000\n"); }));
   const pid_t keeper = parent_of(parent_of(process_with(mark)));
   EXPECT_EQ(read_proc(keeper, "oom_score_adj"), read_proc(::getpid(), "oom_score_adj"));
+}
+
+// The kernel lets every user lower the score of their own processes again.
+TEST_P(Keepers, keep_the_score_that_a_container_was_given) {
+  if (!GetParam()) {
+    GTEST_SKIP() << "plain processes write what their user writes";
+  }
+  start("c",
+        "for file in /proc/self/oom_score_adj /proc/thread-self/oom_score_adj "
+        "/proc/$$/oom_score_adj /proc/1/oom_score_adj /proc/self/oom_adj; do "
+        "(echo 0 > $file) 2>/dev/null && echo LEAK $file; done; cat /proc/self/oom_score_adj",
+        0, {.oom_score = 700});
+  EXPECT_EQ(end_of("c").exit_code, 0) << last("c")->error;
+  EXPECT_EQ(log_of("c"), "700\n");
+}
+
+// Tries the modes that the files have anyway: they are the machine's.
+TEST_P(Keepers, let_containers_use_device_files_and_change_none) {
+  if (!GetParam()) {
+    GTEST_SKIP() << "plain processes have the machine's devices";
+  }
+  start("c",
+        "cd /dev; for file in null zero full random urandom tty; do "
+        "chmod 666 $file 2>/dev/null && echo LEAK mode $file; "
+        "touch $file 2>/dev/null && echo LEAK time $file; "
+        "done; "
+        "echo x > null || echo REFUSED null; head -c 1 zero > null || echo REFUSED zero; "
+        "echo x > urandom || echo REFUSED urandom; "
+        "echo out > /dev/stdout; : > /dev/stderr || echo REFUSED stderr; echo end");
+  EXPECT_EQ(end_of("c").exit_code, 0) << last("c")->error;
+  EXPECT_EQ(log_of("c"), "out\nend\n");
+}
+
+TEST_P(Keepers, have_no_devices_and_no_rights_of_owners_in_volumes) {
+  if (!GetParam()) {
+    GTEST_SKIP() << "plain processes see no mounts";
+  }
+  start("c", "grep -E ' /(data|conf) ' /proc/self/mountinfo | cut -d' ' -f5,6", 0,
+        {.mounts = {{.source = "volumes/data", .target = "/data"},
+                    {.source = "volumes/conf", .target = "/conf", .read_only = true}}});
+  EXPECT_EQ(end_of("c").exit_code, 0) << last("c")->error;
+  EXPECT_TRUE(log_of("c").contains("/data rw,nosuid,nodev")) << log_of("c");
+  EXPECT_TRUE(log_of("c").contains("/conf ro,nosuid,nodev")) << log_of("c");
 }
 
 TEST_P(Keepers, take_logs_as_fast_as_they_come) {

@@ -33,7 +33,8 @@ PodNeeds needs_of(const model::PodSpec& spec);
 
 // A PersistentVolumeClaim, as far as it concerns a pod.
 struct ClaimedVolume {
-  bool bound = false;
+  bool bound = false;       // to a volume that names this claim, by its UID too
+  std::string foreign{};    // the volume that the claim names and that does not name it
   std::string directory{};  // of this machine; empty: the volume is none
 };
 

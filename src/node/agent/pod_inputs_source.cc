@@ -80,16 +80,26 @@ Task<Result<std::string>> token_for(kube::Client& client, const model::Pod& pod,
   co_return fail(std::move(fresh).error());
 }
 
+// A claim says which volume it wants, and its namespace's users write it; the volume says whose it
+// is. Without a UID there it is promised to a claim, not bound.
+bool is_bound_to(const kube::Object& volume, const model::ObjectMeta& claim) {
+  return !claim.uid.empty() && volume.string_at({"spec", "claimRef", "uid"}) == claim.uid &&
+         volume.string_at({"spec", "claimRef", "namespace"}) == claim.ns &&
+         volume.string_at({"spec", "claimRef", "name"}) == claim.name;
+}
+
 Task<Result<ClaimedVolume>> fetch_claim(kube::Client& client, std::string ns, std::string name) {
   kube::Api<model::PersistentVolumeClaim> claims(client, std::move(ns));
   CO_TRY_ASSIGN(const model::PersistentVolumeClaim claim, co_await claims.get(std::move(name)));
-  ClaimedVolume found{.bound = claim.status.phase == "Bound" && !claim.spec.volume_name.empty()};
-  if (!found.bound) {
-    co_return found;
+  if (claim.status.phase != "Bound" || claim.spec.volume_name.empty()) {
+    co_return ClaimedVolume{};
   }
   CO_TRY_ASSIGN(const kube::ObjectRef volume,
                 co_await client.get(kVolumes, {"", claim.spec.volume_name}));
-  found.directory = volume->string_at({"spec", "hostPath", "path"});
+  if (!is_bound_to(*volume, claim.metadata)) {
+    co_return ClaimedVolume{.foreign = claim.spec.volume_name};
+  }
+  ClaimedVolume found{.bound = true, .directory = volume->string_at({"spec", "hostPath", "path"})};
   if (found.directory.empty()) {
     found.directory = volume->string_at({"spec", "local", "path"});
   }

@@ -154,6 +154,10 @@ Result<VolumePlan> claimed_volume(VolumePlan plan, const std::string& claim,
   if (found == inputs.claims.end()) {
     return fail(not_found(what + " not found"));
   }
+  if (!found->second.foreign.empty()) {
+    return fail(permission_denied(what + " names volume \"" + found->second.foreign +
+                                  "\", whose claimRef is not this claim"));
+  }
   if (!found->second.bound) {
     return fail(unavailable(what + " is not bound yet"));
   }

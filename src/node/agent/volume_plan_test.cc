@@ -144,6 +144,9 @@ TEST(VolumePlan, claims_are_directories_once_they_are_bound) {
             "MountVolume.SetUp failed for volume \"v\" : persistentvolumeclaim \"c\" not found");
   w.inputs.claims["c"] = {};
   EXPECT_TRUE(w.error().ends_with("persistentvolumeclaim \"c\" is not bound yet"));
+  w.inputs.claims["c"] = {.foreign = "pv-1"};
+  EXPECT_TRUE(w.error().ends_with(
+      "persistentvolumeclaim \"c\" names volume \"pv-1\", whose claimRef is not this claim"));
   w.inputs.claims["c"] = {.bound = true, .directory = "/data/claims/one"};
   EXPECT_EQ(w.plan().source, "/data/claims/one");
   EXPECT_EQ(w.plan().kind, VolumePlan::Kind::machine);

@@ -3,18 +3,20 @@
 #include "base/result.h"
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 // Namespaces of the kernel for this process, which must have one thread.
 namespace codeflare::node {
 
 // What a user may map: one id of the namespace around to `id` here. For a process that has just
-// entered a user namespace, with the ids it had before.
+// entered a user namespace, with the ids it had before. `proc` can be written to.
 struct OwnIds {
   std::uint32_t user = 0;
   std::uint32_t group = 0;
 };
-Result<void> map_ids(const OwnIds& inside, const OwnIds& outside);
+Result<void> map_ids(const OwnIds& inside, const OwnIds& outside,
+                     const std::string& proc = "/proc");
 
 // New namespaces of these kinds (CLONE_NEW..., of users too) for this process and (PID) its
 // children, with our own user as 0; `what` is for the error. That there may be none at all of a

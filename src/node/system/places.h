@@ -39,9 +39,10 @@ struct BindOptions {
   std::string stage;
 };
 
-// What one names is seen at the other, with everything that is mounted below. A read-only mount is
-// so before anybody sees it. On kernels that know no mounts by descriptor (before Linux 5.2, and
-// the read-only ones before 5.12) by the names that /proc has for them.
+// What one names is seen at the other, with everything that is mounted below. No program there gets
+// the rights of its file's owner, and no device can be opened. A mount has its limits before
+// anybody sees it. On kernels that cannot do so by descriptor (before Linux 5.12) by the names that
+// /proc has for them.
 Result<void> bind_descriptor(int source, int target, const BindOptions& options);
 
 }  // namespace codeflare::node

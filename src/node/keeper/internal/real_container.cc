@@ -111,9 +111,9 @@ Result<void> drop_all_capabilities() {
 
 // A user namespace of its own is the last one: all others belong to the pod's, so that nothing in
 // the container has a say about its mounts, processes of others or names.
-Result<void> become_nobody(const ContainerSpec& spec, int user_namespace) {
-  if (user_namespace >= 0) {
-    if (::setns(user_namespace, CLONE_NEWUSER) != 0) {
+Result<void> become_nobody(const ContainerSpec& spec, const ProgramPlace& place) {
+  if (place.user_namespace >= 0) {
+    if (::setns(place.user_namespace, CLONE_NEWUSER) != 0) {
       return fail(posix_error(errno, "enter the container's user namespace"));
     }
     return drop_all_capabilities();
@@ -124,7 +124,8 @@ Result<void> become_nobody(const ContainerSpec& spec, int user_namespace) {
   const std::int64_t user = spec.run_as_user.value_or(0);
   const std::int64_t group = spec.run_as_group.value_or(user);
   TRY(map_ids(
-      {.user = static_cast<std::uint32_t>(user), .group = static_cast<std::uint32_t>(group)}, {}));
+      {.user = static_cast<std::uint32_t>(user), .group = static_cast<std::uint32_t>(group)}, {},
+      "/proc/self/fd/" + std::to_string(place.proc)));
   return drop_all_capabilities();
 }
 
@@ -245,14 +246,16 @@ std::size_t count_seen_gpus(const SandboxSpec& sandbox, const std::string& conta
   if (!view.isolated && ::getppid() != keeper) {
     ::_exit(kInitFailed);  // it has ended before that; in its namespace we would have ended with it
   }
+  FileDescriptor proc;
   if (view.isolated) {
-    const Result<FileDescriptor> files = enter_container_root(view, sandbox, spec);
-    if (!files) {
-      say_error(ends.report, files.error());
+    Result<ContainerRoot> root = enter_container_root(view, sandbox, spec);
+    if (!root) {
+      say_error(ends.report, root.error());
       ::_exit(kInitFailed);
     }
+    proc = std::move(root->proc);
     name_seen_gpus(spec.environment, count_seen_gpus(sandbox, spec.name));
-    const int descriptor = files->get();
+    const int descriptor = root->files.get();
     // A keeper that does not hear of it counts less.
     static_cast<void>(send_with_descriptors(ends.control, kFilesPacket, std::span(&descriptor, 1)));
   } else {
@@ -280,7 +283,7 @@ std::size_t count_seen_gpus(const SandboxSpec& sandbox, const std::string& conta
     ::dup2(inside >= 0 ? inside : ends.error_output, STDERR_FILENO);
     // A container that is dumpable again can be looked at by its own kind only.
     ::prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
-    say_error(failure->writing.get(), become_program(view, spec, -1));
+    say_error(failure->writing.get(), become_program(view, spec, {.proc = proc.get()}));
     ::_exit(kInitFailed);
   }
   if (program < 0) {
@@ -288,6 +291,7 @@ std::size_t count_seen_gpus(const SandboxSpec& sandbox, const std::string& conta
     ::_exit(kInitFailed);
   }
   failure->writing.close();
+  proc.close();
   // An init that kept them would hide from the keeper that nobody writes any more.
   ::close(ends.output);
   ::close(ends.error_output);
@@ -317,11 +321,11 @@ int kill_all_signal() {
   return SIGRTMAX;
 }
 
-Error become_program(const KeeperView& view, ContainerSpec spec, int user_namespace) {
+Error become_program(const KeeperView& view, ContainerSpec spec, const ProgramPlace& place) {
   ::setsid();
   const auto ready = [&]() -> Result<std::string> {
     if (view.isolated) {
-      TRY(become_nobody(spec, user_namespace));
+      TRY(become_nobody(spec, place));
       TRY(bound_processes(view.groups == nullptr));
     }
     if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) {

@@ -32,9 +32,14 @@ struct StartedContainer {
   FileDescriptor input;  // of the program; none unless it was asked for, or when it has a terminal
 };
 
-// For a child of an init: becomes a program of the container, in the user namespace given or, when
-// that is -1, in a new one. Returns only when it cannot be.
-Error become_program(const KeeperView& view, ContainerSpec spec, int user_namespace);
+// Where a program of a container belongs.
+struct ProgramPlace {
+  int user_namespace = -1;  // of the container's first program; -1: this is the first one
+  int proc = -1;            // for the first one: ContainerRoot::proc
+};
+
+// For a child of an init: becomes a program of the container. Returns only when it cannot be.
+Error become_program(const KeeperView& view, ContainerSpec spec, const ProgramPlace& place);
 
 // Forks the init. Signals sent to it go on to the program.
 Result<StartedContainer> start_container(const KeeperView& view, const SandboxSpec& sandbox,

@@ -188,8 +188,8 @@ Result<void> add_usual_places(const ImageRoot& made, const KeeperView& view,
 
 }  // namespace
 
-Result<FileDescriptor> enter_container_root(const KeeperView& view, const SandboxSpec& sandbox,
-                                            const ContainerSpec& spec) {
+Result<ContainerRoot> enter_container_root(const KeeperView& view, const SandboxSpec& sandbox,
+                                           const ContainerSpec& spec) {
   ImageRoot made{.image = view.host,
                  .scratch = kScratch,
                  .root = std::string(kScratch) + "/root",
@@ -206,14 +206,14 @@ Result<FileDescriptor> enter_container_root(const KeeperView& view, const Sandbo
     TRY(bring_directories(made, sandbox.directories));
   }
   TRY(mount_proc(made.root + "/proc"));
-  TRY(protect_proc(made.root + "/proc"));
+  TRY_ASSIGN(FileDescriptor proc, protect_proc(made.root + "/proc"));
   TRY(add_volumes(view, made.root, spec));
   if (spec.read_only_root) {
     TRY(make_top_read_only(made.root));  // last: until here things are put into it
   }
   TRY_ASSIGN(FileDescriptor files, open_top(made.scratch));
   TRY(pivot_into(made.root));
-  return files;
+  return ContainerRoot{.files = std::move(files), .proc = std::move(proc)};
 }
 
 }  // namespace codeflare::node::internal

@@ -7,10 +7,17 @@
 
 namespace codeflare::node::internal {
 
+struct ContainerRoot {
+  FileDescriptor files;  // the file system in memory that the container writes to
+  // A /proc that can be written to, for the program that maps the container's ids. Nobody else
+  // gets it.
+  FileDescriptor proc;
+};
+
 // For PID 1 of a container in a mount and PID namespace of its own: builds the file system that the
 // spec asks for and moves into it. All that the container writes outside its volumes lies in
-// memory, in one file system of a bounded size, whose descriptor it gives.
-Result<FileDescriptor> enter_container_root(const KeeperView& view, const SandboxSpec& sandbox,
-                                            const ContainerSpec& spec);
+// memory, in one file system of a bounded size.
+Result<ContainerRoot> enter_container_root(const KeeperView& view, const SandboxSpec& sandbox,
+                                           const ContainerSpec& spec);
 
 }  // namespace codeflare::node::internal

@@ -282,7 +282,8 @@ class ExecHost {
       // It has to write its own maps, which are out of reach for what cannot be looked at.
       ::prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
     }
-    const Error error = become_program(running_.view, std::move(spec), user_namespace_.get());
+    const Error error =
+        become_program(running_.view, std::move(spec), {.user_namespace = user_namespace_.get()});
     const std::string said =
         (error.code == ErrorCode::not_found ? kNotFound : kOtherError) + error.message;
     static_cast<void>(!::write(failure, said.data(), said.size()));

@@ -81,33 +81,33 @@ Result<void> probe_in_child(const std::string& directory) {
                                                                     : fail(unavailable(""));
 }
 
-// With nothing: an empty directory, or a file that reads as empty.
-Result<void> cover(const FileDescriptor& place, const std::string& path) {
-  const std::string at = "/proc/self/fd/" + std::to_string(place.get());
+struct Hidden {
+  const std::vector<std::string>& paths;
+  std::string nothing;  // an empty file
+  std::string stage;    // as in BindOptions
+};
+
+// With an empty directory or file. Not with a device: volumes have none.
+Result<void> cover(const FileDescriptor& place, const Hidden& hidden) {
   struct stat info{};
   if (::fstat(place.get(), &info) != 0) {
-    return fail(posix_error(errno, "look at " + path));
+    return fail(posix_error(errno, "look at what is hidden"));
   }
-  const int covered =
-      S_ISDIR(info.st_mode)
-          ? ::mount("tmpfs", at.c_str(), "tmpfs", MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC,
-                    "mode=555,size=4k")
-          : ::mount("/dev/null", at.c_str(), nullptr, MS_BIND, nullptr);
-  if (covered != 0) {
-    return fail(posix_error(errno, "hide " + path));
+  if (S_ISDIR(info.st_mode)) {
+    return cover_directory("/proc/self/fd/" + std::to_string(place.get()));
   }
-  return {};
+  TRY_ASSIGN(const FileDescriptor nothing, open_top(hidden.nothing));
+  return bind_descriptor(nothing.get(), place.get(), {.read_only = true, .stage = hidden.stage});
 }
 
 // Covers what is hidden below `target`, where `source` is seen.
-Result<void> hide(const std::vector<std::string>& hidden, const std::string& source,
-                  const std::string& target) {
+Result<void> hide(const Hidden& hidden, const std::string& source, const std::string& target) {
   std::array<char, PATH_MAX> real{};
   if (::realpath(source.c_str(), real.data()) == nullptr) {
     return fail(posix_error(errno, "find " + source));
   }
   const std::string_view around = real.data();
-  for (const std::string& path : hidden) {
+  for (const std::string& path : hidden.paths) {
     if (!is_within(path, around)) {
       continue;
     }
@@ -117,7 +117,10 @@ Result<void> hide(const std::vector<std::string>& hidden, const std::string& sou
     if (!place && place.error().code == ErrorCode::not_found) {
       continue;
     }
-    TRY(place ? cover(*place, path) : fail(place.error()));
+    Result<void> covered = place ? cover(*place, hidden) : fail(place.error());
+    if (!covered) {
+      return fail(std::move(covered).error().with_context("hide " + path));
+    }
   }
   return {};
 }
@@ -137,21 +140,23 @@ Result<void> let_go_of_keys_and_groups() {
 
 Result<KeeperView> move_into_pod_root(const SandboxSpec& spec, const std::string& directory) {
   const std::string root = directory + "/root";
+  const Hidden hidden{.paths = spec.hidden, .nothing = root + "/nothing", .stage = root + "/stage"};
   TRY(make_mounts_private());
   TRY(mount_tmpfs(root, "mode=755"));
+  TRY(make_file(hidden.nothing));
   TRY(bind_programs("", root + "/host"));
-  TRY(hide(spec.hidden, "/", root + "/host"));
+  TRY(hide(hidden, "/", root + "/host"));
   TRY(make_devices("/dev", root + "/dev", gpu_files(gpus_of(spec.devices))));
   // Directories that images need are brought to the same place below the programs.
   for (const std::string& needed : spec.directories) {
     TRY(bind_mount(needed, root + "/host" + needed, true));
-    TRY(hide(spec.hidden, needed, root + "/host" + needed));
+    TRY(hide(hidden, needed, root + "/host" + needed));
   }
   TRY(make_directory(root + "/images"));
   for (std::size_t i = 0; i < spec.roots.size(); ++i) {
     const std::string at = root + "/images/" + std::to_string(i);
     TRY(bind_mount(spec.roots[i], at, true));
-    TRY(hide(spec.hidden, spec.roots[i], at));
+    TRY(hide(hidden, spec.roots[i], at));
   }
   TRY(make_directory(root + "/tmp"));
   // Alone: the root that is being built lies in it.
@@ -164,7 +169,7 @@ Result<KeeperView> move_into_pod_root(const SandboxSpec& spec, const std::string
   for (const MachineVolume& volume : spec.machine_volumes) {
     const std::string at = root + "/pod/volumes/" + volume.name;
     TRY(bind_place(volume.source, at));
-    TRY(hide(spec.hidden, volume.source, at));
+    TRY(hide(hidden, volume.source, at));
   }
   TRY(mount_proc(root + "/proc"));
   TRY(pivot_into(root));

@@ -28,28 +28,57 @@ constexpr const char* kEtc[] = {"alternatives",    "ca-certificates", "ca-certif
                                 "python3",         "services",        "ssl/certs",
                                 "ssl/openssl.cnf", "terminfo"};
 constexpr const char* kPrograms[] = {"usr", "bin", "sbin", "lib", "lib32", "lib64", "libx32"};
-constexpr const char* kProcReadOnly[] = {"acpi", "bus", "fs",           "irq",
-                                         "scsi", "sys", "sysrq-trigger"};
-constexpr const char* kProcHidden[] = {"kcore", "keys", "latency_stats", "sched_debug",
-                                       "timer_list"};
+// What Docker and containerd mask, and what else of the kernel's memory and configuration the
+// machine's root reads: containers of a node that runs as root have its id.
+constexpr const char* kProcHidden[] = {
+    "acpi",       "allocinfo",     "asound",       "config.gz",   "interrupts",
+    "kcore",      "keys",          "kmsg",         "kpagecgroup", "kpagecount",
+    "kpageflags", "latency_stats", "pagetypeinfo", "sched_debug", "scsi",
+    "slabinfo",   "timer_list",    "timer_stats",  "vmallocinfo", "vmcore"};
 constexpr const char* kDevices[] = {"null", "zero", "full", "random", "urandom", "tty"};
 
 Error failed(std::string_view what, const std::string& path) {
   return posix_error(errno, std::string(what) + " " + path);
 }
 
-// Read-only with everything below it; without this call the top alone.
-Result<void> make_read_only(const std::string& path) {
-  mount_attr attributes{};
-  attributes.attr_set = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV;
+// For kernels without mount_setattr(): the mount itself, not what is mounted below it.
+Result<void> limit_top(const std::string& path, const MountLimits& limits) {
+  struct statvfs info{};
+  if (::statvfs(path.c_str(), &info) != 0) {
+    return fail(failed("look at", path));
+  }
+  // Of a mount that comes from outside no limit can be taken away.
+  constexpr unsigned long kKept = MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC;
+  const unsigned long flags = (info.f_flag & kKept) | MS_NOSUID |
+                              (limits.read_only ? MS_RDONLY : 0) |
+                              (limits.devices ? MS_NOEXEC : MS_NODEV);
+  if (::mount(nullptr, path.c_str(), nullptr, MS_REMOUNT | MS_BIND | flags, nullptr) != 0) {
+    return fail(failed("limit the mount at", path));
+  }
+  return {};
+}
+
+Result<void> limit_mount(const std::string& path, const MountLimits& limits) {
+  mount_attr attributes = attributes_of(limits);
   if (::mount_setattr(AT_FDCWD, path.c_str(), AT_RECURSIVE, &attributes, sizeof attributes) == 0) {
     return {};
   }
   // EPERM: a filter of system calls that is older than this one says so.
-  if (errno != ENOSYS && errno != EPERM) {
-    return fail(failed("make read-only", path));
+  return errno == ENOSYS || errno == EPERM ? limit_top(path, limits)
+                                           : fail(failed("limit the mount at", path));
+}
+
+// A device file that can be read and written to, but not changed itself: who has the id of its
+// owner could give it another mode.
+constexpr MountLimits kDevice{.read_only = true, .devices = true};
+
+// With nothing: an empty directory, or a file that reads as empty.
+Result<void> hide_in_proc(const std::string& path) {
+  struct stat info{};
+  if (::stat(path.c_str(), &info) != 0) {
+    return {};
   }
-  return make_top_read_only(path);
+  return S_ISDIR(info.st_mode) ? cover_directory(path) : bind_limited("/dev/null", path, kDevice);
 }
 
 // The same link again, or a read-only bind of the directory or file; nothing when it is not there.
@@ -67,6 +96,14 @@ Result<void> bring(const std::string& from, const std::string& to) {
 }
 
 }  // namespace
+
+mount_attr attributes_of(const MountLimits& limits) {
+  mount_attr attributes{};
+  attributes.attr_set =
+      MOUNT_ATTR_NOSUID | static_cast<std::uint64_t>(limits.read_only ? MOUNT_ATTR_RDONLY : 0) |
+      static_cast<std::uint64_t>(limits.devices ? MOUNT_ATTR_NOEXEC : MOUNT_ATTR_NODEV);
+  return attributes;
+}
 
 Result<void> make_directory(const std::string& path, std::uint32_t mode) {
   if (::mkdir(path.c_str(), mode) == 0 || errno == EEXIST) {
@@ -137,6 +174,14 @@ Result<void> mount_tmpfs(const std::string& at, const std::string& options) {
   return {};
 }
 
+Result<void> cover_directory(const std::string& at) {
+  if (::mount("tmpfs", at.c_str(), "tmpfs", MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC,
+              "mode=555,size=4k") != 0) {
+    return fail(failed("hide", at));
+  }
+  return {};
+}
+
 Result<void> mount_overlay(const std::string& at, const OverlayLayers& layers) {
   // In a user namespace the kernel's own notes about files have to be of the kind that users write.
   const std::string options = "lowerdir=" + layers.lower + ",upperdir=" + layers.upper +
@@ -165,24 +210,16 @@ Result<void> mount_proc(const std::string& at) {
   return {};
 }
 
-Result<void> protect_proc(const std::string& proc) {
-  for (const char* name : kProcReadOnly) {
-    const std::string path = proc + "/" + name;
-    if (::access(path.c_str(), F_OK) == 0) {
-      if (::mount(path.c_str(), path.c_str(), nullptr, MS_BIND | MS_REC, nullptr) != 0) {
-        return fail(failed("protect", path));
-      }
-      TRY(make_read_only(path));
-    }
-  }
+Result<FileDescriptor> protect_proc(const std::string& proc) {
   for (const char* name : kProcHidden) {
-    const std::string path = proc + "/" + name;
-    if (::access(path.c_str(), F_OK) == 0 &&
-        ::mount("/dev/null", path.c_str(), nullptr, MS_BIND, nullptr) != 0) {
-      return fail(failed("hide", path));
-    }
+    TRY(hide_in_proc(proc + "/" + name));
   }
-  return {};
+  FileDescriptor writable(::open(proc.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (!writable || ::mount(proc.c_str(), proc.c_str(), nullptr, MS_BIND | MS_REC, nullptr) != 0) {
+    return fail(failed("protect", proc));
+  }
+  TRY(limit_mount(proc, kDevice));  // devices: what is hidden reads as empty
+  return writable;
 }
 
 Result<void> bind_mount(const std::string& source, const std::string& target, bool read_only) {
@@ -194,7 +231,13 @@ Result<void> bind_mount(const std::string& source, const std::string& target, bo
   if (::mount(source.c_str(), target.c_str(), nullptr, MS_BIND | MS_REC, nullptr) != 0) {
     return fail(failed("bind " + source + " at", target));
   }
-  return read_only ? make_read_only(target) : Result<void>();
+  return read_only ? limit_mount(target, {.read_only = true}) : Result<void>();
+}
+
+Result<void> bind_limited(const std::string& source, const std::string& target,
+                          const MountLimits& limits) {
+  TRY(bind_mount(source, target, false));
+  return limit_mount(target, limits);
 }
 
 Result<void> bind_place(const std::string& source, const std::string& target) {
@@ -218,11 +261,7 @@ Result<void> bind_directory_alone(const std::string& source, const std::string& 
 }
 
 Result<void> make_top_read_only(const std::string& path) {
-  if (::mount(nullptr, path.c_str(), nullptr,
-              MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID | MS_NODEV, nullptr) != 0) {
-    return fail(failed("make read-only", path));
-  }
-  return {};
+  return limit_top(path, {.read_only = true});
 }
 
 Result<void> pivot_into(const std::string& root) {
@@ -243,11 +282,11 @@ Result<void> make_devices(const std::string& source, const std::string& at,
                           const std::vector<std::string>& more) {
   TRY(mount_tmpfs(at, "mode=755,size=64k"));
   for (const char* name : kDevices) {
-    TRY(bind_mount(source + "/" + name, at + "/" + name, false));
+    TRY(bind_limited(source + "/" + name, at + "/" + name, kDevice));
   }
   for (const std::string& name : more) {
     if (::access((source + "/" + name).c_str(), F_OK) == 0) {
-      TRY(bind_mount(source + "/" + name, at + "/" + name, false));
+      TRY(bind_limited(source + "/" + name, at + "/" + name, kDevice));
     }
   }
   TRY(make_link("/proc/self/fd", at + "/fd"));

@@ -57,10 +57,10 @@ Result<void> make_namespaces(int kinds, std::string_view what) {
 
 }  // namespace
 
-Result<void> map_ids(const OwnIds& inside, const OwnIds& outside) {
-  TRY(write_small_file("/proc/self/setgroups", "deny"));
-  TRY(write_small_file("/proc/self/uid_map", map_line(inside.user, outside.user)));
-  return write_small_file("/proc/self/gid_map", map_line(inside.group, outside.group));
+Result<void> map_ids(const OwnIds& inside, const OwnIds& outside, const std::string& proc) {
+  TRY(write_small_file(proc + "/self/setgroups", "deny"));
+  TRY(write_small_file(proc + "/self/uid_map", map_line(inside.user, outside.user)));
+  return write_small_file(proc + "/self/gid_map", map_line(inside.group, outside.group));
 }
 
 Result<void> enter_namespaces(int kinds, std::string_view what) {

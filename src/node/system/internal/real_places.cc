@@ -135,19 +135,13 @@ std::string name_of(int descriptor) {
 }
 
 Result<void> bind_by_name(int source, int target, const BindOptions& options) {
-  std::string from = name_of(source);
-  if (options.read_only) {
-    // Elsewhere first: at its place the new mount has no name that is certain to lead to it.
-    TRY(bind_mount(from, options.stage, true));
-    from = options.stage;
-  }
-  const bool bound =
-      ::mount(from.c_str(), name_of(target).c_str(), nullptr, MS_BIND | MS_REC, nullptr) == 0;
+  // Elsewhere first: at its place the new mount has no name that is certain to lead to it.
+  TRY(bind_limited(name_of(source), options.stage, {.read_only = options.read_only}));
+  const bool bound = ::mount(options.stage.c_str(), name_of(target).c_str(), nullptr,
+                             MS_BIND | MS_REC, nullptr) == 0;
   const int why = errno;
-  if (options.read_only) {
-    ::umount2(options.stage.c_str(), MNT_DETACH);
-    std::remove(options.stage.c_str());
-  }
+  ::umount2(options.stage.c_str(), MNT_DETACH);
+  std::remove(options.stage.c_str());
   return bound ? Result<void>() : fail(posix_error(why, "mount"));
 }
 
@@ -176,12 +170,11 @@ Result<void> bind_descriptor(int source, int target, const BindOptions& options)
     return is_unknown(errno) ? bind_by_name(source, target, options)
                              : fail(posix_error(errno, "open for a mount"));
   }
-  mount_attr attributes{};
-  attributes.attr_set = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV;
-  if (options.read_only && ::mount_setattr(tree.get(), "", AT_EMPTY_PATH | AT_RECURSIVE,
-                                           &attributes, sizeof attributes) != 0) {
+  mount_attr attributes = attributes_of({.read_only = options.read_only});
+  if (::mount_setattr(tree.get(), "", AT_EMPTY_PATH | AT_RECURSIVE, &attributes,
+                      sizeof attributes) != 0) {
     return is_unknown(errno) ? bind_by_name(source, target, options)
-                             : fail(posix_error(errno, "make a mount read-only"));
+                             : fail(posix_error(errno, "limit a mount"));
   }
   if (::move_mount(tree.get(), "", target, "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) !=
       0) {

@@ -17,6 +17,7 @@
 #include <linux/seccomp.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -164,6 +165,11 @@ int bind_some(const testing::Scratch& s, std::uint32_t forgotten, std::uint32_t 
   }
   if (!bind("dir", "open", false) || make("top/open/x") != 0 || make("top/dir/x") != EEXIST) {
     return 3;
+  }
+  struct statvfs limits{};
+  if (::statvfs(s.path("top/open").c_str(), &limits) != 0 ||
+      (limits.f_flag & (ST_NOSUID | ST_NODEV)) != (ST_NOSUID | ST_NODEV)) {
+    return 6;
   }
   if (!bind("file", "copy", true) ||
       FileDescriptor(::open(s.path("top/copy").c_str(), O_WRONLY | O_CLOEXEC)) || errno != EROFS) {
