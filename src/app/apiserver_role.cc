@@ -159,7 +159,7 @@ int run_restore(const Flags& flags) {
 int run_repair(const Flags& flags) {
   RealEnv world;
   const Result<apiserver::Repaired> repaired =
-      apiserver::drop_damaged_objects(world.env().files, flags.data_directory);
+      apiserver::repair_data_directory(world.env().files, {.directory = flags.data_directory});
   if (!repaired) {
     return report(repaired.error());
   }
@@ -167,7 +167,13 @@ int run_repair(const Flags& flags) {
     std::printf("dropped, its text is kept in %s: %s\n", dropped.file.c_str(),
                 dropped.damage.c_str());
   }
-  if (repaired->dropped.empty()) {
+  if (repaired->lost_writes) {
+    const apiserver::Repaired::LostWrites& lost = *repaired->lost_writes;
+    std::printf("dropped the writes that follow the damage%s%s: %s\n",
+                lost.file.empty() ? "" : "; the damaged log is kept in ", lost.file.c_str(),
+                lost.damage.c_str());
+  }
+  if (!repaired->is_changed()) {
     std::printf("%s: nothing is damaged\n", flags.data_directory.c_str());
   } else {
     std::printf("%s repaired; revisions go on from %llu\n", flags.data_directory.c_str(),

@@ -1,6 +1,7 @@
 #include "apiserver/store/remedy.h"
 
 #include "apiserver/store/internal/generation.h"
+#include "apiserver/store/internal/recovery.h"
 
 #include <cstdint>
 #include <vector>
@@ -26,7 +27,8 @@ Error with_remedy(Error error, FileSystem& files, const std::string& directory) 
   }
   const std::string restore =
       "restore a copy (codeflare apiserver restore FILE --replace --data-dir " + directory + ")";
-  if (dynamic_cast<const DamagedObject*>(error.detail.get()) != nullptr) {
+  if (dynamic_cast<const DamagedObject*>(error.detail.get()) != nullptr ||
+      dynamic_cast<const DamagedLog*>(error.detail.get()) != nullptr) {
     error.message += "; " + restore +
                      " or, without one, give up what is damaged (codeflare apiserver repair "
                      "--data-dir " +

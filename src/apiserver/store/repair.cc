@@ -1,10 +1,13 @@
 #include "apiserver/store/repair.h"
 
+#include "apiserver/store/internal/acknowledged.h"
 #include "apiserver/store/internal/generation.h"
+#include "apiserver/store/internal/recovery.h"
 #include "apiserver/store/internal/stored_objects.h"
 #include "apiserver/store/remedy.h"
 #include "apiserver/store/snapshot.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace codeflare::apiserver {
@@ -47,48 +50,105 @@ std::vector<LogRecord> records_of(StoredObjects& stored) {
   return records;
 }
 
-Result<Repaired> repair(FileSystem& files, const std::string& path) {
-  DataDirectory directory{files, path};
-  if (!files.exists(path)) {
-    return fail(not_found("there is no directory " + path));
-  }
-  TRY_ASSIGN(std::unique_ptr<FileLock> lock, directory.lock());
-  TRY_ASSIGN(std::vector<std::uint64_t> generations, directory.generations());
-  if (generations.empty()) {
-    return fail(not_found("no database in " + path));
-  }
-  const std::uint64_t generation = generations.back();
-  TRY(make_wal_durable(directory, generation));
-  TRY_ASSIGN(Database database, open_database({.path = directory.file(generation)}));
+struct Content {
+  Found found;
+  Revision revision = 0;
+  bool relaxed = false;
+};
+
+Result<Content> read_content(const Database::OpenOptions& options) {
+  TRY_ASSIGN(Database database, open_database(options));
   TRY(check_integrity(database));
-  Repaired repaired;
-  TRY_ASSIGN(repaired.revision, read_revision(database));
-  TRY_ASSIGN(Found found, sort_out(database));
-  TRY(found.good.finish(repaired.revision));
-  if (found.damaged.empty()) {
-    return repaired;
+  Content content;
+  TRY_ASSIGN(content.revision, read_revision(database));
+  TRY_ASSIGN(content.relaxed, is_relaxed(database));
+  TRY_ASSIGN(content.found, sort_out(database));
+  return content;
+}
+
+// Why a server would reject the log, if that is what it would reject.
+Result<std::optional<Error>> damage_of_log(const DataDirectory& directory, std::uint64_t generation,
+                                           const WalState& wal) {
+  Result<Database> opened = open_recovered(directory, generation, wal);
+  if (opened) {
+    return std::nullopt;
   }
-  for (Found::Damaged& damaged : found.damaged) {
-    std::string kept = join_path(path, "damaged-" + std::to_string(damaged.created) + ".json");
-    TRY(files.write(kept, damaged.text, {.mode = 0600}));
+  const bool is_log = dynamic_cast<const DamagedLog*>(opened.error().detail.get()) != nullptr;
+  return is_log ? Result<std::optional<Error>>(std::move(opened).error())
+                : fail(std::move(opened).error());
+}
+
+// What comes before the damage, over the database as it was when the log was begun. When the log
+// had been folded in meanwhile, the database has it all and what is left of the log would hide
+// that.
+Result<Content> read_in_spite_of_log(const DataDirectory& directory, std::uint64_t generation) {
+  const std::string path = directory.file(generation);
+  Result<Content> before = read_content({.path = path, .vfs = directory.vfs});
+  Result<Content> alone = read_content({.path = path, .vfs = directory.vfs, .without_log = true});
+  const bool is_folded = alone && (!before || alone->revision > before->revision);
+  return is_folded ? std::move(alone) : std::move(before);
+}
+
+// Makes what was found a new generation; the damaged log is kept beside it.
+Result<void> replace(const DataDirectory& directory, std::uint64_t generation, Content& content,
+                     Repaired& repaired) {
+  for (Found::Damaged& damaged : content.found.damaged) {
+    std::string kept =
+        join_path(directory.path, "damaged-" + std::to_string(damaged.created) + ".json");
+    TRY(directory.files.write(kept, damaged.text, {.mode = 0600}));
     repaired.dropped.push_back({std::move(damaged.damage), std::move(kept)});
   }
   // Clients that saw the objects start over instead of missing that they are gone.
   repaired.revision += kRevisionStep;
-  TRY_ASSIGN(bool relaxed, is_relaxed(database));
-  std::vector<LogRecord> records = records_of(found.good);
-  TRY(write_generation(directory, generation + 1,
-                       {.objects = records, .revision = repaired.revision, .relaxed = relaxed}));
-  TRY(directory.remove_all_but(generation + 1));
+  std::vector<LogRecord> records = records_of(content.found.good);
+  TRY(write_generation(
+      directory, generation + 1,
+      {.objects = records, .revision = repaired.revision, .relaxed = content.relaxed}));
+  const std::string wal = directory.file(generation) + "-wal";
+  if (repaired.lost_writes && directory.files.exists(wal)) {
+    repaired.lost_writes->file =
+        join_path(directory.path, "damaged-" + std::to_string(generation) + ".wal");
+    TRY(directory.files.rename(wal, repaired.lost_writes->file));
+  }
+  return directory.remove_all_but(generation + 1);
+}
+
+Result<Repaired> repair(const DataDirectory& directory) {
+  if (!directory.files.exists(directory.path)) {
+    return fail(not_found("there is no directory " + directory.path));
+  }
+  TRY_ASSIGN(std::unique_ptr<FileLock> lock, directory.lock());
+  TRY_ASSIGN(std::vector<std::uint64_t> generations, directory.generations());
+  if (generations.empty()) {
+    return fail(not_found("no database in " + directory.path));
+  }
+  const std::uint64_t generation = generations.back();
+  TRY_ASSIGN(const WalState wal, make_wal_durable(directory, generation));
+  TRY_ASSIGN(const std::optional<Error> damage, damage_of_log(directory, generation, wal));
+  Repaired repaired;
+  if (damage) {
+    repaired.lost_writes = {.damage = damage->message};
+  }
+  TRY_ASSIGN(Content content,
+             damage ? read_in_spite_of_log(directory, generation)
+                    : read_content({.path = directory.file(generation), .vfs = directory.vfs}));
+  TRY_ASSIGN(const std::optional<Revision> noted,
+             AcknowledgedRevision::read(directory, generation));
+  repaired.revision = std::max(content.revision, noted.value_or(0));
+  TRY(content.found.good.finish(repaired.revision));
+  if (content.found.damaged.empty() && !damage) {
+    return repaired;
+  }
+  TRY(replace(directory, generation, content, repaired));
   return repaired;
 }
 
 }  // namespace
 
-Result<Repaired> drop_damaged_objects(FileSystem& files, const std::string& directory) {
-  Result<Repaired> repaired = repair(files, directory);
+Result<Repaired> repair_data_directory(FileSystem& files, const RepairOptions& options) {
+  Result<Repaired> repaired = repair({files, options.directory, options.vfs});
   if (!repaired) {
-    return fail(with_remedy(std::move(repaired).error(), files, directory));
+    return fail(with_remedy(std::move(repaired).error(), files, options.directory));
   }
   return repaired;
 }

@@ -42,7 +42,7 @@ class RepairTest : public testing::Test {
 };
 
 TEST_F(RepairTest, leaves_a_sound_state_as_it_is) {
-  Result<Repaired> repaired = drop_damaged_objects(files(), path());
+  Result<Repaired> repaired = repair_data_directory(files(), {.directory = path()});
   ASSERT_TRUE(repaired) << repaired.error().to_string();
   EXPECT_TRUE(repaired->dropped.empty());
   EXPECT_EQ(content_of(*open()), "2@2 3@3 4@4 to 4");
@@ -52,7 +52,7 @@ TEST_F(RepairTest, leaves_a_sound_state_as_it_is) {
 TEST_F(RepairTest, takes_out_what_is_damaged_and_keeps_its_text) {
   damage(files(), database(), "second");
   EXPECT_TRUE(content_of(*open()).contains("data_loss: ")) << content_of(*open());
-  Result<Repaired> repaired = drop_damaged_objects(files(), path());
+  Result<Repaired> repaired = repair_data_directory(files(), {.directory = path()});
   ASSERT_TRUE(repaired) << repaired.error().to_string();
   ASSERT_EQ(repaired->dropped.size(), 1u);
   EXPECT_EQ(repaired->dropped[0].damage,
@@ -82,7 +82,7 @@ TEST_F(RepairTest, shows_names_of_damaged_objects_escaped) {
       R"( is damaged at po\x1b[2Jds n\x0d/a\x00b\x0a\x1b[31m\xc2\x9bc\\, created at revision 5: )" +
       "its checksum is wrong";
   EXPECT_EQ(content_of(*open()), "data_loss: " + damaged);
-  Result<Repaired> repaired = drop_damaged_objects(files(), path());
+  Result<Repaired> repaired = repair_data_directory(files(), {.directory = path()});
   ASSERT_TRUE(repaired) << repaired.error().to_string();
   EXPECT_EQ(repaired->dropped.at(0).damage, damaged);
 }
@@ -90,17 +90,18 @@ TEST_F(RepairTest, shows_names_of_damaged_objects_escaped) {
 // SQLite says how the file calls what it misses.
 TEST_F(RepairTest, shows_names_of_damaged_tables_escaped) {
   damage(files(), database(), "objects (", '\x1b');
-  const std::string refused = drop_damaged_objects(files(), path()).error().message;
+  const std::string refused = repair_data_directory(files(), {.directory = path()}).error().message;
   EXPECT_EQ(refused.find('\x1b'), std::string::npos) << refused;
 }
 
 TEST_F(RepairTest, refuses_a_directory_in_use_and_one_without_a_database) {
   auto log = open();
-  EXPECT_EQ(drop_damaged_objects(files(), path()).error().code, ErrorCode::failed_precondition);
-  EXPECT_EQ(drop_damaged_objects(files(), directory.path("nowhere")).error().code,
+  EXPECT_EQ(repair_data_directory(files(), {.directory = path()}).error().code,
+            ErrorCode::failed_precondition);
+  EXPECT_EQ(repair_data_directory(files(), {.directory = directory.path("nowhere")}).error().code,
             ErrorCode::not_found);
   ASSERT_TRUE(files().make_directories(directory.path("empty")));
-  EXPECT_EQ(drop_damaged_objects(files(), directory.path("empty")).error().code,
+  EXPECT_EQ(repair_data_directory(files(), {.directory = directory.path("empty")}).error().code,
             ErrorCode::not_found);
 }
 
@@ -109,7 +110,9 @@ TEST_F(RepairTest, changes_nothing_when_more_than_objects_is_damaged) {
     auto opened = Database::open({.path = database()});
     ASSERT_TRUE(opened->run("UPDATE meta SET value = 3 WHERE key = 'revision'"));
   }
-  Result<Repaired> repaired = drop_damaged_objects(files(), path());
+  // With it, the last revision is known.
+  ASSERT_TRUE(files().remove(database() + "-acknowledged"));
+  Result<Repaired> repaired = repair_data_directory(files(), {.directory = path()});
   ASSERT_FALSE(repaired);
   EXPECT_EQ(
       repaired.error().to_string(),
@@ -157,7 +160,7 @@ class DamageTest : public RepairTest {
     ASSERT_EQ(refused.error().code, ErrorCode::data_loss) << refused.error().message;
     const std::string& advice = refused.error().message;
     ASSERT_TRUE(advice.contains("apiserver restore FILE --replace")) << advice;
-    const Result<Repaired> repaired = drop_damaged_objects(files(), path());
+    const Result<Repaired> repaired = repair_data_directory(files(), {.directory = path()});
     ASSERT_EQ(advice.contains("apiserver repair --data-dir"), repaired.has_value())
         << advice << "\n"
         << (repaired ? "repaired" : repaired.error().message);

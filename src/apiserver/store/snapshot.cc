@@ -1,6 +1,8 @@
 #include "apiserver/store/snapshot.h"
 
+#include "apiserver/store/internal/acknowledged.h"
 #include "apiserver/store/internal/generation.h"
+#include "apiserver/store/internal/recovery.h"
 #include "apiserver/store/internal/stored_objects.h"
 
 #include <algorithm>
@@ -9,6 +11,15 @@
 namespace codeflare::apiserver {
 
 namespace {
+
+// As a server would at its start; while one runs it has done so.
+Result<Database> open_generation(const DataDirectory& directory, std::uint64_t generation) {
+  WalState wal;
+  if (Result<std::unique_ptr<FileLock>> lock = directory.lock()) {
+    TRY_ASSIGN(wal, make_wal_durable(directory, generation));
+  }
+  return open_recovered(directory, generation, wal);
+}
 
 // The server may replace its database at any moment by the next generation.
 Result<Database> open_newest(const DataDirectory& directory) {
@@ -19,7 +30,7 @@ Result<Database> open_newest(const DataDirectory& directory) {
       return fail(not_found("no database in " + directory.path));
     }
     std::string path = directory.file(generations.back());
-    Result<Database> database = open_database({.path = path});
+    Result<Database> database = open_generation(directory, generations.back());
     if (database || attempt == kAttempts || directory.files.exists(path)) {
       return database;
     }
@@ -126,6 +137,9 @@ Result<Revision> restore_snapshot(FileSystem& files, const RestoreOptions& optio
     // able to tell the old history from the new one too.
     if (Result<Database> old = open_database({.path = directory.file(generations.back())})) {
       revision = std::max(revision, read_revision(*old).value_or(0));
+    }
+    if (auto noted = AcknowledgedRevision::read(directory, generations.back())) {
+      revision = std::max(revision, noted->value_or(0));
     }
   }
   revision += kRevisionStep;

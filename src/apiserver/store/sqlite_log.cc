@@ -1,6 +1,8 @@
 #include "apiserver/store/sqlite_log.h"
 
+#include "apiserver/store/internal/acknowledged.h"
 #include "apiserver/store/internal/generation.h"
+#include "apiserver/store/internal/recovery.h"
 #include "apiserver/store/internal/sqlite_database.h"
 #include "apiserver/store/snapshot.h"
 
@@ -60,7 +62,8 @@ class SqliteLog final : public Log {
   };
 
   bool relaxed() const { return options_.durability != Durability::full; }
-  Result<void> open_generation();
+  // What the process before left in the log; nothing where the generation is new.
+  Result<void> open_generation(const WalState& left = {});
   Result<void> compact_when_sparse();
   Result<void> upgrade();
   Result<void> prepare_statements();
@@ -68,6 +71,7 @@ class SqliteLog final : public Log {
   Result<Revision> recover_revision();
   Result<void> transaction(std::span<const LogRecord> records, Revision revision);
   Result<void> checkpoint(int mode);
+  void note_acknowledged();
   void close_database();
   static int on_wal(void* self, sqlite3* db, const char* name, int frames);
 
@@ -80,6 +84,9 @@ class SqliteLog final : public Log {
   std::uint64_t frame_bytes_ = 0;
   // The disk had no room for the note that writes are relaxed; they are not until it has.
   bool mark_due_ = false;
+  // Only while nothing is relaxed, and as far as the disk has room for it.
+  std::optional<AcknowledgedRevision> acknowledged_;
+  Revision revision_ = 0;  // the last one that is durable, once load() has been called
   // What is on disk is unknown: only a rebuild helps.
   bool broken_ = false;
   std::atomic<std::uint64_t> backlog_bytes_ = 0;
@@ -91,20 +98,21 @@ Result<void> SqliteLog::start() {
   if (generations.empty()) {
     generation_ = 1;
     TRY(write_generation(directory_, generation_, {.relaxed = relaxed()}));
+    TRY(open_generation());
   } else {
     generation_ = generations.back();
-    TRY(make_wal_durable(directory_, generation_));
+    TRY_ASSIGN(const WalState left, make_wal_durable(directory_, generation_));
+    TRY(open_generation(left));
   }
-  TRY(open_generation());
   TRY(compact_when_sparse());
   return directory_.remove_all_but(generation_);
 }
 
-Result<void> SqliteLog::open_generation() {
+Result<void> SqliteLog::open_generation(const WalState& left) {
   close_database();
-  TRY_ASSIGN(Database database,
-             open_database({.path = directory_.file(generation_), .vfs = options_.vfs}));
+  TRY_ASSIGN(Database database, open_recovered(directory_, generation_, left));
   database_.emplace(std::move(database));
+  TRY(cut_torn_end(directory_, generation_, left));
   TRY(
       database_->run("PRAGMA synchronous = FULL; PRAGMA cache_size = -1024;"
                      "PRAGMA temp_store = MEMORY;"));
@@ -175,10 +183,32 @@ Result<Revision> SqliteLog::recover_revision() {
 Result<Revision> SqliteLog::load(const Visitor& visitor) {
   TRY(upgrade());
   TRY_ASSIGN(Revision revision, recover_revision());
+  if (relaxed()) {
+    TRY(AcknowledgedRevision::remove(directory_, generation_));
+  }
   TRY(set_durability());
   TRY(prepare_statements());
   TRY(read_objects(*database_, visitor));
+  // Not the guess, which a full disk need not have taken.
+  TRY_ASSIGN(revision_, read_revision(*database_));
+  note_acknowledged();
   return revision;
+}
+
+// Behind the sync that made the revision durable, never before. A note that can't be written is an
+// older one: it shows less, and nothing wrong.
+void SqliteLog::note_acknowledged() {
+  if (relaxed()) {
+    return;
+  }
+  if (acknowledged_) {
+    std::ignore = acknowledged_->write(revision_);
+    return;
+  }
+  auto opened = AcknowledgedRevision::open(directory_, generation_, revision_);
+  if (opened) {
+    acknowledged_.emplace(*std::move(opened));
+  }
 }
 
 // A complete new generation, as after a failed sync: until it has its name the old one counts.
@@ -221,6 +251,8 @@ Result<void> SqliteLog::append(std::span<const LogRecord> records, Revision revi
   }
   Result<void> result = transaction(records, revision);
   if (result) {
+    revision_ = revision;
+    note_acknowledged();
     return result;
   }
   broken_ = result.error().code != ErrorCode::resource_exhausted;
@@ -261,6 +293,8 @@ Result<void> SqliteLog::rebuild(std::span<const LogRecord> objects, Revision rev
   TRY(open_generation());
   TRY(set_durability());
   TRY(prepare_statements());
+  revision_ = revision;
+  note_acknowledged();
   broken_ = false;
   // The highest generation wins anyway; the next start tries again.
   std::ignore = directory_.remove_all_but(generation_);
@@ -277,6 +311,10 @@ Result<void> SqliteLog::fold() {
 }
 
 Result<void> SqliteLog::checkpoint(int mode) {
+  // Where the database gets newer pages than what is left of a damaged log, that must show.
+  if (acknowledged_) {
+    std::ignore = acknowledged_->sync();
+  }
   int frames = 0;
   int folded = 0;
   int code = sqlite3_wal_checkpoint_v2(database_->handle(), "main", mode, &frames, &folded);
@@ -305,6 +343,7 @@ Result<void> SqliteLog::close() {
 }
 
 void SqliteLog::close_database() {
+  acknowledged_.reset();
   statements_.reset();
   database_.reset();
 }

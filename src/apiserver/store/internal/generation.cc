@@ -1,7 +1,6 @@
 #include "apiserver/store/internal/generation.h"
 
 #include "apiserver/store/internal/printable.h"
-#include "apiserver/store/internal/wal_file.h"
 #include "json/parse.h"
 
 #include <algorithm>
@@ -137,8 +136,9 @@ Result<void> remove_unfinished(const DataDirectory& directory, std::uint64_t gen
 Result<std::string> begin_unfinished(const DataDirectory& directory, std::uint64_t generation) {
   TRY(remove_unfinished(directory, generation));
   std::string path = directory.unfinished_file(generation);
-  // Somebody may have removed a database of this number but not its log, which SQLite would apply.
-  for (const char* suffix : {"-journal", "-wal", "-shm"}) {
+  // Somebody may have removed a database of this number but not its log, which SQLite would apply,
+  // nor the note of its last revision.
+  for (const char* suffix : {"-journal", "-wal", "-shm", "-acknowledged"}) {
     TRY(directory.files.remove_all(directory.file(generation) + suffix));
   }
   // Objects are secrets among others: nobody else may read the file at any time.
@@ -232,19 +232,6 @@ Result<std::unique_ptr<FileLock>> DataDirectory::lock() const {
                                                      " is in use by another server"));
   }
   return lock;
-}
-
-Result<void> make_wal_durable(const DataDirectory& directory, std::uint64_t generation) {
-  std::string database = directory.file(generation);
-  std::string path = database + "-wal";
-  if (!directory.files.exists(path)) {
-    return {};
-  }
-  {
-    TRY_ASSIGN(WalFile wal, WalFile::open(directory.vfs, database));
-    TRY(wal.write_again());
-  }
-  return directory.files.sync(path);
 }
 
 Result<Database> open_database(const Database::OpenOptions& options) {

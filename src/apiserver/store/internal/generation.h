@@ -36,12 +36,6 @@ struct DataDirectory {
   Result<std::unique_ptr<FileLock>> lock() const;
 };
 
-// A process that died may have left a write-ahead log that can be read but is not on disk: neither
-// its name, nor its content if a sync had failed (syncing again would then succeed and do nothing).
-// So every byte is written again where it stands, then synced together with the name. Nobody else
-// may be writing the database.
-Result<void> make_wal_durable(const DataDirectory& directory, std::uint64_t generation);
-
 // Opens a finished database or a snapshot and checks that it is one that this program understands.
 Result<Database> open_database(const Database::OpenOptions& options);
 

@@ -34,6 +34,21 @@ Error error_of(sqlite3* handle, const std::string& path, int code) {
   return {code_of(code), path + ": " + printable(words) + " (SQLite " + std::to_string(code) + ")"};
 }
 
+// A name with parameters: bytes that mean something in one are escaped.
+std::string uri_without_log(std::string_view path) {
+  constexpr std::string_view kHex = "0123456789abcdef";
+  std::string uri = "file:";
+  for (char byte : path) {
+    const auto value = static_cast<unsigned char>(byte);
+    if (byte == '%' || byte == '?' || byte == '#') {
+      uri += {'%', kHex[value >> 4], kHex[value & 15]};
+    } else {
+      uri += byte;
+    }
+  }
+  return uri + "?immutable=1";
+}
+
 }  // namespace
 
 void Statement::bind(int index, std::uint64_t value) {
@@ -78,10 +93,12 @@ std::string_view Statement::text(int column) const {
 
 Result<Database> Database::open(const OpenOptions& options) {
   // One thread at a time uses a connection, not always the same one.
-  int flags = (options.read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE) |
-              SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
+  const bool read_only = options.read_only || options.without_log;
+  int flags = (read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE) | SQLITE_OPEN_NOMUTEX |
+              SQLITE_OPEN_EXRESCODE | (options.without_log ? SQLITE_OPEN_URI : 0);
+  const std::string name = options.without_log ? uri_without_log(options.path) : options.path;
   sqlite3* handle = nullptr;
-  int code = sqlite3_open_v2(options.path.c_str(), &handle, flags,
+  int code = sqlite3_open_v2(name.c_str(), &handle, flags,
                              options.vfs.empty() ? nullptr : options.vfs.c_str());
   Database database(handle, options.path);
   if (code != SQLITE_OK) {

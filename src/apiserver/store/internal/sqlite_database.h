@@ -43,6 +43,8 @@ class Database {
     std::string path;
     std::string vfs{};  // empty: the usual one
     bool read_only = false;
+    // The file alone, read only: what waits in its write-ahead log does not show.
+    bool without_log = false;
   };
   // The file must exist; it may be empty.
   static Result<Database> open(const OpenOptions& options);

@@ -132,6 +132,16 @@ void PowerCutDisk::restart_process() {
   failing_syncs_ = 0;
 }
 
+void PowerCutDisk::flip_bit(const std::string& path, std::uint64_t bit) {
+  File& file = *names_.at(path);
+  for (std::string* bytes : {&file.content, &file.durable}) {
+    if (bit / 8 < bytes->size()) {
+      char& byte = (*bytes)[bit / 8];
+      byte = static_cast<char>(byte ^ (1 << bit % 8));
+    }
+  }
+}
+
 std::uint64_t PowerCutDisk::unsynced_bytes() const {
   std::uint64_t bytes = 0;
   for (const auto& [path, file] : names_) {
@@ -326,7 +336,8 @@ Result<FileInfo> PowerCutDisk::info(const std::string& path) {
 }
 
 bool PowerCutDisk::exists(const std::string& path) {
-  return names_.contains(path);
+  auto below = names_.lower_bound(path + "/");
+  return names_.contains(path) || (below != names_.end() && below->first.starts_with(path + "/"));
 }
 
 Result<std::unique_ptr<FileLock>> PowerCutDisk::lock(const std::string& path) {

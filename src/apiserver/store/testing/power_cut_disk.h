@@ -41,6 +41,8 @@ class PowerCutDisk final : public FileSystem {
   // The next syncs fail, and what they should have synced is lost in a cut even if a later sync
   // succeeds: what Linux does.
   void fail_syncs(int count) { failing_syncs_ = count; }
+  // One bit of what is on disk changes.
+  void flip_bit(const std::string& path, std::uint64_t bit);
   // No file grows while it is full.
   void set_full(bool full) { full_ = full; }
   std::uint64_t syncs() const { return syncs_; }

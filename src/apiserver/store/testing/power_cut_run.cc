@@ -1,5 +1,6 @@
 #include "apiserver/store/testing/power_cut_run.h"
 
+#include "apiserver/store/repair.h"
 #include "base/async/sleep.h"
 #include "base/check.h"
 #include "json/scan.h"
@@ -29,11 +30,11 @@ PowerCutRun::PowerCutRun(Options options)
 std::vector<std::string> PowerCutRun::run() {
   for (int life = 0; life < options_.lives && findings_.empty(); ++life) {
     live();
-    if (sim_.env().random.below(3) == 0) {
-      disk_.restart_process();
-    } else {
-      disk_.restart();
-    }
+    end_life();
+  }
+  if (options_.flip) {
+    flip_bit();
+    return findings_;
   }
   disk_.restart();
   if (findings_.empty()) {
@@ -47,6 +48,79 @@ std::vector<std::string> PowerCutRun::run() {
     }
   }
   return findings_;
+}
+
+void PowerCutRun::end_life() {
+  if (sim_.env().random.below(3) == 0) {
+    disk_.restart_process();
+  } else {
+    disk_.restart();
+  }
+}
+
+void PowerCutRun::flip_bit() {
+  Random& random = sim_.env().random;
+  std::vector<std::string> files;
+  for (const std::string& name : disk_.list("/data").value()) {
+    const std::string path = "/data/" + name;
+    if (name.starts_with("store-") && disk_.info(path)->size > 0) {
+      // Most of what is on a disk is not in this small file.
+      files.insert(files.end(), name.ends_with("-acknowledged") ? 1 : 4, path);
+    }
+  }
+  if (files.empty()) {
+    return;  // the power went before there was anything
+  }
+  const std::string path = files[random.below(files.size())];
+  const std::uint64_t bit = random.below(disk_.info(path)->size * 8);
+  disk_.flip_bit(path, bit);
+  flip_story_ = path + ": bit " + std::to_string(bit);
+  const Result<void> started = start_twice();
+  flip_ = started ? Flip::harmless : Flip::reported;
+  if (!started) {
+    flip_story_ += ": " + started.error().to_string();
+    check_repaired();
+  }
+}
+
+Result<void> PowerCutRun::start_twice() {
+  for (int start = 0; start < 2; ++start) {
+    TRY_ASSIGN(store_, open());
+    check(*store_);
+    CHECK(codeflare::run(sim_.env().loop, write_once({"w0-0"})));
+    CHECK(codeflare::run(sim_.env().loop, store_->close()));
+    store_.reset();
+  }
+  return {};
+}
+
+// Acknowledged writes may be gone, but what is there was written, and revisions have moved on.
+void PowerCutRun::check_repaired() {
+  disk_.restart_process();
+  const Result<Repaired> repaired =
+      repair_data_directory(disk_, {.directory = "/data", .vfs = disk_.vfs()});
+  if (!repaired) {
+    flip_story_ += "; " + repaired.error().to_string();
+    return;
+  }
+  flip_ = Flip::repaired;
+  Result<std::unique_ptr<Store>> opened = open();
+  if (!opened) {
+    findings_.push_back("does not open when repaired: " + opened.error().to_string());
+    return;
+  }
+  Store& store = **opened;
+  pods_ = store.collection("pods");
+  if (store.revision() < revision_ + 1'000'000) {
+    findings_.push_back("repaired to revision " + std::to_string(store.revision()) + " after " +
+                        std::to_string(revision_));
+  }
+  for (const auto& [name, known] : known_) {
+    if (!known.ever.contains(state_of(store, name))) {
+      findings_.push_back(name + " is as nobody wrote it");
+    }
+  }
+  CHECK(codeflare::run(sim_.env().loop, store.close()));
 }
 
 Result<std::unique_ptr<Store>> PowerCutRun::open() {
@@ -85,7 +159,10 @@ void PowerCutRun::live() {
   }
   CHECK(codeflare::run(loop, writers.join()));
   CHECK(codeflare::run(loop, trouble.close()));
-  disk_.cut_after(0);
+  // Orderly now and then, where that makes a difference to what lies on the disk.
+  if (!options_.flip || sim_.env().random.below(4) != 0) {
+    disk_.cut_after(0);
+  }
   CHECK(codeflare::run(loop, store_->close()));
   store_.reset();
 }
@@ -120,7 +197,8 @@ void PowerCutRun::check(Store& store) {
       findings_.push_back(name + " is " + show(state) + ", acknowledged was " +
                           show(known.acknowledged));
     }
-    known = {.acknowledged = state, .attempted = {}};
+    known.acknowledged = state;
+    known.attempted.clear();
   }
   for (int writer = 0; writer < options_.writers; ++writer) {
     std::string prefix = "w" + std::to_string(writer);
@@ -158,6 +236,7 @@ Task<bool> PowerCutRun::write_once(std::vector<std::string> names) {
     writes.push_back(random_write(name, data));
     states.push_back(writes.back().op == Write::Op::remove ? State() : State(data));
     known_[name].attempted.push_back(states.back());
+    known_[name].ever.insert(states.back());
   }
   Result<std::vector<ObjectPtr>> done = co_await store_->commit(std::move(writes));
   if (!done) {
@@ -168,7 +247,8 @@ Task<bool> PowerCutRun::write_once(std::vector<std::string> names) {
     co_return !disk_.is_dead() && (co_await sleep_for(milliseconds(random.below(100)))).has_value();
   }
   for (std::size_t i = 0; i < names.size(); ++i) {
-    known_[names[i]] = {.acknowledged = states[i], .attempted = {}};
+    known_[names[i]].acknowledged = states[i];
+    known_[names[i]].attempted.clear();
     revision_ = std::max(revision_, (*done)[i]->revision());
     ++acknowledged_;
   }

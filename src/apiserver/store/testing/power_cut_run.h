@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,8 @@ namespace codeflare::apiserver {
 
 // Random writers on a store whose disk loses power at random moments, life after life, with failing
 // syncs and full disks in between. Remembers what was acknowledged and looks for it afterwards.
+// With a flip, one bit of a file changes at the end: the next start must notice, or nothing is
+// lost.
 class PowerCutRun {
  public:
   struct Options {
@@ -25,6 +28,7 @@ class PowerCutRun {
     int lives = 3;
     int writers = 4;
     bool faults = true;  // failing syncs and full disks
+    bool flip = false;
   };
   explicit PowerCutRun(Options options);
 
@@ -34,15 +38,25 @@ class PowerCutRun {
   std::uint64_t acknowledged() const { return acknowledged_; }
   std::uint64_t rebuilds();
   std::uint64_t cuts_while_open() const { return cuts_while_open_; }
+  enum class Flip : std::uint8_t { none, harmless, reported, repaired };
+  Flip flip() const { return flip_; }
+  // "store-1.db-wal: bit 17: data_loss: ...".
+  const std::string& flip_story() const { return flip_story_; }
 
  private:
   using State = std::optional<std::string>;  // the data; nothing: not there
   struct Known {
     State acknowledged;
     std::vector<State> attempted;  // since then; each may have happened
+    std::set<State> ever{State()};
   };
 
   void live();
+  void end_life();
+  void flip_bit();
+  void check_repaired();
+  // Starts, looks, writes, and starts again.
+  Result<void> start_twice();
   Result<std::unique_ptr<Store>> open();
   void check(Store& store);
   State state_of(Store& store, const std::string& name);
@@ -64,6 +78,8 @@ class PowerCutRun {
   std::uint64_t counter_ = 0;
   std::uint64_t acknowledged_ = 0;
   std::uint64_t cuts_while_open_ = 0;
+  Flip flip_ = Flip::none;
+  std::string flip_story_;
   std::vector<std::string> findings_;
 };
 
