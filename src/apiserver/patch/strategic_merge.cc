@@ -7,9 +7,9 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
-#include <unordered_set>
 #include <vector>
 
 namespace codeflare::apiserver {
@@ -228,7 +228,7 @@ Result<void> Merger::retain_keys(MapEdit& target, Patch& patch) {
   if (!list->is_array()) {
     return fail(bad_format("retainKeys"));
   }
-  std::unordered_set<std::string_view> retained;
+  std::set<std::string_view> retained;
   for (const Value& name : list->items()) {
     if (name.is_string()) {
       retained.insert(name.as_string());
@@ -390,7 +390,7 @@ Values order_after(const Value& original, const Values& kept, const Values& merg
 Result<void> Merger::apply_special(const Value& list, std::string_view merge_key, Values& original,
                                    Values& patch) {
   bool replace = false;
-  std::unordered_set<std::string> deleted;
+  std::set<std::string> deleted;
   for (const Value& element : list.items()) {
     const Value* directive = element.find(kPatch);
     if (directive == nullptr) {
