@@ -2,6 +2,7 @@
 
 #include "apiserver/schema/internal/field_path.h"
 #include "apiserver/schema/keywords.h"
+#include "json/member_index.h"
 #include "json/write.h"
 
 #include <algorithm>
@@ -424,11 +425,13 @@ class StructuralChecker {
     }
     const json::Value* properties = object_of(branch, "properties");
     const json::Value* known = object_of(*structure, "properties");
+    json::MemberIndex by_name(known == nullptr ? std::span<const json::Member>()
+                                               : known->members());
     for (const json::Member& property :
          properties == nullptr ? std::span<const json::Member>() : properties->members()) {
       const std::string step = ".properties[" + std::string(property.key) + "]";
-      check_branch_complete(known == nullptr ? nullptr : known->find(property.key), property.value,
-                            structure_path + step, branch_path + step);
+      check_branch_complete(by_name.find(property.key), property.value, structure_path + step,
+                            branch_path + step);
     }
   }
 
