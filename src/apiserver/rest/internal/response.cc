@@ -187,6 +187,7 @@ net::Response value_response(int status, const json::Value& value, const Form& f
 }
 
 Result<net::Response> object_response(Call& call, int status, const Bytes& text) {
+  call.enter_step();
   const Output output = call.output();
   if (call.form.view == View::table) {
     TRY_ASSIGN(std::string_view revision, revision_of(text));
