@@ -1,6 +1,6 @@
 #include "json/merge_patch.h"
 
-#include "json/internal/member_index.h"
+#include "json/member_index.h"
 
 #include <memory>
 #include <vector>
@@ -8,8 +8,6 @@
 namespace codeflare::json {
 
 namespace {
-
-using internal::MemberIndex;
 
 Value make_object(Arena& arena, const std::vector<Member>& members) {
   if (members.empty()) {

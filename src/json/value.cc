@@ -3,7 +3,7 @@
 #include "json/internal/decimal.h"
 #include "json/internal/go_float.h"
 #include "json/internal/measure.h"
-#include "json/internal/member_index.h"
+#include "json/member_index.h"
 
 #include <algorithm>
 #include <array>
@@ -30,7 +30,7 @@ bool objects_equal(const Value& a, const Value& b) {
     }
     ++same;
   }
-  internal::MemberIndex rest_of_b(of_b.subspan(same));
+  MemberIndex rest_of_b(of_b.subspan(same));
   return std::ranges::all_of(of_a.subspan(same), [&](const Member& member) {
     const Value* twin = rest_of_b.find(member.key);
     return twin != nullptr && equal(member.value, *twin);
@@ -193,6 +193,11 @@ Value& Value::set_static(Arena& arena, std::string_view key, Value value) {
     return *found = value;
   }
   return append_member(arena, key, value);
+}
+
+Value& Value::append(Arena& arena, std::string_view key, Value value) {
+  CHECK(kind_ == Kind::object);
+  return append_member(arena, arena.copy(key), value);
 }
 
 bool Value::erase(std::string_view key) {

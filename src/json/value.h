@@ -125,7 +125,12 @@ class Value {
   Value& set(Arena& arena, std::string_view key, Value value);
   // As set(), but the key is not copied (literals, or text already in the arena).
   Value& set_static(Arena& arena, std::string_view key, Value value);
+  // As set() for a key that the object does not have yet: no search.
+  Value& append(Arena& arena, std::string_view key, Value value);
   bool erase(std::string_view key);
+  // Removes the members that `gone(member)` picks, in one pass; returns their number.
+  template <typename Gone>
+  std::size_t erase_if(Gone gone);
   Value& push_back(Arena& arena, Value value);
   Value& insert(Arena& arena, std::size_t index, Value value);
   void erase_at(std::size_t index);
@@ -171,6 +176,19 @@ inline std::span<const Member> Value::members() const {
 }
 inline std::span<Member> Value::members() {
   return kind_ == Kind::object ? std::span<Member>(members_, size_) : std::span<Member>();
+}
+
+template <typename Gone>
+std::size_t Value::erase_if(Gone gone) {
+  const std::size_t before = members().size();
+  std::size_t kept = 0;
+  for (Member& member : members()) {
+    if (!gone(member)) {
+      members_[kept++] = member;
+    }
+  }
+  size_ -= static_cast<std::uint32_t>(before - kept);
+  return before - kept;
 }
 
 static_assert(sizeof(Value) == 16);

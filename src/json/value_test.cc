@@ -1,5 +1,6 @@
 #include "json/value.h"
 
+#include "json/member_index.h"
 #include "json/write.h"
 
 #include <gtest/gtest.h>
@@ -218,6 +219,33 @@ TEST(Value, equal_ignores_the_order_of_members_but_not_of_items) {
   y.push_back(arena, Value::boolean(true));
   y.push_back(arena, Value());
   EXPECT_FALSE(equal(x, y));
+}
+
+TEST(Value, erase_if_keeps_the_order_of_the_rest) {
+  Arena arena;
+  Value object = Value::object();
+  for (int i = 0; i < 6; ++i) {
+    object.append(arena, std::to_string(i), Value::integer(arena, i));
+  }
+  EXPECT_EQ(object.erase_if([](const Member& m) { return *m.value.to_int64() % 2 == 0; }), 3u);
+  EXPECT_EQ(to_text(object), R"({"1":1,"3":3,"5":5})");
+  EXPECT_EQ(Value::array().erase_if([](const Member&) { return true; }), 0u);
+}
+
+TEST(MemberIndex, finds_members_of_large_objects_in_any_order) {
+  Arena arena;
+  Value object = Value::object();
+  for (int i = 0; i < 1000; ++i) {
+    object.append(arena, std::to_string(i), Value::integer(arena, i));
+  }
+  MemberIndex index(object.members());
+  for (int i : {0, 1, 2, 999, 500, 501, 3, 0}) {
+    const Value* found = index.find(std::to_string(i));
+    ASSERT_NE(found, nullptr) << i;
+    EXPECT_EQ(found->to_int64(), i);
+  }
+  EXPECT_EQ(index.find("1000"), nullptr);
+  EXPECT_EQ(MemberIndex({}).find("a"), nullptr);
 }
 
 TEST(Value, real_writes_the_shortest_text_that_reads_back) {

@@ -1,6 +1,5 @@
 #include "apiserver/crd/custom_strategy.h"
 
-#include <algorithm>
 #include <limits>
 
 namespace codeflare::apiserver {
@@ -86,10 +85,7 @@ class CustomStrategy final : public Strategy {
                                     "to avoid accidental conflicts with other finalizer writers"
                                   : "prefer a domain-qualified finalizer name to avoid accidental "
                                     "conflicts with other finalizer writers";
-      std::string warning = "metadata.finalizers: " + quote(name) + ": " + std::string(what);
-      if (std::ranges::find(*context.warnings, warning) == context.warnings->end()) {
-        context.warnings->push_back(std::move(warning));
-      }
+      context.warnings->push_back("metadata.finalizers: " + quote(name) + ": " + std::string(what));
     }
   }
 

@@ -121,9 +121,8 @@ AddressAdmission::Numbers AddressAdmission::numbers_of(const json::Value& servic
   const json::Value& spec = object_at(service, "spec");
   Numbers numbers{.address = parse_address(text_at(spec, "clusterIP")), .ports = {}};
   const auto add = [&](std::int64_t port) {
-    const auto number = static_cast<std::uint32_t>(port);
-    if (port > 0 && std::ranges::find(numbers.ports, number) == numbers.ports.end()) {
-      numbers.ports.push_back(number);
+    if (port > 0) {
+      numbers.ports.insert(static_cast<std::uint32_t>(port));
     }
   };
   for (const json::Value& port : items_at(spec, "ports")) {
@@ -204,7 +203,7 @@ Result<void> AddressAdmission::give_address(AdmissionRequest& request, json::Val
 // A port that was asked for: of the request's own service it may be already, of no other.
 Result<void> AddressAdmission::take_port(AdmissionRequest& request, const Numbers& old,
                                          const std::string& field, std::uint32_t number) {
-  if (ports_.taken(number) && std::ranges::find(old.ports, number) == old.ports.end()) {
+  if (ports_.taken(number) && !old.ports.contains(number)) {
     return std::unexpected(
         invalid(request, field, std::to_string(number), "provided port is already allocated"));
   }
@@ -222,7 +221,7 @@ Result<void> AddressAdmission::give_health_port(AdmissionRequest& request, const
   }
   if (const std::int64_t asked = integer_at(spec, kKey).value_or(0); asked != 0) {
     const auto number = static_cast<std::uint32_t>(asked);
-    const bool own = std::ranges::find(old.ports, number) != old.ports.end();
+    const bool own = old.ports.contains(number);
     if (!own && (!ports_.contains(number) || ports_.taken(number))) {
       return std::unexpected(internal_error(
           "failed to allocate requested HealthCheck NodePort " + std::to_string(asked) + ": " +

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -40,7 +41,7 @@ class AddressAdmission final : public Admission {
   };
   struct Numbers {
     std::optional<std::uint32_t> address;
-    std::vector<std::uint32_t> ports;
+    std::set<std::uint32_t> ports;
   };
 
   static Numbers numbers_of(const json::Value& service);

@@ -11,6 +11,8 @@
 #include "model/pod_requests.h"
 
 #include <algorithm>
+#include <set>
+#include <string_view>
 #include <utility>
 
 namespace codeflare::apiserver {
@@ -142,8 +144,9 @@ void check_pod(const LimitRangeAdmission::Item& item, const json::Value& pod,
 // One complaint as it is, several in brackets, none twice.
 std::string joined(const Complaints& complaints) {
   Complaints once;
+  std::set<std::string_view> seen;
   for (const std::string& complaint : complaints) {
-    if (std::ranges::find(once, complaint) == once.end()) {
+    if (seen.insert(complaint).second) {
       once.push_back(complaint);
     }
   }

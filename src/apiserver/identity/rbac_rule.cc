@@ -57,6 +57,20 @@ std::vector<std::string> read_strings(const json::Value& rule, std::string_view 
   return out;
 }
 
+// Rules of a few kilobytes can stand for billions of parts. Those beyond as many as anybody means
+// count as missing.
+constexpr std::size_t kPartsMax = 20'000;
+
+// At most one more than kPartsMax.
+std::size_t count_parts(const PolicyRule& rule) {
+  std::size_t count = 1;
+  for (std::size_t factor : {rule.api_groups.size(), rule.resources.size(),
+                             std::max<std::size_t>(1, rule.resource_names.size())}) {
+    count = std::min(kPartsMax + 1, count * factor);
+  }
+  return std::min(kPartsMax + 1, (count + rule.non_resource_urls.size()) * rule.verbs.size());
+}
+
 // Rules of at most one verb, one resource and one name each.
 PolicyRules break_down(const PolicyRule& rule) {
   PolicyRules parts;
@@ -175,7 +189,13 @@ json::Value to_json(json::Arena& arena, const PolicyRule& rule) {
 
 PolicyRules missing_rules(const PolicyRules& held, const PolicyRules& wanted) {
   PolicyRules missing;
+  std::size_t parts = 0;
   for (const PolicyRule& rule : wanted) {
+    parts += count_parts(rule);
+    if (parts > kPartsMax) {
+      missing.push_back(rule);
+      continue;
+    }
     for (PolicyRule& part : break_down(rule)) {
       bool covered =
           std::ranges::any_of(held, [&](const PolicyRule& one) { return covers(one, part); });

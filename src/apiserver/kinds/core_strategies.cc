@@ -2,6 +2,7 @@
 #include "apiserver/kinds/pod_spec.h"
 #include "apiserver/kinds/strategies.h"
 #include "base/base64.h"
+#include "json/member_index.h"
 #include "json/parse.h"
 #include "model/quantity.h"
 #include "model/validation.h"
@@ -206,11 +207,19 @@ class SecretStrategy final : public Strategy {
     }
     const json::Value texts = *plain;
     secret.erase("stringData");
+    if (texts.size() == 0) {
+      return;
+    }
+    json::Value& data = make_object(context.arena, secret, "data");
+    json::MemberIndex replaced(texts.members());
+    data.erase_if([&](const json::Member& member) {
+      const json::Value* text = replaced.find(member.key);
+      return text != nullptr && text->is_string();
+    });
     for (const json::Member& member : texts.members()) {
       if (member.value.is_string()) {
-        make_object(context.arena, secret, "data")
-            .set(context.arena, member.key,
-                 json::Value::string(context.arena, to_base64(member.value.as_string())));
+        data.append(context.arena, member.key,
+                    json::Value::string(context.arena, to_base64(member.value.as_string())));
       }
     }
   }
@@ -281,8 +290,9 @@ class ConfigMapStrategy final : public Strategy {
   void validate(WriteContext&, const json::Value& map, FieldErrors& errors) const override {
     const std::size_t bytes =
         validate_keys(map, "data", errors) + validate_keys(map, "binaryData", errors);
+    json::MemberIndex binary(object_at(map, "binaryData").members());
     for (const json::Member& member : object_at(map, "data").members()) {
-      if (object_at(map, "binaryData").find(member.key) != nullptr) {
+      if (binary.find(member.key) != nullptr) {
         errors.invalid_text(at_key("data", member.key), member.key,
                             "duplicate of key present in binaryData");
       }

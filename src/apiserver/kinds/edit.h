@@ -42,6 +42,8 @@ void default_boolean(json::Arena& arena, json::Value& parent, std::string_view k
 // parent.key = copy of from.key, or without it when `from` has none.
 void copy_member(json::Arena& arena, json::Value& parent, const json::Value& from,
                  std::string_view key);
+// Members of `from` that `to` does not have.
+void copy_missing(json::Arena& arena, json::Value& to, const json::Value& from);
 
 // "spec.containers", the first place where two objects at `path` differ.
 std::string first_difference(const json::Value& a, const json::Value& b, std::string_view path);

@@ -4,10 +4,14 @@
 #include "apiserver/kinds/pod_subresources.h"
 #include "apiserver/kinds/strategies.h"
 #include "base/time.h"
+#include "json/member_index.h"
 #include "json/write.h"
 
 #include <algorithm>
+#include <set>
 #include <span>
+#include <string_view>
+#include <tuple>
 #include <utility>
 
 namespace codeflare::apiserver {
@@ -27,11 +31,7 @@ void default_requests(json::Arena& arena, json::Value& container) {
     return;
   }
   json::Value& requests = make_object(arena, *resources, "requests");
-  for (const json::Member& limit : object_at(*resources, "limits").members()) {
-    if (requests.find(limit.key) == nullptr) {
-      requests.set(arena, limit.key, limit.value);
-    }
-  }
+  copy_missing(arena, requests, object_at(*resources, "limits"));
 }
 
 void default_host_ports(json::Arena& arena, json::Value& container) {
@@ -69,8 +69,9 @@ bool narrows(const json::Value& term, const json::Value& old) {
 // A gated pod may be steered to fewer nodes than before, never to others.
 void validate_steering(const json::Value& spec, const json::Value& old, FieldErrors& errors) {
   const json::Value& selector = object_at(spec, "nodeSelector");
+  json::MemberIndex selected(selector.members());
   for (const json::Member& wanted : object_at(old, "nodeSelector").members()) {
-    const json::Value* now = selector.find(wanted.key);
+    const json::Value* now = selected.find(wanted.key);
     if (now == nullptr || !json::equal(*now, wanted.value)) {
       errors.invalid("spec.nodeSelector", show(selector),
                      "only additions to spec.nodeSelector are allowed (no mutations or deletions)");
@@ -128,10 +129,6 @@ json::Value without_mutable(json::Arena& arena, const json::Value& spec, const j
     }
   }
   return munged;
-}
-
-bool contains(std::span<const json::Value> list, const json::Value& value) {
-  return std::ranges::any_of(list, [&](const json::Value& item) { return same(&item, &value); });
 }
 
 void validate_deadline_update(const json::Value& spec, const json::Value& old,
@@ -286,26 +283,29 @@ class PodStrategy final : public Strategy {
   }
 
   static void validate_lists(const json::Value& spec, const json::Value& old, FieldErrors& errors) {
-    const auto tolerations = items_at(spec, "tolerations");
+    // tolerationSeconds may change, so only the rest has to be found again.
+    const auto rest_of = [](const json::Value& toleration) {
+      return std::tuple(text_at(toleration, "key"), text_at(toleration, "operator"),
+                        text_at(toleration, "value"), text_at(toleration, "effect"));
+    };
+    std::set<decltype(rest_of(json::Value()))> kept;
+    for (const json::Value& toleration : items_at(spec, "tolerations")) {
+      kept.insert(rest_of(toleration));
+    }
     for (const json::Value& toleration : items_at(old, "tolerations")) {
-      // tolerationSeconds may change, so only the rest has to be found again.
-      const bool kept = std::ranges::any_of(tolerations, [&](const json::Value& candidate) {
-        return std::ranges::all_of(
-            std::initializer_list<std::string_view>{"key", "operator", "value", "effect"},
-            [&](std::string_view key) {
-              return text_at(candidate, key) == text_at(toleration, key);
-            });
-      });
-      if (!kept) {
+      if (!kept.contains(rest_of(toleration))) {
         errors.forbidden("spec.tolerations",
                          "existing toleration can not be modified except its "
                          "tolerationSeconds");
         break;
       }
     }
-    const auto old_gates = items_at(old, "schedulingGates");
+    std::set<std::string_view> old_gates;
+    for (const json::Value& gate : items_at(old, "schedulingGates")) {
+      old_gates.insert(text_at(gate, "name"));
+    }
     for (const json::Value& gate : items_at(spec, "schedulingGates")) {
-      if (!contains(old_gates, gate)) {
+      if (!old_gates.contains(text_at(gate, "name"))) {
         errors.forbidden("spec.schedulingGates",
                          "only deletion is allowed, but found new scheduling gate '" +
                              std::string(text_at(gate, "name")) + "'");

@@ -2,6 +2,7 @@
 
 #include "apiserver/kinds/edit.h"
 #include "apiserver/kinds/pod_spec.h"
+#include "json/member_index.h"
 
 #include <algorithm>
 #include <span>
@@ -76,8 +77,9 @@ bool is_sidecar(const json::Value& init_container) {
 }
 
 bool was_removed(const json::Value& amounts, const json::Value& before) {
+  json::MemberIndex left(amounts.members());
   return std::ranges::any_of(before.members(), [&](const json::Member& member) {
-    return amounts.find(member.key) == nullptr;
+    return left.find(member.key) == nullptr;
   });
 }
 

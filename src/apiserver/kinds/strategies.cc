@@ -134,14 +134,6 @@ void default_endpoint_slice(json::Arena& arena, json::Value& object) {
   }
 }
 
-void copy_missing(json::Arena& arena, json::Value& to, const json::Value& from) {
-  for (const json::Member& member : from.members()) {
-    if (to.find(member.key) == nullptr) {
-      to.set(arena, member.key, member.value.clone(arena));
-    }
-  }
-}
-
 void default_limit_range(json::Arena& arena, json::Value& object) {
   for (json::Value& limit : items_at(make_object(arena, object, "spec"), "limits")) {
     if (text_at(limit, "type") != "Container") {

@@ -24,10 +24,10 @@ constexpr std::string_view kDefinition =
     "names":{"type":"array","x-kubernetes-list-type":"set","items":{"type":"string"}}}},"status":{"type":"object","x-kubernetes-preserve-unknown-fields":true}}}}}]}})";
 
 struct World {
-  World() {
+  explicit World(std::string_view text = kDefinition) {
     CollectionId next = 0;
     add_builtin_resources(registry, [&](std::string_view) { return ++next; }, {});
-    auto definition = json::parse(kDefinition);
+    auto definition = json::parse(text);
     settle_status(definition->arena, definition->root, {}, WallTime());
     FieldErrors errors;
     CompiledVersions schemas = validate_definition(definition->root, nullptr,
@@ -237,6 +237,31 @@ TEST(OpenApi, the_handler_answers_by_etag_hash_and_encoding) {
             "application/com.github.proto-openapi.spec.v2.v1.0+protobuf");
   EXPECT_EQ(get("/openapi/v2", {{"Accept", "application/json"}})->headers.get("Content-Type"),
             "application/json");
+}
+
+TEST(OpenApi, an_object_may_have_many_properties) {
+  constexpr int kMany = 60'000;
+  std::string properties;
+  for (int i = 0; i < kMany; ++i) {
+    properties +=
+        (i == 0 ? "\"p" : ",\"p") + std::to_string(i) + R"(":{"type":"string","description":"d"})";
+  }
+  const std::string definition =
+      R"({"metadata":{"name":"widgets.example.com"},"spec":{"group":"example.com","scope":)"
+      R"("Namespaced","names":{"plural":"widgets","singular":"widget","kind":"Widget","listKind":)"
+      R"("WidgetList"},"versions":[{"name":"v1","served":true,"storage":true,"schema":)"
+      R"({"openAPIV3Schema":{"type":"object","properties":{"spec":{"type":"object","properties":{)" +
+      properties + "}}}}}}]}}";
+  World world(definition);
+  OpenApiDocuments documents(world.registry,
+                             [&](const std::string&) { return *json::parse(definition); });
+  auto document = json::parse(*documents.v3("apis/example.com/v1"));
+  ASSERT_TRUE(document.has_value());
+  const json::Value* spec = document->root.get(
+      {"components", "schemas", "com.example.v1.Widget", "properties", "spec", "properties"});
+  ASSERT_NE(spec, nullptr);
+  EXPECT_EQ(spec->size(), static_cast<std::size_t>(kMany));
+  EXPECT_EQ(spec->find("p59999")->string_or_empty("description"), "d");
 }
 
 }  // namespace

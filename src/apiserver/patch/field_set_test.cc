@@ -81,5 +81,10 @@ TEST_F(FieldSets, names_make_a_set) {
             R"({"f:metadata":{".":{},"f:name":{}},"f:status":{}})");
 }
 
+TEST_F(FieldSets, one_element_in_several_spellings_is_one_entry) {
+  EXPECT_EQ(text(set(R"({"v:\"a\"":{"f:x":{}},"v: \"a\"":{"f:y":{}},"v:  \"a\"":{".":{}}})")),
+            R"({"v:\"a\"":{".":{},"f:x":{},"f:y":{}}})");
+}
+
 }  // namespace
 }  // namespace codeflare::apiserver::internal

@@ -7,9 +7,9 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
-#include <unordered_set>
 #include <vector>
 
 namespace codeflare::apiserver {
@@ -181,13 +181,34 @@ Result<void> check_declared_order(const Value& patch, const Value& order,
   return {};
 }
 
+std::size_t count_values(const Value& value) {
+  std::size_t count = 1;
+  for (const Value& item : value.items()) {
+    count += count_values(item);
+  }
+  for (const Member& member : value.members()) {
+    count += count_values(member.value);
+  }
+  return count;
+}
+
 class Merger {
  public:
-  explicit Merger(Arena& arena) : arena_(arena) {}
+  // `work`: how many values may be merged. A patch can name one element of a list many times, and
+  // each time all of it is merged.
+  Merger(Arena& arena, std::size_t work) : arena_(arena), work_left_(work) {}
 
   Result<Value> merge_map(const Node& node, const Value& original, const Value& patch);
 
  private:
+  Result<void> spend(std::size_t work) {
+    if (work > work_left_) {
+      return fail(too_large("the patch costs too much work: it changes one element many times"));
+    }
+    work_left_ -= work;
+    return {};
+  }
+
   struct Patch {
     const Value& value;
     std::vector<bool> done;  // members that directives have dealt with
@@ -207,6 +228,7 @@ class Merger {
   std::string_view key(std::string_view text) { return arena_.copy(text); }
 
   Arena& arena_;
+  std::size_t work_left_;
 };
 
 // {"$patch": "replace", ...}: everything else as it is.
@@ -228,7 +250,7 @@ Result<void> Merger::retain_keys(MapEdit& target, Patch& patch) {
   if (!list->is_array()) {
     return fail(bad_format("retainKeys"));
   }
-  std::unordered_set<std::string_view> retained;
+  std::set<std::string_view> retained;
   for (const Value& name : list->items()) {
     if (name.is_string()) {
       retained.insert(name.as_string());
@@ -355,6 +377,7 @@ Result<void> Merger::merge_member(const Node& node, MapEdit& target, const Membe
 }
 
 Result<Value> Merger::merge_map(const Node& node, const Value& original, const Value& patch) {
+  TRY(spend(original.size() + patch.size()));
   if (const Value* directive = patch.find(kPatch)) {
     if (is_text(*directive, "replace")) {
       return from_patch(patch);
@@ -390,7 +413,7 @@ Values order_after(const Value& original, const Values& kept, const Values& merg
 Result<void> Merger::apply_special(const Value& list, std::string_view merge_key, Values& original,
                                    Values& patch) {
   bool replace = false;
-  std::unordered_set<std::string> deleted;
+  std::set<std::string> deleted;
   for (const Value& element : list.items()) {
     const Value* directive = element.find(kPatch);
     if (directive == nullptr) {
@@ -458,6 +481,7 @@ Values without_duplicates(const Values& list) {
 
 Result<Value> Merger::merge_list(const Node& list, const Value& original, const Value& patch,
                                  bool is_deletion, Values* server_order) {
+  TRY(spend(original.size() + patch.size()));
   if (list.patch != PatchStrategy::merge && !is_deletion) {
     return patch.clone(arena_);
   }
@@ -502,7 +526,10 @@ Result<void> strategic_merge(const Node& node, Arena& arena, Value& target, cons
   if (!patch.is_object()) {
     return fail(internal::bad_document(patch));
   }
-  Merger merger(arena);
+  // Elements that are named once are merged once.
+  constexpr std::size_t kRepeats = 4;
+  constexpr std::size_t kAlways = 10'000;
+  Merger merger(arena, kRepeats * (count_values(target) + count_values(patch)) + kAlways);
   TRY_ASSIGN(target, merger.merge_map(node, target, patch));
   return {};
 }

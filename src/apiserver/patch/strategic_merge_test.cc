@@ -262,5 +262,21 @@ TEST(StrategicMerge, says_what_is_wrong_as_upstream_does) {
                "json: cannot unmarshal array into Go value of type map[string]interface {}");
 }
 
+TEST(StrategicMerge, refuses_to_change_one_element_again_and_again) {
+  auto repeated = [](int count) {
+    std::string elements;
+    for (int i = 0; i < count; ++i) {
+      elements +=
+          (i == 0 ? "" : ",") + (R"({"name":"a","ports":[{"number":)" + std::to_string(i)) + "}]}";
+    }
+    return R"({"containers":[)" + elements + "]}";
+  };
+  const std::string_view target = R"({"containers":[{"name":"a"}]})";
+  EXPECT_TRUE(merged(target, repeated(50)));
+  auto refused = merged(target, repeated(50'000));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::too_large);
+}
+
 }  // namespace
 }  // namespace codeflare::apiserver

@@ -330,10 +330,12 @@ Task<Result<net::Response>> answer(Server& server, net::Request request, Caller 
     record(call, response.status, std::nullopt);
     co_return response;
   }
+  call.enter_step();
   Running running(server);
   const Instant begun = server.env().clock.now();
   Task<Result<net::Response>> serving = long_running ? serve(call) : serve_in_time(call);
   Result<net::Response> response = co_await std::move(serving);
+  call.enter_step();
   if (!response && response.error().code == ErrorCode::cancelled) {
     co_return response;
   }
@@ -371,7 +373,8 @@ Server::Server(ApiService::Parts parts_in, ApiService::Options options_in)
       metrics(parts.metrics),
       in_flight(std::make_shared<InFlight>(options.in_flight_max, metrics.in_flight.with({"all"}),
                                            parts.env.clock)),
-      bodies(options.unfinished_bytes_max) {}
+      bodies(options.unfinished_bytes_max),
+      steps(parts.env, parts.logger, options.slow_step) {}
 
 VirtualResource* Server::find_virtual(std::string_view group, std::string_view resource,
                                       std::string_view subresource) {

@@ -70,6 +70,9 @@ class ApiService final : public net::HttpService {
     // Until the head of the response, watches and follows not counted; ?timeout= can ask for less.
     // A write that is on its way to the disk by then is finished and answered all the same.
     Duration request_timeout = std::chrono::seconds(60);
+    // Steps of the loop that take longer are logged with the request that they work for; zero: none
+    // are.
+    Duration slow_step{};
   };
   ApiService(Parts parts, Options options);
   ~ApiService() override;

@@ -140,7 +140,10 @@ std::string show(const json::Value& value) {
 }
 
 void FieldErrors::add(model::StatusCause cause) {
-  causes_.push_back(std::move(cause));
+  if (!full()) {
+    bytes_ += cause.field.size() + cause.message.size();
+    causes_.push_back(std::move(cause));
+  }
 }
 
 void FieldErrors::add(std::string_view reason, std::string field, std::string message) {

@@ -14,9 +14,16 @@ namespace codeflare::apiserver {
 // What is wrong with an object, field by field; becomes a 422 with upstream's words and causes.
 //   errors.required("spec.containers", "");
 //   errors.invalid("spec.replicas", "-1", "must be greater than or equal to 0");
+// What comes after as many as anybody reads is dropped: a request must not cost, or be answered
+// with, many times its own size.
 class FieldErrors {
  public:
+  static constexpr std::size_t kCausesMax = 256;
+  static constexpr std::size_t kBytesMax = 1u << 20;
+
   bool empty() const { return causes_.empty(); }
+  // More would be dropped: whoever makes expensive ones asks first.
+  bool full() const { return causes_.size() >= kCausesMax || bytes_ >= kBytesMax; }
   const std::vector<model::StatusCause>& causes() const { return causes_; }
 
   // `shown` is the bad value as it appears in the message: show(value), or the same by hand.
@@ -41,6 +48,7 @@ class FieldErrors {
   void add(std::string_view reason, std::string field, std::string message);
 
   std::vector<model::StatusCause> causes_;
+  std::size_t bytes_ = 0;  // of their texts
 };
 
 // Text in quotes as Go's %q writes it.

@@ -36,7 +36,7 @@ void validate(const Node& node, const json::Value& value, const json::Value* old
     }
   }
   if (node.checks != nullptr && node.checks->rules_below) {
-    if (std::ranges::any_of(found.causes(), misleads_rules)) {
+    if (found.full() || std::ranges::any_of(found.causes(), misleads_rules)) {
       found.invalid("<nil>", "null",
                     "some validation rules were not checked because the object was invalid; "
                     "correct the existing errors to complete validation");

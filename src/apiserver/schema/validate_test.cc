@@ -4,7 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
+#include <string>
 
 namespace codeflare::apiserver::schema {
 namespace {
@@ -211,6 +213,41 @@ TEST(Formats, accept_what_they_name) {
     EXPECT_TRUE(format_accepts(c.format, c.good)) << c.format << " " << c.good;
     EXPECT_FALSE(format_accepts(c.format, c.bad)) << c.format << " " << c.bad;
   }
+}
+
+// A map or list of so many entries, the first number or the last first.
+std::string entries(int count, bool map, bool backwards, std::string_view value) {
+  std::string text;
+  for (int i = 0; i < count; ++i) {
+    const std::string key = "\"k" + std::to_string(backwards ? count - i : i + 1) + "\"";
+    text += (text.empty() ? "" : ",") +
+            (map ? key + ":" + std::string(value) : "{\"key\":" + key + "}");
+  }
+  return map ? "{" + text + "}" : "[" + text + "]";
+}
+
+TEST(Validate, large_maps_and_keyed_lists_meet_their_old_values_in_any_order) {
+  constexpr int kMany = 100'000;
+  const Checks short_text{.length_max = 3};
+  const Node text{.shape = Shape::string, .checks = &short_text};
+  const Node map{.shape = Shape::map, .items = &text};
+  EXPECT_EQ(complaints(map, entries(kMany, true, false, R"("too long")"),
+                       entries(kMany, true, true, R"("too long")")),
+            "");
+  const std::array<Field, 1> fields = {{{.name = "key", .node = &text}}};
+  const Node item{.shape = Shape::structure, .fields = fields};
+  const std::array<std::string_view, 1> keys = {"key"};
+  const Node list{
+      .shape = Shape::list, .list_type = ListType::map, .items = &item, .map_keys = keys};
+  EXPECT_EQ(complaints(list, entries(kMany, false, false, {}), entries(kMany, false, true, {})),
+            "");
+}
+
+TEST(Validate, reports_no_more_than_anybody_reads) {
+  const Node number{.shape = Shape::integer};
+  const Node map{.shape = Shape::map, .items = &number};
+  const std::string lines = complaints(map, entries(100'000, true, false, R"("x")"));
+  EXPECT_EQ(static_cast<std::size_t>(std::ranges::count(lines, '\n')) + 1, FieldErrors::kCausesMax);
 }
 
 }  // namespace

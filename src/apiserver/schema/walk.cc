@@ -1,6 +1,7 @@
 #include "apiserver/schema/walk.h"
 
 #include "apiserver/schema/internal/field_path.h"
+#include "json/member_index.h"
 #include "json/parse.h"
 
 #include <algorithm>
@@ -11,6 +12,8 @@ namespace {
 using internal::FieldPath;
 
 constexpr std::size_t kFewFields = 64;
+// As many unknown fields as upstream reports.
+constexpr std::size_t kUnknownMax = 100;
 
 bool is_type_meta(std::string_view key) {
   return key == "apiVersion" || key == "kind" || key == "metadata";
@@ -79,21 +82,24 @@ class Pruner {
   }
 
   void remove_unknown(const Node& node, json::Value& value, bool root) {
-    std::vector<std::string_view> gone;
-    for (const json::Member& member : value.members()) {
-      if (node_of(node, member.key) == nullptr && !keeps(node, member.key, root)) {
-        gone.push_back(member.key);
+    value.erase_if([&](const json::Member& member) {
+      if (node_of(node, member.key) != nullptr || keeps(node, member.key, root)) {
+        return false;
       }
-    }
-    for (std::string_view key : gone) {
-      if (unknown_ != nullptr) {
-        unknown_->push_back(path_.child(key));
-      }
-      value.erase(key);
+      report(member.key);
+      return true;
+    });
+  }
+
+  void report(std::string_view key) {
+    if (unknown_ != nullptr && reported_ < kUnknownMax) {
+      ++reported_;
+      unknown_->push_back(path_.child(key));
     }
   }
 
   std::vector<std::string>* unknown_;
+  std::size_t reported_ = 0;
   FieldPath path_;
 };
 
@@ -132,31 +138,35 @@ void default_value(const Node& node, json::Arena& arena, json::Value& value) {
   }
 }
 
+// Whether the member stays: a null that the schema allows nowhere and gives no default to goes.
+bool default_member(const Node& node, json::Arena& arena, json::Member& member) {
+  const Node* child = node_of(node, member.key);
+  if (child == nullptr) {
+    return true;
+  }
+  if (member.value.is_null() && !child->nullable) {
+    if (!child->default_json.empty()) {
+      member.value = default_of(*child, arena);
+    } else if (child->shape != Shape::any || child->preserve_unknown) {
+      return false;
+    }
+  }
+  default_value(*child, arena, member.value);
+  return true;
+}
+
 void default_object(const Node& node, json::Arena& arena, json::Value& value) {
-  std::vector<std::string_view> nulls;
-  for (json::Member& member : value.members()) {
-    const Node* child = node_of(node, member.key);
-    if (child == nullptr) {
-      continue;
-    }
-    if (member.value.is_null() && !child->nullable) {
-      if (!child->default_json.empty()) {
-        member.value = default_of(*child, arena);
-      } else if (child->shape != Shape::any || child->preserve_unknown) {
-        nulls.push_back(member.key);
-        continue;
-      }
-    }
-    default_value(*child, arena, member.value);
-  }
-  for (std::string_view key : nulls) {
-    value.erase(key);
-  }
+  value.erase_if([&](json::Member& member) { return !default_member(node, arena, member); });
+  json::MemberIndex present(value.members());
+  std::vector<const Field*> absent;
   for (const Field& field : node.fields) {
-    if (!field.node->default_json.empty() && value.find(field.name) == nullptr) {
-      default_value(*field.node, arena,
-                    value.set(arena, field.name, default_of(*field.node, arena)));
+    if (!field.node->default_json.empty() && present.find(field.name) == nullptr) {
+      absent.push_back(&field);
     }
+  }
+  for (const Field* field : absent) {
+    default_value(*field->node, arena,
+                  value.append(arena, field->name, default_of(*field->node, arena)));
   }
 }
 

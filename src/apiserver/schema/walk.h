@@ -10,9 +10,9 @@
 
 namespace codeflare::apiserver::schema {
 
-// Removes what the schema does not know. With `unknown`, the paths of what was removed are added
-// ("spec.containers[0].foo"), sorted. At the root of an object apiVersion, kind and metadata are
-// known.
+// Removes what the schema does not know. With `unknown`, the paths of the first hundred that were
+// removed are added ("spec.containers[0].foo"), sorted. At the root of an object apiVersion, kind
+// and metadata are known.
 void prune(const Node& node, json::Value& value, std::vector<std::string>* unknown);
 
 // Fills in the defaults of absent fields, top down. A null where the schema does not allow one

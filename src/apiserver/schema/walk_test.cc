@@ -135,5 +135,20 @@ TEST(CheckShapes, words_a_mismatch_as_failed_decoding) {
       "");
 }
 
+TEST(Prune, reports_the_first_hundred_unknown_fields_and_no_long_paths) {
+  std::string text = "{\"" + std::string(100'000, 'x') + "\":1";
+  for (int i = 0; i < 100'000; ++i) {
+    text += ",\"u" + std::to_string(i) + "\":1";
+  }
+  json::Document document = read(text + "}");
+  std::vector<std::string> unknown;
+  prune(kPod, document.root, &unknown);
+  EXPECT_EQ(document.root.size(), 0u);
+  EXPECT_EQ(unknown.size(), 100u);
+  for (const std::string& path : unknown) {
+    EXPECT_LT(path.size(), 4096u);
+  }
+}
+
 }  // namespace
 }  // namespace codeflare::apiserver::schema

@@ -31,7 +31,11 @@
 #include "net/in_process.h"
 #include "net/server.h"
 
+#include <algorithm>
+#include <charconv>
+#include <chrono>
 #include <optional>
+#include <string>
 #include <utility>
 
 namespace codeflare::apiserver {
@@ -161,6 +165,16 @@ Task<Result<Credentials>> open_credentials(Env env, const ApiServer::Options& op
   co_return Credentials{std::move(pki), std::move(tokens)};
 }
 
+Duration slow_step(Env env, const ApiServer::Options& options) {
+  if (options.slow_step > Duration::zero()) {
+    return options.slow_step;
+  }
+  const std::string text = env.variables.get("CODEFLARE_SLOW_STEP_MS").value_or("");
+  int milliseconds = 0;
+  std::from_chars(text.data(), text.data() + text.size(), milliseconds);
+  return std::chrono::milliseconds(std::max(0, milliseconds));
+}
+
 }  // namespace
 
 // In the order in which they come to be; what stands lower uses what stands higher.
@@ -214,7 +228,8 @@ struct ApiServer::Parts {
                                       .connect = options.connect,
                                       .logger = logger,
                                       .metrics = metrics},
-                    ApiService::Options{.in_flight_max = options.in_flight_max});
+                    ApiService::Options{.in_flight_max = options.in_flight_max,
+                                        .slow_step = slow_step(env, options)});
     for (VirtualRoute& route : identity_resources({.env = env,
                                                    .store = *store,
                                                    .policy = policy,

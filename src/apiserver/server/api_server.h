@@ -48,6 +48,9 @@ class ApiServer {
     std::size_t in_flight_max = 600;  // of clients behind the socket
     // More make the server end idle ones; stays below what the system allows the process.
     std::size_t connections_max = 16384;
+    // Steps of the loop that take longer are logged with the request that they work for; zero: what
+    // the environment variable CODEFLARE_SLOW_STEP_MS says, or none.
+    Duration slow_step{};
     ConnectHandler* connect = nullptr;
     // Rules of others, asked after the server's own; made once, live as long as the server.
     using AdmissionFactory = std::function<std::vector<std::unique_ptr<Admission>>(

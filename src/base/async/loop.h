@@ -17,6 +17,15 @@ struct TimerId {
   friend auto operator<=>(const TimerId&, const TimerId&) = default;
 };
 
+// What the loop does in one go, with everything else waiting: a coroutine until it waits, a timer,
+// an event of a socket.
+struct LoopStep {
+  Instant began;
+  Duration took;
+  Duration cpu;  // of the loop's thread
+};
+using StepReport = std::function<void(const LoopStep&)>;
+
 // Where coroutines run: one thread, first posted first run. base/env has a real one and a simulated
 // one with virtual time; nothing else in the program starts work by itself.
 class Loop {
@@ -33,6 +42,10 @@ class Loop {
   virtual TimerId start_timer(Instant when, Work work) = 0;
   // Harmless when the timer has fired already.
   virtual void cancel_timer(const TimerId& timer) = 0;
+
+  // Reports every step that took longer than `limit` when it has ended, until called again; an
+  // empty report turns it off. Costs nothing when off. In simulation no step takes any time.
+  virtual void watch_steps(Duration limit, StepReport report) = 0;
 
   // Runs work until `done` is true; not from inside the loop's own work. Returns false when nothing
   // is left that could make it so: a deadlock in simulation (the real loop then waits for its

@@ -1,6 +1,7 @@
 #include "apiserver/kinds/edit.h"
 #include "apiserver/kinds/pod_spec.h"
 #include "apiserver/kinds/podspec/checks.h"
+#include "json/member_index.h"
 
 #include <algorithm>
 
@@ -70,14 +71,15 @@ bool validate_label_selector(const json::Value& selector, std::string_view path,
 }
 
 bool selector_matches(const json::Value& selector, const json::Value& labels) {
+  json::MemberIndex by_key(labels.members());
   for (const json::Member& member : object_at(selector, "matchLabels").members()) {
-    const json::Value* value = labels.find(member.key);
+    const json::Value* value = by_key.find(member.key);
     if (value == nullptr || !json::equal(*value, member.value)) {
       return false;
     }
   }
   for (const json::Value& expression : items_at(selector, "matchExpressions")) {
-    const json::Value* value = labels.find(text_at(expression, "key"));
+    const json::Value* value = by_key.find(text_at(expression, "key"));
     const std::string_view op = text_at(expression, "operator");
     const bool listed = value != nullptr && std::ranges::any_of(items_at(expression, "values"),
                                                                 [&](const json::Value& item) {

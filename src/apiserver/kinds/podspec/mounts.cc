@@ -1,16 +1,16 @@
 #include "apiserver/kinds/podspec/checks.h"
 
-#include <algorithm>
-
 namespace codeflare::apiserver::podspec {
 
 namespace {
 
-// A volume is mounted or a device, not both, and so is a path.
-bool taken(const Spot& list, std::string_view key, std::string_view text) {
-  return std::ranges::any_of(list.value().items(), [&](const json::Value& item) {
-    return item.string_or_empty(key) == text;
-  });
+// Texts of that key in a list: a volume is mounted or a device, not both, and so is a path.
+Names texts_of(const Spot& list, std::string_view key) {
+  Names texts;
+  for (const json::Value& item : list.value().items()) {
+    texts.emplace(item.string_or_empty(key));
+  }
+  return texts;
 }
 
 // Upstream leaves out which mount it is.
@@ -65,6 +65,8 @@ void check_sub_path(const Spot& mounts, const Spot& mount) {
 }
 
 void check_devices(const Spot& devices, const Spot& mounts, const Surroundings& pod) {
+  const Names mounted_names = texts_of(mounts, "name");
+  const Names mounted_paths = texts_of(mounts, "mountPath");
   Names names;
   Names paths;
   devices.each([&](const Spot& device) {
@@ -92,10 +94,10 @@ void check_devices(const Spot& devices, const Spot& mounts, const Surroundings& 
     } else {
       paths.emplace(path);
     }
-    if (taken(mounts, "name", name)) {
+    if (mounted_names.contains(name)) {
       device.invalid_text("name", name, "must not already exist in volumeMounts");
     }
-    if (taken(mounts, "mountPath", path)) {
+    if (mounted_paths.contains(path)) {
       device.invalid_text("devicePath", path, "must not already exist as a path in volumeMounts");
     }
   });
@@ -106,6 +108,8 @@ void check_devices(const Spot& devices, const Spot& mounts, const Surroundings& 
 void check_mounts(const Spot& container, const Surroundings& pod) {
   const Spot mounts = container["volumeMounts"];
   const Spot devices = container["volumeDevices"];
+  const Names device_names = texts_of(devices, "name");
+  const Names device_paths = texts_of(devices, "devicePath");
   Names points;
   mounts.each([&](const Spot& mount) {
     const std::string_view name = mount.text("name");
@@ -118,10 +122,10 @@ void check_mounts(const Spot& container, const Surroundings& pod) {
     if (!points.emplace(point).second) {
       mount.invalid_text("mountPath", point, "must be unique");
     }
-    if (taken(devices, "name", name)) {
+    if (device_names.contains(name)) {
       mount.invalid_text("name", name, "must not already exist in volumeDevices");
     }
-    if (taken(devices, "devicePath", point)) {
+    if (device_paths.contains(point)) {
       mount.invalid_text("mountPath", point, "must not already exist as a path in volumeDevices");
     }
     check_sub_path(mounts, mount);

@@ -1,7 +1,8 @@
 #include "apiserver/kinds/podspec/checks.h"
 
-#include <algorithm>
-#include <span>
+#include <map>
+#include <string_view>
+#include <utility>
 
 namespace codeflare::apiserver::podspec {
 
@@ -60,10 +61,11 @@ void check_node_affinity(const Spot& affinity) {
   });
 }
 
-bool has_key(const Spot& keys, std::string_view key) {
-  return std::ranges::any_of(keys.value().items(), [&](const json::Value& item) {
-    return item.is_string() && item.as_string() == key;
-  });
+// The last position of each key.
+std::map<std::string_view, std::size_t> positions_of(const Spot& keys) {
+  std::map<std::string_view, std::size_t> positions;
+  keys.each([&](const Spot& key) { positions.insert_or_assign(key.text(), key.index()); });
+  return positions;
 }
 
 // Labels of the pod itself that narrow the selector: by now they are among its expressions, so one
@@ -79,6 +81,8 @@ void check_label_keys(const Spot& term) {
     }
     keys->each([](const Spot& key) { check_label_name(key, "", key.text()); });
   }
+  const auto matched = positions_of(match);
+  const auto mismatched = positions_of(mismatch);
   Names selected;
   const Spot labels = selector["matchLabels"];
   for (const json::Member& label : labels.value().members()) {
@@ -87,16 +91,15 @@ void check_label_keys(const Spot& term) {
   const Spot expressions = selector["matchExpressions"];
   expressions.each([&](const Spot& expression) {
     const std::string_view key = expression.text("key");
-    if (!selected.emplace(key).second && has_key(match, key)) {
+    const auto at = matched.find(key);
+    if (!selected.emplace(key).second && at != matched.end()) {
       // Upstream points at an item of the term, which is none.
-      std::size_t at = 0;
-      match.each([&](const Spot& item) { at = item.text() == key ? item.index() : at; });
-      term.errors().invalid_text(term.path() + "[" + std::to_string(at) + "]", key,
+      term.errors().invalid_text(term.path() + "[" + std::to_string(at->second) + "]", key,
                                  "exists in both matchLabelKeys and labelSelector");
     }
   });
   match.each([&](const Spot& key) {
-    if (has_key(mismatch, key.text())) {
+    if (mismatched.contains(key.text())) {
       key.invalid_text("", key.text(), "exists in both matchLabelKeys and mismatchLabelKeys");
     }
   });
@@ -135,7 +138,11 @@ void check_affinity(const Spot& affinity) {
 }
 
 void check_spread(const Spot& constraints) {
-  const std::span<const json::Value> all = constraints.value().items();
+  std::map<std::pair<std::string_view, std::string_view>, std::size_t> last;
+  constraints.each([&](const Spot& constraint) {
+    last.insert_or_assign({constraint.text("topologyKey"), constraint.text("whenUnsatisfiable")},
+                          constraint.index());
+  });
   constraints.each([&](const Spot& constraint) {
     const std::string_view key = constraint.text("topologyKey");
     const std::string_view action = constraint.text("whenUnsatisfiable");
@@ -150,10 +157,7 @@ void check_spread(const Spot& constraints) {
       constraint.not_supported("whenUnsatisfiable", action, {"DoNotSchedule", "ScheduleAnyway"});
     }
     // Complaints are about the earlier of two.
-    if (std::ranges::any_of(all.subspan(constraint.index() + 1), [&](const json::Value& later) {
-          return later.string_or_empty("topologyKey") == key &&
-                 later.string_or_empty("whenUnsatisfiable") == action;
-        })) {
+    if (last.at({key, action}) != constraint.index()) {
       constraint.duplicate("{topologyKey, whenUnsatisfiable}",
                            "{" + std::string(key) + ", " + std::string(action) + "}");
     }

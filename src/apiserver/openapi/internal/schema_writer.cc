@@ -2,6 +2,7 @@
 
 #include "apiserver/schema/builtin.h"
 #include "apiserver/schema/checks.h"
+#include "json/member_index.h"
 
 #include <array>
 #include <span>
@@ -94,10 +95,13 @@ const json::Value* find_words(const json::Document& definition, const ServedVers
 
 }  // namespace
 
-SchemaWriter::Step::Step(SchemaWriter& writer, std::string_view keyword, std::string_view name)
+SchemaWriter::Step::Step(SchemaWriter& writer, const json::Value* words)
     : writer_(writer), before_(writer.words_) {
-  const json::Value* words = before_ == nullptr ? nullptr : before_->find(keyword);
-  writer_.words_ = words == nullptr || name.empty() ? words : words->find(name);
+  writer_.words_ = words;
+}
+
+const json::Value* SchemaWriter::words_under(std::string_view keyword) const {
+  return words_ == nullptr ? nullptr : words_->find(keyword);
 }
 
 void SchemaWriter::want(const Node& node) {
@@ -317,7 +321,7 @@ void SchemaWriter::write_common(const Node& node) {
 void SchemaWriter::write_list(const Node& node) {
   writer_.key("items");
   if (node.items != nullptr) {
-    const Step step(*this, "items");
+    const Step step(*this, words_under("items"));
     write_node(*node.items);
   } else {
     writer_.begin_object().end_object();
@@ -338,8 +342,11 @@ void SchemaWriter::write_list(const Node& node) {
 void SchemaWriter::write_object(const Node& node) {
   if (!node.fields.empty()) {
     writer_.key("properties").begin_object();
+    const json::Value* words = words_under("properties");
+    json::MemberIndex properties(words == nullptr ? std::span<const json::Member>()
+                                                  : words->members());
     for (const schema::Field& field : node.fields) {
-      const Step step(*this, "properties", field.name);
+      const Step step(*this, properties.find(field.name));
       writer_.key(field.name);
       write_node(*field.node);
     }
@@ -357,7 +364,7 @@ void SchemaWriter::write_object(const Node& node) {
     }
   }
   if (node.items != nullptr) {
-    const Step step(*this, "additionalProperties");
+    const Step step(*this, words_under("additionalProperties"));
     writer_.key("additionalProperties");
     write_node(*node.items);
   }

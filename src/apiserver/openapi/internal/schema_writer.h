@@ -44,7 +44,7 @@ class SchemaWriter {
   // Goes from the words about one node to those about a part of it, for as long as it lives.
   class Step {
    public:
-    Step(SchemaWriter& writer, std::string_view keyword, std::string_view name = {});
+    Step(SchemaWriter& writer, const json::Value* words);
     ~Step() { writer_.words_ = before_; }
     Step(const Step&) = delete;
     Step& operator=(const Step&) = delete;
@@ -53,6 +53,7 @@ class SchemaWriter {
     SchemaWriter& writer_;
     const json::Value* before_;
   };
+  const json::Value* words_under(std::string_view keyword) const;
   const json::Value* words_ = nullptr;  // the author's schema of the node that is being written
   bool custom_ = false;  // inside a custom resource: nothing has a name there but its metadata
   std::map<std::string_view, const schema::Node*> wanted_;  // not written yet

@@ -24,8 +24,14 @@ class Checker {
   void check_scalar(const Node& node, const Value& value);
   void check_map(const Node& node, const Value& map);
   void check_list(const Node& node, const Value& list);
+  // No more, and with no longer paths, than anybody reads: each repeats its path, which can be as
+  // long as the request.
+  static constexpr std::size_t kProblemsMax = 256;
   void add(std::string_view problem) {
-    problems.push_back(path_.empty() ? std::string(problem) : path_ + ": " + std::string(problem));
+    if (problems.size() < kProblemsMax) {
+      problems.push_back(path_.empty() ? std::string(problem)
+                                       : shortened(path_) + ": " + std::string(problem));
+    }
   }
 
   // Appends the element while something below it is looked at.
@@ -115,7 +121,7 @@ void Checker::check_list(const Node& node, const Value& list) {
   }
   ItemIndex first_seen(elements);
   for (std::size_t i = 0; i < elements.size(); ++i) {
-    if (first_seen.find(elements[i])[0] != i) {
+    if (problems.size() < kProblemsMax && first_seen.find(elements[i])[0] != i) {
       std::string key;
       append_display(key, elements[i]);
       add("duplicate entries for key " + key);

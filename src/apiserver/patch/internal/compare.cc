@@ -1,6 +1,7 @@
 #include "apiserver/patch/internal/compare.h"
 
 #include "apiserver/patch/internal/typed.h"
+#include "json/member_index.h"
 
 #include <algorithm>
 #include <span>
@@ -129,7 +130,7 @@ void Comparer::compare_maps(const Node& node, const Value* from, const Value* to
   std::span<const Member> old_members =
       from == nullptr ? std::span<const Member>() : from->members();
   std::span<const Member> new_members = to == nullptr ? std::span<const Member>() : to->members();
-  MemberFinder in_new(new_members);
+  json::MemberIndex in_new(new_members);
   std::size_t common = 0;
   for (const Member& member : old_members) {
     const Value* now = in_new.find(member.key);
@@ -141,7 +142,7 @@ void Comparer::compare_maps(const Node& node, const Value* from, const Value* to
     return;
   }
   out.added.reserve(out.added.size() + new_members.size() - common);
-  MemberFinder in_old(old_members);
+  json::MemberIndex in_old(old_members);
   for (const Member& member : new_members) {
     if (in_old.find(member.key) == nullptr) {
       child(member_node_or_any(node, member.key), PathElement::field(member.key), nullptr,

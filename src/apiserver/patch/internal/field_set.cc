@@ -73,6 +73,23 @@ FieldSet subtract(json::Arena& arena, FieldSet a, FieldSet b, bool below) {
   return changed ? store(arena, out) : a;
 }
 
+// Entries of one element as one. All children at once: joined one after the other, many entries
+// would cost quadratic time.
+FieldEntry joined(json::Arena& arena, std::span<const FieldEntry> same_element) {
+  FieldEntry result = same_element.front();
+  if (same_element.size() == 1) {
+    return result;
+  }
+  std::vector<FieldEntry> children;
+  for (const FieldEntry& entry : same_element) {
+    result.member = result.member || entry.member;
+    children.insert(children.end(), entry.children.entries().begin(),
+                    entry.children.entries().end());
+  }
+  result.children = make_set(arena, children);
+  return result;
+}
+
 void visit_paths(FieldSet set, FieldPath& path,
                  const std::function<void(const FieldPath&)>& visit) {
   for (const FieldEntry& entry : set.entries()) {
@@ -104,14 +121,13 @@ FieldSet make_set(json::Arena& arena, std::vector<FieldEntry>& entries) {
     std::ranges::sort(entries, before);
   }
   std::size_t kept = 0;
-  for (std::size_t i = 0; i < entries.size(); ++i) {
-    if (kept > 0 && compare(entries[kept - 1].element, entries[i].element) == 0) {
-      FieldEntry& present = entries[kept - 1];
-      present.member = present.member || entries[i].member;
-      present.children = set_union(arena, present.children, entries[i].children);
-    } else {
-      entries[kept++] = entries[i];
+  for (std::size_t i = 0; i < entries.size();) {
+    std::size_t end = i + 1;
+    while (end < entries.size() && compare(entries[i].element, entries[end].element) == 0) {
+      ++end;
     }
+    entries[kept++] = joined(arena, std::span(entries).subspan(i, end - i));
+    i = end;
   }
   entries.resize(kept);
   return store(arena, entries);

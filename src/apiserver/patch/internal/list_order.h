@@ -4,10 +4,10 @@
 #include "json/value.h"
 
 #include <cstddef>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 // Identity and order of list elements in a strategic merge patch.
@@ -31,7 +31,7 @@ class ElementIndex {
 
  private:
   std::string_view merge_key_;
-  std::unordered_map<std::string, std::size_t> positions_;
+  std::map<std::string, std::size_t> positions_;  // not hashed: clients choose the keys
 };
 
 // Sorts elements of the patch by `patch_order` and the others by `server_order`, then joins both:

@@ -2,7 +2,7 @@
 
 #include "apiserver/patch/internal/go_print.h"
 #include "apiserver/patch/internal/map_edit.h"
-#include "apiserver/patch/internal/typed.h"
+#include "json/member_index.h"
 #include "json/write.h"
 
 #include <algorithm>
@@ -135,7 +135,7 @@ namespace {
 // Whether the encoded set has the members of `set`: the first answer that equals `until`, else its
 // opposite.
 bool search(const Value& encoded, FieldSet set, bool until, std::string& key) {
-  MemberFinder members(encoded.members());
+  json::MemberIndex members(encoded.members());
   for (const FieldEntry& entry : set.entries()) {
     key.clear();
     append_element(key, entry.element);

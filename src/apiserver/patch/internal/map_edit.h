@@ -3,13 +3,13 @@
 #include "json/value.h"
 
 #include <cstddef>
+#include <map>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 namespace codeflare::apiserver::internal {
 
-// Many changes to one JSON object, each in constant time however large it is. Order is kept, new
+// Many changes to one JSON object, each cheap however large it is. Order is kept, new
 // members come last. Keys and values must live as long as the arena given to finish().
 class MapEdit {
  public:
@@ -35,8 +35,9 @@ class MapEdit {
   Entry* entry(std::string_view key);
 
   std::vector<Entry> entries_;
-  // Positions by key, dead entries too; built when the object is large enough to need it.
-  std::unordered_map<std::string_view, std::size_t> index_;
+  // Positions by key, dead entries too; built when the object is large enough to need it. Not
+  // hashed: clients choose the keys.
+  std::map<std::string_view, std::size_t> index_;
 };
 
 // Arrays and objects over copies of the given children in the arena.

@@ -240,4 +240,16 @@ void append_display(std::string& out, const PathElement& element) {
   }
 }
 
+std::string shortened(std::string_view path) {
+  constexpr std::size_t kBytesMax = 2048;
+  if (path.size() <= kBytesMax) {
+    return std::string(path);
+  }
+  std::size_t end = kBytesMax;
+  while (end > 0 && (static_cast<unsigned char>(path[end]) & 0xC0) == 0x80) {
+    --end;  // inside a character
+  }
+  return std::string(path.substr(0, end)) + "...";
+}
+
 }  // namespace codeflare::apiserver::internal

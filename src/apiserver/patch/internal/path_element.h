@@ -35,5 +35,7 @@ std::optional<PathElement> parse_element(json::Arena& arena, std::string_view te
 
 // ".spec", "[name=\"a\"]", "[=\"x\"]", "[0]"
 void append_display(std::string& out, const PathElement& element);
+// A displayed path, cut where it becomes longer than anybody reads.
+std::string shortened(std::string_view path);
 
 }  // namespace codeflare::apiserver::internal

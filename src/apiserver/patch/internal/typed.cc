@@ -221,38 +221,9 @@ ItemIndex::ItemIndex(const std::vector<PathElement>& elements)
 std::span<const std::size_t> ItemIndex::find(const PathElement& element) const {
   auto first = std::ranges::partition_point(
       sorted_, [&](std::size_t i) { return compare(elements_[i], element) < 0; });
-  auto last = first;
-  while (last != sorted_.end() && compare(elements_[*last], element) == 0) {
-    ++last;
-  }
+  auto last = std::partition_point(
+      first, sorted_.end(), [&](std::size_t i) { return compare(elements_[i], element) == 0; });
   return {first, last};
-}
-
-const Value* MemberFinder::find(std::string_view name) {
-  constexpr std::size_t kIndexedFrom = 16;
-  if (next_ < members_.size() && members_[next_].key == name) {
-    return &members_[next_++].value;
-  }
-  if (members_.size() < kIndexedFrom) {
-    for (std::size_t i = 0; i < members_.size(); ++i) {
-      if (members_[i].key == name) {
-        next_ = i + 1;
-        return &members_[i].value;
-      }
-    }
-    return nullptr;
-  }
-  if (index_.empty()) {
-    for (std::size_t i = 0; i < members_.size(); ++i) {
-      index_.emplace(members_[i].key, i);
-    }
-  }
-  auto at = index_.find(name);
-  if (at == index_.end()) {
-    return nullptr;
-  }
-  next_ = at->second + 1;
-  return &members_[at->second].value;
 }
 
 }  // namespace codeflare::apiserver::internal

@@ -9,7 +9,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 // How server-side apply looks at values: as scalars, lists and maps that are owned as a whole or
@@ -48,25 +47,13 @@ json::Value zero_object(json::Arena& arena, const schema::Node& node);
 class ItemIndex {
  public:
   explicit ItemIndex(const std::vector<PathElement>& elements);
-  // Positions of the items with this element; empty when there are none.
+  // Positions of the items with this element; empty when there are none. Its cost does not grow
+  // with the number of such items.
   std::span<const std::size_t> find(const PathElement& element) const;
 
  private:
   const std::vector<PathElement>& elements_;
   std::vector<std::size_t> sorted_;
-};
-
-// Members of one object by name, each look-up in constant time on average: the member after the
-// last one found is tried first, as two versions of an object usually have the same order.
-class MemberFinder {
- public:
-  explicit MemberFinder(std::span<const json::Member> members) : members_(members) {}
-  const json::Value* find(std::string_view name);
-
- private:
-  std::span<const json::Member> members_;
-  std::size_t next_ = 0;
-  std::unordered_map<std::string_view, std::size_t> index_;
 };
 
 }  // namespace codeflare::apiserver::internal

@@ -4,6 +4,7 @@
 #include "apiserver/rest/internal/handlers.h"
 #include "apiserver/rest/internal/metadata.h"
 #include "apiserver/rest/internal/response.h"
+#include "apiserver/rest/internal/turns.h"
 #include "apiserver/rest/internal/write.h"
 #include "model/status.h"
 
@@ -105,6 +106,7 @@ Task<Result<Written>> create_object(Call& call, json::Arena& arena, json::Value 
                                   .dry_run = options.dry_run,
                                   .context = context});
   Result<void> admitted = admission.mutate();
+  co_await next_turn(call, call.body_bytes);
   if (admitted && admission.request().defaults_wanted) {
     set_defaults(resource, context, object);
   }
@@ -121,13 +123,18 @@ Task<Result<Written>> create_object(Call& call, json::Arena& arena, json::Value 
       admission.request().name = name;
     }
     if (attempt == 0 && !options.managed_fields_done) {
+      co_await next_turn(call, call.body_bytes);
       record_manager(call, arena, nullptr, object, options, "", now);
     }
     if (generate && names_itself(resource)) {
       strategy_of(resource).set_defaults(context, object);
       settle_form(resource, arena, object);
     }
+    co_await next_turn(call, call.body_bytes);
     admitted = validate_object(resource, context, object, nullptr);
+    co_await next_turn(call, call.body_bytes);
+    std::string text = admitted ? storage_text(resource, object) : std::string();
+    // From here to the commit nobody else has a turn.
     if (admitted) {
       admitted = admission.validate();
     }
@@ -137,7 +144,6 @@ Task<Result<Written>> create_object(Call& call, json::Arena& arena, json::Value 
     if (!admitted) {
       continue;
     }
-    std::string text = storage_text(resource, object);
     if (options.dry_run) {
       if (call.server.store().get(resource.collection, call.ns(), name) != nullptr) {
         written = fail(already_exists_error(resource, name));

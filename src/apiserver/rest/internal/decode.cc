@@ -2,6 +2,7 @@
 
 #include "apiserver/proto/decode.h"
 #include "apiserver/rest/internal/errors.h"
+#include "apiserver/rest/internal/turns.h"
 #include "apiserver/schema/builtin.h"
 #include "apiserver/schema/field_errors.h"
 #include "apiserver/schema/walk.h"
@@ -129,6 +130,8 @@ Task<Result<std::string>> read_body(Call& call, std::size_t limit) {
   }
   if (body) {
     CO_TRY(call.place.take());
+    call.body_bytes = body->size();
+    call.enter_step();
   }
   co_return body;
 }
@@ -233,10 +236,13 @@ Result<void> check_object(const Expected& expected, json::Arena& arena, json::Va
 Task<Result<SentObject>> read_object(Call& call, Expected expected, FieldValidation validation) {
   CO_TRY_ASSIGN(std::string body, co_await read_body(call));
   SentObject sent{.text = std::make_unique<const std::string>(std::move(body)), .document = {}};
-  std::vector<std::string> duplicates;
-  CO_TRY_ASSIGN(sent.document, decode_body(*sent.text, call.header("Content-Type"), &duplicates));
-  CO_TRY(check_object(expected, sent.document.arena, sent.document.root, validation, duplicates,
-                      call.warnings));
+  auto decode = [&]() -> Result<void> {
+    std::vector<std::string> duplicates;
+    TRY_ASSIGN(sent.document, decode_body(*sent.text, call.header("Content-Type"), &duplicates));
+    return check_object(expected, sent.document.arena, sent.document.root, validation, duplicates,
+                        call.warnings);
+  };
+  CO_TRY(co_await aside(call, call.body_bytes, std::move(decode)));
   co_return sent;
 }
 

@@ -3,6 +3,7 @@
 #include "apiserver/rest/internal/errors.h"
 #include "apiserver/rest/internal/metadata.h"
 #include "apiserver/rest/internal/write.h"
+#include "json/member_index.h"
 #include "json/parse.h"
 #include "model/status.h"
 
@@ -31,8 +32,10 @@ bool selects(const json::Value* selector, const json::Value* labels) {
     return false;
   }
   if (const json::Value* wanted = selector->find("matchLabels")) {
+    json::MemberIndex by_key(labels == nullptr ? std::span<const json::Member>()
+                                               : labels->members());
     for (const json::Member& label : wanted->members()) {
-      const json::Value* value = labels == nullptr ? nullptr : labels->find(label.key);
+      const json::Value* value = by_key.find(label.key);
       if (value == nullptr || !json::equal(*value, label.value)) {
         return false;
       }

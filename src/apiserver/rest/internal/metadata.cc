@@ -1,6 +1,7 @@
 #include "apiserver/rest/internal/metadata.h"
 
 #include "apiserver/rest/internal/errors.h"
+#include "json/member_index.h"
 #include "json/write.h"
 
 #include <algorithm>
@@ -150,11 +151,12 @@ void keep_server_metadata(json::Arena& arena, json::Value& object, const json::V
 
 bool spec_differs(const json::Value& a, const json::Value& b) {
   auto covered = [](const json::Value& left, const json::Value& right) {
+    json::MemberIndex in_right(right.members());
     for (const json::Member& member : left.members()) {
       if (is_type_member(member.key) || member.key == "status") {
         continue;
       }
-      const json::Value* other = right.find(member.key);
+      const json::Value* other = in_right.find(member.key);
       if (other == nullptr ? !is_blank(member.value) : !json::equal(member.value, *other)) {
         return false;
       }

@@ -3,6 +3,7 @@
 #include "model/validation.h"
 
 #include <algorithm>
+#include <set>
 
 namespace codeflare::apiserver::internal {
 namespace {
@@ -103,7 +104,7 @@ void check_owners(const json::Value& metadata, FieldErrors& errors) {
     const json::Value* controls = owner.find("controller");
     if (controls != nullptr && controls->is_boolean() && controls->as_bool()) {
       const std::string_view kind = owner.string_or_empty("kind");
-      if (!controller.empty()) {
+      if (!controller.empty() && !errors.full()) {
         errors.invalid("metadata.ownerReferences", json::to_text(*owners),
                        "Only one reference can have Controller set to true. Found \"true\" in "
                        "references for " +
@@ -146,10 +147,11 @@ void check_finalizers(const Resource& resource, const json::Value& object, const
   if (live == nullptr || !is_being_deleted(*live)) {
     return;
   }
-  const std::vector<std::string_view> before = finalizers_of(*live);
+  const std::vector<std::string_view> listed = finalizers_of(*live);
+  const std::set<std::string_view> before(listed.begin(), listed.end());
   std::vector<std::string> fresh;
   for (std::string_view finalizer : finalizers) {
-    if (!has(before, finalizer)) {
+    if (!before.contains(finalizer)) {
       fresh.emplace_back("\"" + std::string(finalizer) + "\"");
     }
   }

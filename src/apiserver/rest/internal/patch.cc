@@ -7,6 +7,7 @@
 #include "apiserver/rest/internal/handlers.h"
 #include "apiserver/rest/internal/metadata.h"
 #include "apiserver/rest/internal/response.h"
+#include "apiserver/rest/internal/turns.h"
 #include "apiserver/rest/internal/write.h"
 #include "apiserver/schema/walk.h"
 #include "json/merge_patch.h"
@@ -128,6 +129,7 @@ Task<Result<net::Response>> patch_live(Call& call, PatchType type, const json::V
                        .name = call.info.name,
                        .subresource = call.info.subresource,
                        .transform = {}};
+  update.apart = true;
   update.transform = [&](json::Arena& arena, const json::Value& live) -> Result<json::Value> {
     json::Value current = live;
     if (!call.is_storage_version()) {
@@ -180,15 +182,19 @@ Task<Result<Written>> apply_once(Call& call, json::Document& document, WriteOpti
                                     "uid mismatch: the provided object specified uid " +
                                         std::string(uid) + ", and no existing object was found"));
     }
-    CO_TRY_ASSIGN(json::Value object,
-                  applied_object(call, document.arena, nullptr, applied, options));
-    set_schema_defaults(call, document.arena, object);
+    auto make = [&]() -> Result<json::Value> {
+      TRY_ASSIGN(json::Value made, applied_object(call, document.arena, nullptr, applied, options));
+      set_schema_defaults(call, document.arena, made);
+      return made;
+    };
+    CO_TRY_ASSIGN(json::Value object, co_await aside(call, call.body_bytes, std::move(make)));
     co_return co_await create_object(call, document.arena, object, std::move(options));
   }
   UpdateRequest update{.ns = std::string(call.ns()),
                        .name = call.info.name,
                        .subresource = call.info.subresource,
                        .transform = {}};
+  update.apart = true;
   update.transform = [&call, &applied, options](json::Arena& arena,
                                                 const json::Value& live) -> Result<json::Value> {
     TRY_ASSIGN(json::Value object, applied_object(call, arena, &live, applied, options));
@@ -212,6 +218,7 @@ Task<Result<net::Response>> apply_patch_body(Call& call, json::Document document
   if (managed != nullptr && managed->size() > 0) {
     co_return fail(bad_request("metadata.managedFields must be nil"));
   }
+  co_await next_turn(call, call.body_bytes);
   // Defaults belong to nobody: only what was sent is applied.
   CO_TRY(check_sent_object(expected_of(call), document.arena, applied, options.field_validation,
                            duplicates, call.warnings));
@@ -253,7 +260,8 @@ Task<Result<net::Response>> handle_patch(Call& call) {
   }
   CO_TRY_ASSIGN(std::string body, co_await read_body(call));
   std::vector<std::string> duplicates;
-  CO_TRY_ASSIGN(json::Document document, decode_patch(type, body, &duplicates));
+  auto decode = [&] { return decode_patch(type, body, &duplicates); };
+  CO_TRY_ASSIGN(json::Document document, co_await aside(call, body.size(), std::move(decode)));
   if (type == PatchType::apply) {
     co_return co_await apply_patch_body(call, std::move(document), duplicates, std::move(options));
   }

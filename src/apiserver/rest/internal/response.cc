@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 
 namespace codeflare::apiserver::internal {
 namespace {
@@ -59,6 +60,28 @@ Result<std::string_view> revision_of(const Bytes& text) {
   std::array<std::string_view, 1> slices;
   TRY(json::scan(text.view(), paths, slices));
   return slices[0].size() >= 2 ? slices[0].substr(1, slices[0].size() - 2) : std::string_view();
+}
+
+// Upstream's: when all warnings together are longer than the first, each is cut to the second, and
+// what comes after that many again is left out.
+constexpr std::size_t kWarningRunesMax = 4096;
+constexpr std::size_t kCutWarningRunes = 256;
+
+bool begins_rune(char c) {
+  return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
+}
+
+std::size_t count_runes(std::string_view text) {
+  return static_cast<std::size_t>(std::ranges::count_if(text, begins_rune));
+}
+
+std::string_view first_runes(std::string_view text, std::size_t count) {
+  std::size_t at = 0;
+  while (at < text.size() && (count > 0 || !begins_rune(text[at]))) {
+    count -= begins_rune(text[at]) ? 1 : 0;
+    ++at;
+  }
+  return text.substr(0, at);
 }
 
 // Quotes and backslashes escaped, everything that could break the header left out.
@@ -132,12 +155,24 @@ net::Response error_response(const Error& error) {
 }
 
 void add_warnings(net::Response& response, const std::vector<std::string>& warnings) {
-  std::vector<std::string_view> seen;
+  std::set<std::string_view> seen;
+  std::vector<std::string_view> texts;
+  std::size_t runes = 0;
   for (const std::string& warning : warnings) {
-    if (std::ranges::find(seen, warning) == seen.end()) {
-      seen.push_back(warning);
-      response.headers.add("Warning", "299 - " + quoted_header(warning));
+    if (!warning.empty() && seen.insert(warning).second) {
+      texts.push_back(warning);
+      runes += count_runes(warning);
     }
+  }
+  const bool cut = runes > kWarningRunesMax;
+  std::size_t written = 0;
+  for (std::string_view text : texts) {
+    if (cut && written >= kWarningRunesMax) {
+      break;
+    }
+    text = cut ? first_runes(text, kCutWarningRunes) : text;
+    written += count_runes(text);
+    response.headers.add("Warning", "299 - " + quoted_header(text));
   }
 }
 
@@ -152,6 +187,7 @@ net::Response value_response(int status, const json::Value& value, const Form& f
 }
 
 Result<net::Response> object_response(Call& call, int status, const Bytes& text) {
+  call.enter_step();
   const Output output = call.output();
   if (call.form.view == View::table) {
     TRY_ASSIGN(std::string_view revision, revision_of(text));

@@ -18,7 +18,7 @@ std::string status_text(const model::Status& status);
 net::Response error_response(const Error& error);
 net::Response status_response(const model::Status& status);
 
-// 299 - "text", for each.
+// 299 - "text", for each that differs, shortened as upstream does when there are too many.
 void add_warnings(net::Response& response, const std::vector<std::string>& warnings);
 
 net::Response json_response(int status, Bytes text);

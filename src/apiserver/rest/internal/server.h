@@ -7,6 +7,7 @@
 #include "apiserver/rest/internal/event_text.h"
 #include "apiserver/rest/internal/in_flight.h"
 #include "apiserver/rest/internal/negotiate.h"
+#include "apiserver/rest/internal/step_guard.h"
 #include "base/async/stop_token.h"
 #include "base/async/wait_list.h"
 #include "net/body_budget.h"
@@ -52,6 +53,7 @@ struct Server {
   net::BodyBudget bodies;
   std::size_t running = 0;  // until the head of their response, watches included
   WaitList idle;
+  StepGuard steps;
 };
 
 // One request on its way through the pipeline. Lives until its response head is made.
@@ -65,7 +67,15 @@ struct Call {
   const ServedVersion* version = nullptr;
   Form form{};
   std::vector<std::string> warnings{};
+  std::size_t body_bytes = 0;  // read
 
+  // Called after waits, for the guard of slow steps.
+  void enter_step() const {
+    server.steps.enter({.method = request.method,
+                        .target = request.target,
+                        .type = header("Content-Type").value_or(""),
+                        .bytes = body_bytes});
+  }
   Output output() const { return {resource, version, form}; }
   std::string api_version() const { return resource->api_version(*version); }
   bool is_storage_version() const { return resource->stores(*version); }

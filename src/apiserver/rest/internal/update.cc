@@ -3,9 +3,12 @@
 #include "apiserver/rest/internal/handlers.h"
 #include "apiserver/rest/internal/metadata.h"
 #include "apiserver/rest/internal/response.h"
+#include "apiserver/rest/internal/turns.h"
 #include "apiserver/rest/internal/write.h"
 #include "apiserver/schema/walk.h"
 #include "json/parse.h"
+
+#include <algorithm>
 
 namespace codeflare::apiserver::internal {
 namespace {
@@ -97,6 +100,8 @@ bool ends_deletion(const Resource& resource, const json::Value& object) {
 Task<Result<Attempt>> attempt_update(Call& call, const UpdateRequest& update,
                                      const WriteOptions& options, ObjectPtr live_object) {
   const Resource& resource = *call.resource;
+  const std::size_t bytes = std::max(call.body_bytes, live_object->json().size());
+  co_await next_turn(call, bytes);
   CO_TRY_ASSIGN(json::Document document, json::parse_in_place(live_object->json()));
   json::Arena& arena = document.arena;
   // What was written before the storage version changed is brought up to it by this write.
@@ -109,7 +114,9 @@ Task<Result<Attempt>> attempt_update(Call& call, const UpdateRequest& update,
     schema::apply_defaults(*schema, arena, document.root);
   }
   const json::Value live = document.root;
-  CO_TRY_ASSIGN(json::Value object, update.transform(arena, live));
+  auto transform = [&] { return update.transform(arena, live); };
+  CO_TRY_ASSIGN(json::Value object,
+                co_await aside(call, update.apart ? bytes : 0, std::move(transform)));
   CO_TRY(settle_namespace(resource, live_object->ns(), arena, object));
   CO_TRY(check_identity(resource, *live_object, object));
   CO_TRY(check_deletion(resource, object, live));
@@ -135,6 +142,7 @@ Task<Result<Attempt>> attempt_update(Call& call, const UpdateRequest& update,
   if (admitted && admission.request().defaults_wanted) {
     set_defaults(resource, context, object);
   }
+  co_await next_turn(call, bytes);
   if (admitted) {
     settle_form(resource, arena, object);
     // What a binding writes is nobody's, and no new generation.
@@ -143,10 +151,13 @@ Task<Result<Attempt>> attempt_update(Call& call, const UpdateRequest& update,
       bump_generation(resource, update.subresource, arena, object, live);
     }
     if (!binding && !options.managed_fields_done) {
+      co_await next_turn(call, bytes);
       record_manager(call, arena, &live, object, options, update.subresource, now);
     }
+    co_await next_turn(call, bytes);
     admitted = validate_object(resource, context, object, &live);
   }
+  co_await next_turn(call, bytes);
   const bool remove = admitted && ends_deletion(resource, object);
   std::string text = admitted ? storage_text(resource, object) : std::string();
   // What would not change is not written: nobody is woken, the version stays.
@@ -203,6 +214,7 @@ Task<Result<Written>> update_object(Call& call, UpdateRequest update, WriteOptio
     if (live == nullptr) {
       co_return fail(not_found_error(resource, update.name));
     }
+    call.enter_step();
     const std::size_t warnings = call.warnings.size();
     CO_TRY_ASSIGN(Attempt done, co_await attempt_update(call, update, options, live));
     if (!done.conflict) {

@@ -51,6 +51,8 @@ struct UpdateRequest {
   std::string name;
   std::string subresource{};
   Transform transform;
+  // The transform touches nothing but the request: it may run off the loop.
+  bool apart = false;
 };
 
 // not_found_error when there is no such object.

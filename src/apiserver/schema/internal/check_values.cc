@@ -2,6 +2,7 @@
 #include "apiserver/schema/internal/field_path.h"
 #include "apiserver/schema/internal/number.h"
 #include "apiserver/schema/internal/structure_check.h"
+#include "json/member_index.h"
 
 #include <algorithm>
 #include <cmath>
@@ -13,14 +14,16 @@ namespace {
 using model::StatusCause;
 
 // What one node found. Upstream reports of several failed branches the one that matched most, so
-// matches are counted just as it counts them.
+// matches are counted just as it counts them. Each cause is compared with the others, so no more
+// are kept than will be reported.
 struct Findings {
   std::vector<StatusCause> causes{};
   int matches = 0;
 
   bool valid() const { return causes.empty(); }
   void add(StatusCause cause) {
-    if (std::ranges::find(causes, cause) == causes.end()) {
+    if (causes.size() < FieldErrors::kCausesMax &&
+        std::ranges::find(causes, cause) == causes.end()) {
       causes.push_back(std::move(cause));
     }
   }
@@ -289,10 +292,11 @@ class ValueChecker {
                         : node.checks != nullptr  ? node.checks->branch_items
                                                   : nullptr;
     if (items != nullptr) {
+      OldItems old_items(node, old);
       for (std::size_t i = 0; i < value.size(); ++i) {
         const json::Value& item = value.items()[i];
         auto step = path_.index(i);
-        found.merge(check(*items, item, find_old_item(node, old, item)));
+        found.merge(check(*items, item, old_items.find(item)));
       }
     }
     found.matches += 2;
@@ -336,6 +340,8 @@ class ValueChecker {
     const Node* others = node.shape != Shape::any ? node.items
                          : node.checks != nullptr ? node.checks->branch_values
                                                   : nullptr;
+    json::MemberIndex old_members(old == nullptr ? std::span<const json::Member>()
+                                                 : old->members());
     for (const json::Member& member : value.members()) {
       const Field* field = node.find(member.key);
       const Node* child = field != nullptr ? field->node : others;
@@ -344,14 +350,14 @@ class ValueChecker {
       }
       // What every request carries anew can't be an old mistake.
       bool type_meta = root && (member.key == "apiVersion" || member.key == "kind");
-      const json::Value* old_member =
-          old != nullptr && !type_meta ? old->find(member.key) : nullptr;
+      const json::Value* old_member = type_meta ? nullptr : old_members.find(member.key);
       auto step = path_.field(member.key);  // values of maps too: so does upstream
       found.merge(check(*child, member.value, old_member));
     }
     if (node.checks != nullptr) {
+      json::MemberIndex members(value.members());
       for (std::string_view name : node.checks->required) {
-        if (value.find(name) == nullptr) {
+        if (members.find(name) == nullptr) {
           FieldErrors errors;
           errors.required(path_.child(name));
           found.take(errors);

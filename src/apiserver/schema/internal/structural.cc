@@ -2,6 +2,7 @@
 
 #include "apiserver/schema/internal/field_path.h"
 #include "apiserver/schema/keywords.h"
+#include "json/member_index.h"
 #include "json/write.h"
 
 #include <algorithm>
@@ -20,6 +21,7 @@ using keywords::text_of;
 
 enum class Level : std::uint8_t { root, item, field };
 
+constexpr std::size_t kUnknownFormatsMax = 256;
 constexpr std::array<std::string_view, 6> kTypes = {"array",  "boolean", "integer",
                                                     "number", "object",  "string"};
 
@@ -60,6 +62,7 @@ class StructuralChecker {
   void note_format(const json::Value& schema) {
     std::string_view format = text_of(schema, "format");
     if (options_.unknown_formats != nullptr && !format.empty() &&
+        options_.unknown_formats->size() < kUnknownFormatsMax &&
         text_of(schema, "type") == "string" && !format_is_known(format) &&
         std::ranges::find(*options_.unknown_formats, format) == options_.unknown_formats->end()) {
       options_.unknown_formats->emplace_back(format);
@@ -231,10 +234,12 @@ class StructuralChecker {
       return;
     }
     std::set<std::string_view> seen;
+    const std::string shown = keys == nullptr ? std::string() : show(*keys);
     for (const json::Value& key :
          keys == nullptr ? std::span<const json::Value>() : keys->items()) {
-      if (key.is_string()) {
-        check_map_key(*items, key.as_string(), show(*keys), !seen.insert(key.as_string()).second);
+      // Each complaint shows all keys.
+      if (key.is_string() && !errors_.full()) {
+        check_map_key(*items, key.as_string(), shown, !seen.insert(key.as_string()).second);
       }
     }
   }
@@ -420,11 +425,13 @@ class StructuralChecker {
     }
     const json::Value* properties = object_of(branch, "properties");
     const json::Value* known = object_of(*structure, "properties");
+    json::MemberIndex by_name(known == nullptr ? std::span<const json::Member>()
+                                               : known->members());
     for (const json::Member& property :
          properties == nullptr ? std::span<const json::Member>() : properties->members()) {
       const std::string step = ".properties[" + std::string(property.key) + "]";
-      check_branch_complete(known == nullptr ? nullptr : known->find(property.key), property.value,
-                            structure_path + step, branch_path + step);
+      check_branch_complete(by_name.find(property.key), property.value, structure_path + step,
+                            branch_path + step);
     }
   }
 

@@ -3,6 +3,7 @@
 #include "apiserver/schema/checks.h"
 #include "apiserver/schema/internal/field_path.h"
 #include "apiserver/schema/walk.h"
+#include "json/member_index.h"
 #include "model/validation.h"
 
 #include <algorithm>
@@ -177,47 +178,56 @@ class RuleChecker {
         }
       }
     }
+    OldItems old_items(node, old);
+    json::MemberIndex old_members(old == nullptr || node.atomic ? std::span<const json::Member>()
+                                                                : old->members());
     for_each_part(node, value, path_, [&](const Node& child, const json::Member& member) {
-      check(child, member.value, old_part(node, old, member));
+      check(
+          child, member.value,
+          node.shape == Shape::list ? old_items.find(member.value) : old_members.find(member.key));
     });
   }
 
  private:
-  static const json::Value* old_part(const Node& node, const json::Value* old,
-                                     const json::Member& member) {
-    if (node.shape == Shape::list) {
-      return find_old_item(node, old, member.value);
-    }
-    return old == nullptr || node.atomic ? nullptr : old->find(member.key);
-  }
-
   FieldErrors& errors_;
   FieldPath path_;
   RuleBudget budget_;
   bool spent_ = false;
 };
 
-bool same_keys(const Node& list, const json::Value& a, const json::Value& b) {
-  return std::ranges::all_of(list.map_keys, [&](std::string_view name) {
-    const json::Value* left = a.find(name);
-    const json::Value* right = b.find(name);
-    return left == nullptr || right == nullptr ? left == right : json::equal(*left, *right);
-  });
+// Equal for items with equal keys.
+std::string keys_text(const Node& list, const json::Value& item) {
+  std::string text;
+  for (std::string_view name : list.map_keys) {
+    const json::Value* key = item.find(name);
+    const std::optional<std::int64_t> integer = key == nullptr ? std::nullopt : key->to_int64();
+    text += key == nullptr ? "absent" : integer ? std::to_string(*integer) : show(*key);
+    text += ',';
+  }
+  return text;
 }
 
 }  // namespace
 
-const json::Value* find_old_item(const Node& list, const json::Value* old_list,
-                                 const json::Value& item) {
-  if (old_list == nullptr || list.list_type != ListType::map || !item.is_object()) {
+OldItems::OldItems(const Node& list, const json::Value* old) : list_(list) {
+  if (old != nullptr && list.list_type == ListType::map) {
+    items_ = old->items();
+  }
+}
+
+const json::Value* OldItems::find(const json::Value& item) {
+  if (items_.empty() || !item.is_object()) {
     return nullptr;
   }
-  for (const json::Value& old : old_list->items()) {
-    if (old.is_object() && same_keys(list, old, item)) {
-      return &old;
+  if (by_keys_.empty()) {
+    for (const json::Value& old : items_) {
+      if (old.is_object()) {
+        by_keys_.try_emplace(keys_text(list_, old), &old);
+      }
     }
   }
-  return nullptr;
+  auto at = by_keys_.find(keys_text(list_, item));
+  return at == by_keys_.end() ? nullptr : at->second;
 }
 
 void check_embedded(const Node& node, const json::Value& value, FieldErrors& errors) {

@@ -4,6 +4,10 @@
 #include "apiserver/schema/schema.h"
 #include "json/value.h"
 
+#include <map>
+#include <span>
+#include <string>
+
 namespace codeflare::apiserver::schema::internal {
 
 // The passes of validate(), in their order.
@@ -19,9 +23,17 @@ void check_lists(const Node& node, const json::Value& value, FieldErrors& errors
 void check_rules(const Node& node, const json::Value& value, const json::Value* old,
                  FieldErrors& errors);
 
-// The old value of an item in a list of type map: the one with the same keys; null if there is
-// none.
-const json::Value* find_old_item(const Node& list, const json::Value* old_list,
-                                 const json::Value& item);
+// The old values of the items of a list of type map, by their keys. `old` may be null.
+class OldItems {
+ public:
+  OldItems(const Node& list, const json::Value* old);
+  // The first one with the same keys; null if there is none, or the list is not of that type.
+  const json::Value* find(const json::Value& item);
+
+ private:
+  const Node& list_;
+  std::span<const json::Value> items_;
+  std::map<std::string, const json::Value*> by_keys_;  // made when first asked
+};
 
 }  // namespace codeflare::apiserver::schema::internal

@@ -198,6 +198,26 @@ TEST(RealFileSystem, a_lock_can_be_taken_on_a_full_disk) {
   EXPECT_TRUE(env.files.remove(path));
 }
 
+Task<void> take_a_turn() {
+  co_await yield();
+}
+
+TEST(RealLoop, reports_steps_that_take_longer_than_the_limit) {
+  RealEnv world;
+  Loop& loop = world.env().loop;
+  int reported = 0;
+  loop.watch_steps(Duration::zero(), [&](const LoopStep& step) {
+    EXPECT_GT(step.took, Duration::zero());
+    ++reported;
+  });
+  ASSERT_TRUE(run(loop, take_a_turn()));
+  EXPECT_GT(reported, 0);
+  loop.watch_steps(std::chrono::hours(1), [&](const LoopStep&) { ADD_FAILURE(); });
+  ASSERT_TRUE(run(loop, take_a_turn()));
+  loop.watch_steps({}, nullptr);
+  ASSERT_TRUE(run(loop, take_a_turn()));
+}
+
 TEST(RealClock, counts_on_and_knows_the_century) {
   RealEnv world;
   Clock& clock = world.env().clock;

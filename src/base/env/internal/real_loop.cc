@@ -8,11 +8,22 @@
 
 #include <algorithm>
 #include <chrono>
+#include <ctime>
 #include <utility>
 
 namespace codeflare {
 
 namespace internal {
+
+namespace {
+
+Duration thread_cpu() {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+}
+
+}  // namespace
 
 Instant RealClock::now() const {
   return Instant(
@@ -43,6 +54,26 @@ void RealLoop::cancel_timer(const TimerId& timer) {
   timers_.cancel(timer);
 }
 
+void RealLoop::watch_steps(Duration limit, StepReport report) {
+  step_limit_ = limit;
+  step_report_ = std::move(report);
+}
+
+template <typename F>
+void RealLoop::step(F work) {
+  if (!step_report_) {
+    work();
+    return;
+  }
+  const Instant began = clock_.now();
+  const Duration cpu = thread_cpu();
+  work();
+  const LoopStep step{.began = began, .took = clock_.now() - began, .cpu = thread_cpu() - cpu};
+  if (step_report_ && step.took > step_limit_) {
+    step_report_(step);
+  }
+}
+
 bool RealLoop::run_until(const bool& done) {
   CHECK(!running_, "the loop was run from inside its own work");
   running_ = true;
@@ -63,7 +94,7 @@ bool RealLoop::run_until(const bool& done) {
 void RealLoop::run_due_timers() {
   const Instant now = clock_.now();
   while (timers_.due(now, 1) > 0) {
-    timers_.take(0)();
+    step(timers_.take(0));
   }
 }
 
@@ -73,9 +104,9 @@ void RealLoop::run_ready(const bool& done) {
     Ready next = std::move(ready_.front());
     ready_.pop_front();
     if (next.handle) {
-      next.handle.resume();
+      step([&] { next.handle.resume(); });
     } else {
-      next.work();
+      step([&] { next.work(); });
     }
   }
 }
@@ -83,9 +114,27 @@ void RealLoop::run_ready(const bool& done) {
 void RealLoop::wait_for_events() {
   // One event wakes us; the others that are there already are taken along. With work at hand or a
   // timer due there is no wait, but events get their turn all the same.
-  if (Duration wait = time_to_wait(); wait == Duration::zero() || context_.run_one_for(wait) > 0) {
+  const Duration wait = time_to_wait();
+  if (step_report_) {
+    if (wait == Duration::zero() || handle_event(wait)) {
+      while (handle_event(Duration::zero())) {
+      }
+    }
+  } else if (wait == Duration::zero() || context_.run_one_for(wait) > 0) {
     context_.poll();
   }
+}
+
+bool RealLoop::handle_event(Duration wait) {
+  const Duration cpu = thread_cpu();
+  const bool handled =
+      (wait == Duration::zero() ? context_.poll_one() : context_.run_one_for(wait)) > 0;
+  // The wait is in it: only the processor's time says how long the handler took.
+  const Duration took = thread_cpu() - cpu;
+  if (step_report_ && took > step_limit_) {
+    step_report_({.began = clock_.now() - took, .took = took, .cpu = took});
+  }
+  return handled;
 }
 
 Duration RealLoop::time_to_wait() const {

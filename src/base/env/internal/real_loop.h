@@ -29,6 +29,7 @@ class RealLoop final : public Loop {
   void post_from_any_thread(Work work) override;
   TimerId start_timer(Instant when, Work work) override;
   void cancel_timer(const TimerId& timer) override;
+  void watch_steps(Duration limit, StepReport report) override;
   bool run_until(const bool& done) override;
 
   boost::asio::io_context& context() { return context_; }
@@ -39,6 +40,11 @@ class RealLoop final : public Loop {
     std::coroutine_handle<> handle;
     Work work;
   };
+  // Runs `work` as one step.
+  template <typename F>
+  void step(F work);
+  // Handles one event as a step, after waiting for it at most so long. False: there was none.
+  bool handle_event(Duration wait);
   void run_due_timers();
   void run_ready(const bool& done);
   void wait_for_events();
@@ -49,6 +55,8 @@ class RealLoop final : public Loop {
   std::deque<Ready> ready_;
   TimerQueue timers_;
   bool running_ = false;
+  Duration step_limit_{};
+  StepReport step_report_;  // empty: steps are not watched
 };
 
 }  // namespace codeflare::internal

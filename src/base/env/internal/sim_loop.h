@@ -41,6 +41,7 @@ class SimLoop final : public Loop, public Clock {
   void post_from_any_thread(Work work) override { post(std::move(work)); }
   TimerId start_timer(Instant when, Work work) override;
   void cancel_timer(const TimerId& timer) override;
+  void watch_steps(Duration /*limit*/, StepReport /*report*/) override {}
   bool run_until(const bool& done) override;
 
   void trace(std::string_view what);

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+// Requests that try to cost more than their size: many equal things, many different ones, deep and
+// wide ones, in every place of an object where a client can put many, with every verb and kind of
+// patch.
+namespace codeflare::bench {
+
+struct HostileCall {
+  std::string method;
+  std::string target;
+  std::string body{};
+  std::string type = "application/json";
+  std::string accept{};
+};
+
+struct HostileCase {
+  std::string name;
+  std::vector<HostileCall> before{};  // not measured
+  HostileCall call;
+  std::vector<HostileCall> after{};  // not measured
+};
+
+// What the cases need, once.
+std::vector<HostileCall> hostile_setup();
+
+// All cases with bodies of about so many bytes. The names do not depend on the size.
+struct HostileCases {
+  std::size_t count() const;
+  std::string name(std::size_t index) const;
+  HostileCase make(std::size_t index, std::size_t bytes) const;
+};
+
+}  // namespace codeflare::bench
