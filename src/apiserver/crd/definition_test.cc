@@ -160,5 +160,16 @@ TEST(Names, are_accepted_as_far_as_they_are_free) {
       R"({"categories":["all"],"kind":"Widget","listKind":"WidgetList","plural":"widgets","shortNames":["wd"],"singular":"widget"})");
 }
 
+TEST(Definition, may_have_many_versions) {
+  std::string versions;
+  for (int i = 2; i < 30'000; ++i) {
+    versions +=
+        R"({"name":"v)" + std::to_string(i) +
+        R"(","served":true,"storage":false,"schema":{"openAPIV3Schema":{"type":"object"}}},)";
+  }
+  const std::string_view first = R"("versions":[)";
+  EXPECT_EQ(complaints(first, std::string(first) + versions), "");
+}
+
 }  // namespace
 }  // namespace codeflare::apiserver

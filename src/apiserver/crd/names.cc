@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <set>
+#include <string_view>
 
 namespace codeflare::apiserver {
 namespace {
@@ -64,14 +66,18 @@ class NameSettlement {
   void settle_short_names(json::Arena& arena, json::Value& result) {
     const json::Value* names = wanted_.find("shortNames");
     const json::Value* before = accepted_.find("shortNames");
+    std::set<std::string_view> ours;
+    for (const json::Value& old :
+         before == nullptr ? std::span<const json::Value>() : before->items()) {
+      if (old.is_string()) {
+        ours.insert(old.as_string());
+      }
+    }
     std::vector<std::string> used;
     for (const json::Value& name :
          names == nullptr ? std::span<const json::Value>() : names->items()) {
-      bool ours =
-          before != nullptr && std::ranges::any_of(before->items(), [&](const json::Value& old) {
-            return json::equal(old, name);
-          });
-      if (name.is_string() && !ours && claimed_.resources.contains(name.as_string())) {
+      if (name.is_string() && !ours.contains(name.as_string()) &&
+          claimed_.resources.contains(name.as_string())) {
         used.push_back(quote(name.as_string()) + " is already in use");
       }
     }

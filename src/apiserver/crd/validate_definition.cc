@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <map>
 #include <set>
+#include <string_view>
 
 namespace codeflare::apiserver {
 namespace {
@@ -126,13 +128,19 @@ class DefinitionChecker {
   }
 
   // What all versions have in common stands above them in upstream's own form, and errors say so.
-  bool is_common(std::string_view key) const {
+  // Asked for each version, answered once.
+  bool is_common(std::string_view key) {
+    if (auto known = common_.find(key); known != common_.end()) {
+      return known->second;
+    }
     std::span<const json::Value> versions = items_of(spec_, "versions");
-    return std::ranges::all_of(versions, [&](const json::Value& version) {
+    const bool common = std::ranges::all_of(versions, [&](const json::Value& version) {
       const json::Value* mine = version.find(key);
       const json::Value* first = versions[0].find(key);
       return mine == nullptr || first == nullptr ? mine == first : json::equal(*mine, *first);
     });
+    common_.emplace(key, common);
+    return common;
   }
 
   std::shared_ptr<const schema::CompiledSchema> check_schema(const json::Value& version,
@@ -479,6 +487,7 @@ class DefinitionChecker {
   const json::Value& spec_;
   const DefinitionOptions& options_;
   FieldErrors& errors_;
+  std::map<std::string_view, bool> common_;  // see is_common
 };
 
 }  // namespace

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <set>
+#include <string_view>
 
 namespace codeflare::apiserver {
 namespace {
@@ -118,11 +120,11 @@ std::vector<Registry::Group> Registry::groups() const {
   std::vector<Group> groups;
   auto fill = [&](const std::string& name) {
     Group group{.name = name};
+    std::set<std::string_view> seen;
     for (auto at = by_plural_.lower_bound(std::pair(std::string_view(name), std::string_view()));
          at != by_plural_.end() && at->first.first == name; ++at) {
       for (const ServedVersion& version : at->second->versions) {
-        if (version.served &&
-            std::ranges::find(group.versions, version.version) == group.versions.end()) {
+        if (version.served && seen.insert(version.version).second) {
           group.versions.push_back(version.version);
         }
       }

@@ -123,8 +123,11 @@ Task<Result<Written>> create_object(Call& call, json::Arena& arena, json::Value 
       admission.request().name = name;
     }
     if (attempt == 0 && !options.managed_fields_done) {
-      co_await next_turn(call, call.body_bytes);
-      record_manager(call, arena, nullptr, object, options, "", now);
+      auto record = [&] {
+        record_manager(call, arena, nullptr, object, options, "", now);
+        return true;
+      };
+      co_await aside(call, call.body_bytes, std::move(record));
     }
     if (generate && names_itself(resource)) {
       strategy_of(resource).set_defaults(context, object);

@@ -151,8 +151,11 @@ Task<Result<Attempt>> attempt_update(Call& call, const UpdateRequest& update,
       bump_generation(resource, update.subresource, arena, object, live);
     }
     if (!binding && !options.managed_fields_done) {
-      co_await next_turn(call, bytes);
-      record_manager(call, arena, &live, object, options, update.subresource, now);
+      auto record = [&] {
+        record_manager(call, arena, &live, object, options, update.subresource, now);
+        return true;
+      };
+      co_await aside(call, bytes, std::move(record));
     }
     co_await next_turn(call, bytes);
     admitted = validate_object(resource, context, object, &live);
