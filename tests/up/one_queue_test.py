@@ -13,7 +13,6 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "queue"))
 
 from api import Api  # noqa: E402
-from live_cluster import wait_for  # noqa: E402
 from one_queue import FIT, Controller, Story  # noqa: E402
 
 NODE = {
