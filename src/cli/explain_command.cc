@@ -19,7 +19,7 @@ void add_explain_verb(CLI::App& app, Chosen& chosen) {
   verb->add_option("KIND", own->flags.kind, "appwrapper (aw)")->required();
   verb->add_option("NAME", own->flags.name)->required();
   verb->add_option("--controller-namespace", own->flags.controller_ns,
-                   "namespace of the ConfigMap codeflare-queue")
+                   "where codeflare controller runs")
       ->type_name("NAME")
       ->capture_default_str();
   internal::add_session_flags(*verb, own->session);

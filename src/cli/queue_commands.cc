@@ -13,7 +13,7 @@ using internal::add_session_flags;
 using internal::run_session;
 
 void add_controller_ns(CLI::App& verb, std::string& ns) {
-  verb.add_option("--controller-namespace", ns, "namespace of the ConfigMap codeflare-queue")
+  verb.add_option("--controller-namespace", ns, "where codeflare controller runs")
       ->type_name("NAME")
       ->capture_default_str();
 }
