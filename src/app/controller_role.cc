@@ -11,6 +11,7 @@
 #include "controllers/appwrapper/app_wrapper_object.h"
 #include "controllers/appwrapper/published_settings.h"
 #include "controllers/appwrapper/queue_controllers.h"
+#include "controllers/appwrapper/queue_lease.h"
 #include "controllers/crds/ensure_crds.h"
 #include "controllers/crds/ensure_policy.h"
 #include "controllers/raycluster/kuberay_present.h"
@@ -48,7 +49,8 @@ constexpr const char* kName = "codeflare-controller";
 struct Flags {
   std::string kubeconfig;
   std::string context;
-  std::string ns;
+  std::string ns;  // of the kubeconfig: nothing here depends on it
+  std::string lease_ns{controllers::kQueueNamespace};
   bool bind = false;
   bool legacy_group = false;
   bool no_rayclusters = false;
@@ -213,20 +215,42 @@ Task<Result<void>> check_impersonation(kube::Client& client, Logger logger) {
   co_return Result<void>();
 }
 
-Task<Result<void>> serve(Env env, const Flags& flags, kube::Client& client, std::string ns,
-                         Logger logger, MetricsRegistry& metrics) {
+// Without leader election nobody stands by: a cluster whose queue works is rejected before
+// anything in it is changed. False where this controller may not use Leases, which is taken for
+// what `--no-leader-election` says: there is no other.
+Task<Result<bool>> take_lease(runtime::LeaderElector& elector, const Flags& flags, Logger logger) {
+  const Result<void> taken = co_await elector.take();
+  if (taken) {
+    co_return true;
+  }
+  const std::string lease = flags.lease_ns + "/" + std::string(controllers::kQueueLease);
+  if (taken.error().code == ErrorCode::permission_denied) {
+    logger.warn("no right to the Lease: a second controller would exceed quotas",
+                {{"lease", lease}, {"error", taken.error()}});
+    co_return false;
+  }
+  if (taken.error().code == ErrorCode::already_exists) {
+    co_return fail(already_exists(
+        taken.error().message +
+        "; stop it first, or start without --no-leader-election to stand by until it ends"));
+  }
+  co_return fail(taken.error());
+}
+
+Task<Result<void>> serve_queue(Env env, const Flags& flags, kube::Client& client,
+                               std::optional<runtime::LeaderOptions> leader, Logger logger,
+                               MetricsRegistry& metrics) {
   QueueControllersOptions options = queue_options(flags);
-  options.ns = ns;
+  options.ns = flags.lease_ns;
   options.logger = logger;
   options.metrics = &metrics;
   CO_TRY_ASSIGN(bool ray_clusters, co_await runs_ray_clusters(client, flags, logger));
   CO_TRY(co_await prepare(client, flags, options, ray_clusters, logger));
-  runtime::ManagerOptions manager_options{
-      .name = kName, .health_address = flags.health_address, .logger = logger, .metrics = &metrics};
-  if (!flags.no_leader_election) {
-    manager_options.leader =
-        runtime::LeaderOptions{.ns = ns, .name = kName, .identity = env.random.uuid()};
-  }
+  runtime::ManagerOptions manager_options{.name = kName,
+                                          .leader = std::move(leader),
+                                          .health_address = flags.health_address,
+                                          .logger = logger,
+                                          .metrics = &metrics};
   std::unique_ptr<WebhookServer> webhook;
   if (!flags.webhook.listen.empty()) {
     if (!flags.no_user_check) {
@@ -249,7 +273,7 @@ Task<Result<void>> serve(Env env, const Flags& flags, kube::Client& client, std:
     logger.info("quota trees are not heeded", {{"because", "--no-quota-trees"}});
   }
   runtime::Manager manager(env, client, std::move(manager_options));
-  controllers::add_settings(manager, ns, controllers::settings_of(options), logger);
+  controllers::add_settings(manager, flags.lease_ns, controllers::settings_of(options), logger);
   controllers::add_queue_controllers(manager, std::move(options));
   if (ray_clusters) {
     logger.info("there is no KubeRay operator: RayClusters are run by this controller");
@@ -259,6 +283,26 @@ Task<Result<void>> serve(Env env, const Flags& flags, kube::Client& client, std:
   Result<void> end = co_await manager.run();
   if (webhook != nullptr) {
     co_await webhook->stop();
+  }
+  co_return end;
+}
+
+Task<Result<void>> serve(Env env, const Flags& flags, kube::Client& client, Logger logger,
+                         MetricsRegistry& metrics) {
+  runtime::LeaderOptions leader = controllers::queue_candidate(env, flags.lease_ns);
+  leader.logger = logger;
+  if (!flags.no_leader_election) {
+    co_return co_await serve_queue(env, flags, client, std::move(leader), logger, metrics);
+  }
+  leader.stand_by = false;
+  runtime::LeaderElector elector(env, client, leader);
+  CO_TRY_ASSIGN(const bool leads, co_await take_lease(elector, flags, logger));
+  auto candidate = leads ? std::optional(std::move(leader)) : std::nullopt;
+  Result<void> end =
+      co_await serve_queue(env, flags, client, std::move(candidate), logger, metrics);
+  if (!end) {
+    // The next start need not wait for a Lease of one that failed.
+    co_await elector.give_back();
   }
   co_return end;
 }
@@ -282,7 +326,10 @@ int run_controller(const Flags& flags) {
   for (const std::string& warning : config->warnings) {
     logger.warn("kubeconfig", {{"warning", warning}});
   }
-  const std::string ns = config->ns;
+  if (!flags.ns.empty()) {
+    logger.warn("-n has no effect: one Lease and one ConfigMap per cluster",
+                {{"namespace", flags.lease_ns}, {"instead", "--lease-namespace"}});
+  }
   logger.info("cluster", {{"server", config->server}, {"source", config->source}});
   auto connection = kube::connect(env, *std::move(config), {.user_agent = kName});
   if (!connection) {
@@ -294,7 +341,7 @@ int run_controller(const Flags& flags) {
   StopSource stop;
   world.on_signals({SIGINT, SIGTERM}, [&](int) { stop.request_stop(); });
   const std::optional<Result<void>> end =
-      run(env.loop, serve(env, flags, client, ns, logger, metrics), stop.token());
+      run(env.loop, serve(env, flags, client, logger, metrics), stop.token());
   if (!end || (!*end && (*end).error().code != ErrorCode::cancelled)) {
     return report(end ? end->error() : internal_error("deadlock"));
   }
@@ -312,8 +359,12 @@ void add_controller_role(CLI::App& app, Role& chosen) {
                    "file; else KUBECONFIG, the pod's service account, ~/.kube/config")
       ->type_name("FILE");
   role->add_option("--context", flags->context, "of the kubeconfig")->type_name("NAME");
-  role->add_option("-n,--namespace", flags->ns,
-                   "of the leader's Lease and of the ConfigMap codeflare-queue")
+  role->add_option("--lease-namespace", flags->lease_ns,
+                   "namespace of the Lease codeflare-controller and of the ConfigMap "
+                   "codeflare-queue, the same for all controllers of a cluster")
+      ->type_name("NAME")
+      ->capture_default_str();
+  role->add_option("-n,--namespace", flags->ns, "no effect; see --lease-namespace")
       ->type_name("NAME");
   role->add_flag("--bind", flags->bind,
                  "bind the pods of AppWrappers exactly as planned instead of leaving them to "
@@ -334,7 +385,8 @@ void add_controller_role(CLI::App& app, Role& chosen) {
       ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 31))
       ->type_name("SECONDS")
       ->capture_default_str();
-  role->add_flag("--no-leader-election", flags->no_leader_election, "this is the only replica");
+  role->add_flag("--no-leader-election", flags->no_leader_election,
+                 "exit with an error instead of standing by when another controller leads");
   role->add_option("--health-address,--healthProbeListenAddr", flags->health_address,
                    "serves /healthz, /readyz and /metrics; empty: not at all")
       ->type_name("ADDR:PORT")

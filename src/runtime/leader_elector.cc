@@ -3,6 +3,7 @@
 #include "base/async/sleep.h"
 #include "base/check.h"
 #include "json/write.h"
+#include "kube/ensure_namespace.h"
 
 #include <algorithm>
 #include <utility>
@@ -80,6 +81,15 @@ Task<Result<void>> LeaderElector::lead(Work work) {
   co_return result;
 }
 
+Task<Result<void>> LeaderElector::take() {
+  const TaskContext& context = co_await current_context();
+  TaskGroup watching(*context.loop, context.stop);
+  watching.spawn(lease_.run());
+  Result<void> taken = co_await acquire();
+  co_await watching.close();
+  co_return taken;
+}
+
 // The renewals go on until the work has really ended, also while it winds down after a stop: nobody
 // may take over while we still write.
 Task<Result<void>> LeaderElector::work_while_leading(Work work) {
@@ -100,7 +110,7 @@ Task<Result<void>> LeaderElector::work_while_leading(Work work) {
   if (end.code != ErrorCode::cancelled) {
     co_return fail(std::move(end));
   }
-  co_await release();
+  co_await give_back();
   co_return Result<void>();
 }
 
@@ -114,6 +124,9 @@ Task<Result<void>> LeaderElector::first_look() {
     }
     if (const std::optional<Error> error = lease_.last_error()) {
       tell(*error);
+      if (!options_.stand_by && !remedy_of(error->code, options_.ns).empty()) {
+        co_return fail(*error);
+      }
     }
   }
 }
@@ -122,11 +135,15 @@ Task<Result<void>> LeaderElector::first_look() {
 // Lease; a failed try waits for the retry period, unless the watch brings news before.
 Task<Result<void>> LeaderElector::acquire() {
   CO_TRY(co_await first_look());
+  if (const Duration early = options_.not_before - env_.loop.now(); early > Duration::zero()) {
+    CO_TRY(co_await sleep_for(early));
+  }
   for (;;) {
     if (const std::optional<Error> error = lease_.last_error()) {
       tell(*error);
     } else if (!free_to_take()) {
-      all_is_well();  // another leads, and we see it
+      all_is_well();
+      tell_leader();
     }
     Duration wait = options_.retry_period;
     if (free_to_take()) {
@@ -135,11 +152,14 @@ Task<Result<void>> LeaderElector::acquire() {
         all_is_well();
         co_return taken;
       }
-      if (taken.error().code == ErrorCode::cancelled) {
+      // Time does not heal it, and nobody waits for a person who does.
+      const bool final = !options_.stand_by && !remedy_of(taken.error().code, options_.ns).empty();
+      if (taken.error().code == ErrorCode::cancelled || final) {
         co_return taken;
       }
       tell(taken.error());
     } else {
+      CO_TRY(check_rival());
       Instant expiry = after(seen_at_, std::chrono::seconds(seen_->duration_seconds));
       wait = std::max<Duration>(expiry - env_.loop.now(), Duration::zero());
     }
@@ -151,8 +171,24 @@ Task<Result<void>> LeaderElector::acquire() {
   }
 }
 
+// Where nobody stands by: a Lease that its holder renews is not waited for.
+Result<void> LeaderElector::check_rival() {
+  if (options_.stand_by) {
+    return {};
+  }
+  if (rival_version_.empty()) {
+    rival_version_ = seen_->resource_version;
+  }
+  if (rival_version_ == seen_->resource_version) {
+    return {};
+  }
+  return fail(
+      already_exists("'" + seen_->holder + "' leads: it holds and renews Lease " + lease_name()));
+}
+
 bool LeaderElector::free_to_take() const {
-  return !seen_ || seen_->holder.empty() || seen_->holder == options_.identity ||
+  return !seen_ || options_.exclusive || seen_->holder.empty() ||
+         seen_->holder == options_.identity ||
          env_.loop.now() >= after(seen_at_, std::chrono::seconds(seen_->duration_seconds));
 }
 
@@ -162,8 +198,7 @@ Task<Result<void>> LeaderElector::try_to_take() {
   record.duration_seconds = options_.lease_duration.count();
   record.acquire_time = to_rfc3339(env_.clock.wall(), 6);
   if (!seen_) {
-    std::string lease = body(record, false);
-    auto created = client_.create(kLeases, options_.ns, std::move(lease));
+    auto created = create(std::move(record));
     CO_TRY_ASSIGN(ObjectRef object, co_await with_timeout(options_.renew_deadline, "create lease",
                                                           std::move(created)));
     observe(object);
@@ -173,6 +208,17 @@ Task<Result<void>> LeaderElector::try_to_take() {
   record.transitions = seen_->transitions + (seen_->holder == options_.identity ? 0 : 1);
   auto written = write(std::move(record));
   co_return co_await with_timeout(options_.renew_deadline, "take lease", std::move(written));
+}
+
+Task<Result<ObjectRef>> LeaderElector::create(LeaseRecord record) {
+  std::string lease = body(record, false);
+  std::string again = lease;
+  Result<ObjectRef> created = co_await client_.create(kLeases, options_.ns, std::move(lease));
+  if (created || created.error().code != ErrorCode::not_found || !options_.create_namespace) {
+    co_return created;
+  }
+  CO_TRY(co_await kube::ensure_namespace(client_, options_.ns));
+  co_return co_await client_.create(kLeases, options_.ns, std::move(again));
 }
 
 Task<Error> LeaderElector::keep() {
@@ -186,7 +232,8 @@ Task<Error> LeaderElector::keep() {
     // Counted from before the request: when its answer is slow, the server may have stored it
     // early.
     const Instant begin = env_.loop.now();
-    const Duration left = options_.renew_deadline - (begin - renewed);
+    const Duration left =
+        options_.renew_deadline - (options_.exclusive ? Duration::zero() : begin - renewed);
     Result<void> done = left > Duration::zero()
                             ? co_await with_timeout(left, "renew lease", renew())
                             : Result<void>(fail(last));
@@ -200,10 +247,10 @@ Task<Error> LeaderElector::keep() {
       co_return done.error();
     }
     last = std::move(done).error();
-    if (env_.loop.now() - renewed >= options_.renew_deadline) {
-      co_return failed_precondition(
-          "leadership of " + options_.ns + "/" + options_.name + " lost: not renewed within " +
-          std::to_string(options_.renew_deadline.count()) + " s, last: " + last.message);
+    if (!options_.exclusive && env_.loop.now() - renewed >= options_.renew_deadline) {
+      co_return failed_precondition("leadership of " + lease_name() + " lost: not renewed within " +
+                                    std::to_string(options_.renew_deadline.count()) +
+                                    " s, last: " + last.message);
     }
     tell(last);
   }
@@ -234,11 +281,11 @@ Result<void> LeaderElector::still_ours() const {
   if (seen_->holder == options_.identity) {
     return {};
   }
-  return fail(failed_precondition("leadership of " + options_.ns + "/" + options_.name +
-                                  " lost to '" + seen_->holder + "'"));
+  return fail(
+      failed_precondition("leadership of " + lease_name() + " lost to '" + seen_->holder + "'"));
 }
 
-Task<void> LeaderElector::release() {
+Task<void> LeaderElector::give_back() {
   if (!seen_ || seen_->holder != options_.identity) {
     co_return;
   }
@@ -320,7 +367,7 @@ void LeaderElector::tell(const Error& error) {
   }
   const std::string remedy = remedy_of(error.code, options_.ns);
   if (!remedy.empty()) {
-    trouble_ = "lease " + options_.ns + "/" + options_.name + ": " + error.message;
+    trouble_ = "lease " + lease_name() + ": " + error.message;
   }
   const std::string failure = remedy.empty() ? std::string(to_string(error.code)) : error.message;
   if (told_.size() >= kToldMax || !told_.insert(failure).second) {
@@ -328,10 +375,25 @@ void LeaderElector::tell(const Error& error) {
   }
   options_.logger.warn(
       leading_ ? "the leader's Lease cannot be renewed" : "the leader's Lease cannot be taken",
-      {{"lease", options_.ns + "/" + options_.name},
+      {{"lease", lease_name()},
        {"identity", options_.identity},
        {"error", error},
        {"help", remedy.empty() ? "it is tried again" : remedy}});
+}
+
+// Once per leader, not once per renewal.
+void LeaderElector::tell_leader() {
+  if (told_leader_ == seen_->holder) {
+    return;
+  }
+  told_leader_ = seen_->holder;
+  options_.logger.info(options_.stand_by ? "standing by: another controller leads"
+                                         : "another controller holds the Lease: waiting until it "
+                                           "renews the Lease or the Lease expires",
+                       {{"leader", seen_->holder},
+                        {"lease", lease_name()},
+                        {"seconds", seen_->duration_seconds},
+                        {"identity", options_.identity}});
 }
 
 void LeaderElector::all_is_well() {

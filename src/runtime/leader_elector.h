@@ -26,7 +26,15 @@ struct LeaderOptions {
   // old leader has stopped before a new one starts.
   std::chrono::seconds renew_deadline{10};
   std::chrono::seconds retry_period{2};
-  Logger logger{};  // in a Manager: its own
+  // False: another leader is an error, `already_exists`, instead of a reason to wait.
+  bool stand_by = true;
+  // The server lets nobody else write this Lease. So it is taken at once, whoever holds it, and is
+  // not lost because renewals fail.
+  bool exclusive = false;
+  // No work before this: the leader from whom an exclusive Lease was taken may still be at work.
+  Instant not_before{};
+  bool create_namespace = false;  // when the namespace of the Lease is missing
+  Logger logger{};                // in a Manager: its own
 };
 
 // What a Lease says, and which version of it said so.
@@ -58,6 +66,11 @@ class LeaderElector {
   using Work = std::function<Task<void>(StopToken lost)>;
   Task<Result<void>> lead(Work work);
 
+  // Becomes the holder and does nothing with it, for preparations that only the leader may make. A
+  // later elector of the same identity leads at once, give_back() ends it.
+  Task<Result<void>> take();
+  Task<void> give_back();
+
   bool leading() const { return leading_; }
   // Why we may wait for ever to lead, where waiting alone does not help: no rights to the Lease, no
   // such namespace. Empty otherwise.
@@ -70,18 +83,20 @@ class LeaderElector {
   Task<Result<void>> acquire();
   Task<Result<void>> work_while_leading(Work work);
   Task<Result<void>> try_to_take();
+  Task<Result<ObjectRef>> create(LeaseRecord record);
+  Result<void> check_rival();
   // Until lost (an error) or stopped (cancelled).
   Task<Error> keep();
   Task<Result<void>> renew();
   Result<void> still_ours() const;
-  Task<void> release();
-
   void observe(const ObjectRef& lease);
   bool free_to_take() const;
   std::string body(const LeaseRecord& record, bool with_version) const;
   Task<Result<void>> write(LeaseRecord record);
   void set_leading(bool leading);
   void tell(const Error& error);
+  void tell_leader();
+  std::string lease_name() const { return options_.ns + "/" + options_.name; }
   void all_is_well();
 
   Env env_;
@@ -90,9 +105,11 @@ class LeaderElector {
   Informer lease_;
   std::optional<LeaseRecord> seen_;
   Instant seen_at_;
+  std::string rival_version_;  // of the Lease when another was first seen to hold it
   bool leading_ = false;
   std::string trouble_;
   std::set<std::string> told_;  // errors since it last went well
+  std::string told_leader_;
   std::function<void(bool)> on_change_;
   WaitList changed_;
 };

@@ -33,12 +33,8 @@ struct Candidate {
   std::optional<Result<void>> end;
   StopSource stop;
 
-  Candidate(Env env_in, net::HttpService& service, std::string identity, Logger logger)
-      : env(env_in),
-        client(env_in, service),
-        elector(
-            env_in, client,
-            {.ns = "default", .name = "test", .identity = identity, .logger = std::move(logger)}) {}
+  Candidate(Env env_in, net::HttpService& service, LeaderOptions options)
+      : env(env_in), client(env_in, service), elector(env_in, client, std::move(options)) {}
 
   Task<void> work() {
     working = true;
@@ -61,9 +57,20 @@ struct World {
   // Outlive the tasks of the group, which the destructor ends.
   std::vector<std::unique_ptr<Candidate>> candidates;
   TaskGroup group{env.loop};
-  Candidate& candidate(const std::string& identity) {
-    return *candidates.emplace_back(
-        std::make_unique<Candidate>(env, service, identity, log.logger(env.clock, LogLevel::warn)));
+  Candidate& candidate(const std::string& identity, LogLevel level = LogLevel::warn) {
+    return candidate({.identity = identity, .logger = log.logger(env.clock, level)});
+  }
+  Candidate& candidate(LeaderOptions options) {
+    options.ns = "default";
+    options.name = "test";
+    return *candidates.emplace_back(std::make_unique<Candidate>(env, service, std::move(options)));
+  }
+  void hold(const std::string& holder, std::int64_t seconds = 15) {
+    service.put(kLeases, R"({"apiVersion":"coordination.k8s.io/v1","kind":"Lease",)"
+                         R"("metadata":{"name":"test","namespace":"default"},)"
+                         R"("spec":{"leaseTransitions":3,"holderIdentity":")" +
+                             holder + R"(","leaseDurationSeconds":)" + std::to_string(seconds) +
+                             "}}");
   }
   // What asks with this method is answered 403.
   void forbid(std::string method) {
@@ -122,9 +129,7 @@ TEST(LeaderElector, the_lease_is_kept_until_the_work_has_really_ended) {
 
 TEST(LeaderElector, a_follower_takes_over_from_a_dead_leader_within_the_lease_and_never_before) {
   World world;
-  world.service.put(kLeases, R"({"apiVersion":"coordination.k8s.io/v1","kind":"Lease",
-      "metadata":{"name":"test","namespace":"default"},
-      "spec":{"holderIdentity":"dead","leaseDurationSeconds":15,"leaseTransitions":3}})");
+  world.hold("dead");
   Candidate& b = world.candidate("b");
   world.group.spawn(b.run());
   world.pass(14s);
@@ -176,9 +181,7 @@ TEST(LeaderElector, a_leader_whose_lease_was_taken_stops_at_once) {
   Candidate& a = world.candidate("a");
   world.group.spawn(a.run());
   world.pass(5s);
-  world.service.put(kLeases, R"({"apiVersion":"coordination.k8s.io/v1","kind":"Lease",
-      "metadata":{"name":"test","namespace":"default"},
-      "spec":{"holderIdentity":"thief","leaseDurationSeconds":15}})");
+  world.hold("thief");
   world.pass(3s);
   EXPECT_FALSE(a.working);
   ASSERT_TRUE(a.end && !a.end->has_value());
@@ -281,6 +284,140 @@ TEST(LeaderElector, candidates_that_lose_a_race_say_nothing) {
   world.service.erase(kLeases, kLease);
   world.pass(1min);
   EXPECT_TRUE(world.log.lines().empty()) << world.log.lines()[0];
+}
+
+TEST(LeaderElector, a_follower_says_once_who_leads_and_again_when_that_changes) {
+  World world;
+  Candidate& a = world.candidate("a");
+  world.group.spawn(a.run());
+  world.pass(1s);
+  Candidate& b = world.candidate("b", LogLevel::info);
+  world.group.spawn(b.run());
+  world.pass(10min);
+  ASSERT_EQ(world.log.lines().size(), 1u) << "once, not once per renewal";
+  const std::string& line = world.log.lines()[0];
+  for (const char* part : {"INFO", "standing by", "leader=a", "lease=default/test"}) {
+    EXPECT_TRUE(line.contains(part)) << part << " is missing in " << line;
+  }
+  a.stop.request_stop();
+  world.hold("c", 3600);
+  world.pass(5s);
+  EXPECT_EQ(world.log.lines().size(), 2u);
+  EXPECT_TRUE(world.log.has("leader=c"));
+}
+
+TEST(LeaderElector, without_standing_by_a_leader_that_renews_is_an_error) {
+  World world;
+  Candidate& a = world.candidate("a");
+  world.group.spawn(a.run());
+  world.pass(1s);
+  Candidate& b = world.candidate({.identity = "b", .stand_by = false});
+  world.group.spawn(b.run());
+  world.pass(5s);
+  ASSERT_TRUE(b.end && !b.end->has_value());
+  EXPECT_EQ(b.end->error().code, ErrorCode::already_exists);
+  EXPECT_TRUE(b.end->error().message.contains("'a' leads")) << b.end->error().message;
+  EXPECT_EQ(b.terms, 0);
+  EXPECT_TRUE(a.working);
+}
+
+TEST(LeaderElector, without_standing_by_the_lease_of_a_dead_leader_is_waited_for) {
+  World world;
+  world.hold("dead");
+  Candidate& b = world.candidate({.identity = "b", .stand_by = false});
+  world.group.spawn(b.run());
+  world.pass(14s);
+  EXPECT_FALSE(b.working);
+  world.pass(2s);
+  EXPECT_TRUE(b.working);
+}
+
+TEST(LeaderElector, without_standing_by_missing_rights_are_an_error) {
+  for (const char* method : {"GET", "POST"}) {
+    World world;
+    world.forbid(method);
+    Candidate& a = world.candidate({.identity = "a", .stand_by = false});
+    world.group.spawn(a.run());
+    world.pass(1min);
+    ASSERT_TRUE(a.end && !a.end->has_value()) << method;
+    EXPECT_EQ(a.end->error().code, ErrorCode::permission_denied);
+    world.service.set_intercept({});
+  }
+}
+
+TEST(LeaderElector, a_lease_that_was_taken_beforehand_is_led_at_once_or_given_back) {
+  World world;
+  Candidate& early = world.candidate("a");
+  EXPECT_TRUE(*run(world.env.loop, early.elector.take()));
+  EXPECT_EQ(world.holder(), "a");
+  Candidate& late = world.candidate({.identity = "a", .stand_by = false});
+  world.group.spawn(late.run());
+  world.pass(1s);
+  EXPECT_TRUE(late.working);
+  late.stop.request_stop();
+  world.pass(1s);
+  Candidate& other = world.candidate("b");
+  EXPECT_TRUE(*run(world.env.loop, other.elector.take()));
+  EXPECT_EQ(world.holder(), "b");
+  EXPECT_TRUE(run(world.env.loop, other.elector.give_back()));
+  EXPECT_EQ(world.holder(), "");
+}
+
+TEST(LeaderElector, an_exclusive_lease_is_taken_from_anybody_and_work_begins_when_it_may) {
+  World world;
+  world.hold("other");
+  Candidate& early = world.candidate({.identity = "me", .exclusive = true});
+  EXPECT_TRUE(*run(world.env.loop, early.elector.take()));
+  EXPECT_EQ(world.holder(), "me");
+  Candidate& late = world.candidate(
+      {.identity = "me", .exclusive = true, .not_before = after(world.env.loop.now(), 15s)});
+  world.group.spawn(late.run());
+  world.pass(14s);
+  EXPECT_FALSE(late.working);
+  EXPECT_EQ(world.holder(), "me");
+  world.pass(2s);
+  EXPECT_TRUE(late.working);
+}
+
+TEST(LeaderElector, an_exclusive_lease_outlives_failed_renewals_and_ends_when_another_holds_it) {
+  World world;
+  Candidate& a = world.candidate({.identity = "a", .exclusive = true});
+  world.group.spawn(a.run());
+  world.pass(5s);
+  world.service.set_intercept([](const net::Request&) {
+    return std::optional(kube::testing::status_answer(503, "ServiceUnavailable", "disk full"));
+  });
+  world.pass(10min);
+  EXPECT_TRUE(a.working);
+  world.service.set_intercept({});
+  world.pass(10s);
+  EXPECT_TRUE(a.working);
+  EXPECT_EQ(a.terms, 1);
+  world.hold("thief");
+  world.pass(3s);
+  EXPECT_FALSE(a.working);
+  ASSERT_TRUE(a.end && !a.end->has_value());
+  EXPECT_EQ(a.end->error().code, ErrorCode::failed_precondition);
+}
+
+TEST(LeaderElector, a_missing_namespace_is_made_where_that_is_wanted) {
+  World world;
+  bool made = false;
+  world.service.set_intercept([&made](const net::Request& request) {
+    if (request.method == "POST" && request.target.starts_with("/api/v1/namespaces?")) {
+      made = true;
+    }
+    return request.method == "POST" && request.target.contains("/leases") && !made
+               ? std::optional(kube::testing::status_answer(404, "NotFound",
+                                                            "namespaces \"default\" not found"))
+               : std::nullopt;
+  });
+  Candidate& a = world.candidate({.identity = "a", .create_namespace = true});
+  world.group.spawn(a.run());
+  world.pass(1s);
+  EXPECT_TRUE(made);
+  EXPECT_TRUE(a.working);
+  world.service.set_intercept({});
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "net/server.h"
 #include "runtime/health_service.h"
 
+#include <algorithm>
 #include <charconv>
 
 namespace codeflare::runtime {
@@ -68,6 +69,10 @@ Task<Result<void>> Manager::run() {
   TaskGroup support(*context.loop);
   support.spawn(cache_.run());
   support.spawn(events_.run());
+  TaskGroup unled(*context.loop, context.stop);
+  if (has_unled()) {
+    unled.spawn(run_controllers(false, StopToken()));
+  }
   Result<void> result;
   if (options_.leader) {
     options_.leader->logger = options_.logger;
@@ -75,13 +80,14 @@ Task<Result<void>> Manager::run() {
     elector.on_change([this](bool leading) { set_leading(leading); });
     show_leading(false);
     elector_ = &elector;
-    result = co_await elector.lead([this](StopToken lost) { return run_controllers(lost); });
+    result = co_await elector.lead([this](StopToken lost) { return run_controllers(true, lost); });
     elector_ = nullptr;
   } else {
     leading_ = true;
-    co_await run_controllers(StopToken());
+    co_await run_controllers(true, StopToken());
     leading_ = false;
   }
+  co_await unled.close();
   co_await support.close();
   if (server) {
     co_await server->drain(kHealthDrain);
@@ -89,20 +95,29 @@ Task<Result<void>> Manager::run() {
   co_return result;
 }
 
-Task<void> Manager::run_controllers(StopToken abort) {
+Task<void> Manager::run_controllers(bool led, StopToken abort) {
   const TaskContext& context = co_await current_context();
   TaskGroup group(*context.loop, context.stop);
   for (const Entry& entry : controllers_) {
-    group.spawn(entry.controller->run(abort));
+    if (entry.led == led) {
+      group.spawn(entry.controller->run(abort));
+    }
   }
-  for (const std::function<Task<void>()>& work : work_) {
-    group.spawn(work());
+  for (const Work& work : work_) {
+    if (work.led == led) {
+      group.spawn(work.run());
+    }
   }
   co_await group.join();
 }
 
+bool Manager::has_unled() const {
+  const auto unled = [](const auto& entry) { return !entry.led; };
+  return std::ranges::any_of(controllers_, unled) || std::ranges::any_of(work_, unled);
+}
+
 void Manager::add_work(std::function<Task<void>()> work) {
-  work_.push_back(std::move(work));
+  work_.push_back({std::move(work), led_});
 }
 
 void Manager::set_leading(bool leading) {
@@ -185,7 +200,7 @@ void Manager::Builder::finish(std::unique_ptr<Reconciler> reconciler) {
   }
   controller->set_reconciler(std::move(reconciler));
   waker_.attach(controller->queue());
-  manager_.controllers_.push_back({std::move(actor_), std::move(controller)});
+  manager_.controllers_.push_back({std::move(actor_), std::move(controller), manager_.led_});
 }
 
 }  // namespace codeflare::runtime

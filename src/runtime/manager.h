@@ -22,7 +22,7 @@ namespace codeflare::runtime {
 
 struct ManagerOptions {
   std::string name;  // component name in events, logs and the default Lease
-  // Without it every replica works.
+  // Without it every replica works. Its logger is the one below.
   std::optional<LeaderOptions> leader{};
   // Serves /healthz, /readyz and /metrics; empty: not at all. "127.0.0.1:0" picks a port.
   std::string health_address{};
@@ -82,6 +82,9 @@ class Manager {
   // Work beside the controllers: begins when we lead, is stopped with them. Owns what it captures
   // for as long as the manager lives. It waits for the caches it needs itself.
   void add_work(std::function<Task<void>()> work);
+  // Whether controllers and work that are added from here on wait for leadership (at first they
+  // do) or run whoever leads.
+  void only_while_leading(bool led) { led_ = led; }
 
   // Until stopped (ok) or until leadership is lost (an error; the process should end then).
   Task<Result<void>> run();
@@ -97,8 +100,14 @@ class Manager {
   struct Entry {
     std::unique_ptr<ClientActor> actor;
     std::unique_ptr<Controller> controller;
+    bool led = true;  // runs only while we lead
   };
-  Task<void> run_controllers(StopToken abort);
+  struct Work {
+    std::function<Task<void>()> run;
+    bool led = true;
+  };
+  Task<void> run_controllers(bool led, StopToken abort);
+  bool has_unled() const;
   void set_leading(bool leading);
   void show_leading(bool leading);
 
@@ -107,11 +116,12 @@ class Manager {
   ManagerOptions options_;
   Cache cache_;
   EventRecorder events_;
-  std::vector<std::function<Task<void>()>> work_;
+  std::vector<Work> work_;
   std::vector<Entry> controllers_;
   std::optional<int> health_port_;
   const LeaderElector* elector_ = nullptr;  // while run() has one
   bool leading_ = false;
+  bool led_ = true;  // of what is added next
 };
 
 // Collects what a controller watches; with<R>() makes it.

@@ -219,5 +219,29 @@ TEST(Manager, work_beside_the_controllers_begins_when_we_lead_and_ends_with_them
   EXPECT_EQ(at_work, 0);
 }
 
+TEST(Manager, what_needs_no_leadership_works_whoever_leads_and_ends_with_the_rest) {
+  World w(candidate());
+  int unled = 0;
+  int led = 0;
+  w.manager.add_work([&led] { return count_and_wait(&led); });
+  w.manager.only_while_leading(false);
+  w.manager.add_work([&unled] { return count_and_wait(&unled); });
+  w.manager.controller("others").reconciles(kPods).with<Labeller>(0s);
+  w.service.put(kPods, pod("a"));
+  w.lead_elsewhere();
+  w.start();
+  EXPECT_EQ(unled, 1);
+  EXPECT_EQ(led, 0);
+  EXPECT_TRUE(w.labelled("a"));
+  w.service.erase(kLeases, {"default", "test"});
+  w.settle(5s);
+  EXPECT_EQ(led, 1);
+  w.lead_elsewhere();
+  w.settle(5s);
+  ASSERT_TRUE(w.end && !w.end->has_value());
+  EXPECT_EQ(unled, 0);
+  EXPECT_EQ(led, 0);
+}
+
 }  // namespace
 }  // namespace codeflare::runtime

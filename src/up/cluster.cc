@@ -4,8 +4,10 @@
 #include "base/async/sleep.h"
 #include "base/async/task_group.h"
 #include "controllers/admission/embedded_admission.h"
+#include "controllers/admission/lease_guard.h"
 #include "controllers/apps/apps_controllers.h"
 #include "controllers/appwrapper/published_settings.h"
+#include "controllers/appwrapper/queue_lease.h"
 #include "controllers/crds/ensure_crds.h"
 #include "controllers/endpoints/endpoint_controller.h"
 #include "controllers/job/job_controller.h"
@@ -13,6 +15,8 @@
 #include "controllers/raycluster/kuberay_present.h"
 #include "controllers/raycluster/raycluster_controller.h"
 #include "kube/client.h"
+#include "kube/typed.h"
+#include "model/codec/core.h"
 #include "net/in_process.h"
 #include "node/agent/service_feed.h"
 #include "runtime/manager.h"
@@ -34,6 +38,14 @@ using apiserver::ApiServer;
 constexpr Duration kDrainGrace = std::chrono::seconds(10);
 constexpr Duration kLookForReady = std::chrono::milliseconds(2);
 constexpr Duration kReadyWithin = std::chrono::minutes(2);
+// Who holds the Lease: controllers of other processes are HOST_UUID, and no host name has an
+// underscore.
+constexpr std::string_view kLeaderPrefix = "codeflare-up_";
+constexpr std::string_view kWaitingPrefix = "codeflare-up-waiting_";
+// Nobody else can take the Lease, so renewals only show that this process lives.
+constexpr std::chrono::seconds kRenewEvery{5};
+// A disk that is full for longer does not keep the cluster from being read.
+constexpr Duration kTakeWithin = std::chrono::seconds(5);
 
 net::Peer as(std::string name, std::vector<std::string> groups = {}) {
   return {.address = "in-process",
@@ -47,6 +59,10 @@ std::vector<std::unique_ptr<apiserver::Admission>> app_wrapper_rules(
     const apiserver::Store& store) {
   std::vector<std::unique_ptr<apiserver::Admission>> rules;
   rules.push_back(std::make_unique<admission::EmbeddedAdmission>(authorizer, registry, store));
+  rules.push_back(std::make_unique<admission::LeaseGuard>(
+      model::ObjectKey{std::string(controllers::kQueueNamespace),
+                       std::string(controllers::kQueueLease)},
+      std::string(kControllerUser)));
   return rules;
 }
 
@@ -65,6 +81,45 @@ Task<Result<void>> prepare(Env env, ApiServer& server, const UpOptions& options)
     CO_TRY(co_await controllers::localvolume::ensure_storage_class(client));
   }
   co_return Result<void>();
+}
+
+// How long a controller of another process may still believe that it leads: one that led while only
+// an API server ran on these data. An earlier run of `up` is over, for the data directory is ours;
+// unless it waited for such a controller itself.
+Task<Result<std::chrono::seconds>> time_of_another(kube::Client& client) {
+  kube::Api<model::Lease> leases(client, std::string(controllers::kQueueNamespace));
+  const Result<model::Lease> lease = co_await leases.get(std::string(controllers::kQueueLease));
+  if (!lease && lease.error().code != ErrorCode::not_found) {
+    co_return fail(lease.error());
+  }
+  const std::string holder = lease ? lease->spec.holder_identity.value_or("") : "";
+  const bool over = holder.empty() || holder.starts_with(kLeaderPrefix);
+  co_return std::chrono::seconds(over ? 0 : lease->spec.lease_duration_seconds.value_or(0));
+}
+
+// The one queue of this cluster is ours before anybody can ask the server, though it may have to
+// begin later. docs/decisions/0010-one-queue.md has the reasons.
+Task<Result<runtime::LeaderOptions>> take_lease(Env env, kube::Client& client, Logger logger) {
+  CO_TRY_ASSIGN(const std::chrono::seconds rest, co_await time_of_another(client));
+  runtime::LeaderOptions candidate = controllers::queue_candidate(env);
+  const std::string who = candidate.identity;
+  candidate.identity = std::string(rest.count() > 0 ? kWaitingPrefix : kLeaderPrefix) + who;
+  candidate.retry_period = kRenewEvery;
+  candidate.exclusive = true;
+  candidate.logger = logger;
+  runtime::LeaderElector elector(env, client, candidate);
+  const Result<void> taken = co_await with_timeout(kTakeWithin, "take lease", elector.take());
+  if (!taken) {
+    // The manager tries again. Others are kept from it in any case.
+    logger.warn("the queue's Lease cannot be written yet", {{"error", taken.error()}});
+  }
+  if (rest.count() > 0) {
+    candidate.identity = std::string(kLeaderPrefix) + who;
+    candidate.not_before = after(env.loop.now(), rest);
+    logger.warn("the queue begins later: another controller led this cluster until now",
+                {{"seconds", rest.count()}});
+  }
+  co_return candidate;
 }
 
 Task<Result<void>> wait_until_ready(const runtime::Manager& manager, const Work& work) {
@@ -103,17 +158,21 @@ Task<Result<void>> run_controllers(Env env, ApiServer& server, UpOptions options
   net::InProcessService service(server.service(), as(std::string(kControllerUser)));
   kube::Client client(env, service,
                       {.user_agent = "codeflare", .logger = &logger, .metrics = &metrics});
-  runtime::Manager manager(env, client,
-                           {.name = "codeflare", .logger = logger, .metrics = &metrics});
+  CO_TRY_ASSIGN(runtime::LeaderOptions leader, co_await take_lease(env, client, logger));
+  runtime::Manager manager(
+      env, client,
+      {.name = "codeflare", .leader = std::move(leader), .logger = logger, .metrics = &metrics});
   options.queue.queue.binds = queue::Binds::all;
   options.queue.submitters.built_in = true;  // app_wrapper_rules
-  options.queue.ns = "codeflare-system";     // where `codeflare queue pause` leaves its word
-  options.queue.trim_caches = false;         // others look at pods and nodes too
+  options.queue.ns = controllers::kQueueNamespace;
+  options.queue.trim_caches = false;  // others look at pods and nodes too
   options.queue.logger = logger;
   options.queue.metrics = &metrics;
   controllers::add_queue_controllers(manager, options.queue);
   controllers::add_settings(manager, options.queue.ns, controllers::settings_of(options.queue),
                             logger);
+  // The queue and RayClusters are run by `codeflare controller` too, the rest is for us alone.
+  manager.only_while_leading(false);
   controllers::job::add_job_controller(manager);
   controllers::apps::add_apps_controllers(manager);
   controllers::endpoints::add_endpoint_controller(manager);
@@ -124,12 +183,14 @@ Task<Result<void>> run_controllers(Env env, ApiServer& server, UpOptions options
   }
   CO_TRY_ASSIGN(const std::optional<std::string> kuberay,
                 co_await controllers::raycluster::kuberay_present(client));
+  manager.only_while_leading(true);
   if (kuberay) {
     logger.warn("the KubeRay operator runs RayClusters here", {{"found", *kuberay}});
   } else {
     controllers::raycluster::give_way_to_kuberay(
         manager, controllers::raycluster::add_raycluster_controller(manager), logger);
   }
+  manager.only_while_leading(false);
   std::optional<UpNodes> node;
   if (options.process_node) {
     node.emplace(env, *options.process_node, manager, logger);

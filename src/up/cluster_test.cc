@@ -4,6 +4,8 @@
 #include "base/async/task_group.h"
 #include "base/env/sim_env.h"
 #include "base/log_capture.h"
+#include "controllers/appwrapper/queue_controllers.h"
+#include "controllers/appwrapper/queue_lease.h"
 #include "kube/client.h"
 #include "model/app_wrapper.h"
 #include "model/codec/app_wrapper.h"
@@ -12,6 +14,7 @@
 #include "model/ray_cluster.h"
 #include "model/resources.h"
 #include "net/in_process.h"
+#include "runtime/manager.h"
 
 #include <gtest/gtest.h>
 
@@ -75,6 +78,7 @@ class UpWorld {
   UpWorld(const UpWorld&) = delete;
   UpWorld& operator=(const UpWorld&) = delete;
 
+  net::HttpService& service() { return *service_; }
   void settle(Duration time = seconds(1)) { CHECK(run(env.loop, sleep(time))); }
   template <typename T>
   void create(std::string body) {
@@ -310,6 +314,88 @@ TEST(Up, broken_work_is_refused_or_fails_with_the_reason_and_the_field_and_holds
   EXPECT_TRUE(w.failure("theirs").contains("claimed by AppWrapper mine")) << w.failure("theirs");
   EXPECT_EQ(w.get<model::AppWrapper>("mine")->string_at({"status", "state"}), "Running");
   EXPECT_EQ(w.get<model::AppWrapper>("good")->string_at({"status", "state"}), "Completed");
+}
+
+const model::ResourceType kLeases{"coordination.k8s.io", "v1", "Lease", "leases", true};
+const model::ObjectKey kLease{std::string(controllers::kQueueNamespace),
+                              std::string(controllers::kQueueLease)};
+
+std::string holder(UpWorld& w) {
+  const auto lease = *run(w.env.loop, w.client->get(kLeases, kLease));
+  return lease ? std::string((*lease)->string_at({"spec", "holderIdentity"})) : "no Lease";
+}
+
+TEST(Up, holds_the_lease_of_the_queue_when_it_is_ready_and_keeps_it_from_others) {
+  UpWorld w;
+  EXPECT_TRUE(holder(w).starts_with("codeflare-up_")) << holder(w);
+  const std::string before = holder(w);
+  const auto stolen = *run(w.env.loop, w.client->patch(kLeases, kLease, kube::PatchKind::merge,
+                                                       R"({"spec":{"holderIdentity":"thief"}})"));
+  ASSERT_FALSE(stolen);
+  EXPECT_EQ(stolen.error().code, ErrorCode::conflict);
+  EXPECT_TRUE(stolen.error().message.contains("belongs to this server")) << stolen.error().message;
+  EXPECT_EQ(holder(w), before);
+}
+
+TEST(Up, makes_its_lease_again_when_somebody_deletes_it_or_its_namespace) {
+  UpWorld w;
+  const std::string before = holder(w);
+  ASSERT_TRUE(*run(w.env.loop, w.client->remove(kLeases, kLease)));
+  EXPECT_EQ(holder(w), "no Lease");
+  w.settle(seconds(6));
+  EXPECT_EQ(holder(w), before);
+  ASSERT_TRUE(*run(w.env.loop,
+                   w.client->remove(model::resource_type<model::Namespace>(), {"", kLease.ns})));
+  w.settle(seconds(30));
+  EXPECT_EQ(holder(w), before);
+}
+
+// What `codeflare controller` runs against a cluster.
+struct OutsideQueue {
+  OutsideQueue(UpWorld& w, Logger logger)
+      : client(w.env, w.service()),
+        manager(w.env, client,
+                {.name = "outside",
+                 .leader = controllers::queue_candidate(w.env),
+                 .logger = std::move(logger)}) {
+    controllers::QueueControllersOptions options;
+    options.queue.binds = queue::Binds::gangs;
+    options.queue.user_check = false;
+    options.ns = controllers::kQueueNamespace;
+    controllers::add_queue_controllers(manager, std::move(options));
+  }
+  Task<void> run() { end = co_await manager.run(); }
+
+  kube::Client client;
+  runtime::Manager manager;
+  std::optional<Result<void>> end;
+};
+
+TEST(Up, a_second_controller_stands_by_and_no_quota_is_exceeded) {
+  UpWorld w(8);
+  w.create_raw({"quota.codeflare.dev", "v1alpha1", "QuotaSubtree", "quotasubtrees", true},
+               R"({"metadata":{"name":"q","labels":{"tree":"team"}},"spec":{"children":[
+                   {"name":"default","quotas":{"requests":{"cpu":16},"hardLimit":true}}]}})");
+  w.settle();
+  LogCapture log;
+  OutsideQueue outside(w, log.logger(w.env.clock, LogLevel::info));
+  TaskGroup group(w.env.loop);
+  group.spawn(outside.run());
+  for (int i = 0; i < 11; ++i) {
+    const std::string name = "w" + std::to_string(i);
+    w.create<model::AppWrapper>(wrapped(name, job(name, "2", 1, "10h")));
+  }
+  w.settle(seconds(120));
+  std::size_t bound = 0;
+  for (const model::Pod& pod : w.pods()) {
+    bound += pod.spec.node_name.empty() ? 0 : 1;
+  }
+  EXPECT_EQ(bound, 8u) << "16 CPUs, 2 each";
+  EXPECT_EQ(w.pods().size(), 8u);
+  EXPECT_FALSE(outside.manager.leading());
+  EXPECT_TRUE(log.has("leader=" + holder(w)));
+  EXPECT_TRUE(run(w.env.loop, group.close()));
+  EXPECT_TRUE(outside.end && outside.end->has_value());
 }
 
 TEST(Up, brings_a_ray_cluster_up) {

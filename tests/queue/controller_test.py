@@ -169,7 +169,7 @@ class Mcad(unittest.TestCase):
     """Its command line starts the queue that it asks for, and `explain` can know."""
 
     WORK = "/apis/workload.codeflare.dev/v1beta1/namespaces/default/appwrappers/a"
-    NOTE = "/api/v1/namespaces/default/configmaps/codeflare-queue"
+    NOTE = "/api/v1/namespaces/codeflare-system/configmaps/codeflare-queue"
 
     def wait_for(self, server, path, good):
         end = time.monotonic() + PATIENCE_SECONDS

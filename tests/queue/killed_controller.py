@@ -5,7 +5,9 @@ import concurrent.futures
 import signal
 import time
 
+from api import Refused
 from live_cluster import Failure, wait_for
+from one_queue import LEASE
 from wrapped_jobs import Ledger, add_namespace, jobs_path, wrapped_job, wrappers_path
 
 PATIENCE_SECONDS = 300
@@ -75,8 +77,17 @@ class KilledController:
             self.ledger.await_stage(moment, self.ledger.count(moment) + more, PATIENCE_SECONDS, self.alive)
         if self.cluster.end(self.process, signal.SIGKILL) != -signal.SIGKILL:
             raise Failure("the controller ended by itself before it was killed")
+        self.forget_lease()
         self.kills[moment] += 1
         self.start()
+
+    def forget_lease(self):
+        """Its holder is gone for certain: the next one need not wait until the Lease expires."""
+        try:
+            self.api.call("DELETE", LEASE)
+        except Refused as refused:
+            if refused.status != 404:
+                raise
 
     def check(self, namespace, names):
         """What the server says at the end, and what the watches have seen on the way."""

@@ -34,9 +34,10 @@ void SimProcess::start() {
   runtime::ManagerOptions manager_options{.name = options_.name, .logger = options_.logger};
   if (options_.election) {
     manager_options.leader =
-        runtime::LeaderOptions{.ns = "default",
-                               .name = "codeflare-queue",
-                               .identity = options_.name + "-" + std::to_string(lives_.size())};
+        runtime::LeaderOptions{.ns = kLease.ns,
+                               .name = kLease.name,
+                               .identity = options_.name + "-" + std::to_string(lives_.size()),
+                               .exclusive = options_.exclusive};
   }
   lives_.push_back(
       std::make_unique<Life>(env_, options_, options_.faults(), std::move(manager_options)));

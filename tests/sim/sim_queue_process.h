@@ -6,6 +6,7 @@
 #include "base/env/env.h"
 #include "base/log.h"
 #include "kube/client.h"
+#include "model/gvk.h"
 #include "net/sim_link.h"
 #include "runtime/manager.h"
 
@@ -17,6 +18,9 @@
 
 namespace codeflare::sim {
 
+// Of the one queue that leads.
+inline const model::ObjectKey kLease{"default", "codeflare-queue"};
+
 // A program that is killed and comes back, each time with a way to the server of its own: what a
 // dead one still tries to say reaches nobody.
 class SimProcess {
@@ -24,7 +28,8 @@ class SimProcess {
   struct Options {
     std::string name;
     net::HttpService* server = nullptr;
-    bool election = false;  // only the leader works
+    bool election = false;   // only the leader works
+    bool exclusive = false;  // nobody else can take the Lease, as in `codeflare up`
     // Puts its controllers in.
     std::function<void(runtime::Manager&)> equip{};
     // How bad its network is this time.

@@ -6,6 +6,7 @@
 #include "base/env/sim_env.h"
 #include "base/log.h"
 #include "base/metrics.h"
+#include "controllers/admission/lease_guard.h"
 #include "controllers/appwrapper/queue_controllers.h"
 #include "controllers/crds/ensure_crds.h"
 #include "controllers/fakenode/fake_nodes.h"
@@ -26,6 +27,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace codeflare::sim {
 namespace {
@@ -47,7 +49,8 @@ struct Character {
   bool together = false;  // one program does it all, as in `codeflare up`
   // Two queues, one of which leads. Without the queue's look at the server before it begins, seed
   // 13 finds work dispatched twice: a new leader's caches may be behind what its predecessor wrote,
-  // because a watch can fall silent without a sign.
+  // because a watch can fall silent without a sign. Together with `together` the first is the one
+  // of `codeflare up`, from which the other cannot take the lead.
   bool standby = false;
   bool preemption = false;  // of lower priorities, and of those who borrow quota
   QueueUsers::Habits habits;
@@ -71,10 +74,20 @@ Character character_of(Random& random, QueueBug bug) {
   return character;
 }
 
-net::Peer administrator() {
+constexpr const char* kUpUser = "up";
+
+net::Peer administrator(std::string name = "admin") {
   return {.address = "simulation",
-          .certificate =
-              net::Peer::Certificate{.common_name = "admin", .organizations = {"system:masters"}}};
+          .certificate = net::Peer::Certificate{.common_name = std::move(name),
+                                                .organizations = {"system:masters"}}};
+}
+
+std::vector<std::unique_ptr<apiserver::Admission>> guard_of_up(const apiserver::Authorizer&,
+                                                               const apiserver::Registry&,
+                                                               const apiserver::Store&) {
+  std::vector<std::unique_ptr<apiserver::Admission>> rules;
+  rules.push_back(std::make_unique<admission::LeaseGuard>(kLease, kUpUser));
+  return rules;
 }
 
 class World {
@@ -151,6 +164,9 @@ class World {
       store_ = &store;
       judge_.follow(store);
     };
+    if (character_.together) {
+      options.more_admission = guard_of_up;
+    }
     Result<std::unique_ptr<ApiServer>> started =
         co_await ApiServer::start(env_, std::move(options), logger(), metrics_);
     if (!started) {
@@ -159,6 +175,8 @@ class World {
     }
     server_ = *std::move(started);
     service_ = std::make_unique<net::InProcessService>(server_->service(), administrator());
+    up_service_ =
+        std::make_unique<net::InProcessService>(server_->service(), administrator(kUpUser));
     buggy_ = std::make_unique<BuggyService>(*service_, bug_);
     admin_ = std::make_unique<kube::Client>(env_, *service_);
     users_ = std::make_unique<QueueUsers>(env_, *admin_, character_.habits,
@@ -176,9 +194,8 @@ class World {
   // --- programs ---
 
   void make_processes() {
-    const bool standby = character_.standby && !character_.together;
-    add_process("queue", true, character_.together, standby);
-    if (standby) {
+    add_process("queue", true, character_.together, character_.standby);
+    if (character_.standby) {
       add_process("standby", true, false, true);
     }
     if (!character_.together) {
@@ -191,6 +208,10 @@ class World {
 
   void add_process(std::string name, bool queue, bool cluster, bool election) {
     SimProcess::Options options{.name = std::move(name), .server = service_.get()};
+    if (queue && cluster) {
+      options.server = up_service_.get();
+      options.exclusive = true;
+    }
     if (queue && bug_ != QueueBug::none) {
       options.server = buggy_.get();
     }
@@ -350,6 +371,7 @@ class World {
   apiserver::Store* store_ = nullptr;
   std::unique_ptr<ApiServer> server_;
   std::unique_ptr<net::InProcessService> service_;
+  std::unique_ptr<net::InProcessService> up_service_;  // of the program that does it all
   std::unique_ptr<BuggyService> buggy_;
   std::unique_ptr<kube::Client> admin_;
   std::unique_ptr<QueueUsers> users_;

@@ -7,8 +7,8 @@
 #include "cli/views/kinds.h"
 #include "cli/views/queue_view.h"
 #include "json/write.h"
+#include "kube/ensure_namespace.h"
 #include "model/config_map.h"
-#include "model/namespace.h"
 #include "model/resources.h"
 
 #include <memory>
@@ -33,19 +33,6 @@ std::string config_map_json(std::string_view ns, bool paused) {
   return text;
 }
 
-Task<Result<void>> create_namespace(Session& session, std::string ns) {
-  std::string text;
-  json::Writer w(text);
-  w.begin_object().member("apiVersion", "v1").member("kind", "Namespace");
-  w.key("metadata").begin_object().member("name", ns).end_object().end_object();
-  Result<kube::ObjectRef> made = co_await session.client().create(
-      model::resource_type<model::Namespace>(), "", std::move(text));
-  if (!made && made.error().code != ErrorCode::already_exists) {
-    co_return fail(std::move(made).error());
-  }
-  co_return Result<void>();
-}
-
 Task<Result<kube::ObjectRef>> create_config_map(Session& session, std::string ns, bool paused) {
   std::string body = config_map_json(ns, paused);
   Result<kube::ObjectRef> made =
@@ -53,7 +40,7 @@ Task<Result<kube::ObjectRef>> create_config_map(Session& session, std::string ns
   if (made || made.error().code != ErrorCode::not_found) {
     co_return made;
   }
-  CO_TRY(co_await create_namespace(session, ns));
+  CO_TRY(co_await kube::ensure_namespace(session.client(), ns));
   std::string again = config_map_json(ns, paused);
   co_return co_await session.client().create(config_maps(), std::move(ns), std::move(again));
 }

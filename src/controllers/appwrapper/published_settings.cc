@@ -3,12 +3,11 @@
 #include "base/async/sleep.h"
 #include "controllers/appwrapper/queue_driver.h"
 #include "json/write.h"
+#include "kube/ensure_namespace.h"
 #include "model/config_map.h"
-#include "model/namespace.h"
 #include "model/resources.h"
 
 #include <chrono>
-#include <string_view>
 #include <utility>
 
 namespace codeflare::controllers {
@@ -21,17 +20,13 @@ model::ResourceType config_maps() {
   return model::resource_type<model::ConfigMap>();
 }
 
-std::string object_json(std::string_view kind, const model::ObjectKey& key,
-                        const queue::Settings* settings) {
+std::string object_json(const model::ObjectKey& key, const queue::Settings& settings) {
   std::string text;
   json::Writer w(text);
-  w.begin_object().member("apiVersion", "v1").member("kind", kind);
-  w.key("metadata").begin_object().member("name", key.name).member_if_set("namespace", key.ns);
-  w.end_object();
-  if (settings != nullptr) {
-    w.key("data").begin_object().member("settings", queue::to_text(*settings)).end_object();
-  }
-  w.end_object();
+  w.begin_object().member("apiVersion", "v1").member("kind", "ConfigMap");
+  w.key("metadata").begin_object().member("name", key.name).member("namespace", key.ns);
+  w.end_object().key("data").begin_object().member("settings", queue::to_text(settings));
+  w.end_object().end_object();
   return text;
 }
 
@@ -41,16 +36,6 @@ std::string patch_json(const queue::Settings& settings) {
   w.begin_object().key("data").begin_object().member("settings", queue::to_text(settings));
   w.end_object().end_object();
   return text;
-}
-
-Task<Result<void>> create_namespace(kube::Client& client, std::string ns) {
-  std::string body = object_json("Namespace", {"", ns}, nullptr);
-  const Result<kube::ObjectRef> made =
-      co_await client.create(model::resource_type<model::Namespace>(), "", std::move(body));
-  if (!made && made.error().code != ErrorCode::already_exists) {
-    co_return fail(made.error());
-  }
-  co_return Result<void>();
 }
 
 Task<void> publish_until_done(kube::Client& client, std::string ns, queue::Settings settings,
@@ -97,11 +82,11 @@ Task<Result<void>> publish_settings(kube::Client& client, std::string ns,
   if (settings == queue::Settings()) {
     co_return Result<void>();
   }
-  std::string body = object_json("ConfigMap", key, &settings);
+  std::string body = object_json(key, settings);
   written = co_await client.create(config_maps(), ns, std::move(body));
   if (!written && written.error().code == ErrorCode::not_found) {
-    CO_TRY(co_await create_namespace(client, ns));
-    std::string again = object_json("ConfigMap", key, &settings);
+    CO_TRY(co_await kube::ensure_namespace(client, ns));
+    std::string again = object_json(key, settings);
     written = co_await client.create(config_maps(), ns, std::move(again));
   }
   if (!written) {

@@ -44,7 +44,7 @@ void add_dry_run(CLI::App& verb, bool& dry_run) {
 }
 
 void add_controller_ns(CLI::App& verb, std::string& ns) {
-  verb.add_option("--controller-namespace", ns, "where codeflare controller runs")
+  verb.add_option("--controller-namespace", ns, "namespace of the ConfigMap codeflare-queue")
       ->type_name("NAME")
       ->capture_default_str();
 }
