@@ -5,8 +5,8 @@
 #include "model/validation.h"
 #include "queue/demand.h"
 #include "queue/internal/embedded_templates.h"
-#include "queue/internal/pod_template_reader.h"
-#include "queue/internal/problems.h"
+#include "queue/kinds/problems.h"
+#include "queue/kinds/template_reader.h"
 #include "queue/marks.h"
 
 #include <algorithm>

@@ -7,7 +7,7 @@
 #include "queue/internal/pod_constraints.h"
 #include "queue/internal/pod_neighbours.h"
 #include "queue/internal/pod_shape.h"
-#include "queue/internal/pod_template_reader.h"
+#include "queue/kinds/template_reader.h"
 #include "queue/marks.h"
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 #include "json/value.h"
 #include "model/pod.h"
 #include "model/ray_cluster.h"
-#include "queue/internal/problems.h"
+#include "queue/kinds/problems.h"
 
 #include <cstddef>
 #include <cstdint>

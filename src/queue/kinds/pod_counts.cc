@@ -1,4 +1,4 @@
-#include "queue/internal/item_counts.h"
+#include "queue/kinds/pod_counts.h"
 
 #include "json/pointer.h"
 #include "model/gvk.h"

@@ -1,4 +1,4 @@
-#include "queue/internal/pod_template_reader.h"
+#include "queue/kinds/template_reader.h"
 
 #include "json/pointer.h"
 #include "model/codec/pod.h"

@@ -1,6 +1,6 @@
 #include "model/codec/ray_cluster.h"
 #include "model/validation.h"
-#include "queue/internal/pod_template_reader.h"
+#include "queue/kinds/template_reader.h"
 
 #include <algorithm>
 #include <array>
