@@ -142,7 +142,7 @@ class Instrumenter {
   void add_missing_templates() {
     Problems ignored;
     ItemProblems item_ignored(ignored, "");
-    PodTemplateReader reader(root_, item_ignored);
+    TemplateReader reader(root_, item_ignored);
     if (!reader.knows_kind()) {
       return;
     }

@@ -3,12 +3,11 @@
 #include "json/parse.h"
 #include "json/write.h"
 #include "kube/impersonation.h"
+#include "queue/item_end.h"
 #include "queue/marks.h"
 
 #include <algorithm>
-#include <cctype>
 #include <optional>
-#include <ranges>
 #include <utility>
 
 namespace codeflare::controllers {
@@ -22,50 +21,11 @@ namespace {
 
 const ResourceType kPods{"", "v1", "Pod", "pods", true};
 
-std::string lower(std::string_view text) {
-  std::string result(text);
-  std::ranges::transform(result, result.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return result;
-}
-
-bool contains_word(std::string_view text, std::string_view words) {
-  const std::string haystack = lower(text);
-  const std::string wanted = lower(words);
-  return std::ranges::any_of(std::views::split(wanted, ','), [&](auto&& piece) {
-    std::string_view word(piece.begin(), piece.end());
-    while (word.starts_with(' ')) {
-      word.remove_prefix(1);
-    }
-    while (word.ends_with(' ')) {
-      word.remove_suffix(1);
-    }
-    return !word.empty() && haystack.contains(word);
-  });
-}
-
-bool is_true(const json::Value& condition) {
-  return condition.string_or_empty("status") == "True";
-}
-
-std::span<const json::Value> conditions_of(const json::Value& object) {
-  const json::Value* conditions = object.get({"status", "conditions"});
-  return conditions == nullptr ? std::span<const json::Value>() : conditions->items();
-}
-
 // The server will say the same again.
 bool is_final(ErrorCode code) {
   return code == ErrorCode::not_found || code == ErrorCode::invalid_argument ||
          code == ErrorCode::permission_denied || code == ErrorCode::too_large ||
          code == ErrorCode::unsupported || code == ErrorCode::failed_precondition;
-}
-
-// "Reason: message" as the object has it, else what is said here.
-std::string explained(const json::Value& from, std::string otherwise) {
-  const std::string reason(from.string_or_empty("reason"));
-  const std::string message(from.string_or_empty("message"));
-  std::string text = reason + (reason.empty() || message.empty() ? "" : ": ") + message;
-  return text.empty() ? otherwise : text;
 }
 
 std::string name_of(const ResourceType& type, const model::ObjectKey& key) {
@@ -99,55 +59,6 @@ std::string owner_name(const kube::Object& object) {
 }
 
 }  // namespace
-
-bool is_complete(const json::Value& object, std::string_view words) {
-  for (const json::Value& condition : conditions_of(object)) {
-    if (is_true(condition) && contains_word(condition.string_or_empty("type"), words)) {
-      return true;
-    }
-  }
-  const json::Value* status = object.find("status");
-  return status != nullptr && (contains_word(status->string_or_empty("phase"), words) ||
-                               contains_word(status->string_or_empty("jobStatus"), words));
-}
-
-std::string failure_of(const json::Value& object) {
-  for (const json::Value& condition : conditions_of(object)) {
-    if (condition.string_or_empty("type") == "Failed" && is_true(condition)) {
-      return explained(condition, "its condition Failed is True");
-    }
-  }
-  const json::Value* status = object.find("status");
-  if (status == nullptr) {
-    return {};
-  }
-  if (status->string_or_empty("phase") == "Failed") {
-    return explained(*status, "its phase is Failed");
-  }
-  const std::string_view deployment = status->string_or_empty("jobDeploymentStatus");
-  const std::string_view job = status->string_or_empty("jobStatus");
-  // A RayJob with a backoffLimit that is not used up begins again.
-  const bool ended = (job == "FAILED" || job == "STOPPED") && deployment != "Retrying";
-  if (ended || deployment == "Failed") {
-    return explained(*status, "its job is " + std::string(job.empty() ? deployment : job));
-  }
-  return {};
-}
-
-bool is_finished(const json::Value& object) {
-  if (!failure_of(object).empty()) {
-    return true;
-  }
-  for (const json::Value& condition : conditions_of(object)) {
-    const std::string_view type = condition.string_or_empty("type");
-    if (is_true(condition) && (type == "Complete" || type == "Completed" || type == "Succeeded")) {
-      return true;
-    }
-  }
-  const json::Value* status = object.find("status");
-  return status != nullptr && (status->string_or_empty("phase") == "Succeeded" ||
-                               status->string_or_empty("jobStatus") == "SUCCEEDED");
-}
 
 std::vector<ItemQuery> queries_of(const queue::Demand& demand) {
   std::vector<ItemQuery> queries;
@@ -349,11 +260,11 @@ Task<Result<ItemSeen>> Items::look_at(Place place, std::string uid, std::string 
     co_return seen;
   }
   CO_TRY_ASSIGN(json::Document document, object->parse());
-  seen.complete = seen.counts && is_complete(document.root, words);
+  seen.complete = seen.counts && queue::is_complete(document.root, words);
   if (!seen.complete) {
-    seen.failure = failure_of(document.root);
+    seen.failure = queue::failure_of(document.root);
   }
-  seen.finished = seen.complete || is_finished(document.root);
+  seen.finished = seen.complete || queue::is_finished(document.root);
   co_return seen;
 }
 

@@ -16,7 +16,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace codeflare::controllers {
@@ -75,13 +74,5 @@ class Items {
   std::optional<SubmitterTrust> submitters_;
   Logger logger_;
 };
-
-// Whether a condition that is True, the phase or the job status contains one of the words.
-bool is_complete(const json::Value& object, std::string_view words);
-// What an object says about its own failure: a condition Failed that is True, the phase of a Pod,
-// the job status of a RayJob that is not tried again; empty otherwise.
-std::string failure_of(const json::Value& object);
-// It says that it has ended, well or not: no more pods will come.
-bool is_finished(const json::Value& object);
 
 }  // namespace codeflare::controllers

@@ -1,7 +1,6 @@
 #include "controllers/appwrapper/items.h"
 #include "controllers/appwrapper/pod_ledger.h"
 #include "controllers/appwrapper/trim.h"
-#include "json/parse.h"
 #include "model/codec/pod.h"
 #include "queue/marks.h"
 
@@ -169,52 +168,6 @@ TEST(Trim, what_scopes_of_quotas_look_at_stays) {
   ASSERT_TRUE(pod) << pod.error().to_string();
   EXPECT_EQ(pod->spec.priority_class_name, "high");
   EXPECT_EQ(pod->spec.active_deadline_seconds, 60);
-}
-
-TEST(Completion, looks_for_words_in_conditions_that_are_true) {
-  const auto complete = [](const std::string& status, std::string_view words) {
-    return is_complete(json::parse(R"({"status":)" + status + "}")->root, words);
-  };
-  const std::string done = R"({"conditions":[{"type":"Complete","status":"True"}]})";
-  EXPECT_TRUE(complete(done, "Complete"));
-  EXPECT_TRUE(complete(done, "failed, complete"));
-  EXPECT_TRUE(complete(R"({"conditions":[{"type":"JobCompleted","status":"True"}]})", "complete"));
-  EXPECT_FALSE(complete(R"({"conditions":[{"type":"Complete","status":"False"}]})", "Complete"));
-  EXPECT_FALSE(complete(done, "Succeeded"));
-  EXPECT_FALSE(complete(done, " , "));
-  EXPECT_TRUE(complete(R"({"phase":"Succeeded"})", "Succeeded"));
-  EXPECT_TRUE(complete(R"({"jobStatus":"SUCCEEDED"})", "succeeded"));
-  EXPECT_FALSE(complete("{}", "Complete"));
-}
-
-TEST(Completion, a_failure_is_what_the_object_says_of_itself) {
-  const auto failure = [](const std::string& conditions) {
-    return failure_of(json::parse(R"({"status":{"conditions":)" + conditions + "}}")->root);
-  };
-  EXPECT_EQ(failure(R"([{"type":"Failed","status":"True","reason":"R","message":"m"}])"), "R: m");
-  EXPECT_EQ(failure(R"([{"type":"Failed","status":"False","reason":"R"}])"), "");
-  EXPECT_FALSE(failure(R"([{"type":"Failed","status":"True"}])").empty());
-}
-
-TEST(Completion, pods_and_ray_jobs_say_in_their_own_way_that_they_failed) {
-  const auto status = [](const std::string& text) {
-    return json::parse(R"({"status":)" + text + "}");
-  };
-  const auto failure = [&](const std::string& text) { return failure_of(status(text)->root); };
-  EXPECT_EQ(failure(R"({"phase":"Failed","reason":"Evicted","message":"no disk"})"),
-            "Evicted: no disk");
-  EXPECT_FALSE(failure(R"({"phase":"Failed"})").empty());
-  EXPECT_EQ(failure(R"({"phase":"Running"})"), "");
-  EXPECT_EQ(failure(R"({"jobStatus":"FAILED","jobDeploymentStatus":"Failed","message":"m"})"), "m");
-  EXPECT_FALSE(failure(R"({"jobStatus":"STOPPED","jobDeploymentStatus":"Complete"})").empty());
-  EXPECT_FALSE(failure(R"({"jobDeploymentStatus":"Failed"})").empty());
-  EXPECT_EQ(failure(R"({"jobStatus":"FAILED","jobDeploymentStatus":"Retrying"})"), "");
-  EXPECT_EQ(failure(R"({"jobStatus":"SUCCEEDED","jobDeploymentStatus":"Complete"})"), "");
-  EXPECT_TRUE(is_finished(status(R"({"phase":"Failed"})")->root));
-  EXPECT_TRUE(is_finished(status(R"({"jobStatus":"SUCCEEDED"})")->root));
-  EXPECT_TRUE(is_finished(status(R"({"conditions":[{"type":"Complete","status":"True"}]})")->root));
-  EXPECT_FALSE(is_finished(status(R"({"phase":"Running"})")->root));
-  EXPECT_FALSE(is_finished(status("{}")->root));
 }
 
 TEST(Trim, an_item_keeps_what_tells_how_it_ended) {

@@ -73,7 +73,7 @@ class DemandReader {
 
     ItemProblems item_problems(problems_, item_field(i) + ".generictemplate");
     std::vector<PodTemplate> templates;
-    PodTemplateReader reader(item->document.root, item_problems);
+    TemplateReader reader(item->document.root, item_problems);
     if (reader.knows_kind()) {
       templates = reader.read();
     }

@@ -2,12 +2,11 @@
 
 #include "json/pointer.h"
 #include "model/codec/pod.h"
-#include "model/gvk.h"
 #include "model/resource_name.h"
-#include "queue/demand.h"
-#include "queue/internal/pod_shape.h"
+#include "queue/kinds/kinds.h"
+#include "queue/resources.h"
 
-#include <algorithm>
+#include <utility>
 
 namespace codeflare::queue {
 namespace {
@@ -79,52 +78,40 @@ bool check_containers(const std::vector<model::Container>& containers, const std
 
 }  // namespace
 
-PodTemplateReader::ReadKind PodTemplateReader::find_kind(std::string_view group,
-                                                         std::string_view kind) {
-  struct Kind {
-    std::string_view group;
-    std::string_view kind;
-    ReadKind read;
-  };
-  constexpr Kind kKinds[] = {
-      {"", "Pod", &PodTemplateReader::read_pod},
-      {"apps", "Deployment", &PodTemplateReader::read_replicas},
-      {"apps", "ReplicaSet", &PodTemplateReader::read_replicas},
-      {"apps", "StatefulSet", &PodTemplateReader::read_replicas},
-      {"batch", "Job", &PodTemplateReader::read_job},
-      {"jobset.x-k8s.io", "JobSet", &PodTemplateReader::read_job_set},
-      {"kubeflow.org", "PyTorchJob", &PodTemplateReader::read_pytorch_job},
-      {"ray.io", "RayCluster", &PodTemplateReader::read_ray_cluster},
-      {"ray.io", "RayJob", &PodTemplateReader::read_ray_job},
-  };
-  for (const Kind& known : kKinds) {
-    if (known.group == group && known.kind == kind) {
-      return known.read;
-    }
-  }
-  return nullptr;
-}
+TemplateReader::TemplateReader(const json::Value& item, ItemProblems& problems)
+    : item_(item), problems_(problems), kind_(find_kind_of(item)) {}
 
-PodTemplateReader::PodTemplateReader(const json::Value& item, ItemProblems& problems)
-    : item_(item),
-      problems_(problems),
-      read_kind_(find_kind(model::parse_api_version(item.string_or_empty("apiVersion")).group,
-                           item.string_or_empty("kind"))) {}
-
-std::vector<PodTemplate> PodTemplateReader::read() {
+std::vector<PodTemplate> TemplateReader::read() {
   found_.clear();
-  const At spec = below({&item_, ""}, "spec");
+  const At spec = below(root(), "spec");
   if (spec.value == nullptr) {
     problems_.add(spec.pointer, "required");
   } else if (!spec.value->is_object()) {
     problems_.add(spec.pointer, "expected an object");
   } else {
-    (this->*read_kind_)(spec);
+    kind_->read_templates(*this, spec);
   }
+  add_name_labels();
   return std::move(found_);
 }
 
-PodTemplateReader::At PodTemplateReader::below(const At& at, std::string_view key) {
+void TemplateReader::add_name_labels() {
+  const json::Value* metadata = item_.find("metadata");
+  const std::string_view name =
+      metadata == nullptr ? std::string_view() : metadata->string_or_empty("name");
+  if (name.empty()) {
+    return;  // the server will make up the name
+  }
+  for (PodTemplate& each : found_) {
+    for (const std::string_view key : kind_->name_labels) {
+      if (!kind_->template_labels_win || !each.labels.contains(key)) {
+        each.labels.insert_or_assign(std::string(key), std::string(name));
+      }
+    }
+  }
+}
+
+TemplateReader::At TemplateReader::below(const At& at, std::string_view key) {
   const json::Value* value = at.value == nullptr ? nullptr : at.value->find(key);
   if (value != nullptr && value->is_null()) {
     value = nullptr;
@@ -132,11 +119,11 @@ PodTemplateReader::At PodTemplateReader::below(const At& at, std::string_view ke
   return {value, at.pointer + "/" + json::escape_token(key)};
 }
 
-PodTemplateReader::At PodTemplateReader::below(const At& at, std::size_t index) {
+TemplateReader::At TemplateReader::below(const At& at, std::size_t index) {
   return {&at.value->items()[index], at.pointer + "/" + std::to_string(index)};
 }
 
-std::optional<std::int64_t> PodTemplateReader::whole(const At& parent, std::string_view key) {
+std::optional<std::int64_t> TemplateReader::whole(const At& parent, std::string_view key) {
   const At at = below(parent, key);
   if (at.value == nullptr) {
     return std::nullopt;
@@ -154,107 +141,28 @@ std::optional<std::int64_t> PodTemplateReader::whole(const At& parent, std::stri
   return number;
 }
 
-void PodTemplateReader::read_pod(const At& spec) {
-  Result<model::PodSpec> pod = model::from_json<model::PodSpec>(*spec.value);
-  if (!pod) {
-    problems_.add_decoding(spec.pointer, pod.error().message);
-    return;
-  }
-  add({.path = "", .count = 1, .total = 1, .spec = *std::move(pod), .labels = {}}, spec.pointer);
-}
-
-void PodTemplateReader::read_replicas(const At& spec) {
-  add_template(below(spec, "template"), whole(spec, "replicas").value_or(1));
-}
-
-void PodTemplateReader::read_job(const At& spec) {
-  add_job(spec, 1, name_labels({"job-name", "batch.kubernetes.io/job-name"}));
-}
-
-model::StringMap PodTemplateReader::name_labels(
-    std::initializer_list<std::string_view> keys) const {
-  const json::Value* metadata = item_.find("metadata");
-  const std::string_view name =
-      metadata == nullptr ? std::string_view() : metadata->string_or_empty("name");
-  model::StringMap labels;
-  for (const std::string_view key : keys) {
-    if (!name.empty()) {
-      labels.emplace(key, name);
-    }
-  }
-  return labels;
-}
-
-void PodTemplateReader::add_job(const At& job_spec, std::int64_t times,
-                                const model::StringMap& labels) {
-  const std::optional<std::int64_t> parallelism = whole(job_spec, "parallelism");
-  std::optional<std::int64_t> completions = whole(job_spec, "completions");
-  if (!parallelism && !completions) {
-    completions = 1;
-  }
-  const std::int64_t at_once = parallelism.value_or(1);
-  const std::int64_t count = completions ? std::min(at_once, *completions) : at_once;
-  // Without completions its pods share a queue of work: nobody knows how many it takes.
-  add_template(below(job_spec, "template"), count * times,
-               completions ? std::optional(*completions * times) : std::nullopt, labels);
-}
-
-void PodTemplateReader::read_job_set(const At& spec) {
-  const At jobs = below(spec, "replicatedJobs");
-  if (jobs.value == nullptr || !jobs.value->is_array()) {
-    problems_.add(jobs.pointer, "expected an array");
-    return;
-  }
-  for (std::size_t i = 0; i < jobs.value->size(); ++i) {
-    const At job = below(jobs, i);
-    add_job(below(below(job, "template"), "spec"), whole(job, "replicas").value_or(1),
-            name_labels({"jobset.sigs.k8s.io/jobset-name"}));
-  }
-}
-
-void PodTemplateReader::read_pytorch_job(const At& spec) {
-  const At roles = below(spec, "pytorchReplicaSpecs");
-  if (roles.value == nullptr || !roles.value->is_object()) {
-    problems_.add(roles.pointer, "expected an object");
-    return;
-  }
-  // By name, Master before Worker, whatever order they were written in.
-  std::vector<std::string_view> names;
-  for (const json::Member& member : roles.value->members()) {
-    names.push_back(member.key);
-  }
-  std::ranges::sort(names);
-  for (const std::string_view name : names) {
-    const At role = below(roles, name);
-    add_template(below(role, "template"), whole(role, "replicas").value_or(1), std::nullopt,
-                 name_labels({"training.kubeflow.org/job-name"}));
-  }
-}
-
-void PodTemplateReader::add_template(const At& pod_template, std::int64_t count,
-                                     std::optional<std::int64_t> total,
-                                     const model::StringMap& labels) {
+PodTemplate* TemplateReader::add_template(const At& pod_template, std::int64_t count,
+                                          std::optional<std::int64_t> total) {
   if (pod_template.value == nullptr) {
     problems_.add(pod_template.pointer, "required");
-    return;
+    return nullptr;
   }
   Result<model::PodTemplateSpec> read =
       model::from_json<model::PodTemplateSpec>(*pod_template.value);
   if (!read) {
     problems_.add_decoding(pod_template.pointer, read.error().message);
-    return;
+    return nullptr;
   }
-  model::StringMap all = labels;
-  all.insert(read->metadata.labels.begin(), read->metadata.labels.end());
   add({.path = pod_template.pointer,
        .count = count,
        .total = total,
        .spec = std::move(read->spec),
-       .labels = std::move(all)},
+       .labels = std::move(read->metadata.labels)},
       pod_template.pointer + "/spec");
+  return &found_.back();
 }
 
-void PodTemplateReader::add(PodTemplate pod_template, const std::string& spec_pointer) {
+void TemplateReader::add(PodTemplate pod_template, const std::string& spec_pointer) {
   if (pod_template.spec.containers.empty()) {
     problems_.add(spec_pointer + "/containers", "required");
   }

@@ -2,12 +2,10 @@
 
 #include "json/value.h"
 #include "model/pod.h"
-#include "model/ray_cluster.h"
 #include "queue/kinds/problems.h"
 
 #include <cstddef>
 #include <cstdint>
-#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -26,64 +24,49 @@ struct PodTemplate {
   // Of its pods, with those that the kind's controller adds and people select by.
   model::StringMap labels{};
   bool undeclared = false;   // custompodresources need not speak of it
-  bool missing = false;      // not in the object: to be put in (default_submitter)
-  bool amounts_bad = false;  // told already, where they stand
+  bool missing = false;      // not in the object: to be put in (the submitter of a RayJob)
+  bool amounts_bad = false;  // reported already, where they stand
 };
 
-// Reads the pod templates of the kinds we know. What is wrong goes to `problems`.
-//   PodTemplateReader reader(item, problems);
-//   if (reader.knows_kind()) templates = reader.read();
-class PodTemplateReader {
- public:
-  PodTemplateReader(const json::Value& item, ItemProblems& problems);
+struct WrappedKind;
 
-  bool knows_kind() const { return read_kind_ != nullptr; }
+// Reads the pod templates of the kinds we know. What is wrong goes to `problems`.
+//   TemplateReader reader(item, problems);
+//   if (reader.knows_kind()) templates = reader.read();
+class TemplateReader {
+ public:
+  TemplateReader(const json::Value& item, ItemProblems& problems);
+
+  bool knows_kind() const { return kind_ != nullptr; }
   std::vector<PodTemplate> read();
 
- private:
-  // A place in the item; `value` is null when nothing is there.
+  // --- for the files of the kinds ---
+
+  // A value in the item with its JSON pointer; null when nothing is there.
   struct At {
     const json::Value* value = nullptr;
     std::string pointer;
   };
-  using ReadKind = void (PodTemplateReader::*)(const At& spec);
-  static ReadKind find_kind(std::string_view group, std::string_view kind);  // null: unknown
+  At root() const { return {&item_, ""}; }
   static At below(const At& at, std::string_view key);
   static At below(const At& at, std::size_t index);
-  // At least zero, or the default when absent; wrong ones are told and count as zero.
+  // At least zero, or nothing when absent; wrong ones are reported and count as zero.
   std::optional<std::int64_t> whole(const At& parent, std::string_view key);
+  ItemProblems& problems() { return problems_; }
 
-  void read_pod(const At& spec);
-  void read_replicas(const At& spec);
-  void read_job(const At& spec);
-  void read_job_set(const At& spec);
-  void read_pytorch_job(const At& spec);
-  void read_ray_cluster(const At& spec);
-  void read_ray_job(const At& spec);
-
-  void add_job(const At& job_spec, std::int64_t times, const model::StringMap& labels);
-  void add_template(const At& pod_template, std::int64_t count,
-                    std::optional<std::int64_t> total = std::nullopt,
-                    const model::StringMap& labels = {});
-  // The item's name as the value of these labels; none when the server will make up the name.
-  model::StringMap name_labels(std::initializer_list<std::string_view> keys) const;
-  // Names of services and pods are made of it: `most` characters leave room for the rest.
-  void check_ray_name(std::size_t most);
-  // The cluster of a RayCluster or RayJob; `in_head` runs beside the head container.
-  std::optional<model::RayClusterSpec> add_ray(const At& cluster,
-                                               const std::optional<model::Container>& in_head);
-  void add_submitter(const At& job_spec, const std::optional<model::RayClusterSpec>& cluster);
+  // The template, valid until the next one; null when it cannot be read.
+  PodTemplate* add_template(const At& pod_template, std::int64_t count,
+                            std::optional<std::int64_t> total = std::nullopt);
+  // One that was read already; `spec_pointer` is where its pod spec stands.
   void add(PodTemplate pod_template, const std::string& spec_pointer);
-  bool count_is_good(const At& group, std::string_view key,
-                     const std::optional<std::int32_t>& count);
+
+ private:
+  void add_name_labels();
 
   const json::Value& item_;
   ItemProblems& problems_;
-  ReadKind read_kind_ = nullptr;
+  const WrappedKind* kind_;
   std::vector<PodTemplate> found_;
 };
-
-// The submitter pod that KubeRay runs for a RayJob that brings none.
-model::PodSpec default_submitter(const std::string& image);
 
 }  // namespace codeflare::queue
