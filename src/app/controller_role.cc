@@ -21,6 +21,7 @@
 #include "kube/discovery.h"
 #include "model/quota_subtree.h"
 #include "model/ray_cluster.h"
+#include "queue/marks.h"
 #include "runtime/manager.h"
 
 #include <CLI/App.hpp>
@@ -310,8 +311,9 @@ void add_controller_role(CLI::App& app, Role& chosen) {
                    "file; else KUBECONFIG, the pod's service account, ~/.kube/config")
       ->type_name("FILE");
   role->add_option("--context", flags->context, "of the kubeconfig")->type_name("NAME");
-  role->add_option("-n,--namespace", flags->ns,
-                   "of the leader's Lease and of the ConfigMap codeflare-queue")
+  role->add_option(
+          "-n,--namespace", flags->ns,
+          "of the leader's Lease and of the ConfigMap " + std::string(queue::kQueueConfigMap))
       ->type_name("NAME");
   role->add_flag("--bind", flags->bind,
                  "bind the pods of AppWrappers exactly as planned instead of leaving them to "

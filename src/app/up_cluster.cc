@@ -19,6 +19,7 @@
 #include "kube/client.h"
 #include "net/in_process.h"
 #include "node/net/service_feed.h"
+#include "queue/marks.h"
 #include "runtime/manager.h"
 
 #include <optional>
@@ -117,9 +118,9 @@ Task<Result<void>> run_controllers(Env env, ApiServer& server, UpOptions options
   runtime::Manager manager(env, client,
                            {.name = "codeflare", .logger = logger, .metrics = &metrics});
   options.queue.queue.binds = queue::Binds::all;
-  options.queue.submitters.built_in = true;  // app_wrapper_rules
-  options.queue.ns = "codeflare-system";     // where `codeflare queue pause` leaves its word
-  options.queue.trim_caches = false;         // others look at pods and nodes too
+  options.queue.submitters.built_in = true;        // app_wrapper_rules
+  options.queue.ns = queue::kControllerNamespace;  // where `codeflare queue pause` leaves its word
+  options.queue.trim_caches = false;               // others look at pods and nodes too
   options.queue.logger = logger;
   options.queue.metrics = &metrics;
   controllers::add_queue_controllers(manager, options.queue);

@@ -21,6 +21,7 @@
 #include "queue/queue.h"
 #include "queue/quota_scope.h"
 #include "queue/report.h"
+#include "queue/status_words.h"
 
 #include <utility>
 
@@ -197,7 +198,8 @@ Task<Result<Explained>> explain_one(Session& session, KnownKind kind, ExplainFla
       co_await internal::read_note(session, std::move(flags.controller_ns));
   // Who may not read it has the controller's word in the status.
   explained.paused =
-      note.paused || (!note.unseen.empty() && view_of(explained.wrapper).reason == "Paused");
+      note.paused || (!note.unseen.empty() &&
+                      view_of(explained.wrapper).reason == queue::word(queue::Reason::paused));
   Gathering gathered = co_await gather(session, explained.wrapper.legacy);
   explained.missing = std::move(gathered.missing);
   if (!note.unseen.empty()) {
@@ -213,7 +215,7 @@ Task<Result<Explained>> explain_one(Session& session, KnownKind kind, ExplainFla
   queue::Queue queue = queue_from(gathered.objects, note.settings, now);
   Result<queue::Report> report = queue::explain(queue, uid, now);
   if (report) {
-    if (report->standing.why != sched::Why::unknown_quota) {
+    if (report->standing.why != queue::Reason::unknown_quota) {
       explained.outside = held_outside(gathered.objects.pods, *report);
     }
     explained.report = *std::move(report);

@@ -2,6 +2,7 @@
 
 #include "base/async/task.h"
 #include "cli/session.h"
+#include "queue/marks.h"
 
 #include <string>
 #include <string_view>
@@ -10,8 +11,8 @@ namespace codeflare::cli {
 
 // Where `queue pause` leaves its word for the controller, data.paused, "true" or "false", and the
 // controller its own: data.settings (queue/settings.h).
-inline constexpr std::string_view kQueueConfigMap = "codeflare-queue";
-inline constexpr std::string_view kControllerNamespace = "codeflare-system";
+using queue::kControllerNamespace;
+using queue::kQueueConfigMap;
 
 struct QueueFlags {
   bool watch = false;

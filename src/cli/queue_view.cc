@@ -6,6 +6,7 @@
 #include "json/value.h"
 #include "json/write.h"
 #include "queue/marks.h"
+#include "queue/status_words.h"
 
 #include <algorithm>
 #include <map>
@@ -17,7 +18,7 @@ namespace codeflare::cli {
 namespace {
 
 bool is_held(const WrapperView& view) {
-  return view.state == "Held";
+  return view.held;
 }
 
 bool shown(const QueueView::Entry& entry, const QueueOptions& options) {
@@ -96,7 +97,8 @@ void write_entry(json::Writer& w, const QueueView::Entry& entry, WallTime now) {
 
 void add_to_queue(queue::Queue& queue, GroupedWrapper wrapper, WallTime now) {
   const auto doubted = [](const model::AppWrapperCondition& entry) {
-    return entry.type == "Queued" && entry.status == "True" && entry.reason == "UserUnknown";
+    return entry.type == "Queued" && entry.status == "True" &&
+           queue::has_reason(entry, queue::Reason::user_unknown);
   };
   model::StringMap& annotations = wrapper.metadata.annotations;
   if (std::ranges::any_of(wrapper.status.conditions, doubted)) {

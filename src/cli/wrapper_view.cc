@@ -22,14 +22,19 @@ const AppWrapperCondition* newest(const model::AppWrapperStatus& status, std::st
   return found == status.conditions.rend() ? nullptr : &*found;
 }
 
+// By its owner, and not on its way out.
+bool is_held(const AppWrapper& wrapper) {
+  return wrapper.spec.suspend.value_or(false) && !model::is_terminal(wrapper.status) &&
+         !wrapper.status.plan && !wrapper.metadata.deleting();
+}
+
 std::string state_of(const AppWrapper& wrapper) {
   const std::string& state = wrapper.status.state;
   if (wrapper.metadata.deleting()) {
     return "Deleting";
   }
-  if (wrapper.spec.suspend.value_or(false) && !model::is_terminal(wrapper.status) &&
-      !wrapper.status.plan) {
-    return "Held";
+  if (is_held(wrapper)) {
+    return std::string(queue::word(queue::Reason::held));
   }
   return state.empty() ? std::string(model::app_wrapper_state::kPending) : state;
 }
@@ -57,7 +62,7 @@ std::string nodes_of(const model::AppWrapperStatus& status) {
 // Of what was requeued too often. MCAD and older controllers say only why it was stopped last.
 const AppWrapperCondition* why_deleted(const model::AppWrapperStatus& status) {
   const AppWrapperCondition* queued = newest(status, "Queued");
-  return queued != nullptr && queued->reason == queue::kRequeuedTooOften
+  return queued != nullptr && queue::has_reason(*queued, queue::Reason::requeued_too_often)
              ? queued
              : newest(status, "PreemptCandidate");
 }
@@ -198,8 +203,9 @@ WrapperView view_of(const GroupedWrapper& wrapper) {
   view.waits = !view.holds && !status.can_run && !model::is_terminal(status) &&
                !wrapper.metadata.deleting() &&
                (status.state.empty() || status.state == model::app_wrapper_state::kPending);
-  if (view.state == "Held") {
-    view.reason = "Held";
+  view.held = is_held(wrapper);
+  if (view.held) {
+    view.reason = view.state;
     view.message = "held by its owner: `codeflare release " + kind_of(view.legacy).word() + " " +
                    view.name + "` lets it go";
   } else if (wrapper.metadata.deleting() && !status.message.empty()) {

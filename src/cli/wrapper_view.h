@@ -30,6 +30,7 @@ struct WrapperView {
   WallTime submitted{};
   // It is in line: neither started nor ended, nor on its way out.
   bool waits = false;
+  bool held = false;   // by its owner; it is in line, but not tried
   bool holds = false;  // it has places on nodes
 
   std::string group() const;

@@ -62,7 +62,7 @@ void tell_changes(QueueState& state, StepOutcome& outcome) {
       continue;
     }
     // Nothing is known yet of one that was not tried: the next step will tell.
-    if (brief.reason == kEvaluating) {
+    if (brief.reason == Reason::evaluating) {
       state.touched.insert(uid);
       continue;
     }

@@ -6,6 +6,7 @@
 #include "model/node.h"
 #include "model/pod.h"
 #include "model/quota_subtree.h"
+#include "model/reason.h"
 #include "queue/demand.h"
 #include "sched/core.h"
 
@@ -26,6 +27,8 @@ enum class Binds : std::uint8_t {
   gangs,    // pods of AppWrappers that ask for our scheduler are bound as planned
   all,      // and every other pod too, whatever scheduler it names
 };
+
+using model::Reason;
 
 struct QueueOptions {
   sched::Options core{};
@@ -51,14 +54,14 @@ struct Standing {
     stopping,  // take back what was created, then withdrawn(); `reason` says why
   };
   Kind kind = Kind::unknown;
-  // Waiting: a word of report.h for the Queued condition. Stopping: Preempted, Suspended,
-  // PlaceLost, or Stopping when the caller decided. Started: empty, or PlaceLost while another
-  // scheduler may still find a place for the pods that lost theirs (`pods_lost`).
-  std::string reason{};
+  // Waiting: as the Queued condition has it. Stopping: preempted, suspended, place_lost, or
+  // stopping when the caller decided. Started: none, or place_lost while another scheduler may
+  // still find a place for the pods that lost theirs (`pods_lost`).
+  Reason reason = Reason::none;
   // Started and stopping: for whom or what; one clause. Waiting: empty, see Queue::sentence.
   std::string message{};
-  sched::Why why = sched::Why::nothing;  // waiting
-  bool quota = false;                    // it waits for quota rather than for nodes
+  Reason why = Reason::none;  // waiting: as the core has it
+  bool quota = false;         // it waits for quota rather than for nodes
   // Started and stopping: goes into status.plan as it is. It changes while started only when lost
   // places were found anew; `changed` tells so, and the new one is to be written.
   std::vector<model::PlannedPlace> plan{};

@@ -1,4 +1,5 @@
 #include "queue/queue.h"
+#include "queue/status_words.h"
 #include "queue/testing/objects.h"
 
 #include <gtest/gtest.h>
@@ -268,7 +269,7 @@ TEST(QueueBinds, lost_places_are_found_anew_and_the_plan_says_so) {
   const StepOutcome outcome = b.queue.step(kNow);
   ASSERT_EQ(outcome.changed.size(), 1U);
   EXPECT_EQ(b.queue.standing("uid-a").kind, Kind::started);
-  EXPECT_EQ(b.queue.standing("uid-a").reason, "");
+  EXPECT_EQ(word(b.queue.standing("uid-a").reason), "");
   EXPECT_EQ(b.head_node(), "n3");
   b.queue.remove_pod({"team-a", "h"}, "uid-h");
   b.queue.upsert_pod(pod_of(b.owner, 0, "h2", resources("3")));
@@ -288,7 +289,7 @@ TEST(QueueBinds, a_gang_that_finds_no_other_place_stops_unless_its_node_returns)
   EXPECT_EQ(b.queue.step(kNow).changed.size(), 1U);
   Standing standing = b.queue.standing("uid-a");
   EXPECT_EQ(standing.kind, Kind::stopping);
-  EXPECT_EQ(standing.reason, "PlaceLost");
+  EXPECT_EQ(word(standing.reason), "PlaceLost");
   EXPECT_EQ(standing.message,
             "1 of its pods lost their place: node " + head + " is gone, and no other place fits");
   b.queue.upsert_node(node(head, resources("4")));

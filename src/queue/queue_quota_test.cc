@@ -1,4 +1,5 @@
 #include "queue/queue.h"
+#include "queue/status_words.h"
 #include "queue/testing/objects.h"
 
 #include <gtest/gtest.h>
@@ -42,16 +43,16 @@ TEST(QueueQuota, labels_say_which_node_is_charged) {
   ASSERT_TRUE(queue.upsert(labelled("unknown", "1", "nobody"), false, kNow));
   (void)queue.step(kNow);
   EXPECT_EQ(queue.standing("uid-in").kind, Kind::started);
-  EXPECT_EQ(queue.standing("uid-over").reason, "InsufficientQuota");
+  EXPECT_EQ(word(queue.standing("uid-over").reason), "InsufficientQuota");
   EXPECT_TRUE(queue.standing("uid-over").quota);
   EXPECT_EQ(queue.sentence("uid-over", kNow),
             "quota node gold of tree team has no room: cpu asks 3, used 3 of 4; 2 has to be given "
             "back, or the limit raised");
-  EXPECT_EQ(queue.standing("uid-unlabelled").reason, "InsufficientQuota");
+  EXPECT_EQ(word(queue.standing("uid-unlabelled").reason), "InsufficientQuota");
   EXPECT_EQ(queue.sentence("uid-unlabelled", kNow),
             "quota node default of tree team has no room: cpu asks 2, used 0 of 1; it asks for "
             "more than the whole limit: raise it to 2 at least");
-  EXPECT_EQ(queue.standing("uid-unknown").reason, "UnknownQuota");
+  EXPECT_EQ(word(queue.standing("uid-unknown").reason), "UnknownQuota");
   // Another label moves it.
   ASSERT_TRUE(queue.upsert(labelled("unknown", "1", "gold"), false, kNow));
   (void)queue.step(kNow);
@@ -69,14 +70,14 @@ TEST(QueueQuota, edits_and_deletions_take_effect_at_once_and_charge_what_runs) {
   ASSERT_TRUE(queue.upsert(labelled("new", "1", "gold"), false, kNow));
   (void)queue.step(kNow);
   EXPECT_EQ(queue.standing("uid-old").kind, Kind::started);
-  EXPECT_EQ(queue.standing("uid-new").reason, "InsufficientQuota");
+  EXPECT_EQ(word(queue.standing("uid-new").reason), "InsufficientQuota");
   tree.spec.children[0].quotas.disabled = true;
   queue.upsert_quota(tree);
   (void)queue.step(kNow);
   EXPECT_EQ(queue.standing("uid-new").kind, Kind::started);
   ASSERT_TRUE(queue.upsert(labelled("later", "2", ""), false, kNow));
   (void)queue.step(kNow);
-  EXPECT_EQ(queue.standing("uid-later").reason, "InsufficientQuota");
+  EXPECT_EQ(word(queue.standing("uid-later").reason), "InsufficientQuota");
   queue.remove_quota(tree.metadata.key());
   (void)queue.step(kNow);
   EXPECT_EQ(queue.standing("uid-later").kind, Kind::started);
@@ -99,13 +100,13 @@ Queue lent(const std::string& cpus_of_node) {
   EXPECT_EQ(queue.standing("uid-guest").kind, Kind::started);
   EXPECT_TRUE(queue.upsert(labelled("owner", "2", "gold"), false, kNow));
   (void)queue.step(kNow);
-  EXPECT_EQ(queue.standing("uid-guest").reason, "Preempted");
+  EXPECT_EQ(word(queue.standing("uid-guest").reason), "Preempted");
   return queue;
 }
 
 TEST(QueueQuota, an_owner_waits_for_quota_and_names_the_borrower_that_gives_it_back) {
   Queue queue = lent("100");
-  EXPECT_EQ(queue.standing("uid-owner").reason, "Preempting");
+  EXPECT_EQ(word(queue.standing("uid-owner").reason), "Preempting");
   EXPECT_TRUE(queue.standing("uid-owner").quota) << "the nodes are empty";
   EXPECT_EQ(
       queue.sentence("uid-owner", kNow),
@@ -129,7 +130,7 @@ TEST(QueueQuota, who_waits_for_a_node_that_is_cleared_does_not_wait_for_quota) {
   high.spec.priority = 10;
   ASSERT_TRUE(queue.upsert(high, false, kNow));
   (void)queue.step(kNow);
-  EXPECT_EQ(queue.standing("uid-high").reason, "Preempting");
+  EXPECT_EQ(word(queue.standing("uid-high").reason), "Preempting");
   EXPECT_FALSE(queue.standing("uid-high").quota);
   EXPECT_EQ(queue.sentence("uid-high", kNow),
             "its place is being cleared: it starts when team-a/low (3 cpu), which makes room, has "
@@ -146,7 +147,8 @@ TEST(QueueQuota, reasons_follow_edits_in_the_same_step) {
   const auto reasons = [&] {
     std::string text;
     for (const WrapperId& id : queue.step(kNow).changed) {
-      text += (text.empty() ? "" : " ") + id.key.name + "=" + queue.standing(id.uid).reason;
+      text += (text.empty() ? "" : " ") + id.key.name + "=" +
+              std::string(word(queue.standing(id.uid).reason));
     }
     return text;
   };
@@ -175,7 +177,7 @@ TEST(QueueQuota, labels_of_what_runs_count_when_it_is_withdrawn) {
   ASSERT_TRUE(queue.upsert(labelled("b", "1", "default"), false, kNow));
   (void)queue.step(kNow);
   EXPECT_EQ(queue.quota_status(tree).children[0].allocated.get("cpu"), amount("0"));
-  EXPECT_EQ(queue.standing("uid-b").reason, "InsufficientQuota")
+  EXPECT_EQ(word(queue.standing("uid-b").reason), "InsufficientQuota")
       << "a label gives nothing back while the pods run";
   queue.stopping("uid-a");
   queue.withdrawn("uid-a", kNow);
@@ -296,7 +298,7 @@ TEST(QueueQuota, a_node_may_belong_to_one_namespace) {
   queue.upsert_quota(tree);
   ASSERT_TRUE(queue.upsert(labelled("a", "1", "gold"), false, kNow));
   (void)queue.step(kNow);
-  EXPECT_EQ(queue.standing("uid-a").reason, "UnknownQuota");
+  EXPECT_EQ(word(queue.standing("uid-a").reason), "UnknownQuota");
   EXPECT_EQ(queue.sentence("uid-a", kNow),
             "quota node gold belongs to namespace team-b; the label team may name another node");
 }
@@ -324,11 +326,11 @@ TEST(QueueQuota, a_resource_quota_is_respected_less_what_other_pods_use) {
   (void)queue.step(kNow);
   EXPECT_EQ(queue.standing("uid-fits").kind, Kind::started);
   EXPECT_EQ(queue.standing("uid-elsewhere").kind, Kind::started);
-  EXPECT_EQ(queue.standing("uid-waits").reason, "InsufficientQuota");
+  EXPECT_EQ(word(queue.standing("uid-waits").reason), "InsufficientQuota");
   EXPECT_EQ(queue.sentence("uid-waits", kNow),
             "ResourceQuota team-a/rq has no room: cpu asks 2, used 3 of 4; 1 has to be given back, "
             "or the limit raised");
-  EXPECT_EQ(queue.standing("uid-pods").reason, "InsufficientQuota");
+  EXPECT_EQ(word(queue.standing("uid-pods").reason), "InsufficientQuota");
   queue.remove_pod({"team-a", "other"}, "uid-other");
   (void)queue.step(kNow);
   EXPECT_EQ(queue.standing("uid-waits").kind, Kind::started);
@@ -360,7 +362,7 @@ TEST(QueueQuota, a_resource_quota_with_scopes_concerns_the_pods_that_they_choose
   ASSERT_TRUE(queue.upsert(of_class("low", "low"), false, kNow));
   (void)queue.step(kNow);
   EXPECT_EQ(queue.standing("uid-low").kind, Kind::started);
-  EXPECT_EQ(queue.standing("uid-early").reason, "InsufficientQuota");
+  EXPECT_EQ(word(queue.standing("uid-early").reason), "InsufficientQuota");
   EXPECT_EQ(queue.sentence("uid-early", kNow),
             "ResourceQuota team-a/rq has no room: cpu asks 3, used 2 of 4; 1 has to be given back, "
             "or the limit raised");
@@ -372,7 +374,7 @@ TEST(QueueQuota, a_resource_quota_with_scopes_concerns_the_pods_that_they_choose
   queue.set_resource_quota({"team-a", "rq"}, {resources("4")});
   ASSERT_TRUE(queue.upsert(of_class("late", "low"), false, kNow));
   (void)queue.step(kNow);
-  EXPECT_EQ(queue.standing("uid-late").reason, "InsufficientQuota");
+  EXPECT_EQ(word(queue.standing("uid-late").reason), "InsufficientQuota");
   queue.remove_resource_quota({"team-a", "rq"});
   queue.set_resource_quota({"team-a", "rq"}, {resources("1"), {high}});
   (void)queue.step(kNow);

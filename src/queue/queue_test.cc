@@ -1,5 +1,6 @@
 #include "queue/queue.h"
 
+#include "queue/status_words.h"
 #include "queue/testing/objects.h"
 
 #include <gtest/gtest.h>
@@ -31,7 +32,7 @@ TEST(Queue, starts_what_fits_and_tells_the_other_why_it_waits) {
   const auto second = wrapper("second", {{1, resources("3")}}, 1);
   ASSERT_TRUE(queue.upsert(first, false, kNow));
   ASSERT_TRUE(queue.upsert(second, false, kNow));
-  EXPECT_EQ(queue.standing("uid-first").reason, "Evaluating");
+  EXPECT_EQ(word(queue.standing("uid-first").reason), "Evaluating");
   const StepOutcome outcome = queue.step(kNow);
   EXPECT_EQ(outcome.changed.size(), 2U);
   EXPECT_FALSE(outcome.more);
@@ -42,7 +43,7 @@ TEST(Queue, starts_what_fits_and_tells_the_other_why_it_waits) {
   EXPECT_EQ(started.since, kNow);
   const Standing waits = queue.standing("uid-second");
   EXPECT_EQ(waits.kind, Kind::waiting);
-  EXPECT_EQ(waits.reason, "InsufficientResources");
+  EXPECT_EQ(word(waits.reason), "InsufficientResources");
   EXPECT_FALSE(waits.quota);
   EXPECT_EQ(queue.sentence("uid-second", kNow),
             "cpu asks 3, 1 free of 4 on 1 allowed node, 2 more needed");
@@ -87,7 +88,7 @@ TEST(Queue, frees_places_only_when_the_caller_says_that_they_are_free) {
   queue.stopping("uid-first");
   (void)queue.step(kNow);
   EXPECT_EQ(queue.standing("uid-first").kind, Kind::stopping);
-  EXPECT_EQ(queue.standing("uid-first").reason, "Stopping");
+  EXPECT_EQ(word(queue.standing("uid-first").reason), "Stopping");
   EXPECT_EQ(queue.standing("uid-second").kind, Kind::waiting);
   // Its object is seen without a plan meanwhile: an event says nothing about what is held.
   ASSERT_TRUE(queue.upsert(first, false, kNow));
@@ -126,13 +127,13 @@ TEST(Queue, suspending_holds_a_waiting_one_and_stops_a_started_one) {
   ASSERT_TRUE(queue.upsert(held, false, kNow));
   ASSERT_TRUE(queue.upsert(runs, false, kNow));
   (void)queue.step(kNow);
-  EXPECT_EQ(queue.standing("uid-held").reason, "Held");
+  EXPECT_EQ(word(queue.standing("uid-held").reason), "Held");
   EXPECT_EQ(queue.standing("uid-runs").kind, Kind::started);
   runs.spec.suspend = true;
   ASSERT_TRUE(queue.upsert(runs, false, kNow));
   EXPECT_TRUE(told(queue.step(kNow), "runs"));
   EXPECT_EQ(queue.standing("uid-runs").kind, Kind::stopping);
-  EXPECT_EQ(queue.standing("uid-runs").reason, "Suspended");
+  EXPECT_EQ(word(queue.standing("uid-runs").reason), "Suspended");
   // Nobody has begun to stop it: it may go on.
   runs.spec.suspend = false;
   ASSERT_TRUE(queue.upsert(runs, false, kNow));
@@ -147,7 +148,7 @@ TEST(Queue, suspending_holds_a_waiting_one_and_stops_a_started_one) {
   ASSERT_TRUE(queue.upsert(runs, false, kNow));
   queue.withdrawn("uid-runs", kNow);
   (void)queue.step(kNow);
-  EXPECT_EQ(queue.standing("uid-runs").reason, "Held");
+  EXPECT_EQ(word(queue.standing("uid-runs").reason), "Held");
   held.spec.suspend = false;
   ASSERT_TRUE(queue.upsert(held, false, kNow));
   (void)queue.step(kNow);
@@ -160,7 +161,7 @@ TEST(Queue, does_not_start_work_of_unknown_users) {
   const auto annotations = std::exchange(anonymous.metadata.annotations, {});
   ASSERT_TRUE(queue.upsert(anonymous, false, kNow));
   (void)queue.step(kNow);
-  EXPECT_EQ(queue.standing("uid-x").reason, "UserUnknown");
+  EXPECT_EQ(word(queue.standing("uid-x").reason), "UserUnknown");
   EXPECT_NE(queue.sentence("uid-x", kNow).find("submitted-by"), std::string::npos);
   anonymous.metadata.annotations = annotations;
   ASSERT_TRUE(queue.upsert(anonymous, false, kNow));
@@ -220,9 +221,9 @@ TEST(Queue, evicts_for_a_higher_priority_and_says_for_whom) {
   EXPECT_TRUE(told(queue.step(kNow), "low"));
   const Standing low = queue.standing("uid-low");
   EXPECT_EQ(low.kind, Kind::stopping);
-  EXPECT_EQ(low.reason, "Preempted");
+  EXPECT_EQ(word(low.reason), "Preempted");
   EXPECT_EQ(low.message, "makes room for team-a/high, which has a higher priority");
-  EXPECT_EQ(queue.standing("uid-high").reason, "Preempting");
+  EXPECT_EQ(word(queue.standing("uid-high").reason), "Preempting");
   // Its start never reached its status: there is nothing to take back.
   queue.withdrawn("uid-low", kNow);
   (void)queue.step(kNow);
@@ -279,7 +280,7 @@ TEST(Queue, reasons_follow_what_is_free_once_a_second) {
   ASSERT_TRUE(queue.upsert(wrapper("first", {{1, resources("3")}}), false, kNow));
   ASSERT_TRUE(queue.upsert(wrapper("big", {{2, resources("2")}}, 1), false, kNow));
   EXPECT_TRUE(told(queue.step(kNow), "big"));
-  EXPECT_EQ(queue.standing("uid-big").reason, "InsufficientResources");
+  EXPECT_EQ(word(queue.standing("uid-big").reason), "InsufficientResources");
   (void)queue.step(kNow + std::chrono::seconds(1));
   const Time later = kNow + std::chrono::seconds(10);
   EXPECT_FALSE(queue.step(later).wake_at);
@@ -292,7 +293,7 @@ TEST(Queue, reasons_follow_what_is_free_once_a_second) {
   EXPECT_EQ(queue.step(later + std::chrono::milliseconds(400)).wake_at, outcome.wake_at);
   const StepOutcome reviewed = queue.step(*outcome.wake_at);
   EXPECT_TRUE(told(reviewed, "big"));
-  EXPECT_EQ(queue.standing("uid-big").reason, "Fragmented");
+  EXPECT_EQ(word(queue.standing("uid-big").reason), "Fragmented");
   EXPECT_FALSE(reviewed.wake_at);
 }
 
@@ -307,7 +308,7 @@ TEST(Queue, one_whose_items_were_refused_lets_others_pass_until_its_time_has_com
   const StepOutcome outcome = queue.step(kNow);
   EXPECT_TRUE(told(outcome, "first"));
   EXPECT_EQ(outcome.wake_at, due);
-  EXPECT_EQ(queue.standing("uid-first").reason, "RetryLater");
+  EXPECT_EQ(word(queue.standing("uid-first").reason), "RetryLater");
   EXPECT_TRUE(queue.sentence("uid-first", kNow).contains("tried again at"));
   EXPECT_EQ(queue.kind("uid-second"), Kind::started);
   queue.remove("uid-second");
@@ -338,7 +339,7 @@ TEST(Queue, nothing_starts_while_paused) {
   queue.set_paused(true);
   ASSERT_TRUE(queue.upsert(wrapper("a", {{1, resources("1")}}), false, kNow));
   EXPECT_TRUE(told(queue.step(kNow), "a"));
-  EXPECT_EQ(queue.standing("uid-a").reason, "Paused");
+  EXPECT_EQ(word(queue.standing("uid-a").reason), "Paused");
   queue.set_paused(false);
   EXPECT_TRUE(told(queue.step(kNow), "a"));
   EXPECT_EQ(queue.standing("uid-a").kind, Kind::started);
@@ -453,7 +454,7 @@ TEST(QueueRestart, work_that_mcad_dispatched_is_adopted_with_its_pods) {
   EXPECT_EQ(free_on(queue, "n"), 5000);
   ASSERT_TRUE(queue.upsert(mcad, true, kNow));
   EXPECT_EQ(queue.standing("uid-old").kind, Kind::started);
-  EXPECT_EQ(queue.standing("uid-old").reason, "");
+  EXPECT_EQ(word(queue.standing("uid-old").reason), "");
   EXPECT_EQ(free_on(queue, "n"), 5000);
   auto second = pod("old-2", resources("3"), "n");
   second.metadata.labels[std::string(kMcadLabel)] = "old";
@@ -496,7 +497,7 @@ TEST(QueueRestart, one_whose_items_were_refused_waits_as_long_as_before) {
                                        .reason = "QuotaExceeded"});
   ASSERT_TRUE(queue.upsert(refused, false, kNow + std::chrono::seconds(1)));
   (void)queue.step(kNow + std::chrono::seconds(19));
-  EXPECT_EQ(queue.standing("uid-a").reason, "RetryLater");
+  EXPECT_EQ(word(queue.standing("uid-a").reason), "RetryLater");
   (void)queue.step(kNow + std::chrono::seconds(20));
   EXPECT_EQ(queue.kind("uid-a"), Kind::started);
 }

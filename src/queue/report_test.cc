@@ -1,5 +1,6 @@
 #include "queue/report.h"
 
+#include "queue/status_words.h"
 #include "queue/testing/objects.h"
 
 #include <gtest/gtest.h>
@@ -23,7 +24,7 @@ TEST(Report, mission_004_in_numbers) {
   EXPECT_EQ(queue.standing("uid-raycluster-complete").kind, Kind::started);
   const Standing second = queue.standing("uid-raycluster-complete-1");
   EXPECT_EQ(second.kind, Kind::waiting);
-  EXPECT_EQ(second.reason, "InsufficientResources");
+  EXPECT_EQ(word(second.reason), "InsufficientResources");
   EXPECT_EQ(queue.sentence("uid-raycluster-complete-1", kNow),
             "cpu asks 3, 1950m free of 8 on 1 allowed node, 1050m more needed; memory asks 4G, "
             "1293722Ki free of 8118372Ki on 1 allowed node, 2612528Ki more needed");
@@ -43,7 +44,7 @@ TEST(Report, a_pod_of_16_gpus_never_starts_on_two_nodes_of_8) {
   Queue queue = two_gpu_nodes();
   ASSERT_TRUE(queue.upsert(wrapper("big", {{1, resources("1", "", "16")}}), false, kNow));
   (void)queue.step(kNow);
-  EXPECT_EQ(queue.standing("uid-big").reason, "Fragmented");
+  EXPECT_EQ(word(queue.standing("uid-big").reason), "Fragmented");
   EXPECT_EQ(queue.sentence("uid-big", kNow),
             "enough is free in sum, but fragmented: pod set 0 finds 0 of 1 places on 2 allowed "
             "nodes; one pod asks 16 nvidia.com/gpu, the most free on one node is 8, and the "
@@ -63,7 +64,7 @@ TEST(Report, a_gang_that_fits_in_sum_but_not_in_placement_says_fragmented_and_wh
   ASSERT_TRUE(queue.upsert(wrapper("b", {{1, resources("1", "", "5")}}, 1), false, kNow));
   ASSERT_TRUE(queue.upsert(wrapper("waits", {{1, resources("1", "", "4")}}, 2), false, kNow));
   (void)queue.step(kNow);
-  EXPECT_EQ(queue.standing("uid-waits").reason, "Fragmented");
+  EXPECT_EQ(word(queue.standing("uid-waits").reason), "Fragmented");
   const auto report = explain(queue, "uid-waits", kNow);
   ASSERT_TRUE(report);
   EXPECT_FALSE(report->never_fits);
@@ -264,7 +265,7 @@ TEST(Report, who_names_a_quota_node_that_is_not_there_is_told_which_are_and_nobo
   (void)queue.step(kNow);
   const Result<Report> report = explain(queue, "uid-lost", kNow);
   ASSERT_TRUE(report.has_value());
-  EXPECT_EQ(report->standing.reason, "UnknownQuota");
+  EXPECT_EQ(word(report->standing.reason), "UnknownQuota");
   EXPECT_TRUE(report->holders.empty()) << report->holders.front();
   ASSERT_EQ(report->advice.size(), 1U);
   EXPECT_TRUE(report->advice[0].starts_with(

@@ -281,7 +281,7 @@ Result<GangState> Core::state(GangId gang) const {
   return state_->gangs[index].state;
 }
 
-Result<Why> Core::why(GangId gang) const {
+Result<Reason> Core::why(GangId gang) const {
   TRY_ASSIGN(const Index index, checked(*state_, gang));
   return why_of(*state_, index);
 }

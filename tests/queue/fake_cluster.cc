@@ -1,6 +1,7 @@
 #include "tests/queue/fake_cluster.h"
 
 #include "queue/marks.h"
+#include "queue/status_words.h"
 #include "queue/testing/objects.h"
 
 #include <gtest/gtest.h>
@@ -72,7 +73,8 @@ std::vector<std::string> FakeCluster::pods_of(const Work& work) const {
 
 std::string FakeCluster::text(Queue& queue, const std::string& uid) const {
   const Standing standing = queue.standing(uid);
-  std::string out = uid + " " + standing.reason + " lost " + std::to_string(standing.pods_lost);
+  std::string out = uid + " " + std::string(queue::word(standing.reason)) + " lost " +
+                    std::to_string(standing.pods_lost);
   for (const model::PlannedPlace& place : standing.plan) {
     out += "\n  plan " + std::to_string(place.pod_set) + " " + place.node + " x" +
            std::to_string(place.count);

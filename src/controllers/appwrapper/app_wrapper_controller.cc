@@ -37,10 +37,8 @@ constexpr Duration kDispatchedLateMax = std::chrono::seconds(1);
 
 const model::ResourceType kPods{"", "v1", "Pod", "pods", true};
 
-bool is_dispatched(const AppWrapper& wrapper) {
-  const model::AppWrapperStatus& status = wrapper.status;
-  return status.can_run && (status.state == model::app_wrapper_state::kRunning ||
-                            status.state == model::app_wrapper_state::kRunningHoldCompletion);
+bool is_dispatched_with_canrun(const AppWrapper& wrapper) {
+  return wrapper.status.can_run && queue::state_is_running(wrapper.status);
 }
 
 // "2 pods beyond the plan: a on n1, b without a node"
@@ -218,7 +216,7 @@ Task<Result<Observed>> AppWrapperController::observe(Turn& turn) {
   if (created) {
     turn.creation = Creation();
   }
-  if ((created || is_dispatched(wrapper)) && !wrapper.metadata.deleting() &&
+  if ((created || is_dispatched_with_canrun(wrapper)) && !wrapper.metadata.deleting() &&
       observed.problem.empty()) {
     CO_TRY_ASSIGN(std::vector<ItemQuery> items, item_queries(wrapper));
     CO_TRY_ASSIGN(observed.items, co_await items_.look(wrapper, std::move(items)));
@@ -257,7 +255,7 @@ Result<std::vector<ItemQuery>> AppWrapperController::item_queries(const AppWrapp
 
 void AppWrapperController::remember(const AppWrapper& wrapper, Observed& observed) {
   Memory& known = memory(wrapper);
-  if (!is_dispatched(wrapper)) {
+  if (!is_dispatched_with_canrun(wrapper)) {
     known.settled_since.reset();
     known.unhealthy_since.reset();
     known.quiet_since.reset();
@@ -380,7 +378,7 @@ bool AppWrapperController::has_created(const AppWrapper& wrapper) {
   const std::optional<Created>& created = memory(wrapper).created;
   const auto& plan = wrapper.status.plan;
   return created && wrapper.status.can_run && plan && plan->started &&
-         plan->started->time == created->plan && !is_dispatched(wrapper);
+         plan->started->time == created->plan && !is_dispatched_with_canrun(wrapper);
 }
 
 Duration AppWrapperController::until_dispatched_is_told(const AppWrapper& wrapper) {
@@ -542,24 +540,25 @@ void AppWrapperController::tell(const Turn& turn, Tell tell) {
 void AppWrapperController::note(const Turn& turn, std::vector<Note> notes) {
   const model::ObjectMeta& meta = turn.wrapper.metadata;
   for (Note& note : notes) {
-    if (note.reason == kStuck) {
+    if (note.reason == queue::Reason::stuck) {
       memory(turn.wrapper).stuck_told = true;
     }
-    parts_.metrics.happened(note.reason);
-    if (note.reason == "Dispatched" && meta.creation_timestamp) {
+    const std::string_view reason = queue::word(note.reason);
+    parts_.metrics.happened(reason);
+    if (note.reason == queue::Reason::dispatched && meta.creation_timestamp) {
       parts_.metrics.dispatched_after(
           std::max(env_.clock.wall() - *meta.creation_timestamp, Duration::zero()));
     }
     parts_.logger.info(
         "appwrapper",
-        {{"object", meta.key().to_string()}, {"now", note.reason}, {"message", note.message}});
+        {{"object", meta.key().to_string()}, {"now", reason}, {"message", note.message}});
     if (note.quiet) {
       continue;
     }
     runtime::EventSubject subject{subject_.type().gvk(), meta.key(), meta.uid,
                                   meta.resource_version};
     parts_.events.record(
-        {std::move(subject), note.warning, std::move(note.reason), std::move(note.message)});
+        {std::move(subject), note.warning, std::string(reason), std::move(note.message)});
   }
 }
 

@@ -65,7 +65,7 @@ constexpr std::size_t kUnplacedMax = kBindingsMax;
 InformerOptions pause_options(const std::string& ns) {
   InformerOptions options;
   options.watch.ns = ns;
-  options.watch.field_selector = "metadata.name=" + std::string(kQueueConfigMap);
+  options.watch.field_selector = "metadata.name=" + std::string(queue::kQueueConfigMap);
   return options;
 }
 
@@ -202,7 +202,7 @@ std::string QueueDriver::not_synced() const {
     const std::optional<Error> error = source.informer->last_error();
     text += (text.empty() ? "" : ", ") + source.informer->type().qualified_name();
     if (source.informer == &pause_) {
-      text += " " + options_.ns + "/" + std::string(kQueueConfigMap);
+      text += " " + options_.ns + "/" + std::string(queue::kQueueConfigMap);
     }
     text += ": " + (error ? error->message : "still listing");
   }

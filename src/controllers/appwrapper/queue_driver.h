@@ -42,8 +42,6 @@ struct DriverOptions {
   Logger logger{};
 };
 
-inline constexpr std::string_view kQueueConfigMap = "codeflare-queue";
-
 // Feeds a Queue from caches, lets it decide whenever something changed, wakes those whose standing
 // is another one, and binds pods. Decides nothing itself. While others lead it does nothing: the
 // Queue begins with what the caches show at the start of run(), once they show all that was written

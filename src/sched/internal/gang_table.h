@@ -26,7 +26,7 @@ struct Gang {
   Index lane_place = 0;  // in the lane's heap
   Index run = kNone;     // while it holds something
   GangState state = GangState::waiting;
-  Why told = Why::nothing;  // the reason that it was told last
+  Reason told = Reason::none;  // the reason that it was told last
   bool alive = false;
   bool held = false;
   bool preemptible = true;
