@@ -80,7 +80,7 @@ void add_wrappers(const KnownKind& kind, const std::vector<kube::ObjectRef>& obj
 }
 
 // For one of MCAD's group or of ours.
-Task<Gathering> gather(Session& session, bool legacy) {
+Task<Gathering> gather(Session& session, model::WrapperApi api) {
   ProgressLine progress(session.console());
   progress.show("looking at nodes, pods, AppWrappers and quota");
   Gathering all;
@@ -101,7 +101,7 @@ Task<Gathering> gather(Session& session, bool legacy) {
   take(co_await gather_one(session, resource_quotas()), all.objects.resource_quotas, false);
   // Most clusters do not have them, and where they do not nobody may list them.
   Gathered others = co_await gather_one(session, legacy_app_wrapper_kind().type);
-  if (!legacy) {
+  if (api != model::WrapperApi::mcad_v1beta1) {
     others.missing.clear();
   }
   take(std::move(others), wrappers, true);
@@ -200,7 +200,7 @@ Task<Result<Explained>> explain_one(Session& session, KnownKind kind, ExplainFla
   explained.paused =
       note.paused || (!note.unseen.empty() &&
                       view_of(explained.wrapper).reason == queue::word(queue::Reason::paused));
-  Gathering gathered = co_await gather(session, explained.wrapper.legacy);
+  Gathering gathered = co_await gather(session, explained.wrapper.api);
   explained.missing = std::move(gathered.missing);
   if (!note.unseen.empty()) {
     explained.missing.push_back("settings of the controller, so the usual ones count: " +

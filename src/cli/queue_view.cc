@@ -106,7 +106,7 @@ void add_to_queue(queue::Queue& queue, GroupedWrapper wrapper, WallTime now) {
   } else {
     annotations.emplace(queue::kUserAnnotation, "{}");
   }
-  static_cast<void>(queue.upsert(wrapper, wrapper.legacy, now));
+  static_cast<void>(queue.upsert(wrapper, now, wrapper.api));
 }
 
 QueueView queue_of(const std::vector<GroupedWrapper>& wrappers, const queue::Settings& settings,
@@ -133,8 +133,8 @@ QueueView queue_of(const std::vector<GroupedWrapper>& wrappers, const queue::Set
     rest.push_back(std::move(each));
   }
   std::ranges::sort(rest, [](const WrapperView& a, const WrapperView& b) {
-    return std::forward_as_tuple(is_held(a), -a.priority, a.submitted, a.ns, a.name, a.legacy) <
-           std::forward_as_tuple(is_held(b), -b.priority, b.submitted, b.ns, b.name, b.legacy);
+    return std::forward_as_tuple(is_held(a), -a.priority, a.submitted, a.ns, a.name, a.api) <
+           std::forward_as_tuple(is_held(b), -b.priority, b.submitted, b.ns, b.name, b.api);
   });
   for (WrapperView& each : rest) {
     view.entries.push_back({0, std::move(each)});
@@ -146,7 +146,7 @@ std::string render_queue(const QueueView& queue, const QueueOptions& options, Wa
   std::vector<std::string> header = {"POSITION", "NAMESPACE", "NAME",
                                      "PRIORITY", "WAITS",     "REASON"};
   const bool groups = std::ranges::any_of(queue.entries, [&](const QueueView::Entry& entry) {
-    return entry.view.legacy && shown(entry, options);
+    return entry.view.is_of_mcad() && shown(entry, options);
   });
   constexpr std::ptrdiff_t kGroupColumn = 3;
   if (groups) {

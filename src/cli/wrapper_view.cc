@@ -170,10 +170,6 @@ std::string durations_text(const model::AppWrapperSpec& spec) {
   return text;
 }
 
-const KnownKind& kind_of(bool legacy) {
-  return legacy ? legacy_app_wrapper_kind() : app_wrapper_kind();
-}
-
 }  // namespace
 
 std::string age_text(WallTime since, WallTime now) {
@@ -181,11 +177,11 @@ std::string age_text(WallTime since, WallTime now) {
 }
 
 std::string WrapperView::group() const {
-  return kind_of(legacy).type.group;
+  return std::string(model::group_of(api));
 }
 
 std::string WrapperView::full_name() const {
-  return ns + "/" + name + (legacy ? " of " + group() : "");
+  return ns + "/" + name + model::group_suffix(api);
 }
 
 WrapperView view_of(const GroupedWrapper& wrapper) {
@@ -193,7 +189,7 @@ WrapperView view_of(const GroupedWrapper& wrapper) {
   WrapperView view{.uid = wrapper.metadata.uid,
                    .ns = wrapper.metadata.ns,
                    .name = wrapper.metadata.name,
-                   .legacy = wrapper.legacy,
+                   .api = wrapper.api,
                    .state = state_of(wrapper),
                    .priority = wrapper.spec.priority,
                    .pods = pods_of(status),
@@ -206,8 +202,8 @@ WrapperView view_of(const GroupedWrapper& wrapper) {
   view.held = is_held(wrapper);
   if (view.held) {
     view.reason = view.state;
-    view.message = "held by its owner: `codeflare release " + kind_of(view.legacy).word() + " " +
-                   view.name + "` lets it go";
+    view.message = "held by its owner: `codeflare release " + app_wrapper_kind(view.api).word() +
+                   " " + view.name + "` lets it go";
   } else if (wrapper.metadata.deleting() && !status.message.empty()) {
     view.message = status.message;  // what does not go
   } else if (const AppWrapperCondition* condition = telling(wrapper, view.waits)) {
@@ -221,10 +217,10 @@ WrapperView view_of(const GroupedWrapper& wrapper) {
 
 std::string render_list(std::vector<WrapperView> views, const ListOptions& options, WallTime now) {
   std::ranges::sort(views, [](const WrapperView& a, const WrapperView& b) {
-    return std::tie(a.ns, a.name, a.legacy) < std::tie(b.ns, b.name, b.legacy);
+    return std::tie(a.ns, a.name, a.api) < std::tie(b.ns, b.name, b.api);
   });
   std::vector<std::string> header = {"NAME", "STATE", "PRIORITY", "PODS", "REASON", "AGE"};
-  const bool groups = std::ranges::any_of(views, &WrapperView::legacy);
+  const bool groups = std::ranges::any_of(views, &WrapperView::is_of_mcad);
   if (groups) {
     header.insert(header.begin() + 1, "GROUP");
   }
@@ -260,7 +256,7 @@ std::string render_status(const GroupedWrapper& wrapper, WallTime now) {
   std::string out;
   append_field(out, "Name", view.name);
   append_field(out, "Namespace", view.ns);
-  append_field(out, "Group", view.legacy ? view.group() : "");
+  append_field(out, "Group", view.is_of_mcad() ? view.group() : "");
   append_field(out, "State", view.state);
   append_field(out, "Priority", std::to_string(view.priority));
   if (view.submitted != WallTime()) {

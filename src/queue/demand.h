@@ -74,8 +74,8 @@ Result<Demand> demand_of(const model::AppWrapper& wrapper);
 std::vector<std::string> problems_of(const model::AppWrapper& wrapper);
 
 struct InstrumentOptions {
-  // The AppWrapper is of mcad.ibm.com: the owner reference says so.
-  bool legacy = false;
+  // As the owner reference has it.
+  model::WrapperApi api = model::WrapperApi::workload_v1beta1;
   // Put into pod templates that name no scheduler; empty: left alone.
   std::string scheduler_name{};
 };

@@ -124,9 +124,8 @@ class Instrumenter {
 
   void add_owner(json::Value& metadata) {
     using Traits = model::ResourceTraits<model::AppWrapper>;
-    using Legacy = model::ResourceTraits<model::LegacyAppWrapper>;
     json::Value owner = json::Value::object();
-    set(owner, "apiVersion", options_.legacy ? Legacy::api_version : Traits::api_version);
+    set(owner, "apiVersion", model::api_version_of(options_.api));
     set(owner, "kind", Traits::kind);
     set(owner, "name", wrapper_.metadata.name);
     set(owner, "uid", wrapper_.metadata.uid);

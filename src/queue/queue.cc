@@ -130,8 +130,8 @@ bool Queue::paused() const {
   return state_->core.paused();
 }
 
-Result<void> Queue::upsert(const model::AppWrapper& wrapper, bool legacy, Time now) {
-  return queue::upsert(*state_, wrapper, legacy, now);
+Result<void> Queue::upsert(const model::AppWrapper& wrapper, Time now, model::WrapperApi api) {
+  return queue::upsert(*state_, wrapper, api, now);
 }
 
 void Queue::stopping(std::string_view uid) {

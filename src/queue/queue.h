@@ -41,7 +41,7 @@ struct QueueOptions {
 struct WrapperId {
   std::string uid;
   model::ObjectKey key;
-  bool legacy = false;  // of mcad.ibm.com
+  model::WrapperApi api = model::WrapperApi::workload_v1beta1;
   friend bool operator==(const WrapperId&, const WrapperId&) = default;
 };
 
@@ -96,7 +96,7 @@ struct QueueState;
 // the simulator and tests all run this very code. Objects may come in any order, but all that
 // exist must have been given before the first step: who is not known to hold anything is not
 // spared.
-//   queue.upsert_node(node); queue.upsert(wrapper, false, now);
+//   queue.upsert_node(node); queue.upsert(wrapper, now);
 //   for (const WrapperId& id : queue.step(now).changed) act(queue.standing(id.uid));
 class Queue {
  public:
@@ -128,7 +128,8 @@ class Queue {
   // and deletion are taken over (a deleted one leaves the line, what it holds stays): what a
   // known one holds changes by the calls below alone, because the caller's view may lag behind its
   // own writes. Fails when it cannot be understood; it is not queued then.
-  Result<void> upsert(const model::AppWrapper& wrapper, bool legacy, Time now);
+  Result<void> upsert(const model::AppWrapper& wrapper, Time now,
+                      model::WrapperApi api = model::WrapperApi::workload_v1beta1);
   // The caller begins to take its objects back, before its first write that says so: what it
   // holds is about to be free, and it will not become `started` again without withdrawn().
   void stopping(std::string_view uid);

@@ -23,7 +23,7 @@ struct Started {
 Started two_pods(model::AppWrapper owner = wrapper("a", {{2, resources("2")}})) {
   Started made{Queue(), std::move(owner)};
   made.queue.upsert_node(node("n", resources("8", "64Gi")));
-  CHECK(made.queue.upsert(made.owner, false, kNow).has_value());
+  CHECK(made.queue.upsert(made.owner, kNow).has_value());
   (void)made.queue.step(kNow);
   CHECK(made.queue.standing(made.owner.metadata.uid).kind == Kind::started);
   return made;
@@ -340,7 +340,7 @@ TEST(QueueNodes, one_that_is_not_ready_holds_nothing_new) {
     }
     Queue queue;
     queue.upsert_node(bad);
-    ASSERT_TRUE(queue.upsert(wrapper("a", {{1, resources("1")}}), false, kNow));
+    ASSERT_TRUE(queue.upsert(wrapper("a", {{1, resources("1")}}), kNow));
     (void)queue.step(kNow);
     EXPECT_EQ(word(queue.standing("uid-a").reason), "NoNodeAllowed") << way;
     queue.upsert_node(node("n", resources("8")));

@@ -16,7 +16,7 @@ namespace {
 using namespace testing;  // NOLINT
 
 void add(Queue& queue, const model::AppWrapper& wrapper) {
-  ASSERT_TRUE(queue.upsert(wrapper, false, kNow));
+  ASSERT_TRUE(queue.upsert(wrapper, kNow));
 }
 
 // `runs` has three of four cpus.

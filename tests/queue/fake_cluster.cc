@@ -38,7 +38,7 @@ void FakeCluster::feed(Queue& queue) const {
     queue.upsert_pod(pod);
   }
   for (const auto& [uid, work] : works_) {
-    ASSERT_TRUE(queue.upsert(work.object, false, now_)) << uid;
+    ASSERT_TRUE(queue.upsert(work.object, now_)) << uid;
   }
 }
 
@@ -214,7 +214,7 @@ void FakeCluster::change_work() {
         return;
       }
       work.object.metadata.labels["team"] = dice_.chance(50) ? "gold" : "default";
-      ASSERT_TRUE(queue_.upsert(work.object, false, now_));
+      ASSERT_TRUE(queue_.upsert(work.object, now_));
       return;
     case 5:
       work.stop = work.object.status.plan.has_value();
@@ -579,7 +579,7 @@ bool FakeCluster::deliver_one() {
   if (!event.object) {
     queue_.forget(event.uid);
   } else {
-    const auto taken = queue_.upsert(*event.object, false, now_);
+    const auto taken = queue_.upsert(*event.object, now_);
     EXPECT_TRUE(taken) << event.uid << ": " << (taken ? "" : taken.error().message);
   }
   return true;

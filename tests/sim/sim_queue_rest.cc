@@ -111,7 +111,7 @@ std::string could_run(const QueueJudge& judge, const queue::QueueOptions& option
     queue.upsert_node(node);
   }
   for (const auto& [uid, work] : judge.works()) {
-    if (Result<void> taken = queue.upsert(work.object, false, now); !taken) {
+    if (Result<void> taken = queue.upsert(work.object, now); !taken) {
       return work.name() + " is not understood: " + taken.error().message;
     }
   }

@@ -19,6 +19,7 @@ namespace codeflare::controllers {
 
 using model::ObjectKey;
 using model::ResourceType;
+using model::WrapperApi;
 using queue::Standing;
 using runtime::Informer;
 using runtime::InformerOptions;
@@ -112,11 +113,9 @@ QueueDriver::QueueDriver(Env env, kube::Client& client, runtime::Cache& cache,
         [this](const ObjectChange& change) { resource_quota_changed(change); });
   watch(kNodes, with_transform(options_.trim ? trimmed_node : without_managed_fields),
         [this](const ObjectChange& change) { node_changed(change); });
-  watch(app_wrapper_type(false), with_transform(without_managed_fields),
-        [this](const ObjectChange& change) { app_wrapper_changed(false, change); });
-  if (options_.legacy) {
-    watch(app_wrapper_type(true), with_transform(without_managed_fields),
-          [this](const ObjectChange& change) { app_wrapper_changed(true, change); });
+  for (const WrapperApi api : options_.apis) {
+    watch(app_wrapper_type(api), with_transform(without_managed_fields),
+          [this, api](const ObjectChange& change) { app_wrapper_changed(api, change); });
   }
   watch(kPods, with_transform(options_.trim ? trimmed_pod : without_managed_fields),
         [this](const ObjectChange& change) { pod_changed(change); });
@@ -153,8 +152,8 @@ void QueueDriver::watch(const ResourceType& type, InformerOptions options,
       {&cache_.informer(type, std::move(options)), std::move(list), std::move(handler)});
 }
 
-void QueueDriver::set_waker(bool legacy, runtime::Waker waker) {
-  wakers_[legacy ? 1 : 0] = std::move(waker);
+void QueueDriver::set_waker(WrapperApi api, runtime::Waker waker) {
+  wakers_[api] = std::move(waker);
 }
 
 Task<void> QueueDriver::run() {
@@ -262,7 +261,7 @@ void QueueDriver::feed() {
   for (const auto& [uid, known] : known_) {
     // The others are told by the first step.
     if (queue_.kind(uid) == Standing::Kind::unknown) {
-      wakers_[known.legacy ? 1 : 0].wake(known.key);
+      wakers_[known.api].wake(known.key);
     }
   }
   nudge();
@@ -270,7 +269,7 @@ void QueueDriver::feed() {
 
 // --- what changes ---
 
-void QueueDriver::app_wrapper_changed(bool legacy, const ObjectChange& change) {
+void QueueDriver::app_wrapper_changed(WrapperApi api, const ObjectChange& change) {
   if (change.old != nullptr && (change.now == nullptr || change.now->uid() != change.old->uid())) {
     forget(std::string(change.old->uid()));
   }
@@ -285,14 +284,14 @@ void QueueDriver::app_wrapper_changed(bool legacy, const ObjectChange& change) {
       change.old->labels_json() == now.labels_json() && change.old->deleting() == now.deleting()) {
     return;
   }
-  known_[uid] = {now.key(), legacy};
+  known_[uid] = {now.key(), api};
   Result<model::AppWrapper> wrapper = to_app_wrapper(now);
   if (wrapper) {
     check_submitter(*wrapper);
     adopted_.learn(*wrapper);
   }
-  Result<void> taken = wrapper ? queue_.upsert(*wrapper, legacy, env_.clock.wall())
-                               : fail(std::move(wrapper).error());
+  Result<void> taken =
+      wrapper ? queue_.upsert(*wrapper, env_.clock.wall(), api) : fail(std::move(wrapper).error());
   if (taken) {
     problems_.erase(uid);
   } else {
@@ -329,7 +328,7 @@ void QueueDriver::forget(const std::string& uid) {
   auto known = known_.find(uid);
   if (known != known_.end()) {
     // Whoever keeps something in mind for the key hears of its end.
-    wakers_[known->second.legacy ? 1 : 0].wake(known->second.key);
+    wakers_[known->second.api].wake(known->second.key);
     known_.erase(known);
   }
 }
@@ -441,7 +440,7 @@ void QueueDriver::item_seen(const std::string& uid, const kube::Object& item) {
 void QueueDriver::wake(const std::string& uid) {
   auto known = known_.find(uid);
   if (known != known_.end()) {
-    wakers_[known->second.legacy ? 1 : 0].wake(known->second.key);
+    wakers_[known->second.api].wake(known->second.key);
   }
 }
 
@@ -475,7 +474,7 @@ void QueueDriver::wake(const PodOwner& owner) {
     wake(owner.uid);
     return;
   }
-  for (const runtime::Waker& waker : wakers_) {
+  for (const auto& [api, waker] : wakers_) {
     waker.wake(owner.key);
   }
 }
@@ -526,7 +525,7 @@ void QueueDriver::step() {
 void QueueDriver::tell(std::vector<queue::WrapperId> changed) {
   for (const queue::WrapperId& id : changed) {
     if (queue_.kind(id.uid) != Standing::Kind::waiting) {
-      wakers_[id.legacy ? 1 : 0].wake(id.key);
+      wakers_[id.api].wake(id.key);
     } else {
       refused_.add(id.uid, env_.loop.now());
     }
@@ -534,7 +533,11 @@ void QueueDriver::tell(std::vector<queue::WrapperId> changed) {
 }
 
 std::size_t QueueDriver::unfinished() const {
-  return wakers_[0].unfinished() + wakers_[1].unfinished();
+  std::size_t sum = 0;
+  for (const auto& [api, waker] : wakers_) {
+    sum += waker.unfinished();
+  }
+  return sum;
 }
 
 void QueueDriver::wrote(Duration took) {

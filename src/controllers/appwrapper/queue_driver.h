@@ -30,8 +30,8 @@ namespace codeflare::controllers {
 struct DriverOptions {
   queue::QueueOptions queue{};
   SubmitterTrust submitters{};  // with queue.user_check
-  bool legacy = false;          // AppWrappers of mcad.ibm.com too
-  bool quota_subtrees = true;   // their CRD is installed
+  std::vector<model::WrapperApi> apis = {model::WrapperApi::workload_v1beta1};
+  bool quota_subtrees = true;  // their CRD is installed
   // Where the ConfigMap `codeflare-queue` may say `paused: "true"`.
   std::string ns = "default";
   // Keep of pods and nodes only what the queue needs. Off where other controllers of the same
@@ -55,7 +55,7 @@ class QueueDriver {
   ~QueueDriver();
 
   // Who reconciles AppWrappers; before run().
-  void set_waker(bool legacy, runtime::Waker waker);
+  void set_waker(model::WrapperApi api, runtime::Waker waker);
   // Called after each round of decisions.
   void on_decided(std::function<void()> callback) { on_decided_ = std::move(callback); }
 
@@ -88,7 +88,7 @@ class QueueDriver {
  private:
   struct Known {
     model::ObjectKey key;
-    bool legacy = false;
+    model::WrapperApi api = model::WrapperApi::workload_v1beta1;
   };
 
   void watch(const model::ResourceType& type, runtime::InformerOptions options,
@@ -97,7 +97,7 @@ class QueueDriver {
   Task<bool> all_synced();
   std::string not_synced() const;
   void feed();
-  void app_wrapper_changed(bool legacy, const runtime::ObjectChange& change);
+  void app_wrapper_changed(model::WrapperApi api, const runtime::ObjectChange& change);
   void check_submitter(model::AppWrapper& wrapper) const;
   void forget(const std::string& uid);
   void pod_changed(const runtime::ObjectChange& change);
@@ -159,7 +159,7 @@ class QueueDriver {
   std::vector<Source> sources_;  // in the order of feeding
   TextMap<Known> known_;         // AppWrappers by uid
   TextMap<std::string> problems_;
-  runtime::Waker wakers_[2];
+  std::map<model::WrapperApi, runtime::Waker> wakers_;
   std::function<void()> on_decided_;
 
   bool active_ = false;

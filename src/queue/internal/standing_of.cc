@@ -146,8 +146,7 @@ std::string sentence_of(QueueState& state, const WrapperRecord& wrapper, Time no
 std::string name_of(const QueueState& state, sched::GangId gang) {
   if (const auto found = state.by_gang.find(gang); found != state.by_gang.end()) {
     const WrapperId& id = found->second->id;
-    return id.key.to_string() +
-           (id.legacy ? " of " + std::string(model::kLegacyAppWrapperGroup) : "");
+    return id.key.to_string() + model::group_suffix(id.api);
   }
   if (const auto found = state.loose.find(gang); found != state.loose.end()) {
     return "pod " + found->second->key.to_string();
