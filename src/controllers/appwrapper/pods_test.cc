@@ -1,6 +1,6 @@
 #include "controllers/appwrapper/items.h"
-#include "controllers/appwrapper/pod_ledger.h"
 #include "controllers/appwrapper/trim.h"
+#include "controllers/appwrapper/wrapper_pods.h"
 #include "model/codec/pod.h"
 #include "queue/marks.h"
 

@@ -1,7 +1,7 @@
 #pragma once
 
+#include "controllers/fakenode/fake_node_pods.h"
 #include "controllers/fakenode/node_table.h"
-#include "controllers/fakenode/pod_ledger.h"
 #include "controllers/fakenode/pod_timeline.h"
 #include "model/pod.h"
 #include "runtime/manager.h"

@@ -1,4 +1,4 @@
-#include "controllers/appwrapper/pod_ledger.h"
+#include "controllers/appwrapper/wrapper_pods.h"
 
 #include "json/write.h"
 #include "model/codec/meta.h"

@@ -1,4 +1,4 @@
-#include "controllers/fakenode/pod_ledger.h"
+#include "controllers/fakenode/fake_node_pods.h"
 
 namespace codeflare::controllers::fakenode {
 
