@@ -307,7 +307,7 @@ Core::Held Core::held(GangId gang, std::uint32_t pod_set) const {
     return held;
   }
   const Run& run = state_->gangs.run_of(index);
-  for (const Place& place : run.places) {
+  for (const HeldSlot& place : run.places) {
     held.reserved += place.pod_set == pod_set ? place.count : 0;
   }
   for (const BoundPod& pod : run.pods) {

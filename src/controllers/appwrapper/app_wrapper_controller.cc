@@ -2,6 +2,7 @@
 
 #include "base/async/sleep.h"
 #include "controllers/appwrapper/app_wrapper_object.h"
+#include "controllers/pods_type.h"
 #include "json/value.h"
 #include "model/codec/app_wrapper.h"
 #include "queue/marks.h"
@@ -34,8 +35,6 @@ constexpr Duration kTurnMax = std::chrono::minutes(5);
 // While more is to be done than there are workers for, work that ends within so long needs one
 // write for its dispatch and its end.
 constexpr Duration kDispatchedLateMax = std::chrono::seconds(1);
-
-const model::ResourceType kPods{"", "v1", "Pod", "pods", true};
 
 bool is_dispatched_with_canrun(const AppWrapper& wrapper) {
   return wrapper.status.can_run && queue::state_is_running(wrapper.status);
@@ -423,7 +422,7 @@ Task<Result<void>> AppWrapperController::take_back(Turn& turn, bool force) {
     known.asked_since = std::chrono::floor<std::chrono::microseconds>(env_.clock.wall());
   }
   if (force) {
-    std::vector<PodLedger::PodRef> pods = parts_.driver.pods().pods(pods_of(turn.wrapper));
+    std::vector<WrapperPods::PodRef> pods = parts_.driver.pods().pods(pods_of(turn.wrapper));
     CO_TRY(co_await items_.delete_pods(std::move(pods)));
   }
   CO_TRY_ASSIGN(std::vector<std::string> items, co_await items_.take_back(turn.wrapper, force));

@@ -67,8 +67,8 @@ TEST(Trim, a_bound_pod_needs_no_constraints) {
   EXPECT_EQ(kept->as<model::Pod>()->spec.node_name, "n1");
 }
 
-TEST(PodLedger, counts_pods_by_phase_and_adds_up_what_they_use) {
-  PodLedger ledger;
+TEST(WrapperPods, counts_pods_by_phase_and_adds_up_what_they_use) {
+  WrapperPods ledger;
   ledger.upsert(pod("a", kLabel, "Pending"));
   ledger.upsert(pod("b", kLabel, "Running"));
   ledger.upsert(pod("c", kLabel, "Succeeded"));
@@ -87,9 +87,9 @@ TEST(PodLedger, counts_pods_by_phase_and_adds_up_what_they_use) {
   EXPECT_EQ(seen.unschedulable_pods[0].pod_name, "a");
 }
 
-TEST(PodLedger, forgets_pods_that_are_gone_or_change_hands) {
+TEST(WrapperPods, forgets_pods_that_are_gone_or_change_hands) {
   const PodsOf adopted{"u9", {"team", "a"}, true};
-  PodLedger ledger;
+  WrapperPods ledger;
   EXPECT_EQ(ledger.upsert(pod("a", kLabel, "Running")).size(), 1u);
   EXPECT_EQ(ledger.upsert(pod("a", kMcad, "Running")).size(), 2u) << "both are concerned";
   EXPECT_FALSE(ledger.any(kOwner));
@@ -99,8 +99,8 @@ TEST(PodLedger, forgets_pods_that_are_gone_or_change_hands) {
   EXPECT_FALSE(ledger.any(adopted));
 }
 
-TEST(PodLedger, a_label_reaches_no_further_than_its_namespace) {
-  PodLedger ledger;
+TEST(WrapperPods, a_label_reaches_no_further_than_its_namespace) {
+  WrapperPods ledger;
   model::Pod stranger = pod("a", kLabel, "Running");
   stranger.metadata.ns = "evil";
   ledger.upsert(stranger);
@@ -109,15 +109,15 @@ TEST(PodLedger, a_label_reaches_no_further_than_its_namespace) {
   EXPECT_TRUE(ledger.pods(kOwner).empty());
 }
 
-TEST(PodLedger, mcads_label_counts_for_what_mcad_dispatched_alone) {
-  PodLedger ledger;
+TEST(WrapperPods, mcads_label_counts_for_what_mcad_dispatched_alone) {
+  WrapperPods ledger;
   ledger.upsert(pod("a", kMcad, "Running"));
   EXPECT_FALSE(ledger.any(kOwner));
   EXPECT_EQ(ledger.seen({"u1", {"team", "a"}, true}).running, 1);
 }
 
-TEST(PodLedger, says_which_changes_may_decide_something) {
-  PodLedger ledger;
+TEST(WrapperPods, says_which_changes_may_decide_something) {
+  WrapperPods ledger;
   const auto matters = [&](const std::string& name, const std::string& phase) {
     return ledger.upsert(pod(name, kLabel, phase)).at(0).matters;
   };
@@ -138,8 +138,8 @@ TEST(PodLedger, says_which_changes_may_decide_something) {
   EXPECT_TRUE(ledger.remove({"team", "d"}).at(0).matters) << "none is left";
 }
 
-TEST(PodLedger, sums_follow_what_changes) {
-  PodLedger ledger;
+TEST(WrapperPods, sums_follow_what_changes) {
+  WrapperPods ledger;
   ledger.upsert(pod("a", kLabel, "Running"));
   ledger.upsert(pod("b", kLabel, "Running"));
   ledger.upsert(pod("a", kLabel, "Failed"));
@@ -150,8 +150,8 @@ TEST(PodLedger, sums_follow_what_changes) {
   EXPECT_EQ(ledger.seen(kOwner).running, 0);
 }
 
-TEST(PodLedger, absurd_requests_do_not_overflow) {
-  PodLedger ledger;
+TEST(WrapperPods, absurd_requests_do_not_overflow) {
+  WrapperPods ledger;
   model::Pod huge = pod("a", kLabel, "Running");
   huge.spec.containers[0].resources.requests.set("memory", *model::Quantity::parse("9e18"));
   ledger.upsert(huge);

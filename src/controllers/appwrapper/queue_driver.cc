@@ -4,6 +4,7 @@
 #include "controllers/appwrapper/app_wrapper_object.h"
 #include "controllers/appwrapper/trim.h"
 #include "controllers/appwrapper/unplaced_pod.h"
+#include "controllers/pods_type.h"
 #include "json/write.h"
 #include "model/codec/node.h"
 #include "model/codec/pod.h"
@@ -28,7 +29,6 @@ using runtime::without_managed_fields;
 
 namespace {
 
-const ResourceType kPods{"", "v1", "Pod", "pods", true};
 const ResourceType kNodes{"", "v1", "Node", "nodes", false};
 const ResourceType kResourceQuotas{"", "v1", "ResourceQuota", "resourcequotas", true};
 const ResourceType kConfigMaps{"", "v1", "ConfigMap", "configmaps", true};
@@ -444,11 +444,11 @@ void QueueDriver::wake(const std::string& uid) {
   }
 }
 
-void QueueDriver::hear(const std::vector<PodLedger::News>& news) {
+void QueueDriver::hear(const std::vector<WrapperPods::News>& news) {
   if (!active_) {
     return;
   }
-  for (const PodLedger::News& each : news) {
+  for (const WrapperPods::News& each : news) {
     if (each.matters) {
       wake(each.owner);
     } else {

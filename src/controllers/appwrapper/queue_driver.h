@@ -65,7 +65,7 @@ class QueueDriver {
   bool active() const { return active_; }
 
   const queue::Queue& queue() const { return queue_; }
-  const PodLedger& pods() const { return pods_; }
+  const WrapperPods& pods() const { return pods_; }
   // Why an AppWrapper cannot be understood; empty when it can.
   std::string problem(const std::string& uid) const;
 
@@ -108,7 +108,7 @@ class QueueDriver {
 
   Task<Result<void>> catch_up();
   Task<Result<void>> catch_up(runtime::Informer& informer, kube::ListOptions list);
-  void hear(const std::vector<PodLedger::News>& news);
+  void hear(const std::vector<WrapperPods::News>& news);
   void wake(const PodOwner& owner);
   void wake_late();
   void nudge();
@@ -148,7 +148,7 @@ class QueueDriver {
   Logger logger_;
   queue::Queue queue_;
   queue::AdoptedPods adopted_;
-  PodLedger pods_;
+  WrapperPods pods_;
   runtime::Informer& pause_;
 
   struct Source {
