@@ -9,6 +9,7 @@ constinit const WrappedKind kDeployment{
     .kind = "Deployment",
     .read_templates = read_replicas,
     .count_pods = count_replicas,
+    .count_fields = {.names = kReplicaFields},
 };
 
 }  // namespace codeflare::queue

@@ -11,6 +11,8 @@ namespace {
 constexpr std::array<std::string_view, 2> kNameLabels = {"job-name",
                                                          "batch.kubernetes.io/job-name"};
 
+constexpr std::array<std::string_view, 2> kCountFields = {"parallelism", "completions"};
+
 void read_templates(TemplateReader& reader, const TemplateReader::At& spec) {
   add_job(reader, spec, 1);
 }
@@ -41,6 +43,7 @@ constinit const WrappedKind kJob{
     .read_templates = read_templates,
     .name_labels = kNameLabels,
     .count_pods = count_pods,
+    .count_fields = {.names = kCountFields},
     .failure = condition_failure,
     .succeeded = condition_success,
 };

@@ -14,6 +14,12 @@
 
 namespace codeflare::queue {
 
+// The fields that a kind's count_pods reads: of the spec, or of each entry of a list or map in it.
+struct CountFields {
+  std::string_view list{};  // "workerGroupSpecs"; empty: the spec itself
+  std::span<const std::string_view> names{};
+};
+
 // What the queue has to know about one kind of wrapped objects. Each kind has a file in this folder
 // with one such value; kinds.cc lists them.
 struct WrappedKind {
@@ -31,6 +37,7 @@ struct WrappedKind {
   // How many pods the object, as it is now, makes of a template; see PodCount. Null: the count of
   // its templates cannot change, or is not followed.
   std::optional<std::int64_t> (*count_pods)(const PodCount& asked) = nullptr;
+  CountFields count_fields{};  // caches of items keep these and no other fields of the spec
 
   // Why the object has failed, for people; empty when it has not.
   std::string (*failure)(const json::Value& object) = any_failure;

@@ -13,6 +13,10 @@ constexpr const WrappedKind* kKinds[] = {
 
 }  // namespace
 
+std::span<const WrappedKind* const> wrapped_kinds() {
+  return kKinds;
+}
+
 const WrappedKind* find_kind(std::string_view group, std::string_view kind) {
   for (const WrappedKind* known : kKinds) {
     if (known->group == group && known->kind == kind) {

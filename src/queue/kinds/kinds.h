@@ -2,6 +2,7 @@
 
 #include "queue/kinds/kind.h"
 
+#include <span>
 #include <string_view>
 
 namespace codeflare::queue {
@@ -17,6 +18,8 @@ extern const WrappedKind kRayJob;
 extern const WrappedKind kReplicaSet;
 extern const WrappedKind kStatefulSet;
 
+// All of them.
+std::span<const WrappedKind* const> wrapped_kinds();
 // Null: the kind is not known.
 const WrappedKind* find_kind(std::string_view group, std::string_view kind);
 // By apiVersion, any version of its group, and kind.

@@ -37,6 +37,7 @@ constinit const WrappedKind kPyTorchJob{
     .read_templates = read_templates,
     .name_labels = kNameLabels,
     .count_pods = count_replicas,
+    .count_fields = {.list = "pytorchReplicaSpecs", .names = kReplicaFields},
     .failure = condition_failure,
     .succeeded = condition_success,
 };

@@ -10,6 +10,9 @@ namespace {
 
 constexpr std::array<std::string_view, 1> kNameLabels = {"ray.io/cluster"};
 
+constexpr std::array<std::string_view, 4> kCountFields = {"replicas", "minReplicas", "maxReplicas",
+                                                          "numOfHosts"};
+
 void read_templates(TemplateReader& reader, const TemplateReader::At& spec) {
   check_ray_name(reader, kRayClusterNameMax);
   add_ray_cluster(reader, spec, std::nullopt);
@@ -37,6 +40,7 @@ constinit const WrappedKind kRayCluster{
     .name_labels = kNameLabels,
     .template_labels_win = true,
     .count_pods = count_pods,
+    .count_fields = {.list = "workerGroupSpecs", .names = kCountFields},
 };
 
 }  // namespace codeflare::queue

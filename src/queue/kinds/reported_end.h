@@ -2,12 +2,18 @@
 
 #include "json/value.h"
 
+#include <array>
 #include <span>
 #include <string>
+#include <string_view>
 
 // How objects report their own end in their status. Failures are "Reason: message" as the object
 // has them, else which field says so; empty when the object has not failed.
 namespace codeflare::queue {
+
+// The fields of a status that say how an object ended: caches of items keep no others.
+inline constexpr std::array<std::string_view, 6> kReportedEndFields = {
+    "conditions", "phase", "jobStatus", "jobDeploymentStatus", "reason", "message"};
 
 // The entries of status.conditions, whether they are True or not.
 std::span<const json::Value> conditions_of(const json::Value& object);

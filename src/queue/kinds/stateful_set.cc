@@ -9,6 +9,7 @@ constinit const WrappedKind kStatefulSet{
     .kind = "StatefulSet",
     .read_templates = read_replicas,
     .count_pods = count_replicas,
+    .count_fields = {.names = kReplicaFields},
 };
 
 }  // namespace codeflare::queue
