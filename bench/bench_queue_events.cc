@@ -22,9 +22,7 @@ Queue crowded(int waiting, Binds binds = Binds::nothing) {
   }
   for (int i = 0; i < waiting; ++i) {
     const std::string cpu = std::to_string(65 + i % 50);
-    CHECK(queue
-              .upsert(wrapper("w" + std::to_string(i), {{2, resources(cpu, "4Gi", "1")}}), false,
-                      kNow)
+    CHECK(queue.upsert(wrapper("w" + std::to_string(i), {{2, resources(cpu, "4Gi", "1")}}), kNow)
               .has_value());
   }
   while (queue.step(kNow).more) {
@@ -37,7 +35,7 @@ void submit_and_start(benchmark::State& state) {
   int i = 0;
   for (auto _ : state) {
     const std::string name = "new" + std::to_string(i++);
-    CHECK(queue.upsert(wrapper(name, {{1, resources("1", "1Gi")}}), false, kNow).has_value());
+    CHECK(queue.upsert(wrapper(name, {{1, resources("1", "1Gi")}}), kNow).has_value());
     benchmark::DoNotOptimize(queue.step(kNow));
     queue.remove("uid-" + name);
     queue.forget("uid-" + name);
@@ -49,7 +47,7 @@ void submit_misfit(benchmark::State& state) {
   int i = 0;
   for (auto _ : state) {
     const std::string name = "new" + std::to_string(i++);
-    CHECK(queue.upsert(wrapper(name, {{2, resources("70", "4Gi", "1")}}), false, kNow).has_value());
+    CHECK(queue.upsert(wrapper(name, {{2, resources("70", "4Gi", "1")}}), kNow).has_value());
     benchmark::DoNotOptimize(queue.step(kNow));
     queue.forget("uid-" + name);
   }

@@ -22,6 +22,7 @@
 #include "model/quota_subtree.h"
 #include "model/ray_cluster.h"
 #include "net/listen_address.h"
+#include "queue/marks.h"
 #include "runtime/manager.h"
 
 #include <CLI/App.hpp>
@@ -50,7 +51,7 @@ struct Flags {
   std::string kubeconfig;
   std::string context;
   std::string ns;  // of the kubeconfig: nothing here depends on it
-  std::string lease_ns{controllers::kQueueNamespace};
+  std::string lease_ns{queue::kControllerNamespace};
   bool bind = false;
   bool legacy_group = false;
   bool no_rayclusters = false;
@@ -181,11 +182,12 @@ Task<Result<void>> prepare(kube::Client& client, const Flags& flags,
       logger.info("the cluster does not know RayClusters", {{"instead", "--install-crds"}});
     }
   }
-  for (const bool legacy : {false, true}) {
-    if (legacy && !flags.legacy_group) {
+  using model::WrapperApi;
+  for (const WrapperApi api : {WrapperApi::workload_v1beta1, WrapperApi::mcad_v1beta1}) {
+    if (api == WrapperApi::mcad_v1beta1 && !flags.legacy_group) {
       continue;
     }
-    const model::ResourceType type = controllers::app_wrapper_type(legacy);
+    const model::ResourceType type = controllers::app_wrapper_type(api);
     CO_TRY_ASSIGN(const bool served, co_await is_served(client, type));
     if (!served) {
       co_return fail(failed_precondition("the cluster does not know " + type.qualified_name() +

@@ -214,4 +214,27 @@ struct ResourceTraits<LegacyAppWrapper> {
   static constexpr bool namespaced = true;
 };
 
+// The group and version that an AppWrapper is written in. Both have the same fields.
+enum class WrapperApi : std::uint8_t {
+  workload_v1beta1,
+  mcad_v1beta1,
+};
+
+constexpr std::string_view group_of(WrapperApi api) {
+  return api == WrapperApi::mcad_v1beta1 ? ResourceTraits<LegacyAppWrapper>::group
+                                         : ResourceTraits<AppWrapper>::group;
+}
+
+constexpr std::string_view api_version_of(WrapperApi api) {
+  return api == WrapperApi::mcad_v1beta1 ? ResourceTraits<LegacyAppWrapper>::api_version
+                                         : ResourceTraits<AppWrapper>::api_version;
+}
+
+// Behind the name of an AppWrapper, for people: empty, or " of mcad.ibm.com", because both groups
+// may hold the same name.
+inline std::string group_suffix(WrapperApi api) {
+  return group_of(api) == ResourceTraits<AppWrapper>::group ? ""
+                                                            : " of " + std::string(group_of(api));
+}
+
 }  // namespace codeflare::model

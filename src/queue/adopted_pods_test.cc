@@ -73,13 +73,13 @@ TEST(AdoptedPods, take_the_places_of_their_gang_and_are_not_counted_twice) {
   queue.upsert_node(node("n", resources("4")));
   AdoptedPods adopted;
   adopted.learn(dispatched());
-  ASSERT_TRUE(queue.upsert(dispatched(), false, kNow));
+  ASSERT_TRUE(queue.upsert(dispatched(), kNow));
   for (const char* name : {"p", "q"}) {
     model::Pod pod = made_by(name, "Thing", "a");
     adopted.mark(pod);
     queue.upsert_pod(pod);
   }
-  ASSERT_TRUE(queue.upsert(wrapper("next", {{1, resources("2")}}), false, kNow));
+  ASSERT_TRUE(queue.upsert(wrapper("next", {{1, resources("2")}}), kNow));
   (void)queue.step(kNow);
   EXPECT_EQ(queue.standing("uid-next").kind, Standing::Kind::started)
       << queue.sentence("uid-next", kNow);

@@ -2,7 +2,7 @@
 
 #include "model/validation.h"
 #include "queue/internal/demand_reader.h"
-#include "queue/internal/problems.h"
+#include "queue/kinds/problems.h"
 
 #include <string_view>
 

@@ -6,6 +6,7 @@
 #include "model/gvk.h"
 #include "model/pod.h"
 #include "queue/quota_scope.h"
+#include "queue/resources.h"
 #include "sched/spec.h"
 
 #include <cstdint>
@@ -54,9 +55,9 @@ struct Demand {
 // One clause that names them; empty when there are none.
 std::string unheeded_text(const Demand& demand);
 
-// Understood from their templates: Pod, Job, Deployment, ReplicaSet, StatefulSet, JobSet,
-// RayCluster, RayJob, PyTorchJob. What `suspend` says in them is not heeded: places are kept for
-// the time when they are resumed. Other kinds ask for what custompodresources say, else nothing.
+// Understood from their templates: the kinds of queue/kinds. What `suspend` says in them is not
+// heeded: places are kept for the time when they are resumed. Other kinds ask for what
+// custompodresources say, else nothing.
 //
 // custompodresources replace counts and requests (a limit stands for a request that is absent or
 // zero); constraints still come from the templates of a known kind. As many entries as templates:
@@ -73,8 +74,8 @@ Result<Demand> demand_of(const model::AppWrapper& wrapper);
 std::vector<std::string> problems_of(const model::AppWrapper& wrapper);
 
 struct InstrumentOptions {
-  // The AppWrapper is of mcad.ibm.com: the owner reference says so.
-  bool legacy = false;
+  // As the owner reference has it.
+  model::WrapperApi api = model::WrapperApi::workload_v1beta1;
   // Put into pod templates that name no scheduler; empty: left alone.
   std::string scheduler_name{};
 };
@@ -89,11 +90,6 @@ Result<std::string> instrumented_item(const model::AppWrapper& wrapper, const De
 // Which pod set a pod belongs to: by its label, else by its requests: the closest of those that
 // have room for it; nothing when none has.
 std::optional<std::uint32_t> pod_set_of(const Demand& demand, const model::Pod& pod);
-
-// Amounts in the core's units, rounded up: millicores, bytes, whole pieces. Fails for what does not
-// fit 64 bits, for negative amounts and for fractions of a device.
-Result<sched::Resources> to_resources(const model::ResourceList& list);
-model::ResourceList to_resource_list(const sched::Resources& resources);
 
 // The pod as the core sees it, for pods that belong to nobody here. What they say about other pods
 // is not heeded.

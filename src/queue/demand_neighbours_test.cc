@@ -142,7 +142,7 @@ TEST(DemandNeighbours, the_queue_waits_for_as_many_nodes_and_says_so) {
   Queue queue({.user_check = false});
   queue.upsert_node(node("a"));
   queue.upsert_node(node("b"));
-  ASSERT_TRUE(queue.upsert(wrapping(job(R"({"app":"x"})", anti_affinity(kApp))), false, now));
+  ASSERT_TRUE(queue.upsert(wrapping(job(R"({"app":"x"})", anti_affinity(kApp))), now));
   (void)queue.step(now);
   EXPECT_EQ(queue.sentence("u-1", now),
             "enough is free in sum, but fragmented: pod set 0 finds 2 of 3 places on 2 allowed "
@@ -156,8 +156,7 @@ TEST(DemandNeighbours, the_sentence_of_one_that_waits_tells_what_is_not_heeded) 
   const Time now{};
   Queue queue({.user_check = false});
   ASSERT_TRUE(queue.upsert(
-      wrapping(job(R"({"app":"x"})", anti_affinity(kApp, "topology.kubernetes.io/zone"))), false,
-      now));
+      wrapping(job(R"({"app":"x"})", anti_affinity(kApp, "topology.kubernetes.io/zone"))), now));
   (void)queue.step(now);
   EXPECT_TRUE(queue.sentence("u-1", now)
                   .ends_with("; places are found without heeding spec.resources.GenericItems[0]."

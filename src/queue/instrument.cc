@@ -5,8 +5,8 @@
 #include "model/validation.h"
 #include "queue/demand.h"
 #include "queue/internal/embedded_templates.h"
-#include "queue/internal/pod_template_reader.h"
-#include "queue/internal/problems.h"
+#include "queue/kinds/problems.h"
+#include "queue/kinds/template_reader.h"
 #include "queue/marks.h"
 
 #include <algorithm>
@@ -124,9 +124,8 @@ class Instrumenter {
 
   void add_owner(json::Value& metadata) {
     using Traits = model::ResourceTraits<model::AppWrapper>;
-    using Legacy = model::ResourceTraits<model::LegacyAppWrapper>;
     json::Value owner = json::Value::object();
-    set(owner, "apiVersion", options_.legacy ? Legacy::api_version : Traits::api_version);
+    set(owner, "apiVersion", model::api_version_of(options_.api));
     set(owner, "kind", Traits::kind);
     set(owner, "name", wrapper_.metadata.name);
     set(owner, "uid", wrapper_.metadata.uid);
@@ -142,7 +141,7 @@ class Instrumenter {
   void add_missing_templates() {
     Problems ignored;
     ItemProblems item_ignored(ignored, "");
-    PodTemplateReader reader(root_, item_ignored);
+    TemplateReader reader(root_, item_ignored);
     if (!reader.knows_kind()) {
       return;
     }

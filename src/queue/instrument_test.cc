@@ -60,7 +60,7 @@ TEST(Instrument, the_object_belongs_to_its_app_wrapper) {
   EXPECT_EQ(made.at("/metadata/ownerReferences"),
             R"([{"apiVersion":"workload.codeflare.dev/v1beta1","kind":"AppWrapper","name":"aw",)"
             R"("uid":"u-1","controller":true}])");
-  const Made legacy(wrapping(kJob), {.legacy = true});
+  const Made legacy(wrapping(kJob), {.api = model::WrapperApi::mcad_v1beta1});
   EXPECT_EQ(legacy.at("/metadata/ownerReferences/0/apiVersion"), "\"mcad.ibm.com/v1beta1\"");
 }
 

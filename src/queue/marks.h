@@ -22,6 +22,11 @@ inline constexpr std::string_view kUserAnnotation = "workload.codeflare.dev/subm
 // When, to the microsecond, as admission saw it: creationTimestamp has whole seconds only.
 inline constexpr std::string_view kTimeAnnotation = "workload.codeflare.dev/submitted-at";
 
+// Settings of the queue, and whether it is paused.
+inline constexpr std::string_view kQueueConfigMap = "codeflare-queue";
+// Where the controller of a cluster lives unless told otherwise.
+inline constexpr std::string_view kControllerNamespace = "codeflare-system";
+
 inline constexpr std::string_view kSchedulerName = "codeflare";
 
 // No label: what a node's name is called in the core's constraints (spec.nodeName, matchFields).

@@ -62,7 +62,7 @@ void tell_changes(QueueState& state, StepOutcome& outcome) {
       continue;
     }
     // Nothing is known yet of one that was not tried: the next step will tell.
-    if (brief.reason == kEvaluating) {
+    if (brief.reason == Reason::evaluating) {
       state.touched.insert(uid);
       continue;
     }
@@ -130,8 +130,8 @@ bool Queue::paused() const {
   return state_->core.paused();
 }
 
-Result<void> Queue::upsert(const model::AppWrapper& wrapper, bool legacy, Time now) {
-  return queue::upsert(*state_, wrapper, legacy, now);
+Result<void> Queue::upsert(const model::AppWrapper& wrapper, Time now, model::WrapperApi api) {
+  return queue::upsert(*state_, wrapper, api, now);
 }
 
 void Queue::stopping(std::string_view uid) {

@@ -6,6 +6,7 @@
 #include "model/node.h"
 #include "model/pod.h"
 #include "model/quota_subtree.h"
+#include "model/reason.h"
 #include "queue/demand.h"
 #include "sched/core.h"
 
@@ -27,6 +28,8 @@ enum class Binds : std::uint8_t {
   all,      // and every other pod too, whatever scheduler it names
 };
 
+using model::Reason;
+
 struct QueueOptions {
   sched::Options core{};
   Binds binds = Binds::nothing;
@@ -38,7 +41,7 @@ struct QueueOptions {
 struct WrapperId {
   std::string uid;
   model::ObjectKey key;
-  bool legacy = false;  // of mcad.ibm.com
+  model::WrapperApi api = model::WrapperApi::workload_v1beta1;
   friend bool operator==(const WrapperId&, const WrapperId&) = default;
 };
 
@@ -51,14 +54,14 @@ struct Standing {
     stopping,  // take back what was created, then withdrawn(); `reason` says why
   };
   Kind kind = Kind::unknown;
-  // Waiting: a word of report.h for the Queued condition. Stopping: Preempted, Suspended,
-  // PlaceLost, or Stopping when the caller decided. Started: empty, or PlaceLost while another
-  // scheduler may still find a place for the pods that lost theirs (`pods_lost`).
-  std::string reason{};
+  // Waiting: as the Queued condition has it. Stopping: preempted, suspended, place_lost, or
+  // stopping when the caller decided. Started: none, or place_lost while another scheduler may
+  // still find a place for the pods that lost theirs (`pods_lost`).
+  Reason reason = Reason::none;
   // Started and stopping: for whom or what; one clause. Waiting: empty, see Queue::sentence.
   std::string message{};
-  sched::Why why = sched::Why::nothing;  // waiting
-  bool quota = false;                    // it waits for quota rather than for nodes
+  Reason why = Reason::none;  // waiting: as the core has it
+  bool quota = false;         // it waits for quota rather than for nodes
   // Started and stopping: goes into status.plan as it is. It changes while started only when lost
   // places were found anew; `changed` tells so, and the new one is to be written.
   std::vector<model::PlannedPlace> plan{};
@@ -93,7 +96,7 @@ struct QueueState;
 // the simulator and tests all run this very code. Objects may come in any order, but all that
 // exist must have been given before the first step: who is not known to hold anything is not
 // spared.
-//   queue.upsert_node(node); queue.upsert(wrapper, false, now);
+//   queue.upsert_node(node); queue.upsert(wrapper, now);
 //   for (const WrapperId& id : queue.step(now).changed) act(queue.standing(id.uid));
 class Queue {
  public:
@@ -125,7 +128,8 @@ class Queue {
   // and deletion are taken over (a deleted one leaves the line, what it holds stays): what a
   // known one holds changes by the calls below alone, because the caller's view may lag behind its
   // own writes. Fails when it cannot be understood; it is not queued then.
-  Result<void> upsert(const model::AppWrapper& wrapper, bool legacy, Time now);
+  Result<void> upsert(const model::AppWrapper& wrapper, Time now,
+                      model::WrapperApi api = model::WrapperApi::workload_v1beta1);
   // The caller begins to take its objects back, before its first write that says so: what it
   // holds is about to be free, and it will not become `started` again without withdrawn().
   void stopping(std::string_view uid);

@@ -1,4 +1,5 @@
 #include "queue/queue.h"
+#include "queue/status_words.h"
 #include "queue/testing/objects.h"
 
 #include <gtest/gtest.h>
@@ -29,7 +30,7 @@ struct Binder {
   explicit Binder(Binds binds) : queue(QueueOptions{.binds = binds}) {
     queue.upsert_node(node("n1", resources("4")));
     queue.upsert_node(node("n2", resources("4")));
-    CHECK(queue.upsert(owner, false, kNow).has_value());
+    CHECK(queue.upsert(owner, kNow).has_value());
     (void)queue.step(kNow);
     CHECK(queue.standing("uid-a").kind == Kind::started);
   }
@@ -103,7 +104,7 @@ TEST(QueueBinds, leaves_alone_what_is_gated_deleted_or_anothers) {
 TEST(QueueBinds, pods_of_one_that_waits_stops_or_is_unknown_are_not_bound) {
   Binder b(Binds::all);
   auto waiting = wrapper("waiting", {{1, resources("4")}}, 1);
-  ASSERT_TRUE(b.queue.upsert(waiting, false, kNow));
+  ASSERT_TRUE(b.queue.upsert(waiting, kNow));
   b.queue.upsert_pod(pod_of(waiting, 0, "early", resources("1m")));
   b.queue.upsert_pod(pod_of(wrapper("unknown", {}), 0, "stray", resources("1m")));
   EXPECT_TRUE(b.queue.step(kNow).bindings.empty());
@@ -160,7 +161,7 @@ TEST(QueueBinds, a_place_on_a_node_that_others_have_filled_meanwhile_is_not_used
   owner.status.plan->places.push_back({.pod_set = 0, .node = "full", .count = 1});
   owner.status.can_run = true;
   owner.status.state = "Running";
-  ASSERT_TRUE(queue.upsert(owner, false, kNow));
+  ASSERT_TRUE(queue.upsert(owner, kNow));
   queue.upsert_pod(pod_of(owner, 0, "p", resources("2")));
   std::map<std::string, std::string> places;
   for (bool more = true; more;) {
@@ -268,7 +269,7 @@ TEST(QueueBinds, lost_places_are_found_anew_and_the_plan_says_so) {
   const StepOutcome outcome = b.queue.step(kNow);
   ASSERT_EQ(outcome.changed.size(), 1U);
   EXPECT_EQ(b.queue.standing("uid-a").kind, Kind::started);
-  EXPECT_EQ(b.queue.standing("uid-a").reason, "");
+  EXPECT_EQ(word(b.queue.standing("uid-a").reason), "");
   EXPECT_EQ(b.head_node(), "n3");
   b.queue.remove_pod({"team-a", "h"}, "uid-h");
   b.queue.upsert_pod(pod_of(b.owner, 0, "h2", resources("3")));
@@ -288,7 +289,7 @@ TEST(QueueBinds, a_gang_that_finds_no_other_place_stops_unless_its_node_returns)
   EXPECT_EQ(b.queue.step(kNow).changed.size(), 1U);
   Standing standing = b.queue.standing("uid-a");
   EXPECT_EQ(standing.kind, Kind::stopping);
-  EXPECT_EQ(standing.reason, "PlaceLost");
+  EXPECT_EQ(word(standing.reason), "PlaceLost");
   EXPECT_EQ(standing.message,
             "1 of its pods lost their place: node " + head + " is gone, and no other place fits");
   b.queue.upsert_node(node(head, resources("4")));

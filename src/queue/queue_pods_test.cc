@@ -1,5 +1,6 @@
 #include "json/parse.h"
 #include "queue/queue.h"
+#include "queue/status_words.h"
 #include "queue/testing/objects.h"
 
 #include <gtest/gtest.h>
@@ -22,7 +23,7 @@ struct Started {
 Started two_pods(model::AppWrapper owner = wrapper("a", {{2, resources("2")}})) {
   Started made{Queue(), std::move(owner)};
   made.queue.upsert_node(node("n", resources("8", "64Gi")));
-  CHECK(made.queue.upsert(made.owner, false, kNow).has_value());
+  CHECK(made.queue.upsert(made.owner, kNow).has_value());
   (void)made.queue.step(kNow);
   CHECK(made.queue.standing(made.owner.metadata.uid).kind == Kind::started);
   return made;
@@ -339,9 +340,9 @@ TEST(QueueNodes, one_that_is_not_ready_holds_nothing_new) {
     }
     Queue queue;
     queue.upsert_node(bad);
-    ASSERT_TRUE(queue.upsert(wrapper("a", {{1, resources("1")}}), false, kNow));
+    ASSERT_TRUE(queue.upsert(wrapper("a", {{1, resources("1")}}), kNow));
     (void)queue.step(kNow);
-    EXPECT_EQ(queue.standing("uid-a").reason, "NoNodeAllowed") << way;
+    EXPECT_EQ(word(queue.standing("uid-a").reason), "NoNodeAllowed") << way;
     queue.upsert_node(node("n", resources("8")));
     (void)queue.step(kNow);
     EXPECT_EQ(queue.standing("uid-a").kind, Kind::started) << way;
@@ -360,7 +361,7 @@ TEST(QueueNodes, under_another_scheduler_a_lost_place_is_told_and_may_be_found) 
   EXPECT_EQ(outcome.changed.size(), 1U);
   Standing standing = queue.standing("uid-a");
   EXPECT_EQ(standing.kind, Kind::started);
-  EXPECT_EQ(standing.reason, "PlaceLost");
+  EXPECT_EQ(word(standing.reason), "PlaceLost");
   EXPECT_EQ(standing.pods_lost, 2);
   EXPECT_EQ(standing.message, "2 of its pods lost their place: node n is gone");
   queue.upsert_node(node("m", resources("8")));
@@ -370,7 +371,7 @@ TEST(QueueNodes, under_another_scheduler_a_lost_place_is_told_and_may_be_found) 
   queue.upsert_pod(pod_of(owner, 0, "p3", resources("2"), "m"));
   standing = queue.standing("uid-a");
   EXPECT_EQ(standing.pods_lost, 0);
-  EXPECT_EQ(standing.reason, "");
+  EXPECT_EQ(word(standing.reason), "");
   EXPECT_TRUE(queue.core().check_invariants());
 }
 
@@ -382,7 +383,7 @@ TEST(QueueNodes, one_that_returns_has_its_pods_and_places_back) {
   (void)queue.step(kNow);
   queue.upsert_node(node("n", resources("8")));
   EXPECT_EQ(free_on(queue, "n"), 3000);
-  EXPECT_EQ(queue.standing("uid-a").reason, "");
+  EXPECT_EQ(word(queue.standing("uid-a").reason), "");
   EXPECT_EQ(queue.standing("uid-a").pods_lost, 0);
   EXPECT_TRUE(queue.core().check_invariants());
 }

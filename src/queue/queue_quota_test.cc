@@ -1,4 +1,5 @@
 #include "queue/queue.h"
+#include "queue/status_words.h"
 #include "queue/testing/objects.h"
 
 #include <gtest/gtest.h>
@@ -36,47 +37,47 @@ model::QuotaSubtree team_tree() {
 TEST(QueueQuota, labels_say_which_node_is_charged) {
   Queue queue = queue_with_room();
   queue.upsert_quota(team_tree());
-  ASSERT_TRUE(queue.upsert(labelled("in", "3", "gold"), false, kNow));
-  ASSERT_TRUE(queue.upsert(labelled("over", "3", "gold"), false, kNow));
-  ASSERT_TRUE(queue.upsert(labelled("unlabelled", "2", ""), false, kNow));
-  ASSERT_TRUE(queue.upsert(labelled("unknown", "1", "nobody"), false, kNow));
+  ASSERT_TRUE(queue.upsert(labelled("in", "3", "gold"), kNow));
+  ASSERT_TRUE(queue.upsert(labelled("over", "3", "gold"), kNow));
+  ASSERT_TRUE(queue.upsert(labelled("unlabelled", "2", ""), kNow));
+  ASSERT_TRUE(queue.upsert(labelled("unknown", "1", "nobody"), kNow));
   (void)queue.step(kNow);
   EXPECT_EQ(queue.standing("uid-in").kind, Kind::started);
-  EXPECT_EQ(queue.standing("uid-over").reason, "InsufficientQuota");
+  EXPECT_EQ(word(queue.standing("uid-over").reason), "InsufficientQuota");
   EXPECT_TRUE(queue.standing("uid-over").quota);
   EXPECT_EQ(queue.sentence("uid-over", kNow),
             "quota node gold of tree team has no room: cpu asks 3, used 3 of 4; 2 has to be given "
             "back, or the limit raised");
-  EXPECT_EQ(queue.standing("uid-unlabelled").reason, "InsufficientQuota");
+  EXPECT_EQ(word(queue.standing("uid-unlabelled").reason), "InsufficientQuota");
   EXPECT_EQ(queue.sentence("uid-unlabelled", kNow),
             "quota node default of tree team has no room: cpu asks 2, used 0 of 1; it asks for "
             "more than the whole limit: raise it to 2 at least");
-  EXPECT_EQ(queue.standing("uid-unknown").reason, "UnknownQuota");
+  EXPECT_EQ(word(queue.standing("uid-unknown").reason), "UnknownQuota");
   // Another label moves it.
-  ASSERT_TRUE(queue.upsert(labelled("unknown", "1", "gold"), false, kNow));
+  ASSERT_TRUE(queue.upsert(labelled("unknown", "1", "gold"), kNow));
   (void)queue.step(kNow);
   EXPECT_EQ(queue.standing("uid-unknown").kind, Kind::started);
 }
 
 TEST(QueueQuota, edits_and_deletions_take_effect_at_once_and_charge_what_runs) {
   Queue queue = queue_with_room();
-  ASSERT_TRUE(queue.upsert(labelled("old", "3", "gold"), false, kNow));
+  ASSERT_TRUE(queue.upsert(labelled("old", "3", "gold"), kNow));
   (void)queue.step(kNow);
   auto tree = team_tree();
   tree.spec.children[0].quotas.requests = resources("2");
   queue.upsert_quota(tree);
   EXPECT_EQ(queue.quota_status(tree).children[0].allocated.get("cpu"), amount("3"));
-  ASSERT_TRUE(queue.upsert(labelled("new", "1", "gold"), false, kNow));
+  ASSERT_TRUE(queue.upsert(labelled("new", "1", "gold"), kNow));
   (void)queue.step(kNow);
   EXPECT_EQ(queue.standing("uid-old").kind, Kind::started);
-  EXPECT_EQ(queue.standing("uid-new").reason, "InsufficientQuota");
+  EXPECT_EQ(word(queue.standing("uid-new").reason), "InsufficientQuota");
   tree.spec.children[0].quotas.disabled = true;
   queue.upsert_quota(tree);
   (void)queue.step(kNow);
   EXPECT_EQ(queue.standing("uid-new").kind, Kind::started);
-  ASSERT_TRUE(queue.upsert(labelled("later", "2", ""), false, kNow));
+  ASSERT_TRUE(queue.upsert(labelled("later", "2", ""), kNow));
   (void)queue.step(kNow);
-  EXPECT_EQ(queue.standing("uid-later").reason, "InsufficientQuota");
+  EXPECT_EQ(word(queue.standing("uid-later").reason), "InsufficientQuota");
   queue.remove_quota(tree.metadata.key());
   (void)queue.step(kNow);
   EXPECT_EQ(queue.standing("uid-later").kind, Kind::started);
@@ -94,18 +95,18 @@ Queue lent(const std::string& cpus_of_node) {
   below.spec.children.push_back(quota_child("guests", resources("0")));
   queue.upsert_quota(root);
   queue.upsert_quota(below);
-  EXPECT_TRUE(queue.upsert(labelled("guest", "3", "guests"), false, kNow));
+  EXPECT_TRUE(queue.upsert(labelled("guest", "3", "guests"), kNow));
   (void)queue.step(kNow);
   EXPECT_EQ(queue.standing("uid-guest").kind, Kind::started);
-  EXPECT_TRUE(queue.upsert(labelled("owner", "2", "gold"), false, kNow));
+  EXPECT_TRUE(queue.upsert(labelled("owner", "2", "gold"), kNow));
   (void)queue.step(kNow);
-  EXPECT_EQ(queue.standing("uid-guest").reason, "Preempted");
+  EXPECT_EQ(word(queue.standing("uid-guest").reason), "Preempted");
   return queue;
 }
 
 TEST(QueueQuota, an_owner_waits_for_quota_and_names_the_borrower_that_gives_it_back) {
   Queue queue = lent("100");
-  EXPECT_EQ(queue.standing("uid-owner").reason, "Preempting");
+  EXPECT_EQ(word(queue.standing("uid-owner").reason), "Preempting");
   EXPECT_TRUE(queue.standing("uid-owner").quota) << "the nodes are empty";
   EXPECT_EQ(
       queue.sentence("uid-owner", kNow),
@@ -121,15 +122,15 @@ TEST(QueueQuota, who_waits_for_a_node_that_is_cleared_does_not_wait_for_quota) {
   Queue queue(QueueOptions{.core = {.preemption = true}});
   queue.upsert_node(node("n", resources("4")));
   queue.upsert_node(node("m", resources("2")));
-  ASSERT_TRUE(queue.upsert(labelled("low", "3", "default"), false, kNow));
-  ASSERT_TRUE(queue.upsert(labelled("other", "2", "default"), false, kNow));
+  ASSERT_TRUE(queue.upsert(labelled("low", "3", "default"), kNow));
+  ASSERT_TRUE(queue.upsert(labelled("other", "2", "default"), kNow));
   (void)queue.step(kNow);
   queue.upsert_quota(team_tree());
   auto high = labelled("high", "4", "gold");
   high.spec.priority = 10;
-  ASSERT_TRUE(queue.upsert(high, false, kNow));
+  ASSERT_TRUE(queue.upsert(high, kNow));
   (void)queue.step(kNow);
-  EXPECT_EQ(queue.standing("uid-high").reason, "Preempting");
+  EXPECT_EQ(word(queue.standing("uid-high").reason), "Preempting");
   EXPECT_FALSE(queue.standing("uid-high").quota);
   EXPECT_EQ(queue.sentence("uid-high", kNow),
             "its place is being cleared: it starts when team-a/low (3 cpu), which makes room, has "
@@ -141,12 +142,13 @@ TEST(QueueQuota, reasons_follow_edits_in_the_same_step) {
   queue.upsert_node(node("n", resources("8")));
   auto tree = team_tree();
   queue.upsert_quota(tree);
-  ASSERT_TRUE(queue.upsert(labelled("over", "5", "gold"), false, kNow));
-  ASSERT_TRUE(queue.upsert(labelled("large", "9", "big"), false, kNow));
+  ASSERT_TRUE(queue.upsert(labelled("over", "5", "gold"), kNow));
+  ASSERT_TRUE(queue.upsert(labelled("large", "9", "big"), kNow));
   const auto reasons = [&] {
     std::string text;
     for (const WrapperId& id : queue.step(kNow).changed) {
-      text += (text.empty() ? "" : " ") + id.key.name + "=" + queue.standing(id.uid).reason;
+      text += (text.empty() ? "" : " ") + id.key.name + "=" +
+              std::string(word(queue.standing(id.uid).reason));
     }
     return text;
   };
@@ -168,14 +170,14 @@ TEST(QueueQuota, labels_of_what_runs_count_when_it_is_withdrawn) {
   Queue queue = queue_with_room();
   const auto tree = team_tree();
   queue.upsert_quota(tree);
-  ASSERT_TRUE(queue.upsert(labelled("a", "1", "default"), false, kNow));
+  ASSERT_TRUE(queue.upsert(labelled("a", "1", "default"), kNow));
   (void)queue.step(kNow);
   ASSERT_EQ(queue.standing("uid-a").kind, Kind::started);
-  ASSERT_TRUE(queue.upsert(labelled("a", "1", "gold"), false, kNow));
-  ASSERT_TRUE(queue.upsert(labelled("b", "1", "default"), false, kNow));
+  ASSERT_TRUE(queue.upsert(labelled("a", "1", "gold"), kNow));
+  ASSERT_TRUE(queue.upsert(labelled("b", "1", "default"), kNow));
   (void)queue.step(kNow);
   EXPECT_EQ(queue.quota_status(tree).children[0].allocated.get("cpu"), amount("0"));
-  EXPECT_EQ(queue.standing("uid-b").reason, "InsufficientQuota")
+  EXPECT_EQ(word(queue.standing("uid-b").reason), "InsufficientQuota")
       << "a label gives nothing back while the pods run";
   queue.stopping("uid-a");
   queue.withdrawn("uid-a", kNow);
@@ -189,10 +191,10 @@ TEST(QueueQuota, other_trees_and_quotas_do_not_bring_labels_to_bear_on_what_runs
   Queue queue = queue_with_room();
   const auto tree = team_tree();
   queue.upsert_quota(tree);
-  ASSERT_TRUE(queue.upsert(labelled("a", "1", "default"), false, kNow));
+  ASSERT_TRUE(queue.upsert(labelled("a", "1", "default"), kNow));
   (void)queue.step(kNow);
   ASSERT_EQ(queue.standing("uid-a").kind, Kind::started);
-  ASSERT_TRUE(queue.upsert(labelled("a", "1", "gold"), false, kNow));
+  ASSERT_TRUE(queue.upsert(labelled("a", "1", "gold"), kNow));
   auto another = quota_subtree("another", "project", "");
   another.spec.children.push_back(quota_child("default", resources("8")));
   queue.upsert_quota(another);
@@ -213,16 +215,16 @@ TEST(QueueQuota, of_a_tree_that_comes_while_it_runs_the_label_of_then_is_charged
   auto another = quota_subtree("another", "project", "");
   another.spec.children.push_back(quota_child("default", resources("8")));
   queue.upsert_quota(another);
-  ASSERT_TRUE(queue.upsert(labelled("a", "1", "default"), false, kNow));
+  ASSERT_TRUE(queue.upsert(labelled("a", "1", "default"), kNow));
   (void)queue.step(kNow);
   ASSERT_EQ(queue.standing("uid-a").kind, Kind::started);
-  ASSERT_TRUE(queue.upsert(labelled("a", "1", "gold"), false, kNow));
+  ASSERT_TRUE(queue.upsert(labelled("a", "1", "gold"), kNow));
   const auto tree = team_tree();
   queue.upsert_quota(tree);
   EXPECT_EQ(queue.quota_status(tree).children[0].allocated.get("cpu"), amount("1"));
   EXPECT_EQ(queue.quota_status(another).children[0].allocated.get("cpu"), amount("1"));
   // From now on it names one.
-  ASSERT_TRUE(queue.upsert(labelled("a", "1", "default"), false, kNow));
+  ASSERT_TRUE(queue.upsert(labelled("a", "1", "default"), kNow));
   EXPECT_EQ(queue.quota_status(tree).children[0].allocated.get("cpu"), amount("1"));
   EXPECT_TRUE(queue.core().check_invariants());
 }
@@ -239,7 +241,7 @@ TEST(QueueQuota, amounts_that_are_counted_otherwise_are_told) {
   tree.spec.children[3].quotas.disabled = true;
   queue.upsert_quota(tree);
   auto asks = wrapper("a", {{1, {{"nvidia.com/gpu", amount("1")}}}});
-  ASSERT_TRUE(queue.upsert(asks, false, kNow));
+  ASSERT_TRUE(queue.upsert(asks, kNow));
   (void)queue.step(kNow);
   const auto status = queue.quota_status(tree);
   EXPECT_EQ(status.children[0].problem,
@@ -273,7 +275,7 @@ TEST(QueueQuota, several_objects_make_one_tree_and_say_what_is_wrong_with_them) 
   for (const auto& each : {below, root, dangling, circle, circle2, unlabelled}) {
     queue.upsert_quota(each);
   }
-  ASSERT_TRUE(queue.upsert(labelled("a", "6", "gold"), false, kNow));
+  ASSERT_TRUE(queue.upsert(labelled("a", "6", "gold"), kNow));
   (void)queue.step(kNow);
   const auto status = queue.quota_status(below);
   EXPECT_EQ(status.children[0].problem, "");
@@ -294,9 +296,9 @@ TEST(QueueQuota, a_node_may_belong_to_one_namespace) {
   auto tree = team_tree();
   tree.spec.children[0].ns = "team-b";
   queue.upsert_quota(tree);
-  ASSERT_TRUE(queue.upsert(labelled("a", "1", "gold"), false, kNow));
+  ASSERT_TRUE(queue.upsert(labelled("a", "1", "gold"), kNow));
   (void)queue.step(kNow);
-  EXPECT_EQ(queue.standing("uid-a").reason, "UnknownQuota");
+  EXPECT_EQ(word(queue.standing("uid-a").reason), "UnknownQuota");
   EXPECT_EQ(queue.sentence("uid-a", kNow),
             "quota node gold belongs to namespace team-b; the label team may name another node");
 }
@@ -313,22 +315,22 @@ TEST(QueueQuota, a_resource_quota_is_respected_less_what_other_pods_use) {
   queue.set_resource_quota({"team-a", "rq"}, {hard});
   // Also while it has no node: the API server counts it from its creation.
   queue.upsert_pod(pod("other", resources("1")));
-  ASSERT_TRUE(queue.upsert(wrapper("fits", {{1, resources("2")}}), false, kNow));
-  ASSERT_TRUE(queue.upsert(wrapper("waits", {{1, resources("2")}}, 1), false, kNow));
-  ASSERT_TRUE(queue.upsert(wrapper("pods", {{3, resources("1m")}}, 1), false, kNow));
+  ASSERT_TRUE(queue.upsert(wrapper("fits", {{1, resources("2")}}), kNow));
+  ASSERT_TRUE(queue.upsert(wrapper("waits", {{1, resources("2")}}, 1), kNow));
+  ASSERT_TRUE(queue.upsert(wrapper("pods", {{3, resources("1m")}}, 1), kNow));
   auto elsewhere = wrapper("elsewhere", {{1, resources("50")}});
   elsewhere.metadata.ns = "team-b";
   elsewhere.spec.resources.generic_items[0].generic_template.text =
       R"({"apiVersion":"example.com/v1","kind":"Thing","metadata":{"name":"x"}})";
-  ASSERT_TRUE(queue.upsert(elsewhere, false, kNow));
+  ASSERT_TRUE(queue.upsert(elsewhere, kNow));
   (void)queue.step(kNow);
   EXPECT_EQ(queue.standing("uid-fits").kind, Kind::started);
   EXPECT_EQ(queue.standing("uid-elsewhere").kind, Kind::started);
-  EXPECT_EQ(queue.standing("uid-waits").reason, "InsufficientQuota");
+  EXPECT_EQ(word(queue.standing("uid-waits").reason), "InsufficientQuota");
   EXPECT_EQ(queue.sentence("uid-waits", kNow),
             "ResourceQuota team-a/rq has no room: cpu asks 2, used 3 of 4; 1 has to be given back, "
             "or the limit raised");
-  EXPECT_EQ(queue.standing("uid-pods").reason, "InsufficientQuota");
+  EXPECT_EQ(word(queue.standing("uid-pods").reason), "InsufficientQuota");
   queue.remove_pod({"team-a", "other"}, "uid-other");
   (void)queue.step(kNow);
   EXPECT_EQ(queue.standing("uid-waits").kind, Kind::started);
@@ -349,7 +351,7 @@ TEST(QueueQuota, a_resource_quota_with_scopes_concerns_the_pods_that_they_choose
                 R"("priorityClassName":")" + priority_class + R"(",)");
     return made;
   };
-  ASSERT_TRUE(queue.upsert(of_class("early", "high"), false, kNow));
+  ASSERT_TRUE(queue.upsert(of_class("early", "high"), kNow));
   queue.set_resource_quota({"team-a", "rq"}, {resources("4"), {high}});
   auto theirs = pod("theirs", resources("2"), "n");
   queue.upsert_pod(theirs);
@@ -357,10 +359,10 @@ TEST(QueueQuota, a_resource_quota_with_scopes_concerns_the_pods_that_they_choose
   theirs.metadata.uid = "uid-high";
   theirs.spec.priority_class_name = "high";
   queue.upsert_pod(theirs);
-  ASSERT_TRUE(queue.upsert(of_class("low", "low"), false, kNow));
+  ASSERT_TRUE(queue.upsert(of_class("low", "low"), kNow));
   (void)queue.step(kNow);
   EXPECT_EQ(queue.standing("uid-low").kind, Kind::started);
-  EXPECT_EQ(queue.standing("uid-early").reason, "InsufficientQuota");
+  EXPECT_EQ(word(queue.standing("uid-early").reason), "InsufficientQuota");
   EXPECT_EQ(queue.sentence("uid-early", kNow),
             "ResourceQuota team-a/rq has no room: cpu asks 3, used 2 of 4; 1 has to be given back, "
             "or the limit raised");
@@ -370,9 +372,9 @@ TEST(QueueQuota, a_resource_quota_with_scopes_concerns_the_pods_that_they_choose
   EXPECT_TRUE(queue.core().check_invariants());
   // Without its scopes it is about everybody, and the other way round.
   queue.set_resource_quota({"team-a", "rq"}, {resources("4")});
-  ASSERT_TRUE(queue.upsert(of_class("late", "low"), false, kNow));
+  ASSERT_TRUE(queue.upsert(of_class("late", "low"), kNow));
   (void)queue.step(kNow);
-  EXPECT_EQ(queue.standing("uid-late").reason, "InsufficientQuota");
+  EXPECT_EQ(word(queue.standing("uid-late").reason), "InsufficientQuota");
   queue.remove_resource_quota({"team-a", "rq"});
   queue.set_resource_quota({"team-a", "rq"}, {resources("1"), {high}});
   (void)queue.step(kNow);
@@ -386,7 +388,7 @@ TEST(QueueQuota, pods_of_a_gang_are_charged_once_to_a_resource_quota) {
   hard.set("limits.cpu", amount("6"));
   queue.set_resource_quota({"team-a", "rq"}, {hard});
   const auto owner = wrapper("a", {{1, resources("2")}});
-  ASSERT_TRUE(queue.upsert(owner, false, kNow));
+  ASSERT_TRUE(queue.upsert(owner, kNow));
   (void)queue.step(kNow);
   auto unbound = pod_of(owner, 0, "p", resources("2"));
   queue.upsert_pod(unbound);

@@ -1,5 +1,6 @@
 #include "queue/queue.h"
 
+#include "queue/status_words.h"
 #include "queue/testing/objects.h"
 
 #include <gtest/gtest.h>
@@ -29,9 +30,9 @@ TEST(Queue, starts_what_fits_and_tells_the_other_why_it_waits) {
   Queue queue = queue_with_node("4");
   const auto first = wrapper("first", {{1, resources("3")}});
   const auto second = wrapper("second", {{1, resources("3")}}, 1);
-  ASSERT_TRUE(queue.upsert(first, false, kNow));
-  ASSERT_TRUE(queue.upsert(second, false, kNow));
-  EXPECT_EQ(queue.standing("uid-first").reason, "Evaluating");
+  ASSERT_TRUE(queue.upsert(first, kNow));
+  ASSERT_TRUE(queue.upsert(second, kNow));
+  EXPECT_EQ(word(queue.standing("uid-first").reason), "Evaluating");
   const StepOutcome outcome = queue.step(kNow);
   EXPECT_EQ(outcome.changed.size(), 2U);
   EXPECT_FALSE(outcome.more);
@@ -42,7 +43,7 @@ TEST(Queue, starts_what_fits_and_tells_the_other_why_it_waits) {
   EXPECT_EQ(started.since, kNow);
   const Standing waits = queue.standing("uid-second");
   EXPECT_EQ(waits.kind, Kind::waiting);
-  EXPECT_EQ(waits.reason, "InsufficientResources");
+  EXPECT_EQ(word(waits.reason), "InsufficientResources");
   EXPECT_FALSE(waits.quota);
   EXPECT_EQ(queue.sentence("uid-second", kNow),
             "cpu asks 3, 1 free of 4 on 1 allowed node, 2 more needed");
@@ -52,10 +53,10 @@ TEST(Queue, starts_what_fits_and_tells_the_other_why_it_waits) {
 
 TEST(Queue, tells_a_standing_once_until_it_changes) {
   Queue queue = queue_with_node("1");
-  ASSERT_TRUE(queue.upsert(wrapper("a", {{1, resources("2")}}), false, kNow));
+  ASSERT_TRUE(queue.upsert(wrapper("a", {{1, resources("2")}}), kNow));
   EXPECT_TRUE(told(queue.step(kNow), "a"));
   EXPECT_FALSE(told(queue.step(kNow), "a"));
-  ASSERT_TRUE(queue.upsert(wrapper("a", {{1, resources("2")}}), false, kNow));
+  ASSERT_TRUE(queue.upsert(wrapper("a", {{1, resources("2")}}), kNow));
   EXPECT_FALSE(told(queue.step(kNow), "a"));
   queue.upsert_node(node("m", resources("2")));
   EXPECT_TRUE(told(queue.step(kNow), "a"));
@@ -63,7 +64,7 @@ TEST(Queue, tells_a_standing_once_until_it_changes) {
 
 TEST(Queue, an_object_without_pods_starts_at_once) {
   Queue queue;
-  ASSERT_TRUE(queue.upsert(wrapper("empty", {}), false, kNow));
+  ASSERT_TRUE(queue.upsert(wrapper("empty", {}), kNow));
   EXPECT_TRUE(told(queue.step(kNow), "empty"));
   EXPECT_EQ(queue.standing("uid-empty").kind, Kind::started);
 }
@@ -72,7 +73,7 @@ TEST(Queue, refuses_what_it_cannot_understand_and_does_not_queue_it) {
   Queue queue;
   auto broken = wrapper("broken", {{1, resources("1")}});
   broken.spec.resources.generic_items[0].generic_template.text = R"({"kind":"Thing"})";
-  EXPECT_FALSE(queue.upsert(broken, false, kNow));
+  EXPECT_FALSE(queue.upsert(broken, kNow));
   EXPECT_EQ(queue.standing("uid-broken").kind, Kind::unknown);
   EXPECT_EQ(queue.waiting(), 0U);
   EXPECT_TRUE(queue.step(kNow).changed.empty());
@@ -81,16 +82,16 @@ TEST(Queue, refuses_what_it_cannot_understand_and_does_not_queue_it) {
 TEST(Queue, frees_places_only_when_the_caller_says_that_they_are_free) {
   Queue queue = queue_with_node("4");
   auto first = wrapper("first", {{1, resources("3")}});
-  ASSERT_TRUE(queue.upsert(first, false, kNow));
-  ASSERT_TRUE(queue.upsert(wrapper("second", {{1, resources("3")}}, 1), false, kNow));
+  ASSERT_TRUE(queue.upsert(first, kNow));
+  ASSERT_TRUE(queue.upsert(wrapper("second", {{1, resources("3")}}, 1), kNow));
   (void)queue.step(kNow);
   queue.stopping("uid-first");
   (void)queue.step(kNow);
   EXPECT_EQ(queue.standing("uid-first").kind, Kind::stopping);
-  EXPECT_EQ(queue.standing("uid-first").reason, "Stopping");
+  EXPECT_EQ(word(queue.standing("uid-first").reason), "Stopping");
   EXPECT_EQ(queue.standing("uid-second").kind, Kind::waiting);
   // Its object is seen without a plan meanwhile: an event says nothing about what is held.
-  ASSERT_TRUE(queue.upsert(first, false, kNow));
+  ASSERT_TRUE(queue.upsert(first, kNow));
   (void)queue.step(kNow);
   EXPECT_EQ(queue.standing("uid-second").kind, Kind::waiting);
   queue.withdrawn("uid-first", kNow);
@@ -106,15 +107,15 @@ TEST(Queue, frees_places_only_when_the_caller_says_that_they_are_free) {
 TEST(Queue, an_older_event_does_not_bring_back_what_was_removed) {
   Queue queue = queue_with_node("4");
   auto running = wrapper("a", {{1, resources("3")}});
-  ASSERT_TRUE(queue.upsert(running, false, kNow));
+  ASSERT_TRUE(queue.upsert(running, kNow));
   (void)queue.step(kNow);
   record_start(running, queue.standing("uid-a"));
   queue.remove("uid-a");
-  ASSERT_TRUE(queue.upsert(running, false, kNow));
+  ASSERT_TRUE(queue.upsert(running, kNow));
   EXPECT_EQ(queue.standing("uid-a").kind, Kind::unknown);
   EXPECT_EQ(free_on(queue, "n"), 4000);
   queue.forget("uid-a");
-  ASSERT_TRUE(queue.upsert(running, false, kNow));
+  ASSERT_TRUE(queue.upsert(running, kNow));
   EXPECT_EQ(queue.standing("uid-a").kind, Kind::started);
 }
 
@@ -123,33 +124,33 @@ TEST(Queue, suspending_holds_a_waiting_one_and_stops_a_started_one) {
   auto held = wrapper("held", {{1, resources("1")}});
   held.spec.suspend = true;
   auto runs = wrapper("runs", {{1, resources("1")}});
-  ASSERT_TRUE(queue.upsert(held, false, kNow));
-  ASSERT_TRUE(queue.upsert(runs, false, kNow));
+  ASSERT_TRUE(queue.upsert(held, kNow));
+  ASSERT_TRUE(queue.upsert(runs, kNow));
   (void)queue.step(kNow);
-  EXPECT_EQ(queue.standing("uid-held").reason, "Held");
+  EXPECT_EQ(word(queue.standing("uid-held").reason), "Held");
   EXPECT_EQ(queue.standing("uid-runs").kind, Kind::started);
   runs.spec.suspend = true;
-  ASSERT_TRUE(queue.upsert(runs, false, kNow));
+  ASSERT_TRUE(queue.upsert(runs, kNow));
   EXPECT_TRUE(told(queue.step(kNow), "runs"));
   EXPECT_EQ(queue.standing("uid-runs").kind, Kind::stopping);
-  EXPECT_EQ(queue.standing("uid-runs").reason, "Suspended");
+  EXPECT_EQ(word(queue.standing("uid-runs").reason), "Suspended");
   // Nobody has begun to stop it: it may go on.
   runs.spec.suspend = false;
-  ASSERT_TRUE(queue.upsert(runs, false, kNow));
+  ASSERT_TRUE(queue.upsert(runs, kNow));
   EXPECT_EQ(queue.standing("uid-runs").kind, Kind::started);
   runs.spec.suspend = true;
-  ASSERT_TRUE(queue.upsert(runs, false, kNow));
+  ASSERT_TRUE(queue.upsert(runs, kNow));
   queue.stopping("uid-runs");
   runs.spec.suspend = false;
-  ASSERT_TRUE(queue.upsert(runs, false, kNow));
+  ASSERT_TRUE(queue.upsert(runs, kNow));
   EXPECT_EQ(queue.standing("uid-runs").kind, Kind::stopping);
   runs.spec.suspend = true;
-  ASSERT_TRUE(queue.upsert(runs, false, kNow));
+  ASSERT_TRUE(queue.upsert(runs, kNow));
   queue.withdrawn("uid-runs", kNow);
   (void)queue.step(kNow);
-  EXPECT_EQ(queue.standing("uid-runs").reason, "Held");
+  EXPECT_EQ(word(queue.standing("uid-runs").reason), "Held");
   held.spec.suspend = false;
-  ASSERT_TRUE(queue.upsert(held, false, kNow));
+  ASSERT_TRUE(queue.upsert(held, kNow));
   (void)queue.step(kNow);
   EXPECT_EQ(queue.standing("uid-held").kind, Kind::started);
 }
@@ -158,19 +159,19 @@ TEST(Queue, does_not_start_work_of_unknown_users) {
   Queue queue = queue_with_node("4");
   auto anonymous = wrapper("x", {{1, resources("1")}});
   const auto annotations = std::exchange(anonymous.metadata.annotations, {});
-  ASSERT_TRUE(queue.upsert(anonymous, false, kNow));
+  ASSERT_TRUE(queue.upsert(anonymous, kNow));
   (void)queue.step(kNow);
-  EXPECT_EQ(queue.standing("uid-x").reason, "UserUnknown");
+  EXPECT_EQ(word(queue.standing("uid-x").reason), "UserUnknown");
   EXPECT_NE(queue.sentence("uid-x", kNow).find("submitted-by"), std::string::npos);
   anonymous.metadata.annotations = annotations;
-  ASSERT_TRUE(queue.upsert(anonymous, false, kNow));
+  ASSERT_TRUE(queue.upsert(anonymous, kNow));
   (void)queue.step(kNow);
   EXPECT_EQ(queue.standing("uid-x").kind, Kind::started);
 
   Queue unchecked(QueueOptions{.user_check = false});
   unchecked.upsert_node(node("n", resources("4")));
   anonymous.metadata.annotations.clear();
-  ASSERT_TRUE(unchecked.upsert(anonymous, false, kNow));
+  ASSERT_TRUE(unchecked.upsert(anonymous, kNow));
   (void)unchecked.step(kNow);
   EXPECT_EQ(unchecked.standing("uid-x").kind, Kind::started);
 }
@@ -179,12 +180,12 @@ TEST(Queue, a_deleted_one_leaves_the_line_and_keeps_what_it_holds) {
   Queue queue = queue_with_node("4");
   auto runs = wrapper("runs", {{1, resources("3")}});
   auto waits = wrapper("waits", {{1, resources("3")}}, 1);
-  ASSERT_TRUE(queue.upsert(runs, false, kNow));
-  ASSERT_TRUE(queue.upsert(waits, false, kNow));
+  ASSERT_TRUE(queue.upsert(runs, kNow));
+  ASSERT_TRUE(queue.upsert(waits, kNow));
   (void)queue.step(kNow);
   runs.metadata.deletion_timestamp = waits.metadata.deletion_timestamp = kNow;
-  ASSERT_TRUE(queue.upsert(runs, false, kNow));
-  ASSERT_TRUE(queue.upsert(waits, false, kNow));
+  ASSERT_TRUE(queue.upsert(runs, kNow));
+  ASSERT_TRUE(queue.upsert(waits, kNow));
   EXPECT_EQ(queue.standing("uid-waits").kind, Kind::unknown);
   EXPECT_EQ(queue.standing("uid-runs").kind, Kind::started);
   queue.remove("uid-runs");
@@ -193,16 +194,16 @@ TEST(Queue, a_deleted_one_leaves_the_line_and_keeps_what_it_holds) {
 
 TEST(Queue, another_priority_counts_at_once) {
   Queue queue = queue_with_node("2");
-  ASSERT_TRUE(queue.upsert(wrapper("runs", {{1, resources("2")}}), false, kNow));
+  ASSERT_TRUE(queue.upsert(wrapper("runs", {{1, resources("2")}}), kNow));
   (void)queue.step(kNow);
   auto late = wrapper("late", {{1, resources("2")}}, 2);
-  ASSERT_TRUE(queue.upsert(wrapper("early", {{1, resources("2")}}, 1), false, kNow));
-  ASSERT_TRUE(queue.upsert(late, false, kNow));
+  ASSERT_TRUE(queue.upsert(wrapper("early", {{1, resources("2")}}, 1), kNow));
+  ASSERT_TRUE(queue.upsert(late, kNow));
   (void)queue.step(kNow);
   ASSERT_EQ(queue.line(kNow, 10).size(), 2U);
   EXPECT_EQ(queue.line(kNow, 10)[0].key.name, "early");
   late.spec.priority = 5;
-  ASSERT_TRUE(queue.upsert(late, false, kNow));
+  ASSERT_TRUE(queue.upsert(late, kNow));
   EXPECT_EQ(queue.line(kNow, 1)[0].key.name, "late");
   queue.remove("uid-runs");
   (void)queue.step(kNow);
@@ -212,17 +213,17 @@ TEST(Queue, another_priority_counts_at_once) {
 TEST(Queue, evicts_for_a_higher_priority_and_says_for_whom) {
   Queue queue(QueueOptions{.core = {.preemption = true}});
   queue.upsert_node(node("n", resources("4")));
-  ASSERT_TRUE(queue.upsert(wrapper("low", {{1, resources("3")}}), false, kNow));
+  ASSERT_TRUE(queue.upsert(wrapper("low", {{1, resources("3")}}), kNow));
   (void)queue.step(kNow);
   auto high = wrapper("high", {{1, resources("3")}}, 1);
   high.spec.priority = 10;
-  ASSERT_TRUE(queue.upsert(high, false, kNow));
+  ASSERT_TRUE(queue.upsert(high, kNow));
   EXPECT_TRUE(told(queue.step(kNow), "low"));
   const Standing low = queue.standing("uid-low");
   EXPECT_EQ(low.kind, Kind::stopping);
-  EXPECT_EQ(low.reason, "Preempted");
+  EXPECT_EQ(word(low.reason), "Preempted");
   EXPECT_EQ(low.message, "makes room for team-a/high, which has a higher priority");
-  EXPECT_EQ(queue.standing("uid-high").reason, "Preempting");
+  EXPECT_EQ(word(queue.standing("uid-high").reason), "Preempting");
   // Its start never reached its status: there is nothing to take back.
   queue.withdrawn("uid-low", kNow);
   (void)queue.step(kNow);
@@ -254,7 +255,7 @@ TEST(Queue, within_a_second_the_line_is_as_admission_saw_it) {
   const auto line_of = [](const std::vector<model::AppWrapper>& seen) {
     Queue queue = queue_with_node("4");
     for (const model::AppWrapper& each : seen) {
-      EXPECT_TRUE(queue.upsert(each, false, kNow));
+      EXPECT_TRUE(queue.upsert(each, kNow));
     }
     (void)queue.step(kNow);
     std::vector<std::string> names;
@@ -276,10 +277,10 @@ TEST(Queue, within_a_second_the_line_is_as_admission_saw_it) {
 
 TEST(Queue, reasons_follow_what_is_free_once_a_second) {
   Queue queue = queue_with_node("4");
-  ASSERT_TRUE(queue.upsert(wrapper("first", {{1, resources("3")}}), false, kNow));
-  ASSERT_TRUE(queue.upsert(wrapper("big", {{2, resources("2")}}, 1), false, kNow));
+  ASSERT_TRUE(queue.upsert(wrapper("first", {{1, resources("3")}}), kNow));
+  ASSERT_TRUE(queue.upsert(wrapper("big", {{2, resources("2")}}, 1), kNow));
   EXPECT_TRUE(told(queue.step(kNow), "big"));
-  EXPECT_EQ(queue.standing("uid-big").reason, "InsufficientResources");
+  EXPECT_EQ(word(queue.standing("uid-big").reason), "InsufficientResources");
   (void)queue.step(kNow + std::chrono::seconds(1));
   const Time later = kNow + std::chrono::seconds(10);
   EXPECT_FALSE(queue.step(later).wake_at);
@@ -292,14 +293,14 @@ TEST(Queue, reasons_follow_what_is_free_once_a_second) {
   EXPECT_EQ(queue.step(later + std::chrono::milliseconds(400)).wake_at, outcome.wake_at);
   const StepOutcome reviewed = queue.step(*outcome.wake_at);
   EXPECT_TRUE(told(reviewed, "big"));
-  EXPECT_EQ(queue.standing("uid-big").reason, "Fragmented");
+  EXPECT_EQ(word(queue.standing("uid-big").reason), "Fragmented");
   EXPECT_FALSE(reviewed.wake_at);
 }
 
 TEST(Queue, one_whose_items_were_refused_lets_others_pass_until_its_time_has_come) {
   Queue queue = queue_with_node("4");
-  ASSERT_TRUE(queue.upsert(wrapper("first", {{1, resources("3")}}), false, kNow));
-  ASSERT_TRUE(queue.upsert(wrapper("second", {{1, resources("3")}}, 1), false, kNow));
+  ASSERT_TRUE(queue.upsert(wrapper("first", {{1, resources("3")}}), kNow));
+  ASSERT_TRUE(queue.upsert(wrapper("second", {{1, resources("3")}}, 1), kNow));
   (void)queue.step(kNow);
   queue.stopping("uid-first");
   const Time due = kNow + std::chrono::seconds(5);
@@ -307,7 +308,7 @@ TEST(Queue, one_whose_items_were_refused_lets_others_pass_until_its_time_has_com
   const StepOutcome outcome = queue.step(kNow);
   EXPECT_TRUE(told(outcome, "first"));
   EXPECT_EQ(outcome.wake_at, due);
-  EXPECT_EQ(queue.standing("uid-first").reason, "RetryLater");
+  EXPECT_EQ(word(queue.standing("uid-first").reason), "RetryLater");
   EXPECT_TRUE(queue.sentence("uid-first", kNow).contains("tried again at"));
   EXPECT_EQ(queue.kind("uid-second"), Kind::started);
   queue.remove("uid-second");
@@ -319,7 +320,7 @@ TEST(Queue, one_whose_items_were_refused_lets_others_pass_until_its_time_has_com
 
 TEST(Queue, another_resource_quota_is_reason_enough_to_try_again_at_once) {
   Queue queue = queue_with_node("4");
-  ASSERT_TRUE(queue.upsert(wrapper("a", {{1, resources("3")}}), false, kNow));
+  ASSERT_TRUE(queue.upsert(wrapper("a", {{1, resources("3")}}), kNow));
   (void)queue.step(kNow);
   queue.stopping("uid-a");
   queue.withdrawn("uid-a", kNow, kNow + std::chrono::hours(1));
@@ -336,9 +337,9 @@ TEST(Queue, another_resource_quota_is_reason_enough_to_try_again_at_once) {
 TEST(Queue, nothing_starts_while_paused) {
   Queue queue = queue_with_node("4");
   queue.set_paused(true);
-  ASSERT_TRUE(queue.upsert(wrapper("a", {{1, resources("1")}}), false, kNow));
+  ASSERT_TRUE(queue.upsert(wrapper("a", {{1, resources("1")}}), kNow));
   EXPECT_TRUE(told(queue.step(kNow), "a"));
-  EXPECT_EQ(queue.standing("uid-a").reason, "Paused");
+  EXPECT_EQ(word(queue.standing("uid-a").reason), "Paused");
   queue.set_paused(false);
   EXPECT_TRUE(told(queue.step(kNow), "a"));
   EXPECT_EQ(queue.standing("uid-a").kind, Kind::started);
@@ -347,11 +348,11 @@ TEST(Queue, nothing_starts_while_paused) {
 TEST(Queue, tells_apart_two_of_one_name) {
   Queue queue = queue_with_node("4");
   auto old = wrapper("a", {{1, resources("3")}});
-  ASSERT_TRUE(queue.upsert(old, false, kNow));
+  ASSERT_TRUE(queue.upsert(old, kNow));
   (void)queue.step(kNow);
   auto again = old;
   again.metadata.uid = "uid-again";
-  ASSERT_TRUE(queue.upsert(again, false, kNow));
+  ASSERT_TRUE(queue.upsert(again, kNow));
   (void)queue.step(kNow);
   EXPECT_EQ(queue.find_all({"team-a", "a"}).size(), 2U);
   EXPECT_EQ(queue.find({"team-a", "a"})->uid, "uid-again");
@@ -366,8 +367,7 @@ TEST(Queue, tells_apart_two_of_one_name) {
 TEST(Queue, ends_a_long_step_and_asks_for_another) {
   Queue queue = queue_with_node("1000");
   for (int i = 0; i < 300; ++i) {
-    ASSERT_TRUE(
-        queue.upsert(wrapper("w" + std::to_string(i), {{1, resources("1m")}}), false, kNow));
+    ASSERT_TRUE(queue.upsert(wrapper("w" + std::to_string(i), {{1, resources("1m")}}), kNow));
   }
   queue.upsert_node(node("n", [] {
     auto list = resources("1000");
@@ -388,7 +388,7 @@ TEST(QueueRestart, a_plan_holds_its_places_whatever_comes_first) {
   auto running = wrapper("a", {{2, resources("2")}});
   {
     Queue before = queue_with_node("4");
-    ASSERT_TRUE(before.upsert(running, false, kNow));
+    ASSERT_TRUE(before.upsert(running, kNow));
     (void)before.step(kNow);
     record_start(running, before.standing("uid-a"));
   }
@@ -399,11 +399,11 @@ TEST(QueueRestart, a_plan_holds_its_places_whatever_comes_first) {
       queue.upsert_node(node("n", resources("4")));
     }
     if (order != 2) {
-      ASSERT_TRUE(queue.upsert(running, false, kNow));
+      ASSERT_TRUE(queue.upsert(running, kNow));
     }
     queue.upsert_pod(bound);
     if (order == 2) {
-      ASSERT_TRUE(queue.upsert(running, false, kNow));
+      ASSERT_TRUE(queue.upsert(running, kNow));
     }
     if (order != 0) {
       queue.upsert_node(node("n", resources("4")));
@@ -425,7 +425,7 @@ TEST(QueueRestart, with_canrun_false_or_finished_what_is_planned_is_being_stoppe
     stopping.status.plan->places.push_back({.pod_set = 0, .node = "n", .count = 1});
     stopping.status.can_run = finished;
     stopping.status.state = finished ? "Failed" : "Pending";
-    ASSERT_TRUE(queue.upsert(stopping, false, kNow));
+    ASSERT_TRUE(queue.upsert(stopping, kNow));
     EXPECT_EQ(queue.standing("uid-a").kind, Kind::stopping);
     EXPECT_EQ(free_on(queue, "n"), 1000);
   }
@@ -437,8 +437,8 @@ TEST(QueueRestart, finished_and_deleted_ones_are_not_queued) {
   completed.status.state = "Completed";
   auto deleted = wrapper("gone", {{1, resources("1")}});
   deleted.metadata.deletion_timestamp = kNow;
-  ASSERT_TRUE(queue.upsert(completed, false, kNow));
-  ASSERT_TRUE(queue.upsert(deleted, false, kNow));
+  ASSERT_TRUE(queue.upsert(completed, kNow));
+  ASSERT_TRUE(queue.upsert(deleted, kNow));
   EXPECT_EQ(queue.waiting() + queue.running(), 0U);
 }
 
@@ -451,9 +451,9 @@ TEST(QueueRestart, work_that_mcad_dispatched_is_adopted_with_its_pods) {
   first.metadata.labels[std::string(kMcadLabel)] = "old";
   queue.upsert_pod(first);
   EXPECT_EQ(free_on(queue, "n"), 5000);
-  ASSERT_TRUE(queue.upsert(mcad, true, kNow));
+  ASSERT_TRUE(queue.upsert(mcad, kNow, model::WrapperApi::mcad_v1beta1));
   EXPECT_EQ(queue.standing("uid-old").kind, Kind::started);
-  EXPECT_EQ(queue.standing("uid-old").reason, "");
+  EXPECT_EQ(word(queue.standing("uid-old").reason), "");
   EXPECT_EQ(free_on(queue, "n"), 5000);
   auto second = pod("old-2", resources("3"), "n");
   second.metadata.labels[std::string(kMcadLabel)] = "old";
@@ -476,10 +476,10 @@ TEST(QueueRestart, adopted_pods_are_known_by_mcads_label_also_by_the_next_proces
   auto there = pod("old-1", resources("3"), "n");
   there.metadata.labels[std::string(kMcadLabel)] = "old";
   queue.upsert_pod(there);
-  ASSERT_TRUE(queue.upsert(mcad, true, kNow));
+  ASSERT_TRUE(queue.upsert(mcad, kNow, model::WrapperApi::mcad_v1beta1));
   EXPECT_EQ(free_on(queue, "n"), 5000);
   // The quota counts it once: there is room for one more CPU.
-  ASSERT_TRUE(queue.upsert(wrapper("next", {{1, resources("1")}}, 1), false, kNow));
+  ASSERT_TRUE(queue.upsert(wrapper("next", {{1, resources("1")}}, 1), kNow));
   (void)queue.step(kNow);
   EXPECT_EQ(queue.kind("uid-next"), Kind::started);
   EXPECT_TRUE(queue.core().check_invariants());
@@ -494,9 +494,9 @@ TEST(QueueRestart, one_whose_items_were_refused_waits_as_long_as_before) {
                                        .status = "True",
                                        .last_transition = model::MicroTime{kNow},
                                        .reason = "QuotaExceeded"});
-  ASSERT_TRUE(queue.upsert(refused, false, kNow + std::chrono::seconds(1)));
+  ASSERT_TRUE(queue.upsert(refused, kNow + std::chrono::seconds(1)));
   (void)queue.step(kNow + std::chrono::seconds(19));
-  EXPECT_EQ(queue.standing("uid-a").reason, "RetryLater");
+  EXPECT_EQ(word(queue.standing("uid-a").reason), "RetryLater");
   (void)queue.step(kNow + std::chrono::seconds(20));
   EXPECT_EQ(queue.kind("uid-a"), Kind::started);
 }
@@ -508,10 +508,10 @@ TEST(QueueRestart, the_time_that_was_used_up_counts) {
   limited.spec.scheduling_spec->dispatch_duration.emplace();
   limited.spec.scheduling_spec->dispatch_duration->limit = 100;
   limited.status.consumed_seconds = 40;
-  ASSERT_TRUE(queue.upsert(limited, false, kNow));
+  ASSERT_TRUE(queue.upsert(limited, kNow));
   (void)queue.step(kNow);
   const auto waits = wrapper("b", {{1, resources("3")}}, 1);
-  ASSERT_TRUE(queue.upsert(waits, false, kNow));
+  ASSERT_TRUE(queue.upsert(waits, kNow));
   (void)queue.step(kNow);
   const auto estimate = queue.core().estimate(*queue.gang("uid-b"), kNow);
   ASSERT_TRUE(estimate && estimate->start);

@@ -81,10 +81,10 @@ std::string nodes_as_well(const sched::Explanation& explanation) {
 
 // The core knows one way not to be tried, the queue three.
 std::string held_advice(const Standing& standing) {
-  if (standing.reason == "UserUnknown") {
+  if (standing.reason == Reason::user_unknown) {
     return "let admission record who submits it";
   }
-  if (standing.reason == kRetryLater) {
+  if (standing.reason == Reason::retry_later) {
     return "it is tried again by itself";
   }
   return "release it: spec.suspend has to be false";
@@ -129,7 +129,7 @@ std::string label_advice(const sched::QuotaReport& unknown) {
 
 // A quota node would not hold it if nothing else were there.
 bool beyond_limits(const sched::Explanation& explanation) {
-  return explanation.why == sched::Why::quota &&
+  return explanation.why == Reason::insufficient_quota &&
          std::ranges::any_of(explanation.quota, [](const sched::QuotaReport& quota) {
            return quota.requested > quota.limit;
          });
@@ -148,17 +148,17 @@ std::string limits_advice(const sched::Explanation& explanation) {
 std::vector<std::string> advice(Queue& queue, const sched::Explanation& explanation,
                                 sched::GangId gang, const Standing& standing, Time now) {
   switch (explanation.why) {
-    case sched::Why::held:
+    case Reason::held:
       return {held_advice(standing)};
-    case sched::Why::paused:
+    case Reason::paused:
       return {"resume the queue: `codeflare queue resume`"};
-    case sched::Why::unknown_quota:
+    case Reason::unknown_quota:
       if (explanation.quota.empty()) {
         return {};
       }
       return {label_advice(explanation.quota.front())};
-    case sched::Why::nothing:
-    case sched::Why::awaiting_victims:
+    case Reason::none:
+    case Reason::preempting:
       return {};
     default:
       break;
@@ -176,11 +176,11 @@ std::vector<std::string> advice(Queue& queue, const sched::Explanation& explanat
     }
     result.push_back(std::move(text));
   } else if (!found || !found->possible) {
-    result.push_back(explanation.why == sched::Why::excluded
+    result.push_back(explanation.why == Reason::no_node_allowed
                          ? "add nodes that its constraints allow, or change the constraints"
                          : nodes_advice(explanation));
   }
-  if (explanation.why == sched::Why::quota && !explanation.quota.empty()) {
+  if (explanation.why == Reason::insufficient_quota && !explanation.quota.empty()) {
     result.push_back("or " + limits_advice(explanation));
   }
   return result;
@@ -195,9 +195,9 @@ std::string no_estimate(const sched::Explanation& explanation) {
     return "not within this quota, whatever ends";
   }
   switch (explanation.why) {
-    case sched::Why::excluded:
+    case Reason::no_node_allowed:
       return "no node is one that it may use, so no end of other work helps";
-    case sched::Why::awaiting_victims:
+    case Reason::preempting:
       return "it starts when the work that makes room for it has ended";
     default:
       return "it waits for work that does not say how long it runs "
@@ -245,7 +245,7 @@ Result<Report> explain(Queue& queue, std::string_view uid, Time now) {
     report.holders.push_back(holder_text(queue, each));
   }
   report.advice = advice(queue, explanation, *gang, report.standing, now);
-  if (explanation.why != sched::Why::held && explanation.why != sched::Why::unknown_quota) {
+  if (explanation.why != Reason::held && explanation.why != Reason::unknown_quota) {
     add_estimate(queue, *gang, explanation, now, report);
   }
   return report;
@@ -306,7 +306,7 @@ json::Value to_json(json::Arena& arena, const Report& report) {
   set("name", report.id.key.name);
   set("uid", report.id.uid);
   set("standing", kind_word(report.standing.kind));
-  set("reason", report.standing.reason);
+  set("reason", word(report.standing.reason));
   set("message", report.sentence);
   if (report.standing.kind == Standing::Kind::waiting) {
     root.set_static(arena, "position", json::Value::integer(arena, report.position));

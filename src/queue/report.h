@@ -43,10 +43,5 @@ json::Value to_json(json::Arena& arena, const Report& report);
 std::string sentence(const sched::Explanation& explanation);
 // Of a gang of one, for the PodScheduled condition.
 std::string pod_sentence(const sched::Explanation& explanation);
-// CamelCase: Evaluating (not tried yet), Held, InsufficientResources, Fragmented, NoNodeAllowed,
-// InsufficientQuota, UnknownQuota, Reserved, Preempting, Paused. The queue adds UserUnknown for
-// work that is held because nobody is recorded to have submitted it, and RetryLater for work whose
-// items could not be created.
-std::string_view reason_word(sched::Why why);
 
 }  // namespace codeflare::queue

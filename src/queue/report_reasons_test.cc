@@ -1,4 +1,5 @@
 #include "queue/report.h"
+#include "queue/status_words.h"
 #include "queue/testing/objects.h"
 
 #include <gtest/gtest.h>
@@ -13,10 +14,9 @@ namespace codeflare::queue {
 namespace {
 
 using namespace testing;  // NOLINT
-using sched::Why;
 
 void add(Queue& queue, const model::AppWrapper& wrapper) {
-  ASSERT_TRUE(queue.upsert(wrapper, false, kNow));
+  ASSERT_TRUE(queue.upsert(wrapper, kNow));
 }
 
 // `runs` has three of four cpus.
@@ -122,7 +122,7 @@ constexpr const char* kUnknownEnds =
     "(schedulingSpec.dispatchDuration.expected)";
 
 struct Case {
-  Why why;
+  Reason why;
   const char* reason;
   std::function<Queue()> queue;
   const char* sentence;  // its beginning
@@ -133,33 +133,34 @@ struct Case {
 
 const std::vector<Case>& cases() {
   static const std::vector<Case> all = {
-      {Why::nothing, "Evaluating", insufficient, "not tried yet", "", kUnknownEnds, false},
-      {Why::held, "Held", held, "held: spec.suspend is true; it may start when that is false",
+      {Reason::none, "Evaluating", insufficient, "not tried yet", "", kUnknownEnds, false},
+      {Reason::held, "Held", held, "held: spec.suspend is true; it may start when that is false",
        "release it: spec.suspend has to be false", ""},
-      {Why::held, "UserUnknown", of_nobody,
+      {Reason::held, "UserUnknown", of_nobody,
        "nobody is known to have submitted it: ", "let admission record who submits it", ""},
-      {Why::held, "RetryLater", refused_items, "its items could not be created: tried again at ",
+      {Reason::held, "RetryLater", refused_items, "its items could not be created: tried again at ",
        "it is tried again by itself", ""},
-      {Why::unknown_quota, "UnknownQuota", [] { return with_quota("nowhere"); }, "",
+      {Reason::unknown_quota, "UnknownQuota", [] { return with_quota("nowhere"); }, "",
        "label it with a quota node that has room, of those its namespace may charge: t=small", ""},
-      {Why::quota, "InsufficientQuota", [] { return with_quota("small"); },
+      {Reason::insufficient_quota, "InsufficientQuota", [] { return with_quota("small"); },
        "quota node small of tree t has no room: cpu asks 1, ", nullptr, nullptr},
-      {Why::excluded, "NoNodeAllowed", excluded,
+      {Reason::no_node_allowed, "NoNodeAllowed", excluded,
        "pod set 0 may use none of 1 nodes: taint dedicated=ml:NoSchedule excludes 1; a node that "
        "it may use has to join",
        "add nodes that its constraints allow, or change the constraints",
        "no node is one that it may use, so no end of other work helps"},
-      {Why::insufficient, "InsufficientResources", insufficient, "cpu asks 2, 1 free of 4 on ",
-       "it would start if this ended: team-a/runs (3 cpu)", kUnknownEnds},
-      {Why::fragmented, "Fragmented", fragmented, "enough is free in sum, but fragmented: ",
+      {Reason::insufficient_resources, "InsufficientResources", insufficient,
+       "cpu asks 2, 1 free of 4 on ", "it would start if this ended: team-a/runs (3 cpu)",
+       kUnknownEnds},
+      {Reason::fragmented, "Fragmented", fragmented, "enough is free in sum, but fragmented: ",
        "it would start if this ended: team-a/", kUnknownEnds},
-      {Why::reserved, "Reserved", reserved, "team-a/head is first in line and keeps its place",
+      {Reason::reserved, "Reserved", reserved, "team-a/head is first in line and keeps its place",
        nullptr, kUnknownEnds},
-      {Why::awaiting_victims, "Preempting", preempting,
+      {Reason::preempting, "Preempting", preempting,
        "its place is being cleared: it starts when team-a/runs (3 cpu), which makes room, has "
        "ended",
        "", nullptr},
-      {Why::paused, "Paused", paused,
+      {Reason::paused, "Paused", paused,
        "the queue is paused: nothing new starts until `codeflare queue resume`",
        "resume the queue: `codeflare queue resume`", "the queue is paused"},
   };
@@ -176,7 +177,7 @@ TEST(Reasons, each_has_a_sentence_advice_and_a_note_that_are_true_of_it) {
     const Result<Report> report = explain(queue, "uid-asked", kNow);
     ASSERT_TRUE(report.has_value());
     EXPECT_EQ(report->standing.why, each.why);
-    EXPECT_EQ(report->standing.reason, each.reason);
+    EXPECT_EQ(word(report->standing.reason), each.reason);
     EXPECT_FALSE(report->sentence.empty());
     EXPECT_TRUE(report->sentence.starts_with(each.sentence)) << report->sentence;
     const std::string first = report->advice.empty() ? "" : report->advice[0];
@@ -191,13 +192,14 @@ TEST(Reasons, each_has_a_sentence_advice_and_a_note_that_are_true_of_it) {
 }
 
 TEST(Reasons, none_is_left_out) {
-  std::set<Why> told;
+  std::set<Reason> told;
   for (const Case& each : cases()) {
     told.insert(each.why);
   }
   // The last of the enumeration.
-  for (int why = 0; why <= static_cast<int>(Why::paused); ++why) {
-    EXPECT_TRUE(told.contains(static_cast<Why>(why))) << to_string(static_cast<Why>(why));
+  for (int why = 0; why <= static_cast<int>(Reason::paused); ++why) {
+    EXPECT_TRUE(told.contains(static_cast<Reason>(why)))
+        << sched::to_string(static_cast<Reason>(why));
   }
 }
 

@@ -1,5 +1,6 @@
 #include "queue/report.h"
 
+#include "queue/status_words.h"
 #include "queue/testing/objects.h"
 
 #include <gtest/gtest.h>
@@ -17,13 +18,13 @@ TEST(Report, mission_004_in_numbers) {
   queue.upsert_node(node("kind", resources("8", "8118372Ki")));
   queue.upsert_pod(pod("others", resources("3050m", "2918400Ki"), "kind"));
   const std::vector<Pods> ray{{1, resources("1", "2G", "0")}, {1, resources("2", "2G", "0")}};
-  ASSERT_TRUE(queue.upsert(wrapper("raycluster-complete", ray), false, kNow));
-  ASSERT_TRUE(queue.upsert(wrapper("raycluster-complete-1", ray, 5), false, kNow));
+  ASSERT_TRUE(queue.upsert(wrapper("raycluster-complete", ray), kNow));
+  ASSERT_TRUE(queue.upsert(wrapper("raycluster-complete-1", ray, 5), kNow));
   (void)queue.step(kNow);
   EXPECT_EQ(queue.standing("uid-raycluster-complete").kind, Kind::started);
   const Standing second = queue.standing("uid-raycluster-complete-1");
   EXPECT_EQ(second.kind, Kind::waiting);
-  EXPECT_EQ(second.reason, "InsufficientResources");
+  EXPECT_EQ(word(second.reason), "InsufficientResources");
   EXPECT_EQ(queue.sentence("uid-raycluster-complete-1", kNow),
             "cpu asks 3, 1950m free of 8 on 1 allowed node, 1050m more needed; memory asks 4G, "
             "1293722Ki free of 8118372Ki on 1 allowed node, 2612528Ki more needed");
@@ -41,9 +42,9 @@ Queue two_gpu_nodes() {
 
 TEST(Report, a_pod_of_16_gpus_never_starts_on_two_nodes_of_8) {
   Queue queue = two_gpu_nodes();
-  ASSERT_TRUE(queue.upsert(wrapper("big", {{1, resources("1", "", "16")}}), false, kNow));
+  ASSERT_TRUE(queue.upsert(wrapper("big", {{1, resources("1", "", "16")}}), kNow));
   (void)queue.step(kNow);
-  EXPECT_EQ(queue.standing("uid-big").reason, "Fragmented");
+  EXPECT_EQ(word(queue.standing("uid-big").reason), "Fragmented");
   EXPECT_EQ(queue.sentence("uid-big", kNow),
             "enough is free in sum, but fragmented: pod set 0 finds 0 of 1 places on 2 allowed "
             "nodes; one pod asks 16 nvidia.com/gpu, the most free on one node is 8, and the "
@@ -59,11 +60,11 @@ TEST(Report, a_pod_of_16_gpus_never_starts_on_two_nodes_of_8) {
 
 TEST(Report, a_gang_that_fits_in_sum_but_not_in_placement_says_fragmented_and_who_is_in_the_way) {
   Queue queue = two_gpu_nodes();
-  ASSERT_TRUE(queue.upsert(wrapper("a", {{1, resources("1", "", "5")}}), false, kNow));
-  ASSERT_TRUE(queue.upsert(wrapper("b", {{1, resources("1", "", "5")}}, 1), false, kNow));
-  ASSERT_TRUE(queue.upsert(wrapper("waits", {{1, resources("1", "", "4")}}, 2), false, kNow));
+  ASSERT_TRUE(queue.upsert(wrapper("a", {{1, resources("1", "", "5")}}), kNow));
+  ASSERT_TRUE(queue.upsert(wrapper("b", {{1, resources("1", "", "5")}}, 1), kNow));
+  ASSERT_TRUE(queue.upsert(wrapper("waits", {{1, resources("1", "", "4")}}, 2), kNow));
   (void)queue.step(kNow);
-  EXPECT_EQ(queue.standing("uid-waits").reason, "Fragmented");
+  EXPECT_EQ(word(queue.standing("uid-waits").reason), "Fragmented");
   const auto report = explain(queue, "uid-waits", kNow);
   ASSERT_TRUE(report);
   EXPECT_FALSE(report->never_fits);
@@ -80,9 +81,9 @@ TEST(Report, of_two_namesakes_the_holder_is_named_with_its_group) {
   queue.upsert_node(node("n", resources("4")));
   model::AppWrapper legacy = wrapper("train", {{1, resources("3")}});
   legacy.metadata.uid = "uid-legacy";
-  ASSERT_TRUE(queue.upsert(legacy, true, kNow));
+  ASSERT_TRUE(queue.upsert(legacy, kNow, model::WrapperApi::mcad_v1beta1));
   (void)queue.step(kNow);
-  ASSERT_TRUE(queue.upsert(wrapper("train", {{1, resources("2")}}, 1), false, kNow));
+  ASSERT_TRUE(queue.upsert(wrapper("train", {{1, resources("2")}}, 1), kNow));
   (void)queue.step(kNow);
   const auto report = explain(queue, "uid-train", kNow);
   ASSERT_TRUE(report && report->holders.size() == 1 && report->advice.size() == 1);
@@ -98,7 +99,7 @@ TEST(Report, counts_what_constraints_take_away) {
   tainted.spec.taints.push_back({.key = "dedicated", .value = "ml", .effect = "NoSchedule"});
   queue.upsert_node(tainted);
   queue.upsert_node(node("n", resources("2")));
-  ASSERT_TRUE(queue.upsert(wrapper("a", {{1, resources("3")}}), false, kNow));
+  ASSERT_TRUE(queue.upsert(wrapper("a", {{1, resources("3")}}), kNow));
   (void)queue.step(kNow);
   const auto report = explain(queue, "uid-a", kNow);
   ASSERT_TRUE(report);
@@ -114,8 +115,8 @@ TEST(Report, estimates_the_start_when_durations_are_known) {
   runs.spec.scheduling_spec.emplace();
   runs.spec.scheduling_spec->dispatch_duration.emplace();
   runs.spec.scheduling_spec->dispatch_duration->expected = 600;
-  ASSERT_TRUE(queue.upsert(runs, false, kNow));
-  ASSERT_TRUE(queue.upsert(wrapper("waits", {{1, resources("3")}}, 1), false, kNow));
+  ASSERT_TRUE(queue.upsert(runs, kNow));
+  ASSERT_TRUE(queue.upsert(wrapper("waits", {{1, resources("3")}}, 1), kNow));
   (void)queue.step(kNow);
   const auto report = explain(queue, "uid-waits", kNow);
   ASSERT_TRUE(report);
@@ -133,10 +134,10 @@ TEST(Report, advises_by_reason) {
   held.spec.suspend = true;
   auto astray = wrapper("astray", {{1, resources("1")}});
   astray.metadata.labels["t"] = "nowhere";
-  ASSERT_TRUE(queue.upsert(held, false, kNow));
-  ASSERT_TRUE(queue.upsert(astray, false, kNow));
-  ASSERT_TRUE(queue.upsert(wrapper("runs", {{1, resources("2")}}), false, kNow));
-  ASSERT_TRUE(queue.upsert(wrapper("waits", {{1, resources("1")}}, 1), false, kNow));
+  ASSERT_TRUE(queue.upsert(held, kNow));
+  ASSERT_TRUE(queue.upsert(astray, kNow));
+  ASSERT_TRUE(queue.upsert(wrapper("runs", {{1, resources("2")}}), kNow));
+  ASSERT_TRUE(queue.upsert(wrapper("waits", {{1, resources("1")}}, 1), kNow));
   (void)queue.step(kNow);
   EXPECT_EQ(explain(queue, "uid-held", kNow)->advice[0],
             "release it: spec.suspend has to be false");
@@ -149,7 +150,7 @@ TEST(Report, advises_by_reason) {
   EXPECT_EQ(waits->advice[1], "or raise the limit of cpu in t, node default to 3");
   EXPECT_EQ(waits->holders[0], "team-a/runs holds 2 cpu");
   queue.set_paused(true);
-  ASSERT_TRUE(queue.upsert(wrapper("paused", {{1, resources("1m")}}), false, kNow));
+  ASSERT_TRUE(queue.upsert(wrapper("paused", {{1, resources("1m")}}), kNow));
   queue.remove("uid-runs");
   (void)queue.step(kNow);
   EXPECT_EQ(explain(queue, "uid-paused", kNow)->advice[0],
@@ -167,8 +168,8 @@ TEST(Report, every_quota_node_without_room_is_named_with_its_numbers) {
   auto teams = quota_subtree("p", "t", "company");
   teams.spec.children.push_back(quota_child("default", resources("4"), true));
   queue.upsert_quota(teams);
-  ASSERT_TRUE(queue.upsert(wrapper("first", {{1, resources("3")}}), false, kNow));
-  ASSERT_TRUE(queue.upsert(wrapper("second", {{1, resources("3")}}, 1), false, kNow));
+  ASSERT_TRUE(queue.upsert(wrapper("first", {{1, resources("3")}}), kNow));
+  ASSERT_TRUE(queue.upsert(wrapper("second", {{1, resources("3")}}, 1), kNow));
   (void)queue.step(kNow);
   const auto report = explain(queue, "uid-second", kNow);
   ASSERT_TRUE(report);
@@ -196,10 +197,10 @@ TEST(Report, holders_are_those_of_every_quota_node_without_room) {
     made.metadata.labels["t"] = "others";
     return made;
   };
-  ASSERT_TRUE(queue.upsert(wrapper("first", {{1, resources("3", "1Gi")}}), false, kNow));
-  ASSERT_TRUE(queue.upsert(of_others("large", resources("1", "8Gi")), false, kNow));
-  ASSERT_TRUE(queue.upsert(of_others("idle", resources("1")), false, kNow));
-  ASSERT_TRUE(queue.upsert(wrapper("second", {{1, resources("3", "2Gi")}}, 1), false, kNow));
+  ASSERT_TRUE(queue.upsert(wrapper("first", {{1, resources("3", "1Gi")}}), kNow));
+  ASSERT_TRUE(queue.upsert(of_others("large", resources("1", "8Gi")), kNow));
+  ASSERT_TRUE(queue.upsert(of_others("idle", resources("1")), kNow));
+  ASSERT_TRUE(queue.upsert(wrapper("second", {{1, resources("3", "2Gi")}}, 1), kNow));
   (void)queue.step(kNow);
   const auto report = explain(queue, "uid-second", kNow);
   ASSERT_TRUE(report);
@@ -215,8 +216,8 @@ TEST(Report, who_asks_for_more_than_the_quota_waits_for_no_end) {
   auto tree = quota_subtree("q", "t", "");
   tree.spec.children.push_back(quota_child("default", resources("4"), true));
   queue.upsert_quota(tree);
-  ASSERT_TRUE(queue.upsert(wrapper("first", {{1, resources("3")}}), false, kNow));
-  ASSERT_TRUE(queue.upsert(wrapper("second", {{1, resources("9")}}, 1), false, kNow));
+  ASSERT_TRUE(queue.upsert(wrapper("first", {{1, resources("3")}}), kNow));
+  ASSERT_TRUE(queue.upsert(wrapper("second", {{1, resources("9")}}, 1), kNow));
   (void)queue.step(kNow);
   const auto report = explain(queue, "uid-second", kNow);
   ASSERT_TRUE(report && report->advice.size() == 1);
@@ -231,9 +232,9 @@ TEST(Report, who_waits_for_quota_is_told_what_nodes_lack_too) {
   auto tree = quota_subtree("q", "t", "");
   tree.spec.children.push_back(quota_child("default", resources("5"), true));
   queue.upsert_quota(tree);
-  ASSERT_TRUE(queue.upsert(wrapper("first", {{1, resources("3")}}), false, kNow));
-  ASSERT_TRUE(queue.upsert(wrapper("second", {{1, resources("3")}}, 1), false, kNow));
-  ASSERT_TRUE(queue.upsert(wrapper("large", {{1, resources("5")}}, 2), false, kNow));
+  ASSERT_TRUE(queue.upsert(wrapper("first", {{1, resources("3")}}), kNow));
+  ASSERT_TRUE(queue.upsert(wrapper("second", {{1, resources("3")}}, 1), kNow));
+  ASSERT_TRUE(queue.upsert(wrapper("large", {{1, resources("5")}}, 2), kNow));
   (void)queue.step(kNow);
   EXPECT_EQ(explain(queue, "uid-second", kNow)->advice.back(),
             "or raise the limit of cpu in t, node default to 6; it starts once the nodes have room "
@@ -259,12 +260,12 @@ TEST(Report, who_names_a_quota_node_that_is_not_there_is_told_which_are_and_nobo
   runs.metadata.labels["team"] = "silver";
   model::AppWrapper lost = wrapper("lost", {{1, resources("4")}}, 1);
   lost.metadata.labels["team"] = "sliver2";
-  ASSERT_TRUE(queue.upsert(runs, false, kNow));
-  ASSERT_TRUE(queue.upsert(lost, false, kNow));
+  ASSERT_TRUE(queue.upsert(runs, kNow));
+  ASSERT_TRUE(queue.upsert(lost, kNow));
   (void)queue.step(kNow);
   const Result<Report> report = explain(queue, "uid-lost", kNow);
   ASSERT_TRUE(report.has_value());
-  EXPECT_EQ(report->standing.reason, "UnknownQuota");
+  EXPECT_EQ(word(report->standing.reason), "UnknownQuota");
   EXPECT_TRUE(report->holders.empty()) << report->holders.front();
   ASSERT_EQ(report->advice.size(), 1U);
   EXPECT_TRUE(report->advice[0].starts_with(
@@ -277,8 +278,8 @@ TEST(Report, who_names_a_quota_node_that_is_not_there_is_told_which_are_and_nobo
 TEST(Report, is_json_too) {
   Queue queue;
   queue.upsert_node(node("n", resources("4")));
-  ASSERT_TRUE(queue.upsert(wrapper("runs", {{1, resources("3")}}), false, kNow));
-  ASSERT_TRUE(queue.upsert(wrapper("waits", {{1, resources("3")}}, 1), false, kNow));
+  ASSERT_TRUE(queue.upsert(wrapper("runs", {{1, resources("3")}}), kNow));
+  ASSERT_TRUE(queue.upsert(wrapper("waits", {{1, resources("3")}}, 1), kNow));
   (void)queue.step(kNow);
   json::Arena arena;
   const json::Value waits = to_json(arena, *explain(queue, "uid-waits", kNow));

@@ -1,3 +1,5 @@
+#include "queue/resources.h"
+
 #include "model/pod_requests.h"
 #include "model/resource_name.h"
 #include "model/validation.h"

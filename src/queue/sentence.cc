@@ -187,61 +187,36 @@ std::string lacking_text(const sched::Explanation& explanation) {
 
 }  // namespace
 
-std::string_view reason_word(sched::Why why) {
-  switch (why) {
-    case sched::Why::nothing:
-      return kEvaluating;
-    case sched::Why::held:
-      return "Held";
-    case sched::Why::unknown_quota:
-      return "UnknownQuota";
-    case sched::Why::quota:
-      return "InsufficientQuota";
-    case sched::Why::excluded:
-      return "NoNodeAllowed";
-    case sched::Why::insufficient:
-      return "InsufficientResources";
-    case sched::Why::fragmented:
-      return "Fragmented";
-    case sched::Why::reserved:
-      return "Reserved";
-    case sched::Why::awaiting_victims:
-      return "Preempting";
-    case sched::Why::paused:
-      return "Paused";
-  }
-  return kEvaluating;
-}
-
 std::string sentence(const sched::Explanation& explanation) {
   switch (explanation.why) {
-    case sched::Why::nothing:
+    case Reason::none:
       return "not tried yet";
-    case sched::Why::held:
+    case Reason::held:
       return "held";
-    case sched::Why::unknown_quota:
-    case sched::Why::quota:
+    case Reason::unknown_quota:
+    case Reason::insufficient_quota:
       return quota_texts(explanation.quota);
-    case sched::Why::excluded:
+    case Reason::no_node_allowed:
       return excluded_text(explanation);
-    case sched::Why::insufficient:
+    case Reason::insufficient_resources:
       return insufficient_text(explanation);
-    case sched::Why::fragmented:
+    case Reason::fragmented:
       return "enough is free in sum, but fragmented: " + places_text(explanation);
-    case sched::Why::reserved:
+    case Reason::reserved:
       return reserved_text(explanation);
-    case sched::Why::awaiting_victims:
+    case Reason::preempting:
       return awaiting_text(explanation);
-    case sched::Why::paused:
+    case Reason::paused:
       return "the queue is paused: nothing new starts until `codeflare queue resume`";
+    default:
+      return "";  // not of the core
   }
-  return "";
 }
 
 std::string pod_sentence(const sched::Explanation& explanation) {
-  const bool nodes = explanation.why == sched::Why::excluded ||
-                     explanation.why == sched::Why::insufficient ||
-                     explanation.why == sched::Why::fragmented;
+  const bool nodes = explanation.why == Reason::no_node_allowed ||
+                     explanation.why == Reason::insufficient_resources ||
+                     explanation.why == Reason::fragmented;
   if (!nodes || explanation.pod_sets.empty()) {
     return sentence(explanation);
   }

@@ -30,11 +30,11 @@ const AppWrapperCondition* newest(const AppWrapperStatus& status, std::string_vi
   return best;
 }
 
-std::int64_t wait_seconds(const AppWrapperStatus& status, std::string_view reason) {
+std::int64_t wait_seconds(const AppWrapperStatus& status, bool quota) {
   const std::int64_t doublings =
       std::clamp<std::int64_t>(status.number_of_requeueings - 1, 0, kDoublingsMax);
   const std::int64_t grown = kFirstWaitSeconds << doublings;
-  if (reason == kQuotaExceeded) {
+  if (quota) {
     return std::min(grown, kQuotaWaitSecondsMax);
   }
   // It held its places for the wait before this one: others have them as long.
@@ -46,21 +46,27 @@ std::int64_t wait_seconds(const AppWrapperStatus& status, std::string_view reaso
 
 std::optional<WallTime> not_before(const AppWrapperStatus& status) {
   const AppWrapperCondition* cause = newest(status, "PreemptCandidate");
-  if (status.plan || status.can_run || status.state != state::kPending || cause == nullptr ||
-      (cause->reason != kQuotaExceeded && cause->reason != kItemsNotCreated)) {
+  if (status.plan || status.can_run || status.state != state::kPending || cause == nullptr) {
     return std::nullopt;
   }
-  return cause->last_transition->time + std::chrono::seconds(wait_seconds(status, cause->reason));
+  const bool quota = has_reason(*cause, Reason::quota_exceeded);
+  if (!quota && !has_reason(*cause, Reason::items_not_created)) {
+    return std::nullopt;
+  }
+  return cause->last_transition->time + std::chrono::seconds(wait_seconds(status, quota));
+}
+
+bool state_is_running(const AppWrapperStatus& status) {
+  return status.state == state::kRunning || status.state == state::kRunningHoldCompletion;
 }
 
 bool is_from_mcad(const AppWrapperStatus& status) {
   if (status.plan) {
     return std::ranges::any_of(status.conditions, [](const AppWrapperCondition& entry) {
-      return entry.type == "Queued" && entry.reason == kAdopted;
+      return entry.type == "Queued" && has_reason(entry, Reason::adopted);
     });
   }
-  return status.can_run &&
-         (status.state == state::kRunning || status.state == state::kRunningHoldCompletion);
+  return status.can_run && state_is_running(status);
 }
 
 std::string pod_selector(const model::AppWrapper& wrapper) {

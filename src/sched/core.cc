@@ -281,7 +281,7 @@ Result<GangState> Core::state(GangId gang) const {
   return state_->gangs[index].state;
 }
 
-Result<Why> Core::why(GangId gang) const {
+Result<Reason> Core::why(GangId gang) const {
   TRY_ASSIGN(const Index index, checked(*state_, gang));
   return why_of(*state_, index);
 }
@@ -307,7 +307,7 @@ Core::Held Core::held(GangId gang, std::uint32_t pod_set) const {
     return held;
   }
   const Run& run = state_->gangs.run_of(index);
-  for (const Place& place : run.places) {
+  for (const HeldSlot& place : run.places) {
     held.reserved += place.pod_set == pod_set ? place.count : 0;
   }
   for (const BoundPod& pod : run.pods) {

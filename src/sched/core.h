@@ -119,7 +119,7 @@ class Core {
   std::vector<GangId> residents(NodeId node) const;
   Result<GangState> state(GangId gang) const;
   // Why it waits, without numbers: cheap enough to ask for every gang.
-  Result<Why> why(GangId gang) const;
+  Result<Reason> why(GangId gang) const;
   // Of a nominated gang: quota is what those who leave still hold of its place.
   bool awaits_quota(GangId gang) const;
   // The places that are reserved and not yet taken by pods.

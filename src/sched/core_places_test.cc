@@ -35,7 +35,7 @@ TEST(CoreQuota, a_tree_of_a_namespace_concerns_its_gangs_only) {
   const auto refused = core.submit(theirs);
   EXPECT_EQ(core.step(kNow).admitted.size(), 1U);
   EXPECT_EQ(*core.state(*ours), GangState::running);
-  EXPECT_EQ(*core.why(*refused), Why::quota);
+  EXPECT_EQ(*core.why(*refused), Reason::insufficient_quota);
   EXPECT_TRUE(core.check_invariants());
 }
 
@@ -46,7 +46,7 @@ TEST(CoreQuota, what_others_use_of_a_node_counts_and_wakes_when_it_falls) {
   ASSERT_TRUE(core.set_quota_foreign("t", "default", {{"cpu", 3}}));
   const auto waits = core.submit(gang("g", 2));
   EXPECT_TRUE(core.step(kNow).admitted.empty());
-  EXPECT_EQ(*core.why(*waits), Why::quota);
+  EXPECT_EQ(*core.why(*waits), Reason::insufficient_quota);
   EXPECT_TRUE(core.check_invariants());
   // It survives another tree being set.
   (void)core.set_quota_tree("u", {quota("default", 100)});
@@ -80,8 +80,8 @@ TEST(CorePause, nothing_starts_until_it_ends) {
   const StepResult paused = core.step(kNow);
   EXPECT_TRUE(paused.admitted.empty());
   ASSERT_EQ(paused.refused.size(), 1U);
-  EXPECT_EQ(paused.refused[0].why, Why::paused);
-  EXPECT_EQ(*core.why(*waits), Why::paused);
+  EXPECT_EQ(paused.refused[0].why, Reason::paused);
+  EXPECT_EQ(*core.why(*waits), Reason::paused);
   core.set_paused(false);
   EXPECT_EQ(core.step(kNow).admitted.size(), 1U);
 }

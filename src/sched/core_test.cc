@@ -50,7 +50,7 @@ TEST(Core, keeps_constraints_when_a_key_becomes_too_wide_for_classes) {
   const auto id = core.submit(away);
   ASSERT_TRUE(id);
   EXPECT_TRUE(core.step(kNow).admitted.empty());
-  EXPECT_EQ(*core.why(*id), Why::excluded);
+  EXPECT_EQ(*core.why(*id), Reason::no_node_allowed);
   for (int i = 10; i < 700; ++i) {
     (void)core.upsert_node(node("host" + std::to_string(i), 4));
   }
@@ -134,7 +134,7 @@ TEST(Core, tells_every_new_gang_why_it_waits_exactly_once) {
   const StepResult result = core.step(kNow);
   ASSERT_EQ(result.refused.size(), 1U);
   EXPECT_EQ(core.name(result.refused[0].gang), "c");
-  EXPECT_EQ(result.refused[0].why, Why::insufficient);
+  EXPECT_EQ(result.refused[0].why, Reason::insufficient_resources);
 }
 
 TEST(Core, a_review_does_a_part_at_a_time_and_comes_round_to_everybody) {
@@ -160,7 +160,7 @@ TEST(Core, a_review_does_a_part_at_a_time_and_comes_round_to_everybody) {
     const std::vector<Refusal> part = core.review(kNow);
     EXPECT_LT(part.size(), kGangs / 2);
     for (const Refusal& each : part) {
-      EXPECT_EQ(each.why, Why::fragmented);
+      EXPECT_EQ(each.why, Reason::fragmented);
       EXPECT_TRUE(told.insert(core.name(each.gang)).second);
     }
   }

@@ -2,30 +2,31 @@
 
 namespace codeflare::sched {
 
-const char* to_string(Why why) {
+const char* to_string(Reason why) {
   switch (why) {
-    case Why::nothing:
+    case Reason::none:
       return "nothing";
-    case Why::held:
+    case Reason::held:
       return "held";
-    case Why::unknown_quota:
+    case Reason::unknown_quota:
       return "unknown quota";
-    case Why::quota:
+    case Reason::insufficient_quota:
       return "quota";
-    case Why::excluded:
+    case Reason::no_node_allowed:
       return "excluded";
-    case Why::insufficient:
+    case Reason::insufficient_resources:
       return "insufficient";
-    case Why::fragmented:
+    case Reason::fragmented:
       return "fragmented";
-    case Why::reserved:
+    case Reason::reserved:
       return "reserved";
-    case Why::awaiting_victims:
+    case Reason::preempting:
       return "awaiting victims";
-    case Why::paused:
+    case Reason::paused:
       return "paused";
+    default:
+      return "";  // not of the core
   }
-  return "";
 }
 
 }  // namespace codeflare::sched

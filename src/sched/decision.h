@@ -1,5 +1,6 @@
 #pragma once
 
+#include "model/reason.h"
 #include "sched/spec.h"
 
 #include <compare>
@@ -56,24 +57,15 @@ struct Eviction {
   EvictionCause cause = EvictionCause::priority;
 };
 
-enum class Why : std::uint8_t {
-  nothing,           // it does not wait, or was not tried yet
-  held,              // by its owner
-  unknown_quota,     // it names a quota node that does not exist, or may not charge it
-  quota,             // a quota node has no room
-  excluded,          // selectors, affinity or taints leave no node
-  insufficient,      // too little is free
-  fragmented,        // enough is free in sum, but not in pieces that its pods fit
-  reserved,          // it would fit, but the head of the line has reserved the place
-  awaiting_victims,  // its place is being cleared
-  paused,            // nothing starts now
-};
-const char* to_string(Why why);
+// The core gives the reasons from `none` to `paused`.
+using model::Reason;
+// As scenarios and `codeflare simulate` write it: "unknown quota". Not a word of the API.
+const char* to_string(Reason why);
 
 // A gang that was tried, or joined others of its shape that had been tried, and stays in line.
 struct Refusal {
   GangId gang;
-  Why why = Why::nothing;
+  Reason why = Reason::none;
 };
 
 struct StepResult {

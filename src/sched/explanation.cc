@@ -96,20 +96,20 @@ std::string excluded_text(const Explanation& explanation) {
 
 std::string waiting_text(const Explanation& explanation) {
   switch (explanation.why) {
-    case Why::nothing:
+    case Reason::none:
       return "not tried yet";
-    case Why::held:
+    case Reason::held:
       return "held";
-    case Why::unknown_quota:
-    case Why::quota:
+    case Reason::unknown_quota:
+    case Reason::insufficient_quota:
       return quota_texts(explanation.quota);
-    case Why::excluded:
+    case Reason::no_node_allowed:
       return excluded_text(explanation);
-    case Why::insufficient:
+    case Reason::insufficient_resources:
       return insufficient_text(explanation);
-    case Why::fragmented:
+    case Reason::fragmented:
       return "fragmented: enough is free in sum" + places_text(explanation);
-    case Why::reserved: {
+    case Reason::reserved: {
       if (!explanation.reservation) {
         return "behind a reservation";
       }
@@ -119,12 +119,13 @@ std::string waiting_text(const Explanation& explanation) {
       }
       return text + ", until " + to_rfc3339(explanation.reservation->expires) + " at the latest";
     }
-    case Why::awaiting_victims:
+    case Reason::preempting:
       return "its place is being cleared";
-    case Why::paused:
+    case Reason::paused:
       return "the queue is paused";
+    default:
+      return "";  // not of the core
   }
-  return "";
 }
 
 }  // namespace

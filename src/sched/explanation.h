@@ -73,7 +73,7 @@ struct ReservationReport {
 struct Explanation {
   std::string name;
   GangState state = GangState::waiting;
-  Why why = Why::nothing;
+  Reason why = Reason::none;
   // 1 is the head of the line; 0 when it is not in line, and in brief.
   std::int64_t position = 0;
   std::vector<Shortage> shortages;

@@ -19,6 +19,7 @@
 #include "model/codec/core.h"
 #include "net/in_process.h"
 #include "node/agent/service_feed.h"
+#include "queue/marks.h"
 #include "runtime/manager.h"
 #include "up/access.h"
 #include "up/internal/work.h"
@@ -60,7 +61,7 @@ std::vector<std::unique_ptr<apiserver::Admission>> app_wrapper_rules(
   std::vector<std::unique_ptr<apiserver::Admission>> rules;
   rules.push_back(std::make_unique<admission::EmbeddedAdmission>(authorizer, registry, store));
   rules.push_back(std::make_unique<admission::LeaseGuard>(
-      model::ObjectKey{std::string(controllers::kQueueNamespace),
+      model::ObjectKey{std::string(queue::kControllerNamespace),
                        std::string(controllers::kQueueLease)},
       std::string(kControllerUser)));
   return rules;
@@ -87,7 +88,7 @@ Task<Result<void>> prepare(Env env, ApiServer& server, const UpOptions& options)
 // an API server ran on these data. An earlier run of `up` is over, for the data directory is ours;
 // unless it waited for such a controller itself.
 Task<Result<std::chrono::seconds>> time_of_another(kube::Client& client) {
-  kube::Api<model::Lease> leases(client, std::string(controllers::kQueueNamespace));
+  kube::Api<model::Lease> leases(client, std::string(queue::kControllerNamespace));
   const Result<model::Lease> lease = co_await leases.get(std::string(controllers::kQueueLease));
   if (!lease && lease.error().code != ErrorCode::not_found) {
     co_return fail(lease.error());
@@ -164,7 +165,7 @@ Task<Result<void>> run_controllers(Env env, ApiServer& server, UpOptions options
       {.name = "codeflare", .leader = std::move(leader), .logger = logger, .metrics = &metrics});
   options.queue.queue.binds = queue::Binds::all;
   options.queue.submitters.built_in = true;  // app_wrapper_rules
-  options.queue.ns = controllers::kQueueNamespace;
+  options.queue.ns = queue::kControllerNamespace;
   options.queue.trim_caches = false;  // others look at pods and nodes too
   options.queue.logger = logger;
   options.queue.metrics = &metrics;

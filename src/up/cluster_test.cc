@@ -317,7 +317,7 @@ TEST(Up, broken_work_is_refused_or_fails_with_the_reason_and_the_field_and_holds
 }
 
 const model::ResourceType kLeases{"coordination.k8s.io", "v1", "Lease", "leases", true};
-const model::ObjectKey kLease{std::string(controllers::kQueueNamespace),
+const model::ObjectKey kLease{std::string(queue::kControllerNamespace),
                               std::string(controllers::kQueueLease)};
 
 std::string holder(UpWorld& w) {
@@ -361,7 +361,7 @@ struct OutsideQueue {
     controllers::QueueControllersOptions options;
     options.queue.binds = queue::Binds::gangs;
     options.queue.user_check = false;
-    options.ns = controllers::kQueueNamespace;
+    options.ns = queue::kControllerNamespace;
     controllers::add_queue_controllers(manager, std::move(options));
   }
   Task<void> run() { end = co_await manager.run(); }

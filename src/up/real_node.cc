@@ -1,15 +1,15 @@
 #include "up/real_node.h"
 
 #include "net/local_stream.h"
-#include "node/system/host_path.h"
+#include "node/agent/holder_network.h"
 #include "node/agent/keeper_runtime.h"
 #include "node/agent/limit_groups.h"
 #include "node/agent/machine.h"
-#include "node/agent/holder_network.h"
 #include "node/agent/probe_network.h"
+#include "node/agent/volume_writer.h"
 #include "node/stream/keeper_streams.h"
 #include "node/stream/stream_exec.h"
-#include "node/agent/volume_writer.h"
+#include "node/system/host_path.h"
 #include "up/node_mode.h"
 
 #include <functional>

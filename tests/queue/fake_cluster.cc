@@ -1,6 +1,7 @@
 #include "tests/queue/fake_cluster.h"
 
 #include "queue/marks.h"
+#include "queue/status_words.h"
 #include "queue/testing/objects.h"
 
 #include <gtest/gtest.h>
@@ -37,7 +38,7 @@ void FakeCluster::feed(Queue& queue) const {
     queue.upsert_pod(pod);
   }
   for (const auto& [uid, work] : works_) {
-    ASSERT_TRUE(queue.upsert(work.object, false, now_)) << uid;
+    ASSERT_TRUE(queue.upsert(work.object, now_)) << uid;
   }
 }
 
@@ -72,7 +73,8 @@ std::vector<std::string> FakeCluster::pods_of(const Work& work) const {
 
 std::string FakeCluster::text(Queue& queue, const std::string& uid) const {
   const Standing standing = queue.standing(uid);
-  std::string out = uid + " " + standing.reason + " lost " + std::to_string(standing.pods_lost);
+  std::string out = uid + " " + std::string(queue::word(standing.reason)) + " lost " +
+                    std::to_string(standing.pods_lost);
   for (const model::PlannedPlace& place : standing.plan) {
     out += "\n  plan " + std::to_string(place.pod_set) + " " + place.node + " x" +
            std::to_string(place.count);
@@ -212,7 +214,7 @@ void FakeCluster::change_work() {
         return;
       }
       work.object.metadata.labels["team"] = dice_.chance(50) ? "gold" : "default";
-      ASSERT_TRUE(queue_.upsert(work.object, false, now_));
+      ASSERT_TRUE(queue_.upsert(work.object, now_));
       return;
     case 5:
       work.stop = work.object.status.plan.has_value();
@@ -577,7 +579,7 @@ bool FakeCluster::deliver_one() {
   if (!event.object) {
     queue_.forget(event.uid);
   } else {
-    const auto taken = queue_.upsert(*event.object, false, now_);
+    const auto taken = queue_.upsert(*event.object, now_);
     EXPECT_TRUE(taken) << event.uid << ": " << (taken ? "" : taken.error().message);
   }
   return true;

@@ -160,7 +160,7 @@ class TwinWorld {
         continue;
       }
       EXPECT_FALSE(naive_.could_start(name)) << name << " waits but could start";
-      EXPECT_NE(*core_.why(*core_.find(name)), Why::nothing) << name << " waits without a reason";
+      EXPECT_NE(*core_.why(*core_.find(name)), Reason::none) << name << " waits without a reason";
     }
     if (dice_.chance(30)) {
       compare_reasons();
@@ -180,10 +180,10 @@ class TwinWorld {
       if (gang.state != GangState::waiting) {
         continue;
       }
-      const Why why = *core_.why(*core_.find(name));
-      const Why now = *tried.why(*tried.find(name));
+      const Reason why = *core_.why(*core_.find(name));
+      const Reason now = *tried.why(*tried.find(name));
       // Who waits for places is not told that others have used up its quota meanwhile.
-      if (now == Why::quota && why != Why::quota) {
+      if (now == Reason::insufficient_quota && why != Reason::insufficient_quota) {
         continue;
       }
       EXPECT_EQ(std::string(to_string(why)), to_string(now)) << name;

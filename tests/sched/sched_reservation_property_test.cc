@@ -117,7 +117,7 @@ class HoldingWorld {
       if (gang.state != GangState::waiting || !books_.could_start(name)) {
         continue;
       }
-      EXPECT_EQ(*core_.why(*core_.find(name)), Why::reserved) << name;
+      EXPECT_EQ(*core_.why(*core_.find(name)), Reason::reserved) << name;
     }
   }
 

@@ -2,6 +2,7 @@
 
 #include "model/condition.h"
 #include "model/pod_requests.h"
+#include "queue/status_words.h"
 
 namespace codeflare::sim {
 
@@ -110,7 +111,7 @@ std::string could_run(const QueueJudge& judge, const queue::QueueOptions& option
     queue.upsert_node(node);
   }
   for (const auto& [uid, work] : judge.works()) {
-    if (Result<void> taken = queue.upsert(work.object, false, now); !taken) {
+    if (Result<void> taken = queue.upsert(work.object, now); !taken) {
       return work.name() + " is not understood: " + taken.error().message;
     }
   }
@@ -131,7 +132,8 @@ std::string could_run(const QueueJudge& judge, const queue::QueueOptions& option
       return work.name() + " waits and could run";
     }
     if (standing.kind == Standing::Kind::stopping) {
-      return work.name() + " runs and should stop: " + standing.reason + " " + standing.message;
+      return work.name() + " runs and should stop: " + std::string(queue::word(standing.reason)) +
+             " " + standing.message;
     }
   }
   return {};

@@ -2,6 +2,7 @@
 
 #include "base/async/sleep.h"
 #include "controllers/appwrapper/queue_driver.h"
+#include "queue/marks.h"
 #include "tests/sim/fault_mix.h"
 #include "tests/sim/sim_queue_drafts.h"
 
@@ -102,7 +103,7 @@ Task<void> QueueUsers::edit_quotas() {
 }
 
 Task<void> QueueUsers::set_paused(bool paused) {
-  const std::string name(controllers::kQueueConfigMap);
+  const std::string name(queue::kQueueConfigMap);
   const std::string body = R"({"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":")" + name +
                            R"("},"data":{"paused":")" + (paused ? "true" : "false") + "\"}}";
   note(paused ? "pause" : "go on", co_await client_.apply(kConfigMaps, {kNs, name}, body), false);

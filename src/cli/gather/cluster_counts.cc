@@ -1,12 +1,12 @@
 #include "cli/gather/cluster_counts.h"
 
 #include "cli/gather/queue_state.h"
-#include "cli/views/queue_names.h"
 #include "cli/views/queue_view.h"
 #include "model/codec/node.h"
 #include "model/codec/pod.h"
 #include "model/condition.h"
 #include "model/resources.h"
+#include "queue/marks.h"
 
 #include <algorithm>
 #include <string>
@@ -61,7 +61,7 @@ Task<Result<ClusterCounts>> count_cluster(Session& session) {
   ClusterCounts counts;
   CO_TRY(co_await count_nodes(session, counts));
   CO_TRY(co_await count_pods(session, counts));
-  std::string ns(kControllerNamespace);
+  std::string ns(queue::kControllerNamespace);
   CO_TRY_ASSIGN(const QueueState state, co_await look_at_queue(session, std::move(ns)));
   const QueueView queue =
       queue_of(state.wrappers, state.note.settings, state.note.paused, session.now());

@@ -21,6 +21,7 @@
 #include "queue/queue.h"
 #include "queue/quota_scope.h"
 #include "queue/report.h"
+#include "queue/status_words.h"
 
 #include <utility>
 
@@ -79,7 +80,7 @@ void add_wrappers(const KnownKind& kind, const std::vector<kube::ObjectRef>& obj
 }
 
 // For one of MCAD's group or of ours.
-Task<Gathering> gather(Session& session, bool legacy) {
+Task<Gathering> gather(Session& session, model::WrapperApi api) {
   ProgressLine progress(session.console());
   progress.show("looking at nodes, pods, AppWrappers and quota");
   Gathering all;
@@ -100,7 +101,7 @@ Task<Gathering> gather(Session& session, bool legacy) {
   take(co_await gather_one(session, resource_quotas()), all.objects.resource_quotas, false);
   // Most clusters do not have them, and where they do not nobody may list them.
   Gathered others = co_await gather_one(session, legacy_app_wrapper_kind().type);
-  if (!legacy) {
+  if (api != model::WrapperApi::mcad_v1beta1) {
     others.missing.clear();
   }
   take(std::move(others), wrappers, true);
@@ -200,8 +201,9 @@ Task<Result<Explained>> gather_explanation(Session& session, KnownKind kind,
   const QueueNote note = co_await read_note(session, std::move(options.controller_ns));
   // Who may not read it has the controller's word in the status.
   explained.paused =
-      note.paused || (!note.unseen.empty() && view_of(explained.wrapper).reason == "Paused");
-  Gathering gathered = co_await gather(session, explained.wrapper.legacy);
+      note.paused || (!note.unseen.empty() &&
+                      view_of(explained.wrapper).reason == queue::word(queue::Reason::paused));
+  Gathering gathered = co_await gather(session, explained.wrapper.api);
   explained.missing = std::move(gathered.missing);
   if (!note.unseen.empty()) {
     explained.missing.push_back("settings of the controller, so the usual ones count: " +
@@ -216,7 +218,7 @@ Task<Result<Explained>> gather_explanation(Session& session, KnownKind kind,
   queue::Queue queue = queue_from(gathered.objects, note.settings, now);
   Result<queue::Report> report = queue::explain(queue, uid, now);
   if (report) {
-    if (report->standing.why != sched::Why::unknown_quota) {
+    if (report->standing.why != queue::Reason::unknown_quota) {
       explained.outside = held_outside(gathered.objects.pods, *report);
     }
     explained.report = *std::move(report);

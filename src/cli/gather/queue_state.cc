@@ -2,9 +2,9 @@
 
 #include "cli/gather/wrappers.h"
 #include "cli/views/kinds.h"
-#include "cli/views/queue_names.h"
 #include "model/config_map.h"
 #include "model/resources.h"
+#include "queue/marks.h"
 
 #include <algorithm>
 #include <iterator>
@@ -13,9 +13,9 @@
 namespace codeflare::cli {
 
 Task<QueueNote> read_note(Session& session, std::string controller_ns) {
-  const Result<kube::ObjectRef> map =
-      co_await session.client().get(model::resource_type<model::ConfigMap>(),
-                                    {std::move(controller_ns), std::string(kQueueConfigMap)});
+  const Result<kube::ObjectRef> map = co_await session.client().get(
+      model::resource_type<model::ConfigMap>(),
+      {std::move(controller_ns), std::string(queue::kQueueConfigMap)});
   QueueNote note;
   if (map) {
     note.paused = (*map)->string_at({"data", "paused"}) == "true";

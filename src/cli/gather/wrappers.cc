@@ -19,7 +19,7 @@ Result<GroupedWrapper> decode_wrapper(const KnownKind& kind, const kube::ObjectR
     return fail(
         data_loss(kind.word() + " " + object->key().to_string() + ": " + wrapper.error().message));
   }
-  return GroupedWrapper{*std::move(wrapper), kind.legacy()};
+  return GroupedWrapper{*std::move(wrapper), kind.api()};
 }
 
 Task<Result<WrapperList>> list_wrappers(Session& session, KnownKind kind, std::string ns,

@@ -333,7 +333,7 @@ class Replayer {
       core_.review(now_);
     }
     for (const GangId gang : core_.queue(now_, std::numeric_limits<std::size_t>::max())) {
-      const Result<sched::Why> why = core_.why(gang);
+      const Result<sched::Reason> why = core_.why(gang);
       NeverStarted& alike = outcome_.never_started[why ? sched::to_string(*why) : "unknown"];
       if (++alike.jobs <= kNamedMax) {
         alike.first.push_back(trace_.jobs[job_of_[gang.index]].id + ": " + reason_of(gang));

@@ -132,7 +132,7 @@ TEST(Replay, quota_of_the_cluster_file_is_charged_by_the_quota_column) {
       run("submit,duration,gpu,quota\n0,10,4,a\n0,10,4,a\n0,10,1,b\n", cluster, "best-effort");
   EXPECT_EQ(waits(outcome), (std::vector<std::int64_t>{0, 10}));
   EXPECT_EQ(outcome.never_started.size(), 1u);
-  EXPECT_EQ(outcome.never_started.begin()->first, sched::to_string(sched::Why::unknown_quota));
+  EXPECT_EQ(outcome.never_started.begin()->first, sched::to_string(sched::Reason::unknown_quota));
 }
 
 TEST(Replay, jobs_of_one_moment_start_in_the_order_of_the_file) {

@@ -64,7 +64,7 @@ inline GroupedWrapper running(std::string name) {
 // The same name in MCAD's group.
 inline GroupedWrapper namesake(GroupedWrapper of) {
   of.metadata.uid += "-legacy";
-  of.legacy = true;
+  of.api = model::WrapperApi::mcad_v1beta1;
   return of;
 }
 

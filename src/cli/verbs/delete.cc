@@ -119,9 +119,8 @@ Task<Result<kube::ObjectRef>> still_there(Session& session, Leaving leaving) {
 
 // What an AppWrapper waits for beside its finalizers; who may not see pods is told of those alone.
 Task<std::string> pods_of(Session& session, model::ResourceType type, kube::ObjectRef object) {
-  const bool legacy = type.group == legacy_app_wrapper_kind().type.group;
-  Result<GroupedWrapper> wrapper =
-      decode_wrapper(legacy ? legacy_app_wrapper_kind() : app_wrapper_kind(), object);
+  const model::WrapperApi api = KnownKind{.type = type, .singular = {}}.api();
+  Result<GroupedWrapper> wrapper = decode_wrapper(app_wrapper_kind(api), object);
   if (type.kind != "AppWrapper" || !wrapper) {
     co_return "";
   }

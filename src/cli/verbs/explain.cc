@@ -4,7 +4,7 @@
 #include "cli/verbs/internal/session_flags.h"
 #include "cli/views/explain_view.h"
 #include "cli/views/kinds.h"
-#include "cli/views/queue_names.h"
+#include "queue/marks.h"
 
 #include <memory>
 #include <utility>
@@ -17,7 +17,7 @@ void add_options(CLI::App& verb, Chosen& chosen) {
   auto typed = std::make_shared<internal::Typed<ExplainFlags>>();
   verb.add_option("KIND", typed->flags.kind, "appwrapper (aw)")->required();
   verb.add_option("NAME", typed->flags.name)->required();
-  typed->flags.controller_ns = kControllerNamespace;
+  typed->flags.controller_ns = queue::kControllerNamespace;
   internal::add_controller_ns(verb, typed->flags.controller_ns);
   internal::finish(verb, chosen, typed, run_explain);
 }

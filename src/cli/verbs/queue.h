@@ -3,13 +3,18 @@
 #include "base/async/task.h"
 #include "cli/session/session.h"
 #include "cli/verbs/verb.h"
-#include "cli/views/queue_names.h"
+#include "queue/marks.h"
 
 #include <string>
 
 namespace codeflare::cli {
 
 extern const Verb kQueue;
+
+// Where `queue pause` leaves its word for the controller, data.paused, "true" or "false", and the
+// controller its own: data.settings (queue/settings.h).
+using queue::kControllerNamespace;
+using queue::kQueueConfigMap;
 
 struct QueueFlags {
   bool watch = false;

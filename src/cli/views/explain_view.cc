@@ -2,12 +2,13 @@
 
 #include "base/check.h"
 #include "base/human_duration.h"
-#include "cli/views/queue_names.h"
 #include "cli/views/table.h"
 #include "json/parse.h"
 #include "json/value.h"
 #include "json/write.h"
 #include "model/quantity.h"
+#include "queue/marks.h"
+#include "queue/status_words.h"
 
 #include <string_view>
 
@@ -16,11 +17,13 @@ namespace codeflare::cli {
 namespace {
 
 using Kind = queue::Standing::Kind;
+using queue::Reason;
 
 // The controller knows since when somebody reserves and whom it evicts; a queue made of the objects
 // alone begins anew with both.
 bool status_knows_better(const WrapperView& view) {
-  return view.waits && (view.reason == "Reserved" || view.reason == "Preempting");
+  return view.waits && (view.reason == queue::word(Reason::reserved) ||
+                        view.reason == queue::word(Reason::preempting));
 }
 
 bool fits_now(const Explained& explained, const WrapperView& view) {
@@ -31,9 +34,9 @@ bool fits_now(const Explained& explained, const WrapperView& view) {
 // Where that is said, and how to take it back.
 std::string paused_text(const Explained& explained) {
   const bool usual =
-      explained.controller_ns.empty() || explained.controller_ns == kControllerNamespace;
-  const std::string ns = usual ? std::string(kControllerNamespace) : explained.controller_ns;
-  return "the queue is paused (ConfigMap " + ns + "/" + std::string(kQueueConfigMap) +
+      explained.controller_ns.empty() || explained.controller_ns == queue::kControllerNamespace;
+  const std::string ns = usual ? std::string(queue::kControllerNamespace) : explained.controller_ns;
+  return "the queue is paused (ConfigMap " + ns + "/" + std::string(queue::kQueueConfigMap) +
          "): nothing starts until `codeflare queue resume" +
          (usual ? "" : " --controller-namespace " + ns) + "`";
 }
@@ -49,11 +52,11 @@ std::string headline(const Explained& explained, const WrapperView& view, WallTi
     text += " is " + view.state;
     return view.nodes.empty() ? text + "\n" : text + " on " + view.nodes + "\n";
   }
-  text += view.state == "Held" ? " is held" : " waits";
+  text += view.held ? " is held" : " waits";
   if (view.submitted != WallTime()) {
     text += ", submitted " + human_duration(now - view.submitted) + " ago";
   }
-  if (const std::int64_t position = position_of(explained); position > 0 && view.state != "Held") {
+  if (const std::int64_t position = position_of(explained); position > 0 && !view.held) {
     text += ", position " + std::to_string(position) + " in line";
   }
   return text + "\n";
@@ -66,7 +69,7 @@ std::string with_reason(const std::string& reason, const std::string& message) {
 
 // The sentence: of the report when there is one, else of the status.
 std::string sentence(const Explained& explained, const WrapperView& view) {
-  if (view.state == "Held") {
+  if (view.held) {
     return view.message;
   }
   if (!view.waits) {
@@ -78,7 +81,8 @@ std::string sentence(const Explained& explained, const WrapperView& view) {
   }
   const bool told = explained.report && !explained.report->sentence.empty() &&
                     explained.report->standing.kind == Kind::waiting && !status_knows_better(view);
-  const std::string& reason = told ? explained.report->standing.reason : view.reason;
+  const std::string reason =
+      told ? std::string(queue::word(explained.report->standing.reason)) : view.reason;
   const std::string& message = told ? explained.report->sentence : view.message;
   if (reason.empty() && message.empty()) {
     return "its status says no reason yet: is the controller running?";
@@ -128,7 +132,7 @@ void append_estimate(std::string& out, const Explained& explained, const Wrapper
   out += "\nEstimated start: ";
   if (explained.paused) {
     out += "unknown: the queue is paused";
-  } else if (view.reason == "Preempting") {
+  } else if (view.reason == queue::word(Reason::preempting)) {
     out += "unknown: when the work that makes room for it has ended";
   } else if (report.estimated_start) {
     out += *report.estimated_start <= now ? std::string("now")
@@ -160,7 +164,7 @@ std::string render_explanation(const Explained& explained, WallTime now) {
   if (explained.paused && view.waits) {
     out += "  " + paused_text(explained) + "\n";
   }
-  const bool waits = view.waits && view.state != "Held";
+  const bool waits = view.waits && !view.held;
   if (waits && explained.report && explained.report->standing.kind == Kind::waiting) {
     const queue::Report& report = *explained.report;
     append_shortages(out, report);
@@ -184,7 +188,7 @@ std::string render_explanation(const Explained& explained, WallTime now) {
     append_estimate(out, explained, view, now);
   }
   append_list(out, "It waits until these are gone", explained.leaving);
-  if (view.state != "Held") {
+  if (!view.held) {
     append_list(out, "Not looked at", explained.missing);
   }
   return out;
@@ -205,12 +209,12 @@ std::string explanation_json(const Explained& explained, WallTime now) {
     w.member("submitted", to_rfc3339(view.submitted));
     w.key("waitSeconds").integer(view.waits ? (now - view.submitted) / std::chrono::seconds(1) : 0);
   }
-  const bool told = explained.report && view.waits && view.state != "Held";
+  const bool told = explained.report && view.waits && !view.held;
   const bool reported = told && !status_knows_better(view);
   const bool stopped = reported && explained.paused && fits_now(explained, view);
-  w.member_if_set("reason", stopped    ? "Paused"
-                            : reported ? explained.report->standing.reason
-                                       : view.reason);
+  w.member_if_set("reason", stopped    ? queue::word(Reason::paused)
+                            : reported ? queue::word(explained.report->standing.reason)
+                                       : std::string_view(view.reason));
   w.member_if_set("message", stopped    ? paused_text(explained)
                              : reported ? explained.report->sentence
                                         : view.message);

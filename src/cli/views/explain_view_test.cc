@@ -19,7 +19,7 @@ queue::Report report() {
   queue::Report out;
   out.position = 2;
   out.standing.kind = queue::Standing::Kind::waiting;
-  out.standing.reason = "InsufficientResources";
+  out.standing.reason = queue::Reason::insufficient_resources;
   out.sentence = kSentence;
   out.shortages.push_back({.resource = "cpu",
                            .requested = "12",

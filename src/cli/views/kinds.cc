@@ -22,17 +22,22 @@ std::string lower(std::string_view text) {
 
 }  // namespace
 
-bool KnownKind::legacy() const {
-  return type.group == model::kLegacyAppWrapperGroup;
+model::WrapperApi KnownKind::api() const {
+  return type.group == model::kLegacyAppWrapperGroup ? model::WrapperApi::mcad_v1beta1
+                                                     : model::WrapperApi::workload_v1beta1;
 }
 
 std::string KnownKind::word() const {
-  return legacy() ? singular + "." + type.group : singular;
+  return api() == model::WrapperApi::mcad_v1beta1 ? singular + "." + type.group : singular;
 }
 
 const KnownKind& app_wrapper_kind() {
   static const KnownKind kind{model::resource_type<model::AppWrapper>(), "appwrapper"};
   return kind;
+}
+
+const KnownKind& app_wrapper_kind(model::WrapperApi api) {
+  return api == model::WrapperApi::mcad_v1beta1 ? legacy_app_wrapper_kind() : app_wrapper_kind();
 }
 
 const KnownKind& legacy_app_wrapper_kind() {

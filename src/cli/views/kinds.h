@@ -1,6 +1,7 @@
 #pragma once
 
 #include "base/result.h"
+#include "model/app_wrapper.h"
 #include "model/gvk.h"
 
 #include <string>
@@ -15,7 +16,7 @@ struct KnownKind {
   // No group was named: one of MCAD's may be meant as well.
   bool any_group = false;
 
-  bool legacy() const;
+  model::WrapperApi api() const;  // of AppWrappers
   // As people type it: "appwrapper", "appwrapper.mcad.ibm.com".
   std::string word() const;
 };
@@ -23,6 +24,7 @@ struct KnownKind {
 const KnownKind& app_wrapper_kind();
 // Those of MCAD's group.
 const KnownKind& legacy_app_wrapper_kind();
+const KnownKind& app_wrapper_kind(model::WrapperApi api);
 
 // "aw", "appwrapper", "appwrappers", "AppWrapper" or with its group, "appwrappers.mcad.ibm.com"
 // for those of MCAD. The error names what there is.

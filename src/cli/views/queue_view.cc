@@ -6,6 +6,7 @@
 #include "json/value.h"
 #include "json/write.h"
 #include "queue/marks.h"
+#include "queue/status_words.h"
 
 #include <algorithm>
 #include <map>
@@ -17,7 +18,7 @@ namespace codeflare::cli {
 namespace {
 
 bool is_held(const WrapperView& view) {
-  return view.state == "Held";
+  return view.held;
 }
 
 bool shown(const QueueView::Entry& entry, const QueueOptions& options) {
@@ -96,7 +97,8 @@ void write_entry(json::Writer& w, const QueueView::Entry& entry, WallTime now) {
 
 void add_to_queue(queue::Queue& queue, GroupedWrapper wrapper, WallTime now) {
   const auto doubted = [](const model::AppWrapperCondition& entry) {
-    return entry.type == "Queued" && entry.status == "True" && entry.reason == "UserUnknown";
+    return entry.type == "Queued" && entry.status == "True" &&
+           queue::has_reason(entry, queue::Reason::user_unknown);
   };
   model::StringMap& annotations = wrapper.metadata.annotations;
   if (std::ranges::any_of(wrapper.status.conditions, doubted)) {
@@ -104,7 +106,7 @@ void add_to_queue(queue::Queue& queue, GroupedWrapper wrapper, WallTime now) {
   } else {
     annotations.emplace(queue::kUserAnnotation, "{}");
   }
-  static_cast<void>(queue.upsert(wrapper, wrapper.legacy, now));
+  static_cast<void>(queue.upsert(wrapper, now, wrapper.api));
 }
 
 QueueView queue_of(const std::vector<GroupedWrapper>& wrappers, const queue::Settings& settings,
@@ -131,8 +133,8 @@ QueueView queue_of(const std::vector<GroupedWrapper>& wrappers, const queue::Set
     rest.push_back(std::move(each));
   }
   std::ranges::sort(rest, [](const WrapperView& a, const WrapperView& b) {
-    return std::forward_as_tuple(is_held(a), -a.priority, a.submitted, a.ns, a.name, a.legacy) <
-           std::forward_as_tuple(is_held(b), -b.priority, b.submitted, b.ns, b.name, b.legacy);
+    return std::forward_as_tuple(is_held(a), -a.priority, a.submitted, a.ns, a.name, a.api) <
+           std::forward_as_tuple(is_held(b), -b.priority, b.submitted, b.ns, b.name, b.api);
   });
   for (WrapperView& each : rest) {
     view.entries.push_back({0, std::move(each)});
@@ -144,7 +146,7 @@ std::string render_queue(const QueueView& queue, const QueueOptions& options, Wa
   std::vector<std::string> header = {"POSITION", "NAMESPACE", "NAME",
                                      "PRIORITY", "WAITS",     "REASON"};
   const bool groups = std::ranges::any_of(queue.entries, [&](const QueueView::Entry& entry) {
-    return entry.view.legacy && shown(entry, options);
+    return entry.view.is_of_mcad() && shown(entry, options);
   });
   constexpr std::ptrdiff_t kGroupColumn = 3;
   if (groups) {

@@ -22,14 +22,19 @@ const AppWrapperCondition* newest(const model::AppWrapperStatus& status, std::st
   return found == status.conditions.rend() ? nullptr : &*found;
 }
 
+// By its owner, and not on its way out.
+bool is_held(const AppWrapper& wrapper) {
+  return wrapper.spec.suspend.value_or(false) && !model::is_terminal(wrapper.status) &&
+         !wrapper.status.plan && !wrapper.metadata.deleting();
+}
+
 std::string state_of(const AppWrapper& wrapper) {
   const std::string& state = wrapper.status.state;
   if (wrapper.metadata.deleting()) {
     return "Deleting";
   }
-  if (wrapper.spec.suspend.value_or(false) && !model::is_terminal(wrapper.status) &&
-      !wrapper.status.plan) {
-    return "Held";
+  if (is_held(wrapper)) {
+    return std::string(queue::word(queue::Reason::held));
   }
   return state.empty() ? std::string(model::app_wrapper_state::kPending) : state;
 }
@@ -57,7 +62,7 @@ std::string nodes_of(const model::AppWrapperStatus& status) {
 // Of what was requeued too often. MCAD and older controllers say only why it was stopped last.
 const AppWrapperCondition* why_deleted(const model::AppWrapperStatus& status) {
   const AppWrapperCondition* queued = newest(status, "Queued");
-  return queued != nullptr && queued->reason == queue::kRequeuedTooOften
+  return queued != nullptr && queue::has_reason(*queued, queue::Reason::requeued_too_often)
              ? queued
              : newest(status, "PreemptCandidate");
 }
@@ -165,10 +170,6 @@ std::string durations_text(const model::AppWrapperSpec& spec) {
   return text;
 }
 
-const KnownKind& kind_of(bool legacy) {
-  return legacy ? legacy_app_wrapper_kind() : app_wrapper_kind();
-}
-
 }  // namespace
 
 std::string age_text(WallTime since, WallTime now) {
@@ -176,11 +177,11 @@ std::string age_text(WallTime since, WallTime now) {
 }
 
 std::string WrapperView::group() const {
-  return kind_of(legacy).type.group;
+  return std::string(model::group_of(api));
 }
 
 std::string WrapperView::full_name() const {
-  return ns + "/" + name + (legacy ? " of " + group() : "");
+  return ns + "/" + name + model::group_suffix(api);
 }
 
 WrapperView view_of(const GroupedWrapper& wrapper) {
@@ -188,7 +189,7 @@ WrapperView view_of(const GroupedWrapper& wrapper) {
   WrapperView view{.uid = wrapper.metadata.uid,
                    .ns = wrapper.metadata.ns,
                    .name = wrapper.metadata.name,
-                   .legacy = wrapper.legacy,
+                   .api = wrapper.api,
                    .state = state_of(wrapper),
                    .priority = wrapper.spec.priority,
                    .pods = pods_of(status),
@@ -198,10 +199,11 @@ WrapperView view_of(const GroupedWrapper& wrapper) {
   view.waits = !view.holds && !status.can_run && !model::is_terminal(status) &&
                !wrapper.metadata.deleting() &&
                (status.state.empty() || status.state == model::app_wrapper_state::kPending);
-  if (view.state == "Held") {
-    view.reason = "Held";
-    view.message = "held by its owner: `codeflare release " + kind_of(view.legacy).word() + " " +
-                   view.name + "` lets it go";
+  view.held = is_held(wrapper);
+  if (view.held) {
+    view.reason = view.state;
+    view.message = "held by its owner: `codeflare release " + app_wrapper_kind(view.api).word() +
+                   " " + view.name + "` lets it go";
   } else if (wrapper.metadata.deleting() && !status.message.empty()) {
     view.message = status.message;  // what does not go
   } else if (const AppWrapperCondition* condition = telling(wrapper, view.waits)) {
@@ -215,10 +217,10 @@ WrapperView view_of(const GroupedWrapper& wrapper) {
 
 std::string render_list(std::vector<WrapperView> views, const ListOptions& options, WallTime now) {
   std::ranges::sort(views, [](const WrapperView& a, const WrapperView& b) {
-    return std::tie(a.ns, a.name, a.legacy) < std::tie(b.ns, b.name, b.legacy);
+    return std::tie(a.ns, a.name, a.api) < std::tie(b.ns, b.name, b.api);
   });
   std::vector<std::string> header = {"NAME", "STATE", "PRIORITY", "PODS", "REASON", "AGE"};
-  const bool groups = std::ranges::any_of(views, &WrapperView::legacy);
+  const bool groups = std::ranges::any_of(views, &WrapperView::is_of_mcad);
   if (groups) {
     header.insert(header.begin() + 1, "GROUP");
   }
@@ -254,7 +256,7 @@ std::string render_status(const GroupedWrapper& wrapper, WallTime now) {
   std::string out;
   append_field(out, "Name", view.name);
   append_field(out, "Namespace", view.ns);
-  append_field(out, "Group", view.legacy ? view.group() : "");
+  append_field(out, "Group", view.is_of_mcad() ? view.group() : "");
   append_field(out, "State", view.state);
   append_field(out, "Priority", std::to_string(view.priority));
   if (view.submitted != WallTime()) {

@@ -12,7 +12,7 @@ namespace codeflare::cli {
 
 // An AppWrapper with the group that it is of: both may hold the same name.
 struct GroupedWrapper : model::AppWrapper {
-  bool legacy = false;  // of MCAD's group
+  model::WrapperApi api = model::WrapperApi::workload_v1beta1;
 };
 
 // What the tables say of one AppWrapper.
@@ -20,7 +20,7 @@ struct WrapperView {
   std::string uid;
   std::string ns;
   std::string name;
-  bool legacy = false;
+  model::WrapperApi api = model::WrapperApi::workload_v1beta1;
   std::string state;  // "Held" and "Deleting" besides MCAD's words
   std::int32_t priority = 0;
   std::string pods;     // "2/3": running or succeeded of all; "-" without any
@@ -30,8 +30,10 @@ struct WrapperView {
   WallTime submitted{};
   // It is in line: neither started nor ended, nor on its way out.
   bool waits = false;
+  bool held = false;   // by its owner; it is in line, but not tried
   bool holds = false;  // it has places on nodes
 
+  bool is_of_mcad() const { return api == model::WrapperApi::mcad_v1beta1; }
   std::string group() const;
   // Of one group alone: "team/train", "team/train of mcad.ibm.com".
   std::string full_name() const;

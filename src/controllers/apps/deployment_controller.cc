@@ -2,6 +2,7 @@
 
 #include "controllers/apps/claim.h"
 #include "controllers/apps/owners.h"
+#include "controllers/pods_type.h"
 #include "controllers/status_patch.h"
 #include "json/write.h"
 #include "model/codec/apps.h"
@@ -20,7 +21,6 @@ using runtime::Plan;
 
 const runtime::ResourceType kDeployments = model::resource_type<model::Deployment>();
 const runtime::ResourceType kSets = model::resource_type<model::ReplicaSet>();
-const runtime::ResourceType kPods = model::resource_type<model::Pod>();
 
 constexpr int kWorkers = 8;
 

@@ -2,6 +2,7 @@
 
 #include "controllers/apps/claim.h"
 #include "controllers/apps/owners.h"
+#include "controllers/pods_type.h"
 #include "controllers/status_patch.h"
 #include "model/codec/apps.h"
 #include "model/codec/pod.h"
@@ -18,7 +19,6 @@ using runtime::Action;
 using runtime::Plan;
 
 const runtime::ResourceType kSets = model::resource_type<model::ReplicaSet>();
-const runtime::ResourceType kPods = model::resource_type<model::Pod>();
 
 constexpr int kWorkers = 16;
 

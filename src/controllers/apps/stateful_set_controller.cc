@@ -2,6 +2,7 @@
 
 #include "controllers/apps/claim.h"
 #include "controllers/apps/owners.h"
+#include "controllers/pods_type.h"
 #include "controllers/status_patch.h"
 #include "model/codec/apps.h"
 #include "model/codec/core.h"
@@ -18,7 +19,6 @@ using runtime::Action;
 using runtime::Plan;
 
 const runtime::ResourceType kSets = model::resource_type<model::StatefulSet>();
-const runtime::ResourceType kPods = model::resource_type<model::Pod>();
 const runtime::ResourceType kClaims = model::resource_type<model::PersistentVolumeClaim>();
 
 constexpr int kWorkers = 8;

@@ -2,6 +2,7 @@
 
 #include "base/async/sleep.h"
 #include "controllers/appwrapper/app_wrapper_object.h"
+#include "controllers/pods_type.h"
 #include "json/value.h"
 #include "model/codec/app_wrapper.h"
 #include "queue/marks.h"
@@ -35,12 +36,8 @@ constexpr Duration kTurnMax = std::chrono::minutes(5);
 // write for its dispatch and its end.
 constexpr Duration kDispatchedLateMax = std::chrono::seconds(1);
 
-const model::ResourceType kPods{"", "v1", "Pod", "pods", true};
-
-bool is_dispatched(const AppWrapper& wrapper) {
-  const model::AppWrapperStatus& status = wrapper.status;
-  return status.can_run && (status.state == model::app_wrapper_state::kRunning ||
-                            status.state == model::app_wrapper_state::kRunningHoldCompletion);
+bool is_dispatched_with_canrun(const AppWrapper& wrapper) {
+  return wrapper.status.can_run && queue::state_is_running(wrapper.status);
 }
 
 // "2 pods beyond the plan: a on n1, b without a node"
@@ -218,7 +215,7 @@ Task<Result<Observed>> AppWrapperController::observe(Turn& turn) {
   if (created) {
     turn.creation = Creation();
   }
-  if ((created || is_dispatched(wrapper)) && !wrapper.metadata.deleting() &&
+  if ((created || is_dispatched_with_canrun(wrapper)) && !wrapper.metadata.deleting() &&
       observed.problem.empty()) {
     CO_TRY_ASSIGN(std::vector<ItemQuery> items, item_queries(wrapper));
     CO_TRY_ASSIGN(observed.items, co_await items_.look(wrapper, std::move(items)));
@@ -257,7 +254,7 @@ Result<std::vector<ItemQuery>> AppWrapperController::item_queries(const AppWrapp
 
 void AppWrapperController::remember(const AppWrapper& wrapper, Observed& observed) {
   Memory& known = memory(wrapper);
-  if (!is_dispatched(wrapper)) {
+  if (!is_dispatched_with_canrun(wrapper)) {
     known.settled_since.reset();
     known.unhealthy_since.reset();
     known.quiet_since.reset();
@@ -380,7 +377,7 @@ bool AppWrapperController::has_created(const AppWrapper& wrapper) {
   const std::optional<Created>& created = memory(wrapper).created;
   const auto& plan = wrapper.status.plan;
   return created && wrapper.status.can_run && plan && plan->started &&
-         plan->started->time == created->plan && !is_dispatched(wrapper);
+         plan->started->time == created->plan && !is_dispatched_with_canrun(wrapper);
 }
 
 Duration AppWrapperController::until_dispatched_is_told(const AppWrapper& wrapper) {
@@ -425,7 +422,7 @@ Task<Result<void>> AppWrapperController::take_back(Turn& turn, bool force) {
     known.asked_since = std::chrono::floor<std::chrono::microseconds>(env_.clock.wall());
   }
   if (force) {
-    std::vector<PodLedger::PodRef> pods = parts_.driver.pods().pods(pods_of(turn.wrapper));
+    std::vector<WrapperPods::PodRef> pods = parts_.driver.pods().pods(pods_of(turn.wrapper));
     CO_TRY(co_await items_.delete_pods(std::move(pods)));
   }
   CO_TRY_ASSIGN(std::vector<std::string> items, co_await items_.take_back(turn.wrapper, force));
@@ -542,24 +539,25 @@ void AppWrapperController::tell(const Turn& turn, Tell tell) {
 void AppWrapperController::note(const Turn& turn, std::vector<Note> notes) {
   const model::ObjectMeta& meta = turn.wrapper.metadata;
   for (Note& note : notes) {
-    if (note.reason == kStuck) {
+    if (note.reason == queue::Reason::stuck) {
       memory(turn.wrapper).stuck_told = true;
     }
-    parts_.metrics.happened(note.reason);
-    if (note.reason == "Dispatched" && meta.creation_timestamp) {
+    const std::string_view reason = queue::word(note.reason);
+    parts_.metrics.happened(reason);
+    if (note.reason == queue::Reason::dispatched && meta.creation_timestamp) {
       parts_.metrics.dispatched_after(
           std::max(env_.clock.wall() - *meta.creation_timestamp, Duration::zero()));
     }
     parts_.logger.info(
         "appwrapper",
-        {{"object", meta.key().to_string()}, {"now", note.reason}, {"message", note.message}});
+        {{"object", meta.key().to_string()}, {"now", reason}, {"message", note.message}});
     if (note.quiet) {
       continue;
     }
     runtime::EventSubject subject{subject_.type().gvk(), meta.key(), meta.uid,
                                   meta.resource_version};
     parts_.events.record(
-        {std::move(subject), note.warning, std::move(note.reason), std::move(note.message)});
+        {std::move(subject), note.warning, std::string(reason), std::move(note.message)});
   }
 }
 

@@ -12,12 +12,9 @@
 
 namespace codeflare::controllers {
 
-model::ResourceType app_wrapper_type(bool legacy) {
-  model::ResourceType type = model::resource_type<model::AppWrapper>();
-  if (legacy) {
-    type.group = model::kLegacyAppWrapperGroup;
-  }
-  return type;
+model::ResourceType app_wrapper_type(model::WrapperApi api) {
+  return api == model::WrapperApi::mcad_v1beta1 ? model::resource_type<model::LegacyAppWrapper>()
+                                                : model::resource_type<model::AppWrapper>();
 }
 
 namespace {

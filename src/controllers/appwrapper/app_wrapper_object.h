@@ -9,8 +9,7 @@
 
 namespace codeflare::controllers {
 
-// The resource in its own group, or in the one of MCAD's time.
-model::ResourceType app_wrapper_type(bool legacy);
+model::ResourceType app_wrapper_type(model::WrapperApi api);
 
 // The struct, whichever of the two groups the object is of.
 Result<model::AppWrapper> to_app_wrapper(const kube::Object& object);

@@ -1,5 +1,7 @@
 #include "controllers/appwrapper/conditions.h"
 
+#include "queue/status_words.h"
+
 #include <algorithm>
 
 namespace codeflare::controllers {
@@ -14,11 +16,11 @@ bool is_queued(const AppWrapperCondition& entry) {
 }
 
 AppWrapperCondition& entry_of(AppWrapperStatus& status, std::string_view type,
-                              std::string_view reason) {
+                              model::Reason reason) {
   auto& entries = status.conditions;
   const bool queued = type == condition::kQueued;
   auto at = std::ranges::find_if(entries, [&](const AppWrapperCondition& entry) {
-    return entry.type == type && (queued || entry.reason == reason);
+    return entry.type == type && (queued || queue::has_reason(entry, reason));
   });
   if (at == entries.end()) {
     // Before our own entry, so that MCAD's come first and in order.
@@ -34,7 +36,7 @@ void touch(AppWrapperStatus& status, std::string_view type, const Words& words, 
   AppWrapperCondition& entry = entry_of(status, type, words.reason);
   entry.type = type;
   entry.status = words.status;
-  entry.reason = words.reason;
+  entry.reason = queue::word(words.reason);
   entry.message = words.message;
   entry.last_update = model::MicroTime{now};
   entry.last_transition = model::MicroTime{now};
@@ -54,9 +56,9 @@ const AppWrapperCondition* newest(const AppWrapperStatus& status, std::string_vi
 }
 
 const AppWrapperCondition* find(const AppWrapperStatus& status, std::string_view type,
-                                std::string_view reason) {
+                                model::Reason reason) {
   auto at = std::ranges::find_if(status.conditions, [&](const AppWrapperCondition& entry) {
-    return entry.type == type && entry.reason == reason;
+    return entry.type == type && queue::has_reason(entry, reason);
   });
   return at == status.conditions.end() ? nullptr : &*at;
 }

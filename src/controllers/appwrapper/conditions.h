@@ -2,6 +2,7 @@
 
 #include "base/time.h"
 #include "model/app_wrapper.h"
+#include "model/reason.h"
 
 #include <string>
 #include <string_view>
@@ -26,7 +27,7 @@ inline constexpr std::string_view kQueued = "Queued";
 
 // What a condition says beside its type.
 struct Words {
-  std::string_view reason{};
+  model::Reason reason = model::Reason::none;
   std::string_view message{};
   std::string_view status = "True";
 };
@@ -40,7 +41,7 @@ void touch(model::AppWrapperStatus& status, std::string_view type, const Words& 
 const model::AppWrapperCondition* newest(const model::AppWrapperStatus& status,
                                          std::string_view type);
 const model::AppWrapperCondition* find(const model::AppWrapperStatus& status, std::string_view type,
-                                       std::string_view reason);
+                                       model::Reason reason);
 
 // When the entry was last touched; the beginning of time for none.
 WallTime touched(const model::AppWrapperCondition* condition);

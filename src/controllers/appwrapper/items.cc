@@ -1,14 +1,14 @@
 #include "controllers/appwrapper/items.h"
 
+#include "controllers/pods_type.h"
 #include "json/parse.h"
 #include "json/write.h"
 #include "kube/impersonation.h"
+#include "queue/item_end.h"
 #include "queue/marks.h"
 
 #include <algorithm>
-#include <cctype>
 #include <optional>
-#include <ranges>
 #include <utility>
 
 namespace codeflare::controllers {
@@ -20,52 +20,11 @@ using runtime::Informer;
 
 namespace {
 
-const ResourceType kPods{"", "v1", "Pod", "pods", true};
-
-std::string lower(std::string_view text) {
-  std::string result(text);
-  std::ranges::transform(result, result.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return result;
-}
-
-bool contains_word(std::string_view text, std::string_view words) {
-  const std::string haystack = lower(text);
-  const std::string wanted = lower(words);
-  return std::ranges::any_of(std::views::split(wanted, ','), [&](auto&& piece) {
-    std::string_view word(piece.begin(), piece.end());
-    while (word.starts_with(' ')) {
-      word.remove_prefix(1);
-    }
-    while (word.ends_with(' ')) {
-      word.remove_suffix(1);
-    }
-    return !word.empty() && haystack.contains(word);
-  });
-}
-
-bool is_true(const json::Value& condition) {
-  return condition.string_or_empty("status") == "True";
-}
-
-std::span<const json::Value> conditions_of(const json::Value& object) {
-  const json::Value* conditions = object.get({"status", "conditions"});
-  return conditions == nullptr ? std::span<const json::Value>() : conditions->items();
-}
-
 // The server will say the same again.
 bool is_final(ErrorCode code) {
   return code == ErrorCode::not_found || code == ErrorCode::invalid_argument ||
          code == ErrorCode::permission_denied || code == ErrorCode::too_large ||
          code == ErrorCode::unsupported || code == ErrorCode::failed_precondition;
-}
-
-// "Reason: message" as the object has it, else what is said here.
-std::string explained(const json::Value& from, std::string otherwise) {
-  const std::string reason(from.string_or_empty("reason"));
-  const std::string message(from.string_or_empty("message"));
-  std::string text = reason + (reason.empty() || message.empty() ? "" : ": ") + message;
-  return text.empty() ? otherwise : text;
 }
 
 std::string name_of(const ResourceType& type, const model::ObjectKey& key) {
@@ -100,55 +59,6 @@ std::string owner_name(const kube::Object& object) {
 
 }  // namespace
 
-bool is_complete(const json::Value& object, std::string_view words) {
-  for (const json::Value& condition : conditions_of(object)) {
-    if (is_true(condition) && contains_word(condition.string_or_empty("type"), words)) {
-      return true;
-    }
-  }
-  const json::Value* status = object.find("status");
-  return status != nullptr && (contains_word(status->string_or_empty("phase"), words) ||
-                               contains_word(status->string_or_empty("jobStatus"), words));
-}
-
-std::string failure_of(const json::Value& object) {
-  for (const json::Value& condition : conditions_of(object)) {
-    if (condition.string_or_empty("type") == "Failed" && is_true(condition)) {
-      return explained(condition, "its condition Failed is True");
-    }
-  }
-  const json::Value* status = object.find("status");
-  if (status == nullptr) {
-    return {};
-  }
-  if (status->string_or_empty("phase") == "Failed") {
-    return explained(*status, "its phase is Failed");
-  }
-  const std::string_view deployment = status->string_or_empty("jobDeploymentStatus");
-  const std::string_view job = status->string_or_empty("jobStatus");
-  // A RayJob with a backoffLimit that is not used up begins again.
-  const bool ended = (job == "FAILED" || job == "STOPPED") && deployment != "Retrying";
-  if (ended || deployment == "Failed") {
-    return explained(*status, "its job is " + std::string(job.empty() ? deployment : job));
-  }
-  return {};
-}
-
-bool is_finished(const json::Value& object) {
-  if (!failure_of(object).empty()) {
-    return true;
-  }
-  for (const json::Value& condition : conditions_of(object)) {
-    const std::string_view type = condition.string_or_empty("type");
-    if (is_true(condition) && (type == "Complete" || type == "Completed" || type == "Succeeded")) {
-      return true;
-    }
-  }
-  const json::Value* status = object.find("status");
-  return status != nullptr && (status->string_or_empty("phase") == "Succeeded" ||
-                               status->string_or_empty("jobStatus") == "SUCCEEDED");
-}
-
 std::vector<ItemQuery> queries_of(const queue::Demand& demand) {
   std::vector<ItemQuery> queries;
   for (const queue::ItemInfo& item : demand.items) {
@@ -168,14 +78,14 @@ Items::Items(kube::Client& client, ItemWatch& watch, queue::InstrumentOptions op
       submitters_(std::move(submitters)),
       logger_(std::move(logger)) {}
 
-Task<Result<Items::Place>> Items::place_of(queue::ItemInfo item) {
+Task<Result<Items::ItemRef>> Items::ref_of(queue::ItemInfo item) {
   CO_TRY_ASSIGN(ResourceType type, co_await watch_.type_of(item.api_version, item.kind));
   if (!type.namespaced) {
     co_return fail(invalid_argument(type.qualified_name() +
                                     " are cluster-scoped, items live in the AppWrapper's "
                                     "namespace"));
   }
-  co_return Place{std::move(type), std::move(item.key)};
+  co_return ItemRef{std::move(type), std::move(item.key)};
 }
 
 // --- creating ---
@@ -185,11 +95,11 @@ Task<Result<std::size_t>> Items::created(const AppWrapper& wrapper) {
   std::size_t count = demand ? demand->items.size() : 0;
   // Of one alone nothing can be told.
   for (; count > 1; --count) {
-    Result<Place> place = co_await place_of(demand->items[count - 1]);
-    if (!place) {
+    Result<ItemRef> ref = co_await ref_of(demand->items[count - 1]);
+    if (!ref) {
       continue;  // whoever creates it says what is wrong
     }
-    Result<ObjectRef> there = co_await client_.get(place->type, place->key);
+    Result<ObjectRef> there = co_await client_.get(ref->type, ref->key);
     if (!there && there.error().code != ErrorCode::not_found) {
       co_return fail(std::move(there).error());
     }
@@ -211,18 +121,18 @@ Task<Result<Creation>> Items::create(const AppWrapper& wrapper, std::size_t firs
   }
   for (std::size_t i = first; i < demand->items.size(); ++i) {
     const std::string field = " (spec.resources.GenericItems[" + std::to_string(i) + "])";
-    Result<Place> place = co_await place_of(demand->items[i]);
-    if (!place) {
-      if (is_final(place.error().code)) {
-        co_return refused(place.error().message + field);
+    Result<ItemRef> ref = co_await ref_of(demand->items[i]);
+    if (!ref) {
+      if (is_final(ref.error().code)) {
+        co_return refused(ref.error().message + field);
       }
-      co_return fail(std::move(place).error());
+      co_return fail(std::move(ref).error());
     }
     Result<std::string> body = queue::instrumented_item(wrapper, *demand, i, options_);
     if (!body) {
       co_return refused(body.error().message);
     }
-    CO_TRY_ASSIGN(Creation creation, co_await create_one(*std::move(body), *std::move(place),
+    CO_TRY_ASSIGN(Creation creation, co_await create_one(*std::move(body), *std::move(ref),
                                                          wrapper.metadata.uid, *in_the_name_of));
     if (creation.kind != Creation::Kind::done) {
       creation.message += field;
@@ -245,22 +155,22 @@ Result<kube::Impersonation> Items::creator(const AppWrapper& wrapper) const {
                              .extra = std::move(submitter.extra)};
 }
 
-Task<Result<Creation>> Items::create_one(std::string body, Place place, std::string uid,
+Task<Result<Creation>> Items::create_one(std::string body, ItemRef ref, std::string uid,
                                          kube::Impersonation creator) {
   logger_.debug("create item",
-                {{"kind", place.type.qualified_name()}, {"object", place.key.to_string()}});
+                {{"kind", ref.type.qualified_name()}, {"object", ref.key.to_string()}});
   const bool impersonates = !creator.empty();
-  Result<ObjectRef> made = co_await kube::create_as(client_, std::move(creator), place.type,
-                                                    place.key.ns, std::move(body));
+  Result<ObjectRef> made =
+      co_await kube::create_as(client_, std::move(creator), ref.type, ref.key.ns, std::move(body));
   if (made) {
-    if (Informer* informer = watch_.running(place.type)) {
+    if (Informer* informer = watch_.running(ref.type)) {
       informer->note_written(**made);
     }
     co_return Creation();
   }
   const Error& error = made.error();
   if (error.code == ErrorCode::already_exists) {
-    co_return co_await examine(std::move(place), std::move(uid));
+    co_return co_await examine(std::move(ref), std::move(uid));
   }
   if (error.code == ErrorCode::permission_denied && error.message.contains("exceeded quota")) {
     co_return Creation{Creation::Kind::quota, error.message};
@@ -277,9 +187,9 @@ Task<Result<Creation>> Items::create_one(std::string body, Place place, std::str
 }
 
 // Something of that name is there: ours from before a crash, or somebody else's.
-Task<Result<Creation>> Items::examine(Place place, std::string uid) {
-  const std::string name = place.type.qualified_name() + " " + place.key.to_string();
-  Result<ObjectRef> there = co_await client_.get(place.type, place.key);
+Task<Result<Creation>> Items::examine(ItemRef ref, std::string uid) {
+  const std::string name = ref.type.qualified_name() + " " + ref.key.to_string();
+  Result<ObjectRef> there = co_await client_.get(ref.type, ref.key);
   if (!there) {
     Error error = std::move(there).error();
     co_return fail(error.code == ErrorCode::not_found ? unavailable(name + " has just gone")
@@ -304,16 +214,16 @@ Task<Result<std::vector<ItemSeen>>> Items::look(const AppWrapper& wrapper,
   for (std::size_t i = 0; i < items.size(); ++i) {
     const queue::ItemInfo& info = items[i].info;
     const std::string words = i < written.size() ? written[i].completion_status : "";
-    Result<Place> place = co_await place_of(info);
-    if (!place && place.error().code == ErrorCode::not_found) {
+    Result<ItemRef> ref = co_await ref_of(info);
+    if (!ref && ref.error().code == ErrorCode::not_found) {
       seen.push_back(
           {.name = info.kind + " " + info.key.to_string(), .counts = !words.empty(), .lost = true});
       continue;
     }
-    if (!place) {
-      co_return fail(std::move(place).error());
+    if (!ref) {
+      co_return fail(std::move(ref).error());
     }
-    CO_TRY_ASSIGN(ItemSeen item, co_await look_at(*std::move(place), wrapper.metadata.uid, words));
+    CO_TRY_ASSIGN(ItemSeen item, co_await look_at(*std::move(ref), wrapper.metadata.uid, words));
     item.pods = items[i].pods;
     seen.push_back(std::move(item));
   }
@@ -321,39 +231,39 @@ Task<Result<std::vector<ItemSeen>>> Items::look(const AppWrapper& wrapper,
 }
 
 // Ours as the cache shows it; null when it does not, or when there is none.
-Task<Result<ObjectRef>> Items::cached(Place place, std::string uid) {
-  CO_TRY_ASSIGN(Informer * informer, co_await watch_.informer(place.type));
+Task<Result<ObjectRef>> Items::cached(ItemRef ref, std::string uid) {
+  CO_TRY_ASSIGN(Informer * informer, co_await watch_.informer(ref.type));
   if (informer == nullptr) {
     co_return nullptr;
   }
-  CO_TRY(co_await informer->fresh(place.key));
-  ObjectRef object = informer->store().get(place.key);
+  CO_TRY(co_await informer->fresh(ref.key));
+  ObjectRef object = informer->store().get(ref.key);
   co_return object != nullptr&& is_owned_by(*object, uid) ? object : nullptr;
 }
 
-Task<Result<ItemSeen>> Items::look_at(Place place, std::string uid, std::string words) {
-  ItemSeen seen{.name = name_of(place.type, place.key), .counts = !words.empty()};
-  CO_TRY_ASSIGN(ObjectRef object, co_await cached(place, uid));
-  const Informer* informer = watch_.running(place.type);
+Task<Result<ItemSeen>> Items::look_at(ItemRef ref, std::string uid, std::string words) {
+  ItemSeen seen{.name = name_of(ref.type, ref.key), .counts = !words.empty()};
+  CO_TRY_ASSIGN(ObjectRef object, co_await cached(ref, uid));
+  const Informer* informer = watch_.running(ref.type);
   seen.watched = informer != nullptr && informer->synced();
   if (object == nullptr) {
     // Gone, without our label, or of a kind that we may not watch: the server knows.
-    Result<ObjectRef> there = co_await client_.get(place.type, place.key);
+    Result<ObjectRef> there = co_await client_.get(ref.type, ref.key);
     if (!there && there.error().code != ErrorCode::not_found) {
       co_return fail(std::move(there).error());
     }
     seen.lost = !there || !is_owned_by(**there, uid);
-    object = seen.lost ? watch_.departed(uid, place.type, place.key) : *there;
+    object = seen.lost ? watch_.departed(uid, ref.type, ref.key) : *there;
   }
   if (object == nullptr) {
     co_return seen;
   }
   CO_TRY_ASSIGN(json::Document document, object->parse());
-  seen.complete = seen.counts && is_complete(document.root, words);
+  seen.complete = seen.counts && queue::is_complete(document.root, words);
   if (!seen.complete) {
-    seen.failure = failure_of(document.root);
+    seen.failure = queue::failure_of(document.root);
   }
-  seen.finished = seen.complete || is_finished(document.root);
+  seen.finished = seen.complete || queue::is_finished(document.root);
   co_return seen;
 }
 
@@ -361,15 +271,15 @@ Task<Result<ItemSeen>> Items::look_at(Place place, std::string uid, std::string 
 
 // Where items of it may be: those that it names, and whatever else it owns with its label. A label
 // alone means nothing: people copy manifests of live objects.
-Task<Result<std::vector<Items::Place>>> Items::places(const AppWrapper& wrapper) {
-  std::vector<Place> places;
+Task<Result<std::vector<Items::ItemRef>>> Items::refs(const AppWrapper& wrapper) {
+  std::vector<ItemRef> refs;
   Result<queue::Demand> demand = queue::demand_of(wrapper);
   for (const queue::ItemInfo& item : demand ? demand->items : std::vector<queue::ItemInfo>()) {
-    Result<Place> place = co_await place_of(item);
-    if (place) {
-      places.push_back(*std::move(place));
-    } else if (!is_final(place.error().code)) {
-      co_return fail(std::move(place).error());
+    Result<ItemRef> ref = co_await ref_of(item);
+    if (ref) {
+      refs.push_back(*std::move(ref));
+    } else if (!is_final(ref.error().code)) {
+      co_return fail(std::move(ref).error());
     }
   }
   for (const ItemWatch::Item& item : watch_.labelled(wrapper.metadata.uid)) {
@@ -377,23 +287,23 @@ Task<Result<std::vector<Items::Place>>> Items::places(const AppWrapper& wrapper)
         !is_owned_by(*item.object, wrapper.metadata.uid)) {
       continue;
     }
-    const bool known = std::ranges::any_of(places, [&](const Place& place) {
-      return place.type == item.type && place.key == item.object->key();
+    const bool known = std::ranges::any_of(refs, [&](const ItemRef& ref) {
+      return ref.type == item.type && ref.key == item.object->key();
     });
     if (!known) {
-      places.push_back({item.type, item.object->key()});
+      refs.push_back({item.type, item.object->key()});
     }
   }
-  co_return places;
+  co_return refs;
 }
 
 Task<Result<std::vector<std::string>>> Items::take_back(const AppWrapper& wrapper, bool force) {
-  CO_TRY_ASSIGN(std::vector<Place> all, co_await places(wrapper));
+  CO_TRY_ASSIGN(std::vector<ItemRef> all, co_await refs(wrapper));
   std::vector<std::string> left;
   std::optional<Error> failure;
-  for (const Place& place : all) {
-    const std::string name = name_of(place.type, place.key);
-    Result<bool> gone = co_await take_back_one(place, wrapper.metadata.uid, force);
+  for (const ItemRef& ref : all) {
+    const std::string name = name_of(ref.type, ref.key);
+    Result<bool> gone = co_await take_back_one(ref, wrapper.metadata.uid, force);
     if (!gone && force && !may_pass(gone.error().code)) {
       left.push_back(name + " (" + gone.error().message + ")");
     } else if (!gone) {
@@ -408,16 +318,16 @@ Task<Result<std::vector<std::string>>> Items::take_back(const AppWrapper& wrappe
   co_return left;
 }
 
-Task<Result<bool>> Items::take_back_one(Place place, std::string uid, bool force) {
-  CO_TRY_ASSIGN(ObjectRef object, co_await cached(place, uid));
+Task<Result<bool>> Items::take_back_one(ItemRef ref, std::string uid, bool force) {
+  CO_TRY_ASSIGN(ObjectRef object, co_await cached(ref, uid));
   if (object == nullptr) {
-    co_return co_await remove_unseen(std::move(place), std::move(uid), force);
+    co_return co_await remove_unseen(std::move(ref), std::move(uid), force);
   }
-  co_return co_await remove(std::move(place), std::move(object), force);
+  co_return co_await remove(std::move(ref), std::move(object), force);
 }
 
 // True when it is gone.
-Task<Result<bool>> Items::remove(Place place, ObjectRef object, bool force) {
+Task<Result<bool>> Items::remove(ItemRef ref, ObjectRef object, bool force) {
   if (object->deleting() && !force) {
     co_return false;
   }
@@ -427,15 +337,15 @@ Task<Result<bool>> Items::remove(Place place, ObjectRef object, bool force) {
     options.grace_period_seconds = 0;
   }
   logger_.debug("delete item",
-                {{"kind", place.type.qualified_name()}, {"object", place.key.to_string()}});
-  Result<ObjectRef> rest = co_await client_.remove(place.type, place.key, std::move(options));
+                {{"kind", ref.type.qualified_name()}, {"object", ref.key.to_string()}});
+  Result<ObjectRef> rest = co_await client_.remove(ref.type, ref.key, std::move(options));
   if (!rest && rest.error().code == ErrorCode::conflict) {
     co_return false;  // another one of that name; the cache will show it
   }
   if (!rest && rest.error().code != ErrorCode::not_found) {
     co_return fail(std::move(rest).error());
   }
-  Informer* informer = watch_.running(place.type);
+  Informer* informer = watch_.running(ref.type);
   if (rest && *rest != nullptr) {
     if (informer != nullptr) {
       informer->note_written(**rest);
@@ -443,15 +353,15 @@ Task<Result<bool>> Items::remove(Place place, ObjectRef object, bool force) {
     co_return false;
   }
   if (informer != nullptr) {
-    informer->note_deleted(place.key, std::string(object->uid()));
+    informer->note_deleted(ref.key, std::string(object->uid()));
   }
   co_return true;
 }
 
 // The cache shows nothing of ours: it may be behind, or the object may lack our label, or its kind
 // may not be watched.
-Task<Result<bool>> Items::remove_unseen(Place place, std::string uid, bool force) {
-  Result<ObjectRef> there = co_await client_.get(place.type, place.key);
+Task<Result<bool>> Items::remove_unseen(ItemRef ref, std::string uid, bool force) {
+  Result<ObjectRef> there = co_await client_.get(ref.type, ref.key);
   if (!there) {
     if (there.error().code == ErrorCode::not_found) {
       co_return true;
@@ -462,11 +372,11 @@ Task<Result<bool>> Items::remove_unseen(Place place, std::string uid, bool force
     co_return true;
   }
   ObjectRef object = *std::move(there);
-  co_return co_await remove(std::move(place), std::move(object), force);
+  co_return co_await remove(std::move(ref), std::move(object), force);
 }
 
-Task<Result<void>> Items::delete_pods(std::vector<PodLedger::PodRef> pods) {
-  for (const PodLedger::PodRef& pod : pods) {
+Task<Result<void>> Items::delete_pods(std::vector<WrapperPods::PodRef> pods) {
+  for (const WrapperPods::PodRef& pod : pods) {
     logger_.warn("deleting a pod without grace", {{"pod", pod.key.to_string()}});
     kube::DeleteOptions options{.grace_period_seconds = 0, .uid = pod.uid};
     Result<ObjectRef> rest = co_await client_.remove(kPods, pod.key, std::move(options));
@@ -492,11 +402,11 @@ Task<Result<void>> Items::label(const AppWrapper& wrapper) {
       .end_object()
       .end_object()
       .end_object();
-  CO_TRY_ASSIGN(std::vector<Place> all, co_await places(wrapper));
-  for (const Place& place : all) {
-    Result<ObjectRef> there = co_await client_.get(place.type, place.key);
+  CO_TRY_ASSIGN(std::vector<ItemRef> all, co_await refs(wrapper));
+  for (const ItemRef& ref : all) {
+    Result<ObjectRef> there = co_await client_.get(ref.type, ref.key);
     if (there && is_owned_by(**there, uid) && label_of(**there, queue::kUidLabel) != uid) {
-      there = co_await client_.patch(place.type, place.key, kube::PatchKind::merge, body);
+      there = co_await client_.patch(ref.type, ref.key, kube::PatchKind::merge, body);
     }
     if (!there && there.error().code != ErrorCode::not_found) {
       co_return fail(std::move(there).error());

@@ -4,8 +4,8 @@
 #include "base/log.h"
 #include "base/result.h"
 #include "controllers/appwrapper/item_watch.h"
-#include "controllers/appwrapper/pod_ledger.h"
 #include "controllers/appwrapper/status_machine.h"
+#include "controllers/appwrapper/wrapper_pods.h"
 #include "controllers/submitter/submitter.h"
 #include "kube/client.h"
 #include "kube/config.h"
@@ -16,7 +16,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace codeflare::controllers {
@@ -48,26 +47,26 @@ class Items {
   // Deletes what is left of them and returns the names of those that stay for now. With `force`
   // without grace, also what is being deleted already; what the server cannot even show stays.
   Task<Result<std::vector<std::string>>> take_back(const model::AppWrapper& wrapper, bool force);
-  Task<Result<void>> delete_pods(std::vector<PodLedger::PodRef> pods);
+  Task<Result<void>> delete_pods(std::vector<WrapperPods::PodRef> pods);
   // Puts our labels on items that another controller created, so that they are watched.
   Task<Result<void>> label(const model::AppWrapper& wrapper);
 
  private:
-  struct Place {
+  struct ItemRef {
     model::ResourceType type;
     model::ObjectKey key;
   };
-  Task<Result<Place>> place_of(queue::ItemInfo item);
-  Task<Result<std::vector<Place>>> places(const model::AppWrapper& wrapper);
+  Task<Result<ItemRef>> ref_of(queue::ItemInfo item);
+  Task<Result<std::vector<ItemRef>>> refs(const model::AppWrapper& wrapper);
   Result<kube::Impersonation> creator(const model::AppWrapper& wrapper) const;
-  Task<Result<Creation>> create_one(std::string body, Place place, std::string uid,
+  Task<Result<Creation>> create_one(std::string body, ItemRef ref, std::string uid,
                                     kube::Impersonation creator);
-  Task<Result<Creation>> examine(Place place, std::string uid);
-  Task<Result<ItemSeen>> look_at(Place place, std::string uid, std::string words);
-  Task<Result<kube::ObjectRef>> cached(Place place, std::string uid);
-  Task<Result<bool>> take_back_one(Place place, std::string uid, bool force);
-  Task<Result<bool>> remove(Place place, kube::ObjectRef object, bool force);
-  Task<Result<bool>> remove_unseen(Place place, std::string uid, bool force);
+  Task<Result<Creation>> examine(ItemRef ref, std::string uid);
+  Task<Result<ItemSeen>> look_at(ItemRef ref, std::string uid, std::string words);
+  Task<Result<kube::ObjectRef>> cached(ItemRef ref, std::string uid);
+  Task<Result<bool>> take_back_one(ItemRef ref, std::string uid, bool force);
+  Task<Result<bool>> remove(ItemRef ref, kube::ObjectRef object, bool force);
+  Task<Result<bool>> remove_unseen(ItemRef ref, std::string uid, bool force);
 
   kube::Client& client_;
   ItemWatch& watch_;
@@ -75,13 +74,5 @@ class Items {
   std::optional<SubmitterTrust> submitters_;
   Logger logger_;
 };
-
-// Whether a condition that is True, the phase or the job status contains one of the words.
-bool is_complete(const json::Value& object, std::string_view words);
-// What an object says about its own failure: a condition Failed that is True, the phase of a Pod,
-// the job status of a RayJob that is not tried again; empty otherwise.
-std::string failure_of(const json::Value& object);
-// It says that it has ended, well or not: no more pods will come.
-bool is_finished(const json::Value& object);
 
 }  // namespace codeflare::controllers

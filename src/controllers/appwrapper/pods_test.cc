@@ -1,7 +1,6 @@
 #include "controllers/appwrapper/items.h"
-#include "controllers/appwrapper/pod_ledger.h"
 #include "controllers/appwrapper/trim.h"
-#include "json/parse.h"
+#include "controllers/appwrapper/wrapper_pods.h"
 #include "model/codec/pod.h"
 #include "queue/marks.h"
 
@@ -68,8 +67,8 @@ TEST(Trim, a_bound_pod_needs_no_constraints) {
   EXPECT_EQ(kept->as<model::Pod>()->spec.node_name, "n1");
 }
 
-TEST(PodLedger, counts_pods_by_phase_and_adds_up_what_they_use) {
-  PodLedger ledger;
+TEST(WrapperPods, counts_pods_by_phase_and_adds_up_what_they_use) {
+  WrapperPods ledger;
   ledger.upsert(pod("a", kLabel, "Pending"));
   ledger.upsert(pod("b", kLabel, "Running"));
   ledger.upsert(pod("c", kLabel, "Succeeded"));
@@ -88,9 +87,9 @@ TEST(PodLedger, counts_pods_by_phase_and_adds_up_what_they_use) {
   EXPECT_EQ(seen.unschedulable_pods[0].pod_name, "a");
 }
 
-TEST(PodLedger, forgets_pods_that_are_gone_or_change_hands) {
+TEST(WrapperPods, forgets_pods_that_are_gone_or_change_hands) {
   const PodsOf adopted{"u9", {"team", "a"}, true};
-  PodLedger ledger;
+  WrapperPods ledger;
   EXPECT_EQ(ledger.upsert(pod("a", kLabel, "Running")).size(), 1u);
   EXPECT_EQ(ledger.upsert(pod("a", kMcad, "Running")).size(), 2u) << "both are concerned";
   EXPECT_FALSE(ledger.any(kOwner));
@@ -100,8 +99,8 @@ TEST(PodLedger, forgets_pods_that_are_gone_or_change_hands) {
   EXPECT_FALSE(ledger.any(adopted));
 }
 
-TEST(PodLedger, a_label_reaches_no_further_than_its_namespace) {
-  PodLedger ledger;
+TEST(WrapperPods, a_label_reaches_no_further_than_its_namespace) {
+  WrapperPods ledger;
   model::Pod stranger = pod("a", kLabel, "Running");
   stranger.metadata.ns = "evil";
   ledger.upsert(stranger);
@@ -110,15 +109,15 @@ TEST(PodLedger, a_label_reaches_no_further_than_its_namespace) {
   EXPECT_TRUE(ledger.pods(kOwner).empty());
 }
 
-TEST(PodLedger, mcads_label_counts_for_what_mcad_dispatched_alone) {
-  PodLedger ledger;
+TEST(WrapperPods, mcads_label_counts_for_what_mcad_dispatched_alone) {
+  WrapperPods ledger;
   ledger.upsert(pod("a", kMcad, "Running"));
   EXPECT_FALSE(ledger.any(kOwner));
   EXPECT_EQ(ledger.seen({"u1", {"team", "a"}, true}).running, 1);
 }
 
-TEST(PodLedger, says_which_changes_may_decide_something) {
-  PodLedger ledger;
+TEST(WrapperPods, says_which_changes_may_decide_something) {
+  WrapperPods ledger;
   const auto matters = [&](const std::string& name, const std::string& phase) {
     return ledger.upsert(pod(name, kLabel, phase)).at(0).matters;
   };
@@ -139,8 +138,8 @@ TEST(PodLedger, says_which_changes_may_decide_something) {
   EXPECT_TRUE(ledger.remove({"team", "d"}).at(0).matters) << "none is left";
 }
 
-TEST(PodLedger, sums_follow_what_changes) {
-  PodLedger ledger;
+TEST(WrapperPods, sums_follow_what_changes) {
+  WrapperPods ledger;
   ledger.upsert(pod("a", kLabel, "Running"));
   ledger.upsert(pod("b", kLabel, "Running"));
   ledger.upsert(pod("a", kLabel, "Failed"));
@@ -151,8 +150,8 @@ TEST(PodLedger, sums_follow_what_changes) {
   EXPECT_EQ(ledger.seen(kOwner).running, 0);
 }
 
-TEST(PodLedger, absurd_requests_do_not_overflow) {
-  PodLedger ledger;
+TEST(WrapperPods, absurd_requests_do_not_overflow) {
+  WrapperPods ledger;
   model::Pod huge = pod("a", kLabel, "Running");
   huge.spec.containers[0].resources.requests.set("memory", *model::Quantity::parse("9e18"));
   ledger.upsert(huge);
@@ -169,52 +168,6 @@ TEST(Trim, what_scopes_of_quotas_look_at_stays) {
   ASSERT_TRUE(pod) << pod.error().to_string();
   EXPECT_EQ(pod->spec.priority_class_name, "high");
   EXPECT_EQ(pod->spec.active_deadline_seconds, 60);
-}
-
-TEST(Completion, looks_for_words_in_conditions_that_are_true) {
-  const auto complete = [](const std::string& status, std::string_view words) {
-    return is_complete(json::parse(R"({"status":)" + status + "}")->root, words);
-  };
-  const std::string done = R"({"conditions":[{"type":"Complete","status":"True"}]})";
-  EXPECT_TRUE(complete(done, "Complete"));
-  EXPECT_TRUE(complete(done, "failed, complete"));
-  EXPECT_TRUE(complete(R"({"conditions":[{"type":"JobCompleted","status":"True"}]})", "complete"));
-  EXPECT_FALSE(complete(R"({"conditions":[{"type":"Complete","status":"False"}]})", "Complete"));
-  EXPECT_FALSE(complete(done, "Succeeded"));
-  EXPECT_FALSE(complete(done, " , "));
-  EXPECT_TRUE(complete(R"({"phase":"Succeeded"})", "Succeeded"));
-  EXPECT_TRUE(complete(R"({"jobStatus":"SUCCEEDED"})", "succeeded"));
-  EXPECT_FALSE(complete("{}", "Complete"));
-}
-
-TEST(Completion, a_failure_is_what_the_object_says_of_itself) {
-  const auto failure = [](const std::string& conditions) {
-    return failure_of(json::parse(R"({"status":{"conditions":)" + conditions + "}}")->root);
-  };
-  EXPECT_EQ(failure(R"([{"type":"Failed","status":"True","reason":"R","message":"m"}])"), "R: m");
-  EXPECT_EQ(failure(R"([{"type":"Failed","status":"False","reason":"R"}])"), "");
-  EXPECT_FALSE(failure(R"([{"type":"Failed","status":"True"}])").empty());
-}
-
-TEST(Completion, pods_and_ray_jobs_say_in_their_own_way_that_they_failed) {
-  const auto status = [](const std::string& text) {
-    return json::parse(R"({"status":)" + text + "}");
-  };
-  const auto failure = [&](const std::string& text) { return failure_of(status(text)->root); };
-  EXPECT_EQ(failure(R"({"phase":"Failed","reason":"Evicted","message":"no disk"})"),
-            "Evicted: no disk");
-  EXPECT_FALSE(failure(R"({"phase":"Failed"})").empty());
-  EXPECT_EQ(failure(R"({"phase":"Running"})"), "");
-  EXPECT_EQ(failure(R"({"jobStatus":"FAILED","jobDeploymentStatus":"Failed","message":"m"})"), "m");
-  EXPECT_FALSE(failure(R"({"jobStatus":"STOPPED","jobDeploymentStatus":"Complete"})").empty());
-  EXPECT_FALSE(failure(R"({"jobDeploymentStatus":"Failed"})").empty());
-  EXPECT_EQ(failure(R"({"jobStatus":"FAILED","jobDeploymentStatus":"Retrying"})"), "");
-  EXPECT_EQ(failure(R"({"jobStatus":"SUCCEEDED","jobDeploymentStatus":"Complete"})"), "");
-  EXPECT_TRUE(is_finished(status(R"({"phase":"Failed"})")->root));
-  EXPECT_TRUE(is_finished(status(R"({"jobStatus":"SUCCEEDED"})")->root));
-  EXPECT_TRUE(is_finished(status(R"({"conditions":[{"type":"Complete","status":"True"}]})")->root));
-  EXPECT_FALSE(is_finished(status(R"({"phase":"Running"})")->root));
-  EXPECT_FALSE(is_finished(status("{}")->root));
 }
 
 TEST(Trim, an_item_keeps_what_tells_how_it_ended) {

@@ -6,6 +6,7 @@
 #include "kube/ensure_namespace.h"
 #include "model/config_map.h"
 #include "model/resources.h"
+#include "queue/marks.h"
 
 #include <chrono>
 #include <utility>
@@ -69,7 +70,7 @@ queue::Settings settings_of(const QueueControllersOptions& options) {
 
 Task<Result<void>> publish_settings(kube::Client& client, std::string ns,
                                     queue::Settings settings) {
-  const model::ObjectKey key{ns, std::string(kQueueConfigMap)};
+  const model::ObjectKey key{ns, std::string(queue::kQueueConfigMap)};
   std::string patch = patch_json(settings);
   Result<kube::ObjectRef> written =
       co_await client.patch(config_maps(), key, kube::PatchKind::merge, std::move(patch));

@@ -43,15 +43,27 @@ struct Shared {
   ItemWatch watch;
 };
 
+std::vector<model::WrapperApi> apis_of(const QueueControllersOptions& options) {
+  std::vector<model::WrapperApi> apis{model::WrapperApi::workload_v1beta1};
+  if (options.legacy_group) {
+    apis.push_back(model::WrapperApi::mcad_v1beta1);
+  }
+  return apis;
+}
+
+std::string controller_name(model::WrapperApi api) {
+  return api == model::WrapperApi::mcad_v1beta1 ? "mcad-appwrappers" : "appwrappers";
+}
+
 void add_app_wrappers(runtime::Manager& manager, const std::shared_ptr<Shared>& shared,
-                      const QueueControllersOptions& options, bool legacy) {
-  const model::ResourceType type = app_wrapper_type(legacy);
+                      const QueueControllersOptions& options, model::WrapperApi api) {
+  const model::ResourceType type = app_wrapper_type(api);
   auto own_writes = std::make_shared<OwnWrites>();
   // New ones are told by the driver, starts before refusals.
   const auto news = [own_writes](const runtime::ObjectChange& change) {
     return change.old != nullptr && change.now != nullptr && !own_writes->is_own(*change.now);
   };
-  queue::InstrumentOptions items{.legacy = legacy};
+  queue::InstrumentOptions items{.api = api};
   if (options.queue.binds != queue::Binds::nothing) {
     items.scheduler_name = queue::kSchedulerName;
   }
@@ -66,12 +78,12 @@ void add_app_wrappers(runtime::Manager& manager, const std::shared_ptr<Shared>& 
   if (options.queue.user_check) {
     parts.submitters = options.submitters;
   }
-  AppWrapperController& controller = manager.controller(legacy ? "mcad-appwrappers" : "appwrappers")
+  AppWrapperController& controller = manager.controller(controller_name(api))
                                          .reconciles(type, news)
                                          .workers(options.workers)
                                          .retries({.backoff_max = kRetryAtLeastEvery})
                                          .with<AppWrapperController>(std::move(parts));
-  shared->driver.set_waker(legacy, controller.waker());
+  shared->driver.set_waker(api, controller.waker());
 }
 
 void add_quota(runtime::Manager& manager, const std::shared_ptr<Shared>& shared) {
@@ -96,7 +108,7 @@ std::shared_ptr<QueueDriver> add_queue_controllers(runtime::Manager& manager,
                                                    QueueControllersOptions options) {
   DriverOptions driver_options{.queue = options.queue,
                                .submitters = options.submitters,
-                               .legacy = options.legacy_group,
+                               .apis = apis_of(options),
                                .quota_subtrees = options.quota_subtrees,
                                .ns = options.ns,
                                .trim = options.trim_caches,
@@ -104,9 +116,8 @@ std::shared_ptr<QueueDriver> add_queue_controllers(runtime::Manager& manager,
                                .logger = options.logger};
   auto shared =
       std::make_shared<Shared>(manager, options.metrics, std::move(driver_options), options.logger);
-  add_app_wrappers(manager, shared, options, false);
-  if (options.legacy_group) {
-    add_app_wrappers(manager, shared, options, true);
+  for (const model::WrapperApi api : apis_of(options)) {
+    add_app_wrappers(manager, shared, options, api);
   }
   if (options.quota_subtrees) {
     add_quota(manager, shared);

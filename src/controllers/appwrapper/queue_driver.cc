@@ -4,6 +4,7 @@
 #include "controllers/appwrapper/app_wrapper_object.h"
 #include "controllers/appwrapper/trim.h"
 #include "controllers/appwrapper/unplaced_pod.h"
+#include "controllers/pods_type.h"
 #include "json/write.h"
 #include "model/codec/node.h"
 #include "model/codec/pod.h"
@@ -19,6 +20,7 @@ namespace codeflare::controllers {
 
 using model::ObjectKey;
 using model::ResourceType;
+using model::WrapperApi;
 using queue::Standing;
 using runtime::Informer;
 using runtime::InformerOptions;
@@ -27,7 +29,6 @@ using runtime::without_managed_fields;
 
 namespace {
 
-const ResourceType kPods{"", "v1", "Pod", "pods", true};
 const ResourceType kNodes{"", "v1", "Node", "nodes", false};
 const ResourceType kResourceQuotas{"", "v1", "ResourceQuota", "resourcequotas", true};
 const ResourceType kConfigMaps{"", "v1", "ConfigMap", "configmaps", true};
@@ -65,7 +66,7 @@ constexpr std::size_t kUnplacedMax = kBindingsMax;
 InformerOptions pause_options(const std::string& ns) {
   InformerOptions options;
   options.watch.ns = ns;
-  options.watch.field_selector = "metadata.name=" + std::string(kQueueConfigMap);
+  options.watch.field_selector = "metadata.name=" + std::string(queue::kQueueConfigMap);
   return options;
 }
 
@@ -112,11 +113,9 @@ QueueDriver::QueueDriver(Env env, kube::Client& client, runtime::Cache& cache,
         [this](const ObjectChange& change) { resource_quota_changed(change); });
   watch(kNodes, with_transform(options_.trim ? trimmed_node : without_managed_fields),
         [this](const ObjectChange& change) { node_changed(change); });
-  watch(app_wrapper_type(false), with_transform(without_managed_fields),
-        [this](const ObjectChange& change) { app_wrapper_changed(false, change); });
-  if (options_.legacy) {
-    watch(app_wrapper_type(true), with_transform(without_managed_fields),
-          [this](const ObjectChange& change) { app_wrapper_changed(true, change); });
+  for (const WrapperApi api : options_.apis) {
+    watch(app_wrapper_type(api), with_transform(without_managed_fields),
+          [this, api](const ObjectChange& change) { app_wrapper_changed(api, change); });
   }
   watch(kPods, with_transform(options_.trim ? trimmed_pod : without_managed_fields),
         [this](const ObjectChange& change) { pod_changed(change); });
@@ -153,8 +152,8 @@ void QueueDriver::watch(const ResourceType& type, InformerOptions options,
       {&cache_.informer(type, std::move(options)), std::move(list), std::move(handler)});
 }
 
-void QueueDriver::set_waker(bool legacy, runtime::Waker waker) {
-  wakers_[legacy ? 1 : 0] = std::move(waker);
+void QueueDriver::set_waker(WrapperApi api, runtime::Waker waker) {
+  wakers_[api] = std::move(waker);
 }
 
 Task<void> QueueDriver::run() {
@@ -202,7 +201,7 @@ std::string QueueDriver::not_synced() const {
     const std::optional<Error> error = source.informer->last_error();
     text += (text.empty() ? "" : ", ") + source.informer->type().qualified_name();
     if (source.informer == &pause_) {
-      text += " " + options_.ns + "/" + std::string(kQueueConfigMap);
+      text += " " + options_.ns + "/" + std::string(queue::kQueueConfigMap);
     }
     text += ": " + (error ? error->message : "still listing");
   }
@@ -262,7 +261,7 @@ void QueueDriver::feed() {
   for (const auto& [uid, known] : known_) {
     // The others are told by the first step.
     if (queue_.kind(uid) == Standing::Kind::unknown) {
-      wakers_[known.legacy ? 1 : 0].wake(known.key);
+      wakers_[known.api].wake(known.key);
     }
   }
   nudge();
@@ -270,7 +269,7 @@ void QueueDriver::feed() {
 
 // --- what changes ---
 
-void QueueDriver::app_wrapper_changed(bool legacy, const ObjectChange& change) {
+void QueueDriver::app_wrapper_changed(WrapperApi api, const ObjectChange& change) {
   if (change.old != nullptr && (change.now == nullptr || change.now->uid() != change.old->uid())) {
     forget(std::string(change.old->uid()));
   }
@@ -285,14 +284,14 @@ void QueueDriver::app_wrapper_changed(bool legacy, const ObjectChange& change) {
       change.old->labels_json() == now.labels_json() && change.old->deleting() == now.deleting()) {
     return;
   }
-  known_[uid] = {now.key(), legacy};
+  known_[uid] = {now.key(), api};
   Result<model::AppWrapper> wrapper = to_app_wrapper(now);
   if (wrapper) {
     check_submitter(*wrapper);
     adopted_.learn(*wrapper);
   }
-  Result<void> taken = wrapper ? queue_.upsert(*wrapper, legacy, env_.clock.wall())
-                               : fail(std::move(wrapper).error());
+  Result<void> taken =
+      wrapper ? queue_.upsert(*wrapper, env_.clock.wall(), api) : fail(std::move(wrapper).error());
   if (taken) {
     problems_.erase(uid);
   } else {
@@ -329,7 +328,7 @@ void QueueDriver::forget(const std::string& uid) {
   auto known = known_.find(uid);
   if (known != known_.end()) {
     // Whoever keeps something in mind for the key hears of its end.
-    wakers_[known->second.legacy ? 1 : 0].wake(known->second.key);
+    wakers_[known->second.api].wake(known->second.key);
     known_.erase(known);
   }
 }
@@ -441,15 +440,15 @@ void QueueDriver::item_seen(const std::string& uid, const kube::Object& item) {
 void QueueDriver::wake(const std::string& uid) {
   auto known = known_.find(uid);
   if (known != known_.end()) {
-    wakers_[known->second.legacy ? 1 : 0].wake(known->second.key);
+    wakers_[known->second.api].wake(known->second.key);
   }
 }
 
-void QueueDriver::hear(const std::vector<PodLedger::News>& news) {
+void QueueDriver::hear(const std::vector<WrapperPods::News>& news) {
   if (!active_) {
     return;
   }
-  for (const PodLedger::News& each : news) {
+  for (const WrapperPods::News& each : news) {
     if (each.matters) {
       wake(each.owner);
     } else {
@@ -475,7 +474,7 @@ void QueueDriver::wake(const PodOwner& owner) {
     wake(owner.uid);
     return;
   }
-  for (const runtime::Waker& waker : wakers_) {
+  for (const auto& [api, waker] : wakers_) {
     waker.wake(owner.key);
   }
 }
@@ -526,7 +525,7 @@ void QueueDriver::step() {
 void QueueDriver::tell(std::vector<queue::WrapperId> changed) {
   for (const queue::WrapperId& id : changed) {
     if (queue_.kind(id.uid) != Standing::Kind::waiting) {
-      wakers_[id.legacy ? 1 : 0].wake(id.key);
+      wakers_[id.api].wake(id.key);
     } else {
       refused_.add(id.uid, env_.loop.now());
     }
@@ -534,7 +533,11 @@ void QueueDriver::tell(std::vector<queue::WrapperId> changed) {
 }
 
 std::size_t QueueDriver::unfinished() const {
-  return wakers_[0].unfinished() + wakers_[1].unfinished();
+  std::size_t sum = 0;
+  for (const auto& [api, waker] : wakers_) {
+    sum += waker.unfinished();
+  }
+  return sum;
 }
 
 void QueueDriver::wrote(Duration took) {

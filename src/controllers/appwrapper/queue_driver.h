@@ -7,8 +7,8 @@
 #include "base/env/env.h"
 #include "base/log.h"
 #include "base/text_map.h"
-#include "controllers/appwrapper/pod_ledger.h"
 #include "controllers/appwrapper/queue_metrics.h"
+#include "controllers/appwrapper/wrapper_pods.h"
 #include "controllers/appwrapper/write_pace.h"
 #include "controllers/submitter/submitter.h"
 #include "kube/client.h"
@@ -30,8 +30,8 @@ namespace codeflare::controllers {
 struct DriverOptions {
   queue::QueueOptions queue{};
   SubmitterTrust submitters{};  // with queue.user_check
-  bool legacy = false;          // AppWrappers of mcad.ibm.com too
-  bool quota_subtrees = true;   // their CRD is installed
+  std::vector<model::WrapperApi> apis = {model::WrapperApi::workload_v1beta1};
+  bool quota_subtrees = true;  // their CRD is installed
   // Where the ConfigMap `codeflare-queue` may say `paused: "true"`.
   std::string ns = "default";
   // Keep of pods and nodes only what the queue needs. Off where other controllers of the same
@@ -41,8 +41,6 @@ struct DriverOptions {
   runtime::EventRecorder* events = nullptr;  // of pods without a place; may be null
   Logger logger{};
 };
-
-inline constexpr std::string_view kQueueConfigMap = "codeflare-queue";
 
 // Feeds a Queue from caches, lets it decide whenever something changed, wakes those whose standing
 // is another one, and binds pods. Decides nothing itself. While others lead it does nothing: the
@@ -57,7 +55,7 @@ class QueueDriver {
   ~QueueDriver();
 
   // Who reconciles AppWrappers; before run().
-  void set_waker(bool legacy, runtime::Waker waker);
+  void set_waker(model::WrapperApi api, runtime::Waker waker);
   // Called after each round of decisions.
   void on_decided(std::function<void()> callback) { on_decided_ = std::move(callback); }
 
@@ -67,7 +65,7 @@ class QueueDriver {
   bool active() const { return active_; }
 
   const queue::Queue& queue() const { return queue_; }
-  const PodLedger& pods() const { return pods_; }
+  const WrapperPods& pods() const { return pods_; }
   // Why an AppWrapper cannot be understood; empty when it can.
   std::string problem(const std::string& uid) const;
 
@@ -90,7 +88,7 @@ class QueueDriver {
  private:
   struct Known {
     model::ObjectKey key;
-    bool legacy = false;
+    model::WrapperApi api = model::WrapperApi::workload_v1beta1;
   };
 
   void watch(const model::ResourceType& type, runtime::InformerOptions options,
@@ -99,7 +97,7 @@ class QueueDriver {
   Task<bool> all_synced();
   std::string not_synced() const;
   void feed();
-  void app_wrapper_changed(bool legacy, const runtime::ObjectChange& change);
+  void app_wrapper_changed(model::WrapperApi api, const runtime::ObjectChange& change);
   void check_submitter(model::AppWrapper& wrapper) const;
   void forget(const std::string& uid);
   void pod_changed(const runtime::ObjectChange& change);
@@ -110,7 +108,7 @@ class QueueDriver {
 
   Task<Result<void>> catch_up();
   Task<Result<void>> catch_up(runtime::Informer& informer, kube::ListOptions list);
-  void hear(const std::vector<PodLedger::News>& news);
+  void hear(const std::vector<WrapperPods::News>& news);
   void wake(const PodOwner& owner);
   void wake_late();
   void nudge();
@@ -150,7 +148,7 @@ class QueueDriver {
   Logger logger_;
   queue::Queue queue_;
   queue::AdoptedPods adopted_;
-  PodLedger pods_;
+  WrapperPods pods_;
   runtime::Informer& pause_;
 
   struct Source {
@@ -161,7 +159,7 @@ class QueueDriver {
   std::vector<Source> sources_;  // in the order of feeding
   TextMap<Known> known_;         // AppWrappers by uid
   TextMap<std::string> problems_;
-  runtime::Waker wakers_[2];
+  std::map<model::WrapperApi, runtime::Waker> wakers_;
   std::function<void()> on_decided_;
 
   bool active_ = false;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "base/env/env.h"
+#include "queue/marks.h"
 #include "runtime/leader_elector.h"
 
 #include <string>
@@ -10,10 +11,11 @@ namespace codeflare::controllers {
 
 // One queue works on a cluster: the one that holds this Lease. Its namespace has the ConfigMap
 // `codeflare-queue` too, wherever the controller itself runs.
-inline constexpr std::string_view kQueueNamespace = "codeflare-system";
+
 inline constexpr std::string_view kQueueLease = "codeflare-controller";
 
 // A candidate for that Lease, with a name that says where it runs: "HOST_UUID", as client-go does.
-runtime::LeaderOptions queue_candidate(Env env, std::string ns = std::string(kQueueNamespace));
+runtime::LeaderOptions queue_candidate(Env env,
+                                       std::string ns = std::string(queue::kControllerNamespace));
 
 }  // namespace codeflare::controllers

@@ -30,7 +30,7 @@ TEST(StatusMachine, a_deleted_one_goes_when_all_it_held_is_gone) {
 
 TEST(StatusMachine, a_deleted_one_that_never_ran_goes_at_once) {
   Story s;
-  s.waits(sched::Why::insufficient, "InsufficientResources");
+  s.waits(Reason::insufficient_resources);
   s.settle();
   s.wrapper.metadata.deletion_timestamp = s.world.now;
   EXPECT_EQ(s.look().act, Act::release);
@@ -75,7 +75,7 @@ TEST(StatusMachine, what_does_not_go_without_grace_either_is_told_by_an_event) {
   s.world.stuck = true;
   ASSERT_EQ(s.look().notes.size(), 1U);
   EXPECT_TRUE(s.look().notes[0].warning);
-  EXPECT_EQ(s.look().notes[0].reason, kStuck);
+  EXPECT_EQ(s.look().notes[0].reason, Reason::stuck);
   EXPECT_TRUE(s.look().notes[0].message.contains("pod p0")) << s.look().notes[0].message;
 }
 

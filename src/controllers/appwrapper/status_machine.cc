@@ -18,22 +18,20 @@ using internal::withdraw;
 using internal::write_of;
 using model::AppWrapper;
 using model::AppWrapperStatus;
+using queue::has_reason;
+using queue::Reason;
 using queue::Standing;
+using queue::state_is_running;
+using queue::word;
 namespace state = model::app_wrapper_state;
 
 namespace {
 
-constexpr std::string_view kNotTried = "Evaluating";
-constexpr std::string_view kOurDecision = "Stopping";
 constexpr Duration kLookAgain = std::chrono::seconds(30);
 constexpr std::int64_t kWaitMax = std::int64_t{10} * 365 * 24 * 3600;  // seconds
 
 bool has_finalizer(const AppWrapper& wrapper) {
   return std::ranges::count(wrapper.metadata.finalizers, queue::kFinalizer) > 0;
-}
-
-bool is_dispatched(const AppWrapperStatus& status) {
-  return status.state == state::kRunning || status.state == state::kRunningHoldCompletion;
 }
 
 bool is_suspended(const AppWrapper& wrapper) {
@@ -57,27 +55,28 @@ void tell_limit(AppWrapperStatus& status, WallTime now) {
   if (!queue::is_from_mcad(status)) {
     const std::string message = limit_text(status);
     touch(status, condition::kQueued,
-          {.reason = queue::kRequeuedTooOften, .message = message, .status = "False"}, now);
+          {.reason = Reason::requeued_too_often, .message = message, .status = "False"}, now);
   }
 }
 
 // It was tried and found no room, so MCAD would have had it at the head of the line.
 bool was_tried(const Standing& standing) {
-  return standing.why != sched::Why::nothing && standing.why != sched::Why::held &&
-         standing.reason != "Held" && standing.reason != "Paused" &&
-         standing.reason != "UserUnknown";
+  return standing.why != Reason::none && standing.why != Reason::held &&
+         standing.reason != Reason::held && standing.reason != Reason::paused &&
+         standing.reason != Reason::user_unknown;
 }
 
 bool waits_for_quota(const Standing& standing) {
-  return standing.quota || standing.why == sched::Why::quota ||
-         standing.why == sched::Why::unknown_quota;
+  return standing.quota || standing.why == Reason::insufficient_quota ||
+         standing.why == Reason::unknown_quota;
 }
 
 Words backoff_words(const Standing& standing) {
   if (waits_for_quota(standing)) {
-    return {"quota limit exceeded", "Insufficient quota and/or resources to dispatch AppWrapper."};
+    return {Reason::quota_limit_exceeded,
+            "Insufficient quota and/or resources to dispatch AppWrapper."};
   }
-  return {"AppWrapperNotRunnable.", "Insufficient resources to dispatch AppWrapper."};
+  return {Reason::app_wrapper_not_runnable, "Insufficient resources to dispatch AppWrapper."};
 }
 
 // The first words about an AppWrapper, and those of another round after a withdrawal.
@@ -90,7 +89,7 @@ void join_line(const AppWrapper& wrapper, AppWrapperStatus& status, WallTime now
     status.system_priority = wrapper.spec.priority;
   }
   if (newest(status, condition::kQueueing) == nullptr) {
-    touch(status, condition::kQueueing, {.reason = "AwaitingHeadOfLine"}, now);
+    touch(status, condition::kQueueing, {.reason = Reason::awaiting_head_of_line}, now);
   }
   if (status.state.empty()) {
     status.state = state::kPending;
@@ -104,17 +103,17 @@ bool is_of_this_round(const AppWrapperStatus& status, const model::AppWrapperCon
 
 void reach_head_of_line(AppWrapperStatus& status, WallTime now) {
   if (!is_of_this_round(status, newest(status, condition::kHeadOfLine))) {
-    touch(status, condition::kHeadOfLine, {.reason = "FrontOfQueue."}, now);
+    touch(status, condition::kHeadOfLine, {.reason = Reason::front_of_queue}, now);
   }
 }
 
 Decision refuse(const Observed& observed, const MachineOptions& options) {
   const Standing& standing = observed.standing;
-  if (standing.reason.empty() || standing.reason == kNotTried) {
+  if (standing.reason == Reason::none || standing.reason == Reason::evaluating) {
     return {};
   }
   const AppWrapperStatus& before = observed.wrapper->status;
-  Decision decision = write_of(observed, "it waits: " + standing.reason);
+  Decision decision = write_of(observed, "it waits: " + std::string(word(standing.reason)));
   AppWrapperStatus& status = decision.status;
   join_line(*observed.wrapper, status, observed.now);
   status.can_run = false;
@@ -127,7 +126,7 @@ Decision refuse(const Observed& observed, const MachineOptions& options) {
   }
   const model::AppWrapperCondition* queued = newest(before, condition::kQueued);
   const bool said = queued != nullptr && queued->status == "True";
-  if (status == before && said && queued->reason == standing.reason) {
+  if (status == before && said && has_reason(*queued, standing.reason)) {
     return {};
   }
   if (status == before && said) {  // only another reason
@@ -156,7 +155,8 @@ Decision intend(const Observed& observed) {
   status.message.clear();
   copy_counts({}, status);
   if (newest(status, condition::kQueued) != nullptr) {
-    touch(status, condition::kQueued, {.reason = "Dispatched", .status = "False"}, observed.now);
+    touch(status, condition::kQueued, {.reason = Reason::dispatched, .status = "False"},
+          observed.now);
   }
   return decision;
 }
@@ -171,7 +171,7 @@ Decision tell_only(Tell tell) {
 Decision queued(const Observed& observed, const MachineOptions& options) {
   const AppWrapper& wrapper = *observed.wrapper;
   if (!observed.problem.empty()) {
-    return fail_with(observed, "ItemCreationFailure.",
+    return fail_with(observed, Reason::item_creation_failure,
                      wrapper.metadata.key().to_string() + " creation failure: " + observed.problem);
   }
   switch (observed.standing.kind) {
@@ -204,10 +204,10 @@ Decision dispatched(const Observed& observed) {
   if (!status.controller_first_dispatch_timestamp) {
     status.controller_first_dispatch_timestamp = now;
   }
-  touch(status, condition::kDispatched, {.reason = "AppWrapperRunnable"}, observed.now);
+  touch(status, condition::kDispatched, {.reason = Reason::app_wrapper_runnable}, observed.now);
   decision.late = true;
   decision.notes.push_back(
-      {.reason = "Dispatched", .message = "all items were created", .quiet = true});
+      {.reason = Reason::dispatched, .message = "all items were created", .quiet = true});
   return decision;
 }
 
@@ -234,7 +234,7 @@ Decision try_again(const Observed& observed) {
   const AppWrapperStatus& status = observed.wrapper->status;
   const auto wait = std::chrono::seconds(internal::requeue_wait(*observed.wrapper, status));
   if (status.plan->started && observed.now - status.plan->started->time >= wait) {
-    return withdraw(observed, {.reason = queue::kItemsNotCreated,
+    return withdraw(observed, {.reason = Reason::items_not_created,
                                .message = observed.creation->message,
                                .counts = true,
                                .grows = true});
@@ -257,7 +257,7 @@ Decision starting(const Observed& observed, const MachineOptions& options) {
     case Creation::Kind::done:
       return started(observed, options);
     case Creation::Kind::refused:
-      return fail_with(observed, "ItemCreationFailure.",
+      return fail_with(observed, Reason::item_creation_failure,
                        observed.wrapper->metadata.key().to_string() +
                            " creation failure: " + observed.creation->message);
     case Creation::Kind::later:
@@ -267,7 +267,7 @@ Decision starting(const Observed& observed, const MachineOptions& options) {
   }
   return withdraw(
       observed,
-      {.reason = queue::kQuotaExceeded, .message = observed.creation->message, .counts = true});
+      {.reason = Reason::quota_exceeded, .message = observed.creation->message, .counts = true});
 }
 
 Duration force_after(const AppWrapper& wrapper, const MachineOptions& options) {
@@ -283,7 +283,7 @@ void note_stuck(const Observed& observed, Decision& decision) {
   if (observed.stuck) {
     decision.notes.push_back(
         {.warning = true,
-         .reason = std::string(kStuck),
+         .reason = Reason::stuck,
          .message = observed.left + ", which is overdue: they were deleted without grace"});
   }
 }
@@ -333,7 +333,7 @@ Decision take_back(const Observed& observed, const MachineOptions& options, Wall
 void note_abandoned(const Observed& observed, Decision& decision) {
   if (!observed.abandoned.empty()) {
     decision.notes.push_back({.warning = true,
-                              .reason = "Abandoned",
+                              .reason = Reason::abandoned,
                               .message = observed.abandoned +
                                          " did not go in time; no pod of it runs any more, so "
                                          "its places are free"});
@@ -364,7 +364,7 @@ Decision clear(const Observed& observed, const MachineOptions& options) {
   status.message.clear();
   note_abandoned(observed, decision);
   status.state = state::kPending;
-  touch(status, condition::kQueueing, {.reason = "AwaitingHeadOfLine"}, observed.now);
+  touch(status, condition::kQueueing, {.reason = Reason::awaiting_head_of_line}, observed.now);
   decision.tell = Tell::withdrawn;
   return decision;
 }
@@ -415,22 +415,24 @@ Decision finished(const Observed& observed) {
 std::optional<Decision> reason_to_stop(const Observed& observed) {
   const Standing& standing = observed.standing;
   // What runs is not ended because somebody has made its object unreadable.
-  if (!observed.problem.empty() && !is_dispatched(observed.wrapper->status)) {
+  if (!observed.problem.empty() && !state_is_running(observed.wrapper->status)) {
     return fail_with(
-        observed, "ItemCreationFailure.",
+        observed, Reason::item_creation_failure,
         observed.wrapper->metadata.key().to_string() + " creation failure: " + observed.problem);
   }
   if (is_suspended(*observed.wrapper)) {
-    return withdraw(observed, {.reason = "Suspended", .message = "spec.suspend is true"});
+    return withdraw(observed, {.reason = Reason::suspended, .message = "spec.suspend is true"});
   }
   // Our own decision is made again below, with its own words.
-  if (standing.kind == Standing::Kind::stopping && standing.reason != kOurDecision) {
-    return withdraw(observed, {.reason = standing.reason.empty() ? "Preempted" : standing.reason,
-                               .message = standing.message});
+  if (standing.kind == Standing::Kind::stopping && standing.reason != Reason::stopping) {
+    return withdraw(
+        observed, {.reason = standing.reason == Reason::none ? Reason::preempted : standing.reason,
+                   .message = standing.message});
   }
   if (standing.kind == Standing::Kind::waiting) {
     // The queue does not hold its places: a write of ours arrived after all.
-    return withdraw(observed, {.reason = "PlacesLost", .message = "its places are not held"});
+    return withdraw(observed,
+                    {.reason = Reason::places_lost, .message = "its places are not held"});
   }
   return std::nullopt;
 }
@@ -438,7 +440,7 @@ std::optional<Decision> reason_to_stop(const Observed& observed) {
 }  // namespace
 
 bool is_adopted(const AppWrapperStatus& status) {
-  return status.can_run && !status.plan && is_dispatched(status);
+  return status.can_run && !status.plan && state_is_running(status);
 }
 
 bool needs_items(const AppWrapper& wrapper) {
@@ -476,7 +478,7 @@ Decision decide(const Observed& observed, const MachineOptions& options) {
     return observed.problem.empty() ? internal::adopt(observed) : Decision();
   }
   Decision decision =
-      is_dispatched(status) ? internal::running(observed, options) : starting(observed, options);
+      state_is_running(status) ? internal::running(observed, options) : starting(observed, options);
   if (decision.status.state == state::kCompleted) {
     return decision;  // what has ended well is not run again, whoever wants its places
   }
@@ -485,7 +487,7 @@ Decision decide(const Observed& observed, const MachineOptions& options) {
   }
   if (observed.standing.kind == Standing::Kind::stopping && decision.tell == Tell::nothing &&
       decision.act != Act::create) {
-    return withdraw(observed, {.reason = "Stopped", .message = "it was about to be stopped"});
+    return withdraw(observed, {.reason = Reason::stopped, .message = "it was about to be stopped"});
   }
   return decision;
 }
@@ -500,7 +502,7 @@ Decision write_of(const Observed& observed, std::string why) {
   return decision;
 }
 
-Decision fail_with(const Observed& observed, std::string_view reason, std::string message) {
+Decision fail_with(const Observed& observed, Reason reason, std::string message) {
   Decision decision = write_of(observed, message);
   AppWrapperStatus& status = decision.status;
   if (newest(status, condition::kInit) == nullptr) {
@@ -513,10 +515,11 @@ Decision fail_with(const Observed& observed, std::string_view reason, std::strin
   touch(status, condition::kFailed, {.reason = reason, .message = message}, observed.now);
   // Whose pods they are must still be known while they go.
   if (newest(status, condition::kQueued) != nullptr && !queue::is_from_mcad(status)) {
-    touch(status, condition::kQueued, {.reason = "Failed", .status = "False"}, observed.now);
+    touch(status, condition::kQueued, {.reason = Reason::failed, .status = "False"}, observed.now);
   }
   decision.tell = status.plan ? Tell::stopping : Tell::forget;
-  decision.notes.push_back({.warning = true, .reason = "Failed", .message = std::move(message)});
+  decision.notes.push_back(
+      {.warning = true, .reason = Reason::failed, .message = std::move(message)});
   return decision;
 }
 
@@ -572,17 +575,19 @@ Decision withdraw(const Observed& observed, const Withdrawal& withdrawal) {
       status.finished = model::MicroTime{observed.now};
       tell_limit(status, observed.now);
       decision.notes.push_back(
-          {.warning = true, .reason = "Deleted", .message = limit_text(status)});
+          {.warning = true, .reason = Reason::deleted, .message = limit_text(status)});
       return decision;
     }
     status.number_of_requeueings += 1;
   }
   touch(status, condition::kBackoff,
-        {.reason = "PreemptionTriggered", .message = withdrawal.message}, observed.now);
-  const bool has_own_word = withdrawal.reason == "Preempted" || withdrawal.reason == "Suspended";
-  decision.notes.push_back({.warning = true,
-                            .reason = has_own_word ? std::string(withdrawal.reason) : "Withdrawn",
-                            .message = std::string(withdrawal.reason) + ": " + withdrawal.message});
+        {.reason = Reason::preemption_triggered, .message = withdrawal.message}, observed.now);
+  const bool has_own_word =
+      withdrawal.reason == Reason::preempted || withdrawal.reason == Reason::suspended;
+  decision.notes.push_back(
+      {.warning = true,
+       .reason = has_own_word ? withdrawal.reason : Reason::withdrawn,
+       .message = std::string(word(withdrawal.reason)) + ": " + withdrawal.message});
   return decision;
 }
 

@@ -109,12 +109,9 @@ enum class Act : std::uint8_t {
 // once it has succeeded.
 enum class Tell : std::uint8_t { nothing, stopping, withdrawn, forget };
 
-// Reason of the note about what stays although it was asked to go without grace.
-inline constexpr std::string_view kStuck = "Stuck";
-
 struct Note {
   bool warning = false;
-  std::string reason;
+  queue::Reason reason = queue::Reason::none;
   std::string message;
   bool quiet = false;  // a condition says it already: no Event
 };

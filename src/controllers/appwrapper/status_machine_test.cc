@@ -22,7 +22,7 @@ using std::chrono::seconds;
 
 TEST(StatusMachine, a_refusal_by_quota_has_mcads_words) {
   Story s;
-  s.waits(sched::Why::quota, "InsufficientQuota");
+  s.waits(Reason::insufficient_quota);
   s.settle();
   EXPECT_EQ(s.history().back(),
             "Backoff True [quota limit exceeded] [Insufficient quota and/or resources to dispatch "
@@ -31,7 +31,7 @@ TEST(StatusMachine, a_refusal_by_quota_has_mcads_words) {
 
 TEST(StatusMachine, one_for_whom_quota_is_taken_back_is_refused_by_quota) {
   Story s;
-  s.waits(sched::Why::awaiting_victims, "Preempting");
+  s.waits(Reason::preempting);
   s.world.standing.quota = true;
   s.settle();
   EXPECT_TRUE(s.history().back().starts_with("Backoff True [quota limit exceeded]"));
@@ -40,7 +40,7 @@ TEST(StatusMachine, one_for_whom_quota_is_taken_back_is_refused_by_quota) {
 
 TEST(StatusMachine, a_held_one_is_not_called_head_of_line) {
   Story s;
-  s.waits(sched::Why::held, "Held");
+  s.waits(Reason::held);
   s.settle();
   EXPECT_EQ(s.history(), (Lines{kInit, kQueueing}));
   EXPECT_EQ(s.wrapper.status.conditions.back().reason, "Held");
@@ -48,22 +48,22 @@ TEST(StatusMachine, a_held_one_is_not_called_head_of_line) {
 
 TEST(StatusMachine, one_that_was_not_tried_yet_is_left_alone) {
   Story s;
-  s.waits(sched::Why::nothing, "Evaluating");
+  s.waits(Reason::evaluating);
   EXPECT_EQ(s.settle().act, Act::none);
   EXPECT_TRUE(s.acts.empty());
 }
 
 TEST(StatusMachine, queued_is_written_again_only_for_another_reason_and_not_too_often) {
   Story s;
-  s.waits(sched::Why::insufficient, "InsufficientResources");
+  s.waits(Reason::insufficient_resources);
   s.settle();
   s.world.sentence = [] { return "cpu: 4 asked, 3 free"; };
   s.pass(minutes(1)).settle();
   EXPECT_EQ(s.acts.size(), 1u);
-  s.waits(sched::Why::fragmented, "Fragmented");
+  s.waits(Reason::fragmented);
   s.settle();
   EXPECT_EQ(s.acts.size(), 2u);
-  s.waits(sched::Why::insufficient, "InsufficientResources");
+  s.waits(Reason::insufficient_resources);
   EXPECT_EQ(s.pass(seconds(1)).settle().again, seconds(4));
   EXPECT_EQ(s.acts.size(), 2u);
   s.pass(seconds(4)).settle();
@@ -74,7 +74,7 @@ TEST(StatusMachine, queued_is_written_again_only_for_another_reason_and_not_too_
 TEST(StatusMachine, a_missing_finalizer_comes_before_the_intent) {
   Story s;
   s.wrapper.metadata.finalizers.clear();
-  s.waits(sched::Why::insufficient, "InsufficientResources");
+  s.waits(Reason::insufficient_resources);
   s.settle();
   s.starts();
   s.settle();
@@ -356,7 +356,7 @@ TEST(StatusMachine, one_preempted_by_the_queue_says_for_whom) {
   Story s;
   s.dispatch();
   s.world.standing.kind = Standing::Kind::stopping;
-  s.world.standing.reason = "Preempted";
+  s.world.standing.reason = Reason::preempted;
   s.world.standing.message = "for team/b of priority 10";
   s.settle();
   EXPECT_FALSE(s.wrapper.status.can_run);
@@ -371,7 +371,7 @@ TEST(StatusMachine, one_that_has_ended_well_is_not_taken_back_for_another) {
   Story s;
   s.dispatch();
   s.world.standing.kind = Standing::Kind::stopping;
-  s.world.standing.reason = "Preempted";
+  s.world.standing.reason = Reason::preempted;
   s.world.items[0].complete = true;
   s.settle();
   EXPECT_EQ(s.wrapper.status.state, "Completed");
@@ -385,7 +385,8 @@ TEST(StatusMachine, what_mcad_dispatched_is_adopted_and_not_created_again) {
   s.wrapper.status.state = "Running";
   s.wrapper.status.can_run = true;
   touch(s.wrapper.status, condition::kInit, {}, s.world.now);
-  touch(s.wrapper.status, condition::kDispatched, {.reason = "AppWrapperRunnable"}, s.world.now);
+  touch(s.wrapper.status, condition::kDispatched, {.reason = Reason::app_wrapper_runnable},
+        s.world.now);
   s.pass(minutes(5)).starts();
   s.settle();
   EXPECT_EQ(s.acts, (std::vector<Act>{Act::add_finalizer, Act::write}));
@@ -401,14 +402,15 @@ TEST(StatusMachine, adopted_work_requeued_too_often_is_known_as_such_until_it_is
   s.wrapper.status.state = "Running";
   s.wrapper.status.can_run = true;
   s.wrapper.status.number_of_requeueings = 1;
-  touch(s.wrapper.status, condition::kDispatched, {.reason = "AppWrapperRunnable"}, s.world.now);
+  touch(s.wrapper.status, condition::kDispatched, {.reason = Reason::app_wrapper_runnable},
+        s.world.now);
   s.starts();
   s.settle();
   s.pass(minutes(1)).settle();
   EXPECT_EQ(s.wrapper.status.state, "Deleted");
-  EXPECT_EQ(s.wrapper.status.conditions.back().reason, queue::kAdopted) << "its pods still go";
+  EXPECT_EQ(s.wrapper.status.conditions.back().reason, "Adopted") << "its pods still go";
   s.clear();
-  EXPECT_EQ(s.wrapper.status.conditions.back().reason, queue::kRequeuedTooOften);
+  EXPECT_EQ(s.wrapper.status.conditions.back().reason, "RequeuedTooOften");
   EXPECT_TRUE(s.wrapper.status.conditions.back().message.contains("requeued once"));
 }
 

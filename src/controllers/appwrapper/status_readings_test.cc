@@ -17,7 +17,7 @@ using std::chrono::seconds;
 
 TEST(StatusMachine, one_that_waits_reads_as_mcad_wrote_it) {
   Story s;
-  s.waits(sched::Why::insufficient, "InsufficientResources");
+  s.waits(Reason::insufficient_resources);
   s.settle();
   EXPECT_EQ(s.history(), (Lines{kInit, kQueueing, kHead, kBackoff}));
   EXPECT_EQ(s.wrapper.status.state, "Pending");
@@ -46,7 +46,7 @@ TEST(StatusMachine, one_that_fits_at_once_reads_as_mcad_wrote_it) {
 
 TEST(StatusMachine, one_that_starts_after_a_wait_reads_as_mcad_wrote_it) {
   Story s;
-  s.waits(sched::Why::insufficient, "InsufficientResources");
+  s.waits(Reason::insufficient_resources);
   s.settle();
   s.pass(minutes(1)).starts();
   s.settle();
@@ -59,7 +59,7 @@ TEST(StatusMachine, one_that_starts_after_a_wait_reads_as_mcad_wrote_it) {
 
 TEST(StatusMachine, a_job_that_completes_reads_as_mcad_wrote_it) {
   Story s;
-  s.waits(sched::Why::insufficient, "InsufficientResources");
+  s.waits(Reason::insufficient_resources);
   s.settle();
   s.pass(minutes(2)).dispatch();
   s.world.pods.running = 1;
@@ -104,7 +104,7 @@ TEST(StatusMachine, one_that_never_gets_ready_reads_as_mcad_wrote_it) {
   s.wrapper.spec.scheduling_spec->min_available = 2;
   s.wrapper.spec.scheduling_spec->requeuing =
       model::Requeuing{.time_in_seconds = 30, .growth_type = "none", .max_num_requeuings = 1};
-  s.waits(sched::Why::insufficient, "InsufficientResources");
+  s.waits(Reason::insufficient_resources);
   s.settle();
   s.pass(seconds(20)).dispatch();
   s.world.pods.running = 1;
@@ -195,7 +195,7 @@ TEST(StatusMachine, the_queue_may_still_take_back_what_cannot_be_read) {
   s.dispatch();
   s.world.problem = "spec.priority: expected a number";
   s.world.standing.kind = Standing::Kind::stopping;
-  s.world.standing.reason = "Preempted";
+  s.world.standing.reason = Reason::preempted;
   s.settle();
   EXPECT_FALSE(s.wrapper.status.can_run);
   EXPECT_EQ(s.notes.back(), "Preempted");

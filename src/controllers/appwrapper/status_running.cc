@@ -10,6 +10,7 @@ namespace codeflare::controllers {
 
 using model::AppWrapper;
 using model::AppWrapperStatus;
+using queue::Reason;
 namespace state = model::app_wrapper_state;
 
 namespace {
@@ -121,9 +122,9 @@ std::optional<Decision> deadline(const Observed& observed, Alarm& alarm) {
   Observed marked = observed;
   AppWrapper wrapper = *observed.wrapper;
   touch(wrapper.status, condition::kPreemptCandidate,
-        {.reason = "DispatchDeadlineExceeded", .message = message}, observed.now);
+        {.reason = Reason::dispatch_deadline_exceeded, .message = message}, observed.now);
   marked.wrapper = &wrapper;
-  return internal::fail_with(marked, "DispatchDeadlineExceeded", message);
+  return internal::fail_with(marked, Reason::dispatch_deadline_exceeded, message);
 }
 
 // It ended, well or not, and its pods are done: the objects stay for people to look at.
@@ -149,9 +150,9 @@ std::optional<Decision> completion(const Observed& observed, const MachineOption
     }
     Decision decision = end(observed, "all items are complete and no pod is left running");
     decision.status.state = state::kCompleted;
-    touch(decision.status, condition::kCompleted, {.reason = "PodsCompleted"}, observed.now);
+    touch(decision.status, condition::kCompleted, {.reason = Reason::pods_completed}, observed.now);
     decision.notes.push_back(
-        {.reason = "Completed", .message = "all items are complete", .quiet = true});
+        {.reason = Reason::completed, .message = "all items are complete", .quiet = true});
     return decision;
   }
   if (observed.wrapper->status.state == state::kRunningHoldCompletion) {
@@ -164,8 +165,8 @@ std::optional<Decision> completion(const Observed& observed, const MachineOption
   Decision decision = internal::write_of(observed, "all items are complete, pods still run");
   decision.status.state = state::kRunningHoldCompletion;
   internal::copy_counts(observed.pods, decision.status);
-  touch(decision.status, condition::kRunningHoldCompletion, {.reason = "SomeItemsCompleted"},
-        observed.now);
+  touch(decision.status, condition::kRunningHoldCompletion,
+        {.reason = Reason::some_items_completed}, observed.now);
   return decision;
 }
 
@@ -181,16 +182,16 @@ std::optional<Decision> item_failure(const Observed& observed, const MachineOpti
     Decision decision = end(observed, message);
     decision.status.state = state::kFailed;
     decision.status.can_run = false;
-    touch(decision.status, condition::kFailed, {.reason = "ItemFailed.", .message = message},
+    touch(decision.status, condition::kFailed, {.reason = Reason::item_failed, .message = message},
           observed.now);
-    decision.notes.push_back({.warning = true, .reason = "Failed", .message = message});
+    decision.notes.push_back({.warning = true, .reason = Reason::failed, .message = message});
     return decision;
   }
   if (settled_for(observed) < options.item_failure_after) {
     alarm.at(options.item_failure_after - settled_for(observed));
     return std::nullopt;
   }
-  return internal::fail_with(observed, "ItemFailed.", message);
+  return internal::fail_with(observed, Reason::item_failed, message);
 }
 
 std::optional<Decision> loss(const Observed& observed) {
@@ -198,7 +199,8 @@ std::optional<Decision> loss(const Observed& observed) {
   if (lost == observed.items.end()) {
     return std::nullopt;
   }
-  return internal::fail_with(observed, "ItemLost.", lost->name + " was deleted by somebody else");
+  return internal::fail_with(observed, Reason::item_lost,
+                             lost->name + " was deleted by somebody else");
 }
 
 std::optional<Decision> health(const Observed& observed, Alarm& alarm) {
@@ -222,7 +224,7 @@ std::optional<Decision> health(const Observed& observed, Alarm& alarm) {
   if (std::int64_t{pods.running} + pods.succeeded < minimum) {
     return internal::withdraw(
         observed,
-        {.reason = "MinPodsNotRunning",
+        {.reason = Reason::min_pods_not_running,
          .message = "Insufficient number of Running and Completed pods, minimum=" +
                     std::to_string(minimum) + ", running=" + std::to_string(pods.running) +
                     ", completed=" + std::to_string(pods.succeeded) + ".",
@@ -230,13 +232,13 @@ std::optional<Decision> health(const Observed& observed, Alarm& alarm) {
          .grows = true});
   }
   if (none_came(observed)) {
-    return internal::withdraw(observed, {.reason = "PodsNotCreated",
+    return internal::withdraw(observed, {.reason = Reason::pods_not_created,
                                          .message = "No pod was created for its items.",
                                          .counts = true,
                                          .grows = true});
   }
   return internal::withdraw(observed,
-                            {.reason = "PodsFailedScheduling",
+                            {.reason = Reason::pods_failed_scheduling,
                              .message = "Pods failed scheduling failed=" +
                                         std::to_string(std::max(std::int64_t{pods.unschedulable},
                                                                 observed.standing.pods_lost)) +
@@ -266,13 +268,14 @@ Decision counts(const Observed& observed, const MachineOptions& options) {
                        : "it cannot be read any more, so it runs on and its end is not noticed: " +
                              observed.problem;
   if (observed.pods.running > 0 && !has_run(status)) {
-    touch(status, condition::kRunning, {.reason = "PodsRunning"}, observed.now);
+    touch(status, condition::kRunning, {.reason = Reason::pods_running}, observed.now);
   }
   if (status == before) {
     return {};
   }
   if (!observed.problem.empty() && status.message != before.message) {
-    decision.notes.push_back({.warning = true, .reason = "Unreadable", .message = status.message});
+    decision.notes.push_back(
+        {.warning = true, .reason = Reason::unreadable, .message = status.message});
     return decision;
   }
   decision.idle = true;
@@ -331,8 +334,8 @@ Decision adopt(const Observed& observed) {
   status.plan = model::AppWrapperPlan{
       .places = observed.standing.plan,
       .started = model::MicroTime{observed.standing.since.value_or(observed.now)}};
-  touch(status, condition::kQueued, {.reason = queue::kAdopted, .status = "False"}, observed.now);
-  decision.notes.push_back({.reason = "Adopted", .message = "it was dispatched before"});
+  touch(status, condition::kQueued, {.reason = Reason::adopted, .status = "False"}, observed.now);
+  decision.notes.push_back({.reason = Reason::adopted, .message = "it was dispatched before"});
   return decision;
 }
 

@@ -1,8 +1,10 @@
 #include "controllers/appwrapper/trim.h"
 
 #include "json/value.h"
+#include "queue/kinds/kinds.h"
 
 #include <initializer_list>
+#include <span>
 #include <string_view>
 #include <utility>
 
@@ -15,10 +17,8 @@ using kube::ObjectRef;
 
 namespace {
 
-using Names = std::initializer_list<std::string_view>;
-
 // The named members of an object, as far as it has them; shares what is below them.
-Value pick(Arena& arena, const Value* from, Names names) {
+Value pick(Arena& arena, const Value* from, std::span<const std::string_view> names) {
   Value picked = Value::object();
   for (const std::string_view name : names) {
     if (const Value* member = from == nullptr ? nullptr : from->find(name)) {
@@ -26,6 +26,10 @@ Value pick(Arena& arena, const Value* from, Names names) {
     }
   }
   return picked;
+}
+
+Value pick(Arena& arena, const Value* from, std::initializer_list<std::string_view> names) {
+  return pick(arena, from, std::span(names.begin(), names.size()));
 }
 
 void put(Arena& arena, Value& object, std::string_view name, const Value& member) {
@@ -73,23 +77,37 @@ Value readiness(Arena& arena, const Value* status) {
   return kept;
 }
 
-// How many pods it is to have, by template.
+// The named members of each entry of a list or map.
+Value pick_each(Arena& arena, const Value* from, std::span<const std::string_view> names) {
+  if (from == nullptr || from->is_array()) {
+    Value kept = Value::array();
+    for (const Value& entry : from == nullptr ? std::span<const Value>() : from->items()) {
+      kept.push_back(arena, pick(arena, &entry, names));
+    }
+    return kept;
+  }
+  Value kept = Value::object();
+  for (const json::Member& entry : from->members()) {
+    kept.set_static(arena, entry.key, pick(arena, &entry.value, names));
+  }
+  return kept;
+}
+
+// How many pods it is to have, by template, whatever its kind.
 Value counts(Arena& arena, const Value* spec) {
-  Value kept = pick(arena, spec, {"replicas", "parallelism", "completions"});
-  const Value* groups = spec == nullptr ? nullptr : spec->find("workerGroupSpecs");
-  Value kept_groups = Value::array();
-  for (const Value& group : groups == nullptr ? std::span<const Value>() : groups->items()) {
-    kept_groups.push_back(
-        arena, pick(arena, &group, {"replicas", "minReplicas", "maxReplicas", "numOfHosts"}));
+  Value kept = Value::object();
+  for (const queue::WrappedKind* kind : queue::wrapped_kinds()) {
+    const queue::CountFields& count = kind->count_fields;
+    if (!count.list.empty()) {
+      put(arena, kept, count.list,
+          pick_each(arena, spec == nullptr ? nullptr : spec->find(count.list), count.names));
+      continue;
+    }
+    const Value own = pick(arena, spec, count.names);
+    for (const json::Member& member : own.members()) {
+      kept.set_static(arena, member.key, member.value);
+    }
   }
-  put(arena, kept, "workerGroupSpecs", kept_groups);
-  const Value* roles = spec == nullptr ? nullptr : spec->find("pytorchReplicaSpecs");
-  Value kept_roles = Value::object();
-  for (const json::Member& role :
-       roles == nullptr ? std::span<const json::Member>() : roles->members()) {
-    kept_roles.set_static(arena, role.key, pick(arena, &role.value, {"replicas"}));
-  }
-  put(arena, kept, "pytorchReplicaSpecs", kept_roles);
   return kept;
 }
 
@@ -149,9 +167,7 @@ ObjectRef trimmed_node(ObjectRef node) {
 ObjectRef trimmed_item(ObjectRef item) {
   return trimmed(std::move(item), [](Arena& arena, const Value& root, Value& kept) {
     put(arena, kept, "spec", counts(arena, root.find("spec")));
-    put(arena, kept, "status",
-        pick(arena, root.find("status"),
-             {"conditions", "phase", "jobStatus", "jobDeploymentStatus", "reason", "message"}));
+    put(arena, kept, "status", pick(arena, root.find("status"), queue::kReportedEndFields));
   });
 }
 

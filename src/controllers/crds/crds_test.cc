@@ -69,7 +69,8 @@ TEST(Crds, the_policy_says_what_admission_says_of_every_member_of_the_spec) {
   EXPECT_EQ(kept, said);
 }
 
-// Two files, one kind: what users of the old group write means the same.
+// Two files, one kind: what users of the old group write means the same. tools/mcad_crd.py makes
+// the second file of the first.
 TEST(Crds, the_legacy_definition_differs_in_its_names_alone) {
   const auto schema = [](std::string_view name) {
     for (const std::string_view text : crd_texts()) {

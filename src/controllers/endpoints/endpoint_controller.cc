@@ -2,6 +2,7 @@
 
 #include "controllers/apps/claim.h"
 #include "controllers/apps/owners.h"
+#include "controllers/pods_type.h"
 #include "model/codec/endpoint_slice.h"
 #include "model/codec/service.h"
 #include "model/labels.h"
@@ -20,7 +21,6 @@ using runtime::Plan;
 
 const runtime::ResourceType kServices = model::resource_type<model::Service>();
 const runtime::ResourceType kSlices = model::resource_type<model::EndpointSlice>();
-const runtime::ResourceType kPods = model::resource_type<model::Pod>();
 
 constexpr int kWorkers = 8;
 

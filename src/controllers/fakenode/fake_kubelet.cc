@@ -1,6 +1,7 @@
 #include "controllers/fakenode/fake_kubelet.h"
 
 #include "controllers/fakenode/pod_status.h"
+#include "controllers/pods_type.h"
 #include "json/scan.h"
 #include "model/codec/pod.h"
 #include "model/resources.h"
@@ -18,7 +19,6 @@ using runtime::Action;
 using runtime::Plan;
 using Kind = DesiredPod::Kind;
 
-const runtime::ResourceType kPods = model::resource_type<model::Pod>();
 const runtime::ResourceType kNodes = model::resource_type<model::Node>();
 
 // Our view of nodes may lag behind a binding by a moment.
@@ -111,7 +111,7 @@ DesiredPod decide(const ObservedPod& observed, WallTime now) {
 }
 
 FakeKubelet::FakeKubelet(const runtime::ControllerContext& context,
-                         std::shared_ptr<PodLedger> ledger)
+                         std::shared_ptr<FakeNodePods> ledger)
     : StoryReconciler(context.env, context.actor),
       clock_(context.env.clock),
       pods_(context.subject.store()),
@@ -155,7 +155,7 @@ std::optional<ObservedPod> FakeKubelet::observe(const runtime::ObjectKey& key) c
     return std::nullopt;
   }
   const NodeFacts* node = nodes_.find(pod->spec.node_name);
-  const PodLedger::Entry& entry = ledger_->enter(*pod, clock_.wall());
+  const FakeNodePods::Entry& entry = ledger_->enter(*pod, clock_.wall());
   return ObservedPod{.pod = *std::move(pod),
                      .node = node == nullptr ? std::nullopt : std::optional(*node),
                      .entry = entry};

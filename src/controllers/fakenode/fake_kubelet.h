@@ -1,7 +1,7 @@
 #pragma once
 
+#include "controllers/fakenode/fake_node_pods.h"
 #include "controllers/fakenode/node_table.h"
-#include "controllers/fakenode/pod_ledger.h"
 #include "controllers/fakenode/pod_timeline.h"
 #include "model/pod.h"
 #include "runtime/manager.h"
@@ -17,7 +17,7 @@ namespace codeflare::controllers::fakenode {
 struct ObservedPod {
   model::Pod pod;
   std::optional<NodeFacts> node;
-  PodLedger::Entry entry;
+  FakeNodePods::Entry entry;
 };
 
 // The one next thing for the pod.
@@ -39,7 +39,7 @@ DesiredPod decide(const ObservedPod& observed, WallTime now);
 // Plays kubelet for all fake nodes: two writes per pod (running, ended), timers in between.
 class FakeKubelet final : public runtime::StoryReconciler<ObservedPod, DesiredPod> {
  public:
-  FakeKubelet(const runtime::ControllerContext& context, std::shared_ptr<PodLedger> ledger);
+  FakeKubelet(const runtime::ControllerContext& context, std::shared_ptr<FakeNodePods> ledger);
 
   std::optional<ObservedPod> observe(const runtime::ObjectKey& key) const override;
   DesiredPod desired(const ObservedPod& observed, WallTime now) const override;
@@ -52,7 +52,7 @@ class FakeKubelet final : public runtime::StoryReconciler<ObservedPod, DesiredPo
   const runtime::Store& pods_;
   NodeTable nodes_;
   // Remembers what observe saw first; nothing outside changes by it.
-  std::shared_ptr<PodLedger> ledger_;
+  std::shared_ptr<FakeNodePods> ledger_;
 };
 
 }  // namespace codeflare::controllers::fakenode

@@ -2,6 +2,7 @@
 
 #include "base/async/task_group.h"
 #include "controllers/fakenode/node_table.h"
+#include "controllers/pods_type.h"
 #include "kube/typed.h"
 #include "model/codec/meta.h"
 #include "model/codec/node.h"
@@ -25,7 +26,6 @@ using runtime::Action;
 using runtime::Plan;
 
 const runtime::ResourceType kNodes = model::resource_type<Node>();
-const runtime::ResourceType kPods = model::resource_type<model::Pod>();
 
 constexpr std::string_view kNotReadyTaint = "node.kubernetes.io/not-ready";
 constexpr int kPodWorkers = 64;
@@ -264,7 +264,7 @@ Plan FakeNodeKeeper::diff(const Node& observed, const Node& desired) const {
 FakeNodeControllers add_fake_node_controllers(runtime::Manager& manager) {
   FakeNodeKeeper& keeper =
       manager.controller("fake-nodes").reconciles(kNodes).with<FakeNodeKeeper>();
-  auto ledger = std::make_shared<PodLedger>();
+  auto ledger = std::make_shared<FakeNodePods>();
   const auto pods_of_node = [ledger](const kube::Object& node,
                                      std::vector<model::ObjectKey>& keys) {
     const std::set<model::ObjectKey>& pods = ledger->pods_on(node.name());

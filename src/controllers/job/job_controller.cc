@@ -1,5 +1,6 @@
 #include "controllers/job/job_controller.h"
 
+#include "controllers/pods_type.h"
 #include "controllers/status_patch.h"
 #include "model/codec/job.h"
 #include "model/codec/pod.h"
@@ -18,7 +19,6 @@ using runtime::Action;
 using runtime::Plan;
 
 const runtime::ResourceType kJobs = model::resource_type<model::Job>();
-const runtime::ResourceType kPods = model::resource_type<model::Pod>();
 const runtime::Finalizer kTracking(kPods, std::string(kTrackingFinalizer));
 
 // So that many jobs' writes share the commits of the store.

@@ -1,5 +1,6 @@
 #include "controllers/localvolume/local_volume_controller.h"
 
+#include "controllers/pods_type.h"
 #include "model/codec/core.h"
 #include "model/codec/pod.h"
 #include "model/resources.h"
@@ -18,7 +19,6 @@ using runtime::ObjectKey;
 using runtime::Plan;
 
 const runtime::ResourceType kClaims = model::resource_type<model::PersistentVolumeClaim>();
-const runtime::ResourceType kPods = model::resource_type<model::Pod>();
 const runtime::ResourceType kVolumes{"", "v1", "PersistentVolume", "persistentvolumes", false};
 const runtime::ResourceType kClasses{"storage.k8s.io", "v1", "StorageClass", "storageclasses",
                                      false};

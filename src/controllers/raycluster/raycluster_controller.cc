@@ -1,5 +1,6 @@
 #include "controllers/raycluster/raycluster_controller.h"
 
+#include "controllers/pods_type.h"
 #include "controllers/raycluster/kuberay_present.h"
 #include "controllers/raycluster/ray_names.h"
 #include "controllers/raycluster/ray_pod.h"
@@ -19,7 +20,6 @@ using runtime::Action;
 using runtime::Plan;
 
 const runtime::ResourceType kClusters = model::resource_type<model::RayCluster>();
-const runtime::ResourceType kPods = model::resource_type<model::Pod>();
 const runtime::ResourceType kServices = model::resource_type<model::Service>();
 
 constexpr int kWorkers = 16;

@@ -252,7 +252,7 @@ std::optional<Queue::Unplaced> unplaced(QueueState& state, std::string_view pod_
     return Queue::Unplaced{pod.key, "no node can be chosen: " + pod.problem};
   }
   const auto explanation = state.core.explain(*pod.loose, now, sched::Detail::brief);
-  if (!explanation || explanation->why == sched::Why::nothing) {
+  if (!explanation || explanation->why == Reason::none) {
     return std::nullopt;
   }
   return Queue::Unplaced{pod.key, pod_sentence(*explanation)};

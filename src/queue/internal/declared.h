@@ -1,7 +1,7 @@
 #pragma once
 
 #include "model/app_wrapper.h"
-#include "queue/internal/pod_template_reader.h"
+#include "queue/kinds/template_reader.h"
 
 #include <cstddef>
 #include <optional>

@@ -7,7 +7,7 @@
 #include "queue/internal/pod_constraints.h"
 #include "queue/internal/pod_neighbours.h"
 #include "queue/internal/pod_shape.h"
-#include "queue/internal/pod_template_reader.h"
+#include "queue/kinds/template_reader.h"
 #include "queue/marks.h"
 
 #include <algorithm>
@@ -73,7 +73,7 @@ class DemandReader {
 
     ItemProblems item_problems(problems_, item_field(i) + ".generictemplate");
     std::vector<PodTemplate> templates;
-    PodTemplateReader reader(item->document.root, item_problems);
+    TemplateReader reader(item->document.root, item_problems);
     if (reader.knows_kind()) {
       templates = reader.read();
     }

@@ -2,7 +2,7 @@
 
 #include "model/app_wrapper.h"
 #include "queue/demand.h"
-#include "queue/internal/problems.h"
+#include "queue/kinds/problems.h"
 
 namespace codeflare::queue {
 

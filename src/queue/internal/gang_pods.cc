@@ -1,8 +1,8 @@
 #include "queue/internal/gang_pods.h"
 
 #include "queue/internal/amounts.h"
-#include "queue/internal/item_counts.h"
 #include "queue/internal/lost_places.h"
+#include "queue/kinds/pod_counts.h"
 #include "queue/marks.h"
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 #include "json/value.h"
 #include "model/app_wrapper.h"
 #include "queue/demand.h"
-#include "queue/internal/problems.h"
+#include "queue/kinds/problems.h"
 
 #include <cstddef>
 #include <optional>

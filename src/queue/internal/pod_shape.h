@@ -4,16 +4,8 @@
 #include "model/resource_list.h"
 #include "sched/spec.h"
 
-#include <cstddef>
-#include <string>
-
 // What one pod takes, in the core's units.
 namespace codeflare::queue {
-
-// Nobody needs more different resources, in one pod or in one AppWrapper.
-inline constexpr std::size_t kResourcesMax = 64;
-// What is wrong with the names in the list; empty when nothing is.
-std::string names_problem(const model::ResourceList& list);
 
 // On its node: the requests and one of the node's "pods".
 Result<sched::Resources> reserved_by_pod(const model::ResourceList& requests);

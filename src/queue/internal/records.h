@@ -93,7 +93,7 @@ struct NamespaceRecord {
 // What a standing was when it was last told.
 struct Brief {
   Standing::Kind kind = Standing::Kind::unknown;
-  std::string_view reason;
+  Reason reason = Reason::none;
   std::uint32_t plan_version = 0;
   friend bool operator==(const Brief&, const Brief&) = default;
 };

@@ -9,42 +9,36 @@ namespace codeflare::queue {
 
 namespace {
 
-constexpr std::string_view kPreempted = "Preempted";
-constexpr std::string_view kSuspended = "Suspended";
-constexpr std::string_view kPlaceLost = "PlaceLost";
-constexpr std::string_view kStopping = "Stopping";
-constexpr std::string_view kHeld = "Held";
-constexpr std::string_view kUserUnknown = "UserUnknown";
-
-sched::Why why_of(const QueueState& state, const WrapperRecord& wrapper) {
-  return state.core.why(wrapper.gang).value_or(sched::Why::nothing);
+Reason why_of(const QueueState& state, const WrapperRecord& wrapper) {
+  return state.core.why(wrapper.gang).value_or(Reason::none);
 }
 
-std::string_view waiting_word(const QueueState& state, const WrapperRecord& wrapper) {
+Reason waiting_reason(const QueueState& state, const WrapperRecord& wrapper) {
   if (wrapper.suspended) {
-    return kHeld;
+    return Reason::held;
   }
   if (!wrapper.user_known) {
-    return kUserUnknown;
+    return Reason::user_unknown;
   }
   if (wrapper.not_before) {
-    return kRetryLater;
+    return Reason::retry_later;
   }
-  return reason_word(why_of(state, wrapper));
+  const Reason why = why_of(state, wrapper);
+  return why == Reason::none ? Reason::evaluating : why;
 }
 
-// Empty: nothing asks it to stop.
-std::string_view stop_word(const WrapperRecord& wrapper) {
+// None: nothing asks it to stop.
+Reason stop_reason(const WrapperRecord& wrapper) {
   if (!wrapper.evicted_for.empty()) {
-    return kPreempted;
+    return Reason::preempted;
   }
   if (wrapper.suspended) {
-    return kSuspended;
+    return Reason::suspended;
   }
   if (wrapper.place_lost) {
-    return kPlaceLost;
+    return Reason::place_lost;
   }
-  return wrapper.draining ? kStopping : "";
+  return wrapper.draining ? Reason::stopping : Reason::none;
 }
 
 std::string lost_text(const WrapperRecord& wrapper) {
@@ -58,17 +52,17 @@ std::string lost_text(const WrapperRecord& wrapper) {
   return text + (wrapper.lost.size() == 1 ? " is gone" : " are gone");
 }
 
-std::string message_of(const WrapperRecord& wrapper, std::string_view reason) {
-  if (reason == kPreempted) {
+std::string message_of(const WrapperRecord& wrapper, Reason reason) {
+  if (reason == Reason::preempted) {
     return "makes room for " + wrapper.evicted_for +
            (wrapper.evicted_cause == sched::EvictionCause::priority
                 ? ", which has a higher priority"
                 : ", which takes back the quota that was lent");
   }
-  if (reason == kSuspended) {
+  if (reason == Reason::suspended) {
     return "spec.suspend is true";
   }
-  if (reason != kPlaceLost) {
+  if (reason != Reason::place_lost) {
     return "";
   }
   return wrapper.place_lost ? lost_text(wrapper) + ", and no other place fits" : lost_text(wrapper);
@@ -78,22 +72,22 @@ std::string message_of(const WrapperRecord& wrapper, std::string_view reason) {
 
 Brief brief_of(const QueueState& state, const WrapperRecord& wrapper) {
   if (!wrapper.holds) {
-    return {Standing::Kind::waiting, waiting_word(state, wrapper), 0};
+    return {Standing::Kind::waiting, waiting_reason(state, wrapper), 0};
   }
-  if (const std::string_view stop = stop_word(wrapper); !stop.empty()) {
+  if (const Reason stop = stop_reason(wrapper); stop != Reason::none) {
     return {Standing::Kind::stopping, stop, wrapper.plan_version};
   }
-  return {Standing::Kind::started, wrapper.lost.empty() ? "" : kPlaceLost, wrapper.plan_version};
+  return {Standing::Kind::started, wrapper.lost.empty() ? Reason::none : Reason::place_lost,
+          wrapper.plan_version};
 }
 
 Standing standing_of(const QueueState& state, const WrapperRecord& wrapper) {
   const Brief brief = brief_of(state, wrapper);
-  Standing standing{.kind = brief.kind, .reason = std::string(brief.reason)};
+  Standing standing{.kind = brief.kind, .reason = brief.reason};
   if (!wrapper.holds) {
     standing.why = why_of(state, wrapper);
-    standing.quota = standing.why == sched::Why::quota ||
-                     standing.why == sched::Why::unknown_quota ||
-                     state.core.awaits_quota(wrapper.gang);
+    standing.quota = standing.why == Reason::insufficient_quota ||
+                     standing.why == Reason::unknown_quota || state.core.awaits_quota(wrapper.gang);
     return standing;
   }
   standing.message = message_of(wrapper, brief.reason);
@@ -107,15 +101,15 @@ namespace {
 
 std::string waiting_sentence(QueueState& state, const WrapperRecord& wrapper, Time now) {
   const Brief brief = brief_of(state, wrapper);
-  if (brief.reason == kHeld) {
+  if (brief.reason == Reason::held) {
     return "held: spec.suspend is true; it may start when that is false";
   }
-  if (brief.reason == kUserUnknown) {
+  if (brief.reason == Reason::user_unknown) {
     return "nobody is known to have submitted it: the annotation " + std::string(kUserAnnotation) +
            " is missing, or was not written by admission; create it again while admission is "
            "served, or run the controller with --no-user-check";
   }
-  if (brief.reason == kRetryLater) {
+  if (brief.reason == Reason::retry_later) {
     return "its items could not be created: tried again at " + to_rfc3339(*wrapper.not_before) +
            ", or when a ResourceQuota of its namespace changes";
   }
@@ -152,8 +146,7 @@ std::string sentence_of(QueueState& state, const WrapperRecord& wrapper, Time no
 std::string name_of(const QueueState& state, sched::GangId gang) {
   if (const auto found = state.by_gang.find(gang); found != state.by_gang.end()) {
     const WrapperId& id = found->second->id;
-    return id.key.to_string() +
-           (id.legacy ? " of " + std::string(model::kLegacyAppWrapperGroup) : "");
+    return id.key.to_string() + model::group_suffix(id.api);
   }
   if (const auto found = state.loose.find(gang); found != state.loose.end()) {
     return "pod " + found->second->key.to_string();

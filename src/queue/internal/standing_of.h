@@ -3,13 +3,9 @@
 #include "queue/internal/state.h"
 
 #include <string>
-#include <string_view>
 
 // The words for where an AppWrapper stands.
 namespace codeflare::queue {
-
-// It has not been tried yet.
-inline constexpr std::string_view kEvaluating = "Evaluating";
 
 Brief brief_of(const QueueState& state, const WrapperRecord& wrapper);
 Standing standing_of(const QueueState& state, const WrapperRecord& wrapper);

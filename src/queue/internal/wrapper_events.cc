@@ -284,7 +284,8 @@ void refresh(QueueState& state, const model::AppWrapper& wrapper, WrapperRecord&
 
 }  // namespace
 
-Result<void> upsert(QueueState& state, const model::AppWrapper& wrapper, bool legacy, Time now) {
+Result<void> upsert(QueueState& state, const model::AppWrapper& wrapper, model::WrapperApi api,
+                    Time now) {
   const std::string& uid = wrapper.metadata.uid;
   if (uid.empty()) {
     return fail(invalid_argument("metadata.uid: required"));
@@ -300,7 +301,7 @@ Result<void> upsert(QueueState& state, const model::AppWrapper& wrapper, bool le
     return {};
   }
   WrapperRecord& record = state.wrappers[uid];
-  record.id = {uid, wrapper.metadata.key(), legacy};
+  record.id = {uid, wrapper.metadata.key(), api};
   auto joined = join(state, wrapper, record, now);
   if (!joined) {
     end_delay(state, record);

@@ -9,7 +9,8 @@
 // AppWrappers come, change and go; see Queue for what each call means.
 namespace codeflare::queue {
 
-Result<void> upsert(QueueState& state, const model::AppWrapper& wrapper, bool legacy, Time now);
+Result<void> upsert(QueueState& state, const model::AppWrapper& wrapper, model::WrapperApi api,
+                    Time now);
 void stopping(QueueState& state, std::string_view uid);
 void withdrawn(QueueState& state, std::string_view uid, Time now, std::optional<Time> not_before);
 void remove(QueueState& state, std::string_view uid);

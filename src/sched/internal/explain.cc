@@ -177,18 +177,18 @@ std::int64_t position_of(const State& state, Index gang, Time now) {
 
 }  // namespace
 
-Why why_of(const State& state, Index gang) {
+Reason why_of(const State& state, Index gang) {
   const Gang& each = state.gangs[gang];
   if (each.state == GangState::nominated) {
-    return Why::awaiting_victims;
+    return Reason::preempting;
   }
   if (each.state != GangState::waiting) {
-    return Why::nothing;
+    return Reason::none;
   }
   if (each.lane == kNone) {
-    return Why::held;
+    return Reason::held;
   }
-  return state.lanes[each.lane].ready ? Why::nothing : state.lanes[each.lane].why;
+  return state.lanes[each.lane].ready ? Reason::none : state.lanes[each.lane].why;
 }
 
 std::vector<Index> line_of(const State& state, Time now, std::size_t most) {
@@ -231,12 +231,12 @@ Explanation explain(State& state, Index gang, Time now, Detail detail) {
     answer.shortages.push_back(report_resource(state, shape, wanted));
   }
   answer.quota = report_quota(state, asked, shape);
-  answer.search_cut_short = answer.why == Why::fragmented && shape.cut_short;
+  answer.search_cut_short = answer.why == Reason::fragmented && shape.cut_short;
   if (detail == Detail::full &&
-      (answer.why == Why::insufficient || answer.why == Why::fragmented)) {
+      (answer.why == Reason::insufficient_resources || answer.why == Reason::fragmented)) {
     answer.never_fits = !fits_without_gangs(state, shape);
   }
-  if (answer.why == Why::reserved) {
+  if (answer.why == Reason::reserved) {
     answer.reservation = reservation_report(state);
   }
   return answer;

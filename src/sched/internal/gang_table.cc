@@ -113,7 +113,7 @@ std::size_t GangTable::memory_bytes() const {
   std::size_t bytes = gangs_.capacity() * sizeof(Gang) + by_name_.capacity() * sizeof(Index) +
                       runs_.capacity() * sizeof(Run);
   for (const Run& run : runs_) {
-    bytes += run.places.capacity() * sizeof(Place) + run.pods.capacity() * sizeof(BoundPod) +
+    bytes += run.places.capacity() * sizeof(HeldSlot) + run.pods.capacity() * sizeof(BoundPod) +
              run.charge.capacity() * sizeof(Part);
   }
   return bytes;

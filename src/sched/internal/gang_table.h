@@ -26,7 +26,7 @@ struct Gang {
   Index lane_place = 0;  // in the lane's heap
   Index run = kNone;     // while it holds something
   GangState state = GangState::waiting;
-  Why told = Why::nothing;  // the reason that it was told last
+  Reason told = Reason::none;  // the reason that it was told last
   bool alive = false;
   bool held = false;
   bool preemptible = true;
@@ -34,7 +34,7 @@ struct Gang {
 };
 
 // Reserved places of one pod set on one node.
-struct Place {
+struct HeldSlot {
   std::uint32_t pod_set = 0;
   Index node = 0;
   std::int64_t count = 0;
@@ -55,7 +55,7 @@ struct BoundPod {
 struct Run {
   Index gang = kNone;
   Time started{};
-  std::vector<Place> places;
+  std::vector<HeldSlot> places;
   std::vector<BoundPod> pods;
   std::vector<std::int64_t> unplaced;  // by pod set: planned pods without a node; may be empty
   std::vector<Index> leaves;           // quota nodes it charges

@@ -7,8 +7,8 @@
 
 namespace codeflare::sched {
 
-std::vector<Place> places_of(const Shape& shape, const std::vector<Share>& shares) {
-  std::vector<Place> places;
+std::vector<HeldSlot> places_of(const Shape& shape, const std::vector<Share>& shares) {
+  std::vector<HeldSlot> places;
   places.reserve(shares.size());
   for (Index group = 0; group < shape.groups.size(); ++group) {
     const auto& sets = shape.groups[group].sets;
@@ -33,11 +33,11 @@ std::vector<Place> places_of(const Shape& shape, const std::vector<Share>& share
     return places;
   }
   // Groups come hardest first; the answer goes by pod set.
-  std::vector<Place> ordered;
+  std::vector<HeldSlot> ordered;
   ordered.reserve(places.size());
   for (std::uint32_t set = 0; set < shape.sets.size(); ++set) {
     std::copy_if(places.begin(), places.end(), std::back_inserter(ordered),
-                 [&](const Place& place) { return place.pod_set == set; });
+                 [&](const HeldSlot& place) { return place.pod_set == set; });
   }
   return ordered;
 }
@@ -68,7 +68,7 @@ void begin_run(State& state, Index gang, const std::vector<Share>& shares, Time 
   run.places = places_of(state.shapes[starting.shape], shares);
   run.leaves = state.claims.path_of(starting.claim).leaves;
   run.charge = state.shapes[starting.shape].charge;
-  for (const Place& place : run.places) {
+  for (const HeldSlot& place : run.places) {
     state.cluster.add_resident(place.node, gang, place.count);
   }
   state.forest.charge(run.leaves, run.charge, +1);
@@ -142,7 +142,7 @@ std::optional<Time> predicted_end(const Gang& gang, const Run& run, Time now) {
 Placement placement_of(const State& state, const Run& run) {
   Placement placement;
   placement.reserve(run.places.size());
-  for (const Place& place : run.places) {
+  for (const HeldSlot& place : run.places) {
     const NodeId node{place.node, state.cluster.nodes()[place.node].generation};
     placement.push_back({place.pod_set, node, place.count});
   }

@@ -11,7 +11,7 @@ namespace codeflare::sched {
 template <typename Visit>
 void each_holding(const State& state, const Run& run, Visit&& visit) {
   const Shape& shape = state.shapes[state.gangs[run.gang].shape];
-  for (const Place& place : run.places) {
+  for (const HeldSlot& place : run.places) {
     visit(place.node, state.cluster.kind(shape.sets[place.pod_set].kind).request, place.count);
   }
   for (const BoundPod& pod : run.pods) {
@@ -20,7 +20,7 @@ void each_holding(const State& state, const Run& run, Visit&& visit) {
 }
 
 // Shares are of groups; a group's places go to its pod sets in their order.
-std::vector<Place> places_of(const Shape& shape, const std::vector<Share>& shares);
+std::vector<HeldSlot> places_of(const Shape& shape, const std::vector<Share>& shares);
 
 // Gives the gang its places, which `place` has taken already, and charges its quotas.
 void begin_run(State& state, Index gang, const std::vector<Share>& shares, Time now);

@@ -113,7 +113,7 @@ Result<void> check_gangs(const State& state) {
     const Run& run = state.gangs.run(each.run);
     const Shape& shape = state.shapes[each.shape];
     std::int64_t planned = 0;
-    for (const Place& place : run.places) {
+    for (const HeldSlot& place : run.places) {
       planned += place.count;
     }
     for (const BoundPod& pod : run.pods) {

@@ -32,7 +32,7 @@ struct Lane {
   bool alive = false;
   bool ready = false;    // to be tried
   bool in_heap = false;  // of the step that is trying them
-  Why why = Why::nothing;
+  Reason why = Reason::none;
   std::uint32_t nap = 0;    // counts naps: an alarm set for an older one is void
   std::uint32_t turns = 0;  // holding times that it has used up as head of the line
   std::uint64_t no_reserve_at = ~std::uint64_t{0};  // state of the nodes that cannot hold it

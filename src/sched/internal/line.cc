@@ -301,7 +301,7 @@ void wake_behind_reservation(State& state) {
     return;
   }
   for (Index lane = 0; lane < state.lanes.all().size(); ++lane) {
-    if (state.lanes[lane].alive && state.lanes[lane].why == Why::reserved) {
+    if (state.lanes[lane].alive && state.lanes[lane].why == Reason::reserved) {
       make_ready(state, lane);
     }
   }

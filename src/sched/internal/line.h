@@ -17,11 +17,11 @@ void requeue_all(State& state);
 
 // Puts the shape to sleep until nodes grow by what `placed` missed.
 void put_to_sleep(State& state, Index shape, const Placed& placed);
-bool waits_for_places(Why why);
+bool waits_for_places(Reason why);
 // Why a shape that cannot be placed cannot, as nodes are now. Looks at sums of node classes only.
-Why reason(const State& state, const Shape& shape);
+Reason reason(const State& state, const Shape& shape);
 // The same, kept in the shape until something changes.
-Why reason_now(State& state, Index shape);
+Reason reason_now(State& state, Index shape);
 // Classes, and nodes one by one, that it looks at.
 std::size_t reason_effort(const State& state, const Shape& shape);
 

@@ -19,7 +19,7 @@ std::int64_t& unplaced(const State& state, Run& run, std::uint32_t pod_set) {
 void lose_places(State& state, Index gang, Index node) {
   Run& run = state.gangs.run_of(gang);
   const Shape& shape = state.shapes[state.gangs[gang].shape];
-  for (const Place& place : run.places) {
+  for (const HeldSlot& place : run.places) {
     if (place.node != node) {
       continue;
     }
@@ -28,7 +28,7 @@ void lose_places(State& state, Index gang, Index node) {
     state.cluster.drop_resident(node, gang, place.count);
     unplaced(state, run, place.pod_set) += place.count;
   }
-  std::erase_if(run.places, [&](const Place& place) { return place.node == node; });
+  std::erase_if(run.places, [&](const HeldSlot& place) { return place.node == node; });
   std::vector<std::string> pods;
   for (const BoundPod& pod : run.pods) {
     if (pod.node == node) {

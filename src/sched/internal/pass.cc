@@ -166,10 +166,10 @@ void Pass::try_lane(Index lane) {
   const Index gang = state_.lanes.head(lane);
   const std::uint32_t nap = state_.lanes[lane].nap;
   Obstacle obstacle = try_start(lane);
-  if (obstacle.why != Why::nothing && state_.options.preemption &&
-      obstacle.why != Why::unknown_quota && obstacle.why != Why::paused &&
+  if (obstacle.why != Reason::none && state_.options.preemption &&
+      obstacle.why != Reason::unknown_quota && obstacle.why != Reason::paused &&
       nominate(state_, gang, now_, result_)) {
-    obstacle.why = Why::nothing;
+    obstacle.why = Reason::none;
     if (!state_.gangs[gang].fresh) {
       changed_.push_back(state_.gangs.id(gang));
     }
@@ -181,7 +181,7 @@ void Pass::try_lane(Index lane) {
     }
     make_heap();
   }
-  if (obstacle.why != Why::nothing) {
+  if (obstacle.why != Reason::none) {
     block(lane, obstacle);
     take_over(lane);
     return;
@@ -197,14 +197,14 @@ Pass::Obstacle Pass::try_start(Index lane) {
   const LaneKey key = state_.lanes[lane].key;
   const QuotaPath& path = state_.claims.path(key.path);
   if (state_.paused && !path.loose) {
-    return {Why::paused};
+    return {Reason::paused};
   }
   if (!path.problem.empty()) {
-    return {Why::unknown_quota};
+    return {Reason::unknown_quota};
   }
   Shape& shape = state_.shapes[key.shape];
   if (auto shortage = state_.forest.shortage(path.leaves, shape.charge)) {
-    return {Why::quota, shortage};
+    return {Reason::insufficient_quota, shortage};
   }
   if (shape.asleep) {
     return {shape.why};
@@ -238,7 +238,7 @@ Pass::Obstacle Pass::try_behind_fence(Index lane, const QuotaPath& path, const S
   const Placed placed = place(state_.cluster, shape, nullptr, steps);
   if (placed.ok()) {
     unplace(state_.cluster, shape, nullptr, placed.shares);
-    return {Why::reserved};
+    return {Reason::reserved};
   }
   const Index index = state_.lanes[lane].key.shape;
   put_to_sleep(state_, index, placed);
@@ -323,7 +323,7 @@ void Pass::report_changed() {
     if (!nominated && told.lane == kNone) {
       continue;
     }
-    const Why why = nominated ? Why::awaiting_victims : state_.lanes[told.lane].why;
+    const Reason why = nominated ? Reason::preempting : state_.lanes[told.lane].why;
     if (told.told == why) {
       continue;
     }
@@ -361,9 +361,9 @@ void Pass::report() {
     }
     told.fresh = false;
     if (told.state == GangState::nominated) {
-      told.told = Why::awaiting_victims;
+      told.told = Reason::preempting;
     } else if (told.state == GangState::waiting) {
-      told.told = lane == nullptr ? Why::held : lane->why;
+      told.told = lane == nullptr ? Reason::held : lane->why;
     } else {
       continue;
     }

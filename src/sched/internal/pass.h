@@ -21,7 +21,7 @@ class Pass {
 
  private:
   struct Obstacle {
-    Why why = Why::nothing;
+    Reason why = Reason::none;
     std::optional<QuotaShortage> shortage{};
   };
 

@@ -7,9 +7,9 @@ namespace codeflare::sched {
 
 namespace {
 
-bool may_reserve(Why why) {
-  return why == Why::quota || why == Why::insufficient || why == Why::fragmented ||
-         why == Why::reserved;
+bool may_reserve(Reason why) {
+  return why == Reason::insufficient_quota || why == Reason::insufficient_resources ||
+         why == Reason::fragmented || why == Reason::reserved;
 }
 
 }  // namespace

@@ -13,10 +13,10 @@ Error holds_nothing(const State& state, Index gang) {
 }
 
 // The places are taken from the node already.
-void add_place(State& state, Run& run, const Place& added) {
+void add_place(State& state, Run& run, const HeldSlot& added) {
   state.cluster.add_resident(added.node, run.gang, added.count);
   run.unplaced[added.pod_set] -= added.count;
-  const auto same = std::find_if(run.places.begin(), run.places.end(), [&](const Place& place) {
+  const auto same = std::find_if(run.places.begin(), run.places.end(), [&](const HeldSlot& place) {
     return place.pod_set == added.pod_set && place.node == added.node;
   });
   if (same == run.places.end()) {
@@ -29,7 +29,7 @@ void add_place(State& state, Run& run, const Place& added) {
 // Where pods are, or will be, that keep apart from each other.
 std::vector<Index> nodes_of(const Shape& shape, const Run& run, std::uint32_t apart) {
   std::vector<Index> nodes;
-  for (const Place& place : run.places) {
+  for (const HeldSlot& place : run.places) {
     if (shape.sets[place.pod_set].apart == apart) {
       nodes.push_back(place.node);
     }
@@ -95,7 +95,7 @@ Result<bool> find_places(State& state, Index gang, const std::vector<std::int64_
   if (!placed.ok()) {
     return false;
   }
-  for (const Place& each : places_of(part, placed.shares)) {
+  for (const HeldSlot& each : places_of(part, placed.shares)) {
     add_place(state, run, each);
   }
   return true;

@@ -92,9 +92,10 @@ Result<void> end_pod(State& state, Index gang, const std::string& name, bool rep
     const ShapeSet& set = shape.sets[pod.pod_set];
     state.cluster.take(pod.node, state.cluster.kind(set.kind).request, 1);
     state.cluster.add_resident(pod.node, gang, 1);
-    const auto same = std::find_if(run.places.begin(), run.places.end(), [&](const Place& place) {
-      return place.pod_set == pod.pod_set && place.node == pod.node;
-    });
+    const auto same =
+        std::find_if(run.places.begin(), run.places.end(), [&](const HeldSlot& place) {
+          return place.pod_set == pod.pod_set && place.node == pod.node;
+        });
     if (same == run.places.end()) {
       run.places.push_back({pod.pod_set, pod.node, 1});
     } else {

@@ -10,7 +10,7 @@
 // Answers that decide nothing: trials on the state are undone.
 namespace codeflare::sched {
 
-Why why_of(const State& state, Index gang);
+Reason why_of(const State& state, Index gang);
 std::vector<Index> line_of(const State& state, Time now, std::size_t most);
 std::optional<ReservationReport> reservation_report(const State& state);
 Explanation explain(State& state, Index gang, Time now, Detail detail);

@@ -59,33 +59,34 @@ bool enough_for_all(const Cluster& cluster, const Shape& shape, const Part& want
 
 }  // namespace
 
-bool waits_for_places(Why why) {
-  return why == Why::insufficient || why == Why::fragmented || why == Why::excluded;
+bool waits_for_places(Reason why) {
+  return why == Reason::insufficient_resources || why == Reason::fragmented ||
+         why == Reason::no_node_allowed;
 }
 
-Why reason(const State& state, const Shape& shape) {
+Reason reason(const State& state, const Shape& shape) {
   const Cluster& cluster = state.cluster;
   for (const Group& group : shape.groups) {
     if (!any_node_allowed(cluster, cluster.kind(group.kind))) {
-      return Why::excluded;
+      return Reason::no_node_allowed;
     }
   }
   for (const Group& group : shape.groups) {
     if (!enough_for(cluster, group)) {
-      return Why::insufficient;
+      return Reason::insufficient_resources;
     }
   }
   if (shape.groups.size() > 1) {
     for (const Part& wanted : shape.total) {
       if (!enough_for_all(cluster, shape, wanted)) {
-        return Why::insufficient;
+        return Reason::insufficient_resources;
       }
     }
   }
-  return Why::fragmented;
+  return Reason::fragmented;
 }
 
-Why reason_now(State& state, Index shape) {
+Reason reason_now(State& state, Index shape) {
   Shape& asked = state.shapes[shape];
   if (asked.why_at != state.cluster.changes()) {
     asked.why = reason(state, asked);

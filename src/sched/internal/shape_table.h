@@ -43,7 +43,7 @@ struct Shape {
 
   // Placement failed and nothing that matters has grown since.
   bool asleep = false;
-  Why why = Why::nothing;
+  Reason why = Reason::none;
   std::uint64_t why_at = ~std::uint64_t{0};  // Cluster::changes() when `why` was true
   bool cut_short = false;
   bool hopes = false;         // woken in this step because nodes grew

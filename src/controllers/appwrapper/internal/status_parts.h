@@ -3,7 +3,6 @@
 #include "controllers/appwrapper/status_machine.h"
 
 #include <string>
-#include <string_view>
 
 // Pieces of the status machine that its two halves share.
 namespace codeflare::controllers::internal {
@@ -12,10 +11,10 @@ namespace codeflare::controllers::internal {
 Decision write_of(const Observed& observed, std::string why);
 
 // Ends for good: Failed with this reason. What it holds is taken back afterwards.
-Decision fail_with(const Observed& observed, std::string_view reason, std::string message);
+Decision fail_with(const Observed& observed, queue::Reason reason, std::string message);
 
 struct Withdrawal {
-  std::string_view reason;  // of PreemptCandidate
+  queue::Reason reason;  // of PreemptCandidate
   std::string message;
   bool counts = false;  // as a requeuing: it uses up the limit
   bool grows = false;   // the wait before the next look at its health

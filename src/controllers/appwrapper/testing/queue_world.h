@@ -6,6 +6,7 @@
 #include "base/log_capture.h"
 #include "base/metrics.h"
 #include "controllers/appwrapper/queue_controllers.h"
+#include "controllers/pods_type.h"
 #include "kube/client.h"
 #include "model/app_wrapper.h"
 #include "net/http.h"
@@ -28,7 +29,6 @@ inline const model::ResourceType kLegacyAppWrappers{"mcad.ibm.com", "v1beta1", "
                                                     "appwrappers", true};
 inline const model::ResourceType kResourceQuotas{"", "v1", "ResourceQuota", "resourcequotas", true};
 inline const model::ResourceType kJobs{"batch", "v1", "Job", "jobs", true};
-inline const model::ResourceType kPods{"", "v1", "Pod", "pods", true};
 inline const model::ResourceType kNodes{"", "v1", "Node", "nodes", false};
 inline const model::ResourceType kConfigMaps{"", "v1", "ConfigMap", "configmaps", true};
 inline const model::ResourceType kEvents{"", "v1", "Event", "events", true};

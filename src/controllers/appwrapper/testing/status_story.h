@@ -3,6 +3,7 @@
 #include "controllers/appwrapper/conditions.h"
 #include "controllers/appwrapper/status_machine.h"
 #include "queue/marks.h"
+#include "queue/status_words.h"
 
 #include <gtest/gtest.h>
 
@@ -12,6 +13,7 @@
 
 namespace codeflare::controllers::testing {
 
+using queue::Reason;
 using queue::Standing;
 
 // An AppWrapper whose status is written as the machine says; pods, items and the queue are ours.
@@ -61,7 +63,7 @@ struct Story {
     }
     hear(decision.tell);
     for (const Note& note : decision.notes) {
-      notes.push_back(note.reason);
+      notes.emplace_back(queue::word(note.reason));
     }
     switch (decision.act) {
       case Act::write:
@@ -91,9 +93,9 @@ struct Story {
   void hear(Tell tell) {
     if (tell == Tell::stopping && world.standing.kind == Standing::Kind::started) {
       world.standing.kind = Standing::Kind::stopping;
-      world.standing.reason = "Stopping";
+      world.standing.reason = Reason::stopping;
     } else if (tell == Tell::withdrawn) {
-      waits(sched::Why::nothing, "Evaluating");
+      waits(Reason::evaluating);
     } else if (tell == Tell::forget) {
       world.standing = {};
     }
@@ -103,8 +105,10 @@ struct Story {
     world.now += time;
     return *this;
   }
-  void waits(sched::Why why, std::string reason) {
-    world.standing = {.kind = Standing::Kind::waiting, .reason = std::move(reason), .why = why};
+  void waits(Reason reason) {
+    world.standing = {.kind = Standing::Kind::waiting,
+                      .reason = reason,
+                      .why = reason == Reason::evaluating ? Reason::none : reason};
     world.sentence = [] { return "cpu: 4 asked, 2 free"; };
   }
   void starts() {

@@ -1,4 +1,4 @@
-#include "controllers/appwrapper/pod_ledger.h"
+#include "controllers/appwrapper/wrapper_pods.h"
 
 #include "json/write.h"
 #include "model/codec/meta.h"
@@ -59,7 +59,7 @@ PodOwner owner_of(const Pod& pod) {
   return name.empty() ? PodOwner() : PodOwner{.key = {pod.metadata.ns, std::string(name)}};
 }
 
-PodLedger::Fact PodLedger::fact_of(const Pod& pod) {
+WrapperPods::Fact WrapperPods::fact_of(const Pod& pod) {
   Fact fact;
   fact.uid = pod.metadata.uid;
   const std::string& phase = pod.status.phase;
@@ -77,7 +77,7 @@ PodLedger::Fact PodLedger::fact_of(const Pod& pod) {
   return fact;
 }
 
-void PodLedger::count(PodsSeen& sums, const Fact& fact, int sign) {
+void WrapperPods::count(PodsSeen& sums, const Fact& fact, int sign) {
   switch (fact.phase) {
     case Phase::pending:
       sums.pending += sign;
@@ -100,12 +100,12 @@ void PodLedger::count(PodsSeen& sums, const Fact& fact, int sign) {
   sums.unschedulable += fact.refusal.empty() ? 0 : sign;
 }
 
-PodLedger::Signs PodLedger::signs(const Book& book) {
+WrapperPods::Signs WrapperPods::signs(const Book& book) {
   return {
       .any = !book.facts.empty(), .active = !is_quiet(book.sums), .refused = !book.refused.empty()};
 }
 
-void PodLedger::put(Book& book, const ObjectKey& key, Fact fact) {
+void WrapperPods::put(Book& book, const ObjectKey& key, Fact fact) {
   take(book, key);
   count(book.sums, fact, +1);
   if (!fact.refusal.empty()) {
@@ -114,7 +114,7 @@ void PodLedger::put(Book& book, const ObjectKey& key, Fact fact) {
   book.facts.emplace(key, std::move(fact));
 }
 
-void PodLedger::take(Book& book, const ObjectKey& key) {
+void WrapperPods::take(Book& book, const ObjectKey& key) {
   auto fact = book.facts.find(key);
   if (fact == book.facts.end()) {
     return;
@@ -124,7 +124,7 @@ void PodLedger::take(Book& book, const ObjectKey& key) {
   book.facts.erase(fact);
 }
 
-std::vector<PodLedger::News> PodLedger::upsert(const Pod& pod) {
+std::vector<WrapperPods::News> WrapperPods::upsert(const Pod& pod) {
   const ObjectKey key = pod.metadata.key();
   const PodOwner owner = owner_of(pod);
   std::vector<News> news;
@@ -141,7 +141,7 @@ std::vector<PodLedger::News> PodLedger::upsert(const Pod& pod) {
   return news;
 }
 
-std::vector<PodLedger::News> PodLedger::remove(const ObjectKey& key) {
+std::vector<WrapperPods::News> WrapperPods::remove(const ObjectKey& key) {
   auto known = owners_.find(key);
   if (known == owners_.end()) {
     return {};
@@ -159,7 +159,7 @@ std::vector<PodLedger::News> PodLedger::remove(const ObjectKey& key) {
 }
 
 template <typename F>
-void PodLedger::for_each(const PodsOf& whose, F visit) const {
+void WrapperPods::for_each(const PodsOf& whose, F visit) const {
   if (auto book = books_.find(PodOwner{.uid = whose.uid, .key = {whose.key.ns, ""}});
       book != books_.end()) {
     visit(book->second);
@@ -172,7 +172,7 @@ void PodLedger::for_each(const PodsOf& whose, F visit) const {
   }
 }
 
-PodsSeen PodLedger::seen(const PodsOf& whose) const {
+PodsSeen WrapperPods::seen(const PodsOf& whose) const {
   PodsSeen seen;
   for_each(whose, [&](const Book& book) {
     seen.pending += book.sums.pending;
@@ -194,13 +194,13 @@ PodsSeen PodLedger::seen(const PodsOf& whose) const {
   return seen;
 }
 
-bool PodLedger::any(const PodsOf& whose) const {
+bool WrapperPods::any(const PodsOf& whose) const {
   bool found = false;
   for_each(whose, [&](const Book&) { found = true; });
   return found;
 }
 
-std::vector<PodLedger::PodRef> PodLedger::pods(const PodsOf& whose) const {
+std::vector<WrapperPods::PodRef> WrapperPods::pods(const PodsOf& whose) const {
   std::vector<PodRef> refs;
   for_each(whose, [&](const Book& book) {
     for (const auto& [pod, fact] : book.facts) {

@@ -1,4 +1,4 @@
-#include "queue/internal/problems.h"
+#include "queue/kinds/problems.h"
 
 #include "json/pointer.h"
 

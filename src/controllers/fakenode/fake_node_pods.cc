@@ -1,4 +1,4 @@
-#include "controllers/fakenode/pod_ledger.h"
+#include "controllers/fakenode/fake_node_pods.h"
 
 namespace codeflare::controllers::fakenode {
 
@@ -8,11 +8,11 @@ constexpr std::uint32_t kAddresses = 256 * 254;  // none that ends in .0 or .255
 
 }  // namespace
 
-void PodLedger::follow(runtime::Informer& pods) {
+void FakeNodePods::follow(runtime::Informer& pods) {
   pods.add_handler([this](const runtime::ObjectChange& what) { change(what); });
 }
 
-const PodLedger::Entry& PodLedger::enter(const model::Pod& pod, WallTime now) {
+const FakeNodePods::Entry& FakeNodePods::enter(const model::Pod& pod, WallTime now) {
   const bool over = pod.status.phase == "Succeeded" || pod.status.phase == "Failed";
   auto [at, fresh] = entries_.try_emplace(pod.metadata.uid);
   Entry& entry = at->second;
@@ -31,7 +31,7 @@ const PodLedger::Entry& PodLedger::enter(const model::Pod& pod, WallTime now) {
   return entry;
 }
 
-bool PodLedger::ended(std::string_view uid) {
+bool FakeNodePods::ended(std::string_view uid) {
   auto found = entries_.find(uid);
   if (found == entries_.end()) {
     return false;
@@ -40,13 +40,13 @@ bool PodLedger::ended(std::string_view uid) {
   return true;
 }
 
-const std::set<model::ObjectKey>& PodLedger::pods_on(std::string_view node) const {
+const std::set<model::ObjectKey>& FakeNodePods::pods_on(std::string_view node) const {
   static const std::set<model::ObjectKey> kNone;
   auto found = by_node_.find(node);
   return found == by_node_.end() ? kNone : found->second;
 }
 
-void PodLedger::change(const runtime::ObjectChange& change) {
+void FakeNodePods::change(const runtime::ObjectChange& change) {
   if (change.now != nullptr && change.initial) {
     const std::string address = change.now->string_at({"status", "podIP"});
     if (!address.empty()) {
@@ -71,7 +71,7 @@ void PodLedger::change(const runtime::ObjectChange& change) {
   entries_.erase(found);
 }
 
-void PodLedger::free_address(const std::string& uid, Entry& entry) {
+void FakeNodePods::free_address(const std::string& uid, Entry& entry) {
   if (auto taken = taken_.find(entry.address); taken != taken_.end() && taken->second == uid) {
     taken_.erase(taken);
   }
@@ -79,7 +79,7 @@ void PodLedger::free_address(const std::string& uid, Entry& entry) {
 }
 
 // Empty when all are taken: more pods than a node network of this size could have.
-std::string PodLedger::new_address() {
+std::string FakeNodePods::new_address() {
   for (std::uint32_t tries = 0; tries < kAddresses; ++tries) {
     const std::uint32_t number = next_;
     next_ = (next_ + 1) % kAddresses;

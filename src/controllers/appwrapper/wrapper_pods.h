@@ -34,7 +34,7 @@ struct PodsOf {
 
 // The pods of AppWrappers in sums, so that a gang of a thousand pods is counted without a look at
 // each of them.
-class PodLedger {
+class WrapperPods {
  public:
   struct PodRef {
     model::ObjectKey key;

@@ -16,7 +16,7 @@ namespace codeflare::controllers::fakenode {
 
 // Memory of what fake nodes run: when a pod was first seen there (statuses keep whole seconds only,
 // and pods may be shorter), its address in 10.244.0.0/16, and which pods a node has.
-class PodLedger {
+class FakeNodePods {
  public:
   // Forgets pods that are gone and knows which addresses are taken from the first list on.
   void follow(runtime::Informer& pods);

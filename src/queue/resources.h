@@ -1,0 +1,23 @@
+#pragma once
+
+#include "base/result.h"
+#include "model/resource_list.h"
+#include "sched/spec.h"
+
+#include <cstddef>
+#include <string>
+
+// Resource lists in the core's units and back.
+namespace codeflare::queue {
+
+// Nobody needs more different resources, in one pod or in one AppWrapper.
+inline constexpr std::size_t kResourcesMax = 64;
+// What is wrong with the names in the list; empty when nothing is.
+std::string names_problem(const model::ResourceList& list);
+
+// Amounts in the core's units, rounded up: millicores, bytes, whole pieces. Fails for what does not
+// fit 64 bits, for negative amounts and for fractions of a device.
+Result<sched::Resources> to_resources(const model::ResourceList& list);
+model::ResourceList to_resource_list(const sched::Resources& resources);
+
+}  // namespace codeflare::queue
