@@ -36,7 +36,7 @@ Task<Result<void>> converse(Response response, Takeover talk) {
     }
   }
   co_return fail(failed_precondition("the answer with status " + std::to_string(response.status) +
-                                     " is no upgraded connection"));
+                                     " is not an upgraded connection"));
 }
 
 }  // namespace codeflare::net

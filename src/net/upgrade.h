@@ -40,7 +40,7 @@ class UpgradedBody : public BodyStream {
 // The client's side of an upgrade: gives `talk` the connection of a response with status 101 and
 // closes it when `talk` returns. The same for a remote server, a service in this process (whose
 // takeover runs meanwhile and is then asked to stop) and a simulated link. Fails when the response
-// is no upgrade.
+// is not an upgrade.
 //   Request asks with `Upgrade` and `Connection: Upgrade`.
 Task<Result<void>> converse(Response response, Takeover talk);
 

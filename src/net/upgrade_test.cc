@@ -4,6 +4,7 @@
 #include "net/in_process.h"
 #include "net/server.h"
 #include "net/sim_link.h"
+#include "net/testing/certificates.h"
 #include "net/testing/loopback.h"
 #include "net/testing/raw_peer.h"
 
@@ -143,6 +144,16 @@ TEST(Converse, reaches_a_remote_server) {
   ASSERT_TRUE(heard) << heard.error().to_string();
   EXPECT_EQ(*heard, "one two bye ");
   EXPECT_EQ(loopback.client().counts().idle, 0u);
+}
+
+TEST(Converse, reaches_a_remote_server_through_tls) {
+  const testing::CertificateAuthority ca("test-ca");
+  const testing::Identity server = ca.issue({.common_name = "server", .addresses = {"127.0.0.1"}});
+  Loopback loopback(upgrade, {.tls = TlsServerOptions{server.certificate_pem, server.key_pem, {}}},
+                    {.tls = {.ca_bundle_pem = ca.certificate_pem()}});
+  const auto heard = loopback.world().run(converse_with(loopback.client()));
+  ASSERT_TRUE(heard) << heard.error().to_string();
+  EXPECT_EQ(*heard, "one two bye ");
 }
 
 TEST(Converse, reaches_a_service_of_the_same_process) {

@@ -284,7 +284,7 @@ Result<std::string> websocket_chosen_protocol(const Response& response, std::str
                                               const std::vector<std::string>& offered) {
   const Headers& headers = response.headers;
   if (response.status != 101 || !has_word(headers, "Upgrade", "websocket")) {
-    return fail(internal_error("the server's answer is no WebSocket handshake"));
+    return fail(internal_error("the server's answer is not a WebSocket handshake"));
   }
   if (headers.get("Sec-WebSocket-Accept").value_or("") != websocket_accept(key)) {
     return fail(internal_error("the server did not prove that it read the WebSocket key"));

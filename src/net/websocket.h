@@ -107,7 +107,7 @@ std::string websocket_key(Random& random);
 void add_websocket_handshake(Request& request, std::string_view key,
                              const std::vector<std::string>& protocols);
 // The protocol that a response with status 101 chose among the offered, empty for none. `internal`
-// when the response is no proper answer to that key.
+// when the response does not answer that key.
 Result<std::string> websocket_chosen_protocol(const Response& response, std::string_view key,
                                               const std::vector<std::string>& offered);
 

@@ -29,7 +29,7 @@ std::string job_path(std::string_view id, std::string_view rest = {}) {
 Result<std::string> package_path(std::string_view uri) {
   constexpr std::string_view kScheme = "gcs://";
   if (!uri.starts_with(kScheme)) {
-    return fail(invalid_argument(std::string(uri) + " is no package that a cluster stores"));
+    return fail(invalid_argument("package " + std::string(uri) + ": only gcs:// can be uploaded"));
   }
   return "/api/packages/gcs/" + net::percent_encode(uri.substr(kScheme.size()));
 }
@@ -115,7 +115,7 @@ Task<Result<ServerVersion>> Client::version() {
     if (!body) {
       Error error = std::move(body).error();
       if (error.code == ErrorCode::unsupported) {
-        error.message = "there is no Ray dashboard with a jobs API (Ray 1.9 or later)";
+        error.message = "no Ray jobs API at this address (needs Ray 1.9 or later)";
       }
       co_return fail(std::move(error));
     }
@@ -124,14 +124,14 @@ Task<Result<ServerVersion>> Client::version() {
   co_return *version_;
 }
 
-// Names what the server lacks, with its version when it says so.
+// Names what the server lacks, and its version if it can be read.
 Task<Error> Client::too_old(std::string what) {
   const Result<ServerVersion> have = co_await version();
   std::string server = "the server";
   if (have) {
-    server += " (Ray " + have->ray + ", version " + std::to_string(have->api) + " of the jobs API)";
+    server += " (Ray " + have->ray + ", jobs API version " + std::to_string(have->api) + ")";
   }
-  co_return unsupported(server + " is too old: " + what);
+  co_return unsupported(server + " does not support " + what);
 }
 
 Task<Result<bool>> Client::submitted_by_us(std::string id, std::string mark) {
@@ -150,7 +150,7 @@ Task<Result<bool>> Client::submitted_by_us(std::string id, std::string mark) {
 Task<Result<void>> Client::submit(JobRequest request) {
   const std::string id = request.submission_id;
   if (id.empty()) {
-    co_return fail(invalid_argument("a job needs a submission id"));
+    co_return fail(invalid_argument("submission id is missing"));
   }
   const std::string mark = env_.random.uuid();
   request.metadata.insert_or_assign(std::string(kMark), mark);
@@ -167,7 +167,7 @@ Task<Result<void>> Client::submit(JobRequest request) {
       co_return Result<void>();
     }
     if (std::string field = answer ? internal::unknown_field(*answer) : ""; !field.empty()) {
-      co_return fail(co_await too_old("it does not know the field " + field));
+      co_return fail(co_await too_old("the field " + field));
     }
     Error error = answer ? internal::to_error(call.what, *answer) : std::move(answer).error();
     const Effect effect = answer ? internal::effect_of(*answer) : internal::effect_of(error);
@@ -215,7 +215,7 @@ Task<Result<void>> Client::remove(std::string id) {
                                              .target = job_path(id),
                                              .missing_is_done = true});
   if (!body && body.error().code == ErrorCode::unsupported) {
-    co_return fail(co_await too_old("deleting jobs needs version 4"));
+    co_return fail(co_await too_old("deleting jobs (needs jobs API version 4)"));
   }
   CO_TRY(body);
   co_return Result<void>();
@@ -228,14 +228,15 @@ Task<Result<std::string>> Client::logs(std::string id) {
 }
 
 Task<Result<TailEnd>> Client::tail(std::string id, LogSink sink) {
-  internal::LogTail log(env_, service_, options_.tail_ping_after, sink);
+  internal::LogTail log(env_, service_, sink,
+                        {.open = options_.request_timeout, .ping = options_.tail_ping_after});
   int quiet = 0;  // connections that brought nothing new, one after the other
   for (;;) {
     const std::uint64_t before = log.shown();
     const Result<void> followed =
         co_await log.follow(make_request({.what = "", .target = job_path(id, "/logs/tail")}));
     if (!followed && followed.error().code == ErrorCode::unsupported) {
-      co_return fail(co_await too_old("following logs needs version 1"));
+      co_return fail(co_await too_old("following logs (needs jobs API version 1)"));
     }
     if (!followed && internal::effect_of(followed.error()) == Effect::final) {
       co_return fail(followed.error().with_context("job " + id));

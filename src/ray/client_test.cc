@@ -189,16 +189,16 @@ TEST(RayClient, names_what_an_older_server_cannot_do) {
   ASSERT_FALSE(submitted);
   EXPECT_EQ(submitted.error().code, ErrorCode::unsupported);
   EXPECT_EQ(submitted.error().message,
-            "the server (Ray 2.60.0, version 0 of the jobs API) is too old: it does not know the "
-            "field entrypoint_num_cpus");
+            "the server (Ray 2.60.0, jobs API version 0) does not support the field "
+            "entrypoint_num_cpus");
   ASSERT_TRUE(world.run(world.client.submit(a_job())));
   EXPECT_TRUE(world.run(world.client.remove("a"))
                   .error()
-                  .message.ends_with("deleting jobs needs version 4"));
+                  .message.contains("does not support deleting jobs"));
   std::string log;
   const auto tailed = world.run(world.client.tail("a", into(log)));
   ASSERT_FALSE(tailed);
-  EXPECT_TRUE(tailed.error().message.ends_with("following logs needs version 1"));
+  EXPECT_TRUE(tailed.error().message.contains("does not support following logs"));
 }
 
 TEST(RayTail, shows_the_log_to_the_end_of_the_job) {

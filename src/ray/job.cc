@@ -24,7 +24,7 @@ constexpr std::array<std::pair<JobStatus, std::string_view>, 5> kStatuses = {{
 }};
 
 Error not_understood(std::string_view what) {
-  return data_loss("the answer of the Ray dashboard is not understood: " + std::string(what));
+  return data_loss("unexpected answer of the Ray dashboard: " + std::string(what));
 }
 
 Result<json::Document> parse_answer(std::string_view text) {
@@ -97,7 +97,7 @@ Result<const Value*> member_of(const json::Document& document, std::string_view 
                                json::Kind kind) {
   const Value* found = document.root.find(name);
   if (found == nullptr || found->kind() != kind) {
-    return fail(not_understood("no '" + std::string(name) + "' in it"));
+    return fail(not_understood("field '" + std::string(name) + "' is missing"));
   }
   return found;
 }
@@ -137,7 +137,7 @@ Result<ServerVersion> parse_version(std::string_view json) {
   const std::string_view api = document.root.string_or_empty("version");
   const auto [end, error] = std::from_chars(api.data(), api.data() + api.size(), version.api);
   if (error != std::errc() || version.ray.empty()) {
-    return fail(not_understood("no version in it"));
+    return fail(not_understood("version is missing"));
   }
   return version;
 }

@@ -36,7 +36,7 @@ std::string full_path(const Package& package, const PackageEntry& entry) {
 }
 
 Error changed(const Package& package) {
-  return conflict(package.source + " changed while it was packed; try again");
+  return conflict(package.source + " changed while it was packaged; retry");
 }
 
 // Only files have content that counts.

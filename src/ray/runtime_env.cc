@@ -198,8 +198,7 @@ class Preparation {
       }
       if (names_local_file(trimmed(line))) {
         return fail(invalid_argument(path + ": " + in_quotes(trimmed(line)) +
-                                     " names a file that the cluster does not have; put its "
-                                     "lines in place of it"));
+                                     " refers to a local file; copy its lines into this file"));
       }
       if (std::ranges::find(seen, line) == seen.end()) {
         seen.push_back(line);

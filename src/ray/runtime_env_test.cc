@@ -92,13 +92,12 @@ TEST_F(RuntimeEnvTest, inlines_files_of_requirements) {
 
 TEST_F(RuntimeEnvTest, rejects_what_a_cluster_could_not_use) {
   write("nested.txt", "numpy\n-r base.txt\n");
-  EXPECT_EQ(
-      error(R"({"pip":"nested.txt"})"),
-      "runtime_env.pip: /home/me/nested.txt: '-r base.txt' names a file that the cluster does "
-      "not have; put its lines in place of it");
+  EXPECT_EQ(error(R"({"pip":"nested.txt"})"),
+            "runtime_env.pip: /home/me/nested.txt: '-r base.txt' refers to a local file; copy its "
+            "lines into this file");
   EXPECT_EQ(error(R"({"working_dir":"ftp://x/y.zip"})"),
-            "runtime_env.working_dir: ftp://x/y.zip: Ray does not know this scheme; it knows gcs, "
-            "http, https, s3, gs, azure, abfss, file, local");
+            "runtime_env.working_dir: ftp://x/y.zip: unsupported scheme; Ray supports gcs, http, "
+            "https, s3, gs, azure, abfss, file, local");
   EXPECT_EQ(error(R"({"working_dir":"https://x/y.rar?sig=secret"})"),
             "runtime_env.working_dir: https://x/y.rar: must end with .zip, .tar.gz, .tgz or "
             ".tar.xz");

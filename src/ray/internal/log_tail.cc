@@ -18,8 +18,10 @@ constexpr std::size_t kRefusalBytesMax = 1u << 20;
 }  // namespace
 
 Task<Result<void>> LogTail::follow(net::Request request) {
-  CO_TRY_ASSIGN(net::WebSocketAnswer answer,
-                co_await net::ask_for_websocket(service_, std::move(request), {}, env_.random));
+  CO_TRY_ASSIGN(
+      net::WebSocketAnswer answer,
+      co_await with_timeout(timeouts_.open, "follow the log",
+                            net::ask_for_websocket(service_, std::move(request), {}, env_.random)));
   if (!answer.open()) {
     CO_TRY_ASSIGN(const Answer refusal,
                   co_await read_answer(std::move(answer.response), kRefusalBytesMax));
@@ -46,7 +48,7 @@ Task<Result<void>> LogTail::read_messages(net::ByteStream& connection) {
   for (;;) {
     const std::uint64_t arrivals = socket.arrivals();
     Result<std::optional<net::WebSocketMessage>> message =
-        co_await with_timeout(ping_after_, "log", socket.read());
+        co_await with_timeout(timeouts_.ping, "log", socket.read());
     if (!message && message.error().code == ErrorCode::deadline_exceeded) {
       const bool silent = socket.arrivals() == arrivals;
       if (silent && asked) {

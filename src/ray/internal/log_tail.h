@@ -17,8 +17,12 @@ namespace codeflare::ray::internal {
 // byte (Ray cannot begin elsewhere), so what was shown before is skipped.
 class LogTail {
  public:
-  LogTail(Env env, net::HttpService& service, Duration ping_after, LogSink& sink)
-      : env_(env), service_(service), ping_after_(ping_after), sink_(sink) {}
+  struct Timeouts {
+    Duration open;  // until the server has answered the handshake
+    Duration ping;  // without a byte
+  };
+  LogTail(Env env, net::HttpService& service, LogSink& sink, Timeouts timeouts)
+      : env_(env), service_(service), sink_(sink), timeouts_(timeouts) {}
 
   // One connection. Fine when it closed or broke, which says nothing about the job. An error is the
   // server's refusal, or the sink's.
@@ -36,8 +40,8 @@ class LogTail {
 
   Env env_;
   net::HttpService& service_;
-  Duration ping_after_;
   LogSink& sink_;
+  Timeouts timeouts_;
   std::uint64_t shown_ = 0;
   Result<void> outcome_;
 };

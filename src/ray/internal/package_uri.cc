@@ -59,7 +59,7 @@ Result<void> check_package_uri(std::string_view uri, PackageField field) {
     for (std::string_view each : kSchemes) {
       known.append(known.empty() ? "" : ", ").append(each);
     }
-    return fail(invalid_argument(shown + ": Ray does not know this scheme; it knows " + known));
+    return fail(invalid_argument(shown + ": unsupported scheme; Ray supports " + known));
   }
   if (scheme != "local" && !has_package_extension(plain(uri), field)) {
     return fail(
