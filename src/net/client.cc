@@ -52,6 +52,7 @@ Result<OutgoingRequest> prepare(const ConnectionPool& pool, Request request) {
   OutgoingRequest outgoing;
   outgoing.method = request.method;
   outgoing.framing = framing_of(request);
+  outgoing.upgrade = request.headers.has("Upgrade");
   TRY(write_request_head(outgoing.head, request, outgoing.framing));
   if (request.body != nullptr) {
     outgoing.body = std::make_unique<internal::OutgoingBody>(std::move(request.body));

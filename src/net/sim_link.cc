@@ -1,6 +1,7 @@
 #include "net/sim_link.h"
 
 #include "base/async/sleep.h"
+#include "net/upgrade.h"
 
 #include <string>
 #include <utility>
@@ -92,6 +93,55 @@ class LinkBody final : public BodyStream {
   bool broken_ = false;
 };
 
+// The service's end of an upgraded connection. What it writes counts as pieces.
+class LinkStream final : public ByteStream {
+ public:
+  LinkStream(std::shared_ptr<SimLink::State> state, ByteStream& inner, Fate fate,
+             std::uint64_t pieces)
+      : state_(std::move(state)), inner_(inner), fate_(fate), pieces_(pieces) {}
+
+  Task<Result<std::string>> read() override {
+    if (broken_) {
+      co_return fail(unavailable("connection was reset"));
+    }
+    co_return co_await inner_.read();
+  }
+
+  Task<Result<void>> write(std::string bytes) override {
+    if (broken_) {
+      co_return fail(unavailable("connection was reset"));
+    }
+    if (state_->down || (fate_ == Fate::silent && pieces_ == 0)) {
+      CO_TRY(co_await silence());
+    }
+    CO_TRY(co_await sleep_for(state_->up_to(state_->faults.piece_delay_max)));
+    if (fate_ == Fate::cut && pieces_ == 0) {
+      broken_ = true;
+      bytes.resize(state_->random.below(bytes.size() + 1));
+      CO_TRY(co_await inner_.write(std::move(bytes)));
+      co_return fail(unavailable("connection was reset"));
+    }
+    if (pieces_ > 0) {
+      --pieces_;
+    }
+    co_return co_await inner_.write(std::move(bytes));
+  }
+  Task<Result<void>> finish() override { return inner_.finish(); }
+
+ private:
+  std::shared_ptr<SimLink::State> state_;
+  ByteStream& inner_;
+  Fate fate_;
+  std::uint64_t pieces_;
+  bool broken_ = false;
+};
+
+Task<void> take_over_link(std::shared_ptr<SimLink::State> state, Takeover takeover, Fate fate,
+                          std::uint64_t pieces, ByteStream& connection) {
+  LinkStream link(std::move(state), connection, fate, pieces);
+  co_await takeover(link);
+}
+
 bool writes(std::string_view method) {
   return method != "GET" && method != "HEAD" && method != "OPTIONS";
 }
@@ -140,6 +190,12 @@ Body through_link(std::shared_ptr<SimLink::State> state, Body body) {
     fate = Fate::silent;
   }
   std::uint64_t pieces = state->random.below(state->faults.pieces_before_fault_max + 1);
+  if (const auto* upgrade = dynamic_cast<const Upgrade*>(body.get())) {
+    return std::make_unique<Upgrade>([state = std::move(state), takeover = upgrade->takeover(),
+                                      fate, pieces](ByteStream& connection) {
+      return take_over_link(state, takeover, fate, pieces, connection);
+    });
+  }
   return std::make_unique<LinkBody>(std::move(state), std::move(body), fate, pieces);
 }
 

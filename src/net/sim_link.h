@@ -19,7 +19,8 @@ struct LinkFaults {
   double throttled = 0;      // 429 with Retry-After
   double internal = 0;       // 500
   double unavailable = 0;    // 503
-  double cut_stream = 0;     // the response body breaks off, perhaps within a piece
+  double cut_stream = 0;     // the response body breaks off, perhaps within a piece; so does an
+                             // upgraded connection
   double silent_stream = 0;  // the response body stays open and delivers nothing more
 
   // Uniform delays. Each way of a request, and each piece of a response body.

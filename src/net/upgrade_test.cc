@@ -1,6 +1,10 @@
 #include "net/upgrade.h"
 
+#include "base/env/sim_env.h"
+#include "net/in_process.h"
 #include "net/server.h"
+#include "net/sim_link.h"
+#include "net/testing/certificates.h"
 #include "net/testing/loopback.h"
 #include "net/testing/raw_peer.h"
 
@@ -107,6 +111,105 @@ TEST(Upgrade, ends_when_nothing_is_said_for_too_long) {
   const auto rest = loopback.world().run(say_nothing(loopback.env(), loopback.port()));
   ASSERT_TRUE(rest) << rest.error().to_string();
   EXPECT_EQ(*rest, "bye");
+}
+
+Request ask() {
+  Request request;
+  request.headers = {{"Connection", "Upgrade"}, {"Upgrade", "echo"}};
+  return request;
+}
+
+Task<void> say_and_hear(std::string* heard, ByteStream& connection) {
+  for (const char* word : {"one", "two", "stop"}) {
+    if (!co_await connection.write(word)) {
+      co_return;
+    }
+    Result<std::string> answer = co_await connection.read();
+    *heard += (answer ? *answer : answer.error().to_string()) + " ";
+  }
+}
+
+Task<Result<std::string>> converse_with(HttpService& service) {
+  CO_TRY_ASSIGN(Response response, co_await service.send(ask()));
+  std::string heard;
+  CO_TRY(co_await converse(std::move(response), [&heard](ByteStream& connection) {
+    return say_and_hear(&heard, connection);
+  }));
+  co_return heard;
+}
+
+TEST(Converse, reaches_a_remote_server) {
+  Loopback loopback(upgrade);
+  const auto heard = loopback.world().run(converse_with(loopback.client()));
+  ASSERT_TRUE(heard) << heard.error().to_string();
+  EXPECT_EQ(*heard, "one two bye ");
+  EXPECT_EQ(loopback.client().counts().idle, 0u);
+}
+
+TEST(Converse, reaches_a_remote_server_through_tls) {
+  const testing::CertificateAuthority ca("test-ca");
+  const testing::Identity server = ca.issue({.common_name = "server", .addresses = {"127.0.0.1"}});
+  Loopback loopback(upgrade, {.tls = TlsServerOptions{server.certificate_pem, server.key_pem, {}}},
+                    {.tls = {.ca_bundle_pem = ca.certificate_pem()}});
+  const auto heard = loopback.world().run(converse_with(loopback.client()));
+  ASSERT_TRUE(heard) << heard.error().to_string();
+  EXPECT_EQ(*heard, "one two bye ");
+}
+
+TEST(Converse, reaches_a_service_of_the_same_process) {
+  SimEnv world;
+  testing::ScriptedService service(upgrade);
+  InProcessService in_process(service, {.address = "test"});
+  const auto heard = run(world.env().loop, converse_with(in_process));
+  ASSERT_TRUE(heard && *heard);
+  EXPECT_EQ(**heard, "one two bye ");
+}
+
+TEST(Converse, breaks_where_a_simulated_link_cuts_it) {
+  int cut = 0;
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    SimEnv world({.seed = seed});
+    testing::ScriptedService service(upgrade);
+    SimLink link(service, world.env().random, {.cut_stream = 1, .pieces_before_fault_max = 1});
+    const auto heard = run(world.env().loop, converse_with(link));
+    ASSERT_TRUE(heard && *heard);
+    cut += **heard == "one two bye " ? 0 : 1;
+  }
+  EXPECT_EQ(cut, 20);
+}
+
+Task<void> never_end(ByteStream&) {
+  static_cast<void>(co_await sleep_until(Instant::max()));
+}
+
+Task<Result<Response>> upgrade_for_ever(Request) {
+  Response response{.status = 101};
+  response.body = std::make_unique<Upgrade>(never_end);
+  co_return response;
+}
+
+Task<void> leave_at_once(ByteStream&) {
+  co_return;
+}
+
+TEST(Converse, stops_a_takeover_of_the_same_process_when_the_client_leaves) {
+  SimEnv world;
+  auto leave_service = [](HttpService& service) -> Task<Result<void>> {
+    CO_TRY_ASSIGN(Response response, co_await service.send(ask()));
+    co_return co_await converse(std::move(response), leave_at_once);
+  };
+  testing::ScriptedService service(upgrade_for_ever);
+  const auto left = run(world.env().loop, leave_service(service));
+  EXPECT_TRUE(left && *left);
+}
+
+TEST(Converse, rejects_an_answer_that_is_no_upgrade) {
+  Loopback loopback([](Request) -> Task<Result<Response>> {
+    co_return make_response(400, "text/plain", Bytes::from("no"));
+  });
+  const auto heard = loopback.world().run(converse_with(loopback.client()));
+  ASSERT_FALSE(heard);
+  EXPECT_EQ(heard.error().code, ErrorCode::failed_precondition);
 }
 
 }  // namespace

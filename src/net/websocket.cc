@@ -36,6 +36,36 @@ void append_big_endian(std::string& out, std::uint64_t value, int bytes) {
   }
 }
 
+// Masks or unmasks; `mask` has kMaskBytes.
+void apply_mask(std::string& payload, std::string_view mask) {
+  for (std::size_t i = 0; i < payload.size(); ++i) {
+    payload[i] = static_cast<char>(payload[i] ^ mask[i % kMaskBytes]);
+  }
+}
+
+// The head of a whole message in one frame, without a mask.
+std::string frame_head(WebSocketOpcode opcode, std::size_t payload, bool masked) {
+  std::string out;
+  const int mark = masked ? 0x80 : 0;
+  out.push_back(static_cast<char>(0x80 | std::to_underlying(opcode)));
+  if (payload <= kControlBytesMax) {
+    out.push_back(static_cast<char>(mark | static_cast<int>(payload)));
+  } else if (payload <= 0xffff) {
+    out.push_back(static_cast<char>(mark | 126));
+    append_big_endian(out, payload, 2);
+  } else {
+    out.push_back(static_cast<char>(mark | 127));
+    append_big_endian(out, payload, 8);
+  }
+  return out;
+}
+
+// Of RFC 6455 section 7.4 and the registry since; the rest is reserved or never sent.
+bool may_be_sent(std::uint16_t code) {
+  return (code >= 1000 && code <= 1003) || (code >= 1007 && code <= 1014) ||
+         (code >= 3000 && code <= 4999);
+}
+
 bool is_control(WebSocketOpcode opcode) {
   return std::to_underlying(opcode) >= 8;
 }
@@ -70,8 +100,10 @@ Result<std::optional<WebSocketReader::Head>> WebSocketReader::head() const {
   if ((first & 0x70) != 0 || !is_known(first & 0x0f)) {
     return fail(invalid_argument("a frame uses an extension that was not agreed on"));
   }
-  if ((second & 0x80) == 0) {
-    return fail(invalid_argument("a client's frame is not masked"));
+  const bool masked = (second & 0x80) != 0;
+  if (masked != (side_ == WebSocketSide::server)) {
+    return fail(
+        invalid_argument(masked ? "a server's frame is masked" : "a client's frame is not masked"));
   }
   const std::uint8_t length = second & 0x7f;
   const std::size_t more = length == 127 ? 8 : length == 126 ? 2 : 0;
@@ -86,7 +118,8 @@ Result<std::optional<WebSocketReader::Head>> WebSocketReader::head() const {
   }
   return Head{.final = (first & 0x80) != 0,
               .opcode = static_cast<WebSocketOpcode>(first & 0x0f),
-              .size = 2 + more + kMaskBytes,
+              .size = 2 + more + (masked ? kMaskBytes : 0),
+              .masked = masked,
               .payload = static_cast<std::size_t>(payload)};
 }
 
@@ -117,12 +150,11 @@ Result<std::optional<WebSocketMessage>> WebSocketReader::next() {
     if (pending_.size() < found->size + found->payload) {
       return std::nullopt;
     }
-    const std::string mask = pending_.substr(found->size - kMaskBytes, kMaskBytes);
     std::string payload = pending_.substr(found->size, found->payload);
-    pending_.erase(0, found->size + found->payload);
-    for (std::size_t i = 0; i < payload.size(); ++i) {
-      payload[i] = static_cast<char>(payload[i] ^ mask[i % kMaskBytes]);
+    if (found->masked) {
+      apply_mask(payload, pending_.substr(found->size - kMaskBytes, kMaskBytes));
     }
+    pending_.erase(0, found->size + found->payload);
     if (is_control(found->opcode)) {
       return WebSocketMessage{found->opcode, std::move(payload)};
     }
@@ -138,20 +170,16 @@ Result<std::optional<WebSocketMessage>> WebSocketReader::next() {
 }
 
 std::string websocket_frame(WebSocketOpcode opcode, std::string_view payload) {
-  std::string out;
-  out.reserve(payload.size() + 10);
-  out.push_back(static_cast<char>(0x80 | std::to_underlying(opcode)));
-  if (payload.size() <= kControlBytesMax) {
-    out.push_back(static_cast<char>(payload.size()));
-  } else if (payload.size() <= 0xffff) {
-    out.push_back(126);
-    append_big_endian(out, payload.size(), 2);
-  } else {
-    out.push_back(127);
-    append_big_endian(out, payload.size(), 8);
-  }
-  out.append(payload);
-  return out;
+  return frame_head(opcode, payload.size(), false).append(payload);
+}
+
+std::string websocket_masked_frame(WebSocketOpcode opcode, std::string_view payload,
+                                   std::uint32_t mask) {
+  std::string mask_bytes;
+  append_big_endian(mask_bytes, mask, kMaskBytes);
+  std::string masked(payload);
+  apply_mask(masked, mask_bytes);
+  return frame_head(opcode, payload.size(), true).append(mask_bytes).append(masked);
 }
 
 std::string websocket_close_payload(std::uint16_t code, std::string_view reason) {
@@ -159,6 +187,20 @@ std::string websocket_close_payload(std::uint16_t code, std::string_view reason)
   append_big_endian(out, code, 2);
   out.append(reason.substr(0, kControlBytesMax - 2));
   return out;
+}
+
+Result<WebSocketClose> parse_websocket_close(std::string_view payload) {
+  if (payload.empty()) {
+    return WebSocketClose{.code = kWebSocketNoStatus};
+  }
+  if (payload.size() < 2) {
+    return fail(invalid_argument("a close message of one byte"));
+  }
+  const auto code = static_cast<std::uint16_t>(big_endian(payload.substr(0, 2)));
+  if (!may_be_sent(code)) {
+    return fail(invalid_argument("close code " + std::to_string(code) + " must not be sent"));
+  }
+  return WebSocketClose{.code = code, .reason = std::string(payload.substr(2))};
 }
 
 std::vector<std::string> header_words(const Headers& headers, std::string_view name) {
@@ -218,6 +260,46 @@ Response websocket_response(const Request& request, std::string_view protocol) {
     response.headers.add("Sec-WebSocket-Protocol", std::string(protocol));
   }
   return response;
+}
+
+std::string websocket_key(Random& random) {
+  std::string bytes;
+  append_big_endian(bytes, random.next(), kKeyBytes / 2);
+  append_big_endian(bytes, random.next(), kKeyBytes / 2);
+  return to_base64(bytes);
+}
+
+void add_websocket_handshake(Request& request, std::string_view key,
+                             const std::vector<std::string>& protocols) {
+  request.headers.set("Connection", "Upgrade");
+  request.headers.set("Upgrade", "websocket");
+  request.headers.set("Sec-WebSocket-Version", "13");
+  request.headers.set("Sec-WebSocket-Key", std::string(key));
+  for (const std::string& protocol : protocols) {
+    request.headers.add("Sec-WebSocket-Protocol", protocol);
+  }
+}
+
+Result<std::string> websocket_chosen_protocol(const Response& response, std::string_view key,
+                                              const std::vector<std::string>& offered) {
+  const Headers& headers = response.headers;
+  if (response.status != 101 || !has_word(headers, "Upgrade", "websocket")) {
+    return fail(internal_error("the server's answer is not a WebSocket handshake"));
+  }
+  if (headers.get("Sec-WebSocket-Accept").value_or("") != websocket_accept(key)) {
+    return fail(internal_error("the server did not prove that it read the WebSocket key"));
+  }
+  if (headers.has("Sec-WebSocket-Extensions")) {
+    return fail(internal_error("the server uses a WebSocket extension that was not offered"));
+  }
+  const std::vector<std::string> chosen = header_words(headers, "Sec-WebSocket-Protocol");
+  if (chosen.empty()) {
+    return std::string();
+  }
+  if (chosen.size() > 1 || std::ranges::find(offered, chosen.front()) == offered.end()) {
+    return fail(internal_error("the server chose a WebSocket protocol that was not offered"));
+  }
+  return chosen.front();
 }
 
 }  // namespace codeflare::net

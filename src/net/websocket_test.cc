@@ -2,8 +2,10 @@
 
 #include "base/async/task_group.h"
 #include "base/env/sim_env.h"
+#include "net/testing/loopback.h"
 #include "net/testing/memory_stream.h"
 #include "net/testing/websocket_client.h"
+#include "net/upgrade.h"
 #include "net/websocket_connection.h"
 
 #include <gtest/gtest.h>
@@ -119,6 +121,73 @@ TEST(WebSocketReader, refuses_what_is_too_large_before_it_comes) {
   EXPECT_EQ(absurd.next().error().code, ErrorCode::too_large);
 }
 
+TEST(WebSocketReader, of_a_client_takes_frames_of_a_server_alone) {
+  for (const std::size_t size : {0u, 125u, 126u, 65536u}) {
+    WebSocketReader reader(kMany, WebSocketSide::client);
+    reader.add(websocket_frame(Opcode::text, std::string(size, 'x')));
+    const auto next = reader.next();
+    ASSERT_TRUE(next && *next) << size;
+    EXPECT_EQ(**next, (WebSocketMessage{Opcode::text, std::string(size, 'x')}));
+  }
+  WebSocketReader reader(kMany, WebSocketSide::client);
+  reader.add(websocket_masked_frame(Opcode::text, "x", 7));
+  EXPECT_EQ(reader.next().error().code, ErrorCode::invalid_argument);
+}
+
+TEST(WebSocketFrame, masked_is_read_back_by_a_server_whatever_the_mask) {
+  for (const std::uint32_t mask : {0u, 1u, 0x11223344u, 0xffffffffu}) {
+    for (const std::size_t size : {0u, 3u, 125u, 126u, 65535u, 65536u}) {
+      WebSocketReader reader(kMany);
+      reader.add(websocket_masked_frame(Opcode::binary, std::string(size, 'y'), mask));
+      const auto next = reader.next();
+      ASSERT_TRUE(next && *next) << size;
+      EXPECT_EQ((**next).payload, std::string(size, 'y'));
+    }
+  }
+  EXPECT_EQ(websocket_masked_frame(Opcode::text, "hi", 0x01020304),
+            masked_frame(Opcode::text, "hi").substr(0, 2) + "\x01\x02\x03\x04" + "ik");
+}
+
+TEST(WebSocketClose, is_read_back_and_rejects_codes_that_must_not_be_sent) {
+  EXPECT_EQ(parse_websocket_close(websocket_close_payload(1001, "bye")),
+            (WebSocketClose{1001, "bye"}));
+  EXPECT_EQ(parse_websocket_close(""), (WebSocketClose{kWebSocketNoStatus, ""}));
+  EXPECT_FALSE(parse_websocket_close("x"));
+  for (const int code : {0, 999, 1004, 1005, 1006, 1015, 2999, 5000}) {
+    EXPECT_FALSE(
+        parse_websocket_close(websocket_close_payload(static_cast<std::uint16_t>(code), "")))
+        << code;
+  }
+}
+
+Response accepted(std::string_view key) {
+  Response response{.status = 101};
+  response.headers = {{"Upgrade", "websocket"},
+                      {"Sec-WebSocket-Accept", websocket_accept(key)},
+                      {"Sec-WebSocket-Protocol", "b"}};
+  return response;
+}
+
+TEST(WebSocketHandshake, of_a_client_checks_the_answer) {
+  SimEnv world;
+  const std::string key = websocket_key(world.env().random);
+  Request request;
+  add_websocket_handshake(request, key, {"a", "b"});
+  EXPECT_EQ(websocket_protocols(request), (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(websocket_chosen_protocol(accepted(key), key, {"a", "b"}), "b");
+  EXPECT_FALSE(websocket_chosen_protocol(accepted(key), key, {"a"})) << "not offered";
+  EXPECT_FALSE(websocket_chosen_protocol(accepted("other"), key, {"b"})) << "another key";
+  Response plain = accepted(key);
+  plain.headers.remove("Upgrade");
+  EXPECT_FALSE(websocket_chosen_protocol(plain, key, {"b"}));
+  Response extended = accepted(key);
+  extended.headers.add("Sec-WebSocket-Extensions", "permessage-deflate");
+  EXPECT_FALSE(websocket_chosen_protocol(extended, key, {"b"}));
+  Response silent = accepted(key);
+  silent.headers.remove("Sec-WebSocket-Protocol");
+  EXPECT_EQ(websocket_chosen_protocol(silent, key, {"b"}), "");
+}
+
 Task<Result<void>> talk(MemoryPair& pair) {
   WebSocketConnection server(pair.near());
   WebSocketClient client(pair.far());
@@ -145,6 +214,78 @@ TEST(WebSocketConnection, answers_pings_and_goodbyes) {
   MemoryPair pair;
   const auto done = run(world.env().loop, talk(pair));
   ASSERT_TRUE(done && *done);
+}
+
+Task<Result<void>> both_sides(MemoryPair& pair, Random& random) {
+  WebSocketConnection server(pair.near());
+  WebSocketConnection client(pair.far(), random);
+  CO_TRY(co_await client.write(Opcode::text, "hello"));
+  CO_TRY_ASSIGN(auto heard, co_await server.read());
+  EXPECT_EQ(heard->payload, "hello");
+  CO_TRY(co_await server.write(Opcode::ping, "p"));
+  CO_TRY(co_await server.write(Opcode::text, "hi"));
+  CO_TRY_ASSIGN(auto answer, co_await client.read());
+  EXPECT_EQ(*answer, (WebSocketMessage{Opcode::text, "hi"}));
+  EXPECT_EQ(client.arrivals(), 1u);
+  EXPECT_EQ(client.peer_close().code, kWebSocketAbnormal);
+  co_await server.close(kWebSocketGoingAway, "draining");
+  CO_TRY_ASSIGN(auto end, co_await client.read());
+  EXPECT_FALSE(end);
+  EXPECT_EQ(client.peer_close(), (WebSocketClose{kWebSocketGoingAway, "draining"}));
+  // The pong, then the client's goodbye with the server's code.
+  CO_TRY_ASSIGN(end, co_await server.read());
+  EXPECT_FALSE(end);
+  EXPECT_EQ(server.peer_close().code, kWebSocketGoingAway);
+  co_return Result<void>();
+}
+
+TEST(WebSocketConnection, of_a_client_talks_with_that_of_a_server) {
+  SimEnv world;
+  MemoryPair pair;
+  const auto done = run(world.env().loop, both_sides(pair, world.env().random));
+  ASSERT_TRUE(done && *done);
+}
+
+Task<void> greet(ByteStream& connection) {
+  WebSocketConnection socket(connection);
+  static_cast<void>(co_await socket.write(Opcode::text, "welcome"));
+  co_await socket.close(kWebSocketNormal, "");
+}
+
+Task<Result<Response>> serve_websocket(Request request) {
+  if (!websocket_protocols(request)) {
+    co_return make_response(400, "text/plain", Bytes::from("no handshake"));
+  }
+  Response response = websocket_response(request, "");
+  response.body = std::make_unique<Upgrade>(greet);
+  co_return response;
+}
+
+Task<void> hear_greeting(std::string* heard, Random& random, ByteStream& connection) {
+  WebSocketConnection socket(connection, random);
+  while (auto message = co_await socket.read()) {
+    if (!*message) {
+      *heard += "|" + std::to_string(socket.peer_close().code);
+      co_return;
+    }
+    *heard += (*message)->payload;
+  }
+}
+
+Task<Result<std::string>> be_greeted(HttpService& service, Random& random) {
+  CO_TRY_ASSIGN(WebSocketAnswer answer, co_await ask_for_websocket(service, {}, {}, random));
+  std::string heard;
+  CO_TRY(co_await converse(std::move(answer.response), [&](ByteStream& connection) {
+    return hear_greeting(&heard, random, connection);
+  }));
+  co_return heard;
+}
+
+TEST(WebSocketClientSide, opens_a_websocket_over_a_real_connection) {
+  testing::Loopback loopback(serve_websocket);
+  const auto heard = loopback.world().run(be_greeted(loopback.client(), loopback.env().random));
+  ASSERT_TRUE(heard) << heard.error().to_string();
+  EXPECT_EQ(*heard, "welcome|1000");
 }
 
 Task<Result<std::string>> break_rules(MemoryPair& pair) {

@@ -60,8 +60,8 @@ _STANDARD = tuple(
         (("set",), "set multiset"),
         (("source_location",), "source_location"),
         (("span",), "span"),
-        (("string",), "string to_string"),
-        (("string_view", "string"), "string_view"),
+        (("string",), "string u32string to_string"),
+        (("string_view", "string"), "string_view u32string_view"),
         (("thread",), "thread jthread this_thread"),
         (("tuple",), "tuple tie make_tuple apply tuple_size_v tuple_element_t"),
         (

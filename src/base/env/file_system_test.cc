@@ -1,5 +1,6 @@
 #include "base/env/file_system.h"
 
+#include "base/env/link_target.h"
 #include "base/env/test_worlds.h"
 
 #include <gtest/gtest.h>
@@ -199,6 +200,40 @@ TEST(RealFileSystem, an_atomic_write_goes_through_a_symbolic_link) {
                                             join_path(directory, "to_directory"));
   EXPECT_TRUE(files.remove_all(join_path(directory, "to_directory")));
   EXPECT_TRUE(files.exists(join_path(directory, "kept/target")));
+  EXPECT_TRUE(files.remove_all(directory));
+}
+
+TEST_P(FileSystemTest, target_info_is_info_where_there_is_no_link) {
+  ASSERT_TRUE(files().write(path("f"), "12345", {.mode = 0640}));
+  const auto info = target_info(files(), path("f"));
+  ASSERT_TRUE(info) << info.error().to_string();
+  EXPECT_EQ(info->type, FileInfo::Type::file);
+  EXPECT_EQ(info->size, 5u);
+  EXPECT_EQ(target_info(files(), path("absent")).error().code, ErrorCode::not_found);
+}
+
+TEST(RealFileSystem, target_info_follows_links) {
+  RealEnv world;
+  FileSystem& files = world.env().files;
+  const std::string directory = testing::TempDir() + "target_info_follows_links";
+  ASSERT_TRUE(files.remove_all(directory));
+  ASSERT_TRUE(files.make_directories(directory));
+  ASSERT_TRUE(files.write(join_path(directory, "f"), "12345", {.mode = 0750}));
+  std::filesystem::create_symlink("f", join_path(directory, "to_file"));
+  std::filesystem::create_symlink(".", join_path(directory, "to_directory"));
+  std::filesystem::create_symlink("absent", join_path(directory, "dangling"));
+  std::filesystem::create_symlink("circle", join_path(directory, "circle"));
+  const auto file = target_info(files, join_path(directory, "to_file"));
+  ASSERT_TRUE(file) << file.error().to_string();
+  EXPECT_EQ(file->type, FileInfo::Type::file);
+  EXPECT_EQ(file->size, 5u);
+  EXPECT_EQ(file->mode, 0750u);
+  EXPECT_EQ(target_info(files, join_path(directory, "to_directory")).value().type,
+            FileInfo::Type::directory);
+  EXPECT_EQ(target_info(files, join_path(directory, "dangling")).error().code,
+            ErrorCode::not_found);
+  EXPECT_EQ(target_info(files, join_path(directory, "circle")).error().code,
+            ErrorCode::failed_precondition);
   EXPECT_TRUE(files.remove_all(directory));
 }
 

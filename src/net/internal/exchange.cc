@@ -2,7 +2,9 @@
 
 #include "net/internal/body_reader.h"
 #include "net/internal/body_writer.h"
+#include "net/internal/upgraded_connection.h"
 #include "net/internal/watchdog.h"
+#include "net/upgrade.h"
 
 #include <utility>
 
@@ -100,6 +102,22 @@ class IncomingBody final : public BodyStream {
   BodyReader reader_;
   bool reusable_;
   std::optional<Error> broken_;
+};
+
+// A connection that has left HTTP behind; it never goes back to the pool.
+class ClientUpgrade final : public UpgradedBody {
+ public:
+  ClientUpgrade(std::shared_ptr<ConnectionPool> pool, std::unique_ptr<ClientConnection> connection)
+      : pool_(std::move(pool)),
+        connection_(std::move(connection)),
+        upgraded_(connection_->stream, connection_->input, pool_->read_buffer(), [] {}) {}
+
+  ByteStream& connection() override { return upgraded_; }
+
+ private:
+  std::shared_ptr<ConnectionPool> pool_;
+  std::unique_ptr<ClientConnection> connection_;
+  UpgradedConnection upgraded_;
 };
 
 // One attempt under way.
@@ -216,6 +234,10 @@ class Exchange {
     Response response;
     response.status = head.status;
     response.headers = std::move(head.headers);
+    if (head.status == 101 && request_.upgrade) {
+      response.body = std::make_unique<ClientUpgrade>(pool_, std::move(connection_));
+      return response;
+    }
     bool reusable = head.keep_alive && sent_whole && head.status != 101;
     if (head.framing.kind == Framing::Kind::none) {
       release(reusable);

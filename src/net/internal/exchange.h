@@ -39,6 +39,7 @@ struct OutgoingRequest {
   std::string head;  // as sent
   Framing framing;
   std::unique_ptr<OutgoingBody> body;  // null: none
+  bool upgrade = false;                // asks to leave HTTP behind
 };
 
 // What became of one attempt to send a request on one connection.

@@ -320,6 +320,9 @@ Result<void> write_request_head(std::string& out, const Request& request, const 
   }
   out.append(request.method).append(" ").append(request.target).append(" HTTP/1.1\r\n");
   TRY(write_fields(out, request.headers, framing));
+  if (request.headers.has("Upgrade")) {
+    out.append("Connection: Upgrade\r\n");
+  }
   out.append("\r\n");
   return {};
 }

@@ -11,7 +11,7 @@
 
 namespace codeflare::net::internal {
 
-// A server's connection after its upgrade: reading and writing go on at the same time.
+// A connection after its upgrade, on either side: reading and writing go on at the same time.
 class UpgradedConnection final : public ByteStream {
  public:
   // `input` has what came early, `buffer` is shared by the connections of the loop, `on_progress`

@@ -1,42 +1,9 @@
 #pragma once
 
-#include "net/byte_queue.h"
-#include "net/byte_stream.h"
-
-#include <cstddef>
-#include <string>
-#include <utility>
+#include "net/memory_pair.h"
 
 namespace codeflare::net::testing {
 
-// Two streams, each of which reads what is written to the other. For tests only.
-class MemoryPair {
- public:
-  explicit MemoryPair(std::size_t bytes_max = 1u << 20) : ours_(bytes_max), theirs_(bytes_max) {}
-
-  ByteStream& near() { return near_; }
-  ByteStream& far() { return far_; }
-
- private:
-  class End final : public ByteStream {
-   public:
-    End(ByteQueue& in, ByteQueue& out) : in_(in), out_(out) {}
-    Task<Result<std::string>> read() override { return in_.pop(); }
-    Task<Result<void>> write(std::string bytes) override { return out_.push(std::move(bytes)); }
-    Task<Result<void>> finish() override {
-      out_.end();
-      co_return Result<void>();
-    }
-
-   private:
-    ByteQueue& in_;
-    ByteQueue& out_;
-  };
-
-  ByteQueue ours_;
-  ByteQueue theirs_;
-  End near_{ours_, theirs_};
-  End far_{theirs_, ours_};
-};
+using net::MemoryPair;
 
 }  // namespace codeflare::net::testing

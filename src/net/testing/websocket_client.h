@@ -14,17 +14,11 @@ namespace codeflare::net::testing {
 // A frame as clients send it, masked. For tests only.
 inline std::string masked_frame(WebSocketOpcode opcode, std::string_view payload,
                                 bool final = true) {
-  constexpr std::string_view kMask = "\x11\x22\x33\x44";
-  std::string out = websocket_frame(opcode, payload);
-  const std::size_t head = out.size() - payload.size();
+  std::string out = websocket_masked_frame(opcode, payload, 0x11223344);
   if (!final) {
     out[0] = static_cast<char>(out[0] & 0x7f);
   }
-  out[1] = static_cast<char>(out[1] | 0x80);
-  for (std::size_t i = 0; i < payload.size(); ++i) {
-    out[head + i] = static_cast<char>(out[head + i] ^ kMask[i % 4]);
-  }
-  return out.insert(head, kMask);
+  return out;
 }
 
 // The other side of a WebSocket: reads whole messages of a server.

@@ -1,5 +1,6 @@
 #include "base/env/internal/real_file_system.h"
 
+#include "base/env/internal/real_file_info.h"
 #include "base/env/internal/real_remove_tree.h"
 #include "base/posix.h"
 
@@ -245,16 +246,7 @@ Result<FileInfo> RealFileSystem::info(const std::string& path) {
   if (::lstat(path.c_str(), &status) != 0) {
     return errno_failure("stat", path);
   }
-  FileInfo info;
-  info.type = S_ISREG(status.st_mode)   ? FileInfo::Type::file
-              : S_ISDIR(status.st_mode) ? FileInfo::Type::directory
-              : S_ISLNK(status.st_mode) ? FileInfo::Type::link
-                                        : FileInfo::Type::other;
-  info.size = static_cast<std::uint64_t>(status.st_size);
-  info.mode = status.st_mode & 07777;
-  info.modified = WallTime(std::chrono::seconds(status.st_mtim.tv_sec) +
-                           std::chrono::nanoseconds(status.st_mtim.tv_nsec));
-  return info;
+  return file_info_of(status);
 }
 
 bool RealFileSystem::exists(const std::string& path) {
