@@ -99,6 +99,9 @@ class EmbeddedCluster {
     EXPECT_TRUE(done) << done.error().to_string();
   }
 
+  // The way of an administrator to the server, for clients of one's own.
+  net::HttpService& service() { return service_; }
+
   SimEnv sim;
   Env env = sim.env();
   MetricsRegistry metrics;

@@ -1,0 +1,266 @@
+#include "base/async/sleep.h"
+#include "base/async/task_group.h"
+#include "base/async/wait_list.h"
+#include "base/human_duration.h"
+#include "kube/watcher.h"
+#include "model/codec/app_wrapper.h"
+#include "model/codec/pod.h"
+#include "model/codec/ray_cluster.h"
+#include "sdk/clusters.h"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <utility>
+
+// Waiting for a Ray cluster: what the server has of it is followed by watches, and judged anew at
+// each change.
+namespace codeflare::sdk {
+
+namespace {
+
+using model::AppWrapper;
+using model::ObjectKey;
+using model::RayCluster;
+
+// Objects of one kind, as a watcher tells of them.
+template <typename T>
+class Followed {
+ public:
+  // `changed` is notified whenever something is different.
+  Followed(kube::Client& client, kube::WatcherOptions options, WaitList& changed)
+      : watcher_(client, model::resource_type<T>(), std::move(options)), changed_(changed) {}
+
+  Task<void> follow() {
+    while (true) {
+      const Result<kube::WatcherEvent> event = co_await watcher_.next();
+      if (!event) {
+        co_return;  // cancelled
+      }
+      take(*event);
+    }
+  }
+  bool synced() const { return synced_; }
+  // Why it is not synced, when waiting does not help.
+  const Error* hindrance() const {
+    const std::optional<Error>& error = watcher_.last_error();
+    return !synced_ && error &&
+                   (error->code == ErrorCode::permission_denied ||
+                    error->code == ErrorCode::unauthenticated)
+               ? &*error
+               : nullptr;
+  }
+  std::vector<T> objects() const {
+    std::vector<T> all;
+    for (const auto& [name, object] : objects_) {
+      all.push_back(object);
+    }
+    return all;
+  }
+  const T* first() const { return objects_.empty() ? nullptr : &objects_.begin()->second; }
+
+ private:
+  void take(const kube::WatcherEvent& event) {
+    using Type = kube::WatcherEvent::Type;
+    switch (event.type) {
+      case Type::init_begin:
+        fresh_.clear();
+        return;
+      case Type::init_object:
+        put(fresh_, event.object);
+        return;
+      case Type::init_done:
+        objects_ = std::move(fresh_);
+        fresh_.clear();
+        synced_ = true;
+        break;
+      case Type::applied:
+        put(objects_, event.object);
+        break;
+      case Type::deleted:
+        objects_.erase(std::string(event.object->name()));
+        break;
+      case Type::progress:
+        return;
+    }
+    changed_.notify_all();
+  }
+  static void put(std::map<std::string, T>& to, const kube::ObjectRef& object) {
+    if (Result<T> typed = object->as<T>()) {
+      to.insert_or_assign(std::string(object->name()), *std::move(typed));
+    }
+  }
+
+  kube::Watcher watcher_;
+  WaitList& changed_;
+  bool synced_ = false;
+  std::map<std::string, T> objects_;
+  std::map<std::string, T> fresh_;
+};
+
+// One wait. While an AppWrapper waits in the queue nothing else is watched.
+class ClusterWatch {
+ public:
+  ClusterWatch(kube::Client& client, ObjectKey key, TaskGroup& group)
+      : client_(client), key_(std::move(key)), group_(group) {}
+
+  void follow_wrapper(std::string name) {
+    start(wrapper_, {.ns = key_.ns, .field_selector = "metadata.name=" + name});
+  }
+  void follow_ray() {
+    start(ray_, {.ns = key_.ns, .field_selector = "metadata.name=" + key_.name});
+    start(pods_, {.ns = key_.ns, .label_selector = "ray.io/cluster=" + key_.name});
+  }
+
+  // What is there now; nothing as long as not everything was seen once.
+  Result<std::optional<ClusterObjects>> look();
+  WaitList& changed() { return changed_; }
+
+ private:
+  template <typename T>
+  void start(std::unique_ptr<Followed<T>>& followed, kube::WatcherOptions options) {
+    if (!followed) {
+      followed = std::make_unique<Followed<T>>(client_, std::move(options), changed_);
+      group_.spawn(followed->follow());
+    }
+  }
+
+  kube::Client& client_;
+  ObjectKey key_;
+  TaskGroup& group_;
+  WaitList changed_;
+  std::unique_ptr<Followed<AppWrapper>> wrapper_;
+  std::unique_ptr<Followed<RayCluster>> ray_;
+  std::unique_ptr<Followed<model::Pod>> pods_;
+};
+
+Result<std::optional<ClusterObjects>> ClusterWatch::look() {
+  for (const Error* error :
+       {wrapper_ ? wrapper_->hindrance() : nullptr, ray_ ? ray_->hindrance() : nullptr}) {
+    if (error != nullptr) {
+      return fail(*error);
+    }
+  }
+  const bool pods_unseen = pods_ && !pods_->synced() && pods_->hindrance() == nullptr;
+  if ((wrapper_ && !wrapper_->synced()) || (ray_ && !ray_->synced()) || pods_unseen) {
+    return std::optional<ClusterObjects>();
+  }
+  ClusterObjects objects;
+  if (const AppWrapper* wrapper = wrapper_ ? wrapper_->first() : nullptr) {
+    objects.wrapper = *wrapper;
+  }
+  if (const RayCluster* ray = ray_ ? ray_->first() : nullptr) {
+    objects.ray = *ray;
+  }
+  if (pods_) {
+    objects.pods = pods_->objects();
+  }
+  return std::optional<ClusterObjects>(std::move(objects));
+}
+
+// The end of a wait, or nothing as long as it goes on.
+std::optional<Result<ClusterInfo>> verdict(const ObjectKey& key, const ClusterInfo& info,
+                                           ClusterGoal goal) {
+  const ClusterPhase phase = info.state.phase;
+  const bool ended = phase == ClusterPhase::failed || phase == ClusterPhase::completed;
+  if (goal == ClusterGoal::ready && phase == ClusterPhase::ready) {
+    return info;
+  }
+  if (goal == ClusterGoal::finished && ended) {
+    return info;
+  }
+  if (goal == ClusterGoal::ready && (ended || phase == ClusterPhase::deleting)) {
+    return fail(failed_precondition("Ray cluster '" + key.name +
+                                    "' will not become ready: " + progress_line(info.state)));
+  }
+  return std::nullopt;
+}
+
+Error stuck_error(const ObjectKey& key, const ClusterState& state, Duration patience) {
+  return failed_precondition("Ray cluster '" + key.name + "' did not make progress for " +
+                             human_duration(patience) + ": " + progress_line(state));
+}
+
+// A watcher that may not look tells nobody: look again after this.
+constexpr Duration kLookAgain = std::chrono::seconds(5);
+
+Task<Result<void>> next_change(WaitList& changed, Duration at_most) {
+  const auto wait = [](WaitList& list) -> Task<Result<void>> { co_return co_await list.wait(); };
+  Result<void> woken = co_await with_timeout(at_most, "a change", wait(changed));
+  if (!woken && woken.error().code == ErrorCode::deadline_exceeded) {
+    co_return Result<void>();
+  }
+  co_return woken;
+}
+
+Task<Result<ClusterInfo>> watch_until(ClusterWatch& watch, ObjectKey key, ClusterInfo info,
+                                      ClusterWait options) {
+  const TaskContext& context = co_await current_context();
+  Loop& loop = *context.loop;
+  std::optional<ClusterState> shown;
+  std::optional<Instant> stuck_since;
+  bool seen = false;  // the watches have told all once
+  while (true) {
+    if (shown != info.state) {
+      shown = info.state;
+      if (options.observer) {
+        options.observer(info.state);
+      }
+    }
+    if (auto end = verdict(key, info, options.goal)) {
+      co_return *std::move(end);
+    }
+    const bool hopeless = info.state.stuck && options.goal == ClusterGoal::ready;
+    stuck_since = hopeless ? stuck_since.value_or(loop.now()) : std::optional<Instant>();
+    if (stuck_since && loop.now() - *stuck_since >= options.stuck_patience) {
+      co_return fail(stuck_error(key, info.state, options.stuck_patience));
+    }
+    if (!info.objects.wrapper || info.objects.wrapper->status.can_run || info.objects.ray) {
+      watch.follow_ray();
+    }
+    const Duration patience =
+        stuck_since ? std::max<Duration>(*stuck_since + options.stuck_patience - loop.now(),
+                                         std::chrono::milliseconds(1))
+                    : std::chrono::hours(1);
+    CO_TRY(co_await next_change(watch.changed(), seen ? patience : kLookAgain));
+    CO_TRY_ASSIGN(std::optional<ClusterObjects> objects, watch.look());
+    if (!objects) {
+      continue;
+    }
+    seen = true;
+    if (!objects->wrapper && !objects->ray) {
+      if (options.goal == ClusterGoal::ready) {
+        co_return fail(not_found("Ray cluster '" + key.name + "' was deleted"));
+      }
+      co_return info;
+    }
+    info = cluster_info(*std::move(objects));
+  }
+}
+
+}  // namespace
+
+Task<Result<ClusterInfo>> Clusters::wait(ObjectKey key, ClusterWait options) {
+  Result<ClusterInfo> now = co_await get(key);
+  if (!now) {
+    const bool gone =
+        now.error().code == ErrorCode::not_found && options.goal == ClusterGoal::deleted;
+    co_return gone ? Result<ClusterInfo>(ClusterInfo{.key = key}) : std::move(now);
+  }
+  const TaskContext& context = co_await current_context();
+  TaskGroup group(*context.loop, context.stop);
+  ClusterWatch watch(client_, key, group);
+  if (now->objects.wrapper) {
+    watch.follow_wrapper(now->wrapper);
+  }
+  const Duration timeout = options.timeout;
+  Task<Result<ClusterInfo>> waiting = watch_until(watch, key, *std::move(now), std::move(options));
+  Result<ClusterInfo> end =
+      timeout > Duration()
+          ? co_await with_timeout(timeout, "Ray cluster '" + key.name + "'", std::move(waiting))
+          : co_await std::move(waiting);
+  co_await group.close();
+  co_return end;
+}
+
+}  // namespace codeflare::sdk

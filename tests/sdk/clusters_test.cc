@@ -1,0 +1,211 @@
+#include "sdk/clusters.h"
+
+#include "controllers/appwrapper/queue_controllers.h"
+#include "controllers/crds/ensure_crds.h"
+#include "controllers/fakenode/fake_nodes.h"
+#include "controllers/raycluster/raycluster_controller.h"
+#include "controllers/testing/embedded_cluster.h"
+#include "model/codec/app_wrapper.h"
+#include "model/codec/pod.h"
+#include "model/codec/ray_cluster.h"
+#include "sdk/cluster_manifest.h"
+
+#include <gtest/gtest.h>
+
+namespace codeflare::sdk {
+namespace {
+
+using std::chrono::minutes;
+using std::chrono::seconds;
+
+// Counts what the SDK asks of the server.
+class Counted final : public net::HttpService {
+ public:
+  explicit Counted(net::HttpService& target) : target_(target) {}
+  Task<Result<net::Response>> send(net::Request request) override {
+    ++requests;
+    return target_.send(std::move(request));
+  }
+  int requests = 0;
+
+ private:
+  net::HttpService& target_;
+};
+
+// A queue, RayClusters and one fake node of `cpus` CPUs, in virtual time.
+struct World {
+  controllers::testing::EmbeddedCluster cluster;
+  kube::Discovery discovery{cluster.client};
+  Clusters clusters{cluster.client, discovery};
+  std::vector<std::string> lines;
+
+  struct Options {
+    std::int64_t cpus = 8;
+    bool wrappers = true;  // the server has AppWrappers, and a queue
+    bool kubelet = true;   // pods on the fake node start
+  };
+  World() : World(Options()) {}
+  explicit World(Options options) {
+    auto crds =
+        *run(cluster.env.loop, controllers::ensure_crds(cluster.client, {.ray_cluster = true}));
+    EXPECT_TRUE(crds) << crds.error().to_string();
+    if (!options.wrappers) {
+      cluster.remove<model::CustomResourceDefinition>("appwrappers.workload.codeflare.dev");
+    }
+    auto nodes = *run(cluster.env.loop,
+                      controllers::fakenode::register_fake_nodes(
+                          cluster.client, {.count = 1, .cpus = model::Quantity(options.cpus)}));
+    EXPECT_TRUE(nodes) << nodes.error().to_string();
+    if (options.wrappers) {
+      controllers::add_queue_controllers(
+          cluster.manager, {.queue = {.binds = queue::Binds::everything, .user_check = false}, .trim_caches = false});
+    }
+    if (options.kubelet) {
+      controllers::fakenode::add_fake_node_controllers(cluster.manager);
+    }
+    controllers::raycluster::add_raycluster_controller(cluster.manager);
+    cluster.start();
+  }
+
+  template <typename T>
+  Result<T> await(Task<Result<T>> task) {
+    return *run(cluster.env.loop, std::move(task));
+  }
+  Result<kube::ObjectRef> create(ClusterConfig config) {
+    auto manifest = await(clusters.manifest_for(std::move(config)));
+    if (!manifest) {
+      return fail(manifest.error());
+    }
+    return await(clusters.create(*std::move(manifest), "default"));
+  }
+  Result<ClusterInfo> wait(const std::string& name, ClusterWait options = {}) {
+    options.observer = [this](const ClusterState& state) { lines.push_back(progress_line(state)); };
+    return await(clusters.wait({"default", name}, std::move(options)));
+  }
+};
+
+ClusterConfig small(std::string name, std::int64_t workers = 1) {
+  return {.name = std::move(name), .num_workers = workers, .head_cpu_limits = "1"};
+}
+
+TEST(Clusters, are_queued_started_watched_and_deleted) {
+  World w;
+  ASSERT_TRUE(w.create(small("demo", 2)));
+  const Result<ClusterInfo> ready = w.wait("demo");
+  ASSERT_TRUE(ready) << ready.error().message;
+  EXPECT_EQ(ready->state.phase, ClusterPhase::ready);
+  EXPECT_EQ(ready->state.workers_ready, 2);
+  EXPECT_EQ(ready->wrapper, "demo");
+  EXPECT_EQ(ready->client_uri(), "ray://demo-head-svc.default.svc:10001");
+  EXPECT_EQ(w.lines.back(), "Ready");
+  EXPECT_GE(w.lines.size(), 2u);
+
+  const auto listed = w.await(w.clusters.list("default"));
+  ASSERT_TRUE(listed);
+  ASSERT_EQ(listed->size(), 1u);
+  EXPECT_EQ(listed->front().sizes.cpus().to_string(), "3");
+
+  ASSERT_TRUE(w.await(w.clusters.remove({"default", "demo"})));
+  ASSERT_TRUE(w.wait("demo", {.goal = ClusterGoal::deleted}));
+  EXPECT_EQ(w.cluster.list<model::Pod>().size(), 0u);
+  EXPECT_EQ(w.await(w.clusters.get({"default", "demo"})).error().message,
+            "Ray cluster 'demo' not found in namespace 'default'");
+}
+
+TEST(Clusters, a_name_that_is_taken_is_refused) {
+  World w;
+  ASSERT_TRUE(w.create(small("demo")));
+  EXPECT_EQ(w.create(small("demo")).error().code, ErrorCode::already_exists);
+  ASSERT_TRUE(w.wait("demo"));
+  EXPECT_EQ(w.create(small("demo")).error().message,
+            "Ray cluster 'demo' already exists in namespace 'default'");
+}
+
+TEST(Clusters, one_that_does_not_fit_waits_and_is_listed) {
+  World w({.cpus = 4});
+  ASSERT_TRUE(w.create(small("first", 2)));
+  ASSERT_TRUE(w.wait("first"));
+  ASSERT_TRUE(w.create(small("second", 2)));
+  w.cluster.settle(seconds(2));
+  const auto second = w.await(w.clusters.get({"default", "second"}));
+  ASSERT_TRUE(second);
+  EXPECT_EQ(second->state.phase, ClusterPhase::queued);
+  EXPECT_EQ(second->state.reason, "InsufficientResources");
+  EXPECT_EQ(second->state.workers_wanted, 2);
+  EXPECT_EQ(w.await(w.clusters.list("")).value().size(), 2u);
+
+  const auto waited = w.wait("second", {.timeout = seconds(30)});
+  ASSERT_FALSE(waited);
+  EXPECT_EQ(waited.error().code, ErrorCode::deadline_exceeded);
+  ASSERT_TRUE(w.await(w.clusters.remove({"default", "first"})));
+  ASSERT_TRUE(w.wait("second"));
+}
+
+TEST(Clusters, without_app_wrappers_a_ray_cluster_is_created_by_itself) {
+  World w({.wrappers = false});
+  ASSERT_TRUE(w.create(small("demo")));
+  w.cluster.settle();
+  const auto info = w.await(w.clusters.get({"default", "demo"}));
+  ASSERT_TRUE(info) << info.error().message;
+  EXPECT_EQ(info->wrapper, "");
+  EXPECT_EQ(info->state.phase, ClusterPhase::starting);
+  ClusterConfig insists = small("other");
+  insists.queueing = Queueing::appwrapper;
+  const auto refused = w.create(insists);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::failed_precondition);
+  ASSERT_TRUE(w.await(w.clusters.remove({"default", "demo"})));
+  ASSERT_TRUE(w.wait("demo", {.goal = ClusterGoal::deleted}));
+}
+
+TEST(Clusters, a_wait_ends_when_the_cluster_is_deleted) {
+  World w({.cpus = 1});
+  ASSERT_TRUE(w.create(small("demo")));
+  TaskGroup group(w.cluster.env.loop);
+  const auto remove_later = [](Clusters& clusters) -> Task<void> {
+    CHECK(co_await sleep_for(seconds(20)));
+    CHECK(co_await clusters.remove({"default", "demo"}));
+  };
+  group.spawn(remove_later(w.clusters));
+  const auto waited = w.wait("demo");
+  ASSERT_FALSE(waited);
+  EXPECT_TRUE(run(w.cluster.env.loop, group.join()));
+}
+
+TEST(Clusters, a_state_that_will_hardly_heal_ends_the_wait_after_a_minute) {
+  World w({.kubelet = false});
+  ASSERT_TRUE(w.create(small("demo")));
+  w.cluster.settle(seconds(5));
+  const auto heads = w.cluster.list<model::Pod>("default", "ray.io/node-type=head");
+  ASSERT_EQ(heads.size(), 1u);
+  w.cluster.patch<model::Pod>(
+      heads.front().metadata.name,
+      R"({"status":{"containerStatuses":[{"name":"ray-head","ready":false,"restartCount":0,)"
+      R"("image":"x","imageID":"","state":{"waiting":{"reason":"ErrImagePull",)"
+      R"("message":"no such image"}}}]}})",
+      "status");
+  const Instant before = w.cluster.env.loop.now();
+  const auto waited = w.wait("demo");
+  ASSERT_FALSE(waited);
+  EXPECT_EQ(waited.error().message,
+            "Ray cluster 'demo' did not make progress for 60s: Starting: ErrImagePull: pod " +
+                heads.front().metadata.name + ", container ray-head: no such image");
+  EXPECT_GE(w.cluster.env.loop.now() - before, minutes(1));
+  EXPECT_LT(w.cluster.env.loop.now() - before, minutes(2));
+}
+
+TEST(Clusters, ten_quiet_minutes_cost_five_requests_at_most) {
+  World w({.cpus = 1});
+  ASSERT_TRUE(w.create(small("demo")));
+  w.cluster.settle(seconds(10));
+  Counted counted(w.cluster.service());
+  kube::Client client(w.cluster.env, counted);
+  kube::Discovery discovery(client);
+  Clusters clusters(client, discovery);
+  const auto waited = w.await(clusters.wait({"default", "demo"}, {.timeout = minutes(10)}));
+  EXPECT_EQ(waited.error().code, ErrorCode::deadline_exceeded);
+  EXPECT_LE(counted.requests, 5);
+}
+
+}  // namespace
+}  // namespace codeflare::sdk
