@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -120,6 +121,10 @@ class KubeconfigEditor {
   void set_user(const UserEntry& user);
   void set_context(const ContextEntry& context);
   void set_current_context(std::string_view name);
+  // A note of a program about a context, one of its `extensions`; replaces the one of that name.
+  using Note = std::map<std::string, std::string>;
+  void set_note(std::string_view context, std::string_view name, const Note& note);
+  std::optional<Note> note(std::string_view context, std::string_view name) const;
 
   // True when there was one. Removing the current context leaves none.
   bool remove_cluster(std::string_view name);

@@ -58,7 +58,8 @@ struct World {
     EXPECT_TRUE(nodes) << nodes.error().to_string();
     if (options.wrappers) {
       controllers::add_queue_controllers(
-          cluster.manager, {.queue = {.binds = queue::Binds::everything, .user_check = false}, .trim_caches = false});
+          cluster.manager,
+          {.queue = {.binds = queue::Binds::all, .user_check = false}, .trim_caches = false});
     }
     if (options.kubelet) {
       controllers::fakenode::add_fake_node_controllers(cluster.manager);
@@ -173,7 +174,7 @@ TEST(Clusters, a_wait_ends_when_the_cluster_is_deleted) {
 }
 
 TEST(Clusters, a_state_that_will_hardly_heal_ends_the_wait_after_a_minute) {
-  World w({.kubelet = false});
+  World w({.wrappers = false, .kubelet = false});
   ASSERT_TRUE(w.create(small("demo")));
   w.cluster.settle(seconds(5));
   const auto heads = w.cluster.list<model::Pod>("default", "ray.io/node-type=head");

@@ -78,6 +78,17 @@ void set_exec(Arena& arena, Value& user, const ExecPlugin& plugin) {
   user.set(arena, "exec", exec);
 }
 
+const Value* item_of(const Value* list, std::string_view name) {
+  if (list != nullptr) {
+    for (const Value& item : list->items()) {
+      if (item.string_or_empty("name") == name) {
+        return &item;
+      }
+    }
+  }
+  return nullptr;
+}
+
 Value* item_of(Value* list, std::string_view name) {
   if (list != nullptr) {
     for (Value& item : list->items()) {
@@ -166,6 +177,40 @@ void KubeconfigEditor::set_context(const ContextEntry& context) {
 
 void KubeconfigEditor::set_current_context(std::string_view name) {
   document_.root.set(document_.arena, "current-context", Value::string(document_.arena, name));
+}
+
+void KubeconfigEditor::set_note(std::string_view context, std::string_view name, const Note& note) {
+  Arena& arena = document_.arena;
+  Value& notes =
+      ensure(arena, entry_body("contexts", context, "context"), "extensions", Value::array());
+  Value* item = item_of(&notes, name);
+  if (item == nullptr) {
+    item = &notes.push_back(arena, Value::object());
+    item->set(arena, "name", Value::string(arena, name));
+  }
+  Value body = Value::object();
+  for (const auto& [key, text] : note) {
+    body.set(arena, key, Value::string(arena, text));
+  }
+  item->set(arena, "extension", body);
+}
+
+std::optional<KubeconfigEditor::Note> KubeconfigEditor::note(std::string_view context,
+                                                             std::string_view name) const {
+  const Value* entry = item_of(document_.root.find("contexts"), context);
+  const Value* notes = entry == nullptr ? nullptr : entry->get({"context", "extensions"});
+  const Value* item = item_of(notes, name);
+  const Value* body = item == nullptr ? nullptr : item->find("extension");
+  if (body == nullptr || !body->is_object()) {
+    return std::nullopt;
+  }
+  Note note;
+  for (const json::Member& member : body->members()) {
+    if (member.value.is_string()) {
+      note.emplace(member.key, member.value.as_string());
+    }
+  }
+  return note;
 }
 
 std::string KubeconfigEditor::current_context() const {

@@ -219,5 +219,21 @@ TEST_F(EditTest, changes_at_the_same_time_are_all_kept) {
   EXPECT_EQ(saved().users.size(), 10u);
 }
 
+TEST(KubeconfigEditor, keeps_notes_of_programs_beside_each_other) {
+  KubeconfigEditor editor =
+      KubeconfigEditor::parse(
+          "contexts:\n- name: a\n  context:\n    cluster: c\n    user: u\n    extensions:\n"
+          "    - name: other\n      extension: {x: y}\n",
+          kPath)
+          .value();
+  EXPECT_FALSE(editor.note("a", "mine"));
+  EXPECT_FALSE(editor.note("b", "mine"));
+  editor.set_note("a", "mine", {{"previous", "b"}});
+  editor.set_note("a", "mine", {{"previous", "c"}});
+  const KubeconfigEditor again = KubeconfigEditor::parse(editor.text(), kPath).value();
+  EXPECT_EQ(again.note("a", "mine"), (KubeconfigEditor::Note{{"previous", "c"}}));
+  EXPECT_EQ(again.note("a", "other"), (KubeconfigEditor::Note{{"x", "y"}}));
+}
+
 }  // namespace
 }  // namespace codeflare::kube
