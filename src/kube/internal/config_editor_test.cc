@@ -223,7 +223,7 @@ TEST(KubeconfigEditor, keeps_notes_of_programs_beside_each_other) {
   KubeconfigEditor editor =
       KubeconfigEditor::parse(
           "contexts:\n- name: a\n  context:\n    cluster: c\n    user: u\n    extensions:\n"
-          "    - name: other\n      extension: {x: y}\n",
+          "    - name: other\n      extension: {x: why}\n",
           kPath)
           .value();
   EXPECT_FALSE(editor.note("a", "mine"));
@@ -232,7 +232,7 @@ TEST(KubeconfigEditor, keeps_notes_of_programs_beside_each_other) {
   editor.set_note("a", "mine", {{"previous", "c"}});
   const KubeconfigEditor again = KubeconfigEditor::parse(editor.text(), kPath).value();
   EXPECT_EQ(again.note("a", "mine"), (KubeconfigEditor::Note{{"previous", "c"}}));
-  EXPECT_EQ(again.note("a", "other"), (KubeconfigEditor::Note{{"x", "y"}}));
+  EXPECT_EQ(again.note("a", "other"), (KubeconfigEditor::Note{{"x", "why"}}));
 }
 
 }  // namespace
