@@ -172,6 +172,17 @@ Task<Answer> cluster_create(Call& call) {
   co_return made->text();
 }
 
+Task<Answer> cluster_apply(Call& call) {
+  CO_TRY_ASSIGN(Server server, co_await open(call));
+  CO_TRY_ASSIGN(ClusterConfig config, config_argument(call));
+  std::string ns = server.ns;
+  CO_TRY_ASSIGN(const Applied applied, co_await server.clusters().apply(
+                                           std::move(config), std::move(ns), call.flag("force")));
+  co_return applied == Applied::created ? "\"created\""
+  : applied == Applied::unchanged       ? "\"unchanged\""
+                                        : "\"recreated\"";
+}
+
 Task<Answer> cluster_get(Call& call) {
   CO_TRY_ASSIGN(Server server, co_await open(call));
   model::ObjectKey key{server.ns, call.text("name")};
@@ -316,14 +327,23 @@ struct Entry {
   Task<Answer> (*run)(Call& call);
 };
 constexpr std::array kCalls = {
-    Entry{"cluster.create", cluster_create},  Entry{"cluster.delete", cluster_delete},
-    Entry{"cluster.get", cluster_get},        Entry{"cluster.list", cluster_list},
-    Entry{"cluster.wait", cluster_wait},      Entry{"cluster.write", cluster_write},
-    Entry{"cluster.yaml", cluster_yaml_call}, Entry{"config.check", config_check},
-    Entry{"config.fields", config_fields},    Entry{"identity", identity},
-    Entry{"namespace", namespace_current},    Entry{"object.create", object_create},
-    Entry{"object.delete", object_delete},    Entry{"object.get", object_get},
-    Entry{"object.list", object_list},        Entry{"object.patch", object_patch},
+    Entry{"cluster.apply", cluster_apply},
+    Entry{"cluster.create", cluster_create},
+    Entry{"cluster.delete", cluster_delete},
+    Entry{"cluster.get", cluster_get},
+    Entry{"cluster.list", cluster_list},
+    Entry{"cluster.wait", cluster_wait},
+    Entry{"cluster.write", cluster_write},
+    Entry{"cluster.yaml", cluster_yaml_call},
+    Entry{"config.check", config_check},
+    Entry{"config.fields", config_fields},
+    Entry{"identity", identity},
+    Entry{"namespace", namespace_current},
+    Entry{"object.create", object_create},
+    Entry{"object.delete", object_delete},
+    Entry{"object.get", object_get},
+    Entry{"object.list", object_list},
+    Entry{"object.patch", object_patch},
     Entry{"object.replace", object_replace},
 };
 

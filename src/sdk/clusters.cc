@@ -6,6 +6,8 @@
 #include "model/codec/pod.h"
 #include "model/codec/ray_cluster.h"
 #include "queue/marks.h"
+#include "sdk/cluster_fields.h"
+#include "sdk/cluster_json.h"
 #include "sdk/cluster_manifest.h"
 
 #include <map>
@@ -44,6 +46,49 @@ std::vector<T> decode(const kube::ObjectList& list) {
 
 std::string wrapper_name(const RayCluster& ray) {
   return std::string(model::find_or_empty(ray.metadata.labels, queue::kAppWrapperLabel));
+}
+
+// The fields in which a cluster is not what the configuration asks for, of those that can be read
+// from a RayCluster.
+std::vector<std::string> changed_fields(const ClusterInfo& info, const ClusterConfig& wanted) {
+  const auto read = [](const RayCluster& ray) {
+    ClusterConfig config = config_of(ray);
+    config.ns.clear();
+    std::erase_if(config.labels, [](const auto& label) {
+      return label.first.find("codeflare.dev/") != std::string::npos;
+    });
+    return config;
+  };
+  const std::optional<RayCluster> wrapped =
+      info.objects.wrapper ? wrapped_cluster(*info.objects.wrapper) : std::nullopt;
+  const json::Document manifest = ray_cluster_manifest(wanted);
+  const Result<RayCluster> made = model::from_json<RayCluster>(manifest.root);
+  if (!made || (!info.objects.ray && !wrapped)) {
+    return {};
+  }
+  json::Arena arena;
+  const json::Value old = to_json(arena, read(info.objects.ray ? *info.objects.ray : *wrapped));
+  const json::Value now = to_json(arena, read(*made));
+  std::vector<std::string> changed;
+  for (const Field& field : cluster_fields()) {
+    const json::Value* before = old.find(field.name);
+    const json::Value* after = now.find(field.name);
+    const bool same =
+        before == nullptr || after == nullptr ? before == after : json::equal(*before, *after);
+    if (!same) {
+      changed.emplace_back(field.name);
+    }
+  }
+  return changed;
+}
+
+Error differs(const ObjectKey& key, const std::vector<std::string>& fields) {
+  std::string names;
+  for (const std::string& field : fields) {
+    names += (names.empty() ? "" : ", ") + field;
+  }
+  return failed_precondition("Ray cluster '" + key.name + "' exists and differs in " + names +
+                             "; delete it first, or apply with force to queue it anew");
 }
 
 }  // namespace
@@ -203,6 +248,30 @@ Task<Result<kube::ObjectRef>> Clusters::create(json::Document document, std::str
     }
   }
   co_return made;
+}
+
+Task<Result<Applied>> Clusters::apply(ClusterConfig config, std::string ns, bool force) {
+  const ObjectKey key{config.ns.empty() ? ns : config.ns, config.name};
+  CO_TRY_ASSIGN(json::Document manifest, co_await manifest_for(config));
+  Result<ClusterInfo> existing = co_await get(key);
+  if (!existing && existing.error().code != ErrorCode::not_found) {
+    co_return fail(std::move(existing).error());
+  }
+  Applied applied = Applied::created;
+  if (existing) {
+    const std::vector<std::string> changed = changed_fields(*existing, config);
+    if (changed.empty()) {
+      co_return Applied::unchanged;
+    }
+    if (!force) {
+      co_return fail(differs(key, changed));
+    }
+    CO_TRY(co_await remove(key));
+    CO_TRY(co_await wait(key, {.goal = ClusterGoal::deleted}));
+    applied = Applied::recreated;
+  }
+  CO_TRY(co_await create(std::move(manifest), std::move(ns)));
+  co_return applied;
 }
 
 Task<Result<void>> Clusters::remove(ObjectKey key, bool dry_run) {

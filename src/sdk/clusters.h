@@ -41,6 +41,9 @@ struct ClusterWait {
   Duration stuck_patience = std::chrono::minutes(1);
 };
 
+// What apply() did.
+enum class Applied : std::uint8_t { created, unchanged, recreated };
+
 // The Ray clusters of one server. Errors name the cluster. Loop-bound; the client outlives it.
 //   Clusters clusters(client, discovery);
 //   CO_TRY_ASSIGN(json::Document manifest, co_await clusters.manifest_for(config));
@@ -63,6 +66,9 @@ class Clusters {
   // Creates what the manifest says, in its own namespace or else in `ns`.
   Task<Result<kube::ObjectRef>> create(json::Document manifest, std::string ns,
                                        bool dry_run = false);
+  // Creates the cluster, or leaves the one of its name alone if that asks for the same. One that
+  // differs is deleted and queued anew with `force`, else failed_precondition names the fields.
+  Task<Result<Applied>> apply(ClusterConfig config, std::string ns, bool force);
   // Asks the server to delete the cluster with its AppWrapper; wait() for `deleted` waits.
   Task<Result<void>> remove(model::ObjectKey key, bool dry_run = false);
 

@@ -122,6 +122,23 @@ TEST(Clusters, a_name_that_is_taken_is_refused) {
             "Ray cluster 'demo' already exists in namespace 'default'");
 }
 
+TEST(Clusters, applying_creates_keeps_or_recreates) {
+  World w;
+  EXPECT_EQ(w.await(w.clusters.apply(small("demo"), "default", false)), Applied::created);
+  ASSERT_TRUE(w.wait("demo"));
+  EXPECT_EQ(w.await(w.clusters.apply(small("demo"), "default", false)), Applied::unchanged);
+  ClusterConfig larger = small("demo", 2);
+  larger.envs = {{"A", "1"}};
+  const auto refused = w.await(w.clusters.apply(larger, "default", false));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().message,
+            "Ray cluster 'demo' exists and differs in num_workers, envs; delete it first, or apply "
+            "with force to queue it anew");
+  EXPECT_EQ(w.await(w.clusters.apply(larger, "default", true)), Applied::recreated);
+  ASSERT_TRUE(w.wait("demo"));
+  EXPECT_EQ(w.await(w.clusters.get({"default", "demo"}))->sizes.workers, 2);
+}
+
 TEST(Clusters, one_that_does_not_fit_waits_and_is_listed) {
   World w({.cpus = 4});
   ASSERT_TRUE(w.create(small("first", 2)));

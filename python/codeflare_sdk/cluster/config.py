@@ -1,0 +1,3 @@
+"""Configuration, under the path of 0.12."""
+
+from .._config import ClusterConfig, ClusterConfiguration, WorkerGroup  # noqa: F401

@@ -1,0 +1,3 @@
+"""Records, under the path of 0.12."""
+
+from .._model import AppWrapper, AppWrapperStatus, CodeFlareClusterStatus, RayCluster, RayClusterStatus  # noqa: F401

@@ -1,0 +1,3 @@
+"""Authentication, under the path of 0.40."""
+
+from .kubernetes_cluster import Authentication, KubeConfigFileAuthentication, KubeConfiguration, TokenAuthentication  # noqa: F401

@@ -1,0 +1,1 @@
+"""Helpers, under the path of 0.12."""
