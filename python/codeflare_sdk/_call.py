@@ -11,13 +11,13 @@ from . import _auth, _core, errors
 Data = dict[str, Any]
 
 
-def call(name: str, observer: Callable[[Data], None] | None = None, **arguments: Any) -> Any:
+def call(what: str, /, observer: Callable[[Data], None] | None = None, **arguments: Any) -> Any:
     """Calls by name under the current login. Arguments that are None are not given."""
     given = {key: value for key, value in arguments.items() if value is not None}
     given.setdefault("connection", _auth.connection())
     told = None if observer is None else lambda text: observer(json.loads(text))
     try:
-        return json.loads(_core.call(name, json.dumps(given, default=_plain), told))
+        return json.loads(_core.call(what, json.dumps(given, default=_plain), told))
     except _core.CallError as error:
         raise errors.from_call(*error.args) from None
 

@@ -70,8 +70,8 @@ class Cluster:
 
     create_resource = create_app_wrapper
 
-    def _call(self, name: str, **arguments: Any) -> Any:
-        return call(name, namespace=self.config.namespace, name=self.config.name, **arguments)
+    def _call(self, what: str, **arguments: Any) -> Any:
+        return call(what, namespace=self.config.namespace, name=self.config.name, **arguments)
 
     def up(self) -> None:
         """Submits the cluster to the queue."""

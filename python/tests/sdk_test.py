@@ -8,6 +8,7 @@ import contextlib
 import io
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import sys
@@ -208,8 +209,8 @@ class Sdk(unittest.TestCase):
     def test_tokens(self):
         from codeflare_sdk import NotAllowedError, TokenAuthentication, get_current_namespace, list_all_clusters
 
-        server = next(word for line in pathlib.Path(self.kubeconfig).read_text().split("\n") for word in line.split() if word.startswith("https://"))
-        wrong = TokenAuthentication("not-a-token", server.strip('"'), skip_tls=True)
+        server = re.search(r'https://[^\s"]+', pathlib.Path(self.kubeconfig).read_text()).group()
+        wrong = TokenAuthentication("not-a-token", server, skip_tls=True)
         with self.assertRaises(PermissionError) as caught:
             wrong.login()
         self.assertIsInstance(caught.exception, NotAllowedError)

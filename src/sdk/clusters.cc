@@ -54,11 +54,9 @@ std::vector<std::string> changed_fields(const ClusterInfo& info, const ClusterCo
   const auto read = [](const RayCluster& ray) {
     ClusterConfig config = config_of(ray);
     config.ns.clear();
-    std::erase_if(config.labels, [](const auto& label) {
-      return label.first.find("codeflare.dev/") != std::string::npos;
-    });
     return config;
   };
+  // As it was written: the queue adds labels to what it creates.
   const std::optional<RayCluster> wrapped =
       info.objects.wrapper ? wrapped_cluster(*info.objects.wrapper) : std::nullopt;
   const json::Document manifest = ray_cluster_manifest(wanted);
@@ -67,7 +65,7 @@ std::vector<std::string> changed_fields(const ClusterInfo& info, const ClusterCo
     return {};
   }
   json::Arena arena;
-  const json::Value old = to_json(arena, read(info.objects.ray ? *info.objects.ray : *wrapped));
+  const json::Value old = to_json(arena, read(wrapped ? *wrapped : *info.objects.ray));
   const json::Value now = to_json(arena, read(*made));
   std::vector<std::string> changed;
   for (const Field& field : cluster_fields()) {
