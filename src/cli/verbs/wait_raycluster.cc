@@ -1,0 +1,94 @@
+#include "cli/verbs/wait_raycluster.h"
+
+#include "base/human_duration.h"
+#include "cli/verbs/internal/cluster_flags.h"
+#include "cli/verbs/internal/session_flags.h"
+
+#include <memory>
+#include <utility>
+
+namespace codeflare::cli {
+
+namespace {
+
+void add_options(CLI::App& verb, Chosen& chosen) {
+  auto typed = std::make_shared<internal::Typed<WaitRayClusterFlags>>();
+  internal::add_cluster_name(verb, typed->flags.name);
+  verb.add_option("--for", typed->flags.goal, "ready (default), finished or deleted")
+      ->check(CLI::IsMember({"ready", "finished", "deleted"}))
+      ->type_name("STATE");
+  internal::finish_wait(verb, chosen, typed, run_wait_raycluster);
+}
+
+sdk::ClusterGoal goal_of(const std::string& word) {
+  return word == "deleted"    ? sdk::ClusterGoal::deleted
+         : word == "finished" ? sdk::ClusterGoal::finished
+                              : sdk::ClusterGoal::ready;
+}
+
+// One live line on a terminal, else a line with its time for each change.
+class WaitLine {
+ public:
+  explicit WaitLine(Session& session)
+      : session_(session), line_(session.console()), began_(session.env().clock.now()) {}
+
+  void show(const std::string& name, const sdk::ClusterState& state) {
+    const std::string took = human_duration(session_.env().clock.now() - began_);
+    const std::string text =
+        "raycluster/" + name + ": " + sdk::progress_line(state) + " (" + took + ")";
+    if (session_.console().err_is_terminal()) {
+      line_.show(text);
+    } else {
+      session_.console().err(to_rfc3339(session_.now()) + " " + text + "\n");
+    }
+  }
+
+ private:
+  Session& session_;
+  ProgressLine line_;
+  Instant began_;
+};
+
+}  // namespace
+
+constinit const Verb kWait = {.word = "wait",
+                              .about = "Wait for a state of an object",
+                              .examples = "codeflare wait raycluster demo"};
+constinit const Verb kWaitRayCluster = {
+    .word = "wait",
+    .noun = "raycluster",
+    .about = "Wait until a Ray cluster is ready, finished or deleted",
+    .examples = "codeflare wait raycluster demo --timeout 600",
+    .add = add_options};
+
+Task<int> run_wait_raycluster(Session& session, WaitRayClusterFlags flags) {
+  sdk::Clusters clusters(session.client(), session.discovery());
+  WaitLine line(session);
+  sdk::ClusterWait options{.goal = goal_of(flags.goal),
+                           .timeout = flags.timeout,
+                           .observer = [&](const sdk::ClusterState& state) {
+                             line.show(flags.name, state);
+                           }};
+  const Result<sdk::ClusterInfo> end =
+      co_await clusters.wait({session.ns(), flags.name}, std::move(options));
+  if (!end && end.error().code == ErrorCode::cancelled) {
+    session.console().err("detached; the cluster is not affected. To wait again: codeflare wait "
+                          "raycluster " +
+                          flags.name + " -n " + session.ns() + "\n");
+    co_return kInterrupted;
+  }
+  if (!end) {
+    co_return report(session.console(), end.error());
+  }
+  const std::string state = flags.goal == "deleted" ? "deleted"
+                                                    : std::string(to_string(end->state.phase));
+  session.console().out(session.output() == Output::name
+                            ? "raycluster/" + flags.name + "\n"
+                            : "raycluster/" + flags.name + " " + state + "\n");
+  if (flags.goal == "ready" && is_table(session.output())) {
+    session.console().out("Client URI: " + end->client_uri() + "\n");
+  }
+  co_return kDone;
+}
+
+}  // namespace codeflare::cli
