@@ -10,7 +10,7 @@ import sys
 
 sys.dont_write_bytecode = True
 
-from lint_rules import calls, compiled, includes, source, text  # noqa: E402
+from lint_rules import calls, compiled, includes, prose, source, text  # noqa: E402
 
 EXCUSABLE = frozenset(includes.RULES + calls.RULES + text.RULES) - {"crlf", "final-newline"}
 
@@ -22,9 +22,18 @@ def lint(root, cache, clang=True):
     includes.check(tree, report)
     calls.check(tree, report)
     text.check(tree, report)
+    prose.check(tree, report, whole=False)
     if clang:
         compiled.check(tree, report, cache)
     report.check_allows(tree, EXCUSABLE)
+    return len(tree.files), sorted(report.findings)
+
+
+def lint_prose(root):
+    """As lint(), of the words of every file."""
+    tree = source.Tree(root.resolve())
+    report = source.Report()
+    prose.check(tree, report, whole=True)
     return len(tree.files), sorted(report.findings)
 
 
@@ -33,9 +42,13 @@ def main():
     parser.add_argument("--root", type=pathlib.Path, default=pathlib.Path(__file__).resolve().parent.parent)
     parser.add_argument("--cache", type=pathlib.Path, help="where to remember what passed (default: ROOT/build/lint)")
     parser.add_argument("--no-clang", action="store_true", help="leave out formatting and compiling headers")
+    parser.add_argument("--prose", action="store_true", help="check the words of the whole tree, and nothing else")
     options = parser.parse_args()
 
-    files, findings = lint(options.root, options.cache or options.root / "build" / "lint", not options.no_clang)
+    if options.prose:
+        files, findings = lint_prose(options.root)
+    else:
+        files, findings = lint(options.root, options.cache or options.root / "build" / "lint", not options.no_clang)
     for path, line, rule, message in findings:
         print(f"{path}:{line}: {rule}: {message}")
     print(f"lint: {files} files, {len(findings)} findings")

@@ -135,6 +135,7 @@ class DevTest(unittest.TestCase):
             (["setup", "extra"], "unknown argument 'extra' for setup"),
             (["setup", "--extra"], "unknown argument '--extra' for setup"),
             (["lint", "src"], "unknown argument 'src' for lint"),
+            (["lint", "--prose", "src"], "unknown argument 'src' for lint"),
             (["fmt", "src"], "unknown argument 'src' for fmt"),
             (["build", "--fast"], "unknown option '--fast' for build"),
             (["test", "one", "two"], "unknown argument 'two' for test"),

@@ -151,7 +151,7 @@ class LintTest(unittest.TestCase):
 
     def test_every_rule_is_planted_here(self):
         here = pathlib.Path(__file__).read_text()
-        rules = lint.EXCUSABLE | set(lint.text.RULES) | set(lint.compiled.RULES)
+        rules = lint.EXCUSABLE | set(lint.text.RULES) | set(lint.compiled.RULES) | set(lint.prose.RULES)
         self.assertEqual({rule for rule in rules if f'"{rule}"' not in here}, set())
 
     def test_layers(self):
@@ -393,6 +393,52 @@ class LintTest(unittest.TestCase):
         for path in ("src/base/clock.h", "src/base/clock.cc"):
             self.write(path, CLEAN[path].replace("now", "later"))
         self.assertIn(("src/net/link.h", 6, "header-alone"), self.lint(clang=True))
+
+    def prose(self):
+        """{(file, line, rule)} of the words of the whole tree."""
+        _, found = lint.lint_prose(self.root)
+        for _, _, _, message in found:
+            self.assertRegex(message, r"\(.+\)$", "it does not say what to do instead")
+        return {(path, line, rule) for path, line, rule, _ in found}
+
+    def test_sentences_name_what_acts(self):
+        self.assertEqual(self.prose(), set())
+        for sentence in ("Who waits is shown.", "Whoever waits is shown.", "What waits is shown.", "Those who wait are shown."):
+            self.write("docs/page.md", f"# Page\n\nA first sentence. {sentence}\n")
+            self.assertEqual(self.prose(), {("docs/page.md", 3, "clause-subject")}, sentence)
+        self.write("docs/page.md", "# What is this?\n\nWhat is short? The CPUs.\n\n    Who\n\n```\nWho waits\n```\n`Who waits`\n")
+        self.assertEqual(self.prose(), set())
+
+    def test_plain_words(self):
+        for word in ("is heeded", "dear calls", "is told", "waits for ever", "is no number", "is taken back", "refuses it"):
+            self.write("src/base/later.cc", f"// First line,\n// which {word} here.\n")
+            self.assertEqual(self.prose(), {("src/base/later.cc", 1, "plain-word")}, word)
+            self.write("src/base/later.cc", f'const char* text = "the server {word} now";\n')
+            self.assertEqual(self.prose(), {("src/base/later.cc", 1, "plain-word")}, word)
+        self.write("src/base/later.cc", "// It is not a number, is no longer there and told nobody.\n")
+        self.assertEqual(self.prose(), set())
+
+    def test_wire_words_are_exceptions(self):
+        self.write("src/base/later.cc", 'const char* text = "dial tcp: connection refused";\n')
+        self.assertEqual(self.prose(), {("src/base/later.cc", 1, "plain-word")})
+        shutil.copy(REPOSITORY / "tools" / "prose_exceptions.txt", self.root / "tools")
+        self.assertEqual(self.prose(), set())
+
+    def test_words_are_checked_in_added_lines(self):
+        def git(*words):
+            identity = ["-c", "user.name=n", "-c", "user.email=e@example.com", "-c", "commit.gpgsign=false"]
+            subprocess.run(["git", *identity, *words], cwd=self.root, check=True, capture_output=True)
+
+        git("init", "-q")
+        self.write("docs/page.md", "# Page\n\nWho waits is shown.\n")
+        git("add", "-A")
+        git("commit", "-qm", "first")
+        git("commit", "-qm", "second", "--allow-empty")
+        self.expect()  # an old sentence
+        self.write("docs/page.md", "# Page\n\nWho waits is shown.\n\nWho runs is shown.\n")
+        self.expect(("docs/page.md", 5, "clause-subject"))
+        git("commit", "-qam", "third")
+        self.expect(("docs/page.md", 5, "clause-subject"))
 
 
 if __name__ == "__main__":
