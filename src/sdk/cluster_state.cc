@@ -4,6 +4,7 @@
 #include "model/codec/ray_cluster.h"
 #include "model/condition.h"
 #include "model/pod_requests.h"
+#include "queue/status_words.h"
 #include "sdk/device_names.h"
 
 #include <algorithm>
@@ -34,8 +35,9 @@ ClusterState because(ClusterPhase phase, const AppWrapperCondition* condition) {
 }
 
 // Reasons for waiting that no waiting ends.
-bool is_lasting_reason(std::string_view reason) {
-  return reason == "UnknownQuota" || reason == "UserUnknown";
+bool is_lasting_reason(std::string_view word) {
+  return word == queue::word(queue::Reason::unknown_quota) ||
+         word == queue::word(queue::Reason::user_unknown);
 }
 
 // The state as long as the AppWrapper decides it; nothing once its objects run.

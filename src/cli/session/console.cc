@@ -9,6 +9,26 @@ std::unique_ptr<Console> process_console() {
   return std::make_unique<internal::RealConsole>();
 }
 
+int exit_code(const Error& error) {
+  switch (error.code) {
+    case ErrorCode::invalid_argument:
+      return kUsage;
+    case ErrorCode::not_found:
+      return kNotFound;
+    case ErrorCode::unauthenticated:
+    case ErrorCode::permission_denied:
+      return kNotAllowed;
+    case ErrorCode::already_exists:
+      return kExists;
+    case ErrorCode::deadline_exceeded:
+      return kTimeUp;
+    case ErrorCode::cancelled:
+      return kInterrupted;
+    default:
+      return kFailed;
+  }
+}
+
 int report(Console& console, const Error& error) {
   const std::string_view advice =
       error.retry_after
@@ -24,6 +44,11 @@ Error about(const Error& error, std::string_view object) {
 
 int report(Console& console, const Error& error, std::string_view object) {
   return report(console, about(error, object));
+}
+
+int report_coded(Console& console, const Error& error, std::string_view object) {
+  report(console, object.empty() ? error : about(error, object));
+  return exit_code(error);
 }
 
 int report_usage(Console& console, std::string_view message) {

@@ -11,7 +11,19 @@
 namespace codeflare::cli {
 
 // What scripts may rely on.
-enum ExitCode : int { kDone = 0, kFailed = 1, kUsage = 2 };
+enum ExitCode : int {
+  kDone = 0,
+  kFailed = 1,      // also: the work failed
+  kUsage = 2,       // the command line or a file is wrong
+  kNotFound = 3,    // an object does not exist
+  kNotAllowed = 4,  // not logged in, or without the right
+  kExists = 5,      // the name is taken
+  kTimeUp = 6,      // the time of a wait is up; nothing was undone
+  kInterrupted = 130,
+};
+
+// What a failure of a server or of a wait means for scripts.
+int exit_code(const Error& error);
 
 // Where a verb reads and writes: the process's own streams, or strings in tests.
 class Console {
@@ -35,6 +47,8 @@ int report(Console& console, const Error& error);
 // With the name of this object, which a server that asks to wait does not name.
 Error about(const Error& error, std::string_view object);
 int report(Console& console, const Error& error, std::string_view object);
+// The same with an exit code that says what kind of failure it was: for nouns of the SDK.
+int report_coded(Console& console, const Error& error, std::string_view object = {});
 int report_usage(Console& console, std::string_view message);
 
 // One line on standard error that is written over while somebody waits, and gone afterwards. Where

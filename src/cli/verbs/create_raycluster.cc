@@ -71,14 +71,14 @@ Task<int> run_create_raycluster(Session& session, CreateRayClusterFlags flags) {
   Result<json::Document> document = co_await manifest(session, clusters, flags);
   if (!document) {
     co_return document.error().message.empty() ? int{kUsage}
-                                               : report(session.console(), document.error());
+                                               : report_coded(session.console(), document.error());
   }
   const std::string name = flags.cluster->name;
   std::string ns = session.ns();
   const Result<kube::ObjectRef> made =
       co_await clusters.create(*std::move(document), std::move(ns), flags.dry_run);
   if (!made) {
-    co_return report(session.console(), made.error(), "raycluster " + name);
+    co_return report_coded(session.console(), made.error(), "raycluster " + name);
   }
   const bool quiet = session.output() == Output::name;
   session.console().out(quiet ? "raycluster/" + name + "\n"

@@ -36,8 +36,9 @@ constinit const Verb kDefineRayCluster = {
     .word = "define",
     .noun = "raycluster",
     .about = "Write the definition of a Ray cluster to NAME.yaml",
-    .examples = "codeflare define raycluster demo --workers 2 --gpus 1\n"
-                "  codeflare define raycluster demo --workers 2 -o yaml",
+    .examples =
+        "codeflare define raycluster demo --workers 2 --gpus 1\n"
+        "  codeflare define raycluster demo --workers 2 -o yaml",
     .add = add_options};
 
 Task<int> run_define_raycluster(Session& session, DefineRayClusterFlags flags) {
@@ -59,7 +60,7 @@ Task<int> run_define_raycluster(Session& session, DefineRayClusterFlags flags) {
   const Result<void> written =
       sdk::write_cluster_file(session.env().files, path, *config, flags.force);
   if (!written) {
-    co_return report(session.console(), written.error());
+    co_return report_coded(session.console(), written.error());
   }
   session.console().out(session.output() == Output::name
                             ? path + "\n"

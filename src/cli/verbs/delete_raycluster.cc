@@ -33,9 +33,8 @@ Task<Result<void>> delete_one(Session& session, std::string name, DeleteRayClust
   if (flags.wait && !flags.dry_run) {
     ProgressLine line(session.console());
     line.show("raycluster/" + name + ": waiting until its pods are gone");
-    sdk::ClusterWait options{.goal = sdk::ClusterGoal::deleted,
-                             .timeout = flags.timeout,
-                             .observer = {}};
+    sdk::ClusterWait options{
+        .goal = sdk::ClusterGoal::deleted, .timeout = flags.timeout, .observer = {}};
     CO_TRY(co_await clusters.wait(key, std::move(options)));
   }
   session.console().out("raycluster/" + name +
@@ -47,12 +46,11 @@ Task<Result<void>> delete_one(Session& session, std::string name, DeleteRayClust
 
 }  // namespace
 
-constinit const Verb kDeleteRayCluster = {
-    .word = "delete",
-    .noun = "raycluster",
-    .about = "Delete Ray clusters, queued or running",
-    .examples = "codeflare delete raycluster demo",
-    .add = add_options};
+constinit const Verb kDeleteRayCluster = {.word = "delete",
+                                          .noun = "raycluster",
+                                          .about = "Delete Ray clusters, queued or running",
+                                          .examples = "codeflare delete raycluster demo",
+                                          .add = add_options};
 
 Task<int> run_delete_raycluster(Session& session, DeleteRayClusterFlags flags) {
   int code = kDone;
@@ -64,7 +62,7 @@ Task<int> run_delete_raycluster(Session& session, DeleteRayClusterFlags flags) {
       co_return kInterrupted;
     }
     if (!done) {
-      code = report(session.console(), done.error(), "raycluster " + each);
+      code = report_coded(session.console(), done.error(), "raycluster " + each);
     }
   }
   co_return code;

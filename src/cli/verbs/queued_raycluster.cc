@@ -4,6 +4,7 @@
 #include "cli/verbs/hold.h"
 #include "cli/verbs/internal/cluster_flags.h"
 #include "cli/verbs/internal/session_flags.h"
+#include "queue/marks.h"
 #include "sdk/clusters.h"
 
 #include <memory>
@@ -32,16 +33,18 @@ Task<Result<std::string>> wrapper_of(Session& session, std::string name) {
 Task<int> explain(Session& session, NameFlag flags) {
   const Result<std::string> wrapper = co_await wrapper_of(session, flags.name);
   if (!wrapper) {
-    co_return report(session.console(), wrapper.error(), "raycluster " + flags.name);
+    co_return report_coded(session.console(), wrapper.error(), "raycluster " + flags.name);
   }
-  ExplainFlags explained{.kind = "appwrapper", .name = *wrapper, .controller_ns = {}};
+  ExplainFlags explained{.kind = "appwrapper",
+                         .name = *wrapper,
+                         .controller_ns = std::string(queue::kControllerNamespace)};
   co_return co_await run_explain(session, std::move(explained));
 }
 
 Task<int> hold_or_release(Session& session, NameFlag flags, bool hold) {
   const Result<std::string> wrapper = co_await wrapper_of(session, flags.name);
   if (!wrapper) {
-    co_return report(session.console(), wrapper.error(), "raycluster " + flags.name);
+    co_return report_coded(session.console(), wrapper.error(), "raycluster " + flags.name);
   }
   NameFlags names{.kind = "appwrapper", .names = {*wrapper}};
   co_return co_await run_hold(session, std::move(names), hold);

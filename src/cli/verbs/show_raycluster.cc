@@ -65,7 +65,7 @@ Task<int> show_one(Session& session, ShowRayClusterFlags flags, Render render) {
   sdk::Clusters clusters(session.client(), session.discovery());
   const Result<ClusterInfo> info = co_await clusters.get({session.ns(), flags.name});
   if (!info) {
-    co_return report(session.console(), info.error(), "raycluster " + flags.name);
+    co_return report_coded(session.console(), info.error(), "raycluster " + flags.name);
   }
   if (session.output() == Output::name) {
     session.console().out("raycluster/" + info->key.name + "\n");
@@ -122,7 +122,7 @@ Task<int> run_list_raycluster(Session& session, ShowRayClusterFlags flags) {
   const Result<std::vector<ClusterInfo>> infos =
       co_await clusters.list(std::move(ns), std::move(flags.selector));
   if (!infos) {
-    co_return report(session.console(), infos.error());
+    co_return report_coded(session.console(), infos.error());
   }
   if (session.output() == Output::name) {
     for (const ClusterInfo& info : *infos) {
@@ -156,7 +156,7 @@ Task<int> run_get_raycluster(Session& session, ShowRayClusterFlags flags) {
     const Result<kube::ObjectRef> object =
         co_await session.client().get(type, {session.ns(), flags.name});
     if (!object) {
-      co_return report(session.console(), object.error(), "raycluster " + flags.name);
+      co_return report_coded(session.console(), object.error(), "raycluster " + flags.name);
     }
     objects.push_back({type, "raycluster", *object});
   } else {
@@ -165,7 +165,7 @@ Task<int> run_get_raycluster(Session& session, ShowRayClusterFlags flags) {
     const Result<kube::ObjectList> list =
         co_await session.client().list_all(type, std::move(which));
     if (!list) {
-      co_return report(session.console(), list.error());
+      co_return report_coded(session.console(), list.error());
     }
     for (const kube::ObjectRef& object : list->items) {
       objects.push_back({type, "raycluster", object});

@@ -1,22 +1,30 @@
 #include "cli/verbs/verb_table.h"
 
 #include "cli/verbs/create.h"
+#include "cli/verbs/create_raycluster.h"
+#include "cli/verbs/define_raycluster.h"
 #include "cli/verbs/delete.h"
+#include "cli/verbs/delete_raycluster.h"
 #include "cli/verbs/down.h"
 #include "cli/verbs/explain.h"
 #include "cli/verbs/hold.h"
 #include "cli/verbs/image.h"
 #include "cli/verbs/list.h"
+#include "cli/verbs/login.h"
 #include "cli/verbs/logs.h"
 #include "cli/verbs/queue.h"
+#include "cli/verbs/queued_raycluster.h"
+#include "cli/verbs/show_raycluster.h"
 #include "cli/verbs/simulate.h"
 #include "cli/verbs/status.h"
+#include "cli/verbs/wait_raycluster.h"
 
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <utility>
 
@@ -25,12 +33,43 @@ namespace codeflare::cli {
 namespace {
 
 constexpr const Verb* kVerbs[] = {
-    &kCreate, &kDelete,  &kList, &kStatus, &kHold,  &kRelease,
-    &kQueue,  &kExplain, &kLogs, &kDown,   &kImage, &kSimulate,
+    &kLogin,
+    &kLogout,
+    &kDefine,
+    &kDefineRayCluster,
+    &kCreate,
+    &kCreateRayCluster,
+    &kSubmit,
+    &kSubmitRayCluster,
+    &kDelete,
+    &kDeleteRayCluster,
+    &kList,
+    &kListRayCluster,
+    &kGet,
+    &kGetRayCluster,
+    &kStatus,
+    &kStatusRayCluster,
+    &kDetails,
+    &kDetailsRayCluster,
+    &kWait,
+    &kWaitRayCluster,
+    &kHold,
+    &kHoldRayCluster,
+    &kRelease,
+    &kReleaseRayCluster,
+    &kQueue,
+    &kExplain,
+    &kExplainRayCluster,
+    &kLogs,
+    &kDown,
+    &kImage,
+    &kSimulate,
 };
 
 // AppWrappers are no noun: where a verb takes a KIND, they are what it may be.
-constexpr std::span<const Noun> kNouns;
+constexpr std::array kNouns = {
+    Noun{"raycluster", {"rayclusters", "ray-cluster", "rc"}},
+};
 
 constexpr std::string_view kHelp = "help";
 

@@ -64,24 +64,24 @@ constinit const Verb kWaitRayCluster = {
 Task<int> run_wait_raycluster(Session& session, WaitRayClusterFlags flags) {
   sdk::Clusters clusters(session.client(), session.discovery());
   WaitLine line(session);
-  sdk::ClusterWait options{.goal = goal_of(flags.goal),
-                           .timeout = flags.timeout,
-                           .observer = [&](const sdk::ClusterState& state) {
-                             line.show(flags.name, state);
-                           }};
+  sdk::ClusterWait options{
+      .goal = goal_of(flags.goal),
+      .timeout = flags.timeout,
+      .observer = [&](const sdk::ClusterState& state) { line.show(flags.name, state); }};
   const Result<sdk::ClusterInfo> end =
       co_await clusters.wait({session.ns(), flags.name}, std::move(options));
   if (!end && end.error().code == ErrorCode::cancelled) {
-    session.console().err("detached; the cluster is not affected. To wait again: codeflare wait "
-                          "raycluster " +
-                          flags.name + " -n " + session.ns() + "\n");
+    session.console().err(
+        "detached; the cluster is not affected. To wait again: codeflare wait "
+        "raycluster " +
+        flags.name + " -n " + session.ns() + "\n");
     co_return kInterrupted;
   }
   if (!end) {
-    co_return report(session.console(), end.error());
+    co_return report_coded(session.console(), end.error());
   }
-  const std::string state = flags.goal == "deleted" ? "deleted"
-                                                    : std::string(to_string(end->state.phase));
+  const std::string state =
+      flags.goal == "deleted" ? "deleted" : std::string(to_string(end->state.phase));
   session.console().out(session.output() == Output::name
                             ? "raycluster/" + flags.name + "\n"
                             : "raycluster/" + flags.name + " " + state + "\n");

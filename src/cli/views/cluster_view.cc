@@ -62,8 +62,7 @@ std::string pods_table(const ClusterInfo& info) {
   for (const model::Pod& pod : info.objects.pods) {
     table.add_row({"  " + pod.metadata.name,
                    std::string(model::find_or_empty(pod.metadata.labels, "ray.io/node-type")),
-                   pod.status.phase, or_dash(pod.spec.node_name),
-                   or_dash(container_trouble(pod))});
+                   pod.status.phase, or_dash(pod.spec.node_name), or_dash(container_trouble(pod))});
   }
   return table.empty() ? "" : "Pods:\n" + table.to_text();
 }
@@ -71,8 +70,8 @@ std::string pods_table(const ClusterInfo& info) {
 }  // namespace
 
 std::string render_clusters(const std::vector<ClusterInfo>& infos, WallTime now) {
-  Table table({"NAME", "NAMESPACE", "STATUS", "WORKERS", "CPUS", "MEMORY", "GPUS", "AGE",
-               "REASON"});
+  Table table(
+      {"NAME", "NAMESPACE", "STATUS", "WORKERS", "CPUS", "MEMORY", "GPUS", "AGE", "REASON"});
   for (const ClusterInfo& info : infos) {
     table.add_row({info.key.name, info.key.ns, std::string(to_string(info.state.phase)),
                    workers(info), info.sizes.cpus().to_string(), info.sizes.memory().to_string(),
@@ -104,19 +103,17 @@ std::string render_cluster_details(const ClusterInfo& info, WallTime now) {
 }
 
 std::string sizes_line(const sdk::ClusterConfig& config) {
-  std::string text =
-      "1 head (" +
-      size_text(config.head_cpu_requests, config.head_memory_requests,
-                config.head_extended_resource_requests) +
-      "), " + std::to_string(config.num_workers) +
-      (config.num_workers == 1 ? " worker (" : " workers (") +
-      size_text(config.worker_cpu_requests, config.worker_memory_requests,
-                config.worker_extended_resource_requests) +
-      (config.num_workers == 1 ? ")" : " each)");
+  std::string text = "1 head (" +
+                     size_text(config.head_cpu_requests, config.head_memory_requests,
+                               config.head_extended_resource_requests) +
+                     "), " + std::to_string(config.num_workers) +
+                     (config.num_workers == 1 ? " worker (" : " workers (") +
+                     size_text(config.worker_cpu_requests, config.worker_memory_requests,
+                               config.worker_extended_resource_requests) +
+                     (config.num_workers == 1 ? ")" : " each)");
   for (const sdk::WorkerGroup& group : config.additional_worker_groups) {
     text += ", " + std::to_string(group.replicas) + " of group " + group.group_name + " (" +
-            size_text(group.cpu_requests, group.memory_requests,
-                      group.extended_resource_requests) +
+            size_text(group.cpu_requests, group.memory_requests, group.extended_resource_requests) +
             " each)";
   }
   return text;

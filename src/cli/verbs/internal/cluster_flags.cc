@@ -157,7 +157,8 @@ Result<Value> value_of(FileSystem& files, json::Arena& arena, const std::string&
 // An option takes the place of what the file says of the same fields.
 void override_field(Value& object, const std::string& name) {
   object.erase(name);
-  if (const Alias* alias = sdk::find_alias(name); alias != nullptr && alias->rule == Alias::Rule::same) {
+  if (const Alias* alias = sdk::find_alias(name);
+      alias != nullptr && alias->rule == Alias::Rule::same) {
     object.erase(alias->field);
     object.erase(alias->second);
   }

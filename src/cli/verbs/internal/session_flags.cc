@@ -4,12 +4,25 @@
 #include "cli/verbs/internal/check_seconds.h"
 
 #include <chrono>
+#include <csignal>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <utility>
 
 namespace codeflare::cli::internal {
+
+namespace {
+
+// For verbs that ask no server.
+class NoService final : public net::HttpService {
+ public:
+  Task<Result<net::Response>> send(net::Request) override {
+    co_return fail(internal_error("this verb has no server"));
+  }
+};
+
+}  // namespace
 
 CLI::Option* add_timeout(CLI::App& verb, Duration& timeout, std::string about) {
   return verb
@@ -23,7 +36,7 @@ CLI::Option* add_timeout(CLI::App& verb, Duration& timeout, std::string about) {
       ->type_name("SECONDS");
 }
 
-void add_session_flags(CLI::App& verb, SessionFlags& flags) {
+void add_connection_flags(CLI::App& verb, SessionFlags& flags) {
   verb.add_option("-n,--namespace", flags.ns, "instead of the context's")->type_name("NAME");
   verb.add_option("--kubeconfig", flags.kubeconfig,
                   "instead of KUBECONFIG, the pod's service account or ~/.kube/config")
@@ -32,6 +45,10 @@ void add_session_flags(CLI::App& verb, SessionFlags& flags) {
   verb.add_option("-o,--output", flags.output, "json, yaml, name or wide")
       ->check(CLI::IsMember({"json", "yaml", "name", "wide"}))
       ->type_name("FORM");
+}
+
+void add_session_flags(CLI::App& verb, SessionFlags& flags) {
+  add_connection_flags(verb, flags);
   add_timeout(verb, flags.timeout, "wait no longer for a server that asks to wait (default 60)");
 }
 
@@ -53,6 +70,30 @@ int run_session(const SessionFlags& flags, const std::function<Task<int>(Session
   RealEnv world;
   const std::unique_ptr<Console> console = process_console();
   const Result<std::unique_ptr<Session>> session = Session::open(world.env(), *console, flags);
+  if (!session) {
+    return report(*console, session.error());
+  }
+  return run(world.env().loop, verb(**session)).value_or(int{kFailed});
+}
+
+int run_waiting(const SessionFlags& flags, const std::function<Task<int>(Session&)>& verb) {
+  RealEnv world;
+  const std::unique_ptr<Console> console = process_console();
+  const Result<std::unique_ptr<Session>> session = Session::open(world.env(), *console, flags);
+  if (!session) {
+    return report(*console, session.error());
+  }
+  StopSource stop;
+  world.on_signals({SIGINT, SIGTERM}, [&](int) { stop.request_stop(); });
+  return run(world.env().loop, verb(**session), stop.token()).value_or(int{kInterrupted});
+}
+
+int run_offline(const SessionFlags& flags, const std::function<Task<int>(Session&)>& verb) {
+  RealEnv world;
+  const std::unique_ptr<Console> console = process_console();
+  NoService nowhere;
+  const Result<std::unique_ptr<Session>> session =
+      Session::over(world.env(), *console, nowhere, "", flags);
   if (!session) {
     return report(*console, session.error());
   }

@@ -18,7 +18,9 @@ namespace codeflare::cli::internal {
 // --timeout SECONDS.
 CLI::Option* add_timeout(CLI::App& verb, Duration& timeout, std::string about);
 
-// -n, --kubeconfig, --context, -o and --timeout.
+// -n, --kubeconfig, --context and -o.
+void add_connection_flags(CLI::App& verb, SessionFlags& flags);
+// The same and --timeout, for a server that asks to wait.
 void add_session_flags(CLI::App& verb, SessionFlags& flags);
 
 // --dry-run none|server.
@@ -28,6 +30,10 @@ void add_controller_ns(CLI::App& verb, std::string& ns);
 
 // Opens a session on this process's streams and runs the verb to its end.
 int run_session(const SessionFlags& flags, const std::function<Task<int>(Session&)>& verb);
+// The same for a verb that waits: Ctrl-C cancels it, so that it can say what it leaves behind.
+int run_waiting(const SessionFlags& flags, const std::function<Task<int>(Session&)>& verb);
+// For a verb that asks no server: there need not be a kubeconfig.
+int run_offline(const SessionFlags& flags, const std::function<Task<int>(Session&)>& verb);
 
 // What is typed behind a verb that talks to a cluster.
 template <typename Flags>
@@ -50,6 +56,19 @@ void finish(CLI::App& verb, Chosen& chosen, const std::shared_ptr<Typed<Flags>>&
             Task<int> (*run)(Session&, Flags)) {
   add_session_flags(verb, typed->session);
   verb.callback([&chosen, typed, run] { chosen = in_session<Flags>(typed, run); });
+}
+
+// The usual end of a verb that waits: --timeout is the time of the wait.
+template <typename Flags>
+void finish_wait(CLI::App& verb, Chosen& chosen, const std::shared_ptr<Typed<Flags>>& typed,
+                 Task<int> (*run)(Session&, Flags)) {
+  add_connection_flags(verb, typed->session);
+  add_timeout(verb, typed->flags.timeout, "time of the wait (default: none)");
+  verb.callback([&chosen, typed, run] {
+    chosen = [typed, run] {
+      return run_waiting(typed->session, [&](Session& s) { return run(s, typed->flags); });
+    };
+  });
 }
 
 }  // namespace codeflare::cli::internal
