@@ -7,8 +7,10 @@
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 
+#include <algorithm>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace codeflare::cli::internal {
 
@@ -154,18 +156,32 @@ Result<Value> value_of(FileSystem& files, json::Arena& arena, const std::string&
   return Value::string(arena, texts.front());
 }
 
-// An option takes the place of what the file says of the same fields.
-void override_field(Value& object, const std::string& name) {
-  object.erase(name);
-  if (const Alias* alias = sdk::find_alias(name);
-      alias != nullptr && alias->rule == Alias::Rule::same) {
-    object.erase(alias->field);
-    object.erase(alias->second);
-  }
-  for (const Alias& alias : sdk::cluster_aliases()) {
-    if (alias.field == name || alias.second == name) {
-      object.erase(alias.name);
+// The fields that a name sets.
+std::vector<std::string_view> targets(std::string_view name) {
+  const Alias* alias = sdk::find_alias(name);
+  return alias == nullptr ? std::vector{name} : std::vector{alias->field, alias->second};
+}
+
+bool is_among(std::string_view text, const std::vector<std::string_view>& list) {
+  return std::ranges::find(list, text) != list.end();
+}
+
+// An option takes the place of what the file says of the same fields, under whichever name.
+void override_fields(Value& file, const ClusterFlags& flags) {
+  std::vector<std::string> replaced;
+  for (const json::Member& member : file.members()) {
+    for (const auto& [name, texts] : flags.fields) {
+      const bool same = std::ranges::any_of(targets(name), [&](std::string_view target) {
+        return !target.empty() && is_among(target, targets(member.key));
+      });
+      if (same) {
+        replaced.emplace_back(member.key);
+        break;
+      }
     }
+  }
+  for (const std::string& key : replaced) {
+    file.erase(key);
   }
 }
 
@@ -184,9 +200,9 @@ Result<json::Document> merged(Session& session, const ClusterFlags& flags) {
     }
     document = std::move(read->front());
   }
+  override_fields(document.root, flags);
   for (const auto& [name, texts] : flags.fields) {
     TRY_ASSIGN(const Value value, value_of(files, document.arena, name, texts));
-    override_field(document.root, name);
     document.root.set(document.arena, name, value);
   }
   if (!flags.name.empty()) {
