@@ -283,6 +283,14 @@ class Sdk(unittest.TestCase):
         run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
         self.assertEqual(run.stdout.strip(), "[]")
 
+    def test_the_examples_of_the_page(self):
+        page = (pathlib.Path(__file__).resolve().parents[2] / "docs" / "sdk.md").read_text()
+        blocks = re.findall(r"^```python\n(.*?)^```$", page, re.M | re.S)
+        self.assertEqual(len(blocks), 2)
+        for block in blocks:
+            _, shown = quietly(exec, compile(block, "docs/sdk.md", "exec"), {})
+            self.assertNotIn("Traceback", shown)
+
     def test_html_is_escaped(self):
         from codeflare_sdk import _show
 

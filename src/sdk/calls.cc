@@ -360,7 +360,7 @@ std::vector<std::string> call_names() {
 Task<Result<std::string>> call(CallContext context, std::string name, std::string arguments) {
   const auto entry = std::ranges::find(kCalls, name, &Entry::name);
   if (entry == kCalls.end()) {
-    co_return fail(unsupported("there is no call '" + name + "'"));
+    co_return fail(unsupported("unknown call '" + name + "'"));
   }
   CO_TRY_ASSIGN(json::Document document, json::parse(arguments));
   Call made{std::move(context), std::move(document)};

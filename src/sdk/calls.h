@@ -14,7 +14,7 @@
 // Each call opens its own connection, so calls of several threads share nothing.
 namespace codeflare::sdk {
 
-// What a call was given besides its arguments.
+// The surroundings of a call.
 struct CallContext {
   Env env;
   // Progress of a wait, as JSON of a ClusterState.

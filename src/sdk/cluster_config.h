@@ -12,7 +12,7 @@
 
 namespace codeflare::sdk {
 
-// What manages the queueing of a cluster.
+// The queue that manages a cluster.
 enum class Queueing : std::uint8_t {
   automatic,   // an AppWrapper where the server has that kind, else a bare RayCluster
   appwrapper,  // an AppWrapper around the RayCluster
@@ -105,7 +105,7 @@ struct ClusterConfig {
 
   bool write_to_file = true;  // `NAME.yaml` in the working directory
 
-  // What the pods run.
+  // The image of the pods.
   std::string image_or_default() const;
 
   friend bool operator==(const ClusterConfig&, const ClusterConfig&) = default;

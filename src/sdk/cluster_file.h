@@ -18,8 +18,8 @@ std::string cluster_file_text(const ClusterConfig& config);
 // Nobody has changed the text since cluster_file_text() made it.
 bool is_unedited(std::string_view text);
 
-// Writes the file, replacing it as a whole. A file that somebody has edited, or that is no
-// definition at all, is kept: already_exists, unless `force`.
+// Writes the file, replacing it as a whole. A file that somebody has edited, or that is not
+// a definition, is kept: already_exists, unless `force`.
 Result<void> write_cluster_file(FileSystem& files, const std::string& path,
                                 const ClusterConfig& config, bool force);
 

@@ -18,7 +18,7 @@ namespace {
 
 using json::Value;
 
-// What head and workers differ in.
+// The differences between head and workers.
 struct Group {
   std::string container;
   std::string image;

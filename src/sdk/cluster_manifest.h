@@ -7,7 +7,7 @@
 
 namespace codeflare::sdk {
 
-// What a configuration without faults becomes on the server: an AppWrapper around a RayCluster, or
+// The objects for a configuration without faults: an AppWrapper around a RayCluster, or
 // the RayCluster alone (queueing kueue and none). `automatic` is an AppWrapper here: who creates it
 // unwraps it where the server has none.
 json::Document cluster_manifest(const ClusterConfig& config);

@@ -71,7 +71,7 @@ std::optional<ClusterState> wrapper_state(const AppWrapper& wrapper) {
   return state;
 }
 
-// What keeps a pod from running, worst first.
+// The reason that keeps a pod from running, worst first.
 struct Trouble {
   int rank = 0;
   std::string reason;

@@ -53,7 +53,7 @@ ClusterState state_of(const ClusterObjects& objects);
 // "Starting: head ready, 1 of 2 workers ready" in one line, for people who wait.
 std::string progress_line(const ClusterState& state);
 
-// What the cluster asks for in all, head included.
+// The requests of the whole cluster, head included.
 struct ClusterSizes {
   std::int64_t workers = 0;
   model::ResourceList requests;  // of every pod together

@@ -112,7 +112,7 @@ class ClusterWatch {
     start(pods_, {.ns = key_.ns, .label_selector = "ray.io/cluster=" + key_.name});
   }
 
-  // What is there now; nothing as long as not everything was seen once.
+  // The objects as of now; nothing until every kind was listed once.
   Result<std::optional<ClusterObjects>> look();
   WaitList& changed() { return changed_; }
 

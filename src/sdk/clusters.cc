@@ -209,7 +209,7 @@ Task<Result<json::Document>> Clusters::manifest_for(ClusterConfig config) {
   if (config.queueing == Queueing::automatic && config.local_queue.empty()) {
     CO_TRY_ASSIGN(const bool wrappers, co_await has_wrappers());
     config.queueing = wrappers ? Queueing::appwrapper : Queueing::none;
-    if (!wrappers) {  // there is no queue that would read these
+    if (!wrappers) {  // only a queue would read these
       config.priority.reset();
       config.quota_labels.clear();
       config.max_seconds = 0;

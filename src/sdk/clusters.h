@@ -41,7 +41,7 @@ struct ClusterWait {
   Duration stuck_patience = std::chrono::minutes(1);
 };
 
-// What apply() did.
+// The effect of apply().
 enum class Applied : std::uint8_t { created, unchanged, recreated };
 
 // The Ray clusters of one server. Errors name the cluster. Loop-bound; the client outlives it.
@@ -54,7 +54,7 @@ class Clusters {
   Clusters(kube::Client& client, kube::Discovery& discovery)
       : client_(client), discovery_(discovery) {}
 
-  // Those that still wait in an AppWrapper included; two requests. All namespaces when `ns` is
+  // Includes clusters that wait in an AppWrapper; two requests. All namespaces when `ns` is
   // empty.
   Task<Result<std::vector<ClusterInfo>>> list(std::string ns, std::string label_selector = {});
   // With its pods, where the caller may see them.

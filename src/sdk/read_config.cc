@@ -245,7 +245,7 @@ void ConfigReader::read(const json::Value& object) {
 ConfigReading read_config(const json::Value& object, Names names) {
   ConfigReading reading;
   ConfigReader(names, reading).read(object);
-  // What could not be read has its default now, which says nothing about the rest.
+  // A field that could not be read has its default now: one fault for each field is enough.
   if (reading.faults.empty()) {
     reading.faults = faults_of(reading.config);
   } else {

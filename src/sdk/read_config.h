@@ -12,7 +12,7 @@ namespace codeflare::sdk {
 // Where the names come from: options of the command line need no advice on older names.
 enum class Names : std::uint8_t { fields, options };
 
-// What could be read, and everything that was wrong.
+// The configuration as far as it could be read, and all faults.
 struct ConfigReading {
   ClusterConfig config;
   std::vector<std::string> advice;  // a line for each older name

@@ -54,7 +54,7 @@ _STANDARD = tuple(
         ),
         (("memory_resource",), "pmr"),
         (("mutex",), "mutex lock_guard unique_lock scoped_lock"),
-        (("optional",), "optional nullopt"),
+        (("optional",), "optional nullopt nullopt_t"),
         (("ostream", "iosfwd", "iostream", "sstream", "fstream"), "ostream"),
         (("ratio", "chrono"), "ratio nano micro milli"),
         (("set",), "set multiset"),

@@ -22,7 +22,7 @@ enum ExitCode : int {
   kInterrupted = 130,
 };
 
-// What a failure of a server or of a wait means for scripts.
+// The exit code for a failure, for scripts.
 int exit_code(const Error& error);
 
 // Where a verb reads and writes: the process's own streams, or strings in tests.

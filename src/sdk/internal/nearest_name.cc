@@ -28,7 +28,7 @@ std::size_t distance(std::string_view a, std::string_view b) {
 
 std::optional<std::string_view> nearest_name(std::string_view wanted,
                                              std::span<const std::string_view> known) {
-  constexpr std::size_t kWantedMax = 64;  // a longer one is no misspelt name
+  constexpr std::size_t kWantedMax = 64;  // a longer text is not a misspelt name
   std::size_t least = wanted.size() / 3 + 1;
   std::optional<std::string_view> found;
   for (const std::string_view name : known) {

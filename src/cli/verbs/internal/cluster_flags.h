@@ -15,7 +15,7 @@ class App;
 
 namespace codeflare::cli::internal {
 
-// What was typed of the fields of a cluster: by field or alias, in the order of the command line.
+// The fields of a cluster as typed: by field or alias, in the order of the command line.
 struct ClusterFlags {
   std::string name;  // NAME or --name
   std::string from;  // --from FILE
