@@ -140,10 +140,10 @@ int run_node(const Flags& flags) {
   kube::Client client(env, (*connection)->service(),
                       {.user_agent = kName, .logger = &logger, .metrics = &metrics});
   StopSource stop;
-  StopSource hurry;  // the second time
+  StopSource skip_grace;  // the second time
   world.on_signals({SIGINT, SIGTERM}, [&](int) {
     if (stop.stop_requested()) {
-      hurry.request_stop();
+      skip_grace.request_stop();
     }
     stop.request_stop();
   });
@@ -163,7 +163,7 @@ int run_node(const Flags& flags) {
                                                .logger = logger,
                                                .metrics = metrics,
                                                .stop = stop.token(),
-                                               .hurry = hurry.token(),
+                                               .skip_grace = skip_grace.token(),
                                                .joined = joined}));
   run(env.loop, (**made)->stop());
   return end && *end ? 0 : report(end ? end->error() : internal_error("deadlock"));

@@ -167,14 +167,14 @@ int run_cluster(const Flags& flags) {
   MetricsRegistry metrics;
   add_process_metrics(metrics);
   StopSource stop;
-  StopSource hurry;  // the second time
+  StopSource skip_grace;  // the second time
   world.on_signals({SIGINT, SIGTERM}, [&](int) {
     if (stop.stop_requested()) {
-      hurry.request_stop();
+      skip_grace.request_stop();
     }
     stop.request_stop();
   });
-  options->hurry = hurry.token();
+  options->skip_grace = skip_grace.token();
   // A closed terminal ends it in good order too, unless nohup says that it should not.
   if (std::signal(SIGHUP, SIG_IGN) != SIG_IGN) {
     world.on_signals({SIGHUP}, [&](int) { stop.request_stop(); });

@@ -233,7 +233,7 @@ Task<Result<void>> run_controllers(Env env, ApiServer& server, UpOptions options
     logger.info("stopping");
   }
   if (node && stop.stop_requested()) {
-    StopCallback on_hurry(options.hurry, [&] { node->hurry(); });
+    StopCallback on_skip_grace(options.skip_grace, [&] { node->skip_grace(); });
     const Result<void> stopped = co_await node->stop();
     result = result ? stopped : result;
   } else if (node) {

@@ -56,7 +56,7 @@ struct UpOptions {
   controllers::fakenode::FakeNodeOptions nodes;
   std::optional<ProcessNode> process_node{};
   controllers::QueueControllersOptions queue;
-  StopToken hurry{};  // pods that are being ended have had grace enough
+  StopToken skip_grace{};  // pods that are being ended have had grace enough
 };
 
 struct UpReady {

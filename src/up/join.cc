@@ -74,7 +74,7 @@ Task<Result<void>> run_join(Join join) {
   Result<void> stopped;
   const bool asked = join.stop.stop_requested();
   if (asked) {
-    StopCallback on_hurry(join.hurry, [&] { node.hurry(); });
+    StopCallback on_skip_grace(join.skip_grace, [&] { node.skip_grace(); });
     stopped = co_await node.stop();
   } else {
     co_await node.leave();

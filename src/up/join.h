@@ -23,7 +23,7 @@ struct Join {
   Logger logger;
   MetricsRegistry& metrics;
   StopToken stop;
-  StopToken hurry;  // pods that are being ended have had grace enough
+  StopToken skip_grace;  // pods that are being ended have had grace enough
   std::function<void(const ProcessNode&)> joined;  // once it runs pods
 };
 

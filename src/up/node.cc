@@ -88,7 +88,7 @@ UpNode::UpNode(Env env, const ProcessNode& options, const node::NodeDescription&
            .api_server = [this] { return api_server_; },
            .logger = logger})) {}
 
-Task<Result<void>> UpNode::enlist() {
+Task<Result<void>> UpNode::register_node() {
   return node::register_node(env_, client_, about_);
 }
 
@@ -136,7 +136,7 @@ void UpNode::serve_at(ServerPlaces places) {
   }
 }
 
-Task<void> UpNode::sign_off() {
+Task<void> UpNode::report_not_ready() {
   const Result<void> told = co_await with_timeout(
       kSignOffWithin, "the node's last report", node::report_not_ready(env_, client_, about_.name));
   if (!told) {
@@ -159,7 +159,7 @@ UpNodes::UpNodes(Env env, const ProcessNode& options, runtime::Manager& manager,
 
 Task<Result<void>> UpNodes::prepare(PodConnect* connect) {
   for (const std::unique_ptr<UpNode>& node : nodes_) {
-    CO_TRY(co_await node->enlist());
+    CO_TRY(co_await node->register_node());
   }
   CO_TRY_ASSIGN(std::vector<node::PodRuntime::Found> found, co_await options_.pods.adopt());
   if (options_.network != nullptr) {
@@ -234,15 +234,15 @@ Task<Result<void>> UpNodes::stop() {
   }
   std::vector<Task<void>> reports;
   for (const std::unique_ptr<UpNode>& node : nodes_) {
-    reports.push_back(node->sign_off());
+    reports.push_back(node->report_not_ready());
   }
   co_await when_all(std::move(reports));
   co_return ended;
 }
 
-void UpNodes::hurry() {
+void UpNodes::skip_grace() {
   for (const std::unique_ptr<UpNode>& node : nodes_) {
-    node->hurry();
+    node->skip_grace();
   }
 }
 

@@ -41,7 +41,7 @@ class UpNode {
 
   const std::string& name() const { return about_.name; }
   // Before the manager runs: the Node is there.
-  Task<Result<void>> enlist();
+  Task<Result<void>> register_node();
   // Before the manager runs: these pods of an earlier run are its own.
   void adopt(const std::vector<node::PodRuntime::Found>& found) { agent_.adopt(found); }
   // Heartbeats, and changes of the images, until the group stops.
@@ -50,9 +50,9 @@ class UpNode {
   // While the manager still runs: ends the pods. An error names those that did not.
   Task<Result<void>> stop_pods() { return agent_.stop_pods(); }
   // Their grace is over.
-  void hurry() { agent_.skip_grace(); }
+  void skip_grace() { agent_.skip_grace(); }
   // Likewise, afterwards: says that nobody is here any more.
-  Task<void> sign_off();
+  Task<void> report_not_ready();
 
  private:
   // The file as it was seen last; what has not changed is not read.
@@ -93,7 +93,7 @@ class UpNodes {
   // some pods did not end: an error names them.
   Task<Result<void>> stop();
   // Pods have had grace enough; now, or when they are stopped.
-  void hurry();
+  void skip_grace();
   // Instead, when nobody asked for an end: pods go on, for the next start to adopt.
   Task<void> leave();
 

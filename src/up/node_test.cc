@@ -75,7 +75,7 @@ class NodeWorld {
       about.name = "n-" + std::to_string(i);
       options.process_node->others.push_back(about);
     }
-    options.hurry = hurry_.token();
+    options.skip_grace = skip_grace_.token();
     return options;
   }
   // One that fails once it has found the pods of an earlier run.
@@ -111,7 +111,7 @@ class NodeWorld {
     stop_->request_stop();
     settle(minutes(1));
   }
-  void hurry() { hurry_.request_stop(); }
+  void skip_grace() { skip_grace_.request_stop(); }
   void stop() {
     stop_->request_stop();
     CHECK(run(env.loop, group_.join()));
@@ -170,7 +170,7 @@ class NodeWorld {
   std::size_t others_ = 0;
   Network kind_;
   std::optional<StopSource> stop_;
-  StopSource hurry_;
+  StopSource skip_grace_;
   std::optional<Result<void>> end_;
   apiserver::ApiServer* server_ = nullptr;
   std::unique_ptr<net::InProcessService> service_;
@@ -417,7 +417,7 @@ TEST(UpNode, a_second_word_ends_those_who_have_much_grace) {
   w.pod("a", R"(["stubborn"])", R"("terminationGracePeriodSeconds":86400,)");
   w.ask_to_stop();
   EXPECT_EQ(w.pods.running(), 1u);
-  w.hurry();
+  w.skip_grace();
   w.settle(seconds(2));
   EXPECT_EQ(w.pods.running(), 0u);
 }
