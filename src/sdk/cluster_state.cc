@@ -99,6 +99,22 @@ std::string last_words(const model::ContainerStatus& container) {
   return ended->message.empty() ? text : text + ": " + ended->message;
 }
 
+// A shell's exit code for a program that it did not find: mostly the image is not the one that was
+// meant, or `codeflare up` has no mapping for it.
+constexpr int kNotFoundExitCode = 127;
+
+std::string image_hint(const model::Pod& pod, const model::ContainerStatus& container) {
+  const auto& ended = container.last_state.terminated;
+  if (!ended || ended->exit_code != kNotFoundExitCode) {
+    return "";
+  }
+  const auto found =
+      std::ranges::find(pod.spec.containers, container.name, &model::Container::name);
+  const std::string image = found == pod.spec.containers.end() ? container.image : found->image;
+  return "; the image " + image + " lacks the program; on 'codeflare up' map it: codeflare image " +
+         "add '" + image + "' --python-venv DIR";
+}
+
 std::optional<Trouble> container_trouble(const model::Pod& pod,
                                          const model::ContainerStatus& container) {
   const std::string where = "pod " + pod.metadata.name + ", container " + container.name;
@@ -108,7 +124,9 @@ std::optional<Trouble> container_trouble(const model::Pod& pod,
       return Trouble{3, waiting->reason, where + ": " + text, true};
     }
     if (waiting->reason == "CrashLoopBackOff") {
-      return Trouble{2, waiting->reason, where + " keeps failing" + last_words(container), true};
+      return Trouble{2, waiting->reason,
+                     where + " keeps failing" + last_words(container) + image_hint(pod, container),
+                     true};
     }
   }
   if (container.state.terminated && container.state.terminated->exit_code != 0) {

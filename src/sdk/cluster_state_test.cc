@@ -130,6 +130,18 @@ TEST(ClusterState, a_crash_loop_shows_the_last_words) {
   EXPECT_TRUE(state.stuck);
 }
 
+TEST(ClusterState, a_program_that_is_missing_points_at_the_image) {
+  Pod head = pod("h", "head", false);
+  head.spec.containers.push_back({.name = "ray-head", .image = "example.com/none:1"});
+  model::ContainerStatus& container = head.status.container_statuses.front();
+  container.state.waiting = model::ContainerStateWaiting{.reason = "CrashLoopBackOff"};
+  container.last_state.terminated = model::ContainerStateTerminated{.exit_code = 127};
+  EXPECT_EQ(state_of({.ray = ray(), .pods = {head}}).message,
+            "pod h, container ray-head keeps failing, exit code 127; the image "
+            "example.com/none:1 lacks the program; on 'codeflare up' map it: codeflare image add "
+            "'example.com/none:1' --python-venv DIR");
+}
+
 TEST(ClusterState, pods_without_a_node_say_why) {
   Pod worker = pod("w", "worker", false);
   worker.status.conditions.push_back({.type = "PodScheduled",

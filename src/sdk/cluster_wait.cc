@@ -193,12 +193,39 @@ Task<Result<void>> next_change(WaitList& changed, Duration at_most) {
   co_return woken;
 }
 
+// How long a cluster has been stuck. A container that is started once more, to fail again, is not
+// progress.
+class StuckTime {
+ public:
+  Duration of(const ClusterState& state, Instant now) {
+    const bool moved = state.phase != phase_ || state.head_ready != head_ready_ ||
+                       state.workers_ready != workers_ready_;
+    phase_ = state.phase;
+    head_ready_ = state.head_ready;
+    workers_ready_ = state.workers_ready;
+    if (moved) {
+      since_.reset();
+    }
+    if (state.stuck && !since_) {
+      since_ = now;
+    }
+    return since_ ? now - *since_ : Duration();
+  }
+  bool any() const { return since_.has_value(); }
+
+ private:
+  ClusterPhase phase_ = ClusterPhase::queued;
+  bool head_ready_ = false;
+  std::int64_t workers_ready_ = 0;
+  std::optional<Instant> since_;
+};
+
+// `shown` is the last state that was seen.
 Task<Result<ClusterInfo>> watch_until(ClusterWatch& watch, ObjectKey key, ClusterInfo info,
-                                      ClusterWait options) {
+                                      ClusterWait options, std::optional<ClusterState>& shown) {
   const TaskContext& context = co_await current_context();
   Loop& loop = *context.loop;
-  std::optional<ClusterState> shown;
-  std::optional<Instant> stuck_since;
+  StuckTime stuck_time;
   bool seen = false;  // the watches have told all once
   while (true) {
     if (shown != info.state) {
@@ -210,18 +237,17 @@ Task<Result<ClusterInfo>> watch_until(ClusterWatch& watch, ObjectKey key, Cluste
     if (auto end = verdict(key, info, options.goal)) {
       co_return *std::move(end);
     }
-    const bool hopeless = info.state.stuck && options.goal == ClusterGoal::ready;
-    stuck_since = hopeless ? stuck_since.value_or(loop.now()) : std::optional<Instant>();
-    if (stuck_since && loop.now() - *stuck_since >= options.stuck_patience) {
+    const Duration stuck = stuck_time.of(info.state, loop.now());
+    const bool counts = stuck_time.any() && options.goal == ClusterGoal::ready;
+    if (counts && info.state.stuck && stuck >= options.stuck_patience) {
       co_return fail(stuck_error(key, info.state, options.stuck_patience));
     }
     if (!info.objects.wrapper || info.objects.wrapper->status.can_run || info.objects.ray) {
       watch.follow_ray();
     }
-    const Duration patience =
-        stuck_since ? std::max<Duration>(*stuck_since + options.stuck_patience - loop.now(),
-                                         std::chrono::milliseconds(1))
-                    : std::chrono::hours(1);
+    const Duration patience = counts && stuck < options.stuck_patience
+                                  ? options.stuck_patience - stuck
+                                  : Duration(std::chrono::hours(1));
     CO_TRY(co_await next_change(watch.changed(), seen ? patience : kLookAgain));
     CO_TRY_ASSIGN(std::optional<ClusterObjects> objects, watch.look());
     if (!objects) {
@@ -254,12 +280,22 @@ Task<Result<ClusterInfo>> Clusters::wait(ObjectKey key, ClusterWait options) {
     watch.follow_wrapper(now->wrapper);
   }
   const Duration timeout = options.timeout;
-  Task<Result<ClusterInfo>> waiting = watch_until(watch, key, *std::move(now), std::move(options));
+  const std::string what = options.goal == ClusterGoal::deleted    ? "was not deleted"
+                           : options.goal == ClusterGoal::finished ? "did not finish"
+                                                                   : "did not become ready";
+  std::optional<ClusterState> last;
+  Task<Result<ClusterInfo>> waiting =
+      watch_until(watch, key, *std::move(now), std::move(options), last);
   Result<ClusterInfo> end =
       timeout > Duration()
           ? co_await with_timeout(timeout, "Ray cluster '" + key.name + "'", std::move(waiting))
           : co_await std::move(waiting);
   co_await group.close();
+  if (!end && end.error().code == ErrorCode::deadline_exceeded) {
+    co_return fail(deadline_exceeded("Ray cluster '" + key.name + "' " + what + " within " +
+                                     human_duration(timeout) +
+                                     (last ? ": " + progress_line(*last) : "")));
+  }
   co_return end;
 }
 

@@ -155,6 +155,9 @@ TEST(Clusters, one_that_does_not_fit_waits_and_is_listed) {
   const auto waited = w.wait("second", {.timeout = seconds(30)});
   ASSERT_FALSE(waited);
   EXPECT_EQ(waited.error().code, ErrorCode::deadline_exceeded);
+  EXPECT_TRUE(waited.error().message.starts_with(
+      "Ray cluster 'second' did not become ready within 30s: Queued: InsufficientResources: "))
+      << waited.error().message;
   ASSERT_TRUE(w.await(w.clusters.remove({"default", "first"})));
   ASSERT_TRUE(w.wait("second"));
 }
@@ -210,6 +213,35 @@ TEST(Clusters, a_state_that_will_hardly_heal_ends_the_wait_after_a_minute) {
                 heads.front().metadata.name + ", container ray-head: no such image");
   EXPECT_GE(w.cluster.env.loop.now() - before, minutes(1));
   EXPECT_LT(w.cluster.env.loop.now() - before, minutes(2));
+}
+
+TEST(Clusters, a_container_that_is_started_again_and_again_is_no_progress) {
+  World w({.wrappers = false, .kubelet = false});
+  ASSERT_TRUE(w.create(small("demo")));
+  w.cluster.settle(seconds(5));
+  const auto heads = w.cluster.list<model::Pod>("default", "ray.io/node-type=head");
+  ASSERT_EQ(heads.size(), 1u);
+  const auto flap = [](World& world, std::string pod) -> Task<void> {
+    for (int i = 0; i < 10; ++i) {
+      const std::string state = i % 2 == 0
+                                    ? R"("waiting":{"reason":"CrashLoopBackOff"},"running":null)"
+                                    : R"("waiting":null,"running":{})";
+      std::string body =
+          R"({"status":{"containerStatuses":[{"name":"ray-head","ready":false,"restartCount":1,)"
+          R"("image":"x","imageID":"","state":{)" +
+          state + "}}]}}";
+      CHECK(co_await world.cluster.client.patch(model::resource_type<model::Pod>(),
+                                                {"default", pod}, kube::PatchKind::merge,
+                                                std::move(body), {.subresource = "status"}));
+      CHECK(co_await sleep_for(seconds(15)));
+    }
+  };
+  TaskGroup group(w.cluster.env.loop);
+  group.spawn(flap(w, heads.front().metadata.name));
+  const auto waited = w.wait("demo", {.timeout = minutes(5)});
+  ASSERT_FALSE(waited);
+  EXPECT_EQ(waited.error().code, ErrorCode::failed_precondition) << waited.error().message;
+  EXPECT_TRUE(run(w.cluster.env.loop, group.join()));
 }
 
 TEST(Clusters, ten_quiet_minutes_cost_five_requests_at_most) {
