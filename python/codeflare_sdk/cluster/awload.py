@@ -1,3 +1,7 @@
 """AppWrapper files, under the path of 0.12."""
 
-from .._cluster import AWManager  # noqa: F401
+from .._cluster import AWManager
+
+__all__ = [
+    "AWManager",
+]

@@ -1,3 +1,9 @@
 """Configuration, under the path of 0.12."""
 
-from .._config import ClusterConfig, ClusterConfiguration, WorkerGroup  # noqa: F401
+from .._config import ClusterConfig, ClusterConfiguration, WorkerGroup
+
+__all__ = [
+    "ClusterConfig",
+    "ClusterConfiguration",
+    "WorkerGroup",
+]
