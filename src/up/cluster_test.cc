@@ -200,6 +200,20 @@ TEST(Up, runs_a_job_on_its_nodes) {
   EXPECT_EQ(w.get<model::Job>("j")->as<model::Job>()->status.succeeded, 5);
 }
 
+TEST(Up, pods_of_fake_nodes_cannot_be_proxied_to) {
+  UpWorld w;
+  w.create<model::Pod>(
+      R"({"metadata":{"name":"a"},"spec":{"containers":[{"name":"c","image":"x"}]}})");
+  w.settle(seconds(5));
+  ASSERT_FALSE(w.get<model::Pod>("a")->as<model::Pod>()->spec.node_name.empty());
+  const auto answer = *run(
+      w.env.loop, w.client->raw({.target = "/api/v1/namespaces/default/pods/a:80/proxy/metrics"}));
+  ASSERT_FALSE(answer);
+  EXPECT_EQ(answer.error().code, ErrorCode::unavailable);
+  EXPECT_TRUE(answer.error().message.contains("pod a has no proxy: it only pretends to run"))
+      << answer.error().message;
+}
+
 TEST(Up, wrapped_work_waits_for_room_without_pods_and_starts_when_there_is) {
   UpWorld w;
   w.create<model::AppWrapper>(wrapped("first", job("a", "4", 2, "60s")));

@@ -148,7 +148,8 @@ UpNodes::UpNodes(Env env, const ProcessNode& options, runtime::Manager& manager,
     : options_(options),
       client_(manager.client()),
       logger_(logger),
-      logs_(env, options.pods, options.logs) {
+      logs_(env, options.pods, options.logs),
+      http_(env, options.network) {
   if (options.streams != nullptr) {
     streams_.emplace(options.pods, *options.streams);
   }
@@ -187,7 +188,8 @@ Task<Result<void>> UpNodes::prepare(PodConnect* connect) {
   }
   connect_ = connect;
   if (connect != nullptr) {
-    connect->serve({.logs = &logs_, .streams = streams_ ? &*streams_ : nullptr}, std::move(names));
+    connect->serve({.logs = &logs_, .streams = streams_ ? &*streams_ : nullptr, .http = &http_},
+                   std::move(names));
   }
   co_return Result<void>();
 }

@@ -10,6 +10,7 @@
 #include "kube/client.h"
 #include "node/agent/log_service.h"
 #include "node/agent/pod_agent.h"
+#include "node/agent/pod_http.h"
 #include "node/stream/stream_service.h"
 #include "runtime/manager.h"
 #include "up/cluster.h"
@@ -105,6 +106,7 @@ class UpNodes {
   Logger logger_;
   node::LogService logs_;
   std::optional<node::StreamService> streams_;
+  node::PodHttp http_;
   PodConnect* connect_ = nullptr;  // while it serves
   std::vector<std::unique_ptr<UpNode>> nodes_;
 };

@@ -100,23 +100,42 @@ Result<net::Response> PodConnect::answer(const apiserver::RequestInfo& info, con
   return fail(not_served("pods/" + info.subresource + " is not served here"));
 }
 
+std::string PodConnect::why_not(const model::Pod& pod, const std::string& subresource) const {
+  if (pod.spec.node_name.starts_with(controllers::fakenode::kFakeNamePrefix)) {
+    return "pod " + pod.metadata.name + " has no " + subresource +
+           ": it only pretends to run, on the fake node " + pod.spec.node_name;
+  }
+  if (services_.logs == nullptr || nodes_.contains(pod.spec.node_name)) {
+    return "";
+  }
+  return pod.spec.node_name.empty()
+             ? "pod " + pod.metadata.name + " does not have a host assigned"
+             : "node " + pod.spec.node_name + " does not serve pods/" + subresource;
+}
+
 Task<Result<net::Response>> PodConnect::connect(apiserver::User /*user*/,
                                                 apiserver::RequestInfo info,
                                                 apiserver::ObjectPtr pod, net::Request request) {
   CO_TRY_ASSIGN(const json::Document document, json::parse(pod->json()));
   CO_TRY_ASSIGN(const model::Pod object, model::from_json<model::Pod>(document.root));
-  if (object.spec.node_name.starts_with(controllers::fakenode::kFakeNamePrefix)) {
-    co_return fail(not_served("pod " + object.metadata.name + " has no " + info.subresource +
-                              ": it only pretends to run, on the fake node " +
-                              object.spec.node_name));
-  }
-  if (services_.logs != nullptr && !nodes_.contains(object.spec.node_name)) {
-    co_return fail(not_served(object.spec.node_name.empty()
-                                  ? "pod " + object.metadata.name + " does not have a host assigned"
-                                  : "node " + object.spec.node_name + " does not serve pods/" +
-                                        info.subresource));
+  if (const std::string why = why_not(object, info.subresource); !why.empty()) {
+    co_return fail(not_served(why));
   }
   co_return answer(info, object, request);
+}
+
+Task<Result<net::Response>> PodConnect::proxy(apiserver::ProxyTarget target, net::Request request) {
+  CO_TRY_ASSIGN(const json::Document document, json::parse(target.pod->json()));
+  CO_TRY_ASSIGN(model::Pod pod, model::from_json<model::Pod>(document.root));
+  if (const std::string why = why_not(pod, "proxy"); !why.empty()) {
+    co_return fail(unavailable(why));
+  }
+  if (services_.http == nullptr) {
+    co_return fail(unavailable("no node serves pods/proxy now"));
+  }
+  // Nothing of this is used once it has begun: the nodes may end before the request does.
+  co_return co_await services_.http->send(
+      std::move(pod), {.number = target.port, .tls = target.tls}, std::move(request));
 }
 
 }  // namespace codeflare::up

@@ -1,7 +1,9 @@
 #pragma once
 
 #include "apiserver/request/connect.h"
+#include "model/pod.h"
 #include "node/agent/log_service.h"
+#include "node/agent/pod_http.h"
 #include "node/stream/stream_service.h"
 
 #include <set>
@@ -14,10 +16,11 @@ namespace codeflare::up {
 struct PodServices {
   const node::LogService* logs = nullptr;
   node::StreamService* streams = nullptr;
+  node::PodHttp* http = nullptr;
 };
 
-// Serves log, exec, attach and portforward of pods from the nodes of the same process; what it does
-// not serve is answered 501.
+// Serves log, exec, attach, portforward and proxy of pods from the nodes of the same process; what
+// it does not serve is answered 501, or 503 where a proxy would lead to.
 class PodConnect final : public apiserver::ConnectHandler {
  public:
   // Once there are nodes, until end(). Those that share the machine share what is behind this.
@@ -29,8 +32,11 @@ class PodConnect final : public apiserver::ConnectHandler {
 
   Task<Result<net::Response>> connect(apiserver::User user, apiserver::RequestInfo info,
                                       apiserver::ObjectPtr pod, net::Request request) override;
+  Task<Result<net::Response>> proxy(apiserver::ProxyTarget target, net::Request request) override;
 
  private:
+  // Why no node of this process serves that of the pod; empty when one does.
+  std::string why_not(const model::Pod& pod, const std::string& subresource) const;
   Result<net::Response> answer(const apiserver::RequestInfo& info, const model::Pod& pod,
                                const net::Request& request) const;
 

@@ -30,6 +30,12 @@ bool is_connect(const RequestInfo& info) {
   return std::ranges::find(kConnect, info.subresource) != kConnect.end();
 }
 
+// Requests whose answer comes from a pod; nodes are not reached this way.
+bool is_proxy(const RequestInfo& info) {
+  return info.group.empty() && info.subresource == "proxy" &&
+         (info.resource == "pods" || info.resource == "services");
+}
+
 // Watches and streams last; they are bounded by connections, not by this limit.
 bool is_long_running(const RequestInfo& info) {
   return info.is_resource && (info.verb == "watch" || is_connect(info));
@@ -74,6 +80,9 @@ Task<Result<net::Response>> dispatch_subresource(Call& call) {
   auto sub = std::ranges::find(subs, info.subresource, &Subresource::name);
   if (sub == subs.end() || info.name.empty()) {
     co_return fail(no_such_path());
+  }
+  if (is_proxy(info)) {
+    co_return co_await handle_proxy(call);
   }
   if (is_connect(info)) {
     co_return co_await handle_connect(call);
@@ -184,7 +193,10 @@ Task<Result<net::Response>> dispatch(Call& call) {
   if (!method_fits(call)) {
     co_return fail(method_not_allowed());
   }
-  CO_TRY_ASSIGN(call.form, form_of(call));
+  // Accept of a proxied request is for the pod.
+  if (!is_proxy(info)) {
+    CO_TRY_ASSIGN(call.form, form_of(call));
+  }
   warn(call);
   if (handler != nullptr) {
     if (info.verb != "create") {

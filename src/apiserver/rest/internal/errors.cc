@@ -169,6 +169,10 @@ Error unprocessable() {
   return model::to_error(std::move(status));
 }
 
+Error service_unavailable(std::string message) {
+  return model::to_error(failure(503, "ServiceUnavailable", std::move(message)));
+}
+
 Error not_implemented(std::string message) {
   return model::to_error(failure(501, "NotImplemented", std::move(message)));
 }

@@ -36,6 +36,8 @@ Error body_too_large(std::size_t limit);
 Error body_too_large_message(std::string_view message);
 // 422 without fields, as failed JSON patches get it.
 Error unprocessable();
+// 503: nothing is there to answer now.
+Error service_unavailable(std::string message);
 // 501: the server knows what is meant and has nobody to do it.
 Error not_implemented(std::string message);
 

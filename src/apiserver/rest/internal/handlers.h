@@ -19,8 +19,10 @@ Task<Result<net::Response>> handle_delete_collection(Call& call);
 Task<Result<net::Response>> handle_scale(Call& call);
 // Subresources that are calls rather than parts: bindings, evictions, tokens, reviews.
 Task<Result<net::Response>> handle_virtual(Call& call, VirtualResource& handler);
-// log, exec, attach, portforward, proxy.
+// log, exec, attach, portforward.
 Task<Result<net::Response>> handle_connect(Call& call);
+// HTTP to a port of a pod, or of a pod behind a service.
+Task<Result<net::Response>> handle_proxy(Call& call);
 
 // Until the revision is committed; 504 when it does not come.
 Task<Result<void>> wait_for_revision(Server& server, Revision revision);
