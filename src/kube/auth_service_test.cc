@@ -2,11 +2,14 @@
 
 #include "base/async/sleep.h"
 #include "kube/internal/config_testing.h"
+#include "net/memory_pair.h"
 #include "net/testing/scripted_service.h"
+#include "net/upgrade.h"
 
 #include <gtest/gtest.h>
 
 #include <deque>
+#include <functional>
 
 namespace codeflare::kube {
 namespace {
@@ -77,7 +80,11 @@ class AuthTest : public ::testing::Test, public Transport {
       status = statuses_.front();
       statuses_.pop_front();
     }
-    co_return net::make_response(status, "text/plain", Bytes::from_static("said"));
+    net::Response response = net::make_response(status, "text/plain", Bytes::from_static("said"));
+    if (upgraded_) {
+      response.body = upgraded_();
+    }
+    co_return response;
   }
   Result<net::Response> send(net::Request request, AuthOptions options = {}) {
     AuthService service(source_, *this, std::move(options));
@@ -102,6 +109,7 @@ class AuthTest : public ::testing::Test, public Transport {
   SimEnv sim_;
   CountingSource source_;
   std::deque<int> statuses_;
+  std::function<net::Body()> upgraded_;  // the body of an answer with status 101
   std::vector<Seen> seen_;
   std::vector<std::string> certificates_;
   std::shared_ptr<int> alive_ = std::make_shared<int>();
@@ -274,6 +282,47 @@ TEST_F(AuthTest, the_transport_lives_as_long_as_the_response) {
   EXPECT_EQ(alive_.use_count(), 2);
   response->body.reset();
   EXPECT_EQ(alive_.use_count(), 1);
+}
+
+Task<void> greet(net::ByteStream& connection) {
+  static_cast<void>(co_await connection.write("hello"));
+}
+
+// The client's end of a connection whose other end has greeted.
+class Greeted final : public net::UpgradedBody {
+ public:
+  explicit Greeted(Loop& loop) { CHECK(run(loop, greet(pair_.far())), "it greets"); }
+  net::ByteStream& connection() override { return pair_.near(); }
+
+ private:
+  net::MemoryPair pair_;
+};
+
+Task<void> hear(std::string* heard, net::ByteStream& connection) {
+  *heard = (co_await connection.read()).value_or("nothing");
+}
+
+TEST_F(AuthTest, an_upgraded_connection_stays_one_and_keeps_its_transport) {
+  for (const bool remote : {true, false}) {
+    net::Body body;
+    if (remote) {
+      body = std::make_unique<Greeted>(env().loop);
+    } else {
+      body = std::make_unique<net::Upgrade>(greet);
+    }
+    upgraded_ = [&] { return std::move(body); };
+    statuses_ = {101};
+    Result<net::Response> response = send({});
+    ASSERT_TRUE(response);
+    EXPECT_EQ(alive_.use_count(), 2);
+    std::string heard;
+    const auto talk = [&](net::ByteStream& connection) { return hear(&heard, connection); };
+    const auto done = run(env().loop, net::converse(*std::move(response), talk));
+    ASSERT_TRUE(done && *done);
+    EXPECT_EQ(heard, "hello");
+    response = Result<net::Response>(net::Response());
+    EXPECT_EQ(alive_.use_count(), 1);
+  }
 }
 
 TEST(CredentialSourceTest, fixed_credentials_become_headers) {

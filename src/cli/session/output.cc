@@ -96,4 +96,10 @@ std::string render_objects(const std::vector<TypedObject>& objects, Output outpu
   return in_form(list, output);
 }
 
+std::string machine_text(const std::function<json::Value(json::Arena&)>& make, Output output) {
+  json::Arena arena;
+  const json::Value value = make(arena);
+  return output == Output::yaml ? json::to_yaml(value) : json::to_pretty_text(value) + "\n";
+}
+
 }  // namespace codeflare::cli

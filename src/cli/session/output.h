@@ -1,10 +1,12 @@
 #pragma once
 
 #include "base/result.h"
+#include "json/value.h"
 #include "kube/object.h"
 #include "model/gvk.h"
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,5 +35,8 @@ struct TypedObject {
 // Objects as JSON, YAML or names, as kubectl prints them: one by itself, several as a List
 // (`as_list` makes one of any number); without managedFields. `output` is no table.
 std::string render_objects(const std::vector<TypedObject>& objects, Output output, bool as_list);
+
+// A value as JSON, or as YAML on request.
+std::string machine_text(const std::function<json::Value(json::Arena&)>& make, Output output);
 
 }  // namespace codeflare::cli

@@ -12,6 +12,7 @@ namespace codeflare::cli {
 Session::Session(Env env, Console& console, net::HttpService& service, Parts parts)
     : env_(env),
       console_(console),
+      service_(service),
       waiting_(console),
       patience_(parts.patience),
       // How often is asked within the patience is the server's choice.

@@ -43,6 +43,8 @@ class Session {
     waiting_.clear();
     return console_;
   }
+  // Leads to the server.
+  net::HttpService& service() { return service_; }
   kube::Client& client() { return client_; }
   kube::Discovery& discovery() { return discovery_; }
   // "the server" with its address and where that comes from.
@@ -67,6 +69,7 @@ class Session {
 
   Env env_;
   Console& console_;
+  net::HttpService& service_;
   ProgressLine waiting_;
   Duration patience_;
   Duration waited_{};

@@ -3,12 +3,9 @@
 #include "cli/verbs/internal/cluster_flags.h"
 #include "cli/verbs/internal/session_flags.h"
 #include "cli/views/cluster_view.h"
-#include "json/write.h"
-#include "json/yaml.h"
 #include "model/resources.h"
 #include "sdk/cluster_json.h"
 
-#include <functional>
 #include <memory>
 #include <utility>
 
@@ -48,12 +45,6 @@ void add_get(CLI::App& verb, Chosen& chosen) {
   internal::add_cluster_name(verb, typed->flags.name);
   add_many(verb, *typed);
   internal::finish(verb, chosen, typed, run_get_raycluster);
-}
-
-std::string machine_text(const std::function<json::Value(json::Arena&)>& make, Output output) {
-  json::Arena arena;
-  const json::Value value = make(arena);
-  return output == Output::yaml ? json::to_yaml(value) : json::to_pretty_text(value) + "\n";
 }
 
 using Render = std::string (*)(const ClusterInfo&, WallTime);

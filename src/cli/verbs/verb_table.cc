@@ -6,7 +6,9 @@
 #include "cli/verbs/delete.h"
 #include "cli/verbs/delete_raycluster.h"
 #include "cli/verbs/down.h"
+#include "cli/verbs/end_job.h"
 #include "cli/verbs/explain.h"
+#include "cli/verbs/follow_job.h"
 #include "cli/verbs/hold.h"
 #include "cli/verbs/image.h"
 #include "cli/verbs/list.h"
@@ -14,9 +16,11 @@
 #include "cli/verbs/logs.h"
 #include "cli/verbs/queue.h"
 #include "cli/verbs/queued_raycluster.h"
+#include "cli/verbs/show_job.h"
 #include "cli/verbs/show_raycluster.h"
 #include "cli/verbs/simulate.h"
 #include "cli/verbs/status.h"
+#include "cli/verbs/submit_job.h"
 #include "cli/verbs/wait_raycluster.h"
 
 #include <CLI/App.hpp>
@@ -39,20 +43,28 @@ constexpr const Verb* kVerbs[] = {
     &kDefineRayCluster,
     &kCreate,
     &kCreateRayCluster,
+    &kCreateJob,
     &kSubmit,
     &kSubmitRayCluster,
+    &kSubmitJob,
+    &kCancel,
+    &kCancelJob,
     &kDelete,
     &kDeleteRayCluster,
+    &kDeleteJob,
     &kList,
     &kListRayCluster,
+    &kListJob,
     &kGet,
     &kGetRayCluster,
     &kStatus,
     &kStatusRayCluster,
+    &kStatusJob,
     &kDetails,
     &kDetailsRayCluster,
     &kWait,
     &kWaitRayCluster,
+    &kWaitJob,
     &kHold,
     &kHoldRayCluster,
     &kRelease,
@@ -61,6 +73,7 @@ constexpr const Verb* kVerbs[] = {
     &kExplain,
     &kExplainRayCluster,
     &kLogs,
+    &kLogsJob,
     &kDown,
     &kImage,
     &kSimulate,
@@ -69,6 +82,7 @@ constexpr const Verb* kVerbs[] = {
 // AppWrappers are no noun: where a verb takes a KIND, they are what it may be.
 constexpr std::array kNouns = {
     Noun{"raycluster", {"rayclusters", "ray-cluster", "rc"}},
+    Noun{"job", {"jobs"}},
 };
 
 constexpr std::string_view kHelp = "help";

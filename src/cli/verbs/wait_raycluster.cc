@@ -1,8 +1,8 @@
 #include "cli/verbs/wait_raycluster.h"
 
-#include "base/human_duration.h"
 #include "cli/verbs/internal/cluster_flags.h"
 #include "cli/verbs/internal/session_flags.h"
+#include "cli/verbs/internal/wait_line.h"
 
 #include <memory>
 #include <utility>
@@ -26,29 +26,6 @@ sdk::ClusterGoal goal_of(const std::string& word) {
                               : sdk::ClusterGoal::ready;
 }
 
-// One live line on a terminal, else a line with its time for each change.
-class WaitLine {
- public:
-  explicit WaitLine(Session& session)
-      : session_(session), line_(session.console()), began_(session.env().clock.now()) {}
-
-  void show(const std::string& name, const sdk::ClusterState& state) {
-    const std::string took = human_duration(session_.env().clock.now() - began_);
-    const std::string text =
-        "raycluster/" + name + ": " + sdk::progress_line(state) + " (" + took + ")";
-    if (session_.console().err_is_terminal()) {
-      line_.show(text);
-    } else {
-      session_.console().err(to_rfc3339(session_.now()) + " " + text + "\n");
-    }
-  }
-
- private:
-  Session& session_;
-  ProgressLine line_;
-  Instant began_;
-};
-
 }  // namespace
 
 constinit const Verb kWait = {.word = "wait",
@@ -63,11 +40,13 @@ constinit const Verb kWaitRayCluster = {
 
 Task<int> run_wait_raycluster(Session& session, WaitRayClusterFlags flags) {
   sdk::Clusters clusters(session.client(), session.discovery());
-  WaitLine line(session);
+  internal::WaitLine line(session);
   sdk::ClusterWait options{
       .goal = goal_of(flags.goal),
       .timeout = flags.timeout,
-      .observer = [&](const sdk::ClusterState& state) { line.show(flags.name, state); }};
+      .observer = [&](const sdk::ClusterState& state) {
+        line.show("raycluster/" + flags.name + ": " + sdk::progress_line(state));
+      }};
   const Result<sdk::ClusterInfo> end =
       co_await clusters.wait({session.ns(), flags.name}, std::move(options));
   if (!end && end.error().code == ErrorCode::cancelled) {

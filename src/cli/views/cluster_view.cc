@@ -1,6 +1,7 @@
 #include "cli/views/cluster_view.h"
 
 #include "base/human_duration.h"
+#include "cli/views/fields.h"
 #include "cli/views/table.h"
 #include "model/meta.h"
 
@@ -19,18 +20,6 @@ std::string age(const ClusterInfo& info, WallTime now) {
 std::string workers(const ClusterInfo& info) {
   return std::to_string(info.state.workers_ready) + "/" +
          std::to_string(std::max(info.state.workers_wanted, info.sizes.workers));
-}
-
-std::string or_dash(const std::string& text) {
-  return text.empty() ? "-" : text;
-}
-
-void line(std::string& out, std::string_view name, const std::string& value) {
-  constexpr std::size_t kWidth = 13;
-  if (!value.empty()) {
-    out += std::string(name) + ":" + std::string(kWidth - name.size() - 1, ' ') + one_line(value) +
-           "\n";
-  }
 }
 
 std::string cpu_text(const std::string& amount) {
@@ -82,23 +71,23 @@ std::string render_clusters(const std::vector<ClusterInfo>& infos, WallTime now)
 
 std::string render_cluster_status(const ClusterInfo& info, WallTime now) {
   std::string out;
-  line(out, "Ray cluster", info.key.to_string());
-  line(out, "Status", std::string(to_string(info.state.phase)));
-  line(out, "Reason", info.state.reason);
-  line(out, "Message", info.state.message);
-  line(out, "Workers", workers(info) + " ready");
-  line(out, "AppWrapper", info.wrapper);
-  line(out, "Age", age(info, now));
+  add_field(out, "Ray cluster", info.key.to_string());
+  add_field(out, "Status", std::string(to_string(info.state.phase)));
+  add_field(out, "Reason", info.state.reason);
+  add_field(out, "Message", info.state.message);
+  add_field(out, "Workers", workers(info) + " ready");
+  add_field(out, "AppWrapper", info.wrapper);
+  add_field(out, "Age", age(info, now));
   return out;
 }
 
 std::string render_cluster_details(const ClusterInfo& info, WallTime now) {
   std::string out = render_cluster_status(info, now);
-  line(out, "Requests",
-       cpu_text(info.sizes.cpus().to_string()) + ", " + info.sizes.memory().to_string() +
-           " memory, " + info.sizes.gpus().to_string() + " GPUs");
-  line(out, "Image", info.sizes.image);
-  line(out, "Client URI", info.client_uri());
+  add_field(out, "Requests",
+            cpu_text(info.sizes.cpus().to_string()) + ", " + info.sizes.memory().to_string() +
+                " memory, " + info.sizes.gpus().to_string() + " GPUs");
+  add_field(out, "Image", info.sizes.image);
+  add_field(out, "Client URI", info.client_uri());
   return out + pods_table(info);
 }
 

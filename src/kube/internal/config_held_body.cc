@@ -1,5 +1,7 @@
 #include "kube/internal/config_held_body.h"
 
+#include "net/upgrade.h"
+
 #include <utility>
 
 namespace codeflare::kube::internal {
@@ -48,6 +50,19 @@ class OwningBody final : public net::BodyStream {
   net::Body body_;
 };
 
+// The same for a connection that has left HTTP behind.
+class OwningUpgradedBody final : public net::UpgradedBody {
+ public:
+  OwningUpgradedBody(net::Body body, net::ByteStream& connection, std::shared_ptr<void> owner)
+      : owner_(std::move(owner)), body_(std::move(body)), connection_(connection) {}
+  net::ByteStream& connection() override { return connection_; }
+
+ private:
+  std::shared_ptr<void> owner_;  // goes after the body
+  net::Body body_;
+  net::ByteStream& connection_;  // of the body
+};
+
 }  // namespace
 
 net::Body HeldBody::stream() {
@@ -85,8 +100,21 @@ Task<Result<HeldBody>> hold_body(net::Body body, std::optional<std::size_t> body
 }
 
 net::Body body_with_owner(net::Body body, std::shared_ptr<void> owner) {
-  return body == nullptr ? nullptr
-                         : std::make_unique<OwningBody>(std::move(body), std::move(owner));
+  if (body == nullptr) {
+    return nullptr;
+  }
+  // net::converse() tells these by their types.
+  if (auto* remote = dynamic_cast<net::UpgradedBody*>(body.get())) {
+    net::ByteStream& connection = remote->connection();
+    return std::make_unique<OwningUpgradedBody>(std::move(body), connection, std::move(owner));
+  }
+  if (const auto* local = dynamic_cast<const net::Upgrade*>(body.get())) {
+    return std::make_unique<net::Upgrade>(
+        [takeover = local->takeover(), owner = std::move(owner)](net::ByteStream& connection) {
+          return takeover(connection);
+        });
+  }
+  return std::make_unique<OwningBody>(std::move(body), std::move(owner));
 }
 
 }  // namespace codeflare::kube::internal

@@ -25,7 +25,7 @@ struct HeldBody {
 Task<Result<HeldBody>> hold_body(net::Body body, std::optional<std::size_t> body_size,
                                  std::size_t bytes_max);
 
-// `body` that also keeps `owner` alive; null stays null.
+// `body` that also keeps `owner` alive; null stays null, an upgraded connection stays one.
 net::Body body_with_owner(net::Body body, std::shared_ptr<void> owner);
 
 }  // namespace codeflare::kube::internal

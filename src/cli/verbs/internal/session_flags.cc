@@ -22,6 +22,22 @@ class NoService final : public net::HttpService {
   }
 };
 
+// Ctrl-C cancels the task.
+int run_until_signal(RealEnv& world, Task<int> task) {
+  StopSource stop;
+  world.on_signals({SIGINT, SIGTERM}, [&](int) { stop.request_stop(); });
+  return run(world.env().loop, std::move(task), stop.token()).value_or(int{kInterrupted});
+}
+
+int without_server(const SessionFlags& flags, const std::function<int(RealEnv&, Session&)>& start) {
+  RealEnv world;
+  const std::unique_ptr<Console> console = process_console();
+  NoService nowhere;
+  const Result<std::unique_ptr<Session>> session =
+      Session::over(world.env(), *console, nowhere, "", flags);
+  return session ? start(world, **session) : report(*console, session.error());
+}
+
 }  // namespace
 
 CLI::Option* add_timeout(CLI::App& verb, Duration& timeout, std::string about) {
@@ -83,21 +99,19 @@ int run_waiting(const SessionFlags& flags, const std::function<Task<int>(Session
   if (!session) {
     return report(*console, session.error());
   }
-  StopSource stop;
-  world.on_signals({SIGINT, SIGTERM}, [&](int) { stop.request_stop(); });
-  return run(world.env().loop, verb(**session), stop.token()).value_or(int{kInterrupted});
+  return run_until_signal(world, verb(**session));
+}
+
+int run_waiting_offline(const SessionFlags& flags, const std::function<Task<int>(Session&)>& verb) {
+  return without_server(flags, [&](RealEnv& world, Session& session) {
+    return run_until_signal(world, verb(session));
+  });
 }
 
 int run_offline(const SessionFlags& flags, const std::function<Task<int>(Session&)>& verb) {
-  RealEnv world;
-  const std::unique_ptr<Console> console = process_console();
-  NoService nowhere;
-  const Result<std::unique_ptr<Session>> session =
-      Session::over(world.env(), *console, nowhere, "", flags);
-  if (!session) {
-    return report(*console, session.error());
-  }
-  return run(world.env().loop, verb(**session)).value_or(int{kFailed});
+  return without_server(flags, [&](RealEnv& world, Session& session) {
+    return run(world.env().loop, verb(session)).value_or(int{kFailed});
+  });
 }
 
 }  // namespace codeflare::cli::internal

@@ -32,6 +32,8 @@ void add_controller_ns(CLI::App& verb, std::string& ns);
 int run_session(const SessionFlags& flags, const std::function<Task<int>(Session&)>& verb);
 // The same for a verb that waits: Ctrl-C cancels it, so that it can say what it leaves behind.
 int run_waiting(const SessionFlags& flags, const std::function<Task<int>(Session&)>& verb);
+// The same where no server is asked: there need not be a kubeconfig.
+int run_waiting_offline(const SessionFlags& flags, const std::function<Task<int>(Session&)>& verb);
 // For a verb that asks no server: there need not be a kubeconfig.
 int run_offline(const SessionFlags& flags, const std::function<Task<int>(Session&)>& verb);
 

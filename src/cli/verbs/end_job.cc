@@ -1,0 +1,85 @@
+#include "cli/verbs/end_job.h"
+
+#include "cli/verbs/internal/job_flags.h"
+#include "sdk/jobs.h"
+
+#include <memory>
+#include <utility>
+
+namespace codeflare::cli {
+
+namespace {
+
+void add_cancel(CLI::App& verb, Chosen& chosen) {
+  auto typed = std::make_shared<internal::Typed<CancelJobFlags>>();
+  internal::add_job_name(verb, typed->flags.name);
+  verb.add_flag("--wait,!--no-wait", typed->flags.wait,
+                "wait until the job has ended (default true)");
+  internal::finish_job(verb, chosen, typed, run_cancel_job, internal::kPatienceHelp);
+}
+
+void add_delete(CLI::App& verb, Chosen& chosen) {
+  auto typed = std::make_shared<internal::Typed<DeleteJobFlags>>();
+  internal::add_job_name(verb, typed->flags.name);
+  verb.add_flag("--ignore-not-found", typed->flags.ignore_not_found,
+                "success if the job does not exist");
+  internal::finish_job(verb, chosen, typed, run_delete_job, internal::kPatienceHelp);
+}
+
+}  // namespace
+
+constinit const Verb kCancel = {.word = "cancel",
+                                .about = "Stop work and keep its record",
+                                .examples = "codeflare cancel job train"};
+constinit const Verb kCancelJob = {.word = "cancel",
+                                   .noun = "job",
+                                   .about = "Stop a job; its status and log stay",
+                                   .examples = "codeflare cancel job train -c demo",
+                                   .add = add_cancel};
+constinit const Verb kDeleteJob = {.word = "delete",
+                                   .noun = "job",
+                                   .about = "Stop a job and remove its record",
+                                   .examples = "codeflare delete job train -c demo",
+                                   .add = add_delete};
+
+Task<int> run_cancel_job(Session& session, CancelJobFlags flags) {
+  Result<sdk::JobTarget> target = co_await internal::job_target(session, flags);
+  if (!target) {
+    co_return report_coded(session.console(), target.error());
+  }
+  sdk::Jobs jobs = internal::jobs_of(session, flags.timeout);
+  const Result<sdk::JobStop> stop = co_await jobs.stop(*std::move(target), flags.name, flags.wait);
+  if (!stop) {
+    co_return report_coded(session.console(), stop.error());
+  }
+  const std::string phase(to_string(stop->job.phase));
+  if (session.output() == Output::name) {
+    session.console().out("job/" + flags.name + "\n");
+  } else if (!stop->was_running) {
+    session.console().out("job/" + flags.name + " has already ended: " + phase + "\n");
+  } else {
+    session.console().out("job/" + flags.name + (flags.wait ? " " + phase : " stopping") + "\n");
+  }
+  co_return kDone;
+}
+
+Task<int> run_delete_job(Session& session, DeleteJobFlags flags) {
+  Result<sdk::JobTarget> target = co_await internal::job_target(session, flags);
+  if (!target) {
+    co_return report_coded(session.console(), target.error());
+  }
+  sdk::Jobs jobs = internal::jobs_of(session, flags.timeout);
+  const Result<void> removed = co_await jobs.remove(*std::move(target), flags.name);
+  const bool missing = !removed && removed.error().code == ErrorCode::not_found;
+  if (missing && flags.ignore_not_found) {
+    co_return kDone;
+  }
+  if (!removed) {
+    co_return report_coded(session.console(), removed.error());
+  }
+  session.console().out("job/" + flags.name +
+                        (session.output() == Output::name ? "\n" : " deleted\n"));
+  co_return kDone;
+}
+
+}  // namespace codeflare::cli

@@ -1,0 +1,252 @@
+#include "cli/verbs/submit_job.h"
+
+#include "cli/verbs/follow_job.h"
+#include "cli/verbs/internal/job_flags.h"
+#include "cli/verbs/show_job.h"
+#include "json/parse.h"
+#include "json/write.h"
+#include "json/yaml.h"
+#include "model/quantity.h"
+#include "sdk/jobs.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <memory>
+#include <string_view>
+#include <utility>
+
+namespace codeflare::cli {
+
+namespace {
+
+constexpr std::size_t kFileBytesMax = std::size_t{1} << 20;
+
+void add_options(CLI::App& verb, Chosen& chosen) {
+  auto typed = std::make_shared<internal::Typed<SubmitJobFlags>>();
+  SubmitJobFlags& flags = typed->flags;
+  verb.add_option("NAME", flags.first_word, "name of the job, which becomes Ray's submission id");
+  verb.add_option("COMMAND", flags.command, "command to run on the cluster, behind --");
+  verb.add_option("--name", flags.name, "name of the job, instead of NAME")->type_name("NAME");
+  verb.add_option("--working-dir", flags.working_dir,
+                  "directory to package and upload, or a URI; the command starts there")
+      ->type_name("DIR");
+  CLI::Option* file = verb.add_option("--runtime-env", flags.runtime_env_file,
+                                      "file with Ray's runtime environment, as YAML or JSON")
+                          ->type_name("FILE");
+  verb.add_option("--runtime-env-json", flags.runtime_env_json, "Ray's runtime environment")
+      ->type_name("JSON")
+      ->excludes(file);
+  verb.add_option("--env", flags.env, "environment variable; may be repeated")
+      ->type_name("KEY=VALUE")
+      ->expected(1)
+      ->take_all()
+      ->allow_extra_args(false);
+  verb.add_option("--metadata", flags.metadata, "note to keep with the job; may be repeated")
+      ->type_name("KEY=VALUE")
+      ->expected(1)
+      ->take_all()
+      ->allow_extra_args(false);
+  verb.add_option("--entrypoint-num-cpus", flags.num_cpus, "CPUs reserved for the command")
+      ->type_name("N")
+      ->check(CLI::NonNegativeNumber);
+  verb.add_option("--entrypoint-num-gpus", flags.num_gpus, "GPUs reserved for the command")
+      ->type_name("N")
+      ->check(CLI::NonNegativeNumber);
+  verb.add_option("--entrypoint-memory", flags.memory,
+                  "memory reserved for the command: bytes, or an amount such as 2Gi")
+      ->type_name("AMOUNT");
+  verb.add_option("--entrypoint-resources", flags.resources,
+                  "further resources reserved for the command: {\"name\": amount}")
+      ->type_name("JSON");
+  verb.add_flag("-f,--follow", flags.follow, "print the log until the job has ended");
+  verb.add_flag("--wait", flags.wait, "wait until the job has ended");
+  internal::finish_job(verb, chosen, typed, run_submit_job, internal::kWaitHelp);
+}
+
+Result<std::map<std::string, std::string>> pairs(std::string_view option,
+                                                 const std::vector<std::string>& texts) {
+  std::map<std::string, std::string> map;
+  for (const std::string& text : texts) {
+    const std::size_t equals = text.find('=');
+    if (equals == std::string::npos || equals == 0) {
+      return fail(invalid_argument(std::string(option) + ": " + text + " is not KEY=VALUE"));
+    }
+    map.insert_or_assign(text.substr(0, equals), text.substr(equals + 1));
+  }
+  return map;
+}
+
+Result<std::map<std::string, double>> read_resources(const std::string& text) {
+  std::map<std::string, double> resources;
+  if (text.empty()) {
+    return resources;
+  }
+  const Error wrong = invalid_argument("--entrypoint-resources: " + text +
+                                       " is not a JSON object of numbers, such as {\"tpu\": 1}");
+  const Result<json::Document> document = json::parse(text);
+  if (!document || !document->root.is_object()) {
+    return fail(wrong);
+  }
+  for (const json::Member& member : document->root.members()) {
+    if (!member.value.is_number()) {
+      return fail(wrong);
+    }
+    resources.emplace(member.key, std::strtod(std::string(member.value.number()).c_str(), nullptr));
+  }
+  return resources;
+}
+
+Result<std::optional<std::uint64_t>> read_memory(const std::string& text) {
+  if (text.empty()) {
+    return std::optional<std::uint64_t>();
+  }
+  const Result<model::Quantity> amount = model::Quantity::parse(text);
+  if (!amount || amount->value() < 0) {
+    return fail(invalid_argument("--entrypoint-memory: " + text + " is not an amount such as 2Gi"));
+  }
+  return std::optional(static_cast<std::uint64_t>(amount->value()));
+}
+
+Result<std::string> read_runtime_env(FileSystem& files, const SubmitJobFlags& flags) {
+  if (flags.runtime_env_file.empty()) {
+    return flags.runtime_env_json;
+  }
+  const Result<std::string> text = files.read(flags.runtime_env_file, kFileBytesMax);
+  if (!text) {
+    return fail(invalid_argument(text.error().message));
+  }
+  const Result<std::vector<json::Document>> documents = json::parse_yaml(*text);
+  if (!documents || documents->size() != 1) {
+    return fail(
+        invalid_argument(flags.runtime_env_file + ": " +
+                         (documents ? "expected one YAML document" : documents.error().message)));
+  }
+  return json::to_text(documents->front().root);
+}
+
+Result<sdk::JobSpec> spec_of(Session& session, const SubmitJobFlags& flags) {
+  sdk::JobSpec spec{.name = flags.name,
+                    .command = shell_command(flags.command),
+                    .working_dir = flags.working_dir,
+                    .num_cpus = flags.num_cpus,
+                    .num_gpus = flags.num_gpus};
+  TRY_ASSIGN(spec.runtime_env, read_runtime_env(session.env().files, flags));
+  TRY_ASSIGN(spec.env, pairs("--env", flags.env));
+  TRY_ASSIGN(spec.metadata, pairs("--metadata", flags.metadata));
+  TRY_ASSIGN(spec.memory_bytes, read_memory(flags.memory));
+  TRY_ASSIGN(spec.resources, read_resources(flags.resources));
+  return spec;
+}
+
+void tell_submitted(Session& session, const SubmitJobFlags& flags, const sdk::JobTarget& target) {
+  if (session.output() == Output::name) {
+    session.console().out("job/" + flags.name + "\n");
+    return;
+  }
+  session.console().out("job/" + flags.name + " submitted to " + target.to_string() + "\n");
+  if (!flags.follow && !flags.wait) {
+    const std::string rest = " job " + flags.name + internal::target_words(session, target);
+    session.console().out("Next: codeflare logs" + rest + " -f, codeflare status" + rest +
+                          ", codeflare cancel" + rest + "\n");
+  }
+}
+
+}  // namespace
+
+constinit const Verb kCreateJob = {
+    .word = "create",
+    .noun = "job",
+    .about = "Run a command on a Ray cluster: the same as 'submit job'",
+    .examples = "codeflare create job train -c demo -- python train.py",
+    .add = add_options};
+constinit const Verb kSubmitJob = {
+    .word = "submit",
+    .noun = "job",
+    .about = "Run a command on a Ray cluster",
+    .examples = "codeflare submit job train -c demo --working-dir . -f -- python train.py",
+    .add = add_options};
+
+std::string shell_command(const std::vector<std::string>& words) {
+  if (words.size() == 1) {
+    return words.front();
+  }
+  const auto is_plain = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           std::string_view("_-./=:,+@%").contains(c);
+  };
+  std::string command;
+  for (const std::string& word : words) {
+    command += command.empty() ? "" : " ";
+    if (!word.empty() && std::ranges::all_of(word, is_plain)) {
+      command += word;
+      continue;
+    }
+    command += '\'';
+    for (const char c : word) {
+      command += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    }
+    command += '\'';
+  }
+  return command;
+}
+
+Task<int> run_submit_job(Session& session, SubmitJobFlags flags) {
+  if (flags.name.empty()) {
+    flags.name = flags.first_word;
+  } else if (!flags.first_word.empty()) {
+    flags.command.insert(flags.command.begin(), flags.first_word);
+  }
+  if (flags.command.empty() && !flags.name.empty()) {
+    co_return report_usage(session.console(),
+                           "COMMAND is missing: add it behind --, such as -- python main.py");
+  }
+  Result<sdk::JobSpec> spec = spec_of(session, flags);
+  if (!spec) {
+    co_return report_coded(session.console(), spec.error());
+  }
+  const Result<sdk::JobTarget> target = co_await internal::job_target(session, flags);
+  if (!target) {
+    co_return report_coded(session.console(), target.error());
+  }
+  sdk::Jobs jobs = internal::jobs_of(session);
+  ProgressLine line(session.console());
+  line.show("job/" + flags.name + ": submitting to " + target->to_string());
+  const Result<std::vector<std::string>> notes = co_await jobs.submit(*target, *std::move(spec));
+  line.clear();
+  if (!notes && notes.error().code == ErrorCode::cancelled) {
+    session.console().err(
+        "interrupted; the job may have been submitted. To check: codeflare "
+        "status job " +
+        flags.name + internal::target_words(session, *target) + "\n");
+    co_return kInterrupted;
+  }
+  if (!notes) {
+    co_return report_coded(session.console(), notes.error());
+  }
+  for (const std::string& note : *notes) {
+    session.console().err("note: " + note + "\n");
+  }
+  flags.cluster = target->cluster.name;
+  if (!is_table(session.output()) && session.output() != Output::name) {
+    if (!flags.wait && !flags.follow) {
+      co_return co_await run_status_job(session, flags);
+    }
+  } else {
+    tell_submitted(session, flags, *target);
+  }
+  if (flags.follow) {
+    LogsJobFlags followed;
+    static_cast<JobFlags&>(followed) = flags;
+    followed.follow = true;
+    co_return co_await run_logs_job(session, std::move(followed));
+  }
+  if (flags.wait) {
+    WaitJobFlags waited;
+    static_cast<JobFlags&>(waited) = flags;
+    co_return co_await run_wait_job(session, std::move(waited));
+  }
+  co_return kDone;
+}
+
+}  // namespace codeflare::cli

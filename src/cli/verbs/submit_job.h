@@ -1,0 +1,40 @@
+#pragma once
+
+#include "base/async/task.h"
+#include "cli/session/session.h"
+#include "cli/verbs/job_flags.h"
+#include "cli/verbs/verb.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace codeflare::cli {
+
+extern const Verb kCreateJob;
+extern const Verb kSubmitJob;
+
+struct SubmitJobFlags : JobFlags {
+  // The first word that is not an option: the name, or with --name part of the command.
+  std::string first_word;
+  std::vector<std::string> command;
+  std::string working_dir;
+  std::string runtime_env_file;  // YAML or JSON
+  std::string runtime_env_json;
+  std::vector<std::string> env;       // KEY=VALUE
+  std::vector<std::string> metadata;  // KEY=VALUE
+  std::optional<double> num_cpus;
+  std::optional<double> num_gpus;
+  std::string memory;     // a quantity
+  std::string resources;  // JSON: name to number
+  bool follow = false;
+  bool wait = false;
+};
+// `codeflare submit job NAME -- COMMAND...` on an existing Ray cluster.
+Task<int> run_submit_job(Session& session, SubmitJobFlags flags);
+
+// One word is a command for the shell as it stands; the words of several are quoted where the shell
+// would read them differently.
+std::string shell_command(const std::vector<std::string>& words);
+
+}  // namespace codeflare::cli

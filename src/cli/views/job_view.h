@@ -1,0 +1,17 @@
+#pragma once
+
+#include "base/time.h"
+#include "sdk/job_info.h"
+
+#include <string>
+#include <vector>
+
+// Jobs as text; pure.
+namespace codeflare::cli {
+
+// NAME NAMESPACE BACKEND CLUSTER STATUS STARTED TOOK REASON
+std::string render_jobs(const std::vector<sdk::JobInfo>& jobs, WallTime now);
+// Status, reason, exit code, times, command.
+std::string render_job_status(const sdk::JobInfo& job, WallTime now);
+
+}  // namespace codeflare::cli

@@ -1,0 +1,102 @@
+#include "sdk/job_info.h"
+
+#include <utility>
+
+namespace codeflare::sdk {
+
+namespace {
+
+using json::Value;
+
+JobPhase phase_of(ray::JobStatus status) {
+  switch (status) {
+    case ray::JobStatus::pending:
+      return JobPhase::pending;
+    case ray::JobStatus::running:
+      return JobPhase::running;
+    case ray::JobStatus::stopped:
+      return JobPhase::stopped;
+    case ray::JobStatus::succeeded:
+      return JobPhase::succeeded;
+    case ray::JobStatus::failed:
+      return JobPhase::failed;
+  }
+  return JobPhase::pending;
+}
+
+}  // namespace
+
+std::string_view to_string(JobPhase phase) {
+  switch (phase) {
+    case JobPhase::queued:
+      return "Queued";
+    case JobPhase::pending:
+      return "Pending";
+    case JobPhase::running:
+      return "Running";
+    case JobPhase::succeeded:
+      return "Succeeded";
+    case JobPhase::failed:
+      return "Failed";
+    case JobPhase::stopped:
+      return "Stopped";
+  }
+  return "";
+}
+
+bool has_ended(JobPhase phase) {
+  return phase == JobPhase::succeeded || phase == JobPhase::failed || phase == JobPhase::stopped;
+}
+
+JobInfo job_info(model::ObjectKey cluster, const ray::Job& job) {
+  return {.name = job.submission_id,
+          .cluster = std::move(cluster),
+          .phase = phase_of(job.status),
+          .reason = job.error_type,
+          .message = job.message,
+          .command = job.entrypoint,
+          .ray_job_id = job.job_id,
+          .started = job.started,
+          .ended = job.ended,
+          .exit_code = job.exit_code,
+          .metadata = job.metadata};
+}
+
+Value to_json(json::Arena& arena, const JobInfo& job) {
+  Value object = Value::object();
+  const auto text = [&](std::string_view key, std::string_view value) {
+    object.set_static(arena, key, Value::string(arena, value));
+  };
+  text("name", job.name);
+  text("namespace", job.cluster.ns);
+  text("backend", "ray");
+  text("cluster", job.cluster.name);
+  text("status", to_string(job.phase));
+  text("reason", job.reason);
+  text("message", job.message);
+  text("command", job.command);
+  text("rayJobId", job.ray_job_id);
+  text("started", job.started ? to_rfc3339(*job.started) : "");
+  text("ended", job.ended ? to_rfc3339(*job.ended) : "");
+  object.set_static(arena, "exitCode",
+                    job.exit_code ? Value::integer(arena, *job.exit_code) : Value());
+  Value metadata = Value::object();
+  for (const auto& [key, value] : job.metadata) {
+    metadata.set(arena, key, Value::string(arena, value));
+  }
+  object.set_static(arena, "metadata", metadata);
+  return object;
+}
+
+std::string progress_line(const JobInfo& job) {
+  std::string line(to_string(job.phase));
+  if (!job.reason.empty()) {
+    line += ": " + job.reason;
+  }
+  if (!job.message.empty() && job.phase != JobPhase::running && job.phase != JobPhase::succeeded) {
+    line += ": " + job.message;
+  }
+  return line;
+}
+
+}  // namespace codeflare::sdk

@@ -1,0 +1,53 @@
+#pragma once
+
+#include "base/time.h"
+#include "json/value.h"
+#include "model/gvk.h"
+#include "ray/job.h"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+// Jobs in one vocabulary, whichever back end runs them; pure.
+namespace codeflare::sdk {
+
+enum class JobPhase : std::uint8_t {
+  queued,   // waits for its own cluster or pods
+  pending,  // accepted; waits for resources of its cluster, or for its environment
+  running,
+  succeeded,
+  failed,
+  stopped,
+};
+// "Queued", "Succeeded"
+std::string_view to_string(JobPhase phase);
+bool has_ended(JobPhase phase);
+
+struct JobInfo {
+  std::string name;          // the submission id
+  model::ObjectKey cluster;  // the Ray cluster; empty name: only its address is known
+  JobPhase phase = JobPhase::pending;
+  std::string reason{};   // Ray's word, such as JOB_ENTRYPOINT_COMMAND_ERROR; may be empty
+  std::string message{};  // the same in a sentence
+  std::string command{};
+  std::string ray_job_id{};  // once its driver runs
+  std::optional<WallTime> started{};
+  std::optional<WallTime> ended{};
+  std::optional<int> exit_code{};
+  std::map<std::string, std::string> metadata{};
+
+  friend bool operator==(const JobInfo&, const JobInfo&) = default;
+};
+
+JobInfo job_info(model::ObjectKey cluster, const ray::Job& job);
+
+// What `-o json` prints.
+json::Value to_json(json::Arena& arena, const JobInfo& job);
+
+// "Failed: JOB_ENTRYPOINT_COMMAND_ERROR: exit code 1" in one line.
+std::string progress_line(const JobInfo& job);
+
+}  // namespace codeflare::sdk
