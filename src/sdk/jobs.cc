@@ -77,6 +77,12 @@ bool came_back(const JobInfo& removed, const JobInfo& now) {
   return has_ended(now.phase) && (same || now.command == "Entrypoint not found.");
 }
 
+// The monitor may still have to look at the job: it runs, or ran until a moment ago.
+bool may_come_back(const JobStop& stop, WallTime now) {
+  constexpr Duration kMonitorEnds = std::chrono::seconds(10);
+  return stop.was_running || !stop.job.ended || now - *stop.job.ended < kMonitorEnds;
+}
+
 }  // namespace
 
 std::string JobTarget::to_string() const {
@@ -346,7 +352,8 @@ Task<Result<void>> Jobs::remove(JobTarget target, std::string name) {
                 RayHead::open(env_, service_, std::move(target), options_));
   CO_TRY_ASSIGN(const JobStop stop, co_await stop_on(*head, name, true));
   CO_TRY(co_await remove_record(*head, name));
-  for (int looks = stop.was_running ? kLooksAfterStop : 0; looks > 0; --looks) {
+  const bool watched = may_come_back(stop, env_.clock.wall());
+  for (int looks = watched ? kLooksAfterStop : 0; looks > 0; --looks) {
     CO_TRY(co_await sleep_for(kMonitorPeriod));
     const Result<JobInfo> now = co_await look(*head, name);
     if (now && came_back(stop.job, *now)) {

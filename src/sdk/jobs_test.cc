@@ -181,12 +181,25 @@ TEST(Jobs, that_were_stopped_do_not_come_back) {
     back.entrypoint = entrypoint;
     back.metadata = entrypoint.starts_with("python") ? back.metadata : "{}";
     back.stopped = true;
+    ASSERT_TRUE(w.await(w.jobs.stop(w.demo, "a")));  // a moment before
     TaskGroup group(w.sim.env().loop);
     group.spawn(write_once_more(w.dashboard(), back));
     ASSERT_TRUE(w.await(w.jobs.remove(w.demo, "a")));
     EXPECT_TRUE(run(w.sim.env().loop, group.join()));
     EXPECT_TRUE(w.dashboard().jobs.empty()) << entrypoint;
   }
+}
+
+TEST(Jobs, that_are_removed_while_they_run_do_not_come_back) {
+  World w;
+  ASSERT_TRUE(w.submit(a_job()));
+  FakeDashboard::Record back = w.dashboard().jobs.at("a");
+  back.stopped = true;
+  TaskGroup group(w.sim.env().loop);
+  group.spawn(write_once_more(w.dashboard(), back));
+  ASSERT_TRUE(w.await(w.jobs.remove(w.demo, "a")));
+  EXPECT_TRUE(run(w.sim.env().loop, group.join()));
+  EXPECT_TRUE(w.dashboard().jobs.empty());
 }
 
 TEST(Jobs, a_new_job_of_a_removed_name_is_left_alone) {
