@@ -1,4 +1,4 @@
-"""Who talks to which server: a login of this process, else the kubeconfig, else the pod's service account."""
+"""Connections of this process: a login, else the kubeconfig, else the pod's service account."""
 
 from __future__ import annotations
 

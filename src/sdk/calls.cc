@@ -250,10 +250,19 @@ Task<Answer> identity(Call& call) {
 
 // --- any object -----------------------------------------------------------------------------
 
-Task<Result<model::ResourceType>> resource_argument(Server& server, const Call& call) {
+// The server of a call about any object, and the object that the call names.
+struct Target {
+  Server server;
+  model::ResourceType type;
+  model::ObjectKey key;
+};
+
+Task<Result<Target>> target(const Call& call) {
+  CO_TRY_ASSIGN(Server server, co_await open(call));
   std::string name = call.text("resource");
   CO_TRY_ASSIGN(const kube::ApiResource found, co_await server.discovery->find(std::move(name)));
-  co_return found.type;
+  model::ObjectKey key{found.type.namespaced ? server.ns : "", call.text("name")};
+  co_return Target{std::move(server), found.type, std::move(key)};
 }
 
 std::string body_argument(const Call& call) {
@@ -262,21 +271,17 @@ std::string body_argument(const Call& call) {
 }
 
 Task<Answer> object_get(Call& call) {
-  CO_TRY_ASSIGN(Server server, co_await open(call));
-  CO_TRY_ASSIGN(model::ResourceType type, co_await resource_argument(server, call));
-  model::ObjectKey key{type.namespaced ? server.ns : "", call.text("name")};
-  CO_TRY_ASSIGN(const kube::ObjectRef object,
-                co_await server.client->get(std::move(type), std::move(key)));
+  CO_TRY_ASSIGN(const Target on, co_await target(call));
+  CO_TRY_ASSIGN(const kube::ObjectRef object, co_await on.server.client->get(on.type, on.key));
   co_return object->text();
 }
 
 Task<Answer> object_list(Call& call) {
-  CO_TRY_ASSIGN(Server server, co_await open(call));
-  CO_TRY_ASSIGN(model::ResourceType type, co_await resource_argument(server, call));
-  kube::ListOptions which{.ns = call.flag("all_namespaces") || !type.namespaced ? "" : server.ns,
+  CO_TRY_ASSIGN(const Target on, co_await target(call));
+  kube::ListOptions which{.ns = call.flag("all_namespaces") ? "" : on.key.ns,
                           .label_selector = call.text("label_selector")};
   CO_TRY_ASSIGN(const kube::ObjectList list,
-                co_await server.client->list_all(std::move(type), std::move(which)));
+                co_await on.server.client->list_all(on.type, std::move(which)));
   std::string answer = "[";
   for (const kube::ObjectRef& object : list.items) {
     answer += (answer.size() > 1 ? "," : "") + object->text();
@@ -285,40 +290,30 @@ Task<Answer> object_list(Call& call) {
 }
 
 Task<Answer> object_create(Call& call) {
-  CO_TRY_ASSIGN(Server server, co_await open(call));
-  CO_TRY_ASSIGN(model::ResourceType type, co_await resource_argument(server, call));
-  std::string ns = type.namespaced ? server.ns : "";
-  CO_TRY_ASSIGN(
-      const kube::ObjectRef made,
-      co_await server.client->create(std::move(type), std::move(ns), body_argument(call)));
+  CO_TRY_ASSIGN(const Target on, co_await target(call));
+  CO_TRY_ASSIGN(const kube::ObjectRef made,
+                co_await on.server.client->create(on.type, on.key.ns, body_argument(call)));
   co_return made->text();
 }
 
 Task<Answer> object_replace(Call& call) {
-  CO_TRY_ASSIGN(Server server, co_await open(call));
-  CO_TRY_ASSIGN(model::ResourceType type, co_await resource_argument(server, call));
-  model::ObjectKey key{type.namespaced ? server.ns : "", call.text("name")};
-  CO_TRY_ASSIGN(
-      const kube::ObjectRef made,
-      co_await server.client->update(std::move(type), std::move(key), body_argument(call)));
+  CO_TRY_ASSIGN(const Target on, co_await target(call));
+  CO_TRY_ASSIGN(const kube::ObjectRef made,
+                co_await on.server.client->update(on.type, on.key, body_argument(call)));
   co_return made->text();
 }
 
 Task<Answer> object_patch(Call& call) {
-  CO_TRY_ASSIGN(Server server, co_await open(call));
-  CO_TRY_ASSIGN(model::ResourceType type, co_await resource_argument(server, call));
-  model::ObjectKey key{type.namespaced ? server.ns : "", call.text("name")};
+  CO_TRY_ASSIGN(const Target on, co_await target(call));
   CO_TRY_ASSIGN(const kube::ObjectRef made,
-                co_await server.client->patch(std::move(type), std::move(key),
-                                              kube::PatchKind::merge, body_argument(call)));
+                co_await on.server.client->patch(on.type, on.key, kube::PatchKind::merge,
+                                                 body_argument(call)));
   co_return made->text();
 }
 
 Task<Answer> object_delete(Call& call) {
-  CO_TRY_ASSIGN(Server server, co_await open(call));
-  CO_TRY_ASSIGN(model::ResourceType type, co_await resource_argument(server, call));
-  model::ObjectKey key{type.namespaced ? server.ns : "", call.text("name")};
-  CO_TRY(co_await server.client->remove(std::move(type), std::move(key)));
+  CO_TRY_ASSIGN(const Target on, co_await target(call));
+  CO_TRY(co_await on.server.client->remove(on.type, on.key));
   co_return "null";
 }
 

@@ -95,9 +95,9 @@ TEST(Jobs, send_what_was_asked_for) {
 
 TEST(Jobs, bring_their_working_directory) {
   World w;
-  w.write("/base/work/main.py", "print(1)");
+  w.write("/base/code/main.py", "print(1)");
   JobSpec spec = a_job();
-  spec.working_dir = "work";
+  spec.working_dir = "code";
   ASSERT_TRUE(w.submit(spec));
   ASSERT_EQ(w.dashboard().packages.size(), 1u);
   const auto& [name, bytes] = *w.dashboard().packages.begin();
@@ -105,7 +105,7 @@ TEST(Jobs, bring_their_working_directory) {
   const json::Document body = w.body_of("a");
   EXPECT_EQ(body.root.get({"runtime_env"})->string_or_empty("working_dir"), "gcs://" + name);
 
-  w.write("/base/work/main.py", "print(2)");  // a name that is taken costs no upload
+  w.write("/base/code/main.py", "print(2)");  // a name that is taken costs no upload
   EXPECT_EQ(w.submit(spec).error().code, ErrorCode::already_exists);
   EXPECT_EQ(w.dashboard().packages.size(), 1u);
 }
@@ -124,7 +124,7 @@ TEST(Jobs, a_name_that_is_taken_is_refused) {
 TEST(Jobs, a_wrong_description_is_refused_before_a_request) {
   World w;
   JobSpec twice = a_job();
-  twice.working_dir = "work";
+  twice.working_dir = "code";
   twice.runtime_env = R"({"working_dir":"other"})";
   JobSpec list = a_job();
   list.runtime_env = "[]";
