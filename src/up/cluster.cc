@@ -39,8 +39,8 @@ using apiserver::ApiServer;
 constexpr Duration kDrainGrace = std::chrono::seconds(10);
 constexpr Duration kLookForReady = std::chrono::milliseconds(2);
 constexpr Duration kReadyWithin = std::chrono::minutes(2);
-// Who holds the Lease: controllers of other processes are HOST_UUID, and no host name has an
-// underscore.
+// Identities in the Lease. Controllers of other processes are HOST_UUID, and a host name cannot
+// have an underscore.
 constexpr std::string_view kLeaderPrefix = "codeflare-up_";
 constexpr std::string_view kWaitingPrefix = "codeflare-up-waiting_";
 // Nobody else can take the Lease, so renewals only show that this process lives.

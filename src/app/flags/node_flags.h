@@ -12,7 +12,7 @@ class App;
 
 namespace codeflare {
 
-// What `node` and `up` are told of nodes whose pods are processes, as it was typed.
+// Options of `node` and `up` for nodes whose pods are processes, as typed.
 struct NodeFlags {
   std::optional<std::string> cpus;
   std::optional<std::string> memory;

@@ -16,7 +16,7 @@ struct CreateFlags {
   bool dry_run = false;  // by the server
 };
 
-// `codeflare create -f`: one object after the other; what fails is told and the rest goes on.
+// `codeflare create -f`: one object after the other; reports each failure and continues.
 Task<int> run_create(Session& session, CreateFlags flags);
 
 }  // namespace codeflare::cli

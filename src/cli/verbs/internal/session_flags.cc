@@ -29,6 +29,13 @@ int run_until_signal(RealEnv& world, Task<int> task) {
   return run(world.env().loop, std::move(task), stop.token()).value_or(int{kInterrupted});
 }
 
+int with_server(const SessionFlags& flags, const std::function<int(RealEnv&, Session&)>& start) {
+  RealEnv world;
+  const std::unique_ptr<Console> console = process_console();
+  const Result<std::unique_ptr<Session>> session = Session::open(world.env(), *console, flags);
+  return session ? start(world, **session) : report(*console, session.error());
+}
+
 int without_server(const SessionFlags& flags, const std::function<int(RealEnv&, Session&)>& start) {
   RealEnv world;
   const std::unique_ptr<Console> console = process_console();
@@ -83,23 +90,15 @@ void add_controller_ns(CLI::App& verb, std::string& ns) {
 }
 
 int run_session(const SessionFlags& flags, const std::function<Task<int>(Session&)>& verb) {
-  RealEnv world;
-  const std::unique_ptr<Console> console = process_console();
-  const Result<std::unique_ptr<Session>> session = Session::open(world.env(), *console, flags);
-  if (!session) {
-    return report(*console, session.error());
-  }
-  return run(world.env().loop, verb(**session)).value_or(int{kFailed});
+  return with_server(flags, [&](RealEnv& world, Session& session) {
+    return run(world.env().loop, verb(session)).value_or(int{kFailed});
+  });
 }
 
 int run_waiting(const SessionFlags& flags, const std::function<Task<int>(Session&)>& verb) {
-  RealEnv world;
-  const std::unique_ptr<Console> console = process_console();
-  const Result<std::unique_ptr<Session>> session = Session::open(world.env(), *console, flags);
-  if (!session) {
-    return report(*console, session.error());
-  }
-  return run_until_signal(world, verb(**session));
+  return with_server(flags, [&](RealEnv& world, Session& session) {
+    return run_until_signal(world, verb(session));
+  });
 }
 
 int run_waiting_offline(const SessionFlags& flags, const std::function<Task<int>(Session&)>& verb) {
