@@ -87,6 +87,12 @@ TEST(Cel, text_functions) {
   EXPECT_EQ(run("self.s.startsWith('hé') && self.s.endsWith('lo') && self.s.contains('ll')"),
             "true");
   EXPECT_EQ(run("self.s.matches('^h.llo$') && matches('ab', 'b')"), "true");
+  EXPECT_EQ(run("'abc 123 45'.find('[0-9]+') + 'abc'.find('[0-9]')"), "\"123\"");
+  EXPECT_EQ(run("'abc 123 45'.findAll('[0-9]+')"), R"(["123","45"])");
+  EXPECT_EQ(run("'abc 123 45'.findAll('[0-9]+', 1)"), R"(["123"])");
+  EXPECT_EQ(run("'abc'.findAll('[0-9]+') + 'abc'.findAll('b', 0)"), "[]");
+  EXPECT_EQ(run("'aéb'.findAll('b*')"), R"(["","","b"])");
+  EXPECT_EQ(run("'ab ab'.findAll('^a|b$')"), R"(["a","b"])");
   EXPECT_EQ(run("'a,b,c'.split(',')"), R"(["a","b","c"])");
   EXPECT_EQ(run("'a,b,c'.split(',', 2)"), R"(["a","b,c"])");
   EXPECT_EQ(run("['a','b'].join('-') + ['a','b'].join()"), "\"a-bab\"");

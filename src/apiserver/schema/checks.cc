@@ -11,6 +11,13 @@ class Re2Pattern final : public Pattern {
   bool matches(std::string_view text) const override {
     return RE2::PartialMatch(text, expression_);
   }
+  std::optional<std::string_view> find(std::string_view text, std::size_t from) const override {
+    re2::StringPiece found;
+    if (!expression_.Match(text, from, text.size(), RE2::UNANCHORED, &found, 1)) {
+      return std::nullopt;
+    }
+    return std::string_view(found.data(), found.size());
+  }
   const RE2& expression() const { return expression_; }
 
  private:

@@ -20,6 +20,9 @@ class Pattern {
   static Result<std::shared_ptr<const Pattern>> compile(std::string_view text);
   virtual ~Pattern() = default;
   virtual bool matches(std::string_view text) const = 0;
+  // The leftmost match that begins at `from` or later, as a part of `text`; what is before `from`
+  // counts for anchors and word boundaries.
+  virtual std::optional<std::string_view> find(std::string_view text, std::size_t from) const = 0;
   std::string_view text() const { return text_; }
 
  protected:

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -61,6 +62,45 @@ Result<Value> matches(Context& context, Arguments a) {
   TRY(context.charge((a[0].as_text().size() + 1) * (a[1].as_text().size() / 4 + 1)));
   TRY_ASSIGN(auto pattern, schema::Pattern::compile(a[1].as_text()));
   return Value::boolean(pattern->matches(a[0].as_text()));
+}
+
+Result<std::shared_ptr<const schema::Pattern>> search_pattern(Context& context, Arguments a) {
+  TRY(expect(a, {Type::text, Type::text, Type::integer}));
+  TRY(context.charge((a[0].as_text().size() + 1) * (a[1].as_text().size() / 4 + 1)));
+  return schema::Pattern::compile(a[1].as_text());
+}
+
+Result<Value> find_first(Context& context, Arguments a) {
+  TRY_ASSIGN(auto pattern, search_pattern(context, a));
+  return Value::text(pattern->find(a[0].as_text(), 0).value_or(std::string_view()));
+}
+
+// As Go does: matches do not overlap, and an empty one right behind another does not count.
+Result<Value> find_all(Context& context, Arguments a) {
+  TRY_ASSIGN(auto pattern, search_pattern(context, a));
+  const std::string_view text = a[0].as_text();
+  const std::int64_t found_max = a.size() == 3 ? a[2].as_integer() : -1;
+  const std::vector<std::size_t> starts = rune_starts(text);
+  std::vector<Value> found;
+  std::size_t from = 0;
+  std::optional<std::size_t> last_end;
+  while (from <= text.size() && static_cast<std::int64_t>(found.size()) != found_max) {
+    // A pattern may have to look at the whole rest for each match.
+    TRY(context.charge((text.size() - from) / 64 + 1));
+    const std::optional<std::string_view> match = pattern->find(text, from);
+    if (!match) {
+      break;
+    }
+    const auto begin = static_cast<std::size_t>(match->data() - text.data());
+    const std::size_t end = begin + match->size();
+    if (!match->empty() || last_end != begin) {
+      found.push_back(Value::text(*match));
+    }
+    last_end = end;
+    const auto next = std::ranges::upper_bound(starts, from);
+    from = end > from ? end : next == starts.end() ? text.size() + 1 : *next;
+  }
+  return Value::list(context.arena, found);
 }
 
 template <typename Change>
@@ -300,7 +340,7 @@ Result<Value> format(Context& context, Arguments a) {
 }  // namespace
 
 std::span<const Function> text_functions() {
-  static const std::array<Function, 16> kFunctions = {{
+  static const std::array<Function, 18> kFunctions = {{
       {.name = "contains",
        .arguments_min = 2,
        .arguments_max = 2,
@@ -309,6 +349,8 @@ std::span<const Function> text_functions() {
       {.name = "startsWith", .arguments_min = 2, .arguments_max = 2, .call = starts_with},
       {.name = "endsWith", .arguments_min = 2, .arguments_max = 2, .call = ends_with},
       {.name = "matches", .global = true, .arguments_min = 2, .arguments_max = 2, .call = matches},
+      {.name = "find", .arguments_min = 2, .arguments_max = 2, .call = find_first},
+      {.name = "findAll", .arguments_min = 2, .arguments_max = 3, .call = find_all},
       {.name = "lowerAscii", .call = lower_ascii},
       {.name = "upperAscii", .call = upper_ascii},
       {.name = "trim", .call = trim},
