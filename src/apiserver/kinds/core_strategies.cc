@@ -38,6 +38,11 @@ class NamespaceStrategy final : public Strategy {
     default_text(arena, make_object(arena, object, "status"), "phase", "Active");
   }
 
+  void name_generated(WriteContext& context, json::Value& object,
+                      std::string_view /*previous*/) const override {
+    set_defaults(context, object);
+  }
+
   void prepare_create(WriteContext& context, json::Value& object) const override {
     json::Arena& arena = context.arena;
     json::Value& spec = make_object(arena, object, "spec");

@@ -146,6 +146,21 @@ void label_like_pods(json::Arena& arena, json::Value& job) {
   }
 }
 
+// Labels of `metadata` that repeat the name of the job.
+void rename_labels(json::Arena& arena, json::Value& metadata, std::string_view previous,
+                   std::string_view name) {
+  json::Value* labels = metadata.find("labels");
+  if (labels == nullptr) {
+    return;
+  }
+  for (std::string_view key : {std::string_view("job-name"), kJobName}) {
+    const json::Value* label = labels->find(key);
+    if (label != nullptr && label->is_string() && label->as_string() == previous) {
+      labels->set(arena, key, json::Value::string(arena, name));
+    }
+  }
+}
+
 class JobStrategy final : public Strategy {
  public:
   void set_defaults(WriteContext& context, json::Value& job) const override {
@@ -174,6 +189,20 @@ class JobStrategy final : public Strategy {
     json::Value& selector = make_object(arena, spec, "selector");
     set_if_absent(arena, make_object(arena, selector, "matchLabels"), kControllerUid, uid);
     label_like_pods(arena, job);
+  }
+
+  void name_generated(WriteContext& context, json::Value& job,
+                      std::string_view previous) const override {
+    json::Arena& arena = context.arena;
+    json::Value& spec = make_object(arena, job, "spec");
+    if (true_at(spec, "manualSelector")) {
+      return;
+    }
+    json::Value& metadata = make_object(arena, job, "metadata");
+    const std::string name(text_at(metadata, "name"));
+    rename_labels(arena, make_object(arena, make_object(arena, spec, "template"), "metadata"),
+                  previous, name);
+    rename_labels(arena, metadata, previous, name);
   }
 
   void validate(WriteContext& context, const json::Value& job, FieldErrors& errors) const override {

@@ -66,6 +66,11 @@ class Strategy {
   virtual model::Complaints check_name(std::string_view name, bool prefix) const;
   // Clears and fills what users may not set, before admission and validation.
   virtual void prepare_create(WriteContext&, json::Value& /*object*/) const {}
+  // The server chose metadata.name out of generateName, after prepare_create(): updates fields that
+  // repeat the name. They show `previous`, which is empty at first. Runs after field owners are
+  // recorded, so it adds no field that the writer would own.
+  virtual void name_generated(WriteContext&, json::Value& /*object*/,
+                              std::string_view /*previous*/) const {}
   virtual void prepare_update(WriteContext&, json::Value& /*object*/,
                               const json::Value& /*old*/) const {}
   virtual void validate(WriteContext&, const json::Value& /*object*/, FieldErrors&) const {}

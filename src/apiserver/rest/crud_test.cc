@@ -98,6 +98,24 @@ TEST(Create, a_namespace_shows_its_generated_name_as_a_label) {
   EXPECT_EQ(made.at("metadata.labels.z"), "1");
 }
 
+TEST(Create, a_job_labels_its_pods_with_its_generated_name) {
+  ApiWorld world;
+  Answer made = world.post("/apis/batch/v1/namespaces/default/jobs",
+                           R"({"metadata":{"generateName":"train-"},"spec":{"template":{"spec":{
+      "restartPolicy":"Never","containers":[{"name":"c","image":"x:1"}]}}}})");
+  ASSERT_EQ(made.status, 201) << made.body;
+  const std::string name = made.at("metadata.name");
+  EXPECT_TRUE(name.starts_with("train-")) << name;
+  for (const char* path : {"metadata.labels", "spec.template.metadata.labels"}) {
+    for (const char* key : {"job-name", "batch.kubernetes.io/job-name"}) {
+      const json::Value* labels = made.find(path);
+      ASSERT_NE(labels, nullptr) << made.body;
+      ASSERT_NE(labels->find(key), nullptr) << made.body;
+      EXPECT_EQ(labels->find(key)->as_string(), name);
+    }
+  }
+}
+
 TEST(Create, another_namespace_in_the_body_is_refused) {
   ApiWorld world;
   Answer made = world.post(kMaps, map_text("a", ",\"namespace\":\"other\""));

@@ -285,6 +285,21 @@ TEST(ApiServer, nothing_is_created_under_a_definition_that_went_meanwhile) {
   EXPECT_EQ(w.get(things).at({"items"}), "[]") << "what was created beside the end went with it";
 }
 
+TEST(ApiServer, a_custom_resource_shows_the_default_of_its_status_from_its_creation_on) {
+  ServerWorld w;
+  std::string text = definition("things", "Thing");
+  const std::string_view schema = R"({"type":"object"}})";
+  text.replace(text.find(schema), schema.size(),
+               R"({"type":"object","properties":{"status":{"type":"object","default":{"count":0},)"
+               R"("properties":{"count":{"type":"integer"}}}}}},"subresources":{"status":{}})");
+  ASSERT_EQ(w.post(std::string(kDefinitions), text).status, 201);
+  const Answer made = w.post("/apis/example.com/v1/namespaces/default/things",
+                             R"({"apiVersion":"example.com/v1","kind":"Thing",)"
+                             R"("metadata":{"name":"t"},"status":{"count":7}})");
+  EXPECT_EQ(made.status, 201) << made.body;
+  EXPECT_EQ(made.at({"status"}), R"({"count":0})");
+}
+
 TEST(ApiServer, removes_what_lost_its_owner) {
   ServerWorld w;
   const std::string uid = w.post(std::string(kMaps), map("owner")).at({"metadata", "uid"});

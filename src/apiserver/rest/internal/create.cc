@@ -6,6 +6,7 @@
 #include "apiserver/rest/internal/response.h"
 #include "apiserver/rest/internal/turns.h"
 #include "apiserver/rest/internal/write.h"
+#include "apiserver/schema/walk.h"
 #include "model/status.h"
 
 namespace codeflare::apiserver::internal {
@@ -27,16 +28,27 @@ Error revision_on_create() {
   return model::to_error(std::move(status));
 }
 
+// Nobody sets a status at creation, but a custom resource shows the default of its schema.
+void drop_status(const Resource& resource, json::Arena& arena, json::Value& object) {
+  object.erase("status");
+  if (!resource.custom) {
+    object.set_static(arena, "status", json::Value::object());
+    return;
+  }
+  const schema::Node* node = storage_schema(resource);
+  const schema::Field* status = node == nullptr ? nullptr : node->find("status");
+  if (status != nullptr && !status->node->default_json.empty()) {
+    schema::apply_defaults(*node, arena, object);
+  }
+}
+
 // Everything up to the last checks; afterwards only the name may still change.
 Result<void> prepare(Call& call, WriteContext& context, json::Value& object) {
   const Resource& resource = *call.resource;
   const Strategy& strategy = strategy_of(resource);
   strategy.set_defaults(context, object);
   if (call.version->has_status && !strategy.keeps_status_at_creation()) {
-    object.erase("status");
-    if (!resource.custom) {
-      object.set_static(context.arena, "status", json::Value::object());
-    }
+    drop_status(resource, context.arena, object);
   }
   fill_new_metadata(call.server.env(), resource, context.arena, object);
   strategy.prepare_create(context, object);
@@ -64,12 +76,6 @@ Result<void> check_served(const Call& call, std::string_view name) {
     return fail(definition_goes(resource, name));
   }
   return {};
-}
-
-// A namespace shows its name as a label too: a default that waits for the name. Its writer does not
-// own it, so it comes after the managers.
-bool names_itself(const Resource& resource) {
-  return resource.qualified_name() == "namespaces";
 }
 
 std::string set_name(Call& call, json::Arena& arena, json::Value& object, std::string_view prefix) {
@@ -118,6 +124,7 @@ Task<Result<Written>> create_object(Call& call, json::Arena& arena, json::Value 
       written = fail(std::move(admitted).error());
       break;
     }
+    const std::string previous = name;
     if (generate) {
       name = set_name(call, arena, object, prefix);
       admission.request().name = name;
@@ -129,8 +136,8 @@ Task<Result<Written>> create_object(Call& call, json::Arena& arena, json::Value 
       };
       co_await aside(call, call.body_bytes, std::move(record));
     }
-    if (generate && names_itself(resource)) {
-      strategy_of(resource).set_defaults(context, object);
+    if (generate) {
+      strategy_of(resource).name_generated(context, object, previous);
       settle_form(resource, arena, object);
     }
     co_await next_turn(call, call.body_bytes);
