@@ -6,6 +6,7 @@
 #include "node/system/limits.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <utility>
 
 namespace codeflare::node {
@@ -72,6 +73,14 @@ bool is_read_only_volume(const model::Pod& pod, const std::string& name) {
          (found->persistent_volume_claim && found->persistent_volume_claim->read_only);
 }
 
+// A volume over the root or the process table would take away what the container itself needs, and
+// could show programs a process table of its writer's making.
+bool may_hold_volume(std::string_view mount_path) {
+  const std::filesystem::path path = (std::filesystem::path("/") / mount_path).lexically_normal();
+  const std::string first = path.has_relative_path() ? path.relative_path().begin()->string() : "";
+  return !first.empty() && first != "." && first != "proc";
+}
+
 Result<std::vector<MountSpec>> mounts_of(const model::Pod& pod, const model::Container& container,
                                          const VariableMap& variables) {
   std::vector<MountSpec> mounts;
@@ -82,6 +91,10 @@ Result<std::vector<MountSpec>> mounts_of(const model::Pod& pod, const model::Con
         sub.find("/../") != std::string::npos || sub.ends_with("/..")) {
       return fail(invalid_argument("subPath \"" + sub + "\" of volume " + mount.name +
                                    " leaves the volume"));
+    }
+    if (!may_hold_volume(mount.mount_path)) {
+      return fail(invalid_argument("volume " + mount.name + " cannot be mounted at " +
+                                   mount.mount_path + ": choose a path other than / or /proc"));
     }
     mounts.push_back({.source = "volumes/" + mount.name + (sub.empty() ? "" : "/" + sub),
                       .target = mount.mount_path,

@@ -99,6 +99,18 @@ TEST(ContainerSpec, volumes_are_at_their_paths_and_projections_read_only) {
   EXPECT_EQ(w.problem().reason, "CreateContainerConfigError");
 }
 
+TEST(ContainerSpec, no_volume_covers_the_root_or_the_process_table) {
+  World w;
+  w.pod.spec.volumes = {{.name = "data", .empty_dir = model::EmptyDirVolumeSource()}};
+  for (const char* path : {"/", "//", "/a/..", "/proc", "/proc/", "proc/self", "/a/../proc/1"}) {
+    w.container.volume_mounts = {{.name = "data", .mount_path = path}};
+    EXPECT_EQ(w.problem().message, "volume data cannot be mounted at " + std::string(path) +
+                                       ": choose a path other than / or /proc");
+  }
+  w.container.volume_mounts = {{.name = "data", .mount_path = "/processed"}};
+  EXPECT_EQ(w.get().mounts.size(), 1u);
+}
+
 TEST(ContainerSpec, ids_of_the_container_count_before_those_of_the_pod) {
   World w;
   w.pod.spec.security_context.text = R"({"runAsUser":1000,"runAsGroup":2000})";

@@ -5,6 +5,7 @@
 #include "model/codec/core.h"
 #include "model/codec/node.h"
 #include "model/condition.h"
+#include "model/resource_name.h"
 #include "model/resources.h"
 
 #include <algorithm>
@@ -90,9 +91,36 @@ void bring_up_to_date(Node& node, const Node& wanted, const NodeDescription& abo
   set_conditions(node, about, now);
 }
 
-Task<Result<void>> report(Env env, kube::Client& client, const NodeDescription& about) {
+// Extended resources that others wrote into the capacity become allocatable, as with a kubelet, and
+// those they removed are not any more. Resources of `wanted` are the node's own affair.
+bool offer_extended_resources(Node& node, const Node& wanted) {
+  const auto own = [&](const std::string& name) {
+    return !model::is_extended_resource(name) || wanted.status.capacity.find(name) != nullptr;
+  };
+  model::ResourceList offered;
+  for (const auto& [name, amount] : node.status.allocatable) {
+    if (own(name)) {
+      offered.set(name, amount);
+    }
+  }
+  for (const auto& [name, amount] : node.status.capacity) {
+    if (!own(name)) {
+      offered.set(name, amount);
+    }
+  }
+  const bool changed = !(offered == node.status.allocatable);
+  node.status.allocatable = std::move(offered);
+  return changed;
+}
+
+// Writes conditions when they are `due`, and what has changed at once.
+Task<Result<void>> report(Env env, kube::Client& client, const NodeDescription& about, bool due) {
   kube::Api<Node> nodes(client);
   CO_TRY_ASSIGN(Node node, co_await nodes.get(about.name));
+  const bool changed = offer_extended_resources(node, node_object(about, env.clock.wall()));
+  if (!changed && !due) {
+    co_return Result<void>();
+  }
   set_conditions(node, about, env.clock.wall());
   CO_TRY(co_await nodes.update_status(std::move(node)));
   co_return Result<void>();
@@ -193,8 +221,8 @@ Task<void> keep_alive(Env env, kube::Client& client, NodeDescription about, Logg
       co_return;
     }
     Result<void> renewed = co_await renew_lease(env, client, about.name);
-    if (renewed && turn % kRenewalsPerReport == 0) {
-      renewed = co_await report(env, client, about);
+    if (renewed) {
+      renewed = co_await report(env, client, about, turn % kRenewalsPerReport == 0);
     }
     if (!renewed && renewed.error().code != ErrorCode::cancelled) {
       logger.warn("the node could not report", {{"node", about.name}, {"error", renewed.error()}});

@@ -39,7 +39,8 @@ model::Node node_object(const NodeDescription& description, WallTime now);
 // Creates the Node or brings an earlier one up to date.
 Task<Result<void>> register_node(Env env, kube::Client& client, NodeDescription description);
 
-// Renews the node's Lease every ten seconds and its conditions every five minutes, until stopped.
+// Until stopped: renews the node's Lease every ten seconds, makes extended resources that others
+// wrote into the capacity allocatable at the same pace, renews the conditions every five minutes.
 Task<void> keep_alive(Env env, kube::Client& client, NodeDescription description, Logger logger);
 
 // Says that the node is not ready any more: nobody is there to run pods.

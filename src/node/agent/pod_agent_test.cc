@@ -588,6 +588,29 @@ TEST(NodeRegistration, a_later_start_keeps_what_others_gave_the_node_and_not_wha
   }
 }
 
+TEST(NodeRegistration, offers_extended_resources_that_others_wrote_into_the_capacity) {
+  World w;
+  kube::Api<model::Node> nodes(w.client);
+  NodeDescription about{.name = "n", .address = "127.0.0.1", .version = "test"};
+  about.capacity.set("cpu", model::Quantity(4));
+  ASSERT_TRUE(*run(w.env.loop, register_node(w.env, w.client, about)));
+  TaskGroup group(w.env.loop);
+  group.spawn(keep_alive(w.env, w.client, about, {}));
+  model::Node node = **run(w.env.loop, nodes.get("n"));
+  node.status.capacity.set("example.com/dongle", model::Quantity(3));
+  ASSERT_TRUE(*run(w.env.loop, nodes.update_status(node)));
+  w.settle(seconds(11));
+  node = **run(w.env.loop, nodes.get("n"));
+  EXPECT_EQ(node.status.allocatable.get("example.com/dongle"), model::Quantity(3));
+  node.status.capacity.erase("example.com/dongle");
+  ASSERT_TRUE(*run(w.env.loop, nodes.update_status(node)));
+  w.settle(seconds(11));
+  node = **run(w.env.loop, nodes.get("n"));
+  EXPECT_EQ(node.status.allocatable.find("example.com/dongle"), nullptr);
+  EXPECT_EQ(node.status.allocatable.get("cpu"), model::Quantity(4));
+  EXPECT_TRUE(run(w.env.loop, group.close()));
+}
+
 std::string message_of(const NodeDescription& about, std::string_view type) {
   const model::Node node = node_object(about, WallTime());
   const auto found = std::ranges::find(node.status.conditions, type, &model::Condition::type);
