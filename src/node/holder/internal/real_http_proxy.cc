@@ -1,5 +1,6 @@
 #include "node/holder/internal/real_http_proxy.h"
 
+#include "node/holder/fair_shares.h"
 #include "node/holder/internal/real_poller.h"
 #include "node/holder/internal/real_relay.h"
 #include "node/holder/internal/real_sockets.h"
@@ -23,7 +24,7 @@ namespace codeflare::node::internal {
 
 namespace {
 
-constexpr int kConnectionsMax = 256;
+constexpr std::size_t kConnectionsMax = 256;
 constexpr time_t kHeadSeconds = 30;
 constexpr int kLookEveryMs = 1000;
 
@@ -113,19 +114,26 @@ void end_with_parent() {
   ::prctl(PR_SET_PDEATHSIG, SIGTERM, 0, 0, 0);
 }
 
+void reap(FairShares<pid_t>& shares) {
+  while (shares.size() > 0) {
+    const pid_t ended = ::waitpid(-1, nullptr, WNOHANG);
+    if (ended <= 0) {
+      return;
+    }
+    shares.remove(ended);
+  }
+}
+
 }  // namespace
 
 Result<void> run_http_proxy(const FileDescriptor& listener, const Dial& dial,
                             const std::function<bool()>& go_on, const FileDescriptor& signals) {
   ::signal(SIGPIPE, SIG_IGN);
-  int connections = 0;
+  FairShares<pid_t> shares(kConnectionsMax);
   while (go_on()) {
-    while (connections > 0 && ::waitpid(-1, nullptr, WNOHANG) > 0) {
-      --connections;
-    }
-    // Without a descriptor poll() passes over them.
-    const int accepts = connections < kConnectionsMax ? listener.get() : -1;
-    std::array<pollfd, 2> waits = {pollfd{.fd = accepts, .events = POLLIN, .revents = 0},
+    reap(shares);
+    // Without a descriptor poll() passes over the signals.
+    std::array<pollfd, 2> waits = {pollfd{.fd = listener.get(), .events = POLLIN, .revents = 0},
                                    pollfd{.fd = signals.get(), .events = POLLIN, .revents = 0}};
     if (::poll(waits.data(), waits.size(), kLookEveryMs) < 0 && errno != EINTR) {
       return fail(posix_error(errno, "wait for connections"));
@@ -143,6 +151,12 @@ Result<void> run_http_proxy(const FileDescriptor& listener, const Dial& dial,
     if (!client) {
       continue;
     }
+    const Ipv4 source = from_sockaddr(from).address;
+    if (const std::optional<pid_t> victim = shares.victim(source)) {
+      ::kill(*victim, SIGKILL);  // not reaped yet, so the id is still its own
+      ::waitpid(*victim, nullptr, 0);
+      shares.remove(*victim);
+    }
     const pid_t child = ::fork();
     if (child == 0) {
       // Whoever comes after us must be able to listen there while we still serve.
@@ -150,10 +164,12 @@ Result<void> run_http_proxy(const FileDescriptor& listener, const Dial& dial,
       if (signals) {
         end_with_parent();
       }
-      serve(std::move(client), from_sockaddr(from).address, dial);
+      serve(std::move(client), source, dial);
       ::_exit(0);
     }
-    connections += child > 0 ? 1 : 0;
+    if (child > 0) {
+      shares.add(source, child);
+    }
   }
   return {};
 }

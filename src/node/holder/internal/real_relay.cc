@@ -21,11 +21,13 @@ void prepare(const FileDescriptor& socket) {
 
 }  // namespace
 
-Relay::Relay(Poller& poller, FileDescriptor left, FileDescriptor right, std::function<void()> done)
+Relay::Relay(Poller& poller, FileDescriptor left, FileDescriptor right, std::function<void()> done,
+             std::function<void()> moved)
     : poller_(poller),
       left_{.socket = std::move(left)},
       right_{.socket = std::move(right)},
-      done_(std::move(done)) {
+      done_(std::move(done)),
+      moved_(std::move(moved)) {
   prepare(left_.socket);
   prepare(right_.socket);
   wait(left_, right_);
@@ -94,6 +96,9 @@ void Relay::ready(Side& side, Side& other, std::uint32_t events) {
   if ((events & EPOLLOUT) != 0) {
     whole = send(side, other);
   } else if (!side.ended && other.unsent.empty()) {
+    if (moved_) {
+      moved_();
+    }
     whole = receive(side, other) && send(other, side);
   } else if ((events & EPOLLERR) != 0) {
     whole = false;

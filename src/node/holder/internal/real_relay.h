@@ -13,8 +13,10 @@ namespace codeflare::node::internal {
 // breaks. What one side does not take yet is held, little, and the other is not read meanwhile.
 class Relay {
  public:
-  // `done` is called once, from a handler; it may destroy this.
-  Relay(Poller& poller, FileDescriptor left, FileDescriptor right, std::function<void()> done);
+  // `done` is called once, from a handler; it may destroy this. `moved` is called whenever bytes
+  // arrive.
+  Relay(Poller& poller, FileDescriptor left, FileDescriptor right, std::function<void()> done,
+        std::function<void()> moved = {});
   ~Relay();
   Relay(const Relay&) = delete;
   Relay& operator=(const Relay&) = delete;
@@ -37,6 +39,7 @@ class Relay {
   Side left_;
   Side right_;
   std::function<void()> done_;
+  std::function<void()> moved_;
 };
 
 }  // namespace codeflare::node::internal

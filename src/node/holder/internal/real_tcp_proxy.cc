@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <optional>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <utility>
@@ -37,7 +38,7 @@ void refuse(FileDescriptor client) {
 TcpProxy::TcpProxy(Poller& poller, const ServiceTable& services)
     : poller_(poller),
       services_(services),
-      connections_max_(connections_allowed()),
+      shares_(connections_allowed()),
       listeners_(poller, {.udp = false,
                           .open = listen_tcp,
                           .ready = [this](const ServiceAddress& address) { accept_at(address); }}) {
@@ -62,11 +63,11 @@ void TcpProxy::accept_at(const ServiceAddress& address) {
     if (!client) {
       return;
     }
-    if (connections_.size() >= connections_max_) {
-      refuse(std::move(client));
-      continue;
+    const Ipv4 source = from_sockaddr(from).address;
+    if (const std::optional<std::uint64_t> victim = shares_.victim(source)) {
+      end(*victim);
     }
-    begin(address, std::move(client), from_sockaddr(from).address);
+    begin(address, std::move(client), source);
   }
 }
 
@@ -75,9 +76,17 @@ void TcpProxy::begin(const ServiceAddress& address, FileDescriptor client, Ipv4 
       services_.targets(address, from, listeners_.find(address)->turn++);
   std::ranges::reverse(targets);
   const std::uint64_t number = next_++;
+  shares_.add(from, number);
   connections_.emplace(number,
                        Connection{.client = std::move(client), .targets = std::move(targets)});
   try_next(number);
+}
+
+void TcpProxy::end(std::uint64_t number) {
+  const auto found = connections_.find(number);
+  poller_.remove(found->second.id);
+  shares_.remove(number);
+  connections_.erase(found);
 }
 
 void TcpProxy::try_next(std::uint64_t number) {
@@ -118,9 +127,9 @@ void TcpProxy::connected(std::uint64_t number) {
     return;
   }
   poller_.remove(std::exchange(connection.id, 0));
-  connection.relay =
-      std::make_unique<Relay>(poller_, std::move(connection.client), std::move(connection.server),
-                              [this, number] { end(number); });
+  connection.relay = std::make_unique<Relay>(
+      poller_, std::move(connection.client), std::move(connection.server),
+      [this, number] { end(number); }, [this, number] { shares_.touch(number); });
 }
 
 }  // namespace codeflare::node::internal

@@ -1,12 +1,12 @@
 #pragma once
 
+#include "node/holder/fair_shares.h"
 #include "node/holder/internal/real_poller.h"
 #include "node/holder/internal/real_relay.h"
 #include "node/holder/internal/real_service_listeners.h"
 #include "node/holder/internal/real_sockets.h"
 #include "node/holder/service_table.h"
 
-#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -14,7 +14,9 @@
 
 namespace codeflare::node::internal {
 
-// Listens at the cluster addresses of services and brings connections to endpoints.
+// Listens at the cluster addresses of services and brings connections to endpoints. When there are
+// as many connections as the machine allows, a new one replaces the longest idle one of the client
+// with the most.
 class TcpProxy {
  public:
   TcpProxy(Poller& poller, const ServiceTable& services);
@@ -35,11 +37,11 @@ class TcpProxy {
   void begin(const ServiceAddress& address, FileDescriptor client, Ipv4 from);
   void try_next(std::uint64_t number);
   void connected(std::uint64_t number);
-  void end(std::uint64_t number) { connections_.erase(number); }
+  void end(std::uint64_t number);
 
   Poller& poller_;
   const ServiceTable& services_;
-  std::size_t connections_max_;
+  FairShares<std::uint64_t> shares_;
   ServiceListeners listeners_;
   std::uint64_t next_ = 0;
   std::map<std::uint64_t, Connection> connections_;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <sys/socket.h>
 #include <utility>
 
@@ -21,9 +22,10 @@ UdpProxy::UdpProxy(Poller& poller, const ServiceTable& services)
     : poller_(poller),
       services_(services),
       listeners_(poller,
-                 {.udp = true, .open = bind_udp, .ready = [this](const ServiceAddress& address) {
-                    from_client(address);
-                  }}) {}
+                 {.udp = true,
+                  .open = bind_udp,
+                  .ready = [this](const ServiceAddress& address) { from_client(address); }}),
+      shares_(kSessionsMax) {}
 
 UdpProxy::~UdpProxy() {
   for (const auto& [client, session] : sessions_) {
@@ -53,13 +55,13 @@ void UdpProxy::end_those_without_endpoint() {
 void UdpProxy::end(const Client& client) {
   const auto found = sessions_.find(client);
   poller_.remove(found->second.id);
-  by_age_.erase(found->second.age);
+  shares_.remove(client);
   sessions_.erase(found);
 }
 
 UdpProxy::Session* UdpProxy::session_of(const Client& client) {
   if (const auto known = sessions_.find(client); known != sessions_.end()) {
-    by_age_.splice(by_age_.end(), by_age_, known->second.age);
+    shares_.touch(client);
     return &known->second;
   }
   ServiceListeners::Listener& listener = *listeners_.find(client.address);
@@ -73,16 +75,16 @@ UdpProxy::Session* UdpProxy::session_of(const Client& client) {
   if (::connect(socket->get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
     return nullptr;
   }
-  if (sessions_.size() >= kSessionsMax) {
-    end(Client(by_age_.front()));
+  if (const std::optional<Client> victim = shares_.victim(client.from.address)) {
+    end(*victim);
   }
   const Result<Poller::Id> id =
       poller_.add(socket->get(), EPOLLIN, [this, client](std::uint32_t) { from_server(client); });
   if (!id) {
     return nullptr;
   }
-  const auto age = by_age_.insert(by_age_.end(), client);
-  return &sessions_.emplace(client, Session{*std::move(socket), targets.front(), *id, age})
+  shares_.add(client.from.address, client);
+  return &sessions_.emplace(client, Session{*std::move(socket), targets.front(), *id})
               .first->second;
 }
 

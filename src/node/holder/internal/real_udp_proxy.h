@@ -1,19 +1,20 @@
 #pragma once
 
+#include "node/holder/fair_shares.h"
 #include "node/holder/internal/real_poller.h"
 #include "node/holder/internal/real_service_listeners.h"
 #include "node/holder/internal/real_sockets.h"
 #include "node/holder/service_table.h"
 
 #include <cstdint>
-#include <list>
 #include <map>
 #include <vector>
 
 namespace codeflare::node::internal {
 
 // The same for datagrams. A client's datagrams to one address go to the same endpoint as long as it
-// is remembered; of many clients, those that were silent for longest are forgotten.
+// is remembered. When too many are remembered, the client address with the most of them loses the
+// one that was silent for longest.
 class UdpProxy {
  public:
   UdpProxy(Poller& poller, const ServiceTable& services);
@@ -31,7 +32,6 @@ class UdpProxy {
     FileDescriptor socket;  // connected to the endpoint
     SocketAddress endpoint{};
     Poller::Id id = 0;
-    std::list<Client>::iterator age{};
   };
   void from_client(const ServiceAddress& address);
   void from_server(const Client& client);
@@ -43,7 +43,7 @@ class UdpProxy {
   const ServiceTable& services_;
   ServiceListeners listeners_;
   std::map<Client, Session> sessions_;
-  std::list<Client> by_age_;  // the longest silent first
+  FairShares<Client> shares_;
 };
 
 }  // namespace codeflare::node::internal
