@@ -220,11 +220,12 @@ void run_apps(AccessWorld& w) {
          R"({"metadata":{"name":"orphan","labels":{"app":"a","pod-template-hash":"0"}},"spec":)"
          R"({"containers":[)" +
              container() + "]}}");
-  w.send(at + "replicasets",
-         R"({"metadata":{"name":"rs","labels":{"app":"a"}},"spec":{"replicas":1,"selector":{"matchLabels":)"
-         R"({"pod-template-hash":"0"}},"template":{"metadata":{"labels":{"app":"a",)"
-         R"("pod-template-hash":"0"}},"spec":{"containers":[)" +
-             container() + "]}}}}");
+  w.send(
+      at + "replicasets",
+      R"({"metadata":{"name":"rs","labels":{"app":"a"}},"spec":{"replicas":1,"selector":{"matchLabels":)"
+      R"({"pod-template-hash":"0"}},"template":{"metadata":{"labels":{"app":"a",)"
+      R"("pod-template-hash":"0"}},"spec":{"containers":[)" +
+          container() + "]}}}}");
   w.settle(seconds(20));
   w.remove(at + "deployments/d");
   w.remove(at + "statefulsets/st");
@@ -235,13 +236,14 @@ void run_apps(AccessWorld& w) {
 }
 
 void run_jobs(AccessWorld& w) {
-  w.send(std::string(kBatch) + "jobs",
-         R"({"metadata":{"name":"j"},"spec":{"ttlSecondsAfterFinished":5,"template":{"spec":)"
-         R"({"nodeName":"n","restartPolicy":"Never","containers":[{"name":"c","image":"x","command":["exit","0"],)"
-         R"("env":[{"name":"A","valueFrom":{"configMapKeyRef":{"name":"cm","key":"k"}}}],)"
-         R"("volumeMounts":[{"name":"s","mountPath":"/s"},{"name":"p","mountPath":"/p"}]}],)"
-         R"("volumes":[{"name":"s","secret":{"secretName":"se"}},)"
-         R"({"name":"p","persistentVolumeClaim":{"claimName":"pc"}}]}}}})");
+  w.send(
+      std::string(kBatch) + "jobs",
+      R"({"metadata":{"name":"j"},"spec":{"ttlSecondsAfterFinished":5,"template":{"spec":)"
+      R"({"nodeName":"n","restartPolicy":"Never","containers":[{"name":"c","image":"x","command":["exit","0"],)"
+      R"("env":[{"name":"A","valueFrom":{"configMapKeyRef":{"name":"cm","key":"k"}}}],)"
+      R"("volumeMounts":[{"name":"s","mountPath":"/s"},{"name":"p","mountPath":"/p"}]}],)"
+      R"("volumes":[{"name":"s","secret":{"secretName":"se"}},)"
+      R"({"name":"p","persistentVolumeClaim":{"claimName":"pc"}}]}}}})");
   w.send(std::string(kCore) + "configmaps", R"({"metadata":{"name":"cm"},"data":{"k":"v"}})");
   w.send(std::string(kCore) + "secrets", R"({"metadata":{"name":"se"},"stringData":{"k":"v"}})");
   w.send(std::string(kCore) + "persistentvolumeclaims",
@@ -254,8 +256,9 @@ std::string wrapper(std::string name, std::string item, std::string more = "") {
   return R"({"metadata":{"name":")" + name + R"(","labels":{"t":"root"}},"spec":{)" + more +
          R"("resources":{"GenericItems":[{"replicas":1,"completionstatus":"Complete",)"
          R"("generictemplate":)" +
-         item + R"(},{"replicas":1,"generictemplate":{"apiVersion":"v1","kind":"ConfigMap",)"
-                R"("metadata":{"name":")" +
+         item +
+         R"(},{"replicas":1,"generictemplate":{"apiVersion":"v1","kind":"ConfigMap",)"
+         R"("metadata":{"name":")" +
          name + R"("}}}]}}})";
 }
 
@@ -271,7 +274,8 @@ void run_queue(AccessWorld& w) {
          R"({"metadata":{"name":"tree","labels":{"tree":"t"}},"spec":{"children":[{"name":"root",)"
          R"("quotas":{"requests":{"cpu":"100"}}}]}})");
   for (const char* group : {"workload.codeflare.dev", "mcad.ibm.com"}) {
-    const std::string at = "/apis/" + std::string(group) + "/v1beta1/namespaces/default/appwrappers";
+    const std::string at =
+        "/apis/" + std::string(group) + "/v1beta1/namespaces/default/appwrappers";
     const std::string name = group[0] == 'w' ? "w" : "m";
     w.send(at, wrapper(name, wrapped_job(name, "1"), R"("ttlSecondsAfterFinished":5,)"));
     w.send(at, wrapper(name + "-big", wrapped_job(name + "-big", "1000")));
@@ -318,8 +322,8 @@ void run_ray(AccessWorld& w) {
 
 // A node that is deleted registers anew; a fake one becomes not ready; the Lease is lost.
 void run_nodes(AccessWorld& w) {
-  w.send("/api/v1/nodes/codeflare-fake-0", R"({"metadata":{"annotations":{"codeflare.dev/ready":"false"}}})",
-         "PATCH");
+  w.send("/api/v1/nodes/codeflare-fake-0",
+         R"({"metadata":{"annotations":{"codeflare.dev/ready":"false"}}})", "PATCH");
   w.settle(minutes(1));
   w.remove("/api/v1/nodes/n");
   w.settle(minutes(2));
@@ -338,9 +342,9 @@ void run_everything(AccessWorld& w) {
 
 // Calls that need a fault or a restart, and the test that has one.
 bool is_made_elsewhere(std::string_view verb, std::string_view resource) {
-  return (verb == "get" && resource == "appwrappers") ||       // app_wrapper_faults_test
-         (verb == "update" && resource == "nodes") ||          // node_test: a changed description
-         (verb == "delete" && resource == "endpointslices");   // endpoint_decision_test
+  return (verb == "get" && resource == "appwrappers") ||      // app_wrapper_faults_test
+         (verb == "update" && resource == "nodes") ||         // node_test: a changed description
+         (verb == "delete" && resource == "endpointslices");  // endpoint_decision_test
 }
 
 // Informers list where a server cannot stream the objects that exist.

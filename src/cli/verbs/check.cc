@@ -104,19 +104,20 @@ Task<int> run_check(Session& session, CheckFlags flags) {
   const auto took = session.env().clock.now() - begin;
   const Result<kube::ObjectRef> removed = co_await session.client().remove(type, key);
   if (!removed && removed.error().code != ErrorCode::not_found) {
-    session.console().err("warning: AppWrapper " + key.to_string() + " is left behind: " +
-                          removed.error().message + "\n");
+    session.console().err("warning: AppWrapper " + key.to_string() +
+                          " is left behind: " + removed.error().message + "\n");
   }
   if (!end) {
     co_return report(session.console(), end.error(), "AppWrapper " + key.to_string());
   }
   if (end->state != "Completed") {
-    const std::string& reason = end->conditions.empty() ? end->message : end->conditions.back().message;
-    co_return report(session.console(),
-                     failed_precondition("AppWrapper " + key.to_string() + " is " +
-                                         (end->state.empty() ? "not noticed by a controller"
-                                                             : end->state) +
-                                         (reason.empty() ? "" : ": " + reason)));
+    const std::string& reason =
+        end->conditions.empty() ? end->message : end->conditions.back().message;
+    co_return report(
+        session.console(),
+        failed_precondition("AppWrapper " + key.to_string() + " is " +
+                            (end->state.empty() ? "not noticed by a controller" : end->state) +
+                            (reason.empty() ? "" : ": " + reason)));
   }
   session.console().out(
       "AppWrapper " + key.to_string() + " completed in " +

@@ -44,14 +44,14 @@ struct Flags {
 };
 
 int load_archive(const Flags& flags) {
-  return with_directory(
-      flags.directory, [&](Env env, Console& console, const std::string& directory) {
-        const Result<std::string> absolute = up::absolute_path(directory);
-        const std::unique_ptr<up::UnpackPlace> place = up::real_unpack_place();
-        return absolute ? run_image_load(env, console, *place, *absolute, flags.archive,
-                                         flags.image.name)
-                        : report(console, absolute.error());
-      });
+  return with_directory(flags.directory, [&](Env env, Console& console,
+                                             const std::string& directory) {
+    const Result<std::string> absolute = up::absolute_path(directory);
+    const std::unique_ptr<up::UnpackPlace> place = up::real_unpack_place();
+    return absolute
+               ? run_image_load(env, console, *place, *absolute, flags.archive, flags.image.name)
+               : report(console, absolute.error());
+  });
 }
 
 // What pods see is a path from the root.
@@ -133,7 +133,8 @@ void add_options(CLI::App& image, Chosen& chosen) {
       ->type_name("DIR");
   add_add(image, chosen, own);
 
-  CLI::App* load = image.add_subcommand("load", "Unpack the images of an archive (docker save, OCI)");
+  CLI::App* load =
+      image.add_subcommand("load", "Unpack the images of an archive (docker save, OCI)");
   load->fallthrough();
   load->add_option("FILE", own->archive, "image archive in Docker's or OCI's form")
       ->type_name("")

@@ -1,9 +1,9 @@
 #include "cli/verbs/verb_table.h"
 
 #include "cli/verbs/check.h"
+#include "cli/verbs/crds.h"
 #include "cli/verbs/create.h"
 #include "cli/verbs/create_raycluster.h"
-#include "cli/verbs/crds.h"
 #include "cli/verbs/define_raycluster.h"
 #include "cli/verbs/delete.h"
 #include "cli/verbs/delete_raycluster.h"

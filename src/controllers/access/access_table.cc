@@ -85,8 +85,8 @@ std::vector<std::string> list_of(const Words& words) {
 
 // Verbs in the order in which people list them, not by the alphabet.
 std::vector<std::string> ordered(const Words& verbs) {
-  constexpr std::string_view kOrder[] = {"get",   "list",   "watch",      "create", "update",
-                                         "patch", "delete", "deletecollection",
+  constexpr std::string_view kOrder[] = {"get",        "list",  "watch",  "create",
+                                         "update",     "patch", "delete", "deletecollection",
                                          "impersonate"};
   std::vector<std::string> list;
   for (const std::string_view verb : kOrder) {

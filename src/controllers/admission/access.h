@@ -19,8 +19,8 @@ inline constexpr runtime::Right kRegisterRights[] = {
      "mutatingwebhookconfigurations validatingwebhookconfigurations",
      "registration of the webhook"},
     {"patch", "admissionregistration.k8s.io",
-     "mutatingwebhookconfigurations validatingwebhookconfigurations",
-     "registration of the webhook", kWebhookName},
+     "mutatingwebhookconfigurations validatingwebhookconfigurations", "registration of the webhook",
+     kWebhookName},
 };
 
 // A chart owns the configurations: the controller fills in caBundle alone.

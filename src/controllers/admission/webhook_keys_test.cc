@@ -17,15 +17,15 @@ using controllers::testing::EmbeddedCluster;
 const model::ObjectKey kSecret{"default", "keys"};
 const model::ResourceType kSecrets{"", "v1", "Secret", "secrets", true};
 const model::ResourceType kMutating{"admissionregistration.k8s.io", "v1",
-                                    "MutatingWebhookConfiguration",
-                                    "mutatingwebhookconfigurations", false};
+                                    "MutatingWebhookConfiguration", "mutatingwebhookconfigurations",
+                                    false};
 
 struct KeysWorld {
   EmbeddedCluster cluster;
 
   Result<void> share(const std::string& directory) {
-    return *run(cluster.env.loop, share_webhook_keys(cluster.env, cluster.client, directory,
-                                                     kSecret, Logger()));
+    return *run(cluster.env.loop,
+                share_webhook_keys(cluster.env, cluster.client, directory, kSecret, Logger()));
   }
   std::string read(const std::string& path) { return cluster.env.files.read(path).value_or(""); }
 };
@@ -38,8 +38,8 @@ TEST(WebhookKeys, of_the_first_replica_become_those_of_all) {
     EXPECT_FALSE(w.read("/a" + std::string(name)).empty()) << name;
     EXPECT_EQ(w.read("/a" + std::string(name)), w.read("/b" + std::string(name))) << name;
   }
-  const auto second = *run(w.cluster.env.loop, apiserver::Pki::open(w.cluster.env, {.directory = "/b"},
-                                                                    Logger()));
+  const auto second =
+      *run(w.cluster.env.loop, apiserver::Pki::open(w.cluster.env, {.directory = "/b"}, Logger()));
   ASSERT_TRUE(second) << second.error().to_string();
   EXPECT_EQ((*second)->authority_pem(), w.read("/a/ca.crt"));
 }
@@ -59,9 +59,10 @@ TEST(WebhookKeys, survive_the_pod_and_replace_others) {
 
 TEST(WebhookKeys, that_are_incomplete_are_named_and_left_as_they_are) {
   KeysWorld w;
-  auto made = *run(w.cluster.env.loop,
-                   w.cluster.client.create(kSecrets, "default",
-                                           R"({"metadata":{"name":"keys"},"stringData":{"ca.crt":"x"}})"));
+  auto made =
+      *run(w.cluster.env.loop,
+           w.cluster.client.create(kSecrets, "default",
+                                   R"({"metadata":{"name":"keys"},"stringData":{"ca.crt":"x"}})"));
   ASSERT_TRUE(made) << made.error().to_string();
   const Result<void> shared = w.share("/a");
   ASSERT_FALSE(shared);
@@ -73,7 +74,8 @@ TEST(WebhookRegistration, fills_in_the_authority_alone_where_a_chart_owns_the_co
   EmbeddedCluster cluster;
   const WebhookRegistration registration{
       .address = {.service_ns = "n", .service_name = "s"}, .ca_pem = "PEM", .chart_owned = true};
-  const Result<void> missing = *run(cluster.env.loop, register_webhook(cluster.client, registration));
+  const Result<void> missing =
+      *run(cluster.env.loop, register_webhook(cluster.client, registration));
   ASSERT_FALSE(missing);
   EXPECT_TRUE(missing.error().message.contains("codeflare-appwrappers does not exist"))
       << missing.error().message;
@@ -85,8 +87,8 @@ TEST(WebhookRegistration, fills_in_the_authority_alone_where_a_chart_owns_the_co
   made.address.service_port = 8443;
   ASSERT_TRUE(*run(cluster.env.loop, register_webhook(cluster.client, made)));
   ASSERT_TRUE(*run(cluster.env.loop, register_webhook(cluster.client, registration)));
-  const auto there = *run(cluster.env.loop,
-                          cluster.client.get(kMutating, {"", std::string(kWebhookName)}));
+  const auto there =
+      *run(cluster.env.loop, cluster.client.get(kMutating, {"", std::string(kWebhookName)}));
   ASSERT_TRUE(there) << there.error().to_string();
   const std::string text((*there)->text());
   EXPECT_TRUE(text.contains(R"("caBundle":"UEVN")")) << text;

@@ -115,11 +115,11 @@ Task<Result<std::unique_ptr<WebhookServer>>> WebhookServer::start(Env env, kube:
           parts->logger.error("the renewed certificate can't be used", {{"error", done.error()}});
         }
       }));
-  Result<void> registered = co_await register_webhook(
-      client, {.address = address,
-               .ca_pem = authority,
-               .legacy_group = options.legacy_group,
-               .chart_owned = !options.secret.empty()});
+  Result<void> registered =
+      co_await register_webhook(client, {.address = address,
+                                         .ca_pem = authority,
+                                         .legacy_group = options.legacy_group,
+                                         .chart_owned = !options.secret.empty()});
   if (!registered) {
     co_await server->stop();
     co_return fail(std::move(registered).error().with_context("registering the webhook"));

@@ -24,8 +24,7 @@ inline constexpr runtime::Right kQueueRights[] = {
 };
 
 inline constexpr runtime::Right kLegacyQueueRights[] = {
-    {"get list watch patch delete", "mcad.ibm.com", "appwrappers",
-     "AppWrappers of mcad.ibm.com"},
+    {"get list watch patch delete", "mcad.ibm.com", "appwrappers", "AppWrappers of mcad.ibm.com"},
     {"update", "mcad.ibm.com", "appwrappers/status", "status of AppWrappers of mcad.ibm.com"},
 };
 

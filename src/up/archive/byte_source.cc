@@ -1,13 +1,12 @@
 #include "up/archive/byte_source.h"
 
-#include <zlib.h>
-
 #include <algorithm>
 #include <array>
 #include <cstring>
 #include <limits>
 #include <utility>
 #include <vector>
+#include <zlib.h>
 
 namespace codeflare::up {
 
@@ -66,8 +65,7 @@ class GzipSource final : public ByteSource {
     if (!ready_) {
       return fail(internal_error("zlib cannot start"));
     }
-    const std::size_t room =
-        std::min<std::size_t>(into.size(), std::numeric_limits<uInt>::max());
+    const std::size_t room = std::min<std::size_t>(into.size(), std::numeric_limits<uInt>::max());
     stream_.next_out = reinterpret_cast<Bytef*>(into.data());
     stream_.avail_out = static_cast<uInt>(room);
     while (stream_.avail_out == room && room > 0) {

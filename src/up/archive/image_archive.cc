@@ -71,8 +71,8 @@ Result<std::map<std::string, std::string>> ImageArchive::read_contents(
       return small;
     }
     if (files_.size() > kFilesMax) {
-      return fail(invalid_argument("image archive has more than " + std::to_string(kFilesMax) +
-                                   " files"));
+      return fail(
+          invalid_argument("image archive has more than " + std::to_string(kFilesMax) + " files"));
     }
     const std::string path = plain(entry->path);
     if (entry->type == TarEntry::Type::file) {
@@ -84,8 +84,7 @@ Result<std::map<std::string, std::string>> ImageArchive::read_contents(
           small.insert_or_assign(path, std::move(text));
         }
       }
-    } else if (entry->type == TarEntry::Type::symlink ||
-               entry->type == TarEntry::Type::hard_link) {
+    } else if (entry->type == TarEntry::Type::symlink || entry->type == TarEntry::Type::hard_link) {
       // "ID/layer.tar -> ../X.tar"
       const std::size_t up = entry->link.rfind("../");
       links.insert_or_assign(

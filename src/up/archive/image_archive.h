@@ -60,7 +60,8 @@ class ImageArchive {
     std::uint64_t size = 0;
   };
   explicit ImageArchive(ArchiveFile& file) : file_(file) {}
-  Result<std::map<std::string, std::string>> read_contents(std::map<std::string, std::string>& links);
+  Result<std::map<std::string, std::string>> read_contents(
+      std::map<std::string, std::string>& links);
   Result<std::unique_ptr<ByteSource>> layer(const std::string& path) const;
 
   ArchiveFile& file_;

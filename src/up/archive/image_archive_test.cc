@@ -67,7 +67,8 @@ struct World {
 
 TEST(LoadImage, unpacks_the_layers_and_enters_the_name) {
   World w;
-  const auto loaded = w.load(docker_archive({base_layer(), TarBuilder().file(".wh.gone", "").text()}));
+  const auto loaded =
+      w.load(docker_archive({base_layer(), TarBuilder().file(".wh.gone", "").text()}));
   ASSERT_TRUE(loaded) << loaded.error().to_string();
   const LoadedImage& image = loaded->front();
   EXPECT_TRUE(image.unpacked);
@@ -117,10 +118,10 @@ TEST(LoadImage, hostile_layers_write_nothing_outside) {
   };
   for (const std::string& layer : layers) {
     World w;
-    const std::string outside = w.directory.path("");
-    const auto loaded = w.load(docker_archive({layer}));
+    const auto loaded = w.load(docker_archive({base_layer(), layer}));
     ASSERT_TRUE(loaded) << loaded.error().to_string();
-    for (const char* path : {"escaped", "data/escaped", "data/node/escaped", "data/node/unpacked/escaped"}) {
+    for (const char* path :
+         {"escaped", "data/escaped", "data/node/escaped", "data/node/unpacked/escaped"}) {
       EXPECT_FALSE(w.directory.files().exists(w.directory.path(path))) << path;
     }
     EXPECT_FALSE(w.directory.files().exists("/escaped"));

@@ -199,8 +199,9 @@ Result<ImageUser> find_user(std::string_view user, std::string_view passwd,
   if (!name.empty()) {
     const std::optional<std::int64_t> number = number_of(name);
     const auto line = line_with(passwd, number ? 2 : 0, name);
-    const std::optional<std::int64_t> uid =
-        number ? number : line.size() > 3 ? number_of(line[2]) : std::nullopt;
+    const std::optional<std::int64_t> uid = number            ? number
+                                            : line.size() > 3 ? number_of(line[2])
+                                                              : std::nullopt;
     if (!uid) {
       return fail(invalid_argument("image has no user " + std::string(name) + " in /etc/passwd"));
     }
@@ -212,8 +213,9 @@ Result<ImageUser> find_user(std::string_view user, std::string_view passwd,
   }
   const std::string_view of = user.substr(colon + 1);
   const auto line = line_with(group, 0, of);
-  const std::optional<std::int64_t> gid =
-      number_of(of) ? number_of(of) : line.size() > 2 ? number_of(line[2]) : std::nullopt;
+  const std::optional<std::int64_t> gid = number_of(of)     ? number_of(of)
+                                          : line.size() > 2 ? number_of(line[2])
+                                                            : std::nullopt;
   if (!gid) {
     return fail(invalid_argument("image has no group " + std::string(of) + " in /etc/group"));
   }

@@ -12,9 +12,9 @@ TEST(DockerManifest, names_configuration_and_layers) {
   const auto images = read_docker_manifest(
       R"([{"Config":"c.json","RepoTags":["a:1","b:1"],"Layers":["x.tar","y/layer.tar"]}])");
   ASSERT_TRUE(images) << images.error().to_string();
-  EXPECT_EQ(images->front(), (ArchivedImage{.names = {"a:1", "b:1"},
-                                            .config = "c.json",
-                                            .layers = {"x.tar", "y/layer.tar"}}));
+  EXPECT_EQ(images->front(),
+            (ArchivedImage{
+                .names = {"a:1", "b:1"}, .config = "c.json", .layers = {"x.tar", "y/layer.tar"}}));
   EXPECT_FALSE(read_docker_manifest("[]"));
   EXPECT_FALSE(read_docker_manifest(R"([{"RepoTags":["a:1"]}])"));
   EXPECT_FALSE(read_docker_manifest("{"));
@@ -39,9 +39,8 @@ TEST(OciIndex, several_names_of_one_image_are_joined) {
 }
 
 TEST(OciIndex, leads_through_further_indexes_to_this_architecture) {
-  const std::map<std::string, std::string> blobs = {
-      {"blobs/sha256/11", kManifest},
-      {"blobs/sha256/22", R"({"manifests":[
+  const std::map<std::string, std::string> blobs = {{"blobs/sha256/11", kManifest},
+                                                    {"blobs/sha256/22", R"({"manifests":[
           {"digest":"sha256:99","platform":{"architecture":"arm64"}},
           {"digest":"sha256:11","platform":{"architecture":"amd64"}}]})"}};
   const auto images = read_oci_index(
@@ -60,9 +59,9 @@ TEST(OciIndex, digests_are_no_paths) {
 }
 
 TEST(ImageConfig, has_what_containers_start_with) {
-  const auto config = read_image_config(
-      R"({"config":{"Entrypoint":["/p"],"Cmd":["a"],"Env":["A=1","B=x=y","C"],)"
-      R"("WorkingDir":"/w","User":"65532:65532"}})");
+  const auto config =
+      read_image_config(R"({"config":{"Entrypoint":["/p"],"Cmd":["a"],"Env":["A=1","B=x=y","C"],)"
+                        R"("WorkingDir":"/w","User":"65532:65532"}})");
   ASSERT_TRUE(config);
   EXPECT_EQ(*config, (ImageConfig{.entrypoint = {"/p"},
                                   .args = {"a"},

@@ -107,7 +107,8 @@ Result<Node*> ImageTree::directory_for(std::string_view path, std::size_t layer)
     std::unique_ptr<Node>& child = walk.here().children[name];
     if (child != nullptr && child->type == Node::Type::symlink) {
       if (++links > kLinksMax) {
-        return fail(invalid_argument("layer has too many links on the way to " + std::string(path)));
+        return fail(
+            invalid_argument("layer has too many links on the way to " + std::string(path)));
       }
       const std::string target = child->link;
       if (target.starts_with('/')) {

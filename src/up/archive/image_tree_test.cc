@@ -52,9 +52,9 @@ std::string tree_of(const std::vector<Layer>& layers, ImageTree* out = nullptr) 
 
 TEST(ImageTree, later_layers_replace_what_earlier_ones_have) {
   ImageTree tree;
-  EXPECT_EQ(tree_of({{directory("a/"), file("a/x"), file("a/y")}, {file("a/x"), file("b/c/d")}},
-                    &tree),
-            "a/\na/x\na/y\nb/\nb/c/\nb/c/d\n");
+  EXPECT_EQ(
+      tree_of({{directory("a/"), file("a/x"), file("a/y")}, {file("a/x"), file("b/c/d")}}, &tree),
+      "a/\na/x\na/y\nb/\nb/c/\nb/c/d\n");
   EXPECT_EQ(tree.find("a/x")->content, (ContentId{1, 0}));
   EXPECT_EQ(tree.find("a/y")->content, (ContentId{0, 2}));
   EXPECT_EQ(tree.find("a/x")->mode, 0755u) << "set-user-id is not kept";

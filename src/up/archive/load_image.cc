@@ -61,8 +61,7 @@ Result<LoadedImage> load(FileSystem& files, UnpackPlace& place, const ImageArchi
   if (name.empty()) {
     return fail(invalid_argument("image archive has a configuration without a name"));
   }
-  LoadedImage loaded{.names = image.names,
-                     .root = join_path(directory, "node/unpacked/" + name)};
+  LoadedImage loaded{.names = image.names, .root = join_path(directory, "node/unpacked/" + name)};
   TRY_ASSIGN(const ImageConfig config, archive.config(image));
   TRY_ASSIGN(const ImageTree tree, archive.tree(image));
   loaded.files = tree.size();

@@ -54,14 +54,15 @@ bool is_zero(const Block& block) {
 }
 
 Result<void> check_sum(const Block& block) {
-  TRY_ASSIGN(const std::uint64_t told, number(block, 148, 8));
+  const Result<std::uint64_t> told = number(block, 148, 8);
   std::uint64_t sum = 0;
   for (std::size_t i = 0; i < block.size(); ++i) {
     const bool in_sum = i >= 148 && i < 156;
     sum += in_sum ? ' ' : static_cast<unsigned char>(block[i]);
   }
-  return sum == told ? Result<void>()
-                     : fail(invalid_argument("is no tar file, or a damaged one (checksum)"));
+  return told && sum == *told
+             ? Result<void>()
+             : fail(invalid_argument("is no tar file, or a damaged one (checksum)"));
 }
 
 TarEntry::Type type_of(char flag) {
@@ -188,12 +189,12 @@ Result<std::optional<TarEntry>> TarReader::next() {
       continue;
     }
     TRY_ASSIGN(const std::uint64_t mode, number(block, 100, 8));
-    TarEntry entry{.path = extended.path ? *std::move(extended.path) : path_of(block),
-                   .type = type_of(flag),
-                   .link = extended.link ? *std::move(extended.link)
-                                         : std::string(field(block, 157, 100)),
-                   .mode = static_cast<std::uint32_t>(mode & 07777),
-                   .size = extended.size.value_or(size)};
+    TarEntry entry{
+        .path = extended.path ? *std::move(extended.path) : path_of(block),
+        .type = type_of(flag),
+        .link = extended.link ? *std::move(extended.link) : std::string(field(block, 157, 100)),
+        .mode = static_cast<std::uint32_t>(mode & 07777),
+        .size = extended.size.value_or(size)};
     // Old archives mark directories by a slash alone.
     if (entry.type == TarEntry::Type::file && entry.path.ends_with('/')) {
       entry.type = TarEntry::Type::directory;

@@ -3,10 +3,10 @@
 #include "up/archive/testing/tar_builder.h"
 
 #include <gtest/gtest.h>
-#include <zlib.h>
 
 #include <string>
 #include <vector>
+#include <zlib.h>
 
 namespace codeflare::up {
 namespace {

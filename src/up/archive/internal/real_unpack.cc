@@ -1,13 +1,12 @@
 #include "base/posix.h"
 #include "up/archive/load_image.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include <utility>
 
 namespace codeflare::up {
@@ -57,7 +56,8 @@ class RealArchive final : public ArchiveFile {
 // Every name is new, and no link exists before the last file is written: nothing is followed.
 class RealTreeWriter final : public TreeWriter {
  public:
-  RealTreeWriter(FileDescriptor root, std::string at) : root_(std::move(root)), at_(std::move(at)) {}
+  RealTreeWriter(FileDescriptor root, std::string at)
+      : root_(std::move(root)), at_(std::move(at)) {}
 
   Result<void> directory(const std::string& path) override {
     return done(::mkdirat(root_.get(), path.c_str(), 0700), "make", path);
@@ -111,7 +111,7 @@ class RealPlace final : public UnpackPlace {
  public:
   Result<std::unique_ptr<ArchiveFile>> open(const std::string& path) override {
     FileDescriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-    struct stat about {};
+    struct stat about{};
     if (!fd || ::fstat(fd.get(), &about) != 0) {
       return fail(posix_error(errno, "open " + path));
     }
