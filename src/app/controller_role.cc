@@ -61,6 +61,7 @@ struct Flags {
   bool quota_trees = true;
   std::int64_t holding_seconds = 0;
   bool no_leader_election = false;
+  bool no_queue = false;
   std::string health_address = "0.0.0.0:8081";
   bool install_crds = false;
   WebhookServerOptions webhook;
@@ -289,8 +290,25 @@ Task<Result<void>> serve_queue(Env env, const Flags& flags, kube::Client& client
   co_return end;
 }
 
+// Health and metrics, for a chart whose controllers come with a later version.
+Task<Result<void>> serve_no_queue(Env env, const Flags& flags, kube::Client& client, Logger logger,
+                                  MetricsRegistry& metrics) {
+  logger.warn("this version has no controller for TrainingJobs: there is nothing to run",
+              {{"because", "--no-queue"}});
+  runtime::Manager manager(env, client,
+                           {.name = kName,
+                            .leader = std::nullopt,
+                            .health_address = flags.health_address,
+                            .logger = logger,
+                            .metrics = &metrics});
+  co_return co_await manager.run();
+}
+
 Task<Result<void>> serve(Env env, const Flags& flags, kube::Client& client, Logger logger,
                          MetricsRegistry& metrics) {
+  if (flags.no_queue) {
+    co_return co_await serve_no_queue(env, flags, client, logger, metrics);
+  }
   runtime::LeaderOptions leader = controllers::queue_candidate(env, flags.lease_ns);
   leader.logger = logger;
   if (!flags.no_leader_election) {
@@ -387,6 +405,9 @@ void add_controller_role(CLI::App& app, Role& chosen) {
       ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 31))
       ->type_name("SECONDS")
       ->capture_default_str();
+  role->add_flag("--no-queue", flags->no_queue,
+                 "leave AppWrappers, quotas and RayClusters to another controller (what "
+                 "helm/lattice-operator runs)");
   role->add_flag("--no-leader-election", flags->no_leader_election,
                  "exit with an error instead of standing by when another controller leads");
   role->add_option("--health-address,--healthProbeListenAddr", flags->health_address,
@@ -406,6 +427,11 @@ void add_controller_role(CLI::App& app, Role& chosen) {
                    "its keys and certificate; shared by replicas, made when empty. Records of who "
                    "submitted what are good as long as its keys stay")
       ->type_name("DIR")
+      ->needs(listen);
+  role->add_option("--webhook-secret", flags->webhook.secret,
+                   "Secret of its keys, made once, for all replicas; the webhook configurations "
+                   "are then the chart's, and only their caBundle is set")
+      ->type_name("NAMESPACE/NAME")
       ->needs(listen);
   role->add_option("--webhook-service", flags->webhook.service,
                    "how the API server reaches it: by this Service, port 443")

@@ -1,5 +1,7 @@
 #include "up/access.h"
 
+#include "controllers/access/access_table.h"
+#include "controllers/access/user_roles.h"
 #include "model/gvk.h"
 
 #include <string>
@@ -12,48 +14,14 @@ const model::ResourceType kRoles{"rbac.authorization.k8s.io", "v1", "ClusterRole
                                  false};
 const model::ResourceType kBindings{"rbac.authorization.k8s.io", "v1", "ClusterRoleBinding",
                                     "clusterrolebindings", false};
+constexpr std::string_view kManager = "codeflare-up";
+constexpr std::string_view kManagedByLabel = "app.kubernetes.io/managed-by";
 
-// The queue looks at and removes wrapped objects of any kind, and makes them in the name of whoever
-// submitted them. The rest is what each controller writes.
-constexpr std::string_view kRole = R"({
-  "apiVersion": "rbac.authorization.k8s.io/v1",
-  "kind": "ClusterRole",
-  "metadata": {"name": "codeflare-up"},
-  "rules": [
-    {"apiGroups": ["*"], "resources": ["*"], "verbs": ["get", "list", "watch", "delete"]},
-    {"apiGroups": [""], "resources": ["users", "groups", "serviceaccounts"],
-     "verbs": ["impersonate"]},
-    {"apiGroups": ["authentication.k8s.io"], "resources": ["*"], "verbs": ["impersonate"]},
-    {"apiGroups": [""], "resources": ["nodes", "pods", "pods/binding", "services", "events",
-     "persistentvolumes", "persistentvolumeclaims", "serviceaccounts/token", "configmaps",
-     "namespaces"],
-     "verbs": ["create"]},
-    {"apiGroups": [""], "resources": ["configmaps"], "resourceNames": ["codeflare-queue"],
-     "verbs": ["patch"]},
-    {"apiGroups": [""], "resources": ["persistentvolumes", "persistentvolumes/status",
-     "persistentvolumeclaims", "persistentvolumeclaims/status"], "verbs": ["update", "patch"]},
-    {"apiGroups": ["apps"], "resources": ["replicasets", "controllerrevisions"],
-     "verbs": ["create"]},
-    {"apiGroups": ["coordination.k8s.io"], "resources": ["leases"], "verbs": ["create"]},
-    {"apiGroups": ["discovery.k8s.io"], "resources": ["endpointslices"], "verbs": ["create"]},
-    {"apiGroups": [""], "resources": ["pods", "pods/status"], "verbs": ["update", "patch"]},
-    {"apiGroups": [""], "resources": ["nodes", "nodes/status"], "verbs": ["update", "patch"]},
-    {"apiGroups": [""], "resources": ["events"], "verbs": ["update", "patch"]},
-    {"apiGroups": ["coordination.k8s.io"], "resources": ["leases"], "verbs": ["update", "patch"]},
-    {"apiGroups": ["batch"], "resources": ["jobs/status"], "verbs": ["update", "patch"]},
-    {"apiGroups": ["apps"], "resources": ["deployments", "deployments/status", "replicasets",
-     "replicasets/status", "statefulsets/status", "controllerrevisions"],
-     "verbs": ["update", "patch"]},
-    {"apiGroups": ["discovery.k8s.io"], "resources": ["endpointslices"],
-     "verbs": ["update", "patch"]},
-    {"apiGroups": ["ray.io"], "resources": ["rayclusters/status"], "verbs": ["update", "patch"]},
-    {"apiGroups": ["workload.codeflare.dev", "mcad.ibm.com"],
-     "resources": ["appwrappers", "appwrappers/status", "appwrappers/finalizers"],
-     "verbs": ["update", "patch"]},
-    {"apiGroups": ["quota.codeflare.dev"], "resources": ["quotasubtrees/status"],
-     "verbs": ["update", "patch"]}
-  ]
-})";
+std::string role() {
+  return R"({"apiVersion":"rbac.authorization.k8s.io/v1","kind":"ClusterRole",)"
+         R"("metadata":{"name":"codeflare-up"},"rules":)" +
+         controllers::rules_json(controllers::rules_of(controllers::up_access())) + "}";
+}
 
 std::string binding() {
   return R"({"apiVersion":"rbac.authorization.k8s.io/v1","kind":"ClusterRoleBinding",)"
@@ -66,9 +34,25 @@ std::string binding() {
 }  // namespace
 
 Task<Result<void>> grant_controller_access(kube::Client& client) {
-  const kube::WriteOptions ours{.field_manager = "codeflare-up", .force = true};
-  CO_TRY(co_await client.apply(kRoles, {"", "codeflare-up"}, std::string(kRole), ours));
+  const kube::WriteOptions ours{.field_manager = std::string(kManager), .force = true};
+  CO_TRY(co_await client.apply(kRoles, {"", "codeflare-up"}, role(), ours));
   CO_TRY(co_await client.apply(kBindings, {"", "codeflare-up"}, binding(), ours));
+  co_return Result<void>();
+}
+
+Task<Result<void>> ensure_user_roles(kube::Client& client) {
+  const kube::WriteOptions ours{.field_manager = std::string(kManager), .force = true};
+  for (const controllers::UserRole& role : controllers::user_roles()) {
+    const model::ObjectKey key{"", std::string(role.name)};
+    const Result<kube::ObjectRef> there = co_await client.get(kRoles, key);
+    if (!there && there.error().code != ErrorCode::not_found) {
+      co_return fail(there.error());
+    }
+    // Another one's is a chart's, which has the same text.
+    if (!there || (*there)->string_at({"metadata", "labels", kManagedByLabel}) == kManager) {
+      CO_TRY(co_await client.apply(kRoles, key, controllers::role_json(role, kManager), ours));
+    }
+  }
   co_return Result<void>();
 }
 

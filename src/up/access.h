@@ -14,4 +14,7 @@ inline constexpr std::string_view kControllerUser = "codeflare:controllers";
 // Gives that user the ClusterRole `codeflare-up`: what the controllers do and nothing else.
 Task<Result<void>> grant_controller_access(kube::Client& client);
 
+// The roles for people (codeflare-viewer, codeflare-user ...), unless they are there.
+Task<Result<void>> ensure_user_roles(kube::Client& client);
+
 }  // namespace codeflare::up

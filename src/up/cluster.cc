@@ -54,6 +54,22 @@ net::Peer as(std::string name, std::vector<std::string> groups = {}) {
                                                 .organizations = std::move(groups)}};
 }
 
+class WatchedService final : public net::HttpService {
+ public:
+  WatchedService(net::HttpService& target, std::function<void(const net::Request&)> seen)
+      : target_(target), seen_(std::move(seen)) {}
+  Task<Result<net::Response>> send(net::Request request) override {
+    if (seen_) {
+      seen_(request);
+    }
+    return target_.send(std::move(request));
+  }
+
+ private:
+  net::HttpService& target_;
+  std::function<void(const net::Request&)> seen_;
+};
+
 // The rules that the webhook of `codeflare controller` enforces elsewhere.
 std::vector<std::unique_ptr<apiserver::Admission>> app_wrapper_rules(
     const apiserver::Authorizer& authorizer, const apiserver::Registry& registry,
@@ -74,6 +90,7 @@ Task<Result<void>> prepare(Env env, ApiServer& server, const UpOptions& options)
   CO_TRY(co_await controllers::ensure_crds(
       client, {.legacy_group = options.queue.legacy_group, .ray_cluster = true}));
   CO_TRY(co_await grant_controller_access(client));
+  CO_TRY(co_await ensure_user_roles(client));
   CO_TRY(co_await controllers::fakenode::register_fake_nodes(client, options.nodes));
   if (options.process_node) {
     CO_TRY(co_await remove_other_process_nodes(client, *options.process_node));
@@ -157,7 +174,8 @@ Task<Result<void>> run_controllers(Env env, ApiServer& server, UpOptions options
                                    MetricsRegistry& metrics, StopToken stop, PodConnect& connect,
                                    std::function<void(const UpReady&)> ready) {
   net::InProcessService service(server.service(), as(std::string(kControllerUser)));
-  kube::Client client(env, service,
+  WatchedService watched(service, options.on_call);
+  kube::Client client(env, watched,
                       {.user_agent = "codeflare", .logger = &logger, .metrics = &metrics});
   CO_TRY_ASSIGN(runtime::LeaderOptions leader, co_await take_lease(env, client, logger));
   runtime::Manager manager(

@@ -9,6 +9,7 @@
 #include "base/result.h"
 #include "controllers/appwrapper/queue_controllers.h"
 #include "controllers/fakenode/fake_nodes.h"
+#include "net/http.h"
 #include "node/agent/image_table.h"
 #include "node/agent/log_reader.h"
 #include "node/agent/node_registration.h"
@@ -56,6 +57,8 @@ struct UpOptions {
   controllers::fakenode::FakeNodeOptions nodes;
   std::optional<ProcessNode> process_node{};
   controllers::QueueControllersOptions queue;
+  // Sees every call of the controllers, before the server does. For tests of their rights.
+  std::function<void(const net::Request&)> on_call{};
   StopToken skip_grace{};  // pods that are being ended have had grace enough
 };
 

@@ -38,9 +38,21 @@ int with_existing(const std::string& given, const Run& run) {
 struct Flags {
   std::string directory;
   up::ImageFlags image;
+  std::string archive;
   std::vector<std::string> names;
   std::string output;
 };
+
+int load_archive(const Flags& flags) {
+  return with_directory(flags.directory, [&](Env env, Console& console,
+                                             const std::string& directory) {
+    const Result<std::string> absolute = up::absolute_path(directory);
+    const std::unique_ptr<up::UnpackPlace> place = up::real_unpack_place();
+    return absolute
+               ? run_image_load(env, console, *place, *absolute, flags.archive, flags.image.name)
+               : report(console, absolute.error());
+  });
+}
 
 // What pods see is a path from the root.
 Result<void> make_absolute(up::ImageFlags& image) {
@@ -121,6 +133,17 @@ void add_options(CLI::App& image, Chosen& chosen) {
       ->type_name("DIR");
   add_add(image, chosen, own);
 
+  CLI::App* load =
+      image.add_subcommand("load", "Unpack the images of an archive (docker save, OCI)");
+  load->fallthrough();
+  load->add_option("FILE", own->archive, "image archive in Docker's or OCI's form")
+      ->type_name("")
+      ->required();
+  load->add_option("--name", own->image.name, "name of the image instead of those in the archive")
+      ->type_name("NAME:TAG");
+  load->footer("Example:\n  docker save tool:1.2 -o tool.tar && codeflare image load tool.tar");
+  load->callback([&chosen, own] { chosen = [own] { return load_archive(*own); }; });
+
   CLI::App* list = image.add_subcommand("list", "Show them, in the order in which they count");
   list->fallthrough();
   list->add_option("-o,--output", own->output, "json")
@@ -168,6 +191,22 @@ int run_image_add(Env env, Console& console, const std::string& directory,
   }
   console.out("image " + flags.name + (*replaced ? " now stands for " : " stands for ") + what +
               "\n");
+  return kDone;
+}
+
+int run_image_load(Env env, Console& console, up::UnpackPlace& place, const std::string& directory,
+                   const std::string& archive, const std::string& name) {
+  const Result<std::vector<up::LoadedImage>> images =
+      up::load_images(env.files, place, directory, archive, name);
+  if (!images) {
+    return report(console, images.error());
+  }
+  for (const up::LoadedImage& image : *images) {
+    for (const std::string& tag : image.names) {
+      console.out("image " + tag + (image.unpacked ? " loaded: " : " was loaded before: ") +
+                  std::to_string(image.files) + " files in " + image.root + "\n");
+    }
+  }
   return kDone;
 }
 

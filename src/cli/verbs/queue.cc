@@ -11,9 +11,12 @@
 #include "model/config_map.h"
 #include "model/resources.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace codeflare::cli {
 
@@ -55,6 +58,20 @@ Task<Result<kube::ObjectRef>> set_paused(Session& session, std::string ns, bool 
   co_return co_await create_config_map(session, std::move(ns), paused);
 }
 
+// "3 AppWrappers hold nodes: a/b, a/c, ...; wait for them, or ...".
+std::string holders_text(const std::vector<std::string>& holders) {
+  constexpr std::size_t kNamed = 10;
+  std::string names;
+  for (std::size_t i = 0; i < std::min(holders.size(), kNamed); ++i) {
+    names += (i == 0 ? "" : ", ") + holders[i];
+  }
+  const std::string more =
+      holders.size() > kNamed ? " and " + std::to_string(holders.size() - kNamed) + " more" : "";
+  return std::to_string(holders.size()) +
+         (holders.size() == 1 ? " AppWrapper holds nodes: " : " AppWrappers hold nodes: ") + names +
+         more + "; wait until they end, or run 'codeflare delete appwrapper NAME -n NAMESPACE'";
+}
+
 using Typed = internal::Typed<QueueFlags>;
 
 // `queue pause` or `queue resume`; they share what was typed with `queue`.
@@ -81,6 +98,9 @@ void add_options(CLI::App& verb, Chosen& chosen) {
   add_word<true>(*verb.add_subcommand("pause", "Start nothing new; what runs goes on"), chosen,
                  typed);
   add_word<false>(*verb.add_subcommand("resume", "Start work again"), chosen, typed);
+  CLI::App* idle = verb.add_subcommand("idle", "Fail while work holds nodes, and name that work");
+  idle->footer("Example:\n  codeflare queue idle   # before the controller is removed");
+  internal::finish<QueueFlags>(*idle, chosen, typed, run_idle);
 }
 
 }  // namespace
@@ -106,6 +126,24 @@ Task<int> run_pause(Session& session, QueueFlags flags, bool pause) {
                                          session.output(), false));
   }
   co_return kDone;
+}
+
+Task<int> run_idle(Session& session, QueueFlags /*flags*/) {
+  const Result<WrapperList> list = co_await list_groups(session, app_wrapper_kind(), "", "");
+  if (!list) {
+    co_return report(session.console(), list.error());
+  }
+  std::vector<std::string> holders;
+  for (const GroupedWrapper& wrapper : list->wrappers) {
+    if (const WrapperView view = view_of(wrapper); view.holds) {
+      holders.push_back(view.full_name());
+    }
+  }
+  if (holders.empty()) {
+    session.console().out("no AppWrapper holds nodes\n");
+    co_return kDone;
+  }
+  co_return report(session.console(), failed_precondition(holders_text(holders)));
 }
 
 Task<int> run_queue(Session& session, QueueFlags flags) {

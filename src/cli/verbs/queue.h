@@ -28,4 +28,7 @@ Task<int> run_queue(Session& session, QueueFlags flags);
 // missing.
 Task<int> run_pause(Session& session, QueueFlags flags, bool pause);
 
+// `codeflare queue idle`: fails while an AppWrapper of any namespace holds nodes, and names it.
+Task<int> run_idle(Session& session, QueueFlags flags);
+
 }  // namespace codeflare::cli

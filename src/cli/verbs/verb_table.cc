@@ -1,5 +1,7 @@
 #include "cli/verbs/verb_table.h"
 
+#include "cli/verbs/check.h"
+#include "cli/verbs/crds.h"
 #include "cli/verbs/create.h"
 #include "cli/verbs/create_raycluster.h"
 #include "cli/verbs/define_raycluster.h"
@@ -76,6 +78,9 @@ constexpr const Verb* kVerbs[] = {
     &kLogsJob,
     &kDown,
     &kImage,
+    &kCrds,
+    &kCheck,
+    &kAccess,
     &kSimulate,
 };
 

@@ -2,6 +2,7 @@
 
 #include "base/async/sleep.h"
 #include "base/base64.h"
+#include "controllers/admission/access.h"
 #include "json/parse.h"
 #include "json/write.h"
 #include "model/app_wrapper.h"
@@ -253,6 +254,11 @@ Task<Result<net::Response>> Webhook::send(net::Request request) {
 
 namespace {
 
+const char* webhook_name(std::string_view kind) {
+  return kind.starts_with("Mutating") ? "submitter.appwrapper.codeflare.dev"
+                                      : "rights.appwrapper.codeflare.dev";
+}
+
 std::string configuration(const char* kind, const char* path, const WebhookRegistration& from) {
   std::string body;
   json::Writer writer(body);
@@ -262,13 +268,12 @@ std::string configuration(const char* kind, const char* path, const WebhookRegis
       .member("kind", kind)
       .key("metadata")
       .begin_object()
-      .member("name", "codeflare-appwrappers")
+      .member("name", kWebhookName)
       .end_object()
       .key("webhooks")
       .begin_array()
       .begin_object()
-      .member("name",
-              mutating ? "submitter.appwrapper.codeflare.dev" : "rights.appwrapper.codeflare.dev")
+      .member("name", webhook_name(kind))
       .key("admissionReviewVersions")
       .begin_array()
       .string("v1")
@@ -308,6 +313,45 @@ std::string configuration(const char* kind, const char* path, const WebhookRegis
   return body;
 }
 
+// For server-side apply: the caller owns caBundle and nothing else.
+std::string authority_json(const char* kind, const std::string& ca_pem) {
+  std::string body;
+  json::Writer writer(body);
+  writer.begin_object()
+      .member("apiVersion", "admissionregistration.k8s.io/v1")
+      .member("kind", kind)
+      .key("metadata")
+      .begin_object()
+      .member("name", kWebhookName)
+      .end_object()
+      .key("webhooks")
+      .begin_array()
+      .begin_object()
+      .member("name", webhook_name(kind))
+      .key("clientConfig")
+      .begin_object()
+      .member("caBundle", to_base64(ca_pem))
+      .end_object()
+      .end_object()
+      .end_array()
+      .end_object();
+  return body;
+}
+
+Task<Result<void>> set_authority(kube::Client& client, model::ResourceType type, std::string body) {
+  const model::ObjectKey key{"", std::string(kWebhookName)};
+  const Result<kube::ObjectRef> there = co_await client.get(type, key);
+  if (!there && there.error().code == ErrorCode::not_found) {
+    co_return fail(failed_precondition(type.qualified_name() + " " + key.name +
+                                       " does not exist: install it with the chart, or start "
+                                       "without --webhook-secret"));
+  }
+  CO_TRY(there);
+  CO_TRY(co_await client.apply(std::move(type), key, std::move(body),
+                               {.field_manager = "codeflare-webhook", .force = true}));
+  co_return Result<void>();
+}
+
 }  // namespace
 
 Task<Result<void>> register_webhook(kube::Client& client, WebhookRegistration registration) {
@@ -315,13 +359,21 @@ Task<Result<void>> register_webhook(kube::Client& client, WebhookRegistration re
     return model::ResourceType{"admissionregistration.k8s.io", "v1", std::move(kind),
                                std::move(plural), false};
   };
+  if (registration.chart_owned) {
+    CO_TRY(co_await set_authority(
+        client, type("MutatingWebhookConfiguration", "mutatingwebhookconfigurations"),
+        authority_json("MutatingWebhookConfiguration", registration.ca_pem)));
+    co_return co_await set_authority(
+        client, type("ValidatingWebhookConfiguration", "validatingwebhookconfigurations"),
+        authority_json("ValidatingWebhookConfiguration", registration.ca_pem));
+  }
   CO_TRY(co_await client.apply(
       type("MutatingWebhookConfiguration", "mutatingwebhookconfigurations"),
-      {"", "codeflare-appwrappers"},
+      {"", std::string(kWebhookName)},
       configuration("MutatingWebhookConfiguration", kMutatePath, registration), {.force = true}));
   CO_TRY(co_await client.apply(
       type("ValidatingWebhookConfiguration", "validatingwebhookconfigurations"),
-      {"", "codeflare-appwrappers"},
+      {"", std::string(kWebhookName)},
       configuration("ValidatingWebhookConfiguration", kValidatePath, registration),
       {.force = true}));
   co_return Result<void>();

@@ -58,6 +58,8 @@ struct WebhookRegistration {
   WebhookAddress address;
   std::string ca_pem;
   bool legacy_group = false;
+  // The configurations are a chart's: only their caBundle is ours.
+  bool chart_owned = false;
 };
 
 // Makes both configurations, named codeflare-appwrappers, what they should be. failurePolicy Fail:

@@ -3,6 +3,7 @@
 #include "apiserver/identity/pki.h"
 #include "base/async/task_group.h"
 #include "controllers/admission/webhook.h"
+#include "controllers/admission/webhook_keys.h"
 #include "net/listen_address.h"
 #include "net/server.h"
 #include "net/url.h"
@@ -19,17 +20,21 @@ namespace {
 
 constexpr Duration kDrainGrace = std::chrono::seconds(10);
 
+Result<model::ObjectKey> key_of(const std::string& option, const std::string& text) {
+  const std::size_t slash = text.find('/');
+  if (slash == std::string::npos || slash == 0 || slash + 1 == text.size()) {
+    return fail(invalid_argument(option + " \"" + text + "\": expected NAMESPACE/NAME"));
+  }
+  return model::ObjectKey{text.substr(0, slash), text.substr(slash + 1)};
+}
+
 Result<WebhookAddress> address_of(const WebhookServerOptions& options) {
   if (!options.url.empty()) {
     return WebhookAddress{.url = options.url};
   }
-  const std::size_t slash = options.service.find('/');
-  if (slash == std::string::npos || slash == 0 || slash + 1 == options.service.size()) {
-    return fail(invalid_argument("--webhook-service \"" + options.service +
-                                 "\": expected NAMESPACE/NAME (or --webhook-url)"));
-  }
-  return WebhookAddress{.service_ns = options.service.substr(0, slash),
-                        .service_name = options.service.substr(slash + 1)};
+  TRY_ASSIGN(model::ObjectKey service, key_of("--webhook-service", options.service));
+  return WebhookAddress{.service_ns = std::move(service.ns),
+                        .service_name = std::move(service.name)};
 }
 
 // Names that the API server may call it by.
@@ -92,6 +97,10 @@ Task<Result<std::unique_ptr<WebhookServer>>> WebhookServer::start(Env env, kube:
   CO_TRY_ASSIGN(net::ListenAddress listen, net::parse_listen("--webhook-listen", options.listen));
   CO_TRY_ASSIGN(WebhookAddress address, address_of(options));
   CO_TRY_ASSIGN(std::vector<std::string> names, names_of(address));
+  if (!options.secret.empty()) {
+    CO_TRY_ASSIGN(model::ObjectKey secret, key_of("--webhook-secret", options.secret));
+    CO_TRY(co_await share_webhook_keys(env, client, options.directory, std::move(secret), logger));
+  }
   CO_TRY_ASSIGN(std::unique_ptr<apiserver::Pki> pki,
                 co_await apiserver::Pki::open(
                     env, {.directory = options.directory, .names = std::move(names)}, logger));
@@ -106,8 +115,11 @@ Task<Result<std::unique_ptr<WebhookServer>>> WebhookServer::start(Env env, kube:
           parts->logger.error("the renewed certificate can't be used", {{"error", done.error()}});
         }
       }));
-  Result<void> registered = co_await register_webhook(
-      client, {.address = address, .ca_pem = authority, .legacy_group = options.legacy_group});
+  Result<void> registered =
+      co_await register_webhook(client, {.address = address,
+                                         .ca_pem = authority,
+                                         .legacy_group = options.legacy_group,
+                                         .chart_owned = !options.secret.empty()});
   if (!registered) {
     co_await server->stop();
     co_return fail(std::move(registered).error().with_context("registering the webhook"));

@@ -19,6 +19,9 @@ struct WebhookServerOptions {
   // Where its authority, certificate and keys are kept. Replicas share it (a mounted volume or
   // Secret), so that one caBundle verifies all of them, and each believes what another recorded.
   std::string directory;
+  // A Secret "NAMESPACE/NAME" that all replicas share, made when it is missing. The configurations
+  // are then a chart's, and only their caBundle is set. Empty: keys are in the directory alone.
+  std::string secret{};
   // How the API server reaches it: "https://10.0.0.7:9443", or else the Service "NAMESPACE/NAME".
   std::string url{};
   std::string service{};

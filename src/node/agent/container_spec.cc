@@ -48,15 +48,22 @@ std::optional<std::int64_t> security_id(const model::Pod& pod, const model::Cont
   return own ? own : number_in(pod.spec.security_context, name);
 }
 
+// The image's user counts where neither says one.
+std::optional<std::int64_t> user_of(const model::Pod& pod, const model::Container& container,
+                                    const ImageEntry& image) {
+  const auto said = security_id(pod, container, "runAsUser");
+  return said ? said : image.user;
+}
+
 // A container that must not run as root and would: a kubelet's words for it.
-std::optional<StartProblem> root_problem(const model::Pod& pod, const model::Container& container) {
+std::optional<StartProblem> root_problem(const model::Pod& pod, const model::Container& container,
+                                         const ImageEntry& image) {
   const auto own = flag_in(container.security_context, "runAsNonRoot");
   const auto user = security_id(pod, container, "runAsUser");
   if (!(own ? *own : flag_in(pod.spec.security_context, "runAsNonRoot").value_or(false)) ||
-      user.value_or(0) != 0) {
+      (user ? *user : image.user.value_or(0)) != 0) {
     return std::nullopt;
   }
-  // Images say nothing of users here: without a word containers are root.
   const std::string what = user ? "container's runAsUser breaks non-root policy"
                                 : "container has runAsNonRoot and image will run as root";
   return StartProblem{kConfigError, what + " (pod: \"" + pod.metadata.name + "_" + pod.metadata.ns +
@@ -145,6 +152,12 @@ std::optional<StartProblem> image_problem(const model::Container& container,
                                                     "\" has no entrypoint here and the container "
                                                     "has no command: give it one"};
   }
+  if (container.extra.find("imagePullPolicy") == R"("Never")") {
+    return StartProblem{"ErrImageNeverPull",
+                        "image \"" + container.image +
+                            "\" is not on this node and its pull policy is Never: load it with "
+                            "codeflare image load"};
+  }
   return StartProblem{"ErrImagePull",
                       "nothing on this machine stands for image \"" + container.image +
                           "\": give the container a command (it then runs this machine's "
@@ -158,17 +171,16 @@ std::expected<ContainerSpec, StartProblem> container_spec(const ContainerSources
   if (auto problem = image_problem(container, sources.images)) {
     return std::unexpected(*std::move(problem));
   }
-  if (auto problem = root_problem(pod, container)) {
+  static const ImageEntry kNone;
+  const ImageEntry* found = sources.images.find(container.image);
+  const ImageEntry& image = found == nullptr ? kNone : *found;
+  if (auto problem = root_problem(pod, container, image)) {
     return std::unexpected(*std::move(problem));
   }
   Result<VariableMap> variables = container_variables(pod, container, sources.inputs);
   if (!variables) {
     return std::unexpected(StartProblem{kConfigError, variables.error().message});
   }
-  static const ImageEntry kNone;
-  const ImageEntry* found = sources.images.find(container.image);
-  const ImageEntry& image = found == nullptr ? kNone : *found;
-
   ContainerSpec spec{.name = container.name, .attempt = attempt};
   bool has_devices = false;
   const std::string devices = visible_devices(sources.devices, container.name, has_devices);
@@ -193,8 +205,11 @@ std::expected<ContainerSpec, StartProblem> container_spec(const ContainerSources
     spec.environment.push_back(name + "=" + value);
   }
   spec.working_directory = container.working_dir.empty() ? image.workdir : container.working_dir;
-  spec.run_as_user = security_id(pod, container, "runAsUser");
+  spec.run_as_user = user_of(pod, container, image);
   spec.run_as_group = security_id(pod, container, "runAsGroup");
+  if (!spec.run_as_group && spec.run_as_user == image.user) {
+    spec.run_as_group = image.group;
+  }
   const ResourceBounds bounds = bounds_of(container);
   spec.memory_limit = bounds.memory_limit;
   spec.cpu_limit_milli = bounds.cpu_limit_milli;
@@ -229,11 +244,13 @@ Duration grace_of(const model::Pod& pod) {
       std::max<std::int64_t>(pod.spec.termination_grace_period_seconds.value_or(30), 0));
 }
 
-std::vector<std::int64_t> users_of(const model::Pod& pod) {
+std::vector<std::int64_t> users_of(const model::Pod& pod, const ImageTable& images) {
   std::vector<std::int64_t> users;
   for (const auto* list : {&pod.spec.init_containers, &pod.spec.containers}) {
     for (const model::Container& container : *list) {
-      const std::int64_t user = security_id(pod, container, "runAsUser").value_or(0);
+      const ImageEntry* image = images.find(container.image);
+      const std::int64_t user =
+          user_of(pod, container, image == nullptr ? ImageEntry() : *image).value_or(0);
       if (user != 0 && std::ranges::find(users, user) == users.end()) {
         users.push_back(user);
       }

@@ -42,7 +42,7 @@ std::vector<std::string> sidecars_of(const model::Pod& pod);
 Duration grace_of(const model::Pod& pod);
 
 // Ids besides 0 that containers of the pod run as.
-std::vector<std::int64_t> users_of(const model::Pod& pod);
+std::vector<std::int64_t> users_of(const model::Pod& pod, const ImageTable& images);
 
 // The keeper of the pod: devices and what its images need.
 SandboxSpec sandbox_spec(const model::Pod& pod, const ImageTable& images);

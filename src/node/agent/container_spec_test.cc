@@ -118,7 +118,31 @@ TEST(ContainerSpec, ids_of_the_container_count_before_those_of_the_pod) {
   EXPECT_EQ(w.get().run_as_user, 7);
   EXPECT_EQ(w.get().run_as_group, 2000);
   w.pod.spec.containers = {w.container};
-  EXPECT_EQ(users_of(w.pod), (std::vector<std::int64_t>{7}));
+  EXPECT_EQ(users_of(w.pod, w.images), (std::vector<std::int64_t>{7}));
+}
+
+TEST(ContainerSpec, the_user_of_the_image_counts_where_neither_says_one) {
+  World w;
+  w.images = ImageTable({{.image = "tool:1", .entrypoint = {"/tool"}, .user = 65532, .group = 8}});
+  w.container.image = "docker.io/library/tool:1";
+  w.container.command.clear();
+  EXPECT_EQ(w.get().run_as_user, 65532);
+  EXPECT_EQ(w.get().run_as_group, 8);
+  w.pod.spec.containers = {w.container};
+  EXPECT_EQ(users_of(w.pod, w.images), (std::vector<std::int64_t>{65532}));
+  w.pod.spec.security_context.text = R"({"runAsNonRoot":true})";
+  EXPECT_EQ(w.get().run_as_user, 65532) << "is not root";
+  w.pod.spec.security_context.text = R"({"runAsUser":7})";
+  EXPECT_EQ(w.get().run_as_user, 7);
+  EXPECT_FALSE(w.get().run_as_group) << "the group of another user";
+}
+
+TEST(ContainerSpec, an_image_that_must_not_be_pulled_and_is_not_here_says_so) {
+  World w;
+  w.container.image = "missing:1";
+  w.container.command.clear();
+  w.container.extra.members.push_back({"imagePullPolicy", {R"("Never")"}});
+  EXPECT_EQ(w.problem().reason, "ErrImageNeverPull");
 }
 
 TEST(ContainerSpec, devices_are_named_to_cuda_and_hidden_from_the_others) {

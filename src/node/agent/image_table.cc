@@ -44,6 +44,8 @@ const model::codec::StructInfo& describe(model::codec::Tag<ImageEntry>) {
       field<&ImageEntry::args>("args"),
       field<&ImageEntry::env>("env"),
       field<&ImageEntry::workdir>("workdir"),
+      field<&ImageEntry::user>("user"),
+      field<&ImageEntry::group>("group"),
   };
   static constexpr model::codec::StructInfo kInfo = model::codec::struct_info<ImageEntry>(kFields);
   return kInfo;
@@ -93,9 +95,24 @@ bool ImageTable::remove(std::string_view image) {
 }
 
 const ImageEntry* ImageTable::find(std::string_view image) const {
-  const auto found = std::ranges::find_if(
-      entries_, [&](const ImageEntry& entry) { return matches_pattern(entry.image, image); });
+  const std::string familiar = familiar_name(image);
+  const auto found = std::ranges::find_if(entries_, [&](const ImageEntry& entry) {
+    return matches_pattern(entry.image, image) ||
+           matches_pattern(familiar_name(entry.image), familiar);
+  });
   return found == entries_.end() ? nullptr : &*found;
+}
+
+std::string familiar_name(std::string_view image) {
+  for (const std::string_view prefix : {"docker.io/library/", "docker.io/", "localhost/"}) {
+    if (image.starts_with(prefix)) {
+      image.remove_prefix(prefix.size());
+      break;
+    }
+  }
+  const std::string_view last = image.substr(image.rfind('/') + 1);
+  const bool whole = last.contains(':') || last.contains('@') || last.contains('*');
+  return std::string(image) + (whole ? "" : ":latest");
 }
 
 bool matches_pattern(std::string_view pattern, std::string_view text) {

@@ -5,6 +5,8 @@
 #include "model/extra.h"
 #include "model/meta.h"
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,6 +24,9 @@ struct ImageEntry {
   std::vector<std::string> args;
   model::StringMap env;
   std::string workdir;
+  // Whom containers run as that do not say; empty: root.
+  std::optional<std::int64_t> user;
+  std::optional<std::int64_t> group;
   model::Extra extra;
 
   friend bool operator==(const ImageEntry&, const ImageEntry&) = default;
@@ -56,6 +61,10 @@ class ImageTable {
   std::vector<ImageEntry> entries_;
   model::Extra extra_;  // of the file
 };
+
+// The name without what registries and tools put in front of it, and with its tag:
+// "docker.io/library/codeflare", "localhost/codeflare:latest" and "codeflare" are the same image.
+std::string familiar_name(std::string_view image);
 
 // Whether the text is what the pattern describes.
 bool matches_pattern(std::string_view pattern, std::string_view text);

@@ -21,6 +21,19 @@ TEST(ImagePattern, a_star_is_any_text) {
   }
 }
 
+TEST(ImageTable, prefixes_of_registries_and_tools_make_no_difference) {
+  ImageTable table;
+  table.put({.image = "codeflare:0.1.0"});
+  table.put({.image = "docker.io/team/tool"});
+  for (const char* name :
+       {"codeflare:0.1.0", "localhost/codeflare:0.1.0", "docker.io/library/codeflare:0.1.0"}) {
+    EXPECT_NE(table.find(name), nullptr) << name;
+  }
+  EXPECT_NE(table.find("team/tool:latest"), nullptr);
+  EXPECT_EQ(table.find("team/codeflare:0.1.0"), nullptr);
+  EXPECT_EQ(table.find("codeflare:0.2.0"), nullptr);
+}
+
 TEST(ImageTable, the_first_match_counts) {
   const auto table = ImageTable::parse(
       R"({"images":[{"image":"a:1","workdir":"/x"},{"image":"a:*","entrypoint":["run"]}]})");

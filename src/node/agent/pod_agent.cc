@@ -422,7 +422,7 @@ Task<Result<void>> PodAgent::make_sandbox(model::Pod pod, std::vector<EventNote>
     sandbox.spec.network = network->holder();
     resolver = resolv_conf(pod, network->nameserver(), options_.resolv_conf);
   }
-  sandbox.etc = etc_files(pod, pod.status.pod_ip, resolver, users_of(pod));
+  sandbox.etc = etc_files(pod, pod.status.pod_ip, resolver, users_of(pod, options_.images));
   const Result<void> made = co_await pods_.make(std::move(sandbox));
   if (!made) {
     failed(made.error());

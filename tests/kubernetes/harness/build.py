@@ -56,6 +56,7 @@ PROGRAMS = {
         Program("client-go-check", "client-go", "."),
         Program("mcad", "mcad", "github.com/project-codeflare/multi-cluster-app-dispatcher/cmd/kar-controllers", True),
         Program("kuttl", "kuttl", "github.com/kudobuilder/kuttl/cmd/kubectl-kuttl"),
+        Program("helm", "helm", "helm.sh/helm/v3/cmd/helm"),
         Program("kuberay-operator", "kuberay", "github.com/ray-project/kuberay/ray-operator"),
         Program("minimalkueue", "kueue", "sigs.k8s.io/kueue/test/performance/scheduler/minimalkueue", True),
         Program("kueue-runner", "kueue", "sigs.k8s.io/kueue/test/performance/scheduler/runner", True),

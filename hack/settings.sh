@@ -1,0 +1,44 @@
+# Settings of the scripts in this folder, which source it. Each can be set in the environment.
+# shellcheck shell=bash disable=SC2034
+ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+VERSION=$(cat "$ROOT/VERSION")
+CLUSTER_NAME=${CLUSTER_NAME:-codeflare-platform}
+NAMESPACE=${NAMESPACE:-codeflare-system}
+RELEASE=${RELEASE:-codeflare-platform}
+IMAGE=codeflare:$VERSION
+TIMEOUT_SECONDS=${TIMEOUT_SECONDS:-180}
+# The local cluster of `codeflare up`.
+UP_DIR=${UP_DIR:-$ROOT/build/up}
+CODEFLARE=${CODEFLARE:-$ROOT/build/static/codeflare}
+
+say() { printf '==> %s\n' "$*"; }
+die() {
+  printf '%s: %s\n' "$(basename "$0")" "$*" >&2
+  exit 1
+}
+need() { # PROGRAM HOW-TO-GET-IT
+  command -v "$1" >/dev/null || die "$1 is missing: $2"
+}
+works() { # an engine whose daemon answers
+  command -v "$1" >/dev/null && "$1" info >/dev/null 2>&1
+}
+
+# The engine for kind: docker, or podman by KIND_EXPERIMENTAL_PROVIDER or where docker does not work; empty: none.
+container_engine() {
+  if [[ ${KIND_EXPERIMENTAL_PROVIDER:-docker} == podman ]] || ! works docker; then
+    ! works podman || echo podman
+  else
+    echo docker
+  fi
+}
+
+# Where the platform goes: given, kind or local.
+target() {
+  if [[ -n ${KUBECONFIG_GIVEN:-} ]]; then
+    echo given
+  elif [[ -z ${LOCAL:-} ]] && command -v kind >/dev/null && [[ -n $(container_engine) ]]; then
+    echo kind
+  else
+    echo local
+  fi
+}
