@@ -8,6 +8,7 @@
 #include "json/yaml.h"
 #include "model/quantity.h"
 #include "sdk/jobs.h"
+#include "sdk/run_job.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -171,24 +172,7 @@ std::string shell_command(const std::vector<std::string>& words) {
   if (words.size() == 1) {
     return words.front();
   }
-  const auto is_plain = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           std::string_view("_-./=:,+@%").contains(c);
-  };
-  std::string command;
-  for (const std::string& word : words) {
-    command += command.empty() ? "" : " ";
-    if (!word.empty() && std::ranges::all_of(word, is_plain)) {
-      command += word;
-      continue;
-    }
-    command += '\'';
-    for (const char c : word) {
-      command += c == '\'' ? std::string("'\\''") : std::string(1, c);
-    }
-    command += '\'';
-  }
-  return command;
+  return sdk::command_text(words);
 }
 
 Task<int> run_submit_job(Session& session, SubmitJobFlags flags) {
