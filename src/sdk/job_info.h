@@ -38,6 +38,8 @@ struct JobInfo {
   std::optional<WallTime> ended{};
   std::optional<int> exit_code{};
   std::map<std::string, std::string> metadata{};
+  std::string runtime_env{};  // JSON; empty: none. May hold secrets: never shown unasked
+  std::string node_id{};      // Ray's, of the command
 
   friend bool operator==(const JobInfo&, const JobInfo&) = default;
 };
