@@ -80,7 +80,9 @@ JobInfo job_info(model::ObjectKey cluster, const ray::Job& job) {
           .started = job.started,
           .ended = job.ended,
           .exit_code = job.exit_code,
-          .metadata = job.metadata};
+          .metadata = job.metadata,
+          .runtime_env = job.runtime_env,
+          .node_id = job.node_id};
 }
 
 Value to_json(json::Arena& arena, const JobInfo& job) {

@@ -51,6 +51,8 @@ struct JobInfo {
   std::int64_t replicas = 1;  // pods that run the command
   std::int64_t attempts = 1;  // how often it was started, of those that are known
   std::map<std::string, std::string> metadata{};
+  std::string runtime_env{};  // JSON; empty: none. May hold secrets: never shown unasked
+  std::string node_id{};      // Ray's, of the command
 
   friend bool operator==(const JobInfo&, const JobInfo&) = default;
 };

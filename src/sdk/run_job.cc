@@ -4,6 +4,7 @@
 #include "json/parse.h"
 #include "model/node_extras.h"
 #include "model/validation.h"
+#include "sdk/shell_command.h"
 
 #include <algorithm>
 #include <utility>
@@ -64,27 +65,6 @@ std::string stem(std::string_view path) {
 
 }  // namespace
 
-std::string command_text(const std::vector<std::string>& words) {
-  const auto is_plain = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           std::string_view("_-./=:,+@%").contains(c);
-  };
-  std::string command;
-  for (const std::string& word : words) {
-    command += command.empty() ? "" : " ";
-    if (!word.empty() && std::ranges::all_of(word, is_plain)) {
-      command += word;
-      continue;
-    }
-    command += '\'';
-    for (const char c : word) {
-      command += c == '\'' ? std::string("'\\''") : std::string(1, c);
-    }
-    command += '\'';
-  }
-  return command;
-}
-
 std::string run_name(const std::vector<std::string>& command, Random& random) {
   const auto is_script = [](const std::string& word) {
     return word.ends_with(".py") || word.ends_with(".sh");
@@ -119,7 +99,7 @@ Result<GangSubmission> run_submission(const RunSpec& spec) {
                                      .image = spec.image,
                                      .argv = spec.command,
                                      .pods = spec.pods},
-                            .command = command_text(spec.command),
+                            .command = shell_command(spec.command),
                             .code = spec.code,
                             .program_image = spec.program_image};
   GangJob& gang = submission.gang;

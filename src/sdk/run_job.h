@@ -38,9 +38,6 @@ Result<GangSubmission> run_submission(const RunSpec& spec);
 // A name for a command: of its script, else of its program, and five letters.
 std::string run_name(const std::vector<std::string>& command, Random& random);
 
-// The words of a command as a shell would read them, for people.
-std::string command_text(const std::vector<std::string>& words);
-
 // This machine's programs: what an image without an entry is on nodes of `codeflare up`.
 inline constexpr std::string_view kMachineImage = "codeflare/this-machine";
 

@@ -8,9 +8,8 @@
 #include "json/yaml.h"
 #include "model/quantity.h"
 #include "sdk/jobs.h"
-#include "sdk/run_job.h"
+#include "sdk/shell_command.h"
 
-#include <algorithm>
 #include <cstdlib>
 #include <map>
 #include <memory>
@@ -128,7 +127,7 @@ Result<std::string> read_runtime_env(FileSystem& files, const SubmitJobFlags& fl
 
 Result<sdk::JobSpec> spec_of(Session& session, const SubmitJobFlags& flags) {
   sdk::JobSpec spec{.name = flags.name,
-                    .command = shell_command(flags.command),
+                    .command = sdk::shell_command(flags.command),
                     .working_dir = flags.working_dir,
                     .num_cpus = flags.num_cpus,
                     .num_gpus = flags.num_gpus};
@@ -167,13 +166,6 @@ constinit const Verb kSubmitJob = {
     .about = "Run a command on a Ray cluster",
     .examples = "codeflare submit job train -c demo --working-dir . -f -- python train.py",
     .add = add_options};
-
-std::string shell_command(const std::vector<std::string>& words) {
-  if (words.size() == 1) {
-    return words.front();
-  }
-  return sdk::command_text(words);
-}
 
 Task<int> run_submit_job(Session& session, SubmitJobFlags flags) {
   if (flags.name.empty()) {

@@ -33,8 +33,4 @@ struct SubmitJobFlags : JobFlags {
 // `codeflare submit job NAME -- COMMAND...` on an existing Ray cluster.
 Task<int> run_submit_job(Session& session, SubmitJobFlags flags);
 
-// One word is a command for the shell as it stands; the words of several are quoted where the shell
-// would read them differently.
-std::string shell_command(const std::vector<std::string>& words);
-
 }  // namespace codeflare::cli
