@@ -37,8 +37,9 @@ Task<Result<sdk::JobList>> jobs_asked_for(Session& session, ListJobFlags flags) 
     CO_TRY_ASSIGN(std::vector<JobInfo> own, co_await sdk::list_gang_jobs(session.client(), ns));
     CO_TRY_ASSIGN(sdk::JobList all, co_await jobs.list_all(ns));
     std::ranges::move(own, std::back_inserter(all.jobs));
-    std::ranges::stable_sort(all.jobs, {},
-                             [](const JobInfo& job) { return std::tie(job.cluster.ns, job.name); });
+    std::ranges::sort(all.jobs, {}, [](const JobInfo& job) {
+      return std::tie(job.cluster.ns, job.name, job.cluster.name);
+    });
     co_return all;
   }
   sdk::JobTarget target{.cluster = {session.ns(), flags.cluster}, .address = flags.address};
