@@ -119,14 +119,20 @@ Result<void> set_submitter_command(model::Container& container, const ray::JobRe
   return {};
 }
 
-std::optional<int> exit_code_in(std::string_view termination_message) {
+std::optional<SubmitterEnd> submitter_end(std::string_view termination_message) {
   if (!termination_message.starts_with('{')) {
     return std::nullopt;
   }
   const Result<json::Document> message = json::parse(termination_message);
-  const json::Value* code = message ? message->root.find("exitCode") : nullptr;
-  const std::optional<std::int64_t> number = code == nullptr ? std::nullopt : code->to_int64();
-  return number ? std::optional(static_cast<int>(*number)) : std::nullopt;
+  if (!message || message->root.string_or_empty("status").empty()) {
+    return std::nullopt;
+  }
+  SubmitterEnd end{.status = std::string(message->root.string_or_empty("status"))};
+  const json::Value* code = message->root.find("exitCode");
+  if (const auto number = code == nullptr ? std::nullopt : code->to_int64()) {
+    end.exit_code = static_cast<int>(*number);
+  }
+  return end;
 }
 
 }  // namespace codeflare::sdk

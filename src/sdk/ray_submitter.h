@@ -5,6 +5,7 @@
 #include "ray/job.h"
 
 #include <optional>
+#include <string>
 #include <string_view>
 
 // The container that submits a Ray job from within the cluster and prints the job's log.
@@ -23,7 +24,12 @@ inline constexpr std::string_view kSubmissionVariable = "RAY_JOB_SUBMISSION_ID";
 // Fails when the runtime environment is no JSON object.
 Result<void> set_submitter_command(model::Container& container, const ray::JobRequest& request);
 
-// What a container says in its termination message; nothing when the text is no such message.
-std::optional<int> exit_code_in(std::string_view termination_message);
+// How the job ended, by the termination message of its container.
+struct SubmitterEnd {
+  std::string status;  // Ray's: SUCCEEDED, FAILED, STOPPED
+  std::optional<int> exit_code{};
+};
+// Nothing when the text is no such message: the container did not see the job's end.
+std::optional<SubmitterEnd> submitter_end(std::string_view termination_message);
 
 }  // namespace codeflare::sdk

@@ -25,11 +25,15 @@ TEST(RaySubmitter, a_runtime_environment_must_be_an_object) {
   EXPECT_FALSE(set_submitter_command(container, {.entrypoint = "ls", .runtime_env = "[]"}));
 }
 
-TEST(RaySubmitter, the_exit_code_is_in_the_termination_message) {
-  EXPECT_EQ(exit_code_in(R"({"status": "FAILED", "exitCode": 3})"), 3);
-  EXPECT_EQ(exit_code_in(R"({"status": "STOPPED", "exitCode": null})"), std::nullopt);
-  EXPECT_EQ(exit_code_in("Traceback"), std::nullopt);
-  EXPECT_EQ(exit_code_in("{"), std::nullopt);
+TEST(RaySubmitter, the_end_of_the_job_is_in_the_termination_message) {
+  const auto failed = submitter_end(R"({"status": "FAILED", "exitCode": 3})");
+  ASSERT_TRUE(failed);
+  EXPECT_EQ(failed->status, "FAILED");
+  EXPECT_EQ(failed->exit_code, 3);
+  EXPECT_EQ(submitter_end(R"({"status": "STOPPED", "exitCode": null})")->exit_code, std::nullopt);
+  EXPECT_FALSE(submitter_end("Traceback"));
+  EXPECT_FALSE(submitter_end("{"));
+  EXPECT_FALSE(submitter_end("{}"));
 }
 
 }  // namespace

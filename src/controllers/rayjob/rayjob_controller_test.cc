@@ -4,6 +4,7 @@
 #include "controllers/fakenode/fake_nodes.h"
 #include "controllers/job/job_controller.h"
 #include "controllers/raycluster/raycluster_controller.h"
+#include "controllers/rayjob/testing/proxied_api.h"
 #include "controllers/rayjob/testing/sample.h"
 #include "controllers/testing/embedded_cluster.h"
 #include "model/codec/apps.h"
@@ -11,12 +12,8 @@
 #include "model/codec/pod.h"
 #include "model/codec/ray_job.h"
 #include "model/codec/service.h"
-#include "ray/testing/fake_dashboard.h"
 
 #include <gtest/gtest.h>
-
-#include <map>
-#include <memory>
 
 namespace codeflare::controllers::rayjob {
 namespace {
@@ -24,39 +21,8 @@ namespace {
 using ray::testing::FakeDashboard;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
+using testing::ProxiedApi;
 using testing::sample;
-
-// An API server whose proxy leads to a fake dashboard for each head service.
-class ProxiedApi final : public net::HttpService {
- public:
-  ProxiedApi(Env env, net::HttpService& api) : env_(env), api_(api) {}
-
-  Task<Result<net::Response>> send(net::Request request) override {
-    constexpr std::string_view kBefore = "/api/v1/namespaces/default/services/";
-    constexpr std::string_view kAfter = "-head-svc:dashboard/proxy";
-    const std::size_t at = request.target.find(kAfter);
-    if (!request.target.starts_with(kBefore) || at == std::string::npos) {
-      return api_.send(std::move(request));
-    }
-    FakeDashboard& dashboard = of(request.target.substr(kBefore.size(), at - kBefore.size()));
-    request.target.erase(0, at + kAfter.size());
-    return dashboard.send(std::move(request));
-  }
-  FakeDashboard& of(const std::string& cluster) {
-    auto& found = dashboards_[cluster];
-    if (found == nullptr) {
-      found = std::make_unique<FakeDashboard>(env_, options);
-    }
-    return *found;
-  }
-
-  FakeDashboard::Options options{};
-
- private:
-  Env env_;
-  net::HttpService& api_;
-  std::map<std::string, std::unique_ptr<FakeDashboard>> dashboards_;
-};
 
 // RayJobs, RayClusters and Jobs on a fake node; binding is done by hand.
 struct World {

@@ -53,9 +53,9 @@ TEST(RayJobObjects, the_submitter_has_the_heads_image_and_the_request) {
   EXPECT_EQ(variable(container, "RAY_DASHBOARD_ADDRESS"), job.status.dashboard_url);
   // Kubernetes reads $$ as a dollar.
   EXPECT_EQ(variable(container, "CODEFLARE_RAY_JOB"),
-            R"({"entrypoint":"python train.py","submission_id":"train-id",)"
-            R"("runtime_env":{"env_vars":{"A":"$$(HOME)"}},"metadata":{},)"
-            R"("entrypoint_num_cpus":0.5})");
+            R"x({"entrypoint":"python train.py","submission_id":"train-id",)x"
+            R"x("runtime_env":{"env_vars":{"A":"$$(HOME)"}},"metadata":{},)x"
+            R"x("entrypoint_num_cpus":0.5})x");
 }
 
 TEST(RayJobObjects, a_submitter_of_the_users_own_keeps_its_command) {
