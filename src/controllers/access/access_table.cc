@@ -11,6 +11,7 @@
 #include "controllers/localvolume/access.h"
 #include "controllers/quota/access.h"
 #include "controllers/raycluster/access.h"
+#include "controllers/rayjob/access.h"
 #include "controllers/submitter/access.h"
 #include "json/write.h"
 #include "node/agent/access.h"
@@ -48,6 +49,7 @@ constexpr AccessPart kController[] = {
     {"crds", "`--install-crds`", kCrdRights},
     {"look-for-kuberay", "unless `--no-rayclusters`", raycluster::kLookForKubeRayRights},
     {"raycluster", "unless `--no-rayclusters`", raycluster::kRights},
+    {"rayjob", "unless `--no-rayclusters`", rayjob::kRights},
     {"idle", "`codeflare queue idle`", kIdleRights},
 };
 
@@ -63,6 +65,7 @@ constexpr AccessPart kUp[] = {
     {"submitter", kAlways, kSubmitterRights},
     {"look-for-kuberay", kAlways, raycluster::kLookForKubeRayRights},
     {"raycluster", kAlways, raycluster::kRights},
+    {"rayjob", kAlways, rayjob::kRights},
     {"job", kAlways, job::kRights},
     {"apps", kAlways, apps::kRights},
     {"endpoints", kAlways, endpoints::kRights},
