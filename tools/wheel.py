@@ -47,7 +47,9 @@ def main():
     run("llvm-strip-19", "-o", stripped, program)
     log = dict(env=path, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     run(tools / "pip", "--disable-pip-version-check", "wheel", "--no-build-isolation", "--no-deps", "--wheel-dir", plain,
-        "--config-settings", f"cmake.define.CODEFLARE_PROGRAM={stripped}", ROOT / "python", **log)
+        "--config-settings", f"cmake.define.CODEFLARE_PROGRAM={stripped}",
+        "--config-settings", "cmake.define.CODEFLARE_WARNINGS_AS_ERRORS=ON",  # as in the presets: one compiler cache for both
+        ROOT / "python", **log)
     (made,) = plain.glob("*.whl")
     run(tools / "auditwheel", "repair", "--wheel-dir", DIST, made, **log)
     (wheel,) = DIST.glob("*.whl")
