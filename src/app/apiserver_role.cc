@@ -138,7 +138,7 @@ int run_snapshot(const Flags& flags) {
   if (!revision) {
     return report(revision.error());
   }
-  std::printf("%s holds revision %llu\n", flags.file.c_str(),
+  std::printf("%s: revision %llu saved\n", flags.file.c_str(),
               static_cast<unsigned long long>(*revision));
   return 0;
 }
@@ -151,7 +151,7 @@ int run_restore(const Flags& flags) {
   if (!revision) {
     return report(revision.error());
   }
-  std::printf("%s restored; revisions go on from %llu\n", flags.data_directory.c_str(),
+  std::printf("%s restored; revisions continue from %llu\n", flags.data_directory.c_str(),
               static_cast<unsigned long long>(*revision));
   return 0;
 }
@@ -164,19 +164,18 @@ int run_repair(const Flags& flags) {
     return report(repaired.error());
   }
   for (const apiserver::Repaired::Dropped& dropped : repaired->dropped) {
-    std::printf("dropped, its text is kept in %s: %s\n", dropped.file.c_str(),
-                dropped.damage.c_str());
+    std::printf("dropped (text kept in %s): %s\n", dropped.file.c_str(), dropped.damage.c_str());
   }
   if (repaired->lost_writes) {
     const apiserver::Repaired::LostWrites& lost = *repaired->lost_writes;
     std::printf("dropped the writes that follow the damage%s%s: %s\n",
-                lost.file.empty() ? "" : "; the damaged log is kept in ", lost.file.c_str(),
+                lost.file.empty() ? "" : "; damaged log kept in ", lost.file.c_str(),
                 lost.damage.c_str());
   }
   if (!repaired->is_changed()) {
-    std::printf("%s: nothing is damaged\n", flags.data_directory.c_str());
+    std::printf("%s: no damage found\n", flags.data_directory.c_str());
   } else {
-    std::printf("%s repaired; revisions go on from %llu\n", flags.data_directory.c_str(),
+    std::printf("%s repaired; revisions continue from %llu\n", flags.data_directory.c_str(),
                 static_cast<unsigned long long>(repaired->revision));
   }
   return 0;
@@ -184,9 +183,7 @@ int run_repair(const Flags& flags) {
 
 // Asked for before or behind the word snapshot, restore or repair; there must be one.
 void add_data_directory(CLI::App& command, Flags& flags) {
-  command
-      .add_option("--data-dir", flags.data_directory,
-                  "where the server keeps everything (required)")
+  command.add_option("--data-dir", flags.data_directory, "data directory of the server (required)")
       ->type_name("DIR");
 }
 
@@ -198,8 +195,8 @@ void require_data_directory(const Flags& flags) {
 
 void add_state_commands(CLI::App& role, const std::shared_ptr<Flags>& flags, Role& chosen) {
   CLI::App* snapshot =
-      role.add_subcommand("snapshot", "copy the state into a file, also while the server runs");
-  snapshot->add_option("FILE", flags->file, "must not exist yet")->required();
+      role.add_subcommand("snapshot", "Copy the state into a file; the server may run");
+  snapshot->add_option("FILE", flags->file, "file to write; must not exist")->required();
   add_data_directory(*snapshot, *flags);
   snapshot->footer("Example:\n  codeflare apiserver snapshot copy.db --data-dir data");
   snapshot->callback([&chosen, flags] {
@@ -207,19 +204,19 @@ void add_state_commands(CLI::App& role, const std::shared_ptr<Flags>& flags, Rol
     chosen = [flags] { return run_snapshot(*flags); };
   });
 
-  CLI::App* restore =
-      role.add_subcommand("restore", "make a snapshot the state of a data directory");
-  restore->add_option("FILE", flags->file, "made by snapshot")->required();
+  CLI::App* restore = role.add_subcommand("restore", "Restore a snapshot into a data directory");
+  restore->add_option("FILE", flags->file, "file made by 'codeflare apiserver snapshot'")
+      ->required();
   add_data_directory(*restore, *flags);
-  restore->add_flag("--replace", flags->replace, "also when the directory holds a state already");
+  restore->add_flag("--replace", flags->replace, "replace the state of a directory that has one");
   restore->footer("Example:\n  codeflare apiserver restore copy.db --data-dir other");
   restore->callback([&chosen, flags] {
     require_data_directory(*flags);
     chosen = [flags] { return run_restore(*flags); };
   });
 
-  CLI::App* repair = role.add_subcommand(
-      "repair", "give up objects that a disk has damaged; better restore a snapshot");
+  CLI::App* repair =
+      role.add_subcommand("repair", "Drop objects damaged on disk; prefer restoring a snapshot");
   add_data_directory(*repair, *flags);
   repair->footer("Example:\n  codeflare apiserver repair --data-dir data");
   repair->callback([&chosen, flags] {
@@ -232,31 +229,32 @@ void add_state_commands(CLI::App& role, const std::shared_ptr<Flags>& flags, Rol
 
 void add_apiserver_role(CLI::App& app, Role& chosen) {
   auto flags = std::make_shared<Flags>();
-  CLI::App* role = app.add_subcommand(
-      "apiserver", "a Kubernetes API server in this process, with its own durable store");
+  CLI::App* role =
+      app.add_subcommand("apiserver", "Run a Kubernetes API server with its own durable store");
   role->require_subcommand(0, 1);
   add_data_directory(*role, *flags);
-  role->add_option("--listen", flags->listen, "address and port; port 0 takes any free one")
+  role->add_option("--listen", flags->listen,
+                   "address and port of the API server; port 0 takes any free one")
       ->type_name("ADDR:PORT")
       ->capture_default_str();
   role->add_option("--name", flags->names,
-                   "another name or address that clients call the server by; its certificate is "
-                   "for it, and with --listen 0.0.0.0 the first one stands in the kubeconfig")
+                   "further name or address of the server for its certificate; with --listen "
+                   "0.0.0.0 the first one is written to the kubeconfig")
       ->allow_extra_args(false)
       ->type_name("HOST");
   add_durability(*role, flags->durability,
-                 "full: nothing acknowledged is ever lost; relaxed: a power cut may lose the last "
+                 "full: no acknowledged write is lost; relaxed: a power cut may lose the last "
                  "writes; memory: nothing is kept");
   role->add_option("--token-file", flags->token_file,
-                   "bearer tokens, one a line: token,user,uid,\"group1,group2\"")
+                   "file with bearer tokens, one per line: token,user,uid,\"group1,group2\"")
       ->check(CLI::ExistingFile.description(""))
       ->type_name("FILE");
   role->add_option("--max-requests-inflight", flags->in_flight_max,
-                   "more at a time are answered 429 (watches are not counted)")
+                   "limit of concurrent requests, watches excluded; further requests get 429")
       ->check(CLI::Range(std::size_t{1}, kInFlightMost))
       ->capture_default_str();
-  role->add_flag("--log-json", flags->json_log, "log lines as JSON");
-  role->add_flag("-v,--verbose", flags->verbose, "log more");
+  role->add_flag("--log-json", flags->json_log, "write log lines as JSON");
+  role->add_flag("-v,--verbose", flags->verbose, "log debug messages");
   role->footer("Example:\n  codeflare apiserver --data-dir data --listen 127.0.0.1:6443");
   role->callback([&chosen, flags, role] {
     if (role->get_subcommands().empty()) {

@@ -114,14 +114,13 @@ Task<Result<bool>> runs_ray_clusters(kube::Client& client, const Flags& flags, L
   Result<std::optional<std::string>> kuberay =
       co_await controllers::raycluster::kuberay_present(client);
   if (!kuberay && kuberay.error().code == ErrorCode::permission_denied) {
-    logger.warn(
-        "RayClusters are left alone: it cannot be seen whether the KubeRay operator is here",
-        {{"error", kuberay.error()}});
+    logger.warn("RayClusters are ignored: cannot find out whether the KubeRay operator runs",
+                {{"error", kuberay.error()}});
     co_return false;
   }
   CO_TRY(kuberay);
   if (*kuberay) {
-    logger.info("RayClusters are left to the KubeRay operator", {{"found", **kuberay}});
+    logger.info("RayClusters are handled by the KubeRay operator", {{"found", **kuberay}});
     co_return false;
   }
   co_return true;
@@ -131,29 +130,29 @@ void tell(controllers::PolicyReport policy, const Flags& flags, Logger logger) {
   using controllers::PolicyReport;
   const auto without_policy = [&](std::string_view why, std::string_view instead) {
     if (flags.webhook.listen.empty()) {
-      logger.warn("nothing keeps the spec of AppWrappers from being changed",
+      logger.warn("changes of AppWrapper specs are not rejected",
                   {{"because", why}, {"instead", instead}});
     } else {
-      logger.info("the webhook alone keeps the spec of AppWrappers from being changed",
+      logger.info("changes of AppWrapper specs are rejected by the webhook only",
                   {{"because", why}});
     }
   };
   switch (policy) {
     case PolicyReport::applied:
-      logger.info("admission policy is in place");
+      logger.info("admission policy applied");
       return;
     case PolicyReport::left_alone:
-      logger.info("admission policy is left as it is", {{"because", "no right to change it"}});
+      logger.info("admission policy not changed", {{"because", "no permission to change it"}});
       return;
     case PolicyReport::built_in:
-      logger.info("the server itself keeps the spec of AppWrappers from being changed");
+      logger.info("changes of AppWrapper specs are rejected by the server");
       return;
     case PolicyReport::not_served:
-      without_policy("the server knows no admission policies",
+      without_policy("the server does not support admission policies",
                      "--webhook-listen, or Kubernetes 1.30");
       return;
     case PolicyReport::not_allowed:
-      without_policy("no right to admission policies",
+      without_policy("no permission for admission policies",
                      "--webhook-listen, or apply crds/appwrappers_policy.yaml");
       return;
   }
@@ -190,7 +189,7 @@ Task<Result<void>> prepare(kube::Client& client, const Flags& flags,
                   co_await controllers::ensure_crds(
                       client, {.legacy_group = flags.legacy_group, .ray_cluster = ray.clusters}));
     for (const std::string& name : done.applied) {
-      logger.info("custom resource definition is in place", {{"name", name}});
+      logger.info("custom resource definition applied", {{"name", name}});
     }
     co_return Result<void>();
   }
@@ -205,8 +204,8 @@ Task<Result<void>> prepare(kube::Client& client, const Flags& flags,
     const model::ResourceType type = controllers::app_wrapper_type(api);
     CO_TRY_ASSIGN(const bool served, co_await is_served(client, type));
     if (!served) {
-      co_return fail(failed_precondition("the cluster does not know " + type.qualified_name() +
-                                         ": start once with --install-crds, or apply crds/"));
+      co_return fail(failed_precondition("the cluster does not serve " + type.qualified_name() +
+                                         "; start once with --install-crds, or apply crds/"));
     }
   }
   if (!flags.quota_trees) {
@@ -215,7 +214,7 @@ Task<Result<void>> prepare(kube::Client& client, const Flags& flags,
   CO_TRY_ASSIGN(options.quota_subtrees,
                 co_await is_served(client, model::resource_type<model::QuotaSubtree>()));
   if (!options.quota_subtrees) {
-    logger.warn("the cluster does not know QuotaSubtrees: there are no quota trees",
+    logger.warn("QuotaSubtrees are not installed in the cluster; quota trees are off",
                 {{"instead", "--install-crds"}});
   }
   co_return Result<void>();
@@ -226,7 +225,7 @@ Task<Result<void>> check_impersonation(kube::Client& client, Logger logger) {
   CO_TRY_ASSIGN(const std::vector<std::string> missing,
                 co_await controllers::missing_impersonation_rights(client));
   for (const std::string& what : missing) {
-    logger.error("this controller may not impersonate at will: work of others may not start",
+    logger.error("missing impersonate permission; AppWrappers of other users will not start",
                  {{"verb", "impersonate"}, {"missing", what}});
   }
   co_return Result<void>();
@@ -242,8 +241,10 @@ Task<Result<bool>> take_lease(runtime::LeaderElector& elector, const Flags& flag
   }
   const std::string lease = flags.lease_ns + "/" + std::string(controllers::kQueueLease);
   if (taken.error().code == ErrorCode::permission_denied) {
-    logger.warn("no right to the Lease: a second controller would exceed quotas",
-                {{"lease", lease}, {"error", taken.error()}});
+    logger.warn(
+        "no permission for the Lease; do not run a second controller: both together could exceed "
+        "quotas",
+        {{"lease", lease}, {"error", taken.error()}});
     co_return false;
   }
   if (taken.error().code == ErrorCode::already_exists) {
@@ -281,21 +282,19 @@ Task<Result<void>> serve_queue(Env env, const Flags& flags, net::HttpService& ap
                   co_await WebhookServer::start(env, client, std::move(webhook_options), logger));
     options.submitters.seal = webhook->seal();
   } else if (!flags.no_user_check) {
-    logger.warn(
-        "without --webhook-listen nobody is known to have submitted an AppWrapper: none will "
-        "start",
-        {{"instead", "--webhook-listen or --no-user-check"}});
+    logger.warn("without --webhook-listen submitters are unknown; no AppWrapper will start",
+                {{"instead", "--webhook-listen or --no-user-check"}});
   }
   // Those who run RayClusters look at more of a pod than the queue does.
   options.trim_caches = !ray.clusters;
   if (!flags.quota_trees) {
-    logger.info("quota trees are not heeded", {{"because", "--no-quota-trees"}});
+    logger.info("quota trees are ignored", {{"because", "--no-quota-trees"}});
   }
   runtime::Manager manager(env, client, std::move(manager_options));
   controllers::add_settings(manager, flags.lease_ns, controllers::settings_of(options), logger);
   controllers::add_queue_controllers(manager, std::move(options));
   if (ray.clusters) {
-    logger.info("there is no KubeRay operator: RayClusters are run by this controller");
+    logger.info("no KubeRay operator found; this controller runs RayClusters");
     controllers::rayjob::add_ray_controllers(manager, api, ray.jobs, logger);
   }
   Result<void> end = co_await manager.run();
@@ -363,7 +362,7 @@ int run_controller(const Flags& flags) {
     logger.warn("kubeconfig", {{"warning", warning}});
   }
   if (!flags.ns.empty()) {
-    logger.warn("-n has no effect: one Lease and one ConfigMap per cluster",
+    logger.warn("-n has no effect: a cluster has one Lease and one ConfigMap",
                 {{"namespace", flags.lease_ns}, {"instead", "--lease-namespace"}});
   }
   logger.info("cluster", {{"server", config->server}, {"source", config->source}});
@@ -390,35 +389,38 @@ int run_controller(const Flags& flags) {
 // Where MCAD had an option for the same thing its name is accepted too, and that of its variable.
 void add_controller_role(CLI::App& app, Role& chosen) {
   auto flags = std::make_shared<Flags>();
-  CLI::App* role = app.add_subcommand(
-      "controller", "the queue for a Kubernetes cluster: AppWrappers wait, start as a whole, end");
-  role->add_option("--kubeconfig", flags->kubeconfig,
-                   "file; else KUBECONFIG, the pod's service account, ~/.kube/config")
+  CLI::App* role = app.add_subcommand("controller", "Run the queue of a Kubernetes cluster");
+  role->add_option(
+          "--kubeconfig", flags->kubeconfig,
+          "kubeconfig file (default: KUBECONFIG, the pod's service account, ~/.kube/config)")
       ->type_name("FILE");
-  role->add_option("--context", flags->context, "of the kubeconfig")->type_name("NAME");
+  role->add_option("--context", flags->context,
+                   "context of the kubeconfig (default: the current one)")
+      ->type_name("NAME");
   role->add_option("--lease-namespace", flags->lease_ns,
-                   "namespace of the Lease codeflare-controller and of the ConfigMap "
-                   "codeflare-queue, the same for all controllers of a cluster")
+                   "namespace of the Lease codeflare-controller and the ConfigMap codeflare-queue; "
+                   "the same for all controllers of a cluster")
       ->type_name("NAME")
       ->capture_default_str();
-  role->add_option("-n,--namespace", flags->ns, "no effect; see --lease-namespace")
+  role->add_option("-n,--namespace", flags->ns, "no effect; use --lease-namespace")
       ->type_name("NAME");
   role->add_flag("--bind", flags->bind,
-                 "bind the pods of AppWrappers exactly as planned instead of leaving them to "
-                 "kube-scheduler");
-  role->add_flag("--legacy-group", flags->legacy_group, "AppWrappers of mcad.ibm.com too");
+                 "bind pods of AppWrappers as planned, instead of kube-scheduler");
+  role->add_flag("--legacy-group", flags->legacy_group,
+                 "serve AppWrappers of mcad.ibm.com as well");
   role->add_flag("--no-rayclusters", flags->no_rayclusters,
-                 "leave RayClusters and RayJobs alone also where there is no KubeRay operator");
+                 "ignore RayClusters and RayJobs even without a KubeRay operator");
   role->add_flag("--no-user-check", flags->no_user_check,
-                 "dispatch all work, whoever submitted it, with the rights of this controller");
+                 "skip the check of submitters: anyone who can create AppWrappers can create "
+                 "anything this controller can");
   role->add_flag("--preemption", flags->preemption,
-                 "work of higher priority, and owners of quota, may take places back");
+                 "preempt running work for higher priority and for owners of lent quota");
   role->add_flag("--priority-slope,--dynamicpriority", flags->priority_slope,
-                 "priority grows by spec.priorityslope a second while waiting");
+                 "raise the priority by spec.priorityslope per second of waiting");
   role->add_flag("--quota-trees,--quotaEnabled,!--no-quota-trees", flags->quota_trees,
-                 "heed QuotaSubtrees; MCAD did not unless told to");
+                 "honor QuotaSubtrees (MCAD's default was to ignore them)");
   role->add_option("--head-of-line-holding-time,--headoflineholdingtime", flags->holding_seconds,
-                   "seconds that the first in line keeps what it waits for from others")
+                   "seconds that nodes stay reserved for the first in the queue")
       ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 31))
       ->type_name("SECONDS")
       ->capture_default_str();
@@ -426,23 +428,23 @@ void add_controller_role(CLI::App& app, Role& chosen) {
                  "leave AppWrappers, quotas and RayClusters to another controller (what "
                  "helm/lattice-operator runs)");
   role->add_flag("--no-leader-election", flags->no_leader_election,
-                 "exit with an error instead of standing by when another controller leads");
+                 "exit with an error when another controller leads, instead of standing by");
   role->add_option("--health-address,--healthProbeListenAddr", flags->health_address,
-                   "serves /healthz, /readyz and /metrics; empty: not at all")
+                   "address of /healthz, /readyz and /metrics; empty: none")
       ->type_name("ADDR:PORT")
       ->capture_default_str();
-  role->add_flag("--install-crds", flags->install_crds,
-                 "put the custom resource definitions in place first, and the admission policy "
-                 "that keeps the spec of AppWrappers from being changed");
+  role->add_flag(
+      "--install-crds", flags->install_crds,
+      "apply the custom resource definitions and the admission policy for AppWrappers first");
   CLI::Option* listen =
-      role->add_option("--webhook-listen", flags->webhook.listen,
-                       "serve the admission webhook that records who submits an AppWrapper and "
-                       "asks whether they may create what is in it; without it nothing starts "
-                       "unless --no-user-check is given")
+      role->add_option(
+              "--webhook-listen", flags->webhook.listen,
+              "address of the admission webhook, which records submitters and checks their "
+              "permissions; without it and without --no-user-check no AppWrapper starts")
           ->type_name("ADDR:PORT");
   role->add_option("--webhook-dir", flags->webhook.directory,
-                   "its keys and certificate; shared by replicas, made when empty. Records of who "
-                   "submitted what are good as long as its keys stay")
+                   "directory with keys and certificate of the webhook; shared by replicas, filled "
+                   "when empty. Keep it: recorded submitters are valid only with its keys")
       ->type_name("DIR")
       ->needs(listen);
   role->add_option("--webhook-secret", flags->webhook.secret,
@@ -451,17 +453,18 @@ void add_controller_role(CLI::App& app, Role& chosen) {
       ->type_name("NAMESPACE/NAME")
       ->needs(listen);
   role->add_option("--webhook-service", flags->webhook.service,
-                   "how the API server reaches it: by this Service, port 443")
+                   "Service by which the API server reaches the webhook (port 443)")
       ->type_name("NAMESPACE/NAME")
       ->needs(listen);
-  role->add_option("--webhook-url", flags->webhook.url, "or by this URL, https://HOST:PORT")
+  role->add_option("--webhook-url", flags->webhook.url,
+                   "URL by which the API server reaches the webhook, https://HOST:PORT")
       ->type_name("URL")
       ->needs(listen);
-  role->add_option("--workers", flags->workers, "AppWrappers worked on at a time")
+  role->add_option("--workers", flags->workers, "number of AppWrappers handled at a time")
       ->check(CLI::Range(1, 1024))
       ->capture_default_str();
-  role->add_flag("--log-json", flags->json_log, "log lines as JSON");
-  role->add_flag("-v,--verbose", flags->verbose, "log more");
+  role->add_flag("--log-json", flags->json_log, "write log lines as JSON");
+  role->add_flag("-v,--verbose", flags->verbose, "log debug messages");
   add_mcad_flags(*role, flags->mcad);
   role->footer(
       "Example:\n  codeflare controller --kubeconfig admin.conf --install-crds --no-user-check");

@@ -4,6 +4,9 @@
 #include "app/node_role.h"
 #include "app/proxy_role.h"
 #include "app/up_role.h"
+#include "cli/session/console.h"
+#include "cli/verbs/completion.h"
+#include "cli/verbs/usage.h"
 #include "cli/verbs/verb_table.h"
 #include "node/holder/network_proxy.h"
 #include "node/holder/node_holder.h"
@@ -22,33 +25,11 @@
 
 namespace {
 
-// What scripts may rely on: 0 done, 1 failed, 2 the command line itself was wrong.
-constexpr int kUsageError = 2;
+constexpr int kUsageError = codeflare::cli::kUsage;
 constexpr const char* kVersion = "codeflare " CODEFLARE_VERSION;
 
-// The words that led to the mistake: "codeflare image add".
-std::string words_of(const CLI::App& app) {
-  std::string words = app.get_name();
-  for (const CLI::App* at = &app; !at->get_subcommands().empty();) {
-    at = at->get_subcommands().front();
-    words += " " + at->get_name();
-  }
-  return words;
-}
-
 int usage_error(const CLI::App& app, const CLI::ParseError& error) {
-  std::string what = error.what();
-  const std::vector<std::string> unknown = app.remaining(true);
-  const int kind = error.get_exit_code();
-  // A word that is not known goes first: it may be the missing one, misspelt.
-  if (!unknown.empty() && (kind == static_cast<int>(CLI::ExitCodes::RequiredError) ||
-                           kind == static_cast<int>(CLI::ExitCodes::ExtrasError))) {
-    what = "not expected:";
-    for (const std::string& word : unknown) {
-      what += " " + word;
-    }
-  }
-  std::fprintf(stderr, "error: %s\n%s --help tells more.\n", what.c_str(), words_of(app).c_str());
+  std::fputs(codeflare::cli::usage_text(app, error).c_str(), stderr);
   return kUsageError;
 }
 
@@ -60,7 +41,7 @@ int help_of(const CLI::App& app, const std::vector<std::string>& verbs) {
     const auto known =
         at->get_subcommands([&](const CLI::App* one) { return one->check_name(verb); });
     if (known.empty()) {
-      std::fprintf(stderr, "error: not expected: %s\ncodeflare --help tells more.\n", verb.c_str());
+      std::fputs(codeflare::cli::unknown_command_text(*at, verb).c_str(), stderr);
       return kUsageError;
     }
     words += (words.empty() ? "" : " ") + at->get_name();
@@ -87,24 +68,39 @@ int main(int argc, char** argv) {
   if (argc > 1 && std::string_view(argv[1]) == "code") {
     return codeflare::code_main(argc - 2, argv + 2);
   }
-  CLI::App app("codeflare: AI work on Kubernetes, queued, placed as a whole and explained");
+  CLI::App app(
+      "codeflare queues and runs AI jobs on Kubernetes. A job starts when all of its pods fit.");
   app.name("codeflare");
   app.set_version_flag("--version", kVersion);
   app.require_subcommand(0, 1);
   codeflare::Role role;
+  const codeflare::cli::VerbTable table = codeflare::cli::verb_table();
+  // The script of `codeflare completion` asks for the words that may follow.
+  const bool complete = argc > 1 && argv[1] == codeflare::cli::kCompleteWord;
+  std::vector<std::string> words(argv + (complete ? 2 : 1), argv + argc);
+  std::string begun;  // the word that is being typed
+  if (complete && !words.empty()) {
+    begun = std::move(words.back());
+    words.pop_back();
+  }
+  words = codeflare::cli::in_order(table, std::move(words));
+  codeflare::cli::add_verbs(app, table, words, role);
   codeflare::add_up_role(app, role);
   codeflare::add_node_role(app, role);
   codeflare::add_apiserver_role(app, role);
   codeflare::add_proxy_role(app, role);
   codeflare::add_controller_role(app, role);
-  const codeflare::cli::VerbTable table = codeflare::cli::verb_table();
-  std::vector<std::string> words =
-      codeflare::cli::in_order(table, std::vector<std::string>(argv + 1, argv + argc));
-  codeflare::cli::add_verbs(app, table, words, role);
-  CLI::App* help = app.add_subcommand("help", "Print this help message, or that of a verb");
+  CLI::App* help = app.add_subcommand("help", "Print the help of the program or of a command");
   std::vector<std::string> verbs;
-  help->add_option("VERB", verbs, "whose help is wanted: up, or image add");
-  const CLI::App* version = app.add_subcommand("version", "Print the version and exit");
+  help->add_option("VERB", verbs, "command, such as: up, or image add");
+  const CLI::App* version = app.add_subcommand("version", "Print the version");
+  for (CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+    command->group(std::string(codeflare::cli::help_group(command->get_name())));
+  }
+  if (complete) {
+    words.push_back(std::move(begun));
+    return codeflare::cli::run_complete(app, table, std::move(words));
+  }
   // Taken now: afterwards it would be the help of the sub-command that was given.
   const std::string help_text = app.help();
   try {

@@ -107,7 +107,7 @@ void say_joined(const std::string& server, const up::ProcessNode& node) {
   const node::NodeDescription& about = node.about;
   std::printf("joined %s as node %s\n", server.c_str(), about.name.c_str());
   if (node.network == nullptr) {
-    std::printf("  pods share this machine's network: %s; docs/up.md tells how to change that\n",
+    std::printf("  pods share this machine's network: %s; see docs/up.md to change that\n",
                 about.no_network.c_str());
   }
   std::fflush(stdout);
@@ -174,27 +174,32 @@ int run_node(const Flags& flags) {
 void add_node_role(CLI::App& app, Role& chosen) {
   auto flags = std::make_shared<Flags>();
   CLI::App* role = app.add_subcommand(
-      "node", "a node of a Kubernetes cluster whose pods are processes of this machine");
-  role->add_flag("--join", flags->join, "the cluster of the kubeconfig")->required();
-  role->add_option("--kubeconfig", flags->kubeconfig,
-                   "file; else KUBECONFIG, the pod's service account, ~/.kube/config")
+      "node", "Join a Kubernetes cluster with a node whose pods are processes of this machine");
+  role->add_flag("--join", flags->join, "join the cluster of the kubeconfig")->required();
+  role->add_option(
+          "--kubeconfig", flags->kubeconfig,
+          "kubeconfig file (default: KUBECONFIG, the pod's service account, ~/.kube/config)")
       ->type_name("FILE");
-  role->add_option("--context", flags->context, "of the kubeconfig")->type_name("NAME");
-  role->add_option("--name", flags->name, "of the node (default the machine's)")->type_name("NAME");
+  role->add_option("--context", flags->context,
+                   "context of the kubeconfig (default: the current one)")
+      ->type_name("NAME");
+  role->add_option("--name", flags->name, "name of the node (default: that of the machine)")
+      ->type_name("NAME");
   role->add_option("--data-dir", flags->data_directory,
-                   "where its pods are kept (default $XDG_STATE_HOME/codeflare/node/NAME)")
+                   "data directory of the node (default $XDG_STATE_HOME/codeflare/node/NAME)")
       ->type_name("DIR");
-  add_node_size(*role, flags->node,
-                {.cpus = "(default the machine's)",
-                 .memory = "(default the machine's)",
-                 .gpus = "that pods get by number",
-                 .label = "of the node; may be repeated",
-                 .resource = "that it has too, such as example.com/fpga=2; may be repeated"});
+  add_node_size(
+      *role, flags->node,
+      {.cpus = "(default the machine's)",
+       .memory = "(default the machine's)",
+       .gpus = "number of GPUs; pods get them by number",
+       .label = "label of the node; may be repeated",
+       .resource = "further resource of the node, such as example.com/fpga=2; may be repeated"});
   add_egress(*role, flags->node);
   add_node_permissions(*role, flags->node);
   role->add_flag("--no-taint", flags->no_taint,
-                 "let any pod come: else only those that tolerate codeflare.dev/process-node, "
-                 "because its pod network is this machine's alone");
+                 "accept all pods; default: only pods that tolerate codeflare.dev/process-node, "
+                 "because the pod network spans this machine only");
   add_node_logging(*role, flags->node);
   role->footer("Example:\n  codeflare node --join --kubeconfig admin.conf --gpus 4");
   role->callback([&chosen, flags] { chosen = [flags] { return run_node(*flags); }; });

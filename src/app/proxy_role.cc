@@ -33,7 +33,7 @@ Result<std::string> data_directory(const Flags& flags) {
 void say_ready(const std::string& host, std::uint16_t port) {
   const std::string at = "http://" + host + ":" + std::to_string(port);
   std::printf(
-      "proxy %s leads to pods and services, by address or name; for example:\n"
+      "proxy %s reaches pods and services by address or name, for example:\n"
       "  curl -x %s http://SERVICE.NAMESPACE:PORT/\n",
       at.c_str(), at.c_str());
   std::fflush(stdout);
@@ -46,8 +46,8 @@ Result<void> run_role(const Flags& flags) {
   Result<void> served = node::serve_cluster_proxy(
       holder, at.host, at.port, [&](std::uint16_t port) { say_ready(at.host, port); });
   if (!served && served.error().code == ErrorCode::unavailable) {
-    return fail(unavailable("no pod network of \"codeflare up\" runs with its data in " +
-                            directory + " (" + served.error().message + ")"));
+    return fail(unavailable("no cluster of 'codeflare up' with a pod network runs in " + directory +
+                            " (" + served.error().message + ")"));
   }
   return served;
 }
@@ -56,12 +56,13 @@ Result<void> run_role(const Flags& flags) {
 
 void add_proxy_role(CLI::App& app, Role& chosen) {
   auto flags = std::make_shared<Flags>();
-  CLI::App* role = app.add_subcommand(
-      "proxy", "an HTTP proxy by which this machine reaches the pods and services of `up`");
-  role->add_option("--listen", flags->listen, "IPv4 address and port; port 0 takes any free one")
+  CLI::App* role =
+      app.add_subcommand("proxy", "Serve an HTTP proxy to the pods and services of 'codeflare up'");
+  role->add_option("--listen", flags->listen,
+                   "IPv4 address and port of the API server; port 0 takes any free one")
       ->type_name("ADDR:PORT")
       ->capture_default_str();
-  role->add_option("--data-dir", flags->data_directory, "as it was given to `up`")
+  role->add_option("--data-dir", flags->data_directory, "data directory of the cluster")
       ->type_name("DIR");
   role->footer("Example:\n  codeflare proxy --listen 127.0.0.1:3128");
   role->callback([&chosen, flags] {

@@ -7,7 +7,8 @@
 namespace codeflare {
 
 inline int report(const Error& error) {
-  return cli::report(*cli::process_console(), error);
+  static_cast<void>(cli::report(*cli::process_console(), error));
+  return cli::kFailed;
 }
 
 // The command line itself was wrong.

@@ -225,47 +225,52 @@ int run_role(const Flags& flags) {
 
 void add_up_role(CLI::App& app, Role& chosen) {
   auto flags = std::make_shared<Flags>();
-  CLI::App* role = app.add_subcommand("up",
-                                      "a whole cluster in this process: API server, queue, Jobs, "
-                                      "RayClusters and a node whose pods are processes");
+  CLI::App* role = app.add_subcommand(
+      "up",
+      "Run a local cluster: API server, queue, controllers and a node whose pods are processes");
   role->add_option("--nodes", flags->nodes,
-                   "whose pods are processes, 1 to 100; they share the machine (default 1, or none "
-                   "with --fake-nodes)")
+                   "number of nodes whose pods are processes, 1 to 100, on the same machine "
+                   "(default 1, or 0 with --fake-nodes)")
       ->check(CLI::Range(std::size_t{0}, kProcessNodesMax))
       ->type_name("N");
-  role->add_option("--fake-nodes", flags->fake_nodes, "whose pods only pretend to run")
+  role->add_option("--fake-nodes", flags->fake_nodes,
+                   "number of nodes whose pods only pretend to run")
       ->check(CLI::Range(std::size_t{0}, kNodesMax))
       ->type_name("N");
   add_node_size(
       *role, flags->node,
-      {.cpus = "of each node (default the machine's; fake nodes: 8)",
-       .memory = "of each node (default the machine's; fake nodes: 32Gi)",
+      {.cpus = "CPUs of each node (default: those of the machine; fake nodes: 8)",
+       .memory = "memory of each node (default: that of the machine; fake nodes: 32Gi)",
        .gpus = "of each node",
-       .label = "of each node; may be repeated",
-       .resource = "that each node has too, such as example.com/fpga=2; may be repeated"});
+       .label = "label of each node; may be repeated",
+       .resource = "further resource of each node, such as example.com/fpga=2; may be repeated"});
   add_node_permissions(*role, flags->node);
   role->add_option("--data-dir", flags->data_directory,
-                   "where everything is kept (default $XDG_STATE_HOME/codeflare/up)")
+                   "data directory of the cluster (default $XDG_STATE_HOME/codeflare/up)")
       ->type_name("DIR");
   add_egress(*role, flags->node);
-  role->add_option("--listen", flags->listen, "address and port; port 0 takes any free one")
+  role->add_option("--listen", flags->listen,
+                   "address and port of the API server; port 0 takes any free one")
       ->type_name("ADDR:PORT")
       ->capture_default_str();
-  add_durability(*role, flags->durability, "what survives a power cut, a crash, nothing");
-  role->add_flag("--legacy-group", flags->legacy_group, "AppWrappers of mcad.ibm.com too");
+  add_durability(*role, flags->durability,
+                 "durability: full survives a power cut, relaxed a crash, memory nothing");
+  role->add_flag("--legacy-group", flags->legacy_group,
+                 "serve AppWrappers of mcad.ibm.com as well");
   role->add_flag("--preemption", flags->preemption,
-                 "work of higher priority, and owners of quota, may take places back");
+                 "preempt running work for higher priority and for owners of lent quota");
   role->add_flag("--priority-slope", flags->priority_slope,
-                 "priority grows by spec.priorityslope a second while waiting");
+                 "raise the priority by spec.priorityslope per second of waiting");
   role->add_option("--head-of-line-holding-time", flags->holding_seconds,
-                   "seconds that the first in line keeps what it waits for from others")
+                   "seconds that nodes stay reserved for the first in the queue")
       ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 31))
       ->type_name("SECONDS")
       ->capture_default_str();
-  role->add_flag("--no-kubeconfig", flags->no_kubeconfig,
-                 "add no context to your kubeconfig (it is taken out again at the end)");
+  role->add_flag(
+      "--no-kubeconfig", flags->no_kubeconfig,
+      "do not add a context to your kubeconfig (the context is removed when the cluster stops)");
   role->add_flag("--detach", flags->detach,
-                 "run in the background; return when it is ready (codeflare down ends it)");
+                 "run in the background and return when ready; stop with 'codeflare down'");
   role->add_option("--background", flags->background)->group("");  // what --detach starts
   add_node_logging(*role, flags->node);
   role->footer("Example:\n  codeflare up --detach --cpus 2 --memory 4Gi");

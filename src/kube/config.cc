@@ -26,7 +26,7 @@ class Attempts {
   Error error() const {
     return not_found(
         "no Kubernetes configuration found (" + text_ +
-        "); give --kubeconfig, set KUBECONFIG, or run codeflare up for a local cluster");
+        "); give --kubeconfig, set KUBECONFIG, or run 'codeflare up' for a local cluster");
   }
 
  private:

@@ -192,7 +192,7 @@ INSTANTIATE_TEST_SUITE_P(
         Broken{"", "/current-context", R"("gone")",
                R"(current-context: no context "gone", expected one of the contexts: )" + kContexts},
         Broken{"gone", "/kind", "",
-               R"(contexts: no context "gone" as asked for by --context, expected one of the )"
+               R"(contexts: no context "gone" given by --context, expected one of the )"
                "contexts: " +
                    kContexts},
         Broken{
@@ -454,20 +454,19 @@ TEST_F(LoadConfigTest, nothing_found_names_every_place_and_the_fix) {
             "no Kubernetes configuration found (--kubeconfig: not given; KUBECONFIG: not set; "
             "in-cluster service account: not in a pod: KUBERNETES_SERVICE_HOST and "
             "KUBERNETES_SERVICE_PORT are not both set; ~/.kube/config: HOME is not set); give "
-            "--kubeconfig, set KUBECONFIG, or run codeflare up for a local cluster");
+            "--kubeconfig, set KUBECONFIG, or run 'codeflare up' for a local cluster");
   sim_.set_variable("HOME", "/home/me");
   sim_.set_variable("KUBERNETES_SERVICE_HOST", "10.0.0.1");
   sim_.set_variable("KUBERNETES_SERVICE_PORT", "443");
   EXPECT_EQ(server(),
             "no Kubernetes configuration found (--kubeconfig: not given; KUBECONFIG: not set; "
-            "in-cluster service account: open "
-            "/var/run/secrets/kubernetes.io/serviceaccount/token: no such file or directory; "
-            "/home/me/.kube/config: no such file); give --kubeconfig, set KUBECONFIG, or run "
-            "codeflare up for a local cluster");
+            "in-cluster service account: open /var/run/secrets/kubernetes.io/serviceaccount/token: "
+            "no such file or directory; /home/me/.kube/config: no such file); give --kubeconfig, "
+            "set KUBECONFIG, or run 'codeflare up' for a local cluster");
   sim_.set_variable("KUBECONFIG", "/a:/b");
   EXPECT_EQ(server(),
             "no Kubernetes configuration found (--kubeconfig: not given; KUBECONFIG=/a:/b: no such "
-            "file); give --kubeconfig, set KUBECONFIG, or run codeflare up for a local cluster");
+            "file); give --kubeconfig, set KUBECONFIG, or run 'codeflare up' for a local cluster");
 }
 
 TEST_F(LoadConfigTest, a_broken_file_is_reported_and_not_skipped) {

@@ -177,7 +177,7 @@ Task<Result<void>> Discovery::load_root(std::string path) {
       continue;
     }
     const std::string name = version.group + "/" + version.version;
-    failures_.emplace(name, unavailable("the server could not ask " + name));
+    failures_.emplace(name, unavailable("the server could not reach " + name));
     auto before = std::ranges::find_if(part.versions, [&](const DiscoveredVersion& v) {
       return v.group == version.group && v.version == version.version;
     });
@@ -257,7 +257,7 @@ const ApiResource* Discovery::look_up(const Wanted& wanted) const {
 }
 
 Error Discovery::missing(const Wanted& wanted) const {
-  std::string text = "the server has no resource \"" + wanted.name + "\"";
+  std::string text = "the server does not serve \"" + wanted.name + "\"";
   if (wanted.group) {
     text += " in group \"" + *wanted.group + "\"";
   }

@@ -142,10 +142,10 @@ TEST_F(DiscoveryTest, the_servers_order_decides_between_groups_and_versions) {
 }
 
 TEST_F(DiscoveryTest, what_is_missing_is_asked_for_again_but_not_all_the_time) {
-  EXPECT_EQ(find("widgets"), "not_found: the server has no resource \"widgets\"");
+  EXPECT_EQ(find("widgets"), "not_found: the server does not serve \"widgets\"");
   const std::size_t asked = service_.requests().size();
   for (int i = 0; i < 100; ++i) {
-    EXPECT_EQ(find("widgets"), "not_found: the server has no resource \"widgets\"");
+    EXPECT_EQ(find("widgets"), "not_found: the server does not serve \"widgets\"");
   }
   EXPECT_EQ(service_.requests().size(), asked);
   pages_["/apis"] = aggregated(group("x.io", version("v1", resource("widgets", "Widget", ""))));

@@ -149,8 +149,7 @@ Task<Result<CredentialRef>> ExecCredentialSource::get() {
     Result<void> renewed = co_await flight_.run([this] { return renew(); });
     if (!renewed && renewed.error().code == ErrorCode::cancelled) {
       // Whoever set a deadline can tell what it was spent on.
-      co_return fail(cancelled(
-          failure("has not ended, expected it to print an ExecCredential in time").message));
+      co_return fail(cancelled(failure("did not print an ExecCredential in time").message));
     }
     CO_TRY(std::move(renewed));
   }
@@ -168,8 +167,7 @@ Result<bool> ExecCredentialSource::interactive() const {
   const std::string& mode = auth_.plugin.interactive_mode;
   if (mode == "Always" && !options_.stdin_is_terminal) {
     return fail(
-        failure("needs a terminal to ask questions (interactiveMode: Always), and standard "
-                "input is none"));
+        failure("needs a terminal (interactiveMode: Always), but standard input is not one"));
   }
   return mode != "Never" && options_.stdin_is_terminal;
 }
@@ -213,7 +211,7 @@ Task<Result<void>> ExecCredentialSource::renew() {
   }
   Result<ExecStatus> status = parse_exec_status(result->output, auth_.plugin.api_version);
   if (!status) {
-    co_return fail(failure("printed something unusable: " + status.error().message));
+    co_return fail(failure("printed invalid output: " + status.error().message));
   }
   auto credential = std::make_shared<Credential>();
   if (!status->token.empty()) {

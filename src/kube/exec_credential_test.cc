@@ -131,9 +131,7 @@ TEST_F(ExecTest, may_ask_questions_only_on_a_terminal) {
   EXPECT_TRUE(commands_.at(2).inherit_stdin);
   source_.reset();
   options_.stdin_is_terminal = false;
-  EXPECT_EQ(error(),
-            "needs a terminal to ask questions (interactiveMode: Always), and standard "
-            "input is none");
+  EXPECT_EQ(error(), "needs a terminal (interactiveMode: Always), but standard input is not one");
   EXPECT_EQ(commands_.size(), 3u);
 }
 
@@ -286,7 +284,7 @@ TEST_F(ExecTest, unusable_output_is_described_and_not_repeated) {
   };
   for (const auto& [output, message] : cases) {
     output_ = output;
-    EXPECT_EQ(error(), "printed something unusable: " + message);
+    EXPECT_EQ(error(), "printed invalid output: " + message);
   }
 }
 

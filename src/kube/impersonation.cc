@@ -59,8 +59,8 @@ Task<Result<ObjectRef>> create_as(Client& client, Impersonation who, ResourceTyp
   CO_TRY_ASSIGN(const Client::RawResponse response, co_await client.raw(std::move(request)));
   Result<ObjectRef> made = Object::from_json(response.body);
   if (!made) {
-    co_return fail(
-        data_loss("the answer about a new " + type.qualified_name() + ": " + made.error().message));
+    co_return fail(data_loss("the reply to creating a " + type.qualified_name() + ": " +
+                             made.error().message));
   }
   co_return made;
 }

@@ -259,8 +259,8 @@ TEST(Kubeconfig, a_misspelt_field_is_a_warning_with_its_place) {
   auto warnings = [](std::string_view text) { return parse_kubeconfig(text, "/k")->warnings; };
   EXPECT_EQ(warnings("contexts: [{name: x, context: {cluster: c, nmespace: n}}]"),
             std::vector<std::string>{
-                "/k: contexts[0].context.nmespace: is no field of a kubeconfig and "
-                "is ignored; expected one of: cluster, user, namespace, extensions"});
+                "/k: contexts[0].context.nmespace: is not a field of a kubeconfig and is ignored; "
+                "expected one of: cluster, user, namespace, extensions"});
   for (std::string_view text : {
            "curent-context: a",
            "clusters: [{name: c, clutser: {}}]",
@@ -270,7 +270,7 @@ TEST(Kubeconfig, a_misspelt_field_is_a_warning_with_its_place) {
        }) {
     std::vector<std::string> said = warnings(text);
     ASSERT_EQ(said.size(), 1u) << text;
-    EXPECT_TRUE(said[0].contains("is no field of a kubeconfig")) << said[0];
+    EXPECT_TRUE(said[0].contains("is not a field of a kubeconfig")) << said[0];
     testing::expect_clean(said[0]);
   }
   EXPECT_TRUE(warnings(testing::sample_kubeconfig()).empty());
@@ -282,7 +282,7 @@ TEST(Kubeconfig, a_secret_that_became_a_key_is_not_shown) {
   ASSERT_TRUE(config) << config.error().message;
   ASSERT_EQ(config->warnings.size(), 2u);
   for (const std::string& warning : config->warnings) {
-    EXPECT_TRUE(warning.starts_with("/k: users[0].user: has a field with a strange name"))
+    EXPECT_TRUE(warning.starts_with("/k: users[0].user: has a field with an invalid name"))
         << warning;
     testing::expect_clean(warning);
   }

@@ -70,9 +70,9 @@ std::string unheeded_text(const Demand& demand) {
     return {};
   }
   const std::size_t more = demand.unheeded.size() - 1;
-  return "places are found without heeding " + demand.unheeded.front() +
-         (more > 0 ? " and " + std::to_string(more) + " more like it" : "") +
-         ": its pods may be refused there, or be placed against it";
+  return demand.unheeded.front() + (more > 0 ? " and " + std::to_string(more) + " more" : "") +
+         (more > 0 ? " are" : " is") +
+         " ignored for placement; pods may be rejected by their node, or placed against the rule";
 }
 
 std::vector<std::string> problems_of(const model::AppWrapper& wrapper) {

@@ -145,8 +145,8 @@ TEST(DemandNeighbours, the_queue_waits_for_as_many_nodes_and_says_so) {
   ASSERT_TRUE(queue.upsert(wrapping(job(R"({"app":"x"})", anti_affinity(kApp))), now));
   (void)queue.step(now);
   EXPECT_EQ(queue.sentence("u-1", now),
-            "enough is free in sum, but fragmented: pod set 0 finds 2 of 3 places on 2 allowed "
-            "nodes, one pod on each at most");
+            "enough is free in total, but fragmented: 2 of 3 pods of pod set 0 fit on 2 eligible "
+            "nodes, at most one pod per node");
   queue.upsert_node(node("c"));
   (void)queue.step(now);
   EXPECT_EQ(queue.standing("u-1").plan.size(), 3U);
@@ -158,11 +158,13 @@ TEST(DemandNeighbours, the_sentence_of_one_that_waits_tells_what_is_not_heeded) 
   ASSERT_TRUE(queue.upsert(
       wrapping(job(R"({"app":"x"})", anti_affinity(kApp, "topology.kubernetes.io/zone"))), now));
   (void)queue.step(now);
-  EXPECT_TRUE(queue.sentence("u-1", now)
-                  .ends_with("; places are found without heeding spec.resources.GenericItems[0]."
-                             "generictemplate.spec.template.spec.affinity.podAntiAffinity."
-                             "requiredDuringSchedulingIgnoredDuringExecution[0]: its pods may be "
-                             "refused there, or be placed against it"))
+  EXPECT_TRUE(
+      queue.sentence("u-1", now)
+          .ends_with(
+              "; "
+              "spec.resources.GenericItems[0].generictemplate.spec.template.spec.affinity."
+              "podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution[0] is ignored for "
+              "placement; pods may be rejected by their node, or placed against the rule"))
       << queue.sentence("u-1", now);
 }
 

@@ -86,7 +86,7 @@ TEST(DemandRefusals, app_wrappers_and_lists_inside) {
   EXPECT_EQ(kind("mcad.ibm.com/v1beta1", "AppWrapper"), nested);
   EXPECT_EQ(kind("example.com/v1", "AppWrapper"), "");
   EXPECT_EQ(kind("v1", "List"),
-            kTemplate + ".kind: a List is no object: wrap its items one by one");
+            kTemplate + ".kind: a List cannot be wrapped: wrap its items one by one");
 }
 
 TEST(DemandRefusals, labels_and_owners_that_cannot_be) {
@@ -106,7 +106,7 @@ TEST(DemandRefusals, labels_and_owners_that_cannot_be) {
 
 TEST(DemandRefusals, an_app_wrapper_without_items) {
   EXPECT_EQ(problems(wrapper("")),
-            "spec.resources.GenericItems: required: there is nothing to run");
+            "spec.resources.GenericItems: required: an AppWrapper needs at least one item");
 }
 
 TEST(DemandRefusals, names_that_labels_cannot_carry) {
@@ -193,7 +193,7 @@ TEST(DemandRefusals, worker_groups_of_absurd_size) {
   EXPECT_EQ(group(R"("numOfHosts":-4,)"), path + ".numOfHosts: must not be negative, got -4");
   EXPECT_EQ(group(R"("replicas":"2",)"), path + ".replicas: expected a number, got a string");
   EXPECT_EQ(group(R"("replicas":2147483647,"numOfHosts":2147483647,)"),
-            "spec.resources.GenericItems[0]: all items together ask for more than 1000000 pods");
+            "spec.resources.GenericItems[0]: all items together have more than 1000000 pods");
 }
 
 TEST(DemandRefusals, names_that_nobody_could_make_services_and_pods_of) {
@@ -274,7 +274,7 @@ TEST(DemandRefusals, amounts_that_are_negative_absurd_or_no_amounts) {
   EXPECT_TRUE(requests(R"({"cpu":true})").starts_with(path + "[cpu]: expected a string"));
   EXPECT_TRUE(requests(R"([])").starts_with(path + ": expected an object"));
   EXPECT_TRUE(requests(R"({"memory":"2000P"})")
-                  .starts_with(kTemplate + ": one pod asks for an absurd amount of memory: "))
+                  .starts_with(kTemplate + ": one pod requests too much memory: "))
       << requests(R"({"memory":"2000P"})");
   EXPECT_EQ(requests(R"({"example.com/x":"1e25"})"),
             path + "[example.com/x]: is more than can be counted");
@@ -331,10 +331,9 @@ TEST(DemandRefusals, declared_amounts_and_counts) {
   EXPECT_EQ(declared(R"({"replicas":1,"requests":{},"limits":{"nvidia.com/gpu":"0.5"}})"),
             path + ".limits[nvidia.com/gpu]: must be an integer, got 500m");
   EXPECT_EQ(declared(R"({"replicas":1000001,"requests":{"cpu":"1"}})"),
-            "spec.resources.GenericItems[0]: all items together ask for more than 1000000 pods");
-  EXPECT_EQ(
-      declared(R"({"replicas":1000,"requests":{"memory":"900T"}})"),
-      "spec.resources.GenericItems[0]: all items together ask for an absurd amount of memory");
+            "spec.resources.GenericItems[0]: all items together have more than 1000000 pods");
+  EXPECT_EQ(declared(R"({"replicas":1000,"requests":{"memory":"900T"}})"),
+            "spec.resources.GenericItems[0]: all items together request too much memory");
 }
 
 TEST(DemandRefusals, constraints_that_mean_nothing) {
@@ -384,7 +383,7 @@ TEST(DemandRefusals, too_many_items_and_pod_sets) {
   auto& entries = sets.spec.resources.generic_items[0].custom_pod_resources;
   entries.resize(1001, entries[0]);
   EXPECT_EQ(problems(sets),
-            "spec.resources.GenericItems[0]: asks for more than 1000 different sets of pods");
+            "spec.resources.GenericItems[0]: has more than 1000 different pod sets");
 }
 
 TEST(DemandRefusals, scheduling_that_cannot_be_meant) {

@@ -204,12 +204,12 @@ class Instrumenter {
 Result<std::string> instrumented_item(const model::AppWrapper& wrapper, const Demand& demand,
                                       std::size_t item, const InstrumentOptions& options) {
   if (item >= demand.items.size() || item >= wrapper.spec.resources.generic_items.size()) {
-    return fail(invalid_argument("there is no item " + std::to_string(item)));
+    return fail(invalid_argument("item " + std::to_string(item) + " does not exist"));
   }
   const std::string& text = wrapper.spec.resources.generic_items[item].generic_template.text;
   TRY_ASSIGN(json::Document document, json::parse_in_place(text));
   if (!document.root.is_object()) {
-    return fail(invalid_argument("item " + std::to_string(item) + " is no object"));
+    return fail(invalid_argument("item " + std::to_string(item) + " is not an object"));
   }
   Instrumenter(wrapper, demand, item, options, document).run();
   return json::to_text(document.root);

@@ -144,7 +144,7 @@ TEST(QueueBinds, an_extra_pod_that_waits_takes_a_place_that_becomes_free) {
   EXPECT_EQ(b.queue.unplanned("uid-a")[0].node, "");
   const auto told = b.queue.unplaced("uid-w3", kNow);
   ASSERT_TRUE(told);
-  EXPECT_EQ(told->why, "0/2 nodes are available: cpu asks 2, the most free on one node is 0");
+  EXPECT_EQ(told->why, "0/2 nodes are available: needs 2 CPUs, at most 0 free on one node");
   b.queue.remove_pod({"team-a", "w1"}, "uid-w1");
   EXPECT_EQ(bound(b.queue.step(kNow)).count("w3"), 1U);
   EXPECT_TRUE(b.queue.core().check_invariants());
@@ -210,7 +210,7 @@ TEST(QueueBinds, a_pod_of_nobody_without_a_place_is_told_once_for_each_reason) {
   picky.spec.node_selector["zone"] = "z";
   queue.upsert_pod(picky);
   EXPECT_EQ(queue.step(kNow).unplaced, std::vector<std::string>{"uid-picky"});
-  EXPECT_EQ(why("uid-picky"), "there is no node");
+  EXPECT_EQ(why("uid-picky"), "the cluster has no nodes");
   queue.upsert_node(node("n1", resources("4")));
   queue.upsert_node(node("n2", resources("2")));
   queue.upsert_pod(pod("large", resources("5")));
@@ -218,10 +218,9 @@ TEST(QueueBinds, a_pod_of_nobody_without_a_place_is_told_once_for_each_reason) {
   const StepOutcome outcome = queue.step(kNow);
   EXPECT_EQ(std::ranges::count(outcome.unplaced, "uid-large"), 1);
   EXPECT_EQ(why("uid-picky"),
-            "0/2 nodes are available: selector zone=z excludes 2, a node that it may use has to "
-            "join");
-  EXPECT_EQ(why("uid-large"),
-            "0/2 nodes are available: cpu asks 5, the most free on one node is 4");
+            "0/2 nodes are available: selector zone=z excludes 2; add a node that matches, or "
+            "change the constraints");
+  EXPECT_EQ(why("uid-large"), "0/2 nodes are available: needs 5 CPUs, at most 4 free on one node");
   EXPECT_TRUE(queue.step(kNow).unplaced.empty());
   auto labelled = node("n2", resources("2"));
   labelled.metadata.labels["zone"] = "z";
@@ -290,8 +289,7 @@ TEST(QueueBinds, a_gang_that_finds_no_other_place_stops_unless_its_node_returns)
   Standing standing = b.queue.standing("uid-a");
   EXPECT_EQ(standing.kind, Kind::stopping);
   EXPECT_EQ(word(standing.reason), "PlaceLost");
-  EXPECT_EQ(standing.message,
-            "1 of its pods lost their place: node " + head + " is gone, and no other place fits");
+  EXPECT_EQ(standing.message, "lost 1 pod: node " + head + " is gone; no other node has room");
   b.queue.upsert_node(node(head, resources("4")));
   EXPECT_EQ(b.queue.step(kNow).changed.size(), 1U);
   EXPECT_EQ(b.queue.standing("uid-a").kind, Kind::started);

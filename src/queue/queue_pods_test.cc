@@ -363,7 +363,7 @@ TEST(QueueNodes, under_another_scheduler_a_lost_place_is_told_and_may_be_found) 
   EXPECT_EQ(standing.kind, Kind::started);
   EXPECT_EQ(word(standing.reason), "PlaceLost");
   EXPECT_EQ(standing.pods_lost, 2);
-  EXPECT_EQ(standing.message, "2 of its pods lost their place: node n is gone");
+  EXPECT_EQ(standing.message, "lost 2 pods: node n is gone");
   queue.upsert_node(node("m", resources("8")));
   queue.remove_pod({"team-a", "p1"}, "uid-p1");
   queue.upsert_pod(pod_of(owner, 0, "p2", resources("2"), "m"));

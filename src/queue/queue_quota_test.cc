@@ -46,12 +46,11 @@ TEST(QueueQuota, labels_say_which_node_is_charged) {
   EXPECT_EQ(word(queue.standing("uid-over").reason), "InsufficientQuota");
   EXPECT_TRUE(queue.standing("uid-over").quota);
   EXPECT_EQ(queue.sentence("uid-over", kNow),
-            "quota node gold of tree team has no room: cpu asks 3, used 3 of 4; 2 has to be given "
-            "back, or the limit raised");
+            "needs 3 CPUs of quota node gold (tree team), 3 of 4 used (2 short)");
   EXPECT_EQ(word(queue.standing("uid-unlabelled").reason), "InsufficientQuota");
-  EXPECT_EQ(queue.sentence("uid-unlabelled", kNow),
-            "quota node default of tree team has no room: cpu asks 2, used 0 of 1; it asks for "
-            "more than the whole limit: raise it to 2 at least");
+  EXPECT_EQ(
+      queue.sentence("uid-unlabelled", kNow),
+      "needs 2 CPUs of quota node default (tree team), 0 of 1 used; raise the limit to 2 or more");
   EXPECT_EQ(word(queue.standing("uid-unknown").reason), "UnknownQuota");
   // Another label moves it.
   ASSERT_TRUE(queue.upsert(labelled("unknown", "1", "gold"), kNow));
@@ -108,10 +107,9 @@ TEST(QueueQuota, an_owner_waits_for_quota_and_names_the_borrower_that_gives_it_b
   Queue queue = lent("100");
   EXPECT_EQ(word(queue.standing("uid-owner").reason), "Preempting");
   EXPECT_TRUE(queue.standing("uid-owner").quota) << "the nodes are empty";
-  EXPECT_EQ(
-      queue.sentence("uid-owner", kNow),
-      "its place is being cleared: it starts when team-a/guest (3 cpu), which makes room, has "
-      "ended; quota node all of tree team has no room: cpu asks 2, used 3 of 4");
+  EXPECT_EQ(queue.sentence("uid-owner", kNow),
+            "starts when evicted work has ended: team-a/guest (3 CPUs); needs 2 CPUs of quota node "
+            "all (tree team), 3 of 4 used");
   queue.withdrawn("uid-guest", kNow);
   (void)queue.step(kNow);
   EXPECT_EQ(queue.standing("uid-owner").kind, Kind::started);
@@ -133,8 +131,7 @@ TEST(QueueQuota, who_waits_for_a_node_that_is_cleared_does_not_wait_for_quota) {
   EXPECT_EQ(word(queue.standing("uid-high").reason), "Preempting");
   EXPECT_FALSE(queue.standing("uid-high").quota);
   EXPECT_EQ(queue.sentence("uid-high", kNow),
-            "its place is being cleared: it starts when team-a/low (3 cpu), which makes room, has "
-            "ended");
+            "starts when evicted work has ended: team-a/low (3 CPUs)");
 }
 
 TEST(QueueQuota, reasons_follow_edits_in_the_same_step) {
@@ -281,14 +278,15 @@ TEST(QueueQuota, several_objects_make_one_tree_and_say_what_is_wrong_with_them) 
   EXPECT_EQ(status.children[0].problem, "");
   EXPECT_EQ(status.children[0].allocated.get("cpu"), amount("6"));
   EXPECT_EQ(status.children[1].problem,
-            "tree team has a node all already, in QuotaSubtree quota/root");
+            "tree team already has a node all, in QuotaSubtree quota/root");
   EXPECT_EQ(status.total_allocation.get("cpu"), amount("6"));
   EXPECT_EQ(queue.quota_status(root).children[0].allocated.get("cpu"), amount("6"));
   EXPECT_EQ(queue.quota_status(dangling).children[0].problem,
-            "there is no node nowhere in tree team");
-  EXPECT_EQ(queue.quota_status(circle).children[0].problem, "it is its own ancestor, through hen");
+            "parent nowhere does not exist in tree team");
+  EXPECT_EQ(queue.quota_status(circle).children[0].problem,
+            "node is its own ancestor, through hen");
   EXPECT_EQ(queue.quota_status(unlabelled).children[0].problem,
-            "the label tree is missing: it belongs to no tree");
+            "label tree is missing; set it to the name of the quota tree");
 }
 
 TEST(QueueQuota, a_node_may_belong_to_one_namespace) {
@@ -299,8 +297,9 @@ TEST(QueueQuota, a_node_may_belong_to_one_namespace) {
   ASSERT_TRUE(queue.upsert(labelled("a", "1", "gold"), kNow));
   (void)queue.step(kNow);
   EXPECT_EQ(word(queue.standing("uid-a").reason), "UnknownQuota");
-  EXPECT_EQ(queue.sentence("uid-a", kNow),
-            "quota node gold belongs to namespace team-b; the label team may name another node");
+  EXPECT_EQ(
+      queue.sentence("uid-a", kNow),
+      "quota node gold belongs to namespace team-b; set the label team to another quota node");
 }
 
 TEST(QueueQuota, a_resource_quota_is_respected_less_what_other_pods_use) {
@@ -328,8 +327,7 @@ TEST(QueueQuota, a_resource_quota_is_respected_less_what_other_pods_use) {
   EXPECT_EQ(queue.standing("uid-elsewhere").kind, Kind::started);
   EXPECT_EQ(word(queue.standing("uid-waits").reason), "InsufficientQuota");
   EXPECT_EQ(queue.sentence("uid-waits", kNow),
-            "ResourceQuota team-a/rq has no room: cpu asks 2, used 3 of 4; 1 has to be given back, "
-            "or the limit raised");
+            "needs 2 CPUs of ResourceQuota team-a/rq, 3 of 4 used (1 short)");
   EXPECT_EQ(word(queue.standing("uid-pods").reason), "InsufficientQuota");
   queue.remove_pod({"team-a", "other"}, "uid-other");
   (void)queue.step(kNow);
@@ -364,8 +362,7 @@ TEST(QueueQuota, a_resource_quota_with_scopes_concerns_the_pods_that_they_choose
   EXPECT_EQ(queue.standing("uid-low").kind, Kind::started);
   EXPECT_EQ(word(queue.standing("uid-early").reason), "InsufficientQuota");
   EXPECT_EQ(queue.sentence("uid-early", kNow),
-            "ResourceQuota team-a/rq has no room: cpu asks 3, used 2 of 4; 1 has to be given back, "
-            "or the limit raised");
+            "needs 3 CPUs of ResourceQuota team-a/rq, 2 of 4 used (1 short)");
   queue.remove_pod({"team-a", "high"}, "uid-high");
   (void)queue.step(kNow);
   EXPECT_EQ(queue.standing("uid-early").kind, Kind::started);

@@ -46,7 +46,7 @@ TEST(Queue, starts_what_fits_and_tells_the_other_why_it_waits) {
   EXPECT_EQ(word(waits.reason), "InsufficientResources");
   EXPECT_FALSE(waits.quota);
   EXPECT_EQ(queue.sentence("uid-second", kNow),
-            "cpu asks 3, 1 free of 4 on 1 allowed node, 2 more needed");
+            "needs 3 CPUs, 1 of 4 free on 1 eligible node (2 short)");
   EXPECT_EQ(queue.waiting(), 1U);
   EXPECT_EQ(queue.running(), 1U);
 }
@@ -222,7 +222,7 @@ TEST(Queue, evicts_for_a_higher_priority_and_says_for_whom) {
   const Standing low = queue.standing("uid-low");
   EXPECT_EQ(low.kind, Kind::stopping);
   EXPECT_EQ(word(low.reason), "Preempted");
-  EXPECT_EQ(low.message, "makes room for team-a/high, which has a higher priority");
+  EXPECT_EQ(low.message, "preempted by team-a/high, which has a higher priority");
   EXPECT_EQ(word(queue.standing("uid-high").reason), "Preempting");
   // Its start never reached its status: there is nothing to take back.
   queue.withdrawn("uid-low", kNow);
@@ -309,7 +309,7 @@ TEST(Queue, one_whose_items_were_refused_lets_others_pass_until_its_time_has_com
   EXPECT_TRUE(told(outcome, "first"));
   EXPECT_EQ(outcome.wake_at, due);
   EXPECT_EQ(word(queue.standing("uid-first").reason), "RetryLater");
-  EXPECT_TRUE(queue.sentence("uid-first", kNow).contains("tried again at"));
+  EXPECT_TRUE(queue.sentence("uid-first", kNow).contains("next try at"));
   EXPECT_EQ(queue.kind("uid-second"), Kind::started);
   queue.remove("uid-second");
   (void)queue.step(kNow + std::chrono::seconds(4));

@@ -1,10 +1,10 @@
 #include "queue/report.h"
 
+#include "base/close_words.h"
 #include "queue/internal/amounts.h"
 #include "queue/status_words.h"
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
 namespace codeflare::queue {
@@ -12,14 +12,25 @@ namespace codeflare::queue {
 namespace {
 
 constexpr std::size_t kHoldersMax = 10;
+constexpr std::size_t kHoldersCounted = 10'000;
 constexpr std::size_t kNameLengthMax = 63;  // of a label's value
 
 std::string holder_text(const Queue& queue, const sched::Holder& holder) {
   std::string text = queue.name_of(holder.gang) + " holds " + amounts_text(holder.held);
   if (holder.ends) {
-    text += ", ends about " + to_rfc3339(*holder.ends);
+    text += ", expected to end at " + to_rfc3339(*holder.ends);
   }
   return text;
+}
+
+void add_holders(const Queue& queue, const std::vector<sched::Holder>& holders, Report& report) {
+  for (std::size_t i = 0; i < std::min(holders.size(), kHoldersMax); ++i) {
+    report.holders.push_back(holder_text(queue, holders[i]));
+  }
+  if (holders.size() > kHoldersMax) {
+    report.holders.push_back("and " + std::to_string(holders.size() - kHoldersMax) +
+                             (holders.size() == kHoldersCounted ? " or more" : " more"));
+  }
 }
 
 std::vector<ReportLine> lines(const sched::Explanation& explanation) {
@@ -37,8 +48,8 @@ std::vector<std::string> constraints(const sched::Explanation& explanation) {
   std::vector<std::string> result;
   for (const sched::PodSetReport& set : explanation.pod_sets) {
     for (const sched::Exclusion& each : set.excluded) {
-      result.push_back(each.constraint + " keeps " + std::to_string(each.nodes) + " of " +
-                       std::to_string(set.nodes_all) + " nodes from pod set " +
+      result.push_back(each.constraint + " excludes " + std::to_string(each.nodes) + " of " +
+                       std::to_string(set.nodes_all) + " nodes for pod set " +
                        std::to_string(set.pod_set));
     }
   }
@@ -54,17 +65,16 @@ std::string needed_nodes(const sched::Explanation& explanation) {
       continue;
     }
     needs += (needs.empty() ? "" : ", ") +
-             (in_one ? quantity_text(each.resource, each.pod) + " " + each.resource + " on one node"
-                     : quantity_text(each.resource, each.requested - each.capacity) + " " +
-                           each.resource + " more");
+             (in_one ? human_resource(each.resource, each.pod) + " on one node"
+                     : human_resource(each.resource, each.requested - each.capacity) + " more");
   }
   return needs;
 }
 
 std::string nodes_advice(const sched::Explanation& explanation) {
   const std::string needs = needed_nodes(explanation);
-  return needs.empty() ? "no end of running work is enough: add nodes"
-                       : "no end of running work is enough: add nodes with " + needs;
+  return "does not fit even if all work in the queue ends; add nodes" +
+         (needs.empty() ? "" : " with " + needs);
 }
 
 // Quota is not all that it waits for.
@@ -76,33 +86,18 @@ std::string nodes_as_well(const sched::Explanation& explanation) {
   const bool full = std::ranges::any_of(explanation.shortages, [](const sched::Shortage& each) {
     return each.requested > each.free || each.pod > each.best_node;
   });
-  return full ? "; it starts once the nodes have room for it as well" : "";
+  return full ? "; the nodes must have room as well" : "";
 }
 
 // The core knows one way not to be tried, the queue three.
 std::string held_advice(const Standing& standing) {
   if (standing.reason == Reason::user_unknown) {
-    return "let admission record who submits it";
+    return "create the AppWrapper again while the admission webhook is served";
   }
   if (standing.reason == Reason::retry_later) {
-    return "it is tried again by itself";
+    return "nothing to do: the controller retries";
   }
-  return "release it: spec.suspend has to be false";
-}
-
-// How many letters have to be changed, added or left out.
-std::size_t distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    std::size_t corner = std::exchange(row[0], i + 1);
-    for (std::size_t j = 0; j < b.size(); ++j) {
-      const std::size_t changed = corner + (a[i] == b[j] ? 0 : 1);
-      corner = row[j + 1];
-      row[j + 1] = std::min({changed, row[j] + 1, corner + 1});
-    }
-  }
-  return row.back();
+  return "run 'codeflare release', or set spec.suspend to false";
 }
 
 // What its label may say instead, the likeliest first.
@@ -110,15 +105,14 @@ std::string label_advice(const sched::QuotaReport& unknown) {
   constexpr std::size_t kNamesMax = 10;
   std::vector<std::string> names = unknown.choices;
   if (names.empty()) {
-    return "add a node to tree " + unknown.tree + ": it has none that its namespace may charge";
+    return "add a quota node to tree " + unknown.tree + ": it has none that the namespace may use";
   }
   std::ranges::sort(names, {}, [&](const std::string& name) {
     const std::string_view meant = std::string_view(unknown.node).substr(0, kNameLengthMax);
-    return std::pair(distance(std::string_view(name).substr(0, kNameLengthMax), meant), name);
+    return std::pair(edit_distance(std::string_view(name).substr(0, kNameLengthMax), meant), name);
   });
   std::string text =
-      "label it with a quota node that has room, of those its namespace may charge: " +
-      unknown.tree + "=" + names.front();
+      "set the label to an existing quota node: " + unknown.tree + "=" + names.front();
   const std::size_t shown = std::min(names.size(), kNamesMax);
   for (std::size_t i = 1; i < shown; ++i) {
     text += ", " + names[i];
@@ -138,8 +132,9 @@ bool beyond_limits(const sched::Explanation& explanation) {
 std::string limits_advice(const sched::Explanation& explanation) {
   std::string text;
   for (const sched::QuotaReport& quota : explanation.quota) {
-    text += (text.empty() ? "raise the limit of " : ", and of ") + quota.resource + " in " +
-            quota.tree + (quota.tree.starts_with("ResourceQuota ") ? "" : ", node " + quota.node) +
+    const bool own = quota.tree.starts_with("ResourceQuota ");
+    text += (text.empty() ? "raise the " : ", and the ") + quota.resource + " limit of " +
+            (own ? quota.tree : "quota node " + quota.node + " (tree " + quota.tree + ")") +
             " to " + quantity_text(quota.resource, quota.used + quota.requested);
   }
   return text + nodes_as_well(explanation);
@@ -151,7 +146,7 @@ std::vector<std::string> advice(Queue& queue, const sched::Explanation& explanat
     case Reason::held:
       return {held_advice(standing)};
     case Reason::paused:
-      return {"resume the queue: `codeflare queue resume`"};
+      return {"run 'codeflare queue resume'"};
     case Reason::unknown_quota:
       if (explanation.quota.empty()) {
         return {};
@@ -164,20 +159,20 @@ std::vector<std::string> advice(Queue& queue, const sched::Explanation& explanat
       break;
   }
   if (beyond_limits(explanation)) {
-    return {"no end of running work is enough: " + limits_advice(explanation)};
+    return {"needs more than the whole quota; " + limits_advice(explanation)};
   }
   std::vector<std::string> result;
   const auto found = queue.core().advise(gang, now);
   if (found && found->possible && !found->would_start_if_ended.empty()) {
-    std::string text = "it would start if this ended:";
+    std::string text = "starts if this work ends:";
     for (const sched::Holder& each : found->would_start_if_ended) {
-      text += (&each == &found->would_start_if_ended.front() ? " " : "; ") +
+      text += (&each == &found->would_start_if_ended.front() ? " " : ", ") +
               queue.name_of(each.gang) + " (" + amounts_text(each.held) + ")";
     }
     result.push_back(std::move(text));
   } else if (!found || !found->possible) {
     result.push_back(explanation.why == Reason::no_node_allowed
-                         ? "add nodes that its constraints allow, or change the constraints"
+                         ? "add nodes that match the constraints, or change the constraints"
                          : nodes_advice(explanation));
   }
   if (explanation.why == Reason::insufficient_quota && !explanation.quota.empty()) {
@@ -189,18 +184,18 @@ std::vector<std::string> advice(Queue& queue, const sched::Explanation& explanat
 // Why nobody can say when it starts.
 std::string no_estimate(const sched::Explanation& explanation) {
   if (explanation.never_fits) {
-    return "not on these nodes";
+    return "does not fit on these nodes";
   }
   if (beyond_limits(explanation)) {
-    return "not within this quota, whatever ends";
+    return "does not fit within this quota";
   }
   switch (explanation.why) {
     case Reason::no_node_allowed:
-      return "no node is one that it may use, so no end of other work helps";
+      return "no node is eligible";
     case Reason::preempting:
-      return "it starts when the work that makes room for it has ended";
+      return "starts when evicted work has ended";
     default:
-      return "it waits for work that does not say how long it runs "
+      return "running work does not declare its duration "
              "(schedulingSpec.dispatchDuration.expected)";
   }
 }
@@ -217,9 +212,9 @@ void add_estimate(Queue& queue, sched::GangId gang, const sched::Explanation& ex
     return;
   }
   report.estimated_start = estimate->start;
-  report.estimate_note = estimate->approximate ? "if work ends when expected; the line is long, "
-                                                 "so who comes later was left out"
-                                               : "if work ends when expected";
+  report.estimate_note = estimate->approximate ? "if running work ends as expected; work further "
+                                                 "back in a long queue was left out"
+                                               : "if running work ends as expected";
 }
 
 }  // namespace
@@ -240,10 +235,8 @@ Result<Report> explain(Queue& queue, std::string_view uid, Time now) {
   report.never_fits = explanation.never_fits;
   report.shortages = lines(explanation);
   report.constraints = constraints(explanation);
-  TRY_ASSIGN(const auto holders, queue.core().holders(*gang, now, kHoldersMax));
-  for (const sched::Holder& each : holders) {
-    report.holders.push_back(holder_text(queue, each));
-  }
+  TRY_ASSIGN(const auto holders, queue.core().holders(*gang, now, kHoldersCounted));
+  add_holders(queue, holders, report);
   report.advice = advice(queue, explanation, *gang, report.standing, now);
   if (explanation.why != Reason::held && explanation.why != Reason::unknown_quota) {
     add_estimate(queue, *gang, explanation, now, report);

@@ -118,8 +118,7 @@ Queue preempting() {
 }
 
 constexpr const char* kUnknownEnds =
-    "it waits for work that does not say how long it runs "
-    "(schedulingSpec.dispatchDuration.expected)";
+    "running work does not declare its duration (schedulingSpec.dispatchDuration.expected)";
 
 struct Case {
   Reason why;
@@ -133,36 +132,34 @@ struct Case {
 
 const std::vector<Case>& cases() {
   static const std::vector<Case> all = {
-      {Reason::none, "Evaluating", insufficient, "not tried yet", "", kUnknownEnds, false},
-      {Reason::held, "Held", held, "held: spec.suspend is true; it may start when that is false",
-       "release it: spec.suspend has to be false", ""},
-      {Reason::held, "UserUnknown", of_nobody,
-       "nobody is known to have submitted it: ", "let admission record who submits it", ""},
-      {Reason::held, "RetryLater", refused_items, "its items could not be created: tried again at ",
-       "it is tried again by itself", ""},
+      {Reason::none, "Evaluating", insufficient, "not evaluated yet", "", kUnknownEnds, false},
+      {Reason::held, "Held", held,
+       "spec.suspend is true; run 'codeflare release', or set spec.suspend to false",
+       "run 'codeflare release', or set spec.suspend to false", ""},
+      {Reason::held, "UserUnknown", of_nobody, "the submitter is unknown: ",
+       "create the AppWrapper again while the admission webhook is served", ""},
+      {Reason::held, "RetryLater", refused_items, "items could not be created; next try at ",
+       "nothing to do: the controller retries", ""},
       {Reason::unknown_quota, "UnknownQuota", [] { return with_quota("nowhere"); }, "",
-       "label it with a quota node that has room, of those its namespace may charge: t=small", ""},
+       "set the label to an existing quota node: t=small", ""},
       {Reason::insufficient_quota, "InsufficientQuota", [] { return with_quota("small"); },
-       "quota node small of tree t has no room: cpu asks 1, ", nullptr, nullptr},
+       "needs 1 CPU of quota node small (tree t), ", nullptr, nullptr},
       {Reason::no_node_allowed, "NoNodeAllowed", excluded,
-       "pod set 0 may use none of 1 nodes: taint dedicated=ml:NoSchedule excludes 1; a node that "
-       "it may use has to join",
-       "add nodes that its constraints allow, or change the constraints",
-       "no node is one that it may use, so no end of other work helps"},
+       "pod set 0 has 0 eligible nodes of 1: taint dedicated=ml:NoSchedule excludes 1; add a node "
+       "that matches, or change the constraints",
+       "add nodes that match the constraints, or change the constraints", "no node is eligible"},
       {Reason::insufficient_resources, "InsufficientResources", insufficient,
-       "cpu asks 2, 1 free of 4 on ", "it would start if this ended: team-a/runs (3 cpu)",
+       "needs 2 CPUs, 1 of 4 free on ", "starts if this work ends: team-a/runs (3 CPUs)",
        kUnknownEnds},
-      {Reason::fragmented, "Fragmented", fragmented, "enough is free in sum, but fragmented: ",
-       "it would start if this ended: team-a/", kUnknownEnds},
-      {Reason::reserved, "Reserved", reserved, "team-a/head is first in line and keeps its place",
-       nullptr, kUnknownEnds},
+      {Reason::fragmented, "Fragmented", fragmented, "enough is free in total, but fragmented: ",
+       "starts if this work ends: team-a/", kUnknownEnds},
+      {Reason::reserved, "Reserved", reserved,
+       "nodes are reserved for team-a/head, first in the queue", nullptr, kUnknownEnds},
       {Reason::preempting, "Preempting", preempting,
-       "its place is being cleared: it starts when team-a/runs (3 cpu), which makes room, has "
-       "ended",
-       "", nullptr},
+       "starts when evicted work has ended: team-a/runs (3 CPUs)", "", nullptr},
       {Reason::paused, "Paused", paused,
-       "the queue is paused: nothing new starts until `codeflare queue resume`",
-       "resume the queue: `codeflare queue resume`", "the queue is paused"},
+       "the queue is paused; run 'codeflare queue resume' to start work",
+       "run 'codeflare queue resume'", "the queue is paused"},
   };
   return all;
 }

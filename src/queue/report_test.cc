@@ -26,8 +26,8 @@ TEST(Report, mission_004_in_numbers) {
   EXPECT_EQ(second.kind, Kind::waiting);
   EXPECT_EQ(word(second.reason), "InsufficientResources");
   EXPECT_EQ(queue.sentence("uid-raycluster-complete-1", kNow),
-            "cpu asks 3, 1950m free of 8 on 1 allowed node, 1050m more needed; memory asks 4G, "
-            "1293722Ki free of 8118372Ki on 1 allowed node, 2612528Ki more needed");
+            "needs 3 CPUs, 1.95 of 8 free on 1 eligible node (1.05 short); needs 4G memory, 1.2Gi "
+            "of 7.7Gi free on 1 eligible node (2.5Gi short)");
   queue.remove("uid-raycluster-complete");
   (void)queue.step(kNow);
   EXPECT_EQ(queue.standing("uid-raycluster-complete-1").kind, Kind::started);
@@ -46,16 +46,17 @@ TEST(Report, a_pod_of_16_gpus_never_starts_on_two_nodes_of_8) {
   (void)queue.step(kNow);
   EXPECT_EQ(word(queue.standing("uid-big").reason), "Fragmented");
   EXPECT_EQ(queue.sentence("uid-big", kNow),
-            "enough is free in sum, but fragmented: pod set 0 finds 0 of 1 places on 2 allowed "
-            "nodes; one pod asks 16 nvidia.com/gpu, the most free on one node is 8, and the "
-            "largest node could never give more than 8");
+            "enough is free in total, but fragmented: 0 of 1 pods of pod set 0 fit on 2 eligible "
+            "nodes; one pod needs 16 nvidia.com/gpu, at most 8 free on one node, and at most 8 on "
+            "the largest node when empty");
   const auto report = explain(queue, "uid-big", kNow);
   ASSERT_TRUE(report);
   EXPECT_TRUE(report->never_fits);
   ASSERT_EQ(report->advice.size(), 1U);
   EXPECT_EQ(report->advice[0],
-            "no end of running work is enough: add nodes with 16 nvidia.com/gpu on one node");
-  EXPECT_EQ(report->estimate_note, "not on these nodes");
+            "does not fit even if all work in the queue ends; add nodes with 16 nvidia.com/gpu on "
+            "one node");
+  EXPECT_EQ(report->estimate_note, "does not fit on these nodes");
 }
 
 TEST(Report, a_gang_that_fits_in_sum_but_not_in_placement_says_fragmented_and_who_is_in_the_way) {
@@ -70,9 +71,9 @@ TEST(Report, a_gang_that_fits_in_sum_but_not_in_placement_says_fragmented_and_wh
   EXPECT_FALSE(report->never_fits);
   EXPECT_EQ(report->position, 1);
   ASSERT_EQ(report->holders.size(), 2U);
-  EXPECT_EQ(report->holders[0], "team-a/a holds 5 nvidia.com/gpu, 1 cpu");
+  EXPECT_EQ(report->holders[0], "team-a/a holds 5 nvidia.com/gpu, 1 CPU");
   ASSERT_EQ(report->advice.size(), 1U);
-  EXPECT_EQ(report->advice[0], "it would start if this ended: team-a/b (5 nvidia.com/gpu, 1 cpu)");
+  EXPECT_EQ(report->advice[0], "starts if this work ends: team-a/b (5 nvidia.com/gpu, 1 CPU)");
   EXPECT_FALSE(report->estimated_start);
 }
 
@@ -88,9 +89,8 @@ TEST(Report, of_two_namesakes_the_holder_is_named_with_its_group) {
   const auto report = explain(queue, "uid-train", kNow);
   ASSERT_TRUE(report && report->holders.size() == 1 && report->advice.size() == 1);
   EXPECT_EQ(report->position, 1);
-  EXPECT_EQ(report->holders[0], "team-a/train of mcad.ibm.com holds 3 cpu");
-  EXPECT_EQ(report->advice[0],
-            "it would start if this ended: team-a/train of mcad.ibm.com (3 cpu)");
+  EXPECT_EQ(report->holders[0], "team-a/train of mcad.ibm.com holds 3 CPUs");
+  EXPECT_EQ(report->advice[0], "starts if this work ends: team-a/train of mcad.ibm.com (3 CPUs)");
 }
 
 TEST(Report, counts_what_constraints_take_away) {
@@ -105,7 +105,7 @@ TEST(Report, counts_what_constraints_take_away) {
   ASSERT_TRUE(report);
   ASSERT_EQ(report->constraints.size(), 1U);
   EXPECT_EQ(report->constraints[0],
-            "taint dedicated=ml:NoSchedule keeps 1 of 2 nodes from pod set 0");
+            "taint dedicated=ml:NoSchedule excludes 1 of 2 nodes for pod set 0");
 }
 
 TEST(Report, estimates_the_start_when_durations_are_known) {
@@ -121,7 +121,7 @@ TEST(Report, estimates_the_start_when_durations_are_known) {
   const auto report = explain(queue, "uid-waits", kNow);
   ASSERT_TRUE(report);
   EXPECT_EQ(report->estimated_start, kNow + std::chrono::seconds(600));
-  EXPECT_EQ(report->estimate_note, "if work ends when expected");
+  EXPECT_EQ(report->estimate_note, "if running work ends as expected");
 }
 
 TEST(Report, advises_by_reason) {
@@ -140,21 +140,19 @@ TEST(Report, advises_by_reason) {
   ASSERT_TRUE(queue.upsert(wrapper("waits", {{1, resources("1")}}, 1), kNow));
   (void)queue.step(kNow);
   EXPECT_EQ(explain(queue, "uid-held", kNow)->advice[0],
-            "release it: spec.suspend has to be false");
-  EXPECT_EQ(
-      explain(queue, "uid-astray", kNow)->advice[0],
-      "label it with a quota node that has room, of those its namespace may charge: t=default");
+            "run 'codeflare release', or set spec.suspend to false");
+  EXPECT_EQ(explain(queue, "uid-astray", kNow)->advice[0],
+            "set the label to an existing quota node: t=default");
   const auto waits = explain(queue, "uid-waits", kNow);
   ASSERT_TRUE(waits && waits->advice.size() == 2);
-  EXPECT_EQ(waits->advice[0], "it would start if this ended: team-a/runs (2 cpu)");
-  EXPECT_EQ(waits->advice[1], "or raise the limit of cpu in t, node default to 3");
-  EXPECT_EQ(waits->holders[0], "team-a/runs holds 2 cpu");
+  EXPECT_EQ(waits->advice[0], "starts if this work ends: team-a/runs (2 CPUs)");
+  EXPECT_EQ(waits->advice[1], "or raise the cpu limit of quota node default (tree t) to 3");
+  EXPECT_EQ(waits->holders[0], "team-a/runs holds 2 CPUs");
   queue.set_paused(true);
   ASSERT_TRUE(queue.upsert(wrapper("paused", {{1, resources("1m")}}), kNow));
   queue.remove("uid-runs");
   (void)queue.step(kNow);
-  EXPECT_EQ(explain(queue, "uid-paused", kNow)->advice[0],
-            "resume the queue: `codeflare queue resume`");
+  EXPECT_EQ(explain(queue, "uid-paused", kNow)->advice[0], "run 'codeflare queue resume'");
   EXPECT_EQ(explain(queue, "uid-paused", kNow)->estimate_note, "the queue is paused");
   EXPECT_FALSE(explain(queue, "nobody", kNow));
 }
@@ -174,12 +172,11 @@ TEST(Report, every_quota_node_without_room_is_named_with_its_numbers) {
   const auto report = explain(queue, "uid-second", kNow);
   ASSERT_TRUE(report);
   EXPECT_EQ(report->sentence,
-            "quota node default of tree t has no room: cpu asks 3, used 3 of 4; 2 has to be given "
-            "back, or the limit raised; and quota node company of tree t has no room: cpu asks 3, "
-            "used 3 of 5; 1 has to be given back, or the limit raised");
-  EXPECT_EQ(
-      report->advice.back(),
-      "or raise the limit of cpu in t, node default to 6, and of cpu in t, node company to 6");
+            "needs 3 CPUs of quota node default (tree t), 3 of 4 used (2 short); needs 3 CPUs of "
+            "quota node company (tree t), 3 of 5 used (1 short)");
+  EXPECT_EQ(report->advice.back(),
+            "or raise the cpu limit of quota node default (tree t) to 6, and the cpu limit of "
+            "quota node company (tree t) to 6");
 }
 
 TEST(Report, holders_are_those_of_every_quota_node_without_room) {
@@ -207,7 +204,7 @@ TEST(Report, holders_are_those_of_every_quota_node_without_room) {
   // Its team is short of two cpus, of which `first` has three, and the company of a gigabyte, of
   // which `large` has eight. Cpus of the company are no matter.
   EXPECT_EQ(report->holders, (std::vector<std::string>{"team-a/large holds 8Gi memory",
-                                                       "team-a/first holds 3 cpu, 1Gi memory"}));
+                                                       "team-a/first holds 3 CPUs, 1Gi memory"}));
 }
 
 TEST(Report, who_asks_for_more_than_the_quota_waits_for_no_end) {
@@ -221,9 +218,10 @@ TEST(Report, who_asks_for_more_than_the_quota_waits_for_no_end) {
   (void)queue.step(kNow);
   const auto report = explain(queue, "uid-second", kNow);
   ASSERT_TRUE(report && report->advice.size() == 1);
-  EXPECT_EQ(report->advice[0],
-            "no end of running work is enough: raise the limit of cpu in t, node default to 12");
-  EXPECT_EQ(report->estimate_note, "not within this quota, whatever ends");
+  EXPECT_EQ(
+      report->advice[0],
+      "needs more than the whole quota; raise the cpu limit of quota node default (tree t) to 12");
+  EXPECT_EQ(report->estimate_note, "does not fit within this quota");
 }
 
 TEST(Report, who_waits_for_quota_is_told_what_nodes_lack_too) {
@@ -237,11 +235,11 @@ TEST(Report, who_waits_for_quota_is_told_what_nodes_lack_too) {
   ASSERT_TRUE(queue.upsert(wrapper("large", {{1, resources("5")}}, 2), kNow));
   (void)queue.step(kNow);
   EXPECT_EQ(explain(queue, "uid-second", kNow)->advice.back(),
-            "or raise the limit of cpu in t, node default to 6; it starts once the nodes have room "
-            "for it as well");
+            "or raise the cpu limit of quota node default (tree t) to 6; the nodes must have room "
+            "as well");
   EXPECT_EQ(explain(queue, "uid-large", kNow)->advice.back(),
-            "or raise the limit of cpu in t, node default to 8, and add nodes with 5 cpu on one "
-            "node");
+            "or raise the cpu limit of quota node default (tree t) to 8, and add nodes with 5 CPUs "
+            "on one node");
 }
 
 TEST(Report, who_names_a_quota_node_that_is_not_there_is_told_which_are_and_nobody_holds_it) {
@@ -268,9 +266,8 @@ TEST(Report, who_names_a_quota_node_that_is_not_there_is_told_which_are_and_nobo
   EXPECT_EQ(word(report->standing.reason), "UnknownQuota");
   EXPECT_TRUE(report->holders.empty()) << report->holders.front();
   ASSERT_EQ(report->advice.size(), 1U);
-  EXPECT_TRUE(report->advice[0].starts_with(
-      "label it with a quota node that has room, of those its namespace may charge: team=silver, "
-      "node-"))
+  EXPECT_TRUE(
+      report->advice[0].starts_with("set the label to an existing quota node: team=silver, node-"))
       << report->advice[0];
   EXPECT_TRUE(report->advice[0].ends_with(" and 3 more")) << report->advice[0];
 }

@@ -8,12 +8,8 @@ namespace codeflare::queue {
 
 namespace {
 
-std::string amount(const std::string& resource, sched::Amount value) {
-  return quantity_text(resource, value);
-}
-
 std::string nodes_text(std::int64_t nodes) {
-  return std::to_string(nodes) + (nodes == 1 ? " allowed node" : " allowed nodes");
+  return std::to_string(nodes) + (nodes == 1 ? " eligible node" : " eligible nodes");
 }
 
 std::int64_t most_allowed(const sched::Explanation& explanation) {
@@ -24,33 +20,44 @@ std::int64_t most_allowed(const sched::Explanation& explanation) {
   return nodes;
 }
 
+// "needs 3 CPUs of quota node gold (tree team), 2 of 4 used".
 std::string quota_numbers(const sched::QuotaReport& quota) {
   const bool own = quota.tree.starts_with("ResourceQuota ");
-  const std::string node = own ? quota.tree : "quota node " + quota.node + " of tree " + quota.tree;
-  return node + " has no room: " + quota.resource + " asks " +
-         amount(quota.resource, quota.requested) + ", used " + amount(quota.resource, quota.used) +
-         " of " + amount(quota.resource, quota.limit);
+  return "needs " + human_resource(quota.resource, quota.requested) + " of " +
+         (own ? quota.tree : "quota node " + quota.node + " (tree " + quota.tree + ")") + ", " +
+         human_amount(quota.resource, quota.used) + " of " +
+         human_amount(quota.resource, quota.limit) + " used";
 }
 
 std::string quota_text(const sched::QuotaReport& quota) {
   if (!quota.problem.empty()) {
-    return quota.problem + "; the label " + quota.tree + " may name another node";
+    return quota.problem + "; set the label " + quota.tree + " to another quota node";
   }
   const std::string text = quota_numbers(quota);
   if (quota.requested > quota.limit) {
-    return text + "; it asks for more than the whole limit: raise it to " +
-           amount(quota.resource, quota.requested) + " at least";
+    return text + "; raise the limit to " + quantity_text(quota.resource, quota.requested) +
+           " or more";
   }
-  return text + "; " + amount(quota.resource, quota.used + quota.requested - quota.limit) +
-         " has to be given back, or the limit raised";
+  return text + " (" + human_amount(quota.resource, quota.used + quota.requested - quota.limit) +
+         " short)";
 }
 
 std::string quota_texts(const std::vector<sched::QuotaReport>& reports) {
   std::string text;
   for (const sched::QuotaReport& each : reports) {
-    text += (text.empty() ? "" : "; and ") + quota_text(each);
+    text += (text.empty() ? "" : "; ") + quota_text(each);
   }
-  return text.empty() ? "quota has no room" : text;
+  return text.empty() ? "the quota is used up" : text;
+}
+
+// "taint dedicated=ml:NoSchedule excludes 2, selector zone=a excludes 1".
+std::string exclusions_text(const sched::PodSetReport& set) {
+  std::string text;
+  for (const sched::Exclusion& excluded : set.excluded) {
+    text += (text.empty() ? "" : ", ") + excluded.constraint + " excludes " +
+            std::to_string(excluded.nodes);
+  }
+  return text;
 }
 
 std::string excluded_text(const sched::Explanation& explanation) {
@@ -59,27 +66,32 @@ std::string excluded_text(const sched::Explanation& explanation) {
       continue;
     }
     if (each.nodes_all == 0) {
-      return "there is no node";
+      return "the cluster has no nodes";
     }
-    std::string text = "pod set " + std::to_string(each.pod_set) + " may use none of " +
-                       std::to_string(each.nodes_all) + " nodes:";
-    for (const sched::Exclusion& excluded : each.excluded) {
-      text += (&excluded == &each.excluded.front() ? " " : ", ") + excluded.constraint +
-              " excludes " + std::to_string(excluded.nodes);
-    }
-    return text + "; a node that it may use has to join";
+    return "pod set " + std::to_string(each.pod_set) + " has 0 eligible nodes of " +
+           std::to_string(each.nodes_all) + ": " + exclusions_text(each) +
+           "; add a node that matches, or change the constraints";
   }
-  return "no node is allowed";
+  return "no node is eligible";
 }
 
+// "3 CPUs, 1.95 of 8 free on 1 eligible node (1.05 short)".
 std::string short_text(const sched::Shortage& each, std::int64_t nodes) {
-  std::string text = each.resource + " asks " + amount(each.resource, each.requested) + ", " +
-                     amount(each.resource, each.free) + " free of " +
-                     amount(each.resource, each.capacity) + " on " + nodes_text(nodes);
+  std::string text = human_resource(each.resource, each.requested) + ", " +
+                     human_amount(each.resource, each.free) + " of " +
+                     human_amount(each.resource, each.capacity) + " free on " + nodes_text(nodes) +
+                     " (" + human_amount(each.resource, each.requested - each.free) + " short";
   if (each.requested > each.capacity) {
-    return text + ", more than they have";
+    text += ", " + human_amount(each.resource, each.requested - each.capacity) +
+            " short even when empty";
   }
-  return text + ", " + amount(each.resource, each.requested - each.free) + " more needed";
+  return text + ")";
+}
+
+// "2 CPUs, at most 1 free on one node".
+std::string one_pod_text(const sched::Shortage& each) {
+  return human_resource(each.resource, each.pod) + ", at most " +
+         human_amount(each.resource, each.best_node) + " free on one node";
 }
 
 // Enough in sum: the pod set that misses most of its places tells the story.
@@ -94,23 +106,23 @@ std::string places_text(const sched::Explanation& explanation) {
     }
   }
   if (worst == nullptr) {
-    return "its pod sets fit one by one, but not together";
+    return "each pod set fits alone, but not all of them together";
   }
-  std::string text = "pod set " + std::to_string(worst->pod_set) + " finds " +
-                     std::to_string(worst->places) + " of " + std::to_string(worst->wanted) +
-                     " places on " + nodes_text(worst->nodes_allowed);
+  std::string text = std::to_string(worst->places) + " of " + std::to_string(worst->wanted) +
+                     " pods of pod set " + std::to_string(worst->pod_set) + " fit on " +
+                     nodes_text(worst->nodes_allowed);
   if (worst->apart) {
-    text += ", one pod on each at most";
+    text += ", at most one pod per node";
   }
   for (const sched::Shortage& each : explanation.shortages) {
     if (each.pod <= each.best_node) {
       continue;
     }
-    text += "; one pod asks " + amount(each.resource, each.pod) + " " + each.resource +
-            ", the most free on one node is " + amount(each.resource, each.best_node);
+    text += "; one pod needs " + one_pod_text(each);
     if (each.pod > each.largest_node) {
-      text += ", and the largest node could never give more than " +
-              amount(each.resource, std::max<sched::Amount>(0, each.largest_node));
+      text += ", and at most " +
+              human_amount(each.resource, std::max<sched::Amount>(0, each.largest_node)) +
+              " on the largest node when empty";
     }
   }
   return text;
@@ -121,7 +133,7 @@ std::string insufficient_text(const sched::Explanation& explanation) {
   const std::int64_t nodes = most_allowed(explanation);
   for (const sched::Shortage& each : explanation.shortages) {
     if (each.short_in_sum()) {
-      text += (text.empty() ? "" : "; ") + short_text(each, nodes);
+      text += (text.empty() ? "needs " : "; needs ") + short_text(each, nodes);
     }
   }
   return text.empty() ? places_text(explanation) : text;
@@ -129,13 +141,15 @@ std::string insufficient_text(const sched::Explanation& explanation) {
 
 std::string reserved_text(const sched::Explanation& explanation) {
   if (!explanation.reservation) {
-    return "the head of the line keeps its place";
+    return "nodes are reserved for the first in the queue";
   }
-  std::string text = explanation.reservation->holder + " is first in line and keeps its place";
+  std::string text =
+      "nodes are reserved for " + explanation.reservation->holder + ", first in the queue";
   if (explanation.reservation->starts) {
-    text += ", which it takes at " + to_rfc3339(*explanation.reservation->starts);
+    text += ", which is expected to start at " + to_rfc3339(*explanation.reservation->starts);
   }
-  return text + ", until " + to_rfc3339(explanation.reservation->expires) + " at the latest";
+  return text + "; the reservation ends at " + to_rfc3339(explanation.reservation->expires) +
+         " at the latest";
 }
 
 std::string names_of(const std::vector<sched::Holder>& holders) {
@@ -154,35 +168,25 @@ std::string names_of(const std::vector<sched::Holder>& holders) {
 }
 
 std::string awaiting_text(const sched::Explanation& explanation) {
-  std::string text = "its place is being cleared: it starts when ";
-  switch (explanation.awaited.size()) {
-    case 0:
-      text += "the work that makes room has ended";
-      break;
-    case 1:
-      text += names_of(explanation.awaited) + ", which makes room, has ended";
-      break;
-    default:
-      text += names_of(explanation.awaited) + ", which make room, have ended";
-  }
+  std::string text = explanation.awaited.empty()
+                         ? "starts when evicted work has ended"
+                         : "starts when evicted work has ended: " + names_of(explanation.awaited);
   for (const sched::QuotaReport& each : explanation.quota) {
     text += "; " + quota_numbers(each);
   }
   return text;
 }
 
-// Of all that one pod asks for, what no allowed node has free.
+// Of all that one pod needs, the resources that no eligible node has free.
 std::string lacking_text(const sched::Explanation& explanation) {
   std::string text;
   for (const sched::Shortage& each : explanation.shortages) {
     if (each.pod <= each.best_node) {
       continue;
     }
-    text += (text.empty() ? "" : "; ") + each.resource + " asks " +
-            amount(each.resource, each.pod) + ", the most free on one node is " +
-            amount(each.resource, each.best_node);
+    text += (text.empty() ? "needs " : "; needs ") + one_pod_text(each);
   }
-  return text.empty() ? "no node has all that it asks for free at once" : text;
+  return text.empty() ? "no node has all requested resources free at once" : text;
 }
 
 }  // namespace
@@ -190,7 +194,7 @@ std::string lacking_text(const sched::Explanation& explanation) {
 std::string sentence(const sched::Explanation& explanation) {
   switch (explanation.why) {
     case Reason::none:
-      return "not tried yet";
+      return "not evaluated yet";
     case Reason::held:
       return "held";
     case Reason::unknown_quota:
@@ -201,13 +205,13 @@ std::string sentence(const sched::Explanation& explanation) {
     case Reason::insufficient_resources:
       return insufficient_text(explanation);
     case Reason::fragmented:
-      return "enough is free in sum, but fragmented: " + places_text(explanation);
+      return "enough is free in total, but fragmented: " + places_text(explanation);
     case Reason::reserved:
       return reserved_text(explanation);
     case Reason::preempting:
       return awaiting_text(explanation);
     case Reason::paused:
-      return "the queue is paused: nothing new starts until `codeflare queue resume`";
+      return "the queue is paused; run 'codeflare queue resume' to start work";
     default:
       return "";  // not of the core
   }
@@ -222,17 +226,15 @@ std::string pod_sentence(const sched::Explanation& explanation) {
   }
   const sched::PodSetReport& pod = explanation.pod_sets.front();
   if (pod.nodes_all == 0) {
-    return "there is no node";
+    return "the cluster has no nodes";
   }
   // As kube-scheduler begins: people and programs look for it.
-  std::string text = "0/" + std::to_string(pod.nodes_all) + " nodes are available: ";
-  for (const sched::Exclusion& excluded : pod.excluded) {
-    text += excluded.constraint + " excludes " + std::to_string(excluded.nodes) + ", ";
-  }
+  const std::string text = "0/" + std::to_string(pod.nodes_all) + " nodes are available: ";
+  const std::string excluded = exclusions_text(pod);
   if (pod.nodes_allowed > 0) {
-    return text + lacking_text(explanation);
+    return text + (excluded.empty() ? "" : excluded + ", ") + lacking_text(explanation);
   }
-  return text + "a node that it may use has to join";
+  return text + excluded + "; add a node that matches, or change the constraints";
 }
 
 }  // namespace codeflare::queue

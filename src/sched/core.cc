@@ -19,7 +19,7 @@ const std::string kNobody;
 Result<Index> checked(const State& state, GangId gang) {
   const Index index = state.gangs.checked(gang);
   if (index == kNone) {
-    return fail(not_found("there is no such gang"));
+    return fail(not_found("gang does not exist"));
   }
   return index;
 }
@@ -28,7 +28,7 @@ Result<Index> checked(const State& state, NodeId node) {
   const auto& nodes = state.cluster.nodes();
   if (node.index >= nodes.size() || !nodes[node.index].alive ||
       nodes[node.index].generation != node.generation) {
-    return fail(not_found("there is no such node"));
+    return fail(not_found("node does not exist"));
   }
   return node.index;
 }

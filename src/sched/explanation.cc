@@ -11,10 +11,10 @@ std::string quota_text(const QuotaReport& quota) {
   if (!quota.problem.empty()) {
     return quota.problem;
   }
-  return "quota node " + quota.node + " of tree " + quota.tree + " has no room: " + quota.resource +
-         " limit " + amount_text(quota.resource, quota.limit) + ", used " +
-         amount_text(quota.resource, quota.used) + ", asks " +
-         amount_text(quota.resource, quota.requested);
+  return "quota node " + quota.node + " of tree " + quota.tree + " is full: needs " +
+         amount_text(quota.resource, quota.requested) + " " + quota.resource + ", " +
+         amount_text(quota.resource, quota.used) + " of " +
+         amount_text(quota.resource, quota.limit) + " used";
 }
 
 std::string quota_texts(const std::vector<QuotaReport>& reports) {
@@ -31,10 +31,10 @@ std::string insufficient_text(const Explanation& explanation) {
     if (!each.short_in_sum()) {
       continue;
     }
-    text += std::string(text == "insufficient" ? " " : ", ") + each.resource + ": asks " +
-            amount_text(each.resource, each.requested) + ", free " +
+    text += std::string(text == "insufficient" ? " " : ", ") + each.resource + ": needs " +
+            amount_text(each.resource, each.requested) + ", " +
             amount_text(each.resource, each.free) + " of " +
-            amount_text(each.resource, each.capacity);
+            amount_text(each.resource, each.capacity) + " free";
   }
   return text;
 }
@@ -56,13 +56,14 @@ const PodSetReport* shortest(const Explanation& explanation) {
 std::string places_text(const Explanation& explanation) {
   const PodSetReport* worst = shortest(explanation);
   if (worst == nullptr) {
-    return ", but its pod sets do not fit together";
+    return ", but the pod sets do not fit together";
   }
-  std::string text = ", but pod set " + std::to_string(worst->pod_set) + " finds " +
-                     std::to_string(worst->places) + " of " + std::to_string(worst->wanted) +
-                     " places on " + std::to_string(worst->nodes_allowed) + " nodes";
+  std::string text = ", but " + std::to_string(worst->places) + " of " +
+                     std::to_string(worst->wanted) + " pods of pod set " +
+                     std::to_string(worst->pod_set) + " fit on " +
+                     std::to_string(worst->nodes_allowed) + " eligible nodes";
   if (worst->apart) {
-    text += ", one pod on each";
+    text += ", at most one pod per node";
   }
   if (worst->places > 0) {
     text += ", at most " + std::to_string(worst->best_class_places) + " in " + worst->best_class;
@@ -71,20 +72,20 @@ std::string places_text(const Explanation& explanation) {
     if (each.pod <= each.best_node) {
       continue;
     }
-    text += "; one pod asks " + amount_text(each.resource, each.pod) + " " + each.resource +
-            ", the best node has " + amount_text(each.resource, each.best_node) + " free";
+    text += "; one pod needs " + amount_text(each.resource, each.pod) + " " + each.resource +
+            ", at most " + amount_text(each.resource, each.best_node) + " free on one node";
   }
   return text;
 }
 
 std::string excluded_text(const Explanation& explanation) {
-  std::string text = "no node is allowed";
+  std::string text = "no node is eligible";
   for (const PodSetReport& each : explanation.pod_sets) {
     if (each.nodes_allowed > 0 || each.wanted == 0) {
       continue;
     }
-    text = "pod set " + std::to_string(each.pod_set) + " may use none of " +
-           std::to_string(each.nodes_all) + " nodes";
+    text = "pod set " + std::to_string(each.pod_set) + " has 0 eligible nodes of " +
+           std::to_string(each.nodes_all);
     for (const Exclusion& excluded : each.excluded) {
       text += (&excluded == &each.excluded.front() ? ": " : ", ") + excluded.constraint +
               " excludes " + std::to_string(excluded.nodes);
@@ -97,7 +98,7 @@ std::string excluded_text(const Explanation& explanation) {
 std::string waiting_text(const Explanation& explanation) {
   switch (explanation.why) {
     case Reason::none:
-      return "not tried yet";
+      return "not evaluated yet";
     case Reason::held:
       return "held";
     case Reason::unknown_quota:
@@ -108,7 +109,7 @@ std::string waiting_text(const Explanation& explanation) {
     case Reason::insufficient_resources:
       return insufficient_text(explanation);
     case Reason::fragmented:
-      return "fragmented: enough is free in sum" + places_text(explanation);
+      return "fragmented: enough is free in total" + places_text(explanation);
     case Reason::reserved: {
       if (!explanation.reservation) {
         return "behind a reservation";
@@ -120,7 +121,7 @@ std::string waiting_text(const Explanation& explanation) {
       return text + ", until " + to_rfc3339(explanation.reservation->expires) + " at the latest";
     }
     case Reason::preempting:
-      return "its place is being cleared";
+      return "waiting for evicted work to end";
     case Reason::paused:
       return "the queue is paused";
     default:
@@ -158,7 +159,7 @@ std::string to_text(const Explanation& explanation) {
   }
   std::string text = waiting_text(explanation);
   if (explanation.never_fits) {
-    text += "; not even nodes without gangs could hold it";
+    text += "; does not fit even on an empty cluster";
   }
   if (explanation.search_cut_short) {
     text += " (the search was cut short)";

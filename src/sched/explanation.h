@@ -102,7 +102,7 @@ struct Estimate {
   bool approximate = false;
 };
 
-// One line for people: "waits for nvidia.com/gpu: asks 16, free 12 of 64 ...".
+// One line for people: "insufficient nvidia.com/gpu: needs 16, 12 of 64 free".
 std::string to_text(const Explanation& explanation);
 // 3050 of cpu is "3050m", 4294967296 of memory "4Gi".
 std::string amount_text(const std::string& resource, Amount amount);

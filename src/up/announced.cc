@@ -23,7 +23,8 @@ Task<void> announce(UpPresence& presence, UpState state, Logger logger,
   UpState unannounced = state;
   const Result<UpState> said = co_await presence.announce(std::move(state));
   if (!said) {
-    logger.warn("codeflare status and down will not find this cluster", {{"error", said.error()}});
+    logger.warn("'codeflare status' and 'codeflare down' will not find this cluster",
+                {{"error", said.error()}});
   } else if (!said->warning.empty()) {
     logger.warn(said->warning, {});
   }
@@ -46,20 +47,20 @@ std::vector<std::string> about_nodes(const UpOptions& options) {
     lines.push_back((count == 1 ? "node " + about.name
                                 : "nodes " + about.name + " to " + node_name(count - 1)) +
                     ": pods are processes of this machine" +
-                    (isolated ? ", in namespaces of their own" : "") +
-                    (networked ? ", with addresses of their own" : ", on its network"));
+                    (isolated ? ", in their own namespaces" : "") +
+                    (networked ? ", with their own addresses" : ", on the machine's network"));
     // Where both are missing the reason is the same.
     if (!isolated) {
-      lines.push_back("  not isolated, because user namespaces are forbidden here (" +
-                      about.not_isolated + "); docs/up.md tells how to change that");
+      lines.push_back("  pods are not isolated: user namespaces are not allowed (" +
+                      about.not_isolated + "); see docs/up.md to change that");
     } else if (!networked) {
-      lines.push_back("  no addresses, because networks are forbidden here (" + about.no_network +
-                      "); docs/up.md tells how to change that");
+      lines.push_back("  pods have no own addresses: network namespaces are not allowed (" +
+                      about.no_network + "); see docs/up.md to change that");
     }
   }
   if (options.nodes.count > 0 || !options.process_node) {
     lines.push_back(std::to_string(options.nodes.count) +
-                    " fake nodes: pods on them only pretend to run");
+                    " fake nodes: their pods only pretend to run");
   }
   return lines;
 }
@@ -84,7 +85,7 @@ Task<Result<void>> run_announced(AnnouncedRun run) {
   co_await group.join();
   const Result<void> withdrawn = co_await run.presence.withdraw();
   if (!withdrawn) {
-    run.logger.warn("the cluster could not be taken out of the kubeconfig",
+    run.logger.warn("cannot remove the context from the kubeconfig",
                     {{"error", withdrawn.error()}});
   }
   co_return result;

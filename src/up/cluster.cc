@@ -129,12 +129,12 @@ Task<Result<runtime::LeaderOptions>> take_lease(Env env, kube::Client& client, L
   const Result<void> taken = co_await with_timeout(kTakeWithin, "take lease", elector.take());
   if (!taken) {
     // The manager tries again. Others are kept from it in any case.
-    logger.warn("the queue's Lease cannot be written yet", {{"error", taken.error()}});
+    logger.warn("cannot write the Lease of the queue yet", {{"error", taken.error()}});
   }
   if (rest.count() > 0) {
     candidate.identity = std::string(kLeaderPrefix) + who;
     candidate.not_before = after(env.loop.now(), rest);
-    logger.warn("the queue begins later: another controller led this cluster until now",
+    logger.warn("the queue starts later: another controller led this cluster until now",
                 {{"seconds", rest.count()}});
   }
   co_return candidate;

@@ -191,10 +191,8 @@ TEST(Up, runs_a_job_on_its_nodes) {
   auto logs = *run(w.env.loop, w.client->raw({.target = "/api/v1/namespaces/default/pods/" +
                                                         pod.metadata.name + "/log"}));
   ASSERT_FALSE(logs);
-  EXPECT_TRUE(logs.error().message.contains("pod " + pod.metadata.name +
-                                            " has no log: it only pretends to run, on the fake "
-                                            "node " +
-                                            pod.spec.node_name))
+  EXPECT_TRUE(logs.error().message.contains(
+      "pod " + pod.metadata.name + " has no log: it is on the fake node " + pod.spec.node_name))
       << logs.error().message;
   w.settle(seconds(40));
   EXPECT_EQ(w.get<model::Job>("j")->as<model::Job>()->status.succeeded, 5);
@@ -210,7 +208,7 @@ TEST(Up, pods_of_fake_nodes_cannot_be_proxied_to) {
       w.env.loop, w.client->raw({.target = "/api/v1/namespaces/default/pods/a:80/proxy/metrics"}));
   ASSERT_FALSE(answer);
   EXPECT_EQ(answer.error().code, ErrorCode::unavailable);
-  EXPECT_TRUE(answer.error().message.contains("pod a has no proxy: it only pretends to run"))
+  EXPECT_TRUE(answer.error().message.contains("pod a has no proxy: it is on the fake node"))
       << answer.error().message;
 }
 
@@ -306,7 +304,7 @@ TEST(Up, broken_work_is_refused_or_fails_with_the_reason_and_the_field_and_holds
               item, R"(user "ann" may not create secrets)");
   refused_for(
       refusal("ann", R"({"apiVersion":"example.com/v1","kind":"What","metadata":{"name":"x"}})"),
-      item, "does not know");
+      item, "does not serve");
   EXPECT_FALSE(w.has(model::resource_type<model::AppWrapper>(), "refused"));
 
   // What only turns out when it is created. The administrator may create what nobody knows.
@@ -323,7 +321,7 @@ TEST(Up, broken_work_is_refused_or_fails_with_the_reason_and_the_field_and_holds
   for (const char* name : {"unknown", "invalid", "theirs"}) {
     EXPECT_TRUE(w.failure(name).contains(item)) << name << ": " << w.failure(name);
   }
-  EXPECT_TRUE(w.failure("unknown").contains("the server has no")) << w.failure("unknown");
+  EXPECT_TRUE(w.failure("unknown").contains("the server does not serve")) << w.failure("unknown");
   EXPECT_TRUE(w.failure("invalid").contains("bad key!")) << w.failure("invalid");
   EXPECT_TRUE(w.failure("theirs").contains("claimed by AppWrapper mine")) << w.failure("theirs");
   EXPECT_EQ(w.get<model::AppWrapper>("mine")->string_at({"status", "state"}), "Running");
@@ -347,7 +345,8 @@ TEST(Up, holds_the_lease_of_the_queue_when_it_is_ready_and_keeps_it_from_others)
                                                        R"({"spec":{"holderIdentity":"thief"}})"));
   ASSERT_FALSE(stolen);
   EXPECT_EQ(stolen.error().code, ErrorCode::conflict);
-  EXPECT_TRUE(stolen.error().message.contains("belongs to this server")) << stolen.error().message;
+  EXPECT_TRUE(stolen.error().message.contains("is reserved for this server"))
+      << stolen.error().message;
   EXPECT_EQ(holder(w), before);
 }
 

@@ -16,7 +16,7 @@ constexpr std::string_view kName = "codeflare";
 Result<Kubeconfig> read_config(FileSystem& files, const std::string& path) {
   TRY_ASSIGN(Kubeconfig config, kube::load_kubeconfig(files, {path}, true));
   if (config.clusters.empty() || config.users.empty()) {
-    return fail(data_loss(path + ": has no cluster or no user"));
+    return fail(data_loss(path + ": cluster or user is missing"));
   }
   return config;
 }

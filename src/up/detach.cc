@@ -47,7 +47,7 @@ Task<Result<std::string>> start(Env env, DetachOptions options) {
   Command command{.program = kThisProgram, .arguments = std::move(options.arguments)};
   CO_TRY_ASSIGN(CommandResult started, co_await env.launcher.run(std::move(command)));
   if (started.exit_code != 0) {
-    co_return fail(internal_error("it could not be started: " + started.error_output));
+    co_return fail(internal_error("start failed: " + started.error_output));
   }
   std::string pid = std::move(started.output);
   pid.erase(std::ranges::find(pid, '\n'), pid.end());
@@ -64,11 +64,11 @@ Task<Result<UpState>> wait_until_ready(Env env, std::string directory, std::stri
     }
     const Duration waited = env.clock.now() - began;
     if (!seen.alive) {
-      co_return fail(unavailable("it ended before it was ready"));
+      co_return fail(unavailable("codeflare up ended before it was ready"));
     }
     if (waited >= kReadyWithin) {
-      co_return fail(deadline_exceeded("it is not ready after " + human_duration(waited) +
-                                       " and goes on trying (process " + pid + ")"));
+      co_return fail(deadline_exceeded("the cluster is not ready after " + human_duration(waited) +
+                                       " and keeps trying (process " + pid + ")"));
     }
     progress("waiting until the cluster is ready (" + human_duration(waited) + ")");
     CO_TRY(co_await sleep_for(kLook));

@@ -33,22 +33,22 @@ Task<Result<void>> wait_until_gone(Env env, UpState state, Duration timeout, Pro
     if (timeout > Duration::zero() && waited >= timeout) {
       co_return fail(deadline_exceeded("codeflare up (process " +
                                        std::to_string(state.process.pid) +
-                                       ") still ends its pods after " + human_duration(waited)));
+                                       ") is still stopping pods after " + human_duration(waited)));
     }
     progress("waiting until codeflare up (process " + std::to_string(state.process.pid) +
-             ") has ended its pods (" + human_duration(waited) + ")");
+             ") has stopped its pods (" + human_duration(waited) + ")");
     CO_TRY(co_await sleep_for(kLook));
   }
   co_return Result<void>();
 }
 
 Task<Result<std::size_t>> end_left_within(EndLeft end_left, EndOptions options, Progress progress) {
-  progress("waiting until the pods that codeflare up has left have ended");
+  progress("waiting until the pods of an earlier start have ended");
   Task<Result<std::size_t>> ending = end_left(std::move(options.directory));
   if (options.timeout <= Duration::zero()) {
     co_return co_await std::move(ending);
   }
-  co_return co_await with_timeout(options.timeout, "the end of the pods that codeflare up has left",
+  co_return co_await with_timeout(options.timeout, "stopping the pods of an earlier start",
                                   std::move(ending));
 }
 
@@ -61,7 +61,7 @@ Task<Result<Ended>> tidy_up(Env env, EndLeft end_left, EndOptions options,
   CO_TRY_ASSIGN(ended.pods, co_await end_left_within(std::move(end_left), std::move(options),
                                                      std::move(progress)));
   if (!state && ended.pods == 0) {
-    co_return fail(not_found("nothing runs in " + directory));
+    co_return fail(not_found("no cluster runs in " + directory));
   }
   if (state) {
     CO_TRY(co_await forget_up(env, directory, *std::move(state)));

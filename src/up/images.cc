@@ -72,7 +72,7 @@ Result<void> add_python(FileSystem& files, const std::string& venv, ImageEntry& 
   const Result<std::string> settings = files.read(join_path(venv, "pyvenv.cfg"));
   if (!settings) {
     return fail(invalid_argument("--python-venv " + venv +
-                                 ": is no virtual environment: " + settings.error().message));
+                                 " is not a virtual environment: " + settings.error().message));
   }
   entry.directories.push_back(venv);
   const std::string home = interpreter_home(*settings);
@@ -90,7 +90,7 @@ Result<std::vector<std::string>> words_of(const std::string& flag, const std::st
   if (!text.starts_with('[')) {
     if (text.find_first_of("'\"\\") != std::string::npos) {
       return fail(invalid_argument(flag + " " + text +
-                                   ": words are told apart by spaces alone; with others, write a "
+                                   ": words are separated by spaces only; with quotes, write a "
                                    "list such as [\"sh\", \"-c\", \"echo hi\"]"));
     }
     for (const std::string_view word : split(text, ' ')) {
@@ -128,9 +128,9 @@ bool is_image_name(std::string_view name) {
 
 Result<ImageEntry> image_entry(FileSystem& files, const ImageFlags& flags) {
   if (!is_image_name(flags.name)) {
-    return fail(invalid_argument("\"" + flags.name +
-                                 "\" is no name of an image: expected one such as "
-                                 "rayproject/ray:2.9 or rayproject/ray:*"));
+    return fail(invalid_argument(
+        "\"" + flags.name +
+        "\" is not an image name; expected a name such as rayproject/ray:2.9 or rayproject/ray:*"));
   }
   ImageEntry entry;
   entry.image = flags.name;

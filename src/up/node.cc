@@ -126,7 +126,7 @@ Task<void> UpNode::look_for_images() {
   Result<node::ImageTable> images =
       co_await run_blocking(env_, [this] { return read_images(env_.files, options_.image_file); });
   if (!images) {
-    logger_.warn("the images stay as they were",
+    logger_.warn("image mappings are unchanged",
                  {{"file", options_.image_file}, {"error", images.error()}});
   } else {
     co_await agent_.use_images(with_own(*std::move(images), options_));
@@ -144,10 +144,11 @@ void UpNode::serve_at(ServerPlaces places) {
 }
 
 Task<void> UpNode::report_not_ready() {
-  const Result<void> told = co_await with_timeout(
-      kSignOffWithin, "the node's last report", node::report_not_ready(env_, client_, about_.name));
+  const Result<void> told =
+      co_await with_timeout(kSignOffWithin, "last report of the node",
+                            node::report_not_ready(env_, client_, about_.name));
   if (!told) {
-    logger_.warn("the node could not sign off", {{"error", told.error()}});
+    logger_.warn("the last report of the node failed", {{"error", told.error()}});
   }
 }
 

@@ -13,8 +13,8 @@ constexpr std::string_view kShared = "machine-network";
 
 Error less(const std::string& what, const std::string& why) {
   return failed_precondition(
-      what + " at the last start, and that is not to be had now: " + why +
-      "\n  docs/up.md tells how a system allows it; --allow-plain-processes starts without");
+      what + " at the last start, which is not possible now: " + why +
+      "\n  see docs/up.md to allow it, or start without it: --allow-plain-processes");
 }
 
 }  // namespace
@@ -38,10 +38,10 @@ Result<NodeMode> parse_node_mode(std::string_view text) {
 
 Result<void> check_node_mode(const std::optional<NodeMode>& before, const FoundMode& found) {
   if (before && before->isolated && !found.mode.isolated) {
-    return fail(less("pods were in namespaces of their own", found.not_isolated));
+    return fail(less("pods had their own namespaces", found.not_isolated));
   }
   if (before && before->networked && !found.mode.networked) {
-    return fail(less("pods had addresses of their own", found.not_networked));
+    return fail(less("pods had their own addresses", found.not_networked));
   }
   return {};
 }

@@ -384,7 +384,7 @@ TEST(UpNode, notices_images_that_are_added_while_it_runs) {
   // What is wrong changes nothing.
   ASSERT_TRUE(w.env.files.write("/data/node/images.json", "{"));
   w.settle(seconds(3));
-  EXPECT_TRUE(w.log.has("the images stay as they were"));
+  EXPECT_TRUE(w.log.has("image mappings are unchanged"));
 }
 
 // Nobody has to wait between the two.

@@ -102,8 +102,8 @@ Result<net::Response> PodConnect::answer(const apiserver::RequestInfo& info, con
 
 std::string PodConnect::why_not(const model::Pod& pod, const std::string& subresource) const {
   if (pod.spec.node_name.starts_with(controllers::fakenode::kFakeNamePrefix)) {
-    return "pod " + pod.metadata.name + " has no " + subresource +
-           ": it only pretends to run, on the fake node " + pod.spec.node_name;
+    return "pod " + pod.metadata.name + " has no " + subresource + ": it is on the fake node " +
+           pod.spec.node_name;
   }
   if (services_.logs == nullptr || nodes_.contains(pod.spec.node_name)) {
     return "";

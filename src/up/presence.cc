@@ -24,8 +24,8 @@ Task<Result<void>> UpPresence::check_free() {
   });
   if (seen.running) {
     co_return fail(failed_precondition(describe_running(**seen.state, options_.directory) +
-                                       " already: codeflare down --data-dir " + options_.directory +
-                                       " ends it"));
+                                       "; run 'codeflare down --data-dir " + options_.directory +
+                                       "' to stop it"));
   }
   if (seen.state && *seen.state) {
     earlier_ = (*seen.state)->context;
@@ -44,7 +44,7 @@ Task<Result<UpState>> UpPresence::announce(UpState state) {
     if (added) {
       state.context = *std::move(added);
     } else {
-      state.warning = "the kubeconfig stays as it is: " + added.error().message;
+      state.warning = "the kubeconfig is unchanged: " + added.error().message;
     }
   }
   announced_ = state;

@@ -159,9 +159,9 @@ Result<void> must_be_known(const Result<void>& tried, const std::string& what, b
   if (tried || tried.error().code == ErrorCode::unsupported || allow_plain) {
     return {};
   }
-  return fail(failed_precondition("whether pods can have " + what +
-                                  " could not be found out: " + tried.error().message +
-                                  "\n  try again; --allow-plain-processes starts without"));
+  return fail(failed_precondition("cannot find out whether pods can have " + what + ": " +
+                                  tried.error().message +
+                                  "\n  try again, or start without: --allow-plain-processes"));
 }
 
 // What the network turned out to be, after all that was found out before.
@@ -197,9 +197,9 @@ Result<void> check_host_paths(FileSystem& files, const std::vector<std::string>&
     } else if (!found) {
       why = found.error().message;
     } else if (found->type == FileInfo::Type::link) {
-      why = "is a link; name the place it points to";
+      why = "is a link; give its target instead";
     } else if (found->type != FileInfo::Type::directory) {
-      why = "is no directory";
+      why = "is not a directory";
     }
     if (!why.empty()) {
       return fail(invalid_argument("--allow-host-path " + path + ": " + why));

@@ -98,7 +98,7 @@ Result<std::string> up_directory(const Variables& variables, const std::string& 
   if (const auto home = variables.get("HOME"); home && !home->empty()) {
     return join_path(*home, ".local/state/" + std::string(kUsualDirectory));
   }
-  return fail(invalid_argument("there is no HOME: say --data-dir DIR"));
+  return fail(invalid_argument("HOME is not set; give --data-dir DIR"));
 }
 
 std::vector<std::string> private_places(const Variables& variables,
@@ -188,7 +188,7 @@ std::string render_ready(const UpState& state) {
   return text + "  codeflare status" + (usual ? "" : " --data-dir " + directory) +
          "\n"
          "  codeflare create -f FILE   # AppWrappers, Jobs, RayClusters, anything\n"
-         "  codeflare queue            # who waits, and for what\n";
+         "  codeflare queue            # waiting and running work, with reasons\n";
 }
 
 }  // namespace codeflare::up

@@ -67,7 +67,7 @@ TEST(UpState, what_people_read_has_three_commands_to_try) {
             "  export KUBECONFIG=/data/admin.kubeconfig\n"
             "  codeflare status --data-dir /data\n"
             "  codeflare create -f FILE   # AppWrappers, Jobs, RayClusters, anything\n"
-            "  codeflare queue            # who waits, and for what\n");
+            "  codeflare queue            # waiting and running work, with reasons\n");
   state.context = {.file = "/home/me/.kube/config", .name = "codeflare"};
   state.log = "/data/up.log";
   const std::string text = render_ready(state);

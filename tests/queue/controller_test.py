@@ -139,7 +139,7 @@ class RayClusters(unittest.TestCase):
             self.addCleanup(server.stop)
             ours = Controller(server, "--install-crds", "--no-user-check")
             try:
-                self.assertTrue(ours.until("the queue begins"), ours.lines)
+                self.assertTrue(ours.until("the queue starts"), ours.lines)
                 server.create(RAY_CLUSTER)
                 end = time.monotonic() + PATIENCE_SECONDS
                 pods = []
@@ -156,12 +156,12 @@ class RayClusters(unittest.TestCase):
             server.create(OPERATOR)
             theirs = Controller(server)
             try:
-                self.assertTrue(theirs.until("the queue begins"), theirs.lines)
+                self.assertTrue(theirs.until("the queue starts"), theirs.lines)
             finally:
                 said = theirs.stop()
-            self.assertIn("RayClusters are left to the KubeRay operator", said)
+            self.assertIn("RayClusters are handled by the KubeRay operator", said)
             self.assertIn("deployment default/kuberay-operator", said)
-            self.assertIn("nobody is known to have submitted an AppWrapper: none will start", said)
+            self.assertIn("submitters are unknown; no AppWrapper will start", said)
             server.stop()
 
 
@@ -189,7 +189,7 @@ class Mcad(unittest.TestCase):
             self.addCleanup(server.stop)
             strict = Controller(server, "--install-crds", "--no-user-check")
             try:
-                self.assertTrue(strict.until("the queue begins"), strict.lines)
+                self.assertTrue(strict.until("the queue starts"), strict.lines)
                 server.create(NO_QUOTA)
                 server.create(WORK)
                 self.wait_for(server, self.WORK, lambda work: "InsufficientQuota" in json.dumps(work))
@@ -200,7 +200,7 @@ class Mcad(unittest.TestCase):
             options = ("--quotaEnabled=false", "--headoflineholdingtime=60", "--backofftime=20")
             loose = Controller(server, "--no-user-check", *options)
             try:
-                self.assertTrue(loose.until("the queue begins"), loose.lines)
+                self.assertTrue(loose.until("the queue starts"), loose.lines)
                 self.wait_for(server, self.WORK, lambda work: work.get("status", {}).get("canrun"))
                 note = self.wait_for(server, self.NOTE, lambda note: "settings" in note.get("data", {}))
             finally:

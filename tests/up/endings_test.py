@@ -55,8 +55,8 @@ class Endings(PodCase):
         self.assertTrue(holders(self.scratch))
         ended = self.down()
         self.assertEqual(ended.returncode, 0, ended.stderr)
-        self.assertRegex(ended.stdout, r"^codeflare up \(process \d+\) was killed: the 2 pods that it left have ended; "
-                                       r"what was in \S+ is there again at the next start\n$")
+        self.assertRegex(ended.stdout, r"^codeflare up \(process \d+\) was killed; its 2 pods were stopped "
+                                       r"\(data is kept in \S+\)\n$")
         self.assertEqual(ended.stderr, "")
         self.assert_vanishes(lambda: traces.processes_about(self.scratch))
         self.assertEqual(traces.of_pods(uids, traces.groups()), [])

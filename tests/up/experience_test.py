@@ -78,8 +78,8 @@ class Experience(unittest.TestCase):
         return subprocess.run(words, cwd=self.home, env=self.environment, capture_output=True, timeout=100).returncode == 0
 
     def test_up_status_logs_and_down(self):
-        self.assertIn("nothing runs in " + str(self.data), self.codeflare("status", code=1))
-        self.assertIn("nothing runs in " + str(self.data), self.codeflare("down", code=1))
+        self.assertIn("no cluster runs in " + str(self.data), self.codeflare("status", code=1))
+        self.assertIn("no cluster runs in " + str(self.data), self.codeflare("down", code=1))
         said = self.up()
         self.assertRegex(said, r"^ready https://127\.0\.0\.1:\d+ in \d+ ms\n")
         self.assertIn(f"context codeflare is current in {self.config}\n", said)
@@ -121,9 +121,9 @@ class Experience(unittest.TestCase):
         self.up("--fake-nodes", "1")
         self.kill_up()
         self.assertEqual(self.current(), "codeflare")
-        self.assertIn("was killed, and has left no pods", self.codeflare("down"))
+        self.assertIn("was killed; no pods were left", self.codeflare("down"))
         self.assertEqual(self.current(), "work")
-        self.assertEqual(self.codeflare("down", code=1), f"error: nothing runs in {self.data}\n")
+        self.assertEqual(self.codeflare("down", code=1), f"error: no cluster runs in {self.data}\n")
 
     def test_down_ends_the_pods_that_a_killed_one_left(self):
         self.up()
@@ -140,7 +140,7 @@ class Experience(unittest.TestCase):
             self.assertLess(time.monotonic(), until)
         self.kill_up()
         self.assertEqual(running(), set(scripts))
-        self.assertIn("was killed: the 2 pods that it left have ended", self.codeflare("down"))
+        self.assertIn("was killed; its 2 pods were stopped", self.codeflare("down"))
         self.assertEqual(running(), set())
         until = time.monotonic() + 60
         while left := processes_about(self.data):
@@ -159,7 +159,7 @@ class Experience(unittest.TestCase):
         run = subprocess.run([PROGRAM, "up", "--detach", "--listen", "127.0.0.1:0", "--fake-nodes", "1"], cwd=self.home, env=self.environment,
                              stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=100)
         self.assertEqual(run.returncode, 0, run.stderr)
-        self.assertRegex(run.stderr, f"^warning: the kubeconfig stays as it is: .*{self.config}.*\n$")
+        self.assertRegex(run.stderr, f"^warning: the kubeconfig is unchanged: .*{self.config}.*\n$")
         self.assertIn(f"  export KUBECONFIG={self.data}/admin.kubeconfig\n", run.stdout)
 
     def test_wrong_command_lines_are_told_as_such(self):
@@ -167,18 +167,18 @@ class Experience(unittest.TestCase):
         (self.home / "link").symlink_to(self.home)
         wrong = {"up --allow-host-path nope": "--allow-host-path nope: expected a plain absolute path",
                  f"up --allow-host-path {self.home}/nope": f"--allow-host-path {self.home}/nope: stat {self.home}/nope: no such file or directory",
-                 f"up --allow-host-path {self.home}/file": f"--allow-host-path {self.home}/file: is no directory",
+                 f"up --allow-host-path {self.home}/file": f"--allow-host-path {self.home}/file: is not a directory",
                  f"up --detach --allow-host-path {self.home}/link": f"--allow-host-path {self.home}/link: is a link; .*",
                  "up --gpus 500m": "--gpus 500m: expected a whole number",
                  "node --join --gpus 500m": "--gpus 500m: expected a whole number",
                  "up --nodes 0": "--nodes 0: expected 1 to 100, or --fake-nodes N beside it",
                  "image add x --args it's": "--args it's: .*write a list such as .*",
-                 "help nope": "not expected: nope"}
+                 "help nope": "unknown command: nope"}
         for words, said in wrong.items():
             with self.subTest(words):
                 self.assertRegex(self.codeflare(*words.split(), code=2).splitlines()[0], f"^error: {said}$")
-        self.assertEqual(self.codeflare("image", "list", "--data-dir", "/nope", code=1), "error: there is no data directory /nope\n")
-        self.assertEqual(self.codeflare("image", "remove", "x", "--data-dir", "/nope", code=1), "error: there is no data directory /nope\n")
+        self.assertEqual(self.codeflare("image", "list", "--data-dir", "/nope", code=1), "error: data directory not found: /nope\n")
+        self.assertEqual(self.codeflare("image", "remove", "x", "--data-dir", "/nope", code=1), "error: data directory not found: /nope\n")
         self.assertFalse(self.data.exists())
 
     def test_help_is_the_same_however_it_is_asked_for(self):
@@ -192,7 +192,7 @@ class Experience(unittest.TestCase):
                               stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=100)
         self.assertEqual(said.returncode, 1)
         self.assertIn("images.json", said.stderr)
-        self.assertIn("it ended before it was ready", said.stderr)
+        self.assertIn("codeflare up ended before it was ready", said.stderr)
 
     def test_a_start_that_fails_leaves_nothing_behind(self):
         with socket.create_server(("127.0.0.1", 0)) as taken:

@@ -54,7 +54,7 @@ class Forbidden(PodCase):
     def test_pods_are_plain_processes_where_user_namespaces_are_forbidden(self):
         conditions = self.start_without("user")
         said = "".join(self.cluster.lines)
-        self.assertIn("node codeflare-0: pods are processes of this machine, on its network\n", said)
+        self.assertIn("node codeflare-0: pods are processes of this machine, on the machine's network\n", said)
         self.assertRegex(said, r"\n  not isolated, because user namespaces are forbidden here \(.+ \(user\.max_user_namespaces is 0\)\); docs/up\.md ")
         for kind, reason in (("PodIsolation", "PlainProcesses"), ("PodNetwork", "HostNetwork")):
             self.assertEqual((conditions[kind]["status"], conditions[kind]["reason"]), ("False", reason))
@@ -67,7 +67,7 @@ class Forbidden(PodCase):
         said = "".join(self.cluster.lines)
         if "not isolated" in said:
             self.skipTest("namespaces are forbidden here: " + said)
-        self.assertIn("node codeflare-0: pods are processes of this machine, in namespaces of their own, on its network\n", said)
+        self.assertIn("node codeflare-0: pods are processes of this machine, in their own namespaces, on the machine's network\n", said)
         self.assertRegex(said, r"\n  no addresses, because networks are forbidden here \(.+ \(user\.max_net_namespaces is 0\)\); docs/up\.md ")
         self.assertEqual((conditions["PodNetwork"]["status"], conditions["PodNetwork"]["reason"]), ("False", "HostNetwork"))
         self.assertIn("(user.max_net_namespaces is 0); to change that: sysctl user.max_net_namespaces above 0", conditions["PodNetwork"]["message"])

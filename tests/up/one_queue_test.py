@@ -116,7 +116,7 @@ class OneQueue(unittest.TestCase):
         self.server.start("apiserver")
         story = self.story()
         earlier = self.controller("earlier", "--bind", "--priority-slope", "--install-crds")
-        earlier.wait_said("the queue begins")
+        earlier.wait_said("the queue starts")
         story.api.call("POST", "/api/v1/nodes", NODE)
         story.set_quota()
         story.submit(FIT - 2)
@@ -130,7 +130,7 @@ class OneQueue(unittest.TestCase):
         self.server.start(*UP)
         story.api = self.story().api
         self.assertRegex(story.holder(), "^codeflare-up-waiting_")
-        self.assertEqual(self.server.said().count("the queue begins later"), 2, self.server.said())
+        self.assertEqual(self.server.said().count("the queue starts later"), 2, self.server.said())
         story.submit(5)
         story.check_quota()
         self.assertEqual(earlier.wait_end(), 1)

@@ -256,7 +256,7 @@ class Proxy(PodCase):
         self.running("a")
         status, _, body = Client(self.cluster).ask("GET", PODS + "/a:80/proxy/")
         self.assertEqual(status, 503)
-        self.assertEqual(json.loads(body)["message"], "error trying to reach service: pod a has no proxy: it only pretends to run, on the fake node codeflare-fake-0")
+        self.assertEqual(json.loads(body)["message"], "error trying to reach service: pod a has no proxy: it is on the fake node codeflare-fake-0")
 
 
 if __name__ == "__main__":

@@ -287,7 +287,7 @@ class Up(unittest.TestCase):
                 self.assertIn("codeflare image add", waiting["status"]["containerStatuses"][0]["state"]["waiting"]["message"])
                 added = subprocess.run([*image, "add", "greeter:*", "--directory", str(tool), "--entrypoint", "sh",
                                         "--args", f"{tool}/hello.sh", "--env", "WHERE=a directory"], capture_output=True, text=True, timeout=60)
-                self.assertEqual((added.returncode, added.stdout), (0, f"image greeter:* stands for directory {tool}\n"), added.stderr)
+                self.assertEqual((added.returncode, added.stdout), (0, f"image greeter:* maps to directory {tool}\n"), added.stderr)
                 cluster.wait_for(PODS + "/greeter", lambda found: found["status"]["phase"] == "Succeeded")
                 self.assertEqual(cluster.open(PODS + "/greeter/log"), "hello from a directory\n")
                 listed = json.loads(subprocess.run([*image, "list", "-o", "json"], capture_output=True, text=True, timeout=60).stdout)

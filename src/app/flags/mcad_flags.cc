@@ -18,17 +18,17 @@ struct McadOption {
   const char* why;
 };
 
-constexpr const char* kOneCluster = "there is one cluster: work starts where the queue is";
+constexpr const char* kOneCluster = "work runs in the cluster of the queue";
 
 constexpr std::array kOptions{
     McadOption{"--dispatcher", "DISPATCHER_MODE", kOneCluster},
     McadOption{"--dispatchingMode", "", kOneCluster},
     McadOption{"--agentconfigs", "DISPATCHER_AGENT_CONFIGS", kOneCluster},
     McadOption{"--backofftime", "BACKOFFTIME",
-               "work that waits is tried when something changes, not after a time"},
+               "waiting work is evaluated on changes, not on a timer"},
     McadOption{"--quotaURL", "QUOTA_REST_URL", "quota trees are QuotaSubtree objects"},
     McadOption{"--dispatchResourceReservationTimeout", "DISPATCH_RESOURCE_RESERVATION_TIMEOUT",
-               "places are kept until their pods have them or the work is withdrawn"},
+               "reserved resources are kept until pods use them or the work is withdrawn"},
     McadOption{"--secure-port", "", "metrics are served at --health-address"},
 };
 
@@ -48,7 +48,7 @@ void add_mcad_flags(CLI::App& role, McadFlags& flags) {
     role.add_option(kOptions[i].name, flags.values[i], kOptions[i].why)
         ->expected(0, 1)
         ->default_str("true")
-        ->group("Options of MCAD without meaning here");
+        ->group("");  // not in the help: they have no effect
   }
   // Only when this role was chosen: the variables have names that others may use too.
   role.preparse_callback([&role](std::size_t) {
@@ -64,7 +64,7 @@ void add_mcad_flags(CLI::App& role, McadFlags& flags) {
 void tell_mcad_flags(const McadFlags& flags, Logger logger) {
   for (std::size_t i = 0; i < kOptions.size(); ++i) {
     if (!flags.values[i].empty()) {
-      logger.warn("an option of MCAD has no meaning here",
+      logger.warn("MCAD option has no effect",
                   {{"option", kOptions[i].name}, {"why", kOptions[i].why}});
     }
   }

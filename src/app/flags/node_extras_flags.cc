@@ -52,7 +52,7 @@ Result<void> add_label(const std::string& text, model::StringMap& labels) {
     return fail(wrong("--label", text, model::join(complaints)));
   }
   if (is_own_label(key)) {
-    return fail(wrong("--label", text, "the node says that itself"));
+    return fail(wrong("--label", text, "the node sets it"));
   }
   labels.insert_or_assign(key, value);
   return {};
@@ -62,7 +62,7 @@ Result<void> add_resource(const std::string& text, model::ResourceList& resource
   TRY_ASSIGN(const auto resource, halves("--resource", text, "NAME=AMOUNT"));
   const auto& [name, written] = resource;
   if (name == model::kGpuResource) {
-    return fail(wrong("--resource", text, "--gpus says how many there are"));
+    return fail(wrong("--resource", text, "use --gpus for GPUs"));
   }
   if (!is_extended(name)) {
     return fail(wrong("--resource", text, "expected a name such as example.com/fpga"));

@@ -42,7 +42,7 @@ TEST(NodeExtrasFlags, are_what_the_api_allows) {
 TEST(NodeExtrasFlags, are_nothing_that_the_node_says_itself) {
   for (const char* label : {"kubernetes.io/hostname=x", "kubernetes.io/arch=x",
                             "codeflare.dev/process-node=false", "codeflare.dev/fake-node=true"}) {
-    EXPECT_TRUE(complaint({.labels = {label}, .resources = {}}).ends_with("says that itself"))
+    EXPECT_TRUE(complaint({.labels = {label}, .resources = {}}).ends_with("the node sets it"))
         << label;
   }
   for (const char* name : {"cpu", "memory", "pods", "hugepages-2Mi", "kubernetes.io/x",
@@ -52,7 +52,7 @@ TEST(NodeExtrasFlags, are_nothing_that_the_node_says_itself) {
         << name;
   }
   EXPECT_EQ(complaint({.labels = {}, .resources = {"nvidia.com/gpu=1"}}),
-            "--resource nvidia.com/gpu=1: --gpus says how many there are");
+            "--resource nvidia.com/gpu=1: use --gpus for GPUs");
 }
 
 }  // namespace

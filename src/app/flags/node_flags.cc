@@ -20,21 +20,21 @@ void add_node_size(CLI::App& role, NodeFlags& flags, const NodeSizeHelp& help) {
 
 void add_node_permissions(CLI::App& role, NodeFlags& flags) {
   role.add_flag("--allow-host-network", flags.allow_host_network,
-                "pods may say hostNetwork: true, and have the machine's network and loopback");
+                "allow pods with hostNetwork: true to use the machine's network and loopback");
   role.add_flag("--allow-plain-processes", flags.allow_plain,
-                "start also when pods cannot be isolated any more as they were before");
+                "allow start even if pod isolation is weaker than at the last start");
   role.add_option("--allow-host-path", flags.host_paths,
-                  "a directory that hostPath volumes may name, with all below; may be repeated")
+                  "directory that hostPath volumes may use, with everything below; may be repeated")
       ->type_name("DIR");
 }
 
 void add_egress(CLI::App& role, NodeFlags& flags) {
   role.add_flag("--egress", flags.egress,
-                "pods reach the world outside through an HTTP proxy (http_proxy is set for them)");
+                "let pods reach other hosts through an HTTP proxy (sets http_proxy in pods)");
 }
 
 void add_node_logging(CLI::App& role, NodeFlags& flags) {
-  role.add_flag("--log-json", flags.json_log, "log lines as JSON");
+  role.add_flag("--log-json", flags.json_log, "write log lines as JSON");
   role.add_flag("-v,--verbose", flags.verbose, "log every write with its reason");
 }
 

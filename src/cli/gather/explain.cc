@@ -15,6 +15,7 @@
 #include "model/pod_requests.h"
 #include "model/quota_subtree.h"
 #include "model/resource_list.h"
+#include "model/resource_text.h"
 #include "model/resources.h"
 #include "queue/adopted_pods.h"
 #include "queue/marks.h"
@@ -82,7 +83,7 @@ void add_wrappers(const KnownKind& kind, const std::vector<kube::ObjectRef>& obj
 // For one of MCAD's group or of ours.
 Task<Gathering> gather(Session& session, model::WrapperApi api) {
   ProgressLine progress(session.console());
-  progress.show("looking at nodes, pods, AppWrappers and quota");
+  progress.show("reading nodes, pods, AppWrappers and quota");
   Gathering all;
   const auto take = [&](Gathered part, std::vector<kube::ObjectRef>& to, bool needed) {
     to = std::move(part.objects);
@@ -159,8 +160,8 @@ std::string held_outside(const std::vector<kube::ObjectRef>& pods, const queue::
   std::string text;
   for (const queue::ReportLine& line : report.shortages) {
     if (const model::Quantity amount = sum.get(line.resource); amount.sign() > 0) {
-      text += (text.empty() ? "pods outside the queue hold " : ", ") + amount.to_string() + " " +
-              line.resource;
+      text += (text.empty() ? "pods outside the queue hold " : ", ") +
+              model::human_resource(line.resource, amount);
     }
   }
   return text;
@@ -206,8 +207,7 @@ Task<Result<Explained>> gather_explanation(Session& session, KnownKind kind,
   Gathering gathered = co_await gather(session, explained.wrapper.api);
   explained.missing = std::move(gathered.missing);
   if (!note.unseen.empty()) {
-    explained.missing.push_back("settings of the controller, so the usual ones count: " +
-                                note.unseen);
+    explained.missing.push_back("settings of the controller, defaults are used: " + note.unseen);
   }
   const WallTime now = session.now();
   const std::string& uid = explained.wrapper.metadata.uid;
@@ -223,9 +223,32 @@ Task<Result<Explained>> gather_explanation(Session& session, KnownKind kind,
     }
     explained.report = *std::move(report);
   } else {
-    explained.missing.push_back("a placement: " + report.error().message);
+    explained.missing.push_back("placement: " + report.error().message);
   }
   co_return explained;
+}
+
+Task<std::map<std::string, WallTime>> expected_starts(Session& session, queue::Settings settings) {
+  // Each costs a replay of the line.
+  constexpr std::size_t kEstimatesMax = 50;
+  std::map<std::string, WallTime> starts;
+  Gathering gathered = co_await gather(session, model::WrapperApi::workload_v1beta1);
+  if (!gathered.enough) {
+    co_return starts;
+  }
+  const WallTime now = session.now();
+  queue::Queue queue = queue_from(gathered.objects, settings, now);
+  for (const queue::WrapperId& id : queue.line(now, kEstimatesMax)) {
+    const auto gang = queue.gang(id.uid);
+    if (!gang) {
+      continue;
+    }
+    const Result<sched::Estimate> estimate = queue.core().estimate(*gang, now);
+    if (estimate && estimate->start) {
+      starts.emplace(id.uid, *estimate->start);
+    }
+  }
+  co_return starts;
 }
 
 }  // namespace codeflare::cli

@@ -124,7 +124,7 @@ Manifests parse_manifests(std::string_view text, const std::string& file) {
     add_object((*documents)[i].root, file, i + 1, manifests);
   }
   if (documents->empty()) {
-    manifests.errors.push_back(invalid_argument(file + ": holds no object"));
+    manifests.errors.push_back(invalid_argument(file + ": no objects found"));
   }
   return manifests;
 }
@@ -148,7 +148,7 @@ Manifests read_manifests(Session& session, const std::vector<std::string>& files
       }
     }
     if (all.objects.size() + all.errors.size() == before) {
-      all.errors.push_back(invalid_argument(file + ": holds no *.yaml, *.yml or *.json"));
+      all.errors.push_back(invalid_argument(file + ": no *.yaml, *.yml or *.json files found"));
     }
   }
   return all;

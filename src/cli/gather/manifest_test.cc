@@ -17,8 +17,15 @@ std::vector<std::string> errors_of(std::string_view text) {
 
 TEST(Manifests, documents_keep_their_number_and_say_where_they_are) {
   const Manifests read = parse_manifests(
-      "# nothing\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n---\n"
-      "apiVersion: batch/v1\nkind: Job\nmetadata: {generateName: b-, namespace: team}\n",
+      "# nothing\n"
+      "---\n"
+      "apiVersion: v1\n"
+      "kind: ConfigMap\n"
+      "metadata: {name: a}\n"
+      "---\n"
+      "apiVersion: batch/v1\n"
+      "kind: Job\n"
+      "metadata: {generateName: b-, namespace: team}\n",
       "f.yaml");
   ASSERT_TRUE(read.errors.empty());
   ASSERT_EQ(read.objects.size(), 2u);
@@ -40,7 +47,10 @@ TEST(Manifests, json_may_be_indented_with_tabs) {
 
 TEST(Manifests, lists_are_taken_apart) {
   const Manifests read = parse_manifests(
-      "apiVersion: v1\nkind: List\nitems:\n- {apiVersion: v1, kind: Pod, metadata: {name: a}}\n"
+      "apiVersion: v1\n"
+      "kind: List\n"
+      "items:\n"
+      "- {apiVersion: v1, kind: Pod, metadata: {name: a}}\n"
       "- {apiVersion: v1, kind: Pod, metadata: {name: b, namespace: team}}\n",
       "f.yaml");
   ASSERT_EQ(read.objects.size(), 2u);
@@ -64,7 +74,7 @@ TEST(Manifests, errors_name_file_and_document) {
   // YAML 1.1 reads n as false.
   EXPECT_EQ(errors_of("apiVersion: v1\nkind: Pod\nmetadata: {name: n}\n"),
             (Errors{"f.yaml: document 1: Pod: metadata.name: expected text, got boolean"}));
-  EXPECT_EQ(errors_of("# empty\n"), (Errors{"f.yaml: holds no object"}));
+  EXPECT_EQ(errors_of("# empty\n"), (Errors{"f.yaml: no objects found"}));
   ASSERT_EQ(errors_of("a: [\n").size(), 1u);
   EXPECT_TRUE(errors_of("a: [\n")[0].starts_with("f.yaml: "));
 }

@@ -3,6 +3,7 @@
 #include "cli/gather/wrappers.h"
 #include "cli/views/kinds.h"
 #include "model/config_map.h"
+#include "model/quota_subtree.h"
 #include "model/resources.h"
 #include "queue/marks.h"
 
@@ -47,13 +48,20 @@ Task<Result<QueueState>> look_at_queue(Session& session, std::string controller_
     std::ranges::move(legacy->wrappers, std::back_inserter(state.wrappers));
   }
   state.note = co_await read_note(session, std::move(controller_ns));
+  const Result<kube::ObjectList> trees =
+      co_await session.client().list_all(model::resource_type<model::QuotaSubtree>(), {});
+  for (const kube::ObjectRef& each : trees ? trees->items : std::vector<kube::ObjectRef>()) {
+    if (std::string tree(each->string_at({"metadata", "labels", "tree"})); !tree.empty()) {
+      state.trees.insert(std::move(tree));
+    }
+  }
   co_return state;
 }
 
 void tell_scope(Session& session, const QueueState& state) {
   if (!state.ns.empty()) {
-    session.console().err("you may list AppWrappers of namespace " + state.ns +
-                          " alone: others may stand between them\n");
+    session.console().err("note: you can list AppWrappers of namespace " + state.ns +
+                          " only; positions leave out other namespaces\n");
   }
 }
 

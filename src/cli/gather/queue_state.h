@@ -6,6 +6,7 @@
 #include "cli/views/wrapper_view.h"
 #include "queue/settings.h"
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,7 @@ struct QueueState {
   std::vector<GroupedWrapper> wrappers;
   bool legacy = false;  // those of MCAD's group are among them: there is one line
   QueueNote note;
+  std::set<std::string> trees{};  // names of the quota trees that the caller may list
   // Only this namespace could be listed; empty: all of them.
   std::string ns;
 };

@@ -13,8 +13,7 @@ Task<Result<Target>> find_target(Session& session, Manifest manifest) {
     co_return target;
   }
   if (session.ns_given() && !manifest.ns.empty() && manifest.ns != session.ns()) {
-    co_return fail(
-        invalid_argument("its namespace is " + manifest.ns + ", but -n says " + session.ns()));
+    co_return fail(invalid_argument("namespace is " + manifest.ns + ", but -n is " + session.ns()));
   }
   target.key.ns = manifest.ns.empty() ? session.ns() : manifest.ns;
   co_return target;

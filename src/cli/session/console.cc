@@ -32,10 +32,17 @@ int exit_code(const Error& error) {
 int report(Console& console, const Error& error) {
   const std::string_view advice =
       error.retry_after
-          ? "; mend that and run this again, or let it wait longer with --timeout SECONDS"
+          ? "; fix this and run the command again, or wait longer with --timeout SECONDS"
           : "";
   console.err("error: " + one_line(error.message) + std::string(advice) + "\n");
-  return kFailed;
+  return exit_code(error);
+}
+
+int both(int code, int other) {
+  if (code == kDone || code == other) {
+    return other;
+  }
+  return other == kDone ? code : int{kFailed};
 }
 
 Error about(const Error& error, std::string_view object) {
@@ -46,9 +53,9 @@ int report(Console& console, const Error& error, std::string_view object) {
   return report(console, about(error, object));
 }
 
-int report_coded(Console& console, const Error& error, std::string_view object) {
-  report(console, object.empty() ? error : about(error, object));
-  return exit_code(error);
+int report_file(Console& console, const Error& error) {
+  report(console, error);
+  return kUsage;
 }
 
 int report_usage(Console& console, std::string_view message) {
@@ -58,7 +65,10 @@ int report_usage(Console& console, std::string_view message) {
 
 void ProgressLine::show(std::string_view text) {
   if (console_.err_is_terminal()) {
-    console_.err("\r" + one_line(text) + "\x1b[K");
+    // A line that wraps cannot be written over.
+    const std::size_t columns = console_.err_columns();
+    const std::string line = one_line(text);
+    console_.err("\r" + (columns > 1 ? cut_to_width(line, columns - 1) : line) + "\x1b[K");
     shown_ = true;
   }
 }

@@ -37,18 +37,25 @@ class Console {
   virtual bool out_is_terminal() const = 0;
   virtual bool err_is_terminal() const = 0;
   virtual bool in_is_terminal() const = 0;
+  // How wide the terminal of standard error is; 0: not known.
+  virtual std::size_t err_columns() const { return 0; }
 };
 
 std::unique_ptr<Console> process_console();
 
-// "error: ..." and the exit code for it. Who gave up on a server that asks to wait is told what to
-// do.
+// "error: ..." and the exit code for it. An error after retries says how to wait longer.
 int report(Console& console, const Error& error);
 // With the name of this object, which a server that asks to wait does not name.
 Error about(const Error& error, std::string_view object);
 int report(Console& console, const Error& error, std::string_view object);
-// The same with an exit code that says what kind of failure it was: for nouns of the SDK.
-int report_coded(Console& console, const Error& error, std::string_view object = {});
+// The same, with the object's name where there is one.
+inline int report_coded(Console& console, const Error& error, std::string_view object = {}) {
+  return object.empty() ? report(console, error) : report(console, error, object);
+}
+// A file that is missing, unreadable or invalid counts as a wrong command line.
+int report_file(Console& console, const Error& error);
+// The exit code of two parts of one command: that of the failure, and 1 where two differ.
+int both(int code, int other);
 int report_usage(Console& console, std::string_view message);
 
 // One line on standard error that is written over while somebody waits, and gone afterwards. Where

@@ -68,8 +68,8 @@ bool Session::may_wait(const kube::Repeat& repeat) {
   if (first || !repeat.error.retry_after) {
     return true;
   }
-  const std::string why = "the server asks to wait: " + repeat.error.message + " (" +
-                          repeat.request + "); trying for up to ";
+  const std::string why = "the server asks to retry later: " + repeat.error.message + " (" +
+                          repeat.request + "); retrying for up to ";
   if (console_.err_is_terminal()) {
     waiting_.show(why + human_duration(left) + " more");
   } else if (std::exchange(told_, why) != why) {

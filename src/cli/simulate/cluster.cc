@@ -254,7 +254,7 @@ Result<Cluster> make_cluster(const EqualNodes& nodes) {
   }
   if (node.allocatable.empty()) {
     return fail(invalid_argument(
-        "give --cpus, --gpus or --memory of a node: without any of them nothing is limited"));
+        "give --cpus, --gpus or --memory of a node; without them nothing is limited"));
   }
   Cluster cluster;
   for (std::int64_t i = 0; i < nodes.count; ++i) {

@@ -12,7 +12,7 @@ TEST(Cluster, equal_nodes_have_what_was_said_and_nothing_else) {
   EXPECT_EQ(capacity_of(*cluster),
             (std::map<std::string, sched::Amount>{{"cpu", 4500}, {kGpuResource, 24}}));
   EXPECT_EQ(make_cluster({.count = 3}).error().message,
-            "give --cpus, --gpus or --memory of a node: without any of them nothing is limited");
+            "give --cpus, --gpus or --memory of a node; without them nothing is limited");
   EXPECT_EQ(make_cluster({.count = 1, .cpus = "many"}).error().message,
             "--cpus: expected an amount such as 4, 500m or 16Gi, got \"many\"");
 }
@@ -27,11 +27,11 @@ TEST(Cluster, absurd_amounts_are_refused_by_the_name_of_their_flag_or_node) {
             "--nodes: expected a number from 1 to 1000000");
   EXPECT_EQ(make_cluster({.count = 2, .memory = "1Ei"}).error().message,
             "the nodes have more memory than can be counted: 1024Pi on node node-0 alone");
-  EXPECT_EQ(read_cluster("nodes: [{name: a, count: 9, allocatable: {x: 500P}}]", "c.yaml")
-                .error()
-                .message,
-            "c.yaml: the nodes have more x than can be counted: 500000000000000000 on node a-2 "
-            "alone");
+  EXPECT_EQ(
+      read_cluster("nodes: [{name: a, count: 9, allocatable: {x: 500P}}]", "c.yaml")
+          .error()
+          .message,
+      "c.yaml: the nodes have more x than can be counted: 500000000000000000 on node a-2 alone");
 }
 
 TEST(Cluster, groups_of_nodes_and_quota_are_read_from_yaml) {

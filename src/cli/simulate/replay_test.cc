@@ -116,8 +116,8 @@ TEST(Replay, names_the_first_three_that_never_start_for_each_reason) {
   EXPECT_EQ(lacking.jobs, 5u);
   ASSERT_EQ(lacking.first.size(), 3u);
   EXPECT_EQ(lacking.first[0],
-            "p: insufficient nvidia.com/gpu: asks 9, free 8 of 8; not even nodes without gangs "
-            "could hold it");
+            "p: insufficient nvidia.com/gpu: needs 9, 8 of 8 free; does not fit even on an empty "
+            "cluster");
   EXPECT_TRUE(lacking.first[2].starts_with("r: ")) << lacking.first[2];
   EXPECT_TRUE(outcome.never_started.at("fragmented").first[0].starts_with("whole: fragmented: "));
   const std::string text = to_text({summarize(outcome, gpus(2, "4"))});

@@ -77,7 +77,7 @@ std::string notes(const Summary& summary) {
   }
   if (summary.refused > 0) {
     text += summary.policy + ": " + std::to_string(summary.refused) +
-            " refused, the first: " + summary.first_refusal + "\n";
+            " rejected, the first: " + summary.first_refusal + "\n";
   }
   if (summary.killed > 0) {
     text += summary.policy + ": " + std::to_string(summary.killed) + " ended by their limit\n";

@@ -38,7 +38,7 @@ Result<Trace> trace_of(Env env, Console& console, const SimulateFlags& flags) {
   const bool swf = flags.format.empty() ? flags.trace.ends_with(".swf") : flags.format == "swf";
   TRY_ASSIGN(Trace trace, swf ? read_swf(*text, options) : read_csv(*text, options));
   if (trace.jobs.empty()) {
-    return fail(invalid_argument(options.file + ": holds no job that can be replayed"));
+    return fail(invalid_argument(options.file + ": no job can be replayed"));
   }
   return trace;
 }
@@ -64,7 +64,7 @@ void tell_gaps(Console& console, const Trace& trace) {
     for (const std::string& name : trace.unknown_columns) {
       names += (names.empty() ? "" : ", ") + name;
     }
-    console.err("columns that mean nothing here: " + names + "\n");
+    console.err("ignored columns: " + names + "\n");
   }
 }
 
@@ -79,8 +79,8 @@ int report_input(Console& console, const Error& error) {
 int run_simulate(Env env, Console& console, const SimulateFlags& flags) {
   if (flags.cluster.empty() == (flags.nodes == 0)) {
     return report_usage(console,
-                        "say how large the cluster is: either --nodes N with --cpus, --gpus and "
-                        "--memory of each, or --cluster FILE");
+                        "cluster size is missing; give --nodes N with --cpus, --gpus and --memory "
+                        "of each, or --cluster FILE");
   }
   const Result<std::vector<Policy>> policies = parse_policies(
       flags.policies, Duration(std::llround(std::clamp(flags.holding_seconds, 0.0, 1e9) * 1e9)));

@@ -67,7 +67,7 @@ TEST(Simulate, reads_standard_input_and_counts_what_it_skips) {
   EXPECT_EQ(world.run({.trace = "-", .nodes = 1, .gpus = "4", .skip_bad = true}), kDone);
   EXPECT_EQ(world.console.err_text,
             "skipped standard input:3: column duration: expected seconds, got \"x\"\n"
-            "columns that mean nothing here: colour\n");
+            "ignored columns: colour\n");
 }
 
 TEST(Simulate, tells_of_parts_of_jobs) {
@@ -76,9 +76,9 @@ TEST(Simulate, tells_of_parts_of_jobs) {
       "1 0 -1 30 1 -1 -1 1 60 -1 1 1 1 1 1 1 -1 -1\n"
       "1 0 -1 10 1 -1 -1 1 60 -1 2 1 1 1 1 1 -1 -1\n";
   EXPECT_EQ(world.run({.trace = "-", .format = "swf", .nodes = 1, .gpus = "4"}), kDone);
-  EXPECT_EQ(world.console.err_text,
-            "left out 1 lines about parts of jobs (status 2 to 4): the line of the whole job "
-            "counts\n");
+  EXPECT_EQ(
+      world.console.err_text,
+      "left out 1 lines about parts of jobs (status 2 to 4): the line of the whole job counts\n");
 }
 
 TEST(Simulate, a_cluster_file_replaces_the_flags) {
@@ -105,9 +105,9 @@ TEST(Simulate, what_was_given_and_is_wrong_is_a_usage_error_and_what_cannot_be_r
   world.console.err_text.clear();
   world.console.input = "id,submit,duration,gpu\na,0,5,1\na,1,5,1\n";
   EXPECT_EQ(world.run({.trace = "-", .nodes = 1, .gpus = "4"}), kUsage);
-  EXPECT_EQ(world.console.err_text,
-            "error: standard input:3: the id \"a\" is that of line 2 already: each job needs its "
-            "own\n");
+  EXPECT_EQ(
+      world.console.err_text,
+      "error: standard input:3: the id \"a\" is that of line 2 already: each job needs its own\n");
 }
 
 TEST(Simulate, shows_progress_on_a_terminal_alone_and_wipes_it) {

@@ -16,11 +16,13 @@ class CapturedConsole final : public Console {
   bool out_is_terminal() const override { return terminal; }
   bool err_is_terminal() const override { return terminal; }
   bool in_is_terminal() const override { return false; }
+  std::size_t err_columns() const override { return columns; }
 
   std::string out_text;
   std::string err_text;
   std::string input;
   bool terminal = false;
+  std::size_t columns = 0;
 };
 
 }  // namespace codeflare::cli::testing

@@ -54,7 +54,7 @@ Task<Result<TypedObject>> create_one(Session& session, Manifest manifest, How ho
 void add_options(CLI::App& verb, Chosen& chosen) {
   auto typed = std::make_shared<internal::Typed<CreateFlags>>();
   verb.add_option("-f,--filename", typed->flags.files,
-                  "YAML or JSON; a directory; - is standard input")
+                  "file or directory with YAML or JSON; - for standard input")
       ->required()
       ->type_name("FILE");
   internal::add_dry_run(verb, typed->flags.dry_run);
@@ -64,7 +64,7 @@ void add_options(CLI::App& verb, Chosen& chosen) {
 }  // namespace
 
 constinit const Verb kCreate = {.word = "create",
-                                .about = "Create the objects of files",
+                                .about = "Create objects from files",
                                 .examples = "codeflare create -f train.yaml -n team-a",
                                 .add = add_options};
 
@@ -72,7 +72,7 @@ Task<int> run_create(Session& session, CreateFlags flags) {
   Manifests manifests = read_manifests(session, flags.files);
   int code = kDone;
   for (const Error& error : manifests.errors) {
-    code = report(session.console(), error);
+    code = report_file(session.console(), error);
   }
   std::vector<TypedObject> created;
   How how{.dry_run = flags.dry_run};

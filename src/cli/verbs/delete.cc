@@ -34,27 +34,18 @@ struct Leaving {
   std::string shown;
 };
 
-// The group that was named, or the only one that has it.
-Task<Result<KnownKind>> group_of(Session& session, KnownKind kind, std::string name) {
-  if (!kind.any_group) {
-    co_return kind;
-  }
-  CO_TRY_ASSIGN(FoundWrapper found,
-                co_await find_wrapper(session, std::move(kind), std::move(name), Use::change));
-  co_return std::move(found.kind);
-}
-
+// Of the group that was named, or the only one that has it.
 Task<Manifests> named(Session& session, KnownKind kind, DeleteFlags flags) {
   Manifests found;
   for (const std::string& each : flags.names) {
     std::string name = each;
-    Result<KnownKind> of = co_await group_of(session, kind, std::move(name));
+    Result<FoundWrapper> of = co_await find_wrapper(session, kind, std::move(name), Use::change);
     if (of) {
       found.objects.push_back({.file = "",
-                               .api_version = of->type.api_version(),
-                               .kind = of->type.kind,
+                               .api_version = of->kind.type.api_version(),
+                               .kind = of->kind.type.kind,
                                .ns = session.ns(),
-                               .name = each});
+                               .name = std::string(of->object->name())});
     } else if (of.error().code != ErrorCode::not_found || !flags.ignore_not_found) {
       found.errors.push_back(about(of.error(), flags.kind + " " + each));
     }
@@ -69,7 +60,8 @@ struct How {
 
 Task<Result<std::optional<Leaving>>> delete_one(Session& session, Manifest manifest, How how) {
   if (manifest.name.empty()) {
-    co_return fail(invalid_argument("metadata.name is missing: generateName names nothing"));
+    co_return fail(invalid_argument(
+        "metadata.name is missing; objects with generateName cannot be deleted by file"));
   }
   CO_TRY_ASSIGN(Target target, co_await find_target(session, manifest));
   const model::ResourceType type = target.resource.type;
@@ -126,7 +118,7 @@ Task<std::string> pods_of(Session& session, model::ResourceType type, kube::Obje
   }
   const auto pods = co_await leaving_pods(session, *std::move(wrapper));
   const std::string text = pods ? leaving_text(*pods) : "";
-  co_return text.empty() ? "" : ", waits for " + text;
+  co_return text.empty() ? "" : ", waiting for " + text;
 }
 
 Task<Result<void>> wait_until_gone(Session& session, Leaving leaving,
@@ -161,24 +153,22 @@ Task<Result<void>> wait_until_gone(Session& session, Leaving leaving,
 
 void add_options(CLI::App& verb, Chosen& chosen) {
   auto typed = std::make_shared<internal::Typed<DeleteFlags>>();
-  verb.add_option("KIND", typed->flags.kind, "appwrapper (aw)");
-  verb.add_option("NAME", typed->flags.names);
+  verb.add_option("KIND", typed->flags.kind, internal::kKindHelp);
+  verb.add_option("NAME", typed->flags.names, "names of the objects");
   verb.add_option("-f,--filename", typed->flags.files,
-                  "YAML or JSON; a directory; - is standard input")
+                  "file or directory with YAML or JSON; - for standard input")
       ->type_name("FILE");
-  verb.add_option("--wait", typed->flags.wait, "until they are gone (default true)")
+  verb.add_option("--wait", typed->flags.wait, "wait until the objects are gone (default true)")
       ->type_name("true|false");
-  verb.add_flag("--ignore-not-found", typed->flags.ignore_not_found);
+  verb.add_flag("--ignore-not-found", typed->flags.ignore_not_found,
+                "success if an object does not exist");
   internal::add_dry_run(verb, typed->flags.dry_run);
-  internal::add_session_flags(verb, typed->session);
+  internal::add_session_flags(verb, typed->session, {"name"});
   verb.get_option("--timeout")
-      ->description(
-          "for that wait (default: as long as it takes), and for a server that asks to "
-          "wait (default 60)");
+      ->description("time limit of the wait (default: none) and of retries (default 60)");
   verb.callback([&chosen, typed] {
-    const bool by_name = !typed->flags.names.empty();
-    if (by_name != typed->flags.files.empty() || by_name == typed->flags.kind.empty()) {
-      throw CLI::ValidationError("delete", "either -f FILE or KIND NAME...");
+    if (typed->flags.kind.empty() == typed->flags.files.empty()) {
+      throw CLI::ValidationError("delete", "give -f FILE, or KIND NAME...");
     }
     typed->flags.timeout = typed->session.timeout;
     chosen = internal::in_session<DeleteFlags>(typed, run_delete);
@@ -189,22 +179,30 @@ void add_options(CLI::App& verb, Chosen& chosen) {
 
 constinit const Verb kDelete = {
     .word = "delete",
-    .about = "Delete the objects of files, or by name, and wait until gone",
+    .about = "Delete objects by file or name and wait until they are gone",
     .examples = "codeflare delete -f train.yaml\n  codeflare delete appwrapper train",
-    .add = add_options};
+    .add = add_options,
+    .takes_kind = true};
 
 Task<int> run_delete(Session& session, DeleteFlags flags) {
   int code = kDone;
   Manifests asked;
   if (flags.kind.empty()) {
     asked = read_manifests(session, flags.files);
-  } else if (const Result<KnownKind> kind = parse_kind(flags.kind)) {
-    asked = co_await named(session, *kind, flags);
+    for (const Error& error : asked.errors) {
+      code = report_file(session.console(), error);
+    }
   } else {
-    co_return report_usage(session.console(), kind.error().message);
-  }
-  for (const Error& error : asked.errors) {
-    code = report(session.console(), error);
+    Result<KindNames> typed = read_names(flags.kind, flags.names);
+    if (!typed) {
+      co_return report_usage(session.console(), typed.error().message);
+    }
+    flags.names = typed->names;
+    flags.kind = typed->kind.word();
+    asked = co_await named(session, typed->kind, flags);
+    for (const Error& error : asked.errors) {
+      code = both(code, report(session.console(), error));
+    }
   }
   std::vector<Leaving> leaving;
   for (const Manifest& manifest : asked.objects) {
@@ -214,9 +212,10 @@ Task<int> run_delete(Session& session, DeleteFlags flags) {
                             {.dry_run = flags.dry_run, .ignore_not_found = flags.ignore_not_found});
     if (!rest) {
       Error error = std::move(rest).error();
-      code = manifest.file.empty()
-                 ? report(session.console(), error, flags.kind + " " + manifest.name)
-                 : report(session.console(), std::move(error).with_context(manifest.where()));
+      code = both(code,
+                  manifest.file.empty()
+                      ? report(session.console(), error, flags.kind + " " + manifest.name)
+                      : report(session.console(), std::move(error).with_context(manifest.where())));
     } else if (*rest) {
       leaving.push_back(**std::move(rest));
     }
@@ -232,7 +231,7 @@ Task<int> run_delete(Session& session, DeleteFlags flags) {
     Leaving copy = each;
     Result<void> gone = co_await wait_until_gone(session, std::move(copy), deadline);
     if (!gone) {
-      code = report(session.console(), gone.error(), each.shown);
+      code = both(code, report(session.console(), gone.error(), each.shown));
     }
   }
   co_return code;

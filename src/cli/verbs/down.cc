@@ -38,32 +38,30 @@ std::string ended_text(const up::Ended& ended) {
     return "stopped";
   }
   if (!ended.state) {
-    return "pods that were left have ended";
+    return "stopped the pods of an earlier start";
   }
   std::string text =
       "codeflare up (process " + std::to_string(ended.state->process.pid) + ") was killed";
   if (ended.pods == 0) {
-    return text + ", and has left no pods";
+    return text + "; no pods were left";
   }
-  return text + (ended.pods == 1
-                     ? ": the pod that it left has ended"
-                     : ": the " + std::to_string(ended.pods) + " pods that it left have ended");
+  return text + (ended.pods == 1 ? "; its pod was stopped"
+                                 : "; its " + std::to_string(ended.pods) + " pods were stopped");
 }
 
 void add_options(CLI::App& verb, Chosen& chosen) {
   auto flags = std::make_shared<Flags>();
   verb.add_option("--data-dir", flags->directory,
-                  "where it is kept (default $XDG_STATE_HOME/codeflare/up)")
+                  "data directory of the cluster (default $XDG_STATE_HOME/codeflare/up)")
       ->type_name("DIR");
-  internal::add_timeout(verb, flags->timeout,
-                        "wait no longer until its pods have ended; 0: as long as it takes");
+  internal::add_timeout(verb, flags->timeout, "time limit for pods to end; 0: none");
   verb.callback([&chosen, flags] { chosen = [flags] { return down(*flags); }; });
 }
 
 }  // namespace
 
 constinit const Verb kDown = {.word = "down",
-                              .about = "End the cluster that codeflare up runs",
+                              .about = "Stop the cluster of 'codeflare up'",
                               .examples = "codeflare down",
                               .add = add_options};
 
@@ -76,10 +74,11 @@ Task<int> run_down(Env env, Console& console, up::Processes& processes, up::EndL
                                                            std::move(options), std::move(progress));
   line.clear();
   if (!ended) {
-    co_return report(console, ended.error());
+    // Nothing to stop is 1, as for `status`.
+    const int code = report(console, ended.error());
+    co_return code == kNotFound ? int{kFailed} : code;
   }
-  console.out(ended_text(*ended) + "; what was in " + directory +
-              " is there again at the next start\n");
+  console.out(ended_text(*ended) + " (data is kept in " + directory + ")\n");
   co_return kDone;
 }
 

@@ -73,10 +73,9 @@ TEST(Down, asks_the_cluster_to_end_and_waits_until_it_has) {
   EXPECT_EQ(world.down_and_end(World::Ends::in_good_order), kDone);
   EXPECT_EQ(world.processes.asked, (std::vector<ProcessId>{{77, 4242}}));
   EXPECT_TRUE(world.console.err_text.contains(
-      "waiting until codeflare up (process 77) has ended its pods (4s)"))
+      "waiting until codeflare up (process 77) has stopped its pods (4s)"))
       << world.console.err_text;
-  EXPECT_EQ(world.console.out_text,
-            "stopped; what was in /data is there again at the next start\n");
+  EXPECT_EQ(world.console.out_text, "stopped (data is kept in /data)\n");
   EXPECT_TRUE(world.looked_in.empty());
 }
 
@@ -86,8 +85,7 @@ TEST(Down, does_the_rest_for_a_cluster_that_is_killed_while_it_ends) {
   world.up();
   EXPECT_EQ(world.down_and_end(World::Ends::killed), kDone);
   EXPECT_EQ(world.console.out_text,
-            "codeflare up (process 77) was killed: the pod that it left has ended; what was in "
-            "/data is there again at the next start\n");
+            "codeflare up (process 77) was killed; its pod was stopped (data is kept in /data)\n");
   EXPECT_FALSE(world.env.files.exists("/data/up.json"));
   EXPECT_FALSE(world.read("/home/me/.kube/config").contains("codeflare-data"));
 }
@@ -95,7 +93,7 @@ TEST(Down, does_the_rest_for_a_cluster_that_is_killed_while_it_ends) {
 TEST(Down, says_that_nothing_runs) {
   World world;
   EXPECT_EQ(world.down(), kFailed);
-  EXPECT_EQ(world.console.err_text, "error: nothing runs in /data\n");
+  EXPECT_EQ(world.console.err_text, "error: no cluster runs in /data\n");
 }
 
 TEST(Down, ends_what_a_killed_cluster_has_left_and_takes_out_its_context) {
@@ -106,14 +104,14 @@ TEST(Down, ends_what_a_killed_cluster_has_left_and_takes_out_its_context) {
   world.end_process(77);
   EXPECT_EQ(world.down(), kDone) << world.console.err_text;
   EXPECT_EQ(world.looked_in, (std::vector<std::string>{"/data"}));
-  EXPECT_EQ(world.console.out_text,
-            "codeflare up (process 77) was killed: the 2 pods that it left have ended; what was in "
-            "/data is there again at the next start\n");
+  EXPECT_EQ(
+      world.console.out_text,
+      "codeflare up (process 77) was killed; its 2 pods were stopped (data is kept in /data)\n");
   EXPECT_TRUE(world.console.err_text.empty()) << world.console.err_text;
   EXPECT_FALSE(world.read("/home/me/.kube/config").contains("codeflare-data"));
   EXPECT_TRUE(world.processes.asked.empty());
   EXPECT_EQ(world.down(), kFailed);
-  EXPECT_EQ(world.console.err_text, "error: nothing runs in /data\n");
+  EXPECT_EQ(world.console.err_text, "error: no cluster runs in /data\n");
 }
 
 TEST(Down, says_that_a_killed_cluster_has_left_no_pods) {
@@ -122,7 +120,7 @@ TEST(Down, says_that_a_killed_cluster_has_left_no_pods) {
   world.end_process(77);
   EXPECT_EQ(world.down(), kDone);
   EXPECT_TRUE(world.console.out_text.starts_with(
-      "codeflare up (process 77) was killed, and has left no pods; "))
+      "codeflare up (process 77) was killed; no pods were left (data"))
       << world.console.out_text;
 }
 
@@ -130,7 +128,7 @@ TEST(Down, ends_pods_also_when_nothing_else_is_known_of_their_cluster) {
   World world;
   world.left = std::size_t{3};
   EXPECT_EQ(world.down(), kDone) << world.console.err_text;
-  EXPECT_TRUE(world.console.out_text.starts_with("pods that were left have ended; "))
+  EXPECT_TRUE(world.console.out_text.starts_with("stopped the pods of an earlier start (data"))
       << world.console.out_text;
 }
 
@@ -144,7 +142,7 @@ TEST(Down, can_be_tried_again_when_pods_that_were_left_did_not_end) {
   EXPECT_TRUE(world.env.files.exists("/data/up.json"));
   world.ending = seconds(30);
   EXPECT_EQ(world.down(seconds(3)), kFailed);
-  EXPECT_TRUE(world.console.err_text.contains("the end of the pods that codeflare up has left"))
+  EXPECT_TRUE(world.console.err_text.contains("stopping the pods of an earlier start"))
       << world.console.err_text;
   EXPECT_EQ(world.down(), kDone);
 }
@@ -154,7 +152,7 @@ TEST(Down, gives_up_after_the_timeout) {
   world.up();
   EXPECT_EQ(world.down(seconds(3)), kFailed);
   EXPECT_EQ(world.console.err_text,
-            "error: codeflare up (process 77) still ends its pods after 3s\n");
+            "error: codeflare up (process 77) is still stopping pods after 3s\n");
   EXPECT_TRUE(world.env.files.exists("/data/up.json"));
 }
 
@@ -202,10 +200,10 @@ TEST(Detach, starts_this_program_again_and_waits_until_it_is_ready) {
 
 TEST(Detach, passes_on_what_did_not_come_about) {
   DetachWorld world;
-  world.warning = "the kubeconfig stays as it is: no";
+  world.warning = "the kubeconfig is unchanged: no";
   world.play = [](DetachWorld& w) { w.become_ready(); };
   EXPECT_EQ(world.detach(), kDone);
-  EXPECT_EQ(world.console.err_text, "warning: the kubeconfig stays as it is: no\n");
+  EXPECT_EQ(world.console.err_text, "warning: the kubeconfig is unchanged: no\n");
   EXPECT_TRUE(world.console.out_text.starts_with("ready ")) << world.console.out_text;
 }
 
@@ -219,7 +217,7 @@ TEST(Detach, shows_what_a_cluster_that_did_not_start_has_written_now) {
   EXPECT_EQ(world.detach(), kFailed);
   EXPECT_EQ(world.console.err_text,
             "codeflare: address in use\n"
-            "error: codeflare up: it ended before it was ready\n");
+            "error: codeflare up: codeflare up ended before it was ready\n");
 }
 
 TEST(Detach, is_not_ready_because_another_was) {
@@ -236,7 +234,7 @@ TEST(Detach, says_why_nothing_could_be_started) {
   DetachWorld world;
   world.exit_code = 1;
   EXPECT_EQ(world.detach(), kFailed);
-  EXPECT_EQ(world.console.err_text, "error: it could not be started: no room\n");
+  EXPECT_EQ(world.console.err_text, "error: start failed: no room\n");
 }
 
 TEST(Detach, passes_on_what_was_typed) {

@@ -28,9 +28,6 @@ void add_delete(CLI::App& verb, Chosen& chosen) {
 
 }  // namespace
 
-constinit const Verb kCancel = {.word = "cancel",
-                                .about = "Stop work and keep its record",
-                                .examples = "codeflare cancel job train"};
 constinit const Verb kCancelJob = {.word = "cancel",
                                    .noun = "job",
                                    .about = "Stop a job; its status and log stay",

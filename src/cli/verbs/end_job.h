@@ -7,7 +7,6 @@
 
 namespace codeflare::cli {
 
-extern const Verb kCancel;
 extern const Verb kCancelJob;
 extern const Verb kDeleteJob;
 

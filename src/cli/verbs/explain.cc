@@ -15,33 +15,33 @@ namespace {
 
 void add_options(CLI::App& verb, Chosen& chosen) {
   auto typed = std::make_shared<internal::Typed<ExplainFlags>>();
-  verb.add_option("KIND", typed->flags.kind, "appwrapper (aw)")->required();
-  verb.add_option("NAME", typed->flags.name)->required();
+  verb.add_option("KIND", typed->flags.kind, internal::kKindHelp)->required();
+  verb.add_option("NAME", typed->flags.name, "name of the object");
   typed->flags.controller_ns = queue::kControllerNamespace;
   internal::add_controller_ns(verb, typed->flags.controller_ns);
-  internal::finish(verb, chosen, typed, run_explain);
+  internal::finish(verb, chosen, typed, run_explain, {"json"});
 }
 
 }  // namespace
 
-constinit const Verb kExplain = {
-    .word = "explain",
-    .about = "Say why work waits, who holds what it needs and what would start it",
-    .examples = "codeflare explain appwrapper train",
-    .add = add_options};
+constinit const Verb kExplain = {.word = "explain",
+                                 .about = "Explain why work is waiting and what would start it",
+                                 .examples = "codeflare explain train",
+                                 .add = add_options,
+                                 .takes_kind = true};
 
 Task<int> run_explain(Session& session, ExplainFlags flags) {
-  const Result<KnownKind> kind = parse_kind(flags.kind);
-  if (!kind) {
-    co_return report_usage(session.console(), kind.error().message);
+  Result<KindNames> typed = read_names(flags.kind, one_name(flags.name));
+  if (!typed) {
+    co_return report_usage(session.console(), typed.error().message);
   }
   if (session.output() == Output::yaml || session.output() == Output::name) {
-    co_return report_usage(session.console(), "explain prints text or -o json");
+    co_return report_usage(session.console(), "explain supports -o json only");
   }
-  ExplainOptions options{.name = std::move(flags.name),
+  ExplainOptions options{.name = typed->names.front(),
                          .controller_ns = std::move(flags.controller_ns)};
   const Result<Explained> explained =
-      co_await gather_explanation(session, *kind, std::move(options));
+      co_await gather_explanation(session, typed->kind, std::move(options));
   if (!explained) {
     co_return report(session.console(), explained.error());
   }

@@ -37,7 +37,10 @@ spec:
 )";
 
 std::string wrapper_of(const std::string& name, const std::string& cpu) {
-  return "---\napiVersion: workload.codeflare.dev/v1beta1\nkind: AppWrapper\nmetadata: {name: " +
+  return "---\n"
+         "apiVersion: workload.codeflare.dev/v1beta1\n"
+         "kind: AppWrapper\n"
+         "metadata: {name: " +
          name + R"(}
 spec:
   resources:
@@ -93,27 +96,27 @@ TEST(Explain, says_with_numbers_what_is_short) {
   World world;
   EXPECT_EQ(world.explain("big"), kDone) << world.console.err_text;
   const std::string& text = world.console.out_text;
-  EXPECT_TRUE(text.starts_with("appwrapper default/big waits, submitted 0s ago, position 1"))
+  EXPECT_TRUE(text.starts_with("appwrapper default/big is waiting, submitted 0s ago, position 1"))
       << text;
   EXPECT_TRUE(text.contains("InsufficientResources: ")) << text;
   // The small one goes first: it fits, and the controller would start it now.
-  EXPECT_TRUE(text.contains("\n  cpu        4       1      8          4         1 ")) << text;
-  EXPECT_TRUE(text.contains("Who holds it:\n  default/small holds 1 cpu")) << text;
-  EXPECT_TRUE(text.contains("\n  pods outside the queue hold 6 cpu\n")) << text;
-  EXPECT_FALSE(text.contains("Not looked at")) << text;
+  EXPECT_TRUE(text.contains("\n  cpu        4        1      8          4         1 ")) << text;
+  EXPECT_TRUE(text.contains("Held by:\n  default/small holds 1 CPU")) << text;
+  EXPECT_TRUE(text.contains("\n  pods outside the queue hold 6 CPUs\n")) << text;
+  EXPECT_FALSE(text.contains("Not checked")) << text;
 }
 
 TEST(Explain, what_is_too_large_for_every_node_never_fits) {
   World world;
   EXPECT_EQ(world.explain("huge"), kDone) << world.console.err_text;
-  EXPECT_TRUE(world.console.out_text.contains("Not even the end of all work in the queue"))
+  EXPECT_TRUE(world.console.out_text.contains("Does not fit even if all work in the queue ends"))
       << world.console.out_text;
 }
 
 TEST(Explain, what_fits_waits_for_the_controller_alone) {
   World world;
   EXPECT_EQ(world.explain("small"), kDone) << world.console.err_text;
-  EXPECT_TRUE(world.console.out_text.contains("it fits now")) << world.console.out_text;
+  EXPECT_TRUE(world.console.out_text.contains("fits now")) << world.console.out_text;
 }
 
 // As the controller writes it that waits with the AppWrapper for this reason.
@@ -134,10 +137,9 @@ TEST(Explain, what_no_node_is_allowed_for_is_not_told_to_wait_for_other_work) {
       << world.console.err_text;
   EXPECT_EQ(world.explain("far"), kDone) << world.console.err_text;
   const std::string& text = world.console.out_text;
-  EXPECT_TRUE(text.contains("NoNodeAllowed: pod set 0 may use none of 1 nodes: selector zone="))
+  EXPECT_TRUE(text.contains("NoNodeAllowed: pod set 0 has 0 eligible nodes of 1: selector zone="))
       << text;
-  EXPECT_TRUE(text.contains("no node is one that it may use, so no end of other work helps"))
-      << text;
+  EXPECT_TRUE(text.contains("no node is eligible")) << text;
   EXPECT_FALSE(text.contains("does not say how long")) << text;
 }
 
@@ -145,7 +147,7 @@ TEST(Explain, a_paused_queue_is_said_to_be_that_also_to_who_may_not_read_its_con
   World world;
   ASSERT_EQ(world.verb([](Session& s) { return run_pause(s, {}, true); }), kDone);
   EXPECT_EQ(world.explain("small"), kDone) << world.console.err_text;
-  EXPECT_TRUE(world.console.out_text.contains("\n  Paused: it fits now, and starts when "))
+  EXPECT_TRUE(world.console.out_text.contains("\n  Paused: fits now, starts when "))
       << world.console.out_text;
   EXPECT_FALSE(world.console.out_text.contains("the controller starts it next"));
   ASSERT_EQ(world.verb([](Session& s) { return refuse(s, "small", "Paused"); }), kDone);
@@ -160,8 +162,9 @@ TEST(Explain, what_nobody_is_known_to_have_submitted_does_not_just_fit) {
   EXPECT_EQ(world.explain("small"), kDone) << world.console.err_text;
   const std::string& text = world.console.out_text;
   EXPECT_TRUE(text.contains("UserUnknown")) << text;
-  EXPECT_TRUE(text.contains("let admission record who submits it")) << text;
-  EXPECT_FALSE(text.contains("it fits now")) << text;
+  EXPECT_TRUE(text.contains("create the AppWrapper again while the admission webhook is served"))
+      << text;
+  EXPECT_FALSE(text.contains("fits now")) << text;
 }
 
 // A gang holds one of the two cpus that are free; the next in line wants both.
@@ -181,7 +184,7 @@ TEST(Explain, the_settings_of_the_controller_are_heeded) {
       << world.console.err_text;
   ASSERT_EQ(world.verb([](Session& s) { return start(s, "runs"); }), kDone);
   EXPECT_EQ(world.explain("small"), kDone) << world.console.err_text;
-  EXPECT_TRUE(world.console.out_text.contains("it fits now")) << world.console.out_text;
+  EXPECT_TRUE(world.console.out_text.contains("fits now")) << world.console.out_text;
   world.write("settings.yaml", R"(---
 apiVersion: v1
 kind: Namespace
@@ -196,7 +199,7 @@ data: {settings: '{"holdingSeconds":60}'}
             kDone)
       << world.console.err_text;
   EXPECT_EQ(world.explain("small"), kDone) << world.console.err_text;
-  EXPECT_TRUE(world.console.out_text.contains("Reserved: default/head is first in line"))
+  EXPECT_TRUE(world.console.out_text.contains("Reserved: nodes are reserved for default/head"))
       << world.console.out_text;
 }
 
@@ -229,11 +232,12 @@ spec: {children: [{name: gold, quotas: {requests: {cpu: 4}}}]}
       << world.console.err_text;
   EXPECT_EQ(world.explain("big"), kDone) << world.console.err_text;
   const std::string& text = world.console.out_text;
-  EXPECT_TRUE(text.contains("UnknownQuota: there is no quota node default in tree team")) << text;
-  EXPECT_FALSE(text.contains("Who holds it")) << text;
+  EXPECT_TRUE(text.contains("UnknownQuota: quota node default does not exist in tree team"))
+      << text;
+  EXPECT_FALSE(text.contains("Held by")) << text;
   EXPECT_TRUE(
-      text.contains("What would start it now:\n  label it with a quota node that has room, of "
-                    "those its namespace may charge: team=gold\n"))
+      text.contains("To start it now:\n"
+                    "  set the label to an existing quota node: team=gold\n"))
       << text;
 }
 
@@ -251,10 +255,10 @@ TEST(Explain, names_the_pods_that_keep_one_from_being_deleted) {
   const std::string pod = "pod p0 on node-1 (finalizers example.com/slow)";
   EXPECT_EQ(world.console.err_text,
             "error: appwrapper.workload.codeflare.dev/going: still there after 7s, held by "
-            "example.com/test, waits for " +
+            "example.com/test, waiting for " +
                 pod + "\n");
   EXPECT_EQ(world.explain("going"), kDone) << world.console.err_text;
-  EXPECT_TRUE(world.console.out_text.contains("It waits until these are gone:\n  " + pod + "\n"))
+  EXPECT_TRUE(world.console.out_text.contains("Waiting for these to go:\n  " + pod + "\n"))
       << world.console.out_text;
 }
 
@@ -269,7 +273,7 @@ spec: {hard: {pods: "0"}, scopes: [Terminating]}
   const auto create = [](Session& s) { return run_create(s, {.files = {"quotas.yaml"}}); };
   ASSERT_EQ(world.verb(create), kDone) << world.console.err_text;
   EXPECT_EQ(world.explain("small"), kDone) << world.console.err_text;
-  EXPECT_TRUE(world.console.out_text.contains("it fits now")) << world.console.out_text;
+  EXPECT_TRUE(world.console.out_text.contains("fits now")) << world.console.out_text;
   world.write("quotas.yaml", R"(---
 apiVersion: v1
 kind: ResourceQuota
@@ -286,11 +290,10 @@ TEST(Explain, who_may_see_less_is_told_what_is_missing_and_why) {
   World world;
   EXPECT_EQ(world.explain("big", {}, "ann"), kDone) << world.console.err_text;
   const std::string& text = world.console.out_text;
-  EXPECT_TRUE(text.starts_with("appwrapper default/big waits, submitted 0s ago\n")) << text;
-  EXPECT_TRUE(text.contains("Not looked at:\n  nodes of all namespaces: nodes is forbidden"))
-      << text;
+  EXPECT_TRUE(text.starts_with("appwrapper default/big is waiting, submitted 0s ago\n")) << text;
+  EXPECT_TRUE(text.contains("Not checked:\n  nodes of all namespaces: nodes is forbidden")) << text;
   EXPECT_TRUE(text.contains("pods of all namespaces: pods is forbidden")) << text;
-  EXPECT_TRUE(text.contains("settings of the controller, so the usual ones count: ")) << text;
+  EXPECT_TRUE(text.contains("settings of the controller, defaults are used: ")) << text;
 }
 
 TEST(Explain, answers_as_json_and_refuses_what_it_does_not_know) {

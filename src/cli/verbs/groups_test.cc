@@ -19,10 +19,10 @@ namespace {
 using testing::VerbWorld;
 
 constexpr const char* kTwo =
-    "there are two of this name: this is appwrapper.workload.codeflare.dev train, the other is "
-    "appwrapper.mcad.ibm.com train\n";
+    "note: two AppWrappers have this name; this is appwrapper.workload.codeflare.dev train, the "
+    "other is appwrapper.mcad.ibm.com train\n";
 constexpr const char* kSayWhich =
-    "error: there are two of this name: say appwrapper.workload.codeflare.dev train or "
+    "error: two AppWrappers have this name; write appwrapper.workload.codeflare.dev train or "
     "appwrapper.mcad.ibm.com train\n";
 
 std::string wrapper_of(const std::string& group, const std::string& name, int priority) {
@@ -92,7 +92,8 @@ TEST(Groups, a_list_shows_both_unless_one_is_named) {
   EXPECT_EQ(world.console.out_text, "appwrapper.mcad.ibm.com/old\nappwrapper.mcad.ibm.com/train\n");
   EXPECT_EQ(world.list("aw.workload.codeflare.dev", {.output = "name"}), kDone);
   EXPECT_EQ(world.console.out_text,
-            "appwrapper.workload.codeflare.dev/new\nappwrapper.workload.codeflare.dev/train\n");
+            "appwrapper.workload.codeflare.dev/new\n"
+            "appwrapper.workload.codeflare.dev/train\n");
 }
 
 TEST(Groups, the_queue_shows_which_is_which) {
@@ -159,18 +160,20 @@ TEST(Groups, each_of_two_namesakes_has_its_own_place_in_line) {
   EXPECT_EQ(world.explain("aw", "train"), kDone);
   EXPECT_EQ(world.console.err_text, kTwo);
   EXPECT_TRUE(world.console.out_text.starts_with(
-      "appwrapper default/train waits, submitted 0s ago, position 3 in line\n"))
+      "appwrapper default/train is waiting, submitted 0s ago, position 3 in the queue\n"))
       << world.console.out_text;
   EXPECT_EQ(world.explain("aw.mcad.ibm.com", "train"), kDone);
   EXPECT_TRUE(
-      world.console.out_text.starts_with("appwrapper default/train of mcad.ibm.com waits, "
-                                         "submitted 0s ago, position 1 in line\n"))
+      world.console.out_text.starts_with("appwrapper default/train of mcad.ibm.com is waiting, "
+                                         "submitted 0s ago, position 1 in the queue\n"))
       << world.console.out_text;
   // Who may not see the nodes has it from the AppWrappers alone.
   EXPECT_EQ(world.explain("aw", "train", {}, "bob"), kDone);
-  EXPECT_TRUE(world.console.out_text.contains("position 3 in line\n")) << world.console.out_text;
+  EXPECT_TRUE(world.console.out_text.contains("position 3 in the queue\n"))
+      << world.console.out_text;
   EXPECT_EQ(world.explain("aw.mcad.ibm.com", "train", {}, "bob"), kDone);
-  EXPECT_TRUE(world.console.out_text.contains("position 1 in line\n")) << world.console.out_text;
+  EXPECT_TRUE(world.console.out_text.contains("position 1 in the queue\n"))
+      << world.console.out_text;
 }
 
 TEST(Groups, explanations_as_json_have_the_group) {
@@ -192,8 +195,8 @@ TEST(Groups, logs_are_of_the_one_that_was_named) {
   EXPECT_TRUE(world.console.err_text.starts_with(kTwo)) << world.console.err_text;
   EXPECT_EQ(logs("aw.mcad.ibm.com"), kDone);
   EXPECT_EQ(world.console.err_text,
-            "appwrapper.mcad.ibm.com train has no pods: it is Pending; codeflare explain "
-            "appwrapper.mcad.ibm.com train tells more\n");
+            "appwrapper.mcad.ibm.com train has no pods; its state is Pending; run 'codeflare "
+            "explain appwrapper.mcad.ibm.com train' for the reason\n");
 }
 
 }  // namespace

@@ -31,7 +31,7 @@ int with_existing(const std::string& given, const Run& run) {
   return with_directory(given, [&](Env env, Console& console, const std::string& directory) {
     return given.empty() || env.files.exists(directory)
                ? run(env, console, directory)
-               : report(console, not_found("there is no data directory " + directory));
+               : report(console, not_found("data directory not found: " + directory));
   });
 }
 
@@ -78,31 +78,34 @@ int add(const Flags& flags) {
 }
 
 void add_add(CLI::App& image, Chosen& chosen, const std::shared_ptr<Flags>& own) {
-  CLI::App* verb = image.add_subcommand("add", "Say what stands for an image on this machine");
+  CLI::App* verb = image.add_subcommand("add", "Map an image name to local files");
   verb->fallthrough();
-  verb->add_option("NAME", own->image.name, "of the image; a star is any text: rayproject/ray:*")
+  verb->add_option("NAME", own->image.name, "image name; * matches any text: rayproject/ray:*")
       ->required();
-  auto* venv = verb->add_option("--python-venv", own->image.python_venv, "a virtual environment")
+  auto* venv = verb->add_option("--python-venv", own->image.python_venv,
+                                "Python virtual environment of the image")
                    ->type_name("DIR");
-  auto* root = verb->add_option("--rootfs", own->image.rootfs, "an unpacked root file system")
-                   ->type_name("DIR");
+  auto* root =
+      verb->add_option("--rootfs", own->image.rootfs, "unpacked root file system of the image")
+          ->type_name("DIR");
   auto* directory = verb->add_option("--directory", own->image.directories,
-                                     "that containers see too, read-only, at the same path")
+                                     "directory of this machine that containers see, read-only, at "
+                                     "the same path; may be repeated")
                         ->allow_extra_args(false)
                         ->type_name("DIR");
   venv->excludes(root);
   verb->add_option("--entrypoint", own->image.entrypoint,
-                   "what runs: words, or a list such as [\"python3\", \"a b.py\"]")
+                   "entry point: words, or a list such as [\"python3\", \"a b.py\"]")
       ->type_name("WORDS");
   verb->add_option("--args", own->image.args,
-                   "what it is given, likewise, unless the container has args of its own")
+                   "arguments of the entry point, unless the container has its own")
       ->type_name("WORDS");
   verb->add_option("--env", own->image.env,
-                   "a variable, unless the container sets it; may be repeated")
+                   "environment variable, unless the container sets it; may be repeated")
       ->allow_extra_args(false)
       ->type_name("NAME=VALUE");
   verb->add_option("--workdir", own->image.workdir,
-                   "where programs start, unless the container has a workingDir")
+                   "working directory, unless the container has its own")
       ->type_name("DIR");
   verb->footer("Example:\n  codeflare image add 'rayproject/ray:*' --python-venv ~/ray-venv");
   verb->callback([&chosen, own, venv, root, directory] {
@@ -110,7 +113,7 @@ void add_add(CLI::App& image, Chosen& chosen, const std::shared_ptr<Flags>& own)
         own->image.args.empty()) {
       throw CLI::ValidationError(
           "image add",
-          "one of --python-venv, --rootfs, --directory, --entrypoint and --args is needed");
+          "give at least one of --python-venv, --rootfs, --directory, --entrypoint, --args");
     }
     chosen = [own] { return add(*own); };
   });
@@ -129,7 +132,7 @@ void add_options(CLI::App& image, Chosen& chosen) {
   image.require_subcommand(1);
   image
       .add_option("--data-dir", own->directory,
-                  "of the cluster (default $XDG_STATE_HOME/codeflare/up)")
+                  "data directory of the cluster (default $XDG_STATE_HOME/codeflare/up)")
       ->type_name("DIR");
   add_add(image, chosen, own);
 
@@ -144,7 +147,7 @@ void add_options(CLI::App& image, Chosen& chosen) {
   load->footer("Example:\n  docker save tool:1.2 -o tool.tar && codeflare image load tool.tar");
   load->callback([&chosen, own] { chosen = [own] { return load_archive(*own); }; });
 
-  CLI::App* list = image.add_subcommand("list", "Show them, in the order in which they count");
+  CLI::App* list = image.add_subcommand("list", "List image mappings; the first match counts");
   list->fallthrough();
   list->add_option("-o,--output", own->output, "json")
       ->check(CLI::IsMember({"json"}))
@@ -158,9 +161,9 @@ void add_options(CLI::App& image, Chosen& chosen) {
     };
   });
 
-  CLI::App* remove = image.add_subcommand("remove", "Forget what stands for images");
+  CLI::App* remove = image.add_subcommand("remove", "Remove image mappings");
   remove->fallthrough();
-  remove->add_option("NAME", own->names, "as it was added")->required();
+  remove->add_option("NAME", own->names, "image name as it was added")->required();
   remove->footer("Example:\n  codeflare image remove 'rayproject/ray:*'");
   remove->callback([&chosen, own] {
     chosen = [own] {
@@ -174,7 +177,7 @@ void add_options(CLI::App& image, Chosen& chosen) {
 }  // namespace
 
 constinit const Verb kImage = {.word = "image",
-                               .about = "What stands for images in the pods of this machine",
+                               .about = "Map image names to local files",
                                .examples = "codeflare image list",
                                .add = add_options};
 
@@ -189,8 +192,7 @@ int run_image_add(Env env, Console& console, const std::string& directory,
   if (!replaced) {
     return report(console, replaced.error());
   }
-  console.out("image " + flags.name + (*replaced ? " now stands for " : " stands for ") + what +
-              "\n");
+  console.out("image " + flags.name + (*replaced ? " now maps to " : " maps to ") + what + "\n");
   return kDone;
 }
 
@@ -220,11 +222,11 @@ int run_image_list(Env env, Console& console, const std::string& directory, bool
     return kDone;
   }
   if (table->entries().empty()) {
-    console.err("no images in " + up::image_table_path(directory) +
+    console.err("no image mappings in " + up::image_table_path(directory) +
                 ": containers run this machine's programs and need a command\n");
     return kDone;
   }
-  Table lines({"IMAGE", "STANDS FOR", "RUNS"});
+  Table lines({"IMAGE", "MAPS TO", "RUNS"});
   for (const node::ImageEntry& entry : table->entries()) {
     const std::string runs = joined(entry.entrypoint) +
                              (entry.entrypoint.empty() || entry.args.empty() ? "" : " ") +

@@ -40,7 +40,7 @@ TEST(ImageAdd, a_virtual_environment_brings_its_directory_path_and_python) {
   World world;
   EXPECT_EQ(world.add({.name = "rayproject/ray:*", .python_venv = "/venvs/ray"}), kDone)
       << world.console.err_text;
-  EXPECT_EQ(world.console.out_text, "image rayproject/ray:* stands for python-venv /venvs/ray\n");
+  EXPECT_EQ(world.console.out_text, "image rayproject/ray:* maps to python-venv /venvs/ray\n");
   const node::ImageTable table = world.table();
   const node::ImageEntry* entry = table.find("rayproject/ray:2.9");
   ASSERT_NE(entry, nullptr);
@@ -74,7 +74,7 @@ TEST(ImageAdd, takes_a_root_file_system_entrypoint_variables_and_directory) {
   EXPECT_EQ(entry->env.at("A"), "b=c");
   EXPECT_EQ(entry->workdir, "/data");
   EXPECT_EQ(world.add({.name = "tool:1", .entrypoint = "python3  -m tool"}), kDone);
-  EXPECT_EQ(world.console.out_text, "image tool:1 now stands for this machine's programs\n");
+  EXPECT_EQ(world.console.out_text, "image tool:1 now maps to this machine's programs\n");
   EXPECT_EQ(world.table().find("tool:1")->entrypoint,
             (std::vector<std::string>{"python3", "-m", "tool"}));
 }
@@ -100,7 +100,7 @@ TEST(ImageAdd, takes_arguments_beside_an_entrypoint_or_alone) {
 TEST(ImageAdd, refuses_what_is_not_there) {
   World world;
   EXPECT_EQ(world.add({.name = "x", .python_venv = "/roots/tool"}), kUsage);
-  EXPECT_TRUE(world.console.err_text.contains("is no virtual environment"))
+  EXPECT_TRUE(world.console.err_text.contains("is not a virtual environment"))
       << world.console.err_text;
   EXPECT_EQ(world.add({.name = "x", .rootfs = "/nowhere"}), kUsage);
   EXPECT_EQ(world.add({.name = "x", .directories = {"/nowhere"}}), kUsage);
@@ -113,7 +113,7 @@ TEST(ImageAdd, refuses_names_that_no_image_has) {
   World world;
   for (const char* name : {"", "a b", "ray: *", "/ray", "ray/", "ray:", "a//b", "-x", "ray,"}) {
     EXPECT_EQ(world.add({.name = name, .entrypoint = "a"}), kUsage) << name;
-    EXPECT_TRUE(world.console.err_text.contains("is no name of an image")) << name;
+    EXPECT_TRUE(world.console.err_text.contains("is not an image name")) << name;
   }
   for (const char* name : {"*", "ray", "*pytorch*", "example.com:5000/Team/tool_1:v1.2-rc",
                            "tool@sha256:0123456789abcdef"}) {
@@ -133,12 +133,12 @@ TEST(ImageAdd, refuses_quotes_that_nobody_would_take_apart) {
 TEST(ImageList, shows_them_in_the_order_in_which_they_count) {
   World world;
   EXPECT_EQ(world.list(), kDone);
-  EXPECT_TRUE(world.console.err_text.starts_with("no images in /data/node/images.json"));
+  EXPECT_TRUE(world.console.err_text.starts_with("no image mappings in /data/node/images.json"));
   world.add({.name = "ray:*", .python_venv = "/venvs/ray"});
   world.add({.name = "tool", .rootfs = "/roots/tool"});
   EXPECT_EQ(world.list(), kDone);
   EXPECT_EQ(world.console.out_text,
-            "IMAGE   STANDS FOR               RUNS\n"
+            "IMAGE   MAPS TO                  RUNS\n"
             "tool    rootfs /roots/tool       -\n"
             "ray:*   python-venv /venvs/ray   python3\n");
   EXPECT_EQ(world.list(true), kDone);

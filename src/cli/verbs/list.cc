@@ -15,9 +15,11 @@ namespace {
 
 void add_options(CLI::App& verb, Chosen& chosen) {
   auto typed = std::make_shared<internal::Typed<ListFlags>>();
-  verb.add_option("KIND", typed->flags.kind, "appwrapper (aw)")->required();
-  verb.add_flag("-A,--all-namespaces", typed->flags.all_namespaces);
-  verb.add_option("-l,--selector", typed->flags.selector, "only these labels: app=web,tier!=test")
+  verb.add_option("KIND", typed->flags.kind, "kind of the objects: appwrapper (aw), the default");
+  verb.add_flag("-A,--all-namespaces,--all", typed->flags.all_namespaces,
+                "list objects of all namespaces");
+  verb.add_option("-l,--selector", typed->flags.selector,
+                  "label selector, such as app=web,tier!=test")
       ->type_name("LABELS");
   internal::finish(verb, chosen, typed, run_list);
 }
@@ -25,12 +27,12 @@ void add_options(CLI::App& verb, Chosen& chosen) {
 }  // namespace
 
 constinit const Verb kList = {.word = "list",
-                              .about = "List objects of a kind",
-                              .examples = "codeflare list appwrapper -A -o wide",
+                              .about = "List work with state, pods, reason and age",
+                              .examples = "codeflare list -A -o wide",
                               .add = add_options};
 
 Task<int> run_list(Session& session, ListFlags flags) {
-  const Result<KnownKind> kind = parse_kind(flags.kind);
+  const Result<KnownKind> kind = parse_kind(flags.kind.empty() ? "appwrapper" : flags.kind);
   if (!kind) {
     co_return report_usage(session.console(), kind.error().message);
   }

@@ -102,6 +102,7 @@ class Reader {
     CO_TRY_ASSIGN(FoundWrapper found,
                   co_await find_wrapper(session_, kind_, std::move(name), Use::read));
     kind_ = std::move(found.kind);
+    flags_.name = found.object->name();
     co_return co_await look_at(std::move(found.object));
   }
 
@@ -186,12 +187,12 @@ class Reader {
   std::string why_silent(const Look& seen) const {
     const std::string who = kind_.word() + " " + flags_.name;
     if (!seen.pods.empty()) {
-      return who + ": none of its " + std::to_string(seen.pods.size()) + " pods has started yet";
+      return who + ": 0 of " + std::to_string(seen.pods.size()) + " pods started yet";
     }
     const WrapperView view = seen.wrapper ? view_of(*seen.wrapper) : WrapperView();
-    return who + " has no pods: it is " + view.state +
-           (view.reason.empty() ? "" : " (" + view.reason + ")") + "; codeflare explain " + who +
-           " tells more";
+    return who + " has no pods; its state is " + view.state +
+           (view.reason.empty() ? "" : " (" + view.reason + ")") + "; run 'codeflare explain " +
+           who + "' for the reason";
   }
 
   Task<void> stream(Source source, std::optional<std::int64_t> tail) {
@@ -235,25 +236,26 @@ class Reader {
 
 void add_options(CLI::App& verb, Chosen& chosen) {
   auto typed = std::make_shared<internal::Typed<LogsFlags>>();
-  verb.add_option("KIND", typed->flags.kind, "appwrapper (aw)")->required();
-  verb.add_option("NAME", typed->flags.name)->required();
+  verb.add_option("KIND", typed->flags.kind, internal::kKindHelp)->required();
+  verb.add_option("NAME", typed->flags.name, "name of the object");
   verb.add_flag("-f,--follow", typed->flags.follow,
-                "go on until it has ended, also with pods that come later");
-  verb.add_option("--tail", typed->flags.tail, "the last lines of each container alone")
+                "follow the logs until the work has ended, new pods included");
+  verb.add_option("--tail", typed->flags.tail, "number of last lines to print of each container")
       ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 31))
       ->type_name("LINES");
-  verb.add_option("-c,--container", typed->flags.container, "of each pod (default all)")
+  verb.add_option("-c,--container", typed->flags.container, "container of each pod (default: all)")
       ->type_name("NAME");
-  verb.add_flag("--timestamps", typed->flags.timestamps, "when each line was written");
-  internal::finish(verb, chosen, typed, run_logs);
+  verb.add_flag("--timestamps", typed->flags.timestamps, "print the time of each line");
+  internal::finish(verb, chosen, typed, run_logs, {});
 }
 
 }  // namespace
 
 constinit const Verb kLogs = {.word = "logs",
-                              .about = "Print what the pods of an object have written",
-                              .examples = "codeflare logs appwrapper train -f",
-                              .add = add_options};
+                              .about = "Print the logs of all pods of an object",
+                              .examples = "codeflare logs train -f",
+                              .add = add_options,
+                              .takes_kind = true};
 
 std::string LinePrefix::take(std::string_view piece) {
   std::string out;
@@ -273,11 +275,12 @@ std::string LinePrefix::rest() {
 }
 
 Task<int> run_logs(Session& session, LogsFlags flags) {
-  const Result<KnownKind> kind = parse_kind(flags.kind);
-  if (!kind) {
-    co_return report_usage(session.console(), kind.error().message);
+  const Result<KindNames> typed = read_names(flags.kind, one_name(flags.name));
+  if (!typed) {
+    co_return report_usage(session.console(), typed.error().message);
   }
-  Reader reader(session, *kind, std::move(flags));
+  flags.name = typed->names.front();
+  Reader reader(session, typed->kind, std::move(flags));
   co_return co_await reader.run();
 }
 

@@ -59,10 +59,13 @@ struct Served {
 // A server with an AppWrapper `train`.
 struct World : Served, testing::VerbWorld {
   World() : VerbWorld(&logs) {
-    write("all.yaml",
-          testing::app_wrapper_crd() +
-              "---\napiVersion: workload.codeflare.dev/v1beta1\nkind: AppWrapper\nmetadata: "
-              "{name: train}\nspec:\n  resources: {GenericItems: []}\n");
+    write("all.yaml", testing::app_wrapper_crd() +
+                          "---\n"
+                          "apiVersion: workload.codeflare.dev/v1beta1\n"
+                          "kind: AppWrapper\n"
+                          "metadata: {name: train}\n"
+                          "spec:\n"
+                          "  resources: {GenericItems: []}\n");
     EXPECT_EQ(verb([](Session& s) { return run_create(s, {.files = {"all.yaml"}}); }), kDone)
         << console.err_text;
   }
@@ -132,11 +135,11 @@ TEST(Logs, say_why_there_are_none) {
   World world;
   EXPECT_EQ(world.show({}), kDone);
   EXPECT_EQ(world.console.err_text,
-            "appwrapper train has no pods: it is Pending; codeflare explain appwrapper train "
-            "tells more\n");
+            "appwrapper train has no pods; its state is Pending; run 'codeflare explain appwrapper "
+            "train' for the reason\n");
   world.pod("p", "[]");
   EXPECT_EQ(world.show({}), kDone);
-  EXPECT_EQ(world.console.err_text, "appwrapper train: none of its 1 pods has started yet\n");
+  EXPECT_EQ(world.console.err_text, "appwrapper train: 0 of 1 pods started yet\n");
   EXPECT_EQ(world.show({.name = "none"}), kFailed);
   EXPECT_EQ(world.console.err_text,
             "error: appwrappers.workload.codeflare.dev \"none\" not found\n");

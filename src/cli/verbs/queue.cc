@@ -1,6 +1,8 @@
 #include "cli/verbs/queue.h"
 
+#include "cli/gather/explain.h"
 #include "cli/gather/queue_state.h"
+#include "cli/gather/who.h"
 #include "cli/gather/wrappers.h"
 #include "cli/verbs/internal/queue_watch.h"
 #include "cli/verbs/internal/session_flags.h"
@@ -13,6 +15,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -87,27 +90,53 @@ void add_word(CLI::App& word, Chosen& chosen, const std::shared_ptr<Typed>& type
 void add_options(CLI::App& verb, Chosen& chosen) {
   auto typed = std::make_shared<Typed>();
   verb.require_subcommand(0, 1);
-  verb.add_flag("-w,--watch", typed->flags.watch, "go on showing changes");
+  verb.add_flag("-w,--watch", typed->flags.watch, "keep showing changes");
+  verb.add_flag("--mine", typed->flags.mine, "show only work that you submitted");
+  verb.add_option("--user", typed->flags.user, "show only work that this user submitted")
+      ->type_name("NAME");
+  verb.add_option("-l,--selector", typed->flags.selector,
+                  "show only work with these labels, such as app=web,tier!=test")
+      ->type_name("LABELS");
   internal::add_controller_ns(verb, typed->flags.controller_ns);
-  internal::add_session_flags(verb, typed->session);
+  internal::add_session_flags(verb, typed->session, {"wide", "json"});
   verb.callback([&chosen, &verb, typed] {
     if (verb.get_subcommands().empty()) {
       chosen = internal::in_session<QueueFlags>(typed, run_queue);
     }
   });
-  add_word<true>(*verb.add_subcommand("pause", "Start nothing new; what runs goes on"), chosen,
-                 typed);
+  add_word<true>(*verb.add_subcommand("pause", "Stop starting work; running work continues"),
+                 chosen, typed);
   add_word<false>(*verb.add_subcommand("resume", "Start work again"), chosen, typed);
   CLI::App* idle = verb.add_subcommand("idle", "Fail while work holds nodes, and name that work");
   idle->footer("Example:\n  codeflare queue idle   # before the controller is removed");
   internal::finish<QueueFlags>(*idle, chosen, typed, run_idle);
 }
 
+// Which lines are shown, and how.
+Task<Result<QueueOptions>> options_of(Session& session, QueueFlags flags) {
+  QueueOptions options{.ns = session.ns_given() ? session.ns() : "",
+                       .wide = session.output() == Output::wide,
+                       .user = flags.user};
+  CO_TRY_ASSIGN(options.selector, model::Selector::parse(flags.selector));
+  if (flags.mine) {
+    CO_TRY_ASSIGN(options.user, co_await user_of(session));
+  }
+  co_return options;
+}
+
+void add_starts(QueueView& queue, const std::map<std::string, WallTime>& starts) {
+  for (QueueView::Entry& entry : queue.entries) {
+    if (const auto found = starts.find(entry.view.uid); found != starts.end()) {
+      entry.expected = found->second;
+    }
+  }
+}
+
 }  // namespace
 
 constinit const Verb kQueue = {
     .word = "queue",
-    .about = "Show who waits, in order, and for what",
+    .about = "Show running and waiting work, with positions and reasons",
     .examples = "codeflare queue --watch\n  codeflare queue pause   # before maintenance",
     .add = add_options};
 
@@ -119,7 +148,7 @@ Task<int> run_pause(Session& session, QueueFlags flags, bool pause) {
                      "ConfigMap " + std::string(kQueueConfigMap));
   }
   if (is_table(session.output())) {
-    session.console().out(pause ? "queue paused: what runs goes on, nothing new starts\n"
+    session.console().out(pause ? "queue paused: no work starts, running work continues\n"
                                 : "queue resumed\n");
   } else {
     session.console().out(render_objects({{config_maps(), "configmap", *std::move(changed)}},
@@ -148,23 +177,29 @@ Task<int> run_idle(Session& session, QueueFlags /*flags*/) {
 
 Task<int> run_queue(Session& session, QueueFlags flags) {
   if (session.output() == Output::yaml || session.output() == Output::name) {
-    co_return report_usage(session.console(), "queue prints a table, -o wide or -o json");
+    co_return report_usage(session.console(), "queue supports -o wide and -o json only");
+  }
+  Result<QueueOptions> options = co_await options_of(session, flags);
+  if (!options) {
+    co_return report(session.console(), options.error());
   }
   if (flags.watch) {
-    co_return co_await internal::watch_queue(session, std::move(flags.controller_ns));
+    co_return co_await internal::watch_queue(session, std::move(flags.controller_ns),
+                                             *std::move(options));
   }
   Result<QueueState> state = co_await look_at_queue(session, std::move(flags.controller_ns));
   if (!state) {
     co_return report(session.console(), state.error());
   }
   tell_scope(session, *state);
-  const QueueView queue =
-      queue_of(state->wrappers, state->note.settings, state->note.paused, session.now());
-  const QueueOptions options{.ns = session.ns_given() ? session.ns() : "",
-                             .wide = session.output() == Output::wide};
+  QueueView queue = queue_of(state->wrappers, state->note.settings, state->note.paused,
+                             session.now(), state->trees);
+  if (!queue.entries.empty() && !queue.paused) {
+    add_starts(queue, co_await expected_starts(session, state->note.settings));
+  }
   session.console().out(session.output() == Output::json
-                            ? queue_json(queue, options, session.now())
-                            : render_queue(queue, options, session.now()));
+                            ? queue_json(queue, *options, session.now())
+                            : render_queue(queue, *options, session.now()));
   co_return kDone;
 }
 

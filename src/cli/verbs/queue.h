@@ -18,6 +18,9 @@ using queue::kQueueConfigMap;
 
 struct QueueFlags {
   bool watch = false;
+  bool mine = false;
+  std::string user{};
+  std::string selector{};
   std::string controller_ns{kControllerNamespace};
 };
 

@@ -44,7 +44,7 @@ struct World : VerbWorld {
 };
 
 constexpr std::string_view kAdvice =
-    "; mend that and run this again, or let it wait longer with --timeout SECONDS\n";
+    "; fix this and run the command again, or wait longer with --timeout SECONDS\n";
 
 TEST(Session, a_server_that_asks_to_wait_is_given_a_minute_for_all_objects_together) {
   World world;
@@ -54,8 +54,8 @@ TEST(Session, a_server_that_asks_to_wait_is_given_a_minute_for_all_objects_toget
   EXPECT_LE(world.took, seconds(61));
   const std::string& err = world.console.err_text;
   EXPECT_TRUE(
-      err.starts_with("the server asks to wait: the disk is full (POST "
-                      "/api/v1/namespaces/default/configmaps); trying for up to 5"))
+      err.starts_with("the server asks to retry later: the disk is full (POST "
+                      "/api/v1/namespaces/default/configmaps); retrying for up to 5"))
       << err;
   EXPECT_TRUE(
       err.contains("\nerror: three.yaml: document 1, ConfigMap a: the disk is full (asked "))
@@ -85,7 +85,7 @@ TEST(Session, every_verb_that_writes_names_its_object_and_what_to_do) {
     EXPECT_EQ(world.timed(verb, {.timeout = seconds(5)}), kFailed);
     EXPECT_LE(world.took, seconds(6)) << object;
     const std::string& err = world.console.err_text;
-    EXPECT_TRUE(err.contains("the server asks to wait: the disk is full (")) << err;
+    EXPECT_TRUE(err.contains("the server asks to retry later: the disk is full (")) << err;
     EXPECT_TRUE(err.contains("error: " + object + ": the disk is full (asked ")) << err;
     EXPECT_TRUE(err.ends_with(kAdvice)) << err;
   };

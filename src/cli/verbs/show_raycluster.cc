@@ -30,7 +30,8 @@ void add_details(CLI::App& verb, Chosen& chosen) {
 
 void add_many(CLI::App& verb, Flags& typed) {
   verb.add_flag("-A,--all-namespaces,--all", typed.flags.all_namespaces, "every namespace");
-  verb.add_option("-l,--selector", typed.flags.selector, "only these labels: app=web,tier!=test")
+  verb.add_option("-l,--selector", typed.flags.selector,
+                  "label selector, such as app=web,tier!=test")
       ->type_name("LABELS");
 }
 

@@ -34,35 +34,35 @@ std::string check_holding_time(const std::string& text) {
 
 void add_options(CLI::App& verb, Chosen& chosen) {
   auto flags = std::make_shared<simulate::SimulateFlags>();
-  verb.add_option("TRACE", flags->trace, "what was submitted when; - is standard input")
-      ->required();
-  verb.add_option("--format", flags->format, "csv, or swf of the Parallel Workloads Archive")
+  verb.add_option("TRACE", flags->trace, "trace file; - for standard input")->required();
+  verb.add_option("--format", flags->format,
+                  "format of the trace: csv, or swf of the Parallel Workloads Archive")
       ->check(CLI::IsMember({"csv", "swf"}))
       ->type_name("csv|swf");
-  verb.add_option("--nodes", flags->nodes, "so many equal nodes")
+  verb.add_option("--nodes", flags->nodes, "number of nodes, all of the same size")
       ->check(CLI::Range(std::int64_t{1}, simulate::kNodesMax))
       ->type_name("N");
   const auto amount = [&](const char* name, std::string& to, const char* about) {
     verb.add_option(name, to, about)->check(given)->type_name("AMOUNT");
   };
   amount("--cpus", flags->cpus, "of each node");
-  amount("--memory", flags->memory, "of each node, such as 64Gi");
+  amount("--memory", flags->memory, "memory of each node, such as 64Gi");
   amount("--gpus", flags->gpus, "of each node");
   verb.add_option("--cluster", flags->cluster,
-                  "nodes and quota instead, as `kubectl get nodes -o yaml` prints them or as "
-                  "docs/simulate.md says")
+                  "file with nodes and quota instead: output of 'kubectl get nodes -o yaml', or as "
+                  "in docs/simulate.md")
       ->type_name("FILE");
-  verb.add_option("--policy", flags->policies,
-                  "best-effort, fifo, backfill, priority, preemption; joined by + and, to compare, "
-                  "by commas")
+  verb.add_option(
+          "--policy", flags->policies,
+          "best-effort, fifo, backfill, priority, preemption; combine with +, compare with commas")
       ->type_name("POLICY,...")
       ->capture_default_str();
   verb.add_option("--holding-time", flags->holding_seconds,
-                  "how long fifo and backfill keep the place of the first in line, a second at "
-                  "least; 0: as long as it takes")
+                  "how long fifo and backfill reserve nodes for the first in the queue, at least "
+                  "1; 0: no limit")
       ->type_name("SECONDS")
       ->check(check_holding_time);
-  verb.add_flag("--skip-bad", flags->skip_bad, "leave out lines that cannot be understood");
+  verb.add_flag("--skip-bad", flags->skip_bad, "skip lines that cannot be parsed");
   verb.add_option("-o,--output", flags->output)
       ->check(CLI::IsMember({"json", "table"}))
       ->type_name("json|table");
@@ -79,7 +79,7 @@ void add_options(CLI::App& verb, Chosen& chosen) {
 
 constinit const Verb kSimulate = {
     .word = "simulate",
-    .about = "Replay a trace of jobs through the scheduling core, on a clock of its own",
+    .about = "Replay a trace of jobs through the scheduler",
     .examples =
         "codeflare simulate jobs.csv --nodes 16 --cpus 96 --gpus 8 --policy "
         "best-effort,fifo,backfill\n"

@@ -27,15 +27,17 @@ int nothing_runs(Console& console, const std::string& directory, bool json, bool
     console.out("{\n    \"running\": false\n}\n");
   }
   if (killed) {
-    return report(console, not_found("the cluster in " + directory +
-                                     " was killed and its pods may still run: codeflare up "
-                                     "--detach goes on with them, codeflare down ends them, each "
-                                     "with --data-dir " +
-                                     directory));
+    report(console,
+           not_found("the cluster in " + directory +
+                     " was killed and its pods may still run; run 'codeflare up --detach' to "
+                     "continue or 'codeflare down' to stop them, with --data-dir " +
+                     directory));
+  } else {
+    report(console,
+           not_found("no cluster runs in " + directory +
+                     "; run 'codeflare up --detach --data-dir " + directory + "' to start one"));
   }
-  return report(console,
-                not_found("nothing runs in " + directory + ": codeflare up --detach --data-dir " +
-                          directory + " starts a cluster there"));
+  return kFailed;
 }
 
 void add_options(CLI::App& verb, Chosen& chosen) {
@@ -44,18 +46,15 @@ void add_options(CLI::App& verb, Chosen& chosen) {
   };
   auto typed = std::make_shared<Flags>();
   verb.add_option("KIND", typed->flags.kind,
-                  "appwrapper (aw); without it: the cluster of this machine");
-  verb.add_option("NAME", typed->flags.names);
+                  "kind of the objects: appwrapper (aw); without it: the local cluster");
+  verb.add_option("NAME", typed->flags.names, "names of the objects");
   verb.add_option("--data-dir", typed->directory,
-                  "of that cluster (default $XDG_STATE_HOME/codeflare/up)")
+                  "data directory of the local cluster (default $XDG_STATE_HOME/codeflare/up)")
       ->type_name("DIR");
   internal::add_session_flags(verb, typed->session);
   verb.callback([&chosen, typed] {
-    if (typed->flags.kind.empty() != typed->flags.names.empty()) {
-      throw CLI::ValidationError("status", "KIND NAME..., or neither");
-    }
     if (!typed->flags.kind.empty() && !typed->directory.empty()) {
-      throw CLI::ValidationError("status", "--data-dir goes without KIND NAME");
+      throw CLI::ValidationError("status", "--data-dir cannot be combined with KIND NAME");
     }
     if (!typed->flags.kind.empty()) {
       chosen = internal::in_session<NameFlags>(typed, run_status);
@@ -70,28 +69,28 @@ void add_options(CLI::App& verb, Chosen& chosen) {
 }  // namespace
 
 // With an object: what its status says. Without one: the cluster of `codeflare up`.
-constinit const Verb kStatus = {
-    .word = "status",
-    .about = "Show what the status of an object says, or what codeflare up runs",
-    .examples = "codeflare status\n  codeflare status appwrapper train",
-    .add = add_options};
+constinit const Verb kStatus = {.word = "status",
+                                .about = "Show the status of an object, or of the local cluster",
+                                .examples = "codeflare status\n  codeflare status train",
+                                .add = add_options,
+                                .takes_kind = true};
 
 Task<int> run_status(Session& session, NameFlags flags) {
-  const Result<KnownKind> kind = parse_kind(flags.kind);
-  if (!kind) {
-    co_return report_usage(session.console(), kind.error().message);
+  const Result<KindNames> typed = read_names(flags.kind, flags.names);
+  if (!typed) {
+    co_return report_usage(session.console(), typed.error().message);
   }
   int code = kDone;
   std::vector<TypedObject> shown;
   std::string text;
-  for (const std::string& each : flags.names) {
+  for (const std::string& each : typed->names) {
     std::string name = each;
     const Result<FoundWrapper> found =
-        co_await find_wrapper(session, *kind, std::move(name), Use::read);
+        co_await find_wrapper(session, typed->kind, std::move(name), Use::read);
     const Result<GroupedWrapper> wrapper =
         found ? decode_wrapper(found->kind, found->object) : fail(Error(found.error()));
     if (!wrapper) {
-      code = report(session.console(), wrapper.error());
+      code = both(code, report(session.console(), wrapper.error()));
       continue;
     }
     shown.push_back({found->kind.type, found->kind.singular, found->object});
@@ -111,7 +110,7 @@ int run_up_status(const UpStatusFlags& flags) {
   const std::unique_ptr<Console> console = process_console();
   const bool json = flags.output == "json";
   if (!json && !flags.output.empty()) {
-    return report_usage(*console, "without KIND NAME status prints text or -o json");
+    return report_usage(*console, "status of the local cluster supports -o json only");
   }
   const Result<std::string> directory = up::up_directory(env.variables, flags.directory);
   if (!directory) {

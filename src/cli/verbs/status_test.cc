@@ -48,18 +48,29 @@ TEST(UpStatus, tells_what_runs_since_when_with_nodes_pods_and_queue) {
             "  codeflare-0   yes     8      16Gi     0      2\n"
             "  codeflare-1   no      8      16Gi     0      0\n"
             "pods:       2 running, 1 succeeded\n"
-            "queue:      1 waiting, 2 running; it is paused\n");
+            "queue:      1 waiting, 2 running, paused\n");
 }
 
 TEST(UpStatus, asks_the_cluster) {
   testing::VerbWorld world;
-  world.write("all.yaml",
-              testing::app_wrapper_crd() +
-                  "---\napiVersion: workload.codeflare.dev/v1beta1\nkind: AppWrapper\nmetadata: "
-                  "{name: train}\nspec:\n  resources: {GenericItems: []}\n"
-                  "---\napiVersion: v1\nkind: Node\nmetadata: {name: one}\n"
-                  "---\napiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec:\n  nodeName: one\n"
-                  "  containers: [{name: c, image: x}]\n");
+  world.write("all.yaml", testing::app_wrapper_crd() +
+                              "---\n"
+                              "apiVersion: workload.codeflare.dev/v1beta1\n"
+                              "kind: AppWrapper\n"
+                              "metadata: {name: train}\n"
+                              "spec:\n"
+                              "  resources: {GenericItems: []}\n"
+                              "---\n"
+                              "apiVersion: v1\n"
+                              "kind: Node\n"
+                              "metadata: {name: one}\n"
+                              "---\n"
+                              "apiVersion: v1\n"
+                              "kind: Pod\n"
+                              "metadata: {name: p}\n"
+                              "spec:\n"
+                              "  nodeName: one\n"
+                              "  containers: [{name: c, image: x}]\n");
   ASSERT_EQ(world.verb([](Session& s) { return run_create(s, {.files = {"all.yaml"}}); }), kDone)
       << world.console.err_text;
   ASSERT_EQ(world.verb([](Session& s) { return run_up_status(s, running_state(), "/data"); },

@@ -24,6 +24,8 @@ struct Verb {
   // Adds the options. When the command was typed and they are good, sets `chosen`. Null: the verb
   // does nothing without a noun.
   void (*add)(CLI::App& command, Chosen& chosen) = nullptr;
+  // Its first word is the KIND of an object, which may be written KIND/NAME.
+  bool takes_kind = false;
 };
 
 // What a verb may be about. People may type any of its names.

@@ -2,6 +2,8 @@
 
 #include "cli/verbs/check.h"
 #include "cli/verbs/crds.h"
+#include "cli/verbs/cancel.h"
+#include "cli/verbs/completion.h"
 #include "cli/verbs/create.h"
 #include "cli/verbs/create_raycluster.h"
 #include "cli/verbs/define_raycluster.h"
@@ -16,6 +18,7 @@
 #include "cli/verbs/list.h"
 #include "cli/verbs/login.h"
 #include "cli/verbs/logs.h"
+#include "cli/verbs/priority.h"
 #include "cli/verbs/queue.h"
 #include "cli/verbs/queued_raycluster.h"
 #include "cli/verbs/run.h"
@@ -25,6 +28,7 @@
 #include "cli/verbs/status.h"
 #include "cli/verbs/submit_job.h"
 #include "cli/verbs/wait_raycluster.h"
+#include "cli/views/kinds.h"
 
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
@@ -69,6 +73,7 @@ constexpr const Verb* kVerbs[] = {
     &kWait,
     &kWaitRayCluster,
     &kWaitJob,
+    &kPriority,
     &kHold,
     &kHoldRayCluster,
     &kRelease,
@@ -84,6 +89,7 @@ constexpr const Verb* kVerbs[] = {
     &kCheck,
     &kAccess,
     &kSimulate,
+    &kCompletion,
 };
 
 // AppWrappers are no noun: where a verb takes a KIND, they are what it may be.
@@ -124,6 +130,91 @@ const Verb* noun_asked(const VerbTable& table, std::span<const std::string> word
   return find(table, words[at], words[at + 1]);
 }
 
+// Options of nearly every verb that take a value; people type them before the verb as well.
+constexpr std::array<std::string_view, 8> kWithValue = {
+    "-n", "--namespace", "--context", "--kubeconfig", "-o", "--output", "--timeout", "--data-dir"};
+
+// How many words at the front are options, with their values.
+std::size_t options_before(std::span<const std::string> words) {
+  std::size_t at = 0;
+  while (at < words.size() && words[at].size() > 1 && words[at].starts_with('-')) {
+    at += std::ranges::find(kWithValue, words[at]) != kWithValue.end() ? 2 : 1;
+  }
+  return at;
+}
+
+// Options before a verb go behind it, and behind its noun, which has to be the next word.
+std::vector<std::string> verb_first(const VerbTable& table, std::vector<std::string> words) {
+  const std::size_t count = options_before(words);
+  if (count == 0 || count >= words.size() || words[count] == kHelp) {
+    return words;
+  }
+  const std::size_t behind =
+      count + 1 < words.size() &&
+              (!noun_of(table, words[count + 1]).empty() || !noun_of(table, words[count]).empty())
+          ? count + 2
+          : count + 1;
+  const auto begin = words.begin();
+  std::rotate(begin, begin + static_cast<std::ptrdiff_t>(count),
+              begin + static_cast<std::ptrdiff_t>(behind));
+  return words;
+}
+
+bool is_kind(std::string_view text) {
+  return parse_kind(text).has_value();
+}
+
+// "logs aw/train" becomes "logs aw train"; of several, each has the same kind before it.
+void split_name(const VerbTable& table, std::vector<std::string>& words, std::size_t at) {
+  const std::size_t slash = words[at + 1].find('/');
+  if (slash == std::string::npos || slash == 0 || words[at + 1].starts_with('-')) {
+    return;
+  }
+  const std::string kind = words[at + 1].substr(0, slash);
+  const Verb* verb = find(table, words[at], "");
+  const std::string_view noun = noun_of(table, kind);
+  const bool known = (verb != nullptr && verb->takes_kind && is_kind(kind)) ||
+                     (!noun.empty() && find(table, words[at], noun) != nullptr);
+  if (!known) {
+    return;
+  }
+  for (std::size_t i = at + 1; i < words.size() && words[i] != "--"; ++i) {
+    if (words[i].starts_with(kind + "/")) {
+      words[i].erase(0, slash + 1);
+    }
+  }
+  words.insert(words.begin() + static_cast<std::ptrdiff_t>(at) + 1, kind);
+}
+
+// The noun of a verb that does nothing without one and has no other; empty: there is none.
+std::string_view only_noun(const VerbTable& table, std::string_view word) {
+  const Verb* verb = find(table, word, "");
+  if (verb == nullptr || verb->add != nullptr) {
+    return {};
+  }
+  std::string_view only;
+  for (const Verb* row : table.verbs) {
+    if (row->word == word && !row->noun.empty()) {
+      if (!only.empty()) {
+        return {};
+      }
+      only = row->noun;
+    }
+  }
+  return only;
+}
+
+struct HelpGroup {
+  std::string_view title;
+  std::array<std::string_view, 10> words;
+};
+constexpr std::array kHelpGroups = {
+    HelpGroup{"Cluster", {"up", "down", "image", "proxy", "login", "logout"}},
+    HelpGroup{"Queue", {"queue", "explain", "priority", "hold", "release", "quota"}},
+    HelpGroup{"Administration", {"controller", "node", "apiserver", "simulate", "user"}},
+    HelpGroup{"Other", {"help", "version", "completion"}},
+};
+
 std::string footer_of(const VerbTable& table, const Verb& verb) {
   std::string nouns;
   for (const Verb* row : table.verbs) {
@@ -131,7 +222,7 @@ std::string footer_of(const VerbTable& table, const Verb& verb) {
       nouns += "  " + std::string(row->word) + " " + std::string(row->noun) + " --help\n";
     }
   }
-  return (nouns.empty() ? "" : "More, with options of their own:\n" + nouns) + "Example:\n  " +
+  return (nouns.empty() ? "" : "Nouns with their own options:\n" + nouns) + "Example:\n  " +
          std::string(verb.examples);
 }
 
@@ -153,10 +244,12 @@ VerbTable verb_table() {
 }
 
 std::vector<std::string> in_order(const VerbTable& table, std::vector<std::string> words) {
+  words = verb_first(table, std::move(words));
   const std::size_t at = first_word(words);
   if (words.size() < at + 2) {
     return words;
   }
+  split_name(table, words, at);
   std::string& first = words[at];
   std::string& second = words[at + 1];
   if (const std::string_view noun = noun_of(table, second);
@@ -165,8 +258,20 @@ std::vector<std::string> in_order(const VerbTable& table, std::vector<std::strin
   } else if (const std::string_view before = noun_of(table, first);
              !before.empty() && find(table, second, before)) {
     first = std::exchange(second, std::string(before));
+  } else if (const std::string_view only = only_noun(table, first);
+             !only.empty() && !second.starts_with('-') && !is_kind(second)) {
+    words.insert(words.begin() + static_cast<std::ptrdiff_t>(at) + 1, std::string(only));
   }
   return words;
+}
+
+std::string_view help_group(std::string_view word) {
+  for (const HelpGroup& group : kHelpGroups) {
+    if (std::ranges::find(group.words, word) != group.words.end() && !word.empty()) {
+      return group.title;
+    }
+  }
+  return "Work";
 }
 
 void add_verbs(CLI::App& app, const VerbTable& table, std::span<const std::string> words,
@@ -178,6 +283,7 @@ void add_verbs(CLI::App& app, const VerbTable& table, std::span<const std::strin
     }
     CLI::App* command = app.add_subcommand(std::string(verb->word), std::string(verb->about));
     command->footer(footer_of(table, *verb));
+    command->group(std::string(help_group(verb->word)));
     if (verb->add == nullptr || (asked != nullptr && asked->word == verb->word)) {
       add_nouns(*command, table, verb->word, chosen);
     } else {

@@ -25,10 +25,14 @@ using testing::app_wrapper_crd;
 using testing::VerbWorld;
 
 std::string wrapper_yaml(const std::string& name, const std::string& more = "") {
-  return "apiVersion: workload.codeflare.dev/v1beta1\nkind: AppWrapper\nmetadata: {name: " + name +
-         more +
-         "}\nspec:\n  resources: {GenericItems: [{generictemplate: {apiVersion: v1, kind: "
-         "ConfigMap, metadata: {name: c}}}]}\n";
+  return "apiVersion: workload.codeflare.dev/v1beta1\n"
+         "kind: AppWrapper\n"
+         "metadata: {name: " +
+         name + more +
+         "}\n"
+         "spec:\n"
+         "  resources: {GenericItems: [{generictemplate: {apiVersion: v1, kind: ConfigMap, "
+         "metadata: {name: c}}}]}\n";
 }
 
 // A world that knows AppWrappers.
@@ -127,9 +131,9 @@ TEST(Create, the_namespace_asked_for_and_the_objects_own_must_agree) {
   World world;
   world.write("f.yaml", wrapper_yaml("a", ", namespace: other"));
   EXPECT_EQ(world.create({"f.yaml"}, {.ns = "default"}), kFailed);
-  EXPECT_EQ(world.console.err_text,
-            "error: f.yaml: document 1, AppWrapper other/a: its namespace is other, but -n says "
-            "default\n");
+  EXPECT_EQ(
+      world.console.err_text,
+      "error: f.yaml: document 1, AppWrapper other/a: namespace is other, but -n is default\n");
 }
 
 TEST(Create, prints_the_objects_as_json_on_request) {
@@ -226,7 +230,7 @@ TEST(List, shows_a_table_names_or_objects) {
 TEST(List, a_server_without_the_kind_and_a_caller_without_the_right_are_told_apart) {
   VerbWorld bare;
   EXPECT_EQ(bare.verb([](Session& s) { return run_list(s, {.kind = "aw"}); }), kFailed);
-  EXPECT_TRUE(bare.console.err_text.contains("is codeflare installed")) << bare.console.err_text;
+  EXPECT_TRUE(bare.console.err_text.contains("install the kind with")) << bare.console.err_text;
   World world;
   EXPECT_EQ(world.list({.kind = "aw"}, {}, "ann"), kFailed);
   EXPECT_TRUE(world.console.err_text.contains("forbidden")) << world.console.err_text;
@@ -253,7 +257,7 @@ TEST(Hold, sets_suspend_and_release_takes_it_back) {
   EXPECT_EQ(world.hold("a", true), kDone);
   EXPECT_EQ(world.console.out_text, "appwrapper.workload.codeflare.dev/a held\n");
   EXPECT_EQ(world.hold("a", true), kDone);
-  EXPECT_EQ(world.console.out_text, "appwrapper.workload.codeflare.dev/a is held already\n");
+  EXPECT_EQ(world.console.out_text, "appwrapper.workload.codeflare.dev/a is already held\n");
   EXPECT_EQ(world.list({.kind = "aw"}), kDone);
   EXPECT_TRUE(world.console.out_text.contains("Held")) << world.console.out_text;
   EXPECT_EQ(world.hold("a", false), kDone);
@@ -272,8 +276,8 @@ TEST(Hold, changes_nothing_of_what_has_finished_or_is_being_deleted) {
     EXPECT_EQ(world.hold("a", true), kFailed);
     EXPECT_EQ(world.console.out_text, "");
     EXPECT_EQ(world.console.err_text,
-              "error: appwrapper.workload.codeflare.dev/a has finished already (" + state +
-                  "): there is nothing to hold, and nothing was changed\n");
+              "error: appwrapper.workload.codeflare.dev/a has already finished (" + state +
+                  "): there is nothing to hold; nothing was changed\n");
     EXPECT_EQ(world.hold("a", false), kFailed);
     EXPECT_TRUE(world.console.err_text.contains("nothing to release")) << world.console.err_text;
   }
@@ -308,7 +312,7 @@ TEST(QueueVerb, lists_the_line_and_whether_it_is_paused) {
             "2 waiting, 0 running\n");
   // Neither the namespace nor the ConfigMap is there yet.
   EXPECT_EQ(world.pause(true), kDone) << world.console.err_text;
-  EXPECT_EQ(world.console.out_text, "queue paused: what runs goes on, nothing new starts\n");
+  EXPECT_EQ(world.console.out_text, "queue paused: no work starts, running work continues\n");
   EXPECT_EQ(world.queue(), kDone);
   EXPECT_TRUE(world.console.out_text.contains("the queue is paused")) << world.console.out_text;
   EXPECT_EQ(world.pause(false), kDone) << world.console.err_text;
@@ -360,7 +364,7 @@ TEST(QueueVerb, a_watch_appends_what_changes) {
   EXPECT_EQ(watch_while(world, delete_a), 0);
   EXPECT_TRUE(
       world.console.out_text.ends_with("2 waiting, 0 running\n"
-                                       "default/b waits at 1\n"
+                                       "default/b is waiting at position 1\n"
                                        "default/a has left the queue\n"))
       << world.console.out_text;
 }
@@ -390,7 +394,8 @@ TEST(QueueVerb, there_is_one_line_for_both_groups) {
   EXPECT_TRUE(world.console.out_text.contains("default     older")) << world.console.out_text;
   EXPECT_TRUE(world.console.out_text.ends_with("3 waiting, 0 running\n")) << world.console.out_text;
   EXPECT_EQ(watch_while(world, delete_a), 0);
-  EXPECT_TRUE(world.console.out_text.contains("default/older of mcad.ibm.com waits at 2"))
+  EXPECT_TRUE(
+      world.console.out_text.contains("default/older of mcad.ibm.com is waiting at position 2"))
       << world.console.out_text;
 }
 

@@ -7,6 +7,7 @@
 #include "json/value.h"
 #include "json/write.h"
 #include "model/quantity.h"
+#include "model/resource_text.h"
 #include "queue/marks.h"
 #include "queue/status_words.h"
 
@@ -31,14 +32,14 @@ bool fits_now(const Explained& explained, const WrapperView& view) {
          !status_knows_better(view);
 }
 
-// Where that is said, and how to take it back.
+// The place of the switch, and the command that resumes.
 std::string paused_text(const Explained& explained) {
   const bool usual =
       explained.controller_ns.empty() || explained.controller_ns == queue::kControllerNamespace;
   const std::string ns = usual ? std::string(queue::kControllerNamespace) : explained.controller_ns;
   return "the queue is paused (ConfigMap " + ns + "/" + std::string(queue::kQueueConfigMap) +
-         "): nothing starts until `codeflare queue resume" +
-         (usual ? "" : " --controller-namespace " + ns) + "`";
+         "); run 'codeflare queue resume" + (usual ? "" : " --controller-namespace " + ns) +
+         "' to start work";
 }
 
 std::int64_t position_of(const Explained& explained) {
@@ -52,12 +53,12 @@ std::string headline(const Explained& explained, const WrapperView& view, WallTi
     text += " is " + view.state;
     return view.nodes.empty() ? text + "\n" : text + " on " + view.nodes + "\n";
   }
-  text += view.held ? " is held" : " waits";
+  text += view.held ? " is held" : " is waiting";
   if (view.submitted != WallTime()) {
     text += ", submitted " + human_duration(now - view.submitted) + " ago";
   }
   if (const std::int64_t position = position_of(explained); position > 0 && !view.held) {
-    text += ", position " + std::to_string(position) + " in line";
+    text += ", position " + std::to_string(position) + " in the queue";
   }
   return text + "\n";
 }
@@ -76,16 +77,17 @@ std::string sentence(const Explained& explained, const WrapperView& view) {
     return with_reason(view.reason, view.message);
   }
   if (fits_now(explained, view)) {
-    return explained.paused ? "Paused: it fits now, and starts when the queue is resumed"
-                            : "it fits now: the controller starts it next";
+    return explained.paused ? "Paused: fits now, starts when the queue is resumed"
+                            : "fits now; the controller starts it next";
   }
-  const bool told = explained.report && !explained.report->sentence.empty() &&
-                    explained.report->standing.kind == Kind::waiting && !status_knows_better(view);
+  const bool reported = explained.report && !explained.report->sentence.empty() &&
+                        explained.report->standing.kind == Kind::waiting &&
+                        !status_knows_better(view);
   const std::string reason =
-      told ? std::string(queue::word(explained.report->standing.reason)) : view.reason;
-  const std::string& message = told ? explained.report->sentence : view.message;
+      reported ? std::string(queue::word(explained.report->standing.reason)) : view.reason;
+  const std::string& message = reported ? explained.report->sentence : view.message;
   if (reason.empty() && message.empty()) {
-    return "its status says no reason yet: is the controller running?";
+    return "no reason in the status yet; check that the controller is running";
   }
   return with_reason(reason, message);
 }
@@ -103,7 +105,7 @@ void append_list(std::string& out, std::string_view title, const std::vector<std
 // In sum, or for one pod on every node that it may use.
 std::string short_text(const queue::ReportLine& line) {
   if (line.short_in_sum) {
-    return "in sum";
+    return "in total";
   }
   const Result<model::Quantity> pod = model::Quantity::parse(line.pod);
   const Result<model::Quantity> best = model::Quantity::parse(line.best_node);
@@ -114,13 +116,18 @@ void append_shortages(std::string& out, const queue::Report& report) {
   if (report.shortages.empty()) {
     return;
   }
-  Table table(
-      {"  RESOURCE", "ASKED", "FREE", "CAPACITY", "ONE POD", "BEST NODE", "LARGEST NODE", "SHORT"});
+  Table table({"  RESOURCE", "NEEDED", "FREE", "CAPACITY", "ONE POD", "BEST NODE", "LARGEST NODE",
+               "SHORT"});
   for (const queue::ReportLine& line : report.shortages) {
-    table.add_row({"  " + line.resource, line.requested, line.free, line.capacity, line.pod,
-                   line.best_node, line.largest_node, short_text(line)});
+    const auto human = [&](const std::string& text) {
+      const Result<model::Quantity> amount = model::Quantity::parse(text);
+      return amount ? model::human_amount(line.resource, *amount) : text;
+    };
+    table.add_row({"  " + line.resource, human(line.requested), human(line.free),
+                   human(line.capacity), human(line.pod), human(line.best_node),
+                   human(line.largest_node), short_text(line)});
   }
-  out += "\nWhat it asks for, and what the nodes have that it may use:\n" + table.to_text();
+  out += "\nResources on eligible nodes:\n" + table.to_text();
 }
 
 void append_estimate(std::string& out, const Explained& explained, const WrapperView& view,
@@ -133,7 +140,7 @@ void append_estimate(std::string& out, const Explained& explained, const Wrapper
   if (explained.paused) {
     out += "unknown: the queue is paused";
   } else if (view.reason == queue::word(Reason::preempting)) {
-    out += "unknown: when the work that makes room for it has ended";
+    out += "unknown: starts when evicted work has ended";
   } else if (report.estimated_start) {
     out += *report.estimated_start <= now ? std::string("now")
                                           : "in " + human_duration(*report.estimated_start - now) +
@@ -168,28 +175,26 @@ std::string render_explanation(const Explained& explained, WallTime now) {
   if (waits && explained.report && explained.report->standing.kind == Kind::waiting) {
     const queue::Report& report = *explained.report;
     append_shortages(out, report);
-    append_list(out, "Nodes that it may not use", report.constraints);
+    append_list(out, "Excluded nodes", report.constraints);
     std::vector<std::string> holders = report.holders;
     if (!explained.outside.empty()) {
       holders.push_back(explained.outside);
     }
-    append_list(out, "Who holds it", holders);
+    append_list(out, "Held by", holders);
     if (report.never_fits) {
-      out +=
-          explained.outside.empty()
-              ? "\nNot even empty nodes could hold it: it waits for other nodes.\n"
-              : "\nNot even the end of all work in the queue is enough: it waits for pods outside "
-                "the queue to end, or for other nodes.\n";
+      out += explained.outside.empty() ? "\nDoes not fit even on an empty cluster; add nodes.\n"
+                                       : "\n"
+                                         "Does not fit even if all work in the queue ends: end "
+                                         "pods outside the queue, or add nodes.\n";
     }
     append_list(out,
-                explained.paused ? "What would start it once the queue is resumed"
-                                 : "What would start it now",
+                explained.paused ? "To start it after the queue is resumed" : "To start it now",
                 report.advice);
     append_estimate(out, explained, view, now);
   }
-  append_list(out, "It waits until these are gone", explained.leaving);
+  append_list(out, "Waiting for these to go", explained.leaving);
   if (!view.held) {
-    append_list(out, "Not looked at", explained.missing);
+    append_list(out, "Not checked", explained.missing);
   }
   return out;
 }

@@ -13,7 +13,7 @@ using testing::kNow;
 using testing::running;
 using testing::waiting;
 
-constexpr const char* kSentence = "cpu: 12 asked, 3 free of 16 on 2 allowed nodes";
+constexpr const char* kSentence = "needs 12 CPUs, 3 of 16 free on 2 eligible nodes (9 short)";
 
 queue::Report report() {
   queue::Report out;
@@ -41,9 +41,9 @@ TEST(Explanation, of_one_that_has_ended_says_why) {
   GroupedWrapper given_up = testing::wrapper("given-up");
   given_up.status.state = "Deleted";
   testing::add_condition(given_up, "Queued", "RequeuedTooOften", "It was requeued 2 times");
-  EXPECT_EQ(
-      render_explanation({.wrapper = given_up}, kNow),
-      "appwrapper default/given-up is Deleted\n  RequeuedTooOften: It was requeued 2 times\n");
+  EXPECT_EQ(render_explanation({.wrapper = given_up}, kNow),
+            "appwrapper default/given-up is Deleted\n"
+            "  RequeuedTooOften: It was requeued 2 times\n");
 }
 
 TEST(Explanation, of_one_that_is_being_deleted_says_what_is_still_there) {
@@ -56,30 +56,31 @@ TEST(Explanation, of_one_that_is_being_deleted_says_what_is_still_there) {
       "appwrapper default/going is Deleting on node-1:2,node-2:1\n"
       "  it waits for pod p0 to go\n"
       "\n"
-      "It waits until these are gone:\n"
+      "Waiting for these to go:\n"
       "  pod p0 on node-1 (finalizers example.com/slow)\n");
 }
 
 TEST(Explanation, says_position_shortage_holders_what_would_help_and_when) {
-  EXPECT_EQ(render_explanation({.wrapper = waiting("train"), .report = report()}, kNow),
-            "appwrapper default/train waits, submitted 5m ago, position 2 in line\n"
-            "  InsufficientResources: cpu: 12 asked, 3 free of 16 on 2 allowed nodes\n"
-            "\n"
-            "What it asks for, and what the nodes have that it may use:\n"
-            "  RESOURCE   ASKED   FREE   CAPACITY   ONE POD   BEST NODE   LARGEST NODE   SHORT\n"
-            "  cpu        12      3      16         4         2           8              in sum\n"
-            "\n"
-            "Nodes that it may not use:\n"
-            "  taint dedicated=ml:NoSchedule keeps 3 nodes away\n"
-            "\n"
-            "Who holds it:\n"
-            "  default/eval holds 8 cpu\n"
-            "  default/other holds 4 cpu\n"
-            "\n"
-            "What would start it now:\n"
-            "  the end of default/eval\n"
-            "\n"
-            "Estimated start: in 12m, at 2023-11-14T22:25:20Z (if everybody ends as expected)\n");
+  EXPECT_EQ(
+      render_explanation({.wrapper = waiting("train"), .report = report()}, kNow),
+      "appwrapper default/train is waiting, submitted 5m ago, position 2 in the queue\n"
+      "  InsufficientResources: needs 12 CPUs, 3 of 16 free on 2 eligible nodes (9 short)\n"
+      "\n"
+      "Resources on eligible nodes:\n"
+      "  RESOURCE   NEEDED   FREE   CAPACITY   ONE POD   BEST NODE   LARGEST NODE   SHORT\n"
+      "  cpu        12       3      16         4         2           8              in total\n"
+      "\n"
+      "Excluded nodes:\n"
+      "  taint dedicated=ml:NoSchedule keeps 3 nodes away\n"
+      "\n"
+      "Held by:\n"
+      "  default/eval holds 8 cpu\n"
+      "  default/other holds 4 cpu\n"
+      "\n"
+      "To start it now:\n"
+      "  the end of default/eval\n"
+      "\n"
+      "Estimated start: in 12m, at 2023-11-14T22:25:20Z (if everybody ends as expected)\n");
 }
 
 TEST(Explanation, tells_what_is_short_in_sum_from_what_is_too_large_for_every_node) {
@@ -102,10 +103,10 @@ TEST(Explanation, who_may_not_list_nodes_gets_the_status_and_is_told_what_is_mis
                                 .position = 7,
                                 .missing = {"nodes of all namespaces: nodes is forbidden: ..."}},
                                kNow),
-            "appwrapper default/train waits, submitted 5m ago, position 7 in line\n"
+            "appwrapper default/train is waiting, submitted 5m ago, position 7 in the queue\n"
             "  InsufficientResources: cpu: 12 asked, 3 free of 16\n"
             "\n"
-            "Not looked at:\n"
+            "Not checked:\n"
             "  nodes of all namespaces: nodes is forbidden: ...\n");
 }
 
@@ -115,7 +116,7 @@ TEST(Explanation, what_never_fits_and_has_no_estimate_says_so) {
   never.estimated_start.reset();
   never.estimate_note = "no node is large enough";
   const std::string text = render_explanation({.wrapper = waiting("train"), .report = never}, kNow);
-  EXPECT_TRUE(text.contains("Not even empty nodes could hold it")) << text;
+  EXPECT_TRUE(text.contains("Does not fit even on an empty cluster")) << text;
   EXPECT_TRUE(text.ends_with("Estimated start: unknown: no node is large enough\n")) << text;
 }
 
@@ -123,18 +124,17 @@ TEST(Explanation, what_fits_now_waits_for_the_controller_or_for_resume) {
   queue::Report fits = report();
   fits.standing.kind = queue::Standing::Kind::started;
   EXPECT_EQ(render_explanation({.wrapper = waiting("train"), .paused = true, .report = fits}, kNow),
-            "appwrapper default/train waits, submitted 5m ago, position 2 in line\n"
-            "  Paused: it fits now, and starts when the queue is resumed\n"
-            "  the queue is paused (ConfigMap codeflare-system/codeflare-queue): nothing starts "
-            "until `codeflare queue resume`\n");
+            "appwrapper default/train is waiting, submitted 5m ago, position 2 in the queue\n"
+            "  Paused: fits now, starts when the queue is resumed\n"
+            "  the queue is paused (ConfigMap codeflare-system/codeflare-queue); run 'codeflare "
+            "queue resume' to start work\n");
   EXPECT_TRUE(render_explanation({.wrapper = waiting("train"), .report = fits}, kNow)
-                  .contains("it fits now: the controller starts it next"));
+                  .contains("fits now; the controller starts it next"));
   const Explained elsewhere{
       .wrapper = waiting("train"), .paused = true, .controller_ns = "team", .report = fits};
-  EXPECT_TRUE(
-      render_explanation(elsewhere, kNow)
-          .contains("(ConfigMap team/codeflare-queue): nothing starts until `codeflare queue "
-                    "resume --controller-namespace team`"));
+  EXPECT_TRUE(render_explanation(elsewhere, kNow)
+                  .contains("(ConfigMap team/codeflare-queue); run 'codeflare queue resume "
+                            "--controller-namespace team' to start work"));
   const Result<json::Document> document = json::parse(explanation_json(elsewhere, kNow));
   ASSERT_TRUE(document.has_value());
   EXPECT_EQ(document->root.string_or_empty("reason"), "Paused");
@@ -143,9 +143,9 @@ TEST(Explanation, what_fits_now_waits_for_the_controller_or_for_resume) {
 TEST(Explanation, while_the_queue_is_paused_nothing_promises_a_start) {
   const std::string text =
       render_explanation({.wrapper = waiting("train"), .paused = true, .report = report()}, kNow);
-  EXPECT_TRUE(text.contains("\n  InsufficientResources: cpu: 12 asked")) << text;
+  EXPECT_TRUE(text.contains("\n  InsufficientResources: needs 12 CPUs")) << text;
   EXPECT_TRUE(text.contains("\n  the queue is paused (ConfigMap ")) << text;
-  EXPECT_TRUE(text.contains("What would start it once the queue is resumed:\n")) << text;
+  EXPECT_TRUE(text.contains("To start it after the queue is resumed:\n")) << text;
   EXPECT_TRUE(text.ends_with("Estimated start: unknown: the queue is paused\n")) << text;
 }
 
@@ -153,14 +153,15 @@ TEST(Explanation, what_only_the_controller_knows_is_told_as_the_status_has_it) {
   for (const char* reason : {"Reserved", "Preempting"}) {
     GroupedWrapper waits = waiting("train");
     waits.status.conditions.back().reason = reason;
-    waits.status.conditions.back().message = "default/head is first in line";
+    waits.status.conditions.back().message = "default/head is first in the queue";
     queue::Report fits = report();
     fits.standing.kind = queue::Standing::Kind::started;
-    const std::string told = std::string("\n  ") + reason + ": default/head is first in line\n";
+    const std::string told =
+        std::string("\n  ") + reason + ": default/head is first in the queue\n";
     for (const queue::Report& each : {fits, report()}) {
       const Explained explained{.wrapper = waits, .report = each};
       EXPECT_EQ(render_explanation(explained, kNow)
-                    .ends_with("unknown: when the work that makes room for it has ended\n"),
+                    .ends_with("unknown: starts when evicted work has ended\n"),
                 std::string_view(reason) == "Preempting" &&
                     each.standing.kind == queue::Standing::Kind::waiting);
       EXPECT_TRUE(render_explanation(explained, kNow).contains(told))
@@ -180,7 +181,7 @@ TEST(Explanation, of_what_does_not_wait_is_short) {
   held.spec.suspend = true;
   EXPECT_EQ(render_explanation({.wrapper = held, .position = 3}, kNow),
             "appwrapper default/train is held, submitted 5m ago\n"
-            "  held by its owner: `codeflare release appwrapper train` lets it go\n");
+            "  held by its owner; run 'codeflare release appwrapper train' to let it start\n");
 }
 
 TEST(Explanation, json_has_everything) {

@@ -1,5 +1,6 @@
 #include "cli/views/kinds.h"
 
+#include "base/close_words.h"
 #include "model/app_wrapper.h"
 #include "model/resources.h"
 #include "model/status.h"
@@ -18,6 +19,14 @@ std::string lower(std::string_view text) {
     return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
   });
   return out;
+}
+
+// What else may be meant: the other nouns have verbs of their own, and kubectl has the rest.
+std::string hint_for(const std::string& word) {
+  static const std::vector<std::string> kKnown = {"appwrapper", "aw", "raycluster", "job"};
+  const std::string close = did_you_mean(word, kKnown);
+  return close.empty() ? "; expected appwrapper (aw), raycluster or job; kubectl has other kinds"
+                       : close;
 }
 
 }  // namespace
@@ -59,12 +68,27 @@ Result<KnownKind> parse_kind(std::string_view text) {
   const bool ours = group.empty() || group == type.group;
   if (std::ranges::find(kNames, name) == kNames.end() ||
       (!ours && group != model::kLegacyAppWrapperGroup)) {
-    return fail(invalid_argument("unknown kind \"" + std::string(text) +
-                                 "\": expected appwrapper (or aw)"));
+    return fail(invalid_argument("unknown kind \"" + std::string(text) + "\"" + hint_for(word)));
   }
   KnownKind kind = ours ? app_wrapper_kind() : legacy_app_wrapper_kind();
   kind.any_group = group.empty();
   return kind;
+}
+
+Result<KindNames> read_names(std::string_view kind, std::vector<std::string> names) {
+  Result<KnownKind> known = parse_kind(kind);
+  if (known && names.empty()) {
+    return fail(invalid_argument("NAME is missing: the name of the " + known->singular));
+  }
+  if (known) {
+    return KindNames{*std::move(known), std::move(names)};
+  }
+  if (!names.empty()) {
+    return fail(std::move(known).error());
+  }
+  KindNames found{app_wrapper_kind(), {std::string(kind)}};
+  found.kind.any_group = found.kind.guessed = true;
+  return found;
 }
 
 Error name_missing_kind(Error error, const KnownKind& kind, const std::string& server) {
@@ -77,8 +101,7 @@ Error name_missing_kind(Error error, const KnownKind& kind, const std::string& s
   }
   return not_found(
       server + " has no " + kind.type.qualified_name() +
-      ": is that the address of a Kubernetes API, and is codeflare installed there? (`codeflare "
-      "controller --install-crds` brings the kind)");
+      "; check the address, and install the kind with 'codeflare controller --install-crds'");
 }
 
 }  // namespace codeflare::cli

@@ -32,9 +32,28 @@ TEST(Kinds, a_group_that_was_named_is_the_only_one) {
 
 TEST(Kinds, other_words_are_refused_with_those_that_there_are) {
   EXPECT_EQ(parse_kind("pods").error().message,
-            "unknown kind \"pods\": expected appwrapper (or aw)");
+            "unknown kind \"pods\"; expected appwrapper (aw), raycluster or job; kubectl has other "
+            "kinds");
   EXPECT_FALSE(parse_kind("aw.example.com").has_value());
   EXPECT_FALSE(parse_kind("").has_value());
+}
+
+TEST(Kinds, a_misspelt_kind_is_asked_about) {
+  EXPECT_EQ(parse_kind("appwraper").error().message,
+            "unknown kind \"appwraper\"; did you mean appwrapper?");
+}
+
+TEST(Kinds, a_single_word_is_the_name_of_an_app_wrapper) {
+  const Result<KindNames> alone = read_names("train", {});
+  ASSERT_TRUE(alone.has_value());
+  EXPECT_TRUE(alone->kind.guessed && alone->kind.any_group);
+  EXPECT_EQ(alone->names, std::vector<std::string>{"train"});
+  const Result<KindNames> both = read_names("aw", {"a", "b"});
+  ASSERT_TRUE(both.has_value());
+  EXPECT_FALSE(both->kind.guessed);
+  EXPECT_EQ(both->names.size(), 2U);
+  EXPECT_EQ(read_names("aw", {}).error().message, "NAME is missing: the name of the appwrapper");
+  EXPECT_FALSE(read_names("pods", {"a"}).has_value());
 }
 
 TEST(Kinds, a_kind_that_the_server_does_not_have_is_named) {
@@ -45,10 +64,10 @@ TEST(Kinds, a_kind_that_the_server_does_not_have_is_named) {
                                          .details = model::StatusDetails{},
                                          .code = 404}),
                         app_wrapper_kind(), "the server https://one:6443 (context \"a\" of f)");
-  EXPECT_EQ(missing.message,
-            "the server https://one:6443 (context \"a\" of f) has no "
-            "appwrappers.workload.codeflare.dev: is that the address of a Kubernetes API, and is "
-            "codeflare installed there? (`codeflare controller --install-crds` brings the kind)");
+  EXPECT_EQ(
+      missing.message,
+      "the server https://one:6443 (context \"a\" of f) has no appwrappers.workload.codeflare.dev; "
+      "check the address, and install the kind with 'codeflare controller --install-crds'");
   const Error absent =
       name_missing_kind(model::to_error({.status = "Failure",
                                          .message = "appwrappers \"x\" not found",

@@ -1,6 +1,9 @@
 #include "cli/views/queue_view.h"
 
 #include "base/check.h"
+#include "base/human_duration.h"
+#include "cli/views/requests.h"
+#include "cli/views/submitter.h"
 #include "cli/views/table.h"
 #include "json/parse.h"
 #include "json/value.h"
@@ -9,6 +12,9 @@
 #include "queue/status_words.h"
 
 #include <algorithm>
+#include <array>
+#include <chrono>
+#include <iterator>
 #include <map>
 #include <tuple>
 #include <utility>
@@ -22,7 +28,9 @@ bool is_held(const WrapperView& view) {
 }
 
 bool shown(const QueueView::Entry& entry, const QueueOptions& options) {
-  return options.ns.empty() || entry.view.ns == options.ns;
+  return (options.ns.empty() || entry.view.ns == options.ns) &&
+         (options.user.empty() || entry.user == options.user) &&
+         options.selector.matches(entry.labels);
 }
 
 std::string position_text(std::int64_t position) {
@@ -38,9 +46,72 @@ std::string summary_line(const QueueView& queue) {
     text += ", " + std::to_string(held) + " held";
   }
   if (queue.paused) {
-    text += "; the queue is paused: nothing starts until `codeflare queue resume`";
+    text += "; the queue is paused, run 'codeflare queue resume' to start work";
   }
   return text + "\n";
+}
+
+std::string state_text(const WrapperView& view) {
+  return !view.waits ? view.state : is_held(view) ? std::string("Held") : std::string("Waiting");
+}
+
+// How long it waits, or has run of the time that it may.
+std::string time_text(const QueueView::Entry& entry, WallTime now) {
+  if (entry.view.waits || !entry.started) {
+    return age_text(entry.view.submitted, now);
+  }
+  const std::string elapsed = human_duration(now - *entry.started);
+  return entry.limit > Duration::zero() ? elapsed + " of " + human_duration(entry.limit) : elapsed;
+}
+
+std::string start_text(const QueueView::Entry& entry, WallTime now) {
+  if (!entry.expected) {
+    return "";
+  }
+  return *entry.expected <= now ? "now" : "in " + human_duration(*entry.expected - now);
+}
+
+struct Column {
+  const char* title;
+  std::string (*cell)(const QueueView::Entry& entry, WallTime now);
+  bool always = true;  // otherwise where a line has something to say
+  bool wide = false;   // with -o wide alone
+};
+using Entry = QueueView::Entry;
+constexpr std::array kColumns = {
+    Column{"POSITION", [](const Entry& e, WallTime) { return position_text(e.position); }},
+    Column{"NAMESPACE", [](const Entry& e, WallTime) { return e.view.ns; }},
+    Column{"NAME", [](const Entry& e, WallTime) { return e.view.name; }},
+    Column{"GROUP", [](const Entry& e, WallTime) { return e.view.group(); }},
+    Column{"USER", [](const Entry& e, WallTime) { return e.user; }, false},
+    Column{"REQUESTS", [](const Entry& e, WallTime) { return e.requests; }, false},
+    Column{"QUOTA", [](const Entry& e, WallTime) { return e.quota; }, false},
+    Column{"PRIORITY", [](const Entry& e, WallTime) { return std::to_string(e.view.priority); }},
+    Column{"STATE", [](const Entry& e, WallTime) { return state_text(e.view); }},
+    Column{"TIME", time_text},
+    Column{"START", start_text, false},
+    Column{"REASON", [](const Entry& e, WallTime) { return e.view.reason; }},
+    Column{"NODES", [](const Entry& e, WallTime) { return e.view.nodes; }, false, true},
+    Column{"MESSAGE", [](const Entry& e, WallTime) { return e.view.message; }, true, true},
+};
+
+Entry entry_of(const GroupedWrapper& wrapper, const std::set<std::string>& trees) {
+  Entry entry{.view = view_of(wrapper),
+              .user = submitter_of(wrapper),
+              .quota = quota_text(wrapper, trees),
+              .labels = wrapper.metadata.labels};
+  if (!entry.view.waits && !entry.view.holds) {
+    return entry;
+  }
+  entry.requests = requests_text(wrapper);
+  if (wrapper.status.plan && wrapper.status.plan->started) {
+    entry.started = wrapper.status.plan->started->time;
+  }
+  if (const auto& scheduling = wrapper.spec.scheduling_spec;
+      scheduling && scheduling->dispatch_duration) {
+    entry.limit = std::chrono::seconds(scheduling->dispatch_duration->limit);
+  }
+  return entry;
 }
 
 // From one look to the next.
@@ -90,6 +161,18 @@ void write_entry(json::Writer& w, const QueueView::Entry& entry, WallTime now) {
     w.key("waitSeconds").integer((now - view.submitted) / std::chrono::seconds(1));
   }
   w.key("held").boolean(is_held(view));
+  w.member_if_set("user", entry.user).member_if_set("requests", entry.requests);
+  w.member_if_set("quota", entry.quota);
+  if (entry.started) {
+    w.member("started", to_rfc3339(*entry.started));
+    w.key("runSeconds").integer((now - *entry.started) / std::chrono::seconds(1));
+  }
+  if (entry.limit > Duration::zero()) {
+    w.key("limitSeconds").integer(entry.limit / std::chrono::seconds(1));
+  }
+  if (entry.expected) {
+    w.member("expectedStart", to_rfc3339(*entry.expected));
+  }
   w.member_if_set("reason", view.reason).member_if_set("message", view.message);
 }
 
@@ -110,69 +193,80 @@ void add_to_queue(queue::Queue& queue, GroupedWrapper wrapper, WallTime now) {
 }
 
 QueueView queue_of(const std::vector<GroupedWrapper>& wrappers, const queue::Settings& settings,
-                   bool paused, WallTime now) {
+                   bool paused, WallTime now, const std::set<std::string>& trees) {
   QueueView view{.paused = paused};
   // Without nodes nothing starts, and the line needs none.
   queue::Queue queue({.core = queue::core_options(settings), .user_check = true});
-  std::map<std::string, WrapperView> waiting;
+  std::map<std::string, QueueView::Entry> waiting;
   for (const GroupedWrapper& wrapper : wrappers) {
-    WrapperView each = view_of(wrapper);
-    view.running += each.holds ? 1 : 0;
-    if (each.waits) {
+    QueueView::Entry each = entry_of(wrapper, trees);
+    if (each.view.waits) {
       add_to_queue(queue, wrapper, now);
       waiting.emplace(wrapper.metadata.uid, std::move(each));
+    } else if (each.view.holds) {
+      view.started.push_back(std::move(each));
     }
   }
+  view.running = view.started.size();
+  std::ranges::sort(view.started, [](const QueueView::Entry& a, const QueueView::Entry& b) {
+    return std::tie(a.started, a.view.ns, a.view.name, a.view.api) <
+           std::tie(b.started, b.view.ns, b.view.name, b.view.api);
+  });
   for (const queue::WrapperId& id : queue.line(now, waiting.size())) {
     auto found = waiting.extract(id.uid);
-    view.entries.push_back(
-        {static_cast<std::int64_t>(view.entries.size()) + 1, std::move(found.mapped())});
+    found.mapped().position = static_cast<std::int64_t>(view.entries.size()) + 1;
+    view.entries.push_back(std::move(found.mapped()));
   }
-  std::vector<WrapperView> rest;
+  std::vector<QueueView::Entry> rest;
   for (auto& [uid, each] : waiting) {
     rest.push_back(std::move(each));
   }
-  std::ranges::sort(rest, [](const WrapperView& a, const WrapperView& b) {
+  std::ranges::sort(rest, [](const QueueView::Entry& first, const QueueView::Entry& second) {
+    const WrapperView& a = first.view;
+    const WrapperView& b = second.view;
     return std::forward_as_tuple(is_held(a), -a.priority, a.submitted, a.ns, a.name, a.api) <
            std::forward_as_tuple(is_held(b), -b.priority, b.submitted, b.ns, b.name, b.api);
   });
-  for (WrapperView& each : rest) {
-    view.entries.push_back({0, std::move(each)});
-  }
+  std::ranges::move(rest, std::back_inserter(view.entries));
   return view;
 }
 
 std::string render_queue(const QueueView& queue, const QueueOptions& options, WallTime now) {
-  std::vector<std::string> header = {"POSITION", "NAMESPACE", "NAME",
-                                     "PRIORITY", "WAITS",     "REASON"};
-  const bool groups = std::ranges::any_of(queue.entries, [&](const QueueView::Entry& entry) {
-    return entry.view.is_of_mcad() && shown(entry, options);
-  });
-  constexpr std::ptrdiff_t kGroupColumn = 3;
-  if (groups) {
-    header.insert(header.begin() + kGroupColumn, "GROUP");
+  std::vector<const QueueView::Entry*> lines;
+  for (const std::vector<QueueView::Entry>* part : {&queue.started, &queue.entries}) {
+    for (const QueueView::Entry& entry : *part) {
+      if (shown(entry, options)) {
+        lines.push_back(&entry);
+      }
+    }
+  }
+  if (lines.empty()) {
+    return summary_line(queue);
+  }
+  std::vector<std::string> header;
+  std::vector<const Column*> columns;
+  for (const Column& column : kColumns) {
+    const bool filled = std::ranges::any_of(
+        lines, [&](const QueueView::Entry* entry) { return !column.cell(*entry, now).empty(); });
+    const bool wanted = !column.wide || options.wide;
+    const bool group = std::string_view(column.title) != "GROUP" ||
+                       std::ranges::any_of(lines, [](const QueueView::Entry* entry) {
+                         return entry->view.is_of_mcad();
+                       });
+    if (wanted && group && (filled || column.always)) {
+      columns.push_back(&column);
+      header.emplace_back(column.title);
+    }
   }
   Table table(std::move(header));
-  if (options.wide) {
-    table.add_column("MESSAGE");
-  }
-  for (const QueueView::Entry& entry : queue.entries) {
-    if (!shown(entry, options)) {
-      continue;
-    }
-    const WrapperView& view = entry.view;
-    std::vector<std::string> row = {
-        position_text(entry.position), view.ns,    view.name, std::to_string(view.priority),
-        age_text(view.submitted, now), view.reason};
-    if (groups) {
-      row.insert(row.begin() + kGroupColumn, view.group());
-    }
-    if (options.wide) {
-      row.push_back(view.message);
+  for (const QueueView::Entry* entry : lines) {
+    std::vector<std::string> row;
+    for (const Column* column : columns) {
+      row.push_back(column->cell(*entry, now));
     }
     table.add_row(std::move(row));
   }
-  return (table.empty() ? std::string() : table.to_text()) + summary_line(queue);
+  return table.to_text() + summary_line(queue);
 }
 
 std::string render_changes(const QueueView& before, const QueueView& after,
@@ -180,7 +274,7 @@ std::string render_changes(const QueueView& before, const QueueView& after,
   const Changes changes = changes_of(before, after, options);
   std::string out;
   for (const QueueView::Entry* entry : changes.waits) {
-    out += entry->view.full_name() + " waits at " + position_text(entry->position);
+    out += entry->view.full_name() + " is waiting at position " + position_text(entry->position);
     if (!entry->view.reason.empty()) {
       out += ": " + entry->view.reason;
     }
@@ -193,7 +287,7 @@ std::string render_changes(const QueueView& before, const QueueView& after,
     out += entry->view.full_name() + " has left the queue\n";
   }
   if (before.paused != after.paused) {
-    out += after.paused ? "the queue is paused\n" : "the queue goes on\n";
+    out += after.paused ? "the queue is paused\n" : "the queue is resumed\n";
   }
   return out;
 }
@@ -227,16 +321,20 @@ std::string queue_json(const QueueView& queue, const QueueOptions& options, Wall
   json::Writer w(compact);
   w.begin_object().key("paused").boolean(queue.paused);
   w.key("running").integer(static_cast<std::int64_t>(queue.running));
-  w.key("waiting").begin_array();
-  for (const QueueView::Entry& entry : queue.entries) {
-    if (!shown(entry, options)) {
-      continue;
+  const auto list = [&](std::string_view key, const std::vector<QueueView::Entry>& entries) {
+    w.key(key).begin_array();
+    for (const QueueView::Entry& entry : entries) {
+      if (shown(entry, options)) {
+        w.begin_object();
+        write_entry(w, entry, now);
+        w.end_object();
+      }
     }
-    w.begin_object();
-    write_entry(w, entry, now);
-    w.end_object();
-  }
-  w.end_array().end_object();
+    w.end_array();
+  };
+  list("started", queue.started);
+  list("waiting", queue.entries);
+  w.end_object();
   const Result<json::Document> tree = json::parse(compact);
   CHECK(tree.has_value(), "what was written is JSON");
   return json::to_pretty_text(tree->root, 4) + "\n";

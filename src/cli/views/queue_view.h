@@ -3,12 +3,15 @@
 #include "base/time.h"
 #include "cli/views/wrapper_view.h"
 #include "model/app_wrapper.h"
+#include "model/labels.h"
 #include "queue/queue.h"
 #include "queue/settings.h"
 
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -19,9 +22,18 @@ struct QueueView {
   struct Entry {
     std::int64_t position = 0;  // 0: held or to be tried later, in no place of the line
     WrapperView view;
+    std::string user{};
+    std::string requests{};  // "4 x 8 GPU"
+    std::string quota{};     // the quota nodes that it charges
+    model::StringMap labels{};
+    std::optional<WallTime> started{};
+    Duration limit{};                    // it may run so long; zero: without end
+    std::optional<WallTime> expected{};  // its start, when that can be told
   };
   // Head first; those that are not in line come last.
   std::vector<Entry> entries;
+  // Those that hold places, oldest first.
+  std::vector<Entry> started;
   std::size_t running = 0;
   bool paused = false;
 };
@@ -32,14 +44,18 @@ struct QueueView {
 void add_to_queue(queue::Queue& queue, GroupedWrapper wrapper, WallTime now);
 
 // Those that wait, in the order of a queue with these settings.
+// `trees` are the names of the quota trees.
 QueueView queue_of(const std::vector<GroupedWrapper>& wrappers, const queue::Settings& settings,
-                   bool paused, WallTime now);
+                   bool paused, WallTime now, const std::set<std::string>& trees = {});
 
 struct QueueOptions {
   std::string ns;  // show these alone; positions are those of the whole line
   bool wide = false;
+  std::string user{};          // submitted by this one; empty: by anybody
+  model::Selector selector{};  // of the labels
 };
-// The table, with groups when one of MCAD's is in it, and one line that sums it up.
+// The table, what runs before what waits, and one line that sums it up. Columns that no line fills
+// (group, user, quota, start) are left out.
 std::string render_queue(const QueueView& queue, const QueueOptions& options, WallTime now);
 
 // What changed from one look to the next, a line each, for `--watch` without a terminal.

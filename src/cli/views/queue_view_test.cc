@@ -26,11 +26,12 @@ std::vector<GroupedWrapper> line() {
 
 TEST(QueueView, orders_by_priority_then_age_and_puts_the_held_last) {
   EXPECT_EQ(render_queue(queue_of(line(), {}, false, kNow), {}, kNow),
-            "POSITION   NAMESPACE   NAME     PRIORITY   WAITS   REASON\n"
-            "1          team        urgent   9          3s      InsufficientResources\n"
-            "2          default     first    0          5m      InsufficientResources\n"
-            "3          default     second   0          4m      InsufficientResources\n"
-            "-          default     held     0          60m     Held\n"
+            "POSITION   NAMESPACE   NAME     PRIORITY   STATE     TIME   REASON\n"
+            "-          default     eval     0          Running   90s\n"
+            "1          team        urgent   9          Waiting   3s     InsufficientResources\n"
+            "2          default     first    0          Waiting   5m     InsufficientResources\n"
+            "3          default     second   0          Waiting   4m     InsufficientResources\n"
+            "-          default     held     0          Held      60m    Held\n"
             "3 waiting, 1 running, 1 held\n");
 }
 
@@ -69,9 +70,9 @@ TEST(QueueView, a_namespace_is_shown_with_its_places_in_the_whole_line) {
             "3          default     second   0          4m      InsufficientResources   cpu: 12 "
             "asked, 3 free of 16\n"
             "-          default     held     0          60m     Held                    held by "
-            "its owner: `codeflare release appwrapper held` lets it go\n"
-            "3 waiting, 1 running, 1 held; the queue is paused: nothing starts until `codeflare "
-            "queue resume`\n");
+            "its owner; run 'codeflare release appwrapper held' to let it start\n"
+            "3 waiting, 1 running, 1 held; the queue is paused, run 'codeflare queue resume' to "
+            "start work\n");
 }
 
 TEST(QueueView, groups_are_told_where_one_is_mcads) {
@@ -104,11 +105,13 @@ TEST(QueueView, changes_are_a_line_each) {
   std::vector<GroupedWrapper> later = line();
   later.erase(later.begin() + 1);
   later.push_back(waiting("new", seconds(1)));
-  EXPECT_EQ(render_changes(queue_of(line(), {}, false, kNow), queue_of(later, {}, true, kNow), {}),
-            "default/second waits at 2: InsufficientResources: cpu: 12 asked, 3 free of 16\n"
-            "default/new waits at 3: InsufficientResources: cpu: 12 asked, 3 free of 16\n"
-            "default/first has left the queue\n"
-            "the queue is paused\n");
+  EXPECT_EQ(
+      render_changes(queue_of(line(), {}, false, kNow), queue_of(later, {}, true, kNow), {}),
+      "default/second is waiting at position 2: InsufficientResources: cpu: 12 asked, 3 free of "
+      "16\n"
+      "default/new is waiting at position 3: InsufficientResources: cpu: 12 asked, 3 free of 16\n"
+      "default/first has left the queue\n"
+      "the queue is paused\n");
   EXPECT_EQ(
       render_changes(queue_of(line(), {}, false, kNow), queue_of(line(), {}, false, kNow), {}), "");
 }

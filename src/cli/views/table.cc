@@ -33,6 +33,22 @@ std::size_t width_of(std::string_view text) {
       text, [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
 }
 
+std::string cut_to_width(std::string_view text, std::size_t columns) {
+  constexpr std::string_view kCut = "...";
+  if (width_of(text) <= columns) {
+    return std::string(text);
+  }
+  const std::size_t kept = columns > kCut.size() ? columns - kCut.size() : 0;
+  std::size_t bytes = 0;
+  for (std::size_t seen = 0; bytes < text.size(); ++bytes) {
+    const bool begins = (static_cast<unsigned char>(text[bytes]) & 0xc0) != 0x80;
+    if (begins && seen++ == kept) {
+      break;
+    }
+  }
+  return std::string(text.substr(0, bytes)).append(kCut.substr(0, columns));
+}
+
 std::string one_line(std::string_view text) {
   std::string out(text);
   std::ranges::replace_if(

@@ -27,6 +27,8 @@ class Table {
 
 // Columns on a screen: code points, not bytes.
 std::size_t width_of(std::string_view text);
+// At most so many columns; what was cut ends with "...".
+std::string cut_to_width(std::string_view text, std::size_t columns);
 // For one line of a terminal or table: control characters become blanks.
 std::string one_line(std::string_view text);
 

@@ -28,5 +28,12 @@ TEST(Table, a_cell_cannot_break_out_of_its_line_or_move_the_cursor) {
   EXPECT_EQ(table.to_text(), "A         B\nx y [2J   z\n");
 }
 
+TEST(Table, a_text_is_cut_between_letters) {
+  EXPECT_EQ(cut_to_width("waiting", 7), "waiting");
+  EXPECT_EQ(cut_to_width("waiting", 6), "wai...");
+  EXPECT_EQ(cut_to_width("größe und mehr", 7), "größ...");
+  EXPECT_EQ(cut_to_width("waiting", 2), "..");
+}
+
 }  // namespace
 }  // namespace codeflare::cli

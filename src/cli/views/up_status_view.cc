@@ -85,7 +85,7 @@ std::string render_up_status(const up::UpState& state, const std::string& direct
   text += line("pods", pods_text(counts));
   return text + line("queue", std::to_string(counts.waiting) + " waiting, " +
                                   std::to_string(counts.running) + " running" +
-                                  (counts.paused ? "; it is paused" : ""));
+                                  (counts.paused ? ", paused" : ""));
 }
 
 std::string up_status_json(const up::UpState& state, const std::string& directory,

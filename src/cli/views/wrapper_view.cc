@@ -142,7 +142,7 @@ std::string counts_text(const model::AppWrapperStatus& status, WallTime now) {
 
 std::string conditions_text(const model::AppWrapperStatus& status, WallTime now) {
   if (status.conditions.empty()) {
-    return "Conditions:  none yet: no controller has seen it\n";
+    return "Conditions:  none yet; check that the controller is running\n";
   }
   Table table({"  TYPE", "STATUS", "AGE", "REASON", "MESSAGE"});
   for (const AppWrapperCondition& condition : status.conditions) {
@@ -202,8 +202,8 @@ WrapperView view_of(const GroupedWrapper& wrapper) {
   view.held = is_held(wrapper);
   if (view.held) {
     view.reason = view.state;
-    view.message = "held by its owner: `codeflare release " + app_wrapper_kind(view.api).word() +
-                   " " + view.name + "` lets it go";
+    view.message = "held by its owner; run 'codeflare release " +
+                   app_wrapper_kind(view.api).word() + " " + view.name + "' to let it start";
   } else if (wrapper.metadata.deleting() && !status.message.empty()) {
     view.message = status.message;  // what does not go
   } else if (const AppWrapperCondition* condition = telling(wrapper, view.waits)) {

@@ -81,7 +81,7 @@ TEST(WrapperStatus, of_mcads_group_says_so_and_how_to_release_it) {
   const std::string text = render_status(held, kNow);
   EXPECT_TRUE(text.contains("\nNamespace:  default\nGroup:      mcad.ibm.com\nState:      Held\n"))
       << text;
-  EXPECT_TRUE(text.contains("`codeflare release appwrapper.mcad.ibm.com train`")) << text;
+  EXPECT_TRUE(text.contains("'codeflare release appwrapper.mcad.ibm.com train'")) << text;
 }
 
 TEST(WrapperStatus, of_one_that_waits_says_for_what) {
@@ -119,7 +119,7 @@ TEST(WrapperStatus, of_one_that_runs_says_where_and_since_when) {
             "Pods:       1 pending, 2 running\n"
             "Nodes:      node-1:2,node-2:1\n"
             "Requeued:   2 times\n"
-            "Conditions:  none yet: no controller has seen it\n");
+            "Conditions:  none yet; check that the controller is running\n");
 }
 
 TEST(WrapperStatus, pods_that_nobody_has_counted_yet_are_not_said_to_be_none) {
@@ -127,10 +127,10 @@ TEST(WrapperStatus, pods_that_nobody_has_counted_yet_are_not_said_to_be_none) {
   eval.status.running = 0;
   eval.status.pending = 0;
   eval.status.plan->started = model::MicroTime{kNow - std::chrono::seconds(2)};
-  EXPECT_TRUE(
-      render_status(eval, kNow)
-          .contains("\nPods:       none counted yet of 3 planned: dispatched 2s ago, counts "
-                    "are up to 5s old\n"));
+  EXPECT_TRUE(render_status(eval, kNow)
+                  .contains("\n"
+                            "Pods:       none counted yet of 3 planned: dispatched 2s ago, counts "
+                            "are up to 5s old\n"));
   eval.status.plan->started = model::MicroTime{kNow - std::chrono::seconds(40)};
   EXPECT_TRUE(
       render_status(eval, kNow).contains("\nPods:       none of 3 planned, dispatched 40s ago\n"));

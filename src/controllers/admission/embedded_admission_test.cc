@@ -31,12 +31,12 @@ TEST(EmbeddedAdmission, lets_a_user_wrap_only_what_they_may_create_themselves) {
   const Reply refused = world.as("ann", "POST", kTeam, wrapper("pods", "v1", "Secret"));
   EXPECT_EQ(refused.status, 403);
   EXPECT_TRUE(
-      refused.body.contains("user \\\"ann\\\" may not create secrets in namespace "
-                            "\\\"team\\\" (spec.resources.GenericItems[0])"))
+      refused.body.contains("user \\\"ann\\\" cannot create secrets in namespace \\\"team\\\" "
+                            "(spec.resources.GenericItems[0])"))
       << refused.body;
   const Reply unknown = world.as("ann", "POST", kTeam, wrapper("what", "example.com/v1", "What"));
   EXPECT_EQ(unknown.status, 403);
-  EXPECT_TRUE(unknown.body.contains("does not know")) << unknown.body;
+  EXPECT_TRUE(unknown.body.contains("does not serve")) << unknown.body;
 }
 
 TEST(EmbeddedAdmission, a_claim_to_be_somebody_else_is_overwritten) {
@@ -117,7 +117,7 @@ TEST(EmbeddedAdmission, while_it_holds_places_its_finalizer_and_quota_labels_sta
   const Reply moved =
       world.patch("admin", path, R"({"metadata":{"labels":{"team":"somebody-elses"}}})");
   EXPECT_EQ(moved.status, 422) << moved.body;
-  EXPECT_TRUE(moved.body.contains("metadata.labels[team]: may not be changed")) << moved.body;
+  EXPECT_TRUE(moved.body.contains("metadata.labels[team]: cannot be changed")) << moved.body;
   EXPECT_EQ(world.patch("admin", path, R"({"metadata":{"labels":{"team":null}}})").status, 422);
   EXPECT_EQ(world.patch("admin", path, R"({"metadata":{"labels":{"acme.com/note":"x"}}})").status,
             200)
@@ -144,7 +144,7 @@ TEST(EmbeddedAdmission, labels_that_are_no_quota_tree_change_also_while_it_holds
   EXPECT_EQ(label(R"({"note":null})").status, 200);
   const Reply moved = label(R"({"note":"y","project":"p"})");
   EXPECT_EQ(moved.status, 422) << moved.body;
-  EXPECT_TRUE(moved.body.contains("metadata.labels[project]: may not be changed")) << moved.body;
+  EXPECT_TRUE(moved.body.contains("metadata.labels[project]: cannot be changed")) << moved.body;
   world.make_quota_tree("team");
   EXPECT_EQ(label(R"({"team":null})").status, 422);
   EXPECT_EQ(label(R"({"team":"blue","note":"z"})").status, 200) << "the tree's label stays";
@@ -170,7 +170,7 @@ TEST(EmbeddedAdmission, broken_wrappers_are_refused_by_field) {
   EXPECT_TRUE(elsewhere.body.contains("GenericItems[0]")) << elsewhere.body;
   const Reply outside = world.as("admin", "POST", kTeam, wrapper("w", "v1", "Namespace"));
   EXPECT_EQ(outside.status, 422) << outside.body;
-  EXPECT_TRUE(outside.body.contains("namespaces belong to no namespace")) << outside.body;
+  EXPECT_TRUE(outside.body.contains("namespaces are cluster-scoped")) << outside.body;
   const Reply nested = world.as("admin", "POST", kTeam,
                                 wrapper("w", "workload.codeflare.dev/v1beta1", "AppWrapper"));
   EXPECT_EQ(nested.status, 422) << nested.body;
@@ -203,9 +203,10 @@ TEST(EmbeddedAdmission, a_refusal_has_a_cause_for_every_problem) {
   const Reply bare = world.as("admin", "POST", kTeam, R"({"apiVersion":
       "workload.codeflare.dev/v1beta1","kind":"AppWrapper","metadata":{"name":"w"},
       "spec":{"resources":{}}})");
-  EXPECT_EQ(bare.at({"details", "causes"}),
-            R"([{"reason":"FieldValueRequired","message":"required: there is nothing to run",)"
-            R"("field":"spec.resources.GenericItems"}])");
+  EXPECT_EQ(
+      bare.at({"details", "causes"}),
+      R"([{"reason":"FieldValueRequired","message":"required: an AppWrapper needs at least one item",)"
+      R"("field":"spec.resources.GenericItems"}])");
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ Result<void> LeaseGuard::validate(apiserver::AdmissionRequest& request) {
   status.code = 409;
   // A candidate takes it for a lost race, and waits.
   status.reason = "Conflict";
-  status.message = "Lease " + lease_.to_string() + " belongs to this server while it runs";
+  status.message = "Lease " + lease_.to_string() + " is reserved for this server while it runs";
   status.details = model::StatusDetails{.name = std::string(request.name),
                                         .group = std::string(request.resource.group),
                                         .kind = std::string(request.resource.plural)};

@@ -157,7 +157,7 @@ Task<Result<Webhook::Answer>> Webhook::answer(bool mutate, json::Value request) 
   const json::Value* old = request.find("oldObject");
   old = old == nullptr || !old->is_object() ? nullptr : old;
   if (object == nullptr || !object->is_object()) {
-    co_return Answer{.code = 400, .message = "the review holds no object"};
+    co_return Answer{.code = 400, .message = "the review has no object"};
   }
   json::Arena arena;
   json::Value known = object->clone(arena);
@@ -222,10 +222,10 @@ Task<Result<net::Response>> Webhook::send(net::Request request) {
   }
   Result<Answer> answered = co_await answer(mutate, *asked);
   if (!answered) {
-    logger_.warn("an AppWrapper could not be judged", {{"error", answered.error()}});
+    logger_.warn("cannot review an AppWrapper", {{"error", answered.error()}});
     answered = Answer{
         .code = 503,
-        .message = "the rights of the user could not be looked up: " + answered.error().message};
+        .message = "cannot look up the permissions of the user: " + answered.error().message};
   }
   std::string body;
   json::Writer writer(body);

@@ -112,7 +112,7 @@ Task<Result<std::unique_ptr<WebhookServer>>> WebhookServer::start(Env env, kube:
   server->parts_->tasks.spawn(
       server->parts_->pki->keep_renewed([parts = server->parts_.get()](const auto& /*tls*/) {
         if (Result<void> done = parts->server.reload_tls(parts->tls_only()); !done) {
-          parts->logger.error("the renewed certificate can't be used", {{"error", done.error()}});
+          parts->logger.error("cannot use the renewed certificate", {{"error", done.error()}});
         }
       }));
   Result<void> registered =

@@ -102,7 +102,7 @@ TEST(Webhook, allows_what_the_user_may_create_and_refuses_the_rest) {
   const Reply refused = world.submit("ann", in_team("w", "v1", "Secret"));
   EXPECT_EQ(refused.at({"response", "allowed"}), "false");
   EXPECT_EQ(refused.at({"response", "status", "code"}), "403");
-  EXPECT_TRUE(refused.body.contains("may not create secrets")) << refused.body;
+  EXPECT_TRUE(refused.body.contains("cannot create secrets")) << refused.body;
 }
 
 TEST(Webhook, an_object_whose_submitter_was_not_recorded_is_refused) {
@@ -128,7 +128,7 @@ TEST(Webhook, records_when_it_saw_the_object_and_keeps_that) {
       "workload.codeflare.dev/submitted-at":"2000-01-01T00:00:00.000000Z"},)");
   EXPECT_EQ(time_of(world.recorded_over("ann", later, made)), time_of(made));
   const Reply refused = world.review(kValidatePath, "ann", later, made);
-  EXPECT_TRUE(refused.body.contains("submitted-at]: may not be changed")) << refused.body;
+  EXPECT_TRUE(refused.body.contains("submitted-at]: cannot be changed")) << refused.body;
 }
 
 TEST(Webhook, what_it_records_bears_its_seal) {
@@ -169,7 +169,7 @@ TEST(Webhook, judges_wrappers_of_the_older_group_alike) {
       world.submit("ann", R"({"apiVersion":"mcad.ibm.com/v1beta1","kind":"AppWrapper",
           "metadata":{"name":"w","namespace":"team"},"spec":{"resources":{"Items":[{}]}}})");
   EXPECT_EQ(empty.at({"response", "status", "message"}),
-            R"("spec.resources.GenericItems: required: there is nothing to run")");
+            R"("spec.resources.GenericItems: required: an AppWrapper needs at least one item")");
 }
 
 TEST(Webhook, later_changes_of_the_spec_are_refused) {
@@ -195,11 +195,11 @@ TEST(Webhook, while_it_holds_places_labels_change_that_are_no_quota_tree) {
     return world.review(kValidatePath, "ann", now, old);
   };
   EXPECT_EQ(answer(R"({"team":"gold"})").at({"response", "allowed"}), "true")
-      << "the server does not know quota trees";
+      << "the server does not serve quota trees";
   world.cluster.make_quota_tree("team");
   const Reply refused = answer(R"({"note":"x","team":"gold"})");
   EXPECT_EQ(refused.at({"response", "status", "code"}), "422") << refused.body;
-  EXPECT_TRUE(refused.body.contains("metadata.labels[team]: may not be changed")) << refused.body;
+  EXPECT_TRUE(refused.body.contains("metadata.labels[team]: cannot be changed")) << refused.body;
   const Reply free = answer(R"({"note":"x"})");
   EXPECT_EQ(free.at({"response", "allowed"}), "true") << free.body;
 }

@@ -107,7 +107,7 @@ Verdict review_new(const json::Value& object, const Requester& requester,
   const std::string place = "metadata.annotations[" + std::string(queue::kUserAnnotation) + "]: ";
   const json::Value* record = annotation(object, queue::kUserAnnotation);
   if (record == nullptr || record->as_string() != controllers::record_of(requester)) {
-    verdict.problems.push_back(place + "is set by admission alone");
+    verdict.problems.push_back(place + "can be set by admission only");
   }
   Result<model::AppWrapper> wrapper = decode(object);
   if (!wrapper) {
@@ -120,7 +120,8 @@ Verdict review_new(const json::Value& object, const Requester& requester,
   }
   // Only now: before, whatever is wrong with the object has its own words.
   if (!controllers::submitter_of(*wrapper, trust)) {
-    verdict.problems.push_back(place + "another webhook changed the items after it was written");
+    verdict.problems.push_back(place +
+                               "another webhook changed the items after the record was written");
     return verdict;
   }
   const Result<queue::Demand> demand = queue::demand_of(*wrapper);
@@ -197,7 +198,7 @@ Verdict review(const json::Value& object, const json::Value* old, const Requeste
     const json::Value* before = annotation(*old, name);
     if (now == nullptr || before == nullptr ? now != before : !json::equal(*now, *before)) {
       verdict.problems.push_back("metadata.annotations[" + std::string(name) +
-                                 "]: may not be changed");
+                                 "]: cannot be changed");
     }
   }
   for (std::string& change : spec_changes(object, *old)) {
@@ -211,8 +212,8 @@ Verdict review(const json::Value& object, const json::Value* old, const Requeste
 
 std::string refusal(const Question& question, std::string_view resource,
                     const Requester& requester) {
-  std::string text = "user \"" + requester.username + "\" may not create ";
-  text += resource.empty() ? question.kind + " (a kind that this server does not know)"
+  std::string text = "user \"" + requester.username + "\" cannot create ";
+  text += resource.empty() ? question.kind + " (a kind that this server does not serve)"
                            : std::string(resource);
   text += " in namespace \"" + question.ns + "\" (" + question.field + ")";
   return text;
@@ -228,14 +229,13 @@ std::string joined(const std::vector<std::string>& problems) {
 
 std::string charged(std::string_view label) {
   return "metadata.labels[" + std::string(label) +
-         "]: may not be changed while the AppWrapper holds places: there is a quota tree of this "
-         "name, and they are charged to the node that was meant when they were given. Set "
-         "spec.suspend first";
+         "]: cannot be changed while the AppWrapper runs: its resources are charged to a node of "
+         "this quota tree. Set spec.suspend first";
 }
 
 std::string outside(const Question& question, std::string_view resource) {
   return question.field + ": " + std::string(resource) +
-         " belong to no namespace; an AppWrapper holds objects of its own namespace only";
+         " are cluster-scoped; an AppWrapper can only wrap objects of its own namespace";
 }
 
 }  // namespace codeflare::admission

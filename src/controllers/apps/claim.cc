@@ -28,7 +28,7 @@ runtime::Action adopt(const model::ResourceType& type, const model::ObjectKey& k
           .type = type,
           .key = key,
           .body = std::move(body),
-          .why = "its labels are selected and nobody controls it",
+          .why = "labels match and the pod has no controller",
           .together = true,
           .patch_kind = kube::PatchKind::strategic_merge};
 }
@@ -45,7 +45,7 @@ runtime::Action release(const model::ResourceType& type, const model::ObjectKey&
           .type = type,
           .key = key,
           .body = std::move(body),
-          .why = "its labels are no longer selected",
+          .why = "labels no longer match",
           .together = true,
           .patch_kind = kube::PatchKind::strategic_merge};
 }

@@ -120,7 +120,7 @@ Plan DeploymentReconciler::diff(const ObservedDeployment& observed,
                             .type = kSets,
                             .key = set.metadata.key(),
                             .body = model::to_json_text(set),
-                            .why = "the rollout goes on"});
+                            .why = "rollout continues"});
   }
   if (desired.create) {
     model::ReplicaSet set = *desired.create;
@@ -129,13 +129,13 @@ Plan DeploymentReconciler::diff(const ObservedDeployment& observed,
                             .type = kSets,
                             .key = {set.metadata.ns, ""},
                             .body = model::to_json_text(set),
-                            .why = "no set has the template"});
+                            .why = "no replica set has the template"});
   }
   for (const model::ReplicaSet& set : desired.remove) {
     plan.actions.push_back({.verb = Action::Verb::remove,
                             .type = kSets,
                             .key = set.metadata.key(),
-                            .why = "the history is longer than its limit",
+                            .why = "history exceeds its limit",
                             .removal = {.uid = set.metadata.uid}});
   }
   if (desired.status) {
@@ -143,7 +143,7 @@ Plan DeploymentReconciler::diff(const ObservedDeployment& observed,
                             .type = kDeployments,
                             .key = deployment.metadata.key(),
                             .body = status_patch(deployment, *desired.status),
-                            .why = "the status is behind",
+                            .why = "status is out of date",
                             .write = {.subresource = "status"}});
   }
   // Last: the status is only written on the version that was looked at. With the status, because an
@@ -153,7 +153,7 @@ Plan DeploymentReconciler::diff(const ObservedDeployment& observed,
                             .type = kDeployments,
                             .key = deployment.metadata.key(),
                             .body = revision_patch(deployment, *desired.revision),
-                            .why = "its revision changed",
+                            .why = "revision changed",
                             .write = {.subresource = "status"}});
   }
   plan.events = desired.events;

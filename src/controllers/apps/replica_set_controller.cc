@@ -27,7 +27,7 @@ Action make_pod(const std::string& ns, std::string body) {
           .type = kPods,
           .key = {ns, ""},
           .body = std::move(body),
-          .why = "the set wants more pods",
+          .why = "more pods needed",
           .together = true};
 }
 
@@ -35,7 +35,7 @@ Action remove_pod(const std::string& ns, const WorkloadPod& pod) {
   return {.verb = Action::Verb::remove,
           .type = kPods,
           .key = {ns, pod.name},
-          .why = "the set wants fewer pods",
+          .why = "fewer pods needed",
           .together = true,
           .removal = {.uid = pod.uid}};
 }
@@ -105,7 +105,7 @@ Plan ReplicaSetReconciler::diff(const ObservedReplicaSet& observed,
                             .type = kSets,
                             .key = set.metadata.key(),
                             .body = status_patch(set, *desired.status),
-                            .why = "the status is behind",
+                            .why = "status is out of date",
                             .write = {.subresource = "status"}});
   }
   for (const WorkloadPod& pod : desired.release) {

@@ -39,7 +39,7 @@ void write_revisions(const model::StatefulSet& set, const DesiredStatefulSet& de
     plan.actions.push_back(create(revision_type(), ns,
                                   revision_body(*desired.create_revision, set.metadata.name,
                                                 controller_reference(kSets, set.metadata)),
-                                  "the template is new"));
+                                  "new template"));
   }
   if (desired.renumber) {
     plan.actions.push_back({.verb = Action::Verb::patch,
@@ -47,13 +47,13 @@ void write_revisions(const model::StatefulSet& set, const DesiredStatefulSet& de
                             .key = {ns, desired.renumber->name},
                             .body = R"({"revision":)" + std::to_string(desired.renumber->number) +
                                     R"(,"metadata":{"uid":")" + desired.renumber->uid + R"("}})",
-                            .why = "the template is an earlier one again"});
+                            .why = "template went back to an earlier one"});
   }
   for (const SetRevision& revision : desired.forget) {
     plan.actions.push_back({.verb = Action::Verb::remove,
                             .type = revision_type(),
                             .key = {ns, revision.name},
-                            .why = "the history is longer than its limit",
+                            .why = "history exceeds its limit",
                             .removal = {.uid = revision.uid}});
   }
 }
@@ -120,7 +120,7 @@ Plan StatefulSetReconciler::diff(const ObservedStatefulSet& observed,
                             .type = kSets,
                             .key = set.metadata.key(),
                             .body = status_patch(set, *desired.status),
-                            .why = "the status is behind",
+                            .why = "status is out of date",
                             .write = {.subresource = "status"}});
   }
   for (const model::PersistentVolumeClaim& claim : desired.create_claims) {
@@ -128,14 +128,13 @@ Plan StatefulSetReconciler::diff(const ObservedStatefulSet& observed,
         create(kClaims, ns, model::to_json_text(claim), "a pod of the set mounts it"));
   }
   for (const model::Pod& pod : desired.create) {
-    plan.actions.push_back(
-        create(kPods, ns, model::to_json_text(pod), "its ordinal has no pod", true));
+    plan.actions.push_back(create(kPods, ns, model::to_json_text(pod), "ordinal has no pod", true));
   }
   for (const WorkloadPod& pod : desired.remove) {
     plan.actions.push_back({.verb = Action::Verb::remove,
                             .type = kPods,
                             .key = {ns, pod.name},
-                            .why = "it is surplus, over, or of another revision",
+                            .why = "pod is surplus, finished, or of another revision",
                             .together = true,
                             .removal = {.uid = pod.uid}});
   }

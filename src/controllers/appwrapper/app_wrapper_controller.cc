@@ -144,11 +144,11 @@ Task<Result<Next>> AppWrapperController::work_on(ObjectKey key) {
   Result<Turn> begun = read(object);
   if (!begun) {
     // No status of ours can be written where there is one that we cannot read.
-    parts_.logger.warn("an AppWrapper cannot be read",
+    parts_.logger.warn("cannot read an AppWrapper",
                        {{"object", key.to_string()}, {"error", begun.error()}});
     parts_.events.warning(
         {.gvk = subject_.type().gvk(), .key = key, .uid = std::string(object->uid())}, "Unreadable",
-        "it cannot be read, so it is left as it is: " + begun.error().message);
+        "cannot be read and is left unchanged: " + begun.error().message);
     co_return Next::await_change();
   }
   Turn turn = *std::move(begun);
@@ -161,7 +161,7 @@ Task<Result<Next>> AppWrapperController::work_on(ObjectKey key) {
       co_return *next;
     }
   }
-  co_return fail(internal_error("AppWrapper " + key.to_string() + " does not come to rest"));
+  co_return fail(internal_error("AppWrapper " + key.to_string() + " keeps changing"));
 }
 
 Result<AppWrapperController::Turn> AppWrapperController::read(ObjectRef object) {
@@ -328,8 +328,8 @@ Task<Result<std::optional<Next>>> AppWrapperController::act(Turn& turn, Decision
       Result<void> wrote = co_await write_status(turn, decision);
       if (!wrote && wrote.error().code == ErrorCode::too_large && !turn.wrapper.status.plan &&
           decision.status.plan && turn.problem.empty()) {
-        turn.problem = "its plan of " + std::to_string(decision.status.plan->places.size()) +
-                       " places is too large for the server: " + wrote.error().message;
+        turn.problem = "the plan of " + std::to_string(decision.status.plan->places.size()) +
+                       " pods is too large for the server: " + wrote.error().message;
         co_return next;
       }
       CO_TRY(std::move(wrote));
@@ -445,7 +445,8 @@ Task<Result<void>> AppWrapperController::take_back(Turn& turn, bool force) {
   if (turn.cleared) {
     turn.abandoned = both(items, named);
   } else {
-    turn.left = "it waits for " + both(items, named) + " to go";  // the same as long as they stay
+    turn.left =
+        "waiting for " + both(items, named) + " to terminate";  // the same as long as they stay
   }
   co_return Result<void>();
 }

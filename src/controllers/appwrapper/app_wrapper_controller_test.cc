@@ -111,7 +111,7 @@ TEST(AppWrapperController, the_reason_follows_what_is_free_and_is_written_when_i
   const std::uint64_t before = c.wire.writes();
   end_pod("n2-a");
   EXPECT_EQ(reason("big"), "Fragmented");
-  EXPECT_TRUE(c.message("big", "Queued").contains("finds 0 of 1 places"));
+  EXPECT_TRUE(c.message("big", "Queued").contains("0 of 1 pods of pod set 0 fit"));
   EXPECT_EQ(c.wire.writes(), before + 1);
   c.create("like-big", job_item("like-big", 1, "2"));
   c.settle(seconds(10));
@@ -188,7 +188,8 @@ TEST(AppWrapperController, an_unknown_kind_fails_with_the_reason_and_the_queue_g
   c.settle();
   EXPECT_EQ(c.status("a").state, "Failed");
   EXPECT_FALSE(c.status("a").plan);
-  EXPECT_TRUE(c.message("a", "Failed").starts_with("default/a creation failure: the server has no"))
+  EXPECT_TRUE(
+      c.message("a", "Failed").starts_with("default/a creation failure: the server does not serve"))
       << c.message("a", "Failed");
   EXPECT_EQ(c.status("b").state, "Running");
 }
@@ -418,7 +419,7 @@ TEST(AppWrapperController, an_item_deleted_by_somebody_else_fails_it) {
   c.remove(kJobs, "a", {.propagation_policy = "Background"});
   c.settle();
   EXPECT_EQ(c.status("a").state, "Failed");
-  EXPECT_TRUE(c.message("a", "Failed").contains("deleted by somebody else"));
+  EXPECT_TRUE(c.message("a", "Failed").contains("deleted by another client"));
 }
 
 TEST(AppWrapperController, pods_are_bound_as_planned_when_asked_for) {
@@ -473,12 +474,12 @@ TEST(AppWrapperController, a_pod_of_nobody_that_fits_nowhere_says_why) {
   c.settle();
   create("second", "2");
   c.settle();
-  EXPECT_EQ(scheduled("huge"),
-            "False Unschedulable: 0/1 nodes are available: cpu asks 64, the most free on one node "
-            "is 4");
-  EXPECT_EQ(scheduled("second"),
-            "False Unschedulable: 0/1 nodes are available: cpu asks 2, the most free on one node "
-            "is 1");
+  EXPECT_EQ(
+      scheduled("huge"),
+      "False Unschedulable: 0/1 nodes are available: needs 64 CPUs, at most 4 free on one node");
+  EXPECT_EQ(
+      scheduled("second"),
+      "False Unschedulable: 0/1 nodes are available: needs 2 CPUs, at most 1 free on one node");
   const std::vector<kube::ObjectRef> events = c.list(kEvents);
   EXPECT_EQ(std::ranges::count_if(events,
                                   [](const kube::ObjectRef& event) {

@@ -110,7 +110,8 @@ TEST(Submitter, a_record_of_ones_own_making_starts_nothing) {
   world.settle(seconds(5));
   for (const char* name : {"bare", "invented", "copied"}) {
     EXPECT_EQ(world.status(name).state, "Pending") << name;
-    EXPECT_TRUE(world.message(name, "Queued").contains("not written by admission")) << name;
+    EXPECT_TRUE(world.message(name, "Queued").contains("not written by the admission webhook"))
+        << name;
     EXPECT_EQ(world.get(kConfigMaps, name), nullptr) << name;
   }
   EXPECT_EQ(world.status("sealed").state, "Running");

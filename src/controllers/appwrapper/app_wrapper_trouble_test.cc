@@ -290,7 +290,7 @@ TEST(AppWrapperTrouble, pods_that_somebodys_finalizer_keeps_are_named_while_they
   c.create("b", job_item("b"));
   c.remove(kAppWrappers, "a");
   c.settle(seconds(100));
-  const std::string stays = "it waits for pod p0 (finalizers example.com/slow) to go";
+  const std::string stays = "waiting for pod p0 (finalizers example.com/slow) to terminate";
   EXPECT_EQ(c.status("a").message, stays);
   EXPECT_FALSE(has_event(c, "Stuck")) << "it has time";
   c.settle(seconds(60));
@@ -304,7 +304,8 @@ TEST(AppWrapperTrouble, pods_that_somebodys_finalizer_keeps_are_named_while_they
   EXPECT_EQ(c.get(kAppWrappers, "a"), nullptr);
   EXPECT_EQ(c.status("b").state, "Running");
   const std::string abandoned = event_message(c, "Abandoned");
-  EXPECT_TRUE(abandoned.starts_with("pod p0 (finalizers example.com/slow) did not go in time"))
+  EXPECT_TRUE(
+      abandoned.starts_with("pod p0 (finalizers example.com/slow) did not terminate in time"))
       << abandoned;
 }
 
@@ -313,7 +314,7 @@ TEST(AppWrapperTrouble, with_little_patience_what_stays_is_named_all_the_same) {
   run_with_a_kept_pod(c, 10);
   c.remove(kAppWrappers, "a");
   c.settle(seconds(15));
-  EXPECT_EQ(c.status("a").message, "it waits for pod p0 (finalizers example.com/slow) to go");
+  EXPECT_EQ(c.status("a").message, "waiting for pod p0 (finalizers example.com/slow) to terminate");
   EXPECT_TRUE(event_message(c, "Stuck").contains("pod p0")) << event_message(c, "Stuck");
   c.set_phase("p0", "Failed");
   c.settle(seconds(40));

@@ -69,7 +69,7 @@ TEST(AppWrapperUnreadable, what_runs_goes_on_keeps_its_places_and_says_what_cann
   c.settle(seconds(3));
   c.expect_untouched();
   const std::string message = c.at("a", "message");
-  EXPECT_TRUE(message.starts_with("it cannot be read any more, so it runs on")) << message;
+  EXPECT_TRUE(message.starts_with("can no longer be read; it keeps running")) << message;
   EXPECT_TRUE(message.contains("spec.")) << message;
   EXPECT_EQ(c.events(), 1u);
   const std::uint64_t writes = c.wire.writes();

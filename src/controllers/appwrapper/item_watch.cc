@@ -75,14 +75,15 @@ Task<Result<ResourceType>> ItemWatch::type_of(std::string api_version, std::stri
     co_return fail(std::move(error));
   }
   if (found->type.kind != kind) {
-    co_return fail(not_found("the server has no kind \"" + kind + "\" in \"" + api_version + "\""));
+    co_return fail(
+        not_found("the server does not serve kind \"" + kind + "\" in \"" + api_version + "\""));
   }
   // Kinds that are created and never seen again, such as reviews, could not be taken back.
   for (const std::string_view verb : {"create", "get", "list", "watch", "delete"}) {
     if (!found->can(verb)) {
       co_return fail(unsupported(found->type.qualified_name() +
-                                 " cannot be wrapped: the server offers no " + std::string(verb) +
-                                 " for them"));
+                                 " cannot be wrapped: the server does not support " +
+                                 std::string(verb) + " for them"));
     }
   }
   co_return found->type;

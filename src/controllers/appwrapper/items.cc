@@ -48,7 +48,7 @@ std::string owner_name(const kube::Object& object) {
   const Result<json::Document> owners =
       text.empty() ? Result<json::Document>(json::Document()) : json::parse_in_place(text);
   if (!owners || owners->root.size() == 0) {
-    return "nobody, but was not created for this AppWrapper";
+    return "nobody, but not created for this AppWrapper";
   }
   const json::Value& owner = owners->root.items().front();
   // With the group: both kinds of AppWrappers may have one of this name.
@@ -178,7 +178,7 @@ Task<Result<Creation>> Items::create_one(std::string body, ItemRef ref, std::str
   // Our own rights are missing, not the submitter's: that is no fault of the work.
   if (impersonates && error.code == ErrorCode::permission_denied &&
       error.message.contains("cannot impersonate resource")) {
-    co_return fail(unavailable("this controller may not act for others: " + error.message));
+    co_return fail(unavailable("missing impersonate permission: " + error.message));
   }
   if (is_final(error.code)) {
     co_return refused(error.message);

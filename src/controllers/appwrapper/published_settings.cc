@@ -47,7 +47,7 @@ Task<void> publish_until_done(kube::Client& client, std::string ns, queue::Setti
     if (done || done.error().code == ErrorCode::cancelled) {
       co_return;
     }
-    logger.warn("`codeflare explain` cannot know the settings of this queue",
+    logger.warn("cannot publish the queue settings; 'codeflare explain' will use defaults",
                 {{"error", done.error()}});
     if (done.error().code == ErrorCode::permission_denied) {
       co_return;

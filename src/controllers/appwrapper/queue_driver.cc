@@ -178,7 +178,7 @@ Task<bool> QueueDriver::all_synced() {
   for (const Source& source : sources_) {
     for (;;) {
       Result<void> synced = co_await with_timeout(
-          kSayWhyAfter, "the first look at " + source.informer->type().qualified_name(),
+          kSayWhyAfter, "first list of " + source.informer->type().qualified_name(),
           source.informer->wait_synced());
       if (synced) {
         break;
@@ -186,7 +186,7 @@ Task<bool> QueueDriver::all_synced() {
       if (synced.error().code != ErrorCode::deadline_exceeded) {
         co_return false;
       }
-      logger_.warn("the queue cannot begin", {{"waits for", not_synced()}});
+      logger_.warn("the queue cannot start", {{"waits for", not_synced()}});
     }
   }
   co_return true;
@@ -221,7 +221,7 @@ Task<Result<void>> QueueDriver::catch_up() {
         co_return caught_up;
       }
       logger_.warn(
-          "the queue cannot begin yet",
+          "the queue cannot start yet",
           {{"kind", source.informer->type().qualified_name()}, {"error", caught_up.error()}});
       CO_TRY(co_await sleep_for(kCatchUpPause));
     }
@@ -257,7 +257,7 @@ void QueueDriver::feed() {
     }
   }
   active_ = true;
-  logger_.info("the queue begins", {{"appwrappers", known_.size()}, {"holding", queue_.running()}});
+  logger_.info("the queue starts", {{"appwrappers", known_.size()}, {"holding", queue_.running()}});
   for (const auto& [uid, known] : known_) {
     // The others are told by the first step.
     if (queue_.kind(uid) == Standing::Kind::unknown) {
@@ -295,7 +295,7 @@ void QueueDriver::app_wrapper_changed(WrapperApi api, const ObjectChange& change
   if (taken) {
     problems_.erase(uid);
   } else {
-    logger_.info("an AppWrapper cannot be queued",
+    logger_.info("cannot queue an AppWrapper",
                  {{"object", now.key().to_string()}, {"why", taken.error().message}});
     problems_[uid] = taken.error().message;
   }
@@ -311,7 +311,7 @@ void QueueDriver::check_submitter(model::AppWrapper& wrapper) const {
     return;
   }
   if (const Result<Submitter> known = submitter_of(wrapper, options_.submitters); !known) {
-    logger_.warn("an AppWrapper is not dispatched",
+    logger_.warn("AppWrapper not dispatched",
                  {{"object", wrapper.metadata.key().to_string()}, {"why", known.error().message}});
     wrapper.metadata.annotations.erase(record);
   }
@@ -345,7 +345,7 @@ void QueueDriver::pod_changed(const ObjectChange& change) {
   }
   Result<model::Pod> pod = change.now->as<model::Pod>();
   if (!pod) {
-    logger_.warn("a pod cannot be read",
+    logger_.warn("cannot read a pod",
                  {{"pod", change.now->key().to_string()}, {"error", pod.error()}});
     return;
   }
@@ -361,7 +361,7 @@ void QueueDriver::node_changed(const ObjectChange& change) {
   }
   Result<model::Node> node = change.now->as<model::Node>();
   if (!node) {
-    logger_.warn("a node cannot be read", {{"node", change.now->name()}, {"error", node.error()}});
+    logger_.warn("cannot read a node", {{"node", change.now->name()}, {"error", node.error()}});
     return;
   }
   queue_.upsert_node(*node);
@@ -374,7 +374,7 @@ void QueueDriver::quota_changed(const ObjectChange& change) {
   }
   Result<model::QuotaSubtree> subtree = change.now->as<model::QuotaSubtree>();
   if (!subtree) {
-    logger_.warn("a QuotaSubtree cannot be read",
+    logger_.warn("cannot read a QuotaSubtree",
                  {{"object", change.now->key().to_string()}, {"error", subtree.error()}});
     return;
   }
@@ -396,7 +396,7 @@ void QueueDriver::resource_quota_changed(const ObjectChange& change) {
 void QueueDriver::pause_changed(const ObjectChange& change) {
   const bool paused = change.now != nullptr && change.now->string_at({"data", "paused"}) == "true";
   if (paused != queue_.paused()) {
-    logger_.info(paused ? "the queue is paused" : "the queue goes on");
+    logger_.info(paused ? "the queue is paused" : "the queue is resumed");
     queue_.set_paused(paused);
   }
 }
@@ -659,7 +659,7 @@ Task<void> QueueDriver::bind(queue::Binding binding) {
   }
   if (bound.error().code != ErrorCode::cancelled) {
     logger_.info(
-        "a pod was not bound",
+        "cannot bind a pod",
         {{"pod", binding.pod.to_string()}, {"node", binding.node}, {"error", bound.error()}});
   }
   // Others are bound meanwhile.
@@ -682,7 +682,7 @@ Task<void> QueueDriver::tell_unplaced_pods() {
         co_await tell_unplaced(client_, {unplaced->pod, *uid, unplaced->why}, now);
     if (!told && told.error().code != ErrorCode::not_found &&
         told.error().code != ErrorCode::conflict && told.error().code != ErrorCode::cancelled) {
-      logger_.info("a pod without a place was not told so",
+      logger_.info("cannot write the PodScheduled condition of a pod",
                    {{"pod", unplaced->pod.to_string()}, {"error", told.error()}});
     }
     if (told && *told && options_.events != nullptr) {

@@ -13,23 +13,24 @@ double to_seconds(Duration duration) {
 }  // namespace
 
 QueueMetrics::QueueMetrics(MetricsRegistry& registry)
-    : waiting_(registry.gauge("codeflare_queue_waiting", "AppWrappers that wait in the queue.")),
+    : waiting_(
+          registry.gauge("codeflare_queue_waiting", "Number of AppWrappers waiting in the queue.")),
       holding_(registry.gauge("codeflare_queue_holding",
-                              "AppWrappers that hold places in the cluster.")),
+                              "Number of AppWrappers that hold resources in the cluster.")),
       step_seconds_(registry.histogram("codeflare_queue_step_seconds",
-                                       "Time that one round of decisions took.",
+                                       "Duration of one scheduling round.",
                                        exponential_buckets(1e-6, 10, 8))),
       wait_seconds_(registry.histogram("codeflare_queue_wait_seconds",
-                                       "From the creation of an AppWrapper to its dispatch.",
+                                       "Time from the creation of an AppWrapper to its dispatch.",
                                        exponential_buckets(0.1, 3, 13))),
-      bindings_(registry.counters("codeflare_bindings_total", "Pods bound to nodes, by result.",
-                                  {"result"})),
-      transitions_(registry.counters(
-          "codeflare_appwrapper_transitions_total",
-          "What happened to AppWrappers: Dispatched, Completed, Failed, Withdrawn, Preempted...",
-          {"what"})),
-      by_state_(
-          registry.gauges("codeflare_appwrappers", "AppWrappers by status.state.", {"state"})) {}
+      bindings_(registry.counters("codeflare_bindings_total",
+                                  "Number of pods bound to nodes, by result.", {"result"})),
+      transitions_(registry.counters("codeflare_appwrapper_transitions_total",
+                                     "Number of AppWrapper transitions: Dispatched, Completed, "
+                                     "Failed, Withdrawn, Preempted...",
+                                     {"what"})),
+      by_state_(registry.gauges("codeflare_appwrappers", "Number of AppWrappers by status.state.",
+                                {"state"})) {}
 
 void QueueMetrics::depth(std::size_t waiting, std::size_t holding) {
   waiting_.set(static_cast<double>(waiting));

@@ -44,7 +44,7 @@ TEST(StatusMachine, what_does_not_go_is_forced_after_its_time) {
   s.wrapper.spec.suspend = true;
   s.settle();
   EXPECT_FALSE(s.pass(seconds(29)).look().force);
-  s.world.left = "it waits for pods to go";
+  s.world.left = "waiting for pods to terminate";
   EXPECT_EQ(s.look().again, seconds(1));
   s.world.left.clear();
   EXPECT_TRUE(s.pass(seconds(1)).look().force);
@@ -69,7 +69,7 @@ TEST(StatusMachine, what_does_not_go_without_grace_either_is_told_by_an_event) {
   s.dispatch();
   s.wrapper.spec.suspend = true;
   s.settle();
-  s.world.left = "it waits for pod p0 to go";
+  s.world.left = "waiting for pod p0 to terminate";
   s.pass(minutes(11));
   EXPECT_TRUE(s.look().notes.empty());
   s.world.stuck = true;
@@ -84,7 +84,7 @@ TEST(StatusMachine, what_does_not_go_is_named_once) {
   s.dispatch();
   s.wrapper.spec.suspend = true;
   s.settle();
-  s.world.left = "it waits for jobs.batch team/a to go";
+  s.world.left = "waiting for jobs.batch team/a to terminate";
   EXPECT_EQ(s.pass(seconds(40)).look().again, seconds(20));
   const std::size_t before = s.acts.size();
   s.pass(seconds(20)).settle();

@@ -46,8 +46,8 @@ std::string limit_text(const AppWrapperStatus& status) {
     text += text.ends_with('.') ? " " : ". ";
   }
   const std::int64_t times = status.number_of_requeueings;
-  return text + "It was requeued " + (times == 1 ? "once" : std::to_string(times) + " times") +
-         ", which is its limit (schedulingSpec.requeuing.maxNumRequeuings)";
+  return text + "Requeued " + (times == 1 ? "once" : std::to_string(times) + " times") +
+         ", the limit of schedulingSpec.requeuing.maxNumRequeuings";
 }
 
 // Whose pods they are must still be known while they go: that of adopted work comes later.
@@ -113,7 +113,7 @@ Decision refuse(const Observed& observed, const MachineOptions& options) {
     return {};
   }
   const AppWrapperStatus& before = observed.wrapper->status;
-  Decision decision = write_of(observed, "it waits: " + std::string(word(standing.reason)));
+  Decision decision = write_of(observed, "waiting: " + std::string(word(standing.reason)));
   AppWrapperStatus& status = decision.status;
   join_line(*observed.wrapper, status, observed.now);
   status.can_run = false;
@@ -143,7 +143,7 @@ Decision refuse(const Observed& observed, const MachineOptions& options) {
 
 // The decision to start, before anything is created.
 Decision intend(const Observed& observed) {
-  Decision decision = write_of(observed, "it has its places");
+  Decision decision = write_of(observed, "admitted");
   AppWrapperStatus& status = decision.status;
   join_line(*observed.wrapper, status, observed.now);
   reach_head_of_line(status, observed.now);
@@ -190,14 +190,14 @@ Decision queued(const Observed& observed, const MachineOptions& options) {
   if (!has_finalizer(wrapper)) {
     Decision decision;
     decision.act = Act::add_finalizer;
-    decision.why = "it is about to create objects";
+    decision.why = "about to create items";
     return decision;
   }
   return intend(observed);
 }
 
 Decision dispatched(const Observed& observed) {
-  Decision decision = write_of(observed, "all items are there");
+  Decision decision = write_of(observed, "all items exist");
   AppWrapperStatus& status = decision.status;
   const model::MicroTime now{observed.now};
   status.state = state::kRunning;
@@ -250,7 +250,7 @@ Decision starting(const Observed& observed, const MachineOptions& options) {
   if (!observed.creation) {
     Decision decision;
     decision.act = Act::create;
-    decision.why = "it has its places";
+    decision.why = "admitted";
     return decision;
   }
   switch (observed.creation->kind) {
@@ -284,7 +284,7 @@ void note_stuck(const Observed& observed, Decision& decision) {
     decision.notes.push_back(
         {.warning = true,
          .reason = Reason::stuck,
-         .message = observed.left + ", which is overdue: they were deleted without grace"});
+         .message = observed.left + ", overdue and deleted without grace period"});
   }
 }
 
@@ -321,7 +321,7 @@ Decision take_back(const Observed& observed, const MachineOptions& options, Wall
   }
   Decision decision;
   decision.act = Act::take_back;
-  decision.why = "it gives its places back";
+  decision.why = "releasing its resources";
   decision.force = observed.asked_since && until_force <= Duration::zero();
   if (observed.standing.kind == Standing::Kind::started) {
     decision.tell = Tell::stopping;
@@ -332,11 +332,12 @@ Decision take_back(const Observed& observed, const MachineOptions& options, Wall
 // What runs no pods any more holds no place: it does not keep those of the AppWrapper either.
 void note_abandoned(const Observed& observed, Decision& decision) {
   if (!observed.abandoned.empty()) {
-    decision.notes.push_back({.warning = true,
-                              .reason = Reason::abandoned,
-                              .message = observed.abandoned +
-                                         " did not go in time; no pod of it runs any more, so "
-                                         "its places are free"});
+    decision.notes.push_back(
+        {.warning = true,
+         .reason = Reason::abandoned,
+         .message =
+             observed.abandoned +
+             " did not terminate in time; none of its pods runs, so its resources are free"});
   }
 }
 
@@ -346,7 +347,7 @@ Decision clear(const Observed& observed, const MachineOptions& options) {
     return take_back(observed, options, last_touched(before));
   }
   if (model::is_terminal(before)) {
-    Decision decision = write_of(observed, "all it held is gone");
+    Decision decision = write_of(observed, "all items are gone");
     drop_plan(decision.status, observed.now);
     if (before.state == state::kDeleted && queue::is_from_mcad(before)) {
       tell_limit(decision.status, observed.now);
@@ -357,7 +358,7 @@ Decision clear(const Observed& observed, const MachineOptions& options) {
     decision.tell = Tell::forget;
     return decision;
   }
-  Decision decision = write_of(observed, "all it held is gone; back in line");
+  Decision decision = write_of(observed, "all items are gone; back in the queue");
   AppWrapperStatus& status = decision.status;
   drop_plan(status, observed.now);
   copy_counts({}, status);
@@ -381,7 +382,7 @@ Decision leave(const Observed& observed, const MachineOptions& options) {
   Decision decision;
   decision.act = Act::release;
   decision.tell = Tell::forget;
-  decision.why = "nothing of it is left";
+  decision.why = "nothing is left";
   note_abandoned(observed, decision);
   return decision;
 }
@@ -408,7 +409,7 @@ Decision finished(const Observed& observed) {
     return decision;
   }
   decision.act = Act::expire;
-  decision.why = "it finished " + std::to_string(ttl) + " seconds ago";
+  decision.why = "finished " + std::to_string(ttl) + " seconds ago";
   return decision;
 }
 
@@ -431,8 +432,7 @@ std::optional<Decision> reason_to_stop(const Observed& observed) {
   }
   if (standing.kind == Standing::Kind::waiting) {
     // The queue does not hold its places: a write of ours arrived after all.
-    return withdraw(observed,
-                    {.reason = Reason::places_lost, .message = "its places are not held"});
+    return withdraw(observed, {.reason = Reason::places_lost, .message = "resources are not held"});
   }
   return std::nullopt;
 }
@@ -470,7 +470,7 @@ Decision decide(const Observed& observed, const MachineOptions& options) {
   if (!has_finalizer(wrapper)) {
     Decision decision;
     decision.act = Act::add_finalizer;
-    decision.why = "it has objects";
+    decision.why = "has items";
     return decision;
   }
   if (!status.plan) {
@@ -487,7 +487,7 @@ Decision decide(const Observed& observed, const MachineOptions& options) {
   }
   if (observed.standing.kind == Standing::Kind::stopping && decision.tell == Tell::nothing &&
       decision.act != Act::create) {
-    return withdraw(observed, {.reason = Reason::stopped, .message = "it was about to be stopped"});
+    return withdraw(observed, {.reason = Reason::stopped, .message = "about to be stopped"});
   }
   return decision;
 }

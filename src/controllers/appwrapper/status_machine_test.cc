@@ -203,7 +203,7 @@ TEST(StatusMachine, one_without_any_pod_is_withdrawn_after_the_wait) {
   s.pass(seconds(60)).settle();
   EXPECT_FALSE(s.wrapper.status.can_run);
   EXPECT_EQ(s.history()[s.history().size() - 2],
-            "PreemptCandidate True [PodsNotCreated] [No pod was created for its items.]");
+            "PreemptCandidate True [PodsNotCreated] [No pod was created for the items.]");
 }
 
 TEST(StatusMachine, lost_places_count_also_where_enough_pods_run) {
@@ -257,9 +257,8 @@ TEST(StatusMachine, one_requeued_too_often_is_deleted_and_its_object_stays) {
   const model::AppWrapperCondition& why = s.wrapper.status.conditions.back();
   EXPECT_EQ(why.type + " " + why.status + " " + why.reason, "Queued False RequeuedTooOften");
   EXPECT_EQ(why.message,
-            "Insufficient number of Running and Completed pods, minimum=1, running=0, "
-            "completed=0. It was requeued 2 times, which is its limit "
-            "(schedulingSpec.requeuing.maxNumRequeuings)");
+            "Insufficient number of Running and Completed pods, minimum=1, running=0, completed=0. "
+            "Requeued 2 times, the limit of schedulingSpec.requeuing.maxNumRequeuings");
   EXPECT_FALSE(s.wrapper.status.plan);
   EXPECT_EQ(s.tells.back(), Tell::forget);
   EXPECT_EQ(s.look().act, Act::none);
@@ -411,7 +410,7 @@ TEST(StatusMachine, adopted_work_requeued_too_often_is_known_as_such_until_it_is
   EXPECT_EQ(s.wrapper.status.conditions.back().reason, "Adopted") << "its pods still go";
   s.clear();
   EXPECT_EQ(s.wrapper.status.conditions.back().reason, "RequeuedTooOften");
-  EXPECT_TRUE(s.wrapper.status.conditions.back().message.contains("requeued once"));
+  EXPECT_TRUE(s.wrapper.status.conditions.back().message.contains("Requeued once"));
 }
 
 }  // namespace

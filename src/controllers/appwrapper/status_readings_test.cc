@@ -137,16 +137,16 @@ TEST(StatusMachine, an_item_that_cannot_be_created_fails_with_the_reason) {
   Story s;
   s.starts();
   s.carry_out(s.look());
-  s.world.creation = Creation{Creation::Kind::refused, "the server has no resource \"Nothing\""};
+  s.world.creation =
+      Creation{Creation::Kind::refused, "the server does not serve resource \"Nothing\""};
   s.settle();
   EXPECT_EQ(s.wrapper.status.state, "Failed");
   EXPECT_FALSE(s.wrapper.status.can_run);
   EXPECT_TRUE(s.wrapper.status.plan);
   s.clear();
-  EXPECT_EQ(s.history(),
-            (Lines{kInit, kQueueing, kHead,
-                   "Failed True [ItemCreationFailure.] [team/a creation failure: the server has "
-                   "no resource \"Nothing\"]"}));
+  EXPECT_EQ(s.history(), (Lines{kInit, kQueueing, kHead,
+                                "Failed True [ItemCreationFailure.] [team/a creation failure: the "
+                                "server does not serve resource \"Nothing\"]"}));
   EXPECT_FALSE(s.wrapper.status.plan);
   EXPECT_EQ(s.tells, (std::vector<Tell>{Tell::stopping, Tell::forget}));
 }
@@ -172,9 +172,9 @@ TEST(StatusMachine, what_runs_is_not_ended_because_it_cannot_be_read_any_more) {
   s.settle();
   EXPECT_EQ(s.wrapper.status.state, "Running");
   EXPECT_EQ(s.wrapper.status.running, 1);
-  EXPECT_EQ(
-      s.wrapper.status.message,
-      "it cannot be read any more, so it runs on and its end is not noticed: " + s.world.problem);
+  EXPECT_EQ(s.wrapper.status.message,
+            "can no longer be read; it keeps running and its end will not be noticed: " +
+                s.world.problem);
   EXPECT_EQ(s.notes.back(), "Unreadable");
   const std::size_t told = s.notes.size();
   s.world.pods.running = 0;

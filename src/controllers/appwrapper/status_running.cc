@@ -200,7 +200,7 @@ std::optional<Decision> loss(const Observed& observed) {
     return std::nullopt;
   }
   return internal::fail_with(observed, Reason::item_lost,
-                             lost->name + " was deleted by somebody else");
+                             lost->name + " was deleted by another client");
 }
 
 std::optional<Decision> health(const Observed& observed, Alarm& alarm) {
@@ -233,7 +233,7 @@ std::optional<Decision> health(const Observed& observed, Alarm& alarm) {
   }
   if (none_came(observed)) {
     return internal::withdraw(observed, {.reason = Reason::pods_not_created,
-                                         .message = "No pod was created for its items.",
+                                         .message = "No pod was created for the items.",
                                          .counts = true,
                                          .grows = true});
   }
@@ -253,7 +253,7 @@ std::optional<Decision> another_plan(const Observed& observed) {
       observed.standing.plan == observed.wrapper->status.plan->places) {
     return std::nullopt;
   }
-  Decision decision = internal::write_of(observed, "its places are other ones now");
+  Decision decision = internal::write_of(observed, "placement changed");
   decision.status.plan->places = observed.standing.plan;
   return decision;
 }
@@ -263,10 +263,11 @@ Decision counts(const Observed& observed, const MachineOptions& options) {
   Decision decision = internal::write_of(observed, "pod counts");
   AppWrapperStatus& status = decision.status;
   internal::copy_counts(observed.pods, status);
-  status.message = observed.problem.empty()
-                       ? observed.surplus
-                       : "it cannot be read any more, so it runs on and its end is not noticed: " +
-                             observed.problem;
+  status.message =
+      observed.problem.empty()
+          ? observed.surplus
+          : "can no longer be read; it keeps running and its end will not be noticed: " +
+                observed.problem;
   if (observed.pods.running > 0 && !has_run(status)) {
     touch(status, condition::kRunning, {.reason = Reason::pods_running}, observed.now);
   }
@@ -329,13 +330,13 @@ std::int64_t requeue_wait(const AppWrapper& wrapper, const AppWrapperStatus& sta
 }
 
 Decision adopt(const Observed& observed) {
-  Decision decision = write_of(observed, "dispatched by another controller before");
+  Decision decision = write_of(observed, "dispatched by another controller");
   AppWrapperStatus& status = decision.status;
   status.plan = model::AppWrapperPlan{
       .places = observed.standing.plan,
       .started = model::MicroTime{observed.standing.since.value_or(observed.now)}};
   touch(status, condition::kQueued, {.reason = Reason::adopted, .status = "False"}, observed.now);
-  decision.notes.push_back({.reason = Reason::adopted, .message = "it was dispatched before"});
+  decision.notes.push_back({.reason = Reason::adopted, .message = "already dispatched"});
   return decision;
 }
 

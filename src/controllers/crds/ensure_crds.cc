@@ -37,10 +37,9 @@ bool is_ours(const Definition& definition) {
 Result<void> check_versions(const EmbeddedCrd& crd, const Definition& there) {
   for (const model::CustomResourceDefinitionVersion& version : there.spec.versions) {
     if (std::ranges::find(crd.versions, version.name) == crd.versions.end()) {
-      return fail(failed_precondition("customresourcedefinition " + crd.name + " has version " +
-                                      version.name +
-                                      ", which is another program's: remove that "
-                                      "program and its definition first"));
+      return fail(failed_precondition(
+          "customresourcedefinition " + crd.name + " has version " + version.name +
+          ", which belongs to another program; remove that program and its definition first"));
     }
   }
   return {};

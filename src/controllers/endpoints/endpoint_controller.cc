@@ -83,20 +83,20 @@ Plan EndpointReconciler::diff(const ObservedService& observed, const DesiredSlic
                             .type = kSlices,
                             .key = {service.ns, ""},
                             .body = model::to_json_text(slice),
-                            .why = "its endpoints are in no slice"});
+                            .why = "endpoints are in no slice"});
   }
   for (const model::EndpointSlice& slice : desired.update) {
     plan.actions.push_back({.verb = Action::Verb::update,
                             .type = kSlices,
                             .key = slice.metadata.key(),
                             .body = model::to_json_text(slice),
-                            .why = "its endpoints have changed"});
+                            .why = "endpoints changed"});
   }
   for (const model::EndpointSlice& slice : desired.remove) {
     plan.actions.push_back({.verb = Action::Verb::remove,
                             .type = kSlices,
                             .key = slice.metadata.key(),
-                            .why = "no endpoint is left for it",
+                            .why = "no endpoints left",
                             .removal = {.uid = slice.metadata.uid}});
   }
   return plan;

@@ -46,7 +46,7 @@ DesiredPod on_missing_node(const ObservedPod& observed, WallTime now) {
   if (left > Duration::zero()) {
     return {.look_again = left};
   }
-  return drop(observed, now, "its node is gone");
+  return drop(observed, now, "node is gone");
 }
 
 DesiredPod evict_in_time(const ObservedPod& observed, WallTime now, DesiredPod otherwise) {
@@ -55,7 +55,7 @@ DesiredPod evict_in_time(const ObservedPod& observed, WallTime now, DesiredPod o
     return otherwise;
   }
   if (*when <= now) {
-    return {.kind = Kind::evict, .why = "its node has a taint that it does not bear"};
+    return {.kind = Kind::evict, .why = "node has a taint that the pod does not tolerate"};
   }
   const Duration left = *when - now;
   otherwise.look_again = otherwise.look_again ? std::min(*otherwise.look_again, left) : left;
@@ -65,7 +65,7 @@ DesiredPod evict_in_time(const ObservedPod& observed, WallTime now, DesiredPod o
 DesiredPod live(const ObservedPod& observed, WallTime now) {
   const model::Pod& pod = observed.pod;
   if (pod.metadata.deleting()) {
-    return drop(observed, now, "it was asked to go");
+    return drop(observed, now, "deletion was requested");
   }
   if (is_over(pod.status)) {
     return {};
@@ -74,7 +74,7 @@ DesiredPod live(const ObservedPod& observed, WallTime now) {
   if (!script) {
     return {.kind = Kind::status,
             .status = failed_status(pod, now, "BadAnnotation", script.error().message),
-            .why = "its annotations cannot be read"};
+            .why = "annotations cannot be read"};
   }
   const Moment moment = moment_of(*script, observed.entry.bound, now);
   DesiredPod desired;
@@ -85,7 +85,7 @@ DesiredPod live(const ObservedPod& observed, WallTime now) {
     desired.kind = Kind::status;
     desired.status = status_at(pod, *script, moment, observed.entry.bound,
                                {observed.entry.address, observed.node->address});
-    desired.why = "its time has come";
+    desired.why = "next phase is due";
   }
   return desired;
 }

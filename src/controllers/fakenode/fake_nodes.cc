@@ -48,12 +48,11 @@ struct Health {
 
 std::vector<Health> health(bool ready) {
   return {
-      {"MemoryPressure", false, "KubeletHasSufficientMemory", "there is no memory to run out of"},
-      {"DiskPressure", false, "KubeletHasNoDiskPressure", "there is no disk to fill"},
-      {"PIDPressure", false, "KubeletHasSufficientPID", "there are no processes"},
-      ready
-          ? Health{"Ready", true, "KubeletReady", "pods on this node only pretend to run"}
-          : Health{"Ready", false, "KubeletNotReady", "its annotation codeflare.dev/ready says so"},
+      {"MemoryPressure", false, "KubeletHasSufficientMemory", "fake node has sufficient memory"},
+      {"DiskPressure", false, "KubeletHasNoDiskPressure", "fake node has no disk pressure"},
+      {"PIDPressure", false, "KubeletHasSufficientPID", "fake node has sufficient PIDs"},
+      ready ? Health{"Ready", true, "KubeletReady", "pods on this node only pretend to run"}
+            : Health{"Ready", false, "KubeletNotReady", "set by annotation codeflare.dev/ready"},
   };
 }
 
@@ -252,11 +251,11 @@ Plan FakeNodeKeeper::diff(const Node& observed, const Node& desired) const {
   };
   if (!(observed.spec.taints == desired.spec.taints)) {
     patch(R"({"spec":{"taints":)" + list_text(desired.spec.taints) + "}}",
-          "its taints follow its readiness", "");
+          "taints follow readiness", "");
   }
   if (!(observed.status.conditions == desired.status.conditions)) {
     patch(R"({"status":{"conditions":)" + list_text(desired.status.conditions) + "}}",
-          "its conditions follow its readiness", "status");
+          "conditions follow readiness", "status");
   }
   return plan;
 }

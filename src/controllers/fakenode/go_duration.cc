@@ -12,7 +12,7 @@ Result<Duration> parse_go_duration(std::string_view text) {
   const std::optional<Duration> duration = sign ? std::nullopt : go_duration(text);
   if (!duration) {
     return fail(invalid_argument("\"" + std::string(text) +
-                                 "\" is no duration such as 90s, 1h30m or 250ms"));
+                                 "\" is not a duration such as 90s, 1h30m or 250ms"));
   }
   return *duration;
 }

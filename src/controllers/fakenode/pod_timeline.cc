@@ -37,7 +37,7 @@ Result<std::int32_t> exit_code(const model::Pod& pod) {
   if (!text.empty() &&
       (error != std::errc() || end != text.data() + text.size() || code < 0 || code > 255)) {
     return fail(invalid_argument("annotation " + std::string(kExitCodeAnnotation) + ": \"" +
-                                 std::string(text) + "\" is no number from 0 to 255"));
+                                 std::string(text) + "\" is not a number from 0 to 255"));
   }
   return code;
 }

@@ -131,27 +131,27 @@ Plan JobReconciler::diff(const Observed& observed, const Desired& desired) const
         {.verb = Action::Verb::remove,
          .type = kJobs,
          .key = observed.job->metadata.key(),
-         .why = "its time after the end is over",
+         .why = "ttlSecondsAfterFinished is over",
          .removal = {.propagation_policy = "Foreground", .uid = observed.job->metadata.uid}});
     return plan;
   }
   for (const PodDigest& pod : desired.give_up) {
     if (pod.tracked) {
-      plan.actions.push_back(let_go(ns, pod, "its end is not to be counted"));
+      plan.actions.push_back(let_go(ns, pod, "end of the pod is not counted"));
     }
   }
   for (const PodDigest& pod : desired.give_up) {
-    plan.actions.push_back(remove(ns, pod, "the job wants fewer pods now"));
+    plan.actions.push_back(remove(ns, pod, "fewer pods needed"));
   }
   for (const PodDigest& pod : desired.stop) {
-    plan.actions.push_back(remove(ns, pod, "the job is over"));
+    plan.actions.push_back(remove(ns, pod, "the Job has finished"));
   }
   for (const std::int64_t index : desired.create) {
     plan.actions.push_back({.verb = Action::Verb::create,
                             .type = kPods,
                             .key = {ns, ""},
                             .body = pod_of(*observed.job, index),
-                            .why = "the job wants more pods",
+                            .why = "more pods needed",
                             .together = true});
   }
   if (desired.status) {
@@ -159,11 +159,11 @@ Plan JobReconciler::diff(const Observed& observed, const Desired& desired) const
                             .type = kJobs,
                             .key = observed.job->metadata.key(),
                             .body = status_patch(*observed.job, *desired.status),
-                            .why = "the status is behind",
+                            .why = "status is out of date",
                             .write = {.subresource = "status"}});
   }
   for (const PodDigest& pod : desired.release) {
-    plan.actions.push_back(let_go(ns, pod, "its end is counted"));
+    plan.actions.push_back(let_go(ns, pod, "end of the pod was counted"));
   }
   plan.events = desired.events;
   if (desired.look_again) {

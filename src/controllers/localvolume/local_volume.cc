@@ -89,7 +89,7 @@ Action patch(const runtime::ResourceType& type, runtime::ObjectKey key, std::str
           .type = type,
           .key = std::move(key),
           .body = std::move(body),
-          .why = "the claim has its directory",
+          .why = "claim has a directory",
           .write = {.subresource = std::move(subresource)}};
 }
 
@@ -119,7 +119,7 @@ Plan bind(const ObservedClaim& observed, const std::string& directory) {
                             .type = kVolumes,
                             .key = {"", name},
                             .body = volume_body(claim, directory),
-                            .why = "a claim waits for it"});
+                            .why = "a claim is waiting for the volume"});
   }
   if (!observed.volume || observed.volume->phase != "Bound") {
     plan.actions.push_back(

@@ -149,7 +149,7 @@ Task<Result<Next>> VolumeRemover::reconcile(ObjectKey key) {
   plan.actions.push_back({.verb = Action::Verb::remove,
                           .type = kVolumes,
                           .key = key,
-                          .why = "its claim is gone",
+                          .why = "claim is gone",
                           .removal = {.uid = volume->uid}});
   CO_TRY(co_await actor_.act(key, std::move(plan)));
   co_return Next::await_change();

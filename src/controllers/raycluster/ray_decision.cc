@@ -24,7 +24,7 @@ bool holds(const RayCluster& cluster, std::string_view condition) {
 }
 
 std::string because(const RayPod& pod) {
-  return pod.over() ? "it is " + pod.phase : "its Ray container has ended";
+  return pod.over() ? "it is " + pod.phase : "Ray container has ended";
 }
 
 void remove_all(const std::vector<RayPod>& pods, std::string_view why, Desired& desired) {
@@ -81,7 +81,7 @@ class Pods {
       });
       for (const RayPod& pod : heads | std::views::drop(1)) {
         if (!pod.deleting) {
-          desired_.remove.push_back({pod, "there is another head"});
+          desired_.remove.push_back({pod, "another head exists"});
         }
       }
       return false;
@@ -100,7 +100,7 @@ class Pods {
       return pod.type == NodeType::worker && pod.group == group.group_name;
     });
     if (group.suspend.value_or(false)) {
-      remove_all(pods, "its worker group is suspended", desired_);
+      remove_all(pods, "worker group is suspended", desired_);
       return true;
     }
     if (remove_unhealthy(pods)) {
@@ -146,7 +146,7 @@ class Pods {
     std::ranges::sort(pods, {}, progress);
     for (std::int64_t i = 0; i < have - leaving - want; ++i) {
       desired_.remove.push_back(
-          {pods[static_cast<std::size_t>(i)], "its group has fewer replicas now"});
+          {pods[static_cast<std::size_t>(i)], "worker group has fewer replicas now"});
     }
   }
 
@@ -159,7 +159,7 @@ class Pods {
     std::ranges::copy_if(observed_.pods, std::back_inserter(strangers), [&](const RayPod& pod) {
       return pod.type == NodeType::worker && !groups.contains(pod.group);
     });
-    remove_all(strangers, "its group is no longer in the spec", desired_);
+    remove_all(strangers, "worker group is no longer in the spec", desired_);
   }
 
   const Observed& observed_;
@@ -184,7 +184,7 @@ std::string invalid(const RayCluster& cluster) {
       return "workerGroupSpec should have at least one container";
     }
     if (!names.insert(group.group_name).second) {
-      return "worker group " + group.group_name + " is there twice";
+      return "worker group " + group.group_name + " is defined twice";
     }
   }
   return {};
@@ -221,7 +221,8 @@ Desired decide(const Observed& observed, WallTime now) {
     for (const std::string& field : fields) {
       list += (list.empty() ? "spec." : ", spec.") + field;
     }
-    desired.events.push_back({true, "NotSupported", list + ": not acted upon by this controller"});
+    desired.events.push_back(
+        {true, "NotSupported", list + ": not supported by this controller, ignored"});
   }
   desired.create_service = !observed.head_service;
   Pods(observed, desired).manage();

@@ -73,8 +73,8 @@ Plan RayClusterReconciler::diff(const Observed& observed, const Desired& desired
   const model::RayCluster& cluster = observed.cluster;
   const std::string& ns = cluster.metadata.ns;
   if (desired.create_service) {
-    plan.actions.push_back(create(kServices, ns, model::to_json_text(head_service(cluster)),
-                                  "the head has no service"));
+    plan.actions.push_back(
+        create(kServices, ns, model::to_json_text(head_service(cluster)), "head has no service"));
   }
   for (const Removal& removal : desired.remove) {
     plan.actions.push_back({.verb = Action::Verb::remove,
@@ -86,7 +86,7 @@ Plan RayClusterReconciler::diff(const Observed& observed, const Desired& desired
   }
   if (desired.create_head) {
     plan.actions.push_back(
-        create(kPods, ns, model::to_json_text(head_pod(cluster)), "there is no head"));
+        create(kPods, ns, model::to_json_text(head_pod(cluster)), "no head exists"));
   }
   for (std::size_t i = 0; i < desired.create_workers.size(); ++i) {
     if (desired.create_workers[i] == 0) {
@@ -95,7 +95,7 @@ Plan RayClusterReconciler::diff(const Observed& observed, const Desired& desired
     const std::string body =
         model::to_json_text(worker_pod(cluster, cluster.spec.worker_groups[i]));
     for (std::size_t n = 0; n < desired.create_workers[i]; ++n) {
-      plan.actions.push_back(create(kPods, ns, body, "its group has too few workers"));
+      plan.actions.push_back(create(kPods, ns, body, "worker group has too few workers"));
     }
   }
   if (desired.status) {
@@ -105,7 +105,7 @@ Plan RayClusterReconciler::diff(const Observed& observed, const Desired& desired
                             .type = kClusters,
                             .key = cluster.metadata.key(),
                             .body = model::to_json_text(changed),
-                            .why = "the status is behind",
+                            .why = "status is out of date",
                             .write = {.subresource = "status"}});
   }
   plan.events = desired.events;
@@ -124,7 +124,7 @@ RayClusterReconciler& add_raycluster_controller(runtime::Manager& manager) {
 void give_way_to_kuberay(runtime::Manager& manager, std::function<void()> stop, Logger logger) {
   manager.add_work([&client = manager.client(), stop = std::move(stop), logger] {
     return watch_for_kuberay(client, [stop, logger](const std::string& where) {
-      logger.warn("RayClusters are left to the KubeRay operator from now on", {{"found", where}});
+      logger.warn("RayClusters are handled by the KubeRay operator from now on", {{"found", where}});
       stop();
     });
   });

@@ -88,13 +88,13 @@ std::string record_of(const Submitter& submitter) {
 Result<Submitter> read_record(std::string_view record) {
   const Result<json::Document> parsed = json::parse(record);
   if (!parsed) {
-    return fail(invalid_argument("it is no JSON object"));
+    return fail(invalid_argument("it is not a JSON object"));
   }
   Submitter submitter{.username = std::string(parsed->root.string_or_empty("username")),
                       .uid = std::string(parsed->root.string_or_empty("uid")),
                       .groups = strings_of(parsed->root.find("groups"))};
   if (submitter.username.empty()) {
-    return fail(invalid_argument("it names no user"));
+    return fail(invalid_argument("user is missing"));
   }
   if (const json::Value* extra = parsed->root.find("extra")) {
     for (const json::Member& member : extra->members()) {
@@ -133,19 +133,19 @@ std::string seal_of(const model::AppWrapper& wrapper, std::string_view record,
 Result<Submitter> submitter_of(const model::AppWrapper& wrapper, const SubmitterTrust& trust) {
   const std::string_view record = annotation(wrapper, queue::kUserAnnotation);
   if (record.empty()) {
-    return fail(failed_precondition("nobody is recorded to have submitted it"));
+    return fail(failed_precondition("the submitter is not recorded"));
   }
   if (!trust.built_in) {
     const Result<std::string> signature = from_base64(annotation(wrapper, kSealAnnotation));
     if (trust.seal == nullptr || !signature ||
         !trust.seal->verify(sealed_text(wrapper, record), *signature)) {
       return fail(failed_precondition(
-          "its record of who submitted it was not made by this cluster's admission webhook"));
+          "the record of its submitter was not made by this cluster's admission webhook"));
     }
   }
   Result<Submitter> submitter = read_record(record);
   if (!submitter) {
-    return fail(failed_precondition("its record of who submitted it cannot be read: " +
+    return fail(failed_precondition("the record of its submitter cannot be read: " +
                                     submitter.error().message));
   }
   return submitter;

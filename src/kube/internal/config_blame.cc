@@ -131,7 +131,7 @@ std::string ConfigBlame::answer(const net::Response& response) const {
   switch (response.status) {
     case kUnauthorized:
       if (!origin_.auth.empty()) {
-        return origin_.auth + " was refused";
+        return origin_.auth + " was rejected";
       }
       if (!tls_) {
         return "no credentials are sent because " + origin_.server + " is plain http";

@@ -77,7 +77,10 @@ class WrongValueTest : public ::testing::Test {
       text += "    " + name + ": \"" + value + "\"\n";
     }
     return text + user_more_ +
-           "contexts:\n- name: x\n  context: {cluster: c, user: u}\ncurrent-context: x\n";
+           "contexts:\n"
+           "- name: x\n"
+           "  context: {cluster: c, user: u}\n"
+           "current-context: x\n";
   }
 
   // The one line; the port and the folder, which differ from run to run, are left out.
@@ -171,16 +174,16 @@ TEST_F(WrongValueTest, a_client_certificate_or_key_with_something_else_inside) {
 
 TEST_F(WrongValueTest, credentials_that_the_server_refuses) {
   user_["token"] = "sEcReT-bad";
-  EXPECT_EQ(said(), "Unauthorized (token of user \"u\" in config was refused)");
+  EXPECT_EQ(said(), "Unauthorized (token of user \"u\" in config was rejected)");
   user_ = {{"tokenFile", "token"}};
   file("token", "sEcReT-bad\n");
-  EXPECT_EQ(said(), "Unauthorized (tokenFile of user \"u\" in config was refused)");
+  EXPECT_EQ(said(), "Unauthorized (tokenFile of user \"u\" in config was rejected)");
   user_ = {{"username", "joe"}, {"password", "sEcReT"}};
-  EXPECT_EQ(said(), "Unauthorized (username and password of user \"u\" in config was refused)");
+  EXPECT_EQ(said(), "Unauthorized (username and password of user \"u\" in config was rejected)");
   Identity jane = CertificateAuthority("other").issue({.common_name = "jane"});
   user_ = {{"client-certificate-data", to_base64(jane.certificate_pem)},
            {"client-key-data", to_base64(jane.key_pem)}};
-  EXPECT_EQ(said(), "Unauthorized (client-certificate-data of user \"u\" in config was refused)");
+  EXPECT_EQ(said(), "Unauthorized (client-certificate-data of user \"u\" in config was rejected)");
   user_.clear();
   EXPECT_EQ(said(), "Unauthorized (no credentials are given by the context \"x\" of config)");
 }
@@ -280,7 +283,7 @@ TEST_F(WrongValueTest, a_plugin_that_hangs_fails_or_prints_what_is_refused) {
   file("plugin", "#!/bin/sh\nexec sleep 600\n", 0700);
   EXPECT_EQ(said(std::chrono::milliseconds(300)),
             "GET /version: no answer within 300 ms: config: users[0].user.exec: credential plugin "
-            "\"./plugin\" has not ended, expected it to print an ExecCredential in time");
+            "\"./plugin\" did not print an ExecCredential in time");
   file("plugin", "#!/bin/sh\nexit 3\n", 0700);
   EXPECT_EQ(said(),
             "GET /version: config: users[0].user.exec: credential plugin \"./plugin\" failed with "
@@ -288,7 +291,7 @@ TEST_F(WrongValueTest, a_plugin_that_hangs_fails_or_prints_what_is_refused) {
   std::string head = R"(echo '{"kind":"ExecCredential","apiVersion":)"
                      R"("client.authentication.k8s.io/v1","status":)";
   file("plugin", "#!/bin/sh\n" + head + R"({"token":"sEcReT-bad"}}')" + "\n", 0700);
-  EXPECT_EQ(said(), "Unauthorized (the output of exec of user \"u\" in config was refused)");
+  EXPECT_EQ(said(), "Unauthorized (the output of exec of user \"u\" in config was rejected)");
 }
 
 }  // namespace

@@ -58,7 +58,7 @@ Result<Block> read_block(std::string_view& text, std::string label) {
       }
       Result<std::string> bytes = from_base64(body);
       if (!bytes || bytes->empty()) {
-        return fail(invalid_argument("its " + block.label + " block holds no valid base64"));
+        return fail(invalid_argument("its " + block.label + " block is not valid base64"));
       }
       return block;
     }

@@ -38,15 +38,19 @@ TEST(Pem, says_what_is_wrong) {
             key + ", its PRIVATE KEY block has no end");
   EXPECT_EQ(complaint("-----BEGIN PRIVATE KEY-----\nsEcReT!\n-----END PRIVATE KEY-----",
                       PemKind::private_key),
-            key + ", its PRIVATE KEY block holds no valid base64");
+            key + ", its PRIVATE KEY block is not valid base64");
   EXPECT_EQ(
       complaint("-----BEGIN PRIVATE KEY-----\n-----END PRIVATE KEY-----", PemKind::private_key),
-      key + ", its PRIVATE KEY block holds no valid base64");
+      key + ", its PRIVATE KEY block is not valid base64");
   EXPECT_EQ(complaint("-----BEGIN PRIVATE KEY-----\nQUJD\n-----END CERTIFICATE-----",
                       PemKind::private_key),
             key + ", its PRIVATE KEY block ends under another name");
-  EXPECT_EQ(complaint("-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: x\n\n"
-                      "QUJD\n-----END RSA PRIVATE KEY-----",
+  EXPECT_EQ(complaint("-----BEGIN RSA PRIVATE KEY-----\n"
+                      "Proc-Type: 4,ENCRYPTED\n"
+                      "DEK-Info: x\n"
+                      "\n"
+                      "QUJD\n"
+                      "-----END RSA PRIVATE KEY-----",
                       PemKind::private_key),
             key + " without a passphrase, found an encrypted one");
 }

@@ -25,7 +25,7 @@ std::string_view name_of(json::Kind kind) {
     case json::Kind::object:
       return "a mapping";
   }
-  return "something else";
+  return "another type";
 }
 
 // Whether a key may be shown: `{token:abc}` is a key too, without value and with a secret in it.
@@ -111,8 +111,8 @@ void ConfigReader::expect_only(std::initializer_list<std::string_view> known) co
       continue;
     }
     bool shown = looks_like_field(member);
-    std::string what = shown ? "is no field of a kubeconfig and is ignored"
-                             : "has a field with a strange name, which is ignored";
+    std::string what = shown ? "is not a field of a kubeconfig and is ignored"
+                             : "has a field with an invalid name, which is ignored";
     state_->warnings.push_back(
         place().error(shown ? member.key : "", what + "; expected one of: " + names).message);
   }

@@ -44,8 +44,8 @@ Result<const ContextEntry*> choose_context(const Kubeconfig& kubeconfig,
     return context;
   }
   if (!wanted.empty()) {
-    return fail(anywhere.error(
-        "contexts", "no context " + quoted(name) + " as asked for by --context, " + known));
+    return fail(
+        anywhere.error("contexts", "no context " + quoted(name) + " given by --context, " + known));
   }
   ConfigPlace place{kubeconfig.current_context_file, ""};
   return fail(place.error("current-context", "no context " + quoted(name) + ", " + known));

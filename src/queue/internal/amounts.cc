@@ -1,5 +1,6 @@
 #include "queue/internal/amounts.h"
 
+#include "model/resource_text.h"
 #include "sched/explanation.h"
 
 #include <algorithm>
@@ -16,6 +17,11 @@ sched::Resource observed(const std::string& name, const model::Quantity& quantit
                          const std::string& prefix) {
   const std::int64_t amount = name == "cpu" ? quantity.milli_value() : quantity.value();
   return {prefix + name, std::clamp<sched::Amount>(amount, 0, kAmountMax)};
+}
+
+model::Quantity quantity_of(std::string_view resource, sched::Amount amount) {
+  const bool milli = resource == "cpu" || resource == "limits.cpu" || resource == "requests.cpu";
+  return milli ? model::Quantity::milli(amount) : model::Quantity(amount);
 }
 
 bool by_name(const sched::Resource& a, const sched::Resource& b) {
@@ -87,13 +93,21 @@ std::string quantity_text(const std::string& resource, sched::Amount amount) {
   return decimal.size() < binary.size() ? decimal : binary;
 }
 
+std::string human_amount(const std::string& resource, sched::Amount amount) {
+  return model::human_amount(resource, quantity_of(resource, amount));
+}
+
+std::string human_resource(const std::string& resource, sched::Amount amount) {
+  return model::human_resource(resource, quantity_of(resource, amount));
+}
+
 std::string amounts_text(const sched::Resources& resources) {
   std::string text;
   for (const sched::Resource& each : resources) {
     if (each.name == "pods" && resources.size() > 1) {
       continue;
     }
-    text += (text.empty() ? "" : ", ") + quantity_text(each.name, each.amount) + " " + each.name;
+    text += (text.empty() ? "" : ", ") + human_resource(each.name, each.amount);
   }
   return text;
 }

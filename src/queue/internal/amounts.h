@@ -20,7 +20,10 @@ sched::Amount amount_of(const sched::Resources& resources, const std::string& na
 
 // The shortest exact way to write it: "1950m", "4G", "5199972Ki".
 std::string quantity_text(const std::string& resource, sched::Amount amount);
-// "4 cpu, 2G memory".
+// Rounded, for people: "1.95", "4G", "7.7Gi"; and with its noun: "2 CPUs", "7.7Gi memory".
+std::string human_amount(const std::string& resource, sched::Amount amount);
+std::string human_resource(const std::string& resource, sched::Amount amount);
+// "4 CPUs, 2G memory".
 std::string amounts_text(const sched::Resources& resources);
 
 }  // namespace codeflare::queue

@@ -36,7 +36,8 @@ class DemandReader {
     check_name();
     // It would be dispatched and never end.
     if (items.empty()) {
-      problems_.add("spec.resources.GenericItems", "required: there is nothing to run");
+      problems_.add("spec.resources.GenericItems",
+                    "required: an AppWrapper needs at least one item");
     }
     if (items.size() > kItemsMax) {
       problems_.add("spec.resources.GenericItems",
@@ -79,7 +80,7 @@ class DemandReader {
     }
     const auto& entries = wrapper_.spec.resources.generic_items[i].custom_pod_resources;
     if (demand_.pod_sets.size() + templates.size() + entries.size() > kPodSetsMax) {
-      problems_.add(item_field(i), "asks for more than 1000 different sets of pods");
+      problems_.add(item_field(i), "has more than 1000 different pod sets");
       return;
     }
     if (entries.empty()) {
@@ -240,7 +241,7 @@ class DemandReader {
   bool check_amounts(const sched::Resources& resources, const std::string& field) {
     for (const sched::Resource& resource : resources) {
       if (resource.amount > kPodAmountMax) {
-        problems_.add(field, "one pod asks for an absurd amount of " + resource.name + ": " +
+        problems_.add(field, "one pod requests too much " + resource.name + ": " +
                                  to_resource_list({resource}).get(resource.name).to_string());
         return false;
       }
@@ -296,7 +297,7 @@ class DemandReader {
     for (const PodSetDemand& set : demand_.pod_sets) {
       pods = std::min(pods + std::min(set.pods.count, kPodsMax + 1), kPodsMax + 1);
       if (pods > kPodsMax) {
-        problems_.add(item_field(set.item), "all items together ask for more than 1000000 pods");
+        problems_.add(item_field(set.item), "all items together have more than 1000000 pods");
         return;
       }
       if (!add_total(set, set.pods.requests, reserved) ||
@@ -320,8 +321,7 @@ class DemandReader {
       sched::Amount product = 0;
       if (__builtin_mul_overflow(each.amount, set.pods.count, &product) ||
           product > kGangAmountMax - total) {
-        problems_.add(item_field(set.item),
-                      "all items together ask for an absurd amount of " + each.name);
+        problems_.add(item_field(set.item), "all items together request too much " + each.name);
         return false;
       }
       total += product;

@@ -83,7 +83,7 @@ class ItemCheck {
       problems_.add("/kind", "an AppWrapper cannot wrap an AppWrapper");
     }
     if (info.kind == "List" && type.group.empty()) {
-      problems_.add("/kind", "a List is no object: wrap its items one by one");
+      problems_.add("/kind", "a List cannot be wrapped: wrap its items one by one");
     }
   }
 

@@ -176,10 +176,10 @@ const std::string* QuotaTrees::parent_of(const std::string& tree, const std::str
 std::string QuotaTrees::problem(const model::ObjectKey& key, const Subtree& subtree,
                                 const std::string& child, std::size_t position) const {
   if (subtree.tree.empty()) {
-    return "the label tree is missing: it belongs to no tree";
+    return "label tree is missing; set it to the name of the quota tree";
   }
   if (child.empty()) {
-    return "it has no name";
+    return "name is missing";
   }
   for (const model::ObjectKey* member : members(subtree.tree)) {
     const auto& nodes = subtrees_.at(*member).nodes;
@@ -192,18 +192,18 @@ std::string QuotaTrees::problem(const model::ObjectKey& key, const Subtree& subt
     if (here) {
       break;
     }
-    return "tree " + subtree.tree + " has a node " + child + " already, in QuotaSubtree " +
+    return "tree " + subtree.tree + " already has a node " + child + ", in QuotaSubtree " +
            member->to_string();
   }
   std::set<std::string> seen{child};
   const std::string* at = &subtree.parent;
   while (!at->empty()) {
     if (!seen.insert(*at).second) {
-      return "it is its own ancestor, through " + *at;
+      return "node is its own ancestor, through " + *at;
     }
     const std::string* above = parent_of(subtree.tree, *at);
     if (above == nullptr) {
-      return "there is no node " + *at + " in tree " + subtree.tree;
+      return "parent " + *at + " does not exist in tree " + subtree.tree;
     }
     at = above;
   }

@@ -42,7 +42,9 @@ Reason stop_reason(const WrapperRecord& wrapper) {
 }
 
 std::string lost_text(const WrapperRecord& wrapper) {
-  std::string text = std::to_string(pods_lost(wrapper)) + " of its pods lost their place: node ";
+  const std::int64_t pods = pods_lost(wrapper);
+  std::string text = "lost " + std::to_string(pods) + (pods == 1 ? " pod: " : " pods: ") +
+                     (wrapper.lost.size() == 1 ? "node " : "nodes ");
   for (const model::PlannedPlace& place : wrapper.lost) {
     if (&place != &wrapper.lost.front()) {
       text += ", ";
@@ -54,10 +56,10 @@ std::string lost_text(const WrapperRecord& wrapper) {
 
 std::string message_of(const WrapperRecord& wrapper, Reason reason) {
   if (reason == Reason::preempted) {
-    return "makes room for " + wrapper.evicted_for +
+    return "preempted by " + wrapper.evicted_for +
            (wrapper.evicted_cause == sched::EvictionCause::priority
                 ? ", which has a higher priority"
-                : ", which takes back the quota that was lent");
+                : ", which reclaims lent quota");
   }
   if (reason == Reason::suspended) {
     return "spec.suspend is true";
@@ -65,7 +67,7 @@ std::string message_of(const WrapperRecord& wrapper, Reason reason) {
   if (reason != Reason::place_lost) {
     return "";
   }
-  return wrapper.place_lost ? lost_text(wrapper) + ", and no other place fits" : lost_text(wrapper);
+  return wrapper.place_lost ? lost_text(wrapper) + "; no other node has room" : lost_text(wrapper);
 }
 
 }  // namespace
@@ -102,16 +104,16 @@ namespace {
 std::string waiting_sentence(QueueState& state, const WrapperRecord& wrapper, Time now) {
   const Brief brief = brief_of(state, wrapper);
   if (brief.reason == Reason::held) {
-    return "held: spec.suspend is true; it may start when that is false";
+    return "spec.suspend is true; run 'codeflare release', or set spec.suspend to false";
   }
   if (brief.reason == Reason::user_unknown) {
-    return "nobody is known to have submitted it: the annotation " + std::string(kUserAnnotation) +
-           " is missing, or was not written by admission; create it again while admission is "
-           "served, or run the controller with --no-user-check";
+    return "the submitter is unknown: annotation " + std::string(kUserAnnotation) +
+           " is missing, or was not written by the admission webhook; create the AppWrapper again "
+           "while the webhook is served, or run the controller with --no-user-check";
   }
   if (brief.reason == Reason::retry_later) {
-    return "its items could not be created: tried again at " + to_rfc3339(*wrapper.not_before) +
-           ", or when a ResourceQuota of its namespace changes";
+    return "items could not be created; next try at " + to_rfc3339(*wrapper.not_before) +
+           ", or when a ResourceQuota of the namespace changes";
   }
   auto explanation = state.core.explain(wrapper.gang, now, sched::Detail::brief);
   if (!explanation) {

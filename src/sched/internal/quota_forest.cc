@@ -55,7 +55,7 @@ std::vector<const QuotaNode*> usable(const std::vector<QuotaNode>& specs,
     } else if (seen.contains(at->name) && by_name.contains(at->parent)) {
       report("quota node " + name + " is its own ancestor");
     } else {
-      report("quota node " + name + ": there is no parent " + at->parent);
+      report("quota node " + name + ": parent " + at->parent + " does not exist");
     }
   }
   return result;
@@ -222,7 +222,7 @@ QuotaPath QuotaForest::resolve(const QuotaClaim& claim) const {
     const std::string node = wanted == nullptr ? kDefaultNode : *wanted;
     const auto found = tree.nodes.find(node);
     if (found == tree.nodes.end()) {
-      path = {{}, "there is no quota node " + node + " in tree " + name, name, node};
+      path = {{}, "quota node " + node + " does not exist in tree " + name, name, node};
       return path;
     }
     const std::string& owner = nodes_[found->second].ns;
@@ -333,7 +333,7 @@ Result<void> QuotaForest::set_foreign(const std::string& tree, const std::string
                                       const Request& usage) {
   const Index index = find(tree, node);
   if (index == kNone) {
-    return fail(not_found("there is no quota node " + node + " in " + tree));
+    return fail(not_found("quota node " + node + " does not exist in tree " + tree));
   }
   QuotaState& changed = nodes_[index];
   add(changed.used, changed.foreign, -1);

@@ -72,8 +72,8 @@ Result<Request> ResourceTable::request(const Resources& resources) {
     }
     if (size() + ++unknown > kAskedNamesMax) {
       return fail(resource_exhausted("resource " + resource.name +
-                                     ": no node has it, and too many others that no node has "
-                                     "were asked for already"));
+                                     ": no node has it, and too many other unknown resources "
+                                     "were requested"));
     }
   }
   Request request = collect(resources);

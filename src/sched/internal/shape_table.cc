@@ -13,8 +13,8 @@ Result<void> check_total(const ResourceTable& resources, const Request& one, std
     if (__builtin_mul_overflow(part.amount, count, &product) ||
         product > kGangAmountMax - amount_of(sum, part.resource)) {
       return fail(invalid_argument("resource " + resources.name(part.resource) + ": " +
-                                   std::to_string(count) + " times " + std::to_string(part.amount) +
-                                   " is absurd"));
+                                   std::to_string(count) + " pods of " +
+                                   std::to_string(part.amount) + " each are too much"));
     }
   }
   return {};

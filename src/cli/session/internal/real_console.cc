@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdio>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 namespace codeflare::cli::internal {
@@ -50,6 +51,11 @@ bool RealConsole::err_is_terminal() const {
 
 bool RealConsole::in_is_terminal() const {
   return ::isatty(STDIN_FILENO) == 1;
+}
+
+std::size_t RealConsole::err_columns() const {
+  winsize size{};
+  return ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
 }  // namespace codeflare::cli::internal

@@ -17,6 +17,7 @@ class RealConsole final : public Console {
   bool out_is_terminal() const override;
   bool err_is_terminal() const override;
   bool in_is_terminal() const override;
+  std::size_t err_columns() const override;
 };
 
 }  // namespace codeflare::cli::internal

@@ -55,7 +55,7 @@ void finish_job(CLI::App& verb, Chosen& chosen, const std::shared_ptr<Typed<Flag
   });
 }
 inline constexpr const char* kPatienceHelp =
-    "time for a dashboard that does not answer (default 60)";
-inline constexpr const char* kWaitHelp = "time of the wait (default: none)";
+    "time limit for a dashboard that does not answer (default 60)";
+inline constexpr const char* kWaitHelp = "time limit of the wait (default: none)";
 
 }  // namespace codeflare::cli::internal

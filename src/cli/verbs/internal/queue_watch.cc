@@ -13,6 +13,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <utility>
 
 namespace codeflare::cli::internal {
@@ -29,14 +30,16 @@ using Known = std::map<model::ObjectKey, GroupedWrapper>;
 // What a watch has told so far.
 class Follower {
  public:
-  Follower(Session& session, const QueueState& seen, std::string controller_ns)
-      : session_(session), controller_ns_(std::move(controller_ns)) {
+  Follower(Session& session, const QueueState& seen, std::string controller_ns,
+           QueueOptions options)
+      : session_(session),
+        controller_ns_(std::move(controller_ns)),
+        trees_(seen.trees),
+        options_(std::move(options)) {
     add_part(app_wrapper_kind(), seen.ns);
     if (seen.legacy) {
       add_part(legacy_app_wrapper_kind(), seen.ns);
     }
-    options_.ns = session.ns_given() ? session.ns() : "";
-    options_.wide = session.output() == Output::wide;
   }
 
   // Tasks of one session: one draws, the others hear. Ends with the first error.
@@ -138,7 +141,7 @@ class Follower {
       }
     }
     const WallTime now = session_.now();
-    QueueView queue = queue_of(wrappers, note.settings, note.paused, now);
+    QueueView queue = queue_of(wrappers, note.settings, note.paused, now, trees_);
     Console& console = session_.console();
     if (session_.output() == Output::json) {
       console.out(changes_json(last_.value_or(QueueView()), queue, options_, now));
@@ -155,6 +158,7 @@ class Follower {
   Session& session_;
   std::string controller_ns_;
   std::vector<std::unique_ptr<Part>> parts_;
+  std::set<std::string> trees_;
   QueueOptions options_;
   bool dirty_ = false;
   WaitList changed_;
@@ -163,7 +167,7 @@ class Follower {
 
 }  // namespace
 
-Task<int> watch_queue(Session& session, std::string controller_ns) {
+Task<int> watch_queue(Session& session, std::string controller_ns, QueueOptions options) {
   // Tells at once what a watcher would retry for ever: no such kind, not allowed, nobody there.
   std::string ns = controller_ns;
   const Result<QueueState> state = co_await look_at_queue(session, std::move(ns));
@@ -171,7 +175,7 @@ Task<int> watch_queue(Session& session, std::string controller_ns) {
     co_return report(session.console(), state.error());
   }
   tell_scope(session, *state);
-  Follower follower(session, *state, std::move(controller_ns));
+  Follower follower(session, *state, std::move(controller_ns), std::move(options));
   const Result<void> end = co_await follower.run();
   co_return end || end.error().code == ErrorCode::cancelled
       ? int{kDone}

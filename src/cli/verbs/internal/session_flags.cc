@@ -30,11 +30,20 @@ int run_until_signal(RealEnv& world, Task<int> task) {
   return run(world.env().loop, std::move(task), stop.token()).value_or(int{kInterrupted});
 }
 
+// A kubeconfig that was named and is not good is a wrong file; none at all means: not logged in.
+int report_config(Console& console, const SessionFlags& flags, const Error& error) {
+  const int code = report(console, error);
+  if (code != kNotFound) {
+    return code;
+  }
+  return flags.kubeconfig.empty() ? kNotAllowed : kUsage;
+}
+
 int with_server(const SessionFlags& flags, const std::function<int(RealEnv&, Session&)>& start) {
   RealEnv world;
   const std::unique_ptr<Console> console = process_console();
   const Result<std::unique_ptr<Session>> session = Session::open(world.env(), *console, flags);
-  return session ? start(world, **session) : report(*console, session.error());
+  return session ? start(world, **session) : report_config(*console, flags, session.error());
 }
 
 int without_server(const SessionFlags& flags, const std::function<int(RealEnv&, Session&)>& start) {
@@ -60,26 +69,40 @@ CLI::Option* add_timeout(CLI::App& verb, Duration& timeout, std::string about) {
       ->type_name("SECONDS");
 }
 
-void add_connection_flags(CLI::App& verb, SessionFlags& flags) {
-  verb.add_option("-n,--namespace", flags.ns, "instead of the context's")->type_name("NAME");
-  verb.add_option("--kubeconfig", flags.kubeconfig,
-                  "instead of KUBECONFIG, the pod's service account or ~/.kube/config")
+void add_connection_flags(CLI::App& verb, SessionFlags& flags,
+                          const std::vector<std::string>& formats) {
+  verb.add_option("-n,--namespace", flags.ns, "namespace (default: that of the context)")
+      ->type_name("NAME");
+  verb.add_option(
+          "--kubeconfig", flags.kubeconfig,
+          "kubeconfig file (default: KUBECONFIG, the pod's service account, ~/.kube/config)")
       ->type_name("FILE");
-  verb.add_option("--context", flags.context, "of the kubeconfig")->type_name("NAME");
-  verb.add_option("-o,--output", flags.output, "json, yaml, name or wide")
-      ->check(CLI::IsMember({"json", "yaml", "name", "wide"}))
+  verb.add_option("--context", flags.context,
+                  "context of the kubeconfig (default: the current one)")
+      ->type_name("NAME");
+  if (formats.empty()) {
+    return;
+  }
+  std::string about = "output format: ";
+  for (const std::string& each : formats) {
+    about += (&each == &formats.front() ? "" : &each == &formats.back() ? " or " : ", ") + each;
+  }
+  verb.add_option("-o,--output", flags.output, about)
+      ->check(CLI::IsMember(formats))
       ->type_name("FORM");
 }
 
-void add_session_flags(CLI::App& verb, SessionFlags& flags) {
-  add_connection_flags(verb, flags);
-  add_timeout(verb, flags.timeout, "wait no longer for a server that asks to wait (default 60)");
+void add_session_flags(CLI::App& verb, SessionFlags& flags,
+                       const std::vector<std::string>& formats) {
+  add_connection_flags(verb, flags, formats);
+  add_timeout(verb, flags.timeout,
+              "time limit of retries when the server asks to retry later (default 60)");
 }
 
 void add_dry_run(CLI::App& verb, bool& dry_run) {
   verb.add_option_function<std::string>(
           "--dry-run", [&dry_run](const std::string& who) { dry_run = who == "server"; },
-          "server: everything is checked there and nothing is kept")
+          "server: the server checks everything and keeps nothing")
       ->check(CLI::IsMember({"none", "server"}))
       ->type_name("none|server");
 }

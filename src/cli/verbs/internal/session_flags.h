@@ -12,16 +12,29 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace codeflare::cli::internal {
 
 // --timeout SECONDS.
 CLI::Option* add_timeout(CLI::App& verb, Duration& timeout, std::string about);
 
-// -n, --kubeconfig, --context and -o.
-void add_connection_flags(CLI::App& verb, SessionFlags& flags);
+// Help of KIND, where a verb takes one.
+inline constexpr const char* kKindHelp =
+    "kind of the objects: appwrapper (aw); not needed before a single NAME";
+
+// The formats of -o that most verbs have.
+inline const std::vector<std::string>& all_formats() {
+  static const std::vector<std::string> formats = {"json", "yaml", "name", "wide"};
+  return formats;
+}
+
+// -n, --kubeconfig, --context, and -o unless the verb has no formats.
+void add_connection_flags(CLI::App& verb, SessionFlags& flags,
+                          const std::vector<std::string>& formats = all_formats());
 // The same and --timeout, for a server that asks to wait.
-void add_session_flags(CLI::App& verb, SessionFlags& flags);
+void add_session_flags(CLI::App& verb, SessionFlags& flags,
+                       const std::vector<std::string>& formats = all_formats());
 
 // --dry-run none|server.
 void add_dry_run(CLI::App& verb, bool& dry_run);
@@ -59,8 +72,9 @@ Chosen in_session(std::shared_ptr<const Typed<Flags>> typed, Task<int> (*run)(Se
 // The usual end of a verb's options: those of every session, and what it runs.
 template <typename Flags>
 void finish(CLI::App& verb, Chosen& chosen, const std::shared_ptr<Typed<Flags>>& typed,
-            Task<int> (*run)(Session&, Flags)) {
-  add_session_flags(verb, typed->session);
+            Task<int> (*run)(Session&, Flags),
+            const std::vector<std::string>& formats = all_formats()) {
+  add_session_flags(verb, typed->session, formats);
   verb.callback([&chosen, typed, run] { chosen = in_session<Flags>(typed, run); });
 }
 
@@ -69,7 +83,7 @@ template <typename Flags>
 void finish_wait(CLI::App& verb, Chosen& chosen, const std::shared_ptr<Typed<Flags>>& typed,
                  Task<int> (*run)(Session&, Flags)) {
   add_connection_flags(verb, typed->session);
-  add_timeout(verb, typed->flags.timeout, "time of the wait (default: none)");
+  add_timeout(verb, typed->flags.timeout, "time limit of the wait (default: none)");
   verb.callback([&chosen, typed, run] {
     chosen = [typed, run] {
       return run_waiting(typed->session, [&](Session& s) { return run(s, typed->flags); });
