@@ -4,11 +4,11 @@
 #include "model/codec/ray_cluster.h"
 #include "model/condition.h"
 #include "model/pod_requests.h"
+#include "queue/pod_trouble.h"
 #include "queue/status_words.h"
 #include "sdk/device_names.h"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 namespace codeflare::sdk {
@@ -71,106 +71,6 @@ std::optional<ClusterState> wrapper_state(const AppWrapper& wrapper) {
   return state;
 }
 
-// The reason that keeps a pod from running, worst first.
-struct Trouble {
-  int rank = 0;
-  std::string reason;
-  std::string message;
-  bool lasting = false;
-};
-
-bool is_image_reason(std::string_view reason) {
-  constexpr std::array<std::string_view, 6> kReasons = {"ImagePullBackOff",  "ErrImagePull",
-                                                        "InvalidImageName",  "ErrImageNeverPull",
-                                                        "ImageInspectError", "RegistryUnavailable"};
-  return std::ranges::find(kReasons, reason) != kReasons.end();
-}
-
-std::string last_words(const model::ContainerStatus& container) {
-  const auto& ended = container.last_state.terminated ? container.last_state.terminated
-                                                      : container.state.terminated;
-  if (!ended) {
-    return "";
-  }
-  std::string text = ", exit code " + std::to_string(ended->exit_code);
-  if (!ended->reason.empty() && ended->reason != "Error") {
-    text += " (" + ended->reason + ")";
-  }
-  return ended->message.empty() ? text : text + ": " + ended->message;
-}
-
-// A shell's exit code for a program that it did not find: mostly the image is not the one that was
-// meant, or `codeflare up` has no mapping for it.
-constexpr int kNotFoundExitCode = 127;
-
-std::string image_hint(const model::Pod& pod, const model::ContainerStatus& container) {
-  const auto& ended = container.last_state.terminated;
-  if (!ended || ended->exit_code != kNotFoundExitCode) {
-    return "";
-  }
-  const auto found =
-      std::ranges::find(pod.spec.containers, container.name, &model::Container::name);
-  const std::string image = found == pod.spec.containers.end() ? container.image : found->image;
-  return "; the image " + image + " lacks the program; on 'codeflare up' map it: codeflare image " +
-         "add '" + image + "' --python-venv DIR";
-}
-
-std::optional<Trouble> container_trouble(const model::Pod& pod,
-                                         const model::ContainerStatus& container) {
-  const std::string where = "pod " + pod.metadata.name + ", container " + container.name;
-  if (const auto& waiting = container.state.waiting) {
-    const std::string text = waiting->message.empty() ? waiting->reason : waiting->message;
-    if (is_image_reason(waiting->reason) || waiting->reason.starts_with("CreateContainer")) {
-      return Trouble{3, waiting->reason, where + ": " + text, true};
-    }
-    if (waiting->reason == "CrashLoopBackOff") {
-      return Trouble{2, waiting->reason,
-                     where + " keeps failing" + last_words(container) + image_hint(pod, container),
-                     true};
-    }
-  }
-  if (container.state.terminated && container.state.terminated->exit_code != 0) {
-    return Trouble{1, "ContainerFailed", where + " failed" + last_words(container), false};
-  }
-  return std::nullopt;
-}
-
-std::optional<Trouble> pod_trouble(const model::Pod& pod) {
-  std::optional<Trouble> worst;
-  const auto take = [&](std::optional<Trouble> trouble) {
-    if (trouble && (!worst || trouble->rank > worst->rank)) {
-      worst = std::move(trouble);
-    }
-  };
-  for (const model::ContainerStatus& container : pod.status.init_container_statuses) {
-    take(container_trouble(pod, container));
-  }
-  for (const model::ContainerStatus& container : pod.status.container_statuses) {
-    take(container_trouble(pod, container));
-  }
-  if (const model::Condition* scheduled =
-          model::find_condition(pod.status.conditions, "PodScheduled");
-      scheduled != nullptr && scheduled->status == "False") {
-    take(Trouble{1, scheduled->reason, "pod " + pod.metadata.name + ": " + scheduled->message,
-                 false});
-  }
-  return worst;
-}
-
-std::optional<Trouble> worst_trouble(const std::vector<model::Pod>& pods) {
-  std::optional<Trouble> worst;
-  for (const model::Pod& pod : pods) {
-    if (pod.metadata.deleting()) {
-      continue;
-    }
-    std::optional<Trouble> trouble = pod_trouble(pod);
-    if (trouble && (!worst || trouble->rank > worst->rank)) {
-      worst = std::move(trouble);
-    }
-  }
-  return worst;
-}
-
 // "head ready, 1 of 2 workers ready"
 std::string stage(const ClusterState& state) {
   std::string text = state.head_ready ? "head ready" : "head starting";
@@ -219,9 +119,9 @@ ClusterState ray_state(const ClusterObjects& objects) {
     if (state.workers_ready < state.workers_wanted) {
       state.message = stage(state);
     }
-  } else if (std::optional<Trouble> trouble = worst_trouble(objects.pods)) {
-    state.reason = std::move(trouble->reason);
-    state.message = std::move(trouble->message);
+  } else if (const std::optional<queue::PodTrouble> trouble = queue::worst_trouble(objects.pods)) {
+    state.reason = trouble->reason;
+    state.message = trouble->text();
     state.stuck = trouble->lasting;
   } else {
     state.message = stage(state);
@@ -267,7 +167,7 @@ ClusterState state_of(const ClusterObjects& objects) {
 
 std::string progress_line(const ClusterState& state) {
   std::string text(to_string(state.phase));
-  if (!state.reason.empty() && state.reason != text) {
+  if (!state.reason.empty() && state.reason != text && !state.message.contains(state.reason)) {
     text += ": " + state.reason;
   }
   return state.message.empty() ? text : text + ": " + state.message;
