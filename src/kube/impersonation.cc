@@ -1,5 +1,6 @@
 #include "kube/impersonation.h"
 
+#include "kube/internal/warnings.h"
 #include "kube/path.h"
 
 #include <cstdint>
@@ -63,6 +64,28 @@ Task<Result<ObjectRef>> create_as(Client& client, Impersonation who, ResourceTyp
                              made.error().message));
   }
   co_return made;
+}
+
+Task<Result<std::vector<std::string>>> try_create_as(Client& client, Impersonation who,
+                                                     ResourceType type, std::string ns,
+                                                     std::string body) {
+  CO_TRY_ASSIGN(std::string path, create_path(type, ns));
+  Query query;
+  query.add_if_set("dryRun", "All");
+  query.add_if_set("fieldValidation", "Warn");
+  Client::RawRequest request{
+      .method = "POST", .target = query.on(std::move(path)), .body = std::move(body)};
+  add_impersonation(who, request.headers);
+  CO_TRY_ASSIGN(const Client::RawResponse response, co_await client.raw(std::move(request)));
+  std::vector<std::string> warnings;
+  for (const net::Headers::Field& field : response.headers.fields()) {
+    if (net::equal_ignoring_case(field.name, "Warning")) {
+      for (std::string& text : internal::warning_texts(field.value)) {
+        warnings.push_back(std::move(text));
+      }
+    }
+  }
+  co_return warnings;
 }
 
 }  // namespace codeflare::kube

@@ -7,6 +7,7 @@
 #include "net/http.h"
 
 #include <string>
+#include <vector>
 
 namespace codeflare::kube {
 
@@ -18,5 +19,11 @@ void add_impersonation(const Impersonation& impersonation, net::Headers& headers
 // audit log tells of both.
 Task<Result<ObjectRef>> create_as(Client& client, Impersonation who, ResourceType type,
                                   std::string ns, std::string body);
+
+// The answer that the server would give, without creating anything: the texts of its Warning
+// headers, or the error.
+Task<Result<std::vector<std::string>>> try_create_as(Client& client, Impersonation who,
+                                                     ResourceType type, std::string ns,
+                                                     std::string body);
 
 }  // namespace codeflare::kube

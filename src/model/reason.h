@@ -68,7 +68,8 @@ enum class Reason : std::uint8_t {
   abandoned,  // objects stay for their finalizers
   completed,
   deleted,
-  stuck,  // objects are still there after deletion without grace
+  pod_trouble,  // a pod fails or cannot start
+  stuck,        // objects are still there after deletion without grace
   unreadable,
   withdrawn,
 };

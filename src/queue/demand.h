@@ -5,6 +5,7 @@
 #include "model/app_wrapper.h"
 #include "model/gvk.h"
 #include "model/pod.h"
+#include "queue/kinds/life.h"
 #include "queue/quota_scope.h"
 #include "queue/resources.h"
 #include "sched/spec.h"
@@ -43,6 +44,7 @@ struct ItemInfo {
   model::ObjectKey key;
   std::string api_version;
   std::string kind;
+  Life life = Life::unknown;
 };
 
 struct Demand {

@@ -160,11 +160,11 @@ TEST(DemandRefusals, more_resources_than_anybody_needs) {
     return problems(wrapper(R"({"custompodresources":[{"replicas":1,"requests":)" + requests +
                             R"(}],"generictemplate":)" + object("x.io/v1", "X", "{}") + "}"));
   };
-  EXPECT_EQ(declared(many_resources(64, "r")), "");
-  EXPECT_EQ(declared(many_resources(20'000, "r")),
+  EXPECT_EQ(declared(many_resources(64, "x.io/r")), "");
+  EXPECT_EQ(declared(many_resources(20'000, "x.io/r")),
             entry + ": must name at most 64 resources, got 20000");
   EXPECT_TRUE(declared(R"({"a b":"1"})").starts_with(entry + "[a b]: "));
-  const std::string job = R"({"template":)" + pod_template(many_resources(65, "r")) + "}";
+  const std::string job = R"({"template":)" + pod_template(many_resources(65, "x.io/r")) + "}";
   EXPECT_EQ(of("batch/v1", "Job", job),
             kTemplate +
                 ".spec.template.spec.containers[0].resources.requests: must name at most "
@@ -172,7 +172,7 @@ TEST(DemandRefusals, more_resources_than_anybody_needs) {
   const auto set = [](const std::string& prefix) {
     return R"({"replicas":1,"requests":)" + many_resources(40, prefix) + "}";
   };
-  EXPECT_EQ(problems(wrapper(R"({"custompodresources":[)" + set("a") + "," + set("b") +
+  EXPECT_EQ(problems(wrapper(R"({"custompodresources":[)" + set("x.io/a") + "," + set("x.io/b") +
                              R"(],"generictemplate":)" + object("x.io/v1", "X", "{}") + "}")),
             "spec.resources.GenericItems[0]: all items together name more than 64 different "
             "resources");
@@ -295,8 +295,12 @@ TEST(DemandRefusals, requests_that_their_limits_do_not_allow) {
   };
   const std::string path = kTemplate + ".spec.containers[1].resources";
   const std::string missing = "required: limit must be set for non overcommitable resources";
-  EXPECT_EQ(container(R"({"requests":{"cpu":"1","nvidia.com/gpu":"1"}})"),
-            path + ".limits[nvidia.com/gpu]: " + missing);
+  EXPECT_EQ(
+      of("batch/v1", "Job",
+         R"({"template":)" + pod_template(R"({"cpu":"1","nvidia.com/gpu":"1"})") + "}"),
+      kTemplate + ".spec.template.spec.containers[0].resources.limits[nvidia.com/gpu]: " + missing);
+  // A LimitRange may still give a Pod its limits.
+  EXPECT_EQ(container(R"({"requests":{"cpu":"1","nvidia.com/gpu":"1"}})"), "");
   EXPECT_EQ(container(R"({"requests":{"nvidia.com/gpu":1},"limits":{"nvidia.com/gpu":"2"}})"),
             path + ".requests[nvidia.com/gpu]: must be equal to the limit of 2, got 1");
   EXPECT_EQ(container(R"({"requests":{"memory":"2Gi"},"limits":{"memory":"1Gi"}})"),
@@ -305,9 +309,10 @@ TEST(DemandRefusals, requests_that_their_limits_do_not_allow) {
                           "limits":{"cpu":"1","nvidia.com/gpu":"2","memory":2}})"),
             "");
   EXPECT_EQ(container(R"({"limits":{"nvidia.com/gpu":2}})"), "");
-  EXPECT_EQ(of("v1", "Pod", R"({"containers":[{"name":"a"}],"initContainers":[{"name":"b",
-      "resources":{"requests":{"hugepages-2Mi":"2Mi"}}}]})"),
-            kTemplate + ".spec.initContainers[0].resources.limits[hugepages-2Mi]: " + missing);
+  EXPECT_EQ(of("batch/v1", "Job", R"({"template":{"spec":{"containers":[{"name":"a"}],
+      "initContainers":[{"name":"b","resources":{"requests":{"hugepages-2Mi":"2Mi"}}}]}}})"),
+            kTemplate + ".spec.template.spec.initContainers[0].resources.limits[hugepages-2Mi]: " +
+                missing);
   EXPECT_EQ(of("v1", "Pod", R"({"containers":[{"name":"a"}],
       "resources":{"requests":{"cpu":2},"limits":{"cpu":"1"}}})"),
             kTemplate +

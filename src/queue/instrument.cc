@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <string_view>
 #include <utility>
 
@@ -166,6 +167,7 @@ class Instrumenter {
     json::Value& labels = object_at(arena_, metadata, "labels");
     if (const std::optional<std::size_t> pod_set = pod_set_at(at.pointer)) {
       set(labels, kPodSetLabel, std::to_string(*pod_set));
+      keep_last_words(*at.value);
     } else {
       labels.erase(kPodSetLabel);
     }
@@ -178,6 +180,19 @@ class Instrumenter {
     }
     if (!options_.scheduler_name.empty() && spec.string_or_empty("schedulerName").empty()) {
       set(spec, "schedulerName", options_.scheduler_name);
+    }
+  }
+
+  // The status of a container that fails then has the end of its log, also when the log is gone.
+  void keep_last_words(json::Value& pod_template) {
+    for (const std::string_view list : {"containers", "initContainers"}) {
+      json::Value* containers = object_at(arena_, pod_template, "spec").find(list);
+      for (json::Value& each :
+           containers == nullptr ? std::span<json::Value>() : containers->items()) {
+        if (each.is_object() && each.string_or_empty("terminationMessagePolicy").empty()) {
+          set(each, "terminationMessagePolicy", "FallbackToLogsOnError");
+        }
+      }
     }
   }
 

@@ -6,6 +6,8 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace codeflare::queue {
 namespace {
@@ -85,6 +87,83 @@ TEST(Completion, an_unknown_kind_ends_wherever_it_says_so) {
                                         R"({"conditions":[{"type":"Failed","status":"True"}]})"}) {
     EXPECT_FALSE(failure_of(object("example.com/v1", "Train", status)->root).empty()) << status;
   }
+}
+
+model::AppWrapper of_items(const std::vector<std::string>& templates) {
+  model::AppWrapper wrapper;
+  wrapper.metadata.name = "w";
+  wrapper.metadata.ns = "a";
+  for (const std::string& each : templates) {
+    model::GenericItem item;
+    item.generic_template.text = each;
+    wrapper.spec.resources.generic_items.push_back(std::move(item));
+  }
+  return wrapper;
+}
+
+// The awaited items, one character each, and why it stays.
+std::pair<std::string, std::string> end_of(const model::AppWrapper& wrapper) {
+  std::vector<ItemInfo> infos;
+  for (const model::GenericItem& item : wrapper.spec.resources.generic_items) {
+    const Result<json::Document> object = json::parse(item.generic_template.text);
+    infos.push_back({.key = {"a", "x"},
+                     .kind = std::string(object->root.string_or_empty("kind")),
+                     .life = life_of(object->root)});
+  }
+  std::string awaited;
+  for (const bool each : awaited_items(wrapper, infos)) {
+    awaited += each ? '+' : '-';
+  }
+  return {awaited, why_it_stays(wrapper, infos)};
+}
+
+constexpr const char* kJobText = R"({"apiVersion":"batch/v1","kind":"Job"})";
+constexpr const char* kServiceText = R"({"apiVersion":"v1","kind":"Service"})";
+constexpr const char* kDeploymentText = R"({"apiVersion":"apps/v1","kind":"Deployment"})";
+constexpr const char* kThing = R"({"apiVersion":"example.com/v1","kind":"Thing"})";
+
+std::string pod_text(const std::string& policy) {
+  return R"({"apiVersion":"v1","kind":"Pod","spec":{"restartPolicy":")" + policy + R"("}})";
+}
+
+TEST(AppWrapperEnd, comes_with_the_items_when_all_of_them_end) {
+  const std::vector<std::string> ending = {
+      kJobText,
+      pod_text("Never"),
+      pod_text("OnFailure"),
+      R"({"apiVersion":"ray.io/v1","kind":"RayJob"})",
+      R"({"apiVersion":"kubeflow.org/v1","kind":"PyTorchJob"})",
+      R"({"apiVersion":"jobset.x-k8s.io/v1alpha2","kind":"JobSet"})",
+  };
+  EXPECT_EQ(end_of(of_items(ending)), std::pair(std::string("++++++"), std::string()));
+  for (const std::string& each : ending) {
+    EXPECT_EQ(end_of(of_items({each})), std::pair(std::string("+"), std::string())) << each;
+  }
+}
+
+TEST(AppWrapperEnd, waits_neither_for_services_nor_for_configuration) {
+  EXPECT_EQ(end_of(of_items({kServiceText, kJobText})),
+            std::pair(std::string("-+"), std::string()));
+}
+
+TEST(AppWrapperEnd, does_not_come_while_an_item_runs_on) {
+  const auto [awaited, why] = end_of(of_items({kJobText, kDeploymentText}));
+  EXPECT_EQ(awaited, "--");
+  EXPECT_EQ(why,
+            "Deployment x runs until it is deleted; no item has a completionstatus that says when "
+            "the work is done");
+  EXPECT_TRUE(end_of(of_items({pod_text("Always")})).second.contains("restartPolicy Always"));
+  EXPECT_TRUE(end_of(of_items({kThing})).second.contains("Thing x is of a kind whose end"));
+  EXPECT_TRUE(end_of(of_items({R"({"apiVersion":"ray.io/v1","kind":"RayCluster"})"}))
+                  .second.contains("RayCluster x runs until"));
+  EXPECT_EQ(end_of(of_items({kServiceText})),
+            std::pair(std::string("-"), std::string("none of its items has pods that could end")));
+}
+
+TEST(AppWrapperEnd, is_decided_by_completionstatus_where_an_item_has_one) {
+  model::AppWrapper wrapper = of_items({kJobText, kDeploymentText, kThing});
+  wrapper.spec.resources.generic_items[2].completion_status = "Complete";
+  EXPECT_EQ(end_of(wrapper), std::pair(std::string("--+"), std::string()));
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include "model/resource_name.h"
 #include "model/validation.h"
 #include "queue/demand.h"
+#include "queue/field_hint.h"
 #include "queue/internal/pod_constraints.h"
 #include "queue/internal/pod_shape.h"
 
@@ -59,6 +60,16 @@ std::string names_problem(const model::ResourceList& list) {
     }
   }
   return {};
+}
+
+std::string container_resource_problem(std::string_view name) {
+  const bool standard = name == "cpu" || name == "memory" || name == "ephemeral-storage" ||
+                        name.starts_with("hugepages-");
+  if (standard || name.contains('/')) {
+    return {};
+  }
+  return "must be cpu, memory, ephemeral-storage or have a domain, such as nvidia.com/gpu" +
+         did_you_mean(meant_resource(name));
 }
 
 Result<sched::Resources> to_resources(const model::ResourceList& list) {

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 
 // Resource lists in the core's units and back.
 namespace codeflare::queue {
@@ -14,6 +15,8 @@ namespace codeflare::queue {
 inline constexpr std::size_t kResourcesMax = 64;
 // What is wrong with the names in the list; empty when nothing is.
 std::string names_problem(const model::ResourceList& list);
+// The problem of the name of a resource that a container requests; empty when there is none.
+std::string container_resource_problem(std::string_view name);
 
 // Amounts in the core's units, rounded up: millicores, bytes, whole pieces. Fails for what does not
 // fit 64 bits, for negative amounts and for fractions of a device.

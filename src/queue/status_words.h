@@ -68,6 +68,7 @@ inline constexpr std::array<ReasonWord, static_cast<std::size_t>(Reason::withdra
         {Reason::abandoned, "Abandoned"},
         {Reason::completed, "Completed"},
         {Reason::deleted, "Deleted"},
+        {Reason::pod_trouble, "PodTrouble"},
         {Reason::stuck, "Stuck"},
         {Reason::unreadable, "Unreadable"},
         {Reason::withdrawn, "Withdrawn"},

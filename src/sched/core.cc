@@ -90,9 +90,19 @@ void Core::set_paused(bool paused) {
     return;
   }
   state_->paused = paused;
+  if (paused) {
+    return;
+  }
   // Who was kept by the pause alone has no other alarm.
-  if (!paused) {
-    state_->stir = true;
+  state_->stir = true;
+  // Of gangs that are alike a step reports a new reason for the first alone. The pause may have
+  // been reported for all, so the next step reports the reason of all.
+  for (Index gang = 0; gang < state_->gangs.all().size(); ++gang) {
+    Gang& waits = state_->gangs[gang];
+    if (waits.alive && waits.lane != kNone && !waits.fresh) {
+      waits.fresh = true;
+      state_->fresh.push_back(gang);
+    }
   }
 }
 

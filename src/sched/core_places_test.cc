@@ -86,6 +86,24 @@ TEST(CorePause, nothing_starts_until_it_ends) {
   EXPECT_EQ(core.step(kNow).admitted.size(), 1U);
 }
 
+TEST(CorePause, its_end_tells_everybody_in_line_what_they_wait_for_now) {
+  Core core;
+  node(core, "n", 10);
+  (void)core.set_quota_tree("t", {quota("default", 2)});
+  core.set_paused(true);
+  for (const char* name : {"a", "b", "c"}) {
+    ASSERT_TRUE(core.submit(gang(name, 2)));
+  }
+  EXPECT_EQ(core.step(kNow).refused.size(), 3U);
+  core.set_paused(false);
+  const StepResult resumed = core.step(kNow);
+  EXPECT_EQ(resumed.admitted.size(), 1U);
+  ASSERT_EQ(resumed.refused.size(), 2U);
+  EXPECT_EQ(resumed.refused[0].why, Reason::insufficient_quota);
+  EXPECT_EQ(resumed.refused[1].why, Reason::insufficient_quota);
+  EXPECT_TRUE(core.step(kNow).refused.empty());
+}
+
 TEST(CorePause, a_nominated_gang_waits_for_the_end_of_the_pause_too) {
   Core core(Options{.preemption = true});
   node(core, "n", 4);

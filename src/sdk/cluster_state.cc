@@ -4,6 +4,8 @@
 #include "model/codec/ray_cluster.h"
 #include "model/condition.h"
 #include "model/pod_requests.h"
+#include "queue/pod_trouble.h"
+#include "queue/status_words.h"
 #include "sdk/device_names.h"
 #include "sdk/internal/work_state.h"
 
@@ -16,8 +18,6 @@ namespace {
 
 using internal::is_lasting_reason;
 using internal::newest;
-using internal::Trouble;
-using internal::worst_trouble;
 using model::AppWrapper;
 using model::AppWrapperCondition;
 
@@ -109,9 +109,9 @@ ClusterState ray_state(const ClusterObjects& objects) {
     if (state.workers_ready < state.workers_wanted) {
       state.message = stage(state);
     }
-  } else if (std::optional<Trouble> trouble = worst_trouble(objects.pods)) {
-    state.reason = std::move(trouble->reason);
-    state.message = std::move(trouble->message);
+  } else if (const std::optional<queue::PodTrouble> trouble = queue::worst_trouble(objects.pods)) {
+    state.reason = trouble->reason;
+    state.message = trouble->text();
     state.stuck = trouble->lasting;
   } else {
     state.message = stage(state);
@@ -157,7 +157,7 @@ ClusterState state_of(const ClusterObjects& objects) {
 
 std::string progress_line(const ClusterState& state) {
   std::string text(to_string(state.phase));
-  if (!state.reason.empty() && state.reason != text) {
+  if (!state.reason.empty() && state.reason != text && !state.message.contains(state.reason)) {
     text += ": " + state.reason;
   }
   return state.message.empty() ? text : text + ": " + state.message;

@@ -110,11 +110,13 @@ TEST(ClusterState, is_ready_when_ray_says_so_and_names_missing_workers) {
 
 TEST(ClusterState, an_image_that_cannot_be_pulled_is_named_and_will_hardly_heal) {
   Pod head = pod("h", "head", false);
+  head.spec.containers.push_back({.name = "ray-head", .image = "example.com/none:1"});
   head.status.container_statuses.front().state.waiting =
       model::ContainerStateWaiting{.reason = "ErrImagePull", .message = "no such image"};
   const ClusterState state = state_of({.ray = ray(), .pods = {head}});
   EXPECT_EQ(progress_line(state),
-            "Starting: ErrImagePull: pod h, container ray-head: no such image");
+            "Starting: pod h, container ray-head: image example.com/none:1 is missing "
+            "(ErrImagePull): no such image");
   EXPECT_TRUE(state.stuck);
 }
 
@@ -126,7 +128,8 @@ TEST(ClusterState, a_crash_loop_shows_the_last_words) {
       model::ContainerStateTerminated{.exit_code = 137, .reason = "OOMKilled", .message = "bye"};
   const ClusterState state = state_of({.ray = ray(), .pods = {worker}});
   EXPECT_EQ(state.message,
-            "pod w, container ray-worker keeps failing, exit code 137 (OOMKilled): bye");
+            "pod w, container ray-worker: crash loop, 0 restarts, last OOMKilled (137), without a "
+            "limit: the node ran out of memory");
   EXPECT_TRUE(state.stuck);
 }
 
@@ -136,10 +139,11 @@ TEST(ClusterState, a_program_that_is_missing_points_at_the_image) {
   model::ContainerStatus& container = head.status.container_statuses.front();
   container.state.waiting = model::ContainerStateWaiting{.reason = "CrashLoopBackOff"};
   container.last_state.terminated = model::ContainerStateTerminated{.exit_code = 127};
-  EXPECT_EQ(state_of({.ray = ray(), .pods = {head}}).message,
-            "pod h, container ray-head keeps failing, exit code 127; the image "
-            "example.com/none:1 lacks the program; on 'codeflare up' map it: codeflare image add "
-            "'example.com/none:1' --python-venv DIR");
+  EXPECT_EQ(
+      state_of({.ray = ray(), .pods = {head}}).message,
+      "pod h, container ray-head: crash loop, 0 restarts, last exit code 127 (command not "
+      "found); image example.com/none:1 lacks the program (on 'codeflare up': codeflare image "
+      "add 'example.com/none:1' --python-venv DIR)");
 }
 
 TEST(ClusterState, pods_without_a_node_say_why) {
@@ -149,7 +153,7 @@ TEST(ClusterState, pods_without_a_node_say_why) {
                                       .reason = "Unschedulable",
                                       .message = "0/1 nodes"});
   const ClusterState state = state_of({.ray = ray(), .pods = {worker}});
-  EXPECT_EQ(progress_line(state), "Starting: Unschedulable: pod w: 0/1 nodes");
+  EXPECT_EQ(progress_line(state), "Starting: pod w: Unschedulable: 0/1 nodes");
   EXPECT_FALSE(state.stuck);
 }
 

@@ -2,6 +2,7 @@
 
 #include "json/parse.h"
 #include "sdk/gang_job.h"
+#include "queue/pod_trouble.h"
 #include "sdk/internal/work_state.h"
 #include "sdk/job_marks.h"
 
@@ -140,9 +141,9 @@ void read_started(JobInfo& job, const std::vector<Pod>& pods) {
   };
   const std::int64_t count = std::ranges::count_if(pods, runs);
   job.phase = count > 0 ? JobPhase::running : JobPhase::pending;
-  if (const std::optional<internal::Trouble> trouble = internal::worst_trouble(pods)) {
+  if (const std::optional<queue::PodTrouble> trouble = queue::worst_trouble(pods)) {
     job.reason = trouble->reason;
-    job.message = trouble->message;
+    job.message = trouble->text();
   } else if (count < job.replicas) {
     job.message = std::to_string(count) + " of " + std::to_string(job.replicas) + " pods started";
   }

@@ -75,7 +75,7 @@ class Story:
             return None
 
     def check_quota(self):
-        """The queue has looked at all work: what fits runs, the rest waits, and no more is bound."""
+        """The queue has looked at all work: what fits runs, the rest waits for quota, and no more is bound."""
 
         def judged():
             reasons = collections.Counter()
@@ -87,11 +87,10 @@ class Story:
             if bound > FIT:
                 raise Failure(f"{bound * WORK_CPUS} CPUs are bound in a quota of {QUOTA_CPUS}: {reasons}")
             fit = min(FIT, self.submitted)
-            # Of those that wait for quota only the first of each lane says so at once.
-            told = self.submitted == fit or reasons["InsufficientQuota"] > 0
-            return reasons["Runs"] == fit and None not in reasons and told and bound == fit, [reasons, bound]
+            wanted = collections.Counter({"Runs": fit, "InsufficientQuota": self.submitted - fit})
+            return reasons == wanted and bound == fit, [reasons, bound]
 
-        return wait_for("all work runs or waits", judged)
+        return wait_for("all work runs or waits for quota", judged)
 
 
 class Controller:

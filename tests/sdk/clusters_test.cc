@@ -209,8 +209,10 @@ TEST(Clusters, a_state_that_will_hardly_heal_ends_the_wait_after_a_minute) {
   const auto waited = w.wait("demo");
   ASSERT_FALSE(waited);
   EXPECT_EQ(waited.error().message,
-            "Ray cluster 'demo' did not make progress for 60s: Starting: ErrImagePull: pod " +
-                heads.front().metadata.name + ", container ray-head: no such image");
+            "Ray cluster 'demo' did not make progress for 60s: Starting: pod " +
+                heads.front().metadata.name + ", container ray-head: image " +
+                heads.front().spec.containers.front().image +
+                " is missing (ErrImagePull): no such image");
   EXPECT_GE(w.cluster.env.loop.now() - before, minutes(1));
   EXPECT_LT(w.cluster.env.loop.now() - before, minutes(2));
 }

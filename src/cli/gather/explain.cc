@@ -3,6 +3,7 @@
 #include "cli/gather/find_wrapper.h"
 #include "cli/gather/leaving_pods.h"
 #include "cli/gather/queue_state.h"
+#include "cli/gather/work.h"
 #include "cli/gather/wrappers.h"
 #include "cli/views/kinds.h"
 #include "cli/views/queue_view.h"
@@ -177,6 +178,16 @@ std::int64_t position_among(const std::vector<GroupedWrapper>& all, const std::s
   return 0;
 }
 
+Task<void> add_work(Session& session, Explained& explained) {
+  GroupedWrapper wrapper = explained.wrapper;
+  Result<Work> work = co_await gather_work(session, std::move(wrapper));
+  if (work) {
+    explained.work = *std::move(work);
+  } else if (explained.missing.empty()) {
+    explained.missing.push_back("pods: " + work.error().message);
+  }
+}
+
 }  // namespace
 
 Task<Result<Explained>> gather_explanation(Session& session, KnownKind kind,
@@ -196,6 +207,7 @@ Task<Result<Explained>> gather_explanation(Session& session, KnownKind kind,
     }
   }
   if (!view_of(explained.wrapper).waits) {
+    co_await add_work(session, explained);
     co_return explained;
   }
   explained.controller_ns = options.controller_ns;

@@ -1,10 +1,7 @@
 #include "cli/gather/leaving_pods.h"
 
-#include "kube/object.h"
-#include "model/codec/pod.h"
+#include "cli/gather/work.h"
 #include "model/pod.h"
-#include "model/resources.h"
-#include "queue/status_words.h"
 
 #include <algorithm>
 #include <utility>
@@ -28,15 +25,11 @@ std::string pod_text(const model::Pod& pod) {
 }  // namespace
 
 Task<Result<std::vector<std::string>>> leaving_pods(Session& session, GroupedWrapper wrapper) {
-  kube::ListOptions options{.ns = wrapper.metadata.ns,
-                            .label_selector = queue::pod_selector(wrapper)};
-  auto listing = session.client().list_all(model::resource_type<model::Pod>(), std::move(options));
-  CO_TRY_ASSIGN(const kube::ObjectList list, co_await std::move(listing));
+  CO_TRY_ASSIGN(const std::vector<model::Pod> pods,
+                co_await list_pods(session, std::move(wrapper)));
   std::vector<std::string> found;
-  for (const kube::ObjectRef& object : list.items) {
-    if (const Result<model::Pod> pod = object->as<model::Pod>()) {
-      found.push_back(pod_text(*pod));
-    }
+  for (const model::Pod& pod : pods) {
+    found.push_back(pod_text(pod));
   }
   co_return found;
 }

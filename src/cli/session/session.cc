@@ -15,12 +15,19 @@ Session::Session(Env env, Console& console, net::HttpService& service, Parts par
       service_(service),
       waiting_(console),
       patience_(parts.patience),
+      warnings_(env.clock, LogLevel::warn,
+                [this](const LogRecord& record) {
+                  for (const LogField& field : record.fields) {
+                    this->console().err("warning: " + one_line(field.value.to_string()) + "\n");
+                  }
+                }),
       // How often is asked within the patience is the server's choice.
       client_(env, service,
               {.default_namespace = parts.ns,
                .attempts_max = std::numeric_limits<int>::max(),
                .request_timeout = parts.patience,
-               .before_repeat = [this](const kube::Repeat& repeat) { return may_wait(repeat); }}),
+               .before_repeat = [this](const kube::Repeat& repeat) { return may_wait(repeat); },
+               .logger = &warnings_}),
       discovery_(client_),
       ns_(std::move(parts.ns)),
       ns_given_(parts.ns_given),

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "base/env/env.h"
+#include "base/log.h"
 #include "base/result.h"
 #include "cli/session/console.h"
 #include "cli/session/output.h"
@@ -75,6 +76,7 @@ class Session {
   Duration waited_{};
   std::string told_;
   std::unique_ptr<kube::Connection> connection_;
+  Logger warnings_;  // of the server
   kube::Client client_;
   kube::Discovery discovery_;
   std::string server_ = "the server";

@@ -5,6 +5,7 @@
 #include "cli/gather/target.h"
 #include "cli/session/output.h"
 #include "cli/verbs/internal/session_flags.h"
+#include "queue/field_hint.h"
 
 #include <chrono>
 #include <memory>
@@ -80,7 +81,9 @@ Task<int> run_create(Session& session, CreateFlags flags) {
     Manifest copy = manifest;
     Result<TypedObject> object = co_await create_one(session, std::move(copy), how);
     if (!object) {
-      code = report(session.console(), std::move(object).error().with_context(manifest.where()));
+      Error error = std::move(object).error();
+      error.message = queue::with_field_hints(error.message);
+      code = report(session.console(), std::move(error).with_context(manifest.where()));
       continue;
     }
     how.kinds_are_new = how.kinds_are_new || object->type.kind == "CustomResourceDefinition";

@@ -3,14 +3,14 @@
 #include "base/async/sleep.h"
 #include "base/async/task_group.h"
 #include "cli/gather/find_wrapper.h"
+#include "cli/gather/work.h"
 #include "cli/gather/wrappers.h"
 #include "cli/verbs/internal/session_flags.h"
 #include "cli/views/kinds.h"
 #include "cli/views/table.h"
 #include "cli/views/wrapper_view.h"
-#include "model/codec/pod.h"
-#include "model/resources.h"
-#include "queue/marks.h"
+#include "model/pod.h"
+#include "queue/pod_trouble.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -121,16 +121,8 @@ class Reader {
   Task<Result<Look>> look_at(kube::ObjectRef object) {
     Look seen;
     CO_TRY_ASSIGN(seen.wrapper, decode_wrapper(kind_, object));
-    kube::ListOptions which{
-        .ns = session_.ns(),
-        .label_selector = std::string(queue::kUidLabel) + "=" + seen.wrapper->metadata.uid};
-    CO_TRY_ASSIGN(
-        const kube::ObjectList pods,
-        co_await session_.client().list_all(model::resource_type<model::Pod>(), std::move(which)));
-    for (const kube::ObjectRef& pod : pods.items) {
-      CO_TRY_ASSIGN(model::Pod decoded, pod->as<model::Pod>());
-      seen.pods.push_back(std::move(decoded));
-    }
+    GroupedWrapper wrapper = *seen.wrapper;
+    CO_TRY_ASSIGN(seen.pods, co_await list_pods(session_, std::move(wrapper)));
     co_return seen;
   }
 
@@ -160,6 +152,13 @@ class Reader {
       if (seen.over()) {
         break;
       }
+      if (const std::string trouble = lasting_trouble(seen); trouble != told_) {
+        progress.clear();
+        told_ = trouble;
+        if (!trouble.empty()) {
+          session_.console().err(kind_.word() + " " + flags_.name + ": " + trouble + "\n");
+        }
+      }
       if (streams_.size() == 0) {
         progress.show(why_silent(seen));
       }
@@ -184,8 +183,17 @@ class Reader {
     }
   }
 
+  // Trouble that keeps a pod from running and will hardly heal; empty: none.
+  static std::string lasting_trouble(const Look& seen) {
+    const std::optional<queue::PodTrouble> trouble = queue::worst_trouble(seen.pods);
+    return trouble && trouble->lasting ? one_line(trouble->text()) : "";
+  }
+
   std::string why_silent(const Look& seen) const {
     const std::string who = kind_.word() + " " + flags_.name;
+    if (const auto trouble = queue::worst_trouble(seen.pods)) {
+      return who + ": " + one_line(trouble->text());
+    }
     if (!seen.pods.empty()) {
       return who + ": 0 of " + std::to_string(seen.pods.size()) + " pods started yet";
     }
@@ -231,6 +239,7 @@ class Reader {
   LogsFlags flags_;
   std::set<std::tuple<std::string, std::string, std::int32_t>> begun_;
   TaskGroup streams_;
+  std::string told_;  // the trouble of pods that was reported last
   int code_ = kDone;
 };
 

@@ -64,7 +64,10 @@ std::string headline(const Explained& explained, const WrapperView& view, WallTi
 }
 
 // "InsufficientQuota: quota node gold of tree team has no room..."
-std::string with_reason(const std::string& reason, const std::string& message) {
+std::string with_reason(std::string reason, const std::string& message) {
+  if (reason.ends_with('.')) {
+    reason.pop_back();  // MCAD's
+  }
   return reason + (reason.empty() || message.empty() ? "" : ": ") + message;
 }
 
@@ -152,6 +155,13 @@ void append_estimate(std::string& out, const Explained& explained, const Wrapper
   out += "\n";
 }
 
+// Why it was stopped after it had run.
+void append_stop(std::string& out, const GroupedWrapper& wrapper, WallTime now) {
+  if (const std::string stop = stop_text(wrapper, now); !stop.empty()) {
+    out += "\nStopped before: " + stop + "\n";
+  }
+}
+
 void string_list(json::Writer& w, std::string_view name, const std::vector<std::string>& all) {
   w.key(name).begin_array();
   for (const std::string& each : all) {
@@ -192,6 +202,11 @@ std::string render_explanation(const Explained& explained, WallTime now) {
                 report.advice);
     append_estimate(out, explained, view, now);
   }
+  if (view.waits && !view.held) {
+    append_stop(out, explained.wrapper, now);
+  } else if (explained.work) {
+    out += render_work(explained.wrapper, *explained.work, std::string(out), now);
+  }
   append_list(out, "Waiting for these to go", explained.leaving);
   if (!view.held) {
     append_list(out, "Not checked", explained.missing);
@@ -228,6 +243,9 @@ std::string explanation_json(const Explained& explained, WallTime now) {
     w.key("fitsNow").boolean(fits_now(explained, view));
     w.member_if_set("outside", explained.outside);
     w.key("report").value(queue::to_json(arena, *explained.report));
+  }
+  if (explained.work) {
+    write_work(w, explained.wrapper, *explained.work, now);
   }
   if (!explained.leaving.empty()) {
     string_list(w, "leaving", explained.leaving);

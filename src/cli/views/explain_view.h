@@ -1,6 +1,7 @@
 #pragma once
 
 #include "base/time.h"
+#include "cli/views/work_view.h"
 #include "cli/views/wrapper_view.h"
 #include "queue/report.h"
 
@@ -22,6 +23,8 @@ struct Explained {
   std::optional<queue::Report> report;
   // What pods of no AppWrapper hold of what it asks for; empty: nothing.
   std::string outside;
+  // Of one that was dispatched, as far as its pods may be seen.
+  std::optional<Work> work{};
   // While it is being deleted: what is still there, "pod a on n1 (finalizers example.com/x)".
   std::vector<std::string> leaving;
   // What could not be seen and why: "nodes: forbidden ...".

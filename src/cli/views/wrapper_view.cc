@@ -3,6 +3,7 @@
 #include "base/human_duration.h"
 #include "cli/views/kinds.h"
 #include "cli/views/table.h"
+#include "cli/views/work_view.h"
 #include "queue/status_words.h"
 
 #include <algorithm>
@@ -268,11 +269,13 @@ std::string render_status(const GroupedWrapper& wrapper, WallTime now) {
   if (status.finished) {
     append_field(out, "Finished", when_text(status.finished->time, now));
   }
+  append_field(out, "Times", view.waits ? "" : times_text(wrapper, now));
   append_field(out, "Duration", durations_text(wrapper.spec));
   append_field(out, view.waits ? "Waits for" : "Reason", view.reason);
   append_field(out, "Message", view.message.empty() ? status.message : view.message);
   append_field(out, "Pods", counts_text(status, now));
   append_field(out, "Nodes", view.nodes);
+  append_field(out, "Stopped", view.waits ? stop_text(wrapper, now) : "");
   if (status.number_of_requeueings > 0) {
     append_field(out, "Requeued", std::to_string(status.number_of_requeueings) + " times");
   }

@@ -116,6 +116,7 @@ TEST(WrapperStatus, of_one_that_runs_says_where_and_since_when) {
             "Priority:   0\n"
             "Submitted:  2023-11-14T22:08:20Z (5m ago)\n"
             "Started:    2023-11-14T22:11:50Z (90s ago)\n"
+            "Times:      waited 3m30s, ran 90s\n"
             "Pods:       1 pending, 2 running\n"
             "Nodes:      node-1:2,node-2:1\n"
             "Requeued:   2 times\n"

@@ -1,10 +1,12 @@
 #include "controllers/admission/embedded_admission.h"
 
 #include "apiserver/request/forbidden.h"
+#include "apiserver/rest/object_check.h"
 #include "apiserver/schema/field_errors.h"
 #include "controllers/admission/wrapper_review.h"
 #include "json/parse.h"
 #include "model/app_wrapper.h"
+#include "model/gvk.h"
 #include "model/quota_subtree.h"
 #include "model/status.h"
 
@@ -100,33 +102,85 @@ Result<void> EmbeddedAdmission::validate(AdmissionRequest& request) {
     return {};
   }
   const Requester requester = requester_of(request);
-  const Verdict verdict = review(*request.object, old_of(request), requester, kTrust);
-  if (!verdict.problems.empty()) {
-    return fail(invalid(request, verdict.problems));
+  Verdict verdict = review(*request.object, old_of(request), requester, kTrust);
+  WrappedFindings found;
+  if (old_of(request) == nullptr) {
+    found = look_inside(request);
+  }
+  // All that can be said at once: its fields, those of its items, and what the user may not do.
+  std::vector<std::string> refusals;
+  for (const Question& question : verdict.questions) {
+    ask(request, question, found.problems, refusals);
+  }
+  std::vector<std::string> problems = merged(std::move(verdict.problems), found.problems);
+  if (!problems.empty()) {
+    problems.insert(problems.end(), refusals.begin(), refusals.end());
+    return fail(invalid(request, problems));
+  }
+  if (!refusals.empty()) {
+    return fail(apiserver::forbidden(request.resource, request.name, joined(refusals)));
+  }
+  if (request.context.warnings != nullptr) {
+    request.context.warnings->insert(request.context.warnings->end(), found.warnings.begin(),
+                                     found.warnings.end());
   }
   for (const std::string& label : verdict.labels) {
     if (is_quota_tree(label)) {
       return fail(invalid(request, {charged(label)}));
     }
   }
-  for (const Question& question : verdict.questions) {
+  return {};
+}
+
+void EmbeddedAdmission::ask(const AdmissionRequest& request, const Question& question,
+                            std::vector<std::string>& problems,
+                            std::vector<std::string>& refusals) const {
+  const apiserver::ResourcePtr resource =
+      registry_.find_kind(question.group, question.version, question.kind);
+  if (resource != nullptr && !resource->namespaced) {
+    problems.push_back(outside(question, resource->qualified_name()));
+    return;
+  }
+  const apiserver::Authorizer::Decision decision =
+      authorizer_.authorize(request.user, {.verb = "create",
+                                           .group = question.group,
+                                           .resource = resource == nullptr ? "*" : resource->plural,
+                                           .ns = question.ns});
+  if (!decision.allowed) {
+    refusals.push_back(refusal(question, resource == nullptr ? "" : resource->qualified_name(),
+                               requester_of(request)));
+  } else if (resource == nullptr) {
+    problems.push_back(not_served(question));
+  }
+}
+
+// As a dry run of each wrapped object would find.
+WrappedFindings EmbeddedAdmission::look_inside(const AdmissionRequest& request) const {
+  WrappedFindings found;
+  for (const WrappedObject& item : wrapped_objects(*request.object)) {
+    const model::GroupVersion type =
+        model::parse_api_version(item.value->string_or_empty("apiVersion"));
     const apiserver::ResourcePtr resource =
-        registry_.find_kind(question.group, question.version, question.kind);
-    if (resource != nullptr && !resource->namespaced) {
-      return fail(invalid(request, {outside(question, resource->qualified_name())}));
+        registry_.find_kind(type.group, type.version, item.value->string_or_empty("kind"));
+    const apiserver::ServedVersion* version =
+        resource == nullptr ? nullptr : resource->find_version(type.version);
+    if (version == nullptr || !resource->namespaced) {
+      continue;
     }
-    const apiserver::Authorizer::Decision decision = authorizer_.authorize(
-        request.user, {.verb = "create",
-                       .group = question.group,
-                       .resource = resource == nullptr ? "*" : resource->plural,
-                       .ns = question.ns});
-    if (!decision.allowed) {
-      return fail(apiserver::forbidden(
-          request.resource, request.name,
-          refusal(question, resource == nullptr ? "" : resource->qualified_name(), requester)));
+    const apiserver::ObjectCheck check =
+        apiserver::check_new_object({.resource = *resource, .version = *version, .ns = request.ns},
+                                    request.context, item.value->clone(request.context.arena));
+    for (const std::string& problem : check.problems) {
+      found.add_problem(item.field, problem);
+    }
+    for (const std::string& path : check.unknown) {
+      found.add_unknown(item.field, path);
+    }
+    for (const std::string& warning : check.warnings) {
+      found.warnings.push_back(item.field + ": " + warning);
     }
   }
-  return {};
+  return found;
 }
 
 }  // namespace codeflare::admission

@@ -4,8 +4,12 @@
 #include "apiserver/request/admission.h"
 #include "apiserver/request/authorizer.h"
 #include "apiserver/store/store.h"
+#include "controllers/admission/wrapped_findings.h"
+#include "controllers/admission/wrapper_review.h"
 
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace codeflare::admission {
 
@@ -22,6 +26,9 @@ class EmbeddedAdmission final : public apiserver::Admission {
 
  private:
   bool is_quota_tree(std::string_view name) const;
+  WrappedFindings look_inside(const apiserver::AdmissionRequest& request) const;
+  void ask(const apiserver::AdmissionRequest& request, const Question& question,
+           std::vector<std::string>& problems, std::vector<std::string>& refusals) const;
 
   const apiserver::Authorizer& authorizer_;
   const apiserver::Registry& registry_;

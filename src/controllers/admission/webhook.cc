@@ -5,8 +5,11 @@
 #include "controllers/admission/access.h"
 #include "json/parse.h"
 #include "json/write.h"
+#include "kube/impersonation.h"
 #include "model/app_wrapper.h"
+#include "model/gvk.h"
 #include "model/quota_subtree.h"
+#include "model/status.h"
 
 #include <chrono>
 #include <utility>
@@ -18,6 +21,8 @@ namespace {
 constexpr std::size_t kReviewBytesMax = std::size_t{8} << 20;
 // The API server gives up after so long; a body that is still coming then is nobody's review.
 constexpr int kTimeoutSeconds = 10;
+// All dry runs together: the API server has its answer in time, whatever is left unchecked.
+constexpr Duration kLookInside = std::chrono::seconds(4);
 // Anybody who reaches the port can send bodies: of those that have not ended, all together.
 constexpr std::size_t kUnfinishedBytesMax = std::size_t{64} << 20;
 
@@ -67,6 +72,18 @@ void name_namespace(json::Arena& arena, json::Value& object, std::string_view ns
       metadata->string_or_empty("namespace").empty()) {
     metadata->set(arena, "namespace", json::Value::string(arena, ns));
   }
+}
+
+// Fields, formats and rules of its kind, also policies and PodSecurity.
+bool is_about_the_object(const Error& error) {
+  return error.code == ErrorCode::invalid_argument ||
+         (error.code == ErrorCode::permission_denied && !error.message.contains("exceeded quota") &&
+          !error.message.contains("cannot impersonate"));
+}
+
+// It is there now, or the quota is used up: neither need be so when the AppWrapper starts.
+bool may_pass_later(const Error& error) {
+  return error.code == ErrorCode::already_exists || error.code == ErrorCode::permission_denied;
 }
 
 // Whole members of metadata: what `add` finds there already it replaces.
@@ -166,9 +183,20 @@ Task<Result<Webhook::Answer>> Webhook::answer(bool mutate, json::Value request) 
     record_submitter(arena, known, old, requester, clock_.wall(), trust_);
     co_return Answer{.patch = patch_of(*object, known)};
   }
-  const Verdict verdict = review(known, old, requester, trust_);
-  if (!verdict.problems.empty()) {
-    co_return Answer{.code = 422, .message = joined(verdict.problems)};
+  Verdict verdict = review(known, old, requester, trust_);
+  CO_TRY_ASSIGN(Rights rights, co_await ask(requester, verdict.questions));
+  WrappedFindings found;
+  if (old == nullptr && rights.refusals.empty()) {
+    found = co_await look_inside(known, requester);
+  }
+  found.problems.insert(found.problems.end(), rights.problems.begin(), rights.problems.end());
+  std::vector<std::string> problems = merged(std::move(verdict.problems), found.problems);
+  if (!problems.empty()) {
+    problems.insert(problems.end(), rights.refusals.begin(), rights.refusals.end());
+    co_return Answer{.code = 422, .message = joined(problems)};
+  }
+  if (!rights.refusals.empty()) {
+    co_return Answer{.code = 403, .message = joined(rights.refusals)};
   }
   for (const std::string& label : verdict.labels) {
     std::string name = label;
@@ -177,23 +205,87 @@ Task<Result<Webhook::Answer>> Webhook::answer(bool mutate, json::Value request) 
       co_return Answer{.code = 422, .message = charged(label)};
     }
   }
-  for (const Question& question : verdict.questions) {
+  co_return Answer{.warnings = std::move(found.warnings)};
+}
+
+Task<Result<Webhook::Rights>> Webhook::ask(Requester requester, std::vector<Question> questions) {
+  Rights rights;
+  for (const Question& question : questions) {
     Result<kube::ApiResource> found =
         co_await discovery_.find(question.kind, question.group, question.version);
     if (!found && found.error().code != ErrorCode::not_found) {
       co_return fail(std::move(found).error());
     }
     if (found && !found->type.namespaced) {
-      co_return Answer{.code = 422, .message = outside(question, found->type.qualified_name())};
+      rights.problems.push_back(outside(question, found->type.qualified_name()));
+      continue;
     }
     const std::string plural = found ? found->type.plural : "*";
     CO_TRY_ASSIGN(const bool allowed, co_await may_create(requester, question, plural));
     if (!allowed) {
-      const std::string name = found ? found->type.qualified_name() : "";
-      co_return Answer{.code = 403, .message = refusal(question, name, requester)};
+      rights.refusals.push_back(
+          refusal(question, found ? found->type.qualified_name() : "", requester));
+    } else if (!found) {
+      rights.problems.push_back(not_served(question));
     }
   }
-  co_return Answer{};
+  co_return rights;
+}
+
+Task<WrappedFindings> Webhook::look_inside(json::Value object, Requester requester) {
+  WrappedFindings all;
+  const json::Value* metadata = object.find("metadata");
+  const std::string ns(metadata == nullptr ? "" : metadata->string_or_empty("namespace"));
+  const Instant end = client_.env().loop.now() + kLookInside;
+  for (const WrappedObject& item : wrapped_objects(object)) {
+    const Duration left = end - client_.env().loop.now();
+    Result<WrappedFindings> found = fail(deadline_exceeded("no time is left"));
+    if (left > Duration::zero()) {
+      auto trying = try_item(item, ns, requester);
+      found = co_await with_timeout(left, "the dry run", std::move(trying));
+    }
+    if (!found) {
+      all.warnings.push_back(item.field + ": not checked: " + found.error().message);
+      continue;
+    }
+    all.problems.insert(all.problems.end(), found->problems.begin(), found->problems.end());
+    all.warnings.insert(all.warnings.end(), found->warnings.begin(), found->warnings.end());
+  }
+  co_return all;
+}
+
+Task<Result<WrappedFindings>> Webhook::try_item(WrappedObject item, std::string ns,
+                                                Requester requester) {
+  WrappedFindings found;
+  const model::GroupVersion type =
+      model::parse_api_version(item.value->string_or_empty("apiVersion"));
+  const Result<kube::ApiResource> resource = co_await discovery_.find(
+      std::string(item.value->string_or_empty("kind")), type.group, type.version);
+  if (!resource || !resource->type.namespaced) {
+    co_return found;  // its kind is judged with the rights
+  }
+  kube::Impersonation who{.user = requester.username,
+                          .uid = requester.uid,
+                          .groups = requester.groups,
+                          .extra = {requester.extra.begin(), requester.extra.end()}};
+  const Result<std::vector<std::string>> tried = co_await kube::try_create_as(
+      client_, std::move(who), resource->type, std::move(ns), json::to_text(*item.value));
+  if (!tried) {
+    if (is_about_the_object(tried.error())) {
+      found.add_rejection(item.field, model::to_status(tried.error()));
+    } else if (!may_pass_later(tried.error())) {
+      co_return fail(tried.error());
+    }
+    co_return found;
+  }
+  for (const std::string& text : *tried) {
+    if (const std::string path = unknown_field_in(text); !path.empty()) {
+      found.add_unknown(item.field, path);
+    } else {
+      found.warnings.push_back(item.field + ": " + text);
+    }
+  }
+  co_return found;
 }
 
 Task<Result<net::Response>> Webhook::send(net::Request request) {
@@ -244,6 +336,10 @@ Task<Result<net::Response>> Webhook::send(net::Request request) {
         .integer(answered->code)
         .member("message", answered->message)
         .end_object();
+  }
+  if (!answered->warnings.empty()) {
+    writer.key("warnings");
+    append_strings(writer, answered->warnings);
   }
   if (!answered->patch.empty()) {
     writer.member("patchType", "JSONPatch").member("patch", to_base64(answered->patch));

@@ -4,6 +4,7 @@
 #include "base/env/clock.h"
 #include "base/log.h"
 #include "base/result.h"
+#include "controllers/admission/wrapped_findings.h"
 #include "controllers/admission/wrapper_review.h"
 #include "json/value.h"
 #include "kube/client.h"
@@ -13,6 +14,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace codeflare::admission {
 
@@ -33,9 +35,19 @@ class Webhook final : public net::HttpService {
     int code = 200;  // of the refusal; 200: allowed
     std::string message{};
     std::string patch{};  // JSON patch
+    std::vector<std::string> warnings{};
   };
   Task<Result<Answer>> answer(bool mutate, json::Value review);
   Task<Result<bool>> is_quota_tree(std::string name);
+  // Objects that the user may not create, and kinds that the server does not have.
+  struct Rights {
+    std::vector<std::string> problems{};
+    std::vector<std::string> refusals{};
+  };
+  Task<Result<Rights>> ask(Requester requester, std::vector<Question> questions);
+  // A dry run of every wrapped object in the user's name, as many as there is time for.
+  Task<WrappedFindings> look_inside(json::Value object, Requester requester);
+  Task<Result<WrappedFindings>> try_item(WrappedObject item, std::string ns, Requester requester);
   Task<Result<bool>> may_create(Requester requester, Question question, std::string resource);
 
   const Clock& clock_;

@@ -101,6 +101,25 @@ void ask(std::vector<Question>& questions, Question question) {
   }
 }
 
+// The rights that its items take, as far as their kinds can be read.
+void ask_for_items(const json::Value& object, std::vector<Question>& questions) {
+  const json::Value* metadata = object.find("metadata");
+  for (const WrappedObject& item : wrapped_objects(object)) {
+    const std::string api_version(item.value->string_or_empty("apiVersion"));
+    const std::string_view kind = item.value->string_or_empty("kind");
+    if (api_version.empty() || kind.empty()) {
+      continue;
+    }
+    auto [group, version] = group_and_version(api_version);
+    ask(questions, {.group = std::move(group),
+                    .version = std::move(version),
+                    .kind = std::string(kind),
+                    .ns = std::string(metadata == nullptr ? std::string_view()
+                                                          : metadata->string_or_empty("namespace")),
+                    .field = item.field});
+  }
+}
+
 Verdict review_new(const json::Value& object, const Requester& requester,
                    const SubmitterTrust& trust) {
   Verdict verdict;
@@ -109,34 +128,16 @@ Verdict review_new(const json::Value& object, const Requester& requester,
   if (record == nullptr || record->as_string() != controllers::record_of(requester)) {
     verdict.problems.push_back(place + "can be set by admission only");
   }
+  ask_for_items(object, verdict.questions);
   Result<model::AppWrapper> wrapper = decode(object);
   if (!wrapper) {
     verdict.problems.push_back(wrapper.error().message);
     return verdict;
   }
   std::ranges::move(queue::problems_of(*wrapper), std::back_inserter(verdict.problems));
-  if (!verdict.problems.empty()) {
-    return verdict;
-  }
   // Only now: before, whatever is wrong with the object has its own words.
-  if (!controllers::submitter_of(*wrapper, trust)) {
-    verdict.problems.push_back(place +
-                               "another webhook changed the items after the record was written");
-    return verdict;
-  }
-  const Result<queue::Demand> demand = queue::demand_of(*wrapper);
-  if (!demand) {
-    verdict.problems.push_back(demand.error().message);
-    return verdict;
-  }
-  for (std::size_t i = 0; i < demand->items.size(); ++i) {
-    const queue::ItemInfo& item = demand->items[i];
-    auto [group, version] = group_and_version(item.api_version);
-    ask(verdict.questions, {.group = std::move(group),
-                            .version = std::move(version),
-                            .kind = item.kind,
-                            .ns = item.key.ns,
-                            .field = "spec.resources.GenericItems[" + std::to_string(i) + "]"});
+  if (verdict.problems.empty() && !controllers::submitter_of(*wrapper, trust)) {
+    verdict.problems.push_back(place + "another webhook changed the items after the record was written");
   }
   return verdict;
 }
@@ -208,6 +209,47 @@ Verdict review(const json::Value& object, const json::Value* old, const Requeste
     verdict.labels = changed_labels(object, *old);
   }
   return verdict;
+}
+
+std::vector<WrappedObject> wrapped_objects(const json::Value& object) {
+  std::vector<WrappedObject> found;
+  const json::Value* items = object.get({"spec", "resources", "GenericItems"});
+  for (std::size_t i = 0; items != nullptr && i < items->items().size(); ++i) {
+    const json::Value* value = items->items()[i].find("generictemplate");
+    if (value != nullptr && value->is_object()) {
+      found.push_back({value, "spec.resources.GenericItems[" + std::to_string(i) + "]"});
+    }
+  }
+  return found;
+}
+
+std::vector<std::string> merged(std::vector<std::string> ours, std::vector<std::string> servers) {
+  const auto field_of = [](std::string_view problem) {
+    return problem.substr(0, problem.find(": "));
+  };
+  // A sentence about a whole object says no more than ours about its fields.
+  std::erase_if(servers, [&](const std::string& other) {
+    return field_of(other).ends_with(".generictemplate") &&
+           std::ranges::any_of(ours, [&](const std::string& own) {
+             return own.starts_with(std::string(field_of(other)) + ".");
+           });
+  });
+  std::erase_if(ours, [&](const std::string& own) {
+    return !own.contains("did you mean") &&
+           std::ranges::any_of(servers, [&](const std::string& other) {
+             return field_of(own).starts_with(field_of(other)) ||
+                    field_of(other).starts_with(field_of(own));
+           });
+  });
+  std::ranges::move(servers, std::back_inserter(ours));
+  return ours;
+}
+
+std::string not_served(const Question& question) {
+  const std::string version =
+      question.group.empty() ? question.version : question.group + "/" + question.version;
+  return question.field + ".generictemplate.kind: this server has no kind " + question.kind +
+         " in " + version + ": install its definition first, or correct kind and apiVersion";
 }
 
 std::string refusal(const Question& question, std::string_view resource,

@@ -43,6 +43,20 @@ void record_submitter(json::Arena& arena, json::Value& object, const json::Value
 Verdict review(const json::Value& object, const json::Value* old, const Requester& requester,
                const SubmitterTrust& trust);
 
+// A wrapped object as the AppWrapper has it.
+struct WrappedObject {
+  const json::Value* value;
+  std::string field;  // "spec.resources.GenericItems[0]"
+};
+std::vector<WrappedObject> wrapped_objects(const json::Value& object);
+
+// The problems that the queue and the server find. Where both complain about a field, the server's
+// words count, unless ours suggest another name.
+std::vector<std::string> merged(std::vector<std::string> ours, std::vector<std::string> servers);
+
+// The server has no such kind.
+std::string not_served(const Question& question);
+
 // "user "ada" may not create jobs.batch in namespace "a" (spec.resources.GenericItems[0])".
 std::string refusal(const Question& question, std::string_view resource,
                     const Requester& requester);

@@ -233,6 +233,10 @@ Task<Result<Observed>> AppWrapperController::observe(Turn& turn) {
   };
   observed.pods = parts_.driver.pods().seen(pods_of(wrapper));
   remark_on_plan(parts_.driver.queue(), uid, observed);
+  if (observed.surplus_waiting > 0 && observed.pods.trouble &&
+      observed.pods.trouble->kind == queue::PodTrouble::Kind::unschedulable) {
+    observed.pods.trouble.reset();  // the remark on the plan says it
+  }
   observed.creation = turn.creation;
   observed.cleared = turn.cleared;
   observed.abandoned = turn.abandoned;
@@ -259,6 +263,7 @@ void AppWrapperController::remember(const AppWrapper& wrapper, Observed& observe
     known.unhealthy_since.reset();
     known.quiet_since.reset();
     known.was_healthy.reset();
+    known.trouble_told.reset();
   } else {
     const bool healthy = is_healthy(observed);
     if (healthy) {
@@ -285,6 +290,8 @@ void AppWrapperController::remember(const AppWrapper& wrapper, Observed& observe
     known.asked_since.reset();
     known.stuck_told = false;
   }
+  observed.trouble_is_new =
+      observed.pods.trouble && known.trouble_told != observed.pods.trouble->kind;
   observed.written = known.written;
   observed.settled_since = known.settled_since;
   observed.unhealthy_since = known.unhealthy_since;
@@ -542,6 +549,10 @@ void AppWrapperController::note(const Turn& turn, std::vector<Note> notes) {
   for (Note& note : notes) {
     if (note.reason == queue::Reason::stuck) {
       memory(turn.wrapper).stuck_told = true;
+    } else if (note.reason == queue::Reason::pod_trouble) {
+      const PodsSeen pods = parts_.driver.pods().seen(pods_of(turn.wrapper));
+      memory(turn.wrapper).trouble_told =
+          pods.trouble ? std::optional(pods.trouble->kind) : std::nullopt;
     }
     const std::string_view reason = queue::word(note.reason);
     parts_.metrics.happened(reason);

@@ -70,6 +70,8 @@ class AppWrapperController final : public runtime::Reconciler {
     std::optional<WallTime> unhealthy_since{};
     std::optional<WallTime> quiet_since{};
     std::optional<WallTime> asked_since{};
+    // The kind that an Event reported since its dispatch.
+    std::optional<queue::PodTrouble::Kind> trouble_told{};
     bool stuck_told = false;            // of what stays although it was asked without grace
     std::optional<bool> was_healthy{};  // nothing: it was not looked at since its dispatch
     std::optional<Created> created{};   // while the status does not say so yet

@@ -166,9 +166,11 @@ TEST(AppWrapperTrouble, a_finished_item_that_is_tidied_up_is_no_loss) {
   QueueWorld c;
   c.add_node("n1", "4");
   c.start();
+  // The other item runs on, so the Job is not awaited.
   std::string item = job_item("a");
   item.erase(item.find(R"("completionstatus":"Complete",)"), 30);
-  c.create("a", item);
+  c.create("a", item + R"(,{"generictemplate":{"apiVersion":"v1","kind":"Pod",
+      "metadata":{"name":"stays"},"spec":{"containers":[{"name":"c","image":"i"}]}}})");
   c.settle();
   c.run_pod("a", "p0", "n1", "Succeeded");
   c.complete("a");

@@ -57,6 +57,14 @@ std::string owner_name(const kube::Object& object) {
          std::string(owner.string_or_empty("name")) + (group.empty() ? "" : " of " + group);
 }
 
+std::vector<bool> awaited_of(const AppWrapper& wrapper, const std::vector<ItemQuery>& items) {
+  std::vector<queue::ItemInfo> infos;
+  for (const ItemQuery& item : items) {
+    infos.push_back(item.info);
+  }
+  return queue::awaited_items(wrapper, infos);
+}
+
 }  // namespace
 
 std::vector<ItemQuery> queries_of(const queue::Demand& demand) {
@@ -209,21 +217,23 @@ Task<Result<Creation>> Items::examine(ItemRef ref, std::string uid) {
 Task<Result<std::vector<ItemSeen>>> Items::look(const AppWrapper& wrapper,
                                                 std::vector<ItemQuery> items) {
   std::vector<ItemSeen> seen;
-  // Fewer than there were, where nothing keeps the spec from being changed.
   const auto& written = wrapper.spec.resources.generic_items;
+  const std::vector<bool> awaited = awaited_of(wrapper, items);
   for (std::size_t i = 0; i < items.size(); ++i) {
     const queue::ItemInfo& info = items[i].info;
-    const std::string words = i < written.size() ? written[i].completion_status : "";
+    const Completion completion{.awaited = awaited[i],
+                                .words = i < written.size() ? written[i].completion_status : ""};
     Result<ItemRef> ref = co_await ref_of(info);
     if (!ref && ref.error().code == ErrorCode::not_found) {
       seen.push_back(
-          {.name = info.kind + " " + info.key.to_string(), .counts = !words.empty(), .lost = true});
+          {.name = info.kind + " " + info.key.to_string(), .counts = awaited[i], .lost = true});
       continue;
     }
     if (!ref) {
       co_return fail(std::move(ref).error());
     }
-    CO_TRY_ASSIGN(ItemSeen item, co_await look_at(*std::move(ref), wrapper.metadata.uid, words));
+    CO_TRY_ASSIGN(ItemSeen item,
+                  co_await look_at(*std::move(ref), wrapper.metadata.uid, completion));
     item.pods = items[i].pods;
     seen.push_back(std::move(item));
   }
@@ -241,8 +251,8 @@ Task<Result<ObjectRef>> Items::cached(ItemRef ref, std::string uid) {
   co_return object != nullptr&& is_owned_by(*object, uid) ? object : nullptr;
 }
 
-Task<Result<ItemSeen>> Items::look_at(ItemRef ref, std::string uid, std::string words) {
-  ItemSeen seen{.name = name_of(ref.type, ref.key), .counts = !words.empty()};
+Task<Result<ItemSeen>> Items::look_at(ItemRef ref, std::string uid, Completion completion) {
+  ItemSeen seen{.name = name_of(ref.type, ref.key), .counts = completion.awaited};
   CO_TRY_ASSIGN(ObjectRef object, co_await cached(ref, uid));
   const Informer* informer = watch_.running(ref.type);
   seen.watched = informer != nullptr && informer->synced();
@@ -259,7 +269,9 @@ Task<Result<ItemSeen>> Items::look_at(ItemRef ref, std::string uid, std::string 
     co_return seen;
   }
   CO_TRY_ASSIGN(json::Document document, object->parse());
-  seen.complete = seen.counts && queue::is_complete(document.root, words);
+  seen.complete = seen.counts &&
+                  (completion.words.empty() ? queue::has_succeeded(document.root)
+                                            : queue::is_complete(document.root, completion.words));
   if (!seen.complete) {
     seen.failure = queue::failure_of(document.root);
   }

@@ -62,7 +62,12 @@ class Items {
   Task<Result<Creation>> create_one(std::string body, ItemRef ref, std::string uid,
                                     kube::Impersonation creator);
   Task<Result<Creation>> examine(ItemRef ref, std::string uid);
-  Task<Result<ItemSeen>> look_at(ItemRef ref, std::string uid, std::string words);
+  // How an item counts for the completion of its AppWrapper.
+  struct Completion {
+    bool awaited = false;
+    std::string words{};  // its completionstatus; empty: its own end counts
+  };
+  Task<Result<ItemSeen>> look_at(ItemRef ref, std::string uid, Completion completion);
   Task<Result<kube::ObjectRef>> cached(ItemRef ref, std::string uid);
   Task<Result<bool>> take_back_one(ItemRef ref, std::string uid, bool force);
   Task<Result<bool>> remove(ItemRef ref, kube::ObjectRef object, bool force);

@@ -333,15 +333,24 @@ void QueueDriver::forget(const std::string& uid) {
   }
 }
 
+void QueueDriver::pod_gone(const kube::Object& pod) {
+  queue_.remove_pod(pod.key(), pod.uid());
+  const std::vector<WrapperPods::News> news = pods_.remove(pod.key());
+  for (const WrapperPods::News& each : news) {
+    if (queue_.demand(each.owner.uid) == nullptr) {
+      pods_.forget_trouble(each.owner.uid);  // nobody will ask
+    }
+  }
+  hear(news);
+}
+
 void QueueDriver::pod_changed(const ObjectChange& change) {
   if (change.now == nullptr) {
-    queue_.remove_pod(change.old->key(), change.old->uid());
-    hear(pods_.remove(change.old->key()));
+    pod_gone(*change.old);
     return;
   }
   if (change.old != nullptr && change.old->uid() != change.now->uid()) {
-    queue_.remove_pod(change.old->key(), change.old->uid());
-    hear(pods_.remove(change.old->key()));
+    pod_gone(*change.old);
   }
   Result<model::Pod> pod = change.now->as<model::Pod>();
   if (!pod) {
@@ -415,6 +424,7 @@ void QueueDriver::stopping(const std::string& uid) {
 
 void QueueDriver::withdrawn(const std::string& uid, std::optional<WallTime> not_before) {
   queue_.withdrawn(uid, env_.clock.wall(), not_before);
+  pods_.forget_trouble(uid);
   nudge();
 }
 
@@ -427,6 +437,7 @@ void QueueDriver::plan_written(const std::string& uid,
 
 void QueueDriver::remove(const std::string& uid) {
   queue_.remove(uid);
+  pods_.forget_trouble(uid);
   nudge();
 }
 

@@ -100,6 +100,7 @@ class QueueDriver {
   void app_wrapper_changed(model::WrapperApi api, const runtime::ObjectChange& change);
   void check_submitter(model::AppWrapper& wrapper) const;
   void forget(const std::string& uid);
+  void pod_gone(const kube::Object& pod);
   void pod_changed(const runtime::ObjectChange& change);
   void node_changed(const runtime::ObjectChange& change);
   void quota_changed(const runtime::ObjectChange& change);

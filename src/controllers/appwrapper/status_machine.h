@@ -2,6 +2,7 @@
 
 #include "base/time.h"
 #include "model/app_wrapper.h"
+#include "queue/pod_trouble.h"
 #include "queue/queue.h"
 
 #include <chrono>
@@ -55,6 +56,8 @@ struct PodsSeen {
   std::int64_t gpu = 0;
   std::int32_t unschedulable = 0;
   std::vector<model::PendingPodConditions> unschedulable_pods{};  // the first few
+  // The worst that any of them has, or had when it went; nothing when all is well.
+  std::optional<queue::PodTrouble> trouble{};
 };
 
 // What came of creating the items in this pass.
@@ -82,9 +85,10 @@ struct Observed {
   std::optional<Creation> creation{};
   // Taking back has ended: no item and no pod of it is left, or nothing that holds a place.
   bool cleared = false;
-  std::string abandoned{};  // items that stay for their finalizers although it is cleared
-  std::string left{};       // they were asked to go in this pass: what is still there
-  bool stuck = false;       // and that without grace, and nobody was told yet
+  std::string abandoned{};      // items that stay for their finalizers although it is cleared
+  std::string left{};           // they were asked to go in this pass: what is still there
+  bool stuck = false;           // and that without grace, and no Event reported it yet
+  bool trouble_is_new = false;  // pods.trouble is of a kind that no Event reported
   // This process's memory; after a restart it starts anew, which costs a write at most.
   std::optional<WallTime> written{};          // our last write of the status
   std::optional<WallTime> settled_since{};    // items complete or failed

@@ -3,6 +3,8 @@
 #include "queue/status_words.h"
 
 #include <algorithm>
+#include <array>
+#include <string_view>
 
 // The half of the status machine that watches over dispatched AppWrappers: completion, failure,
 // deadlines, health, counts.
@@ -150,6 +152,7 @@ std::optional<Decision> completion(const Observed& observed, const MachineOption
     }
     Decision decision = end(observed, "all items are complete and no pod is left running");
     decision.status.state = state::kCompleted;
+    decision.status.message.clear();
     touch(decision.status, condition::kCompleted, {.reason = Reason::pods_completed}, observed.now);
     decision.notes.push_back(
         {.reason = Reason::completed, .message = "all items are complete", .quiet = true});
@@ -170,13 +173,36 @@ std::optional<Decision> completion(const Observed& observed, const MachineOption
   return decision;
 }
 
+// Reasons of kinds whose controllers only count pods that failed: the pods know more.
+bool is_of_pods(std::string_view failure) {
+  constexpr std::array<std::string_view, 8> kReasons = {
+      "BackoffLimitExceeded", "FailedIndexes",       "MaxFailedIndexesExceeded",
+      "PodFailurePolicy",     "FailedJobs",          "PyTorchJobFailed",
+      "its phase is",         "its condition Failed"};
+  return std::ranges::any_of(kReasons,
+                             [&](std::string_view reason) { return failure.starts_with(reason); });
+}
+
+std::string cause_of(const ItemSeen& failed, const PodsSeen& pods) {
+  if (!pods.trouble || failed.failure.starts_with("DeadlineExceeded")) {
+    return failed.failure;
+  }
+  const std::string text = pods.trouble->text();
+  return is_of_pods(failed.failure) ? text : failed.failure + "; " + text;
+}
+
+// Behind a message about pods that do not run as they should: the cause, when a pod reports one.
+std::string trouble_behind(const PodsSeen& pods) {
+  return pods.trouble ? " " + pods.trouble->text() : "";
+}
+
 std::optional<Decision> item_failure(const Observed& observed, const MachineOptions& options,
                                      Alarm& alarm) {
   const ItemSeen* failed = failed_item(observed.items);
   if (failed == nullptr) {
     return std::nullopt;
   }
-  const std::string message = failed->name + " failed: " + failed->failure;
+  const std::string message = failed->name + " failed: " + cause_of(*failed, observed.pods);
   // The objects stay only when none of them can bring pods that nobody would account for.
   if (!are_active(observed.pods) && are_at_rest(observed.items)) {
     Decision decision = end(observed, message);
@@ -227,7 +253,7 @@ std::optional<Decision> health(const Observed& observed, Alarm& alarm) {
         {.reason = Reason::min_pods_not_running,
          .message = "Insufficient number of Running and Completed pods, minimum=" +
                     std::to_string(minimum) + ", running=" + std::to_string(pods.running) +
-                    ", completed=" + std::to_string(pods.succeeded) + ".",
+                    ", completed=" + std::to_string(pods.succeeded) + "." + trouble_behind(pods),
          .counts = true,
          .grows = true});
   }
@@ -237,14 +263,15 @@ std::optional<Decision> health(const Observed& observed, Alarm& alarm) {
                                          .counts = true,
                                          .grows = true});
   }
-  return internal::withdraw(observed,
-                            {.reason = Reason::pods_failed_scheduling,
-                             .message = "Pods failed scheduling failed=" +
-                                        std::to_string(std::max(std::int64_t{pods.unschedulable},
-                                                                observed.standing.pods_lost)) +
-                                        ", running=" + std::to_string(pods.running) + ".",
-                             .counts = true,
-                             .grows = true});
+  return internal::withdraw(
+      observed,
+      {.reason = Reason::pods_failed_scheduling,
+       .message =
+           "Pods failed scheduling failed=" +
+           std::to_string(std::max(std::int64_t{pods.unschedulable}, observed.standing.pods_lost)) +
+           ", running=" + std::to_string(pods.running) + "." + trouble_behind(pods),
+       .counts = true,
+       .grows = true});
 }
 
 // Places that were lost have been found anew.
@@ -258,16 +285,21 @@ std::optional<Decision> another_plan(const Observed& observed) {
   return decision;
 }
 
+// The trouble of its pods, and whatever the plan does not say.
+std::string remarks_of(const Observed& observed) {
+  const std::string trouble = observed.pods.trouble ? observed.pods.trouble->text() : "";
+  return trouble + (trouble.empty() || observed.surplus.empty() ? "" : "; ") + observed.surplus;
+}
+
 Decision counts(const Observed& observed, const MachineOptions& options) {
   const AppWrapperStatus& before = observed.wrapper->status;
   Decision decision = internal::write_of(observed, "pod counts");
   AppWrapperStatus& status = decision.status;
   internal::copy_counts(observed.pods, status);
-  status.message =
-      observed.problem.empty()
-          ? observed.surplus
-          : "can no longer be read; it keeps running and its end will not be noticed: " +
-                observed.problem;
+  status.message = observed.problem.empty()
+                       ? remarks_of(observed)
+                       : "can no longer be read; it keeps running and its end will not be noticed: " +
+                             observed.problem;
   if (observed.pods.running > 0 && !has_run(status)) {
     touch(status, condition::kRunning, {.reason = Reason::pods_running}, observed.now);
   }
@@ -277,6 +309,11 @@ Decision counts(const Observed& observed, const MachineOptions& options) {
   if (!observed.problem.empty() && status.message != before.message) {
     decision.notes.push_back(
         {.warning = true, .reason = Reason::unreadable, .message = status.message});
+    return decision;
+  }
+  if (observed.trouble_is_new) {
+    decision.notes.push_back(
+        {.warning = true, .reason = Reason::pod_trouble, .message = observed.pods.trouble->text()});
     return decision;
   }
   decision.idle = true;

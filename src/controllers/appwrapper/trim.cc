@@ -2,9 +2,11 @@
 
 #include "json/value.h"
 #include "queue/kinds/kinds.h"
+#include "queue/pod_trouble.h"
 
 #include <initializer_list>
 #include <span>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -45,20 +47,71 @@ Value identity(Arena& arena, const Value& root) {
        "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds"});
 }
 
-Value containers(Arena& arena, const Value* list) {
+// With their images when people will read of them.
+Value containers(Arena& arena, const Value* list, bool images) {
   Value kept = Value::array();
   for (const Value& container : list == nullptr ? std::span<const Value>() : list->items()) {
-    kept.push_back(arena, pick(arena, &container, {"name", "resources", "restartPolicy"}));
+    kept.push_back(arena,
+                   images ? pick(arena, &container, {"name", "resources", "restartPolicy", "image"})
+                          : pick(arena, &container, {"name", "resources", "restartPolicy"}));
   }
   return kept;
 }
 
-// Only what a scheduler says.
+bool ended_badly(const Value* state) {
+  const Value* end = state == nullptr ? nullptr : state->find("terminated");
+  const Value* code = end == nullptr ? nullptr : end->find("exitCode");
+  return code != nullptr && code->is_number() && code->to_int64().value_or(0) != 0;
+}
+
+// It waits for something else than its turn and its files.
+bool waits_in_trouble(const Value* state) {
+  const Value* waiting = state == nullptr ? nullptr : state->find("waiting");
+  const std::string_view reason =
+      waiting == nullptr ? std::string_view() : waiting->string_or_empty("reason");
+  return !reason.empty() && reason != "ContainerCreating" && reason != "PodInitializing";
+}
+
+// Each of its members with the last line of what its container wrote.
+Value shortened(Arena& arena, const Value* state) {
+  Value kept = Value::object();
+  for (const std::string_view name : {"waiting", "terminated"}) {
+    const Value* member = state == nullptr ? nullptr : state->find(name);
+    if (member == nullptr) {
+      continue;
+    }
+    Value part = pick(arena, member, {"reason", "exitCode", "finishedAt"});
+    if (const std::string line = queue::last_line(member->string_or_empty("message"));
+        !line.empty()) {
+      part.set_static(arena, "message", Value::string(arena, line));
+    }
+    kept.set_static(arena, name, part);
+  }
+  return kept;
+}
+
+// Of containers that are in trouble; most have none.
+Value troubled_statuses(Arena& arena, const Value* list) {
+  Value kept = Value::array();
+  for (const Value& status : list == nullptr ? std::span<const Value>() : list->items()) {
+    const Value* state = status.find("state");
+    if (ended_badly(state) || waits_in_trouble(state)) {
+      Value part = pick(arena, &status, {"name", "restartCount"});
+      part.set_static(arena, "state", shortened(arena, state));
+      put(arena, part, "lastState", shortened(arena, status.find("lastState")));
+      kept.push_back(arena, part);
+    }
+  }
+  return kept;
+}
+
+// Only what a scheduler says, and who ended it.
 Value scheduling_conditions(Arena& arena, const Value* status) {
   const Value* all = status == nullptr ? nullptr : status->find("conditions");
   Value kept = Value::array();
   for (const Value& condition : all == nullptr ? std::span<const Value>() : all->items()) {
-    if (condition.string_or_empty("type") == "PodScheduled") {
+    const std::string_view type = condition.string_or_empty("type");
+    if (type == "PodScheduled" || type == "DisruptionTarget") {
       kept.push_back(arena, condition);
     }
   }
@@ -142,12 +195,19 @@ ObjectRef trimmed_pod(ObjectRef pod) {
         spec.set_static(arena, member.key, member.value);
       }
     }
-    put(arena, spec, "containers",
-        containers(arena, from == nullptr ? nullptr : from->find("containers")));
-    put(arena, spec, "initContainers",
-        containers(arena, from == nullptr ? nullptr : from->find("initContainers")));
     const Value* status_from = root.find("status");
-    Value status = pick(arena, status_from, {"phase", "nominatedNodeName"});
+    Value status = pick(arena, status_from, {"phase", "nominatedNodeName", "reason", "message"});
+    bool troubled = false;
+    for (const std::string_view list : {"initContainerStatuses", "containerStatuses"}) {
+      const Value kept_statuses =
+          troubled_statuses(arena, status_from == nullptr ? nullptr : status_from->find(list));
+      troubled = troubled || kept_statuses.size() > 0;
+      put(arena, status, list, kept_statuses);
+    }
+    for (const std::string_view list : {"containers", "initContainers"}) {
+      put(arena, spec, list,
+          containers(arena, from == nullptr ? nullptr : from->find(list), troubled));
+    }
     put(arena, status, "conditions", scheduling_conditions(arena, status_from));
     put(arena, kept, "spec", spec);
     put(arena, kept, "status", status);

@@ -6,7 +6,8 @@
 // resourceVersion, labels and owners; an object that cannot be read stays as it is.
 namespace codeflare::controllers {
 
-// Requests, node, phase and whether a scheduler refused it; constraints only until it is bound.
+// Requests, node, phase, whether a scheduler rejected it, and containers in trouble; constraints
+// only until it is bound.
 kube::ObjectRef trimmed_pod(kube::ObjectRef pod);
 // Labels, taints, allocatable amounts, readiness.
 kube::ObjectRef trimmed_node(kube::ObjectRef node);

@@ -18,6 +18,7 @@ using model::Pod;
 namespace {
 
 constexpr std::size_t kRefusalsShown = 10;
+constexpr std::size_t kDepartedMax = 10'000;
 constexpr std::string_view kGpu = "nvidia.com/gpu";
 
 // What co-schedulers say while they gather a gang; no reason to withdraw it.
@@ -59,7 +60,7 @@ PodOwner owner_of(const Pod& pod) {
   return name.empty() ? PodOwner() : PodOwner{.key = {pod.metadata.ns, std::string(name)}};
 }
 
-WrapperPods::Fact WrapperPods::fact_of(const Pod& pod) {
+WrapperPods::Fact WrapperPods::fact_of(const Book& book, const Pod& pod) const {
   Fact fact;
   fact.uid = pod.metadata.uid;
   const std::string& phase = pod.status.phase;
@@ -74,7 +75,34 @@ WrapperPods::Fact WrapperPods::fact_of(const Pod& pod) {
   if (is_refused(pod)) {
     fact.refusal = conditions_json(pod);
   }
+  if (pod.metadata.deleting()) {
+    // However it ends now, somebody wanted it to.
+    const auto before = book.facts.find(pod.metadata.key());
+    fact.trouble = before == book.facts.end() ? nullptr : before->second.trouble;
+  } else if (std::optional<queue::PodTrouble> trouble = queue::trouble_of(pod)) {
+    fact.trouble = std::make_shared<const queue::PodTrouble>(*std::move(trouble));
+  }
   return fact;
+}
+
+void WrapperPods::remember(const PodOwner& owner, const Fact& fact) {
+  if (fact.trouble == nullptr || fact.trouble->kind == queue::PodTrouble::Kind::unschedulable ||
+      owner.uid.empty()) {
+    return;
+  }
+  const auto known = departed_.find(owner.uid);
+  if (known == departed_.end()) {
+    // Anybody may write labels of AppWrappers that nobody will ever forget.
+    if (departed_.size() < kDepartedMax) {
+      departed_.emplace(owner.uid, fact.trouble);
+    }
+  } else if (queue::is_worse(*fact.trouble, *known->second)) {
+    known->second = fact.trouble;
+  }
+}
+
+void WrapperPods::forget_trouble(const std::string& uid) {
+  departed_.erase(uid);
 }
 
 void WrapperPods::count(PodsSeen& sums, const Fact& fact, int sign) {
@@ -101,8 +129,10 @@ void WrapperPods::count(PodsSeen& sums, const Fact& fact, int sign) {
 }
 
 WrapperPods::Signs WrapperPods::signs(const Book& book) {
-  return {
-      .any = !book.facts.empty(), .active = !is_quiet(book.sums), .refused = !book.refused.empty()};
+  return {.any = !book.facts.empty(),
+          .active = !is_quiet(book.sums),
+          .refused = !book.refused.empty(),
+          .troubled = !book.troubled.empty()};
 }
 
 void WrapperPods::put(Book& book, const ObjectKey& key, Fact fact) {
@@ -110,6 +140,9 @@ void WrapperPods::put(Book& book, const ObjectKey& key, Fact fact) {
   count(book.sums, fact, +1);
   if (!fact.refusal.empty()) {
     book.refused.insert(key);
+  }
+  if (fact.trouble != nullptr) {
+    book.troubled.insert(key);
   }
   book.facts.emplace(key, std::move(fact));
 }
@@ -121,6 +154,7 @@ void WrapperPods::take(Book& book, const ObjectKey& key) {
   }
   count(book.sums, fact->second, -1);
   book.refused.erase(key);
+  book.troubled.erase(key);
   book.facts.erase(fact);
 }
 
@@ -134,7 +168,7 @@ std::vector<WrapperPods::News> WrapperPods::upsert(const Pod& pod) {
   if (!owner.empty()) {
     Book& book = books_[owner];
     const Signs before = signs(book);
-    put(book, key, fact_of(pod));
+    put(book, key, fact_of(book, pod));
     owners_[key] = owner;
     news.push_back({owner, signs(book) != before});
   }
@@ -150,6 +184,9 @@ std::vector<WrapperPods::News> WrapperPods::remove(const ObjectKey& key) {
   owners_.erase(known);
   auto book = books_.find(owner);
   const Signs before = signs(book->second);
+  if (const auto fact = book->second.facts.find(key); fact != book->second.facts.end()) {
+    remember(owner, fact->second);
+  }
   take(book->second, key);
   const bool matters = signs(book->second) != before;
   if (book->second.facts.empty()) {
@@ -174,6 +211,10 @@ void WrapperPods::for_each(const PodsOf& whose, F visit) const {
 
 PodsSeen WrapperPods::seen(const PodsOf& whose) const {
   PodsSeen seen;
+  const queue::PodTrouble* worst = nullptr;
+  if (const auto gone = departed_.find(whose.uid); gone != departed_.end()) {
+    worst = gone->second.get();
+  }
   for_each(whose, [&](const Book& book) {
     seen.pending += book.sums.pending;
     seen.running += book.sums.running;
@@ -190,7 +231,16 @@ PodsSeen WrapperPods::seen(const PodsOf& whose) const {
       seen.unschedulable_pods.push_back(
           {.pod_name = pod.name, .conditions = {book.facts.at(pod).refusal}});
     }
+    for (const ObjectKey& pod : book.troubled) {
+      const queue::PodTrouble* trouble = book.facts.at(pod).trouble.get();
+      if (worst == nullptr || queue::is_worse(*trouble, *worst)) {
+        worst = trouble;
+      }
+    }
   });
+  if (worst != nullptr) {
+    seen.trouble = *worst;
+  }
   return seen;
 }
 

@@ -3,9 +3,11 @@
 #include "controllers/appwrapper/status_machine.h"
 #include "model/gvk.h"
 #include "model/pod.h"
+#include "queue/pod_trouble.h"
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <string_view>
@@ -54,6 +56,8 @@ class WrapperPods {
   PodsSeen seen(const PodsOf& whose) const;
   bool any(const PodsOf& whose) const;
   std::vector<PodRef> pods(const PodsOf& whose) const;
+  // Its pods start anew, or it is over: the trouble of pods that are gone is not wanted any more.
+  void forget_trouble(const std::string& uid);
 
  private:
   enum class Phase : std::uint8_t { pending, running, succeeded, failed };
@@ -64,10 +68,12 @@ class WrapperPods {
     std::int64_t memory = 0;
     std::int64_t gpu = 0;
     std::string refusal;  // JSON of the conditions when a scheduler found no place
+    std::shared_ptr<const queue::PodTrouble> trouble{};  // null: none
   };
   struct Book {
     std::map<model::ObjectKey, Fact> facts;
     std::set<model::ObjectKey> refused;
+    std::set<model::ObjectKey> troubled;
     PodsSeen sums;  // all but the list of refused ones
   };
   // What a Book looks like to those who decide.
@@ -75,10 +81,12 @@ class WrapperPods {
     bool any = false;
     bool active = false;
     bool refused = false;
+    bool troubled = false;
     friend bool operator==(const Signs&, const Signs&) = default;
   };
 
-  static Fact fact_of(const model::Pod& pod);
+  Fact fact_of(const Book& book, const model::Pod& pod) const;
+  void remember(const PodOwner& owner, const Fact& fact);
   static void count(PodsSeen& sums, const Fact& fact, int sign);
   static Signs signs(const Book& book);
   static void put(Book& book, const model::ObjectKey& key, Fact fact);
@@ -88,6 +96,8 @@ class WrapperPods {
 
   std::map<PodOwner, Book> books_;
   std::map<model::ObjectKey, PodOwner> owners_;
+  // By UID, the worst of pods that are gone: a Job deletes those that failed.
+  std::map<std::string, std::shared_ptr<const queue::PodTrouble>> departed_;
 };
 
 }  // namespace codeflare::controllers

@@ -159,9 +159,9 @@ std::optional<StartProblem> image_problem(const model::Container& container,
                             "codeflare image load"};
   }
   return StartProblem{"ErrImagePull",
-                      "nothing on this machine stands for image \"" + container.image +
-                          "\": give the container a command (it then runs this machine's "
-                          "programs), or say what stands for it with codeflare image add"};
+                      "no local files are mapped to it: codeflare image add '" + container.image +
+                          "' --python-venv DIR (or --rootfs DIR), or give the container a command "
+                          "to run this machine's programs"};
 }
 
 std::expected<ContainerSpec, StartProblem> container_spec(const ContainerSources& sources,

@@ -174,6 +174,10 @@ class DemandReader {
     for (const auto& [list, name] :
          {std::pair(&entry.requests, ".requests"), std::pair(&entry.limits, ".limits")}) {
       std::string problem = names_problem(*list);
+      for (auto at = list->begin(); problem.empty() && at != list->end(); ++at) {
+        const std::string what = container_resource_problem(at->first);
+        problem = what.empty() ? "" : "[" + at->first + "]: " + what;
+      }
       if (problem.empty()) {
         const auto amounts = to_resources(*list);
         problem = amounts ? "" : amounts.error().message;

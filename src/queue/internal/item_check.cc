@@ -2,6 +2,7 @@
 
 #include "json/parse.h"
 #include "model/validation.h"
+#include "queue/kinds/life.h"
 
 #include <cstdint>
 #include <string_view>
@@ -48,6 +49,7 @@ class ItemCheck {
     info.api_version = text("apiVersion");
     info.kind = text("kind");
     info.key.ns = wrapper_.metadata.ns;
+    info.life = life_of(root_);
     check_type(info);
     const json::Value* metadata = root_.find("metadata");
     if (metadata == nullptr || !metadata->is_object()) {

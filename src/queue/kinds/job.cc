@@ -44,6 +44,7 @@ constinit const WrappedKind kJob{
     .name_labels = kNameLabels,
     .count_pods = count_pods,
     .count_fields = {.names = kCountFields},
+    .life = always_ends,
     .failure = condition_failure,
     .succeeded = condition_success,
 };

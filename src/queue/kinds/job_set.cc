@@ -30,6 +30,7 @@ constinit const WrappedKind kJobSet{
     .kind = "JobSet",
     .read_templates = read_templates,
     .name_labels = kNameLabels,
+    .life = always_ends,
     .failure = condition_failure,
     .succeeded = condition_success,
 };

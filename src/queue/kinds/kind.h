@@ -1,6 +1,7 @@
 #pragma once
 
 #include "json/value.h"
+#include "queue/kinds/life.h"
 #include "queue/kinds/pod_counts.h"
 #include "queue/kinds/reported_end.h"
 #include "queue/kinds/template_reader.h"
@@ -39,6 +40,11 @@ struct WrappedKind {
   std::optional<std::int64_t> (*count_pods)(const PodCount& asked) = nullptr;
   CountFields count_fields{};  // caches of items keep these and no other fields of the spec
 
+  // Whether it ends by itself, as it was written.
+  Life (*life)(const json::Value& object) = never_ends;
+  // A LimitRange may give its pods limits that the object does not have: the server checks them
+  // when pods are made, not when the object is.
+  bool limits_may_come = false;
   // Why the object has failed, for people; empty when it has not.
   std::string (*failure)(const json::Value& object) = any_failure;
   // It has ended well: no more pods will come.

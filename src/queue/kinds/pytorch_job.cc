@@ -38,6 +38,8 @@ constinit const WrappedKind kPyTorchJob{
     .name_labels = kNameLabels,
     .count_pods = count_replicas,
     .count_fields = {.list = "pytorchReplicaSpecs", .names = kReplicaFields},
+    .life = always_ends,
+    .limits_may_come = true,
     .failure = condition_failure,
     .succeeded = condition_success,
 };

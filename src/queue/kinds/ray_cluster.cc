@@ -41,6 +41,7 @@ constinit const WrappedKind kRayCluster{
     .template_labels_win = true,
     .count_pods = count_pods,
     .count_fields = {.list = "workerGroupSpecs", .names = kCountFields},
+    .limits_may_come = true,
 };
 
 }  // namespace codeflare::queue

@@ -84,6 +84,8 @@ constinit const WrappedKind kRayJob{
     .group = "ray.io",
     .kind = "RayJob",
     .read_templates = read_templates,
+    .life = always_ends,
+    .limits_may_come = true,
     .failure = job_status_failure,
     .succeeded = job_status_success,
 };

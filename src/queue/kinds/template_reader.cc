@@ -2,6 +2,7 @@
 
 #include "json/pointer.h"
 #include "model/codec/pod.h"
+#include "model/pod_requests.h"
 #include "model/resource_name.h"
 #include "queue/kinds/kinds.h"
 #include "queue/resources.h"
@@ -27,6 +28,11 @@ bool check_amounts(const model::ResourceList& list, const std::string& pointer,
   }
   bool good = true;
   for (const auto& [name, amount] : list) {
+    if (const std::string problem = container_resource_problem(name); !problem.empty()) {
+      problems.add_decoding(pointer, "[" + name + "]: " + problem);
+      good = false;
+      continue;
+    }
     if (const auto one = to_resources({{name, amount}}); !one) {
       problems.add_decoding(pointer, one.error().message);
       good = false;
@@ -35,9 +41,10 @@ bool check_amounts(const model::ResourceList& list, const std::string& pointer,
   return good;
 }
 
-// A server makes no pod of a request that its limit does not allow, or that has to have one.
+// A server makes no pod of a request that its limit does not allow, or that has to have one. A
+// limit that is absent may still come from a LimitRange, where pods are made later.
 bool check_within_limits(const model::ResourceRequirements& resources, const std::string& pointer,
-                         ItemProblems& problems) {
+                         bool limits_may_come, ItemProblems& problems) {
   bool good = true;
   const auto complain = [&](std::string_view list, const std::string& name,
                             const std::string& what) {
@@ -48,6 +55,9 @@ bool check_within_limits(const model::ResourceRequirements& resources, const std
     const model::Quantity* limit = resources.limits.find(name);
     const bool less_is_good = model::may_overcommit(name);
     if (limit == nullptr && !less_is_good) {
+      if (limits_may_come) {
+        continue;
+      }
       complain("/limits", name, "required: limit must be set for non overcommitable resources");
     } else if (limit != nullptr && request != *limit && (request > *limit || !less_is_good)) {
       complain("/requests", name,
@@ -60,18 +70,37 @@ bool check_within_limits(const model::ResourceRequirements& resources, const std
 
 // Whether all is well.
 bool check_resources(const model::ResourceRequirements& resources, const std::string& pointer,
-                     ItemProblems& problems) {
+                     bool limits_may_come, ItemProblems& problems) {
   bool good = check_amounts(resources.requests, pointer + "/requests", problems);
   good &= check_amounts(resources.limits, pointer + "/limits", problems);
-  return good && check_within_limits(resources, pointer, problems);
+  return good && check_within_limits(resources, pointer, limits_may_come, problems);
+}
+
+// The requests of all containers together must fit into those of the pod as a whole.
+bool check_pod_level(const model::PodSpec& spec, const std::string& pointer,
+                     ItemProblems& problems) {
+  model::PodSpec without = spec;
+  without.resources.reset();
+  const model::ResourceList sum = model::pod_requests(without);
+  bool good = true;
+  for (const auto& [name, request] : spec.resources->requests) {
+    if (const model::Quantity* all = sum.find(name); all != nullptr && *all > request) {
+      problems.add_decoding(pointer + "/requests",
+                            "[" + name + "]: must be at least what its containers request, " +
+                                all->to_string() + ", got " + request.to_string());
+      good = false;
+    }
+  }
+  return good;
 }
 
 bool check_containers(const std::vector<model::Container>& containers, const std::string& pointer,
-                      ItemProblems& problems) {
+                      bool limits_may_come, ItemProblems& problems) {
   bool good = true;
   for (std::size_t i = 0; i < containers.size(); ++i) {
-    good &= check_resources(containers[i].resources,
-                            pointer + "/" + std::to_string(i) + "/resources", problems);
+    good &=
+        check_resources(containers[i].resources, pointer + "/" + std::to_string(i) + "/resources",
+                        limits_may_come, problems);
   }
   return good;
 }
@@ -167,11 +196,14 @@ void TemplateReader::add(PodTemplate pod_template, const std::string& spec_point
     problems_.add(spec_pointer + "/containers", "required");
   }
   const model::PodSpec& spec = pod_template.spec;
-  bool good = check_containers(spec.containers, spec_pointer + "/containers", problems_);
-  good &= check_containers(spec.init_containers, spec_pointer + "/initContainers", problems_);
+  const bool later = kind_ != nullptr && kind_->limits_may_come;
+  bool good = check_containers(spec.containers, spec_pointer + "/containers", later, problems_);
+  good &=
+      check_containers(spec.init_containers, spec_pointer + "/initContainers", later, problems_);
   good &= check_amounts(spec.overhead, spec_pointer + "/overhead", problems_);
   if (spec.resources) {
-    good &= check_resources(*spec.resources, spec_pointer + "/resources", problems_);
+    good &= check_resources(*spec.resources, spec_pointer + "/resources", later, problems_) &&
+            check_pod_level(spec, spec_pointer + "/resources", problems_);
   }
   pod_template.amounts_bad = !good;
   found_.push_back(std::move(pod_template));

@@ -31,6 +31,11 @@ Task<Reply> exchange(net::HttpService& service, net::Request request) {
   Result<net::Response> response = co_await service.send(std::move(request));
   CHECK(response.has_value());
   Reply reply{.status = response->status};
+  for (const net::Headers::Field& field : response->headers.fields()) {
+    if (net::equal_ignoring_case(field.name, "Warning")) {
+      reply.warnings.push_back(field.value);
+    }
+  }
   Result<std::string> text = co_await net::read_all(std::move(response->body), 16u << 20);
   reply.body = text ? *text : text.error().to_string();
   co_return reply;

@@ -9,12 +9,14 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace codeflare::admission::testing {
 
 struct Reply {
   int status = 0;
   std::string body{};
+  std::vector<std::string> warnings{};  // headers
   // The JSON at the path; "absent" when there is none.
   std::string at(std::initializer_list<std::string_view> path) const;
 };
