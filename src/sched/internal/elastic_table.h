@@ -10,6 +10,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace codeflare::sched {
@@ -27,10 +28,18 @@ void put(GrownSlots& slots, Index node, std::int64_t count);
 // Takes away what is there, at most `count`; returns how many.
 std::int64_t take(GrownSlots& slots, Index node, std::int64_t count);
 
+// What growth is worth to a gang, by the policy: more is better, the queue's need first.
+struct Worth {
+  double queue = 0;
+  double own = 0;
+  double step = 0;  // by how much the queue's need falls with it
+  friend bool operator==(const Worth&, const Worth&) = default;
+};
+
 // A gang's place in the order of those that want to grow: the first grows first.
 struct WantKey {
   std::int32_t priority = 0;
-  double worth = 0;
+  Worth worth{};
   Time submitted{};
   Index elastic = kNone;
 
@@ -38,8 +47,11 @@ struct WantKey {
     if (a.priority != b.priority) {
       return a.priority > b.priority;
     }
-    if (a.worth != b.worth) {
-      return a.worth > b.worth;
+    if (a.worth.queue != b.worth.queue) {
+      return a.worth.queue > b.worth.queue;
+    }
+    if (a.worth.own != b.worth.own) {
+      return a.worth.own > b.worth.own;
     }
     if (a.submitted != b.submitted) {
       return a.submitted < b.submitted;
@@ -51,7 +63,7 @@ struct WantKey {
 // Its place in the order of those that hold growth: the first gives way first.
 struct HoldKey {
   std::int32_t priority = 0;
-  double worth = 0;
+  Worth worth{};
   Time started{};
   Index elastic = kNone;
 
@@ -59,8 +71,11 @@ struct HoldKey {
     if (a.priority != b.priority) {
       return a.priority < b.priority;
     }
-    if (a.worth != b.worth) {
-      return a.worth < b.worth;
+    if (a.worth.queue != b.worth.queue) {
+      return a.worth.queue < b.worth.queue;
+    }
+    if (a.worth.own != b.worth.own) {
+      return a.worth.own < b.worth.own;
     }
     if (a.started != b.started) {
       return a.started > b.started;
@@ -105,6 +120,9 @@ struct Elastic {
   Time accrued{};        // up to here
   std::int64_t accruing = 0;
 
+  double unit = 0;   // the largest part of the cluster that one pod takes
+  double share = 0;  // what its queue has counted of it
+
   bool active = false;  // it runs, and is not being stopped
   bool dirty = false;   // to be looked at in the next growth pass
   bool wants = false;   // in a lane, under these keys
@@ -147,6 +165,8 @@ class ElasticTable {
 
   // Places that are left, of all gangs.
   std::int64_t leaving = 0;
+  // Gangs that may grow again, and when; entries may be stale.
+  std::set<std::pair<Time, Index>> cooling;
   // Gangs with places that come.
   std::vector<Index> coming;
   // The orders are as they were then, but for what was touched.
