@@ -93,6 +93,7 @@ void Core::set_paused(bool paused) {
   // Who was kept by the pause alone has no other alarm.
   if (!paused) {
     state_->stir = true;
+    touch_elastics(*state_);
   }
 }
 

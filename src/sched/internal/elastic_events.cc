@@ -95,4 +95,13 @@ void touch_elastic(State& state, Index index) {
   state.stir = true;
 }
 
+void touch_elastics(State& state) {
+  for (Index index = 0; index < state.elastics.all().size(); ++index) {
+    if (state.elastics[index].active) {
+      state.elastics.touch(index);
+    }
+  }
+  state.growth_stir = true;
+}
+
 }  // namespace codeflare::sched

@@ -27,6 +27,8 @@ Result<void> change_bounds(State& state, Index gang, Sizes sizes);
 Result<void> change_progress(State& state, Index gang, Progress progress);
 // Something about a running elastic gang that others may profit from.
 void touch_elastic(State& state, Index elastic);
+// All of them may have become able to grow.
+void touch_elastics(State& state);
 
 Result<bool> bind_pod(State& state, Index gang, BoundPod pod);
 Result<void> end_pod(State& state, Index gang, const std::string& name, bool replaced);

@@ -1,5 +1,7 @@
 #include "sched/internal/growth_policy.h"
 
+#include <cmath>
+
 namespace codeflare::sched {
 
 namespace {
@@ -10,8 +12,8 @@ class Fair final : public GrowthPolicy {
  public:
   Worth worth(const GrowthView& gang, std::int64_t from, std::int64_t to) const override {
     const double more = static_cast<double>(to - from) * gang.unit;
-    return {.queue = -gang.queue_held / gang.queue_weight,
-            .own = -static_cast<double>(to) * gang.unit,
+    return {.queue = rounded(-gang.queue_held / gang.queue_weight),
+            .own = rounded(-static_cast<double>(to) * gang.unit),
             .step = more / gang.queue_weight};
   }
   bool trades(const Worth& gain, const Worth& loss) const override {
@@ -24,6 +26,8 @@ class Fair final : public GrowthPolicy {
   }
 
  private:
+  // Equal shares must be equal whatever sums they come from.
+  static double rounded(double share) { return std::round(share * 1e12) / 1e12; }
   // Shares are sums of fractions: less than this is rounding.
   static constexpr double kMargin = 1e-9;
 };

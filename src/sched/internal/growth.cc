@@ -129,8 +129,7 @@ bool GrowthPass::may_grow(const Elastic& elastic, std::int64_t from, std::int64_
   if (state_.paused && !state_.claims.path_of(gang.claim).loose) {
     return false;
   }
-  // What it waits for comes first.
-  if (to == 0 || !elastic.coming.empty()) {
+  if (to == 0) {
     return false;
   }
   if (from < elastic.sizes.min) {
@@ -174,6 +173,28 @@ void GrowthPass::keep_within_bounds(Index index) {
   shrink(state_, taken, std::nullopt, now_, result_);
 }
 
+void GrowthPass::count_share(Index index) {
+  Elastic& elastic = state_.elastics[index];
+  if (!elastic.active) {
+    return;
+  }
+  elastic.unit = capacity_unit(elastic_request(state_, elastic));
+  const double share = static_cast<double>(elastic.planned()) * elastic.unit;
+  ElasticTable::Queue& queue = state_.elastics.queue_at(elastic.queue);
+  queue.held += share - std::exchange(elastic.share, share);
+}
+
+void GrowthPass::refresh_dirty() {
+  const std::vector<Index> dirty = state_.elastics.take_dirty();
+  // All shares first: they count in everybody's worth.
+  for (const Index index : dirty) {
+    count_share(index);
+  }
+  for (const Index index : dirty) {
+    refresh(index);
+  }
+}
+
 void GrowthPass::refresh(Index index) {
   Elastic& elastic = state_.elastics[index];
   if (!elastic.active) {
@@ -185,11 +206,8 @@ void GrowthPass::refresh(Index index) {
       static_cast<double>(elastic.accruing) * std::chrono::duration<double>(since).count();
   elastic.accrued = now_;
   elastic.accruing = elastic.base + total(elastic.grown);
-  elastic.unit = capacity_unit(elastic_request(state_, elastic));
   const std::int64_t size = elastic.planned();
-  ElasticTable::Queue& queue = state_.elastics.queue_at(elastic.queue);
-  queue.held -= std::exchange(elastic.share, static_cast<double>(size) * elastic.unit);
-  queue.held += elastic.share;
+  count_share(index);
   if (size > elastic.sizes.min) {
     const std::int64_t before = std::max(size_within(elastic.sizes, size - 1), elastic.sizes.min);
     const Gang& gang = state_.gangs[elastic.gang];
@@ -229,8 +247,13 @@ void GrowthPass::list_head(const GrowthLaneKey& key) {
 }
 
 void GrowthPass::refresh_all_if_due() {
-  if (state_.options.elastic_policy != ElasticPolicy::throughput ||
-      now_ - state_.elastics.refreshed < kRefreshEvery) {
+  const bool changed =
+      state_.elastics.any_dirty() || state_.growth_stir || !state_.grown_nodes.empty();
+  const bool aged = now_ - state_.elastics.refreshed >= kRefreshEvery;
+  // Shares are of all that the queue and the cluster have: what one gets changes others.
+  const bool due = (state_.options.elastic_policy == ElasticPolicy::fair && changed) ||
+                   (state_.options.elastic_policy == ElasticPolicy::throughput && aged);
+  if (!due) {
     return;
   }
   state_.elastics.refreshed = now_;
@@ -288,12 +311,12 @@ bool GrowthPass::is_clear(const Elastic& elastic) const {
   return clear;
 }
 
-void GrowthPass::settle_coming() {
+void GrowthPass::settle_coming(bool may_cancel) {
   const std::vector<Index> waiting = state_.elastics.coming;
   for (const Index index : waiting) {
     Elastic& elastic = state_.elastics[index];
     if (!is_clear(elastic)) {
-      if (state_.elastics.leaving == 0 && state_.draining == 0) {
+      if (may_cancel && state_.elastics.leaving == 0 && state_.draining == 0) {
         cancel_coming(state_, index);
       }
       continue;
@@ -306,7 +329,7 @@ void GrowthPass::settle() {
   if (state_.elastics.empty()) {
     return;
   }
-  settle_coming();
+  settle_coming(true);
 }
 
 void GrowthPass::run() {
@@ -323,18 +346,14 @@ void GrowthPass::run() {
   }
   refresh_all_if_due();
   wake();
-  for (const Index index : state_.elastics.take_dirty()) {
-    refresh(index);
-  }
+  refresh_dirty();
   for (const auto& [key, lane] : state_.elastics.lanes()) {
     list_head(key);
   }
   grow_all();
   round_sizes();
-  settle_coming();
-  for (const Index index : state_.elastics.take_dirty()) {
-    refresh(index);
-  }
+  settle_coming(false);
+  refresh_dirty();
   note_wake();
 }
 
@@ -353,6 +372,11 @@ void GrowthPass::grow_all() {
       continue;
     }
     const std::int64_t size = elastic.planned();
+    if (!may_grow(elastic, size, size + at.increment)) {
+      state_.elastics.unwant(key.elastic);
+      list_head(at);
+      continue;
+    }
     // Others of its queue may have grown meanwhile.
     const WantKey fresh = want_key(elastic, size, size + at.increment);
     if (key < fresh) {

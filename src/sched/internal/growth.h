@@ -69,11 +69,14 @@ class GrowthPass {
   void run();
 
  private:
-  void settle_coming();
+  // Before anybody else is tried, what can never be free is given up.
+  void settle_coming(bool may_cancel);
   bool is_clear(const Elastic& elastic) const;
   void wake();
   // Its places in both orders, as they are now.
   void refresh(Index elastic);
+  void refresh_dirty();
+  void count_share(Index elastic);
   void refresh_all_if_due();
   void keep_within_bounds(Index elastic);
   GrowthView view_of(const Elastic& elastic) const;

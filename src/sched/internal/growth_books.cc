@@ -225,6 +225,7 @@ void add_growth(State& state, Index index, const std::vector<Share>& shares, boo
     add_place(run, elastic.pod_set, share.node, share.count);
   }
   charge_growth(state, elastic, count);
+  rebase(state, index);
   if (coming && std::ranges::find(state.elastics.coming, index) == state.elastics.coming.end()) {
     state.elastics.coming.push_back(index);
   }
@@ -268,6 +269,7 @@ void arrive(State& state, Index index, Time now, StepResult& result) {
   }
   elastic.coming.clear();
   std::erase(state.elastics.coming, index);
+  rebase(state, index);
   announce(state, index, shares, now, result);
   state.elastics.touch(index);
 }

@@ -75,8 +75,14 @@ void Lifting::move_growth_of(Index gang, int sign) {
   }
 }
 
+bool Lifting::lifted_whole(const TakenGrowth& growth) const {
+  return std::ranges::find(lifted_, state_.elastics[growth.elastic].gang) != lifted_.end();
+}
+
 void Lifting::lift_growth(const TakenGrowth& growth) {
-  move_growth(growth, -1);
+  if (!lifted_whole(growth)) {
+    move_growth(growth, -1);
+  }
   growth_.push_back(growth);
 }
 
@@ -90,7 +96,9 @@ void Lifting::restore_growth(const TakenGrowth& growth) {
   if (found->count == 0) {
     growth_.erase(found);
   }
-  move_growth(growth, +1);
+  if (!lifted_whole(growth)) {
+    move_growth(growth, +1);
+  }
 }
 
 void Lifting::lift_leaving() {

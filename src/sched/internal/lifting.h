@@ -61,6 +61,7 @@ class Lifting {
 
  private:
   void move_growth(const TakenGrowth& growth, int sign);
+  bool lifted_whole(const TakenGrowth& growth) const;
   // Growth of the gang goes back before all of it is lifted, and the other way round.
   void move_growth_of(Index gang, int sign);
 
