@@ -1,5 +1,6 @@
 // Measures the scheduling core at 1,000, 10,000 and 100,000 nodes in one run: placements a second,
 // the decision for a fitting gang behind a long line of misfits, the cost of single events, memory.
+// Then elastic gangs: a thousand on 10,000 GPUs.
 //   bench_sched [--gangs N] [--nodes N]      one size only with --nodes
 
 #include "sched/core.h"
@@ -258,6 +259,90 @@ class Bench {
   Percentiles event_;
 };
 
+// A thousand elastic gangs share 10,000 GPUs: decided from nothing, then event by event. What leaves
+// is gone at once.
+class ElasticBench {
+ public:
+  void run() {
+    for (int i = 0; i < kNodes; ++i) {
+      (void)core_.upsert_node(node_spec(i));
+    }
+    for (int i = 0; i < kGangs; ++i) {
+      gangs_.push_back(submit(1, 64));
+    }
+    const auto start = Clock::now();
+    settle();
+    const double all_ms = micros(Clock::now() - start) / 1000;
+    const Percentiles ends = measure([&](int i) {
+      const std::size_t which = static_cast<std::size_t>(i * 7919) % gangs_.size();
+      (void)core_.remove(gangs_[which]);
+      settle();
+      gangs_[which] = submit(1, 64);
+    });
+    const Percentiles squeezes = measure([&](int i) {
+      const GangId fixed = submit(1 + i % 8, 0);
+      settle();
+      (void)core_.remove(fixed);
+    });
+    const auto sound = core_.check_invariants();
+    std::printf(
+        "\nelastic: %d gangs on %d GPUs: all sizes from nothing in %.1f ms (%lld resizes); an end "
+        "and a start: p50 %.0f us, p99 %.0f us; a fixed gang that others shrink for: p50 %.0f us, "
+        "p99 %.0f us%s\n",
+        kGangs, 8 * kNodes, all_ms, static_cast<long long>(resizes_), ends.p50, ends.p99,
+        squeezes.p50, squeezes.p99, sound ? "" : " BROKEN INVARIANTS");
+  }
+
+ private:
+  static constexpr int kNodes = 1250;
+  static constexpr int kGangs = 1000;
+
+  GangId submit(std::int64_t pods, std::int64_t most) {
+    GangSpec spec{.name = "gang-" + std::to_string(next_++)};
+    now_ += std::chrono::seconds(1);
+    spec.submitted = now_;
+    PodSet set{.count = pods, .requests = {{kGpu, 1}, {"pods", 1}}};
+    if (most > 0) {
+      set.sizes = Sizes{.min = pods, .max = most};
+    }
+    spec.pod_sets.push_back(std::move(set));
+    return *core_.submit(std::move(spec));
+  }
+
+  void settle() {
+    for (bool again = true; again;) {
+      again = false;
+      const StepResult result = core_.step(now_);
+      for (const Resize& each : result.resized) {
+        ++resizes_;
+        for (const Slot& slot : each.less) {
+          for (std::int64_t i = 0; i < slot.count; ++i) {
+            (void)core_.drop_place(each.gang, slot.pod_set, slot.node);
+          }
+          again = true;
+        }
+      }
+    }
+  }
+
+  template <typename Event>
+  Percentiles measure(Event&& event) {
+    std::vector<double> samples;
+    for (int i = 0; i < 500; ++i) {
+      const auto start = Clock::now();
+      event(i);
+      samples.push_back(micros(Clock::now() - start));
+    }
+    return percentiles(std::move(samples));
+  }
+
+  Core core_;
+  Time now_ = Time(std::chrono::seconds(1'700'000'000));
+  std::vector<GangId> gangs_;
+  int next_ = 0;
+  std::int64_t resizes_ = 0;
+};
+
 void print_head() {
   std::printf("%8s %8s | %9s %9s | %7s %7s %8s | %7s %7s | %7s %7s | %6s %6s | %5s\n", "", "",
               "pods/s", "pods/s", "fit us", "fit us", "fit us", "end us", "end us", "node us",
@@ -290,5 +375,6 @@ int main(int argc, char** argv) {
       codeflare::sched::Bench(nodes, gangs).run();
     }
   }
+  codeflare::sched::ElasticBench().run();
   return 0;
 }

@@ -95,6 +95,7 @@ void Core::set_paused(bool paused) {
   }
   // Who was kept by the pause alone has no other alarm.
   state_->stir = true;
+  touch_elastics(*state_);
   // Of gangs that are alike a step reports a new reason for the first alone. The pause may have
   // been reported for all, so the next step reports the reason of all.
   for (Index gang = 0; gang < state_->gangs.all().size(); ++gang) {
@@ -159,6 +160,31 @@ Result<void> Core::set_quota(GangId gang, std::vector<Designation> quota) {
   TRY_ASSIGN(const Index index, checked(*state_, gang));
   change_quota(*state_, index, std::move(quota));
   return {};
+}
+
+Result<void> Core::set_bounds(GangId gang, Sizes sizes) {
+  TRY_ASSIGN(const Index index, checked(*state_, gang));
+  return change_bounds(*state_, index, std::move(sizes));
+}
+
+Result<void> Core::set_progress(GangId gang, Progress progress) {
+  TRY_ASSIGN(const Index index, checked(*state_, gang));
+  return change_progress(*state_, index, std::move(progress));
+}
+
+void Core::set_queue_weight(const std::string& queue, double weight) {
+  ElasticTable& elastics = state_->elastics;
+  elastics.queue_at(elastics.queue(queue)).weight = weight > 0 ? weight : 1;
+  state_->growth_stir = true;
+}
+
+std::optional<Core::Size> Core::size(GangId gang) const {
+  const Index index = state_->gangs.checked(gang);
+  if (index == kNone || state_->gangs[index].elastic == kNone) {
+    return std::nullopt;
+  }
+  const Elastic& elastic = state_->elastics[state_->gangs[index].elastic];
+  return Size{elastic.planned(), total(elastic.coming), total(elastic.leaving), elastic.sizes};
 }
 
 Result<bool> Core::pod_bound(GangId gang, const std::string& pod, std::uint32_t pod_set,

@@ -67,6 +67,24 @@ class Core {
   // It charges other quota nodes from now on; one that runs does so even over their limits.
   Result<void> set_quota(GangId gang, std::vector<Designation> quota);
 
+  // --- elastic gangs ---
+  // Other bounds for its elastic pod set. One in line waits for its new minimum; one that runs
+  // grows or shrinks with the next step.
+  Result<void> set_bounds(GangId gang, Sizes sizes);
+  Result<void> set_progress(GangId gang, Progress progress);
+  // Of several queues the growth is shared by weight (ElasticPolicy::fair); 1 unless set.
+  void set_queue_weight(const std::string& queue, double weight);
+  // Pods of the elastic set. `planned` is what it keeps: those that leave are not counted, those
+  // that wait for their place are.
+  struct Size {
+    std::int64_t planned = 0;
+    std::int64_t coming = 0;   // of these, nominated on places that others are leaving
+    std::int64_t leaving = 0;  // beside them, until told gone
+    Sizes sizes{};
+  };
+  // Nothing for a gang of fixed size.
+  std::optional<Size> size(GangId gang) const;
+
   // --- pods of running gangs ---
   // A pod got its node: what it really takes there replaces one reserved place of its pod set, one
   // on that node if there is one. Pods beyond the plan are counted in addition. Quota is charged

@@ -57,6 +57,16 @@ struct Eviction {
   EvictionCause cause = EvictionCause::priority;
 };
 
+// Change the size of this running gang. Places that come are reserved for it; places that go stay
+// taken until Core::pod_ended or Core::drop_place tells that they are free.
+struct Resize {
+  GangId gang;
+  Placement more{};
+  Placement less{};
+  // Who gets what goes; nobody if the gang's own bounds ask for it.
+  std::optional<GangId> for_gang{};
+};
+
 // The core gives the reasons from `none` to `paused`.
 using model::Reason;
 // As scenarios and `codeflare simulate` write it: "unknown quota". Not a word of the API.
@@ -71,6 +81,8 @@ struct Refusal {
 struct StepResult {
   std::vector<Admission> admitted;
   std::vector<Eviction> evicted;
+  // For each gang and beneficiary once.
+  std::vector<Resize> resized;
   // Gangs new since the last step, and those whose reason is another one: see Core::review.
   std::vector<Refusal> refused;
   // When time alone can change a decision: call step again then.

@@ -62,6 +62,8 @@ struct Holder {
   std::string name;
   Resources held;              // of the resources asked for, on allowed nodes
   std::optional<Time> ends{};  // when its end is known
+  // Pods of these that it has beyond its minimum, and could give back.
+  std::int64_t growth = 0;
 };
 
 struct ReservationReport {
@@ -93,6 +95,8 @@ struct Explanation {
 struct Advice {
   bool possible = false;  // false: even if all of them ended
   std::vector<Holder> would_start_if_ended;
+  // Those that need not end: `growth` pods fewer are enough.
+  std::vector<Holder> would_start_if_shrunk{};
   Resources to_free;  // what those hold in sum of what is asked for
 };
 

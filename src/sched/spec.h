@@ -60,7 +60,18 @@ struct Term {
   friend bool operator==(const Term&, const Term&) = default;
 };
 
-// `count` equal pods. Elastic bounds will join `count` here.
+// How many pods an elastic pod set may have: `min`, `min + step` and so on up to `max`, or one of
+// `list`.
+struct Sizes {
+  std::int64_t min = 1;
+  std::int64_t max = 1;
+  std::int64_t step = 1;
+  // Ascending, from min to max; empty: by step.
+  std::vector<std::int64_t> list{};
+  friend bool operator==(const Sizes&, const Sizes&) = default;
+};
+
+// `count` equal pods.
 struct PodSet {
   std::int64_t count = 1;
   // What one pod takes on its node; "pods": 1 is the caller's to add.
@@ -74,6 +85,9 @@ struct PodSet {
   // Not zero: no node gets two pods of those sets of the gang that have this number. Other pods may
   // be there.
   std::uint32_t apart = 0;
+  // Elastic: the gang starts with `min` pods of the set whatever `count` says, grows while room is
+  // left over, and shrinks again when somebody needs it. One pod set of a gang at most.
+  std::optional<Sizes> sizes{};
 };
 
 // "<tree>: <node>" as a quota label says it. A tree that is not named means its node `default`.
@@ -105,6 +119,20 @@ struct GangSpec {
   bool held = false;
   // Nobody's queue is concerned: it charges no quota and is not paused.
   bool loose = false;
+  // Whose share the growth of an elastic gang counts to, with ElasticPolicy::fair.
+  std::string queue{};
+};
+
+// What an elastic gang reports about its work; ElasticPolicy::throughput reads it.
+struct Progress {
+  struct Rate {
+    std::int64_t size = 0;
+    double per_second = 0;  // in whatever unit, the same for all sizes
+    friend bool operator==(const Rate&, const Rate&) = default;
+  };
+  std::vector<Rate> rates{};  // as measured, one for each size that was seen
+  // Pod-seconds at the smallest size that are left.
+  std::optional<double> remaining{};
 };
 
 struct NodeSpec {
@@ -127,6 +155,14 @@ struct QuotaNode {
   std::string ns{};
 };
 
+// Which elastic gang grows first among those of equal priority. All of them give minima before
+// growth, and growth of higher priority before growth of lower.
+enum class ElasticPolicy : std::uint8_t {
+  throughput,       // where one more unit adds most to the logarithm of the speed
+  fair,             // max-min over queues, then over gangs
+  strict_priority,  // whoever came first, up to its maximum
+};
+
 struct Options {
   // Best fit: pods go where the least of the first resource would stay free, then the next.
   std::vector<std::string> pack{"nvidia.com/gpu", "cpu", "memory"};
@@ -139,6 +175,12 @@ struct Options {
   std::uint32_t search_steps_max = 1000;
   // Running gangs that one search for victims looks at.
   std::uint32_t victims_examined_max = 4096;
+  ElasticPolicy elastic_policy = ElasticPolicy::throughput;
+  // An elastic gang that was resized does not grow again for so long.
+  Duration growth_cooldown{};
+  // What a resize costs a gang: time without progress. Growth that does not win it back is not
+  // worth having.
+  Duration resize_cost{};
 };
 
 }  // namespace codeflare::sched

@@ -145,6 +145,17 @@ void Runner::configure(Words words) {
   if (const auto text = take_value(words, "steps"); !text.empty()) {
     options.search_steps_max = static_cast<std::uint32_t>(std::stoul(text));
   }
+  if (const auto text = take_value(words, "policy"); !text.empty()) {
+    options.elastic_policy = text == "fair"              ? ElasticPolicy::fair
+                             : text == "strict-priority" ? ElasticPolicy::strict_priority
+                                                         : ElasticPolicy::throughput;
+  }
+  if (const auto text = take_value(words, "cooldown"); !text.empty()) {
+    options.growth_cooldown = std::chrono::seconds(std::stoll(text));
+  }
+  if (const auto text = take_value(words, "resize"); !text.empty()) {
+    options.resize_cost = std::chrono::seconds(std::stoll(text));
+  }
   if (const auto text = take_value(words, "pack"); !text.empty()) {
     options.pack = {text};
   }
@@ -233,8 +244,71 @@ void Runner::change_work(const std::string& verb, const Words& rest) {
   } else if (verb == "unbind") {
     note(core_->pod_ended(gang(rest.at(0)), rest.at(1), rest.size() > 2));
   } else {
+    change_elastic(verb, rest);
+  }
+}
+
+void Runner::change_elastic(const std::string& verb, const Words& rest) {
+  if (verb == "bounds") {
+    note(core_->set_bounds(gang(rest.at(0)), read_sizes(rest.at(1))));
+  } else if (verb == "gone") {
+    // GANG NODE*COUNT ...: no pod has taken these places
+    for (const std::string& name : expand(Words(rest.begin() + 1, rest.end()))) {
+      const auto dropped = core_->drop_place(gang(rest.at(0)), 0, node(name));
+      ASSERT_TRUE(dropped);
+      EXPECT_TRUE(*dropped) << "no place on " << name;
+    }
+  } else if (verb == "rate") {
+    // GANG SIZE=RATE ... [remaining=S]
+    Words words(rest.begin() + 1, rest.end());
+    Progress progress;
+    if (const auto text = take_value(words, "remaining"); !text.empty()) {
+      progress.remaining = std::stod(text);
+    }
+    for (const std::string& word : words) {
+      const std::size_t mark = word.find('=');
+      progress.rates.push_back({std::stoll(word), std::stod(word.substr(mark + 1))});
+    }
+    note(core_->set_progress(gang(rest.at(0)), progress));
+  } else if (verb == "weight") {
+    core_->set_queue_weight(rest.at(0), std::stod(rest.at(1)));
+  } else if (verb == "pause" || verb == "resume") {
+    core_->set_paused(verb == "pause");
+  } else {
     ADD_FAILURE() << "unknown word " << verb;
   }
+}
+
+// GANG [more NODES] [less NODES] [for GANG]
+void Runner::expect_resized(Words words) {
+  const GangId id = gang(words.at(0));
+  Words more;
+  Words less;
+  std::string beneficiary;
+  for (const Resize& each : last_.resized) {
+    if (each.gang != id) {
+      continue;
+    }
+    const Words came = places(each.more);
+    const Words went = places(each.less);
+    more.insert(more.end(), came.begin(), came.end());
+    less.insert(less.end(), went.begin(), went.end());
+    if (each.for_gang) {
+      beneficiary = core_->name(*each.for_gang);
+    }
+  }
+  std::sort(more.begin(), more.end());
+  std::sort(less.begin(), less.end());
+  const auto until = [&](const std::string& mark) {
+    Words part = after(words, mark);
+    const auto end = std::find_if(part.begin(), part.end(), [](const std::string& word) {
+      return word == "more" || word == "less" || word == "for";
+    });
+    return expand(Words(part.begin(), end));
+  };
+  EXPECT_EQ(more, until("more"));
+  EXPECT_EQ(less, until("less"));
+  EXPECT_EQ(beneficiary, after(words, "for").empty() ? "" : after(words, "for").front());
 }
 
 std::vector<std::string> Runner::places(const Placement& placement) {
@@ -268,6 +342,9 @@ void Runner::expect_state(const std::string& verb, const Words& words) {
       ADD_FAILURE() << "admitted " << core_->name(each.gang);
     }
     EXPECT_TRUE(last_.evicted.empty());
+    for (const Resize& each : last_.resized) {
+      ADD_FAILURE() << "resized " << core_->name(each.gang);
+    }
     return;
   }
   std::string name = words.at(0);
@@ -331,6 +408,9 @@ void Runner::expect_number(const std::string& verb, Words words) {
     for (const Holder& each : advice->would_start_if_ended) {
       names.push_back(each.name);
     }
+    for (const Holder& each : advice->would_start_if_shrunk) {
+      names.push_back(each.name + "-" + std::to_string(each.growth));
+    }
     if (!advice->possible) {
       names = {"impossible"};
     }
@@ -346,6 +426,17 @@ void Runner::expect_number(const std::string& verb, Words words) {
     }
     std::sort(told.begin(), told.end());
     EXPECT_EQ(told, words);
+  } else if (verb == "resized") {
+    expect_resized(words);
+  } else if (verb == "size") {
+    // GANG PLANNED [coming=N] [leaving=N]
+    const auto size = core_->size(gang(words.at(0)));
+    ASSERT_TRUE(size);
+    EXPECT_EQ(size->planned, std::stoll(words.at(1)));
+    const auto coming = take_value(words, "coming");
+    EXPECT_EQ(size->coming, coming.empty() ? 0 : std::stoll(coming));
+    const auto leaving = take_value(words, "leaving");
+    EXPECT_EQ(size->leaving, leaving.empty() ? 0 : std::stoll(leaving));
   } else if (verb == "position") {
     EXPECT_EQ(core_->explain(gang(words.at(0)), now_)->position, std::stoll(words.at(1)));
   } else if (verb == "queue") {

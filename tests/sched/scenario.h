@@ -33,9 +33,11 @@ class Runner {
  private:
   void obey(const Words& words);
   void change_world(const std::string& verb, const Words& rest);
+  void change_elastic(const std::string& verb, const Words& rest);
   void change_work(const std::string& verb, const Words& rest);
   void expect(Words words);
   void expect_state(const std::string& verb, const Words& words);
+  void expect_resized(Words words);
   void expect_number(const std::string& verb, Words words);
 
   void configure(Words words);

@@ -155,12 +155,36 @@ Taint read_taint(const std::string& text) {
   return taint;
 }
 
+// 2-8, 2-8/2 (in steps of 2) or 1,2,4,8
+Sizes read_sizes(const std::string& text) {
+  Sizes sizes;
+  if (text.find('-') != std::string::npos) {
+    const auto [low, rest] = cut(text, '-');
+    const auto [high, step] = cut(rest, '/');
+    sizes.min = std::stoll(low);
+    sizes.max = std::stoll(high);
+    sizes.step = step.empty() ? 1 : std::stoll(step);
+    return sizes;
+  }
+  std::string rest = text;
+  while (!rest.empty()) {
+    const auto [first, more] = cut(rest, ',');
+    sizes.list.push_back(std::stoll(first));
+    rest = more;
+  }
+  sizes.min = sizes.list.front();
+  sizes.max = sizes.list.back();
+  return sizes;
+}
+
 // COUNT x resources and constraints; `or` begins another affinity term.
 PodSet read_pod_set(Words words) {
   PodSet set;
   if (words.size() >= 2 && words[1] == "x") {
     set.count = std::stoll(words[0]);
     words.erase(words.begin(), words.begin() + 2);
+  } else if (!words.empty() && words[0] == "x") {
+    words.erase(words.begin());
   }
   if (const auto charge = std::find(words.begin(), words.end(), "charge"); charge != words.end()) {
     Words charged(charge + 1, words.end());
@@ -169,6 +193,10 @@ PodSet read_pod_set(Words words) {
     expect_empty(charged, "charge");
   }
   set.requests = take_resources(words);
+  if (const auto bounds = take_value(words, "sizes"); !bounds.empty()) {
+    set.sizes = read_sizes(bounds);
+    set.count = set.sizes->min;
+  }
   Term term;
   for (std::size_t i = 0; i < words.size(); ++i) {
     const std::string& verb = words[i];
@@ -224,6 +252,7 @@ GangSpec read_gang(const Words& words) {
     const auto [tree, node] = cut(text, '/');
     spec.quota.push_back({tree, node});
   }
+  spec.queue = take_value(options, "queue");
   expect_empty(options, "a gang");
   Words set;
   for (auto word = colon == words.end() ? colon : colon + 1; word != words.end(); ++word) {

@@ -23,6 +23,7 @@ bool take_flag(Words& words, std::string_view flag);
 
 // "select zone=a", "in zone=a|b", "tolerate dedicated=ml:NoSchedule", "charge cpu=1" and so on.
 PodSet read_pod_set(Words words);
+Sizes read_sizes(const std::string& text);
 GangSpec read_gang(const Words& words);
 NodeSpec read_node(const Words& words);
 Taint read_taint(const std::string& text);

@@ -1,6 +1,7 @@
 #include "cli/simulate/simulate.h"
 
 #include "cli/simulate/cluster.h"
+#include "cli/simulate/elastic_replay.h"
 #include "cli/simulate/policy.h"
 #include "cli/simulate/replay.h"
 #include "cli/simulate/report.h"
@@ -74,6 +75,50 @@ int report_input(Console& console, const Error& error) {
                                                    : report(console, error);
 }
 
+Duration seconds_of(double seconds) {
+  return Duration(std::llround(std::clamp(seconds, 0.0, 1e9) * 1e9));
+}
+
+int run_elastic(Env env, Console& console, const SimulateFlags& flags, const Cluster& cluster) {
+  if (flags.speeds.empty()) {
+    return report_usage(console,
+                        "--elastic needs --speeds DIR: a folder for each application, with "
+                        "placements.csv and validation-<batch size>.csv");
+  }
+  const ElasticPlay common{.policy = {},
+                           .rule = {},
+                           .interval = seconds_of(flags.interval_seconds),
+                           .resize = seconds_of(flags.resize_seconds),
+                           .cooldown = seconds_of(flags.cooldown_seconds),
+                           .known_work = flags.known_work,
+                           .up_to_requested = flags.up_to_requested};
+  const auto plays = parse_elastic_policies(flags.elastic_policies, common);
+  if (!plays) {
+    return report_usage(console, plays.error().message);
+  }
+  const Result<Applications> applications = read_applications(env.files, flags.speeds);
+  if (!applications) {
+    return report_input(console, applications.error());
+  }
+  const bool input = flags.trace == "-";
+  const Result<std::string> text =
+      input ? console.read_input(kTraceBytesMax) : env.files.read(flags.trace, kTraceBytesMax);
+  if (!text) {
+    return report_input(console, text.error());
+  }
+  const auto trainings =
+      read_trainings(*text, input ? "standard input" : flags.trace, *applications);
+  if (!trainings) {
+    return report_input(console, trainings.error());
+  }
+  std::vector<ElasticOutcome> outcomes;
+  for (const ElasticPlay& play : *plays) {
+    outcomes.push_back(replay_elastic(*trainings, cluster, play));
+  }
+  console.out(flags.output == "json" ? to_json(outcomes, cluster) : to_text(outcomes, cluster));
+  return kDone;
+}
+
 }  // namespace
 
 int run_simulate(Env env, Console& console, const SimulateFlags& flags) {
@@ -90,6 +135,9 @@ int run_simulate(Env env, Console& console, const SimulateFlags& flags) {
   const Result<Cluster> cluster = cluster_of(env, flags);
   if (!cluster) {
     return report_input(console, cluster.error());
+  }
+  if (flags.elastic) {
+    return run_elastic(env, console, flags, *cluster);
   }
   const Result<Trace> trace = trace_of(env, console, flags);
   if (!trace) {

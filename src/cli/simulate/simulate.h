@@ -19,6 +19,15 @@ struct SimulateFlags {
   std::string policies = "best-effort";
   double holding_seconds = 0;
   bool skip_bad = false;
+  // Trainings that grow and shrink, instead of jobs of one size.
+  bool elastic = false;
+  std::string speeds;  // a directory
+  std::string elastic_policies = "throughput";
+  double interval_seconds = 0;
+  double resize_seconds = 30;
+  double cooldown_seconds = 0;
+  bool known_work = false;
+  bool up_to_requested = false;
   std::string output;  // "json"; empty: a table
 };
 

@@ -62,6 +62,33 @@ void add_options(CLI::App& verb, Chosen& chosen) {
                   "1; 0: no limit")
       ->type_name("SECONDS")
       ->check(check_holding_time);
+  verb.add_flag("--elastic", flags->elastic,
+                "trainings that grow and shrink; TRACE has the columns name, time, application, "
+                "num_replicas and batch_size");
+  verb.add_option("--speeds", flags->speeds,
+                  "with --elastic: measured speeds, a folder for each application")
+      ->type_name("DIR");
+  verb.add_option("--elastic-policy", flags->elastic_policies,
+                  "throughput, fair, strict-priority, original; to compare, joined by commas")
+      ->type_name("POLICY,...")
+      ->capture_default_str();
+  verb.add_option("--interval", flags->interval_seconds,
+                  "with --elastic: time between decisions; 0: at every event")
+      ->type_name("SECONDS")
+      ->check(check_seconds);
+  verb.add_option("--resize-time", flags->resize_seconds,
+                  "with --elastic: time without progress after a start or resize")
+      ->type_name("SECONDS")
+      ->check(check_seconds)
+      ->capture_default_str();
+  verb.add_option("--growth-cooldown", flags->cooldown_seconds,
+                  "with --elastic: least time between two resizes that grow a training")
+      ->type_name("SECONDS")
+      ->check(check_seconds);
+  verb.add_flag("--known-work", flags->known_work,
+                "with --elastic: trainings report how much work is left");
+  verb.add_flag("--up-to-requested", flags->up_to_requested,
+                "with --elastic: grow up to num_replicas, not as far as speeds were measured");
   verb.add_flag("--skip-bad", flags->skip_bad, "skip lines that cannot be parsed");
   verb.add_option("-o,--output", flags->output)
       ->check(CLI::IsMember({"json", "table"}))

@@ -1,6 +1,8 @@
+#include "sched/internal/growth.h"
 #include "sched/internal/holdings.h"
 #include "sched/internal/lifting.h"
 #include "sched/internal/questions.h"
+#include "sched/internal/squeeze.h"
 
 #include <algorithm>
 #include <tuple>
@@ -109,6 +111,30 @@ bool choose(State& state, Lifting& lifting, const std::vector<Index>& gangs) {
   return true;
 }
 
+void advise_shrinking(const State& state, Time now, const std::vector<TakenGrowth>& growth,
+                      const std::vector<Index>& ended, Advice& advice, Request& sum) {
+  for (const TakenGrowth& each : growth) {
+    const Elastic& elastic = state.elastics[each.elastic];
+    if (std::find(ended.begin(), ended.end(), elastic.gang) != ended.end()) {
+      continue;
+    }
+    const GangId id = state.gangs.id(elastic.gang);
+    auto known = std::ranges::find_if(advice.would_start_if_shrunk,
+                                      [&](const Holder& holder) { return holder.gang == id; });
+    if (known == advice.would_start_if_shrunk.end()) {
+      const Gang& gang = state.gangs[elastic.gang];
+      advice.would_start_if_shrunk.push_back(
+          {id, gang.name, {}, predicted_end(gang, state.gangs.run_of(elastic.gang), now)});
+      known = advice.would_start_if_shrunk.end() - 1;
+    }
+    known->growth += each.count;
+    Request held;
+    add(held, elastic_request(state, elastic), known->growth);
+    known->held = state.cluster.resources().named(held);
+    add(sum, elastic_request(state, elastic), each.count);
+  }
+}
+
 }  // namespace
 
 Advice advise(State& state, Index gang, Time now) {
@@ -118,13 +144,27 @@ Advice advise(State& state, Index gang, Time now) {
     return advice;
   }
   Lifting lifting(state, gang);
-  advice.possible = choose(state, lifting, by_weakness(state));
+  lifting.lift_leaving();
+  // Fewer pods for somebody are better than somebody's end.
+  std::vector<Index> givers;
+  for (const HoldKey& key : state.elastics.holders()) {
+    givers.push_back(key.elastic);
+  }
+  Squeeze squeeze(state, lifting, state.shapes[asked.shape], givers,
+                  [](const Elastic& each) { return each.planned() - each.sizes.min; });
+  const bool squeezed = !givers.empty() && squeeze.run();
+  advice.possible = squeezed || choose(state, lifting, by_weakness(state));
+  if (advice.possible) {
+    squeeze.spare([&] { return fits_now(lifting); });
+  }
   const std::vector<Index> chosen = lifting.lifted();
+  const std::vector<TakenGrowth> growth = lifting.growth();
   lifting.restore_all();
   if (!advice.possible) {
     return advice;
   }
   Request sum;
+  advise_shrinking(state, now, growth, chosen, advice, sum);
   for (const Index each : chosen) {
     const Run& run = state.gangs.run_of(each);
     const Request held = held_of(state, run, state.shapes[asked.shape].total);

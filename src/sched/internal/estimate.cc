@@ -1,4 +1,5 @@
 #include "sched/internal/events.h"
+#include "sched/internal/growth.h"
 #include "sched/internal/holdings.h"
 #include "sched/internal/order.h"
 #include "sched/internal/pass.h"
@@ -27,12 +28,43 @@ void cut_line_behind(State& state, Index gang, Time now) {
   }
 }
 
-// Evicted gangs are gone at once in the replay.
+// What leaves an elastic gang is gone, and with it the place or a pod that had it.
+void free_leaving(State& state, const Resize& resize) {
+  const Index gang = resize.gang.index;
+  if (state.gangs.checked(resize.gang) == kNone || state.gangs[gang].run == kNone) {
+    return;
+  }
+  for (const Slot& slot : resize.less) {
+    for (std::int64_t i = 0; i < slot.count; ++i) {
+      const Run& run = state.gangs.run_of(gang);
+      const auto place = std::ranges::find_if(run.places, [&](const HeldSlot& each) {
+        return each.pod_set == slot.pod_set && each.node == slot.node.index;
+      });
+      const auto pod = std::ranges::find_if(run.pods, [&](const BoundPod& each) {
+        return each.pod_set == slot.pod_set && each.node == slot.node.index;
+      });
+      if (place != run.places.end()) {
+        (void)drop_place(state, gang, slot.pod_set, slot.node.index);
+      } else if (pod != run.pods.end()) {
+        (void)end_pod(state, gang, std::string(pod->name), false);
+      }
+    }
+  }
+}
+
+// Evicted gangs are gone at once in the replay, and so is what others shrink by.
 void run_steps(State& state, Time now) {
-  for (;;) {
+  // Decisions come to an end; a policy that errs there must not hang a question.
+  constexpr int kRoundsMax = 1000;
+  for (int round = 0; round < kRoundsMax; ++round) {
     StepResult result;
     Pass(state, now, std::numeric_limits<std::size_t>::max(), result).run();
-    if (result.evicted.empty()) {
+    bool shrunk = false;
+    for (const Resize& each : result.resized) {
+      shrunk = shrunk || !each.less.empty();
+      free_leaving(state, each);
+    }
+    if (result.evicted.empty() && !shrunk) {
       return;
     }
     for (const Eviction& each : result.evicted) {

@@ -23,12 +23,21 @@ void change_priority(State& state, Index gang, std::int32_t priority);
 void hold_gang(State& state, Index gang, bool held);
 void change_quota(State& state, Index gang, std::vector<Designation> quota);
 
+Result<void> change_bounds(State& state, Index gang, Sizes sizes);
+Result<void> change_progress(State& state, Index gang, Progress progress);
+// Something about a running elastic gang that others may profit from.
+void touch_elastic(State& state, Index elastic);
+// All of them may have become able to grow.
+void touch_elastics(State& state);
+
 Result<bool> bind_pod(State& state, Index gang, BoundPod pod);
 Result<void> end_pod(State& state, Index gang, const std::string& name, bool replaced);
 
 // Gives up one reserved place of the pod set: one on that node, else one that lost its node, else
 // any. False if none is left.
-bool free_place(State& state, Run& run, std::uint32_t pod_set, Index node);
+// `freed`, if given, becomes the node where it was, kNone if it had none.
+bool free_place(State& state, Run& run, std::uint32_t pod_set, Index node,
+                Index* freed = nullptr);
 Result<bool> drop_place(State& state, Index gang, std::uint32_t pod_set, Index node);
 Result<bool> find_places(State& state, Index gang, const std::vector<std::int64_t>& counts);
 Result<void> give_places(State& state, Index gang, const Placement& placement);

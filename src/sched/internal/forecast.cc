@@ -39,6 +39,17 @@ std::vector<Ending> endings(const State& state, Time now) {
 std::optional<Forecast> forecast(State& state, Index gang, Time now) {
   Lifting lifting(state, gang);
   std::optional<Forecast> result;
+  // Growth that has to give way is as good as free.
+  lifting.lift_leaving();
+  for (const Index giver : growth_givers(state, gang)) {
+    const Elastic& elastic = state.elastics[giver];
+    for (const GrownSlot& slot : elastic.coming) {
+      lifting.lift_growth({giver, slot.node, slot.count, true});
+    }
+    for (const GrownSlot& slot : elastic.grown) {
+      lifting.lift_growth({giver, slot.node, slot.count});
+    }
+  }
   const std::vector<Ending> all = endings(state, now);
   std::optional<Time> at = now;
   for (std::size_t next = 0;; ++next) {

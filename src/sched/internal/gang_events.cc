@@ -1,14 +1,37 @@
 #include "sched/internal/events.h"
+#include "sched/internal/growth.h"
 #include "sched/internal/holdings.h"
 #include "sched/internal/line.h"
 #include "sched/internal/quota_ranks.h"
 #include "sched/internal/reserve.h"
+#include "sched/sizes.h"
 
 #include <algorithm>
 
 namespace codeflare::sched {
 
 namespace {
+
+constexpr std::uint32_t kNoSet = ~std::uint32_t{0};
+
+// The pod set of several sizes, which counts with its minimum; kNoSet if there is none.
+Result<std::uint32_t> elastic_set_of(GangSpec& spec) {
+  std::uint32_t found = kNoSet;
+  for (std::uint32_t i = 0; i < spec.pod_sets.size(); ++i) {
+    PodSet& set = spec.pod_sets[i];
+    if (!set.sizes) {
+      continue;
+    }
+    if (found != kNoSet) {
+      return fail(invalid_argument("pod sets " + std::to_string(found) + " and " +
+                                   std::to_string(i) + " have several sizes, one may"));
+    }
+    TRY(check_sizes(*set.sizes));
+    set.count = set.sizes->min;
+    found = i;
+  }
+  return found;
+}
 
 // The record of a new gang, not yet in line.
 Result<Index> record(State& state, GangSpec spec) {
@@ -20,6 +43,10 @@ Result<Index> record(State& state, GangSpec spec) {
   }
   if (spec.limit < Duration::zero() || spec.expected < Duration::zero()) {
     return fail(invalid_argument("gang " + spec.name + ": a duration is negative"));
+  }
+  auto elastic = elastic_set_of(spec);
+  if (!elastic) {
+    return fail(std::move(elastic).error().with_context("gang " + spec.name));
   }
   auto shape = state.shapes.acquire(state.cluster, spec.pod_sets);
   if (!shape) {
@@ -39,6 +66,10 @@ Result<Index> record(State& state, GangSpec spec) {
   added.claim = claim;
   added.held = spec.held;
   added.preemptible = spec.preemptible;
+  if (*elastic != kNoSet) {
+    added.elastic =
+        state.elastics.add(gang, *elastic, *spec.pod_sets[*elastic].sizes, spec.queue);
+  }
   return gang;
 }
 
@@ -80,6 +111,13 @@ Result<Index> adopt_gang(State& state, GangSpec spec, Time started, const Placem
   for (const ShapeSet& set : shape.sets) {
     run.unplaced.push_back(set.count);
   }
+  const Index elastic = state.gangs[gang].elastic;
+  if (elastic != kNone) {
+    const Elastic& grown = state.elastics[elastic];
+    // Places beyond the minimum are growth; those that are missing are asked for like it.
+    run.unplaced[grown.pod_set] = grown.sizes.max;
+    add(run.charge, shape.sets[grown.pod_set].charge, -grown.sizes.min);
+  }
   for (const Slot& slot : placement) {
     std::int64_t& left = run.unplaced[slot.pod_set];
     const std::int64_t count = std::min(slot.count, left);
@@ -87,12 +125,19 @@ Result<Index> adopt_gang(State& state, GangSpec spec, Time started, const Placem
       continue;
     }
     left -= count;
+    if (elastic != kNone && state.elastics[elastic].pod_set == slot.pod_set) {
+      add(run.charge, shape.sets[slot.pod_set].charge, count);
+    }
     run.places.push_back({slot.pod_set, slot.node.index, count});
     state.cluster.take(slot.node.index, state.cluster.kind(shape.sets[slot.pod_set].kind).request,
                        count);
     state.cluster.add_resident(slot.node.index, gang, count);
   }
   state.gangs[gang].state = GangState::running;
+  if (elastic != kNone) {
+    run.unplaced[state.elastics[elastic].pod_set] = 0;
+    begin_elastic(state, elastic, started);
+  }
   state.forest.charge(run.leaves, run.charge, +1);
   join_ranks(state, run);
   return gang;
@@ -103,6 +148,9 @@ void remove_gang(State& state, Index gang) {
     forget_run(state, gang);
   } else {
     leave_line(state, gang);
+  }
+  if (state.gangs[gang].elastic != kNone) {
+    state.elastics.remove(state.gangs[gang].elastic);
   }
   state.shapes.release(state.cluster, state.gangs[gang].shape);
   state.claims.release(state.gangs[gang].claim);
@@ -117,13 +165,17 @@ Result<void> drain_gang(State& state, Index gang) {
   if (leaving.state != GangState::running) {
     return fail(failed_precondition("gang " + leaving.name + " does not run"));
   }
+  if (leaving.elastic != kNone) {
+    stop_elastic(state, leaving.elastic);
+  }
   leaving.state = GangState::draining;
   ++state.draining;
   Run& run = state.gangs.run_of(gang);
   leave_ranks(state, run);
   promote(state, run.leaves);
   // Others may count on what it leaves behind.
-  if (state.options.preemption) {
+  state.growth_stir = true;
+  if (state.others_give_way()) {
     state.stir = true;
   }
   return {};
@@ -151,8 +203,11 @@ void change_priority(State& state, Index gang, std::int32_t priority) {
   if (in_line) {
     enqueue(state, gang);
   }
-  if (!in_line && state.options.preemption) {
+  if (!in_line && state.others_give_way()) {
     state.stir = true;
+  }
+  if (!in_line && state.gangs[gang].elastic != kNone) {
+    touch_elastic(state, state.gangs[gang].elastic);
   }
 }
 
@@ -200,6 +255,9 @@ void change_quota(State& state, Index gang, std::vector<Designation> quota) {
       join_ranks(state, run);
     }
     promote(state, left);
+    if (state.gangs[gang].elastic != kNone) {
+      touch_elastic(state, state.gangs[gang].elastic);
+    }
   }
   state.claims.release(before);
   if (in_line) {

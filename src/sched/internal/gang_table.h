@@ -25,6 +25,7 @@ struct Gang {
   Index lane = kNone;    // while it waits and is not held
   Index lane_place = 0;  // in the lane's heap
   Index run = kNone;     // while it holds something
+  Index elastic = kNone;  // if it has several sizes
   GangState state = GangState::waiting;
   Reason told = Reason::none;  // the reason that it was told last
   bool alive = false;

@@ -1,3 +1,4 @@
+#include "sched/internal/growth.h"
 #include "sched/internal/holdings.h"
 #include "sched/internal/questions.h"
 
@@ -130,6 +131,20 @@ struct Entry {
   Held held;
 };
 
+bool is_leaving(const State& state, Index gang) {
+  const Gang& each = state.gangs[gang];
+  return each.state == GangState::draining ||
+         (each.elastic != kNone && !state.elastics[each.elastic].leaving.empty());
+}
+
+std::int64_t growth_of(const State& state, Index gang) {
+  const Index elastic = state.gangs[gang].elastic;
+  if (elastic == kNone) {
+    return 0;
+  }
+  return total(state.elastics[elastic].grown) + total(state.elastics[elastic].leaving);
+}
+
 // Who leaves, and is in the way of a nominated gang until then.
 std::vector<Entry> leaving(const State& state, Index gang) {
   const Run& place = state.gangs.run_of(gang);
@@ -137,7 +152,7 @@ std::vector<Entry> leaving(const State& state, Index gang) {
   const std::vector<Overdraft> overdrawn = overdrafts(state, place);
   std::vector<Entry> found;
   for (const Run& run : state.gangs.runs()) {
-    if (run.gang == kNone || state.gangs[run.gang].state != GangState::draining) {
+    if (run.gang == kNone || !is_leaving(state, run.gang)) {
       continue;
     }
     Held held = held_of_quota(state, quota, run);
@@ -194,7 +209,7 @@ std::vector<Holder> holders(const State& state, Index gang, Time now, std::size_
     const Gang& holder = state.gangs[each.run->gang];
     result.push_back({state.gangs.id(each.run->gang), holder.name,
                       state.cluster.resources().named(each.held.amounts),
-                      predicted_end(holder, *each.run, now)});
+                      predicted_end(holder, *each.run, now), growth_of(state, each.run->gang)});
   }
   return result;
 }

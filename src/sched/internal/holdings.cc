@@ -1,5 +1,6 @@
 #include "sched/internal/holdings.h"
 
+#include "sched/internal/growth.h"
 #include "sched/internal/quota_ranks.h"
 
 #include <algorithm>
@@ -83,6 +84,9 @@ void end_run(State& state, Index gang, bool and_promote) {
   });
   state.forest.charge(run.leaves, run.charge, -1);
   leave_ranks(state, run);
+  if (state.gangs[gang].elastic != kNone) {
+    end_elastic(state, state.gangs[gang].elastic);
+  }
   const std::vector<Index> leaves = run.leaves;
   state.gangs.remove_run(state.gangs[gang].run);
   if (and_promote) {

@@ -10,12 +10,19 @@ namespace codeflare::sched {
 // visit(node, request, count) for everything that the run holds on nodes.
 template <typename Visit>
 void each_holding(const State& state, const Run& run, Visit&& visit) {
-  const Shape& shape = state.shapes[state.gangs[run.gang].shape];
+  const Gang& gang = state.gangs[run.gang];
+  const Shape& shape = state.shapes[gang.shape];
   for (const HeldSlot& place : run.places) {
     visit(place.node, state.cluster.kind(shape.sets[place.pod_set].kind).request, place.count);
   }
   for (const BoundPod& pod : run.pods) {
     visit(pod.node, pod.request, std::int64_t{1});
+  }
+  if (gang.elastic != kNone) {
+    const Elastic& elastic = state.elastics[gang.elastic];
+    for (const GrownSlot& slot : elastic.coming) {
+      visit(slot.node, state.cluster.kind(shape.sets[elastic.pod_set].kind).request, slot.count);
+    }
   }
 }
 

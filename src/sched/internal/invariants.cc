@@ -2,6 +2,7 @@
 
 #include "sched/internal/holdings.h"
 #include "sched/internal/order.h"
+#include "sched/internal/quota_ranks.h"
 
 #include <algorithm>
 #include <map>
@@ -68,7 +69,7 @@ Result<void> check_quota(const State& state) {
           std::find(run.borrowed_at.begin(), run.borrowed_at.end(), node) != run.borrowed_at.end();
       if (run.ranked && !borrows && !state.forest[node].binding() &&
           !state.forest[node].limits.empty()) {
-        add(members[node], run.charge, +1);
+        add(members[node], rank_charge(state, run), +1);
       }
     });
   }
@@ -85,6 +86,47 @@ Result<void> check_quota(const State& state) {
         return fail(broken("members exceed quota node " + quota.name));
       }
     }
+  }
+  return {};
+}
+
+// Every pod of the set is of the minimum, growth or on its way out.
+Result<void> check_elastic(const State& state, const Gang& gang) {
+  const Elastic& elastic = state.elastics[gang.elastic];
+  const Run& run = state.gangs.run(gang.run);
+  std::map<Index, std::int64_t> held;
+  std::int64_t sum = 0;
+  for (const HeldSlot& place : run.places) {
+    if (place.pod_set == elastic.pod_set) {
+      held[place.node] += place.count;
+      sum += place.count;
+    }
+  }
+  for (const BoundPod& pod : run.pods) {
+    if (pod.pod_set == elastic.pod_set) {
+      ++held[pod.node];
+      ++sum;
+    }
+  }
+  if (gang.state == GangState::running || gang.state == GangState::draining) {
+    if (sum != elastic.base + total(elastic.grown) + total(elastic.leaving)) {
+      return fail(broken("size of gang " + gang.name));
+    }
+  }
+  for (const auto* slots : {&elastic.grown, &elastic.leaving}) {
+    for (const GrownSlot& slot : *slots) {
+      if (on_node(elastic.grown, slot.node) + on_node(elastic.leaving, slot.node) >
+          held[slot.node]) {
+        return fail(broken("growth of gang " + gang.name + " on node " +
+                           state.cluster.nodes()[slot.node].name));
+      }
+    }
+  }
+  if (elastic.active && elastic.base > elastic.sizes.min) {
+    return fail(broken("minimum of gang " + gang.name));
+  }
+  if (elastic.active && elastic.base < elastic.sizes.min && !elastic.grown.empty()) {
+    return fail(broken("gang " + gang.name + " has growth without its minimum"));
   }
   return {};
 }
@@ -122,6 +164,10 @@ Result<void> check_gangs(const State& state) {
     for (const std::int64_t count : run.unplaced) {
       planned += count;
     }
+    if (each.elastic != kNone) {
+      TRY(check_elastic(state, each));
+      continue;
+    }
     if (planned > shape.pods) {
       return fail(broken("gang " + each.name + " holds too many places"));
     }
@@ -131,6 +177,13 @@ Result<void> check_gangs(const State& state) {
   }
   if (in_line != state.lanes.waiting()) {
     return fail(broken("number of gangs in line"));
+  }
+  std::int64_t leaving = 0;
+  for (const Elastic& elastic : state.elastics.all()) {
+    leaving += total(elastic.leaving);
+  }
+  if (leaving != state.elastics.leaving) {
+    return fail(broken("number of places on their way out"));
   }
   if (draining != state.draining) {
     return fail(broken("number of draining gangs"));

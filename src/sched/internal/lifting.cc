@@ -45,8 +45,79 @@ Lifting::Lifting(State& state, Index gang)
       shape_(state.shapes[state.gangs[gang].shape]),
       leaves_(state.claims.path_of(state.gangs[gang].claim).leaves) {}
 
+Lifting::Lifting(State& state, const Shape& shape, std::vector<Index> leaves)
+    : state_(state), shape_(shape), leaves_(std::move(leaves)) {}
+
 Lifting::~Lifting() {
-  CHECK(lifted_.empty(), "lifted gangs were not restored");
+  CHECK(lifted_.empty() && growth_.empty() && leaving_.empty(), "lifted gangs were not restored");
+}
+
+void Lifting::move_growth(const TakenGrowth& growth, int sign) {
+  const Elastic& elastic = state_.elastics[growth.elastic];
+  state_.cluster.take(growth.node, elastic_request(state_, elastic), sign * growth.count);
+  Request charge;
+  add(charge, elastic_set(state_, elastic).charge, growth.count);
+  state_.forest.charge_quietly(state_.gangs.run_of(elastic.gang).leaves, charge, sign);
+  // Gains were counted without it.
+  memory_ = Memory{};
+}
+
+void Lifting::move_growth_of(Index gang, int sign) {
+  if (state_.gangs[gang].elastic == kNone) {
+    return;
+  }
+  for (const auto* all : {&growth_, &leaving_}) {
+    for (const TakenGrowth& each : *all) {
+      if (state_.elastics[each.elastic].gang == gang) {
+        move_growth(each, sign);
+      }
+    }
+  }
+}
+
+bool Lifting::lifted_whole(const TakenGrowth& growth) const {
+  return std::ranges::find(lifted_, state_.elastics[growth.elastic].gang) != lifted_.end();
+}
+
+void Lifting::lift_growth(const TakenGrowth& growth) {
+  if (!lifted_whole(growth)) {
+    move_growth(growth, -1);
+  }
+  growth_.push_back(growth);
+}
+
+void Lifting::restore_growth(const TakenGrowth& growth) {
+  const auto found = std::ranges::find_if(growth_, [&](const TakenGrowth& each) {
+    return each.elastic == growth.elastic && each.node == growth.node &&
+           each.coming == growth.coming && each.count >= growth.count;
+  });
+  CHECK(found != growth_.end(), "growth is restored that was not lifted");
+  found->count -= growth.count;
+  if (found->count == 0) {
+    growth_.erase(found);
+  }
+  if (!lifted_whole(growth)) {
+    move_growth(growth, +1);
+  }
+}
+
+void Lifting::lift_leaving() {
+  if (state_.elastics.leaving == 0) {
+    return;
+  }
+  for (Index index = 0; index < state_.elastics.all().size(); ++index) {
+    const Gang* gang = state_.elastics[index].gang == kNone
+                           ? nullptr
+                           : &state_.gangs[state_.elastics[index].gang];
+    // What is lifted as a whole takes it along.
+    if (gang == nullptr || gang->state == GangState::draining) {
+      continue;
+    }
+    for (const GrownSlot& slot : state_.elastics[index].leaving) {
+      leaving_.push_back({index, slot.node, slot.count});
+      move_growth(leaving_.back(), -1);
+    }
+  }
 }
 
 std::optional<QuotaShortage> Lifting::shortage() const {
@@ -104,6 +175,9 @@ void Lifting::lift(Index gang) {
   if (memory_.failure) {
     memory_.gained += gain(gang);
   }
+  const Memory counted = memory_;
+  move_growth_of(gang, +1);
+  memory_ = counted;
   sched::lift(state_, state_.gangs.run_of(gang));
   lifted_.push_back(gang);
 }
@@ -113,6 +187,7 @@ void Lifting::restore(Index gang) {
   CHECK(found != lifted_.end(), "a gang is restored that was not lifted");
   lifted_.erase(found);
   sched::restore(state_, state_.gangs.run_of(gang));
+  move_growth_of(gang, -1);
   // Gains were counted with it: they no longer prove anything.
   memory_ = Memory{};
 }
@@ -120,6 +195,12 @@ void Lifting::restore(Index gang) {
 void Lifting::restore_all() {
   while (!lifted_.empty()) {
     restore(lifted_.back());
+  }
+  for (auto* all : {&growth_, &leaving_}) {
+    for (const TakenGrowth& each : *all) {
+      move_growth(each, +1);
+    }
+    all->clear();
   }
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "sched/internal/growth.h"
 #include "sched/internal/state.h"
 
 #include <optional>
@@ -13,6 +14,8 @@ namespace codeflare::sched {
 class Lifting {
  public:
   Lifting(State& state, Index gang);
+  // For something else that is to be placed, and charged to these quota nodes.
+  Lifting(State& state, const Shape& shape, std::vector<Index> leaves);
   ~Lifting();
   Lifting(const Lifting&) = delete;
   Lifting& operator=(const Lifting&) = delete;
@@ -22,6 +25,13 @@ class Lifting {
   void restore(Index gang);
   void restore_all();
   const std::vector<Index>& lifted() const { return lifted_; }
+
+  // Some places of an elastic gang. If the whole gang is lifted later, they are part of it.
+  void lift_growth(const TakenGrowth& growth);
+  void restore_growth(const TakenGrowth& growth);
+  // What others are leaving already.
+  void lift_leaving();
+  const std::vector<TakenGrowth>& growth() const { return growth_; }
 
   // Quota has room, and not provably too few places.
   bool may_fit() const { return !shortage() && memory_.gained >= memory_.missing; }
@@ -50,10 +60,17 @@ class Lifting {
   void recall(const Memory& memory) { memory_ = memory; }
 
  private:
+  void move_growth(const TakenGrowth& growth, int sign);
+  bool lifted_whole(const TakenGrowth& growth) const;
+  // Growth of the gang goes back before all of it is lifted, and the other way round.
+  void move_growth_of(Index gang, int sign);
+
   State& state_;
   const Shape& shape_;
   std::vector<Index> leaves_;
   std::vector<Index> lifted_;
+  std::vector<TakenGrowth> growth_;
+  std::vector<TakenGrowth> leaving_;
   Memory memory_;
 };
 

@@ -1,5 +1,7 @@
 #include "sched/internal/line.h"
 
+#include "sched/internal/growth.h"
+
 #include <algorithm>
 
 namespace codeflare::sched {
@@ -51,8 +53,17 @@ constexpr std::int64_t kPlacesMax = std::int64_t{1} << 40;
 
 void ring_for(State& state, Index node, std::vector<Alarms::Woken>& woken) {
   const Cluster& cluster = state.cluster;
-  const bool fresh = cluster.nodes()[node].fresh;
+  bool fresh = cluster.nodes()[node].fresh;
   const Amount* free = cluster.free(node);
+  std::vector<Amount> row;
+  if (state.elastics.active() > 0) {
+    // Who waits may get what elastic gangs hold there.
+    row.assign(free, free + cluster.order().resources);
+    add_elastic_holdings(state, node, row);
+    row.resize(std::max<std::size_t>(row.size(), KindNeed::kColumns));
+    free = row.data();
+    fresh = true;
+  }
   for (const KindNeed& need : cluster.node_class(cluster.nodes()[node].node_class).kinds) {
     if (!need.may_fit(free) || !state.alarms.armed(need.kind)) {
       continue;
@@ -154,7 +165,7 @@ void enqueue(State& state, Index gang) {
   }
   state.lanes.push(state.gangs, lane, gang);
   // A new head has the same needs, but may have the priority to evict others.
-  if (added || (state.options.preemption && state.lanes.head(lane) == gang)) {
+  if (added || (state.others_give_way() && state.lanes.head(lane) == gang)) {
     make_ready(state, lane);
   }
 }
@@ -201,7 +212,12 @@ void put_to_sleep(State& state, Index shape, const Placed& placed) {
   tired.hopes = false;
   tired.short_group = placed.outcome == Placed::Outcome::short_of_places ? placed.group : kNone;
   const Alarms::Woken whom{shape, tired.nap};
-  if (placed.outcome == Placed::Outcome::short_of_places) {
+  // What elastic gangs give back counts as well: how much is missing then is not known.
+  const bool counted = state.elastics.active() == 0;
+  if (!counted) {
+    tired.short_group = kNone;
+  }
+  if (counted && placed.outcome == Placed::Outcome::short_of_places) {
     state.alarms.set(tired.groups[placed.group].kind, placed.missing, whom);
     return;
   }
@@ -216,6 +232,9 @@ std::vector<Index> wake_by_growth(State& state) {
     if (grew(state.cluster, node)) {
       grown.push_back(node);
     }
+  }
+  if (state.elastics.active() > 0) {
+    state.grown_nodes.insert(state.grown_nodes.end(), grown.begin(), grown.end());
   }
   if (!grown.empty()) {
     if (state.options.preemption) {
@@ -268,7 +287,8 @@ void wake_by_relief(State& state) {
       return true;
     });
   }
-  if (relieved.empty() || !state.options.preemption) {
+  state.growth_stir = state.growth_stir || !relieved.empty();
+  if (relieved.empty() || !state.others_give_way()) {
     return;
   }
   // Who uses less of its share may reclaim from others: look at all lanes below.

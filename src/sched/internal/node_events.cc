@@ -1,4 +1,5 @@
 #include "sched/internal/events.h"
+#include "sched/internal/growth.h"
 #include "sched/internal/holdings.h"
 #include "sched/internal/line.h"
 #include "sched/internal/quota_ranks.h"
@@ -19,6 +20,15 @@ std::int64_t& unplaced(const State& state, Run& run, std::uint32_t pod_set) {
 void lose_places(State& state, Index gang, Index node) {
   Run& run = state.gangs.run_of(gang);
   const Shape& shape = state.shapes[state.gangs[gang].shape];
+  const Index elastic = state.gangs[gang].elastic;
+  if (elastic != kNone && on_node(state.elastics[elastic].coming, node) > 0) {
+    cancel_coming(state, elastic);
+  }
+  // An elastic set goes on with what is left; the growth pass asks for more.
+  const auto shrinks = [&](std::uint32_t pod_set) {
+    return elastic != kNone && state.elastics[elastic].pod_set == pod_set;
+  };
+  std::vector<HeldSlot> lost;
   for (const HeldSlot& place : run.places) {
     if (place.node != node) {
       continue;
@@ -26,9 +36,19 @@ void lose_places(State& state, Index gang, Index node) {
     state.cluster.give(node, state.cluster.kind(shape.sets[place.pod_set].kind).request,
                        place.count);
     state.cluster.drop_resident(node, gang, place.count);
+    if (shrinks(place.pod_set)) {
+      lost.push_back(place);
+      continue;
+    }
     unplaced(state, run, place.pod_set) += place.count;
   }
   std::erase_if(run.places, [&](const HeldSlot& place) { return place.node == node; });
+  for (const HeldSlot& place : lost) {
+    Request charge;
+    add(charge, shape.sets[place.pod_set].charge, place.count);
+    lose_elastic(state, elastic, node, place.count);
+    recharge(state, run, charge, {});
+  }
   std::vector<std::string> pods;
   for (const BoundPod& pod : run.pods) {
     if (pod.node == node) {
@@ -44,6 +64,11 @@ void lose_places(State& state, Index gang, Index node) {
     state.cluster.give(node, found->request, 1);
     state.cluster.drop_resident(node, gang, 1);
     run.pods.erase(found);
+    if (pod_set != kUnplanned && shrinks(pod_set)) {
+      lose_elastic(state, elastic, node, 1);
+      recharge(state, run, charge, {});
+      continue;
+    }
     const bool planned = pod_set != kUnplanned;
     recharge(state, run, charge, planned ? shape.sets[pod_set].charge : Request{});
     if (planned) {
@@ -103,6 +128,7 @@ void forest_changed(State& state) {
   }
   rank_all(state);
   requeue_all(state);
+  state.growth_stir = true;
 }
 
 }  // namespace codeflare::sched

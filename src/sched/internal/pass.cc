@@ -1,5 +1,6 @@
 #include "sched/internal/pass.h"
 
+#include "sched/internal/growth.h"
 #include "sched/internal/holdings.h"
 #include "sched/internal/line.h"
 #include "sched/internal/order.h"
@@ -12,7 +13,9 @@
 namespace codeflare::sched {
 
 void Pass::run() {
+  GrowthPass growth(state_, now_, result_);
   settle_nominated();
+  growth.settle();
   wake();
   check_reservation();
   push_new_ready();
@@ -49,11 +52,14 @@ void Pass::run() {
   for (const Index shape : std::exchange(state_.hoping, {})) {
     state_.shapes[shape].hopes = false;
   }
-  state_.cluster.settle();
-  report();
   if (state_.reservation) {
     result_.wake_at = state_.reservation->since + state_.options.holding_time;
   }
+  if (!result_.more) {
+    growth.run();
+  }
+  state_.cluster.settle();
+  report();
 }
 
 void Pass::wake() {
@@ -166,7 +172,7 @@ void Pass::try_lane(Index lane) {
   const Index gang = state_.lanes.head(lane);
   const std::uint32_t nap = state_.lanes[lane].nap;
   Obstacle obstacle = try_start(lane);
-  if (obstacle.why != Reason::none && state_.options.preemption &&
+  if (obstacle.why != Reason::none && state_.others_give_way() &&
       obstacle.why != Reason::unknown_quota && obstacle.why != Reason::paused &&
       nominate(state_, gang, now_, result_)) {
     obstacle.why = Reason::none;
@@ -249,6 +255,9 @@ void Pass::start(Index gang, const std::vector<Share>& shares) {
   dequeue(state_, gang);
   begin_run(state_, gang, shares, now_);
   state_.gangs[gang].state = GangState::running;
+  if (state_.gangs[gang].elastic != kNone) {
+    begin_elastic(state_, state_.gangs[gang].elastic, now_);
+  }
   if (state_.reservation && state_.reservation->gang == gang) {
     drop_reservation(state_);
     fence_.reset();
@@ -300,9 +309,12 @@ void Pass::settle_nominated() {
     if (!paused && place_is_clear(gang)) {
       state_.gangs[gang].state = GangState::running;
       set_started(state_, state_.gangs.run_of(gang), now_);
+      if (state_.gangs[gang].elastic != kNone) {
+        begin_elastic(state_, state_.gangs[gang].elastic, now_);
+      }
       result_.admitted.push_back(
           {state_.gangs.id(gang), placement_of(state_, state_.gangs.run_of(gang))});
-    } else if (state_.draining > 0 || paused) {
+    } else if (state_.draining > 0 || state_.elastics.leaving > 0 || paused) {
       still.push_back(gang);
     } else {
       end_run(state_, gang);

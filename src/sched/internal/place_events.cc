@@ -1,4 +1,5 @@
 #include "sched/internal/events.h"
+#include "sched/internal/growth.h"
 #include "sched/internal/holdings.h"
 
 #include <algorithm>
@@ -77,9 +78,11 @@ Result<bool> drop_place(State& state, Index gang, std::uint32_t pod_set, Index n
     return fail(holds_nothing(state, gang));
   }
   Run& run = state.gangs.run_of(gang);
-  if (!free_place(state, run, pod_set, node)) {
+  Index freed = kNone;
+  if (!free_place(state, run, pod_set, node, &freed)) {
     return false;
   }
+  lose_elastic_place(state, gang, pod_set, freed);
   const Shape& shape = state.shapes[state.gangs[gang].shape];
   recharge(state, run, shape.sets[pod_set].charge, {});
   return true;

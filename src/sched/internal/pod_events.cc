@@ -1,4 +1,5 @@
 #include "sched/internal/events.h"
+#include "sched/internal/growth.h"
 #include "sched/internal/holdings.h"
 
 #include <algorithm>
@@ -14,7 +15,7 @@ auto find_pod(Run& run, const std::string& name) {
 
 }  // namespace
 
-bool free_place(State& state, Run& run, std::uint32_t pod_set, Index node) {
+bool free_place(State& state, Run& run, std::uint32_t pod_set, Index node, Index* freed) {
   const Shape& shape = state.shapes[state.gangs[run.gang].shape];
   if (pod_set >= shape.sets.size()) {
     return false;
@@ -32,10 +33,16 @@ bool free_place(State& state, Run& run, std::uint32_t pod_set, Index node) {
   const bool here = chosen != run.places.end() && chosen->node == node;
   if (!here && pod_set < run.unplaced.size() && run.unplaced[pod_set] > 0) {
     --run.unplaced[pod_set];
+    if (freed != nullptr) {
+      *freed = kNone;
+    }
     return true;
   }
   if (chosen == run.places.end()) {
     return false;
+  }
+  if (freed != nullptr) {
+    *freed = chosen->node;
   }
   state.cluster.give(chosen->node, state.cluster.kind(shape.sets[pod_set].kind).request, 1);
   state.cluster.drop_resident(chosen->node, run.gang, 1);
@@ -60,8 +67,11 @@ Result<bool> bind_pod(State& state, Index gang, BoundPod pod) {
     before = known->charge;
     pod.pod_set = known->pod_set;
     run.pods.erase(known);
-  } else if (free_place(state, run, pod.pod_set, pod.node)) {
+  } else if (Index freed = kNone; free_place(state, run, pod.pod_set, pod.node, &freed)) {
     before = shape.sets[pod.pod_set].charge;
+    if (freed != pod.node) {
+      move_elastic(state, gang, pod.pod_set, freed, pod.node);
+    }
   } else {
     pod.pod_set = kUnplanned;
   }
@@ -101,6 +111,9 @@ Result<void> end_pod(State& state, Index gang, const std::string& name, bool rep
     } else {
       ++same->count;
     }
+  }
+  if (!successor) {
+    lose_elastic_place(state, gang, pod.pod_set, pod.node);
   }
   recharge(state, run, pod.charge, successor ? shape.sets[pod.pod_set].charge : Request{});
   return {};

@@ -1,10 +1,12 @@
 #include "sched/internal/preempt.h"
 
 #include "base/check.h"
+#include "sched/internal/growth.h"
 #include "sched/internal/holdings.h"
 #include "sched/internal/line.h"
 #include "sched/internal/quota_ranks.h"
 #include "sched/internal/reserve.h"
+#include "sched/internal/squeeze.h"
 #include "sched/internal/victims.h"
 
 #include <algorithm>
@@ -110,9 +112,23 @@ void push_out(State& state, Index gang, const Victim& victim, StepResult& result
     return;
   }
   leave_ranks(state, state.gangs.run_of(victim.gang));
+  if (evicted.elastic != kNone) {
+    stop_elastic(state, evicted.elastic);
+  }
   evicted.state = GangState::draining;
   ++state.draining;
   result.evicted.push_back({state.gangs.id(victim.gang), state.gangs.id(gang), victim.cause});
+}
+
+bool fits_now(Lifting& lifting) {
+  if (lifting.shortage()) {
+    return false;
+  }
+  const Placed placed = lifting.try_place();
+  if (placed.ok()) {
+    lifting.unplace(placed);
+  }
+  return placed.ok();
 }
 
 void settle(State& state, Index gang, Time now, const std::vector<Share>& shares,
@@ -139,21 +155,33 @@ void settle(State& state, Index gang, Time now, const std::vector<Share>& shares
 
 bool nominate(State& state, Index gang, Time now, StepResult& result) {
   const std::vector<Index> draining = draining_gangs(state);
-  if (draining.empty() && state.weakest.empty()) {
+  const std::vector<Index> givers = growth_givers(state, gang);
+  const bool elastic = state.elastics.active() > 0 || state.elastics.leaving > 0;
+  if (draining.empty() && state.weakest.empty() && !elastic) {
     return false;
   }
-  if (!quota_may_come_free(state, gang, draining)) {
+  if (!elastic && !quota_may_come_free(state, gang, draining)) {
     return false;
   }
   Lifting lifting(state, gang);
   for (const Index each : draining) {
     lifting.lift(each);
   }
+  lifting.lift_leaving();
   std::vector<Victim> victims;
   Placed placed;
   placed.outcome = Placed::Outcome::not_together;
   if (lifting.may_fit()) {
     placed = lifting.try_place();
+  }
+  // Growth goes before gangs do.
+  const Shape& shape = state.shapes[state.gangs[gang].shape];
+  Squeeze squeeze(state, lifting, shape, givers,
+                  [](const Elastic& each) { return each.planned() - each.sizes.min; });
+  if (!placed.ok() && !givers.empty() && squeeze.run()) {
+    squeeze.spare([&] { return fits_now(lifting); });
+    placed = lifting.try_place();
+    CHECK(placed.ok(), "chosen growth does not suffice");
   }
   const Lifting::Memory before = lifting.memory();
   for (const Index bound : bounds(state, state.gangs[gang])) {
@@ -164,14 +192,23 @@ bool nominate(State& state, Index gang, Time now, StepResult& result) {
     VictimSearch search(state, gang, lifting, bound);
     if (auto found = search.run()) {
       victims = std::move(*found);
+      squeeze.spare([&] { return fits_now(lifting); });
       placed = lifting.try_place();
       CHECK(placed.ok(), "chosen victims do not suffice");
     }
   }
+  std::vector<TakenGrowth> taken = lifting.growth();
   lifting.restore_all();
   if (!placed.ok()) {
     return false;
   }
+  // Whoever goes as a whole does not shrink first.
+  std::erase_if(taken, [&](const TakenGrowth& each) {
+    return std::ranges::any_of(victims, [&](const Victim& victim) {
+      return victim.gang == state.elastics[each.elastic].gang;
+    });
+  });
+  shrink(state, taken, state.gangs.id(gang), now, result);
   settle(state, gang, now, placed.shares, victims, result);
   return true;
 }

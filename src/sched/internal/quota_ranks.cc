@@ -51,11 +51,11 @@ void promote_at(State& state, Index index) {
             [&](Index a, Index b) { return stronger(state, a, b); });
   std::erase_if(node.borrowers, [&](Index gang) {
     Run& run = state.gangs.run_of(gang);
-    if (!fits_member(node, run.charge)) {
+    if (!fits_member(node, rank_charge(state, run))) {
       return false;
     }
     state.weakest.erase(weak_key(state, run));
-    add(node.members, run.charge, +1);
+    add(node.members, rank_charge(state, run), +1);
     std::erase(run.borrowed_at, index);
     set_over(state, run);
     state.weakest.insert(weak_key(state, run));
@@ -65,9 +65,17 @@ void promote_at(State& state, Index index) {
 
 }  // namespace
 
+const Request& rank_charge(const State& state, const Run& run) {
+  const Index elastic = state.gangs[run.gang].elastic;
+  return elastic == kNone ? run.charge : state.elastics[elastic].ranked;
+}
+
 void join_ranks(State& state, Run& run) {
   if (!state.options.preemption) {
     return;
+  }
+  if (const Gang& gang = state.gangs[run.gang]; gang.elastic != kNone) {
+    state.elastics[gang.elastic].ranked = state.shapes[gang.shape].charge;
   }
   run.borrowed_at.clear();
   state.forest.each_on_path(run.leaves, [&](Index index) {
@@ -75,8 +83,8 @@ void join_ranks(State& state, Run& run) {
     if (!ranks(node)) {
       return;
     }
-    if (fits_member(node, run.charge)) {
-      add(node.members, run.charge, +1);
+    if (fits_member(node, rank_charge(state, run))) {
+      add(node.members, rank_charge(state, run), +1);
     } else {
       node.borrowers.push_back(run.gang);
       run.borrowed_at.push_back(index);
@@ -99,7 +107,7 @@ void leave_ranks(State& state, Run& run) {
     }
     const auto borrowed = std::find(run.borrowed_at.begin(), run.borrowed_at.end(), index);
     if (borrowed == run.borrowed_at.end()) {
-      add(node.members, run.charge, -1);
+      add(node.members, rank_charge(state, run), -1);
     } else {
       std::erase(node.borrowers, run.gang);
     }

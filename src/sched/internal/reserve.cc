@@ -1,5 +1,6 @@
 #include "sched/internal/reserve.h"
 
+#include "sched/internal/growth.h"
 #include "sched/internal/holdings.h"
 #include "sched/internal/line.h"
 #include "sched/internal/order.h"
@@ -16,6 +17,35 @@ bool ends_by(const State& state, Index gang, const std::optional<Time>& limit, T
   }
   const auto end = predicted_end(state.gangs[gang], state.gangs.run_of(gang), now);
   return end && *end <= std::max(*limit, now);
+}
+
+bool returns_growth(const State& state, Index gang, const std::vector<Index>& givers) {
+  const Index elastic = state.gangs[gang].elastic;
+  return elastic != kNone && std::find(givers.begin(), givers.end(), elastic) != givers.end();
+}
+
+// Growth on this node that its gang gives back when asked.
+void add_returnable(const State& state, Index gang, const std::vector<Index>& givers, Index node,
+                    std::vector<Amount>& left) {
+  if (!returns_growth(state, gang, givers)) {
+    return;
+  }
+  const Elastic& elastic = state.elastics[state.gangs[gang].elastic];
+  const std::int64_t count =
+      on_node(elastic.grown, node) + on_node(elastic.coming, node) + on_node(elastic.leaving, node);
+  for (const Part& part : elastic_request(state, elastic)) {
+    left[part.resource] += part.amount * count;
+  }
+}
+
+Request returnable_charge(const State& state, Index gang, const std::vector<Index>& givers) {
+  Request charge;
+  if (returns_growth(state, gang, givers)) {
+    const Elastic& elastic = state.elastics[state.gangs[gang].elastic];
+    add(charge, elastic_set(state, elastic).charge,
+        total(elastic.grown) + total(elastic.coming) + total(elastic.leaving));
+  }
+  return charge;
 }
 
 }  // namespace
@@ -35,11 +65,13 @@ bool gone_in_time(const Reservation& reservation, Duration limit, Time now) {
 
 Fence::Fence(const State& state, const Reservation& reservation, Time now) {
   const Index width = state.cluster.order().resources;
+  const std::vector<Index> givers = growth_givers(state, reservation.gang);
   for (const auto& [node, request] : reservation.nodes) {
     const Amount* free = state.cluster.free(node);
     std::vector<Amount> left(free, free + width);
     for (const Resident& resident : state.cluster.nodes()[node].residents) {
       if (!ends_by(state, resident.gang, reservation.starts, now)) {
+        add_returnable(state, resident.gang, givers, node, left);
         continue;
       }
       each_holding(state, state.gangs.run_of(resident.gang),
@@ -73,16 +105,18 @@ Fence::Fence(const State& state, const Reservation& reservation, Time now) {
     return;
   }
   for (const Run& run : state.gangs.runs()) {
-    if (run.gang == kNone || !ends_by(state, run.gang, reservation.starts, now)) {
+    if (run.gang == kNone) {
       continue;
     }
+    const bool ends = ends_by(state, run.gang, reservation.starts, now);
+    const Request comes_free = ends ? run.charge : returnable_charge(state, run.gang, givers);
     state.forest.each_on_path(run.leaves, [&](Index index) {
       const auto left = quota_.find(index);
       if (left == quota_.end()) {
         return;
       }
       for (auto& [resource, amount] : left->second) {
-        amount += amount_of(run.charge, resource);
+        amount += amount_of(comes_free, resource);
       }
     });
   }

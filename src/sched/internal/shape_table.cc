@@ -104,9 +104,34 @@ Result<Index> ShapeTable::acquire(Cluster& cluster, const std::vector<PodSet>& p
       return fail(std::move(done).error().with_context("pod set " + std::to_string(i)));
     }
   }
+  return intern(cluster, std::move(shape));
+}
+
+Result<Index> ShapeTable::acquire_with(Cluster& cluster, Index like, std::uint32_t pod_set,
+                                       std::int64_t count) {
+  Shape shape;
+  shape.sets = shapes_[like].sets;
+  shape.sets[pod_set].count = count;
+  for (const ShapeSet& set : shape.sets) {
+    const Request& request = cluster.kind(set.kind).request;
+    TRY(check_total(cluster.resources(), request, set.count, shape.total));
+    TRY(check_total(cluster.resources(), set.charge, set.count, shape.charge));
+    add(shape.total, request, set.count);
+    add(shape.charge, set.charge, set.count);
+    shape.pods += set.count;
+  }
+  for (const ShapeSet& set : shape.sets) {
+    cluster.add_ref(set.kind);
+  }
+  return intern(cluster, std::move(shape));
+}
+
+Index ShapeTable::intern(Cluster& cluster, Shape shape) {
   shape.signature = signature_of(shape);
   if (const auto known = by_signature_.find(shape.signature); known != by_signature_.end()) {
-    forget_kinds();
+    for (const ShapeSet& set : shape.sets) {
+      cluster.release_kind(set.kind);
+    }
     ++shapes_[known->second].refs;
     return known->second;
   }

@@ -55,6 +55,9 @@ class ShapeTable {
  public:
   // One more gang of this shape; refuses negative counts and absurd amounts.
   Result<Index> acquire(Cluster& cluster, const std::vector<PodSet>& pod_sets);
+  // One more gang of the shape that has `count` pods in this pod set, and else equals that one.
+  Result<Index> acquire_with(Cluster& cluster, Index like, std::uint32_t pod_set,
+                             std::int64_t count);
   void add_ref(Index shape) { ++shapes_[shape].refs; }
   void release(Cluster& cluster, Index shape);
 
@@ -64,6 +67,9 @@ class ShapeTable {
   std::size_t memory_bytes() const;
 
  private:
+  // Its kinds are acquired; they are released if the shape is known.
+  Index intern(Cluster& cluster, Shape shape);
+
   std::vector<Shape> shapes_;
   std::vector<Index> free_;
   std::unordered_map<std::string, Index> by_signature_;

@@ -4,6 +4,7 @@
 #include "sched/internal/alarms.h"
 #include "sched/internal/claim_table.h"
 #include "sched/internal/cluster.h"
+#include "sched/internal/elastic_table.h"
 #include "sched/internal/gang_table.h"
 #include "sched/internal/lane_table.h"
 #include "sched/internal/placement.h"
@@ -64,6 +65,7 @@ struct State {
   ClaimTable claims;
   GangTable gangs;
   LaneTable lanes;
+  ElasticTable elastics;
   Alarms alarms;
 
   std::vector<Index> ready;      // lanes to be tried; may hold stale entries
@@ -77,6 +79,13 @@ struct State {
   std::uint64_t nodes_version = 0;  // grows when nodes or foreign pods change
   bool stir = false;                // something that no alarm covers: try every lane
   bool paused = false;              // only loose gangs start
+
+  // For elastic gangs that want to grow: what has changed since they were last looked at.
+  std::vector<Index> grown_nodes;
+  bool growth_stir = false;  // something that no node tells of
+
+  // Gangs that wait may count on what others give up: everybody's growth, or their end.
+  bool others_give_way() const { return options.preemption || elastics.active() > 0; }
 
   // The review of reasons that goes round all lanes: see pass_review.cc.
   std::uint64_t reviewed_at = 0;  // Cluster::changes() when the round began

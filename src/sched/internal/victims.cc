@@ -93,6 +93,10 @@ std::optional<EvictionCause> VictimSearch::may_evict(Index victim) const {
 }
 
 void VictimSearch::collect_candidates() {
+  if (!state_.options.preemption) {
+    collect_pausable();
+    return;
+  }
   for (const WeakKey& key : state_.weakest) {
     if (candidates_.size() >= state_.options.victims_examined_max) {
       break;
@@ -101,6 +105,28 @@ void VictimSearch::collect_candidates() {
     if (key.over == 0 && key.priority >= gang_.priority) {
       break;
     }
+    candidates_.push_back(key.gang);
+  }
+}
+
+// Without preemption an elastic gang may still pause elastic gangs of lower priority.
+void VictimSearch::collect_pausable() {
+  if (gang_.elastic == kNone || state_.options.priority_slope) {
+    return;
+  }
+  std::vector<WeakKey> keys;
+  for (const Elastic& elastic : state_.elastics.all()) {
+    if (!elastic.active) {
+      continue;
+    }
+    const Gang& other = state_.gangs[elastic.gang];
+    if (other.priority < gang_.priority) {
+      const Time started = state_.gangs.run_of(elastic.gang).started;
+      keys.push_back({0, other.priority, started, other.name, elastic.gang});
+    }
+  }
+  std::sort(keys.begin(), keys.end());
+  for (const WeakKey& key : keys) {
     candidates_.push_back(key.gang);
   }
 }
@@ -119,6 +145,9 @@ void VictimSearch::spare(Index gang) {
 
 // Members among the victims leave room for the gang to be a member itself.
 bool VictimSearch::rank_reached() const {
+  if (!state_.options.preemption) {
+    return true;
+  }
   Index over = 0;
   state_.forest.each_on_path(leaves_, [&](Index index) {
     const QuotaState& node = state_.forest[index];
@@ -138,7 +167,7 @@ bool VictimSearch::rank_reached() const {
         bool below = false;
         state_.forest.each_on_path(run.leaves, [&](Index on) { below = below || on == index; });
         if (member && below) {
-          members -= amount_of(run.charge, limit.resource);
+          members -= amount_of(rank_charge(state_, run), limit.resource);
         }
       }
       if (members + asked > limit.amount) {

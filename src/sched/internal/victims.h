@@ -33,6 +33,7 @@ class VictimSearch {
   bool within_limits_below(Index leaf, Index above) const;
 
   void collect_candidates();
+  void collect_pausable();
   // Lifts and restores; a lifted victim's rank goes with it.
   void evict(Index gang);
   void spare(Index gang);
