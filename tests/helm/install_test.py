@@ -5,6 +5,7 @@ On `codeflare up`, whose own controllers lead, and on real Kubernetes, where a j
 """
 
 import contextlib
+import json
 import os
 import pathlib
 import signal
@@ -46,7 +47,7 @@ spec:
         spec:
           terminationGracePeriodSeconds: 1
           containers:
-          - {{name: c, image: any, command: [{', '.join(command)}], resources: {{requests: {{cpu: 100m}}}}}}
+          - {{name: c, image: any, command: {json.dumps(command)}, resources: {{requests: {{cpu: 100m}}}}}}
 """
 
 
