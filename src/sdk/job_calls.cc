@@ -1,6 +1,8 @@
-// The calls about jobs on Ray clusters, for skins in other languages.
+// The calls about jobs, for skins in other languages.
 #include "json/write.h"
+#include "sdk/ddp_gang.h"
 #include "sdk/ddp_job.h"
+#include "sdk/gang_jobs.h"
 #include "sdk/internal/job_call.h"
 #include "sdk/internal/log_pieces.h"
 
@@ -67,8 +69,8 @@ Task<Answer> job_submit(Call& call) {
 }
 
 Task<Answer> job_get(Call& call) {
-  CO_TRY_ASSIGN(const std::unique_ptr<JobCall> on, co_await open_jobs(call));
-  CO_TRY_ASSIGN(const JobInfo job, co_await on->jobs->get(on->target, call.text("name")));
+  CO_TRY_ASSIGN(const std::unique_ptr<JobCall> on, co_await open_one(call));
+  CO_TRY_ASSIGN(const JobInfo job, co_await on->handle->get());
   co_return written([&](json::Arena& arena) { return described(arena, job); });
 }
 
@@ -99,13 +101,24 @@ Task<Answer> job_list_all(Call& call) {
   CO_TRY_ASSIGN(Server server, co_await open(call));
   Jobs jobs(call.context.env, server.connection->service(), *server.client, *server.discovery, {});
   std::string ns = call.flag("all_namespaces") ? "" : server.ns;
-  CO_TRY_ASSIGN(const JobList all, co_await jobs.list_all(std::move(ns)));
+  CO_TRY_ASSIGN(const std::vector<JobInfo> gangs, co_await list_gang_jobs(*server.client, ns));
+  CO_TRY_ASSIGN(JobList all, co_await jobs.list_all(std::move(ns)));
+  all.jobs.insert(all.jobs.end(), gangs.begin(), gangs.end());
   co_return listed(all.jobs, all.notes);
 }
 
+// `replica` and `tail`.
+LogChoice choice_of(const Call& call) {
+  const auto whole = [&](std::string_view key) {
+    const std::optional<double> number = call.number(key);
+    return number ? std::optional(static_cast<std::int64_t>(*number)) : std::nullopt;
+  };
+  return {.replica = whole("replica"), .tail = whole("tail")};
+}
+
 Task<Answer> job_logs(Call& call) {
-  CO_TRY_ASSIGN(const std::unique_ptr<JobCall> on, co_await open_jobs(call));
-  CO_TRY_ASSIGN(const std::string log, co_await on->jobs->logs(on->target, call.text("name")));
+  CO_TRY_ASSIGN(const std::unique_ptr<JobCall> on, co_await open_one(call));
+  CO_TRY_ASSIGN(const std::string log, co_await on->handle->logs(choice_of(call)));
   co_return written([&](json::Arena& arena) { return Value::string(arena, log); });
 }
 
@@ -115,17 +128,16 @@ Task<Result<void>> add_piece(LogPieces* pieces, std::string text) {
 }
 
 Task<Answer> job_follow(Call& call) {
-  CO_TRY_ASSIGN(const std::unique_ptr<JobCall> on, co_await open_jobs(call));
+  CO_TRY_ASSIGN(const std::unique_ptr<JobCall> on, co_await open_one(call));
   LogPieces pieces([&](std::string_view text) {
     if (call.context.observer) {
       call.context.observer(
           written([&](json::Arena& arena) { return Value::string(arena, text); }));
     }
   });
-  CO_TRY_ASSIGN(const JobEnd end,
-                co_await on->jobs->follow(on->target, call.text("name"), [&](std::string text) {
-                  return add_piece(&pieces, std::move(text));
-                }));
+  JobFollow options{.choice = choice_of(call),
+                    .sink = [&](std::string text) { return add_piece(&pieces, std::move(text)); }};
+  CO_TRY_ASSIGN(const JobEnd end, co_await on->handle->follow(std::move(options)));
   pieces.finish();
   co_return written([&](json::Arena& arena) {
     Value answer = described(arena, end.job);
@@ -136,9 +148,8 @@ Task<Answer> job_follow(Call& call) {
 }
 
 Task<Answer> job_stop(Call& call) {
-  CO_TRY_ASSIGN(const std::unique_ptr<JobCall> on, co_await open_jobs(call));
-  CO_TRY_ASSIGN(const JobStop stop,
-                co_await on->jobs->stop(on->target, call.text("name"), call.flag("wait")));
+  CO_TRY_ASSIGN(const std::unique_ptr<JobCall> on, co_await open_one(call));
+  CO_TRY_ASSIGN(const JobStop stop, co_await on->handle->stop(call.flag("wait")));
   co_return written([&](json::Arena& arena) {
     Value answer = described(arena, stop.job);
     answer.set_static(arena, "wasRunning", Value::boolean(stop.was_running));
@@ -147,13 +158,13 @@ Task<Answer> job_stop(Call& call) {
 }
 
 Task<Answer> job_delete(Call& call) {
-  CO_TRY_ASSIGN(const std::unique_ptr<JobCall> on, co_await open_jobs(call));
-  CO_TRY(co_await on->jobs->remove(on->target, call.text("name")));
+  CO_TRY_ASSIGN(const std::unique_ptr<JobCall> on, co_await open_one(call));
+  CO_TRY(co_await on->handle->remove());
   co_return "null";
 }
 
 Task<Answer> job_wait(Call& call) {
-  CO_TRY_ASSIGN(const std::unique_ptr<JobCall> on, co_await open_jobs(call));
+  CO_TRY_ASSIGN(const std::unique_ptr<JobCall> on, co_await open_one(call));
   JobWait options{.goal = call.text("goal") == "running" ? JobGoal::running : JobGoal::finished,
                   .timeout = call.seconds("timeout")};
   if (call.context.observer) {
@@ -161,8 +172,7 @@ Task<Answer> job_wait(Call& call) {
       call.context.observer(written([&](json::Arena& arena) { return described(arena, job); }));
     };
   }
-  CO_TRY_ASSIGN(const JobInfo job,
-                co_await on->jobs->wait(on->target, call.text("name"), std::move(options)));
+  CO_TRY_ASSIGN(const JobInfo job, co_await on->handle->wait(std::move(options)));
   co_return written([&](json::Arena& arena) { return described(arena, job); });
 }
 
@@ -194,9 +204,23 @@ Task<Answer> ddp_check(Call& call) {
   co_return "null";
 }
 
-// On a Ray cluster. The name gets five letters, so that a definition can be submitted often.
+// In pods of its own.
+Task<Answer> ddp_submit_gang(Call& call, DdpDefinition definition) {
+  CO_TRY_ASSIGN(Server server, co_await open(call));
+  DdpPlace place{.ns = server.ns, .base_directory = call.text("base_directory")};
+  const std::string name = definition.name;
+  CO_TRY(co_await submit_ddp_gang(*server.client, std::move(definition), std::move(place)));
+  co_return submitted(name, {});
+}
+
+// On the Ray cluster that is named, else in pods of its own. The name gets five letters, so that a
+// definition can be submitted often.
 Task<Answer> ddp_submit(Call& call) {
   CO_TRY_ASSIGN(DdpDefinition definition, definition_of(call));
+  if (call.text("cluster").empty() && call.text("address").empty()) {
+    definition.name = ddp_name(definition) + "-" + call.context.env.random.name_suffix();
+    co_return co_await ddp_submit_gang(call, std::move(definition));
+  }
   CO_TRY_ASSIGN(const std::unique_ptr<JobCall> on, co_await open_jobs(call));
   CO_TRY_ASSIGN(const ClusterInfo cluster, co_await on->server.clusters().get(on->target.cluster));
   definition.name = ddp_name(definition) + "-" + call.context.env.random.name_suffix();

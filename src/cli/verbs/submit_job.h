@@ -3,6 +3,7 @@
 #include "base/async/task.h"
 #include "cli/session/session.h"
 #include "cli/verbs/job_flags.h"
+#include "cli/verbs/submit_ddp.h"
 #include "cli/verbs/verb.h"
 
 #include <optional>
@@ -29,8 +30,10 @@ struct SubmitJobFlags : JobFlags {
   std::string resources;  // JSON: name to number
   bool follow = false;
   bool wait = false;
+  DdpFlags ddp;
 };
-// `codeflare submit job NAME -- COMMAND...` on an existing Ray cluster.
+// `codeflare submit job NAME -- COMMAND...` on an existing Ray cluster; with a script or module
+// and without a cluster, a DDP job on Kubernetes.
 Task<int> run_submit_job(Session& session, SubmitJobFlags flags);
 
 }  // namespace codeflare::cli

@@ -58,7 +58,9 @@ Task<Result<net::Response>> NoServer::send(net::Request) {
   co_return fail(internal_error("a call with an address has no API server"));
 }
 
-Task<Result<std::unique_ptr<JobCall>>> open_jobs(const Call& call) {
+namespace {
+
+Task<Result<std::unique_ptr<JobCall>>> open_server(const Call& call) {
   auto made = std::make_unique<JobCall>();
   made->target.address = call.text("address");
   JobsOptions options;
@@ -80,9 +82,27 @@ Task<Result<std::unique_ptr<JobCall>>> open_jobs(const Call& call) {
   made->jobs = std::make_unique<Jobs>(call.context.env, *service, *made->server.client,
                                       *made->server.discovery, std::move(options));
   made->target.cluster = {made->server.ns, call.text("cluster")};
+  co_return made;
+}
+
+}  // namespace
+
+Task<Result<std::unique_ptr<JobCall>>> open_jobs(const Call& call) {
+  CO_TRY_ASSIGN(std::unique_ptr<JobCall> made, co_await open_server(call));
   if (made->target.address.empty() && made->target.cluster.name.empty()) {
     CO_TRY_ASSIGN(made->target.cluster, co_await made->jobs->only_cluster(made->server.ns));
   }
+  co_return made;
+}
+
+Task<Result<std::unique_ptr<JobCall>>> open_one(const Call& call) {
+  CO_TRY_ASSIGN(std::unique_ptr<JobCall> made, co_await open_server(call));
+  JobName name{.ns = made->server.ns,
+               .name = call.text("name"),
+               .cluster = made->target.cluster.name,
+               .address = made->target.address};
+  CO_TRY_ASSIGN(made->handle,
+                co_await open_job(*made->jobs, *made->server.client, std::move(name)));
   co_return made;
 }
 
