@@ -2,6 +2,7 @@
 
 #include "cli/verbs/create.h"
 #include "cli/verbs/create_raycluster.h"
+#include "cli/verbs/dashboard.h"
 #include "cli/verbs/define_raycluster.h"
 #include "cli/verbs/delete.h"
 #include "cli/verbs/delete_raycluster.h"
@@ -76,6 +77,7 @@ constexpr const Verb* kVerbs[] = {
     &kExplainRayCluster,
     &kLogs,
     &kLogsJob,
+    &kDashboard,
     &kDown,
     &kImage,
     &kSimulate,
