@@ -7,6 +7,7 @@ import sys
 from typing import Any
 
 from . import _auth, _show
+from ._background import Tunnel
 from ._call import Data, call
 from ._config import ClusterConfiguration, WorkerGroup
 from ._job_model import JobDetails, JobStatus
@@ -54,6 +55,7 @@ class Cluster:
     def __init__(self, config: ClusterConfiguration, api_client: Any = None) -> None:
         self.config = config
         self._connection = _auth.connection_of(api_client)
+        self._tunnel: Tunnel | None = None
         self.app_wrapper_yaml: str | None = None
         if config.write_to_file:
             self.app_wrapper_yaml = self.create_app_wrapper()
@@ -99,6 +101,7 @@ class Cluster:
 
     def down(self) -> None:
         """Deletes the cluster and waits until it is gone."""
+        self.close()
         self._call("cluster.delete", wait=True)
         print(f"Ray Cluster: '{self.config.name}' has successfully been deleted")
 
@@ -149,6 +152,19 @@ class Cluster:
     def job_logs(self, job_id: str) -> str:
         """The whole log of a job so far."""
         return self.job_client.get_job_logs(job_id)
+
+    def cluster_dashboard_uri(self) -> str:
+        """A URL of Ray's dashboard on this machine: a tunnel through the API server, which lives until close() or the end of the program."""
+        if self._tunnel is None or not self._tunnel.alive():
+            target = {"connection": self._connection, "namespace": self.config.namespace, "cluster": self.config.name}
+            self._tunnel = Tunnel(**target).__enter__()
+        return self._tunnel.url()
+
+    def close(self) -> None:
+        """Ends the tunnel to the dashboard."""
+        if self._tunnel is not None:
+            self._tunnel.__exit__()
+            self._tunnel = None
 
     def is_dashboard_ready(self) -> bool:
         """Whether Ray's dashboard answers."""

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from ._call import Data, call
 from ._job_model import AppState, AppStatus
-from .errors import InvalidError
 
 if TYPE_CHECKING:
     from ._cluster import Cluster
@@ -55,7 +54,8 @@ class DDPJobDefinition(JobDefinition):
     j: REPLICASxPROCESSES (default: a replica for each worker, a process for each of its GPUs)
     env, max_retries, rdzv_port: for every process; attempts after a failure; port of rank 0
     workspace: the directory that is sent with the job (default: the working directory)
-    scheduler_args: working_dir and requirements, for Ray clusters
+    scheduler_args: working_dir and requirements for Ray clusters; namespace without a cluster
+    image: of the pods of a job without a cluster
     """
 
     def __init__(
@@ -102,20 +102,23 @@ class DDPJobDefinition(JobDefinition):
         return {key: value for key, value in vars(self).items() if value not in (None, "", [], {})}
 
     def submit(self, cluster: Cluster | None = None) -> DDPJob:
-        """Submits the job to a Ray cluster under its name with five letters added."""
+        """Submits the job under its name with five letters added: to a Ray cluster, else in pods of its own, which wait in the queue."""
         return DDPJob(self, cluster)
 
 
 class DDPJob(Job):
     """A DDP job. `DDPJob.open(name, cluster)` finds one of an earlier session."""
 
-    def __init__(self, job_definition: DDPJobDefinition | None, cluster: Cluster | None = None, name: str = "") -> None:
-        if cluster is None:
-            raise InvalidError("give the Ray cluster that the job runs on: submit(cluster)", "invalid_argument")
+    def __init__(
+        self, job_definition: DDPJobDefinition | None, cluster: Cluster | None = None, name: str = "", namespace: str | None = None
+    ) -> None:
         self.job_definition = job_definition
         self.cluster = cluster
         self.name = name
+        self._namespace = cluster.config.namespace if cluster else namespace
         if job_definition is not None:
+            if cluster is None:
+                self._namespace = job_definition.scheduler_args.get("namespace") or namespace
             answer = call("ddp.submit", **self._target(), definition=job_definition.to_dict(), base_directory=os.getcwd())
             self.name = answer["name"]
             for note in answer["notes"]:
@@ -123,30 +126,35 @@ class DDPJob(Job):
         all_jobs.append(self)
 
     @classmethod
-    def open(cls, name: str, cluster: Cluster) -> DDPJob:
-        """The job of this name, of whichever session."""
-        job = cls(None, cluster, name)
+    def open(cls, name: str, cluster: Cluster | None = None, namespace: str | None = None) -> DDPJob:
+        """The job of this name, of whichever session; without a cluster one in pods of its own."""
+        job = cls(None, cluster, name, namespace)
         job.status()
         return job
 
     def __repr__(self) -> str:
-        return f"DDPJob(name={self.name!r}, cluster={self.cluster.config.name!r})"
+        where = f"cluster={self.cluster.config.name!r}" if self.cluster else f"namespace={self._namespace!r}"
+        return f"DDPJob(name={self.name!r}, {where})"
 
     def _target(self) -> Data:
-        return {"cluster": self.cluster.config.name, "namespace": self.cluster.config.namespace, "connection": self.cluster._connection}
+        target: Data = {"namespace": self._namespace}
+        if self.cluster:
+            target |= {"cluster": self.cluster.config.name, "connection": self.cluster._connection}
+        return target
 
     def _call(self, what: str, **arguments: Any) -> Any:
         return call(what, **self._target(), name=self.name, **arguments)
 
     @property
     def _app_handle(self) -> str:
-        return f"ray://{self.cluster.config.namespace or ''}/{self.cluster.config.name}/{self.name}"
+        where = f"ray://{self._namespace or ''}/{self.cluster.config.name}" if self.cluster else f"kubernetes://{self._namespace or ''}"
+        return f"{where}/{self.name}"
 
     def status(self) -> AppStatus:
         return _status(self._call("job.get"))
 
     def logs(self) -> str:
-        """The log of all replicas; each line begins with its rank."""
+        """The log of all replicas; each line begins with its rank (in pods of its own: with its replica)."""
         return str(self._call("job.logs"))
 
     def wait(self, timeout: float | None = None) -> AppStatus:

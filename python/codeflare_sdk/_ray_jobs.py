@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
+from ._background import Background
 from ._call import Data, call
 from ._job_model import JobDetails, JobList, JobStatus, job_details, job_status
-from .errors import CodeflareError
 
 
 class RayJobClient:
@@ -147,36 +146,16 @@ class RayJobClient:
             follower.check()
 
 
-class _Follower:
-    """A thread that follows a log. Leaving the block ends it, and so does the end of the program."""
+class _Follower(Background):
+    """Follows a log; its last piece is None."""
 
     def __init__(self, target: Data, job_id: str, put: Any) -> None:
-        self._left = threading.Event()
-        self._error: CodeflareError | None = None
-        self._thread = threading.Thread(target=self._run, args=(target, job_id, put), name=f"codeflare-log-{job_id}")
+        super().__init__("job.follow", put, **target, name=job_id)
+        self._put = put
 
-    def __enter__(self) -> _Follower:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._left.set()
-        self._thread.join()
-
-    def check(self) -> None:
-        if self._error is not None:
-            raise self._error
-
-    def _stopped(self) -> bool:
-        return self._left.is_set() or not threading.main_thread().is_alive()
-
-    def _run(self, target: Data, job_id: str, put: Any) -> None:
+    def ended(self) -> None:
         try:
-            call("job.follow", observer=put, stopped=self._stopped, **target, name=job_id)
-        except CodeflareError as error:
-            self._error = error
-        try:
-            put(None)
+            self._put(None)
         except RuntimeError:
             pass  # the event loop that waited is closed
 

@@ -4,6 +4,7 @@
 import asyncio
 import contextlib
 import io
+import json
 import os
 import pathlib
 import sys
@@ -119,6 +120,28 @@ class Jobs(unittest.TestCase):
         self.assertTrue(self.cluster.is_dashboard_ready())
         self.assertEqual(self.cluster.job_client.get_address(), self.dashboard.address + ray_dashboard.PROXY)
         self.assertEqual(self.client().get_address(), self.dashboard.address)
+
+    def test_the_dashboard_on_loopback(self):
+        import urllib.error
+        import urllib.request
+
+        url = self.cluster.cluster_dashboard_uri()
+        self.assertRegex(url, r"^http://127\.0\.0\.1:\d+$")
+        self.assertEqual(self.cluster.cluster_dashboard_uri(), url)
+        name = self.client().submit_job(entrypoint="echo through")
+        quietly(self.client().wait, name)
+        with urllib.request.urlopen(f"{url}/api/jobs/{name}") as answer:
+            self.assertEqual(json.load(answer)["submission_id"], name)
+        from codeflare_sdk import RayJobClient
+
+        self.assertEqual("".join(RayJobClient(url).follow_job_logs(name)), "through\n")  # an upgraded connection
+        with self.assertRaises(urllib.error.HTTPError) as rejected:
+            urllib.request.urlopen(urllib.request.Request(url, headers={"Host": "elsewhere.example"}))
+        self.assertEqual(rejected.exception.code, 403)
+        rejected.exception.close()
+        self.cluster.close()
+        with self.assertRaises(OSError):
+            urllib.request.urlopen(url)
 
     def test_ray_jobs_of_0_40(self):
         from codeflare_sdk import CodeflareRayJobStatus, RayJob
@@ -310,8 +333,6 @@ class Names(unittest.TestCase):
         self.assertIn("No client certificates are needed", quietly(generate_cert.export_env, "demo", "default")[1])
 
     def test_notebooks_are_copied_once(self):
-        import json
-
         from codeflare_sdk import copy_demo_nbs
 
         with tempfile.TemporaryDirectory() as folder:

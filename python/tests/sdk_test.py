@@ -196,6 +196,19 @@ class Sdk(unittest.TestCase):
         quietly(cluster.wait_ready, timeout=60)
         self.assertEqual(quietly(cluster.details)[0].num_workers, 2)
 
+    def test_training_without_a_ray_cluster(self):
+        from codeflare_sdk import DDPJob, DDPJobDefinition
+
+        pathlib.Path("train.py").write_text("print(1)\n")
+        job, _ = quietly(DDPJobDefinition(
+            name="gang", script="train.py", cpu=1, gpu=0, memMB=512, j="2x1", image="python:3", scheduler_args={"namespace": "default"}).submit)
+        self.assertRegex(job.name, r"^gang-[a-z0-9]{5}$")
+        self.addCleanup(quietly, job.delete)
+        again = DDPJob.open(job.name, namespace="default")
+        self.assertIn(again.status().state.name, ("SUBMITTED", "PENDING", "RUNNING"))
+        again.cancel()
+        self.assertEqual(again.status().state.name, "CANCELLED")
+
     def test_app_wrapper_files(self):
         from codeflare_sdk.cluster.awload import AWManager
 

@@ -1,5 +1,6 @@
 // The calls about jobs, for skins in other languages.
 #include "json/write.h"
+#include "sdk/dashboard_tunnel.h"
 #include "sdk/ddp_gang.h"
 #include "sdk/ddp_job.h"
 #include "sdk/gang_jobs.h"
@@ -192,6 +193,22 @@ Task<Answer> job_address(Call& call) {
   co_return written([&](json::Arena& arena) { return Value::string(arena, url); });
 }
 
+// Ray's dashboard on loopback until the caller stops the call; the observer hears the URL.
+Task<Answer> dashboard_serve(Call& call) {
+  CO_TRY_ASSIGN(Server server, co_await open(call));
+  model::ObjectKey key{server.ns, call.text("cluster")};
+  CO_TRY(co_await server.clusters().get(key));
+  TunnelOptions options{.port = 0, .opened = [&](const std::string& url) {
+                          if (call.context.observer) {
+                            call.context.observer(written(
+                                [&](json::Arena& arena) { return Value::string(arena, url); }));
+                          }
+                        }};
+  CO_TRY(co_await serve_dashboard(call.context.env, server.connection->service(), std::move(key),
+                                  std::move(options)));
+  co_return "null";
+}
+
 // --- DDP ------------------------------------------------------------------------------------
 
 Result<DdpDefinition> definition_of(const Call& call) {
@@ -232,12 +249,19 @@ Task<Answer> ddp_submit(Call& call) {
 }
 
 constexpr std::array kJobCalls = {
-    CallEntry{"ddp.check", ddp_check},     CallEntry{"ddp.submit", ddp_submit},
-    CallEntry{"job.address", job_address}, CallEntry{"job.delete", job_delete},
-    CallEntry{"job.follow", job_follow},   CallEntry{"job.get", job_get},
-    CallEntry{"job.list", job_list},       CallEntry{"job.list_all", job_list_all},
-    CallEntry{"job.logs", job_logs},       CallEntry{"job.stop", job_stop},
-    CallEntry{"job.submit", job_submit},   CallEntry{"job.wait", job_wait},
+    CallEntry{"dashboard.serve", dashboard_serve},
+    CallEntry{"ddp.check", ddp_check},
+    CallEntry{"ddp.submit", ddp_submit},
+    CallEntry{"job.address", job_address},
+    CallEntry{"job.delete", job_delete},
+    CallEntry{"job.follow", job_follow},
+    CallEntry{"job.get", job_get},
+    CallEntry{"job.list", job_list},
+    CallEntry{"job.list_all", job_list_all},
+    CallEntry{"job.logs", job_logs},
+    CallEntry{"job.stop", job_stop},
+    CallEntry{"job.submit", job_submit},
+    CallEntry{"job.wait", job_wait},
 };
 
 }  // namespace

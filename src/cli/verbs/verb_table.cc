@@ -6,6 +6,7 @@
 #include "cli/verbs/completion.h"
 #include "cli/verbs/create.h"
 #include "cli/verbs/create_raycluster.h"
+#include "cli/verbs/dashboard.h"
 #include "cli/verbs/define_raycluster.h"
 #include "cli/verbs/delete.h"
 #include "cli/verbs/delete_raycluster.h"
@@ -83,6 +84,7 @@ constexpr const Verb* kVerbs[] = {
     &kExplainRayCluster,
     &kLogs,
     &kLogsJob,
+    &kDashboard,
     &kDown,
     &kImage,
     &kCrds,

@@ -1,26 +1,16 @@
 #include "apiserver/rest/internal/errors.h"
 #include "apiserver/rest/internal/handlers.h"
 #include "apiserver/rest/internal/proxy_target.h"
-#include "base/async/task_group.h"
 #include "json/parse.h"
-#include "net/upgrade.h"
+#include "net/forwarding.h"
 #include "net/url.h"
-#include "net/websocket.h"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
-#include <memory>
 #include <utility>
 #include <vector>
 
 namespace codeflare::apiserver::internal {
 namespace {
-
-// Fields of one connection, not of what is sent over it. Expect is answered here.
-constexpr auto kHopByHop = std::to_array<std::string_view>(
-    {"Connection", "Proxy-Connection", "Keep-Alive", "Proxy-Authenticate", "Proxy-Authorization",
-     "TE", "Trailer", "Transfer-Encoding", "Upgrade", "Expect"});
 
 // Segments of the path up to `proxy`: api, v1, namespaces, NAMESPACE, pods, NAME, proxy.
 constexpr int kPrefixSegments = 7;
@@ -52,27 +42,6 @@ Result<ProxyPath> proxy_path(std::string_view target) {
                    .query = std::string(query)};
 }
 
-bool asks_for_upgrade(const net::Headers& headers) {
-  return headers.has("Upgrade") &&
-         std::ranges::any_of(net::header_words(headers, "Connection"), [](const std::string& word) {
-           return net::equal_ignoring_case(word, "upgrade");
-         });
-}
-
-// A connection that is to leave HTTP behind keeps its Upgrade.
-void remove_hop_by_hop(net::Headers& headers, bool upgrade) {
-  const std::string protocol(headers.get("Upgrade").value_or(""));
-  for (const std::string& name : net::header_words(headers, "Connection")) {
-    headers.remove(name);
-  }
-  for (const std::string_view name : kHopByHop) {
-    headers.remove(name);
-  }
-  if (upgrade) {
-    headers.set("Upgrade", protocol);
-  }
-}
-
 // What tells who the client is was meant for this server.
 void remove_credentials(net::Headers& headers) {
   constexpr std::string_view kImpersonate = "Impersonate-";
@@ -102,7 +71,7 @@ void add_forwarded(net::Headers& headers, const net::Peer* peer, const ProxyPath
 
 net::Request forwarded(net::Request request, const ProxyPath& path, bool upgrade) {
   request.target = (path.path.empty() ? "/" : path.path) + path.query;
-  remove_hop_by_hop(request.headers, upgrade);
+  net::remove_hop_by_hop(request.headers, upgrade);
   remove_credentials(request.headers);
   add_forwarded(request.headers, request.peer.get(), path);
   // Whatever form the pod answers in is the client's.
@@ -148,39 +117,6 @@ std::string rewritten_location(std::string_view location, const OwnHosts& own,
   return path.prefix + target;
 }
 
-// Copies until either side ends, which ends both.
-Task<void> pass_on(net::ByteStream& from, net::ByteStream& to, TaskGroup& both) {
-  for (;;) {
-    Result<std::string> bytes = co_await from.read();
-    if (!bytes || bytes->empty() || !co_await to.write(*std::move(bytes))) {
-      break;
-    }
-  }
-  both.request_stop();
-}
-
-Task<void> join_streams(net::ByteStream& client, net::ByteStream& pod) {
-  const TaskContext& context = co_await current_context();
-  TaskGroup both(*context.loop, context.stop);
-  both.spawn(pass_on(client, pod, both));
-  both.spawn(pass_on(pod, client, both));
-  co_await both.join();
-}
-
-Task<void> serve_upgrade(std::shared_ptr<net::Response> answer, net::ByteStream& client) {
-  net::Takeover talk = [&client](net::ByteStream& pod) { return join_streams(client, pod); };
-  static_cast<void>(co_await net::converse(std::move(*answer), std::move(talk)));
-}
-
-// The pod's 101 with a body that carries both connections once this answer has been sent.
-net::Response upgraded(net::Response answer) {
-  net::Response response{.status = answer.status, .headers = answer.headers};
-  auto held = std::make_shared<net::Response>(std::move(answer));
-  response.body = std::make_unique<net::Upgrade>(
-      [held](net::ByteStream& client) { return serve_upgrade(held, client); });
-  return response;
-}
-
 // 503 invites clients to try again: a request that may have had an effect gets 504.
 Error unreached(Error error) {
   const std::string why = "error trying to reach service: " + error.message;
@@ -203,16 +139,6 @@ net::Response redirect_below(const ProxyPath& path) {
   return response;
 }
 
-// The length that a GET would have: nothing follows the head to count.
-std::optional<std::size_t> announced_size(const net::Headers& headers) {
-  const std::string_view text = headers.get("Content-Length").value_or("");
-  std::size_t size = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), size);
-  return !text.empty() && error == std::errc() && end == text.data() + text.size()
-             ? std::optional(size)
-             : std::nullopt;
-}
-
 }  // namespace
 
 Task<Result<net::Response>> handle_proxy(Call& call) {
@@ -223,7 +149,7 @@ Task<Result<net::Response>> handle_proxy(Call& call) {
   CO_TRY_ASSIGN(const ProxyTarget target, proxy_target(call));
   const std::string method = call.request.method;
   const std::string host(call.header("Host").value_or(""));
-  const bool upgrade = asks_for_upgrade(call.request.headers);
+  const bool upgrade = net::asks_for_upgrade(call.request.headers);
   // Else relative links of the answer would lead beside the proxy.
   if (path.path.empty() && !upgrade && (method == "GET" || method == "HEAD")) {
     co_return redirect_below(path);
@@ -239,16 +165,16 @@ Task<Result<net::Response>> handle_proxy(Call& call) {
     co_return fail(service_unavailable(
         "error trying to reach service: it changed the protocol, which the request did not ask"));
   }
-  remove_hop_by_hop(answer->headers, left_http);
+  net::remove_hop_by_hop(answer->headers, left_http);
   if (left_http) {
-    co_return upgraded(*std::move(answer));
+    co_return net::forward_upgrade(*std::move(answer));
   }
   if (const auto location = answer->headers.get("Location")) {
     const OwnHosts own{.asked = host, .address = address_of(target)};
     answer->headers.set("Location", rewritten_location(*location, own, path));
   }
   if (method == "HEAD" && answer->body == nullptr) {
-    answer->body_size = announced_size(answer->headers);
+    answer->body_size = net::announced_size(answer->headers);
   }
   co_return answer;
 }
