@@ -1,9 +1,9 @@
 #include "sdk/read_config.h"
 
+#include "base/nearest_name.h"
 #include "json/write.h"
 #include "json/yaml.h"
 #include "sdk/cluster_fields.h"
-#include "sdk/internal/nearest_name.h"
 #include "sdk/internal/read_value.h"
 #include "sdk/internal/read_worker_group.h"
 

@@ -50,6 +50,12 @@ constexpr std::string_view kRole = R"({
     {"apiGroups": ["workload.codeflare.dev", "mcad.ibm.com"],
      "resources": ["appwrappers", "appwrappers/status", "appwrappers/finalizers"],
      "verbs": ["update", "patch"]},
+    {"apiGroups": ["codeflare.dev"],
+     "resources": ["runs/status", "applications/status", "datasets/status"],
+     "verbs": ["update", "patch"]},
+    {"apiGroups": ["workload.codeflare.dev"], "resources": ["appwrappers"], "verbs": ["create"]},
+    {"apiGroups": ["batch"], "resources": ["jobs"], "verbs": ["create"]},
+    {"apiGroups": ["ray.io"], "resources": ["rayjobs"], "verbs": ["create"]},
     {"apiGroups": ["quota.codeflare.dev"], "resources": ["quotasubtrees/status"],
      "verbs": ["update", "patch"]}
   ]

@@ -1,5 +1,6 @@
 #include "cli/verbs/verb_table.h"
 
+#include "cli/verbs/compile.h"
 #include "cli/verbs/create.h"
 #include "cli/verbs/create_raycluster.h"
 #include "cli/verbs/define_raycluster.h"
@@ -7,8 +8,10 @@
 #include "cli/verbs/delete_raycluster.h"
 #include "cli/verbs/down.h"
 #include "cli/verbs/end_job.h"
+#include "cli/verbs/end_run.h"
 #include "cli/verbs/explain.h"
 #include "cli/verbs/follow_job.h"
+#include "cli/verbs/follow_run.h"
 #include "cli/verbs/hold.h"
 #include "cli/verbs/image.h"
 #include "cli/verbs/list.h"
@@ -18,9 +21,11 @@
 #include "cli/verbs/queued_raycluster.h"
 #include "cli/verbs/show_job.h"
 #include "cli/verbs/show_raycluster.h"
+#include "cli/verbs/show_run.h"
 #include "cli/verbs/simulate.h"
 #include "cli/verbs/status.h"
 #include "cli/verbs/submit_job.h"
+#include "cli/verbs/submit_run.h"
 #include "cli/verbs/wait_raycluster.h"
 
 #include <CLI/App.hpp>
@@ -47,33 +52,48 @@ constexpr const Verb* kVerbs[] = {
     &kSubmit,
     &kSubmitRayCluster,
     &kSubmitJob,
+    &kSubmitRun,
+    &kCompile,
     &kCancel,
     &kCancelJob,
+    &kCancelRun,
     &kDelete,
     &kDeleteRayCluster,
     &kDeleteJob,
+    &kDeleteRun,
     &kList,
     &kListRayCluster,
     &kListJob,
+    &kListRun,
+    &kListApplications,
+    &kListDataSets,
+    &kListSizes,
     &kGet,
     &kGetRayCluster,
     &kStatus,
     &kStatusRayCluster,
     &kStatusJob,
+    &kStatusRun,
     &kDetails,
     &kDetailsRayCluster,
+    &kDetailsRun,
     &kWait,
     &kWaitRayCluster,
     &kWaitJob,
+    &kWaitRun,
     &kHold,
     &kHoldRayCluster,
+    &kHoldRun,
     &kRelease,
     &kReleaseRayCluster,
+    &kReleaseRun,
     &kQueue,
     &kExplain,
     &kExplainRayCluster,
+    &kExplainRun,
     &kLogs,
     &kLogsJob,
+    &kLogsRun,
     &kDown,
     &kImage,
     &kSimulate,
@@ -83,6 +103,10 @@ constexpr const Verb* kVerbs[] = {
 constexpr std::array kNouns = {
     Noun{"raycluster", {"rayclusters", "ray-cluster", "rc"}},
     Noun{"job", {"jobs"}},
+    Noun{"run", {"runs"}},
+    Noun{"applications", {"application", "app"}},
+    Noun{"datasets", {"dataset"}},
+    Noun{"sizes", {"size", "rsc"}},
 };
 
 constexpr std::string_view kHelp = "help";

@@ -1,7 +1,7 @@
 #include "sdk/internal/read_worker_group.h"
 
+#include "base/nearest_name.h"
 #include "json/write.h"
-#include "sdk/internal/nearest_name.h"
 #include "sdk/internal/read_value.h"
 
 #include <array>

@@ -1,11 +1,11 @@
-#include "sdk/internal/nearest_name.h"
+#include "base/nearest_name.h"
 
 #include <algorithm>
 #include <cstddef>
 #include <numeric>
 #include <vector>
 
-namespace codeflare::sdk {
+namespace codeflare {
 
 namespace {
 
@@ -43,4 +43,4 @@ std::optional<std::string_view> nearest_name(std::string_view wanted,
   return found;
 }
 
-}  // namespace codeflare::sdk
+}  // namespace codeflare
