@@ -14,13 +14,20 @@
 #include "controllers/appwrapper/queue_lease.h"
 #include "controllers/crds/ensure_crds.h"
 #include "controllers/crds/ensure_policy.h"
+#include "controllers/platform/platform_controller.h"
 #include "controllers/raycluster/kuberay_present.h"
 #include "controllers/rayjob/rayjob_controller.h"
+#include "controllers/run/run_controller.h"
 #include "controllers/submitter/impersonation_right.h"
 #include "kube/connect.h"
 #include "kube/discovery.h"
+#include "model/application.h"
+#include "model/data_set.h"
 #include "model/quota_subtree.h"
 #include "model/ray_job.h"
+#include "model/run.h"
+#include "model/run_policy.h"
+#include "model/run_size_configuration.h"
 #include "net/listen_address.h"
 #include "queue/marks.h"
 #include "runtime/manager.h"
@@ -104,6 +111,20 @@ Task<Result<bool>> is_served(kube::Client& client, model::ResourceType type) {
     co_return fail(std::move(found).error());
   }
   co_return found.has_value();
+}
+
+// Whether the server has the kinds of the Platform, all of them.
+Task<Result<bool>> serves_runs(kube::Client& client) {
+  for (const model::ResourceType& type :
+       {model::resource_type<model::Run>(), model::resource_type<model::Application>(),
+        model::resource_type<model::DataSet>(), model::resource_type<model::RunPolicy>(),
+        model::resource_type<model::RunSizeConfiguration>()}) {
+    CO_TRY_ASSIGN(const bool served, co_await is_served(client, type));
+    if (!served) {
+      co_return false;
+    }
+  }
+  co_return true;
 }
 
 // Whether RayClusters are ours to run: two controllers must not run the same ones.
@@ -285,8 +306,9 @@ Task<Result<void>> serve_queue(Env env, const Flags& flags, net::HttpService& ap
     logger.warn("without --webhook-listen submitters are unknown; no AppWrapper will start",
                 {{"instead", "--webhook-listen or --no-user-check"}});
   }
-  // Those who run RayClusters look at more of a pod than the queue does.
-  options.trim_caches = !ray.clusters;
+  CO_TRY_ASSIGN(const bool runs, co_await serves_runs(client));
+  // Controllers of RayClusters and Runs look at more of a pod than the queue does.
+  options.trim_caches = !ray.clusters && !runs;
   if (!flags.quota_trees) {
     logger.info("quota trees are ignored", {{"because", "--no-quota-trees"}});
   }
@@ -296,6 +318,12 @@ Task<Result<void>> serve_queue(Env env, const Flags& flags, net::HttpService& ap
   if (ray.clusters) {
     logger.info("no KubeRay operator found; this controller runs RayClusters");
     controllers::rayjob::add_ray_controllers(manager, api, ray.jobs, logger);
+  }
+  if (runs) {
+    controllers::run::add_run_controller(manager);
+    controllers::platform_kinds::add_platform_controllers(manager);
+  } else {
+    logger.info("the cluster does not serve Runs", {{"instead", "--install-crds"}});
   }
   Result<void> end = co_await manager.run();
   if (webhook != nullptr) {

@@ -12,8 +12,10 @@
 #include "controllers/endpoints/endpoint_controller.h"
 #include "controllers/job/job_controller.h"
 #include "controllers/localvolume/local_volume_controller.h"
+#include "controllers/platform/platform_controller.h"
 #include "controllers/raycluster/kuberay_present.h"
 #include "controllers/rayjob/rayjob_controller.h"
+#include "controllers/run/run_controller.h"
 #include "kube/client.h"
 #include "kube/typed.h"
 #include "model/codec/core.h"
@@ -208,6 +210,8 @@ Task<Result<void>> run_controllers(Env env, ApiServer& server, UpOptions options
   } else {
     controllers::rayjob::add_ray_controllers(manager, service, true, logger);
   }
+  controllers::run::add_run_controller(manager);
+  controllers::platform_kinds::add_platform_controllers(manager);
   manager.only_while_leading(false);
   std::optional<UpNodes> node;
   if (options.process_node) {

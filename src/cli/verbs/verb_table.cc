@@ -1,19 +1,22 @@
 #include "cli/verbs/verb_table.h"
 
-#include "cli/verbs/check.h"
-#include "cli/verbs/crds.h"
 #include "cli/verbs/cancel.h"
+#include "cli/verbs/check.h"
+#include "cli/verbs/compile.h"
 #include "cli/verbs/completion.h"
 #include "cli/verbs/create.h"
 #include "cli/verbs/create_raycluster.h"
+#include "cli/verbs/crds.h"
 #include "cli/verbs/dashboard.h"
 #include "cli/verbs/define_raycluster.h"
 #include "cli/verbs/delete.h"
 #include "cli/verbs/delete_raycluster.h"
 #include "cli/verbs/down.h"
 #include "cli/verbs/end_job.h"
+#include "cli/verbs/end_run.h"
 #include "cli/verbs/explain.h"
 #include "cli/verbs/follow_job.h"
+#include "cli/verbs/follow_run.h"
 #include "cli/verbs/hold.h"
 #include "cli/verbs/image.h"
 #include "cli/verbs/list.h"
@@ -25,9 +28,11 @@
 #include "cli/verbs/run.h"
 #include "cli/verbs/show_job.h"
 #include "cli/verbs/show_raycluster.h"
+#include "cli/verbs/show_run.h"
 #include "cli/verbs/simulate.h"
 #include "cli/verbs/status.h"
 #include "cli/verbs/submit_job.h"
+#include "cli/verbs/submit_run.h"
 #include "cli/verbs/wait_raycluster.h"
 #include "cli/views/kinds.h"
 
@@ -56,34 +61,49 @@ constexpr const Verb* kVerbs[] = {
     &kSubmit,
     &kSubmitRayCluster,
     &kSubmitJob,
+    &kSubmitRun,
+    &kCompile,
     &kCancel,
     &kCancelJob,
+    &kCancelRun,
     &kDelete,
     &kDeleteRayCluster,
     &kDeleteJob,
+    &kDeleteRun,
     &kList,
     &kListRayCluster,
     &kListJob,
+    &kListRun,
+    &kListApplications,
+    &kListDataSets,
+    &kListSizes,
     &kGet,
     &kGetRayCluster,
     &kStatus,
     &kStatusRayCluster,
     &kStatusJob,
+    &kStatusRun,
     &kDetails,
     &kDetailsRayCluster,
+    &kDetailsRun,
     &kWait,
     &kWaitRayCluster,
     &kWaitJob,
+    &kWaitRun,
     &kPriority,
     &kHold,
     &kHoldRayCluster,
+    &kHoldRun,
     &kRelease,
     &kReleaseRayCluster,
+    &kReleaseRun,
     &kQueue,
     &kExplain,
     &kExplainRayCluster,
+    &kExplainRun,
     &kLogs,
     &kLogsJob,
+    &kLogsRun,
     &kDashboard,
     &kDown,
     &kImage,
@@ -98,6 +118,10 @@ constexpr const Verb* kVerbs[] = {
 constexpr std::array kNouns = {
     Noun{"raycluster", {"rayclusters", "ray-cluster", "rc"}},
     Noun{"job", {"jobs"}},
+    Noun{"run", {"runs"}},
+    Noun{"applications", {"application", "app"}},
+    Noun{"datasets", {"dataset"}},
+    Noun{"sizes", {"size", "rsc"}},
 };
 
 constexpr std::string_view kHelp = "help";

@@ -9,9 +9,11 @@
 #include "controllers/fakenode/access.h"
 #include "controllers/job/access.h"
 #include "controllers/localvolume/access.h"
+#include "controllers/platform/access.h"
 #include "controllers/quota/access.h"
 #include "controllers/raycluster/access.h"
 #include "controllers/rayjob/access.h"
+#include "controllers/run/access.h"
 #include "controllers/submitter/access.h"
 #include "json/write.h"
 #include "node/agent/access.h"
@@ -50,6 +52,8 @@ constexpr AccessPart kController[] = {
     {"look-for-kuberay", "unless `--no-rayclusters`", raycluster::kLookForKubeRayRights},
     {"raycluster", "unless `--no-rayclusters`", raycluster::kRights},
     {"rayjob", "unless `--no-rayclusters`", rayjob::kRights},
+    {"run", "where Runs are served", run::kRights},
+    {"platform", "where Runs are served", platform_kinds::kRights},
     {"idle", "`codeflare queue idle`", kIdleRights},
 };
 
@@ -66,6 +70,8 @@ constexpr AccessPart kUp[] = {
     {"look-for-kuberay", kAlways, raycluster::kLookForKubeRayRights},
     {"raycluster", kAlways, raycluster::kRights},
     {"rayjob", kAlways, rayjob::kRights},
+    {"run", kAlways, run::kRights},
+    {"platform", kAlways, platform_kinds::kRights},
     {"job", kAlways, job::kRights},
     {"apps", kAlways, apps::kRights},
     {"endpoints", kAlways, endpoints::kRights},

@@ -1,0 +1,19 @@
+#pragma once
+
+#include "runtime/access.h"
+
+namespace codeflare::controllers::run {
+
+inline constexpr runtime::Right kRights[] = {
+    {"list watch", "codeflare.dev",
+     "applications datasets runpolicies runs runsizeconfigurations", "Runs and what they refer to"},
+    {"patch update", "codeflare.dev", "runs/status", "status of Runs"},
+    {"list watch create patch delete", "workload.codeflare.dev", "appwrappers",
+     "the AppWrapper of a Run"},
+    {"create", "batch", "jobs", "Jobs of Runs"},
+    {"create", "", "services", "Services of Runs"},
+    {"create", "ray.io", "rayjobs", "RayJobs of Runs"},
+    {"list watch", "", "pods", "pods of Runs"},
+};
+
+}  // namespace codeflare::controllers::run

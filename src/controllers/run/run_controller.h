@@ -1,0 +1,37 @@
+#pragma once
+
+#include "controllers/run/run_decision.h"
+#include "controllers/run/run_pods.h"
+#include "runtime/manager.h"
+#include "runtime/reconciler.h"
+
+#include <optional>
+
+namespace codeflare::controllers::run {
+
+// Compiles Runs (codeflare.dev/v1alpha1) into AppWrappers and reports how they fare.
+class RunReconciler final : public runtime::StoryReconciler<Observed, Desired> {
+ public:
+  explicit RunReconciler(const runtime::ControllerContext& context);
+
+  std::optional<Observed> observe(const runtime::ObjectKey& key) const override;
+  Desired desired(const Observed& observed, WallTime now) const override;
+  runtime::Plan diff(const Observed& observed, const Desired& desired) const override;
+
+ private:
+  // What the Run compiles from.
+  void gather(platform::CompileInput& input) const;
+
+  const runtime::Store& runs_;
+  const runtime::Store& wrappers_;
+  const runtime::Store& applications_;
+  const runtime::Store& data_sets_;
+  const runtime::Store& sizes_;
+  const runtime::Store& policies_;
+  const runtime::Store& namespaces_;
+  RunPods pods_;
+};
+
+RunReconciler& add_run_controller(runtime::Manager& manager);
+
+}  // namespace codeflare::controllers::run
