@@ -11,13 +11,16 @@ from . import _auth, _core, errors
 Data = dict[str, Any]
 
 
-def call(what: str, /, observer: Callable[[Data], None] | None = None, **arguments: Any) -> Any:
-    """Calls by name under the current login. Arguments that are None are not given."""
+def call(
+    what: str, /, observer: Callable[[Any], None] | None = None, stopped: Callable[[], bool] | None = None, **arguments: Any
+) -> Any:
+    """Calls by name under the current login. Arguments that are None are not given. Ends when stopped() is true."""
     given = {key: value for key, value in arguments.items() if value is not None}
-    given.setdefault("connection", _auth.connection())
+    if "connection" not in given:
+        given["connection"] = _auth.connection()
     told = None if observer is None else lambda text: observer(json.loads(text))
     try:
-        return json.loads(_core.call(what, json.dumps(given, default=_plain), told))
+        return json.loads(_core.call(what, json.dumps(given, default=_plain), told, stopped))
     except _core.CallError as error:
         raise errors.from_call(*error.args) from None
 

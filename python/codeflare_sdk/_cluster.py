@@ -6,11 +6,13 @@ import os
 import sys
 from typing import Any
 
-from . import _show
+from . import _auth, _show
 from ._call import Data, call
 from ._config import ClusterConfiguration, WorkerGroup
+from ._job_model import JobDetails, JobStatus
 from ._model import AppWrapper, AppWrapperStatus, CodeFlareClusterStatus, RayCluster, RayClusterStatus, WorkerGroupStatus
-from .errors import NotFoundError
+from ._ray_jobs import RayJobClient
+from .errors import CodeflareError, NotFoundError
 
 _PHASES = {
     "Held": CodeFlareClusterStatus.QUEUED,
@@ -47,8 +49,11 @@ class Cluster:
     (`write_to_file=False`: not). A file that somebody has edited is kept and submitted as it stands.
     """
 
-    def __init__(self, config: ClusterConfiguration) -> None:
+    torchx_scheduler = "ray"
+
+    def __init__(self, config: ClusterConfiguration, api_client: Any = None) -> None:
         self.config = config
+        self._connection = _auth.connection_of(api_client)
         self.app_wrapper_yaml: str | None = None
         if config.write_to_file:
             self.app_wrapper_yaml = self.create_app_wrapper()
@@ -71,7 +76,7 @@ class Cluster:
     create_resource = create_app_wrapper
 
     def _call(self, what: str, **arguments: Any) -> Any:
-        return call(what, namespace=self.config.namespace, name=self.config.name, **arguments)
+        return call(what, connection=self._connection, namespace=self.config.namespace, name=self.config.name, **arguments)
 
     def up(self) -> None:
         """Submits the cluster to the queue."""
@@ -82,12 +87,14 @@ class Cluster:
         print(f"Ray Cluster: '{self.config.name}' has successfully been created")
 
     def _call_create(self, **arguments: Any) -> None:
-        call("cluster.create", namespace=self.config.namespace, **arguments)
+        call("cluster.create", connection=self._connection, namespace=self.config.namespace, **arguments)
 
     def apply(self, force: bool = False, timeout: int = 300) -> None:
         """Creates the cluster, or keeps it if it exists and asks for the same. `force` queues one that differs anew."""
         del timeout  # nothing is waited for but the deletion of the old one
-        applied = call("cluster.apply", namespace=self.config.namespace, config=self.config.to_dict(), force=force)
+        applied = call(
+            "cluster.apply", connection=self._connection, namespace=self.config.namespace, config=self.config.to_dict(), force=force
+        )
         print(f"Ray Cluster: '{self.config.name}' {_APPLIED[applied]}")
 
     def down(self) -> None:
@@ -124,7 +131,37 @@ class Cluster:
 
     def cluster_uri(self) -> str:
         """For Ray clients inside the Kubernetes cluster."""
-        return f"ray://{self.config.name}-head-svc.{self.config.namespace or get_current_namespace()}.svc:10001"
+        namespace = self.config.namespace or str(call("namespace", connection=self._connection))
+        return f"ray://{self.config.name}-head-svc.{namespace}.svc:10001"
+
+    @property
+    def job_client(self) -> RayJobClient:
+        """Jobs on this cluster, through the API server."""
+        return RayJobClient._of_cluster(self.config.name or "", self.config.namespace, self._connection)
+
+    def list_jobs(self) -> list[JobDetails]:
+        """The jobs of the cluster; a table in notebooks."""
+        return self.job_client.list_jobs()
+
+    def job_status(self, job_id: str) -> JobStatus:
+        return self.job_client.get_job_status(job_id)
+
+    def job_logs(self, job_id: str) -> str:
+        """The whole log of a job so far."""
+        return self.job_client.get_job_logs(job_id)
+
+    def is_dashboard_ready(self) -> bool:
+        """Whether Ray's dashboard answers."""
+        try:
+            self.job_client._call("job.list", patience=5)
+        except CodeflareError:
+            return False
+        return True
+
+    def torchx_config(self, working_dir: str | None = None, requirements: str | None = None) -> dict[str, str]:
+        """Arguments for `scheduler_args`."""
+        given = {"cluster_name": self.config.name, "working_dir": working_dir, "requirements": requirements}
+        return {key: value for key, value in given.items() if value}
 
     def config_check(self) -> None:
         """Reports every fault of the configuration."""
@@ -167,31 +204,36 @@ def _memory(amount: Any) -> str:
     return f"{amount}G" if isinstance(amount, (int, float)) else str(amount)
 
 
-def get_current_namespace() -> str:
+def get_current_namespace(api_client: Any = None) -> str:
     """The namespace of the current context, or of the pod."""
-    return str(call("namespace"))
+    return str(call("namespace", connection=_auth.connection_of(api_client)))
 
 
-def get_cluster(cluster_name: str, namespace: str | None = None, verify_tls: bool = True, write_to_file: bool = False) -> Cluster:
+def get_cluster(
+    cluster_name: str, namespace: str | None = None, verify_tls: bool = True, write_to_file: bool = False, api_client: Any = None
+) -> Cluster:
     """The cluster of this name, queued or running, also one of another session."""
     del verify_tls
-    info = call("cluster.get", namespace=namespace, name=cluster_name)
+    info = call("cluster.get", connection=_auth.connection_of(api_client), namespace=namespace, name=cluster_name)
     config = ClusterConfiguration(**info["config"])
     config.name, config.namespace, config.write_to_file = info["name"], info["namespace"], write_to_file
-    return Cluster(config)
+    return Cluster(config, api_client)
 
 
-def list_all_clusters(namespace: str | None = None, print_to_console: bool = True) -> list[RayCluster]:
+def list_all_clusters(namespace: str | None = None, print_to_console: bool = True, api_client: Any = None) -> list[RayCluster]:
     """Every Ray cluster of a namespace, those that wait included."""
-    infos = call("cluster.list", namespace=namespace)
+    infos = call("cluster.list", connection=_auth.connection_of(api_client), namespace=namespace)
     if print_to_console:
         _show.details(infos)
     return [ray_cluster(info) for info in infos]
 
 
-def list_all_queued(namespace: str | None = None, print_to_console: bool = True, **_: Any) -> list[AppWrapper]:
+def list_all_queued(
+    namespace: str | None = None, print_to_console: bool = True, api_client: Any = None, **_: Any
+) -> list[AppWrapper]:
     """The Ray clusters of a namespace that wait in the queue, with the reason."""
-    infos = [info for info in call("cluster.list", namespace=namespace) if info["state"]["status"] in ("Queued", "Held")]
+    everything = call("cluster.list", connection=_auth.connection_of(api_client), namespace=namespace)
+    infos = [info for info in everything if info["state"]["status"] in ("Queued", "Held")]
     if print_to_console:
         _show.queue(infos)
     return [

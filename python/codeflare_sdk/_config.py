@@ -123,6 +123,24 @@ class ClusterConfiguration:
 ClusterConfig = ClusterConfiguration
 
 
+class ManagedClusterConfig(ClusterConfiguration):
+    """The cluster of a RayJob, with the names and defaults of 0.32."""
+
+    _NAMES = {
+        "head_accelerators": "head_extended_resource_requests",
+        "worker_accelerators": "worker_extended_resource_requests",
+        "accelerator_configs": "extended_resource_mapping",
+    }
+    _DEFAULTS = {
+        "head_cpu_requests": 2, "head_cpu_limits": 2, "head_memory_requests": 8, "head_memory_limits": 8,
+        "worker_memory_requests": 2, "worker_memory_limits": 2,
+    }
+
+    def __init__(self, **fields: Any) -> None:
+        renamed: dict[str, Any] = {**self._DEFAULTS, **{self._NAMES.get(key, key): value for key, value in fields.items()}}
+        super().__init__(**renamed)
+
+
 def _data(fields: dict[str, Any]) -> dict[str, Any]:
     """Worker groups as plain data; the rest is converted when it is written."""
 

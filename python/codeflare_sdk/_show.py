@@ -21,6 +21,13 @@ def in_notebook() -> bool:
     return instance is not None and type(instance).__name__ == "ZMQInteractiveShell"
 
 
+def ipython_display() -> Any:
+    """IPython's own ways to show something; only inside a notebook."""
+    import importlib
+
+    return importlib.import_module("IPython.display")
+
+
 def row(info: Data) -> tuple[str, ...]:
     state = info["state"]
     workers = f"{state['workersReady']}/{state['workersWanted']}"
@@ -29,19 +36,34 @@ def row(info: Data) -> tuple[str, ...]:
     )
 
 
-def table(rows: list[tuple[str, ...]]) -> str:
+def table(columns: tuple[str, ...], rows: list[Any]) -> str:
     """Columns as wide as they have to be."""
-    lines = [_COLUMNS, *rows]
-    widths = [max(len(line[i]) for line in lines) for i in range(len(_COLUMNS))]
+    lines = [columns, *rows]
+    widths = [max(len(line[i]) for line in lines) for i in range(len(columns))]
     return "\n".join("   ".join(cell.ljust(width) for cell, width in zip(line, widths)).rstrip() for line in lines)
 
 
-def html_table(rows: list[tuple[str, ...]]) -> str:
-    def cells(line: tuple[str, ...], tag: str) -> str:
-        return "".join(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in line)
+def html_table(columns: tuple[str, ...], rows: list[Any]) -> str:
+    """The same for notebooks. Every cell is text: markup of others is shown, not obeyed."""
+
+    def cells(line: Any, tag: str) -> str:
+        return "".join(f'<{tag} style="text-align:left">{html.escape(cell)}</{tag}>' for cell in line)
 
     body = "".join(f"<tr>{cells(line, 'td')}</tr>" for line in rows)
-    return f"<table><tr>{cells(_COLUMNS, 'th')}</tr>{body}</table>"
+    return f"<table><tr>{cells(columns, 'th')}</tr>{body}</table>"
+
+
+def time_text(milliseconds: int | None) -> str:
+    """A point in time, in the local zone."""
+    return "-" if milliseconds is None else time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(milliseconds / 1000))
+
+
+def took_text(start: int | None, end: int | None) -> str:
+    """How long it has taken so far, or took."""
+    if start is None:
+        return "-"
+    seconds = max(0, (end if end is not None else int(time.time() * 1000)) - start) // 1000
+    return f"{seconds}s" if seconds < 120 else f"{seconds // 60}m{seconds % 60:02}s"
 
 
 def text(line: str) -> None:
@@ -53,18 +75,25 @@ def text(line: str) -> None:
 
 
 def _display(markup: str) -> None:
-    from IPython.display import HTML, display  # type: ignore[import-not-found,import-untyped,unused-ignore]
-
-    display(HTML(markup))
+    notebook = ipython_display()
+    notebook.display(notebook.HTML(markup))
 
 
 def _rows(infos: list[Data], empty: str) -> None:
     if not infos:
         text(empty)
     elif in_notebook():
-        _display(html_table([row(info) for info in infos]))
+        _display(html_table(_COLUMNS, [row(info) for info in infos]))
     else:
-        print(table([row(info) for info in infos]))
+        print(table(_COLUMNS, [row(info) for info in infos]))
+
+
+def jobs(found: Any) -> None:
+    """A JobList."""
+    if in_notebook():
+        _display(found._repr_html_())
+    else:
+        print(found.table())
 
 
 def status(info: Data) -> None:
@@ -120,9 +149,8 @@ class Progress:
             print(f"{time.strftime('%H:%M:%S')} {whole}", file=sys.stderr)
 
     def _update(self, markup: str) -> None:
-        from IPython.display import HTML, display  # type: ignore[import-not-found,import-untyped,unused-ignore]
-
+        notebook = ipython_display()
         if self._handle is None:
-            self._handle = display(HTML(markup), display_id=True)
+            self._handle = notebook.display(notebook.HTML(markup), display_id=True)
         else:
-            self._handle.update(HTML(markup))
+            self._handle.update(notebook.HTML(markup))

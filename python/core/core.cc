@@ -27,12 +27,24 @@ struct CallFailure {
 // How long Ctrl-C may go unnoticed.
 constexpr Duration kSignalCheck = std::chrono::milliseconds(50);
 
-// Asks Python for signals until one has raised an exception, which is kept for the caller.
-Task<void> watch_signals(StopSource& stop, std::optional<py::error_already_set>& raised) {
+// Asks Python for signals, and whether to stop, until one has raised an exception, which is kept
+// for the caller.
+Task<void> watch_signals(const py::object& stopped, StopSource& stop,
+                         std::optional<py::error_already_set>& raised) {
   while (co_await sleep_for(kSignalCheck)) {
     py::gil_scoped_acquire gil;
-    if (PyErr_CheckSignals() != 0) {
+    bool ends = PyErr_CheckSignals() != 0;
+    if (ends) {
       raised.emplace();
+    } else if (!stopped.is_none()) {
+      try {
+        ends = stopped().cast<bool>();
+      } catch (py::error_already_set& error) {
+        raised.emplace(std::move(error));
+        ends = true;
+      }
+    }
+    if (ends) {
       stop.request_stop();
       co_return;
     }
@@ -56,17 +68,19 @@ struct Observer {
 };
 
 Task<Result<std::string>> watched(sdk::CallContext context, std::string name, std::string arguments,
-                                  StopSource& stop, std::optional<py::error_already_set>& raised) {
+                                  const py::object& stopped, StopSource& stop,
+                                  std::optional<py::error_already_set>& raised) {
   const TaskContext& own = co_await current_context();
   TaskGroup signals(*own.loop);
-  signals.spawn(watch_signals(stop, raised));
+  signals.spawn(watch_signals(stopped, stop, raised));
   Result<std::string> answer = co_await with_stop(
       stop.token(), sdk::call(std::move(context), std::move(name), std::move(arguments)));
   co_await signals.close();
   co_return answer;
 }
 
-std::string call(std::string name, std::string arguments, const py::object& observer) {
+std::string call(std::string name, std::string arguments, const py::object& observer,
+                 const py::object& stopped) {
   std::optional<py::error_already_set> raised;
   std::optional<Result<std::string>> answer;
   // The copies that coroutines hold must not touch Python's counts without the GIL.
@@ -79,8 +93,8 @@ std::string call(std::string name, std::string arguments, const py::object& obse
     if (!observer.is_none()) {
       context.observer = [&observe](const std::string& text) { observe(text); };
     }
-    answer = run(world.env().loop,
-                 watched(std::move(context), std::move(name), std::move(arguments), stop, raised));
+    answer = run(world.env().loop, watched(std::move(context), std::move(name),
+                                           std::move(arguments), stopped, stop, raised));
   }
   if (raised) {
     throw py::error_already_set(std::move(*raised));
@@ -118,8 +132,8 @@ PYBIND11_MODULE(_core, module) {
     }
   });
   module.def("call", &codeflare::call, py::arg("name"), py::arg("arguments"),
-             py::arg("observer") = py::none(),
-             "Calls by name with a JSON object; the answer is JSON.");
+             py::arg("observer") = py::none(), py::arg("stopped") = py::none(),
+             "Calls by name with a JSON object; the answer is JSON. Ends when stopped() is true.");
   module.def("call_names", &codeflare::sdk::call_names, "The names that call() knows.");
   module.attr("__version__") = CODEFLARE_VERSION;
 }

@@ -296,7 +296,7 @@ class Sdk(unittest.TestCase):
 
         state = {"workersReady": 0, "workersWanted": 0, "status": "Queued", "reason": "<script>"}
         info = {"name": "<script>alert(1)</script>", "namespace": "n", "state": state, "cpus": "1", "memory": "1", "gpus": "0"}
-        self.assertNotIn("<script>", _show.html_table([_show.row(info)]))
+        self.assertNotIn("<script>", _show.html_table(_show._COLUMNS, [_show.row(info)]))
 
 
 if __name__ == "__main__":

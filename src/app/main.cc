@@ -1,4 +1,5 @@
 #include "app/apiserver_role.h"
+#include "app/code_role.h"
 #include "app/controller_role.h"
 #include "app/node_role.h"
 #include "app/proxy_role.h"
@@ -82,6 +83,9 @@ int main(int argc, char** argv) {
   }
   if (argc > 1 && std::string_view(argv[1]) == "node-egress") {
     return codeflare::node::node_egress_main(argc - 2, argv + 2);
+  }
+  if (argc > 1 && std::string_view(argv[1]) == "code") {
+    return codeflare::code_main(argc - 2, argv + 2);
   }
   CLI::App app("codeflare: AI work on Kubernetes, queued, placed as a whole and explained");
   app.name("codeflare");

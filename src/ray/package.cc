@@ -104,7 +104,8 @@ std::vector<std::string> ignore_advice(const Package& package,
   return lines;
 }
 
-Error too_large_error(const Package& package, std::uint64_t bytes_max) {
+Error too_large_error(const Package& package, const PackageOptions& options) {
+  const std::uint64_t bytes_max = options.bytes_max;
   auto detail = std::make_shared<PackageTooLarge>();
   detail->bytes = package.bytes;
   detail->bytes_max = bytes_max;
@@ -116,8 +117,8 @@ Error too_large_error(const Package& package, std::uint64_t bytes_max) {
   std::ranges::sort(detail->largest, larger);
   detail->largest.resize(std::min(detail->largest.size(), kLargestShown));
   detail->advice = ignore_advice(package, detail->largest, bytes_max);
-  std::string message = package.source + ": " + size_text(package.bytes) +
-                        " of files, Ray accepts packages of up to " + size_text(bytes_max);
+  std::string message = package.source + ": " + size_text(package.bytes) + " of files, " +
+                        options.limit_words + " " + size_text(bytes_max);
   std::string_view separator = "; largest files: ";
   for (const PackageTooLarge::File& file : detail->largest) {
     message.append(separator).append(file.path).append(" (").append(size_text(file.size)) += ')';
@@ -133,12 +134,12 @@ Error too_large_error(const Package& package, std::uint64_t bytes_max) {
   return error;
 }
 
-Result<void> check_size(Package& package, std::uint64_t bytes_max) {
+Result<void> check_size(Package& package, const PackageOptions& options) {
   for (const PackageEntry& entry : package.entries) {
     package.bytes += entry.size;
   }
-  if (package.bytes > bytes_max) {
-    return fail(too_large_error(package, bytes_max));
+  if (package.bytes > options.bytes_max) {
+    return fail(too_large_error(package, options));
   }
   return {};
 }
@@ -215,7 +216,7 @@ Result<Package> package_directory(FileSystem& files, const std::string& director
              internal::walk_tree(files, package.source, excludes, options.honor_gitignore));
   package.entries = std::move(tree.entries);
   package.all_excluded = tree.all_excluded;
-  TRY(check_size(package, options.bytes_max));
+  TRY(check_size(package, options));
   TRY_ASSIGN(const std::string hex, hash_of(files, package));
   package.uri = uri_of_hash(hex, ".zip");
   return package;
@@ -226,7 +227,7 @@ Result<Package> package_module(FileSystem& files, const std::string& file,
   Package package{.kind = Package::Kind::module, .source = join_path(options.base_directory, file)};
   TRY_ASSIGN(const FileInfo info, file_at(files, package.source));
   package.entries = {{.path = last_name(package.source), .size = info.size, .mode = info.mode}};
-  TRY(check_size(package, options.bytes_max));
+  TRY(check_size(package, options));
   TRY_ASSIGN(const std::string hex, hash_of(files, package));
   package.uri = uri_of_hash(hex, ".zip");
   return package;

@@ -23,6 +23,8 @@ struct PackageOptions {
   // Of a working directory, before its own `excludes`.
   std::vector<std::string> default_excludes = {".git", ".venv", "venv", "__pycache__"};
   std::uint64_t bytes_max = kPackageBytesMax;
+  // Before the limit in the error about a package beyond it.
+  std::string limit_words = "Ray accepts packages of up to";
 };
 // With what Ray's environment variables say: RAY_RUNTIME_ENV_IGNORE_GITIGNORE=1 and
 // RAY_OVERRIDE_RUNTIME_ENV_DEFAULT_EXCLUDES.

@@ -2,102 +2,31 @@
 
 #include "json/parse.h"
 #include "json/write.h"
-#include "kube/client.h"
-#include "kube/config.h"
-#include "kube/connect.h"
-#include "kube/discovery.h"
 #include "sdk/cluster_fields.h"
 #include "sdk/cluster_file.h"
 #include "sdk/cluster_json.h"
 #include "sdk/cluster_manifest.h"
-#include "sdk/clusters.h"
+#include "sdk/internal/call.h"
 #include "sdk/login.h"
 #include "sdk/read_config.h"
 
 #include <algorithm>
 #include <array>
-#include <memory>
+#include <span>
 #include <utility>
 
 namespace codeflare::sdk {
 
 namespace {
 
+using internal::Answer;
+using internal::Call;
+using internal::CallEntry;
+using internal::config_for;
+using internal::open;
+using internal::Server;
+using internal::written;
 using json::Value;
-
-// One call under way: its arguments and, once opened, its server.
-struct Call {
-  CallContext context;
-  json::Document arguments;
-
-  std::string text(std::string_view key) const {
-    return std::string(arguments.root.string_or_empty(key));
-  }
-  bool flag(std::string_view key) const {
-    const Value* value = arguments.root.find(key);
-    return value != nullptr && value->is_boolean() && value->as_bool();
-  }
-  Duration seconds(std::string_view key) const {
-    const Value* value = arguments.root.find(key);
-    const std::optional<double> number = value == nullptr ? std::nullopt : value->to_double();
-    return number ? std::chrono::duration_cast<Duration>(std::chrono::duration<double>(*number))
-                  : Duration();
-  }
-};
-
-using Answer = Result<std::string>;
-
-std::string written(const std::function<Value(json::Arena&)>& make) {
-  json::Arena arena;
-  return json::to_text(make(arena));
-}
-
-// The way to the server of one call.
-struct Server {
-  std::unique_ptr<kube::Connection> connection;
-  std::string ns;
-  std::unique_ptr<kube::Client> client;
-  std::unique_ptr<kube::Discovery> discovery;
-
-  Clusters clusters() { return {*client, *discovery}; }
-};
-
-Result<kube::Config> config_for(const Call& call) {
-  const Value* given = call.arguments.root.find("connection");
-  const Value none = Value::object();
-  const Value& connection = given == nullptr ? none : *given;
-  const std::string server(connection.string_or_empty("server"));
-  if (server.empty()) {
-    return kube::load_config(
-        call.context.env, {.explicit_path = std::string(connection.string_or_empty("kubeconfig")),
-                           .context = std::string(connection.string_or_empty("context"))});
-  }
-  const Value* insecure = connection.find("insecure");
-  kube::Config config{
-      .server = server,
-      .tls = {.insecure = insecure != nullptr && insecure->is_boolean() && insecure->as_bool()},
-      .source = "TokenAuthentication",
-      .origin = {.server = "server", .ca = "ca_cert_path", .auth = "token"}};
-  if (const std::string_view token = connection.string_or_empty("token"); !token.empty()) {
-    config.auth = kube::BearerToken{Secret(std::string(token))};
-  }
-  if (const std::string file(connection.string_or_empty("ca_file")); !file.empty()) {
-    TRY_ASSIGN(config.tls.ca_pem, call.context.env.files.read(file));
-  }
-  return config;
-}
-
-Task<Result<Server>> open(const Call& call) {
-  CO_TRY_ASSIGN(kube::Config config, config_for(call));
-  Server server;
-  server.ns = call.text("namespace").empty() ? config.ns : call.text("namespace");
-  CO_TRY_ASSIGN(server.connection, kube::connect(call.context.env, std::move(config)));
-  server.client = std::make_unique<kube::Client>(
-      call.context.env, server.connection->service(),
-      kube::ClientOptions{.user_agent = "codeflare-sdk", .default_namespace = server.ns});
-  server.discovery = std::make_unique<kube::Discovery>(*server.client);
-  co_return server;
-}
 
 Result<ClusterConfig> config_argument(const Call& call) {
   const Value* given = call.arguments.root.find("config");
@@ -317,49 +246,55 @@ Task<Answer> object_delete(Call& call) {
   co_return "null";
 }
 
-struct Entry {
-  std::string_view name;
-  Task<Answer> (*run)(Call& call);
-};
 constexpr std::array kCalls = {
-    Entry{"cluster.apply", cluster_apply},
-    Entry{"cluster.create", cluster_create},
-    Entry{"cluster.delete", cluster_delete},
-    Entry{"cluster.get", cluster_get},
-    Entry{"cluster.list", cluster_list},
-    Entry{"cluster.wait", cluster_wait},
-    Entry{"cluster.write", cluster_write},
-    Entry{"cluster.yaml", cluster_yaml_call},
-    Entry{"config.check", config_check},
-    Entry{"config.fields", config_fields},
-    Entry{"identity", identity},
-    Entry{"namespace", namespace_current},
-    Entry{"object.create", object_create},
-    Entry{"object.delete", object_delete},
-    Entry{"object.get", object_get},
-    Entry{"object.list", object_list},
-    Entry{"object.patch", object_patch},
-    Entry{"object.replace", object_replace},
+    CallEntry{"cluster.apply", cluster_apply},
+    CallEntry{"cluster.create", cluster_create},
+    CallEntry{"cluster.delete", cluster_delete},
+    CallEntry{"cluster.get", cluster_get},
+    CallEntry{"cluster.list", cluster_list},
+    CallEntry{"cluster.wait", cluster_wait},
+    CallEntry{"cluster.write", cluster_write},
+    CallEntry{"cluster.yaml", cluster_yaml_call},
+    CallEntry{"config.check", config_check},
+    CallEntry{"config.fields", config_fields},
+    CallEntry{"identity", identity},
+    CallEntry{"namespace", namespace_current},
+    CallEntry{"object.create", object_create},
+    CallEntry{"object.delete", object_delete},
+    CallEntry{"object.get", object_get},
+    CallEntry{"object.list", object_list},
+    CallEntry{"object.patch", object_patch},
+    CallEntry{"object.replace", object_replace},
 };
+
+// Calls of every file.
+std::array<std::span<const CallEntry>, 2> tables() {
+  return {kCalls, internal::job_calls()};
+}
 
 }  // namespace
 
 std::vector<std::string> call_names() {
   std::vector<std::string> names;
-  for (const Entry& entry : kCalls) {
-    names.emplace_back(entry.name);
+  for (const std::span<const CallEntry> table : tables()) {
+    for (const CallEntry& entry : table) {
+      names.emplace_back(entry.name);
+    }
   }
+  std::ranges::sort(names);
   return names;
 }
 
 Task<Result<std::string>> call(CallContext context, std::string name, std::string arguments) {
-  const auto entry = std::ranges::find(kCalls, name, &Entry::name);
-  if (entry == kCalls.end()) {
-    co_return fail(unsupported("unknown call '" + name + "'"));
+  for (const std::span<const CallEntry> table : tables()) {
+    const auto entry = std::ranges::find(table, name, &CallEntry::name);
+    if (entry != table.end()) {
+      CO_TRY_ASSIGN(json::Document document, json::parse(arguments));
+      Call made{std::move(context), std::move(document)};
+      co_return co_await entry->run(made);
+    }
   }
-  CO_TRY_ASSIGN(json::Document document, json::parse(arguments));
-  Call made{std::move(context), std::move(document)};
-  co_return co_await entry->run(made);
+  co_return fail(unsupported("unknown call '" + name + "'"));
 }
 
 }  // namespace codeflare::sdk

@@ -17,12 +17,13 @@ namespace codeflare::sdk {
 // The surroundings of a call.
 struct CallContext {
   Env env;
-  // Progress of a wait, as JSON of a ClusterState.
+  // Progress of a wait as JSON: a ClusterState, a JobInfo, or a piece of a log that is followed.
   std::function<void(const std::string&)> observer;
 };
 
 // `arguments` is a JSON object. Its member `connection` may name kubeconfig, context, server,
-// token, ca_file, insecure; without it the default kubeconfig counts, or the pod's service account.
+// token, ca_file, cert_file, key_file, insecure; without it the default kubeconfig counts, or the
+// pod's service account.
 Task<Result<std::string>> call(CallContext context, std::string name, std::string arguments);
 
 // The names of all calls, sorted.

@@ -2,11 +2,11 @@
 #include "base/async/task_group.h"
 #include "base/async/wait_list.h"
 #include "base/human_duration.h"
-#include "kube/watcher.h"
 #include "model/codec/app_wrapper.h"
 #include "model/codec/pod.h"
 #include "model/codec/ray_cluster.h"
 #include "sdk/clusters.h"
+#include "sdk/internal/followed.h"
 
 #include <algorithm>
 #include <map>
@@ -19,84 +19,12 @@ namespace codeflare::sdk {
 
 namespace {
 
+using internal::Followed;
+using internal::kLookAgain;
+using internal::next_change;
 using model::AppWrapper;
 using model::ObjectKey;
 using model::RayCluster;
-
-// Objects of one kind, as a watcher tells of them.
-template <typename T>
-class Followed {
- public:
-  // `changed` is notified whenever something is different.
-  Followed(kube::Client& client, kube::WatcherOptions options, WaitList& changed)
-      : watcher_(client, model::resource_type<T>(), std::move(options)), changed_(changed) {}
-
-  Task<void> follow() {
-    while (true) {
-      const Result<kube::WatcherEvent> event = co_await watcher_.next();
-      if (!event) {
-        co_return;  // cancelled
-      }
-      take(*event);
-    }
-  }
-  bool synced() const { return synced_; }
-  // Why it is not synced, when waiting does not help.
-  const Error* hindrance() const {
-    const std::optional<Error>& error = watcher_.last_error();
-    return !synced_ && error &&
-                   (error->code == ErrorCode::permission_denied ||
-                    error->code == ErrorCode::unauthenticated)
-               ? &*error
-               : nullptr;
-  }
-  std::vector<T> objects() const {
-    std::vector<T> all;
-    for (const auto& [name, object] : objects_) {
-      all.push_back(object);
-    }
-    return all;
-  }
-  const T* first() const { return objects_.empty() ? nullptr : &objects_.begin()->second; }
-
- private:
-  void take(const kube::WatcherEvent& event) {
-    using Type = kube::WatcherEvent::Type;
-    switch (event.type) {
-      case Type::init_begin:
-        fresh_.clear();
-        return;
-      case Type::init_object:
-        put(fresh_, event.object);
-        return;
-      case Type::init_done:
-        objects_ = std::move(fresh_);
-        fresh_.clear();
-        synced_ = true;
-        break;
-      case Type::applied:
-        put(objects_, event.object);
-        break;
-      case Type::deleted:
-        objects_.erase(std::string(event.object->name()));
-        break;
-      case Type::progress:
-        return;
-    }
-    changed_.notify_all();
-  }
-  static void put(std::map<std::string, T>& to, const kube::ObjectRef& object) {
-    if (Result<T> typed = object->as<T>()) {
-      to.insert_or_assign(std::string(object->name()), *std::move(typed));
-    }
-  }
-
-  kube::Watcher watcher_;
-  WaitList& changed_;
-  bool synced_ = false;
-  std::map<std::string, T> objects_;
-  std::map<std::string, T> fresh_;
-};
 
 // One wait. While an AppWrapper waits in the queue nothing else is watched.
 class ClusterWatch {
@@ -179,18 +107,6 @@ std::optional<Result<ClusterInfo>> verdict(const ObjectKey& key, const ClusterIn
 Error stuck_error(const ObjectKey& key, const ClusterState& state, Duration patience) {
   return failed_precondition("Ray cluster '" + key.name + "' did not make progress for " +
                              human_duration(patience) + ": " + progress_line(state));
-}
-
-// A watcher that may not look tells nobody: look again after this.
-constexpr Duration kLookAgain = std::chrono::seconds(5);
-
-Task<Result<void>> next_change(WaitList& changed, Duration at_most) {
-  const auto wait = [](WaitList& list) -> Task<Result<void>> { co_return co_await list.wait(); };
-  Result<void> woken = co_await with_timeout(at_most, "a change", wait(changed));
-  if (!woken && woken.error().code == ErrorCode::deadline_exceeded) {
-    co_return Result<void>();
-  }
-  co_return woken;
 }
 
 // How long a cluster has been stuck. A container that is started once more, to fail again, is not

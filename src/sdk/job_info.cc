@@ -44,6 +44,27 @@ std::string_view to_string(JobPhase phase) {
   return "";
 }
 
+std::string_view to_string(JobBackend backend) {
+  switch (backend) {
+    case JobBackend::ray:
+      return "ray";
+    case JobBackend::ray_own:
+      return "ray-own";
+    case JobBackend::kubernetes:
+      return "kubernetes";
+  }
+  return "";
+}
+
+std::optional<JobBackend> parse_backend(std::string_view word) {
+  for (const JobBackend each : {JobBackend::ray, JobBackend::ray_own, JobBackend::kubernetes}) {
+    if (to_string(each) == word) {
+      return each;
+    }
+  }
+  return std::nullopt;
+}
+
 bool has_ended(JobPhase phase) {
   return phase == JobPhase::succeeded || phase == JobPhase::failed || phase == JobPhase::stopped;
 }
@@ -59,7 +80,9 @@ JobInfo job_info(model::ObjectKey cluster, const ray::Job& job) {
           .started = job.started,
           .ended = job.ended,
           .exit_code = job.exit_code,
-          .metadata = job.metadata};
+          .metadata = job.metadata,
+          .runtime_env = job.runtime_env,
+          .node_id = job.node_id};
 }
 
 Value to_json(json::Arena& arena, const JobInfo& job) {
@@ -69,7 +92,7 @@ Value to_json(json::Arena& arena, const JobInfo& job) {
   };
   text("name", job.name);
   text("namespace", job.cluster.ns);
-  text("backend", "ray");
+  text("backend", to_string(job.backend));
   text("cluster", job.cluster.name);
   text("status", to_string(job.phase));
   text("reason", job.reason);
@@ -80,6 +103,8 @@ Value to_json(json::Arena& arena, const JobInfo& job) {
   text("ended", job.ended ? to_rfc3339(*job.ended) : "");
   object.set_static(arena, "exitCode",
                     job.exit_code ? Value::integer(arena, *job.exit_code) : Value());
+  object.set_static(arena, "replicas", Value::integer(arena, job.replicas));
+  object.set_static(arena, "attempts", Value::integer(arena, job.attempts));
   Value metadata = Value::object();
   for (const auto& [key, value] : job.metadata) {
     metadata.set(arena, key, Value::string(arena, value));

@@ -26,9 +26,20 @@ enum class JobPhase : std::uint8_t {
 std::string_view to_string(JobPhase phase);
 bool has_ended(JobPhase phase);
 
+// Who runs a job.
+enum class JobBackend : std::uint8_t {
+  ray,         // an existing Ray cluster
+  ray_own,     // a Ray cluster of its own: an AppWrapper around a RayJob
+  kubernetes,  // pods of its own: an AppWrapper around a Job
+};
+// "ray", "ray-own", "kubernetes"
+std::string_view to_string(JobBackend backend);
+std::optional<JobBackend> parse_backend(std::string_view word);
+
 struct JobInfo {
   std::string name;          // the submission id
-  model::ObjectKey cluster;  // the Ray cluster; empty name: only its address is known
+  model::ObjectKey cluster;  // the Ray cluster; empty name: none, or only its address is known
+  JobBackend backend = JobBackend::ray;
   JobPhase phase = JobPhase::pending;
   std::string reason{};   // Ray's word, such as JOB_ENTRYPOINT_COMMAND_ERROR; may be empty
   std::string message{};  // the same in a sentence
@@ -37,7 +48,11 @@ struct JobInfo {
   std::optional<WallTime> started{};
   std::optional<WallTime> ended{};
   std::optional<int> exit_code{};
+  std::int64_t replicas = 1;  // pods that run the command
+  std::int64_t attempts = 1;  // how often it was started, of those that are known
   std::map<std::string, std::string> metadata{};
+  std::string runtime_env{};  // JSON; empty: none. May hold secrets: never shown unasked
+  std::string node_id{};      // Ray's, of the command
 
   friend bool operator==(const JobInfo&, const JobInfo&) = default;
 };

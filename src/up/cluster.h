@@ -33,6 +33,7 @@ struct ProcessNode {
   // Where its pods have addresses; null: they share the machine's network. Outlives the cluster.
   node::PodNetwork* network = nullptr;
   node::ImageTable images;
+  std::vector<node::ImageEntry> own_images{};  // that it has by itself, behind the table's
   std::string image_file{};  // where changes of the images are seen; empty: nowhere
   std::string resolv_conf;
   node::PodRuntime& pods;  // it and the rest outlive the cluster

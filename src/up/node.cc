@@ -43,6 +43,13 @@ Result<node::ImageTable> read_images(FileSystem& files, const std::string& path)
   return node::ImageTable::parse(*text);
 }
 
+node::ImageTable with_own(node::ImageTable images, const ProcessNode& options) {
+  for (const node::ImageEntry& entry : options.own_images) {
+    images.add_last(entry);
+  }
+  return images;
+}
+
 bool is_numbered(std::string_view name) {
   return name.starts_with(kNodePrefix) && name.size() > kNodePrefix.size() &&
          name.find_first_not_of("0123456789", kNodePrefix.size()) == std::string_view::npos;
@@ -76,7 +83,7 @@ UpNode::UpNode(Env env, const ProcessNode& options, const node::NodeDescription&
            .network = options.network,
            .api_in_network = [this] { return api_in_network_; },
            .gpus = static_cast<std::int32_t>(about.capacity.get("nvidia.com/gpu").value()),
-           .images = options.images,
+           .images = with_own(options.images, options),
            .look_for_images = [this] { return look_for_images(); },
            .allocatable = about.capacity,
            .resolv_conf = options.resolv_conf,
@@ -122,7 +129,7 @@ Task<void> UpNode::look_for_images() {
     logger_.warn("the images stay as they were",
                  {{"file", options_.image_file}, {"error", images.error()}});
   } else {
-    co_await agent_.use_images(*std::move(images));
+    co_await agent_.use_images(with_own(*std::move(images), options_));
   }
   images_seen_ = now;
 }

@@ -273,6 +273,7 @@ ProcessNode RealNode::parts() {
           .others = std::move(others),
           .network = parts_->about.pod_block.empty() ? nullptr : &parts_->pod_network,
           .images = parts_->images,
+          .own_images = node::own_images(node::without_links(kThisProgram), parts_->about.version),
           .image_file = parts_->image_file,
           .resolv_conf = parts_->resolv_conf,
           .pods = parts_->pods,

@@ -1,5 +1,8 @@
 #!/usr/bin/env python3
-"""Types the commands of docs/ray.md, section "Quick start", and looks for what the page says they print."""
+"""Types the commands of a page of docs, section "Quick start", and looks for what the page says they print.
+
+ray_page_test CODEFLARE [PAGE]: ray.md unless another one is named.
+"""
 
 import os
 import pathlib
@@ -8,11 +11,12 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+PAGE = sys.argv[2] if len(sys.argv) > 2 else "ray.md"
 
 
 def commands():
     """(command, what its output must hold)"""
-    section = (ROOT / "docs" / "ray.md").read_text().partition("\n## Quick start\n")[2].partition("\n## ")[0]
+    section = (ROOT / "docs" / PAGE).read_text().partition("\n## Quick start\n")[2].partition("\n## ")[0]
     for line in section.split("\n"):
         if line.startswith("    "):
             command, _, expected = line.strip().partition("# => ")
@@ -44,7 +48,7 @@ def main():
                     print(f"$ {command}\nexit {run.returncode}, expected {expected!r}\n{run.stdout}{run.stderr}")
         finally:
             typed("codeflare down")
-    print(f"docs/ray.md: {ran} commands, {failed} failed")
+    print(f"docs/{PAGE}: {ran} commands, {failed} failed")
     return 1 if failed or not ran else 0
 
 

@@ -63,7 +63,11 @@ class VerbWorld {
                              .certificate = net::Peer::Certificate{
                                  .common_name = user, .organizations = groups, .sha256 = ""}});
     net::testing::ScriptedService gate([&](net::Request request) {
-      return request.method != "GET" && full ? refuse() : service.send(std::move(request));
+      if (request.method != "GET" && full) {
+        return refuse();
+      }
+      return writes_left < 0 ? service.send(std::move(request))
+                             : send_or_die(service, std::move(request));
     });
     auto session = Session::over(sim.env(), console, gate, "default", flags);
     CHECK(session.has_value(), "a test's flags");
@@ -82,8 +86,24 @@ class VerbWorld {
   // Every write is answered as by a server whose disk is full, and counted.
   bool full = false;
   int refused = 0;
+  // As many writes reach the server, then nothing does: the client has died. Negative: all do.
+  int writes_left = -1;
+  // The last of them arrives, its answer does not.
+  bool reply_lost = false;
 
  private:
+  Task<Result<net::Response>> send_or_die(net::HttpService& service, net::Request request) {
+    const bool write = request.method != "GET";
+    if (writes_left == 0) {
+      co_return fail(cancelled());
+    }
+    writes_left -= write ? 1 : 0;
+    Result<net::Response> answer = co_await service.send(std::move(request));
+    if (write && writes_left == 0 && reply_lost) {
+      co_return fail(cancelled());
+    }
+    co_return answer;
+  }
   Task<Result<net::Response>> refuse() {
     ++refused;
     net::Response response = net::make_response(

@@ -43,12 +43,11 @@ constinit const Verb kDeleteJob = {.word = "delete",
                                    .add = add_delete};
 
 Task<int> run_cancel_job(Session& session, CancelJobFlags flags) {
-  Result<sdk::JobTarget> target = co_await internal::job_target(session, flags);
-  if (!target) {
-    co_return report_coded(session.console(), target.error());
+  const Result<internal::OpenJob> job = co_await internal::open_job(session, flags);
+  if (!job) {
+    co_return report_coded(session.console(), job.error());
   }
-  sdk::Jobs jobs = internal::jobs_of(session, flags.timeout);
-  const Result<sdk::JobStop> stop = co_await jobs.stop(*std::move(target), flags.name, flags.wait);
+  const Result<sdk::JobStop> stop = co_await (*job)->stop(flags.wait);
   if (!stop) {
     co_return report_coded(session.console(), stop.error());
   }
@@ -64,12 +63,8 @@ Task<int> run_cancel_job(Session& session, CancelJobFlags flags) {
 }
 
 Task<int> run_delete_job(Session& session, DeleteJobFlags flags) {
-  Result<sdk::JobTarget> target = co_await internal::job_target(session, flags);
-  if (!target) {
-    co_return report_coded(session.console(), target.error());
-  }
-  sdk::Jobs jobs = internal::jobs_of(session, flags.timeout);
-  const Result<void> removed = co_await jobs.remove(*std::move(target), flags.name);
+  const Result<internal::OpenJob> job = co_await internal::open_job(session, flags);
+  const Result<void> removed = job ? co_await (*job)->remove() : Result<void>(fail(job.error()));
   const bool missing = !removed && removed.error().code == ErrorCode::not_found;
   if (missing && flags.ignore_not_found) {
     co_return kDone;

@@ -16,6 +16,12 @@ void add_logs(CLI::App& verb, Chosen& chosen) {
   auto typed = std::make_shared<internal::Typed<LogsJobFlags>>();
   internal::add_job_name(verb, typed->flags.name);
   verb.add_flag("-f,--follow", typed->flags.follow, "continue until the job has ended");
+  verb.add_option("--replica", typed->flags.replica, "log of one replica (default: all)")
+      ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 31))
+      ->type_name("N");
+  verb.add_option("--tail", typed->flags.tail, "last lines of each replica (default: all lines)")
+      ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 31))
+      ->type_name("LINES");
   internal::finish_job(verb, chosen, typed, run_logs_job, internal::kPatienceHelp);
 }
 
@@ -28,9 +34,9 @@ void add_wait(CLI::App& verb, Chosen& chosen) {
   internal::finish_job(verb, chosen, typed, run_wait_job, internal::kWaitHelp);
 }
 
-int detached(Session& session, const std::string& again, const sdk::JobTarget& target) {
+int detached(Session& session, const std::string& again, const internal::OpenJob& job) {
   session.console().err("detached; the job continues. To attach again: codeflare " + again +
-                        internal::target_words(session, target) + "\n");
+                        job.words(session) + "\n");
   return kInterrupted;
 }
 
@@ -39,12 +45,25 @@ Task<Result<void>> write_out(Session& session, std::string text) {
   co_return Result<void>();
 }
 
-Task<int> follow(Session& session, sdk::JobTarget target, LogsJobFlags flags) {
-  sdk::Jobs jobs = internal::jobs_of(session, flags.timeout);
-  ray::LogSink sink = [&session](std::string text) { return write_out(session, std::move(text)); };
-  const Result<sdk::JobEnd> end = co_await jobs.follow(target, flags.name, std::move(sink));
+Task<int> follow(Session& session, internal::OpenJob job, LogsJobFlags flags) {
+  internal::WaitLine line(session);
+  sdk::JobFollow options{
+      .choice = {.replica = flags.replica, .tail = flags.tail},
+      .sink =
+          [&](std::string text) {
+            line.clear();
+            return write_out(session, std::move(text));
+          },
+      .observer =
+          [&](const sdk::JobInfo& now) {
+            if (now.phase != sdk::JobPhase::running) {
+              line.show("job/" + flags.name + ": " + one_line(progress_line(now)));
+            }
+          }};
+  const Result<sdk::JobEnd> end = co_await job->follow(std::move(options));
+  line.clear();
   if (!end && end.error().code == ErrorCode::cancelled) {
-    co_return detached(session, "logs job " + flags.name + " -f", target);
+    co_return detached(session, "logs job " + flags.name + " -f", job);
   }
   if (!end) {
     co_return report_coded(session.console(), end.error());
@@ -71,15 +90,15 @@ constinit const Verb kWaitJob = {.word = "wait",
                                  .add = add_wait};
 
 Task<int> run_logs_job(Session& session, LogsJobFlags flags) {
-  Result<sdk::JobTarget> target = co_await internal::job_target(session, flags);
-  if (!target) {
-    co_return report_coded(session.console(), target.error());
+  Result<internal::OpenJob> job = co_await internal::open_job(session, flags);
+  if (!job) {
+    co_return report_coded(session.console(), job.error());
   }
   if (flags.follow) {
-    co_return co_await follow(session, *std::move(target), std::move(flags));
+    co_return co_await follow(session, *std::move(job), std::move(flags));
   }
-  sdk::Jobs jobs = internal::jobs_of(session, flags.timeout);
-  const Result<std::string> log = co_await jobs.logs(*std::move(target), flags.name);
+  const Result<std::string> log =
+      co_await (*job)->logs({.replica = flags.replica, .tail = flags.tail});
   if (!log) {
     co_return report_coded(session.console(), log.error());
   }
@@ -88,21 +107,23 @@ Task<int> run_logs_job(Session& session, LogsJobFlags flags) {
 }
 
 Task<int> run_wait_job(Session& session, WaitJobFlags flags) {
-  const Result<sdk::JobTarget> target = co_await internal::job_target(session, flags);
-  if (!target) {
-    co_return report_coded(session.console(), target.error());
+  JobFlags which = flags;
+  which.timeout = {};  // of the wait
+  const Result<internal::OpenJob> job = co_await internal::open_job(session, std::move(which));
+  if (!job) {
+    co_return report_coded(session.console(), job.error());
   }
-  sdk::Jobs jobs = internal::jobs_of(session);
   internal::WaitLine line(session);
   sdk::JobWait options{
       .goal = flags.goal == "running" ? sdk::JobGoal::running : sdk::JobGoal::finished,
       .timeout = flags.timeout,
-      .observer = [&](const sdk::JobInfo& job) {
-        line.show("job/" + flags.name + ": " + one_line(progress_line(job)));
+      .observer = [&](const sdk::JobInfo& now) {
+        line.show("job/" + flags.name + ": " + one_line(progress_line(now)));
       }};
-  const Result<sdk::JobInfo> end = co_await jobs.wait(*target, flags.name, std::move(options));
+  const Result<sdk::JobInfo> end = co_await (*job)->wait(std::move(options));
+  line.clear();
   if (!end && end.error().code == ErrorCode::cancelled) {
-    co_return detached(session, "wait job " + flags.name, *target);
+    co_return detached(session, "wait job " + flags.name, *job);
   }
   if (!end) {
     co_return report_coded(session.console(), end.error());

@@ -5,6 +5,8 @@
 #include "cli/verbs/job_flags.h"
 #include "cli/verbs/verb.h"
 
+#include <cstdint>
+#include <optional>
 #include <string>
 
 namespace codeflare::cli {
@@ -14,6 +16,8 @@ extern const Verb kWaitJob;
 
 struct LogsJobFlags : JobFlags {
   bool follow = false;
+  std::optional<std::int64_t> replica{};  // default: all
+  std::optional<std::int64_t> tail{};     // lines of each replica
 };
 // `codeflare logs job NAME`: with `follow` until the job has ended; then the exit code says whether
 // it succeeded.

@@ -194,12 +194,6 @@ TEST(SubmitJob, the_cluster_must_be_clear) {
   EXPECT_TRUE(w.console.err_text.contains("services/proxy")) << w.console.err_text;
 }
 
-TEST(SubmitJob, quotes_for_the_shell_only_what_needs_it) {
-  EXPECT_EQ(shell_command({"a && b"}), "a && b");
-  EXPECT_EQ(shell_command({"python", "-c", "print('x')", "", "--a=b"}),
-            R"(python -c 'print('\''x'\'')' '' --a=b)");
-}
-
 TEST(ListJob, shows_the_jobs_of_every_cluster_and_notes_silent_ones) {
   World w;
   EXPECT_EQ(w.list(), kDone);

@@ -3,9 +3,13 @@
 #include "cli/verbs/internal/job_flags.h"
 #include "cli/views/job_view.h"
 #include "cli/views/table.h"
+#include "sdk/gang_jobs.h"
 #include "sdk/jobs.h"
 
+#include <algorithm>
+#include <iterator>
 #include <memory>
+#include <tuple>
 #include <utility>
 
 namespace codeflare::cli {
@@ -29,8 +33,14 @@ void add_status(CLI::App& verb, Chosen& chosen) {
 Task<Result<sdk::JobList>> jobs_asked_for(Session& session, ListJobFlags flags) {
   sdk::Jobs jobs = internal::jobs_of(session, flags.timeout);
   if (flags.cluster.empty() && flags.address.empty()) {
-    std::string ns = flags.all_namespaces ? "" : session.ns();
-    co_return co_await jobs.list_all(std::move(ns));
+    const std::string ns = flags.all_namespaces ? "" : session.ns();
+    CO_TRY_ASSIGN(std::vector<JobInfo> own, co_await sdk::list_gang_jobs(session.client(), ns));
+    CO_TRY_ASSIGN(sdk::JobList all, co_await jobs.list_all(ns));
+    std::ranges::move(own, std::back_inserter(all.jobs));
+    std::ranges::sort(all.jobs, {}, [](const JobInfo& job) {
+      return std::tie(job.cluster.ns, job.name, job.cluster.name);
+    });
+    co_return all;
   }
   sdk::JobTarget target{.cluster = {session.ns(), flags.cluster}, .address = flags.address};
   sdk::JobList list;
@@ -40,11 +50,12 @@ Task<Result<sdk::JobList>> jobs_asked_for(Session& session, ListJobFlags flags) 
 
 }  // namespace
 
-constinit const Verb kListJob = {.word = "list",
-                                 .noun = "job",
-                                 .about = "List the jobs of Ray clusters",
-                                 .examples = "codeflare list job --all",
-                                 .add = add_list};
+constinit const Verb kListJob = {
+    .word = "list",
+    .noun = "job",
+    .about = "List jobs: of 'codeflare run', of Kubernetes and of Ray clusters",
+    .examples = "codeflare list job --all",
+    .add = add_list};
 constinit const Verb kStatusJob = {.word = "status",
                                    .noun = "job",
                                    .about = "Show the status of a job and its reason",
@@ -87,12 +98,11 @@ Task<int> run_list_job(Session& session, ListJobFlags flags) {
 }
 
 Task<int> run_status_job(Session& session, JobFlags flags) {
-  Result<sdk::JobTarget> target = co_await internal::job_target(session, flags);
-  if (!target) {
-    co_return report_coded(session.console(), target.error());
+  const Result<internal::OpenJob> opened = co_await internal::open_job(session, flags);
+  if (!opened) {
+    co_return report_coded(session.console(), opened.error());
   }
-  sdk::Jobs jobs = internal::jobs_of(session, flags.timeout);
-  const Result<JobInfo> job = co_await jobs.get(*std::move(target), flags.name);
+  const Result<JobInfo> job = co_await (*opened)->get();
   if (!job) {
     co_return report_coded(session.console(), job.error());
   }

@@ -8,8 +8,8 @@
 #include "json/yaml.h"
 #include "model/quantity.h"
 #include "sdk/jobs.h"
+#include "sdk/shell_command.h"
 
-#include <algorithm>
 #include <cstdlib>
 #include <map>
 #include <memory>
@@ -61,6 +61,7 @@ void add_options(CLI::App& verb, Chosen& chosen) {
       ->type_name("JSON");
   verb.add_flag("-f,--follow", flags.follow, "print the log until the job has ended");
   verb.add_flag("--wait", flags.wait, "wait until the job has ended");
+  add_ddp_flags(verb, flags.ddp);
   internal::finish_job(verb, chosen, typed, run_submit_job, internal::kWaitHelp);
 }
 
@@ -127,7 +128,7 @@ Result<std::string> read_runtime_env(FileSystem& files, const SubmitJobFlags& fl
 
 Result<sdk::JobSpec> spec_of(Session& session, const SubmitJobFlags& flags) {
   sdk::JobSpec spec{.name = flags.name,
-                    .command = shell_command(flags.command),
+                    .command = sdk::shell_command(flags.command),
                     .working_dir = flags.working_dir,
                     .num_cpus = flags.num_cpus,
                     .num_gpus = flags.num_gpus};
@@ -137,6 +138,56 @@ Result<sdk::JobSpec> spec_of(Session& session, const SubmitJobFlags& flags) {
   TRY_ASSIGN(spec.memory_bytes, read_memory(flags.memory));
   TRY_ASSIGN(spec.resources, read_resources(flags.resources));
   return spec;
+}
+
+Task<int> follow_or_wait(Session& session, SubmitJobFlags flags) {
+  if (flags.follow) {
+    LogsJobFlags followed;
+    static_cast<JobFlags&>(followed) = flags;
+    followed.follow = true;
+    co_return co_await run_logs_job(session, std::move(followed));
+  }
+  if (flags.wait) {
+    WaitJobFlags waited;
+    static_cast<JobFlags&>(waited) = flags;
+    co_return co_await run_wait_job(session, std::move(waited));
+  }
+  co_return kDone;
+}
+
+void tell_queued(Session& session, const SubmitJobFlags& flags) {
+  if (session.output() == Output::name) {
+    session.console().out("job/" + flags.name + "\n");
+    return;
+  }
+  session.console().out("job/" + flags.name + " submitted\n");
+  if (!flags.follow && !flags.wait) {
+    const std::string rest =
+        " job " + flags.name + (session.ns_given() ? " -n " + session.ns() : "");
+    session.console().out("Next: codeflare logs" + rest + " -f, codeflare status" + rest +
+                          ", codeflare cancel" + rest + "\n");
+  }
+}
+
+// In pods of its own.
+Task<int> run_submit_ddp(Session& session, SubmitJobFlags flags) {
+  if (flags.name.empty()) {
+    co_return report_usage(session.console(), "NAME is missing: the name of the job");
+  }
+  DdpJob job{.name = flags.name,
+             .script_args = flags.command,
+             .env = flags.env,
+             .working_dir = flags.working_dir};
+  const Result<void> done = co_await submit_ddp(session, flags.ddp, std::move(job));
+  if (!done) {
+    co_return report_coded(session.console(), done.error());
+  }
+  if (!is_table(session.output()) && session.output() != Output::name && !flags.wait &&
+      !flags.follow) {
+    co_return co_await run_status_job(session, flags);
+  }
+  tell_queued(session, flags);
+  co_return co_await follow_or_wait(session, std::move(flags));
 }
 
 void tell_submitted(Session& session, const SubmitJobFlags& flags, const sdk::JobTarget& target) {
@@ -163,39 +214,25 @@ constinit const Verb kCreateJob = {
 constinit const Verb kSubmitJob = {
     .word = "submit",
     .noun = "job",
-    .about = "Run a command on a Ray cluster",
-    .examples = "codeflare submit job train -c demo --working-dir . -f -- python train.py",
+    .about = "Run a command on a Ray cluster, or train with torch in pods",
+    .examples =
+        "codeflare submit job train -c demo --working-dir . -f -- python train.py\n"
+        "  codeflare submit job train --script train.py -j 2x1 --cpu 2 -f",
     .add = add_options};
-
-std::string shell_command(const std::vector<std::string>& words) {
-  if (words.size() == 1) {
-    return words.front();
-  }
-  const auto is_plain = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           std::string_view("_-./=:,+@%").contains(c);
-  };
-  std::string command;
-  for (const std::string& word : words) {
-    command += command.empty() ? "" : " ";
-    if (!word.empty() && std::ranges::all_of(word, is_plain)) {
-      command += word;
-      continue;
-    }
-    command += '\'';
-    for (const char c : word) {
-      command += c == '\'' ? std::string("'\\''") : std::string(1, c);
-    }
-    command += '\'';
-  }
-  return command;
-}
 
 Task<int> run_submit_job(Session& session, SubmitJobFlags flags) {
   if (flags.name.empty()) {
     flags.name = flags.first_word;
   } else if (!flags.first_word.empty()) {
     flags.command.insert(flags.command.begin(), flags.first_word);
+  }
+  if (flags.ddp.any() && flags.cluster.empty() && flags.address.empty()) {
+    co_return co_await run_submit_ddp(session, std::move(flags));
+  }
+  if (flags.ddp.any()) {
+    co_return report_usage(session.console(),
+                           "--script and --m are for jobs in pods of their own: leave out the Ray "
+                           "cluster, or use DDPJobDefinition of the Python package");
   }
   if (flags.command.empty() && !flags.name.empty()) {
     co_return report_usage(session.console(),
@@ -235,18 +272,7 @@ Task<int> run_submit_job(Session& session, SubmitJobFlags flags) {
   } else {
     tell_submitted(session, flags, *target);
   }
-  if (flags.follow) {
-    LogsJobFlags followed;
-    static_cast<JobFlags&>(followed) = flags;
-    followed.follow = true;
-    co_return co_await run_logs_job(session, std::move(followed));
-  }
-  if (flags.wait) {
-    WaitJobFlags waited;
-    static_cast<JobFlags&>(waited) = flags;
-    co_return co_await run_wait_job(session, std::move(waited));
-  }
-  co_return kDone;
+  co_return co_await follow_or_wait(session, std::move(flags));
 }
 
 }  // namespace codeflare::cli

@@ -3,6 +3,7 @@
 #include "base/async/task.h"
 #include "cli/session/session.h"
 #include "cli/verbs/job_flags.h"
+#include "cli/verbs/submit_ddp.h"
 #include "cli/verbs/verb.h"
 
 #include <optional>
@@ -29,12 +30,10 @@ struct SubmitJobFlags : JobFlags {
   std::string resources;  // JSON: name to number
   bool follow = false;
   bool wait = false;
+  DdpFlags ddp;
 };
-// `codeflare submit job NAME -- COMMAND...` on an existing Ray cluster.
+// `codeflare submit job NAME -- COMMAND...` on an existing Ray cluster; with a script or module
+// and without a cluster, a DDP job on Kubernetes.
 Task<int> run_submit_job(Session& session, SubmitJobFlags flags);
-
-// One word is a command for the shell as it stands; the words of several are quoted where the shell
-// would read them differently.
-std::string shell_command(const std::vector<std::string>& words);
 
 }  // namespace codeflare::cli

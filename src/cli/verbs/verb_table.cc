@@ -16,6 +16,7 @@
 #include "cli/verbs/logs.h"
 #include "cli/verbs/queue.h"
 #include "cli/verbs/queued_raycluster.h"
+#include "cli/verbs/run.h"
 #include "cli/verbs/show_job.h"
 #include "cli/verbs/show_raycluster.h"
 #include "cli/verbs/simulate.h"
@@ -39,6 +40,7 @@ namespace {
 constexpr const Verb* kVerbs[] = {
     &kLogin,
     &kLogout,
+    &kRun,
     &kDefine,
     &kDefineRayCluster,
     &kCreate,

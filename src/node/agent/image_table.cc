@@ -98,6 +98,18 @@ const ImageEntry* ImageTable::find(std::string_view image) const {
   return found == entries_.end() ? nullptr : &*found;
 }
 
+std::vector<ImageEntry> own_images(const std::string& program, const std::string& version) {
+  std::vector<ImageEntry> images;
+  for (const char* name : {"codeflare:", "lattice-operator-internal:"}) {
+    ImageEntry entry;
+    entry.image = name + version;
+    entry.directories = {program};
+    entry.entrypoint = {program};
+    images.push_back(std::move(entry));
+  }
+  return images;
+}
+
 bool matches_pattern(std::string_view pattern, std::string_view text) {
   std::size_t at = 0;
   std::size_t in_text = 0;

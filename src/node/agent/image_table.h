@@ -47,6 +47,8 @@ class ImageTable {
   // those that are there, names without a star before those with one: what is meant more exactly,
   // or later, counts.
   bool put(ImageEntry entry);
+  // Behind all others, which win over it.
+  void add_last(ImageEntry entry) { entries_.push_back(std::move(entry)); }
   // True when there was one.
   bool remove(std::string_view image);
 
@@ -56,6 +58,9 @@ class ImageTable {
   std::vector<ImageEntry> entries_;
   model::Extra extra_;  // of the file
 };
+
+// The images that a node has by itself: our own program of this version, whose file is `program`.
+std::vector<ImageEntry> own_images(const std::string& program, const std::string& version);
 
 // Whether the text is what the pattern describes.
 bool matches_pattern(std::string_view pattern, std::string_view text);

@@ -13,7 +13,7 @@ void add_job_name(CLI::App& verb, std::string& name) {
 
 void add_job_target(CLI::App& verb, JobFlags& flags) {
   verb.add_option("-c,--cluster-name", flags.cluster,
-                  "Ray cluster (default: the only one of the namespace)")
+                  "Ray cluster of a job that runs on one (default: the only one of the namespace)")
       ->type_name("NAME");
   verb.add_option("--address", flags.address,
                   "URL of the Ray dashboard, such as http://host:8265 (default: by the API server)")
@@ -46,6 +46,20 @@ std::string target_words(const Session& session, const sdk::JobTarget& target) {
     return " --address " + target.address;
   }
   return " -c " + target.cluster.name + (session.ns_given() ? " -n " + session.ns() : "");
+}
+
+std::string OpenJob::words(const Session& session) const {
+  return handle->words() + (session.ns_given() ? " -n " + session.ns() : "");
+}
+
+Task<Result<OpenJob>> open_job(Session& session, JobFlags flags) {
+  OpenJob job{.jobs = std::make_unique<sdk::Jobs>(jobs_of(session, flags.timeout)), .handle = {}};
+  sdk::JobName name{.ns = session.ns(),
+                    .name = std::move(flags.name),
+                    .cluster = std::move(flags.cluster),
+                    .address = std::move(flags.address)};
+  CO_TRY_ASSIGN(job.handle, co_await sdk::open_job(*job.jobs, session.client(), std::move(name)));
+  co_return job;
 }
 
 }  // namespace codeflare::cli::internal

@@ -5,6 +5,7 @@
 #include "cli/session/session.h"
 #include "cli/verbs/internal/session_flags.h"
 #include "cli/verbs/job_flags.h"
+#include "sdk/job_handle.h"
 #include "sdk/jobs.h"
 
 #include <memory>
@@ -25,6 +26,17 @@ sdk::Jobs jobs_of(Session& session, Duration patience = {});
 Task<Result<sdk::JobTarget>> job_target(Session& session, JobFlags flags);
 // " -c demo -n team": what reaches the same cluster in another command.
 std::string target_words(const Session& session, const sdk::JobTarget& target);
+
+// A job that exists, or may exist on a Ray cluster.
+struct OpenJob {
+  std::unique_ptr<sdk::Jobs> jobs;
+  std::unique_ptr<sdk::JobHandle> handle;
+
+  sdk::JobHandle* operator->() const { return handle.get(); }
+  // What reaches the same job in another command: " -c demo -n team".
+  std::string words(const Session& session) const;
+};
+Task<Result<OpenJob>> open_job(Session& session, JobFlags flags);
 
 // The end of the options of a verb for jobs, which Ctrl-C cancels. With an address no kubeconfig is
 // needed.

@@ -1,5 +1,6 @@
 #include "cli/verbs/internal/session_flags.h"
 
+#include "base/async/sleep.h"
 #include "base/env/real_env.h"
 #include "cli/verbs/internal/check_seconds.h"
 
@@ -99,6 +100,39 @@ int run_waiting(const SessionFlags& flags, const std::function<Task<int>(Session
   return with_server(flags, [&](RealEnv& world, Session& session) {
     return run_until_signal(world, verb(session));
   });
+}
+
+int run_detachable(const SessionFlags& flags, const std::function<Task<int>(Session&)>& verb,
+                   const std::function<Task<int>(Session&)>& second) {
+  constexpr Duration kSecondWithin = std::chrono::seconds(2);
+  RealEnv world;
+  const std::unique_ptr<Console> console = process_console();
+  const Result<std::unique_ptr<Session>> session = Session::open(world.env(), *console, flags);
+  if (!session) {
+    const int code = report_coded(*console, session.error());
+    if (session.error().code == ErrorCode::not_found) {
+      console->err(
+          "Start a cluster on this machine with 'codeflare up --detach', or log in to one "
+          "with 'codeflare login'.\n");
+    }
+    return code;
+  }
+  int signals = 0;
+  StopSource first;
+  StopSource again;
+  world.on_signals({SIGINT, SIGTERM},
+                   [&](int) { (++signals == 1 ? first : again).request_stop(); });
+  Loop& loop = world.env().loop;
+  const int code = run(loop, verb(**session), first.token()).value_or(int{kInterrupted});
+  if (code != kInterrupted || signals == 0) {
+    return code;
+  }
+  // Ends early when it is cancelled.
+  const std::optional<Result<void>> quiet = run(loop, sleep_for(kSecondWithin), again.token());
+  if (quiet && *quiet) {
+    return code;
+  }
+  return run(loop, second(**session)).value_or(int{kInterrupted});
 }
 
 int run_waiting_offline(const SessionFlags& flags, const std::function<Task<int>(Session&)>& verb) {

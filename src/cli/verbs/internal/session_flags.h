@@ -32,6 +32,10 @@ void add_controller_ns(CLI::App& verb, std::string& ns);
 int run_session(const SessionFlags& flags, const std::function<Task<int>(Session&)>& verb);
 // The same for a verb that waits: Ctrl-C cancels it, so that it can say what it leaves behind.
 int run_waiting(const SessionFlags& flags, const std::function<Task<int>(Session&)>& verb);
+// The same for `run`: a second Ctrl-C within two seconds of the first runs `second`. Without a
+// configured cluster it says how to get one.
+int run_detachable(const SessionFlags& flags, const std::function<Task<int>(Session&)>& verb,
+                   const std::function<Task<int>(Session&)>& second);
 // The same where no server is asked: there need not be a kubeconfig.
 int run_waiting_offline(const SessionFlags& flags, const std::function<Task<int>(Session&)>& verb);
 // For a verb that asks no server: there need not be a kubeconfig.

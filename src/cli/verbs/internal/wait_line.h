@@ -24,6 +24,9 @@ class WaitLine {
     }
   }
 
+  // Before something else is written.
+  void clear() { line_.clear(); }
+
  private:
   Session& session_;
   ProgressLine line_;

@@ -1,0 +1,7 @@
+"""Widgets, under the path of 0.40."""
+
+from ..._widgets import view_clusters
+
+__all__ = [
+    "view_clusters",
+]

@@ -1,0 +1,21 @@
+#pragma once
+
+#include "sdk/job_handle.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+// Jobs of the back end Kubernetes on the server.
+namespace codeflare::sdk {
+
+// By label, of a namespace or (empty) of all: two requests.
+Task<Result<std::vector<JobInfo>>> list_gang_jobs(kube::Client& client, std::string ns);
+
+// The AppWrapper of a job; nothing: there is no such AppWrapper, or it is no job.
+Task<Result<std::optional<model::AppWrapper>>> find_job_wrapper(kube::Client& client,
+                                                                model::ObjectKey key);
+
+std::unique_ptr<JobHandle> gang_handle(kube::Client& client, model::ObjectKey key);
+
+}  // namespace codeflare::sdk
