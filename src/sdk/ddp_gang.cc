@@ -164,7 +164,7 @@ Result<GangSubmission> ddp_gang(const DdpDefinition& definition, const DdpPlace&
   return submission;
 }
 
-Task<Result<GangSubmitted>> submit_ddp_gang(kube::Client& client, DdpDefinition definition,
+Task<Result<Submitted>> submit_ddp_gang(kube::Client& client, DdpDefinition definition,
                                             DdpPlace place) {
   place.program_image = program_image(client.env().variables);
   DdpPlace trial = place;
