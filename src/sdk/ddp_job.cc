@@ -1,10 +1,10 @@
 #include "sdk/ddp_job.h"
 
+#include "base/nearest_name.h"
 #include "json/write.h"
 #include "model/quantity.h"
 #include "sdk/cluster_json.h"
 #include "sdk/device_names.h"
-#include "sdk/internal/nearest_name.h"
 #include "sdk/internal/read_value.h"
 #include "sdk/shell_command.h"
 
