@@ -63,7 +63,7 @@ void add_options(CLI::App& verb, Chosen& chosen) {
       ->type_name("SECONDS")
       ->check(check_holding_time);
   verb.add_flag("--skip-bad", flags->skip_bad, "skip lines that cannot be parsed");
-  verb.add_option("-o,--output", flags->output)
+  verb.add_option("-o,--output", flags->output, "output format: json")
       ->check(CLI::IsMember({"json", "table"}))
       ->type_name("json|table");
   verb.callback([&chosen, flags] {

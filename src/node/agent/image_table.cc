@@ -32,6 +32,41 @@ bool has_star(const std::string& pattern) {
   return pattern.contains('*');
 }
 
+// Without the names of the usual registry, which people leave out or not.
+std::string_view short_name(std::string_view image) {
+  for (const std::string_view prefix : {"docker.io/", "index.docker.io/", "library/"}) {
+    image.remove_prefix(image.starts_with(prefix) ? prefix.size() : 0);
+  }
+  return image;
+}
+
+// "python", "python:3.11-slim", "python@sha256:..."; not "python3" or "me/python".
+bool is_of(std::string_view image, std::string_view name) {
+  if (!image.starts_with(name)) {
+    return false;
+  }
+  const std::string_view rest = image.substr(name.size());
+  return rest.empty() || rest.starts_with(':') || rest.starts_with('@');
+}
+
+// Common images that need no entry: this machine's programs, with what the image runs by itself.
+ImageEntry builtin(std::string name, std::string program) {
+  ImageEntry entry;
+  entry.image = std::move(name);
+  entry.args = {std::move(program)};
+  return entry;
+}
+
+const ImageEntry* find_builtin(std::string_view image) {
+  static const std::vector<ImageEntry> kBuiltin = {
+      builtin("python", "python3"), builtin("busybox", "sh"), builtin("ubuntu", "bash"),
+      builtin("debian", "bash")};
+  const std::string_view name = short_name(image);
+  const auto found = std::ranges::find_if(
+      kBuiltin, [&](const ImageEntry& entry) { return is_of(name, entry.image); });
+  return found == kBuiltin.end() ? nullptr : &*found;
+}
+
 }  // namespace
 
 const model::codec::StructInfo& describe(model::codec::Tag<ImageEntry>) {
@@ -95,7 +130,7 @@ bool ImageTable::remove(std::string_view image) {
 const ImageEntry* ImageTable::find(std::string_view image) const {
   const auto found = std::ranges::find_if(
       entries_, [&](const ImageEntry& entry) { return matches_pattern(entry.image, image); });
-  return found == entries_.end() ? nullptr : &*found;
+  return found == entries_.end() ? find_builtin(image) : &*found;
 }
 
 bool matches_pattern(std::string_view pattern, std::string_view text) {
