@@ -32,12 +32,12 @@ bool has_star(const std::string& pattern) {
   return pattern.contains('*');
 }
 
-// Without the names of the usual registry, which people leave out or not.
+// "busybox" of "HOST/library/busybox": people leave that out or not.
 std::string_view short_name(std::string_view image) {
-  for (const std::string_view prefix : {"docker.io/", "index.docker.io/", "library/"}) {
-    image.remove_prefix(image.starts_with(prefix) ? prefix.size() : 0);
-  }
-  return image;
+  constexpr std::string_view kLibrary = "library/";
+  const std::size_t at = image.find(kLibrary);
+  const bool whole_part = at == 0 || (at != std::string_view::npos && image[at - 1] == '/');
+  return whole_part ? image.substr(at + kLibrary.size()) : image;
 }
 
 // "python", "python:3.11-slim", "python@sha256:..."; not "python3" or "me/python".

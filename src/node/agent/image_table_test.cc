@@ -34,7 +34,7 @@ TEST(ImageTable, common_images_run_the_machines_programs_without_an_entry) {
   const ImageTable none;
   using Words = std::vector<std::string>;
   EXPECT_EQ(none.find("python:3.11-slim")->args, Words{"python3"});
-  EXPECT_EQ(none.find("docker.io/library/busybox")->args, Words{"sh"});
+  EXPECT_EQ(none.find("registry.example/library/busybox")->args, Words{"sh"});
   EXPECT_EQ(none.find("ubuntu@sha256:0")->args, Words{"bash"});
   EXPECT_EQ(none.find("library/debian:12")->args, Words{"bash"});
   EXPECT_TRUE(none.find("python")->root.empty());
