@@ -51,8 +51,7 @@ std::vector<std::string> close_words(std::string_view typed, std::span<const std
     const std::string lowered = lower(word);
     const std::size_t distance = edit_distance(wanted, lowered);
     const bool begun = wanted.size() >= kPrefixMin && lowered.starts_with(wanted);
-    if (begun ||
-        distance * 3 <= std::max<std::size_t>(std::max(wanted.size(), lowered.size()), 3)) {
+    if (begun || distance * 3 <= std::max(wanted.size(), lowered.size())) {
       found.emplace_back(distance, word);
     }
   }

@@ -1,9 +1,11 @@
 #include "cli/session/session.h"
 
+#include "base/async/sleep.h"
 #include "base/human_duration.h"
 #include "cli/views/table.h"
 #include "kube/config.h"
 
+#include <algorithm>
 #include <limits>
 #include <utility>
 
@@ -65,12 +67,20 @@ Result<std::unique_ptr<Session>> Session::over(Env env, Console& console, net::H
 }
 
 bool Session::may_wait(const kube::Repeat& repeat) {
-  const bool first = waited_ == Duration::zero();
-  if (waited_ + repeat.wait > patience_) {
+  // Waits of requests that are under way together count once.
+  const Instant now = env_.clock.now();
+  const Instant end = after(now, repeat.wait);
+  const Duration more = end <= waits_until_ ? Duration::zero() : end - std::max(now, waits_until_);
+  if (waited_ + more > patience_) {
     return false;
   }
+  if (waited_ == Duration::zero()) {
+    first_until_ = end;
+  }
+  const bool first = now < first_until_;
   const Duration left = patience_ - waited_;
-  waited_ += repeat.wait;
+  waited_ += more;
+  waits_until_ = std::max(end, waits_until_);
   // Servers that ask once and then do it are usual, and connections are mended in a moment.
   if (first || !repeat.error.retry_after) {
     return true;

@@ -74,6 +74,8 @@ class Session {
   ProgressLine waiting_;
   Duration patience_;
   Duration waited_{};
+  Instant waits_until_{};
+  Instant first_until_{};
   std::string told_;
   std::unique_ptr<kube::Connection> connection_;
   Logger warnings_;  // of the server

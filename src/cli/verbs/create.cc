@@ -1,6 +1,7 @@
 #include "cli/verbs/create.h"
 
 #include "base/async/sleep.h"
+#include "base/async/when.h"
 #include "cli/gather/manifest.h"
 #include "cli/gather/target.h"
 #include "cli/session/output.h"
@@ -8,8 +9,13 @@
 #include "queue/field_hint.h"
 
 #include <chrono>
+#include <cstddef>
 #include <memory>
+#include <set>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 namespace codeflare::cli {
 
@@ -17,6 +23,7 @@ namespace {
 
 // How long a kind may take to be served after its definition was created.
 constexpr Duration kKindServedWithin = std::chrono::seconds(20);
+constexpr std::string_view kDefinition = "CustomResourceDefinition";
 constexpr Duration kKindPoll = std::chrono::milliseconds(250);
 
 // Kinds that this very run defines take a moment on a real server.
@@ -52,6 +59,20 @@ Task<Result<TypedObject>> create_one(Session& session, Manifest manifest, How ho
   co_return TypedObject{target.resource.type, target.resource.singular, std::move(object)};
 }
 
+// The end of the objects that may be created at the same time: of one kind, because one of another
+// may need them, and each with a name of its own.
+std::size_t together(const std::vector<Manifest>& all, std::size_t begin) {
+  constexpr std::size_t kInFlight = 8;
+  std::set<std::pair<std::string, std::string>> names;
+  std::size_t end = begin;
+  while (end < all.size() && end - begin < kInFlight && all[end].kind == all[begin].kind &&
+         all[end].api_version == all[begin].api_version &&
+         names.emplace(all[end].ns, all[end].name).second) {
+    ++end;
+  }
+  return end;
+}
+
 void add_options(CLI::App& verb, Chosen& chosen) {
   auto typed = std::make_shared<internal::Typed<CreateFlags>>();
   verb.add_option("-f,--filename", typed->flags.files,
@@ -73,28 +94,45 @@ Task<int> run_create(Session& session, CreateFlags flags) {
   Manifests manifests = read_manifests(session, flags.files);
   int code = kDone;
   for (const Error& error : manifests.errors) {
-    code = report_file(session.console(), error);
+    code = both(code, report_file(session.console(), error));
   }
   std::vector<TypedObject> created;
   How how{.dry_run = flags.dry_run};
-  for (const Manifest& manifest : manifests.objects) {
-    Manifest copy = manifest;
-    Result<TypedObject> object = co_await create_one(session, std::move(copy), how);
-    if (!object) {
-      Error error = std::move(object).error();
-      error.message = queue::with_field_hints(error.message);
-      code = report(session.console(), std::move(error).with_context(manifest.where()));
-      continue;
+  ProgressLine progress(session.console());
+  const std::vector<Manifest>& all = manifests.objects;
+  for (std::size_t begin = 0; begin < all.size();) {
+    const std::size_t end = together(all, begin);
+    std::vector<Task<Result<TypedObject>>> tasks;
+    for (std::size_t i = begin; i < end; ++i) {
+      tasks.push_back(create_one(session, all[i], how));
     }
-    how.kinds_are_new = how.kinds_are_new || object->type.kind == "CustomResourceDefinition";
-    if (session.output() == Output::name) {
-      session.console().out(object->qualified_name() + "\n");
-    } else if (is_table(session.output())) {
-      session.console().out(object->qualified_name() + " created" +
-                            (flags.dry_run ? " (server dry run)\n" : "\n"));
+    std::vector<Result<TypedObject>> made = co_await when_all(std::move(tasks));
+    progress.clear();
+    for (std::size_t i = begin; i < end; ++i) {
+      Result<TypedObject>& object = made[i - begin];
+      if (!object) {
+        Error error = std::move(object).error();
+        error.message = queue::with_field_hints(error.message);
+        code = both(code,
+                    report(session.console(), std::move(error).with_context(all[i].where())));
+        continue;
+      }
+      how.kinds_are_new = how.kinds_are_new || object->type.kind == kDefinition;
+      if (session.output() == Output::name) {
+        session.console().out(object->qualified_name() + "\n");
+      } else if (is_table(session.output())) {
+        session.console().out(object->qualified_name() + " created" +
+                              (flags.dry_run ? " (server dry run)\n" : "\n"));
+      }
+      created.push_back(*std::move(object));
     }
-    created.push_back(*std::move(object));
+    begin = end;
+    if (begin < all.size()) {
+      progress.show("created " + std::to_string(created.size()) + " of " +
+                    std::to_string(all.size()));
+    }
   }
+  progress.clear();
   const bool whole = session.output() == Output::json || session.output() == Output::yaml;
   if (whole && !created.empty()) {
     session.console().out(render_objects(created, session.output(), false));

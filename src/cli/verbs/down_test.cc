@@ -141,7 +141,7 @@ TEST(Down, can_be_tried_again_when_pods_that_were_left_did_not_end) {
   EXPECT_EQ(world.console.err_text, "error: pods did not end: default/a\n");
   EXPECT_TRUE(world.env.files.exists("/data/up.json"));
   world.ending = seconds(30);
-  EXPECT_EQ(world.down(seconds(3)), kFailed);
+  EXPECT_EQ(world.down(seconds(3)), kTimeUp);
   EXPECT_TRUE(world.console.err_text.contains("stopping the pods of an earlier start"))
       << world.console.err_text;
   EXPECT_EQ(world.down(), kDone);
@@ -150,7 +150,7 @@ TEST(Down, can_be_tried_again_when_pods_that_were_left_did_not_end) {
 TEST(Down, gives_up_after_the_timeout) {
   World world;
   world.up();
-  EXPECT_EQ(world.down(seconds(3)), kFailed);
+  EXPECT_EQ(world.down(seconds(3)), kTimeUp);
   EXPECT_EQ(world.console.err_text,
             "error: codeflare up (process 77) is still stopping pods after 3s\n");
   EXPECT_TRUE(world.env.files.exists("/data/up.json"));

@@ -251,7 +251,7 @@ TEST(Explain, names_the_pods_that_keep_one_from_being_deleted) {
   EXPECT_EQ(world.verb([](Session& s) {
     return run_delete(s, {.files = {"going.yaml"}, .timeout = std::chrono::seconds(7)});
   }),
-            kFailed);
+            kTimeUp);
   const std::string pod = "pod p0 on node-1 (finalizers example.com/slow)";
   EXPECT_EQ(world.console.err_text,
             "error: appwrapper.workload.codeflare.dev/going: still there after 7s, held by "
@@ -302,7 +302,7 @@ TEST(Explain, answers_as_json_and_refuses_what_it_does_not_know) {
   const Result<json::Document> document = json::parse(world.console.out_text);
   ASSERT_TRUE(document.has_value()) << world.console.out_text;
   EXPECT_TRUE(document->root.find("report")->is_object());
-  EXPECT_EQ(world.explain("none"), kFailed);
+  EXPECT_EQ(world.explain("none"), kNotFound);
   EXPECT_EQ(world.explain("big", {.output = "yaml"}), kUsage);
 }
 

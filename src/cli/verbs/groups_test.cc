@@ -99,13 +99,14 @@ TEST(Groups, a_list_shows_both_unless_one_is_named) {
 TEST(Groups, the_queue_shows_which_is_which) {
   World world;
   EXPECT_EQ(world.verb([](Session& s) { return run_queue(s, {}); }), kDone);
-  EXPECT_EQ(world.console.out_text,
-            "POSITION   NAMESPACE   NAME    GROUP                    PRIORITY   WAITS   REASON\n"
-            "1          default     train   mcad.ibm.com             7          0s\n"
-            "2          default     old     mcad.ibm.com             5          0s\n"
-            "3          default     train   workload.codeflare.dev   3          0s\n"
-            "4          default     new     workload.codeflare.dev   1          0s\n"
-            "4 waiting, 0 running\n");
+  EXPECT_EQ(
+      world.console.out_text,
+      "POSITION   NAMESPACE   NAME    GROUP                    PRIORITY   STATE     TIME   REASON\n"
+      "1          default     train   mcad.ibm.com             7          Waiting   0s\n"
+      "2          default     old     mcad.ibm.com             5          Waiting   0s\n"
+      "3          default     train   workload.codeflare.dev   3          Waiting   0s\n"
+      "4          default     new     workload.codeflare.dev   1          Waiting   0s\n"
+      "4 waiting, 0 running\n");
 }
 
 TEST(Groups, who_reads_a_name_of_both_gets_ours_and_is_told_of_the_other) {
@@ -129,10 +130,10 @@ TEST(Groups, a_name_of_one_group_needs_no_group) {
       << world.console.out_text;
   EXPECT_EQ(world.status("aw", "new"), kDone) << world.console.err_text;
   EXPECT_EQ(world.console.err_text, "");
-  EXPECT_EQ(world.status("aw", "none"), kFailed);
+  EXPECT_EQ(world.status("aw", "none"), kNotFound);
   EXPECT_EQ(world.console.err_text,
             "error: appwrappers.workload.codeflare.dev \"none\" not found\n");
-  EXPECT_EQ(world.status("aw.mcad.ibm.com", "new"), kFailed);
+  EXPECT_EQ(world.status("aw.mcad.ibm.com", "new"), kNotFound);
   EXPECT_EQ(world.hold("aw", "old", true), kDone) << world.console.err_text;
   EXPECT_EQ(world.console.out_text, "appwrapper.mcad.ibm.com/old held\n");
 }

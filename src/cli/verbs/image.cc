@@ -149,7 +149,7 @@ void add_options(CLI::App& image, Chosen& chosen) {
 
   CLI::App* list = image.add_subcommand("list", "List image mappings; the first match counts");
   list->fallthrough();
-  list->add_option("-o,--output", own->output, "json")
+  list->add_option("-o,--output", own->output, "output format: json")
       ->check(CLI::IsMember({"json"}))
       ->type_name("FORM");
   list->footer("Example:\n  codeflare image list -o json");

@@ -148,7 +148,7 @@ TEST(ImageList, shows_them_in_the_order_in_which_they_count) {
 TEST(ImageRemove, says_which_are_not_there) {
   World world;
   world.add({.name = "ray:*", .python_venv = "/venvs/ray"});
-  EXPECT_EQ(world.remove({"ray:*", "none"}), kFailed);
+  EXPECT_EQ(world.remove({"ray:*", "none"}), kNotFound);
   EXPECT_EQ(world.console.out_text, "image ray:* removed\n");
   EXPECT_EQ(world.console.err_text, "error: image \"none\" is not in /data/node/images.json\n");
   EXPECT_TRUE(world.table().entries().empty());
@@ -157,7 +157,7 @@ TEST(ImageRemove, says_which_are_not_there) {
 TEST(Images, a_table_that_is_wrong_is_not_written_over) {
   World world;
   world.write("/data/node/images.json", "{");
-  EXPECT_EQ(world.add({.name = "x", .entrypoint = "a"}), kFailed);
+  EXPECT_EQ(world.add({.name = "x", .entrypoint = "a"}), kUsage);
   EXPECT_TRUE(world.console.err_text.contains("/data/node/images.json")) << world.console.err_text;
   EXPECT_EQ(world.read("/data/node/images.json"), "{");
 }

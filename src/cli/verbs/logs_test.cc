@@ -140,7 +140,7 @@ TEST(Logs, say_why_there_are_none) {
   world.pod("p", "[]");
   EXPECT_EQ(world.show({}), kDone);
   EXPECT_EQ(world.console.err_text, "appwrapper train: 0 of 1 pods started yet\n");
-  EXPECT_EQ(world.show({.name = "none"}), kFailed);
+  EXPECT_EQ(world.show({.name = "none"}), kNotFound);
   EXPECT_EQ(world.console.err_text,
             "error: appwrappers.workload.codeflare.dev \"none\" not found\n");
   EXPECT_EQ(world.verb([](Session& s) { return run_logs(s, {.kind = "pods", .name = "p"}); }),

@@ -90,7 +90,7 @@ void add_options(CLI::App& verb, Chosen& chosen) {
   verb.add_flag("--up-to-requested", flags->up_to_requested,
                 "with --elastic: grow up to num_replicas, not as far as speeds were measured");
   verb.add_flag("--skip-bad", flags->skip_bad, "skip lines that cannot be parsed");
-  verb.add_option("-o,--output", flags->output)
+  verb.add_option("-o,--output", flags->output, "output format: json")
       ->check(CLI::IsMember({"json", "table"}))
       ->type_name("json|table");
   verb.callback([&chosen, flags] {

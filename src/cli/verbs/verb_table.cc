@@ -169,20 +169,14 @@ std::size_t options_before(std::span<const std::string> words) {
   return at;
 }
 
-// Options before a verb go behind it, and behind its noun, which has to be the next word.
-std::vector<std::string> verb_first(const VerbTable& table, std::vector<std::string> words) {
+// Options before a verb go to the end, but for the command of a job behind "--".
+std::vector<std::string> verb_first(std::vector<std::string> words) {
   const std::size_t count = options_before(words);
   if (count == 0 || count >= words.size() || words[count] == kHelp) {
     return words;
   }
-  const std::size_t behind =
-      count + 1 < words.size() &&
-              (!noun_of(table, words[count + 1]).empty() || !noun_of(table, words[count]).empty())
-          ? count + 2
-          : count + 1;
-  const auto begin = words.begin();
-  std::rotate(begin, begin + static_cast<std::ptrdiff_t>(count),
-              begin + static_cast<std::ptrdiff_t>(behind));
+  const auto verb = words.begin() + static_cast<std::ptrdiff_t>(count);
+  std::rotate(words.begin(), verb, std::find(verb, words.end(), "--"));
   return words;
 }
 
@@ -270,7 +264,7 @@ VerbTable verb_table() {
 }
 
 std::vector<std::string> in_order(const VerbTable& table, std::vector<std::string> words) {
-  words = verb_first(table, std::move(words));
+  words = verb_first(std::move(words));
   const std::size_t at = first_word(words);
   if (words.size() < at + 2) {
     return words;
@@ -285,7 +279,8 @@ std::vector<std::string> in_order(const VerbTable& table, std::vector<std::strin
              !before.empty() && find(table, second, before)) {
     first = std::exchange(second, std::string(before));
   } else if (const std::string_view only = only_noun(table, first);
-             !only.empty() && !second.starts_with('-') && !is_kind(second)) {
+             !only.empty() && !second.starts_with('-') && !is_kind(second) &&
+             noun_of(table, second).empty()) {
     words.insert(words.begin() + static_cast<std::ptrdiff_t>(at) + 1, std::string(only));
   }
   return words;

@@ -17,7 +17,7 @@ VerbTable verb_table();
 
 // The words of a command line as the parser expects them. Anything else stays as it is.
 //   jobs submit x            submit job x: the verb before its noun, the noun by its name;
-//   -n team queue            queue -n team: options before the verb;
+//   -n team queue --watch    queue --watch -n team: options before the verb;
 //   logs aw/x, logs job/x    logs aw x, logs job x: KIND/NAME;
 //   details x                details raycluster x: a verb with one noun needs none.
 // "help" may stand before them.

@@ -1,5 +1,8 @@
 #include "cli/verbs/verb_table.h"
 
+#include "cli/verbs/completion.h"
+#include "cli/verbs/usage.h"
+
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
@@ -38,7 +41,8 @@ void add_submit_job(CLI::App& noun, Chosen& chosen) {
 constexpr Verb kDeleteAny = {.word = "delete",
                              .about = "Delete things",
                              .examples = "codeflare delete aw x",
-                             .add = add_delete};
+                             .add = add_delete,
+                             .takes_kind = true};
 constexpr Verb kDeleteJob = {.word = "delete",
                              .noun = "job",
                              .about = "Delete jobs",
@@ -93,6 +97,117 @@ TEST(VerbTable, other_words_stay_as_they_were_typed) {
         Words{"delete", "--wait", "job"}, Words{"version", "job"}}) {
     EXPECT_EQ(in_order(kTable, words), words);
   }
+}
+
+TEST(VerbTable, options_may_stand_before_the_verb) {
+  EXPECT_EQ(in_order(kTable, {"-n", "team", "delete", "aw", "x"}),
+            (Words{"delete", "aw", "x", "-n", "team"}));
+  EXPECT_EQ(in_order(kTable, {"--context=c", "-A", "job", "submit", "x"}),
+            (Words{"submit", "job", "x", "--context=c", "-A"}));
+  EXPECT_EQ(in_order(kTable, {"-n", "team", "submit", "job", "x", "--", "ls", "-l"}),
+            (Words{"submit", "job", "x", "-n", "team", "--", "ls", "-l"}));
+  EXPECT_EQ(in_order(kTable, {"-n", "team", "delete", "aw/x"}),
+            (Words{"delete", "aw", "x", "-n", "team"}));
+  EXPECT_EQ(in_order(kTable, {"-n", "team"}), (Words{"-n", "team"}));
+  EXPECT_EQ(in_order(kTable, {"--help"}), (Words{"--help"}));
+}
+
+TEST(VerbTable, kind_and_name_may_be_one_word) {
+  EXPECT_EQ(in_order(kTable, {"delete", "aw/x", "aw/y", "--wait"}),
+            (Words{"delete", "aw", "x", "y", "--wait"}));
+  EXPECT_EQ(in_order(kTable, {"delete", "jobs/x"}), (Words{"delete", "job", "x"}));
+  EXPECT_EQ(in_order(kTable, {"delete", "pods/x"}), (Words{"delete", "pods/x"}));
+  EXPECT_EQ(in_order(kTable, {"submit", "job", "x", "--", "ls", "aw/x"}),
+            (Words{"submit", "job", "x", "--", "ls", "aw/x"}));
+}
+
+TEST(VerbTable, a_verb_with_one_noun_needs_none) {
+  EXPECT_EQ(in_order(kTable, {"submit", "x"}), (Words{"submit", "job", "x"}));
+  EXPECT_EQ(Program({"submit", "x"}).run(), 200);
+}
+
+TEST(VerbTable, every_option_of_every_verb_has_a_text) {
+  for (const Verb* verb : verb_table().verbs) {
+    if (verb->add == nullptr) {
+      continue;
+    }
+    CLI::App app("test");
+    Chosen chosen;
+    verb->add(app, chosen);
+    std::vector<const CLI::App*> commands = {&app};
+    for (const CLI::App* each : app.get_subcommands([](const CLI::App*) { return true; })) {
+      commands.push_back(each);
+    }
+    for (const CLI::App* command : commands) {
+      for (const CLI::Option* option : command->get_options()) {
+        EXPECT_GT(option->get_description().size(), 8U)
+            << verb->word << " " << verb->noun << " " << option->get_name();
+      }
+    }
+  }
+}
+
+TEST(VerbTable, commands_stand_under_headings) {
+  EXPECT_EQ(help_group("up"), "Cluster");
+  EXPECT_EQ(help_group("explain"), "Queue");
+  EXPECT_EQ(help_group("logs"), "Work");
+  EXPECT_EQ(help_group("controller"), "Administration");
+  EXPECT_EQ(help_group(""), "Work");
+}
+
+TEST(Usage, unknown_words_are_asked_about) {
+  const auto said = [](Words words) {
+    CLI::App app("test", "codeflare");
+    app.require_subcommand(0, 1);
+    Chosen chosen;
+    add_verbs(app, verb_table(), words, chosen);
+    std::ranges::reverse(words);
+    try {
+      app.parse(words);
+    } catch (const CLI::ParseError& error) {
+      return usage_text(app, error);
+    }
+    return std::string();
+  };
+  EXPECT_EQ(said({"lits"}),
+            "error: unknown command lits; did you mean list?\n"
+            "Run 'codeflare --help' for usage.\n");
+  EXPECT_EQ(said({"queue", "--wacth"}),
+            "error: unknown option --wacth; did you mean --watch?\n"
+            "Run 'codeflare queue --help' for usage.\n");
+  EXPECT_EQ(said({"image", "lst"}),
+            "error: unknown command lst; did you mean list?\n"
+            "Run 'codeflare image --help' for usage.\n");
+  EXPECT_EQ(said({"completion", "bash", "again"}),
+            "error: unexpected argument again\nRun 'codeflare completion --help' for usage.\n");
+}
+
+TEST(Completion, knows_verbs_nouns_options_and_whose_names_may_follow) {
+  const auto at = [](Words words) {
+    CLI::App app("test", "codeflare");
+    Chosen chosen;
+    const Words head(words.begin(), words.end() - 1);
+    add_verbs(app, verb_table(), head, chosen);
+    for (CLI::App* each : app.get_subcommands([](const CLI::App*) { return true; })) {
+      each->group("Any");
+    }
+    return complete(app, verb_table(), words);
+  };
+  EXPECT_EQ(at({"expl"}).words, Words{"explain"});
+  EXPECT_EQ(at({"queue", "p"}).words, Words{"pause"});
+  EXPECT_EQ(at({"queue", "--wa"}).words, Words{"--watch"});
+  EXPECT_EQ(at({"list", "-o", "w"}).words, Words{"wide"});
+  EXPECT_EQ(at({"list", "-n", ""}).names, NamesOf::namespaces);
+  EXPECT_EQ(at({"list", "--context", ""}).names, NamesOf::contexts);
+  EXPECT_EQ(at({"delete", "ray"}).words, Words{"raycluster"});
+  EXPECT_EQ(at({"delete", ""}).names, NamesOf::app_wrappers);
+  EXPECT_EQ(at({"delete", "aw", "a", ""}).names, NamesOf::app_wrappers);
+  EXPECT_EQ(at({"delete", "raycluster", ""}).names, NamesOf::ray_clusters);
+  EXPECT_EQ(at({"create", "-f", ""}).names, NamesOf::nothing);
+  for (const char* shell : {"bash", "zsh", "fish"}) {
+    EXPECT_TRUE(completion_script(shell).contains(kCompleteWord)) << shell;
+  }
+  EXPECT_EQ(completion_script("cmd"), "");
 }
 
 TEST(VerbTable, a_noun_has_options_of_its_own) {

@@ -93,7 +93,7 @@ TEST(Create, goes_on_after_a_failure_and_names_file_document_and_object) {
                             "---\napiVersion: example.com/v1\nkind: Nothing\nmetadata: {name: x}\n"
                             "---\nkind: Pod\n---\n" +
                             wrapper_yaml("b"));
-  EXPECT_EQ(world.create({"f.yaml"}), kFailed);
+  EXPECT_EQ(world.create({"f.yaml"}), kFailed);  // for different reasons
   EXPECT_EQ(world.console.out_text,
             "appwrapper.workload.codeflare.dev/a created\n"
             "appwrapper.workload.codeflare.dev/b created\n");
@@ -115,7 +115,7 @@ TEST(Create, reads_directories_in_order_and_standard_input) {
   EXPECT_EQ(world.console.out_text, "configmap/first\nappwrapper.workload.codeflare.dev/second\n");
   world.console.input = wrapper_yaml("third");
   EXPECT_EQ(world.create({"-"}), kDone) << world.console.err_text;
-  EXPECT_EQ(world.create({"/nowhere"}), kFailed);
+  EXPECT_EQ(world.create({"/nowhere"}), kUsage);
 }
 
 TEST(Create, a_dry_run_keeps_nothing) {
@@ -124,13 +124,13 @@ TEST(Create, a_dry_run_keeps_nothing) {
   EXPECT_EQ(world.create({"f.yaml"}, {}, true), kDone) << world.console.err_text;
   EXPECT_EQ(world.console.out_text,
             "appwrapper.workload.codeflare.dev/a created (server dry run)\n");
-  EXPECT_EQ(world.status("a"), kFailed);
+  EXPECT_EQ(world.status("a"), kNotFound);
 }
 
 TEST(Create, the_namespace_asked_for_and_the_objects_own_must_agree) {
   World world;
   world.write("f.yaml", wrapper_yaml("a", ", namespace: other"));
-  EXPECT_EQ(world.create({"f.yaml"}, {.ns = "default"}), kFailed);
+  EXPECT_EQ(world.create({"f.yaml"}, {.ns = "default"}), kUsage);
   EXPECT_EQ(
       world.console.err_text,
       "error: f.yaml: document 1, AppWrapper other/a: namespace is other, but -n is default\n");
@@ -151,7 +151,7 @@ TEST(Delete, waits_until_the_finalizer_is_gone) {
   World world;
   world.write("f.yaml", wrapper_yaml("a", ", finalizers: [example.com/hold]"));
   ASSERT_EQ(world.create({"f.yaml"}), kDone) << world.console.err_text;
-  EXPECT_EQ(world.remove({.files = {"f.yaml"}, .timeout = seconds(3)}), kFailed);
+  EXPECT_EQ(world.remove({.files = {"f.yaml"}, .timeout = seconds(3)}), kTimeUp);
   EXPECT_EQ(world.console.out_text, "appwrapper.workload.codeflare.dev/a deleted\n");
   EXPECT_EQ(world.console.err_text,
             "error: appwrapper.workload.codeflare.dev/a: still there after 3s, held by "
@@ -179,7 +179,7 @@ TEST(Delete, waits_until_the_finalizer_is_gone) {
     return Both::run(s);
   });
   EXPECT_EQ(code, kDone) << world.console.err_text;
-  EXPECT_EQ(world.status("a"), kFailed);
+  EXPECT_EQ(world.status("a"), kNotFound);
 }
 
 TEST(Delete, shows_progress_on_a_terminal_alone) {
@@ -187,7 +187,7 @@ TEST(Delete, shows_progress_on_a_terminal_alone) {
   world.write("f.yaml", wrapper_yaml("a", ", finalizers: [example.com/hold]"));
   ASSERT_EQ(world.create({"f.yaml"}), kDone) << world.console.err_text;
   world.console.terminal = true;
-  EXPECT_EQ(world.remove({.files = {"f.yaml"}, .timeout = seconds(3)}), kFailed);
+  EXPECT_EQ(world.remove({.files = {"f.yaml"}, .timeout = seconds(3)}), kTimeUp);
   EXPECT_TRUE(world.console.err_text.contains(
       "\rwaiting until appwrapper.workload.codeflare.dev/a is gone (0s, held by "
       "example.com/hold)\x1b[K"))
@@ -198,7 +198,7 @@ TEST(Delete, by_name_and_what_is_not_there_is_an_error_unless_ignored) {
   World world;
   world.write("f.yaml", wrapper_yaml("a"));
   ASSERT_EQ(world.create({"f.yaml"}), kDone);
-  EXPECT_EQ(world.remove({.kind = "aw", .names = {"a", "b"}}), kFailed);
+  EXPECT_EQ(world.remove({.kind = "aw", .names = {"a", "b"}}), kNotFound);
   EXPECT_EQ(world.console.out_text, "appwrapper.workload.codeflare.dev/a deleted\n");
   EXPECT_EQ(world.console.err_text, "error: appwrappers.workload.codeflare.dev \"b\" not found\n");
   EXPECT_EQ(world.remove({.files = {"f.yaml"}, .ignore_not_found = true}), kDone);
@@ -229,10 +229,10 @@ TEST(List, shows_a_table_names_or_objects) {
 
 TEST(List, a_server_without_the_kind_and_a_caller_without_the_right_are_told_apart) {
   VerbWorld bare;
-  EXPECT_EQ(bare.verb([](Session& s) { return run_list(s, {.kind = "aw"}); }), kFailed);
+  EXPECT_EQ(bare.verb([](Session& s) { return run_list(s, {.kind = "aw"}); }), kNotFound);
   EXPECT_TRUE(bare.console.err_text.contains("install the kind with")) << bare.console.err_text;
   World world;
-  EXPECT_EQ(world.list({.kind = "aw"}, {}, "ann"), kFailed);
+  EXPECT_EQ(world.list({.kind = "aw"}, {}, "ann"), kNotAllowed);
   EXPECT_TRUE(world.console.err_text.contains("forbidden")) << world.console.err_text;
 }
 
@@ -245,7 +245,7 @@ TEST(Status, shows_one_or_says_that_there_is_none) {
       << world.console.out_text;
   EXPECT_EQ(world.status("a", {.output = "json"}), kDone);
   EXPECT_TRUE(json::parse(world.console.out_text).has_value());
-  EXPECT_EQ(world.status("none"), kFailed);
+  EXPECT_EQ(world.status("none"), kNotFound);
   EXPECT_EQ(world.console.err_text,
             "error: appwrappers.workload.codeflare.dev \"none\" not found\n");
 }
@@ -264,7 +264,7 @@ TEST(Hold, sets_suspend_and_release_takes_it_back) {
   EXPECT_EQ(world.console.out_text, "appwrapper.workload.codeflare.dev/a released\n");
   EXPECT_EQ(world.hold("a", false, {.output = "name"}), kDone);
   EXPECT_EQ(world.console.out_text, "appwrapper.workload.codeflare.dev/a\n");
-  EXPECT_EQ(world.hold("none", true), kFailed);
+  EXPECT_EQ(world.hold("none", true), kNotFound);
 }
 
 TEST(Hold, changes_nothing_of_what_has_finished_or_is_being_deleted) {
@@ -306,9 +306,9 @@ TEST(QueueVerb, lists_the_line_and_whether_it_is_paused) {
   QueueWorld world;
   EXPECT_EQ(world.queue(), kDone) << world.console.err_text;
   EXPECT_EQ(world.console.out_text,
-            "POSITION   NAMESPACE   NAME   PRIORITY   WAITS   REASON\n"
-            "1          default     a      0          0s\n"
-            "2          default     b      0          0s\n"
+            "POSITION   NAMESPACE   NAME   PRIORITY   STATE     TIME   REASON\n"
+            "1          default     a      0          Waiting   0s\n"
+            "2          default     b      0          Waiting   0s\n"
             "2 waiting, 0 running\n");
   // Neither the namespace nor the ConfigMap is there yet.
   EXPECT_EQ(world.pause(true), kDone) << world.console.err_text;

@@ -63,26 +63,31 @@ TEST(QueueView, who_is_not_tried_now_has_no_place_in_line) {
 }
 
 TEST(QueueView, a_namespace_is_shown_with_its_places_in_the_whole_line) {
-  EXPECT_EQ(render_queue(queue_of(line(), {}, true, kNow), {.ns = "default", .wide = true}, kNow),
-            "POSITION   NAMESPACE   NAME     PRIORITY   WAITS   REASON                  MESSAGE\n"
-            "2          default     first    0          5m      InsufficientResources   cpu: 12 "
-            "asked, 3 free of 16\n"
-            "3          default     second   0          4m      InsufficientResources   cpu: 12 "
-            "asked, 3 free of 16\n"
-            "-          default     held     0          60m     Held                    held by "
-            "its owner; run 'codeflare release appwrapper held' to let it start\n"
-            "3 waiting, 1 running, 1 held; the queue is paused, run 'codeflare queue resume' to "
-            "start work\n");
+  EXPECT_EQ(
+      render_queue(queue_of(line(), {}, true, kNow), {.ns = "default", .wide = true}, kNow),
+      "POSITION   NAMESPACE   NAME     PRIORITY   STATE     TIME   REASON                  NODES   "
+      "            MESSAGE\n"
+      "-          default     eval     0          Running   90s                            "
+      "node-1:2,node-2:1\n"
+      "2          default     first    0          Waiting   5m     InsufficientResources           "
+      "            cpu: 12 asked, 3 free of 16\n"
+      "3          default     second   0          Waiting   4m     InsufficientResources           "
+      "            cpu: 12 asked, 3 free of 16\n"
+      "-          default     held     0          Held      60m    Held                            "
+      "            held by its owner; run 'codeflare release appwrapper held' to let it start\n"
+      "3 waiting, 1 running, 1 held; the queue is paused, run 'codeflare queue resume' to "
+      "start work\n");
 }
 
 TEST(QueueView, groups_are_told_where_one_is_mcads) {
   const QueueView view = queue_of(
       {waiting("train", minutes(5)), namesake(waiting("train", minutes(9)))}, {}, false, kNow);
   EXPECT_EQ(render_queue(view, {}, kNow),
-            "POSITION   NAMESPACE   NAME    GROUP                    PRIORITY   WAITS   REASON\n"
-            "1          default     train   mcad.ibm.com             0          9m      "
+            "POSITION   NAMESPACE   NAME    GROUP                    PRIORITY   STATE     TIME   "
+            "REASON\n"
+            "1          default     train   mcad.ibm.com             0          Waiting   9m     "
             "InsufficientResources\n"
-            "2          default     train   workload.codeflare.dev   0          5m      "
+            "2          default     train   workload.codeflare.dev   0          Waiting   5m     "
             "InsufficientResources\n"
             "2 waiting, 0 running\n");
   EXPECT_FALSE(render_queue(view, {.ns = "other"}, kNow).contains("GROUP"));
@@ -136,11 +141,55 @@ TEST(QueueView, changes_as_json_are_an_object_a_line) {
   EXPECT_EQ(changes_json({}, before, {.ns = "team", .wide = false}, kNow), "");
 }
 
+// Pods and what one needs, of a Job.
+GroupedWrapper with_job(GroupedWrapper wrapper, const std::string& resources, int pods) {
+  wrapper.spec.resources.generic_items[0].generic_template.text =
+      R"({"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"j"},"spec":{"parallelism":)" +
+      std::to_string(pods) +
+      R"(,"template":{"spec":{"restartPolicy":"Never","containers":[{"name":"c","image":"i",)"
+      R"("resources":{"limits":)" +
+      resources + "}}]}}}}";
+  return wrapper;
+}
+
+TEST(QueueView, a_line_says_who_asks_for_what_which_quota_and_since_when) {
+  GroupedWrapper train = with_job(waiting("train", minutes(4)), R"({"nvidia.com/gpu":"8"})", 4);
+  train.metadata.annotations["workload.codeflare.dev/submitted-by"] = R"({"username":"ann"})";
+  train.metadata.labels["team"] = "gold";
+  GroupedWrapper eval = with_job(running("eval"), R"({"cpu":"1500m"})", 1);
+  eval.spec.scheduling_spec.emplace();
+  eval.spec.scheduling_spec->dispatch_duration.emplace();
+  eval.spec.scheduling_spec->dispatch_duration->limit = 3600;
+  QueueView view = queue_of({train, eval}, {}, false, kNow, {"team"});
+  ASSERT_EQ(view.entries.size(), 1U);
+  view.entries[0].expected = kNow + minutes(12);
+  const std::string text = render_queue(view, {}, kNow);
+  EXPECT_EQ(
+      text,
+      "POSITION   NAMESPACE   NAME    USER   REQUESTS      QUOTA     PRIORITY   STATE     "
+      "TIME         START    REASON\n"
+      "-          default     eval           1 x 1.5 CPU   default   0          Running   90s "
+      "of 60m\n"
+      "1          default     train   ann    4 x 8 GPU     gold      0          Waiting   4m  "
+      "         in 12m   InsufficientResources\n"
+      "1 waiting, 1 running\n");
+  EXPECT_FALSE(render_queue(view, {.ns = "", .user = "ann"}, kNow).contains("eval"));
+  const QueueOptions gold{.ns = "", .selector = *model::Selector::parse("team=gold")};
+  EXPECT_FALSE(render_queue(view, gold, kNow).contains("eval"));
+  const std::string json = queue_json(view, {}, kNow);
+  for (const char* field :
+       {R"("user": "ann")", R"("requests": "4 x 8 GPU")", R"("quota": "gold")",
+        R"("limitSeconds": 3600)", R"("runSeconds": 90)", R"("expectedStart": )"}) {
+    EXPECT_TRUE(json.contains(field)) << field << json;
+  }
+}
+
 TEST(QueueView, json_has_the_numbers) {
   EXPECT_EQ(queue_json(queue_of({waiting("a", seconds(90))}, {}, false, kNow), {}, kNow),
             "{\n"
             "    \"paused\": false,\n"
             "    \"running\": 0,\n"
+            "    \"started\": [],\n"
             "    \"waiting\": [\n"
             "        {\n"
             "            \"position\": 1,\n"

@@ -71,9 +71,19 @@ TEST(ContainerSpec, an_image_brings_its_own) {
 
 TEST(ContainerSpec, an_unknown_image_without_a_command_says_what_to_do) {
   World w;
+  w.container.image = "nowhere/tool:1";
   w.container.command = {};
   EXPECT_EQ(w.problem().reason, "ErrImagePull");
   EXPECT_TRUE(w.problem().message.contains("give the container a command"));
+}
+
+TEST(ContainerSpec, a_common_image_needs_neither_a_command_nor_an_entry) {
+  World w;
+  w.container.image = "python:3.11";
+  w.container.command = {};
+  EXPECT_EQ(w.get().command, std::vector<std::string>{"python3"});
+  w.container.args = {"python3", "-V"};
+  EXPECT_EQ(w.get().command, (std::vector<std::string>{"python3", "-V"}));
 }
 
 TEST(ContainerSpec, what_cannot_be_resolved_is_a_config_error) {

@@ -32,6 +32,41 @@ bool has_star(const std::string& pattern) {
   return pattern.contains('*');
 }
 
+// "busybox" of "HOST/library/busybox": people leave that out or not.
+std::string_view short_name(std::string_view image) {
+  constexpr std::string_view kLibrary = "library/";
+  const std::size_t at = image.find(kLibrary);
+  const bool whole_part = at == 0 || (at != std::string_view::npos && image[at - 1] == '/');
+  return whole_part ? image.substr(at + kLibrary.size()) : image;
+}
+
+// "python", "python:3.11-slim", "python@sha256:..."; not "python3" or "me/python".
+bool is_of(std::string_view image, std::string_view name) {
+  if (!image.starts_with(name)) {
+    return false;
+  }
+  const std::string_view rest = image.substr(name.size());
+  return rest.empty() || rest.starts_with(':') || rest.starts_with('@');
+}
+
+// Common images that need no entry: this machine's programs, with what the image runs by itself.
+ImageEntry builtin(std::string name, std::string program) {
+  ImageEntry entry;
+  entry.image = std::move(name);
+  entry.args = {std::move(program)};
+  return entry;
+}
+
+const ImageEntry* find_builtin(std::string_view image) {
+  static const std::vector<ImageEntry> kBuiltin = {
+      builtin("python", "python3"), builtin("busybox", "sh"), builtin("ubuntu", "bash"),
+      builtin("debian", "bash")};
+  const std::string_view name = short_name(image);
+  const auto found = std::ranges::find_if(
+      kBuiltin, [&](const ImageEntry& entry) { return is_of(name, entry.image); });
+  return found == kBuiltin.end() ? nullptr : &*found;
+}
+
 }  // namespace
 
 const model::codec::StructInfo& describe(model::codec::Tag<ImageEntry>) {
@@ -100,7 +135,7 @@ const ImageEntry* ImageTable::find(std::string_view image) const {
     return matches_pattern(entry.image, image) ||
            matches_pattern(familiar_name(entry.image), familiar);
   });
-  return found == entries_.end() ? nullptr : &*found;
+  return found == entries_.end() ? find_builtin(image) : &*found;
 }
 
 std::string familiar_name(std::string_view image) {

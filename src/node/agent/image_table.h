@@ -44,7 +44,8 @@ class ImageTable {
   // The same as a file, for people to read too.
   std::string to_json() const;
 
-  // Null when nothing stands for it.
+  // Null when nothing stands for it. Without an entry python, busybox, ubuntu and debian mean this
+  // machine's programs.
   const ImageEntry* find(std::string_view image) const;
   const std::vector<ImageEntry>& entries() const { return entries_; }
 

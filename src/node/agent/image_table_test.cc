@@ -43,6 +43,23 @@ TEST(ImageTable, the_first_match_counts) {
   EXPECT_EQ(table->find("b"), nullptr);
 }
 
+TEST(ImageTable, common_images_run_the_machines_programs_without_an_entry) {
+  const ImageTable none;
+  using Words = std::vector<std::string>;
+  EXPECT_EQ(none.find("python:3.11-slim")->args, Words{"python3"});
+  EXPECT_EQ(none.find("registry.example/library/busybox")->args, Words{"sh"});
+  EXPECT_EQ(none.find("ubuntu@sha256:0")->args, Words{"bash"});
+  EXPECT_EQ(none.find("library/debian:12")->args, Words{"bash"});
+  EXPECT_TRUE(none.find("python")->root.empty());
+  for (const char* other : {"python3", "me/python", "busyboxes:1", "ghcr.io/python:3", ""}) {
+    EXPECT_EQ(none.find(other), nullptr) << other;
+  }
+  const Result<ImageTable> own =
+      ImageTable::parse(R"({"images":[{"image":"python:*","entrypoint":["mine"]}]})");
+  ASSERT_TRUE(own.has_value());
+  EXPECT_EQ(own->find("python:3")->entrypoint, Words{"mine"});
+}
+
 TEST(ImageTable, what_is_meant_more_exactly_or_later_counts) {
   ImageTable table;
   EXPECT_FALSE(table.put({.image = "ray:*", .workdir = "/any"}));

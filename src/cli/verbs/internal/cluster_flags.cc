@@ -234,7 +234,9 @@ Result<json::Document> merged(Session& session, const ClusterFlags& flags) {
 
 void add_cluster_name(CLI::App& verb, std::string& name) {
   CLI::Option* positional = verb.add_option("NAME", name, "name of the cluster");
-  verb.add_option("--name", name, "the same")->type_name("NAME")->excludes(positional);
+  verb.add_option("--name", name, "name of the cluster, instead of NAME")
+      ->type_name("NAME")
+      ->excludes(positional);
 }
 
 void add_cluster_flags(CLI::App& verb, const std::shared_ptr<ClusterFlags>& flags) {

@@ -8,7 +8,9 @@ namespace codeflare::cli::internal {
 
 void add_job_name(CLI::App& verb, std::string& name) {
   CLI::Option* positional = verb.add_option("NAME", name, "name of the job");
-  verb.add_option("--name", name, "the same")->type_name("NAME")->excludes(positional);
+  verb.add_option("--name", name, "name of the job, instead of NAME")
+      ->type_name("NAME")
+      ->excludes(positional);
 }
 
 void add_job_target(CLI::App& verb, JobFlags& flags) {
