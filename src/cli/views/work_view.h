@@ -43,7 +43,7 @@ std::string nodes_of(const std::vector<model::Pod>& pods);
 // The last lines of what a container wrote, of those that its status has.
 std::vector<std::string> last_lines(std::string_view text);
 
-// What `explain` prints below its first lines. `told` is what it has printed so far.
+// The lines that `explain` prints below its first ones. `told` is what it has printed so far.
 std::string render_work(const model::AppWrapper& wrapper, const Work& work, std::string_view told,
                         WallTime now);
 // The same as members of the object that is being written.

@@ -105,6 +105,65 @@ TEST(Webhook, allows_what_the_user_may_create_and_refuses_the_rest) {
   EXPECT_TRUE(refused.body.contains("cannot create secrets")) << refused.body;
 }
 
+// ConfigMap "item" with these members instead of its name.
+std::string with_members(const std::string& members) {
+  std::string text = in_team("w", "v1", "ConfigMap");
+  const std::string name = R"("metadata":{"name":"item"})";
+  return text.replace(text.find(name), name.size(), members);
+}
+
+TEST(Webhook, tries_every_item_in_the_name_of_the_user) {
+  WebhookWorld world;
+  world.cluster.let_ann_submit_config_maps();
+  const Reply wrong =
+      world.submit("ann", with_members(R"("metadata":{"name":"item","labels":{"team":"a b"}})"));
+  EXPECT_EQ(wrong.at({"response", "status", "code"}), "422") << wrong.body;
+  EXPECT_TRUE(wrong.body.contains(
+      "spec.resources.GenericItems[0].generictemplate.metadata.labels: Invalid value"))
+      << wrong.body;
+  const Reply warned = world.submit("ann", with_members(R"("metadata":{"name":"item"},"dats":{})"));
+  EXPECT_EQ(warned.at({"response", "allowed"}), "true") << warned.body;
+  EXPECT_EQ(
+      warned.at({"response", "warnings"}),
+      R"(["unknown field \"spec.resources.GenericItems[0].generictemplate.dats\"; did you mean )"
+      R"(data?"])");
+  EXPECT_EQ(world.cluster.as("admin", "GET", "/api/v1/namespaces/team/configmaps/item").status,
+            404);
+}
+
+// Dry runs are answered only after a minute.
+class SlowTrials final : public net::HttpService {
+ public:
+  explicit SlowTrials(net::HttpService& behind) : behind_(behind) {}
+  Task<Result<net::Response>> send(net::Request request) override {
+    if (request.target.contains("dryRun=All")) {
+      CO_TRY(co_await sleep_for(std::chrono::minutes(1)));
+    }
+    co_return co_await behind_.send(std::move(request));
+  }
+
+ private:
+  net::HttpService& behind_;
+};
+
+TEST(Webhook, answers_in_time_when_the_server_is_slow) {
+  WebhookWorld world;
+  world.cluster.let_ann_submit_config_maps();
+  SlowTrials slow(world.service);
+  kube::Client client(world.cluster.env(), slow);
+  Webhook webhook(world.cluster.env().clock, client, world.seal, Logger());
+  const std::string object = world.recorded("ann", in_team("w", "v1", "ConfigMap"));
+  const std::string body = R"({"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview",
+      "request":{"uid":"u-1","operation":"CREATE","userInfo":{"username":"ann",
+      "groups":["system:authenticated"]},"object":)" +
+                           object + R"(,"oldObject":null}})";
+  const Instant begin = world.cluster.env().loop.now();
+  const Reply reply = *run(world.cluster.env().loop, ask(webhook, kValidatePath, body));
+  EXPECT_LE(world.cluster.env().loop.now() - begin, std::chrono::seconds(5));
+  EXPECT_EQ(reply.at({"response", "allowed"}), "true") << reply.body;
+  EXPECT_TRUE(reply.body.contains("spec.resources.GenericItems[0]: not checked: ")) << reply.body;
+}
+
 TEST(Webhook, an_object_whose_submitter_was_not_recorded_is_refused) {
   WebhookWorld world;
   const Reply refused = world.review(kValidatePath, "ann", in_team("w", "v1", "ConfigMap"));
