@@ -87,7 +87,7 @@ struct StepResult {
   std::vector<Refusal> refused;
   // When time alone can change a decision: call step again then.
   std::optional<Time> wake_at;
-  // The admission limit ended the step; call again.
+  // The admission limit ended the step, or room came free in the middle of it; call again.
   bool more = false;
 };
 

@@ -41,14 +41,14 @@ class Field {
   }
 
   struct Run {
-    double done = 0;  // iterations
+    double done = 0;                              // iterations
     std::map<std::int64_t, std::int64_t> pods{};  // by node
     std::int64_t size = 0;
     double rate = 0;  // iterations a second
     Time busy{};      // no progress before
     bool started = false;
     bool ended = false;
-    bool changed = false;  // its pods, since rates were set
+    bool changed = false;                   // its pods, since rates were set
     std::map<std::int64_t, double> seen{};  // rates by size
   };
 
@@ -147,8 +147,8 @@ class Field {
     }
     if (play_.known_work) {
       const Training& asked = trainings_[training];
-      progress.remaining = (asked.iterations - run.done) *
-                           asked.application->iteration_seconds(1, 1, asked.batch);
+      progress.remaining =
+          (asked.iterations - run.done) * asked.application->iteration_seconds(1, 1, asked.batch);
     }
     return progress;
   }
@@ -213,8 +213,8 @@ class CorePlanner final : public Planner {
 
   void submit(std::size_t training) override {
     sched::PodSet set{.requests = {{kGpuResource, 1}}};
-    set.sizes = sched::Sizes{.min = 1, .max = std::max<std::int64_t>(
-                                           1, field_.size_max(training, gpus_))};
+    set.sizes =
+        sched::Sizes{.min = 1, .max = std::max<std::int64_t>(1, field_.size_max(training, gpus_))};
     sched::GangSpec gang{.name = name_of(training)};
     gang.submitted = Time(trainings_[training].submitted);
     gang.priority = trainings_[training].priority;

@@ -114,10 +114,10 @@ struct Elastic {
   GrownSlots coming;
   Request ranked{};  // what the minimum charges, as the quota ranks have it
 
-  Time resized{};        // the last time
+  Time resized{};  // the last time
   bool ever_resized = false;
-  double attained = 0;   // pod-seconds
-  Time accrued{};        // up to here
+  double attained = 0;  // pod-seconds
+  Time accrued{};       // up to here
   std::int64_t accruing = 0;
 
   double unit = 0;   // the largest part of the cluster that one pod takes

@@ -64,7 +64,7 @@ void run_steps(State& state, Time now) {
       shrunk = shrunk || !each.less.empty();
       free_leaving(state, each);
     }
-    if (result.evicted.empty() && !shrunk) {
+    if (result.evicted.empty() && !shrunk && !result.more) {
       return;
     }
     for (const Eviction& each : result.evicted) {

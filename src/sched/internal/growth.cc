@@ -413,9 +413,9 @@ bool GrowthPass::grow_on_free(Index index, std::int64_t count) {
     });
     for (const Index node : own) {
       const auto& classes = kind.classes;
-      const bool allowed = std::ranges::find(classes, state_.cluster.nodes()[node].node_class) !=
-                               classes.end() &&
-                           state_.cluster.allows(kind, node);
+      const bool allowed =
+          std::ranges::find(classes, state_.cluster.nodes()[node].node_class) != classes.end() &&
+          state_.cluster.allows(kind, node);
       const std::int64_t here =
           allowed ? room(state_.cluster, kind, node, nullptr, left) : std::int64_t{0};
       if (here > 0) {

@@ -91,6 +91,8 @@ std::int64_t take_back(State& state, Elastic& elastic, Index node, std::int64_t 
   state.cluster.drop_resident(node, elastic.gang, taken);
   take(elastic.grown, node, taken);
   charge_growth(state, elastic, -taken);
+  // Room in the middle of a step: no node tells the next one of it.
+  state.stir = state.growth_stir = true;
   return taken;
 }
 
@@ -245,6 +247,7 @@ void cancel_coming(State& state, Index index) {
   charge_growth(state, elastic, -count);
   std::erase(state.elastics.coming, index);
   state.elastics.touch(index);
+  state.stir = state.growth_stir = true;
 }
 
 void announce(State& state, Index index, const std::vector<Share>& shares, Time now,

@@ -14,9 +14,7 @@ class StrictPriority final : public GrowthPolicy {
     return {.own = -std::chrono::duration<double>(gang.submitted.time_since_epoch()).count()};
   }
   bool trades(const Worth&, const Worth&) const override { return false; }
-  bool pays(const GrowthView&, std::int64_t, std::int64_t, Duration) const override {
-    return true;
-  }
+  bool pays(const GrowthView&, std::int64_t, std::int64_t, Duration) const override { return true; }
 };
 
 }  // namespace
