@@ -63,7 +63,7 @@ struct Resize {
   GangId gang;
   Placement more{};
   Placement less{};
-  // Who gets what goes; nobody if the gang's own bounds ask for it.
+  // The gang that gets the places; none if the gang's own bounds fell.
   std::optional<GangId> for_gang{};
 };
 

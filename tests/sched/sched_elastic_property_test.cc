@@ -13,7 +13,7 @@
 namespace codeflare::sched {
 namespace {
 
-// What a caller of the core knows: who has how many pods where, from decisions alone.
+// The books of a caller of the core: the pods of a gang by node, from decisions alone.
 struct Book {
   GangSpec spec;
   bool running = false;
@@ -205,7 +205,7 @@ class ElasticWorld {
       return;
     }
     const std::string node = pods.begin()->first;
-    // What leaves there is gone first, as the core cannot know which pod it was.
+    // Leaving pods are gone first, as the core cannot know which pod it was.
     if (book.leaving.contains(node)) {
       return;
     }

@@ -55,7 +55,7 @@ class Field {
   Run& operator[](std::size_t training) { return runs_[training]; }
   const std::vector<Run>& runs() const { return runs_; }
 
-  // Everybody works until then. Those that end on the way are returned, the first first.
+  // Everybody works until then. Returns the trainings that end on the way, the first first.
   std::vector<std::size_t> advance(Time from, Time to) {
     std::vector<std::pair<Time, std::size_t>> ended;
     for (std::size_t i = 0; i < runs_.size(); ++i) {
@@ -181,7 +181,7 @@ class Field {
   ElasticOutcome outcome_;
 };
 
-// Who decides the sizes.
+// Decides the sizes.
 class Planner {
  public:
   virtual ~Planner() = default;
@@ -230,12 +230,12 @@ class CorePlanner final : public Planner {
     of_.erase(gangs_[training]);
   }
 
-  // What leaves is gone at once: the interruption is counted as the cost of the resize.
+  // Leaving places are free at once: the interruption is counted as the cost of the resize.
   void decide(Time now) override {
     for (const auto& [gang, training] : of_) {
       const sched::Progress progress = field_.progress(training);
       if (!progress.rates.empty() || progress.remaining) {
-        CHECK(core_.set_progress(gang, progress).has_value(), "what is known can be told");
+        CHECK(core_.set_progress(gang, progress).has_value(), "progress can be reported");
       }
     }
     for (int round = 0; round < kRoundsMax; ++round) {

@@ -217,7 +217,7 @@ double Application::iteration_seconds(std::int64_t nodes, std::int64_t pods,
   const BySize& alone = measured_.begin()->second.begin()->second;
   const std::int64_t most = local_max_ > 0 ? local_max_ : alone.rbegin()->first;
   const double local = std::ceil(static_cast<double>(batch) / static_cast<double>(pods));
-  // What does not fit at once is accumulated; only the last part is exchanged.
+  // Batches that do not fit at once are accumulated; only the last part is exchanged.
   const double parts = std::ceil(local / static_cast<double>(most));
   const Sample sample = lookup(nodes, pods, std::ceil(local / parts));
   return (parts - 1) * std::max(0.0, sample.step - sample.sync) + sample.step;

@@ -7,7 +7,7 @@
 
 #include <utility>
 
-// What elastic gangs are told from outside.
+// Changes of elastic gangs from outside.
 namespace codeflare::sched {
 
 namespace {
@@ -91,7 +91,7 @@ void touch_elastic(State& state, Index index) {
   }
   state.elastics.touch(index);
   state.growth_stir = true;
-  // What it may lose now was safe before.
+  // Others may take now what was safe before.
   state.stir = true;
 }
 

@@ -28,7 +28,7 @@ void put(GrownSlots& slots, Index node, std::int64_t count);
 // Takes away what is there, at most `count`; returns how many.
 std::int64_t take(GrownSlots& slots, Index node, std::int64_t count);
 
-// What growth is worth to a gang, by the policy: more is better, the queue's need first.
+// The worth of growth to a gang, by the policy: more is better, the queue's need first.
 struct Worth {
   double queue = 0;
   double own = 0;

@@ -14,7 +14,7 @@ namespace codeflare::sched {
 
 namespace {
 
-// What growth is worth changes with time alone, slowly.
+// The worth of growth changes with time alone, slowly.
 constexpr Duration kRefreshEvery = std::chrono::minutes(1);
 // Holders that are looked at for one gang that wants to grow.
 constexpr std::size_t kHoldersMax = 256;
@@ -80,7 +80,7 @@ std::vector<Index> growth_givers(const State& state, Index gang) {
       givers.push_back(key.elastic);
     }
   }
-  // Who lives beyond its means gives way first.
+  // Borrowers give way first.
   givers.insert(givers.begin(), borrowers.begin(), borrowers.end());
   return givers;
 }

@@ -53,7 +53,7 @@ void put_slot(Placement& placement, std::uint32_t pod_set, NodeId node, std::int
   }
 }
 
-// Growth that this step has given and nobody has been told of.
+// Withdraws growth that this very step has given.
 std::int64_t take_back(State& state, Elastic& elastic, Index node, std::int64_t count,
                        StepResult& result) {
   const GangId gang = state.gangs.id(elastic.gang);
@@ -171,7 +171,7 @@ void rebase(State& state, Index index) {
   if (elastic.base <= minimum) {
     return;
   }
-  // What came last is growth; reserved places are listed in the order in which they came.
+  // The latest places are growth; reserved places are listed in the order in which they came.
   const Run& run = state.gangs.run_of(elastic.gang);
   std::vector<Index> nodes;
   for (const BoundPod& pod : run.pods) {

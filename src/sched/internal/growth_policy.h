@@ -7,7 +7,7 @@
 
 namespace codeflare::sched {
 
-// What a policy sees of one elastic gang.
+// One elastic gang as a policy sees it.
 struct GrowthView {
   std::int64_t min = 1;
   double unit = 0;      // the largest part of all that the cluster has which one pod takes

@@ -6,8 +6,8 @@ namespace codeflare::sched {
 
 namespace {
 
-// Whoever came first grows to its maximum before the next one does. Nobody of equal priority gives
-// way once it has grown.
+// The oldest gang grows to its maximum before the next one does. Nobody of equal priority gives way
+// once it has grown.
 class StrictPriority final : public GrowthPolicy {
  public:
   Worth worth(const GrowthView& gang, std::int64_t, std::int64_t) const override {
