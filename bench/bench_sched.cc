@@ -259,8 +259,8 @@ class Bench {
   Percentiles event_;
 };
 
-// A thousand elastic gangs share 10,000 GPUs: decided from nothing, then event by event. What leaves
-// is gone at once.
+// A thousand elastic gangs share 10,000 GPUs: decided from nothing, then event by event. Leaving
+// places are free at once.
 class ElasticBench {
  public:
   void run() {

@@ -63,7 +63,7 @@ struct Resize {
   GangId gang;
   Placement more{};
   Placement less{};
-  // Who gets what goes; nobody if the gang's own bounds ask for it.
+  // The gang that gets the places; none if the gang's own bounds fell.
   std::optional<GangId> for_gang{};
 };
 
@@ -87,7 +87,7 @@ struct StepResult {
   std::vector<Refusal> refused;
   // When time alone can change a decision: call step again then.
   std::optional<Time> wake_at;
-  // The admission limit ended the step; call again.
+  // The admission limit ended the step, or room came free in the middle of it; call again.
   bool more = false;
 };
 

@@ -95,7 +95,7 @@ struct Explanation {
 struct Advice {
   bool possible = false;  // false: even if all of them ended
   std::vector<Holder> would_start_if_ended;
-  // Those that need not end: `growth` pods fewer are enough.
+  // Gangs that need not end: `growth` pods fewer are enough.
   std::vector<Holder> would_start_if_shrunk{};
   Resources to_free;  // what those hold in sum of what is asked for
 };

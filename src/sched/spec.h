@@ -123,7 +123,7 @@ struct GangSpec {
   std::string queue{};
 };
 
-// What an elastic gang reports about its work; ElasticPolicy::throughput reads it.
+// Reported by an elastic gang about its work; ElasticPolicy::throughput reads it.
 struct Progress {
   struct Rate {
     std::int64_t size = 0;
@@ -178,8 +178,8 @@ struct Options {
   ElasticPolicy elastic_policy = ElasticPolicy::throughput;
   // An elastic gang that was resized does not grow again for so long.
   Duration growth_cooldown{};
-  // What a resize costs a gang: time without progress. Growth that does not win it back is not
-  // worth having.
+  // Time without progress that a resize costs a gang. Growth that does not win it back is not worth
+  // having.
   Duration resize_cost{};
 };
 

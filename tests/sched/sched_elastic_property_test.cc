@@ -13,12 +13,12 @@
 namespace codeflare::sched {
 namespace {
 
-// What a caller of the core knows: who has how many pods where, from decisions alone.
+// The books of a caller of the core: the pods of a gang by node, from decisions alone.
 struct Book {
   GangSpec spec;
   bool running = false;
   bool draining = false;
-  std::map<std::string, std::int64_t> base;   // pods by node
+  std::map<std::string, std::int64_t> base;  // pods by node
   std::map<std::string, std::int64_t> grown;
   std::map<std::string, std::int64_t> leaving;
 
@@ -205,7 +205,7 @@ class ElasticWorld {
       return;
     }
     const std::string node = pods.begin()->first;
-    // What leaves there is gone first, as the core cannot know which pod it was.
+    // Leaving pods are gone first, as the core cannot know which pod it was.
     if (book.leaving.contains(node)) {
       return;
     }
@@ -252,7 +252,7 @@ class ElasticWorld {
         return;
       }
       check_capacity();
-      if (!let_something_go()) {
+      if (!let_something_go() && !result.more) {
         break;
       }
     }
@@ -367,8 +367,14 @@ class ElasticWorld {
 
   void check_quiet() {
     const StepResult again = core_.step(now_);
-    EXPECT_TRUE(again.admitted.empty() && again.evicted.empty() && again.resized.empty())
-        << "nothing has changed, but somebody was admitted, evicted or resized";
+    for (const Admission& each : again.admitted) {
+      ADD_FAILURE() << "nothing has changed, but " << core_.name(each.gang) << " is admitted";
+    }
+    EXPECT_TRUE(again.evicted.empty()) << "nothing has changed, but somebody is evicted";
+    for (const Resize& each : again.resized) {
+      ADD_FAILURE() << "nothing has changed, but " << core_.name(each.gang) << " is resized by +"
+                    << each.more.size() << " -" << each.less.size();
+    }
     const auto free = room([](const Book&) { return false; });
     for (const auto& [name, book] : books_) {
       SCOPED_TRACE(name);
@@ -388,9 +394,8 @@ class ElasticWorld {
   }
 
   void check_waiting(const Book& book) const {
-    const auto could_have = room([&](const Book& other) {
-      return !loose_ && other.spec.priority <= book.spec.priority;
-    });
+    const auto could_have = room(
+        [&](const Book& other) { return !loose_ && other.spec.priority <= book.spec.priority; });
     EXPECT_FALSE(fits(could_have, book.cpu(), book.sizes().min)) << "waits beside what it may take";
   }
 
@@ -401,9 +406,8 @@ class ElasticWorld {
     }
     const std::int64_t more = next - book.size();
     EXPECT_FALSE(fits(free, book.cpu(), more)) << "does not grow although there is room";
-    const auto could_have = room([&](const Book& other) {
-      return !loose_ && other.spec.priority < book.spec.priority;
-    });
+    const auto could_have = room(
+        [&](const Book& other) { return !loose_ && other.spec.priority < book.spec.priority; });
     EXPECT_FALSE(fits(could_have, book.cpu(), more)) << "a lower priority keeps its growth";
   }
 

@@ -41,21 +41,21 @@ class Field {
   }
 
   struct Run {
-    double done = 0;  // iterations
+    double done = 0;                              // iterations
     std::map<std::int64_t, std::int64_t> pods{};  // by node
     std::int64_t size = 0;
     double rate = 0;  // iterations a second
     Time busy{};      // no progress before
     bool started = false;
     bool ended = false;
-    bool changed = false;  // its pods, since rates were set
+    bool changed = false;                   // its pods, since rates were set
     std::map<std::int64_t, double> seen{};  // rates by size
   };
 
   Run& operator[](std::size_t training) { return runs_[training]; }
   const std::vector<Run>& runs() const { return runs_; }
 
-  // Everybody works until then. Those that end on the way are returned, the first first.
+  // Everybody works until then. Returns the trainings that end on the way, the first first.
   std::vector<std::size_t> advance(Time from, Time to) {
     std::vector<std::pair<Time, std::size_t>> ended;
     for (std::size_t i = 0; i < runs_.size(); ++i) {
@@ -147,8 +147,8 @@ class Field {
     }
     if (play_.known_work) {
       const Training& asked = trainings_[training];
-      progress.remaining = (asked.iterations - run.done) *
-                           asked.application->iteration_seconds(1, 1, asked.batch);
+      progress.remaining =
+          (asked.iterations - run.done) * asked.application->iteration_seconds(1, 1, asked.batch);
     }
     return progress;
   }
@@ -181,7 +181,7 @@ class Field {
   ElasticOutcome outcome_;
 };
 
-// Who decides the sizes.
+// Decides the sizes.
 class Planner {
  public:
   virtual ~Planner() = default;
@@ -213,8 +213,8 @@ class CorePlanner final : public Planner {
 
   void submit(std::size_t training) override {
     sched::PodSet set{.requests = {{kGpuResource, 1}}};
-    set.sizes = sched::Sizes{.min = 1, .max = std::max<std::int64_t>(
-                                           1, field_.size_max(training, gpus_))};
+    set.sizes =
+        sched::Sizes{.min = 1, .max = std::max<std::int64_t>(1, field_.size_max(training, gpus_))};
     sched::GangSpec gang{.name = name_of(training)};
     gang.submitted = Time(trainings_[training].submitted);
     gang.priority = trainings_[training].priority;
@@ -230,12 +230,12 @@ class CorePlanner final : public Planner {
     of_.erase(gangs_[training]);
   }
 
-  // What leaves is gone at once: the interruption is counted as the cost of the resize.
+  // Leaving places are free at once: the interruption is counted as the cost of the resize.
   void decide(Time now) override {
     for (const auto& [gang, training] : of_) {
       const sched::Progress progress = field_.progress(training);
       if (!progress.rates.empty() || progress.remaining) {
-        CHECK(core_.set_progress(gang, progress).has_value(), "what is known can be told");
+        CHECK(core_.set_progress(gang, progress).has_value(), "progress can be reported");
       }
     }
     for (int round = 0; round < kRoundsMax; ++round) {

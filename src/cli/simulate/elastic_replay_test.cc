@@ -13,11 +13,12 @@ namespace {
 Applications perfect() {
   Applications all;
   Application& app = all["app"];
-  EXPECT_TRUE(app.read_placements("placement,local_bsz,step_time,sync_time\n"
-                                  "1,2,0.25,0\n1,4,0.5,0\n1,8,1,0\n"
-                                  "2,2,0.25,0\n2,4,0.5,0\n2,8,1,0\n"
-                                  "4,2,0.25,0\n4,4,0.5,0\n4,8,1,0\n",
-                                  "p"));
+  EXPECT_TRUE(
+      app.read_placements("placement,local_bsz,step_time,sync_time\n"
+                          "1,2,0.25,0\n1,4,0.5,0\n1,8,1,0\n"
+                          "2,2,0.25,0\n2,4,0.5,0\n2,8,1,0\n"
+                          "4,2,0.25,0\n4,4,0.5,0\n4,8,1,0\n",
+                          "p"));
   EXPECT_TRUE(app.read_validation(8, "progress,iteration\n1,50\n2,100\n", "v"));
   return all;
 }
@@ -31,7 +32,8 @@ ElasticPlay play(sched::ElasticPolicy rule) {
 }
 
 std::vector<Training> trace(const Applications& apps, const std::string& lines) {
-  auto trainings = read_trainings("name,time,application,num_replicas,batch_size\n" + lines, "t", apps);
+  auto trainings =
+      read_trainings("name,time,application,num_replicas,batch_size\n" + lines, "t", apps);
   EXPECT_TRUE(trainings) << trainings.error().message;
   return trainings ? *trainings : std::vector<Training>{};
 }
@@ -91,10 +93,10 @@ TEST(ElasticReplay, the_same_input_gives_the_same_text) {
   for (int i = 0; i < 20; ++i) {
     lines += "j" + std::to_string(i) + "," + std::to_string(7 * i) + ",app,2,8\n";
   }
-  const auto once = replay_elastic(trace(apps, lines), gpus(2, "4"),
-                                   play(sched::ElasticPolicy::throughput));
-  const auto again = replay_elastic(trace(apps, lines), gpus(2, "4"),
-                                    play(sched::ElasticPolicy::throughput));
+  const auto once =
+      replay_elastic(trace(apps, lines), gpus(2, "4"), play(sched::ElasticPolicy::throughput));
+  const auto again =
+      replay_elastic(trace(apps, lines), gpus(2, "4"), play(sched::ElasticPolicy::throughput));
   EXPECT_EQ(to_text({once}, gpus(2, "4")), to_text({again}, gpus(2, "4")));
   EXPECT_EQ(once.finished, 20u);
 }

@@ -16,7 +16,7 @@ std::optional<std::int64_t> integer(std::string_view text) {
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   return error == std::errc() && end == text.data() + text.size() ? std::optional(value)
-                                                                   : std::nullopt;
+                                                                  : std::nullopt;
 }
 
 // Cells of one line by the name of their column.
@@ -59,8 +59,7 @@ Result<Training> read_training(const NamedCells& cells, const Applications& appl
                                  shown(cells["num_replicas"])));
   }
   training.requested = *requested;
-  training.iterations =
-      static_cast<double>(batch ? training.application->iterations(*batch) : 0);
+  training.iterations = static_cast<double>(batch ? training.application->iterations(*batch) : 0);
   if (training.iterations < 1) {
     return fail(invalid_argument("batch_size " + shown(cells["batch_size"]) +
                                  " was not measured: " + application->first + "/validation-" +
@@ -75,8 +74,7 @@ Result<Training> read_training(const NamedCells& cells, const Applications& appl
     training.priority = static_cast<std::int32_t>(*value);
   }
   // One that asks for a single pod does not scale: nobody has measured otherwise.
-  training.size_max =
-      training.requested == 1 ? 1 : training.application->pods_max(training.batch);
+  training.size_max = training.requested == 1 ? 1 : training.application->pods_max(training.batch);
   return training;
 }
 
@@ -118,7 +116,8 @@ Result<std::vector<Training>> read_trainings(std::string_view text, const std::s
   if (all.empty()) {
     return fail(invalid_argument(file + ": holds no training"));
   }
-  std::ranges::sort(all, {}, [](const Training& each) { return std::pair(each.submitted, each.id); });
+  std::ranges::sort(all, {},
+                    [](const Training& each) { return std::pair(each.submitted, each.id); });
   return all;
 }
 

@@ -32,8 +32,7 @@ bool squeeze(const std::vector<OriginalJob>& jobs, std::size_t waiting, std::int
 
 }  // namespace
 
-std::vector<std::int64_t> original_sizes(const std::vector<OriginalJob>& jobs,
-                                         std::int64_t units) {
+std::vector<std::int64_t> original_sizes(const std::vector<OriginalJob>& jobs, std::int64_t units) {
   std::vector<std::int64_t> sizes(jobs.size(), 0);
   std::int64_t idle = units;
   std::size_t next = 0;

@@ -195,8 +195,7 @@ Application::Sample Application::at_nodes(std::int64_t nodes, std::int64_t pods,
   return {a.step * (1 - part) + b.step * part, a.sync * (1 - part) + b.sync * part, 1};
 }
 
-Application::Sample Application::lookup(std::int64_t nodes, std::int64_t pods,
-                                        double local) const {
+Application::Sample Application::lookup(std::int64_t nodes, std::int64_t pods, double local) const {
   auto above = measured_.lower_bound(nodes);
   if (above == measured_.end()) {
     --above;
@@ -205,9 +204,9 @@ Application::Sample Application::lookup(std::int64_t nodes, std::int64_t pods,
     return at_nodes(above->first, pods, local);
   }
   const auto below = std::prev(above);
-  const double part = std::clamp(static_cast<double>(nodes - below->first) /
-                                     static_cast<double>(above->first - below->first),
-                                 0.0, 1.0);
+  const double part = std::clamp(
+      static_cast<double>(nodes - below->first) / static_cast<double>(above->first - below->first),
+      0.0, 1.0);
   const Sample a = at_nodes(below->first, pods, local);
   const Sample b = at_nodes(above->first, pods, local);
   return {a.step * (1 - part) + b.step * part, a.sync * (1 - part) + b.sync * part, 1};
@@ -218,7 +217,7 @@ double Application::iteration_seconds(std::int64_t nodes, std::int64_t pods,
   const BySize& alone = measured_.begin()->second.begin()->second;
   const std::int64_t most = local_max_ > 0 ? local_max_ : alone.rbegin()->first;
   const double local = std::ceil(static_cast<double>(batch) / static_cast<double>(pods));
-  // What does not fit at once is accumulated; only the last part is exchanged.
+  // Batches that do not fit at once are accumulated; only the last part is exchanged.
   const double parts = std::ceil(local / static_cast<double>(most));
   const Sample sample = lookup(nodes, pods, std::ceil(local / parts));
   return (parts - 1) * std::max(0.0, sample.step - sample.sync) + sample.step;
@@ -256,8 +255,8 @@ Result<Applications> read_applications(FileSystem& files, const std::string& dir
       if (!entry.starts_with(kPrefix) || !entry.ends_with(".csv")) {
         continue;
       }
-      const auto batch = count(
-          std::string_view(entry).substr(kPrefix.size(), entry.size() - kPrefix.size() - 4));
+      const auto batch =
+          count(std::string_view(entry).substr(kPrefix.size(), entry.size() - kPrefix.size() - 4));
       if (!batch) {
         continue;
       }

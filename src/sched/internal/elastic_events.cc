@@ -7,7 +7,7 @@
 
 #include <utility>
 
-// What elastic gangs are told from outside.
+// Changes of elastic gangs from outside.
 namespace codeflare::sched {
 
 namespace {
@@ -50,8 +50,8 @@ Result<void> change_bounds(State& state, Index gang, Sizes sizes) {
     TRY(requeue_gang(state, gang, Time{}));
   }
   const std::uint32_t pod_set = state.elastics[index].pod_set;
-  TRY_ASSIGN(const Index shape, state.shapes.acquire_with(state.cluster, state.gangs[gang].shape,
-                                                          pod_set, sizes.min));
+  TRY_ASSIGN(const Index shape,
+             state.shapes.acquire_with(state.cluster, state.gangs[gang].shape, pod_set, sizes.min));
   state.elastics[index].sizes = std::move(sizes);
   const bool runs = state.gangs[gang].run != kNone;
   const bool ranked = runs && state.gangs.run_of(gang).ranked;
@@ -91,7 +91,7 @@ void touch_elastic(State& state, Index index) {
   }
   state.elastics.touch(index);
   state.growth_stir = true;
-  // What it may lose now was safe before.
+  // Others may take now what was safe before.
   state.stir = true;
 }
 

@@ -160,8 +160,7 @@ void ElasticTable::wake_lanes() {
 }
 
 Index ElasticTable::queue(const std::string& name) {
-  const auto [known, added] =
-      queue_by_name_.try_emplace(name, static_cast<Index>(queues_.size()));
+  const auto [known, added] = queue_by_name_.try_emplace(name, static_cast<Index>(queues_.size()));
   if (added) {
     queues_.push_back({.name = name});
   }

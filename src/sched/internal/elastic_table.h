@@ -28,7 +28,7 @@ void put(GrownSlots& slots, Index node, std::int64_t count);
 // Takes away what is there, at most `count`; returns how many.
 std::int64_t take(GrownSlots& slots, Index node, std::int64_t count);
 
-// What growth is worth to a gang, by the policy: more is better, the queue's need first.
+// The worth of growth to a gang, by the policy: more is better, the queue's need first.
 struct Worth {
   double queue = 0;
   double own = 0;
@@ -114,10 +114,10 @@ struct Elastic {
   GrownSlots coming;
   Request ranked{};  // what the minimum charges, as the quota ranks have it
 
-  Time resized{};        // the last time
+  Time resized{};  // the last time
   bool ever_resized = false;
-  double attained = 0;   // pod-seconds
-  Time accrued{};        // up to here
+  double attained = 0;  // pod-seconds
+  Time accrued{};       // up to here
   std::int64_t accruing = 0;
 
   double unit = 0;   // the largest part of the cluster that one pod takes

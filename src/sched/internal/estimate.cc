@@ -28,7 +28,7 @@ void cut_line_behind(State& state, Index gang, Time now) {
   }
 }
 
-// What leaves an elastic gang is gone, and with it the place or a pod that had it.
+// Frees the leaving places of an elastic gang, or ends pods that have them.
 void free_leaving(State& state, const Resize& resize) {
   const Index gang = resize.gang.index;
   if (state.gangs.checked(resize.gang) == kNone || state.gangs[gang].run == kNone) {
@@ -64,7 +64,7 @@ void run_steps(State& state, Time now) {
       shrunk = shrunk || !each.less.empty();
       free_leaving(state, each);
     }
-    if (result.evicted.empty() && !shrunk) {
+    if (result.evicted.empty() && !shrunk && !result.more) {
       return;
     }
     for (const Eviction& each : result.evicted) {

@@ -36,8 +36,7 @@ Result<void> end_pod(State& state, Index gang, const std::string& name, bool rep
 // Gives up one reserved place of the pod set: one on that node, else one that lost its node, else
 // any. False if none is left.
 // `freed`, if given, becomes the node where it was, kNone if it had none.
-bool free_place(State& state, Run& run, std::uint32_t pod_set, Index node,
-                Index* freed = nullptr);
+bool free_place(State& state, Run& run, std::uint32_t pod_set, Index node, Index* freed = nullptr);
 Result<bool> drop_place(State& state, Index gang, std::uint32_t pod_set, Index node);
 Result<bool> find_places(State& state, Index gang, const std::vector<std::int64_t>& counts);
 Result<void> give_places(State& state, Index gang, const Placement& placement);

@@ -21,9 +21,7 @@ class Fair final : public GrowthPolicy {
     return same_queue ? gain.own > loss.own + kMargin
                       : gain.queue - gain.step > loss.queue + kMargin;
   }
-  bool pays(const GrowthView&, std::int64_t, std::int64_t, Duration) const override {
-    return true;
-  }
+  bool pays(const GrowthView&, std::int64_t, std::int64_t, Duration) const override { return true; }
 
  private:
   // Equal shares must be equal whatever sums they come from.

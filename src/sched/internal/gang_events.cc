@@ -67,8 +67,7 @@ Result<Index> record(State& state, GangSpec spec) {
   added.held = spec.held;
   added.preemptible = spec.preemptible;
   if (*elastic != kNoSet) {
-    added.elastic =
-        state.elastics.add(gang, *elastic, *spec.pod_sets[*elastic].sizes, spec.queue);
+    added.elastic = state.elastics.add(gang, *elastic, *spec.pod_sets[*elastic].sizes, spec.queue);
   }
   return gang;
 }

@@ -22,9 +22,9 @@ struct Gang {
   std::uint32_t generation = 1;
   Index shape = kNone;
   Index claim = kNone;
-  Index lane = kNone;    // while it waits and is not held
-  Index lane_place = 0;  // in the lane's heap
-  Index run = kNone;     // while it holds something
+  Index lane = kNone;     // while it waits and is not held
+  Index lane_place = 0;   // in the lane's heap
+  Index run = kNone;      // while it holds something
   Index elastic = kNone;  // if it has several sizes
   GangState state = GangState::waiting;
   Reason told = Reason::none;  // the reason that it was told last

@@ -14,7 +14,7 @@ namespace codeflare::sched {
 
 namespace {
 
-// What growth is worth changes with time alone, slowly.
+// The worth of growth changes with time alone, slowly.
 constexpr Duration kRefreshEvery = std::chrono::minutes(1);
 // Holders that are looked at for one gang that wants to grow.
 constexpr std::size_t kHoldersMax = 256;
@@ -80,7 +80,7 @@ std::vector<Index> growth_givers(const State& state, Index gang) {
       givers.push_back(key.elastic);
     }
   }
-  // Who lives beyond its means gives way first.
+  // Borrowers give way first.
   givers.insert(givers.begin(), borrowers.begin(), borrowers.end());
   return givers;
 }
@@ -413,9 +413,9 @@ bool GrowthPass::grow_on_free(Index index, std::int64_t count) {
     });
     for (const Index node : own) {
       const auto& classes = kind.classes;
-      const bool allowed = std::ranges::find(classes, state_.cluster.nodes()[node].node_class) !=
-                               classes.end() &&
-                           state_.cluster.allows(kind, node);
+      const bool allowed =
+          std::ranges::find(classes, state_.cluster.nodes()[node].node_class) != classes.end() &&
+          state_.cluster.allows(kind, node);
       const std::int64_t here =
           allowed ? room(state_.cluster, kind, node, nullptr, left) : std::int64_t{0};
       if (here > 0) {

@@ -9,10 +9,10 @@
 
 namespace codeflare::sched {
 
-// --- what an elastic gang holds beyond its minimum: books only, nothing is decided ---
+// --- holdings of an elastic gang beyond its minimum: books only, nothing is decided ---
 
 const ShapeSet& elastic_set(const State& state, const Elastic& elastic);
-// What one pod of it takes on a node.
+// The request of one pod of it.
 const Request& elastic_request(const State& state, const Elastic& elastic);
 // `count` pods of it as something to be placed, beside those that it has.
 Shape elastic_part(const State& state, const Elastic& elastic, std::int64_t count);
@@ -26,7 +26,7 @@ void stop_elastic(State& state, Index elastic);
 // The nodes have these places taken; `coming`: they are not free yet.
 void add_growth(State& state, Index elastic, const std::vector<Share>& shares, bool coming);
 void cancel_coming(State& state, Index elastic);
-// What was coming has come: its places are free.
+// Its coming places are free: the gang gets them.
 void arrive(State& state, Index elastic, Time now, StepResult& result);
 // Writes into the result that the gang grows.
 void announce(State& state, Index elastic, const std::vector<Share>& shares, Time now,
@@ -51,7 +51,7 @@ struct TakenGrowth {
   bool coming = false;
 };
 // Writes into the result that these gangs shrink, and to which places; rounds to allowed sizes.
-// What was given in this very step is taken back without a word.
+// Growth that was given in this very step is withdrawn instead.
 void shrink(State& state, const std::vector<TakenGrowth>& taken, std::optional<GangId> for_gang,
             Time now, StepResult& result);
 

@@ -53,7 +53,7 @@ void put_slot(Placement& placement, std::uint32_t pod_set, NodeId node, std::int
   }
 }
 
-// Growth that this step has given and nobody has been told of.
+// Withdraws growth that this very step has given.
 std::int64_t take_back(State& state, Elastic& elastic, Index node, std::int64_t count,
                        StepResult& result) {
   const GangId gang = state.gangs.id(elastic.gang);
@@ -91,6 +91,8 @@ std::int64_t take_back(State& state, Elastic& elastic, Index node, std::int64_t 
   state.cluster.drop_resident(node, elastic.gang, taken);
   take(elastic.grown, node, taken);
   charge_growth(state, elastic, -taken);
+  // Room in the middle of a step: no node tells the next one of it.
+  state.stir = state.growth_stir = true;
   return taken;
 }
 
@@ -169,7 +171,7 @@ void rebase(State& state, Index index) {
   if (elastic.base <= minimum) {
     return;
   }
-  // What came last is growth; reserved places are listed in the order in which they came.
+  // The latest places are growth; reserved places are listed in the order in which they came.
   const Run& run = state.gangs.run_of(elastic.gang);
   std::vector<Index> nodes;
   for (const BoundPod& pod : run.pods) {
@@ -245,6 +247,7 @@ void cancel_coming(State& state, Index index) {
   charge_growth(state, elastic, -count);
   std::erase(state.elastics.coming, index);
   state.elastics.touch(index);
+  state.stir = state.growth_stir = true;
 }
 
 void announce(State& state, Index index, const std::vector<Share>& shares, Time now,

@@ -7,13 +7,13 @@
 
 namespace codeflare::sched {
 
-// What a policy sees of one elastic gang.
+// One elastic gang as a policy sees it.
 struct GrowthView {
   std::int64_t min = 1;
   double unit = 0;      // the largest part of all that the cluster has which one pod takes
   double attained = 0;  // pod-seconds that it has had
   Time submitted{};
-  Duration running{};  // since its start
+  Duration running{};     // since its start
   double queue_held = 0;  // what the elastic gangs of its queue hold, in such parts
   double queue_weight = 1;
   const Progress* progress = nullptr;

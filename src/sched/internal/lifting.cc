@@ -106,10 +106,9 @@ void Lifting::lift_leaving() {
     return;
   }
   for (Index index = 0; index < state_.elastics.all().size(); ++index) {
-    const Gang* gang = state_.elastics[index].gang == kNone
-                           ? nullptr
-                           : &state_.gangs[state_.elastics[index].gang];
-    // What is lifted as a whole takes it along.
+    const Gang* gang =
+        state_.elastics[index].gang == kNone ? nullptr : &state_.gangs[state_.elastics[index].gang];
+    // A gang that is lifted as a whole takes it along.
     if (gang == nullptr || gang->state == GangState::draining) {
       continue;
     }

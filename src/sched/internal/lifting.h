@@ -29,7 +29,7 @@ class Lifting {
   // Some places of an elastic gang. If the whole gang is lifted later, they are part of it.
   void lift_growth(const TakenGrowth& growth);
   void restore_growth(const TakenGrowth& growth);
-  // What others are leaving already.
+  // Places that others are leaving already.
   void lift_leaving();
   const std::vector<TakenGrowth>& growth() const { return growth_; }
 

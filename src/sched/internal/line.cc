@@ -57,7 +57,7 @@ void ring_for(State& state, Index node, std::vector<Alarms::Woken>& woken) {
   const Amount* free = cluster.free(node);
   std::vector<Amount> row;
   if (state.elastics.active() > 0) {
-    // Who waits may get what elastic gangs hold there.
+    // Waiting gangs may get places that elastic gangs hold there.
     row.assign(free, free + cluster.order().resources);
     add_elastic_holdings(state, node, row);
     row.resize(std::max<std::size_t>(row.size(), KindNeed::kColumns));
@@ -212,7 +212,7 @@ void put_to_sleep(State& state, Index shape, const Placed& placed) {
   tired.hopes = false;
   tired.short_group = placed.outcome == Placed::Outcome::short_of_places ? placed.group : kNone;
   const Alarms::Woken whom{shape, tired.nap};
-  // What elastic gangs give back counts as well: how much is missing then is not known.
+  // Places of elastic gangs may come free as well: how much is missing then is not known.
   const bool counted = state.elastics.active() == 0;
   if (!counted) {
     tired.short_group = kNone;

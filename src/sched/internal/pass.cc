@@ -57,6 +57,8 @@ void Pass::run() {
   }
   if (!result_.more) {
     growth.run();
+    // Growth that others have lost after all: somebody in line may need it.
+    result_.more = state_.stir;
   }
   state_.cluster.settle();
   report();

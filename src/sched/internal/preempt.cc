@@ -202,7 +202,7 @@ bool nominate(State& state, Index gang, Time now, StepResult& result) {
   if (!placed.ok()) {
     return false;
   }
-  // Whoever goes as a whole does not shrink first.
+  // Evicted gangs do not shrink first.
   std::erase_if(taken, [&](const TakenGrowth& each) {
     return std::ranges::any_of(victims, [&](const Victim& victim) {
       return victim.gang == state.elastics[each.elastic].gang;

@@ -10,8 +10,8 @@
 // end (docs/decisions/0001-scheduling-core.md). Kept with preemption only.
 namespace codeflare::sched {
 
-// What a run counts with: all that it charges; of an elastic gang its minimum, so that growth never
-// makes a borrower of it.
+// The charge that a run is ranked by: all of it; of an elastic gang its minimum, so that growth
+// never makes a borrower of it.
 const Request& rank_charge(const State& state, const Run& run);
 
 void join_ranks(State& state, Run& run);

@@ -147,8 +147,7 @@ bool Squeeze::free_places(const Placed& failed) {
     const auto& taken = shape_.groups[group].taken;
     const std::int64_t most = kind.constraint.apart ? 1 : shape_.groups[group].count;
     for (const auto& [node, offers] : offers_) {
-      if (!usable(state_.cluster, kind, node) ||
-          std::ranges::find(taken, node) != taken.end()) {
+      if (!usable(state_.cluster, kind, node) || std::ranges::find(taken, node) != taken.end()) {
         continue;
       }
       const Choice choice = look_at(node, kind, most);
@@ -177,9 +176,8 @@ void Squeeze::spare(const std::function<bool()>& fits) {
     const auto giver = std::ranges::find(givers_, each.elastic, &Giver::elastic);
     return std::tuple(giver - givers_.begin(), each.node, each.coming);
   };
-  std::ranges::sort(lifted, [&](const TakenGrowth& a, const TakenGrowth& b) {
-    return order(a) > order(b);
-  });
+  std::ranges::sort(
+      lifted, [&](const TakenGrowth& a, const TakenGrowth& b) { return order(a) > order(b); });
   // The last chosen made it fit: without the others it may still.
   std::size_t trials = 0;
   for (const TakenGrowth& each : lifted) {

@@ -6,17 +6,15 @@ namespace codeflare::sched {
 
 namespace {
 
-// Whoever came first grows to its maximum before the next one does. Nobody of equal priority gives
-// way once it has grown.
+// The oldest gang grows to its maximum before the next one does. Nobody of equal priority gives way
+// once it has grown.
 class StrictPriority final : public GrowthPolicy {
  public:
   Worth worth(const GrowthView& gang, std::int64_t, std::int64_t) const override {
     return {.own = -std::chrono::duration<double>(gang.submitted.time_since_epoch()).count()};
   }
   bool trades(const Worth&, const Worth&) const override { return false; }
-  bool pays(const GrowthView&, std::int64_t, std::int64_t, Duration) const override {
-    return true;
-  }
+  bool pays(const GrowthView&, std::int64_t, std::int64_t, Duration) const override { return true; }
 };
 
 }  // namespace

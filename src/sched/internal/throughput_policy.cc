@@ -8,7 +8,7 @@ namespace codeflare::sched {
 
 namespace {
 
-// What is assumed of a gang until two of its sizes were seen.
+// Assumed of a gang until two of its sizes were seen.
 constexpr double kExponent = 0.8;
 
 // The gain of the logarithm of the speed for each unit: adding most to the product of all speeds is
@@ -28,7 +28,7 @@ class Throughput final : public GrowthPolicy {
   bool pays(const GrowthView& gang, std::int64_t from, std::int64_t to,
             Duration cost) const override {
     using Seconds = std::chrono::duration<double>;
-    // What has run for an hour is expected to run for another.
+    // A gang that has run for an hour is expected to run for another.
     const double ahead = std::max(Seconds(gang.running).count(), kAheadMin);
     const double faster = std::exp(gain(gang, from, to));
     return ahead * (1 - 1 / faster) > Seconds(cost).count();
