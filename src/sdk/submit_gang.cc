@@ -17,14 +17,14 @@ namespace {
 using model::AppWrapper;
 using model::ObjectKey;
 
-// A random mark of one attempt: tells after a lost answer whose object is there.
+// A random mark of one attempt, to recognise its object after a lost answer.
 constexpr std::string_view kAttemptAnnotation = "codeflare.dev/attempt";
 
 bool has_code(const GangSubmission& submission) {
   return submission.code && !submission.code->empty();
 }
 
-// FNV-1a: tells submissions apart, guards nothing.
+// FNV-1a: distinguishes submissions, guards nothing.
 std::string digest_of(std::string_view text) {
   std::uint64_t hash = 0xcbf29ce484222325;
   for (const char c : text) {

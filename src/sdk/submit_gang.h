@@ -28,7 +28,7 @@ struct GangSubmitted {
   bool resumed = false;  // an earlier client had begun it
 };
 
-// Creates the AppWrapper, sends the code and releases it. At most one job of the name comes about;
+// Creates the AppWrapper, sends the code and releases it. At most one job of the name is made;
 // the same submission goes on where a client was killed. already_exists: the name is taken.
 Task<Result<GangSubmitted>> submit_gang(kube::Client& client, GangSubmission submission);
 
