@@ -19,7 +19,7 @@ namespace {
 constexpr std::string_view kPartsVolume = "code-parts";
 constexpr std::string_view kPartsDirectory = "/codeflare/parts";
 constexpr std::string_view kPartKey = "part";
-// What a zip of 8 MiB of files can hold at most, and the names beside them.
+// More than 8 MiB: a limit against archives that are not ours.
 constexpr std::uint64_t kArchiveBytesMax = 4 * kCodeBytesMax;
 
 const model::ResourceType kSecrets{

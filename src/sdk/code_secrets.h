@@ -44,7 +44,7 @@ Result<CodeArchive> pack_code(FileSystem& files, const std::string& directory);
 // Returns the number of files. Blocks.
 Result<std::size_t> unpack_code(FileSystem& files, const std::string& from, const std::string& to);
 
-// What a pod needs to have the code of a job: JSON lists to add to its spec.
+// The parts of a pod that bring the code of a job: JSON lists to add to its spec.
 struct CodeMounts {
   model::RawJson volumes;
   model::RawJson volume_mounts;  // of the containers that use the code
@@ -54,7 +54,7 @@ struct CodeMounts {
 CodeMounts code_mounts(const std::string& job, std::size_t parts, const std::string& image,
                        const model::StringMap& resources);
 
-// Whose Secrets they are: deleted with it.
+// The owner of the Secrets, which are deleted with it.
 struct CodeOwner {
   model::ObjectKey wrapper;  // an AppWrapper
   std::string uid;

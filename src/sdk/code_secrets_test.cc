@@ -42,12 +42,12 @@ std::string noise(std::size_t size) {
 
 TEST(CodeSecrets, brings_a_directory_to_the_pod_as_it_is) {
   Tree tree;
-  tree.write("/work/main.py", "print(1)\n");
-  tree.write("/work/pkg/tool.sh", "echo\n", 0700);
-  tree.write("/work/data.log", "no");
-  tree.write("/work/.gitignore", "*.log\n");
-  tree.write("/work/large.bin", noise(2'500'000));
-  const Result<CodeArchive> archive = pack_code(tree.files(), "/work");
+  tree.write("/code/main.py", "print(1)\n");
+  tree.write("/code/pkg/tool.sh", "echo\n", 0700);
+  tree.write("/code/data.log", "no");
+  tree.write("/code/.gitignore", "*.log\n");
+  tree.write("/code/large.bin", noise(2'500'000));
+  const Result<CodeArchive> archive = pack_code(tree.files(), "/code");
   ASSERT_TRUE(archive.has_value()) << archive.error().message;
   EXPECT_EQ(archive->files, 4u);
   EXPECT_EQ(archive->parts(), 3u);
@@ -66,13 +66,13 @@ TEST(CodeSecrets, brings_a_directory_to_the_pod_as_it_is) {
 TEST(CodeSecrets, names_size_and_largest_files_of_a_directory_that_is_too_large) {
   Tree tree;
   for (int i = 0; i < 12; ++i) {
-    tree.write("/work/f" + std::to_string(i), noise(800'000 + static_cast<std::size_t>(i)));
+    tree.write("/code/f" + std::to_string(i), noise(800'000 + static_cast<std::size_t>(i)));
   }
-  const Result<CodeArchive> archive = pack_code(tree.files(), "/work");
+  const Result<CodeArchive> archive = pack_code(tree.files(), "/code");
   ASSERT_FALSE(archive.has_value());
   EXPECT_EQ(archive.error().code, ErrorCode::too_large);
   const std::string& text = archive.error().message;
-  EXPECT_TRUE(text.contains("/work: 9.2 MiB of files")) << text;
+  EXPECT_TRUE(text.contains("/code: 9.2 MiB of files")) << text;
   EXPECT_TRUE(text.contains("may have up to 8.0 MiB")) << text;
   EXPECT_TRUE(text.contains("largest files: f11 (")) << text;
   EXPECT_FALSE(text.contains(" f1 (")) << text;  // ten are named

@@ -12,7 +12,7 @@
 // DDP jobs on Kubernetes: one pod per replica, torchrun in each, rendezvous at replica 0.
 namespace codeflare::sdk {
 
-// What the definition itself does not say.
+// The surroundings of a definition.
 struct DdpPlace {
   std::string ns;
   std::string base_directory{};       // of a relative workspace

@@ -12,7 +12,7 @@ namespace codeflare::sdk {
 // By label, of a namespace or (empty) of all: two requests.
 Task<Result<std::vector<JobInfo>>> list_gang_jobs(kube::Client& client, std::string ns);
 
-// The AppWrapper of a job; nothing: there is no such AppWrapper, or it is no job.
+// The AppWrapper of a job; nothing when it is missing, or not a job.
 Task<Result<std::optional<model::AppWrapper>>> find_job_wrapper(kube::Client& client,
                                                                 model::ObjectKey key);
 

@@ -18,7 +18,7 @@ JobInfo gang_info(const model::AppWrapper& wrapper, const std::vector<model::Pod
 // Which replica a pod is: its completion index.
 std::optional<std::int64_t> replica_of(const model::Pod& pod);
 
-// What the container that runs the command reports; null before the pod is started.
+// The status of the container that runs the command; null before the pod is started.
 const model::ContainerStatus* main_status(const model::Pod& pod);
 
 // Whether the AppWrapper is a job's, by its labels; then which back end runs it.

@@ -60,7 +60,7 @@ class RayHandle final : public JobHandle {
   std::string name_;
 };
 
-// Who may not see AppWrappers may still have jobs on Ray clusters.
+// Without the right to see AppWrappers, jobs on Ray clusters are still found.
 Task<Result<std::optional<model::AppWrapper>>> wrapper_of(kube::Client& client, JobName name) {
   if (!name.cluster.empty() || !name.address.empty() ||
       !model::check_dns1123_subdomain(name.name).empty()) {
@@ -89,8 +89,8 @@ Task<Result<std::unique_ptr<JobHandle>>> open_job(Jobs& jobs, kube::Client& clie
     Result<model::ObjectKey> only = co_await jobs.only_cluster(name.ns);
     if (!only && only.error().code == ErrorCode::not_found) {
       co_return fail(not_found("job '" + name.name + "' not found in namespace '" + name.ns +
-                               "': no AppWrapper of that name is a job, and there is no Ray "
-                               "cluster; 'codeflare list job --all' shows all jobs"));
+                               "', which has no Ray cluster either; "
+                               "'codeflare list job --all' shows all jobs"));
     }
     CO_TRY_ASSIGN(target.cluster, std::move(only));
   }

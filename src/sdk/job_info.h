@@ -26,7 +26,7 @@ enum class JobPhase : std::uint8_t {
 std::string_view to_string(JobPhase phase);
 bool has_ended(JobPhase phase);
 
-// Who runs a job.
+// The runner of a job.
 enum class JobBackend : std::uint8_t {
   ray,         // an existing Ray cluster
   ray_own,     // a Ray cluster of its own: an AppWrapper around a RayJob

@@ -25,7 +25,7 @@ struct GangSubmission {
 // The AppWrapper that is created for it; suspended as long as its code is not there.
 Result<json::Document> gang_manifest(const GangSubmission& submission);
 
-// Creates the AppWrapper, sends the code and releases it. At most one job of the name comes about;
+// Creates the AppWrapper, sends the code and releases it. At most one job of the name is made;
 // the same submission goes on where a client was killed. already_exists: the name is taken.
 Task<Result<Submitted>> submit_gang(kube::Client& client, GangSubmission submission);
 

@@ -36,8 +36,8 @@ struct World : testing::VerbWorld {
     write("crd.yaml", testing::app_wrapper_crd());
     EXPECT_EQ(verb([](Session& s) { return run_create(s, {.files = {"crd.yaml"}}); }), 0)
         << console.err_text;
-    write("/work/main.py", "print(1)\n");
-    write("/work/noise", noise(2'000'000));
+    write("/code/main.py", "print(1)\n");
+    write("/code/noise", noise(2'000'000));
   }
 
   int run_verb(RunFlags flags) {
@@ -72,7 +72,7 @@ struct World : testing::VerbWorld {
 
 RunFlags detached() {
   return {.spec = {.name = "train", .ns = {}, .command = {"python3", "main.py"}, .image = {}},
-          .directory = "/work",
+          .directory = "/code",
           .detach = true};
 }
 
@@ -80,7 +80,7 @@ TEST(Run, queues_a_job_whose_code_is_in_secrets_of_its_appwrapper) {
   World world;
   EXPECT_EQ(world.run_verb(detached()), 0) << world.console.err_text;
   EXPECT_TRUE(world.console.out_text.starts_with("job/train submitted\nNext: codeflare logs"));
-  EXPECT_TRUE(world.console.err_text.contains("code: /work (2 files, 1.9 MiB)"));
+  EXPECT_TRUE(world.console.err_text.contains("code: /code (2 files, 1.9 MiB)"));
   const World::Objects found = world.objects();
   ASSERT_EQ(found.wrappers.size(), 1u);
   const model::AppWrapper& wrapper = found.wrappers.front();
@@ -138,7 +138,7 @@ TEST(Run, rejects_wrong_input_before_anything_is_sent) {
   RunFlags quantity = detached();
   quantity.spec.memory = "4 Gi";
   EXPECT_EQ(world.run_verb(quantity), kUsage);
-  world.write("/work/huge", noise(9'000'000));
+  world.write("/code/huge", noise(9'000'000));
   EXPECT_EQ(world.run_verb(detached()), kUsage);
   EXPECT_TRUE(world.console.err_text.contains("largest files: huge (8.6 MiB)"))
       << world.console.err_text;

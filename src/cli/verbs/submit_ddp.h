@@ -35,7 +35,7 @@ struct DdpFlags {
 };
 void add_ddp_flags(CLI::App& verb, DdpFlags& flags);
 
-// What `submit job` has beside them.
+// The other options of `submit job` that count for them.
 struct DdpJob {
   std::string name;
   std::vector<std::string> script_args;

@@ -140,7 +140,7 @@ Task<Result<void>> GangFollow::list_pods_once() {
   const Result<kube::ObjectList> list =
       co_await client_.list_all(model::resource_type<Pod>(), std::move(which));
   if (!list) {
-    // What is known has to do.
+    // The pods that are known have to do.
     co_return list.error().code == ErrorCode::cancelled ? fail(list.error()) : Result<void>();
   }
   for (const kube::ObjectRef& object : list->items) {
@@ -207,12 +207,14 @@ Task<void> GangFollow::stream(Replica replica, std::optional<std::int64_t> tail)
     }
     const Duration patience = end ? kStatusLag : kReadAgain;
     const Instant give_up = client_.env().clock.now() + patience;
-    while (!is_over(replica.uid) && client_.env().clock.now() < give_up) {
+    // After the job's end nobody else looks.
+    const auto over_now = [&] { return look().has_value() && is_over(replica.uid); };
+    while (!over_now() && client_.env().clock.now() < give_up) {
       if (!co_await next_change(changed_, kReadAgain)) {
         co_return;
       }
     }
-    const bool over = is_over(replica.uid);
+    const bool over = over_now();
     if (over && (end || tail || !present_.contains(replica.uid))) {
       if (!end) {
         log_error_ = std::move(end).error();

@@ -26,7 +26,7 @@ class LineFeed {
     begun_.erase(0, at);
     return begun_.size() > kLineBytesMax ? out + rest() : out;
   }
-  // What is left without an end.
+  // The last line, when it has no end.
   std::string rest() {
     std::string out;
     if (!begun_.empty()) {

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-// What AppWrappers and pods say about work that waits or fails; pure.
+// Reasons of work that waits or fails, from AppWrappers and pods; pure.
 namespace codeflare::sdk::internal {
 
 // The newest condition of a type, or null.

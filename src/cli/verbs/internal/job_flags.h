@@ -33,7 +33,7 @@ struct OpenJob {
   std::unique_ptr<sdk::JobHandle> handle;
 
   sdk::JobHandle* operator->() const { return handle.get(); }
-  // What reaches the same job in another command: " -c demo -n team".
+  // Options that reach the same job in another command: " -c demo -n team".
   std::string words(const Session& session) const;
 };
 Task<Result<OpenJob>> open_job(Session& session, JobFlags flags);
