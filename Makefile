@@ -1,7 +1,6 @@
 # Names that people expect; ./dev does the work (./dev help).
-VERSION := $(shell cat VERSION)
 
-.PHONY: all test docker-build install uninstall
+.PHONY: all test docker-build install
 
 all:
 	./dev build release

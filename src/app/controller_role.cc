@@ -2,6 +2,7 @@
 
 #include "app/flags/mcad_flags.h"
 #include "app/report.h"
+#include "base/async/sleep.h"
 #include "base/async/task.h"
 #include "base/env/real_env.h"
 #include "base/log.h"
@@ -37,6 +38,7 @@
 #include <CLI/Formatter.hpp>
 #include <CLI/Validators.hpp>
 
+#include <chrono>
 #include <csignal>
 #include <cstdint>
 #include <memory>
@@ -332,6 +334,11 @@ Task<Result<void>> serve_queue(Env env, const Flags& flags, net::HttpService& ap
   co_return end;
 }
 
+Task<void> wait_for_stop() {
+  while (co_await sleep_for(std::chrono::hours(24))) {
+  }
+}
+
 // Health and metrics, for a chart whose controllers come with a later version.
 Task<Result<void>> serve_no_queue(Env env, const Flags& flags, kube::Client& client, Logger logger,
                                   MetricsRegistry& metrics) {
@@ -343,6 +350,7 @@ Task<Result<void>> serve_no_queue(Env env, const Flags& flags, kube::Client& cli
                             .health_address = flags.health_address,
                             .logger = logger,
                             .metrics = &metrics});
+  manager.add_work(wait_for_stop);
   co_return co_await manager.run();
 }
 

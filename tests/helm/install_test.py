@@ -1,15 +1,9 @@
 #!/usr/bin/env python3
-"""install_test.py CODEFLARE up|kubernetes: the life of a release of codeflare-platform, by Helm, with the image that tools/image.py makes.
-
-On `codeflare up`, whose own controllers lead, and on real Kubernetes, where a joined node runs the pods of the chart and the API server calls its webhook.
-"""
+"""install_test.py CODEFLARE: the life of a release of codeflare-platform on `codeflare up`, whose own controllers lead, by Helm, with the image that tools/image.py makes."""
 
 import contextlib
 import json
-import os
 import pathlib
-import signal
-import subprocess
 import sys
 import time
 import unittest
@@ -22,13 +16,6 @@ from charts import ROOT, VERSION, Commands, Up  # noqa: E402
 NAMESPACE = "codeflare-system"
 RELEASE = "codeflare"
 FIELD = "/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties/ttlSecondsAfterFinished"
-NODE = "worker-1"
-OPTIONS = {
-    "up": (),
-    # Pods have addresses that the API server does not reach; those of the host network have the machine's.
-    "kubernetes": ("--set", "core.hostNetwork=true"),
-}
-SERVER = None
 
 
 def wrapper(name, *command):
@@ -60,44 +47,18 @@ def up_cluster(program, folder, archive):
         up.stop()
 
 
-@contextlib.contextmanager
-def kubernetes_cluster(program, folder, archive):
-    script = ROOT / "tests/kubernetes/kubernetes"
-    words = [script, "up", "--dir", folder / "kubernetes", "--apiserver-arg=--enable-aggregator-routing=true"]
-    kubeconfig = subprocess.run(words, check=True, capture_output=True, text=True).stdout.strip()
-    node = None
-    try:
-        subprocess.run([program, "image", "load", archive, "--data-dir", folder / "node"], check=True, stdout=subprocess.DEVNULL)
-        node = subprocess.Popen([program, "node", "--join", "--kubeconfig", kubeconfig, "--name", NODE, "--data-dir", folder / "node",
-                                 "--allow-host-network"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=open(folder / "node.log", "w"), text=True)
-        node.stdout.readline()
-        kubectl = ["kubectl", "--kubeconfig", kubeconfig]
-        subprocess.run([*kubectl, "wait", "--for=condition=Ready", f"node/{NODE}", "--timeout=60s"], check=True, stdout=subprocess.DEVNULL)
-        # For every pod, not only for those that ask for such a node.
-        subprocess.run([*kubectl, "taint", "node", NODE, "codeflare.dev/process-node-"], check=True, stdout=subprocess.DEVNULL)
-        yield kubeconfig
-    finally:
-        if node is not None:
-            node.send_signal(signal.SIGTERM)
-            node.wait(60)
-        subprocess.run([script, "down", "--dir", folder / "kubernetes"], check=True)
-
-
 class Install(unittest.TestCase):
     maxDiff = None
 
     @classmethod
     def setUpClass(cls):
-        names = ("helm", "kubectl") if SERVER == "up" else ("helm", "core")
-        bin_dir = charts.tools(*names)
-        os.environ["PATH"] = f"{bin_dir}:{os.environ['PATH']}"
+        bin_dir = charts.tools("helm", "kubectl")
         program = charts.static_program()
         folder = charts.fresh_folder()
         cls.addClassCleanup(folder.cleanup)
         at = pathlib.Path(folder.name)
         archive = charts.image_archive(program, at)
-        cluster = (up_cluster if SERVER == "up" else kubernetes_cluster)(program, at, archive)
-        kubeconfig = cls.enterClassContext(cluster)
+        kubeconfig = cls.enterClassContext(up_cluster(program, at, archive))
         cls.commands = Commands(kubeconfig, bin_dir, program, at)
 
     def helm(self, verb, *words, **options):
@@ -116,7 +77,7 @@ class Install(unittest.TestCase):
         run = self.commands
         began = time.monotonic()
         try:
-            self.helm("install", RELEASE, ROOT / "platform", "--create-namespace", "--wait", *OPTIONS[SERVER])
+            self.helm("install", RELEASE, ROOT / "platform", "--create-namespace", "--wait")
         except AssertionError as error:
             pods = run.kubectl("describe", "pods,jobs", "-n", NAMESPACE)
             raise AssertionError(f"{error}\n{pods}") from error
@@ -132,7 +93,7 @@ class Install(unittest.TestCase):
         patch = f'[{{"op":"remove","path":"{FIELD}"}}]'
         run.kubectl("patch", "crd", "appwrappers.workload.codeflare.dev", "--type=json", "-p", patch)
         self.assertFalse(self.definition_has_field())
-        self.helm("upgrade", RELEASE, ROOT / "platform", "--wait", "--set", "core.podLabels.round=two", *OPTIONS[SERVER])
+        self.helm("upgrade", RELEASE, ROOT / "platform", "--wait", "--set", "core.podLabels.round=two")
         self.assertTrue(self.definition_has_field(), "the hook has changed it")
         self.check_authority()
         self.helm("rollback", RELEASE, "1", "--wait")
@@ -157,13 +118,10 @@ class Install(unittest.TestCase):
         holder = self.commands.get("lease", "codeflare-controller", "-n", NAMESPACE)["spec"]["holderIdentity"]
         pod = self.commands.get("pods", "-n", NAMESPACE, "-l", "app.kubernetes.io/component=controller")["items"][0]
         self.assertTrue(all(one["image"].endswith(f"codeflare:{VERSION}") for one in pod["spec"]["containers"]))
-        if SERVER == "up":
-            self.assertTrue(holder.startswith("codeflare-up_"), holder)
-            log = self.commands.kubectl("logs", "-n", NAMESPACE, pod["metadata"]["name"])
-            self.assertIn("standing by: another controller leads", log)
-            self.assertNotIn('"level":"error"', log)
-        else:
-            self.assertFalse(holder.startswith("codeflare-up_"), holder)
+        self.assertTrue(holder.startswith("codeflare-up_"), holder)
+        log = self.commands.kubectl("logs", "-n", NAMESPACE, pod["metadata"]["name"])
+        self.assertIn("standing by: another controller leads", log)
+        self.assertNotIn('"level":"error"', log)
 
     def check_authority(self):
         """What the controller filled in is still there after the upgrade."""
@@ -173,6 +131,5 @@ class Install(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    SERVER = sys.argv.pop(2)
     sys.argv.pop(1)
     unittest.main()

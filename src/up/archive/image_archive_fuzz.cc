@@ -99,7 +99,7 @@ std::string with_checksums(std::string text) {
 }  // namespace codeflare::up
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using namespace codeflare::up;  // lint: allow(using-namespace) a function of the fuzzer's
+  using namespace codeflare::up;
   const std::string text = with_checksums(std::string(reinterpret_cast<const char*>(data), size));
   TextFile file(text);
   const codeflare::Result<ImageArchive> archive = ImageArchive::open(file, "amd64");

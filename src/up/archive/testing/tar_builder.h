@@ -1,7 +1,7 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <cstdio>
 #include <string>
 #include <string_view>
 
@@ -53,8 +53,10 @@ class TarBuilder {
 
  private:
   static std::string octal(std::uint64_t value, int digits) {
-    char text[32];
-    std::snprintf(text, sizeof text, "%0*llo", digits, static_cast<unsigned long long>(value));
+    std::string text(static_cast<std::size_t>(digits), '0');
+    for (auto digit = text.rbegin(); digit != text.rend(); ++digit, value /= 8) {
+      *digit = static_cast<char>('0' + value % 8);
+    }
     return text;
   }
   std::string text_;
