@@ -162,6 +162,7 @@ Result<std::size_t> unpack_code(FileSystem& files, const std::string& from, cons
   }
   TRY_ASSIGN(const std::vector<ray::ZipEntry> entries,
              ray::read_zip(bytes, {.bytes_max = kArchiveBytesMax}));
+  TRY(files.make_directories(to, 0777));
   std::size_t count = 0;
   for (const ray::ZipEntry& entry : entries) {
     TRY(write_entry(files, to, entry));

@@ -57,9 +57,9 @@ std::vector<std::string> command_of(const GangJob& gang) {
              "--nnodes=" + std::to_string(gang.pods),
              "--nproc_per_node=" + std::to_string(gang.processes_per_pod),
              "--max_restarts=" + std::to_string(gang.restarts),
-             // Lines of every process, with its rank in front. Both are given because torch 1.13
-             // cannot read its own default with Python 3.11.
-             "--redirects=3", "--tee=3", "--role="};
+             // Lines of every process have its rank in front; standard error goes by as it is. Both
+             // are given, and as 1, because torch 1.13 reads 0 and 3 as nothing with Python 3.11.
+             "--redirects=1", "--tee=1", "--role="};
   }
   words.insert(words.end(), gang.argv.begin(), gang.argv.end());
   std::ranges::transform(words, words.begin(), literal_word);

@@ -92,7 +92,7 @@ TEST(GangJob, torchrun_meets_at_replica_0_over_c10d) {
   EXPECT_TRUE(words.starts_with(R"(["python3","-c",)"));
   EXPECT_TRUE(words.ends_with(
       R"("train-0.train","29500","--rdzv_backend=c10d","--rdzv_id=train","--nnodes=2",)"
-      R"("--nproc_per_node=4","--max_restarts=1","--redirects=3","--tee=3","--role=",)"
+      R"("--nproc_per_node=4","--max_restarts=1","--redirects=1","--tee=1","--role=",)"
       R"x("train.py","$$(HOME)"])x"))
       << words;
   EXPECT_EQ(at(job, "spec/template/spec/containers/0/env"), "(none)");  // torchrun sets them

@@ -10,6 +10,7 @@
 #include "up/processes.h"
 #include "up/state.h"
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -121,7 +122,10 @@ Result<std::string> code_directory(Session& session, const RunFlags& flags) {
   if (flags.directory) {
     return flags.directory->empty() ? Result<std::string>("") : up::absolute_path(*flags.directory);
   }
-  TRY_ASSIGN(const std::string here, up::absolute_path("."));
+  TRY_ASSIGN(std::string here, up::absolute_path("."));
+  if (here.ends_with("/.")) {
+    here.resize(std::max<std::size_t>(here.size() - 2, 1));
+  }
   if (here == "/" || here == session.env().variables.get("HOME").value_or("")) {
     session.console().err("note: " + here + " is not sent along; name a directory with --dir\n");
     return "";
@@ -235,9 +239,7 @@ Task<int> attach(Session& session, std::string name) {
                              },
                          .observer =
                              [&](const sdk::JobInfo& now) {
-                               const bool quiet =
-                                   now.phase == sdk::JobPhase::running && now.reason.empty();
-                               if (!quiet) {
+                               if (now.phase != sdk::JobPhase::running) {
                                  line.show("job/" + name + ": " + one_line(progress_line(now)));
                                }
                              }};
