@@ -15,12 +15,12 @@
 #include "controllers/crds/ensure_crds.h"
 #include "controllers/crds/ensure_policy.h"
 #include "controllers/raycluster/kuberay_present.h"
-#include "controllers/raycluster/raycluster_controller.h"
+#include "controllers/rayjob/rayjob_controller.h"
 #include "controllers/submitter/impersonation_right.h"
 #include "kube/connect.h"
 #include "kube/discovery.h"
 #include "model/quota_subtree.h"
-#include "model/ray_cluster.h"
+#include "model/ray_job.h"
 #include "net/listen_address.h"
 #include "queue/marks.h"
 #include "runtime/manager.h"
@@ -158,10 +158,29 @@ void tell(controllers::PolicyReport policy, const Flags& flags, Logger logger) {
   }
 }
 
-// The kinds that we watch are there, or the error says what to do. `ray_clusters` stays true when
-// there are some to run.
+// Ray's kinds that this controller runs.
+struct RayKinds {
+  bool clusters = false;
+  bool jobs = false;
+};
+
+// Leaves those that the cluster knows.
+Task<Result<void>> keep_served(kube::Client& client, RayKinds& ray, Logger logger) {
+  CO_TRY_ASSIGN(ray.clusters,
+                co_await is_served(client, model::resource_type<model::RayCluster>()));
+  CO_TRY_ASSIGN(ray.jobs, co_await is_served(client, model::resource_type<model::RayJob>()));
+  ray.jobs = ray.jobs && ray.clusters;
+  if (!ray.jobs) {
+    logger.info(ray.clusters ? "the cluster does not know RayJobs"
+                             : "the cluster does not know RayClusters",
+                {{"instead", "--install-crds"}});
+  }
+  co_return Result<void>();
+}
+
+// The kinds that we watch are there, or the error says what to do.
 Task<Result<void>> prepare(kube::Client& client, const Flags& flags,
-                           QueueControllersOptions& options, bool& ray_clusters, Logger logger) {
+                           QueueControllersOptions& options, RayKinds& ray, Logger logger) {
   if (flags.install_crds) {
     // Before the definitions, which had this rule once: there is always one of the two.
     CO_TRY_ASSIGN(const controllers::PolicyReport policy,
@@ -169,18 +188,14 @@ Task<Result<void>> prepare(kube::Client& client, const Flags& flags,
     tell(policy, flags, logger);
     CO_TRY_ASSIGN(controllers::CrdReport done,
                   co_await controllers::ensure_crds(
-                      client, {.legacy_group = flags.legacy_group, .ray_cluster = ray_clusters}));
+                      client, {.legacy_group = flags.legacy_group, .ray_cluster = ray.clusters}));
     for (const std::string& name : done.applied) {
       logger.info("custom resource definition is in place", {{"name", name}});
     }
     co_return Result<void>();
   }
-  if (ray_clusters) {
-    CO_TRY_ASSIGN(ray_clusters,
-                  co_await is_served(client, model::resource_type<model::RayCluster>()));
-    if (!ray_clusters) {
-      logger.info("the cluster does not know RayClusters", {{"instead", "--install-crds"}});
-    }
+  if (ray.clusters) {
+    CO_TRY(co_await keep_served(client, ray, logger));
   }
   using model::WrapperApi;
   for (const WrapperApi api : {WrapperApi::workload_v1beta1, WrapperApi::mcad_v1beta1}) {
@@ -239,15 +254,16 @@ Task<Result<bool>> take_lease(runtime::LeaderElector& elector, const Flags& flag
   co_return fail(taken.error());
 }
 
-Task<Result<void>> serve_queue(Env env, const Flags& flags, kube::Client& client,
-                               std::optional<runtime::LeaderOptions> leader, Logger logger,
-                               MetricsRegistry& metrics) {
+Task<Result<void>> serve_queue(Env env, const Flags& flags, net::HttpService& api,
+                               kube::Client& client, std::optional<runtime::LeaderOptions> leader,
+                               Logger logger, MetricsRegistry& metrics) {
   QueueControllersOptions options = queue_options(flags);
   options.ns = flags.lease_ns;
   options.logger = logger;
   options.metrics = &metrics;
-  CO_TRY_ASSIGN(bool ray_clusters, co_await runs_ray_clusters(client, flags, logger));
-  CO_TRY(co_await prepare(client, flags, options, ray_clusters, logger));
+  CO_TRY_ASSIGN(const bool runs_ray, co_await runs_ray_clusters(client, flags, logger));
+  RayKinds ray{.clusters = runs_ray, .jobs = runs_ray};
+  CO_TRY(co_await prepare(client, flags, options, ray, logger));
   runtime::ManagerOptions manager_options{.name = kName,
                                           .leader = std::move(leader),
                                           .health_address = flags.health_address,
@@ -270,17 +286,16 @@ Task<Result<void>> serve_queue(Env env, const Flags& flags, kube::Client& client
         {{"instead", "--webhook-listen or --no-user-check"}});
   }
   // Those who run RayClusters look at more of a pod than the queue does.
-  options.trim_caches = !ray_clusters;
+  options.trim_caches = !ray.clusters;
   if (!flags.quota_trees) {
     logger.info("quota trees are not heeded", {{"because", "--no-quota-trees"}});
   }
   runtime::Manager manager(env, client, std::move(manager_options));
   controllers::add_settings(manager, flags.lease_ns, controllers::settings_of(options), logger);
   controllers::add_queue_controllers(manager, std::move(options));
-  if (ray_clusters) {
+  if (ray.clusters) {
     logger.info("there is no KubeRay operator: RayClusters are run by this controller");
-    controllers::raycluster::give_way_to_kuberay(
-        manager, controllers::raycluster::add_raycluster_controller(manager), logger);
+    controllers::rayjob::add_ray_controllers(manager, api, ray.jobs, logger);
   }
   Result<void> end = co_await manager.run();
   if (webhook != nullptr) {
@@ -289,19 +304,20 @@ Task<Result<void>> serve_queue(Env env, const Flags& flags, kube::Client& client
   co_return end;
 }
 
-Task<Result<void>> serve(Env env, const Flags& flags, kube::Client& client, Logger logger,
-                         MetricsRegistry& metrics) {
+// `api` leads to the server of the client.
+Task<Result<void>> serve(Env env, const Flags& flags, net::HttpService& api, kube::Client& client,
+                         Logger logger, MetricsRegistry& metrics) {
   runtime::LeaderOptions leader = controllers::queue_candidate(env, flags.lease_ns);
   leader.logger = logger;
   if (!flags.no_leader_election) {
-    co_return co_await serve_queue(env, flags, client, std::move(leader), logger, metrics);
+    co_return co_await serve_queue(env, flags, api, client, std::move(leader), logger, metrics);
   }
   leader.stand_by = false;
   runtime::LeaderElector elector(env, client, leader);
   CO_TRY_ASSIGN(const bool leads, co_await take_lease(elector, flags, logger));
   auto candidate = leads ? std::optional(std::move(leader)) : std::nullopt;
   Result<void> end =
-      co_await serve_queue(env, flags, client, std::move(candidate), logger, metrics);
+      co_await serve_queue(env, flags, api, client, std::move(candidate), logger, metrics);
   if (!end) {
     // The next start need not wait for a Lease of one that failed.
     co_await elector.give_back();
@@ -342,8 +358,8 @@ int run_controller(const Flags& flags) {
       {.user_agent = kName, .host = (*connection)->host(), .logger = &logger, .metrics = &metrics});
   StopSource stop;
   world.on_signals({SIGINT, SIGTERM}, [&](int) { stop.request_stop(); });
-  const std::optional<Result<void>> end =
-      run(env.loop, serve(env, flags, client, logger, metrics), stop.token());
+  const std::optional<Result<void>> end = run(
+      env.loop, serve(env, flags, (*connection)->service(), client, logger, metrics), stop.token());
   if (!end || (!*end && (*end).error().code != ErrorCode::cancelled)) {
     return report(end ? end->error() : internal_error("deadlock"));
   }
@@ -373,7 +389,7 @@ void add_controller_role(CLI::App& app, Role& chosen) {
                  "kube-scheduler");
   role->add_flag("--legacy-group", flags->legacy_group, "AppWrappers of mcad.ibm.com too");
   role->add_flag("--no-rayclusters", flags->no_rayclusters,
-                 "leave RayClusters alone also where there is no KubeRay operator");
+                 "leave RayClusters and RayJobs alone also where there is no KubeRay operator");
   role->add_flag("--no-user-check", flags->no_user_check,
                  "dispatch all work, whoever submitted it, with the rights of this controller");
   role->add_flag("--preemption", flags->preemption,

@@ -48,6 +48,11 @@ TEST(Completion, pods_and_ray_jobs_say_in_their_own_way_that_they_failed) {
   EXPECT_FALSE(failure(R"({"jobStatus":"STOPPED","jobDeploymentStatus":"Complete"})").empty());
   EXPECT_FALSE(failure(R"({"jobDeploymentStatus":"Failed"})").empty());
   EXPECT_EQ(failure(R"({"jobStatus":"FAILED","jobDeploymentStatus":"Retrying"})"), "");
+  EXPECT_EQ(failure(R"({"jobStatus":"FAILED","jobDeploymentStatus":"Running","failed":0})"), "");
+  EXPECT_FALSE(failure(R"({"jobStatus":"FAILED","jobDeploymentStatus":"Running"})").empty());
+  EXPECT_EQ(failure(R"({"jobDeploymentStatus":"ValidationFailed","reason":"ValidationFailed",
+                        "message":"no entry point"})"),
+            "ValidationFailed: no entry point");
   EXPECT_EQ(failure(R"({"jobStatus":"SUCCEEDED","jobDeploymentStatus":"Complete"})"), "");
   EXPECT_TRUE(is_finished(status(R"({"phase":"Failed"})")->root));
   EXPECT_TRUE(is_finished(status(R"({"jobStatus":"SUCCEEDED"})")->root));

@@ -164,8 +164,8 @@ Result<GangSubmission> ddp_gang(const DdpDefinition& definition, const DdpPlace&
   return submission;
 }
 
-Task<Result<GangSubmitted>> submit_ddp_gang(kube::Client& client, DdpDefinition definition,
-                                            DdpPlace place) {
+Task<Result<Submitted>> submit_ddp_gang(kube::Client& client, DdpDefinition definition,
+                                        DdpPlace place) {
   place.program_image = program_image(client.env().variables);
   DdpPlace trial = place;
   trial.image = std::string(kMachineImage);

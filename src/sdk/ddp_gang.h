@@ -26,7 +26,7 @@ Result<GangSubmission> ddp_gang(const DdpDefinition& definition, const DdpPlace&
 
 // Packs the workspace, chooses the image where none is given, and submits under the definition's
 // name.
-Task<Result<GangSubmitted>> submit_ddp_gang(kube::Client& client, DdpDefinition definition,
-                                            DdpPlace place);
+Task<Result<Submitted>> submit_ddp_gang(kube::Client& client, DdpDefinition definition,
+                                        DdpPlace place);
 
 }  // namespace codeflare::sdk

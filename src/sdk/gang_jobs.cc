@@ -11,6 +11,7 @@
 #include "sdk/internal/gang_follow.h"
 #include "sdk/internal/line_feed.h"
 #include "sdk/job_marks.h"
+#include "sdk/own_cluster_state.h"
 
 #include <algorithm>
 #include <map>
@@ -105,13 +106,13 @@ Task<Result<JobInfo>> GangHandle::get() {
   if (!pods && pods.error().code != ErrorCode::permission_denied) {
     co_return fail(pods.error());
   }
-  co_return gang_info(found, pods ? *pods : std::vector<Pod>());
+  co_return wrapped_info(found, pods ? *pods : std::vector<Pod>());
 }
 
 Task<Result<std::string>> GangHandle::logs(LogChoice choice) {
   CO_TRY_ASSIGN(const AppWrapper found, co_await wrapper());
   CO_TRY_ASSIGN(std::vector<Pod> pods, co_await pods_of(client_, key_.ns, uid_selector(found)));
-  const JobInfo job = gang_info(found, pods);
+  const JobInfo job = wrapped_info(found, pods);
   if (choice.replica && (*choice.replica < 0 || *choice.replica >= job.replicas)) {
     co_return fail(invalid_argument("job '" + key_.name + "' has no replica " +
                                     std::to_string(*choice.replica) + ": replicas are 0 to " +
@@ -249,8 +250,8 @@ Task<Result<std::vector<JobInfo>>> list_gang_jobs(kube::Client& client, std::str
   }
   for (const kube::ObjectRef& object : wrappers->items) {
     CO_TRY_ASSIGN(const AppWrapper wrapper, object->as<AppWrapper>());
-    if (backend_of(wrapper) == JobBackend::kubernetes) {
-      jobs.push_back(gang_info(wrapper, pods[wrapper.metadata.uid]));
+    if (backend_of(wrapper)) {
+      jobs.push_back(wrapped_info(wrapper, pods[wrapper.metadata.uid]));
     }
   }
   co_return jobs;

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-// Jobs of the back end Kubernetes on the server.
+// Jobs that are AppWrappers on the server: pods of their own, or a Ray cluster of their own.
 namespace codeflare::sdk {
 
 // By label, of a namespace or (empty) of all: two requests.

@@ -81,7 +81,7 @@ Task<Result<std::unique_ptr<JobHandle>>> open_job(Jobs& jobs, kube::Client& clie
     co_return fail(invalid_argument("NAME is missing: the name of the job"));
   }
   CO_TRY_ASSIGN(const std::optional<model::AppWrapper> wrapper, co_await wrapper_of(client, name));
-  if (wrapper && backend_of(*wrapper) == JobBackend::kubernetes) {
+  if (wrapper) {
     co_return gang_handle(client, {name.ns, name.name});
   }
   JobTarget target{.cluster = {name.ns, name.cluster}, .address = name.address};

@@ -59,6 +59,12 @@ Result<void> check(const JobSpec& spec) {
 }
 
 // Before it is dispatched and after its end a cluster has no head.
+// A cluster that a RayJob made runs that job alone.
+bool is_of_job(const ClusterInfo& info) {
+  return info.objects.ray && model::find_or_empty(info.objects.ray->metadata.labels,
+                                                  "ray.io/originated-from-crd") == "RayJob";
+}
+
 bool may_have_head(const ClusterInfo& info) {
   switch (info.state.phase) {
     case ClusterPhase::starting:
@@ -92,7 +98,8 @@ std::string JobTarget::to_string() const {
 }
 
 Task<Result<model::ObjectKey>> Jobs::only_cluster(std::string ns) {
-  CO_TRY_ASSIGN(const std::vector<ClusterInfo> found, co_await clusters_.list(ns));
+  CO_TRY_ASSIGN(std::vector<ClusterInfo> found, co_await clusters_.list(ns));
+  std::erase_if(found, is_of_job);
   if (found.empty()) {
     co_return fail(not_found("no Ray cluster in namespace " + quoted(ns) +
                              "; create one first: codeflare create raycluster NAME --wait"));
@@ -238,7 +245,8 @@ Task<Result<std::vector<JobInfo>>> Jobs::list(JobTarget target) {
 
 Task<Result<JobList>> Jobs::list_all(std::string ns) {
   CO_TRY_ASSIGN(std::vector<ClusterInfo> clusters, co_await clusters_.list(std::move(ns)));
-  std::erase_if(clusters, [](const ClusterInfo& info) { return !may_have_head(info); });
+  std::erase_if(clusters,
+                [](const ClusterInfo& info) { return is_of_job(info) || !may_have_head(info); });
   JobsOptions quick = options_;
   quick.client.retry_for = Duration::zero();
   quick.client.request_timeout = std::min(quick.client.request_timeout, kListPatience);

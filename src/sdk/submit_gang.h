@@ -6,6 +6,7 @@
 #include "kube/client.h"
 #include "sdk/code_secrets.h"
 #include "sdk/gang_job.h"
+#include "sdk/submit_wrapper.h"
 
 #include <optional>
 #include <string>
@@ -24,12 +25,8 @@ struct GangSubmission {
 // The AppWrapper that is created for it; suspended as long as its code is not there.
 Result<json::Document> gang_manifest(const GangSubmission& submission);
 
-struct GangSubmitted {
-  bool resumed = false;  // an earlier client had begun it
-};
-
 // Creates the AppWrapper, sends the code and releases it. At most one job of the name comes about;
 // the same submission goes on where a client was killed. already_exists: the name is taken.
-Task<Result<GangSubmitted>> submit_gang(kube::Client& client, GangSubmission submission);
+Task<Result<Submitted>> submit_gang(kube::Client& client, GangSubmission submission);
 
 }  // namespace codeflare::sdk

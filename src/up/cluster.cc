@@ -13,7 +13,7 @@
 #include "controllers/job/job_controller.h"
 #include "controllers/localvolume/local_volume_controller.h"
 #include "controllers/raycluster/kuberay_present.h"
-#include "controllers/raycluster/raycluster_controller.h"
+#include "controllers/rayjob/rayjob_controller.h"
 #include "kube/client.h"
 #include "kube/typed.h"
 #include "model/codec/core.h"
@@ -188,8 +188,7 @@ Task<Result<void>> run_controllers(Env env, ApiServer& server, UpOptions options
   if (kuberay) {
     logger.warn("the KubeRay operator runs RayClusters here", {{"found", *kuberay}});
   } else {
-    controllers::raycluster::give_way_to_kuberay(
-        manager, controllers::raycluster::add_raycluster_controller(manager), logger);
+    controllers::rayjob::add_ray_controllers(manager, service, true, logger);
   }
   manager.only_while_leading(false);
   std::optional<UpNodes> node;

@@ -283,7 +283,7 @@ Task<int> run_run(Session& session, RunFlags flags) {
     co_return print_manifest(session, *submission);
   }
   const std::string name = submission->gang.name;
-  const Result<sdk::GangSubmitted> submitted =
+  const Result<sdk::Submitted> submitted =
       co_await sdk::submit_gang(session.client(), *std::move(submission));
   if (!submitted && submitted.error().code == ErrorCode::cancelled) {
     session.console().err(

@@ -63,6 +63,7 @@ void add_options(CLI::App& verb, Chosen& chosen) {
   verb.add_flag("--wait", flags.wait, "wait until the job has ended");
   add_ddp_flags(verb, flags.ddp);
   internal::finish_job(verb, chosen, typed, run_submit_job, internal::kWaitHelp);
+  add_own_cluster_flags(verb, flags.own_cluster);
 }
 
 Result<std::map<std::string, std::string>> pairs(std::string_view option,
@@ -190,6 +191,33 @@ Task<int> run_submit_ddp(Session& session, SubmitJobFlags flags) {
   co_return co_await follow_or_wait(session, std::move(flags));
 }
 
+Task<int> run_submit_own(Session& session, SubmitJobFlags flags, sdk::JobSpec spec) {
+  ProgressLine line(session.console());
+  line.show("job/" + flags.name + ": submitting");
+  const Result<std::vector<std::string>> notes =
+      co_await submit_with_cluster(session, flags.own_cluster, flags.ddp, std::move(spec));
+  line.clear();
+  if (!notes && notes.error().code == ErrorCode::cancelled) {
+    session.console().err(
+        "interrupted; to continue, run the same command. To check: codeflare status job " +
+        flags.name + "\n");
+    co_return kInterrupted;
+  }
+  if (!notes) {
+    co_return notes.error().message.empty() ? int{kUsage}
+                                            : report_coded(session.console(), notes.error());
+  }
+  for (const std::string& note : *notes) {
+    session.console().err("note: " + note + "\n");
+  }
+  if (!is_table(session.output()) && session.output() != Output::name && !flags.wait &&
+      !flags.follow) {
+    co_return co_await run_status_job(session, flags);
+  }
+  tell_queued(session, flags);
+  co_return co_await follow_or_wait(session, std::move(flags));
+}
+
 void tell_submitted(Session& session, const SubmitJobFlags& flags, const sdk::JobTarget& target) {
   if (session.output() == Output::name) {
     session.console().out("job/" + flags.name + "\n");
@@ -214,9 +242,10 @@ constinit const Verb kCreateJob = {
 constinit const Verb kSubmitJob = {
     .word = "submit",
     .noun = "job",
-    .about = "Run a command on a Ray cluster, or train with torch in pods",
+    .about = "Run a command on a Ray cluster, existing or its own, or train with torch in pods",
     .examples =
         "codeflare submit job train -c demo --working-dir . -f -- python train.py\n"
+        "  codeflare submit job train --own-cluster --workers 2 -f -- python train.py\n"
         "  codeflare submit job train --script train.py -j 2x1 --cpu 2 -f",
     .add = add_options};
 
@@ -226,7 +255,12 @@ Task<int> run_submit_job(Session& session, SubmitJobFlags flags) {
   } else if (!flags.first_word.empty()) {
     flags.command.insert(flags.command.begin(), flags.first_word);
   }
-  if (flags.ddp.any() && flags.cluster.empty() && flags.address.empty()) {
+  const bool elsewhere = !flags.cluster.empty() || !flags.address.empty();
+  if (const std::string wrong = contradiction(flags.own_cluster, flags.ddp, elsewhere);
+      !wrong.empty()) {
+    co_return report_usage(session.console(), wrong);
+  }
+  if (flags.ddp.any() && !elsewhere) {
     co_return co_await run_submit_ddp(session, std::move(flags));
   }
   if (flags.ddp.any()) {
@@ -241,6 +275,9 @@ Task<int> run_submit_job(Session& session, SubmitJobFlags flags) {
   Result<sdk::JobSpec> spec = spec_of(session, flags);
   if (!spec) {
     co_return report_coded(session.console(), spec.error());
+  }
+  if (flags.own_cluster.wanted) {
+    co_return co_await run_submit_own(session, std::move(flags), *std::move(spec));
   }
   const Result<sdk::JobTarget> target = co_await internal::job_target(session, flags);
   if (!target) {

@@ -4,6 +4,7 @@
 #include "cli/session/session.h"
 #include "cli/verbs/job_flags.h"
 #include "cli/verbs/submit_ddp.h"
+#include "cli/verbs/submit_own_cluster.h"
 #include "cli/verbs/verb.h"
 
 #include <optional>
@@ -31,9 +32,10 @@ struct SubmitJobFlags : JobFlags {
   bool follow = false;
   bool wait = false;
   DdpFlags ddp;
+  OwnClusterFlags own_cluster;
 };
-// `codeflare submit job NAME -- COMMAND...` on an existing Ray cluster; with a script or module
-// and without a cluster, a DDP job on Kubernetes.
+// `codeflare submit job NAME -- COMMAND...` on an existing Ray cluster, or with one of its own;
+// with a script or module and without a cluster, a DDP job on Kubernetes.
 Task<int> run_submit_job(Session& session, SubmitJobFlags flags);
 
 }  // namespace codeflare::cli

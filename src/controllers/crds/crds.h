@@ -38,5 +38,6 @@ inline constexpr std::string_view kAppWrapperCrd = "appwrappers.workload.codefla
 inline constexpr std::string_view kLegacyAppWrapperCrd = "appwrappers.mcad.ibm.com";
 inline constexpr std::string_view kQuotaSubtreeCrd = "quotasubtrees.quota.codeflare.dev";
 inline constexpr std::string_view kRayClusterCrd = "rayclusters.ray.io";
+inline constexpr std::string_view kRayJobCrd = "rayjobs.ray.io";
 
 }  // namespace codeflare::controllers

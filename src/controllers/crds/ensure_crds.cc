@@ -20,9 +20,13 @@ using Definition = model::CustomResourceDefinition;
 constexpr std::string_view kManagedByLabel = "app.kubernetes.io/managed-by";
 constexpr std::string_view kManager = "codeflare";
 
+bool is_kuberays(const EmbeddedCrd& crd) {
+  return crd.name == kRayClusterCrd || crd.name == kRayJobCrd;
+}
+
 bool wanted(const EmbeddedCrd& crd, const CrdOptions& options) {
   return crd.name == kLegacyAppWrapperCrd ? options.legacy_group
-         : crd.name == kRayClusterCrd     ? options.ray_cluster
+         : is_kuberays(crd)               ? options.ray_cluster
                                           : true;
 }
 
@@ -73,7 +77,7 @@ Task<Result<void>> wait_until_served(kube::Client& client, std::string name) {
 // True when it was applied, false when the definition that is there will do.
 Task<Result<bool>> ensure(kube::Client& client, EmbeddedCrd crd, Duration timeout) {
   CO_TRY_ASSIGN(const std::optional<Definition> there, co_await find(client, crd.name));
-  if (there && crd.name == kRayClusterCrd && !is_ours(*there)) {
+  if (there && is_kuberays(crd) && !is_ours(*there)) {
     co_return false;
   }
   if (there) {

@@ -13,13 +13,13 @@ namespace codeflare::controllers {
 
 struct CrdOptions {
   bool legacy_group = false;  // also AppWrappers of mcad.ibm.com
-  bool ray_cluster = false;   // also RayClusters, unless somebody else has defined them
+  bool ray_cluster = false;   // also RayClusters and RayJobs, unless others have defined them
   Duration timeout = std::chrono::seconds(30);
 };
 
 struct CrdReport {
   std::vector<std::string> applied;
-  // Definitions of others, which serve as well: KubeRay's RayCluster.
+  // Definitions of others, which serve as well: KubeRay's kinds.
   std::vector<std::string> left_alone;
 };
 

@@ -48,7 +48,7 @@ TEST(EnsureCrds, the_server_serves_what_is_asked_for) {
   EXPECT_EQ(
       text(world.wait(ensure_crds(*world.client, {.legacy_group = true, .ray_cluster = true}))),
       "appwrappers.mcad.ibm.com quotasubtrees.quota.codeflare.dev rayclusters.ray.io "
-      "appwrappers.workload.codeflare.dev | ");
+      "rayjobs.ray.io appwrappers.workload.codeflare.dev | ");
   for (const kube::ResourceType& type :
        {kube::ResourceType{"mcad.ibm.com", "v1beta1", "AppWrapper", "appwrappers", true},
         kube::ResourceType{"ray.io", "v1alpha1", "RayCluster", "rayclusters", true}}) {
@@ -73,9 +73,11 @@ TEST(EnsureCrds, kuberays_own_definition_stays) {
   ServerWorld world;
   ASSERT_TRUE(world.wait(world.client->create(
       kDefinitions, "", foreign(kRayClusterCrd, "ray.io", "rayclusters", "RayCluster", "v1"))));
+  ASSERT_TRUE(world.wait(world.client->create(
+      kDefinitions, "", foreign(kRayJobCrd, "ray.io", "rayjobs", "RayJob", "v1"))));
   EXPECT_EQ(text(world.wait(ensure_crds(*world.client, {.ray_cluster = true}))),
             "quotasubtrees.quota.codeflare.dev appwrappers.workload.codeflare.dev | "
-            "rayclusters.ray.io");
+            "rayclusters.ray.io rayjobs.ray.io");
 }
 
 TEST(EnsureCrds, mcads_own_definition_is_taken_over) {

@@ -121,12 +121,11 @@ RayClusterReconciler& add_raycluster_controller(runtime::Manager& manager) {
       .with<RayClusterReconciler>();
 }
 
-void give_way_to_kuberay(runtime::Manager& manager, RayClusterReconciler& reconciler,
-                         Logger logger) {
-  manager.add_work([&client = manager.client(), &reconciler, logger] {
-    return watch_for_kuberay(client, [&reconciler, logger](const std::string& where) {
+void give_way_to_kuberay(runtime::Manager& manager, std::function<void()> stop, Logger logger) {
+  manager.add_work([&client = manager.client(), stop = std::move(stop), logger] {
+    return watch_for_kuberay(client, [stop, logger](const std::string& where) {
       logger.warn("RayClusters are left to the KubeRay operator from now on", {{"found", where}});
-      reconciler.stop();
+      stop();
     });
   });
 }

@@ -6,6 +6,7 @@
 #include "runtime/manager.h"
 #include "runtime/reconciler.h"
 
+#include <functional>
 #include <optional>
 
 namespace codeflare::controllers::raycluster {
@@ -32,8 +33,7 @@ class RayClusterReconciler final : public runtime::StoryReconciler<Observed, Des
 };
 
 RayClusterReconciler& add_raycluster_controller(runtime::Manager& manager);
-// Stops it when the KubeRay operator comes later; it goes on with the same pods.
-void give_way_to_kuberay(runtime::Manager& manager, RayClusterReconciler& reconciler,
-                         Logger logger);
+// Calls `stop` when the KubeRay operator comes later; it goes on with the same pods.
+void give_way_to_kuberay(runtime::Manager& manager, std::function<void()> stop, Logger logger);
 
 }  // namespace codeflare::controllers::raycluster

@@ -31,7 +31,7 @@ struct World {
     EXPECT_TRUE(nodes) << nodes.error().to_string();
     fakenode::add_fake_node_controllers(cluster.manager);
     reconciler = &add_raycluster_controller(cluster.manager);
-    give_way_to_kuberay(cluster.manager, *reconciler, Logger());
+    give_way_to_kuberay(cluster.manager, [this] { reconciler->stop(); }, Logger());
     cluster.start();
   }
   void make(const std::string& body) {

@@ -10,7 +10,7 @@
 #include "model/codec/node.h"
 #include "model/codec/pod.h"
 #include "model/codec/quota_subtree.h"
-#include "model/codec/ray_cluster.h"
+#include "model/codec/ray_job.h"
 #include "model/codec/service.h"
 
 #include <cstddef>
@@ -58,5 +58,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   check<model::AppWrapper>(document->root);
   check<model::QuotaSubtree>(document->root);
   check<model::RayCluster>(document->root);
+  check<model::RayJob>(document->root);
   return 0;
 }

@@ -61,9 +61,12 @@ std::string job_status_failure(const json::Value& object) {
   const json::Value& status = status_of(object);
   const std::string_view deployment = status.string_or_empty("jobDeploymentStatus");
   const std::string_view job = status.string_or_empty("jobStatus");
-  // A RayJob with a backoffLimit that is not used up begins again.
-  const bool ended = (job == "FAILED" || job == "STOPPED") && deployment != "Retrying";
-  if (ended || deployment == "Failed") {
+  // A RayJob with a backoffLimit that is not used up begins again. KubeRay counts failures since it
+  // retries, and decides when the submitter has ended too: until then the deployment is Running.
+  const bool undecided =
+      deployment == "Retrying" || (deployment == "Running" && status.find("failed") != nullptr);
+  const bool ended = (job == "FAILED" || job == "STOPPED") && !undecided;
+  if (ended || deployment == "Failed" || deployment == "ValidationFailed") {
     return explained(status, "its job is " + std::string(job.empty() ? deployment : job));
   }
   return {};

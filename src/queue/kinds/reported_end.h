@@ -12,8 +12,8 @@
 namespace codeflare::queue {
 
 // The fields of a status that say how an object ended: caches of items keep no others.
-inline constexpr std::array<std::string_view, 6> kReportedEndFields = {
-    "conditions", "phase", "jobStatus", "jobDeploymentStatus", "reason", "message"};
+inline constexpr std::array<std::string_view, 7> kReportedEndFields = {
+    "conditions", "phase", "jobStatus", "jobDeploymentStatus", "reason", "message", "failed"};
 
 // The entries of status.conditions, whether they are True or not.
 std::span<const json::Value> conditions_of(const json::Value& object);

@@ -6,6 +6,7 @@
 #include "sdk/gang_job.h"
 #include "sdk/gang_state.h"
 #include "sdk/internal/line_feed.h"
+#include "sdk/own_cluster_state.h"
 
 #include <utility>
 
@@ -42,7 +43,7 @@ JobInfo GangFollow::info() const {
   for (const auto& [uid, pod] : known_) {
     pods.push_back(pod);
   }
-  JobInfo job = gang_info(wrapper_, pods);
+  JobInfo job = wrapped_info(wrapper_, pods);
   if (gone_ && !has_ended(job.phase)) {
     job.phase = JobPhase::stopped;
     job.reason = "Deleted";

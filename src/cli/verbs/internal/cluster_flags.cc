@@ -1,5 +1,6 @@
 #include "cli/verbs/internal/cluster_flags.h"
 
+#include "base/split.h"
 #include "json/yaml.h"
 #include "sdk/cluster_fields.h"
 
@@ -59,7 +60,22 @@ struct Row {
   bool hidden = false;
 };
 
-void add_row(CLI::App& verb, const std::shared_ptr<ClusterFlags>& flags, const Row& row) {
+// Those of "--cpu,--cpus" that no other option of the verb has.
+std::string free_flags(CLI::App& verb, const std::string& flags) {
+  std::string left;
+  for (const std::string_view flag : split(flags, ',')) {
+    if (verb.get_option_no_throw(std::string(flag)) == nullptr) {
+      left += (left.empty() ? "" : ",") + std::string(flag);
+    }
+  }
+  return left;
+}
+
+void add_row(CLI::App& verb, const std::shared_ptr<ClusterFlags>& flags, Row row) {
+  row.flags = free_flags(verb, row.flags);
+  if (row.flags.empty()) {
+    return;
+  }
   const auto take = [flags, name = row.name](const std::string& text) {
     flags->fields[name].push_back(text);
   };
@@ -223,6 +239,10 @@ void add_cluster_name(CLI::App& verb, std::string& name) {
 
 void add_cluster_flags(CLI::App& verb, const std::shared_ptr<ClusterFlags>& flags) {
   add_cluster_name(verb, flags->name);
+  add_cluster_fields(verb, flags);
+}
+
+void add_cluster_fields(CLI::App& verb, const std::shared_ptr<ClusterFlags>& flags) {
   verb.add_option("--from", flags->from, "file with fields of the cluster, as YAML")
       ->type_name("FILE");
   for (const Alias& alias : sdk::cluster_aliases()) {

@@ -26,6 +26,8 @@ struct ClusterFlags {
 
 // NAME, --from and an option for every field of the table.
 void add_cluster_flags(CLI::App& verb, const std::shared_ptr<ClusterFlags>& flags);
+// The same without NAME, and without options that the verb has already.
+void add_cluster_fields(CLI::App& verb, const std::shared_ptr<ClusterFlags>& flags);
 // NAME or --name alone.
 void add_cluster_name(CLI::App& verb, std::string& name);
 
