@@ -23,13 +23,15 @@ _STATES = {
 
 
 class RayJob:
-    """A command on a Ray cluster that exists.
+    """A command on a Ray cluster: one that exists (cluster_name), or one for this job alone (cluster_config).
 
     job = RayJob(job_name="train", cluster_name="demo", entrypoint="python train.py", runtime_env={"working_dir": "."})
     job.submit()
     job.status()
 
-    The name is the id of the job: another process finds the job again by the same arguments.
+    The name is the id of the job: another process finds the job again by the same arguments. With cluster_config the job waits in
+    the queue, runs and releases its cluster without a client. ttl_seconds_after_finished removes its record so long after its end
+    (0: the record stays); active_deadline_seconds limits the time since its start.
     """
 
     def __init__(
@@ -48,17 +50,20 @@ class RayJob:
     ) -> None:
         if (cluster_name is None) == (cluster_config is None):
             raise InvalidError("give exactly one of cluster_name and cluster_config", "invalid_argument")
-        if cluster_config is not None:
-            raise InvalidError(
-                "cluster_config: jobs with a cluster of their own are not available in Python", "unsupported",
-                hint="create the cluster first and give its cluster_name",
-            )
-        given = {
-            "ttl_seconds_after_finished": ttl_seconds_after_finished, "active_deadline_seconds": active_deadline_seconds,
-            "local_queue": local_queue, "priority_class": priority_class,
-        }
-        if names := [name for name, value in given.items() if value]:
+        given = {"ttl_seconds_after_finished": ttl_seconds_after_finished, "active_deadline_seconds": active_deadline_seconds,
+                 "priority_class": priority_class}
+        names = [name for name, value in given.items() if value and cluster_name is not None]
+        if names:
             raise InvalidError(f"{', '.join(names)}: only for jobs with a cluster of their own", "invalid_argument", hint="leave them out")
+        if local_queue:
+            raise InvalidError("local_queue: jobs wait in the queue of AppWrappers", "invalid_argument", hint="leave it out")
+        self._own: Data | None = None
+        self._ttl = ttl_seconds_after_finished or None
+        if cluster_config is not None:
+            limits = {"max_time": active_deadline_seconds, "priority_class": priority_class}
+            self._own = {**cluster_config.to_dict(), "name": job_name, **{key: value for key, value in limits.items() if value}}
+            self._own.pop("namespace", None)
+            namespace = namespace or cluster_config.namespace
         self.name = job_name
         self.entrypoint = entrypoint
         self.cluster_name = cluster_name
@@ -75,10 +80,13 @@ class RayJob:
 
     def submit(self) -> str:
         """Submits the job and returns its name. A name that is taken is an AlreadyExistsError."""
-        answer = self._call("job.submit", command=self.entrypoint, runtime_env=self.runtime_env, base_directory=os.getcwd())
+        what = "job.submit" if self._own is None else "job.submit_own"
+        answer = self._call(
+            what, command=self.entrypoint, runtime_env=self.runtime_env, base_directory=os.getcwd(), config=self._own, ttl=self._ttl
+        )
         for note in answer["notes"]:
             print(note)
-        print(f"Job '{self.name}' submitted to Ray cluster '{self.cluster_name}'")
+        print(f"Job '{self.name}' submitted" + (f" to Ray cluster '{self.cluster_name}'" if self.cluster_name else "; it waits in the queue"))
         return self.name
 
     def stop(self) -> bool:

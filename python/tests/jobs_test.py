@@ -162,7 +162,7 @@ class Jobs(unittest.TestCase):
         self.assertEqual(job.logs(), "again\n")
         self.assertFalse(job.stop())
         self.assertTrue(job.delete())
-        for wrong in ({}, {"cluster_name": "a", "cluster_config": object()}, {"cluster_name": "a", "local_queue": "q"}):
+        for wrong in ({}, {"cluster_name": "a", "cluster_config": object()}, {"cluster_name": "a", "local_queue": "q"}, {"cluster_name": "a", "active_deadline_seconds": 5}):
             with self.subTest(wrong), self.assertRaises(ValueError):
                 RayJob("x", "true", **wrong)
 

@@ -209,6 +209,20 @@ class Sdk(unittest.TestCase):
         again.cancel()
         self.assertEqual(again.status().state.name, "CANCELLED")
 
+    def test_a_job_with_a_cluster_of_its_own(self):
+        from codeflare_sdk import ClusterConfiguration, CodeflareRayJobStatus, RayJob
+
+        config = ClusterConfiguration(num_workers=50)  # of 0.40: without a name; and more than fits
+        job = RayJob("own", "python -c 'print(1)'", cluster_config=config, namespace="default", active_deadline_seconds=60)
+        self.assertIn("waits in the queue", quietly(job.submit)[1])
+        self.addCleanup(quietly, job.delete)
+        (status, ready), shown = quietly(RayJob("own", "", cluster_config=config, namespace="default").status)
+        self.assertEqual((status, ready), (CodeflareRayJobStatus.SUSPENDED, False), shown)
+        with self.assertRaises(FileExistsError):
+            quietly(RayJob("own", "true", cluster_config=config, namespace="default").submit)
+        with self.assertRaisesRegex(ValueError, "local_queue"):
+            RayJob("own", "true", cluster_config=config, local_queue="q")
+
     def test_app_wrapper_files(self):
         from codeflare_sdk.cluster.awload import AWManager
 

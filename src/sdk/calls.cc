@@ -22,20 +22,12 @@ namespace {
 using internal::Answer;
 using internal::Call;
 using internal::CallEntry;
+using internal::config_argument;
 using internal::config_for;
 using internal::open;
 using internal::Server;
 using internal::written;
 using json::Value;
-
-Result<ClusterConfig> config_argument(const Call& call) {
-  const Value* given = call.arguments.root.find("config");
-  ConfigReading reading = read_config(given == nullptr ? Value::object() : *given);
-  if (!reading.faults.empty()) {
-    return fail(config_error(reading.faults));
-  }
-  return std::move(reading.config);
-}
 
 // --- configurations -------------------------------------------------------------------------
 

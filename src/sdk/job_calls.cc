@@ -6,6 +6,7 @@
 #include "sdk/gang_jobs.h"
 #include "sdk/internal/job_call.h"
 #include "sdk/internal/log_pieces.h"
+#include "sdk/own_cluster_submit.h"
 
 #include <array>
 #include <utility>
@@ -66,6 +67,24 @@ Task<Answer> job_submit(Call& call) {
   std::string name = spec.name;
   CO_TRY_ASSIGN(const std::vector<std::string> notes,
                 co_await on->jobs->submit(on->target, std::move(spec)));
+  co_return submitted(name, notes);
+}
+
+// With a Ray cluster of its own, which `config` describes; its name is the job's.
+Task<Answer> job_submit_own(Call& call) {
+  OwnClusterJob own;
+  CO_TRY_ASSIGN(own.job, spec_of(call));
+  CO_TRY_ASSIGN(own.cluster, config_argument(call));
+  if (const std::optional<double> seconds = call.number("ttl"); seconds) {
+    own.ttl_seconds = static_cast<std::int64_t>(*seconds);
+  }
+  CO_TRY_ASSIGN(Server server, co_await open(call));
+  const std::string name = own.job.name;
+  std::string ns = server.ns;
+  CO_TRY_ASSIGN(
+      const std::vector<std::string> notes,
+      co_await submit_own_cluster(call.context.env, *server.client, *server.discovery,
+                                  std::move(own), std::move(ns), call.text("base_directory")));
   co_return submitted(name, notes);
 }
 
@@ -261,6 +280,7 @@ constexpr std::array kJobCalls = {
     CallEntry{"job.logs", job_logs},
     CallEntry{"job.stop", job_stop},
     CallEntry{"job.submit", job_submit},
+    CallEntry{"job.submit_own", job_submit_own},
     CallEntry{"job.wait", job_wait},
 };
 

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import urllib.request
 
 sys.dont_write_bytecode = True
 
@@ -93,6 +94,20 @@ class Jobs(unittest.TestCase):
         self.assertRegex(codeflare("list", "job"), r"\na +default +ray +demo +Succeeded ")
         self.assertIn("Ray cluster: default/demo", codeflare("status", "job", "a", "-c", "demo"))
         self.assertEqual(codeflare("delete", "job", "a", "-c", "demo"), "job/a deleted\n")
+
+    def test_the_dashboard_on_loopback(self):
+        config = self.folder / "config"
+        config.write_text("apiVersion: v1\nkind: Config\ncurrent-context: c\ncontexts:\n- name: c\n  context: {cluster: c, user: u}\n"
+                          f"clusters:\n- name: c\n  cluster: {{server: '{self.dashboard.address}'}}\nusers:\n- name: u\n  user: {{token: abc}}\n")
+        run = subprocess.Popen([PROGRAM, "dashboard", "demo"], cwd=self.folder, env=self.environment | {"KUBECONFIG": str(config)},
+                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        url = run.stdout.readline().strip()
+        self.assertTrue(url.startswith("http://127.0.0.1:"), url or run.communicate()[1])
+        with urllib.request.urlopen(url + "/api/jobs/") as answer:
+            self.assertEqual(json.load(answer), [])
+        run.send_signal(signal.SIGINT)
+        run.communicate(timeout=60)
+        self.assertEqual(run.returncode, 0)
 
     def test_what_is_wrong_is_named(self):
         for words, code, text in (

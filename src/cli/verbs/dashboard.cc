@@ -39,7 +39,7 @@ Task<int> run_dashboard(Session& session, DashboardFlags flags) {
   if (!info) {
     co_return report_coded(session.console(), info.error());
   }
-  if (!info->state.head_ready) {
+  if (!info->state.head_ready && info->state.phase != sdk::ClusterPhase::ready) {
     co_return report_coded(session.console(),
                            failed_precondition("raycluster/" + flags.name + " has no ready head: " +
                                                sdk::progress_line(info->state)));

@@ -1,6 +1,7 @@
 #include "sdk/internal/call.h"
 
 #include "json/write.h"
+#include "sdk/read_config.h"
 
 #include <chrono>
 #include <utility>
@@ -87,6 +88,15 @@ Task<Result<Server>> open(const Call& call) {
       kube::ClientOptions{.user_agent = "codeflare-sdk", .default_namespace = server.ns});
   server.discovery = std::make_unique<kube::Discovery>(*server.client);
   co_return server;
+}
+
+Result<ClusterConfig> config_argument(const Call& call) {
+  const Value* given = call.arguments.root.find("config");
+  ConfigReading reading = read_config(given == nullptr ? Value::object() : *given);
+  if (!reading.faults.empty()) {
+    return fail(config_error(reading.faults));
+  }
+  return std::move(reading.config);
 }
 
 }  // namespace codeflare::sdk::internal

@@ -56,6 +56,9 @@ struct Server {
 Result<kube::Config> config_for(const Call& call);
 Task<Result<Server>> open(const Call& call);
 
+// The argument `config`, read and checked.
+Result<ClusterConfig> config_argument(const Call& call);
+
 // The calls about jobs.
 std::span<const CallEntry> job_calls();
 
