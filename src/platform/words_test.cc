@@ -1,6 +1,5 @@
 #include "platform/words.h"
 
-#include "platform/progress.h"
 #include "platform/repo_url.h"
 
 #include <gtest/gtest.h>
@@ -47,16 +46,6 @@ TEST(RepoUrl, rejects_what_git_would_misread) {
   EXPECT_FALSE(parse_repo("https://h/o/r", "--upload-pack=x", ""));
   EXPECT_FALSE(parse_repo("https://h/o/r", "", "/etc"));
   EXPECT_FALSE(parse_repo("https://h/o/r/tree/main", "main", ""));
-}
-
-TEST(Progress, comes_from_the_last_line_that_matches_and_a_carriage_return_ends_a_line) {
-  ProgressReader reader(*ProgressPattern::parse(""));
-  reader.take("Epoch 0: 1");
-  EXPECT_EQ(reader.last(), std::nullopt);
-  reader.take("0%\rEpoch 1:  55% loss=2\rnoise\n");
-  EXPECT_EQ(reader.last(), (Progress{"1", "55%"}));
-  EXPECT_FALSE(ProgressPattern::parse("("));
-  EXPECT_FALSE(ProgressPattern::parse("one (group)"));
 }
 
 }  // namespace
