@@ -80,8 +80,8 @@ struct ApplicationSpec {
   StringMap env;
   List<std::string> requirements;  // for pip
   std::string repo;
-  std::string ref;   // of a repo that is no tree URL
-  std::string path;  // likewise
+  std::string ref;                        // of a plain URL
+  std::string path;                       // likewise
   std::optional<SecretName> repo_secret;  // keys user and pat
   List<CodeFile> code;
   List<ApplicationInput> inputs;

@@ -38,9 +38,9 @@ TEST(RepoUrl, reads_tree_urls_of_github_and_gitlab_and_plain_ones) {
 }
 
 TEST(RepoUrl, rejects_what_git_would_misread) {
-  for (const std::string url : {"", "main.py", "ftp://h/r", "https://u:p@h/r", "https://h",
-                                "https://h/o/r/tree/", "https://h/o/r/tree/a/../b", "https://h/r?x",
-                                "https://h/o r"}) {
+  for (const std::string url :
+       {"", "main.py", "ftp://h/r", "https://u:p@h/r", "https://h", "https://h/o/r/tree/",
+        "https://h/o/r/tree/a/../b", "https://h/r?x", "https://h/o r"}) {
     EXPECT_FALSE(parse_repo(url, "", "")) << url;
   }
   EXPECT_FALSE(parse_repo("https://h/o/r", "--upload-pack=x", ""));

@@ -51,8 +51,9 @@ TEST(EnsureCrds, the_server_serves_what_is_asked_for) {
             kPlatform + "quotasubtrees.quota.codeflare.dev appwrappers.workload.codeflare.dev | ");
   EXPECT_EQ(
       text(world.wait(ensure_crds(*world.client, {.legacy_group = true, .ray_cluster = true}))),
-      kPlatform + "appwrappers.mcad.ibm.com quotasubtrees.quota.codeflare.dev rayclusters.ray.io "
-      "appwrappers.workload.codeflare.dev | ");
+      kPlatform +
+          "appwrappers.mcad.ibm.com quotasubtrees.quota.codeflare.dev rayclusters.ray.io "
+          "appwrappers.workload.codeflare.dev | ");
   for (const kube::ResourceType& type :
        {kube::ResourceType{"mcad.ibm.com", "v1beta1", "AppWrapper", "appwrappers", true},
         kube::ResourceType{"ray.io", "v1alpha1", "RayCluster", "rayclusters", true}}) {
@@ -78,8 +79,9 @@ TEST(EnsureCrds, kuberays_own_definition_stays) {
   ASSERT_TRUE(world.wait(world.client->create(
       kDefinitions, "", foreign(kRayClusterCrd, "ray.io", "rayclusters", "RayCluster", "v1"))));
   EXPECT_EQ(text(world.wait(ensure_crds(*world.client, {.ray_cluster = true}))),
-            kPlatform + "quotasubtrees.quota.codeflare.dev appwrappers.workload.codeflare.dev | "
-            "rayclusters.ray.io");
+            kPlatform +
+                "quotasubtrees.quota.codeflare.dev appwrappers.workload.codeflare.dev | "
+                "rayclusters.ray.io");
 }
 
 TEST(EnsureCrds, mcads_own_definition_is_taken_over) {
@@ -123,8 +125,9 @@ TEST(EnsureCrds, without_the_right_to_change_them_those_that_are_there_will_do) 
     "roleRef":{"kind":"ClusterRole","name":"look","apiGroup":"rbac.authorization.k8s.io"}})")));
   net::InProcessService service(world.server->service(), ServerWorld::identity("eve"));
   kube::Client eve(world.sim.env(), service);
-  EXPECT_EQ(text(world.wait(ensure_crds(eve, {}))),
-            " | " + kPlatform + "quotasubtrees.quota.codeflare.dev appwrappers.workload.codeflare.dev");
+  EXPECT_EQ(
+      text(world.wait(ensure_crds(eve, {}))),
+      " | " + kPlatform + "quotasubtrees.quota.codeflare.dev appwrappers.workload.codeflare.dev");
   EXPECT_EQ(world.wait(ensure_crds(eve, {.legacy_group = true})).error().code,
             ErrorCode::permission_denied);
 }

@@ -119,10 +119,10 @@ TEST(RunController, only_suspend_priority_and_ttl_can_be_changed) {
   EXPECT_EQ(w.wrapper().spec.priority, -100);
   EXPECT_EQ(w.read().status.phase, "Suspended");
   EXPECT_TRUE(w.idle());
-  auto changed = *codeflare::run(
-      w.cluster.env.loop,
-      w.cluster.client.patch(model::resource_type<model::Run>(), {"default", "r"},
-                             kube::PatchKind::merge, R"({"spec":{"size":"lg"}})"));
+  auto changed =
+      *codeflare::run(w.cluster.env.loop,
+                      w.cluster.client.patch(model::resource_type<model::Run>(), {"default", "r"},
+                                             kube::PatchKind::merge, R"({"spec":{"size":"lg"}})"));
   ASSERT_FALSE(changed);
   EXPECT_TRUE(changed.error().message.contains("size cannot be changed"));
 }

@@ -39,8 +39,11 @@ Observed dispatched(std::string state) {
 }
 
 RunPod pod(std::string name, std::string phase, std::string trouble = "") {
-  return {.name = std::move(name), .phase = std::move(phase), .index = "0",
-          .trouble = std::move(trouble), .message = "container main exited with code 3: boom"};
+  return {.name = std::move(name),
+          .phase = std::move(phase),
+          .index = "0",
+          .trouble = std::move(trouble),
+          .message = "container main exited with code 3: boom"};
 }
 
 TEST(RunDecision, a_good_run_gets_one_app_wrapper) {
