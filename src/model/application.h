@@ -60,13 +60,6 @@ struct SecretName {
   friend bool operator==(const SecretName&, const SecretName&) = default;
 };
 
-struct ProgressSpec {
-  std::string pattern;  // two groups: epoch and percent
-  Extra extra;
-
-  friend bool operator==(const ProgressSpec&, const ProgressSpec&) = default;
-};
-
 struct RunSecurityContext {
   std::optional<std::int64_t> run_as_user;
   std::optional<std::int64_t> run_as_group;
@@ -87,8 +80,8 @@ struct ApplicationSpec {
   StringMap env;
   List<std::string> requirements;  // for pip
   std::string repo;
-  std::string ref;   // of a repo that is no tree URL
-  std::string path;  // likewise
+  std::string ref;                        // of a plain URL
+  std::string path;                       // likewise
   std::optional<SecretName> repo_secret;  // keys user and pat
   List<CodeFile> code;
   List<ApplicationInput> inputs;
@@ -98,7 +91,6 @@ struct ApplicationSpec {
   std::optional<Quantity> min_memory;
   std::optional<std::int32_t> min_gpu;
   bool supports_gpu = false;
-  std::optional<ProgressSpec> progress;
   std::optional<RunSecurityContext> security_context;
   std::string description;
   List<std::string> tags;

@@ -35,7 +35,7 @@ struct DataSetSpec {
   StringMap inline_files;  // file name to text
   std::optional<DataSetNfs> nfs;
   std::optional<DataSetPvc> pvc;
-  std::optional<bool> read_only;  // true when absent
+  std::optional<bool> read_only;         // true when absent
   List<std::string> allowed_namespaces;  // besides its own; "*": all
   std::string description;
   Extra extra;

@@ -28,7 +28,7 @@ struct RunSize {
 };
 
 struct RunSizeConfigurationSpec {
-  std::optional<std::int32_t> priority;  // the lowest number wins; 1 when absent
+  std::optional<std::int32_t> priority;                // the lowest number wins; 1 when absent
   std::map<std::string, RunSize, std::less<>> config;  // by size: "xs"
   Extra extra;
 

@@ -1,7 +1,6 @@
 #include "platform/command_line.h"
 #include "platform/compile.h"
 #include "platform/pod_parts.h"
-#include "platform/progress.h"
 #include "platform/repo_url.h"
 #include "platform/sizes.h"
 
@@ -22,11 +21,6 @@ std::vector<Problem> check_application(const model::Application& application,
   }
   if (!spec.size.empty() && !size_table(sizes).contains(spec.size)) {
     problems.add("spec.size", "size '" + spec.size + "' is unknown");
-  }
-  if (spec.progress) {
-    if (const auto pattern = ProgressPattern::parse(spec.progress->pattern); !pattern) {
-      problems.add("spec.progress.pattern", pattern.error().message);
-    }
   }
   const auto check_data = [&](const std::string& ns, const std::string& name, std::size_t i) {
     const model::ObjectKey key{ns.empty() ? application.metadata.ns : ns, name};

@@ -38,7 +38,7 @@ choose_ref() {
   [ -n "$tree" ] || return 0
   run_git ls-remote --heads --tags -- "$remote" >"$work/refs" || return 1
   ref=$tree
-  while ! grep -qE "	refs/(heads|tags)/" "$work/refs" || ! cut -f2 "$work/refs" | grep -qxF -e "refs/heads/$ref" -e "refs/tags/$ref"; do
+  while ! cut -f2 "$work/refs" | grep -qxF -e "refs/heads/$ref" -e "refs/tags/$ref"; do
     case $ref in */*) ref=${ref%/*} ;; *) break ;; esac
   done
   path=${tree#"$ref"} path=${path#/}
@@ -119,16 +119,15 @@ void add_checkout(const model::Application& application, const std::string& git_
   const model::ApplicationSpec& spec = application.spec;
   const Result<RepoUrl> repo = parse_repo(spec.repo, spec.ref, spec.path);
   if (!repo) {
-    problems.add({.object = name_of(application),
-                  .field = "spec.repo",
-                  .text = repo.error().message});
+    problems.add(
+        {.object = name_of(application), .field = "spec.repo", .text = repo.error().message});
     return;
   }
   model::Container checkout;
   checkout.name = "checkout";
   checkout.image = git_image;
-  checkout.command = literal({"sh", "-c", std::string(kCheckout), "sh", repo->remote, repo->ref,
-                              repo->path, repo->tree});
+  checkout.command = literal(
+      {"sh", "-c", std::string(kCheckout), "sh", repo->remote, repo->ref, repo->path, repo->tree});
   checkout.volume_mounts.push_back(mount("code", kWorkdir));
   if (spec.repo_secret) {
     model::Volume secret;
@@ -166,9 +165,15 @@ void add_requirements(const model::Application& application, PodParts& parts) {
   if (spec.requirements.empty()) {
     return;
   }
-  std::vector<std::string> words = {"python3",    "-m",         "pip",
-                                    "install",    "--no-input", "--disable-pip-version-check",
-                                    "--no-cache-dir", "--target",   std::string(kPackages),
+  std::vector<std::string> words = {"python3",
+                                    "-m",
+                                    "pip",
+                                    "install",
+                                    "--no-input",
+                                    "--disable-pip-version-check",
+                                    "--no-cache-dir",
+                                    "--target",
+                                    std::string(kPackages),
                                     "--"};
   words.insert(words.end(), spec.requirements.begin(), spec.requirements.end());
   model::Container pip;

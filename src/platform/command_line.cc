@@ -1,9 +1,9 @@
 #include "platform/command_line.h"
 
+#include "base/nearest_name.h"
 #include "json/parse.h"
 #include "platform/parameter.h"
 #include "platform/words.h"
-#include "base/nearest_name.h"
 
 #include <algorithm>
 #include <cctype>
@@ -88,9 +88,8 @@ class OptionReader {
  private:
   const ParameterSpec* find_flag(std::string_view word) const {
     const auto& all = application_.spec.parameters;
-    const auto found = std::ranges::find_if(all, [&](const ParameterSpec& p) {
-      return !p.flag.empty() && flag_word(p) == word;
-    });
+    const auto found = std::ranges::find_if(
+        all, [&](const ParameterSpec& p) { return !p.flag.empty() && flag_word(p) == word; });
     return found == all.end() ? nullptr : &*found;
   }
 
@@ -221,9 +220,8 @@ void check_values(const model::Application& application, const GivenMap& values,
       continue;
     }
     if (std::string wrong = complaint(parameter, given->second.texts); !wrong.empty()) {
-      problems.add(given->second.field, given->second.field == field
-                                            ? wrong
-                                            : "'" + parameter.name + "': " + wrong);
+      problems.add(given->second.field,
+                   given->second.field == field ? wrong : "'" + parameter.name + "': " + wrong);
     }
   }
 }
@@ -312,8 +310,7 @@ CommandLine command_line(const model::Application& application, const model::Run
   check_values(application, values, problems);
   CommandLine line = render(application, values, rest);
   if (!rest.empty()) {
-    line.effective.push_back(
-        {.name = "options", .value = joined(rest), .from = from, .extra = {}});
+    line.effective.push_back({.name = "options", .value = joined(rest), .from = from, .extra = {}});
   }
   return line;
 }

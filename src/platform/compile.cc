@@ -49,34 +49,29 @@ class Compilation {
     const model::ObjectKey key = application_of(run_);
     const std::string shown = "Application " + key.ns + "/" + key.name;
     if (!input_.application) {
-      problems_.add({.field = "spec.application",
-                     .text = shown + " does not exist",
-                     .missing = true});
+      problems_.add(
+          {.field = "spec.application", .text = shown + " does not exist", .missing = true});
       return false;
     }
     if (!allows(input_.application->spec.allowed_namespaces, key.ns, run_.metadata.ns)) {
-      problems_.add("spec.application",
-                    shown + " does not allow namespace " + run_.metadata.ns +
-                        "; its owner can add it to spec.allowedNamespaces");
+      problems_.add("spec.application", shown + " does not allow namespace " + run_.metadata.ns +
+                                            "; its owner can add it to spec.allowedNamespaces");
       return false;
     }
     return true;
   }
 
   void note(std::string name, std::string value, std::string from) {
-    result_.effective.push_back({.name = std::move(name),
-                                 .value = std::move(value),
-                                 .from = std::move(from),
-                                 .extra = {}});
+    result_.effective.push_back(
+        {.name = std::move(name), .value = std::move(value), .from = std::move(from), .extra = {}});
   }
   void note(const std::vector<model::EffectiveValue>& values) {
     result_.effective.insert(result_.effective.end(), values.begin(), values.end());
   }
 
   void compile_program(const model::Application& application) {
-    const Policies policies(
-        input_.policies, {.application = application_of(run_),
-                          .namespace_labels = input_.namespace_labels});
+    const Policies policies(input_.policies, {.application = application_of(run_),
+                                              .namespace_labels = input_.namespace_labels});
     check_schema(application, problems_);
     result_.api = application.spec.api;
     note("api", application.spec.api, name_of(application));
@@ -125,7 +120,8 @@ class Compilation {
     add_code(application, options_.git_image, parts, problems_);
     const std::vector<InputUse> uses = inputs_of(application, run_, problems_);
     for (const InputUse& use : uses) {
-      note(use.field.substr(std::string_view("spec.").size()), use.data_set.ns + "/" + use.data_set.name,
+      note(use.field.substr(std::string_view("spec.").size()),
+           use.data_set.ns + "/" + use.data_set.name,
            run_.spec.input.empty() ? name_of(application) : "run");
     }
     add_inputs(uses, application, run_, input_.data_sets, parts, problems_);
@@ -140,7 +136,9 @@ class Compilation {
            const std::optional<Policies::Found<T>>& of_policy, T built_in) {
     const T value = of_run ? *of_run : of_policy ? of_policy->value : built_in;
     note(field, std::to_string(value),
-         of_run ? "run" : of_policy ? of_policy->from : std::string("built-in"));
+         of_run      ? "run"
+         : of_policy ? of_policy->from
+                     : std::string("built-in"));
     return value;
   }
 
@@ -201,9 +199,8 @@ class Compilation {
                     std::int32_t priority) {
     Result<json::Document> objects = objects_of(application, program);
     if (!objects) {
-      problems_.add({.object = name_of(application),
-                     .field = "spec",
-                     .text = objects.error().message});
+      problems_.add(
+          {.object = name_of(application), .field = "spec", .text = objects.error().message});
       return;
     }
     for (const model::ConfigMap& each : program.parts.config_maps) {
@@ -240,8 +237,7 @@ class Compilation {
     own(result_.wrapper);
   }
 
-  Result<json::Document> objects_of(const model::Application& application,
-                                    const Program& program) {
+  Result<json::Document> objects_of(const model::Application& application, const Program& program) {
     const std::string& api = application.spec.api;
     if (api == "shell" || api == "torch") {
       return gang_of(program);

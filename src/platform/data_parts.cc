@@ -75,9 +75,8 @@ void mount_data(const model::DataSet& data_set, const std::string& path, PodPart
 
 // The size of the data and the name of the DataSet, or a problem.
 std::optional<std::string> choose_size(const model::ApplicationInput& input,
-                                       const model::Application& application,
-                                       const model::Run& run, const std::string& field,
-                                       Problems& problems) {
+                                       const model::Application& application, const model::Run& run,
+                                       const std::string& field, Problems& problems) {
   std::string size = !run.spec.input.empty() ? run.spec.input : input.default_size;
   if (size.empty()) {
     for (const std::string_view each : sizes_in_order()) {
@@ -104,9 +103,9 @@ std::optional<std::string> choose_size(const model::ApplicationInput& input,
 
 bool allows(const model::List<std::string>& allowed_namespaces, std::string_view owner_ns,
             std::string_view ns) {
-  return owner_ns == ns ||
-         std::ranges::any_of(allowed_namespaces,
-                             [&](const std::string& each) { return each == "*" || each == ns; });
+  return owner_ns == ns || std::ranges::any_of(allowed_namespaces, [&](const std::string& each) {
+           return each == "*" || each == ns;
+         });
 }
 
 std::vector<InputUse> inputs_of(const model::Application& application, const model::Run& run,

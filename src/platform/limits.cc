@@ -26,8 +26,7 @@ void check_bounds(const Policies& policies, const model::EffectiveValue& value,
 }
 
 void check_allowed(const Policies& policies, const model::EffectiveValue& value,
-                   model::List<std::string> model::RunPolicyLimits::* member,
-                   Problems& problems) {
+                   model::List<std::string> model::RunPolicyLimits::* member, Problems& problems) {
   const auto allowed = policies.allowed(member);
   if (!allowed || std::ranges::find(allowed->value, value.value) != allowed->value.end()) {
     return;

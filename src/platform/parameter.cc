@@ -185,8 +185,7 @@ std::string complaint(const model::ParameterSpec& parameter, const ParameterText
 std::string schema_complaint(const model::ParameterSpec& parameter) {
   constexpr std::string_view kTypes[] = {"string", "integer", "number", "boolean", "list"};
   if (std::ranges::find(kTypes, type_of(parameter)) == std::end(kTypes)) {
-    return "type '" + parameter.type +
-           "' is not one of string, integer, number, boolean and list";
+    return "type '" + parameter.type + "' is not one of string, integer, number, boolean and list";
   }
   if (parameter.flag.empty() == !parameter.position.has_value()) {
     return "set flag or position";

@@ -89,10 +89,9 @@ model::PodTemplateSpec node_of(const Program& program, bool head) {
     const auto own = program.parts.env.find("PYTHONPATH");
     std::erase_if(container.env, [](const model::EnvVar& v) { return v.name == "PYTHONPATH"; });
     container.env.push_back(
-        variable("PYTHONPATH", program.parts.workdir +
-                                   (own == program.parts.env.end()
-                                        ? ""
-                                        : ":" + sdk::literal_word(own->second))));
+        variable("PYTHONPATH",
+                 program.parts.workdir +
+                     (own == program.parts.env.end() ? "" : ":" + sdk::literal_word(own->second))));
   }
   for (const auto& [name, amount] : amounts_of(program.resources)) {
     const Result<model::Quantity> quantity = model::Quantity::parse(amount);
@@ -168,9 +167,9 @@ Result<json::Document> ray_job_of(const Program& program) {
   Value submitter = model::to_json(arena, submitter_of(program));
   finish_template(arena, &submitter, program);
   Value spec = Value::object();
-  spec.set_static(arena, "entrypoint",
-                  Value::string(arena, "sh " + std::string(kEntrypoint) + "/" +
-                                           std::string(kScript)));
+  spec.set_static(
+      arena, "entrypoint",
+      Value::string(arena, "sh " + std::string(kEntrypoint) + "/" + std::string(kScript)));
   spec.set_static(arena, "submissionMode", Value::string_view_of("K8sJobMode"));
   spec.set_static(arena, "shutdownAfterJobFinishes", Value::boolean(true));
   spec.set_static(arena, "backoffLimit", Value::integer(arena, program.retries));

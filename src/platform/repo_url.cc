@@ -56,10 +56,8 @@ Result<RepoUrl> parse_repo(std::string_view url, std::string_view ref, std::stri
   TRY(check_ref(ref));
   TRY(check_path(path));
   if (ssh_path) {
-    return RepoUrl{.remote = std::string(url),
-                   .ref = std::string(ref),
-                   .path = std::string(path),
-                   .tree = {}};
+    return RepoUrl{
+        .remote = std::string(url), .ref = std::string(ref), .path = std::string(path), .tree = {}};
   }
   const std::size_t host_at = url.find("://") + 3;
   const std::size_t host_end = std::min(url.find('/', host_at), url.size());
@@ -69,8 +67,8 @@ Result<RepoUrl> parse_repo(std::string_view url, std::string_view ref, std::stri
     return fail(invalid_argument("it has a user or password; use repoSecret"));
   }
   if (authority.empty() || host_end + 1 >= url.size()) {
-    return fail(invalid_argument("'" + std::string(url) + "' names no repository" +
-                                 std::string(kRemedy)));
+    return fail(
+        invalid_argument("'" + std::string(url) + "' names no repository" + std::string(kRemedy)));
   }
   if (url.find_first_of("?#") != std::string_view::npos) {
     return fail(invalid_argument("it has ? or #" + std::string(kRemedy)));
@@ -82,10 +80,8 @@ Result<RepoUrl> parse_repo(std::string_view url, std::string_view ref, std::stri
     tree_length = std::string_view("/tree/").size();
   }
   if (tree == std::string_view::npos) {
-    return RepoUrl{.remote = std::string(url),
-                   .ref = std::string(ref),
-                   .path = std::string(path),
-                   .tree = {}};
+    return RepoUrl{
+        .remote = std::string(url), .ref = std::string(ref), .path = std::string(path), .tree = {}};
   }
   std::string_view below = url.substr(tree + tree_length);
   while (below.ends_with('/')) {

@@ -18,9 +18,9 @@ struct RepoUrl {
   friend bool operator==(const RepoUrl&, const RepoUrl&) = default;
 };
 
-// Tree URLs of GitHub and GitLab (https://HOST/ORG/REPO[/-]/tree/BRANCH/DIR), or a plain URL (https,
-// http, ssh, git, git@HOST:PATH) with `ref` and `path`. A URL with a password is an error: it would
-// be seen by everybody.
+// Tree URLs of GitHub and GitLab (https://HOST/ORG/REPO[/-]/tree/BRANCH/DIR), or a plain URL
+// (https, http, ssh, git, git@HOST:PATH) with `ref` and `path`. A URL with a password is an error:
+// it would be seen by everybody.
 Result<RepoUrl> parse_repo(std::string_view url, std::string_view ref, std::string_view path);
 
 }  // namespace codeflare::platform

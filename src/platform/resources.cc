@@ -112,10 +112,8 @@ class Resolver {
 
  private:
   void note(std::string name, std::string value, std::string from) {
-    result_.effective.push_back({.name = std::move(name),
-                                 .value = std::move(value),
-                                 .from = std::move(from),
-                                 .extra = {}});
+    result_.effective.push_back(
+        {.name = std::move(name), .value = std::move(value), .from = std::move(from), .extra = {}});
   }
 
   std::int32_t pick(const std::string& field, const std::optional<std::int32_t>& of_run,
@@ -174,8 +172,7 @@ class Resolver {
            !application_.spec.supports_gpu ? name_of(application_) : std::string("run"));
       return;
     }
-    result_.gpu =
-        pick("gpu", run_.spec.gpu, &model::RunPolicyDefaults::gpu, size.gpu, size_from);
+    result_.gpu = pick("gpu", run_.spec.gpu, &model::RunPolicyDefaults::gpu, size.gpu, size_from);
   }
 
   void check_minima(const Choice& choice) {
@@ -188,12 +185,10 @@ class Resolver {
     if (wrong.empty()) {
       return;
     }
-    if (wrong.starts_with("gpu") &&
-        !(run_.spec.supports_gpu && application_.spec.supports_gpu)) {
-      problems_.add("spec.supportsGpu",
-                    name_of(application_) + " needs at least " +
-                        std::to_string(*application_.spec.min_gpu) +
-                        " GPUs; set supportsGpu: true on Run and Application");
+    if (wrong.starts_with("gpu") && !(run_.spec.supports_gpu && application_.spec.supports_gpu)) {
+      problems_.add("spec.supportsGpu", name_of(application_) + " needs at least " +
+                                            std::to_string(*application_.spec.min_gpu) +
+                                            " GPUs; set supportsGpu: true on Run and Application");
       return;
     }
     const auto fit = smallest_fit(application_.spec, sizes_, sizes_in_order().front());

@@ -51,8 +51,7 @@ SizeTable size_table(std::vector<model::RunSizeConfiguration> configurations) {
   SizeTable table = built_in();
   for (const model::RunSizeConfiguration& each : configurations) {
     for (const auto& [name, size] : each.spec.config) {
-      table.insert_or_assign(name,
-                             KnownSize{size, "RunSizeConfiguration " + each.metadata.name});
+      table.insert_or_assign(name, KnownSize{size, "RunSizeConfiguration " + each.metadata.name});
     }
   }
   return table;

@@ -63,8 +63,8 @@ class Reader {
     } else if (manifest.kind == "RunPolicy") {
       add(manifest, files_.policies);
     } else {
-      files_.errors.push_back(invalid_argument(manifest.where() + ": unknown kind of " +
-                                               manifest.api_version));
+      files_.errors.push_back(
+          invalid_argument(manifest.where() + ": unknown kind of " + manifest.api_version));
     }
   }
 
@@ -165,7 +165,7 @@ platform::CompileInput input_from(const PlatformFiles& files, const model::Run& 
 }
 
 Task<Result<platform::CompileInput>> add_from_cluster(Session& session,
-                                                     platform::CompileInput input) {
+                                                      platform::CompileInput input) {
   kube::Client& client = session.client();
   if (!input.application) {
     CO_TRY_ASSIGN(input.application,

@@ -36,6 +36,6 @@ platform::CompileInput input_from(const PlatformFiles& files, const model::Run& 
 // Adds what the server has and `input` lacks. Kinds that the user may not read are left out, except
 // the Application and its DataSets.
 Task<Result<platform::CompileInput>> add_from_cluster(Session& session,
-                                                     platform::CompileInput input);
+                                                      platform::CompileInput input);
 
 }  // namespace codeflare::cli

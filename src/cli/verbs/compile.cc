@@ -46,11 +46,10 @@ std::string text_of(const model::AppWrapper& wrapper, Output output) {
 
 }  // namespace
 
-constinit const Verb kCompile = {
-    .word = "compile",
-    .about = "Print the objects that Runs become, without a cluster",
-    .examples = "codeflare compile app.yaml run.yaml --explain",
-    .add = add_options};
+constinit const Verb kCompile = {.word = "compile",
+                                 .about = "Print the objects that Runs become, without a cluster",
+                                 .examples = "codeflare compile app.yaml run.yaml --explain",
+                                 .add = add_options};
 
 Task<int> run_compile(Session& session, CompileFlags flags) {
   const Manifests manifests = read_manifests(session, flags.files);

@@ -80,11 +80,12 @@ constinit const Verb kReleaseRun = {.word = "release",
                                     .about = "Let held runs start",
                                     .examples = "codeflare release run train",
                                     .add = add_options<run_release_run>};
-constinit const Verb kExplainRun = {.word = "explain",
-                                    .noun = "run",
-                                    .about = "Show the origin of every value and the queue's reasons",
-                                    .examples = "codeflare explain run train",
-                                    .add = add_options<run_explain_run>};
+constinit const Verb kExplainRun = {
+    .word = "explain",
+    .noun = "run",
+    .about = "Show the origin of every value and the queue's reasons",
+    .examples = "codeflare explain run train",
+    .add = add_options<run_explain_run>};
 
 Task<int> run_cancel_run(Session& session, RunNameFlags flags) {
   std::string patch = R"({"metadata":{"annotations":{")" +

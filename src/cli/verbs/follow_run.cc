@@ -25,8 +25,7 @@ constexpr Duration kPoll = std::chrono::milliseconds(300);
 void add_logs(CLI::App& verb, Chosen& chosen) {
   auto typed = std::make_shared<internal::Typed<LogsRunFlags>>();
   verb.add_option("NAME", typed->flags.name, "name of the run")->required();
-  verb.add_flag("-f,--follow", typed->flags.follow,
-                "follow the first pod until the run has ended");
+  verb.add_flag("-f,--follow", typed->flags.follow, "follow the first pod until the run has ended");
   verb.add_option("--tail", typed->flags.tail, "the last lines of each pod alone")
       ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 31))
       ->type_name("LINES");
@@ -60,8 +59,7 @@ Task<Result<model::Run>> wait_for(Session& session, WaitRunFlags flags) {
   kube::Api<model::Run> runs(session.client(), session.ns());
   while (true) {
     CO_TRY_ASSIGN(const model::Run run, co_await runs.get(flags.name));
-    const bool reached =
-        flags.goal == "running" && run.status.phase == model::run_phase::kRunning;
+    const bool reached = flags.goal == "running" && run.status.phase == model::run_phase::kRunning;
     if (reached || model::is_terminal(run.status)) {
       co_return run;
     }
@@ -75,18 +73,17 @@ Task<Result<model::Run>> wait_for(Session& session, WaitRunFlags flags) {
 
 Task<Result<std::vector<model::Pod>>> pods_of(Session& session, std::string name) {
   kube::Api<model::Pod> pods(session.client(), session.ns());
-  CO_TRY_ASSIGN(
-      auto list,
-      co_await pods.list({.label_selector = std::string(platform::kRunLabel) + "=" + name}));
+  CO_TRY_ASSIGN(auto list, co_await pods.list(
+                               {.label_selector = std::string(platform::kRunLabel) + "=" + name}));
   co_return std::move(list.items);
 }
 
 Task<Result<void>> print_log(Session& session, model::ObjectKey pod, std::string container,
                              std::string prefix, LogsRunFlags flags) {
-  CO_TRY_ASSIGN(net::Body body, co_await session.client().logs(
-                                    pod, {.container = std::move(container),
-                                          .follow = flags.follow,
-                                          .tail_lines = flags.tail}));
+  CO_TRY_ASSIGN(net::Body body,
+                co_await session.client().logs(pod, {.container = std::move(container),
+                                                     .follow = flags.follow,
+                                                     .tail_lines = flags.tail}));
   LinePrefix lines(std::move(prefix));
   while (body != nullptr) {
     CO_TRY_ASSIGN(const Bytes piece, co_await body->read());
@@ -153,8 +150,8 @@ Task<int> run_logs_run(Session& session, LogsRunFlags flags) {
   for (const model::Pod& pod : *pods) {
     for (const model::Container& container : pod.spec.containers) {
       std::string prefix = pods->size() > 1 ? pod.metadata.name + ": " : "";
-      const Result<void> printed = co_await print_log(session, pod.metadata.key(), container.name,
-                                                      std::move(prefix), flags);
+      const Result<void> printed =
+          co_await print_log(session, pod.metadata.key(), container.name, std::move(prefix), flags);
       if (!printed) {
         code = report_coded(session.console(), printed.error(), "pod " + pod.metadata.name);
       }

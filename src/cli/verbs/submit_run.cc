@@ -43,10 +43,8 @@ void add_options(CLI::App& verb, Chosen& chosen) {
   repeated("--env", flags.env, "environment variable; may be repeated", "NAME=VALUE");
   repeated("--label", flags.labels, "label of the run, quota labels included; may be repeated",
            "KEY=VALUE");
-  verb.add_option("--size", flags.size, "auto, xxs, xs, sm, md, lg, xl or xxl")
-      ->type_name("SIZE");
-  verb.add_option("--workers", flags.workers, "number of workers; 0: only a head")
-      ->type_name("N");
+  verb.add_option("--size", flags.size, "auto, xxs, xs, sm, md, lg, xl or xxl")->type_name("SIZE");
+  verb.add_option("--workers", flags.workers, "number of workers; 0: only a head")->type_name("N");
   verb.add_option("--cpu", flags.cpu, "CPUs of each worker")->type_name("AMOUNT");
   verb.add_option("--memory", flags.memory, "memory of each worker")->type_name("AMOUNT");
   verb.add_option("--gpu", flags.gpu, "GPUs of each worker")->type_name("N");
@@ -57,8 +55,7 @@ void add_options(CLI::App& verb, Chosen& chosen) {
       ->type_name("N");
   verb.add_option("--deadline", flags.deadline, "longest time on the cluster")
       ->type_name("SECONDS");
-  verb.add_option("--expected", flags.expected, "likely time on the cluster")
-      ->type_name("SECONDS");
+  verb.add_option("--expected", flags.expected, "likely time on the cluster")->type_name("SECONDS");
   verb.add_option("--ttl", flags.ttl, "delete the run this long after its end")
       ->type_name("SECONDS");
   verb.add_flag("--hold", flags.hold, "queue the run, but do not start it");

@@ -76,8 +76,7 @@ std::string render_runs(const std::vector<model::Run>& runs, bool all_namespaces
 
 std::string render_applications(const std::vector<model::Application>& applications,
                                 bool all_namespaces, WallTime now) {
-  NamespacedTable table(all_namespaces,
-                        {"NAME", "API", "IMAGE", "READY", "AGE", "DESCRIPTION"});
+  NamespacedTable table(all_namespaces, {"NAME", "API", "IMAGE", "READY", "AGE", "DESCRIPTION"});
   for (const model::Application& each : applications) {
     const std::string wrong = ready_message(each.status);
     table.add(each.metadata.ns,

@@ -23,7 +23,7 @@ TEST(Crds, the_program_carries_all_definitions) {
                                              "appwrappers.workload.codeflare.dev v1beta1",
                                              "quotasubtrees.quota.codeflare.dev v1alpha1",
                                              "rayclusters.ray.io v1", "rayjobs.ray.io v1"}));
-  EXPECT_EQ(crd_texts().size(), 6u);
+  EXPECT_EQ(crd_texts().size(), 11u);
 }
 
 TEST(Crds, the_policy_comes_before_its_binding) {

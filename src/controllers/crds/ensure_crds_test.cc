@@ -41,13 +41,18 @@ std::string foreign(std::string_view name, std::string_view group, std::string_v
          R"(","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object"}}}]}})";
 }
 
+const std::string kPlatform =
+    "applications.codeflare.dev datasets.codeflare.dev runpolicies.codeflare.dev "
+    "runs.codeflare.dev runsizeconfigurations.codeflare.dev ";
+
 TEST(EnsureCrds, the_server_serves_what_is_asked_for) {
   ServerWorld world;
   EXPECT_EQ(text(world.wait(ensure_crds(*world.client, {}))),
-            "quotasubtrees.quota.codeflare.dev appwrappers.workload.codeflare.dev | ");
+            kPlatform + "quotasubtrees.quota.codeflare.dev appwrappers.workload.codeflare.dev | ");
   EXPECT_EQ(
       text(world.wait(ensure_crds(*world.client, {.legacy_group = true, .ray_cluster = true}))),
-      "appwrappers.mcad.ibm.com quotasubtrees.quota.codeflare.dev rayclusters.ray.io "
+      kPlatform +
+          "appwrappers.mcad.ibm.com quotasubtrees.quota.codeflare.dev rayclusters.ray.io "
       "rayjobs.ray.io appwrappers.workload.codeflare.dev | ");
   for (const kube::ResourceType& type :
        {kube::ResourceType{"mcad.ibm.com", "v1beta1", "AppWrapper", "appwrappers", true},
@@ -76,7 +81,7 @@ TEST(EnsureCrds, kuberays_own_definition_stays) {
   ASSERT_TRUE(world.wait(world.client->create(
       kDefinitions, "", foreign(kRayJobCrd, "ray.io", "rayjobs", "RayJob", "v1"))));
   EXPECT_EQ(text(world.wait(ensure_crds(*world.client, {.ray_cluster = true}))),
-            "quotasubtrees.quota.codeflare.dev appwrappers.workload.codeflare.dev | "
+            kPlatform + "quotasubtrees.quota.codeflare.dev appwrappers.workload.codeflare.dev | "
             "rayclusters.ray.io rayjobs.ray.io");
 }
 
@@ -86,7 +91,7 @@ TEST(EnsureCrds, mcads_own_definition_is_taken_over) {
       kDefinitions, "",
       foreign(kAppWrapperCrd, "workload.codeflare.dev", "appwrappers", "AppWrapper", "v1beta1"))));
   EXPECT_EQ(text(world.wait(ensure_crds(*world.client, {}))),
-            "quotasubtrees.quota.codeflare.dev appwrappers.workload.codeflare.dev | ");
+            kPlatform + "quotasubtrees.quota.codeflare.dev appwrappers.workload.codeflare.dev | ");
   const kube::ObjectRef now =
       *world.wait(world.client->get(kDefinitions, {"", std::string(kAppWrapperCrd)}));
   EXPECT_TRUE(now->text().contains("queuejobstate"));
@@ -121,8 +126,9 @@ TEST(EnsureCrds, without_the_right_to_change_them_those_that_are_there_will_do) 
     "roleRef":{"kind":"ClusterRole","name":"look","apiGroup":"rbac.authorization.k8s.io"}})")));
   net::InProcessService service(world.server->service(), ServerWorld::identity("eve"));
   kube::Client eve(world.sim.env(), service);
-  EXPECT_EQ(text(world.wait(ensure_crds(eve, {}))),
-            " | quotasubtrees.quota.codeflare.dev appwrappers.workload.codeflare.dev");
+  EXPECT_EQ(
+      text(world.wait(ensure_crds(eve, {}))),
+      " | " + kPlatform + "quotasubtrees.quota.codeflare.dev appwrappers.workload.codeflare.dev");
   EXPECT_EQ(world.wait(ensure_crds(eve, {.legacy_group = true})).error().code,
             ErrorCode::permission_denied);
 }

@@ -80,12 +80,12 @@ std::optional<Checked> ApplicationReconciler::observe(const runtime::ObjectKey& 
   if (!application) {
     return std::nullopt;
   }
-  return Checked{.metadata = application->metadata,
-                 .status = application->status,
-                 .problems = platform::check_application(
-                     *application, all_of<model::DataSet>(data_sets_),
-                     all_of<model::RunSizeConfiguration>(sizes_)),
-                 .ready_reason = "Valid"};
+  return Checked{
+      .metadata = application->metadata,
+      .status = application->status,
+      .problems = platform::check_application(*application, all_of<model::DataSet>(data_sets_),
+                                              all_of<model::RunSizeConfiguration>(sizes_)),
+      .ready_reason = "Valid"};
 }
 
 model::ReadyStatus ApplicationReconciler::desired(const Checked& observed, WallTime now) const {

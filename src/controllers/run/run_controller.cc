@@ -134,12 +134,12 @@ Plan RunReconciler::diff(const Observed& observed, const Desired& desired) const
   Plan plan;
   const model::Run& run = observed.run();
   if (desired.remove_run) {
-    plan.actions.push_back({.verb = Action::Verb::remove,
-                            .type = kRuns,
-                            .key = run.metadata.key(),
-                            .why = "its time after the end is up",
-                            .removal = {.propagation_policy = "Background",
-                                        .uid = run.metadata.uid}});
+    plan.actions.push_back(
+        {.verb = Action::Verb::remove,
+         .type = kRuns,
+         .key = run.metadata.key(),
+         .why = "its time after the end is up",
+         .removal = {.propagation_policy = "Background", .uid = run.metadata.uid}});
     return plan;
   }
   if (desired.create) {
@@ -150,12 +150,12 @@ Plan RunReconciler::diff(const Observed& observed, const Desired& desired) const
                             .why = "the run has no AppWrapper"});
   }
   if (desired.remove_wrapper) {
-    plan.actions.push_back({.verb = Action::Verb::remove,
-                            .type = kWrappers,
-                            .key = observed.wrapper->metadata.key(),
-                            .why = "the run is cancelled",
-                            .removal = {.propagation_policy = "Background",
-                                        .uid = observed.wrapper->metadata.uid}});
+    plan.actions.push_back(
+        {.verb = Action::Verb::remove,
+         .type = kWrappers,
+         .key = observed.wrapper->metadata.key(),
+         .why = "the run is cancelled",
+         .removal = {.propagation_policy = "Background", .uid = observed.wrapper->metadata.uid}});
   }
   if (!desired.wrapper_patch.empty()) {
     plan.actions.push_back({.verb = Action::Verb::patch,

@@ -26,9 +26,9 @@ std::optional<std::int64_t> seconds_of(const model::Run& run, std::string_view f
 // After the end nothing is left to do but to go.
 void decide_ended(const Observed& observed, WallTime now, Desired& desired) {
   const model::Run& run = observed.run();
-  const std::optional<std::int64_t> ttl =
-      run.spec.ttl_seconds_after_finished ? run.spec.ttl_seconds_after_finished
-                                          : seconds_of(run, "ttlSecondsAfterFinished");
+  const std::optional<std::int64_t> ttl = run.spec.ttl_seconds_after_finished
+                                              ? run.spec.ttl_seconds_after_finished
+                                              : seconds_of(run, "ttlSecondsAfterFinished");
   if (!ttl || !run.status.completion_time) {
     return;
   }
@@ -61,8 +61,8 @@ void decide_wrong(const Observed& observed, const std::vector<platform::Problem>
     return;
   }
   fail_run(desired.status, may_come ? "Missing" : "Invalid", texts_of(problems), now);
-  set_condition(desired.status, "Compiled", "False", desired.status.reason,
-                desired.status.message, now);
+  set_condition(desired.status, "Compiled", "False", desired.status.reason, desired.status.message,
+                now);
 }
 
 void decide_first(const Observed& observed, WallTime now, Desired& desired) {
@@ -110,8 +110,7 @@ std::string patch_of(const Observed& observed) {
     fields += std::string("\"suspend\":") + (observed.run().spec.suspend ? "true" : "false");
   }
   if (const std::int32_t priority = priority_of(observed); priority != spec.priority) {
-    fields += (fields.empty() ? "" : ",") + std::string("\"priority\":") +
-              std::to_string(priority);
+    fields += (fields.empty() ? "" : ",") + std::string("\"priority\":") + std::to_string(priority);
   }
   return fields.empty() ? "" : R"({"spec":{)" + fields + "}}";
 }
@@ -152,14 +151,12 @@ Desired decide(const Observed& observed, WallTime now) {
                     "AppWrapper " + observed.wrapper->metadata.name, now);
     }
     follow_wrapper(*observed.wrapper, observed.pods, now, desired.status, desired.again);
-    desired.wrapper_patch =
-        model::is_terminal(observed.wrapper->status) ? "" : patch_of(observed);
+    desired.wrapper_patch = model::is_terminal(observed.wrapper->status) ? "" : patch_of(observed);
   }
   desired.status.observed_generation = run.metadata.generation;
   if (desired.status.phase == model::run_phase::kFailed) {
-    desired.events.push_back({.warning = true,
-                              .reason = desired.status.reason,
-                              .message = desired.status.message});
+    desired.events.push_back(
+        {.warning = true, .reason = desired.status.reason, .message = desired.status.message});
   }
   return desired;
 }

@@ -58,9 +58,9 @@ void look_at(const model::ContainerStatus& status, RunPod& digest) {
   }
   if (status.state.waiting && is_trouble(status.state.waiting->reason)) {
     digest.trouble = status.state.waiting->reason;
-    digest.message = "container " + status.name + ": " + digest.trouble +
-                     (status.state.waiting->message.empty() ? ""
-                                                            : ": " + status.state.waiting->message);
+    digest.message =
+        "container " + status.name + ": " + digest.trouble +
+        (status.state.waiting->message.empty() ? "" : ": " + status.state.waiting->message);
     return;
   }
   if (!status.state.terminated || status.state.terminated->exit_code == 0) {

@@ -24,7 +24,9 @@ struct RunPod {
   std::string message{};
 
   // Its log is that of the program.
-  bool is_head() const { return role.empty() ? index.empty() || index == "0" : role == "submitter"; }
+  bool is_head() const {
+    return role.empty() ? index.empty() || index == "0" : role == "submitter";
+  }
 };
 
 RunPod run_pod_of(const kube::Object& pod);

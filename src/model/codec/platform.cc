@@ -142,14 +142,6 @@ const StructInfo& describe(Tag<SecretName>) {
   return kInfo;
 }
 
-const StructInfo& describe(Tag<ProgressSpec>) {
-  static constexpr Field kFields[] = {
-      field<&ProgressSpec::pattern>("pattern"),
-  };
-  static constexpr StructInfo kInfo = struct_info<ProgressSpec>(kFields);
-  return kInfo;
-}
-
 const StructInfo& describe(Tag<RunSecurityContext>) {
   static constexpr Field kFields[] = {
       field<&RunSecurityContext::run_as_user>("runAsUser"),
@@ -183,7 +175,6 @@ const StructInfo& describe(Tag<ApplicationSpec>) {
       field<&ApplicationSpec::min_memory>("minMemory"),
       field<&ApplicationSpec::min_gpu>("minGpu"),
       field<&ApplicationSpec::supports_gpu>("supportsGpu"),
-      field<&ApplicationSpec::progress>("progress"),
       field<&ApplicationSpec::security_context>("securityContext"),
       field<&ApplicationSpec::description>("description"),
       field<&ApplicationSpec::tags>("tags"),

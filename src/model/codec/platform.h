@@ -22,7 +22,6 @@ const codec::StructInfo& describe(codec::Tag<ParameterSpec>);
 const codec::StructInfo& describe(codec::Tag<CodeFile>);
 const codec::StructInfo& describe(codec::Tag<ApplicationInput>);
 const codec::StructInfo& describe(codec::Tag<SecretName>);
-const codec::StructInfo& describe(codec::Tag<ProgressSpec>);
 const codec::StructInfo& describe(codec::Tag<RunSecurityContext>);
 const codec::StructInfo& describe(codec::Tag<ApplicationSpec>);
 const codec::StructInfo& describe(codec::Tag<Application>);
