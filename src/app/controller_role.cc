@@ -166,7 +166,8 @@ struct RayKinds {
 
 // Leaves those that the cluster knows.
 Task<Result<void>> keep_served(kube::Client& client, RayKinds& ray, Logger logger) {
-  CO_TRY_ASSIGN(ray.clusters, co_await is_served(client, model::resource_type<model::RayCluster>()));
+  CO_TRY_ASSIGN(ray.clusters,
+                co_await is_served(client, model::resource_type<model::RayCluster>()));
   CO_TRY_ASSIGN(ray.jobs, co_await is_served(client, model::resource_type<model::RayJob>()));
   ray.jobs = ray.jobs && ray.clusters;
   if (!ray.jobs) {
@@ -254,9 +255,8 @@ Task<Result<bool>> take_lease(runtime::LeaderElector& elector, const Flags& flag
 }
 
 Task<Result<void>> serve_queue(Env env, const Flags& flags, net::HttpService& api,
-                               kube::Client& client,
-                               std::optional<runtime::LeaderOptions> leader, Logger logger,
-                               MetricsRegistry& metrics) {
+                               kube::Client& client, std::optional<runtime::LeaderOptions> leader,
+                               Logger logger, MetricsRegistry& metrics) {
   QueueControllersOptions options = queue_options(flags);
   options.ns = flags.lease_ns;
   options.logger = logger;
@@ -358,9 +358,8 @@ int run_controller(const Flags& flags) {
       {.user_agent = kName, .host = (*connection)->host(), .logger = &logger, .metrics = &metrics});
   StopSource stop;
   world.on_signals({SIGINT, SIGTERM}, [&](int) { stop.request_stop(); });
-  const std::optional<Result<void>> end =
-      run(env.loop, serve(env, flags, (*connection)->service(), client, logger, metrics),
-          stop.token());
+  const std::optional<Result<void>> end = run(
+      env.loop, serve(env, flags, (*connection)->service(), client, logger, metrics), stop.token());
   if (!end || (!*end && (*end).error().code != ErrorCode::cancelled)) {
     return report(end ? end->error() : internal_error("deadlock"));
   }

@@ -34,8 +34,8 @@ struct RayJobSpec {
   RawJson deletion_strategy;
   std::string entrypoint;
   std::string runtime_env_yaml;
-  std::string job_id;           // the submission id to use
-  std::string submission_mode;  // "K8sJobMode" when empty
+  std::string job_id;                // the submission id to use
+  std::string submission_mode;       // "K8sJobMode" when empty
   std::string entrypoint_resources;  // JSON
   std::optional<double> entrypoint_num_cpus;
   std::optional<double> entrypoint_num_gpus;
@@ -61,7 +61,7 @@ struct RayJobStatus {
   std::string job_id;  // the submission id in use
   std::string ray_cluster_name;
   std::string dashboard_url;  // host and port
-  std::string job_status;     // Ray's: PENDING, RUNNING, STOPPED, SUCCEEDED, FAILED; empty: none yet
+  std::string job_status;  // Ray's: PENDING, RUNNING, STOPPED, SUCCEEDED, FAILED; empty: none yet
   // Initializing, Running, Complete, Failed, ValidationFailed, Suspending, Suspended, Retrying,
   // Waiting; empty: new
   std::string job_deployment_status;

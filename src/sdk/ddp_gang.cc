@@ -165,7 +165,7 @@ Result<GangSubmission> ddp_gang(const DdpDefinition& definition, const DdpPlace&
 }
 
 Task<Result<Submitted>> submit_ddp_gang(kube::Client& client, DdpDefinition definition,
-                                            DdpPlace place) {
+                                        DdpPlace place) {
   place.program_image = program_image(client.env().variables);
   DdpPlace trial = place;
   trial.image = std::string(kMachineImage);

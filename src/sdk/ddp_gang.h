@@ -27,6 +27,6 @@ Result<GangSubmission> ddp_gang(const DdpDefinition& definition, const DdpPlace&
 // Packs the workspace, chooses the image where none is given, and submits under the definition's
 // name.
 Task<Result<Submitted>> submit_ddp_gang(kube::Client& client, DdpDefinition definition,
-                                            DdpPlace place);
+                                        DdpPlace place);
 
 }  // namespace codeflare::sdk

@@ -245,9 +245,8 @@ Task<Result<std::vector<JobInfo>>> Jobs::list(JobTarget target) {
 
 Task<Result<JobList>> Jobs::list_all(std::string ns) {
   CO_TRY_ASSIGN(std::vector<ClusterInfo> clusters, co_await clusters_.list(std::move(ns)));
-  std::erase_if(clusters, [](const ClusterInfo& info) {
-    return is_of_job(info) || !may_have_head(info);
-  });
+  std::erase_if(clusters,
+                [](const ClusterInfo& info) { return is_of_job(info) || !may_have_head(info); });
   JobsOptions quick = options_;
   quick.client.retry_for = Duration::zero();
   quick.client.request_timeout = std::min(quick.client.request_timeout, kListPatience);

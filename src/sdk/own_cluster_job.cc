@@ -76,9 +76,8 @@ Result<void> append(model::List<T>& list, const model::RawJson& more) {
 // Ray's client in the submitter uploads the code from there to the cluster.
 Result<void> add_code(const OwnClusterJob& own, model::PodSpec& pod) {
   model::Container& submitter = pod.containers.front();
-  const CodeMounts mounts = code_mounts(
-      own.job.name, own.code->parts(), own.program_image,
-      {{"cpu", kSubmitterCpu}, {"memory", kSubmitterMemory}});
+  const CodeMounts mounts = code_mounts(own.job.name, own.code->parts(), own.program_image,
+                                        {{"cpu", kSubmitterCpu}, {"memory", kSubmitterMemory}});
   TRY(append(pod.volumes, mounts.volumes));
   TRY(append(pod.init_containers, mounts.init_containers));
   return append(submitter.volume_mounts, mounts.volume_mounts);

@@ -22,7 +22,7 @@ struct OwnClusterJob {
   // A directory that becomes the working directory of the job; empty archives are left out.
   std::optional<CodeArchive> code{};
   std::string program_image{};    // unpacks the code
-  std::int64_t ttl_seconds = -1;   // the record goes so long after the end; negative: it stays
+  std::int64_t ttl_seconds = -1;  // the record goes so long after the end; negative: it stays
 };
 
 // All that is wrong with it, in one error.

@@ -72,10 +72,12 @@ TEST(OwnClusterJob, what_cannot_be_run_is_said_with_the_way_out) {
             "job '" + std::string(48, 'a') +
                 "': the name has 48 characters; a job with a cluster of its own may have 47");
   EXPECT_TRUE(problem([](OwnClusterJob& own) { own.job.name = "Big"; }).contains("name: "));
-  EXPECT_TRUE(problem([](OwnClusterJob& own) { own.job.command = " "; })
-                  .contains("the command is missing"));
-  EXPECT_TRUE(problem([](OwnClusterJob& own) { own.cluster.queueing = Queueing::kueue; })
-                  .contains("leave out queueing kueue"));
+  EXPECT_TRUE(problem([](OwnClusterJob& own) {
+                own.job.command = " ";
+              }).contains("the command is missing"));
+  EXPECT_TRUE(problem([](OwnClusterJob& own) {
+                own.cluster.queueing = Queueing::kueue;
+              }).contains("leave out queueing kueue"));
 }
 
 }  // namespace

@@ -55,9 +55,9 @@ Result<std::vector<std::string>> prepare(Env env, OwnClusterJob& own, const std:
     job.working_dir.clear();
   }
   TRY_ASSIGN(const std::string described, internal::runtime_env_of(job));
-  TRY_ASSIGN(ray::PreparedRuntimeEnv prepared,
-             ray::prepare_runtime_env(env.files, described,
-                                      ray::package_options(env.variables, base)));
+  TRY_ASSIGN(
+      ray::PreparedRuntimeEnv prepared,
+      ray::prepare_runtime_env(env.files, described, ray::package_options(env.variables, base)));
   if (!prepared.packages.empty()) {
     return fail(invalid_argument(
         "job '" + job.name +
@@ -75,9 +75,8 @@ Task<Result<std::vector<std::string>>> submit_own_cluster(Env env, kube::Client&
                                                           OwnClusterJob own, std::string ns,
                                                           std::string base_directory) {
   CO_TRY(check(own));
-  CO_TRY_ASSIGN(std::vector<std::string> notes, co_await run_blocking(env, [&] {
-                  return prepare(env, own, base_directory);
-                }));
+  CO_TRY_ASSIGN(std::vector<std::string> notes,
+                co_await run_blocking(env, [&] { return prepare(env, own, base_directory); }));
   if (own.cluster.ns.empty()) {
     own.cluster.ns = std::move(ns);
   }

@@ -123,8 +123,8 @@ json::Document wrap_with_code(Wrapping wrapping, const json::Value& objects,
   return wrap(wrapping, objects);
 }
 
-Task<Result<Submitted>> submit_wrapper(kube::Client& client, ObjectKey key,
-                                       json::Document manifest, std::optional<CodeArchive> code) {
+Task<Result<Submitted>> submit_wrapper(kube::Client& client, ObjectKey key, json::Document manifest,
+                                       std::optional<CodeArchive> code) {
   Marks marks{.attempt = client.env().random.name_suffix(16), .digest = {}};
   json::Value* notes = manifest.root.find("metadata")->find("annotations");
   CHECK(notes != nullptr);  // at least the command

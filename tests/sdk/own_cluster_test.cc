@@ -1,5 +1,3 @@
-#include "sdk/own_cluster_submit.h"
-
 #include "controllers/appwrapper/queue_controllers.h"
 #include "controllers/crds/ensure_crds.h"
 #include "controllers/fakenode/fake_nodes.h"
@@ -14,6 +12,7 @@
 #include "model/codec/ray_job.h"
 #include "sdk/gang_jobs.h"
 #include "sdk/job_handle.h"
+#include "sdk/own_cluster_submit.h"
 
 #include <gtest/gtest.h>
 
@@ -35,9 +34,9 @@ struct World {
     auto crds =
         *run(cluster.env.loop, controllers::ensure_crds(cluster.client, {.ray_cluster = true}));
     EXPECT_TRUE(crds) << crds.error().to_string();
-    auto nodes = *run(cluster.env.loop,
-                      controllers::fakenode::register_fake_nodes(
-                          cluster.client, {.count = 1, .cpus = model::Quantity(4)}));
+    auto nodes =
+        *run(cluster.env.loop, controllers::fakenode::register_fake_nodes(
+                                   cluster.client, {.count = 1, .cpus = model::Quantity(4)}));
     EXPECT_TRUE(nodes) << nodes.error().to_string();
     controllers::add_queue_controllers(
         cluster.manager,

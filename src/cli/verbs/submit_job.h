@@ -34,8 +34,8 @@ struct SubmitJobFlags : JobFlags {
   DdpFlags ddp;
   OwnClusterFlags own_cluster;
 };
-// `codeflare submit job NAME -- COMMAND...` on an existing Ray cluster, or with one of its own; with a script or module
-// and without a cluster, a DDP job on Kubernetes.
+// `codeflare submit job NAME -- COMMAND...` on an existing Ray cluster, or with one of its own;
+// with a script or module and without a cluster, a DDP job on Kubernetes.
 Task<int> run_submit_job(Session& session, SubmitJobFlags flags);
 
 }  // namespace codeflare::cli

@@ -57,9 +57,8 @@ Task<Result<std::vector<std::string>>> submit_with_cluster(Session& session, Own
   if (!config) {
     co_return fail(invalid_argument(""));  // reported
   }
-  sdk::OwnClusterJob own{.job = std::move(spec),
-                         .cluster = *std::move(config),
-                         .ttl_seconds = flags.ttl.value_or(-1)};
+  sdk::OwnClusterJob own{
+      .job = std::move(spec), .cluster = *std::move(config), .ttl_seconds = flags.ttl.value_or(-1)};
   std::string ns = session.ns();
   std::string here = up::absolute_path(".").value_or("/");
   co_return co_await sdk::submit_own_cluster(session.env(), session.client(), session.discovery(),

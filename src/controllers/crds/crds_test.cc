@@ -19,11 +19,10 @@ TEST(Crds, the_program_carries_all_definitions) {
     names.push_back(crd.name + " " + crd.versions.front());
   }
   std::ranges::sort(names);
-  EXPECT_EQ(names,
-            (std::vector<std::string>{
-                "appwrappers.mcad.ibm.com v1beta1", "appwrappers.workload.codeflare.dev v1beta1",
-                "quotasubtrees.quota.codeflare.dev v1alpha1", "rayclusters.ray.io v1",
-                "rayjobs.ray.io v1"}));
+  EXPECT_EQ(names, (std::vector<std::string>{"appwrappers.mcad.ibm.com v1beta1",
+                                             "appwrappers.workload.codeflare.dev v1beta1",
+                                             "quotasubtrees.quota.codeflare.dev v1alpha1",
+                                             "rayclusters.ray.io v1", "rayjobs.ray.io v1"}));
   EXPECT_EQ(crd_texts().size(), 6u);
 }
 

@@ -15,9 +15,8 @@ constexpr Duration kPatience = std::chrono::seconds(5);
 ray::Client RayDashboards::client_of(const model::ObjectKey& service) {
   return {env_,
           api_,
-          {.prefix = "/api/v1/namespaces/" + net::percent_encode(service.ns) +
-                     "/services/" + net::percent_encode(service.name) +
-                     ":dashboard/proxy",
+          {.prefix = "/api/v1/namespaces/" + net::percent_encode(service.ns) + "/services/" +
+                     net::percent_encode(service.name) + ":dashboard/proxy",
            .request_timeout = kPatience,
            .retry_for = Duration::zero()}};
 }
@@ -35,8 +34,7 @@ Task<Report> RayDashboards::look(model::ObjectKey service, std::string id) {
   co_return Report{};
 }
 
-Task<Result<void>> RayDashboards::submit(model::ObjectKey service,
-                                         ray::JobRequest request) {
+Task<Result<void>> RayDashboards::submit(model::ObjectKey service, ray::JobRequest request) {
   ray::Client client = client_of(service);
   Result<void> done = co_await client.submit(std::move(request));
   if (!done && done.error().code == ErrorCode::already_exists) {

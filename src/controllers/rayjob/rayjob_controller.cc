@@ -95,8 +95,7 @@ Action redirect(const model::Service& service) {
 
 }  // namespace
 
-RayJobReconciler::RayJobReconciler(const runtime::ControllerContext& context,
-                                   net::HttpService& api)
+RayJobReconciler::RayJobReconciler(const runtime::ControllerContext& context, net::HttpService& api)
     : env_(context.env),
       actor_(context.actor),
       jobs_(context.subject.store()),
@@ -167,8 +166,8 @@ Plan RayJobReconciler::plan(const Observed& observed, const Desired& desired) co
   if (desired.create_submitter) {
     // A request that cannot be made was rejected before.
     if (const Result<model::Job> submitter = submitter_of(job, *observed.cluster)) {
-      plan.actions.push_back(create(kSubmitters, ns, model::to_json_text(*submitter),
-                                    "nobody has submitted the job"));
+      plan.actions.push_back(
+          create(kSubmitters, ns, model::to_json_text(*submitter), "nobody has submitted the job"));
     }
   }
   if (desired.status) {
@@ -206,7 +205,8 @@ Task<Result<runtime::Next>> RayJobReconciler::reconcile(runtime::ObjectKey key) 
     co_return runtime::Next::await_change();
   }
   if (needs_report(*observed)) {
-    observed->report = co_await dashboards_.look(head_service(*observed), observed->job.status.job_id);
+    observed->report =
+        co_await dashboards_.look(head_service(*observed), observed->job.status.job_id);
     // The world went on meanwhile.
     std::optional<Observed> now = observe(key);
     if (!now) {

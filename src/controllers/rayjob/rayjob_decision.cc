@@ -311,8 +311,8 @@ class Step {
 
   void count_attempt() {
     const bool failed = status_.job_deployment_status == deployment::kFailed;
-    const bool succeeded = status_.job_deployment_status == deployment::kComplete &&
-                           status_.job_status == "SUCCEEDED";
+    const bool succeeded =
+        status_.job_deployment_status == deployment::kComplete && status_.job_status == "SUCCEEDED";
     status_.failed = status_.failed.value_or(0) + (failed ? 1 : 0);
     status_.succeeded = status_.succeeded.value_or(0) + (succeeded ? 1 : 0);
     if (failed && *status_.failed <= spec_.backoff_limit.value_or(0) &&
@@ -339,8 +339,7 @@ class Step {
     }
     if (desired_.delete_cluster) {
       note(false, "DeletedRayCluster",
-           "Deleted cluster " + observed_.job.metadata.ns + "/" +
-               observed_.cluster->metadata.name);
+           "Deleted cluster " + observed_.job.metadata.ns + "/" + observed_.cluster->metadata.name);
     }
     if (!(status_ == observed_.job.status)) {
       desired_.status = std::move(status_);
@@ -390,10 +389,10 @@ Desired reject(const RayJob& job, const Problem& problem) {
 Desired let_go(const Observed& observed) {
   Desired desired;
   desired.remove_finalizer = observed.has_finalizer;
-  desired.stop_ray_job =
-      observed.has_finalizer && observed.cluster && !observed.job.status.job_id.empty() &&
-      observed.job.status.job_deployment_status == deployment::kRunning &&
-      !is_terminal(observed.job.status.job_status);
+  desired.stop_ray_job = observed.has_finalizer && observed.cluster &&
+                         !observed.job.status.job_id.empty() &&
+                         observed.job.status.job_deployment_status == deployment::kRunning &&
+                         !is_terminal(observed.job.status.job_status);
   return desired;
 }
 

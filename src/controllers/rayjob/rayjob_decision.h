@@ -44,7 +44,7 @@ struct Desired {
   bool delete_cluster = false;
   bool create_submitter = false;
   bool delete_submitter = false;
-  bool write_service = false;  // create it, or point it to the cluster of now
+  bool write_service = false;                 // create it, or point it to the cluster of now
   std::optional<model::RayJobStatus> status;  // absent: leave it
   std::vector<runtime::EventNote> events;
   std::optional<Duration> look_again;

@@ -62,9 +62,11 @@ struct Life {
     }
   }
   void submitter_ends(const std::string& type) {
-    observed.submitter->status.conditions.push_back(
-        {.type = type, .status = "True", .reason = "BackoffLimitExceeded",
-         .message = "too often", .last_transition_time = now});
+    observed.submitter->status.conditions.push_back({.type = type,
+                                                     .status = "True",
+                                                     .reason = "BackoffLimitExceeded",
+                                                     .message = "too often",
+                                                     .last_transition_time = now});
   }
   const model::RayJobStatus& status() const { return observed.job.status; }
   const std::string& deployment() const { return status().job_deployment_status; }

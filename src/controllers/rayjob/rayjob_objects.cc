@@ -81,8 +81,8 @@ Result<std::map<std::string, double>> resources_in(const std::string& text) {
   for (const json::Member& member : document->root.members()) {
     const std::optional<double> amount = member.value.to_double();
     if (!amount) {
-      return fail(invalid_argument("entrypointResources: " + std::string(member.key) +
-                                   " is not a number"));
+      return fail(
+          invalid_argument("entrypointResources: " + std::string(member.key) + " is not a number"));
     }
     resources.emplace(member.key, *amount);
   }

@@ -24,7 +24,8 @@ class ProxiedApi final : public net::HttpService {
     if (!request.target.starts_with(kBefore) || at == std::string::npos) {
       return api_.send(std::move(request));
     }
-    ray::testing::FakeDashboard& dashboard = of(request.target.substr(kBefore.size(), at - kBefore.size()));
+    ray::testing::FakeDashboard& dashboard =
+        of(request.target.substr(kBefore.size(), at - kBefore.size()));
     request.target.erase(0, at + kAfter.size());
     return dashboard.send(std::move(request));
   }
