@@ -151,7 +151,8 @@ std::optional<Decision> completion(const Observed& observed, const MachineOption
     Decision decision = end(observed, "all items are complete and no pod is left running");
     decision.status.state = state::kCompleted;
     touch(decision.status, condition::kCompleted, {.reason = Reason::pods_completed}, observed.now);
-    decision.notes.push_back({.reason = Reason::completed, .message = "all items are complete"});
+    decision.notes.push_back(
+        {.reason = Reason::completed, .message = "all items are complete", .quiet = true});
     return decision;
   }
   if (observed.wrapper->status.state == state::kRunningHoldCompletion) {
