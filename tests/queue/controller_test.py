@@ -149,7 +149,7 @@ class RayClusters(unittest.TestCase):
             finally:
                 said = ours.stop()
             self.assertEqual([pod["metadata"]["labels"]["ray.io/node-type"] for pod in pods], ["head"], said)
-            self.assertIn("RayClusters are run by this controller", said)
+            self.assertIn("this controller runs RayClusters", said)
             self.assertIn("the server itself keeps the spec of AppWrappers", said)
             self.assertEqual(server.get("/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies")["items"], [])
 

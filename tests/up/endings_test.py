@@ -62,7 +62,7 @@ class Endings(PodCase):
         self.assertEqual(traces.of_pods(uids, traces.groups()), [])
         again = self.down()
         self.assertEqual((again.returncode, again.stdout), (1, ""))
-        self.assertIn("nothing runs in", again.stderr)
+        self.assertIn("no cluster runs in", again.stderr)
         self.start()
         self.wait_for_second_run("listens")
         self.wait_for_second_run("ignores")

@@ -85,7 +85,7 @@ class Experience(unittest.TestCase):
         self.assertIn(f"context codeflare is current in {self.config}\n", said)
         self.assertIn(f"log {self.data}/up.log\n", said)
         self.assertEqual(self.current(), "codeflare")
-        self.assertIn("already", self.codeflare("up", "--detach", code=1))
+        self.assertIn(" runs in ", self.codeflare("up", "--detach", code=1))
         status = json.loads(self.codeflare("status", "-o", "json"))
         self.assertTrue(status["running"])
         self.assertEqual([(node["name"], node["ready"], node["cpus"]) for node in status["nodes"]], [("codeflare-0", True, "2")])
@@ -173,12 +173,12 @@ class Experience(unittest.TestCase):
                  "node --join --gpus 500m": "--gpus 500m: expected a whole number",
                  "up --nodes 0": "--nodes 0: expected 1 to 100, or --fake-nodes N beside it",
                  "image add x --args it's": "--args it's: .*write a list such as .*",
-                 "help nope": "unknown command: nope"}
+                 "help nope": "unknown command nope; did you mean node\\?"}
         for words, said in wrong.items():
             with self.subTest(words):
                 self.assertRegex(self.codeflare(*words.split(), code=2).splitlines()[0], f"^error: {said}$")
-        self.assertEqual(self.codeflare("image", "list", "--data-dir", "/nope", code=1), "error: data directory not found: /nope\n")
-        self.assertEqual(self.codeflare("image", "remove", "x", "--data-dir", "/nope", code=1), "error: data directory not found: /nope\n")
+        self.assertEqual(self.codeflare("image", "list", "--data-dir", "/nope", code=3), "error: data directory not found: /nope\n")
+        self.assertEqual(self.codeflare("image", "remove", "x", "--data-dir", "/nope", code=3), "error: data directory not found: /nope\n")
         self.assertFalse(self.data.exists())
 
     def test_help_is_the_same_however_it_is_asked_for(self):

@@ -55,7 +55,7 @@ class Forbidden(PodCase):
         conditions = self.start_without("user")
         said = "".join(self.cluster.lines)
         self.assertIn("node codeflare-0: pods are processes of this machine, on the machine's network\n", said)
-        self.assertRegex(said, r"\n  not isolated, because user namespaces are forbidden here \(.+ \(user\.max_user_namespaces is 0\)\); docs/up\.md ")
+        self.assertRegex(said, r"\n  pods are not isolated: user namespaces are not allowed \(.+ \(user\.max_user_namespaces is 0\)\); see docs/up\.md ")
         for kind, reason in (("PodIsolation", "PlainProcesses"), ("PodNetwork", "HostNetwork")):
             self.assertEqual((conditions[kind]["status"], conditions[kind]["reason"]), ("False", reason))
             self.assertIn("(user.max_user_namespaces is 0); to change that: sysctl user.max_user_namespaces above 0", conditions[kind]["message"])
@@ -68,7 +68,7 @@ class Forbidden(PodCase):
         if "not isolated" in said:
             self.skipTest("namespaces are forbidden here: " + said)
         self.assertIn("node codeflare-0: pods are processes of this machine, in their own namespaces, on the machine's network\n", said)
-        self.assertRegex(said, r"\n  no addresses, because networks are forbidden here \(.+ \(user\.max_net_namespaces is 0\)\); docs/up\.md ")
+        self.assertRegex(said, r"\n  pods have no own addresses: network namespaces are not allowed \(.+ \(user\.max_net_namespaces is 0\)\); see docs/up\.md ")
         self.assertEqual((conditions["PodNetwork"]["status"], conditions["PodNetwork"]["reason"]), ("False", "HostNetwork"))
         self.assertIn("(user.max_net_namespaces is 0); to change that: sysctl user.max_net_namespaces above 0", conditions["PodNetwork"]["message"])
         self.assertEqual(conditions["PodIsolation"]["status"], "True")

@@ -106,7 +106,8 @@ TEST(Session, on_a_terminal_the_line_counts_down_and_makes_room) {
   world.console.terminal = true;
   EXPECT_EQ(world.create("three.yaml", {.timeout = seconds(5)}), kFailed);
   const std::string& err = world.console.err_text;
-  EXPECT_TRUE(err.contains("trying for up to 3s more\x1b[K\rthe server asks")) << err;
+  EXPECT_TRUE(err.contains("trying for up to 2s more\x1b[K\rthe server asks")) << err;
+  EXPECT_TRUE(err.contains("trying for up to 1s more\x1b[K\r")) << err;
   EXPECT_TRUE(err.contains("more\x1b[K\r\x1b[Kerror: ")) << err;
 }
 

@@ -563,6 +563,9 @@ void AppWrapperController::note(const Turn& turn, std::vector<Note> notes) {
     parts_.logger.info(
         "appwrapper",
         {{"object", meta.key().to_string()}, {"now", reason}, {"message", note.message}});
+    if (note.quiet) {
+      continue;
+    }
     runtime::EventSubject subject{subject_.type().gvk(), meta.key(), meta.uid,
                                   meta.resource_version};
     parts_.events.record(

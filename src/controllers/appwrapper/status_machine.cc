@@ -206,7 +206,8 @@ Decision dispatched(const Observed& observed) {
   }
   touch(status, condition::kDispatched, {.reason = Reason::app_wrapper_runnable}, observed.now);
   decision.late = true;
-  decision.notes.push_back({.reason = Reason::dispatched, .message = "all items were created"});
+  decision.notes.push_back(
+      {.reason = Reason::dispatched, .message = "all items were created", .quiet = true});
   return decision;
 }
 

@@ -117,6 +117,7 @@ struct Note {
   bool warning = false;
   queue::Reason reason = queue::Reason::none;
   std::string message;
+  bool quiet = false;  // a condition says it already: no Event
 };
 
 struct Decision {

@@ -154,7 +154,8 @@ std::optional<Decision> completion(const Observed& observed, const MachineOption
     decision.status.state = state::kCompleted;
     decision.status.message.clear();
     touch(decision.status, condition::kCompleted, {.reason = Reason::pods_completed}, observed.now);
-    decision.notes.push_back({.reason = Reason::completed, .message = "all items are complete"});
+    decision.notes.push_back(
+        {.reason = Reason::completed, .message = "all items are complete", .quiet = true});
     return decision;
   }
   if (observed.wrapper->status.state == state::kRunningHoldCompletion) {
