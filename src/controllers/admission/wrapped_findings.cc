@@ -8,10 +8,17 @@ namespace {
 
 constexpr std::string_view kTemplate = ".generictemplate";
 
-// "spec.x: what" begins with a path; a sentence has blanks before its first colon.
+// "spec.x: what" begins with a path; a sentence has blanks before its first colon. A key in
+// brackets may hold anything.
 bool begins_with_path(std::string_view problem) {
-  const std::size_t colon = problem.find(": ");
-  return colon != std::string_view::npos && !problem.substr(0, colon).contains(' ');
+  int depth = 0;
+  for (std::size_t i = 0; i < problem.size(); ++i) {
+    depth += problem[i] == '[' ? 1 : problem[i] == ']' ? -1 : 0;
+    if (depth == 0 && (problem[i] == ' ' || problem.substr(i).starts_with(": "))) {
+      return problem[i] == ':';
+    }
+  }
+  return false;
 }
 
 }  // namespace
