@@ -57,7 +57,10 @@ void Pass::run() {
   }
   if (!result_.more) {
     growth.run();
-    // Growth that others have lost after all: somebody in line may need it.
+    // Room that came free in the middle of the step: somebody may need it.
+    if (state_.elastics.active() > 0 && grew_since_wake(state_)) {
+      state_.stir = state_.growth_stir = true;
+    }
     result_.more = state_.stir;
   }
   state_.cluster.settle();
@@ -145,7 +148,9 @@ void Pass::drop_hopeless() {
   // With many grown nodes a look at all of them costs more than trials.
   constexpr std::size_t kGrownMax = 64;
   constexpr std::size_t kWorthIt = 4;
-  if (grown_.empty() || grown_.size() > kGrownMax || heap_.size() < kWorthIt) {
+  // Places of elastic gangs there may come free as well.
+  if (grown_.empty() || grown_.size() > kGrownMax || heap_.size() < kWorthIt ||
+      state_.elastics.active() > 0) {
     return;
   }
   find_kinds_with_hope();
