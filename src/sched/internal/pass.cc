@@ -61,7 +61,11 @@ void Pass::run() {
     if (state_.elastics.active() > 0 && grew_since_wake(state_)) {
       state_.stir = state_.growth_stir = true;
     }
-    result_.more = state_.stir;
+    // A gang for which only growth that was on its way had to go can start at once.
+    const bool starts = state_.elastics.active() > 0 && !state_.paused &&
+                        std::any_of(state_.nominated.begin(), state_.nominated.end(),
+                                    [&](Index gang) { return place_is_clear(gang); });
+    result_.more = state_.stir || starts;
   }
   state_.cluster.settle();
   report();
