@@ -33,6 +33,7 @@ struct Worth {
   double queue = 0;
   double own = 0;
   double step = 0;  // by how much the queue's need falls with it
+  Index which = 0;  // queue
   friend bool operator==(const Worth&, const Worth&) = default;
 };
 

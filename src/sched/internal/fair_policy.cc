@@ -14,12 +14,12 @@ class Fair final : public GrowthPolicy {
     const double more = static_cast<double>(to - from) * gang.unit;
     return {.queue = rounded(-gang.queue_held / gang.queue_weight),
             .own = rounded(-static_cast<double>(to) * gang.unit),
-            .step = more / gang.queue_weight};
+            .step = more / gang.queue_weight,
+            .which = gang.queue};
   }
   bool trades(const Worth& gain, const Worth& loss) const override {
-    const bool same_queue = gain.queue == loss.queue;
-    return same_queue ? gain.own > loss.own + kMargin
-                      : gain.queue - gain.step > loss.queue + kMargin;
+    return gain.which == loss.which ? gain.own > loss.own + kMargin
+                                    : gain.queue - gain.step > loss.queue + kMargin;
   }
   bool pays(const GrowthView&, std::int64_t, std::int64_t, Duration) const override { return true; }
 

@@ -120,6 +120,7 @@ GrowthView GrowthPass::view_of(const Elastic& elastic) const {
   view.running = now_ - state_.gangs.run_of(elastic.gang).started;
   view.queue_held = queue.held;
   view.queue_weight = queue.weight;
+  view.queue = elastic.queue;
   view.progress = &elastic.progress;
   return view;
 }

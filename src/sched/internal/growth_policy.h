@@ -16,6 +16,7 @@ struct GrowthView {
   Duration running{};     // since its start
   double queue_held = 0;  // what the elastic gangs of its queue hold, in such parts
   double queue_weight = 1;
+  Index queue = 0;
   const Progress* progress = nullptr;
 };
 

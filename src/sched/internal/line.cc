@@ -254,6 +254,12 @@ std::vector<Index> wake_by_growth(State& state) {
   return grown;
 }
 
+bool grew_since_wake(const State& state) {
+  const auto& dirty = state.cluster.dirty();
+  return std::any_of(dirty.begin(), dirty.end(),
+                     [&](Index node) { return grew(state.cluster, node); });
+}
+
 void lull_again(State& state, Index shape) {
   Shape& tired = state.shapes[shape];
   tired.asleep = true;

@@ -32,6 +32,8 @@ void lull_again(State& state, Index shape);
 // The first returns the nodes that grew.
 std::vector<Index> wake_by_growth(State& state);
 void wake_by_relief(State& state);
+// Nodes have gained room since then, in the middle of the step.
+bool grew_since_wake(const State& state);
 void wake_all(State& state);
 // Lanes that only a reservation keeps out.
 void wake_behind_reservation(State& state);

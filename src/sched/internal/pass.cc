@@ -57,8 +57,15 @@ void Pass::run() {
   }
   if (!result_.more) {
     growth.run();
-    // Growth that others have lost after all: somebody in line may need it.
-    result_.more = state_.stir;
+    // Room that came free in the middle of the step: somebody may need it.
+    if (state_.elastics.active() > 0 && grew_since_wake(state_)) {
+      state_.stir = state_.growth_stir = true;
+    }
+    // A gang for which only growth that was on its way had to go can start at once.
+    const bool starts = state_.elastics.active() > 0 && !state_.paused &&
+                        std::any_of(state_.nominated.begin(), state_.nominated.end(),
+                                    [&](Index gang) { return place_is_clear(gang); });
+    result_.more = state_.stir || starts;
   }
   state_.cluster.settle();
   report();
@@ -145,7 +152,9 @@ void Pass::drop_hopeless() {
   // With many grown nodes a look at all of them costs more than trials.
   constexpr std::size_t kGrownMax = 64;
   constexpr std::size_t kWorthIt = 4;
-  if (grown_.empty() || grown_.size() > kGrownMax || heap_.size() < kWorthIt) {
+  // Places of elastic gangs there may come free as well.
+  if (grown_.empty() || grown_.size() > kGrownMax || heap_.size() < kWorthIt ||
+      state_.elastics.active() > 0) {
     return;
   }
   find_kinds_with_hope();
