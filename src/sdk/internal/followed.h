@@ -6,6 +6,7 @@
 #include "base/time.h"
 #include "kube/client.h"
 #include "kube/watcher.h"
+#include "model/resources.h"
 
 #include <map>
 #include <optional>
