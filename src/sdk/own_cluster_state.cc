@@ -16,7 +16,7 @@ using model::Pod;
 
 constexpr std::string_view kClusterLabel = "ray.io/cluster";
 
-// What the submitter of the last attempt saw.
+// The end of the job that a submitter saw.
 std::optional<SubmitterEnd> end_of(const std::vector<Pod>& pods) {
   for (const Pod& pod : pods) {
     const model::ContainerStatus* status = main_status(pod);

@@ -14,7 +14,7 @@ namespace codeflare::sdk {
 
 // Queues the job in its namespace, or in `ns` when it names none. Its runtime environment and its
 // code are made here from the job's fields; relative paths in them count from `base_directory`. At
-// most one job of a name comes about, and the same submission goes on where a client was killed.
+// most one job of a name is created, and the same submission goes on where a client was killed.
 // already_exists: the name is taken; failed_precondition: the server has no AppWrappers or RayJobs.
 // Returns notes for people. The services outlive the task.
 Task<Result<std::vector<std::string>>> submit_own_cluster(Env env, kube::Client& client,

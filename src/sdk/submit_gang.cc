@@ -2,6 +2,7 @@
 
 #include "json/parse.h"
 #include "json/write.h"
+#include "sdk/job_info.h"
 #include "sdk/job_marks.h"
 
 #include <utility>

@@ -22,7 +22,7 @@ struct Submitted {
 };
 
 // Creates the AppWrapper of wrap_with_code(), sends the code and releases it. At most one job of
-// the name comes about; the same submission goes on where a client was killed. already_exists: the
+// the name is created; the same submission goes on where a client was killed. already_exists: the
 // name is taken.
 Task<Result<Submitted>> submit_wrapper(kube::Client& client, model::ObjectKey key,
                                        json::Document manifest, std::optional<CodeArchive> code);
