@@ -305,7 +305,7 @@ Task<Result<void>> serve_queue(Env env, const Flags& flags, kube::Client& client
         manager, controllers::raycluster::add_raycluster_controller(manager), logger);
   }
   if (runs) {
-    controllers::run::add_run_controller(manager);
+    controllers::runs::add_run_controller(manager);
     controllers::platform_kinds::add_platform_controllers(manager);
   } else {
     logger.info("the cluster does not know Runs", {{"instead", "--install-crds"}});

@@ -193,7 +193,7 @@ Task<Result<void>> run_controllers(Env env, ApiServer& server, UpOptions options
     controllers::raycluster::give_way_to_kuberay(
         manager, controllers::raycluster::add_raycluster_controller(manager), logger);
   }
-  controllers::run::add_run_controller(manager);
+  controllers::runs::add_run_controller(manager);
   controllers::platform_kinds::add_platform_controllers(manager);
   manager.only_while_leading(false);
   std::optional<UpNodes> node;
