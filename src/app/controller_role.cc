@@ -322,7 +322,7 @@ Task<Result<void>> serve_queue(Env env, const Flags& flags, net::HttpService& ap
     controllers::rayjob::add_ray_controllers(manager, api, ray.jobs, logger);
   }
   if (runs) {
-    controllers::run::add_run_controller(manager);
+    controllers::runs::add_run_controller(manager);
     controllers::platform_kinds::add_platform_controllers(manager);
   } else {
     logger.info("the cluster does not serve Runs", {{"instead", "--install-crds"}});

@@ -73,7 +73,7 @@ Words script_words(const Compiled& compiled) {
 
 TEST(Compile, random_words_come_out_of_every_archetype_byte_for_byte) {
   std::mt19937 random(7);
-  const std::string_view alphabet = "ab $(){}'\"\\;|&`<>*?!#~\n\t=-%@[]^.é/0";
+  const std::string_view alphabet = "ab $(){}'\"\\;|&`<>*?!#~\n\t=-%@[]^./0";
   for (int round = 0; round < 1000; ++round) {
     Words words;
     for (std::size_t i = 0; i < 10; ++i) {

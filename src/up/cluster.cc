@@ -210,7 +210,7 @@ Task<Result<void>> run_controllers(Env env, ApiServer& server, UpOptions options
   } else {
     controllers::rayjob::add_ray_controllers(manager, service, true, logger);
   }
-  controllers::run::add_run_controller(manager);
+  controllers::runs::add_run_controller(manager);
   controllers::platform_kinds::add_platform_controllers(manager);
   manager.only_while_leading(false);
   std::optional<UpNodes> node;

@@ -52,7 +52,7 @@ constexpr AccessPart kController[] = {
     {"look-for-kuberay", "unless `--no-rayclusters`", raycluster::kLookForKubeRayRights},
     {"raycluster", "unless `--no-rayclusters`", raycluster::kRights},
     {"rayjob", "unless `--no-rayclusters`", rayjob::kRights},
-    {"run", "where Runs are served", run::kRights},
+    {"run", "where Runs are served", runs::kRights},
     {"platform", "where Runs are served", platform_kinds::kRights},
     {"idle", "`codeflare queue idle`", kIdleRights},
 };
@@ -70,7 +70,7 @@ constexpr AccessPart kUp[] = {
     {"look-for-kuberay", kAlways, raycluster::kLookForKubeRayRights},
     {"raycluster", kAlways, raycluster::kRights},
     {"rayjob", kAlways, rayjob::kRights},
-    {"run", kAlways, run::kRights},
+    {"run", kAlways, runs::kRights},
     {"platform", kAlways, platform_kinds::kRights},
     {"job", kAlways, job::kRights},
     {"apps", kAlways, apps::kRights},

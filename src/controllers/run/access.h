@@ -2,7 +2,7 @@
 
 #include "runtime/access.h"
 
-namespace codeflare::controllers::run {
+namespace codeflare::controllers::runs {
 
 inline constexpr runtime::Right kRights[] = {
     {"list watch", "codeflare.dev",
@@ -16,4 +16,4 @@ inline constexpr runtime::Right kRights[] = {
     {"list watch", "", "pods", "pods of Runs"},
 };
 
-}  // namespace codeflare::controllers::run
+}  // namespace codeflare::controllers::runs

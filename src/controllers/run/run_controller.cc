@@ -15,7 +15,7 @@
 #include <set>
 #include <utility>
 
-namespace codeflare::controllers::run {
+namespace codeflare::controllers::runs {
 
 namespace {
 
@@ -127,7 +127,7 @@ void RunReconciler::gather(platform::CompileInput& input) const {
 }
 
 Desired RunReconciler::desired(const Observed& observed, WallTime now) const {
-  return run::decide(observed, now);
+  return runs::decide(observed, now);
 }
 
 Plan RunReconciler::diff(const Observed& observed, const Desired& desired) const {
@@ -198,4 +198,4 @@ RunReconciler& add_run_controller(runtime::Manager& manager) {
       .with<RunReconciler>();
 }
 
-}  // namespace codeflare::controllers::run
+}  // namespace codeflare::controllers::runs

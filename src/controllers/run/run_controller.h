@@ -7,7 +7,7 @@
 
 #include <optional>
 
-namespace codeflare::controllers::run {
+namespace codeflare::controllers::runs {
 
 // Compiles Runs (codeflare.dev/v1alpha1) into AppWrappers and reports how they fare.
 class RunReconciler final : public runtime::StoryReconciler<Observed, Desired> {
@@ -34,4 +34,4 @@ class RunReconciler final : public runtime::StoryReconciler<Observed, Desired> {
 
 RunReconciler& add_run_controller(runtime::Manager& manager);
 
-}  // namespace codeflare::controllers::run
+}  // namespace codeflare::controllers::runs

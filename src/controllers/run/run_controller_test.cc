@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-namespace codeflare::controllers::run {
+namespace codeflare::controllers::runs {
 namespace {
 
 using std::chrono::seconds;
@@ -128,4 +128,4 @@ TEST(RunController, only_suspend_priority_and_ttl_can_be_changed) {
 }
 
 }  // namespace
-}  // namespace codeflare::controllers::run
+}  // namespace codeflare::controllers::runs

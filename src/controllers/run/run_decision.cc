@@ -8,7 +8,7 @@
 #include <charconv>
 #include <utility>
 
-namespace codeflare::controllers::run {
+namespace codeflare::controllers::runs {
 
 namespace {
 
@@ -161,4 +161,4 @@ Desired decide(const Observed& observed, WallTime now) {
   return desired;
 }
 
-}  // namespace codeflare::controllers::run
+}  // namespace codeflare::controllers::runs

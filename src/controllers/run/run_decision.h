@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace codeflare::controllers::run {
+namespace codeflare::controllers::runs {
 
 // A Run with what belongs to it, as the caches show it.
 struct Observed {
@@ -49,4 +49,4 @@ inline constexpr Duration kStartPatience = std::chrono::seconds(3);
 //  - Completed and Failed stay. An AppWrapper that somebody deleted is not made anew.
 Desired decide(const Observed& observed, WallTime now);
 
-}  // namespace codeflare::controllers::run
+}  // namespace codeflare::controllers::runs

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-namespace codeflare::controllers::run {
+namespace codeflare::controllers::runs {
 namespace {
 
 using std::chrono::seconds;
@@ -157,4 +157,4 @@ TEST(RunDecision, a_run_goes_when_its_time_after_the_end_is_up) {
 }
 
 }  // namespace
-}  // namespace codeflare::controllers::run
+}  // namespace codeflare::controllers::runs

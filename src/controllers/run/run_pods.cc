@@ -10,7 +10,7 @@
 #include <string_view>
 #include <utility>
 
-namespace codeflare::controllers::run {
+namespace codeflare::controllers::runs {
 
 namespace {
 
@@ -136,4 +136,4 @@ void RunPods::change(const runtime::ObjectChange& change) {
   }
 }
 
-}  // namespace codeflare::controllers::run
+}  // namespace codeflare::controllers::runs

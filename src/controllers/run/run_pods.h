@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace codeflare::controllers::run {
+namespace codeflare::controllers::runs {
 
 // What the status of a Run needs to know of one of its pods.
 struct RunPod {
@@ -45,4 +45,4 @@ class RunPods {
   std::map<model::ObjectKey, std::map<std::string, RunPod>> by_run_;
 };
 
-}  // namespace codeflare::controllers::run
+}  // namespace codeflare::controllers::runs

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace codeflare::controllers::run {
+namespace codeflare::controllers::runs {
 
 namespace {
 
@@ -153,4 +153,4 @@ void follow_wrapper(const model::AppWrapper& wrapper, const std::vector<RunPod>&
   }
 }
 
-}  // namespace codeflare::controllers::run
+}  // namespace codeflare::controllers::runs

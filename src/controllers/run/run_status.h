@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace codeflare::controllers::run {
+namespace codeflare::controllers::runs {
 
 // Ends stay: nothing is changed then.
 void set_phase(model::RunStatus& status, std::string_view phase, std::string reason,
@@ -24,4 +24,4 @@ void fail_run(model::RunStatus& status, std::string reason, std::string message,
 void follow_wrapper(const model::AppWrapper& wrapper, const std::vector<RunPod>& pods, WallTime now,
                     model::RunStatus& status, std::optional<Duration>& again);
 
-}  // namespace codeflare::controllers::run
+}  // namespace codeflare::controllers::runs
