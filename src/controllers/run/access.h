@@ -10,8 +10,9 @@ inline constexpr runtime::Right kRights[] = {
     {"patch update", "codeflare.dev", "runs/status", "status of Runs"},
     {"list watch create patch delete", "workload.codeflare.dev", "appwrappers",
      "the AppWrapper of a Run"},
+    {"delete", "codeflare.dev", "runs", "Runs that finished long ago (ttlSecondsAfterFinished)"},
     {"create", "batch", "jobs", "Jobs of Runs"},
-    {"create", "", "services", "Services of Runs"},
+    {"create", "", "configmaps services", "code, data and Services of Runs"},
     {"create", "ray.io", "rayjobs", "RayJobs of Runs"},
     {"list watch", "", "pods", "pods of Runs"},
 };
