@@ -54,7 +54,10 @@ struct World {
     spec.name = name;
     spec.command = "python train.py";
     OwnClusterJob own{.job = std::move(spec),
-                      .cluster = {.num_workers = 1, .head_cpu_limits = "1"}};
+                      .cluster = {.num_workers = 1,
+                                  .head_cpu_limits = "1",
+                                  // How long pods that end by themselves pretend to run.
+                                  .annotations = {{"codeflare.dev/duration", "1h"}}}};
     return await(submit_own_cluster(cluster.env, cluster.client, discovery, std::move(own),
                                     "default", "/home/user"));
   }

@@ -2,6 +2,7 @@
 """Real Ray (PyPI) on `codeflare up`: RayJobs bring their clusters, are submitted by a pod or by the controller, and take them down again."""
 
 import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -32,7 +33,7 @@ def ray_job(name, **spec):
 
 
 def codeflare(kubeconfig, folder, *words):
-    return subprocess.run([up_test.PROGRAM, *words, "--kubeconfig", kubeconfig], cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+    return subprocess.run([up_test.PROGRAM, *words], cwd=folder, env={**os.environ, "KUBECONFIG": kubeconfig}, stdin=subprocess.DEVNULL, capture_output=True, text=True,
                           timeout=PATIENCE_SECONDS)
 
 
