@@ -84,7 +84,7 @@ struct World {
   }
   // The pod has seen the end of the job.
   void end(const std::string& name, const std::string& message) {
-    const auto pods = cluster.list<model::Pod>("default", "codeflare.dev/job=" + name);
+    const auto pods = cluster.list<model::Pod>("default", "job-name=" + name);
     ASSERT_EQ(pods.size(), 1u);
     cluster.patch<model::Pod>(
         pods[0].metadata.name,
