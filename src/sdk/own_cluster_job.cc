@@ -40,7 +40,11 @@ ClusterConfig named(const OwnClusterJob& own) {
 model::PodTemplateSpec submitter_template(const OwnClusterJob& own,
                                           const model::PodTemplateSpec& head) {
   model::PodTemplateSpec pod;
-  pod.metadata.labels = marks(own.job.name);
+  pod.metadata.labels = own.cluster.labels;
+  for (const auto& [key, value] : marks(own.job.name)) {
+    pod.metadata.labels.insert_or_assign(key, value);
+  }
+  pod.metadata.annotations = own.cluster.annotations;
   pod.spec.restart_policy = "Never";
   pod.spec.image_pull_secrets = head.spec.image_pull_secrets;
   pod.spec.service_account_name = head.spec.service_account_name;
