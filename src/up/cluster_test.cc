@@ -307,7 +307,7 @@ TEST(Up, broken_work_is_refused_or_fails_with_the_reason_and_the_field_and_holds
       item, "does not serve");
   EXPECT_FALSE(w.has(model::resource_type<model::AppWrapper>(), "refused"));
 
-  // The administrator may create everything, and is told what the server would reject.
+  // The administrator may create everything; the server still rejects what it could not store.
   const auto rejection = [&](std::string object) {
     auto made = *run(w.env.loop, w.client->create(model::resource_type<model::AppWrapper>(),
                                                   "default", wrapped("wrong", object)));
