@@ -1,8 +1,8 @@
 #include "sdk/gang_state.h"
 
 #include "json/parse.h"
-#include "sdk/gang_job.h"
 #include "queue/pod_trouble.h"
+#include "sdk/gang_job.h"
 #include "sdk/internal/work_state.h"
 #include "sdk/job_marks.h"
 

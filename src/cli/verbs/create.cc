@@ -113,8 +113,7 @@ Task<int> run_create(Session& session, CreateFlags flags) {
       if (!object) {
         Error error = std::move(object).error();
         error.message = queue::with_field_hints(error.message);
-        code = both(code,
-                    report(session.console(), std::move(error).with_context(all[i].where())));
+        code = both(code, report(session.console(), std::move(error).with_context(all[i].where())));
         continue;
       }
       how.kinds_are_new = how.kinds_are_new || object->type.kind == kDefinition;

@@ -137,7 +137,8 @@ Verdict review_new(const json::Value& object, const Requester& requester,
   std::ranges::move(queue::problems_of(*wrapper), std::back_inserter(verdict.problems));
   // Only now: before, whatever is wrong with the object has its own words.
   if (verdict.problems.empty() && !controllers::submitter_of(*wrapper, trust)) {
-    verdict.problems.push_back(place + "another webhook changed the items after the record was written");
+    verdict.problems.push_back(place +
+                               "another webhook changed the items after the record was written");
   }
   return verdict;
 }

@@ -296,10 +296,11 @@ Decision counts(const Observed& observed, const MachineOptions& options) {
   Decision decision = internal::write_of(observed, "pod counts");
   AppWrapperStatus& status = decision.status;
   internal::copy_counts(observed.pods, status);
-  status.message = observed.problem.empty()
-                       ? remarks_of(observed)
-                       : "can no longer be read; it keeps running and its end will not be noticed: " +
-                             observed.problem;
+  status.message =
+      observed.problem.empty()
+          ? remarks_of(observed)
+          : "can no longer be read; it keeps running and its end will not be noticed: " +
+                observed.problem;
   if (observed.pods.running > 0 && !has_run(status)) {
     touch(status, condition::kRunning, {.reason = Reason::pods_running}, observed.now);
   }

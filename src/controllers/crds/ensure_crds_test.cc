@@ -53,7 +53,7 @@ TEST(EnsureCrds, the_server_serves_what_is_asked_for) {
       text(world.wait(ensure_crds(*world.client, {.legacy_group = true, .ray_cluster = true}))),
       kPlatform +
           "appwrappers.mcad.ibm.com quotasubtrees.quota.codeflare.dev rayclusters.ray.io "
-      "rayjobs.ray.io appwrappers.workload.codeflare.dev | ");
+          "rayjobs.ray.io appwrappers.workload.codeflare.dev | ");
   for (const kube::ResourceType& type :
        {kube::ResourceType{"mcad.ibm.com", "v1beta1", "AppWrapper", "appwrappers", true},
         kube::ResourceType{"ray.io", "v1alpha1", "RayCluster", "rayclusters", true}}) {
@@ -81,8 +81,9 @@ TEST(EnsureCrds, kuberays_own_definition_stays) {
   ASSERT_TRUE(world.wait(world.client->create(
       kDefinitions, "", foreign(kRayJobCrd, "ray.io", "rayjobs", "RayJob", "v1"))));
   EXPECT_EQ(text(world.wait(ensure_crds(*world.client, {.ray_cluster = true}))),
-            kPlatform + "quotasubtrees.quota.codeflare.dev appwrappers.workload.codeflare.dev | "
-            "rayclusters.ray.io rayjobs.ray.io");
+            kPlatform +
+                "quotasubtrees.quota.codeflare.dev appwrappers.workload.codeflare.dev | "
+                "rayclusters.ray.io rayjobs.ray.io");
 }
 
 TEST(EnsureCrds, mcads_own_definition_is_taken_over) {

@@ -124,7 +124,8 @@ RayClusterReconciler& add_raycluster_controller(runtime::Manager& manager) {
 void give_way_to_kuberay(runtime::Manager& manager, std::function<void()> stop, Logger logger) {
   manager.add_work([&client = manager.client(), stop = std::move(stop), logger] {
     return watch_for_kuberay(client, [stop, logger](const std::string& where) {
-      logger.warn("RayClusters are handled by the KubeRay operator from now on", {{"found", where}});
+      logger.warn("RayClusters are handled by the KubeRay operator from now on",
+                  {{"found", where}});
       stop();
     });
   });

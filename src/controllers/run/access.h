@@ -5,8 +5,8 @@
 namespace codeflare::controllers::runs {
 
 inline constexpr runtime::Right kRights[] = {
-    {"list watch", "codeflare.dev",
-     "applications datasets runpolicies runs runsizeconfigurations", "Runs and what they refer to"},
+    {"list watch", "codeflare.dev", "applications datasets runpolicies runs runsizeconfigurations",
+     "Runs and what they refer to"},
     {"patch update", "codeflare.dev", "runs/status", "status of Runs"},
     {"list watch create patch delete", "workload.codeflare.dev", "appwrappers",
      "the AppWrapper of a Run"},
