@@ -320,6 +320,44 @@ void run_ray(AccessWorld& w) {
   w.settle(minutes(1));
 }
 
+// RayJobs whose jobs are submitted by a pod and by the controller; no dashboard answers here.
+void run_ray_jobs(AccessWorld& w) {
+  const std::string at = "/apis/ray.io/v1/namespaces/default/rayjobs";
+  for (const char* mode : {"K8sJobMode", "HTTPMode"}) {
+    const std::string name = mode[0] == 'K' ? "k" : "h";
+    w.send(at, R"({"metadata":{"name":")" + name + R"("},"spec":{"entrypoint":"run",)" +
+                   R"("shutdownAfterJobFinishes":true,"activeDeadlineSeconds":120,)" +
+                   R"("submissionMode":")" + mode + R"(","rayClusterSpec":{"headGroupSpec":{)" +
+                   R"("rayStartParams":{},"template":)" + pod_template() + "}}}}");
+    w.settle(minutes(5));
+    w.remove(at + "/" + name);
+    w.settle(minutes(1));
+  }
+}
+
+void run_runs(AccessWorld& w) {
+  const std::string at = "/apis/codeflare.dev/v1alpha1/namespaces/default/";
+  w.send(at + "datasets",
+         R"({"apiVersion":"codeflare.dev/v1alpha1","kind":"DataSet","metadata":{"name":"data"},)"
+         R"("spec":{"inline":{"a.txt":"x"}}})");
+  w.send(at + "applications",
+         R"({"apiVersion":"codeflare.dev/v1alpha1","kind":"Application","metadata":{"name":"app"},)"
+         R"("spec":{"api":"torch","image":"x","command":"exit 0","inputs":[{"name":"data"}]}})");
+  w.send(at + "runs",
+         R"({"apiVersion":"codeflare.dev/v1alpha1","kind":"Run","metadata":{"name":"r"},)"
+         R"("spec":{"application":{"name":"app"},"size":"xs","workers":2,)"
+         R"("ttlSecondsAfterFinished":5,"activeDeadlineSeconds":30}})");
+  w.settle(minutes(3));
+  w.send(at + "runs",
+         R"({"apiVersion":"codeflare.dev/v1alpha1","kind":"Run","metadata":{"name":"s"},)"
+         R"("spec":{"application":{"name":"app"},"size":"xs"}})");
+  w.settle(seconds(2));
+  w.send(at + "runs/s", R"({"spec":{"suspend":true}})", "PATCH");
+  w.settle(seconds(20));
+  w.remove(at + "runs/s");
+  w.settle(minutes(1));
+}
+
 // A node that is deleted registers anew; a fake one becomes not ready; the Lease is lost.
 void run_nodes(AccessWorld& w) {
   w.send("/api/v1/nodes/codeflare-fake-0",
@@ -337,14 +375,20 @@ void run_everything(AccessWorld& w) {
   run_jobs(w);
   run_queue(w);
   run_ray(w);
+  run_ray_jobs(w);
+  run_runs(w);
   run_nodes(w);
 }
 
 // Calls that need a fault or a restart, and the test that has one.
 bool is_made_elsewhere(std::string_view verb, std::string_view resource) {
-  return (verb == "get" && resource == "appwrappers") ||      // app_wrapper_faults_test
-         (verb == "update" && resource == "nodes") ||         // node_test: a changed description
-         (verb == "delete" && resource == "endpointslices");  // endpoint_decision_test
+  return (verb == "get" && resource == "appwrappers") ||        // app_wrapper_faults_test
+         (verb == "update" && resource == "nodes") ||           // node_test: a changed description
+         (verb == "delete" && resource == "endpointslices") ||  // endpoint_decision_test
+         (verb == "patch" && resource == "services") ||         // rayjob: another cluster
+         (verb == "delete" && resource == "runs") ||            // run_controller_test
+         (verb == "create" && resource == "rayjobs") ||         // tests/platform: Runs of Ray
+         resource == "services/proxy";  // rayjob and sdk_own_cluster_test: a dashboard that answers
 }
 
 // Informers list where a server cannot stream the objects that exist.

@@ -301,7 +301,7 @@ TEST(Up, broken_work_is_refused_or_fails_with_the_reason_and_the_field_and_holds
   refused_for(refusal("ann", job(std::string(300, 'x'), "1", 1, "1s")),
               item + ".generictemplate.metadata.name", "253");
   refused_for(refusal("ann", R"({"apiVersion":"v1","kind":"Secret","metadata":{"name":"s"}})"),
-              item, R"(user "ann" may not create secrets)");
+              item, R"(user "ann" cannot create secrets)");
   refused_for(
       refusal("ann", R"({"apiVersion":"example.com/v1","kind":"What","metadata":{"name":"x"}})"),
       item, "does not serve");

@@ -54,11 +54,11 @@ class Images(unittest.TestCase):
             self.codeflare("remove", f"codeflare:{VERSION}", f"lattice-operator-internal:{VERSION}")
 
     def test_mistakes_are_named(self):
-        self.assertIn("missing.tar", self.codeflare("load", self.at / "missing.tar", code=1))
+        self.assertIn("missing.tar", self.codeflare("load", self.at / "missing.tar", code=2))
         bad = self.at / "bad.tar"
         with tarfile.open(bad, "w") as tar:
             tar.add(self.program, "program")
-        self.assertIn("neither manifest.json", self.codeflare("load", bad, code=1))
+        self.assertIn("neither manifest.json", self.codeflare("load", bad, code=2))
         self.assertEqual(list((self.at / "data").rglob("unpacked/*")), [])
 
 

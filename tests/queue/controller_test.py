@@ -150,7 +150,7 @@ class RayClusters(unittest.TestCase):
                 said = ours.stop()
             self.assertEqual([pod["metadata"]["labels"]["ray.io/node-type"] for pod in pods], ["head"], said)
             self.assertIn("this controller runs RayClusters", said)
-            self.assertIn("the server itself keeps the spec of AppWrappers", said)
+            self.assertIn("changes of AppWrapper specs are rejected by the server", said)
             self.assertEqual(server.get("/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies")["items"], [])
 
             server.create(OPERATOR)

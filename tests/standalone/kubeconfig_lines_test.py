@@ -38,8 +38,8 @@ class KubeconfigLines(unittest.TestCase):
         lines = run.stderr.splitlines()
         self.assertEqual(len(lines), 3, run.stderr)
         for line, words in zip(lines, (
-            ("warn", f"{file}: clusters[0].cluster.tls-sever-name: is no field of a kubeconfig", "tls-server-name"),
-            ("warn", f"{file}: users[0].user.tokn: is no field of a kubeconfig", "token"),
+            ("warn", f"{file}: clusters[0].cluster.tls-sever-name: is not a field of a kubeconfig", "tls-server-name"),
+            ("warn", f"{file}: users[0].user.tokn: is not a field of a kubeconfig", "token"),
             ("error", f'cluster \\"c\\" in {file}: expected a PEM certificate'),
         )):
             for word in words:

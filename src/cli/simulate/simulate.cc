@@ -69,10 +69,10 @@ void tell_gaps(Console& console, const Trace& trace) {
   }
 }
 
-// What was given is wrong, or could not be read.
+// An option or a file is wrong, or the file could not be read.
 int report_input(Console& console, const Error& error) {
   return error.code == ErrorCode::invalid_argument ? report_usage(console, error.message)
-                                                   : report(console, error);
+                                                   : report_file(console, error);
 }
 
 Duration seconds_of(double seconds) {

@@ -90,14 +90,14 @@ TEST(Simulate, a_cluster_file_replaces_the_flags) {
   EXPECT_TRUE(world.console.out_text.contains("3m22s")) << world.console.out_text;
 }
 
-TEST(Simulate, what_was_given_and_is_wrong_is_a_usage_error_and_what_cannot_be_read_a_failure) {
+TEST(Simulate, options_and_files_that_are_wrong_or_missing_are_usage_errors) {
   World world;
   EXPECT_EQ(world.run({.trace = "jobs.csv"}), kUsage);
   EXPECT_EQ(world.run({.trace = "jobs.csv", .nodes = 1, .cluster = "c.yaml"}), kUsage);
   EXPECT_EQ(world.run({.trace = "jobs.csv", .nodes = 1, .gpus = "4", .policies = "best"}), kUsage);
   EXPECT_EQ(world.run({.trace = "jobs.csv", .nodes = 1, .gpus = "-4"}), kUsage);
-  EXPECT_EQ(world.run({.trace = "none.csv", .nodes = 1, .gpus = "4"}), kFailed);
-  EXPECT_EQ(world.run({.trace = "jobs.csv", .cluster = "none.yaml"}), kFailed);
+  EXPECT_EQ(world.run({.trace = "none.csv", .nodes = 1, .gpus = "4"}), kUsage);
+  EXPECT_EQ(world.run({.trace = "jobs.csv", .cluster = "none.yaml"}), kUsage);
   EXPECT_EQ(world.run({.trace = "jobs.csv", .format = "swf", .nodes = 1, .gpus = "4"}), kUsage);
   EXPECT_TRUE(world.console.err_text.contains("jobs.csv:1: field 1")) << world.console.err_text;
   ASSERT_TRUE(world.sim.env().files.write("c.yaml", "nodes: 7").has_value());

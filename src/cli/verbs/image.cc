@@ -201,7 +201,9 @@ int run_image_load(Env env, Console& console, up::UnpackPlace& place, const std:
   const Result<std::vector<up::LoadedImage>> images =
       up::load_images(env.files, place, directory, archive, name);
   if (!images) {
-    return report(console, images.error());
+    const ErrorCode code = images.error().code;
+    const bool wrong_file = code == ErrorCode::not_found || code == ErrorCode::invalid_argument;
+    return wrong_file ? report_file(console, images.error()) : report(console, images.error());
   }
   for (const up::LoadedImage& image : *images) {
     for (const std::string& tag : image.names) {

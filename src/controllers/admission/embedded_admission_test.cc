@@ -31,8 +31,8 @@ TEST(EmbeddedAdmission, lets_a_user_wrap_only_what_they_may_create_themselves) {
   const Reply refused = world.as("ann", "POST", kTeam, wrapper("pods", "v1", "Secret"));
   EXPECT_EQ(refused.status, 403);
   EXPECT_TRUE(
-      refused.body.contains("user \\\"ann\\\" cannot create secrets in namespace \\\"team\\\" "
-                            "(spec.resources.GenericItems[0])"))
+      refused.body.contains("spec.resources.GenericItems[0]: user \\\"ann\\\" cannot create "
+                            "secrets in namespace \\\"team\\\""))
       << refused.body;
   const Reply unknown = world.as("ann", "POST", kTeam, wrapper("what", "example.com/v1", "What"));
   EXPECT_EQ(unknown.status, 403);

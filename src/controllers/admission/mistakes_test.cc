@@ -86,7 +86,7 @@ std::vector<Mistake> mistakes() {
        422, at + ".data[bad key!]: Invalid value"},
       {"a kind of the whole cluster",
        item(R"({"apiVersion":"v1","kind":"Namespace","metadata":{"name":"a"}})"), 422,
-       "namespaces belong to no namespace"},
+       "namespaces are cluster-scoped"},
       {"the same object twice", job(good) + "," + job(good), 422,
        "the same object as in spec.resources.GenericItems[0]"},
       {"a Job without restartPolicy", job("{" + kContainers + "}"), 422, pod + ".restartPolicy"},
@@ -187,14 +187,14 @@ TEST(Mistakes, all_items_that_the_user_may_not_create_are_named) {
       world.as("ann", "POST", kTeam,
                wrap(object("Secret") + "," + object("ConfigMap") + "," + object("Service")));
   EXPECT_EQ(reply.status, 422) << reply.body;  // the Service has no ports
-  EXPECT_TRUE(reply.body.contains("may not create secrets in namespace")) << reply.body;
-  EXPECT_TRUE(reply.body.contains("may not create services in namespace")) << reply.body;
-  EXPECT_FALSE(reply.body.contains("may not create configmaps")) << reply.body;
+  EXPECT_TRUE(reply.body.contains("cannot create secrets in namespace")) << reply.body;
+  EXPECT_TRUE(reply.body.contains("cannot create services in namespace")) << reply.body;
+  EXPECT_FALSE(reply.body.contains("cannot create configmaps")) << reply.body;
   const Reply refused =
       world.as("ann", "POST", kTeam, wrap(object("Secret") + "," + object("ServiceAccount")));
   EXPECT_EQ(refused.status, 403) << refused.body;
-  EXPECT_TRUE(refused.body.contains("may not create secrets")) << refused.body;
-  EXPECT_TRUE(refused.body.contains("may not create serviceaccounts")) << refused.body;
+  EXPECT_TRUE(refused.body.contains("cannot create secrets")) << refused.body;
+  EXPECT_TRUE(refused.body.contains("cannot create serviceaccounts")) << refused.body;
 }
 
 TEST(UnknownField, is_read_in_the_words_of_the_server) {

@@ -255,11 +255,10 @@ std::string not_served(const Question& question) {
 
 std::string refusal(const Question& question, std::string_view resource,
                     const Requester& requester) {
-  std::string text = "user \"" + requester.username + "\" cannot create ";
+  std::string text = question.field + ": user \"" + requester.username + "\" cannot create ";
   text += resource.empty() ? question.kind + " (a kind that this server does not serve)"
                            : std::string(resource);
-  text += " in namespace \"" + question.ns + "\" (" + question.field + ")";
-  return text;
+  return text + " in namespace \"" + question.ns + "\"";
 }
 
 std::string joined(const std::vector<std::string>& problems) {

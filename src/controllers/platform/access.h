@@ -7,7 +7,7 @@ namespace codeflare::controllers::platform_kinds {
 inline constexpr runtime::Right kRights[] = {
     {"list watch", "codeflare.dev", "applications datasets runsizeconfigurations",
      "Applications, DataSets and sizes"},
-    {"patch update", "codeflare.dev", "applications/status datasets/status",
+    {"patch", "codeflare.dev", "applications/status datasets/status",
      "condition Ready of Applications and DataSets"},
 };
 

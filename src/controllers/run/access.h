@@ -7,7 +7,7 @@ namespace codeflare::controllers::runs {
 inline constexpr runtime::Right kRights[] = {
     {"list watch", "codeflare.dev", "applications datasets runpolicies runs runsizeconfigurations",
      "Runs and what they refer to"},
-    {"patch update", "codeflare.dev", "runs/status", "status of Runs"},
+    {"patch", "codeflare.dev", "runs/status", "status of Runs"},
     {"list watch create patch delete", "workload.codeflare.dev", "appwrappers",
      "the AppWrapper of a Run"},
     {"delete", "codeflare.dev", "runs", "Runs that finished long ago (ttlSecondsAfterFinished)"},
@@ -15,6 +15,7 @@ inline constexpr runtime::Right kRights[] = {
     {"create", "", "configmaps services", "code, data and Services of Runs"},
     {"create", "ray.io", "rayjobs", "RayJobs of Runs"},
     {"list watch", "", "pods", "pods of Runs"},
+    {"list watch", "", "namespaces", "namespaces that policies select"},
 };
 
 }  // namespace codeflare::controllers::runs
