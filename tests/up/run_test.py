@@ -102,9 +102,9 @@ class Run(unittest.TestCase):
             for line in client.stderr:
                 if "job/waiter: Queued: " in line:
                     break
-            self.assertRegex(line, r"^\d{4}-\S+Z job/waiter: Queued: \w+: .*cpu.* \(\d+\w*\)\n$")
             self.type("delete", "job", "holder")
             out, _ = client.communicate(timeout=PATIENCE_SECONDS)
+            self.assertRegex(line, r"^\d{4}-\S+Z job/waiter: Queued: \w+: needs 3 CPUs, .*\(\d+\w*\)\n$")
             self.assertEqual((client.returncode, out), (0, "at last\n"))
 
     def test_ctrl_c_detaches_and_a_second_one_cancels(self):

@@ -67,6 +67,16 @@ TEST(RunController, makes_one_app_wrapper_and_follows_it_to_its_end) {
   EXPECT_EQ(w.read().status.phase, "Completed");
 }
 
+TEST(RunController, is_removed_when_its_time_after_the_end_is_over) {
+  World w;
+  w.make_application();
+  w.make_run(R"(,"ttlSecondsAfterFinished":30)");
+  w.state("Completed");
+  EXPECT_EQ(w.cluster.list<model::Run>().size(), 1u);
+  w.cluster.settle(seconds(31));
+  EXPECT_TRUE(w.cluster.list<model::Run>().empty());
+}
+
 TEST(RunController, an_application_that_comes_later_heals_the_run) {
   World w;
   w.make_run();
