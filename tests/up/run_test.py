@@ -64,7 +64,7 @@ class Run(unittest.TestCase):
         run = self.type("run", "--name", "first", "--env", "CODE=7", "--", "/usr/bin/python3", "main.py", "a b", "$(HOME)", "$$", code=7)
         self.assertEqual(run.stdout, "rank - of - at -\nwords ['a b', '$(HOME)', '$$'] in /workspace with a note\n")
         self.assertIn("(3 files, ", run.stderr)
-        self.assertIn("job/first Failed: ExitCode: exit code 7\n", run.stderr)
+        self.assertIn("job/first Failed: ExitCode: exit code 7: words ['a b', ", run.stderr)
         info = self.status("first")
         self.assertEqual((info["status"], info["exitCode"], info["backend"]), ("Failed", 7, "kubernetes"))
         self.assertEqual(self.type("logs", "job", "first").stdout, run.stdout)

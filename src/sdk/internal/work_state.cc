@@ -1,5 +1,6 @@
 #include "sdk/internal/work_state.h"
 
+#include "queue/pod_trouble.h"
 #include "queue/status_words.h"
 
 #include <algorithm>
@@ -31,7 +32,9 @@ std::string last_words(const model::ContainerStatus& container) {
   if (!ended->reason.empty() && ended->reason != "Error") {
     text += " (" + ended->reason + ")";
   }
-  return ended->message.empty() ? text : text + ": " + ended->message;
+  // The message may be the end of the log.
+  const std::string line = queue::last_line(ended->message);
+  return line.empty() ? text : text + ": " + line;
 }
 
 }  // namespace codeflare::sdk::internal
