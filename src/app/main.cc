@@ -95,7 +95,9 @@ int main(int argc, char** argv) {
   help->add_option("VERB", verbs, "command, such as: up, or image add");
   const CLI::App* version = app.add_subcommand("version", "Print the version");
   for (CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
-    command->group(std::string(codeflare::cli::help_group(command->get_name())));
+    if (!command->get_group().empty()) {  // an empty group hides a command
+      command->group(std::string(codeflare::cli::help_group(command->get_name())));
+    }
   }
   if (complete) {
     words.push_back(std::move(begun));

@@ -231,7 +231,7 @@ struct HelpGroup {
 constexpr std::array kHelpGroups = {
     HelpGroup{"Cluster", {"up", "down", "image", "proxy", "login", "logout"}},
     HelpGroup{"Queue", {"queue", "explain", "priority", "hold", "release", "quota"}},
-    HelpGroup{"Administration", {"controller", "node", "apiserver", "simulate", "user"}},
+    HelpGroup{"Administration", {"controller", "node", "apiserver", "crds", "check", "simulate"}},
     HelpGroup{"Other", {"help", "version", "completion"}},
 };
 
