@@ -44,13 +44,13 @@ capabilities: {drop: [ALL]}
 
 {{- /* Rules of the parts that these values need: made by tools/access.py. */ -}}
 {{- define "core.rules" -}}
-{{- $parts := list "leader" "events" "queue" "quota" "look-for-kuberay" -}}
+{{- $parts := list "leader" "events" "queue" "quota" "look-for-kuberay" "run" "platform" -}}
 {{- $parts = append $parts (ternary "wrap-anything" "wrapped" .Values.wrapAnything) -}}
 {{- if .Values.webhook.enabled }}{{ $parts = concat $parts (list "submitter" "submitter-check" "review" "ca-bundle") }}
 {{- else }}{{ $parts = append $parts (ternary "create-anything" "create-wrapped" .Values.wrapAnything) }}{{ end -}}
 {{- if .Values.queue.bind }}{{ $parts = append $parts "bind" }}{{ end -}}
 {{- if .Values.global.codeflare.mcad }}{{ $parts = append $parts "legacy" }}{{ end -}}
-{{- if .Values.rayClusters }}{{ $parts = append $parts "raycluster" }}{{ end -}}
+{{- if .Values.rayClusters }}{{ $parts = concat $parts (list "raycluster" "rayjob") }}{{ end -}}
 {{- range $parts }}
 # {{ . }}
 {{ include "core.access" (dict "files" $.Files "part" .) }}
