@@ -157,7 +157,7 @@ void EmbeddedAdmission::ask(const AdmissionRequest& request, const Question& que
 // As a dry run of each wrapped object would find.
 WrappedFindings EmbeddedAdmission::look_inside(const AdmissionRequest& request) const {
   WrappedFindings found;
-  for (const WrappedObject& item : wrapped_objects(*request.object)) {
+  for (const WrappedObject& item : objects_to_create(*request.object)) {
     const model::GroupVersion type =
         model::parse_api_version(item.value->string_or_empty("apiVersion"));
     const apiserver::ResourcePtr resource =

@@ -166,6 +166,17 @@ TEST(Mistakes, are_found_when_the_app_wrapper_is_created) {
   }
 }
 
+TEST(Mistakes, labels_that_pods_inherit_at_dispatch_count_for_selectors) {
+  AdmissionWorld world;
+  const Reply reply = world.as(
+      "admin", "POST", kTeam,
+      wrap(item(R"({"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"d",)"
+                R"("labels":{"app":"d"}},"spec":{"selector":{"matchLabels":{"app":"d"}},)"
+                R"("template":{"metadata":{"labels":{"app":"other"}},"spec":{"containers":[)"
+                R"({"name":"c","image":"x"}]}}}})")));
+  EXPECT_EQ(reply.status, 201) << reply.body;
+}
+
 TEST(Mistakes, of_every_item_are_told_at_once) {
   AdmissionWorld world;
   const Reply reply = world.as(

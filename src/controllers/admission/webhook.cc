@@ -237,7 +237,7 @@ Task<WrappedFindings> Webhook::look_inside(json::Value object, Requester request
   const json::Value* metadata = object.find("metadata");
   const std::string ns(metadata == nullptr ? "" : metadata->string_or_empty("namespace"));
   const Instant end = client_.env().loop.now() + kLookInside;
-  for (const WrappedObject& item : wrapped_objects(object)) {
+  for (const WrappedObject& item : objects_to_create(object)) {
     const Duration left = end - client_.env().loop.now();
     Result<WrappedFindings> found = fail(deadline_exceeded("no time is left"));
     if (left > Duration::zero()) {

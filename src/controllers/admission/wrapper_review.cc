@@ -1,6 +1,7 @@
 #include "controllers/admission/wrapper_review.h"
 
 #include "controllers/admission/fixed_spec.h"
+#include "json/parse.h"
 #include "model/codec/app_wrapper.h"
 #include "queue/demand.h"
 #include "queue/marks.h"
@@ -222,6 +223,31 @@ std::vector<WrappedObject> wrapped_objects(const json::Value& object) {
     }
   }
   return found;
+}
+
+std::vector<WrappedObject> objects_to_create(const json::Value& object) {
+  std::vector<WrappedObject> items = wrapped_objects(object);
+  const Result<model::AppWrapper> wrapper = decode(object);
+  if (!wrapper) {
+    return items;
+  }
+  const Result<queue::Demand> demand = queue::demand_of(*wrapper);
+  if (!demand || demand->items.size() != items.size()) {
+    return items;
+  }
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    const Result<std::string> text = queue::instrumented_item(*wrapper, *demand, i, {});
+    Result<json::Document> document = text ? json::parse(*text) : fail(text.error());
+    if (!document) {
+      continue;
+    }
+    if (json::Value* metadata = document->root.find("metadata")) {
+      metadata->erase("ownerReferences");
+    }
+    items[i].made = std::make_shared<const json::Document>(*std::move(document));
+    items[i].value = &items[i].made->root;
+  }
+  return items;
 }
 
 std::vector<std::string> merged(std::vector<std::string> ours, std::vector<std::string> servers) {

@@ -4,6 +4,7 @@
 #include "controllers/submitter/submitter.h"
 #include "json/value.h"
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -46,9 +47,13 @@ Verdict review(const json::Value& object, const json::Value* old, const Requeste
 // A wrapped object as the AppWrapper has it.
 struct WrappedObject {
   const json::Value* value;
-  std::string field;  // "spec.resources.GenericItems[0]"
+  std::string field;                             // "spec.resources.GenericItems[0]"
+  std::shared_ptr<const json::Document> made{};  // holds the value of objects_to_create()
 };
 std::vector<WrappedObject> wrapped_objects(const json::Value& object);
+// The same as the queue will create them, without the owner: labels of an object reach its pods,
+// which its selector may need. Where the AppWrapper cannot be read, they are as it has them.
+std::vector<WrappedObject> objects_to_create(const json::Value& object);
 
 // The problems that the queue and the server find. Where both complain about a field, the server's
 // words count, unless ours suggest another name.
