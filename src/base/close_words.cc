@@ -43,6 +43,22 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return above.back();
 }
 
+std::optional<std::string_view> nearest_name(std::string_view wanted,
+                                             std::span<const std::string_view> known) {
+  if (wanted.size() > kLettersMax) {
+    return std::nullopt;
+  }
+  std::size_t least = wanted.size() / 3 + 1;
+  std::optional<std::string_view> found;
+  for (const std::string_view name : known) {
+    if (const std::size_t distance = edit_distance(wanted, name); distance < least) {
+      least = distance;
+      found = name;
+    }
+  }
+  return found;
+}
+
 std::vector<std::string> close_words(std::string_view typed, std::span<const std::string> known,
                                      std::size_t count) {
   const std::string wanted = lower(typed);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -17,6 +18,11 @@ std::size_t edit_distance(std::string_view a, std::string_view b);
 // begins does ("app" means "appwrapper").
 std::vector<std::string> close_words(std::string_view typed, std::span<const std::string> known,
                                      std::size_t count = 3);
+
+// The known name that is closest to `wanted`, if they differ in at most a third of its letters.
+// Case counts.
+std::optional<std::string_view> nearest_name(std::string_view wanted,
+                                             std::span<const std::string_view> known);
 
 // "; did you mean a, b or c?", or nothing when no word is close.
 std::string did_you_mean(std::string_view typed, std::span<const std::string> known);

@@ -1,6 +1,6 @@
 #include "platform/command_line.h"
 
-#include "base/nearest_name.h"
+#include "base/close_words.h"
 #include "json/parse.h"
 #include "platform/parameter.h"
 #include "platform/words.h"

@@ -1,6 +1,6 @@
 #include "queue/field_hint.h"
 
-#include "base/nearest_name.h"
+#include "base/close_words.h"
 
 #include <algorithm>
 #include <array>

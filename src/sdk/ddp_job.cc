@@ -1,6 +1,6 @@
 #include "sdk/ddp_job.h"
 
-#include "base/nearest_name.h"
+#include "base/close_words.h"
 #include "json/write.h"
 #include "model/quantity.h"
 #include "sdk/cluster_json.h"

@@ -1,6 +1,6 @@
 #include "sdk/read_config.h"
 
-#include "base/nearest_name.h"
+#include "base/close_words.h"
 #include "json/write.h"
 #include "json/yaml.h"
 #include "sdk/cluster_fields.h"

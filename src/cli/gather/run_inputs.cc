@@ -1,6 +1,6 @@
 #include "cli/gather/run_inputs.h"
 
-#include "base/nearest_name.h"
+#include "base/close_words.h"
 #include "json/parse.h"
 #include "kube/typed.h"
 #include "model/codec/core.h"

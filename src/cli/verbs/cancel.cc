@@ -8,6 +8,7 @@
 #include "cli/verbs/internal/session_flags.h"
 #include "cli/views/kinds.h"
 #include "cli/views/submitter.h"
+#include "sdk/job_marks.h"
 
 #include <memory>
 #include <utility>
@@ -16,22 +17,19 @@ namespace codeflare::cli {
 
 namespace {
 
-// Of the AppWrappers that are jobs (sdk/job_marks.h).
-constexpr std::string_view kJobLabel = "codeflare.dev/job";
-
 struct Work {
   TypedObject object;
   GroupedWrapper wrapper;
 };
 
 std::string stop_patch(WallTime now) {
-  return R"({"metadata":{"annotations":{"codeflare.dev/stopped":")" + to_rfc3339(now) +
-         R"("}},"spec":{"suspend":true}})";
+  return R"({"metadata":{"annotations":{")" + std::string(sdk::kStoppedAnnotation) + R"(":")" +
+         to_rfc3339(now) + R"("}},"spec":{"suspend":true}})";
 }
 
 // What was done, for people.
 Task<Result<std::string>> cancel_one(Session& session, Work work) {
-  const bool job = work.wrapper.metadata.labels.contains(kJobLabel);
+  const bool job = work.wrapper.metadata.labels.contains(sdk::kJobLabel);
   if (work.wrapper.metadata.deleting()) {
     co_return "is already being deleted";
   }

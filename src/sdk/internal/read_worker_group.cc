@@ -1,6 +1,6 @@
 #include "sdk/internal/read_worker_group.h"
 
-#include "base/nearest_name.h"
+#include "base/close_words.h"
 #include "json/write.h"
 #include "sdk/internal/read_value.h"
 
