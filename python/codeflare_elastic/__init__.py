@@ -39,7 +39,10 @@ def join(
     values: dict of your own that is saved with the state.    backend: default nccl for models on GPUs, gloo otherwise.
     ddp: options of DistributedDataParallel.    save_every: seconds, "auto" (by the measured cost) or None.    save_dir: folder for saved states.
     """
+    from . import _autopatch
     from ._run import Run
+
+    _autopatch.stand_down()
 
     def several(found):
         return list(found) if isinstance(found, (list, tuple)) else [found]

@@ -19,6 +19,15 @@ from ._log import log, log_once
 from ._remaining import consumed_after, remaining
 
 
+_followers = []
+
+
+def stand_down():
+    """The program uses the library itself, which does more."""
+    for follower in _followers:
+        follower.stand_down()
+
+
 def install():
     """Patches torch as soon as the program imports it."""
     sys.meta_path.insert(0, _AfterTorch())
@@ -46,6 +55,7 @@ class _AfterTorch(importlib.abc.MetaPathFinder):
 
 
 def patch(follower):
+    _followers.append(follower)
     import torch.optim.lr_scheduler as lr_scheduler
     from torch.nn.parallel import DistributedDataParallel
     from torch.optim import Optimizer
@@ -92,7 +102,14 @@ class Follower:
         self._stepping = threading.Lock()
         self._saver, self._saved_at = None, 0.0
         self._every = environment.get("LATTICE_SAVE_EVERY", "1")
+        self._off, self._listens = False, False
         self._skips = {}  # id of a sampler -> (consumed, batch)
+
+    def stand_down(self):
+        self._off = True
+        if self._listens:
+            signal.set_wakeup_fd(-1)
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
     # -- what a program constructs
 
@@ -105,6 +122,8 @@ class Follower:
         original = optimizer.step
 
         def step(self_, *args, **kwargs):
+            if self._off:
+                return original(*args, **kwargs)
             with self._stepping:
                 found = original(*args, **kwargs)
                 self._committed(optimizer)
@@ -125,6 +144,8 @@ class Follower:
     def iterate(self, loader, original):
         from torch.utils.data import DistributedSampler, IterableDataset
 
+        if self._off:
+            return original(loader)
         if not isinstance(loader.sampler, DistributedSampler) or loader.batch_size is None or isinstance(loader.dataset, IterableDataset):
             return self._unfollowed(loader, original(loader))
         if all(loader is not known for known in self.loaders):
@@ -204,6 +225,7 @@ class Follower:
 
     def _listen_for_notice(self):
         """The main thread may hang in a collective, so a thread of its own learns of SIGTERM."""
+        self._listens = True
         reader, writer = socket.socketpair()
         writer.setblocking(False)
         previous = signal.getsignal(signal.SIGTERM)

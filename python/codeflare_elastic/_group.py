@@ -38,9 +38,9 @@ class Group:
         self._lock = threading.Lock()
         self._closed = False
 
-    def listen(self):
+    def listen(self, port=0):
         """Opens the store that the others will connect to; returns its port."""
-        self._store = dist.TCPStore("127.0.0.1", 0, None, True, datetime.timedelta(seconds=_FORM_SECONDS), False)
+        self._store = dist.TCPStore("127.0.0.1", port, None, True, datetime.timedelta(seconds=_FORM_SECONDS), False)
         self._ports.add(self._store.port)
         return self._store.port
 
@@ -55,6 +55,8 @@ class Group:
             store = dist.HashStore()
         else:
             _choose_interface(self.backend, address)
+            if self.rank == 0 and self._store is None:
+                self.listen(port)  # the agent chose the port before it knew of the library
             store = self._store or self._connect(_FORM_SECONDS)
             store = dist.PrefixStore(f"round-{self.generation}", store)
         dist.init_process_group(self.backend, store=store, rank=self.rank, world_size=self.world, timeout=datetime.timedelta(minutes=30))

@@ -55,11 +55,11 @@ class Case(unittest.TestCase):
     def step(self):
         return max(Journal(self.together).committed, default=0)
 
-    def resize(self, job, indices, reason):
+    def resize(self, job, indices, reason, **options):
         """Four steps, two of them at least after the resize."""
         job.start_missing(indices)
         self.allow(self.step() + 2)
-        job.resize(indices, reason, wait_running=False)
+        job.resize(indices, reason, wait_running=False, **options)
         self.allow(self.step() + 2)
         job.wait_running()
 
@@ -122,11 +122,15 @@ class Elastic(Case):
         self.resize(job, [3], "Shrink")
         self.check(job)
 
-    def test_members_may_get_their_round_without_a_notice(self):
+    def test_the_first_round_may_come_without_notice_and_with_a_port_that_nobody_hosts(self):
         job = self.job(notice_fresh=False)
-        self.resize(job, [0, 1], "Start")
+        # As with injectLattice: the addon leaves a program alone that uses the library.
+        paths = os.pathsep.join([str(HERE.parent / "codeflare_elastic/autopatch"), ENVIRONMENT["PYTHONPATH"]])
+        job.environment = {**ENVIRONMENT, "LATTICE_AUTOPATCH": "torch", "PYTHONPATH": paths}
+        self.resize(job, [0, 1], "Start", host=False)
         self.resize(job, [0, 1, 2], "Grow")
         self.check(job)
+        self.assertNotIn("LATTICE_AUTOPATCH", job.logs())
 
     def test_everybody_killed_at_once_continues_from_the_newest_saved_step(self):
         job = self.job("--save-every", "0")

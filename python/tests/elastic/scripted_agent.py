@@ -150,7 +150,7 @@ class Job:
 
     # -- membership
 
-    def resize(self, indices, reason="Grow", grace=30, wait_running=True):
+    def resize(self, indices, reason="Grow", grace=30, wait_running=True, host=True):
         """Members start, old ones get their notice, the round is written. Returns (when notice was given, when all had committed a step)."""
         self.start_missing(indices)
         self.generation += 1
@@ -168,8 +168,13 @@ class Job:
         order = sorted(indices)
         steps = [self.members[i].last.get("ready", {}).get("step", 0) for i in order]
         first = self.members[order[0]]
-        first.send("host", generation=self.generation)
-        self.pump(lambda: first.last.get("hosting", {}).get("generation") == self.generation, what="hosting")
+        if host:
+            first.send("host", generation=self.generation)
+            self.pump(lambda: first.last.get("hosting", {}).get("generation") == self.generation, what="hosting")
+            port = first.last["hosting"]["port"]
+        else:
+            with socket.create_server(("127.0.0.1", 0)) as server:
+                port = server.getsockname()[1]
         for rank, i in enumerate(order):
             self.members[i].fresh, self.members[i].group = False, self.generation
             self.members[i].send(
@@ -180,7 +185,7 @@ class Job:
                 localWorldSize=1,
                 worldSize=len(order),
                 masterAddress="127.0.0.1",
-                masterPort=first.last["hosting"]["port"],
+                masterPort=port,
                 source=steps.index(max(steps)),
                 peers=["127.0.0.1"] * len(order),
             )
