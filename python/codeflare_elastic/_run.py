@@ -215,7 +215,7 @@ class Run:
             self._step_seconds = took if self._step_seconds is None else 0.9 * self._step_seconds + 0.1 * took
         self._committed_at = now
         self._told_samples += share.step_samples
-        if now - self._told >= 1.0:
+        if now - self._told >= 1.0 and self._step_seconds is not None:
             rate = self._told_samples / (now - self._told) if self._told else None
             loss = self._loss.mean().item() if isinstance(self._loss, torch.Tensor) else self._loss
             self._agent.send("progress", step=self.step, samplesPerSecond=rate, stepSeconds=self._step_seconds, loss=loss)

@@ -91,8 +91,11 @@ class Case(unittest.TestCase):
     def check_weights(self, job):
         self.allow(10**9)
         self.assertEqual(set(job.wait_end()), {0}, job.logs())
+        self.compare_weights(job.logs)
+
+    def compare_weights(self, logs):
         found = weights(self.together)
-        self.assertTrue(found, job.logs())
+        self.assertTrue(found, logs())
         answer = subprocess.run([python(), "-c", COMPARE, *self.undisturbed(), *found], env={**os.environ, **ENVIRONMENT}, check=True, capture_output=True, text=True)
         self.assertLess(float(answer.stdout), 1e-9)
 
