@@ -105,6 +105,7 @@ constexpr const Verb* kVerbs[] = {
     &kLogsJob,
     &kLogsRun,
     &kDashboard,
+    &kSession,
     &kDown,
     &kImage,
     &kCrds,
