@@ -231,5 +231,5 @@ class Job:
 
 
 def python():
-    """Debian's interpreter, which has Debian's torch."""
-    return "/usr/bin/python3" if os.path.exists("/usr/bin/python3") else sys.executable
+    """Debian's interpreter, which has Debian's torch, or the one that ELASTIC_PYTHON names."""
+    return os.environ.get("ELASTIC_PYTHON") or ("/usr/bin/python3" if os.path.exists("/usr/bin/python3") else sys.executable)
