@@ -23,7 +23,7 @@ struct ReportLine {
 };
 
 struct Report {
-  WrapperId id;
+  WorkId id;
   Standing standing;
   std::string sentence;
   std::int64_t position = 0;
