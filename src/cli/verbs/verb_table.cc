@@ -2,6 +2,7 @@
 
 #include "cli/verbs/cancel.h"
 #include "cli/verbs/check.h"
+#include "cli/verbs/checkpoint.h"
 #include "cli/verbs/compile.h"
 #include "cli/verbs/completion.h"
 #include "cli/verbs/crds.h"
@@ -107,6 +108,7 @@ constexpr const Verb* kVerbs[] = {
     &kDashboard,
     &kDown,
     &kImage,
+    &kCheckpoint,
     &kCrds,
     &kCheck,
     &kAccess,
@@ -231,7 +233,9 @@ struct HelpGroup {
 constexpr std::array kHelpGroups = {
     HelpGroup{"Cluster", {"up", "down", "image", "proxy", "login", "logout"}},
     HelpGroup{"Queue", {"queue", "explain", "priority", "hold", "release", "quota"}},
-    HelpGroup{"Administration", {"controller", "node", "apiserver", "crds", "check", "simulate"}},
+    HelpGroup{"Administration",
+              {"controller", "node", "apiserver", "checkpointd", "checkpoint", "crds", "check",
+               "simulate"}},
     HelpGroup{"Other", {"help", "version", "completion"}},
 };
 
