@@ -26,6 +26,7 @@
 #include "cli/verbs/priority.h"
 #include "cli/verbs/queue.h"
 #include "cli/verbs/queued_raycluster.h"
+#include "cli/verbs/quota.h"
 #include "cli/verbs/run.h"
 #include "cli/verbs/show_job.h"
 #include "cli/verbs/show_raycluster.h"
@@ -34,6 +35,7 @@
 #include "cli/verbs/status.h"
 #include "cli/verbs/submit_job.h"
 #include "cli/verbs/submit_run.h"
+#include "cli/verbs/user.h"
 #include "cli/verbs/wait_raycluster.h"
 #include "cli/views/kinds.h"
 
@@ -99,6 +101,7 @@ constexpr const Verb* kVerbs[] = {
     &kReleaseRayCluster,
     &kReleaseRun,
     &kQueue,
+    &kQuota,
     &kExplain,
     &kExplainRayCluster,
     &kExplainRun,
@@ -106,9 +109,11 @@ constexpr const Verb* kVerbs[] = {
     &kLogsJob,
     &kLogsRun,
     &kDashboard,
+    &kSession,
     &kDown,
     &kImage,
     &kCheckpoint,
+    &kUser,
     &kCrds,
     &kCheck,
     &kAccess,
@@ -234,8 +239,8 @@ constexpr std::array kHelpGroups = {
     HelpGroup{"Cluster", {"up", "down", "image", "proxy", "login", "logout"}},
     HelpGroup{"Queue", {"queue", "explain", "priority", "hold", "release", "quota"}},
     HelpGroup{"Administration",
-              {"controller", "node", "apiserver", "checkpointd", "checkpoint", "crds", "check",
-               "simulate"}},
+              {"user", "controller", "node", "apiserver", "checkpointd", "checkpoint", "crds",
+               "check", "simulate"}},
     HelpGroup{"Other", {"help", "version", "completion"}},
 };
 
