@@ -2,6 +2,7 @@
 
 #include "cli/verbs/cancel.h"
 #include "cli/verbs/check.h"
+#include "cli/verbs/checkpoint.h"
 #include "cli/verbs/compile.h"
 #include "cli/verbs/completion.h"
 #include "cli/verbs/crds.h"
@@ -111,6 +112,7 @@ constexpr const Verb* kVerbs[] = {
     &kSession,
     &kDown,
     &kImage,
+    &kCheckpoint,
     &kUser,
     &kCrds,
     &kCheck,
@@ -237,7 +239,8 @@ constexpr std::array kHelpGroups = {
     HelpGroup{"Cluster", {"up", "down", "image", "proxy", "login", "logout"}},
     HelpGroup{"Queue", {"queue", "explain", "priority", "hold", "release", "quota"}},
     HelpGroup{"Administration",
-              {"user", "controller", "node", "apiserver", "crds", "check", "simulate"}},
+              {"user", "controller", "node", "apiserver", "checkpointd", "checkpoint", "crds",
+               "check", "simulate"}},
     HelpGroup{"Other", {"help", "version", "completion"}},
 };
 
