@@ -143,6 +143,7 @@ sched::GangSpec gang_spec(const QueueState& state, const model::AppWrapper& wrap
   for (const PodSetDemand& each : record.demand.pod_sets) {
     spec.pod_sets.push_back(each.pods);
   }
+  spec.within.keys = record.demand.within;
   if (wrapper.spec.scheduling_spec && wrapper.spec.scheduling_spec->dispatch_duration) {
     spec.expected = seconds_of(wrapper.spec.scheduling_spec->dispatch_duration->expected);
     spec.limit = seconds_of(wrapper.spec.scheduling_spec->dispatch_duration->limit);
