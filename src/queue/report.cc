@@ -111,11 +111,15 @@ std::string label_advice(const sched::QuotaReport& unknown) {
     const std::string_view meant = std::string_view(unknown.node).substr(0, kNameLengthMax);
     return std::pair(edit_distance(std::string_view(name).substr(0, kNameLengthMax), meant), name);
   });
+  const auto shown_as = [&](const std::string& name) {
+    return std::ranges::find(unknown.full, name) != unknown.full.end() ? name + " (no room now)"
+                                                                       : name;
+  };
   std::string text =
-      "set the label to an existing quota node: " + unknown.tree + "=" + names.front();
+      "set the label to an existing quota node: " + unknown.tree + "=" + shown_as(names.front());
   const std::size_t shown = std::min(names.size(), kNamesMax);
   for (std::size_t i = 1; i < shown; ++i) {
-    text += ", " + names[i];
+    text += ", " + shown_as(names[i]);
   }
   const std::size_t rest = names.size() - shown;
   return rest == 0 ? text : text + " and " + std::to_string(rest) + " more";
@@ -138,6 +142,21 @@ std::string limits_advice(const sched::Explanation& explanation) {
             " to " + quantity_text(quota.resource, quota.used + quota.requested);
   }
   return text + nodes_as_well(explanation);
+}
+
+// Other quota nodes in which it would have room now; empty when the label alone does not help.
+std::string room_advice(const sched::Explanation& explanation) {
+  const sched::QuotaReport& first = explanation.quota.front();
+  const bool one_tree = std::ranges::all_of(
+      explanation.quota, [&](const sched::QuotaReport& each) { return each.tree == first.tree; });
+  if (!one_tree || first.choices.empty() || first.tree.starts_with("ResourceQuota ")) {
+    return "";
+  }
+  std::string text = "or set the label to a quota node with room: " + first.tree + "=";
+  for (const std::string& name : first.choices) {
+    text += (&name == &first.choices.front() ? "" : ", ") + name;
+  }
+  return text;
 }
 
 std::vector<std::string> advice(Queue& queue, const sched::Explanation& explanation,
@@ -177,6 +196,9 @@ std::vector<std::string> advice(Queue& queue, const sched::Explanation& explanat
   }
   if (explanation.why == Reason::insufficient_quota && !explanation.quota.empty()) {
     result.push_back("or " + limits_advice(explanation));
+    if (std::string room = room_advice(explanation); !room.empty()) {
+      result.push_back(std::move(room));
+    }
   }
   return result;
 }

@@ -143,7 +143,7 @@ TEST(Report, advises_by_reason) {
   EXPECT_EQ(explain(queue, "uid-held", kNow)->advice[0],
             "run 'codeflare release', or set spec.suspend to false");
   EXPECT_EQ(explain(queue, "uid-astray", kNow)->advice[0],
-            "set the label to an existing quota node: t=default");
+            "set the label to an existing quota node: t=default (no room now)");
   const auto waits = explain(queue, "uid-waits", kNow);
   ASSERT_TRUE(waits && waits->advice.size() == 2);
   EXPECT_EQ(waits->advice[0], "starts if this work ends: team-a/runs (2 CPUs)");
@@ -267,8 +267,8 @@ TEST(Report, who_names_a_quota_node_that_is_not_there_is_told_which_are_and_nobo
   EXPECT_EQ(word(report->standing.reason), "UnknownQuota");
   EXPECT_TRUE(report->holders.empty()) << report->holders.front();
   ASSERT_EQ(report->advice.size(), 1U);
-  EXPECT_TRUE(
-      report->advice[0].starts_with("set the label to an existing quota node: team=silver, node-"))
+  EXPECT_TRUE(report->advice[0].starts_with(
+      "set the label to an existing quota node: team=silver (no room now), node-"))
       << report->advice[0];
   EXPECT_TRUE(report->advice[0].ends_with(" and 3 more")) << report->advice[0];
 }

@@ -58,8 +58,10 @@ struct QuotaReport {
   std::string tree;
   std::string node;     // the node without room, or the unknown name
   std::string problem;  // for unknown nodes: what is wrong
-  // For unknown nodes: those of the tree that its namespace may charge, by name.
+  // Other nodes of the tree that its namespace may charge, by name. For a node without room: only
+  // those that have room.
   std::vector<std::string> choices{};
+  std::vector<std::string> full{};  // of the choices for an unknown node: those without room
   std::string resource;
   Amount limit = 0;
   Amount used = 0;

@@ -25,6 +25,7 @@
 #include "cli/verbs/priority.h"
 #include "cli/verbs/queue.h"
 #include "cli/verbs/queued_raycluster.h"
+#include "cli/verbs/quota.h"
 #include "cli/verbs/run.h"
 #include "cli/verbs/show_job.h"
 #include "cli/verbs/show_raycluster.h"
@@ -33,6 +34,7 @@
 #include "cli/verbs/status.h"
 #include "cli/verbs/submit_job.h"
 #include "cli/verbs/submit_run.h"
+#include "cli/verbs/user.h"
 #include "cli/verbs/wait_raycluster.h"
 #include "cli/views/kinds.h"
 
@@ -98,6 +100,7 @@ constexpr const Verb* kVerbs[] = {
     &kReleaseRayCluster,
     &kReleaseRun,
     &kQueue,
+    &kQuota,
     &kExplain,
     &kExplainRayCluster,
     &kExplainRun,
@@ -105,8 +108,10 @@ constexpr const Verb* kVerbs[] = {
     &kLogsJob,
     &kLogsRun,
     &kDashboard,
+    &kSession,
     &kDown,
     &kImage,
+    &kUser,
     &kCrds,
     &kCheck,
     &kAccess,
@@ -231,7 +236,8 @@ struct HelpGroup {
 constexpr std::array kHelpGroups = {
     HelpGroup{"Cluster", {"up", "down", "image", "proxy", "login", "logout"}},
     HelpGroup{"Queue", {"queue", "explain", "priority", "hold", "release", "quota"}},
-    HelpGroup{"Administration", {"controller", "node", "apiserver", "crds", "check", "simulate"}},
+    HelpGroup{"Administration",
+              {"user", "controller", "node", "apiserver", "crds", "check", "simulate"}},
     HelpGroup{"Other", {"help", "version", "completion"}},
 };
 

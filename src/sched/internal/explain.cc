@@ -5,7 +5,9 @@
 #include "sched/internal/questions.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
+#include <utility>
 
 namespace codeflare::sched {
 
@@ -187,6 +189,7 @@ std::vector<QuotaReport> reports_of(const State& state,
                        .node = node.name,
                        .problem = {},
                        .choices = {},
+                       .full = {},
                        .resource = state.cluster.resources().name(shortage.resource),
                        .limit = shortage.limit,
                        .used = shortage.used,
@@ -195,16 +198,37 @@ std::vector<QuotaReport> reports_of(const State& state,
   return reports;
 }
 
+// The nodes of `open` in which the charge has room now, or those in which it has none.
+std::vector<std::string> by_room(const State& state, const std::string& tree,
+                                 const std::vector<std::string>& open, const Request& charge,
+                                 bool room) {
+  std::vector<std::string> names;
+  std::ranges::copy_if(open, std::back_inserter(names), [&](const std::string& name) {
+    const Index node = state.forest.find(tree, name);
+    return state.forest.shortage({node}, charge).has_value() != room;
+  });
+  return names;
+}
+
 std::vector<QuotaReport> report_quota(const State& state, const Gang& gang, const Shape& shape) {
   const QuotaPath& path = state.claims.path_of(gang.claim);
+  const std::string& ns = state.claims[gang.claim].asked.ns;
   if (!path.problem.empty()) {
-    const std::string& ns = state.claims[gang.claim].asked.ns;
+    std::vector<std::string> open = state.forest.open_to(path.tree, ns);
+    std::vector<std::string> full = by_room(state, path.tree, open, shape.charge, false);
     return {{.tree = path.tree,
              .node = path.node,
              .problem = path.problem,
-             .choices = state.forest.open_to(path.tree, ns)}};
+             .choices = std::move(open),
+             .full = std::move(full)}};
   }
-  return reports_of(state, state.forest.shortages(path.leaves, shape.charge));
+  std::vector<QuotaReport> reports =
+      reports_of(state, state.forest.shortages(path.leaves, shape.charge));
+  for (QuotaReport& report : reports) {
+    report.choices =
+        by_room(state, report.tree, state.forest.open_to(report.tree, ns), shape.charge, true);
+  }
+  return reports;
 }
 
 // Lifts every gang: would it fit then?
