@@ -33,6 +33,7 @@
 #include "cli/verbs/status.h"
 #include "cli/verbs/submit_job.h"
 #include "cli/verbs/submit_run.h"
+#include "cli/verbs/update_raycluster.h"
 #include "cli/verbs/wait_raycluster.h"
 #include "cli/views/kinds.h"
 
@@ -62,6 +63,8 @@ constexpr const Verb* kVerbs[] = {
     &kSubmitRayCluster,
     &kSubmitJob,
     &kSubmitRun,
+    &kUpdate,
+    &kUpdateRayCluster,
     &kCompile,
     &kCancel,
     &kCancelJob,
@@ -79,12 +82,14 @@ constexpr const Verb* kVerbs[] = {
     &kListSizes,
     &kGet,
     &kGetRayCluster,
+    &kGetJob,
     &kStatus,
     &kStatusRayCluster,
     &kStatusJob,
     &kStatusRun,
     &kDetails,
     &kDetailsRayCluster,
+    &kDetailsJob,
     &kDetailsRun,
     &kWait,
     &kWaitRayCluster,
@@ -100,6 +105,7 @@ constexpr const Verb* kVerbs[] = {
     &kQueue,
     &kExplain,
     &kExplainRayCluster,
+    &kExplainJob,
     &kExplainRun,
     &kLogs,
     &kLogsJob,
