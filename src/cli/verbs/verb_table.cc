@@ -35,6 +35,7 @@
 #include "cli/verbs/status.h"
 #include "cli/verbs/submit_job.h"
 #include "cli/verbs/submit_run.h"
+#include "cli/verbs/update_raycluster.h"
 #include "cli/verbs/user.h"
 #include "cli/verbs/wait_raycluster.h"
 #include "cli/views/kinds.h"
@@ -65,6 +66,8 @@ constexpr const Verb* kVerbs[] = {
     &kSubmitRayCluster,
     &kSubmitJob,
     &kSubmitRun,
+    &kUpdate,
+    &kUpdateRayCluster,
     &kCompile,
     &kCancel,
     &kCancelJob,
@@ -82,12 +85,14 @@ constexpr const Verb* kVerbs[] = {
     &kListSizes,
     &kGet,
     &kGetRayCluster,
+    &kGetJob,
     &kStatus,
     &kStatusRayCluster,
     &kStatusJob,
     &kStatusRun,
     &kDetails,
     &kDetailsRayCluster,
+    &kDetailsJob,
     &kDetailsRun,
     &kWait,
     &kWaitRayCluster,
@@ -104,6 +109,7 @@ constexpr const Verb* kVerbs[] = {
     &kQuota,
     &kExplain,
     &kExplainRayCluster,
+    &kExplainJob,
     &kExplainRun,
     &kLogs,
     &kLogsJob,
