@@ -26,9 +26,10 @@ CASES = {
     "platform-everything": (PLATFORM, EVERYTHING),
     "platform-no-webhook": (PLATFORM, {"core.webhook.enabled": "false", "core.runAsUser": "null", "core.hooks.crds": "false",
                                        "core.hooks.checkBeforeDelete": "false", "core.roles": "false", "defaults.enabled": "false"}),
-    "lattice-defaults": (LATTICE, {}),
+    "lattice-defaults": (LATTICE, {"checkpoint.key": "ch3ckp01nt"}),  # random otherwise
     "lattice-etcd": (LATTICE, {"rdzv.backend": "etcd", "rdzv.etcdImage": "etcd:test", "nodeSelector.gpu": "yes", "jfrog.username": "u",
-                               "jfrog.password": "p4ssw0rd", "license": "k3y", "imagePullPolicy": "Never"}),
+                               "jfrog.password": "p4ssw0rd", "license": "k3y", "imagePullPolicy": "Never",
+                               "checkpoint.key": "ch3ckp01nt", "checkpoint.storage.size": "", "checkpoint.quota": "100Gi"}),
 }
 
 
@@ -67,7 +68,7 @@ class Golden(unittest.TestCase):
 
     def test_passwords_are_in_secrets_only(self):
         for (kind, name), text in charts.documents(render(*CASES["lattice-etcd"])).items():
-            for secret in ("p4ssw0rd", "k3y"):
+            for secret in ("p4ssw0rd", "k3y", "ch3ckp01nt"):
                 self.assertNotIn(secret, text, f"{kind} {name}")
 
     def test_every_pod_is_fit_for_restricted_namespaces(self):
