@@ -20,8 +20,9 @@ constexpr std::string_view kIndexField =
 constexpr std::string_view kJobNameLabel = "batch.kubernetes.io/job-name";
 constexpr std::int64_t kPodsMax = 10'000;
 
-// Becomes torchrun. Pod 0 is the meeting point and knows itself by "localhost" alone, as torch
-// compares names; the others wait until it listens, for pods of a gang do not start at one moment.
+// Becomes torchrun, unbuffered, so that its log has lines of the program at once. Pod 0 is the
+// meeting point and knows itself by "localhost" alone, as torch compares names; the others wait
+// until it listens, for pods of a gang do not start at one moment.
 constexpr std::string_view kMeet = R"py(import os, socket, sys, time
 host, port = sys.argv[1], sys.argv[2]
 if os.environ.get("JOB_COMPLETION_INDEX", "0") == "0":
@@ -36,7 +37,7 @@ else:
             if time.monotonic() > end:
                 sys.exit(f"replica 0 did not listen at {host}:{port} within 15 minutes: {error}")
             time.sleep(0.5)
-words = [sys.executable, "-m", "torch.distributed.run", f"--rdzv_endpoint={host}:{port}"]
+words = [sys.executable, "-u", "-m", "torch.distributed.run", f"--rdzv_endpoint={host}:{port}"]
 os.execv(sys.executable, words + sys.argv[3:])
 )py";
 

@@ -388,6 +388,7 @@ bool is_made_elsewhere(std::string_view verb, std::string_view resource) {
          (verb == "patch" && resource == "services") ||         // rayjob: another cluster
          (verb == "delete" && resource == "runs") ||            // run_controller_test
          (verb == "create" && resource == "rayjobs") ||         // tests/platform: Runs of Ray
+         resource == "pods/log" ||                              // tests/platform: progress of Runs
          resource == "services/proxy";  // rayjob and sdk_own_cluster_test: a dashboard that answers
 }
 

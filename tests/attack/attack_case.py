@@ -24,13 +24,17 @@ def space(ns, plural, name=""):
 
 
 class Stranger:
-    """Has the role `edit` in one namespace and nothing else."""
+    """Has the role `edit` in one namespace, or one with these rules, and nothing else."""
 
-    def __init__(self, cluster, ns, name="stranger"):
+    def __init__(self, cluster, ns, name="stranger", rules=None):
         self.cluster = cluster
+        role = {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "edit"}
+        if rules is not None:
+            cluster.post(f"/apis/rbac.authorization.k8s.io/v1/namespaces/{ns}/roles", {"metadata": {"name": name}, "rules": rules})
+            role = {**role, "kind": "Role", "name": name}
         cluster.post(space(ns, "serviceaccounts"), {"metadata": {"name": name}})
         cluster.post(f"/apis/rbac.authorization.k8s.io/v1/namespaces/{ns}/rolebindings", {
-            "metadata": {"name": name}, "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "edit"},
+            "metadata": {"name": name}, "roleRef": role,
             "subjects": [{"kind": "ServiceAccount", "name": name, "namespace": ns}]})
         answer = cluster.post(space(ns, "serviceaccounts", name) + "/token", {"kind": "TokenRequest", "spec": {}})
         self.token = answer["status"]["token"]

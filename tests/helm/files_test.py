@@ -12,7 +12,7 @@ CORE = ROOT / "platform/charts/core"
 CHARTS = [ROOT / "platform", *sorted((ROOT / "platform/charts").iterdir()), ROOT / "helm/lattice-operator",
           ROOT / "watsonx_ai", *sorted((ROOT / "watsonx_ai/charts").iterdir())]
 # Parents of values that people fill as they like: labels, requests ...
-FREE = {"resources", "podAnnotations", "podLabels", "nodeSelector", "priorityClasses"}
+FREE = {"resources", "podAnnotations", "podLabels", "nodeSelector", "priorityClasses", "sizes"}
 
 
 def values_of(path):

@@ -2,6 +2,8 @@
 """golden_test.py [--write]: `helm lint --strict`, and what the charts render, compared with tests/helm/golden. --write writes it anew."""
 
 import pathlib
+import re
+import shutil
 import subprocess
 import sys
 import unittest
@@ -57,6 +59,23 @@ class Golden(unittest.TestCase):
         for name, (chart, values) in CASES.items():
             with self.subTest(name):
                 self.assertEqual(render(chart, values), (GOLDEN / f"{name}.yaml").read_text(), "golden_test.py --write writes it anew")
+
+    def test_a_chart_of_ones_own_depends_on_the_platform_or_stands_beside_it(self):
+        with charts.fresh_folder() as folder:
+            chart = pathlib.Path(folder, "examples/my_platform")
+            shutil.copytree(ROOT / "examples/my_platform", chart, ignore=shutil.ignore_patterns("charts", "Chart.lock"))
+            shutil.copytree(PLATFORM, pathlib.Path(folder, "platform"))
+            run = helm("dependency", "build", chart)
+            self.assertEqual(run.returncode, 0, run.stderr)
+            own = {("Application", "count-words"), ("DataSet", "poem"), ("RunSizeConfiguration", "my-platform")}
+            rendered = helm("template", "mine", chart, "-n", "namespace")
+            self.assertEqual(rendered.returncode, 0, rendered.stderr)
+            both = set(re.findall(r"^kind: (\S+)\nmetadata:\n  name: (\S+)$", rendered.stdout, re.M))
+            self.assertIn(("Deployment", "mine-codeflare"), both)
+            alone = helm("template", "mine", chart, "--set", "platform.enabled=false").stdout
+            found = set(re.findall(r"^kind: (\S+)\nmetadata: \{name: (\S+)\}$", alone, re.M))
+            self.assertEqual(found, own)
+            self.assertNotIn("kind: Deployment", alone)
 
     def test_misspelt_values_are_rejected(self):
         for chart, value in ((PLATFORM, "core.replica=2"), (PLATFORM, "croe.replicas=2"), (PLATFORM, "core.webhook.enable=false"),
