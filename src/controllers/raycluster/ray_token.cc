@@ -22,7 +22,7 @@ std::string mode_of(const model::RayClusterSpec& spec) {
   return options ? std::string(options->root.string_or_empty("mode")) : "";
 }
 
-// "2.60.0" as 2 and 60; zeros when it is no version.
+// "2.60.0" as 2 and 60; zeros when it cannot be read.
 std::pair<int, int> version_of(std::string_view text) {
   std::pair<int, int> version;
   const char* end = text.data() + text.size();
