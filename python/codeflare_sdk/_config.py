@@ -83,6 +83,7 @@ class ClusterConfiguration:
     enable_autoscaling: bool = False
     min_workers: int | None = None
     max_workers: int | None = None
+    token_authentication: bool = False
     enable_gcs_ft: bool = False
     redis_address: str = ""
     redis_password_secret: dict[str, str] = dataclasses.field(default_factory=dict)

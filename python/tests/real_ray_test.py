@@ -5,6 +5,7 @@ real_ray_test.py PROGRAM: the package must be importable (PYTHONPATH). Its first
 """
 
 import asyncio
+import base64
 import contextlib
 import io
 import json
@@ -12,10 +13,13 @@ import os
 import pathlib
 import re
 import socket
+import ssl
 import subprocess
 import sys
 import tempfile
 import unittest
+import urllib.error
+import urllib.request
 import zipfile
 
 sys.dont_write_bytecode = True
@@ -246,6 +250,39 @@ class RealRay(unittest.TestCase):
         self.assertEqual(quietly(job.status)[0][0], CodeflareRayJobStatus.RUNNING)
         quietly(job.wait, timeout=120)
         self.assertEqual(quietly(job.status)[0], (CodeflareRayJobStatus.COMPLETE, True))
+
+    def api_request(self, path):
+        """The status of a GET at the API server as its administrator, without anything of Ray's."""
+        config = pathlib.Path(self.kubeconfig).read_text()
+        data = {key: base64.b64decode(value) for key, value in re.findall(r"([a-z-]+)-data: (\S+)", config)}
+        for name, text in data.items():
+            (self.folder / name).write_bytes(text)
+        context = ssl.create_default_context(cafile=self.folder / "certificate-authority")
+        context.load_cert_chain(self.folder / "client-certificate", self.folder / "client-key")
+        server = re.search(r"server: \"?([^\"\s]+)", config)[1]
+        try:
+            with urllib.request.urlopen(server + path, context=context, timeout=30) as answer:
+                return answer.status
+        except urllib.error.HTTPError as error:
+            return error.code
+
+    def test_token_authentication(self):
+        from codeflare_sdk import Cluster, ClusterConfiguration
+
+        cluster, _ = quietly(Cluster, ClusterConfiguration(
+            name="guarded", namespace="default", num_workers=1, head_cpu_requests=1, head_cpu_limits=1, head_memory_requests=3,
+            head_memory_limits=3, worker_memory_requests=2, worker_memory_limits=2, token_authentication=True, write_to_file=False))
+        quietly(cluster.up)
+        self.addCleanup(quietly, cluster.down)
+        quietly(cluster.wait_ready, timeout=600)
+        jobs = "/api/v1/namespaces/default/services/guarded-head-svc:dashboard/proxy/api/jobs/"
+        self.assertEqual(self.api_request(jobs), 401)
+        client = cluster.job_client
+        pathlib.Path("hello.py").write_text(HELLO)
+        name = client.submit_job(entrypoint="python hello.py", runtime_env={"working_dir": "."})
+        self.assertIn("squares [0, 1, 4, 9]", "".join(client.follow_job_logs(name)))
+        with urllib.request.urlopen(cluster.cluster_dashboard_uri() + "/api/jobs/", timeout=30) as answer:
+            self.assertIn(name, answer.read().decode())
 
     def cells(self, notebook):
         """The code cells of a notebook of the 0.40.1 wheel, which is fetched once."""

@@ -133,12 +133,16 @@ class Sdk(unittest.TestCase):
         self.assertEqual(missing.exception.code, "not_found")
         self.assertIn("'nobody' not found in namespace 'default'", str(missing.exception))
 
-    def test_apply_creates_keeps_and_recreates(self):
+    def test_apply_creates_keeps_scales_and_recreates(self):
         cluster = self.cluster("applied")
         self.assertIn("has successfully been applied", quietly(cluster.apply)[1])
         self.assertIn("is unchanged", quietly(cluster.apply)[1])
+        quietly(cluster.wait_ready, timeout=60)
         cluster.config.num_workers = 2
-        with self.assertRaisesRegex(Exception, "differs in num_workers"):
+        self.assertIn("has been scaled", quietly(cluster.apply)[1])
+        self.assertIn("is unchanged", quietly(cluster.apply)[1])
+        cluster.config.envs = {"A": "1"}
+        with self.assertRaisesRegex(Exception, "differs in envs"):
             quietly(cluster.apply)
         self.assertIn("queued anew", quietly(cluster.apply, force=True)[1])
 

@@ -94,6 +94,11 @@ Task<Result<void>> ClientActor::carry_out(ObjectKey key, Action action) {
   if (!answer) {
     const bool gone_already =
         action.verb == Action::Verb::remove && answer.error().code == ErrorCode::not_found;
+    const bool there_already =
+        action.existing_is_fine && answer.error().code == ErrorCode::already_exists;
+    if (there_already) {
+      co_return Result<void>();
+    }
     if (!gone_already) {
       tell_refusal(key, action, answer.error());
       co_return fail(std::move(answer).error());

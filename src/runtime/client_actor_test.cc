@@ -125,6 +125,15 @@ TEST(ClientActor, writes_in_order_and_stops_at_the_first_failure) {
   EXPECT_FALSE(w.has("b"));
 }
 
+TEST(ClientActor, goes_on_when_what_may_exist_exists) {
+  World w;
+  Action again = create("a");
+  again.existing_is_fine = true;
+  const Result<void> done = w.act({create("a"), again, create("b")});
+  ASSERT_TRUE(done) << done.error().message;
+  EXPECT_TRUE(w.has("b"));
+}
+
 TEST(ClientActor, says_what_it_writes_and_why) {
   World w;
   ASSERT_TRUE(w.act({create("a")}));

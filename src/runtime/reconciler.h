@@ -39,6 +39,8 @@ struct Action {
   // May be under way together with its neighbours of the same verb that say so too: the pods of a
   // gang need not wait for each other.
   bool together = false;
+  // Creating what exists succeeds: for objects that are made once and not watched.
+  bool existing_is_fine = false;
   kube::PatchKind patch_kind = kube::PatchKind::merge;
   kube::WriteOptions write;
   kube::DeleteOptions removal;

@@ -98,6 +98,7 @@ struct ClusterConfig {
   bool enable_autoscaling = false;
   std::optional<std::int64_t> min_workers;
   std::optional<std::int64_t> max_workers;
+  bool token_authentication = false;  // Ray rejects clients and requests without its token
   bool enable_gcs_ft = false;
   std::string redis_address;
   model::StringMap redis_password_secret;  // name, key

@@ -83,6 +83,8 @@ constexpr std::array kFields = {
           "Ray's autoscaler between min_workers and max_workers"},
     Field{"min_workers", integer, &C::min_workers, "--min-workers", "fewest workers"},
     Field{"max_workers", integer, &C::max_workers, "--max-workers", "most workers"},
+    Field{"token_authentication", boolean, &C::token_authentication, "--token-auth",
+          "token authentication of Ray (Ray 2.52 or later)"},
     Field{"enable_gcs_ft", boolean, &C::enable_gcs_ft, "--gcs-ft",
           "GCS fault tolerance: the head's state is kept in Redis"},
     Field{"redis_address", text, &C::redis_address, "--redis-address", "address of Redis"},

@@ -5,6 +5,7 @@
 #include "model/resource_name.h"
 #include "sdk/cluster_fields.h"
 #include "sdk/device_names.h"
+#include "sdk/ray_token.h"
 
 #include <utility>
 #include <variant>
@@ -147,6 +148,7 @@ ClusterConfig config_of(const model::RayCluster& ray) {
   for (const model::LocalObjectReference& secret : head_pod.image_pull_secrets) {
     config.image_pull_secrets.push_back(secret.name);
   }
+  config.token_authentication = needs_token(ray);
   config.enable_autoscaling = ray.spec.enable_in_tree_autoscaling.value_or(false);
   config.num_workers = 0;
   for (std::size_t i = 0; i < ray.spec.worker_groups.size(); ++i) {

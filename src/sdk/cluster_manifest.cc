@@ -362,6 +362,11 @@ Value Builder::ray_spec() {
     set(spec, "enableInTreeAutoscaling", Value::boolean(true));
     set(spec, "autoscalerOptions", autoscaler());
   }
+  if (config_.token_authentication) {
+    Value options = Value::object();
+    set(options, "mode", text("token"));
+    set(spec, "authOptions", options);
+  }
   if (config_.enable_gcs_ft) {
     set(spec, "gcsFaultToleranceOptions", fault_tolerance());
   }

@@ -25,10 +25,12 @@ net::Response rejected() {
 
 }  // namespace
 
-DashboardTunnel::DashboardTunnel(net::HttpService& api, const model::ObjectKey& cluster)
+DashboardTunnel::DashboardTunnel(net::HttpService& api, const model::ObjectKey& cluster,
+                                 Secret token)
     : api_(api),
       prefix_("/api/v1/namespaces/" + net::percent_encode(cluster.ns) + "/services/" +
-              net::percent_encode(cluster.name) + "-head-svc:dashboard/proxy") {}
+              net::percent_encode(cluster.name) + "-head-svc:dashboard/proxy"),
+      token_(std::move(token)) {}
 
 Task<Result<net::Response>> DashboardTunnel::send(net::Request request) {
   if (!is_loopback(request.headers.get("Host").value_or(""))) {
@@ -43,6 +45,9 @@ Task<Result<net::Response>> DashboardTunnel::send(net::Request request) {
   net::remove_hop_by_hop(request.headers, upgrade);
   request.headers.remove("Host");
   request.headers.remove("Authorization");
+  if (!token_.empty()) {
+    request.headers.set("X-Ray-Authorization", "Bearer " + token_.reveal());
+  }
   if (!request.headers.has("Accept-Encoding")) {
     request.headers.set("Accept-Encoding", "identity");
   }
@@ -66,7 +71,7 @@ Task<Result<net::Response>> DashboardTunnel::send(net::Request request) {
 
 Task<Result<void>> serve_dashboard(Env env, net::HttpService& api, model::ObjectKey cluster,
                                    TunnelOptions options) {
-  DashboardTunnel tunnel(api, cluster);
+  DashboardTunnel tunnel(api, cluster, std::move(options.token));
   net::HttpServer server(env, tunnel, {});
   Result<std::uint16_t> port = server.listen("127.0.0.1", options.port);
   if (!port && options.any_if_taken) {

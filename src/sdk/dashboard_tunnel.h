@@ -3,6 +3,7 @@
 #include "base/async/task.h"
 #include "base/env/env.h"
 #include "base/result.h"
+#include "base/secret.h"
 #include "model/gvk.h"
 #include "net/http.h"
 
@@ -19,18 +20,20 @@ namespace codeflare::sdk {
 class DashboardTunnel final : public net::HttpService {
  public:
   // `api` leads to the API server and outlives this.
-  DashboardTunnel(net::HttpService& api, const model::ObjectKey& cluster);
+  DashboardTunnel(net::HttpService& api, const model::ObjectKey& cluster, Secret token = {});
 
   Task<Result<net::Response>> send(net::Request request) override;
 
  private:
   net::HttpService& api_;
   std::string prefix_;
+  Secret token_;
 };
 
 struct TunnelOptions {
   std::uint16_t port = 0;     // on 127.0.0.1; 0: any
   bool any_if_taken = false;  // another port if that one is in use
+  Secret token{};             // of a cluster that needs one: ray_token()
   // Called once: "http://127.0.0.1:40312".
   std::function<void(const std::string& url)> opened{};
 };

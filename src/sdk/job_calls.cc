@@ -8,6 +8,7 @@
 #include "sdk/internal/job_call.h"
 #include "sdk/internal/log_pieces.h"
 #include "sdk/own_cluster_submit.h"
+#include "sdk/ray_token.h"
 
 #include <array>
 #include <utility>
@@ -218,12 +219,14 @@ Task<Answer> dashboard_serve(Call& call) {
   CO_TRY_ASSIGN(Server server, co_await open(call));
   model::ObjectKey key{server.ns, call.text("cluster")};
   CO_TRY(co_await server.clusters().get(key));
-  TunnelOptions options{.port = 0, .opened = [&](const std::string& url) {
-                          if (call.context.observer) {
-                            call.context.observer(written(
-                                [&](json::Arena& arena) { return Value::string(arena, url); }));
-                          }
-                        }};
+  CO_TRY_ASSIGN(Secret token, co_await ray_token(*server.client, key));
+  TunnelOptions options{
+      .port = 0, .token = std::move(token), .opened = [&](const std::string& url) {
+        if (call.context.observer) {
+          call.context.observer(
+              written([&](json::Arena& arena) { return Value::string(arena, url); }));
+        }
+      }};
   CO_TRY(co_await serve_dashboard(call.context.env, server.connection->service(), std::move(key),
                                   std::move(options)));
   co_return "null";

@@ -4,6 +4,7 @@
 #include "base/async/when.h"
 #include "sdk/internal/ray_head.h"
 #include "sdk/internal/runtime_env_of.h"
+#include "sdk/ray_token.h"
 
 #include <algorithm>
 #include <cmath>
@@ -189,13 +190,20 @@ Result<ray::PreparedRuntimeEnv> Jobs::prepare(const std::string& runtime_env) {
   return prepared;
 }
 
+Task<Result<std::unique_ptr<RayHead>>> Jobs::open_head(JobTarget target, JobsOptions options) {
+  if (target.address.empty() && options.client.token.empty()) {
+    CO_TRY_ASSIGN(options.client.token, co_await ray_token(client_, target.cluster));
+  }
+  co_return RayHead::open(env_, service_, std::move(target), options);
+}
+
 Task<Result<std::vector<std::string>>> Jobs::submit(JobTarget target, JobSpec spec) {
   CO_TRY(check(spec));
   CO_TRY_ASSIGN(const std::string described, internal::runtime_env_of(spec));
   CO_TRY_ASSIGN(ray::PreparedRuntimeEnv prepared,
                 co_await run_blocking(env_, [&] { return prepare(described); }));
   CO_TRY_ASSIGN(const std::unique_ptr<RayHead> head,
-                RayHead::open(env_, service_, std::move(target), options_));
+                co_await open_head(std::move(target), options_));
   if (!prepared.packages.empty()) {
     // A name that is taken shall not cost an upload.
     const Result<ray::Job> taken = co_await head->client().info(spec.name);
@@ -236,13 +244,13 @@ Task<Result<JobInfo>> Jobs::look(RayHead& head, std::string name) {
 
 Task<Result<JobInfo>> Jobs::get(JobTarget target, std::string name) {
   CO_TRY_ASSIGN(const std::unique_ptr<RayHead> head,
-                RayHead::open(env_, service_, std::move(target), options_));
+                co_await open_head(std::move(target), options_));
   co_return co_await look(*head, std::move(name));
 }
 
 Task<Result<std::vector<JobInfo>>> Jobs::list_with(JobTarget target, JobsOptions options) {
   CO_TRY_ASSIGN(const std::unique_ptr<RayHead> head,
-                RayHead::open(env_, service_, std::move(target), options));
+                co_await open_head(std::move(target), std::move(options)));
   Result<std::vector<ray::Job>> jobs = co_await head->client().list();
   if (!jobs) {
     co_return fail(co_await explain(*head, std::move(jobs).error(), ""));
@@ -292,7 +300,7 @@ Task<Result<JobList>> Jobs::list_all(std::string ns) {
 
 Task<Result<std::string>> Jobs::logs(JobTarget target, std::string name) {
   CO_TRY_ASSIGN(const std::unique_ptr<RayHead> head,
-                RayHead::open(env_, service_, std::move(target), options_));
+                co_await open_head(std::move(target), options_));
   Result<std::string> log = co_await head->client().logs(name);
   if (!log) {
     co_return fail(co_await explain(*head, std::move(log).error(), std::move(name)));
@@ -302,7 +310,7 @@ Task<Result<std::string>> Jobs::logs(JobTarget target, std::string name) {
 
 Task<Result<JobEnd>> Jobs::follow(JobTarget target, std::string name, ray::LogSink sink) {
   CO_TRY_ASSIGN(const std::unique_ptr<RayHead> head,
-                RayHead::open(env_, service_, std::move(target), options_));
+                co_await open_head(std::move(target), options_));
   Result<ray::TailEnd> end = co_await head->client().tail(name, std::move(sink));
   if (!end) {
     co_return fail(co_await explain(*head, std::move(end).error(), std::move(name)));
@@ -338,7 +346,7 @@ Task<Result<JobInfo>> Jobs::wait_on(RayHead& head, std::string name, JobWait opt
 
 Task<Result<JobInfo>> Jobs::wait(JobTarget target, std::string name, JobWait options) {
   CO_TRY_ASSIGN(const std::unique_ptr<RayHead> head,
-                RayHead::open(env_, service_, std::move(target), options_));
+                co_await open_head(std::move(target), options_));
   co_return co_await wait_on(*head, std::move(name), std::move(options));
 }
 
@@ -361,7 +369,7 @@ Task<Result<JobStop>> Jobs::stop_on(RayHead& head, std::string name, bool wait) 
 
 Task<Result<JobStop>> Jobs::stop(JobTarget target, std::string name, bool wait) {
   CO_TRY_ASSIGN(const std::unique_ptr<RayHead> head,
-                RayHead::open(env_, service_, std::move(target), options_));
+                co_await open_head(std::move(target), options_));
   co_return co_await stop_on(*head, std::move(name), wait);
 }
 
@@ -375,7 +383,7 @@ Task<Result<void>> Jobs::remove_record(RayHead& head, std::string name) {
 
 Task<Result<void>> Jobs::remove(JobTarget target, std::string name) {
   CO_TRY_ASSIGN(const std::unique_ptr<RayHead> head,
-                RayHead::open(env_, service_, std::move(target), options_));
+                co_await open_head(std::move(target), options_));
   CO_TRY_ASSIGN(const JobStop stop, co_await stop_on(*head, name, true));
   CO_TRY(co_await remove_record(*head, name));
   const bool watched = may_come_back(stop, env_.clock.wall());

@@ -90,7 +90,11 @@ class Jobs {
  public:
   Jobs(Env env, net::HttpService& service, kube::Client& client, kube::Discovery& discovery,
        JobsOptions options)
-      : env_(env), service_(service), clusters_(client, discovery), options_(std::move(options)) {}
+      : env_(env),
+        service_(service),
+        client_(client),
+        clusters_(client, discovery),
+        options_(std::move(options)) {}
 
   // The only Ray cluster of a namespace. not_found: there is none; invalid_argument: there are
   // several, which are listed.
@@ -115,6 +119,8 @@ class Jobs {
   Task<Result<JobInfo>> wait(JobTarget target, std::string name, JobWait options);
 
  private:
+  // With the token of a cluster that needs one.
+  Task<Result<std::unique_ptr<internal::RayHead>>> open_head(JobTarget target, JobsOptions options);
   Result<ray::PreparedRuntimeEnv> prepare(const std::string& runtime_env);
   Task<Error> explain(internal::RayHead& head, Error error, std::string name);
   Task<Result<JobInfo>> look(internal::RayHead& head, std::string name);
@@ -126,6 +132,7 @@ class Jobs {
 
   Env env_;
   net::HttpService& service_;
+  kube::Client& client_;
   Clusters clusters_;
   JobsOptions options_;
 };

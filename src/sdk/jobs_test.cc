@@ -73,6 +73,26 @@ TEST(Jobs, are_submitted_followed_and_removed_through_the_api_server) {
   EXPECT_EQ(gone.error().message, "job 'a' not found on Ray cluster 'demo' in namespace 'team'");
 }
 
+TEST(Jobs, bring_the_token_of_a_cluster_that_needs_one) {
+  World w;
+  ASSERT_TRUE(w.submit(a_job("open")));
+  EXPECT_EQ(w.proxy.authorization, "");
+  w.proxy.api.put(model::resource_type<model::RayCluster>(),
+                  R"({"apiVersion":"ray.io/v1","kind":"RayCluster",
+                      "metadata":{"namespace":"team","name":"demo"},
+                      "spec":{"authOptions":{"mode":"token"}},"status":{"state":"ready"}})");
+  const auto without = w.submit(a_job());
+  ASSERT_FALSE(without);
+  EXPECT_EQ(without.error().code, ErrorCode::not_found);
+  EXPECT_TRUE(without.error().to_string().contains("token of Ray cluster 'demo'"))
+      << without.error().to_string();
+  w.proxy.api.put({"", "v1", "Secret", "secrets", true},
+                  R"({"apiVersion":"v1","kind":"Secret","data":{"auth_token":"czNjcmV0"},
+                      "metadata":{"namespace":"team","name":"demo"}})");
+  ASSERT_TRUE(w.submit(a_job()));
+  EXPECT_EQ(w.proxy.authorization, "Bearer s3cret");
+}
+
 TEST(Jobs, send_what_was_asked_for) {
   World w;
   JobSpec spec = a_job();

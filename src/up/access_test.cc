@@ -305,7 +305,9 @@ void run_queue(AccessWorld& w) {
 void run_ray(AccessWorld& w) {
   const std::string pod = R"("rayStartParams":{},"template":)" + pod_template();
   w.send("/apis/ray.io/v1/namespaces/default/rayclusters",
-         R"({"metadata":{"name":"r"},"spec":{"headGroupSpec":{)" + pod +
+         R"({"metadata":{"name":"r"},"spec":{"rayVersion":"2.60.0",)"
+         R"("authOptions":{"mode":"token"},"headGroupSpec":{)" +
+             pod +
              R"(},"workerGroupSpecs":[{"groupName":"g","replicas":2,"minReplicas":0,)"
              R"("maxReplicas":9,)" +
              pod + "}]}}");

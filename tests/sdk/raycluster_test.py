@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 """Ray clusters by the command line, on `codeflare up` with a node whose pods only pretend: every verb, its words and exit codes."""
 
+import contextlib
 import json
 import os
 import pathlib
+import pty
 import re
 import signal
 import subprocess
@@ -76,6 +78,60 @@ class RayClusters(unittest.TestCase):
         self.assertIn("already exists", self.codeflare("create", "raycluster", "demo", code=5))
         self.assertEqual(self.codeflare("delete", "raycluster", "demo"), "raycluster/demo deleted\n")
         self.assertIn("Ray cluster 'demo' not found in namespace 'default'", self.codeflare("status", "raycluster", "demo", code=3))
+
+    def test_update_scales_or_recreates(self):
+        self.drop("grow")
+        self.codeflare("create", "raycluster", "grow", "--workers", "1", "--head-cpu", "1", "--wait", "--timeout", "60")
+        self.assertEqual(self.codeflare("update", "raycluster", "grow", "--workers", "2"), "raycluster/grow scaled: 1 to 2 workers in group workers\n")
+        self.assertEqual(self.codeflare("update", "rc", "grow", "--workers", "2"), "raycluster/grow unchanged: 2 workers in group workers\n")
+        refused = self.codeflare("update", "rc", "grow", "--memory", "4G", "--env", "A=1", code=1)
+        self.assertIn("worker_memory_requests, worker_memory_limits, envs cannot change while the cluster exists; --recreate deletes", refused)
+        self.assertIn("its groups are workers", self.codeflare("update", "rc", "grow", "--workers", "1", "--worker-group", "big", code=3))
+        self.assertIn("nothing to change", self.codeflare("update", "rc", "grow", code=2))
+        self.assertIn("not found", self.codeflare("update", "rc", "nosuch", "--workers", "1", code=3))
+        told = self.codeflare("update", "rc", "grow", "--memory", "4G", "--recreate", "--wait", "--timeout", "60")
+        self.assertIn("raycluster/grow recreated: worker_memory_requests, worker_memory_limits changed\nraycluster/grow Ready\n", told)
+        self.assertEqual(json.loads(self.codeflare("status", "rc", "grow", "-o", "json"))["state"]["workersWanted"], 2)
+
+    def typed(self, line):
+        """What a terminal shows when somebody types the line, and the exit code."""
+        child, terminal = pty.fork()
+        if child == 0:
+            os.chdir(self.folder)
+            os.execve("/bin/sh", ["sh", "-c", line], self.environment)
+        shown = b""
+        with contextlib.suppress(OSError):  # the end of a terminal
+            while piece := os.read(terminal, 4096):
+                shown += piece
+        os.close(terminal)
+        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), shown.decode()
+
+    def test_usage_list_of_the_design(self):
+        """Every line of the CLI's design document, in a script without standard input and on a terminal."""
+        self.drop("usage")
+        self.codeflare("create", "raycluster", "usage", "--head-cpu", "1", "--wait", "--timeout", "60")
+        lines = [
+            ("create raycluster --name usage --gpu=0", 5),
+            ("create job", 2),
+            ("define raycluster usage --gpu=0", 0),
+            ("status raycluster usage", 0),
+            ("details raycluster usage", 0),
+            ("status job nosuch --cluster-name=missing --namespace default", 3),
+            ("list raycluster -n default", 0),
+            ("list ray-cluster --all", 0),
+            ("list job -c missing -n default", 3),
+            (f"login --configpath={self.kubeconfig}", 0),
+            ("logout", 0),
+        ]
+        for line, code in lines:
+            with self.subTest(line):
+                if line.startswith("login"):
+                    self.addCleanup(self.environment.update, KUBECONFIG=self.kubeconfig)
+                    self.environment["KUBECONFIG"] = str(self.folder / "config")
+                self.codeflare(*line.split(), code=code)
+                if line != "logout":  # nothing is left to log out of
+                    ended, shown = self.typed(f"{PROGRAM} {line}" + (" --force" if line.startswith("define") else ""))
+                    self.assertEqual(ended, code, shown)
 
     def test_without_a_file(self):
         self.drop("direct")

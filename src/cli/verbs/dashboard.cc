@@ -7,6 +7,7 @@
 #include "sdk/clusters.h"
 #include "sdk/dashboard_tunnel.h"
 #include "sdk/head_tunnel.h"
+#include "sdk/ray_token.h"
 
 #include <memory>
 #include <set>
@@ -82,16 +83,19 @@ struct Tunnels {
 
 Task<Result<void>> dashboard_tunnel(Tunnels& tunnels, std::uint16_t preferred, std::string label) {
   Session& session = tunnels.session;
+  const model::ObjectKey key{session.ns(), tunnels.flags.name};
+  CO_TRY_ASSIGN(Secret token, co_await sdk::ray_token(session.client(), key));
   sdk::TunnelOptions options{.port = tunnels.flags.port != 0 ? tunnels.flags.port : preferred,
                              .any_if_taken = tunnels.flags.port == 0,
+                             .token = std::move(token),
                              .opened = [&](const std::string& url) {
                                session.console().out(label + url + "\n");
                                if (!tunnels.flags.no_browser) {
                                  tunnels.browsers.spawn(open_browser(session, url));
                                }
                              }};
-  co_return co_await sdk::serve_dashboard(session.env(), session.service(),
-                                          {session.ns(), tunnels.flags.name}, std::move(options));
+  co_return co_await sdk::serve_dashboard(session.env(), session.service(), key,
+                                          std::move(options));
 }
 
 Task<Result<void>> client_tunnel(Tunnels& tunnels) {

@@ -9,6 +9,7 @@ inline constexpr runtime::Right kRights[] = {
     {"update", "ray.io", "rayclusters/status", "status of RayClusters"},
     {"list watch create delete", "", "pods", "heads and workers of RayClusters"},
     {"list watch create", "", "services", "the service of a head"},
+    {"create", "", "secrets", "tokens of RayClusters with authOptions"},
 };
 
 // To leave RayClusters to the KubeRay operator.

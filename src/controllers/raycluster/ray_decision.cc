@@ -1,5 +1,6 @@
 #include "controllers/raycluster/ray_decision.h"
 
+#include "controllers/raycluster/ray_token.h"
 #include "model/condition.h"
 #include "model/validation.h"
 
@@ -72,6 +73,7 @@ class Pods {
       const bool of_job =
           model::find_or_empty(observed_.cluster.metadata.labels, kOriginLabel) == "RayJob";
       desired_.create_head = !(of_job && holds(observed_.cluster, "RayClusterProvisioned"));
+      desired_.create_token = desired_.create_head && uses_token(observed_.cluster.spec);
       return desired_.create_head;
     }
     if (heads.size() > 1) {
@@ -178,6 +180,9 @@ std::string invalid(const RayCluster& cluster) {
   if (cluster.spec.head_group.pod_template.spec.containers.empty()) {
     return "headGroupSpec should have at least one container";
   }
+  if (const std::string problem = invalid_authentication(cluster); !problem.empty()) {
+    return problem;
+  }
   std::set<std::string> names;
   for (const RayWorkerGroup& group : cluster.spec.worker_groups) {
     if (group.pod_template.spec.containers.empty()) {
@@ -198,7 +203,7 @@ std::vector<std::string> ignored_fields(const RayCluster& cluster) {
   if (cluster.spec.head_group.enable_ingress.value_or(false)) {
     fields.emplace_back("headGroupSpec.enableIngress");
   }
-  for (std::string_view name : {"gcsFaultToleranceOptions", "authOptions"}) {
+  for (std::string_view name : {"gcsFaultToleranceOptions"}) {
     if (!cluster.spec.extra.find(name).empty()) {
       fields.emplace_back(name);
     }

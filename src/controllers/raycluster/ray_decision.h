@@ -27,6 +27,7 @@ struct Removal {
 
 struct Desired {
   bool create_service = false;
+  bool create_token = false;  // unless the Secret exists; before the pods that need it
   bool create_head = false;
   // How many pods to add, by position in spec.workerGroupSpecs.
   std::vector<std::size_t> create_workers;

@@ -244,10 +244,12 @@ TEST(RayDecision, what_cannot_be_run_is_told) {
 
 TEST(RayDecision, what_is_not_acted_upon_is_told) {
   const Desired desired = decide(
-      seen(sample_cluster(1, R"("enableInTreeAutoscaling":true,"authOptions":{},)"), {}), kNow);
-  EXPECT_EQ(
-      desired.events.at(0).message,
-      "spec.enableInTreeAutoscaling, spec.authOptions: not supported by this controller, ignored");
+      seen(sample_cluster(1, R"("enableInTreeAutoscaling":true,"gcsFaultToleranceOptions":{},)"),
+           {}),
+      kNow);
+  EXPECT_EQ(desired.events.at(0).message,
+            "spec.enableInTreeAutoscaling, spec.gcsFaultToleranceOptions: not supported by this "
+            "controller, ignored");
 }
 
 }  // namespace

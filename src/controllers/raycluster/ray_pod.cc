@@ -2,6 +2,7 @@
 
 #include "controllers/raycluster/ray_names.h"
 #include "controllers/raycluster/ray_start.h"
+#include "controllers/raycluster/ray_token.h"
 #include "model/resources.h"
 
 #include <algorithm>
@@ -230,6 +231,7 @@ Pod build(const Draft& draft) {
   Pod pod;
   pod.spec = draft.from.spec;
   set_metadata(draft, pod);
+  add_token_variables(draft.cluster, pod.spec.containers.front());
   if (draft.type == NodeType::worker) {
     add_wait_for_head(draft, pod);
   }

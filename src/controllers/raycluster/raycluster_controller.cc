@@ -4,6 +4,7 @@
 #include "controllers/raycluster/kuberay_present.h"
 #include "controllers/raycluster/ray_names.h"
 #include "controllers/raycluster/ray_pod.h"
+#include "controllers/raycluster/ray_token.h"
 #include "model/codec/pod.h"
 #include "model/codec/ray_cluster.h"
 #include "model/codec/service.h"
@@ -21,6 +22,7 @@ using runtime::Plan;
 
 const runtime::ResourceType kClusters = model::resource_type<model::RayCluster>();
 const runtime::ResourceType kServices = model::resource_type<model::Service>();
+const runtime::ResourceType kSecrets{"", "v1", "Secret", "secrets", true};
 
 constexpr int kWorkers = 16;
 
@@ -40,7 +42,8 @@ RayClusterReconciler::RayClusterReconciler(const runtime::ControllerContext& con
     : StoryReconciler(context.env, context.actor),
       clusters_(context.subject.store()),
       services_(context.cache.informer(kServices).store()),
-      pods_(context.cache.informer(kPods)) {}
+      pods_(context.cache.informer(kPods)),
+      random_(context.env.random) {}
 
 std::optional<Observed> RayClusterReconciler::observe(const runtime::ObjectKey& key) const {
   const runtime::ObjectRef object = stopped_ ? nullptr : clusters_.get(key);
@@ -75,6 +78,13 @@ Plan RayClusterReconciler::diff(const Observed& observed, const Desired& desired
   if (desired.create_service) {
     plan.actions.push_back(
         create(kServices, ns, model::to_json_text(head_service(cluster)), "head has no service"));
+  }
+  if (desired.create_token) {
+    Action secret =
+        create(kSecrets, ns, token_secret(cluster, random_), "token authentication has no Secret");
+    secret.together = false;
+    secret.existing_is_fine = true;
+    plan.actions.push_back(std::move(secret));
   }
   for (const Removal& removal : desired.remove) {
     plan.actions.push_back({.verb = Action::Verb::remove,

@@ -13,7 +13,7 @@ namespace codeflare::controllers::raycluster {
 
 // Runs RayClusters (ray.io/v1; what is stored as v1alpha1 reads the same) on clusters without the
 // KubeRay operator. Not done, and said in an event where it is asked for: the autoscaler, fault
-// tolerance of the control store, token authentication, ingress.
+// tolerance of the control store, ingress.
 class RayClusterReconciler final : public runtime::StoryReconciler<Observed, Desired> {
  public:
   explicit RayClusterReconciler(const runtime::ControllerContext& context);
@@ -29,6 +29,7 @@ class RayClusterReconciler final : public runtime::StoryReconciler<Observed, Des
   const runtime::Store& clusters_;
   const runtime::Store& services_;
   RayPods pods_;
+  Random& random_;
   bool stopped_ = false;
 };
 

@@ -1,5 +1,6 @@
 #include "controllers/raycluster/ray_decision.h"
 #include "controllers/raycluster/ray_names.h"
+#include "controllers/raycluster/ray_token.h"
 #include "controllers/rayjob/rayjob_names.h"
 #include "controllers/rayjob/rayjob_objects.h"
 #include "model/validation.h"
@@ -78,6 +79,10 @@ std::string cluster_problem(const RayJob& job) {
   }
   model::RayCluster cluster = cluster_of(job);
   cluster.metadata.name = job.metadata.name;
+  if (raycluster::uses_token(cluster.spec)) {
+    return "authOptions of a RayJob's cluster is not supported by this controller; submit the job "
+           "to a RayCluster with authOptions instead";
+  }
   return raycluster::invalid(cluster);
 }
 

@@ -48,12 +48,14 @@ class RayProxy final : public net::HttpService {
       return refuse(404, "services \\\"" + name + "-head-svc\\\" not found");
     }
     request.target.erase(0, at + kAfter.size());
+    authorization = request.headers.get("X-Ray-Authorization").value_or("");
     return dashboard->second->send(std::move(request));
   }
 
   kube::testing::ScriptedService api;
   std::map<std::string, std::unique_ptr<ray::testing::FakeDashboard>> dashboards{};
   bool forbidden = false;
+  std::string authorization{};  // of the last request to a dashboard
 
  private:
   static Task<Result<net::Response>> refuse(int status, std::string message) {
