@@ -26,10 +26,6 @@ class Decider {
       return publish({}, reason::kFinish, "every member is done");
     }
     judge_members();
-    if (needs_proof_of_end()) {
-      return {.message = "no member of generation " + std::to_string(current_.generation) +
-                         " answers, and their processes may still run"};
-    }
     if (!gone_.empty() || !failed_.empty() || !leaving_.empty()) {
       return change_now();
     }
@@ -128,16 +124,26 @@ class Decider {
     }
   }
 
-  bool needs_proof_of_end() const {
-    if (facts_.fenced || current_.members.empty() || !stay_.empty() || !leaving_.empty()) {
-      return false;
+  // The membership may be newer than the round: a member that never trained proves nothing.
+  bool last_group_is_over(const std::vector<MemberRef>& next) const {
+    if (facts_.fenced || !facts_.round || facts_.round->ranks.empty()) {
+      return true;
     }
-    return std::ranges::any_of(gone_, [this](const MemberRef& ref) {
-      const PodFacts* pod = pod_of(ref);
-      const bool left = pod != nullptr && pod->member &&
-                        pod->member->generation == current_.generation &&
-                        pod->member->state == MemberState::left;
-      return pod != nullptr && !pod->ended && !left;
+    return std::ranges::any_of(facts_.round->ranks, [&](const RoundRank& rank) {
+      auto at = std::ranges::find_if(facts_.pods, [&](const PodFacts& pod) {
+        return pod.member && pod.member->agent == rank.agent;
+      });
+      if (at == facts_.pods.end() || at->ended) {
+        return true;  // another life, or none: its workers died with it
+      }
+      const Member& member = *at->member;
+      const bool left =
+          member.generation > facts_.round->generation
+              ? member.state != MemberState::stopping
+              : member.state == MemberState::left || member.state == MemberState::done;
+      return left || std::ranges::any_of(next, [&](const MemberRef& ref) {
+               return ref.index == at->index && ref.pod == at->uid;
+             });
     });
   }
 
@@ -189,7 +195,9 @@ class Decider {
     counted.scaling += leaving_.empty() ? 0 : 1;
     MembershipDecision decision = publish(
         with(newcomers().ready), replace ? reason::kReplace : reason::kShrink, std::move(why));
-    decision.counted = counted;
+    if (decision.next) {
+      decision.counted = counted;
+    }
     return decision;
   }
 
@@ -219,7 +227,7 @@ class Decider {
     MembershipDecision decision =
         publish(next, start ? reason::kStart : reason::kGrow,
                 std::to_string(next.size() - stay_.size()) + " pods have registered");
-    decision.counted.scaling = start ? 0 : 1;
+    decision.counted.scaling = start || !decision.next ? 0 : 1;
     return decision;
   }
 
@@ -248,6 +256,10 @@ class Decider {
     }
     if (members.empty() && current_.members.empty() && why == reason::kPause) {
       return {.message = std::move(message)};
+    }
+    if (!members.empty() && !last_group_is_over(members)) {
+      return {.message = "no member of generation " + std::to_string(facts_.round->generation) +
+                         " answers, and its processes may still train"};
     }
     Membership next{.generation = current_.generation + 1,
                     .reason = std::string(why),

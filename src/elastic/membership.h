@@ -26,6 +26,7 @@ struct PodFacts {
 
 struct MembershipFacts {
   Membership current{};
+  std::optional<Round> round{};  // the last that was written
   std::vector<PodFacts> pods{};  // by index
   std::int32_t size_min = 1;
   bool suspended = false;
@@ -59,8 +60,9 @@ struct MembershipDecision {
 
 // The next members. Survivors go on at once when they are enough; growth waits until all new
 // members have registered, and until the group that runs has begun. A membership below the minimum
-// is a pause. The next group has a member of the last one, or all processes of the last one are
-// gone: otherwise two groups could train.
+// is a pause. A new group is published only if the group of the last round cannot step beside it:
+// one of its members belongs to the new group too (and has to leave the old one first), has left,
+// or its processes are gone.
 MembershipDecision decide_membership(const MembershipFacts& facts);
 
 // Whether a Lease has run out, by the reader's own clock: since its renewal was last seen to

@@ -10,7 +10,10 @@ using std::chrono::seconds;
 PodFacts pod(std::int32_t index, std::optional<MemberState> state, std::int64_t generation = 0) {
   PodFacts facts{.index = index, .uid = "u" + std::to_string(index)};
   if (state) {
-    facts.member = Member{.generation = generation, .state = *state, .pod = facts.uid};
+    facts.member = Member{.generation = generation,
+                          .state = *state,
+                          .pod = facts.uid,
+                          .agent = "a" + std::to_string(index)};
   }
   return facts;
 }
@@ -18,9 +21,12 @@ PodFacts pod(std::int32_t index, std::optional<MemberState> state, std::int64_t 
 MembershipFacts facts(std::int64_t generation, std::vector<std::int32_t> members,
                       std::vector<PodFacts> pods) {
   MembershipFacts all{.current = {.generation = generation}, .pods = std::move(pods)};
+  std::vector<RoundRank> ranks;
   for (std::int32_t index : members) {
     all.current.members.push_back({.index = index, .pod = "u" + std::to_string(index)});
+    ranks.push_back({.index = index, .agent = "a" + std::to_string(index)});
   }
+  all.round = Round{.generation = generation, .ranks = std::move(ranks)};
   all.now = WallTime(seconds(1'700'000'000));
   all.current.not_after = to_rfc3339(all.now + seconds(60));
   return all;
@@ -123,6 +129,16 @@ TEST(Membership, a_group_that_is_out_of_reach_is_not_replaced_before_it_is_gone)
   all.pods[0].ended = false;
   all.fenced = true;
   EXPECT_EQ(next(all), "Replace 1");
+}
+
+// Found by sim_training, seed 17: generation 5 was published and never formed.
+TEST(Membership, a_member_that_never_trained_does_not_prove_that_the_last_group_is_over) {
+  MembershipFacts all = facts(5, {0, 1}, {pod(0, MemberState::ready, 5), pod(1, kRunning, 4)});
+  all.round = Round{.generation = 4, .ranks = {{.index = 1, .agent = "a1"}}};
+  all.pods[1].lost = true;
+  EXPECT_EQ(next(all), "-");
+  all.pods[1].member->agent = "restarted";
+  EXPECT_EQ(next(all), "Replace 0");
 }
 
 TEST(Membership, only_allowed_sizes_are_formed) {
