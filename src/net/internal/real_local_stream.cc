@@ -1,11 +1,10 @@
 #include "net/internal/real_local_stream.h"
 
 #include "base/env/file_system.h"
-#include "net/internal/real_stream.h"
+#include "net/internal/real_socket_stream.h"
 #include "net/local_listener.h"
 #include "net/local_stream.h"
 
-#include <array>
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
@@ -19,36 +18,9 @@ namespace codeflare::net {
 
 namespace {
 
-class RealLocalStream final : public LocalStream {
- public:
-  explicit RealLocalStream(internal::Socket socket) : stream_(std::move(socket)) {}
-
-  Task<Result<std::string>> read() override {
-    std::array<char, 16384> buffer;
-    CO_TRY_ASSIGN(const std::size_t size, co_await stream_.read(buffer));
-    co_return std::string(buffer.data(), size);
-  }
-
-  Task<Result<void>> write(std::string bytes) override {
-    co_return co_await stream_.write(std::string_view(bytes));
-  }
-
-  Task<Result<void>> finish() override {
-    stream_.finish_writing();
-    co_return Result<void>();
-  }
-
- private:
-  internal::Stream stream_;
-};
-
 Error not_there(const std::string& path, int number) {
   return unavailable(posix_error(number, "connect to " + path).message);
 }
-
-}  // namespace
-
-namespace {
 
 // Socket addresses are short: the name is looked up from its directory, which the address holds.
 struct Address {
@@ -93,7 +65,7 @@ class RealLocalListener final : public LocalListener {
       const int accepted =
           ::accept4(socket_.descriptor(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
       if (accepted >= 0) {
-        co_return std::make_unique<RealLocalStream>(internal::Socket(loop_, accepted));
+        co_return std::make_unique<internal::SocketStream>(internal::Socket(loop_, accepted));
       }
       if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED) {
         co_return fail(posix_error(errno, "accept on " + path_));
@@ -132,7 +104,7 @@ Result<std::unique_ptr<LocalListener>> listen_local(Loop& loop, const std::strin
 
 Result<std::unique_ptr<LocalStream>> connect_local(Loop& loop, const std::string& path) {
   TRY_ASSIGN(FileDescriptor socket, internal::connect_unix(path));
-  return std::make_unique<RealLocalStream>(internal::Socket(loop, socket.release()));
+  return std::make_unique<internal::SocketStream>(internal::Socket(loop, socket.release()));
 }
 
 }  // namespace codeflare::net
