@@ -9,6 +9,7 @@
 #include "cli/verbs/completion.h"
 #include "cli/verbs/usage.h"
 #include "cli/verbs/verb_table.h"
+#include "elastic/agent_program.h"
 #include "node/holder/network_proxy.h"
 #include "node/holder/node_holder.h"
 #include "node/keeper/pod_keeper.h"
@@ -57,6 +58,9 @@ int help_of(const CLI::App& app, const std::vector<std::string>& verbs) {
 int main(int argc, char** argv) {
   // The program itself starts these, one keeper per pod and one holder of their network: before
   // anything that they do not need.
+  if (argc > 1 && std::string_view(argv[1]) == "agent") {
+    return codeflare::elastic::agent_program(argc - 2, argv + 2, "codeflare agent");
+  }
   if (argc > 1 && std::string_view(argv[1]) == "pod-keeper") {
     return codeflare::node::pod_keeper_main(argc - 2, argv + 2);
   }

@@ -22,8 +22,8 @@ struct Sighting {
 //
 //   reading ──found──> following ──end, error, silence──> reading (after a wait when it failed)
 //
-// Whether a lease has run out is told by the time since its renewal was last seen to change, by our
-// own clock: those of other machines may be wrong.
+// A lease has run out when its renewal was not seen to change for its time, by our own clock: the
+// clocks of other machines may be wrong.
 class StateWatch : public StoreWatch {
  public:
   StateWatch(Env env, StoreKey key);
