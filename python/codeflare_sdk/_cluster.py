@@ -34,6 +34,7 @@ _RAY = {
 _APPLIED = {
     "created": "has successfully been applied",
     "unchanged": "is unchanged",
+    "scaled": "has been scaled",
     "recreated": "has been deleted and queued anew",
 }
 
@@ -92,7 +93,10 @@ class Cluster:
         call("cluster.create", connection=self._connection, namespace=self.config.namespace, **arguments)
 
     def apply(self, force: bool = False, timeout: int = 300) -> None:
-        """Creates the cluster, or keeps it if it exists and asks for the same. `force` queues one that differs anew."""
+        """Creates the cluster, or changes it to this configuration.
+
+        Another number of workers is changed in place. Any other difference needs `force`, which deletes the cluster and queues it anew.
+        """
         del timeout  # nothing is waited for but the deletion of the old one
         applied = call(
             "cluster.apply", connection=self._connection, namespace=self.config.namespace, config=self.config.to_dict(), force=force

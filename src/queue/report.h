@@ -32,7 +32,7 @@ struct ReportDomain {
 };
 
 struct Report {
-  WrapperId id;
+  WorkId id;
   Standing standing;
   std::string sentence;
   std::int64_t position = 0;

@@ -2,6 +2,7 @@
 
 #include "cli/verbs/cancel.h"
 #include "cli/verbs/check.h"
+#include "cli/verbs/checkpoint.h"
 #include "cli/verbs/compile.h"
 #include "cli/verbs/completion.h"
 #include "cli/verbs/crds.h"
@@ -34,6 +35,7 @@
 #include "cli/verbs/status.h"
 #include "cli/verbs/submit_job.h"
 #include "cli/verbs/submit_run.h"
+#include "cli/verbs/update_raycluster.h"
 #include "cli/verbs/user.h"
 #include "cli/verbs/wait_raycluster.h"
 #include "cli/views/kinds.h"
@@ -64,6 +66,8 @@ constexpr const Verb* kVerbs[] = {
     &kSubmitRayCluster,
     &kSubmitJob,
     &kSubmitRun,
+    &kUpdate,
+    &kUpdateRayCluster,
     &kCompile,
     &kCancel,
     &kCancelJob,
@@ -81,12 +85,14 @@ constexpr const Verb* kVerbs[] = {
     &kListSizes,
     &kGet,
     &kGetRayCluster,
+    &kGetJob,
     &kStatus,
     &kStatusRayCluster,
     &kStatusJob,
     &kStatusRun,
     &kDetails,
     &kDetailsRayCluster,
+    &kDetailsJob,
     &kDetailsRun,
     &kWait,
     &kWaitRayCluster,
@@ -103,6 +109,7 @@ constexpr const Verb* kVerbs[] = {
     &kQuota,
     &kExplain,
     &kExplainRayCluster,
+    &kExplainJob,
     &kExplainRun,
     &kLogs,
     &kLogsJob,
@@ -111,6 +118,7 @@ constexpr const Verb* kVerbs[] = {
     &kSession,
     &kDown,
     &kImage,
+    &kCheckpoint,
     &kUser,
     &kCrds,
     &kCheck,
@@ -237,7 +245,8 @@ constexpr std::array kHelpGroups = {
     HelpGroup{"Cluster", {"up", "down", "image", "proxy", "login", "logout"}},
     HelpGroup{"Queue", {"queue", "explain", "priority", "hold", "release", "quota"}},
     HelpGroup{"Administration",
-              {"user", "controller", "node", "apiserver", "crds", "check", "simulate"}},
+              {"user", "controller", "node", "apiserver", "checkpointd", "checkpoint", "crds",
+               "check", "simulate"}},
     HelpGroup{"Other", {"help", "version", "completion"}},
 };
 

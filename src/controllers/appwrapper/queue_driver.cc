@@ -77,7 +77,7 @@ void QueueDriver::fill() {
   feed_.fill();
   logger_.info("the queue starts",
                {{"appwrappers", wakes_.known()}, {"holding", queue_.running()}});
-  for (const queue::WrapperId& id : wakes_.ids()) {
+  for (const queue::WorkId& id : wakes_.ids()) {
     // The others are told by the first step.
     if (queue_.kind(id.uid) == Standing::Kind::unknown) {
       wakes_.wake(id);
@@ -88,7 +88,7 @@ void QueueDriver::fill() {
 
 // --- what the feed tells ---
 
-void QueueDriver::work_seen(const queue::WrapperId& id) {
+void QueueDriver::work_seen(const queue::WorkId& id) {
   wakes_.learn(id);
   if (active() && queue_.kind(id.uid) == Standing::Kind::unknown) {
     wakes_.wake(id);
@@ -199,8 +199,8 @@ void QueueDriver::step() {
   }
 }
 
-void QueueDriver::tell(const std::vector<queue::WrapperId>& changed) {
-  for (const queue::WrapperId& id : changed) {
+void QueueDriver::tell(const std::vector<queue::WorkId>& changed) {
+  for (const queue::WorkId& id : changed) {
     if (queue_.kind(id.uid) != Standing::Kind::waiting) {
       wakes_.wake(id);
     } else {

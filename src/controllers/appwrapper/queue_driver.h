@@ -82,7 +82,7 @@ class QueueDriver : private QueueFeed::Listener {
   void wake(const std::string& uid) { wakes_.wake(uid); }
 
  private:
-  void work_seen(const queue::WrapperId& id) override;
+  void work_seen(const queue::WorkId& id) override;
   void work_gone(const std::string& uid) override;
   void pods_changed(const std::vector<WrapperPods::News>& news) override;
   void changed() override { nudge(); }
@@ -92,7 +92,7 @@ class QueueDriver : private QueueFeed::Listener {
   void nudge();
   Task<void> decide();
   void step();
-  void tell(const std::vector<queue::WrapperId>& changed);
+  void tell(const std::vector<queue::WorkId>& changed);
   void release();
   void set_release_timer();
   void set_wake_timer(std::optional<WallTime> when);

@@ -228,7 +228,7 @@ void QueueFeed::app_wrapper_changed(WrapperApi api, const ObjectChange& change) 
        wrapper ? queue_.upsert(*wrapper, clock_.wall(), api) : fail(std::move(wrapper).error()));
 }
 
-void QueueFeed::note(const queue::WrapperId& id, const char* kind, const Result<void>& taken) {
+void QueueFeed::note(const queue::WorkId& id, const char* kind, const Result<void>& taken) {
   seen_.insert(id.uid);
   if (taken) {
     problems_.erase(id.uid);

@@ -36,7 +36,7 @@ class QueueFeed {
    public:
     virtual ~Listener() = default;
     // An object that waits or runs was given to the queue, or could not be; see problem().
-    virtual void work_seen(const queue::WrapperId& id) = 0;
+    virtual void work_seen(const queue::WorkId& id) = 0;
     virtual void work_gone(const std::string& uid) = 0;
     virtual void pods_changed(const std::vector<WrapperPods::News>& news) = 0;
     // After each change of anything, once the queue is filled.
@@ -75,7 +75,7 @@ class QueueFeed {
 
   void app_wrapper_changed(model::WrapperApi api, const runtime::ObjectChange& change);
   void check_submitter(model::AppWrapper& wrapper) const;
-  void note(const queue::WrapperId& id, const char* kind, const Result<void>& taken);
+  void note(const queue::WorkId& id, const char* kind, const Result<void>& taken);
   void forget(const std::string& uid);
   void pod_gone(const kube::Object& pod);
   void pod_changed(const runtime::ObjectChange& change);

@@ -18,7 +18,7 @@ void WorkWakes::set_waker(model::WrapperApi api, runtime::Waker waker) {
   wakers_[api] = std::move(waker);
 }
 
-void WorkWakes::learn(queue::WrapperId id) {
+void WorkWakes::learn(queue::WorkId id) {
   const std::string uid = id.uid;
   known_[uid] = std::move(id);
 }
@@ -31,8 +31,8 @@ void WorkWakes::forget(const std::string& uid) {
   }
 }
 
-std::vector<queue::WrapperId> WorkWakes::ids() const {
-  std::vector<queue::WrapperId> result;
+std::vector<queue::WorkId> WorkWakes::ids() const {
+  std::vector<queue::WorkId> result;
   for (const auto& [uid, id] : known_) {
     result.push_back(id);
   }
@@ -46,7 +46,7 @@ void WorkWakes::wake(const std::string& uid) {
   }
 }
 
-void WorkWakes::wake(const queue::WrapperId& id) {
+void WorkWakes::wake(const queue::WorkId& id) {
   wakers_[id.api].wake(id.key);
 }
 

@@ -29,16 +29,16 @@ class WorkWakes {
   // The reconciler of one kind; before the first wake.
   void set_waker(model::WrapperApi api, runtime::Waker waker);
 
-  void learn(queue::WrapperId id);
+  void learn(queue::WorkId id);
   // Its reconciler is woken a last time.
   void forget(const std::string& uid);
   bool knows(const std::string& uid) const { return known_.contains(uid); }
   std::size_t known() const { return known_.size(); }
-  std::vector<queue::WrapperId> ids() const;
+  std::vector<queue::WorkId> ids() const;
 
   // Nothing happens when the UID is not known.
   void wake(const std::string& uid);
-  void wake(const queue::WrapperId& id);
+  void wake(const queue::WorkId& id);
   void wake(const std::vector<WrapperPods::News>& news);
   // No timer of ours runs after this.
   void cancel();
@@ -51,7 +51,7 @@ class WorkWakes {
   void wake_late();
 
   Loop& loop_;
-  TextMap<queue::WrapperId> known_;  // by uid
+  TextMap<queue::WorkId> known_;  // by uid
   std::map<model::WrapperApi, runtime::Waker> wakers_;
   std::set<PodOwner> late_;
   std::optional<TimerId> late_timer_;
