@@ -1,6 +1,7 @@
 // Measures the scheduling core at 1,000, 10,000 and 100,000 nodes in one run: placements a second,
 // the decision for a fitting gang behind a long line of misfits, the cost of single events, memory.
-// Then elastic gangs: a thousand on 10,000 GPUs.
+// At 10,000 and 100,000 nodes again with the nodes in ten clusters and each gang within one of
+// them. Then elastic gangs: a thousand on 10,000 GPUs.
 //   bench_sched [--gangs N] [--nodes N]      one size only with --nodes
 
 #include "sched/core.h"
@@ -18,6 +19,7 @@ namespace codeflare::sched {
 namespace {
 
 constexpr const char* kGpu = "nvidia.com/gpu";
+constexpr const char* kCluster = "codeflare.dev/cluster";
 constexpr Amount kGi = Amount{1} << 30;
 constexpr int kClasses = 16;
 constexpr int kShapes = 1000;
@@ -97,9 +99,14 @@ std::int64_t pods_of(const Placement& placement) {
 
 class Bench {
  public:
-  Bench(int nodes, int gangs) : nodes_(nodes), gangs_(gangs) {
+  // With clusters each gang stays within one of them.
+  Bench(int nodes, int gangs, int clusters = 0)
+      : nodes_(nodes), gangs_(gangs), clusters_(clusters) {
     for (int i = 0; i < kShapes; ++i) {
       shapes_.push_back(shape(i, dice_));
+      if (clusters_ > 0) {
+        shapes_.back().within.keys = {kCluster};
+      }
     }
   }
 
@@ -117,7 +124,11 @@ class Bench {
   void add_nodes() {
     const auto start = Clock::now();
     for (int i = 0; i < nodes_; ++i) {
-      node_ids_.push_back(*core_.upsert_node(node_spec(i)));
+      NodeSpec node = node_spec(i);
+      if (clusters_ > 0) {
+        node.labels.emplace_back(kCluster, "c" + std::to_string(i / kClasses % clusters_));
+      }
+      node_ids_.push_back(*core_.upsert_node(node));
     }
     add_node_us_ = micros(Clock::now() - start) / nodes_;
   }
@@ -238,6 +249,7 @@ class Bench {
 
   int nodes_;
   int gangs_;
+  int clusters_;
   Dice dice_{42};
   Core core_;
   Time now_ = Time(std::chrono::seconds(1'700'000'000));
@@ -373,6 +385,13 @@ int main(int argc, char** argv) {
   for (const int nodes : {1'000, 10'000, 100'000}) {
     if (only == 0 || only == nodes) {
       codeflare::sched::Bench(nodes, gangs).run();
+    }
+  }
+  constexpr int kClusters = 10;
+  std::printf("in %d clusters, each gang within one:\n", kClusters);
+  for (const int nodes : {10'000, 100'000}) {
+    if (only == 0 || only == nodes) {
+      codeflare::sched::Bench(nodes, gangs, kClusters).run();
     }
   }
   codeflare::sched::ElasticBench().run();

@@ -319,7 +319,7 @@ TEST(Report, a_gang_within_a_zone_tells_of_every_zone_the_nearest_first) {
   EXPECT_EQ(report->domains[1].fitting, 1);
   EXPECT_EQ(report->domains[1].text,
             "needs 6 CPUs, 2 of 2 free on 1 eligible node (4 short, 4 short even when empty)");
-  queue.remove_pod({"default", "others"}, "");
+  queue.remove_pod({"team-a", "others"}, "uid-others");
   (void)queue.step(kNow);
   const Standing started = queue.standing("uid-job");
   ASSERT_EQ(started.kind, Kind::started);

@@ -84,6 +84,26 @@ std::vector<Domain> domains_by_class(const Cluster& cluster, const Shape& shape,
   return domains;
 }
 
+// Pods of the group that surely have no place: what is free in sum is not enough. Full domains come
+// first in order, and are passed over without a look at their nodes.
+std::int64_t missing_in_sum(const Cluster& cluster, const Group& group, const Domain& domain) {
+  std::int64_t fitting = group.count;
+  for (const Part& part : cluster.kind(group.kind).request) {
+    if (part.resource < domain.free_sum.size() && part.amount > 0) {
+      fitting = std::min(fitting, domain.free_sum[part.resource] / part.amount);
+    }
+  }
+  return group.count - fitting;
+}
+
+// Of the first group.
+Placed short_of(std::int64_t missing) {
+  Placed failed;
+  failed.outcome = Placed::Outcome::short_of_places;
+  failed.missing = missing;
+  return failed;
+}
+
 // How the domains failed, as one failure: places that are surely missing, if they all miss the
 // same.
 void merge(std::optional<Placed>& all, Placed failed) {
@@ -148,6 +168,11 @@ Placed place(Cluster& cluster, const Shape& shape, Overlay* overlay, std::uint32
   }
   std::optional<Placed> failure;
   for (const Domain& domain : domains_of(cluster, shape)) {
+    if (const std::int64_t missing = missing_in_sum(cluster, shape.groups.front(), domain);
+        missing > 0) {
+      merge(failure, short_of(missing));
+      continue;
+    }
     Placed placed = place_in(cluster, shape, scope_of(domain), overlay, steps_max);
     if (placed.ok()) {
       return placed;
@@ -155,8 +180,7 @@ Placed place(Cluster& cluster, const Shape& shape, Overlay* overlay, std::uint32
     merge(failure, std::move(placed));
   }
   if (!failure) {
-    failure =
-        Placed{.outcome = Placed::Outcome::short_of_places, .missing = shape.groups.front().count};
+    failure = short_of(shape.groups.front().count);
   }
   return *failure;
 }
