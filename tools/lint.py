@@ -10,7 +10,7 @@ import sys
 
 sys.dont_write_bytecode = True
 
-from lint_rules import calls, compiled, includes, prose, source, text  # noqa: E402
+from lint_rules import calls, compiled, includes, links, prose, source, text  # noqa: E402
 
 EXCUSABLE = frozenset(includes.RULES + calls.RULES + text.RULES) - {"crlf", "final-newline"}
 
@@ -22,6 +22,7 @@ def lint(root, cache, clang=True):
     includes.check(tree, report)
     calls.check(tree, report)
     text.check(tree, report)
+    links.check(tree, report)
     prose.check(tree, report, whole=False)
     if clang:
         compiled.check(tree, report, cache)

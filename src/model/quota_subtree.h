@@ -58,6 +58,9 @@ struct QuotaChildStatus {
 struct QuotaSubtreeStatus {
   ResourceList total_allocation;
   List<QuotaChildStatus> children;
+  // For people, in tables: "6 CPUs, 4Gi memory". Sums over the children of what they limit.
+  std::string used;
+  std::string limit;
   std::int64_t observed_generation = 0;
   Extra extra;
 

@@ -1,4 +1,5 @@
 #include "queue/queue.h"
+#include "queue/report.h"
 #include "queue/status_words.h"
 #include "queue/testing/objects.h"
 
@@ -56,6 +57,35 @@ TEST(QueueQuota, labels_say_which_node_is_charged) {
   ASSERT_TRUE(queue.upsert(labelled("unknown", "1", "gold"), kNow));
   (void)queue.step(kNow);
   EXPECT_EQ(queue.standing("uid-unknown").kind, Kind::started);
+}
+
+TEST(QueueQuota, the_status_sums_up_use_and_limits_for_tables) {
+  Queue queue = queue_with_room();
+  queue.upsert_quota(team_tree());
+  ASSERT_TRUE(queue.upsert(labelled("in", "3", "gold"), kNow));
+  (void)queue.step(kNow);
+  const model::QuotaSubtreeStatus status = queue.quota_status(team_tree());
+  EXPECT_EQ(status.used, "3 CPUs");
+  EXPECT_EQ(status.limit, "5 CPUs");
+}
+
+TEST(QueueQuota, advice_names_only_nodes_with_room_and_says_which_are_full) {
+  Queue queue = queue_with_room();
+  auto tree = team_tree();
+  tree.spec.children.push_back(quota_child("silver", resources("4"), true));
+  queue.upsert_quota(tree);
+  ASSERT_TRUE(queue.upsert(labelled("in", "4", "gold"), kNow));
+  ASSERT_TRUE(queue.upsert(labelled("over", "3", "gold"), kNow));
+  ASSERT_TRUE(queue.upsert(labelled("lost", "3", "golden"), kNow));
+  (void)queue.step(kNow);
+  const Result<Report> over = explain(queue, "uid-over", kNow);
+  ASSERT_TRUE(over.has_value());
+  EXPECT_EQ(over->advice.back(), "or set the label to a quota node with room: team=silver");
+  const Result<Report> lost = explain(queue, "uid-lost", kNow);
+  ASSERT_TRUE(lost.has_value());
+  EXPECT_EQ(lost->advice.front(),
+            "set the label to an existing quota node: team=gold (no room now), silver, default (no "
+            "room now)");
 }
 
 TEST(QueueQuota, edits_and_deletions_take_effect_at_once_and_charge_what_runs) {

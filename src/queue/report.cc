@@ -111,11 +111,15 @@ std::string label_advice(const sched::QuotaReport& unknown) {
     const std::string_view meant = std::string_view(unknown.node).substr(0, kNameLengthMax);
     return std::pair(edit_distance(std::string_view(name).substr(0, kNameLengthMax), meant), name);
   });
+  const auto shown_as = [&](const std::string& name) {
+    return std::ranges::find(unknown.full, name) != unknown.full.end() ? name + " (no room now)"
+                                                                       : name;
+  };
   std::string text =
-      "set the label to an existing quota node: " + unknown.tree + "=" + names.front();
+      "set the label to an existing quota node: " + unknown.tree + "=" + shown_as(names.front());
   const std::size_t shown = std::min(names.size(), kNamesMax);
   for (std::size_t i = 1; i < shown; ++i) {
-    text += ", " + names[i];
+    text += ", " + shown_as(names[i]);
   }
   const std::size_t rest = names.size() - shown;
   return rest == 0 ? text : text + " and " + std::to_string(rest) + " more";
@@ -138,6 +142,21 @@ std::string limits_advice(const sched::Explanation& explanation) {
             " to " + quantity_text(quota.resource, quota.used + quota.requested);
   }
   return text + nodes_as_well(explanation);
+}
+
+// Other quota nodes in which it would have room now; empty when the label alone does not help.
+std::string room_advice(const sched::Explanation& explanation) {
+  const sched::QuotaReport& first = explanation.quota.front();
+  const bool one_tree = std::ranges::all_of(
+      explanation.quota, [&](const sched::QuotaReport& each) { return each.tree == first.tree; });
+  if (!one_tree || first.choices.empty() || first.tree.starts_with("ResourceQuota ")) {
+    return "";
+  }
+  std::string text = "or set the label to a quota node with room: " + first.tree + "=";
+  for (const std::string& name : first.choices) {
+    text += (&name == &first.choices.front() ? "" : ", ") + name;
+  }
+  return text;
 }
 
 std::vector<std::string> advice(Queue& queue, const sched::Explanation& explanation,
@@ -177,6 +196,9 @@ std::vector<std::string> advice(Queue& queue, const sched::Explanation& explanat
   }
   if (explanation.why == Reason::insufficient_quota && !explanation.quota.empty()) {
     result.push_back("or " + limits_advice(explanation));
+    if (std::string room = room_advice(explanation); !room.empty()) {
+      result.push_back(std::move(room));
+    }
   }
   return result;
 }
@@ -234,6 +256,11 @@ Result<Report> explain(Queue& queue, std::string_view uid, Time now) {
   report.position = explanation.position;
   report.never_fits = explanation.never_fits;
   report.shortages = lines(explanation);
+  report.within = explanation.within;
+  for (const sched::DomainReport& each : explanation.domains) {
+    report.domains.push_back(
+        {each.name, each.nodes, each.wanted, each.places, domain_sentence(each)});
+  }
   report.constraints = constraints(explanation);
   TRY_ASSIGN(const auto holders, queue.core().holders(*gang, now, kHoldersCounted));
   add_holders(queue, holders, report);
@@ -288,6 +315,20 @@ json::Value shortages_json(json::Arena& arena, const std::vector<ReportLine>& sh
   return array;
 }
 
+json::Value domains_json(json::Arena& arena, const std::vector<ReportDomain>& domains) {
+  json::Value array = json::Value::array();
+  for (const ReportDomain& domain : domains) {
+    json::Value entry = json::Value::object();
+    entry.set_static(arena, "name", json::Value::string(arena, domain.name));
+    entry.set_static(arena, "nodes", json::Value::integer(arena, domain.nodes));
+    entry.set_static(arena, "pods", json::Value::integer(arena, domain.pods));
+    entry.set_static(arena, "fitting", json::Value::integer(arena, domain.fitting));
+    entry.set_static(arena, "message", json::Value::string(arena, domain.text));
+    array.push_back(arena, entry);
+  }
+  return array;
+}
+
 }  // namespace
 
 json::Value to_json(json::Arena& arena, const Report& report) {
@@ -305,6 +346,10 @@ json::Value to_json(json::Arena& arena, const Report& report) {
     root.set_static(arena, "position", json::Value::integer(arena, report.position));
     root.set_static(arena, "neverFits", json::Value::boolean(report.never_fits));
     root.set_static(arena, "resources", shortages_json(arena, report.shortages));
+    if (!report.within.empty()) {
+      set("within", report.within);
+      root.set_static(arena, "domains", domains_json(arena, report.domains));
+    }
     root.set_static(arena, "constraints", texts(arena, report.constraints));
     root.set_static(arena, "holders", texts(arena, report.holders));
     root.set_static(arena, "advice", texts(arena, report.advice));

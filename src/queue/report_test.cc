@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <tuple>
 
 namespace codeflare::queue {
 namespace {
@@ -142,7 +143,7 @@ TEST(Report, advises_by_reason) {
   EXPECT_EQ(explain(queue, "uid-held", kNow)->advice[0],
             "run 'codeflare release', or set spec.suspend to false");
   EXPECT_EQ(explain(queue, "uid-astray", kNow)->advice[0],
-            "set the label to an existing quota node: t=default");
+            "set the label to an existing quota node: t=default (no room now)");
   const auto waits = explain(queue, "uid-waits", kNow);
   ASSERT_TRUE(waits && waits->advice.size() == 2);
   EXPECT_EQ(waits->advice[0], "starts if this work ends: team-a/runs (2 CPUs)");
@@ -266,8 +267,8 @@ TEST(Report, who_names_a_quota_node_that_is_not_there_is_told_which_are_and_nobo
   EXPECT_EQ(word(report->standing.reason), "UnknownQuota");
   EXPECT_TRUE(report->holders.empty()) << report->holders.front();
   ASSERT_EQ(report->advice.size(), 1U);
-  EXPECT_TRUE(
-      report->advice[0].starts_with("set the label to an existing quota node: team=silver, node-"))
+  EXPECT_TRUE(report->advice[0].starts_with(
+      "set the label to an existing quota node: team=silver (no room now), node-"))
       << report->advice[0];
   EXPECT_TRUE(report->advice[0].ends_with(" and 3 more")) << report->advice[0];
 }
@@ -289,6 +290,42 @@ TEST(Report, is_json_too) {
   EXPECT_EQ(runs.string_or_empty("standing"), "Started");
   EXPECT_EQ(runs.find("plan")->items()[0].string_or_empty("node"), "n");
   EXPECT_EQ(runs.string_or_empty("startedAt"), to_rfc3339(kNow));
+}
+
+TEST(Report, a_gang_within_a_zone_tells_of_every_zone_the_nearest_first) {
+  Queue queue;
+  for (const auto& [name, cpus, zone] :
+       {std::tuple("n1", "4", "a"), std::tuple("n2", "4", "a"), std::tuple("n3", "2", "b")}) {
+    model::Node each = node(name, resources(cpus));
+    each.metadata.labels.emplace("topology.kubernetes.io/zone", zone);
+    queue.upsert_node(each);
+  }
+  queue.upsert_pod(pod("others", resources("3"), "n1"));
+  model::AppWrapper job = wrapper("job", {{3, resources("2")}});
+  job.metadata.annotations.emplace(kWithinAnnotation, "topology.kubernetes.io/zone");
+  ASSERT_TRUE(queue.upsert(job, kNow));
+  (void)queue.step(kNow);
+  EXPECT_EQ(word(queue.standing("uid-job").reason), "InsufficientResources");
+  EXPECT_EQ(queue.sentence("uid-job", kNow),
+            "needs 6 CPUs, 5 of 8 free on 2 eligible nodes (1 short) within "
+            "topology.kubernetes.io/zone=a, the nearest of 2");
+  const auto report = explain(queue, "uid-job", kNow);
+  ASSERT_TRUE(report);
+  EXPECT_EQ(report->within, "topology.kubernetes.io/zone");
+  ASSERT_EQ(report->domains.size(), 2U);
+  EXPECT_EQ(report->domains[0].name, "a");
+  EXPECT_EQ(report->domains[0].fitting, 2);
+  EXPECT_EQ(report->domains[1].name, "b");
+  EXPECT_EQ(report->domains[1].fitting, 1);
+  EXPECT_EQ(report->domains[1].text,
+            "needs 6 CPUs, 2 of 2 free on 1 eligible node (4 short, 4 short even when empty)");
+  queue.remove_pod({"default", "others"}, "");
+  (void)queue.step(kNow);
+  const Standing started = queue.standing("uid-job");
+  ASSERT_EQ(started.kind, Kind::started);
+  for (const model::PlannedPlace& place : started.plan) {
+    EXPECT_NE(place.node, "n3");
+  }
 }
 
 }  // namespace

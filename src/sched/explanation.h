@@ -44,12 +44,24 @@ struct PodSetReport {
   std::vector<Exclusion> excluded;
 };
 
+// One domain of a gang that has to stay within one.
+struct DomainReport {
+  std::string name;        // the value of the label
+  std::int64_t nodes = 0;  // that some pod of it may use
+  std::vector<Shortage> shortages;
+  std::int64_t wanted = 0;  // pods of the gang
+  // Pods that would fit now, each pod set alone; `wanted` when they only do not fit together.
+  std::int64_t places = 0;
+};
+
 struct QuotaReport {
   std::string tree;
   std::string node;     // the node without room, or the unknown name
   std::string problem;  // for unknown nodes: what is wrong
-  // For unknown nodes: those of the tree that its namespace may charge, by name.
+  // Other nodes of the tree that its namespace may charge, by name. For a node without room: only
+  // those that have room.
   std::vector<std::string> choices{};
+  std::vector<std::string> full{};  // of the choices for an unknown node: those without room
   std::string resource;
   Amount limit = 0;
   Amount used = 0;
@@ -80,6 +92,10 @@ struct Explanation {
   std::int64_t position = 0;
   std::vector<Shortage> shortages;
   std::vector<PodSetReport> pod_sets;
+  // Of a gang that has to stay within one value of this label; else empty. Domains that lack least
+  // come first, and `shortages` and `pod_sets` tell of the first.
+  std::string within;
+  std::vector<DomainReport> domains;
   // Every node on its way that has no room, leaf to root, or the one that is unknown.
   std::vector<QuotaReport> quota;
   // Of a nominated gang: those who leave and still hold its place; the largest first.

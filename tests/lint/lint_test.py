@@ -151,7 +151,7 @@ class LintTest(unittest.TestCase):
 
     def test_every_rule_is_planted_here(self):
         here = pathlib.Path(__file__).read_text()
-        rules = lint.EXCUSABLE | set(lint.text.RULES) | set(lint.compiled.RULES) | set(lint.prose.RULES)
+        rules = lint.EXCUSABLE | set(lint.text.RULES) | set(lint.compiled.RULES) | set(lint.links.RULES) | set(lint.prose.RULES)
         self.assertEqual({rule for rule in rules if f'"{rule}"' not in here}, set())
 
     def test_layers(self):
@@ -362,6 +362,14 @@ class LintTest(unittest.TestCase):
 
     def test_an_invented_home_is_nobodys_path(self):
         self.write("src/base/path.cc", "// such as /home/me/.kube/config\n")
+        self.expect()
+
+    def test_links_of_pages(self):
+        self.write("docs/other.md", "# Other\n\n## The `code` of it\n\n## Twice\n\n## Twice\n")
+        for link in ("gone.md", "../docs/gone.md", "other.md#absent", "#absent", "../src/absent"):
+            self.expect_planted("docs/page.md", f"# Page\n\nSee [this]({link}).\n", 3, "broken-link")
+        links = ("other.md", "other.md#the-code-of-it", "other.md#twice-1", "#page", "../src/base", "https://example.org/x#y")
+        self.write("docs/page.md", "# Page\n\n" + "".join(f"[x]({link})\n" for link in links) + "`[x](gone.md)`\n")
         self.expect()
 
     def test_formatting(self):

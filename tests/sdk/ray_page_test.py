@@ -31,6 +31,7 @@ def main():
         home = pathlib.Path(folder)
         (home / "bin").mkdir()
         (home / "bin" / "codeflare").symlink_to(program)
+        (home / "examples").symlink_to(ROOT / "examples")
         left_out = ("KUBECONFIG", "XDG_STATE_HOME", "KUBERNETES_SERVICE_HOST")
         environment = {key: value for key, value in os.environ.items() if key not in left_out}
         environment |= {"HOME": folder, "PATH": f"{home / 'bin'}:{os.environ['PATH']}"}

@@ -62,6 +62,8 @@ struct Housekeeping::Parts {
                    options.ca_pem),
         events(env, group, log.with({{"part", "events"}}), store, service,
                options.event_time_to_live),
+        certificates(env, group, log.with({{"part", "certificates"}}), store, service,
+                     options.sign_client),
         quotas(env, group, log.with({{"part", "quota"}}), kQuotaWriters,
                [this](std::string key) { return write_quota(std::move(key)); }) {
     rules.quota_changed_ = [this](const std::string& ns, const std::string& name) {
@@ -148,6 +150,7 @@ struct Housekeeping::Parts {
   GarbageCollector garbage;
   NamespaceKeeper namespaces;
   EventReaper events;
+  CertificateSigner certificates;
   internal::Worklist quotas;
 };
 

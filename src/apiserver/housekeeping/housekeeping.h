@@ -1,6 +1,7 @@
 #pragma once
 
 #include "apiserver/housekeeping/address_admission.h"
+#include "apiserver/housekeeping/certificate_signer.h"
 #include "apiserver/housekeeping/limit_range_admission.h"
 #include "apiserver/housekeeping/namespace_admission.h"
 #include "apiserver/housekeeping/pod_admission.h"
@@ -49,6 +50,7 @@ class Housekeeping {
  public:
   struct Options {
     std::string ca_pem{};
+    SignClient sign_client{};  // empty: CertificateSigningRequests are left to somebody else
     Duration event_time_to_live = std::chrono::hours(1);
   };
   // `api` is the server's own pipeline under an identity that may do everything.

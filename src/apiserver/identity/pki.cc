@@ -1,6 +1,7 @@
 #include "apiserver/identity/pki.h"
 
 #include "apiserver/identity/internal/certificate.h"
+#include "apiserver/identity/internal/certificate_request.h"
 #include "apiserver/identity/internal/openssl.h"
 #include "base/async/sleep.h"
 #include "base/async/when.h"
@@ -378,6 +379,21 @@ Result<KeyPair> Pki::issue_client(const ClientRequest& request) const {
   return impl_->issue(impl_->dated(
       {.use = CertificateUse::client, .common_name = request.user, .organizations = request.groups},
       request.lifetime));
+}
+
+Result<std::string> Pki::sign_client(std::string_view request_pem,
+                                     std::chrono::seconds lifetime) const {
+  TRY_ASSIGN(const internal::ReadRequest request, internal::read_certificate_request(request_pem));
+  internal::CertificateSpec spec = impl_->dated({.use = CertificateUse::client,
+                                                 .common_name = request.common_name,
+                                                 .organizations = request.organizations},
+                                                std::chrono::hours(0));
+  spec.to = std::min(impl_->env.clock.wall() + lifetime, internal::end_of(impl_->authority.get()));
+  TRY_ASSIGN(const X509Ptr certificate,
+             internal::make_certificate(
+                 spec, request.key.get(),
+                 {.certificate = impl_->authority.get(), .key = impl_->authority_key.get()}));
+  return internal::certificate_to_pem(certificate.get());
 }
 
 Task<Result<bool>> Pki::renew() {

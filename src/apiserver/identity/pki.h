@@ -12,6 +12,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace codeflare::apiserver {
@@ -21,6 +22,9 @@ struct KeyPair {
   std::string certificate_pem{};
   Secret key_pem{};
 };
+
+// The signer of CertificateSigningRequests for clients.
+inline constexpr std::string_view kClientSigner = "kubernetes.io/kube-apiserver-client";
 
 // The address that is always the API server's inside the cluster.
 inline constexpr std::string_view kServiceAddress = "10.96.0.1";
@@ -55,6 +59,9 @@ class Pki {
     std::chrono::hours lifetime{24 * 365};
   };
   Result<KeyPair> issue_client(const ClientRequest& request) const;
+  // A certificate (PEM) for the user, groups and key of a PKCS #10 request. Nothing is written.
+  Result<std::string> sign_client(std::string_view request_pem,
+                                  std::chrono::seconds lifetime) const;
 
   // Makes what is about to end anew; true when something was.
   Task<Result<bool>> renew();

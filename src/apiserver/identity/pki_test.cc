@@ -5,6 +5,8 @@
 #include "base/async/task_group.h"
 #include "base/env/sim_env.h"
 #include "base/log_capture.h"
+#include "net/certificate_request.h"
+#include "net/pem_check.h"
 #include "net/testing/certificates.h"
 #include "net/testing/loopback.h"
 
@@ -40,6 +42,17 @@ class PkiTest : public testing::Test {
   SimEnv sim_;
   LogCapture capture_;
 };
+
+TEST_F(PkiTest, signs_a_request_for_its_own_key_user_and_groups) {
+  auto pki = open();
+  ASSERT_TRUE(pki) << pki.error().to_string();
+  const auto request = net::make_certificate_request("ann", {"dev", "ops"});
+  ASSERT_TRUE(request) << request.error().to_string();
+  const Result<std::string> made = (*pki)->sign_client(request->request_pem, 1h);
+  ASSERT_TRUE(made) << made.error().to_string();
+  EXPECT_TRUE(net::key_belongs_to(request->key_pem.reveal(), *made));
+  EXPECT_FALSE((*pki)->sign_client("text", 1h));
+}
 
 TEST_F(PkiTest, makes_everything_at_the_first_start_and_keeps_it) {
   auto first = open();

@@ -3,6 +3,7 @@
 #include "apiserver/cel/rule_compiler.h"
 #include "apiserver/crd/crd_controller.h"
 #include "apiserver/housekeeping/housekeeping.h"
+#include "apiserver/identity/certificate_admission.h"
 #include "apiserver/identity/escalation_admission.h"
 #include "apiserver/identity/openid_documents.h"
 #include "apiserver/identity/pki.h"
@@ -193,6 +194,7 @@ struct ApiServer::Parts {
         rbac(*store, policy, logger.with({{"part", "rbac"}})),
         accounts(*store, env.random),
         escalation(policy),
+        certificates(policy),
         crds({.env = env,
               .store = *store,
               .registry = registry,
@@ -212,7 +214,7 @@ struct ApiServer::Parts {
     rules.emplace(env, *store, registry);
     std::vector<Admission*> admission = rules->all();
     // Accounts and their tokens before quota, which counts what the pod has become.
-    admission.insert(admission.begin() + 1, {&accounts, &escalation});
+    admission.insert(admission.begin() + 1, {&accounts, &escalation, &certificates});
     if (options.more_admission) {
       more_rules = options.more_admission(policy, registry, *store);
     }
@@ -258,8 +260,13 @@ struct ApiServer::Parts {
                   {.issuer = tokens.issuer(), .keys_url = url + std::string(kOpenidKeysPath)}));
         });
     own_service.emplace(service->uncounted(), own_identity());
-    housekeeping.emplace(env, logger, *store, registry, *rules, *own_service,
-                         Housekeeping::Options{.ca_pem = pki->authority_pem()});
+    housekeeping.emplace(
+        env, logger, *store, registry, *rules, *own_service,
+        Housekeeping::Options{.ca_pem = pki->authority_pem(),
+                              .sign_client = [this](std::string_view request, Duration lifetime) {
+                                return pki->sign_client(
+                                    request, std::chrono::floor<std::chrono::seconds>(lifetime));
+                              }});
   }
 
   Task<void> advertise_later(std::string address, std::uint16_t port) {
@@ -287,6 +294,7 @@ struct ApiServer::Parts {
   RbacSync rbac;
   ServiceAccountAdmission accounts;
   EscalationAdmission escalation;
+  CertificateAdmission certificates;
   Registry registry;
   CelRuleCompiler cel;
   CrdController crds;

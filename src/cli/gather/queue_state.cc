@@ -1,5 +1,6 @@
 #include "cli/gather/queue_state.h"
 
+#include "cli/gather/namespace_hint.h"
 #include "cli/gather/wrappers.h"
 #include "cli/views/kinds.h"
 #include "model/config_map.h"
@@ -36,7 +37,7 @@ Task<Result<QueueState>> look_at_queue(Session& session, std::string controller_
     list = co_await list_wrappers(session, app_wrapper_kind(), std::move(ns), "");
   }
   if (!list) {
-    co_return fail(std::move(list).error());
+    co_return fail(with_namespace_hint(session, std::move(list).error(), state.ns));
   }
   state.wrappers = std::move(list->wrappers);
   // Most clusters do not have them.

@@ -1,5 +1,6 @@
 #include "cli/verbs/list.h"
 
+#include "cli/gather/namespace_hint.h"
 #include "cli/gather/wrappers.h"
 #include "cli/verbs/internal/session_flags.h"
 #include "cli/views/kinds.h"
@@ -36,11 +37,18 @@ Task<int> run_list(Session& session, ListFlags flags) {
   if (!kind) {
     co_return report_usage(session.console(), kind.error().message);
   }
-  const std::string ns = flags.all_namespaces ? "" : session.ns();
-  const Result<WrapperList> list =
-      co_await list_groups(session, *kind, ns, std::move(flags.selector));
+  std::string ns = flags.all_namespaces ? "" : session.ns();
+  Result<WrapperList> list = co_await list_groups(session, *kind, ns, flags.selector);
+  if (!list && flags.all_namespaces && list.error().code == ErrorCode::permission_denied) {
+    ns = session.ns();
+    list = co_await list_groups(session, *kind, ns, flags.selector);
+    if (list) {
+      session.console().err("note: you can list " + kind->type.plural + " of namespace " + ns +
+                            " only; use -n for other namespaces\n");
+    }
+  }
   if (!list) {
-    co_return report(session.console(), list.error());
+    co_return report(session.console(), with_namespace_hint(session, list.error(), ns));
   }
   if (!is_table(session.output())) {
     session.console().out(render_objects(list->objects, session.output(), true));

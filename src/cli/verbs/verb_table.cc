@@ -2,6 +2,7 @@
 
 #include "cli/verbs/cancel.h"
 #include "cli/verbs/check.h"
+#include "cli/verbs/checkpoint.h"
 #include "cli/verbs/compile.h"
 #include "cli/verbs/completion.h"
 #include "cli/verbs/crds.h"
@@ -25,6 +26,7 @@
 #include "cli/verbs/priority.h"
 #include "cli/verbs/queue.h"
 #include "cli/verbs/queued_raycluster.h"
+#include "cli/verbs/quota.h"
 #include "cli/verbs/run.h"
 #include "cli/verbs/show_job.h"
 #include "cli/verbs/show_raycluster.h"
@@ -33,6 +35,8 @@
 #include "cli/verbs/status.h"
 #include "cli/verbs/submit_job.h"
 #include "cli/verbs/submit_run.h"
+#include "cli/verbs/update_raycluster.h"
+#include "cli/verbs/user.h"
 #include "cli/verbs/wait_raycluster.h"
 #include "cli/views/kinds.h"
 
@@ -62,6 +66,8 @@ constexpr const Verb* kVerbs[] = {
     &kSubmitRayCluster,
     &kSubmitJob,
     &kSubmitRun,
+    &kUpdate,
+    &kUpdateRayCluster,
     &kCompile,
     &kCancel,
     &kCancelJob,
@@ -79,12 +85,14 @@ constexpr const Verb* kVerbs[] = {
     &kListSizes,
     &kGet,
     &kGetRayCluster,
+    &kGetJob,
     &kStatus,
     &kStatusRayCluster,
     &kStatusJob,
     &kStatusRun,
     &kDetails,
     &kDetailsRayCluster,
+    &kDetailsJob,
     &kDetailsRun,
     &kWait,
     &kWaitRayCluster,
@@ -98,15 +106,20 @@ constexpr const Verb* kVerbs[] = {
     &kReleaseRayCluster,
     &kReleaseRun,
     &kQueue,
+    &kQuota,
     &kExplain,
     &kExplainRayCluster,
+    &kExplainJob,
     &kExplainRun,
     &kLogs,
     &kLogsJob,
     &kLogsRun,
     &kDashboard,
+    &kSession,
     &kDown,
     &kImage,
+    &kCheckpoint,
+    &kUser,
     &kCrds,
     &kCheck,
     &kAccess,
@@ -231,7 +244,9 @@ struct HelpGroup {
 constexpr std::array kHelpGroups = {
     HelpGroup{"Cluster", {"up", "down", "image", "proxy", "login", "logout"}},
     HelpGroup{"Queue", {"queue", "explain", "priority", "hold", "release", "quota"}},
-    HelpGroup{"Administration", {"controller", "node", "apiserver", "crds", "check", "simulate"}},
+    HelpGroup{"Administration",
+              {"user", "controller", "node", "apiserver", "checkpointd", "checkpoint", "crds",
+               "check", "simulate"}},
     HelpGroup{"Other", {"help", "version", "completion"}},
 };
 

@@ -59,6 +59,8 @@ const StructInfo& describe(Tag<QuotaSubtreeStatus>) {
   static constexpr Field kFields[] = {
       field<&QuotaSubtreeStatus::total_allocation>("totalAllocation"),
       field<&QuotaSubtreeStatus::children>("children"),
+      field<&QuotaSubtreeStatus::used>("used"),
+      field<&QuotaSubtreeStatus::limit>("limit"),
       field<&QuotaSubtreeStatus::observed_generation>("observedGeneration"),
   };
   static constexpr StructInfo kInfo = struct_info<QuotaSubtreeStatus>(kFields);

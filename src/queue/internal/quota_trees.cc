@@ -1,5 +1,6 @@
 #include "queue/internal/quota_trees.h"
 
+#include "model/resource_text.h"
 #include "queue/demand.h"
 #include "queue/internal/amounts.h"
 
@@ -68,6 +69,15 @@ std::string miscounted(const model::QuotaAmounts& quotas) {
             " is counted as " + counted.to_string();
   }
   return told;
+}
+
+// "6 CPUs, 4Gi memory": the named resources of the list.
+std::string listed_text(const model::ResourceList& amounts, const model::ResourceList& named) {
+  std::string text;
+  for (const auto& [name, limit] : named) {
+    text += (text.empty() ? "" : ", ") + model::human_resource(name, amounts.get(name));
+  }
+  return text;
 }
 
 sched::QuotaNode node_of(const model::QuotaSubtreeSpec& spec, const model::QuotaChild& child) {
@@ -218,6 +228,7 @@ model::QuotaSubtreeStatus QuotaTrees::status(const sched::Core& core,
   if (at == subtrees_.end()) {
     return status;
   }
+  model::ResourceList limits;
   for (std::size_t i = 0; i < subtree.spec.children.size(); ++i) {
     const model::QuotaChild& child = subtree.spec.children[i];
     model::QuotaChildStatus told{.name = child.name, .ns = child.ns, .path = child.path};
@@ -225,10 +236,13 @@ model::QuotaSubtreeStatus QuotaTrees::status(const sched::Core& core,
     if (told.problem.empty()) {
       told.allocated = to_resource_list(core.quota_used(at->second.tree, child.name));
       status.total_allocation += told.allocated;
+      limits += child.quotas.disabled ? model::ResourceList() : child.quotas.requests;
       told.problem = miscounted(child.quotas);
     }
     status.children.push_back(std::move(told));
   }
+  status.used = listed_text(status.total_allocation, limits);
+  status.limit = listed_text(limits, limits);
   return status;
 }
 

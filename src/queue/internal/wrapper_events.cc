@@ -99,6 +99,7 @@ sched::GangSpec gang_spec(const QueueState& state, const Work& work, const Wrapp
   for (const PodSetDemand& each : record.demand.pod_sets) {
     spec.pod_sets.push_back(each.pods);
   }
+  spec.within.keys = record.demand.within;
   return spec;
 }
 

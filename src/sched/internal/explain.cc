@@ -1,10 +1,13 @@
+#include "sched/internal/domains.h"
 #include "sched/internal/holdings.h"
 #include "sched/internal/order.h"
 #include "sched/internal/placement.h"
 #include "sched/internal/questions.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
+#include <utility>
 
 namespace codeflare::sched {
 
@@ -70,13 +73,15 @@ void find_best_class(const Cluster& cluster, const Kind& kind, PodSetReport& rep
   }
 }
 
-std::vector<PodSetReport> report_pod_sets(const State& state, const Shape& shape) {
+std::vector<PodSetReport> report_pod_sets(const State& state, const Shape& shape,
+                                          const Domain* domain) {
   std::vector<PodSetReport> reports;
   for (std::uint32_t i = 0; i < shape.sets.size(); ++i) {
     const Kind& kind = state.cluster.kind(shape.sets[i].kind);
     PodSetReport report{.pod_set = i, .wanted = shape.sets[i].count};
     report.apart = kind.constraint.apart;
-    report.places = places(state.cluster, kind, nullptr, report.wanted);
+    report.places = places(state.cluster, kind, nullptr, report.wanted,
+                           domain == nullptr ? Scope{} : scope_of(*domain));
     count_nodes(state.cluster, kind, report);
     find_best_class(state.cluster, kind, report);
     reports.push_back(std::move(report));
@@ -84,7 +89,8 @@ std::vector<PodSetReport> report_pod_sets(const State& state, const Shape& shape
   return reports;
 }
 
-Shortage report_resource(const State& state, const Shape& shape, const Part& wanted) {
+Shortage report_resource(const State& state, const Shape& shape, const Part& wanted,
+                         const Domain* domain) {
   const Cluster& cluster = state.cluster;
   Shortage report{.resource = cluster.resources().name(wanted.resource),
                   .requested = wanted.amount};
@@ -98,7 +104,8 @@ Shortage report_resource(const State& state, const Shape& shape, const Part& wan
     const bool allowed =
         std::any_of(shape.groups.begin(), shape.groups.end(), [&](const Group& group) {
           const Kind& kind = cluster.kind(group.kind);
-          return amount_of(kind.request, wanted.resource) > 0 && in_classes(cluster, kind, node);
+          return amount_of(kind.request, wanted.resource) > 0 && in_classes(cluster, kind, node) &&
+                 (domain == nullptr || cluster.domain_of(kind, node) == domain->values);
         });
     if (!allowed) {
       continue;
@@ -112,6 +119,67 @@ Shortage report_resource(const State& state, const Shape& shape, const Part& wan
   return report;
 }
 
+std::vector<Shortage> report_resources(const State& state, const Shape& shape,
+                                       const Domain* domain) {
+  std::vector<Shortage> reports;
+  for (const Part& wanted : shape.total) {
+    reports.push_back(report_resource(state, shape, wanted, domain));
+  }
+  return reports;
+}
+
+DomainReport report_domain(const State& state, const Shape& shape, const Domain& domain) {
+  DomainReport report{.name = domain_text(state.cluster, domain.values),
+                      .shortages = report_resources(state, shape, &domain),
+                      .wanted = shape.pods};
+  for (const Group& group : shape.groups) {
+    report.places += places(state.cluster, state.cluster.kind(group.kind), nullptr, group.count,
+                            scope_of(domain));
+  }
+  for (Index node = 0; node < state.cluster.nodes().size(); ++node) {
+    const bool usable =
+        state.cluster.nodes()[node].alive &&
+        std::any_of(shape.groups.begin(), shape.groups.end(), [&](const Group& g) {
+          return in_domain(state.cluster, state.cluster.kind(g.kind), domain.values, node);
+        });
+    report.nodes += usable ? 1 : 0;
+  }
+  return report;
+}
+
+// More domains than anybody reads of: the rest is left out.
+constexpr std::size_t kDomainsMax = 32;
+
+// The numbers of the gang: of the nearest domain, if it has to stay within one.
+void report_places(const State& state, const Shape& shape, Explanation& answer) {
+  std::vector<std::pair<Domain, DomainReport>> reports;
+  if (!shape.within.keys.empty()) {
+    answer.within = shape.within.keys.front();
+    for (std::size_t i = 1; i < shape.within.keys.size(); ++i) {
+      answer.within += "/" + shape.within.keys[i];
+    }
+    std::vector<Domain> domains = domains_of(state.cluster, shape);
+    domains.resize(std::min(domains.size(), kDomainsMax));
+    for (Domain& domain : domains) {
+      DomainReport report = report_domain(state, shape, domain);
+      reports.emplace_back(std::move(domain), std::move(report));
+    }
+    // Insertion keeps the order of equals.
+    for (auto each = reports.begin(); each != reports.end(); ++each) {
+      const auto at = std::upper_bound(
+          reports.begin(), each, *each,
+          [](const auto& a, const auto& b) { return a.second.places > b.second.places; });
+      std::rotate(at, each, each + 1);
+    }
+  }
+  const Domain* nearest = reports.empty() ? nullptr : &reports.front().first;
+  answer.pod_sets = report_pod_sets(state, shape, nearest);
+  answer.shortages = report_resources(state, shape, nearest);
+  for (auto& [domain, report] : reports) {
+    answer.domains.push_back(std::move(report));
+  }
+}
+
 std::vector<QuotaReport> reports_of(const State& state,
                                     const std::vector<QuotaShortage>& shortages) {
   std::vector<QuotaReport> reports;
@@ -121,6 +189,7 @@ std::vector<QuotaReport> reports_of(const State& state,
                        .node = node.name,
                        .problem = {},
                        .choices = {},
+                       .full = {},
                        .resource = state.cluster.resources().name(shortage.resource),
                        .limit = shortage.limit,
                        .used = shortage.used,
@@ -129,16 +198,37 @@ std::vector<QuotaReport> reports_of(const State& state,
   return reports;
 }
 
+// The nodes of `open` in which the charge has room now, or those in which it has none.
+std::vector<std::string> by_room(const State& state, const std::string& tree,
+                                 const std::vector<std::string>& open, const Request& charge,
+                                 bool room) {
+  std::vector<std::string> names;
+  std::ranges::copy_if(open, std::back_inserter(names), [&](const std::string& name) {
+    const Index node = state.forest.find(tree, name);
+    return state.forest.shortage({node}, charge).has_value() != room;
+  });
+  return names;
+}
+
 std::vector<QuotaReport> report_quota(const State& state, const Gang& gang, const Shape& shape) {
   const QuotaPath& path = state.claims.path_of(gang.claim);
+  const std::string& ns = state.claims[gang.claim].asked.ns;
   if (!path.problem.empty()) {
-    const std::string& ns = state.claims[gang.claim].asked.ns;
+    std::vector<std::string> open = state.forest.open_to(path.tree, ns);
+    std::vector<std::string> full = by_room(state, path.tree, open, shape.charge, false);
     return {{.tree = path.tree,
              .node = path.node,
              .problem = path.problem,
-             .choices = state.forest.open_to(path.tree, ns)}};
+             .choices = std::move(open),
+             .full = std::move(full)}};
   }
-  return reports_of(state, state.forest.shortages(path.leaves, shape.charge));
+  std::vector<QuotaReport> reports =
+      reports_of(state, state.forest.shortages(path.leaves, shape.charge));
+  for (QuotaReport& report : reports) {
+    report.choices =
+        by_room(state, report.tree, state.forest.open_to(report.tree, ns), shape.charge, true);
+  }
+  return reports;
 }
 
 // Lifts every gang: would it fit then?
@@ -226,10 +316,7 @@ Explanation explain(State& state, Index gang, Time now, Detail detail) {
   if (asked.state != GangState::waiting) {
     return answer;
   }
-  answer.pod_sets = report_pod_sets(state, shape);
-  for (const Part& wanted : shape.total) {
-    answer.shortages.push_back(report_resource(state, shape, wanted));
-  }
+  report_places(state, shape, answer);
   answer.quota = report_quota(state, asked, shape);
   answer.search_cut_short = answer.why == Reason::fragmented && shape.cut_short;
   if (detail == Detail::full &&

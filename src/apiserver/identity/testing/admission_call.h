@@ -19,6 +19,7 @@ struct AdmissionCall {
   std::string name{};
   std::string object{};
   std::string old{};  // empty: a creation
+  std::string subresource{};
   WallTime now{};
 
   // The object as the rule left it, or the refusal.
@@ -34,6 +35,7 @@ struct AdmissionCall {
     AdmissionRequest request{.user = user,
                              .resource = resource,
                              .operation = before ? Operation::update : Operation::create,
+                             .subresource = subresource,
                              .ns = ns,
                              .name = name,
                              .object = &document->root,
