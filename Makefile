@@ -1,6 +1,6 @@
 # Names that people expect; ./dev does the work (./dev help).
 
-.PHONY: all test docker-build install
+.PHONY: all test docker-build install uninstall manifests api doc run manager
 
 all:
 	./dev build release
@@ -17,3 +17,28 @@ docker-build:
 install:
 	./dev build release codeflare
 	build/release/codeflare crds apply --ray --legacy-group
+
+# Takes the definition of TrainingJobs away, and with it every TrainingJob. Nothing of ours holds their pods back.
+uninstall:
+	kubectl delete --ignore-not-found -f crds/breezeml.ai_trainingjobs.yaml
+
+# The definitions as files for kubectl: they are sources here, so there is nothing to generate but a copy.
+manifests:
+	mkdir -p build/manifests
+	cp crds/*.yaml build/manifests/
+	@echo "build/manifests: $$(ls build/manifests | wc -l) files"
+
+# `make api doc`: docs/api/trainingjob.md from the definition.
+api:
+	tools/api_doc.py crds/breezeml.ai_trainingjobs.yaml docs/api/trainingjob.md
+
+doc: api
+
+# The operator, from a shell: the cluster of the kubeconfig, the nine variables of docs/lattice.md.
+run:
+	./dev build release codeflare
+	build/release/codeflare controller --no-user-check
+
+manager:
+	./dev build release codeflare
+	cp build/release/codeflare manager

@@ -1,6 +1,7 @@
 #include "app/controller_role.h"
 
 #include "app/flags/mcad_flags.h"
+#include "app/flags/training_flags.h"
 #include "app/report.h"
 #include "base/async/sleep.h"
 #include "base/async/task.h"
@@ -20,6 +21,7 @@
 #include "controllers/rayjob/rayjob_controller.h"
 #include "controllers/run/run_controller.h"
 #include "controllers/submitter/impersonation_right.h"
+#include "controllers/trainingjob/training_controller.h"
 #include "kube/connect.h"
 #include "kube/discovery.h"
 #include "model/application.h"
@@ -29,6 +31,7 @@
 #include "model/run.h"
 #include "model/run_policy.h"
 #include "model/run_size_configuration.h"
+#include "model/training_job.h"
 #include "net/listen_address.h"
 #include "queue/marks.h"
 #include "runtime/manager.h"
@@ -78,6 +81,7 @@ struct Flags {
   bool json_log = false;
   bool verbose = false;
   McadFlags mcad;
+  TrainingFlags training;
 };
 
 // What is wrong is said before anything is connected.
@@ -279,6 +283,38 @@ Task<Result<bool>> take_lease(runtime::LeaderElector& elector, const Flags& flag
   co_return fail(taken.error());
 }
 
+// TrainingJobs are ours unless switched off or not installed.
+Task<Result<bool>> runs_training_jobs(kube::Client& client, const Flags& flags, Logger logger) {
+  if (flags.training.off) {
+    co_return false;
+  }
+  CO_TRY_ASSIGN(const bool served,
+                co_await is_served(client, model::resource_type<model::TrainingJob>()));
+  if (!served) {
+    logger.info("the cluster does not serve TrainingJobs", {{"instead", "--install-crds"}});
+  }
+  co_return served;
+}
+
+// The queue, and TrainingJobs if they wait in it.
+void add_controllers(runtime::Manager& manager, QueueControllersOptions options,
+                     const controllers::trainingjob::TrainingSettings& training) {
+  namespace tj = controllers::trainingjob;
+  const bool training_jobs = options.training_jobs;
+  tj::WorkerOptions workers{.training = options.queue.training, .lattice = training.lattice};
+  if (options.queue.binds != queue::Binds::nothing) {
+    workers.scheduler_name = queue::kSchedulerName;
+  }
+  const Logger logger = options.logger;
+  const std::shared_ptr<controllers::QueueDriver> driver =
+      controllers::add_queue_controllers(manager, std::move(options));
+  if (training_jobs) {
+    tj::TrainingJobReconciler& reconciler =
+        tj::add_training_controller(manager, *driver, std::move(workers));
+    tj::follow_selector(manager, *driver, reconciler, training, logger);
+  }
+}
+
 Task<Result<void>> serve_queue(Env env, const Flags& flags, net::HttpService& api,
                                kube::Client& client, std::optional<runtime::LeaderOptions> leader,
                                Logger logger, MetricsRegistry& metrics) {
@@ -308,15 +344,21 @@ Task<Result<void>> serve_queue(Env env, const Flags& flags, net::HttpService& ap
     logger.warn("without --webhook-listen submitters are unknown; no AppWrapper will start",
                 {{"instead", "--webhook-listen or --no-user-check"}});
   }
+  CO_TRY_ASSIGN(const controllers::trainingjob::TrainingSettings training,
+                training_settings(flags.training));
+  CO_TRY_ASSIGN(options.training_jobs, co_await runs_training_jobs(client, flags, logger));
+  options.queue.training.unit = training.unit;
+  CO_TRY_ASSIGN(options.queue.training.node_selector,
+                controllers::trainingjob::read_selector(env, training.selector_path));
   CO_TRY_ASSIGN(const bool runs, co_await serves_runs(client));
-  // Controllers of RayClusters and Runs look at more of a pod than the queue does.
-  options.trim_caches = !ray.clusters && !runs;
+  // Controllers of RayClusters, Runs and TrainingJobs look at more of a pod than the queue does.
+  options.trim_caches = !ray.clusters && !runs && !options.training_jobs;
   if (!flags.quota_trees) {
     logger.info("quota trees are ignored", {{"because", "--no-quota-trees"}});
   }
   runtime::Manager manager(env, client, std::move(manager_options));
   controllers::add_settings(manager, flags.lease_ns, controllers::settings_of(options), logger);
-  controllers::add_queue_controllers(manager, std::move(options));
+  add_controllers(manager, std::move(options), training);
   if (ray.clusters) {
     logger.info("no KubeRay operator found; this controller runs RayClusters");
     controllers::rayjob::add_ray_controllers(manager, api, ray.jobs, logger);
@@ -342,7 +384,7 @@ Task<void> wait_for_stop() {
 // Health and metrics, for a chart whose controllers come with a later version.
 Task<Result<void>> serve_no_queue(Env env, const Flags& flags, kube::Client& client, Logger logger,
                                   MetricsRegistry& metrics) {
-  logger.warn("this version has no controller for TrainingJobs: there is nothing to run",
+  logger.warn("TrainingJobs wait in the queue of another controller: there is nothing to run",
               {{"because", "--no-queue"}});
   runtime::Manager manager(env, client,
                            {.name = kName,
@@ -380,6 +422,9 @@ Task<Result<void>> serve(Env env, const Flags& flags, net::HttpService& api, kub
 
 int run_controller(const Flags& flags) {
   if (const Result<void> good = check_addresses(flags); !good) {
+    return report_usage(good.error());
+  }
+  if (const auto good = training_settings(flags.training); !good) {
     return report_usage(good.error());
   }
   RealEnv world;
@@ -445,6 +490,7 @@ void add_controller_role(CLI::App& app, Role& chosen) {
                  "serve AppWrappers of mcad.ibm.com as well");
   role->add_flag("--no-rayclusters", flags->no_rayclusters,
                  "ignore RayClusters and RayJobs even without a KubeRay operator");
+  add_training_flags(*role, flags->training);
   role->add_flag("--no-user-check", flags->no_user_check,
                  "skip the check of submitters: anyone who can create AppWrappers can create "
                  "anything this controller can");

@@ -105,7 +105,7 @@ struct TrainingMember {
   friend bool operator==(const TrainingMember&, const TrainingMember&) = default;
 };
 
-// Who trains; docs/decisions/0014.
+// The workers that train; docs/decisions/0014.
 struct TrainingMembership {
   std::int64_t generation = 0;
   std::string reason;  // Start, Grow, Shrink, Replace, Pause, Finish

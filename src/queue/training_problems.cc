@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-// What is wrong with a TrainingJob, in words that name field, numbers and fix.
+// Mistakes in a TrainingJob, in words that name field, numbers and fix.
 namespace codeflare::queue {
 
 namespace {

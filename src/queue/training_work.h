@@ -13,7 +13,7 @@
 // TrainingJobs as the queue sees them: checked, and as one gang of several sizes. Pure.
 namespace codeflare::queue {
 
-// What a TrainingJob's nodes and pods are counted in, as the operator is configured.
+// The unit of TrainingJobs and the nodes that they may use, as the operator is configured.
 struct TrainingOptions {
   // "": what pods request; "node": one pod of any TrainingJob has a node for itself; else a
   // resource that every TrainingJob has to request.

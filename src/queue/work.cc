@@ -28,7 +28,7 @@ WallTime submitted(const model::AppWrapper& wrapper, WallTime now) {
     return seen->time;
   }
   // Admission's word, as far as it agrees with the server's, which has whole seconds: neither the
-  // clock of another machine nor who writes it where there is no admission wins more than that.
+  // clock of another machine nor an author without admission wins more than that.
   const auto recorded =
       parse_rfc3339(model::find_or_empty(wrapper.metadata.annotations, kTimeAnnotation));
   if (!recorded) {

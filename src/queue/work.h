@@ -47,7 +47,7 @@ struct Work {
   // Of a TrainingJob; they may change while it runs.
   std::optional<sched::Sizes> sizes{};
 
-  // What its status says that it holds.
+  // Its holdings, as its status has them.
   std::optional<std::vector<model::PlannedPlace>> plan{};
   std::optional<WallTime> since{};
   bool goes_on = true;  // false: it holds its plan, but is being stopped

@@ -16,6 +16,7 @@
 #include "controllers/raycluster/kuberay_present.h"
 #include "controllers/rayjob/rayjob_controller.h"
 #include "controllers/run/run_controller.h"
+#include "controllers/trainingjob/training_controller.h"
 #include "kube/client.h"
 #include "kube/typed.h"
 #include "model/codec/core.h"
@@ -189,7 +190,13 @@ Task<Result<void>> run_controllers(Env env, ApiServer& server, UpOptions options
   options.queue.trim_caches = false;  // others look at pods and nodes too
   options.queue.logger = logger;
   options.queue.metrics = &metrics;
-  controllers::add_queue_controllers(manager, options.queue);
+  options.queue.training_jobs = true;
+  const std::shared_ptr<controllers::QueueDriver> driver =
+      controllers::add_queue_controllers(manager, options.queue);
+  controllers::trainingjob::add_training_controller(
+      manager, *driver,
+      {.training = options.queue.queue.training,
+       .scheduler_name = std::string(queue::kSchedulerName)});
   controllers::add_settings(manager, options.queue.ns, controllers::settings_of(options.queue),
                             logger);
   // The queue and RayClusters are run by `codeflare controller` too, the rest is for us alone.

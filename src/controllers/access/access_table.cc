@@ -15,6 +15,7 @@
 #include "controllers/rayjob/access.h"
 #include "controllers/run/access.h"
 #include "controllers/submitter/access.h"
+#include "controllers/trainingjob/access.h"
 #include "json/write.h"
 #include "node/agent/access.h"
 
@@ -54,6 +55,7 @@ constexpr AccessPart kController[] = {
     {"rayjob", "unless `--no-rayclusters`", rayjob::kRights},
     {"run", "where Runs are served", runs::kRights},
     {"platform", "where Runs are served", platform_kinds::kRights},
+    {"trainingjob", "unless `--no-trainingjobs`", trainingjob::kRights},
     {"idle", "`codeflare queue idle`", kIdleRights},
 };
 
@@ -72,6 +74,7 @@ constexpr AccessPart kUp[] = {
     {"rayjob", kAlways, rayjob::kRights},
     {"run", kAlways, runs::kRights},
     {"platform", kAlways, platform_kinds::kRights},
+    {"trainingjob", kAlways, trainingjob::kRights},
     {"job", kAlways, job::kRights},
     {"apps", kAlways, apps::kRights},
     {"endpoints", kAlways, endpoints::kRights},

@@ -20,6 +20,7 @@ struct QueueControllersOptions {
   // items are created. Off: nobody's, and they are created in our own.
   SubmitterTrust submitters{};
   bool legacy_group = false;   // AppWrappers of mcad.ibm.com too
+  bool training_jobs = false;  // TrainingJobs wait in the queue too; their CRD is installed
   bool quota_subtrees = true;  // their CRD is installed
   std::string ns = "default";  // of the ConfigMap `codeflare-queue`
   // Caches of pods and nodes keep only what the queue needs. Off where other controllers of the

@@ -20,6 +20,7 @@ FeedOptions feed_options(const DriverOptions& options) {
   return {.user_check = options.queue.user_check,
           .submitters = options.submitters,
           .apis = options.apis,
+          .training_jobs = options.training_jobs,
           .quota_subtrees = options.quota_subtrees,
           .ns = options.ns,
           .trim = options.trim,
@@ -59,6 +60,11 @@ void QueueDriver::cancel_timers() {
 
 void QueueDriver::set_waker(model::WrapperApi api, runtime::Waker waker) {
   wakes_.set_waker(api, std::move(waker));
+}
+
+void QueueDriver::set_training(queue::TrainingOptions training) {
+  queue_.set_training(std::move(training));
+  nudge();
 }
 
 Task<void> QueueDriver::run() {

@@ -27,6 +27,7 @@ struct DriverOptions {
   queue::QueueOptions queue{};
   SubmitterTrust submitters{};  // with queue.user_check
   std::vector<model::WrapperApi> apis = {model::WrapperApi::workload_v1beta1};
+  bool training_jobs = false;  // TrainingJobs too; their CRD is installed
   bool quota_subtrees = true;  // their CRD is installed
   // Where the ConfigMap `codeflare-queue` may say `paused: "true"`.
   std::string ns = "default";
@@ -52,6 +53,9 @@ class QueueDriver : private QueueFeed::Listener {
 
   // Who reconciles AppWrappers; before run().
   void set_waker(model::WrapperApi api, runtime::Waker waker);
+  void set_training_waker(runtime::Waker waker) { wakes_.set_training_waker(std::move(waker)); }
+  // See queue::Queue.
+  void set_training(queue::TrainingOptions training);
   // Called after each round of decisions.
   void on_decided(std::function<void()> callback) { on_decided_ = std::move(callback); }
 

@@ -7,6 +7,7 @@
 #include "model/codec/node.h"
 #include "model/codec/pod.h"
 #include "model/codec/quota_subtree.h"
+#include "model/codec/training_job.h"
 #include "model/resources.h"
 #include "queue/marks.h"
 #include "runtime/transform.h"
@@ -87,6 +88,10 @@ QueueFeed::QueueFeed(const Clock& clock, kube::Client& client, runtime::Cache& c
   for (const WrapperApi api : options_.apis) {
     watch(app_wrapper_type(api), with_transform(without_managed_fields),
           [this, api](const ObjectChange& change) { app_wrapper_changed(api, change); });
+  }
+  if (options_.training_jobs) {
+    watch(model::resource_type<model::TrainingJob>(), with_transform(without_managed_fields),
+          [this](const ObjectChange& change) { training_job_changed(change); });
   }
   watch(kPods, with_transform(options_.trim ? trimmed_pod : without_managed_fields),
         [this](const ObjectChange& change) { pod_changed(change); });
@@ -204,28 +209,43 @@ std::string QueueFeed::problem(const std::string& uid) const {
 
 // --- what changes ---
 
-void QueueFeed::app_wrapper_changed(WrapperApi api, const ObjectChange& change) {
+// Whether there is something for the queue: our own status writes change nothing of what it takes
+// over.
+bool QueueFeed::is_news(const ObjectChange& change) {
   if (change.old != nullptr && (change.now == nullptr || change.now->uid() != change.old->uid())) {
     forget(std::string(change.old->uid()));
   }
   if (change.now == nullptr) {
+    return false;
+  }
+  const kube::Object& now = *change.now;
+  return !seen_.contains(std::string(now.uid())) || change.old == nullptr ||
+         change.old->generation() != now.generation() ||
+         change.old->labels_json() != now.labels_json() || change.old->deleting() != now.deleting();
+}
+
+void QueueFeed::app_wrapper_changed(WrapperApi api, const ObjectChange& change) {
+  if (!is_news(change)) {
     return;
   }
   const kube::Object& now = *change.now;
-  const std::string uid(now.uid());
-  // Our own status writes change nothing of what the queue takes over.
-  if (seen_.contains(uid) && change.old != nullptr &&
-      change.old->generation() == now.generation() &&
-      change.old->labels_json() == now.labels_json() && change.old->deleting() == now.deleting()) {
-    return;
-  }
   Result<model::AppWrapper> wrapper = to_app_wrapper(now);
   if (wrapper) {
     check_submitter(*wrapper);
     adopted_.learn(*wrapper);
   }
-  note({uid, now.key(), api}, "AppWrapper",
+  note({std::string(now.uid()), now.key(), api}, "AppWrapper",
        wrapper ? queue_.upsert(*wrapper, clock_.wall(), api) : fail(std::move(wrapper).error()));
+}
+
+void QueueFeed::training_job_changed(const ObjectChange& change) {
+  if (!is_news(change)) {
+    return;
+  }
+  const kube::Object& now = *change.now;
+  Result<model::TrainingJob> job = now.as<model::TrainingJob>();
+  note({.uid = std::string(now.uid()), .key = now.key(), .kind = queue::WorkKind::training_job},
+       "TrainingJob", job ? queue_.upsert(*job, clock_.wall()) : fail(std::move(job).error()));
 }
 
 void QueueFeed::note(const queue::WorkId& id, const char* kind, const Result<void>& taken) {

@@ -21,6 +21,7 @@ struct FeedOptions {
   bool user_check = true;
   SubmitterTrust submitters{};  // with user_check
   std::vector<model::WrapperApi> apis = {model::WrapperApi::workload_v1beta1};
+  bool training_jobs = false;  // TrainingJobs too; their CRD is installed
   bool quota_subtrees = true;  // their CRD is installed
   // Where the ConfigMap `codeflare-queue` may say `paused: "true"`.
   std::string ns = "default";
@@ -74,6 +75,8 @@ class QueueFeed {
   Task<Result<void>> catch_up(runtime::Informer& informer, kube::ListOptions list);
 
   void app_wrapper_changed(model::WrapperApi api, const runtime::ObjectChange& change);
+  void training_job_changed(const runtime::ObjectChange& change);
+  bool is_news(const runtime::ObjectChange& change);
   void check_submitter(model::AppWrapper& wrapper) const;
   void note(const queue::WorkId& id, const char* kind, const Result<void>& taken);
   void forget(const std::string& uid);

@@ -18,6 +18,10 @@ void WorkWakes::set_waker(model::WrapperApi api, runtime::Waker waker) {
   wakers_[api] = std::move(waker);
 }
 
+void WorkWakes::set_training_waker(runtime::Waker waker) {
+  training_ = std::move(waker);
+}
+
 void WorkWakes::learn(queue::WorkId id) {
   const std::string uid = id.uid;
   known_[uid] = std::move(id);
@@ -47,7 +51,7 @@ void WorkWakes::wake(const std::string& uid) {
 }
 
 void WorkWakes::wake(const queue::WorkId& id) {
-  wakers_[id.api].wake(id.key);
+  (id.kind == queue::WorkKind::training_job ? training_ : wakers_[id.api]).wake(id.key);
 }
 
 void WorkWakes::wake(const std::vector<WrapperPods::News>& news) {
@@ -90,7 +94,7 @@ void WorkWakes::cancel() {
 }
 
 std::size_t WorkWakes::unfinished() const {
-  std::size_t sum = 0;
+  std::size_t sum = training_.unfinished();
   for (const auto& [api, waker] : wakers_) {
     sum += waker.unfinished();
   }

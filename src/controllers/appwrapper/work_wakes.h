@@ -28,6 +28,7 @@ class WorkWakes {
 
   // The reconciler of one kind; before the first wake.
   void set_waker(model::WrapperApi api, runtime::Waker waker);
+  void set_training_waker(runtime::Waker waker);
 
   void learn(queue::WorkId id);
   // Its reconciler is woken a last time.
@@ -53,6 +54,7 @@ class WorkWakes {
   Loop& loop_;
   TextMap<queue::WorkId> known_;  // by uid
   std::map<model::WrapperApi, runtime::Waker> wakers_;
+  runtime::Waker training_;
   std::set<PodOwner> late_;
   std::optional<TimerId> late_timer_;
 };

@@ -42,7 +42,8 @@ std::string foreign(std::string_view name, std::string_view group, std::string_v
 }
 
 const std::string kPlatform =
-    "applications.codeflare.dev datasets.codeflare.dev runpolicies.codeflare.dev "
+    "trainingjobs.breezeml.ai applications.codeflare.dev datasets.codeflare.dev "
+    "runpolicies.codeflare.dev "
     "runs.codeflare.dev runsizeconfigurations.codeflare.dev ";
 
 TEST(EnsureCrds, the_server_serves_what_is_asked_for) {

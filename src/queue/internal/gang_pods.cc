@@ -58,7 +58,7 @@ bool comes_first(const PodRecord* a, const PodRecord* b) {
   return rank(*a) != rank(*b) ? rank(*a) < rank(*b) : ByPodKey()(a, b);
 }
 
-// A pod that was told to go has no successor. The place of any other is kept: for a successor, or
+// A pod that has to go has no successor. The place of any other is kept: for a successor, or
 // until the whole job has ended.
 void leave_elastic(QueueState& state, WrapperRecord& wrapper, const PodRecord& pod) {
   const auto told = std::ranges::find(wrapper.leaving, pod.counted_at, &model::PlannedPlace::node);

@@ -168,7 +168,7 @@ std::string growth_sentence(const QueueState& state, const WrapperRecord& wrappe
   if (next == 0) {
     return "has its largest size, " + std::to_string(size->sizes.max);
   }
-  // What a gang of its own would hear that asks for the next pods and takes nothing from others.
+  // The answer to a gang of its own that asks for the next pods and takes nothing from others.
   sched::Core future = state.core.clone();
   sched::GangSpec more{.name = "growth",
                        .ns = wrapper.id.key.ns,

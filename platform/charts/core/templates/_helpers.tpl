@@ -44,7 +44,7 @@ capabilities: {drop: [ALL]}
 
 {{- /* Rules of the parts that these values need: made by tools/access.py. */ -}}
 {{- define "core.rules" -}}
-{{- $parts := list "leader" "events" "queue" "quota" "look-for-kuberay" "run" "platform" -}}
+{{- $parts := list "leader" "events" "queue" "quota" "look-for-kuberay" "run" "platform" "trainingjob" -}}
 {{- $parts = append $parts (ternary "wrap-anything" "wrapped" .Values.wrapAnything) -}}
 {{- if .Values.webhook.enabled }}{{ $parts = concat $parts (list "submitter" "submitter-check" "review" "ca-bundle") }}
 {{- else }}{{ $parts = append $parts (ternary "create-anything" "create-wrapped" .Values.wrapAnything) }}{{ end -}}

@@ -1,0 +1,115 @@
+#include "app/flags/training_flags.h"
+
+#include "model/validation.h"
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <initializer_list>
+#include <string_view>
+
+namespace codeflare {
+
+namespace {
+
+Error wrong(std::string_view variable, std::string_view flag, const std::string& value,
+            const std::string& instead) {
+  return invalid_argument(std::string(variable) + " (" + std::string(flag) + "): \"" + value +
+                          "\" is not valid; " + instead);
+}
+
+Result<int> port_of(std::string_view variable, std::string_view flag, const std::string& text,
+                    int fallback) {
+  if (text.empty()) {
+    return fallback;
+  }
+  int port = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
+  if (error != std::errc() || end != text.data() + text.size() || port < 1 || port > 65'535) {
+    return fail(wrong(variable, flag, text, "use a port from 1 to 65535"));
+  }
+  return port;
+}
+
+Result<void> one_of(std::string_view variable, std::string_view flag, const std::string& text,
+                    std::initializer_list<std::string_view> words) {
+  if (text.empty() || std::ranges::find(words, text) != words.end()) {
+    return {};
+  }
+  std::string list;
+  for (const std::string_view word : words) {
+    list += (list.empty() ? "" : ", ") + std::string(word);
+  }
+  return fail(wrong(variable, flag, text, "use one of " + list));
+}
+
+void add(CLI::App& role, const char* flag, std::string& value, const char* help,
+         const char* variable, const char* type) {
+  role.add_option(flag, value, help)->envname(variable)->type_name(type);
+}
+
+}  // namespace
+
+void add_training_flags(CLI::App& role, TrainingFlags& flags) {
+  role.add_flag("--no-trainingjobs", flags.off, "ignore TrainingJobs");
+  add(role, "--resource-scheduling-unit", flags.unit,
+      "unit of TrainingJobs: node, or a resource that each of them requests (default: what pods "
+      "request)",
+      "RESOURCE_SCHEDULING_UNIT", "UNIT");
+  add(role, "--job-node-selector", flags.selector_path,
+      "file with the node selector of TrainingJobs, key=value a line; read again when it changes",
+      "LATTICE_JOB_NODE_SELECTOR_PATH", "FILE");
+  add(role, "--jfrog-secret", flags.jfrog_path,
+      "folder with the files username and password of the registry of injected agents",
+      "LATTICE_JFROG_SECRET_PATH", "DIR");
+  add(role, "--addons-checkpoint-type", flags.checkpoint_type,
+      "checkpoint type of TrainingJobs that name none (default: remote)", "ADDONS_CHECKPOINT_TYPE",
+      "TYPE");
+  add(role, "--checkpoint-service-endpoint", flags.checkpoint_endpoint,
+      "host of the checkpoint service (default: lattice-checkpoint-svc.lattice)",
+      "CHECKPOINT_SERVICE_ENDPOINT", "HOST");
+  add(role, "--checkpoint-service-port", flags.checkpoint_port,
+      "port of the checkpoint service (default: 5555)", "CHECKPOINT_SERVICE_PORT", "PORT");
+  add(role, "--rdzv-backend", flags.rdzv_backend,
+      "rendezvous of TrainingJobs that name none: kubernetes (default), etcd or c10d",
+      "RDZV_BACKEND", "TYPE");
+  add(role, "--rdzv-service-endpoint", flags.rdzv_endpoint,
+      "host of the rendezvous (default: lattice-rdzv-client.lattice)", "RDZV_SERVICE_ENDPOINT",
+      "HOST");
+  add(role, "--rdzv-service-port", flags.rdzv_port, "port of the rendezvous (default: 2379)",
+      "RDZV_SERVICE_PORT", "PORT");
+}
+
+Result<controllers::trainingjob::TrainingSettings> training_settings(const TrainingFlags& flags) {
+  controllers::trainingjob::TrainingSettings settings;
+  if (!flags.unit.empty() && !model::check_qualified_name(flags.unit).empty()) {
+    return fail(wrong("RESOURCE_SCHEDULING_UNIT", "--resource-scheduling-unit", flags.unit,
+                      "use node or the name of a resource such as nvidia.com/gpu"));
+  }
+  TRY(one_of("ADDONS_CHECKPOINT_TYPE", "--addons-checkpoint-type", flags.checkpoint_type,
+             {"remote", "local", "s3", "none"}));
+  TRY(one_of("RDZV_BACKEND", "--rdzv-backend", flags.rdzv_backend, {"kubernetes", "etcd", "c10d"}));
+  TRY_ASSIGN(settings.lattice.checkpoint_port,
+             port_of("CHECKPOINT_SERVICE_PORT", "--checkpoint-service-port", flags.checkpoint_port,
+                     settings.lattice.checkpoint_port));
+  TRY_ASSIGN(settings.lattice.rdzv_port, port_of("RDZV_SERVICE_PORT", "--rdzv-service-port",
+                                                 flags.rdzv_port, settings.lattice.rdzv_port));
+  settings.unit = flags.unit;
+  settings.selector_path = flags.selector_path;
+  settings.lattice.jfrog_path = flags.jfrog_path;
+  const auto take = [](const std::string& from, std::string& to) {
+    if (!from.empty()) {
+      to = from;
+    }
+  };
+  take(flags.checkpoint_type, settings.lattice.checkpoint_type);
+  take(flags.checkpoint_endpoint, settings.lattice.checkpoint_endpoint);
+  take(flags.rdzv_backend, settings.lattice.rdzv_backend);
+  take(flags.rdzv_endpoint, settings.lattice.rdzv_endpoint);
+  return settings;
+}
+
+}  // namespace codeflare

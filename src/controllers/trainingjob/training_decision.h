@@ -1,0 +1,48 @@
+#pragma once
+
+#include "base/time.h"
+#include "controllers/trainingjob/training_pods.h"
+#include "model/training_job.h"
+#include "queue/queue.h"
+#include "runtime/reconciler.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace codeflare::controllers::trainingjob {
+
+// A TrainingJob with its workers, and the queue's word about it.
+struct Observed {
+  model::TrainingJob job;
+  std::vector<WorkerPod> pods{};
+  bool has_service = false;
+  queue::Standing standing{};
+  std::string sentence{};               // why it waits
+  std::vector<std::string> problems{};  // of its spec
+};
+
+struct Desired {
+  std::optional<model::TrainingJobStatus> status;  // absent: leave it; written before pods change
+  std::vector<std::int64_t> create{};              // workers with these numbers
+  std::vector<WorkerPod> remove{};
+  bool create_service = false;
+  bool expired = false;  // ttlSecondsAfterFinished is over: the TrainingJob goes
+  // For the queue, after the status is written.
+  bool stop = false;       // what it holds is about to be free
+  bool withdrawn = false;  // it holds nothing: back in line, not before status.cooldownTime
+  bool over = false;       // it holds nothing and wants nothing any more
+  std::vector<runtime::EventNote> events{};
+  std::optional<Duration> look_again{};
+};
+
+// Where a TrainingJob should go from here. Pure.
+//  - The plan follows the queue's places; workers are made only of a plan that is written.
+//  - A worker that fails is counted once: restartCounts.user if its program failed, else infra.
+//  - It succeeds when every worker of the plan has succeeded; Completed is never left again.
+//  - Fewer than minSize ready workers for five minutes: stopped, and tried again after a pause that
+//    grows from 30 seconds to 30 minutes.
+Desired decide(const Observed& observed, WallTime now);
+
+}  // namespace codeflare::controllers::trainingjob

@@ -1,0 +1,42 @@
+#include "controllers/trainingjob/training_settings.h"
+
+#include "model/validation.h"
+
+#include <cstddef>
+
+namespace codeflare::controllers::trainingjob {
+
+namespace {
+
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view kSpace = " \t\r";
+  const std::size_t begin = text.find_first_not_of(kSpace);
+  if (begin == std::string_view::npos) {
+    return {};
+  }
+  return text.substr(begin, text.find_last_not_of(kSpace) - begin + 1);
+}
+
+}  // namespace
+
+Result<model::StringMap> parse_selector(std::string_view text) {
+  model::StringMap selector;
+  for (std::size_t number = 1; !text.empty(); ++number) {
+    const std::size_t end = text.find('\n');
+    const std::string line(trimmed(text.substr(0, end)));
+    text = end == std::string_view::npos ? std::string_view() : text.substr(end + 1);
+    if (line.empty() || line.starts_with('#')) {
+      continue;
+    }
+    const std::size_t equals = line.find('=');
+    const std::string key(trimmed(std::string_view(line).substr(0, equals)));
+    if (equals == std::string::npos || !model::check_qualified_name(key).empty()) {
+      return fail(invalid_argument("line " + std::to_string(number) + ": \"" + line +
+                                   "\" is not key=value with the key of a node label"));
+    }
+    selector.insert_or_assign(key, std::string(trimmed(std::string_view(line).substr(equals + 1))));
+  }
+  return selector;
+}
+
+}  // namespace codeflare::controllers::trainingjob

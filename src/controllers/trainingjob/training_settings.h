@@ -1,0 +1,32 @@
+#pragma once
+
+#include "base/result.h"
+#include "model/meta.h"
+
+#include <string>
+#include <string_view>
+
+// Settings of the operator of TrainingJobs.
+namespace codeflare::controllers::trainingjob {
+
+// Settings that agents and addons in the pods read.
+struct LatticeSettings {
+  std::string checkpoint_type = "remote";
+  std::string checkpoint_endpoint = "lattice-checkpoint-svc.lattice";
+  int checkpoint_port = 5555;
+  std::string rdzv_backend = "kubernetes";
+  std::string rdzv_endpoint = "lattice-rdzv-client.lattice";
+  int rdzv_port = 2379;
+  std::string jfrog_path{};  // folder with username and password
+};
+
+struct TrainingSettings {
+  std::string unit{};           // see queue::TrainingOptions
+  std::string selector_path{};  // empty: any node
+  LatticeSettings lattice{};
+};
+
+// "key=value" a line; a value may hold "=". Empty lines and lines that begin with # do not count.
+Result<model::StringMap> parse_selector(std::string_view text);
+
+}  // namespace codeflare::controllers::trainingjob

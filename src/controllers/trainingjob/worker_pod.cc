@@ -1,0 +1,168 @@
+#include "controllers/trainingjob/worker_pod.h"
+
+#include "controllers/trainingjob/names.h"
+#include "queue/marks.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace codeflare::controllers::trainingjob {
+
+namespace {
+
+using model::TrainingJob;
+
+constexpr std::int64_t kGraceSeconds = 120;
+constexpr std::int64_t kAfterGraceSeconds = 10;
+
+model::OwnerReference owner_of(const TrainingJob& job) {
+  using Traits = model::ResourceTraits<TrainingJob>;
+  return {.api_version = std::string(Traits::api_version),
+          .kind = std::string(Traits::kind),
+          .name = job.metadata.name,
+          .uid = job.metadata.uid,
+          .controller = true,
+          .block_owner_deletion = true};
+}
+
+model::StringMap labels_of(const TrainingJob& job) {
+  model::StringMap labels;
+  labels.insert_or_assign(std::string(kJobLabel), job.metadata.name);
+  return labels;
+}
+
+// A name that the user has set stays as it is.
+void add_variable(model::Container& container, std::string name, std::string value) {
+  if (std::ranges::find(container.env, name, &model::EnvVar::name) == container.env.end()) {
+    container.env.push_back({.name = std::move(name), .value = std::move(value)});
+  }
+}
+
+// As torchrun reads its flags; `static` and our own rendezvous set nothing of it.
+void add_torchrun(const TrainingJob& job, model::Container& container) {
+  const sched::Sizes sizes = queue::sizes_of(job.spec);
+  add_variable(container, "PET_NNODES",
+               std::to_string(sizes.min) + ":" + std::to_string(sizes.max));
+  add_variable(container, "PET_RDZV_BACKEND", "c10d");
+  add_variable(container, "PET_RDZV_ID", job.metadata.uid);
+  add_variable(container, "PET_RDZV_ENDPOINT",
+               worker_name(job.metadata.name, 0) + "." + job.metadata.name + ":29400");
+  add_variable(container, "PET_MAX_RESTARTS",
+               std::to_string(job.spec.elastic.max_restarts.value_or(3)));
+}
+
+std::string or_else(const std::string& text, const std::string& fallback) {
+  return text.empty() ? fallback : text;
+}
+
+// Variables that the original's agent and addon read.
+void add_lattice(const TrainingJob& job, const LatticeSettings& lattice,
+                 model::Container& container) {
+  const sched::Sizes sizes = queue::sizes_of(job.spec);
+  const std::string type = or_else(job.spec.checkpoint.type, lattice.checkpoint_type);
+  add_variable(container, "LATTICE_NNODES",
+               std::to_string(sizes.min) + ":" + std::to_string(sizes.max));
+  add_variable(container, "LATTICE_FRAMEWORK", or_else(job.spec.framework, "pytorch"));
+  add_variable(container, "LATTICE_RDZV_BACKEND",
+               or_else(job.spec.elastic.rdzv_backend, lattice.rdzv_backend));
+  add_variable(container, "LATTICE_RDZV_CLIENT_SERVICE_HOST", lattice.rdzv_endpoint);
+  add_variable(container, "LATTICE_RDZV_CLIENT_SERVICE_PORT", std::to_string(lattice.rdzv_port));
+  add_variable(container, "LATTICE_CHECKPOINT_TYPE", type);
+  add_variable(container, "LATTICE_CHECKPOINT_CONFIG",
+               type == "local"
+                   ? "root=/tmp/" + job.metadata.uid
+                   : "job_id=" + job.metadata.uid +
+                         ",ckpt_service_endpoint=" + lattice.checkpoint_endpoint +
+                         ",ckpt_service_port=" + std::to_string(lattice.checkpoint_port));
+}
+
+void add_environment(const TrainingJob& job, std::int64_t index, const LatticeSettings& lattice,
+                     model::PodSpec& spec) {
+  for (model::Container& container : spec.containers) {
+    if (container.name != queue::kTrainingContainer) {
+      continue;
+    }
+    add_variable(container, "PYTHONUNBUFFERED", "1");
+    add_variable(container, "LATTICE_JOB", job.metadata.name);
+    add_variable(container, "LATTICE_INDEX", std::to_string(index));
+    add_variable(container, "LATTICE_RDZV_ID", job.metadata.uid);
+    if (uses_agent(job)) {
+      add_lattice(job, lattice, container);
+    }
+    if (job.spec.elastic.rdzv_backend == "c10d") {
+      add_torchrun(job, container);
+    }
+  }
+}
+
+// For clusters where another scheduler binds: no two workers of any TrainingJob on one node.
+void keep_apart(model::PodSpec& spec) {
+  model::PodAffinityTerm term;
+  term.topology_key = "kubernetes.io/hostname";
+  term.label_selector.emplace().match_labels.insert_or_assign(std::string(queue::kUnitLabel),
+                                                              std::string(queue::kNodeUnit));
+  model::Affinity& affinity = spec.affinity ? *spec.affinity : spec.affinity.emplace();
+  auto& anti = affinity.pod_anti_affinity ? *affinity.pod_anti_affinity
+                                          : affinity.pod_anti_affinity.emplace();
+  anti.required.push_back(std::move(term));
+}
+
+}  // namespace
+
+bool uses_agent(const TrainingJob& job) {
+  return job.spec.inject_lattice ||
+         model::find_or_empty(job.metadata.annotations, kAgentAnnotation) == "true";
+}
+
+model::Pod worker_pod(const TrainingJob& job, std::int64_t index, const WorkerOptions& options) {
+  const model::PodTemplateSpec& from = job.spec.replica_specs.pod_template;
+  model::Pod pod;
+  pod.metadata.name = worker_name(job.metadata.name, index);
+  pod.metadata.ns = job.metadata.ns;
+  pod.metadata.labels = from.metadata.labels;
+  for (const auto& [key, value] : labels_of(job)) {
+    pod.metadata.labels.insert_or_assign(key, value);
+  }
+  pod.metadata.labels.insert_or_assign(std::string(kIndexLabel), std::to_string(index));
+  pod.metadata.labels.insert_or_assign(std::string(queue::kUidLabel), job.metadata.uid);
+  pod.metadata.labels.insert_or_assign(std::string(queue::kPodSetLabel), "0");
+  pod.metadata.annotations = from.metadata.annotations;
+  pod.metadata.owner_references.push_back(owner_of(job));
+  pod.spec = from.spec;
+  pod.spec.hostname = pod.metadata.name;
+  pod.spec.subdomain = job.metadata.name;
+  const std::string& restart = job.spec.replica_specs.restart_policy;
+  pod.spec.restart_policy = restart == "Always" || restart == "OnFailure" ? "OnFailure" : "Never";
+  if (pod.spec.scheduler_name.empty()) {
+    pod.spec.scheduler_name = options.scheduler_name;
+  }
+  const std::int64_t grace =
+      job.spec.elastic.grace_period_seconds.value_or(uses_agent(job) ? kGraceSeconds : 20) +
+      kAfterGraceSeconds;
+  pod.spec.termination_grace_period_seconds =
+      std::max(pod.spec.termination_grace_period_seconds.value_or(0), grace);
+  for (const auto& [key, value] : options.training.node_selector) {
+    pod.spec.node_selector.try_emplace(key, value);
+  }
+  add_environment(job, index, options.lattice, pod.spec);
+  if (options.training.unit == queue::kNodeUnit) {
+    pod.metadata.labels.insert_or_assign(std::string(queue::kUnitLabel),
+                                         std::string(queue::kNodeUnit));
+    keep_apart(pod.spec);
+  }
+  return pod;
+}
+
+model::Service service_of(const TrainingJob& job) {
+  model::Service service;
+  service.metadata.name = job.metadata.name;
+  service.metadata.ns = job.metadata.ns;
+  service.metadata.labels = labels_of(job);
+  service.metadata.owner_references.push_back(owner_of(job));
+  service.spec.cluster_ip = "None";
+  service.spec.publish_not_ready_addresses = true;
+  service.spec.selector = labels_of(job);
+  return service;
+}
+
+}  // namespace codeflare::controllers::trainingjob

@@ -1,0 +1,32 @@
+#pragma once
+
+#include "controllers/trainingjob/training_settings.h"
+#include "model/pod.h"
+#include "model/service.h"
+#include "model/training_job.h"
+#include "queue/training_work.h"
+
+#include <cstdint>
+#include <string>
+
+namespace codeflare::controllers::trainingjob {
+
+struct WorkerOptions {
+  queue::TrainingOptions training{};
+  // Put into pods that name no scheduler; empty: left alone.
+  std::string scheduler_name{};
+  LatticeSettings lattice{};
+};
+
+// The agent runs in its pods: injected, or part of the image by annotation.
+bool uses_agent(const model::TrainingJob& job);
+
+// Worker number `index`, made from the job's template. The one place where a template becomes a
+// pod: whatever an agent needs in it is added here.
+model::Pod worker_pod(const model::TrainingJob& job, std::int64_t index,
+                      const WorkerOptions& options);
+
+// Gives each worker its name, also before it is ready.
+model::Service service_of(const model::TrainingJob& job);
+
+}  // namespace codeflare::controllers::trainingjob
