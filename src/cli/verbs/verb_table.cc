@@ -34,6 +34,7 @@
 #include "cli/verbs/status.h"
 #include "cli/verbs/submit_job.h"
 #include "cli/verbs/submit_run.h"
+#include "cli/verbs/top.h"
 #include "cli/verbs/user.h"
 #include "cli/verbs/wait_raycluster.h"
 #include "cli/views/kinds.h"
@@ -101,6 +102,7 @@ constexpr const Verb* kVerbs[] = {
     &kReleaseRun,
     &kQueue,
     &kQuota,
+    &kTop,
     &kExplain,
     &kExplainRayCluster,
     &kExplainRun,
@@ -234,7 +236,7 @@ struct HelpGroup {
 };
 constexpr std::array kHelpGroups = {
     HelpGroup{"Cluster", {"up", "down", "image", "proxy", "login", "logout"}},
-    HelpGroup{"Queue", {"queue", "explain", "priority", "hold", "release", "quota"}},
+    HelpGroup{"Queue", {"queue", "explain", "priority", "hold", "release", "quota", "top"}},
     HelpGroup{"Administration",
               {"user", "controller", "node", "apiserver", "crds", "check", "simulate"}},
     HelpGroup{"Other", {"help", "version", "completion"}},
