@@ -20,6 +20,10 @@ done
 case $(target) in
   given)
     export KUBECONFIG=$KUBECONFIG_GIVEN
+    if [[ -n $CUSTOM_PLATFORM ]]; then
+      say "custom platform: helm uninstall $CUSTOM_RELEASE -n $NAMESPACE"
+      helm uninstall "$CUSTOM_RELEASE" -n "$NAMESPACE" --ignore-not-found --wait --timeout "${TIMEOUT_SECONDS}s"
+    fi
     say "platform: helm uninstall $RELEASE -n $NAMESPACE"
     helm uninstall "$RELEASE" -n "$NAMESPACE" --wait --timeout "${TIMEOUT_SECONDS}s"
     ;;

@@ -7,6 +7,11 @@ NAMESPACE=${NAMESPACE:-codeflare-system}
 RELEASE=${RELEASE:-codeflare-platform}
 IMAGE=codeflare:$VERSION
 TIMEOUT_SECONDS=${TIMEOUT_SECONDS:-180}
+# The custom platform: a chart and its release; empty: none.
+CUSTOM_PLATFORM=${CUSTOM_PLATFORM-$ROOT/watsonx_ai}
+CUSTOM_RELEASE=${CUSTOM_RELEASE:-codeflare-watsonx-ai}
+# Python environment behind the images rayproject/ray on `codeflare up`; init.sh makes it. `none`: no such images.
+RAY_VENV=${RAY_VENV:-$ROOT/build/ray-venv}
 # The local cluster of `codeflare up`.
 UP_DIR=${UP_DIR:-$ROOT/build/up}
 CODEFLARE=${CODEFLARE:-$ROOT/build/static/codeflare}
@@ -40,5 +45,20 @@ target() {
     echo kind
   else
     echo local
+  fi
+}
+
+# The cluster of tests/kind: the one given, the one that up.sh made, or that of the environment.
+test_kubeconfig() {
+  local made="$UP_DIR/admin.kubeconfig"
+  [[ $(target) != kind ]] || made="$ROOT/build/$CLUSTER_NAME.kubeconfig"
+  if [[ -n ${KUBECONFIG_GIVEN:-} ]]; then
+    echo "$KUBECONFIG_GIVEN"
+  elif [[ -f $made ]]; then
+    echo "$made"
+  elif [[ -n ${KUBECONFIG:-} ]]; then
+    echo "$KUBECONFIG"
+  else
+    die "there is no cluster: run hack/up.sh, or name one with -k KUBECONFIG"
   fi
 }

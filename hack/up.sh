@@ -58,6 +58,10 @@ case $(target) in
     export KUBECONFIG="$UP_DIR/admin.kubeconfig"
     say "image: codeflare image load ($IMAGE)"
     "$CODEFLARE" image load "$archive" --data-dir "$UP_DIR" >/dev/null
+    if [[ $RAY_VENV != none ]]; then
+      say "image: rayproject/ray:* is $RAY_VENV"
+      "$CODEFLARE" image add 'rayproject/ray:*' --python-venv "$RAY_VENV" --data-dir "$UP_DIR" >/dev/null
+    fi
     ;;
 esac
 
@@ -65,6 +69,11 @@ say "platform: helm upgrade --install $RELEASE platform -n $NAMESPACE"
 helm upgrade --install "$RELEASE" "$ROOT/platform" -n "$NAMESPACE" --create-namespace \
   --wait --timeout "${TIMEOUT_SECONDS}s" >/dev/null
 "$ROOT/hack/secrets.sh"
+if [[ -n $CUSTOM_PLATFORM ]]; then
+  say "custom platform: helm upgrade --install $CUSTOM_RELEASE $(basename "$CUSTOM_PLATFORM") -n $NAMESPACE"
+  helm upgrade --install "$CUSTOM_RELEASE" "$CUSTOM_PLATFORM" -n "$NAMESPACE" \
+    --wait --timeout "${TIMEOUT_SECONDS}s" >/dev/null
+fi
 if [[ -n $TEST ]]; then
   say 'test: helm test'
   helm test "$RELEASE" -n "$NAMESPACE" --timeout "${TIMEOUT_SECONDS}s" | grep -E '^(TEST SUITE|Phase)'

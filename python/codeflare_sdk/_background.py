@@ -25,8 +25,12 @@ class Background:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._left.set()
+        self.leave()
         self._thread.join()
+
+    def leave(self) -> None:
+        """Asks the call to end, without waiting for it."""
+        self._left.set()
 
     def check(self) -> None:
         """Raises the error that ended the call, if one did."""
@@ -48,12 +52,12 @@ class Background:
 
 
 class Tunnel(Background):
-    """Ray's dashboard of a cluster on a port of loopback."""
+    """A port of a cluster's head on loopback: `dashboard.serve`, or `client.serve` for Ray clients."""
 
-    def __init__(self, **arguments: Any) -> None:
+    def __init__(self, what: str = "dashboard.serve", **arguments: Any) -> None:
         self._known = threading.Event()
         self._url = ""
-        super().__init__("dashboard.serve", self._opened, **arguments)
+        super().__init__(what, self._opened, **arguments)
 
     def _opened(self, url: str) -> None:
         self._url = url
@@ -66,7 +70,7 @@ class Tunnel(Background):
         return self._thread.is_alive()
 
     def url(self) -> str:
-        """Where the dashboard is; raises the error when there is none."""
+        """Where the port is; raises the error when there is none."""
         self._known.wait()
         self.check()
         return self._url

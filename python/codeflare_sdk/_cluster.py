@@ -34,6 +34,7 @@ _RAY = {
 _APPLIED = {
     "created": "has successfully been applied",
     "unchanged": "is unchanged",
+    "scaled": "has been scaled",
     "recreated": "has been deleted and queued anew",
 }
 
@@ -55,7 +56,7 @@ class Cluster:
     def __init__(self, config: ClusterConfiguration, api_client: Any = None) -> None:
         self.config = config
         self._connection = _auth.connection_of(api_client)
-        self._tunnel: Tunnel | None = None
+        self._tunnels: dict[str, Tunnel] = {}
         self.app_wrapper_yaml: str | None = None
         if config.write_to_file:
             self.app_wrapper_yaml = self.create_app_wrapper()
@@ -92,7 +93,10 @@ class Cluster:
         call("cluster.create", connection=self._connection, namespace=self.config.namespace, **arguments)
 
     def apply(self, force: bool = False, timeout: int = 300) -> None:
-        """Creates the cluster, or keeps it if it exists and asks for the same. `force` queues one that differs anew."""
+        """Creates the cluster, or changes it to this configuration.
+
+        Another number of workers is changed in place. Any other difference needs `force`, which deletes the cluster and queues it anew.
+        """
         del timeout  # nothing is waited for but the deletion of the old one
         applied = call(
             "cluster.apply", connection=self._connection, namespace=self.config.namespace, config=self.config.to_dict(), force=force
@@ -155,16 +159,27 @@ class Cluster:
 
     def cluster_dashboard_uri(self) -> str:
         """A URL of Ray's dashboard on this machine: a tunnel through the API server, which lives until close() or the end of the program."""
-        if self._tunnel is None or not self._tunnel.alive():
-            target = {"connection": self._connection, "namespace": self.config.namespace, "cluster": self.config.name}
-            self._tunnel = Tunnel(**target).__enter__()
-        return self._tunnel.url()
+        return self._tunnel("dashboard.serve")
+
+    def local_client_url(self) -> str:
+        """An address for `ray.init()` on this machine: a tunnel through the API server, which lives as long as this object."""
+        return self._tunnel("client.serve")
+
+    def _tunnel(self, what: str) -> str:
+        tunnel = self._tunnels.get(what)
+        if tunnel is None or not tunnel.alive():
+            tunnel = Tunnel(what, connection=self._connection, namespace=self.config.namespace, cluster=self.config.name).__enter__()
+            self._tunnels[what] = tunnel
+        return tunnel.url()
 
     def close(self) -> None:
-        """Ends the tunnel to the dashboard."""
-        if self._tunnel is not None:
-            self._tunnel.__exit__()
-            self._tunnel = None
+        """Ends the tunnels to the dashboard and to the port of Ray clients."""
+        while self._tunnels:
+            self._tunnels.popitem()[1].__exit__()
+
+    def __del__(self) -> None:
+        for tunnel in getattr(self, "_tunnels", {}).values():
+            tunnel.leave()
 
     def is_dashboard_ready(self) -> bool:
         """Whether Ray's dashboard answers."""

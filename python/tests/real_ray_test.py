@@ -11,6 +11,7 @@ import json
 import os
 import pathlib
 import re
+import socket
 import subprocess
 import sys
 import tempfile
@@ -90,7 +91,7 @@ def pinned(requirements, python):
 class RealRay(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        venv = pinned(ROOT / "tests" / "up" / "ray" / "requirements.txt", "python3").parents[1]
+        venv = RAY.parents[1]
         scratch = tempfile.TemporaryDirectory()
         cls.addClassCleanup(scratch.cleanup)
         cls.scratch = pathlib.Path(scratch.name)
@@ -163,6 +164,8 @@ class RealRay(unittest.TestCase):
             self.retries(cluster)
         with self.subTest("cancel"):
             self.cancel(cluster)
+        with self.subTest("a client of Ray outside the cluster"):
+            self.interactive(cluster)
         with self.subTest("examples of the page"):
             self.page()
         with self.subTest("notebook 4 of 0.40.1, on this cluster"):
@@ -212,6 +215,18 @@ class RealRay(unittest.TestCase):
         pathlib.Path("short.py").write_text("print('room')\n")
         again = DDPJobDefinition(name="short", script="short.py", cpu=1, j="2x1").submit(cluster)
         self.assertEqual(self.run_job(again).count("room"), 2)
+
+    def interactive(self, cluster):
+        url = cluster.local_client_url()
+        self.assertRegex(url, r"^ray://127\.0\.0\.1:\d+$")
+        self.assertEqual(cluster.local_client_url(), url)
+        pathlib.Path("client.py").write_text(HELLO.replace("ray.init(", f"ray.init({url!r}, "))
+        run = subprocess.run([RAY, "client.py"], env=clean_environment(), stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120)
+        self.assertIn("squares [0, 1, 4, 9]", run.stdout, run.stderr[-3000:])
+        cluster.close()
+        address = (url.removeprefix("ray://").split(":")[0], int(url.rsplit(":", 1)[1]))
+        with self.assertRaises(OSError):
+            socket.create_connection(address, 5).close()
 
     def page(self):
         page = (ROOT / "docs" / "sdk.md").read_text()
@@ -295,5 +310,6 @@ nbformat.write(notebook, "out.ipynb")
 
 if __name__ == "__main__":
     PROGRAM = os.path.abspath(sys.argv.pop(1))
+    RAY = pinned(ROOT / "tests" / "up" / "ray" / "requirements.txt", "python3")
     PINNED = pinned(HERE / "notebooks" / "requirements.txt", sys.executable)
     unittest.main()

@@ -1,4 +1,5 @@
 #include "app/apiserver_role.h"
+#include "app/checkpointd_role.h"
 #include "app/code_role.h"
 #include "app/controller_role.h"
 #include "app/node_role.h"
@@ -90,6 +91,7 @@ int main(int argc, char** argv) {
   codeflare::add_apiserver_role(app, role);
   codeflare::add_proxy_role(app, role);
   codeflare::add_controller_role(app, role);
+  codeflare::add_checkpointd_role(app, role);
   CLI::App* help = app.add_subcommand("help", "Print the help of the program or of a command");
   std::vector<std::string> verbs;
   help->add_option("VERB", verbs, "command, such as: up, or image add");

@@ -60,6 +60,15 @@ struct SecretName {
   friend bool operator==(const SecretName&, const SecretName&) = default;
 };
 
+// How the log of the program tells its progress.
+struct ApplicationProgress {
+  std::string
+      pattern;  // RE2 with groups `epoch` and `progress`, or one or two groups in this order
+  Extra extra;
+
+  friend bool operator==(const ApplicationProgress&, const ApplicationProgress&) = default;
+};
+
 struct RunSecurityContext {
   std::optional<std::int64_t> run_as_user;
   std::optional<std::int64_t> run_as_group;
@@ -91,6 +100,7 @@ struct ApplicationSpec {
   std::optional<Quantity> min_memory;
   std::optional<std::int32_t> min_gpu;
   bool supports_gpu = false;
+  std::optional<ApplicationProgress> progress;
   std::optional<RunSecurityContext> security_context;
   std::string description;
   List<std::string> tags;

@@ -1,6 +1,7 @@
 #include "platform/command_line.h"
 #include "platform/compile.h"
 #include "platform/pod_parts.h"
+#include "platform/progress_pattern.h"
 #include "platform/repo_url.h"
 #include "platform/sizes.h"
 
@@ -14,6 +15,7 @@ std::vector<Problem> check_application(const model::Application& application,
   Problems problems;
   const model::ApplicationSpec& spec = application.spec;
   check_schema(application, problems);
+  check_progress(application, problems);
   if (!spec.repo.empty()) {
     if (const auto repo = parse_repo(spec.repo, spec.ref, spec.path); !repo) {
       problems.add("spec.repo", repo.error().message);

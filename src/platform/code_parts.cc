@@ -72,6 +72,25 @@ done
 cd /workdir && rm -rf "$work" && echo "checked out $remote ${ref:-HEAD} $path"
 )sh";
 
+// Words: requirements. Packages that the image has already are not fetched again, so that an image
+// with all packages needs no network.
+constexpr std::string_view kInstall = R"py(import os, sys
+from importlib.metadata import PackageNotFoundError, version
+from pip._vendor.packaging.requirements import InvalidRequirement, Requirement
+def missing(text):
+    try:
+        wanted = Requirement(text)
+        plain = not (wanted.url or wanted.extras or wanted.marker)
+        return not (plain and wanted.specifier.contains(version(wanted.name), prereleases=True))
+    except (InvalidRequirement, PackageNotFoundError):
+        return True
+words = [word for word in sys.argv[1:] if missing(word)]
+print("packages to install:", ", ".join(words) or "none", flush=True)
+pip = [sys.executable, "-m", "pip", "install", "--no-input", "--disable-pip-version-check", "--no-cache-dir"]
+if words:
+    os.execv(sys.executable, [*pip, "--target", "/codeflare/packages", "--", *words])
+)py";
+
 model::List<std::string> literal(const std::vector<std::string>& words) {
   model::List<std::string> literals;
   for (const std::string& word : words) {
@@ -165,16 +184,7 @@ void add_requirements(const model::Application& application, PodParts& parts) {
   if (spec.requirements.empty()) {
     return;
   }
-  std::vector<std::string> words = {"python3",
-                                    "-m",
-                                    "pip",
-                                    "install",
-                                    "--no-input",
-                                    "--disable-pip-version-check",
-                                    "--no-cache-dir",
-                                    "--target",
-                                    std::string(kPackages),
-                                    "--"};
+  std::vector<std::string> words = {"python3", "-c", std::string(kInstall)};
   words.insert(words.end(), spec.requirements.begin(), spec.requirements.end());
   model::Container pip;
   pip.name = "requirements";

@@ -10,6 +10,7 @@
 #include "platform/names.h"
 #include "platform/pod_parts.h"
 #include "platform/policy.h"
+#include "platform/progress_pattern.h"
 #include "platform/resources.h"
 #include "platform/sizes.h"
 #include "platform/words.h"
@@ -77,6 +78,10 @@ class Compilation {
     note("api", application.spec.api, name_of(application));
     note("image", application.spec.image, name_of(application));
     note("command", application.spec.command, name_of(application));
+    if (application.spec.progress) {
+      check_progress(application, problems_);
+      note("progress.pattern", application.spec.progress->pattern, name_of(application));
+    }
     CommandLine line = command_line(application, run_, problems_);
     note(line.effective);
     RunResources resources =

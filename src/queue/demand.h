@@ -53,6 +53,8 @@ struct Demand {
   // Fields that say which other pods theirs must or must not be near to, where places are found
   // without heeding them. What is heeded of that kind: pods of one set on different nodes.
   std::vector<std::string> unheeded{};
+  // Label keys that all of its pods have in common (kWithinAnnotation).
+  std::vector<std::string> within{};
 };
 // One clause that names them; empty when there are none.
 std::string unheeded_text(const Demand& demand);

@@ -1,4 +1,6 @@
 #include "queue/demand.h"
+#include "queue/marks.h"
+#include "queue/testing/objects.h"
 #include "queue/testing/wrappers.h"
 #include "sched/core.h"
 
@@ -443,6 +445,16 @@ TEST(DemandRefusals, what_is_accepted_the_core_accepts_too) {
   gang.name = "h";
   gang.pod_sets[0].count = 65;
   EXPECT_FALSE(core.submit(gang).has_value());
+}
+
+TEST(DemandRefusals, a_within_annotation_that_is_no_label_key_is_named) {
+  model::AppWrapper job = testing::wrapper("job", {{1, testing::resources("1")}});
+  job.metadata.annotations.emplace(kWithinAnnotation, "zone,/bad");
+  const auto demand = demand_of(job);
+  ASSERT_FALSE(demand);
+  EXPECT_NE(demand.error().message.find("metadata.annotations[workload.codeflare.dev/within]"),
+            std::string::npos);
+  EXPECT_NE(demand.error().message.find("topology.kubernetes.io/zone"), std::string::npos);
 }
 
 }  // namespace

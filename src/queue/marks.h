@@ -27,6 +27,10 @@ inline constexpr std::string_view kQueueConfigMap = "codeflare-queue";
 // Where the controller of a cluster lives unless told otherwise.
 inline constexpr std::string_view kControllerNamespace = "codeflare-system";
 
+// A label key of nodes, or several with commas: all pods of the AppWrapper stay on nodes with equal
+// values of it.
+inline constexpr std::string_view kWithinAnnotation = "workload.codeflare.dev/within";
+
 inline constexpr std::string_view kSchedulerName = "codeflare";
 
 // No label: what a node's name is called in the core's constraints (spec.nodeName, matchFields).

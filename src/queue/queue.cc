@@ -130,8 +130,19 @@ bool Queue::paused() const {
   return state_->core.paused();
 }
 
+void Queue::set_training(TrainingOptions training) {
+  if (training != state_->options.training) {
+    state_->options.training = std::move(training);
+    training_changed(*state_);
+  }
+}
+
 Result<void> Queue::upsert(const model::AppWrapper& wrapper, Time now, model::WrapperApi api) {
-  return queue::upsert(*state_, wrapper, api, now);
+  return queue::upsert(*state_, work_of(wrapper, api, state_->options.user_check, now), now);
+}
+
+Result<void> Queue::upsert(const model::TrainingJob& job, Time now) {
+  return queue::upsert(*state_, work_of(job, state_->options.training, now), now);
 }
 
 void Queue::stopping(std::string_view uid) {
@@ -165,9 +176,13 @@ StepOutcome Queue::step(Time now) {
     started(*state_, admission, now);
     bind_loose(*state_, admission, outcome.bindings);
   }
+  for (const sched::Resize& resize : result.resized) {
+    resized(*state_, resize);
+  }
   for (const sched::Eviction& eviction : result.evicted) {
     evicted(*state_, eviction);
   }
+  mend_plans(*state_);
   touch(*state_, result.refused);
   bind_gangs(*state_, outcome.bindings);
   tell_unplaced(*state_, result.refused, outcome.unplaced);
@@ -214,7 +229,7 @@ std::string Queue::sentence(std::string_view uid, Time now) const {
   return wrapper == nullptr ? "" : sentence_of(*state_, *wrapper, now);
 }
 
-std::optional<WrapperId> Queue::id(std::string_view uid) const {
+std::optional<WorkId> Queue::id(std::string_view uid) const {
   const WrapperRecord* wrapper = state_->wrapper(uid);
   if (wrapper == nullptr) {
     return std::nullopt;
@@ -243,8 +258,8 @@ std::optional<Queue::Unplaced> Queue::unplaced(std::string_view pod_uid, Time no
   return queue::unplaced(*state_, pod_uid, now);
 }
 
-std::vector<WrapperId> Queue::line(Time now, std::size_t most) const {
-  std::vector<WrapperId> result;
+std::vector<WorkId> Queue::line(Time now, std::size_t most) const {
+  std::vector<WorkId> result;
   // Loose pods stand in the same line; they are not ours to list.
   const std::size_t loose = state_->loose.size();
   for (const sched::GangId gang : state_->core.queue(now, most + std::min(loose, ~most))) {
@@ -260,8 +275,8 @@ std::vector<WrapperId> Queue::line(Time now, std::size_t most) const {
   return result;
 }
 
-std::vector<WrapperId> Queue::known() const {
-  std::vector<WrapperId> result;
+std::vector<WorkId> Queue::known() const {
+  std::vector<WorkId> result;
   for (const auto& [key, wrappers] : state_->by_key) {
     for (const WrapperRecord* wrapper : wrappers) {
       result.push_back(wrapper->id);
@@ -270,24 +285,30 @@ std::vector<WrapperId> Queue::known() const {
   return result;
 }
 
-std::vector<WrapperId> Queue::find_all(const model::ObjectKey& key) const {
-  std::vector<WrapperId> result;
+std::vector<WorkId> Queue::find_all(const model::ObjectKey& key) const {
+  std::vector<WorkId> result;
   const auto found = state_->by_key.find(key);
   if (found == state_->by_key.end()) {
     return result;
   }
   for (const WrapperRecord* wrapper : found->second) {
-    result.push_back(wrapper->id);
+    if (wrapper->id.kind == WorkKind::app_wrapper) {
+      result.push_back(wrapper->id);
+    }
   }
   return result;
 }
 
-std::optional<WrapperId> Queue::find(const model::ObjectKey& key) const {
-  const auto found = state_->by_key.find(key);
-  if (found == state_->by_key.end()) {
-    return std::nullopt;
+std::optional<WorkId> Queue::find(const model::ObjectKey& key, WorkKind kind) const {
+  std::optional<WorkId> last;
+  if (const auto found = state_->by_key.find(key); found != state_->by_key.end()) {
+    for (const WrapperRecord* wrapper : found->second) {
+      if (wrapper->id.kind == kind) {
+        last = wrapper->id;
+      }
+    }
   }
-  return found->second.back()->id;
+  return last;
 }
 
 model::QuotaSubtreeStatus Queue::quota_status(const model::QuotaSubtree& subtree) const {
@@ -312,6 +333,16 @@ std::optional<sched::GangId> Queue::gang(std::string_view uid) const {
     return std::nullopt;
   }
   return wrapper->gang;
+}
+
+std::optional<sched::Core::Size> Queue::size(std::string_view uid) const {
+  const WrapperRecord* wrapper = state_->wrapper(uid);
+  return wrapper == nullptr ? std::nullopt : state_->core.size(wrapper->gang);
+}
+
+std::string Queue::growth_sentence(std::string_view uid, Time now) const {
+  const WrapperRecord* wrapper = state_->wrapper(uid);
+  return wrapper == nullptr ? "" : queue::growth_sentence(*state_, *wrapper, now);
 }
 
 std::string Queue::name_of(sched::GangId gang) const {

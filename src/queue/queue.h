@@ -8,6 +8,8 @@
 #include "model/quota_subtree.h"
 #include "model/reason.h"
 #include "queue/demand.h"
+#include "queue/training_work.h"
+#include "queue/work.h"
 #include "sched/core.h"
 
 #include <cstddef>
@@ -35,14 +37,7 @@ struct QueueOptions {
   Binds binds = Binds::nothing;
   // Without a recorded user an AppWrapper is not dispatched.
   bool user_check = true;
-};
-
-// An AppWrapper by UID: names may be taken again, and two API groups may hold the same name.
-struct WrapperId {
-  std::string uid;
-  model::ObjectKey key;
-  model::WrapperApi api = model::WrapperApi::workload_v1beta1;
-  friend bool operator==(const WrapperId&, const WrapperId&) = default;
+  TrainingOptions training{};
 };
 
 // What the queue wants of an AppWrapper. Levels, not events: ask again at any time.
@@ -67,6 +62,9 @@ struct Standing {
   std::vector<model::PlannedPlace> plan{};
   std::optional<Time> since{};  // when it was started: plan.started
   std::int64_t pods_lost = 0;   // planned pods whose node is gone
+  // Of a TrainingJob that shrinks: pods beside the plan that have to go, and for whom.
+  std::vector<model::PlannedPlace> leaving{};
+  std::string shrinks_for{};
 };
 
 // Bind this pod there now; tell with pod events whether it happened, or with binding_failed().
@@ -80,7 +78,7 @@ struct StepOutcome {
   // Their standing (kind, reason or plan) is another one than when last told here. Of many alike
   // that wait for the same thing only the first in line is told of another reason; every one is
   // told its first.
-  std::vector<WrapperId> changed;
+  std::vector<WorkId> changed;
   std::vector<Binding> bindings;
   // UIDs of pods of no AppWrapper, or beyond the plan of theirs, that were tried and have no place,
   // once for each reason.
@@ -97,7 +95,7 @@ struct QueueState;
 // exist must have been given before the first step: who is not known to hold anything is not
 // spared.
 //   queue.upsert_node(node); queue.upsert(wrapper, now);
-//   for (const WrapperId& id : queue.step(now).changed) act(queue.standing(id.uid));
+//   for (const WorkId& id : queue.step(now).changed) act(queue.standing(id.uid));
 class Queue {
  public:
   explicit Queue(QueueOptions options = {});
@@ -120,8 +118,10 @@ class Queue {
   // No AppWrapper starts while paused; loose pods are still bound.
   void set_paused(bool paused);
   bool paused() const;
+  // Nodes that TrainingJobs may use, and the unit that they are counted in.
+  void set_training(TrainingOptions training);
 
-  // --- AppWrappers ---
+  // --- work ---
   // First sight decides from the status: with a plan it holds its places (also over quota; with
   // canrun false it is stopping), work that MCAD dispatched is adopted, finished or deleted ones
   // without a plan are not queued, the rest waits. Later only priority, suspend, the user, labels
@@ -130,6 +130,9 @@ class Queue {
   // own writes. Fails when it cannot be understood; it is not queued then.
   Result<void> upsert(const model::AppWrapper& wrapper, Time now,
                       model::WrapperApi api = model::WrapperApi::workload_v1beta1);
+  // A TrainingJob: one gang between its bounds. Bounds, priority and suspend of a known one are
+  // taken over at any time, its pod template while it waits.
+  Result<void> upsert(const model::TrainingJob& job, Time now);
   // The caller begins to take its objects back, before its first write that says so: what it
   // holds is about to be free, and it will not become `started` again without withdrawn().
   void stopping(std::string_view uid);
@@ -164,7 +167,7 @@ class Queue {
   // Why it waits: one sentence with numbers and what would help. Looks at every node, so ask when
   // it is to be written or shown. For others than waiting ones the message of the standing.
   std::string sentence(std::string_view uid, Time now) const;
-  std::optional<WrapperId> id(std::string_view uid) const;
+  std::optional<WorkId> id(std::string_view uid) const;
   const Demand* demand(std::string_view uid) const;  // null when unknown
   struct Unplanned {
     std::string pod;
@@ -179,12 +182,14 @@ class Queue {
   };
   // Of a pod that step() told; nothing when it has a place by now, or is gone.
   std::optional<Unplaced> unplaced(std::string_view pod_uid, Time now) const;
-  std::vector<WrapperId> line(Time now, std::size_t most) const;  // head first, held ones left out
-  std::vector<WrapperId> known() const;  // all that wait or hold something, by name
-  // Every one of this name: more than one while an older one still holds something, or with two
-  // API groups. Those whose uid the API does not have any more are the caller's to forget().
-  std::vector<WrapperId> find_all(const model::ObjectKey& key) const;
-  std::optional<WrapperId> find(const model::ObjectKey& key) const;  // the one seen last
+  std::vector<WorkId> line(Time now, std::size_t most) const;  // head first, held ones left out
+  std::vector<WorkId> known() const;  // all that wait or hold something, by name
+  // Every AppWrapper of this name: more than one while an older one still holds something, or with
+  // two API groups. Those whose uid the API does not have any more are the caller's to forget().
+  std::vector<WorkId> find_all(const model::ObjectKey& key) const;
+  // The one seen last.
+  std::optional<WorkId> find(const model::ObjectKey& key,
+                             WorkKind kind = WorkKind::app_wrapper) const;
   // The status of a QuotaSubtree as it should be now.
   model::QuotaSubtreeStatus quota_status(const model::QuotaSubtree& subtree) const;
   std::size_t waiting() const;  // AppWrappers
@@ -192,6 +197,10 @@ class Queue {
   // For explanations beyond a sentence (report.h).
   sched::Core& core();
   std::optional<sched::GangId> gang(std::string_view uid) const;
+  // Of a TrainingJob; nothing for others.
+  std::optional<sched::Core::Size> size(std::string_view uid) const;
+  // Why a TrainingJob that runs is not larger: one sentence with numbers; looks at every node.
+  std::string growth_sentence(std::string_view uid, Time now) const;
   // "team-a/train", "team-a/train of mcad.ibm.com" or "pod team-a/x" for a gang of the core.
   std::string name_of(sched::GangId gang) const;
 

@@ -173,7 +173,7 @@ TEST(QueueQuota, reasons_follow_edits_in_the_same_step) {
   ASSERT_TRUE(queue.upsert(labelled("large", "9", "big"), kNow));
   const auto reasons = [&] {
     std::string text;
-    for (const WrapperId& id : queue.step(kNow).changed) {
+    for (const WorkId& id : queue.step(kNow).changed) {
       text += (text.empty() ? "" : " ") + id.key.name + "=" +
               std::string(word(queue.standing(id.uid).reason));
     }

@@ -17,7 +17,7 @@ using Kind = Standing::Kind;
 
 bool told(const StepOutcome& outcome, const std::string& name) {
   return std::ranges::any_of(outcome.changed,
-                             [&](const WrapperId& id) { return id.key.name == name; });
+                             [&](const WorkId& id) { return id.key.name == name; });
 }
 
 Queue queue_with_node(const std::string& cpu) {
@@ -259,7 +259,7 @@ TEST(Queue, within_a_second_the_line_is_as_admission_saw_it) {
     }
     (void)queue.step(kNow);
     std::vector<std::string> names;
-    for (const WrapperId& id : queue.line(kNow, 100)) {
+    for (const WorkId& id : queue.line(kNow, 100)) {
       names.push_back(id.key.name);
     }
     return names;

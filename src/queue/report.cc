@@ -256,6 +256,11 @@ Result<Report> explain(Queue& queue, std::string_view uid, Time now) {
   report.position = explanation.position;
   report.never_fits = explanation.never_fits;
   report.shortages = lines(explanation);
+  report.within = explanation.within;
+  for (const sched::DomainReport& each : explanation.domains) {
+    report.domains.push_back(
+        {each.name, each.nodes, each.wanted, each.places, domain_sentence(each)});
+  }
   report.constraints = constraints(explanation);
   TRY_ASSIGN(const auto holders, queue.core().holders(*gang, now, kHoldersCounted));
   add_holders(queue, holders, report);
@@ -310,6 +315,20 @@ json::Value shortages_json(json::Arena& arena, const std::vector<ReportLine>& sh
   return array;
 }
 
+json::Value domains_json(json::Arena& arena, const std::vector<ReportDomain>& domains) {
+  json::Value array = json::Value::array();
+  for (const ReportDomain& domain : domains) {
+    json::Value entry = json::Value::object();
+    entry.set_static(arena, "name", json::Value::string(arena, domain.name));
+    entry.set_static(arena, "nodes", json::Value::integer(arena, domain.nodes));
+    entry.set_static(arena, "pods", json::Value::integer(arena, domain.pods));
+    entry.set_static(arena, "fitting", json::Value::integer(arena, domain.fitting));
+    entry.set_static(arena, "message", json::Value::string(arena, domain.text));
+    array.push_back(arena, entry);
+  }
+  return array;
+}
+
 }  // namespace
 
 json::Value to_json(json::Arena& arena, const Report& report) {
@@ -327,6 +346,10 @@ json::Value to_json(json::Arena& arena, const Report& report) {
     root.set_static(arena, "position", json::Value::integer(arena, report.position));
     root.set_static(arena, "neverFits", json::Value::boolean(report.never_fits));
     root.set_static(arena, "resources", shortages_json(arena, report.shortages));
+    if (!report.within.empty()) {
+      set("within", report.within);
+      root.set_static(arena, "domains", domains_json(arena, report.domains));
+    }
     root.set_static(arena, "constraints", texts(arena, report.constraints));
     root.set_static(arena, "holders", texts(arena, report.holders));
     root.set_static(arena, "advice", texts(arena, report.advice));

@@ -22,12 +22,24 @@ struct ReportLine {
   bool short_in_sum = false;
 };
 
+// One domain of an AppWrapper that has to stay within one: a zone, a cluster.
+struct ReportDomain {
+  std::string name;
+  std::int64_t nodes = 0;
+  std::int64_t pods = 0;     // of the AppWrapper
+  std::int64_t fitting = 0;  // of these, that would fit there now
+  std::string text;          // what is short there, with numbers
+};
+
 struct Report {
-  WrapperId id;
+  WorkId id;
   Standing standing;
   std::string sentence;
   std::int64_t position = 0;
-  std::vector<ReportLine> shortages;
+  // Where it has to stay within one value of a label: the label, and its values, the nearest first.
+  std::string within;
+  std::vector<ReportDomain> domains;
+  std::vector<ReportLine> shortages;     // within the nearest domain, if there are domains
   std::vector<std::string> constraints;  // "taint dedicated=ml:NoSchedule keeps 3 nodes away"
   std::vector<std::string> holders;      // who holds what it needs, largest first
   std::vector<std::string> advice;       // what would start it now
@@ -41,6 +53,8 @@ json::Value to_json(json::Arena& arena, const Report& report);
 
 // One sentence with the numbers, for the Queued condition.
 std::string sentence(const sched::Explanation& explanation);
+// "needs 16 CPUs, 12 of 32 free on 4 eligible nodes (4 short)", or that it has room.
+std::string domain_sentence(const sched::DomainReport& domain);
 // Of a gang of one, for the PodScheduled condition.
 std::string pod_sentence(const sched::Explanation& explanation);
 

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <tuple>
 
 namespace codeflare::queue {
 namespace {
@@ -289,6 +290,42 @@ TEST(Report, is_json_too) {
   EXPECT_EQ(runs.string_or_empty("standing"), "Started");
   EXPECT_EQ(runs.find("plan")->items()[0].string_or_empty("node"), "n");
   EXPECT_EQ(runs.string_or_empty("startedAt"), to_rfc3339(kNow));
+}
+
+TEST(Report, a_gang_within_a_zone_tells_of_every_zone_the_nearest_first) {
+  Queue queue;
+  for (const auto& [name, cpus, zone] :
+       {std::tuple("n1", "4", "a"), std::tuple("n2", "4", "a"), std::tuple("n3", "2", "b")}) {
+    model::Node each = node(name, resources(cpus));
+    each.metadata.labels.emplace("topology.kubernetes.io/zone", zone);
+    queue.upsert_node(each);
+  }
+  queue.upsert_pod(pod("others", resources("3"), "n1"));
+  model::AppWrapper job = wrapper("job", {{3, resources("2")}});
+  job.metadata.annotations.emplace(kWithinAnnotation, "topology.kubernetes.io/zone");
+  ASSERT_TRUE(queue.upsert(job, kNow));
+  (void)queue.step(kNow);
+  EXPECT_EQ(word(queue.standing("uid-job").reason), "InsufficientResources");
+  EXPECT_EQ(queue.sentence("uid-job", kNow),
+            "needs 6 CPUs, 5 of 8 free on 2 eligible nodes (1 short) within "
+            "topology.kubernetes.io/zone=a, the nearest of 2");
+  const auto report = explain(queue, "uid-job", kNow);
+  ASSERT_TRUE(report);
+  EXPECT_EQ(report->within, "topology.kubernetes.io/zone");
+  ASSERT_EQ(report->domains.size(), 2U);
+  EXPECT_EQ(report->domains[0].name, "a");
+  EXPECT_EQ(report->domains[0].fitting, 2);
+  EXPECT_EQ(report->domains[1].name, "b");
+  EXPECT_EQ(report->domains[1].fitting, 1);
+  EXPECT_EQ(report->domains[1].text,
+            "needs 6 CPUs, 2 of 2 free on 1 eligible node (4 short, 4 short even when empty)");
+  queue.remove_pod({"default", "others"}, "");
+  (void)queue.step(kNow);
+  const Standing started = queue.standing("uid-job");
+  ASSERT_EQ(started.kind, Kind::started);
+  for (const model::PlannedPlace& place : started.plan) {
+    EXPECT_NE(place.node, "n3");
+  }
 }
 
 }  // namespace

@@ -128,9 +128,21 @@ std::string places_text(const sched::Explanation& explanation) {
   return text;
 }
 
+// " within zone=a, the nearest of 3"
+std::string within_text(const sched::Explanation& explanation) {
+  if (explanation.domains.empty()) {
+    return "";
+  }
+  std::string text = " within " + explanation.within + "=" + explanation.domains.front().name;
+  return explanation.domains.size() == 1
+             ? text
+             : text + ", the nearest of " + std::to_string(explanation.domains.size());
+}
+
 std::string insufficient_text(const sched::Explanation& explanation) {
   std::string text;
-  const std::int64_t nodes = most_allowed(explanation);
+  const std::int64_t nodes =
+      explanation.domains.empty() ? most_allowed(explanation) : explanation.domains.front().nodes;
   for (const sched::Shortage& each : explanation.shortages) {
     if (each.short_in_sum()) {
       text += (text.empty() ? "needs " : "; needs ") + short_text(each, nodes);
@@ -203,9 +215,10 @@ std::string sentence(const sched::Explanation& explanation) {
     case Reason::no_node_allowed:
       return excluded_text(explanation);
     case Reason::insufficient_resources:
-      return insufficient_text(explanation);
+      return insufficient_text(explanation) + within_text(explanation);
     case Reason::fragmented:
-      return "enough is free in total, but fragmented: " + places_text(explanation);
+      return "enough is free in total, but fragmented: " + places_text(explanation) +
+             within_text(explanation);
     case Reason::reserved:
       return reserved_text(explanation);
     case Reason::preempting:
@@ -215,6 +228,21 @@ std::string sentence(const sched::Explanation& explanation) {
     default:
       return "";  // not of the core
   }
+}
+
+std::string domain_sentence(const sched::DomainReport& domain) {
+  std::string text;
+  for (const sched::Shortage& each : domain.shortages) {
+    if (each.short_in_sum()) {
+      text += (text.empty() ? "needs " : "; needs ") + short_text(each, domain.nodes);
+    }
+  }
+  if (!text.empty()) {
+    return text;
+  }
+  text = std::to_string(domain.places) + " of " + std::to_string(domain.wanted) + " pods fit on " +
+         nodes_text(domain.nodes);
+  return domain.places < domain.wanted ? text : text + ", each pod set alone";
 }
 
 std::string pod_sentence(const sched::Explanation& explanation) {

@@ -273,5 +273,57 @@ TEST(CoreExplain, names_the_largest_holders_of_what_is_short) {
   EXPECT_EQ(core.holders(*id, kNow, 1)->size(), 1U);
 }
 
+// Host names are too many values for classes of nodes: they are looked at one by one.
+TEST(CorePlaces, a_gang_within_one_of_many_hosts_gets_one_node_and_keeps_it) {
+  Core core;
+  for (int i = 0; i < 300; ++i) {
+    const std::string name = "n" + std::to_string(i);
+    ASSERT_TRUE(core.upsert_node({.name = name,
+                                  .labels = {{"host", name}},
+                                  .allocatable = {{"cpu", i == 250 ? 8000 : 4000}}}));
+  }
+  const GangSpec spec{.name = "a",
+                      .pod_sets = {{.count = 2, .requests = {{"cpu", 2000}}},
+                                   {.count = 1, .requests = {{"cpu", 3000}}}},
+                      .within = {.keys = {"host"}}};
+  const auto gang = core.submit(spec);
+  ASSERT_TRUE(gang);
+  const StepResult result = core.step({});
+  ASSERT_EQ(result.admitted.size(), 1U);
+  for (const Slot& slot : result.admitted[0].placement) {
+    EXPECT_EQ(core.node_name(slot.node), "n250");
+  }
+  GangSpec second = spec;
+  second.name = "b";
+  const auto waits = core.submit(second);
+  ASSERT_TRUE(waits);
+  EXPECT_TRUE(core.step({}).admitted.empty());
+  EXPECT_EQ(*core.why(*waits), Reason::fragmented);
+  ASSERT_TRUE(core.upsert_node(
+      {.name = "big", .labels = {{"host", "big"}}, .allocatable = {{"cpu", 7000}}}));
+  EXPECT_EQ(core.step({}).admitted.size(), 1U);
+  ASSERT_TRUE(core.check_invariants());
+}
+
+TEST(CorePlaces, lost_places_are_found_again_in_the_same_zone_alone) {
+  Core core;
+  const auto node = [&](const std::string& name, const std::string& zone) {
+    return *core.upsert_node(
+        {.name = name, .labels = {{"zone", zone}}, .allocatable = {{"cpu", 4000}}});
+  };
+  node("a1", "a");
+  const NodeId lost = node("a2", "a");
+  const auto gang = core.submit({.name = "a",
+                                 .pod_sets = {{.count = 2, .requests = {{"cpu", 4000}}}},
+                                 .within = {.keys = {"zone"}}});
+  ASSERT_TRUE(gang);
+  ASSERT_EQ(core.step({}).admitted.size(), 1U);
+  node("b1", "b");
+  core.remove_node(lost);
+  EXPECT_FALSE(*core.find_places(*gang, {1}));
+  node("a3", "a");
+  EXPECT_TRUE(*core.find_places(*gang, {1}));
+}
+
 }  // namespace
 }  // namespace codeflare::sched

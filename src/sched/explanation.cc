@@ -158,6 +158,14 @@ std::string to_text(const Explanation& explanation) {
       break;
   }
   std::string text = waiting_text(explanation);
+  if (!explanation.domains.empty() && (explanation.why == Reason::insufficient_resources ||
+                                       explanation.why == Reason::fragmented)) {
+    text += " within " + explanation.within + "=" + explanation.domains.front().name;
+    const std::size_t others = explanation.domains.size() - 1;
+    if (others > 0) {
+      text += ", the nearest of " + std::to_string(others + 1);
+    }
+  }
   if (explanation.never_fits) {
     text += "; does not fit even on an empty cluster";
   }

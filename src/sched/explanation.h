@@ -44,6 +44,16 @@ struct PodSetReport {
   std::vector<Exclusion> excluded;
 };
 
+// One domain of a gang that has to stay within one.
+struct DomainReport {
+  std::string name;        // the value of the label
+  std::int64_t nodes = 0;  // that some pod of it may use
+  std::vector<Shortage> shortages;
+  std::int64_t wanted = 0;  // pods of the gang
+  // Pods that would fit now, each pod set alone; `wanted` when they only do not fit together.
+  std::int64_t places = 0;
+};
+
 struct QuotaReport {
   std::string tree;
   std::string node;     // the node without room, or the unknown name
@@ -82,6 +92,10 @@ struct Explanation {
   std::int64_t position = 0;
   std::vector<Shortage> shortages;
   std::vector<PodSetReport> pod_sets;
+  // Of a gang that has to stay within one value of this label; else empty. Domains that lack least
+  // come first, and `shortages` and `pod_sets` tell of the first.
+  std::string within;
+  std::vector<DomainReport> domains;
   // Every node on its way that has no room, leaf to root, or the one that is unknown.
   std::vector<QuotaReport> quota;
   // Of a nominated gang: those who leave and still hold its place; the largest first.

@@ -90,6 +90,16 @@ struct PodSet {
   std::optional<Sizes> sizes{};
 };
 
+// All pods of a gang on nodes with equal values of these label keys. A node without one of the keys
+// is not eligible.
+struct Within {
+  std::vector<std::string> keys{};
+  // Values of the first key, better ones first; those of one tier are equally good. Values that are
+  // not listed come last. Of equally good domains the one with the least free comes first.
+  std::vector<std::vector<std::string>> prefer{};
+  friend bool operator==(const Within&, const Within&) = default;
+};
+
 // "<tree>: <node>" as a quota label says it. A tree that is not named means its node `default`.
 // Names of trees that do not exist mean nothing.
 struct Designation {
@@ -107,6 +117,7 @@ struct GangSpec {
   double slope = 0;
   Time submitted{};
   std::vector<PodSet> pod_sets{};
+  Within within{};
   std::vector<Designation> quota{};
   // How long it will probably run once started; zero is unknown. Feeds estimates, never kills.
   Duration expected{};

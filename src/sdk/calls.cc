@@ -101,6 +101,7 @@ Task<Answer> cluster_apply(Call& call) {
                                            std::move(config), std::move(ns), call.flag("force")));
   co_return applied == Applied::created ? "\"created\""
   : applied == Applied::unchanged       ? "\"unchanged\""
+  : applied == Applied::scaled          ? "\"scaled\""
                                         : "\"recreated\"";
 }
 

@@ -140,6 +140,14 @@ ClusterConfig config_of(const model::RayCluster& ray) {
       }
     }
   }
+  const model::PodSpec& head_pod = ray.spec.head_group.pod_template.spec;
+  config.service_account = head_pod.service_account_name;
+  config.priority_class = head_pod.priority_class_name;
+  config.head_node_selector = head_pod.node_selector;
+  for (const model::LocalObjectReference& secret : head_pod.image_pull_secrets) {
+    config.image_pull_secrets.push_back(secret.name);
+  }
+  config.enable_autoscaling = ray.spec.enable_in_tree_autoscaling.value_or(false);
   config.num_workers = 0;
   for (std::size_t i = 0; i < ray.spec.worker_groups.size(); ++i) {
     const model::RayWorkerGroup& given = ray.spec.worker_groups[i];
@@ -157,6 +165,11 @@ ClusterConfig config_of(const model::RayCluster& ray) {
       continue;
     }
     config.num_workers = group.replicas;
+    config.worker_node_selector = given.pod_template.spec.node_selector;
+    if (config.enable_autoscaling) {
+      config.min_workers = given.min_replicas;
+      config.max_workers = given.max_replicas;
+    }
     config.worker_cpu_requests = group.cpu_requests;
     config.worker_cpu_limits = group.cpu_limits;
     config.worker_memory_requests = group.memory_requests;

@@ -6,8 +6,6 @@
 #include "model/codec/pod.h"
 #include "model/codec/ray_cluster.h"
 #include "queue/marks.h"
-#include "sdk/cluster_fields.h"
-#include "sdk/cluster_json.h"
 #include "sdk/cluster_manifest.h"
 
 #include <map>
@@ -46,38 +44,6 @@ std::vector<T> decode(const kube::ObjectList& list) {
 
 std::string wrapper_name(const RayCluster& ray) {
   return std::string(model::find_or_empty(ray.metadata.labels, queue::kAppWrapperLabel));
-}
-
-// The fields in which a cluster is not what the configuration asks for, of those that can be read
-// from a RayCluster.
-std::vector<std::string> changed_fields(const ClusterInfo& info, const ClusterConfig& wanted) {
-  const auto read = [](const RayCluster& ray) {
-    ClusterConfig config = config_of(ray);
-    config.ns.clear();
-    return config;
-  };
-  // As it was written: the queue adds labels to what it creates.
-  const std::optional<RayCluster> wrapped =
-      info.objects.wrapper ? wrapped_cluster(*info.objects.wrapper) : std::nullopt;
-  const json::Document manifest = ray_cluster_manifest(wanted);
-  const Result<RayCluster> made = model::from_json<RayCluster>(manifest.root);
-  if (!made || (!info.objects.ray && !wrapped)) {
-    return {};
-  }
-  json::Arena arena;
-  const json::Value old = to_json(arena, read(wrapped ? *wrapped : *info.objects.ray));
-  const json::Value now = to_json(arena, read(*made));
-  std::vector<std::string> changed;
-  for (const Field& field : cluster_fields()) {
-    const json::Value* before = old.find(field.name);
-    const json::Value* after = now.find(field.name);
-    const bool same =
-        before == nullptr || after == nullptr ? before == after : json::equal(*before, *after);
-    if (!same) {
-      changed.emplace_back(field.name);
-    }
-  }
-  return changed;
 }
 
 Error differs(const ObjectKey& key, const std::vector<std::string>& fields) {
@@ -255,21 +221,23 @@ Task<Result<Applied>> Clusters::apply(ClusterConfig config, std::string ns, bool
   if (!existing && existing.error().code != ErrorCode::not_found) {
     co_return fail(std::move(existing).error());
   }
-  Applied applied = Applied::created;
   if (existing) {
     const std::vector<std::string> changed = changed_fields(*existing, config);
     if (changed.empty()) {
       co_return Applied::unchanged;
     }
+    if (existing->objects.ray && changed == std::vector<std::string>{"num_workers"}) {
+      CO_TRY(co_await scale(key, "", config.num_workers));
+      co_return Applied::scaled;
+    }
     if (!force) {
       co_return fail(differs(key, changed));
     }
-    CO_TRY(co_await remove(key));
-    CO_TRY(co_await wait(key, {.goal = ClusterGoal::deleted}));
-    applied = Applied::recreated;
+    CO_TRY(co_await recreate(key, std::move(manifest)));
+    co_return Applied::recreated;
   }
   CO_TRY(co_await create(std::move(manifest), std::move(ns)));
-  co_return applied;
+  co_return Applied::created;
 }
 
 Task<Result<void>> Clusters::remove(ObjectKey key, bool dry_run) {

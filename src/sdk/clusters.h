@@ -42,7 +42,14 @@ struct ClusterWait {
 };
 
 // The effect of apply().
-enum class Applied : std::uint8_t { created, unchanged, recreated };
+enum class Applied : std::uint8_t { created, unchanged, scaled, recreated };
+
+// The number of replicas of a worker group before and after a change.
+struct GroupScale {
+  std::string group;
+  std::int64_t before = 0;
+  std::int64_t after = 0;
+};
 
 // The Ray clusters of one server. Errors name the cluster. Loop-bound; the client outlives it.
 //   Clusters clusters(client, discovery);
@@ -67,8 +74,15 @@ class Clusters {
   Task<Result<kube::ObjectRef>> create(json::Document manifest, std::string ns,
                                        bool dry_run = false);
   // Creates the cluster, or leaves the one of its name alone if that asks for the same. One that
-  // differs is deleted and queued anew with `force`, else failed_precondition names the fields.
+  // differs in the number of workers alone is scaled in place. Any other difference: with `force`
+  // the cluster is deleted and queued anew, else failed_precondition names the fields.
   Task<Result<Applied>> apply(ClusterConfig config, std::string ns, bool force);
+  // Changes the replicas of a worker group of the running RayCluster; an empty name is the first
+  // group. Workers beyond the plan of the queue start where they fit; removed workers free their
+  // places at once.
+  Task<Result<GroupScale>> scale(model::ObjectKey key, std::string group, std::int64_t replicas);
+  // Deletes the cluster, waits until it is gone and creates what the manifest says.
+  Task<Result<kube::ObjectRef>> recreate(model::ObjectKey key, json::Document manifest);
   // Asks the server to delete the cluster with its AppWrapper; wait() for `deleted` waits.
   Task<Result<void>> remove(model::ObjectKey key, bool dry_run = false);
 
@@ -87,6 +101,13 @@ class Clusters {
 
 // From its objects, at least one of which is there.
 ClusterInfo cluster_info(ClusterObjects objects);
+
+// The configuration that yields the cluster again. failed_precondition when it has settings that
+// cannot be read back (volumes, pod overrides, ...).
+Result<ClusterConfig> definition_of(const ClusterInfo& info);
+// The fields in which a cluster is not what the configuration asks for, of those that can be read
+// from a RayCluster; the number of workers is that of the running one.
+std::vector<std::string> changed_fields(const ClusterInfo& info, const ClusterConfig& wanted);
 
 Error cluster_not_found(const model::ObjectKey& key);
 

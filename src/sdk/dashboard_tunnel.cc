@@ -68,7 +68,10 @@ Task<Result<void>> serve_dashboard(Env env, net::HttpService& api, model::Object
                                    TunnelOptions options) {
   DashboardTunnel tunnel(api, cluster);
   net::HttpServer server(env, tunnel, {});
-  const Result<std::uint16_t> port = server.listen("127.0.0.1", options.port);
+  Result<std::uint16_t> port = server.listen("127.0.0.1", options.port);
+  if (!port && options.any_if_taken) {
+    port = server.listen("127.0.0.1", 0);
+  }
   if (port && options.opened) {
     options.opened("http://127.0.0.1:" + std::to_string(*port));
   }

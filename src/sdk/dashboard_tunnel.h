@@ -29,7 +29,8 @@ class DashboardTunnel final : public net::HttpService {
 };
 
 struct TunnelOptions {
-  std::uint16_t port = 0;  // on 127.0.0.1; 0: any
+  std::uint16_t port = 0;     // on 127.0.0.1; 0: any
+  bool any_if_taken = false;  // another port if that one is in use
   // Called once: "http://127.0.0.1:40312".
   std::function<void(const std::string& url)> opened{};
 };

@@ -1,8 +1,10 @@
 #include "sdk/gang_state.h"
 
 #include "json/parse.h"
+#include "queue/demand.h"
 #include "queue/pod_trouble.h"
 #include "queue/status_words.h"
+#include "sdk/device_names.h"
 #include "sdk/gang_job.h"
 #include "sdk/internal/work_state.h"
 #include "sdk/job_marks.h"
@@ -132,6 +134,31 @@ std::int64_t replicas_of(const AppWrapper& wrapper) {
   return 1;
 }
 
+// The requests of all pods together.
+JobSizes sizes_of(const AppWrapper& wrapper) {
+  const Result<queue::Demand> demand = queue::demand_of(wrapper);
+  if (!demand) {
+    return {};
+  }
+  sched::Amount cpu = 0;
+  sched::Amount memory = 0;
+  sched::Amount gpus = 0;
+  for (const queue::PodSetDemand& set : demand->pod_sets) {
+    for (const sched::Resource& each : set.pods.requests) {
+      sched::Amount* const sum = each.name == "cpu"                      ? &cpu
+                                 : each.name == "memory"                 ? &memory
+                                 : ray_name_of(each.name, {}) == kRayGpu ? &gpus
+                                                                         : nullptr;
+      if (sum != nullptr) {
+        *sum += each.amount * set.pods.count;
+      }
+    }
+  }
+  return {.cpus = model::Quantity::milli(cpu),
+          .memory = model::Quantity(memory),
+          .gpus = model::Quantity(gpus)};
+}
+
 void read_failed(JobInfo& job, const AppWrapper& wrapper, const std::vector<Pod>& pods) {
   job.phase = JobPhase::failed;
   because(job, internal::newest(wrapper, "Failed"));
@@ -223,7 +250,8 @@ JobInfo gang_info(const AppWrapper& wrapper, const std::vector<Pod>& pods) {
               .command = std::string(
                   model::find_or_empty(wrapper.metadata.annotations, kCommandAnnotation)),
               .replicas = replicas_of(wrapper),
-              .attempts = attempts_of(pods)};
+              .attempts = attempts_of(pods),
+              .sizes = sizes_of(wrapper)};
   if (status.state == model::app_wrapper_state::kCompleted) {
     job.phase = JobPhase::succeeded;
     job.exit_code = 0;

@@ -4,6 +4,7 @@
 #include "sdk/ddp_gang.h"
 #include "sdk/ddp_job.h"
 #include "sdk/gang_jobs.h"
+#include "sdk/head_tunnel.h"
 #include "sdk/internal/job_call.h"
 #include "sdk/internal/log_pieces.h"
 #include "sdk/own_cluster_submit.h"
@@ -228,6 +229,22 @@ Task<Answer> dashboard_serve(Call& call) {
   co_return "null";
 }
 
+// The port of Ray clients on loopback until the caller stops the call; the observer hears the URL.
+Task<Answer> client_serve(Call& call) {
+  CO_TRY_ASSIGN(Server server, co_await open(call));
+  model::ObjectKey key{server.ns, call.text("cluster")};
+  CO_TRY(co_await server.clusters().get(key));
+  HeadTunnelOptions options{.opened = [&](std::uint16_t port) {
+    if (call.context.observer) {
+      const std::string url = "ray://127.0.0.1:" + std::to_string(port);
+      call.context.observer(written([&](json::Arena& arena) { return Value::string(arena, url); }));
+    }
+  }};
+  CO_TRY(co_await serve_head_port(call.context.env, server.connection->service(), *server.client,
+                                  std::move(key), std::move(options)));
+  co_return "null";
+}
+
 // --- DDP ------------------------------------------------------------------------------------
 
 Result<DdpDefinition> definition_of(const Call& call) {
@@ -268,19 +285,13 @@ Task<Answer> ddp_submit(Call& call) {
 }
 
 constexpr std::array kJobCalls = {
-    CallEntry{"dashboard.serve", dashboard_serve},
-    CallEntry{"ddp.check", ddp_check},
-    CallEntry{"ddp.submit", ddp_submit},
-    CallEntry{"job.address", job_address},
-    CallEntry{"job.delete", job_delete},
-    CallEntry{"job.follow", job_follow},
-    CallEntry{"job.get", job_get},
-    CallEntry{"job.list", job_list},
-    CallEntry{"job.list_all", job_list_all},
-    CallEntry{"job.logs", job_logs},
-    CallEntry{"job.stop", job_stop},
-    CallEntry{"job.submit", job_submit},
-    CallEntry{"job.submit_own", job_submit_own},
+    CallEntry{"client.serve", client_serve}, CallEntry{"dashboard.serve", dashboard_serve},
+    CallEntry{"ddp.check", ddp_check},       CallEntry{"ddp.submit", ddp_submit},
+    CallEntry{"job.address", job_address},   CallEntry{"job.delete", job_delete},
+    CallEntry{"job.follow", job_follow},     CallEntry{"job.get", job_get},
+    CallEntry{"job.list", job_list},         CallEntry{"job.list_all", job_list_all},
+    CallEntry{"job.logs", job_logs},         CallEntry{"job.stop", job_stop},
+    CallEntry{"job.submit", job_submit},     CallEntry{"job.submit_own", job_submit_own},
     CallEntry{"job.wait", job_wait},
 };
 

@@ -24,6 +24,16 @@ JobPhase phase_of(ray::JobStatus status) {
   return JobPhase::pending;
 }
 
+std::optional<model::Quantity> amount_in(const std::map<std::string, std::string>& metadata,
+                                         std::string_view key) {
+  const auto found = metadata.find(std::string(key));
+  if (found == metadata.end()) {
+    return std::nullopt;
+  }
+  const Result<model::Quantity> amount = model::Quantity::parse(found->second);
+  return amount ? std::optional(*amount) : std::nullopt;
+}
+
 }  // namespace
 
 std::string_view to_string(JobPhase phase) {
@@ -80,6 +90,9 @@ JobInfo job_info(model::ObjectKey cluster, const ray::Job& job) {
           .started = job.started,
           .ended = job.ended,
           .exit_code = job.exit_code,
+          .sizes = {.cpus = amount_in(job.metadata, kCpusMetadata),
+                    .memory = amount_in(job.metadata, kMemoryMetadata),
+                    .gpus = amount_in(job.metadata, kGpusMetadata)},
           .metadata = job.metadata,
           .runtime_env = job.runtime_env,
           .node_id = job.node_id};
@@ -103,6 +116,12 @@ Value to_json(json::Arena& arena, const JobInfo& job) {
   text("ended", job.ended ? to_rfc3339(*job.ended) : "");
   object.set_static(arena, "exitCode",
                     job.exit_code ? Value::integer(arena, *job.exit_code) : Value());
+  const auto size = [&](std::string_view key, const std::optional<model::Quantity>& amount) {
+    text(key, amount ? amount->to_string() : "");
+  };
+  size("cpus", job.sizes.cpus);
+  size("memory", job.sizes.memory);
+  size("gpus", job.sizes.gpus);
   object.set_static(arena, "replicas", Value::integer(arena, job.replicas));
   object.set_static(arena, "attempts", Value::integer(arena, job.attempts));
   Value metadata = Value::object();

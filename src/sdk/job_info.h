@@ -3,6 +3,7 @@
 #include "base/time.h"
 #include "json/value.h"
 #include "model/gvk.h"
+#include "model/quantity.h"
 #include "ray/job.h"
 
 #include <cstdint>
@@ -36,6 +37,15 @@ enum class JobBackend : std::uint8_t {
 std::string_view to_string(JobBackend backend);
 std::optional<JobBackend> parse_backend(std::string_view word);
 
+// The requests of all pods, or of the command on a Ray cluster; absent: not known.
+struct JobSizes {
+  std::optional<model::Quantity> cpus{};
+  std::optional<model::Quantity> memory{};
+  std::optional<model::Quantity> gpus{};
+
+  friend bool operator==(const JobSizes&, const JobSizes&) = default;
+};
+
 struct JobInfo {
   std::string name;          // the submission id
   model::ObjectKey cluster;  // the Ray cluster; empty name: none, or only its address is known
@@ -50,12 +60,18 @@ struct JobInfo {
   std::optional<int> exit_code{};
   std::int64_t replicas = 1;  // pods that run the command
   std::int64_t attempts = 1;  // how often it was started, of those that are known
+  JobSizes sizes{};
   std::map<std::string, std::string> metadata{};
   std::string runtime_env{};  // JSON; empty: none. May hold secrets: never shown unasked
   std::string node_id{};      // Ray's, of the command
 
   friend bool operator==(const JobInfo&, const JobInfo&) = default;
 };
+
+// Ray does not report the resources of a command; they are kept in its metadata under these keys.
+inline constexpr std::string_view kCpusMetadata = "codeflare.dev/cpus";
+inline constexpr std::string_view kMemoryMetadata = "codeflare.dev/memory";
+inline constexpr std::string_view kGpusMetadata = "codeflare.dev/gpus";
 
 JobInfo job_info(model::ObjectKey cluster, const ray::Job& job);
 

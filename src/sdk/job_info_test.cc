@@ -34,11 +34,12 @@ TEST(JobInfo, is_plain_data) {
                                                   .metadata = {{"who", "me"}},
                                                   .exit_code = 3});
   json::Arena arena;
-  EXPECT_EQ(json::to_text(to_json(arena, job)),
-            R"({"name":"a","namespace":"team","backend":"ray","cluster":"demo","status":"Failed",)"
-            R"("reason":"JOB_ENTRYPOINT_COMMAND_ERROR","message":"exit code 3",)"
-            R"("command":"python x.py","rayJobId":"","started":"1970-01-01T00:00:01Z","ended":"",)"
-            R"("exitCode":3,"replicas":1,"attempts":1,"metadata":{"who":"me"}})");
+  EXPECT_EQ(
+      json::to_text(to_json(arena, job)),
+      R"({"name":"a","namespace":"team","backend":"ray","cluster":"demo","status":"Failed",)"
+      R"("reason":"JOB_ENTRYPOINT_COMMAND_ERROR","message":"exit code 3",)"
+      R"("command":"python x.py","rayJobId":"","started":"1970-01-01T00:00:01Z","ended":"",)"
+      R"("exitCode":3,"cpus":"","memory":"","gpus":"","replicas":1,"attempts":1,"metadata":{"who":"me"}})");
   EXPECT_EQ(progress_line(job), "Failed: JOB_ENTRYPOINT_COMMAND_ERROR: exit code 3");
 }
 

@@ -6,6 +6,7 @@
 #include "sdk/internal/runtime_env_of.h"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <tuple>
 #include <utility>
@@ -87,6 +88,22 @@ bool came_back(const JobInfo& removed, const JobInfo& now) {
 bool may_come_back(const JobStop& stop, WallTime now) {
   constexpr Duration kMonitorEnds = std::chrono::seconds(10);
   return stop.was_running || !stop.job.ended || now - *stop.job.ended < kMonitorEnds;
+}
+
+// See kCpusMetadata.
+void note_sizes(JobSpec& spec) {
+  const auto note = [&](std::string_view key, const std::optional<double>& amount) {
+    if (amount) {
+      const auto milli = static_cast<std::int64_t>(std::llround(*amount * 1000));
+      spec.metadata.insert_or_assign(std::string(key), model::Quantity::milli(milli).to_string());
+    }
+  };
+  note(kCpusMetadata, spec.num_cpus);
+  note(kGpusMetadata, spec.num_gpus);
+  if (spec.memory_bytes) {
+    spec.metadata.insert_or_assign(std::string(kMemoryMetadata),
+                                   std::to_string(*spec.memory_bytes));
+  }
 }
 
 }  // namespace
@@ -193,6 +210,7 @@ Task<Result<std::vector<std::string>>> Jobs::submit(JobTarget target, JobSpec sp
       co_return fail(co_await explain(*head, std::move(sent).error(), ""));
     }
   }
+  note_sizes(spec);
   ray::JobRequest request{.submission_id = spec.name,
                           .entrypoint = std::move(spec.command),
                           .runtime_env = std::move(prepared.json),

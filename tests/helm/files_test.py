@@ -9,7 +9,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 CORE = ROOT / "platform/charts/core"
-CHARTS = [ROOT / "platform", *sorted((ROOT / "platform/charts").iterdir()), ROOT / "helm/lattice-operator"]
+CHARTS = [ROOT / "platform", *sorted((ROOT / "platform/charts").iterdir()), ROOT / "helm/lattice-operator",
+          ROOT / "watsonx_ai", *sorted((ROOT / "watsonx_ai/charts").iterdir())]
 # Parents of values that people fill as they like: labels, requests ...
 FREE = {"resources", "podAnnotations", "podLabels", "nodeSelector", "priorityClasses"}
 

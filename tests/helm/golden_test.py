@@ -48,7 +48,7 @@ class Golden(unittest.TestCase):
     maxDiff = None
 
     def test_lint_is_clean(self):
-        for chart in (PLATFORM, LATTICE):
+        for chart in (PLATFORM, LATTICE, ROOT / "watsonx_ai"):
             run = helm("lint", "--strict", chart)
             self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
 

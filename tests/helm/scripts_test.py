@@ -28,7 +28,8 @@ class Scripts(unittest.TestCase):
         self.calls.touch()
         tools = charts.tools("helm", "kubectl")
         self.environment = {**os.environ, "PATH": f"{self.bin}:{tools}:{os.environ['PATH']}", "CALLS": str(self.calls), "HOME": str(self.at),
-                            "UP_DIR": str(self.at / "up"), "CODEFLARE": str(charts.static_program())}
+                            "UP_DIR": str(self.at / "up"), "CODEFLARE": str(charts.static_program()),
+                            "RAY_VENV": "none"}
         for name in ("KUBECONFIG", "KIND_EXPERIMENTAL_PROVIDER"):
             self.environment.pop(name, None)
 
@@ -62,6 +63,7 @@ class Scripts(unittest.TestCase):
         self.assertIn("kind create cluster --name codeflare-platform --kubeconfig", calls)
         self.assertIn(f"codeflare-{VERSION}.tar --name codeflare-platform", calls)
         self.assertIn("helm upgrade --install codeflare-platform", calls)
+        self.assertIn(f"helm upgrade --install codeflare-watsonx-ai {ROOT}/watsonx_ai", calls)
         self.assertLess(calls.index("kind load image-archive"), calls.index("helm upgrade"))
         self.script("down.sh")
         self.assertIn("kind delete cluster --name codeflare-platform", self.calls.read_text())

@@ -48,6 +48,7 @@ MISTAKES = [
     ({"parameters": FILE, "input": "lg"}, {}, "Application default/app: spec.inputs[0]: DataSet default/large does not exist"),
     ({"parameters": FILE}, {"inputs": [{"name": "private", "namespace": "elsewhere"}]}, "Application default/app: spec.inputs[0]: DataSet elsewhere/private does not allow namespace default; its owner can add it to spec.allowedNamespaces"),
     ({"parameters": FILE}, {"repo": "main.py"}, "Application default/app: spec.repo: 'main.py' is not a URL of git; write https://HOST/ORG/REPO/tree/BRANCH/DIR, or https://HOST/ORG/REPO with ref and path"),
+    ({"parameters": FILE}, {"progress": {"pattern": "done"}}, "Application default/app: spec.progress.pattern: 'done' has 0 groups; write one for the progress, or two: epoch, progress"),
     ({"parameters": FILE, "workers": 50}, {}, "spec.workers: 50 (from run) is above the limit 40 of RunPolicy limits"),
     ({"parameters": FILE, "sise": "xs"}, {}, "spec.sise: unknown field; did you mean size?"),
     ({"parameters": FILE, "workers": "two"}, {}, "spec.workers: expected a number, got a string"),

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 sys.dont_write_bytecode = True
@@ -52,6 +53,26 @@ class Runs(unittest.TestCase):
         self.assertEqual(self.call("wait", "run", "words"), "run/words Completed\n")
         self.assertEqual(json.loads(self.call("logs", "run", "words")), ["/workdir", *NASTY])
         self.assertEqual(self.status("words")["phase"], "Completed")
+
+    def test_progress_moves_and_goes_on_after_kill(self):
+        script = "for n in 1 2 3 4 5 6 7 8; do printf 'Epoch 1: %s0%%\\n' $n; sleep 2; done; echo 'Epoch 2: 100%' #"
+        self.create("Application", "progress", api="shell", image="debian", command=script)
+        self.create("Run", "progress", application={"name": "progress"}, size="xxs")
+        seen = {self.wait_for_progress("progress", set())}
+        with open(self.directory + "/data/up.json", encoding="utf-8") as file:
+            os.kill(json.load(file)["pid"], 9)
+        self.call("up", "--detach", "--data-dir", self.directory + "/data", "--cpus", "4", "--memory", "8Gi")
+        seen.add(self.wait_for_progress("progress", seen))
+        self.call("wait", "run", "progress")
+        status = self.status("progress")
+        self.assertEqual((status["epoch"], status["progress"]), ("2", "100%"), seen)
+
+    def wait_for_progress(self, name, known):
+        deadline = time.monotonic() + 60
+        while (found := self.status(name).get("progress")) is None or found in known:
+            self.assertLess(time.monotonic(), deadline, self.status(name))
+            time.sleep(0.2)
+        return found
 
     def test_a_failing_run_says_why(self):
         self.create("Application", "fails", api="shell", image="debian", command="echo no luck >&2; exit 3 #")

@@ -104,8 +104,8 @@ bool alike(const PodSet& a, const PodSet& b) {
          a.tolerations == b.tolerations;
 }
 
-std::size_t constraint_keys(const PodSet& pods) {
-  std::set<std::string> keys;
+std::size_t constraint_keys(const PodSet& pods, const Within& within) {
+  std::set<std::string> keys(within.keys.begin(), within.keys.end());
   for (const auto& [key, value] : pods.selector) {
     keys.insert(key);
   }
@@ -255,13 +255,14 @@ bool Scheduler::search(const std::vector<std::pair<std::uint32_t, const PodSet*>
   }
   const PodSet& pod = *pods[next].second;
   std::vector<std::string> candidates;
-  for (const auto& [name, node] : nodes_) {
+  for (const auto& [name, left] : free) {
+    const Node& node = nodes_.at(name);
     bool crowded = false;
     for (std::size_t i = 0; i < next; ++i) {
       crowded = crowded ||
                 (pod.apart != 0 && pods[i].second->apart == pod.apart && places[i].second == name);
     }
-    if (!crowded && allowed(node.spec, pod) && fits(free[name], pod.requests)) {
+    if (!crowded && allowed(node.spec, pod) && fits(left, pod.requests)) {
       candidates.push_back(name);
     }
   }
@@ -310,8 +311,8 @@ std::optional<Places> Scheduler::find_places(const Gang& gang) const {
         return x > y;
       }
     }
-    const std::size_t p = constraint_keys(*a.second);
-    const std::size_t q = constraint_keys(*b.second);
+    const std::size_t p = constraint_keys(*a.second, gang.spec.within);
+    const std::size_t q = constraint_keys(*b.second, gang.spec.within);
     if (p != q) {
       return p > q;
     }
@@ -323,8 +324,22 @@ std::optional<Places> Scheduler::find_places(const Gang& gang) const {
   for (const auto& set : sets) {
     pods.insert(pods.end(), static_cast<std::size_t>(set.second->count), set);
   }
+  if (gang.spec.within.keys.empty()) {
+    return search_among(pods, nodes_of_domain(gang.spec.within, {}));
+  }
+  for (const auto& domain : domains(gang.spec.within, *pods.front().second)) {
+    if (auto places = search_among(pods, nodes_of_domain(gang.spec.within, domain))) {
+      return places;
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<Places> Scheduler::search_among(
+    const std::vector<std::pair<std::uint32_t, const PodSet*>>& pods,
+    const std::vector<std::string>& nodes) const {
   std::map<std::string, Amounts> free;
-  for (const auto& [name, node] : nodes_) {
+  for (const std::string& name : nodes) {
     free[name] = free_on(name);
   }
   Places places;
@@ -332,6 +347,68 @@ std::optional<Places> Scheduler::find_places(const Gang& gang) const {
     return std::nullopt;
   }
   return places;
+}
+
+std::optional<std::vector<std::string>> Scheduler::domain_of(const Within& within,
+                                                             const NodeSpec& node) {
+  std::vector<std::string> values;
+  for (const std::string& key : within.keys) {
+    const std::string* value = label(node, key);
+    if (value == nullptr) {
+      return std::nullopt;
+    }
+    values.push_back(*value);
+  }
+  return values;
+}
+
+std::vector<std::string> Scheduler::nodes_of_domain(const Within& within,
+                                                    const std::vector<std::string>& domain) const {
+  std::vector<std::string> names;
+  for (const auto& [name, node] : nodes_) {
+    if (domain_of(within, node.spec) == domain) {
+      names.push_back(name);
+    }
+  }
+  return names;
+}
+
+// Preferred ones first, then those with the least free on nodes that its first pod may use.
+std::vector<std::vector<std::string>> Scheduler::domains(const Within& within,
+                                                         const PodSet& first) const {
+  std::map<std::vector<std::string>, std::vector<Amount>> free;
+  for (const auto& [name, node] : nodes_) {
+    const auto values = domain_of(within, node.spec);
+    if (!values || !allowed(node.spec, first)) {
+      continue;
+    }
+    auto& sums = free[*values];
+    sums.resize(options_.pack.size());
+    Amounts here = free_on(name);
+    for (std::size_t i = 0; i < sums.size(); ++i) {
+      sums[i] += std::max<Amount>(here[options_.pack[i]], 0);
+    }
+  }
+  const auto tier = [&](const std::vector<std::string>& values) {
+    std::size_t at = 0;
+    while (at < within.prefer.size() &&
+           std::find(within.prefer[at].begin(), within.prefer[at].end(), values.front()) ==
+               within.prefer[at].end()) {
+      ++at;
+    }
+    return at;
+  };
+  std::vector<std::vector<std::string>> order;
+  for (const auto& [values, sums] : free) {
+    order.push_back(values);
+  }
+  std::sort(order.begin(), order.end(), [&](const auto& a, const auto& b) {
+    if (tier(a) != tier(b)) {
+      return tier(a) < tier(b);
+    }
+    return free[a] != free[b] ? free[a] < free[b] : a < b;
+  });
+  return order;
 }
 
 std::vector<std::string> Scheduler::line(Time now) const {

@@ -65,6 +65,14 @@ class Scheduler {
   std::optional<Places> find_places(const Gang& gang) const;
   bool search(const std::vector<std::pair<std::uint32_t, const PodSet*>>& pods, std::size_t next,
               std::map<std::string, Amounts>& free, Places& places) const;
+  std::optional<Places> search_among(
+      const std::vector<std::pair<std::uint32_t, const PodSet*>>& pods,
+      const std::vector<std::string>& nodes) const;
+  static std::optional<std::vector<std::string>> domain_of(const Within& within,
+                                                           const NodeSpec& node);
+  std::vector<std::string> nodes_of_domain(const Within& within,
+                                           const std::vector<std::string>& domain) const;
+  std::vector<std::vector<std::string>> domains(const Within& within, const PodSet& first) const;
   std::vector<std::string> line(Time now) const;
 
   Options options_;

@@ -93,6 +93,15 @@ GangSpec random_gang(Dice& dice, int number, Time now) {
   if (dice.chance(10)) {
     gang.pod_sets.push_back(random_pod_set(dice));
   }
+  if (dice.chance(25)) {
+    gang.within.keys.emplace_back(dice.chance(60) ? "zone" : "pool");
+    if (dice.chance(20)) {
+      gang.within.keys.emplace_back("gen");
+    }
+    if (dice.chance(40)) {
+      gang.within.prefer = {{dice.chance(50) ? "a" : "b", "x"}};
+    }
+  }
   static constexpr std::array kNodes{"gold", "silver", "root", "default", "nowhere"};
   if (dice.chance(75)) {
     const auto which = dice.chance(5) ? 4 : dice.roll(0, 3);

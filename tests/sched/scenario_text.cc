@@ -23,15 +23,20 @@ Duration seconds_of(const std::string& text) {
   return text.empty() ? Duration{} : std::chrono::seconds(std::stoll(text));
 }
 
+// a|b|c
+std::vector<std::string> values_of(std::string text) {
+  std::vector<std::string> values;
+  while (!text.empty()) {
+    auto [first, rest] = cut(text, '|');
+    values.push_back(first);
+    text = rest;
+  }
+  return values;
+}
+
 Requirement requirement(Operator op, const std::string& text) {
   auto [key, values] = cut(text, '=');
-  Requirement result{key, op, {}};
-  while (!values.empty()) {
-    auto [first, rest] = cut(values, '|');
-    result.values.push_back(first);
-    values = rest;
-  }
-  return result;
+  return {key, op, values_of(values)};
 }
 
 Toleration read_toleration(const std::string& text) {
@@ -253,6 +258,14 @@ GangSpec read_gang(const Words& words) {
     spec.quota.push_back({tree, node});
   }
   spec.queue = take_value(options, "queue");
+  for (std::string key = take_value(options, "within"); !key.empty();
+       key = take_value(options, "within")) {
+    spec.within.keys.push_back(key);
+  }
+  for (std::string text = take_value(options, "prefer"); !text.empty();
+       text = take_value(options, "prefer")) {
+    spec.within.prefer.push_back(values_of(text));
+  }
   expect_empty(options, "a gang");
   Words set;
   for (auto word = colon == words.end() ? colon : colon + 1; word != words.end(); ++word) {

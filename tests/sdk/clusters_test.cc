@@ -139,6 +139,57 @@ TEST(Clusters, applying_creates_keeps_or_recreates) {
   EXPECT_EQ(w.await(w.clusters.get({"default", "demo"}))->sizes.workers, 2);
 }
 
+TEST(Clusters, are_scaled_in_place) {
+  World w;
+  ASSERT_TRUE(w.create(small("demo", 2)));
+  ASSERT_TRUE(w.wait("demo"));
+  const auto down = w.await(w.clusters.scale({"default", "demo"}, "", 1));
+  ASSERT_TRUE(down) << down.error().message;
+  EXPECT_EQ(down->before, 2);
+  EXPECT_EQ(down->after, 1);
+  w.cluster.settle(seconds(10));
+  const auto smaller = w.await(w.clusters.get({"default", "demo"}));
+  EXPECT_EQ(smaller->state.workers_wanted, 1);
+  EXPECT_EQ(smaller->state.workers_ready, 1);
+  EXPECT_EQ(smaller->state.phase, ClusterPhase::ready);
+  // Beyond the plan, where they fit.
+  EXPECT_EQ(w.await(w.clusters.apply(small("demo", 3), "default", false)), Applied::scaled);
+  w.cluster.settle(seconds(10));
+  EXPECT_EQ(w.await(w.clusters.get({"default", "demo"}))->state.workers_ready, 3);
+  const auto unknown = w.await(w.clusters.scale({"default", "demo"}, "big", 1));
+  ASSERT_FALSE(unknown);
+  EXPECT_EQ(unknown.error().message,
+            "Ray cluster 'demo' has no worker group 'big'; its groups are workers");
+  EXPECT_FALSE(w.await(w.clusters.scale({"default", "demo"}, "", -1)));
+}
+
+TEST(Clusters, definitions_are_read_back_or_not_at_all) {
+  World w;
+  ClusterConfig config = small("demo", 2);
+  config.priority = 7;
+  config.max_seconds = 60;
+  config.labels = {{"a", "b"}};
+  config.envs = {{"A", "1"}};
+  config.worker_node_selector = {};
+  ASSERT_TRUE(w.create(config));
+  ASSERT_TRUE(w.wait("demo"));
+  const auto info = w.await(w.clusters.get({"default", "demo"}));
+  const Result<ClusterConfig> read = definition_of(*info);
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->priority, 7);
+  EXPECT_EQ(read->max_seconds, 60);
+  EXPECT_EQ(changed_fields(*info, *read), std::vector<std::string>());
+  EXPECT_EQ(cluster_manifest(*read).root.find("spec")->find("priority")->to_int64().value(), 7);
+
+  ClusterConfig odd = small("odd");
+  odd.volumes.text = R"([{"name":"v","emptyDir":{}}])";
+  ASSERT_TRUE(w.create(odd));
+  ASSERT_TRUE(w.wait("odd"));
+  const Result<ClusterConfig> unread = definition_of(*w.await(w.clusters.get({"default", "odd"})));
+  ASSERT_FALSE(unread);
+  EXPECT_EQ(unread.error().code, ErrorCode::failed_precondition);
+}
+
 TEST(Clusters, one_that_does_not_fit_waits_and_is_listed) {
   World w({.cpus = 4});
   ASSERT_TRUE(w.create(small("first", 2)));

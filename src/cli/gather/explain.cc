@@ -250,7 +250,7 @@ Task<std::map<std::string, WallTime>> expected_starts(Session& session, queue::S
   }
   const WallTime now = session.now();
   queue::Queue queue = queue_from(gathered.objects, settings, now);
-  for (const queue::WrapperId& id : queue.line(now, kEstimatesMax)) {
+  for (const queue::WorkId& id : queue.line(now, kEstimatesMax)) {
     const auto gang = queue.gang(id.uid);
     if (!gang) {
       continue;

@@ -4,11 +4,13 @@
 #include "cli/verbs/internal/local_cluster.h"
 #include "cli/verbs/internal/session_flags.h"
 #include "cli/views/table.h"
+#include "up/pip_environment.h"
 #include "up/processes.h"
 #include "up/state.h"
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -39,6 +41,7 @@ int with_existing(const std::string& given, const Run& run) {
 struct Flags {
   std::string directory;
   up::ImageFlags image;
+  up::PipEnvironment pip;
   std::string archive;
   std::vector<std::string> names;
   std::string output;
@@ -68,14 +71,43 @@ Result<void> make_absolute(up::ImageFlags& image) {
   return {};
 }
 
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) {
+    text += (text.empty() ? "" : " ") + word;
+  }
+  return text;
+}
+
+// Installs what --pip names; the environment is that of the image.
+Result<void> install(Env env, Console& console, const std::string& directory,
+                     const up::PipEnvironment& pip, up::ImageFlags& image) {
+  if (pip.requirements.empty()) {
+    return {};
+  }
+  TRY_ASSIGN(std::string absolute, up::absolute_path(directory));
+  if (console.err_is_terminal()) {
+    console.err("installing " + joined(pip.requirements) + "\n");
+  }
+  std::optional<Result<std::string>> made =
+      run(env.loop, up::make_pip_environment(env, std::move(absolute), pip));
+  if (!made || !*made) {
+    return fail(made ? std::move(*made).error() : internal_error("pip did not end"));
+  }
+  image.python_venv = **std::move(made);
+  return {};
+}
+
 int add(const Flags& flags) {
-  return with_directory(flags.directory,
-                        [&](Env env, Console& console, const std::string& directory) {
-                          up::ImageFlags image = flags.image;
-                          const Result<void> absolute = make_absolute(image);
-                          return absolute ? run_image_add(env, console, directory, image)
-                                          : report(console, absolute.error());
-                        });
+  return with_directory(flags.directory, [&](Env env, Console& console,
+                                             const std::string& directory) {
+    up::ImageFlags image = flags.image;
+    Result<void> ready = make_absolute(image);
+    if (ready) {
+      ready = install(env, console, directory, flags.pip, image);
+    }
+    return ready ? run_image_add(env, console, directory, image) : report(console, ready.error());
+  });
 }
 
 void add_add(CLI::App& image, Chosen& chosen, const std::shared_ptr<Flags>& own) {
@@ -94,7 +126,13 @@ void add_add(CLI::App& image, Chosen& chosen, const std::shared_ptr<Flags>& own)
                                      "the same path; may be repeated")
                         ->allow_extra_args(false)
                         ->type_name("DIR");
+  auto* pip = verb->add_option("--pip", own->pip.requirements,
+                               "requirements for pip: makes a virtual environment with them")
+                  ->type_name("REQUIREMENT");
+  verb->add_option("--python", own->pip.python, "Python of that environment (default python3)")
+      ->needs(pip);
   venv->excludes(root);
+  pip->excludes(root)->excludes(venv);
   verb->add_option("--entrypoint", own->image.entrypoint,
                    "entry point: words, or a list such as [\"python3\", \"a b.py\"]")
       ->type_name("WORDS");
@@ -108,24 +146,18 @@ void add_add(CLI::App& image, Chosen& chosen, const std::shared_ptr<Flags>& own)
   verb->add_option("--workdir", own->image.workdir,
                    "working directory, unless the container has its own")
       ->type_name("DIR");
-  verb->footer("Example:\n  codeflare image add 'rayproject/ray:*' --python-venv ~/ray-venv");
-  verb->callback([&chosen, own, venv, root, directory] {
-    if (venv->empty() && root->empty() && directory->empty() && own->image.entrypoint.empty() &&
-        own->image.args.empty()) {
+  verb->footer(
+      "Example:\n  codeflare image add 'rayproject/ray:*' --pip 'ray[default]==2.60.0'\n"
+      "  codeflare image add 'rayproject/ray:*' --python-venv ~/ray-venv");
+  verb->callback([&chosen, own, venv, root, directory, pip] {
+    if (venv->empty() && pip->empty() && root->empty() && directory->empty() &&
+        own->image.entrypoint.empty() && own->image.args.empty()) {
       throw CLI::ValidationError(
           "image add",
-          "give at least one of --python-venv, --rootfs, --directory, --entrypoint, --args");
+          "give at least one of --pip, --python-venv, --rootfs, --directory, --entrypoint, --args");
     }
     chosen = [own] { return add(*own); };
   });
-}
-
-std::string joined(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) {
-    text += (text.empty() ? "" : " ") + word;
-  }
-  return text;
 }
 
 void add_options(CLI::App& image, Chosen& chosen) {

@@ -9,6 +9,9 @@ namespace codeflare::cli {
 
 extern const Verb kListJob;
 extern const Verb kStatusJob;
+extern const Verb kDetailsJob;
+extern const Verb kGetJob;
+extern const Verb kExplainJob;
 
 struct ListJobFlags : JobFlags {
   bool all_namespaces = false;
@@ -17,5 +20,11 @@ struct ListJobFlags : JobFlags {
 Task<int> run_list_job(Session& session, ListJobFlags flags);
 // `codeflare status job NAME`
 Task<int> run_status_job(Session& session, JobFlags flags);
+// `codeflare details job NAME`: with requests, code package and metadata.
+Task<int> run_details_job(Session& session, JobFlags flags);
+// `codeflare get job NAME`: the AppWrapper of the job as the server has it, or Ray's record.
+Task<int> run_get_job(Session& session, JobFlags flags);
+// `codeflare explain job NAME`: why its AppWrapper waits; a job on Ray by its status.
+Task<int> run_explain_job(Session& session, JobFlags flags);
 
 }  // namespace codeflare::cli

@@ -2,6 +2,7 @@
 
 #include "cli/verbs/cancel.h"
 #include "cli/verbs/check.h"
+#include "cli/verbs/checkpoint.h"
 #include "cli/verbs/compile.h"
 #include "cli/verbs/completion.h"
 #include "cli/verbs/crds.h"
@@ -35,6 +36,7 @@
 #include "cli/verbs/submit_job.h"
 #include "cli/verbs/submit_run.h"
 #include "cli/verbs/top.h"
+#include "cli/verbs/update_raycluster.h"
 #include "cli/verbs/user.h"
 #include "cli/verbs/wait_raycluster.h"
 #include "cli/views/kinds.h"
@@ -65,6 +67,8 @@ constexpr const Verb* kVerbs[] = {
     &kSubmitRayCluster,
     &kSubmitJob,
     &kSubmitRun,
+    &kUpdate,
+    &kUpdateRayCluster,
     &kCompile,
     &kCancel,
     &kCancelJob,
@@ -82,12 +86,14 @@ constexpr const Verb* kVerbs[] = {
     &kListSizes,
     &kGet,
     &kGetRayCluster,
+    &kGetJob,
     &kStatus,
     &kStatusRayCluster,
     &kStatusJob,
     &kStatusRun,
     &kDetails,
     &kDetailsRayCluster,
+    &kDetailsJob,
     &kDetailsRun,
     &kWait,
     &kWaitRayCluster,
@@ -105,13 +111,16 @@ constexpr const Verb* kVerbs[] = {
     &kTop,
     &kExplain,
     &kExplainRayCluster,
+    &kExplainJob,
     &kExplainRun,
     &kLogs,
     &kLogsJob,
     &kLogsRun,
     &kDashboard,
+    &kSession,
     &kDown,
     &kImage,
+    &kCheckpoint,
     &kUser,
     &kCrds,
     &kCheck,
@@ -238,7 +247,8 @@ constexpr std::array kHelpGroups = {
     HelpGroup{"Cluster", {"up", "down", "image", "proxy", "login", "logout"}},
     HelpGroup{"Queue", {"queue", "explain", "priority", "hold", "release", "quota", "top"}},
     HelpGroup{"Administration",
-              {"user", "controller", "node", "apiserver", "crds", "check", "simulate"}},
+              {"user", "controller", "node", "apiserver", "checkpointd", "checkpoint", "crds",
+               "check", "simulate"}},
     HelpGroup{"Other", {"help", "version", "completion"}},
 };
 

@@ -130,7 +130,23 @@ void append_shortages(std::string& out, const queue::Report& report) {
                    human(line.capacity), human(line.pod), human(line.best_node),
                    human(line.largest_node), short_text(line)});
   }
-  out += "\nResources on eligible nodes:\n" + table.to_text();
+  const std::string where =
+      report.domains.empty() ? "" : " of " + report.within + "=" + report.domains.front().name;
+  out += "\nResources on eligible nodes" + where + ":\n" + table.to_text();
+}
+
+// One line for each zone or cluster that could hold all of it.
+void append_domains(std::string& out, const queue::Report& report) {
+  if (report.domains.empty()) {
+    return;
+  }
+  Table table({"  " + report.within, "NODES", "PODS FIT", "MESSAGE"});
+  for (const queue::ReportDomain& domain : report.domains) {
+    table.add_row({"  " + domain.name, std::to_string(domain.nodes),
+                   std::to_string(domain.fitting) + " of " + std::to_string(domain.pods),
+                   one_line(domain.text)});
+  }
+  out += "\nAll pods must fit within one of these, nearest first:\n" + table.to_text();
 }
 
 void append_estimate(std::string& out, const Explained& explained, const WrapperView& view,
@@ -184,6 +200,7 @@ std::string render_explanation(const Explained& explained, WallTime now) {
   const bool waits = view.waits && !view.held;
   if (waits && explained.report && explained.report->standing.kind == Kind::waiting) {
     const queue::Report& report = *explained.report;
+    append_domains(out, report);
     append_shortages(out, report);
     append_list(out, "Excluded nodes", report.constraints);
     std::vector<std::string> holders = report.holders;

@@ -9,9 +9,11 @@
 // Jobs as text; pure.
 namespace codeflare::cli {
 
-// NAME NAMESPACE BACKEND CLUSTER STATUS STARTED TOOK REASON
+// NAME NAMESPACE BACKEND CLUSTER STATUS CPUS MEMORY GPUS STARTED TOOK REASON
 std::string render_jobs(const std::vector<sdk::JobInfo>& jobs, WallTime now);
 // Status, reason, exit code, times, command.
 std::string render_job_status(const sdk::JobInfo& job, WallTime now);
+// The same with requests, code package and metadata.
+std::string render_job_details(const sdk::JobInfo& job, WallTime now);
 
 }  // namespace codeflare::cli

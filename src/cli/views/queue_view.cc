@@ -212,7 +212,7 @@ QueueView queue_of(const std::vector<GroupedWrapper>& wrappers, const queue::Set
     return std::tie(a.started, a.view.ns, a.view.name, a.view.api) <
            std::tie(b.started, b.view.ns, b.view.name, b.view.api);
   });
-  for (const queue::WrapperId& id : queue.line(now, waiting.size())) {
+  for (const queue::WorkId& id : queue.line(now, waiting.size())) {
     auto found = waiting.extract(id.uid);
     found.mapped().position = static_cast<std::int64_t>(view.entries.size()) + 1;
     view.entries.push_back(std::move(found.mapped()));

@@ -1,27 +1,23 @@
 #pragma once
 
-#include "base/async/channel.h"
 #include "base/async/task.h"
-#include "base/async/task_group.h"
 #include "base/async/wait_list.h"
 #include "base/env/env.h"
 #include "base/log.h"
-#include "base/text_map.h"
+#include "controllers/appwrapper/deferred_writes.h"
+#include "controllers/appwrapper/pod_binder.h"
+#include "controllers/appwrapper/queue_feed.h"
 #include "controllers/appwrapper/queue_metrics.h"
+#include "controllers/appwrapper/work_wakes.h"
 #include "controllers/appwrapper/wrapper_pods.h"
-#include "controllers/appwrapper/write_pace.h"
-#include "controllers/submitter/submitter.h"
 #include "kube/client.h"
-#include "queue/adopted_pods.h"
 #include "queue/queue.h"
 #include "runtime/cache.h"
 #include "runtime/manager.h"
 
 #include <cstddef>
-#include <deque>
 #include <functional>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -42,17 +38,17 @@ struct DriverOptions {
   Logger logger{};
 };
 
-// Feeds a Queue from caches, lets it decide whenever something changed, wakes those whose standing
-// is another one, and binds pods. Decides nothing itself. While others lead it does nothing: the
+// Lets a Queue decide whenever its feed changed something, wakes those whose standing is another
+// one, and hands pods to the binder. Decides nothing itself. While others lead it does nothing: the
 // Queue begins with what the caches show at the start of run(), once they show all that was written
 // before.
-class QueueDriver {
+class QueueDriver : private QueueFeed::Listener {
  public:
   QueueDriver(Env env, kube::Client& client, runtime::Cache& cache, QueueMetrics& metrics,
               DriverOptions options);
   QueueDriver(const QueueDriver&) = delete;
   QueueDriver& operator=(const QueueDriver&) = delete;
-  ~QueueDriver();
+  ~QueueDriver() override;
 
   // Who reconciles AppWrappers; before run().
   void set_waker(model::WrapperApi api, runtime::Waker waker);
@@ -62,12 +58,12 @@ class QueueDriver {
   // Until stopped.
   Task<void> run();
   // The queue knows all there is: standings mean something.
-  bool active() const { return active_; }
+  bool active() const { return feed_.filled(); }
 
   const queue::Queue& queue() const { return queue_; }
-  const WrapperPods& pods() const { return pods_; }
+  const WrapperPods& pods() const { return feed_.pods(); }
   // Why an AppWrapper cannot be understood; empty when it can.
-  std::string problem(const std::string& uid) const;
+  std::string problem(const std::string& uid) const { return feed_.problem(uid); }
 
   // The reconciler's calls; see queue::Queue.
   void stopping(const std::string& uid);
@@ -83,106 +79,39 @@ class QueueDriver {
   // Starts and ends wait in numbers, for workers or for the server.
   bool flooded() const;
   // Wakes the AppWrapper with this UID, if there is one.
-  void wake(const std::string& uid);
+  void wake(const std::string& uid) { wakes_.wake(uid); }
 
  private:
-  struct Known {
-    model::ObjectKey key;
-    model::WrapperApi api = model::WrapperApi::workload_v1beta1;
-  };
+  void work_seen(const queue::WorkId& id) override;
+  void work_gone(const std::string& uid) override;
+  void pods_changed(const std::vector<WrapperPods::News>& news) override;
+  void changed() override { nudge(); }
 
-  void watch(const model::ResourceType& type, runtime::InformerOptions options,
-             std::function<void(const runtime::ObjectChange&)> handler);
   void cancel_timers();
-  Task<bool> all_synced();
-  std::string not_synced() const;
-  void feed();
-  void app_wrapper_changed(model::WrapperApi api, const runtime::ObjectChange& change);
-  void check_submitter(model::AppWrapper& wrapper) const;
-  void forget(const std::string& uid);
-  void pod_gone(const kube::Object& pod);
-  void pod_changed(const runtime::ObjectChange& change);
-  void node_changed(const runtime::ObjectChange& change);
-  void quota_changed(const runtime::ObjectChange& change);
-  void resource_quota_changed(const runtime::ObjectChange& change);
-  void pause_changed(const runtime::ObjectChange& change);
-
-  Task<Result<void>> catch_up();
-  Task<Result<void>> catch_up(runtime::Informer& informer, kube::ListOptions list);
-  void hear(const std::vector<WrapperPods::News>& news);
-  void wake(const PodOwner& owner);
-  void wake_late();
+  void fill();
   void nudge();
   Task<void> decide();
   void step();
-  void tell(std::vector<queue::WrapperId> changed);
-  std::size_t unfinished() const;
-  bool server_is_slow() const;
+  void tell(const std::vector<queue::WorkId>& changed);
   void release();
   void set_release_timer();
-  // Those whose writing can wait, in order. One goes in each pause however busy it is, the rest
-  // while less than `enough` is unfinished and the server is quick. Who is not in the set any more
-  // is passed over.
-  struct Line {
-    std::size_t enough;
-    Duration pause;
-    std::deque<std::string> uids{};
-    TextSet waiting{};
-    Instant due{};  // one of them goes then
-
-    // Whether it was not in line before.
-    bool add(const std::string& uid, Instant now);
-  };
-  // Lets those go whose turn it is; `go` says whether it had anywhere to go.
-  void release(Line& line, const std::function<bool(const std::string& uid)>& go);
   void set_wake_timer(std::optional<WallTime> when);
-  Task<void> bind_pods();
-  Task<void> bind(queue::Binding binding);
-  Task<void> look_after(queue::Binding binding);
-  Task<void> tell_unplaced_pods();
 
   Env env_;
-  kube::Client& client_;
-  runtime::Cache& cache_;
   QueueMetrics& metrics_;
-  DriverOptions options_;
   Logger logger_;
   queue::Queue queue_;
-  queue::AdoptedPods adopted_;
-  WrapperPods pods_;
-  runtime::Informer& pause_;
-
-  struct Source {
-    runtime::Informer* informer;
-    kube::ListOptions list;  // what it watches
-    std::function<void(const runtime::ObjectChange&)> handler;
-  };
-  std::vector<Source> sources_;  // in the order of feeding
-  TextMap<Known> known_;         // AppWrappers by uid
-  TextMap<std::string> problems_;
-  std::map<model::WrapperApi, runtime::Waker> wakers_;
+  WorkWakes wakes_;
+  DeferredWrites writes_;
+  PodBinder binder_;
+  QueueFeed feed_;
   std::function<void()> on_decided_;
 
-  bool active_ = false;
   bool dirty_ = false;
   bool release_due_ = false;
   WaitList changed_;
   std::optional<TimerId> wake_timer_;
   std::optional<TimerId> release_timer_;
-  // Whose pods changed in a way that decides nothing: told together after a moment.
-  std::set<PodOwner> late_;
-  std::optional<TimerId> late_timer_;
-  // Refusals to be written: they come after all that starts or stops, however many they are.
-  Line refused_;
-  // Who has something to write that is only nice to know: they come after the refusals.
-  Line idle_;
-  // Pods of no AppWrapper for which no node was found.
-  Line unplaced_;
-  Channel<std::string> to_tell_;  // whose turn it is of those
-  TextSet may_write_;             // was woken for it
-  WritePace pace_;
-  Channel<queue::Binding> bindings_;
-  TaskGroup* work_ = nullptr;  // of run()
 };
 
 }  // namespace codeflare::controllers

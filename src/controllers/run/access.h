@@ -15,6 +15,7 @@ inline constexpr runtime::Right kRights[] = {
     {"create", "", "configmaps services", "code, data and Services of Runs"},
     {"create", "ray.io", "rayjobs", "RayJobs of Runs"},
     {"list watch", "", "pods", "pods of Runs"},
+    {"get", "", "pods/log", "progress of Runs"},
     {"list watch", "", "namespaces", "namespaces that policies select"},
 };
 

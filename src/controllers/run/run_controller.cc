@@ -64,7 +64,8 @@ std::vector<T> all_of(const runtime::Store& store) {
 
 }  // namespace
 
-RunReconciler::RunReconciler(const runtime::ControllerContext& context)
+RunReconciler::RunReconciler(const runtime::ControllerContext& context,
+                             std::shared_ptr<ProgressFollowers> followers)
     : StoryReconciler(context.env, context.actor),
       runs_(context.subject.store()),
       wrappers_(context.cache.informer(kWrappers).store()),
@@ -73,7 +74,10 @@ RunReconciler::RunReconciler(const runtime::ControllerContext& context)
       sizes_(context.cache.informer(kSizes).store()),
       policies_(context.cache.informer(kPolicies).store()),
       namespaces_(context.cache.informer(kNamespaces).store()),
-      pods_(context.cache.informer(kPods)) {}
+      pods_(context.cache.informer(kPods)),
+      followers_(std::move(followers)) {
+  followers_->wakes([waker = context.waker](const model::ObjectKey& run) { waker.wake(run); });
+}
 
 std::optional<Observed> RunReconciler::observe(const runtime::ObjectKey& key) const {
   const runtime::ObjectRef object = runs_.get(key);
@@ -84,7 +88,7 @@ std::optional<Observed> RunReconciler::observe(const runtime::ObjectKey& key) co
   if (!run) {
     return std::nullopt;  // the definition does not admit it
   }
-  Observed observed{.input = {.run = *std::move(run)}, .wrapper = {}, .pods = {}};
+  Observed observed{.input = {.run = *std::move(run)}, .wrapper = {}, .pods = {}, .progress = {}};
   const runtime::ObjectRef wrapper =
       wrappers_.get(key.ns, platform::wrapper_name(observed.run().metadata));
   if (wrapper != nullptr) {
@@ -93,6 +97,11 @@ std::optional<Observed> RunReconciler::observe(const runtime::ObjectKey& key) co
     }
   }
   observed.pods = pods_.of(key);
+  // The last write of a Run is made anyway and need not wait for the pace of progress.
+  const std::string& uid = observed.run().metadata.uid;
+  const bool over = model::is_terminal(observed.run().status) ||
+                    (observed.wrapper && model::is_terminal(observed.wrapper->status));
+  observed.progress = over ? followers_->last(uid) : followers_->published(uid);
   if (!model::is_terminal(observed.run().status)) {
     gather(observed.input);
   }
@@ -185,6 +194,9 @@ RunReconciler& add_run_controller(runtime::Manager& manager) {
                                                     std::vector<model::ObjectKey>& keys) {
     keys.insert(keys.end(), waiting->keys().begin(), waiting->keys().end());
   };
+  auto followers = std::make_shared<ProgressFollowers>(manager.env(), manager.client(),
+                                                       manager.cache().informer(kRuns));
+  manager.add_work([followers] { return followers->run(); });
   return manager.controller("runs")
       .reconciles(kRuns)
       .owns(kWrappers)
@@ -195,7 +207,7 @@ RunReconciler& add_run_controller(runtime::Manager& manager) {
       .watches(kPolicies, to_waiting)
       .watches(kNamespaces, to_waiting)
       .workers(kWorkers)
-      .with<RunReconciler>();
+      .with<RunReconciler>(followers);
 }
 
 }  // namespace codeflare::controllers::runs

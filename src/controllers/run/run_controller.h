@@ -1,10 +1,12 @@
 #pragma once
 
+#include "controllers/run/progress_followers.h"
 #include "controllers/run/run_decision.h"
 #include "controllers/run/run_pods.h"
 #include "runtime/manager.h"
 #include "runtime/reconciler.h"
 
+#include <memory>
 #include <optional>
 
 namespace codeflare::controllers::runs {
@@ -12,7 +14,8 @@ namespace codeflare::controllers::runs {
 // Compiles Runs (codeflare.dev/v1alpha1) into AppWrappers and reports how they fare.
 class RunReconciler final : public runtime::StoryReconciler<Observed, Desired> {
  public:
-  explicit RunReconciler(const runtime::ControllerContext& context);
+  RunReconciler(const runtime::ControllerContext& context,
+                std::shared_ptr<ProgressFollowers> followers);
 
   std::optional<Observed> observe(const runtime::ObjectKey& key) const override;
   Desired desired(const Observed& observed, WallTime now) const override;
@@ -30,6 +33,7 @@ class RunReconciler final : public runtime::StoryReconciler<Observed, Desired> {
   const runtime::Store& policies_;
   const runtime::Store& namespaces_;
   RunPods pods_;
+  std::shared_ptr<ProgressFollowers> followers_;
 };
 
 RunReconciler& add_run_controller(runtime::Manager& manager);

@@ -124,6 +124,10 @@ bool is_cancelled(const model::Run& run) {
 Desired decide(const Observed& observed, WallTime now) {
   const model::Run& run = observed.run();
   Desired desired{.status = run.status};
+  if (observed.progress) {  // also after the end: the last lines of a log may come late
+    desired.status.epoch = observed.progress->epoch;
+    desired.status.progress = observed.progress->progress;
+  }
   if (model::is_terminal(run.status)) {
     decide_ended(observed, now, desired);
     return desired;

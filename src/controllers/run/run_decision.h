@@ -5,6 +5,7 @@
 #include "model/app_wrapper.h"
 #include "model/run.h"
 #include "platform/compile.h"
+#include "platform/progress_pattern.h"
 #include "runtime/reconciler.h"
 
 #include <chrono>
@@ -19,6 +20,7 @@ struct Observed {
   platform::CompileInput input;  // the Run in it
   std::optional<model::AppWrapper> wrapper;
   std::vector<RunPod> pods;
+  std::optional<platform::Progress> progress;  // of the log, as far as it is to be shown
 
   const model::Run& run() const { return input.run; }
 };

@@ -62,6 +62,14 @@ const StructInfo& describe(Tag<DataSetPvc>) {
   return kInfo;
 }
 
+const StructInfo& describe(Tag<SecretName>) {
+  static constexpr Field kFields[] = {
+      field<&SecretName::name>("name"),
+  };
+  static constexpr StructInfo kInfo = struct_info<SecretName>(kFields);
+  return kInfo;
+}
+
 const StructInfo& describe(Tag<DataSetSpec>) {
   static constexpr Field kFields[] = {
       field<&DataSetSpec::inline_files>("inline"),
@@ -134,11 +142,11 @@ const StructInfo& describe(Tag<ApplicationInput>) {
   return kInfo;
 }
 
-const StructInfo& describe(Tag<SecretName>) {
+const StructInfo& describe(Tag<ApplicationProgress>) {
   static constexpr Field kFields[] = {
-      field<&SecretName::name>("name"),
+      field<&ApplicationProgress::pattern>("pattern"),
   };
-  static constexpr StructInfo kInfo = struct_info<SecretName>(kFields);
+  static constexpr StructInfo kInfo = struct_info<ApplicationProgress>(kFields);
   return kInfo;
 }
 
@@ -175,6 +183,7 @@ const StructInfo& describe(Tag<ApplicationSpec>) {
       field<&ApplicationSpec::min_memory>("minMemory"),
       field<&ApplicationSpec::min_gpu>("minGpu"),
       field<&ApplicationSpec::supports_gpu>("supportsGpu"),
+      field<&ApplicationSpec::progress>("progress"),
       field<&ApplicationSpec::security_context>("securityContext"),
       field<&ApplicationSpec::description>("description"),
       field<&ApplicationSpec::tags>("tags"),

@@ -1,5 +1,6 @@
 #include "base/async/sleep.h"
 #include "base/async/task_group.h"
+#include "net/internal/real_accept.h"
 #include "net/internal/real_resolve.h"
 #include "net/internal/real_socket.h"
 #include "net/internal/real_stream.h"
@@ -21,7 +22,6 @@ using internal::Stream;
 constexpr std::size_t kConnectionsMax = 1024;
 constexpr std::size_t kPieceBytes = 16u << 10;
 constexpr Duration kConnectWithin = std::chrono::seconds(30);
-constexpr Duration kWithoutDescriptors = std::chrono::milliseconds(100);
 
 Task<Result<Socket>> dial(Env env, std::string host, std::uint16_t port) {
   CO_TRY_ASSIGN(const std::vector<Endpoint> endpoints,
@@ -78,24 +78,10 @@ Task<void> bring(Env env, Socket client, std::string host, std::uint16_t port) {
 
 Task<void> relay_connections(Env env, FileDescriptor listener, std::string host,
                              std::uint16_t port) {
-  const TaskContext& context = co_await current_context();
   Socket accepting(env.loop, listener.release());
-  TaskGroup connections(env.loop, context.stop);
-  while (co_await accepting.readable()) {
-    Result<Socket> client = internal::accept_from(env.loop, accepting);
-    for (; client && client->open(); client = internal::accept_from(env.loop, accepting)) {
-      if (connections.size() < kConnectionsMax) {
-        connections.spawn(bring(env, *std::move(client), host, port));
-      } else {
-        client->reset_on_close();
-      }
-    }
-    // Without descriptors the listener stays readable: others have to end first.
-    if (!client && !co_await sleep_for(kWithoutDescriptors)) {
-      break;
-    }
-  }
-  co_await connections.close();
+  co_await internal::accept_all(env.loop, accepting, kConnectionsMax, [&](Socket client) {
+    return bring(env, std::move(client), host, port);
+  });
 }
 
 }  // namespace codeflare::net

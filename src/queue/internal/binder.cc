@@ -125,6 +125,9 @@ void bind_pods_of(QueueState& state, WrapperRecord& wrapper, std::vector<Binding
       slots = state.core.reserved(wrapper.gang).value_or(sched::Placement{});
     }
     sched::Slot* slot = choose(state, wrapper, *pod, *slots);
+    if (slot == nullptr && wrapper.elastic) {
+      continue;  // its place is still to come, or it has to go
+    }
     if (slot == nullptr) {
       submit_alone(state, *pod);
       continue;

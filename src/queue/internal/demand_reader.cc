@@ -1,5 +1,6 @@
 #include "queue/internal/demand_reader.h"
 
+#include "base/split.h"
 #include "model/pod_requests.h"
 #include "model/validation.h"
 #include "queue/internal/declared.h"
@@ -21,6 +22,7 @@ namespace {
 
 constexpr std::size_t kItemsMax = 1'000;
 constexpr std::size_t kPodSetsMax = 1'000;
+constexpr std::size_t kWithinMax = 3;
 constexpr std::int64_t kPodsMax = 1'000'000;
 // The core's own bounds for one pod and for a whole gang: beyond them an amount is a mistake.
 constexpr sched::Amount kPodAmountMax = sched::Amount{1} << 50;
@@ -34,6 +36,7 @@ class DemandReader {
   Demand run() {
     const auto& items = wrapper_.spec.resources.generic_items;
     check_name();
+    read_within();
     // It would be dispatched and never end.
     if (items.empty()) {
       problems_.add("spec.resources.GenericItems",
@@ -59,6 +62,29 @@ class DemandReader {
     if (name.size() > model::kLabelValueLengthMax) {
       problems_.add("metadata.name",
                     "must be at most 63 characters, got " + std::to_string(name.size()));
+    }
+  }
+
+  void read_within() {
+    const std::string_view text =
+        model::find_or_empty(wrapper_.metadata.annotations, kWithinAnnotation);
+    if (text.empty()) {
+      return;
+    }
+    const std::string field = "metadata.annotations[" + std::string(kWithinAnnotation) + "]";
+    for (const std::string_view key : split(text, ',')) {
+      if (const auto complaints = model::check_qualified_name(key); !complaints.empty()) {
+        problems_.add(field, "must be a label key of nodes such as topology.kubernetes.io/zone: " +
+                                 model::join(complaints));
+        return;
+      }
+      if (std::ranges::find(demand_.within, key) == demand_.within.end()) {
+        demand_.within.emplace_back(key);
+      }
+    }
+    if (demand_.within.size() > kWithinMax) {
+      problems_.add(field,
+                    "must have at most 3 label keys, got " + std::to_string(demand_.within.size()));
     }
   }
 

@@ -58,6 +58,41 @@ bool comes_first(const PodRecord* a, const PodRecord* b) {
   return rank(*a) != rank(*b) ? rank(*a) < rank(*b) : ByPodKey()(a, b);
 }
 
+// A pod that was told to go has no successor. The place of any other is kept: for a successor, or
+// until the whole job has ended.
+void leave_elastic(QueueState& state, WrapperRecord& wrapper, const PodRecord& pod) {
+  const auto told = std::ranges::find(wrapper.leaving, pod.counted_at, &model::PlannedPlace::node);
+  const bool leaves = pod.planned && told != wrapper.leaving.end();
+  const bool replaced = pod.planned && !leaves;
+  (void)state.core.pod_ended(wrapper.gang, pod.uid, replaced);
+  if (leaves && --told->count <= 0) {
+    wrapper.leaving.erase(told);
+  }
+  if (wrapper.leaving.empty()) {
+    wrapper.shrinks_for.clear();
+  }
+  state.drifted.insert(wrapper.id.uid);
+}
+
+// As the core has it, without the pods that have to go.
+void mend_elastic(QueueState& state, WrapperRecord& wrapper) {
+  std::vector<model::PlannedPlace> places = places_of(state, wrapper);
+  for (const model::PlannedPlace& gone : wrapper.leaving) {
+    const auto at = std::ranges::find(places, gone.node, &model::PlannedPlace::node);
+    if (at != places.end()) {
+      at->count -= gone.count;
+    }
+  }
+  std::erase_if(places, [](const model::PlannedPlace& place) { return place.count <= 0; });
+  if (places == wrapper.plan) {
+    return;
+  }
+  wrapper.plan = std::move(places);
+  wrapper.plan_unwritten = true;
+  ++wrapper.plan_version;
+  state.touched.insert(wrapper.id.uid);
+}
+
 }  // namespace
 
 std::optional<std::uint32_t> pod_set_in(const Demand& demand, const PodRecord& pod) {
@@ -82,7 +117,7 @@ void enter_gang(QueueState& state, WrapperRecord& wrapper, PodRecord& pod) {
   pod.counted_at = pod.place();
   pod.planned = planned && *planned;
   // What we bind ourselves goes where it was planned.
-  if (!pod.node.empty() && state.options.binds != Binds::nothing) {
+  if (!pod.node.empty() && (wrapper.elastic || state.options.binds != Binds::nothing)) {
     state.drifted.insert(wrapper.id.uid);
   }
   if (pod.pod_set) {
@@ -92,6 +127,10 @@ void enter_gang(QueueState& state, WrapperRecord& wrapper, PodRecord& pod) {
 
 void leave_gang(QueueState& state, WrapperRecord& wrapper, PodRecord& pod) {
   pod.counted = CountedAs::nothing;
+  if (wrapper.elastic) {
+    leave_elastic(state, wrapper, pod);
+    return;
+  }
   if (!pod.planned || !pod.pod_set) {
     (void)state.core.pod_ended(wrapper.gang, pod.uid, false);
     return;
@@ -108,6 +147,10 @@ void leave_gang(QueueState& state, WrapperRecord& wrapper, PodRecord& pod) {
 }
 
 void promote_unplanned(QueueState& state, WrapperRecord& wrapper) {
+  // Pods beyond the plan of an elastic gang have to go.
+  if (wrapper.elastic) {
+    return;
+  }
   for (PodRecord* pod : wrapper.pods) {
     if (pod->counted != CountedAs::gang || pod->planned || !pod->pod_set) {
       continue;
@@ -158,7 +201,7 @@ void count_success(WrapperRecord& wrapper, PodRecord& pod) {
 }
 
 void trim_places(QueueState& state, WrapperRecord& wrapper, const PodRecord& ended) {
-  if (!ended.pod_set || ended.phase != PodPhase::succeeded) {
+  if (!ended.pod_set || ended.phase != PodPhase::succeeded || wrapper.elastic) {
     return;
   }
   const std::uint32_t pod_set = *ended.pod_set;
@@ -201,6 +244,10 @@ void mend_plans(QueueState& state) {
   for (const std::string& uid : std::exchange(state.drifted, {})) {
     WrapperRecord* wrapper = state.wrapper(uid);
     if (wrapper == nullptr || !wrapper->holds || wrapper->draining) {
+      continue;
+    }
+    if (wrapper->elastic) {
+      mend_elastic(state, *wrapper);
       continue;
     }
     std::vector<model::PlannedPlace> actual = places_of(state, *wrapper);

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <optional>
 #include <tuple>
+#include <utility>
 
 namespace codeflare::queue {
 
@@ -74,9 +75,32 @@ void tell_foreign(QueueState& state, NodeRecord& node) {
   node.foreign_told = node.foreign;
 }
 
+void add_node_unit(const TrainingOptions& options, sched::NodeSpec& spec) {
+  std::erase_if(spec.allocatable,
+                [](const sched::Resource& each) { return each.name == kNodeUnitResource; });
+  const bool selected = std::ranges::all_of(options.node_selector, [&](const auto& label) {
+    return std::ranges::find(spec.labels, std::pair(label.first, label.second)) !=
+           spec.labels.end();
+  });
+  if (options.unit == kNodeUnit && selected) {
+    spec.allocatable.push_back({std::string(kNodeUnitResource), 1});
+  }
+}
+
+void training_changed(QueueState& state) {
+  for (auto& [name, record] : state.nodes) {
+    if (!record.present) {
+      continue;
+    }
+    add_node_unit(state.options.training, record.spec);
+    (void)state.core.upsert_node(record.spec);
+  }
+}
+
 void upsert_node(QueueState& state, const model::Node& node) {
   NodeRecord& record = state.nodes[node.metadata.name];
   sched::NodeSpec spec = node_spec(node);
+  add_node_unit(state.options.training, spec);
   record.ready = is_ready(node);
   // Nodes are written every few seconds; mostly nothing of this changes.
   if (record.present && same(record.spec, spec)) {
@@ -114,6 +138,11 @@ void remove_node(QueueState& state, std::string_view name) {
   for (const sched::GangId gang : state.core.remove_node(record.id)) {
     if (const auto found = state.by_gang.find(gang); found != state.by_gang.end()) {
       state.touched.insert(found->second->id.uid);
+      if (found->second->elastic) {
+        std::erase_if(found->second->leaving,
+                      [&](const model::PlannedPlace& place) { return place.node == at->first; });
+        state.drifted.insert(found->second->id.uid);
+      }
     }
   }
   record.present = false;

@@ -13,6 +13,8 @@ sched::NodeSpec node_spec(const model::Node& node);
 bool is_ready(const model::Node& node);
 
 void upsert_node(QueueState& state, const model::Node& node);
+// The unit of TrainingJobs, or the nodes that they may use, are other ones.
+void training_changed(QueueState& state);
 void remove_node(QueueState& state, std::string_view name);
 
 // The core is told of a changed sum.

@@ -216,6 +216,9 @@ void read(const model::Pod& pod, PodRecord& record) {
     std::erase_if(requests, is_extended);
   }
   add(requests, {{"pods", 1}}, +1);
+  if (model::find_or_empty(pod.metadata.labels, kUnitLabel) == kNodeUnit) {
+    add(requests, {{std::string(kNodeUnitResource), 1}}, +1);
+  }
   sched::Resources limits = observed_limits(model::pod_limits(pod.spec));
   record.resized = requests != record.requests || limits != record.limits;
   record.requests = std::move(requests);

@@ -99,7 +99,7 @@ struct Brief {
 };
 
 struct WrapperRecord {
-  WrapperId id;
+  WorkId id;
   sched::GangId gang;
   Demand demand;
   std::vector<sched::Designation> quota;  // as its labels are now
@@ -108,6 +108,7 @@ struct WrapperRecord {
   bool user_known = true;
   std::optional<sched::Time> not_before;  // while it is in QueueState::delayed
   PodSetOf pods;
+  bool elastic = false;  // of several sizes; it has one pod set
 
   // While it holds something.
   bool holds = false;
@@ -124,6 +125,9 @@ struct WrapperRecord {
   std::string evicted_for;                // empty: it is not being evicted
   sched::EvictionCause evicted_cause = sched::EvictionCause::priority;
   std::uint32_t plan_version = 0;
+  // Of an elastic one: pods that have to go, by node, and for whom.
+  std::vector<model::PlannedPlace> leaving;
+  std::string shrinks_for;
 
   Brief told;
 };

@@ -4,6 +4,10 @@
 #include "queue/marks.h"
 #include "queue/report.h"
 #include "queue/status_words.h"
+#include "sched/sizes.h"
+
+#include <limits>
+#include <utility>
 
 namespace codeflare::queue {
 
@@ -41,6 +45,10 @@ Reason stop_reason(const WrapperRecord& wrapper) {
   return wrapper.draining ? Reason::stopping : Reason::none;
 }
 
+std::string_view suspend_field(const WrapperRecord& wrapper) {
+  return wrapper.id.kind == WorkKind::training_job ? "spec.runPolicy.suspend" : "spec.suspend";
+}
+
 std::string lost_text(const WrapperRecord& wrapper) {
   const std::int64_t pods = pods_lost(wrapper);
   std::string text = "lost " + std::to_string(pods) + (pods == 1 ? " pod: " : " pods: ") +
@@ -62,7 +70,7 @@ std::string message_of(const WrapperRecord& wrapper, Reason reason) {
                 : ", which reclaims lent quota");
   }
   if (reason == Reason::suspended) {
-    return "spec.suspend is true";
+    return std::string(suspend_field(wrapper)) + " is true";
   }
   if (reason != Reason::place_lost) {
     return "";
@@ -96,6 +104,8 @@ Standing standing_of(const QueueState& state, const WrapperRecord& wrapper) {
   standing.plan = wrapper.plan;
   standing.since = wrapper.since;
   standing.pods_lost = pods_lost(wrapper);
+  standing.leaving = wrapper.leaving;
+  standing.shrinks_for = wrapper.shrinks_for;
   return standing;
 }
 
@@ -104,12 +114,16 @@ namespace {
 std::string waiting_sentence(QueueState& state, const WrapperRecord& wrapper, Time now) {
   const Brief brief = brief_of(state, wrapper);
   if (brief.reason == Reason::held) {
-    return "spec.suspend is true; run 'codeflare release', or set spec.suspend to false";
+    const std::string field(suspend_field(wrapper));
+    return field + " is true; run 'codeflare release', or set " + field + " to false";
   }
   if (brief.reason == Reason::user_unknown) {
     return "the submitter is unknown: annotation " + std::string(kUserAnnotation) +
            " is missing, or was not written by the admission webhook; create the AppWrapper again "
            "while the webhook is served, or run the controller with --no-user-check";
+  }
+  if (brief.reason == Reason::retry_later && wrapper.elastic) {
+    return "pods were not ready in time; next try at " + to_rfc3339(*wrapper.not_before);
   }
   if (brief.reason == Reason::retry_later) {
     return "items could not be created; next try at " + to_rfc3339(*wrapper.not_before) +
@@ -145,10 +159,40 @@ std::string sentence_of(QueueState& state, const WrapperRecord& wrapper, Time no
   return text + unheeded;
 }
 
+std::string growth_sentence(const QueueState& state, const WrapperRecord& wrapper, Time now) {
+  const std::optional<sched::Core::Size> size = state.core.size(wrapper.gang);
+  if (!wrapper.elastic || !wrapper.holds || !size) {
+    return "";
+  }
+  const std::int64_t next = sched::size_above(size->sizes, size->planned);
+  if (next == 0) {
+    return "has its largest size, " + std::to_string(size->sizes.max);
+  }
+  // What a gang of its own would hear that asks for the next pods and takes nothing from others.
+  sched::Core future = state.core.clone();
+  sched::GangSpec more{.name = "growth",
+                       .ns = wrapper.id.key.ns,
+                       .priority = std::numeric_limits<std::int32_t>::min(),
+                       .submitted = now,
+                       .quota = wrapper.admitted_quota};
+  sched::PodSet pods = wrapper.demand.pod_sets.front().pods;
+  pods.count = next - size->planned;
+  pods.sizes.reset();
+  more.pod_sets.push_back(std::move(pods));
+  const auto asked = future.submit(std::move(more));
+  static_cast<void>(future.step(now));
+  const auto why = asked ? future.explain(*asked, now, sched::Detail::brief)
+                         : Result<sched::Explanation>(fail(asked.error()));
+  const std::string text = why ? sentence(*why) : std::string();
+  const std::string step = "grows to " + std::to_string(next);
+  return text.empty() ? step + " with the next step of the queue" : step + " later: " + text;
+}
+
 std::string name_of(const QueueState& state, sched::GangId gang) {
   if (const auto found = state.by_gang.find(gang); found != state.by_gang.end()) {
-    const WrapperId& id = found->second->id;
-    return id.key.to_string() + model::group_suffix(id.api);
+    const WorkId& id = found->second->id;
+    return id.kind == WorkKind::training_job ? "TrainingJob " + id.key.to_string()
+                                             : id.key.to_string() + model::group_suffix(id.api);
   }
   if (const auto found = state.loose.find(gang); found != state.loose.end()) {
     return "pod " + found->second->key.to_string();

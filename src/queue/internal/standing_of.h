@@ -10,6 +10,8 @@ namespace codeflare::queue {
 Brief brief_of(const QueueState& state, const WrapperRecord& wrapper);
 Standing standing_of(const QueueState& state, const WrapperRecord& wrapper);
 std::string sentence_of(QueueState& state, const WrapperRecord& wrapper, Time now);
+// Why a TrainingJob that runs is not larger.
+std::string growth_sentence(const QueueState& state, const WrapperRecord& wrapper, Time now);
 std::string name_of(const QueueState& state, sched::GangId gang);
 
 }  // namespace codeflare::queue

@@ -3,38 +3,14 @@
 #include "queue/internal/lost_places.h"
 #include "queue/internal/pod_events.h"
 #include "queue/internal/standing_of.h"
-#include "queue/marks.h"
-#include "queue/status_words.h"
 
 #include <algorithm>
-#include <chrono>
 #include <iterator>
 #include <utility>
 
 namespace codeflare::queue {
 
 namespace {
-
-// Longer than anybody waits, and far from overflow in nanoseconds.
-constexpr std::int64_t kSecondsMax = std::int64_t{100} * 365 * 86'400;
-
-// No more than the clocks of two machines of a cluster differ.
-constexpr Duration kClocksApart = std::chrono::minutes(1);
-
-Duration seconds_of(std::int64_t seconds) {
-  return std::chrono::seconds(std::clamp<std::int64_t>(seconds, 0, kSecondsMax));
-}
-
-// Labels that may name a tree: names of trees have no slash.
-std::vector<sched::Designation> designations(const model::StringMap& labels) {
-  std::vector<sched::Designation> result;
-  for (const auto& [key, value] : labels) {
-    if (key.find('/') == std::string::npos) {
-      result.push_back({key, value});
-    }
-  }
-  return result;
-}
 
 // What is held stays charged where it was admitted: no label uses up quota, or gives it back.
 const std::vector<sched::Designation>& labels_that_count(const WrapperRecord& record) {
@@ -53,33 +29,11 @@ std::vector<sched::Designation> meant(const QueueState& state, const WrapperReco
   return result;
 }
 
-bool has_user(const QueueState& state, const model::AppWrapper& wrapper) {
-  return !state.options.user_check ||
-         !model::find_or_empty(wrapper.metadata.annotations, kUserAnnotation).empty();
-}
-
-sched::Time submitted(const model::AppWrapper& wrapper, Time now) {
-  const sched::Time second = wrapper.metadata.creation_timestamp.value_or(now);
-  // Work that was made anew from a copy keeps its place in line.
-  const auto& seen = wrapper.status.controller_first_timestamp;
-  if (seen && seen->time < second - kClocksApart) {
-    return seen->time;
-  }
-  // Admission's word, as far as it agrees with the server's, which has whole seconds: neither the
-  // clock of another machine nor who writes it where there is no admission wins more than that.
-  const auto recorded =
-      parse_rfc3339(model::find_or_empty(wrapper.metadata.annotations, kTimeAnnotation));
-  if (!recorded) {
-    return second;
-  }
-  return std::clamp(*recorded, second, second + std::chrono::microseconds(999'999));
-}
-
-void read(const QueueState& state, const model::AppWrapper& wrapper, WrapperRecord& record) {
-  record.priority = wrapper.spec.priority;
-  record.suspended = wrapper.spec.suspend.value_or(false);
-  record.user_known = has_user(state, wrapper);
-  record.quota = designations(wrapper.metadata.labels);
+void read(const Work& work, WrapperRecord& record) {
+  record.priority = work.priority;
+  record.suspended = work.suspended;
+  record.user_known = work.user_known;
+  record.quota = work.quota;
 }
 
 // What its labels say, and the ResourceQuotas of its namespace that are not about its pods. One
@@ -129,24 +83,23 @@ void release(QueueState& state, WrapperRecord& record) {
   state.touched.insert(record.id.uid);
 }
 
-sched::GangSpec gang_spec(const QueueState& state, const model::AppWrapper& wrapper,
-                          const WrapperRecord& record, Time now) {
+sched::GangSpec gang_spec(const QueueState& state, const Work& work, const WrapperRecord& record) {
   // Times of submission that are equal all the same are told apart by name, as people would.
   sched::GangSpec spec{.name = record.id.key.to_string() + "/" + record.id.uid,
                        .ns = record.id.key.ns,
                        .priority = record.priority,
-                       .slope = wrapper.spec.priority_slope.value_or(0),
-                       .submitted = submitted(wrapper, now),
+                       .slope = work.slope,
+                       .submitted = work.submitted,
                        .quota = charged_nodes(state, record),
-                       .consumed = seconds_of(wrapper.status.consumed_seconds),
-                       .held = is_held(record)};
+                       .expected = work.expected,
+                       .limit = work.limit,
+                       .consumed = work.consumed,
+                       .held = is_held(record),
+                       .queue = work.queue};
   for (const PodSetDemand& each : record.demand.pod_sets) {
     spec.pod_sets.push_back(each.pods);
   }
-  if (wrapper.spec.scheduling_spec && wrapper.spec.scheduling_spec->dispatch_duration) {
-    spec.expected = seconds_of(wrapper.spec.scheduling_spec->dispatch_duration->expected);
-    spec.limit = seconds_of(wrapper.spec.scheduling_spec->dispatch_duration->limit);
-  }
+  spec.within.keys = record.demand.within;
   return spec;
 }
 
@@ -178,6 +131,13 @@ void begin_holding(QueueState& state, WrapperRecord& record) {
   state.to_bind.insert(record.id.uid);
 }
 
+bool has_reserved(const QueueState& state, const WrapperRecord& record, const sched::Slot& slot) {
+  const auto reserved = state.core.reserved(record.gang);
+  return reserved && std::ranges::any_of(*reserved, [&](const sched::Slot& each) {
+           return each.pod_set == slot.pod_set && each.node == slot.node && each.count > 0;
+         });
+}
+
 void end_holding(QueueState& state, WrapperRecord& record) {
   if (!record.holds) {
     return;
@@ -186,6 +146,8 @@ void end_holding(QueueState& state, WrapperRecord& record) {
   record.holds = record.draining = record.place_lost = record.plan_unwritten = false;
   record.plan.clear();
   record.lost.clear();
+  record.leaving.clear();
+  record.shrinks_for.clear();
   record.evicted_for.clear();
   record.admitted_quota.clear();
   ++record.plan_version;
@@ -193,38 +155,56 @@ void end_holding(QueueState& state, WrapperRecord& record) {
   holdings_gone(state, record);
 }
 
+void erase(QueueState& state, WrapperRecord& record) {
+  const std::string name = record.id.uid;
+  end_delay(state, record);
+  (void)state.core.remove(record.gang);
+  end_holding(state, record);
+  unlink_pods(state, record);
+  state.by_gang.erase(record.gang);
+  auto& namesakes = state.by_key[record.id.key];
+  std::erase(namesakes, &record);
+  if (namesakes.empty()) {
+    state.by_key.erase(record.id.key);
+  }
+  for (auto* uids : {&state.touched, &state.displaced, &state.to_bind, &state.drifted}) {
+    uids->erase(name);
+  }
+  state.wrappers.erase(name);
+}
+
 // What it holds is read from its status alone.
-Result<void> adopt(QueueState& state, const model::AppWrapper& wrapper, WrapperRecord& record,
-                   Time now) {
-  const model::AppWrapperStatus& status = wrapper.status;
-  record.since = status.plan && status.plan->started ? status.plan->started->time
-                 : status.controller_first_dispatch_timestamp
-                     ? status.controller_first_dispatch_timestamp->time
-                     : now;
-  if (status.plan) {
-    record.plan = status.plan->places;
+Result<void> adopt(QueueState& state, const Work& work, WrapperRecord& record, Time now) {
+  record.since = work.since.value_or(now);
+  if (work.plan) {
+    record.plan = *work.plan;
   }
   std::vector<model::PlannedPlace> lost;
   const sched::Placement placement = placement_of(state, record, lost);
   TRY_ASSIGN(record.gang,
-             state.core.adopt(gang_spec(state, wrapper, record, now), record.since, placement));
+             state.core.adopt(gang_spec(state, work, record), record.since, placement));
+  if (record.elastic) {
+    // The core grows it again by what is missing.
+    state.drifted.insert(record.id.uid);
+    return {};
+  }
   for (const model::PlannedPlace& place : lost) {
     add_lost(state, record, place);
   }
   return {};
 }
 
-Result<void> join(QueueState& state, const model::AppWrapper& wrapper, WrapperRecord& record,
-                  Time now) {
-  TRY_ASSIGN(record.demand, demand_of(wrapper));
-  read(state, wrapper, record);
-  const bool planned = wrapper.status.plan.has_value();
-  record.from_mcad = is_from_mcad(wrapper.status);
+Result<void> join(QueueState& state, const Work& work, WrapperRecord& record, Time now) {
+  TRY_ASSIGN(record.demand, work.demand());
+  record.elastic = work.sizes.has_value();
+  read(work, record);
+  const bool planned = work.plan.has_value();
+  record.from_mcad = work.from_mcad;
   if (!planned && !record.from_mcad) {
-    delay(state, record, not_before(wrapper.status), now);
-    TRY_ASSIGN(record.gang, state.core.submit(gang_spec(state, wrapper, record, now)));
+    delay(state, record, work.not_before, now);
+    TRY_ASSIGN(record.gang, state.core.submit(gang_spec(state, work, record)));
   } else {
-    TRY(adopt(state, wrapper, record, now));
+    TRY(adopt(state, work, record, now));
   }
   state.by_gang.emplace(record.gang, &record);
   state.by_key[record.id.key].push_back(&record);
@@ -237,8 +217,7 @@ Result<void> join(QueueState& state, const model::AppWrapper& wrapper, WrapperRe
   for (std::uint32_t set = 0; set < record.demand.pod_sets.size(); ++set) {
     trim_lost(state, record, set, "");
   }
-  const bool goes_on = wrapper.status.can_run && !is_terminal(wrapper.status);
-  if (!goes_on) {
+  if (!work.goes_on) {
     stopping(state, record.id.uid);
   }
   return {};
@@ -254,17 +233,29 @@ void take_over_free_labels(const QueueState& state, WrapperRecord& record) {
   std::ranges::copy_if(record.quota, std::back_inserter(record.admitted_quota), is_free);
 }
 
+void change_sizes(QueueState& state, WrapperRecord& record, const sched::Sizes& sizes) {
+  std::optional<sched::Sizes>& known = record.demand.pod_sets.front().pods.sizes;
+  if (known == sizes || !state.core.set_bounds(record.gang, sizes)) {
+    return;
+  }
+  known = sizes;
+  state.drifted.insert(record.id.uid);
+}
+
 // What a known one holds is none of its object's business; see Queue::upsert.
-void refresh(QueueState& state, const model::AppWrapper& wrapper, WrapperRecord& record) {
+void refresh(QueueState& state, const Work& work, WrapperRecord& record) {
   const std::int32_t priority = record.priority;
   const bool held = is_held(record);
   const std::vector<sched::Designation> quota = record.quota;
   const bool suspended = record.suspended;
-  if (wrapper.metadata.deleting() && !record.holds) {
+  if (work.deleting && !record.holds) {
     remove(state, record.id.uid);
     return;
   }
-  read(state, wrapper, record);
+  read(work, record);
+  if (work.sizes && record.elastic) {
+    change_sizes(state, record, *work.sizes);
+  }
   if (record.priority != priority) {
     (void)state.core.set_priority(record.gang, record.priority);
   }
@@ -284,29 +275,35 @@ void refresh(QueueState& state, const model::AppWrapper& wrapper, WrapperRecord&
 
 }  // namespace
 
-Result<void> upsert(QueueState& state, const model::AppWrapper& wrapper, model::WrapperApi api,
-                    Time now) {
-  const std::string& uid = wrapper.metadata.uid;
+Result<void> upsert(QueueState& state, const Work& work, Time now) {
+  const std::string& uid = work.id.uid;
   if (uid.empty()) {
     return fail(invalid_argument("metadata.uid: required"));
   }
   if (state.done.contains(uid)) {
     return {};
   }
-  if (WrapperRecord* known = state.wrapper(uid)) {
-    refresh(state, wrapper, *known);
+  WrapperRecord* known = state.wrapper(uid);
+  // A TrainingJob may be mended while it waits: another pod template is another gang.
+  if (known != nullptr && known->elastic && !known->holds) {
+    erase(state, *known);
+    known = nullptr;
+  }
+  if (known != nullptr) {
+    refresh(state, work, *known);
     return {};
   }
-  if (!wrapper.status.plan && (is_terminal(wrapper.status) || wrapper.metadata.deleting())) {
+  if (!work.plan && (work.finished || work.deleting)) {
     return {};
   }
   WrapperRecord& record = state.wrappers[uid];
-  record.id = {uid, wrapper.metadata.key(), api};
-  auto joined = join(state, wrapper, record, now);
+  record.id = work.id;
+  auto joined = join(state, work, record, now);
   if (!joined) {
     end_delay(state, record);
-    state.displaced.erase(uid);
-    state.touched.erase(uid);
+    for (auto* uids : {&state.displaced, &state.touched, &state.drifted}) {
+      uids->erase(uid);
+    }
     state.wrappers.erase(uid);
   }
   return joined;
@@ -356,26 +353,10 @@ void release_delayed(QueueState& state, std::string_view ns) {
 }
 
 void remove(QueueState& state, std::string_view uid) {
-  const std::string name(uid);
-  state.done.insert(name);
-  WrapperRecord* record = state.wrapper(uid);
-  if (record == nullptr) {
-    return;
+  state.done.insert(std::string(uid));
+  if (WrapperRecord* record = state.wrapper(uid)) {
+    erase(state, *record);
   }
-  end_delay(state, *record);
-  (void)state.core.remove(record->gang);
-  end_holding(state, *record);
-  unlink_pods(state, *record);
-  state.by_gang.erase(record->gang);
-  auto& namesakes = state.by_key[record->id.key];
-  std::erase(namesakes, record);
-  if (namesakes.empty()) {
-    state.by_key.erase(record->id.key);
-  }
-  for (auto* uids : {&state.touched, &state.displaced, &state.to_bind, &state.drifted}) {
-    uids->erase(name);
-  }
-  state.wrappers.erase(name);
 }
 
 void trees_changed(QueueState& state) {
@@ -415,6 +396,35 @@ void started(QueueState& state, const sched::Admission& admission, Time now) {
   }
   ++record.plan_version;
   begin_holding(state, record);
+  if (record.elastic) {
+    state.drifted.insert(record.id.uid);
+  }
+  state.touched.insert(record.id.uid);
+}
+
+void resized(QueueState& state, const sched::Resize& resize) {
+  const auto found = state.by_gang.find(resize.gang);
+  if (found == state.by_gang.end()) {
+    return;
+  }
+  WrapperRecord& record = *found->second;
+  for (const sched::Slot& slot : resize.less) {
+    std::int64_t left = slot.count;
+    // Places without a pod are free at once.
+    while (left > 0 && has_reserved(state, record, slot) &&
+           state.core.drop_place(record.gang, slot.pod_set, slot.node).value_or(false)) {
+      --left;
+    }
+    if (left > 0) {
+      record.leaving.push_back({.pod_set = static_cast<std::int32_t>(slot.pod_set),
+                                .node = state.core.node_name(slot.node),
+                                .count = left});
+    }
+  }
+  if (!resize.less.empty()) {
+    record.shrinks_for = resize.for_gang ? name_of(state, *resize.for_gang) : "";
+  }
+  state.drifted.insert(record.id.uid);
   state.touched.insert(record.id.uid);
 }
 

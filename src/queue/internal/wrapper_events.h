@@ -1,16 +1,15 @@
 #pragma once
 
-#include "model/app_wrapper.h"
 #include "queue/internal/state.h"
+#include "queue/work.h"
 
 #include <optional>
 #include <string_view>
 
-// AppWrappers come, change and go; see Queue for what each call means.
+// AppWrappers and TrainingJobs come, change and go; see Queue for what each call means.
 namespace codeflare::queue {
 
-Result<void> upsert(QueueState& state, const model::AppWrapper& wrapper, model::WrapperApi api,
-                    Time now);
+Result<void> upsert(QueueState& state, const Work& work, Time now);
 void stopping(QueueState& state, std::string_view uid);
 void withdrawn(QueueState& state, std::string_view uid, Time now, std::optional<Time> not_before);
 void remove(QueueState& state, std::string_view uid);
@@ -25,8 +24,9 @@ void release_delayed(QueueState& state, std::string_view ns);
 // Quota trees have come or gone: labels may mean something else now.
 void trees_changed(QueueState& state);
 
-// The core has admitted it, or decided to evict it.
+// The core has admitted it, resized it, or decided to evict it.
 void started(QueueState& state, const sched::Admission& admission, Time now);
+void resized(QueueState& state, const sched::Resize& resize);
 void evicted(QueueState& state, const sched::Eviction& eviction);
 
 }  // namespace codeflare::queue

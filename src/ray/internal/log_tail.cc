@@ -2,6 +2,7 @@
 
 #include "base/async/sleep.h"
 #include "net/upgrade.h"
+#include "net/websocket_alive.h"
 #include "ray/internal/answer.h"
 
 #include <optional>
@@ -44,22 +45,9 @@ Task<void> LogTail::read(net::ByteStream& connection) {
 Task<Result<void>> LogTail::read_messages(net::ByteStream& connection) {
   net::WebSocketConnection socket(connection, env_.random, kMessageBytesMax);
   std::uint64_t position = 0;
-  bool asked = false;
   for (;;) {
-    const std::uint64_t arrivals = socket.arrivals();
     Result<std::optional<net::WebSocketMessage>> message =
-        co_await with_timeout(timeouts_.ping, "log", socket.read());
-    if (!message && message.error().code == ErrorCode::deadline_exceeded) {
-      const bool silent = socket.arrivals() == arrivals;
-      if (silent && asked) {
-        co_return Result<void>();
-      }
-      asked = silent;
-      if (!co_await socket.write(net::WebSocketOpcode::ping, {})) {
-        co_return Result<void>();
-      }
-      continue;
-    }
+        co_await net::read_while_alive(socket, timeouts_.ping);
     if (!message) {
       const ErrorCode code = message.error().code;
       if (code == ErrorCode::cancelled || code == ErrorCode::too_large) {
@@ -70,7 +58,6 @@ Task<Result<void>> LogTail::read_messages(net::ByteStream& connection) {
     if (!*message) {
       co_return Result<void>();
     }
-    asked = false;
     CO_TRY(co_await take(std::move((*message)->payload), position));
   }
 }

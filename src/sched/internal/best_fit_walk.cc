@@ -18,19 +18,20 @@ std::int64_t room(const Cluster& cluster, const Kind& kind, Index node, const Ov
   return most;
 }
 
-BestFitWalk::BestFitWalk(const Cluster& cluster, const Kind& kind, const Overlay* overlay)
+BestFitWalk::BestFitWalk(const Cluster& cluster, const Kind& kind,
+                         const std::vector<Index>& classes, const Overlay* overlay)
     : cluster_(cluster), kind_(kind), overlay_(overlay) {
-  heads_.reserve(kind.classes.size());
-  for (const Index node_class : kind.classes) {
+  heads_.reserve(classes.size());
+  for (const Index node_class : classes) {
     add(node_class, {});
   }
 }
 
-BestFitWalk::BestFitWalk(const Cluster& cluster, const Kind& kind, const Overlay* overlay,
-                         Index behind)
+BestFitWalk::BestFitWalk(const Cluster& cluster, const Kind& kind,
+                         const std::vector<Index>& classes, const Overlay* overlay, Index behind)
     : cluster_(cluster), kind_(kind), overlay_(overlay) {
-  heads_.reserve(kind.classes.size());
-  for (const Index node_class : kind.classes) {
+  heads_.reserve(classes.size());
+  for (const Index node_class : classes) {
     add(node_class, cluster.node_class(node_class).index.after(cluster.order(), behind));
   }
 }

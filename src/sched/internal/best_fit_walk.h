@@ -27,13 +27,15 @@ struct Overlay {
 std::int64_t room(const Cluster& cluster, const Kind& kind, Index node, const Overlay* overlay,
                   std::int64_t most);
 
-// The nodes that hold at least one pod of a kind, best fit first, over all its classes. Valid
+// The nodes that hold at least one pod of a kind, best fit first, over these of its classes. Valid
 // while the cluster does not change.
 class BestFitWalk {
  public:
-  BestFitWalk(const Cluster& cluster, const Kind& kind, const Overlay* overlay);
+  BestFitWalk(const Cluster& cluster, const Kind& kind, const std::vector<Index>& classes,
+              const Overlay* overlay);
   // Begins behind this node instead.
-  BestFitWalk(const Cluster& cluster, const Kind& kind, const Overlay* overlay, Index behind);
+  BestFitWalk(const Cluster& cluster, const Kind& kind, const std::vector<Index>& classes,
+              const Overlay* overlay, Index behind);
 
   Index next();  // kNone at the end
 

@@ -59,6 +59,15 @@ struct NodeClass {
   std::vector<KindNeed> kinds;  // that may use it
 };
 
+// Interned values of the keys that a gang has to stay within, in the order of the keys.
+using DomainValues = std::vector<Index>;
+
+// The classes of one domain that a kind may use.
+struct KindDomain {
+  DomainValues values;
+  std::vector<Index> classes;
+};
+
 // One pod's requests and constraints.
 struct Kind {
   Request request;
@@ -67,6 +76,10 @@ struct Kind {
   std::string signature;
   bool per_node = false;  // mentions a wide key: classes alone do not decide
   std::vector<Index> classes;
+  // The same classes by domain, sorted by values; empty without Constraint::within. A wide key
+  // leaves its domains open: then nodes decide.
+  std::vector<KindDomain> domains;
+  bool open_domains = false;
   Index refs = 0;
 };
 
@@ -116,6 +129,11 @@ class Cluster {
   // Decides what classes leave open; call only for nodes of the kind's classes.
   bool allows(const Kind& kind, Index node) const;
   std::string exclusion(const Kind& kind, Index node) const;
+  // Of a node that the kind may use.
+  DomainValues domain_of(const Kind& kind, Index node) const;
+  // Null where the kind may use nothing of the domain.
+  static const KindDomain* find_domain(const Kind& kind, const DomainValues& values);
+  const std::string& label_text(Index interned) const { return names_.text(interned); }
 
   ResourceTable& resources() { return resources_; }
   const ResourceTable& resources() const { return resources_; }
@@ -148,6 +166,7 @@ class Cluster {
   void leave_class(Index node);
   void reclass_all();
   void match(Index kind, Index node_class);
+  void enter_domain(Kind& kind, Index node_class);
   void rematch(Index kind);
   bool mention(const std::vector<std::string>& keys);
   bool widen_keys();

@@ -49,6 +49,9 @@ std::string signature_of(const Request& request, const Constraint& constraint) {
     signature.add(toleration.effect ? 1 + static_cast<std::uint64_t>(*toleration.effect) : 0);
   }
   signature.add(constraint.apart ? 1 : 0);
+  for (const std::string& key : constraint.within) {
+    signature.add(key);
+  }
   return signature.text();
 }
 
@@ -161,6 +164,7 @@ void Cluster::match(Index kind, Index node_class) {
     return;
   }
   candidate.classes.push_back(node_class);
+  enter_domain(candidate, node_class);
   KindNeed& need = home.kinds.emplace_back(KindNeed{.kind = kind});
   // Zero where nothing is asked for would refuse overdrawn nodes: any amount will do there.
   need.need.fill(std::numeric_limits<Amount>::min());
@@ -169,6 +173,51 @@ void Cluster::match(Index kind, Index node_class) {
       need.need[part.resource] = part.amount;
     }
   }
+}
+
+void Cluster::enter_domain(Kind& kind, Index node_class) {
+  if (kind.constraint.within.empty() || kind.open_domains) {
+    return;
+  }
+  DomainValues values;
+  for (const std::string& key : kind.constraint.within) {
+    const auto& labels = classes_[node_class].labels;
+    const auto label = std::find_if(labels.begin(), labels.end(),
+                                    [&](const auto& each) { return each.first == key; });
+    // A key that has become wide: rematch() follows.
+    if (label == labels.end()) {
+      return;
+    }
+    values.push_back(names_.intern(label->second));
+  }
+  const auto at = std::lower_bound(
+      kind.domains.begin(), kind.domains.end(), values,
+      [](const KindDomain& domain, const DomainValues& wanted) { return domain.values < wanted; });
+  if (at != kind.domains.end() && at->values == values) {
+    at->classes.push_back(node_class);
+  } else {
+    kind.domains.insert(at, {std::move(values), {node_class}});
+  }
+}
+
+const KindDomain* Cluster::find_domain(const Kind& kind, const DomainValues& values) {
+  const auto at = std::lower_bound(
+      kind.domains.begin(), kind.domains.end(), values,
+      [](const KindDomain& domain, const DomainValues& wanted) { return domain.values < wanted; });
+  return at != kind.domains.end() && at->values == values ? &*at : nullptr;
+}
+
+DomainValues Cluster::domain_of(const Kind& kind, Index node) const {
+  DomainValues values;
+  for (const std::string& key : kind.constraint.within) {
+    for (const auto& [name, value] : nodes_[node].labels) {
+      if (names_.text(name) == key) {
+        values.push_back(value);
+        break;
+      }
+    }
+  }
+  return values;
 }
 
 void Cluster::join_class(Index node) {
@@ -193,6 +242,11 @@ void Cluster::drop_class(Index index) {
   for (const KindNeed& need : classes_[index].kinds) {
     auto& classes = kinds_[need.kind].classes;
     classes.erase(std::find(classes.begin(), classes.end(), index));
+    auto& domains = kinds_[need.kind].domains;
+    for (KindDomain& domain : domains) {
+      std::erase(domain.classes, index);
+    }
+    std::erase_if(domains, [](const KindDomain& domain) { return domain.classes.empty(); });
   }
   class_by_signature_.erase(classes_[index].signature);
   classes_[index] = NodeClass{};
@@ -257,7 +311,12 @@ void Cluster::rematch(Index kind) {
     std::erase_if(classes_[index].kinds, [&](const KindNeed& need) { return need.kind == kind; });
   }
   changed.classes.clear();
+  changed.domains.clear();
   changed.per_node = std::any_of(changed.keys.begin(), changed.keys.end(), [&](const auto& key) {
+    return std::binary_search(wide_keys_.begin(), wide_keys_.end(), key);
+  });
+  const auto& within = changed.constraint.within;
+  changed.open_domains = std::any_of(within.begin(), within.end(), [&](const auto& key) {
     return std::binary_search(wide_keys_.begin(), wide_keys_.end(), key);
   });
   for (Index index = 0; index < classes_.size(); ++index) {

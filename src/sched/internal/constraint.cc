@@ -117,11 +117,22 @@ const std::pair<std::string, std::string>* unselected(const Constraint& constrai
   return nullptr;
 }
 
+// A key of the gang's domain that the node does not have.
+const std::string* unlabelled(const Constraint& constraint, const NodeView& node) {
+  for (const std::string& key : constraint.within) {
+    if (!std::binary_search(node.open.begin(), node.open.end(), key) &&
+        find(node.labels, key) == nullptr) {
+      return &key;
+    }
+  }
+  return nullptr;
+}
+
 }  // namespace
 
-Constraint canonical(const PodSet& pod_set) {
-  Constraint constraint{pod_set.selector, pod_set.affinity, pod_set.tolerations,
-                        pod_set.apart != 0};
+Constraint canonical(const PodSet& pod_set, const Within& within) {
+  Constraint constraint{pod_set.selector, pod_set.affinity, pod_set.tolerations, pod_set.apart != 0,
+                        within.keys};
   std::sort(constraint.selector.begin(), constraint.selector.end());
   std::sort(constraint.tolerations.begin(), constraint.tolerations.end(),
             [](const Toleration& a, const Toleration& b) {
@@ -132,7 +143,7 @@ Constraint canonical(const PodSet& pod_set) {
 }
 
 std::vector<std::string> keys_of(const Constraint& constraint) {
-  std::vector<std::string> keys;
+  std::vector<std::string> keys = constraint.within;
   for (const auto& label : constraint.selector) {
     keys.push_back(label.first);
   }
@@ -148,7 +159,7 @@ std::vector<std::string> keys_of(const Constraint& constraint) {
 
 bool matches(const Constraint& constraint, const NodeView& node) {
   return untolerated(constraint, node) == nullptr && unselected(constraint, node) == nullptr &&
-         affine(constraint, node);
+         affine(constraint, node) && unlabelled(constraint, node) == nullptr;
 }
 
 std::string exclusion(const Constraint& constraint, const NodeView& node) {
@@ -162,7 +173,11 @@ std::string exclusion(const Constraint& constraint, const NodeView& node) {
   if (const auto* label = unselected(constraint, node)) {
     return "selector " + label->first + "=" + label->second;
   }
-  return affine(constraint, node) ? "" : "affinity";
+  if (!affine(constraint, node)) {
+    return "affinity";
+  }
+  const std::string* key = unlabelled(constraint, node);
+  return key == nullptr ? "" : "missing label " + *key;
 }
 
 std::string_view effect_text(Effect effect) {

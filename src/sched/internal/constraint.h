@@ -15,9 +15,10 @@ struct Constraint {
   std::vector<Term> affinity;
   std::vector<Toleration> tolerations;
   bool apart = false;
+  std::vector<std::string> within{};  // label keys that the node must have; in the gang's order
 };
 
-Constraint canonical(const PodSet& pod_set);
+Constraint canonical(const PodSet& pod_set, const Within& within);
 // The label keys that decide.
 std::vector<std::string> keys_of(const Constraint& constraint);
 
@@ -29,7 +30,8 @@ struct NodeView {
 };
 
 bool matches(const Constraint& constraint, const NodeView& node);
-// The first thing that excludes the node: "taint a=b:NoSchedule", "selector a=b", "affinity";
+// The first thing that excludes the node: "taint a=b:NoSchedule", "selector a=b", "affinity",
+// "missing label a";
 // empty if nothing does.
 std::string exclusion(const Constraint& constraint, const NodeView& node);
 

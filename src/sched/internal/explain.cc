@@ -1,3 +1,4 @@
+#include "sched/internal/domains.h"
 #include "sched/internal/holdings.h"
 #include "sched/internal/order.h"
 #include "sched/internal/placement.h"
@@ -72,13 +73,15 @@ void find_best_class(const Cluster& cluster, const Kind& kind, PodSetReport& rep
   }
 }
 
-std::vector<PodSetReport> report_pod_sets(const State& state, const Shape& shape) {
+std::vector<PodSetReport> report_pod_sets(const State& state, const Shape& shape,
+                                          const Domain* domain) {
   std::vector<PodSetReport> reports;
   for (std::uint32_t i = 0; i < shape.sets.size(); ++i) {
     const Kind& kind = state.cluster.kind(shape.sets[i].kind);
     PodSetReport report{.pod_set = i, .wanted = shape.sets[i].count};
     report.apart = kind.constraint.apart;
-    report.places = places(state.cluster, kind, nullptr, report.wanted);
+    report.places = places(state.cluster, kind, nullptr, report.wanted,
+                           domain == nullptr ? Scope{} : scope_of(*domain));
     count_nodes(state.cluster, kind, report);
     find_best_class(state.cluster, kind, report);
     reports.push_back(std::move(report));
@@ -86,7 +89,8 @@ std::vector<PodSetReport> report_pod_sets(const State& state, const Shape& shape
   return reports;
 }
 
-Shortage report_resource(const State& state, const Shape& shape, const Part& wanted) {
+Shortage report_resource(const State& state, const Shape& shape, const Part& wanted,
+                         const Domain* domain) {
   const Cluster& cluster = state.cluster;
   Shortage report{.resource = cluster.resources().name(wanted.resource),
                   .requested = wanted.amount};
@@ -100,7 +104,8 @@ Shortage report_resource(const State& state, const Shape& shape, const Part& wan
     const bool allowed =
         std::any_of(shape.groups.begin(), shape.groups.end(), [&](const Group& group) {
           const Kind& kind = cluster.kind(group.kind);
-          return amount_of(kind.request, wanted.resource) > 0 && in_classes(cluster, kind, node);
+          return amount_of(kind.request, wanted.resource) > 0 && in_classes(cluster, kind, node) &&
+                 (domain == nullptr || cluster.domain_of(kind, node) == domain->values);
         });
     if (!allowed) {
       continue;
@@ -112,6 +117,67 @@ Shortage report_resource(const State& state, const Shape& shape, const Part& wan
     report.largest_node = std::max(report.largest_node, cluster.potential(node, wanted.resource));
   }
   return report;
+}
+
+std::vector<Shortage> report_resources(const State& state, const Shape& shape,
+                                       const Domain* domain) {
+  std::vector<Shortage> reports;
+  for (const Part& wanted : shape.total) {
+    reports.push_back(report_resource(state, shape, wanted, domain));
+  }
+  return reports;
+}
+
+DomainReport report_domain(const State& state, const Shape& shape, const Domain& domain) {
+  DomainReport report{.name = domain_text(state.cluster, domain.values),
+                      .shortages = report_resources(state, shape, &domain),
+                      .wanted = shape.pods};
+  for (const Group& group : shape.groups) {
+    report.places += places(state.cluster, state.cluster.kind(group.kind), nullptr, group.count,
+                            scope_of(domain));
+  }
+  for (Index node = 0; node < state.cluster.nodes().size(); ++node) {
+    const bool usable =
+        state.cluster.nodes()[node].alive &&
+        std::any_of(shape.groups.begin(), shape.groups.end(), [&](const Group& g) {
+          return in_domain(state.cluster, state.cluster.kind(g.kind), domain.values, node);
+        });
+    report.nodes += usable ? 1 : 0;
+  }
+  return report;
+}
+
+// More domains than anybody reads of: the rest is left out.
+constexpr std::size_t kDomainsMax = 32;
+
+// The numbers of the gang: of the nearest domain, if it has to stay within one.
+void report_places(const State& state, const Shape& shape, Explanation& answer) {
+  std::vector<std::pair<Domain, DomainReport>> reports;
+  if (!shape.within.keys.empty()) {
+    answer.within = shape.within.keys.front();
+    for (std::size_t i = 1; i < shape.within.keys.size(); ++i) {
+      answer.within += "/" + shape.within.keys[i];
+    }
+    std::vector<Domain> domains = domains_of(state.cluster, shape);
+    domains.resize(std::min(domains.size(), kDomainsMax));
+    for (Domain& domain : domains) {
+      DomainReport report = report_domain(state, shape, domain);
+      reports.emplace_back(std::move(domain), std::move(report));
+    }
+    // Insertion keeps the order of equals.
+    for (auto each = reports.begin(); each != reports.end(); ++each) {
+      const auto at = std::upper_bound(
+          reports.begin(), each, *each,
+          [](const auto& a, const auto& b) { return a.second.places > b.second.places; });
+      std::rotate(at, each, each + 1);
+    }
+  }
+  const Domain* nearest = reports.empty() ? nullptr : &reports.front().first;
+  answer.pod_sets = report_pod_sets(state, shape, nearest);
+  answer.shortages = report_resources(state, shape, nearest);
+  for (auto& [domain, report] : reports) {
+    answer.domains.push_back(std::move(report));
+  }
 }
 
 std::vector<QuotaReport> reports_of(const State& state,
@@ -250,10 +316,7 @@ Explanation explain(State& state, Index gang, Time now, Detail detail) {
   if (asked.state != GangState::waiting) {
     return answer;
   }
-  answer.pod_sets = report_pod_sets(state, shape);
-  for (const Part& wanted : shape.total) {
-    answer.shortages.push_back(report_resource(state, shape, wanted));
-  }
+  report_places(state, shape, answer);
   answer.quota = report_quota(state, asked, shape);
   answer.search_cut_short = answer.why == Reason::fragmented && shape.cut_short;
   if (detail == Detail::full &&

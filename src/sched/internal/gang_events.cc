@@ -48,7 +48,7 @@ Result<Index> record(State& state, GangSpec spec) {
   if (!elastic) {
     return fail(std::move(elastic).error().with_context("gang " + spec.name));
   }
-  auto shape = state.shapes.acquire(state.cluster, spec.pod_sets);
+  auto shape = state.shapes.acquire(state.cluster, spec.pod_sets, spec.within);
   if (!shape) {
     return fail(std::move(shape).error().with_context("gang " + spec.name));
   }

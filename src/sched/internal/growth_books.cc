@@ -135,6 +135,8 @@ Shape elastic_part(const State& state, const Elastic& elastic, std::int64_t coun
   const ShapeSet& set = whole.sets[elastic.pod_set];
   Shape part;
   part.sets = whole.sets;
+  part.within = whole.within;
+  part.home = home_of(state, state.gangs.run_of(elastic.gang));
   part.pods = count;
   Group group{
       .kind = set.kind, .count = count, .sets = {{elastic.pod_set, count}}, .apart = set.apart};

@@ -153,4 +153,20 @@ Placement placement_of(const State& state, const Run& run) {
   return placement;
 }
 
+std::optional<DomainValues> home_of(const State& state, const Run& run) {
+  const Shape& shape = state.shapes[state.gangs[run.gang].shape];
+  std::optional<DomainValues> home;
+  if (shape.within.keys.empty() || shape.groups.empty()) {
+    return home;
+  }
+  const Kind& kind = state.cluster.kind(shape.groups.front().kind);
+  each_holding(state, run, [&](Index node, const Request&, std::int64_t) {
+    DomainValues values = state.cluster.domain_of(kind, node);
+    if (!home && values.size() == shape.within.keys.size()) {
+      home = std::move(values);
+    }
+  });
+  return home;
+}
+
 }  // namespace codeflare::sched

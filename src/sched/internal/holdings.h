@@ -50,4 +50,7 @@ std::optional<Time> predicted_end(const Gang& gang, const Run& run, Time now);
 
 Placement placement_of(const State& state, const Run& run);
 
+// Of a gang that has to stay within a domain: where it is. Nothing while it has no node.
+std::optional<DomainValues> home_of(const State& state, const Run& run);
+
 }  // namespace codeflare::sched

@@ -47,6 +47,7 @@ std::vector<Index> nodes_of(const Shape& shape, const Run& run, std::uint32_t ap
 Shape missing_part(const Shape& shape, const Run& run, const std::vector<std::int64_t>& counts) {
   Shape part;
   part.sets = shape.sets;
+  part.within = shape.within;
   for (const Group& group : shape.groups) {
     Group less{.kind = group.kind, .sets = {}, .apart = group.apart};
     if (group.apart != 0) {
@@ -93,7 +94,8 @@ Result<bool> find_places(State& state, Index gang, const std::vector<std::int64_
     return fail(holds_nothing(state, gang));
   }
   Run& run = state.gangs.run_of(gang);
-  const Shape part = missing_part(state.shapes[state.gangs[gang].shape], run, counts);
+  Shape part = missing_part(state.shapes[state.gangs[gang].shape], run, counts);
+  part.home = home_of(state, run);
   const Placed placed = place(state.cluster, part, nullptr, state.options.search_steps_max);
   if (!placed.ok()) {
     return false;

@@ -19,13 +19,38 @@ struct Wanted {
   std::vector<Index> taken{};  // nodes that are not for it; sorted
 };
 
+// The nodes of the scope that the kind may use and that hold one, best fit first.
+std::vector<Index> fitting(const Cluster& cluster, const Kind& kind, const Scope& scope,
+                           const Overlay* overlay) {
+  std::vector<Index> nodes;
+  for (const Index node : *scope.nodes) {
+    const auto& classes = kind.classes;
+    const Index home = cluster.nodes()[node].node_class;
+    if (std::find(classes.begin(), classes.end(), home) != classes.end() &&
+        cluster.allows(kind, node) && room(cluster, kind, node, overlay, 1) > 0) {
+      nodes.push_back(node);
+    }
+  }
+  std::sort(nodes.begin(), nodes.end(),
+            [&](Index a, Index b) { return cluster.order().before(a, b); });
+  return nodes;
+}
+
 // Best fit: appends shares with the group's number, takes nothing.
-std::int64_t collect(const Cluster& cluster, const Wanted& wanted, Index group,
+std::int64_t collect(const Cluster& cluster, const Scope& scope, const Wanted& wanted, Index group,
                      const Overlay* overlay, std::vector<Share>& shares) {
-  BestFitWalk walk(cluster, wanted.kind, overlay);
+  std::vector<Index> listed;
+  if (scope.nodes != nullptr) {
+    listed = fitting(cluster, wanted.kind, scope, overlay);
+  }
+  static const std::vector<Index> kNoClasses;
+  BestFitWalk walk(cluster, wanted.kind,
+                   scope.nodes == nullptr ? scope.classes(wanted.kind) : kNoClasses, overlay);
   std::int64_t found = 0;
-  while (found < wanted.count) {
-    const Index node = walk.next();
+  for (std::size_t next = 0; found < wanted.count;) {
+    const Index node = scope.nodes == nullptr ? walk.next()
+                       : next < listed.size() ? listed[next++]
+                                              : kNone;
     if (node == kNone) {
       break;
     }
@@ -70,12 +95,12 @@ void take(Cluster& cluster, const Shape& shape, Overlay* overlay, const Share& s
 }
 
 // Group after group in the given order; undoes itself on failure.
-bool place_greedily(Cluster& cluster, const Shape& shape, Overlay* overlay,
+bool place_greedily(Cluster& cluster, const Shape& shape, const Scope& scope, Overlay* overlay,
                     const std::vector<Index>& order, std::vector<Share>& shares) {
   for (const Index group : order) {
     const Wanted wanted = wanted_by(cluster, shape, group, shares);
     const std::size_t before = shares.size();
-    const std::int64_t found = collect(cluster, wanted, group, overlay, shares);
+    const std::int64_t found = collect(cluster, scope, wanted, group, overlay, shares);
     if (found < wanted.count) {
       shares.resize(before);
       unplace(cluster, shape, overlay, shares);
@@ -90,12 +115,13 @@ bool place_greedily(Cluster& cluster, const Shape& shape, Overlay* overlay,
 }
 
 // Every group alone must find its places: a cheap test that most failures end with.
-Placed place_alone(const Cluster& cluster, const Shape& shape, const Overlay* overlay) {
+Placed place_alone(const Cluster& cluster, const Shape& shape, const Scope& scope,
+                   const Overlay* overlay) {
   Placed result;
   for (Index group = 0; group < shape.groups.size(); ++group) {
     const Wanted wanted = wanted_by(cluster, shape, group, {});
     std::vector<Share> shares;
-    const std::int64_t found = collect(cluster, wanted, group, overlay, shares);
+    const std::int64_t found = collect(cluster, scope, wanted, group, overlay, shares);
     if (found < wanted.count) {
       result.outcome = Placed::Outcome::short_of_places;
       result.group = group;
@@ -112,10 +138,19 @@ Placed place_alone(const Cluster& cluster, const Shape& shape, const Overlay* ov
 
 }  // namespace
 
+const std::vector<Index>& Scope::classes(const Kind& kind) const {
+  static const std::vector<Index> kNoClasses;
+  if (domain == nullptr) {
+    return kind.classes;
+  }
+  const KindDomain* found = Cluster::find_domain(kind, *domain);
+  return found == nullptr ? kNoClasses : found->classes;
+}
+
 std::int64_t places(const Cluster& cluster, const Kind& kind, const Overlay* overlay,
-                    std::int64_t most) {
+                    std::int64_t most, const Scope& scope) {
   std::vector<Share> shares;
-  return collect(cluster, {kind, most}, 0, overlay, shares);
+  return collect(cluster, scope, {kind, most}, 0, overlay, shares);
 }
 
 void unplace(Cluster& cluster, const Shape& shape, Overlay* overlay,
@@ -125,8 +160,9 @@ void unplace(Cluster& cluster, const Shape& shape, Overlay* overlay,
   }
 }
 
-Placed place(Cluster& cluster, const Shape& shape, Overlay* overlay, std::uint32_t steps_max) {
-  Placed result = place_alone(cluster, shape, overlay);
+Placed place_in(Cluster& cluster, const Shape& shape, const Scope& scope, Overlay* overlay,
+                std::uint32_t steps_max) {
+  Placed result = place_alone(cluster, shape, scope, overlay);
   if (!result.ok()) {
     return result;
   }
@@ -140,11 +176,12 @@ Placed place(Cluster& cluster, const Shape& shape, Overlay* overlay, std::uint32
   result.shares.clear();
   std::vector<Index> order(shape.groups.size());
   std::iota(order.begin(), order.end(), Index{0});
-  if (place_greedily(cluster, shape, overlay, order, result.shares)) {
+  if (place_greedily(cluster, shape, scope, overlay, order, result.shares)) {
     return result;
   }
-  if (shape.pods <= kSearchPodsMax) {
-    PlacementSearch search(cluster, shape, overlay, steps_max);
+  // A search walks classes: nodes that are listed one by one are few, and get the turns below.
+  if (shape.pods <= kSearchPodsMax && scope.nodes == nullptr) {
+    PlacementSearch search(cluster, shape, scope, overlay, steps_max);
     if (search.run(result.shares)) {
       return result;
     }
@@ -154,7 +191,7 @@ Placed place(Cluster& cluster, const Shape& shape, Overlay* overlay, std::uint32
     const std::size_t turns = std::min(order.size(), steps_max / order.size() + 1);
     for (std::size_t turn = 1; turn < turns; ++turn) {
       std::rotate(order.begin(), order.begin() + 1, order.end());
-      if (place_greedily(cluster, shape, overlay, order, result.shares)) {
+      if (place_greedily(cluster, shape, scope, overlay, order, result.shares)) {
         return result;
       }
     }

@@ -31,13 +31,25 @@ struct Placed {
   bool ok() const { return outcome == Outcome::placed; }
 };
 
+// Where a placement looks: everywhere, in one domain, or on these nodes.
+struct Scope {
+  const DomainValues* domain = nullptr;
+  const std::vector<Index>* nodes = nullptr;
+
+  const std::vector<Index>& classes(const Kind& kind) const;
+};
+
 // All pods of the shape or none, best fit. Takes the places on success; the overlay is charged too.
+// A shape with `within` gets all its places in one domain, the first in order that holds it.
 Placed place(Cluster& cluster, const Shape& shape, Overlay* overlay, std::uint32_t steps_max);
+// The same in this scope, whatever `within` says.
+Placed place_in(Cluster& cluster, const Shape& shape, const Scope& scope, Overlay* overlay,
+                std::uint32_t steps_max);
 // Gives the places back.
 void unplace(Cluster& cluster, const Shape& shape, Overlay* overlay,
              const std::vector<Share>& shares);
 // How many pods of the kind fit if nothing else is placed, at most `most`.
 std::int64_t places(const Cluster& cluster, const Kind& kind, const Overlay* overlay,
-                    std::int64_t most);
+                    std::int64_t most, const Scope& scope = {});
 
 }  // namespace codeflare::sched

@@ -26,9 +26,13 @@ std::uint64_t mix_row(std::uint64_t seed, const Amount* row, Index columns) {
 
 }  // namespace
 
-PlacementSearch::PlacementSearch(Cluster& cluster, const Shape& shape, Overlay* overlay,
-                                 std::uint32_t steps_max)
-    : cluster_(cluster), shape_(shape), overlay_(overlay), steps_max_(steps_max * kSkipsPerStep) {
+PlacementSearch::PlacementSearch(Cluster& cluster, const Shape& shape, const Scope& scope,
+                                 Overlay* overlay, std::uint32_t steps_max)
+    : cluster_(cluster),
+      shape_(shape),
+      scope_(scope),
+      overlay_(overlay),
+      steps_max_(steps_max * kSkipsPerStep) {
   for (const Group& group : shape.groups) {
     nodes_alike_ = nodes_alike_ && !cluster.kind(group.kind).per_node && group.apart == 0;
   }
@@ -54,8 +58,10 @@ bool PlacementSearch::run(std::vector<Share>& shares) {
 
 // What makes two nodes interchangeable: class, free amounts, and what a reservation leaves.
 std::uint64_t PlacementSearch::look(Index node) const {
-  std::uint64_t seed =
-      mix_row(cluster_.nodes()[node].node_class, cluster_.free(node), cluster_.order().resources);
+  // Mixed before the row is added: else the next class with one less of the first resource looks
+  // the same.
+  const std::uint64_t home = mix(std::uint64_t{cluster_.nodes()[node].node_class} + 1);
+  std::uint64_t seed = mix_row(home, cluster_.free(node), cluster_.order().resources);
   if (overlay_ != nullptr) {
     if (const auto* left = overlay_->find(node)) {
       seed = mix_row(~seed, left->data(), cluster_.order().resources);
@@ -124,8 +130,9 @@ bool PlacementSearch::place_pod(Index group, std::int64_t left) {
   std::vector<std::uint64_t> looks;
   Index last = kNone;
   for (bool more = true; more;) {
-    BestFitWalk walk = last == kNone ? BestFitWalk(cluster_, kind, overlay_)
-                                     : BestFitWalk(cluster_, kind, overlay_, last);
+    const auto& classes = scope_.classes(kind);
+    BestFitWalk walk = last == kNone ? BestFitWalk(cluster_, kind, classes, overlay_)
+                                     : BestFitWalk(cluster_, kind, classes, overlay_, last);
     more = false;
     for (Index node = walk.next(); node != kNone; node = walk.next()) {
       if (++steps_ > steps_max_) {

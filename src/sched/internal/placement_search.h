@@ -13,7 +13,8 @@ namespace codeflare::sched {
 // are tried once. Works on the cluster itself and leaves it as it was unless it succeeds.
 class PlacementSearch {
  public:
-  PlacementSearch(Cluster& cluster, const Shape& shape, Overlay* overlay, std::uint32_t steps_max);
+  PlacementSearch(Cluster& cluster, const Shape& shape, const Scope& scope, Overlay* overlay,
+                  std::uint32_t steps_max);
 
   bool run(std::vector<Share>& shares);
   // The step limit ended it before all was tried.
@@ -29,6 +30,7 @@ class PlacementSearch {
 
   Cluster& cluster_;
   const Shape& shape_;
+  const Scope& scope_;
   Overlay* overlay_;
   std::uint64_t steps_max_;
   std::uint64_t steps_ = 0;

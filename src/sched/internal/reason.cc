@@ -35,26 +35,65 @@ Amount free_in(const Cluster& cluster, const std::vector<Index>& classes, Index 
   return sum;
 }
 
-bool enough_for(const Cluster& cluster, const Group& group) {
+bool enough_for(const Cluster& cluster, const Group& group, const Scope& scope) {
   const Kind& kind = cluster.kind(group.kind);
+  const auto& classes = scope.classes(kind);
   return std::all_of(kind.request.begin(), kind.request.end(), [&](const Part& part) {
-    return free_in(cluster, kind.classes, part.resource) >= part.amount * group.count;
+    return free_in(cluster, classes, part.resource) >= part.amount * group.count;
   });
 }
 
 // On all nodes where one of its pods may take some.
-bool enough_for_all(const Cluster& cluster, const Shape& shape, const Part& wanted) {
+bool enough_for_all(const Cluster& cluster, const Shape& shape, const Part& wanted,
+                    const Scope& scope) {
   std::vector<Index> classes;
   for (const Group& group : shape.groups) {
     const Kind& kind = cluster.kind(group.kind);
     if (amount_of(kind.request, wanted.resource) == 0) {
       continue;
     }
-    classes.insert(classes.end(), kind.classes.begin(), kind.classes.end());
+    const auto& usable = scope.classes(kind);
+    classes.insert(classes.end(), usable.begin(), usable.end());
   }
   std::sort(classes.begin(), classes.end());
   classes.erase(std::unique(classes.begin(), classes.end()), classes.end());
   return free_in(cluster, classes, wanted.resource) >= wanted.amount;
+}
+
+bool enough(const Cluster& cluster, const Shape& shape, const Scope& scope) {
+  for (const Group& group : shape.groups) {
+    if (!enough_for(cluster, group, scope)) {
+      return false;
+    }
+  }
+  return shape.groups.size() <= 1 ||
+         std::all_of(shape.total.begin(), shape.total.end(), [&](const Part& wanted) {
+           return enough_for_all(cluster, shape, wanted, scope);
+         });
+}
+
+// Some domain has a node for every kind of pod; of those, whether one has enough in sum. A wide key
+// leaves domains to nodes: then the sums of all nodes decide.
+Reason reason_within(const Cluster& cluster, const Shape& shape) {
+  const Kind& first = cluster.kind(shape.groups.front().kind);
+  if (first.open_domains) {
+    return enough(cluster, shape, {}) ? Reason::fragmented : Reason::insufficient_resources;
+  }
+  Reason why = Reason::no_node_allowed;
+  for (const KindDomain& domain : first.domains) {
+    const bool complete =
+        std::all_of(shape.groups.begin(), shape.groups.end(), [&](const Group& group) {
+          return Cluster::find_domain(cluster.kind(group.kind), domain.values) != nullptr;
+        });
+    if (!complete) {
+      continue;
+    }
+    if (enough(cluster, shape, {.domain = &domain.values})) {
+      return Reason::fragmented;
+    }
+    why = Reason::insufficient_resources;
+  }
+  return why;
 }
 
 }  // namespace
@@ -71,19 +110,10 @@ Reason reason(const State& state, const Shape& shape) {
       return Reason::no_node_allowed;
     }
   }
-  for (const Group& group : shape.groups) {
-    if (!enough_for(cluster, group)) {
-      return Reason::insufficient_resources;
-    }
+  if (!shape.within.keys.empty() && !shape.groups.empty()) {
+    return reason_within(cluster, shape);
   }
-  if (shape.groups.size() > 1) {
-    for (const Part& wanted : shape.total) {
-      if (!enough_for_all(cluster, shape, wanted)) {
-        return Reason::insufficient_resources;
-      }
-    }
-  }
-  return Reason::fragmented;
+  return enough(cluster, shape, {}) ? Reason::fragmented : Reason::insufficient_resources;
 }
 
 Reason reason_now(State& state, Index shape) {

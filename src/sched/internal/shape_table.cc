@@ -29,6 +29,16 @@ std::string signature_of(const Shape& shape) {
       signature.add(part.resource).add(static_cast<std::uint64_t>(part.amount));
     }
   }
+  signature.add(shape.within.keys.size());
+  for (const std::string& key : shape.within.keys) {
+    signature.add(key);
+  }
+  for (const auto& tier : shape.within.prefer) {
+    signature.add(tier.size());
+    for (const std::string& value : tier) {
+      signature.add(value);
+    }
+  }
   return signature.text();
 }
 
@@ -84,15 +94,17 @@ Result<void> read(Cluster& cluster, const PodSet& pod_set, Shape& shape) {
   add(shape.total, request, pod_set.count);
   add(shape.charge, charge, pod_set.count);
   shape.pods += pod_set.count;
-  shape.sets.push_back({cluster.acquire_kind(request, canonical(pod_set)), pod_set.count,
-                        std::move(charge), pod_set.apart});
+  shape.sets.push_back({cluster.acquire_kind(request, canonical(pod_set, shape.within)),
+                        pod_set.count, std::move(charge), pod_set.apart});
   return {};
 }
 
 }  // namespace
 
-Result<Index> ShapeTable::acquire(Cluster& cluster, const std::vector<PodSet>& pod_sets) {
+Result<Index> ShapeTable::acquire(Cluster& cluster, const std::vector<PodSet>& pod_sets,
+                                  const Within& within) {
   Shape shape;
+  shape.within = within;
   const auto forget_kinds = [&] {
     for (const ShapeSet& set : shape.sets) {
       cluster.release_kind(set.kind);
@@ -111,6 +123,7 @@ Result<Index> ShapeTable::acquire_with(Cluster& cluster, Index like, std::uint32
                                        std::int64_t count) {
   Shape shape;
   shape.sets = shapes_[like].sets;
+  shape.within = shapes_[like].within;
   shape.sets[pod_set].count = count;
   for (const ShapeSet& set : shape.sets) {
     const Request& request = cluster.kind(set.kind).request;

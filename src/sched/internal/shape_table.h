@@ -6,6 +6,7 @@
 #include "sched/spec.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -37,6 +38,9 @@ struct Shape {
   Request charge;  // of the whole gang, to quota
   Request total;   // of the whole gang, on nodes
   std::int64_t pods = 0;
+  Within within{};
+  // Of the rest of a gang that runs: where it is.
+  std::optional<DomainValues> home{};
   std::string signature;
   Index refs = 0;
   std::vector<Index> lanes;
@@ -54,7 +58,8 @@ struct Shape {
 class ShapeTable {
  public:
   // One more gang of this shape; refuses negative counts and absurd amounts.
-  Result<Index> acquire(Cluster& cluster, const std::vector<PodSet>& pod_sets);
+  Result<Index> acquire(Cluster& cluster, const std::vector<PodSet>& pod_sets,
+                        const Within& within = {});
   // One more gang of the shape that has `count` pods in this pod set, and else equals that one.
   Result<Index> acquire_with(Cluster& cluster, Index like, std::uint32_t pod_set,
                              std::int64_t count);

@@ -22,9 +22,16 @@ def run(*command):
         sys.exit(f"{' '.join(map(str, command))}: exit code {done.returncode}\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
 
 
+def all_pins(requirements):
+    """The file with those that it includes (-r FILE)."""
+    text = requirements.read_bytes()
+    included = [line.split()[1].decode() for line in text.splitlines() if line.startswith(b"-r ")]
+    return text + b"".join(all_pins(requirements.parent / name) for name in included)
+
+
 def python(requirements=REQUIREMENTS):
     """The interpreter of the environment; builds it when the pins, which are all that is installed, or this Python have changed."""
-    pins = hashlib.sha256(requirements.read_bytes() + sys.version.encode()).hexdigest()[:16]
+    pins = hashlib.sha256(all_pins(requirements) + sys.version.encode()).hexdigest()[:16]
     root = cache_root() / "python"
     target = root / pins
     root.mkdir(parents=True, exist_ok=True)

@@ -1,5 +1,6 @@
 #include "base/env/internal/real_file_system.h"
 
+#include "base/env/internal/real_file_handle.h"
 #include "base/env/internal/real_file_info.h"
 #include "base/env/internal/real_remove_tree.h"
 #include "base/posix.h"
@@ -269,6 +270,23 @@ Result<std::unique_ptr<FileLock>> RealFileSystem::lock(const std::string& path) 
     static_cast<void>(write_all(fd, std::to_string(::getpid()), path));
   }
   return std::make_unique<RealFileLock>(std::move(fd));
+}
+
+Result<std::unique_ptr<FileHandle>> RealFileSystem::open_to_read(const std::string& path) {
+  return open_real_file(path, O_RDONLY, 0);
+}
+
+Result<std::unique_ptr<FileHandle>> RealFileSystem::open_new(const std::string& path,
+                                                             std::uint32_t mode) {
+  return open_real_file(path, O_RDWR | O_CREAT | O_EXCL, mode);
+}
+
+Result<void> RealFileSystem::sync_directory(const std::string& path) {
+  return sync_real_directory(path);
+}
+
+Result<DiskSpace> RealFileSystem::disk_space(const std::string& path) {
+  return real_disk_space(path);
 }
 
 }  // namespace codeflare::internal

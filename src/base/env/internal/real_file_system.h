@@ -1,11 +1,12 @@
 #pragma once
 
+#include "base/env/file_handle.h"
 #include "base/env/file_system.h"
 
 namespace codeflare::internal {
 
 // No state of its own, so that any thread may use it.
-class RealFileSystem final : public FileSystem {
+class RealFileSystem final : public FileSystem, public FileHandles {
  public:
   using FileSystem::write;
   Result<std::string> read(const std::string& path, std::size_t bytes_max) override;
@@ -22,6 +23,12 @@ class RealFileSystem final : public FileSystem {
   Result<FileInfo> info(const std::string& path) override;
   bool exists(const std::string& path) override;
   Result<std::unique_ptr<FileLock>> lock(const std::string& path) override;
+
+  Result<std::unique_ptr<FileHandle>> open_to_read(const std::string& path) override;
+  Result<std::unique_ptr<FileHandle>> open_new(const std::string& path,
+                                               std::uint32_t mode) override;
+  Result<void> sync_directory(const std::string& path) override;
+  Result<DiskSpace> disk_space(const std::string& path) override;
 };
 
 }  // namespace codeflare::internal

@@ -20,11 +20,6 @@ namespace codeflare::internal {
 
 namespace {
 
-struct Pipe {
-  FileDescriptor ours;
-  FileDescriptor theirs;
-};
-
 // Above the three standard descriptors: if we were started with one of them closed, a pipe could
 // get its number and be overwritten while the child's are being set up.
 Result<void> move_up(FileDescriptor& fd) {
@@ -37,6 +32,8 @@ Result<void> move_up(FileDescriptor& fd) {
   }
   return {};
 }
+
+}  // namespace
 
 Result<Pipe> make_pipe(bool we_read) {
   std::array<int, 2> fds{};
@@ -53,6 +50,8 @@ Result<Pipe> make_pipe(bool we_read) {
   }
   return pipe;
 }
+
+namespace {
 
 std::map<std::string, std::string> variables_for(const Command& command) {
   std::map<std::string, std::string> variables;
@@ -149,6 +148,8 @@ class SpawnSetup {
   posix_spawnattr_t attributes_{};
 };
 
+}  // namespace
+
 std::vector<char*> pointers_to(std::vector<std::string>& texts) {
   std::vector<char*> pointers;
   for (std::string& text : texts) {
@@ -182,14 +183,24 @@ void kill_and_reap(pid_t pid) {
   }
 }
 
-}  // namespace
-
-Result<Spawned> spawn(const Command& command) {
+Result<Prepared> prepare(const Command& command) {
   std::map<std::string, std::string> variables = variables_for(command);
   auto search_path = variables.find("PATH");
-  TRY_ASSIGN(std::string path,
+  Prepared prepared;
+  TRY_ASSIGN(prepared.path,
              find_program(command.program,
                           search_path == variables.end() ? "/usr/bin:/bin" : search_path->second));
+  prepared.arguments.push_back(command.program);
+  prepared.arguments.insert(prepared.arguments.end(), command.arguments.begin(),
+                            command.arguments.end());
+  for (const auto& [name, value] : variables) {
+    prepared.settings.push_back(name + "=" + value);
+  }
+  return prepared;
+}
+
+Result<Spawned> spawn(const Command& command) {
+  TRY_ASSIGN(Prepared prepared, prepare(command));
   Pipe input;
   Pipe output;
   Pipe error_output;
@@ -201,13 +212,6 @@ Result<Spawned> spawn(const Command& command) {
     TRY_ASSIGN(error_output, make_pipe(true));
   }
 
-  std::vector<std::string> arguments{command.program};
-  arguments.insert(arguments.end(), command.arguments.begin(), command.arguments.end());
-  std::vector<std::string> settings;
-  for (const auto& [name, value] : variables) {
-    settings.push_back(name + "=" + value);
-  }
-
   Spawned child;
   child.own_group = !command.inherit_stdin;
   SpawnSetup setup;
@@ -215,8 +219,8 @@ Result<Spawned> spawn(const Command& command) {
   setup.connect(output.theirs, STDOUT_FILENO);
   setup.connect(error_output.theirs, STDERR_FILENO);
   int error = 0;
-  child.pid = setup.start(command, path, pointers_to(arguments).data(),
-                          pointers_to(settings).data(), child.own_group, error);
+  child.pid = setup.start(command, prepared.path, pointers_to(prepared.arguments).data(),
+                          pointers_to(prepared.settings).data(), child.own_group, error);
   if (error != 0) {
     return fail(start_error(error, command));
   }

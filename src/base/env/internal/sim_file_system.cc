@@ -102,6 +102,7 @@ Result<void> SimFileSystem::write(const std::string& path, std::string_view cont
   node->content = content;
   if (options.atomic) {
     node->synced = node->content;
+    node->name_synced = true;
   }
   return {};
 }
@@ -123,6 +124,7 @@ Result<void> SimFileSystem::append(const std::string& path, std::string_view con
 Result<void> SimFileSystem::sync(const std::string& path) {
   TRY_ASSIGN(Node * node, find_file("sync", path));
   node->synced = node->content;
+  node->name_synced = true;
   return {};
 }
 
@@ -194,6 +196,7 @@ Result<void> SimFileSystem::rename(const std::string& from, const std::string& t
   if (Node& node = moved.at(target); !node.synced) {
     node.synced.emplace();
   }
+  moved.at(target).name_synced = true;
   for (auto& [key, node] : moved) {
     nodes_.insert_or_assign(key, std::move(node));
   }
@@ -267,8 +270,10 @@ Result<std::unique_ptr<FileLock>> SimFileSystem::lock(const std::string& path) {
 }
 
 void SimFileSystem::crash() {
-  std::erase_if(nodes_,
-                [](const auto& entry) { return !entry.second.directory && !entry.second.synced; });
+  std::erase_if(nodes_, [](const auto& entry) {
+    const Node& node = entry.second;
+    return !node.directory && (!node.synced || !node.name_synced);
+  });
   for (auto& [key, node] : nodes_) {
     if (!node.directory) {
       node.content = *node.synced;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "base/env/clock.h"
+#include "base/env/file_handle.h"
 #include "base/env/file_system.h"
 
 #include <map>
@@ -12,7 +13,7 @@ namespace codeflare::internal {
 
 // Files in memory, with absolute and relative paths both counted from "/". Keeps what a power cut
 // would leave beside what is there now.
-class SimFileSystem final : public FileSystem {
+class SimFileSystem final : public FileSystem, public FileHandles {
  public:
   explicit SimFileSystem(const Clock& clock) : clock_(clock) {}
 
@@ -32,6 +33,16 @@ class SimFileSystem final : public FileSystem {
   bool exists(const std::string& path) override;
   Result<std::unique_ptr<FileLock>> lock(const std::string& path) override;
 
+  Result<std::unique_ptr<FileHandle>> open_to_read(const std::string& path) override;
+  Result<std::unique_ptr<FileHandle>> open_new(const std::string& path,
+                                               std::uint32_t mode) override;
+  Result<void> sync_directory(const std::string& path) override;
+  Result<DiskSpace> disk_space(const std::string& path) override;
+
+  // For open handles: the content under a key, or an error once the name is gone.
+  Result<std::string*> content_of(const std::string& key);
+  Result<void> sync_content(const std::string& key);
+
   void crash();
 
  private:
@@ -42,6 +53,8 @@ class SimFileSystem final : public FileSystem {
     std::string content;
     // What a crash leaves; nothing when the name itself was never synced.
     std::optional<std::string> synced;
+    // False for a file that a handle made until its directory was synced.
+    bool name_synced = true;
   };
   // Ordered by path; all that is below "a/b" has the prefix "a/b/".
   using Nodes = std::map<std::string, Node>;

@@ -3,6 +3,7 @@
 #include "base/split.h"
 #include "json/yaml.h"
 #include "sdk/cluster_fields.h"
+#include "sdk/cluster_json.h"
 
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
@@ -201,10 +202,23 @@ void override_fields(Value& file, const ClusterFlags& flags) {
   }
 }
 
-Result<json::Document> merged(Session& session, const ClusterFlags& flags) {
+// Members of `file` take the place of what `base` says of the same fields.
+void put_over(Value& base, json::Arena& arena, const Value& file) {
+  ClusterFlags given;
+  for (const json::Member& member : file.members()) {
+    given.fields.try_emplace(std::string(member.key));
+  }
+  override_fields(base, given);
+  for (const json::Member& member : file.members()) {
+    base.set(arena, std::string(member.key), member.value.clone(arena));
+  }
+}
+
+Result<json::Document> merged(Session& session, const ClusterFlags& flags,
+                              const sdk::ClusterConfig* base) {
   FileSystem& files = session.env().files;
   json::Document document;
-  document.root = Value::object();
+  document.root = base == nullptr ? Value::object() : sdk::to_json(document.arena, *base);
   if (!flags.from.empty()) {
     TRY_ASSIGN(const std::string text, files.read(flags.from, kFileBytesMax));
     Result<std::vector<json::Document>> read = json::parse_yaml(text);
@@ -214,7 +228,7 @@ Result<json::Document> merged(Session& session, const ClusterFlags& flags) {
     if (read->size() != 1 || !read->front().root.is_object()) {
       return fail(invalid_argument(flags.from + ": is not one object with fields of a cluster"));
     }
-    document = std::move(read->front());
+    put_over(document.root, document.arena, read->front().root);
   }
   override_fields(document.root, flags);
   for (const auto& [name, texts] : flags.fields) {
@@ -259,8 +273,9 @@ void add_cluster_fields(CLI::App& verb, const std::shared_ptr<ClusterFlags>& fla
   }
 }
 
-std::optional<sdk::ClusterConfig> read_cluster_flags(Session& session, const ClusterFlags& flags) {
-  const Result<json::Document> document = merged(session, flags);
+std::optional<sdk::ClusterConfig> read_cluster_flags(Session& session, const ClusterFlags& flags,
+                                                     const sdk::ClusterConfig* base) {
+  const Result<json::Document> document = merged(session, flags, base);
   if (!document) {
     report_usage(session.console(), document.error().message);
     return std::nullopt;

@@ -31,8 +31,10 @@ void add_cluster_fields(CLI::App& verb, const std::shared_ptr<ClusterFlags>& fla
 // NAME or --name alone.
 void add_cluster_name(CLI::App& verb, std::string& name);
 
-// The configuration: the file's fields, then those of the command line. Reports what is wrong, a
-// line for each fault, and advice; nothing when there was something wrong.
-std::optional<sdk::ClusterConfig> read_cluster_flags(Session& session, const ClusterFlags& flags);
+// The configuration: the fields of `base` if given, then the file's, then those of the command
+// line. Reports what is wrong, a line for each fault, and advice; nothing when there was something
+// wrong.
+std::optional<sdk::ClusterConfig> read_cluster_flags(Session& session, const ClusterFlags& flags,
+                                                     const sdk::ClusterConfig* base = nullptr);
 
 }  // namespace codeflare::cli::internal

@@ -1,0 +1,141 @@
+"""Saving beside training: memory, then disk, then the checkpoint service. A thread writes what the main thread has copied."""
+
+import os
+import threading
+
+from . import _service, _state_file
+from ._log import log
+
+_NAME = "state"
+
+
+class Folder:
+    """One file: the newest state that was saved here."""
+
+    def __init__(self, tier, path, sync):
+        self.tier, self._path, self._sync = tier, os.path.join(path, _NAME), sync
+        os.makedirs(path, exist_ok=True)
+
+    def newest(self):
+        """(step, how to load it) or None."""
+        try:
+            meta = _state_file.peek(self._path)
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError) as error:
+            log(f"{self._path}: {error}")
+            return None
+        return meta["step"], lambda: _state_file.read(self._path)
+
+    def save(self, generation, world, meta, tree, blobs):
+        _state_file.write(self._path, {**meta, "generation": generation}, tree, blobs, self._sync)
+
+
+class Remote:
+    tier = "service"
+
+    def __init__(self, service):
+        self._service = service
+
+    def newest(self):
+        try:
+            document = self._service.latest()
+        except (OSError, ValueError, _service.ServiceError) as error:
+            log(f"checkpoint service: {error}; training continues without it")
+            return None
+        if document is None:
+            return None
+        return document["step"], lambda: _state_file.parse(self._service.load(document["id"]))
+
+    def save(self, generation, world, meta, tree, blobs):
+        return self._service.save(generation, world, meta, tree, blobs)
+
+
+def tiers_of(environment, save_dir, local_rank):
+    """By the variables of a pod. Workers of one pod share its folders, so one of them saves there."""
+    found = []
+    if environment.get("LATTICE_STATE_DIR"):
+        found.append(Folder("memory", environment["LATTICE_STATE_DIR"], sync=False))
+    kind = environment.get("LATTICE_CHECKPOINT_TYPE", "remote")
+    config = _service.settings(environment.get("LATTICE_CHECKPOINT_CONFIG", ""))
+    disk = save_dir or (config.get("root") if kind == "local" else None)
+    if disk:
+        found.append(Folder("disk", disk, sync=True))
+    if kind == "remote" and config.get("ckpt_service_endpoint"):
+        port = int(config.get("ckpt_service_port", "5555"))
+        service = _service.Service(
+            config["ckpt_service_endpoint"], port, config.get("namespace", "default"), config.get("job_id", ""), environment.get("LATTICE_CHECKPOINT_TOKEN_FILE")
+        )
+        found.append(Remote(service))
+    return found
+
+
+def newest_of(tiers):
+    """(step, how to load it) of the furthest tier; the first of equals. None when nothing was saved."""
+    best = None
+    for tier in tiers:
+        found = tier.newest()
+        if found and (best is None or found[0] > best[0]):
+            best = found
+    return best
+
+
+class Saver:
+    """`on_saved(step, tier, id)` is called on the saving thread."""
+
+    def __init__(self, tiers, on_saved):
+        self.tiers, self._on_saved = tiers, on_saved
+        self._changed = threading.Condition()
+        self._job, self._busy = None, False
+        self._failing = {}  # tier -> reason that was reported
+        self._fenced = 0  # generations up to this one may not save at the service
+        self._thread = None
+
+    @property
+    def busy(self):
+        return self._busy or self._job is not None
+
+    def save(self, generation, world, first, meta, tree, blobs):
+        """Returns at once. The blobs must not change any more. `first`: this worker is the one that saves at the service."""
+        with self._changed:
+            self._job = generation, world, first, meta, tree, blobs
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._run, name="lattice-save", daemon=True)
+                self._thread.start()
+            self._changed.notify_all()
+
+    def wait(self, seconds):
+        with self._changed:
+            return self._changed.wait_for(lambda: not self.busy, seconds)
+
+    def _run(self):
+        while True:
+            with self._changed:
+                self._changed.wait_for(lambda: self._job is not None)
+                job, self._job, self._busy = self._job, None, True
+            try:
+                self.write(*job)
+            finally:
+                with self._changed:
+                    self._busy = False
+                    self._changed.notify_all()
+
+    def write(self, generation, world, first, meta, tree, blobs, only=None):
+        for tier in self.tiers:
+            if (only and tier.tier != only) or (tier.tier == "service" and (not first or generation <= self._fenced)):
+                continue
+            try:
+                id_ = tier.save(generation, world, meta, tree, blobs)
+            except (OSError, ValueError, _service.ServiceError) as error:
+                self._failed(tier.tier, generation, meta["step"], error)
+                continue
+            if self._failing.pop(tier.tier, None):
+                log(f"saving to {tier.tier} works again, step {meta['step']}")
+            self._on_saved(meta["step"], tier.tier, id_)
+
+    def _failed(self, tier, generation, step, error):
+        if getattr(error, "reason", "") == "OldGeneration":
+            self._fenced = max(self._fenced, generation)
+        if self._failing.get(tier) != str(error):
+            self._failing[tier] = str(error)
+            log(f"step {step} was not saved to {tier}: {error}; training continues")

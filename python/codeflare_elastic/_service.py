@@ -1,0 +1,85 @@
+"""A client of the checkpoint service (docs/checkpoints.md): one part, `state`, which holds a file of _state_file."""
+
+import http.client
+import json
+import zlib
+
+from . import _state_file
+
+_TIMEOUT_SECONDS = 30
+_PART = "state"
+
+
+class ServiceError(Exception):
+    def __init__(self, status, reason, message):
+        super().__init__(message or f"status {status}")
+        self.status, self.reason = status, reason
+
+
+def settings(text):
+    """{"job_id": ..., "ckpt_service_endpoint": ...} of LATTICE_CHECKPOINT_CONFIG."""
+    pairs = (part.partition("=") for part in text.split(",") if part.strip())
+    return {key.strip(): value.strip() for key, _, value in pairs}
+
+
+class Service:
+    def __init__(self, host, port, namespace, job, token_file=None):
+        self._where = host, port
+        self._base = f"/v1/jobs/{namespace}/{job}"
+        self._token_file = token_file
+
+    def latest(self):
+        """The document of the newest committed checkpoint, or None."""
+        try:
+            return json.loads(self._call("GET", "/latest"))
+        except ServiceError as error:
+            if error.status == 404:
+                return None
+            raise
+
+    def load(self, id_):
+        return self._call("GET", f"/checkpoints/{id_}/parts/{_PART}", whole=True)
+
+    def save(self, generation, world, meta, tree, blobs):
+        """The id of the committed checkpoint."""
+        size, parts = _state_file.pieces(meta, tree, blobs)
+        crc = 0
+        for chunk in _state_file.stream(parts):
+            crc = zlib.crc32(chunk, crc)
+        about = {"epoch": meta["epoch"], "offset": meta["offset"]}
+        begin = {"generation": generation, "step": meta["step"], "worldSize": world, "bytes": size, "metadata": about}
+        document = json.loads(self._call("POST", "/checkpoints", json.dumps(begin).encode()))
+        path = f"/checkpoints/{document['id']}"
+        if document.get("state") != "COMMITTED":
+            self._call("PUT", f"{path}/parts/{_PART}?offset=0&crc32={crc:08x}", _state_file.stream(parts), size)
+            self._call("POST", f"{path}/commit", json.dumps({"parts": [{"name": _PART, "size": size}]}).encode())
+        return document["id"]
+
+    def _call(self, method, path, body=None, size=None, whole=False):
+        headers = {"Content-Type": "application/json"} if size is None else {"Content-Type": "application/octet-stream"}
+        if body is not None:
+            headers["Content-Length"] = str(len(body) if size is None else size)
+        if self._token_file:
+            # Tokens rotate.
+            with open(self._token_file) as file:
+                headers["Authorization"] = "Bearer " + file.read().strip()
+        connection = http.client.HTTPConnection(*self._where, timeout=_TIMEOUT_SECONDS)
+        try:
+            connection.request(method, self._base + path, body=body, headers=headers)
+            answer = connection.getresponse()
+            data = bytearray(answer.read()) if whole else answer.read()
+        except http.client.HTTPException as error:
+            raise OSError(f"{type(error).__name__}: {error}") from None
+        finally:
+            connection.close()
+        if answer.status >= 300:
+            raise _error(answer.status, bytes(data))
+        return data
+
+
+def _error(status, data):
+    try:
+        found = json.loads(data)
+        return ServiceError(status, found.get("reason", ""), found.get("message", ""))
+    except (ValueError, AttributeError):
+        return ServiceError(status, "", data[:200].decode("utf-8", "replace"))

@@ -1,0 +1,24 @@
+#pragma once
+
+#include "base/time.h"
+#include "model/pod.h"
+
+#include <cstdint>
+#include <optional>
+
+namespace codeflare::usage {
+
+// When a pod used its resources, in whole Unix seconds as its node reported them.
+struct Interval {
+  std::int64_t begin = 0;
+  std::int64_t end = 0;  // not before begin
+
+  std::int64_t seconds() const { return end - begin; }
+};
+
+// From the first start of a container to the last end. Nothing when no container started.
+// `lost_at` is the last heartbeat of a node that was lost: containers without an end of their own
+// ended there. Without it a pod that still runs has no interval yet.
+std::optional<Interval> interval_of(const model::Pod& pod, std::optional<WallTime> lost_at);
+
+}  // namespace codeflare::usage
