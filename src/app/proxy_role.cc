@@ -5,6 +5,7 @@
 #include "base/env/real_env.h"
 #include "net/listen_address.h"
 #include "node/holder/network_proxy.h"
+#include "up/context.h"
 #include "up/state.h"
 
 #include <CLI/App.hpp>
@@ -27,7 +28,12 @@ struct Flags {
 // Gone before the proxy begins: it has one thread.
 Result<std::string> data_directory(const Flags& flags) {
   RealEnv world;
-  return up::up_directory(world.env().variables, flags.data_directory);
+  TRY_ASSIGN(const up::ChosenCluster cluster,
+             up::choose_cluster(world.env(), flags.data_directory));
+  if (!cluster.warning.empty()) {
+    std::fprintf(stderr, "warning: %s\n", cluster.warning.c_str());
+  }
+  return cluster.directory;
 }
 
 void say_ready(const std::string& host, std::uint16_t port) {

@@ -20,6 +20,8 @@
 #include "up/presence.h"
 #include "up/processes.h"
 #include "up/real_node.h"
+#include "up/service_unit.h"
+#include "up/sizes.h"
 #include "up/state.h"
 
 #include <CLI/App.hpp>
@@ -59,6 +61,10 @@ struct Flags {
   std::int64_t holding_seconds = 0;
   bool no_kubeconfig = false;
   bool detach = false;
+  bool machine_sizes = false;
+  bool install_service = false;
+  bool gpus_given = false;
+  std::string sizes_note;  // about sizes of the last start
   std::string background;  // a log file
 
   std::size_t process_nodes() const { return nodes.value_or(fake_nodes ? 0 : 1); }
@@ -148,10 +154,45 @@ Result<std::unique_ptr<up::RealNode>> make_node(Env env, const Flags& flags,
   return made ? *std::move(made) : fail(internal_error("deadlock"));
 }
 
-int run_cluster(const Flags& flags) {
+// The sizes that were not typed are those of the last start in the same directory.
+Result<void> recall_sizes(Env env, Flags& flags) {
+  if (flags.durability == Durability::memory || flags.process_nodes() == 0) {
+    return {};
+  }
+  TRY_ASSIGN(const std::string directory, up::up_directory(env.variables, flags.data_directory));
+  up::NodeSizes typed{.cpus = flags.node.cpus, .memory = flags.node.memory};
+  if (flags.gpus_given) {
+    typed.gpus = flags.node.gpus;
+  }
+  const up::NodeSizes remembered =
+      flags.machine_sizes ? up::NodeSizes() : up::read_sizes(env.files, directory);
+  const up::ChosenSizes chosen = up::choose_sizes(typed, remembered);
+  flags.node.cpus = chosen.sizes.cpus;
+  flags.node.memory = chosen.sizes.memory;
+  flags.node.gpus = chosen.sizes.gpus.value_or("0");
+  flags.sizes_note = chosen.note;
+  return {};
+}
+
+// A start that failed before changes nothing.
+void keep_sizes(Env env, const Flags& flags, const std::string& directory) {
+  if (flags.durability == Durability::memory || flags.process_nodes() == 0) {
+    return;
+  }
+  const up::NodeSizes sizes{
+      .cpus = flags.node.cpus,
+      .memory = flags.node.memory,
+      .gpus = flags.node.gpus == "0" ? std::nullopt : std::optional(flags.node.gpus)};
+  static_cast<void>(up::write_sizes(env.files, directory, sizes));
+}
+
+int run_cluster(Flags flags) {
   RealEnv world;
   const Env env = world.env();
   const Instant began = env.clock.now();
+  if (const Result<void> recalled = recall_sizes(env, flags); !recalled) {
+    return report_usage(recalled.error());
+  }
   Result<up::UpOptions> options = options_of(flags, env.variables);
   const Result<void> places = up::check_host_paths(env.files, flags.node.host_paths);
   if (!options || !places) {
@@ -196,6 +237,10 @@ int run_cluster(const Flags& flags) {
   }
   up::UpState state{.version = CODEFLARE_VERSION, .log = flags.background};
   state.about = up::about_nodes(*options);
+  if (!flags.sizes_note.empty()) {
+    state.about.push_back("sizes: " + flags.sizes_note);
+  }
+  keep_sizes(env, flags, options->server.data_directory);
   const auto end = run(env.loop, up::run_announced({.env = env,
                                                     .options = *std::move(options),
                                                     .logger = logger,
@@ -211,14 +256,47 @@ int run_cluster(const Flags& flags) {
   return end && *end ? 0 : report(end ? end->error() : internal_error("deadlock"));
 }
 
-int run_role(const Flags& flags) {
+int install_service() {
+  RealEnv world;
+  const Env env = world.env();
+  const Result<std::string> cmdline = env.files.read("/proc/self/cmdline");
+  const Result<std::string> program = up::own_program();
+  if (!cmdline || !program) {
+    return report(cmdline ? program.error() : cmdline.error());
+  }
+  const bool of_user = !up::is_administrator();
+  const std::string home = env.variables.get("HOME").value_or("");
+  const std::string config = env.variables.get("XDG_CONFIG_HOME").value_or(home + "/.config");
+  const std::string path = up::service_unit_path(of_user, config);
+  const std::string text = up::service_unit_text(
+      {.program = *program, .arguments = up::service_arguments(*cmdline), .of_user = of_user});
+  Result<void> written = env.files.make_directories(parent_path(path), 0755);
+  if (written) {
+    written = env.files.write(path, text, {.mode = 0644});
+  }
+  if (!written) {
+    return report(written.error());
+  }
+  const char* user = of_user ? " --user" : "";
+  std::printf(
+      "unit written to %s; to start it now and at every %s:\n  systemctl%s daemon-reload\n"
+      "  systemctl%s enable --now codeflare\n",
+      path.c_str(), of_user ? "login ('loginctl enable-linger': at every boot)" : "boot", user,
+      user);
+  return 0;
+}
+
+int run_role(Flags flags) {
+  if (flags.install_service) {
+    return install_service();
+  }
   if (!flags.background.empty()) {
     // Before there is a loop: it does not go along.
     if (const Result<void> gone = up::go_to_background(flags.background); !gone) {
       return report(gone.error());
     }
   }
-  return run_cluster(flags);
+  return run_cluster(std::move(flags));
 }
 
 }  // namespace
@@ -272,9 +350,16 @@ void add_up_role(CLI::App& app, Role& chosen) {
   role->add_flag("--detach", flags->detach,
                  "run in the background and return when ready; stop with 'codeflare down'");
   role->add_option("--background", flags->background)->group("");  // what --detach starts
+  role->add_flag("--machine-sizes", flags->machine_sizes,
+                 "forget --cpus, --memory and --gpus of the last start");
+  role->add_flag("--install-service", flags->install_service,
+                 "write a systemd unit that runs this command, and start nothing");
   add_node_logging(*role, flags->node);
   role->footer("Example:\n  codeflare up --detach --cpus 2 --memory 4Gi");
-  role->callback([&chosen, flags] { chosen = [flags] { return run_role(*flags); }; });
+  role->callback([&chosen, flags, role] {
+    flags->gpus_given = role->get_option("--gpus")->count() > 0;
+    chosen = [flags] { return run_role(*flags); };
+  });
 }
 
 }  // namespace codeflare

@@ -3,6 +3,7 @@
 #include "json/parse.h"
 #include "queue/demand.h"
 #include "queue/pod_trouble.h"
+#include "queue/status_words.h"
 #include "sdk/device_names.h"
 #include "sdk/gang_job.h"
 #include "sdk/internal/work_state.h"
@@ -61,12 +62,23 @@ const Pod* first_failed(const std::vector<Pod>& pods) {
   return first;
 }
 
+// ", limit 64Mi"
+std::string memory_limit_text(const Pod& pod, const std::string& container) {
+  const auto found = std::ranges::find(pod.spec.containers, container, &model::Container::name);
+  const model::Quantity* limit =
+      found == pod.spec.containers.end() ? nullptr : found->resources.limits.find("memory");
+  return limit == nullptr ? "" : ", limit " + limit->to_string();
+}
+
 // "replica 1: exit code 3"
 std::string failure_text(const JobInfo& job, const Pod& pod) {
   const model::ContainerStatus& status = *main_status(pod);
   std::string words = internal::last_words(status);
   if (words.starts_with(", ")) {
     words.erase(0, 2);
+  }
+  if (status.state.terminated->reason == "OOMKilled") {
+    words += memory_limit_text(pod, status.name);
   }
   const std::optional<std::int64_t> replica = replica_of(pod);
   return job.replicas > 1 && replica ? "replica " + std::to_string(*replica) + ": " + words : words;
@@ -153,8 +165,14 @@ void read_failed(JobInfo& job, const AppWrapper& wrapper, const std::vector<Pod>
   if (job.message.empty()) {
     job.message = wrapper.status.message;
   }
-  if (const Pod* pod = first_failed(pods)) {
+  const Pod* pod = first_failed(pods);
+  if (pod != nullptr) {
     job.exit_code = ended(*pod)->exit_code;
+  }
+  // The end that a time limit brings is not the program's own.
+  if (job.reason == queue::word(queue::Reason::dispatch_deadline_exceeded)) {
+    job.message = "reached its time limit: " + job.message;
+  } else if (pod != nullptr) {
     const std::string& reason = ended(*pod)->reason;
     job.reason = reason.empty() || reason == "Error" ? "ExitCode" : reason;
     job.message = failure_text(job, *pod);

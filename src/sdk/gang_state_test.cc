@@ -82,6 +82,16 @@ TEST(GangState, fails_with_the_replica_that_failed_first) {
   EXPECT_EQ(to_rfc3339(*job.ended), "2026-01-01T00:00:09Z");
 }
 
+TEST(GangState, a_time_limit_is_the_cause_and_not_the_signal_that_it_sends) {
+  const JobInfo job = gang_info(
+      wrapper(R"("state":"Failed","conditions":[{"type":"Failed","status":"True","reason":)"
+              R"("DispatchDeadlineExceeded","message":"allowed to run for 2 seconds"}])"),
+      {pod(0, ended(143, "09"))});
+  EXPECT_EQ(job.reason, "DispatchDeadlineExceeded");
+  EXPECT_EQ(job.message, "reached its time limit: allowed to run for 2 seconds");
+  EXPECT_EQ(job.exit_code, 143);
+}
+
 TEST(GangState, tells_cancelled_from_held_and_incomplete) {
   const std::string suspended = R"("suspend":true,)";
   const JobInfo held = gang_info(wrapper("", suspended), {});

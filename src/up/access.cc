@@ -31,6 +31,17 @@ std::string binding() {
          std::string(kControllerUser) + R"("}]})";
 }
 
+// As metrics-server ships it: who sees pods sees what they use.
+constexpr std::string_view kMetricsReader = "system:aggregated-metrics-reader";
+std::string metrics_reader() {
+  return R"({"apiVersion":"rbac.authorization.k8s.io/v1","kind":"ClusterRole","metadata":{"name":)"
+         R"("system:aggregated-metrics-reader","labels":{)"
+         R"("rbac.authorization.k8s.io/aggregate-to-view":"true",)"
+         R"("rbac.authorization.k8s.io/aggregate-to-edit":"true",)"
+         R"("rbac.authorization.k8s.io/aggregate-to-admin":"true"}},"rules":[{"apiGroups":)"
+         R"(["metrics.k8s.io"],"resources":["pods","nodes"],"verbs":["get","list"]}]})";
+}
+
 }  // namespace
 
 Task<Result<void>> grant_controller_access(kube::Client& client) {
@@ -42,6 +53,7 @@ Task<Result<void>> grant_controller_access(kube::Client& client) {
 
 Task<Result<void>> ensure_user_roles(kube::Client& client) {
   const kube::WriteOptions ours{.field_manager = std::string(kManager), .force = true};
+  CO_TRY(co_await client.apply(kRoles, {"", std::string(kMetricsReader)}, metrics_reader(), ours));
   for (const controllers::UserRole& role : controllers::user_roles()) {
     const model::ObjectKey key{"", std::string(role.name)};
     const Result<kube::ObjectRef> there = co_await client.get(kRoles, key);

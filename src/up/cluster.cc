@@ -26,6 +26,7 @@
 #include "runtime/manager.h"
 #include "up/access.h"
 #include "up/internal/work.h"
+#include "up/metrics_api.h"
 #include "up/node.h"
 #include "up/pod_connect.h"
 
@@ -175,6 +176,7 @@ Task<Result<std::uint16_t>> begin(UpNodes& node, ApiServer& server, const UpOpti
 
 Task<Result<void>> run_controllers(Env env, ApiServer& server, UpOptions options, Logger logger,
                                    MetricsRegistry& metrics, StopToken stop, PodConnect& connect,
+                                   MetricsApi& measures,
                                    std::function<void(const UpReady&)> ready) {
   net::InProcessService service(server.service(), as(std::string(kControllerUser)));
   WatchedService watched(service, options.on_call);
@@ -235,6 +237,7 @@ Task<Result<void>> run_controllers(Env env, ApiServer& server, UpOptions options
       co_return fail(port.error());
     }
     about.port = *port;
+    measures.serve(options.process_node->pods, node->names(), client);
   }
   Work work;
   TaskGroup group(env.loop);
@@ -268,6 +271,7 @@ Task<Result<void>> run_controllers(Env env, ApiServer& server, UpOptions options
     // Nobody asked for an end of pods, which may have run for days.
     co_await node->leave();
   }
+  measures.end();
   co_await group.close();
   co_return result ? *work.end : result;
 }
@@ -279,6 +283,10 @@ Task<Result<void>> run_up(Env env, UpOptions options, Logger logger, MetricsRegi
   options.server.more_admission = app_wrapper_rules;
   PodConnect connect;
   options.server.connect = &connect;
+  MetricsApi measures(env);
+  if (options.process_node) {
+    options.server.more_groups.push_back(measures.group());
+  }
   const Env server_env{env.loop,
                        env.clock,
                        env.random,
@@ -291,7 +299,7 @@ Task<Result<void>> run_up(Env env, UpOptions options, Logger logger, MetricsRegi
   Result<void> result = co_await prepare(env, *server, options);
   if (result) {
     result = co_await run_controllers(env, *server, std::move(options), logger, metrics,
-                                      std::move(stop), connect, std::move(ready));
+                                      std::move(stop), connect, measures, std::move(ready));
     connect.end();
   }
   co_await server->stop(kDrainGrace);

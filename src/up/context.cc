@@ -2,6 +2,7 @@
 
 #include "kube/kubeconfig.h"
 
+#include <optional>
 #include <utility>
 
 namespace codeflare::up {
@@ -12,6 +13,9 @@ using kube::Kubeconfig;
 using kube::KubeconfigEditor;
 
 constexpr std::string_view kName = "codeflare";
+// Name and key of the note in the context of a kubeconfig.
+constexpr std::string_view kNote = "codeflare-up";
+constexpr std::string_view kDirectory = "directory";
 
 Result<Kubeconfig> read_config(FileSystem& files, const std::string& path) {
   TRY_ASSIGN(Kubeconfig config, kube::load_kubeconfig(files, {path}, true));
@@ -36,7 +40,22 @@ Result<void> add(KubeconfigEditor& editor, const Kubeconfig& described, const Ne
   editor.set_user(user);
   editor.set_context({.name = context.name, .cluster = context.name, .user = context.name});
   editor.set_current_context(context.name);
+  editor.set_note(context.name, kNote,
+                  {{std::string(kDirectory), parent_path(context.kubeconfig)}});
   return {};
+}
+
+// Where the cluster of the current context is kept; empty: it is not one of `codeflare up`.
+std::string directory_of(const Env& env, const std::string& file, const KubeconfigEditor& editor) {
+  // The administrator's own file, named by KUBECONFIG.
+  const std::string around = parent_path(file);
+  if (file.ends_with("/admin.kubeconfig") && env.files.exists(up_state_path(around))) {
+    return around;
+  }
+  const std::optional<KubeconfigEditor::Note> note = editor.note(editor.current_context(), kNote);
+  const auto directory =
+      note ? note->find(std::string(kDirectory)) : KubeconfigEditor::Note::const_iterator();
+  return note && directory != note->end() ? directory->second : std::string();
 }
 
 Result<void> take_out(KubeconfigEditor& editor, const AddedContext& context,
@@ -68,6 +87,29 @@ std::string context_name(const Variables& variables, const std::string& director
   path.remove_prefix(path.rfind('/') + 1);  // npos + 1: there is none
   return path.empty() || path == "." || path == ".." ? std::string(kName)
                                                      : std::string(kName) + "-" + std::string(path);
+}
+
+Result<ChosenCluster> choose_cluster(Env env, const std::string& given) {
+  TRY_ASSIGN(std::string usual, up_directory(env.variables, given));
+  ChosenCluster chosen{.directory = std::move(usual)};
+  const Result<std::string> file = kube::kubeconfig_to_edit(env, "");
+  if (!given.empty() || !file) {
+    return chosen;
+  }
+  const Result<KubeconfigEditor> editor =
+      KubeconfigEditor::parse(env.files.read(*file).value_or(""), *file);
+  const std::string current = editor ? editor->current_context() : std::string();
+  if (current.empty()) {
+    return chosen;
+  }
+  std::string directory = directory_of(env, *file, *editor);
+  if (!directory.empty()) {
+    chosen.directory = std::move(directory);
+  } else if (current != context_name(env.variables, chosen.directory)) {
+    chosen.warning = "the current context " + current +
+                     " is not a cluster of 'codeflare up'; using " + chosen.directory;
+  }
+  return chosen;
 }
 
 Task<Result<AddedContext>> add_context(Env env, NewContext context) {

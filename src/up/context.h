@@ -12,6 +12,14 @@ namespace codeflare::up {
 // "codeflare", or with the directory's own name when it is not the user's usual one.
 std::string context_name(const Variables& variables, const std::string& directory);
 
+// The cluster that a verb means.
+struct ChosenCluster {
+  std::string directory;
+  std::string warning{};  // the current context is another cluster's
+};
+// `given`, else that of the current context, else the user's usual one. Blocks on files.
+Result<ChosenCluster> choose_cluster(Env env, const std::string& given);
+
 struct NewContext {
   std::string name;
   std::string kubeconfig;     // where its cluster and user are described

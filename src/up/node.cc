@@ -202,6 +202,14 @@ Task<Result<void>> UpNodes::prepare(PodConnect* connect) {
   co_return Result<void>();
 }
 
+std::set<std::string> UpNodes::names() const {
+  std::set<std::string> names;
+  for (const std::unique_ptr<UpNode>& node : nodes_) {
+    names.insert(node->name());
+  }
+  return names;
+}
+
 void UpNodes::keep_alive(TaskGroup& group) {
   for (const std::unique_ptr<UpNode>& node : nodes_) {
     node->keep_alive(group);

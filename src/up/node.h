@@ -19,6 +19,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -85,6 +86,7 @@ class UpNodes {
   // Before the manager runs: the Nodes are there, pods of an earlier run are known to the node that
   // has them, logs and streams are served until stop().
   Task<Result<void>> prepare(PodConnect* connect);
+  std::set<std::string> names() const;
   void keep_alive(TaskGroup& group);
   // What pods are told of it, before any starts.
   void serve_at(const ServerPlaces& places);

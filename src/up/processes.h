@@ -21,6 +21,11 @@ std::unique_ptr<Processes> machine_processes(FileSystem& files);
 // The path from the root, for those who will read it from elsewhere.
 Result<std::string> absolute_path(const std::string& path);
 
+// This process has the machine's administrator's rights.
+bool is_administrator();
+// The file of this program.
+Result<std::string> own_program();
+
 // Goes on in a child that belongs to nobody, with `log` for both outputs and no input; the calling
 // process prints the child's number and ends here. Before anything has begun that a fork does not
 // take along (loops, threads).

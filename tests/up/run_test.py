@@ -10,6 +10,7 @@ import sys
 import tempfile
 import time
 import unittest
+import zipfile
 
 sys.dont_write_bytecode = True
 
@@ -76,6 +77,29 @@ class Run(unittest.TestCase):
         self.type("status", "job", "first", code=3)
         secrets = subprocess.run([PROGRAM, "list", "job"], env=self.environment, capture_output=True, text=True).stdout
         self.assertNotIn("first", secrets)
+
+    @unittest.skipUnless(os.environ.get("CODEFLARE_PIP") == "1", "takes most of a minute: ./dev test --all")
+    def test_packages_of_a_file_are_installed_once_and_kept(self):
+        wheel = self.home / "tiny-1.0-py3-none-any.whl"
+        with zipfile.ZipFile(wheel, "w") as archive:
+            archive.writestr("tiny.py", "WORD = 'packed'\n")
+            archive.writestr("tiny-1.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: tiny\nVersion: 1.0\n")
+            archive.writestr("tiny-1.0.dist-info/WHEEL", "Wheel-Version: 1.0\nGenerator: hand\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+            archive.writestr("tiny-1.0.dist-info/RECORD", "tiny.py,,\n")
+        (self.home / "requirements.txt").write_text(f"tiny @ file://{wheel}\n")
+        words = ("--dir", "", "--pip", str(self.home / "requirements.txt"), "--", "python3", "-c", "import tiny; print(tiny.WORD)")
+        first = self.type("run", "--name", "packed", *words)
+        self.assertEqual(first.stdout, "packed\n")
+        self.assertIn("installing the packages of ", first.stderr)
+        again = self.type("run", "--name", "packed-again", *words)
+        self.assertEqual(again.stdout, "packed\n")
+        self.assertNotIn("installing", again.stderr)
+        other = self.type("run", "--name", "elsewhere", "--dry-run=client", "-o", "yaml", *words).stdout
+        self.assertIn("python3 -m pip install", other)
+        (self.home / "wrong.txt").write_text("/no/such/package.whl\n")
+        wrong = self.type("run", "--name", "wrong", "--dir", "", "--pip", str(self.home / "wrong.txt"), "--", "true", code=None)
+        self.assertNotEqual(wrong.returncode, 0)
+        self.assertIn("pip install -r ", wrong.stderr)
 
     def test_pods_of_a_gang_know_their_ranks(self):
         run = self.type("run", "--name", "gang", "--pods", "2", "--cpus", "500m", "--memory", "256Mi", "--", "python3", "main.py")

@@ -234,10 +234,17 @@ Task<Result<void>> admit_user(Call& call) {
 
 Task<Result<net::Response>> serve(Call& call) {
   CO_TRY(co_await admit_user(call));
-  if (call.info.is_resource) {
+  if (!call.info.is_resource) {
+    co_return co_await handle_path(call);
+  }
+  const auto group = call.server.groups.find(call.info.group);
+  if (group == call.server.groups.end()) {
     co_return co_await dispatch(call);
   }
-  co_return co_await handle_path(call);
+  if (call.info.verb != "get" && call.info.verb != "list") {
+    co_return fail(method_not_allowed());
+  }
+  co_return co_await group->second(call.info, call.request);
 }
 
 // What the client asks for (?timeout=), within what the server allows.
@@ -423,6 +430,22 @@ void ApiService::add(std::string group, std::string resource, std::string subres
                      std::unique_ptr<VirtualResource> handler) {
   impl_->virtuals.insert_or_assign({std::move(group), std::move(resource), std::move(subresource)},
                                    std::move(handler));
+}
+
+void ApiService::add_group(ServedGroup group) {
+  for (const ServedGroup::Kind& kind : group.kinds) {
+    Resource resource{.group = group.group,
+                      .plural = kind.plural,
+                      .singular = kind.singular,
+                      .kind = kind.kind,
+                      .list_kind = kind.kind + "List",
+                      .namespaced = kind.namespaced,
+                      .verbs = {"get", "list"}};
+    resource.versions.push_back({.version = group.version});
+    resource.collection = impl_->parts.store.collection(resource.qualified_name());
+    impl_->parts.registry.add(std::move(resource));
+  }
+  impl_->groups.insert_or_assign(std::move(group.group), std::move(group.handler));
 }
 
 void ApiService::add_path(std::string prefix, PathHandler handler) {

@@ -5,6 +5,7 @@
 #include "apiserver/request/authenticator.h"
 #include "apiserver/request/authorizer.h"
 #include "apiserver/request/connect.h"
+#include "apiserver/rest/served_group.h"
 #include "apiserver/store/store.h"
 #include "base/env/env.h"
 #include "base/log.h"
@@ -84,6 +85,7 @@ class ApiService final : public net::HttpService {
   using PathHandler =
       std::function<Task<Result<net::Response>>(const RequestInfo&, const net::Request&)>;
   void add_path(std::string prefix, PathHandler handler);
+  void add_group(ServedGroup group);
   Task<Result<net::Response>> send(net::Request request) override;
   // The same for callers in this process. They bound themselves and are not counted, so that
   // clients do not keep them out.

@@ -259,6 +259,9 @@ struct ApiServer::Parts {
               openid_configuration(
                   {.issuer = tokens.issuer(), .keys_url = url + std::string(kOpenidKeysPath)}));
         });
+    for (ServedGroup& group : options.more_groups) {
+      service->add_group(std::move(group));
+    }
     own_service.emplace(service->uncounted(), own_identity());
     housekeeping.emplace(
         env, logger, *store, registry, *rules, *own_service,

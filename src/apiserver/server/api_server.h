@@ -1,5 +1,6 @@
 #pragma once
 
+#include "apiserver/rest/served_group.h"
 #include "base/async/task.h"
 #include "base/env/env.h"
 #include "base/log.h"
@@ -56,6 +57,7 @@ class ApiServer {
     using AdmissionFactory = std::function<std::vector<std::unique_ptr<Admission>>(
         const Authorizer& authorizer, const Registry& registry, const Store& store)>;
     AdmissionFactory more_admission{};
+    std::vector<ServedGroup> more_groups{};
     // For tests and simulations: another log than the one in the data directory, and a look at the
     // store as it came from the log, before anybody writes. It lives until stop() has ended.
     std::function<Result<std::unique_ptr<Log>>()> open_log{};

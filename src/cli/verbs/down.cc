@@ -1,6 +1,7 @@
 #include "cli/verbs/down.h"
 
 #include "base/env/real_env.h"
+#include "cli/verbs/internal/local_cluster.h"
 #include "cli/verbs/internal/session_flags.h"
 
 #include <memory>
@@ -20,7 +21,7 @@ int down(const Flags& flags) {
   RealEnv world;
   const Env env = world.env();
   const std::unique_ptr<Console> console = process_console();
-  Result<std::string> directory = up::up_directory(env.variables, flags.directory);
+  Result<std::string> directory = internal::local_directory(env, *console, flags.directory);
   if (!directory) {
     return report_usage(*console, directory.error().message);
   }

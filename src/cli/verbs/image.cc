@@ -1,6 +1,7 @@
 #include "cli/verbs/image.h"
 
 #include "base/env/real_env.h"
+#include "cli/verbs/internal/local_cluster.h"
 #include "cli/verbs/internal/session_flags.h"
 #include "cli/views/table.h"
 #include "up/pip_environment.h"
@@ -23,7 +24,7 @@ using Run = std::function<int(Env, Console&, const std::string& directory)>;
 int with_directory(const std::string& given, const Run& run) {
   RealEnv world;
   const std::unique_ptr<Console> console = process_console();
-  const Result<std::string> directory = up::up_directory(world.env().variables, given);
+  const Result<std::string> directory = internal::local_directory(world.env(), *console, given);
   return directory ? run(world.env(), *console, *directory)
                    : report_usage(*console, directory.error().message);
 }

@@ -1,11 +1,13 @@
 #include "cli/verbs/run.h"
 
+#include "cli/verbs/internal/pip_environment.h"
 #include "cli/verbs/internal/session_flags.h"
 #include "cli/verbs/internal/wait_line.h"
 #include "cli/views/table.h"
 #include "json/yaml.h"
 #include "sdk/gang_jobs.h"
 #include "sdk/program_image.h"
+#include "up/context.h"
 #include "up/images.h"
 #include "up/processes.h"
 #include "up/state.h"
@@ -57,12 +59,19 @@ void add_surroundings(CLI::App& verb, RunFlags& flags) {
                   "directory to send along, where the command starts; '' sends none (default: the "
                   "working directory)")
       ->type_name("DIR");
-  verb.add_option("--venv", flags.venv,
-                  "Python virtual environment of this machine, on 'codeflare up' only")
-      ->type_name("DIR")
-      ->excludes(image);
+  CLI::Option* venv =
+      verb.add_option("--venv", flags.venv,
+                      "Python virtual environment of this machine, on 'codeflare up' only")
+          ->type_name("DIR")
+          ->excludes(image);
+  verb.add_option(
+          "--pip", flags.pip,
+          "requirements of Python packages: a kept environment on 'codeflare up', elsewhere "
+          "installed when the pod starts")
+      ->type_name("FILE")
+      ->excludes(venv);
   verb.add_option("--data-dir", flags.data_directory,
-                  "data directory of the 'codeflare up' that --venv is for")
+                  "data directory of the 'codeflare up' that --venv and --pip are for")
       ->type_name("DIR");
 }
 
@@ -137,8 +146,9 @@ Result<std::string> code_directory(Session& session, const RunFlags& flags) {
 Result<std::string> venv_image(Session& session, const RunFlags& flags) {
   FileSystem& files = session.env().files;
   TRY_ASSIGN(const std::string venv, up::absolute_path(flags.venv));
-  TRY_ASSIGN(const std::string directory,
-             up::up_directory(session.env().variables, flags.data_directory));
+  TRY_ASSIGN(const up::ChosenCluster cluster,
+             up::choose_cluster(session.env(), flags.data_directory));
+  const std::string& directory = cluster.directory;
   const Result<std::optional<up::UpState>> state = up::read_up_state(files, directory);
   if (!state || !*state || !session.server().contains((*state)->server)) {
     return fail(invalid_argument("--venv works with the 'codeflare up' of this machine, and " +
@@ -176,6 +186,28 @@ Task<Result<std::string>> image_for(Session& session, RunFlags flags) {
   co_return co_await sdk::default_image(session.client());
 }
 
+// The packages of --pip: an environment of this machine on its own `codeflare up`, else a command
+// that installs them first.
+Task<Result<void>> add_packages(Session& session, RunFlags& flags) {
+  const Env env = session.env();
+  if (flags.pip.empty()) {
+    co_return Result<void>();
+  }
+  CO_TRY_ASSIGN(const std::string file, up::absolute_path(flags.pip));
+  const bool here = !flags.dry_run && flags.spec.image.empty() &&
+                    (co_await sdk::is_own_server(session.client())).value_or(false);
+  if (here) {
+    CO_TRY_ASSIGN(flags.venv, co_await internal::kept_environment(env, session.console(), file));
+    co_return Result<void>();
+  }
+  CO_TRY_ASSIGN(const std::string requirements,
+                co_await run_blocking(env, [&] { return env.files.read(file); }));
+  internal::PipCommand wrapped = internal::with_packages(flags.spec.command, requirements);
+  flags.spec.command = std::move(wrapped.command);
+  flags.spec.env.push_back(std::move(wrapped.variable));
+  co_return Result<void>();
+}
+
 // All that can be wrong on this side is found before anything is sent.
 Task<Result<sdk::GangSubmission>> prepare(Session& session, RunFlags flags) {
   if (flags.spec.command.empty()) {
@@ -188,6 +220,7 @@ Task<Result<sdk::GangSubmission>> prepare(Session& session, RunFlags flags) {
   sdk::RunSpec trial = spec;
   trial.image = std::string(sdk::kMachineImage);
   CO_TRY(sdk::run_submission(trial));
+  CO_TRY(co_await add_packages(session, flags));
   CO_TRY_ASSIGN(const std::string directory, code_directory(session, flags));
   if (!directory.empty()) {
     CO_TRY_ASSIGN(spec.code, co_await run_blocking(session.env(), [&] {

@@ -16,6 +16,7 @@ struct RunFlags {
   sdk::RunSpec spec{};
   std::optional<std::string> directory{};  // default: the working directory
   std::string venv{};
+  std::string pip{};             // a file of requirements
   std::string data_directory{};  // of `codeflare up`, for the virtual environment
   bool detach = false;
   bool dry_run = false;

@@ -5,6 +5,7 @@
 #include "cli/gather/find_wrapper.h"
 #include "cli/gather/wrappers.h"
 #include "cli/session/output.h"
+#include "cli/verbs/internal/local_cluster.h"
 #include "cli/verbs/internal/session_flags.h"
 #include "cli/views/kinds.h"
 #include "cli/views/up_status_view.h"
@@ -112,7 +113,7 @@ int run_up_status(const UpStatusFlags& flags) {
   if (!json && !flags.output.empty()) {
     return report_usage(*console, "status of the local cluster supports -o json only");
   }
-  const Result<std::string> directory = up::up_directory(env.variables, flags.directory);
+  const Result<std::string> directory = internal::local_directory(env, *console, flags.directory);
   if (!directory) {
     return report_usage(*console, directory.error().message);
   }

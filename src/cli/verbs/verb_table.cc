@@ -35,6 +35,7 @@
 #include "cli/verbs/status.h"
 #include "cli/verbs/submit_job.h"
 #include "cli/verbs/submit_run.h"
+#include "cli/verbs/top.h"
 #include "cli/verbs/update_raycluster.h"
 #include "cli/verbs/user.h"
 #include "cli/verbs/wait_raycluster.h"
@@ -107,6 +108,7 @@ constexpr const Verb* kVerbs[] = {
     &kReleaseRun,
     &kQueue,
     &kQuota,
+    &kTop,
     &kExplain,
     &kExplainRayCluster,
     &kExplainJob,
@@ -243,7 +245,7 @@ struct HelpGroup {
 };
 constexpr std::array kHelpGroups = {
     HelpGroup{"Cluster", {"up", "down", "image", "proxy", "login", "logout"}},
-    HelpGroup{"Queue", {"queue", "explain", "priority", "hold", "release", "quota"}},
+    HelpGroup{"Queue", {"queue", "explain", "priority", "hold", "release", "quota", "top"}},
     HelpGroup{"Administration",
               {"user", "controller", "node", "apiserver", "checkpointd", "checkpoint", "crds",
                "check", "simulate"}},

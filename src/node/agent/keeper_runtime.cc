@@ -346,6 +346,29 @@ Task<Result<void>> KeeperRuntime::make(NewSandbox sandbox) {
   co_return Result<void>();
 }
 
+Task<Result<PodUses>> KeeperRuntime::measure(std::vector<std::string> uids) {
+  std::vector<MeasuredPod> pods;
+  for (std::string& uid : uids) {
+    const auto found = pods_.find(uid);
+    if (found == pods_.end() || !found->second.view.alive) {
+      continue;
+    }
+    const auto groups = groups_of_.find(uid);
+    MeasuredPod pod{
+        .uid = uid,
+        .directory = directory_of(uid),
+        .groups = groups == groups_of_.end() ? std::vector<std::string>() : groups->second,
+        .running = {}};
+    for (const RunRecord& run : found->second.view.state.runs) {
+      if (run.running()) {
+        pod.running.push_back(run.name);
+      }
+    }
+    pods.push_back(std::move(pod));
+  }
+  co_return co_await run_blocking(env_, [&]() -> Result<PodUses> { return measure_pods(pods); });
+}
+
 Task<Result<void>> KeeperRuntime::call(std::string uid, KeeperRequest request) {
   const auto found = pods_.find(uid);
   if (found == pods_.end() || found->second.link == nullptr) {

@@ -47,6 +47,7 @@ class KeeperRuntime final : public PodRuntime {
   Task<Result<void>> cut_off(std::string uid, std::string container, Ask ask) override;
   Task<Result<void>> write_volumes(std::string uid, std::vector<VolumePlan> volumes) override;
   Task<Result<PodUsage>> usage(std::string uid) override;
+  Task<Result<PodUses>> measure(std::vector<std::string> uids) override;
   Task<Result<void>> close(std::string uid) override;
   Task<Result<void>> remove(std::string uid) override;
   std::string log_directory(const std::string& uid, const std::string& container) const override;

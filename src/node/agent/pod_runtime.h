@@ -4,6 +4,7 @@
 #include "base/result.h"
 #include "node/agent/eviction.h"
 #include "node/agent/pod_sync.h"
+#include "node/agent/pod_use.h"
 #include "node/agent/volume_plan.h"
 #include "node/stream/sandbox_view.h"
 #include "node/system/limits.h"
@@ -63,6 +64,8 @@ class PodRuntime : public SandboxViews {
   virtual Task<Result<void>> write_volumes(std::string uid, std::vector<VolumePlan> volumes) = 0;
   // What it has on disk.
   virtual Task<Result<PodUsage>> usage(std::string uid) = 0;
+  // Processor time and memory of the containers that run, by UID of the pod.
+  virtual Task<Result<PodUses>> measure(std::vector<std::string> /*uids*/) { co_return PodUses(); }
   // Ends all that still runs in it; files and logs stay.
   virtual Task<Result<void>> close(std::string uid) = 0;
   // The same, and nothing stays. Fine when there is nothing.

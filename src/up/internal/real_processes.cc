@@ -45,6 +45,19 @@ std::unique_ptr<Processes> machine_processes(FileSystem& files) {
   return std::make_unique<RealProcesses>(files);
 }
 
+bool is_administrator() {
+  return ::geteuid() == 0;
+}
+
+Result<std::string> own_program() {
+  char path[PATH_MAX];
+  const ssize_t size = ::readlink("/proc/self/exe", path, sizeof(path));
+  if (size < 0) {
+    return fail(posix_error(errno, "the file of this program"));
+  }
+  return std::string(path, static_cast<std::size_t>(size));
+}
+
 Result<std::string> absolute_path(const std::string& path) {
   char here[PATH_MAX];
   if (path.starts_with('/')) {

@@ -44,6 +44,7 @@ struct Server {
   std::map<std::tuple<std::string, std::string, std::string>, std::unique_ptr<VirtualResource>>
       virtuals;
   std::vector<std::pair<std::string, ApiService::PathHandler>> paths;
+  std::map<std::string, ApiService::PathHandler, std::less<>> groups;  // without stored objects
   ServerMetrics metrics;
   DiscoveryCache discovery;
   EncodingCache encodings;

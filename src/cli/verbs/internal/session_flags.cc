@@ -3,6 +3,7 @@
 #include "base/async/sleep.h"
 #include "base/env/real_env.h"
 #include "cli/verbs/internal/check_seconds.h"
+#include "cli/verbs/internal/offer_up.h"
 
 #include <chrono>
 #include <csignal>
@@ -130,7 +131,16 @@ int run_detachable(const SessionFlags& flags, const std::function<Task<int>(Sess
   constexpr Duration kSecondWithin = std::chrono::seconds(2);
   RealEnv world;
   const std::unique_ptr<Console> console = process_console();
-  const Result<std::unique_ptr<Session>> session = Session::open(world.env(), *console, flags);
+  Result<std::unique_ptr<Session>> session = Session::open(world.env(), *console, flags);
+  if (!session && session.error().code == ErrorCode::not_found && flags.kubeconfig.empty()) {
+    const auto offered = run(world.env().loop, offer_up(world.env(), *console));
+    if (offered && !*offered) {
+      return report_coded(*console, offered->error());
+    }
+    if (offered && **offered) {
+      session = Session::open(world.env(), *console, flags);
+    }
+  }
   if (!session) {
     const int code = report_coded(*console, session.error());
     if (session.error().code == ErrorCode::not_found) {

@@ -21,6 +21,8 @@ namespace codeflare::node {
 namespace {
 
 constexpr auto kControllers = {"memory", "cpu", "pids"};
+// Counts processor time; of version 1, where `cpu` need not be mounted together with it.
+constexpr auto kAccounting = "cpuacct";
 constexpr int kRemoveTries = 100;
 constexpr std::chrono::milliseconds kRemoveWait(10);
 
@@ -66,7 +68,7 @@ Hierarchies read_mounts() {
     if (type == "cgroup2" && !found.v2) {
       found.v2 = mount;
     }
-    for (const char* controller : kControllers) {
+    for (const char* controller : {"memory", "cpu", "pids", kAccounting}) {
       if (type == "cgroup" && has_word(options, controller)) {
         found.v1.emplace(controller, mount);
       }
@@ -277,6 +279,15 @@ Result<std::unique_ptr<LimitGroups>> LimitGroups::find(const std::string& name) 
             unsupported(std::string("the control group ") + controller + " is not mounted"));
       }
       bases.push_back(own_directory(mount->second, controller) + "/" + name);
+    }
+    const auto accounting = found.v1.find(kAccounting);
+    if (accounting != found.v1.end() && accounting->second.point != found.v1.at("cpu").point) {
+      std::vector<std::string> more = bases;
+      more.push_back(own_directory(accounting->second, kAccounting) + "/" + name);
+      Result<std::unique_ptr<LimitGroups>> groups = tried(GroupVersion::v1, std::move(more));
+      if (groups) {
+        return groups;
+      }
     }
     return tried(GroupVersion::v1, std::move(bases));
   }

@@ -3,6 +3,7 @@
 #include "base/env/file_system.h"
 #include "base/posix.h"
 #include "node/keeper/gpu_devices.h"
+#include "node/keeper/internal/real_group_view.h"
 #include "node/keeper/internal/real_image_root.h"
 #include "node/system/mounts.h"
 #include "node/system/places.h"
@@ -205,6 +206,8 @@ Result<ContainerRoot> enter_container_root(const KeeperView& view, const Sandbox
   if (spec.root.empty()) {
     TRY(bring_directories(made, sandbox.directories));
   }
+  TRY(show_groups({.groups = "/groups", .scratch = made.scratch, .root = made.root}, sandbox,
+                  spec));
   TRY(mount_proc(made.root + "/proc"));
   TRY_ASSIGN(FileDescriptor proc, protect_proc(made.root + "/proc"));
   TRY(add_volumes(view, made.root, spec));

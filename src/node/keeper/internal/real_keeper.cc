@@ -2,6 +2,7 @@
 
 #include "base/env/file_system.h"
 #include "node/keeper/internal/real_attached.h"
+#include "node/keeper/internal/real_group_view.h"
 #include "node/system/descriptors.h"
 #include "node/system/host_path.h"
 #include "node/system/mounts.h"
@@ -530,7 +531,9 @@ void Keeper::keep_limits() {
       continue;
     }
     const std::int64_t files = bytes_in_memory(run->files.get());
-    if (processes.most_memory_of(run->init) + files > run->memory_limit) {
+    const std::int64_t most = processes.most_memory_of(run->init) + files;
+    show_memory(run->files.get(), most);
+    if (most > run->memory_limit) {
       begin_to_count(*run, processes, files);
     }
   }

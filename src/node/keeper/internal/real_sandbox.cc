@@ -2,6 +2,7 @@
 
 #include "base/posix.h"
 #include "node/keeper/gpu_devices.h"
+#include "node/keeper/internal/real_group_view.h"
 #include "node/keeper/internal/real_system_calls.h"
 #include "node/system/daemon.h"
 #include "node/system/forbidden.h"
@@ -158,6 +159,7 @@ Result<KeeperView> move_into_pod_root(const SandboxSpec& spec, const std::string
     TRY(bind_mount(spec.roots[i], at, true));
     TRY(hide(hidden, spec.roots[i], at));
   }
+  bring_groups(spec, root + "/groups");
   TRY(make_directory(root + "/tmp"));
   // Alone: the root that is being built lies in it.
   TRY(bind_directory_alone(directory, root + "/pod"));
