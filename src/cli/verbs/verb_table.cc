@@ -25,6 +25,7 @@
 #include "cli/verbs/list.h"
 #include "cli/verbs/login.h"
 #include "cli/verbs/logs.h"
+#include "cli/verbs/logs_training.h"
 #include "cli/verbs/priority.h"
 #include "cli/verbs/queue.h"
 #include "cli/verbs/queued_raycluster.h"
@@ -128,6 +129,7 @@ constexpr const Verb* kVerbs[] = {
     &kLogs,
     &kLogsJob,
     &kLogsRun,
+    &kLogsTraining,
     &kDashboard,
     &kSession,
     &kDown,
