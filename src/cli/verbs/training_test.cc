@@ -3,6 +3,7 @@
 #include "cli/testing/verb_world.h"
 #include "cli/verbs/create.h"
 #include "cli/verbs/end_training.h"
+#include "cli/verbs/explain_training.h"
 #include "cli/verbs/follow_training.h"
 #include "cli/verbs/scale_training.h"
 #include "cli/verbs/show_training.h"
@@ -258,6 +259,64 @@ TEST(HoldTraining, sets_suspend_once) {
   EXPECT_FALSE(world.spec().run_policy.suspend);
   world.set_status(kSucceeded);
   EXPECT_EQ(world.named(run_hold_training, {"bert"}), kFailed);
+}
+
+Task<int> grow_big(Session& session) {
+  const auto done = co_await session.client().patch(
+      kJobs, {"default", "big"}, kube::PatchKind::merge,
+      R"({"status":{"stage":"Running","currentSize":3}})", {.subresource = "status"});
+  EXPECT_TRUE(done.has_value()) << done.error().message;
+  co_return 0;
+}
+
+// A node of four CPUs; workers request one each.
+constexpr const char* kNode =
+    "---\napiVersion: v1\nkind: Node\nmetadata: {name: node-1}\nstatus:\n"
+    "  allocatable: {cpu: 4, memory: 16Gi, pods: 110}\n"
+    "  capacity: {cpu: 4, memory: 16Gi, pods: 110}\n"
+    "  conditions: [{type: Ready, status: \"True\", reason: r, message: m}]\n";
+// Somebody else's pod has so many of them.
+std::string pod_of_cpus(int cpus) {
+  return "---\napiVersion: v1\nkind: Pod\nmetadata: {name: other}\nspec: {nodeName: node-1, "
+         "containers: [{name: c, image: i, resources: {requests: {cpu: " +
+         std::to_string(cpus) + "}}}]}\n";
+}
+
+int explain(World& world) {
+  return world.verb([](Session& s) {
+    return run_explain_training(s, {.name = "bert", .controller_ns = "codeflare-system"});
+  });
+}
+
+TEST(ExplainTraining, says_why_a_running_job_is_not_larger) {
+  World world;
+  world.write("node.yaml", kNode + pod_of_cpus(2));
+  ASSERT_EQ(world.create("node.yaml"), kDone) << world.console.err_text;
+  world.set_status(
+      R"({"stage":"Running","currentSize":2,"readySize":2,"plan":{"generation":1,"places":[)"
+      R"({"index":0,"node":"node-1"},{"index":1,"node":"node-1"}]}})");
+  EXPECT_EQ(explain(world), kDone) << world.console.err_text;
+  const std::string& out = world.console.out_text;
+  EXPECT_TRUE(out.contains("Size:        2 of 1..3 pods\n")) << out;
+  EXPECT_TRUE(out.contains("Growth:      grows to 3 later: needs 1 CPU, 0 of 4 free")) << out;
+  EXPECT_FALSE(out.contains("Next size")) << out;
+  EXPECT_FALSE(out.contains("Not read")) << out;
+}
+
+TEST(ExplainTraining, names_the_shortage_of_a_waiting_job_and_who_has_growth) {
+  World world;
+  world.write("node.yaml", kNode + pod_of_cpus(4) + job_yaml("big", "  maxSize: 5\n"));
+  ASSERT_EQ(world.create("node.yaml"), kDone) << world.console.err_text;
+  EXPECT_EQ(explain(world), kDone) << world.console.err_text;
+  const std::string& out = world.console.out_text;
+  EXPECT_TRUE(out.contains("Waits:       needs 1 CPU, 0 of 4 free")) << out;
+  EXPECT_FALSE(out.contains("above their minimum")) << out;
+  world.verb([](Session& s) { return grow_big(s); });
+  EXPECT_EQ(explain(world), kDone) << world.console.err_text;
+  EXPECT_TRUE(
+      out.contains("TrainingJobs above their minimum:\n"
+                   "  default/big: 3 pods, 2 above its minimum 1, priority 7\n"))
+      << out;
 }
 
 TEST(VerbTable, trainingjobs_have_a_short_name) {

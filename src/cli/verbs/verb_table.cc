@@ -17,6 +17,7 @@
 #include "cli/verbs/end_run.h"
 #include "cli/verbs/end_training.h"
 #include "cli/verbs/explain.h"
+#include "cli/verbs/explain_training.h"
 #include "cli/verbs/follow_job.h"
 #include "cli/verbs/follow_run.h"
 #include "cli/verbs/follow_training.h"
@@ -126,6 +127,7 @@ constexpr const Verb* kVerbs[] = {
     &kExplainRayCluster,
     &kExplainJob,
     &kExplainRun,
+    &kExplainTraining,
     &kLogs,
     &kLogsJob,
     &kLogsRun,

@@ -36,7 +36,7 @@ std::string LinePrefix::rest() {
 
 namespace internal {
 
-// What has begun in the pods, by pod, init containers first.
+// Containers that have started, by pod, init containers first.
 std::vector<LogStreams::Source> LogStreams::sources_of(const std::vector<model::Pod>& pods) const {
   std::vector<Source> sources;
   for (const model::Pod& pod : pods) {
