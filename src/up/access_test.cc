@@ -360,6 +360,17 @@ void run_runs(AccessWorld& w) {
   w.settle(minutes(1));
 }
 
+// A TrainingJob that ends and is removed after its time.
+void run_training_jobs(AccessWorld& w) {
+  w.send(
+      "/apis/breezeml.ai/v1/namespaces/default/trainingjobs",
+      R"({"apiVersion":"breezeml.ai/v1","kind":"TrainingJob","metadata":{"name":"t","labels":{"t":"root"}},)"
+      R"("spec":{"minSize":1,"maxSize":1,"runPolicy":{"ttlSecondsAfterFinished":5},)"
+      R"("replicaSpecs":{"template":{"spec":{"containers":[{"name":"trainingjob","image":"x",)"
+      R"("command":["exit","0"],"resources":{"requests":{"cpu":"1"},"limits":{"cpu":"1"}}}]}}}}})");
+  w.settle(minutes(3));
+}
+
 // A node that is deleted registers anew; a fake one becomes not ready; the Lease is lost.
 void run_nodes(AccessWorld& w) {
   w.send("/api/v1/nodes/codeflare-fake-0",
@@ -379,6 +390,7 @@ void run_everything(AccessWorld& w) {
   run_ray(w);
   run_ray_jobs(w);
   run_runs(w);
+  run_training_jobs(w);
   run_nodes(w);
 }
 
