@@ -360,6 +360,17 @@ void run_runs(AccessWorld& w) {
   w.settle(minutes(1));
 }
 
+// With agents that never register; its time is over soon.
+void run_training(AccessWorld& w) {
+  w.send("/apis/breezeml.ai/v1/namespaces/default/trainingjobs",
+         R"({"apiVersion":"breezeml.ai/v1","kind":"TrainingJob","metadata":{"name":"t"},)"
+         R"("spec":{"injectLattice":true,"elastic":{"gracePeriodSeconds":5},"runPolicy":)"
+         R"({"activeDeadlineSeconds":30,"ttlSecondsAfterFinished":5},"replicaSpecs":{"template":)"
+         R"({"spec":{"containers":[{"name":"trainingjob","image":"x","command":["run"],)"
+         R"("resources":{"requests":{"cpu":"1"},"limits":{"cpu":"1"}}}]}}}}})");
+  w.settle(minutes(3));
+}
+
 // A node that is deleted registers anew; a fake one becomes not ready; the Lease is lost.
 void run_nodes(AccessWorld& w) {
   w.send("/api/v1/nodes/codeflare-fake-0",
@@ -373,6 +384,7 @@ void run_nodes(AccessWorld& w) {
 }
 
 void run_everything(AccessWorld& w) {
+  run_training(w);
   run_apps(w);
   run_jobs(w);
   run_queue(w);
@@ -390,6 +402,8 @@ bool is_made_elsewhere(std::string_view verb, std::string_view resource) {
          (verb == "patch" && resource == "services") ||         // rayjob: another cluster
          (verb == "delete" && resource == "runs") ||            // run_controller_test
          (verb == "create" && resource == "rayjobs") ||         // tests/platform: Runs of Ray
+         (verb == "get" && resource == "trainingjobs") ||       // held to be granted to agents
+         (verb == "create" && resource == "roles") ||           // an apply that creates needs it
          resource == "pods/log" ||                              // tests/platform: progress of Runs
          resource == "services/proxy";  // rayjob and sdk_own_cluster_test: a dashboard that answers
 }
