@@ -35,6 +35,7 @@
 #include "net/listen_address.h"
 #include "queue/marks.h"
 #include "runtime/manager.h"
+#include "sdk/program_image.h"
 
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
@@ -301,7 +302,9 @@ void add_controllers(runtime::Manager& manager, QueueControllersOptions options,
                      const controllers::trainingjob::TrainingSettings& training) {
   namespace tj = controllers::trainingjob;
   const bool training_jobs = options.training_jobs;
-  tj::WorkerOptions workers{.training = options.queue.training, .lattice = training.lattice};
+  tj::WorkerOptions workers{.training = options.queue.training,
+                            .lattice = training.lattice,
+                            .agent_image = sdk::program_image(manager.env().variables)};
   if (options.queue.binds != queue::Binds::nothing) {
     workers.scheduler_name = queue::kSchedulerName;
   }

@@ -56,6 +56,10 @@ int help_of(const CLI::App& app, const std::vector<std::string>& verbs) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  // Installed into a pod under the agent's name (`codeflare agent --install`).
+  if (argc > 0 && std::string_view(argv[0]).ends_with("/codeflare-agent")) {
+    return codeflare::elastic::agent_program(argc - 1, argv + 1, "codeflare-agent");
+  }
   // The program itself starts these, one keeper per pod and one holder of their network: before
   // anything that they do not need.
   if (argc > 1 && std::string_view(argv[1]) == "agent") {

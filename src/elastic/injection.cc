@@ -43,7 +43,8 @@ void add_variables(model::Container& container, const Injection& injection) {
   set_if_absent(container, "LATTICE_MAX_RESTARTS", std::to_string(injection.restarts_max));
   set_if_absent(container, "LATTICE_STATE_DIR", std::string(kStateDirectory));
   set_if_absent(container, "PYTHONUNBUFFERED", "1");
-  const std::string library = std::string(kAgentDirectory) + "/python";
+  const std::string python = std::string(kAgentDirectory) + "/python";
+  const std::string library = python + "/codeflare_elastic/autopatch:" + python;
   auto path = std::ranges::find(container.env, "PYTHONPATH", &model::EnvVar::name);
   if (path == container.env.end()) {
     container.env.push_back({.name = "PYTHONPATH", .value = library});

@@ -39,7 +39,8 @@ TEST(Injection, the_agent_runs_the_original_words) {
   EXPECT_TRUE(container.args.empty());
   EXPECT_EQ(value_of(container, "LATTICE_INDEX"), "3");
   EXPECT_EQ(value_of(container, "LATTICE_NNODES"), "2:8");
-  EXPECT_EQ(value_of(container, "PYTHONPATH"), "/lattice/python");
+  EXPECT_EQ(value_of(container, "PYTHONPATH"),
+            "/lattice/python/codeflare_elastic/autopatch:/lattice/python");
   EXPECT_TRUE(spec.containers[0].command.empty());
   EXPECT_EQ(spec.termination_grace_period_seconds, 40);
 }
@@ -60,7 +61,8 @@ TEST(Injection, variables_of_the_template_stay) {
   spec.containers[1].env.push_back({.name = "PYTHONPATH", .value = "/mine"});
   spec.containers[1].env.push_back({.name = "LATTICE_GRACE_SECONDS", .value = "5"});
   ASSERT_TRUE(inject_agent(spec, kInjection));
-  EXPECT_EQ(value_of(spec.containers[1], "PYTHONPATH"), "/lattice/python:/mine");
+  EXPECT_EQ(value_of(spec.containers[1], "PYTHONPATH"),
+            "/lattice/python/codeflare_elastic/autopatch:/lattice/python:/mine");
   EXPECT_EQ(value_of(spec.containers[1], "LATTICE_GRACE_SECONDS"), "5");
 }
 

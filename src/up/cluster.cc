@@ -24,6 +24,7 @@
 #include "node/agent/service_feed.h"
 #include "queue/marks.h"
 #include "runtime/manager.h"
+#include "sdk/program_image.h"
 #include "up/access.h"
 #include "up/internal/work.h"
 #include "up/metrics_api.h"
@@ -198,7 +199,8 @@ Task<Result<void>> run_controllers(Env env, ApiServer& server, UpOptions options
   controllers::trainingjob::add_training_controller(
       manager, *driver,
       {.training = options.queue.queue.training,
-       .scheduler_name = std::string(queue::kSchedulerName)});
+       .scheduler_name = std::string(queue::kSchedulerName),
+       .agent_image = sdk::program_image(env.variables)});
   controllers::add_settings(manager, options.queue.ns, controllers::settings_of(options.queue),
                             logger);
   // The queue and RayClusters are run by `codeflare controller` too, the rest is for us alone.

@@ -47,7 +47,7 @@ class Mission(unittest.TestCase):
         shown = self.run_it.kubectl("get", "deployment", "lattice-operator", "--namespace", "lattice")
         self.assertRegex(shown, r"lattice-operator +1/1")
         log = self.run_it.kubectl("logs", "-n", "lattice", "deployment/lattice-operator")
-        self.assertIn("no controller for TrainingJobs", log)
+        self.assertIn("TrainingJobs wait in the queue of another controller", log)
         self.assertNotIn("s3cret", log + self.run_it.kubectl("get", "configmaps,deployments,pods", "-n", "lattice", "-o", "yaml"))
         self.one_leader()
         self.run_it.helm("uninstall", "operator", "--namespace", "lattice", "--wait")

@@ -1,7 +1,11 @@
 #!/usr/bin/env python3
 """TrainingJobs on `codeflare up`: apply, change the bounds while it runs, compete, delete; with processes and with fake nodes."""
 
+import os
+import pathlib
+import signal
 import sys
+import tempfile
 import unittest
 import urllib.error
 
@@ -9,7 +13,7 @@ sys.dont_write_bytecode = True
 
 import up_test  # noqa: E402
 from pod_case import SERVICES, PodCase  # noqa: E402
-from up_test import PODS  # noqa: E402
+from up_test import PODS, processes_about  # noqa: E402
 
 JOBS = "/apis/breezeml.ai/v1/namespaces/default/trainingjobs"
 WRAPPERS = "/apis/workload.codeflare.dev/v1beta1/namespaces/default/appwrappers"
@@ -78,6 +82,47 @@ class TrainingJobs(PodCase):
         self.assertEqual(job["status"]["reason"], "BackoffLimitExceeded")
         self.assertEqual(job["status"]["restartCounts"]["user"], 2)
         self.assertIn("exit code 7", job["status"]["message"])
+
+    def wait_for_members(self, name, size):
+        """Until a generation with that many members trains; the world size that each rank was told."""
+        def trains(job):
+            members = job.get("status", {}).get("membership", {}).get("members", [])
+            return len(members) == size and job["status"].get("readySize") == size
+        self.cluster.wait_for(f"{JOBS}/{name}", trains, patience=120)
+        wanted = [f"{rank} of {size}" for rank in range(size)]
+        self.cluster.wait_until(lambda: sorted(one.read_text().strip() for one in self.shared.glob("world-*")) == wanted, patience=60)
+
+    def test_an_injected_job_grows_shrinks_loses_a_worker_and_succeeds(self):
+        self.shared = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+        self.shared.chmod(0o777)
+        mark = f"mark={self.shared.name}; "
+        program = (mark + 'file=/shared/world-$LATTICE_INDEX; echo "$RANK of $WORLD_SIZE" > $file; '
+                   "trap 'rm -f $file; exit 0' TERM; while test ! -e /shared/end; do sleep 0.1; done")
+        self.start("--cpus", "4", "--allow-host-path", str(self.shared))
+        job = training_job("bert", 1, 2, command=program)
+        job["spec"]["injectLattice"] = True
+        pod = job["spec"]["replicaSpecs"]["template"]["spec"]
+        pod["volumes"] = [{"name": "shared", "hostPath": {"path": str(self.shared)}}]
+        pod["containers"][0]["volumeMounts"] = [{"name": "shared", "mountPath": "/shared"}]
+        self.cluster.post(JOBS, job)
+        self.wait_for_members("bert", 2)
+        self.change("bert", maxSize=4)
+        self.wait_for_members("bert", 4)
+        pods = self.workers("bert")
+        self.change("bert", maxSize=2)
+        self.wait_for_members("bert", 2)
+        stayed = self.wait_for_size("bert", 2)
+        self.assertEqual({name: pods[name] for name in stayed}, stayed)
+        before = self.cluster.get(f"{JOBS}/bert")["status"]["membership"]["generation"]
+        os.kill(next(pid for pid, words in processes_about(mark).items() if words[0] == "sh"), signal.SIGKILL)
+        self.cluster.wait_for(f"{JOBS}/bert", lambda job: job["status"]["membership"]["generation"] > before and job["status"]["readySize"] == 2)
+        self.wait_for_members("bert", 2)
+        (self.shared / "end").touch()
+        job = self.cluster.wait_for(f"{JOBS}/bert", lambda job: job["status"]["stage"] == "Completed", patience=60)
+        self.assertEqual((job["status"]["reason"], job["status"]["membership"]["reason"]), ("Succeeded", "Finish"))
+        counts = job["status"]["restartCounts"]
+        self.assertEqual((counts.get("user", 0), counts.get("infra", 0)), (0, 1))
+        self.assert_vanishes(lambda: self.cluster.get(f"{PODS}?labelSelector=breezeml.ai/job%3Dbert")["items"])
 
     def test_an_appwrapper_takes_growth_on_fake_nodes_and_the_job_grows_back(self):
         self.start("--fake-nodes", "2", "--cpus", "4")

@@ -12,6 +12,9 @@ inline constexpr std::string_view kIndexLabel = "breezeml.ai/index";
 // "true": the image has the agent; the job gets what an agent needs.
 inline constexpr std::string_view kAgentAnnotation = "breezeml.ai/agent";
 
+// From a notice to SIGKILL, for jobs with agents that name no time.
+inline constexpr std::int64_t kGraceSeconds = 120;
+
 namespace stage {
 inline constexpr std::string_view kWaiting = "Waiting";
 inline constexpr std::string_view kRunning = "Running";

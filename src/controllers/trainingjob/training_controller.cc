@@ -3,11 +3,16 @@
 #include "base/async/sleep.h"
 #include "controllers/pods_type.h"
 #include "controllers/status_patch.h"
+#include "controllers/trainingjob/names.h"
+#include "elastic/agent_access.h"
+#include "elastic/kubernetes_store.h"
 #include "model/codec/pod.h"
 #include "model/codec/service.h"
 #include "model/codec/training_job.h"
 #include "model/resources.h"
+#include "runtime/map_function.h"
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -21,6 +26,11 @@ using runtime::Plan;
 
 const runtime::ResourceType kJobs = model::resource_type<model::TrainingJob>();
 const runtime::ResourceType kServices = model::resource_type<model::Service>();
+
+const runtime::ResourceType kAccounts{"", "v1", "ServiceAccount", "serviceaccounts", true};
+const runtime::ResourceType kRoles{"rbac.authorization.k8s.io", "v1", "Role", "roles", true};
+const runtime::ResourceType kBindings{"rbac.authorization.k8s.io", "v1", "RoleBinding",
+                                      "rolebindings", true};
 
 constexpr int kWorkers = 16;
 constexpr Duration kSelectorPause = std::chrono::seconds(5);
@@ -44,7 +54,8 @@ TrainingJobReconciler::TrainingJobReconciler(const runtime::ControllerContext& c
       jobs_(context.subject.store()),
       services_(context.cache.informer(kServices).store()),
       pods_(context.cache.informer(kPods),
-            [waker = context.waker](const model::ObjectKey& job) { waker.wake(job); }) {}
+            [waker = context.waker](const model::ObjectKey& job) { waker.wake(job); }),
+      agents_(context.cache.informer(elastic::leases()).store()) {}
 
 Task<Result<Next>> TrainingJobReconciler::reconcile(runtime::ObjectKey key) {
   if (!driver_.active()) {
@@ -66,7 +77,7 @@ Task<Result<Next>> TrainingJobReconciler::reconcile(runtime::ObjectKey key) {
   co_return next;
 }
 
-std::optional<Observed> TrainingJobReconciler::observe(const runtime::ObjectKey& key) const {
+std::optional<Observed> TrainingJobReconciler::observe(const runtime::ObjectKey& key) {
   const runtime::ObjectRef object = jobs_.get(key);
   if (object == nullptr) {
     return std::nullopt;
@@ -81,6 +92,9 @@ std::optional<Observed> TrainingJobReconciler::observe(const runtime::ObjectKey&
     driver_.plan_written(uid, queue::planned_places(*observed.job.status.plan));
   }
   observed.pods = pods_.of(key, uid);
+  if (meets_by_leases(observed.job, options_.lattice)) {
+    observed.agents = agents_.of(observed.job, observed.pods, env_.clock.now());
+  }
   observed.has_service = services_.get(key) != nullptr;
   observed.standing = driver_.queue().standing(uid);
   if (observed.standing.kind == queue::Standing::Kind::waiting) {
@@ -122,6 +136,7 @@ Plan TrainingJobReconciler::plan(const Observed& observed, const Desired& desire
                             .body = model::to_json_text(service_of(job)),
                             .why = "workers need names"});
   }
+  add_agent_objects(observed, desired, plan);
   for (const WorkerPod& pod : desired.remove) {
     plan.actions.push_back({.verb = Action::Verb::remove,
                             .type = kPods,
@@ -146,8 +161,57 @@ Plan TrainingJobReconciler::plan(const Observed& observed, const Desired& desire
   return plan;
 }
 
+// Rights come before the Leases they are for: who sees a Lease has the right.
+void TrainingJobReconciler::add_agent_objects(const Observed& observed, const Desired& desired,
+                                              Plan& plan) const {
+  if (desired.create_leases.empty() && !desired.create_round) {
+    return;
+  }
+  const model::ObjectMeta& meta = observed.job.metadata;
+  elastic::AgentAccess access{.ns = meta.ns,
+                              .job = meta.name,
+                              .service_account = account_of(observed.job),
+                              .owner = owner_of(observed.job)};
+  const auto& known = observed.agents->leases;
+  for (const std::int64_t index : desired.create_leases) {
+    access.size_max = std::max(access.size_max, static_cast<std::int32_t>(index) + 1);
+  }
+  if (!known.empty()) {
+    access.size_max = std::max(access.size_max, static_cast<std::int32_t>(*known.rbegin()) + 1);
+  }
+  const std::string name = elastic::agent_access_name(meta.name);
+  const auto add = [&](const runtime::ResourceType& type, const std::string& what, std::string body,
+                       bool once) {
+    plan.actions.push_back({.verb = once ? Action::Verb::create : Action::Verb::apply,
+                            .type = type,
+                            .key = {meta.ns, what},
+                            .body = std::move(body),
+                            .why = "agents need it",
+                            .existing_is_fine = once && type != elastic::leases()});
+  };
+  if (has_own_account(observed.job)) {
+    add(kAccounts, name, elastic::agent_service_account(access), true);
+  }
+  add(kRoles, name, elastic::agent_role(access), false);
+  add(kBindings, name, elastic::agent_role_binding(access), true);
+  if (desired.create_round) {
+    const std::string round = elastic::round_name(meta.name);
+    add(elastic::leases(), round, elastic::lease_without_holder(access, round), true);
+  }
+  for (const std::int64_t index : desired.create_leases) {
+    const std::string lease = worker_name(meta.name, index);
+    add(elastic::leases(), lease, elastic::lease_without_holder(access, lease), true);
+  }
+}
+
 void TrainingJobReconciler::tell_queue(const Observed& observed, const Desired& desired) {
   const std::string& uid = observed.job.metadata.uid;
+  if (desired.status && desired.status->progress != observed.job.status.progress) {
+    agents_.progress_written(uid, env_.clock.now());
+  }
+  if (desired.over) {
+    agents_.forget(uid);
+  }
   const model::TrainingJobStatus& status = desired.status ? *desired.status : observed.job.status;
   if (desired.over) {
     driver_.remove(uid);
@@ -160,12 +224,15 @@ void TrainingJobReconciler::tell_queue(const Observed& observed, const Desired& 
 
 TrainingJobReconciler& add_training_controller(runtime::Manager& manager, QueueDriver& driver,
                                                WorkerOptions options) {
-  TrainingJobReconciler& reconciler = manager.controller("trainingjobs")
-                                          .reconciles(kJobs)
-                                          .watches(kPods, of_nobody, told_by_pods)
-                                          .owns(kServices)
-                                          .workers(kWorkers)
-                                          .with<TrainingJobReconciler>(driver, std::move(options));
+  TrainingJobReconciler& reconciler =
+      manager.controller("trainingjobs")
+          .reconciles(kJobs)
+          .watches(kPods, of_nobody, told_by_pods)
+          .owns(kServices)
+          .watches(elastic::leases(), runtime::to_label(std::string(kJobLabel)), {},
+                   {.watch = {.label_selector = std::string(kJobLabel)}})
+          .workers(kWorkers)
+          .with<TrainingJobReconciler>(driver, std::move(options));
   driver.set_training_waker(reconciler.waker());
   return reconciler;
 }

@@ -26,8 +26,10 @@ class TrainingJobReconciler final : public runtime::Reconciler {
   void set_training(queue::TrainingOptions training) { options_.training = std::move(training); }
 
  private:
-  std::optional<Observed> observe(const runtime::ObjectKey& key) const;
+  std::optional<Observed> observe(const runtime::ObjectKey& key);
   runtime::Plan plan(const Observed& observed, const Desired& desired) const;
+  void add_agent_objects(const Observed& observed, const Desired& desired,
+                         runtime::Plan& plan) const;
   void tell_queue(const Observed& observed, const Desired& desired);
 
   Env env_;
@@ -38,6 +40,7 @@ class TrainingJobReconciler final : public runtime::Reconciler {
   const runtime::Store& jobs_;
   const runtime::Store& services_;
   TrainingPods pods_;
+  AgentWords agents_;
 };
 
 // After add_queue_controllers with `training_jobs`, whose driver it takes.

@@ -2,6 +2,7 @@
 
 #include "controllers/trainingjob/names.h"
 #include "controllers/trainingjob/training_plan.h"
+#include "elastic/membership.h"
 #include "model/condition.h"
 #include "queue/status_words.h"
 
@@ -25,6 +26,9 @@ constexpr Duration kCooldownMin = seconds(30);
 constexpr Duration kCooldownMax = minutes(30);
 constexpr std::int32_t kBackoffLimit = 6;
 constexpr std::int64_t kFirstSignalCode = 128;
+constexpr std::int64_t kAgentLeft = 3;  // an agent that had to go
+// A Lease that is not renewed any more wakes nobody.
+constexpr Duration kLeaseLook = seconds(5);
 
 // A pod's reasons that say nothing about the program in it.
 constexpr std::array<std::string_view, 8> kInfrastructure = {
@@ -158,7 +162,12 @@ class Decision {
         continue;
       }
       counted.insert(pod.uid);
-      const bool user = !is_infrastructure(pod);
+      if (is_member(pod)) {
+        continue;  // the next membership counts it
+      }
+      const bool left =
+          observed_.agents && (pod.exit_code == kAgentLeft || pod.exit_code >= kFirstSignalCode);
+      const bool user = !is_infrastructure(pod) && !left;
       ++(user ? status_.restart_counts.user : status_.restart_counts.infra);
       last_failure_ = failure_text(pod);
       permanent_ = permanent_ || (user && is_permanent(pod));
@@ -170,22 +179,40 @@ class Decision {
     }
   }
 
-  bool is_permanent(const WorkerPod& pod) const {
-    return job_.spec.replica_specs.restart_policy == "ExitCode" && pod.exit_code < kFirstSignalCode;
+  // Of a job with agents.
+  bool is_member(const WorkerPod& pod) const {
+    return observed_.agents && status_.membership &&
+           std::ranges::find(status_.membership->members, pod.uid, &model::TrainingMember::pod) !=
+               status_.membership->members.end();
+  }
+
+  bool is_permanent(const WorkerPod& pod) const { return is_permanent(pod.exit_code); }
+  bool is_permanent(std::int64_t exit_code) const {
+    return job_.spec.replica_specs.restart_policy == "ExitCode" && exit_code < kFirstSignalCode;
   }
 
   // --- before the end ---
 
-  void go_on() {
+  // True: it failed too often and is complete.
+  bool end_if_hopeless() {
     const std::int64_t limit = job_.spec.run_policy.backoff_limit.value_or(kBackoffLimit);
     if (permanent_) {
-      return complete(false, "PermanentExitCode", last_failure_);
+      complete(false, "PermanentExitCode", last_failure_);
+      return true;
     }
     if (status_.restart_counts.user > limit) {
-      return complete(false, "BackoffLimitExceeded",
-                      "the program failed " + std::to_string(status_.restart_counts.user) +
-                          " times, backoffLimit is " + std::to_string(limit) +
-                          (last_failure_.empty() ? "" : "; " + last_failure_));
+      complete(false, "BackoffLimitExceeded",
+               "the program failed " + std::to_string(status_.restart_counts.user) +
+                   " times, backoffLimit is " + std::to_string(limit) +
+                   (last_failure_.empty() ? "" : "; " + last_failure_));
+      return true;
+    }
+    return false;
+  }
+
+  void go_on() {
+    if (end_if_hopeless()) {
+      return;
     }
     if (deadline_over()) {
       return complete(false, "DeadlineExceeded",
@@ -300,7 +327,11 @@ class Decision {
       note(false, "Started", "starts with " + pods_text(size()));
     }
     status_.last_exec_time = status_.start_time;
-    if (all_succeeded()) {
+    if (observed_.agents) {
+      if (!follow_agents()) {
+        return;
+      }
+    } else if (all_succeeded()) {
       return complete(true, "Succeeded", "all " + std::to_string(size()) + " workers succeeded");
     }
     follow_plan();
@@ -350,7 +381,7 @@ class Decision {
     std::set<std::int64_t> planned;
     std::vector<MemberFacts> members;
     std::int64_t ready = 0;
-    const bool ending = any_succeeded();
+    const bool ending = !observed_.agents && any_succeeded();
     for (const model::TrainingPlace& place : status_.plan->places) {
       planned.insert(place.index);
       const WorkerPod* pod = pod_of(place.index);
@@ -360,19 +391,87 @@ class Decision {
         }
         continue;
       }
-      const bool is_ready = pod->alive() && pod->ready;
+      const bool is_ready = pod->alive() && pod->ready && has_registered(*pod);
       ready += is_ready || pod->phase == Phase::succeeded ? 1 : 0;
       members.push_back({place.index, pod->uid, is_ready || pod->phase == Phase::succeeded});
     }
     for (const WorkerPod& pod : observed_.pods) {
-      const bool failed = pod.phase == Phase::failed;
-      if (!pod.deleting && (failed || !planned.contains(pod.index))) {
+      const bool failed = pod.phase == Phase::failed || (observed_.agents && pod.over());
+      const bool needed = is_member(pod) && !observed_.agents->lost.contains(pod.uid);
+      if (!pod.deleting && (failed || (!planned.contains(pod.index) && !needed))) {
         desired_.remove.push_back(pod);
       }
     }
-    status_.membership = next_membership(status_.membership, members, Course::train);
+    if (!observed_.agents) {
+      status_.membership = next_membership(status_.membership, members, Course::train);
+    }
     status_.current_size = size();
     status_.ready_size = ready;
+  }
+
+  // --- agents ---
+
+  bool has_registered(const WorkerPod& pod) const {
+    if (!observed_.agents) {
+      return true;
+    }
+    const elastic::Member* member = observed_.agents->member_of(pod.uid);
+    return member != nullptr && member->state != elastic::MemberState::starting;
+  }
+
+  // False: the job is complete.
+  bool follow_agents() {
+    const AgentWord& word = *observed_.agents;
+    std::set<std::int64_t> planned;
+    for (const model::TrainingPlace& place : status_.plan->places) {
+      planned.insert(place.index);
+      if (!word.leases.contains(place.index)) {
+        desired_.create_leases.push_back(place.index);
+      }
+    }
+    desired_.create_round = !word.has_round_lease;
+    const elastic::MembershipDecision decision =
+        agent_membership(job_, status_, planned, observed_.pods, word, now_);
+    if (decision.next) {
+      note_failures(decision, word);
+      status_.membership = to_status(*decision.next);
+    }
+    if (word.progress_due || decision.next) {
+      if (std::optional<model::TrainingProgress> progress =
+              progress_of(decision.next ? job_.status.membership : status_.membership, word)) {
+        status_.progress = std::move(progress);
+      }
+    }
+    if (decision.next && decision.next->reason == elastic::reason::kFinish) {
+      complete(true, "Succeeded", "all " + std::to_string(size()) + " workers are done");
+      return false;
+    }
+    if (decision.look_again) {
+      look_again(std::max<Duration>(*decision.look_again - now_, seconds(1)));
+    }
+    look_again(kLeaseLook);
+    return !end_if_hopeless();
+  }
+
+  void note_failures(const elastic::MembershipDecision& decision, const AgentWord& word) {
+    status_.restart_counts.user += decision.counted.user;
+    status_.restart_counts.infra += decision.counted.infrastructure;
+    if (decision.counted.user + decision.counted.infrastructure == 0) {
+      return;
+    }
+    last_failure_ = decision.message.substr(0, decision.message.rfind("; "));
+    for (const model::TrainingMember& ref : status_.membership->members) {
+      const elastic::Member* member = word.member_of(ref.pod);
+      if (decision.counted.user > 0 && member != nullptr &&
+          member->state == elastic::MemberState::failed &&
+          member->exit_class == elastic::ExitClass::user) {
+        last_failure_ = "worker " + std::to_string(ref.index) + " failed: exit code " +
+                        std::to_string(member->exit_code) +
+                        (member->message.empty() ? "" : ": " + member->message);
+        permanent_ = permanent_ || is_permanent(member->exit_code);
+      }
+    }
+    note(true, decision.counted.user > 0 ? "WorkerFailed" : "WorkerLost", last_failure_);
   }
 
   void tell_size(std::int64_t before) {

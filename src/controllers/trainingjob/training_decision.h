@@ -1,6 +1,7 @@
 #pragma once
 
 #include "base/time.h"
+#include "controllers/trainingjob/agent_word.h"
 #include "controllers/trainingjob/training_pods.h"
 #include "model/training_job.h"
 #include "queue/queue.h"
@@ -21,6 +22,7 @@ struct Observed {
   queue::Standing standing{};
   std::string sentence{};               // why it waits
   std::vector<std::string> problems{};  // of its spec
+  std::optional<AgentWord> agents{};    // absent: its pods have no agents that meet by Leases
 };
 
 struct Desired {
@@ -28,6 +30,8 @@ struct Desired {
   std::vector<std::int64_t> create{};              // workers with these numbers
   std::vector<WorkerPod> remove{};
   bool create_service = false;
+  std::vector<std::int64_t> create_leases{};  // of these workers, with the rights for them
+  bool create_round = false;                  // the Lease of the round
   bool expired = false;  // ttlSecondsAfterFinished is over: the TrainingJob goes
   // For the queue, after the status is written.
   bool stop = false;       // what it holds is about to be free
@@ -41,6 +45,9 @@ struct Desired {
 //  - The plan follows the queue's places; workers are made only of a plan that is written.
 //  - A worker that fails is counted once: restartCounts.user if its program failed, else infra.
 //  - It succeeds when every worker of the plan has succeeded; Completed is never left again.
+//  - With agents their Leases say who may train (agent_membership): it succeeds when every member
+//    is done, a failure is counted with the membership that answers it, and a pod that has to go
+//    is removed when it has left the membership.
 //  - Fewer than minSize ready workers for five minutes: stopped, and tried again after a pause that
 //    grows from 30 seconds to 30 minutes.
 Desired decide(const Observed& observed, WallTime now);

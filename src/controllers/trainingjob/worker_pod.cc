@@ -1,9 +1,12 @@
 #include "controllers/trainingjob/worker_pod.h"
 
 #include "controllers/trainingjob/names.h"
+#include "elastic/agent_access.h"
+#include "elastic/injection.h"
 #include "queue/marks.h"
 
 #include <algorithm>
+#include <charconv>
 #include <utility>
 
 namespace codeflare::controllers::trainingjob {
@@ -12,18 +15,7 @@ namespace {
 
 using model::TrainingJob;
 
-constexpr std::int64_t kGraceSeconds = 120;
 constexpr std::int64_t kAfterGraceSeconds = 10;
-
-model::OwnerReference owner_of(const TrainingJob& job) {
-  using Traits = model::ResourceTraits<TrainingJob>;
-  return {.api_version = std::string(Traits::api_version),
-          .kind = std::string(Traits::kind),
-          .name = job.metadata.name,
-          .uid = job.metadata.uid,
-          .controller = true,
-          .block_owner_deletion = true};
-}
 
 model::StringMap labels_of(const TrainingJob& job) {
   model::StringMap labels;
@@ -107,7 +99,60 @@ void keep_apart(model::PodSpec& spec) {
   anti.required.push_back(std::move(term));
 }
 
+// auto, gpu and cpu are for torchrun; an agent starts one worker then.
+std::int32_t processes_of(const TrainingJob& job) {
+  const auto& given = job.spec.nproc_per_node;
+  if (!given || !given->is_text) {
+    return given ? std::max(given->number, 1) : 1;
+  }
+  std::int32_t number = 1;
+  std::from_chars(given->text.data(), given->text.data() + given->text.size(), number);
+  return std::max(number, 1);
+}
+
+// The spec has a command: problems_of() lets no other job in.
+void inject(const TrainingJob& job, std::int64_t index, const WorkerOptions& options,
+            model::PodSpec& spec) {
+  const sched::Sizes sizes = queue::sizes_of(job.spec);
+  (void)elastic::inject_agent(
+      spec, {.operator_image = options.agent_image,
+             .job = job.metadata.name,
+             .ns = job.metadata.ns,
+             .uid = job.metadata.uid,
+             .index = static_cast<std::int32_t>(index),
+             .size_min = static_cast<std::int32_t>(sizes.min),
+             .size_max = static_cast<std::int32_t>(sizes.max),
+             .nproc = processes_of(job),
+             .framework = or_else(job.spec.framework, "pytorch"),
+             .grace_seconds = job.spec.elastic.grace_period_seconds.value_or(kGraceSeconds),
+             .restarts_max = job.spec.elastic.max_restarts.value_or(3)});
+}
+
 }  // namespace
+
+model::OwnerReference owner_of(const TrainingJob& job) {
+  using Traits = model::ResourceTraits<TrainingJob>;
+  return {.api_version = std::string(Traits::api_version),
+          .kind = std::string(Traits::kind),
+          .name = job.metadata.name,
+          .uid = job.metadata.uid,
+          .controller = true,
+          .block_owner_deletion = true};
+}
+
+bool meets_by_leases(const TrainingJob& job, const LatticeSettings& lattice) {
+  return job.spec.inject_lattice &&
+         or_else(job.spec.elastic.rdzv_backend, lattice.rdzv_backend) == "kubernetes";
+}
+
+bool has_own_account(const TrainingJob& job) {
+  return job.spec.replica_specs.pod_template.spec.service_account_name.empty();
+}
+
+std::string account_of(const TrainingJob& job) {
+  return has_own_account(job) ? elastic::agent_access_name(job.metadata.name)
+                              : job.spec.replica_specs.pod_template.spec.service_account_name;
+}
 
 bool uses_agent(const TrainingJob& job) {
   return job.spec.inject_lattice ||
@@ -145,6 +190,10 @@ model::Pod worker_pod(const TrainingJob& job, std::int64_t index, const WorkerOp
     pod.spec.node_selector.try_emplace(key, value);
   }
   add_environment(job, index, options.lattice, pod.spec);
+  if (meets_by_leases(job, options.lattice) && !options.agent_image.empty()) {
+    pod.spec.service_account_name = account_of(job);
+    inject(job, index, options, pod.spec);
+  }
   if (options.training.unit == queue::kNodeUnit) {
     pod.metadata.labels.insert_or_assign(std::string(queue::kUnitLabel),
                                          std::string(queue::kNodeUnit));

@@ -16,10 +16,17 @@ struct WorkerOptions {
   // Put into pods that name no scheduler; empty: left alone.
   std::string scheduler_name{};
   LatticeSettings lattice{};
+  std::string agent_image{};  // has the program codeflare as its entry point
 };
 
 // The agent runs in its pods: injected, or part of the image by annotation.
 bool uses_agent(const model::TrainingJob& job);
+// Its agents meet by Leases: the controller makes them and follows what they say.
+bool meets_by_leases(const model::TrainingJob& job, const LatticeSettings& lattice);
+// The ServiceAccount of its pods, and whether the controller makes it.
+std::string account_of(const model::TrainingJob& job);
+bool has_own_account(const model::TrainingJob& job);
+model::OwnerReference owner_of(const model::TrainingJob& job);
 
 // Worker number `index`, made from the job's template. The one place where a template becomes a
 // pod: whatever an agent needs in it is added here.

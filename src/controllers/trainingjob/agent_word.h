@@ -1,0 +1,63 @@
+#pragma once
+
+#include "base/time.h"
+#include "controllers/trainingjob/training_pods.h"
+#include "elastic/documents.h"
+#include "elastic/membership.h"
+#include "model/training_job.h"
+#include "runtime/store.h"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+// Words of the agents of a TrainingJob, read from their Leases (docs/decisions/0014).
+namespace codeflare::controllers::trainingjob {
+
+struct AgentWord {
+  std::map<std::string, elastic::Member> members{};  // by UID of the pod
+  std::set<std::string> lost{};                      // UIDs of pods whose Lease ran out
+  std::optional<elastic::Round> round{};             // the last
+  std::set<std::int64_t> leases{};                   // workers that have a Lease
+  bool has_round_lease = false;
+  bool progress_due = false;  // the last progress was written long enough ago
+
+  const elastic::Member* member_of(const std::string& uid) const;
+};
+
+// Reads the Leases of jobs and remembers when each was last renewed.
+class AgentWords {
+ public:
+  explicit AgentWords(const runtime::Store& leases) : leases_(leases) {}
+
+  AgentWord of(const model::TrainingJob& job, const std::vector<WorkerPod>& pods, Instant now);
+  void progress_written(const std::string& job_uid, Instant now);
+  void forget(const std::string& job_uid) { known_.erase(job_uid); }
+
+ private:
+  struct Known {
+    elastic::LeaseJudge judge;
+    std::optional<Instant> progress_at;
+  };
+
+  const runtime::Store& leases_;
+  std::map<std::string, Known> known_;  // by UID of the job
+};
+
+// The next membership of a job with agents; `planned` are the workers that the plan keeps. Pure.
+elastic::MembershipDecision agent_membership(const model::TrainingJob& job,
+                                             const model::TrainingJobStatus& status,
+                                             const std::set<std::int64_t>& planned,
+                                             const std::vector<WorkerPod>& pods,
+                                             const AgentWord& word, WallTime now);
+
+model::TrainingMembership to_status(const elastic::Membership& membership);
+
+// Of the members that train; nothing: nobody has told a step yet.
+std::optional<model::TrainingProgress> progress_of(
+    const std::optional<model::TrainingMembership>& membership, const AgentWord& word);
+
+}  // namespace codeflare::controllers::trainingjob
