@@ -225,7 +225,11 @@ class RealRay(unittest.TestCase):
         self.assertRegex(url, r"^ray://127\.0\.0\.1:\d+$")
         self.assertEqual(cluster.local_client_url(), url)
         pathlib.Path("client.py").write_text(HELLO.replace("ray.init(", f"ray.init({url!r}, "))
-        run = subprocess.run([RAY, "client.py"], env=clean_environment(), stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120)
+        for _ in range(3):
+            run = subprocess.run([RAY, "client.py"], env=clean_environment(), stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120)
+            # Ray gives the server of a client 30 s to start, which a busy machine exceeds: a user connects again.
+            if "Starting Ray client server failed" not in run.stderr:
+                break
         self.assertIn("squares [0, 1, 4, 9]", run.stdout, run.stderr[-3000:])
         cluster.close()
         address = (url.removeprefix("ray://").split(":")[0], int(url.rsplit(":", 1)[1]))
