@@ -17,7 +17,7 @@
 
 namespace codeflare::up {
 
-// What the containers of a pod use now.
+// Current use of the containers of a pod.
 struct PodRate {
   model::Pod pod;
   struct Container {

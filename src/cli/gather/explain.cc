@@ -11,6 +11,7 @@
 #include "model/codec/node.h"
 #include "model/codec/pod.h"
 #include "model/codec/quota_subtree.h"
+#include "model/codec/training_job.h"
 #include "model/node.h"
 #include "model/pod.h"
 #include "model/pod_requests.h"
@@ -40,6 +41,7 @@ struct ClusterObjects {
   std::vector<kube::ObjectRef> quota_trees;
   std::vector<kube::ObjectRef> resource_quotas;
   std::vector<GroupedWrapper> wrappers;  // of both groups
+  std::vector<model::TrainingJob> training_jobs;
 };
 
 // What one kind has in all namespaces, or why that could not be seen. A kind that the server does
@@ -81,8 +83,22 @@ void add_wrappers(const KnownKind& kind, const std::vector<kube::ObjectRef>& obj
   }
 }
 
+// Most clusters do not have them, and where they do not nobody may list them. `needed`: tell of it.
+Task<void> gather_training_jobs(Session& session, Gathering& all, bool needed) {
+  Gathered found = co_await gather_one(session, model::resource_type<model::TrainingJob>());
+  for (const kube::ObjectRef& object : found.objects) {
+    if (Result<model::TrainingJob> job = object->as<model::TrainingJob>()) {
+      all.objects.training_jobs.push_back(*std::move(job));
+    }
+  }
+  if (needed && !found.missing.empty()) {
+    all.missing.push_back(std::move(found.missing));
+    all.enough = false;
+  }
+}
+
 // For one of MCAD's group or of ours.
-Task<Gathering> gather(Session& session, model::WrapperApi api) {
+Task<Gathering> gather(Session& session, model::WrapperApi api, bool for_training = false) {
   ProgressLine progress(session.console());
   progress.show("reading nodes, pods, AppWrappers and quota");
   Gathering all;
@@ -108,6 +124,7 @@ Task<Gathering> gather(Session& session, model::WrapperApi api) {
   }
   take(std::move(others), wrappers, true);
   add_wrappers(legacy_app_wrapper_kind(), wrappers, all.objects.wrappers);
+  co_await gather_training_jobs(session, all, for_training);
   co_return all;
 }
 
@@ -135,6 +152,10 @@ queue::Queue queue_from(const ClusterObjects& objects, const queue::Settings& se
   for (const GroupedWrapper& wrapper : objects.wrappers) {
     adopted.learn(wrapper);
     add_to_queue(queue, wrapper, now);
+  }
+  for (const model::TrainingJob& job : objects.training_jobs) {
+    // A job with a wrong spec waits for its owner, not in line.
+    static_cast<void>(queue.upsert(job, now));
   }
   for (const kube::ObjectRef& object : objects.pods) {
     if (Result<model::Pod> pod = object->as<model::Pod>()) {
@@ -233,6 +254,44 @@ Task<Result<Explained>> gather_explanation(Session& session, KnownKind kind,
     if (report->standing.why != queue::Reason::unknown_quota) {
       explained.outside = held_outside(gathered.objects.pods, *report);
     }
+    explained.report = *std::move(report);
+  } else {
+    explained.missing.push_back("placement: " + report.error().message);
+  }
+  co_return explained;
+}
+
+Task<Result<ExplainedTraining>> explain_training(Session& session, ExplainOptions options) {
+  ExplainedTraining explained;
+  CO_TRY_ASSIGN(const kube::ObjectRef object,
+                co_await session.client().get(model::resource_type<model::TrainingJob>(),
+                                              {session.ns(), std::move(options.name)}));
+  CO_TRY_ASSIGN(explained.job, object->as<model::TrainingJob>());
+  if (queue::is_finished(explained.job.status)) {
+    co_return explained;
+  }
+  const QueueNote note = co_await read_note(session, std::move(options.controller_ns));
+  Gathering gathered = co_await gather(session, model::WrapperApi::workload_v1beta1, true);
+  explained.missing = std::move(gathered.missing);
+  if (!note.unseen.empty()) {
+    explained.missing.push_back("settings of the controller, defaults are used: " + note.unseen);
+  }
+  const std::string& uid = explained.job.metadata.uid;
+  for (const model::TrainingJob& job : gathered.objects.training_jobs) {
+    if (job.metadata.uid != uid && job.status.current_size > queue::sizes_of(job.spec).min) {
+      explained.grown.push_back(job);
+    }
+  }
+  if (!gathered.enough) {
+    co_return explained;
+  }
+  const WallTime now = session.now();
+  queue::Queue queue = queue_from(gathered.objects, note.settings, now);
+  if (const auto size = queue.size(uid); size && size->planned > 0) {
+    explained.planned = size->planned;
+    explained.growth = queue.growth_sentence(uid, now);
+    explained.shrinks_for = queue.standing(uid).shrinks_for;
+  } else if (Result<queue::Report> report = queue::explain(queue, uid, now)) {
     explained.report = *std::move(report);
   } else {
     explained.missing.push_back("placement: " + report.error().message);

@@ -6,6 +6,7 @@
 #include "cli/session/session.h"
 #include "cli/views/explain_view.h"
 #include "cli/views/kinds.h"
+#include "cli/views/training_explain_view.h"
 #include "queue/settings.h"
 
 #include <map>
@@ -26,5 +27,9 @@ Task<Result<Explained>> gather_explanation(Session& session, KnownKind kind,
 // When work that waits is expected to start, by its UID: of the first of the line, where running
 // work declares how long it takes. Empty when the caller may not list nodes and pods.
 Task<std::map<std::string, WallTime>> expected_starts(Session& session, queue::Settings settings);
+
+// Why a TrainingJob has its size, from the same objects. The unit and the node selector of
+// TrainingJobs are taken to be the defaults: the controller does not publish them.
+Task<Result<ExplainedTraining>> explain_training(Session& session, ExplainOptions options);
 
 }  // namespace codeflare::cli

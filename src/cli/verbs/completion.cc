@@ -10,6 +10,7 @@
 #include "model/namespace.h"
 #include "model/ray_cluster.h"
 #include "model/resources.h"
+#include "model/training_job.h"
 
 #include <algorithm>
 #include <memory>
@@ -150,6 +151,10 @@ Completions words_at(const Place& place, const VerbTable& table) {
     found.names = NamesOf::ray_clusters;
     return found;
   }
+  if (place.noun == "trainingjob") {
+    found.names = NamesOf::training_jobs;
+    return found;
+  }
   const auto row = std::ranges::find_if(table.verbs, [&](const Verb* verb) {
     return verb->word == place.verb && verb->noun.empty();
   });
@@ -158,7 +163,8 @@ Completions words_at(const Place& place, const VerbTable& table) {
   }
   if (place.values.empty()) {
     for (const Verb* each : table.verbs) {
-      if (each->word == place.verb && !each->noun.empty()) {
+      // A verb that requires a noun has them as commands already.
+      if (each->word == place.verb && !each->noun.empty() && (*row)->add != nullptr) {
         found.words.emplace_back(each->noun);
       }
     }
@@ -177,6 +183,8 @@ model::ResourceType type_of(NamesOf names) {
   switch (names) {
     case NamesOf::ray_clusters:
       return model::resource_type<model::RayCluster>();
+    case NamesOf::training_jobs:
+      return model::resource_type<model::TrainingJob>();
     case NamesOf::namespaces:
       return model::resource_type<model::Namespace>();
     default:

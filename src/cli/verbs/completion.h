@@ -21,7 +21,14 @@ extern const Verb kCompletion;
 inline constexpr std::string_view kCompleteWord = "__complete";
 
 // Whose names may follow; the server or the kubeconfig knows them.
-enum class NamesOf : std::uint8_t { nothing, app_wrappers, ray_clusters, namespaces, contexts };
+enum class NamesOf : std::uint8_t {
+  nothing,
+  app_wrappers,
+  ray_clusters,
+  training_jobs,
+  namespaces,
+  contexts
+};
 
 struct Completions {
   std::vector<std::string> words;

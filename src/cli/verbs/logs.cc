@@ -1,10 +1,10 @@
 #include "cli/verbs/logs.h"
 
 #include "base/async/sleep.h"
-#include "base/async/task_group.h"
 #include "cli/gather/find_wrapper.h"
 #include "cli/gather/work.h"
 #include "cli/gather/wrappers.h"
+#include "cli/verbs/internal/log_streams.h"
 #include "cli/verbs/internal/session_flags.h"
 #include "cli/views/kinds.h"
 #include "cli/views/table.h"
@@ -12,12 +12,8 @@
 #include "model/pod.h"
 #include "queue/pod_trouble.h"
 
-#include <algorithm>
 #include <cstdint>
-#include <map>
 #include <memory>
-#include <set>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -26,44 +22,6 @@ namespace codeflare::cli {
 namespace {
 
 constexpr Duration kLook = std::chrono::milliseconds(500);
-// A line that never ends is cut: it must not grow without bound.
-constexpr std::size_t kLineBytesMax = std::size_t{1} << 20;
-
-// One run of one container.
-struct Source {
-  model::ObjectKey pod;
-  std::string uid;
-  std::string container;
-  std::int32_t run = 0;
-  bool alone = true;  // in its pod
-
-  auto id() const { return std::tuple(uid, container, run); }
-  std::string prefix() const { return "[" + pod.name + (alone ? "" : "/" + container) + "] "; }
-};
-
-bool has_started(const model::ContainerStatus& status) {
-  return status.state.running || status.state.terminated || status.restart_count > 0;
-}
-
-// What has begun in the pods, by pod, init containers first.
-std::vector<Source> sources_of(const std::vector<model::Pod>& pods, const std::string& only) {
-  std::vector<Source> sources;
-  for (const model::Pod& pod : pods) {
-    const bool alone = pod.spec.init_containers.size() + pod.spec.containers.size() == 1;
-    for (const auto* list : {&pod.status.init_container_statuses, &pod.status.container_statuses}) {
-      for (const model::ContainerStatus& status : *list) {
-        if (has_started(status) && (only.empty() || status.name == only)) {
-          sources.push_back({.pod = pod.metadata.key(),
-                             .uid = pod.metadata.uid,
-                             .container = status.name,
-                             .run = status.restart_count,
-                             .alone = alone});
-        }
-      }
-    }
-  }
-  return sources;
-}
 
 // The AppWrapper and its pods at one moment. No wrapper: it is gone.
 struct Look {
@@ -79,7 +37,10 @@ class Reader {
       : session_(session),
         kind_(std::move(kind)),
         flags_(std::move(flags)),
-        streams_(session.env().loop) {}
+        streams_(session, {.container = flags_.container,
+                           .follow = flags_.follow,
+                           .timestamps = flags_.timestamps,
+                           .tail = flags_.tail}) {}
 
   Task<int> run() {
     Result<Look> first = co_await first_look();
@@ -92,7 +53,7 @@ class Reader {
     if (!read && read.error().code != ErrorCode::cancelled) {
       co_return report(session_.console(), read.error());
     }
-    co_return code_;
+    co_return code_ == kDone ? streams_.code() : code_;
   }
 
  private:
@@ -127,12 +88,7 @@ class Reader {
   }
 
   Task<Result<void>> read_once(Look seen) {
-    const std::vector<Source> sources = sources_of(seen.pods, flags_.container);
-    for (const Source& source : sources) {
-      Source copy = source;
-      co_await stream(std::move(copy), flags_.tail);
-    }
-    if (sources.empty()) {
+    if (!co_await streams_.read(seen.pods)) {
       session_.console().err(why_silent(seen) + "\n");
     }
     co_return Result<void>();
@@ -140,15 +96,10 @@ class Reader {
 
   Task<Result<void>> follow(Look seen) {
     ProgressLine progress(session_.console());
-    std::optional<std::int64_t> tail = flags_.tail;
     while (true) {
-      for (Source& source : sources_of(seen.pods, flags_.container)) {
-        if (begun_.insert(source.id()).second) {
-          progress.clear();
-          streams_.spawn(stream(std::move(source), tail));
-        }
+      if (streams_.begin(seen.pods)) {
+        progress.clear();
       }
-      tail.reset();  // what comes later is shown from its beginning
       if (seen.over()) {
         break;
       }
@@ -203,42 +154,10 @@ class Reader {
            who + "' for the reason";
   }
 
-  Task<void> stream(Source source, std::optional<std::int64_t> tail) {
-    kube::LogOptions options{.container = source.container,
-                             .follow = flags_.follow,
-                             .timestamps = flags_.timestamps,
-                             .tail_lines = tail};
-    Result<net::Body> body = co_await session_.client().logs(source.pod, std::move(options));
-    LinePrefix lines(source.prefix());
-    Result<void> end = body ? Result<void>() : fail(std::move(body).error());
-    while (end && *body != nullptr) {
-      const Result<Bytes> piece = co_await (*body)->read();
-      if (!piece) {
-        end = fail(piece.error());
-      } else if (piece->empty()) {
-        break;
-      } else {
-        show(lines.take(piece->view()));
-      }
-    }
-    show(lines.rest());
-    if (!end && end.error().code != ErrorCode::cancelled) {
-      code_ =
-          report(session_.console(), std::move(end).error().with_context("pod " + source.pod.name));
-    }
-  }
-
-  void show(const std::string& lines) {
-    if (!lines.empty()) {
-      session_.console().out(lines);
-    }
-  }
-
   Session& session_;
   KnownKind kind_;
   LogsFlags flags_;
-  std::set<std::tuple<std::string, std::string, std::int32_t>> begun_;
-  TaskGroup streams_;
+  internal::LogStreams streams_;
   std::string told_;  // the trouble of pods that was reported last
   int code_ = kDone;
 };
@@ -265,23 +184,6 @@ constinit const Verb kLogs = {.word = "logs",
                               .examples = "codeflare logs train -f",
                               .add = add_options,
                               .takes_kind = true};
-
-std::string LinePrefix::take(std::string_view piece) {
-  std::string out;
-  begun_ += piece;
-  std::size_t at = 0;
-  for (std::size_t end = begun_.find('\n'); end != std::string::npos; end = begun_.find('\n', at)) {
-    out += prefix_;
-    out.append(begun_, at, end + 1 - at);
-    at = end + 1;
-  }
-  begun_.erase(0, at);
-  return begun_.size() > kLineBytesMax ? out + rest() : out;
-}
-
-std::string LinePrefix::rest() {
-  return begun_.empty() ? "" : prefix_ + std::exchange(begun_, {}) + "\n";
-}
 
 Task<int> run_logs(Session& session, LogsFlags flags) {
   const Result<KindNames> typed = read_names(flags.kind, one_name(flags.name));

@@ -1,8 +1,8 @@
 #include "cli/verbs/logs.h"
 
-#include "apiserver/request/connect.h"
 #include "base/async/sleep.h"
 #include "base/async/when.h"
+#include "cli/testing/pod_logs.h"
 #include "cli/testing/verb_world.h"
 #include "cli/verbs/create.h"
 #include "cli/views/kinds.h"
@@ -11,49 +11,13 @@
 
 #include <gtest/gtest.h>
 
-#include <map>
-
 namespace codeflare::cli {
 namespace {
 
 using std::chrono::seconds;
 
-// Pieces of a log, the later ones after a wait.
-class SlowBody final : public net::BodyStream {
- public:
-  SlowBody(std::vector<std::string> pieces, Duration between)
-      : pieces_(std::move(pieces)), between_(between) {}
-  Task<Result<Bytes>> read() override {
-    if (next_ > 0) {
-      CO_TRY(co_await sleep_for(between_));
-    }
-    co_return next_ < pieces_.size() ? Bytes::from(pieces_[next_++]) : Bytes();
-  }
-
- private:
-  std::vector<std::string> pieces_;
-  Duration between_;
-  std::size_t next_ = 0;
-};
-
-// Answers for the node: logs by "pod/container".
-struct Logs final : apiserver::ConnectHandler {
-  Task<Result<net::Response>> connect(apiserver::User /*user*/, apiserver::RequestInfo info,
-                                      apiserver::ObjectPtr /*pod*/,
-                                      net::Request /*request*/) override {
-    const std::string container(info.query.get("container").value_or(""));
-    asked.push_back(info.name + "/" + container + (info.query.flag("follow") ? " -f" : "") +
-                    (info.query.get("tailLines") ? " tail" : ""));
-    net::Response response{.status = 200};
-    response.body = std::make_unique<SlowBody>(texts[info.name + "/" + container], seconds(1));
-    co_return response;
-  }
-  std::map<std::string, std::vector<std::string>> texts;
-  std::vector<std::string> asked;
-};
-
 struct Served {
-  Logs logs;
+  testing::PodLogs logs;
 };
 
 // A server with an AppWrapper `train`.

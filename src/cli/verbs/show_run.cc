@@ -1,8 +1,8 @@
 #include "cli/verbs/show_run.h"
 
 #include "cli/verbs/internal/session_flags.h"
+#include "cli/verbs/internal/show_kind.h"
 #include "cli/views/run_view.h"
-#include "kube/typed.h"
 #include "model/codec/platform.h"
 #include "model/resources.h"
 
@@ -38,54 +38,15 @@ void add_one(CLI::App& verb, Chosen& chosen) {
 }
 
 template <typename T>
-using Render = std::string (*)(const std::vector<T>&, bool, WallTime);
-
-template <typename T>
-Task<int> list_kind(Session& session, ShowRunFlags flags, std::string singular, Render<T> render) {
-  const model::ResourceType type = model::resource_type<T>();
-  kube::ListOptions which{.ns = flags.all_namespaces ? "" : session.ns(),
-                          .label_selector = flags.selector};
-  const Result<kube::ObjectList> list = co_await session.client().list_all(type, std::move(which));
-  if (!list) {
-    co_return report_coded(session.console(), list.error());
-  }
-  std::vector<TypedObject> objects;
-  std::vector<T> items;
-  for (const kube::ObjectRef& object : list->items) {
-    objects.push_back({type, singular, object});
-    if (Result<T> item = object->as<T>()) {
-      items.push_back(*std::move(item));
-    }
-  }
-  if (!is_table(session.output())) {
-    session.console().out(render_objects(objects, session.output(), true));
-  } else if (items.empty()) {
-    session.console().err("no " + type.plural + " found" +
-                          (flags.all_namespaces ? "\n" : " in namespace " + session.ns() + "\n"));
-  } else {
-    session.console().out(render(items, flags.all_namespaces, session.now()));
-  }
-  co_return kDone;
+Task<int> list_of(Session& session, ShowRunFlags flags, std::string singular,
+                  internal::RenderMany<T> render) {
+  internal::ListedKind listed{std::move(singular), flags.all_namespaces, std::move(flags.selector)};
+  co_return co_await internal::list_kind<T>(session, std::move(listed), render);
 }
 
-Task<int> show_one(Session& session, ShowRunFlags flags,
-                   std::string (*render)(const model::Run&, WallTime)) {
-  const model::ResourceType type = model::resource_type<model::Run>();
-  const Result<kube::ObjectRef> object =
-      co_await session.client().get(type, {session.ns(), flags.name});
-  if (!object) {
-    co_return report_coded(session.console(), object.error(), "run " + flags.name);
-  }
-  if (!is_table(session.output())) {
-    session.console().out(render_objects({{type, "run", *object}}, session.output(), false));
-    co_return kDone;
-  }
-  const Result<model::Run> run = (*object)->as<model::Run>();
-  if (!run) {
-    co_return report_coded(session.console(), run.error(), "run " + flags.name);
-  }
-  session.console().out(render(*run, session.now()));
-  co_return kDone;
+Task<int> one_run(Session& session, ShowRunFlags flags, internal::RenderOne<model::Run> render) {
+  internal::NamedOne which{"run", std::move(flags.name)};
+  co_return co_await internal::show_one<model::Run>(session, std::move(which), render);
 }
 
 }  // namespace
@@ -122,17 +83,17 @@ constinit const Verb kDetailsRun = {.word = "details",
                                     .add = add_one<run_details_run>};
 
 Task<int> run_list_run(Session& session, ShowRunFlags flags) {
-  co_return co_await list_kind<model::Run>(session, std::move(flags), "run", render_runs);
+  co_return co_await list_of<model::Run>(session, std::move(flags), "run", render_runs);
 }
 
 Task<int> run_list_applications(Session& session, ShowRunFlags flags) {
-  co_return co_await list_kind<model::Application>(session, std::move(flags), "application",
-                                                   render_applications);
+  co_return co_await list_of<model::Application>(session, std::move(flags), "application",
+                                                 render_applications);
 }
 
 Task<int> run_list_datasets(Session& session, ShowRunFlags flags) {
-  co_return co_await list_kind<model::DataSet>(session, std::move(flags), "dataset",
-                                               render_data_sets);
+  co_return co_await list_of<model::DataSet>(session, std::move(flags), "dataset",
+                                             render_data_sets);
 }
 
 Task<int> run_list_sizes(Session& session, ShowRunFlags /*flags*/) {
@@ -156,11 +117,11 @@ Task<int> run_list_sizes(Session& session, ShowRunFlags /*flags*/) {
 }
 
 Task<int> run_status_run(Session& session, ShowRunFlags flags) {
-  co_return co_await show_one(session, std::move(flags), render_run_status);
+  co_return co_await one_run(session, std::move(flags), render_run_status);
 }
 
 Task<int> run_details_run(Session& session, ShowRunFlags flags) {
-  co_return co_await show_one(session, std::move(flags), render_run_details);
+  co_return co_await one_run(session, std::move(flags), render_run_details);
 }
 
 }  // namespace codeflare::cli

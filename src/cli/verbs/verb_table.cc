@@ -15,22 +15,28 @@
 #include "cli/verbs/down.h"
 #include "cli/verbs/end_job.h"
 #include "cli/verbs/end_run.h"
+#include "cli/verbs/end_training.h"
 #include "cli/verbs/explain.h"
+#include "cli/verbs/explain_training.h"
 #include "cli/verbs/follow_job.h"
 #include "cli/verbs/follow_run.h"
+#include "cli/verbs/follow_training.h"
 #include "cli/verbs/hold.h"
 #include "cli/verbs/image.h"
 #include "cli/verbs/list.h"
 #include "cli/verbs/login.h"
 #include "cli/verbs/logs.h"
+#include "cli/verbs/logs_training.h"
 #include "cli/verbs/priority.h"
 #include "cli/verbs/queue.h"
 #include "cli/verbs/queued_raycluster.h"
 #include "cli/verbs/quota.h"
 #include "cli/verbs/run.h"
+#include "cli/verbs/scale_training.h"
 #include "cli/verbs/show_job.h"
 #include "cli/verbs/show_raycluster.h"
 #include "cli/verbs/show_run.h"
+#include "cli/verbs/show_training.h"
 #include "cli/verbs/simulate.h"
 #include "cli/verbs/status.h"
 #include "cli/verbs/submit_job.h"
@@ -69,6 +75,8 @@ constexpr const Verb* kVerbs[] = {
     &kSubmitRun,
     &kUpdate,
     &kUpdateRayCluster,
+    &kScale,
+    &kScaleTraining,
     &kCompile,
     &kCancel,
     &kCancelJob,
@@ -77,10 +85,12 @@ constexpr const Verb* kVerbs[] = {
     &kDeleteRayCluster,
     &kDeleteJob,
     &kDeleteRun,
+    &kDeleteTraining,
     &kList,
     &kListRayCluster,
     &kListJob,
     &kListRun,
+    &kListTraining,
     &kListApplications,
     &kListDataSets,
     &kListSizes,
@@ -91,6 +101,7 @@ constexpr const Verb* kVerbs[] = {
     &kStatusRayCluster,
     &kStatusJob,
     &kStatusRun,
+    &kStatusTraining,
     &kDetails,
     &kDetailsRayCluster,
     &kDetailsJob,
@@ -99,13 +110,16 @@ constexpr const Verb* kVerbs[] = {
     &kWaitRayCluster,
     &kWaitJob,
     &kWaitRun,
+    &kWaitTraining,
     &kPriority,
     &kHold,
     &kHoldRayCluster,
     &kHoldRun,
+    &kHoldTraining,
     &kRelease,
     &kReleaseRayCluster,
     &kReleaseRun,
+    &kReleaseTraining,
     &kQueue,
     &kQuota,
     &kTop,
@@ -113,9 +127,11 @@ constexpr const Verb* kVerbs[] = {
     &kExplainRayCluster,
     &kExplainJob,
     &kExplainRun,
+    &kExplainTraining,
     &kLogs,
     &kLogsJob,
     &kLogsRun,
+    &kLogsTraining,
     &kDashboard,
     &kSession,
     &kDown,
@@ -134,6 +150,7 @@ constexpr std::array kNouns = {
     Noun{"raycluster", {"rayclusters", "ray-cluster", "rc"}},
     Noun{"job", {"jobs"}},
     Noun{"run", {"runs"}},
+    Noun{"trainingjob", {"trainingjobs", "tj", "trainingjob.breezeml.ai"}},
     Noun{"applications", {"application", "app"}},
     Noun{"datasets", {"dataset"}},
     Noun{"sizes", {"size", "rsc"}},

@@ -203,6 +203,8 @@ TEST(Completion, knows_verbs_nouns_options_and_whose_names_may_follow) {
   EXPECT_EQ(at({"delete", ""}).names, NamesOf::app_wrappers);
   EXPECT_EQ(at({"delete", "aw", "a", ""}).names, NamesOf::app_wrappers);
   EXPECT_EQ(at({"delete", "raycluster", ""}).names, NamesOf::ray_clusters);
+  EXPECT_EQ(at({"scale", "tr"}).words, Words{"trainingjob"});
+  EXPECT_EQ(at({"delete", "trainingjob", ""}).names, NamesOf::training_jobs);
   EXPECT_EQ(at({"create", "-f", ""}).names, NamesOf::nothing);
   for (const char* shell : {"bash", "zsh", "fish"}) {
     EXPECT_TRUE(completion_script(shell).contains(kCompleteWord)) << shell;

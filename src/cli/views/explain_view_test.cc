@@ -83,6 +83,30 @@ TEST(Explanation, says_position_shortage_holders_what_would_help_and_when) {
       "Estimated start: in 12m, at 2023-11-14T22:25:20Z (if everybody ends as expected)\n");
 }
 
+TEST(Explanation, has_a_line_for_each_domain_that_could_hold_all_pods) {
+  queue::Report within = report();
+  within.within = "topology.kubernetes.io/zone";
+  within.domains = {
+      {.name = "a", .nodes = 2, .pods = 3, .fitting = 1, .text = "needs 12 CPUs, 3 of 16 free"},
+      {.name = "b", .nodes = 1, .pods = 3, .fitting = 0, .text = "needs 12 CPUs, 0 of 8 free"}};
+  const std::string text =
+      render_explanation({.wrapper = waiting("train"), .report = within}, kNow);
+  EXPECT_TRUE(
+      text.contains("\n"
+                    "All pods must fit within one of these, nearest first:\n"
+                    "  topology.kubernetes.io/zone   NODES   PODS FIT   MESSAGE\n"
+                    "  a                             2       1 of 3     needs 12 CPUs, 3 of "
+                    "16 free\n"
+                    "  b                             1       0 of 3     needs 12 CPUs, 0 of "
+                    "8 free\n"
+                    "\n"
+                    "Resources on eligible nodes of topology.kubernetes.io/zone=a:\n"))
+      << text;
+  const std::string json = explanation_json({.wrapper = waiting("train"), .report = within}, kNow);
+  EXPECT_TRUE(json.contains("\"within\": \"topology.kubernetes.io/zone\"")) << json;
+  EXPECT_TRUE(json.contains("\"fitting\": 1")) << json;
+}
+
 TEST(Explanation, tells_what_is_short_in_sum_from_what_is_too_large_for_every_node) {
   queue::Report pieces = report();
   pieces.shortages[0].short_in_sum = false;

@@ -2,6 +2,7 @@
 
 #include "base/human_duration.h"
 #include "cli/views/fields.h"
+#include "cli/views/namespaced_table.h"
 #include "cli/views/table.h"
 #include "model/condition.h"
 
@@ -28,27 +29,6 @@ std::string ready_message(const model::ReadyStatus& status) {
   const model::Condition* ready = model::find_condition(status.conditions, "Ready");
   return ready == nullptr ? "" : ready->message;
 }
-
-// A table with the namespace in front, when there are several.
-class NamespacedTable {
- public:
-  NamespacedTable(bool with_ns, std::vector<std::string> header)
-      : with_ns_(with_ns), table_(with(std::move(header), "NAMESPACE")) {}
-  void add(const std::string& ns, std::vector<std::string> cells) {
-    table_.add_row(with(std::move(cells), ns));
-  }
-  std::string text() const { return table_.to_text(); }
-
- private:
-  std::vector<std::string> with(std::vector<std::string> cells, const std::string& first) const {
-    if (with_ns_) {
-      cells.insert(cells.begin(), first);
-    }
-    return cells;
-  }
-  bool with_ns_;
-  Table table_;
-};
 
 std::string source_of(const model::DataSetSpec& spec) {
   if (spec.nfs) {

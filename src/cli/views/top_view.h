@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-// What nodes and work use, against what was requested; pure.
+// Use of nodes and work against their requests; pure.
 namespace codeflare::cli {
 
 struct TopNode {

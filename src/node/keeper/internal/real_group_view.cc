@@ -86,7 +86,7 @@ void bring_groups(const SandboxSpec& sandbox, const std::string& at) {
 
 Result<void> show_groups(const GroupView& view, const SandboxSpec& sandbox,
                          const ContainerSpec& spec) {
-  // Whatever an image has there is the machine's business on which it was made.
+  // Files that an image has in /sys belong to another machine: they are hidden.
   TRY(make_directory(view.root + "/sys"));
   TRY(mount_tmpfs(view.root + "/sys", "mode=755,size=64k"));
   TRY(make_directory(view.root + kPlace));
