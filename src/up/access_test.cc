@@ -361,14 +361,24 @@ void run_runs(AccessWorld& w) {
 }
 
 // With agents that never register; its time is over soon.
-void run_training(AccessWorld& w) {
+void run_agents(AccessWorld& w) {
   w.send("/apis/breezeml.ai/v1/namespaces/default/trainingjobs",
-         R"({"apiVersion":"breezeml.ai/v1","kind":"TrainingJob","metadata":{"name":"t",)"
-         R"("labels":{"t":"root"}},)"
+         R"({"apiVersion":"breezeml.ai/v1","kind":"TrainingJob","metadata":{"name":"t"},)"
          R"("spec":{"injectLattice":true,"elastic":{"gracePeriodSeconds":5},"runPolicy":)"
          R"({"activeDeadlineSeconds":30,"ttlSecondsAfterFinished":5},"replicaSpecs":{"template":)"
          R"({"spec":{"containers":[{"name":"trainingjob","image":"x","command":["run"],)"
          R"("resources":{"requests":{"cpu":"1"},"limits":{"cpu":"1"}}}]}}}}})");
+  w.settle(minutes(3));
+}
+
+// A TrainingJob that ends and is removed after its time.
+void run_training_jobs(AccessWorld& w) {
+  w.send(
+      "/apis/breezeml.ai/v1/namespaces/default/trainingjobs",
+      R"({"apiVersion":"breezeml.ai/v1","kind":"TrainingJob","metadata":{"name":"t","labels":{"t":"root"}},)"
+      R"("spec":{"minSize":1,"maxSize":1,"runPolicy":{"ttlSecondsAfterFinished":5},)"
+      R"("replicaSpecs":{"template":{"spec":{"containers":[{"name":"trainingjob","image":"x",)"
+      R"("command":["exit","0"],"resources":{"requests":{"cpu":"1"},"limits":{"cpu":"1"}}}]}}}}})");
   w.settle(minutes(3));
 }
 
@@ -385,13 +395,14 @@ void run_nodes(AccessWorld& w) {
 }
 
 void run_everything(AccessWorld& w) {
-  run_training(w);
+  run_agents(w);
   run_apps(w);
   run_jobs(w);
   run_queue(w);
   run_ray(w);
   run_ray_jobs(w);
   run_runs(w);
+  run_training_jobs(w);
   run_nodes(w);
 }
 
