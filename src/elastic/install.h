@@ -7,10 +7,9 @@
 
 namespace codeflare::elastic {
 
-// Copies the agent and the library into a directory, for containers of other images:
+// Writes the agent and the library into a directory, for containers of other images:
 // DIR/codeflare-agent and DIR/python/codeflare_elastic. The agent is the program
-// `codeflare-agent` beside this one, or this one itself; the library is looked for at
-// CODEFLARE_ELASTIC_PATH and beside the program, and is left out where there is none.
+// `codeflare-agent` beside this one, or this one itself; the library is part of the program.
 Result<void> install_agent(Env env, const std::string& directory);
 
 }  // namespace codeflare::elastic
