@@ -28,7 +28,7 @@ def training_job(name, smallest, largest, command=FOREVER, cpu="100m", **annotat
             "spec": {"minSize": smallest, "maxSize": largest, "elastic": {"gracePeriodSeconds": 5}, "replicaSpecs": {"template": template}}}
 
 
-class TrainingJobs(PodCase):
+class TrainingCase(PodCase):
     def workers(self, name):
         """UID and restarts of each that is ready."""
         found = self.cluster.get(f"{PODS}?labelSelector=breezeml.ai/job%3D{name}")["items"]
@@ -52,6 +52,8 @@ class TrainingJobs(PodCase):
                 if error.code != 409:
                     raise
 
+
+class TrainingJobs(TrainingCase):
     def test_bounds_change_while_processes_run_and_survivors_stay(self):
         self.start("--cpus", "4")
         self.cluster.post(JOBS, training_job("bert", 1, 2))

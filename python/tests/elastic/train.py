@@ -38,7 +38,8 @@ if options.deaf:
     codeflare_elastic._group.Group.wake = lambda self: 0
 run = elastic.join(model, optimizer, scheduler, values={"seen": 0}, seed=3, save_every=options.save_every)
 loader = run.loader(dataset, batch_size=options.batch)
-journal = os.open(os.path.join(options.folder, f"journal-{os.getpid()}"), os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+process = f"{os.uname().nodename}-{os.getpid()}"  # pods have process ids of their own
+journal = os.open(os.path.join(options.folder, f"journal-{process}"), os.O_WRONLY | os.O_CREAT | os.O_APPEND)
 
 
 def note(*words):
@@ -65,6 +66,6 @@ for epoch in run.epochs(options.epochs):
         run.report(loss=loss)
     scheduler.step()
 note("end", run.step, run.values["seen"], scheduler.last_epoch)
-final = os.path.join(options.folder, f"weights-{os.getpid()}")
+final = os.path.join(options.folder, f"weights-{process}")
 torch.save(model.state_dict(), final + ".partial")
 os.rename(final + ".partial", final)
