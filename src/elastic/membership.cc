@@ -26,6 +26,13 @@ class Decider {
       return publish({}, reason::kFinish, "every member is done");
     }
     judge_members();
+    if (gone_.empty() && failed_.empty() && !leaving_.empty() && forming_ && !is_late()) {
+      // Members that join have no state before the group has begun: those that leave may hold the
+      // only one.
+      MembershipDecision wait = look_at(current_.not_after);
+      wait.message = "shrinks when generation " + std::to_string(current_.generation) + " trains";
+      return wait;
+    }
     if (!gone_.empty() || !failed_.empty() || !leaving_.empty()) {
       return change_now();
     }
