@@ -1,5 +1,5 @@
 # Precompiled headers. CMake's own make one per target and hold the path of the build folder, so no two checkouts would share a
-# compiler cache. Here there is one per build folder, and ccache is told what it means by a .sum file beside it (CCACHE_PCH_EXTSUM): the hash
+# compiler cache. Here there is one per build folder, and a .sum file beside it tells ccache what it means (CCACHE_PCH_EXTSUM): the hash
 # of its text, equal in every checkout. Flags count as those of each file that uses it.
 
 option(CODEFLARE_PRELUDE "compile the usual headers once" ON)

@@ -1,4 +1,4 @@
-// What most files include anyway, compiled once per build folder (cmake/prelude.cmake). Files still
+// Headers of most files, compiled once per build folder (cmake/prelude.cmake). Files still
 // include what they use: headers are checked alone, and CODEFLARE_PRELUDE=OFF builds without this.
 //
 // Of our own headers only those of base that hardly ever change: a change of one compiles

@@ -19,7 +19,7 @@ namespace codeflare::internal {
     }                                                                       \
   } while (false)
 
-// As CHECK, in debug builds only: for checks too dear for a hot path.
+// As CHECK, in debug builds only: for checks too expensive for a hot path.
 #ifdef NDEBUG
 #define DCHECK(condition, ...) \
   do {                         \

@@ -9,7 +9,7 @@
 
 namespace codeflare {
 
-// What the caller may do about a failure. The comment names the usual answer.
+// Codes by what the caller may do about a failure. The comment names the usual answer.
 enum class ErrorCode : std::uint8_t {
   cancelled,            // the caller asked to stop; never logged above debug
   invalid_argument,     // the request itself is wrong: fix it

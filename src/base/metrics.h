@@ -172,7 +172,7 @@ class MetricsRegistry {
                                       Labels labels,
                                       std::vector<double> bounds = default_buckets());
 
-  // Runs before each expose(), to refresh gauges that would be dear to keep up to date.
+  // Runs before each expose(), to refresh gauges that are expensive to keep up to date.
   void on_expose(std::function<void()> refresh);
 
   // Text exposition format 0.0.4; families sorted by name, children by label values.

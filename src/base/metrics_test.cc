@@ -1,6 +1,6 @@
 #include "base/metrics.h"
 
-#include "base/process_metrics.h"
+#include "base/env/process_metrics.h"
 
 #include <gtest/gtest.h>
 

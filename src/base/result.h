@@ -7,7 +7,7 @@
 
 namespace codeflare {
 
-// What every fallible function returns: the value, or an Error that says what may be done.
+// The result of every fallible function: the value, or an Error that says what may be done.
 template <typename T>
 using Result = std::expected<T, Error>;
 

@@ -1,5 +1,5 @@
-// Small texts that come from kubeconfigs, manifests and other people's servers. What is understood
-// is understood again when it is written by us.
+// Small texts that come from kubeconfigs, manifests and other people's servers. A text that parses
+// also parses again after we write it.
 
 #include "base/base64.h"
 #include "base/check.h"

@@ -17,8 +17,8 @@ struct TextHash {
 };
 
 // For large tables that are asked far more often than they are walked, and whose order means
-// nothing: random texts such as UIDs are compared once, not at every level of a tree. What they
-// hold stays where it is.
+// nothing: random texts such as UIDs are compared once, not at every level of a tree. Values stay
+// at their address.
 template <typename T>
 using TextMap = std::unordered_map<std::string, T, TextHash, std::equal_to<>>;
 using TextSet = std::unordered_set<std::string, TextHash, std::equal_to<>>;

@@ -11,7 +11,7 @@ namespace codeflare {
 
 namespace {
 
-// What the index looks for, and the shortest piece worth a reference: that takes about three bytes.
+// Length of words in the index, and of the shortest piece worth a reference of about three bytes.
 constexpr std::size_t kWord = 8;
 // Every so many bytes of the sample are in the index: matches are found a little late and then
 // extended backwards, and the index stays a quarter of the size.

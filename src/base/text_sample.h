@@ -9,7 +9,7 @@
 
 namespace codeflare {
 
-// What many texts have in common, so that each is kept as little more than what is its own:
+// The part that many texts have in common, so that each text keeps little more than its own part:
 // thousands of API objects of one kind repeat the same keys, the same field owners and mostly the
 // same values. A packed text is a list of "these bytes, then so many bytes of the sample from
 // there".
@@ -27,7 +27,7 @@ class TextSample {
 
   // May be longer than the text, when that is like nothing else.
   std::string pack(std::string_view text);
-  // What was given to pack() of this sample; `size` is the length it had.
+  // The text that was given to pack() of this sample; `size` is the length it had.
   std::string unpack(std::string_view packed, std::size_t size) const;
 
   std::size_t memory_bytes() const;

@@ -23,7 +23,7 @@ Value merged(Arena& arena, const Value& target, const Value& patch) {
   if (!patch.is_object()) {
     return patch.clone(arena);
   }
-  MemberIndex in_target(target.members());  // no members when the target is no object
+  MemberIndex in_target(target.members());  // no members when the target is not an object
   MemberIndex in_patch(patch.members());
   std::vector<Member> result;
   result.reserve(target.members().size() + patch.size());

@@ -55,7 +55,7 @@ void check_items(std::string_view text, const Value& root) {
     raws.emplace_back(raw);
     return {};
   });
-  // Doubled or otherwise odd lists are refused; the rest is what the tree holds.
+  // Doubled or otherwise odd lists are rejected; the rest is what the tree holds.
   if (!walked) {
     return;
   }

@@ -49,7 +49,7 @@ Result<Pointer> read_pointer(const Value& operation, std::string_view key) {
 
 Result<Operation> read_operation(const Value& source) {
   if (!source.is_object()) {
-    return fail(invalid_argument("is no object"));
+    return fail(invalid_argument("is not an object"));
   }
   Operation operation;
   std::string_view name = source.string_or_empty("op");
@@ -90,7 +90,8 @@ class Patcher {
   Patcher(Document& document, const PatchOptions& options)
       : document_(document),
         bytes_max_(document.arena.bytes_allocated() + options.max_growth_bytes),
-        work_left_(options.max_work) {}
+        work_left_(options.max_work),
+        replace_adds_(options.replace_adds) {}
 
   Result<void> apply(const Operation& operation) {
     TRY(change(operation));
@@ -108,6 +109,13 @@ class Patcher {
       case Op::remove:
         return remove(operation.path);
       case Op::replace: {
+        if (replace_adds_ && !operation.path.is_root()) {
+          TRY_ASSIGN(Value * parent, existing(operation.path.parent()));
+          if (parent->is_object()) {
+            TRY_ASSIGN(Value copy, cloned(*operation.value));
+            return add(operation.path, copy);
+          }
+        }
         TRY_ASSIGN(Value * target, existing(operation.path));
         TRY_ASSIGN(Value copy, cloned(*operation.value));
         TRY(check_depth(operation.path, copy));
@@ -181,7 +189,8 @@ class Patcher {
   Result<std::size_t> index_below(std::string_view token, std::size_t end) {
     auto index = array_index(token);
     if (!index || *index >= end) {
-      return fail(failed_precondition("\"" + std::string(token) + "\" is no index of the array"));
+      return fail(
+          failed_precondition("\"" + std::string(token) + "\" is not an index of the array"));
     }
     return *index;
   }
@@ -240,6 +249,7 @@ class Patcher {
   Document& document_;
   std::size_t bytes_max_;
   std::size_t work_left_;
+  bool replace_adds_;
 };
 
 }  // namespace

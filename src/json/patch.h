@@ -14,6 +14,9 @@ struct PatchOptions {
   // Values touched by all operations together (looked up, shifted, copied, measured): what a
   // patch may cost. An honest patch stays far below.
   std::size_t max_work = 50'000'000;
+  // `replace` adds a member that its object lacks, as in kube-apiserver and beyond RFC 6902: Ray's
+  // autoscaler relies on it.
+  bool replace_adds = false;
 };
 
 // Applies a JSON patch (RFC 6902) to a copy of the target: all operations or none.

@@ -67,6 +67,17 @@ TEST(Patch, replace_needs_something_to_replace) {
             ErrorCode::failed_precondition);
 }
 
+TEST(Patch, replace_adds_a_missing_member_where_that_is_asked_for) {
+  const PatchOptions adds{.replace_adds = true};
+  auto result = apply(R"({"a":{}})", R"([{"op":"replace","path":"/a/b","value":1}])", adds);
+  ASSERT_TRUE(result);
+  EXPECT_EQ(to_text(result->root), R"({"a":{"b":1}})");
+  EXPECT_EQ(refusal("{}", R"([{"op":"replace","path":"/a/b","value":1}])", adds),
+            ErrorCode::failed_precondition);
+  EXPECT_EQ(refusal("[1]", R"([{"op":"replace","path":"/1","value":1}])", adds),
+            ErrorCode::failed_precondition);
+}
+
 TEST(Patch, move_takes_from_one_place_and_adds_at_another) {
   EXPECT_EQ(patched(R"({"a":{"x":1},"b":{}})", R"([{"op":"move","from":"/a/x","path":"/b/y"}])"),
             R"({"a":{},"b":{"y":1}})");

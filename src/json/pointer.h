@@ -15,7 +15,7 @@ namespace codeflare::json {
 class Pointer {
  public:
   Pointer() = default;
-  // Refuses text that neither is empty nor starts with '/', and '~' without 0 or 1 behind it.
+  // Rejects text that neither is empty nor starts with '/', and '~' without 0 or 1 behind it.
   static Result<Pointer> parse(std::string_view text);
 
   const std::vector<std::string>& tokens() const { return tokens_; }
@@ -36,7 +36,7 @@ std::string escape_token(std::string_view token);
 // "0", "17": an array index as RFC 6901 writes it; no sign, no leading zeros.
 std::optional<std::size_t> array_index(std::string_view token);
 
-// What the pointer leads to, or nullptr ("-" and indexes past the end lead nowhere).
+// The target of the pointer, or nullptr ("-" and indexes past the end lead nowhere).
 const Value* find(const Value& root, const Pointer& pointer);
 Value* find(Value& root, const Pointer& pointer);
 

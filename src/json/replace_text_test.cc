@@ -9,7 +9,7 @@
 namespace codeflare::json {
 namespace {
 
-// What is read of the string, or why not.
+// The string as it was read, or why not.
 std::string read(std::string_view inside) {
   const std::string text = "[\"" + std::string(inside) + "\"]";
   const std::string mended = with_replaced_text(text).value_or(text);

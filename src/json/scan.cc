@@ -223,7 +223,7 @@ Result<ListHead> for_each_item(std::string_view list_text, std::string_view memb
       return false;
     }
     if (key == member && cursor.peek() != 'n') {
-      // The items of the first array are already handed out: they cannot be taken back.
+      // The items of the first array are already handed out: they cannot be withdrawn.
       if (std::exchange(seen, true)) {
         return cursor.fail("the list holds its items twice");
       }

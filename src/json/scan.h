@@ -29,15 +29,15 @@ Result<void> scan(std::string_view text, std::span<const std::string_view> paths
 // into `raw`. An empty view or `null` gives "".
 Result<std::string_view> unquote(std::string_view raw, Arena& arena);
 
-// What a watch event is made of: {"type":"ADDED","object":{...}}.
+// The parts of a watch event: {"type":"ADDED","object":{...}}.
 struct WatchEventSlices {
   std::string_view type;    // without quotes; event types are never escaped
   std::string_view object;  // raw
 };
 Result<WatchEventSlices> scan_watch_event(std::string_view text);
 
-// What every cache wants to know of an object. Views point into the text, or into `decoded` in the
-// odd case of escapes; absent strings are empty.
+// The fields of an object that every cache needs. Views point into the text, or into `decoded` in
+// the odd case of escapes; absent strings are empty.
 struct ObjectHead {
   std::string_view api_version;
   std::string_view kind;
@@ -53,7 +53,7 @@ struct ObjectHead {
 };
 Result<ObjectHead> scan_object_head(std::string_view text);
 
-// What a list says besides its items.
+// The members of a list besides its items.
 struct ListHead {
   std::string_view api_version;
   std::string_view kind;

@@ -113,7 +113,7 @@ std::optional<double> Value::to_double() const {
   if (error == std::errc()) {
     return value;
   }
-  // Out of range: too small is zero, too large is no double.
+  // Out of range: too small is zero, too large is not a double.
   internal::Decimal decimal = internal::decompose(text);
   bool negative_exponent = text.find("e-") != text.npos || text.find("E-") != text.npos;
   bool small = decimal.huge_exponent ? negative_exponent : decimal.magnitude < 0;

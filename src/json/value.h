@@ -34,7 +34,7 @@ class Arena {
   void reserve(std::size_t bytes);
   // Copies the text into the arena; the view lives as long as the arena.
   std::string_view copy(std::string_view text);
-  // What the arena holds from the system, used or not.
+  // Bytes that the arena holds from the system, used or not.
   std::size_t bytes_allocated() const { return total_; }
 
  private:
@@ -111,7 +111,7 @@ class Value {
     return kind_ >= Kind::array ? size_ : 0;
   }
 
-  // Member by name, or nullptr (also when this is no object).
+  // Member by name, or nullptr (also when this is not an object).
   const Value* find(std::string_view key) const;
   Value* find(std::string_view key);
 

@@ -9,7 +9,7 @@
 
 namespace codeflare::json {
 
-// Compact text, members in their order. Bytes that are no UTF-8 become U+FFFD, so the result is
+// Compact text, members in their order. Bytes that are not UTF-8 become U+FFFD, so the result is
 // valid JSON whatever a string holds.
 std::string to_text(const Value& value);
 void append_text(std::string& out, const Value& value);

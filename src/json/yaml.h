@@ -14,7 +14,7 @@ struct YamlOptions {
   std::size_t max_bytes = std::size_t{16} << 20;
   std::size_t max_depth = 512;
   std::size_t max_documents = 10'000;
-  // What all aliases of one document together may add to it.
+  // The limit of what all aliases of one document together add to it.
   std::size_t max_alias_bytes = std::size_t{16} << 20;
   // Receives the paths of keys that occur twice in one mapping, the last of which wins. Without a
   // list such a key is an error.
@@ -28,8 +28,8 @@ struct YamlOptions {
 //  - numbers come out as Go would write them in JSON: 1.0 is 1, 1e3 is 1000;
 //  - keys that are numbers or booleans become strings; null keys are errors;
 //  - .inf and .nan have no JSON and are errors;
-//  - merge keys (<<) are applied in the order of the mapping; overriding a merged key is no
-//    duplicate.
+//  - merge keys (<<) are applied in the order of the mapping; overriding a merged key is not a
+//  duplicate.
 // Errors name line and column (in characters): invalid_argument, or too_large for the limits; the
 // detail is a TextPosition.
 Result<std::vector<Document>> parse_yaml(std::string_view text, const YamlOptions& options = {});

@@ -1,5 +1,5 @@
-// Any bytes: reading ends; what is read is printed and read back as the same value. What is JSON
-// can be printed as YAML that reads at all.
+// Any bytes: reading ends; what is read is printed and read back as the same value. JSON can always
+// be printed as YAML that reads at all.
 
 #include "base/check.h"
 #include "json/parse.h"

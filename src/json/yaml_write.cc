@@ -14,7 +14,7 @@ namespace codeflare::json {
 
 namespace {
 
-// Bytes that are no UTF-8 become U+FFFD, as in JSON.
+// Bytes that are not UTF-8 become U+FFFD, as in JSON.
 std::string valid_utf8(std::string_view text) {
   std::string out;
   out.reserve(text.size());

@@ -9,9 +9,9 @@
 
 namespace codeflare::net {
 
-// What the bodies that a server is still receiving may hold in memory, all of them together: many
-// clients that send most of a large body and then wait would take all of it. A small body is free,
-// the number of connections bounds those; so whoever uses the budget up keeps out large bodies
+// Limits the memory of all bodies that a server is still receiving: many clients that send
+// most of a large body and then wait would take all of it. A small body is free, the
+// number of connections bounds those; so whoever uses the budget up keeps out large bodies
 // only.
 class BodyBudget {
  public:

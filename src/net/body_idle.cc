@@ -18,7 +18,7 @@ class IdleLimitedBody final : public BodyStream {
     if (broken_) {
       co_return fail(*broken_);
     }
-    // What is there already needs no timer.
+    // A piece that is ready needs no timer.
     if (std::optional<Bytes> piece = inner_->ready()) {
       co_return *std::move(piece);
     }

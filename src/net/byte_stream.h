@@ -12,7 +12,7 @@ namespace codeflare::net {
 class ByteStream {
  public:
   virtual ~ByteStream() = default;
-  // What has come, at least one byte; empty at the end.
+  // The bytes that have come, at least one; empty at the end.
   virtual Task<Result<std::string>> read() = 0;
   virtual Task<Result<void>> write(std::string bytes) = 0;
   // Nothing more will be written; what the other side sends can still be read.

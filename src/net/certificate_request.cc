@@ -12,7 +12,7 @@ namespace codeflare::net {
 
 namespace {
 
-using RequestPtr = std::unique_ptr<X509_REQ, internal::OpenSslFree<X509_REQ_free>>;
+using RequestPtr = std::unique_ptr<X509_REQ, OpenSslFree<X509_REQ_free>>;
 
 bool add_name(X509_NAME* name, const char* field, const std::string& value) {
   return X509_NAME_add_entry_by_txt(name, field, MBSTRING_UTF8,

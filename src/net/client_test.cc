@@ -97,7 +97,7 @@ TEST(Client, reads_a_large_body_at_its_own_pace) {
       ahead_max = std::max(ahead_max, made - read);
     }
     EXPECT_EQ(read, kLarge);
-    // What the sockets' buffers hold, and no more.
+    // No more than the sockets' buffers hold.
     EXPECT_LT(ahead_max, std::size_t{16} << 20);
     EXPECT_EQ(loopback.client().counts().idle, 1u);
   }
@@ -313,7 +313,7 @@ TEST(Client, gives_up_waiting_for_a_head_and_the_server_notices) {
   }(loopback));
 }
 
-// Ticks for ever, on command.
+// Ticks indefinitely, on command.
 class Ticker final : public BodyStream {
  public:
   explicit Ticker(Channel<std::string>& ticks) : ticks_(ticks) {}

@@ -7,10 +7,10 @@
 
 namespace codeflare::net {
 
-// What was in the way of a connection, so that those who know where its settings come from can say
-// which of them to look at. Errors of HttpClient that come before the first request carry one.
+// The step at which a connection failed, so that callers who know where its settings come from can
+// name the setting to look at. Errors of HttpClient that come before the first request carry one.
 enum class ConnectStep : std::uint8_t {
-  proxy,     // the proxy does not answer or refuses to go on
+  proxy,     // the proxy does not answer or rejects the request
   server,    // look-up, TCP or the TLS handshake with the server itself
   protocol,  // the server does not speak TLS
   trust,     // no known authority signed the server's certificate

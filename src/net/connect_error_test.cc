@@ -72,10 +72,8 @@ TEST(PemCheck, what_is_inside_counts) {
       "-----BEGIN CERTIFICATE-----\nc0VjUmVU\n-----END CERTIFICATE-----\n";
   constexpr std::string_view kKey =
       "-----BEGIN PRIVATE KEY-----\nc0VjUmVU\n-----END PRIVATE KEY-----\n";
-  EXPECT_EQ(check_certificates(kCertificate).error().message,
-            "what is between its PEM lines is no certificate");
-  EXPECT_EQ(check_private_key(kKey).error().message,
-            "what is between its PEM lines is no private key");
+  EXPECT_EQ(check_certificates(kCertificate).error().message, "its PEM block is not a certificate");
+  EXPECT_EQ(check_private_key(kKey).error().message, "its PEM block is not a private key");
   EXPECT_FALSE(check_certificates(one.certificate_pem + std::string(kCertificate)))
       << "every certificate of a bundle";
 }

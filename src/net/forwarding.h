@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <optional>
 
-// What services share that pass requests on to another server.
+// Common parts of services that pass requests on to another server.
 namespace codeflare::net {
 
 bool asks_for_upgrade(const Headers& headers);

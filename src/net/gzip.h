@@ -7,7 +7,7 @@
 
 namespace codeflare::net {
 
-// Decodes a gzip stream as it is read. What one read returns is bounded, whatever the input says.
+// Decodes a gzip stream as it is read. One read returns a bounded size, whatever the input says.
 Body gunzip(Body body);
 
 // The whole text as a gzip member, at a level meant for documents that are kept.

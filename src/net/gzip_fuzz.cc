@@ -58,7 +58,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const Decoded slow = run(loop, decode(bytes, 3)).value();
   if (!whole.too_much && !slow.too_much) {
     CHECK(whole.broken == slow.broken);
-    // What a damaged piece begins with may be handed out or not.
+    // The begin of a damaged piece may be handed out or not.
     CHECK(whole.broken || whole.text == slow.text);
   }
   if (size < kOutputMax) {

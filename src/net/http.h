@@ -79,7 +79,7 @@ inline Body body_of(std::string text) {
 // Reads to the end; fails with too_large beyond the limit.
 Task<Result<std::string>> read_all(Body body, std::size_t bytes_max);
 
-// Who is on the other side of a connection, as far as the transport knows.
+// The other side of a connection, as far as the transport knows.
 struct Peer {
   std::string address;  // "127.0.0.1:40312", or a word for a call in the same process
   // Subject of a client certificate that the server's CA bundle verified.
@@ -90,7 +90,7 @@ struct Peer {
   };
   std::optional<Certificate> certificate{};
   // A certificate was shown that the CA bundle does not verify: the caller is not anonymous but
-  // wrong, and is to be refused as unauthenticated.
+  // wrong, and is to be rejected as unauthenticated.
   bool foreign_certificate = false;
 };
 

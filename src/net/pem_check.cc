@@ -8,14 +8,14 @@ namespace codeflare::net {
 
 Result<void> check_certificates(std::string_view pem) {
   if (!internal::read_certificates(pem, "")) {
-    return fail(invalid_argument("what is between its PEM lines is no certificate"));
+    return fail(invalid_argument("its PEM block is not a certificate"));
   }
   return {};
 }
 
 Result<void> check_private_key(std::string_view pem) {
   if (!internal::read_key(pem, "")) {
-    return fail(invalid_argument("what is between its PEM lines is no private key"));
+    return fail(invalid_argument("its PEM block is not a private key"));
   }
   return {};
 }

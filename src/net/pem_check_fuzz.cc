@@ -17,7 +17,7 @@ std::string block(std::string_view kind, std::string_view bytes) {
   return "-----BEGIN " + mark + to_base64(bytes) + "\n-----END " + mark;
 }
 
-// Certificates and keys are often in one text, and what is wrong with them is told without them.
+// Certificates and keys are often in one text, and error messages must not quote them.
 void check(std::string_view pem) {
   constexpr std::size_t kLongEnough = 40;
   const Result<void> certificates = check_certificates(pem);

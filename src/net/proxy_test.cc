@@ -143,8 +143,8 @@ Task<Result<Response>> hello(Request request) {
 
 using Tunnel = Task<void>(Env, RawServer&, std::uint16_t, std::string&);
 
-// What the proxy was asked on the way of a request to a server by TLS. The server's name exists
-// nowhere: only the proxy could know it.
+// The request that the proxy got on the way to a TLS server. The server's name exists nowhere: only
+// the proxy could know it.
 std::string ask_through(Tunnel& tunnel_of, const std::string& scheme) {
   CertificateAuthority ca("ca");
   Identity identity = ca.issue({.common_name = "server", .dns_names = {"kubernetes.test"}});
@@ -261,7 +261,7 @@ TEST(Proxy, by_socks_says_why_it_does_not_go_on) {
            {"HTTP/1.1 400 Bad Request\r\n\r\n", "it does not speak SOCKS 5"},
            {std::string("\x05\xff", 2), "it wants a name and a password"},
            {std::string("\x05\x00\x05\x05\x00\x01", 6),
-            "it refused to connect to 192.0.2.7:443: the connection was refused"},
+            "it rejected the connection to 192.0.2.7:443: the connection was refused"},
        }) {
     testing::RealWorld world;
     RawServer proxy = *RawServer::listen(world.env());
@@ -308,7 +308,7 @@ class TlsProxyTest : public ::testing::Test {
     loopback_.world().run(group_.close());
   }
 
-  // What the next connection to the proxy meets: a tunnel, or a fixed answer.
+  // The next connection to the proxy gets this: a tunnel, or a fixed answer.
   void serve_tunnel() { group_.spawn(tunnel_by_tls()); }
   void serve_answer(std::string answer) { group_.spawn(answer_by_tls(std::move(answer))); }
 
@@ -460,8 +460,9 @@ TEST_F(TlsProxyTest, the_systems_roots_count_beside_the_bundle_of_the_server) {
 TEST_F(TlsProxyTest, a_refusal_names_the_proxy) {
   serve_answer("HTTP/1.1 407 Proxy Authentication Required\r\n\r\n");
   const Error error = ask(kServer, {.ca_bundle_pem = trust_both()}).error();
-  EXPECT_EQ(error.to_string(), "unavailable: proxy " + proxy_address() +
-                                   ": it refused to connect to kubernetes.test:6443: status 407");
+  EXPECT_EQ(error.to_string(),
+            "unavailable: proxy " + proxy_address() +
+                ": it rejected the connection to kubernetes.test:6443: status 407");
 }
 
 TEST_F(TlsProxyTest, a_server_behind_it_that_speaks_no_tls_is_told_from_it) {

@@ -360,7 +360,7 @@ Task<Result<std::string>> drain_under_way(Loopback& loopback, Hanging& hanging) 
   CO_TRY(co_await hanging.wait_for(hanging.started));
   TaskGroup group(loopback.env().loop);
   group.spawn(loopback.server().drain(1h));
-  // The idle connection ends at once, new ones are refused, the busy one gets its answer.
+  // The idle connection ends at once, new ones are rejected, the busy one gets its answer.
   CO_TRY_ASSIGN(std::string nothing, co_await idle.receive_to_end());
   EXPECT_EQ(nothing, "");
   EXPECT_FALSE(co_await RawPeer::connect(loopback.env(), loopback.port()));
@@ -458,7 +458,7 @@ TEST(Server, a_request_under_way_is_not_ended_for_a_new_connection) {
 }
 
 // One asks beside the half request that has taken the only connection, and is answered before the
-// time of that one is over. What that one gets begins so.
+// time of that one is over. The answer of that one begins so.
 Task<void> ask_beside(Loopback& l, std::string half, std::string expected) {
   Result<RawPeer> slow = co_await RawPeer::connect(l.env(), l.port());
   EXPECT_TRUE(co_await slow->send(std::move(half)));

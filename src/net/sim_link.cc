@@ -52,7 +52,7 @@ class LinkBody final : public BodyStream {
     if (fate_ == Fate::silent && pieces_ == 0) {
       co_return co_await silence();
     }
-    // What has been read stays here if the reader gives up during the delay.
+    // A piece stays here if the reader gives up during the delay.
     if (!pending_) {
       pending_.emplace(co_await inner_->read());
       if (!*pending_ && pending_->error().code == ErrorCode::cancelled) {
@@ -93,7 +93,7 @@ class LinkBody final : public BodyStream {
   bool broken_ = false;
 };
 
-// The service's end of an upgraded connection. What it writes counts as pieces.
+// The service's end of an upgraded connection. Its writes count as pieces.
 class LinkStream final : public ByteStream {
  public:
   LinkStream(std::shared_ptr<SimLink::State> state, ByteStream& inner, Fate fate,

@@ -10,7 +10,7 @@
 
 namespace codeflare::net {
 
-// What may go wrong on a simulated link; probabilities per request, 0 to 1, tried in this order.
+// The faults of a simulated link; probabilities per request, 0 to 1, tried in this order.
 struct LinkFaults {
   double refused = 0;        // no connection: `unavailable`, no effect
   double lost_request = 0;   // `deadline_exceeded`, no effect

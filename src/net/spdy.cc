@@ -80,7 +80,7 @@ struct SpdyDecoder::Inflater {
   Inflater(const Inflater&) = delete;
   Inflater& operator=(const Inflater&) = delete;
 
-  // What one block holds; the next goes on where it ended.
+  // The content of one block; the next goes on where it ended.
   Result<std::string> inflate_block(std::string_view block) {
     std::string out;
     zlib.next_in = zlib_bytes(block.data());

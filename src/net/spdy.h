@@ -84,7 +84,7 @@ class SpdyEncoder {
   std::unique_ptr<Deflater> deflater_;
 };
 
-// What both sides' compressors begin with.
+// The initial dictionary of both sides' compressors.
 const std::string& spdy_dictionary();
 
 }  // namespace codeflare::net

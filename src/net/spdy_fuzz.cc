@@ -39,7 +39,7 @@ std::string read(std::string_view bytes, std::size_t step) {
   return seen;
 }
 
-// What follows a head that the input only has to fill: most random heads are refused at once.
+// The rest after a head that the input only has to fill: most random heads are rejected at once.
 std::string framed(std::string_view bytes) {
   std::string out = {'\x80', '\x03', '\x00', '\x01', '\x00'};
   const std::size_t size = bytes.size() + 10;

@@ -37,7 +37,7 @@ class SpdyStream final : public ByteStream {
   Task<Result<void>> reset(std::uint32_t status);
   // Whether the client gave it up; then nobody takes what is written.
   bool was_reset() const { return was_reset_; }
-  // What still comes is of no use to anybody.
+  // Drops all further input.
   void stop_reading() { input_.abandon(); }
 
  private:
@@ -61,7 +61,7 @@ class SpdySession {
 
   // Reads frames until the client is done or gone; then every stream is at its end.
   Task<Result<void>> run();
-  // The next stream, which is told that it was accepted; null at the end.
+  // The next stream, after its acceptance was sent; null at the end.
   Task<Result<std::shared_ptr<SpdyStream>>> accept();
   // Says that no more streams are taken; nothing can be written afterwards.
   Task<void> close();

@@ -126,7 +126,7 @@ Task<Result<void>> fill(SpdySession& session, SpdyClient& client) {
     got += bytes.size();
   }
   EXPECT_EQ(got, 16 * piece.size());
-  // What nobody reads any more does not stop the others.
+  // A stream without a reader does not stop the others.
   CO_TRY(co_await client.send({.type = SpdyType::syn_stream, .stream = 3}));
   CO_TRY_ASSIGN(auto other, co_await session.accept());
   other->stop_reading();

@@ -210,6 +210,12 @@ TEST(Tls, says_what_is_wrong_with_the_servers_certificate) {
   EXPECT_TRUE(
       contains(unknown, "certificate CN=server is signed by an unknown authority (CN=test-ca)"))
       << unknown;
+  Identity chain = made.server;
+  chain.certificate_pem += made.ca.certificate_pem();
+  std::string namesake = ask_server_with(chain, {.ca_bundle_pem = other.certificate_pem()});
+  EXPECT_TRUE(
+      contains(namesake, "the certificate is signed by an unknown authority (CN=test-ca, SHA-256 "))
+      << namesake;
   std::string system = ask_server_with(made.server, {});
   EXPECT_TRUE(contains(system, "unknown authority")) << system;
   Identity expired =

@@ -13,7 +13,7 @@ namespace codeflare::net {
 using Takeover = std::function<Task<void>(ByteStream& connection)>;
 
 // The body of a response with status 101: not sent, but given the connection once the head has been
-// sent. Whoever receives the response, over sockets or in process, talks through converse().
+// sent. The receiver of the response, over sockets or in process, talks through converse().
 //   response.body = std::make_unique<Upgrade>(takeover);
 class Upgrade final : public BodyStream {
  public:

@@ -44,7 +44,7 @@ Task<Result<Response>> upgrade(Request) {
 
 Task<Result<std::string>> talk(Env env, std::uint16_t port) {
   CO_TRY_ASSIGN(RawPeer peer, co_await RawPeer::connect(env, port));
-  // What comes with the request belongs to what follows it.
+  // Bytes that come with the request belong to what follows it.
   CO_TRY(co_await peer.send(kAsk + "early"));
   CO_TRY_ASSIGN(const std::string head, co_await peer.receive_until("early"));
   CO_TRY(co_await peer.send("later"));

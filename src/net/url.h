@@ -25,7 +25,7 @@ struct Url {
   std::string host_and_port() const;
 };
 
-// Refuses what it does not fully understand; messages never quote user information.
+// Rejects URLs that it does not fully understand; messages never quote user information.
 Result<Url> parse_url(std::string_view text);
 
 // Encodes all but unreserved characters; for one path segment or query part.

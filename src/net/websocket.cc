@@ -244,7 +244,7 @@ std::string websocket_accept(std::string_view key) {
   const std::string proof = std::string(key).append(kGuid);
   std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
   unsigned size = 0;
-  // It cannot fail for a digest that is always there; an empty proof would only be refused.
+  // It cannot fail for a digest that is always there; an empty proof would only be rejected.
   if (EVP_Digest(proof.data(), proof.size(), digest.data(), &size, EVP_sha1(), nullptr) != 1) {
     size = 0;
   }

@@ -75,7 +75,7 @@ struct WebSocketClose {
 
   friend bool operator==(const WebSocketClose&, const WebSocketClose&) = default;
 };
-// What a close message says.
+// The payload of a close message.
 std::string websocket_close_payload(std::uint16_t code, std::string_view reason);
 // The reverse: kWebSocketNoStatus for an empty payload, invalid_argument for half a code or one
 // that must not be sent.
@@ -93,7 +93,7 @@ inline constexpr std::uint16_t kWebSocketInternalError = 1011;
 std::vector<std::string> header_words(const Headers& headers, std::string_view name);
 
 bool asks_for_websocket(const Headers& headers);
-// The protocols that the client offers, in its order; an error when the request is no valid
+// The protocols that the client offers, in its order; an error when the request is not a valid
 // handshake.
 Result<std::vector<std::string>> websocket_protocols(const Request& request);
 // 101 with the proof that the handshake was understood; an empty protocol is none. The request was

@@ -59,9 +59,9 @@ class WebSocketConnection {
   std::uint64_t arrivals_ = 0;
 };
 
-// What became of a request for a WebSocket.
+// The outcome of a request for a WebSocket.
 struct WebSocketAnswer {
-  // With status 101 it is for converse(); any other is the server's refusal, as it came.
+  // With status 101 it is for converse(); any other is the server's rejection, as it came.
   Response response;
   std::string protocol{};  // that the server chose; empty: none
 

@@ -55,7 +55,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     CHECK(whole == read(bytes, 1, side));
     CHECK(whole == read(bytes, 7, side));
   }
-  // What may be sent as a goodbye is read back; nothing else is taken for one.
+  // A close message that may be sent is read back; nothing else is taken for one.
   if (const auto close = parse_websocket_close(bytes); close && !bytes.empty()) {
     CHECK(websocket_close_payload(close->code, close->reason) == bytes.substr(0, 125));
   }

@@ -17,8 +17,8 @@ struct TimerId {
   friend auto operator<=>(const TimerId&, const TimerId&) = default;
 };
 
-// What the loop does in one go, with everything else waiting: a coroutine until it waits, a timer,
-// an event of a socket.
+// One step of the loop; everything else waits meanwhile: a coroutine until it waits, a timer, an
+// event of a socket.
 struct LoopStep {
   Instant began;
   Duration took;

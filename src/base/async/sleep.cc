@@ -46,7 +46,7 @@ Instant after(Instant now, Duration duration) {
   if (duration > Instant::max() - now) {
     return Instant::max();
   }
-  // Whatever lies in the past is due now.
+  // A wake-up time in the past is due now.
   return now + std::max(duration, Duration::zero());
 }
 

@@ -14,7 +14,7 @@ namespace internal {
 struct StopState;
 void request_stop(std::shared_ptr<StopState> state);
 
-// What hears of a stop: an entry in the token's list, so that listening costs no allocation.
+// Listener of a stop: an entry in the token's list, so that listening costs no allocation.
 class StopHook {
  public:
   StopHook(const StopHook&) = delete;

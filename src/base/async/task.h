@@ -13,8 +13,8 @@
 
 namespace codeflare {
 
-// What every coroutine of one call tree shares: where it runs and when it must stop. A task takes
-// over the context of whoever awaits it, so cancellation reaches every wait without being passed.
+// State that every coroutine of one call tree shares: its loop and its stop token. A task takes
+// over the context of the awaiting task, so cancellation reaches every wait without being passed.
 struct TaskContext {
   Loop* loop = nullptr;
   StopToken stop;

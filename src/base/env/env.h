@@ -3,7 +3,7 @@
 #include "base/async/loop.h"
 #include "base/async/task.h"
 #include "base/async/wait_list.h"
-#include "base/env/clock.h"
+#include "base/clock.h"
 #include "base/env/file_system.h"
 #include "base/env/launcher.h"
 #include "base/env/random.h"

@@ -36,7 +36,7 @@ class FileSystem {
 
   virtual Result<std::string> read(const std::string& path, std::size_t bytes_max = 64u << 20) = 0;
   struct WriteOptions {
-    // Whatever the process's umask; secrets use 0600.
+    // Independent of the process's umask; secrets use 0600.
     std::uint32_t mode = 0644;
     // Write beside, sync, rename: readers see the old or the new content, also after a power cut. A
     // symbolic link stays one: the file it points to is replaced.

@@ -40,7 +40,7 @@ class SimEnv {
   std::uint64_t steps() const;
 
   void set_variable(const std::string& name, std::string value);
-  // What a started program does: by program name; without an entry the program is not found.
+  // Behaviour of a started program, by program name; without an entry the program is not found.
   using Program = std::function<Task<Result<CommandResult>>(Command)>;
   void set_program(const std::string& name, Program program);
 

@@ -34,7 +34,7 @@ bool is_utf8(std::string_view text) {
   return true;
 }
 
-// What the scalar means, and its text, which differs from the source for !!binary.
+// The meaning of the scalar, and its text, which differs from the source for !!binary.
 struct Resolved {
   Scalar scalar;
   std::string_view source;

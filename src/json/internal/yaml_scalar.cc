@@ -72,7 +72,7 @@ std::optional<std::string> parse_integer(std::string_view text) {
     text.remove_prefix(prefixed ? 2 : 1);
   }
   std::uint64_t value = 0;
-  // Refuses signs, prefixes and anything behind the digits.
+  // Rejects signs, prefixes and anything behind the digits.
   auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
   if (error != std::errc() || end != text.data() + text.size()) {
     return std::nullopt;
@@ -135,7 +135,7 @@ std::optional<double> parse_float(std::string_view text) {
   if (error == std::errc()) {
     return value;
   }
-  // Too small is zero; too large is no number.
+  // Too small is zero; too large is not a number.
   Decimal decimal = decompose(text);
   bool small = decimal.huge_exponent ? text.find('-', 1) != text.npos : decimal.magnitude < 0;
   return small ? std::optional(decimal.negative ? -0.0 : 0.0) : std::nullopt;

@@ -8,7 +8,7 @@
 
 namespace codeflare::json::internal {
 
-// What a YAML scalar means when nothing but its text is known: YAML 1.1 as go-yaml v2, and so
+// The meaning of a YAML scalar when nothing but its text is known: YAML 1.1 as go-yaml v2, and so
 // kubectl, reads it.
 enum class ScalarType : std::uint8_t { null, boolean, integer, floating, timestamp, string };
 

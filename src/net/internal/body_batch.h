@@ -25,7 +25,7 @@ class BodyBatch {
 
   // An empty piece is the end.
   void add(Bytes piece);
-  // What is there without waiting, within a bound.
+  // Adds the pieces that are ready, within a bound.
   void add_ready(BodyStream& body);
   void end() { ended_ = true; }
 

@@ -11,8 +11,8 @@ namespace codeflare::net::internal {
 
 namespace {
 
-// What is left of a batch after the first attempt to write it; it points into the batch. Nearly
-// always there is room for all of it: that way costs no allocation.
+// The rest of a batch after the first attempt to write it; it points into the batch. Nearly always
+// there is room for all of it: that way costs no allocation.
 Result<std::vector<iovec>> write_now(Stream& stream, BodyBatch& batch, bool chunked) {
   BodyBatch::List list;
   std::span<iovec> rest = batch.framed(chunked, list);

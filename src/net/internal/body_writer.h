@@ -19,7 +19,7 @@ struct Message {
 
 // Sends a message, its body framed. Pieces that are there together leave in one system call.
 // `writing` and `waiting` are called before each write and before each wait for the body's
-// producer, so that a stall of the peer can be told from a quiet producer.
+// producer, to distinguish a stalled peer from a quiet producer.
 Task<Result<void>> write_message(Stream& stream, Message message, std::function<void()> writing,
                                  std::function<void()> waiting);
 

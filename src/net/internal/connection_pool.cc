@@ -174,7 +174,7 @@ Task<Result<std::unique_ptr<TlsSession>>> ConnectionPool::secure_proxy(Socket& s
   CO_TRY_ASSIGN(std::unique_ptr<TlsSession> session, tls->start(socket, proxy.host));
   Result<void> secured = co_await session->handshake(socket);
   if (!secured) {
-    // Whatever is wrong with it, it is the proxy's: no setting of the server is to blame.
+    // Any error here is the proxy's: no setting of the server is to blame.
     Error error = std::move(secured).error();
     error.detail = nullptr;
     co_return fail(std::move(error).with_context("TLS with the proxy " + proxy.host_and_port()));
@@ -228,7 +228,7 @@ Task<Result<void>> ConnectionPool::ask_http(Stream& stream) {
     co_return fail(unavailable(response.error().what));
   }
   if (response->status < 200 || response->status > 299) {
-    co_return fail(unavailable("it refused to connect to " + target + ": status " +
+    co_return fail(unavailable("it rejected the connection to " + target + ": status " +
                                std::to_string(response->status)));
   }
   co_return Result<void>();

@@ -42,7 +42,7 @@ struct OutgoingRequest {
   bool upgrade = false;                // asks to leave HTTP behind
 };
 
-// What became of one attempt to send a request on one connection.
+// The outcome of one attempt to send a request on one connection.
 struct Attempt {
   Result<Response> response;
   bool wrote = false;     // at least one byte may have reached the server

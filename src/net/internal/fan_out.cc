@@ -67,8 +67,8 @@ void FanOut::run() {
   }
 }
 
-// What is needed of a member lies behind pointers behind pointers, and hardly ever in the caches.
-// While one is served, those that follow are fetched, each a step further than the one behind it.
+// The data of a member lies behind pointers behind pointers, and hardly ever in the caches. While
+// one is served, those that follow are fetched, each a step further than the one behind it.
 void FanOut::fetch_ahead(std::size_t place) const {
   for (std::size_t step = 0; step < Member::kFetchSteps; ++step) {
     const std::size_t ahead = place + Member::kFetchSteps - step;

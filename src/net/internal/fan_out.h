@@ -16,7 +16,7 @@
 namespace codeflare::net::internal {
 
 // Sends what many connections get to say at the same moment, such as an event to all its watchers.
-// What that costs is mostly memory that is not in the processor's caches. So nobody is woken for
+// The cost of that is mostly memory that is not in the processor's caches. So nobody is woken for
 // it: each body is asked, encrypted into one buffer that all share, and sent, a few connections at
 // a time. A connection's coroutine is woken only when it has something to do itself.
 class FanOut {
@@ -59,7 +59,7 @@ class FanOut {
 // coroutine.
 class FanOut::Member final : private BodyListener {
  public:
-  // What the coroutine has to write comes in `batch`.
+  // The coroutine gets the bytes to write in `batch`.
   Member(FanOut& all, Stream& stream, BodyStream& body, BodyBatch& batch);
   Member(const Member&) = delete;
   Member& operator=(const Member&) = delete;

@@ -18,7 +18,7 @@ using net::testing::CertificateAuthority;
 using net::testing::Identity;
 using net::testing::Loopback;
 
-// What everybody gets to hear, and who listens.
+// The common news, and its listeners.
 struct Source {
   std::vector<Bytes> said{};
   bool closed = false;

@@ -97,7 +97,7 @@ Wire<Headers> parse_fields(std::string_view rest) {
   return headers;
 }
 
-// What the fields say about framing and the connection.
+// The fields about framing and the connection.
 struct FieldFacts {
   std::optional<std::uint64_t> length;
   bool chunked = false;

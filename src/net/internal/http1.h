@@ -24,7 +24,7 @@ inline std::unexpected<WireError> bad(std::string what, int status = 400) {
 }
 
 // Finds the end of a head in bytes that arrive over time, looking at each byte once. Lines end with
-// CR LF; a bare LF is refused, because two readers that disagree about line ends can be made to
+// CR LF; a bare LF is rejected, because two readers that disagree about line ends can be made to
 // disagree about where a request ends.
 class HeadScanner {
  public:
@@ -66,8 +66,8 @@ struct ResponseHead {
   bool keep_alive = true;
 };
 
-// `head` is what HeadScanner found. Refuses whatever could be read in two ways: folded lines, space
-// before a colon, control bytes, several lengths, a length beside a transfer encoding.
+// `head` is what HeadScanner found. Rejects every head that could be read in two ways: folded
+// lines, space before a colon, control bytes, several lengths, a length beside a transfer encoding.
 Wire<RequestHead> parse_request_head(std::string_view head);
 // The method decides whether a body follows.
 Wire<ResponseHead> parse_response_head(std::string_view head, std::string_view request_method);

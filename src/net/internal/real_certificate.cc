@@ -163,6 +163,21 @@ Peer::Certificate describe(const X509* certificate) {
   return result;
 }
 
+namespace {
+
+// Authorities of two clusters often have one name: then only the digest tells them apart.
+std::string unknown_authority_text(const X509* certificate) {
+  const std::string subject = name_text(X509_get_subject_name(certificate));
+  const std::string issuer = name_text(X509_get_issuer_name(certificate));
+  if (subject == issuer) {
+    return "the certificate is signed by an unknown authority (" + issuer + ", SHA-256 " +
+           describe(certificate).sha256.substr(0, 16) + "...)";
+  }
+  return "certificate " + subject + " is signed by an unknown authority (" + issuer + ")";
+}
+
+}  // namespace
+
 std::string verify_failure_text(int code, const X509* certificate, const std::string& host) {
   if (certificate == nullptr) {
     return X509_verify_cert_error_string(code);
@@ -179,8 +194,7 @@ std::string verify_failure_text(int code, const X509* certificate, const std::st
     case X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN:
     case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT:
     case X509_V_ERR_CERT_SIGNATURE_FAILURE:
-      return subject + " is signed by an unknown authority (" +
-             name_text(X509_get_issuer_name(certificate)) + ")";
+      return unknown_authority_text(certificate);
     case X509_V_ERR_HOSTNAME_MISMATCH:
     case X509_V_ERR_IP_ADDRESS_MISMATCH: {
       std::string names = alternative_names_text(certificate);

@@ -3,6 +3,7 @@
 #include "base/result.h"
 #include "net/connect_error.h"
 #include "net/http.h"
+#include "net/openssl_free.h"
 
 #include <openssl/evp.h>
 #include <openssl/ssl.h>
@@ -15,13 +16,6 @@
 
 namespace codeflare::net::internal {
 
-template <auto Free>
-struct OpenSslFree {
-  template <typename T>
-  void operator()(T* object) const {
-    Free(object);
-  }
-};
 using X509Ptr = std::unique_ptr<X509, OpenSslFree<X509_free>>;
 using KeyPtr = std::unique_ptr<EVP_PKEY, OpenSslFree<EVP_PKEY_free>>;
 using BioPtr = std::unique_ptr<BIO, OpenSslFree<BIO_free_all>>;

@@ -1,4 +1,4 @@
-#include "base/passed_descriptors.h"
+#include "base/env/passed_descriptors.h"
 #include "net/descriptor_stream.h"
 #include "net/internal/real_local_stream.h"
 #include "net/internal/real_socket.h"

@@ -32,7 +32,7 @@ Error io_error(int number) {
 
 template <typename T>
 void set_option(int descriptor, int level, int name, T value) {
-  // Options tune; a kernel that lacks one is no reason to fail.
+  // Options tune; a kernel may lack one.
   static_cast<void>(setsockopt(descriptor, level, name, &value, sizeof value));
 }
 

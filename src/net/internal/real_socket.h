@@ -56,7 +56,7 @@ class Socket {
 
   bool open() const { return state_ != nullptr; }
   int descriptor() const { return descriptor_; }
-  // Whoever waits is woken and fails.
+  // Wakes all waiters, which fail.
   void close();
 
   class Wait;
@@ -79,7 +79,7 @@ class Socket {
   Io try_read(std::span<char> buffer);
   Io try_write(std::span<const iovec> pieces);
   Io try_send(std::string_view bytes);
-  // What the last failed attempt met.
+  // The error of the last failed attempt.
   Error last_error() const;
 
   void shutdown_write();

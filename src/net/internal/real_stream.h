@@ -26,8 +26,8 @@ class Stream {
   // At least one byte; zero at the end of the stream. `buffer` may be shared by all streams of a
   // loop: it is touched only when bytes arrive, in the step that returns.
   Task<Result<std::size_t>> read(std::span<char> buffer);
-  // What is held, and as much as the other side takes at once; the list is left with the rest. Says
-  // what to wait for when there is a rest: the same bytes must then come again.
+  // Writes the held bytes, as many as the other side takes at once; the list is left with the rest.
+  // Says what to wait for when there is a rest: the same bytes must then come again.
   Result<Io> write_some(std::span<iovec>& pieces);
   // All of it; the memory and the list stay the caller's, the list is used up. A write that was
   // given up leaves the stream unusable.

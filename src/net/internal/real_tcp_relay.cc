@@ -36,7 +36,7 @@ Task<Result<Socket>> dial(Env env, std::string host, std::uint16_t port) {
   co_return socket;
 }
 
-// The end of one side is told to the other, which may still have something to say; a broken
+// The end of one side is passed on to the other, which may still have something to say; a broken
 // connection ends both.
 Task<void> pass_on(Stream& from, Stream& to, TaskGroup& both) {
   std::array<char, kPieceBytes> buffer;

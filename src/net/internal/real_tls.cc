@@ -199,7 +199,7 @@ Result<void> trust(SSL_CTX* context, const std::vector<X509Ptr>& authorities) {
       return fail(invalid_argument("CA bundle: " + take_openssl_error()));
     }
   }
-  // Whatever is in the bundle is trusted, also when it is not self-signed.
+  // Every certificate in the bundle is trusted, also when it is not self-signed.
   X509_STORE_set_flags(store, X509_V_FLAG_PARTIAL_CHAIN);
   return {};
 }
@@ -420,7 +420,7 @@ Error TlsSession::Parts::describe_failure(int ssl_error) {
   // Reasons above this offset are alerts that the other side sent. Those of all libraries are above
   // them: they have flags.
   if (reason >= SSL_AD_REASON_OFFSET && reason < SSL_AD_REASON_OFFSET + 256) {
-    return failed_precondition("the other side refused TLS: " + text);
+    return failed_precondition("the other side rejected TLS: " + text);
   }
   return failed_precondition("TLS: " + text);
 }

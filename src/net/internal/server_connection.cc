@@ -139,7 +139,7 @@ ServerConnection::ServerConnection(ServerShared& shared, Stream stream)
       stream_(std::move(stream)),
       watchdog_(shared.env.loop, [this] { on_expiry(); }) {}
 
-// Whoever still reads the body is woken and fails; the socket is the connection's again.
+// Wakes a reader of the body, which fails; the socket is the connection's again.
 void ServerConnection::detach_body() {
   if (body_ != nullptr) {
     std::exchange(body_, nullptr)->detach();
@@ -409,7 +409,7 @@ Task<bool> ServerConnection::respond(const RequestHead& head, Response response)
       [this] { watchdog_.set(shared_.options.stall_timeout); }, [this] { watchdog_.clear(); });
   watchdog_.clear();
   stall_mark_.reset();
-  // Whatever is behind the body stops before the next request is read.
+  // The source of the body stops before the next request is read.
   response.body = nullptr;
   co_return sent&& keep_alive;
 }
@@ -436,7 +436,7 @@ Task<bool> ServerConnection::hand_over(Response response, const Takeover& takeov
 }
 
 Task<bool> ServerConnection::skip_body() {
-  // For the whole rest: drop by drop it could take for ever.
+  // For the whole rest: drop by drop it could take indefinitely.
   watchdog_.set(shared_.options.header_timeout);
   while (!body_reader_.done()) {
     if (!body_reader_.take(input_)) {

@@ -24,7 +24,7 @@ namespace codeflare::net::internal {
 // own.
 using ReadBuffer = std::array<char, 64u << 10>;
 
-// What all connections of a server share.
+// State that all connections of a server share.
 struct ServerShared {
   Env env;
   HttpService& service;

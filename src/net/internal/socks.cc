@@ -79,12 +79,12 @@ Task<Result<void>> log_in(Stream& stream, const Url& proxy) {
   CO_TRY(co_await stream.write(words));
   CO_TRY_ASSIGN(const std::string answer, co_await receive(stream, 2));
   if (answer[1] != 0) {
-    co_return fail(unavailable("it refused the name and password"));
+    co_return fail(unavailable("it rejected the name and password"));
   }
   co_return Result<void>();
 }
 
-// What follows in its answer to a request: an address that is nobody's business here, and a port.
+// The rest of its answer to a request: an address that is nobody's business here, and a port.
 Task<Result<void>> skip_address(Stream& stream, char kind) {
   constexpr std::size_t kPort = 2;
   std::size_t size = 0;
@@ -128,7 +128,7 @@ Task<Result<void>> ask_socks(Stream& stream, const Url& proxy, const Url& endpoi
   }
   if (const auto code = static_cast<unsigned char>(answer[1]); code != 0) {
     co_return fail(unavailable(
-        "it refused to connect to " + endpoint.host_and_port() + ": " +
+        "it rejected the connection to " + endpoint.host_and_port() + ": " +
         (code < kRefusals.size() ? std::string(kRefusals[code]) : "code " + std::to_string(code))));
   }
   co_return co_await skip_address(stream, answer[3]);

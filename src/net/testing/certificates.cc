@@ -14,7 +14,6 @@ namespace codeflare::net::testing {
 
 using internal::BioPtr;
 using internal::KeyPtr;
-using internal::OpenSslFree;
 using internal::X509Ptr;
 
 namespace {

@@ -64,7 +64,7 @@ class Child : public std::enable_shared_from_this<Child> {
     read_from(error_output_, std::move(spawned.error_output));
     if (spawned.input) {
       input_.assign(spawned.input.release());
-      // A child that does not read its input is no error.
+      // A child may leave its input unread without an error.
       boost::asio::async_write(input_, boost::asio::buffer(command_.input),
                                [self = shared_from_this()](const error_code&, std::size_t) {
                                  error_code ignored;
@@ -124,8 +124,8 @@ class Child : public std::enable_shared_from_this<Child> {
         });
   }
 
-  // What the program wrote before its end is still in the pipe; what children that it left behind
-  // may write later is not waited for.
+  // Output that the program wrote before its end is still in the pipe; output that its remaining
+  // children may write later is not waited for.
   void drain(Collector& from) {
     while (from.pipe.is_open() && !from.overflow) {
       ssize_t n = ::read(from.pipe.native_handle(), from.buffer.data(), from.buffer.size());

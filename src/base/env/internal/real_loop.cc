@@ -113,7 +113,7 @@ void RealLoop::run_ready(const bool& done) {
 
 void RealLoop::wait_for_events() {
   // One event wakes us; the others that are there already are taken along. With work at hand or a
-  // timer due there is no wait, but events get their turn all the same.
+  // timer due there is no wait, but events still get their turn.
   const Duration wait = time_to_wait();
   if (step_report_) {
     if (wait == Duration::zero() || handle_event(wait)) {

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "base/async/loop.h"
-#include "base/env/clock.h"
+#include "base/clock.h"
 #include "base/env/internal/timer_queue.h"
 
 #include <boost/asio/io_context.hpp>

@@ -142,7 +142,7 @@ class TreeRemover {
     return result;
   }
 
-  // What lies too deep is moved to the top, where it is found again.
+  // Entries that lie too deep move to the top, where the loop finds them again.
   Result<bool> bring_up(int directory, const std::string& name) {
     for (int i = 0; i < kNamesTriedMax; ++i) {
       const std::string fresh = ".deep-" + std::to_string(++moved_);

@@ -11,7 +11,7 @@
 namespace codeflare::internal {
 
 // A process that has been started, with our ends of its pipes (non-blocking; empty where the child
-// inherited ours). Whoever holds it must reap `pid`.
+// inherited ours). The holder must reap `pid`.
 struct Spawned {
   pid_t pid = -1;
   bool own_group = false;

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "base/env/clock.h"
+#include "base/clock.h"
 #include "base/env/file_handle.h"
 #include "base/env/file_system.h"
 
@@ -51,7 +51,7 @@ class SimFileSystem final : public FileSystem, public FileHandles {
     std::uint32_t mode = 0;
     WallTime modified{};
     std::string content;
-    // What a crash leaves; nothing when the name itself was never synced.
+    // Content that survives a crash; nothing when the name itself was never synced.
     std::optional<std::string> synced;
     // False for a file that a handle made until its directory was synced.
     bool name_synced = true;

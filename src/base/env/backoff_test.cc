@@ -1,4 +1,4 @@
-#include "base/backoff.h"
+#include "base/env/backoff.h"
 
 #include "base/env/sim_env.h"
 #include "base/rate_limiter.h"

@@ -1,5 +1,5 @@
-#include "base/process.h"
-#include "base/process_metrics.h"
+#include "base/env/process.h"
+#include "base/env/process_metrics.h"
 
 #include <cstddef>
 #include <cstdlib>

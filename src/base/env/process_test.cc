@@ -1,4 +1,4 @@
-#include "base/process.h"
+#include "base/env/process.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 #include "base/async/sleep.h"
-#include "base/process.h"
+#include "base/env/process.h"
 
 #include <algorithm>
 #include <fstream>
@@ -30,8 +30,8 @@ std::size_t heap_bytes() {
 void trim_heap() {}
 #endif
 
-// Memory that the process has and the heap has no use for; the program itself among it. What the
-// heap calls free does not tell: it may have been given back.
+// Memory that the process has and the heap has no use for; the program itself among it. The heap's
+// own number of free bytes does not help: it may have been given back.
 std::size_t unused_bytes() {
   const std::size_t resident = memory_of_process().resident;
   return resident - std::min(resident, heap_bytes());
@@ -61,7 +61,7 @@ std::size_t raise_descriptor_limit() {
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur != limit.rlim_max) {
     limit.rlim_cur = limit.rlim_max;
-    // Refused: it stays as it is.
+    // On failure the limit stays as it is.
     static_cast<void>(::setrlimit(RLIMIT_NOFILE, &limit));
   }
   return descriptor_limit();
