@@ -14,7 +14,7 @@
 
 namespace codeflare::kube {
 
-// What says who sends a request. Immutable; a new one is a new object.
+// Credential that identifies the sender of a request. Immutable; a new one is a new object.
 struct Credential {
   Secret authorization{};         // header value; empty: none
   std::string certificate_pem{};  // for the connection; empty: the one of the configuration, if any
@@ -29,7 +29,7 @@ class CredentialSource {
   virtual Task<Result<CredentialRef>> get() = 0;
   // Whether get() can ever give another one than it gave first.
   virtual bool renewable() const = 0;
-  // The server refused `used`: unless it was replaced meanwhile, the next get() fetches a new one.
+  // The server rejected `used`: unless it was replaced meanwhile, the next get() fetches a new one.
   virtual void refused(const CredentialRef& used) = 0;
 };
 

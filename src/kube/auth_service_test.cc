@@ -17,7 +17,7 @@ namespace {
 using namespace std::chrono_literals;
 using net::testing::ListBody;
 
-// Gives "Bearer 1" and, after each refusal of the last, the next number.
+// Gives "Bearer 1" and, after each rejection of the last, the next number.
 class CountingSource final : public CredentialSource {
  public:
   Task<Result<CredentialRef>> get() override {
@@ -54,7 +54,7 @@ class CountingSource final : public CredentialSource {
 
 class AuthTest : public ::testing::Test, public Transport {
  protected:
-  // What the server saw, one line per request.
+  // The requests that the server saw, one line per request.
   struct Seen {
     net::Headers headers;
     std::string target;
@@ -209,7 +209,7 @@ TEST_F(AuthTest, a_body_that_is_too_large_to_keep_is_sent_once) {
   EXPECT_EQ(response->status, 401);
   ASSERT_EQ(seen_.size(), 1u);
   EXPECT_EQ(seen_[0].body, "12345");
-  // The next request has new credentials all the same.
+  // The next request has new credentials anyway.
   EXPECT_EQ(status({}), 200);
   EXPECT_EQ(authorization(1), "Bearer 2");
 }

@@ -100,7 +100,7 @@ Result<ObjectRef> what_stays(std::string_view body) {
   return held || waits ? object : ObjectRef();
 }
 
-// What came back cannot be read: the caller's request was not at fault.
+// The answer cannot be parsed: the caller's request was not at fault.
 Result<ObjectRef> object_of_answer(const Call& call, Result<ObjectRef> object) {
   if (!object) {
     return fail(data_loss(call.what() + ": answer: " + object.error().message));
@@ -169,7 +169,7 @@ Task<Result<ObjectList>> Client::list_all(ResourceType type, ListOptions options
       co_return all;
     }
     page_options.continue_token = all.continue_token;
-    // A continue token names its version itself; servers refuse both together.
+    // A continue token names its version itself; servers reject both together.
     page_options.resource_version.clear();
     page_options.resource_version_match.clear();
   }
@@ -271,7 +271,7 @@ Task<Result<net::Body>> Client::logs(ObjectKey pod, LogOptions options) {
       .add_if_set("limitBytes", options.limit_bytes);
   Call call{.target = query.on(std::move(path)), .accept = "text/plain, application/json, */*"};
   CO_TRY_ASSIGN(net::Response response, co_await exchange_->open(std::move(call)));
-  // What is written already comes without a pause; a pod that is followed may be silent for hours.
+  // Existing log lines come without a pause; a pod that is followed may be silent for hours.
   co_return options.follow ? std::move(response.body)
                            : net::limit_idle(std::move(response.body), options_.request_timeout);
 }

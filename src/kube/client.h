@@ -63,7 +63,7 @@ enum class PatchKind : std::uint8_t { json, merge, strategic_merge, apply };
 struct DeleteOptions {
   std::optional<std::int64_t> grace_period_seconds;
   std::string propagation_policy;  // "", "Background", "Foreground", "Orphan"
-  std::string uid;                 // preconditions: refuse when the object is another one
+  std::string uid;                 // preconditions: reject when the object is another one
   std::string resource_version;
   bool dry_run = false;
 };
@@ -156,8 +156,8 @@ class Client {
   // Server-side apply under the field manager.
   Task<Result<ObjectRef>> apply(ResourceType type, ObjectKey key, std::string body,
                                 WriteOptions options = {});
-  // What is posted to an object and answered with something else: "binding", "eviction", "token".
-  // The answer's text.
+  // A document posted to an object and answered with something else: "binding", "eviction",
+  // "token". The answer's text.
   Task<Result<std::string>> post(ResourceType type, ObjectKey key, std::string subresource,
                                  std::string body);
   // The object when it stays for finalizers or grace, nothing when it is gone.
@@ -174,7 +174,7 @@ class Client {
     std::string content_type = "application/json";
     std::string accept = "application/json";
     std::string body;
-    net::Headers headers;  // more of them; with If-None-Match 304 is no error
+    net::Headers headers;  // more of them; with If-None-Match 304 is not an error
   };
   struct RawResponse {
     int status = 0;

@@ -17,7 +17,7 @@ Result<Config> load_files(Env env, const std::vector<std::string>& paths, bool m
   return resolve_config(env.files, kubeconfig, options);
 }
 
-// What was tried and why it did not do, for the one message when nothing does.
+// Sources that were tried and why each failed, for the one message when all fail.
 class Attempts {
  public:
   void add(std::string_view place, std::string_view why) {

@@ -16,7 +16,7 @@ struct BearerToken {
   Secret token;
 };
 
-// Read again every minute and after a refusal; the last content that could be read counts, before
+// Read again every minute and after a rejection; the last content that could be read counts, before
 // there is one `fallback` (which may be empty).
 struct BearerTokenFile {
   std::string path;

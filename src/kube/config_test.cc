@@ -449,6 +449,14 @@ TEST_F(LoadConfigTest, a_pod_without_service_account_falls_back_to_home) {
   EXPECT_EQ(server(), "https://home");
 }
 
+TEST_F(LoadConfigTest, a_file_without_contexts_names_the_fix) {
+  put_file(env(), "/empty", "apiVersion: v1\nkind: Config\n");
+  sim_.set_variable("KUBECONFIG", "/empty");
+  EXPECT_EQ(server(),
+            "/empty: contexts: there are none; give --kubeconfig, set KUBECONFIG, or run "
+            "'codeflare up' for a local cluster");
+}
+
 TEST_F(LoadConfigTest, nothing_found_names_every_place_and_the_fix) {
   EXPECT_EQ(server(),
             "no Kubernetes configuration found (--kubeconfig: not given; KUBECONFIG: not set; "

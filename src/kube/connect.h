@@ -32,7 +32,7 @@ class Connection {
 
 // Checks certificates and proxy; nothing is sent yet and no plugin is run. Needs a real loop.
 // Errors name the file and field that they point at, also later those of requests: a token that the
-// server refuses, a host that does not answer, an authority that did not sign.
+// server rejects, a host that does not answer, an authority that did not sign.
 Result<std::unique_ptr<Connection>> connect(Env env, Config config, ConnectOptions options = {});
 
 }  // namespace codeflare::kube

@@ -57,7 +57,7 @@ bool ApiResource::has_subresource(std::string_view name) const {
   return std::ranges::find(subresources, name) != subresources.end();
 }
 
-// What one of the two roots answered.
+// The answer of one of the two roots.
 struct Discovery::Part {
   std::string etag;
   std::vector<DiscoveredVersion> versions;

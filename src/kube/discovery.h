@@ -35,8 +35,8 @@ struct DiscoveryOptions {
   Duration age_max = std::chrono::minutes(10);
 };
 
-// What the server offers, asked once and remembered. "Not there" is never remembered for long:
-// kinds come and go while a program runs. Loop-bound; the client outlives it.
+// The resources that the server offers, fetched once and remembered. "Not there" is never
+// remembered for long: kinds come and go while a program runs. Loop-bound; the client outlives it.
 //   Result<ApiResource> jobs = co_await discovery.find("jobs.batch");
 class Discovery {
  public:

@@ -148,7 +148,7 @@ Task<Result<CredentialRef>> ExecCredentialSource::get() {
   if (!fresh()) {
     Result<void> renewed = co_await flight_.run([this] { return renew(); });
     if (!renewed && renewed.error().code == ErrorCode::cancelled) {
-      // Whoever set a deadline can tell what it was spent on.
+      // Callers with a deadline learn what the time was spent on.
       co_return fail(cancelled(failure("did not print an ExecCredential in time").message));
     }
     CO_TRY(std::move(renewed));

@@ -14,7 +14,7 @@
 
 namespace codeflare::kube {
 
-// What a plugin printed: status of an ExecCredential.
+// The output of a plugin: status of an ExecCredential.
 struct ExecStatus {
   Secret token{};
   std::string certificate_pem{};
@@ -29,7 +29,7 @@ Result<ExecStatus> parse_exec_status(std::string_view text, std::string_view api
 std::string exec_info(const ExecAuth& auth, const Config& config, bool interactive);
 
 // Credentials from a program that prints them, client.authentication.k8s.io v1 and v1beta1. They
-// are kept until shortly before they expire or until the server refuses them; however many requests
+// are kept until shortly before they expire or until the server rejects them; however many requests
 // wait, the program runs once. Its error output goes to ours, not into messages.
 class ExecCredentialSource final : public CredentialSource {
  public:

@@ -12,8 +12,8 @@ inline constexpr std::string_view kServiceAccountDirectory =
     "/var/run/secrets/kubernetes.io/serviceaccount";
 
 // The connection of a pod, from the variables and files that Kubernetes gives it. The token stays a
-// file: it is replaced about every hour. Fails with not_found when this is no pod, with
-// failed_precondition when it is one without a usable service account. Blocks on files.
+// file: it is replaced about every hour. Fails with not_found outside a pod, with
+// failed_precondition in a pod without a usable service account. Blocks on files.
 Result<Config> in_cluster_config(Env env);
 
 }  // namespace codeflare::kube

@@ -120,7 +120,7 @@ TEST_F(TokenFileTest, is_read_at_once_after_a_refusal) {
   source_->refused(first);
   CredentialRef second = get();
   EXPECT_EQ(second->authorization.reveal(), "Bearer sEcReT-2");
-  // A late refusal of the old one changes nothing.
+  // A late rejection of the old one changes nothing.
   put_file(env(), file("token"), "sEcReT-3");
   source_->refused(first);
   EXPECT_EQ(get(), second);

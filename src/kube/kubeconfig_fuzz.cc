@@ -16,7 +16,7 @@ void check_message(const Error& error) {
   CHECK(error.message.find_first_of("\n\r") == std::string::npos, "an error of several lines");
 }
 
-// What an editor wrote reads back, with the change in it.
+// The editor's output reads back, with the change in it.
 void check_editor(std::string_view text) {
   Result<kube::KubeconfigEditor> editor = kube::KubeconfigEditor::parse(text, "/k");
   CHECK(editor.has_value(), "a kubeconfig that parses can be edited");

@@ -25,7 +25,7 @@ std::uint64_t to_revision(std::string_view resource_version);
 // of it.
 class Object {
  public:
-  // Takes a copy of `text`. Fails when it is no JSON object with metadata.name.
+  // Takes a copy of `text`. Fails when it is not a JSON object with metadata.name.
   static Result<ObjectRef> from_json(std::string_view text);
   // The object with another text, for transforms: text of the tree, written compactly.
   static Result<ObjectRef> from_value(const json::Value& value);

@@ -10,8 +10,8 @@
 
 namespace codeflare::kube {
 
-// Request targets of the Kubernetes API. All of them refuse, as invalid_argument, what would
-// address something else than was meant: an empty name (the whole collection), "." and "..", a
+// Request targets of the Kubernetes API. All of them reject, as invalid_argument, input that would
+// address another object than was meant: an empty name (the whole collection), "." and "..", a
 // namespaced kind without a namespace or a cluster-scoped one with it.
 
 // "/api/v1" or "/apis/batch/v1".

@@ -68,11 +68,12 @@ class CommandSession {
   Task<Result<int>> run() {
     const TaskContext& context = co_await current_context();
     TaskGroup sending(*context.loop, context.stop);
-    if (streams_.input != nullptr) {
-      sending.spawn(send_input());
-    }
+    // The size goes first: the input may start a program that looks at it.
     if (streams_.sizes != nullptr) {
       sending.spawn(send_sizes());
+    }
+    if (streams_.input != nullptr) {
+      sending.spawn(send_input());
     }
     Result<int> ended = co_await receive();
     co_await sending.close();

@@ -39,7 +39,7 @@ struct World {
   CommandStreams all() {
     return {.input = &input.near(), .output = &output.near(), .error_output = &error_output.near()};
   }
-  // What was written; the other end is closed first.
+  // The text that was written; the other end is closed first.
   std::string text(MemoryPair& pair) {
     pair.close_near();
     auto bytes = codeflare::run(env.loop, pair.far().read());

@@ -2,7 +2,7 @@
 
 #include "base/async/sleep.h"
 #include "base/async/task.h"
-#include "base/backoff.h"
+#include "base/env/backoff.h"
 #include "base/env/env.h"
 #include "base/result.h"
 

@@ -41,7 +41,7 @@ class Api {
   };
 
   // One open watch request; dropping it ends the request. As WatchStream: an ERROR event is the
-  // error, and who wants to go on for ever takes a Watcher instead.
+  // error. Use a Watcher to watch indefinitely.
   class Watch {
    public:
     explicit Watch(std::unique_ptr<WatchStream> stream) : stream_(std::move(stream)) {}
@@ -118,7 +118,7 @@ class Api {
 
   // Server-side apply of the fields that are set.
   Task<Result<T>> apply(T object, WriteOptions options = {}) {
-    object.metadata.managed_fields.clear();  // servers refuse them here
+    object.metadata.managed_fields.clear();  // servers reject them here
     ObjectKey at{namespace_of(object), object.metadata.name};
     std::string body = model::to_json_text(object);
     co_return decode(

@@ -10,8 +10,8 @@
 
 namespace codeflare::kube {
 
-// The event in one line of a watch. ERROR events and lines that are no event are errors; the former
-// carry the server's Status.
+// The event in one line of a watch. ERROR events and lines that are not an event are errors; the
+// former carry the server's Status.
 Result<WatchEvent> parse_watch_event(std::string_view line);
 
 // Events out of the body of a watch: one JSON object per line, however the bytes are cut into

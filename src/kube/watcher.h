@@ -11,7 +11,7 @@
 
 namespace codeflare::kube {
 
-// What a cache must do next. Between init_begin and init_done the objects of a fresh list arrive,
+// The next step of a cache. Between init_begin and init_done the objects of a fresh list arrive,
 // each once; what is not among them has been deleted meanwhile. When a list breaks off it begins
 // again with another init_begin: what came since the last one does not count.
 struct WatcherEvent {
@@ -27,14 +27,14 @@ struct WatcherOptions {
   std::string field_selector;
   bool metadata_only = false;
   std::int64_t page_limit = 500;
-  // Ask for the initial objects as a stream; falls back to lists for a server that refuses.
+  // Ask for the initial objects as a stream; falls back to lists for a server that rejects this.
   bool watch_list = true;
   Duration backoff_initial = std::chrono::milliseconds(800);
   Duration backoff_max = std::chrono::seconds(30);
   Logger* logger = nullptr;
 };
 
-// List and watch for ever, as an explicit state machine:
+// List and watch indefinitely, as an explicit state machine:
 //   empty -> listing (pages) | streaming initial events -> watching(rv) -> ...
 // It survives cut streams, 410, 429, 5xx, silent connections (a deadline of the asked timeout plus
 // a little) and servers without bookmarks or WatchList, loses no event and doubles none. Faults are

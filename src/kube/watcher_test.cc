@@ -2,6 +2,7 @@
 
 #include "base/async/sleep.h"
 #include "base/env/sim_env.h"
+#include "base/log_capture.h"
 #include "kube/testing/scripted_service.h"
 #include "kube/testing/watch_recorder.h"
 
@@ -338,6 +339,31 @@ TEST_F(WatcherTest, bookmarks_move_the_position) {
   EXPECT_EQ(watch_positions(), (Lines{"102"}));
 }
 
+TEST_F(WatcherTest, a_bookmark_without_a_version_or_from_the_past_moves_nothing) {
+  put("x");
+  follow();
+  after(seconds(2));
+  requests();
+  int watches = 0;
+  service().set_intercept([&](const net::Request& request) -> std::optional<net::Response> {
+    if (!request.target.contains("watch=true") || watches++ > 0) {
+      return std::nullopt;
+    }
+    std::string lines;
+    for (const char* version : {"3", "100", ""}) {
+      lines += R"({"type":"BOOKMARK","object":{"kind":"Pod","metadata":{"resourceVersion":")" +
+               std::string(version) + "\"}}}\n";
+    }
+    return net::make_response(200, "application/json", Bytes::from(std::move(lines)));
+  });
+  service().break_watches();
+  after(seconds(10));
+  EXPECT_GE(watches, 2);
+  for (const std::string& position : watch_positions()) {
+    EXPECT_EQ(position, "101");
+  }
+}
+
 TEST_F(WatcherTest, a_list_that_is_refused_as_too_old_asks_for_the_newest) {
   put("x");
   follow();
@@ -528,6 +554,28 @@ TEST_F(WatcherTest, objects_of_a_watch_without_a_version_are_no_position) {
 
 Task<Result<WatcherEvent>> next_within(Watcher* watcher, Duration patience) {
   co_return co_await with_timeout(patience, "event", watcher->next());
+}
+
+TEST_F(WatcherTest, a_kind_that_is_gone_is_told_once_until_it_is_back) {
+  LogCapture log;
+  Logger logger = log.logger(sim_.env().clock, LogLevel::warn);
+  put("x");
+  follow({.logger = &logger});
+  after(seconds(1));
+  bool gone = false;
+  service().set_intercept([&](const net::Request&) {
+    return gone ? std::optional(status_answer(404, "NotFound", "page not found")) : std::nullopt;
+  });
+  for (std::size_t round = 1; round <= 2; ++round) {
+    gone = true;
+    service().end_watches();
+    after(minutes(20));
+    EXPECT_EQ(log.lines().size(), round) << "once, not once per try";
+    gone = false;
+    after(minutes(1));
+    EXPECT_FALSE(recorder_->watcher().last_error());
+  }
+  recorder_.reset();  // before its logger
 }
 
 TEST_F(WatcherTest, a_reader_that_stops_and_comes_back_misses_nothing) {

@@ -1,5 +1,5 @@
-// What a server sends, read by everything of the client that reads it. Beyond not crashing:
-// whatever is accepted as an object keeps its text and shows the same fields when it is read again.
+// Texts of a server, read by every reader of the client. Beyond not crashing: whatever is accepted
+// as an object keeps its text and shows the same fields when it is read again.
 
 #include "base/check.h"
 #include "base/env/sim_env.h"

@@ -63,7 +63,7 @@ struct Requeuing {
 
 struct DispatchDuration {
   std::int64_t expected = 0;  // seconds; feeds estimates, never kills
-  std::int64_t limit = 0;     // seconds of dispatched time, summed over dispatches; 0: for ever
+  std::int64_t limit = 0;     // seconds of dispatched time, summed over dispatches; 0: no limit
   bool overrun = false;       // MCAD's own; not used
   Extra extra;
 

@@ -53,13 +53,6 @@ struct ApplicationInput {
   friend bool operator==(const ApplicationInput&, const ApplicationInput&) = default;
 };
 
-struct SecretName {
-  std::string name;
-  Extra extra;
-
-  friend bool operator==(const SecretName&, const SecretName&) = default;
-};
-
 // How the log of the program tells its progress.
 struct ApplicationProgress {
   std::string

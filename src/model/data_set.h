@@ -31,10 +31,32 @@ struct DataSetPvc {
   friend bool operator==(const DataSetPvc&, const DataSetPvc&) = default;
 };
 
+struct SecretName {
+  std::string name;
+  Extra extra;
+
+  friend bool operator==(const SecretName&, const SecretName&) = default;
+};
+
+// A directory of a bucket.
+struct DataSetS3 {
+  std::string endpoint;  // "https://s3.eu-west-1.amazonaws.com"
+  std::string bucket;
+  std::string prefix;  // directory; empty: the whole bucket
+  std::string region;
+  // In the namespace of the DataSet, with the keys accessKeyID and secretAccessKey (absent:
+  // anonymous), and ca.crt for a store with its own certificate authority.
+  std::optional<SecretName> secret;
+  Extra extra;
+
+  friend bool operator==(const DataSetS3&, const DataSetS3&) = default;
+};
+
 struct DataSetSpec {
   StringMap inline_files;  // file name to text
   std::optional<DataSetNfs> nfs;
   std::optional<DataSetPvc> pvc;
+  std::optional<DataSetS3> s3;
   std::optional<bool> read_only;         // true when absent
   List<std::string> allowed_namespaces;  // besides its own; "*": all
   std::string description;

@@ -122,7 +122,7 @@ class Parser {
     if (negated) {
       return Requirement::make(std::move(name), absent, {});
     }
-    // A bad key is told before what may be wrong with the rest.
+    // A bad key is reported before problems of the rest.
     TRY_ASSIGN(Requirement present, Requirement::make(std::move(name), exists, {}));
     if (at_end_of_requirement()) {
       return present;

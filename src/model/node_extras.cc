@@ -35,7 +35,7 @@ bool is_extended(std::string_view resource) {
   return resource.contains('/');
 }
 
-// What others have added to `known` comes along.
+// Resources that others have added to `known` stay.
 ResourceList renewed(const ResourceList& known, ResourceList wanted, std::string_view given) {
   ResourceList others = known;
   for (const std::string_view name : split(given, ',')) {

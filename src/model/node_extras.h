@@ -10,8 +10,12 @@ namespace codeflare::model {
 
 inline constexpr std::string_view kGpuResource = "nvidia.com/gpu";
 
-// What a node is given by whoever starts it, beside what the machine has: labels, and resources
-// that only the queue counts.
+// Annotation of pods, "true": on nodes of `codeflare up` a container with a command waits for a
+// mapping of its image too, instead of running this machine's programs.
+inline constexpr std::string_view kImageRequiredAnnotation = "node.codeflare.dev/image-required";
+
+// Extras that a node gets at its start, beside what the machine has: labels, and resources that
+// only the queue counts.
 struct NodeExtras {
   StringMap labels;
   ResourceList resources;
@@ -20,9 +24,9 @@ struct NodeExtras {
 // At its registration. Annotations name them, so that a later start knows which were not others'.
 void add_extras(Node& node, const NodeExtras& extras);
 
-// Labels and size of a node that is known from an earlier start, as it is wanted now. What it was
-// given then and is not any more goes; labels and extended resources that others added stay. GPUs
-// are the node's own: it numbers them.
+// Labels and size of a node that is known from an earlier start, as it is wanted now. Extras that
+// it was given then and not now are removed; labels and extended resources that others added stay.
+// GPUs are the node's own: it numbers them.
 void renew_extras(Node& known, const Node& wanted);
 
 }  // namespace codeflare::model

@@ -5,7 +5,7 @@
 
 namespace codeflare::model {
 
-// What a pod asks of its node, as the scheduler, quotas and the kubelet count it:
+// The requests of a pod, as the scheduler, quotas and the kubelet count them:
 //   the containers and sidecars together, or what the init phase needs if that is more (an init
 //   container runs beside the sidecars before it), then pod-level requests for cpu, memory and
 //   huge pages instead of those sums, then the overhead of its runtime.

@@ -8,8 +8,8 @@
 
 using codeflare::model::Quantity;
 
-// Whatever is accepted reads back from its canonical text as the same amount. The text is the same
-// too, but for a binary amount that is no multiple of 1024: 812.5Ki is written 832000, as
+// Every accepted text reads back from its canonical text as the same amount. The text is the same
+// too, except for a binary amount that is not a multiple of 1024: 812.5Ki is written 832000, as
 // Kubernetes does, and that reads as 832k.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);

@@ -33,7 +33,7 @@ std::string_view take_digits(std::string_view& rest) {
   return digits;
 }
 
-// What a suffix means: times 10^exponent or times 2^exponent.
+// The meaning of a suffix: times 10^exponent or times 2^exponent.
 struct Suffix {
   Format format = Format::decimal_si;
   int exponent = 0;
@@ -144,8 +144,8 @@ Uint128 binary_amount(const Digits& digits, int exponent) {
   if (whole > kBinaryAmountMax / nano_per_digit) {
     return kBinaryAmountMax;
   }
-  // Digit by digit from the last: what is lost on the way is not zero exactly when the fraction is
-  // no whole number of nano units.
+  // Digit by digit from the last: the lost rest is not zero exactly when the fraction is not a
+  // whole number of nano units.
   Uint128 fraction = 0;
   bool rest = false;
   for (std::size_t i = digits.fraction.size(); i-- > 0;) {
@@ -158,7 +158,7 @@ Uint128 binary_amount(const Digits& digits, int exponent) {
 }
 
 Error bad_quantity(std::string_view text, std::string_view why) {
-  // A long text is no help to anybody.
+  // A long text would not help anybody.
   if (text.size() > 64) {
     return invalid_argument("invalid quantity: " + std::string(why));
   }
@@ -195,7 +195,7 @@ Result<Quantity> Quantity::parse(std::string_view text) {
   Uint128 amount = 0;
   if (format == Format::binary_si) {
     amount = binary_amount(digits, suffix->exponent);
-    // A fraction of a byte is no binary amount any more.
+    // A fraction of a byte is not a binary amount any more.
     if (amount != 0 && amount < internal::kNanoPerUnit) {
       format = Format::decimal_si;
     }

@@ -14,7 +14,7 @@ struct Case {
   std::int64_t milli_value;
 };
 
-// What k8s.io/apimachinery v0.34.4 makes of these texts, except where it loses the sign of the
+// Results of k8s.io/apimachinery v0.34.4 for these texts, except where it loses the sign of the
 // rounding (fractions below zero) or wraps around (thousandths of more than 64 bits).
 constexpr Case kCases[] = {
     {"0", "0", 0, 0},

@@ -18,7 +18,7 @@ namespace codeflare::model {
 struct QuotaAmounts {
   bool disabled = false;    // the child has no limits
   ResourceList requests;    // what is not listed is unlimited
-  bool hard_limit = false;  // may not borrow; what it does not use is lent all the same
+  bool hard_limit = false;  // may not borrow; unused quota is still lent
   Extra extra;
 
   friend bool operator==(const QuotaAmounts&, const QuotaAmounts&) = default;

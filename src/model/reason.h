@@ -22,9 +22,12 @@ enum class Reason : std::uint8_t {
   paused,                  // nothing starts now
 
   // It waits, as the queue decides.
-  evaluating,    // not tried yet
-  user_unknown,  // nobody is recorded to have submitted it
-  retry_later,   // its items could not be created
+  evaluating,           // not tried yet
+  user_unknown,         // nobody is recorded to have submitted it
+  retry_later,          // its items could not be created
+  definition_outdated,  // the server drops parts of the status that the queue needs
+  unlicensed,           // the release edition has no valid licence
+  scaling_up,           // machines are on order
 
   // It stops, as the queue decides.
   preempted,
@@ -41,6 +44,9 @@ enum class Reason : std::uint8_t {
   pods_not_created,
   pods_failed_scheduling,
   preemption_triggered,
+  cluster_refused,  // the worker rejected the copy
+  cluster_busy,     // the worker's queue did not start the copy in time
+  cluster_drained,  // an administrator drains the worker and evicts its work
 
   // Steps that MCAD reports too.
   awaiting_head_of_line,
@@ -71,6 +77,7 @@ enum class Reason : std::uint8_t {
   pod_trouble,  // a pod fails or cannot start
   stuck,        // objects are still there after deletion without grace
   unreadable,
+  cluster_lost,  // the worker that has the copy does not answer
   withdrawn,
 };
 

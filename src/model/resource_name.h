@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-// What kube-apiserver reads from the name of a resource that containers ask for.
+// The facts that kube-apiserver reads from the name of a resource that containers request.
 namespace codeflare::model {
 
 // Without a domain, or of Kubernetes' own.

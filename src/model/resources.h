@@ -7,7 +7,7 @@
 
 namespace codeflare::model {
 
-// What a typed client must know of a kind: where it is served and what it is called. Specialised
+// Facts about a kind for typed clients: where it is served and what it is called. Specialised
 // below for the kinds of the model, and beside their structs for kinds of other folders.
 template <typename T>
 struct ResourceTraits;

@@ -11,7 +11,7 @@ using codeflare::model::FieldSelector;
 using codeflare::model::Selector;
 using codeflare::model::StringMap;
 
-// Whatever is accepted reads back from its canonical text as the same selector.
+// Every accepted selector reads back from its canonical text as the same selector.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   const StringMap labels = {{"a", "1"}, {"in", ""}};

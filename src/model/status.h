@@ -55,8 +55,8 @@ class StatusDetail : public ErrorDetail {
   Status status;
 };
 
-// What the caller may do about a Status: decided by its reason, and by its code when the reason is
-// missing or unknown. The message is the server's; the Status travels as detail.
+// The caller's possible answers to a Status: decided by its reason, and by its code when the reason
+// is missing or unknown. The message is the server's; the Status travels as detail.
 Error to_error(Status status);
 
 // The Status that came with the error, or nullptr.

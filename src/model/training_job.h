@@ -49,7 +49,7 @@ struct TrainingElastic {
 };
 
 struct TrainingCheckpoint {
-  std::string type;  // remote, local, s3, none
+  std::string type;  // remote, local, none
   std::optional<IntOrString> interval_seconds;
   std::optional<std::int32_t> keep;  // 2
   Extra extra;

@@ -72,7 +72,7 @@ ConfigBlame::ConfigBlame(const Config& config, const std::optional<net::Url>& pr
 std::string ConfigBlame::setting_of(const Error& error) const {
   std::optional<net::ConnectStep> step = net::connect_step(error);
   if (!step && error.code == ErrorCode::failed_precondition && shows_certificate_) {
-    // TLS that breaks after the handshake: only then does a server say that it refuses us.
+    // TLS that breaks after the handshake: only then does a server report that it rejects us.
     return origin_.certificate;
   }
   if (!step && !tls_) {
@@ -86,7 +86,8 @@ std::string ConfigBlame::setting_of(const Error& error) const {
     case net::ConnectStep::protocol:
       return origin_.server + " is https, expected http or a port that speaks TLS";
     case net::ConnectStep::trust:
-      return "expected the certificate of that authority in " + origin_.ca;
+      return "expected that authority in " + origin_.ca +
+             "; the server may be another cluster, or the authority an old one";
     case net::ConnectStep::name:
       return "expected one of these in " + origin_.server_name;
   }

@@ -40,7 +40,7 @@ Task<Result<net::Response>> guarded(net::Request request) {
                   R"("message":"Unauthorized"})"));
 }
 
-// A kubeconfig that leads to a server, and what its user is told when one field is wrong.
+// A kubeconfig that leads to a server, and the message its user gets when one field is wrong.
 class WrongValueTest : public ::testing::Test {
  protected:
   WrongValueTest() : service_(guarded), server_(world_.env(), service_, server_options()) {
@@ -138,13 +138,13 @@ TEST_F(WrongValueTest, a_certificate_authority_without_a_certificate_inside) {
   cluster_["certificate-authority-data"] = to_base64(testing::sample_certificate("sEcReT"));
   EXPECT_EQ(said(),
             "certificate-authority-data of cluster \"c\" in config: expected a PEM certificate, "
-            "but what is between its PEM lines is no certificate");
+            "but its PEM block is not a certificate");
   cluster_.erase("certificate-authority-data");
   cluster_["certificate-authority"] = "ca.crt";
   file("ca.crt", testing::sample_certificate());
   EXPECT_EQ(said(),
             "certificate-authority of cluster \"c\" in config: in ca.crt: expected a PEM "
-            "certificate, but what is between its PEM lines is no certificate");
+            "certificate, but its PEM block is not a certificate");
 }
 
 TEST_F(WrongValueTest, a_client_certificate_or_key_with_something_else_inside) {
@@ -153,13 +153,13 @@ TEST_F(WrongValueTest, a_client_certificate_or_key_with_something_else_inside) {
   user_ = {{"client-certificate-data", to_base64(testing::sample_certificate())},
            {"client-key-data", to_base64(jane.key_pem)}};
   EXPECT_EQ(said(),
-            "client-certificate-data of user \"u\" in config: expected a PEM certificate, but what "
-            "is between its PEM lines is no certificate");
+            "client-certificate-data of user \"u\" in config: expected a PEM certificate, but its "
+            "PEM block is not a certificate");
   user_ = {{"client-certificate-data", to_base64(jane.certificate_pem)},
            {"client-key-data", to_base64(testing::sample_key())}};
   EXPECT_EQ(said(),
-            "client-key-data of user \"u\" in config: expected a PEM private key, but what is "
-            "between its PEM lines is no private key");
+            "client-key-data of user \"u\" in config: expected a PEM private key, but its PEM "
+            "block is not a private key");
   user_["client-key-data"] = to_base64(joe.key_pem);
   EXPECT_EQ(said(),
             "client-key-data of user \"u\" in config: expected the private key of "
@@ -233,10 +233,11 @@ TEST_F(WrongValueTest, a_server_that_does_not_answer_in_time) {
 TEST_F(WrongValueTest, another_authority) {
   cluster_["certificate-authority-data"] =
       to_base64(CertificateAuthority("other").certificate_pem());
-  EXPECT_EQ(said(),
-            "GET /version: TLS with 127.0.0.1:PORT: certificate CN=server is signed by an unknown "
-            "authority (CN=test-ca) (expected the certificate of that authority in "
-            "certificate-authority-data of cluster \"c\" in config)");
+  EXPECT_EQ(
+      said(),
+      "GET /version: TLS with 127.0.0.1:PORT: certificate CN=server is signed by an unknown "
+      "authority (CN=test-ca) (expected that authority in certificate-authority-data of cluster "
+      "\"c\" in config; the server may be another cluster, or the authority an old one)");
 }
 
 TEST_F(WrongValueTest, another_name) {

@@ -109,7 +109,7 @@ Value& ensure(Arena& arena, Value& object, std::string_view key, Value empty) {
 }  // namespace
 
 Result<KubeconfigEditor> KubeconfigEditor::parse(std::string_view text, const std::string& path) {
-  // What we cannot read we do not write either: a typing mistake must not cost the file.
+  // The editor never writes a file that it cannot read: a typing mistake must not cost the file.
   TRY(parse_kubeconfig(text, path));
   TRY_ASSIGN(json::Document document, internal::parse_config_text(text, path, nullptr));
   if (document.root.is_null()) {

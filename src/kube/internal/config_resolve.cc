@@ -36,6 +36,11 @@ Result<const ContextEntry*> choose_context(const Kubeconfig& kubeconfig,
   std::string known = "expected one of the contexts: " + quoted_list(names_of(kubeconfig.contexts));
   ConfigPlace anywhere{joined(kubeconfig.files), ""};
   const std::string& name = wanted.empty() ? kubeconfig.current_context : wanted;
+  if (name.empty() && kubeconfig.contexts.empty()) {
+    return fail(anywhere.error("contexts",
+                               "there are none; give --kubeconfig, set KUBECONFIG, or run "
+                               "'codeflare up' for a local cluster"));
+  }
   if (name.empty()) {
     return fail(anywhere.error("current-context", "is not set, " + known + " (or give --context)"));
   }

@@ -10,7 +10,7 @@
 namespace codeflare::kube::internal {
 
 // A bearer token in a file that others replace, such as a pod's service account token. Read again
-// every minute and after a refusal; while it cannot be read the last token stays in use.
+// every minute and after a rejection; while it cannot be read the last token stays in use.
 class TokenFileSource final : public CredentialSource {
  public:
   TokenFileSource(Env env, BearerTokenFile file);

@@ -75,7 +75,7 @@ Task<void> ReloadingTransport::look_at_files() {
       fresh.key_pem == tls_.key_pem) {
     co_return;
   }
-  // When the client refuses them they are half replaced: next minute again.
+  // When the client rejects the files they are half replaced: next minute again.
   if (reload_(with_certificate(fresh, certificate_of_.get()))) {
     tls_ = std::move(fresh);
   }

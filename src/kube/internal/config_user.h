@@ -33,8 +33,8 @@ std::string origin_of(std::string_view field, std::string_view kind, const Entry
 Result<std::string> read_pem(FileSystem& files, const ConfigPlace& place, const PemField& field,
                              PemKind kind);
 
-// Who we are: checks the user entry and fills auth, impersonation and the client certificate, each
-// with its origin.
+// Our identity: checks the user entry and fills auth, impersonation and the client certificate,
+// each with its origin.
 Result<void> resolve_user(FileSystem& files, const UserEntry& user, Config& config);
 
 // A token as it goes into the header: white space around it is dropped; fails when empty or with

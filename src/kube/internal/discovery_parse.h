@@ -17,7 +17,7 @@ struct DiscoveredVersion {
   std::vector<ApiResource> resources;
 };
 
-// What /api or /apis answered: everything at once, or only which versions there are to ask for.
+// The answer of /api or /apis: everything at once, or only which versions there are to ask for.
 struct DiscoveryRoot {
   bool aggregated = false;
   std::vector<DiscoveredVersion> versions;  // by preference within their group

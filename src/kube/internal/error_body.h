@@ -9,8 +9,8 @@
 
 namespace codeflare::kube::internal {
 
-// The Error of an answer that is no success. A Kubernetes Status speaks for itself; anything else
-// (a proxy's page, an empty body) is told by its code and first line, after `what` was asked.
+// The Error of an answer that is not a success. A Kubernetes Status speaks for itself; anything
+// else (a proxy's page, an empty body) is reported by code and first line, after `what` was asked.
 Error error_of_answer(std::string_view what, int status, std::string_view body);
 
 // The wait that a Retry-After header asks for, when it is a number of seconds.

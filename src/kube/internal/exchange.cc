@@ -46,7 +46,7 @@ Error broken_answer(const Call& call, Error error) {
 
 }  // namespace
 
-// What attempts before the running one came to, for the message of a timeout.
+// Outcome of the attempts before the running one, for the message of a timeout.
 struct Exchange::Progress {
   Instant began;
   Instant deadline;
@@ -115,7 +115,7 @@ Task<Result<T>> Exchange::attempts(
   }
 }
 
-// Who was asked to wait, and did, says so: the last answer alone looks like the first.
+// The message reports waits that the server asked for: the last answer alone looks like the first.
 Error Exchange::given_up(Failure failure, const Progress& progress, Instant now) {
   if (failure.retry_after && progress.attempt > 1) {
     failure.error.message += " (asked " + std::to_string(progress.attempt) + " times in " +

@@ -17,7 +17,7 @@ namespace codeflare::kube::internal {
 // piece whatever limit it was given, so its pages alone would not keep it small.
 class ListWalk {
  public:
-  // What the list says besides its items; those of the result are empty.
+  // The members of the list besides its items; those of the result are empty.
   const ObjectList& head() const { return head_; }
   // The next object; null behind the last one.
   Result<ObjectRef> next();

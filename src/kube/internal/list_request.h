@@ -11,8 +11,8 @@ namespace codeflare::kube::internal {
 
 Query list_query(const ListOptions& options);
 
-// What is accepted when only metadata is asked for, as `as`, or all of it. Plain JSON stays
-// acceptable: a server that cannot narrow sends the whole object.
+// The Accept header for metadata alone, as `as`, or for whole objects. Plain JSON stays acceptable:
+// a server that cannot narrow sends the whole object.
 std::string accept_of(bool metadata_only, std::string_view as);
 
 // The request for one page of a list.

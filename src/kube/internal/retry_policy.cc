@@ -1,6 +1,6 @@
 #include "kube/internal/retry_policy.h"
 
-#include "base/backoff.h"
+#include "base/env/backoff.h"
 
 #include <algorithm>
 #include <chrono>
@@ -15,7 +15,7 @@ constexpr Duration kTransportDelay = std::chrono::milliseconds(50);
 constexpr Duration kTransportDelayMax = std::chrono::seconds(2);
 // For a read that met 429 without Retry-After, as from a proxy.
 constexpr Duration kThrottledDelay = std::chrono::seconds(1);
-// "Retry-After: 0" is no leave to ask in a circle.
+// "Retry-After: 0" must not make us retry without a pause.
 constexpr Duration kAskedDelayMin = std::chrono::milliseconds(100);
 
 Duration with_jitter(Duration wait, Random& random) {

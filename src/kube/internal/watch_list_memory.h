@@ -10,7 +10,7 @@
 namespace codeflare::kube::internal {
 
 // Which API groups of one server do not stream initial events. By group, because groups may be
-// served by other programs behind the same address; not for ever, because servers get upgraded.
+// served by other programs behind the same address; not indefinitely, because servers get upgraded.
 class WatchListMemory {
  public:
   bool refused(const std::string& group, Instant now) const {

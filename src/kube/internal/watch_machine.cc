@@ -179,7 +179,7 @@ Task<Result<void>> Watcher::Machine::open_stream(std::string rv, bool initial_ev
     state_ = State::streaming;
   } else {
     synthetic_ = is_no_position(rv);
-    last_error_.reset();
+    works_again();
   }
   co_return Result<void>();
 }
@@ -258,7 +258,7 @@ void Watcher::Machine::finish_init(std::string rv, std::string seen_up_to) {
   paged_ = true;
   avoid_stream_ = false;
   stream_failures_ = 0;
-  last_error_.reset();
+  works_again();
   internal_errors_since_.reset();
   emit(WatcherEvent::Type::init_done, nullptr, std::move(seen_up_to));
 }
@@ -281,8 +281,17 @@ bool Watcher::Machine::is_replay(const WatchEvent& event) {
   return ordered_ && revision <= opened_at_;
 }
 
+// A bookmark without a version, or one from the past, would make the next watch repeat what is
+// known already.
+bool Watcher::Machine::moves_on(const std::string& version) const {
+  return !version.empty() && !(ordered_ && to_revision(version) < to_revision(rv_));
+}
+
 void Watcher::Machine::deliver(WatchEvent event) {
   if (event.type == WatchEvent::Type::bookmark) {
+    if (!moves_on(event.resource_version)) {
+      return;
+    }
     synthetic_ = false;
     rv_ = event.resource_version;
     emit(WatcherEvent::Type::progress, nullptr, std::move(event.resource_version));
@@ -355,8 +364,8 @@ bool Watcher::Machine::recover_streaming(const Error& error) {
 
 void Watcher::Machine::recover_watching(const Error& error) {
   if (is_beyond_history(error)) {
-    // "Not older than the last version" is refused in turn when that one lies in the future, as
-    // after a restore from a backup: only "" is sure.
+    // The server also rejects "not older than the last version" when that version lies in the
+    // future, as after a restore from a backup: only "" is sure.
     start_over(error.code == ErrorCode::expired ? rv_ : std::string());
     return;
   }
@@ -383,14 +392,24 @@ void Watcher::Machine::start_over(std::string rv) {
   internal_errors_since_.reset();
 }
 
+void Watcher::Machine::works_again() {
+  last_error_.reset();
+  warned_.reset();
+}
+
 Task<Result<void>> Watcher::Machine::wait_after(Error error) {
   Duration wait = backoff_.next(client_.env().loop.now());
   if (error.retry_after) {
     wait = std::max<Duration>(wait, *error.retry_after);
   }
   if (options_.logger != nullptr) {
-    // The end of a history is part of the protocol; the rest somebody may want to look into.
-    const LogLevel level = error.code == ErrorCode::expired ? LogLevel::debug : LogLevel::warn;
+    // The end of a history is part of the protocol; the rest somebody may want to look into, once
+    // as long as it is the same kind of fault.
+    const bool news = error.code != ErrorCode::expired && error.code != warned_;
+    const LogLevel level = news ? LogLevel::warn : LogLevel::debug;
+    if (news) {
+      warned_ = error.code;
+    }
     options_.logger->log(level, "watch failed, will be tried again",
                          {{"resource", type_.qualified_name()},
                           {"namespace", options_.ns},

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "base/async/task.h"
-#include "base/backoff.h"
+#include "base/env/backoff.h"
 #include "base/result.h"
 #include "kube/internal/list_body.h"
 #include "kube/watcher.h"
@@ -46,6 +46,7 @@ class Watcher::Machine {
   void finish_init(std::string rv, std::string seen_up_to);
   void deliver_initial(ObjectRef object);
   void deliver(WatchEvent event);
+  bool moves_on(const std::string& version) const;
   bool is_replay(const WatchEvent& event);
   void emit(WatcherEvent::Type type, ObjectRef object, std::string rv);
   Result<void> stream_ended();
@@ -57,6 +58,7 @@ class Watcher::Machine {
   bool recover_streaming(const Error& error);
   void recover_watching(const Error& error);
   void start_over(std::string rv);
+  void works_again();
   Task<Result<void>> wait_after(Error error);
 
   Client& client_;
@@ -66,9 +68,10 @@ class Watcher::Machine {
   State state_ = State::empty;
   std::deque<WatcherEvent> ready_;
   std::optional<Error> last_error_;
+  std::optional<ErrorCode> warned_;  // the fault that the log has, while it lasts
 
   // How the next list begins: "0" takes what the server has at hand, a version takes nothing older,
-  // "" is always possible and the dearest.
+  // "" is always possible and the most expensive.
   std::string relist_rv_ = "0";
   bool paged_ = true;
   std::string list_rv_;

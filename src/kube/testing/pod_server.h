@@ -47,7 +47,7 @@ class PodServer final : public net::HttpService {
   Play play_;
 };
 
-// What a peer sends on a channel.
+// Sends bytes as the peer does, on one channel.
 inline Task<void> say(net::WebSocketConnection& socket, char channel, std::string_view bytes) {
   static_cast<void>(
       co_await socket.write(net::WebSocketOpcode::binary, channel + std::string(bytes)));

@@ -409,7 +409,7 @@ net::Response ScriptedService::watch(const Target& target) {
 
 ObjectRef ScriptedService::put(const model::ResourceType& type, std::string_view json) {
   Result<Document> object = json::parse(json);
-  CHECK(object.has_value(), "the object of a test is no JSON");
+  CHECK(object.has_value(), "the object of a test is not JSON");
   Target target{.group = type.group, .version = type.version, .plural = type.plural};
   Value& metadata = metadata_of(*object);
   target.key = {std::string(metadata.string_or_empty("namespace")),

@@ -51,7 +51,7 @@ class ScriptedService final : public net::HttpService {
   const ScriptedStore::Objects& objects(const model::ResourceType& type) const;
 
   std::uint64_t revision() const;
-  // Watches and pages from before now are told 410.
+  // Watches and pages from before now get 410.
   void compact();
   std::size_t open_watches() const;
   void end_watches();    // in good order

@@ -33,11 +33,11 @@ struct ScriptedService::Target {
     return parameter(name) == "true" || parameter(name) == "1";
   }
   bool selects(const Object& object) const;
-  // What goes over the wire: the object, or its metadata alone.
+  // The text that goes over the wire: the object, or its metadata alone.
   std::string text_of(const Object& object) const;
 };
 
-// not_found for paths that are no resource's.
+// not_found for paths that do not belong to a resource.
 Result<ScriptedService::Target> parse_target(const net::Request& request);
 
 }  // namespace codeflare::kube::testing

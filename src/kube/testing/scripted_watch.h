@@ -10,7 +10,7 @@
 
 namespace codeflare::kube::testing {
 
-// What the service and the bodies of its open watches share.
+// State that the service and the bodies of its open watches share.
 struct ScriptedService::Shared {
   explicit Shared(std::size_t history_max) : store(history_max) {}
 

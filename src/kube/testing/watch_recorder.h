@@ -19,7 +19,7 @@ class WatchRecorder {
   }
   ~WatchRecorder() { run(loop_, group_.close()); }
 
-  // What came since the last call.
+  // The events since the last call.
   std::vector<std::string> take() { return std::exchange(seen_, {}); }
   Watcher& watcher() { return watcher_; }
 

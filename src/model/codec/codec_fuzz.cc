@@ -6,6 +6,7 @@
 #include "model/codec/core.h"
 #include "model/codec/event.h"
 #include "model/codec/job.h"
+#include "model/codec/managed_cluster.h"
 #include "model/codec/meta.h"
 #include "model/codec/node.h"
 #include "model/codec/pod.h"
@@ -23,7 +24,7 @@ namespace model = codeflare::model;
 
 namespace {
 
-// Whatever is accepted reads back from what is written as an equal object.
+// Every accepted object reads back from its written text as an equal object.
 template <typename T>
 void check(const json::Value& value) {
   const Result<T> object = model::from_json<T>(value);
@@ -56,6 +57,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   check<model::StatefulSet>(document->root);
   check<model::Status>(document->root);
   check<model::AppWrapper>(document->root);
+  check<model::ManagedCluster>(document->root);
   check<model::QuotaSubtree>(document->root);
   check<model::RayCluster>(document->root);
   check<model::RayJob>(document->root);

@@ -37,7 +37,7 @@ std::size_t add_unknown_members(json::Arena& arena, json::Value& value, bool map
     added += add_unknown_members(arena, item, false);
   }
   for (json::Member& member : value.members()) {
-    // A label selector is no map, the selector of a Service is one.
+    // A label selector is not a map, the selector of a Service is one.
     const bool plain = is_map(member.key) && member.value.find("matchLabels") == nullptr;
     added += add_unknown_members(arena, member.value, plain);
   }

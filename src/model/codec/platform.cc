@@ -75,6 +75,7 @@ const StructInfo& describe(Tag<DataSetSpec>) {
       field<&DataSetSpec::inline_files>("inline"),
       field<&DataSetSpec::nfs>("nfs"),
       field<&DataSetSpec::pvc>("pvc"),
+      field<&DataSetSpec::s3>("s3"),
       field<&DataSetSpec::read_only>("readOnly"),
       field<&DataSetSpec::allowed_namespaces>("allowedNamespaces"),
       field<&DataSetSpec::description>("description"),
@@ -352,6 +353,77 @@ const StructInfo& describe(Tag<RunPolicy>) {
       field<&RunPolicy::spec>("spec"),
   };
   static constexpr StructInfo kInfo = struct_info<RunPolicy>(kFields);
+  return kInfo;
+}
+
+const StructInfo& describe(Tag<DataSetS3>) {
+  static constexpr Field kFields[] = {
+      field<&DataSetS3::endpoint>("endpoint"), field<&DataSetS3::bucket>("bucket"),
+      field<&DataSetS3::prefix>("prefix"),     field<&DataSetS3::region>("region"),
+      field<&DataSetS3::secret>("secret"),
+  };
+  static constexpr StructInfo kInfo = struct_info<DataSetS3>(kFields);
+  return kInfo;
+}
+
+const StructInfo& describe(Tag<SecretReference>) {
+  static constexpr Field kFields[] = {
+      field<&SecretReference::name>("name"),
+      field<&SecretReference::ns>("namespace"),
+  };
+  static constexpr StructInfo kInfo = struct_info<SecretReference>(kFields);
+  return kInfo;
+}
+
+const StructInfo& describe(Tag<PlatformRepoSecretSpec>) {
+  static constexpr Field kFields[] = {
+      field<&PlatformRepoSecretSpec::repo>("repo"),
+      field<&PlatformRepoSecretSpec::secret>("secret"),
+      field<&PlatformRepoSecretSpec::namespace_selector>("namespaceSelector"),
+  };
+  static constexpr StructInfo kInfo = struct_info<PlatformRepoSecretSpec>(kFields);
+  return kInfo;
+}
+
+const StructInfo& describe(Tag<PlatformRepoSecret>) {
+  static constexpr Field kFields[] = {
+      field<&PlatformRepoSecret::metadata>("metadata"),
+      field<&PlatformRepoSecret::spec>("spec"),
+  };
+  static constexpr StructInfo kInfo = struct_info<PlatformRepoSecret>(kFields);
+  return kInfo;
+}
+
+const StructInfo& describe(Tag<ImageSpec>) {
+  static constexpr Field kFields[] = {
+      field<&ImageSpec::image>("image"),
+      field<&ImageSpec::image_pull_secret>("imagePullSecret"),
+      field<&ImageSpec::node_selector>("nodeSelector"),
+  };
+  static constexpr StructInfo kInfo = struct_info<ImageSpec>(kFields);
+  return kInfo;
+}
+
+const StructInfo& describe(Tag<ImageStatus>) {
+  static constexpr Field kFields[] = {
+      field<&ImageStatus::image>("image"),
+      field<&ImageStatus::ready_nodes>("readyNodes"),
+      field<&ImageStatus::nodes>("nodes", Presence::always),
+      field<&ImageStatus::ready>("ready"),
+      field<&ImageStatus::conditions>("conditions"),
+      field<&ImageStatus::observed_generation>("observedGeneration"),
+  };
+  static constexpr StructInfo kInfo = struct_info<ImageStatus>(kFields);
+  return kInfo;
+}
+
+const StructInfo& describe(Tag<Image>) {
+  static constexpr Field kFields[] = {
+      field<&Image::metadata>("metadata"),
+      field<&Image::spec>("spec"),
+      field<&Image::status>("status"),
+  };
+  static constexpr StructInfo kInfo = struct_info<Image>(kFields);
   return kInfo;
 }
 

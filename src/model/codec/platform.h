@@ -3,6 +3,8 @@
 #include "model/application.h"
 #include "model/codec/codec.h"
 #include "model/data_set.h"
+#include "model/image.h"
+#include "model/platform_repo_secret.h"
 #include "model/run.h"
 #include "model/run_policy.h"
 #include "model/run_size_configuration.h"
@@ -38,5 +40,12 @@ const codec::StructInfo& describe(codec::Tag<RunPolicyPriority>);
 const codec::StructInfo& describe(codec::Tag<RunPolicyPlacement>);
 const codec::StructInfo& describe(codec::Tag<RunPolicySpec>);
 const codec::StructInfo& describe(codec::Tag<RunPolicy>);
+const codec::StructInfo& describe(codec::Tag<DataSetS3>);
+const codec::StructInfo& describe(codec::Tag<SecretReference>);
+const codec::StructInfo& describe(codec::Tag<PlatformRepoSecretSpec>);
+const codec::StructInfo& describe(codec::Tag<PlatformRepoSecret>);
+const codec::StructInfo& describe(codec::Tag<ImageSpec>);
+const codec::StructInfo& describe(codec::Tag<ImageStatus>);
+const codec::StructInfo& describe(codec::Tag<Image>);
 
 }  // namespace codeflare::model

@@ -120,7 +120,7 @@ json::Value encode_members(const StructInfo& info, json::Arena& arena, const voi
     }
   }
   for (const Extra::Member& member : extra.members) {
-    // What has been written above takes the place of what was kept for it.
+    // Fields written above replace the kept members of the same name.
     std::size_t hint = 0;
     const Field* field = find_field(info, member.key, hint);
     const bool replaced = field == nullptr ? types && names_type(member.key)
