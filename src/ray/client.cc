@@ -1,7 +1,7 @@
 #include "ray/client.h"
 
 #include "base/async/sleep.h"
-#include "base/backoff.h"
+#include "base/env/backoff.h"
 #include "net/url.h"
 #include "ray/internal/answer.h"
 #include "ray/internal/log_tail.h"

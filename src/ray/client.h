@@ -72,7 +72,7 @@ class Client {
   Task<Result<void>> submit(JobRequest request);
   // By submission id, or by Ray's job id.
   Task<Result<Job>> info(std::string id);
-  // Those that were submitted and other drivers, as the server orders them.
+  // Submitted jobs and other drivers, as the server orders them.
   Task<Result<std::vector<Job>>> list();
   // True when the job was running; it ends a moment later.
   Task<Result<bool>> stop(std::string id);

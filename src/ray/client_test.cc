@@ -253,7 +253,7 @@ TEST(RayTail, ends_with_the_error_of_the_sink) {
   EXPECT_TRUE(end.error().message.ends_with("enough"));
 }
 
-// Whatever a network does: at most one job, every line once.
+// On every network: at most one job, every line once.
 TEST(RayClient, accepts_a_job_once_and_shows_each_line_once_over_a_bad_network) {
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {
     SimEnv sim({.seed = seed, .shuffle = true});

@@ -13,7 +13,7 @@ namespace {
 using Text = std::u32string;
 using View = std::u32string_view;
 
-// What Python calls white space.
+// White space as Python defines it.
 bool is_space(char32_t c) {
   return (c >= 0x09 && c <= 0x0d) || (c >= 0x1c && c <= 0x20) || c == 0x85 || c == 0xa0 ||
          c == 0x1680 || (c >= 0x2000 && c <= 0x200a) || c == 0x2028 || c == 0x2029 || c == 0x202f ||
@@ -93,7 +93,7 @@ class IgnorePatterns::Compiler {
       } else if (!glob(segments[i])) {
         return false;
       } else if (i == last && leaves_out) {
-        // What leaves out a directory leaves out what is in it.
+        // A pattern that leaves out a directory leaves out its content.
         const std::size_t split = begin_optional();
         one(U'/');
         repeat(Kind::take_but_newline);

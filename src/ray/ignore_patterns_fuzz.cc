@@ -8,7 +8,7 @@
 
 using namespace codeflare::ray;
 
-// Patterns, a zero byte, then a path. Whatever they are, matching ends, and a pattern that excludes
+// Patterns, a zero byte, then a path. For any input, matching ends, and a pattern that excludes
 // everything at the end wins.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view input(reinterpret_cast<const char*>(data), size);

@@ -19,7 +19,7 @@ bool is_terminal(JobStatus status);
 // PENDING, RUNNING, ... as Ray writes it.
 std::string_view to_string(JobStatus status);
 
-// What Ray knows of a job. Texts are empty when Ray does not say.
+// Ray's record of a job. Texts are empty when Ray does not say.
 struct Job {
   std::string submission_id;  // empty for drivers that nobody submitted
   std::string job_id;         // Ray's own, once a driver runs
@@ -64,7 +64,7 @@ Result<ServerVersion> parse_version(std::string_view json);
 Result<std::string> parse_text_member(std::string_view json, std::string_view name);
 Result<bool> parse_bool_member(std::string_view json, std::string_view name);
 // Body of a submission; absent fields are left out, so that older servers know all that is there.
-// Fails when runtime_env is no JSON object.
+// Fails when runtime_env is not a JSON object.
 Result<std::string> to_json(const JobRequest& request);
 
 }  // namespace codeflare::ray

@@ -12,7 +12,7 @@
 
 namespace codeflare::ray {
 
-// What Ray's dashboard accepts in one request. Ray itself does not compress its packages, so this
+// The limit of Ray's dashboard for one request. Ray itself does not compress its packages, so this
 // counts the files' own bytes.
 inline constexpr std::uint64_t kPackageBytesMax = std::uint64_t{100} << 20;
 
@@ -89,8 +89,8 @@ Result<Package> package_module(FileSystem& files, const std::string& file,
 Result<Package> package_archive(FileSystem& files, const std::string& file,
                                 const PackageOptions& options);
 
-// What is sent for a package. Fails with `conflict` when the files have changed since the package
-// was named: under that name other clients would get the wrong files.
+// The bytes of a package. Fails with `conflict` when the files have changed since the package was
+// named: under that name other clients would get the wrong files.
 Result<std::string> package_bytes(FileSystem& files, const Package& package);
 
 }  // namespace codeflare::ray

@@ -19,8 +19,8 @@ struct PreparedRuntimeEnv {
 
 // Turns a runtime environment as people write it (JSON) into one for a cluster: `working_dir` and
 // `py_modules` that are paths become packages, files of requirements (`pip`, `uv`, `conda`) are
-// inlined, URIs pass through. What the cluster could not use is an error that names the field.
-// Reads files and blocks: call it through run_blocking. Nothing is sent.
+// inlined, URIs pass through. A value that the cluster could not use is an error that names the
+// field. Reads files and blocks: call it through run_blocking. Nothing is sent.
 Result<PreparedRuntimeEnv> prepare_runtime_env(FileSystem& files, std::string_view json,
                                                const PackageOptions& options);
 

@@ -11,7 +11,7 @@
 using namespace codeflare;
 using namespace codeflare::ray;
 
-// What a dashboard, or whatever answers in its place, may send.
+// Answers of a dashboard, or of another server in its place.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view input(reinterpret_cast<const char*>(data), size);
   if (const auto job = parse_job(input)) {

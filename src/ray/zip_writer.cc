@@ -72,7 +72,7 @@ std::optional<std::string> deflated(std::string_view content) {
 
 }  // namespace
 
-// What both heads of an entry have in common.
+// The common part of both heads of an entry.
 void ZipWriter::add(const Entry& entry, std::string_view packed) {
   std::string common;
   put2(common, kVersionNeeded);

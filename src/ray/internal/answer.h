@@ -20,7 +20,7 @@ struct Answer {
 };
 Task<Result<Answer>> read_answer(net::Response response, std::size_t bytes_max);
 
-// What an attempt that failed may have done, which decides what may follow.
+// The possible effect of an attempt that failed, which decides what may follow.
 enum class Effect : std::uint8_t {
   none,     // nothing was done, and it may work a little later: try again
   unknown,  // nobody can say: ask, or repeat what does no harm twice

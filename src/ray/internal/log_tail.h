@@ -25,7 +25,7 @@ class LogTail {
       : env_(env), service_(service), sink_(sink), timeouts_(timeouts) {}
 
   // One connection. Fine when it closed or broke, which says nothing about the job. An error is the
-  // server's refusal, or the sink's.
+  // server's rejection, or the sink's.
   Task<Result<void>> follow(net::Request request);
   // The whole log, from elsewhere: shows what is new in it.
   Task<Result<void>> finish(std::string log);

@@ -76,7 +76,12 @@ class Walk {
   }
 
   Result<void> visit_directory(const std::string& path, const FileInfo& info) {
-    TRY_ASSIGN(const std::vector<std::string> names, files_.list(full_path(path)));
+    Result<std::vector<std::string>> listed = files_.list(full_path(path));
+    if (!listed && listed.error().code == ErrorCode::failed_precondition) {
+      // At the end of a circle of links some directories can be seen but not listed.
+      return add({.path = path, .kind = PackageEntry::Kind::missing});
+    }
+    TRY_ASSIGN(const std::vector<std::string> names, std::move(listed));
     TRY(add({.path = path.empty() ? "." : path,
              .kind = names.empty() ? PackageEntry::Kind::empty_directory
                                    : PackageEntry::Kind::directory,

@@ -14,8 +14,8 @@ struct PackageTree {
   bool all_excluded = false;          // an ignore file of the root matches the root itself
 };
 
-// What of a directory belongs to its package: all but what the patterns and the ignore files of
-// every level leave out. Links are followed, as Ray follows them.
+// The files of a directory that belong to its package: all but what the patterns and the ignore
+// files of every level leave out. Links are followed, as Ray follows them.
 Result<PackageTree> walk_tree(FileSystem& files, const std::string& root,
                               const std::vector<std::string>& excludes, bool honor_gitignore);
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "base/async/sleep.h"
-#include "base/backoff.h"
+#include "base/env/backoff.h"
 #include "base/env/env.h"
 #include "base/time.h"
 
