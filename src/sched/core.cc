@@ -1,6 +1,7 @@
 #include "sched/core.h"
 
 #include "sched/internal/events.h"
+#include "sched/internal/growth.h"
 #include "sched/internal/holdings.h"
 #include "sched/internal/invariants.h"
 #include "sched/internal/order.h"
@@ -93,7 +94,7 @@ void Core::set_paused(bool paused) {
   if (paused) {
     return;
   }
-  // Who was kept by the pause alone has no other alarm.
+  // Gangs kept by the pause alone have no other alarm.
   state_->stir = true;
   touch_elastics(*state_);
   // Of gangs that are alike a step reports a new reason for the first alone. The pause may have
@@ -162,6 +163,12 @@ Result<void> Core::set_quota(GangId gang, std::vector<Designation> quota) {
   return {};
 }
 
+Result<void> Core::set_pods(GangId gang, const std::vector<PodSet>& pod_sets,
+                            const Within& within) {
+  TRY_ASSIGN(const Index index, checked(*state_, gang));
+  return change_pods(*state_, index, pod_sets, within);
+}
+
 Result<void> Core::set_bounds(GangId gang, Sizes sizes) {
   TRY_ASSIGN(const Index index, checked(*state_, gang));
   return change_bounds(*state_, index, std::move(sizes));
@@ -184,7 +191,11 @@ std::optional<Core::Size> Core::size(GangId gang) const {
     return std::nullopt;
   }
   const Elastic& elastic = state_->elastics[state_->gangs[index].elastic];
-  return Size{elastic.planned(), total(elastic.coming), total(elastic.leaving), elastic.sizes};
+  Size size{elastic.planned(), total(elastic.coming), total(elastic.leaving), elastic.sizes};
+  if (elastic.ever_resized) {
+    size.grows_from = elastic.resized + cooldown_of(*state_, elastic);
+  }
+  return size;
 }
 
 Result<bool> Core::pod_bound(GangId gang, const std::string& pod, std::uint32_t pod_set,
@@ -213,6 +224,12 @@ Result<bool> Core::drop_place(GangId gang, std::uint32_t pod_set, std::optional<
 Result<bool> Core::find_places(GangId gang, const std::vector<std::int64_t>& counts) {
   TRY_ASSIGN(const Index index, checked(*state_, gang));
   return sched::find_places(*state_, index, counts);
+}
+
+Result<bool> Core::move_place(GangId gang, std::uint32_t pod_set, NodeId from) {
+  TRY_ASSIGN(const Index index, checked(*state_, gang));
+  TRY(checked(*state_, from));
+  return sched::move_place(*state_, index, pod_set, from.index);
 }
 
 Result<void> Core::give_places(GangId gang, const Placement& placement) {
@@ -260,6 +277,10 @@ Result<std::vector<Holder>> Core::holders(GangId gang, Time now, std::size_t mos
 Result<Estimate> Core::estimate(GangId gang, Time now) const {
   TRY_ASSIGN(const Index index, checked(*state_, gang));
   return sched::estimate(*state_, index, now);
+}
+
+MachineAnswer Core::machines(const MachineQuestion& question, Time now) {
+  return sched::machines(*state_, question, now);
 }
 
 std::vector<GangId> Core::queue(Time now, std::size_t most) const {

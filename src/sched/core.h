@@ -17,6 +17,8 @@
 namespace codeflare::sched {
 
 struct State;
+struct MachineQuestion;
+struct MachineAnswer;
 
 // The scheduling core: decides which gangs start where, and why the others wait. Pure: events in,
 // decisions out, the same events give the same decisions. Incremental: an event costs what it
@@ -36,7 +38,7 @@ class Core {
   Result<NodeId> upsert_node(const NodeSpec& spec);
   // Returns the gangs that lost places or pods; nominated ones are back in line.
   std::vector<GangId> remove_node(NodeId node);
-  // What pods of nobody here take on the node, in sum.
+  // The sum of pods of nobody here on the node.
   Result<void> set_foreign(NodeId node, const Resources& usage);
 
   // Replaces the tree; what runs is charged to it at once, even over its limits. Returns problems:
@@ -45,7 +47,7 @@ class Core {
   std::vector<std::string> set_quota_tree(const std::string& tree, std::vector<QuotaNode> nodes,
                                           const std::string& only_ns = {});
   void remove_quota_tree(const std::string& tree);
-  // What nobody's gangs use of the quota node, in sum. Parents are not charged.
+  // The sum that nobody's gangs use of the quota node. Parents are not charged.
   Result<void> set_quota_foreign(const std::string& tree, const std::string& node,
                                  const Resources& usage);
   // While paused no gang starts, loose ones apart.
@@ -66,6 +68,9 @@ class Core {
   Result<void> set_held(GangId gang, bool held);
   // It charges other quota nodes from now on; one that runs does so even over their limits.
   Result<void> set_quota(GangId gang, std::vector<Designation> quota);
+  // Other constraints for the pods of one that waits: the same pods, other nodes. Not for gangs of
+  // several sizes.
+  Result<void> set_pods(GangId gang, const std::vector<PodSet>& pod_sets, const Within& within);
 
   // --- elastic gangs ---
   // Other bounds for its elastic pod set. One in line waits for its new minimum; one that runs
@@ -81,6 +86,7 @@ class Core {
     std::int64_t coming = 0;   // of these, nominated on places that others are leaving
     std::int64_t leaving = 0;  // beside them, until told gone
     Sizes sizes{};
+    std::optional<Time> grows_from{};  // after a resize: when its cooldown is over
   };
   // Nothing for a gang of fixed size.
   std::optional<Size> size(GangId gang) const;
@@ -102,31 +108,37 @@ class Core {
   // or none; or where told, over capacity if need be and no more than are without a place.
   Result<bool> find_places(GangId gang, const std::vector<std::int64_t>& counts);
   Result<void> give_places(GangId gang, const Placement& placement);
+  // A reserved place of the set on this node goes to another node where it fits. Without one the
+  // place stays: false.
+  Result<bool> move_place(GangId gang, std::uint32_t pod_set, NodeId from);
 
   // --- decisions ---
   // Decides all that can be decided now; at most `admissions_max` admissions, for short steps.
   StepResult step(Time now, std::size_t admissions_max = std::numeric_limits<std::size_t>::max());
 
-  // What is free has changed since review() last looked at everybody in line.
+  // Free amounts have changed since review() last looked at everybody in line.
   bool reasons_stale() const;
-  // Who sleeps is not tried until that can help, but may wait for another reason meanwhile: of all
-  // that are alike the first in line is told. Costs half a millisecond at most: what is left over
-  // is the next call's. Changes no decision; meant to be called about once a second.
+  // Sleeping gangs are not tried until that can help, but may wait for another reason meanwhile: of
+  // all that are alike the first in line is reported. Costs half a millisecond at most: what is
+  // left over is the next call's. Changes no decision; meant to be called about once a second.
   std::vector<Refusal> review(Time now);
 
   // --- questions ---
   // Reason and numbers. None of these changes a decision.
   Result<Explanation> explain(GangId gang, Time now, Detail detail = Detail::full);
   Result<Advice> advise(GangId gang, Time now);
-  // Who holds what it is short of, on nodes that it may use or of the quota node without room; for
-  // a nominated gang, those who leave and still hold its place. The largest first.
+  // The holders of what it is short of, on nodes that it may use or of the quota node without room;
+  // for a nominated gang, the leaving gangs that still hold its place. The largest first.
   Result<std::vector<Holder>> holders(GangId gang, Time now, std::size_t most) const;
   // Replays expected ends through a copy of this core.
   Result<Estimate> estimate(GangId gang, Time now) const;
+  // Which new machines would let those in line start that only nodes keep waiting (machines.h).
+  // Trials on the core itself, undone.
+  MachineAnswer machines(const MachineQuestion& question, Time now);
   // The line as it stands, head first.
   std::vector<GangId> queue(Time now, std::size_t most) const;
 
-  // Who keeps its place from those behind it, if anybody does.
+  // The gang that keeps its place from those behind it, if any.
   std::optional<ReservationReport> reservation() const;
 
   std::optional<GangId> find(std::string_view name) const;

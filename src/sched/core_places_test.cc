@@ -226,6 +226,22 @@ TEST(CorePlaces, are_given_back_on_a_node_that_returns_even_when_it_shrank) {
   EXPECT_TRUE(core.check_invariants());
 }
 
+TEST(CorePlaces, move_off_a_node_only_where_they_fit) {
+  Core core;
+  const NodeId a = node(core, "a", 4);
+  const auto id = core.submit(gang("g", 2, 2));
+  ASSERT_EQ(core.step(kNow).admitted.size(), 1U);
+  const NodeId b = node(core, "b", 3);
+  ASSERT_TRUE(core.upsert_node({.name = "a", .allocatable = {{"cpu", 4}}, .unschedulable = true}));
+  EXPECT_TRUE(*core.move_place(*id, 0, a));
+  EXPECT_FALSE(*core.move_place(*id, 0, a));
+  EXPECT_EQ(core.free(a), (Resources{{"cpu", 2}}));
+  EXPECT_EQ(core.free(b), (Resources{{"cpu", 1}}));
+  EXPECT_EQ(core.held(*id, 0).unplaced, 0);
+  EXPECT_EQ(core.held(*id, 0).reserved, 2);
+  EXPECT_TRUE(core.check_invariants());
+}
+
 TEST(CorePlaces, of_pods_that_will_not_come_are_given_up) {
   Core core;
   const NodeId a = node(core, "a", 4);

@@ -172,7 +172,7 @@ TEST(Core, a_look_at_reasons_is_called_for_by_what_changes_and_not_by_trials) {
   Core core;
   ASSERT_TRUE(core.upsert_node(node("n1", 3)));
   EXPECT_FALSE(core.reasons_stale()) << "nobody waits";
-  // Both kinds of pods fit alone, so they are tried together, and taken back.
+  // Both kinds of pods fit alone, so they are tried together, and undone.
   GangSpec both = gang("both", 2);
   both.pod_sets.push_back({.count = 1, .requests = {{"cpu", 3}}});
   ASSERT_TRUE(core.submit(both));

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-// What the scheduling core answers.
+// The answers of the scheduling core.
 namespace codeflare::sched {
 
 // Handles are cheap to compare and never reused: a stale one is simply not found.

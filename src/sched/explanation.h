@@ -24,6 +24,7 @@ struct Shortage {
   Amount best_node = 0;     // the most that one allowed node has free
   Amount largest_node = 0;  // the most that one allowed node could ever have free
   bool short_in_sum() const { return free < requested; }
+  bool pod_too_large() const { return pod > largest_node; }  // whatever ends
 };
 
 // Nodes that one constraint takes away, counted at the first constraint that does.
@@ -103,11 +104,13 @@ struct Explanation {
   std::optional<ReservationReport> reservation;
   // Not even nodes without gangs could hold it: it waits for other nodes.
   bool never_fits = false;
+  // If it never fits, or no node is allowed: cordoned nodes that would let it fit, by name.
+  std::vector<std::string> cordoned;
   // Placement was given up after Options::search_steps_max, so "fragmented" is not proven.
   bool search_cut_short = false;
 };
 
-// What would start it now: the gangs whose end would make room, few and weak ones first.
+// The gangs whose end would make room to start it now, few and weak ones first.
 struct Advice {
   bool possible = false;  // false: even if all of them ended
   std::vector<Holder> would_start_if_ended;

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-// What the scheduling core is told: plain values, no I/O, no JSON.
+// Input of the scheduling core: plain values, no I/O, no JSON.
 namespace codeflare::sched {
 
 // Calendar time, as the caller reads it; the core has no clock of its own.
@@ -22,7 +22,7 @@ struct Resource {
   Amount amount = 0;
   friend bool operator==(const Resource&, const Resource&) = default;
 };
-// Any order, each name once. What is absent counts as zero, and as unlimited in a quota.
+// Any order, each name once. An absent resource counts as zero, and as unlimited in a quota.
 using Resources = std::vector<Resource>;
 
 using Labels = std::vector<std::pair<std::string, std::string>>;
@@ -68,15 +68,17 @@ struct Sizes {
   std::int64_t step = 1;
   // Ascending, from min to max; empty: by step.
   std::vector<std::int64_t> list{};
+  // It does not grow again for so long after a resize; absent: Options::growth_cooldown.
+  std::optional<Duration> cooldown{};
   friend bool operator==(const Sizes&, const Sizes&) = default;
 };
 
 // `count` equal pods.
 struct PodSet {
   std::int64_t count = 1;
-  // What one pod takes on its node; "pods": 1 is the caller's to add.
+  // The requests of one pod on its node; "pods": 1 is the caller's to add.
   Resources requests;
-  // What one pod charges to quota before it exists; absent means `requests`.
+  // The charge of one pod to quota before it exists; absent means `requests`.
   std::optional<Resources> charge{};
   Labels selector{};
   // One of the terms must match; empty means no affinity.
@@ -121,11 +123,13 @@ struct GangSpec {
   std::vector<Designation> quota{};
   // How long it will probably run once started; zero is unknown. Feeds estimates, never kills.
   Duration expected{};
-  // How long it may run, summed over dispatches; zero is for ever.
+  // How long it may run, summed over dispatches; zero means no limit.
   Duration limit{};
   // Dispatched time that earlier dispatches have used up.
   Duration consumed{};
   bool preemptible = true;
+  // An elastic gang of higher priority may stop it although Options::preemption is off.
+  bool pausable = true;
   // A held gang keeps its place in line and is not tried.
   bool held = false;
   // Nobody's queue is concerned: it charges no quota and is not paused.
@@ -159,7 +163,7 @@ struct QuotaNode {
   std::string name;
   std::string parent{};  // empty: a root
   Resources limits{};
-  // May not borrow beyond its limits; what it does not use is lent all the same. Roots never
+  // May not borrow beyond its limits; unused quota is still lent. Roots never
   // borrow.
   bool hard = false;
   // When set, only gangs of this namespace may charge the node.

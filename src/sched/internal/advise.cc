@@ -14,7 +14,7 @@ namespace {
 // Gangs whose end is worth looking at.
 constexpr std::size_t kAdviceGangsMax = 2000;
 
-// What the run holds of the resources asked for.
+// The run's amounts of the resources asked for.
 Request held_of(const State& state, const Run& run, const Request& wanted) {
   Request all;
   each_holding(state, run, [&](Index, const Request& request, std::int64_t count) {

@@ -11,7 +11,7 @@
 
 namespace codeflare::sched {
 
-// What gangs ask of the forest; gangs share it.
+// The claims of gangs on the forest; gangs share it.
 struct Claim {
   QuotaClaim asked;
   std::string signature;
@@ -40,8 +40,8 @@ class ClaimTable {
   std::vector<Claim> claims_;
   std::vector<Index> free_;
   std::unordered_map<std::string, Index> by_signature_;
-  // What people write into labels may be the reason why a path leads nowhere: it is not kept longer
-  // than the claims are.
+  // A label written by people may be why a path leads nowhere: it is not kept longer than the
+  // claims are.
   std::vector<QuotaPath> paths_;
   struct PathUse {
     std::string signature;

@@ -10,7 +10,7 @@
 
 namespace codeflare::sched {
 
-// What all class indexes read: the free amounts of every node and its place among equals.
+// The common input of all class indexes: the free amounts of every node and its place among equals.
 struct NodeOrder {
   Matrix free;
   std::vector<std::uint64_t> rank;  // by name; the last tie-breaker

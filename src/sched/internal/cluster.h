@@ -104,7 +104,7 @@ class Cluster {
   const Amount* seen(Index node) const { return seen_.row(node); }
   const Amount* allocatable(Index node) const { return allocatable_.row(node); }
   const Amount* foreign(Index node) const { return foreign_.row(node); }
-  // What would be free without gangs.
+  // The amount that would be free without gangs.
   Amount potential(Index node, Index resource) const {
     return allocatable_.row(node)[resource] - foreign_.row(node)[resource];
   }

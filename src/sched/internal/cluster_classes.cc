@@ -1,5 +1,6 @@
 #include "base/check.h"
 #include "sched/internal/cluster.h"
+#include "sched/taints.h"
 
 #include <algorithm>
 #include <limits>
@@ -71,7 +72,7 @@ std::pair<Cluster::NodeLabels, std::vector<Taint>> Cluster::describe(const NodeS
     }
   }
   if (spec.unschedulable) {
-    taints.push_back({"node.kubernetes.io/unschedulable", "", Effect::no_schedule});
+    taints.push_back(cordon());
   }
   std::sort(taints.begin(), taints.end(), [](const Taint& a, const Taint& b) {
     return std::tie(a.key, a.value, a.effect) < std::tie(b.key, b.value, b.effect);
@@ -166,7 +167,7 @@ void Cluster::match(Index kind, Index node_class) {
   candidate.classes.push_back(node_class);
   enter_domain(candidate, node_class);
   KindNeed& need = home.kinds.emplace_back(KindNeed{.kind = kind});
-  // Zero where nothing is asked for would refuse overdrawn nodes: any amount will do there.
+  // Zero for an absent request would exclude overdrawn nodes: any amount will do there.
   need.need.fill(std::numeric_limits<Amount>::min());
   for (const Part& part : candidate.request) {
     if (part.resource < KindNeed::kColumns) {

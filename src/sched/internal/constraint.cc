@@ -1,5 +1,7 @@
 #include "sched/internal/constraint.h"
 
+#include "sched/taints.h"
+
 #include <algorithm>
 #include <charconv>
 #include <optional>
@@ -75,28 +77,12 @@ bool affine(const Constraint& constraint, const NodeView& node) {
                      [&](const Term& term) { return holds(term, node); });
 }
 
-bool tolerates(const Toleration& toleration, const Taint& taint) {
-  if (toleration.effect && *toleration.effect != taint.effect) {
-    return false;
-  }
-  if (toleration.key.empty()) {
-    return toleration.exists;
-  }
-  if (toleration.key != taint.key) {
-    return false;
-  }
-  return toleration.exists || toleration.value == taint.value;
-}
-
 const Taint* untolerated(const Constraint& constraint, const NodeView& node) {
   for (const Taint& taint : node.taints) {
     if (taint.effect == Effect::prefer_no_schedule) {
       continue;
     }
-    const bool tolerated =
-        std::any_of(constraint.tolerations.begin(), constraint.tolerations.end(),
-                    [&](const Toleration& toleration) { return tolerates(toleration, taint); });
-    if (!tolerated) {
+    if (!tolerates(constraint.tolerations, taint)) {
       return &taint;
     }
   }

@@ -63,6 +63,9 @@ Result<void> change_bounds(State& state, Index gang, Sizes sizes) {
     return {};
   }
   rebase(state, index);
+  if (const Elastic& changed = state.elastics[index]; changed.ever_resized) {
+    state.elastics.cooling.insert({changed.resized + cooldown_of(state, changed), index});
+  }
   if (ranked) {
     Run& run = state.gangs.run_of(gang);
     join_ranks(state, run);

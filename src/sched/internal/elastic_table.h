@@ -154,6 +154,7 @@ class ElasticTable {
   void touch(Index elastic);
   std::vector<Index> take_dirty();
   bool any_dirty() const { return !dirty_.empty(); }
+  const std::vector<Index>& dirty() const { return dirty_; }
 
   void want(Index elastic, const GrowthLaneKey& lane, const WantKey& key);
   void unwant(Index elastic);

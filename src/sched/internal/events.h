@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-// What happens outside, written into the state. Nothing is decided here: the next step does that.
+// Outside events, written into the state. Nothing is decided here: the next step does that.
 namespace codeflare::sched {
 
 void node_changed(State& state, Index node);
@@ -21,6 +21,8 @@ Result<void> drain_gang(State& state, Index gang);
 Result<void> requeue_gang(State& state, Index gang, Time now);
 void change_priority(State& state, Index gang, std::int32_t priority);
 void hold_gang(State& state, Index gang, bool held);
+Result<void> change_pods(State& state, Index gang, const std::vector<PodSet>& pod_sets,
+                         const Within& within);
 void change_quota(State& state, Index gang, std::vector<Designation> quota);
 
 Result<void> change_bounds(State& state, Index gang, Sizes sizes);
@@ -40,5 +42,6 @@ bool free_place(State& state, Run& run, std::uint32_t pod_set, Index node, Index
 Result<bool> drop_place(State& state, Index gang, std::uint32_t pod_set, Index node);
 Result<bool> find_places(State& state, Index gang, const std::vector<std::int64_t>& counts);
 Result<void> give_places(State& state, Index gang, const Placement& placement);
+Result<bool> move_place(State& state, Index gang, std::uint32_t pod_set, Index from);
 
 }  // namespace codeflare::sched

@@ -3,10 +3,13 @@
 #include "sched/internal/order.h"
 #include "sched/internal/placement.h"
 #include "sched/internal/questions.h"
+#include "sched/taints.h"
 
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <set>
+#include <string>
 #include <utility>
 
 namespace codeflare::sched {
@@ -231,14 +234,14 @@ std::vector<QuotaReport> report_quota(const State& state, const Gang& gang, cons
   return reports;
 }
 
-// Lifts every gang: would it fit then?
-bool fits_without_gangs(State& state, const Shape& shape) {
+// Lifts every gang: where would it be then? Nothing is taken.
+Placed place_without_gangs(State& state, const Shape& shape) {
   for (const Run& run : state.gangs.runs()) {
     if (run.gang != kNone) {
       lift(state, run);
     }
   }
-  const Placed placed = place(state.cluster, shape, nullptr, state.options.search_steps_max);
+  Placed placed = place(state.cluster, shape, nullptr, state.options.search_steps_max);
   if (placed.ok()) {
     unplace(state.cluster, shape, nullptr, placed.shares);
   }
@@ -247,7 +250,46 @@ bool fits_without_gangs(State& state, const Shape& shape) {
       restore(state, run);
     }
   }
-  return placed.ok();
+  return placed;
+}
+
+bool is_cordoned(const Node& node) {
+  return node.alive && std::ranges::find(node.taints, cordon()) != node.taints.end();
+}
+
+// The same pods, as if no node were cordoned. Its kinds are the caller's to release.
+Shape without_cordons(Cluster& cluster, const Shape& shape) {
+  Shape open = shape;
+  const Taint taint = cordon();
+  for (Group& group : open.groups) {
+    const Request request = cluster.kind(group.kind).request;
+    Constraint constraint = cluster.kind(group.kind).constraint;
+    constraint.tolerations.push_back(
+        {.key = taint.key, .exists = true, .value = {}, .effect = taint.effect});
+    group.kind = cluster.acquire_kind(request, constraint);
+  }
+  return open;
+}
+
+// Cordoned nodes on which it would fit, with others, without any gang; empty if they do not help.
+std::vector<std::string> cordoned_help(State& state, const Shape& shape) {
+  Cluster& cluster = state.cluster;
+  if (std::ranges::none_of(cluster.nodes(), is_cordoned)) {
+    return {};
+  }
+  const Shape open = without_cordons(cluster, shape);
+  const Placed placed = place_without_gangs(state, open);
+  std::set<std::string> names;
+  for (const Share& share : placed.shares) {
+    const Kind& kind = cluster.kind(shape.groups[share.group].kind);
+    if (!in_classes(cluster, kind, share.node)) {
+      names.insert(cluster.nodes()[share.node].name);
+    }
+  }
+  for (const Group& group : open.groups) {
+    cluster.release_kind(group.kind);
+  }
+  return {names.begin(), names.end()};
 }
 
 std::int64_t position_of(const State& state, Index gang, Time now) {
@@ -321,7 +363,10 @@ Explanation explain(State& state, Index gang, Time now, Detail detail) {
   answer.search_cut_short = answer.why == Reason::fragmented && shape.cut_short;
   if (detail == Detail::full &&
       (answer.why == Reason::insufficient_resources || answer.why == Reason::fragmented)) {
-    answer.never_fits = !fits_without_gangs(state, shape);
+    answer.never_fits = !place_without_gangs(state, shape).ok();
+  }
+  if (detail == Detail::full && (answer.never_fits || answer.why == Reason::no_node_allowed)) {
+    answer.cordoned = cordoned_help(state, shape);
   }
   if (answer.why == Reason::reserved) {
     answer.reservation = reservation_report(state);

@@ -66,6 +66,7 @@ Result<Index> record(State& state, GangSpec spec) {
   added.claim = claim;
   added.held = spec.held;
   added.preemptible = spec.preemptible;
+  added.pausable = spec.pausable;
   if (*elastic != kNoSet) {
     added.elastic = state.elastics.add(gang, *elastic, *spec.pod_sets[*elastic].sizes, spec.queue);
   }
@@ -222,8 +223,34 @@ void hold_gang(State& state, Index gang, bool held) {
   if (held) {
     leave_line(state, gang);
   }
-  // Either way it is told why it waits now.
+  // Either way its reason is reported now.
   enqueue(state, gang);
+}
+
+Result<void> change_pods(State& state, Index gang, const std::vector<PodSet>& pod_sets,
+                         const Within& within) {
+  const Gang& changed = state.gangs[gang];
+  if (changed.elastic != kNone) {
+    return fail(failed_precondition("gang " + changed.name + " has several sizes"));
+  }
+  if (changed.run != kNone && changed.state != GangState::nominated) {
+    return fail(failed_precondition("gang " + changed.name + " holds places"));
+  }
+  const Index before = changed.shape;
+  TRY_ASSIGN(const Index after, state.shapes.acquire(state.cluster, pod_sets, within));
+  if (after == before) {
+    state.shapes.release(state.cluster, before);
+    return {};
+  }
+  if (changed.run != kNone) {
+    forget_run(state, gang);
+  } else {
+    leave_line(state, gang);
+  }
+  state.gangs[gang].shape = after;
+  state.shapes.release(state.cluster, before);
+  enqueue(state, gang);
+  return {};
 }
 
 void change_quota(State& state, Index gang, std::vector<Designation> quota) {

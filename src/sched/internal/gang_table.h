@@ -27,10 +27,11 @@ struct Gang {
   Index run = kNone;      // while it holds something
   Index elastic = kNone;  // if it has several sizes
   GangState state = GangState::waiting;
-  Reason told = Reason::none;  // the reason that it was told last
+  Reason told = Reason::none;  // the reason that was reported last
   bool alive = false;
   bool held = false;
   bool preemptible = true;
+  bool pausable = true;
   bool fresh = false;  // not yet told why it waits
 };
 
@@ -52,7 +53,7 @@ struct BoundPod {
   Request charge;  // to quota
 };
 
-// What a gang holds, from nomination until its pods are gone.
+// The holdings of a gang, from nomination until its pods are gone.
 struct Run {
   Index gang = kNone;
   Time started{};

@@ -137,7 +137,7 @@ bool GrowthPass::may_grow(const Elastic& elastic, std::int64_t from, std::int64_
     return true;
   }
   const bool cools = elastic.ever_resized && elastic.resized < now_ &&
-                     now_ < elastic.resized + state_.options.growth_cooldown;
+                     now_ < elastic.resized + cooldown_of(state_, elastic);
   if (cools) {
     return false;
   }
@@ -185,6 +185,19 @@ void GrowthPass::count_share(Index index) {
   queue.held += share - std::exchange(elastic.share, share);
 }
 
+void GrowthPass::rank_holder(Index index) {
+  const Elastic& elastic = state_.elastics[index];
+  const std::int64_t size = elastic.planned();
+  if (!elastic.active || size <= elastic.sizes.min) {
+    state_.elastics.unhold(index);
+    return;
+  }
+  const std::int64_t before = std::max(size_within(elastic.sizes, size - 1), elastic.sizes.min);
+  state_.elastics.hold(
+      index, {state_.gangs[elastic.gang].priority, policy_.worth(view_of(elastic), before, size),
+              state_.gangs.run_of(elastic.gang).started, index});
+}
+
 void GrowthPass::refresh_dirty() {
   const std::vector<Index> dirty = state_.elastics.take_dirty();
   // All shares first: they count in everybody's worth.
@@ -209,14 +222,7 @@ void GrowthPass::refresh(Index index) {
   elastic.accruing = elastic.base + total(elastic.grown);
   const std::int64_t size = elastic.planned();
   count_share(index);
-  if (size > elastic.sizes.min) {
-    const std::int64_t before = std::max(size_within(elastic.sizes, size - 1), elastic.sizes.min);
-    const Gang& gang = state_.gangs[elastic.gang];
-    state_.elastics.hold(index, {gang.priority, policy_.worth(view_of(elastic), before, size),
-                                 state_.gangs.run_of(elastic.gang).started, index});
-  } else {
-    state_.elastics.unhold(index);
-  }
+  rank_holder(index);
   const std::int64_t next = size_above(elastic.sizes, size);
   if (next != 0 && size != size_within(elastic.sizes, size) && elastic.coming.empty()) {
     odd_.push_back(index);
@@ -331,6 +337,13 @@ void GrowthPass::settle() {
     return;
   }
   settle_coming(true);
+  // Gangs that wait look for those who give way before run() looks at what has changed.
+  for (const Index index : state_.elastics.dirty()) {
+    count_share(index);
+  }
+  for (const Index index : state_.elastics.dirty()) {
+    rank_holder(index);
+  }
 }
 
 void GrowthPass::run() {
@@ -506,6 +519,11 @@ bool GrowthPass::grow_by_taking(Index index, std::int64_t count) {
   }
   shrink(state_, taken, state_.gangs.id(elastic.gang), now_, result_);
   add_growth(state_, index, placed.shares, true);
+  // The next increment is weighed against what they have left.
+  for (const TakenGrowth& each : taken) {
+    count_share(each.elastic);
+    rank_holder(each.elastic);
+  }
   return true;
 }
 

@@ -11,6 +11,8 @@ namespace codeflare::sched {
 
 // --- holdings of an elastic gang beyond its minimum: books only, nothing is decided ---
 
+// How long it does not grow after a resize.
+Duration cooldown_of(const State& state, const Elastic& elastic);
 const ShapeSet& elastic_set(const State& state, const Elastic& elastic);
 // The request of one pod of it.
 const Request& elastic_request(const State& state, const Elastic& elastic);
@@ -77,6 +79,8 @@ class GrowthPass {
   void refresh(Index elastic);
   void refresh_dirty();
   void count_share(Index elastic);
+  // Its place in the order of those who give way.
+  void rank_holder(Index elastic);
   void refresh_all_if_due();
   void keep_within_bounds(Index elastic);
   GrowthView view_of(const Elastic& elastic) const;

@@ -100,8 +100,8 @@ void note_resize(State& state, Index index, Time now) {
   Elastic& elastic = state.elastics[index];
   elastic.resized = now;
   elastic.ever_resized = true;
-  if (state.options.growth_cooldown > Duration::zero()) {
-    state.elastics.cooling.insert({now + state.options.growth_cooldown, index});
+  if (const Duration pause = cooldown_of(state, elastic); pause > Duration::zero()) {
+    state.elastics.cooling.insert({now + pause, index});
   }
 }
 
@@ -121,6 +121,10 @@ void let_go(State& state, Index index, Index node, std::int64_t count,
 }
 
 }  // namespace
+
+Duration cooldown_of(const State& state, const Elastic& elastic) {
+  return elastic.sizes.cooldown.value_or(state.options.growth_cooldown);
+}
 
 const ShapeSet& elastic_set(const State& state, const Elastic& elastic) {
   return state.shapes[state.gangs[elastic.gang].shape].sets[elastic.pod_set];

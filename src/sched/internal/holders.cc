@@ -31,7 +31,7 @@ Amount free_for(const State& state, const Shape& shape, Index resource) {
   return sum;
 }
 
-// What it lacks most visibly: the first resource that is short in sum, else the first of all.
+// The most visible shortage: the first resource that is short in sum, else the first of all.
 Index short_resource(const State& state, const Shape& shape) {
   for (const Part& part : shape.total) {
     if (free_for(state, shape, part.resource) < part.amount) {
@@ -41,7 +41,7 @@ Index short_resource(const State& state, const Shape& shape) {
   return shape.total.empty() ? kNone : shape.total.front().resource;
 }
 
-// What a run holds of what is short.
+// The run's part of what is short.
 struct Held {
   Request amounts;
   double weight = 0;  // largest first; 0: nothing
@@ -145,7 +145,7 @@ std::int64_t growth_of(const State& state, Index gang) {
   return total(state.elastics[elastic].grown) + total(state.elastics[elastic].leaving);
 }
 
-// Who leaves, and is in the way of a nominated gang until then.
+// Leaving gangs that are in the way of a nominated gang until then.
 std::vector<Entry> leaving(const State& state, Index gang) {
   const Run& place = state.gangs.run_of(gang);
   const std::vector<QuotaShortage> quota = quota_beyond(state, place);
@@ -170,7 +170,7 @@ std::vector<Entry> in_the_way(const State& state, Index gang) {
   const Gang& asked = state.gangs[gang];
   const Shape& shape = state.shapes[asked.shape];
   const QuotaPath& path = state.claims.path_of(asked.claim);
-  // What it waits for is a name.
+  // It waits for a name.
   if (!path.problem.empty()) {
     return {};
   }

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-// What gangs hold on nodes and of quotas.
+// The holdings of gangs on nodes and of quotas.
 namespace codeflare::sched {
 
 // visit(node, request, count) for everything that the run holds on nodes.

@@ -50,7 +50,7 @@ class Lifting {
   // It holds something that is asked for where it is asked for, if not enough by itself.
   bool in_the_way(Index gang) const;
 
-  // What the last failure taught; recall it only where the same gangs are lifted as then.
+  // The lesson of the last failure; recall it only where the same gangs are lifted as then.
   struct Memory {
     std::optional<Placed> failure;
     std::int64_t missing = 0;

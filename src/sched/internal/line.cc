@@ -69,7 +69,7 @@ void ring_for(State& state, Index node, std::vector<Alarms::Woken>& woken) {
       continue;
     }
     const Kind& waiting = cluster.kind(need.kind);
-    // Divisions are dear: count only as far as anybody waits, from zero where it did not fit
+    // Divisions are expensive: count only as far as anybody waits, from zero where it did not fit
     // before.
     const std::int64_t before = fresh ? 0 : times(cluster.seen(node), waiting.request, kPlacesMax);
     const std::int64_t most = before > 0 ? kPlacesMax : state.alarms.farthest(need.kind);
@@ -297,7 +297,7 @@ void wake_by_relief(State& state) {
   if (relieved.empty() || !state.others_give_way()) {
     return;
   }
-  // Who uses less of its share may reclaim from others: look at all lanes below.
+  // A gang that uses less of its share may reclaim from others: look at all lanes below.
   for (Index lane = 0; lane < state.lanes.all().size(); ++lane) {
     if (!state.lanes[lane].alive) {
       continue;

@@ -4,10 +4,10 @@
 
 #include <cstddef>
 
-// Who waits where, and which lanes are to be tried.
+// The waiting gangs by lane, and the lanes to try.
 namespace codeflare::sched {
 
-// Puts a waiting gang into the lane of its likes; its reason is told after the next step.
+// Puts a waiting gang into the lane of its likes; its reason is reported after the next step.
 void enqueue(State& state, Index gang);
 // Takes it out of line.
 void dequeue(State& state, Index gang);

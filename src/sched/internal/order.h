@@ -4,7 +4,7 @@
 
 #include <chrono>
 
-// Who is first in line: priority, then submission, then name.
+// The order of the line: priority, then submission, then name.
 namespace codeflare::sched {
 
 inline double seconds(Time time) {

@@ -48,7 +48,7 @@ void Pass::run() {
     state_.ready.push_back(each.lane);
   }
   heap_.clear();
-  // What grew in this step says nothing about the next.
+  // Growth in this step says nothing about the next.
   for (const Index shape : std::exchange(state_.hoping, {})) {
     state_.shapes[shape].hopes = false;
   }

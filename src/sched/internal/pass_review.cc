@@ -8,7 +8,7 @@ namespace codeflare::sched {
 
 namespace {
 
-// What one review may look at: lanes, and node classes for the shapes among them. About half a
+// The effort of one review: lanes, and node classes for the shapes among them. About half a
 // millisecond, so that a caller who asks every second does not notice.
 constexpr std::size_t kEffortMax = std::size_t{1} << 14;
 
@@ -41,7 +41,7 @@ void Pass::review() {
       effort += reason_effort(state_, shape);
     }
     refresh(lane);
-    // The head may have come to the head of its lane only after that was told.
+    // The head may have come to the head of its lane only after the report.
     const Index head = waiting.heap.front();
     if (!state_.gangs[head].fresh) {
       changed_.push_back(state_.gangs.id(head));

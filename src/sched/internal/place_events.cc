@@ -72,6 +72,21 @@ Shape missing_part(const Shape& shape, const Run& run, const std::vector<std::in
   return part;
 }
 
+// `home`: the domain that the gang has to stay in.
+bool search_places(State& state, Run& run, const std::vector<std::int64_t>& counts,
+                   std::optional<DomainValues> home) {
+  Shape part = missing_part(state.shapes[state.gangs[run.gang].shape], run, counts);
+  part.home = std::move(home);
+  const Placed placed = place(state.cluster, part, nullptr, state.options.search_steps_max);
+  if (!placed.ok()) {
+    return false;
+  }
+  for (const HeldSlot& each : places_of(part, placed.shares)) {
+    add_place(state, run, each);
+  }
+  return true;
+}
+
 }  // namespace
 
 Result<bool> drop_place(State& state, Index gang, std::uint32_t pod_set, Index node) {
@@ -94,16 +109,7 @@ Result<bool> find_places(State& state, Index gang, const std::vector<std::int64_
     return fail(holds_nothing(state, gang));
   }
   Run& run = state.gangs.run_of(gang);
-  Shape part = missing_part(state.shapes[state.gangs[gang].shape], run, counts);
-  part.home = home_of(state, run);
-  const Placed placed = place(state.cluster, part, nullptr, state.options.search_steps_max);
-  if (!placed.ok()) {
-    return false;
-  }
-  for (const HeldSlot& each : places_of(part, placed.shares)) {
-    add_place(state, run, each);
-  }
-  return true;
+  return search_places(state, run, counts, home_of(state, run));
 }
 
 Result<void> give_places(State& state, Index gang, const Placement& placement) {
@@ -125,6 +131,34 @@ Result<void> give_places(State& state, Index gang, const Placement& placement) {
     add_place(state, run, {slot.pod_set, slot.node.index, count});
   }
   return {};
+}
+
+Result<bool> move_place(State& state, Index gang, std::uint32_t pod_set, Index from) {
+  if (state.gangs[gang].run == kNone) {
+    return fail(holds_nothing(state, gang));
+  }
+  Run& run = state.gangs.run_of(gang);
+  const bool has = std::ranges::any_of(run.places, [&](const HeldSlot& place) {
+    return place.pod_set == pod_set && place.node == from;
+  });
+  const std::uint64_t changes_before = state.cluster.changes();
+  // With its last place the gang would lose its domain.
+  std::optional<DomainValues> home = home_of(state, run);
+  if (!has || !free_place(state, run, pod_set, from)) {
+    return false;
+  }
+  const Shape& shape = state.shapes[state.gangs[gang].shape];
+  run.unplaced.resize(shape.sets.size());
+  ++run.unplaced[pod_set];
+  std::vector<std::int64_t> counts(shape.sets.size());
+  counts[pod_set] = 1;
+  if (search_places(state, run, counts, std::move(home))) {
+    return true;
+  }
+  state.cluster.take(from, state.cluster.kind(shape.sets[pod_set].kind).request, 1);
+  add_place(state, run, {pod_set, from, 1});
+  state.cluster.undone_since(changes_before);
+  return false;
 }
 
 }  // namespace codeflare::sched

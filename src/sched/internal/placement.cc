@@ -12,7 +12,7 @@ namespace {
 // Pods beyond which a search is hopeless within any sensible number of steps.
 constexpr std::int64_t kSearchPodsMax = 64;
 
-// What one group wants of the cluster as it is.
+// The demand of one group on the cluster as it is.
 struct Wanted {
   const Kind& kind;
   std::int64_t count = 0;

@@ -56,7 +56,7 @@ bool PlacementSearch::run(std::vector<Share>& shares) {
   return true;
 }
 
-// What makes two nodes interchangeable: class, free amounts, and what a reservation leaves.
+// Equal for interchangeable nodes: class, free amounts, and what a reservation leaves.
 std::uint64_t PlacementSearch::look(Index node) const {
   // Mixed before the row is added: else the next class with one less of the first resource looks
   // the same.

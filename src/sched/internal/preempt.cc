@@ -88,7 +88,7 @@ bool quota_may_come_free(const State& state, Index gang, const std::vector<Index
   if (sure.at_shortage >= missing) {
     return true;
   }
-  // Who borrows gives back only to a gang that does not borrow itself.
+  // A borrower gives back only to a gang that does not borrow itself.
   if (leaves.size() == 1) {
     const QuotaState& own = state.forest[leaf];
     for (const Part& limit : own.limits) {

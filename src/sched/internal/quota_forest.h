@@ -41,7 +41,7 @@ struct QuotaState {
   bool binding() const { return hard || is_root(); }
 };
 
-// What a gang says about quota.
+// The quota request of a gang.
 struct QuotaClaim {
   std::vector<Designation> designations;
   std::string ns;
@@ -85,7 +85,7 @@ class QuotaForest {
   std::vector<QuotaShortage> shortages(const std::vector<Index>& leaves,
                                        const Request& charge) const;
   void charge(const std::vector<Index>& leaves, const Request& amounts, int sign);
-  // For trials that are undone: nobody is told that there was room for a moment.
+  // For trials that are undone: nobody learns that there was room for a moment.
   void charge_quietly(const std::vector<Index>& leaves, const Request& amounts, int sign);
 
   bool empty() const { return trees_.empty(); }
@@ -119,7 +119,7 @@ class QuotaForest {
   using Trees = std::map<std::string, Tree>;
   using Named = Trees::value_type;
 
-  // Those that may be charged by it, by name.
+  // The trees that the claim may charge, by name.
   std::vector<const Named*> concerning(const QuotaClaim& claim) const;
   void leave_namespace(const std::string& name, const Tree& tree);
   // Makes the nodes of a tree, behind those that are there.

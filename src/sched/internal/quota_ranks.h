@@ -4,10 +4,10 @@
 
 #include <vector>
 
-// Who is within the limits of a quota node and who borrows. At every soft node the gangs below are
-// members, whose sum stays within the limits, or borrowers. A gang's rank falls with the depth of
-// the deepest node where it borrows; only weaker ranks are ever evicted, which is why evictions
-// end (docs/decisions/0001-scheduling-core.md). Kept with preemption only.
+// Members and borrowers of a quota node. At every soft node the gangs below are members, whose sum
+// stays within the limits, or borrowers. A gang's rank falls with the depth of the deepest node
+// where it borrows; only weaker ranks are ever evicted, which is why evictions end
+// (docs/decisions/0001-scheduling-core.md). Kept with preemption only.
 namespace codeflare::sched {
 
 // The charge that a run is ranked by: all of it; of an elastic gang its minimum, so that growth

@@ -20,7 +20,7 @@ std::optional<Forecast> forecast(State& state, Index gang, Time now);
 // Fewer turns first, then the order of the line.
 bool reserves_before(const State& state, Index lane, Index other, Time now);
 
-// What the reservation leaves to gangs that will not be gone when it begins.
+// The rest that the reservation leaves to gangs that will not be gone when it begins.
 class Fence {
  public:
   Fence(const State& state, const Reservation& reservation, Time now);

@@ -37,10 +37,10 @@ class ResourceTable {
   // The width that matrices need: a power of two.
   std::size_t width() const;
 
-  // Refuses negative and absurd amounts, and names that nobody has offered or asked for before once
+  // Rejects negative and absurd amounts, and names that nobody has offered or asked for before once
   // there are many: every name is a column of every node.
   Result<Request> request(const Resources& resources);
-  // For what nodes offer: clamps instead of refusing.
+  // For what nodes offer: clamps instead of rejecting.
   Request observed(const Resources& resources);
   // For what is used: the same, but names that nobody has offered, limited or asked for are left
   // out, as they concern nobody.

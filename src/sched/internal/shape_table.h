@@ -31,7 +31,7 @@ struct ShapeSet {
   std::uint32_t apart = 0;
 };
 
-// What a gang asks for: the same for all gangs that look alike.
+// The request of a gang: the same for all gangs that look alike.
 struct Shape {
   std::vector<Group> groups;  // hardest to place first
   std::vector<ShapeSet> sets;
@@ -57,7 +57,7 @@ struct Shape {
 
 class ShapeTable {
  public:
-  // One more gang of this shape; refuses negative counts and absurd amounts.
+  // One more gang of this shape; rejects negative counts and absurd amounts.
   Result<Index> acquire(Cluster& cluster, const std::vector<PodSet>& pod_sets,
                         const Within& within = {});
   // One more gang of the shape that has `count` pods in this pod set, and else equals that one.

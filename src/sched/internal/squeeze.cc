@@ -11,6 +11,8 @@ namespace {
 
 // Trials to put something back: each may be a search for places.
 constexpr std::size_t kSpareTrialsMax = 64;
+// Givers whose offers are looked at first; then four times as many, and so on.
+constexpr std::size_t kGiversAtFirst = 16;
 
 bool usable(const Cluster& cluster, const Kind& kind, Index node) {
   const auto& classes = kind.classes;
@@ -26,13 +28,24 @@ Squeeze::Squeeze(State& state, Lifting& lifting, const Shape& shape,
   for (const Index each : givers) {
     const Elastic& elastic = state.elastics[each];
     givers_.push_back({each, most(elastic)});
+  }
+}
+
+bool Squeeze::widen() {
+  if (looked_at_ == givers_.size()) {
+    return false;
+  }
+  const std::size_t end = std::min(givers_.size(), std::max(kGiversAtFirst, 4 * looked_at_));
+  for (; looked_at_ < end; ++looked_at_) {
+    const Elastic& elastic = state_.elastics[givers_[looked_at_].elastic];
     for (const GrownSlot& slot : elastic.coming) {
-      offers_[slot.node].push_back({givers_.size() - 1, slot.count, true});
+      offers_[slot.node].push_back({looked_at_, slot.count, true});
     }
     for (const GrownSlot& slot : elastic.grown) {
-      offers_[slot.node].push_back({givers_.size() - 1, slot.count, false});
+      offers_[slot.node].push_back({looked_at_, slot.count, false});
     }
   }
+  return true;
 }
 
 bool Squeeze::run() {
@@ -87,7 +100,7 @@ bool Squeeze::relieve_quota() {
     }
   }
   if (best == nullptr) {
-    return false;
+    return widen() && relieve_quota();
   }
   lift_one(at, *best);
   return true;
@@ -136,7 +149,7 @@ void Squeeze::lift_on(Index node, std::int64_t places) {
   }
 }
 
-bool Squeeze::free_places(const Placed& failed) {
+Squeeze::Choice Squeeze::best_choice(const Placed& failed) const {
   const bool one = failed.outcome == Placed::Outcome::short_of_places;
   Choice best;
   for (Index group = 0; group < shape_.groups.size(); ++group) {
@@ -162,6 +175,15 @@ bool Squeeze::free_places(const Placed& failed) {
         best = choice;
       }
     }
+  }
+  return best;
+}
+
+bool Squeeze::free_places(const Placed& failed) {
+  Choice best = best_choice(failed);
+  // No choice is cheaper than one place, and later givers lose against earlier ones.
+  while (best.places != 1 && widen()) {
+    best = best_choice(failed);
   }
   if (best.node == kNone) {
     return false;

@@ -42,9 +42,12 @@ class Squeeze {
     std::size_t worst = 0;    // giver
   };
 
-  bool fits();
+  // Looks at more givers; false when all are looked at. Most searches end with the first few: of
+  // two equal choices the giver that comes first wins.
+  bool widen();
   bool relieve_quota();
   bool free_places(const Placed& failed);
+  Choice best_choice(const Placed& failed) const;
   Choice look_at(Index node, const Kind& kind, std::int64_t most) const;
   void lift_on(Index node, std::int64_t places);
   void lift_one(Index node, Offer& offer);
@@ -53,6 +56,7 @@ class Squeeze {
   Lifting& lifting_;
   const Shape& shape_;
   std::vector<Giver> givers_;
+  std::size_t looked_at_ = 0;                   // of the givers: their offers are known
   std::map<Index, std::vector<Offer>> offers_;  // by node, the first to give way first
 };
 

@@ -22,7 +22,7 @@
 
 namespace codeflare::sched {
 
-// What the head of the line keeps from others: see reserve.h.
+// Amounts that the head of the line keeps from others: see reserve.h.
 struct Reservation {
   Index gang = kNone;
   Index lane = kNone;

@@ -120,7 +120,7 @@ void VictimSearch::collect_pausable() {
       continue;
     }
     const Gang& other = state_.gangs[elastic.gang];
-    if (other.priority < gang_.priority) {
+    if (other.pausable && other.priority < gang_.priority) {
       const Time started = state_.gangs.run_of(elastic.gang).started;
       keys.push_back({0, other.priority, started, other.name, elastic.gang});
     }

@@ -40,7 +40,7 @@ class VictimSearch {
 
   // All that must hold for the victims lifted now: quota, rank, rules, and a place.
   bool suffices();
-  // What is in the way with the victims lifted now.
+  // The obstacle that remains with the victims lifted now.
   struct Obstacle {
     std::optional<QuotaShortage> shortage;
     bool rank = false;
