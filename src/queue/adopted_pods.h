@@ -16,10 +16,12 @@ namespace codeflare::queue {
 //   adopted.learn(wrapper); ... adopted.mark(pod); queue.upsert_pod(pod);
 class AdoptedPods {
  public:
-  // What it wraps, if MCAD dispatched it. Before its pods come: who was seen stays what it was.
+  // Learns the wrapped objects, if MCAD dispatched it. Call first: pods seen before do not change.
   void learn(const model::AppWrapper& wrapper);
   void forget(std::string_view uid);
   void mark(model::Pod& pod) const;
+  // No pod needs a mark.
+  bool empty() const { return items_.empty(); }
 
  private:
   struct Wrapper {

@@ -5,6 +5,7 @@
 #include "model/app_wrapper.h"
 #include "model/gvk.h"
 #include "model/pod.h"
+#include "queue/clusters.h"
 #include "queue/kinds/life.h"
 #include "queue/quota_scope.h"
 #include "queue/resources.h"
@@ -15,7 +16,7 @@
 #include <string>
 #include <vector>
 
-// What an AppWrapper's items ask for, read from the items alone. Pure.
+// The demand of an AppWrapper's items, read from the items alone. Pure.
 namespace codeflare::queue {
 
 // One kind of pods of a gang.
@@ -35,6 +36,7 @@ struct PodSetDemand {
   // Pods that the template itself makes at a time; custompodresources may say otherwise.
   std::int64_t in_template = 0;
   PodTraits traits{};
+  bool training = false;  // pods of a TrainingJob: the operator's unit and node selector hold
 };
 
 // One wrapped object, checked: decodable, of the AppWrapper's namespace, no AppWrapper itself.
@@ -50,18 +52,22 @@ struct ItemInfo {
 struct Demand {
   std::vector<ItemInfo> items;
   std::vector<PodSetDemand> pod_sets;
-  // Fields that say which other pods theirs must or must not be near to, where places are found
-  // without heeding them. What is heeded of that kind: pods of one set on different nodes.
+  // Fields that require or forbid other pods nearby and that placement ignores. Placement honors
+  // only this kind: pods of one set on different nodes.
   std::vector<std::string> unheeded{};
   // Label keys that all of its pods have in common (kWithinAnnotation).
   std::vector<std::string> within{};
+  // Of an elastic one: whose share its growth counts to.
+  std::string queue{};
+  // Where the queue has several clusters.
+  ClusterRule clusters{};
 };
 // One clause that names them; empty when there are none.
 std::string unheeded_text(const Demand& demand);
 
-// Understood from their templates: the kinds of queue/kinds. What `suspend` says in them is not
-// heeded: places are kept for the time when they are resumed. Other kinds ask for what
-// custompodresources say, else nothing.
+// Understood from their templates: the kinds of queue/kinds. Their `suspend` is ignored: places are
+// kept for the time when they are resumed. Other kinds ask for what custompodresources say, else
+// nothing.
 //
 // custompodresources replace counts and requests (a limit stands for a request that is absent or
 // zero); constraints still come from the templates of a known kind. As many entries as templates:
@@ -87,7 +93,7 @@ struct InstrumentOptions {
 // The JSON of item number `item` as it is to be created: namespace, labels, controller owner
 // reference, and in each pod template the labels of AppWrapper and pod set and the AppWrapper's
 // node selector. Labels of the object override labels of its templates, as in MCAD, but for those
-// that its own selector needs. What only a server may write (uid, resourceVersion...) is dropped.
+// that its own selector needs. Server-written fields (uid, resourceVersion...) are dropped.
 Result<std::string> instrumented_item(const model::AppWrapper& wrapper, const Demand& demand,
                                       std::size_t item, const InstrumentOptions& options);
 
@@ -95,8 +101,8 @@ Result<std::string> instrumented_item(const model::AppWrapper& wrapper, const De
 // have room for it; nothing when none has.
 std::optional<std::uint32_t> pod_set_of(const Demand& demand, const model::Pod& pod);
 
-// The pod as the core sees it, for pods that belong to nobody here. What they say about other pods
-// is not heeded.
+// The pod as the core sees it, for pods that belong to nobody here. Their rules about other pods
+// are ignored.
 Result<sched::PodSet> pod_set_for(const model::PodSpec& spec);
 
 }  // namespace codeflare::queue

@@ -15,8 +15,8 @@ namespace queue = codeflare::queue;
 namespace sched = codeflare::sched;
 using codeflare::Result;
 
-// Whatever is accepted can be created item by item, keeps its demand when it is, and is never
-// refused by the core; whatever is not accepted has a problem.
+// Every accepted AppWrapper can be created item by item, keeps its demand then, and the core
+// accepts it; a rejected one has a problem.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   const Result<json::Document> document = json::parse(text);

@@ -6,7 +6,7 @@
 
 #include <string>
 
-// What is understood from templates alone.
+// Demand that is read from templates alone.
 namespace codeflare::queue {
 namespace {
 
@@ -220,6 +220,42 @@ TEST(DemandKinds, quota_is_charged_requests_limits_and_pods) {
   EXPECT_EQ(text(*demand->pod_sets[0].pods.charge),
             "cpu=1000 limits.cpu=2000 limits.memory=1024 memory=1024 pods=1");
   EXPECT_EQ(text(demand->pod_sets[0].pods.requests), "cpu=1000 memory=1024 pods=1");
+}
+
+std::string training(std::string_view sizes, std::string_view more = "") {
+  return kind("breezeml.ai/v1", "TrainingJob",
+              "{" + std::string(sizes) + R"("replicaSpecs":{"template":{"spec":{"containers":[)" +
+                  R"({"name":"trainingjob","image":"i","resources":{"requests":{"cpu":"1"}}}]}}})" +
+                  std::string(more) + "}");
+}
+
+TEST(DemandKinds, a_training_job_alone_is_elastic_from_its_minimum_on) {
+  const auto demand =
+      demand_of(wrapping(training(R"("minSize":2,"maxSize":6,"sizeStep":2,"queue":"nlp",)")));
+  EXPECT_EQ(text(demand), "'/spec/replicaSpecs/template' x2 cpu=1000 pods=1");
+  EXPECT_EQ(demand->pod_sets[0].pods.sizes, (sched::Sizes{.min = 2, .max = 6, .step = 2}));
+  EXPECT_EQ(demand->queue, "nlp");
+  EXPECT_TRUE(demand->pod_sets[0].training);
+  EXPECT_EQ(demand->items[0].life, Life::ends);
+}
+
+TEST(DemandKinds, a_training_job_beside_other_pods_keeps_its_minimum) {
+  const std::string job = R"({"generictemplate":)" + training(R"("minSize":2,"maxSize":6,)") + "}";
+  const auto demand =
+      demand_of(wrapper(job + R"(,{"generictemplate":)" +
+                        kind("batch/v1", "Job", R"({"template":)" + kOneCpu + "}") + "}"));
+  ASSERT_EQ(demand->pod_sets.size(), 2U);
+  EXPECT_EQ(demand->pod_sets[0].pods.count, 2);
+  EXPECT_FALSE(demand->pod_sets[0].pods.sizes);
+}
+
+TEST(DemandKinds, mistakes_of_a_wrapped_training_job_are_told_by_field) {
+  EXPECT_EQ(text(demand_of(wrapping(training(R"("minSize":4,"maxSize":2,)")))),
+            "spec.resources.GenericItems[0].generictemplate.spec.maxSize: is 2, below minSize 4; "
+            "use 4 or more");
+  EXPECT_EQ(text(demand_of(wrapping(training("", R"(,"runPolicy":{"suspend":true})")))),
+            "spec.resources.GenericItems[0].generictemplate.spec.runPolicy.suspend: cannot be true "
+            "inside an AppWrapper; set spec.suspend of the AppWrapper");
 }
 
 }  // namespace

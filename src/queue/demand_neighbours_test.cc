@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-// What templates say about the pods beside theirs.
+// Rules of templates about the pods beside theirs.
 namespace codeflare::queue {
 namespace {
 
@@ -145,7 +145,7 @@ TEST(DemandNeighbours, the_queue_waits_for_as_many_nodes_and_says_so) {
   ASSERT_TRUE(queue.upsert(wrapping(job(R"({"app":"x"})", anti_affinity(kApp))), now));
   (void)queue.step(now);
   EXPECT_EQ(queue.sentence("u-1", now),
-            "enough is free in total, but fragmented: 2 of 3 pods of pod set 0 fit on 2 eligible "
+            "enough is free in total, but fragmented: 2 of 3 pods fit on 2 eligible "
             "nodes, at most one pod per node");
   queue.upsert_node(node("c"));
   (void)queue.step(now);

@@ -8,7 +8,7 @@
 
 #include <string>
 
-// What is refused, and that the field is named.
+// Rejected AppWrappers; the message names the field.
 namespace codeflare::queue {
 namespace {
 
@@ -430,7 +430,7 @@ TEST(DemandRefusals, many_problems_are_told_as_one_and_a_number) {
   EXPECT_EQ(problems_of(many).size(), 100u);
 }
 
-// The bounds here are the core's: what passes is never refused there.
+// The bounds here are the core's: the core accepts every demand that passes.
 TEST(DemandRefusals, what_is_accepted_the_core_accepts_too) {
   const Result<Demand> demand = demand_of(wrapper(
       R"({"custompodresources":[{"replicas":64,"requests":{"memory":"1125899906842624"}}],

@@ -165,7 +165,7 @@ std::string_view meant_field(std::string_view word) {
     }
   }
   const std::optional<std::string_view> near = nearest_name(word, kFields);
-  // One of its names in another place is no misspelling.
+  // A valid name in the wrong position is not a misspelling.
   return near && *near != word ? *near : std::string_view();
 }
 

@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-// What people meant who misspelt a field or a resource.
+// Suggestions for misspelt fields and resources.
 namespace codeflare::queue {
 
 // The field of an AppWrapper, a pod or a usual wrapped kind that is spelt most like it:

@@ -5,6 +5,7 @@
 #include "model/validation.h"
 #include "queue/demand.h"
 #include "queue/internal/embedded_templates.h"
+#include "queue/internal/pod_amounts.h"
 #include "queue/kinds/problems.h"
 #include "queue/kinds/template_reader.h"
 #include "queue/marks.h"
@@ -142,7 +143,7 @@ class Instrumenter {
   void add_missing_templates() {
     Problems ignored;
     ItemProblems item_ignored(ignored, "");
-    TemplateReader reader(root_, item_ignored);
+    TemplateReader reader(root_, check_pod_amounts, item_ignored);
     if (!reader.knows_kind()) {
       return;
     }

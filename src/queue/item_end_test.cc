@@ -144,6 +144,18 @@ TEST(AppWrapperEnd, comes_with_the_items_when_all_of_them_end) {
 TEST(AppWrapperEnd, waits_neither_for_services_nor_for_configuration) {
   EXPECT_EQ(end_of(of_items({kServiceText, kJobText})),
             std::pair(std::string("-+"), std::string()));
+  // Objects of `--expose`, and gangs as other schedulers have them.
+  for (const auto& [api_version, kind] : {std::pair("route.openshift.io/v1", "Route"),
+                                          std::pair("gateway.networking.k8s.io/v1", "HTTPRoute"),
+                                          std::pair("networking.k8s.io/v1", "Ingress"),
+                                          std::pair("networking.k8s.io/v1", "NetworkPolicy"),
+                                          std::pair("scheduling.sigs.k8s.io/v1alpha1", "PodGroup"),
+                                          std::pair("scheduling.x-k8s.io/v1alpha1", "PodGroup")}) {
+    const std::string text =
+        R"({"apiVersion":")" + std::string(api_version) + R"(","kind":")" + kind + R"("})";
+    EXPECT_EQ(end_of(of_items({text, kJobText})), std::pair(std::string("-+"), std::string()))
+        << kind;
+  }
 }
 
 TEST(AppWrapperEnd, does_not_come_while_an_item_runs_on) {

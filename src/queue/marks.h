@@ -9,14 +9,14 @@ namespace codeflare::queue {
 inline constexpr std::string_view kAppWrapperLabel = "workload.codeflare.dev/appwrapper";  // name
 inline constexpr std::string_view kUidLabel = "workload.codeflare.dev/appwrapper-uid";
 inline constexpr std::string_view kPodSetLabel = "workload.codeflare.dev/pod-set";  // "0", "1"...
-// What MCAD put there, for those who select by it.
+// MCAD's labels, for clients that select by them.
 inline constexpr std::string_view kMcadLabel = "appwrapper.mcad.ibm.com";  // name
 inline constexpr std::string_view kMcadResourceLabel = "resourceName";     // the object's name
 
 // Holds an AppWrapper until what it created is gone.
 inline constexpr std::string_view kFinalizer = "workload.codeflare.dev/finalizer";
 
-// Who submitted it, as admission saw it; a JSON object {"username","uid","groups"}.
+// The submitter, as admission saw it; a JSON object {"username","uid","groups"}.
 inline constexpr std::string_view kUserAnnotation = "workload.codeflare.dev/submitted-by";
 
 // When, to the microsecond, as admission saw it: creationTimestamp has whole seconds only.

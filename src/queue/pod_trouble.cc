@@ -16,6 +16,7 @@ using model::ContainerStateTerminated;
 using model::ContainerStatus;
 using model::Pod;
 
+constexpr std::string_view kDisruptionTarget = "DisruptionTarget";
 constexpr std::size_t kLineMax = 300;
 constexpr std::int32_t kSignalBase = 128;
 constexpr std::int32_t kSigKill = 9;
@@ -52,8 +53,8 @@ const Container* spec_of(const Pod& pod, std::string_view container) {
   return nullptr;
 }
 
-// What a container runtime says of a program that it cannot run, without the way that the message
-// took: `exec: "trainn": executable file not found in $PATH`. Empty: something else is wrong.
+// The runtime's message about a program that it cannot run, without the prefixes of other layers:
+// `exec: "trainn": executable file not found in $PATH`. Empty: something else is wrong.
 std::string exec_failure(std::string_view message) {
   const std::size_t at = message.find("exec: \"");
   if (at == std::string_view::npos) {
@@ -190,16 +191,14 @@ std::string at_node(const Pod& pod) {
   return pod.spec.node_name.empty() ? "" : " on node " + pod.spec.node_name;
 }
 
-// What was done to the pod as a whole, whatever its containers say of their ends.
+// An action against the pod as a whole, whatever its containers report about their ends.
 std::optional<PodTrouble> of_pod(const Pod& pod) {
-  if (pod.status.phase != "Failed") {
-    return std::nullopt;
-  }
-  std::string reason = pod.status.reason;
-  std::string message = pod.status.message;
-  const model::Condition* disrupted =
-      model::find_condition(pod.status.conditions, "DisruptionTarget");
-  if (reason.empty() && disrupted != nullptr && disrupted->status == "True") {
+  const bool failed = pod.status.phase == "Failed";
+  std::string reason = failed ? pod.status.reason : "";
+  std::string message = failed ? pod.status.message : "";
+  if (reason.empty() && is_disrupted(pod) && pod.status.phase != "Succeeded") {
+    const model::Condition* disrupted =
+        model::find_condition(pod.status.conditions, kDisruptionTarget);
     reason = disrupted->reason;
     message = disrupted->message;
   }
@@ -311,10 +310,15 @@ std::optional<PodTrouble> trouble_of(const Pod& pod) {
   return worst;
 }
 
+bool is_disrupted(const Pod& pod) {
+  const model::Condition* found = model::find_condition(pod.status.conditions, kDisruptionTarget);
+  return found != nullptr && found->status == "True";
+}
+
 std::optional<PodTrouble> worst_trouble(std::span<const Pod> pods) {
   std::optional<PodTrouble> worst;
   for (const Pod& pod : pods) {
-    if (pod.metadata.deleting()) {
+    if (pod.metadata.deleting() && !is_disrupted(pod)) {
       continue;
     }
     std::optional<PodTrouble> found = trouble_of(pod);

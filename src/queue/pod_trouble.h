@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
-// What is wrong with pods, in one line for people: from the statuses of pods and containers to a
-// cause. Pure; the controller, the command line and the SDK call it.
+// Problems of pods, in one line for people: from the statuses of pods and containers to a cause.
+// Pure; the controller, the command line and the SDK call it.
 namespace codeflare::queue {
 
 struct PodTrouble {
@@ -52,7 +52,10 @@ std::optional<PodTrouble> trouble_of(const model::Pod& pod);
 // a gang the others fail for the loss of the first.
 bool is_worse(const PodTrouble& a, const PodTrouble& b);
 
-// The worst of all pods but those that are being deleted.
+// Whether the cluster ends the pod, which runs until then: its node is drained or lost.
+bool is_disrupted(const model::Pod& pod);
+
+// The worst of all pods but those that somebody deletes.
 std::optional<PodTrouble> worst_trouble(std::span<const model::Pod> pods);
 
 // A pod that should run and is not ready.

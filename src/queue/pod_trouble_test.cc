@@ -98,6 +98,18 @@ Pod disrupted() {
   return made;
 }
 
+// As the API server leaves it: the node has not heard of it yet.
+Pod drained() {
+  Pod made = pod();
+  made.status.phase = "Running";
+  made.status.conditions.push_back({.type = "DisruptionTarget",
+                                    .status = "True",
+                                    .reason = "EvictionByEvictionAPI",
+                                    .message = "Eviction API: evicting"});
+  made.metadata.deletion_timestamp = kThen;
+  return made;
+}
+
 struct Case {
   Pod pod;
   Kind kind;
@@ -163,6 +175,7 @@ std::vector<Case> cases() {
        "pod p: lost with node n1: Node n1 is not responsive"},
       {disrupted(), Kind::node_lost,
        "pod p: lost with node n1: Taint manager: deleting due to NoExecute taint"},
+      {drained(), Kind::evicted, "pod p: evicted on node n1: Eviction API: evicting"},
       {gone("DeadlineExceeded", "Pod was active on the node longer than 5s"), Kind::deadline,
        "pod p: activeDeadlineSeconds exceeded: Pod was active on the node longer than 5s"},
       {gone("OutOfcpu", "Node didn't have enough resource: cpu"), Kind::rejected,

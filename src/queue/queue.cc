@@ -1,13 +1,17 @@
 #include "queue/queue.h"
 
+#include "model/managed_cluster.h"
+#include "queue/internal/amounts.h"
 #include "queue/internal/binder.h"
 #include "queue/internal/gang_pods.h"
 #include "queue/internal/lost_places.h"
+#include "queue/internal/machine_plan.h"
 #include "queue/internal/node_events.h"
 #include "queue/internal/pod_events.h"
 #include "queue/internal/standing_of.h"
 #include "queue/internal/state.h"
 #include "queue/internal/wrapper_events.h"
+#include "queue/marks.h"
 
 #include <algorithm>
 #include <chrono>
@@ -45,6 +49,14 @@ void review_reasons(QueueState& state, Time now, std::vector<sched::Refusal>& re
   if (!state.core.reasons_stale()) {
     state.review_at.reset();
   }
+}
+
+// Anybody may write any label: only the controller's namespace has placeholders. Namespaces of
+// worker clusters are called CLUSTER/NAMESPACE here.
+bool is_placeholder(const model::Pod& pod) {
+  std::string_view ns = pod.metadata.ns;
+  ns.remove_prefix(ns.rfind('/') + 1);
+  return ns == kControllerNamespace && pod.metadata.labels.contains(std::string(kPlaceholderLabel));
 }
 
 std::optional<Time> earlier(std::optional<Time> a, std::optional<Time> b) {
@@ -97,6 +109,9 @@ void Queue::remove_node(std::string_view name) {
 }
 
 void Queue::upsert_pod(const model::Pod& pod) {
+  if (is_placeholder(pod)) {
+    return;
+  }
   queue::upsert_pod(*state_, pod);
 }
 
@@ -123,11 +138,37 @@ void Queue::remove_resource_quota(const model::ObjectKey& key) {
 }
 
 void Queue::set_paused(bool paused) {
-  state_->core.set_paused(paused);
+  state_->paused = paused;
+  state_->core.set_paused(paused || !state_->blocks.empty());
 }
 
 bool Queue::paused() const {
-  return state_->core.paused();
+  return state_->paused;
+}
+
+void Queue::block(Reason why, std::string sentence) {
+  if (sentence.empty()) {
+    state_->blocks.erase(why);
+  } else {
+    state_->blocks[why] = std::move(sentence);
+  }
+  state_->core.set_paused(state_->paused || !state_->blocks.empty());
+}
+
+std::string Queue::blocked() const {
+  return state_->blocks.empty() ? std::string() : state_->blocks.begin()->second;
+}
+
+void Queue::set_clusters(std::vector<ClusterInfo> clusters) {
+  queue::set_clusters(*state_, std::move(clusters));
+}
+
+const std::vector<ClusterInfo>& Queue::clusters() const {
+  return state_->clusters;
+}
+
+void Queue::set_cluster_notes(std::string_view uid, ClusterNotes notes) {
+  queue::set_cluster_notes(*state_, uid, std::move(notes));
 }
 
 void Queue::set_training(TrainingOptions training) {
@@ -142,7 +183,13 @@ Result<void> Queue::upsert(const model::AppWrapper& wrapper, Time now, model::Wr
 }
 
 Result<void> Queue::upsert(const model::TrainingJob& job, Time now) {
-  return queue::upsert(*state_, work_of(job, state_->options.training, now), now);
+  if (!wrapper_of(job).empty()) {
+    wrapped_job_seen(*state_, job);
+    return {};
+  }
+  TRY(queue::upsert(*state_, work_of(job, state_->options.training, now), now));
+  rates_seen(*state_, job.metadata.uid, job.status);
+  return {};
 }
 
 void Queue::stopping(std::string_view uid) {
@@ -212,6 +259,49 @@ bool Queue::plan_written(std::string_view uid, const std::vector<model::PlannedP
 
 void Queue::binding_failed(std::string_view pod_uid) {
   queue::binding_failed(*state_, pod_uid);
+}
+
+MachinePlan Queue::plan_machines(const MachineMarket& market, Time now) const {
+  return queue::plan_machines(*state_, market, now);
+}
+
+bool Queue::set_machine_notes(std::map<std::string, MachineNote> notes) {
+  return queue::set_machine_notes(*state_, std::move(notes));
+}
+
+bool Queue::set_arrived(std::set<std::string> requests) {
+  return queue::set_arrived(*state_, std::move(requests));
+}
+
+bool Queue::awaits_request(const std::string& request) const {
+  return std::ranges::any_of(state_->machine_notes, [&](const auto& each) {
+    return each.second.requests.contains(request);
+  });
+}
+
+std::optional<Time> Queue::machines_ready(std::string_view uid) const {
+  const auto note = state_->machine_notes.find(std::string(uid));
+  return note == state_->machine_notes.end() ? std::nullopt : note->second.ready;
+}
+
+Queue::NodeUse Queue::node_use(std::string_view node) const {
+  NodeUse use;
+  const auto found = state_->nodes.find(node);
+  if (found == state_->nodes.end()) {
+    return use;
+  }
+  use.planned = found->second.present && !state_->core.residents(found->second.id).empty();
+  for (const PodRecord* pod : found->second.pods) {
+    if (pod->phase == PodPhase::active) {
+      use.pods.push_back(pod->key);
+    }
+  }
+  return use;
+}
+
+bool Queue::knows_node(std::string_view node) const {
+  const auto found = state_->nodes.find(node);
+  return found != state_->nodes.end() && found->second.present;
 }
 
 Standing Queue::standing(std::string_view uid) const {
@@ -315,12 +405,48 @@ model::QuotaSubtreeStatus Queue::quota_status(const model::QuotaSubtree& subtree
   return state_->quotas.status(state_->core, subtree);
 }
 
+sched::Resources Queue::outside() const {
+  sched::Resources sum;
+  for (const auto& [name, node] : state_->nodes) {
+    if (node.present) {
+      add(sum, node.foreign, 1);
+    }
+  }
+  return sum;
+}
+
 std::size_t Queue::waiting() const {
   return state_->wrappers.size() - state_->holding;
 }
 
 std::size_t Queue::running() const {
   return state_->holding;
+}
+
+std::vector<std::string> Queue::held_in(std::string_view cluster) const {
+  std::vector<std::string> uids;
+  for (const auto& [uid, wrapper] : state_->wrappers) {
+    if (wrapper.holds && cluster_of(wrapper) == cluster) {
+      uids.push_back(uid);
+    }
+  }
+  return uids;
+}
+
+Queue::NodeTotals Queue::totals(std::string_view cluster) const {
+  NodeTotals totals;
+  for (const auto& [name, node] : state_->nodes) {
+    if (!node.present || !node.ready || node.spec.unschedulable ||
+        model::managed_cluster::cluster_of_node(name) != cluster) {
+      continue;
+    }
+    ++totals.nodes;
+    add(totals.capacity, node.spec.allocatable, +1);
+    sched::Resources free = state_->core.free(node.id);
+    std::ranges::sort(free, {}, &sched::Resource::name);
+    add(totals.free, free, +1);
+  }
+  return totals;
 }
 
 sched::Core& Queue::core() {
@@ -347,6 +473,22 @@ std::string Queue::growth_sentence(std::string_view uid, Time now) const {
 
 std::string Queue::name_of(sched::GangId gang) const {
   return queue::name_of(*state_, gang);
+}
+
+Standing standing_in_wrapper(const Queue& queue, const model::TrainingJob& job) {
+  const std::string wrapper = wrapper_of(job);
+  const Demand* demand = queue.demand(wrapper);
+  if (demand == nullptr || !wraps(*demand, job)) {
+    return {};
+  }
+  Standing standing = queue.standing(wrapper);
+  const auto of_others = [&](const model::PlannedPlace& place) {
+    const PodSetDemand& set = demand->pod_sets[static_cast<std::size_t>(place.pod_set)];
+    return !set.training || demand->items[set.item].key.name != job.metadata.name;
+  };
+  std::erase_if(standing.plan, of_others);
+  std::erase_if(standing.leaving, of_others);
+  return standing;
 }
 
 }  // namespace codeflare::queue

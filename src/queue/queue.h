@@ -7,6 +7,7 @@
 #include "model/pod.h"
 #include "model/quota_subtree.h"
 #include "model/reason.h"
+#include "queue/clusters.h"
 #include "queue/demand.h"
 #include "queue/training_work.h"
 #include "queue/work.h"
@@ -14,8 +15,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -40,13 +43,13 @@ struct QueueOptions {
   TrainingOptions training{};
 };
 
-// What the queue wants of an AppWrapper. Levels, not events: ask again at any time.
+// The queue's decision about an AppWrapper. Levels, not events: ask again at any time.
 struct Standing {
   enum class Kind : std::uint8_t {
     unknown,   // not (or no longer) in the queue
     waiting,   // `reason` says for what
     started,   // it has its places: `plan`
-    stopping,  // take back what was created, then withdrawn(); `reason` says why
+    stopping,  // delete the created objects, then withdrawn(); `reason` says why
   };
   Kind kind = Kind::unknown;
   // Waiting: as the Queued condition has it. Stopping: preempted, suspended, place_lost, or
@@ -76,18 +79,21 @@ struct Binding {
 
 struct StepOutcome {
   // Their standing (kind, reason or plan) is another one than when last told here. Of many alike
-  // that wait for the same thing only the first in line is told of another reason; every one is
-  // told its first.
+  // that wait for the same thing only the first in line reports another reason; every AppWrapper
+  // reports its first reason.
   std::vector<WorkId> changed;
   std::vector<Binding> bindings;
   // UIDs of pods of no AppWrapper, or beyond the plan of theirs, that were tried and have no place,
   // once for each reason.
   std::vector<std::string> unplaced;
-  std::optional<Time> wake_at;  // time alone may change a decision then, or a reason is told
+  std::optional<Time> wake_at;  // time alone may change a decision or a reason then
   bool more = false;            // step again soon
 };
 
 struct QueueState;
+struct MachineMarket;
+struct MachineNote;
+struct MachinePlan;
 
 // The queue of one cluster: API objects in, decisions out. It feeds the scheduling core and says
 // its answers in words. Pure and incremental: no I/O and no clock, so the controller, `explain`,
@@ -118,6 +124,18 @@ class Queue {
   // No AppWrapper starts while paused; loose pods are still bound.
   void set_paused(bool paused);
   bool paused() const;
+  // Nothing starts or grows for this reason, beside paused; running work is left alone. Without a
+  // sentence the block is over.
+  void block(Reason why, std::string sentence);
+  std::string blocked() const;  // the sentence of a block, if there is one
+  // Several clusters, `local` among them: an AppWrapper is placed within one, and nodes of the
+  // others are named CLUSTER/NODE. AppWrappers with places stay where they are. Empty: one cluster,
+  // local. Pods of workers are named CLUSTER/POD, those of nobody here also in CLUSTER/NAMESPACE;
+  // only bound ones are given.
+  void set_clusters(std::vector<ClusterInfo> clusters);
+  const std::vector<ClusterInfo>& clusters() const;
+  // Notes about clusters for one AppWrapper that waits, or will.
+  void set_cluster_notes(std::string_view uid, ClusterNotes notes);
   // Nodes that TrainingJobs may use, and the unit that they are counted in.
   void set_training(TrainingOptions training);
 
@@ -131,7 +149,8 @@ class Queue {
   Result<void> upsert(const model::AppWrapper& wrapper, Time now,
                       model::WrapperApi api = model::WrapperApi::workload_v1beta1);
   // A TrainingJob: one gang between its bounds. Bounds, priority and suspend of a known one are
-  // taken over at any time, its pod template while it waits.
+  // taken over at any time, its pod template while it waits. A TrainingJob inside an AppWrapper has
+  // no gang of its own: the bounds of the AppWrapper's gang follow it.
   Result<void> upsert(const model::TrainingJob& job, Time now);
   // The caller begins to take its objects back, before its first write that says so: what it
   // holds is about to be free, and it will not become `started` again without withdrawn().
@@ -140,7 +159,7 @@ class Queue {
   // one that is `stopping` whose start never reached its status. With `not_before` (status_words.h)
   // it is not tried until then, or until a ResourceQuota of its namespace changes.
   void withdrawn(std::string_view uid, Time now, std::optional<Time> not_before = std::nullopt);
-  // It holds nothing and wants nothing any more (finished, refused, being deleted and cleaned up).
+  // It holds nothing and wants nothing any more (finished, rejected, being deleted and cleaned up).
   // Remembered: later upserts of this uid do nothing, as they may be older than what led to this.
   void remove(std::string_view uid);
   // The object is gone from the API: remove(), and no memory of it.
@@ -156,9 +175,28 @@ class Queue {
 
   // --- decisions ---
   StepOutcome step(Time now);
-  // The Binding was refused: the pod goes back to its place in the plan (a loose one back in line)
-  // and is handed out again by a later step. The caller waits as long as it sees fit before.
+  // The Binding was rejected: the pod goes back to its place in the plan (a loose one back in line)
+  // and a later step hands it out again. The caller waits as long as it sees fit before.
   void binding_failed(std::string_view pod_uid);
+
+  // --- machines (machines.h) ---
+  // Which to ask for, for whom, over the line in its order. Changes nothing.
+  MachinePlan plan_machines(const MachineMarket& market, Time now) const;
+  // Machine notes for waiting AppWrappers, until the next call. Returns whether it is news.
+  bool set_machine_notes(std::map<std::string, MachineNote> notes);
+  // MachineRequests that are complete: their nodes are for everybody, at once. Returns whether any
+  // node is for everybody that was not before.
+  bool set_arrived(std::set<std::string> requests);
+  // Whether anybody waits for machines of this incomplete MachineRequest.
+  bool awaits_request(const std::string& request) const;
+  // When the machines that were asked for one that waits usually are ready, if anybody knows.
+  std::optional<Time> machines_ready(std::string_view uid) const;
+  struct NodeUse {
+    bool planned = false;                // work has, or will have, places there
+    std::vector<model::ObjectKey> pods;  // that are there and not finished, whoever's
+  };
+  NodeUse node_use(std::string_view node) const;
+  bool knows_node(std::string_view node) const;
 
   // --- questions ---
   // Cheap, but for the copy of the plan.
@@ -192,8 +230,19 @@ class Queue {
                              WorkKind kind = WorkKind::app_wrapper) const;
   // The status of a QuotaSubtree as it should be now.
   model::QuotaSubtreeStatus quota_status(const model::QuotaSubtree& subtree) const;
+  // The sum of pods on nodes that no gang here accounts for; sorted by name.
+  sched::Resources outside() const;
   std::size_t waiting() const;  // AppWrappers
   std::size_t running() const;  // those that hold something
+  // Objects that hold places in the cluster, by UID.
+  std::vector<std::string> held_in(std::string_view cluster) const;
+  struct NodeTotals {
+    std::int64_t nodes = 0;  // ready ones
+    sched::Resources capacity{};
+    sched::Resources free{};
+  };
+  // Of the nodes of the cluster that are ready and not cordoned.
+  NodeTotals totals(std::string_view cluster) const;
   // For explanations beyond a sentence (report.h).
   sched::Core& core();
   std::optional<sched::GangId> gang(std::string_view uid) const;
@@ -207,5 +256,9 @@ class Queue {
  private:
   std::unique_ptr<QueueState> state_;
 };
+
+// Of the AppWrapper that wraps the job, with the places of its pods alone; unknown when the
+// AppWrapper has no such item.
+Standing standing_in_wrapper(const Queue& queue, const model::TrainingJob& job);
 
 }  // namespace codeflare::queue

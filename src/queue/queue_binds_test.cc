@@ -302,6 +302,52 @@ TEST(QueueBinds, a_gang_that_finds_no_other_place_stops_unless_its_node_returns)
   EXPECT_TRUE(b.queue.core().check_invariants());
 }
 
+model::Node cordoned(std::string name) {
+  model::Node found = node(std::move(name), resources("4"));
+  found.spec.unschedulable = true;
+  return found;
+}
+
+// The head of the gang is evicted from its node, which is cordoned; its owner makes another pod.
+std::string drain_head(Binder& b) {
+  const std::string head = b.head_node();
+  b.queue.upsert_pod(pod_of(b.owner, 0, "h", resources("3")));
+  (void)b.queue.step(kNow);
+  b.queue.upsert_pod(pod_of(b.owner, 0, "h", resources("3"), head));
+  b.queue.upsert_node(cordoned(head));
+  b.queue.remove_pod({"team-a", "h"}, "uid-h");
+  b.queue.upsert_pod(pod_of(b.owner, 0, "h2", resources("3")));
+  return head;
+}
+
+TEST(QueueBinds, pods_of_a_drained_node_go_to_another) {
+  Binder b(Binds::gangs);
+  b.queue.upsert_node(node("n3", resources("4")));
+  const std::string head = drain_head(b);
+  const StepOutcome outcome = b.queue.step(kNow);
+  EXPECT_TRUE(outcome.bindings.empty());
+  EXPECT_EQ(outcome.changed.size(), 1U);
+  EXPECT_EQ(b.head_node(), "n3");
+  EXPECT_TRUE(b.queue.plan_written("uid-a", b.queue.standing("uid-a").plan));
+  EXPECT_EQ(bound(b.queue.step(kNow)), (std::map<std::string, std::string>{{"h2", "n3"}}));
+  b.queue.upsert_pod(pod_of(b.owner, 0, "h2", resources("3"), "n3"));
+  (void)b.queue.step(kNow);
+  EXPECT_EQ(free_on(b.queue, "n3"), 1000);
+  EXPECT_EQ(free_on(b.queue, head), 4000);
+  EXPECT_TRUE(b.queue.core().check_invariants());
+}
+
+TEST(QueueBinds, pods_of_a_drained_node_wait_for_it_while_no_other_has_room) {
+  Binder b(Binds::gangs);
+  const std::string head = drain_head(b);
+  EXPECT_TRUE(b.queue.step(kNow).bindings.empty());
+  EXPECT_EQ(b.queue.standing("uid-a").kind, Kind::started);
+  EXPECT_EQ(b.head_node(), head);
+  b.queue.upsert_node(node(head, resources("4")));
+  EXPECT_EQ(bound(b.queue.step(kNow)), (std::map<std::string, std::string>{{"h2", head}}));
+  EXPECT_TRUE(b.queue.core().check_invariants());
+}
+
 TEST(QueueBinds, a_binding_to_a_node_that_went_is_forgotten) {
   Binder b(Binds::all);
   b.queue.upsert_pod(pod("x", resources("1")));

@@ -1,4 +1,5 @@
 #include "json/parse.h"
+#include "queue/machines.h"
 #include "queue/queue.h"
 #include "queue/status_words.h"
 #include "queue/testing/objects.h"
@@ -34,7 +35,7 @@ TEST(QueuePods, a_bound_pod_takes_the_place_of_its_slot_never_both) {
   EXPECT_EQ(free_on(queue, "n"), 4000);
   queue.upsert_pod(pod_of(owner, 0, "p1", resources("2"), "n"));
   EXPECT_EQ(free_on(queue, "n"), 4000);
-  // What it really asks for counts, and where it really is.
+  // Its real requests count, on its real node.
   queue.upsert_node(node("m", resources("8")));
   queue.upsert_pod(pod_of(owner, 0, "p2", resources("1500m"), "m"));
   EXPECT_EQ(free_on(queue, "n"), 6000);
@@ -305,6 +306,29 @@ TEST(QueuePods, a_label_from_another_namespace_takes_nobodys_place) {
   EXPECT_EQ(free_on(queue, "n"), 2000);
 }
 
+TEST(QueuePods, placeholders_take_nothing_in_the_controllers_namespace_only) {
+  Queue queue;
+  queue.upsert_node(node("n", resources("8")));
+  const auto placeholder = [&](const std::string& name, const std::string& ns) {
+    model::Pod made = pod(name, resources("2"), "n");
+    made.metadata.ns = ns;
+    made.metadata.labels[std::string(kPlaceholderLabel)] = "request";
+    queue.upsert_pod(made);
+  };
+  placeholder("a", "codeflare-system");
+  placeholder("b", "east/codeflare-system");  // as a hub sees those of a worker cluster
+  EXPECT_EQ(free_on(queue, "n"), 8000);
+  // Anybody may write any label.
+  placeholder("c", "team-a");
+  EXPECT_EQ(free_on(queue, "n"), 6000);
+  placeholder("d", "not-codeflare-system");
+  EXPECT_EQ(free_on(queue, "n"), 4000);
+  queue.remove_pod({"codeflare-system", "a"}, "uid-a");
+  queue.remove_pod({"team-a", "c"}, "uid-c");
+  EXPECT_EQ(free_on(queue, "n"), 6000);
+  EXPECT_TRUE(queue.core().check_invariants());
+}
+
 TEST(QueuePods, one_with_thousands_of_resources_counts_with_the_usual_ones) {
   Queue queue;
   queue.upsert_node(node("n", resources("8")));
@@ -346,7 +370,7 @@ TEST(QueueNodes, one_that_is_not_ready_holds_nothing_new) {
     queue.upsert_node(node("n", resources("8")));
     (void)queue.step(kNow);
     EXPECT_EQ(queue.standing("uid-a").kind, Kind::started) << way;
-    // What is there already stays.
+    // Pods that exist stay.
     queue.upsert_node(bad);
     (void)queue.step(kNow);
     EXPECT_EQ(queue.standing("uid-a").kind, Kind::started) << way;

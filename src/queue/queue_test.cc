@@ -224,7 +224,7 @@ TEST(Queue, evicts_for_a_higher_priority_and_says_for_whom) {
   EXPECT_EQ(word(low.reason), "Preempted");
   EXPECT_EQ(low.message, "preempted by team-a/high, which has a higher priority");
   EXPECT_EQ(word(queue.standing("uid-high").reason), "Preempting");
-  // Its start never reached its status: there is nothing to take back.
+  // Its start never reached its status: there is nothing to withdraw.
   queue.withdrawn("uid-low", kNow);
   (void)queue.step(kNow);
   EXPECT_EQ(queue.standing("uid-high").kind, Kind::started);
@@ -242,7 +242,7 @@ TEST(Queue, within_a_second_the_line_is_as_admission_saw_it) {
       submitted_at("z", 0, second + "000007Z"),
       submitted_at("b", 0, second + "000300Z"),
       submitted_at("a", 0, second + "999999Z"),
-      // What another clock says, or somebody wrote, does not leave the second.
+      // Another clock, or a written time, does not leave the second.
       submitted_at("late", 1, "2020-01-01T00:00:00Z"),
       submitted_at("later", 1, second + "999999Z"),
       submitted_at("last", 1, "2039-01-01T00:00:00Z"),
@@ -288,7 +288,7 @@ TEST(Queue, reasons_follow_what_is_free_once_a_second) {
   const StepOutcome outcome = queue.step(later);
   EXPECT_FALSE(told(outcome, "big"));
   ASSERT_EQ(outcome.wake_at, later + std::chrono::seconds(1));
-  // What happens meanwhile is no reason to look sooner, or later.
+  // Events in between do not make the queue look sooner, or later.
   queue.upsert_node(node("n2", resources("3500m")));
   EXPECT_EQ(queue.step(later + std::chrono::milliseconds(400)).wake_at, outcome.wake_at);
   const StepOutcome reviewed = queue.step(*outcome.wake_at);
@@ -343,6 +343,25 @@ TEST(Queue, nothing_starts_while_paused) {
   queue.set_paused(false);
   EXPECT_TRUE(told(queue.step(kNow), "a"));
   EXPECT_EQ(queue.standing("uid-a").kind, Kind::started);
+}
+
+TEST(Queue, nothing_starts_while_starts_are_forbidden_and_the_sentence_says_why) {
+  Queue queue = queue_with_node("4");
+  ASSERT_TRUE(queue.upsert(wrapper("runs", {{1, resources("1")}}), kNow));
+  (void)queue.step(kNow);
+  queue.block(Reason::unlicensed, "LicenceRejected: the licence is disabled");
+  EXPECT_FALSE(queue.paused()) << "nobody paused it";
+  ASSERT_TRUE(queue.upsert(wrapper("a", {{1, resources("1")}}), kNow));
+  EXPECT_TRUE(told(queue.step(kNow), "a"));
+  EXPECT_EQ(queue.sentence("uid-a", kNow), "LicenceRejected: the licence is disabled");
+  EXPECT_EQ(queue.kind("uid-runs"), Kind::started) << "running work is not touched";
+  queue.set_paused(true);
+  queue.block(Reason::unlicensed, "");
+  (void)queue.step(kNow);
+  EXPECT_EQ(queue.kind("uid-a"), Kind::waiting) << "still paused";
+  queue.set_paused(false);
+  (void)queue.step(kNow);
+  EXPECT_EQ(queue.kind("uid-a"), Kind::started);
 }
 
 TEST(Queue, tells_apart_two_of_one_name) {

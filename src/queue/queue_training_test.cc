@@ -1,9 +1,13 @@
 #include "queue/queue.h"
+#include "queue/report.h"
+#include "queue/settings.h"
 #include "queue/testing/training_jobs.h"
 
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <utility>
@@ -134,6 +138,24 @@ TEST(QueueTraining, a_job_alone_grows_to_its_maximum_and_its_pods_are_bound) {
   EXPECT_EQ(w.queue.growth_sentence("uid-a", w.now), "has its largest size, 5");
 }
 
+TEST(QueueTraining, nothing_grows_or_shrinks_while_starts_are_forbidden) {
+  World w;
+  w.queue.upsert_node(node("n1", resources("2")));
+  w.add(training_job("a", 1, 4));
+  w.settle();
+  EXPECT_EQ(w.size("a"), 2);
+  w.queue.block(Reason::unlicensed, "no licence");
+  w.queue.upsert_node(node("n2", resources("2")));
+  w.add(training_job("b", 1, 1, 1));
+  w.settle();
+  EXPECT_EQ(w.size("a"), 2) << "running work is not touched";
+  EXPECT_EQ(w.queue.kind("uid-b"), Standing::Kind::waiting);
+  w.queue.block(Reason::unlicensed, "");
+  w.settle();
+  EXPECT_EQ(w.queue.kind("uid-b"), Standing::Kind::started);
+  EXPECT_EQ(w.size("a"), 3);
+}
+
 TEST(QueueTraining, two_jobs_of_two_to_four_share_five_units_as_three_and_two) {
   World w;
   w.queue.upsert_node(node("n1", resources("5")));
@@ -215,6 +237,60 @@ TEST(QueueTraining, a_lost_node_costs_the_job_its_pods_there_alone) {
   w.settle();
   EXPECT_EQ(w.size("a"), 4);
   EXPECT_EQ(w.pods("a"), 4U);
+}
+
+TEST(QueueTraining, a_pod_that_tolerates_a_cordon_keeps_its_place) {
+  World w;
+  model::Node cordoned = node("n1", resources("2"));
+  cordoned.spec.unschedulable = true;
+  w.queue.upsert_node(cordoned);
+  model::TrainingJob job = training_job("a", 1, 1);
+  job.spec.replica_specs.pod_template.spec.tolerations.push_back({.op = "Exists"});
+  w.add(job);
+  w.settle();
+  EXPECT_EQ(w.size("a"), 1);
+  EXPECT_EQ(w.pods("a"), 1U);
+}
+
+void loses_a_pod(bool cordoned) {
+  World w;
+  w.queue.upsert_node(node("n1", resources("2")));
+  w.queue.upsert_node(node("n2", resources("1")));
+  const model::TrainingJob job = training_job("a", 1, 2);
+  w.add(job);
+  w.settle();
+  ASSERT_EQ(w.pods("a"), 2U);
+  const auto [index, at] = *w.workers["a"].begin();
+  model::Node unready = node(at, resources("2"));
+  unready.status.conditions.front().status = cordoned ? "True" : "Unknown";
+  unready.spec.unschedulable = cordoned;
+  w.queue.upsert_node(unready);
+  w.settle();
+  EXPECT_EQ(w.pods("a"), 2U) << "pods that run there stay";
+  const std::string node_lost = at;
+  for (auto each = w.workers["a"].begin(); each != w.workers["a"].end();) {
+    if (each->second != node_lost) {
+      ++each;
+      continue;
+    }
+    const model::Pod pod = worker(job, each->first);
+    w.queue.remove_pod(pod.metadata.key(), pod.metadata.uid);
+    each = w.workers["a"].erase(each);
+  }
+  w.queue.upsert_node(node("n3", resources("4")));
+  w.settle();
+  EXPECT_EQ(w.pods("a"), 2U);
+  for (const auto& [worker_index, where] : w.workers["a"]) {
+    EXPECT_NE(where, node_lost) << worker_index;
+  }
+}
+
+TEST(QueueTraining, a_pod_that_is_gone_from_a_node_that_is_not_ready_gets_another_place) {
+  loses_a_pod(false);
+}
+
+TEST(QueueTraining, a_pod_that_is_gone_from_a_cordoned_node_gets_another_place) {
+  loses_a_pod(true);
 }
 
 TEST(QueueTraining, a_pod_that_ends_by_itself_keeps_its_place_for_a_successor) {
@@ -301,6 +377,19 @@ TEST(QueueTraining, a_job_that_waits_is_mended_by_another_template) {
   EXPECT_EQ(w.size("a"), 2);
 }
 
+TEST(QueueTraining, a_held_job_names_its_suspend_field_and_the_whole_command) {
+  World w;
+  w.queue.upsert_node(node("n1", resources("3")));
+  model::TrainingJob job = training_job("a", 1, 2);
+  job.spec.run_policy.suspend = true;
+  w.add(job);
+  w.settle();
+  const std::string release =
+      "run 'codeflare release tj a', or set spec.runPolicy.suspend to false";
+  EXPECT_EQ(w.queue.sentence("uid-a", w.now), "spec.runPolicy.suspend is true; " + release);
+  EXPECT_EQ(explain(w.queue, "uid-a", w.now)->advice, std::vector<std::string>{release});
+}
+
 TEST(QueueTraining, a_name_may_be_an_app_wrapper_and_a_training_job) {
   World w;
   w.queue.upsert_node(node("n1", resources("1")));
@@ -312,6 +401,265 @@ TEST(QueueTraining, a_name_may_be_an_app_wrapper_and_a_training_job) {
   EXPECT_EQ(w.queue.find(key)->uid, "uid-other");
   EXPECT_EQ(w.queue.find(key, WorkKind::training_job)->uid, "uid-same");
   EXPECT_EQ(w.queue.find_all(key).size(), 1U);
+}
+
+TEST(QueueTraining, who_would_have_to_shrink_is_told_to_work_that_waits) {
+  World w;
+  w.queue.upsert_node(node("n1", resources("4")));
+  model::TrainingJob high = training_job("high", 1, 4);
+  high.spec.priority = 5;
+  w.add(high);
+  w.settle();
+  EXPECT_EQ(w.size("high"), 4);
+  w.add(training_job("low", 2, 2, 1));
+  w.settle();
+  const Result<Report> report = explain(w.queue, "uid-low", w.now);
+  ASSERT_TRUE(report.has_value());
+  ASSERT_EQ(report->holders.size(), 1U);
+  EXPECT_EQ(report->holders[0], "TrainingJob team-a/high holds 4 CPUs, 3 pods above its minimum");
+  ASSERT_EQ(report->advice.size(), 1U);
+  EXPECT_EQ(report->advice[0],
+            "starts if this work shrinks: TrainingJob team-a/high by 2 pods (2 CPUs)");
+}
+
+TEST(QueueTraining, a_sentence_counts_the_pods_that_are_awaited) {
+  World w;
+  w.queue.upsert_node(node("n1", resources("4")));
+  w.add(training_job("a", 1, 4));
+  w.settle();
+  w.add(training_job("b", 2, 2, 1));
+  w.step();
+  EXPECT_EQ(w.queue.sentence("uid-b", w.now),
+            "starts when evicted work has ended: 2 pods of TrainingJob team-a/a (2 CPUs)");
+}
+
+// --- measured speed ---
+
+enum class Reported : std::uint8_t { nothing, settled, once, not_whole };
+
+// The status as the controller writes it while the job trains.
+void train_at(model::TrainingJob& job, std::int64_t size, double rate, Reported how,
+              const std::function<void()>& tell) {
+  model::TrainingJobStatus& status = job.status;
+  model::TrainingMembership& group =
+      status.membership ? *status.membership : status.membership.emplace();
+  ++group.generation;
+  group.members.clear();
+  for (std::int64_t index = 0; index < size; ++index) {
+    group.members.push_back({.index = index, .pod = "p" + std::to_string(index)});
+  }
+  status.current_size = size;
+  status.ready_size = how == Reported::not_whole ? size - 1 : size;
+  model::TrainingProgress& progress =
+      status.progress ? *status.progress : status.progress.emplace();
+  progress.samples_per_second = rate;
+  const int reports = how == Reported::once ? 2 : 6;
+  for (int i = 0; i < reports; ++i) {
+    progress.step += 10;
+    tell();
+  }
+}
+
+// Of two jobs on six places, `a` is hardly faster with a third pod, and gave that to `b`. Its size
+// when it may have three again.
+std::int64_t size_again(Reported how) {
+  World w;
+  w.queue.upsert_node(node("n1", resources("6")));
+  model::TrainingJob a = training_job("a", 1, 4);
+  w.add(a);
+  w.add(training_job("b", 1, 4));
+  w.settle();
+  EXPECT_EQ(w.size("a"), 3);
+  const auto tell = [&] { w.add(a); };
+  const auto run_at = [&](std::int64_t size, double rate) {
+    if (how != Reported::nothing) {
+      train_at(a, size, rate, how, tell);
+    }
+  };
+  run_at(3, 100);
+  a.spec.desired_size = 2;
+  w.add(a);
+  w.settle();
+  EXPECT_EQ(w.size("b"), 4);
+  run_at(2, 96);
+  a.spec.desired_size.reset();
+  w.add(a);
+  w.settle();
+  EXPECT_EQ(w.size("a") + w.size("b"), 6);
+  return w.size("a");
+}
+
+TEST(QueueTraining, measured_rates_decide_where_a_pod_adds_most) {
+  EXPECT_EQ(size_again(Reported::nothing), 3);
+  EXPECT_EQ(size_again(Reported::settled), 2);
+}
+
+TEST(QueueTraining, rates_count_when_the_whole_group_trains_and_has_settled) {
+  EXPECT_EQ(size_again(Reported::once), 3);
+  EXPECT_EQ(size_again(Reported::not_whole), 3);
+}
+
+TEST(QueueTraining, a_job_that_is_slower_with_more_pods_still_takes_what_is_idle) {
+  World w({.core = {.resize_cost = kResizeCost}});
+  w.queue.upsert_node(node("n1", resources("4")));
+  model::TrainingJob a = training_job("a", 1, 3);
+  w.add(a);
+  w.settle();
+  EXPECT_EQ(w.size("a"), 3);
+  const auto tell = [&] { w.add(a); };
+  train_at(a, 3, 50, Reported::settled, tell);
+  a.spec.desired_size = 1;
+  w.add(a);
+  w.settle();
+  train_at(a, 1, 100, Reported::settled, tell);
+  a.spec.desired_size.reset();
+  w.add(a);
+  w.settle();
+  EXPECT_EQ(w.size("a"), 3);
+}
+
+// --- inside an AppWrapper ---
+
+// An AppWrapper `name` around the TrainingJob `name`-job.
+model::AppWrapper wrapping(const std::string& name, std::int64_t min, std::int64_t max,
+                           int age = 0) {
+  model::AppWrapper outer = wrapper(name, {}, age);
+  outer.spec.resources.generic_items.front().generic_template.text =
+      R"({"apiVersion":"breezeml.ai/v1","kind":"TrainingJob","metadata":{"name":")" + name +
+      R"(-job"},"spec":{"minSize":)" + std::to_string(min) + R"(,"maxSize":)" +
+      std::to_string(max) + R"(,"priority":9,"replicaSpecs":{"template":{"spec":{"containers":[)" +
+      R"({"name":"trainingjob","image":"i","resources":{"requests":{"cpu":"1"}}}]}}}}})";
+  return outer;
+}
+
+// The wrapped job as the API has it once the AppWrapper is dispatched.
+model::TrainingJob wrapped_job(const std::string& name, std::int64_t min, std::int64_t max) {
+  model::TrainingJob job = training_job(name + "-job", min, max);
+  job.metadata.owner_references.push_back({.api_version = "workload.codeflare.dev/v1beta1",
+                                           .kind = "AppWrapper",
+                                           .name = name,
+                                           .uid = "uid-" + name,
+                                           .controller = true});
+  return job;
+}
+
+// Its workers carry the AppWrapper's UID.
+void add_wrapper(World& w, const model::AppWrapper& outer) {
+  ASSERT_TRUE(w.queue.upsert(outer, w.now).has_value());
+  w.jobs.insert_or_assign(outer.metadata.name, training_job(outer.metadata.name, 1, 1));
+}
+
+TEST(QueueTraining, a_wrapped_job_is_the_gang_of_its_app_wrapper) {
+  World w;
+  w.queue.upsert_node(node("n1", resources("5")));
+  add_wrapper(w, wrapping("aw", 2, 8));
+  ASSERT_TRUE(w.queue.upsert(wrapped_job("aw", 2, 8), w.now).has_value());
+  w.settle();
+  EXPECT_EQ(w.size("aw"), 5);
+  EXPECT_EQ(w.pods("aw"), 5U);
+  EXPECT_EQ(w.queue.running(), 1U);
+  EXPECT_EQ(w.queue.kind("uid-aw-job"), Standing::Kind::unknown) << "no gang of its own";
+  EXPECT_TRUE(w.queue.outside().empty()) << "every pod is the gang's";
+  const Standing seen = standing_in_wrapper(w.queue, wrapped_job("aw", 2, 8));
+  EXPECT_EQ(seen.kind, Standing::Kind::started);
+  EXPECT_EQ(seen.plan, (std::vector<model::PlannedPlace>{{.node = "n1", .count = 5}}));
+}
+
+TEST(QueueTraining, a_wrapped_job_that_requests_no_unit_is_told_before_it_starts) {
+  World w({.training = {.unit = "nvidia.com/gpu"}});
+  w.queue.upsert_node(node("n1", resources("5")));
+  const Result<void> taken = w.queue.upsert(wrapping("aw", 1, 2), w.now);
+  ASSERT_FALSE(taken.has_value());
+  EXPECT_TRUE(taken.error().message.starts_with(
+      "spec.resources.GenericItems[0].generictemplate.spec.replicaSpecs.template.spec.containers: "
+      "no container requests nvidia.com/gpu"))
+      << taken.error().message;
+}
+
+TEST(QueueTraining, another_job_that_names_the_app_wrapper_gets_nothing_of_it) {
+  World w;
+  w.queue.upsert_node(node("n1", resources("5")));
+  add_wrapper(w, wrapping("aw", 1, 2));
+  model::TrainingJob forged = wrapped_job("aw", 1, 8);
+  forged.metadata.name = "forged";
+  ASSERT_TRUE(w.queue.upsert(forged, w.now).has_value());
+  w.settle();
+  EXPECT_EQ(w.size("aw"), 2);
+  EXPECT_EQ(standing_in_wrapper(w.queue, forged).kind, Standing::Kind::unknown);
+}
+
+TEST(QueueTraining, a_wrapped_job_gives_growth_back_and_is_not_paused) {
+  World w;
+  w.queue.upsert_node(node("n1", resources("4")));
+  add_wrapper(w, wrapping("aw", 2, 4));
+  w.settle();
+  EXPECT_EQ(w.size("aw"), 4);
+  model::TrainingJob high = training_job("high", 2, 2, 1);
+  high.spec.priority = 7;
+  w.add(high);
+  w.settle();
+  EXPECT_EQ(w.size("aw"), 2) << "the priority of the item does not count";
+  EXPECT_EQ(w.size("high"), 2);
+  model::TrainingJob second = training_job("second", 2, 2, 2);
+  second.spec.priority = 5;
+  w.add(second);
+  w.settle();
+  EXPECT_EQ(w.queue.kind("uid-second"), Standing::Kind::waiting);
+  EXPECT_EQ(w.size("aw"), 2) << "AppWrappers are evicted under preemption alone";
+}
+
+TEST(QueueTraining, bounds_of_the_living_wrapped_job_count_until_it_starts_again) {
+  World w;
+  w.queue.upsert_node(node("n1", resources("6")));
+  add_wrapper(w, wrapping("aw", 1, 2));
+  w.settle();
+  EXPECT_EQ(w.size("aw"), 2);
+  ASSERT_TRUE(w.queue.upsert(wrapped_job("aw", 3, 5), w.now).has_value());
+  w.settle();
+  EXPECT_EQ(w.size("aw"), 5);
+  w.queue.stopping("uid-aw");
+  w.settle();
+  EXPECT_EQ(w.size("aw"), 2) << "another TrainingJob is made of the item";
+}
+
+TEST(QueueTraining, rates_of_a_wrapped_job_are_those_of_the_gang_of_its_app_wrapper) {
+  World w;
+  w.queue.upsert_node(node("n1", resources("6")));
+  add_wrapper(w, wrapping("aw", 1, 4));
+  w.add(training_job("b", 1, 4));
+  w.settle();
+  EXPECT_EQ(w.size("aw"), 3);
+  model::TrainingJob inner = wrapped_job("aw", 1, 4);
+  const auto tell = [&] { ASSERT_TRUE(w.queue.upsert(inner, w.now).has_value()); };
+  train_at(inner, 3, 100, Reported::settled, tell);
+  inner.spec.desired_size = 2;
+  tell();
+  w.settle();
+  EXPECT_EQ(w.size("b"), 4);
+  train_at(inner, 2, 96, Reported::settled, tell);
+  inner.spec.desired_size.reset();
+  tell();
+  w.settle();
+  EXPECT_EQ(w.size("aw"), 2);
+}
+
+TEST(QueueTraining, a_restart_adopts_all_places_of_a_wrapped_job) {
+  World w;
+  w.queue.upsert_node(node("n1", resources("6")));
+  model::AppWrapper outer = wrapping("aw", 1, 2);
+  outer.status.can_run = true;
+  outer.status.plan.emplace().places.push_back({.node = "n1", .count = 5});
+  add_wrapper(w, outer);
+  ASSERT_TRUE(w.queue.upsert(wrapped_job("aw", 1, 5), w.now).has_value());
+  const model::TrainingJob as_wrapper = training_job("aw", 1, 1);
+  for (int index = 0; index < 5; ++index) {
+    w.workers["aw"].emplace(index, "n1");
+    w.queue.upsert_pod(worker(as_wrapper, index, "n1"));
+  }
+  w.settle();
+  EXPECT_EQ(w.size("aw"), 5);
+  EXPECT_EQ(w.pods("aw"), 5U) << "no pod has to go";
+  EXPECT_TRUE(w.queue.unplanned("uid-aw").empty());
 }
 
 }  // namespace

@@ -13,7 +13,7 @@
 // Which pods a ResourceQuota is about.
 namespace codeflare::queue {
 
-// What its scopes look at.
+// The traits that its scopes look at.
 struct PodTraits {
   bool terminating = false;  // it has an activeDeadlineSeconds
   bool best_effort = false;  // it asks for no cpu or memory, and has no limit of them

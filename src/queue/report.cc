@@ -2,9 +2,11 @@
 
 #include "base/close_words.h"
 #include "queue/internal/amounts.h"
+#include "queue/internal/standing_of.h"
 #include "queue/status_words.h"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 namespace codeflare::queue {
@@ -15,8 +17,15 @@ constexpr std::size_t kHoldersMax = 10;
 constexpr std::size_t kHoldersCounted = 10'000;
 constexpr std::size_t kNameLengthMax = 63;  // of a label's value
 
+std::string pods_text(std::int64_t pods) {
+  return std::to_string(pods) + (pods == 1 ? " pod" : " pods");
+}
+
 std::string holder_text(const Queue& queue, const sched::Holder& holder) {
   std::string text = queue.name_of(holder.gang) + " holds " + amounts_text(holder.held);
+  if (holder.growth > 0) {
+    text += ", " + pods_text(holder.growth) + " above its minimum";
+  }
   if (holder.ends) {
     text += ", expected to end at " + to_rfc3339(*holder.ends);
   }
@@ -44,37 +53,102 @@ std::vector<ReportLine> lines(const sched::Explanation& explanation) {
   return result;
 }
 
+// The requests of pods outside the queue, for the resources of the report, without their number.
+std::string outside_text(const Queue& queue, const std::vector<ReportLine>& shortages) {
+  const sched::Resources sum = queue.outside();
+  std::string text;
+  for (const ReportLine& line : shortages) {
+    const sched::Amount amount = amount_of(sum, line.resource);
+    if (amount > 0 && line.resource != "pods") {
+      text += (text.empty() ? "pods outside the queue hold " : ", ") +
+              human_resource(line.resource, amount);
+    }
+  }
+  return text;
+}
+
 std::vector<std::string> constraints(const sched::Explanation& explanation) {
   std::vector<std::string> result;
   for (const sched::PodSetReport& set : explanation.pod_sets) {
     for (const sched::Exclusion& each : set.excluded) {
-      result.push_back(each.constraint + " excludes " + std::to_string(each.nodes) + " of " +
-                       std::to_string(set.nodes_all) + " nodes for pod set " +
-                       std::to_string(set.pod_set));
+      result.push_back(
+          each.constraint + " excludes " + std::to_string(each.nodes) + " of " +
+          std::to_string(set.nodes_all) + " nodes" +
+          (explanation.pod_sets.size() == 1 ? "" : " for pod set " + std::to_string(set.pod_set)));
     }
   }
   return result;
 }
 
-// What all nodes together lack, whatever ends.
-std::string needed_nodes(const sched::Explanation& explanation) {
+// The shortage of all nodes together, whatever ends: "24 nvidia.com/gpu more, 48 CPUs more".
+std::string missing_in_sum(const sched::Explanation& explanation) {
   std::string needs;
   for (const sched::Shortage& each : explanation.shortages) {
-    const bool in_one = each.pod > each.largest_node;
-    if (!in_one && each.requested <= each.capacity) {
-      continue;
+    if (each.requested > each.capacity) {
+      // New nodes must hold at least one pod.
+      const auto more = std::max(each.requested - each.capacity, each.pod);
+      needs += (needs.empty() ? "" : ", ") + human_resource(each.resource, more) + " more";
     }
-    needs += (needs.empty() ? "" : ", ") +
-             (in_one ? human_resource(each.resource, each.pod) + " on one node"
-                     : human_resource(each.resource, each.requested - each.capacity) + " more");
   }
   return needs;
 }
 
+// "8 CPUs, 64Gi memory on one node", and what all of them must have if one is not enough.
+std::string larger_nodes(const sched::Explanation& explanation) {
+  // Of pods that are all alike none fits on the nodes that exist.
+  const bool alike = explanation.pod_sets.size() == 1;
+  std::string one;
+  std::string all;
+  for (const sched::Shortage& each : explanation.shortages) {
+    if (each.pod_too_large()) {
+      one += (one.empty() ? "" : ", ") + human_resource(each.resource, each.pod);
+    }
+    const sched::Amount sum = each.requested - (alike ? 0 : each.capacity);
+    if (sum > each.pod && each.resource != "pods") {
+      all += (all.empty() ? "" : ", ") + human_resource(each.resource, sum);
+    }
+  }
+  return one + " on one node" + (all.empty() ? "" : ", and " + all + " in total");
+}
+
+std::string needed_nodes(const sched::Explanation& explanation) {
+  return std::ranges::any_of(explanation.shortages, &sched::Shortage::pod_too_large)
+             ? larger_nodes(explanation)
+             : missing_in_sum(explanation);
+}
+
+// The sum of all nodes would do, but not one node for each pod.
+std::string node_for_a_pod(const sched::Explanation& explanation) {
+  for (const sched::Shortage& each : explanation.shortages) {
+    if (each.resource != "pods" && each.requested > each.free) {
+      return human_resource(each.resource, each.pod) + " on one node";
+    }
+  }
+  return {};
+}
+
 std::string nodes_advice(const sched::Explanation& explanation) {
-  const std::string needs = needed_nodes(explanation);
-  return "does not fit even if all work in the queue ends; add nodes" +
+  std::string needs = needed_nodes(explanation);
+  if (needs.empty()) {
+    needs = node_for_a_pod(explanation);
+  }
+  return "does not fit even if all running work ends; request less, or add nodes" +
          (needs.empty() ? "" : " with " + needs);
+}
+
+// Enough nodes exist, but some of them take no new pods.
+std::string uncordon_advice(const std::vector<std::string>& cordoned) {
+  std::string names;
+  std::string command = "kubectl uncordon";
+  bool away = false;
+  for (const std::string& name : cordoned) {
+    names += (names.empty() ? "" : ", ") + name;
+    command += " " + name;
+    away = away || name.contains('/');  // CLUSTER/NODE of a worker cluster
+  }
+  return "fits with cordoned " + std::string(cordoned.size() == 1 ? "node " : "nodes ") + names +
+         " once running work ends; " +
+         (away ? "uncordon in the worker cluster" : "run '" + command + "'");
 }
 
 // Quota is not all that it waits for.
@@ -90,17 +164,17 @@ std::string nodes_as_well(const sched::Explanation& explanation) {
 }
 
 // The core knows one way not to be tried, the queue three.
-std::string held_advice(const Standing& standing) {
+std::string held_advice(const WorkId& id, const Standing& standing) {
   if (standing.reason == Reason::user_unknown) {
     return "create the AppWrapper again while the admission webhook is served";
   }
   if (standing.reason == Reason::retry_later) {
     return "nothing to do: the controller retries";
   }
-  return "run 'codeflare release', or set spec.suspend to false";
+  return release_text(id);
 }
 
-// What its label may say instead, the likeliest first.
+// Possible values of its label, the likeliest first.
 std::string label_advice(const sched::QuotaReport& unknown) {
   constexpr std::size_t kNamesMax = 10;
   std::vector<std::string> names = unknown.choices;
@@ -159,12 +233,41 @@ std::string room_advice(const sched::Explanation& explanation) {
   return text;
 }
 
+// Whose end, and how many pods fewer of whom, would let it start; empty when it fits.
+std::string givers_advice(const Queue& queue, const sched::Advice& found) {
+  std::vector<std::string> givers;
+  for (const sched::Holder& each : found.would_start_if_ended) {
+    givers.push_back(queue.name_of(each.gang) + " (" + amounts_text(each.held) + ")");
+  }
+  for (const sched::Holder& each : found.would_start_if_shrunk) {
+    givers.push_back(queue.name_of(each.gang) + " by " + pods_text(each.growth) + " (" +
+                     amounts_text(each.held) + ")");
+  }
+  if (givers.empty()) {
+    return "";
+  }
+  std::string text = "starts if this work ends: ";
+  if (found.would_start_if_ended.empty()) {
+    text = "starts if this work shrinks: ";
+  } else if (!found.would_start_if_shrunk.empty()) {
+    text = "starts if this work ends or shrinks: ";
+  }
+  for (const std::string& giver : givers) {
+    text += (&giver == &givers.front() ? "" : ", ") + giver;
+  }
+  return text;
+}
+
 std::vector<std::string> advice(Queue& queue, const sched::Explanation& explanation,
-                                sched::GangId gang, const Standing& standing, Time now) {
+                                sched::GangId gang, const Report& report, Time now) {
+  const Standing& standing = report.standing;
   switch (explanation.why) {
     case Reason::held:
-      return {held_advice(standing)};
+      return {held_advice(report.id, standing)};
     case Reason::paused:
+      if (standing.reason != Reason::paused) {
+        return {};  // the sentence of the block has it
+      }
       return {"run 'codeflare queue resume'"};
     case Reason::unknown_quota:
       if (explanation.quota.empty()) {
@@ -177,19 +280,21 @@ std::vector<std::string> advice(Queue& queue, const sched::Explanation& explanat
     default:
       break;
   }
+  if (standing.reason == Reason::scaling_up) {
+    return {"nothing to do: machines are on order"};
+  }
   if (beyond_limits(explanation)) {
     return {"needs more than the whole quota; " + limits_advice(explanation)};
   }
   std::vector<std::string> result;
   const auto found = queue.core().advise(gang, now);
-  if (found && found->possible && !found->would_start_if_ended.empty()) {
-    std::string text = "starts if this work ends:";
-    for (const sched::Holder& each : found->would_start_if_ended) {
-      text += (&each == &found->would_start_if_ended.front() ? " " : ", ") +
-              queue.name_of(each.gang) + " (" + amounts_text(each.held) + ")";
+  if (found && found->possible) {
+    if (std::string text = givers_advice(queue, *found); !text.empty()) {
+      result.push_back(std::move(text));
     }
-    result.push_back(std::move(text));
-  } else if (!found || !found->possible) {
+  } else if (!explanation.cordoned.empty()) {
+    result.push_back(uncordon_advice(explanation.cordoned));
+  } else {
     result.push_back(explanation.why == Reason::no_node_allowed
                          ? "add nodes that match the constraints, or change the constraints"
                          : nodes_advice(explanation));
@@ -205,6 +310,9 @@ std::vector<std::string> advice(Queue& queue, const sched::Explanation& explanat
 
 // Why nobody can say when it starts.
 std::string no_estimate(const sched::Explanation& explanation) {
+  if (!explanation.cordoned.empty()) {
+    return "starts after nodes are uncordoned";
+  }
   if (explanation.never_fits) {
     return "does not fit on these nodes";
   }
@@ -224,11 +332,19 @@ std::string no_estimate(const sched::Explanation& explanation) {
 
 void add_estimate(Queue& queue, sched::GangId gang, const sched::Explanation& explanation, Time now,
                   Report& report) {
-  if (queue.paused()) {
-    report.estimate_note = "the queue is paused";
+  if (explanation.why == Reason::paused) {
+    report.estimate_note =
+        report.standing.reason == Reason::paused ? "the queue is paused" : "nothing starts now";
     return;
   }
   const auto estimate = queue.core().estimate(gang, now);
+  const std::optional<Time> machines = queue.machines_ready(report.id.uid);
+  const bool ends_first = estimate && estimate->start && (!machines || estimate->start <= machines);
+  if (machines && *machines > now && !ends_first) {
+    report.estimated_start = machines;
+    report.estimate_note = "if the machines start as fast as usual (startSeconds)";
+    return;
+  }
   if (!estimate || !estimate->start) {
     report.estimate_note = no_estimate(explanation);
     return;
@@ -254,7 +370,7 @@ Result<Report> explain(Queue& queue, std::string_view uid, Time now) {
   }
   TRY_ASSIGN(const sched::Explanation explanation, queue.core().explain(*gang, now));
   report.position = explanation.position;
-  report.never_fits = explanation.never_fits;
+  report.never_fits = explanation.never_fits && explanation.cordoned.empty();
   report.shortages = lines(explanation);
   report.within = explanation.within;
   for (const sched::DomainReport& each : explanation.domains) {
@@ -262,9 +378,14 @@ Result<Report> explain(Queue& queue, std::string_view uid, Time now) {
         {each.name, each.nodes, each.wanted, each.places, domain_sentence(each)});
   }
   report.constraints = constraints(explanation);
-  TRY_ASSIGN(const auto holders, queue.core().holders(*gang, now, kHoldersCounted));
-  add_holders(queue, holders, report);
-  report.advice = advice(queue, explanation, *gang, report.standing, now);
+  if (explanation.why != Reason::held) {
+    TRY_ASSIGN(const auto holders, queue.core().holders(*gang, now, kHoldersCounted));
+    add_holders(queue, holders, report);
+  }
+  if (explanation.why != Reason::unknown_quota) {
+    report.outside = outside_text(queue, report.shortages);
+  }
+  report.advice = advice(queue, explanation, *gang, report, now);
   if (explanation.why != Reason::held && explanation.why != Reason::unknown_quota) {
     add_estimate(queue, *gang, explanation, now, report);
   }
@@ -352,6 +473,9 @@ json::Value to_json(json::Arena& arena, const Report& report) {
     }
     root.set_static(arena, "constraints", texts(arena, report.constraints));
     root.set_static(arena, "holders", texts(arena, report.holders));
+    if (!report.outside.empty()) {
+      set("outside", report.outside);
+    }
     root.set_static(arena, "advice", texts(arena, report.advice));
     if (report.estimated_start) {
       set("estimatedStart", to_rfc3339(*report.estimated_start));
@@ -372,6 +496,104 @@ json::Value to_json(json::Arena& arena, const Report& report) {
   }
   root.set_static(arena, "plan", plan);
   return root;
+}
+
+namespace {
+
+std::string text_at(const json::Value& object, std::string_view key) {
+  return std::string(object.string_or_empty(key));
+}
+
+std::int64_t number_at(const json::Value& object, std::string_view key) {
+  const json::Value* value = object.find(key);
+  return value != nullptr && value->is_number() ? value->to_int64().value_or(0) : 0;
+}
+
+bool flag_at(const json::Value& object, std::string_view key) {
+  const json::Value* value = object.find(key);
+  return value != nullptr && value->is_boolean() && value->as_bool();
+}
+
+std::optional<Time> time_at(const json::Value& object, std::string_view key) {
+  const Result<Time> time = parse_rfc3339(object.string_or_empty(key));
+  return time ? std::optional(*time) : std::nullopt;
+}
+
+std::span<const json::Value> items_at(const json::Value& object, std::string_view key) {
+  const json::Value* value = object.find(key);
+  return value != nullptr ? value->items() : std::span<const json::Value>();
+}
+
+std::vector<std::string> texts_at(const json::Value& object, std::string_view key) {
+  std::vector<std::string> lines;
+  for (const json::Value& item : items_at(object, key)) {
+    if (item.is_string()) {
+      lines.emplace_back(item.as_string());
+    }
+  }
+  return lines;
+}
+
+std::optional<Standing::Kind> kind_of(std::string_view word) {
+  for (const Standing::Kind kind : {Standing::Kind::waiting, Standing::Kind::started,
+                                    Standing::Kind::stopping, Standing::Kind::unknown}) {
+    if (kind_word(kind) == word) {
+      return kind;
+    }
+  }
+  return std::nullopt;
+}
+
+void read_waiting(const json::Value& root, Report& report) {
+  report.position = number_at(root, "position");
+  report.never_fits = flag_at(root, "neverFits");
+  for (const json::Value& line : items_at(root, "resources")) {
+    report.shortages.push_back({text_at(line, "resource"), text_at(line, "requested"),
+                                text_at(line, "free"), text_at(line, "capacity"),
+                                text_at(line, "largestPod"), text_at(line, "mostFreeOnOneNode"),
+                                text_at(line, "largestNode"), flag_at(line, "short")});
+  }
+  report.within = text_at(root, "within");
+  for (const json::Value& domain : items_at(root, "domains")) {
+    report.domains.push_back({text_at(domain, "name"), number_at(domain, "nodes"),
+                              number_at(domain, "pods"), number_at(domain, "fitting"),
+                              text_at(domain, "message")});
+  }
+  report.constraints = texts_at(root, "constraints");
+  report.holders = texts_at(root, "holders");
+  report.outside = text_at(root, "outside");
+  report.advice = texts_at(root, "advice");
+  report.estimated_start = time_at(root, "estimatedStart");
+  report.estimate_note = text_at(root, "estimateNote");
+}
+
+}  // namespace
+
+Result<Report> report_from_json(const json::Value& root) {
+  const auto kind = kind_of(root.string_or_empty("standing"));
+  if (!kind) {
+    return fail(invalid_argument("report: unknown standing \"" + text_at(root, "standing") + "\""));
+  }
+  Report report;
+  report.id.key = {text_at(root, "namespace"), text_at(root, "name")};
+  report.id.uid = text_at(root, "uid");
+  report.standing.kind = *kind;
+  report.standing.reason = reason_of(root.string_or_empty("reason")).value_or(Reason::none);
+  report.sentence = text_at(root, "message");
+  if (*kind == Standing::Kind::waiting) {
+    read_waiting(root, report);
+    return report;
+  }
+  report.standing.since = time_at(root, "startedAt");
+  report.estimated_start = report.standing.since;
+  for (const json::Value& place : items_at(root, "plan")) {
+    report.standing.plan.push_back(
+        {.pod_set = static_cast<std::int32_t>(number_at(place, "podSet")),
+         .node = text_at(place, "node"),
+         .count = number_at(place, "count"),
+         .extra = {}});
+  }
+  return report;
 }
 
 }  // namespace codeflare::queue

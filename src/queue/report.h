@@ -42,14 +42,17 @@ struct Report {
   std::vector<ReportLine> shortages;     // within the nearest domain, if there are domains
   std::vector<std::string> constraints;  // "taint dedicated=ml:NoSchedule keeps 3 nodes away"
   std::vector<std::string> holders;      // who holds what it needs, largest first
+  std::string outside;                   // what pods outside the queue hold of it; empty: nothing
   std::vector<std::string> advice;       // what would start it now
   std::optional<Time> estimated_start;
   std::string estimate_note;  // how sure that is, or why there is none
-  bool never_fits = false;
+  bool never_fits = false;    // not even if all work ends and all nodes are uncordoned
 };
 
 Result<Report> explain(Queue& queue, std::string_view uid, Time now);
 json::Value to_json(json::Arena& arena, const Report& report);
+// Reads the output of to_json(). Fails on other documents.
+Result<Report> report_from_json(const json::Value& root);
 
 // One sentence with the numbers, for the Queued condition.
 std::string sentence(const sched::Explanation& explanation);

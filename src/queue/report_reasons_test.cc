@@ -39,6 +39,14 @@ Queue paused() {
   return queue;
 }
 
+Queue blocked() {
+  Queue queue = busy();
+  queue.block(Reason::definition_outdated,
+              "customresourcedefinition appwrappers.workload.codeflare.dev drops plans");
+  add(queue, asked("1"));
+  return queue;
+}
+
 Queue held() {
   Queue queue = busy();
   model::AppWrapper one = asked("1");
@@ -134,8 +142,9 @@ const std::vector<Case>& cases() {
   static const std::vector<Case> all = {
       {Reason::none, "Evaluating", insufficient, "not evaluated yet", "", kUnknownEnds, false},
       {Reason::held, "Held", held,
-       "spec.suspend is true; run 'codeflare release', or set spec.suspend to false",
-       "run 'codeflare release', or set spec.suspend to false", ""},
+       "spec.suspend is true; run 'codeflare release appwrapper asked', or set spec.suspend to "
+       "false",
+       "run 'codeflare release appwrapper asked', or set spec.suspend to false", ""},
       {Reason::held, "UserUnknown", of_nobody, "the submitter is unknown: ",
        "create the AppWrapper again while the admission webhook is served", ""},
       {Reason::held, "RetryLater", refused_items, "items could not be created; next try at ",
@@ -145,7 +154,7 @@ const std::vector<Case>& cases() {
       {Reason::insufficient_quota, "InsufficientQuota", [] { return with_quota("small"); },
        "needs 1 CPU of quota node small (tree t), ", nullptr, nullptr},
       {Reason::no_node_allowed, "NoNodeAllowed", excluded,
-       "pod set 0 has 0 eligible nodes of 1: taint dedicated=ml:NoSchedule excludes 1; add a node "
+       "0 of 1 nodes are eligible: taint dedicated=ml:NoSchedule excludes 1; add a node "
        "that matches, or change the constraints",
        "add nodes that match the constraints, or change the constraints", "no node is eligible"},
       {Reason::insufficient_resources, "InsufficientResources", insufficient,
@@ -160,6 +169,8 @@ const std::vector<Case>& cases() {
       {Reason::paused, "Paused", paused,
        "the queue is paused; run 'codeflare queue resume' to start work",
        "run 'codeflare queue resume'", "the queue is paused"},
+      {Reason::paused, "DefinitionOutdated", blocked, "customresourcedefinition appwrappers.", "",
+       "nothing starts now"},
   };
   return all;
 }

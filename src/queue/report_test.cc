@@ -1,5 +1,6 @@
 #include "queue/report.h"
 
+#include "json/write.h"
 #include "queue/status_words.h"
 #include "queue/testing/objects.h"
 
@@ -47,17 +48,58 @@ TEST(Report, a_pod_of_16_gpus_never_starts_on_two_nodes_of_8) {
   (void)queue.step(kNow);
   EXPECT_EQ(word(queue.standing("uid-big").reason), "Fragmented");
   EXPECT_EQ(queue.sentence("uid-big", kNow),
-            "enough is free in total, but fragmented: 0 of 1 pods of pod set 0 fit on 2 eligible "
-            "nodes; one pod needs 16 nvidia.com/gpu, at most 8 free on one node, and at most 8 on "
-            "the largest node when empty");
+            "one pod needs 16 nvidia.com/gpu, the largest node has 8 for the queue; 0 of 1 pods "
+            "fit on 2 eligible nodes");
   const auto report = explain(queue, "uid-big", kNow);
   ASSERT_TRUE(report);
   EXPECT_TRUE(report->never_fits);
   ASSERT_EQ(report->advice.size(), 1U);
   EXPECT_EQ(report->advice[0],
-            "does not fit even if all work in the queue ends; add nodes with 16 nvidia.com/gpu on "
-            "one node");
+            "does not fit even if all running work ends; request less, or add nodes with 16 "
+            "nvidia.com/gpu on one node");
   EXPECT_EQ(report->estimate_note, "does not fit on these nodes");
+}
+
+TEST(Report, a_pod_larger_than_every_node_leads_the_sentence_and_new_nodes_hold_all_pods) {
+  Queue queue;
+  queue.upsert_node(node("a", resources("8", "16Gi")));
+  queue.upsert_node(node("b", resources("8", "16Gi")));
+  ASSERT_TRUE(queue.upsert(wrapper("runs", {{2, resources("8", "1Gi")}}), kNow));
+  ASSERT_TRUE(queue.upsert(wrapper("fat", {{1, resources("16", "1Gi")}}, 1), kNow));
+  ASSERT_TRUE(queue.upsert(wrapper("many", {{40, resources("16", "64Gi")}}, 2), kNow));
+  (void)queue.step(kNow);
+  EXPECT_EQ(queue.sentence("uid-fat", kNow),
+            "one pod needs 16 CPUs, the largest node has 8 for the queue; needs 16 CPUs, 0 of 16 "
+            "free on 2 eligible nodes (16 short)");
+  EXPECT_EQ(explain(queue, "uid-fat", kNow)->advice,
+            std::vector<std::string>{"does not fit even if all running work ends; request less, or "
+                                     "add nodes with 16 CPUs on one node"});
+  EXPECT_TRUE(
+      queue.sentence("uid-many", kNow)
+          .starts_with("one pod needs 16 CPUs, the largest node has 8 for the queue; one pod "
+                       "needs 64Gi memory, the largest node has 16Gi for the queue; needs "
+                       "640 CPUs, "))
+      << queue.sentence("uid-many", kNow);
+  EXPECT_EQ(explain(queue, "uid-many", kNow)->advice,
+            std::vector<std::string>{"does not fit even if all running work ends; request less, or "
+                                     "add nodes with 16 CPUs, 64Gi memory on one node, and 640 "
+                                     "CPUs, 2.5Ti memory in total"});
+}
+
+TEST(Report, new_nodes_must_hold_a_pod) {
+  Queue queue;
+  queue.upsert_node(node("n", resources("4")));
+  ASSERT_TRUE(queue.upsert(wrapper("pair", {{2, resources("3")}}), kNow));
+  (void)queue.step(kNow);
+  EXPECT_EQ(explain(queue, "uid-pair", kNow)->advice,
+            std::vector<std::string>{"does not fit even if all running work ends; request less, or "
+                                     "add nodes with 3 CPUs more"});
+  queue.upsert_node(node("m", resources("2")));
+  ASSERT_TRUE(queue.upsert(wrapper("first", {{1, resources("2")}}, 1), kNow));
+  (void)queue.step(kNow);
+  EXPECT_EQ(explain(queue, "uid-pair", kNow)->advice,
+            std::vector<std::string>{"does not fit even if all running work ends; request less, or "
+                                     "add nodes with 3 CPUs on one node"});
 }
 
 TEST(Report, a_gang_that_fits_in_sum_but_not_in_placement_says_fragmented_and_who_is_in_the_way) {
@@ -105,8 +147,33 @@ TEST(Report, counts_what_constraints_take_away) {
   const auto report = explain(queue, "uid-a", kNow);
   ASSERT_TRUE(report);
   ASSERT_EQ(report->constraints.size(), 1U);
-  EXPECT_EQ(report->constraints[0],
-            "taint dedicated=ml:NoSchedule excludes 1 of 2 nodes for pod set 0");
+  EXPECT_EQ(report->constraints[0], "taint dedicated=ml:NoSchedule excludes 1 of 2 nodes");
+}
+
+TEST(Report, names_the_cordoned_node_that_would_let_it_fit) {
+  Queue queue;
+  auto drained = node("drained", resources("8"));
+  drained.spec.unschedulable = true;
+  queue.upsert_node(drained);
+  queue.upsert_node(node("n", resources("8")));
+  ASSERT_TRUE(queue.upsert(wrapper("pair", {{2, resources("8")}}), kNow));
+  ASSERT_TRUE(queue.upsert(wrapper("three", {{3, resources("8")}}, 1), kNow));
+  (void)queue.step(kNow);
+  const auto pair = explain(queue, "uid-pair", kNow);
+  EXPECT_FALSE(pair->never_fits);
+  EXPECT_EQ(pair->advice,
+            std::vector<std::string>{"fits with cordoned node drained once running work ends; run "
+                                     "'kubectl uncordon drained'"});
+  EXPECT_EQ(pair->estimate_note, "starts after nodes are uncordoned");
+  const auto three = explain(queue, "uid-three", kNow);
+  EXPECT_TRUE(three->never_fits);
+  EXPECT_FALSE(three->advice[0].contains("uncordon")) << three->advice[0];
+  drained.metadata.name = "n";
+  queue.upsert_node(drained);
+  (void)queue.step(kNow);
+  EXPECT_EQ(explain(queue, "uid-pair", kNow)->advice,
+            std::vector<std::string>{"fits with cordoned nodes drained, n once running work ends; "
+                                     "run 'kubectl uncordon drained n'"});
 }
 
 TEST(Report, estimates_the_start_when_durations_are_known) {
@@ -141,7 +208,8 @@ TEST(Report, advises_by_reason) {
   ASSERT_TRUE(queue.upsert(wrapper("waits", {{1, resources("1")}}, 1), kNow));
   (void)queue.step(kNow);
   EXPECT_EQ(explain(queue, "uid-held", kNow)->advice[0],
-            "run 'codeflare release', or set spec.suspend to false");
+            "run 'codeflare release appwrapper held', or set spec.suspend to false");
+  EXPECT_TRUE(explain(queue, "uid-held", kNow)->holders.empty());
   EXPECT_EQ(explain(queue, "uid-astray", kNow)->advice[0],
             "set the label to an existing quota node: t=default (no room now)");
   const auto waits = explain(queue, "uid-waits", kNow);
@@ -203,7 +271,7 @@ TEST(Report, holders_are_those_of_every_quota_node_without_room) {
   const auto report = explain(queue, "uid-second", kNow);
   ASSERT_TRUE(report);
   // Its team is short of two cpus, of which `first` has three, and the company of a gigabyte, of
-  // which `large` has eight. Cpus of the company are no matter.
+  // which `large` has eight. Cpus of the company do not matter.
   EXPECT_EQ(report->holders, (std::vector<std::string>{"team-a/large holds 8Gi memory",
                                                        "team-a/first holds 3 CPUs, 1Gi memory"}));
 }
@@ -290,6 +358,38 @@ TEST(Report, is_json_too) {
   EXPECT_EQ(runs.string_or_empty("standing"), "Started");
   EXPECT_EQ(runs.find("plan")->items()[0].string_or_empty("node"), "n");
   EXPECT_EQ(runs.string_or_empty("startedAt"), to_rfc3339(kNow));
+}
+
+// As clients of the view API read it.
+TEST(Report, is_read_back_from_its_json) {
+  Queue queue;
+  for (const auto& [name, zone] : {std::pair("n1", "a"), std::pair("n2", "b")}) {
+    model::Node each = node(name, resources("4", "4Gi"));
+    each.metadata.labels.emplace("topology.kubernetes.io/zone", zone);
+    queue.upsert_node(each);
+  }
+  queue.upsert_pod(pod("other", resources("1"), "n1"));
+  ASSERT_TRUE(queue.upsert(wrapper("runs", {{1, resources("3")}}), kNow));
+  model::AppWrapper waits = wrapper("waits", {{2, resources("3")}}, 1);
+  waits.metadata.annotations.emplace("workload.codeflare.dev/within",
+                                     "topology.kubernetes.io/zone");
+  ASSERT_TRUE(queue.upsert(waits, kNow));
+  (void)queue.step(kNow);
+  EXPECT_EQ(explain(queue, "uid-waits", kNow)->outside, "pods outside the queue hold 1 CPU");
+  for (const char* uid : {"uid-waits", "uid-runs"}) {
+    json::Arena arena;
+    const json::Value written = to_json(arena, *explain(queue, uid, kNow));
+    const Result<Report> read = report_from_json(written);
+    ASSERT_TRUE(read) << read.error().message;
+    EXPECT_TRUE(json::equal(to_json(arena, *read), written))
+        << json::to_text(written) << "\n"
+        << json::to_text(to_json(arena, *read));
+  }
+}
+
+TEST(Report, of_another_document_is_an_error) {
+  EXPECT_FALSE(report_from_json(json::Value::object()));
+  EXPECT_FALSE(report_from_json(json::Value::array()));
 }
 
 TEST(Report, a_gang_within_a_zone_tells_of_every_zone_the_nearest_first) {

@@ -13,7 +13,7 @@ namespace codeflare::queue {
 
 // Nobody needs more different resources, in one pod or in one AppWrapper.
 inline constexpr std::size_t kResourcesMax = 64;
-// What is wrong with the names in the list; empty when nothing is.
+// The problems of the names in the list; empty when nothing is.
 std::string names_problem(const model::ResourceList& list);
 // The problem of the name of a resource that a container requests; empty when there is none.
 std::string container_resource_problem(std::string_view name);

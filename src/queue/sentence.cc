@@ -60,6 +60,14 @@ std::string exclusions_text(const sched::PodSetReport& set) {
   return text;
 }
 
+// The number of a pod set is worth a word only where there are several.
+std::string set_text(const sched::Explanation& explanation, const sched::PodSetReport& set,
+                     std::string_view before, std::string_view after) {
+  return explanation.pod_sets.size() == 1
+             ? ""
+             : std::string(before) + "pod set " + std::to_string(set.pod_set) + std::string(after);
+}
+
 std::string excluded_text(const sched::Explanation& explanation) {
   for (const sched::PodSetReport& each : explanation.pod_sets) {
     if (each.nodes_allowed > 0 || each.wanted == 0) {
@@ -68,8 +76,8 @@ std::string excluded_text(const sched::Explanation& explanation) {
     if (each.nodes_all == 0) {
       return "the cluster has no nodes";
     }
-    return "pod set " + std::to_string(each.pod_set) + " has 0 eligible nodes of " +
-           std::to_string(each.nodes_all) + ": " + exclusions_text(each) +
+    return set_text(explanation, each, "", ": ") + "0 of " + std::to_string(each.nodes_all) +
+           " nodes are eligible: " + exclusions_text(each) +
            "; add a node that matches, or change the constraints";
   }
   return "no node is eligible";
@@ -94,6 +102,21 @@ std::string one_pod_text(const sched::Shortage& each) {
          human_amount(each.resource, each.best_node) + " free on one node";
 }
 
+// "one pod needs 16 CPUs, the largest node has 8 for the queue", that is beside pods outside it:
+// waiting does not help. Empty if nodes are large enough.
+std::string too_large_text(const sched::Explanation& explanation) {
+  std::string text;
+  for (const sched::Shortage& each : explanation.shortages) {
+    if (each.pod_too_large()) {
+      text += (text.empty() ? "one pod needs " : "; one pod needs ") +
+              human_resource(each.resource, each.pod) + ", the largest node has " +
+              human_amount(each.resource, std::max<sched::Amount>(0, each.largest_node)) +
+              " for the queue";
+    }
+  }
+  return text;
+}
+
 // Enough in sum: the pod set that misses most of its places tells the story.
 std::string places_text(const sched::Explanation& explanation) {
   const sched::PodSetReport* worst = nullptr;
@@ -109,20 +132,14 @@ std::string places_text(const sched::Explanation& explanation) {
     return "each pod set fits alone, but not all of them together";
   }
   std::string text = std::to_string(worst->places) + " of " + std::to_string(worst->wanted) +
-                     " pods of pod set " + std::to_string(worst->pod_set) + " fit on " +
+                     " pods" + set_text(explanation, *worst, " of ", "") + " fit on " +
                      nodes_text(worst->nodes_allowed);
   if (worst->apart) {
     text += ", at most one pod per node";
   }
   for (const sched::Shortage& each : explanation.shortages) {
-    if (each.pod <= each.best_node) {
-      continue;
-    }
-    text += "; one pod needs " + one_pod_text(each);
-    if (each.pod > each.largest_node) {
-      text += ", and at most " +
-              human_amount(each.resource, std::max<sched::Amount>(0, each.largest_node)) +
-              " on the largest node when empty";
+    if (each.pod > each.best_node && !each.pod_too_large()) {
+      text += "; one pod needs " + one_pod_text(each);
     }
   }
   return text;
@@ -148,7 +165,15 @@ std::string insufficient_text(const sched::Explanation& explanation) {
       text += (text.empty() ? "needs " : "; needs ") + short_text(each, nodes);
     }
   }
-  return text.empty() ? places_text(explanation) : text;
+  const std::string too_large = too_large_text(explanation);
+  return too_large + (too_large.empty() ? "" : "; ") +
+         (text.empty() ? places_text(explanation) : text);
+}
+
+std::string fragmented_text(const sched::Explanation& explanation) {
+  const std::string too_large = too_large_text(explanation);
+  return (too_large.empty() ? "enough is free in total, but fragmented" : too_large) +
+         (too_large.empty() ? ": " : "; ") + places_text(explanation);
 }
 
 std::string reserved_text(const sched::Explanation& explanation) {
@@ -217,8 +242,7 @@ std::string sentence(const sched::Explanation& explanation) {
     case Reason::insufficient_resources:
       return insufficient_text(explanation) + within_text(explanation);
     case Reason::fragmented:
-      return "enough is free in total, but fragmented: " + places_text(explanation) +
-             within_text(explanation);
+      return fragmented_text(explanation) + within_text(explanation);
     case Reason::reserved:
       return reserved_text(explanation);
     case Reason::preempting:

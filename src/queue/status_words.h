@@ -10,14 +10,14 @@
 #include <string>
 #include <string_view>
 
-// What the queue reads in a status beside the plan: words that the controller writes there, so that
-// the next process knows what this one knew.
+// Words in a status that the queue reads beside the plan: words that the controller writes there,
+// so that the next process knows what this one knew.
 namespace codeflare::queue {
 
 using model::Reason;
 
-// What conditions, events and the command line call each reason, by its position in the enum. Some
-// of MCAD's words end with a full stop.
+// The word of each reason in conditions, events and the command line, by its position in the enum.
+// Some of MCAD's words end with a full stop.
 struct ReasonWord {
   Reason reason;
   std::string_view word;
@@ -37,6 +37,9 @@ inline constexpr std::array<ReasonWord, static_cast<std::size_t>(Reason::withdra
         {Reason::evaluating, "Evaluating"},
         {Reason::user_unknown, "UserUnknown"},
         {Reason::retry_later, "RetryLater"},
+        {Reason::definition_outdated, "DefinitionOutdated"},
+        {Reason::unlicensed, "Unlicensed"},
+        {Reason::scaling_up, "ScalingUp"},
         {Reason::preempted, "Preempted"},
         {Reason::suspended, "Suspended"},
         {Reason::place_lost, "PlaceLost"},
@@ -49,6 +52,9 @@ inline constexpr std::array<ReasonWord, static_cast<std::size_t>(Reason::withdra
         {Reason::pods_not_created, "PodsNotCreated"},
         {Reason::pods_failed_scheduling, "PodsFailedScheduling"},
         {Reason::preemption_triggered, "PreemptionTriggered"},
+        {Reason::cluster_refused, "ClusterRefused"},
+        {Reason::cluster_busy, "ClusterBusy"},
+        {Reason::cluster_drained, "ClusterDrained"},
         {Reason::awaiting_head_of_line, "AwaitingHeadOfLine"},
         {Reason::front_of_queue, "FrontOfQueue."},
         {Reason::app_wrapper_runnable, "AppWrapperRunnable"},
@@ -71,6 +77,7 @@ inline constexpr std::array<ReasonWord, static_cast<std::size_t>(Reason::withdra
         {Reason::pod_trouble, "PodTrouble"},
         {Reason::stuck, "Stuck"},
         {Reason::unreadable, "Unreadable"},
+        {Reason::cluster_lost, "ClusterLost"},
         {Reason::withdrawn, "Withdrawn"},
     }};
 
@@ -87,6 +94,16 @@ static_assert(has_every_reason_in_order());
 
 constexpr std::string_view word(Reason reason) {
   return kReasonWords[static_cast<std::size_t>(reason)].word;
+}
+
+// Nothing for words that are not in the table.
+constexpr std::optional<Reason> reason_of(std::string_view text) {
+  for (const ReasonWord& each : kReasonWords) {
+    if (each.word == text) {
+      return each.reason;
+    }
+  }
+  return std::nullopt;
 }
 
 // Whether the condition has this reason. Others than ours write reasons that are not in the table.

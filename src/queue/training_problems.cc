@@ -32,6 +32,7 @@ class TrainingCheck {
     check_sizes();
     check_words();
     check_numbers();
+    check_injection();
     check_containers();
     return std::move(problems_);
   }
@@ -93,9 +94,10 @@ class TrainingCheck {
     }
     for (const auto& [field, size] : {std::pair("minSize", min), std::pair("maxSize", max)}) {
       if (size >= 1 && size % step != 0) {
+        const std::int64_t below = size / step * step;
         add("spec.sizeStep", "is " + text(step) + ", which does not divide " + field + " " +
-                                 text(size) + "; use " + text(size / step * step) + " or " +
-                                 text((size / step + 1) * step) + " for " + field);
+                                 text(size) + "; use " + (below > 0 ? text(below) + " or " : "") +
+                                 text(below + step) + " for " + field);
       }
     }
   }
@@ -139,8 +141,7 @@ class TrainingCheck {
     static constexpr std::array<std::string_view, 3> kCleaning = {"All", "Running", "None"};
     static constexpr std::array<std::string_view, 4> kBackends = {"kubernetes", "etcd", "c10d",
                                                                   "static"};
-    static constexpr std::array<std::string_view, 4> kCheckpoints = {"remote", "local", "s3",
-                                                                     "none"};
+    static constexpr std::array<std::string_view, 3> kCheckpoints = {"remote", "local", "none"};
     check_word("spec.framework", spec_.framework, kFrameworks);
     check_word("spec.replicaSpecs.restartPolicy", spec_.replica_specs.restart_policy, kRestarts);
     check_word("spec.runPolicy.cleanPodPolicy", spec_.run_policy.clean_pod_policy, kCleaning);
@@ -181,6 +182,15 @@ class TrainingCheck {
     check_least("spec.elastic.scaleUpCooldownSeconds", spec_.elastic.scale_up_cooldown_seconds, 0);
     check_least("spec.elastic.maxRestarts", spec_.elastic.max_restarts, 0);
     check_least("spec.checkpoint.keep", spec_.checkpoint.keep, 1);
+  }
+
+  void check_injection() {
+    const std::string& backend = spec_.elastic.rdzv_backend;
+    if (spec_.inject_lattice && (backend == "c10d" || backend == "static")) {
+      add("spec.injectLattice", "is true, but spec.elastic.rdzvBackend is " + backend +
+                                    ", which agents cannot use; use kubernetes or etcd, or set "
+                                    "injectLattice to false");
+    }
   }
 
   void check_containers() {

@@ -35,7 +35,7 @@ const std::vector<Mistake>& mistakes() {
       {"spec.desiredSize: is 0; use 1 or more, or set runPolicy.suspend",
        [](Job& j) { j.spec.desired_size = 0; }},
       {"spec.sizeStep: is 0; use 1 or more", [](Job& j) { j.spec.size_step = 0; }},
-      {"spec.sizeStep: is 3, which does not divide minSize 2; use 0 or 3 for minSize",
+      {"spec.sizeStep: is 3, which does not divide minSize 2; use 3 for minSize",
        [](Job& j) { j.spec.size_step = 3; }},
       {"spec.sizeStep: cannot be combined with spec.sizes",
        [](Job& j) {
@@ -86,6 +86,20 @@ const std::vector<Mistake>& mistakes() {
        [](Job& j) { container(j).image.clear(); }},
       {"spec.replicaSpecs.template.spec.containers[0].command: is empty, but spec.injectLattice",
        [](Job& j) { j.spec.inject_lattice = true; }},
+      {"spec.injectLattice: is true, but spec.elastic.rdzvBackend is c10d, which agents cannot "
+       "use; "
+       "use kubernetes or etcd, or set injectLattice to false",
+       [](Job& j) {
+         j.spec.inject_lattice = true;
+         j.spec.elastic.rdzv_backend = "c10d";
+         container(j).command = {"train"};
+       }},
+      {"spec.injectLattice: is true, but spec.elastic.rdzvBackend is static",
+       [](Job& j) {
+         j.spec.inject_lattice = true;
+         j.spec.elastic.rdzv_backend = "static";
+         container(j).command = {"train"};
+       }},
       {"spec.replicaSpecs.template.spec.containers[0].resources.limits[nvidia.com/gpu]: is missing",
        [](Job&) {}, "nvidia.com/gpu"},
       {"spec.replicaSpecs.template.spec.containers[0].resources.requests[nvidia.com/gpu]: is "

@@ -15,6 +15,7 @@ namespace codeflare::queue {
 
 namespace {
 
+constexpr std::int64_t kCooldownMax = std::int64_t{1} << 31;  // seconds
 constexpr std::string_view kSpecPath = "spec.replicaSpecs.template.spec.";
 
 bool asks_for_compute(const sched::Resources& charge) {
@@ -47,15 +48,12 @@ Result<Demand> demand_of(const model::TrainingJob& job, const TrainingOptions& o
   set.template_path = "/spec/replicaSpecs/template";
   TRY_ASSIGN(set.pods.requests, reserved_by_pod(requests));
   TRY_ASSIGN(set.pods.charge, charged_by_pod(requests, model::pod_limits(from.spec)));
-  if (options.unit == kNodeUnit) {
-    set.pods.requests.push_back({std::string(kNodeUnitResource), 1});
-  }
   set.traits = traits_of(from.spec);
   set.traits.best_effort = !asks_for_compute(*set.pods.charge);
   if (Result<void> added = add_constraints(from.spec, set.pods); !added) {
     return fail(invalid_argument(std::string(kSpecPath) + added.error().message));
   }
-  add_selector(options, set.pods);
+  add_options(options, set.pods);
   Demand demand;
   demand.items.push_back(
       {.key = job.metadata.key(),
@@ -68,23 +66,16 @@ Result<Demand> demand_of(const model::TrainingJob& job, const TrainingOptions& o
   return demand;
 }
 
-}  // namespace
-
-bool is_finished(const model::TrainingJobStatus& status) {
-  return status.stage == "Completed";
-}
-
-bool is_ours(const model::TrainingJob& job) {
-  const std::string& manager = job.spec.run_policy.managed_by;
-  return manager.empty() || manager == kTrainingManager;
-}
-
-sched::Sizes sizes_of(const model::TrainingJobSpec& spec) {
+sched::Sizes sizes_up_to(const model::TrainingJobSpec& spec, std::optional<std::int64_t> desired) {
   sched::Sizes sizes;
   sizes.min = spec.min_size.value_or(spec.sizes.empty() ? 1 : spec.sizes.front());
   sizes.max = spec.max_size.value_or(spec.sizes.empty() ? sizes.min : spec.sizes.back());
+  if (spec.elastic.scale_up_cooldown_seconds) {
+    sizes.cooldown = std::chrono::seconds(
+        std::clamp<std::int64_t>(*spec.elastic.scale_up_cooldown_seconds, 0, kCooldownMax));
+  }
   const std::int64_t ceiling =
-      std::max(sizes.min, std::min(sizes.max, spec.desired_size.value_or(sizes.max)));
+      std::max(sizes.min, std::min(sizes.max, desired.value_or(sizes.max)));
   if (spec.sizes.empty()) {
     sizes.step = std::max<std::int64_t>(1, spec.size_step.value_or(1));
     sizes.max = sizes.min + (ceiling - sizes.min) / sizes.step * sizes.step;
@@ -99,6 +90,52 @@ sched::Sizes sizes_of(const model::TrainingJobSpec& spec) {
   return sizes;
 }
 
+}  // namespace
+
+std::string queue_of(const model::TrainingJobSpec& spec) {
+  return spec.queue.empty() ? "default" : spec.queue;
+}
+
+void add_options(const TrainingOptions& options, sched::PodSet& pods) {
+  if (options.unit == kNodeUnit) {
+    pods.requests.push_back({std::string(kNodeUnitResource), 1});
+  }
+  add_selector(options, pods);
+}
+
+std::string wrapper_of(const model::TrainingJob& job) {
+  const model::OwnerReference* owner = model::controller_of(job.metadata);
+  const bool wrapped =
+      owner != nullptr && owner->kind == model::ResourceTraits<model::AppWrapper>::kind &&
+      (owner->api_version == model::api_version_of(model::WrapperApi::mcad_v1beta1) ||
+       owner->api_version == model::api_version_of(model::WrapperApi::workload_v1beta1));
+  return wrapped ? owner->uid : std::string();
+}
+
+bool wraps(const Demand& demand, const model::TrainingJob& job) {
+  using Traits = model::ResourceTraits<model::TrainingJob>;
+  return std::ranges::any_of(demand.items, [&](const ItemInfo& item) {
+    return item.api_version == Traits::api_version && item.kind == Traits::kind &&
+           item.key.name == job.metadata.name && item.key.ns == job.metadata.ns;
+  });
+}
+
+bool is_finished(const model::TrainingJobStatus& status) {
+  return status.stage == "Completed";
+}
+
+bool is_ours(const model::TrainingJob& job) {
+  const std::string& manager = job.spec.run_policy.managed_by;
+  return manager.empty() || manager == kTrainingManager;
+}
+
+sched::Sizes sizes_of(const model::TrainingJobSpec& spec) {
+  return sizes_up_to(spec, spec.desired_size);
+}
+
+sched::Sizes bounds_of(const model::TrainingJobSpec& spec) {
+  return sizes_up_to(spec, std::nullopt);
+}
 std::vector<model::PlannedPlace> planned_places(const model::TrainingPlan& plan) {
   std::map<std::string, std::int64_t> by_node;
   for (const model::TrainingPlace& place : plan.places) {
@@ -121,7 +158,7 @@ Work work_of(const model::TrainingJob& job, const TrainingOptions& options, Wall
       .suspended = job.spec.run_policy.suspend,
       .deleting = job.metadata.deleting(),
       .finished = is_finished(status) || !is_ours(job),
-      .queue = job.spec.queue.empty() ? "default" : job.spec.queue};
+      .queue = queue_of(job.spec)};
   work.sizes = sizes_of(job.spec);
   if (status.plan) {
     work.plan = planned_places(*status.plan);

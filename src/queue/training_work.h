@@ -33,6 +33,20 @@ inline constexpr std::string_view kTrainingContainer = "trainingjob";
 // Bounds with their defaults; desiredSize (and the scale subresource) lowers the maximum, never
 // below the minimum.
 sched::Sizes sizes_of(const model::TrainingJobSpec& spec);
+// Without the ceiling.
+sched::Sizes bounds_of(const model::TrainingJobSpec& spec);
+
+// Whose share its growth counts to.
+std::string queue_of(const model::TrainingJobSpec& spec);
+
+// The nodes that TrainingJobs may use, and their unit.
+void add_options(const TrainingOptions& options, sched::PodSet& pods);
+
+// The UID of the AppWrapper that it is an item of; empty: it waits in the queue by itself.
+std::string wrapper_of(const model::TrainingJob& job);
+
+// Whether one of the items is this TrainingJob, by kind and name.
+bool wraps(const Demand& demand, const model::TrainingJob& job);
 
 // All that is wrong with it, each as "field: problem with numbers; fix"; empty when nothing is.
 std::vector<std::string> problems_of(const model::TrainingJob& job, const TrainingOptions& options);

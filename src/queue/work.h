@@ -23,6 +23,7 @@ struct WorkId {
   model::ObjectKey key;
   model::WrapperApi api = model::WrapperApi::workload_v1beta1;  // of an AppWrapper
   WorkKind kind = WorkKind::app_wrapper;
+  std::string wrapper{};  // of a TrainingJob inside an AppWrapper: the UID of that one
   friend bool operator==(const WorkId&, const WorkId&) = default;
 };
 

@@ -8,9 +8,9 @@
 // Amounts of what is seen on nodes and pods, in the core's units.
 namespace codeflare::queue {
 
-// Clamped instead of refused: whatever a pod asks for, it is there. Sorted by name, no zeros.
+// Clamped instead of rejected: the pod exists with its requests. Sorted by name, no zeros.
 sched::Resources observed(const model::ResourceList& list);
-// What a ResourceQuota calls limits.cpu and so on.
+// The amounts that a ResourceQuota calls limits.cpu and so on.
 sched::Resources observed_limits(const model::ResourceList& limits);
 
 // sum += sign x amounts; both sorted by name, and so is the sum.

@@ -1,20 +1,25 @@
 #include "queue/internal/binder.h"
 
+#include "model/managed_cluster.h"
 #include "queue/internal/amounts.h"
 #include "queue/internal/gang_pods.h"
+#include "queue/internal/lost_places.h"
 #include "queue/internal/pod_events.h"
 #include "queue/internal/standing_of.h"
 #include "queue/report.h"
+#include "sched/taints.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <optional>
 #include <utility>
+#include <vector>
 
 namespace codeflare::queue {
 
 namespace {
 
-// What is said of planned pods is in the status of their AppWrapper.
+// The status of the AppWrapper speaks for its planned pods.
 bool speaks_for_itself(const QueueState& state, const PodRecord& pod) {
   if (pod.wrapper == nullptr) {
     return pod.owner.empty();
@@ -26,7 +31,7 @@ bool has_started(const QueueState& state, const WrapperRecord& wrapper) {
   return brief_of(state, wrapper).kind == Standing::Kind::started;
 }
 
-// A pod that asks for the impossible stays where it is: pending. It is told so once.
+// A pod that asks for the impossible stays where it is: pending. The problem is reported once.
 void give_up(QueueState& state, PodRecord& pod, std::string problem) {
   if (pod.problem == problem) {
     return;
@@ -39,11 +44,14 @@ void submit_alone(QueueState& state, PodRecord& pod) {
   if (pod.loose || !pod.alone) {
     return;
   }
+  sched::PodSet alone = *pod.alone;
+  alone.selector.emplace_back(model::managed_cluster::kClusterLabel,
+                              model::managed_cluster::kLocal);
   sched::GangSpec spec{.name = "pod/" + pod.uid,
                        .ns = pod.key.ns,
                        .priority = pod.priority,
                        .submitted = pod.created,
-                       .pod_sets = {*pod.alone},
+                       .pod_sets = {std::move(alone)},
                        .preemptible = false,
                        .loose = true};
   const auto gang = state.core.submit(std::move(spec));
@@ -94,6 +102,12 @@ bool fits(const QueueState& state, const WrapperRecord& wrapper, const PodRecord
   });
 }
 
+// `kubectl drain` cordons a node and evicts its pods: their successors go elsewhere.
+bool may_start_on(const NodeRecord& node, const PodRecord& pod) {
+  return !node.spec.unschedulable ||
+         (pod.alone && sched::tolerates(pod.alone->tolerations, sched::cordon()));
+}
+
 sched::Slot* choose(QueueState& state, const WrapperRecord& wrapper, const PodRecord& pod,
                     sched::Placement& free_slots) {
   sched::Slot* chosen = nullptr;
@@ -102,7 +116,8 @@ sched::Slot* choose(QueueState& state, const WrapperRecord& wrapper, const PodRe
       continue;
     }
     const auto node = state.nodes.find(state.core.node_name(slot.node));
-    if (node == state.nodes.end() || !fits(state, wrapper, pod, slot, node->second)) {
+    if (node == state.nodes.end() || !may_start_on(node->second, pod) ||
+        !fits(state, wrapper, pod, slot, node->second)) {
       continue;
     }
     if (node->second.ready) {
@@ -115,8 +130,19 @@ sched::Slot* choose(QueueState& state, const WrapperRecord& wrapper, const PodRe
   return chosen;
 }
 
+// A free place of the pod's set on a node that is cordoned.
+bool has_cordoned_slot(const QueueState& state, const PodRecord& pod,
+                       const sched::Placement& free_slots) {
+  return std::ranges::any_of(free_slots, [&](const sched::Slot& each) {
+    const auto node = state.nodes.find(state.core.node_name(each.node));
+    return each.count > 0 && each.pod_set == pod.pod_set && node != state.nodes.end() &&
+           !may_start_on(node->second, pod);
+  });
+}
+
 void bind_pods_of(QueueState& state, WrapperRecord& wrapper, std::vector<Binding>& bindings) {
   std::optional<sched::Placement> slots;
+  std::vector<std::int64_t> cordoned(wrapper.demand.pod_sets.size());
   for (PodRecord* pod : wrapper.pods) {
     if (!wants_binding(state, *pod)) {
       continue;
@@ -128,6 +154,10 @@ void bind_pods_of(QueueState& state, WrapperRecord& wrapper, std::vector<Binding
     if (slot == nullptr && wrapper.elastic) {
       continue;  // its place is still to come, or it has to go
     }
+    if (slot == nullptr && has_cordoned_slot(state, *pod, *slots)) {
+      ++cordoned[*pod->pod_set];
+      continue;
+    }
     if (slot == nullptr) {
       submit_alone(state, *pod);
       continue;
@@ -138,6 +168,10 @@ void bind_pods_of(QueueState& state, WrapperRecord& wrapper, std::vector<Binding
     --slot->count;
     assume(state, *pod, state.core.node_name(slot->node), bindings);
     settle(state, *pod);
+  }
+  if (std::ranges::any_of(cordoned, [](std::int64_t pods) { return pods > 0; })) {
+    state.cordoned.insert(wrapper.id.uid);
+    leave_cordoned_nodes(state, wrapper, std::move(cordoned));
   }
 }
 
@@ -154,7 +188,7 @@ bool wants_binding(const QueueState& state, const PodRecord& pod) {
 }
 
 void keep_constraints(QueueState& state, PodRecord& pod, const model::PodSpec& spec) {
-  // A Binding may yet be refused: they are kept until the API names the node.
+  // The server may yet reject a Binding: they are kept until the API names the node.
   const bool may_need =
       state.options.binds != Binds::nothing && pod.node.empty() && pod.phase == PodPhase::active;
   if (!may_need) {
@@ -213,6 +247,7 @@ void bind_loose(QueueState& state, const sched::Admission& admission,
 }
 
 void bind_gangs(QueueState& state, std::vector<Binding>& bindings) {
+  state.to_bind.merge(std::exchange(state.cordoned, {}));
   if (state.options.binds == Binds::nothing) {
     state.to_bind.clear();
     return;

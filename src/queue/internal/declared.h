@@ -9,7 +9,7 @@
 
 namespace codeflare::queue {
 
-// What an entry asks for one pod: a limit stands for a request that is absent or zero.
+// The requests of one pod of an entry: a limit stands for a request that is absent or zero.
 model::ResourceList effective_requests(const model::CustomPodResources& entry);
 
 // Which template each entry speaks of (demand.h says by which rule); empty without templates.

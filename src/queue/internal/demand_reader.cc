@@ -5,6 +5,7 @@
 #include "model/validation.h"
 #include "queue/internal/declared.h"
 #include "queue/internal/item_check.h"
+#include "queue/internal/pod_amounts.h"
 #include "queue/internal/pod_constraints.h"
 #include "queue/internal/pod_neighbours.h"
 #include "queue/internal/pod_shape.h"
@@ -37,6 +38,7 @@ class DemandReader {
     const auto& items = wrapper_.spec.resources.generic_items;
     check_name();
     read_within();
+    demand_.clusters = cluster_rule_of(wrapper_, problems_);
     // It would be dispatched and never end.
     if (items.empty()) {
       problems_.add("spec.resources.GenericItems",
@@ -50,6 +52,7 @@ class DemandReader {
     for (std::size_t i = 0; i < items.size(); ++i) {
       read_item(i);
     }
+    keep_one_elastic();
     check_totals();
     demand_.unheeded = keep_apart(neighbours_, demand_.pod_sets);
     return std::move(demand_);
@@ -100,7 +103,7 @@ class DemandReader {
 
     ItemProblems item_problems(problems_, item_field(i) + ".generictemplate");
     std::vector<PodTemplate> templates;
-    TemplateReader reader(item->document.root, item_problems);
+    TemplateReader reader(item->document.root, check_pod_amounts, item_problems);
     if (reader.knows_kind()) {
       templates = reader.read();
     }
@@ -115,6 +118,16 @@ class DemandReader {
       }
     } else {
       add_declared(i, entries, templates);
+    }
+  }
+
+  // A TrainingJob grows if it is all there is; beside other pods it keeps its smallest size.
+  void keep_one_elastic() {
+    if (demand_.pod_sets.size() == 1) {
+      return;
+    }
+    for (PodSetDemand& set : demand_.pod_sets) {
+      set.pods.sizes.reset();
     }
   }
 
@@ -150,7 +163,7 @@ class DemandReader {
 
   void add_template(std::size_t i, const PodTemplate& from) {
     const model::ResourceList requests = model::pod_requests(from.spec);
-    add(i, &from, from.count, requests, requests, model::pod_limits(from.spec),
+    add(i, &from, from.count, requests, requests, model::pod_limits(from.spec), false,
         item_field(i) + ".generictemplate" + dotted(from.path.value_or("")));
   }
 
@@ -174,7 +187,7 @@ class DemandReader {
         }
       }
       const std::size_t before = demand_.pod_sets.size();
-      add(i, from, entries[e].replicas, reserved, declared, limits, field);
+      add(i, from, entries[e].replicas, reserved, declared, limits, true, field);
       if (from != nullptr && demand_.pod_sets.size() > before) {
         const auto [at, is_first] = set_of_template.try_emplace(matched[e], before);
         if (!is_first) {
@@ -182,7 +195,7 @@ class DemandReader {
         }
       }
     }
-    // What need not be declared and was not.
+    // Templates that need no declaration and have none.
     for (std::size_t t = 0; t < templates.size(); ++t) {
       if (templates[t].undeclared && std::ranges::find(matched, t) == matched.end()) {
         add_template(i, templates[t]);
@@ -218,7 +231,7 @@ class DemandReader {
 
   void add(std::size_t i, const PodTemplate* from, std::int64_t count,
            const model::ResourceList& reserved, const model::ResourceList& charged,
-           const model::ResourceList& limits, const std::string& field) {
+           const model::ResourceList& limits, bool declared, const std::string& field) {
     if (from != nullptr && from->amounts_bad) {
       return;
     }
@@ -248,6 +261,9 @@ class DemandReader {
       set.in_template = from->count;
       // With declared counts nobody knows how many it takes, unless the counts agree.
       set.total = from->count == count ? from->total : std::nullopt;
+      set.training = from->sizes.has_value();
+      set.pods.sizes = declared ? std::nullopt : from->sizes;
+      demand_.queue = from->sizes ? from->queue : demand_.queue;
       if (Result<void> added = add_constraints(from->spec, set.pods); !added) {
         problems_.add_line(spec + added.error().message);
         return;

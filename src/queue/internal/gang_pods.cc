@@ -2,8 +2,10 @@
 
 #include "queue/internal/amounts.h"
 #include "queue/internal/lost_places.h"
+#include "queue/internal/node_events.h"
 #include "queue/kinds/pod_counts.h"
 #include "queue/marks.h"
+#include "sched/taints.h"
 
 #include <algorithm>
 #include <limits>
@@ -74,8 +76,28 @@ void leave_elastic(QueueState& state, WrapperRecord& wrapper, const PodRecord& p
   state.drifted.insert(wrapper.id.uid);
 }
 
+// Nothing can start on a node that is not ready or cordoned: the core finds other places.
+void leave_closed_nodes(QueueState& state, const WrapperRecord& wrapper) {
+  const auto slots = state.core.reserved(wrapper.gang);
+  if (!slots) {
+    return;
+  }
+  for (const sched::Slot& slot : *slots) {
+    const auto node = state.nodes.find(state.core.node_name(slot.node));
+    const sched::PodSet& pods = wrapper.demand.pod_sets[slot.pod_set].pods;
+    if (node == state.nodes.end() || takes_new_pods(node->second) ||
+        (node->second.ready && sched::tolerates(pods.tolerations, sched::cordon()))) {
+      continue;
+    }
+    for (std::int64_t i = 0; i < slot.count; ++i) {
+      (void)state.core.drop_place(wrapper.gang, slot.pod_set, slot.node);
+    }
+  }
+}
+
 // As the core has it, without the pods that have to go.
 void mend_elastic(QueueState& state, WrapperRecord& wrapper) {
+  leave_closed_nodes(state, wrapper);
   std::vector<model::PlannedPlace> places = places_of(state, wrapper);
   for (const model::PlannedPlace& gone : wrapper.leaving) {
     const auto at = std::ranges::find(places, gone.node, &model::PlannedPlace::node);
@@ -116,7 +138,7 @@ void enter_gang(QueueState& state, WrapperRecord& wrapper, PodRecord& pod) {
   pod.counted = planned ? CountedAs::gang : CountedAs::nothing;
   pod.counted_at = pod.place();
   pod.planned = planned && *planned;
-  // What we bind ourselves goes where it was planned.
+  // Pods that we bind ourselves go where they were planned.
   if (!pod.node.empty() && (wrapper.elastic || state.options.binds != Binds::nothing)) {
     state.drifted.insert(wrapper.id.uid);
   }
@@ -213,7 +235,7 @@ void trim_places(QueueState& state, WrapperRecord& wrapper, const PodRecord& end
 }
 
 bool item_seen(QueueState& state, WrapperRecord& wrapper, const json::Value& object) {
-  if (!wrapper.holds) {
+  if (!wrapper.holds || wrapper.elastic) {
     return false;
   }
   const json::Value* metadata = object.find("metadata");

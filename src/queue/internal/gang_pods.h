@@ -11,11 +11,11 @@ namespace codeflare::queue {
 
 std::optional<std::uint32_t> pod_set_in(const Demand& demand, const PodRecord& pod);
 
-// What its real requests take on its real node replaces a reserved place.
+// The real requests on the real node replace a reserved place.
 void enter_gang(QueueState& state, WrapperRecord& wrapper, PodRecord& pod);
 // Its place is kept for a successor as long as the pod set needs that many.
 void leave_gang(QueueState& state, WrapperRecord& wrapper, PodRecord& pod);
-// Pods beyond the plan take places that have become free: a rolling update is no growth.
+// Pods beyond the plan take places that have become free: a rolling update is not growth.
 void promote_unplanned(QueueState& state, WrapperRecord& wrapper);
 // Pods beyond the plan, by name: on nodes, and those without one for which no place is left.
 std::vector<const PodRecord*> unplanned_pods(const QueueState& state, const WrapperRecord& wrapper);

@@ -32,7 +32,7 @@ std::string generated_name(std::string_view prefix, std::string_view uid, std::s
   return name;
 }
 
-// What a server accepts as part of a path; stricter rules are those of the kind.
+// Names that a server accepts as part of a path; stricter rules are those of the kind.
 bool is_path_segment(std::string_view name) {
   return name != "." && name != ".." && name.find_first_of("/%") == std::string_view::npos &&
          name.size() <= model::kDnsSubdomainLengthMax;

@@ -20,8 +20,8 @@ struct CheckedItem {
 // "spec.resources.GenericItems[3]"
 std::string item_field(std::size_t item);
 
-// Nothing when it is no object at all. Otherwise whatever is wrong with its type, name, namespace
-// and owners goes to `problems`.
+// Nothing when it is not an object at all. Otherwise whatever is wrong with its type, name,
+// namespace and owners goes to `problems`.
 std::optional<CheckedItem> check_item(const model::AppWrapper& wrapper, std::size_t item,
                                       Problems& problems);
 

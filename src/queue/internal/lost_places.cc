@@ -1,5 +1,6 @@
 #include "queue/internal/lost_places.h"
 
+#include "model/managed_cluster.h"
 #include "queue/internal/gang_pods.h"
 
 #include <algorithm>
@@ -57,24 +58,20 @@ void sort_places(std::vector<model::PlannedPlace>& places) {
   });
 }
 
-// The plan's lost places become what was reserved in addition.
-void replan(WrapperRecord& wrapper, const std::vector<model::PlannedPlace>& before,
-            const std::vector<model::PlannedPlace>& after) {
-  for (model::PlannedPlace gone : wrapper.lost) {
+void take_from_plan(WrapperRecord& wrapper, const std::vector<model::PlannedPlace>& places) {
+  for (model::PlannedPlace gone : places) {
     gone.count = -gone.count;
     add_place(wrapper.plan, gone);
   }
-  for (model::PlannedPlace place : after) {
-    const auto same = std::ranges::find_if(before, [&](const model::PlannedPlace& each) {
-      return each.pod_set == place.pod_set && each.node == place.node;
-    });
-    if (same != before.end()) {
-      place.count -= same->count;
-    }
-    if (place.count > 0) {
-      add_place(wrapper.plan, place);
-    }
+}
+
+// The plan follows its reserved places, which were others before.
+void replan(WrapperRecord& wrapper, const std::vector<model::PlannedPlace>& before,
+            const std::vector<model::PlannedPlace>& after) {
+  for (const model::PlannedPlace& place : after) {
+    add_place(wrapper.plan, place);
   }
+  take_from_plan(wrapper, before);
   sort_places(wrapper.plan);
   ++wrapper.plan_version;
   wrapper.plan_unwritten = true;
@@ -201,6 +198,23 @@ void return_lost_places(QueueState& state, const NodeRecord& node) {
   }
 }
 
+std::string_view cluster_of(const WrapperRecord& wrapper) {
+  return wrapper.plan.empty() ? model::managed_cluster::kLocal
+                              : model::managed_cluster::cluster_of_node(wrapper.plan.front().node);
+}
+
+namespace {
+
+// Of a gang that may use several clusters the core knows its own by what the gang still holds: no
+// place of another cluster stands for one of this.
+bool may_find_places(const QueueState& state, const WrapperRecord& wrapper) {
+  return wrapper.pinned || !reserved(state, wrapper).empty() ||
+         std::ranges::any_of(wrapper.pods,
+                             [](const PodRecord* pod) { return pod->counted == CountedAs::gang; });
+}
+
+}  // namespace
+
 void find_lost_places(QueueState& state) {
   if (state.options.binds == Binds::nothing) {
     return;
@@ -211,9 +225,16 @@ void find_lost_places(QueueState& state) {
     if (wrapper == nullptr || wrapper->draining || wrapper->suspended) {
       continue;
     }
+    // Pods on a worker are placed by its own scheduler.
+    if (cluster_of(*wrapper) != model::managed_cluster::kLocal) {
+      continue;
+    }
     const auto before = reserved(state, *wrapper);
-    const auto found = state.core.find_places(wrapper->gang, lost_by_set(*wrapper));
+    const Result<bool> found = may_find_places(state, *wrapper)
+                                   ? state.core.find_places(wrapper->gang, lost_by_set(*wrapper))
+                                   : Result<bool>(false);
     if (found && *found) {
+      take_from_plan(*wrapper, wrapper->lost);
       replan(*wrapper, before, reserved(state, *wrapper));
       wrapper->lost.clear();
       settle_lost(state, *wrapper);
@@ -222,6 +243,31 @@ void find_lost_places(QueueState& state) {
       wrapper->place_lost = true;
       state.touched.insert(uid);
     }
+  }
+}
+
+void leave_cordoned_nodes(QueueState& state, WrapperRecord& wrapper,
+                          std::vector<std::int64_t> wanted) {
+  const auto before = reserved(state, wrapper);
+  bool moved = false;
+  for (const sched::Slot& slot : state.core.reserved(wrapper.gang).value_or(sched::Placement())) {
+    const auto node = state.nodes.find(state.core.node_name(slot.node));
+    if (node == state.nodes.end() || !node->second.spec.unschedulable) {
+      continue;
+    }
+    std::int64_t& left = wanted[slot.pod_set];
+    for (std::int64_t i = 0; i < slot.count && left > 0; ++i) {
+      if (state.core.move_place(wrapper.gang, slot.pod_set, slot.node).value_or(false)) {
+        --left;
+        moved = true;
+      } else {
+        left = 0;  // nor do its others fit
+      }
+    }
+  }
+  if (moved) {
+    replan(wrapper, before, reserved(state, wrapper));
+    state.touched.insert(wrapper.id.uid);
   }
 }
 

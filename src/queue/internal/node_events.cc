@@ -1,9 +1,11 @@
 #include "queue/internal/node_events.h"
 
+#include "model/managed_cluster.h"
 #include "queue/internal/amounts.h"
 #include "queue/internal/binder.h"
 #include "queue/internal/lost_places.h"
 #include "queue/internal/pod_events.h"
+#include "queue/machines.h"
 #include "queue/marks.h"
 
 #include <algorithm>
@@ -36,7 +38,34 @@ bool same(const sched::NodeSpec& a, const sched::NodeSpec& b) {
          std::tie(b.name, b.labels, b.taints, b.allocatable, b.unschedulable);
 }
 
+// Gangs with places there: without the node, elastic ones look for other places for pods that have
+// not started; with the node again, pods that wait may start there.
+void tell_residents(QueueState& state, const NodeRecord& record) {
+  for (const sched::GangId gang : state.core.residents(record.id)) {
+    const auto found = state.by_gang.find(gang);
+    if (found == state.by_gang.end()) {
+      continue;
+    }
+    const WrapperRecord& wrapper = *found->second;
+    if (takes_new_pods(record)) {
+      state.to_bind.insert(wrapper.id.uid);
+    } else if (wrapper.elastic) {
+      state.drifted.insert(wrapper.id.uid);
+    }
+  }
+}
+
+// Empty: the node does not belong to an incomplete request.
+std::string pending_request(const sched::NodeSpec& spec) {
+  const auto taint = std::ranges::find(spec.taints, kPendingTaint, &sched::Taint::key);
+  return taint == spec.taints.end() ? std::string() : taint->value;
+}
+
 }  // namespace
+
+void drop_pending(sched::NodeSpec& spec) {
+  std::erase_if(spec.taints, [](const sched::Taint& taint) { return taint.key == kPendingTaint; });
+}
 
 bool is_ready(const model::Node& node) {
   const bool tainted = std::ranges::any_of(node.spec.taints, [](const model::Taint& taint) {
@@ -53,8 +82,16 @@ sched::NodeSpec node_spec(const model::Node& node) {
   sched::NodeSpec spec{.name = node.metadata.name,
                        .allocatable = observed(node.status.allocatable),
                        .unschedulable = node.spec.unschedulable};
-  spec.labels.assign(node.metadata.labels.begin(), node.metadata.labels.end());
-  spec.labels.emplace_back(kNodeNameKey, node.metadata.name);
+  // Of workers CLUSTER/NODE: what pods say of node names is of their own cluster.
+  const std::string& name = node.metadata.name;
+  for (const auto& [key, value] : node.metadata.labels) {
+    if (key != model::managed_cluster::kClusterLabel) {
+      spec.labels.emplace_back(key, value);
+    }
+  }
+  spec.labels.emplace_back(kNodeNameKey, name.substr(name.find('/') + 1));
+  spec.labels.emplace_back(model::managed_cluster::kClusterLabel,
+                           model::managed_cluster::cluster_of_node(name));
   for (const model::Taint& taint : node.spec.taints) {
     if (const auto effect = effect_of(taint.effect)) {
       spec.taints.push_back({taint.key, taint.value, *effect});
@@ -73,6 +110,10 @@ void tell_foreign(QueueState& state, NodeRecord& node) {
   }
   (void)state.core.set_foreign(node.id, node.foreign);
   node.foreign_told = node.foreign;
+}
+
+bool takes_new_pods(const NodeRecord& node) {
+  return node.ready && !node.spec.unschedulable;
 }
 
 void add_node_unit(const TrainingOptions& options, sched::NodeSpec& spec) {
@@ -101,7 +142,13 @@ void upsert_node(QueueState& state, const model::Node& node) {
   NodeRecord& record = state.nodes[node.metadata.name];
   sched::NodeSpec spec = node_spec(node);
   add_node_unit(state.options.training, spec);
+  const bool took_new_pods = takes_new_pods(record);
   record.ready = is_ready(node);
+  record.pending = pending_request(spec);
+  if (state.arrived.contains(record.pending)) {
+    record.pending.clear();
+    drop_pending(spec);
+  }
   // Nodes are written every few seconds; mostly nothing of this changes.
   if (record.present && same(record.spec, spec)) {
     return;
@@ -113,6 +160,9 @@ void upsert_node(QueueState& state, const model::Node& node) {
   record.spec = std::move(spec);
   record.id = *id;
   if (record.present) {
+    if (takes_new_pods(record) != took_new_pods) {
+      tell_residents(state, record);
+    }
     return;
   }
   record.present = true;

@@ -1,9 +1,11 @@
 #include "queue/internal/pod_events.h"
 
+#include "model/managed_cluster.h"
 #include "model/pod_requests.h"
 #include "queue/internal/amounts.h"
 #include "queue/internal/binder.h"
 #include "queue/internal/gang_pods.h"
+#include "queue/internal/lost_places.h"
 #include "queue/internal/node_events.h"
 #include "queue/internal/pod_shape.h"
 #include "queue/internal/wrapper_events.h"
@@ -36,8 +38,15 @@ bool is_leftover(const PodRecord& pod, const WrapperRecord& wrapper) {
          pod.created + std::chrono::seconds(1) <= wrapper.since;
 }
 
+// Pods of an earlier dispatch on a cluster that was declared lost: nobody hears of their end.
+bool is_elsewhere(const PodRecord& pod, const WrapperRecord& wrapper) {
+  return !pod.node.empty() &&
+         model::managed_cluster::cluster_of_node(pod.node) != cluster_of(wrapper);
+}
+
 bool of_gang(const PodRecord& pod) {
-  return pod.wrapper != nullptr && pod.wrapper->holds && !is_leftover(pod, *pod.wrapper);
+  return pod.wrapper != nullptr && pod.wrapper->holds && !is_leftover(pod, *pod.wrapper) &&
+         !is_elsewhere(pod, *pod.wrapper);
 }
 
 CountedAs belongs(QueueState& state, const PodRecord& pod) {
@@ -101,7 +110,7 @@ void enter_sum(QueueState& state, PodRecord& pod) {
   tell_foreign(state, node);
 }
 
-// The core is told by whoever settles the pod anew: mostly nothing changes in the end.
+// The caller that settles the pod anew updates the core: mostly nothing changes in the end.
 void leave_sum(QueueState& state, PodRecord& pod) {
   add(state.nodes[pod.counted_at].foreign, pod.requests, -1);
   pod.counted = CountedAs::nothing;
@@ -231,7 +240,7 @@ void read(const model::Pod& pod, PodRecord& record) {
   record.ours = pod.spec.scheduler_name == kSchedulerName;
 }
 
-// A started gang is told of pods that change, end or come.
+// Updates a started gang when its pods change, end or come.
 void update_gang(QueueState& state, PodRecord& pod) {
   count_success(*pod.wrapper, pod);
   settle(state, pod);
@@ -303,7 +312,7 @@ void upsert_pod(QueueState& state, const model::Pod& pod) {
   const std::string before = record.place();
   const std::string counted_at = record.counted_at;
   const bool summed = record.counted == CountedAs::foreign;
-  // What was added must be taken off as it was.
+  // The sum must shrink by the amount that was added.
   if (summed) {
     leave_sum(state, record);
   }

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-// What pods say about the pods beside them, as far as it must be so: what they would merely prefer
-// is the business of whoever binds them.
+// The rules of pods about the pods beside them, as far as they are required: preferences are left
+// to the scheduler that binds them.
 namespace codeflare::queue {
 
 // Not on a node with a pod that this selects.
@@ -31,8 +31,8 @@ Neighbours neighbours_of(const model::PodSpec& spec, model::StringMap labels, co
                          const std::string& path);
 
 // Numbers the pod sets that keep apart, from themselves or from each other. Returns the fields that
-// the places will not heed: those of `sets`, and terms that speak of pods of others, or that single
-// sets out in a way that one number for all of them would be too strict for.
+// placement ignores: those of `sets`, and terms that speak of pods of others, or that single sets
+// out in a way that one number for all of them would be too strict for.
 std::vector<std::string> keep_apart(const std::vector<Neighbours>& sets,
                                     std::vector<PodSetDemand>& pod_sets);
 

@@ -4,7 +4,7 @@
 #include "model/resource_list.h"
 #include "sched/spec.h"
 
-// What one pod takes, in the core's units.
+// The requests of one pod, in the core's units.
 namespace codeflare::queue {
 
 // On its node: the requests and one of the node's "pods".

@@ -132,7 +132,7 @@ void QuotaTrees::rebuild(sched::Core& core, const std::string& tree) const {
     const auto& more = subtrees_.at(*key).nodes;
     nodes.insert(nodes.end(), more.begin(), more.end());
   }
-  // What is wrong with them stands in the status of each.
+  // The status of each QuotaSubtree reports its problems.
   (void)core.set_quota_tree(tree, std::move(nodes));
 }
 

@@ -19,7 +19,7 @@ class QuotaTrees {
   void remove(sched::Core& core, const model::ObjectKey& key);
   // Names of the trees that QuotaSubtrees make.
   std::set<std::string> trees() const;
-  // What is allocated, and what is wrong with each child.
+  // The allocation, and the problems of each child.
   model::QuotaSubtreeStatus status(const sched::Core& core,
                                    const model::QuotaSubtree& subtree) const;
 

@@ -2,6 +2,7 @@
 
 #include "model/gvk.h"
 #include "queue/demand.h"
+#include "queue/internal/measured_rates.h"
 #include "queue/queue.h"
 #include "sched/core.h"
 
@@ -13,14 +14,14 @@
 #include <string>
 #include <vector>
 
-// What the queue remembers of each object.
+// The queue's record of each object.
 namespace codeflare::queue {
 
 struct WrapperRecord;
 
 enum class PodPhase : std::uint8_t { active, succeeded, failed };
 
-// Who accounts for what a pod takes on its node.
+// The account that counts the pod's requests on its node.
 enum class CountedAs : std::uint8_t {
   nothing,  // it takes nothing: not bound, finished, or on a node that is not there
   foreign,  // in the sum of its node
@@ -55,7 +56,7 @@ struct PodRecord {
   CountedAs counted = CountedAs::nothing;
   std::string counted_at;  // node
   bool planned = false;    // of a gang: in a planned place
-  bool resized = false;    // asks for other amounts than the core was told
+  bool resized = false;    // its requests differ from those in the core
   bool success_counted = false;
   bool in_namespace = false;  // counted against the ResourceQuotas of its namespace
 
@@ -72,6 +73,7 @@ using PodSetOf = std::set<PodRecord*, ByPodKey>;
 struct NodeRecord {
   bool present = false;  // pods may name nodes that are not there
   bool ready = false;
+  std::string pending;  // the MachineRequest that keeps everybody away until it is complete
   sched::NodeSpec spec;
   sched::NodeId id;
   sched::Resources foreign;       // in sum
@@ -90,7 +92,7 @@ struct NamespaceRecord {
   std::map<model::ObjectKey, ResourceQuotaRecord> quotas;
 };
 
-// What a standing was when it was last told.
+// A standing when it was last reported.
 struct Brief {
   Standing::Kind kind = Standing::Kind::unknown;
   Reason reason = Reason::none;
@@ -109,6 +111,12 @@ struct WrapperRecord {
   std::optional<sched::Time> not_before;  // while it is in QueueState::delayed
   PodSetOf pods;
   bool elastic = false;  // of several sizes; it has one pod set
+  // Of an elastic AppWrapper: as its item was written. The wrapped TrainingJob may be edited.
+  std::optional<sched::Sizes> written_sizes;
+  // Of the queue's clusters: what was learned for it, and which it may not use, in words.
+  std::unique_ptr<ClusterNotes> cluster_notes;
+  std::string other_clusters;
+  bool pinned = true;  // the core knows it as one of one cluster
 
   // While it holds something.
   bool holds = false;
@@ -128,6 +136,7 @@ struct WrapperRecord {
   // Of an elastic one: pods that have to go, by node, and for whom.
   std::vector<model::PlannedPlace> leaving;
   std::string shrinks_for;
+  MeasuredRates rates;
 
   Brief told;
 };

@@ -3,6 +3,7 @@
 #include "base/text_map.h"
 #include "queue/internal/quota_trees.h"
 #include "queue/internal/records.h"
+#include "queue/machines.h"
 #include "queue/queue.h"
 
 #include <map>
@@ -22,7 +23,9 @@ struct QueueState {
   QueueOptions options;
   sched::Core core;
   QuotaTrees quotas;
-  std::set<std::string> trees;  // labels with these keys designate quota
+  std::set<std::string> trees;           // labels with these keys designate quota
+  bool paused = false;                   // by an administrator
+  std::map<Reason, std::string> blocks;  // why nothing may start; the core is paused then too
 
   std::map<std::string, NodeRecord, std::less<>> nodes;
   std::map<std::string, NamespaceRecord, std::less<>> namespaces;
@@ -38,12 +41,17 @@ struct QueueState {
   std::map<sched::GangId, PodRecord*> loose;
   TextSet done;  // removed, but perhaps not gone from the API
   std::size_t holding = 0;
+  std::vector<ClusterInfo> clusters;  // empty: one, and nobody asks
+
+  std::map<std::string, MachineNote> machine_notes;  // by UID of one that waits
+  std::set<std::string> arrived;                     // complete MachineRequests
 
   std::set<std::pair<Time, std::string>> delayed;  // not to be tried before, by time
 
   std::set<std::string, std::less<>> touched;    // whose standing may be another one
   std::set<std::string, std::less<>> displaced;  // with lost places
   std::set<std::string, std::less<>> to_bind;    // with pods that may find a free place
+  std::set<std::string, std::less<>> cordoned;   // with pods whose places are on cordoned nodes
   std::set<std::string, std::less<>> drifted;    // whose pods may have left the plan
   std::set<std::string, std::less<>> hopeless;   // pods that can have no place, not told yet
   bool loose_added = false;                      // since the core's last step

@@ -1,18 +1,25 @@
 #include "queue/internal/wrapper_events.h"
 
+#include "model/managed_cluster.h"
+#include "queue/internal/amounts.h"
+#include "queue/internal/item_check.h"
 #include "queue/internal/lost_places.h"
+#include "queue/internal/machine_plan.h"
 #include "queue/internal/pod_events.h"
 #include "queue/internal/standing_of.h"
+#include "queue/kinds/problems.h"
+#include "queue/training_work.h"
 
 #include <algorithm>
 #include <iterator>
+#include <string>
 #include <utility>
 
 namespace codeflare::queue {
 
 namespace {
 
-// What is held stays charged where it was admitted: no label uses up quota, or gives it back.
+// An admitted AppWrapper stays charged where it was: no label uses up quota, or gives it back.
 const std::vector<sched::Designation>& labels_that_count(const WrapperRecord& record) {
   return record.holds ? record.admitted_quota : record.quota;
 }
@@ -36,9 +43,9 @@ void read(const Work& work, WrapperRecord& record) {
   record.quota = work.quota;
 }
 
-// What its labels say, and the ResourceQuotas of its namespace that are not about its pods. One
-// that is about some of them counts all of them: a gang is charged as a whole. Scopes are those of
-// now also for what is held: so does the server count.
+// The quota nodes of its labels, and the ResourceQuotas of its namespace that are not about its
+// pods. One that is about some of them counts all of them: a gang is charged as a whole. Scopes are
+// those of now also for what is held: so does the server count.
 std::vector<sched::Designation> charged_nodes(const QueueState& state,
                                               const WrapperRecord& record) {
   std::vector<sched::Designation> result = meant(state, record);
@@ -59,6 +66,12 @@ std::vector<sched::Designation> charged_nodes(const QueueState& state,
 
 bool is_held(const WrapperRecord& record) {
   return record.suspended || !record.user_known || record.not_before.has_value();
+}
+
+void restrict_to_cluster(std::vector<sched::PodSet>& sets, std::string_view cluster) {
+  for (sched::PodSet& pods : sets) {
+    pods.selector.emplace_back(model::managed_cluster::kClusterLabel, cluster);
+  }
 }
 
 void delay(QueueState& state, WrapperRecord& record, std::optional<Time> not_before, Time now) {
@@ -83,24 +96,85 @@ void release(QueueState& state, WrapperRecord& record) {
   state.touched.insert(record.id.uid);
 }
 
-sched::GangSpec gang_spec(const QueueState& state, const Work& work, const WrapperRecord& record) {
-  // Times of submission that are equal all the same are told apart by name, as people would.
+// The pods of one that waits, and what they have in common. With one cluster they are of that one;
+// with several the gang stays within one of those that it may use.
+struct Needs {
+  std::vector<sched::PodSet> pods;
+  sched::Within within;
+};
+
+Needs unordered_needs(const QueueState& state, WrapperRecord& record) {
+  Needs needs;
+  for (const PodSetDemand& each : record.demand.pod_sets) {
+    needs.pods.push_back(each.pods);
+  }
+  needs.within.keys = record.demand.within;
+  record.other_clusters.clear();
+  record.pinned =
+      state.clusters.empty() || record.elastic || record.id.kind != WorkKind::app_wrapper;
+  if (record.pinned) {
+    restrict_to_cluster(needs.pods, model::managed_cluster::kLocal);
+    return needs;
+  }
+  const ClusterNotes none;
+  ClusterChoice choice =
+      choose_clusters(record.demand.clusters, state.clusters,
+                      record.cluster_notes == nullptr ? none : *record.cluster_notes);
+  for (sched::PodSet& pods : needs.pods) {
+    restrict_to_clusters(pods, choice.allowed);
+  }
+  needs.within.keys.emplace(needs.within.keys.begin(), model::managed_cluster::kClusterLabel);
+  needs.within.prefer = std::move(choice.tiers);
+  record.other_clusters = std::move(choice.others);
+  return needs;
+}
+
+// Of one that holds places: the cluster that its plan names, and no other.
+Needs needs_in(std::string_view cluster, WrapperRecord& record) {
+  Needs needs;
+  record.pinned = true;
+  for (const PodSetDemand& each : record.demand.pod_sets) {
+    needs.pods.push_back(each.pods);
+  }
+  needs.within.keys = record.demand.within;
+  restrict_to_cluster(needs.pods, cluster);
+  return needs;
+}
+
+Needs needs_of(const QueueState& state, WrapperRecord& record) {
+  Needs needs = unordered_needs(state, record);
+  restrict_to_types(record, needs.pods);
+  return needs;
+}
+
+sched::GangSpec gang_spec(const QueueState& state, const Work& work, const WrapperRecord& record,
+                          Needs needs) {
+  // Equal times of submission are ordered by name, as people would.
   sched::GangSpec spec{.name = record.id.key.to_string() + "/" + record.id.uid,
                        .ns = record.id.key.ns,
                        .priority = record.priority,
                        .slope = work.slope,
                        .submitted = work.submitted,
+                       .pod_sets = std::move(needs.pods),
+                       .within = std::move(needs.within),
                        .quota = charged_nodes(state, record),
                        .expected = work.expected,
                        .limit = work.limit,
                        .consumed = work.consumed,
+                       .pausable = record.id.kind == WorkKind::training_job,
                        .held = is_held(record),
-                       .queue = work.queue};
-  for (const PodSetDemand& each : record.demand.pod_sets) {
-    spec.pod_sets.push_back(each.pods);
-  }
-  spec.within.keys = record.demand.within;
+                       .queue = work.queue.empty() ? record.demand.queue : work.queue};
   return spec;
+}
+
+// The clusters that it may use, or their order, may be others than before.
+void choose_again(QueueState& state, WrapperRecord& record) {
+  if (record.holds || record.elastic) {
+    return;
+  }
+  Needs needs = needs_of(state, record);
+  (void)state.core.set_pods(record.gang, needs.pods, needs.within);
+  state.touched.insert(record.id.uid);
 }
 
 // Places on nodes that are there, for the core; the others are lost for now.
@@ -148,6 +222,7 @@ void end_holding(QueueState& state, WrapperRecord& record) {
   record.lost.clear();
   record.leaving.clear();
   record.shrinks_for.clear();
+  record.rates.group_ended();
   record.evicted_for.clear();
   record.admitted_quota.clear();
   ++record.plan_version;
@@ -167,13 +242,14 @@ void erase(QueueState& state, WrapperRecord& record) {
   if (namesakes.empty()) {
     state.by_key.erase(record.id.key);
   }
-  for (auto* uids : {&state.touched, &state.displaced, &state.to_bind, &state.drifted}) {
+  for (auto* uids :
+       {&state.touched, &state.displaced, &state.to_bind, &state.cordoned, &state.drifted}) {
     uids->erase(name);
   }
   state.wrappers.erase(name);
 }
 
-// What it holds is read from its status alone.
+// Its places are read from its status alone.
 Result<void> adopt(QueueState& state, const Work& work, WrapperRecord& record, Time now) {
   record.since = work.since.value_or(now);
   if (work.plan) {
@@ -181,8 +257,10 @@ Result<void> adopt(QueueState& state, const Work& work, WrapperRecord& record, T
   }
   std::vector<model::PlannedPlace> lost;
   const sched::Placement placement = placement_of(state, record, lost);
+  const std::string cluster(cluster_of(record));
   TRY_ASSIGN(record.gang,
-             state.core.adopt(gang_spec(state, work, record), record.since, placement));
+             state.core.adopt(gang_spec(state, work, record, needs_in(cluster, record)),
+                              record.since, placement));
   if (record.elastic) {
     // The core grows it again by what is missing.
     state.drifted.insert(record.id.uid);
@@ -194,15 +272,64 @@ Result<void> adopt(QueueState& state, const Work& work, WrapperRecord& record, T
   return {};
 }
 
+// Its places stay, also beyond the bounds of the item: those of the wrapped TrainingJob follow.
+void widen_bounds(const Work& work, sched::Sizes& sizes) {
+  std::int64_t held = 0;
+  for (const model::PlannedPlace& place : work.plan.value_or(std::vector<model::PlannedPlace>())) {
+    held += place.count;
+  }
+  if (held > sizes.max) {
+    sizes = {.min = sizes.min, .max = held, .cooldown = sizes.cooldown};
+  }
+}
+
+// The TrainingJob would be WrongConfiguration and never have pods.
+Result<void> check_unit(const TrainingOptions& options, const PodSetDemand& set) {
+  const std::string& unit = options.unit;
+  if (unit.empty() || unit == kNodeUnit || amount_of(set.pods.requests, unit) > 0) {
+    return {};
+  }
+  return fail(invalid_argument(
+      item_field(set.item) + ".generictemplate" + dotted(set.template_path.value_or("")) +
+      ".spec.containers: no container requests " + unit + ", in which the operator counts " +
+      "TrainingJobs; set the same whole number as request and limit of the container " +
+      std::string(kTrainingContainer)));
+}
+
+// Of an AppWrapper with TrainingJobs: the operator's settings, and the sizes of its gang.
+Result<void> read_wrapped_training(const QueueState& state, const Work& work,
+                                   WrapperRecord& record) {
+  for (PodSetDemand& set : record.demand.pod_sets) {
+    if (!set.training) {
+      continue;
+    }
+    if (!work.plan && !work.from_mcad) {
+      TRY(check_unit(state.options.training, set));
+    }
+    add_options(state.options.training, set.pods);
+  }
+  const std::vector<PodSetDemand>& sets = record.demand.pod_sets;
+  record.elastic = sets.size() == 1 && sets.front().pods.sizes.has_value();
+  if (record.elastic) {
+    record.written_sizes = sets.front().pods.sizes;
+    widen_bounds(work, *record.demand.pod_sets.front().pods.sizes);
+  }
+  return {};
+}
+
 Result<void> join(QueueState& state, const Work& work, WrapperRecord& record, Time now) {
   TRY_ASSIGN(record.demand, work.demand());
   record.elastic = work.sizes.has_value();
+  if (work.id.kind == WorkKind::app_wrapper) {
+    TRY(read_wrapped_training(state, work, record));
+  }
   read(work, record);
   const bool planned = work.plan.has_value();
   record.from_mcad = work.from_mcad;
   if (!planned && !record.from_mcad) {
     delay(state, record, work.not_before, now);
-    TRY_ASSIGN(record.gang, state.core.submit(gang_spec(state, work, record)));
+    TRY_ASSIGN(record.gang,
+               state.core.submit(gang_spec(state, work, record, needs_of(state, record))));
   } else {
     TRY(adopt(state, work, record, now));
   }
@@ -242,7 +369,7 @@ void change_sizes(QueueState& state, WrapperRecord& record, const sched::Sizes& 
   state.drifted.insert(record.id.uid);
 }
 
-// What a known one holds is none of its object's business; see Queue::upsert.
+// The object does not change the places of a known AppWrapper; see Queue::upsert.
 void refresh(QueueState& state, const Work& work, WrapperRecord& record) {
   const std::int32_t priority = record.priority;
   const bool held = is_held(record);
@@ -285,7 +412,7 @@ Result<void> upsert(QueueState& state, const Work& work, Time now) {
   }
   WrapperRecord* known = state.wrapper(uid);
   // A TrainingJob may be mended while it waits: another pod template is another gang.
-  if (known != nullptr && known->elastic && !known->holds) {
+  if (known != nullptr && work.sizes && !known->holds) {
     erase(state, *known);
     known = nullptr;
   }
@@ -326,11 +453,58 @@ void withdrawn(QueueState& state, std::string_view uid, Time now, std::optional<
   }
   (void)state.core.requeue(record->gang, now);
   end_holding(state, *record);
+  if (record->written_sizes) {
+    change_sizes(state, *record, *record->written_sizes);
+  }
+  choose_again(state, *record);
   (void)state.core.set_quota(record->gang, charged_nodes(state, *record));
   record->from_mcad = false;
   delay(state, *record, not_before, now);
   (void)state.core.set_held(record->gang, is_held(*record));
   state.touched.insert(record->id.uid);
+}
+
+void wrapped_job_seen(QueueState& state, const model::TrainingJob& job) {
+  WrapperRecord* record = state.wrapper(wrapper_of(job));
+  if (record == nullptr || !record->written_sizes || !record->holds ||
+      !wraps(record->demand, job) || job.metadata.deleting() || is_finished(job.status) ||
+      !problems_of(job, state.options.training).empty()) {
+    return;
+  }
+  change_sizes(state, *record, sizes_of(job.spec));
+  rates_seen(state, record->id.uid, job.status);
+  state.touched.insert(record->id.uid);
+}
+
+void rates_seen(QueueState& state, std::string_view uid, const model::TrainingJobStatus& status) {
+  WrapperRecord* record = state.wrapper(uid);
+  if (record != nullptr && record->elastic && record->holds && record->rates.note(status)) {
+    (void)state.core.set_progress(record->gang, record->rates.progress());
+  }
+}
+
+void set_clusters(QueueState& state, std::vector<ClusterInfo> clusters) {
+  if (clusters == state.clusters) {
+    return;
+  }
+  state.clusters = std::move(clusters);
+  for (auto& [uid, record] : state.wrappers) {
+    choose_again(state, record);
+  }
+}
+
+void set_cluster_notes(QueueState& state, std::string_view uid, ClusterNotes notes) {
+  WrapperRecord* record = state.wrapper(uid);
+  if (record == nullptr) {
+    return;
+  }
+  if (record->cluster_notes == nullptr) {
+    record->cluster_notes = std::make_unique<ClusterNotes>();
+  }
+  if (*record->cluster_notes != notes) {
+    *record->cluster_notes = std::move(notes);
+    choose_again(state, *record);
+  }
 }
 
 void release_due(QueueState& state, Time now) {

@@ -16,10 +16,20 @@ void remove(QueueState& state, std::string_view uid);
 // A ResourceQuota of the namespace may concern others than before.
 void scopes_changed(QueueState& state, std::string_view ns);
 
-// Those that were not to be tried for a while are again: all whose time has come, or all of the
+// AppWrappers that were delayed are tried again: all whose time has come, or all of the
 // namespace.
 void release_due(QueueState& state, Time now);
 void release_delayed(QueueState& state, std::string_view ns);
+
+// A TrainingJob that an AppWrapper wraps: its bounds are those of the AppWrapper's gang.
+void wrapped_job_seen(QueueState& state, const model::TrainingJob& job);
+
+// Speeds that a TrainingJob reports, for the gang of this UID: its own or that of its AppWrapper.
+void rates_seen(QueueState& state, std::string_view uid, const model::TrainingJobStatus& status);
+
+// See Queue.
+void set_clusters(QueueState& state, std::vector<ClusterInfo> clusters);
+void set_cluster_notes(QueueState& state, std::string_view uid, ClusterNotes notes);
 
 // Quota trees have come or gone: labels may mean something else now.
 void trees_changed(QueueState& state);

@@ -21,8 +21,8 @@ struct CountFields {
   std::span<const std::string_view> names{};
 };
 
-// What the queue has to know about one kind of wrapped objects. Each kind has a file in this folder
-// with one such value; kinds.cc lists them.
+// The queue's knowledge of one kind of wrapped objects. Each kind has a file in this folder with
+// one such value; kinds.cc lists them.
 struct WrappedKind {
   std::string_view group;
   std::string_view kind;

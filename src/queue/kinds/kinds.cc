@@ -8,7 +8,7 @@ namespace {
 // Every kind whose pods the queue understands.
 constexpr const WrappedKind* kKinds[] = {
     &kDeployment, &kJob,    &kJobSet,     &kPod,         &kPyTorchJob,
-    &kRayCluster, &kRayJob, &kReplicaSet, &kStatefulSet,
+    &kRayCluster, &kRayJob, &kReplicaSet, &kStatefulSet, &kTrainingJob,
 };
 
 }  // namespace

@@ -7,7 +7,8 @@
 
 namespace codeflare::queue {
 
-// Each is defined in the file of its name.
+// Each is defined in the file of its name; kTrainingJob in queue/training_kind.cc, as its rules are
+// those of TrainingJobs in the queue.
 extern const WrappedKind kDeployment;
 extern const WrappedKind kJob;
 extern const WrappedKind kJobSet;
@@ -17,6 +18,7 @@ extern const WrappedKind kRayCluster;
 extern const WrappedKind kRayJob;
 extern const WrappedKind kReplicaSet;
 extern const WrappedKind kStatefulSet;
+extern const WrappedKind kTrainingJob;
 
 // All of them.
 std::span<const WrappedKind* const> wrapped_kinds();

@@ -17,7 +17,7 @@ struct PlainKind {
 };
 
 // Kinds of Kubernetes whose objects make no pods: work that comes with them ends without them.
-constexpr std::array<PlainKind, 14> kWithoutPods = {{
+constexpr std::array<PlainKind, 17> kWithoutPods = {{
     {"", "ConfigMap"},
     {"", "Endpoints"},
     {"", "PersistentVolumeClaim"},
@@ -26,11 +26,14 @@ constexpr std::array<PlainKind, 14> kWithoutPods = {{
     {"", "ServiceAccount"},
     {"autoscaling", "HorizontalPodAutoscaler"},
     {"discovery.k8s.io", "EndpointSlice"},
+    {"gateway.networking.k8s.io", "HTTPRoute"},
     {"networking.k8s.io", "Ingress"},
     {"networking.k8s.io", "NetworkPolicy"},
     {"policy", "PodDisruptionBudget"},
     {"rbac.authorization.k8s.io", "Role"},
     {"rbac.authorization.k8s.io", "RoleBinding"},
+    {"route.openshift.io", "Route"},
+    {"scheduling.sigs.k8s.io", "PodGroup"},
     {"scheduling.x-k8s.io", "PodGroup"},
 }};
 

@@ -12,12 +12,12 @@
 namespace codeflare::queue {
 
 // How many pods the object, as it is now, makes of the template at this JSON pointer. Nothing where
-// that cannot change (a Pod, the head of a RayCluster) or its kind is not known. What `suspend`
-// says is not heeded, as in demand_of().
+// that cannot change (a Pod, the head of a RayCluster) or its kind is not known. Ignores `suspend`,
+// as demand_of() does.
 std::optional<std::int64_t> pods_of_template(const json::Value& object,
                                              std::string_view template_path);
 
-// What a kind gets to see to answer that.
+// Input of a kind's count.
 struct PodCount {
   const json::Value& parent;  // the object that has the `template`
   std::span<const std::string>

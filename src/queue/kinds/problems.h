@@ -8,8 +8,8 @@
 
 namespace codeflare::queue {
 
-// What is wrong with an AppWrapper, each as "field: what". There may be many: beyond a hundred they
-// are only counted.
+// Problems of an AppWrapper, each as "field: what". There may be many: beyond a hundred they are
+// only counted.
 class Problems {
  public:
   void add(std::string_view field, std::string_view what);

@@ -8,7 +8,7 @@
 #include <optional>
 #include <string_view>
 
-// What RayClusters and RayJobs have in common. KubeRay adds containers of its own to their pods,
+// The common parts of RayClusters and RayJobs. KubeRay adds containers of its own to their pods,
 // and these have requests too: the amounts in the files of Ray's kinds are those of KubeRay v1.5.1.
 namespace codeflare::queue {
 

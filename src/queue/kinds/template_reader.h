@@ -3,6 +3,7 @@
 #include "json/value.h"
 #include "model/pod.h"
 #include "queue/kinds/problems.h"
+#include "sched/spec.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -20,7 +21,9 @@ struct PodTemplate {
   std::optional<std::string> path;
   std::int64_t count = 1;
   std::optional<std::int64_t> total{};
-  model::PodSpec spec{};  // with what the kind's controller adds
+  std::optional<sched::Sizes> sizes{};  // elastic: from `count` on
+  std::string queue{};                  // whose share its growth counts to
+  model::PodSpec spec{};                // with what the kind's controller adds
   // Of its pods, with those that the kind's controller adds and people select by.
   model::StringMap labels{};
   bool undeclared = false;   // custompodresources need not speak of it
@@ -30,12 +33,17 @@ struct PodTemplate {
 
 struct WrappedKind;
 
-// Reads the pod templates of the kinds we know. What is wrong goes to `problems`.
-//   TemplateReader reader(item, problems);
+// Reports amounts of a pod spec that the queue cannot count, and returns false if there are any.
+// The queue passes its own check (check_pod_amounts): the kinds know no units of resources.
+using CheckAmounts = bool (*)(const model::PodSpec& spec, const std::string& pointer,
+                              bool limits_may_come, ItemProblems& problems);
+
+// Reads the pod templates of the kinds we know. Reports problems to `problems`.
+//   TemplateReader reader(item, check_pod_amounts, problems);
 //   if (reader.knows_kind()) templates = reader.read();
 class TemplateReader {
  public:
-  TemplateReader(const json::Value& item, ItemProblems& problems);
+  TemplateReader(const json::Value& item, CheckAmounts check_amounts, ItemProblems& problems);
 
   bool knows_kind() const { return kind_ != nullptr; }
   std::vector<PodTemplate> read();
@@ -64,6 +72,7 @@ class TemplateReader {
   void add_name_labels();
 
   const json::Value& item_;
+  CheckAmounts check_amounts_;
   ItemProblems& problems_;
   const WrappedKind* kind_;
   std::vector<PodTemplate> found_;

@@ -152,7 +152,7 @@ inline model::QuotaChild quota_child(const std::string& name, model::ResourceLis
   return child;
 }
 
-// What the core has free on the node, by resource.
+// The free amount on the node, by resource.
 inline sched::Amount free_on(Queue& queue, const std::string& node_name,
                              const std::string& resource = "cpu") {
   const auto id = queue.core().find_node(node_name);

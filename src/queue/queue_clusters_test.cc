@@ -1,0 +1,134 @@
+#include "queue/queue.h"
+#include "queue/testing/objects.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace codeflare::queue {
+namespace {
+
+using testing::kNow;
+using testing::node;
+using testing::resources;
+using testing::wrapper;
+
+std::vector<ClusterInfo> two(const std::string& east_closed = "") {
+  return {{.name = "local"},
+          {.name = "east", .cost = 1, .closed = east_closed},
+          {.name = "west", .cost = 2}};
+}
+
+std::string place(const Queue& queue, const std::string& uid) {
+  const Standing standing = queue.standing(uid);
+  return standing.plan.empty() ? "none" : standing.plan.front().node;
+}
+
+Queue with_nodes() {
+  Queue queue(QueueOptions{.binds = Binds::all});
+  queue.upsert_node(node("n", resources("1")));
+  queue.upsert_node(node("east/n", resources("4")));
+  queue.upsert_node(node("west/n", resources("4")));
+  queue.set_clusters(two());
+  return queue;
+}
+
+TEST(QueueClusters, a_withdrawn_gang_chooses_among_the_clusters_of_now) {
+  Queue queue = with_nodes();
+  ASSERT_TRUE(queue.upsert(wrapper("a", {{3, resources("1")}}), kNow));
+  queue.step(kNow);
+  ASSERT_EQ(place(queue, "uid-a"), "east/n");
+  queue.set_clusters(two("is paused"));
+  queue.step(kNow);
+  EXPECT_EQ(place(queue, "uid-a"), "east/n");  // what holds places stays
+  queue.stopping("uid-a");
+  queue.withdrawn("uid-a", kNow);
+  queue.step(kNow);
+  EXPECT_EQ(place(queue, "uid-a"), "west/n");
+}
+
+TEST(QueueClusters, a_waiting_gang_takes_a_cluster_that_opens) {
+  Queue queue = with_nodes();
+  queue.set_clusters({{.name = "local"}, {.name = "east", .closed = "is paused"}});
+  ASSERT_TRUE(queue.upsert(wrapper("a", {{3, resources("1")}}), kNow));
+  queue.step(kNow);
+  EXPECT_EQ(place(queue, "uid-a"), "none");
+  EXPECT_TRUE(queue.sentence("uid-a", kNow).contains("clusters not used: east is paused"))
+      << queue.sentence("uid-a", kNow);
+  queue.set_clusters({{.name = "local"}, {.name = "east"}});
+  queue.step(kNow);
+  EXPECT_EQ(place(queue, "uid-a"), "east/n");
+}
+
+// The copy on a worker may run although none of its nodes is known.
+TEST(QueueClusters, a_plan_never_moves_to_another_cluster) {
+  for (const char* where : {"east/n", "gone/n", "n-gone"}) {
+    Queue queue = with_nodes();
+    model::AppWrapper running = wrapper("a", {{1, resources("1")}});
+    running.status.can_run = true;
+    running.status.state = "Running";
+    running.status.plan.emplace();
+    running.status.plan->places.push_back({.pod_set = 0, .node = where, .count = 1});
+    ASSERT_TRUE(queue.upsert(running, kNow));
+    queue.step(kNow);
+    queue.remove_node("east/n");
+    queue.step(kNow);
+    const Standing standing = queue.standing("uid-a");
+    const bool here = std::string(where) == "n-gone";
+    EXPECT_EQ(standing.plan.front().node, here ? "n" : where);
+    EXPECT_EQ(standing.kind, Standing::Kind::started);
+  }
+}
+
+// Of a cluster that was declared lost the queue still knows pods.
+TEST(QueueClusters, a_place_on_a_cordoned_node_never_moves_to_another_cluster) {
+  Queue queue = with_nodes();
+  const model::AppWrapper owner = wrapper("a", {{1, resources("1")}});
+  ASSERT_TRUE(queue.upsert(owner, kNow));
+  queue.step(kNow);
+  ASSERT_EQ(place(queue, "uid-a"), "n");
+  queue.plan_written("uid-a", queue.standing("uid-a").plan);
+  model::Node cordoned = node("n", resources("1"));
+  cordoned.spec.unschedulable = true;
+  queue.upsert_node(cordoned);
+  queue.upsert_pod(testing::pod_of(owner, 0, "p", resources("1")));
+  EXPECT_TRUE(queue.step(kNow).bindings.empty());
+  EXPECT_EQ(place(queue, "uid-a"), "n");
+  queue.upsert_node(node("n", resources("1")));
+  EXPECT_EQ(queue.step(kNow).bindings.size(), 1U);
+}
+
+TEST(QueueClusters, pods_of_another_cluster_are_not_those_of_the_gang) {
+  Queue queue = with_nodes();
+  const model::AppWrapper work = wrapper("a", {{3, resources("1")}});
+  ASSERT_TRUE(queue.upsert(work, kNow));
+  queue.step(kNow);
+  ASSERT_EQ(place(queue, "uid-a"), "east/n");
+  for (const char* name : {"east/p0", "east/p1", "east/p2"}) {
+    model::Pod pod = testing::pod_of(work, 0, name, resources("1"), "east/n");
+    pod.status.phase = "Running";
+    queue.upsert_pod(pod);
+  }
+  queue.set_clusters(two("is declared lost"));
+  queue.stopping("uid-a");
+  queue.withdrawn("uid-a", kNow);
+  queue.step(kNow);
+  queue.step(kNow);
+  EXPECT_EQ(place(queue, "uid-a"), "west/n");
+}
+
+TEST(QueueClusters, pods_and_training_jobs_of_this_cluster_stay_here) {
+  Queue queue = with_nodes();
+  model::Pod pod = testing::pod("p", resources("2"));
+  queue.upsert_pod(pod);
+  EXPECT_TRUE(queue.step(kNow).bindings.empty());
+  pod = testing::pod("q", resources("1"));
+  queue.upsert_pod(pod);
+  const StepOutcome outcome = queue.step(kNow);
+  ASSERT_EQ(outcome.bindings.size(), 1u);
+  EXPECT_EQ(outcome.bindings.front().node, "n");
+}
+
+}  // namespace
+}  // namespace codeflare::queue
