@@ -37,7 +37,7 @@ std::uint32_t crc32c_of(const Part& part);
 enum class State : std::uint8_t { open, sealed, committed };
 std::string_view to_string(State state);
 
-// What to keep beside the newest one.
+// Checkpoints to keep beside the newest one.
 struct Retention {
   std::int64_t keep = 2;        // newest committed checkpoints, at least 1
   std::int64_t keep_every = 0;  // every n-th by number; 0: none
@@ -66,7 +66,7 @@ struct Lease {
   std::int64_t seconds = 0;
 };
 
-// What must survive a restart beside the manifests.
+// State that must survive a restart beside the manifests.
 struct JobRecord {
   std::int64_t generation = 0;  // newest seen
   CheckpointId id_ceiling = 1;  // ids below may have been given out

@@ -15,8 +15,8 @@
 
 namespace codeflare::checkpoint {
 
-// The verbs of the checkpoint service over any HttpService, which outlives this. Errors carry a
-// Refusal when the service answered. Requests may be repeated.
+// The verbs of the checkpoint service over any HttpService, which outlives this. Errors carry the
+// service's answer when there was one. Requests may be repeated.
 //   Client client(http, Secret(token));
 //   CO_TRY_ASSIGN(Checkpoint latest, co_await client.latest(job));
 class Client {

@@ -10,7 +10,9 @@ namespace {
 constexpr std::size_t kKeyBytesMax = 4096;
 constexpr std::size_t kKeyBytesMin = 16;
 
-std::string random_key(Random& random) {
+}  // namespace
+
+Secret make_key(Random& random) {
   constexpr std::string_view kDigits = "0123456789abcdef";
   std::string key;
   for (int word = 0; word < 4; ++word) {
@@ -19,10 +21,8 @@ std::string random_key(Random& random) {
       key += kDigits[bits & 0xf];
     }
   }
-  return key;
+  return Secret(std::move(key));
 }
-
-}  // namespace
 
 Result<Secret> read_key(FileSystem& files, const std::string& path) {
   TRY_ASSIGN(std::string text, files.read(path, kKeyBytesMax));
@@ -37,7 +37,7 @@ Result<Secret> read_key(FileSystem& files, const std::string& path) {
 Result<Secret> read_or_make_key(Env env, const std::string& path) {
   if (!env.files.exists(path)) {
     TRY(env.files.make_directories(parent_path(path), 0700));
-    Secret key(random_key(env.random));
+    Secret key = make_key(env.random);
     TRY(env.files.write(path, key.reveal() + "\n", {.mode = 0600}));
     return key;
   }

@@ -30,8 +30,8 @@ Error refuse(int status, std::string_view reason, std::string message, Numbers n
 // Null when the error has none.
 const Refusal* refusal_of(const Error& error);
 
-// Reads and writes the body of a rejected request. An error without a refusal gets the status of
-// its code.
+// Reads and writes the body of a rejected request. An error without details gets the status of its
+// code.
 int status_of(const Error& error);
 std::string error_text(const Error& error);
 Error parse_error(int status, std::string_view body);

@@ -344,6 +344,25 @@ TEST_F(ServiceTest, wrong_requests_get_a_reason) {
             std::string::npos);
 }
 
+TEST_F(ServiceTest, a_job_without_a_request_for_long_is_removed_if_asked_for) {
+  using std::chrono::hours;
+  save(1, 1, "kept");
+  ASSERT_TRUE(wait(sleep_for(hours(100 * 24))));
+  EXPECT_EQ(store->counts().checkpoints, 1U) << "nothing expires by default";
+  reopen({.directory = "/data", .job_expiry = hours(48)});
+  ASSERT_TRUE(wait(sleep_for(hours(47))));
+  EXPECT_EQ(send("GET", "/v1/jobs/default/1111-2222/latest").status, 200);
+  ASSERT_TRUE(wait(sleep_for(hours(47))));
+  EXPECT_EQ(store->counts().jobs, 1U) << "it was read";
+  ASSERT_TRUE(wait(sleep_for(hours(2))));
+  EXPECT_EQ(store->counts().jobs, 0U);
+  EXPECT_EQ(store->counts().bytes, 0U);
+  reopen();
+  EXPECT_EQ(store->counts().checkpoints, 0U) << "on disk too";
+  save(2, 5, "anew");
+  EXPECT_EQ(store->counts().checkpoints, 1U);
+}
+
 TEST_F(ServiceTest, an_idle_open_checkpoint_is_removed) {
   const CheckpointId id = begin(1, 1)->id;
   ASSERT_TRUE(put(id, "x"));

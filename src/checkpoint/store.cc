@@ -193,19 +193,7 @@ Task<Result<void>> Store::remove(JobKey key, CheckpointId id) {
 
 Task<Result<void>> Store::remove_job(JobKey key) {
   CO_TRY_ASSIGN(LockedJob locked, co_await parts_->lock(key, false));
-  Result<void> removed =
-      co_await run_blocking(parts_->env, [&] { return parts_->disk.remove_job(key); });
-  if (!removed) {
-    co_return fail(co_await parts_->explain(std::move(removed).error()));
-  }
-  for (const auto& [id, entry] : locked.job->entries) {
-    parts_->used_bytes[key.ns] -= entry.value->bytes();
-  }
-  locked.job->entries.clear();
-  locked.job->latest = nullptr;
-  locked.job->gone = true;
-  parts_->jobs.erase(key);
-  co_return Result<void>();
+  co_return co_await parts_->remove_job(*locked.job);
 }
 
 Task<Result<std::int64_t>> Store::fence(JobKey key, std::int64_t generation) {

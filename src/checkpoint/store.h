@@ -21,7 +21,8 @@ struct StoreOptions {
   std::map<std::string, std::uint64_t> quotas{};  // bytes by namespace; "" for all others
   std::uint64_t free_bytes_min = 64u << 20;       // stays free on the disk
   Duration open_timeout = std::chrono::minutes(15);
-  int puts_max = 64;  // at a time
+  Duration job_expiry{};  // jobs without a request for so long are removed; zero: never
+  int puts_max = 64;      // at a time
 };
 
 struct LeaseProof {

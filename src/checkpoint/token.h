@@ -13,7 +13,7 @@ namespace codeflare::checkpoint {
 
 inline constexpr std::string_view kEverything = "*";
 
-// What a token reaches: one job, with "*" as UID a namespace, with "*" twice everything.
+// The reach of a token: one job, with "*" as UID a namespace, with "*" twice everything.
 struct TokenScope {
   JobKey job{};
   std::int64_t expiry = 0;  // Unix seconds; 0: never

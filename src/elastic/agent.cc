@@ -3,7 +3,7 @@
 #include "base/async/sleep.h"
 #include "base/async/task_group.h"
 #include "base/async/when.h"
-#include "base/backoff.h"
+#include "base/env/backoff.h"
 #include "elastic/exit_class.h"
 #include "elastic/internal/worker_link.h"
 #include "elastic/internal/worker_output.h"

@@ -20,6 +20,9 @@ constexpr int kFirstStepFactor = 5;
 // A worker that made no step for long is not given the whole grace to answer.
 constexpr Duration kStalledGrace = seconds(10);
 constexpr std::size_t kMessageMax = 4096;
+// A pod that has to go learns of it soon after its member has left. One that is not starts workers
+// for the next group.
+constexpr Duration kLeftTime = seconds(5);
 
 double median(std::deque<double> values) {
   std::ranges::sort(values);
@@ -87,13 +90,18 @@ void AgentMachine::on_message(std::int32_t local_rank, const WorkerMessage& mess
   }
   if (message.type != Type::hosting && message.type != Type::saved) {
     worker->step = message.step;
-    document_.step = message.type == Type::hello ? document_.step : message.step;
+    // A worker that starts says what it found; a restarted agent knows nothing else of it.
+    document_.step =
+        message.type == Type::hello ? std::max(document_.step, message.step) : message.step;
   }
   switch (message.type) {
     case Type::hello:
       worker->library = true;
       library_ = true;
       document_.library = true;
+      if (!worker->noticed) {
+        worker->kill_at.reset();
+      }
       if (worker->group != 0) {
         actions_.push_back(SendWorker{local_rank, round_line(round_for(local_rank))});
       }
@@ -127,7 +135,10 @@ void AgentMachine::on_message(std::int32_t local_rank, const WorkerMessage& mess
       }
       break;
     case Type::saved:
-      document_.saved_step = std::max(document_.saved_step, message.step);
+      // Memory is lost with the pod.
+      if (message.tier != "memory") {
+        document_.saved_step = std::max(document_.saved_step, message.step);
+      }
       break;
     case Type::left:
       break;
@@ -195,7 +206,7 @@ void AgentMachine::settle(Instant now) {
   } else if (is_over()) {
     end();
   } else if (!is_member()) {
-    wait_outside();
+    wait_outside(now);
   } else {
     follow_membership(now);
   }
@@ -276,9 +287,7 @@ void AgentMachine::notify_worker(std::int32_t local_rank, bool stay, Instant now
   worker.noticed = true;
   worker.notice_of = generation;
   worker.stays = stay;
-  if (!worker.kill_at) {
-    worker.kill_at = now + grace;
-  }
+  worker.kill_at = std::min(worker.kill_at.value_or(now + grace), now + grace);
 }
 
 void AgentMachine::kill_late_workers(Instant now) {
@@ -286,6 +295,9 @@ void AgentMachine::kill_late_workers(Instant now) {
     Worker& worker = workers_[i];
     if (worker.alive && worker.kill_at && now >= *worker.kill_at && !worker.killed) {
       worker.killed = true;
+      if (worker.group == 0 && !worker.noticed) {
+        worker.begun = -1;  // it did not come up: another one may
+      }
       actions_.push_back(SignalWorker{static_cast<std::int32_t>(i), SIGKILL});
     }
   }
@@ -322,12 +334,19 @@ void AgentMachine::end() {
 }
 
 // Not a member: no worker is in a group.
-void AgentMachine::wait_outside() {
+void AgentMachine::wait_outside(Instant now) {
   watched_.clear();
   const bool paused = membership_.members.empty();
   if (was_member_ && !paused) {
-    report(MemberState::left, membership_.generation);
-  } else if (paused || has_failed() || start_ahead()) {
+    left_at_ = left_at_.value_or(now);
+    if (now < *left_at_ + kLeftTime) {
+      report(MemberState::left, membership_.generation);
+      return;
+    }
+    was_member_ = false;
+  }
+  left_at_.reset();
+  if (paused || has_failed() || start_ahead(now)) {
     if (!has_failed()) {
       report(MemberState::registered, membership_.generation);
     }
@@ -338,7 +357,7 @@ void AgentMachine::wait_outside() {
 
 // With the library, workers are started before there is a group for them. True when all have said
 // hello, or need not.
-bool AgentMachine::start_ahead() {
+bool AgentMachine::start_ahead(Instant now) {
   if (!library_) {
     return true;
   }
@@ -347,6 +366,9 @@ bool AgentMachine::start_ahead() {
     Worker& worker = workers_[i];
     if (!worker.alive && worker.begun < membership_.generation) {
       worker = Worker{.alive = true, .begun = membership_.generation};
+      if (identity_.stall_min > Duration::zero()) {
+        worker.kill_at = now + kFirstStepFactor * identity_.stall_min;
+      }
       actions_.push_back(StartWorker{.local_rank = static_cast<std::int32_t>(i)});
     }
     up = up && worker.alive && worker.library;
@@ -357,6 +379,7 @@ bool AgentMachine::start_ahead() {
 void AgentMachine::follow_membership(Instant now) {
   const std::int64_t generation = membership_.generation;
   was_member_ = true;
+  left_at_.reset();
   if (joined_ == generation) {
     watch_group();
   } else if (document_.library && all_done_in(joined_)) {
@@ -365,7 +388,7 @@ void AgentMachine::follow_membership(Instant now) {
   } else if (round_ && round_->generation == generation) {
     join_round(now);
   } else if (!has_failed()) {
-    if (!start_ahead()) {
+    if (!start_ahead(now)) {
       report(MemberState::starting, generation);
     } else {
       become_ready(now);
@@ -531,6 +554,9 @@ std::optional<Instant> AgentMachine::deadline() const {
   std::optional<Instant> first = stall_at();
   if (host_by_ && (!first || *host_by_ < *first)) {
     first = host_by_;
+  }
+  if (left_at_ && (!first || *left_at_ + kLeftTime < *first)) {
+    first = *left_at_ + kLeftTime;
   }
   for (const Worker& worker : workers_) {
     if (worker.alive && worker.kill_at && !worker.killed && (!first || *worker.kill_at < *first)) {

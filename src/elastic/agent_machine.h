@@ -130,8 +130,8 @@ class AgentMachine {
   std::optional<bool> must_leave(const Worker& worker) const;
   void notify_worker(std::int32_t local_rank, bool stay, Instant now);
   void end();
-  void wait_outside();
-  bool start_ahead();
+  void wait_outside(Instant now);
+  bool start_ahead(Instant now);
   void follow_membership(Instant now);
   void join_round(Instant now);
   void watch_group();
@@ -158,7 +158,8 @@ class AgentMachine {
   std::optional<int> exit_code_;
   bool terminating_ = false;
   bool was_member_ = false;
-  bool library_ = false;  // by our workers or by the last round
+  std::optional<Instant> left_at_;  // while it reports `left` and may be asked to end
+  bool library_ = false;            // by our workers or by the last round
   std::int64_t port_asked_ = 0;
   std::int64_t port_of_ = 0;  // generation that document_.port is for
   std::int64_t host_asked_ = 0;

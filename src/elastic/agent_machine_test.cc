@@ -201,6 +201,15 @@ TEST_F(AgentMachineTest,
   EXPECT_EQ(one.document().state, MemberState::ready);
 }
 
+TEST_F(AgentMachineTest, a_restarted_agent_tells_the_steps_that_its_worker_found) {
+  AgentMachine one = machine(1);
+  one.on_round(round(1, {0, 1}, true), now_);
+  one.on_membership(membership(2, {0}), now_);
+  EXPECT_EQ(words(one), Words({"start 0"}));
+  one.on_message(0, {.type = Type::hello, .step = 7}, now_);
+  EXPECT_EQ(one.document().step, 7);
+}
+
 TEST_F(AgentMachineTest, a_member_that_has_to_leave_ends_its_workers_and_stays_until_the_pod_goes) {
   AgentMachine one = running(1);
   one.on_membership(membership(2, {0}, reason::kShrink), now_);
@@ -210,6 +219,43 @@ TEST_F(AgentMachineTest, a_member_that_has_to_leave_ends_its_workers_and_stays_u
   EXPECT_FALSE(one.exit_code());
   one.on_terminate(now_);
   EXPECT_EQ(one.exit_code(), kExitLeft);
+}
+
+TEST_F(AgentMachineTest, a_member_that_was_dropped_comes_back_when_its_workers_are_up) {
+  AgentMachine one = running_library(1);
+  one.on_membership(membership(2, {0}, reason::kReplace), now_);
+  one.on_exit(0, {.exit = {.signal = SIGKILL}}, now_);
+  (void)words(one);
+  EXPECT_EQ(one.document().state, MemberState::left);
+  EXPECT_EQ(one.deadline(), now_ + seconds(5));
+  one.on_time(now_ + seconds(5));
+  EXPECT_EQ(words(one), Words({"start 0"}));
+  EXPECT_EQ(one.document().state, MemberState::starting) << "nobody waits for it yet";
+  one.on_message(0, {.type = Type::hello}, now_ + seconds(9));
+  EXPECT_EQ(one.document().state, MemberState::registered);
+}
+
+TEST_F(AgentMachineTest, a_worker_that_does_not_come_up_is_replaced) {
+  AgentMachine one = machine(1);
+  one.on_round(round(1, {0}, true), now_);
+  one.on_membership(membership(1, {0}), now_);
+  EXPECT_EQ(words(one), Words({"start 0"}));
+  EXPECT_EQ(one.deadline(), now_ + seconds(300));
+  one.on_time(now_ + seconds(300));
+  EXPECT_EQ(words(one), Words({"signal 0 9"}));
+  one.on_exit(0, {.exit = {.signal = SIGKILL}}, now_ + seconds(300));
+  EXPECT_EQ(words(one), Words({"start 0"}));
+  one.on_message(0, {.type = Type::hello}, now_ + seconds(301));
+  EXPECT_EQ(one.document().state, MemberState::registered);
+  EXPECT_FALSE(one.deadline()) << "a worker between two groups may wait";
+}
+
+TEST_F(AgentMachineTest, only_what_outlives_the_pod_counts_as_saved) {
+  AgentMachine one = running_library(1);
+  one.on_message(0, {.type = Type::saved, .step = 7, .tier = "memory"}, now_);
+  EXPECT_EQ(one.document().saved_step, 0);
+  one.on_message(0, {.type = Type::saved, .step = 5, .tier = "service"}, now_);
+  EXPECT_EQ(one.document().saved_step, 5);
 }
 
 TEST_F(AgentMachineTest, a_membership_without_members_is_a_pause) {

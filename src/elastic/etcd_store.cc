@@ -108,6 +108,34 @@ Task<Result<void>> EtcdStore::swap(StoreKey key, std::string value, std::string 
   co_return Result<void>();
 }
 
+std::string EtcdStore::whole_range() const {
+  std::string end = prefix_;
+  ++end.back();
+  return text_of([&](json::Writer& w) {
+    w.member("key", to_base64(prefix_)).member("range_end", to_base64(end));
+  });
+}
+
+Task<Result<std::map<std::string, StoreEntry>>> EtcdStore::list() {
+  CO_TRY_ASSIGN(const json::Document answer, co_await call("/v3/kv/range", whole_range()));
+  std::map<std::string, StoreEntry> all;
+  const json::Value* kvs = answer.root.find("kvs");
+  if (kvs == nullptr) {
+    co_return all;
+  }
+  for (const json::Value& kv : kvs->items()) {
+    CO_TRY_ASSIGN(const std::string key, from_base64(kv.string_or_empty("key")));
+    CO_TRY_ASSIGN(StoreEntry entry, entry_of(kv));
+    all.emplace(key.substr(std::min(prefix_.size(), key.size())), std::move(entry));
+  }
+  co_return all;
+}
+
+Task<Result<void>> EtcdStore::clear() {
+  CO_TRY(co_await call("/v3/kv/deleterange", whole_range()));
+  co_return Result<void>();
+}
+
 // False when the lease has run out meanwhile.
 Task<Result<bool>> EtcdStore::keep_alive() {
   std::string body = text_of([&](json::Writer& w) { w.member("ID", std::to_string(lease_)); });

@@ -6,6 +6,7 @@
 #include "net/http.h"
 
 #include <cstdint>
+#include <map>
 #include <string>
 
 namespace codeflare::elastic {
@@ -22,6 +23,11 @@ class EtcdStore final : public Store {
   Task<Result<void>> put(StoreKey key, std::string value, Duration ttl) override;
   Task<Result<void>> swap(StoreKey key, std::string value, std::string version) override;
 
+  // All documents of the job, by key ("membership", "member/3", "round").
+  Task<Result<std::map<std::string, StoreEntry>>> list();
+  // Removes all of them: the job has ended.
+  Task<Result<void>> clear();
+
  private:
   class Watch;
   Task<Result<json::Document>> call(std::string path, std::string body);
@@ -29,6 +35,7 @@ class EtcdStore final : public Store {
   Task<Result<net::Body>> open(std::string path, std::string body);
   Task<Result<bool>> keep_alive();
   std::string encoded(const StoreKey& key) const;
+  std::string whole_range() const;  // the request for all keys of the job
 
   Env env_;
   net::HttpService& service_;

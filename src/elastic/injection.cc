@@ -9,6 +9,7 @@ namespace {
 
 constexpr std::string_view kAgentVolume = "lattice-agent";
 constexpr std::string_view kStateVolume = "lattice-state";
+constexpr std::string_view kOwnPythonPath = "LATTICE_PYTHONPATH";
 constexpr std::int64_t kGraceMore = 10;
 
 void set_if_absent(model::Container& container, std::string name, std::string value) {
@@ -22,6 +23,23 @@ void set_from_field(model::Container& container, std::string name, std::string f
   model::EnvVar variable{.name = std::move(name)};
   variable.value_from.emplace().field_ref.emplace().field_path = std::move(field);
   container.env.push_back(std::move(variable));
+}
+
+// Before a PYTHONPATH of the template. One that comes from elsewhere gets another name to refer to,
+// because a variable has either a value or a source.
+void add_library(model::Container& container) {
+  const std::string python = std::string(kAgentDirectory) + "/python";
+  const std::string library = python + "/codeflare_elastic/autopatch:" + python;
+  auto path = std::ranges::find(container.env, "PYTHONPATH", &model::EnvVar::name);
+  if (path == container.env.end()) {
+    container.env.push_back({.name = "PYTHONPATH", .value = library});
+  } else if (!path->value_from) {
+    path->value = library + ":" + path->value;
+  } else {
+    path->name = kOwnPythonPath;
+    container.env.insert(path + 1, {.name = "PYTHONPATH",
+                                    .value = library + ":$(" + std::string(kOwnPythonPath) + ")"});
+  }
 }
 
 void add_variables(model::Container& container, const Injection& injection) {
@@ -43,14 +61,7 @@ void add_variables(model::Container& container, const Injection& injection) {
   set_if_absent(container, "LATTICE_MAX_RESTARTS", std::to_string(injection.restarts_max));
   set_if_absent(container, "LATTICE_STATE_DIR", std::string(kStateDirectory));
   set_if_absent(container, "PYTHONUNBUFFERED", "1");
-  const std::string python = std::string(kAgentDirectory) + "/python";
-  const std::string library = python + "/codeflare_elastic/autopatch:" + python;
-  auto path = std::ranges::find(container.env, "PYTHONPATH", &model::EnvVar::name);
-  if (path == container.env.end()) {
-    container.env.push_back({.name = "PYTHONPATH", .value = library});
-  } else {
-    path->value = library + ":" + path->value;
-  }
+  add_library(container);
 }
 
 void add_volumes(model::PodSpec& spec, model::Container& container) {
@@ -67,9 +78,13 @@ void add_volumes(model::PodSpec& spec, model::Container& container) {
       {.name = std::string(kStateVolume), .mount_path = std::string(kStateDirectory)});
 }
 
-model::Container installer(const Injection& injection) {
+// Resources and security context of the training container: namespaces that ask every container
+// for them admit the pod, its sum and its quality of service stay.
+model::Container installer(const Injection& injection, const model::Container& training) {
   model::Container container{.name = "lattice-agent", .image = injection.operator_image};
   container.image_pull_policy = injection.image_pull_policy;
+  container.resources = training.resources;
+  container.security_context = training.security_context;
   container.args = std::vector<std::string>{"agent", "--install", std::string(kAgentDirectory)};
   container.volume_mounts.push_back(
       {.name = std::string(kAgentVolume), .mount_path = std::string(kAgentDirectory)});
@@ -95,7 +110,7 @@ Result<void> inject_agent(model::PodSpec& spec, const Injection& injection) {
   at->args.clear();
   add_variables(*at, injection);
   add_volumes(spec, *at);
-  spec.init_containers.insert(spec.init_containers.begin(), installer(injection));
+  spec.init_containers.insert(spec.init_containers.begin(), installer(injection, *at));
   // A notice has to end before the kubelet kills.
   spec.termination_grace_period_seconds = std::max(
       spec.termination_grace_period_seconds.value_or(0), injection.grace_seconds + kGraceMore);

@@ -56,6 +56,19 @@ TEST(Injection, agent_and_library_come_from_an_init_container_of_the_operators_i
   EXPECT_EQ(spec.volumes.size(), 2u);
 }
 
+// Namespaces with a ResourceQuota or the restricted pod security standard reject the pod otherwise,
+// and a Guaranteed pod stays one.
+TEST(Injection, the_init_container_has_resources_and_security_context_of_the_training_container) {
+  model::PodSpec spec = spec_with({"x"}, {});
+  model::Container& training = spec.containers[1];
+  training.resources.requests.set("cpu", *model::Quantity::parse("500m"));
+  training.resources.limits = training.resources.requests;
+  training.security_context.text = R"({"runAsNonRoot":true,"allowPrivilegeEscalation":false})";
+  ASSERT_TRUE(inject_agent(spec, kInjection));
+  EXPECT_EQ(spec.init_containers[0].resources, spec.containers[1].resources);
+  EXPECT_EQ(spec.init_containers[0].security_context, spec.containers[1].security_context);
+}
+
 TEST(Injection, variables_of_the_template_stay) {
   model::PodSpec spec = spec_with({"x"}, {});
   spec.containers[1].env.push_back({.name = "PYTHONPATH", .value = "/mine"});
@@ -64,6 +77,24 @@ TEST(Injection, variables_of_the_template_stay) {
   EXPECT_EQ(value_of(spec.containers[1], "PYTHONPATH"),
             "/lattice/python/codeflare_elastic/autopatch:/lattice/python:/mine");
   EXPECT_EQ(value_of(spec.containers[1], "LATTICE_GRACE_SECONDS"), "5");
+}
+
+// A variable with both a value and a source is rejected.
+TEST(Injection, a_python_path_from_elsewhere_stays_behind_the_library) {
+  model::PodSpec spec = spec_with({"x"}, {});
+  model::EnvVar path{.name = "PYTHONPATH"};
+  path.value_from.emplace().config_map_key_ref.emplace().name = "paths";
+  spec.containers[1].env.push_back(path);
+  spec.containers[1].env.push_back({.name = "NEXT", .value = "$(PYTHONPATH)"});
+  ASSERT_TRUE(inject_agent(spec, kInjection));
+  const auto& env = spec.containers[1].env;
+  EXPECT_EQ(env[0].name, "LATTICE_PYTHONPATH");
+  EXPECT_EQ(env[0].value_from, path.value_from);
+  EXPECT_EQ(env[1].name, "PYTHONPATH");
+  EXPECT_EQ(env[1].value,
+            "/lattice/python/codeflare_elastic/autopatch:/lattice/python:$(LATTICE_PYTHONPATH)");
+  EXPECT_FALSE(env[1].value_from);
+  EXPECT_EQ(env[2].name, "NEXT") << "a later variable may use it";
 }
 
 TEST(Injection, mistakes_name_the_field_and_the_fix) {

@@ -1,6 +1,7 @@
 #include "elastic/membership.h"
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 namespace codeflare::elastic {
@@ -33,6 +34,9 @@ class Decider {
       wait.message = "shrinks when generation " + std::to_string(current_.generation) + " trains";
       return wait;
     }
+    if (const MemberRef* holder = only_holder()) {
+      return hand_over(*holder);
+    }
     if (!gone_.empty() || !failed_.empty() || !leaving_.empty()) {
       return change_now();
     }
@@ -40,43 +44,41 @@ class Decider {
   }
 
  private:
+  // Pods and members are sorted by index.
+  const PodFacts* pod_at(std::int32_t index) const {
+    auto at = std::ranges::lower_bound(facts_.pods, index, {}, &PodFacts::index);
+    return at == facts_.pods.end() || at->index != index ? nullptr : &*at;
+  }
   const PodFacts* pod_of(const MemberRef& ref) const {
-    auto at = std::ranges::find(facts_.pods, ref.index, &PodFacts::index);
-    return at == facts_.pods.end() || at->uid != ref.pod ? nullptr : &*at;
+    const PodFacts* pod = pod_at(ref.index);
+    return pod == nullptr || pod->uid != ref.pod ? nullptr : pod;
+  }
+  static bool has(const std::vector<MemberRef>& members, std::int32_t index,
+                  const std::string& pod) {
+    auto at = std::ranges::lower_bound(members, index, {}, &MemberRef::index);
+    return at != members.end() && at->index == index && at->pod == pod;
   }
   static bool is_alive(const PodFacts& pod) { return !pod.ended && !pod.lost; }
 
   // With the library one member that is done proves that the whole group is: none could make the
   // last step alone. Members of a newer generation that never trained are not waited for.
   bool is_complete() const {
-    bool all = !current_.members.empty();
-    bool proven = false;
+    bool proven = false;  // a member with the library is done
+    bool every_done = !current_.members.empty();
+    bool any_trains = false;  // with the library
     for (const MemberRef& ref : current_.members) {
       const PodFacts* pod = pod_of(ref);
       const Member* member = pod == nullptr || !pod->member ? nullptr : &*pod->member;
       const bool done = member != nullptr && member->state == MemberState::done;
-      proven = proven || (done && member->library);
-      const bool training =
-          member != nullptr && member->library && is_alive(*pod) &&
-          (member->state == MemberState::running || member->state == MemberState::stopping);
-      all = all && (done || (proven_elsewhere(ref) && !training));
+      every_done = every_done && done;
+      if (member == nullptr || !member->library) {
+        continue;
+      }
+      proven = proven || done;
+      any_trains = any_trains || (is_alive(*pod) && (member->state == MemberState::running ||
+                                                     member->state == MemberState::stopping));
     }
-    return all && (proven || every_done());
-  }
-
-  bool every_done() const {
-    return std::ranges::all_of(current_.members, [this](const MemberRef& ref) {
-      const PodFacts* pod = pod_of(ref);
-      return pod != nullptr && pod->member && pod->member->state == MemberState::done;
-    });
-  }
-
-  bool proven_elsewhere(const MemberRef& own) const {
-    return std::ranges::any_of(current_.members, [&](const MemberRef& ref) {
-      const PodFacts* pod = pod_of(ref);
-      return ref.index != own.index && pod != nullptr && pod->member && pod->member->library &&
-             pod->member->state == MemberState::done;
-    });
+    return every_done || (proven && !any_trains);
   }
 
   Standing standing_of(const MemberRef& ref) const {
@@ -131,26 +133,89 @@ class Decider {
     }
   }
 
+  // The member that leaves and has most steps, if none that stays has as many.
+  const MemberRef* only_holder() {
+    const MemberRef* holder = nullptr;
+    std::int64_t most = 0;
+    for (const MemberRef& ref : leaving_) {
+      const PodFacts* pod = pod_of(ref);
+      if (pod->member && pod->member->library && pod->member->step > most) {
+        holder = &ref;
+        most = pod->member->step;
+      }
+    }
+    if (holder == nullptr && facts_.round && facts_.round->library && !is_late()) {
+      holder = silent_leaver();
+      most = 1;
+      begins_ = holder != nullptr;
+    }
+    for (const MemberRef& ref : stay_) {
+      const std::optional<Member>& member = pod_of(ref)->member;
+      if (!member) {
+        continue;
+      }
+      // A member runs from the round on, and has the state from its first step on. Its last report
+      // may be a moment old: a group that runs for long needs no report.
+      const bool runs =
+          member->generation == current_.generation && member->state == MemberState::running;
+      if (member->state == MemberState::done || member->step >= most || (runs && is_late())) {
+        return nullptr;
+      }
+      begins_ = begins_ || runs;
+    }
+    return holder;
+  }
+
+  // A worker that starts anew has not said yet how many steps it found.
+  const MemberRef* silent_leaver() const {
+    const auto at = std::ranges::find_if(leaving_, [this](const MemberRef& ref) {
+      const std::optional<Member>& member = pod_of(ref)->member;
+      return !member || !member->library;
+    });
+    return at == leaving_.end() ? nullptr : &*at;
+  }
+
+  // It stays until another member trains with its state; then the group shrinks.
+  MembershipDecision hand_over(const MemberRef& holder) {
+    const Newcomers fresh = newcomers();
+    if (begins_ && gone_.empty() && failed_.empty()) {
+      return {.message = "shrinks when generation " + std::to_string(current_.generation) +
+                         " has made a step",
+              .look_again = facts_.now + std::chrono::seconds(1)};
+    }
+    if (stay_.empty() && fresh.ready.empty()) {
+      const bool patient =
+          fresh.missing > 0 && facts_.growth_deadline && facts_.now < *facts_.growth_deadline;
+      return patient ? MembershipDecision{.message = "shrinks when a worker that stays has joined",
+                                          .look_again = facts_.growth_deadline}
+                     : change_now();
+    }
+    const MemberRef keeps = holder;
+    std::erase(leaving_, keeps);
+    stay_.insert(std::ranges::lower_bound(stay_, keeps.index, {}, &MemberRef::index), keeps);
+    MembershipDecision decision = change_now();
+    if (decision.next && decision.next->reason == reason::kShrink) {
+      decision.next->reason = reason::kReplace;
+    }
+    return decision;
+  }
+
   // The membership may be newer than the round: a member that never trained proves nothing.
   bool last_group_is_over(const std::vector<MemberRef>& next) const {
     if (facts_.fenced || !facts_.round || facts_.round->ranks.empty()) {
       return true;
     }
     return std::ranges::any_of(facts_.round->ranks, [&](const RoundRank& rank) {
-      auto at = std::ranges::find_if(facts_.pods, [&](const PodFacts& pod) {
-        return pod.member && pod.member->agent == rank.agent;
-      });
-      if (at == facts_.pods.end() || at->ended) {
+      const PodFacts* pod = pod_at(rank.index);
+      if (pod == nullptr || !pod->member || pod->member->agent != rank.agent || pod->ended) {
         return true;  // another life, or none: its workers died with it
       }
-      const Member& member = *at->member;
+      const Member& member = *pod->member;
       const bool left =
           member.generation > facts_.round->generation
               ? member.state != MemberState::stopping
               : member.state == MemberState::left || member.state == MemberState::done;
-      return left || std::ranges::any_of(next, [&](const MemberRef& ref) {
-               return ref.index == at->index && ref.pod == at->uid;
-             });
+      return left || has(next, pod->index, pod->uid);
     });
   }
 
@@ -162,19 +227,14 @@ class Decider {
   Newcomers newcomers() const {
     Newcomers all;
     for (const PodFacts& pod : facts_.pods) {
-      const MemberRef ref{.index = pod.index, .pod = pod.uid};
-      const auto is_ref = [&](const MemberRef& one) {
-        return one.index == ref.index && one.pod == ref.pod;
-      };
-      if (pod.leaving || pod.ended || std::ranges::any_of(stay_, is_ref)) {
+      if (pod.leaving || pod.ended || has(stay_, pod.index, pod.uid)) {
         continue;
       }
-      const bool waits =
-          pod.member && is_alive(pod) &&
-          (pod.member->state == MemberState::registered || pod.member->state == MemberState::left ||
-           (pod.member->state == MemberState::failed && stay_.empty()));
-      if (waits && !std::ranges::any_of(gone_, is_ref)) {
-        all.ready.push_back(ref);
+      const bool waits = pod.member && is_alive(pod) &&
+                         (pod.member->state == MemberState::registered ||
+                          (pod.member->state == MemberState::failed && stay_.empty()));
+      if (waits && !has(gone_, pod.index, pod.uid)) {
+        all.ready.push_back({.index = pod.index, .pod = pod.uid});
       } else {
         ++all.missing;
       }
@@ -284,6 +344,7 @@ class Decider {
   std::vector<MemberRef> gone_;
   std::vector<MemberRef> leaving_;
   bool forming_ = false;
+  bool begins_ = false;  // a member is about to report its steps
 };
 
 }  // namespace

@@ -49,6 +49,15 @@ std::string next(const MembershipFacts& all) {
 constexpr MemberState kRegistered = MemberState::registered;
 constexpr MemberState kRunning = MemberState::running;
 
+TEST(Membership, a_member_that_left_comes_back_only_when_it_has_registered) {
+  MembershipFacts all = facts(3, {0}, {pod(0, kRunning, 3), pod(1, MemberState::left, 3)});
+  EXPECT_EQ(next(all), "-");
+  all.pods[1] = pod(1, MemberState::starting, 3);
+  EXPECT_EQ(next(all), "-");
+  all.pods[1] = pod(1, kRegistered);
+  EXPECT_EQ(next(all), "Grow 0 1");
+}
+
 TEST(Membership, the_first_group_waits_for_all_pods_or_the_deadline) {
   MembershipFacts all = facts(0, {}, {pod(0, kRegistered), pod(1, std::nullopt)});
   all.growth_deadline = all.now + seconds(30);
@@ -102,6 +111,68 @@ TEST(Membership, a_shrink_comes_before_the_pod_goes) {
       facts(4, {0, 1, 2}, {pod(0, kRunning, 4), pod(1, kRunning, 4), pod(2, kRunning, 4)});
   all.pods[1].leaving = true;
   EXPECT_EQ(next(all), "Shrink 0 2");
+}
+
+PodFacts holding(PodFacts facts, std::int64_t step) {
+  facts.member->library = true;
+  facts.member->step = step;
+  return facts;
+}
+
+PodFacts leaving(PodFacts facts) {
+  facts.leaving = true;
+  return facts;
+}
+
+TEST(Membership, a_member_that_leaves_with_the_only_state_hands_it_over_first) {
+  MembershipFacts all = facts(3, {1, 2},
+                              {pod(0, kRegistered), leaving(holding(pod(1, kRunning, 3), 7)),
+                               leaving(holding(pod(2, kRunning, 3), 6))});
+  EXPECT_EQ(next(all), "Replace 0 1") << "one of them is enough";
+  all = facts(4, {0, 1},
+              {holding(pod(0, MemberState::ready, 4), 0),
+               leaving(holding(pod(1, MemberState::ready, 4), 7))});
+  EXPECT_EQ(next(all), "-") << "the new group has not begun";
+  all.pods[0] = holding(pod(0, kRunning, 4), 0);
+  all.pods[1] = leaving(holding(pod(1, kRunning, 4), 7));
+  EXPECT_EQ(next(all), "-") << "it has joined the group and made no step";
+  all.pods[0] = holding(pod(0, kRunning, 4), 8);
+  EXPECT_EQ(next(all), "Shrink 0");
+  all.pods[0] = holding(pod(0, kRunning, 4), 90);
+  all.pods[1] = leaving(holding(pod(1, kRunning, 4), 95));
+  all.now += seconds(61);
+  EXPECT_EQ(next(all), "Shrink 0") << "reports may be a moment old";
+}
+
+TEST(Membership, a_group_that_nobody_forms_does_not_shrink_to_members_without_state) {
+  MembershipFacts all = facts(5, {0, 1},
+                              {holding(pod(0, MemberState::ready, 5), 0),
+                               leaving(holding(pod(1, MemberState::ready, 5), 78))});
+  all.now += seconds(61);
+  EXPECT_EQ(next(all), "Replace 0 1");
+  all.pods[0] = holding(pod(0, MemberState::ready, 5), 78);
+  EXPECT_EQ(next(all), "Shrink 0") << "it has as much";
+}
+
+TEST(Membership, a_leaver_that_starts_anew_is_asked_for_its_steps_first) {
+  MembershipFacts all = facts(
+      5, {0, 1}, {holding(pod(0, kRunning, 5), 0), leaving(pod(1, MemberState::starting, 5))});
+  all.round->library = true;
+  EXPECT_EQ(next(all), "-");
+  all.pods[0] = holding(pod(0, kRunning, 5), 4);
+  EXPECT_EQ(next(all), "Shrink 0");
+}
+
+TEST(Membership, the_only_state_waits_for_a_successor_until_the_deadline) {
+  MembershipFacts all =
+      facts(3, {1}, {pod(0, std::nullopt), leaving(holding(pod(1, kRunning, 3), 7))});
+  all.growth_deadline = all.now + seconds(45);
+  EXPECT_EQ(next(all), "-");
+  all.now += seconds(46);
+  EXPECT_EQ(next(all), "Pause");
+  // Nobody comes: the whole job goes.
+  all = facts(3, {1}, {leaving(holding(pod(1, kRunning, 3), 7))});
+  EXPECT_EQ(next(all), "Pause");
 }
 
 TEST(Membership, a_member_that_is_late_is_dropped) {

@@ -6,50 +6,56 @@ namespace codeflare::usage {
 
 namespace {
 
-std::int64_t seconds_of(WallTime time) {
-  return std::chrono::floor<std::chrono::seconds>(time).time_since_epoch().count();
+void start(PodTimes& times, WallTime at) {
+  const std::int64_t seconds = unix_seconds(at);
+  times.begin = std::min(times.begin.value_or(seconds), seconds);
 }
 
-struct Bounds {
-  std::optional<std::int64_t> begin;
-  std::optional<std::int64_t> end;
-  bool running = false;
+void finish(PodTimes& times, WallTime at) {
+  const std::int64_t seconds = unix_seconds(at);
+  times.end = std::max(times.end.value_or(seconds), seconds);
+}
 
-  void start(std::int64_t at) { begin = std::min(begin.value_or(at), at); }
-  void finish(std::int64_t at) { end = std::max(end.value_or(at), at); }
-};
-
-void add(Bounds& bounds, const model::ContainerState& state, bool current) {
+void add(PodTimes& times, const model::ContainerState& state, bool current) {
   if (state.running && state.running->started_at) {
-    bounds.start(seconds_of(*state.running->started_at));
-    bounds.running |= current;
+    start(times, *state.running->started_at);
+    times.running |= current;
   }
   if (state.terminated && state.terminated->started_at && state.terminated->finished_at) {
-    bounds.start(seconds_of(*state.terminated->started_at));
-    bounds.finish(seconds_of(*state.terminated->finished_at));
+    start(times, *state.terminated->started_at);
+    finish(times, *state.terminated->finished_at);
   }
 }
 
 }  // namespace
 
-std::optional<Interval> interval_of(const model::Pod& pod, std::optional<WallTime> lost_at) {
-  Bounds bounds;
+std::int64_t unix_seconds(WallTime time) {
+  return std::chrono::floor<std::chrono::seconds>(time).time_since_epoch().count();
+}
+
+PodTimes times_of(const model::Pod& pod) {
+  PodTimes times;
   for (const model::ContainerStatus& container : pod.status.container_statuses) {
-    add(bounds, container.last_state, false);
-    add(bounds, container.state, true);
+    add(times, container.last_state, false);
+    add(times, container.state, true);
   }
-  if (!bounds.begin) {
+  return times;
+}
+
+std::optional<Interval> interval_of(const PodTimes& times, std::optional<WallTime> lost_at) {
+  if (!times.begin || (times.running && !lost_at)) {
     return std::nullopt;
   }
-  if (bounds.running) {
-    if (!lost_at) {
-      return std::nullopt;
-    }
-    bounds.finish(seconds_of(*lost_at));
+  std::int64_t end = times.end.value_or(*times.begin);
+  if (times.running) {
+    end = std::max(end, unix_seconds(*lost_at));
   }
   // A node's clock may have been set back while the container ran.
-  return Interval{.begin = *bounds.begin,
-                  .end = std::max(*bounds.begin, bounds.end.value_or(*bounds.begin))};
+  return Interval{.begin = *times.begin, .end = std::max(*times.begin, end)};
+}
+
+std::optional<Interval> interval_of(const model::Pod& pod, std::optional<WallTime> lost_at) {
+  return interval_of(times_of(pod), lost_at);
 }
 
 }  // namespace codeflare::usage

@@ -1,9 +1,11 @@
 #pragma once
 
 #include "base/result.h"
+#include "json/value.h"
 #include "usage/interval.h"
 
 #include <compare>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <set>
@@ -19,6 +21,11 @@
 namespace codeflare::usage {
 
 inline constexpr std::string_view kFinalizer = "usage.codeflare.dev/counted";
+// Annotation of a pod: whose total it counts to, also when its job is gone.
+inline constexpr std::string_view kQueueAnnotation = "usage.codeflare.dev/queue";
+// The UsageLedger of a namespace.
+inline constexpr std::string_view kLedgerName = "usage";
+inline constexpr std::string_view kDefaultQueue = "default";
 
 // Totals are kept by queue and resource.
 struct Account {
@@ -27,8 +34,19 @@ struct Account {
   friend auto operator<=>(const Account&, const Account&) = default;
 };
 
+using Totals = std::map<Account, std::int64_t>;  // unit seconds
+
+struct JobUsage {
+  std::string name{};
+  std::int64_t last_end = 0;  // of its pods, Unix seconds
+  Totals totals{};
+  friend bool operator==(const JobUsage&, const JobUsage&) = default;
+};
+
 struct Ledger {
-  std::map<Account, std::int64_t> unit_seconds{};
+  Totals totals{};
+  std::map<std::string, Totals> days{};    // by UTC day, such as 2026-11-18
+  std::map<std::string, JobUsage> jobs{};  // by UID
   // Pods that are in the totals and may still have the finalizer.
   std::set<std::string> counted{};
   friend bool operator==(const Ledger&, const Ledger&) = default;
@@ -38,6 +56,8 @@ struct Ledger {
 struct ObservedPod {
   std::string uid{};
   std::string queue{};
+  std::string job_uid{};  // empty: of no job
+  std::string job_name{};
   bool has_finalizer = true;
   bool is_over = false;  // ended, lost or deleted before it started
   std::optional<Interval> interval{};
@@ -52,8 +72,22 @@ struct Step {
 // All pods that carry or carried the finalizer must be observed from one cache.
 Step count(const Ledger& ledger, const std::vector<ObservedPod>& pods);
 
-// The status of a UsageLedger, and status.usage of a TrainingJob.
+// The seconds of an interval by UTC day; their sum is the interval.
+std::map<std::string, std::int64_t> by_day(const Interval& interval);
+std::string day_of(std::int64_t unix_seconds);
+
+struct Retention {
+  std::size_t days = 400;       // newest
+  std::size_t gone_jobs = 200;  // that ended last, beside those that exist
+};
+// Forgets the detail of old days and of jobs that are gone. Totals stay.
+void forget_old(Ledger& ledger, const std::set<std::string>& live_jobs, Retention retention = {});
+
+// The status of a UsageLedger.
 std::string ledger_text(const Ledger& ledger);
+// status.usage of a TrainingJob: a ledger with totals alone.
+std::string totals_text(const Totals& totals);
+Result<Ledger> read_ledger(const json::Value& status);
 Result<Ledger> parse_ledger(std::string_view text);
 
 }  // namespace codeflare::usage

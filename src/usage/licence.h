@@ -21,7 +21,7 @@ struct LicenceCheck {
   std::string message{};  // never the key
 };
 
-// What is kept between checks, also across restarts.
+// State between checks, also across restarts.
 struct LicenceState {
   std::optional<WallTime> last_good{};
   std::optional<WallTime> newest{};  // newest time seen: a clock that was set back is noticed

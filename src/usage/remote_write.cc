@@ -46,6 +46,11 @@ std::string sample_message(const Sample& sample) {
   return out;
 }
 
+// Answers that name a bad sample. Others (a wrong login, a wrong path) would be the same for each.
+bool is_about_samples(int status) {
+  return status == 400 || status == 409 || status == 413 || status == 422;
+}
+
 Duration retry_after_of(const net::Headers& headers) {
   const std::string_view text = headers.get("Retry-After").value_or("");
   int seconds = 0;
@@ -171,6 +176,10 @@ Task<Result<SendResult>> RemoteWriter::send(std::map<Labels, double> counters) {
       if (outcome.verdict == Verdict::retry) {
         result.retry = true;
         result.retry_after = outcome.retry_after;
+        co_return result;
+      }
+      if (!is_about_samples(outcome.status)) {
+        result.dropped = samples.size() - result.sent;
         co_return result;
       }
       if (batch.size() == 1) {

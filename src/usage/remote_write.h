@@ -9,6 +9,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 // Prometheus remote write 1.0: protobuf and snappy (blocks of literals) by hand.
@@ -27,7 +28,7 @@ struct Sample {
 std::string write_request(const std::vector<Sample>& samples);
 std::string snappy_literals(std::string_view bytes);
 
-// What to do after an answer (status 0: none arrived).
+// The next step after an answer (status 0: none arrived).
 enum class Verdict : std::uint8_t { sent, retry, drop };
 Verdict verdict_of(int status);
 
@@ -51,9 +52,14 @@ class RemoteWriter {
  public:
   RemoteWriter(Env env, net::HttpService& http, RemoteWriteOptions options);
 
-  // `counters` with their labels; the time is now. A rejected request is sent again series by
-  // series, so that one bad sample does not hold back others.
+  // `counters` with their labels; the time is now. A request that is rejected for a sample is
+  // sent again series by series, so that one bad sample does not hold back others. A server that
+  // rejects the login gets one request.
   Task<Result<SendResult>> send(std::map<Labels, double> counters);
+  // For requests from now on.
+  void set_authorization(Secret authorization) {
+    options_.authorization = std::move(authorization);
+  }
 
  private:
   struct Outcome {

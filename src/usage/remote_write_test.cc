@@ -103,6 +103,21 @@ TEST_F(RemoteWriteTest, times_of_a_series_strictly_rise) {
   EXPECT_EQ(send({{series("a"), 1}, {series("b"), 1}}).sent, 2u);
 }
 
+// A login that the server rejects is not the fault of a sample.
+TEST_F(RemoteWriteTest, rejected_credentials_cost_one_request) {
+  for (const int status : {401, 403, 404}) {
+    receiver.bodies.clear();
+    receiver.answers.push_back(status);
+    const SendResult result = send({{series("a"), 1}, {series("b"), 1}, {series("c"), 1}});
+    EXPECT_EQ(receiver.bodies.size(), 1U) << status;
+    EXPECT_EQ(result.sent, 0U);
+    EXPECT_EQ(result.dropped, 3U);
+    EXPECT_FALSE(result.retry);
+    EXPECT_TRUE(result.last_error.starts_with(std::to_string(status)));
+    pass(std::chrono::seconds(1));
+  }
+}
+
 TEST_F(RemoteWriteTest, one_bad_sample_does_not_hold_back_others) {
   receiver.bad = "bad";
   const SendResult result = send({{series("a"), 1}, {series("bad"), 1}, {series("c"), 1}});

@@ -1,6 +1,7 @@
 #include "base/env/sim_env.h"
 #include "usage/interval.h"
 #include "usage/ledger.h"
+#include "usage/units.h"
 
 #include <gtest/gtest.h>
 
@@ -60,13 +61,13 @@ TEST(Ledger, counts_a_pod_once_and_releases_it) {
                         .units = {{"nvidia.com/gpu", 4}}};
   const Account account{.queue = "default", .resource = "nvidia.com/gpu"};
   const Step first = count({}, {pod});
-  EXPECT_EQ(first.ledger.unit_seconds.at(account), 240);
+  EXPECT_EQ(first.ledger.totals.at(account), 240);
   EXPECT_EQ(first.release, std::vector<std::string>{"p1"});
   const Step again = count(first.ledger, {pod});
   EXPECT_EQ(again.ledger, first.ledger);
   EXPECT_EQ(again.release, first.release);
   const Step gone = count(again.ledger, {});
-  EXPECT_EQ(gone.ledger.unit_seconds.at(account), 240);
+  EXPECT_EQ(gone.ledger.totals.at(account), 240);
   EXPECT_TRUE(gone.ledger.counted.empty());
 }
 
@@ -78,12 +79,65 @@ TEST(Ledger, waits_for_pods_that_are_not_over) {
 
 TEST(Ledger, reads_back_what_was_written) {
   Ledger ledger;
-  ledger.unit_seconds[{.queue = "a", .resource = "node"}] = 5;
-  ledger.unit_seconds[{.queue = "b", .resource = "cpu"}] = 7;
+  ledger.totals[{.queue = "a", .resource = "node"}] = 5;
+  ledger.totals[{.queue = "b", .resource = "cpu"}] = 7;
+  ledger.days["2026-11-18"] = ledger.totals;
+  ledger.jobs["u-1"] = {.name = "bert", .last_end = 12, .totals = ledger.totals};
   ledger.counted = {"x", "y"};
   EXPECT_EQ(parse_ledger(ledger_text(ledger)).value(), ledger);
   EXPECT_FALSE(parse_ledger(R"({"totals":[{"unitSeconds":-1}]})"));
   EXPECT_EQ(parse_ledger("{}").value(), Ledger());
+}
+
+TEST(Ledger, splits_an_interval_by_day_without_losing_a_second) {
+  const std::int64_t midnight = 20'000 * std::int64_t{86'400};
+  const auto days = by_day({.begin = midnight - 10, .end = midnight + 86'400 + 5});
+  EXPECT_EQ(days, (std::map<std::string, std::int64_t>{
+                      {"2024-10-03", 10}, {"2024-10-04", 86'400}, {"2024-10-05", 5}}));
+  EXPECT_TRUE(by_day({.begin = 7, .end = 7}).empty());
+}
+
+TEST(Ledger, keeps_totals_by_day_and_job) {
+  const Step step = count({}, {{.uid = "p1",
+                                .queue = "q",
+                                .job_uid = "j1",
+                                .job_name = "bert",
+                                .is_over = true,
+                                .interval = Interval{.begin = 86'390, .end = 86'420},
+                                .units = {{"gpu", 2}}}});
+  const Account account{.queue = "q", .resource = "gpu"};
+  EXPECT_EQ(step.ledger.days.at("1970-01-01").at(account), 20);
+  EXPECT_EQ(step.ledger.days.at("1970-01-02").at(account), 40);
+  EXPECT_EQ(step.ledger.jobs.at("j1").totals.at(account), 60);
+  EXPECT_EQ(step.ledger.jobs.at("j1").last_end, 86'420);
+}
+
+TEST(Ledger, forgets_the_detail_of_old_days_and_gone_jobs_but_no_total) {
+  Ledger ledger;
+  for (int i = 0; i < 5; ++i) {
+    ledger.days["2026-01-0" + std::to_string(i + 1)];
+    ledger.jobs["j" + std::to_string(i)].last_end = i;
+  }
+  ledger.totals[{.queue = "q", .resource = "gpu"}] = 9;
+  forget_old(ledger, {"j0"}, {.days = 2, .gone_jobs = 1});
+  EXPECT_EQ(ledger.days.size(), 2U);
+  EXPECT_TRUE(ledger.days.contains("2026-01-05"));
+  EXPECT_EQ(ledger.jobs.size(), 2U);
+  EXPECT_TRUE(ledger.jobs.contains("j0")) << "it exists";
+  EXPECT_TRUE(ledger.jobs.contains("j4")) << "it ended last";
+  EXPECT_EQ(ledger.totals.size(), 1U);
+}
+
+TEST(Units, are_whole_numbers_of_what_the_pod_requests) {
+  model::PodSpec spec;
+  model::Container& container = spec.containers.emplace_back();
+  container.resources.requests = {{"cpu", model::Quantity::milli(1500)},
+                                  {"memory", model::Quantity((1 << 20) + 1)},
+                                  {"nvidia.com/gpu", model::Quantity(4)},
+                                  {"ephemeral-storage", model::Quantity(7)}};
+  EXPECT_EQ(units_of(spec),
+            (std::map<std::string, std::int64_t>{
+                {"memory-mib", 2}, {"millicpu", 1500}, {"nvidia.com/gpu", 4}, {"workers", 1}}));
 }
 
 // A controller that dies after any of its writes, and a cache that lags behind.
@@ -106,8 +160,8 @@ class Counting {
   }
   std::int64_t expected() const { return expected_; }
   std::int64_t counted() const {
-    const auto found = ledger_.unit_seconds.find({.queue = "q", .resource = "gpu"});
-    return found == ledger_.unit_seconds.end() ? 0 : found->second;
+    const auto found = ledger_.totals.find({.queue = "q", .resource = "gpu"});
+    return found == ledger_.totals.end() ? 0 : found->second;
   }
   bool at_rest() const { return pods_.empty() && ledger_.counted.empty(); }
 

@@ -34,6 +34,7 @@ void Store::Parts::adopt(internal::FoundJob found) {
   job->key = found.job;
   job->record = std::move(found.record);
   job->recorded = true;
+  job->used = env.loop.now();
   job->next_id = job->record.id_ceiling;
   for (Checkpoint& checkpoint : found.committed) {
     job->next_number = std::max(job->next_number, checkpoint.number + 1);
@@ -51,7 +52,11 @@ void Store::Parts::adopt(internal::FoundJob found) {
 
 JobPtr Store::Parts::find(const JobKey& job) const {
   const auto found = jobs.find(job);
-  return found == jobs.end() ? nullptr : found->second;
+  if (found == jobs.end()) {
+    return nullptr;
+  }
+  found->second->used = env.loop.now();
+  return found->second;
 }
 
 Task<Result<LockedJob>> Store::Parts::lock(JobKey key, bool make) {
@@ -63,6 +68,7 @@ Task<Result<LockedJob>> Store::Parts::lock(JobKey key, bool make) {
     if (job == nullptr) {
       job = std::make_shared<Job>();
       job->key = key;
+      job->used = env.loop.now();
       jobs.emplace(key, job);
     }
     CO_TRY_ASSIGN(internal::JobLock::Guard guard, co_await job->lock.take());
@@ -257,9 +263,50 @@ Task<void> Store::Parts::abort_idle() {
   }
 }
 
+Task<Result<void>> Store::Parts::remove_job(Job& job) {
+  Result<void> removed = co_await run_blocking(env, [&] { return disk.remove_job(job.key); });
+  if (!removed) {
+    co_return fail(co_await explain(std::move(removed).error()));
+  }
+  for (const auto& [id, entry] : job.entries) {
+    used_bytes[job.key.ns] -= entry.value->bytes();
+  }
+  job.entries.clear();
+  job.latest = nullptr;
+  job.gone = true;
+  jobs.erase(job.key);
+  co_return Result<void>();
+}
+
+Task<void> Store::Parts::remove_unused() {
+  if (options.job_expiry == Duration::zero()) {
+    co_return;
+  }
+  for (const auto& [key, job] : std::map(jobs)) {
+    Result<internal::JobLock::Guard> guard = co_await job->lock.take();
+    if (!guard) {
+      co_return;
+    }
+    const bool written =
+        std::ranges::any_of(job->entries, [](const auto& each) { return each.second.writers > 0; });
+    if (job->gone || written || env.loop.now() - job->used < options.job_expiry) {
+      continue;
+    }
+    const std::size_t checkpoints = job->entries.size();
+    if (const Result<void> removed = co_await remove_job(*job); !removed) {
+      logger.warn("cannot remove an unused job; retrying",
+                  {{"job", key.text()}, {"error", removed.error()}});
+      continue;
+    }
+    counts.expired += checkpoints;
+    logger.info("removed an unused job", {{"job", key.text()}, {"checkpoints", checkpoints}});
+  }
+}
+
 Task<void> Store::Parts::watch_idle() {
   while (co_await sleep_for(kSweepInterval)) {
     co_await abort_idle();
+    co_await remove_unused();
     want_sweep();
   }
 }

@@ -29,6 +29,7 @@ struct Job {
   JobRecord record{};
   bool recorded = false;  // the record is on disk
   bool gone = false;      // removed; look the job up again
+  Instant used{};         // the last request, or the start of the service
   CheckpointId next_id = 1;
   std::int64_t next_number = 1;
   std::map<CheckpointId, Entry> entries{};
@@ -65,6 +66,7 @@ struct Store::Parts {
         tasks(env.loop) {}
 
   void adopt(internal::FoundJob found);
+  // Counts as a request.
   internal::JobPtr find(const JobKey& job) const;
   // The job as it is; with `make` an unknown one is made, else it is not found.
   Task<Result<internal::LockedJob>> lock(JobKey job, bool make);
@@ -85,6 +87,9 @@ struct Store::Parts {
   void want_sweep();
   Task<void> sweep();
   Task<void> abort_idle();
+  // With its files; nobody else changes it.
+  Task<Result<void>> remove_job(internal::Job& job);
+  Task<void> remove_unused();
   Task<void> watch_idle();
 
   Env env;

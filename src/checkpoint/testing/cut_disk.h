@@ -12,9 +12,9 @@
 
 namespace codeflare::checkpoint {
 
-// A simulated disk whose power goes at the n-th change: from then on every call fails. What was
-// written and not synced is kept, torn or lost, as the random numbers say, when tear() is called;
-// the world's crash_files() loses the rest. Also full on request.
+// A simulated disk whose power goes at the n-th change: from then on every call fails. Writes
+// without a sync are kept, torn or lost, as the random numbers say, when tear() is called; the
+// world's crash_files() loses the rest. Also full on request.
 class CutDisk final : public FileSystem, public FileHandles {
  public:
   CutDisk(FileSystem& files, Random& random);

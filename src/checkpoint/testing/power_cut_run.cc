@@ -11,7 +11,7 @@ namespace {
 
 const JobKey kJobs[] = {{"team", "a"}, {"team", "b"}, {"other", "a"}};
 
-// What a part holds tells whose it is: a part of another checkpoint cannot pass.
+// The content of a part names its owner: a part of another checkpoint cannot pass.
 std::string content_of(const JobKey& job, const Checkpoint& checkpoint, std::string_view part) {
   std::string line = job.text() + " " + std::to_string(checkpoint.id) + " " +
                      std::to_string(checkpoint.step) + " " + std::string(part) + "\n";

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "base/backoff.h"
+#include "base/env/backoff.h"
 #include "base/env/env.h"
 #include "elastic/store.h"
 
