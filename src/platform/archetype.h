@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace codeflare::platform {
@@ -33,6 +34,9 @@ Result<json::Document> gang_of(const Program& program);
 
 // The objects of a ray Run: a RayJob with a submitter pod.
 Result<json::Document> ray_job_of(const Program& program);
+
+// Of the pod that submits to Ray.
+inline constexpr std::string_view kSubmitterContainer = "ray-job-submitter";
 
 // Adds to a pod spec what archetypes have in common: messages from logs, security context, nodes.
 void finish_pod(json::Arena& arena, json::Value& pod_spec, const Program& program);

@@ -52,9 +52,10 @@ std::vector<Problem> check_application(const model::Application& application,
 std::vector<Problem> check_data_set(const model::DataSet& data_set) {
   Problems problems;
   const model::DataSetSpec& spec = data_set.spec;
-  const int sources = (spec.inline_files.empty() ? 0 : 1) + (spec.nfs ? 1 : 0) + (spec.pvc ? 1 : 0);
+  const int sources = (spec.inline_files.empty() ? 0 : 1) + (spec.nfs ? 1 : 0) +
+                      (spec.pvc ? 1 : 0) + (spec.s3 ? 1 : 0);
   if (sources != 1) {
-    problems.add("spec", "set exactly one of inline, nfs and pvc");
+    problems.add("spec", "set exactly one of inline, nfs, pvc and s3");
   }
   return problems.take();
 }

@@ -1,9 +1,11 @@
 #include "platform/command_line.h"
+#include "platform/names.h"
 #include "platform/pod_parts.h"
 #include "platform/repo_url.h"
 #include "sdk/gang_job.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 namespace codeflare::platform {
@@ -17,13 +19,16 @@ constexpr std::string_view kRepoSecret = "/codeflare/repo-secret";
 // Ends with a line "REASON: text", which becomes the message of the Run. The password goes from
 // the mounted Secret to git by a credential helper, and into no file, argument or variable.
 constexpr std::string_view kCheckout = R"sh(
-remote=$1 ref=$2 path=$3 tree=$4 attempts=30
+remote=$1 ref=$2 path=$3 tree=$4 attempts=60
 export GIT_TERMINAL_PROMPT=0 GIT_CONFIG_NOSYSTEM=1 LC_ALL=C HOME=/tmp
 work=/workdir/.codeflare-checkout
 helper='!f() { test "$1" = get || exit 0; printf "username=%s\npassword=%s\n" "$(cat /codeflare/repo-secret/user)" "$(cat /codeflare/repo-secret/pat)"; }; f'
+# Only this server gets the password, wherever it sends us.
+origin=https://none rest=${remote#*://}
+case $remote in http://* | https://*) origin=${remote%%://*}://${rest%%/*} ;; esac
 run_git() {
-  if [ -d /codeflare/repo-secret ]; then
-    git -c credential.helper= -c credential.helper="$helper" "$@"
+  if [ -f /codeflare/repo-secret/pat ]; then
+    git -c credential.helper= -c credential."$origin".helper="$helper" "$@"
   else
     git -c credential.helper= "$@"
   fi 2>>"$work/errors"
@@ -133,6 +138,17 @@ void add_files(const model::Application& application, PodParts& parts, Problems&
   parts.workdir = kWorkdir;
 }
 
+// Without a Secret of its own, an Application uses the copy of that of a PlatformRepoSecret, which
+// may come while the checkout is being tried.
+std::optional<std::string> secret_of_checkout(const model::ApplicationSpec& spec,
+                                              const RepoUrl& repo, const PodParts& parts) {
+  if (spec.repo_secret) {
+    return spec.repo_secret->name;
+  }
+  return repo.remote.starts_with("http") ? std::optional(repo_secret_copy(parts.name))
+                                         : std::nullopt;
+}
+
 void add_checkout(const model::Application& application, const std::string& git_image,
                   PodParts& parts, Problems& problems) {
   const model::ApplicationSpec& spec = application.spec;
@@ -148,11 +164,14 @@ void add_checkout(const model::Application& application, const std::string& git_
   checkout.command = literal(
       {"sh", "-c", std::string(kCheckout), "sh", repo->remote, repo->ref, repo->path, repo->tree});
   checkout.volume_mounts.push_back(mount("code", kWorkdir));
-  if (spec.repo_secret) {
+  if (const std::optional<std::string> name = secret_of_checkout(spec, *repo, parts)) {
     model::Volume secret;
     secret.name = "repo-secret";
     secret.secret.emplace();
-    secret.secret->secret_name = spec.repo_secret->name;
+    secret.secret->secret_name = *name;
+    if (!spec.repo_secret) {
+      secret.secret->optional = true;
+    }
     parts.volumes.push_back(std::move(secret));
     checkout.volume_mounts.push_back(mount("repo-secret", kRepoSecret));
     checkout.volume_mounts.back().read_only = true;

@@ -154,7 +154,7 @@ class OptionReader {
   bool only_places_ = false;
 };
 
-// What the Run's `parameters` give, into `values`.
+// Reads the Run's `parameters` into `values`.
 void read_parameters(const model::Application& application, const model::Run& run,
                      bool options_are_the_runs, GivenMap& values, Problems& problems) {
   if (run.spec.parameters.empty()) {

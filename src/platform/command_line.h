@@ -23,7 +23,7 @@ struct CommandLine {
 CommandLine command_line(const model::Application& application, const model::Run& run,
                          Problems& problems);
 
-// What is wrong with the schema itself, for the Application's owner.
+// The problems of the schema itself, for the Application's owner.
 void check_schema(const model::Application& application, Problems& problems);
 
 // "Application default/train"

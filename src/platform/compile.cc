@@ -15,6 +15,7 @@
 #include "platform/sizes.h"
 #include "platform/words.h"
 #include "sdk/gang_job.h"
+#include "sdk/program_image.h"
 
 #include <algorithm>
 #include <utility>
@@ -45,7 +46,20 @@ class Compilation {
     return std::move(result_);
   }
 
+  RunPriority priority() {
+    const Policies policies = policies_of();
+    std::string priority_class;
+    const std::int32_t value = resolve_priority(policies, priority_class);
+    check_limits(policies, result_.effective, problems_);
+    return {.value = value, .problems = problems_.take()};
+  }
+
  private:
+  Policies policies_of() const {
+    return {input_.policies,
+            {.application = application_of(run_), .namespace_labels = input_.namespace_labels}};
+  }
+
   bool check_application() {
     const model::ObjectKey key = application_of(run_);
     const std::string shown = "Application " + key.ns + "/" + key.name;
@@ -71,8 +85,7 @@ class Compilation {
   }
 
   void compile_program(const model::Application& application) {
-    const Policies policies(input_.policies, {.application = application_of(run_),
-                                              .namespace_labels = input_.namespace_labels});
+    const Policies policies = policies_of();
     check_schema(application, problems_);
     result_.api = application.spec.api;
     note("api", application.spec.api, name_of(application));
@@ -81,6 +94,12 @@ class Compilation {
     if (application.spec.progress) {
       check_progress(application, problems_);
       note("progress.pattern", application.spec.progress->pattern, name_of(application));
+    }
+    if (!application.spec.repo.empty()) {
+      note("repo", application.spec.repo, name_of(application));
+    }
+    if (application.spec.repo_secret) {
+      note("repoSecret", application.spec.repo_secret->name, name_of(application));
     }
     CommandLine line = command_line(application, run_, problems_);
     note(line.effective);
@@ -113,7 +132,10 @@ class Compilation {
   }
 
   PodParts parts_of(const model::Application& application) {
-    PodParts parts{.name = wrapper_name(run_.metadata)};
+    PodParts parts{.name = wrapper_name(run_.metadata),
+                   .program_image = options_.program_image.empty()
+                                        ? "codeflare:" + std::string(sdk::version())
+                                        : options_.program_image};
     const auto set = [&](const model::StringMap& env, const std::string& from) {
       for (const auto& [name, value] : env) {
         parts.env.insert_or_assign(name, value);
@@ -125,8 +147,7 @@ class Compilation {
     add_code(application, options_.git_image, parts, problems_);
     const std::vector<InputUse> uses = inputs_of(application, run_, problems_);
     for (const InputUse& use : uses) {
-      note(use.field.substr(std::string_view("spec.").size()),
-           use.data_set.ns + "/" + use.data_set.name,
+      note("inputs[" + std::to_string(use.index) + "]", use.data_set.ns + "/" + use.data_set.name,
            run_.spec.input.empty() ? name_of(application) : "run");
     }
     add_inputs(uses, application, run_, input_.data_sets, parts, problems_);
@@ -169,17 +190,31 @@ class Compilation {
     return value;
   }
 
+  // The default of the policies. A limit would not hold a Run without a deadline: such a Run gets
+  // the longest deadline that the limit allows.
+  static std::optional<Policies::Found<std::int64_t>> default_deadline(const Policies& policies) {
+    if (auto found = policies.default_of(&model::RunPolicyDefaults::active_deadline_seconds)) {
+      return found;
+    }
+    const auto bounds = policies.bounds_of("activeDeadlineSeconds");
+    if (!bounds || !bounds->value.maximum) {
+      return std::nullopt;
+    }
+    const model::Quantity& maximum = *bounds->value.maximum;
+    const std::int64_t seconds = maximum.sign() > 0 ? maximum.divided_by(model::Quantity(1)) : 0;
+    return Policies::Found<std::int64_t>{std::max<std::int64_t>(seconds, 1), bounds->from};
+  }
+
   void resolve_times(const Policies& policies) {
     const auto time = [&](const char* field, const std::optional<std::int64_t>& of_run,
-                          std::optional<std::int64_t> model::RunPolicyDefaults::* member) {
-      const auto of_policy = policies.default_of(member);
+                          const std::optional<Policies::Found<std::int64_t>>& of_policy) {
       return of_run || of_policy ? std::optional(number<std::int64_t>(field, of_run, of_policy, 0))
                                  : std::nullopt;
     };
     deadline_ = time("activeDeadlineSeconds", run_.spec.active_deadline_seconds,
-                     &model::RunPolicyDefaults::active_deadline_seconds);
+                     default_deadline(policies));
     time("ttlSecondsAfterFinished", run_.spec.ttl_seconds_after_finished,
-         &model::RunPolicyDefaults::ttl_seconds_after_finished);
+         policies.default_of(&model::RunPolicyDefaults::ttl_seconds_after_finished));
     if (run_.spec.expected_seconds) {
       note("expectedSeconds", std::to_string(*run_.spec.expected_seconds), "run");
     }
@@ -279,6 +314,10 @@ class Compilation {
 
 Compiled compile(const CompileInput& input, const CompileOptions& options) {
   return Compilation(input, options).compile();
+}
+
+RunPriority priority_of(const CompileInput& input) {
+  return Compilation(input, {}).priority();
 }
 
 model::ObjectKey application_of(const model::Run& run) {

@@ -27,6 +27,8 @@ struct CompileInput {
 
 struct CompileOptions {
   std::string git_image = "alpine/git";  // has git and sh
+  // Our own, whose entry point is `codeflare`; empty: that of this version.
+  std::string program_image{};
 };
 
 struct Compiled {
@@ -46,13 +48,21 @@ struct Compiled {
 //   if (compiled.good()) create(compiled.wrapper);
 Compiled compile(const CompileInput& input, const CompileOptions& options = {});
 
+// The priority that the Run has by its policies now; unusable if there are problems. Needs neither
+// the Application nor its DataSets.
+struct RunPriority {
+  std::int32_t value = 0;
+  std::vector<Problem> problems;
+};
+RunPriority priority_of(const CompileInput& input);
+
 // The Application's namespace is the Run's unless it names one.
 model::ObjectKey application_of(const model::Run& run);
 // Which DataSets the Run needs.
 std::vector<model::ObjectKey> data_sets_of(const model::Application& application,
                                            const model::Run& run);
 
-// What is wrong with an Application before any Run uses it; `data_sets` are all that exist.
+// The problems of an Application before any Run uses it; `data_sets` are all that exist.
 std::vector<Problem> check_application(const model::Application& application,
                                        const std::vector<model::DataSet>& data_sets,
                                        const std::vector<model::RunSizeConfiguration>& sizes);

@@ -44,7 +44,7 @@ json::Document item(const Compiled& compiled, std::string_view kind) {
   return {};
 }
 
-// What the container's process gets: Kubernetes reads "$$" as "$".
+// The arguments of the container's process: Kubernetes reads "$$" as "$".
 Words argv(const Compiled& compiled) {
   const json::Document job = item(compiled, "Job");
   const json::Value* pod = job.root.get({"spec", "template", "spec"});

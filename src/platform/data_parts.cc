@@ -12,17 +12,6 @@ namespace codeflare::platform {
 
 namespace {
 
-// Letters, digits and _ only, upper case: "my-data" and "part.csv" become MY_DATA_PART_CSV.
-std::string variable_name(std::string_view data_set, std::string_view key) {
-  std::string name = std::string(data_set) + "_" + std::string(key);
-  for (char& c : name) {
-    c = std::isalnum(static_cast<unsigned char>(c)) != 0
-            ? static_cast<char>(std::toupper(static_cast<unsigned char>(c)))
-            : '_';
-  }
-  return std::isdigit(static_cast<unsigned char>(name.front())) != 0 ? "_" + name : name;
-}
-
 model::StringMap variables_of(const model::DataSet& data_set) {
   model::StringMap variables;
   const std::string& name = data_set.metadata.name;
@@ -101,6 +90,16 @@ std::optional<std::string> choose_size(const model::ApplicationInput& input,
 
 }  // namespace
 
+std::string variable_name(std::string_view data_set, std::string_view key) {
+  std::string name = std::string(data_set) + "_" + std::string(key);
+  for (char& c : name) {
+    c = std::isalnum(static_cast<unsigned char>(c)) != 0
+            ? static_cast<char>(std::toupper(static_cast<unsigned char>(c)))
+            : '_';
+  }
+  return std::isdigit(static_cast<unsigned char>(name.front())) != 0 ? "_" + name : name;
+}
+
 bool allows(const model::List<std::string>& allowed_namespaces, std::string_view owner_ns,
             std::string_view ns) {
   return owner_ns == ns || std::ranges::any_of(allowed_namespaces, [&](const std::string& each) {
@@ -114,7 +113,7 @@ std::vector<InputUse> inputs_of(const model::Application& application, const mod
   bool sized = false;
   for (std::size_t i = 0; i < application.spec.inputs.size(); ++i) {
     const model::ApplicationInput& input = application.spec.inputs[i];
-    std::string field = "spec.inputs[" + std::to_string(i) + "]";
+    const std::string field = "spec.inputs[" + std::to_string(i) + "]";
     std::optional<std::string> name = input.name;
     if (input.name.empty() == input.sizes.empty()) {
       problems.add({.object = name_of(application), .field = field, .text = "set name or sizes"});
@@ -125,9 +124,7 @@ std::vector<InputUse> inputs_of(const model::Application& application, const mod
       name = choose_size(input, application, run, field, problems);
     }
     if (name) {
-      uses.push_back({{input.ns.empty() ? application.metadata.ns : input.ns, *name},
-                      &input,
-                      std::move(field)});
+      uses.push_back({{input.ns.empty() ? application.metadata.ns : input.ns, *name}, &input, i});
     }
   }
   if (!run.spec.input.empty() && !sized) {
@@ -146,14 +143,14 @@ void add_inputs(const std::vector<InputUse>& uses, const model::Application& app
     const std::string shown = "DataSet " + use.data_set.ns + "/" + use.data_set.name;
     if (found == data_sets.end()) {
       problems.add({.object = name_of(application),
-                    .field = use.field,
+                    .field = use.field(),
                     .text = shown + " does not exist",
                     .missing = true});
       continue;
     }
     if (!allows(found->spec.allowed_namespaces, use.data_set.ns, run.metadata.ns)) {
       problems.add({.object = name_of(application),
-                    .field = use.field,
+                    .field = use.field(),
                     .text = shown + " does not allow namespace " + run.metadata.ns +
                             "; its owner can add it to spec.allowedNamespaces"});
       continue;
@@ -162,17 +159,24 @@ void add_inputs(const std::vector<InputUse>& uses, const model::Application& app
       for (const auto& [name, value] : variables_of(*found)) {
         parts.env.insert_or_assign(name, value);
       }
+      if (found->spec.s3) {
+        add_s3({*found, use.index, "", run.metadata.ns}, parts);
+      }
       continue;
     }
     const std::string path = use.input->mount_path.empty() ? "/mnt/datasets/" + use.data_set.name
                                                            : use.input->mount_path;
     if (!paths.insert(path).second) {
       problems.add({.object = name_of(application),
-                    .field = use.field,
+                    .field = use.field(),
                     .text = "two data sets at " + path + "; set mountPath"});
       continue;
     }
-    mount_data(*found, path, parts);
+    if (found->spec.s3) {
+      add_s3({*found, use.index, path, run.metadata.ns}, parts);
+    } else {
+      mount_data(*found, path, parts);
+    }
   }
 }
 

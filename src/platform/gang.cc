@@ -80,6 +80,68 @@ json::Value security_context(json::Arena& arena, const model::RunSecurityContext
   return value;
 }
 
+// The Pod Security Standard "restricted" needs these fields spelled out. They take nothing from a
+// user other than root: such a process has no capabilities to lose.
+void restrict_pod(json::Arena& arena, json::Value& pod_security) {
+  json::Value seccomp = json::Value::object();
+  seccomp.set_static(arena, "type", json::Value::string_view_of("RuntimeDefault"));
+  pod_security.set_static(arena, "runAsNonRoot", json::Value::boolean(true));
+  pod_security.set_static(arena, "seccompProfile", seccomp);
+}
+
+void restrict_container(json::Arena& arena, json::Value& container) {
+  json::Value all = json::Value::array();
+  all.push_back(arena, json::Value::string_view_of("ALL"));
+  json::Value capabilities = json::Value::object();
+  capabilities.set_static(arena, "drop", all);
+  json::Value security = json::Value::object();
+  security.set_static(arena, "allowPrivilegeEscalation", json::Value::boolean(false));
+  security.set_static(arena, "capabilities", capabilities);
+  container.set_static(arena, "securityContext", security);
+}
+
+// Of the program's container, which is the first.
+void add_secret_env(json::Arena& arena, json::Value& pod_spec, const Program& program) {
+  json::Value* containers = pod_spec.find("containers");
+  if (program.parts.secret_env.empty() || containers == nullptr || containers->items().empty()) {
+    return;
+  }
+  json::Value& container = containers->items().front();
+  if (container.string_or_empty("name") == kSubmitterContainer) {
+    return;  // runs nothing of the Application
+  }
+  json::Value env = json::Value::array();
+  if (const json::Value* known = container.find("env")) {
+    for (const json::Value& each : known->items()) {
+      const std::string_view name = each.string_or_empty("name");
+      if (std::ranges::find(program.parts.secret_env, name, &model::EnvVar::name) ==
+          program.parts.secret_env.end()) {
+        env.push_back(arena, each);
+      }
+    }
+  }
+  for (const model::EnvVar& each : program.parts.secret_env) {
+    env.push_back(arena, model::to_json(arena, each));
+  }
+  container.set_static(arena, "env", env);
+}
+
+// The program's command behind the words that wrap it.
+void wrap_command(json::Arena& arena, json::Value& pod_spec, const Program& program) {
+  if (program.parts.wrapper_command.empty()) {
+    return;
+  }
+  json::Value& container = pod_spec.find("containers")->items().front();
+  json::Value words = json::Value::array();
+  for (const std::string& word : program.parts.wrapper_command) {
+    words.push_back(arena, json::Value::string(arena, sdk::literal_word(word)));
+  }
+  for (const json::Value& word : container.find("command")->items()) {
+    words.push_back(arena, word);
+  }
+  container.set_static(arena, "command", words);
+}
+
 }  // namespace
 
 model::StringMap amounts_of(const RunResources& resources) {
@@ -114,17 +176,26 @@ std::string without_python(std::string_view command) {
 }
 
 void finish_pod(json::Arena& arena, json::Value& pod_spec, const Program& program) {
+  const auto& security = program.spec.security_context;
+  const bool restricted = security && security->run_as_user.value_or(0) != 0;
   for (const std::string_view list : {"initContainers", "containers"}) {
     json::Value* containers = pod_spec.find(list);
     for (json::Value& container :
          containers == nullptr ? std::span<json::Value>() : containers->items()) {
       container.set_static(arena, "terminationMessagePolicy",
                            json::Value::string_view_of("FallbackToLogsOnError"));
+      if (restricted) {
+        restrict_container(arena, container);
+      }
     }
   }
-  if (program.spec.security_context) {
-    pod_spec.set_static(arena, "securityContext",
-                        security_context(arena, *program.spec.security_context));
+  add_secret_env(arena, pod_spec, program);
+  if (security) {
+    json::Value pod_security = security_context(arena, *security);
+    if (restricted) {
+      restrict_pod(arena, pod_security);
+    }
+    pod_spec.set_static(arena, "securityContext", pod_security);
   }
   if (program.placement) {
     if (const auto affinity = affinity_of(*program.placement)) {
@@ -170,6 +241,7 @@ Result<json::Document> gang_of(const Program& program) {
     if (object.string_or_empty("kind") == "Job") {
       json::Value* pod = object.find("spec")->find("template")->find("spec");
       finish_pod(objects.arena, *pod, program);
+      wrap_command(objects.arena, *pod, program);
     }
   }
   return objects;

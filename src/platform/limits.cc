@@ -1,5 +1,7 @@
 #include "platform/limits.h"
 
+#include "platform/resources.h"
+
 #include <algorithm>
 #include <string>
 
@@ -7,14 +9,32 @@ namespace codeflare::platform {
 
 namespace {
 
+// "at least 1", "at most 8", "1 to 8"; empty without bounds.
+std::string range_of(const model::RunPolicyBounds& bounds) {
+  if (bounds.minimum && bounds.maximum) {
+    return bounds.minimum->to_string() + " to " + bounds.maximum->to_string();
+  }
+  return bounds.minimum   ? "at least " + bounds.minimum->to_string()
+         : bounds.maximum ? "at most " + bounds.maximum->to_string()
+                          : std::string();
+}
+
 void check_bounds(const Policies& policies, const model::EffectiveValue& value,
                   Problems& problems) {
   const auto bounds = policies.bounds_of(value.name);
   const Result<model::Quantity> amount = model::Quantity::parse(value.value);
-  if (!bounds || !amount) {
+  if (!bounds) {
     return;
   }
   const std::string field = "spec." + value.name;
+  if (const std::string range = range_of(bounds->value); value.value == kNone && !range.empty()) {
+    // A pod without a request may take the whole node.
+    problems.add(field, "none (from " + value.from + "), but " + bounds->from + " allows " + range +
+                            "; set " + field + " or choose another size");
+  }
+  if (!amount) {
+    return;
+  }
   if (bounds->value.maximum && *amount > *bounds->value.maximum) {
     problems.add(field, value.value + " (from " + value.from + ") is above the limit " +
                             bounds->value.maximum->to_string() + " of " + bounds->from);

@@ -2,6 +2,7 @@
 
 #include "model/meta.h"
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -22,5 +23,13 @@ inline constexpr std::string_view kCancelAnnotation = "codeflare.dev/cancel";
 // a RayJob allows no more; a DNS label that begins with a letter. Without a UID the letters are
 // "xxxxx".
 std::string wrapper_name(const model::ObjectMeta& run);
+
+// Letters that stand for a text, at most 13: the same on every machine.
+std::string letters_of(std::string_view text, std::size_t count);
+
+// Copies of Secrets beside an AppWrapper: for its checkout, and for the S3 data of its input
+// `index` when the DataSet lies in another namespace.
+std::string repo_secret_copy(const std::string& wrapper);
+std::string data_secret_copy(const std::string& wrapper, std::size_t index);
 
 }  // namespace codeflare::platform

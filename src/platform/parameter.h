@@ -24,10 +24,10 @@ std::optional<ParameterTexts> texts_of(const model::ParameterSpec& parameter,
 // "an integer such as 3"
 std::string expected_of(const model::ParameterSpec& parameter);
 
-// What is wrong with a value (type, enum, bounds, pattern) and what to do; empty when it is good.
+// The problem of a value (type, enum, bounds, pattern) and what to do; empty when it is good.
 std::string complaint(const model::ParameterSpec& parameter, const ParameterTexts& texts);
 
-// What is wrong with the parameter itself; empty when it is good.
+// The problem of the parameter itself; empty when it is good.
 std::string schema_complaint(const model::ParameterSpec& parameter);
 
 }  // namespace codeflare::platform

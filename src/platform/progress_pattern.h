@@ -12,7 +12,7 @@
 
 namespace codeflare::platform {
 
-// What a program says about its progress.
+// A program's report about its progress.
 struct Progress {
   std::string epoch{};     // empty: the line does not say
   std::string progress{};  // "42%"

@@ -40,11 +40,18 @@ model::ConfigMap script_of(const Program& program) {
   if (!program.parts.workdir.empty()) {
     text = "cd " + program.parts.workdir + " || exit 1\n";
   }
-  text += program.spec.command;
+  std::string line = program.spec.command;
   for (const std::string& word : program.words) {
-    text += " " + quote_word(word);
+    line += " " + quote_word(word);
   }
-  script.data.emplace(kScript, text + "\n");
+  if (!program.parts.wrapper_command.empty()) {
+    std::string wrapped;
+    for (const std::string& word : program.parts.wrapper_command) {
+      wrapped += quote_word(word) + " ";
+    }
+    line = wrapped + "sh -c " + quote_word(line);
+  }
+  script.data.emplace(kScript, text + line + "\n");
   return script;
 }
 
@@ -134,7 +141,7 @@ model::RayClusterSpec cluster_of(const Program& program) {
 
 // Has the driver's output as its log.
 model::PodTemplateSpec submitter_of(const Program& program) {
-  model::PodTemplateSpec pod = pod_of(program, "ray-job-submitter", kSubmitterRole);
+  model::PodTemplateSpec pod = pod_of(program, std::string(kSubmitterContainer), kSubmitterRole);
   pod.spec.restart_policy = "Never";
   model::ResourceRequirements& resources = pod.spec.containers.front().resources;
   const auto ask = [&](const char* name, const char* amount) {

@@ -24,7 +24,7 @@ std::string shortfall(const model::ApplicationSpec& spec, const model::RunSize& 
     if (!least || (has && *has >= *least)) {
       return {};
     }
-    return std::string(name) + " " + (has ? has->to_string() : "none") + ", at least " +
+    return std::string(name) + " " + (has ? has->to_string() : std::string(kNone)) + ", at least " +
            least->to_string() + " needed";
   };
   std::string text = below(spec.min_cpu, size.cpu, "cpu");
@@ -156,7 +156,7 @@ class Resolver {
                                                     "amount of the size"));
       return std::nullopt;
     }
-    note(field, value ? value->to_string() : "none", from);
+    note(field, value ? value->to_string() : std::string(kNone), from);
     return value;
   }
 

@@ -9,11 +9,15 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace codeflare::platform {
 
-// What each worker of a Run asks for.
+// The effective value of an amount that is not requested.
+inline constexpr std::string_view kNone = "none";
+
+// The requests of each worker of a Run.
 struct RunResources {
   std::string size;
   std::int32_t workers = 1;

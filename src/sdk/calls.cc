@@ -2,6 +2,7 @@
 
 #include "json/parse.h"
 #include "json/write.h"
+#include "sdk/cluster_explain.h"
 #include "sdk/cluster_fields.h"
 #include "sdk/cluster_file.h"
 #include "sdk/cluster_json.h"
@@ -93,16 +94,51 @@ Task<Answer> cluster_create(Call& call) {
   co_return made->text();
 }
 
+std::string_view word(Applied applied) {
+  switch (applied) {
+    case Applied::created:
+      return "\"created\"";
+    case Applied::unchanged:
+      return "\"unchanged\"";
+    case Applied::scaled:
+      return "\"scaled\"";
+    case Applied::changed:
+      return "\"changed\"";
+    case Applied::recreated:
+      return "\"recreated\"";
+  }
+  return "null";
+}
+
+// A file that somebody has edited counts as it stands; else the configuration does.
 Task<Answer> cluster_apply(Call& call) {
   CO_TRY_ASSIGN(Server server, co_await open(call));
-  CO_TRY_ASSIGN(ClusterConfig config, config_argument(call));
+  const std::string path = call.text("path");
   std::string ns = server.ns;
+  if (!path.empty()) {
+    CO_TRY_ASSIGN(const bool edited, is_edited_cluster_file(call.context.env.files, path));
+    if (edited) {
+      CO_TRY_ASSIGN(json::Document manifest,
+                    read_cluster_file(call.context.env.files, path, call.text("name")));
+      CO_TRY_ASSIGN(
+          const Applied applied,
+          co_await server.clusters().apply(std::move(manifest), std::move(ns), call.flag("force")));
+      co_return std::string(word(applied));
+    }
+  }
+  CO_TRY_ASSIGN(ClusterConfig config, config_argument(call));
   CO_TRY_ASSIGN(const Applied applied, co_await server.clusters().apply(
                                            std::move(config), std::move(ns), call.flag("force")));
-  co_return applied == Applied::created ? "\"created\""
-  : applied == Applied::unchanged       ? "\"unchanged\""
-  : applied == Applied::scaled          ? "\"scaled\""
-                                        : "\"recreated\"";
+  co_return std::string(word(applied));
+}
+
+Task<Answer> cluster_explain(Call& call) {
+  CO_TRY_ASSIGN(Server server, co_await open(call));
+  model::ObjectKey key{server.ns, call.text("name")};
+  Clusters clusters = server.clusters();
+  CO_TRY_ASSIGN(const json::Document explanation,
+                co_await explain_cluster(*server.client, clusters, std::move(key)));
+  co_return json::to_text(explanation.root);
 }
 
 Task<Answer> cluster_get(Call& call) {
@@ -240,23 +276,15 @@ Task<Answer> object_delete(Call& call) {
 }
 
 constexpr std::array kCalls = {
-    CallEntry{"cluster.apply", cluster_apply},
-    CallEntry{"cluster.create", cluster_create},
-    CallEntry{"cluster.delete", cluster_delete},
-    CallEntry{"cluster.get", cluster_get},
-    CallEntry{"cluster.list", cluster_list},
-    CallEntry{"cluster.wait", cluster_wait},
-    CallEntry{"cluster.write", cluster_write},
-    CallEntry{"cluster.yaml", cluster_yaml_call},
-    CallEntry{"config.check", config_check},
-    CallEntry{"config.fields", config_fields},
-    CallEntry{"identity", identity},
-    CallEntry{"namespace", namespace_current},
-    CallEntry{"object.create", object_create},
-    CallEntry{"object.delete", object_delete},
-    CallEntry{"object.get", object_get},
-    CallEntry{"object.list", object_list},
-    CallEntry{"object.patch", object_patch},
+    CallEntry{"cluster.apply", cluster_apply},    CallEntry{"cluster.create", cluster_create},
+    CallEntry{"cluster.delete", cluster_delete},  CallEntry{"cluster.explain", cluster_explain},
+    CallEntry{"cluster.get", cluster_get},        CallEntry{"cluster.list", cluster_list},
+    CallEntry{"cluster.wait", cluster_wait},      CallEntry{"cluster.write", cluster_write},
+    CallEntry{"cluster.yaml", cluster_yaml_call}, CallEntry{"config.check", config_check},
+    CallEntry{"config.fields", config_fields},    CallEntry{"identity", identity},
+    CallEntry{"namespace", namespace_current},    CallEntry{"object.create", object_create},
+    CallEntry{"object.delete", object_delete},    CallEntry{"object.get", object_get},
+    CallEntry{"object.list", object_list},        CallEntry{"object.patch", object_patch},
     CallEntry{"object.replace", object_replace},
 };
 

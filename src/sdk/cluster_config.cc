@@ -4,7 +4,10 @@
 #include "model/quantity.h"
 #include "model/validation.h"
 #include "sdk/device_names.h"
+#include "sdk/exposure.h"
 
+#include <algorithm>
+#include <charconv>
 #include <limits>
 #include <set>
 #include <utility>
@@ -42,6 +45,8 @@ class Checker {
   void check_group(const WorkerGroup& group, const std::string& where);
   void check_queueing();
   void check_autoscaling();
+  void check_exposure();
+  void check_token();
   void check_fault_tolerance();
   void check_json(const std::string& field, const model::RawJson& raw);
 
@@ -176,6 +181,7 @@ void Checker::check_queueing() {
   needs_wrapper("priority", config_.priority.has_value());
   needs_wrapper("quota_labels", !config_.quota_labels.empty());
   needs_wrapper("max_time", config_.max_seconds > 0);
+  needs_wrapper("expose", config_.expose);
   if (config_.priority && (*config_.priority > kCountMax || *config_.priority < -kCountMax)) {
     add("priority", std::to_string(*config_.priority), "does not fit", "give a smaller number");
   }
@@ -207,6 +213,64 @@ void Checker::check_autoscaling() {
     add("max_workers", std::to_string(*config_.max_workers),
         "is below min_workers (" + std::to_string(*config_.min_workers) + ")",
         "give min_workers <= max_workers");
+  }
+}
+
+void Checker::check_exposure() {
+  const std::string& kind = config_.expose_kind;
+  using Part = std::pair<const char*, bool>;
+  for (const auto& [field, given] :
+       {Part{"expose_kind", !kind.empty()}, Part{"expose_host", !config_.expose_host.empty()},
+        Part{"expose_tls_secret", !config_.expose_tls_secret.empty()},
+        Part{"expose_gateway", !config_.expose_gateway.empty()},
+        Part{"insecure_dashboard", config_.insecure_dashboard}}) {
+    if (given && !config_.expose) {
+      add(field, "", "has no effect without expose", "set expose = true, or remove it");
+    }
+  }
+  if (!config_.expose) {
+    return;
+  }
+  if (config_.queueing == Queueing::automatic && !config_.local_queue.empty()) {
+    add("expose", "", "needs an AppWrapper", "remove it, or remove local_queue");
+  }
+  if (!kind.empty() && kind != kRoute && kind != kHttpRoute && kind != kIngress) {
+    add("expose_kind", kind, "is unknown", "give route, httproute or ingress");
+  } else if (!kind.empty() && kind != kRoute && config_.expose_host.empty()) {
+    add("expose_host", "", "is missing", "give the host name of the dashboard");
+  }
+  if (!config_.expose_host.empty() &&
+      !model::check_dns1123_subdomain(config_.expose_host).empty()) {
+    add("expose_host", config_.expose_host, "is not a host name",
+        "give a name such as demo.example.com");
+  }
+  if (kind == kHttpRoute && config_.expose_gateway.empty()) {
+    add("expose_gateway", "", "is missing", "give NAMESPACE/NAME/LISTENER of a Gateway with TLS");
+  }
+  if (std::ranges::count(config_.expose_gateway, '/') > 2) {
+    add("expose_gateway", config_.expose_gateway, "is not a Gateway",
+        "give NAMESPACE/NAME or NAMESPACE/NAME/LISTENER");
+  }
+}
+
+// As the controllers check it.
+void Checker::check_token() {
+  const std::string& text = config_.ray_version;
+  std::pair<int, int> version;
+  const char* end = text.data() + text.size();
+  const auto [dot, error] = std::from_chars(text.data(), end, version.first);
+  if (error == std::errc() && dot != end && *dot == '.') {
+    std::from_chars(dot + 1, end, version.second);
+  }
+  if (!wants_token(config_) || version >= std::pair(2, 52)) {
+    return;
+  }
+  const std::string got = text.empty() ? "without ray_version" : "of Ray " + text;
+  if (config_.token_authentication) {
+    add("token_authentication", "", "is not a feature " + got, "use Ray 2.52.0 or later");
+  } else {
+    add("expose", "", "needs token authentication, which is not a feature " + got,
+        "use Ray 2.52.0 or later, or set insecure_dashboard");
   }
 }
 
@@ -250,6 +314,8 @@ std::vector<Fault> Checker::run() {
   check_json("worker_pod_overrides", config_.worker_pod_overrides);
   check_queueing();
   check_autoscaling();
+  check_exposure();
+  check_token();
   check_fault_tolerance();
   return std::move(faults_);
 }

@@ -99,6 +99,14 @@ struct ClusterConfig {
   std::optional<std::int64_t> min_workers;
   std::optional<std::int64_t> max_workers;
   bool token_authentication = false;  // Ray rejects clients and requests without its token
+  // The dashboard behind a Route, HTTPRoute or Ingress with TLS, never without Ray's token unless
+  // insecure_dashboard is set.
+  bool expose = false;
+  std::string expose_kind;        // route, httproute, ingress; empty: by what the server has
+  std::string expose_host;        // empty: OpenShift chooses it
+  std::string expose_tls_secret;  // of an Ingress; empty: the controller's own certificate
+  std::string expose_gateway;     // of an HTTPRoute: NAMESPACE/NAME[/LISTENER]
+  bool insecure_dashboard = false;
   bool enable_gcs_ft = false;
   std::string redis_address;
   model::StringMap redis_password_secret;  // name, key

@@ -2,10 +2,10 @@
 
 #include "json/yaml.h"
 #include "sdk/cluster_manifest.h"
+#include "sdk/definition_file.h"
 
-#include <array>
-#include <charconv>
-#include <cstdint>
+#include <cstddef>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -13,19 +13,7 @@ namespace codeflare::sdk {
 
 namespace {
 
-constexpr std::string_view kMark = "# codeflare define ";
 constexpr std::size_t kManifestBytesMax = std::size_t{4} << 20;
-
-// FNV-1a: notices edits, protects against nobody.
-std::string checksum(std::string_view text) {
-  std::uint64_t hash = 14695981039346656037ull;
-  for (const char c : text) {
-    hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211ull;
-  }
-  std::array<char, 16> digits{};
-  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), hash, 16).ptr;
-  return {digits.data(), end};
-}
 
 // The AppWrapper's own name, or the RayCluster's.
 Result<std::string> cluster_name(const json::Value& root) {
@@ -57,28 +45,23 @@ std::string cluster_file_name(std::string_view name) {
 }
 
 std::string cluster_file_text(const ClusterConfig& config) {
-  const std::string yaml = cluster_yaml(config);
-  return std::string(kMark) + checksum(yaml) + "\n" + yaml;
-}
-
-bool is_unedited(std::string_view text) {
-  const std::size_t end = text.find('\n');
-  if (!text.starts_with(kMark) || end == std::string_view::npos) {
-    return false;
-  }
-  return text.substr(kMark.size(), end - kMark.size()) == checksum(text.substr(end + 1));
+  return definition_text(cluster_yaml(config));
 }
 
 Result<void> write_cluster_file(FileSystem& files, const std::string& path,
                                 const ClusterConfig& config, bool force) {
-  if (!force && files.exists(path)) {
-    TRY_ASSIGN(const std::string old, files.read(path, kManifestBytesMax));
-    if (!is_unedited(old)) {
-      return fail(
-          already_exists(path + " was edited since it was defined; use --force to replace it"));
-    }
+  return write_definition(files, path, cluster_yaml(config), force);
+}
+
+Result<bool> is_edited_cluster_file(FileSystem& files, const std::string& path) {
+  const Result<std::string> text = files.read(path, kManifestBytesMax);
+  if (!text && text.error().code == ErrorCode::not_found) {
+    return false;
   }
-  return files.write(path, cluster_file_text(config));
+  if (!text) {
+    return fail(text.error());
+  }
+  return !is_unedited(*text);
 }
 
 Result<json::Document> read_cluster_file(FileSystem& files, const std::string& path,

@@ -1,6 +1,7 @@
 #include "sdk/cluster_file.h"
 
 #include "base/env/sim_env.h"
+#include "sdk/definition_file.h"
 
 #include <gtest/gtest.h>
 

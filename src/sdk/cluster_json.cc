@@ -5,6 +5,7 @@
 #include "model/resource_name.h"
 #include "sdk/cluster_fields.h"
 #include "sdk/device_names.h"
+#include "sdk/exposure.h"
 #include "sdk/ray_token.h"
 
 #include <utility>
@@ -181,6 +182,30 @@ ClusterConfig config_of(const model::RayCluster& ray) {
   return config;
 }
 
+void add_wrapper_fields(const model::AppWrapper& wrapper, ClusterConfig& config) {
+  config.queueing = Queueing::appwrapper;
+  if (wrapper.spec.priority != 0) {
+    config.priority = wrapper.spec.priority;
+  }
+  if (const auto& scheduling = wrapper.spec.scheduling_spec;
+      scheduling && scheduling->dispatch_duration) {
+    config.max_seconds = scheduling->dispatch_duration->limit;
+  }
+  if (const std::optional<Exposure> exposure = exposure_of(wrapper)) {
+    config.expose = true;
+    config.expose_kind = exposure->kind;
+    config.expose_host = exposure->host;
+    config.expose_tls_secret = exposure->tls_secret;
+    config.expose_gateway = exposure->gateway;
+    config.insecure_dashboard = !config.token_authentication;
+  }
+  for (const auto& [key, value] : wrapper.metadata.labels) {
+    if (!config.labels.contains(key)) {
+      config.quota_labels.emplace(key, value);
+    }
+  }
+}
+
 Value to_json(json::Arena& arena, const ClusterState& state) {
   Value object = Value::object();
   const auto text = [&](std::string_view key, std::string_view value) {
@@ -212,11 +237,16 @@ Value to_json(json::Arena& arena, const ClusterInfo& info) {
   text("image", info.sizes.image);
   text("created", info.created == WallTime() ? "" : to_rfc3339(info.created));
   text("clientUri", info.client_uri());
+  text("dashboardUri", info.dashboard_uri);
   const std::optional<model::RayCluster> wrapped =
       info.objects.wrapper ? wrapped_cluster(*info.objects.wrapper) : std::nullopt;
   if (info.objects.ray || wrapped) {
     ClusterConfig config = config_of(info.objects.ray ? *info.objects.ray : *wrapped);
     config.ns = info.key.ns;
+    if (wrapped) {
+      config.labels = wrapped->metadata.labels;  // the queue adds labels to what it creates
+      add_wrapper_fields(*info.objects.wrapper, config);
+    }
     object.set_static(arena, "config", to_json(arena, config));
   }
   return object;

@@ -15,6 +15,8 @@ json::Value to_json(json::Arena& arena, const ClusterConfig& config);
 // The configuration that a RayCluster was made of, as far as it can be read from it: sizes,
 // workers, images, environment, labels.
 ClusterConfig config_of(const model::RayCluster& ray);
+// The fields that only the AppWrapper around it has: priority, quota labels, exposure, ...
+void add_wrapper_fields(const model::AppWrapper& wrapper, ClusterConfig& config);
 
 json::Value to_json(json::Arena& arena, const ClusterInfo& info);
 json::Value to_json(json::Arena& arena, const ClusterState& state);

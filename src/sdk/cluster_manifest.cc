@@ -5,6 +5,7 @@
 #include "json/write.h"
 #include "json/yaml.h"
 #include "sdk/device_names.h"
+#include "sdk/exposure.h"
 #include "sdk/pod_override.h"
 
 #include <algorithm>
@@ -362,7 +363,7 @@ Value Builder::ray_spec() {
     set(spec, "enableInTreeAutoscaling", Value::boolean(true));
     set(spec, "autoscalerOptions", autoscaler());
   }
-  if (config_.token_authentication) {
+  if (wants_token(config_)) {
     Value options = Value::object();
     set(options, "mode", text("token"));
     set(spec, "authOptions", options);
@@ -412,6 +413,12 @@ Value Builder::wrapper_spec() {
   set(item, "generictemplate", ray_object());
   Value items = Value::array();
   items.push_back(arena(), item);
+  if (config_.expose) {
+    Value beside = Value::object();
+    set(beside, "replicas", number(1));
+    set(beside, "generictemplate", exposure_object(arena(), config_));
+    items.push_back(arena(), beside);
+  }
   Value resources = Value::object();
   set(resources, "GenericItems", items);
   set(spec, "resources", resources);

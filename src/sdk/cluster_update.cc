@@ -1,14 +1,7 @@
-#include "json/parse.h"
 #include "json/write.h"
 #include "kube/typed.h"
-#include "model/codec/app_wrapper.h"
-#include "model/codec/ray_cluster.h"
-#include "sdk/cluster_fields.h"
-#include "sdk/cluster_json.h"
-#include "sdk/cluster_manifest.h"
 #include "sdk/clusters.h"
 
-#include <algorithm>
 #include <limits>
 #include <utility>
 
@@ -20,30 +13,6 @@ namespace {
 using model::ObjectKey;
 using model::RayCluster;
 using model::RayWorkerGroup;
-
-constexpr std::string_view kGroupsField = "additional_worker_groups";
-
-ClusterConfig comparable(const RayCluster& ray) {
-  ClusterConfig config = config_of(ray);
-  config.ns.clear();
-  return config;
-}
-
-bool same_member(const json::Value& one, const json::Value& other, std::string_view name) {
-  const json::Value* before = one.find(name);
-  const json::Value* after = other.find(name);
-  return before == nullptr || after == nullptr ? before == after : json::equal(*before, *after);
-}
-
-// The RayCluster as it was written: the queue adds labels to what it creates.
-std::optional<RayCluster> written_cluster(const ClusterInfo& info) {
-  if (info.objects.wrapper) {
-    if (std::optional<RayCluster> wrapped = wrapped_cluster(*info.objects.wrapper)) {
-      return wrapped;
-    }
-  }
-  return info.objects.ray;
-}
 
 Result<std::size_t> find_group(const RayCluster& ray, const std::string& name) {
   const auto& groups = ray.spec.worker_groups;
@@ -99,90 +68,7 @@ std::string scale_patch(std::size_t index, const RayWorkerGroup& group, std::int
   return patch + "]";
 }
 
-Error cannot_be_read(const ClusterInfo& info) {
-  return failed_precondition(
-      "Ray cluster '" + info.key.name +
-      "' has settings that options cannot express; write the whole definition to " + info.key.name +
-      ".yaml ('codeflare get raycluster " + info.key.name +
-      "' prints the present one), then repeat the command without fields");
-}
-
-// A server adds what was left out.
-model::RayClusterSpec with_defaults(model::RayClusterSpec spec) {
-  for (RayWorkerGroup& group : spec.worker_groups) {
-    group.num_of_hosts = group.num_of_hosts.value_or(1);
-  }
-  return spec;
-}
-
-// What the AppWrapper says beside the RayCluster.
-void add_wrapper_fields(const model::AppWrapper& wrapper, ClusterConfig& config) {
-  config.queueing = Queueing::appwrapper;
-  if (wrapper.spec.priority != 0) {
-    config.priority = wrapper.spec.priority;
-  }
-  if (const auto& scheduling = wrapper.spec.scheduling_spec;
-      scheduling && scheduling->dispatch_duration) {
-    config.max_seconds = scheduling->dispatch_duration->limit;
-  }
-  for (const auto& [key, value] : wrapper.metadata.labels) {
-    if (!config.labels.contains(key)) {
-      config.quota_labels.emplace(key, value);
-    }
-  }
-}
-
 }  // namespace
-
-std::vector<std::string> changed_fields(const ClusterInfo& info, const ClusterConfig& wanted) {
-  const std::optional<RayCluster> written = written_cluster(info);
-  const json::Document manifest = ray_cluster_manifest(wanted);
-  const Result<RayCluster> made = model::from_json<RayCluster>(manifest.root);
-  if (!made || !written) {
-    return {};
-  }
-  ClusterConfig before = comparable(*written);
-  if (info.objects.ray) {
-    before.num_workers = config_of(*info.objects.ray).num_workers;
-  }
-  json::Arena arena;
-  const json::Value old = to_json(arena, before);
-  const json::Value now = to_json(arena, comparable(*made));
-  std::vector<std::string> changed;
-  for (const Field& field : cluster_fields()) {
-    if (!same_member(old, now, field.name)) {
-      changed.emplace_back(field.name);
-    }
-  }
-  if (!same_member(old, now, kGroupsField)) {
-    changed.emplace_back(kGroupsField);
-  }
-  return changed;
-}
-
-Result<ClusterConfig> definition_of(const ClusterInfo& info) {
-  const std::optional<RayCluster> written = written_cluster(info);
-  if (!written) {
-    return fail(cannot_be_read(info));
-  }
-  ClusterConfig config = config_of(*written);
-  config.ns = info.key.ns;
-  config.queueing = Queueing::none;
-  // A second reading shows whether the first one missed something.
-  const json::Document again = ray_cluster_manifest(config);
-  TRY_ASSIGN(const RayCluster copy, model::from_json<RayCluster>(again.root));
-  if (with_defaults(copy.spec) != with_defaults(written->spec) ||
-      copy.metadata.labels != written->metadata.labels) {
-    return fail(cannot_be_read(info));
-  }
-  if (info.objects.ray) {
-    config.num_workers = config_of(*info.objects.ray).num_workers;
-  }
-  if (info.objects.wrapper) {
-    add_wrapper_fields(*info.objects.wrapper, config);
-  }
-  return config;
-}
 
 Task<Result<GroupScale>> Clusters::scale(ObjectKey key, std::string group, std::int64_t replicas) {
   CO_TRY_ASSIGN(const ClusterInfo info, co_await get(key));
@@ -203,6 +89,28 @@ Task<Result<GroupScale>> Clusters::scale(ObjectKey key, std::string group, std::
                                   kube::PatchKind::json, std::move(patch)));
   }
   co_return scale;
+}
+
+Task<Result<PriorityChange>> Clusters::prioritize(ObjectKey key, std::int64_t priority) {
+  constexpr std::int64_t kMax = std::numeric_limits<std::int32_t>::max();
+  if (priority > kMax || priority < -kMax) {
+    co_return fail(invalid_argument("priority: " + std::to_string(priority) +
+                                    " does not fit; give a smaller number"));
+  }
+  CO_TRY_ASSIGN(const ClusterInfo info, co_await get(key));
+  if (!info.objects.wrapper) {
+    co_return fail(failed_precondition("Ray cluster '" + key.name +
+                                       "' is not in an AppWrapper, so it has no priority in the "
+                                       "queue"));
+  }
+  const PriorityChange change{info.objects.wrapper->spec.priority, priority};
+  if (change.before != change.after) {
+    ObjectKey wrapper{key.ns, info.wrapper};
+    std::string patch = R"({"spec":{"priority":)" + std::to_string(priority) + "}}";
+    CO_TRY(co_await client_.patch(model::resource_type<model::AppWrapper>(), std::move(wrapper),
+                                  kube::PatchKind::merge, std::move(patch)));
+  }
+  co_return change;
 }
 
 Task<Result<kube::ObjectRef>> Clusters::recreate(ObjectKey key, json::Document manifest) {

@@ -1,12 +1,15 @@
 #include "sdk/clusters.h"
 
+#include "json/parse.h"
 #include "json/write.h"
 #include "kube/typed.h"
 #include "model/codec/app_wrapper.h"
 #include "model/codec/pod.h"
 #include "model/codec/ray_cluster.h"
 #include "queue/marks.h"
+#include "sdk/cluster_json.h"
 #include "sdk/cluster_manifest.h"
+#include "sdk/exposure.h"
 
 #include <map>
 #include <utility>
@@ -44,6 +47,23 @@ std::vector<T> decode(const kube::ObjectList& list) {
 
 std::string wrapper_name(const RayCluster& ray) {
   return std::string(model::find_or_empty(ray.metadata.labels, queue::kAppWrapperLabel));
+}
+
+const model::ResourceType kPriorityClasses{"scheduling.k8s.io", "v1", "PriorityClass",
+                                           "priorityclasses", false};
+
+// Of the head, in an AppWrapper; empty: none is named.
+std::string priority_class_of(const json::Document& manifest) {
+  const Result<ClusterInfo> info = info_of_manifest(manifest);
+  const std::optional<RayCluster> ray =
+      info && info->objects.wrapper ? wrapped_cluster(*info->objects.wrapper) : std::nullopt;
+  return ray ? ray->spec.head_group.pod_template.spec.priority_class_name : "";
+}
+
+std::int64_t first_group_workers(const ClusterInfo& info) {
+  const std::optional<RayCluster> ray =
+      info.objects.wrapper ? wrapped_cluster(*info.objects.wrapper) : info.objects.ray;
+  return ray ? config_of(*ray).num_workers : 0;
 }
 
 Error differs(const ObjectKey& key, const std::vector<std::string>& fields) {
@@ -85,6 +105,9 @@ ClusterInfo cluster_info(ClusterObjects objects) {
   }
   if (const RayCluster* described = objects.ray ? &*objects.ray : wrapped ? &*wrapped : nullptr) {
     info.sizes = sizes_of(described->spec);
+  }
+  if (const auto exposure = objects.wrapper ? exposure_of(*objects.wrapper) : std::nullopt) {
+    info.dashboard_uri = exposure->uri();
   }
   info.state = state_of(objects);
   if (!objects.ray) {
@@ -137,7 +160,9 @@ Task<Result<ClusterInfo>> Clusters::get(ObjectKey key) {
       objects.pods = decode<model::Pod>(*pods);
     }
   }
-  co_return cluster_info(std::move(objects));
+  ClusterInfo info = cluster_info(std::move(objects));
+  CO_TRY(co_await add_exposed_host(info));
+  co_return info;
 }
 
 Task<Result<std::vector<ClusterInfo>>> Clusters::list(std::string ns, std::string label_selector) {
@@ -172,9 +197,15 @@ Task<Result<json::Document>> Clusters::manifest_for(ClusterConfig config) {
   if (!faults.empty()) {
     co_return fail(config_error(faults));
   }
+  CO_TRY_ASSIGN(config, co_await with_exposure(std::move(config)));
   if (config.queueing == Queueing::automatic && config.local_queue.empty()) {
     CO_TRY_ASSIGN(const bool wrappers, co_await has_wrappers());
     config.queueing = wrappers ? Queueing::appwrapper : Queueing::none;
+    if (!wrappers && config.expose) {
+      co_return fail(failed_precondition("expose: needs an AppWrapper, and the server has none (" +
+                                         model::resource_type<AppWrapper>().qualified_name() +
+                                         "); use 'codeflare dashboard " + config.name + "'"));
+    }
     if (!wrappers) {  // only a queue would read these
       config.priority.reset();
       config.quota_labels.clear();
@@ -184,8 +215,44 @@ Task<Result<json::Document>> Clusters::manifest_for(ClusterConfig config) {
   co_return cluster_manifest(config);
 }
 
+namespace {
+
+// Its PriorityClass could not be read.
+bool lacks_priority(const json::Document& manifest) {
+  const json::Value* spec = manifest.root.find("spec");
+  return spec != nullptr && spec->find("priority") == nullptr &&
+         !priority_class_of(manifest).empty();
+}
+
+}  // namespace
+
+Task<Result<json::Document>> Clusters::with_priority(json::Document manifest) {
+  json::Value* spec = manifest.root.find("spec");
+  const std::string name = priority_class_of(manifest);
+  if (name.empty() || spec == nullptr || spec->find("priority") != nullptr) {
+    co_return manifest;
+  }
+  const Result<kube::ObjectRef> found = co_await client_.get(kPriorityClasses, {"", name});
+  if (!found && found.error().code == ErrorCode::permission_denied) {
+    co_return manifest;
+  }
+  if (!found && found.error().code == ErrorCode::not_found) {
+    co_return fail(not_found("priority_class: PriorityClass '" + name +
+                             "' not found; create it, or name another one"));
+  }
+  if (!found) {
+    co_return fail(found.error());
+  }
+  CO_TRY_ASSIGN(const json::Document object, json::parse((*found)->text()));
+  const json::Value* value = object.root.find("value");
+  const std::int64_t priority = value == nullptr ? 0 : value->to_int64().value_or(0);
+  spec->set_static(manifest.arena, "priority", json::Value::integer(manifest.arena, priority));
+  co_return manifest;
+}
+
 Task<Result<kube::ObjectRef>> Clusters::create(json::Document document, std::string ns,
                                                bool dry_run) {
+  CO_TRY_ASSIGN(document, co_await with_priority(std::move(document)));
   const json::Value& manifest = document.root;
   const json::Value* metadata = manifest.find("metadata");
   const std::string own(metadata == nullptr ? "" : metadata->string_or_empty("namespace"));
@@ -215,29 +282,61 @@ Task<Result<kube::ObjectRef>> Clusters::create(json::Document document, std::str
 }
 
 Task<Result<Applied>> Clusters::apply(ClusterConfig config, std::string ns, bool force) {
-  const ObjectKey key{config.ns.empty() ? ns : config.ns, config.name};
-  CO_TRY_ASSIGN(json::Document manifest, co_await manifest_for(config));
-  Result<ClusterInfo> existing = co_await get(key);
+  const bool any_queue = config.queueing == Queueing::automatic;
+  CO_TRY_ASSIGN(json::Document manifest, co_await manifest_for(std::move(config)));
+  CO_TRY_ASSIGN(manifest, co_await with_priority(std::move(manifest)));
+  CO_TRY_ASSIGN(ClusterInfo wanted, info_of_manifest(manifest));
+  wanted.key.ns = wanted.key.ns.empty() ? std::move(ns) : wanted.key.ns;
+  co_return co_await apply_to(std::move(wanted), std::move(manifest), force, any_queue);
+}
+
+Task<Result<Applied>> Clusters::apply(json::Document manifest, std::string ns, bool force) {
+  CO_TRY_ASSIGN(manifest, co_await with_priority(std::move(manifest)));
+  CO_TRY_ASSIGN(ClusterInfo wanted, info_of_manifest(manifest));
+  wanted.key.ns = wanted.key.ns.empty() ? std::move(ns) : wanted.key.ns;
+  co_return co_await apply_to(std::move(wanted), std::move(manifest), force, false);
+}
+
+// With `any_queue` a bare RayCluster may stay bare where the server has AppWrappers, and the
+// reverse.
+Task<Result<Applied>> Clusters::apply_to(ClusterInfo wanted, json::Document manifest, bool force,
+                                         bool any_queue) {
+  const ObjectKey key = wanted.key;
+  const Result<ClusterInfo> existing = co_await get(key);
   if (!existing && existing.error().code != ErrorCode::not_found) {
-    co_return fail(std::move(existing).error());
+    co_return fail(existing.error());
   }
-  if (existing) {
-    const std::vector<std::string> changed = changed_fields(*existing, config);
-    if (changed.empty()) {
-      co_return Applied::unchanged;
-    }
-    if (existing->objects.ray && changed == std::vector<std::string>{"num_workers"}) {
-      CO_TRY(co_await scale(key, "", config.num_workers));
-      co_return Applied::scaled;
-    }
+  if (!existing) {
+    CO_TRY(co_await create(std::move(manifest), key.ns));
+    co_return Applied::created;
+  }
+  std::vector<std::string> changed = changed_fields(*existing, wanted);
+  if (any_queue) {
+    std::erase(changed, "queueing");
+  }
+  if (lacks_priority(manifest)) {
+    std::erase(changed, "priority");
+  }
+  if (changed.empty()) {
+    co_return Applied::unchanged;
+  }
+  if (!changes_in_place(*existing, changed)) {
     if (!force) {
       co_return fail(differs(key, changed));
     }
     CO_TRY(co_await recreate(key, std::move(manifest)));
     co_return Applied::recreated;
   }
-  CO_TRY(co_await create(std::move(manifest), std::move(ns)));
-  co_return Applied::created;
+  Applied applied = Applied::scaled;
+  for (const std::string& field : changed) {
+    if (field == "priority") {
+      CO_TRY(co_await prioritize(key, wanted.objects.wrapper->spec.priority));
+      applied = Applied::changed;
+    } else {
+      CO_TRY(co_await scale(key, "", first_group_workers(wanted)));
+    }
+  }
+  co_return applied;
 }
 
 Task<Result<void>> Clusters::remove(ObjectKey key, bool dry_run) {

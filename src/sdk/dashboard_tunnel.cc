@@ -18,9 +18,15 @@ bool is_loopback(std::string_view host) {
   return name == "127.0.0.1" || name == "localhost";
 }
 
-net::Response rejected() {
-  return net::make_response(403, "text/plain; charset=utf-8",
-                            Bytes::from("only requests to 127.0.0.1 or localhost are answered\n"));
+// Browsers name the page that sends a request. Pages of the dashboard itself are at its own
+// address; any other page would act with the rights of the user and with Ray's token.
+bool is_foreign(const net::Headers& headers, std::string_view host) {
+  const auto origin = headers.get("Origin");
+  return origin && *origin != "http://" + std::string(host);
+}
+
+net::Response rejected(std::string sentence) {
+  return net::make_response(403, "text/plain; charset=utf-8", Bytes::from(sentence + "\n"));
 }
 
 }  // namespace
@@ -33,8 +39,12 @@ DashboardTunnel::DashboardTunnel(net::HttpService& api, const model::ObjectKey& 
       token_(std::move(token)) {}
 
 Task<Result<net::Response>> DashboardTunnel::send(net::Request request) {
-  if (!is_loopback(request.headers.get("Host").value_or(""))) {
-    co_return rejected();
+  const std::string host(request.headers.get("Host").value_or(""));
+  if (!is_loopback(host)) {
+    co_return rejected("only requests to 127.0.0.1 or localhost are answered");
+  }
+  if (is_foreign(request.headers, host)) {
+    co_return rejected("requests of web pages from other origins are rejected");
   }
   // An API server rewrites links of pages to its own paths: those lead here too.
   if (!request.target.starts_with(prefix_ + "/")) {

@@ -20,9 +20,13 @@ constexpr std::string_view kProxy =
 
 // An API server that notes the requests and answers each with the same head.
 struct World {
-  net::Response ask(std::string target, std::string host = "127.0.0.1:1234") {
+  net::Response ask(std::string target, std::string host = "127.0.0.1:1234",
+                    std::string origin = {}) {
     net::Request request{.target = std::move(target)};
     request.headers.set("Host", std::move(host));
+    if (!origin.empty()) {
+      request.headers.set("Origin", std::move(origin));
+    }
     request.headers.set("Authorization", "Basic somebody");
     request.headers.set("Connection", "keep-alive");
     request.headers.set("Cookie", "ray-authentication-token=t");
@@ -63,6 +67,19 @@ TEST(DashboardTunnel, rejects_other_names_of_its_address) {
   EXPECT_EQ(w.ask("/", "evil.example:1234").status, 403);
   EXPECT_EQ(w.ask("/", "").status, 403);
   EXPECT_TRUE(w.seen.empty());
+}
+
+TEST(DashboardTunnel, rejects_requests_of_pages_from_other_origins) {
+  World w;
+  for (const char* origin :
+       {"https://evil.example", "http://localhost:3000", "http://localhost:1234",
+        "https://127.0.0.1:1234", "http://127.0.0.1:1234.evil.example", "null"}) {
+    const net::Response answer = w.ask("/api/jobs/", "127.0.0.1:1234", origin);
+    EXPECT_EQ(answer.status, 403) << origin;
+  }
+  EXPECT_TRUE(w.seen.empty());
+  EXPECT_EQ(w.ask("/api/jobs/", "127.0.0.1:1234", "http://127.0.0.1:1234").status, 200);
+  EXPECT_EQ(w.ask("/api/jobs/", "localhost:1234", "http://localhost:1234").status, 200);
 }
 
 TEST(DashboardTunnel, locations_stay_within_it) {

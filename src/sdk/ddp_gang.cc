@@ -156,6 +156,9 @@ Result<GangSubmission> ddp_gang(const DdpDefinition& definition, const DdpPlace&
   if (gpus > 0) {
     gang.resources.insert_or_assign(std::string(model::kGpuResource), std::to_string(gpus));
   }
+  if (!definition.image.empty()) {
+    gang.annotations.insert_or_assign(std::string(model::kImageRequiredAnnotation), "true");
+  }
   // A replica that fails may take all others along.
   gang.backoff_limit = definition.max_retries * gang.pods;
   add_mounts(gang, mounts);
@@ -172,6 +175,12 @@ Task<Result<Submitted>> submit_ddp_gang(kube::Client& client, DdpDefinition defi
   CO_TRY(ddp_gang(definition, trial));  // before files are read and anything is asked
   if (const std::string directory = directory_of(definition); !directory.empty()) {
     const std::string path = join_path(place.base_directory, directory);
+    const std::string script = join_path(path, definition.script);
+    if (!definition.script.empty() && !client.env().files.exists(script)) {
+      co_return fail(invalid_argument("script: '" + definition.script + "' not found in " + path +
+                                      "; paths count from the directory that travels with the "
+                                      "job"));
+    }
     CO_TRY_ASSIGN(place.code, co_await run_blocking(client.env(), [&] {
                     return pack_code(client.env().files, path);
                   }));

@@ -41,6 +41,9 @@ words = [sys.executable, "-u", "-m", "torch.distributed.run", f"--rdzv_endpoint=
 os.execv(sys.executable, words + sys.argv[3:])
 )py";
 
+// Output before somebody attaches would be lost to them. The words behind are the command.
+constexpr std::string_view kStartLine = R"sh(IFS= read -r line && exec "$0" "$@")sh";
+
 bool has_service(const GangJob& gang) {
   return gang.pods > 1 || gang.torchrun;
 }
@@ -61,6 +64,9 @@ std::vector<std::string> command_of(const GangJob& gang) {
              // Lines of every process have its rank in front; standard error goes by as it is. Both
              // are given, and as 1, because torch 1.13 reads 0 and 3 as nothing with Python 3.11.
              "--redirects=1", "--tee=1", "--role="};
+  }
+  if (gang.terminal) {
+    words = {"sh", "-c", std::string(kStartLine)};
   }
   words.insert(words.end(), gang.argv.begin(), gang.argv.end());
   std::ranges::transform(words, words.begin(), literal_word);
@@ -129,6 +135,11 @@ Value container(ObjectBuilder& build, const GangJob& gang) {
   build.set(container, "image", build.text(gang.image));
   build.set(container, "command", build.texts(command_of(gang)));
   build.set_text(container, "workingDir", gang.workdir);
+  for (const char* const field : {"stdin", "stdinOnce", "tty"}) {
+    if (gang.terminal) {
+      build.set(container, field, Value::boolean(true));
+    }
+  }
   build.set_if(container, "env", variables(build, gang));
   Value resources = Value::object();
   build.set_if(resources, "requests", build.map(gang.resources));
@@ -178,6 +189,23 @@ Value pod_spec(ObjectBuilder& build, const GangJob& gang) {
   return spec;
 }
 
+// A drained or lost node is not the program's failure: the pod is made anew, elsewhere.
+Value disruptions_do_not_count(ObjectBuilder& build) {
+  Value condition = Value::object();
+  build.set(condition, "type", build.text("DisruptionTarget"));
+  build.set(condition, "status", build.text("True"));
+  Value conditions = Value::array();
+  build.push(conditions, condition);
+  Value rule = Value::object();
+  build.set(rule, "action", build.text("Ignore"));
+  build.set(rule, "onPodConditions", conditions);
+  Value rules = Value::array();
+  build.push(rules, rule);
+  Value policy = Value::object();
+  build.set(policy, "rules", rules);
+  return policy;
+}
+
 Value job(ObjectBuilder& build, const GangJob& gang) {
   Value pod_metadata = Value::object();
   build.set_if(pod_metadata, "labels", build.map(gang.labels));
@@ -190,6 +218,7 @@ Value job(ObjectBuilder& build, const GangJob& gang) {
   build.set(spec, "completions", build.number(gang.pods));
   build.set(spec, "parallelism", build.number(gang.pods));
   build.set(spec, "backoffLimit", build.number(gang.backoff_limit));
+  build.set(spec, "podFailurePolicy", disruptions_do_not_count(build));
   if (gang.deadline_seconds > 0) {
     build.set(spec, "activeDeadlineSeconds", build.number(gang.deadline_seconds));
   }

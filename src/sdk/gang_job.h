@@ -42,6 +42,8 @@ struct GangJob {
   std::int64_t port = 29500;       // of the meeting point
   std::string rendezvous{"c10d"};  // torchrun's back end
   std::int64_t restarts = 0;       // of the processes by torchrun, within their pods
+  // A terminal for the command, which starts when somebody attaches and sends a line.
+  bool terminal = false;
   bool shared_memory = true;       // /dev/shm in memory, bounded by the memory of the pod
   model::RawJson volumes{};        // JSON lists, as in a pod
   model::RawJson volume_mounts{};  // of the main container

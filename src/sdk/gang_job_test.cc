@@ -45,6 +45,8 @@ TEST(GangJob, one_pod_is_an_indexed_job_without_a_service) {
   EXPECT_EQ(at(job, "spec/completionMode"), R"("Indexed")");
   EXPECT_EQ(at(job, "spec/completions"), "1");
   EXPECT_EQ(at(job, "spec/backoffLimit"), "0");
+  EXPECT_EQ(at(job, "spec/podFailurePolicy"), R"({"rules":[{"action":"Ignore","onPodConditions":[)"
+                                              R"({"type":"DisruptionTarget","status":"True"}]}]})");
   EXPECT_EQ(at(job, "spec/template/metadata/labels"), R"({"codeflare.dev/job":"train"})");
   EXPECT_EQ(at(job, "spec/template/spec/restartPolicy"), R"("Never")");
   EXPECT_EQ(at(job, "spec/template/spec/subdomain"), "(none)");

@@ -79,7 +79,9 @@ class GangHandle final : public JobHandle {
   Task<Result<JobEnd>> follow(JobFollow options) override;
   Task<Result<JobStop>> stop(bool wait) override;
   Task<Result<void>> remove() override;
+  Task<Result<bool>> start_removal() override;
   Task<Result<JobInfo>> wait(JobWait options) override;
+  Task<Result<void>> wait_gone(JobWait options) override;
   std::string where() const override { return "namespace '" + key_.ns + "'"; }
   std::string words() const override { return ""; }
 
@@ -193,6 +195,15 @@ Task<Result<JobInfo>> GangHandle::wait(JobWait options) {
   co_return co_await watch(std::move(found), std::move(how), options.timeout);
 }
 
+Task<Result<void>> GangHandle::wait_gone(JobWait options) {
+  CO_TRY_ASSIGN(std::optional<AppWrapper> found, co_await find_job_wrapper(client_, key_));
+  if (found) {
+    GangFollow::Options how{.goal = GangGoal::gone, .observer = std::move(options.observer)};
+    CO_TRY(co_await watch(*std::move(found), std::move(how), options.timeout));
+  }
+  co_return Result<void>();
+}
+
 Task<Result<JobStop>> GangHandle::stop(bool wait) {
   JobStop stop;
   CO_TRY_ASSIGN(stop.job, co_await get());
@@ -211,14 +222,22 @@ Task<Result<JobStop>> GangHandle::stop(bool wait) {
   co_return stop;
 }
 
+Task<Result<void>> delete_wrapper(kube::Client& client, ObjectKey key) {
+  kube::DeleteOptions options{.propagation_policy = "Background"};
+  const Result<kube::ObjectRef> rest = co_await client.remove(model::resource_type<AppWrapper>(),
+                                                              std::move(key), std::move(options));
+  co_return rest || rest.error().code == ErrorCode::not_found ? Result<void>() : fail(rest.error());
+}
+
+Task<Result<bool>> GangHandle::start_removal() {
+  CO_TRY(co_await wrapper());
+  CO_TRY(co_await delete_wrapper(client_, key_));
+  co_return true;
+}
+
 Task<Result<void>> GangHandle::remove() {
   CO_TRY_ASSIGN(AppWrapper found, co_await wrapper());
-  kube::DeleteOptions options{.propagation_policy = "Background"};
-  const Result<kube::ObjectRef> rest =
-      co_await client_.remove(model::resource_type<AppWrapper>(), key_, std::move(options));
-  if (!rest && rest.error().code != ErrorCode::not_found) {
-    co_return fail(rest.error());
-  }
+  CO_TRY(co_await delete_wrapper(client_, key_));
   CO_TRY(co_await watch(std::move(found), {.goal = GangGoal::gone}, kStopPatience));
   co_return Result<void>();
 }
@@ -268,6 +287,21 @@ Task<Result<std::optional<AppWrapper>>> find_job_wrapper(kube::Client& client, O
   }
   CO_TRY_ASSIGN(AppWrapper wrapper, (*object)->as<AppWrapper>());
   co_return backend_of(wrapper) ? std::optional(std::move(wrapper)) : std::nullopt;
+}
+
+Task<Result<std::optional<ObjectKey>>> running_pod(kube::Client& client, ObjectKey key) {
+  CO_TRY_ASSIGN(const std::optional<AppWrapper> wrapper, co_await find_job_wrapper(client, key));
+  if (!wrapper) {
+    co_return fail(job_not_found(key));
+  }
+  CO_TRY_ASSIGN(const std::vector<Pod> pods,
+                co_await pods_of(client, key.ns, uid_selector(*wrapper)));
+  const auto runs = [](const Pod& pod) {
+    const model::ContainerStatus* status = main_status(pod);
+    return replica_of(pod).value_or(0) == 0 && status != nullptr && status->state.running;
+  };
+  const auto found = std::ranges::find_if(pods, runs);
+  co_return found == pods.end() ? std::nullopt : std::optional(found->metadata.key());
 }
 
 std::unique_ptr<JobHandle> gang_handle(kube::Client& client, ObjectKey key) {

@@ -3,6 +3,7 @@
 #include "sdk/job_handle.h"
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,10 @@ Task<Result<std::vector<JobInfo>>> list_gang_jobs(kube::Client& client, std::str
 // The AppWrapper of a job; nothing when it is missing, or not a job.
 Task<Result<std::optional<model::AppWrapper>>> find_job_wrapper(kube::Client& client,
                                                                 model::ObjectKey key);
+
+// The pod of replica 0 whose command runs; nothing when there is none.
+Task<Result<std::optional<model::ObjectKey>>> running_pod(kube::Client& client,
+                                                          model::ObjectKey key);
 
 std::unique_ptr<JobHandle> gang_handle(kube::Client& client, model::ObjectKey key);
 

@@ -198,7 +198,10 @@ void read_waiting(JobInfo& job, const AppWrapper& wrapper) {
   job.phase = JobPhase::queued;
   if (!wrapper.spec.suspend.value_or(false)) {
     const AppWrapperCondition* queued = internal::newest(wrapper, "Queued");
-    because(job, queued != nullptr ? queued : internal::newest(wrapper, "Backoff"));
+    // Released a moment ago: the controller has reported nothing since.
+    if (queued == nullptr || !queue::has_reason(*queued, queue::Reason::held)) {
+      because(job, queued != nullptr ? queued : internal::newest(wrapper, "Backoff"));
+    }
     return;
   }
   const auto& notes = wrapper.metadata.annotations;
@@ -266,7 +269,7 @@ JobInfo gang_info(const AppWrapper& wrapper, const std::vector<Pod>& pods) {
     if (wrapper.spec.suspend.value_or(false)) {
       job.reason = "Stopping";
       job.message = "waits for its pods to end";
-    } else if (!status.can_run) {  // taken back from the cluster, to wait again
+    } else if (!status.can_run) {  // withdrawn from the cluster, to wait again
       job.phase = JobPhase::queued;
       because(job, internal::newest(wrapper, "PreemptCandidate"));
     }

@@ -92,6 +92,15 @@ TEST(GangState, a_time_limit_is_the_cause_and_not_the_signal_that_it_sends) {
   EXPECT_EQ(job.exit_code, 143);
 }
 
+TEST(GangState, work_that_was_just_released_is_not_held) {
+  const JobInfo released = gang_info(
+      wrapper(R"("state":"Pending","conditions":[{"type":"Queued","status":"True","reason":)"
+              R"("Held","message":"spec.suspend is true"}])"),
+      {});
+  EXPECT_EQ(released.phase, JobPhase::queued);
+  EXPECT_EQ(released.reason, "");
+}
+
 TEST(GangState, tells_cancelled_from_held_and_incomplete) {
   const std::string suspended = R"("suspend":true,)";
   const JobInfo held = gang_info(wrapper("", suspended), {});

@@ -18,7 +18,7 @@ namespace {
 constexpr Duration kHeadWithin = std::chrono::seconds(30);
 constexpr Duration kLookAgain = std::chrono::seconds(1);
 
-// What every connection of a tunnel shares.
+// State that every connection of a tunnel shares.
 struct Tunnel {
   Env env;
   net::HttpService& api;

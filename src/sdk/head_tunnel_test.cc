@@ -79,7 +79,7 @@ struct World {
     api.store.put(pods, head("demo-head-2", true));
   }
 
-  // What one connection hears.
+  // The bytes that one connection gets.
   Task<Result<std::string>> one_connection(bool ready_later) {
     StopSource stop;
     TaskGroup visits(env.loop);

@@ -1,22 +1,33 @@
 #include "sdk/job_handle.h"
 
+#include "base/async/sleep.h"
 #include "model/app_wrapper.h"
 #include "model/validation.h"
 #include "sdk/gang_jobs.h"
 #include "sdk/gang_state.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace codeflare::sdk {
 
 namespace {
 
+constexpr Duration kPollGone = std::chrono::seconds(2);
+
 std::string last_lines(const std::string& text, std::int64_t count) {
+  if (count <= 0) {
+    return {};
+  }
   std::size_t at = text.ends_with('\n') ? text.size() - 1 : text.size();
   for (; count > 0 && at != std::string::npos; --count) {
     at = at == 0 ? std::string::npos : text.rfind('\n', at - 1);
   }
   return at == std::string::npos ? text : text.substr(at + 1);
+}
+
+Task<Result<void>> nothing() {
+  co_return Result<void>();
 }
 
 // On an existing Ray cluster.
@@ -33,12 +44,38 @@ class RayHandle final : public JobHandle {
   }
   Task<Result<JobEnd>> follow(JobFollow options) override {
     CO_TRY(one_replica(options.choice));
-    co_return co_await jobs_.follow(target_, name_, std::move(options.sink));
+    if (!options.choice.tail) {
+      co_return co_await jobs_.follow(target_, name_, std::move(options.sink));
+    }
+    // Ray sends a log from its first line.
+    CO_TRY_ASSIGN(const std::string text, co_await jobs_.logs(target_, name_));
+    std::size_t left_out = text.size() - last_lines(text, *options.choice.tail).size();
+    co_return co_await jobs_.follow(target_, name_, [&](std::string piece) {
+      const std::size_t cut = std::min(left_out, piece.size());
+      left_out -= cut;
+      piece.erase(0, cut);
+      return piece.empty() ? nothing() : options.sink(std::move(piece));
+    });
   }
   Task<Result<JobStop>> stop(bool wait) override { return jobs_.stop(target_, name_, wait); }
   Task<Result<void>> remove() override { return jobs_.remove(target_, name_); }
+  Task<Result<bool>> start_removal() override {
+    CO_TRY_ASSIGN(const JobStop stop, co_await jobs_.stop(target_, name_, false));
+    if (!has_ended(stop.job.phase)) {
+      co_return false;
+    }
+    CO_TRY(co_await jobs_.remove(target_, name_));
+    co_return true;
+  }
   Task<Result<JobInfo>> wait(JobWait options) override {
     return jobs_.wait(target_, name_, std::move(options));
+  }
+  Task<Result<void>> wait_gone(JobWait options) override {
+    const Duration timeout = options.timeout;
+    Task<Result<void>> polling = poll_gone(std::move(options));
+    co_return timeout > Duration()
+        ? co_await with_timeout(timeout, "job '" + name_ + "'", std::move(polling))
+        : co_await std::move(polling);
   }
   std::string where() const override { return target_.to_string(); }
   std::string words() const override {
@@ -47,6 +84,20 @@ class RayHandle final : public JobHandle {
   }
 
  private:
+  Task<Result<void>> poll_gone(JobWait options) {
+    std::optional<JobPhase> shown;
+    while (true) {
+      const Result<JobInfo> job = co_await jobs_.get(target_, name_);
+      if (!job) {
+        co_return job.error().code == ErrorCode::not_found ? Result<void>() : fail(job.error());
+      }
+      if (options.observer && shown != job->phase) {
+        shown = job->phase;
+        options.observer(*job);
+      }
+      CO_TRY(co_await sleep_for(kPollGone));
+    }
+  }
   Result<void> one_replica(const LogChoice& choice) const {
     if (choice.replica && *choice.replica != 0) {
       return fail(invalid_argument("job '" + name_ + "' on " + target_.to_string() +

@@ -38,8 +38,13 @@ class JobHandle {
   virtual Task<Result<JobStop>> stop(bool wait) = 0;
   // Stops the job if necessary, then removes its record.
   virtual Task<Result<void>> remove() = 0;
+  // Starts a removal and returns. False: a job on a Ray cluster was only stopped, because Ray keeps
+  // the record of a job that has not ended.
+  virtual Task<Result<bool>> start_removal() = 0;
   // deadline_exceeded when the time is up, which undoes nothing.
   virtual Task<Result<JobInfo>> wait(JobWait options) = 0;
+  // The same until no job of the name exists; the goal is ignored.
+  virtual Task<Result<void>> wait_gone(JobWait options) = 0;
   // "Ray cluster 'demo' in namespace 'team'", "namespace 'team'"
   virtual std::string where() const = 0;
   // " -c demo": options that lead to the same job in another command, without the namespace.

@@ -75,7 +75,7 @@ inline constexpr std::string_view kGpusMetadata = "codeflare.dev/gpus";
 
 JobInfo job_info(model::ObjectKey cluster, const ray::Job& job);
 
-// What `-o json` prints.
+// The output of `-o json`.
 json::Value to_json(json::Arena& arena, const JobInfo& job);
 
 // "Failed: JOB_ENTRYPOINT_COMMAND_ERROR: exit code 1" in one line.

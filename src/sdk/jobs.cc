@@ -4,6 +4,7 @@
 #include "base/async/when.h"
 #include "sdk/internal/ray_head.h"
 #include "sdk/internal/runtime_env_of.h"
+#include "sdk/job_name.h"
 #include "sdk/ray_token.h"
 
 #include <algorithm>
@@ -43,17 +44,7 @@ Error name_taken(const std::string& name, const JobTarget& target) {
 }
 
 Result<void> check(const JobSpec& spec) {
-  const auto is_plain = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
-           c == '_' || c == '.';
-  };
-  constexpr std::size_t kNameMax = 128;
-  if (spec.name.empty() || spec.name.size() > kNameMax || spec.name.starts_with('.') ||
-      !std::ranges::all_of(spec.name, is_plain)) {
-    return fail(invalid_argument("job name " + quoted(spec.name) +
-                                 ": expected 1 to 128 letters, digits, '-', '_' or '.', not "
-                                 "beginning with '.'"));
-  }
+  TRY(check_job_name(spec.name));
   if (spec.command.empty()) {
     return fail(invalid_argument("job " + quoted(spec.name) + ": the command is missing"));
   }

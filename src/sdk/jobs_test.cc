@@ -7,6 +7,7 @@
 #include "json/parse.h"
 #include "net/testing/scripted_service.h"
 #include "ray/testing/zip_reader.h"
+#include "sdk/job_handle.h"
 #include "sdk/testing/ray_proxy.h"
 
 #include <gtest/gtest.h>
@@ -71,6 +72,44 @@ TEST(Jobs, are_submitted_followed_and_removed_through_the_api_server) {
   const auto gone = w.await(w.jobs.get(w.demo, "a"));
   EXPECT_EQ(gone.error().code, ErrorCode::not_found);
   EXPECT_EQ(gone.error().message, "job 'a' not found on Ray cluster 'demo' in namespace 'team'");
+}
+
+TEST(Jobs, are_followed_from_their_last_lines) {
+  World w({.lines = 20});
+  ASSERT_TRUE(w.submit(a_job()));
+  ASSERT_TRUE(w.await(sleep_for(3s)));
+  const std::string before = w.await(w.jobs.logs(w.demo, "a")).value();
+  ASSERT_GT(std::ranges::count(before, '\n'), 2);
+  const auto handle =
+      w.await(open_job(w.jobs, w.client, {.ns = "team", .name = "a", .cluster = "demo"}));
+  ASSERT_TRUE(handle);
+  const auto follow = [&](std::int64_t tail) {
+    std::string log;
+    const auto end =
+        w.await((*handle)->follow({.choice = {.tail = tail}, .sink = [&](std::string text) {
+                                     return collect(&log, std::move(text));
+                                   }}));
+    EXPECT_TRUE(end);
+    return log;
+  };
+  const std::size_t last = before.rfind('\n', before.size() - 2) + 1;
+  const std::string followed = follow(1);
+  const std::string whole = w.await(w.jobs.logs(w.demo, "a")).value();
+  EXPECT_GT(whole.size(), before.size());
+  EXPECT_EQ(followed, whole.substr(last));
+  EXPECT_EQ(follow(0), "");
+  EXPECT_EQ(follow(100), whole);
+}
+
+TEST(Jobs, are_followed_from_now_also_before_their_first_line) {
+  World w({.lines = 0});
+  ASSERT_TRUE(w.submit(a_job()));
+  const auto handle =
+      w.await(open_job(w.jobs, w.client, {.ns = "team", .name = "a", .cluster = "demo"}));
+  ASSERT_TRUE(handle);
+  const auto log = w.await((*handle)->logs({.tail = 0}));
+  ASSERT_TRUE(log);
+  EXPECT_EQ(*log, "");
 }
 
 TEST(Jobs, bring_the_token_of_a_cluster_that_needs_one) {

@@ -150,6 +150,9 @@ Task<Result<LoggedIn>> log_in(Env env, TokenLogin login, std::string kubeconfig)
     CO_TRY_ASSIGN(config.tls.ca_pem,
                   co_await run_blocking(env, [&] { return env.files.read(login.ca_file); }));
   }
+  if (!login.ca_pem.empty()) {
+    config.tls.ca_pem = login.ca_pem;
+  }
   const std::string ca = config.tls.ca_pem;
   CO_TRY_ASSIGN(const Identity identity, co_await prove(env, std::move(config)));
 
@@ -174,6 +177,17 @@ Task<Result<LoggedIn>> log_in(Env env, TokenLogin login, std::string kubeconfig)
     done.ns = "default";
   }
   co_return done;
+}
+
+Result<TokenLogin> login_of(Env env, const std::string& kubeconfig, const std::string& context) {
+  TRY_ASSIGN(const kube::Config config,
+             kube::load_config(env, {.explicit_path = kubeconfig, .context = context}));
+  return TokenLogin{.server = config.server,
+                    .token = {},
+                    .ca_file = config.tls.ca_file,
+                    .ca_pem = config.tls.ca_pem,
+                    .insecure = config.tls.insecure,
+                    .ns = config.ns};
 }
 
 Task<Result<LoggedIn>> check_login(Env env, std::string kubeconfig, std::string context) {

@@ -26,7 +26,8 @@ Task<Result<Identity>> who_am_i(kube::Client& client);
 struct TokenLogin {
   std::string server;  // "https://host:6443"; without a scheme https
   Secret token;
-  std::string ca_file;  // PEM; empty: the system's authorities
+  std::string ca_file;   // PEM; empty: the system's authorities
+  std::string ca_pem{};  // the same as text
   bool insecure = false;
   std::string ns;  // empty: the service account's own, else "default"
 };
@@ -45,6 +46,9 @@ Task<Result<LoggedIn>> log_in(Env env, TokenLogin login, std::string kubeconfig)
 Task<Result<LoggedIn>> log_in_with_file(Env env, std::string config_file, std::string kubeconfig);
 // Proves the connection that the kubeconfig means and changes nothing.
 Task<Result<LoggedIn>> check_login(Env env, std::string kubeconfig, std::string context);
+
+// A login to the server that the kubeconfig means, without its token.
+Result<TokenLogin> login_of(Env env, const std::string& kubeconfig, const std::string& context);
 
 struct LoggedOut {
   std::string context;

@@ -21,7 +21,7 @@ inline constexpr std::string_view kSubmissionVariable = "RAY_JOB_SUBMISSION_ID";
 // unless the id is known already, prints the log, each line once, and ends well when the job has
 // ended, however that was: a container that starts anew only follows. Its termination message has
 // {"status", "exitCode"}. A `working_dir` of the request may be a path in the container.
-// Fails when the runtime environment is no JSON object.
+// Fails when the runtime environment is not a JSON object.
 Result<void> set_submitter_command(model::Container& container, const ray::JobRequest& request);
 
 // How the job ended, by the termination message of its container.
@@ -29,7 +29,7 @@ struct SubmitterEnd {
   std::string status;  // Ray's: SUCCEEDED, FAILED, STOPPED
   std::optional<int> exit_code{};
 };
-// Nothing when the text is no such message: the container did not see the job's end.
+// Nothing when the text is not such a message: the container did not see the job's end.
 std::optional<SubmitterEnd> submitter_end(std::string_view termination_message);
 
 }  // namespace codeflare::sdk

@@ -166,10 +166,12 @@ void ConfigReader::advise(const Alias& alias) {
 
 void ConfigReader::read_alias(const Alias& alias, const json::Value& value) {
   advise(alias);
+  const std::size_t faults = reading_.faults.size();  // a value is wrong once
   switch (alias.rule) {
     case Alias::Rule::same:
       for (const std::string_view name : {alias.field, alias.second}) {
-        if (!name.empty()) {
+        const bool first_is_good = name != alias.second || reading_.faults.size() == faults;
+        if (!name.empty() && first_is_good) {
           read_field(*find_field(name), alias.name, value);
         }
       }

@@ -98,7 +98,8 @@ Result<GangSubmission> run_submission(const RunSpec& spec) {
                                      .ns = spec.ns,
                                      .image = spec.image,
                                      .argv = spec.command,
-                                     .pods = spec.pods},
+                                     .pods = spec.pods,
+                                     .terminal = spec.terminal},
                             .command = shell_command(spec.command),
                             .code = spec.code,
                             .program_image = spec.program_image};
@@ -112,7 +113,13 @@ Result<GangSubmission> run_submission(const RunSpec& spec) {
   if (spec.gpus < 0) {
     faults.add("--gpus: must be 0 or more");
   }
+  if (spec.terminal && spec.pods != 1) {
+    faults.add("--pty: works with one pod, not with --pods " + std::to_string(spec.pods));
+  }
   TRY(faults.result());
+  if (spec.image_given) {
+    gang.annotations.insert_or_assign(std::string(model::kImageRequiredAnnotation), "true");
+  }
   gang.resources.insert_or_assign("cpu", spec.cpus);
   if (!spec.memory.empty()) {
     gang.resources.insert_or_assign("memory",

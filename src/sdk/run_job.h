@@ -28,6 +28,8 @@ struct RunSpec {
   std::vector<std::string> quota{};  // "TREE=NODE"
   std::vector<std::string> env{};    // "NAME=VALUE"
   std::string image;
+  bool image_given = false;  // by a person: an unknown one is an error, also on `codeflare up`
+  bool terminal = false;     // for the command; one pod
   std::optional<CodeArchive> code{};
   std::string program_image{};
 };

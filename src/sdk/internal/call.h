@@ -18,7 +18,7 @@
 #include <string>
 #include <string_view>
 
-// What every call of sdk::call() shares: its arguments, its answer and the way to its server.
+// Common parts of every sdk::call(): its arguments, its answer and the way to its server.
 namespace codeflare::sdk::internal {
 
 // One call under way.

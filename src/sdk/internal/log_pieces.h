@@ -13,7 +13,7 @@ class LogPieces {
   explicit LogPieces(std::function<void(std::string_view)> sink) : sink_(std::move(sink)) {}
 
   void add(std::string_view text);
-  // What is left, broken or not.
+  // Writes the rest, broken or not.
   void finish();
 
  private:

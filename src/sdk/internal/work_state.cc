@@ -19,7 +19,8 @@ const AppWrapperCondition* newest(const AppWrapper& wrapper, std::string_view ty
 
 bool is_lasting_reason(std::string_view word) {
   return word == queue::word(queue::Reason::unknown_quota) ||
-         word == queue::word(queue::Reason::user_unknown);
+         word == queue::word(queue::Reason::user_unknown) ||
+         word == queue::word(queue::Reason::definition_outdated);
 }
 
 std::string last_words(const model::ContainerStatus& container) {
