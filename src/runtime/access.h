@@ -14,7 +14,7 @@ struct Right {
   std::string_view name = {};  // only the object of this name; empty: all
 };
 
-// Whoever records Events. Repeated ones are counted in the Event that is there.
+// Rights of everything that records Events. Repeated ones are counted in the Event that is there.
 inline constexpr Right kEventRights[] = {
     {"create patch", "", "events", "events on the objects that controllers manage"},
 };

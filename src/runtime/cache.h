@@ -17,8 +17,8 @@ class Cache {
  public:
   Cache(Env env, kube::Client& client, Logger* logger = nullptr);
 
-  // The informer of the kind. Who asks first may narrow what it holds; who asks later gets it as it
-  // is and says nothing of it, or the same namespace, selectors and metadata_only (checked: another
+  // The informer of the kind. The first caller may narrow what it holds; later callers get it as it
+  // is and say nothing of it, or the same namespace, selectors and metadata_only (checked: another
   // view of the kind would be a silent lie). Transforms cannot be compared: only the first may
   // bring one.
   Informer& informer(const ResourceType& type, InformerOptions options = {});

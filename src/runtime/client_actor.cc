@@ -45,7 +45,7 @@ Task<Result<void>> ClientActor::ready(ObjectKey key) {
   if (found == awaited_.end()) {
     co_return Result<void>();
   }
-  // Taken out first: the map may change while we wait. What did not appear in time is put back.
+  // Taken out first: the map may change while we wait. Writes that stay invisible are put back.
   std::vector<Awaited> writes = std::move(found->second);
   awaited_.erase(found);
   for (std::size_t i = 0; i < writes.size(); ++i) {

@@ -105,7 +105,7 @@ struct World {
                  : std::nullopt;
     });
   }
-  // What the events about the Job say: "FailedCreate: ..."
+  // The events about the Job: "FailedCreate: ..."
   std::vector<std::string> told() {
     settle();
     std::vector<std::string> found;

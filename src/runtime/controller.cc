@@ -21,6 +21,9 @@ Controller::~Controller() = default;
 
 void Controller::watch(Informer& informer, MapFunction map, Predicate predicate) {
   informers_.push_back(&informer);
+  if (!map) {
+    return;
+  }
   informer.add_handler(
       [this, map = std::move(map), predicate = std::move(predicate)](const ObjectChange& change) {
         if (predicate && !predicate(change)) {
@@ -109,7 +112,7 @@ Task<void> Controller::handle(ObjectKey key) {
 }
 
 // Losing a race against another writer, or looking before our own cache caught up, is part of the
-// work; everything else that fails is told.
+// work; all other failures are reported.
 void Controller::report(const ObjectKey& key, const Result<Next>& next, Duration took) {
   if (probe_ != nullptr) {
     probe_->reconciled(!next           ? internal::Outcome::error

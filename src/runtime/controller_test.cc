@@ -26,11 +26,11 @@ std::string pod(const std::string& name, const std::string& of = "") {
          R"(","namespace":"default","labels":{"of":")" + of + R"("}}})";
 }
 
-// Takes as long as it is told, and remembers how each reconcile went.
+// Takes as long as scripted, and remembers how each reconcile went.
 struct Worker final : Reconciler {
   Env env;
   Duration takes{0};
-  std::vector<Result<Next>> answers;  // the last one for ever
+  std::vector<Result<Next>> answers;  // the last one repeats
   std::vector<std::string> begun;
   std::vector<Instant> times;
   int at_work = 0;

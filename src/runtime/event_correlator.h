@@ -11,7 +11,7 @@
 
 namespace codeflare::runtime {
 
-// What an event is about.
+// The subject of an event.
 struct EventSubject {
   model::GroupVersionKind gvk;
   model::ObjectKey key;

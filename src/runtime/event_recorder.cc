@@ -15,7 +15,7 @@ constexpr int kTries = 12;
 constexpr Duration kBetweenTries = std::chrono::seconds(10);
 constexpr Duration kDrain = std::chrono::seconds(3);
 
-// Kubernetes refuses longer messages.
+// Kubernetes rejects longer messages.
 constexpr std::size_t kMessageMax = 1024;
 
 // Events about cluster-scoped objects live in "default".

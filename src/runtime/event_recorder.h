@@ -12,7 +12,7 @@
 namespace codeflare::runtime {
 
 // Tells people what happens to an object through core/v1 Events. record() never waits and never
-// fails: events are help, not state. run() writes them; what the server refuses is dropped.
+// fails: events are help, not state. run() writes them; events that the server rejects are dropped.
 class EventRecorder {
  public:
   EventRecorder(Env env, kube::Client& client, std::string component);

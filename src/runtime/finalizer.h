@@ -10,8 +10,8 @@
 namespace codeflare::runtime {
 
 // One finalizer of ours on objects of one kind: while it is there the server keeps a deleted object
-// for us, so what was done outside for it can be taken back. Put it on before the first such
-// effect, and off when the last is undone.
+// for us, so outside effects of it can be undone. Put it on before the first such effect, and off
+// when the last is undone.
 //   const Finalizer kGuard(kGreetings, "examples.codeflare.dev/guard");
 //   if (greeting.deleting()) { ...undo, then plan.actions.push_back(kGuard.remove(greeting, why)) }
 //   else if (!kGuard.on(greeting)) { plan.actions.push_back(kGuard.add(greeting, why)); }
@@ -25,7 +25,7 @@ class Finalizer {
 
   // The list as it was seen with ours in it, or without. It replaces the server's list, so the
   // patch carries uid and resourceVersion: `conflict` when anybody wrote since, whose change would
-  // be lost. The server refuses a new finalizer on an object that is being deleted.
+  // be lost. The server rejects a new finalizer on an object that is being deleted.
   Action add(const kube::Object& object, std::string why) const;
   Action remove(const kube::Object& object, std::string why) const;
 

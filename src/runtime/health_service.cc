@@ -26,7 +26,11 @@ Task<Result<net::Response>> HealthService::send(net::Request request) {
   }
   if (path == "/readyz") {
     std::string missing = answers_.why_not_ready ? answers_.why_not_ready() : std::string();
-    co_return missing.empty() ? text(200, "ok") : text(503, "not ready: " + missing + "\n");
+    if (!missing.empty()) {
+      co_return text(503, "not ready: " + missing + "\n");
+    }
+    const std::string note = answers_.ready_note ? answers_.ready_note() : std::string();
+    co_return text(200, note.empty() ? "ok" : "ok\n" + note + "\n");
   }
   if (path == "/metrics" && answers_.metrics) {
     co_return net::make_response(200, "text/plain; version=0.0.4; charset=utf-8",

@@ -16,6 +16,8 @@ class HealthService final : public net::HttpService {
     std::function<std::string()> why_not_ready;
     // The text exposition; absent: no metrics.
     std::function<std::string()> metrics;
+    // Follows "ok" of /readyz on a line of its own; absent or empty: nothing does.
+    std::function<std::string()> ready_note{};
   };
   explicit HealthService(Answers answers);
 

@@ -32,6 +32,17 @@ struct World {
   }
 };
 
+TEST(HealthService, says_its_note_while_it_is_ready) {
+  World w;
+  HealthService noted({.why_not_ready = [&] { return w.missing; },
+                       .ready_note = [] { return std::string("Grace: the licence"); }});
+  net::Response ready = w.send(noted, "/readyz");
+  EXPECT_EQ(ready.status, 200);
+  EXPECT_EQ(w.body_of(std::move(ready)), "ok\nGrace: the licence\n");
+  w.missing = "pods: still listing";
+  EXPECT_EQ(w.send(noted, "/readyz").status, 503);
+}
+
 TEST(HealthService, the_process_is_healthy_while_it_answers) {
   World w;
   w.missing = "pods: still listing";

@@ -26,15 +26,22 @@ struct InformerOptions {
   std::function<ObjectRef(ObjectRef)> transform{};
 };
 
-// What changed: `old` is null for a new object, `now` for one that is gone.
+// A change: `old` is null for a new object, `now` for one that is gone.
 struct ObjectChange {
   ObjectRef old;
   ObjectRef now;
   bool initial = false;  // part of the first list
+  // What as() has read.
+  mutable std::shared_ptr<const void> read{};
+  mutable const void* read_as = nullptr;
+
+  // `now`, decoded once for all handlers of the change; a kind is always read as the same T.
+  template <typename T>
+  const Result<T>& as() const;
 };
 
 // Keeps a Store in step with the server and tells handlers what changed. One per kind is shared by
-// all controllers of a process. What it keeps is packed: objects of one kind resemble each other.
+// all controllers of a process. Its objects are packed: objects of one kind resemble each other.
 //   Informer pods(client, kPods, {}); group.spawn(pods.run()); co_await pods.wait_synced();
 class Informer {
  public:
@@ -93,5 +100,15 @@ class Informer {
   WaitList sync_waiters_;
   WaitList change_waiters_;
 };
+
+template <typename T>
+const Result<T>& ObjectChange::as() const {
+  static constexpr char kType = 0;
+  if (read_as != &kType) {
+    read = std::make_shared<const Result<T>>(now->as<T>());
+    read_as = &kType;
+  }
+  return *static_cast<const Result<T>*>(read.get());
+}
 
 }  // namespace codeflare::runtime

@@ -35,7 +35,7 @@ bool is_usual(ErrorCode code) {
          code == ErrorCode::already_exists || code == ErrorCode::expired;
 }
 
-// What somebody has to do before it can get better; empty when time may heal it.
+// The step that a human must take before it can get better; empty when time may heal it.
 std::string remedy_of(ErrorCode code, const std::string& ns) {
   switch (code) {
     case ErrorCode::permission_denied:
@@ -323,7 +323,7 @@ void LeaderElector::observe(const ObjectRef& lease) {
       record->duration_seconds = int_or_zero(spec->find("leaseDurationSeconds"));
       record->transitions = int_or_zero(spec->find("leaseTransitions"));
     }
-    // An answer and the watch both bring a write to us; what comes second is no news.
+    // An answer and the watch both bring a write to us; the second one brings no news.
     if (seen_ && (seen_->resource_version == record->resource_version ||
                   record->revision < seen_->revision)) {
       return;
@@ -359,7 +359,7 @@ void LeaderElector::set_leading(bool leading) {
   }
 }
 
-// Once per failure, not once per try. What only time heals differs in numbers at each of them.
+// Once per failure, not once per try. Errors that only time heals differ in numbers each time.
 void LeaderElector::tell(const Error& error) {
   trouble_.clear();
   if (is_usual(error.code) || (seen_ && error.code == ErrorCode::not_found)) {

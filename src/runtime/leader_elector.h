@@ -37,7 +37,7 @@ struct LeaderOptions {
   Logger logger{};                // in a Manager: its own
 };
 
-// What a Lease says, and which version of it said so.
+// The content of a Lease, and its version.
 struct LeaseRecord {
   std::string holder;
   std::int64_t duration_seconds = 0;
@@ -72,8 +72,8 @@ class LeaderElector {
   Task<void> give_back();
 
   bool leading() const { return leading_; }
-  // Why we may wait for ever to lead, where waiting alone does not help: no rights to the Lease, no
-  // such namespace. Empty otherwise.
+  // The reason why we may wait indefinitely to lead, where waiting alone does not help: no rights
+  // to the Lease, no such namespace. Empty otherwise.
   std::string trouble() const { return trouble_; }
   // Called with true and false as leadership comes and goes.
   void on_change(std::function<void(bool)> callback) { on_change_ = std::move(callback); }

@@ -2,6 +2,7 @@
 
 #include "base/async/sleep.h"
 #include "base/async/task_group.h"
+#include "base/env/jumping_clock.h"
 #include "base/env/sim_env.h"
 #include "base/log_capture.h"
 #include "kube/testing/scripted_service.h"
@@ -55,6 +56,8 @@ struct World {
   kube::testing::ScriptedService service{env};
   LogCapture log;
   // Outlive the tasks of the group, which the destructor ends.
+  JumpingClock first_clock{env.clock};
+  JumpingClock second_clock{env.clock};
   std::vector<std::unique_ptr<Candidate>> candidates;
   TaskGroup group{env.loop};
   Candidate& candidate(const std::string& identity, LogLevel level = LogLevel::warn) {
@@ -72,7 +75,7 @@ struct World {
                              holder + R"(","leaseDurationSeconds":)" + std::to_string(seconds) +
                              "}}");
   }
-  // What asks with this method is answered 403.
+  // Requests with this method get 403.
   void forbid(std::string method) {
     service.set_intercept([method = std::move(method)](const net::Request& request) {
       return request.method == method
@@ -418,6 +421,41 @@ TEST(LeaderElector, a_missing_namespace_is_made_where_that_is_wanted) {
   EXPECT_TRUE(made);
   EXPECT_TRUE(a.working);
   world.service.set_intercept({});
+}
+
+TEST(LeaderElector, a_clock_that_is_set_neither_ends_a_term_nor_begins_a_second_one) {
+  World world;
+  const auto clocks = {&world.first_clock, &world.second_clock};
+  for (JumpingClock* clock : clocks) {
+    LeaderOptions options{.identity = clock == &world.first_clock ? "first" : "second",
+                          .logger = world.log.logger(*clock, LogLevel::warn)};
+    options.ns = "default";
+    options.name = "test";
+    world.candidates.push_back(std::make_unique<Candidate>(with_clock(world.env, *clock),
+                                                           world.service, std::move(options)));
+    world.group.spawn(world.candidates.back()->run());
+    world.pass(1min);
+  }
+  const Candidate& first = *world.candidates[0];
+  const Candidate& second = *world.candidates[1];
+  ASSERT_TRUE(first.working);
+  for (const Duration by : {Duration(24h), Duration(-48h), Duration(20s), Duration(-8760h)}) {
+    for (JumpingClock* clock : clocks) {
+      clock->jump(by);
+      for (int i = 0; i < 60; ++i) {
+        world.pass(1s);
+        ASSERT_TRUE(first.working && !second.working) << by.count();
+      }
+    }
+  }
+  EXPECT_EQ(first.terms, 1);
+  EXPECT_EQ(world.holder(), "first");
+  // The one that stands by takes over as soon as ever.
+  world.candidates[0]->stop.request_stop();
+  world.pass(1min);
+  EXPECT_TRUE(second.working);
+  world.candidates[1]->stop.request_stop();
+  world.pass(1min);
 }
 
 }  // namespace

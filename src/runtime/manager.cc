@@ -54,10 +54,11 @@ Manager::~Manager() = default;
 
 Task<Result<void>> Manager::run() {
   const TaskContext& context = co_await current_context();
-  HealthService health(
-      {[this] { return why_not_ready(); }, options_.metrics == nullptr
-                                               ? std::function<std::string()>()
-                                               : [this] { return options_.metrics->expose(); }});
+  HealthService health({.why_not_ready = [this] { return why_not_ready(); },
+                        .metrics = options_.metrics == nullptr
+                                       ? std::function<std::string()>()
+                                       : [this] { return options_.metrics->expose(); },
+                        .ready_note = options_.ready_note});
   std::optional<net::HttpServer> server;
   if (!options_.health_address.empty()) {
     CO_TRY_ASSIGN(Address address, parse_address(options_.health_address));
@@ -170,6 +171,10 @@ Manager::Builder& Manager::Builder::watches(const ResourceType& type, MapFunctio
   watches_.push_back(
       {&manager_.cache_.informer(type, std::move(options)), std::move(map), std::move(predicate)});
   return *this;
+}
+
+Manager::Builder& Manager::Builder::follows(const ResourceType& type, InformerOptions options) {
+  return watches(type, {}, {}, std::move(options));
 }
 
 Manager::Builder& Manager::Builder::workers(int count) {

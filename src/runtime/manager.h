@@ -26,6 +26,8 @@ struct ManagerOptions {
   std::optional<LeaderOptions> leader{};
   // Serves /healthz, /readyz and /metrics; empty: not at all. "127.0.0.1:0" picks a port.
   std::string health_address{};
+  // One line that /readyz adds to its answer while it is ready; may be empty.
+  std::function<std::string()> ready_note{};
   Logger logger{};
   MetricsRegistry* metrics = nullptr;
 };
@@ -50,7 +52,7 @@ class Waker {
   std::shared_ptr<WorkQueue*> queue_ = std::make_shared<WorkQueue*>(nullptr);
 };
 
-// What a reconciler is built from.
+// The parts of a reconciler.
 struct ControllerContext {
   Env env;
   kube::Client& client;
@@ -138,6 +140,8 @@ class Manager::Builder {
   // does not concern them; both are plain functions.
   Builder& watches(const ResourceType& type, MapFunction map, Predicate predicate = {},
                    InformerOptions options = {});
+  // Objects that the reconciler follows by itself, such as by an Index: no change wakes anybody.
+  Builder& follows(const ResourceType& type, InformerOptions options = {});
   Builder& workers(int count);
   // How soon failed keys are tried again.
   Builder& retries(WorkQueueOptions options);

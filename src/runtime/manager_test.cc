@@ -88,7 +88,7 @@ struct World {
   bool labelled(const std::string& name) {
     return !service.find(kPods, {"default", name})->labels_json().empty();
   }
-  // Somebody else leads, and renews for ever.
+  // Somebody else leads, and renews indefinitely.
   void lead_elsewhere() {
     service.put(kLeases, R"({"apiVersion":"coordination.k8s.io/v1","kind":"Lease",)"
                          R"("metadata":{"name":"test","namespace":"default"},)"

@@ -1,4 +1,4 @@
-// What a scrape of a controller process shows: names, labels and numbers.
+// A scrape of a controller process: names, labels and numbers.
 
 #include "base/metrics.h"
 

@@ -16,7 +16,7 @@ namespace codeflare::runtime {
 using model::ObjectKey;
 using model::ResourceType;
 
-// What a reconcile waits for: the next change it is told about, or also a point in time.
+// The event that a reconcile waits for: the next change, or also a point in time.
 class Next {
  public:
   static Next await_change() { return Next(std::nullopt); }
@@ -75,8 +75,8 @@ class Actor {
   virtual ~Actor() = default;
   // Waits until the caches show what was written for this key before.
   virtual Task<Result<void>> ready(ObjectKey key) = 0;
-  // Stops at the first failing action and returns its error. Removing what is gone is no failure.
-  // A creation that the server refuses is also told in an event.
+  // Stops at the first failing action and returns its error. Removing a missing object is not a
+  // failure. A creation that the server rejects is also reported in an event.
   virtual Task<Result<void>> act(ObjectKey key, Plan plan) = 0;
 };
 

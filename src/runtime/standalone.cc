@@ -1,9 +1,9 @@
 #include "runtime/standalone.h"
 
+#include "base/env/process_metrics.h"
 #include "base/env/real_env.h"
 #include "base/log.h"
 #include "base/metrics.h"
-#include "base/process_metrics.h"
 #include "kube/connect.h"
 
 #include <csignal>
@@ -45,7 +45,7 @@ int run_standalone(int argc, const char* const* argv, const StandaloneOptions& o
   constexpr int kUsageError = 2;
   const Result<Flags> flags = parse_flags(argc, argv);
   if (!flags) {
-    std::fprintf(stderr, "error: %s\n%s --help tells more.\n", flags.error().message.c_str(),
+    std::fprintf(stderr, "error: %s\nRun '%s --help' for usage.\n", flags.error().message.c_str(),
                  options.name.c_str());
     return kUsageError;
   }

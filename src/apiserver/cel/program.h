@@ -21,8 +21,8 @@ struct Expression;
 // timestamps, quantities, sets and optional values. Types are found out while it runs.
 class CelProgram {
  public:
-  // invalid_argument with line and column, as cel-go words it, for text that is no expression of
-  // the supported language or names unknown variables or functions.
+  // invalid_argument with line and column, as cel-go words it, for text outside the supported
+  // language or with unknown variables or functions.
   static Result<CelProgram> compile(std::string_view expression);
   CelProgram(CelProgram&&) noexcept;
   CelProgram& operator=(CelProgram&&) noexcept;

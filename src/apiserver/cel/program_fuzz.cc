@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string_view>
 
-// Whatever the text: it compiles or it is refused, and what compiles ends within its cost.
+// Every text compiles or is rejected, and a compiled program ends within its cost.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static const codeflare::json::Document kObject = *codeflare::json::parse(
       R"({"a":1,"b":[1,2.5,"x",null,true],"c":{"d":"e","f-g":{"h":[]}},"t":"2026-01-02T03:04:05Z","q":"1Gi"})");

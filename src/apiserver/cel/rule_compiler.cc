@@ -1,5 +1,7 @@
 #include "apiserver/cel/rule_compiler.h"
 
+#include "apiserver/cel/internal/cost.h"
+#include "apiserver/cel/internal/declared.h"
 #include "apiserver/cel/internal/type_check.h"
 #include "apiserver/cel/program.h"
 #include "apiserver/schema/field_errors.h"
@@ -11,7 +13,7 @@
 namespace codeflare::apiserver {
 namespace {
 
-// What one expression may cost.
+// The cost limit of one expression.
 constexpr std::uint64_t kCostMax = 1'000'000;
 constexpr std::size_t kMessageMax = 5 * 1024;
 
@@ -83,7 +85,7 @@ class CelRule final : public schema::Rule {
       return report_failure(value.error(), path, type, errors);
     }
     bool holds = value->is_boolean() && value->as_bool();
-    // What was already wrong and has not changed may stay.
+    // A violation from before may stay while its value has not changed.
     if (!holds && (program_.uses_old_self() || !subject.unchanged)) {
       report(arena, input, budget, subject.path, type, errors);
     }
@@ -132,7 +134,7 @@ class CelRule final : public schema::Rule {
     }
   }
 
-  // What messageExpression says; nothing when there is none or it fails.
+  // The result of messageExpression; nothing when there is none or it fails.
   std::optional<std::string> message_of(json::Arena& arena, const CelProgram::Input& input,
                                         schema::RuleBudget& budget) const {
     if (!message_program_) {
@@ -159,7 +161,7 @@ class CelRule final : public schema::Rule {
   bool optional_old_self_;
 };
 
-// What an expression of one kind must be, and how its errors begin.
+// The required type of one kind of expression, and how its errors begin.
 struct Wanted {
   std::string_view type;
   std::string_view context;
@@ -185,7 +187,8 @@ Result<CelProgram> compile_checked(std::string_view text, const json::Value& sch
 }  // namespace
 
 Result<schema::RuleCompiler::Compiled> CelRuleCompiler::compile(const json::Value& rule,
-                                                                const json::Value& schema) const {
+                                                                const Place& place) const {
+  const json::Value& schema = place.schema;
   TRY_ASSIGN(CelProgram program, compile_checked(rule.string_or_empty("rule"), schema,
                                                  {"boolean", "compilation failed",
                                                   "cel expression must evaluate to a bool"}));
@@ -195,9 +198,17 @@ Result<schema::RuleCompiler::Compiled> CelRuleCompiler::compile(const json::Valu
                                         {"string", "messageExpression compilation failed",
                                          "messageExpression must evaluate to a string"}));
   }
-  bool uses_old_self = program.uses_old_self();
-  return Compiled{std::make_shared<CelRule>(std::move(program), std::move(message), rule),
-                  uses_old_self};
+  const cel::Declared self = cel::declare(schema, place.root);
+  Compiled compiled{.rule = {},
+                    .uses_old_self = program.uses_old_self(),
+                    .cost_max = cel::estimate_cost(program.root(), self),
+                    .message_cost_max = message ? cel::estimate_cost(message->root(), self) : 0};
+  compiled.rule = std::make_shared<CelRule>(std::move(program), std::move(message), rule);
+  return compiled;
+}
+
+std::uint64_t CelRuleCompiler::occurrences_max(const Place& place) const {
+  return cel::occurrences_max(cel::declare(place.schema, place.root));
 }
 
 }  // namespace codeflare::apiserver

@@ -8,7 +8,7 @@
 namespace codeflare::apiserver {
 
 // The table of a custom resource: its name, then additionalPrinterColumns (an array; null or empty:
-// the age). Columns whose path is no JSONPath stay empty.
+// the age). Columns whose path is not a JSONPath stay empty.
 std::shared_ptr<const TablePrinter> make_column_printer(const json::Value* columns);
 
 }  // namespace codeflare::apiserver

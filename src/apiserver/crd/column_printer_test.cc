@@ -40,7 +40,7 @@ TEST(ColumnPrinter, prints_each_type) {
           *printer,
           R"({"metadata":{"name":"x"},"s":"t","i":3,"n":1.5,"b":true,"d":"2026-01-01T00:00:00Z","m":{"b":[1,"x"],"a":true}})"),
       R"(["x","t",3,1.5,true,"9d","{\"a\":true,\"b\":[1,\"x\"]}"])");
-  // What is absent or of another kind stays empty; text columns take everything.
+  // A value that is absent or of another kind stays empty; text columns take everything.
   EXPECT_EQ(cells(*printer, R"({"metadata":{"name":"x"},"s":7,"i":"3","b":null,"d":"soon"})"),
             R"(["x","7",null,null,null,"<invalid>",null])");
 }

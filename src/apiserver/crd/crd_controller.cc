@@ -7,7 +7,7 @@
 #include "base/async/stop_token.h"
 #include "base/async/task_group.h"
 #include "base/async/wait_list.h"
-#include "base/backoff.h"
+#include "base/env/backoff.h"
 #include "json/parse.h"
 #include "json/write.h"
 
@@ -143,7 +143,7 @@ class CrdController::Impl final : public DefinitionWorld,
     ClaimedNames names;
   };
 
-  // Whatever was sequenced when the names were given is visible or has failed after this.
+  // After this, every write that was sequenced when the names were given is visible or has failed.
   static Task<void> release(std::shared_ptr<Impl> self, std::list<Reservation>::iterator which) {
     co_await self->parts_.store.settle();
     const std::string group = which->group;
@@ -158,7 +158,7 @@ class CrdController::Impl final : public DefinitionWorld,
     }
   }
 
-  // What validation has compiled a moment ago, or the same again.
+  // The schemas that validation has compiled a moment ago, or the same again.
   CompiledVersions schemas_of(const json::Value& definition) {
     const std::string spec = spec_text(definition);
     auto at = std::ranges::find(compiled_, spec, &std::pair<std::string, CompiledVersions>::first);
@@ -169,7 +169,9 @@ class CrdController::Impl final : public DefinitionWorld,
     }
     FieldErrors errors;
     CompiledVersions schemas = validate_definition(
-        definition, nullptr, {.object_meta = parts_.object_meta, .rules = parts_.rules}, errors);
+        definition, nullptr,
+        {.object_meta = parts_.object_meta, .rules = parts_.rules, .limit_rule_costs = false},
+        errors);
     if (!errors.empty()) {
       Error error = errors.to_error("apiextensions.k8s.io", "CustomResourceDefinition",
                                     definition.find("metadata")->string_or_empty("name"));
@@ -285,7 +287,7 @@ class CrdController::Impl final : public DefinitionWorld,
       co_return true;
     }
     reserve(definition);
-    // Whoever wrote in between settles the names as well.
+    // A writer in between settles the names as well.
     Write write{.op = Write::Op::update,
                 .collection = definitions_,
                 .name = name,
@@ -303,7 +305,7 @@ class CrdController::Impl final : public DefinitionWorld,
 
   // Deletes all instances, waits until they are gone, then removes the definition.
   static Task<void> clean_up(std::shared_ptr<Impl> self, std::string name) {
-    // What was sequenced before the definition began to go may not be visible yet.
+    // Writes sequenced before the definition began to go may not be visible yet.
     co_await self->parts_.store.settle();
     const CollectionId collection = self->collection_of(name);
     bool emptied = collection == 0;
@@ -330,7 +332,7 @@ class CrdController::Impl final : public DefinitionWorld,
         continue;
       }
       failures = 0;
-      // Those that are left have finalizers: somebody else lets them go, one after the other.
+      // The remaining instances have finalizers: somebody else lets them go, one after the other.
       while (parts_.store.size(collection) > 0 && emptying_[collection] == created) {
         if (!co_await instances_changed_.wait()) {
           co_return false;

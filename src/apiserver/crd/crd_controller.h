@@ -26,7 +26,7 @@ class CrdController {
     Store& store;
     Registry& registry;
     const schema::Node& object_meta;
-    const schema::RuleCompiler* rules = nullptr;  // null: schemas with rules are refused
+    const schema::RuleCompiler* rules = nullptr;  // null: schemas with rules are rejected
     Logger logger;
   };
   explicit CrdController(Parts parts);

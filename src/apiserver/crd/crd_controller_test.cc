@@ -30,7 +30,7 @@ std::string definition(std::string_view plural, std::string_view kind,
   return text;
 }
 
-// What the REST layer does with a definition, without the REST layer.
+// The REST layer's handling of a definition, without the REST layer.
 class CrdWorld {
  public:
   CrdWorld() { restart(); }

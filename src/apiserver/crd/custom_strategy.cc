@@ -5,7 +5,7 @@
 namespace codeflare::apiserver {
 namespace {
 
-// Where a path leads, and what is in the way when it is no object.
+// The target of a path, and the value in the way when that is not an object.
 struct Reached {
   const json::Value* value = nullptr;
   bool blocked = false;

@@ -20,10 +20,12 @@ struct DefinitionOptions {
   const schema::Node& object_meta;
   const schema::RuleCompiler* rules = nullptr;
   std::vector<std::string>* warnings = nullptr;
+  // Not for what is stored already: a limit that came later takes nothing away.
+  bool limit_rule_costs = true;
 };
 
-// What a CustomResourceDefinition must fulfil, in upstream's words. `old` (or null) is the stored
-// one: group, plural, and once it is established scope and kind, stay. The schemas come along.
+// Checks a CustomResourceDefinition, in upstream's words. `old` (or null) is the stored one:
+// group, plural, and once it is established scope and kind, stay. Returns the schemas too.
 CompiledVersions validate_definition(const json::Value& definition, const json::Value* old,
                                      const DefinitionOptions& options, FieldErrors& errors);
 

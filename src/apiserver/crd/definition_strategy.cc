@@ -77,7 +77,7 @@ class DefinitionStrategy final : public Strategy {
   }
 
   // Also without instances: one may be on its way to the disk, and one that is on its way to the
-  // server must be refused before the definition is gone.
+  // server must be rejected before the definition is gone.
   void begin_delete(WriteContext& context, json::Value& definition) const override {
     json::Arena& arena = context.arena;
     json::Value& metadata = object_at(arena, definition, "metadata");
@@ -98,6 +98,7 @@ class DefinitionStrategy final : public Strategy {
     return !world_->has_instances(definition);
   }
   bool allow_unconditional_update() const override { return false; }
+  bool pure() const override { return false; }
 
   static bool is_cleanup(const json::Value& finalizer) {
     return finalizer.is_string() && finalizer.as_string() == kCleanup;

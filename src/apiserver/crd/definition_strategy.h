@@ -10,7 +10,7 @@
 
 namespace codeflare::apiserver {
 
-// What the strategy of CustomResourceDefinitions must know of the others.
+// The view of the other definitions that the strategy of CustomResourceDefinitions needs.
 class DefinitionWorld {
  public:
   virtual ~DefinitionWorld() = default;

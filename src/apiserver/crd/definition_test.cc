@@ -26,11 +26,32 @@ struct Outcome {
   std::string complaints;
 };
 
-Outcome check(const json::Value& definition, const json::Value* old = nullptr) {
+// Every rule costs more than upstream allows.
+class ExpensiveRules final : public schema::RuleCompiler {
+ public:
+  Result<Compiled> compile(const json::Value& /*rule*/, const Place& /*place*/) const override {
+    return Compiled{.rule = std::make_shared<Holds>(), .cost_max = 20'000'000};
+  }
+  std::uint64_t occurrences_max(const Place& /*place*/) const override { return 1; }
+
+ private:
+  class Holds final : public schema::Rule {
+    bool check(const Subject& /*subject*/, schema::RuleBudget& /*budget*/,
+               FieldErrors& /*errors*/) const override {
+      return true;
+    }
+  };
+};
+
+Outcome check(const json::Value& definition, const json::Value* old = nullptr,
+              bool limit_rule_costs = true) {
   FieldErrors errors;
   Outcome outcome;
-  outcome.schemas =
-      validate_definition(definition, old, {.object_meta = schema::object_meta()}, errors);
+  const ExpensiveRules rules;
+  outcome.schemas = validate_definition(
+      definition, old,
+      {.object_meta = schema::object_meta(), .rules = &rules, .limit_rule_costs = limit_rule_costs},
+      errors);
   for (const model::StatusCause& cause : errors.causes()) {
     outcome.complaints +=
         (outcome.complaints.empty() ? "" : "\n") + cause.field + ": " + cause.message;
@@ -121,6 +142,23 @@ TEST(Definition, rules_are_upstreams) {
             "spec.names.plural+\".\"+spec.group\n"
             "metadata.annotations[api-approved.kubernetes.io]: Required value: protected groups "
             "must have approval annotation \"api-approved.kubern");
+}
+
+TEST(Definition, rules_that_cost_too_much_are_rejected_unless_they_are_in_use) {
+  constexpr std::string_view kPlain = R"("spec":{"type":"object",)";
+  constexpr std::string_view kRuled =
+      R"("spec":{"type":"object","x-kubernetes-validations":[{"rule":"true"}],)";
+  json::Document plain = changed(kPlain, kPlain);
+  json::Document ruled = changed(kPlain, kRuled);
+  EXPECT_TRUE(check(ruled.root)
+                  .complaints.starts_with(
+                      "spec.versions[1].schema.openAPIV3Schema.properties[spec].x-kubernetes-"
+                      "validations[0].rule: "
+                      "Forbidden: estimated rule cost exceeds budget by factor of 2.0x"))
+      << check(ruled.root).complaints;
+  EXPECT_NE(check(ruled.root, &plain.root).complaints, "");
+  EXPECT_EQ(check(ruled.root, &ruled.root).complaints, "");
+  EXPECT_EQ(check(ruled.root, nullptr, false).complaints, "");
 }
 
 TEST(Definition, an_established_one_keeps_scope_kind_group_and_plural) {

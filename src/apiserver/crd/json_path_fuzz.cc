@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string_view>
 
-// Any text is a path or it is refused; a path leads somewhere or nowhere.
+// Any text is a path or an error; a path leads somewhere or nowhere.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static const codeflare::json::Document kObject = *codeflare::json::parse(
       R"({"a":{"b":[1,{"c":"d","e":2.5},[true,null]]},"x.y":"z","conditions":[{"type":"Ready","status":"True"}]})");

@@ -49,6 +49,7 @@ class DefinitionChecker {
         errors_(errors) {}
 
   CompiledVersions check(const json::Value* old) {
+    old_ = old;
     check_name();
     check_group();
     check_scope();
@@ -127,7 +128,7 @@ class DefinitionChecker {
     return schemas;
   }
 
-  // What all versions have in common stands above them in upstream's own form, and errors say so.
+  // Settings that all versions share stand above them in upstream's own form, and errors say so.
   // Asked for each version, answered once.
   bool is_common(std::string_view key) {
     if (auto known = common_.find(key); known != common_.end()) {
@@ -159,16 +160,31 @@ class DefinitionChecker {
     const std::string at = (common ? "spec.validation" : path + ".schema") + ".openAPIV3Schema";
     check_root(*schema, object_or_empty(version, "subresources").find("status") != nullptr, at);
     std::vector<std::string> formats;
-    auto compiled = schema::compile(*schema,
-                                    {.object_meta = options_.object_meta,
-                                     .rules = options_.rules,
-                                     .path = at,
-                                     .unknown_formats = &formats},
-                                    errors_);
+    auto compiled = schema::compile(
+        *schema,
+        {.object_meta = options_.object_meta,
+         .rules = options_.rules,
+         .limit_rule_costs = options_.limit_rule_costs && !is_in_use(version, *schema),
+         .path = at,
+         .unknown_formats = &formats},
+        errors_);
     for (const std::string& format : formats) {
       warn("unrecognized format " + quote(format));
     }
     return compiled;
+  }
+
+  // The stored definition has this schema under the same version.
+  bool is_in_use(const json::Value& version, const json::Value& schema) const {
+    if (old_ == nullptr) {
+      return false;
+    }
+    return std::ranges::any_of(
+        items_of(object_or_empty(*old_, "spec"), "versions"), [&](const json::Value& before) {
+          const json::Value* stored = before.get({"schema", "openAPIV3Schema"});
+          return text_of(before, "name") == text_of(version, "name") && stored != nullptr &&
+                 json::equal(*stored, schema);
+        });
   }
 
   void check_parts(const json::Value& version, std::size_t index, const std::string& path) {
@@ -485,6 +501,7 @@ class DefinitionChecker {
 
   const json::Value& definition_;
   const json::Value& spec_;
+  const json::Value* old_ = nullptr;
   const DefinitionOptions& options_;
   FieldErrors& errors_;
   std::map<std::string_view, bool> common_;  // see is_common

@@ -1,6 +1,6 @@
 #include "apiserver/housekeeping/certificate_signer.h"
 
-#include "apiserver/kinds/edit.h"
+#include "apiserver/registry/edit.h"
 #include "base/base64.h"
 #include "base/check.h"
 #include "json/parse.h"

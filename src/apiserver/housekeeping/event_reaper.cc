@@ -1,6 +1,6 @@
 #include "apiserver/housekeeping/event_reaper.h"
 
-#include "apiserver/kinds/edit.h"
+#include "apiserver/registry/edit.h"
 #include "base/async/sleep.h"
 #include "base/check.h"
 #include "json/parse.h"

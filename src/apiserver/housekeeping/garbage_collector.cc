@@ -1,13 +1,17 @@
 #include "apiserver/housekeeping/garbage_collector.h"
 
-#include "apiserver/kinds/edit.h"
+#include "apiserver/registry/edit.h"
 #include "base/check.h"
 #include "json/parse.h"
+#include "json/scan.h"
 #include "json/write.h"
 #include "model/gvk.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
+#include <iterator>
+#include <ranges>
 #include <utility>
 
 namespace codeflare::apiserver {
@@ -23,6 +27,36 @@ void begin_patch(json::Writer& writer, const Object& object) {
   writer.begin_object().key("metadata").begin_object();
   writer.member("uid", object.uid());
   writer.member("resourceVersion", std::to_string(object.revision()));
+}
+
+// Without a tree of the whole object, which may be large.
+std::vector<std::string> finalizers_of(const Object& object) {
+  constexpr std::array<std::string_view, 1> kPath = {"metadata.finalizers"};
+  std::array<std::string_view, 1> raw;
+  CHECK(json::scan(object.json(), kPath, raw).has_value());
+  std::vector<std::string> finalizers;
+  if (raw[0].starts_with('[')) {
+    const Result<json::Document> parsed = json::parse(raw[0]);
+    CHECK(parsed.has_value());
+    for (const json::Value& item : parsed->root.items()) {
+      if (item.is_string()) {
+        finalizers.emplace_back(item.as_string());
+      }
+    }
+  }
+  return finalizers;
+}
+
+bool lists(const std::vector<std::string>& finalizers, std::string_view finalizer) {
+  return std::ranges::find(finalizers, finalizer) != finalizers.end();
+}
+
+// The policy that the object itself asks for.
+std::string policy_of(const Object& object) {
+  const std::vector<std::string> finalizers = finalizers_of(object);
+  return lists(finalizers, kOrphan)       ? "Orphan"
+         : lists(finalizers, kForeground) ? "Foreground"
+                                          : "Background";
 }
 
 }  // namespace
@@ -67,34 +101,38 @@ std::vector<GarbageCollector::Reference> GarbageCollector::references_of(const O
                           .uid = std::string(text_at(reference, "uid")),
                           .blocks = true_at(reference, "blockOwnerDeletion")});
   }
+  std::ranges::sort(references);
+  const auto equal = std::ranges::unique(references);
+  references.erase(equal.begin(), equal.end());
   return references;
 }
 
-bool GarbageCollector::has_finalizer(const Object& object, std::string_view finalizer) {
-  return object.is_being_deleted() && lists_finalizer(object, finalizer);
+void GarbageCollector::index(CollectionId collection, const Object& object,
+                             const std::vector<Reference>& references) {
+  for (const Reference& reference : references) {
+    Dependents& dependents = dependents_[reference.uid];
+    bool& blocks = dependents.blocks[Dependent(collection, object.ns(), object.name())];
+    dependents.blocking += reference.blocks && !blocks ? 1 : 0;
+    blocks = blocks || reference.blocks;
+  }
 }
 
-bool GarbageCollector::lists_finalizer(const Object& object, std::string_view finalizer) {
-  const Result<json::Document> parsed = json::parse(object.text().view());
-  CHECK(parsed.has_value());
-  return std::ranges::any_of(
-      items_at(object_at(parsed->root, "metadata"), "finalizers"),
-      [&](const json::Value& item) { return item.is_string() && item.as_string() == finalizer; });
-}
-
-void GarbageCollector::index(CollectionId collection, const Object& object, bool add) {
-  for (const Reference& reference : references_of(object)) {
-    Dependent dependent(collection, object.ns(), object.name());
-    if (add) {
-      dependents_[reference.uid].insert(std::move(dependent));
+void GarbageCollector::unindex(CollectionId collection, const Object& object,
+                               const std::vector<Reference>& references) {
+  for (const Reference& reference : references) {
+    const auto owner = dependents_.find(reference.uid);
+    if (owner == dependents_.end()) {
       continue;
     }
-    const auto found = dependents_.find(reference.uid);
-    if (found != dependents_.end()) {
-      found->second.erase(dependent);
-      if (found->second.empty()) {
-        dependents_.erase(found);
-      }
+    Dependents& dependents = owner->second;
+    const auto found = dependents.blocks.find(Dependent(collection, object.ns(), object.name()));
+    if (found == dependents.blocks.end()) {
+      continue;  // by another reference to the same owner
+    }
+    dependents.blocking -= found->second ? 1 : 0;
+    dependents.blocks.erase(found);
+    if (dependents.blocks.empty()) {
+      dependents_.erase(owner);
     }
   }
 }
@@ -105,51 +143,84 @@ void GarbageCollector::changed(CollectionId collection, const Event& event) {
       work_.add(key);
     }
   }
-  const bool same_owners = event.before != nullptr && event.op != Write::Op::remove &&
-                           event.before->owner_references() == event.object->owner_references();
-  if (!same_owners) {
-    if (event.before != nullptr) {
-      index(collection, *event.before, false);
-    }
-    if (event.op != Write::Op::remove) {
-      index(collection, *event.object, true);
-    }
+  const bool removed = event.op == Write::Op::remove;
+  if (removed || event.before == nullptr ||
+      event.before->owner_references() != event.object->owner_references()) {
+    references_changed(collection, event);
   }
-  // Owners that wait for their dependents to go or to let them go.
-  if (event.before != nullptr && !same_owners) {
-    for (const Reference& reference : references_of(*event.before)) {
-      if (!dependents_.contains(reference.uid)) {
-        gone_owners_.erase(reference.uid);
-      }
-      if (const auto owner = waiting_owners_.find(reference.uid); owner != waiting_owners_.end()) {
-        work_.add(owner->second);
-      }
-    }
+  if (removed) {
+    object_removed(collection, *event.object);
+  } else {
+    deletion_changed(collection, *event.object);
   }
+}
+
+void GarbageCollector::references_changed(CollectionId collection, const Event& event) {
   const Object& object = *event.object;
-  const std::string uid(object.uid());
-  const std::string key = key_of(collection, object.ns(), object.name());
-  if (event.op == Write::Op::remove) {
-    waiting_owners_.erase(uid);
-    unsure_.erase(key);
-    if (dependents_.contains(uid)) {
-      gone_owners_.insert_or_assign(uid, std::string(object.ns()));
+  std::vector<Reference> before;
+  std::vector<Reference> after;
+  if (event.before != nullptr) {
+    before = references_of(*event.before);
+    unindex(collection, *event.before, before);
+  }
+  if (event.op != Write::Op::remove) {
+    after = references_of(object);
+    index(collection, object, after);
+  }
+  for (const Reference& reference : before) {
+    if (!dependents_.contains(reference.uid)) {
+      gone_owners_.erase(reference.uid);
     }
-    add_dependents(uid);
+    const auto owner = going_owners_.find(reference.uid);
+    if (owner != going_owners_.end() && !is_blocked(reference.uid)) {
+      work_.add(owner->second.key);
+    }
+  }
+  if (std::ranges::any_of(after, [&](const Reference& reference) {
+        return standing_of(reference, object) != Standing::there;
+      })) {
+    work_.add(key_of(collection, object.ns(), object.name()));
+  }
+}
+
+void GarbageCollector::object_removed(CollectionId collection, const Object& object) {
+  const std::string uid(object.uid());
+  going_owners_.erase(uid);
+  unsure_.erase(key_of(collection, object.ns(), object.name()));
+  if (dependents_.contains(uid)) {
+    gone_owners_.insert_or_assign(uid, std::string(object.ns()));
+  }
+  add_dependents(uid);
+}
+
+void GarbageCollector::deletion_changed(CollectionId collection, const Object& object) {
+  const std::string uid(object.uid());
+  GoingOwner owner{.key = key_of(collection, object.ns(), object.name())};
+  if (object.is_being_deleted()) {
+    ++effort_.finalizers_read;
+    const std::vector<std::string> finalizers = finalizers_of(object);
+    owner.foreground = lists(finalizers, kForeground);
+    owner.orphans = lists(finalizers, kOrphan);
+  }
+  if (!owner.foreground && !owner.orphans) {
+    going_owners_.erase(uid);
     return;
   }
-  if (has_finalizer(object, kForeground) || has_finalizer(object, kOrphan)) {
-    waiting_owners_[uid] = key;
-    work_.add(key);
+  work_.add(owner.key);
+  if (owner.foreground && !goes_in_foreground(uid)) {
+    add_dependents(uid);
   }
-  if (!same_owners && !object.owner_references().empty()) {
-    const std::vector<Reference> references = references_of(object);
-    if (std::ranges::any_of(references, [&](const Reference& reference) {
-          return standing_of(reference, object) != Standing::there;
-        })) {
-      work_.add(key);
-    }
-  }
+  going_owners_.insert_or_assign(uid, std::move(owner));
+}
+
+bool GarbageCollector::goes_in_foreground(std::string_view uid) const {
+  const auto owner = going_owners_.find(uid);
+  return owner != going_owners_.end() && owner->second.foreground;
+}
+
+bool GarbageCollector::is_blocked(std::string_view uid) const {
+  const auto found = dependents_.find(uid);
+  return found != dependents_.end() && found->second.blocking > 0;
 }
 
 void GarbageCollector::add_dependents(const std::string& uid) {
@@ -157,13 +228,15 @@ void GarbageCollector::add_dependents(const std::string& uid) {
   if (found == dependents_.end()) {
     return;
   }
-  for (const auto& [collection, ns, name] : found->second) {
+  for (const auto& [dependent, blocks] : found->second.blocks) {
+    const auto& [collection, ns, name] = dependent;
     work_.add(key_of(collection, ns, name));
   }
 }
 
 GarbageCollector::Standing GarbageCollector::standing_of(const Reference& reference,
-                                                         const Object& dependent) const {
+                                                         const Object& dependent) {
+  ++effort_.references_judged;
   const auto gone = gone_owners_.find(reference.uid);
   if (gone != gone_owners_.end() && (gone->second.empty() || gone->second == dependent.ns())) {
     return Standing::gone;
@@ -178,7 +251,7 @@ GarbageCollector::Standing GarbageCollector::standing_of(const Reference& refere
   if (owner == nullptr || owner->uid() != reference.uid) {
     return Standing::gone;
   }
-  return has_finalizer(*owner, kForeground) ? Standing::waiting : Standing::there;
+  return goes_in_foreground(owner->uid()) ? Standing::waiting : Standing::there;
 }
 
 Task<Result<void>> GarbageCollector::look_at(std::string key) {
@@ -194,9 +267,10 @@ Task<Result<void>> GarbageCollector::look_at(std::string key) {
     co_return Result<void>();
   }
   Result<void> result;
-  if (has_finalizer(*object, kOrphan)) {
+  const auto going = going_owners_.find(object->uid());
+  if (going != going_owners_.end() && going->second.orphans) {
     result = co_await orphan(collection, object);
-  } else if (has_finalizer(*object, kForeground)) {
+  } else if (going != going_owners_.end()) {
     result = co_await finish_owner(collection, object);
   } else if (!object->is_being_deleted()) {
     result = co_await collect(collection, object);
@@ -209,21 +283,8 @@ Task<Result<void>> GarbageCollector::look_at(std::string key) {
 }
 
 Task<Result<void>> GarbageCollector::finish_owner(CollectionId collection, ObjectPtr owner) {
-  const std::string uid(owner->uid());
-  bool blocked = false;
-  if (const auto found = dependents_.find(uid); found != dependents_.end()) {
-    for (const auto& [dependent_collection, ns, name] : found->second) {
-      const ObjectPtr dependent = store_.get(dependent_collection, ns, name);
-      const std::vector<Reference> references =
-          dependent == nullptr ? std::vector<Reference>() : references_of(*dependent);
-      blocked = blocked || std::ranges::any_of(references, [&](const Reference& reference) {
-                  return reference.uid == uid && reference.blocks;
-                });
-    }
-  }
-  add_dependents(uid);
-  if (blocked) {
-    co_return Result<void>();  // woken when one of them changes
+  if (is_blocked(owner->uid())) {
+    co_return Result<void>();  // woken when the last of them lets go
   }
   co_return co_await drop_finalizer(collection, std::move(owner), std::string(kForeground));
 }
@@ -232,7 +293,7 @@ Task<Result<void>> GarbageCollector::orphan(CollectionId collection, ObjectPtr o
   const std::string uid(owner->uid());
   std::vector<Dependent> dependents;
   if (const auto found = dependents_.find(uid); found != dependents_.end()) {
-    dependents.assign(found->second.begin(), found->second.end());
+    std::ranges::copy(std::views::keys(found->second.blocks), std::back_inserter(dependents));
   }
   for (const auto& [dependent_collection, ns, name] : dependents) {
     const ObjectPtr dependent = store_.get(dependent_collection, ns, name);
@@ -270,11 +331,7 @@ Task<Result<void>> GarbageCollector::collect(CollectionId collection, ObjectPtr 
   if (cascades && is_in_circle(*object)) {
     co_return co_await unblock(collection, std::move(object));  // then it is looked at again
   }
-  // Else what the object itself asks for.
-  std::string policy = cascades                                ? "Foreground"
-                       : lists_finalizer(*object, kOrphan)     ? "Orphan"
-                       : lists_finalizer(*object, kForeground) ? "Foreground"
-                                                               : "Background";
+  std::string policy = cascades ? "Foreground" : policy_of(*object);
   const ResourcePtr resource = registry_.find(collection);
   // Exactly what was looked at: somebody may give it another owner in this moment.
   co_return co_await api_.remove(internal::path_of(*resource, object->ns(), object->name()),
@@ -287,10 +344,10 @@ bool GarbageCollector::is_in_circle(const Object& object) const {
   const auto found = dependents_.find(object.uid());
   return found != dependents_.end() &&
          std::ranges::any_of(references_of(object), &Reference::blocks) &&
-         std::ranges::any_of(found->second, [&](const Dependent& key) {
+         std::ranges::any_of(std::views::keys(found->second.blocks), [&](const Dependent& key) {
            const auto& [collection, ns, name] = key;
            const ObjectPtr dependent = store_.get(collection, ns, name);
-           return dependent != nullptr && has_finalizer(*dependent, kForeground);
+           return dependent != nullptr && goes_in_foreground(dependent->uid());
          });
 }
 
@@ -339,15 +396,13 @@ Task<Result<void>> GarbageCollector::drop_references(CollectionId collection, Ob
 
 Task<Result<void>> GarbageCollector::drop_finalizer(CollectionId collection, ObjectPtr object,
                                                     std::string finalizer) {
-  const Result<json::Document> parsed = json::parse(object->text().view());
-  CHECK(parsed.has_value());
   std::string patch;
   json::Writer writer(patch);
   begin_patch(writer, *object);
   writer.key("finalizers").begin_array();
-  for (const json::Value& item : items_at(object_at(parsed->root, "metadata"), "finalizers")) {
-    if (item.is_string() && item.as_string() != finalizer) {
-      writer.value(item);
+  for (const std::string& other : finalizers_of(*object)) {
+    if (other != finalizer) {
+      writer.string(other);
     }
   }
   writer.end_array().end_object().end_object();

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -83,7 +84,7 @@ TEST(GarbageCollector, deletes_what_it_has_judged_and_judges_again_when_that_has
   EXPECT_TRUE(w.collector->idle()) << "it has an owner now";
 }
 
-// What the collector has deleted, by path.
+// The collector's deletions, by path.
 std::string deleted(const CollectorWorld& w) {
   std::string paths;
   for (const RecordedApi::Call& call : w.api.calls) {
@@ -154,6 +155,87 @@ TEST(GarbageCollector, deletes_what_an_owner_left_behind_that_took_its_kind_alon
   ASSERT_TRUE(w.world.commit(w.world.removal(fruit)).has_value());
   w.world.settle_loop();
   EXPECT_EQ(deleted(w), "/api/v1/namespaces/ns/configmaps/child\n");
+}
+
+// One that a finalizer of somebody else's holds; `more` are its other finalizers.
+ObjectPtr create_going(CollectorWorld& w, const std::string& name, const std::string& more = "") {
+  Write write = w.world.creation("configmaps", "ns/" + name);
+  write.text = R"({"metadata":{"name":")" + name + R"(","namespace":"ns","uid":"uid-)" + name +
+               R"(","deletionTimestamp":"2026-01-01T00:00:00Z","finalizers":["a.b/held")" + more +
+               "]}}";
+  Result<ObjectPtr> made = w.world.commit(std::move(write));
+  CHECK(made.has_value());
+  w.world.settle_loop();
+  return *made;
+}
+
+std::string reference(std::string_view owner, std::string_view more = "") {
+  return R"({"apiVersion":"v1","kind":"ConfigMap","name":")" + std::string(owner) +
+         R"(","uid":"uid-)" + std::string(owner) + "\"" + std::string(more) + "}";
+}
+
+// With `count` references to the owner, each with what `more` gives for its number.
+void create_child(CollectorWorld& w, std::string_view name, std::string_view owner, int count,
+                  const std::function<std::string(int)>& more) {
+  std::string references;
+  for (int i = 0; i < count; ++i) {
+    references += (i == 0 ? "" : ",") + reference(owner, more(i));
+  }
+  Write write = w.world.creation("configmaps", "ns/" + std::string(name));
+  write.text = owned(name, "ns", references);
+  ASSERT_TRUE(w.world.commit(std::move(write)).has_value());
+  w.world.settle_loop();
+}
+
+// Unequal references, all to the same owner.
+std::string distinct(int number) {
+  return R"(,"blockOwnerDeletion":)" + std::string(number % 2 == 0 ? "true" : "false") +
+         R"(,"other":)" + std::to_string(number);
+}
+
+TEST(GarbageCollector, reads_an_owner_that_goes_once_whatever_refers_to_it) {
+  CollectorWorld w;
+  create_going(w, "owner");
+  EXPECT_EQ(w.collector->effort().finalizers_read, 1u);
+  create_child(w, "child", "owner", 300, distinct);
+  create_child(w, "other", "owner", 300, [](int) { return ""; });
+  EXPECT_EQ(w.collector->effort().finalizers_read, 1u);
+  TaskGroup group(w.world.env().loop);
+  GarbageCollector next(w.world.env(), group, w.world.log.logger(w.world.env().clock),
+                        w.world.store(), w.registry, w.api);
+  EXPECT_EQ(next.effort().finalizers_read, 1u) << "at a start";
+  w.world.wait(group.close());
+}
+
+TEST(GarbageCollector, judges_equal_references_once) {
+  CollectorWorld w;
+  w.world.create("configmaps", "ns/owner");
+  create_child(w, "child", "owner", 300, [](int) { return ""; });
+  EXPECT_EQ(w.collector->effort().references_judged, 1u);
+}
+
+TEST(GarbageCollector, an_owner_is_looked_at_when_its_last_blocking_dependent_has_gone) {
+  CollectorWorld w;
+  constexpr int kDependents = 60;
+  for (int i = 0; i < kDependents; ++i) {
+    create_child(w, "child" + std::to_string(i), "owner", 1,
+                 [](int) { return R"(,"blockOwnerDeletion":true)"; });
+  }
+  // Each lost its owner, until the owner comes.
+  w.api.calls.clear();
+  create_going(w, "owner", R"(,"foregroundDeletion")");
+  EXPECT_EQ(w.api.calls.size(), std::size_t{kDependents}) << "each dependent is deleted once";
+  for (int i = 0; i < kDependents; ++i) {
+    EXPECT_EQ(w.api.calls.size(), std::size_t{kDependents});
+    const ObjectPtr child =
+        w.world.store().get(w.world.id("configmaps"), "ns", "child" + std::to_string(i));
+    ASSERT_TRUE(w.world.commit(w.world.removal(child)).has_value());
+    w.world.settle_loop();
+  }
+  ASSERT_EQ(w.api.calls.size(), kDependents + 1u);
+  EXPECT_EQ(w.api.calls.back().method, "PATCH");
+  EXPECT_TRUE(w.api.calls.back().body.contains(R"("finalizers":["a.b/held"])"))
+      << w.api.calls.back().body;
 }
 
 }  // namespace

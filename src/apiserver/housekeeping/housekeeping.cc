@@ -5,7 +5,7 @@
 #include "apiserver/housekeeping/internal/api_caller.h"
 #include "apiserver/housekeeping/internal/worklist.h"
 #include "apiserver/housekeeping/namespace_keeper.h"
-#include "apiserver/kinds/edit.h"
+#include "apiserver/registry/edit.h"
 #include "base/async/task_group.h"
 #include "base/async/when.h"
 #include "json/write.h"

@@ -1,11 +1,11 @@
 #pragma once
 
-#include "apiserver/housekeeping/address_admission.h"
+#include "apiserver/admission/address_admission.h"
+#include "apiserver/admission/limit_range_admission.h"
+#include "apiserver/admission/namespace_admission.h"
+#include "apiserver/admission/pod_admission.h"
+#include "apiserver/admission/quota_keeper.h"
 #include "apiserver/housekeeping/certificate_signer.h"
-#include "apiserver/housekeeping/limit_range_admission.h"
-#include "apiserver/housekeeping/namespace_admission.h"
-#include "apiserver/housekeeping/pod_admission.h"
-#include "apiserver/housekeeping/quota_keeper.h"
 #include "apiserver/registry/registry.h"
 #include "apiserver/request/admission.h"
 #include "apiserver/store/store.h"
@@ -22,9 +22,9 @@
 
 namespace codeflare::apiserver {
 
-// What upstream's admission plugins and controllers do that users rely on even without any
-// workload controller. First the rules, which the pipeline asks; then, when the pipeline is there,
-// what works through it:
+// Upstream's admission plugins and controllers that users rely on even without any workload
+// controller. First the rules, which the pipeline asks; then, when the pipeline is there, what
+// works through it:
 //   HousekeepingRules rules(env, store, registry);
 //   ApiService service({.admission = rules.all(), ...});
 //   Housekeeping housekeeping(env, log, store, registry, rules, in_process, {...});

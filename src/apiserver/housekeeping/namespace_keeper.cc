@@ -1,6 +1,6 @@
 #include "apiserver/housekeeping/namespace_keeper.h"
 
-#include "apiserver/kinds/edit.h"
+#include "apiserver/registry/edit.h"
 #include "base/check.h"
 #include "base/time.h"
 #include "json/parse.h"
@@ -154,7 +154,7 @@ Task<Result<void>> NamespaceKeeper::furnish(std::string ns) {
 
 Task<Result<void>> NamespaceKeeper::empty(ObjectPtr ns) {
   const std::string name(ns->name());
-  // What was sequenced before the namespace began to go may not be visible yet.
+  // Writes sequenced before the namespace began to go may not be visible yet.
   co_await store_.settle();
   const ResourcePtr pods = registry_.find("", "pods");
   if (pods != nullptr) {
@@ -165,7 +165,7 @@ Task<Result<void>> NamespaceKeeper::empty(ObjectPtr ns) {
       return false;
     }));
     if (left) {
-      // What pods use stays until they have ended.
+      // Objects that pods use stay until the pods have ended.
       co_return co_await write_status(ns, remaining(name));
     }
   }
@@ -186,7 +186,7 @@ Task<Result<void>> NamespaceKeeper::empty(ObjectPtr ns) {
 }
 
 Task<Result<void>> NamespaceKeeper::empty_collection(ResourcePtr resource, std::string ns) {
-  // Those that are going already need no second word.
+  // Objects that are being deleted need no second request.
   std::vector<ObjectPtr> objects;
   CO_TRY(store_.visit(resource->collection, {.ns = ns}, [&](const ObjectPtr& object) {
     if (!object->is_being_deleted()) {
@@ -250,7 +250,7 @@ Task<Result<void>> NamespaceKeeper::write_status(ObjectPtr ns, Remaining remaini
   write_condition(writer, "NamespaceFinalizersRemaining", held,
                   held ? "SomeFinalizersRemain" : "ContentHasNoFinalizers", finalizers, now);
   writer.end_array().end_object().end_object();
-  // The same words again are no news.
+  // An unchanged status is not written again.
   const Result<json::Document> parsed = json::parse(ns->text().view());
   CHECK(parsed.has_value());
   std::size_t known = 0;

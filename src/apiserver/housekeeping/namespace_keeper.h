@@ -20,7 +20,7 @@ class NamespaceKeeper {
   bool idle() const { return work_.idle(); }
 
  private:
-  // What is left in a namespace, in upstream's words: "pods. has 2 resource instances",
+  // The rest of a namespace's content, in upstream's words: "pods. has 2 resource instances",
   // "example.com/hold in 1 resource instances". Empty: nothing.
   struct Remaining {
     std::string objects;

@@ -1,6 +1,6 @@
 #include "apiserver/housekeeping/housekeeping.h"
-#include "apiserver/kinds/edit.h"
 #include "apiserver/kinds/strategies.h"
+#include "apiserver/registry/edit.h"
 #include "apiserver/store/testing/store_world.h"
 #include "json/parse.h"
 #include "json/write.h"
@@ -28,7 +28,7 @@ class RulesWorld {
     rules.emplace(world.env(), world.store(), registry);
   }
 
-  // The message of the refusal; "ok" when it was committed. `hold` leaves the write on its way.
+  // The message of the rejection; "ok" when it was committed. `hold` leaves the write on its way.
   std::string create(std::string_view group, std::string_view plural, std::string_view key,
                      std::string_view json, bool hold = false) {
     const ResourcePtr resource = registry.find(group, plural);

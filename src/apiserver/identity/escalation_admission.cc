@@ -83,7 +83,7 @@ Result<void> EscalationAdmission::check_role(const AdmissionRequest& request) co
     return {};
   }
   TRY(check_held(request, read_rules(request.object->find("rules"))));
-  // What a role gathers is not known beforehand: it can be anything.
+  // The gathered rules of a role are not known beforehand: it can be anything.
   if ((gathers(request.object) || gathers(request.old)) && !check_held(request, everything())) {
     return fail(
         forbidden(about(request), "must have cluster-admin privileges to use the aggregationRule"));

@@ -11,7 +11,7 @@
 
 namespace codeflare::apiserver {
 
-// What a service-account token says. Times are seconds since 1970.
+// The claims of a service-account token. Times are seconds since 1970.
 struct TokenClaims {
   std::string issuer{};
   std::string subject{};

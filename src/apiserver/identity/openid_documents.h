@@ -7,7 +7,7 @@
 
 namespace codeflare::apiserver {
 
-// What others need to check service-account tokens by themselves.
+// The documents that others need to check service-account tokens by themselves.
 inline constexpr std::string_view kOpenidConfigurationPath = "/.well-known/openid-configuration";
 inline constexpr std::string_view kOpenidKeysPath = "/openid/v1/jwks";
 inline constexpr std::string_view kOpenidConfigurationType = "application/json";

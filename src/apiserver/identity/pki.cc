@@ -22,11 +22,12 @@ using internal::KeyPtr;
 using internal::X509Ptr;
 
 constexpr std::string_view kAdminUser = "kubernetes-admin";
-// For clocks that are a little behind.
-constexpr auto kBackdated = std::chrono::minutes(5);
+// For clocks that are behind, and for a machine whose own clock is set back: nobody could connect
+// until the clock is where it was.
+constexpr auto kBackdated = std::chrono::hours(24);
 constexpr auto kRenewalCheck = std::chrono::hours(6);
 
-// What everybody in and around the cluster calls the server.
+// The names of the server in and around the cluster.
 std::vector<std::string> server_names(const std::vector<std::string>& more) {
   std::vector<std::string> names = {"localhost",
                                     "kubernetes",
@@ -181,9 +182,10 @@ Result<void> Pki::Impl::load_signing_key(const Files& files) {
   if (auto key = files.find("sa.key"); key != files.end()) {
     auto loaded = SigningKey::from_pem(key->second);
     if (!loaded) {
-      return fail(failed_precondition(path("sa.key") + ": " + loaded.error().message +
-                                      ": put it back, or remove it to make a new one, which "
-                                      "refuses the service-account tokens that it signed"));
+      return fail(
+          failed_precondition(path("sa.key") + ": " + loaded.error().message +
+                              ": restore it, or remove it to make a new one; service-account "
+                              "tokens of the old key are then rejected"));
     }
     signing = *std::move(loaded);
     return {};
@@ -285,8 +287,8 @@ Task<Result<void>> Pki::Impl::write_one(Env env, PendingWrite one) {
       env, [&] { return env.files.write(one.path, one.content.reveal(), one.options); });
 }
 
-// The keys first; files of one kind wait for the disk together. What cannot be written waits for
-// the next flush.
+// The keys first; files of one kind wait for the disk together. Files that cannot be written wait
+// for the next flush.
 Task<Result<void>> Pki::Impl::flush() {
   for (const bool keys : {true, false}) {
     std::vector<PendingWrite> writes;
@@ -405,7 +407,7 @@ Task<Result<bool>> Pki::renew() {
 Task<Result<void>> Pki::write_admin_kubeconfig(std::string path, std::string server) {
   impl_->kubeconfig = Impl::Kubeconfig{std::move(path), std::move(server)};
   Impl::PendingWrite file = impl_->kubeconfig_file();
-  // The same address and keys as before: a disk without room is no reason not to start.
+  // The same address and keys as before: a disk without room must not prevent the start.
   if (co_await run_blocking(impl_->env, [&] { return impl_->is_written(file); })) {
     co_return Result<void>();
   }

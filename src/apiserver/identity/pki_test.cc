@@ -3,6 +3,7 @@
 #include "apiserver/store/testing/power_cut_disk.h"
 #include "base/async/sleep.h"
 #include "base/async/task_group.h"
+#include "base/env/jumping_clock.h"
 #include "base/env/sim_env.h"
 #include "base/log_capture.h"
 #include "net/certificate_request.h"
@@ -93,7 +94,7 @@ TEST_F(PkiTest, a_new_name_gets_a_new_serving_certificate) {
 TEST_F(PkiTest, damage_is_repaired_where_nothing_is_lost_and_named_where_it_is) {
   auto first = open();
   ASSERT_TRUE(first);
-  // What the authority signed stays good although its certificate is a new one.
+  // Certificates that the authority signed stay valid although its own certificate is new.
   ASSERT_TRUE(env().files.remove(path("pki/ca.crt")));
   ASSERT_TRUE(env().files.write(path("pki/apiserver.key"), read("admin.key")));
   ASSERT_TRUE(env().files.write(path("pki/apiserver.crt"), "torn"));
@@ -114,22 +115,23 @@ TEST_F(PkiTest, damage_is_repaired_where_nothing_is_lost_and_named_where_it_is) 
   auto torn = open();
   ASSERT_FALSE(torn);
   EXPECT_EQ(torn.error().message,
-            path("pki/ca.key") + " is no private key in PEM form without a passphrase: put it " +
+            path("pki/ca.key") + " is not a private key in PEM form without a passphrase: put it " +
                 "back, or remove " + path("pki") + " to start with a new authority");
   EXPECT_FALSE(torn.error().message.contains(secret));
   ASSERT_TRUE(env().files.write(path("pki/ca.key"), key));
   const std::string certificate = read("ca.crt");
   ASSERT_TRUE(env().files.write(path("pki/ca.crt"), "garbage"));
   EXPECT_EQ(open().error().message, path("pki/ca.crt") +
-                                        " is no certificate in PEM form: remove it, it is made "
+                                        " is not a certificate in PEM form: remove it, it is made "
                                         "again from " +
                                         path("pki/ca.key"));
   ASSERT_TRUE(env().files.write(path("pki/ca.crt"), certificate));
   const std::string signing = read("sa.key");
   ASSERT_TRUE(env().files.write(path("pki/sa.key"), "garbage"));
   const std::string message = open().error().message;
-  EXPECT_TRUE(message.starts_with(path("pki/sa.key") + ": the signing key is no private key in PEM "
-                                                       "form"))
+  EXPECT_TRUE(message.starts_with(path("pki/sa.key") +
+                                  ": the signing key is not a private key in PEM "
+                                  "form"))
       << message;
   ASSERT_TRUE(env().files.write(path("pki/sa.key"), signing));
   ASSERT_TRUE(env().files.remove(path("pki/ca.key")));
@@ -311,6 +313,32 @@ TEST(Pki, clients_are_known_by_the_certificates_it_issues) {
   }
   EXPECT_NE(ask("", "", "kubernetes.example"), "nobody");
   EXPECT_TRUE(world.env().files.remove_all(directory));
+}
+
+// The clock is set by hours after the certificates were made: TLS looks at the machine's clock.
+TEST(Pki, certificates_are_good_when_the_clock_is_set_by_hours) {
+  net::testing::RealWorld world;
+  JumpingClock clock(world.env().clock);
+  for (const Duration then : {Duration(20h), Duration(-20h)}) {
+    clock.jump(then);
+    std::string directory = join_path(testing::TempDir(), "pki_test." + world.env().random.uuid());
+    auto pki =
+        world.run(Pki::open(with_clock(world.env(), clock), {.directory = directory}, Logger()));
+    ASSERT_TRUE(pki) << pki.error().to_string();
+    auto ann = (*pki)->issue_client({.user = "ann", .groups = {"dev"}});
+    ASSERT_TRUE(ann);
+    net::testing::Loopback loopback(whoami, {.tls = (*pki)->tls()},
+                                    {.tls = {.ca_bundle_pem = (*pki)->authority_pem()}});
+    auto client = loopback.new_client({.tls = {.ca_bundle_pem = (*pki)->authority_pem(),
+                                               .certificate_pem = ann->certificate_pem,
+                                               .key_pem = ann->key_pem.reveal()}},
+                                      "127.0.0.1", true);
+    Result<net::Response> response = loopback.world().run(client->send({}));
+    ASSERT_TRUE(response) << response.error().to_string();
+    EXPECT_EQ(loopback.read(*response).value_or("lost"), "ann/dev");
+    EXPECT_TRUE(world.env().files.remove_all(directory));
+    clock.jump(-then);
+  }
 }
 
 }  // namespace

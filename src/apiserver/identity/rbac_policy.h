@@ -16,8 +16,8 @@ namespace codeflare::apiserver {
 enum class RbacKind : std::uint8_t { role, cluster_role, role_binding, cluster_role_binding };
 
 // Roles and bindings in a form that answers fast: bindings are found by subject, rules by group
-// and resource. Members of system:masters may do everything. What an aggregated ClusterRole
-// allows follows its selectors at once, whatever stands in its own rules.
+// and resource. Members of system:masters may do everything. The rules of an aggregated ClusterRole
+// follow its selectors at once, whatever stands in its own rules.
 //   RbacPolicy policy;
 //   policy.put(RbacKind::cluster_role, object);
 //   if (policy.authorize(user, {.verb = "get", .resource = "pods", .ns = "a"}).allowed) ...
@@ -26,7 +26,7 @@ class RbacPolicy final : public Authorizer {
   RbacPolicy();
   ~RbacPolicy() override;
 
-  // Replaces the object of the same name. What cannot be read grants nothing.
+  // Replaces the object of the same name. An unreadable object grants nothing.
   void put(RbacKind kind, const json::Value& object);
   void remove(RbacKind kind, std::string_view ns, std::string_view name);
 

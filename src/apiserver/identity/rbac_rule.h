@@ -19,7 +19,7 @@ struct PolicyRule {
   std::vector<std::string> non_resource_urls{};
 
   bool allows(const Access& access) const;
-  // {APIGroups:[""], Resources:["pods"], Verbs:["get"]}, as refusals show it.
+  // {APIGroups:[""], Resources:["pods"], Verbs:["get"]}, as errors show it.
   std::string to_string() const;
 
   friend bool operator==(const PolicyRule&, const PolicyRule&) = default;
@@ -31,7 +31,7 @@ using PolicyRules = std::vector<PolicyRule>;
 PolicyRules read_rules(const json::Value* rules);
 json::Value to_json(json::Arena& arena, const PolicyRule& rule);
 
-// What `wanted` allows and no rule of `held` does, one verb and one resource at a time.
+// The rules in `wanted` that no rule of `held` covers, one verb and one resource at a time.
 PolicyRules missing_rules(const PolicyRules& held, const PolicyRules& wanted);
 // The same with the verbs of one resource together, as lines in the order of their text.
 std::string describe_missing(const PolicyRules& missing);

@@ -11,9 +11,9 @@
 
 namespace codeflare::apiserver {
 
-// Client certificate, static token, service-account token, in this order. Whoever shows nothing is
-// system:anonymous on the health endpoints and nobody elsewhere; whoever shows something wrong is
-// refused everywhere. A call from the same process is known by the certificate in its Peer.
+// Client certificate, static token, service-account token, in this order. No credentials:
+// system:anonymous on the health endpoints and nobody elsewhere; wrong credentials are rejected
+// everywhere. A call from the same process is known by the certificate in its Peer.
 class RequestAuthenticator final : public Authenticator {
  public:
   // `tokens` outlives this.

@@ -2,6 +2,7 @@
 
 #include "apiserver/identity/testing/put_object.h"
 #include "base/async/sleep.h"
+#include "base/env/jumping_clock.h"
 
 #include <gtest/gtest.h>
 
@@ -147,6 +148,28 @@ TEST_F(AuthenticatorTest, tokens_end_at_their_time) {
   *claims.issued_at += 120;
   EXPECT_EQ(refusal(with_token(sign_token(key_, claims))),
             "service account token is issued in the future");
+}
+
+TEST_F(AuthenticatorTest, a_clock_that_is_set_ends_no_token_for_good_and_revives_none) {
+  JumpingClock clock(world_.env().clock);
+  ServiceAccountTokens tokens(with_clock(world_.env(), clock), world_.store(), key_, {});
+  authenticator_.emplace(StaticTokens(), tokens);
+  const std::string token = tokens.issue(request());
+  ASSERT_TRUE(ask(with_token(token)));
+  // Not yet issued, in upstream's words; a new one is good at once.
+  clock.jump(-5h);
+  EXPECT_EQ(refusal(with_token(token)), "service account token is not valid yet");
+  const std::string later = tokens.issue(request());
+  EXPECT_TRUE(ask(with_token(later)));
+  pass(50min);
+  EXPECT_TRUE(ask(with_token(later)));
+  // Set right: each ends at the time that it carries.
+  clock.jump(5h);
+  EXPECT_TRUE(ask(with_token(token)));
+  EXPECT_EQ(refusal(with_token(later)), "service account token has expired");
+  clock.jump(5h);
+  EXPECT_EQ(refusal(with_token(token)), "service account token has expired");
+  authenticator_.reset();
 }
 
 TEST_F(AuthenticatorTest, tokens_of_other_keys_algorithms_issuers_and_audiences_are_refused) {

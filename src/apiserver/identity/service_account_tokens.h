@@ -27,7 +27,7 @@ class ServiceAccountTokens {
  public:
   struct Options {
     std::string issuer{kServiceAccountIssuer};
-    // What tokens are for when they say nothing else, and what requests need; empty: the issuer.
+    // The default audiences of tokens, and the audiences that requests need; empty: the issuer.
     std::vector<std::string> audiences{};
   };
   // Store and environment outlive this.
@@ -51,8 +51,8 @@ class ServiceAccountTokens {
   };
   std::string issue(const Request& request);
 
-  // Nothing when it is no token of this issuer; an error in upstream's words when it is one that
-  // does not hold. `audiences` empty: the server's.
+  // Nothing when it is not a token of this issuer; an error in upstream's words when it is an
+  // invalid one. `audiences` empty: the server's.
   Result<std::optional<TokenAnswer>> check(std::string_view token,
                                            const std::vector<std::string>& audiences);
 

@@ -20,8 +20,8 @@ namespace {
 
 constexpr int kNumberSize = 32;
 
-using NumberPtr = std::unique_ptr<BIGNUM, internal::OpenSslFree<BN_free>>;
-using SignaturePtr = std::unique_ptr<ECDSA_SIG, internal::OpenSslFree<ECDSA_SIG_free>>;
+using NumberPtr = std::unique_ptr<BIGNUM, net::OpenSslFree<BN_free>>;
+using SignaturePtr = std::unique_ptr<ECDSA_SIG, net::OpenSslFree<ECDSA_SIG_free>>;
 
 const unsigned char* bytes_of(std::string_view text) {
   return reinterpret_cast<const unsigned char*>(text.data());

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-// Whatever a token file holds, it is taken or refused; a warning or a refusal is one line.
+// Every token file is accepted or rejected; a warning or an error is one line.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace codeflare;
   std::string text(reinterpret_cast<const char*>(data), size);

@@ -3,7 +3,7 @@
 #include "apiserver/identity/rbac_policy.h"
 #include "apiserver/identity/request_authenticator.h"
 #include "apiserver/identity/service_account_tokens.h"
-#include "apiserver/rest/api_service.h"
+#include "apiserver/request/virtual_resource.h"
 #include "apiserver/store/store.h"
 #include "base/env/env.h"
 

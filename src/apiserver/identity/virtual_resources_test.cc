@@ -33,7 +33,7 @@ class ReviewTest : public testing::Test {
   }
   void put(RbacKind kind, std::string_view text) { policy_.put(kind, json::parse(text)->root); }
 
-  // The whole answer, or the refusal with its HTTP code.
+  // The whole answer, or the error with its HTTP code.
   std::string create(const std::string& resource, const std::string& body, std::string ns = "",
                      std::string name = "") {
     for (VirtualRoute& route : routes_) {

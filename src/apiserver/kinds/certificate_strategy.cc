@@ -1,5 +1,5 @@
-#include "apiserver/kinds/edit.h"
 #include "apiserver/kinds/strategies.h"
+#include "apiserver/registry/edit.h"
 #include "apiserver/request/user.h"
 
 namespace codeflare::apiserver {

@@ -1,6 +1,6 @@
-#include "apiserver/kinds/edit.h"
 #include "apiserver/kinds/pod_spec.h"
 #include "apiserver/kinds/strategies.h"
+#include "apiserver/registry/edit.h"
 #include "base/base64.h"
 #include "json/member_index.h"
 #include "json/parse.h"

@@ -145,7 +145,7 @@ Result<void> check_descriptor(std::string_view text) {
 }
 
 Result<void> check_schedule(std::string_view schedule) {
-  // A zone in the schedule is refused elsewhere; what follows it must make sense all the same.
+  // A zone in the schedule is rejected elsewhere; the rest must be valid anyway.
   if (schedule.starts_with("TZ=") || schedule.starts_with("CRON_TZ=")) {
     schedule.remove_prefix(std::min(schedule.find(' '), schedule.size()));
     schedule.remove_prefix(std::min(schedule.find_first_not_of(' '), schedule.size()));

@@ -5,8 +5,8 @@
 
 namespace codeflare::apiserver {
 
-// What is wrong with the schedule of a CronJob ("*/5 * * * mon-fri", "@hourly", "@every 90m"), in
-// the words of the real server; empty when it can be used.
+// The problem of a CronJob's schedule ("*/5 * * * mon-fri", "@hourly", "@every 90m"), in the words
+// of the real server; empty when it can be used.
 std::string schedule_complaint(std::string_view schedule);
 
 // The same for its time zone, as far as the name shows it: whether there is such a zone is not

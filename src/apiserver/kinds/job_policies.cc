@@ -1,6 +1,6 @@
 #include "apiserver/kinds/job_policies.h"
 
-#include "apiserver/kinds/edit.h"
+#include "apiserver/registry/edit.h"
 #include "model/validation.h"
 
 #include <algorithm>

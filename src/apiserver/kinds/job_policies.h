@@ -7,8 +7,8 @@
 
 namespace codeflare::apiserver {
 
-// What a job (or a template of one) at `path` says about pods that fail, indexes that are enough
-// and pods that are replaced.
+// The policies of a job (or a template of one) at `path` about failed pods, sufficient indexes and
+// replaced pods.
 void validate_job_policies(const json::Value& spec, const std::string& path, FieldErrors& errors);
 
 }  // namespace codeflare::apiserver

@@ -1,8 +1,8 @@
 #include "apiserver/kinds/cron_schedule.h"
-#include "apiserver/kinds/edit.h"
 #include "apiserver/kinds/job_policies.h"
 #include "apiserver/kinds/pod_spec.h"
 #include "apiserver/kinds/strategies.h"
+#include "apiserver/registry/edit.h"
 #include "json/write.h"
 #include "model/validation.h"
 

@@ -1,5 +1,5 @@
-#include "apiserver/kinds/edit.h"
 #include "apiserver/kinds/pod_spec.h"
+#include "apiserver/registry/edit.h"
 #include "model/quantity.h"
 
 #include <array>

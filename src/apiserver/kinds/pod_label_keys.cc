@@ -1,6 +1,6 @@
 #include "apiserver/kinds/pod_label_keys.h"
 
-#include "apiserver/kinds/edit.h"
+#include "apiserver/registry/edit.h"
 
 #include <utility>
 

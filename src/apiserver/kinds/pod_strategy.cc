@@ -1,8 +1,8 @@
-#include "apiserver/kinds/edit.h"
 #include "apiserver/kinds/pod_label_keys.h"
 #include "apiserver/kinds/pod_spec.h"
 #include "apiserver/kinds/pod_subresources.h"
 #include "apiserver/kinds/strategies.h"
+#include "apiserver/registry/edit.h"
 #include "base/time.h"
 #include "json/member_index.h"
 #include "json/write.h"
@@ -121,7 +121,7 @@ json::Value without_mutable(json::Arena& arena, const json::Value& spec, const j
     copy_member(arena, munged, old, "terminationGracePeriodSeconds");
   }
   if (is_gated(old)) {
-    // What may happen to these was looked at by validate_steering().
+    // validate_steering() has checked the changes of these.
     copy_member(arena, munged, old, "nodeSelector");
     if (object_at(munged, "affinity").size() > 0 || object_at(old, "affinity").size() > 0) {
       copy_member(arena, make_object(arena, munged, "affinity"), object_at(old, "affinity"),
@@ -144,7 +144,7 @@ void validate_deadline_update(const json::Value& spec, const json::Value& old,
   }
 }
 
-// Old clients know one address of a pod, new ones a list: both are told, and the one counts when
+// Old clients know one address of a pod, new ones a list: both are set, and the one counts when
 // they differ.
 void settle_addresses(json::Arena& arena, json::Value& status) {
   const std::string_view one = text_at(status, "podIP");

@@ -1,7 +1,7 @@
 #include "apiserver/kinds/pod_subresources.h"
 
-#include "apiserver/kinds/edit.h"
 #include "apiserver/kinds/pod_spec.h"
+#include "apiserver/registry/edit.h"
 #include "json/member_index.h"
 
 #include <algorithm>

@@ -5,19 +5,19 @@
 
 namespace codeflare::apiserver {
 
-// What pods/resize and pods/ephemeralcontainers may change, in upstream's words. Whoever may write
-// only there must not be able to write anything else.
+// The fields that pods/resize and pods/ephemeralcontainers may change, in upstream's words. A user
+// with rights to these alone must not be able to write anything else.
 
 // Leaves only what the containers ask for (resources, resizePolicy) different from `old`.
 // Containers that were added, removed, renamed or moved stay as they are, for validate_resize() to
-// refuse.
+// reject.
 void prepare_resize(json::Arena& arena, json::Value& pod, const json::Value& old);
 void validate_resize(json::Arena& arena, const json::Value& pod, const json::Value& old,
                      FieldErrors& errors);
 
 // Leaves only spec.ephemeralContainers different from `old`.
 void prepare_ephemeral_containers(json::Arena& arena, json::Value& pod, const json::Value& old);
-// Those that are there stay as they are.
+// Existing ones stay as they are.
 void validate_ephemeral_containers_update(const json::Value& pod, const json::Value& old,
                                           FieldErrors& errors);
 

@@ -1,6 +1,6 @@
-#include "apiserver/kinds/edit.h"
 #include "apiserver/kinds/pod_spec.h"
 #include "apiserver/kinds/podspec/checks.h"
+#include "apiserver/registry/edit.h"
 
 #include <limits>
 
@@ -10,8 +10,8 @@ namespace {
 
 using podspec::Surroundings;
 
-// Who the pod is and what it is called.
-void check_identity(const Spot& spec) {
+// The pod's accounts and names.
+void check_identity(const Field& spec) {
   for (std::string_view key : {"serviceAccountName", "nodeName"}) {
     podspec::check_name(spec, key, model::check_dns1123_subdomain);
   }
@@ -21,14 +21,14 @@ void check_identity(const Spot& spec) {
   }
 }
 
-void check_readiness_gates(const Spot& gates) {
-  gates.each([](const Spot& gate) {
+void check_readiness_gates(const Field& gates) {
+  gates.each([](const Field& gate) {
     podspec::check_any_name(gate, "conditionType", model::check_qualified_name);
   });
 }
 
 // In upstream's order, so that the first complaint is the same.
-void check_spec(const Spot& spec, Surroundings pod) {
+void check_spec(const Field& spec, Surroundings pod) {
   pod.claims = podspec::claim_names(spec["resourceClaims"]);
   podspec::check_volumes(spec["volumes"], pod);
   podspec::check_claims(spec["resourceClaims"]);
@@ -64,15 +64,15 @@ void check_spec(const Spot& spec, Surroundings pod) {
 }
 
 // A token says who the pod is, so it needs to be somebody.
-void check_tokens(const Spot& spec) {
+void check_tokens(const Field& spec) {
   if (!spec.text("serviceAccountName").empty()) {
     return;
   }
-  const Spot volumes = spec["volumes"];
-  volumes.each([](const Spot& volume) {
-    const Spot projected = volume["projected"];
-    const Spot sources = projected["sources"];
-    sources.each([](const Spot& source) {
+  const Field volumes = spec["volumes"];
+  volumes.each([](const Field& volume) {
+    const Field projected = volume["projected"];
+    const Field sources = projected["sources"];
+    sources.each([](const Field& source) {
       if (source.has("serviceAccountToken")) {
         source.forbidden("serviceAccountToken",
                          "must not be specified when serviceAccountName is not set");
@@ -85,18 +85,18 @@ void check_tokens(const Spot& spec) {
 
 void validate_nonnegative(const json::Value& parent, std::string_view key, std::string_view path,
                           FieldErrors& errors) {
-  podspec::check_not_negative(Spot(parent, path, errors), key);
+  podspec::check_not_negative(Field(parent, path, errors), key);
 }
 
 void validate_pod(const json::Value& pod, FieldErrors& errors) {
   const json::Value& metadata = object_at(pod, "metadata");
   const json::Value& annotations = object_at(metadata, "annotations");
-  const Spot spec(object_at(pod, "spec"), "spec", errors);
-  podspec::check_pod_annotations(Spot(annotations, "metadata.annotations", errors), spec);
+  const Field spec(object_at(pod, "spec"), "spec", errors);
+  podspec::check_pod_annotations(Field(annotations, "metadata.annotations", errors), spec);
   check_spec(spec, {.spec = spec, .is_pod = true, .pod_name = text_at(metadata, "name")});
   check_tokens(spec);
   for (std::string_view list : {"containers", "initContainers"}) {
-    const Spot containers = spec[list];
+    const Field containers = spec[list];
     containers.each(podspec::check_image_text);
   }
   // Without a version it is being created.
@@ -114,13 +114,13 @@ void validate_pod(const json::Value& pod, FieldErrors& errors) {
 void validate_pod_template(const json::Value& pod_template, std::string_view path,
                            FieldErrors& errors) {
   const std::string at = child(path, "spec");
-  const Spot outer(pod_template, path, errors);
-  const Spot spec(object_at(pod_template, "spec"), at, errors);
+  const Field outer(pod_template, path, errors);
+  const Field spec(object_at(pod_template, "spec"), at, errors);
   // Upstream leaves the metadata out of the path.
   const json::Value& metadata = object_at(pod_template, "metadata");
-  const Spot labels = outer["labels"];
-  const Spot annotations = outer["annotations"];
-  const Spot own_annotations = annotations.with(object_at(metadata, "annotations"));
+  const Field labels = outer["labels"];
+  const Field annotations = outer["annotations"];
+  const Field own_annotations = annotations.with(object_at(metadata, "annotations"));
   podspec::check_labels(labels.with(object_at(metadata, "labels")));
   podspec::check_annotation_keys(own_annotations);
   podspec::check_pod_annotations(own_annotations, spec);

@@ -1,5 +1,5 @@
 #include "apiserver/kinds/pod_spec.h"
-#include "apiserver/kinds/spot.h"
+#include "apiserver/kinds/podspec/field.h"
 #include "json/parse.h"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ Lines lines(const FieldErrors& errors) {
   return out;
 }
 
-// What is said about a pod with these members of its spec beside a good container.
+// The complaints about a pod with these members of its spec beside a good container.
 Lines about_spec(std::string_view members) {
   json::Document pod =
       *json::parse(R"({"metadata":{"name":"p"},"spec":{"containers":[{"name":"c","image":"x"}])" +
@@ -138,6 +138,15 @@ TEST(PodValidation, wants_one_source_of_a_volume_and_paths_inside_it) {
                          R"([{"key":"k","path":"p"}]}},{"downwardAPI":{"items":)"
                          R"([{"path":"p","fieldRef":{"fieldPath":"metadata.name"}}]}}]})"),
             Lines{"spec.volumes[0].projected: Invalid value: \"p\": conflicting duplicate paths"});
+  EXPECT_EQ(about_volume(R"("projected":{"sources":[{"clusterTrustBundle":)"
+                         R"({"name":"b","path":"../x"}},{"clusterTrustBundle":{"path":"y"}}]})"),
+            (Lines{"spec.volumes[0].projected.sources[0].clusterTrustBundle.path: Invalid value: "
+                   "\"../x\": must not contain '..'",
+                   "spec.volumes[0].projected.sources[1].clusterTrustBundle: Required value: "
+                   "either name or signerName must be specified"}));
+  EXPECT_EQ(about_volume(R"("projected":{"sources":[{"clusterTrustBundle":)"
+                         R"({"signerName":"example.com/s","labelSelector":{},"path":"x"}}]})"),
+            Lines{});
 }
 
 TEST(PodValidation, mounts_only_volumes_without_fault) {
@@ -194,14 +203,14 @@ TEST(PodValidation, takes_each_init_container_for_the_first_when_ports_collide) 
             Lines{"spec.initContainers[0].ports[1].hostPort: Duplicate value: \"TCP//1\""});
 }
 
-TEST(Spot, says_where_it_is) {
+TEST(Field, says_where_it_is) {
   const json::Document document = *json::parse(R"({"a":[{"b":{"c/d":1}}]})");
   FieldErrors errors;
-  const Spot root(document.root, "spec", errors);
-  const Spot list = root["a"];
-  list.each([](const Spot& item) {
-    const Spot map = item["b"];
-    map.each_entry([](const Spot& entry) { entry.invalid("", "odd"); });
+  const Field root(document.root, "spec", errors);
+  const Field list = root["a"];
+  list.each([](const Field& item) {
+    const Field map = item["b"];
+    map.each_entry([](const Field& entry) { entry.invalid("", "odd"); });
     item.required("none");
     map.called("x").required("y");
   });

@@ -1,6 +1,6 @@
-#include "apiserver/kinds/edit.h"
 #include "apiserver/kinds/pod_spec.h"
 #include "apiserver/kinds/strategies.h"
+#include "apiserver/registry/edit.h"
 
 #include <string>
 

@@ -1,6 +1,6 @@
-#include "apiserver/kinds/edit.h"
 #include "apiserver/kinds/pod_spec.h"
 #include "apiserver/kinds/strategies.h"
+#include "apiserver/registry/edit.h"
 #include "apiserver/schema/checks.h"
 #include "model/validation.h"
 
@@ -79,8 +79,8 @@ void erase_unchanged(json::Value& spec, const json::Value& old,
   }
 }
 
-// What a service of its new type has no use for goes without being asked, when it is still as it
-// was: mostly the server filled it in. What was changed together with the type is left to
+// Fields that the new type does not use are removed, when they are still as they were:
+// mostly the server filled it in. Fields changed together with the type are left to
 // validation.
 void drop_what_the_type_lost(json::Value& spec, const json::Value& old) {
   if (has_cluster_ip(old) && !has_cluster_ip(spec)) {
@@ -279,7 +279,7 @@ class ServiceStrategy final : public Strategy {
     if (!context.subresource.empty()) {
       return;
     }
-    // What was allocated stays unless it is asked for otherwise.
+    // Allocated addresses and ports stay unless the update changes them.
     json::Value& spec = make_object(context.arena, service, "spec");
     const json::Value& old_spec = object_at(old, "spec");
     if (has_cluster_ip(spec) && has_cluster_ip(old_spec)) {

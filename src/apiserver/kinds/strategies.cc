@@ -1,6 +1,6 @@
 #include "apiserver/kinds/strategies.h"
 
-#include "apiserver/kinds/edit.h"
+#include "apiserver/registry/edit.h"
 
 #include <algorithm>
 #include <array>

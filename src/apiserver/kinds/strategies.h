@@ -7,7 +7,7 @@
 
 namespace codeflare::apiserver {
 
-// What is special about a built-in resource; a plain strategy for those that have nothing special.
+// The rules of a built-in resource; a plain strategy for those that have nothing special.
 std::shared_ptr<const Strategy> builtin_strategy(std::string_view group, std::string_view plural);
 
 std::shared_ptr<const Strategy> make_pod_strategy();

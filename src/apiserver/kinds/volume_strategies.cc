@@ -1,6 +1,6 @@
-#include "apiserver/kinds/edit.h"
 #include "apiserver/kinds/podspec/checks.h"
 #include "apiserver/kinds/strategies.h"
+#include "apiserver/registry/edit.h"
 #include "model/quantity.h"
 
 #include <algorithm>
@@ -264,7 +264,7 @@ class VolumeStrategy final : public Strategy {
   }
 
  private:
-  // What the volume is: all of its spec but a few fields. A secret for expanding it may be added.
+  // The volume's identity: all of its spec but a few fields. A secret for expanding may be added.
   static json::Value source_of(json::Arena& arena, const json::Value& spec,
                                const json::Value& old) {
     constexpr std::array<std::string_view, 9> kOthers = {

@@ -1,6 +1,6 @@
-#include "apiserver/kinds/edit.h"
 #include "apiserver/kinds/pod_spec.h"
 #include "apiserver/kinds/strategies.h"
+#include "apiserver/registry/edit.h"
 #include "json/write.h"
 #include "model/validation.h"
 
@@ -18,7 +18,7 @@ void default_template(json::Arena& arena, json::Value& spec) {
   default_pod_spec(arena, make_object(arena, pod_template, "spec"));
 }
 
-// The number of "25%"; nothing when the text is no percentage.
+// The number of "25%"; nothing when the text is not a percentage.
 std::optional<std::int64_t> percentage(std::string_view text) {
   std::int64_t number = 0;
   if (!text.ends_with('%')) {

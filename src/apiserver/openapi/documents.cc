@@ -61,7 +61,7 @@ std::string render_v3(const GroupVersion& group_version, const FindDefinition& f
   return text;
 }
 
-// FNV-1a twice: documents are told apart, nobody is kept out.
+// FNV-1a twice: the hash tells documents apart, it keeps nobody out.
 std::string hash_of(std::string_view text) {
   std::uint64_t a = 0xcbf29ce484222325;
   std::uint64_t b = 0x84222325cbf29ce4;

@@ -11,7 +11,7 @@ namespace codeflare::apiserver {
 namespace {
 
 constexpr std::string_view kJson = "application/json";
-// With a dot where the Accept header has an at sign: Go's parser of media types refuses that one.
+// With a dot where the Accept header has an at sign: Go's parser of media types rejects that one.
 constexpr std::string_view kGnostic = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
 constexpr std::string_view kGnosticAsked = "proto-openapi.spec.v2";
 
@@ -46,7 +46,7 @@ class Documents {
     Bytes zipped;
   };
 
-  // What is made of all groups changes with the registry and with the process that serves it.
+  // Documents made of all groups change with the registry and with the process that serves them.
   std::string etag_of_generation() {
     std::string index = documents_.v3_index();
     return std::to_string(std::hash<std::string>()(index));

@@ -78,7 +78,7 @@ struct Writing {
     return manager;
   }
 
-  // What differs and can be owned through this endpoint.
+  // The differences that can be owned through this endpoint.
   Changes changes(const Value& from, const Value& to) {
     Changes all = internal::compare_objects(scratch, node, from, to);
     auto own = [&](FieldSet set) {
@@ -137,7 +137,7 @@ bool is_untouched(const Manager& manager, bool is_self, FieldSet taken, FieldSet
                  : !internal::has_any(*manager.encoded, taken);
 }
 
-// What changed belongs to the writer now, and to nobody else.
+// The writer now owns the changed fields, alone.
 void record_update(Writing& writing, Managers& managers, const Changes& changes,
                    std::string_view name) {
   Arena& scratch = writing.scratch;
@@ -243,7 +243,7 @@ Value prune(Writing& writing, const Value& merged, const Managers& managers, Fie
   FieldSet wanted = internal::set_union(scratch, set_of(pruned), named(owned));
   pruned = internal::remove_items(scratch, node, merged,
                                   internal::set_difference(scratch, in_merged, wanted));
-  // What nobody owns, or only updaters do, stays.
+  // Fields without an owner, or owned by updaters alone, stay.
   FieldSet gone = internal::set_difference(scratch, in_merged, set_of(pruned));
   return internal::remove_items(scratch, node, merged,
                                 internal::set_intersection(scratch, gone, named_last));
@@ -364,7 +364,7 @@ Result<void> check_configuration(Writing& writing, const Value* live, const Valu
   return fail(internal::unexpected(std::move(message)));
 }
 
-// Conflicts about what kubectl's own annotation says are no conflicts.
+// Conflicts about kubectl's own annotation do not count.
 bool drop_allowed(Writing& writing, const Value& live, std::vector<FieldConflict>& conflicts) {
   auto owned =
       internal::owned_by_last_applied(writing.scratch, writing.node, live, writing.id.api_version);

@@ -11,7 +11,7 @@
 
 namespace codeflare::apiserver {
 
-// Who writes, as recorded in metadata.managedFields.
+// The writer, as recorded in metadata.managedFields.
 struct ManagerId {
   std::string name;         // fieldManager, or the User-Agent up to its first "/"
   std::string api_version;  // of the request
@@ -22,8 +22,8 @@ struct ManagerId {
 };
 
 // Records a create, update or patch: what changed from `live` to `object` (live may be null) is now
-// owned by the manager, by nobody else; sets metadata.managedFields of `object`. What the caller
-// sent as managedFields is still in `object`: [{}] resets, absent or empty means "as in live".
+// owned by the manager, by nobody else; sets metadata.managedFields of `object`. The managedFields
+// that the caller sent are still in `object`: [{}] resets, absent or empty means "as in live".
 // Times change only with the sets. Call it on what will be stored, after defaults and admission.
 // Linear in the size of the object; when nothing changed the entries of `live` are taken over
 // unread. Built-in kinds are expected to show the structures that upstream always writes

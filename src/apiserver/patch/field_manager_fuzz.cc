@@ -1,6 +1,6 @@
 // The first line is a live object with managedFields, the second an object that is written, the
-// rest one that is applied. Whatever they say, both end with valid JSON, managedFields can be read
-// again and a second write of the same object changes nothing.
+// rest one that is applied. For any input both end with valid JSON, managedFields can be read again
+// and a second write of the same object changes nothing.
 
 #include "apiserver/patch/field_manager.h"
 #include "apiserver/schema/builtin.h"

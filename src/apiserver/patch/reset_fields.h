@@ -13,7 +13,7 @@ struct Endpoint {
   bool has_status = false;  // the resource has a /status
 };
 
-// What the endpoint takes from the stored object whatever is sent: ManagerId::reset_fields.
+// Fields that the endpoint always takes from the stored object: ManagerId::reset_fields.
 std::vector<std::string_view> reset_fields(const Endpoint& endpoint);
 
 }  // namespace codeflare::apiserver

@@ -115,7 +115,7 @@ std::optional<Value> without_directives(Arena& arena, const Value& value, bool d
   return value.clone(arena);
 }
 
-// All elements of both lists have one type, which is no list.
+// All elements of both lists have one type, which is not a list.
 Result<void> check_element_types(const Value& original, const Value& patch, bool& maps) {
   const Value* first = nullptr;
   for (const Value* list : {&original, &patch}) {

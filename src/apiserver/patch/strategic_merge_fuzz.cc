@@ -1,5 +1,5 @@
-// The first line is a document, the rest a patch. Whatever they are, the merge ends with valid JSON
-// that lives in the document's arena, and leaves the patch as it was.
+// The first line is a document, the rest a patch. For any input the merge ends with valid JSON that
+// lives in the document's arena, and leaves the patch as it was.
 
 #include "apiserver/patch/strategic_merge.h"
 #include "apiserver/patch/testing/test_schema.h"

@@ -13,7 +13,7 @@ struct DecodedProtobuf {
   json::Document document;  // with apiVersion and kind, which come first
 };
 
-// What the object is when the envelope does not say: the kind of the endpoint.
+// The type of the object when the envelope does not name it: the kind of the endpoint.
 struct ProtobufDefaults {
   std::string_view api_version{};
   std::string_view kind{};

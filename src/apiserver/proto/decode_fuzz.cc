@@ -1,5 +1,5 @@
-// Any bytes: decoding ends. What decodes is JSON that can be written and read back. The first byte
-// chooses the kind of a body that has no envelope, so that the fuzzer gets past it.
+// Any bytes: decoding ends. A decoded body is JSON that can be written and read back. The first
+// byte chooses the kind of a body that has no envelope, so that the fuzzer gets past it.
 
 #include "apiserver/proto/decode.h"
 #include "apiserver/proto/testing/message_builder.h"

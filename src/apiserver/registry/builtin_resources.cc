@@ -1,4 +1,4 @@
-#include "apiserver/registry/internal/builtin_data.h"
+#include "apiserver/registry/builtin_data.h"
 #include "apiserver/registry/registry.h"
 #include "apiserver/schema/builtin.h"
 
@@ -71,7 +71,7 @@ constexpr auto kConditionalOnly = std::to_array<std::string_view>({
     "validatingadmissionpolicybindings.admissionregistration.k8s.io",
 });
 
-// What the real server says to whoever still uses these.
+// The real server's warning for clients that still use these.
 std::string_view deprecation_of(const schema::BuiltinResource& builtin) {
   if (builtin.group.empty() && builtin.plural == "componentstatuses") {
     return "v1 ComponentStatus is deprecated in v1.19+";
@@ -125,7 +125,7 @@ std::vector<std::string> strings(std::span<const std::string_view> views) {
 ServedVersion version_of(const schema::BuiltinResource& builtin) {
   ServedVersion version{.version = std::string(builtin.version), .schema = builtin.schema};
   version.storage_version_hash = builtin.storage_version_hash;
-  version.selectable_fields = internal::selectable_fields(builtin.group, builtin.plural);
+  version.selectable_fields = builtin::selectable_fields(builtin.group, builtin.plural);
   version.deprecation_warning = deprecation_of(builtin);
   version.deprecated = !version.deprecation_warning.empty();
   for (const schema::BuiltinSubresource& sub : builtin.subresources) {
@@ -191,13 +191,13 @@ void add_builtin_resources(Registry& registry,
     resource.strategy = std::make_shared<const PlainStrategy>(resource);
     if (resource.group == "events.k8s.io") {
       resource.stored_as = "v1";
-      resource.convert = internal::convert_event;
+      resource.convert = builtin::convert_event;
       resource.collection = collection("events");
     } else {
       resource.collection = collection(resource.qualified_name());
     }
     if (resource.group == "autoscaling") {
-      resource.convert = internal::convert_autoscaler;
+      resource.convert = builtin::convert_autoscaler;
     }
     if (customize) {
       customize(resource);

@@ -1,4 +1,4 @@
-#include "apiserver/registry/internal/builtin_data.h"
+#include "apiserver/registry/builtin_data.h"
 #include "apiserver/registry/registry.h"
 #include "json/parse.h"
 #include "json/write.h"
@@ -74,13 +74,13 @@ TEST(BuiltinResources, events_convert_there_and_back_without_loss) {
       R"("reportingComponent":"c","source":{"component":"k"},"eventTime":null})";
   json::Document event = parse(text);
   ASSERT_TRUE(
-      internal::convert_event(event.arena, event.root, "v1", "events.k8s.io/v1").has_value());
+      builtin::convert_event(event.arena, event.root, "v1", "events.k8s.io/v1").has_value());
   EXPECT_EQ(event.root.string_or_empty("note"), "m");
   EXPECT_NE(event.root.get({"regarding", "name"}), nullptr);
   EXPECT_NE(event.root.find("deprecatedSource"), nullptr);
   EXPECT_EQ(event.root.find("message"), nullptr);
   ASSERT_TRUE(
-      internal::convert_event(event.arena, event.root, "events.k8s.io/v1", "v1").has_value());
+      builtin::convert_event(event.arena, event.root, "events.k8s.io/v1", "v1").has_value());
   EXPECT_EQ(json::to_text(event.root), text);
 }
 
@@ -94,13 +94,13 @@ TEST(BuiltinResources, autoscalers_convert_there_and_back_without_loss) {
   json::Document object = parse(text);
   json::Document expected = parse(text);
   ASSERT_TRUE(
-      internal::convert_autoscaler(object.arena, object.root, "autoscaling/v2", "autoscaling/v1")
+      builtin::convert_autoscaler(object.arena, object.root, "autoscaling/v2", "autoscaling/v1")
           .has_value());
   EXPECT_EQ(object.root.get({"spec", "targetCPUUtilizationPercentage"})->number(), "80");
   EXPECT_EQ(object.root.get({"spec", "metrics"}), nullptr);
   EXPECT_EQ(object.root.get({"status", "currentCPUUtilizationPercentage"})->number(), "5");
   ASSERT_TRUE(
-      internal::convert_autoscaler(object.arena, object.root, "autoscaling/v1", "autoscaling/v2")
+      builtin::convert_autoscaler(object.arena, object.root, "autoscaling/v1", "autoscaling/v2")
           .has_value());
   EXPECT_TRUE(json::equal(object.root, expected.root)) << json::to_text(object.root);
 }

@@ -15,8 +15,8 @@ namespace codeflare::apiserver {
 
 using ResourcePtr = std::shared_ptr<const Resource>;
 
-// What is served at this moment. Lookups hand out shared pointers: a request goes on with the
-// resource it began with although a CRD changes meanwhile.
+// The resources that are served at this moment. Lookups hand out shared pointers: a request goes on
+// with the resource it began with although a CRD changes meanwhile.
 class Registry {
  public:
   void add(Resource resource);  // replaces one of the same group and plural
@@ -26,7 +26,7 @@ class Registry {
   ResourcePtr find(std::string_view group, std::string_view version, std::string_view plural) const;
   ResourcePtr find_kind(std::string_view group, std::string_view version,
                         std::string_view kind) const;
-  // Whatever the version.
+  // In any version.
   ResourcePtr find(std::string_view group, std::string_view plural) const;
   // Of several views of one collection the one added first: the one it is stored as.
   ResourcePtr find(CollectionId collection) const;

@@ -40,7 +40,7 @@ class TablePrinter {
                      json::Value& cells) const = 0;
 };
 
-// What a write is told besides the object.
+// The input of a write besides the object.
 struct WriteContext {
   json::Arena& arena;
   WallTime now;
@@ -49,10 +49,10 @@ struct WriteContext {
   const User* user = nullptr;          // who writes
 };
 
-// What is special about one built-in kind. The base does what upstream does for a plain kind with
-// `status`: on the main resource status is taken from the stored object (dropped at creation), on
-// /status everything but status and metadata is; generation starts at 1 and grows when anything
-// but metadata and status changes. Of other subresources that take the whole object only their own
+// The rules of one built-in kind. The base does what upstream does for a plain kind with `status`:
+// on the main resource status is taken from the stored object (dropped at creation), on /status
+// everything but status and metadata is; generation starts at 1 and grows when anything but
+// metadata and status changes. Of other subresources that take the whole object only their own
 // fields count (finalize: spec.finalizers, ephemeralcontainers: spec.ephemeralContainers, resize:
 // spec.containers and spec.initContainers, approval: status.conditions). Objects come in the
 // storage version.
@@ -94,6 +94,8 @@ class Strategy {
   virtual bool annotations_count() const { return false; }
   virtual bool allow_unconditional_update() const { return true; }
   virtual bool allow_create_on_update() const { return false; }
+  // Nothing above looks at more than its arguments: it may run off the loop.
+  virtual bool pure() const { return true; }
 };
 
 // From one apiVersion ("autoscaling/v1") to another, in place; apiVersion is already rewritten.

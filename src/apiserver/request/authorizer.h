@@ -7,7 +7,7 @@
 
 namespace codeflare::apiserver {
 
-// What somebody wants to do.
+// One requested access.
 struct Access {
   std::string verb;
   // A resource...

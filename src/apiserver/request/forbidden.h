@@ -14,8 +14,8 @@ struct About {
   std::string_view name{};      // may be empty
 };
 
-// `roles.rbac.authorization.k8s.io "x" is forbidden: <why>`, with its Status: what those who refuse
-// a request answer.
+// `roles.rbac.authorization.k8s.io "x" is forbidden: <why>`, with its Status: the answer of every
+// check that rejects a request.
 Error forbidden(const About& about, std::string_view why);
 Error forbidden(const Resource& resource, std::string_view name, std::string_view why);
 

@@ -23,7 +23,7 @@ class Query {
   std::vector<std::pair<std::string, std::string>> fields_;
 };
 
-// What a request is about, read from method, path and query alone.
+// The subject of a request, read from method, path and query alone.
 struct RequestInfo {
   std::string path;  // decoded, without the query
   Query query;

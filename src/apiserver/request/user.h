@@ -9,7 +9,7 @@ namespace codeflare::apiserver {
 
 inline constexpr std::string_view kAdminGroup = "system:masters";
 
-// Who is asking.
+// The user of a request.
 struct User {
   std::string name;
   std::string uid{};

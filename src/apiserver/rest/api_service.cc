@@ -153,7 +153,7 @@ bool scope_fits(const Call& call) {
   return !info.ns.empty() || info.verb == "list" || info.verb == "watch";
 }
 
-// Across all namespaces upstream's router knows built-in collections by their GET and refuses other
+// Across all namespaces upstream's router knows built-in collections by their GET and rejects other
 // methods; a custom one is not found.
 Error wrong_scope(const Call& call) {
   const bool collection = call.resource->namespaced && call.info.name.empty();
@@ -247,7 +247,7 @@ Task<Result<net::Response>> serve(Call& call) {
   co_return co_await group->second(call.info, call.request);
 }
 
-// What the client asks for (?timeout=), within what the server allows.
+// The timeout that the client requests (?timeout=), within the server's limit.
 Result<Duration> timeout_of(const Server& server, const RequestInfo& info) {
   const std::string_view text = info.query.get("timeout").value_or("");
   if (text.empty()) {
@@ -290,7 +290,7 @@ class Running {
   Server& server_;
 };
 
-// Nothing about the time of what was refused at the door.
+// The metrics have no duration of requests rejected at the door.
 void record(const Call& call, int status, std::optional<Duration> took) {
   const RequestInfo& info = call.info;
   // Only names that are served become labels: strangers must not grow the metrics.
@@ -442,6 +442,11 @@ void ApiService::add_group(ServedGroup group) {
                       .namespaced = kind.namespaced,
                       .verbs = {"get", "list"}};
     resource.versions.push_back({.version = group.version});
+    for (const std::string& sub : kind.subresources) {
+      resource.verbs.clear();
+      resource.versions.back().subresources.push_back(
+          {.name = sub, .kind = kind.kind, .verbs = {"get"}});
+    }
     resource.collection = impl_->parts.store.collection(resource.qualified_name());
     impl_->parts.registry.add(std::move(resource));
   }

@@ -5,6 +5,7 @@
 #include "apiserver/request/authenticator.h"
 #include "apiserver/request/authorizer.h"
 #include "apiserver/request/connect.h"
+#include "apiserver/request/virtual_resource.h"
 #include "apiserver/rest/served_group.h"
 #include "apiserver/store/store.h"
 #include "base/env/env.h"
@@ -20,22 +21,6 @@
 #include <vector>
 
 namespace codeflare::apiserver {
-
-// A resource that is not stored but answered: reviews, token requests, bindings, evictions.
-// Registered by (group, resource, subresource).
-class VirtualResource {
- public:
-  virtual ~VirtualResource() = default;
-  struct Call {
-    const User& user;
-    const RequestInfo& info;
-    json::Arena& arena;
-    json::Value body;  // decoded, of the subresource's kind
-    bool dry_run = false;
-  };
-  // Returns the object to answer; status 201 for create.
-  virtual Task<Result<json::Value>> create(Call& call) = 0;
-};
 
 // One of the things /livez and /readyz look at.
 struct HealthCheck {
@@ -65,11 +50,11 @@ class ApiService final : public net::HttpService {
     // Watches and follows not counted, nor what is still sending its body; more get 429, unless a
     // client has taken nothing of its response for a second: that response is cut.
     std::size_t in_flight_max = 600;
-    // What bodies of more than net::BodyBudget::kFreeBytes that have not ended may hold, all
-    // together; who needs more gets 429.
+    // The memory of all unfinished bodies above net::BodyBudget::kFreeBytes together; a request
+    // that needs more gets 429.
     std::size_t unfinished_bytes_max = 256u << 20;
     // Until the head of the response, watches and follows not counted; ?timeout= can ask for less.
-    // A write that is on its way to the disk by then is finished and answered all the same.
+    // A write that is on its way to the disk by then is still finished and answered.
     Duration request_timeout = std::chrono::seconds(60);
     // Steps of the loop that take longer are logged with the request that they work for; zero: none
     // are.
@@ -90,7 +75,7 @@ class ApiService final : public net::HttpService {
   // The same for callers in this process. They bound themselves and are not counted, so that
   // clients do not keep them out.
   net::HttpService& uncounted();
-  // Ends all watches, refuses what comes and waits for what runs.
+  // Ends all watches, rejects new requests and waits for running ones.
   Task<void> close();
 
  private:

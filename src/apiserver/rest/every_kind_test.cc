@@ -15,7 +15,7 @@ const std::string kJobTemplate =
 const std::string kRole =
     R"({"apiGroup":"rbac.authorization.k8s.io","kind":"ClusterRole","name":"r"})";
 
-// What an object must say besides its name; most kinds nothing.
+// The required members of an object besides its name; most kinds nothing.
 std::string rest_of(const std::string& kind) {
   const std::string workload =
       R"(,"spec":{"selector":{"matchLabels":{"a":"b"}},"template":)" + kTemplate;

@@ -9,8 +9,8 @@
 
 namespace codeflare::apiserver {
 
-// What is wrong with an object that somebody wants to create: as a dry run would say, without the
-// rules of admission.
+// The problems of an object before its creation: as a dry run would say, without the rules of
+// admission.
 struct ObjectCheck {
   std::vector<std::string> problems{};  // "spec.replicas: Invalid value: -1: ...", or a sentence
   std::vector<std::string> unknown{};   // fields that the server would drop, as paths

@@ -177,7 +177,7 @@ TEST(Proxy, passes_method_path_query_and_body_on_as_they_came) {
   EXPECT_EQ(w.world.post(proxy, "body").body, "http p:80 POST / body");
   EXPECT_EQ(w.world.put(proxy + "/x", "body").body, "http p:80 PUT /x body");
   EXPECT_EQ(w.world.remove(proxy + "/x").body, "http p:80 DELETE /x");
-  // What the client accepts is between it and the pod.
+  // The Accept header is between the client and the pod.
   EXPECT_EQ(w.world.get(proxy + "/", {{"Accept", "text/html"}}).status, 200);
 }
 

@@ -104,7 +104,7 @@ void run_one(std::string_view input) {
       (answer.status == 500 && !is_excused(type, answer.body))) {
     std::abort();
   }
-  // What is stored can always be read again.
+  // A stored object can always be read again.
   if (world->get("/api/v1/configmaps").status != 200) {
     std::abort();
   }

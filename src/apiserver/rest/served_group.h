@@ -19,6 +19,8 @@ struct ServedGroup {
     std::string singular;
     std::string kind;
     bool namespaced = true;
+    // Those of a kind without objects of its own: clients find `PLURAL/NAME` alone, with `get`.
+    std::vector<std::string> subresources{};
   };
   std::string group;
   std::string version;

@@ -11,7 +11,7 @@ std::string things(std::string_view version) {
   return "/apis/example.com/" + std::string(version) + kThings;
 }
 
-// What a change of the definition does: from now on objects are written in that version.
+// The effect of a change of the definition: from now on objects are written in that version.
 void store_as(ApiWorld& world, std::string_view version) {
   Resource changed = *world.registry().find("example.com", "things");
   const ServedVersion* at = changed.find_version(version);

@@ -1,6 +1,6 @@
 #include "apiserver/schema/builtin.h"
 
-#include "apiserver/schema/generated/tables.h"
+#include "apiserver/schema/internal/tables.h"
 
 #include <algorithm>
 #include <tuple>

@@ -1,4 +1,4 @@
-# The tables of built-in kinds; tools/apitables writes generated/.
+# The tables of built-in kinds; tools/apitables writes generated/ and internal/tables.h.
 target_sources(cf_apiserver_schema PRIVATE
   builtin.cc
   builtin_form.cc

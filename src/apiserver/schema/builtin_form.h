@@ -13,7 +13,7 @@ namespace codeflare::apiserver::schema {
 // as it is. Idempotent; the result shares texts with `object`.
 json::Value builtin_form(const Node& kind, const json::Value& object, json::Arena& arena);
 
-// What JSON shows for a value that was never set: "" or 0 or `{"containers":null}`.
+// The JSON of a value that was never set: "" or 0 or `{"containers":null}`.
 json::Value zero_form(const Node& node, json::Arena& arena);
 // The same for an entry of a map, where lists and bytes start empty instead of null.
 json::Value zero_entry_form(const Node& node, json::Arena& arena);

@@ -188,7 +188,7 @@ TEST(Builtin, fields_say_which_zero_values_are_shown) {
   const Node* spec = at(pod(), {"spec"});
   EXPECT_FALSE(spec->find("containers")->wire.omit_empty);
   EXPECT_TRUE(spec->find("hostNetwork")->wire.omit_empty);
-  // A structure that is no pointer is always there.
+  // A structure that is not a pointer is always there.
   EXPECT_FALSE(pod()->find("status")->wire.omit_empty);
   EXPECT_TRUE(object_meta().find("creationTimestamp")->wire.omit_empty);
   EXPECT_TRUE(spec->find("terminationGracePeriodSeconds")->wire.pointer);

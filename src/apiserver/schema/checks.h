@@ -32,7 +32,7 @@ class Pattern {
   std::string text_;
 };
 
-// What rules may still spend on one object, in the units of the expression language.
+// The remaining cost of rules on one object, in the units of the expression language.
 struct RuleBudget {
   std::uint64_t left = 10'000'000;
 };

@@ -332,7 +332,7 @@ class Compiler {
       return;
     }
     for (const json::Value& rule : rules->items()) {
-      if (auto compiled = options_.rules->compile(rule, schema)) {
+      if (auto compiled = options_.rules->compile(rule, {.schema = schema})) {
         checks.rules.push_back(std::move(compiled->rule));
       }
     }

@@ -7,6 +7,7 @@
 #include "json/value.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -19,10 +20,19 @@ class RuleCompiler {
   struct Compiled {
     std::shared_ptr<const Rule> rule;
     bool uses_old_self = false;
+    // Most that one evaluation can cost, by the bounds of the schema.
+    std::uint64_t cost_max = 0;
+    std::uint64_t message_cost_max = 0;
   };
-  // `schema` is the JSON schema that carries the rule. The error's text is what upstream shows
-  // behind the rule: "compilation failed: ERROR: <input>:1:6: ...".
-  virtual Result<Compiled> compile(const json::Value& rule, const json::Value& schema) const = 0;
+  struct Place {
+    const json::Value& schema;  // the JSON schema that carries the rule
+    bool root = false;          // of the definition: apiVersion, kind and metadata are known
+  };
+  // The error's text is what upstream shows behind the rule: "compilation failed: ERROR:
+  // <input>:1:6: ...".
+  virtual Result<Compiled> compile(const json::Value& rule, const Place& place) const = 0;
+  // How many values of this schema the largest request can hold.
+  virtual std::uint64_t occurrences_max(const Place& place) const = 0;
 };
 
 // The nodes of one structural schema and the memory they live in. Equal parts are one node: the
@@ -37,16 +47,18 @@ class CompiledSchema {
 struct CompileOptions {
   // Of the root and of embedded resources.
   const Node& object_meta;
-  // Null: rules are refused.
+  // Null: rules are rejected.
   const RuleCompiler* rules = nullptr;
+  // Rules that may cost too much are rejected; not those of a schema that is in use already.
+  bool limit_rule_costs = true;
   // Where the schema stands, for errors: "spec.versions[0].schema.openAPIV3Schema".
   std::string path{};
   // Formats of strings that nobody checks, for warnings.
   std::vector<std::string>* unknown_formats = nullptr;
 };
 
-// Compiles the JSON of an openAPIV3Schema. What upstream refuses in a structural schema is refused
-// in its words, and the result is null.
+// Compiles the JSON of an openAPIV3Schema. Schemas that are not structural are rejected in
+// upstream's words, and the result is null.
 std::shared_ptr<const CompiledSchema> compile(const json::Value& schema,
                                               const CompileOptions& options, FieldErrors& errors);
 

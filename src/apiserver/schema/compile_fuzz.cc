@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <string_view>
 
-// The first line is a schema, the rest an object: whatever they are, the schema compiles or is
-// refused, and what it has completed once it leaves alone the second time.
+// The first line is a schema, the rest an object: for any input the schema compiles or is rejected,
+// and an object that it has completed stays the same the second time.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   namespace json = codeflare::json;
   namespace schema = codeflare::apiserver::schema;

@@ -11,10 +11,10 @@
 
 namespace codeflare::apiserver {
 
-// What is wrong with an object, field by field; becomes a 422 with upstream's words and causes.
+// The problems of an object, field by field; becomes a 422 with upstream's words and causes.
 //   errors.required("spec.containers", "");
 //   errors.invalid("spec.replicas", "-1", "must be greater than or equal to 0");
-// What comes after as many as anybody reads is dropped: a request must not cost, or be answered
+// Errors beyond the number that anybody reads are dropped: a request must not cost, or be answered
 // with, many times its own size.
 class FieldErrors {
  public:

@@ -10,9 +10,9 @@
 
 namespace codeflare::apiserver::schema {
 
-// What a JSON value may look like. Built-in kinds come as constant tables generated from the
-// published API definitions, custom resources are compiled from their structural schema; everything
-// that walks objects (pruning, defaults, validation, patches, apply, OpenAPI) knows only this.
+// The form of a JSON value. Built-in kinds come as constant tables generated from the published API
+// definitions, custom resources are compiled from their structural schema; everything that walks
+// objects (pruning, defaults, validation, patches, apply, OpenAPI) knows only this.
 enum class Shape : std::uint8_t {
   any,            // no statement; kept as it is, but objects (also in a list) look like `items`
   boolean,        //
@@ -46,7 +46,7 @@ struct Wire {
   Type type = Type::length;  // of one element for lists
   bool pointer = false;      // absent and zero differ
   // Upstream leaves the zero value (null for pointers, lists and maps) out of JSON; otherwise it
-  // writes it, which every structure that is no pointer is: `resources: {}`.
+  // writes it, as for every structure that is not a pointer: `resources: {}`.
   bool omit_empty = false;
 };
 

@@ -19,7 +19,7 @@ bool is_type_meta(std::string_view key) {
   return key == "apiVersion" || key == "kind" || key == "metadata";
 }
 
-// What the schema says about a member: null for an unknown one.
+// The schema of a member: null for an unknown one.
 const Node* node_of(const Node& node, std::string_view key) {
   const Field* field = node.find(key);
   return field != nullptr ? field->node : node.shape == Shape::any ? nullptr : node.items;

@@ -45,7 +45,7 @@ namespace {
 
 constexpr Duration kAdvertiseAgain = std::chrono::seconds(5);
 
-// What the server does by itself is done under this name, with all rights.
+// The server's own work runs under this name, with all rights.
 net::Peer own_identity() {
   return {.address = "the server itself",
           .certificate = net::Peer::Certificate{.common_name = "system:apiserver",
@@ -66,7 +66,7 @@ bool is_everywhere(std::string_view address) {
   return address == "0.0.0.0" || address == "::";
 }
 
-// Where a server that listens at the address is found from this machine: everywhere is no place.
+// The address to dial from this machine for a server that listens at `address`, wildcards included.
 std::string reachable(const std::string& address) {
   return address == "0.0.0.0" ? "127.0.0.1" : address == "::" ? "::1" : address;
 }
@@ -147,7 +147,7 @@ Task<Result<std::unique_ptr<Store>>> open_store(Env env, const ApiServer::Option
   co_return std::move(store);
 }
 
-// What tells who is who.
+// The parts that identify users.
 struct Credentials {
   std::unique_ptr<Pki> pki;
   StaticTokens tokens;
@@ -370,7 +370,7 @@ Task<Result<std::uint16_t>> ApiServer::listen(std::string address, std::uint16_t
   auto [advertised, written] = co_await when_both(std::move(advertising), std::move(writing));
   CO_TRY(std::move(written));
   if (!advertised && advertised.error().code == ErrorCode::unavailable) {
-    // A full disk: what is stored can be read all the same.
+    // A full disk: stored objects can still be read.
     parts.logger.warn("the kubernetes Service cannot be written yet",
                       {{"error", advertised.error()}});
     parts.tasks.spawn(parts.advertise_later(reachable(address), bound));

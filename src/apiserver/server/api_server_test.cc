@@ -670,7 +670,7 @@ TEST(ApiServer, a_definition_that_goes_lets_its_objects_finish) {
                                 "application/apply-patch+yaml");
   EXPECT_EQ(applied.status, 403);
   EXPECT_EQ(applied.at({"message"}), refused);
-  // What is there may be written, and goes when its finalizers are gone.
+  // Existing objects may be written, and go when their finalizers are gone.
   EXPECT_EQ(w.patch(fruits + "/held", R"({"metadata":{"labels":{"seen":"yes"}}})").status, 200);
   EXPECT_EQ(w.get(definitions + "/fruits.example.com").status, 200);
   EXPECT_EQ(w.patch(fruits + "/held", R"({"metadata":{"finalizers":null}})").status, 200);

@@ -18,8 +18,8 @@ class ChangeListener {
   ~ChangeListener() = default;
 };
 
-// What the cursors of a store are besides: next() in parts, for those who wait for other things as
-// well, or who are so many that a coroutine for each wait counts.
+// The second interface of the store's cursors: next() in parts, for those who wait for other things
+// as well, or who are so many that a coroutine for each wait counts.
 class ListenedCursor : public WatchCursor {
  public:
   enum class State : std::uint8_t { open, expired, closed };

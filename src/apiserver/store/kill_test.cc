@@ -142,7 +142,7 @@ TEST_F(KillTest, a_snapshot_taken_while_another_process_writes_is_whole) {
   ASSERT_TRUE(taken.revision.has_value()) << taken.revision.error().to_string();
   read_journal(taken.journal);
   EXPECT_GE(*taken.revision, revision);
-  // Whatever was tried later may be in it too.
+  // Later attempts may be in it too.
   std::string rest = env.files.read(journal)->substr(taken.journal.size());
   std::istringstream lines(rest);
   for (std::string line; std::getline(lines, line);) {

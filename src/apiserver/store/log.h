@@ -21,7 +21,7 @@ struct LogRecord {
   Bytes text{};  // put
 };
 
-// What survives the process: the newest state of every object and the last revision. Every call
+// Survives the process: the newest state of every object and the last revision. Every call
 // blocks and is made off the loop, one at a time (the two const ones: at any time, from anywhere).
 class Log {
  public:
@@ -45,7 +45,7 @@ class Log {
   virtual bool is_fold_due() const { return false; }
   // Between appends: folds the backlog in. Errors as append().
   virtual Result<void> fold() { return {}; }
-  // The last call: leaves things tidy for the next start. What is durable does not depend on it.
+  // The last call: leaves things tidy for the next start. Durability does not depend on it.
   virtual Result<void> close() { return {}; }
 };
 

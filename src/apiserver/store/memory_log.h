@@ -11,7 +11,7 @@
 
 namespace codeflare::apiserver {
 
-// What a "disk" in memory holds. It outlives the stores opened on it, so that a test or a
+// The content of a "disk" in memory. It outlives the stores opened on it, so that a test or a
 // simulation can let a store crash and open the next one on what was committed:
 //   auto disk = std::make_shared<MemoryDisk>();
 //   store = Store::open(env, open_memory_log(disk), ...);
@@ -20,8 +20,8 @@ namespace codeflare::apiserver {
 //   store = Store::open(env, open_memory_log(disk), ...);
 class MemoryDisk {
  public:
-  // The next `count` appends fail with the error. `written`: what they carried is kept all the
-  // same, as when a machine dies between the sync and the answer.
+  // The next `count` appends fail with the error. `written`: their writes are kept anyway, as when
+  // a machine dies between the sync and the answer.
   struct Fault {
     Error error;
     int count = 1;

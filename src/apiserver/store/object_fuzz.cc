@@ -14,7 +14,7 @@
 namespace codeflare::apiserver {
 namespace {
 
-// What a reader of the whole tree finds under metadata.
+// The text that a reader of the whole tree finds under metadata.
 std::string_view metadata_text(const json::Value& tree, std::string_view key) {
   const json::Value* metadata = tree.find("metadata");
   const json::Value* value = metadata != nullptr ? metadata->find(key) : nullptr;

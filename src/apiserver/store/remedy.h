@@ -7,8 +7,8 @@
 
 namespace codeflare::apiserver {
 
-// What helps against `data_loss` in a data directory, said behind the error: what is given up is
-// for people to decide. Other errors stay as they are. Blocks.
+// Adds the remedy against `data_loss` in a data directory to the error: people decide what to give
+// up. Other errors stay as they are. Blocks.
 Error with_remedy(Error error, FileSystem& files, const std::string& directory);
 
 }  // namespace codeflare::apiserver

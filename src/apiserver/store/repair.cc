@@ -78,7 +78,7 @@ Result<std::optional<Error>> damage_of_log(const DataDirectory& directory, std::
                 : fail(std::move(opened).error());
 }
 
-// What comes before the damage, over the database as it was when the log was begun. When the log
+// The content before the damage, over the database as it was when the log was begun. When the log
 // had been folded in meanwhile, the database has it all and what is left of the log would hide
 // that.
 Result<Content> read_in_spite_of_log(const DataDirectory& directory, std::uint64_t generation) {

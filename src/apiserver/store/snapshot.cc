@@ -37,7 +37,7 @@ Result<Database> open_newest(const DataDirectory& directory) {
   }
 }
 
-// What a server would say to the database; its revision when there is nothing to say.
+// A server's complaint about the database; its revision when there is nothing to say.
 Result<Revision> check_content(Database& database) {
   TRY_ASSIGN(Revision revision, read_revision(database));
   StoredObjects stored;
@@ -133,8 +133,8 @@ Result<Revision> restore_snapshot(FileSystem& files, const RestoreOptions& optio
       return fail(already_exists(options.directory + " holds a database already"));
     }
     generation = generations.back() + 1;
-    // What is replaced may be damaged: that is a reason to restore. Otherwise its clients must be
-    // able to tell the old history from the new one too.
+    // The replaced database may be damaged: that is a reason to restore. Otherwise its clients must
+    // be able to tell the old history from the new one too.
     if (Result<Database> old = open_database({.path = directory.file(generations.back())})) {
       revision = std::max(revision, read_revision(*old).value_or(0));
     }

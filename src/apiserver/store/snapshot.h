@@ -25,7 +25,7 @@ Result<Revision> take_snapshot(FileSystem& files, const SnapshotOptions& options
 struct RestoreOptions {
   std::string directory;
   std::string file;
-  // Otherwise a directory that holds a database already is refused (`already_exists`).
+  // Otherwise a directory that already holds a database is rejected (`already_exists`).
   bool replace = false;
 };
 

@@ -25,7 +25,7 @@ constexpr std::uint64_t kFrameHeaderBytes = 24;
 // A file that is mostly holes is written anew at start, unless it is small anyway.
 constexpr std::uint64_t kSparsePagesMin = 4096;
 
-// What has no room is done without.
+// Work that has no room is skipped.
 Result<void> unless_full(Result<void> result) {
   const bool full = !result && result.error().code == ErrorCode::resource_exhausted;
   return full ? Result<void>() : result;
@@ -62,7 +62,7 @@ class SqliteLog final : public Log {
   };
 
   bool relaxed() const { return options_.durability != Durability::full; }
-  // What the process before left in the log; nothing where the generation is new.
+  // The previous process's part of the log; nothing where the generation is new.
   Result<void> open_generation(const WalState& left = {});
   Result<void> compact_when_sparse();
   Result<void> upgrade();
@@ -260,7 +260,7 @@ Result<void> SqliteLog::append(std::span<const LogRecord> records, Revision revi
     broken_ = !database_->run("ROLLBACK");
   }
   if (broken_) {
-    // Whatever the code, it is not one that allows to go on.
+    // The original code might allow a retry; a broken log allows none.
     return fail(internal_error(result.error().message));
   }
   return result;

@@ -1,16 +1,11 @@
 #include "apiserver/store/sqlite_log.h"
 
 #include "apiserver/store/internal/generation.h"
-#include "apiserver/store/remedy.h"
-#include "apiserver/store/repair.h"
 #include "apiserver/store/snapshot.h"
 #include "apiserver/store/testing/damage.h"
 #include "apiserver/store/testing/log_content.h"
 #include "apiserver/store/testing/power_cut_disk.h"
 #include "apiserver/store/testing/real_directory.h"
-#include "apiserver/store/testing/store_world.h"
-#include "apiserver/store/testing/wal_builder.h"
-#include "base/async/sleep.h"
 
 #include <gtest/gtest.h>
 
@@ -22,29 +17,9 @@ namespace {
 
 using Durability = SqliteLogOptions::Durability;
 
-std::unique_ptr<Log> open_log(FileSystem& files, SqliteLogOptions options) {
-  auto log = open_sqlite_log(files, std::move(options));
-  EXPECT_TRUE(log.has_value()) << log.error().to_string();
-  return log ? *std::move(log) : nullptr;
-}
-
 std::string refusal(FileSystem& files, SqliteLogOptions options) {
   auto log = open_sqlite_log(files, std::move(options));
   return log ? "opened" : log.error().to_string();
-}
-
-Result<void> append(Log& log, std::vector<LogRecord> records, Revision revision) {
-  return log.append(records, revision);
-}
-
-std::vector<std::string> names(FileSystem& files, const std::string& path) {
-  std::vector<std::string> found;
-  for (const std::string& name : files.list(path).value()) {
-    if (name.starts_with("store-")) {
-      found.push_back(name);
-    }
-  }
-  return found;
 }
 
 TEST(SqliteLog, keeps_objects_and_revision) {
@@ -73,7 +48,7 @@ TEST(SqliteLog, hides_its_files_from_others) {
   EXPECT_EQ(content_of(*log), "to 0");
   ASSERT_TRUE(append(*log, {put_record(2, 2)}, 2));
   EXPECT_EQ(directory.files().info(directory.path("data"))->mode, 0700u);
-  for (const std::string& name : names(directory.files(), directory.path("data"))) {
+  for (const std::string& name : store_files(directory.files(), directory.path("data"))) {
     EXPECT_EQ(directory.files().info(directory.path("data/" + name))->mode, 0600u) << name;
   }
 }
@@ -151,7 +126,7 @@ TEST(SqliteLog, names_an_object_of_which_a_byte_has_changed) {
     return "data_loss: " + file + " is damaged at " + std::string(what) +
            ", created at revision 3: its checksum is wrong";
   };
-  // What is no JSON any more, what is other JSON, what is no object, what is of another kind.
+  // Not JSON any more, other JSON, not an object, of another kind.
   EXPECT_EQ(shown_with("two", '\0'), damaged_at("pods p3"));
   EXPECT_EQ(shown_with("two", 'T'), damaged_at("pods p3"));
   EXPECT_EQ(shown_with("\"p3\"", 'x'), damaged_at("pods"));
@@ -230,7 +205,7 @@ TEST(SqliteLog, the_highest_complete_generation_wins_and_the_rest_is_removed) {
   auto log = open_log(files, options);
   EXPECT_EQ(content_of(*log), "3@3 to 6");
   log.reset();
-  EXPECT_EQ(names(files, options.directory),
+  EXPECT_EQ(store_files(files, options.directory),
             (std::vector<std::string>{"store-10.db", "store-10.db-acknowledged", "store-10.db-shm",
                                       "store-10.db-wal", "store-x.db"}));
 }
@@ -505,183 +480,6 @@ TEST(SqliteLog, a_file_of_holes_is_compacted_at_start) {
   ASSERT_TRUE(append(*log, {put_record(12001, 12001)}, 12001));
 }
 
-// A server that was killed with sixty writes in its write-ahead log.
-class KilledLogTest : public testing::Test {
- protected:
-  KilledLogTest() { write_and_kill({.directory = directory.path("data")}); }
-  void write_and_kill(SqliteLogOptions with) {
-    options = std::move(with);
-    EXPECT_TRUE(files().remove_all(options.directory));
-    auto log = open_log(files(), options);
-    EXPECT_EQ(content_of(*log), "to 0");
-    for (Revision i = 2; i < 62; ++i) {
-      EXPECT_TRUE(append(*log, {put_record(i, i, std::string(1000, 'x'))}, i));
-    }
-    log.reset();
-    wal_bytes = files().read(wal)->size();
-  }
-  FileSystem& files() { return directory.files(); }
-  void flip(const std::string& path, std::uint64_t offset) {
-    std::string content = files().read(path).value();
-    ASSERT_TRUE(files().write(path, with_flipped_bit(std::move(content), offset * 8 + 3)));
-  }
-  std::string start() {
-    auto log = open_sqlite_log(files(), options);
-    return log ? content_of(**log) : log.error().to_string();
-  }
-  std::string repaired() {
-    auto done = repair_data_directory(files(), {.directory = options.directory});
-    return done ? done->lost_writes.value_or(Repaired::LostWrites()).damage
-                : done.error().to_string();
-  }
-
-  static constexpr std::uint64_t kFrameBytes = 4096 + 24;
-  RealDirectory directory;
-  SqliteLogOptions options;
-  std::string wal = directory.path("data/store-1.db-wal");
-  std::size_t wal_bytes = 0;
-};
-
-TEST_F(KilledLogTest, a_flipped_bit_in_the_middle_of_the_log_is_reported_and_nothing_is_changed) {
-  const std::uint64_t frame = wal_bytes / kFrameBytes / 2;
-  const std::uint64_t offset = 32 + (frame - 1) * kFrameBytes;
-  flip(wal, offset + 2000);
-  const std::string damaged = files().read(wal).value();
-  const std::string expected =
-      "data_loss: " + wal + " is damaged at frame " + std::to_string(frame) + " (offset " +
-      std::to_string(offset) +
-      "): its checksum is wrong; acknowledged writes behind it would be lost (";
-  for (int attempt = 0; attempt < 2; ++attempt) {
-    const std::string refused = start();
-    EXPECT_TRUE(refused.starts_with(expected)) << refused;
-    EXPECT_EQ(files().read(wal).value(), damaged);
-  }
-  const Error error = open_sqlite_log(files(), options).error();
-  const std::string advice = with_remedy(error, files(), options.directory).message;
-  EXPECT_TRUE(
-      advice.ends_with("or, without one, give up what is damaged (codeflare apiserver "
-                       "repair --data-dir " +
-                       options.directory + ")"))
-      << advice;
-}
-
-TEST_F(KilledLogTest, repair_keeps_what_comes_before_the_damage_and_moves_revisions_on) {
-  flip(wal, wal_bytes / 2);
-  const std::string damaged = files().read(wal).value();
-  auto done = repair_data_directory(files(), {.directory = options.directory});
-  ASSERT_TRUE(done) << done.error().to_string();
-  ASSERT_TRUE(done->lost_writes);
-  EXPECT_EQ(done->lost_writes->file, directory.path("data/damaged-1.wal"));
-  EXPECT_EQ(files().read(done->lost_writes->file).value(), damaged);
-  EXPECT_EQ(done->revision, 61 + kRevisionStep);
-  const std::string shown = start();
-  EXPECT_TRUE(shown.starts_with("2@2 3@3 4@4 ")) << shown;
-  EXPECT_FALSE(shown.contains("61@61")) << shown;
-  EXPECT_TRUE(shown.ends_with("to " + std::to_string(61 + kRevisionStep))) << shown;
-}
-
-TEST_F(KilledLogTest, each_flipped_byte_of_the_header_is_reported) {
-  const std::string sound = files().read(wal).value();
-  for (std::uint64_t at = 0; at < 32; ++at) {
-    ASSERT_TRUE(files().write(wal, sound));
-    flip(wal, at);
-    const std::string refused = start();
-    EXPECT_TRUE(refused.contains(" is damaged at its header (offset 0): ")) << at << refused;
-  }
-  EXPECT_NE(repaired(), "");
-  EXPECT_EQ(start(), "to " + std::to_string(61 + kRevisionStep));
-}
-
-TEST_F(KilledLogTest, a_flipped_bit_of_the_last_transaction_is_set_right) {
-  flip(wal, wal_bytes - 2000);
-  const std::string shown = start();
-  EXPECT_TRUE(shown.ends_with(" 61@61 to 61")) << shown;
-}
-
-TEST_F(KilledLogTest, a_last_transaction_that_is_gone_is_reported) {
-  const std::string sound = files().read(wal).value();
-  const std::string expected = directory.path("data/store-1.db") + " ends at revision 60, but " +
-                               "revision 61 was acknowledged";
-  ASSERT_TRUE(files().write(wal, sound.substr(0, sound.size() - 1)));
-  EXPECT_EQ(start(), "data_loss: " + expected);
-  std::string damaged = sound;
-  damaged.replace(damaged.size() - 3000, 512, std::string(512, '\0'));
-  ASSERT_TRUE(files().write(wal, damaged));
-  EXPECT_EQ(start(), "data_loss: " + expected);
-  EXPECT_EQ(repaired(), expected);
-  const std::string shown = start();
-  EXPECT_TRUE(shown.ends_with(" 60@60 to " + std::to_string(61 + kRevisionStep))) << shown;
-}
-
-TEST_F(KilledLogTest, a_log_that_is_gone_is_reported) {
-  const std::string expected = directory.path("data/store-1.db") + " ends at revision 0, but " +
-                               "revision 61 was acknowledged";
-  ASSERT_TRUE(files().write(wal, ""));
-  EXPECT_EQ(start(), "data_loss: " + expected);
-  ASSERT_TRUE(files().remove(wal));
-  EXPECT_EQ(start(), "data_loss: " + expected);
-  EXPECT_EQ(repaired(), expected);
-  EXPECT_EQ(start(), "to " + std::to_string(61 + kRevisionStep));
-}
-
-TEST_F(KilledLogTest, a_snapshot_of_a_damaged_log_is_not_taken) {
-  flip(wal, wal_bytes / 2);
-  auto taken = take_snapshot(files(), {options.directory, directory.path("copy")});
-  ASSERT_FALSE(taken);
-  EXPECT_TRUE(taken.error().message.contains("-wal is damaged at frame ")) << taken.error().message;
-}
-
-TEST_F(KilledLogTest, repair_takes_the_database_alone_when_the_damaged_log_was_folded_in) {
-  {
-    auto log = open_log(files(), options);
-    EXPECT_TRUE(content_of(*log).ends_with("61@61 to 61"));
-    for (Revision i = 62; i < 80; ++i) {
-      ASSERT_TRUE(append(*log, {put_record(i - 60, i)}, i));
-    }
-    ASSERT_TRUE(log->fold());
-  }
-  flip(wal, files().read(wal)->size() / 2);
-  EXPECT_TRUE(start().contains("-wal is damaged at frame ")) << start();
-  EXPECT_NE(repaired(), "");
-  const std::string shown = start();
-  EXPECT_TRUE(shown.contains("19@79 20@20 ")) << shown;
-}
-
-TEST_F(KilledLogTest, after_relaxed_writes_a_gap_in_the_log_is_what_a_power_cut_leaves) {
-  write_and_kill({.directory = directory.path("data"), .durability = Durability::relaxed});
-  flip(wal, wal_bytes / 2);
-  const std::string shown = start();
-  EXPECT_TRUE(shown.starts_with("2@2 3@3 4@4 ")) << shown;
-  EXPECT_FALSE(shown.contains("61@61")) << shown;
-  // What is written with care from then on is guarded again.
-  options.durability = Durability::full;
-  {
-    auto log = open_log(files(), options);
-    EXPECT_NE(content_of(*log), "");
-    const Revision next = 5 * kRevisionStep;
-    for (Revision i = next; i < next + 10; ++i) {
-      ASSERT_TRUE(append(*log, {put_record(i, i)}, i));
-    }
-  }
-  flip(wal, 32 + 2000);  // the mark that nothing is relaxed any more
-  EXPECT_TRUE(start().contains("-wal is damaged at frame 1 ")) << start();
-}
-
-TEST_F(KilledLogTest, a_revision_that_was_set_back_on_disk_is_reported) {
-  {
-    auto log = open_log(files(), options);
-    EXPECT_TRUE(content_of(*log).ends_with("61@61 to 61"));
-    ASSERT_TRUE(append(*log, {remove_record(61)}, 70));
-    ASSERT_TRUE(log->close());
-  }
-  {
-    auto database = Database::open({.path = directory.path("data/store-1.db")});
-    ASSERT_TRUE(database->run("UPDATE meta SET value = 62 WHERE key = 'revision'"));
-  }
-  EXPECT_TRUE(start().ends_with("ends at revision 62, but revision 70 was acknowledged"))
-      << start();
-}
-
 // A cut tore a long transaction. The disk is full, so the log is not folded in at the next start,
 // and a short transaction takes the place of the torn one.
 TEST(SqliteLog, what_a_cut_left_is_not_mistaken_for_damage_when_the_log_goes_on) {
@@ -712,99 +510,6 @@ TEST(SqliteLog, what_a_cut_left_is_not_mistaken_for_damage_when_the_log_goes_on)
     const std::string shown = content_of(*open_log(disk, options));
     ASSERT_TRUE(shown.ends_with(" 30@30 to 30")) << seed << ": " << shown;
   }
-}
-
-// The same through the store.
-
-StoreWorld::LogFactory factory(PowerCutDisk& disk) {
-  return [&disk] {
-    return open_log(disk, {.directory = "/data", .backlog_bytes_max = 64 << 10, .vfs = disk.vfs()});
-  };
-}
-
-TEST(SqliteStore, is_read_only_after_a_failed_sync_until_it_is_rebuilt) {
-  PowerCutDisk disk(1);
-  StoreWorld world(factory(disk), {});
-  world.create("pods", "a");
-  disk.fail_syncs(3);
-  auto failed = world.commit(world.creation("pods", "b"));
-  ASSERT_FALSE(failed);
-  EXPECT_EQ(failed.error().code, ErrorCode::unavailable);
-  EXPECT_TRUE(world.store().degraded().has_value());
-  EXPECT_EQ(world.list("pods"), "a@2");
-  world.wait(sleep_for(std::chrono::seconds(10))).value();
-  EXPECT_FALSE(world.store().degraded().has_value());
-  EXPECT_EQ(world.create("pods", "b")->revision(), 4u);
-  world.close();
-  disk.restart();
-  StoreWorld next(factory(disk), {});
-  EXPECT_EQ(next.list("pods"), "a@2 b@4");
-  EXPECT_EQ(next.store().revision(), 4u);
-}
-
-TEST(SqliteStore, attempts_to_rebuild_that_fail_leave_nothing_behind) {
-  PowerCutDisk disk(1);
-  StoreWorld world(factory(disk), {});
-  world.create("pods", "a");
-  disk.fail_syncs(1'000'000);
-  ASSERT_FALSE(world.commit(world.creation("pods", "b")));
-  world.wait(sleep_for(std::chrono::minutes(2))).value();
-  ASSERT_TRUE(world.store().degraded().has_value());
-  for (const std::string& name : names(disk, "/data")) {
-    EXPECT_FALSE(name.contains(".unfinished")) << name;
-  }
-  disk.fail_syncs(0);
-  world.wait(sleep_for(std::chrono::minutes(1))).value();
-  EXPECT_FALSE(world.store().degraded().has_value());
-  EXPECT_EQ(world.list("pods"), "a@2");
-}
-
-TEST(SqliteStore, takes_writes_again_when_the_disk_has_room) {
-  PowerCutDisk disk(1);
-  StoreWorld world(factory(disk), {});
-  ObjectPtr a = world.create("pods", "a");
-  disk.set_full(true);
-  std::string large(100'000, 'x');
-  for (int i = 0; i < 3; ++i) {
-    auto refused = world.commit(world.update(a, large));
-    ASSERT_FALSE(refused);
-    EXPECT_EQ(refused.error().code, ErrorCode::unavailable);
-    EXPECT_TRUE(refused.error().retry_after.has_value());
-    EXPECT_EQ(world.list("pods"), "a@2");
-  }
-  disk.set_full(false);
-  world.wait(sleep_for(std::chrono::seconds(30))).value();
-  EXPECT_TRUE(world.commit(world.update(a, large)).has_value());
-  EXPECT_FALSE(world.store().degraded().has_value());
-}
-
-TEST(SqliteStore, runs_on_the_real_loop_and_files) {
-  RealDirectory directory;
-  MetricsRegistry metrics;
-  Loop& loop = directory.env().loop;
-  auto open = [&] {
-    auto log = open_log(directory.files(), {.directory = directory.path("data")});
-    return run(loop, Store::open(directory.env(), std::move(log), {}, Logger(), metrics))
-        .value()
-        .value();
-  };
-  {
-    std::unique_ptr<Store> store = open();
-    CollectionId pods = store->collection("pods");
-    for (int i = 0; i < 20; ++i) {
-      std::string name = "p" + std::to_string(i);
-      Write write{.collection = pods, .name = name, .text = object_text(name)};
-      ASSERT_TRUE(run(loop, store->commit(std::move(write))).value());
-    }
-    const std::string text = metrics.expose();
-    EXPECT_TRUE(text.contains("apiserver_storage_wal_bytes "));
-    EXPECT_FALSE(text.contains("apiserver_storage_wal_bytes 0\n")) << "nothing was folded in yet";
-    ASSERT_TRUE(run(loop, store->close()));
-  }
-  std::unique_ptr<Store> store = open();
-  EXPECT_EQ(store->size(store->collection("pods")), 20u);
-  EXPECT_EQ(store->revision(), 21u);
-  ASSERT_TRUE(run(loop, store->close()));
 }
 
 }  // namespace

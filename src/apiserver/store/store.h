@@ -36,7 +36,7 @@ struct Write {
   Revision expected = 0;
 };
 
-// What happened to one object. `object` is the new state; for a removal the last state under the
+// A change of one object. `object` is the new state; for a removal the last state under the
 // removal's own revision. `before` is null for a creation.
 struct Event {
   Revision revision = 0;
@@ -139,10 +139,10 @@ class Store {
   virtual void forget(Revision through) = 0;
   // Waits until everything that was sequenced before the call has been committed or has failed.
   virtual Task<void> settle() = 0;
-  // Why writes failed last (full disk) or are refused (until the log is rebuilt); nothing as soon
-  // as one succeeds.
+  // The reason why writes failed last (full disk) or are rejected (until the log is rebuilt);
+  // nothing as soon as one succeeds.
   virtual std::optional<Error> degraded() const = 0;
-  // Waits for what is sequenced, refuses the rest, ends all watches, closes the log. Reads still
+  // Waits for sequenced writes, rejects the rest, ends all watches, closes the log. Reads still
   // work afterwards.
   virtual Task<void> close() = 0;
 };

@@ -338,7 +338,7 @@ TEST(Store, a_failed_sync_makes_it_read_only_until_the_log_is_rebuilt) {
   world.wait(sleep_for(minutes(1))).value();
   EXPECT_FALSE(world.store().degraded().has_value());
   EXPECT_EQ(world.disk->rebuilds(), 4u);
-  // What the failed commit left on disk is gone; its revision stays used.
+  // The rest of the failed commit is gone from the disk; its revision stays used.
   EXPECT_EQ(world.disk->size(), 1u);
   EXPECT_EQ(world.disk->revision(), 3u);
   EXPECT_EQ(world.create("pods", "b")->revision(), 4u);

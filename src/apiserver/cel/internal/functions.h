@@ -19,7 +19,7 @@ FunctionMatch find_function(std::string_view name, bool method, std::size_t argu
 Result<Value> call_function(Context& context, std::string_view name,
                             std::span<const Value> arguments);
 
-// Operators that are no macros: + - * / %.
+// Operators that are not macros: + - * / %.
 enum class Arithmetic : std::uint8_t { add, subtract, multiply, divide, remainder };
 Result<Value> calculate(Context& context, Arithmetic operation, const Value& a, const Value& b);
 

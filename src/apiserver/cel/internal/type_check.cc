@@ -14,7 +14,7 @@ using schema::keywords::flag_of;
 using schema::keywords::object_of;
 using schema::keywords::text_of;
 
-// What is known about a value: a schema, at least a type, or nothing.
+// Knowledge about a value: a schema, at least a type, or nothing.
 struct Known {
   const json::Value* schema = nullptr;
   std::string_view type{};

@@ -8,9 +8,9 @@
 
 namespace codeflare::apiserver::cel {
 
-// What can be said about an expression before it runs, given the JSON schema of `self`: fields that
-// the schema does not have are refused. Returns the schema type of the result ("boolean"), or
-// nothing when it is not known.
+// Checks an expression before it runs, given the JSON schema of `self`: fields that the schema does
+// not have are errors. Returns the schema type of the result ("boolean"), or nothing when it is not
+// known.
 Result<std::string_view> check_types(const Expression& expression, std::string_view source,
                                      const json::Value& schema);
 

@@ -34,8 +34,8 @@ enum class Type : std::uint8_t {
 
 std::string_view type_name(Type type);
 
-// A value while an expression runs. What comes from the object is looked at in place; what is
-// computed lies in the arena of the evaluation. Trivially copyable.
+// A value while an expression runs. Values of the object are read in place; what is computed lies
+// in the arena of the evaluation. Trivially copyable.
 class Value {
  public:
   Value() = default;  // null
@@ -111,7 +111,7 @@ class Value {
   const schema::Node* node_ = nullptr;
 };
 
-// What an evaluation has used, and its memory.
+// The memory and cost of an evaluation.
 struct Context {
   json::Arena& arena;
   std::uint64_t cost_max;

@@ -1,7 +1,7 @@
 #include "apiserver/housekeeping/internal/worklist.h"
 
 #include "base/async/sleep.h"
-#include "base/backoff.h"
+#include "base/env/backoff.h"
 
 #include <algorithm>
 #include <utility>

@@ -27,7 +27,7 @@ class Worklist {
 
   void add(std::string key);
   void add_after(std::string key, Duration wait);
-  // What failed and will be tried again counts; what was put off by add_after() does not.
+  // A failed key that waits for its retry counts; what was put off by add_after() does not.
   bool idle() const { return waiting_.empty() && running_.empty() && failures_.empty(); }
 
  private:

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "apiserver/identity/rbac_policy.h"
-#include "apiserver/rest/api_service.h"
+#include "apiserver/request/virtual_resource.h"
 
 #include <memory>
 

@@ -10,7 +10,7 @@ namespace codeflare::apiserver::internal {
 
 namespace {
 
-// What the index knows a subject by; empty for subjects that nobody can be.
+// The key of a subject in the index; empty for subjects that nobody can be.
 std::string key_of(const RbacSubject& subject, std::string_view binding_ns) {
   if (subject.kind == "User" || subject.kind == "Group") {
     return subject.name;

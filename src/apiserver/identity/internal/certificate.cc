@@ -13,9 +13,9 @@ namespace codeflare::apiserver::internal {
 
 namespace {
 
-using NumberPtr = std::unique_ptr<BIGNUM, OpenSslFree<BN_free>>;
-using ExtensionPtr = std::unique_ptr<X509_EXTENSION, OpenSslFree<X509_EXTENSION_free>>;
-using AddressPtr = std::unique_ptr<ASN1_OCTET_STRING, OpenSslFree<ASN1_OCTET_STRING_free>>;
+using NumberPtr = std::unique_ptr<BIGNUM, net::OpenSslFree<BN_free>>;
+using ExtensionPtr = std::unique_ptr<X509_EXTENSION, net::OpenSslFree<X509_EXTENSION_free>>;
+using AddressPtr = std::unique_ptr<ASN1_OCTET_STRING, net::OpenSslFree<ASN1_OCTET_STRING_free>>;
 
 bool add_name(X509_NAME* name, const char* field, const std::string& value) {
   return X509_NAME_add_entry_by_txt(name, field, MBSTRING_UTF8,

@@ -7,7 +7,7 @@ namespace codeflare::apiserver::internal {
 
 namespace {
 
-using RequestPtr = std::unique_ptr<X509_REQ, OpenSslFree<X509_REQ_free>>;
+using RequestPtr = std::unique_ptr<X509_REQ, net::OpenSslFree<X509_REQ_free>>;
 
 // The values of one attribute of the subject, in order.
 std::vector<std::string> values_of(const X509_NAME* name, int nid) {

@@ -43,7 +43,7 @@ Result<KeyPtr> key_from_pem(const Secret& pem, std::string_view what) {
   if (key == nullptr) {
     ERR_clear_error();  // its reason is what the last of its decoders said: "unsupported"
     return fail(failed_precondition(std::string(what) +
-                                    " is no private key in PEM form without a passphrase"));
+                                    " is not a private key in PEM form without a passphrase"));
   }
   return key;
 }
@@ -59,7 +59,7 @@ Result<X509Ptr> certificate_from_pem(std::string_view pem, std::string_view what
   X509Ptr certificate(PEM_read_bio_X509(bio.get(), nullptr, no_passphrase, nullptr));
   if (certificate == nullptr) {
     ERR_clear_error();
-    return fail(failed_precondition(std::string(what) + " is no certificate in PEM form"));
+    return fail(failed_precondition(std::string(what) + " is not a certificate in PEM form"));
   }
   return certificate;
 }

@@ -2,6 +2,7 @@
 
 #include "base/result.h"
 #include "base/secret.h"
+#include "net/openssl_free.h"
 
 #include <openssl/bio.h>
 #include <openssl/ec.h>
@@ -14,17 +15,10 @@
 
 namespace codeflare::apiserver::internal {
 
-template <auto Free>
-struct OpenSslFree {
-  template <typename T>
-  void operator()(T* object) const {
-    Free(object);
-  }
-};
-using X509Ptr = std::unique_ptr<X509, OpenSslFree<X509_free>>;
-using KeyPtr = std::unique_ptr<EVP_PKEY, OpenSslFree<EVP_PKEY_free>>;
-using BioPtr = std::unique_ptr<BIO, OpenSslFree<BIO_free_all>>;
-using DigestPtr = std::unique_ptr<EVP_MD_CTX, OpenSslFree<EVP_MD_CTX_free>>;
+using X509Ptr = std::unique_ptr<X509, net::OpenSslFree<X509_free>>;
+using KeyPtr = std::unique_ptr<EVP_PKEY, net::OpenSslFree<EVP_PKEY_free>>;
+using BioPtr = std::unique_ptr<BIO, net::OpenSslFree<BIO_free_all>>;
+using DigestPtr = std::unique_ptr<EVP_MD_CTX, net::OpenSslFree<EVP_MD_CTX_free>>;
 
 // A fresh ECDSA P-256 key, from the library's own generator.
 Result<KeyPtr> generate_key();

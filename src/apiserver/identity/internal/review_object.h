@@ -1,7 +1,7 @@
 #pragma once
 
 #include "apiserver/request/user.h"
-#include "apiserver/rest/api_service.h"
+#include "apiserver/request/virtual_resource.h"
 #include "json/value.h"
 
 #include <string>

@@ -15,7 +15,7 @@ Error object_not_found(About about);
 Error object_conflict(About about, std::string_view why);
 Error wrong_request(std::string message);
 
-// The name that refusals of admission show, also while the final one is not made yet.
+// The name that admission errors show, also while the final one is not made yet.
 std::string_view shown_name(const AdmissionRequest& request);
 
 }  // namespace codeflare::apiserver::internal

@@ -21,7 +21,7 @@ constexpr std::string_view kKind = "TokenRequest";
 constexpr std::int64_t kDefaultSeconds = 3600;
 constexpr std::int64_t kMinSeconds = 600;
 constexpr std::int64_t kMaxSeconds = std::int64_t{1} << 32;
-// What pods ask for. Programs that never read their token again would fail after an hour, so such
+// Pods ask for this. Programs that never read their token again would fail after an hour, so such
 // tokens really live for a year and only count as stale after the time asked for, as upstream.
 constexpr std::int64_t kPodSeconds = 3607;
 constexpr std::int64_t kExtendedSeconds = 365 * 24 * 3600;

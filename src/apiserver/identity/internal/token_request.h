@@ -1,7 +1,7 @@
 #pragma once
 
 #include "apiserver/identity/service_account_tokens.h"
-#include "apiserver/rest/api_service.h"
+#include "apiserver/request/virtual_resource.h"
 #include "apiserver/store/store.h"
 #include "base/env/env.h"
 

@@ -22,7 +22,7 @@ struct AdmissionCall {
   std::string subresource{};
   WallTime now{};
 
-  // The object as the rule left it, or the refusal.
+  // The object as the rule left it, or the error.
   std::string run(Admission& rule) const {
     Resource resource;
     resource.group = group;

@@ -22,7 +22,7 @@ bool is_cost(std::string_view text) {
          (text == "0" || text.front() != '0');
 }
 
-void check_seccomp(const Spot& annotations, std::string_view key, std::string_view profile) {
+void check_seccomp(const Field& annotations, std::string_view key, std::string_view profile) {
   if (profile.starts_with(kLocal)) {
     check_descending(annotations, key, profile.substr(kLocal.size()));
   } else if (profile != "runtime/default" && profile != "docker/default" &&
@@ -31,14 +31,14 @@ void check_seccomp(const Spot& annotations, std::string_view key, std::string_vi
   }
 }
 
-bool has_container(const Spot& spec, std::string_view name) {
+bool has_container(const Field& spec, std::string_view name) {
   bool found = false;
   each_container(spec,
-                 [&](const Spot& container) { found = found || container.text("name") == name; });
+                 [&](const Field& container) { found = found || container.text("name") == name; });
   return found;
 }
 
-void check_app_armor(const Spot& annotation, const Spot& spec) {
+void check_app_armor(const Field& annotation, const Field& spec) {
   const std::string_view container = annotation.name().substr(kAppArmorContainer.size());
   if (!has_container(spec, container)) {
     annotation.invalid_text("", container, "container not found");
@@ -51,7 +51,7 @@ void check_app_armor(const Spot& annotation, const Spot& spec) {
 }
 
 // A field and the annotation that meant the same before there was the field.
-void check_match(const Spot& profile, const json::Value* annotation, std::string_view what) {
+void check_match(const Field& profile, const json::Value* annotation, std::string_view what) {
   if (annotation == nullptr || !annotation->is_string() || !profile.given()) {
     return;
   }
@@ -73,7 +73,7 @@ void check_match(const Spot& profile, const json::Value* annotation, std::string
 
 }  // namespace
 
-void check_annotation_keys(const Spot& annotations) {
+void check_annotation_keys(const Field& annotations) {
   constexpr std::size_t kBytesMax = 256 * 1024;
   std::size_t bytes = 0;
   for (const json::Member& annotation : annotations.value().members()) {
@@ -86,8 +86,8 @@ void check_annotation_keys(const Spot& annotations) {
   }
 }
 
-void check_pod_annotations(const Spot& annotations, const Spot& spec) {
-  annotations.each_entry([&](const Spot& annotation) {
+void check_pod_annotations(const Field& annotations, const Field& spec) {
+  annotations.each_entry([&](const Field& annotation) {
     const std::string_view key = annotation.name();
     if (key == kMirror && spec.text("nodeName").empty()) {
       annotation.invalid("", "must set spec.nodeName if mirror pod annotation is set");
@@ -101,24 +101,24 @@ void check_pod_annotations(const Spot& annotations, const Spot& spec) {
   });
 }
 
-void check_annotations_match(const json::Value& annotations, const Spot& spec) {
-  const Spot security = spec["securityContext"];
+void check_annotations_match(const json::Value& annotations, const Field& spec) {
+  const Field security = spec["securityContext"];
   check_match(security["seccompProfile"], annotations.find(kSeccompPod), "seccomp");
-  each_container(spec, [&](const Spot& container) {
-    const Spot own = container["securityContext"];
+  each_container(spec, [&](const Field& container) {
+    const Field own = container["securityContext"];
     check_match(
         own["seccompProfile"],
         annotations.find(std::string(kSeccompContainer) + std::string(container.text("name"))),
         "seccomp");
   });
-  const Spot system = spec["os"];
+  const Field system = spec["os"];
   if (system.text("name") == "windows") {
     return;
   }
-  each_container(spec, [&](const Spot& container) {
-    const Spot own = container["securityContext"];
-    const Spot profile = own["appArmorProfile"];
-    const Spot of_pod = security["appArmorProfile"];
+  each_container(spec, [&](const Field& container) {
+    const Field own = container["securityContext"];
+    const Field profile = own["appArmorProfile"];
+    const Field of_pod = security["appArmorProfile"];
     check_match(
         profile.given() ? profile : profile.with(of_pod.value()),
         annotations.find(std::string(kAppArmorContainer) + std::string(container.text("name"))),

@@ -7,7 +7,7 @@ namespace codeflare::apiserver::podspec {
 namespace {
 
 // Only labels and annotations reach the claim.
-void check_metadata(const Spot& metadata) {
+void check_metadata(const Field& metadata) {
   check_annotation_keys(metadata["annotations"]);
   check_labels(metadata["labels"]);
   constexpr std::array<std::string_view, 13> kOthers = {"name",
@@ -24,7 +24,7 @@ void check_metadata(const Spot& metadata) {
                                                         "finalizers",
                                                         "managedFields"};
   for (std::string_view key : kOthers) {
-    const Spot member = metadata[key];
+    const Field member = metadata[key];
     const bool empty = !member.given() || (member.value().is_string() && member.text().empty()) ||
                        metadata.integer(key) == 0;
     if (!empty) {
@@ -34,11 +34,11 @@ void check_metadata(const Spot& metadata) {
   }
 }
 
-void check_access_modes(const Spot& spec) {
-  const Spot modes = spec["accessModes"];
+void check_access_modes(const Field& spec) {
+  const Field modes = spec["accessModes"];
   bool alone = false;
   bool shared = false;
-  modes.each([&](const Spot& mode) {
+  modes.each([&](const Field& mode) {
     if (mode.text() == "ReadWriteOncePod") {
       alone = true;
     } else if (mode.text() == "ReadWriteOnce" || mode.text() == "ReadOnlyMany" ||
@@ -55,7 +55,7 @@ void check_access_modes(const Spot& spec) {
 }
 
 // Where the volume's first content comes from.
-void check_data_source(const Spot& source) {
+void check_data_source(const Field& source) {
   if (!source.given()) {
     return;
   }
@@ -70,17 +70,17 @@ void check_data_source(const Spot& source) {
 
 }  // namespace
 
-void check_claim_template(const Spot& claim_template) {
+void check_claim_template(const Field& claim_template) {
   check_metadata(claim_template["metadata"]);
-  const Spot spec = claim_template["spec"];
+  const Field spec = claim_template["spec"];
   if (spec.count("accessModes") == 0) {
     spec.required("accessModes", "at least 1 access mode is required");
   }
   check_selector(spec["selector"]);
   check_access_modes(spec);
-  const Spot resources = spec["resources"];
-  const Spot requests = resources["requests"];
-  const Spot storage = requests["storage"];
+  const Field resources = spec["resources"];
+  const Field requests = resources["requests"];
+  const Field storage = requests["storage"];
   // Upstream's path is that of the resources.
   if (const auto amount = amount_of(storage.value()); !amount) {
     resources.errors().required(resources.path() + "[storage]");

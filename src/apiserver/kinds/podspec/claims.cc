@@ -12,7 +12,7 @@ constexpr std::array<GoField, 3> kClaim = {
      {.name = "ResourceClaimName", .key = "resourceClaimName"},
      {.name = "ResourceClaimTemplateName", .key = "resourceClaimTemplateName"}}};
 
-void complain_unknown(const Spot& used, std::string_view name, const Names& claims) {
+void complain_unknown(const Field& used, std::string_view name, const Names& claims) {
   std::string all;
   for (const std::string& known : claims) {
     all.append(all.empty() ? ": " : ", ").append(known);
@@ -26,7 +26,7 @@ void complain_unknown(const Spot& used, std::string_view name, const Names& clai
 }
 
 // A claim is used once: as a whole, or each of its requests.
-void check_used_once(const Spot& used, Names& seen) {
+void check_used_once(const Field& used, Names& seen) {
   const std::string name(used.text("name"));
   const std::string_view request = used.text("request");
   if (seen.contains(name)) {
@@ -49,9 +49,9 @@ void check_used_once(const Spot& used, Names& seen) {
 
 }  // namespace
 
-Names claim_names(const Spot& claims) {
+Names claim_names(const Field& claims) {
   Names names;
-  claims.each([&](const Spot& claim) {
+  claims.each([&](const Field& claim) {
     if (!claim.text("name").empty()) {
       names.emplace(claim.text("name"));
     }
@@ -59,9 +59,9 @@ Names claim_names(const Spot& claims) {
   return names;
 }
 
-void check_claims(const Spot& claims) {
+void check_claims(const Field& claims) {
   Names names;
-  claims.each([&](const Spot& claim) {
+  claims.each([&](const Field& claim) {
     const std::string_view name = claim.text("name");
     if (names.contains(name)) {
       claim.duplicate("name", name);
@@ -89,9 +89,9 @@ void check_claims(const Spot& claims) {
   });
 }
 
-void check_used_claims(const Spot& used, const Names& claims) {
+void check_used_claims(const Field& used, const Names& claims) {
   Names seen;
-  used.each([&](const Spot& claim) {
+  used.each([&](const Field& claim) {
     const std::string_view name = claim.text("name");
     if (name.empty()) {
       claim.required("");

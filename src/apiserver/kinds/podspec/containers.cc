@@ -1,17 +1,17 @@
-#include "apiserver/kinds/edit.h"
 #include "apiserver/kinds/podspec/checks.h"
+#include "apiserver/registry/edit.h"
 
 namespace codeflare::apiserver::podspec {
 
 namespace {
 
-bool is_sidecar(const Spot& init_container) {
+bool is_sidecar(const Field& init_container) {
   return init_container.text("restartPolicy") == "Always";
 }
 
-void check_ports(const Spot& ports) {
+void check_ports(const Field& ports) {
   Names names;
-  ports.each([&](const Spot& port) {
+  ports.each([&](const Field& port) {
     if (const std::string_view name = port.text("name"); !name.empty()) {
       const model::Complaints complaints = model::check_port_name(name);
       port.add(complaints, "name", name);
@@ -31,8 +31,8 @@ void check_ports(const Spot& ports) {
   });
 }
 
-// What every container has to keep to, whatever its list.
-void check_container(const Spot& container, const Surroundings& pod) {
+// The rules of every container, whatever its list.
+void check_container(const Field& container, const Surroundings& pod) {
   need_name(container, "name", model::check_dns1123_label);
   need(container, {"image"});
   need_one_of(container, "terminationMessagePolicy", {"File", "FallbackToLogsOnError"});
@@ -47,8 +47,8 @@ void check_container(const Spot& container, const Surroundings& pod) {
 }
 
 // Ports of the host that the container wants and that are taken.
-void check_conflicts(const Spot& ports, Names& taken) {
-  ports.each([&](const Spot& port) {
+void check_conflicts(const Field& ports, Names& taken) {
+  ports.each([&](const Field& port) {
     const std::int64_t number = port.integer("hostPort").value_or(0);
     if (number == 0) {
       return;
@@ -63,13 +63,13 @@ void check_conflicts(const Spot& ports, Names& taken) {
 
 }  // namespace
 
-void check_containers(const Spot& containers, const Surroundings& pod) {
+void check_containers(const Field& containers, const Surroundings& pod) {
   if (containers.value().size() == 0) {
     containers.required("");
     return;
   }
   Names names;
-  containers.each([&](const Spot& container) {
+  containers.each([&](const Field& container) {
     check_container(container, pod);
     if (!names.emplace(container.text("name")).second) {
       container.duplicate("name", container.text("name"));
@@ -78,14 +78,14 @@ void check_containers(const Spot& containers, const Surroundings& pod) {
     check_probes(container, pod);
   });
   Names ports;
-  containers.each([&](const Spot& container) { check_conflicts(container["ports"], ports); });
+  containers.each([&](const Field& container) { check_conflicts(container["ports"], ports); });
 }
 
-void check_init_containers(const Spot& containers, const Surroundings& pod) {
+void check_init_containers(const Field& containers, const Surroundings& pod) {
   Names names;
-  const Spot others = pod.spec["containers"];
-  others.each([&](const Spot& container) { names.emplace(container.text("name")); });
-  containers.each([&](const Spot& container) {
+  const Field others = pod.spec["containers"];
+  others.each([&](const Field& container) { names.emplace(container.text("name")); });
+  containers.each([&](const Field& container) {
     const std::string_view name = container.text("name");
     check_container(container, pod);
     if (names.contains(name)) {
@@ -96,7 +96,7 @@ void check_init_containers(const Spot& containers, const Surroundings& pod) {
     // They run one after the other, so only their own ports are in the way. Upstream takes each for
     // the first.
     Names ports;
-    const Spot first = containers.item(0, container.value());
+    const Field first = containers.item(0, container.value());
     check_conflicts(first["ports"], ports);
     if (is_sidecar(container)) {
       check_lifecycle(container["lifecycle"], pod);
@@ -111,15 +111,15 @@ void check_init_containers(const Spot& containers, const Surroundings& pod) {
   });
 }
 
-void check_ephemeral_containers(const Spot& containers, const Surroundings& pod) {
+void check_ephemeral_containers(const Field& containers, const Surroundings& pod) {
   constexpr std::string_view kNever = "cannot be set for an Ephemeral Container";
   Names targets;
   for (std::string_view list : {"containers", "initContainers"}) {
-    const Spot others = pod.spec[list];
-    others.each([&](const Spot& container) { targets.emplace(container.text("name")); });
+    const Field others = pod.spec[list];
+    others.each([&](const Field& container) { targets.emplace(container.text("name")); });
   }
   Names names = targets;
-  containers.each([&](const Spot& container) {
+  containers.each([&](const Field& container) {
     check_container(container, pod);
     check_image_text(container);
     if (!names.emplace(container.text("name")).second) {
@@ -137,8 +137,8 @@ void check_ephemeral_containers(const Spot& containers, const Surroundings& pod)
         container.forbidden(key, kNever);
       }
     }
-    const Spot mounts = container["volumeMounts"];
-    mounts.each([&](const Spot& mount) {
+    const Field mounts = container["volumeMounts"];
+    mounts.each([&](const Field& mount) {
       for (std::string_view key : {"subPath", "subPathExpr"}) {
         if (!mount.text(key).empty()) {
           mount.forbidden(key, kNever);
@@ -148,7 +148,7 @@ void check_ephemeral_containers(const Spot& containers, const Surroundings& pod)
   });
 }
 
-void check_image_text(const Spot& container) {
+void check_image_text(const Field& container) {
   const std::string_view image = container.text("image");
   constexpr std::string_view kSpace = " \t\n\v\f\r";
   if (!image.empty() && (kSpace.find(image.front()) != std::string_view::npos ||

@@ -34,7 +34,7 @@ bool is_field_of_pods(std::string_view path) {
 }
 
 // Of a field with a subscript.
-void check_subscripted(const Spot& reference, std::string_view map, std::string_view key) {
+void check_subscripted(const Field& reference, std::string_view map, std::string_view key) {
   const std::string_view path = reference.text("fieldPath");
   if (map == "metadata.annotations") {
     check_label_name(reference, "", lower(key));
@@ -47,9 +47,9 @@ void check_subscripted(const Spot& reference, std::string_view map, std::string_
   }
 }
 
-// The unit in which a resource may be told.
-void check_divisor(const Spot& reference) {
-  const Spot divisor = reference["divisor"];
+// The unit of a resource value.
+void check_divisor(const Field& reference) {
+  const Field divisor = reference["divisor"];
   const auto amount = model::Quantity::parse(divisor.value().is_number() ? divisor.value().number()
                                                                          : divisor.text());
   if (!divisor.given() || !amount || amount->is_zero()) {
@@ -79,27 +79,28 @@ void check_divisor(const Spot& reference) {
   }
 }
 
-void check_key_of(const Spot& reference) {
+void check_key_of(const Field& reference) {
   check_any_name(reference, "name", model::check_dns1123_subdomain);
   need_name(reference, "key", model::check_config_map_key);
 }
 
-void check_value_from(const Spot& variable) {
-  const Spot from = variable["valueFrom"];
+void check_value_from(const Field& variable) {
+  const Field from = variable["valueFrom"];
   if (!from.given()) {
     return;
   }
   int sources = 0;
   const auto visit = [&](std::string_view kind, auto check) {
-    const Spot source = from[kind];
+    const Field source = from[kind];
     if (source.given()) {
       ++sources;
       check(source);
     }
   };
-  visit("fieldRef", [](const Spot& source) { check_field_reference(source, Told::in_variable); });
+  visit("fieldRef",
+        [](const Field& source) { check_field_reference(source, DownwardApi::variable); });
   visit("resourceFieldRef",
-        [](const Spot& source) { check_resource_reference(source, Told::in_variable); });
+        [](const Field& source) { check_resource_reference(source, DownwardApi::variable); });
   visit("configMapKeyRef", check_key_of);
   visit("secretKeyRef", check_key_of);
   if (sources == 0) {
@@ -115,7 +116,7 @@ void check_value_from(const Spot& variable) {
 
 }  // namespace
 
-void check_field_reference(const Spot& reference, Told where) {
+void check_field_reference(const Field& reference, DownwardApi where) {
   const std::string_view path = reference.text("fieldPath");
   for (std::string_view key : {"apiVersion", "fieldPath"}) {
     if (reference.text(key).empty()) {
@@ -134,14 +135,14 @@ void check_field_reference(const Spot& reference, Told where) {
         "fieldPath", path,
         "error converting fieldPath: field label not supported: " + std::string(path));
   } else {
-    // An old name of the node is told by its new one.
+    // An old name of the node's field stands for its new one.
     const std::string_view field = path == "spec.host" ? "spec.nodeName" : path;
     const auto one_of = [&](Words told) {
       if (std::ranges::find(told, field) == told.end()) {
         reference.not_supported("fieldPath", field, told);
       }
     };
-    if (where == Told::in_variable) {
+    if (where == DownwardApi::variable) {
       one_of({"metadata.name", "metadata.namespace", "metadata.uid", "spec.nodeName",
               "spec.serviceAccountName", "status.hostIP", "status.hostIPs", "status.podIP",
               "status.podIPs"});
@@ -152,9 +153,9 @@ void check_field_reference(const Spot& reference, Told where) {
   }
 }
 
-void check_resource_reference(const Spot& reference, Told where) {
+void check_resource_reference(const Field& reference, DownwardApi where) {
   const std::string_view resource = reference.text("resource");
-  if (where == Told::in_file && reference.text("containerName").empty()) {
+  if (where == DownwardApi::file && reference.text("containerName").empty()) {
     reference.required("containerName");
   } else if (resource.empty()) {
     reference.required("resource");
@@ -167,19 +168,19 @@ void check_resource_reference(const Spot& reference, Told where) {
   check_divisor(reference);
 }
 
-void check_env(const Spot& variables) {
-  variables.each([](const Spot& variable) {
+void check_env(const Field& variables) {
+  variables.each([](const Field& variable) {
     need_name(variable, "name", check_variable_name);
     check_value_from(variable);
   });
 }
 
-void check_env_from(const Spot& sources) {
-  sources.each([&](const Spot& source) {
+void check_env_from(const Field& sources) {
+  sources.each([&](const Field& source) {
     check_name(source, "prefix", check_variable_name);
     int kinds = 0;
     for (std::string_view kind : {"configMapRef", "secretRef"}) {
-      const Spot reference = source[kind];
+      const Field reference = source[kind];
       if (reference.given()) {
         ++kinds;
         need_name(reference, "name", check_name_prefix);

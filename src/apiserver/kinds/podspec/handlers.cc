@@ -6,27 +6,27 @@ namespace codeflare::apiserver::podspec {
 
 namespace {
 
-void check_command(const Spot& exec, const Surroundings&) {
+void check_command(const Field& exec, const Surroundings&) {
   if (exec.count("command") == 0) {
     exec.required("command");
   }
 }
 
-void check_http(const Spot& http, const Surroundings&) {
+void check_http(const Field& http, const Surroundings&) {
   need(http, {"path"});
   check_port_or_name(http, "port");
   check_one_of(http, "scheme", {"HTTP", "HTTPS"});
-  const Spot headers = http["httpHeaders"];
-  headers.each([&](const Spot& header) {
+  const Field headers = http["httpHeaders"];
+  headers.each([&](const Field& header) {
     headers.add(check_header_name(header.text("name")), "", header.text("name"));
   });
 }
 
-void check_socket(const Spot& action, const Surroundings&) {
+void check_socket(const Field& action, const Surroundings&) {
   check_port_or_name(action, "port");
 }
 
-void check_sleep(const Spot& sleep, const Surroundings& pod) {
+void check_sleep(const Field& sleep, const Surroundings& pod) {
   const std::int64_t seconds = sleep.integer("seconds").value_or(0);
   const std::int64_t grace = pod.spec.integer("terminationGracePeriodSeconds").value_or(seconds);
   if (seconds < 0 || seconds > grace) {
@@ -38,7 +38,7 @@ void check_sleep(const Spot& sleep, const Surroundings& pod) {
 
 struct Action {
   std::string_view name;
-  void (*check)(const Spot&, const Surroundings&);
+  void (*check)(const Field&, const Surroundings&);
 };
 
 constexpr std::array<Action, 5> kActions = {{{"exec", check_command},
@@ -49,17 +49,17 @@ constexpr std::array<Action, 5> kActions = {{{"exec", check_command},
 
 // Exactly one action. Probes can't sleep and hooks don't speak gRPC: the schema knows no such
 // fields.
-void check_handler(const Spot& handler, const Surroundings& pod) {
+void check_handler(const Field& handler, const Surroundings& pod) {
   bool found = false;
   for (const Action& action : kActions) {
-    const Spot spot = handler[action.name];
-    if (!spot.given()) {
+    const Field field = handler[action.name];
+    if (!field.given()) {
       continue;
     }
     if (found) {
-      spot.forbidden("", "may not specify more than 1 handler type");
+      field.forbidden("", "may not specify more than 1 handler type");
     } else {
-      action.check(spot, pod);
+      action.check(field, pod);
     }
     found = true;
   }
@@ -70,9 +70,9 @@ void check_handler(const Spot& handler, const Surroundings& pod) {
 
 }  // namespace
 
-void check_probes(const Spot& container, const Surroundings& pod) {
+void check_probes(const Field& container, const Surroundings& pod) {
   for (std::string_view name : {"livenessProbe", "readinessProbe", "startupProbe"}) {
-    const Spot probe = container[name];
+    const Field probe = container[name];
     if (!probe.given()) {
       continue;
     }
@@ -95,9 +95,9 @@ void check_probes(const Spot& container, const Surroundings& pod) {
   }
 }
 
-void check_lifecycle(const Spot& lifecycle, const Surroundings& pod) {
+void check_lifecycle(const Field& lifecycle, const Surroundings& pod) {
   for (std::string_view hook : {"postStart", "preStop"}) {
-    const Spot handler = lifecycle[hook];
+    const Field handler = lifecycle[hook];
     if (handler.given()) {
       check_handler(handler, pod);
     }

@@ -36,7 +36,7 @@ bool is_windows_domain(std::string_view domain) {
 }
 
 // "DOMAIN\user" or "user".
-void check_windows_user(const Spot& options) {
+void check_windows_user(const Field& options) {
   constexpr std::string_view kKey = "runAsUserName";
   const std::string_view name = options.text(kKey);
   const auto complain = [&](std::string_view what) {
@@ -73,17 +73,17 @@ void check_windows_user(const Spot& options) {
   }
 }
 
-void forbid(const Spot& spot, Words keys, std::string_view why) {
+void forbid(const Field& field, Words keys, std::string_view why) {
   for (std::string_view key : keys) {
-    if (spot.has(key)) {
-      spot.forbidden(key, why);
+    if (field.has(key)) {
+      field.forbidden(key, why);
     }
   }
 }
 
-void check_windows_pod(const Spot& spec) {
+void check_windows_pod(const Field& spec) {
   constexpr std::string_view kWhy = "cannot be set for a windows pod";
-  const Spot security = spec["securityContext"];
+  const Field security = spec["securityContext"];
   forbid(security, {"appArmorProfile", "seLinuxOptions"}, kWhy);
   forbid(spec, {"hostUsers"}, kWhy);
   for (std::string_view key : {"hostPID", "hostIPC"}) {
@@ -100,7 +100,7 @@ void check_windows_pod(const Spot& spec) {
          {"runAsUser", "runAsGroup", "supplementalGroups", "supplementalGroupsPolicy",
           "seLinuxChangePolicy"},
          kWhy);
-  each_container(spec, [&](const Spot& container) {
+  each_container(spec, [&](const Field& container) {
     forbid(container["securityContext"],
            {"appArmorProfile", "seLinuxOptions", "seccompProfile", "capabilities",
             "readOnlyRootFilesystem", "privileged", "allowPrivilegeEscalation", "procMount",
@@ -109,17 +109,17 @@ void check_windows_pod(const Spot& spec) {
   });
 }
 
-void check_linux_pod(const Spot& spec) {
+void check_linux_pod(const Field& spec) {
   constexpr std::string_view kWhy = "windows options cannot be set for a linux pod";
   forbid(spec["securityContext"], {"windowsOptions"}, kWhy);
-  each_container(spec, [&](const Spot& container) {
+  each_container(spec, [&](const Field& container) {
     forbid(container["securityContext"], {"windowsOptions"}, kWhy);
   });
 }
 
 }  // namespace
 
-void check_windows_options(const Spot& options) {
+void check_windows_options(const Field& options) {
   constexpr std::size_t kSpecKiB = 64;
   if (options.has("gmsaCredentialSpecName")) {
     check_any_name(options, "gmsaCredentialSpecName", model::check_dns1123_subdomain);
@@ -137,14 +137,14 @@ void check_windows_options(const Spot& options) {
   }
 }
 
-void check_host_ports(const Spot& spec, bool is_pod) {
+void check_host_ports(const Field& spec, bool is_pod) {
   if (!spec.is_true("hostNetwork")) {
     return;
   }
-  const Spot containers = spec["containers"];
-  containers.each([&](const Spot& container) {
-    const Spot ports = container["ports"];
-    ports.each([&](const Spot& port) {
+  const Field containers = spec["containers"];
+  containers.each([&](const Field& container) {
+    const Field ports = container["ports"];
+    ports.each([&](const Field& port) {
       const std::int64_t host = port.integer("hostPort").value_or(0);
       // Templates may leave it to the pods.
       if ((is_pod || host != 0) && host != port.integer("containerPort").value_or(0)) {
@@ -155,15 +155,15 @@ void check_host_ports(const Spot& spec, bool is_pod) {
   });
 }
 
-void check_host_process(const Spot& spec) {
+void check_host_process(const Field& spec) {
   constexpr std::string_view kKey = "hostProcess";
-  const Spot security = spec["securityContext"];
-  const Spot options = security["windowsOptions"];
+  const Field security = spec["securityContext"];
+  const Field options = security["windowsOptions"];
   std::size_t all = 0;
   std::size_t on_host = 0;
-  each_container(spec, [&](const Spot& container) {
-    const Spot own_security = container["securityContext"];
-    const Spot own = own_security["windowsOptions"];
+  each_container(spec, [&](const Field& container) {
+    const Field own_security = container["securityContext"];
+    const Field own = own_security["windowsOptions"];
     if (options.has(kKey) && own.has(kKey) && options.is_true(kKey) != own.is_true(kKey)) {
       own.invalid(kKey,
                   std::string("pod hostProcess value must be identical if both are specified, "
@@ -187,7 +187,7 @@ void check_host_process(const Spot& spec) {
   }
 }
 
-void check_host_users(const Spot& spec) {
+void check_host_users(const Field& spec) {
   constexpr std::string_view kWhy = "when `hostUsers` is false";
   if (!spec.is_false("hostUsers")) {
     return;
@@ -202,15 +202,15 @@ void check_host_users(const Spot& spec) {
   if (spec.is_true("hostIPC")) {
     spec.forbidden("HostIPC", kWhy);
   }
-  each_container(spec, [&](const Spot& container) {
+  each_container(spec, [&](const Field& container) {
     if (container.count("volumeDevices") > 0) {
       container.forbidden("volumeDevices", kWhy);
     }
   });
 }
 
-void check_operating_system(const Spot& spec) {
-  const Spot system = spec["os"];
+void check_operating_system(const Field& spec) {
+  const Field system = spec["os"];
   const std::string_view name = system.text("name");
   if (!system.given()) {
     return;

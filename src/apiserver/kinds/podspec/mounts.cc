@@ -5,7 +5,7 @@ namespace codeflare::apiserver::podspec {
 namespace {
 
 // Texts of that key in a list: a volume is mounted or a device, not both, and so is a path.
-Names texts_of(const Spot& list, std::string_view key) {
+Names texts_of(const Field& list, std::string_view key) {
   Names texts;
   for (const json::Value& item : list.value().items()) {
     texts.emplace(item.string_or_empty(key));
@@ -14,13 +14,13 @@ Names texts_of(const Spot& list, std::string_view key) {
 }
 
 // Upstream leaves out which mount it is.
-void check_propagation(const Spot& mounts, const Spot& mount, const Spot& container) {
+void check_propagation(const Field& mounts, const Field& mount, const Field& container) {
   constexpr std::string_view kKey = "mountPropagation";
   if (!mount.has(kKey)) {
     return;
   }
   const std::string_view mode = mount.text(kKey);
-  const Spot security = container["securityContext"];
+  const Field security = container["securityContext"];
   if (mode == "Bidirectional") {
     if (!security.is_true("privileged")) {
       mounts.forbidden(kKey,
@@ -32,7 +32,7 @@ void check_propagation(const Spot& mounts, const Spot& mount, const Spot& contai
   }
 }
 
-void check_recursive_read_only(const Spot& mounts, const Spot& mount) {
+void check_recursive_read_only(const Field& mounts, const Field& mount) {
   constexpr std::string_view kKey = "recursiveReadOnly";
   const std::string_view mode = mount.text(kKey);
   if (!mount.has(kKey) || mode == "Disabled") {
@@ -50,7 +50,7 @@ void check_recursive_read_only(const Spot& mounts, const Spot& mount) {
   }
 }
 
-void check_sub_path(const Spot& mounts, const Spot& mount) {
+void check_sub_path(const Field& mounts, const Field& mount) {
   const std::string_view path = mount.text("subPath");
   const std::string_view expression = mount.text("subPathExpr");
   if (!path.empty()) {
@@ -64,12 +64,12 @@ void check_sub_path(const Spot& mounts, const Spot& mount) {
   }
 }
 
-void check_devices(const Spot& devices, const Spot& mounts, const Surroundings& pod) {
+void check_devices(const Field& devices, const Field& mounts, const Surroundings& pod) {
   const Names mounted_names = texts_of(mounts, "name");
   const Names mounted_paths = texts_of(mounts, "mountPath");
   Names names;
   Names paths;
-  devices.each([&](const Spot& device) {
+  devices.each([&](const Field& device) {
     const std::string_view name = device.text("name");
     const std::string_view path = device.text("devicePath");
     const auto volume = pod.volumes.find(name);
@@ -105,13 +105,13 @@ void check_devices(const Spot& devices, const Spot& mounts, const Surroundings& 
 
 }  // namespace
 
-void check_mounts(const Spot& container, const Surroundings& pod) {
-  const Spot mounts = container["volumeMounts"];
-  const Spot devices = container["volumeDevices"];
+void check_mounts(const Field& container, const Surroundings& pod) {
+  const Field mounts = container["volumeMounts"];
+  const Field devices = container["volumeDevices"];
   const Names device_names = texts_of(devices, "name");
   const Names device_paths = texts_of(devices, "devicePath");
   Names points;
-  mounts.each([&](const Spot& mount) {
+  mounts.each([&](const Field& mount) {
     const std::string_view name = mount.text("name");
     const std::string_view point = mount.text("mountPath");
     need(mount, {"name"});

@@ -9,9 +9,9 @@ constexpr std::size_t kServersMax = 3;
 constexpr std::size_t kSearchesMax = 32;
 constexpr std::size_t kSearchTextMax = 2048;
 
-void check_searches(const Spot& searches) {
+void check_searches(const Field& searches) {
   std::size_t length = 0;
-  searches.each([&](const Spot& search) { length += search.text().size() + 1; });
+  searches.each([&](const Field& search) { length += search.text().size() + 1; });
   if (searches.value().size() > kSearchesMax) {
     searches.invalid("", "must not have more than 32 search paths");
   }
@@ -21,7 +21,7 @@ void check_searches(const Spot& searches) {
                      "must not have more than 2048 characters (including spaces) in the search "
                      "list");
   }
-  searches.each([](const Spot& search) {
+  searches.each([](const Field& search) {
     std::string_view domain = search.text();
     if (domain == ".") {
       return;
@@ -35,9 +35,9 @@ void check_searches(const Spot& searches) {
 
 }  // namespace
 
-void check_dns(const Spot& spec) {
-  const Spot config = spec["dnsConfig"];
-  const Spot servers = config["nameservers"];
+void check_dns(const Field& spec) {
+  const Field config = spec["dnsConfig"];
+  const Field servers = config["nameservers"];
   if (spec.text("dnsPolicy") == "None") {
     if (!config.given()) {
       config.required("", "must provide `dnsConfig` when `dnsPolicy` is None");
@@ -51,21 +51,21 @@ void check_dns(const Spot& spec) {
   if (servers.value().size() > kServersMax) {
     servers.invalid("", "must not have more than 3 nameservers");
   }
-  servers.each([](const Spot& server) { check_address(server, "", server.text()); });
+  servers.each([](const Field& server) { check_address(server, "", server.text()); });
   check_searches(config["searches"]);
-  const Spot options = config["options"];
-  options.each([](const Spot& option) {
+  const Field options = config["options"];
+  options.each([](const Field& option) {
     if (option.text("name").empty()) {
       option.required("", "must not be empty");
     }
   });
 }
 
-void check_host_aliases(const Spot& aliases) {
-  aliases.each([](const Spot& alias) {
+void check_host_aliases(const Field& aliases) {
+  aliases.each([](const Field& alias) {
     check_address(alias, "ip", alias.text("ip"));
-    const Spot names = alias["hostnames"];
-    names.each([](const Spot& name) {
+    const Field names = alias["hostnames"];
+    names.each([](const Field& name) {
       name.add(model::check_dns1123_subdomain(name.text()), "", name.text());
     });
   });

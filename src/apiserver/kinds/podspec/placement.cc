@@ -11,7 +11,7 @@ namespace {
 constexpr std::string_view kRequired = "requiredDuringSchedulingIgnoredDuringExecution";
 constexpr std::string_view kPreferred = "preferredDuringSchedulingIgnoredDuringExecution";
 
-void check_node_field(const Spot& expression) {
+void check_node_field(const Field& expression) {
   const std::string_view op = expression.text("operator");
   if (op != "In" && op != "NotIn") {
     expression.invalid_text("operator", op, "not a valid selector operator");
@@ -24,72 +24,72 @@ void check_node_field(const Spot& expression) {
     expression.invalid_text("key", expression.text("key"), "not a valid field selector key");
     return;
   }
-  const Spot values = expression["values"];
-  values.each([](const Spot& value) {
+  const Field values = expression["values"];
+  values.each([](const Field& value) {
     value.add(model::check_dns1123_subdomain(value.text()), "", value.text());
   });
 }
 
-// What is only preferred may name labels that no node can have.
-void check_node_term(const Spot& term, bool values_too) {
-  const Spot expressions = term["matchExpressions"];
-  expressions.each([&](const Spot& expression) {
+// Preferred terms may name labels that no node can have.
+void check_node_term(const Field& term, bool values_too) {
+  const Field expressions = term["matchExpressions"];
+  expressions.each([&](const Field& expression) {
     check_expression(expression, {.compares = true, .values_too = values_too});
   });
-  const Spot fields = term["matchFields"];
+  const Field fields = term["matchFields"];
   fields.each(check_node_field);
 }
 
-void check_weight(const Spot& term) {
+void check_weight(const Field& term) {
   const std::int64_t weight = term.integer("weight").value_or(0);
   if (weight < 1 || weight > 100) {
     term.invalid("weight", std::to_string(weight), "must be in the range 1-100");
   }
 }
 
-void check_node_affinity(const Spot& affinity) {
-  const Spot required = affinity[kRequired];
-  const Spot terms = required["nodeSelectorTerms"];
+void check_node_affinity(const Field& affinity) {
+  const Field required = affinity[kRequired];
+  const Field terms = required["nodeSelectorTerms"];
   if (required.given() && terms.value().size() == 0) {
     terms.required("", "must have at least one node selector term");
   }
-  terms.each([](const Spot& term) { check_node_term(term, true); });
-  const Spot preferred = affinity[kPreferred];
-  preferred.each([](const Spot& term) {
+  terms.each([](const Field& term) { check_node_term(term, true); });
+  const Field preferred = affinity[kPreferred];
+  preferred.each([](const Field& term) {
     check_weight(term);
     check_node_term(term["preference"], false);
   });
 }
 
 // The last position of each key.
-std::map<std::string_view, std::size_t> positions_of(const Spot& keys) {
+std::map<std::string_view, std::size_t> positions_of(const Field& keys) {
   std::map<std::string_view, std::size_t> positions;
-  keys.each([&](const Spot& key) { positions.insert_or_assign(key.text(), key.index()); });
+  keys.each([&](const Field& key) { positions.insert_or_assign(key.text(), key.index()); });
   return positions;
 }
 
 // Labels of the pod itself that narrow the selector: by now they are among its expressions, so one
 // that is there twice was there before.
-void check_label_keys(const Spot& term) {
-  const Spot selector = term["labelSelector"];
-  const Spot match = term["matchLabelKeys"];
-  const Spot mismatch = term["mismatchLabelKeys"];
-  for (const Spot* keys : {&match, &mismatch}) {
+void check_label_keys(const Field& term) {
+  const Field selector = term["labelSelector"];
+  const Field match = term["matchLabelKeys"];
+  const Field mismatch = term["mismatchLabelKeys"];
+  for (const Field* keys : {&match, &mismatch}) {
     if (keys->value().size() > 0 && !selector.given()) {
       keys->forbidden("", "must not be specified when labelSelector is not set");
       continue;
     }
-    keys->each([](const Spot& key) { check_label_name(key, "", key.text()); });
+    keys->each([](const Field& key) { check_label_name(key, "", key.text()); });
   }
   const auto matched = positions_of(match);
   const auto mismatched = positions_of(mismatch);
   Names selected;
-  const Spot labels = selector["matchLabels"];
+  const Field labels = selector["matchLabels"];
   for (const json::Member& label : labels.value().members()) {
     selected.emplace(label.key);
   }
-  const Spot expressions = selector["matchExpressions"];
-  expressions.each([&](const Spot& expression) {
+  const Field expressions = selector["matchExpressions"];
+  expressions.each([&](const Field& expression) {
     const std::string_view key = expression.text("key");
     const auto at = matched.find(key);
     if (!selected.emplace(key).second && at != matched.end()) {
@@ -98,18 +98,18 @@ void check_label_keys(const Spot& term) {
                                  "exists in both matchLabelKeys and labelSelector");
     }
   });
-  match.each([&](const Spot& key) {
+  match.each([&](const Field& key) {
     if (mismatched.contains(key.text())) {
       key.invalid_text("", key.text(), "exists in both matchLabelKeys and mismatchLabelKeys");
     }
   });
 }
 
-void check_pod_term(const Spot& term) {
+void check_pod_term(const Field& term) {
   check_selector(term["labelSelector"]);
   check_selector(term["namespaceSelector"]);
-  const Spot namespaces = term["namespaces"];
-  namespaces.each([&](const Spot& name) {
+  const Field namespaces = term["namespaces"];
+  namespaces.each([&](const Field& name) {
     term.add(model::check_dns1123_label(name.text()), "namespace", name.text());
   });
   check_label_keys(term);
@@ -119,11 +119,11 @@ void check_pod_term(const Spot& term) {
   check_label_name(term, "topologyKey", term.text("topologyKey"));
 }
 
-void check_pod_affinity(const Spot& affinity) {
-  const Spot required = affinity[kRequired];
+void check_pod_affinity(const Field& affinity) {
+  const Field required = affinity[kRequired];
   required.each(check_pod_term);
-  const Spot preferred = affinity[kPreferred];
-  preferred.each([](const Spot& term) {
+  const Field preferred = affinity[kPreferred];
+  preferred.each([](const Field& term) {
     check_weight(term);
     check_pod_term(term["podAffinityTerm"]);
   });
@@ -131,19 +131,19 @@ void check_pod_affinity(const Spot& affinity) {
 
 }  // namespace
 
-void check_affinity(const Spot& affinity) {
+void check_affinity(const Field& affinity) {
   check_node_affinity(affinity["nodeAffinity"]);
   check_pod_affinity(affinity["podAffinity"]);
   check_pod_affinity(affinity["podAntiAffinity"]);
 }
 
-void check_spread(const Spot& constraints) {
+void check_spread(const Field& constraints) {
   std::map<std::pair<std::string_view, std::string_view>, std::size_t> last;
-  constraints.each([&](const Spot& constraint) {
+  constraints.each([&](const Field& constraint) {
     last.insert_or_assign({constraint.text("topologyKey"), constraint.text("whenUnsatisfiable")},
                           constraint.index());
   });
-  constraints.each([&](const Spot& constraint) {
+  constraints.each([&](const Field& constraint) {
     const std::string_view key = constraint.text("topologyKey");
     const std::string_view action = constraint.text("whenUnsatisfiable");
     if (constraint.integer("maxSkew").value_or(0) <= 0) {
@@ -174,8 +174,8 @@ void check_spread(const Spot& constraints) {
   });
 }
 
-void check_tolerations(const Spot& tolerations) {
-  tolerations.each([](const Spot& toleration) {
+void check_tolerations(const Field& tolerations) {
+  tolerations.each([](const Field& toleration) {
     const std::string_view op = toleration.text("operator");
     const std::string_view value = toleration.text("value");
     check_name(toleration, "key", model::check_qualified_name);
@@ -204,9 +204,9 @@ void check_tolerations(const Spot& tolerations) {
   });
 }
 
-void check_scheduling_gates(const Spot& gates) {
+void check_scheduling_gates(const Field& gates) {
   Names names;
-  gates.each([&](const Spot& gate) {
+  gates.each([&](const Field& gate) {
     const std::string_view name = gate.text("name");
     check_label_name(gate, "", name);
     if (!names.emplace(name).second) {

@@ -21,10 +21,10 @@ void raise(Amounts& sum, const Amounts& to) {
   }
 }
 
-Amounts amounts_of(const Spot& container, std::string_view list) {
+Amounts amounts_of(const Field& container, std::string_view list) {
   Amounts amounts;
-  const Spot resources = container["resources"];
-  const Spot listed = resources[list];
+  const Field resources = container["resources"];
+  const Field listed = resources[list];
   for (const json::Member& member : listed.value().members()) {
     if (const auto amount = amount_of(member.value)) {
       amounts[std::string(member.key)] = *amount;
@@ -33,16 +33,16 @@ Amounts amounts_of(const Spot& container, std::string_view list) {
   return amounts;
 }
 
-// What the containers need at the worst moment. Sidecars stay, so they add up with the containers
+// The containers' requests at the worst moment. Sidecars stay, so they add up with the containers
 // and with each init container that comes after them.
-Amounts together(const Spot& spec, std::string_view list) {
+Amounts together(const Field& spec, std::string_view list) {
   Amounts running;
   Amounts sidecars;
   Amounts starting;
-  const Spot containers = spec["containers"];
-  containers.each([&](const Spot& container) { add(running, amounts_of(container, list)); });
-  const Spot init_containers = spec["initContainers"];
-  init_containers.each([&](const Spot& container) {
+  const Field containers = spec["containers"];
+  containers.each([&](const Field& container) { add(running, amounts_of(container, list)); });
+  const Field init_containers = spec["initContainers"];
+  init_containers.each([&](const Field& container) {
     Amounts now = amounts_of(container, list);
     if (container.text("restartPolicy") == "Always") {
       add(running, now);
@@ -58,11 +58,11 @@ Amounts together(const Spot& spec, std::string_view list) {
 }
 
 // Each amount of the pod holds what the containers need together.
-void check_holds(const Spot& spec, std::string_view list, bool (*counts)(std::string_view)) {
-  const Spot resources = spec["resources"];
-  const Spot amounts = resources[list];
+void check_holds(const Field& spec, std::string_view list, bool (*counts)(std::string_view)) {
+  const Field resources = spec["resources"];
+  const Field amounts = resources[list];
   const Amounts needed = together(spec, list);
-  amounts.each_entry([&](const Spot& entry) {
+  amounts.each_entry([&](const Field& entry) {
     const auto amount = amount_of(entry.value());
     const auto need = needed.find(entry.name());
     if (amount && need != needed.end() && counts(entry.name()) && need->second > *amount) {
@@ -75,17 +75,17 @@ void check_holds(const Spot& spec, std::string_view list, bool (*counts)(std::st
 
 }  // namespace
 
-void check_containers_fit(const Spot& spec) {
+void check_containers_fit(const Field& spec) {
   check_holds(spec, "requests", [](std::string_view) { return true; });
   check_holds(spec, "limits", [](std::string_view name) { return name.starts_with("hugepages-"); });
-  const Spot resources = spec["resources"];
-  const Spot limits = resources["limits"];
+  const Field resources = spec["resources"];
+  const Field limits = resources["limits"];
   // Upstream's path goes through the pod's resources.
-  const Spot containers = spec["containers"];
-  containers.each([&](const Spot& container) {
+  const Field containers = spec["containers"];
+  containers.each([&](const Field& container) {
     const std::string at = container.path().substr(spec.path().size());
     for (const auto& [name, amount] : amounts_of(container, "limits")) {
-      const Spot entry = limits[name];
+      const Field entry = limits[name];
       const auto limit = amount_of(entry.value());
       if (limit && amount > *limit) {
         resources.errors().invalid_text(

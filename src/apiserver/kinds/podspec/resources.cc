@@ -58,7 +58,7 @@ bool is_whole(std::string_view name) {
 }
 
 // False when the name is not even one.
-bool check_any_resource(const Spot& entry) {
+bool check_any_resource(const Field& entry) {
   const model::Complaints complaints = model::check_qualified_name(entry.name());
   entry.add(complaints, "", entry.name());
   if (!complaints.empty()) {
@@ -71,7 +71,7 @@ bool check_any_resource(const Spot& entry) {
   return true;
 }
 
-void check_container_resource(const Spot& entry) {
+void check_container_resource(const Field& entry) {
   const std::string_view name = entry.name();
   check_any_resource(entry);
   if (name.find('/') == std::string_view::npos) {
@@ -83,14 +83,14 @@ void check_container_resource(const Spot& entry) {
   }
 }
 
-void check_pod_resource(const Spot& entry) {
+void check_pod_resource(const Field& entry) {
   if (check_any_resource(entry) && !is_compute(entry.name()) &&
       !entry.name().starts_with(kHugePages)) {
     entry.not_supported("", entry.name(), {"cpu", kHugePages, "memory"});
   }
 }
 
-void check_amount(const Spot& entry, const model::Quantity& amount) {
+void check_amount(const Field& entry, const model::Quantity& amount) {
   if (amount.sign() < 0) {
     entry.invalid_text("", amount.to_string(), "must be greater than or equal to 0");
   }
@@ -99,7 +99,7 @@ void check_amount(const Spot& entry, const model::Quantity& amount) {
   }
 }
 
-void check_pages(const Spot& entry, const model::Quantity& amount) {
+void check_pages(const Field& entry, const model::Quantity& amount) {
   const std::string_view name = entry.name();
   if (!name.starts_with(kHugePages)) {
     return;
@@ -114,10 +114,10 @@ void check_pages(const Spot& entry, const model::Quantity& amount) {
 }
 
 // A request beside the limit of the same resource.
-void check_within_limit(const Spot& resources, std::string_view name,
+void check_within_limit(const Field& resources, std::string_view name,
                         const model::Quantity& request) {
-  const Spot limits = resources["limits"];
-  const Spot entry = limits[name];
+  const Field limits = resources["limits"];
+  const Field entry = limits[name];
   const std::optional<model::Quantity> limit = amount_of(entry.value());
   if (!limit) {
     if (!model::may_overcommit(name)) {
@@ -137,12 +137,12 @@ void check_within_limit(const Spot& resources, std::string_view name,
   }
 }
 
-void check_lists(const Spot& resources, void (*check_resource)(const Spot&)) {
+void check_lists(const Field& resources, void (*check_resource)(const Field&)) {
   bool compute = false;
   bool pages = false;
   for (std::string_view list : {"limits", "requests"}) {
-    const Spot amounts = resources[list];
-    amounts.each_entry([&](const Spot& entry) {
+    const Field amounts = resources[list];
+    amounts.each_entry([&](const Field& entry) {
       check_resource(entry);
       const std::optional<model::Quantity> amount = amount_of(entry.value());
       if (!amount) {
@@ -173,12 +173,12 @@ std::optional<model::Quantity> amount_of(const json::Value& value) {
   return amount ? std::optional(*amount) : std::nullopt;
 }
 
-void check_resources(const Spot& resources, const Names& claims) {
+void check_resources(const Field& resources, const Names& claims) {
   check_lists(resources, check_container_resource);
   check_used_claims(resources["claims"], claims);
 }
 
-void check_overhead(const Spot& overhead) {
+void check_overhead(const Field& overhead) {
   if (!overhead.given()) {
     return;
   }
@@ -187,15 +187,15 @@ void check_overhead(const Spot& overhead) {
   json::Arena arena;
   limits.set_static(arena, "limits", overhead.value());
   const std::string path = overhead.path();
-  check_lists(Spot(limits, path, overhead.errors()), check_container_resource);
+  check_lists(Field(limits, path, overhead.errors()), check_container_resource);
 }
 
-void check_pod_resources(const Spot& spec, const Names& claims) {
-  const Spot resources = spec["resources"];
+void check_pod_resources(const Field& spec, const Names& claims) {
+  const Field resources = spec["resources"];
   if (!resources.given()) {
     return;
   }
-  const Spot system = spec["os"];
+  const Field system = spec["os"];
   if (system.text("name") == "windows") {
     resources.forbidden("", "may not be set for a windows pod");
     return;
@@ -208,9 +208,9 @@ void check_pod_resources(const Spot& spec, const Names& claims) {
   check_containers_fit(spec);
 }
 
-void check_resize_policy(const Spot& policies, const Surroundings& pod) {
+void check_resize_policy(const Field& policies, const Surroundings& pod) {
   Names seen;
-  policies.each([&](const Spot& policy) {
+  policies.each([&](const Field& policy) {
     const std::string_view resource = policy.text("resourceName");
     const std::string_view restart = policy.text("restartPolicy");
     if (!seen.emplace(resource).second) {

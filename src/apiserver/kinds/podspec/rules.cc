@@ -49,88 +49,88 @@ bool is_search_label(std::string_view label) {
 
 }  // namespace
 
-void need(const Spot& spot, Words keys) {
+void need(const Field& field, Words keys) {
   for (std::string_view key : keys) {
-    if (spot.text(key).empty()) {
-      spot.required(key);
+    if (field.text(key).empty()) {
+      field.required(key);
     }
   }
 }
 
-void check_name(const Spot& spot, std::string_view key, NameRule rule) {
-  if (!spot.text(key).empty()) {
-    check_any_name(spot, key, rule);
+void check_name(const Field& field, std::string_view key, NameRule rule) {
+  if (!field.text(key).empty()) {
+    check_any_name(field, key, rule);
   }
 }
 
-void need_name(const Spot& spot, std::string_view key, NameRule rule) {
-  if (spot.text(key).empty()) {
-    spot.required(key);
+void need_name(const Field& field, std::string_view key, NameRule rule) {
+  if (field.text(key).empty()) {
+    field.required(key);
   } else {
-    check_any_name(spot, key, rule);
+    check_any_name(field, key, rule);
   }
 }
 
-void check_any_name(const Spot& spot, std::string_view key, NameRule rule) {
-  spot.add(rule(spot.text(key)), key, spot.text(key));
+void check_any_name(const Field& field, std::string_view key, NameRule rule) {
+  field.add(rule(field.text(key)), key, field.text(key));
 }
 
-void need_one_of(const Spot& spot, std::string_view key, Words supported) {
-  if (spot.text(key).empty()) {
-    spot.required(key);
+void need_one_of(const Field& field, std::string_view key, Words supported) {
+  if (field.text(key).empty()) {
+    field.required(key);
   } else {
-    check_one_of(spot, key, supported);
+    check_one_of(field, key, supported);
   }
 }
 
-void check_one_of(const Spot& spot, std::string_view key, Words supported) {
-  if (spot.has(key) && !among(supported, spot.text(key))) {
-    spot.not_supported(key, spot.text(key), supported);
+void check_one_of(const Field& field, std::string_view key, Words supported) {
+  if (field.has(key) && !among(supported, field.text(key))) {
+    field.not_supported(key, field.text(key), supported);
   }
 }
 
-void check_not_negative(const Spot& spot, std::string_view key) {
-  if (spot.integer(key).value_or(0) < 0) {
-    spot.invalid(key, "must be greater than or equal to 0");
+void check_not_negative(const Field& field, std::string_view key) {
+  if (field.integer(key).value_or(0) < 0) {
+    field.invalid(key, "must be greater than or equal to 0");
   }
 }
 
-void check_positive(const Spot& spot, std::string_view key) {
-  if (spot.integer(key).value_or(1) <= 0) {
-    spot.invalid(key, "must be greater than zero");
+void check_positive(const Field& field, std::string_view key) {
+  if (field.integer(key).value_or(1) <= 0) {
+    field.invalid(key, "must be greater than zero");
   }
 }
 
-void check_range(const Spot& spot, std::string_view key, std::int64_t min, std::int64_t max) {
-  const std::int64_t number = spot.integer(key).value_or(min);
+void check_range(const Field& field, std::string_view key, std::int64_t min, std::int64_t max) {
+  const std::int64_t number = field.integer(key).value_or(min);
   if (number < min || number > max) {
-    spot.invalid(key, between(min, max));
+    field.invalid(key, between(min, max));
   }
 }
 
-void check_identity(const Spot& spot, std::string_view key) {
-  check_range(spot, key, 0, std::numeric_limits<std::int32_t>::max());
+void check_identity(const Field& field, std::string_view key) {
+  check_range(field, key, 0, std::numeric_limits<std::int32_t>::max());
 }
 
-void check_port(const Spot& spot, std::string_view key, std::int64_t port) {
+void check_port(const Field& field, std::string_view key, std::int64_t port) {
   if (port < 1 || port > kPortMax) {
-    spot.invalid(key, std::to_string(port), between(1, kPortMax));
+    field.invalid(key, std::to_string(port), between(1, kPortMax));
   }
 }
 
-void check_port_or_name(const Spot& spot, std::string_view key) {
-  const Spot port = spot[key];
+void check_port_or_name(const Field& field, std::string_view key) {
+  const Field port = field[key];
   if (port.value().is_string()) {
-    spot.add(model::check_port_name(port.text()), key, port.text());
+    field.add(model::check_port_name(port.text()), key, port.text());
   } else {
-    check_port(spot, key, spot.integer(key).value_or(0));
+    check_port(field, key, field.integer(key).value_or(0));
   }
 }
 
-void check_file_mode(const Spot& spot, std::string_view key) {
-  const std::int64_t mode = spot.integer(key).value_or(0);
+void check_file_mode(const Field& field, std::string_view key) {
+  const std::int64_t mode = field.integer(key).value_or(0);
   if (mode < 0 || mode > kFileModeMax) {
-    spot.invalid(key, "must be a number between 0 and 0777 (octal), both inclusive");
+    field.invalid(key, "must be a number between 0 and 0777 (octal), both inclusive");
   }
 }
 
@@ -138,29 +138,29 @@ bool steps_back(std::string_view path) {
   return !all_parts(path, '/', [](std::string_view part) { return part != ".."; });
 }
 
-void check_no_back_steps(const Spot& spot, std::string_view key, std::string_view path) {
+void check_no_back_steps(const Field& field, std::string_view key, std::string_view path) {
   if (steps_back(path)) {
-    spot.invalid_text(key, path, "must not contain '..'");
+    field.invalid_text(key, path, "must not contain '..'");
   }
 }
 
-void check_descending(const Spot& spot, std::string_view key, std::string_view path) {
+void check_descending(const Field& field, std::string_view key, std::string_view path) {
   if (path.starts_with('/')) {
-    spot.invalid_text(key, path, "must be a relative path");
+    field.invalid_text(key, path, "must be a relative path");
   }
-  check_no_back_steps(spot, key, path);
+  check_no_back_steps(field, key, path);
 }
 
-void check_local(const Spot& spot, std::string_view key, std::string_view path) {
-  check_descending(spot, key, path);
+void check_local(const Field& field, std::string_view key, std::string_view path) {
+  check_descending(field, key, path);
   if (path.starts_with("..") && !path.starts_with("../")) {
-    spot.invalid_text(key, path, "must not start with '..'");
+    field.invalid_text(key, path, "must not start with '..'");
   }
 }
 
-void check_address(const Spot& spot, std::string_view key, std::string_view text) {
+void check_address(const Field& field, std::string_view key, std::string_view text) {
   if (!schema::format_accepts("ipv4", text) && !schema::format_accepts("ipv6", text)) {
-    spot.invalid_text(key, text, "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)");
+    field.invalid_text(key, text, "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)");
   }
 }
 

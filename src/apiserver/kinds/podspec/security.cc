@@ -47,7 +47,7 @@ bool padded(std::string_view text) {
                            kSpace.find(text.back()) != std::string_view::npos);
 }
 
-void check_seccomp(const Spot& profile) {
+void check_seccomp(const Field& profile) {
   if (!profile.given()) {
     return;
   }
@@ -69,7 +69,7 @@ void check_seccomp(const Spot& profile) {
   }
 }
 
-void check_app_armor(const Spot& profile) {
+void check_app_armor(const Field& profile) {
   if (!profile.given()) {
     return;
   }
@@ -141,9 +141,9 @@ std::string_view sysctl_host(std::string_view sysctl) {
   return shared ? "hostIPC" : "";
 }
 
-void check_sysctls(const Spot& sysctls, const Spot& spec) {
+void check_sysctls(const Field& sysctls, const Field& spec) {
   Names names;
-  sysctls.each([&](const Spot& sysctl) {
+  sysctls.each([&](const Field& sysctl) {
     const std::string_view name = sysctl.text("name");
     if (name.empty()) {
       sysctl.required("name");
@@ -163,7 +163,7 @@ void check_sysctls(const Spot& sysctls, const Spot& spec) {
   });
 }
 
-void check_escalation(const Spot& security) {
+void check_escalation(const Field& security) {
   if (!security.is_false("allowPrivilegeEscalation")) {
     return;
   }
@@ -174,9 +174,9 @@ void check_escalation(const Spot& security) {
   if (security.is_true("privileged")) {
     complain("`privileged` to true");
   }
-  const Spot capabilities = security["capabilities"];
-  const Spot added = capabilities["add"];
-  added.each([&](const Spot& capability) {
+  const Field capabilities = security["capabilities"];
+  const Field added = capabilities["add"];
+  added.each([&](const Field& capability) {
     if (capability.text() == "CAP_SYS_ADMIN") {
       complain("`capabilities.Add` CAP_SYS_ADMIN");
     }
@@ -185,12 +185,12 @@ void check_escalation(const Spot& security) {
 
 }  // namespace
 
-void check_pod_security(const Spot& security, const Spot& spec) {
+void check_pod_security(const Field& security, const Field& spec) {
   for (std::string_view key : {"fsGroup", "runAsUser", "runAsGroup"}) {
     check_identity(security, key);
   }
-  const Spot groups = security["supplementalGroups"];
-  groups.each([&](const Spot& group) {
+  const Field groups = security["supplementalGroups"];
+  groups.each([&](const Field& group) {
     const std::int64_t id = group.value().is_number() ? group.value().to_int64().value_or(0) : 0;
     if (id < 0 || id > std::numeric_limits<std::int32_t>::max()) {
       group.invalid("", "must be between 0 and 2147483647, inclusive");
@@ -210,7 +210,7 @@ void check_pod_security(const Spot& security, const Spot& spec) {
   check_one_of(security, "seLinuxChangePolicy", {"Recursive"});
 }
 
-void check_container_security(const Spot& security, const Spot& spec) {
+void check_container_security(const Field& security, const Field& spec) {
   check_identity(security, "runAsUser");
   check_identity(security, "runAsGroup");
   check_one_of(security, "procMount", {"Default", "Unmasked"});

@@ -8,21 +8,21 @@ namespace codeflare::apiserver::podspec {
 
 namespace {
 
-void check_partition(const Spot& source) {
+void check_partition(const Field& source) {
   const std::int64_t partition = source.integer("partition").value_or(0);
   if (partition < 0 || partition > 255) {
     source.invalid("partition", "must be between 1 and 255, inclusive");
   }
 }
 
-void check_secret_reference(const Spot& source, std::string_view key) {
-  const Spot reference = source[key];
+void check_secret_reference(const Field& source, std::string_view key) {
+  const Field reference = source[key];
   if (reference.given()) {
     need(reference, {"name"});
   }
 }
 
-void need_list(const Spot& source, std::string_view key) {
+void need_list(const Field& source, std::string_view key) {
   if (source.count(key) == 0) {
     source.required(key);
   }
@@ -57,7 +57,7 @@ bool is_iscsi_name(std::string_view name) {
          !rest.empty() && rest.find_first_of(",;*&$| \t\n\v\f\r") == std::string_view::npos;
 }
 
-void check_iscsi_name(const Spot& source, std::string_view called, std::string_view name) {
+void check_iscsi_name(const Field& source, std::string_view called, std::string_view name) {
   if (!name.starts_with("iqn") && !name.starts_with("eui") && !name.starts_with("naa")) {
     source.invalid_text(called, name, "must be valid format starting with iqn, eui, or naa");
   } else if (!is_iscsi_name(name)) {
@@ -77,17 +77,17 @@ bool is_host_and_port(std::string_view pair) {
 
 }  // namespace
 
-void check_gce_disk(const Spot& source) {
+void check_gce_disk(const Field& source) {
   need(source, {"pdName"});
   check_partition(source);
 }
 
-void check_aws_disk(const Spot& source) {
+void check_aws_disk(const Field& source) {
   need(source, {"volumeID"});
   check_partition(source);
 }
 
-void check_iscsi(const Spot& source) {
+void check_iscsi(const Field& source) {
   need(source, {"targetPortal", "iqn"});
   if (!source.text("iqn").empty()) {
     check_iscsi_name(source, "iqn", source.text("iqn"));
@@ -102,11 +102,11 @@ void check_iscsi(const Spot& source) {
   }
 }
 
-void check_glusterfs(const Spot& source) {
+void check_glusterfs(const Field& source) {
   need(source, {"endpoints", "path"});
 }
 
-void check_flocker(const Spot& source) {
+void check_flocker(const Field& source) {
   const std::string_view name = source.text("datasetName");
   const std::string_view uuid = source.text("datasetUUID");
   if (name.empty() && uuid.empty()) {
@@ -121,21 +121,21 @@ void check_flocker(const Spot& source) {
   }
 }
 
-void check_rbd(const Spot& source) {
+void check_rbd(const Field& source) {
   need_list(source, "monitors");
   need(source, {"image"});
 }
 
-void check_cinder(const Spot& source) {
+void check_cinder(const Field& source) {
   need(source, {"volumeID"});
   check_secret_reference(source, "secretRef");
 }
 
-void check_cephfs(const Spot& source) {
+void check_cephfs(const Field& source) {
   need_list(source, "monitors");
 }
 
-void check_quobyte(const Spot& source) {
+void check_quobyte(const Field& source) {
   constexpr std::string_view kRegistry =
       "must be a host:port pair or multiple pairs separated by commas";
   std::string_view registry = source.text("registry");
@@ -158,7 +158,7 @@ void check_quobyte(const Spot& source) {
   need(source, {"volume"});
 }
 
-void check_fibre_channel(const Spot& source) {
+void check_fibre_channel(const Field& source) {
   const std::size_t targets = source.count("targetWWNs");
   const std::size_t ids = source.count("wwids");
   if (targets == 0 && ids == 0) {
@@ -174,10 +174,10 @@ void check_fibre_channel(const Spot& source) {
   }
 }
 
-void check_flex(const Spot& source) {
+void check_flex(const Field& source) {
   need(source, {"driver"});
-  const Spot options = source["options"];
-  options.each_entry([](const Spot& option) {
+  const Field options = source["options"];
+  options.each_entry([](const Field& option) {
     const std::string domain = "." + lower(option.name().substr(0, option.name().find('/')));
     if (domain.ends_with(".kubernetes.io") || domain.ends_with(".k8s.io")) {
       option.invalid_text("", option.name(), "kubernetes.io and k8s.io namespaces are reserved");
@@ -185,23 +185,23 @@ void check_flex(const Spot& source) {
   });
 }
 
-void check_azure_file(const Spot& source) {
+void check_azure_file(const Field& source) {
   need(source, {"secretName", "shareName"});
 }
 
-void check_vsphere(const Spot& source) {
+void check_vsphere(const Field& source) {
   need(source, {"volumePath"});
 }
 
-void check_photon(const Spot& source) {
+void check_photon(const Field& source) {
   need(source, {"pdID"});
 }
 
-void check_portworx(const Spot& source) {
+void check_portworx(const Field& source) {
   need(source, {"volumeID"});
 }
 
-void check_azure_disk(const Spot& source) {
+void check_azure_disk(const Field& source) {
   need(source, {"diskName", "diskURI"});
   check_one_of(source, "cachingMode", {"None", "ReadOnly", "ReadWrite"});
   check_one_of(source, "kind", {"Dedicated", "Managed", "Shared"});
@@ -219,17 +219,17 @@ void check_azure_disk(const Spot& source) {
   }
 }
 
-void check_storageos(const Spot& source) {
+void check_storageos(const Field& source) {
   need_name(source, "volumeName", model::check_dns1123_label);
   check_name(source, "volumeNamespace", model::check_dns1123_label);
   check_secret_reference(source, "secretRef");
 }
 
-void check_scale_io(const Spot& source) {
+void check_scale_io(const Field& source) {
   need(source, {"gateway", "system", "volumeName"});
 }
 
-void check_csi(const Spot& source) {
+void check_csi(const Field& source) {
   constexpr std::size_t kDriverMax = 63;
   const std::string_view driver = source.text("driver");
   need(source, {"driver"});
@@ -237,7 +237,7 @@ void check_csi(const Spot& source) {
     source.too_long("driver", kDriverMax);
   }
   source.add(model::check_dns1123_subdomain(lower(driver)), "driver", driver);
-  const Spot secret = source["nodePublishSecretRef"];
+  const Field secret = source["nodePublishSecretRef"];
   if (secret.given()) {
     need(secret, {"name"});
     if (const std::string_view name = secret.text("name"); !name.empty()) {

@@ -6,14 +6,14 @@ namespace codeflare::apiserver::podspec {
 
 namespace {
 
-void check_empty_dir(const Spot& source) {
-  const Spot limit = source["sizeLimit"];
+void check_empty_dir(const Field& source) {
+  const Field limit = source["sizeLimit"];
   if (const auto amount = amount_of(limit.value()); amount && amount->sign() < 0) {
     limit.forbidden("", "SizeLimit field must be a valid resource quantity");
   }
 }
 
-void check_host_path(const Spot& source) {
+void check_host_path(const Field& source) {
   if (source.text("path").empty()) {
     source.required("path");
     return;
@@ -24,32 +24,32 @@ void check_host_path(const Spot& source) {
                 "FileOrCreate", "Socket"});
 }
 
-void check_git(const Spot& source) {
+void check_git(const Field& source) {
   need(source, {"repository"});
   check_descending(source, "directory", source.text("directory"));
 }
 
-void check_nfs(const Spot& source) {
+void check_nfs(const Field& source) {
   need(source, {"server", "path"});
   if (!source.text("path").starts_with('/')) {
     source.invalid_text("path", source.text("path"), "must be an absolute path");
   }
 }
 
-void check_claim(const Spot& source) {
+void check_claim(const Field& source) {
   need(source, {"claimName"});
 }
 
-void check_secret(const Spot& source) {
+void check_secret(const Field& source) {
   check_key_files(source, "secretName");
 }
 
-void check_config_map(const Spot& source) {
+void check_config_map(const Field& source) {
   check_key_files(source, "name");
 }
 
-void check_ephemeral(const Spot& source) {
-  const Spot claim = source["volumeClaimTemplate"];
+void check_ephemeral(const Field& source) {
+  const Field claim = source["volumeClaimTemplate"];
   if (claim.given()) {
     check_claim_template(claim);
   } else {
@@ -57,14 +57,14 @@ void check_ephemeral(const Spot& source) {
   }
 }
 
-void check_image(const Spot& source) {
+void check_image(const Field& source) {
   need_one_of(source, "pullPolicy", {"Always", "IfNotPresent", "Never"});
 }
 
 // A kind of volume. Some have another name in complaints about it, or about there being two.
 struct Source {
   std::string_view kind;
-  void (*check)(const Spot&);
+  void (*check)(const Field&);
   std::string_view called = kind;
   std::string_view called_as_second = kind;
 };
@@ -104,7 +104,7 @@ constexpr std::array<Source, 30> kSources = {{
 }};
 
 // Some names are made of the volume's.
-void check_name_with(std::string_view kind, const Spot& source, const Spot& volume,
+void check_name_with(std::string_view kind, const Field& source, const Field& volume,
                      const Surroundings& pod) {
   const std::string_view name = volume.text("name");
   if (kind == "ephemeral" && !pod.pod_name.empty() && !name.empty()) {
@@ -122,11 +122,11 @@ void check_name_with(std::string_view kind, const Spot& source, const Spot& volu
   }
 }
 
-void check_source(const Spot& volume, const Surroundings& pod) {
+void check_source(const Field& volume, const Surroundings& pod) {
   bool found = false;
   for (const Source& source : kSources) {
-    const Spot spot = volume[source.kind];
-    if (!spot.given()) {
+    const Field field = volume[source.kind];
+    if (!field.given()) {
       continue;
     }
     if (found) {
@@ -134,8 +134,8 @@ void check_source(const Spot& volume, const Surroundings& pod) {
       continue;
     }
     found = true;
-    source.check(spot.called(source.called));
-    check_name_with(source.kind, spot, volume, pod);
+    source.check(field.called(source.called));
+    check_name_with(source.kind, field, volume, pod);
   }
   if (!found) {
     volume.required("", "must specify a volume type");
@@ -144,14 +144,14 @@ void check_source(const Spot& volume, const Surroundings& pod) {
 
 }  // namespace
 
-void check_volumes(const Spot& volumes, Surroundings& pod) {
+void check_volumes(const Field& volumes, Surroundings& pod) {
   Names made;
-  volumes.each([&](const Spot& volume) {
+  volumes.each([&](const Field& volume) {
     if (volume.has("ephemeral") && !pod.pod_name.empty()) {
       made.insert(std::string(pod.pod_name) + "-" + std::string(volume.text("name")));
     }
   });
-  volumes.each([&](const Spot& volume) {
+  volumes.each([&](const Field& volume) {
     const std::size_t before = volume.errors().causes().size();
     check_source(volume, pod);
     need_name(volume, "name", model::check_dns1123_label);
@@ -161,7 +161,7 @@ void check_volumes(const Spot& volumes, Surroundings& pod) {
     if (volume.errors().causes().size() == before) {
       pod.volumes.emplace(volume.text("name"), &volume.value());
     }
-    const Spot claim = volume["persistentVolumeClaim"];
+    const Field claim = volume["persistentVolumeClaim"];
     if (claim.given() && made.contains(claim.text("claimName"))) {
       claim.invalid("claimName",
                     "must not reference a PVC that gets created for an ephemeral volume");

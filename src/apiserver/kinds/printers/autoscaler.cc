@@ -1,5 +1,5 @@
 #include "apiserver/kinds/printers/row.h"
-#include "apiserver/registry/internal/builtin_data.h"
+#include "apiserver/registry/builtin_data.h"
 
 namespace codeflare::apiserver::printing {
 namespace {
@@ -112,7 +112,7 @@ void print_autoscaler(Row& row) {
 // for.
 void print_autoscaler_v1(Row& row) {
   json::Value object = row.object.clone(row.arena);
-  if (!internal::convert_autoscaler(row.arena, object, "autoscaling/v1", "autoscaling/v2")) {
+  if (!builtin::convert_autoscaler(row.arena, object, "autoscaling/v1", "autoscaling/v2")) {
     object = row.object;
   }
   Row current(object, row.now, row.arena, row.cells());

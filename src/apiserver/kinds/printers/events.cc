@@ -3,7 +3,7 @@
 namespace codeflare::apiserver::printing {
 namespace {
 
-// What the two groups call the same fields.
+// The two groups' names of the same fields.
 struct EventFields {
   std::string_view first_time;
   std::string_view last_time;

@@ -14,7 +14,7 @@ namespace {
 
 using testing::printed;
 
-// What nobody keeps cannot be listed.
+// Kinds that are not stored cannot be listed.
 bool is_listed(const schema::BuiltinResource& resource) {
   return std::ranges::find(resource.verbs, "list") != resource.verbs.end();
 }

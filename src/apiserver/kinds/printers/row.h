@@ -1,6 +1,6 @@
 #pragma once
 
-#include "apiserver/kinds/edit.h"
+#include "apiserver/registry/edit.h"
 #include "apiserver/registry/resource.h"
 #include "base/time.h"
 #include "json/value.h"
@@ -81,7 +81,7 @@ inline constexpr std::string_view kUnknown = "<unknown>";
 
 std::int64_t count_at(const json::Value& parent, std::string_view key);  // 0 when absent
 std::optional<WallTime> time_at(const json::Value& parent, std::string_view key);
-// An amount in its canonical form; "0" when it is absent, as it stands when it is no amount.
+// An amount in its canonical form; "0" when it is absent, the text itself when it is not an amount.
 std::string quantity_at(const json::Value& parent, std::string_view key);
 std::size_t size_at(const json::Value& parent, std::string_view key);  // of an array or object
 

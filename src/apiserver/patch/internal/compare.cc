@@ -31,7 +31,7 @@ class Comparer {
     bool modified = false;
     bool added = false;
   };
-  // What is below goes into the level; one of `from` and `to` may be null: absent.
+  // Changes below go into the level; one of `from` and `to` may be null: absent.
   Self compare(const Node& node, const Value* from, const Value* to, Level& below);
   Changes finish(Level& level);
 

@@ -6,7 +6,7 @@
 
 namespace codeflare::apiserver::internal {
 
-// What differs between two objects, by the paths that can be owned.
+// The differences between two objects, by the paths that can be owned.
 struct Changes {
   FieldSet removed;
   FieldSet modified;

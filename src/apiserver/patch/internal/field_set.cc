@@ -241,7 +241,7 @@ Result<FieldSet> parse_fields(json::Arena& arena, const json::Value& fields) {
       if (unknown) {
         continue;
       }
-      return fail(invalid_argument("\"" + std::string(member.key) + "\" is no path element"));
+      return fail(invalid_argument("\"" + std::string(member.key) + "\" is not a path element"));
     }
     TRY_ASSIGN(FieldSet children, parse_fields(arena, member.value));
     // An element with nothing below it stands for itself.

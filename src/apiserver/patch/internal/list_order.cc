@@ -67,8 +67,8 @@ struct Placed {
 };
 
 // As upstream: an element without a place in the order goes before whatever it is compared with,
-// which is no ordering at all; it only happens with an empty $setElementOrder. Short lists come out
-// as insertion sort leaves them there.
+// which does not order the list; it only happens with an empty $setElementOrder. Short lists come
+// out as insertion sort leaves them there.
 void sort_by_position(std::vector<Placed>& list) {
   constexpr std::size_t kInsertionMax = 20;
   bool all_placed = std::ranges::none_of(list, [](const Placed& p) { return p.position < 0; });

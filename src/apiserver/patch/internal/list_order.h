@@ -15,9 +15,9 @@ namespace codeflare::apiserver::internal {
 
 using Values = std::vector<json::Value>;
 
-// What makes an element itself: its merge key when `merge_key` is set, else the scalar. Numbers
-// count as different when Go would decode them to different types; lists and maps equal nothing,
-// so nothing is returned for them.
+// The identity of an element: its merge key when `merge_key` is set, else the scalar. Numbers count
+// as different when Go would decode them to different types; lists and maps equal nothing, so
+// nothing is returned for them.
 std::optional<std::string> element_key(const json::Value& element, std::string_view merge_key);
 
 // The first position of each element.

@@ -50,7 +50,7 @@ Error bad_type(std::string_view expected, const json::Value& actual) {
 }
 
 Error bad_patch_type(const json::Value& directive, const json::Value& map) {
-  // %s of a value that is no text: Go marks the mismatch with its type.
+  // %s of a value that is not a text: Go marks the mismatch with its type.
   std::string shown;
   if (directive.is_string()) {
     shown = directive.as_string();

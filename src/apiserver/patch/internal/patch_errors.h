@@ -11,7 +11,7 @@ namespace codeflare::apiserver::internal {
 
 // 400: a directive is malformed; `what` is "setElementOrder list", "retainKeys", "primitive list".
 Error bad_format(std::string_view what);
-// 400: the patch is no object.
+// 400: the patch is not an object.
 Error bad_document(const json::Value& patch);
 // 422 whose message says nothing of the cause.
 Error list_of_lists();

@@ -16,7 +16,7 @@ namespace {
 
 // Values without a schema: maps are owned key by key, lists as a whole.
 constexpr Node kDeduced{.shape = Shape::any};
-// What lies in such a list.
+// The node of elements in such a list.
 constexpr Node kUntyped{.shape = Shape::any, .atomic = true};
 
 }  // namespace

@@ -17,7 +17,7 @@ namespace codeflare::apiserver::internal {
 
 enum class Atom : std::uint8_t { scalar, list, map };
 
-// What a value is at this node; where the node leaves it open, the value itself decides.
+// The kind of a value at this node; where the node leaves it open, the value itself decides.
 Atom atom_of(const schema::Node& node, const json::Value& value);
 // Owned as a whole.
 bool is_atomic(const schema::Node& node, Atom atom);
@@ -30,8 +30,8 @@ const schema::Node& member_node_or_any(const schema::Node& node, std::string_vie
 bool is_named_field(const schema::Node& node, std::string_view name);
 const schema::Node& item_node(const schema::Node& list);
 
-// What an item of a list that is a set or map is known by. Nothing when it lacks all its keys or
-// is of the wrong kind: `problem` says why.
+// The key of an item of a list that is a set or map. Nothing when it lacks all its keys or is of
+// the wrong kind: `problem` says why.
 std::optional<PathElement> item_element(json::Arena& arena, const schema::Node& list,
                                         const json::Value& item, std::string* problem = nullptr);
 
@@ -39,7 +39,7 @@ std::optional<PathElement> item_element(json::Arena& arena, const schema::Node& 
 std::vector<PathElement> item_elements(json::Arena& arena, const schema::Node& list,
                                        std::span<const json::Value> items);
 
-// The JSON that upstream's zero value of a built-in kind has: structures that are no pointers, and
+// The JSON that upstream's zero value of a built-in kind has: structures that are not pointers, and
 // members that are written even when empty. Creation is compared with it. {} for custom resources.
 json::Value zero_object(json::Arena& arena, const schema::Node& node);
 

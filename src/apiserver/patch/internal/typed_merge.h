@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-// What an apply does to values.
+// The value changes of an apply.
 namespace codeflare::apiserver::internal {
 
 // `live` with everything that `applied` says. Items of keyed lists and sets are joined; those of
@@ -31,7 +31,7 @@ FieldSet reconcile(json::Arena& arena, const schema::Node& node, FieldSet set);
 // The value without null members that the schema does not allow. Shares memory with the value.
 json::Value without_nulls(json::Arena& arena, const schema::Node& node, const json::Value& value);
 
-// What keeps an applied configuration from being used: unknown fields, wrong kinds, repeated keys.
+// Problems that make an applied configuration unusable: unknown fields, wrong kinds, repeated keys.
 // One text per problem, with its path.
 std::vector<std::string> check_applied(json::Arena& arena, const schema::Node& node,
                                        const json::Value& applied);

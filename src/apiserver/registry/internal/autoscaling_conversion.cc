@@ -1,10 +1,10 @@
-#include "apiserver/registry/internal/builtin_data.h"
+#include "apiserver/registry/builtin_data.h"
 #include "json/parse.h"
 #include "json/write.h"
 
 #include <string>
 
-namespace codeflare::apiserver::internal {
+namespace codeflare::apiserver::builtin {
 namespace {
 
 constexpr std::string_view kMetrics = "autoscaling.alpha.kubernetes.io/metrics";
@@ -69,7 +69,7 @@ void hide(json::Arena& arena, json::Value& object, json::Value& holder, std::str
   }
 }
 
-// What an annotation holds, taken out of it; null when it is absent or broken.
+// The content of an annotation, taken out of it; null when it is absent or broken.
 json::Value reveal(json::Arena& arena, json::Value& object, std::string_view annotation) {
   json::Value* metadata = object.find("metadata");
   json::Value* annotations = metadata == nullptr ? nullptr : metadata->find("annotations");
@@ -158,4 +158,4 @@ Result<void> convert_autoscaler(json::Arena& arena, json::Value& object, std::st
   return {};
 }
 
-}  // namespace codeflare::apiserver::internal
+}  // namespace codeflare::apiserver::builtin

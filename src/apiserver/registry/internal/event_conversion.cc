@@ -1,9 +1,9 @@
-#include "apiserver/registry/internal/builtin_data.h"
+#include "apiserver/registry/builtin_data.h"
 
 #include <array>
 #include <utility>
 
-namespace codeflare::apiserver::internal {
+namespace codeflare::apiserver::builtin {
 namespace {
 
 // Members that differ in name only: core, events.k8s.io.
@@ -37,4 +37,4 @@ Result<void> convert_event(json::Arena& arena, json::Value& object, std::string_
   return {};
 }
 
-}  // namespace codeflare::apiserver::internal
+}  // namespace codeflare::apiserver::builtin

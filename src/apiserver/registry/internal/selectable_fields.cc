@@ -1,9 +1,9 @@
-#include "apiserver/registry/internal/builtin_data.h"
+#include "apiserver/registry/builtin_data.h"
 
 #include <array>
 #include <string>
 
-namespace codeflare::apiserver::internal {
+namespace codeflare::apiserver::builtin {
 namespace {
 
 struct Row {
@@ -77,4 +77,4 @@ std::vector<SelectableField> selectable_fields(std::string_view group, std::stri
   return fields;
 }
 
-}  // namespace codeflare::apiserver::internal
+}  // namespace codeflare::apiserver::builtin

@@ -7,7 +7,7 @@ namespace codeflare::apiserver::internal {
 // A call on another resource in the name of the same user.
 Result<Call> inner_call(Server& server, const VirtualResource::Call& outer, std::string_view group,
                         std::string_view plural);
-// What bindings and evictions answer.
+// The answer of bindings and evictions.
 json::Value success_status(json::Arena& arena);
 
 // Adds it to the pod's status, or takes the place of the one of its type.

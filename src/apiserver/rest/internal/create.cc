@@ -42,17 +42,16 @@ void drop_status(const Resource& resource, json::Arena& arena, json::Value& obje
   }
 }
 
-// Everything up to the last checks; afterwards only the name may still change.
-Result<void> prepare(Call& call, WriteContext& context, json::Value& object) {
+// Everything up to admission. Touches nothing but the request.
+bool prepare(Call& call, WriteContext& context, json::Value& object) {
   const Resource& resource = *call.resource;
   const Strategy& strategy = strategy_of(resource);
   strategy.set_defaults(context, object);
   if (call.version->has_status && !strategy.keeps_status_at_creation()) {
     drop_status(resource, context.arena, object);
   }
-  fill_new_metadata(call.server.env(), resource, context.arena, object);
   strategy.prepare_create(context, object);
-  return {};
+  return true;
 }
 
 Error definition_goes(const Resource& resource, std::string_view name) {
@@ -97,8 +96,11 @@ Task<Result<Written>> create_object(Call& call, json::Arena& arena, json::Value 
     co_return fail(revision_on_create());
   }
   const WallTime now = call.server.env().clock.wall();
+  const std::size_t bytes = bytes_apart(resource, call.body_bytes);
   WriteContext context{arena, now, "", &call.warnings, &call.user};
-  CO_TRY(prepare(call, context, object));
+  fill_new_metadata(call.server.env(), resource, arena, object);
+  auto begin = [&] { return prepare(call, context, object); };
+  co_await aside(call, bytes, std::move(begin));
 
   std::string name(meta_text(object, "name"));
   const std::string prefix(meta_text(object, "generateName"));
@@ -112,11 +114,14 @@ Task<Result<Written>> create_object(Call& call, json::Arena& arena, json::Value 
                                   .dry_run = options.dry_run,
                                   .context = context});
   Result<void> admitted = admission.mutate();
-  co_await next_turn(call, call.body_bytes);
-  if (admitted && admission.request().defaults_wanted) {
-    set_defaults(resource, context, object);
-  }
-  settle_form(resource, arena, object);
+  auto settle = [&] {
+    if (admitted && admission.request().defaults_wanted) {
+      set_defaults(resource, context, object);
+    }
+    settle_form(resource, arena, object);
+    return true;
+  };
+  co_await aside(call, bytes, std::move(settle));
   Result<Written> written = fail(internal_error("the object was not written"));
   bool committed = false;
   for (int attempt = 0; attempt < kGenerateAttempts; ++attempt) {
@@ -136,14 +141,17 @@ Task<Result<Written>> create_object(Call& call, json::Arena& arena, json::Value 
       };
       co_await aside(call, call.body_bytes, std::move(record));
     }
-    if (generate) {
-      strategy_of(resource).name_generated(context, object, previous);
-      settle_form(resource, arena, object);
-    }
-    co_await next_turn(call, call.body_bytes);
-    admitted = validate_object(resource, context, object, nullptr);
-    co_await next_turn(call, call.body_bytes);
-    std::string text = admitted ? storage_text(resource, object) : std::string();
+    std::string text;
+    auto check = [&]() -> Result<void> {
+      if (generate) {
+        strategy_of(resource).name_generated(context, object, previous);
+        settle_form(resource, arena, object);
+      }
+      TRY(validate_object(resource, context, object, nullptr));
+      text = storage_text(resource, object);
+      return {};
+    };
+    admitted = co_await aside(call, bytes, std::move(check));
     // From here to the commit nobody else has a turn.
     if (admitted) {
       admitted = admission.validate();
@@ -195,7 +203,7 @@ Task<Result<net::Response>> handle_create(Call& call) {
   json::Value object = document.root;
   CO_TRY_ASSIGN(Written written,
                 co_await create_object(call, document.arena, object, std::move(options)));
-  co_return object_response(call, 201, written.text);
+  co_return co_await object_response(call, 201, written.text);
 }
 
 }  // namespace codeflare::apiserver::internal

@@ -175,7 +175,7 @@ Result<json::Document> decode_body(std::string_view body,
     document->root = json::Value::object();
   }
   if (!document->root.is_object()) {
-    return fail(bad_request("the object provided is unrecognized: it is no object but " +
+    return fail(bad_request("the object provided is unrecognized: expected an object, got " +
                             std::string(json::to_string(document->root.kind()))));
   }
   return document;
@@ -196,7 +196,7 @@ Result<void> check_sent_object(const Expected& expected, json::Arena& arena, jso
   TRY(check_shapes(expected, object));
   std::vector<std::string> unknown;
   const bool tell = validation != FieldValidation::ignore;
-  // Only a refused patch shows what it would have made.
+  // Only a rejected patch shows what it would have made.
   const json::Value sent = expected.patched && validation == FieldValidation::strict
                                ? object.clone(arena)
                                : json::Value();

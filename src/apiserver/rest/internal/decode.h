@@ -27,7 +27,7 @@ Result<json::Document> decode_body(std::string_view body,
                                    std::optional<std::string_view> content_type,
                                    std::vector<std::string>* duplicates);
 
-// What a body must be before anything else is asked of it.
+// The required type of a body, checked first.
 struct Expected {
   std::string api_version;
   std::string kind;

@@ -5,6 +5,7 @@
 #include "apiserver/rest/internal/metadata.h"
 #include "apiserver/rest/internal/response.h"
 #include "apiserver/rest/internal/selection.h"
+#include "apiserver/rest/internal/turns.h"
 #include "base/async/task_group.h"
 #include "json/parse.h"
 #include "model/status.h"
@@ -54,7 +55,7 @@ Result<void> check_preconditions(const Resource& resource, const Object& live,
   return {};
 }
 
-// What the propagation policy leaves in metadata.finalizers for the garbage collector.
+// The finalizers that the propagation policy leaves for the garbage collector.
 std::vector<std::string_view> finalizers_for(const Resource& resource, const json::Value& object,
                                              const DeleteOptions& options) {
   std::vector<std::string_view> finalizers = finalizers_of(object);
@@ -137,16 +138,24 @@ struct Attempt {
 Task<Result<Attempt>> attempt_delete(Call& call, ObjectPtr live, const DeleteOptions& options) {
   const Resource& resource = *call.resource;
   CO_TRY(check_preconditions(resource, *live, options));
-  CO_TRY_ASSIGN(json::Document document, json::parse_in_place(live->json()));
-  CO_TRY(convert(resource, document.arena, document.root, resource.storage_api_version()));
-  const json::Value old = document.root;
-  json::Value object = old.clone(document.arena);
+  json::Document document;
   WriteContext context{document.arena, call.server.env().clock.wall(), "", &call.warnings,
                        &call.user};
-  set_finalizers(document.arena, object, finalizers_for(resource, object, options));
-  const std::int64_t grace = begin_deletion(resource, context, object, options);
-  const bool remove =
-      grace == 0 && finalizers_of(object).empty() && strategy_of(resource).may_go(object);
+  json::Value old;
+  bool remove = false;
+  std::string text;
+  auto prepare = [&]() -> Result<void> {
+    TRY_ASSIGN(document, json::parse_in_place(live->json()));
+    TRY(convert(resource, document.arena, document.root, resource.storage_api_version()));
+    old = document.root;
+    json::Value object = old.clone(document.arena);
+    set_finalizers(document.arena, object, finalizers_for(resource, object, options));
+    const std::int64_t grace = begin_deletion(resource, context, object, options);
+    remove = grace == 0 && finalizers_of(object).empty() && strategy_of(resource).may_go(object);
+    text = remove ? std::string() : storage_text(resource, object);
+    return {};
+  };
+  CO_TRY(co_await aside(call, bytes_apart(resource, live->json().size()), std::move(prepare)));
 
   AdmissionChain admission(call, {.user = call.user,
                                   .resource = resource,
@@ -164,7 +173,6 @@ Task<Result<Attempt>> attempt_delete(Call& call, ObjectPtr live, const DeleteOpt
     admission.finish(false);
     co_return fail(std::move(admitted).error());
   }
-  std::string text = remove ? std::string() : storage_text(resource, object);
   const bool same = !remove && text == live->json();
   if (same || options.dry_run) {
     admission.finish(false);
@@ -238,7 +246,8 @@ Task<Result<net::Response>> handle_delete(Call& call) {
   if (written.removed && !answers_object) {
     co_return deleted_status(call, uid);
   }
-  co_return object_response(call, !written.removed && legacy_cascade ? 202 : 200, written.text);
+  co_return co_await object_response(call, !written.removed && legacy_cascade ? 202 : 200,
+                                     written.text);
 }
 
 namespace {

@@ -45,8 +45,8 @@ void read_dry_run(DeleteOptions& options, std::string_view value, FieldErrors& e
   }
 }
 
-// Null when it is not given. What is not understood must not be passed over: the object would be
-// gone although somebody asked that it stay.
+// Null when it is not given. An unknown value must not be ignored: the object would be gone
+// although somebody asked that it stay.
 Result<const json::Value*> member_of(const json::Value& object, std::string_view name,
                                      json::Kind kind, std::string_view type) {
   const json::Value* value = object.find(name);

@@ -118,7 +118,12 @@ void write_kind(json::Writer& writer, std::string_view group, std::string_view v
 void write_aggregated_resource(json::Writer& writer, const Resource& resource,
                                const ServedVersion& version) {
   writer.begin_object().member("resource", resource.plural);
-  write_kind(writer, resource.group, version.version, resource.kind);
+  if (has_verbs(resource)) {
+    write_kind(writer, resource.group, version.version, resource.kind);
+  } else {
+    // As upstream: clients then take the subresources and leave the parent out.
+    write_kind(writer, "", "", "");
+  }
   writer.member("scope", resource.namespaced ? "Namespaced" : "Cluster")
       .member("singularResource", resource.singular);
   write_strings(writer, "verbs", listed_verbs(resource));

@@ -16,8 +16,8 @@
 
 namespace codeflare::apiserver::internal {
 
-// What objects are turned into on their way out. Outlives the request it was made for: a watch
-// keeps one.
+// The output form of objects. Outlives the request it was made for: a watch keeps
+// one.
 struct Output {
   ResourcePtr resource;
   const ServedVersion* version = nullptr;

@@ -41,7 +41,7 @@ Error service_unavailable(std::string message);
 // 501: the server knows what is meant and has nobody to do it.
 Error not_implemented(std::string message);
 
-// What a store's error means for this object: its codes know nothing of resources.
+// The meaning of a store's error for this object: its codes know nothing of resources.
 Error store_error(const Error& error, const Resource& resource, std::string_view name);
 
 }  // namespace codeflare::apiserver::internal

@@ -13,7 +13,7 @@ namespace codeflare::apiserver::internal {
 // kept, because they ask for it one after the other.
 class EventText {
  public:
-  // What is larger is better shared with the store than copied.
+  // Larger objects are better shared with the store than copied.
   static constexpr std::size_t kBytesMax = 64u << 10;
 
   // `begin`, which lives as long as the process, the object, and the end of an event.

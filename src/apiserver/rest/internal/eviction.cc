@@ -237,7 +237,7 @@ class Eviction final : public VirtualResource {
     TRY_ASSIGN(json::Document pod, json::parse_in_place(object.json()));
     const json::Value* phase = pod.root.get({"status", "phase"});
     const std::string_view text = phase != nullptr && phase->is_string() ? phase->as_string() : "";
-    // What does not run cannot be disrupted.
+    // A pod that does not run cannot be disrupted.
     if (text == "Succeeded" || text == "Failed" || text == "Pending" || object.is_being_deleted()) {
       return Cover();
     }

@@ -26,7 +26,7 @@ TEST(Accept, the_first_form_that_is_offered_wins) {
   ASSERT_TRUE(form.has_value());
   EXPECT_EQ(form->view, View::table);
   EXPECT_EQ(form->meta_version, "v1beta1");
-  // A list is no single object: the next clause counts.
+  // A list is not a single object: the next clause counts.
   form = negotiate("application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io,*/*", true);
   ASSERT_TRUE(form.has_value());
   EXPECT_EQ(form->view, View::object);

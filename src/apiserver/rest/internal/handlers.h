@@ -7,7 +7,7 @@
 
 namespace codeflare::apiserver::internal {
 
-// What is done with a resource, after authorization. The call outlives the task.
+// The verbs on a resource, after authorization. The call outlives the task.
 Task<Result<net::Response>> handle_create(Call& call);
 Task<Result<net::Response>> handle_get(Call& call);
 Task<Result<net::Response>> handle_list(Call& call);

@@ -7,8 +7,8 @@
 
 namespace codeflare::apiserver::internal {
 
-// Who the request wants to act as: the Impersonate-* headers, each of which the real user must be
-// allowed (verb impersonate). The user itself when there are none.
+// The user that the request wants to act as: the Impersonate-* headers, each of which the real user
+// must be allowed (verb impersonate). The user itself when there are none.
 Result<User> impersonated(const User& user, const net::Headers& headers,
                           const Authorizer& authorizer);
 

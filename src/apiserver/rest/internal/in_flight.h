@@ -1,7 +1,7 @@
 #pragma once
 
 #include "base/async/stop_token.h"
-#include "base/env/clock.h"
+#include "base/clock.h"
 #include "base/metrics.h"
 #include "base/result.h"
 #include "base/time.h"

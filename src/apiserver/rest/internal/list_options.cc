@@ -113,7 +113,7 @@ Result<ListOptions> ListOptions::parse(const RequestInfo& info, bool watch) {
     options.send_initial_events = query.flag("sendInitialEvents");
   }
   TRY_ASSIGN(std::optional<std::int64_t> limit, number_of(query, "limit"));
-  // Less than nothing is no limit, as upstream takes it.
+  // A negative number means no limit, as upstream takes it.
   options.limit = static_cast<std::size_t>(std::max<std::int64_t>(limit.value_or(0), 0));
   TRY_ASSIGN(options.timeout_seconds, number_of(query, "timeoutSeconds"));
   const std::string_view match = query.get("resourceVersionMatch").value_or("");

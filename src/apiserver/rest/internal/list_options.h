@@ -14,7 +14,7 @@ namespace codeflare::apiserver::internal {
 
 enum class VersionMatch : std::uint8_t { unset, exact, not_older_than };
 
-// What list and watch say in their query, checked as upstream checks it (422, 400).
+// The query of list and watch, checked as upstream checks it (422, 400).
 struct ListOptions {
   std::string resource_version{};  // as given: "" and "0" differ
   Revision revision = 0;           // its number, 0 when unset

@@ -34,8 +34,8 @@ struct Form {
   friend bool operator==(const Form&, const Form&) = default;
 };
 
-// What the header asks for, `list` for whole collections. No header, application/json, */* and
-// application/* mean the object itself; 406 when nothing offered is acceptable.
+// The form that the header asks for, `list` for whole collections. No header, application/json, */*
+// and application/* mean the object itself; 406 when nothing offered is acceptable.
 Result<Form> negotiate(std::optional<std::string_view> accept, bool list);
 
 inline constexpr std::string_view kJson = "application/json";

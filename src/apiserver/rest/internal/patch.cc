@@ -97,7 +97,7 @@ Result<json::Document> decode_patch(PatchType type, std::string_view body,
 Result<json::Value> patched(PatchType type, const schema::Node* node, json::Arena& arena,
                             const json::Value& current, const json::Value& patch) {
   if (type == PatchType::json) {
-    Result<json::Document> result = json::apply_patch(current, patch);
+    Result<json::Document> result = json::apply_patch(current, patch, {.replace_adds = true});
     if (!result) {
       return fail(patch_failed(result.error(), type));
     }
@@ -145,7 +145,7 @@ Task<Result<net::Response>> patch_live(Call& call, PatchType type, const json::V
   };
   CO_TRY_ASSIGN(Written written,
                 co_await update_object(call, std::move(update), std::move(options)));
-  co_return object_response(call, 200, written.text);
+  co_return co_await object_response(call, 200, written.text);
 }
 
 Result<json::Value> applied_object(Call& call, json::Arena& arena, const json::Value* live,
@@ -204,6 +204,26 @@ Task<Result<Written>> apply_once(Call& call, json::Document& document, WriteOpti
   co_return co_await update_object(call, std::move(update), std::move(options));
 }
 
+// Checks what was sent, and brings it to the version in which its fields are named.
+Result<void> prepare_applied(Call& call, json::Document& document,
+                             const std::vector<std::string>& duplicates,
+                             const WriteOptions& options) {
+  json::Value& applied = document.root;
+  // Defaults belong to nobody: only what was sent is applied.
+  TRY(check_sent_object(expected_of(call), document.arena, applied, options.field_validation,
+                        duplicates, call.warnings));
+  json::Value& metadata = metadata_of(document.arena, applied);
+  if (metadata.string_or_empty("name").empty()) {
+    metadata.set_static(document.arena, "name", json::Value::string_view_of(call.info.name));
+  } else if (metadata.string_or_empty("name") != call.info.name) {
+    return fail(bad_request("the name of the object (" +
+                            std::string(metadata.string_or_empty("name")) +
+                            ") does not match the name on the URL (" + call.info.name + ")"));
+  }
+  TRY(settle_namespace(*call.resource, call.ns(), document.arena, applied));
+  return convert(*call.resource, document.arena, applied, manager_version(call));
+}
+
 Task<Result<net::Response>> apply_patch_body(Call& call, json::Document document,
                                              const std::vector<std::string>& duplicates,
                                              WriteOptions options) {
@@ -218,20 +238,8 @@ Task<Result<net::Response>> apply_patch_body(Call& call, json::Document document
   if (managed != nullptr && managed->size() > 0) {
     co_return fail(bad_request("metadata.managedFields must be nil"));
   }
-  co_await next_turn(call, call.body_bytes);
-  // Defaults belong to nobody: only what was sent is applied.
-  CO_TRY(check_sent_object(expected_of(call), document.arena, applied, options.field_validation,
-                           duplicates, call.warnings));
-  json::Value& metadata = metadata_of(document.arena, applied);
-  if (metadata.string_or_empty("name").empty()) {
-    metadata.set_static(document.arena, "name", json::Value::string_view_of(call.info.name));
-  } else if (metadata.string_or_empty("name") != call.info.name) {
-    co_return fail(bad_request("the name of the object (" +
-                               std::string(metadata.string_or_empty("name")) +
-                               ") does not match the name on the URL (" + call.info.name + ")"));
-  }
-  CO_TRY(settle_namespace(*call.resource, call.ns(), document.arena, applied));
-  CO_TRY(convert(*call.resource, document.arena, applied, manager_version(call)));
+  auto prepare = [&] { return prepare_applied(call, document, duplicates, options); };
+  CO_TRY(co_await aside(call, call.body_bytes, std::move(prepare)));
   Result<Written> written = co_await apply_once(call, document, options);
   if (!written && written.error().code == ErrorCode::already_exists) {
     written = co_await apply_once(call, document, options);
@@ -239,7 +247,7 @@ Task<Result<net::Response>> apply_patch_body(Call& call, json::Document document
   if (!written) {
     co_return fail(std::move(written).error());
   }
-  co_return object_response(call, written->created ? 201 : 200, written->text);
+  co_return co_await object_response(call, written->created ? 201 : 200, written->text);
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ namespace codeflare::apiserver::internal {
 
 enum class PatchType : std::uint8_t { json, merge, strategic, apply };
 
-// What the Content-Type says; 415 for what the resource does not take.
+// The type that the Content-Type names; 415 for what the resource does not take.
 Result<PatchType> patch_type(const Call& call);
 // Values may point into `body`.
 Result<json::Document> decode_patch(PatchType type, std::string_view body,

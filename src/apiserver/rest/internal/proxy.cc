@@ -42,7 +42,7 @@ Result<ProxyPath> proxy_path(std::string_view target) {
                    .query = std::string(query)};
 }
 
-// What tells who the client is was meant for this server.
+// The client's credentials were meant for this server.
 void remove_credentials(net::Headers& headers) {
   constexpr std::string_view kImpersonate = "Impersonate-";
   std::vector<std::string> names = {"Authorization"};
@@ -74,7 +74,7 @@ net::Request forwarded(net::Request request, const ProxyPath& path, bool upgrade
   net::remove_hop_by_hop(request.headers, upgrade);
   remove_credentials(request.headers);
   add_forwarded(request.headers, request.peer.get(), path);
-  // Whatever form the pod answers in is the client's.
+  // The client decides about the form of the pod's answer.
   if (!request.headers.has("Accept-Encoding")) {
     request.headers.set("Accept-Encoding", "identity");
   }

@@ -25,7 +25,12 @@ Task<Result<net::Response>> handle_get(Call& call) {
   if (object == nullptr) {
     co_return fail(not_found_error(*call.resource, call.info.name));
   }
-  co_return object_response(call, 200, object->text());
+  const Output output = call.output();
+  if (output.form.view == View::object && !output.form.pretty &&
+      output.shows(object->api_version())) {
+    co_return json_response(200, object->text());  // as it is stored: nothing to encode
+  }
+  co_return co_await object_response(call, 200, object->text());
 }
 
 }  // namespace codeflare::apiserver::internal

@@ -1,6 +1,7 @@
 #include "apiserver/rest/internal/response.h"
 
 #include "apiserver/rest/internal/encode.h"
+#include "apiserver/rest/internal/turns.h"
 #include "json/parse.h"
 #include "json/scan.h"
 #include "json/write.h"
@@ -140,7 +141,7 @@ net::Response status_response(const model::Status& status) {
 
 net::Response error_response(const Error& error) {
   model::Status status = model::to_status(error);
-  // Clients retry what they are told to retry: a disk that is full, a store that heals.
+  // Clients retry when the answer asks for it: a disk that is full, a store that heals.
   if ((status.code == 503 || status.code == 429) &&
       (!status.details || status.details->retry_after_seconds == 0)) {
     if (!status.details) {
@@ -186,13 +187,14 @@ net::Response value_response(int status, const json::Value& value, const Form& f
   return json_response(status, Bytes::from(std::move(text)));
 }
 
-Result<net::Response> object_response(Call& call, int status, const Bytes& text) {
-  call.enter_step();
+namespace {
+
+Result<net::Response> encoded(const Call& call, int status, const Bytes& text, WallTime now) {
   const Output output = call.output();
   if (call.form.view == View::table) {
     TRY_ASSIGN(std::string_view revision, revision_of(text));
     std::string table = table_head(output, {.resource_version = std::string(revision)});
-    TRY_ASSIGN(std::string row, table_row(output, text, call.server.env().clock.wall()));
+    TRY_ASSIGN(std::string row, table_row(output, text, now));
     table.append(row).append(kTableEnd);
     return json_response(status, Bytes::from(std::move(table)));
   }
@@ -205,6 +207,15 @@ Result<net::Response> object_response(Call& call, int status, const Bytes& text)
   }
   return json_response(status,
                        pieces.size() == 1 ? std::move(pieces[0]) : Bytes::from(join(pieces)));
+}
+
+}  // namespace
+
+Task<Result<net::Response>> object_response(Call& call, int status, Bytes text) {
+  call.enter_step();
+  const WallTime now = call.server.env().clock.wall();
+  auto encode = [&] { return encoded(call, status, text, now); };
+  co_return co_await aside(call, text.size(), std::move(encode));
 }
 
 }  // namespace codeflare::apiserver::internal

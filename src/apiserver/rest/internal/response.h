@@ -1,6 +1,7 @@
 #pragma once
 
 #include "apiserver/rest/internal/server.h"
+#include "base/async/task.h"
 #include "base/error.h"
 #include "model/status.h"
 #include "net/http.h"
@@ -27,7 +28,7 @@ net::Response json_response(int status, Bytes text);
 net::Body body_of_pieces(std::vector<Bytes> pieces);
 
 // One object (its text in the storage version) in the form that the request asks for.
-Result<net::Response> object_response(Call& call, int status, const Bytes& text);
+Task<Result<net::Response>> object_response(Call& call, int status, Bytes text);
 // Something that is not stored: an answer of a virtual resource, a Scale.
 net::Response value_response(int status, const json::Value& value, const Form& form);
 

@@ -30,7 +30,7 @@ struct ServerMetrics {
   Gauge& watches;
 };
 
-// What all requests share; behind ApiService.
+// State that all requests share; behind ApiService.
 struct Server {
   Server(ApiService::Parts parts_in, ApiService::Options options_in);
 
@@ -55,6 +55,9 @@ struct Server {
   std::size_t running = 0;  // until the head of their response, watches included
   WaitList idle;
   StepGuard steps;
+  // One large piece of work beside the loop at a time: a thread stays free for commits.
+  bool working_aside = false;
+  WaitList aside_ended;
 };
 
 // One request on its way through the pipeline. Lives until its response head is made.

@@ -21,25 +21,18 @@ Task<std::invoke_result_t<F>> aside(Call& call, std::size_t bytes, F work) {
   if (bytes < kLargeBytes) {
     co_return work();
   }
-  auto result = co_await run_blocking(call.server.env(), std::move(work));
+  Server& server = call.server;
+  if (server.working_aside) {
+    // Each piece has an end, and hands over to the one that waits longest: a request with many
+    // pieces must not overtake one with a single piece again and again.
+    co_await server.aside_ended.wait_uncancellable();
+  }
+  server.working_aside = true;
+  auto result = co_await run_blocking(server.env(), std::move(work));
+  server.working_aside = !server.aside_ended.empty();
+  server.aside_ended.notify_one();
   call.enter_step();
   co_return result;
-}
-
-// `co_await next_turn(call, bytes)` between two parts of the work about many bytes. The state of
-// the server may be another one afterwards.
-struct NextTurn : codeflare::internal::PostToLoop {
-  const Call& call;
-  bool large;
-  bool await_ready() const noexcept { return !large; }
-  void await_resume() const {
-    if (large) {
-      call.enter_step();
-    }
-  }
-};
-inline NextTurn next_turn(const Call& call, std::size_t bytes) {
-  return {{}, call, bytes >= kLargeBytes};
 }
 
 }  // namespace codeflare::apiserver::internal

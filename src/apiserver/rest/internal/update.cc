@@ -87,7 +87,7 @@ void bump_generation(const Resource& resource, std::string_view subresource, jso
   }
 }
 
-// Nothing holds the object any more and it was told to go.
+// Nothing holds the object any more and its deletion was requested.
 bool ends_deletion(const Resource& resource, const json::Value& object) {
   if (!is_being_deleted(object) || !finalizers_of(object).empty()) {
     return false;
@@ -97,36 +97,44 @@ bool ends_deletion(const Resource& resource, const json::Value& object) {
          strategy_of(resource).may_go(object);
 }
 
+// The stored state as the storage version has it today.
+Result<json::Document> read_live(const Resource& resource, const Object& live) {
+  TRY_ASSIGN(json::Document document, json::parse_in_place(live.json()));
+  // This write brings an object of an older storage version up to it.
+  TRY(convert(resource, document.arena, document.root, resource.storage_api_version()));
+  // An object that is older than a default of its definition has it from now on, on both sides:
+  // nobody has changed anything.
+  if (const schema::Node* schema = storage_schema(resource); resource.custom && schema != nullptr) {
+    schema::apply_defaults(*schema, document.arena, document.root);
+  }
+  return document;
+}
+
 Task<Result<Attempt>> attempt_update(Call& call, const UpdateRequest& update,
                                      const WriteOptions& options, ObjectPtr live_object) {
   const Resource& resource = *call.resource;
   const std::size_t bytes = std::max(call.body_bytes, live_object->json().size());
-  co_await next_turn(call, bytes);
-  CO_TRY_ASSIGN(json::Document document, json::parse_in_place(live_object->json()));
+  const bool outdated = live_object->api_version() != resource.storage_api_version();
+  auto read = [&] { return read_live(resource, *live_object); };
+  CO_TRY_ASSIGN(json::Document document, co_await aside(call, bytes, std::move(read)));
   json::Arena& arena = document.arena;
-  // What was written before the storage version changed is brought up to it by this write.
-  const std::string version = resource.storage_api_version();
-  const bool outdated = live_object->api_version() != version;
-  CO_TRY(convert(resource, arena, document.root, version));
-  // What was stored before its definition had a default has it from now on, on both sides: nobody
-  // has changed anything.
-  if (const schema::Node* schema = storage_schema(resource); resource.custom && schema != nullptr) {
-    schema::apply_defaults(*schema, arena, document.root);
-  }
   const json::Value live = document.root;
   auto transform = [&] { return update.transform(arena, live); };
   CO_TRY_ASSIGN(json::Value object,
                 co_await aside(call, update.apart ? bytes : 0, std::move(transform)));
-  CO_TRY(settle_namespace(resource, live_object->ns(), arena, object));
-  CO_TRY(check_identity(resource, *live_object, object));
-  CO_TRY(check_deletion(resource, object, live));
-
   const WallTime now = call.server.env().clock.wall();
   WriteContext context{arena, now, update.subresource, &call.warnings, &call.user};
-  keep_server_metadata(arena, object, live);
-  strategy_of(resource).set_defaults(context, object);
-  keep_other_parts(call, update.subresource, arena, object, live);
-  strategy_of(resource).prepare_update(context, object, live);
+  auto prepare = [&]() -> Result<void> {
+    TRY(settle_namespace(resource, live_object->ns(), arena, object));
+    TRY(check_identity(resource, *live_object, object));
+    TRY(check_deletion(resource, object, live));
+    keep_server_metadata(arena, object, live);
+    strategy_of(resource).set_defaults(context, object);
+    keep_other_parts(call, update.subresource, arena, object, live);
+    strategy_of(resource).prepare_update(context, object, live);
+    return {};
+  };
+  CO_TRY(co_await aside(call, bytes_apart(resource, bytes), std::move(prepare)));
 
   AdmissionChain admission(call, {.user = call.user,
                                   .resource = resource,
@@ -140,32 +148,40 @@ Task<Result<Attempt>> attempt_update(Call& call, const UpdateRequest& update,
                                   .context = context});
   Result<void> admitted = admission.mutate();
   if (admitted && admission.request().defaults_wanted) {
-    set_defaults(resource, context, object);
+    auto complete = [&] {
+      set_defaults(resource, context, object);
+      return true;
+    };
+    co_await aside(call, bytes_apart(resource, bytes), std::move(complete));
   }
-  co_await next_turn(call, bytes);
-  if (admitted) {
+  bool remove = false;
+  bool same = false;
+  std::string text;
+  auto settle = [&] {
     settle_form(resource, arena, object);
-    // What a binding writes is nobody's, and no new generation.
+    // Nobody owns the fields of a binding, and the generation stays.
     const bool binding = update.subresource == "binding";
     if (!binding) {
       bump_generation(resource, update.subresource, arena, object, live);
     }
     if (!binding && !options.managed_fields_done) {
-      auto record = [&] {
-        record_manager(call, arena, &live, object, options, update.subresource, now);
-        return true;
-      };
-      co_await aside(call, bytes, std::move(record));
+      record_manager(call, arena, &live, object, options, update.subresource, now);
     }
-    co_await next_turn(call, bytes);
-    admitted = validate_object(resource, context, object, &live);
+    return true;
+  };
+  auto check = [&]() -> Result<void> {
+    TRY(validate_object(resource, context, object, &live));
+    remove = ends_deletion(resource, object);
+    text = storage_text(resource, object);
+    same = text == live_object->json() || json::equal(object, live);
+    return {};
+  };
+  if (admitted) {
+    co_await aside(call, bytes, std::move(settle));
+    admitted = co_await aside(call, bytes_apart(resource, bytes), std::move(check));
   }
-  co_await next_turn(call, bytes);
-  const bool remove = admitted && ends_deletion(resource, object);
-  std::string text = admitted ? storage_text(resource, object) : std::string();
-  // What would not change is not written: nobody is woken, the version stays.
-  if (admitted && !remove && !outdated &&
-      (text == live_object->json() || json::equal(object, live))) {
+  // An object that would not change is not written: nobody is woken, the version stays.
+  if (admitted && !remove && !outdated && same) {
     admission.finish(false);
     co_return Attempt{.written = {.text = live_object->text()}};
   }
@@ -254,7 +270,7 @@ Task<Result<net::Response>> handle_update(Call& call) {
     json::Value fresh = object;
     CO_TRY_ASSIGN(Written created,
                   co_await create_object(call, document.arena, fresh, std::move(options)));
-    co_return object_response(call, 201, created.text);
+    co_return co_await object_response(call, 201, created.text);
   }
   if (!versioned &&
       (call.resource->custom || !strategy_of(*call.resource).allow_unconditional_update())) {
@@ -266,12 +282,14 @@ Task<Result<net::Response>> handle_update(Call& call) {
   UpdateRequest update{.ns = std::string(call.ns()),
                        .name = call.info.name,
                        .subresource = call.info.subresource,
-                       .transform = [&object](json::Arena& arena, const json::Value&) {
-                         return Result<json::Value>(object.clone(arena));
-                       }};
+                       .transform =
+                           [&object](json::Arena& arena, const json::Value&) {
+                             return Result<json::Value>(object.clone(arena));
+                           },
+                       .apart = true};
   CO_TRY_ASSIGN(Written written,
                 co_await update_object(call, std::move(update), std::move(options)));
-  co_return object_response(call, 200, written.text);
+  co_return co_await object_response(call, 200, written.text);
 }
 
 }  // namespace codeflare::apiserver::internal

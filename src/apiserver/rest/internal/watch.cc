@@ -28,7 +28,7 @@ constexpr std::size_t kTurn = 512;
 
 enum class Change : std::uint8_t { none, added, modified, left, deleted };
 
-// What an event means to somebody who sees only what the selection matches.
+// The meaning of an event for a watcher that sees only what the selection matches.
 Change change_of(const Selection& selection, const Event& event) {
   const bool before = event.before != nullptr && selection.matches(*event.before);
   if (event.op == Write::Op::remove) {
@@ -41,7 +41,7 @@ Change change_of(const Selection& selection, const Event& event) {
   return before ? Change::left : Change::none;
 }
 
-// What a watch waits with: woken by wake(), or by the stop of the task that waits.
+// The waiting point of a watch: woken by wake(), or by the stop of the task that waits.
 class Wake {
  public:
   bool await_ready() const noexcept { return false; }
@@ -177,7 +177,7 @@ class WatchBody final : public net::BodyStream, private ChangeListener {
 
   void on_change() override { wake(); }
 
-  // Whoever reads, in either way.
+  // Wakes the reader, a coroutine or a listener.
   void wake() {
     wake_.wake();
     tell_listener();

@@ -41,8 +41,8 @@ void take_part(json::Arena& arena, json::Value& target, const json::Value& objec
   }
 }
 
-// Who writes the status of a built-in object may write its metadata with it; of that of a custom
-// one nothing counts but who owns which field.
+// A write to the status of a built-in object may change its metadata too; of a custom one only the
+// field owners count.
 void keep_or_take_metadata(const Resource& resource, json::Arena& arena, const json::Value& object,
                            json::Value& result) {
   const json::Value* metadata = object.find("metadata");
@@ -101,6 +101,10 @@ void AdmissionChain::finish(bool committed) {
 const Strategy& strategy_of(const Resource& resource) {
   static const Strategy kPlain;
   return resource.strategy != nullptr ? *resource.strategy : kPlain;
+}
+
+std::size_t bytes_apart(const Resource& resource, std::size_t bytes) {
+  return strategy_of(resource).pure() ? bytes : 0;
 }
 
 void set_defaults(const Resource& resource, WriteContext& context, json::Value& object) {

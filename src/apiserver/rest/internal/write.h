@@ -12,7 +12,7 @@
 
 namespace codeflare::apiserver::internal {
 
-// What became of a write.
+// The outcome of a write.
 struct Written {
   Bytes text{};  // the new state as it is stored
   bool created = false;
@@ -66,6 +66,8 @@ void keep_other_parts(const Call& call, std::string_view subresource, json::Aren
 // Defaults, schema and strategy checks that creation and update share.
 const schema::Node* storage_schema(const Resource& resource);
 const Strategy& strategy_of(const Resource& resource);
+// For aside(): work that calls the strategy stays on the loop when the strategy needs the loop.
+std::size_t bytes_apart(const Resource& resource, std::size_t bytes);
 void set_defaults(const Resource& resource, WriteContext& context, json::Value& object);
 // Built-in objects get the one form in which upstream would show them.
 void settle_form(const Resource& resource, json::Arena& arena, json::Value& object);

@@ -12,7 +12,7 @@ namespace codeflare::apiserver::internal {
 
 enum class FieldValidation : std::uint8_t { ignore, warn, strict };
 
-// What the query says about a write.
+// The query of a write.
 struct WriteOptions {
   bool dry_run = false;
   FieldValidation field_validation = FieldValidation::warn;

@@ -22,7 +22,7 @@
 
 namespace codeflare::apiserver {
 
-// What a request got. An answer that is JSON can be looked into by path.
+// The answer to a request. An answer that is JSON can be looked into by path.
 struct Answer {
   int status = 0;
   net::Headers headers;
@@ -77,9 +77,9 @@ class ApiWorld final : private Authenticator, private Authorizer {
   ApiService& service() { return *service_; }
   MetricsRegistry& metrics() { return metrics_; }
 
-  // Who requests come from; the header X-Test-User names somebody else ("anonymous": nobody).
+  // The user of the requests; the header X-Test-User names somebody else ("anonymous": nobody).
   User user{.name = "admin", .uid = {}, .groups = {"system:masters", "system:authenticated"}};
-  // Asked for users that are no admins.
+  // Called for users that are not admins.
   std::function<bool(const User&, const Access&)> allow = [](const User&, const Access&) {
     return true;
   };

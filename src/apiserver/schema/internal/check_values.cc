@@ -13,8 +13,8 @@ namespace {
 
 using model::StatusCause;
 
-// What one node found. Upstream reports of several failed branches the one that matched most, so
-// matches are counted just as it counts them. Each cause is compared with the others, so no more
+// The findings of one node. Upstream reports of several failed branches the one that matched most,
+// so matches are counted just as it counts them. Each cause is compared with the others, so no more
 // are kept than will be reported.
 struct Findings {
   std::vector<StatusCause> causes{};
@@ -348,7 +348,7 @@ class ValueChecker {
       if (child == nullptr) {
         continue;
       }
-      // What every request carries anew can't be an old mistake.
+      // Members that every request carries anew can't be an old mistake.
       bool type_meta = root && (member.key == "apiVersion" || member.key == "kind");
       const json::Value* old_member = type_meta ? nullptr : old_members.find(member.key);
       auto step = path_.field(member.key);  // values of maps too: so does upstream

@@ -1,19 +1,24 @@
 #include "apiserver/schema/internal/structural.h"
 
 #include "apiserver/schema/internal/field_path.h"
+#include "apiserver/schema/internal/rule_costs.h"
 #include "apiserver/schema/keywords.h"
 #include "json/member_index.h"
 #include "json/write.h"
 
 #include <algorithm>
 #include <array>
+#include <limits>
+#include <optional>
 #include <set>
 
 namespace codeflare::apiserver::schema::internal {
 namespace {
 
 using keywords::flag_of;
+using keywords::has_additional;
 using keywords::has_default;
+using keywords::integer_of;
 using keywords::is_int_or_string_any_of;
 using keywords::list_of;
 using keywords::object_of;
@@ -69,7 +74,7 @@ class StructuralChecker {
     }
   }
 
-  // What no schema may say, structural part or branch.
+  // Keywords that no schema may have, structural part or branch.
   void check_keywords(const json::Value& schema, const Place& place) {
     std::string_view type = text_of(schema, "type");
     if (type == "null") {
@@ -518,29 +523,52 @@ class SchemaRuleChecker {
   SchemaRuleChecker(const CompileOptions& options, FieldErrors& errors)
       : options_(options), errors_(errors), base_(path_.field(options.path)) {}
 
-  // `uncorrelated`: the nearest part around this one whose old value can't be found; empty: none.
-  void check(const json::Value& schema, const std::string& uncorrelated) {
+  void check_all(const json::Value& schema) {
+    check(schema, {.root = true, .uncorrelated = {}, .repeated = 1});
+    if (options_.limit_rule_costs) {
+      costs_.check_total(options_.path, errors_);
+    }
+  }
+
+ private:
+  struct Around {
+    bool root = false;
+    // The nearest part around this one whose old value can't be found; empty: none.
+    std::string uncorrelated{};
+    // How often the value can occur by the bounds of lists and maps around it; none: no bound.
+    std::optional<std::uint64_t> repeated{};
+  };
+
+  void check(const json::Value& schema, const Around& around) {
+    const std::string& uncorrelated = around.uncorrelated;
     if (const json::Value* rules = list_of(schema, "x-kubernetes-validations")) {
       auto step = path_.field("x-kubernetes-validations");
+      const RuleCompiler::Place place{.schema = schema, .root = around.root};
+      const std::uint64_t repeated = around.repeated ? *around.repeated
+                                     : options_.rules == nullptr
+                                         ? 1
+                                         : options_.rules->occurrences_max(place);
       for (std::size_t i = 0; i < rules->size(); ++i) {
         auto index = path_.index(i);
-        check_rule(rules->items()[i], schema, uncorrelated);
+        check_rule(rules->items()[i], place, uncorrelated, repeated);
       }
     }
-    auto below = [&](bool correlated) {
-      return uncorrelated.empty() && !correlated ? path_.text() : uncorrelated;
+    auto below = [&](bool correlated) -> Around {
+      return {.uncorrelated = uncorrelated.empty() && !correlated ? path_.text() : uncorrelated,
+              .repeated = repeated_below(schema, around.repeated)};
     };
     if (const json::Value* items = object_of(schema, "items")) {
-      std::string inner = below(text_of(schema, "x-kubernetes-list-type") == "map");
+      const Around inner = below(text_of(schema, "x-kubernetes-list-type") == "map");
       auto step = path_.field("items");
       check(*items, inner);
     }
     if (const json::Value* additional = object_of(schema, "additionalProperties")) {
+      const Around inner = below(true);
       auto step = path_.field("additionalProperties");
-      check(*additional, uncorrelated);
+      check(*additional, inner);
     }
     if (const json::Value* properties = object_of(schema, "properties")) {
-      std::string inner = below(text_of(schema, "x-kubernetes-map-type") != "atomic");
+      const Around inner = below(text_of(schema, "x-kubernetes-map-type") != "atomic");
       auto step = path_.field("properties");
       for (const json::Member& property : properties->members()) {
         auto key = path_.key(property.key);
@@ -549,9 +577,40 @@ class SchemaRuleChecker {
     }
   }
 
- private:
-  void check_rule(const json::Value& rule, const json::Value& schema,
-                  const std::string& uncorrelated) {
+  // The bound of the parts of a list or map; those of an object occur as often as the object.
+  static std::optional<std::uint64_t> repeated_below(const json::Value& schema,
+                                                     std::optional<std::uint64_t> repeated) {
+    const std::string_view type = text_of(schema, "type");
+    const bool map = type == "object" && has_additional(schema);
+    if (!repeated || (type != "array" && !map)) {
+      return repeated;
+    }
+    const std::optional<std::int64_t> most = integer_of(schema, map ? "maxProperties" : "maxItems");
+    if (!most) {
+      return std::nullopt;
+    }
+    return multiplied(*repeated, static_cast<std::uint64_t>(std::max<std::int64_t>(*most, 0)));
+  }
+
+  static std::uint64_t multiplied(std::uint64_t cost, std::uint64_t count) {
+    constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
+    return cost != 0 && count > kMost / cost ? kMost : cost * count;
+  }
+
+  void add_costs(const RuleCompiler::Compiled& compiled, std::uint64_t repeated) {
+    if (!options_.limit_rule_costs) {
+      return;
+    }
+    costs_.add(path_.child("rule"), "estimated rule cost", multiplied(compiled.cost_max, repeated),
+               errors_);
+    if (compiled.message_cost_max > 0) {
+      costs_.add(path_.child("messageExpression"), "estimated messageExpression cost",
+                 compiled.message_cost_max, errors_);
+    }
+  }
+
+  void check_rule(const json::Value& rule, const RuleCompiler::Place& place,
+                  const std::string& uncorrelated, std::uint64_t repeated) {
     std::string_view text = trim(text_of(rule, "rule"));
     std::string_view message = text_of(rule, "message");
     if (text.empty()) {
@@ -578,7 +637,10 @@ class SchemaRuleChecker {
       errors_.forbidden(path_.text(), "rules are not supported here");
       return;
     }
-    auto compiled = options_.rules->compile(rule, schema);
+    auto compiled = options_.rules->compile(rule, place);
+    if (compiled) {
+      add_costs(*compiled, repeated);
+    }
     if (!compiled) {
       errors_.invalid(path_.child("rule"), show_rule(rule), compiled.error().message);
     } else if (compiled->uses_old_self && !uncorrelated.empty()) {
@@ -594,6 +656,7 @@ class SchemaRuleChecker {
 
   const CompileOptions& options_;
   FieldErrors& errors_;
+  RuleCosts costs_;
   FieldPath path_;
   FieldPath::Step base_;
 };
@@ -618,7 +681,7 @@ void check_structural(const json::Value& schema, const CompileOptions& options,
 
 void check_schema_rules(const json::Value& schema, const CompileOptions& options,
                         FieldErrors& errors) {
-  SchemaRuleChecker(options, errors).check(schema, "");
+  SchemaRuleChecker(options, errors).check_all(schema);
 }
 
 }  // namespace codeflare::apiserver::schema::internal

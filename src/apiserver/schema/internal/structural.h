@@ -6,7 +6,7 @@
 
 namespace codeflare::apiserver::schema::internal {
 
-// What must hold of a structural schema before it can be compiled.
+// The rules of a structural schema before it can be compiled.
 void check_structural(const json::Value& schema, const CompileOptions& options,
                       FieldErrors& errors);
 // Its rules: syntax, messages, and no oldSelf where an old value can't be found.

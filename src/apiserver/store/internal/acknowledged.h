@@ -21,7 +21,7 @@ class AcknowledgedRevision {
   // Nothing when there is no file or its checksum is wrong (a cut may tear it).
   static Result<std::optional<Revision>> read(const DataDirectory& directory,
                                               std::uint64_t generation);
-  // What a killed process wrote and nobody synced yet; fine when there is none.
+  // Syncs the last writes of a killed process; fine when there is none.
   static Result<void> make_durable(const DataDirectory& directory, std::uint64_t generation);
   static Result<void> remove(const DataDirectory& directory, std::uint64_t generation);
   // Makes the file when it is missing, and syncs it.

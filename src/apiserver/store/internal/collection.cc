@@ -78,7 +78,7 @@ void Collection::visit_now(const Store::Range& range, const Visitor& visitor) co
 
 void Collection::visit_then(const Store::Range& range, const Visitor& visitor) const {
   RangeBounds bounds(range);
-  // What stood at each key that changed since; of several events the earliest knows.
+  // The state at each key that changed since; of several events the earliest knows.
   std::map<KeyView, const ObjectPtr*> undone;
   for (auto event = events.rbegin(); event != events.rend() && event->revision > range.at;
        ++event) {

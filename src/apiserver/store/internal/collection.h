@@ -30,7 +30,7 @@ struct Collection {
   WaitList changed;
   struct Listening {
     Cursor* cursor;
-    ChangeListener* listener;  // the cursor's own, here because all are told at once
+    ChangeListener* listener;  // the cursor's own, here to notify all at once
   };
   std::vector<Listening> listening;  // in no order
 

@@ -178,7 +178,7 @@ Result<void> copy_file(const DataDirectory& directory, std::uint64_t generation,
   return finish(directory, generation, std::move(database));
 }
 
-// What an attempt that failed has written is of no use, and the next one needs the room.
+// The files of a failed attempt are useless, and the next one needs the room.
 Result<void> tidied(const DataDirectory& directory, std::uint64_t generation,
                     Result<void> attempt) {
   if (!attempt) {

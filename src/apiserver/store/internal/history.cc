@@ -7,8 +7,8 @@
 namespace codeflare::apiserver {
 
 const Event& History::add(Collection& collection, Event event, Instant now) {
-  // What the event alone keeps alive: the state before it, and that of a removal. The state after
-  // is the current one, until the next event pays for it.
+  // Memory that the event alone keeps alive: the state before it, and that of a removal. The state
+  // after is the current one, until the next event pays for it.
   std::size_t bytes = sizeof(Event) + sizeof(Entry);
   if (event.before) {
     bytes += sizeof(Object) + event.before->json().size();

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-// What happens to the write-ahead log that a process left behind, before and after SQLite's own
+// Handling of the write-ahead log that a process left behind, before and after SQLite's own
 // recovery, which silently ends at the first frame that it does not like.
 
 namespace codeflare::apiserver {

@@ -1,7 +1,7 @@
 #include "apiserver/store/internal/store_impl.h"
 #include "base/async/sleep.h"
-#include "base/backoff.h"
 #include "base/check.h"
+#include "base/env/backoff.h"
 
 #include <algorithm>
 #include <set>
@@ -277,8 +277,8 @@ Task<void> StoreImpl::take_failure(Error error) {
   co_await rebuild();
 }
 
-// Those who look at degraded() to decide whether to send writes at all would wait for a write for
-// ever. Takes the committer's place for each attempt: the log has one user at a time.
+// Clients that look at degraded() before they send writes would otherwise wait indefinitely. Takes
+// the committer's place for each attempt: the log has one user at a time.
 Task<void> StoreImpl::probe() {
   while (degraded_ && !rebuilding_) {
     if (!co_await sleep_for(kProbeEvery)) {
@@ -324,7 +324,7 @@ Task<void> StoreImpl::rebuild() {
     logger_.warn("storage can not be rebuilt yet", {{"error", rebuilt.error()}});
     degraded_ = refusal("the storage log can not be rebuilt: " + rebuilt.error().message);
     if (!co_await sleep_for(backoff.next(env_.clock.now()))) {
-      co_return;  // closing; writes stay refused
+      co_return;  // closing; writes stay rejected
     }
   }
   metrics_.rebuilds.add();

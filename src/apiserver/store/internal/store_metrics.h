@@ -6,7 +6,7 @@
 
 namespace codeflare::apiserver {
 
-// What the store tells Prometheus.
+// The store's metrics for Prometheus.
 struct StoreMetrics {
   explicit StoreMetrics(MetricsRegistry& registry)
       : commit_seconds(registry.histogram("apiserver_storage_commit_duration_seconds",
@@ -18,7 +18,7 @@ struct StoreMetrics {
         failed_commits(registry.counter("apiserver_storage_commit_failures_total",
                                         "Batches that the log could not take.")),
         rebuilds(registry.counter("apiserver_storage_rebuilds_total",
-                                  "Times that the log was written anew from memory.")),
+                                  "Rewrites of the log from memory.")),
         wal_bytes(registry.gauge(
             "apiserver_storage_wal_bytes",
             "Bytes of the write-ahead log that are not in the database file yet; the log's own "

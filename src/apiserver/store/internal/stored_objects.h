@@ -12,8 +12,8 @@
 
 namespace codeflare::apiserver {
 
-// The objects of a log on their way into memory. A store and those who only want to know whether a
-// store would take a log use the same one, so both refuse the same.
+// The objects of a log on their way into memory. A store and a check of a log use the same class,
+// so both reject the same logs.
 class StoredObjects {
  public:
   struct Collection {

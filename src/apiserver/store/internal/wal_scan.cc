@@ -227,7 +227,7 @@ void WalScan::take_past_header(const Frame& frame) {
     state_.pages[page] = at;
   }
   uncommitted_.clear();
-  // What a shrinking database has cut off is not folded in.
+  // Pages that a shrinking database has cut off are not folded in.
   state_.pages.erase(state_.pages.upper_bound(frame.commit), state_.pages.end());
 }
 
@@ -248,7 +248,7 @@ std::vector<WalCorrection> WalScan::correct_content(const Frame& frame, Checksum
   std::vector<WalCorrection> found;
   const Checksum missing{frame.stored.first - computed.first,
                          frame.stored.second - computed.second};
-  // What 1 more in the first or second word of a pair adds to both sums, from the last pair back.
+  // How 1 more in the first or second word of a pair changes both sums, from the last pair back.
   Checksum by_first{1, 1};
   Checksum by_second{0, 1};
   auto go_back = [](Checksum by) {

@@ -86,7 +86,7 @@ class WalScan {
     Salts salts;
     Checksum stored;
   };
-  // What the next frame may continue.
+  // The state that the next frame may continue.
   struct Link {
     Checksum stored;
     Checksum computed;

@@ -9,7 +9,7 @@
 
 namespace codeflare::apiserver {
 
-// What a bad disk does, and SQLite does not notice: the first byte of the only such word in the
+// The work of a bad disk that SQLite does not notice: the first byte of the only such word in the
 // file becomes another one.
 inline void damage(FileSystem& files, const std::string& path, std::string_view word,
                    char becomes = '\0') {

@@ -1,13 +1,36 @@
 #pragma once
 
-#include "apiserver/store/log.h"
+#include "apiserver/store/sqlite_log.h"
 
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace codeflare::apiserver {
+
+inline std::unique_ptr<Log> open_log(FileSystem& files, SqliteLogOptions options) {
+  auto log = open_sqlite_log(files, std::move(options));
+  EXPECT_TRUE(log.has_value()) << log.error().to_string();
+  return log ? *std::move(log) : nullptr;
+}
+
+inline Result<void> append(Log& log, std::vector<LogRecord> records, Revision revision) {
+  return log.append(records, revision);
+}
+
+// The names of the databases in a data directory.
+inline std::vector<std::string> store_files(FileSystem& files, const std::string& path) {
+  std::vector<std::string> found;
+  for (const std::string& name : files.list(path).value()) {
+    if (name.starts_with("store-")) {
+      found.push_back(name);
+    }
+  }
+  return found;
+}
 
 // A record whose text says which revision it has.
 inline LogRecord put_record(Revision created, Revision revision, std::string data = "") {

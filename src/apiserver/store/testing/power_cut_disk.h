@@ -47,7 +47,7 @@ class PowerCutDisk final : public FileSystem {
   void set_full(bool full) { full_ = full; }
   std::uint64_t syncs() const { return syncs_; }
   std::uint64_t changes() const { return changes_; }
-  // What would be there after a cut now that loses everything it may.
+  // The bytes that a cut now could lose.
   std::uint64_t unsynced_bytes() const;
 
   Result<std::string> read(const std::string& path, std::size_t bytes_max) override;

@@ -32,7 +32,7 @@ class PowerCutRun {
   };
   explicit PowerCutRun(Options options);
 
-  // What was lost or wrong; empty when all is well.
+  // The losses and errors; empty when all is well.
   std::vector<std::string> run();
 
   std::uint64_t acknowledged() const { return acknowledged_; }

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "apiserver/housekeeping/quota_usage.h"
+#include "apiserver/admission/quota_usage.h"
 #include "apiserver/registry/registry.h"
 #include "apiserver/request/admission.h"
 #include "apiserver/store/store.h"
@@ -41,7 +41,7 @@ class QuotaKeeper final : public Admission {
     std::vector<QuotaScope> scopes;
   };
   using Quotas = std::map<std::string, Quota, std::less<>>;
-  // What a write on its way has reserved, until it is counted or has failed.
+  // The reservation of a write on its way, until it is counted or has failed.
   struct Claim {
     std::string ns;
     std::string uid;  // of the object that is written
@@ -62,7 +62,7 @@ class QuotaKeeper final : public Admission {
   void count_all(const std::string& ns, Quota& quota) const;
   // Adds (factor 1) or takes away (-1) what the object counts for in the quota.
   void count(Quota& quota, std::string_view resource, const json::Value& object, int factor) const;
-  // What the write adds to the quota.
+  // The write's addition to the quota.
   model::ResourceList demand(const Quota& quota, const AdmissionRequest& request) const;
 
   Store& store_;

@@ -1,7 +1,7 @@
-#include "apiserver/housekeeping/quota_usage.h"
+#include "apiserver/admission/quota_usage.h"
 
-#include "apiserver/kinds/edit.h"
 #include "apiserver/kinds/pod_spec.h"
+#include "apiserver/registry/edit.h"
 #include "model/codec/codec.h"
 #include "model/codec/pod.h"
 #include "model/pod_requests.h"

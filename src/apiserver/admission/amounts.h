@@ -5,8 +5,8 @@
 
 namespace codeflare::apiserver {
 
-// The amounts of an object like {"cpu":"2","memory":"1Gi"}; what is no quantity is left out,
-// because only validated objects get here.
+// The amounts of an object like {"cpu":"2","memory":"1Gi"}; values that are not quantities are left
+// out, because only validated objects get here.
 model::ResourceList amounts_of(const json::Value& object);
 
 }  // namespace codeflare::apiserver

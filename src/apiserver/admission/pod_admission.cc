@@ -1,6 +1,6 @@
-#include "apiserver/housekeeping/pod_admission.h"
+#include "apiserver/admission/pod_admission.h"
 
-#include "apiserver/kinds/edit.h"
+#include "apiserver/registry/edit.h"
 #include "apiserver/request/forbidden.h"
 #include "base/check.h"
 #include "json/parse.h"

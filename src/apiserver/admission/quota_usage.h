@@ -9,8 +9,8 @@
 
 namespace codeflare::apiserver {
 
-// What one object counts for in a ResourceQuota: "pods", "requests.cpu", "count/jobs.batch" ...
-// Pods that have ended count only as objects.
+// The usage of one object in a ResourceQuota: "pods", "requests.cpu", "count/jobs.batch" ... Pods
+// that have ended count only as objects.
 model::ResourceList quota_usage(std::string_view qualified_name, const json::Value& object);
 
 // One scope of a quota, or one expression of its scope selector.

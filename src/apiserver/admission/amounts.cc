@@ -1,4 +1,4 @@
-#include "apiserver/housekeeping/amounts.h"
+#include "apiserver/admission/amounts.h"
 
 #include <string_view>
 

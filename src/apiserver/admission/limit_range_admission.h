@@ -11,7 +11,7 @@
 
 namespace codeflare::apiserver {
 
-// What the LimitRanges of a namespace say about new pods and claims: containers that leave requests
+// The rules of a namespace's LimitRanges about new pods and claims: containers that leave requests
 // or limits open get the defaults, then containers, pods and claims must lie within the bounds.
 class LimitRangeAdmission final : public Admission {
  public:

@@ -14,8 +14,8 @@
 
 namespace codeflare::apiserver {
 
-// Gives services their cluster address (10.96.0.0/12) and node ports (30000-32767). What is taken
-// is known from the services there are and from writes on their way.
+// Gives services their cluster address (10.96.0.0/12) and node ports (30000-32767). Existing
+// services and writes on their way tell which addresses are taken.
 class AddressAdmission final : public Admission {
  public:
   AddressAdmission(Store& store, Random& random);

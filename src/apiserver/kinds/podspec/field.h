@@ -13,25 +13,25 @@
 
 namespace codeflare::apiserver {
 
-// A spot in an object under validation: what stands there, the way to it, and where complaints
-// about it go. The path is put together only for a complaint, so a good object costs no text. A
-// child points to its parent: name every spot on the way.
-//   const Spot probe = container["livenessProbe"];
-//   const Spot http = probe["httpGet"];
+// A field of an object under validation: its value, its path, and the list that gets complaints
+// about it. The path is put together only for a complaint, so a good object costs no text. A
+// child points to its parent: name every field on the way.
+//   const Field probe = container["livenessProbe"];
+//   const Field http = probe["httpGet"];
 //   if (http.text("path").empty()) http.required("path");
-class Spot {
+class Field {
  public:
-  Spot(const json::Value& value, std::string_view path, FieldErrors& errors)
+  Field(const json::Value& value, std::string_view path, FieldErrors& errors)
       : value_(&value), name_(path), errors_(&errors) {}
 
   // A member; null where there is none.
-  Spot operator[](std::string_view key) const&;
-  Spot operator[](std::string_view key) && = delete;
+  Field operator[](std::string_view key) const&;
+  Field operator[](std::string_view key) && = delete;
   // Some of upstream's paths are not those of the object: the same value under another name,
   // another value as if it stood here or in the list that stands here.
-  Spot called(std::string_view name) const&;
-  Spot with(const json::Value& value) const&;
-  Spot item(std::size_t index, const json::Value& value) const& { return {*this, index, value}; }
+  Field called(std::string_view name) const&;
+  Field with(const json::Value& value) const&;
+  Field item(std::size_t index, const json::Value& value) const& { return {*this, index, value}; }
   // The items of a list, in order.
   template <typename Visit>
   void each(Visit visit) const {
@@ -43,7 +43,7 @@ class Spot {
   template <typename Visit>
   void each_entry(Visit visit) const {
     for (const json::Member& member : value_->members()) {
-      visit(Spot(*this, Step::entry, member.key, member.value));
+      visit(Field(*this, Step::entry, member.key, member.value));
     }
   }
 
@@ -65,7 +65,7 @@ class Spot {
   // How many items or entries a member has.
   std::size_t count(std::string_view key) const;
 
-  // Complaints about a member; the empty key is the spot itself. `shown` is the bad value as the
+  // Complaints about a member; the empty key is the field itself. `shown` is the bad value as the
   // message shows it.
   void required(std::string_view key, std::string_view detail = {}) const;
   void invalid(std::string_view key, std::string_view shown, std::string_view detail) const;
@@ -85,18 +85,18 @@ class Spot {
  private:
   enum class Step : std::uint8_t { root, member, item, entry };
 
-  Spot(const Spot& parent, std::size_t index, const json::Value& value)
+  Field(const Field& parent, std::size_t index, const json::Value& value)
       : parent_(&parent),
         value_(&value),
         index_(index),
         step_(Step::item),
         errors_(parent.errors_) {}
-  Spot(const Spot& parent, Step step, std::string_view name, const json::Value& value)
+  Field(const Field& parent, Step step, std::string_view name, const json::Value& value)
       : parent_(&parent), value_(&value), name_(name), step_(step), errors_(parent.errors_) {}
 
   std::string path_of(std::string_view key) const;
 
-  const Spot* parent_ = nullptr;
+  const Field* parent_ = nullptr;
   const json::Value* value_;
   std::string_view name_;
   std::size_t index_ = 0;

@@ -1,6 +1,6 @@
-#include "apiserver/housekeeping/address_admission.h"
+#include "apiserver/admission/address_admission.h"
 
-#include "apiserver/kinds/edit.h"
+#include "apiserver/registry/edit.h"
 #include "apiserver/schema/field_errors.h"
 #include "base/check.h"
 #include "json/parse.h"

@@ -1,4 +1,4 @@
-#include "apiserver/housekeeping/namespace_admission.h"
+#include "apiserver/admission/namespace_admission.h"
 
 #include "apiserver/request/forbidden.h"
 #include "model/status.h"

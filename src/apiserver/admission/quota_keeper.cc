@@ -1,7 +1,7 @@
-#include "apiserver/housekeeping/quota_keeper.h"
+#include "apiserver/admission/quota_keeper.h"
 
-#include "apiserver/housekeeping/amounts.h"
-#include "apiserver/kinds/edit.h"
+#include "apiserver/admission/amounts.h"
+#include "apiserver/registry/edit.h"
 #include "apiserver/request/forbidden.h"
 #include "base/check.h"
 #include "json/parse.h"
@@ -186,7 +186,7 @@ model::ResourceList QuotaKeeper::demand(const Quota& quota, const AdmissionReque
 
 Result<void> QuotaKeeper::validate(AdmissionRequest& request) {
   const bool pod = request.resource.group.empty() && request.resource.plural == "pods";
-  // Nodes report what pods use: a status can't be refused. Of other changes only those of pods'
+  // Nodes report what pods use: a status can't be rejected. Of other changes only those of pods'
   // sizes and of services count.
   if (request.ns.empty() || request.object == nullptr || request.subresource == "status" ||
       (!request.subresource.empty() && request.subresource != "resize")) {

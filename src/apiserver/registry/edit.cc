@@ -1,4 +1,4 @@
-#include "apiserver/kinds/edit.h"
+#include "apiserver/registry/edit.h"
 
 #include "json/member_index.h"
 
@@ -151,7 +151,7 @@ bool same(const json::Value* a, const json::Value* b) {
   if (a->is_object()) {
     json::MemberIndex in_a(a->members());
     json::MemberIndex in_b(b->members());
-    // What both have is compared once: compared from both sides, each level would double the cost.
+    // Common members are compared once: from both sides, each level would double the cost.
     return std::ranges::all_of(a->members(),
                                [&](const json::Member& member) {
                                  return same(&member.value, in_b.find(member.key));

@@ -1,8 +1,8 @@
-#include "apiserver/housekeeping/limit_range_admission.h"
+#include "apiserver/admission/limit_range_admission.h"
 
-#include "apiserver/housekeeping/amounts.h"
-#include "apiserver/kinds/edit.h"
+#include "apiserver/admission/amounts.h"
 #include "apiserver/kinds/pod_spec.h"
+#include "apiserver/registry/edit.h"
 #include "apiserver/request/forbidden.h"
 #include "base/check.h"
 #include "json/parse.h"
