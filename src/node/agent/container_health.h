@@ -8,7 +8,7 @@
 
 namespace codeflare::node {
 
-// What probes and hooks have told about one run of a container, for decide().
+// The results of probes and hooks for one run of a container, for decide().
 struct ContainerHealth {
   std::int32_t attempt = 0;
   bool started = false;

@@ -1,6 +1,7 @@
 #include "node/agent/container_spec.h"
 
 #include "json/parse.h"
+#include "model/node_extras.h"
 #include "model/pod_requests.h"
 #include "node/agent/container_env.h"
 #include "node/system/limits.h"
@@ -17,7 +18,7 @@ constexpr const char* kPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin
 constexpr std::string_view kMessagePath = "/dev/termination-log";
 constexpr const char* kConfigError = "CreateContainerConfigError";
 
-// What `read` makes of the member; nothing when there is none.
+// The result of `read` for the member; nothing when there is none.
 template <typename Read>
 auto member_of(const model::RawJson& object, std::string_view name, Read read)
     -> decltype(read(std::declval<const json::Value&>())) {
@@ -141,9 +142,11 @@ void add_missing(VariableMap& variables, const VariableMap& defaults) {
 }  // namespace
 
 std::optional<StartProblem> image_problem(const model::Container& container,
-                                          const ImageTable& images) {
+                                          const ImageTable& images, bool required) {
   const ImageEntry* image = images.find(container.image);
-  if (!container.command.empty() || (image != nullptr && !image->entrypoint.empty()) ||
+  const bool never = container.image_pull_policy == "Never";
+  const bool has_command = !container.command.empty() && (image != nullptr || !(required || never));
+  if (has_command || (image != nullptr && !image->entrypoint.empty()) ||
       (image != nullptr && !(container.args.empty() && image->args.empty()))) {
     return std::nullopt;
   }
@@ -152,7 +155,7 @@ std::optional<StartProblem> image_problem(const model::Container& container,
                                                     "\" has no entrypoint here and the container "
                                                     "has no command: give it one"};
   }
-  if (container.extra.find("imagePullPolicy") == R"("Never")") {
+  if (never) {
     return StartProblem{"ErrImageNeverPull",
                         "image \"" + container.image +
                             "\" is not on this node and its pull policy is Never: load it with "
@@ -160,15 +163,18 @@ std::optional<StartProblem> image_problem(const model::Container& container,
   }
   return StartProblem{"ErrImagePull",
                       "no local files are mapped to it: codeflare image add '" + container.image +
-                          "' --python-venv DIR (or --rootfs DIR), or give the container a command "
-                          "to run this machine's programs"};
+                          "' --python-venv DIR (or --rootfs DIR), or " +
+                          (required ? "leave the image out" : "give the container a command") +
+                          " to run this machine's programs"};
 }
 
 std::expected<ContainerSpec, StartProblem> container_spec(const ContainerSources& sources,
                                                           const model::Container& container,
                                                           std::int32_t attempt) {
   const model::Pod& pod = sources.pod;
-  if (auto problem = image_problem(container, sources.images)) {
+  const bool required =
+      model::find_or_empty(pod.metadata.annotations, model::kImageRequiredAnnotation) == "true";
+  if (auto problem = image_problem(container, sources.images, required)) {
     return std::unexpected(*std::move(problem));
   }
   static const ImageEntry kNone;

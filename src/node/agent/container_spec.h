@@ -12,7 +12,7 @@
 
 namespace codeflare::node {
 
-// What a kubelet shows for a container that waits: ErrImagePull, CreateContainerConfigError.
+// The kubelet's reason for a container that waits: ErrImagePull, CreateContainerConfigError.
 struct StartProblem {
   std::string reason;
   std::string message;
@@ -27,8 +27,9 @@ struct ContainerSources {
 };
 
 // Whether there is something to run for the container's image: the sentence, when there is not.
+// `required`: its command alone is not enough.
 std::optional<StartProblem> image_problem(const model::Container& container,
-                                          const ImageTable& images);
+                                          const ImageTable& images, bool required = false);
 
 // Everything that its keeper has to know to start the container.
 std::expected<ContainerSpec, StartProblem> container_spec(const ContainerSources& sources,

@@ -1,5 +1,7 @@
 #include "node/agent/container_spec.h"
 
+#include "model/node_extras.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -77,6 +79,19 @@ TEST(ContainerSpec, an_unknown_image_without_a_command_says_what_to_do) {
   EXPECT_TRUE(w.problem().message.contains("give the container a command"));
 }
 
+TEST(ContainerSpec, a_command_does_not_replace_an_image_that_its_pod_requires) {
+  World w;
+  w.container.image = "nowhere/tool:1";
+  w.container.command = {"sh"};
+  EXPECT_EQ(w.get().command, (std::vector<std::string>{"sh"}));
+  w.pod.metadata.annotations.emplace(model::kImageRequiredAnnotation, "true");
+  EXPECT_EQ(w.problem().reason, "ErrImagePull");
+  EXPECT_TRUE(w.problem().message.contains("codeflare image add 'nowhere/tool:1'"));
+  EXPECT_TRUE(w.problem().message.contains("leave the image out"));
+  w.container.image = "python:3";
+  EXPECT_EQ(w.get().command, (std::vector<std::string>{"sh"}));
+}
+
 TEST(ContainerSpec, a_common_image_needs_neither_a_command_nor_an_entry) {
   World w;
   w.container.image = "python:3.11";
@@ -151,7 +166,9 @@ TEST(ContainerSpec, an_image_that_must_not_be_pulled_and_is_not_here_says_so) {
   World w;
   w.container.image = "missing:1";
   w.container.command.clear();
-  w.container.extra.members.push_back({"imagePullPolicy", {R"("Never")"}});
+  w.container.image_pull_policy = "Never";
+  EXPECT_EQ(w.problem().reason, "ErrImageNeverPull");
+  w.container.command = {"sh"};
   EXPECT_EQ(w.problem().reason, "ErrImageNeverPull");
 }
 

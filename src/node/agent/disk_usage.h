@@ -9,8 +9,8 @@
 
 namespace codeflare::node {
 
-// What lies in some directories, looked at piece by piece: how much there is to see is up to those
-// who write there. Links are not followed, and what goes meanwhile counts as nothing.
+// The size of some directories, looked at piece by piece: their content is up to those who write
+// there. Links are not followed, and what goes meanwhile counts as nothing.
 class DiskScan {
  public:
   explicit DiskScan(std::vector<std::string> directories);

@@ -9,12 +9,12 @@
 #include <string>
 #include <string_view>
 
-// What pods use of the disk and when that is too much. Pure.
+// The disk usage of pods and its limits. Pure.
 namespace codeflare::node {
 
 inline constexpr std::string_view kEvicted = "Evicted";
 
-// Bytes on disk. What containers write elsewhere lies in memory and counts there.
+// Bytes on disk. Writes of containers to other places lie in memory and count there.
 struct PodUsage {
   std::map<std::string, std::int64_t> volumes{};  // emptyDir, by name
   std::map<std::string, std::int64_t> logs{};     // by container

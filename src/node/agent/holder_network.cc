@@ -147,7 +147,7 @@ Task<void> HolderNetwork::watch() {
   }
 }
 
-// The proxy has the machine's network, so it is no part of the holder.
+// The proxy has the machine's network, so it does not belong to the holder.
 Task<void> HolderNetwork::keep_way_out() {
   for (;;) {
     Command command{.program = options_.program, .arguments = {"node-egress", options_.directory}};

@@ -27,7 +27,7 @@ struct HolderNetworkOptions {
 };
 
 // The pod network of a real holder. Starts one when there is none, also when it dies later on; it
-// is then told again what it has to know. What it has lives on with it, not with this.
+// is then told again what it has to know. Its networks live on with it, not with this.
 class HolderNetwork final : public PodNetwork {
  public:
   // Blocks; called off the loop.

@@ -13,8 +13,8 @@
 
 namespace codeflare::node {
 
-// What stands for an image on this machine: a virtual environment or other directory, or a whole
-// root file system.
+// The files that stand for an image on this machine: a virtual environment or other directory, or a
+// whole root file system.
 struct ImageEntry {
   std::string image;  // "rayproject/ray:*": a star is any text
   std::string root;   // a root file system; empty: the machine's programs

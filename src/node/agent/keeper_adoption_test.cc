@@ -17,7 +17,7 @@ namespace {
 
 using std::chrono::seconds;
 
-// What an agent finds that starts where another one was. Nobody answers; who has a lock is there.
+// The world of an agent that starts where another one was. Nobody answers; who has a lock is there.
 struct World {
   SimEnv sim{SimEnv::Options{.blocking_delay_max = Duration::zero()}};
   Env world = sim.env();

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <csignal>
 #include <filesystem>
+#include <fstream>
 #include <memory>
 #include <string>
 #include <sys/resource.h>
@@ -264,6 +265,21 @@ TEST_F(Limited, a_pod_that_forks_for_ever_is_stopped_by_its_bound) {
   }
   start("c", "i=0; while [ $i -lt 100 ]; do sleep 30 & i=$((i+1)); done; echo all");
   EXPECT_NE(end_of("c").exit_code, 0);
+}
+
+TEST_F(Limited, all_pods_together_leave_the_machine_process_ids) {
+  if (!begin(Kept::by_the_kernel, {.pids_limit = 32})) {
+    GTEST_SKIP() << why_not_;
+  }
+  std::int64_t all = 0;
+  std::ifstream("/proc/sys/kernel/pid_max") >> all;
+  std::int64_t ours = 0;
+  for (const std::string& pod : groups_->directories_of(uid_)) {
+    std::ifstream file(pod.substr(0, pod.rfind('/')) + "/pids.max");
+    file >> ours;
+  }
+  EXPECT_GT(ours, 0);
+  EXPECT_LE(ours, all - all / 4);
 }
 
 TEST_F(Limited, who_asks_for_little_is_nice_to_others) {

@@ -16,9 +16,9 @@
 
 namespace codeflare::node {
 
-// The agent's side of the connection to one keeper. Requests are answered in order; whatever state
-// comes, asked for or not, is told. run() has to be running for anything to happen, and ends when
-// the keeper is gone.
+// The agent's side of the connection to one keeper. Requests are answered in order; every state
+// that comes, asked for or not, is passed on. run() has to be running for anything to happen, and
+// ends when the keeper is gone.
 class KeeperLink {
  public:
   using OnState = std::function<void(const KeeperAnswer&)>;
@@ -28,7 +28,7 @@ class KeeperLink {
   bool open() const { return open_; }
 
   // Fails with `unavailable` when the keeper goes before it has answered, or takes nothing more,
-  // with failed_precondition when it refuses.
+  // with failed_precondition when it rejects the request.
   Task<Result<void>> call(KeeperRequest request);
 
  private:

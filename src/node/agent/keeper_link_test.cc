@@ -37,7 +37,7 @@ TEST(KeeperLink, ends_when_half_a_request_was_written) {
   const std::optional<Result<void>> asked = run(env.loop, link.call({.verb = "state"}));
   ASSERT_TRUE(asked);
   EXPECT_EQ(asked->error().code, ErrorCode::unavailable);
-  // Whoever follows it notices, and can try another one.
+  // A follower notices, and can try another one.
   EXPECT_TRUE(run(env.loop, group.join()));
   EXPECT_FALSE(link.open());
 }

@@ -56,7 +56,7 @@ const SandboxView* KeeperRuntime::find(const std::string& uid) const {
 
 namespace {
 
-// What an earlier agent has left of a pod.
+// The rest of a pod of an earlier agent.
 struct Left {
   std::string uid;
   Result<SandboxSpec> spec;
@@ -76,7 +76,7 @@ Left read_left(FileSystem& files, const std::string& directory, const std::strin
     left.state = *std::move(parsed);
   }
   if (!state && !is_missing(state.error())) {
-    // Whoever took that for no runs would start them once more.
+    // An agent that took that for no runs would start them once more.
     left.spec = fail(state.error());
     left.unreadable = true;
   }
@@ -197,7 +197,7 @@ bool KeeperRuntime::without_link(const std::string& uid) const {
 Task<Result<bool>> KeeperRuntime::has_keeper(std::string uid) {
   const std::string lock = directory_of(uid) + "/keeper.lock";
   co_return co_await run_blocking(env_, [&]() -> Result<bool> {
-    // Who has none was never kept; to make one takes room on the disk, which may be full.
+    // A pod without a lock was never kept; making one takes room on the disk, which may be full.
     if (const Result<FileInfo> info = env_.files.info(lock); !info && is_missing(info.error())) {
       return false;
     }
@@ -534,7 +534,7 @@ Task<Result<void>> KeeperRuntime::remove(std::string uid) {
   CO_TRY(co_await close(uid));
   co_await remove_groups(uid);
   pods_.erase(uid);
-  // Whatever is in it, the next pod does not wait for that.
+  // The next pod does not wait for the removal of this directory.
   const std::string directory = directory_of(uid);
   const std::string away = join_path(trash(), env_.random.uuid());
   const Result<void> moved = co_await run_blocking(env_, [&]() -> Result<void> {

@@ -72,7 +72,7 @@ class KeeperRuntime final : public PodRuntime {
   std::string trash() const;
   // Unless that is being done.
   void begin_to_empty_trash();
-  // What is in it at the end of this could not be removed: the next time it is tried again.
+  // Entries that remain could not be removed: the next time it is tried again.
   Task<void> empty_trash();
   Task<Result<void>> connect(std::string uid);
   // Whether somebody keeps the pod, though he may not answer. An error says nothing about that: no
@@ -102,7 +102,7 @@ class KeeperRuntime final : public PodRuntime {
   std::uint64_t thrown_ = 0;  // directories, into the trash
   bool emptying_ = false;     // or about to
   std::vector<std::string> left_alone_;
-  // Where the kernel keeps the limits of a pod; also of one whose keeper did not come about.
+  // Where the kernel keeps the limits of a pod; also of one whose keeper did not start.
   std::map<std::string, std::vector<std::string>> groups_of_;
   WaitList changed_;
   TaskGroup group_;

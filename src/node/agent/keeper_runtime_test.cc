@@ -251,7 +251,7 @@ TEST_P(Keepers, leave_no_place_for_another_while_an_init_of_theirs_lives) {
   ASSERT_TRUE(wait_until([&] { return !is_there(keeper); }));
   EXPECT_TRUE(is_locked(path("pods/u/keeper.lock")));
   EXPECT_TRUE(pods->find("u")->alive);      // something of it is
-  ASSERT_TRUE(send_signal(init, SIGCONT));  // and it does what it was told when its keeper died
+  ASSERT_TRUE(send_signal(init, SIGCONT));  // and it obeys the order from its keeper's death
   EXPECT_TRUE(wait_until([&] { return !is_locked(path("pods/u/keeper.lock")); }));
   EXPECT_TRUE(wait_until([&] { return !is_there(program); }));
   EXPECT_TRUE(wait_until([&] { return !pods->find("u")->alive; }));
@@ -344,7 +344,7 @@ TEST_P(Keepers, that_were_left_behind_end_with_the_grace_of_their_pod) {
   EXPECT_FALSE(is_locked(path("pods/u/keeper.lock")));
   EXPECT_EQ(process_with(mark), 0);
   EXPECT_EQ(run(env.loop, end_left_behind(env, path(""), {}))->value_or(9), 0u);
-  // What became of them is there for the next agent.
+  // The next agent finds their outcome.
   agent_starts();
   ASSERT_TRUE(*run(env.loop, pods->adopt()));
   EXPECT_EQ(last("polite")->exit_code, 0);
@@ -393,7 +393,7 @@ TEST_P(Keepers, are_killed_when_they_do_not_end_as_they_are_told) {
   EXPECT_TRUE(wait_until([&] { return env.files.lock(path("pods/u/keeper.lock")).has_value(); }));
 }
 
-// Whoever looks for them, tests among them, goes by the words of their start.
+// Tools that look for them, tests among them, go by the words of their start.
 TEST_P(Keepers, have_their_directory_behind_the_word_pod_keeper) {
   const std::string mark = env.random.uuid();
   start("c", "echo ready; while :; do sleep 0.1; done # " + mark);

@@ -181,7 +181,7 @@ class LogBody final : public net::BodyStream {
       if ((!read || read->empty() || read->find('\n') == std::string::npos)) {
         const std::vector<std::uint32_t> all = sequences();
         const auto later = std::ranges::upper_bound(all, sequence_);
-        // What came to this file before the next was begun must not be missed.
+        // Lines written to this file before the next was begun must not be missed.
         Result<std::string> again = files_.read(path(sequence_), offset_, kReadBytes);
         if (later != all.end() && (!again || again->empty())) {
           sequence_ = *later;

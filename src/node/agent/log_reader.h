@@ -19,7 +19,7 @@ namespace codeflare::node {
 class LogFiles {
  public:
   virtual ~LogFiles() = default;
-  // What is there from `offset` on, at most `bytes_max`; empty at the end; not_found.
+  // The content from `offset` on, at most `bytes_max`; empty at the end; not_found.
   virtual Result<std::string> read(const std::string& path, std::uint64_t offset,
                                    std::size_t bytes_max) = 0;
 };
@@ -36,7 +36,7 @@ struct LogQuery {
   std::function<bool()> follow{};
 };
 
-// The text that a container wrote, as a body. Whatever is missing on disk is left out.
+// The text that a container wrote, as a body. Missing files are left out.
 net::Body read_log(Env env, LogFiles& files, LogQuery query);
 
 }  // namespace codeflare::node

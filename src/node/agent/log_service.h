@@ -13,7 +13,7 @@
 
 namespace codeflare::node {
 
-// What `kubectl logs` asks for.
+// The query of `kubectl logs`.
 struct LogRequest {
   std::string container{};  // empty: the only one
   bool follow = false;

@@ -83,11 +83,12 @@ void set_conditions(Node& node, const NodeDescription& about, WallTime now) {
       now);
 }
 
-// What others added stays; what we say counts.
+// Additions of others stay; our own values count.
 void bring_up_to_date(Node& node, const Node& wanted, const NodeDescription& about, WallTime now) {
   model::renew_extras(node, wanted);
   node.status.addresses = wanted.status.addresses;
   node.status.node_info = wanted.status.node_info;
+  node.status.daemon_endpoints = wanted.status.daemon_endpoints;
   set_conditions(node, about, now);
 }
 
@@ -167,6 +168,9 @@ Node node_object(const NodeDescription& about, WallTime now) {
   model::add_extras(node, about.extras);
   node.status.addresses = {{.type = "InternalIP", .address = about.address},
                            {.type = "Hostname", .address = about.name}};
+  if (about.kubelet_port > 0) {
+    node.status.daemon_endpoints.emplace().kubelet_endpoint.emplace().port = about.kubelet_port;
+  }
   model::NodeSystemInfo& info = node.status.node_info.emplace();
   info.machine_id = about.machine.id;
   info.kernel_version = about.machine.kernel;

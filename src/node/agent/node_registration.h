@@ -9,6 +9,7 @@
 #include "model/node_extras.h"
 #include "node/agent/machine.h"
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,7 @@ struct NodeDescription {
   std::string soft_limits;             // why the kernel does not keep limits; empty: it does
   std::vector<model::Taint> taints{};  // that it is registered with; later they are others' affair
   model::NodeExtras extras{};
+  std::int32_t kubelet_port = 0;  // where it serves logs and streams of its pods; 0: nowhere
 };
 
 // The Node as it is registered.

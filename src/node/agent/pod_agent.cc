@@ -256,7 +256,7 @@ Task<Result<Next>> PodAgent::sync(ObjectKey key) {
                        .health = health_of(pod, view),
                        .cut_off = known.cut_off};
   PodDecision decision = decide(observed, env_.clock.wall());
-  // Before anybody is told of its end: the next one may be here at once.
+  // Before its end is reported: the next one may be here at once.
   if (decision.over) {
     give_back_devices(uid);
   }
@@ -335,7 +335,7 @@ Task<Result<void>> PodAgent::carry_out(model::Pod pod, Step step, std::vector<Ev
                                 : co_await pods_.kill(uid, step.container);
   if (!done && done.error().code != ErrorCode::cancelled && step.because.empty() &&
       is_past_patience(uid, step)) {
-    // The pod's time is up and its keeper does not do what it is told.
+    // The pod's time is up and its keeper does not obey.
     co_return co_await pods_.close(uid);
   }
   // A keeper that is gone has taken the container with it; its view says so.

@@ -48,7 +48,7 @@ struct AgentOptions {
   std::vector<std::string> private_places{};  // with our own data: hidden from all pods
   // Whether pods may ask for the machine's network where others have their own.
   bool allow_host_network = false;
-  // What a pod may have on disk that does not say it.
+  // The default limit of a pod's bytes on disk.
   model::Quantity storage_limit = model::Quantity(10ll << 30, model::Quantity::Format::binary_si);
   // Where pods find the API server; asked at each start.
   std::function<std::pair<std::string, std::string>()> api_server{};
@@ -81,7 +81,7 @@ class PodAgent final : public runtime::Reconciler {
   // Nothing is started any more; what runs is ended with its grace. Objects stay as they are: the
   // next start goes on with them. An error names the pods that did not end.
   Task<Result<void>> stop_pods();
-  // Those that stop_pods() waits for, or will, have had grace enough.
+  // Ends the grace of all pods that stop_pods() waits for, or will.
   void skip_grace() { grace_skipped_ = true; }
 
   std::size_t pods() const { return known_.size(); }
@@ -101,11 +101,11 @@ class PodAgent final : public runtime::Reconciler {
     std::vector<runtime::EventNote> events{};  // not yet told
     // Runs that were begun: whether they came about is not yet told.
     std::map<std::string, std::int32_t> begun{};
-    std::map<std::string, WallTime> unheard{};  // since when containers could not be told to end
-    std::map<std::string, std::int32_t> cut_off{};        // runs that ended with their keeper
-    bool looked_at = false;                               // what it has on disk, just now
+    std::map<std::string, WallTime> unheard{};      // since when containers could not be reached
+    std::map<std::string, std::int32_t> cut_off{};  // runs that ended with their keeper
+    bool looked_at = false;                         // what it has on disk, just now
     std::map<std::string, std::uint64_t> fingerprints{};  // of volumes as they were written
-    WallTime refresh_at{};                                // when they are looked at again
+    Instant refresh_at{};                                 // when they are looked at again
   };
 
   Task<Result<runtime::Next>> sync(runtime::ObjectKey key);
@@ -116,8 +116,8 @@ class PodAgent final : public runtime::Reconciler {
   void give_back_devices(const std::string& uid);
   // Whether somebody else has devices who is about to give them back.
   bool devices_will_come(const std::string& uid) const;
-  // What a sandbox that is found without a keeper says of runs that have ended with their node,
-  // while nobody was there. A keeper that is lost under our eyes may have been lost by what it ran.
+  // Notes runs that ended with their node while nobody watched: a sandbox found without a keeper
+  // shows them. A keeper that is lost under our eyes may have been lost by what it ran.
   static void note_cut_off(Known& known, const SandboxView& view);
   // Before it is begun: whether the node has room for one more pod.
   void look_for_room(Known& known, const model::Pod& pod);
@@ -168,7 +168,7 @@ class PodAgent final : public runtime::Reconciler {
 };
 
 // Networks of pods that went while nobody looked are gone: those that were found, or left alone,
-// are all that are left. One that cannot be let go of is told, and keeps nobody from starting.
+// are all that are left. One that cannot be released is logged, and keeps nobody from starting.
 Task<void> keep_networks(PodNetwork& network, const PodRuntime& pods,
                          const std::vector<PodRuntime::Found>& found, Logger logger);
 

@@ -1,4 +1,4 @@
-// Who has which devices of the node, and who waits for them.
+// The pods that have devices of the node, and those that wait for them.
 #include "model/codec/pod.h"
 #include "node/agent/pod_agent.h"
 

@@ -60,7 +60,7 @@ Task<void> PodAgent::tell_who_is_waited_for() {
 
 Task<Result<void>> PodAgent::stop_pods() {
   stopping_ = true;
-  // What is being started now is ended with the rest.
+  // Pods that are being started now are ended with the rest.
   while (active_ > 0) {
     co_await idle_.wait_uncancellable();
   }

@@ -1,4 +1,4 @@
-// What the agent does for pods that run, beside bringing them there.
+// The agent's work for running pods, beside starting them.
 #include "base/async/sleep.h"
 #include "base/async/task_group.h"
 #include "model/codec/pod.h"
@@ -49,7 +49,7 @@ void PodAgent::look_for_room(Known& known, const model::Pod& pod) {
     return;
   }
   std::int64_t used = 0;
-  // Those that are known are no fewer than those that count, which are dearer to find out.
+  // The number of known pods bounds the number that counts, which is more expensive to find out.
   if (std::cmp_greater(known_.size(), most->value())) {
     for (const auto& [uid, other] : known_) {
       const runtime::ObjectRef object = informer_.store().get(other.key);
@@ -149,7 +149,7 @@ void PodAgent::note_volumes(const std::string& uid, const std::vector<VolumePlan
   for (const VolumePlan& volume : volumes) {
     known->second.fingerprints.insert_or_assign(volume.name, fingerprint(volume));
   }
-  known->second.refresh_at = env_.clock.wall() + kRefreshVolumes;
+  known->second.refresh_at = after(env_.clock.now(), kRefreshVolumes);
 }
 
 // Content that has changed since it was written is written again; the wait until the next look.
@@ -162,20 +162,20 @@ Task<std::optional<Duration>> PodAgent::refresh_volumes(model::Pod pod) {
       pod.metadata.deleting()) {
     co_return std::nullopt;
   }
-  const WallTime now = env_.clock.wall();
+  const Instant now = env_.clock.now();
   if (now < known->second.refresh_at) {
     co_return known->second.refresh_at - now;
   }
-  known->second.refresh_at = now + kRefreshVolumes;
+  known->second.refresh_at = after(now, kRefreshVolumes);
   model::Pod asking = pod;
-  asking.spec.enable_service_links = false;  // services are no matter of volumes
+  asking.spec.enable_service_links = false;  // services do not matter for volumes
   const Result<PodInputs> inputs = co_await inputs_of(std::move(asking));
   pod.status.pod_ip = address_of(pod);
   pod.status.host_ip = options_.address;
   Result<std::vector<VolumePlan>> plans =
       inputs ? plan_volumes(pod, *inputs) : fail(inputs.error());
   if (!plans) {
-    // What it has stays; an object that comes back is seen then.
+    // Its volumes stay; an object that comes back is seen then.
     options_.logger.debug("volumes of a pod stay as they are",
                           {{"uid", uid}, {"error", plans.error()}});
     co_return kRefreshVolumes;

@@ -1,5 +1,6 @@
 #include "base/async/sleep.h"
 #include "base/async/task_group.h"
+#include "base/env/jumping_clock.h"
 #include "base/env/sim_env.h"
 #include "kube/testing/scripted_service.h"
 #include "model/codec/core.h"
@@ -28,7 +29,8 @@ const model::ResourceType kConfigMaps = model::resource_type<model::ConfigMap>()
 // An agent that probes, between a scripted API server and scripted processes, in virtual time.
 struct World {
   SimEnv sim;
-  Env env = sim.env();
+  JumpingClock clock{sim.env().clock};
+  Env env = with_clock(sim.env(), clock);
   kube::testing::ScriptedService service{env};
   kube::Client client{env, service};
   testing::SimPodRuntime pods{env};
@@ -292,6 +294,21 @@ TEST(PodAgentUpkeep, volumes_follow_their_objects) {
   w.service.erase(kConfigMaps, {"default", "cm"});
   w.settle(minutes(2));
   EXPECT_EQ(w.file("v"), "two");
+  EXPECT_EQ(w.status().phase, "Running");
+}
+
+TEST(PodAgentUpkeep, volumes_follow_their_objects_also_when_the_clock_is_set) {
+  World w;
+  w.config_map("one");
+  w.pod("", R"("volumes":[{"name":"v","configMap":{"name":"cm"}}],)");
+  w.clock.jump(-std::chrono::hours(24));
+  w.config_map("two");
+  w.settle(minutes(3));
+  EXPECT_EQ(w.file("v"), "two");
+  w.clock.jump(std::chrono::hours(48));
+  w.config_map("three");
+  w.settle(minutes(3));
+  EXPECT_EQ(w.file("v"), "three");
   EXPECT_EQ(w.status().phase, "Running");
 }
 

@@ -22,7 +22,7 @@ bool runs(const PodRuntime& pods, const std::string& uid, const std::string& con
   return last != nullptr && !last->exited();
 }
 
-// Those that run, in groups that end one after the other.
+// The running containers, in groups that end one after the other.
 std::deque<Names> turns_of(const PodRuntime& pods, const PodEnding& ending) {
   std::deque<Names> turns(1);
   const SandboxView* view = pods.find(ending.uid);
@@ -77,7 +77,7 @@ class Ender {
     while (ending_.hooks_pending && ending_.hooks_pending() && !is_time_up()) {
       CO_TRY(co_await sleep_for(kLook));
     }
-    // Who cannot be told is ended with the rest when the time is up.
+    // A container that cannot be reached is ended with the rest when the time is up.
     for (const std::string& name : turn) {
       static_cast<void>(co_await pods_.cut_off(ending_.uid, name, PodRuntime::Ask::now));
     }

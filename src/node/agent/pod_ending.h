@@ -29,8 +29,8 @@ struct PodEnding {
 };
 
 // Asks what runs in the pod to end, sidecars after all others and the last of them first, and kills
-// what is left after the grace. Whoever was asked counts as cut off, whatever it ends with.
-// Sidecars whose turn did not come are asked when the grace is over, and have two seconds then.
+// what is left after the grace. Containers that were asked count as cut off, whatever their exit
+// code. Sidecars whose turn did not come are asked when the grace is over, with two seconds left.
 Task<Result<void>> end_with_node(Env env, PodRuntime& pods, PodEnding ending);
 
 // The same with all pods that `pods` finds, of a node that is not there any more; nobody runs

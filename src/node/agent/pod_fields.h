@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-// What the downward API tells a pod about itself.
+// The fields that the downward API shows a pod.
 namespace codeflare::node {
 
 // The status of the pod has its addresses already. invalid_argument for a field that is not

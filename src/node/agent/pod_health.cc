@@ -183,7 +183,7 @@ Task<void> PodHealth::post_start(std::shared_ptr<Run> run, model::LifecycleHandl
   }
   run->post_start_pending = false;
   if (!done) {
-    // What it said may hold secrets; the reason is enough for everybody to see.
+    // Its output may hold secrets; the reason is enough for everybody to see.
     note(uid,
          {.warning = true, .reason = "FailedPostStartHook", .message = "PostStartHook failed"});
     run->doom = Doom{"FailedPostStartHook"};

@@ -18,7 +18,7 @@
 namespace codeflare::node {
 
 // Probes the containers of all pods of a node and runs their hooks. Says through `changed` which
-// pod has to be looked at again. What it knows is forgotten with the agent: probing begins anew
+// pod has to be looked at again. Its knowledge is forgotten with the agent: probing begins anew
 // then, from what the pod's status says. Loop-bound.
 class PodHealth {
  public:
@@ -42,7 +42,7 @@ class PodHealth {
   bool pre_stop_pending(const std::string& uid) const;
 
   std::map<std::string, ContainerHealth> view(const std::string& uid) const;
-  // What happened since it was asked last.
+  // The events since the last call.
   std::vector<runtime::EventNote> take_events(const std::string& uid);
   void forget(const std::string& uid);
   // Has to be awaited before destruction.

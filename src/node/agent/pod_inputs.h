@@ -38,7 +38,7 @@ struct ClaimedVolume {
   std::string directory{};  // of this machine; empty: the volume is none
 };
 
-// What was found of them, and of the surroundings. Never logged: it holds secrets.
+// The objects that were found for them, and the surroundings. Never logged: it holds secrets.
 struct PodInputs {
   std::map<std::string, model::ConfigMap, std::less<>> config_maps{};
   std::map<std::string, model::Secret, std::less<>> secrets{};

@@ -45,7 +45,7 @@ class PodNetwork {
   // A listening one that pods reach.
   virtual Task<Result<FileDescriptor>> listen(std::string address, std::uint16_t port) = 0;
 
-  // Nothing runs any more: ends all networks. Who had which address is kept.
+  // Nothing runs any more: ends all networks. Addresses stay assigned.
   virtual Task<void> shutdown() = 0;
 };
 

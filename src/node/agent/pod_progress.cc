@@ -18,7 +18,7 @@ constexpr std::int32_t kStartFailed = 128;
 constexpr Duration kFirstDelay = seconds(10);
 constexpr Duration kDelayMax = seconds(300);
 constexpr Duration kHealthyRun = seconds(600);
-// What ran so long is not what its keeper has died of.
+// A program that ran so long has not killed its keeper.
 constexpr Duration kInnocentRun = seconds(10);
 
 // Nothing when it did not come so far.
@@ -122,7 +122,7 @@ bool order_inits(std::vector<ContainerProgress>& containers, bool goes_on) {
   return begun || open;
 }
 
-// What an earlier agent began to evict goes on ending, whatever it has on disk by now.
+// An eviction that an earlier agent began goes on, whatever is on disk by now.
 const model::Condition* eviction_begun(const model::Pod& pod) {
   const model::Condition* said = model::find_condition(pod.status.conditions, kDisruption);
   return said != nullptr && said->status == "True" && said->reason == kEndedByNode ? said : nullptr;

@@ -81,7 +81,7 @@ struct PodProgress {
 
 PodProgress progress_of(const ObservedPod& observed, WallTime now);
 
-// What the API server is told.
+// The status for the API server.
 model::PodStatus status_of(const ObservedPod& observed, const PodProgress& progress, WallTime now);
 
 // As the wire has times, so that what is written is what is read again.

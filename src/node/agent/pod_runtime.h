@@ -62,7 +62,7 @@ class PodRuntime : public SandboxViews {
   virtual Task<Result<void>> cut_off(std::string uid, std::string container, Ask ask) = 0;
   // Puts other content into volumes of files, for its containers to see.
   virtual Task<Result<void>> write_volumes(std::string uid, std::vector<VolumePlan> volumes) = 0;
-  // What it has on disk.
+  // Its bytes on disk.
   virtual Task<Result<PodUsage>> usage(std::string uid) = 0;
   // Processor time and memory of the containers that run, by UID of the pod.
   virtual Task<Result<PodUses>> measure(std::vector<std::string> /*uids*/) { co_return PodUses(); }

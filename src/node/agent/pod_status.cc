@@ -111,7 +111,7 @@ std::string phase_of(const ObservedPod& observed, const PodProgress& progress) {
   if (is_over(before)) {
     return before.phase;
   }
-  // Whoever reads of an end gives away what the pod had: it is told when nothing runs any more.
+  // Readers of an end give away what the pod had: the end is reported when nothing runs any more.
   const bool stopped = !progress.any_alive();
   if (stopped && (ending == Kind::deadline || ending == Kind::rejected || ending == Kind::evicted ||
                   ending == Kind::shutdown)) {
@@ -252,7 +252,7 @@ model::PodStatus status_of(const ObservedPod& observed, const PodProgress& progr
   }
   const Verdict containers = containers_ready(progress, status);
   if (progress.ending.kind == Ending::Kind::evicted) {
-    // Before the end is told: the next agent goes on with it.
+    // Before the end is reported: the next agent goes on with it.
     set(status, pod, kDisruption, {true, std::string(kEndedByNode), progress.ending.message}, now);
   }
   set(status, pod, "PodReadyToStartContainers", {alive}, now);

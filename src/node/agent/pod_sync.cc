@@ -14,7 +14,7 @@ using Role = ContainerProgress::Role;
 using Stand = ContainerProgress::Stand;
 using std::chrono::seconds;
 
-// What a pod gets that fills the disk.
+// The grace of a pod that fills the disk.
 constexpr Duration kEvictionGrace = seconds(1);
 
 bool has_pre_stop(const model::Container& container) {
@@ -72,7 +72,7 @@ class Decider {
     decision_.look_again = decision_.look_again ? std::min(*decision_.look_again, wait) : wait;
   }
 
-  // True when it is too early to try again what did not come about.
+  // True when it is too early to retry a failed start.
   bool backs_off(const std::string& what) {
     const auto found = observed_.start_failures.find(what);
     if (found == observed_.start_failures.end() || found->second.retry_at <= now_) {

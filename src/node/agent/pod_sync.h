@@ -13,11 +13,11 @@
 #include <string>
 #include <vector>
 
-// What a pod on this node needs next and what its status is: the whole of a kubelet's judgement,
-// as a function of what is known and the time. Pure.
+// The next steps of a pod on this node and its status: the whole of a kubelet's judgement, as a
+// function of what is known and the time. Pure.
 namespace codeflare::node {
 
-// A start that did not come about.
+// A start that failed.
 struct StartFailure {
   StartProblem problem;
   WallTime retry_at{};
@@ -41,7 +41,7 @@ struct ObservedPod {
   std::optional<StartProblem> evicted{};
   // By container, of what runs. Containers without probes and hooks need none.
   std::map<std::string, ContainerHealth> health{};
-  // By container: the run that was ended with the node, which is no crash of it.
+  // By container: the run that was ended with the node, which does not count as a crash of it.
   std::map<std::string, std::int32_t> cut_off{};
 };
 

@@ -510,7 +510,7 @@ TEST(PodSync, init_containers_and_sidecars_have_their_turn_again_in_a_new_sandbo
     return w.look().steps.empty();
   };
   EXPECT_TRUE(next("a"));
-  // It has been Running, and is initialized once and for all; what it waits for is told.
+  // It has been Running, and is initialized once and for all; its status shows what it waits for.
   EXPECT_EQ(w.status().phase, "Running");
   EXPECT_TRUE(w.holds("Initialized"));
   EXPECT_EQ(w.main().state.waiting->reason, "PodInitializing");

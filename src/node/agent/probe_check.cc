@@ -94,7 +94,7 @@ Task<ProbeOutcome> ProbeCheck::run_exec(ProbeTarget target, std::vector<std::str
   const Result<ExecOutcome> ended =
       co_await with_timeout(timeout, "command \"" + name + "\"", exec_->run(std::move(wanted)));
   if (!ended && ended.error().code == ErrorCode::unavailable) {
-    co_return ProbeOutcome{.kind = Kind::lost};  // the container has ended: that is told elsewhere
+    co_return ProbeOutcome{.kind = Kind::lost};  // the container has ended: reported elsewhere
   }
   if (!ended) {
     co_return failed(ended.error(), "");
@@ -180,7 +180,7 @@ Task<Result<void>> ProbeCheck::run_hook(ProbeTarget target, model::LifecycleHand
   if (hook.http_get) {
     CO_TRY_ASSIGN(ProbeUrl url, url_of(target, *hook.http_get));
     net::Headers headers = headers_of(*hook.http_get);
-    // Any answer will do: who was to be told has been told.
+    // Any answer will do: the hook has been called.
     CO_TRY(co_await network_.get(std::move(url), std::move(headers)));
     co_return Result<void>();
   }

@@ -164,7 +164,7 @@ TEST(ProbeCheck, hooks_run_programs_requests_and_sleep) {
   model::LifecycleHandler call;
   call.http_get = get("/bye", model::IntOrString::of(80)).http_get;
   EXPECT_FALSE(w.hook(call));
-  w.probes.statuses["/bye"] = 500;  // it was told: that is all that is asked
+  w.probes.statuses["/bye"] = 500;  // the call came: that is all that is asked
   EXPECT_TRUE(w.hook(call));
   model::LifecycleHandler rest;
   rest.sleep.emplace().seconds = 7;

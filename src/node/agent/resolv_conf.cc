@@ -42,7 +42,7 @@ void add(std::vector<std::string>& to, std::vector<std::string> more) {
   }
 }
 
-// What dnsConfig adds.
+// Adds the settings of dnsConfig.
 void add_config(const model::Pod& pod, Settings& settings) {
   const std::string_view text = pod.spec.extra.find("dnsConfig");
   const Result<json::Document> config = json::parse(text.empty() ? "{}" : text);

@@ -9,8 +9,8 @@
 #include <string>
 #include <string_view>
 
-// What probes say about one run of a container: when each is due, how often it may fail, and what
-// follows. Pure: times and outcomes are told.
+// The results of probes for one run of a container: when each is due, how often it may fail, and
+// what follows. Pure: times and outcomes are parameters.
 namespace codeflare::node {
 
 enum class ProbeKind : std::uint8_t { startup, readiness, liveness };
@@ -50,7 +50,7 @@ struct Doom {
 
 class RunHealth {
  public:
-  // What an earlier agent had found out already.
+  // The findings of an earlier agent.
   struct Before {
     bool started = false;
     bool ready = false;

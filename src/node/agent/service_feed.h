@@ -11,7 +11,7 @@ namespace codeflare::node {
 // Tells the pod network which services there are and what is behind them.
 class ServiceFeed final : public runtime::Reconciler {
  public:
-  // Of endpoints only those of `node` are told; all when it is empty.
+  // Of endpoints only those of `node` are passed on; all when it is empty.
   ServiceFeed(const runtime::ControllerContext& context, PodNetwork& network, std::string node);
 
   Task<Result<runtime::Next>> reconcile(runtime::ObjectKey key) override;

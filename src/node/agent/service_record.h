@@ -8,7 +8,7 @@
 
 namespace codeflare::node {
 
-// What the holder is told of a service: its ports and address, and the endpoints of its slices with
+// The holder's record of a service: its ports and address, and the endpoints of its slices with
 // their ports in the service's order. Pure.
 ServiceRecord service_record(const model::Service& service,
                              const std::vector<model::EndpointSlice>& slices);

@@ -15,10 +15,12 @@ struct IssuedToken {
   WallTime issued{};
   WallTime expires{};
 
-  // Not yet due for another one: four fifths of its time, and a day, have not passed.
+  // Not yet due for another one: four fifths of its time, and a day, have not passed. The server
+  // rejects tokens of the future, which is where one is when the clock was set back.
   bool lasts(WallTime now) const {
     const Duration life = expires - issued;
-    return now < issued + life / 5 * 4 && now < issued + std::chrono::hours(24);
+    return now + std::chrono::seconds(30) >= issued && now < issued + life / 5 * 4 &&
+           now < issued + std::chrono::hours(24);
   }
 };
 

@@ -162,7 +162,8 @@ Result<VolumePlan> claimed_volume(VolumePlan plan, const std::string& claim,
     return fail(unavailable(what + " is not bound yet"));
   }
   if (found->second.directory.empty()) {
-    return fail(unsupported(what + " is bound to a volume that is no directory of this machine"));
+    return fail(
+        unsupported(what + " is bound to a volume that is not a directory of this machine"));
   }
   // Volumes that somebody made by hand are places of the machine like any other.
   std::vector<std::string> allowed = inputs.host_paths;

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-// What has to lie in the directories of a pod's volumes. Pure.
+// The content of the directories of a pod's volumes. Pure.
 namespace codeflare::node {
 
 struct VolumeFile {

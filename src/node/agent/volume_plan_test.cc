@@ -175,5 +175,13 @@ TEST(TokenCache, a_token_is_renewed_when_four_fifths_of_its_time_have_passed) {
   EXPECT_FALSE(token.lasts(issued + std::chrono::hours(24)));
 }
 
+TEST(TokenCache, a_token_is_renewed_when_the_clock_was_set_back) {
+  const WallTime issued{std::chrono::seconds(1'000'000)};
+  const IssuedToken token{
+      .token = "t", .issued = issued, .expires = issued + std::chrono::hours(24 * 365)};
+  EXPECT_TRUE(token.lasts(issued - std::chrono::seconds(5))) << "clocks differ a little";
+  EXPECT_FALSE(token.lasts(issued - std::chrono::hours(2)));
+}
+
 }  // namespace
 }  // namespace codeflare::node

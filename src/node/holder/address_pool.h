@@ -18,7 +18,7 @@ class AddressPool {
   // `gateway` and the ends of the block are never given.
   AddressPool(Ipv4Block block, Ipv4 gateway) : block_(block), gateway_(gateway) {}
 
-  // What the pod has, or a free address of `part`, a block inside ours.
+  // The pod's address, or a free one of `part`, a block inside ours.
   Result<Ipv4> take(const std::string& uid, const Ipv4Block& part);
   // As it was; fails when another pod has it or it is none of ours.
   Result<void> put_back(const std::string& uid, Ipv4 address);

@@ -29,8 +29,8 @@ struct HostQuery {
   std::uint64_t turn = 0;
 };
 
-// What the host is to a pod, as the search list of its resolver has it; an address is itself.
-// Nothing when the cluster has no such name.
+// The address of the host for a pod, as the search list of its resolver has it; an address is
+// itself. Nothing when the cluster has no such name.
 std::optional<Ipv4> find_host(const ServiceTable& services, const PodNamespace& pods,
                               const HostQuery& query);
 

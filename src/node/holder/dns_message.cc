@@ -219,7 +219,7 @@ Result<DnsQuery> parse_dns_query(std::string_view bytes) {
     return fail(bad("it is an answer"));
   }
   if ((flags & kOperationMask) != 0) {
-    return fail(unsupported("DNS message: it is no query"));
+    return fail(unsupported("DNS message: not a query"));
   }
   if (questions != 1 || answers != 0 || authorities != 0) {
     return fail(bad("it has not exactly one question"));

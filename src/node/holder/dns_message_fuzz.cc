@@ -24,7 +24,7 @@ ServiceTable services() {
 
 }  // namespace
 
-// Whatever comes gets an answer that can be read and is not too long, or none.
+// Every query gets an answer that can be read and is not too long, or none.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static const ServiceTable table = services();
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);

@@ -61,7 +61,7 @@ Result<Ipv4Block> Ipv4Block::parse(std::string_view text) {
   const auto prefix =
       slash == std::string_view::npos ? std::nullopt : number(text.substr(slash + 1), 32);
   if (!base || !prefix) {
-    return fail(invalid_argument("\"" + std::string(text) + "\" is no block of addresses"));
+    return fail(invalid_argument("\"" + std::string(text) + "\" is not a block of addresses"));
   }
   const Ipv4Block block{.base = *base, .prefix = static_cast<int>(*prefix)};
   if (block.prefix < 32 && (base->value & (~0u >> block.prefix)) != 0) {

@@ -15,8 +15,8 @@ struct ProxyRequest {
   bool tunnel = false;  // CONNECT: bytes both ways from now on
   std::string host{};
   std::uint16_t port = 0;
-  // For the server when it is no tunnel: the head as the server wants it, which ends the connection
-  // after one answer, because the next request may be for somebody else.
+  // For the server when it is not a tunnel: the head as the server wants it, which ends the
+  // connection after one answer, because the next request may be for somebody else.
   std::string head{};
   std::size_t used = 0;  // bytes of the input that were the head
 };

@@ -7,7 +7,7 @@
 
 using namespace codeflare::node;
 
-// What is accepted is used up within the input, and its head is one that ends.
+// An accepted request is used up within the input, and its head is one that ends.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
   const auto request = parse_proxy_request(bytes);

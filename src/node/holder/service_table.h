@@ -39,8 +39,8 @@ class ServiceTable {
   bool has_address(Ipv4 address) const { return by_address_.contains(address); }
   const std::map<std::string, ServiceRecord, std::less<>>& all() const { return services_; }
 
-  // Where somebody has to listen: every port that has a ready endpoint. An address without one is
-  // not listened at, so that the kernel refuses, which clients understand at once.
+  // Where somebody has to listen: every port that has a ready endpoint. An address without one has
+  // no listener, so that the kernel rejects connections, which clients understand at once.
   std::set<ServiceAddress> addresses() const;
 
   // Endpoints in the order in which they are tried for the `turn`-th client of this address; of a

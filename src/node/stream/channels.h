@@ -17,7 +17,7 @@ namespace codeflare::node {
 struct ChannelDialect {
   std::string_view protocol{};  // as agreed on; empty: none
   bool base64 = false;          // text messages: a digit for the channel, then base64
-  bool statuses = false;        // v4 and later: the end is told as a Status, not as plain text
+  bool statuses = false;        // v4 and later: the end is sent as a Status, not as plain text
   bool can_close = false;       // v5: channel 255 ends another one
 };
 

@@ -22,7 +22,7 @@ TEST(ChannelDialect, is_the_clients_first_that_is_served) {
             "v4.channel.k8s.io");
   EXPECT_EQ(command_dialect({})->protocol, "");
   EXPECT_FALSE(command_dialect({"v9.channel.k8s.io"}));
-  // What the Python client offers for ports.
+  // The Python client's offer for ports.
   EXPECT_EQ(port_forward_dialect({"v5.channel.k8s.io", "v4.channel.k8s.io"})->protocol,
             "v4.channel.k8s.io");
   EXPECT_EQ(spdy_dialect({"v5.channel.k8s.io", "v4.channel.k8s.io"})->protocol,

@@ -13,7 +13,7 @@ namespace {
 
 // To start a program may mean to read it from a slow disk.
 constexpr Duration kPatience = std::chrono::seconds(30);
-// What a program ends with whose container is killed around it.
+// The exit code of a program whose container is killed around it.
 constexpr int kKilled = 137;
 
 }  // namespace

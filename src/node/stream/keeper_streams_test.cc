@@ -115,7 +115,7 @@ class Streams : public ::testing::TestWithParam<bool> {
     EXPECT_TRUE(outcome) << outcome.error().to_string();
     return outcome ? *outcome : Outcome{};
   }
-  // What a file of $HERE holds, seen from another program of the container.
+  // The content of a file of $HERE, seen from another program of the container.
   std::string file(const std::string& name) { return exec("cat $HERE/" + name).output; }
 
   template <typename Test>

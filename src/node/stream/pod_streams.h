@@ -38,15 +38,15 @@ class StreamedProcess {
   virtual Task<Result<int>> wait() = 0;
 };
 
-// Ways into the running pods of a node, named by UID. Refusals are failed_precondition with the
+// Ways into the running pods of a node, named by UID. Errors are failed_precondition with the
 // reason, not_found when there is no such program, `unavailable` when the pod or the container is
-// not there.
+// missing.
 class PodStreams {
  public:
   virtual ~PodStreams() = default;
   virtual Task<Result<std::unique_ptr<StreamedProcess>>> exec(std::string uid,
                                                               ExecOptions options) = 0;
-  // What the container's own program writes from now on.
+  // The output of the container's own program from now on.
   virtual Task<Result<std::unique_ptr<StreamedProcess>>> attach(std::string uid,
                                                                 std::string container) = 0;
   // A connection to a port of the pod's own loopback.

@@ -42,11 +42,11 @@ Task<void> pass_on(net::ByteStream& from, net::ByteStream& to) {
   }
 }
 
-// What the client sends; its end is passed on, and when it gave up altogether nobody waits for the
-// pod either.
+// The bytes of the client; its end is passed on, and when it gave up altogether nobody waits for
+// the pod either.
 Task<void> pass_to_pod(Stream data, net::ByteStream& pod, StopSource& gone) {
   co_await pass_on(*data, pod);
-  // What the pod does not take must not hold up the other streams.
+  // Bytes that the pod does not take must not hold up the other streams.
   data->stop_reading();
   static_cast<void>(co_await pod.finish());
   if (data->was_reset()) {
@@ -54,7 +54,7 @@ Task<void> pass_to_pod(Stream data, net::ByteStream& pod, StopSource& gone) {
   }
 }
 
-// What the pod sends. Only reading is given up when the client gives up this one stream: to break
+// The bytes of the pod. Only reading is given up when the client gives up this one stream: to break
 // off a write would break the connection that others share.
 Task<void> pass_to_client(net::ByteStream& pod, Stream data, const TaskContext& while_wanted) {
   for (;;) {
@@ -125,8 +125,8 @@ class SpdyForward {
  private:
   Task<void> read() { static_cast<void>(co_await session_.run()); }
 
-  // A pair when this stream completes one. What fits nowhere waits for its other half as long as
-  // the connection lives, which has a bound for its streams.
+  // A pair when this stream completes one. A stream that fits nowhere waits for its other half as
+  // long as the connection lives, which has a bound for its streams.
   std::optional<Pair> add(Stream stream) {
     const std::string type(stream->headers().get("streamtype").value_or(""));
     std::string request(stream->headers().get("requestid").value_or(""));
@@ -208,7 +208,7 @@ class ChannelForward {
       }
       Result<ChannelPiece> piece = read_piece(dialect_, **message);
       const std::size_t index = piece ? piece->channel / 2u : ports_.size();
-      // What comes on a channel for errors has no meaning.
+      // Bytes on a channel for errors have no meaning.
       if (piece && piece->channel % 2 == 0 && index < ports_.size()) {
         static_cast<void>(co_await input_[index]->push(std::move(piece->bytes)));
       }

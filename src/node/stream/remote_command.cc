@@ -50,7 +50,7 @@ class CommandSession {
   }
 
  private:
-  // A program that takes no input, or no more of it, is no reason to stop listening to the client.
+  // A program that takes no input, or no more of it, must not stop us from listening to the client.
   Task<void> pass_input(net::ByteStream* to) {
     bool wanted = to != nullptr;
     for (;;) {

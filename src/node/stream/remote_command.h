@@ -30,7 +30,7 @@ class CommandClient {
   virtual Task<void> run() = 0;
   // When all streams are there; fails when the client does not open them.
   virtual Task<Result<void>> ready() = 0;
-  // What it sends to the program; empty at the end.
+  // The client's input for the program; empty at the end.
   virtual Task<Result<std::string>> read_input() = 0;
   // Its terminal when it changes; nothing when it will not any more.
   virtual Task<Result<std::optional<TerminalSize>>> next_size() = 0;
@@ -53,7 +53,7 @@ struct CommandRun {
 };
 Task<void> serve_command(CommandClient& client, CommandRun run);
 
-// What clients are told about the end of a program.
+// The end of a program, as clients get it.
 model::Status exit_status(int exit_code);
 model::Status failure_status(std::string_view what, const Error& error);
 // {"Width":80,"Height":24}; nothing when it is something else.

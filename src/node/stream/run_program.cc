@@ -10,7 +10,7 @@ namespace codeflare::node {
 
 namespace {
 
-// What it left behind may have its output open: that is not waited for longer than this.
+// Its remaining children may keep the output open: that is not waited for longer than this.
 constexpr Duration kQuietAfterEnd = std::chrono::milliseconds(300);
 
 struct Kept {

@@ -14,7 +14,7 @@ struct ProgramOutcome {
   std::string output{};  // standard and error output as they came
 };
 
-// Runs a program in a container to its end, for probes and hooks. What it says beyond the limit is
+// Runs a program in a container to its end, for probes and hooks. Output beyond the limit is
 // dropped. When the task is asked to stop the program is killed.
 Task<Result<ProgramOutcome>> run_program(PodStreams& pods, std::string uid, ExecOptions options,
                                          std::size_t output_bytes_max);

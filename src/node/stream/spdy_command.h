@@ -16,7 +16,7 @@ namespace codeflare::node {
 // The versions of exec and attach over SPDY differ in two things.
 struct SpdyDialect {
   std::string_view protocol{};  // as agreed on; empty: none was asked for
-  bool statuses = false;        // v4: the end is told as a Status, not as plain text
+  bool statuses = false;        // v4: the end is sent as a Status, not as plain text
   bool sizes = false;           // v3 and later: there is a stream for the size of the terminal
 };
 // The first of the client's protocols that is served; nothing when none is.

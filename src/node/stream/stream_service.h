@@ -19,7 +19,7 @@
 
 namespace codeflare::node {
 
-// What the query of exec or attach asks for.
+// The query of exec or attach.
 struct CommandRequest {
   std::string container{};             // empty: the only one
   std::vector<std::string> command{};  // of exec

@@ -71,7 +71,7 @@ class World {
   World(const World&) = delete;
   World& operator=(const World&) = delete;
 
-  // What the server does with an answer; the other end of the connection is `pair.far()`.
+  // The server's handling of an answer; the other end of the connection is `pair.far()`.
   void take_over(Result<net::Response> response) {
     ASSERT_TRUE(response) << response.error().to_string();
     ASSERT_EQ(response->status, 101);
@@ -301,7 +301,7 @@ Task<Result<void>> open_stream(net::testing::SpdyClient& spdy, std::uint32_t id,
   co_return Result<void>();
 }
 
-// What the client gets on each stream until the server goes, by id.
+// The bytes for the client on each stream until the server goes, by id.
 Task<Result<std::vector<std::string>>> receive_all(net::testing::SpdyClient& spdy) {
   std::vector<std::string> texts(12);
   for (;;) {

@@ -8,11 +8,15 @@
 #include <string_view>
 #include <vector>
 
-// What a container may use, and how that is written into control groups. Pure.
+// The limits of a container, and how they are written into control groups. Pure.
 namespace codeflare::node {
 
 // Processes and threads of a pod.
 inline constexpr std::int64_t kProcessesMax = 8192;
+// Of all pods of a node together, of the `available` process ids: a quarter stays for the machine.
+constexpr std::int64_t node_processes_max(std::int64_t available) {
+  return available - available / 4;
+}
 // Of a container where groups are not to be had: nothing else keeps one that only forks from taking
 // the machine. The more processors share the burden, the more it may have.
 std::int64_t soft_processes_max(std::int64_t processors);
@@ -29,8 +33,8 @@ struct ResourceBounds {
 
 // A request that is not given is the limit, as servers have it.
 ResourceBounds bounds_of(const model::Container& container);
-// Of the pod as a whole: its share of the processors, a bound for those that fork for ever, and the
-// memory of all containers together when every one has a limit. Each has its own bounds beside.
+// Of the pod as a whole: its share of the processors, a bound for fork bombs, and the memory of all
+// containers together when every one has a limit. Each has its own bounds beside.
 ResourceBounds bounds_of(const model::PodSpec& spec);
 
 enum class GroupVersion : std::uint8_t { v1, v2 };

@@ -12,7 +12,7 @@
 // Mounting in our own namespaces. Every function says in its error what was tried.
 namespace codeflare::node {
 
-// What a mount is not good for. In none does a program get the rights of its file's owner.
+// The restrictions of a mount. In none does a program get the rights of its file's owner.
 struct MountLimits {
   bool read_only = false;
   bool devices = false;  // device files can be opened, and programs not started
@@ -70,8 +70,8 @@ Result<void> pivot_into(const std::string& root);
 Result<void> make_devices(const std::string& source, const std::string& at,
                           const std::vector<std::string>& more = {});
 
-// What of the machine containers may see, read-only, below `to`: its programs and libraries and a
-// list of names in /etc.
+// The machine's files that containers may see, read-only, below `to`: its programs and libraries
+// and a list of names in /etc.
 Result<void> bind_programs(const std::string& from, const std::string& to);
 
 }  // namespace codeflare::node

@@ -9,8 +9,8 @@
 // Namespaces of the kernel for this process, which must have one thread.
 namespace codeflare::node {
 
-// What a user may map: one id of the namespace around to `id` here. For a process that has just
-// entered a user namespace, with the ids it had before. `proc` can be written to.
+// The mapping that a user may make: one id of the namespace around to `id` here. For a process that
+// has just entered a user namespace, with the ids it had before. `proc` can be written to.
 struct OwnIds {
   std::uint32_t user = 0;
   std::uint32_t group = 0;

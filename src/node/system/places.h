@@ -13,11 +13,11 @@ namespace codeflare::node {
 
 // Where links on the way may lead.
 enum class Links : std::uint8_t {
-  inside,   // whoever leaves the top, or names a place from the root, is refused
+  inside,   // links that leave the top, or name a place from the root, are errors
   chrooted  // the top is the root, as for a process that lives there
 };
 
-// What becomes of parts of a path that are not there: all but the last are directories.
+// Handling of missing parts of a path: all but the last are directories.
 enum class Missing : std::uint8_t { refused, made_directory, made_file };
 
 struct PlaceOptions {
@@ -39,10 +39,10 @@ struct BindOptions {
   std::string stage;
 };
 
-// What one names is seen at the other, with everything that is mounted below. No program there gets
-// the rights of its file's owner, and no device can be opened. A mount has its limits before
-// anybody sees it. On kernels that cannot do so by descriptor (before Linux 5.12) by the names that
-// /proc has for them.
+// Shows one place at the other, with everything that is mounted below. No program there gets the
+// rights of its file's owner, and no device can be opened. A mount has its limits before anybody
+// sees it. On kernels that cannot do so by descriptor (before Linux 5.12) by the names that /proc
+// has for them.
 Result<void> bind_descriptor(int source, int target, const BindOptions& options);
 
 }  // namespace codeflare::node

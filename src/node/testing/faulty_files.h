@@ -20,7 +20,7 @@ class FaultyFiles final : public FileSystem {
 
   // By path: what is said when they shall be read, listed or locked.
   std::map<std::string, Error> faults{};
-  // What was removed with all that is below, in this order.
+  // Removed trees, in this order.
   std::vector<std::string> removed{};
 
   Result<std::string> read(const std::string& path, std::size_t bytes_max) override {

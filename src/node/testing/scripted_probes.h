@@ -11,7 +11,7 @@
 
 namespace codeflare::node::testing {
 
-// A network and programs that answer as they are told, after `delay`.
+// A network and programs with scripted answers, after `delay`.
 class ScriptedProbes final : public ProbeNetwork, public ContainerExec {
  public:
   std::map<std::string, int> statuses{};  // by target; absent: nobody listens

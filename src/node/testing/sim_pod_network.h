@@ -10,7 +10,7 @@
 
 namespace codeflare::node::testing {
 
-// A pod network without pods: gives addresses 10.244.0.2, .3, ... and remembers what it is told.
+// A pod network without pods: gives addresses 10.244.0.2, .3, ... and remembers its calls.
 class SimPodNetwork final : public PodNetwork {
  public:
   std::string holder() const override { return "holder.sock"; }
@@ -66,7 +66,7 @@ class SimPodNetwork final : public PodNetwork {
   }
   Task<void> shutdown() override { co_return; }
 
-  // What attach() and keep() say from now on; empty: they work again.
+  // The error of attach() and keep() from now on; empty: they work again.
   void fail_with(std::string failure) { failure_ = std::move(failure); }
   const std::map<std::string, PodRecord>& pods() const { return pods_; }
   const std::map<std::string, ServiceRecord>& services() const { return services_; }

@@ -13,8 +13,8 @@
 namespace codeflare::node::testing {
 
 // Pods whose processes are scripted, in virtual time. The first words of a command say what its
-// container does: {"run"} until it is told to end, {"polite"} the same, with code 0, {"stubborn"}
-// until it is killed, {"sleep", "5"} seconds, {"exit", "3"} at once, {"missing"} cannot be started;
+// container does: {"run"} until it is stopped, {"polite"} the same, with code 0, {"stubborn"} until
+// it is killed, {"sleep", "5"} seconds, {"exit", "3"} at once, {"missing"} cannot be started;
 // {"sleep", "5", "3"} ends with 3.
 class SimPodRuntime final : public PodRuntime {
  public:
@@ -37,7 +37,7 @@ class SimPodRuntime final : public PodRuntime {
   // As kill -9 of the keeper, or a reboot.
   void lose_keeper(const std::string& uid);
   void lose_all();
-  // Keepers that do not do what they are told, as if they could not be reached.
+  // Keepers that do not obey, as if they could not be reached.
   bool deaf = false;
   // Pods cannot be closed: this is said instead.
   std::string why_not_closed{};
@@ -45,7 +45,7 @@ class SimPodRuntime final : public PodRuntime {
   std::function<void()> on_adopt{};
   // How long it takes to close or remove a pod in which nothing runs.
   Duration tidying{};
-  // What pods have on disk, by name, and how long it takes to find out.
+  // The disk usage of pods, by name, and how long it takes to find out.
   std::map<std::string, PodUsage> usages{};
   std::map<std::string, Duration> looking{};
 

@@ -15,7 +15,7 @@ struct HolderReply {
 };
 
 // Asks the holder that listens at `socket` (a path of any length) and waits for its answer: not on
-// a loop. `unavailable` when there is no holder, failed_precondition when it refuses.
+// a loop. `unavailable` when there is no holder, failed_precondition when it rejects the request.
 Result<HolderReply> call_holder(const std::string& socket, const HolderRequest& request);
 
 }  // namespace codeflare::node

@@ -9,15 +9,15 @@
 #include <string_view>
 #include <vector>
 
-// What is asked of the holder of the pod network, and what it keeps on disk. As with keepers, one
-// may be older than the program that speaks to it: fields are added, never changed, and unknown
-// ones ignored.
+// Requests to the holder of the pod network, and its files on disk. As with keepers, one may be
+// older than the program that speaks to it: fields are added, never changed, and unknown ones
+// ignored.
 namespace codeflare::node {
 
 using model::Extra;
 
 inline constexpr std::int32_t kHolderProtocol = 1;
-// What pods find in their network: the domain of its names, and the proxy at its gateway.
+// Names in the network of pods: the domain of its names, and the proxy at its gateway.
 inline constexpr std::string_view kClusterDomain = "cluster.local";
 inline constexpr std::uint16_t kEgressPort = 3128;
 

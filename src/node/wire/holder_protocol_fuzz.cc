@@ -10,7 +10,7 @@ namespace {
 
 using namespace codeflare::node;
 
-// What is understood goes out again, and is the same.
+// A message that parses is written again as the same message.
 template <typename T>
 void check(std::string_view text) {
   if (const codeflare::Result<T> value = parse_message<T>(text)) {

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-// What the agent and the keeper of a pod say to each other, and what both keep on disk. Keepers
+// The messages between the agent and the keeper of a pod, and the files of both on disk. Keepers
 // outlive the program that started them: fields are added, never changed, and unknown ones ignored.
 namespace codeflare::node {
 
@@ -57,7 +57,7 @@ struct DeviceGrant {
   friend bool operator==(const DeviceGrant&, const DeviceGrant&) = default;
 };
 
-// What a keeper is made from.
+// The description of a keeper.
 struct SandboxSpec {
   std::int32_t protocol = kKeeperProtocol;
   std::string ns;
@@ -115,7 +115,7 @@ struct ContainerSpec {
   friend bool operator==(const ContainerSpec&, const ContainerSpec&) = default;
 };
 
-// What became of one start. Times are nanoseconds since 1970, 0 when not yet.
+// The outcome of one start. Times are nanoseconds since 1970, 0 when not yet.
 struct RunRecord {
   std::string name;
   std::int32_t attempt = 0;

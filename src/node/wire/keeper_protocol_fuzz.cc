@@ -12,7 +12,7 @@ namespace {
 
 using namespace codeflare::node;
 
-// What comes out of a request goes in again, and is the same.
+// A request that parses is written again as the same request.
 template <typename T>
 void check_as(std::string_view text) {
   if (const auto request = parse_message<T>(text)) {

@@ -43,7 +43,7 @@ struct LogLine {
   std::string_view text;
 };
 
-// Without its end. Nothing when it is no such line.
+// Without its end. Nothing when it is not such a line.
 std::optional<LogLine> parse_log_line(std::string_view line);
 
 }  // namespace codeflare::node

@@ -8,8 +8,8 @@
 #include <string>
 #include <string_view>
 
-// What the protocols have in common: a message is a struct, written as JSON, alone in its frame.
-// What the programs keep on disk is written in the same way.
+// The common part of the protocols: a message is a struct, written as JSON, alone in its frame.
+// The programs' files on disk have the same form.
 namespace codeflare::node {
 
 template <typename T>

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-// What an agent asks of a keeper on a connection of its own, to be given descriptors; with the
+// The agent's requests to a keeper on a connection of its own, to be given descriptors; with the
 // rules of keeper_protocol.h for versions.
 namespace codeflare::node {
 
@@ -28,7 +28,7 @@ struct StreamRequest {
   std::int32_t rows = 0;
   std::string address;  // of dial, literal
   std::int32_t port = 0;
-  // What the program of exec and its group get when the connection goes; 0: SIGHUP.
+  // The signal for the program of exec and its group when the connection goes; 0: SIGHUP.
   std::int32_t hangup_signal = 0;
   Extra extra;
 

@@ -162,9 +162,39 @@ Result<void> write_settings(const std::vector<std::string>& groups, GroupVersion
   return {};
 }
 
-// What groups below this one may have.
+// The controllers of groups below this one.
 Result<void> hand_down(const std::string& group) {
   return write_setting(group + "/cgroup.subtree_control", "+memory +cpu +pids");
+}
+
+std::optional<std::int64_t> number_in(const std::string& path) {
+  std::ifstream file(path);
+  std::int64_t value = 0;
+  return file >> value ? std::optional(value) : std::nullopt;  // "max" is none
+}
+
+// Process ids that the machine, or the group around `base`, has.
+std::optional<std::int64_t> process_ids_around(const std::string& base) {
+  const std::string around = base.substr(0, base.rfind('/'));
+  std::optional<std::int64_t> least;
+  for (const std::string& path :
+       {std::string("/proc/sys/kernel/pid_max"), std::string("/proc/sys/kernel/threads-max"),
+        around + "/pids.max"}) {
+    if (const std::optional<std::int64_t> count = number_in(path)) {
+      least = std::min(least.value_or(*count), *count);
+    }
+  }
+  return least;
+}
+
+// The bound of one pod does not keep several that fork from taking all process ids.
+Result<void> limit_all_pods(const std::string& base) {
+  const std::string path = base + "/pids.max";
+  const std::optional<std::int64_t> available = process_ids_around(base);
+  if (!available || !is_there(path)) {
+    return {};
+  }
+  return write_setting(path, std::to_string(node_processes_max(*available)));
 }
 
 // The last pod takes the directory around it along, while another may be coming.
@@ -230,6 +260,7 @@ Result<std::vector<std::string>> LimitGroups::make_pod(const std::string& uid,
     if (version_ == GroupVersion::v2) {
       TRY(hand_down(base));
     }
+    TRY(limit_all_pods(base));
     pod.push_back(base + "/" + uid);
     TRY(make_group(pod.back()));
     if (version_ == GroupVersion::v2) {
@@ -294,8 +325,8 @@ Result<std::unique_ptr<LimitGroups>> LimitGroups::find(const std::string& name) 
   if (!found.v2) {
     return fail(unsupported("no control groups are mounted"));
   }
-  // At the top where we may, as a kubelet does; else beside us, where users have their own. What
-  // has processes of its own cannot have groups with limits below.
+  // At the top where we may, as a kubelet does; else beside us, where users have their own. A group
+  // with processes of its own cannot have groups with limits below.
   const std::string own = own_directory(*found.v2, "");
   Result<std::unique_ptr<LimitGroups>> result = fail(unsupported("no group can be made"));
   for (const std::string& around : {found.v2->point, own.substr(0, own.rfind('/'))}) {

@@ -48,7 +48,7 @@ std::string old_data(const std::string& directory) {
   return size > 0 ? std::string(target.data()) : std::string();
 }
 
-// What a write that did not come to its end has left: there is at most one of them.
+// The rest of an unfinished write: there is at most one of them.
 void remove_failed(const std::string& directory, const std::string& current) {
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(directory, error)) {

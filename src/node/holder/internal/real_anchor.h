@@ -8,7 +8,7 @@
 #include <sys/types.h>
 
 // The process that keeps the holder's namespaces: it does nothing else, so nothing can go wrong
-// with it. Whoever needs it finds it by the lock that it has.
+// with it. Users find it by the lock that it has.
 namespace codeflare::node::internal {
 
 struct Anchor {

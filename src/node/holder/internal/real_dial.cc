@@ -68,8 +68,8 @@ bool is_special(Ipv4 address) {
   return in(0x00000000u, 8) || in(0x7f000000u, 8) || in(0xa9fe0000u, 16) || in(0xe0000000u, 3);
 }
 
-// What pods must not reach through us: the machine itself by any of its names, and what is there
-// for the machine alone.
+// Addresses that pods must not reach through us: the machine itself by any of its names, and
+// services for the machine alone.
 bool is_forbidden(const sockaddr& address) {
   if (address.sa_family == AF_INET) {
     return is_special(from_sockaddr(reinterpret_cast<const sockaddr_in&>(address)).address) ||

@@ -77,7 +77,7 @@ Result<NetworkState> Holder::read_state(const std::string& text, bool in_use) co
   return NetworkState();
 }
 
-// What a holder before us gave stays given, whether its pods run or not.
+// Addresses that an earlier holder gave stay given, whether its pods run or not.
 Result<void> Holder::load() {
   const Result<std::string> text = read_whole_file(directory_ + "/network.json");
   if (!text && text.error().code != ErrorCode::not_found) {
@@ -305,7 +305,7 @@ Result<void> Holder::keep(const std::vector<std::string>& uids) {
       gone.push_back(uid);
     }
   }
-  // One that cannot be let go of is no reason to keep the others.
+  // One that cannot be released does not keep the others.
   Result<void> result;
   for (const std::string& uid : gone) {
     if (Result<void> detached = detach(uid); !detached) {

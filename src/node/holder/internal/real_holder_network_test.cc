@@ -149,7 +149,7 @@ class Network : public ::testing::Test {
     ASSERT_TRUE(wait_until([&] { return log_of(uid, "server").contains("serving"); }))
         << log_of(uid, "server");
   }
-  // What the script printed, once it has ended.
+  // The output of the script, once it has ended.
   std::string output_of(const std::string& uid, const std::string& script) {
     const std::string name = "client" + std::to_string(next_++);
     start(uid, name, script + " 2>&1");
@@ -449,7 +449,7 @@ TEST_F(Network, is_whole_again_when_its_holder_was_killed) {
   ASSERT_EQ(::kill(static_cast<pid_t>(state->answer.process), SIGKILL), 0);
   // Pods do not need it to reach each other.
   EXPECT_TRUE(output_of("b", client_of(a)).contains("got I am a"));
-  // The next holder has been told again what there is.
+  // The next holder has the records again.
   EXPECT_TRUE(wait_until([&] {
     const auto again = call_holder(network->holder(), {.verb = "state"});
     return again && again->answer.process != state->answer.process;

@@ -43,7 +43,7 @@ struct Netlink::Message {
   void name(unsigned short type, const std::string& value) {
     attribute(type, {value.c_str(), value.size() + 1});
   }
-  // What is put between begin() and end() is inside it.
+  // Data put between begin() and end() is inside it.
   std::size_t begin(unsigned short type) {
     const std::size_t at = bytes.size();
     attribute(type, {});

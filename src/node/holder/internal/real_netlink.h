@@ -11,8 +11,8 @@
 
 namespace codeflare::node::internal {
 
-// What we need of rtnetlink, in the network namespace in which it was opened. Waits for each answer
-// of the kernel, which comes at once.
+// The part of rtnetlink that we need, in the network namespace in which it was opened. Waits for
+// each answer of the kernel, which comes at once.
 class Netlink {
  public:
   static Result<Netlink> open();

@@ -55,7 +55,7 @@ Result<void> serve_cluster_proxy(const std::string& holder, const std::string& a
                                  const std::function<void(std::uint16_t port)>& ready) {
   const auto at = Ipv4::parse(address);
   if (!at) {
-    return fail(invalid_argument("\"" + address + "\" is no IPv4 address"));
+    return fail(invalid_argument("\"" + address + "\" is not an IPv4 address"));
   }
   // Said now, and not to the first client.
   TRY(call_holder(holder, {.verb = "state"}));

@@ -27,7 +27,7 @@ using internal::PodLinks;
 
 constexpr std::uint32_t kProbeAddress = 2;  // in the pods' block
 
-// What the holder has from the process that prepared it.
+// Descriptors that the holder has from the process that prepared it.
 struct Inherited {
   FileDescriptor lock;  // held as long as the holder lives: there is one per directory
   FileDescriptor listener;

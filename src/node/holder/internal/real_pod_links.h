@@ -27,7 +27,7 @@ class PodLinks {
   // In namespaces that were just made: brings loopback and bridge up, and mounts a tmpfs at
   // `directory`.
   static Result<void> build(const NetworkPlan& plan, const std::string& directory);
-  // What was built before.
+  // Opens the links that were built before.
   static Result<PodLinks> open(const NetworkPlan& plan, const std::string& directory);
 
   // UIDs of the pods that have a network.

@@ -10,7 +10,7 @@
 namespace codeflare::node::internal {
 
 // Copies bytes between two connected sockets in both directions until both have ended or one
-// breaks. What one side does not take yet is held, little, and the other is not read meanwhile.
+// breaks. A few bytes that one side does not take yet are held; meanwhile the other is not read.
 class Relay {
  public:
   // `done` is called once, from a handler; it may destroy this. `moved` is called whenever bytes

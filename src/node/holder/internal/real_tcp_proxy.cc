@@ -17,7 +17,7 @@ constexpr std::size_t kConnectionsMax = 8192;
 constexpr rlim_t kOtherFiles = 256;
 constexpr int kAcceptedAtOnce = 32;
 
-// Two descriptors for each, and some for everything else: one that cannot even be refused for want
+// Two descriptors for each, and some for everything else: one that cannot even be rejected for want
 // of a descriptor would be reported again and again.
 std::size_t connections_allowed() {
   rlimit files{};

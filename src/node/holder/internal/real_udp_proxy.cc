@@ -38,7 +38,7 @@ std::vector<ListenFailure> UdpProxy::update() {
   return listeners_.update(services_);
 }
 
-// Whoever still sends is brought to another one.
+// A client that still sends is brought to another one.
 void UdpProxy::end_those_without_endpoint() {
   std::vector<Client> gone;
   for (const auto& [client, session] : sessions_) {

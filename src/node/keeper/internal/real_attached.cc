@@ -19,7 +19,7 @@ namespace codeflare::node::internal {
 namespace {
 
 constexpr std::size_t kAttachedMax = 16;
-// What a reader may be behind; the kernel gives less when it must.
+// The bytes that a reader may be behind; the kernel gives less when it must.
 constexpr int kPipeBytes = 1 << 20;
 
 Result<Pipe> make_wide_pipe() {

@@ -10,8 +10,8 @@
 
 namespace codeflare::node::internal {
 
-// Those who look at what a container writes, from when they came. The container never waits for
-// them: what does not fit into the pipe of one who does not read is lost to it.
+// Viewers of a container's output, from when they came. The container never waits for them: what
+// does not fit into the pipe of one who does not read is lost to it.
 class Attached {
  public:
   // Gives the other ends of new pipes to the connection, and takes the connection when that works.
@@ -22,7 +22,7 @@ class Attached {
   };
   Result<void> add(FileDescriptor& connection, const Input& input);
   void show(std::string_view bytes, bool is_error);
-  // The program has ended: they are told and let go.
+  // The program has ended: they get the exit code and are closed.
   void end(std::int32_t exit_code);
 
  private:

@@ -52,8 +52,8 @@ Result<void> make_open_directory(const std::string& path) {
   return {};
 }
 
-// "volumes/NAME/sub" in the pod's directory, with "sub" made when it is not there. What a container
-// has put on the way cannot lead out of the volume.
+// "volumes/NAME/sub" in the pod's directory, with "sub" made when it is not there. A container's
+// links on the way cannot lead out of the volume.
 Result<FileDescriptor> open_in_volume(const KeeperView& view, const std::string& source) {
   constexpr std::string_view kVolumes = "volumes/";
   if (!source.starts_with(kVolumes)) {
@@ -168,7 +168,7 @@ Result<void> bring_directories(const ImageRoot& made, const std::vector<std::str
   return {};
 }
 
-// What every container has beside its programs.
+// The directories and devices of every container beside its programs.
 Result<void> add_usual_places(const ImageRoot& made, const KeeperView& view,
                               const std::vector<std::string>& devices) {
   const std::string& root = made.root;

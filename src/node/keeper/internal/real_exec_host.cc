@@ -31,7 +31,7 @@ namespace codeflare::node::internal {
 namespace {
 
 constexpr int kExecFailed = 126;
-// What a child says before its reason.
+// The first byte of a child's message, before its reason.
 constexpr char kNotFound = 'N';
 constexpr char kOtherError = 'E';
 // Programs beside the first one; each holds a connection.
@@ -89,7 +89,7 @@ int exit_code_of(int status) {
 
 void answer(const FileDescriptor& connection, const StreamAnswer& answer,
             std::span<const int> descriptors = {}) {
-  // Whoever does not read it learns from the end of the connection that something is wrong.
+  // A client that does not read it learns from the end of the connection that something is wrong.
   static_cast<void>(send_with_descriptors(connection.get(), framed(answer), descriptors));
 }
 
@@ -127,8 +127,8 @@ class ExecHost {
     sigfillset(&all);
     signals_ = FileDescriptor(::signalfd(-1, &all, SFD_CLOEXEC | SFD_NONBLOCK));
     if (running_.view.isolated) {
-      // What runs beside the program is in the same user namespace, or tools that look at it from
-      // there would be refused.
+      // Programs run beside the container's program share its user namespace, or tools that look at
+      // it from there would fail.
       const std::string path = "/proc/" + std::to_string(running_.program) + "/ns/user";
       user_namespace_ = FileDescriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
     }
@@ -201,7 +201,7 @@ class ExecHost {
     const ssize_t size =
         ::recv(session.connection.get(), buffer.data(), buffer.size(), MSG_DONTWAIT);
     if (size == 0 || (size < 0 && errno != EAGAIN && errno != EINTR)) {
-      // As when a terminal is closed. Whoever ignores it goes with the container.
+      // As when a terminal is closed. A program that ignores it goes with the container.
       ::kill(-session.program, session.hangup_signal);
       session.connection.close();
     }

@@ -8,7 +8,7 @@
 
 namespace codeflare::node::internal {
 
-// What an init has when its program runs.
+// The parts of an init whose program runs.
 struct RunningProgram {
   const KeeperView& view;
   const ContainerSpec& spec;

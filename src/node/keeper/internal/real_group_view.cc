@@ -4,6 +4,7 @@
 #include "node/system/mounts.h"
 
 #include <fcntl.h>
+#include <string_view>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <utility>
@@ -15,6 +16,8 @@ namespace {
 
 constexpr const char* kPlace = "/sys/fs/cgroup";
 constexpr const char* kMadeUp = "/cgroup";
+// Java looks for no limit at all where version 1 lacks this hierarchy.
+constexpr const char* kProcessors = "/cpuset";
 constexpr const char* kMemoryNow = "cgroup/memory.current";
 constexpr std::int64_t kPeriodMicros = 100'000;
 
@@ -31,6 +34,22 @@ std::string hierarchy_of(const std::string& directory) {
   }
   const std::string rest = directory.substr(before.size());
   return rest.substr(0, rest.find('/'));
+}
+
+// Where we are in the hierarchy of processors, which has no group of the pod; empty: there is none.
+std::string own_processors() {
+  const std::string mounted = std::string(kPlace) + kProcessors;
+  if (!is_there(mounted + "/cpuset.cpus")) {
+    return "";
+  }
+  // "3:cpuset:/machine"
+  const std::string text = read_whole_file("/proc/self/cgroup").value_or("");
+  const std::string_view before = ":cpuset:";
+  const std::size_t begin = text.find(before);
+  const std::size_t path = begin + before.size();
+  const std::string own =
+      begin == std::string::npos ? "" : mounted + text.substr(path, text.find('\n', path) - path);
+  return is_there(own + "/cpuset.cpus") ? own : mounted;
 }
 
 // "cpu,cpuacct" is found by both names.
@@ -57,7 +76,9 @@ Result<void> bind_groups(const GroupView& view, const SandboxSpec& sandbox,
       TRY(link_parts(view.root, hierarchy));
     }
   }
-  return {};
+  const std::string processors = view.groups + kProcessors;
+  return is_there(processors) ? bind_mount(processors, view.root + kPlace + kProcessors, true)
+                              : Result<void>();
 }
 
 Result<void> make_up(const GroupView& view, const ContainerSpec& spec) {
@@ -81,6 +102,10 @@ Result<void> make_up(const GroupView& view, const ContainerSpec& spec) {
 void bring_groups(const SandboxSpec& sandbox, const std::string& at) {
   for (std::size_t i = 0; i < sandbox.groups.size(); ++i) {
     static_cast<void>(bind_mount(sandbox.groups[i], at + "/" + std::to_string(i), true));
+  }
+  const std::string processors = sandbox.groups.empty() ? "" : own_processors();
+  if (!processors.empty()) {
+    static_cast<void>(bind_mount(processors, at + kProcessors, true));
   }
 }
 

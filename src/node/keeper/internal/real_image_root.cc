@@ -94,8 +94,8 @@ bool has_mounts_below(const std::string& directory) {
 enum class AtLink : std::uint8_t { stop, replace };
 
 // Makes the directory and those on the way to it in the upper layer, where what the image has in
-// them is seen through. Who may be led by links ends at one; a place of every container begins anew
-// there. One that we may not look into cannot be seen through: it is added to `closed`.
+// them is seen through. A link on the way ends it (stop), or a directory takes its place (replace).
+// One that we may not look into cannot be seen through: it is added to `closed`.
 Result<void> make_own(const ImageRoot& made, std::string_view path, AtLink at_link,
                       std::set<std::string>& closed) {
   const std::string upper = made.scratch + kUpper;

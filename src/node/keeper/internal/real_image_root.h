@@ -19,10 +19,10 @@ struct ImageRoot {
   std::vector<std::string> files;
 };
 
-// Mounts the root: an overlay of the image. Where the kernel refuses that, and where something is
+// Mounts the root: an overlay of the image. Where the kernel rejects that, and where something is
 // mounted in the image, which an overlay would not show and might uncover, entry by entry: then
-// what is not among `own` is read-only. What belongs to every container (/dev, /etc, /proc, /run,
-// /tmp, /var/tmp) is no link, wherever the image's leads.
+// what is not among `own` is read-only. The directories of every container (/dev, /etc, /proc,
+// /run, /tmp, /var/tmp) are not links, wherever the image's lead.
 Result<void> make_image_root(const ImageRoot& made);
 
 // Brings the entries of one directory to the same place in the root: links again, directories that

@@ -52,7 +52,7 @@ WallTime wall_now() {
   return WallTime(Duration(now_ns()));
 }
 
-// Whatever is done to the machine's clock.
+// Independent of changes to the machine's clock.
 std::int64_t steady_ms() {
   timespec time{};
   ::clock_gettime(CLOCK_MONOTONIC, &time);
@@ -130,7 +130,7 @@ struct Keeper::Run {
   std::string tail;            // of what it wrote
   std::string report_text{};   // not yet a whole line
   int status = -1;             // of the program
-  std::int64_t killed_ms = 0;  // when it was told to kill everything, by steady_ms()
+  std::int64_t killed_ms = 0;  // when it was ordered to kill everything, by steady_ms()
   bool over = false;
 };
 
@@ -154,7 +154,7 @@ Keeper::Keeper(KeeperView view, SandboxSpec sandbox, FileDescriptor listener)
 
 Keeper::~Keeper() = default;
 
-// What an earlier keeper of the same pod left.
+// Loads the state of an earlier keeper of the same pod.
 void Keeper::load_state() {
   const std::string text = read_file(view_.pod + "/state.json", kFrameBytesMax);
   if (Result<KeeperState> earlier = parse_message<KeeperState>(text); !text.empty() && earlier) {
@@ -203,7 +203,7 @@ int Keeper::run() {
       }
     }
     for (std::size_t i = 0; at < waits.size(); ++i) {
-      // Those that a request has started just now come next time.
+      // Runs that a request has started just now come next time.
       Run& run = *runs_[i];
       if (waits[at++].revents != 0) {
         read_output(run, run.output, run.output_lines);
@@ -639,7 +639,7 @@ void Keeper::read_control(Run& run) {
     if (packet.bytes == kFilesPacket) {
       run.files = std::move(packet.descriptors.front());
     } else if (packet.bytes == kTerminalPacket) {
-      // What a program with a terminal writes comes out of that.
+      // A program with a terminal writes to that terminal.
       run.output = std::move(packet.descriptors.front());
       ::fcntl(run.output.get(), F_SETFL, ::fcntl(run.output.get(), F_GETFL) | O_NONBLOCK);
     }

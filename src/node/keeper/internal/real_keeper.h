@@ -54,13 +54,13 @@ class Keeper {
   static void read_control(Run& run);
   void reap();
   bool looks_at_memory() const;
-  // How long to wait at most before limits and inits are looked at, in milliseconds; -1: for ever.
+  // How long to wait at most before limits and inits are looked at, in milliseconds; -1: none.
   int patience() const;
   void keep_limits();
   // Counts what a run has in memory, in a process of its own: the kernel may let it wait for long.
   static void begin_to_count(Run& run, const ProcessTable& processes, std::int64_t files);
   void judge_count(Run& run);
-  // Those that were told to kill everything and have not: a start may hang in the kernel or on
+  // Inits that were ordered to kill everything and have not: a start may hang in the kernel or on
   // somebody's file system, and hears nothing there.
   void kill_silent_inits();
   // Plain processes that an init left when it was killed.

@@ -102,7 +102,7 @@ void give_away(const fs::path& root) {
   }
 }
 
-// In a child, as a container does: whether it is refused.
+// In a child, as a container does: whether it fails.
 bool overlays_are_forbidden(const std::string& directory) {
   const pid_t child = ::fork();
   if (child == 0) {
@@ -221,7 +221,7 @@ class ImageRoots : public Images, public ::testing::WithParamInterface<Made> {
     }
   }
 
-  // What every image gives its containers.
+  // The writable places that every image gives its containers.
   static constexpr const char* kScript =
       "set -ex; echo 1 > /top; echo 2 > /var/tmp/f; echo 3 > $HOME/f; echo 4 > /var/f; "
       "echo 5 > /home/me; echo 6 > /run/f; echo 7 > /tmp/f; mkdir /etc/made; "
@@ -316,7 +316,7 @@ TEST_F(Images, directories_of_a_home_leave_it_to_the_container) {
   if (::geteuid() != 0 || !fs::is_directory("/root")) {
     GTEST_SKIP() << "the home of containers is root's";
   }
-  // Whatever lies there: nothing is written to the machine's.
+  // Nothing is written to the machine's directory, whatever lies there.
   const std::string name = "codeflare-test-" + env.random.uuid();
   sandbox_.spec.directories = {"/root"};
   EXPECT_EQ(complaint_of("echo 1 > $HOME/" + name + " && cat $HOME/" + name), "");

@@ -37,7 +37,7 @@ using internal::KeeperView;
 constexpr const char* kThisProgram = "/proc/self/exe";
 constexpr const char* kInside = "--inside";  // of a keeper's namespaces; for ourselves alone
 
-// What the keeper has from the process that prepared it.
+// Descriptors that the keeper has from the process that prepared it.
 struct Inherited {
   FileDescriptor lock;  // held as long as the keeper lives: there is one per pod
   FileDescriptor listener;

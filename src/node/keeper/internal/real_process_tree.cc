@@ -71,8 +71,8 @@ std::int64_t kilobytes_in(const std::string& text, std::string_view name) {
   return kilobytes;
 }
 
-// What is shared counts in parts; `all` is -1 when the kernel does not say. Costs much more than
-// the above.
+// Shared memory counts in parts; `all` is -1 when the kernel does not say. Costs much more than the
+// above.
 struct Proportional {
   std::int64_t all = -1;
   std::int64_t of_files = 0;  // in memory, mapped
@@ -160,8 +160,8 @@ std::int64_t bytes_in_memory(int file_system) {
 }
 
 void kill_descendants(std::span<const pid_t> spared) {
-  // What is stopped forks no more: nobody is killed before all are stopped, or a program that forks
-  // as fast as we look would be ahead of us for ever.
+  // A stopped process forks no more: nobody is killed before all are stopped, or a program that
+  // forks as fast as we look would stay ahead of us.
   std::set<pid_t> stopped;
   bool more = true;
   for (int round = 0; more && round < kRoundsMax; ++round) {

@@ -23,7 +23,7 @@ class ProcessTable {
 
   ProcessTable();
 
-  // Those that descend from this one and have not ended, but for `spared` and theirs.
+  // Living descendants of this process, but for `spared` and theirs.
   std::vector<pid_t> living_descendants(std::span<const pid_t> spared) const;
   // Bytes of memory that `root` and its descendants use at most: what several of them share counts
   // for each.
@@ -42,7 +42,7 @@ class ProcessTable {
   std::multimap<pid_t, pid_t> children_;
 };
 
-// What lies in a file system in memory, with what the kernel needs to know it; 0 for none.
+// The bytes in a file system in memory, with what the kernel needs to know it; 0 for none.
 std::int64_t bytes_in_memory(int file_system);
 
 }  // namespace codeflare::node::internal

@@ -129,9 +129,9 @@ Result<void> hide(const Hidden& hidden, const std::string& source, const std::st
 }  // namespace
 
 Result<void> let_go_of_keys_and_groups() {
-  // A new session, without a name and without keys. It may be refused: kernels may be without keys,
-  // and each counts for its user, who has some two hundred. Containers cannot ask for keys anyway;
-  // this keeps file systems from using them in their name.
+  // A new session, without a name and without keys. It may fail: kernels may be without keys, and
+  // each counts for its user, who has some two hundred. Containers cannot ask for keys anyway; this
+  // keeps file systems from using them in their name.
   static_cast<void>(::syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, nullptr));
   if (::geteuid() == 0 && ::setgroups(0, nullptr) != 0 && errno != EPERM) {
     return fail(posix_error(errno, "leave all groups"));

@@ -43,7 +43,7 @@ constexpr std::uint32_t kForbidden[] = {
     SYS_open_by_handle_at,
     // Keys: they belong to users, not to containers.
     SYS_keyctl, SYS_add_key, SYS_request_key,
-    // What looks into the kernel or drives it in ways that no program here needs.
+    // Calls that look into the kernel or drive it in ways that no program here needs.
     SYS_bpf, SYS_perf_event_open, SYS_userfaultfd, SYS_io_uring_setup, SYS_io_uring_enter,
     SYS_io_uring_register, SYS_syslog, SYS_kexec_load, SYS_init_module, SYS_finit_module,
     SYS_delete_module, SYS_quotactl, SYS_acct, SYS_swapon, SYS_swapoff, SYS_reboot};
@@ -54,8 +54,8 @@ constexpr std::uint32_t answer(int error) {
   return SECCOMP_RET_ERRNO | static_cast<std::uint32_t>(error);
 }
 
-// Straight on, one question after the other, so that no jump is longer than its byte can say. What
-// is allowed whatever its arguments are, the kernel finds out once and does not ask again.
+// Straight on, one question after the other, so that no jump is longer than its byte can say. The
+// kernel finds out once which calls are allowed whatever their arguments, and does not ask again.
 class Program {
  public:
   void load(std::size_t offset) {

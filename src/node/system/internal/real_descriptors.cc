@@ -1,4 +1,4 @@
-#include "base/passed_descriptors.h"
+#include "base/env/passed_descriptors.h"
 #include "node/system/descriptors.h"
 
 #include <algorithm>

@@ -28,8 +28,8 @@ constexpr const char* kEtc[] = {"alternatives",    "ca-certificates", "ca-certif
                                 "python3",         "services",        "ssl/certs",
                                 "ssl/openssl.cnf", "terminfo"};
 constexpr const char* kPrograms[] = {"usr", "bin", "sbin", "lib", "lib32", "lib64", "libx32"};
-// What Docker and containerd mask, and what else of the kernel's memory and configuration the
-// machine's root reads: containers of a node that runs as root have its id.
+// Paths that Docker and containerd mask, and others with the kernel's memory and configuration that
+// the machine's root reads: containers of a node that runs as root have its id.
 constexpr const char* kProcHidden[] = {
     "acpi",       "allocinfo",     "asound",       "config.gz",   "interrupts",
     "kcore",      "keys",          "kmsg",         "kpagecgroup", "kpagecount",
@@ -121,7 +121,7 @@ Result<void> make_directory(const std::string& path, std::uint32_t mode) {
 
 Result<void> make_file(const std::string& path) {
   TRY(make_directory(parent_path(path)));
-  // Not opened: that would wait for ever at a pipe.
+  // Not opened: that would wait indefinitely at a pipe.
   if (::mknod(path.c_str(), S_IFREG | 0644, 0) != 0 && errno != EEXIST) {
     return fail(failed("make", path));
   }

@@ -119,7 +119,7 @@ int use_proc(const std::string& at) {
   ::_exit(write_small_file(open + "/self/comm", "other") ? 0 : 7);
 }
 
-// What the steps exit with in a process of their own.
+// The exit code of the steps in a process of their own.
 template <typename Steps>
 int in_child(Steps steps) {
   const pid_t child = ::fork();

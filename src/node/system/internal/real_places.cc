@@ -123,8 +123,8 @@ class Walk {
   int links_ = 0;
 };
 
-// What the kernel says of calls that it does not know, and what filters of system calls say of
-// those that are younger than they.
+// The kernel's errors for calls that it does not know, and those of filters for calls that are
+// younger than the filter.
 bool is_unknown(int error_number) {
   return error_number == ENOSYS || error_number == EPERM;
 }

@@ -1,5 +1,5 @@
 #include "base/env/file_system.h"
-#include "base/passed_descriptors.h"
+#include "base/env/passed_descriptors.h"
 #include "node/wire/holder_call.h"
 #include "node/wire/message.h"
 
