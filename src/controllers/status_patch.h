@@ -8,14 +8,14 @@
 
 namespace codeflare::controllers {
 
-// What makes `before` into `after`, as a merge patch. Include the kind's codec header.
+// The changes from `before` to `after`, as a merge patch. Include the kind's codec header.
 template <typename Status>
 json::Document status_changes(const Status& before, const Status& after) {
   json::Arena arena;
   return json::merge_diff(model::to_json(arena, before), model::to_json(arena, after));
 }
 
-// The merge patch that makes the status of `before`, as it was read, into `after`; refused when
+// The merge patch that makes the status of `before`, as it was read, into `after`; rejected when
 // somebody has written the object since.
 template <typename Kind, typename Status>
 std::string status_patch(const Kind& before, const Status& after) {

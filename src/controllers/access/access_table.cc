@@ -5,6 +5,7 @@
 #include "controllers/apps/access.h"
 #include "controllers/appwrapper/access.h"
 #include "controllers/crds/access.h"
+#include "controllers/dispatch/access.h"
 #include "controllers/endpoints/access.h"
 #include "controllers/fakenode/access.h"
 #include "controllers/job/access.h"
@@ -14,8 +15,11 @@
 #include "controllers/raycluster/access.h"
 #include "controllers/rayjob/access.h"
 #include "controllers/run/access.h"
+#include "controllers/scale/access.h"
 #include "controllers/submitter/access.h"
 #include "controllers/trainingjob/access.h"
+#include "controllers/usage/access.h"
+#include "controllers/view/access.h"
 #include "json/write.h"
 #include "node/agent/access.h"
 
@@ -47,6 +51,9 @@ constexpr AccessPart kController[] = {
     {"register", "`--webhook-listen` without `--webhook-secret`", admission::kRegisterRights},
     {"ca-bundle", "`--webhook-secret`", admission::kCaBundleRights},
     {"webhook-secret", "`--webhook-secret`, in its namespace", admission::kKeySecretRights},
+    {"view", "view API: `--webhook-service` or `--view-service`", view::kRights},
+    {"view-register", "view API", view::kRegisterRights},
+    {"view-front-proxy", "view API, in kube-system", view::kFrontProxyRights},
     {"bind", "`--bind`", kBindRights},
     {"legacy", "`--legacy-group`", kLegacyQueueRights},
     {"crds", "`--install-crds`", kCrdRights},
@@ -56,6 +63,17 @@ constexpr AccessPart kController[] = {
     {"run", "where Runs are served", runs::kRights},
     {"platform", "where Runs are served", platform_kinds::kRights},
     {"trainingjob", "unless `--no-trainingjobs`", trainingjob::kRights},
+    {"usage", "unless `--no-trainingjobs`", metering::kRights},
+    {"release", "release edition", metering::kReleaseRights},
+    {"free-pods", "`codeflare usage --free-pods`", metering::kFreeRights},
+    {"dispatch", "where ManagedClusters are served", dispatch::kRights},
+    {"dispatch-secrets", "where ManagedClusters are served, in codeflare-system",
+     dispatch::kSecretRights},
+    {"fences", kAlways, dispatch::kFenceRights},
+    {"scale", "where MachineTypes are served", scale::kRights},
+    {"scale-placeholder", "where MachineTypes are served", scale::kPlaceholderRights},
+    {"scale-provisioning", "where ProvisioningRequests are served", scale::kProvisioningRights},
+    {"scale-machineset", "where MachineSets are served", scale::kMachineSetRights},
     {"idle", "`codeflare queue idle`", kIdleRights},
 };
 
@@ -75,11 +93,19 @@ constexpr AccessPart kUp[] = {
     {"run", kAlways, runs::kRights},
     {"platform", kAlways, platform_kinds::kRights},
     {"trainingjob", kAlways, trainingjob::kRights},
+    {"usage", kAlways, metering::kRights},
+    {"checkpoint-service", kAlways, trainingjob::kCheckpointServiceRights},
+    {"view", kAlways, view::kRights},
+    {"dispatch", kAlways, dispatch::kRights},
+    {"dispatch-secrets", kAlways, dispatch::kSecretRights},
+    {"fences", kAlways, dispatch::kFenceRights},
     {"job", kAlways, job::kRights},
     {"apps", kAlways, apps::kRights},
     {"endpoints", kAlways, endpoints::kRights},
     {"localvolume", kAlways, localvolume::kRights},
     {"fakenode", kAlways, fakenode::kRights},
+    {"scale", kAlways, scale::kRights},
+    {"scale-local", kAlways, scale::kLocalRights},
     {"node", kAlways, node::kAgentRights},
 };
 
@@ -128,7 +154,7 @@ std::span<const AccessPart> up_access() {
 }
 
 std::vector<PolicyRule> rules_of(std::span<const Right> rights) {
-  // What may be done with each resource, by group, name and resource.
+  // The verbs on each resource, by group, name and resource.
   std::map<std::tuple<std::string, std::string, std::string>, Words> verbs;
   for (const Right& right : rights) {
     for (const std::string_view resource : split(right.resources, ' ')) {

@@ -56,6 +56,20 @@ TEST(Rules, lose_no_verb) {
   }
 }
 
+// OwnerReferencesPermissionEnforcement, which OpenShift turns on, asks for it when an object is
+// made with blockOwnerDeletion. Upstream's controllers have the same right on the kinds that they
+// own.
+TEST(Rules, let_the_controller_make_what_blocks_the_deletion_of_its_owner) {
+  for (const std::string_view owner : {"rayclusters", "rayjobs", "runs", "trainingjobs"}) {
+    const std::string finalizers = std::string(owner) + "/finalizers";
+    const auto rules = rules_of(controller_access());
+    EXPECT_TRUE(std::ranges::any_of(rules, [&](const PolicyRule& rule) {
+      return std::ranges::find(rule.resources, finalizers) != rule.resources.end() &&
+             std::ranges::find(rule.verbs, "update") != rule.verbs.end();
+    })) << finalizers;
+  }
+}
+
 TEST(Parts, have_names_of_their_own) {
   for (const std::span<const AccessPart> parts : {controller_access(), up_access()}) {
     std::set<std::string_view> names;

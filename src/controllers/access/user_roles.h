@@ -21,4 +21,8 @@ std::span<const UserRole> user_roles();
 // The whole object as JSON; `managed_by` is a label when it is not empty.
 std::string role_json(const UserRole& role, std::string_view managed_by = {});
 
+// The role that every user has, and the ClusterRoleBinding of that name which says so.
+inline constexpr std::string_view kSizesRole = "codeflare-sizes";
+std::string sizes_binding_json(std::string_view managed_by = {});
+
 }  // namespace codeflare::controllers

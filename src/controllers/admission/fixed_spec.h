@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-// What of an AppWrapper stays as it was submitted. The definition has no rule for it: a server
-// would judge that at each write of the status too. Where nobody asks this function, on clusters
-// without our webhook, crds/appwrappers_policy.yaml says the same.
+// The fields of an AppWrapper that stay as they were submitted. The definition has no rule for it:
+// a server would judge that at each write of the status too. Where nobody asks this function, on
+// clusters without our webhook, crds/appwrappers_policy.yaml says the same.
 namespace codeflare::admission {
 
 // One problem, "field: what", for each member of the spec that may not differ and does. Values

@@ -13,8 +13,8 @@ class Store;
 
 namespace codeflare::admission {
 
-// What of an AppWrapper cannot be changed (fixed_spec.h), built in to an embedded API server that
-// has no other rules for AppWrappers: it does not ask admission policies.
+// AppWrapper immutability (fixed_spec.h), built in to an embedded API server that has no other
+// rules for AppWrappers: it does not ask admission policies.
 class FixedSpecAdmission final : public apiserver::Admission {
  public:
   Result<void> validate(apiserver::AdmissionRequest& request) override;

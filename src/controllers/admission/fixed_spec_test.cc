@@ -10,7 +10,7 @@
 namespace codeflare::admission {
 namespace {
 
-// The fields that are told, of what becomes of one spec.
+// The reported fields, for a change of one spec.
 std::string told(std::string_view before, std::string_view now) {
   const auto wrapper = [](std::string_view spec) {
     return *json::parse(R"({"spec":)" + std::string(spec) + "}");

@@ -3,6 +3,7 @@
 #include "base/async/sleep.h"
 #include "base/base64.h"
 #include "controllers/admission/access.h"
+#include "controllers/submitter/access_review.h"
 #include "json/parse.h"
 #include "json/write.h"
 #include "kube/impersonation.h"
@@ -120,41 +121,15 @@ Webhook::Webhook(const Clock& clock, kube::Client& client,
 
 Task<Result<bool>> Webhook::may_create(Requester requester, Question question,
                                        std::string resource) {
-  std::string body;
-  json::Writer writer(body);
-  writer.begin_object()
-      .member("apiVersion", "authorization.k8s.io/v1")
-      .member("kind", "SubjectAccessReview")
-      .key("spec")
-      .begin_object()
-      .member("user", requester.username)
-      .member_if_set("uid", requester.uid)
-      .key("groups");
-  append_strings(writer, requester.groups);
-  writer.key("extra").begin_object();
-  for (const auto& [key, values] : requester.extra) {
-    writer.key(key);
-    append_strings(writer, values);
-  }
-  writer.end_object()
-      .key("resourceAttributes")
-      .begin_object()
-      .member("verb", "create")
-      .member("group", question.group)
-      .member("version", question.version)
-      .member("resource", resource)
-      .member("namespace", question.ns)
-      .end_object()
-      .end_object()
-      .end_object();
-  CO_TRY_ASSIGN(
-      kube::Client::RawResponse response,
-      co_await client_.raw({.method = "POST",
-                            .target = "/apis/authorization.k8s.io/v1/subjectaccessreviews",
-                            .body = std::move(body)}));
-  CO_TRY_ASSIGN(const json::Document answer, json::parse(response.body));
-  const json::Value* allowed = answer.root.get({"status", "allowed"});
-  co_return allowed != nullptr && allowed->is_boolean() && allowed->as_bool();
+  co_return co_await controllers::may(client_, {.user = requester.username,
+                                                .uid = requester.uid,
+                                                .groups = requester.groups,
+                                                .extra = requester.extra,
+                                                .verb = "create",
+                                                .group = question.group,
+                                                .version = question.version,
+                                                .resource = std::move(resource),
+                                                .ns = question.ns});
 }
 
 Task<Result<bool>> Webhook::is_quota_tree(std::string name) {

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "base/async/task.h"
-#include "base/env/clock.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/result.h"
 #include "controllers/admission/wrapped_findings.h"
@@ -22,8 +22,8 @@ inline constexpr const char* kMutatePath = "/mutate-appwrapper";
 inline constexpr const char* kValidatePath = "/validate-appwrapper";
 
 // Answers the API server's admission.k8s.io/v1 reviews of AppWrappers. Rights are looked up with
-// SubjectAccessReviews; when one cannot be had the write is refused, because nobody may create by
-// an AppWrapper what they may not create themselves. What it records it seals.
+// SubjectAccessReviews; when one cannot be had the write is rejected, because nobody may create by
+// an AppWrapper what they may not create themselves. It seals its records.
 class Webhook final : public net::HttpService {
  public:
   Webhook(const Clock& clock, kube::Client& client,
@@ -32,7 +32,7 @@ class Webhook final : public net::HttpService {
 
  private:
   struct Answer {
-    int code = 200;  // of the refusal; 200: allowed
+    int code = 200;  // of the rejection; 200: allowed
     std::string message{};
     std::string patch{};  // JSON patch
     std::vector<std::string> warnings{};

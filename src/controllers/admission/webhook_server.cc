@@ -60,22 +60,39 @@ class KeySeal final : public controllers::RecordSeal {
   apiserver::SigningKey key_;
 };
 
+// The webhook and another service on one port.
+class Paths final : public net::HttpService {
+ public:
+  Paths(net::HttpService& webhook, net::HttpService* apis) : webhook_(webhook), apis_(apis) {}
+  Task<Result<net::Response>> send(net::Request request) override {
+    const bool other = apis_ != nullptr && request.target.starts_with("/apis/");
+    return (other ? *apis_ : webhook_).send(std::move(request));
+  }
+
+ private:
+  net::HttpService& webhook_;
+  net::HttpService* apis_;
+};
+
 }  // namespace
 
 struct WebhookServer::Parts {
   Parts(Env env, kube::Client& client, Logger logger_in, std::unique_ptr<apiserver::Pki> pki_in,
-        std::size_t connections_max)
+        const WebhookServerOptions& options)
       : logger(std::move(logger_in)),
         pki(std::move(pki_in)),
         seal(std::make_shared<KeySeal>(pki->signing_key())),
         webhook(env.clock, client, seal, logger),
-        server(env, webhook, {.tls = tls_only(), .connections_max = connections_max}),
+        paths(webhook, options.apis),
+        client_ca_pem(options.apis == nullptr ? "" : options.client_ca_pem),
+        server(env, paths, {.tls = tls_only(), .connections_max = options.connections_max}),
         tasks(env.loop) {}
 
-  // Clients need no certificate: what they get to know is their own question's answer.
+  // Clients of the webhook need no certificate: what they get to know is their own question's
+  // answer. Those of `apis` show one.
   net::TlsServerOptions tls_only() const {
     net::TlsServerOptions tls = pki->tls();
-    tls.client_ca_pem.clear();
+    tls.client_ca_pem = client_ca_pem;
     return tls;
   }
 
@@ -83,6 +100,8 @@ struct WebhookServer::Parts {
   std::unique_ptr<apiserver::Pki> pki;
   std::shared_ptr<const controllers::RecordSeal> seal;
   Webhook webhook;
+  Paths paths;
+  std::string client_ca_pem;
   net::HttpServer server;
   std::uint16_t port = 0;
   TaskGroup tasks;
@@ -97,6 +116,9 @@ Task<Result<std::unique_ptr<WebhookServer>>> WebhookServer::start(Env env, kube:
   CO_TRY_ASSIGN(net::ListenAddress listen, net::parse_listen("--webhook-listen", options.listen));
   CO_TRY_ASSIGN(WebhookAddress address, address_of(options));
   CO_TRY_ASSIGN(std::vector<std::string> names, names_of(address));
+  for (const std::string& name : options.more_names) {
+    names.insert(names.end(), {name, name + ".cluster.local"});
+  }
   if (!options.secret.empty()) {
     CO_TRY_ASSIGN(model::ObjectKey secret, key_of("--webhook-secret", options.secret));
     CO_TRY(co_await share_webhook_keys(env, client, options.directory, std::move(secret), logger));
@@ -105,8 +127,7 @@ Task<Result<std::unique_ptr<WebhookServer>>> WebhookServer::start(Env env, kube:
                 co_await apiserver::Pki::open(
                     env, {.directory = options.directory, .names = std::move(names)}, logger));
   const std::string authority = pki->authority_pem();
-  auto parts =
-      std::make_unique<Parts>(env, client, logger, std::move(pki), options.connections_max);
+  auto parts = std::make_unique<Parts>(env, client, logger, std::move(pki), options);
   std::unique_ptr<WebhookServer> server(new WebhookServer(std::move(parts)));
   CO_TRY_ASSIGN(server->parts_->port, server->parts_->server.listen(listen.host, listen.port));
   server->parts_->tasks.spawn(
@@ -132,6 +153,10 @@ Task<Result<std::unique_ptr<WebhookServer>>> WebhookServer::start(Env env, kube:
 
 std::uint16_t WebhookServer::port() const {
   return parts_->port;
+}
+
+std::string WebhookServer::authority_pem() const {
+  return parts_->pki->authority_pem();
 }
 
 std::shared_ptr<const controllers::RecordSeal> WebhookServer::seal() const {

@@ -6,11 +6,13 @@
 #include "base/result.h"
 #include "controllers/submitter/submitter.h"
 #include "kube/client.h"
+#include "net/http.h"
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace codeflare::admission {
 
@@ -25,7 +27,12 @@ struct WebhookServerOptions {
   // How the API server reaches it: "https://10.0.0.7:9443", or else the Service "NAMESPACE/NAME".
   std::string url{};
   std::string service{};
+  // Of further Services that lead to it, "NAME.NAMESPACE.svc"; names of its certificate.
+  std::vector<std::string> more_names{};
   bool legacy_group = false;
+  // Another service on the same port, for paths below /apis/; outlives the server. Null: none.
+  net::HttpService* apis = nullptr;
+  std::string client_ca_pem{};  // with `apis`: by which client certificates are verified
   // An API server needs a few. Anybody may connect, and the controller needs descriptors itself.
   std::size_t connections_max = 512;
 };
@@ -38,6 +45,8 @@ class WebhookServer {
                                                             Logger logger);
   ~WebhookServer();
   std::uint16_t port() const;
+  // By which clients verify it.
+  std::string authority_pem() const;
   // The mark of what it records.
   std::shared_ptr<const controllers::RecordSeal> seal() const;
   // Lets reviews under way finish.

@@ -37,6 +37,7 @@ class WebhookWorld {
                                          {.listen = "127.0.0.1:0",
                                           .directory = directory_.path("webhook"),
                                           .url = "https://127.0.0.1:9443",
+                                          .more_names = {"view.codeflare-system.svc"},
                                           .connections_max = connections_max},
                                          Logger()));
     CHECK(started.has_value(), "the webhook did not start");
@@ -44,12 +45,13 @@ class WebhookWorld {
   }
   ~WebhookWorld() { codeflare::run(directory_.env().loop, server_->stop()); }
 
-  std::unique_ptr<net::HttpClient> caller() {
+  // A client that expects this name in the certificate; empty: the address.
+  std::unique_ptr<net::HttpClient> caller(const std::string& name = "") {
     const std::string authority =
         directory_.files().read(directory_.path("webhook/ca.crt")).value();
     return net::HttpClient::create(
                directory_.env(), {.scheme = "https", .host = "127.0.0.1", .port = server_->port()},
-               {.tls = {.ca_bundle_pem = authority}})
+               {.tls = {.ca_bundle_pem = authority, .server_name = name}})
         .value();
   }
   int ask(net::HttpClient& caller) { return run_in_time(admission::ask(caller)).value_or(0); }
@@ -82,6 +84,13 @@ std::uint64_t connects_of_first(std::size_t connections_max) {
 TEST(WebhookServer, beyond_its_connections_idle_ones_make_room) {
   EXPECT_EQ(connects_of_first(3), 1u);
   EXPECT_EQ(connects_of_first(2), 2u);
+}
+
+TEST(WebhookServer, is_known_by_its_address_and_by_the_services_that_lead_to_it) {
+  WebhookWorld world(8);
+  EXPECT_EQ(world.ask(*world.caller("view.codeflare-system.svc")), 404);
+  EXPECT_EQ(world.ask(*world.caller()), 404);
+  EXPECT_EQ(world.ask(*world.caller("other.codeflare-system.svc")), 0);
 }
 
 TEST(WebhookServer, has_as_many_connections_as_its_documentation_says) {

@@ -64,7 +64,7 @@ struct WebhookWorld {
                              R"(,"oldObject":)" + old + "}}";
     return *run(cluster.env().loop, ask(webhook, path, body));
   }
-  // What the two calls of an API server make of the object.
+  // The result of the two calls of an API server with the object.
   Reply submit(const std::string& user, const std::string& object) {
     return review(kValidatePath, user, recorded(user, object));
   }

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-// What a server says of the objects inside an AppWrapper, in terms of the AppWrapper. Pure.
+// A server's findings about the objects inside an AppWrapper, in terms of the AppWrapper. Pure.
 namespace codeflare::admission {
 
 struct WrappedFindings {

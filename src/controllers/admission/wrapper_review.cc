@@ -156,7 +156,7 @@ void write_record(json::Arena& arena, json::Value& object, const Requester& requ
   if (trust.seal == nullptr) {
     return;
   }
-  // What cannot be read is refused later, with its reason.
+  // Unreadable objects are rejected later, with the reason.
   if (const Result<model::AppWrapper> wrapper = decode(object)) {
     const std::string seal = controllers::seal_of(*wrapper, record, *trust.seal);
     annotations.set(arena, controllers::kSealAnnotation, json::Value::string(arena, seal));

@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-// Who may submit which AppWrapper. Pure: the webhook on a real cluster and the embedded API server
-// ask the same functions and differ only in how they look up a user's rights.
+// The rules about who may submit which AppWrapper. Pure: the webhook on a real cluster and the
+// embedded API server ask the same functions and differ only in how they look up a user's rights.
 namespace codeflare::admission {
 
 // The user whose request it is, as the API server knows them.
@@ -18,8 +18,8 @@ using Requester = controllers::Submitter;
 using controllers::SubmitterTrust;
 
 // May the requester create objects of this kind there? `field` is where the AppWrapper first asks
-// for it. The name is left out, as servers leave it out: a right to objects of certain names is no
-// right to create them.
+// for it. The name is left out, as servers leave it out: a right to objects of certain names does
+// not allow their creation.
 struct Question {
   std::string group;
   std::string version;

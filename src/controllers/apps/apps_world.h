@@ -25,7 +25,7 @@ struct AppsWorld {
     cluster.start();
   }
 
-  // Those that are not going, in the order of their names.
+  // Pods that are not being deleted, by name.
   std::vector<model::Pod> pods() {
     std::vector<model::Pod> found = cluster.list<model::Pod>();
     std::erase_if(found, [](const model::Pod& pod) { return pod.metadata.deleting(); });

@@ -8,12 +8,12 @@
 
 namespace codeflare::controllers::apps {
 
-// What makes an object with this metadata the controller of another.
+// The reference that makes an object with this metadata the controller of another.
 model::OwnerReference controller_reference(const model::ResourceType& type,
                                            const model::ObjectMeta& owner);
 
 // Writes that give `owner` to an object that has no controller, and take it away again; both are
-// refused when the object is another one by then.
+// rejected when the object is another one by then.
 runtime::Action adopt(const model::ResourceType& type, const model::ObjectKey& key,
                       const std::string& uid, const model::OwnerReference& owner);
 runtime::Action release(const model::ResourceType& type, const model::ObjectKey& key,

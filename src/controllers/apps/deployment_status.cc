@@ -112,7 +112,7 @@ void judge_progress(const model::Deployment& deployment, const DeploymentSets& s
   put(status.conditions, std::move(wanted), now, same);
 }
 
-// What hinders a set to make pods is said of the Deployment too.
+// The Deployment also reports why a set cannot make pods.
 void take_over_failures(const DeploymentSets& sets, std::vector<model::Condition>& conditions) {
   constexpr std::string_view kFailure = "ReplicaFailure";
   const model::Condition* failure = nullptr;

@@ -7,7 +7,7 @@
 
 namespace codeflare::controllers::apps {
 
-// What the rollout has come to, for the condition Progressing.
+// The state of the rollout, for the condition Progressing.
 struct Rollout {
   bool judge_progress = false;         // no scaling and no pause is going on
   std::optional<std::string> created;  // name of the set that this step makes

@@ -12,7 +12,7 @@
 
 namespace codeflare::controllers::apps {
 
-// Who controls an object; empty when nobody does.
+// The controller of an object; empty when nobody does.
 struct Controller {
   std::string uid;
   std::string api_version;
@@ -25,7 +25,7 @@ std::string controller_uid(const kube::Object& object);
 // Only itself when it has no controller.
 std::vector<runtime::ObjectRef> siblings(const runtime::Store& store,
                                          const model::ObjectMeta& metadata);
-// Those that the controller with this UID has.
+// The objects of the controller with this UID.
 std::vector<runtime::ObjectRef> controlled(const runtime::Store& store, std::string_view ns,
                                            std::string_view uid);
 

@@ -99,7 +99,7 @@ Plan ReplicaSetReconciler::diff(const ObservedReplicaSet& observed,
   const std::string& ns = set.metadata.ns;
   const model::OwnerReference owner = controller_reference(kSets, set.metadata);
   Plan plan;
-  // First, because it is also true when a pod is refused.
+  // First, because it is also true when a pod is rejected.
   if (desired.status) {
     plan.actions.push_back({.verb = Action::Verb::patch,
                             .type = kSets,

@@ -16,7 +16,7 @@ std::string pod_body(const model::PodTemplateSpec& from, const std::string& gene
                      const model::OwnerReference& owner);
 
 // Keeps as many pods as a ReplicaSet asks for, adopts and releases by labels, and counts them.
-// Not done: the ReplicaFailure condition; a refused pod is told in an event.
+// Not done: the ReplicaFailure condition; an event reports a rejected pod.
 class ReplicaSetReconciler final
     : public runtime::StoryReconciler<ObservedReplicaSet, DesiredReplicaSet> {
  public:

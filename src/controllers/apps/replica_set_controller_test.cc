@@ -71,7 +71,7 @@ TEST(ReplicaSetController, a_pod_that_is_relabelled_is_released_and_replaced) {
   w.cluster.settle();
   EXPECT_EQ(w.names().size(), 2u);
   EXPECT_EQ(model::controller_of(w.cluster.read<model::Pod>(first).metadata), nullptr);
-  // And taken back when it fits again; then one is too many.
+  // And adopted again when it fits again; then one is too many.
   w.cluster.patch<model::Pod>(first, R"({"metadata":{"labels":{"app":"web"}}})");
   w.cluster.settle();
   EXPECT_EQ(w.names().size(), 1u);

@@ -30,7 +30,7 @@ struct DesiredReplicaSet {
   std::optional<Duration> look_again;
 };
 
-// What the ReplicaSet controller of Kubernetes 1.34 would do. Pure.
+// The decision of the ReplicaSet controller of Kubernetes 1.34. Pure.
 DesiredReplicaSet decide(const ObservedReplicaSet& observed, WallTime now);
 
 }  // namespace codeflare::controllers::apps

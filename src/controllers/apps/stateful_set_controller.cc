@@ -114,7 +114,7 @@ Plan StatefulSetReconciler::diff(const ObservedStatefulSet& observed,
         adopt(kPods, {ns, pod.name}, pod.uid, controller_reference(kSets, set.metadata)));
   }
   write_revisions(set, desired, plan);
-  // Before the pods, because it is also true when one is refused.
+  // Before the pods, because it is also true when one is rejected.
   if (desired.status) {
     plan.actions.push_back({.verb = Action::Verb::patch,
                             .type = kSets,

@@ -223,7 +223,7 @@ class Step {
         ++status.replicas;
         status.ready_replicas += pod.running && pod.ready ? 1 : 0;
         status.available_replicas += available(pod) ? 1 : 0;
-        // What goes now is no longer counted: revision_for() says by this count what comes back.
+        // A pod that goes now does not count: revision_for() says by this count what comes back.
         if (!pod.deleting && !is_going(pod)) {
           status.current_replicas += revision_name(pod) == revisions_.current.name ? 1 : 0;
           status.updated_replicas += revision_name(pod) == revisions_.update.name ? 1 : 0;

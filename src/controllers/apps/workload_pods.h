@@ -1,21 +1,20 @@
 #pragma once
 
 #include "base/time.h"
-#include "kube/object.h"
 #include "model/gvk.h"
 #include "model/meta.h"
-#include "runtime/informer.h"
+#include "model/pod.h"
+#include "runtime/index.h"
 
 #include <cstdint>
-#include <functional>
-#include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace codeflare::controllers::apps {
 
-// What the workload controllers need to know of a pod.
+// The facts about a pod that the workload controllers need.
 struct WorkloadPod {
   std::string name;
   std::string uid;
@@ -38,11 +37,9 @@ struct WorkloadPod {
   bool available(std::int32_t min_ready_seconds, WallTime now) const;
 };
 
-WorkloadPod workload_pod_of(const kube::Object& pod);
+WorkloadPod workload_pod_of(const model::Pod& pod);
 
-// Pods by which workload controls them, kept in step with an informer, so that a set of a thousand
-// pods need not read a thousand texts after each change of one of them. Pods of others, such as
-// Jobs, are not read at all.
+// Pods by which workload controls them. Pods of others, such as Jobs, are not kept.
 class WorkloadPods {
  public:
   explicit WorkloadPods(runtime::Informer& pods);
@@ -53,13 +50,8 @@ class WorkloadPods {
   std::vector<WorkloadPod> orphans(std::string_view ns) const;
 
  private:
-  // Orphans are kept under their namespace: no UID has a slash.
-  static std::string bucket(std::string_view ns, const WorkloadPod& pod);
-  std::vector<WorkloadPod> bucket_of(const std::string& name) const;
-  void change(const runtime::ObjectChange& change);
-
-  std::map<std::string, std::map<std::string, WorkloadPod>> buckets_;
-  std::map<model::ObjectKey, std::string> bucket_of_pod_;
+  // By UID of the workload. Orphans are kept under "/" and their namespace: no UID has a slash.
+  runtime::Index<std::string, WorkloadPod> pods_;
 };
 
 // The soonest moment at which one more of the pods becomes available without anything else

@@ -37,15 +37,17 @@ inline constexpr runtime::Right kBindRights[] = {
 inline constexpr runtime::Right kIdleRights[] = {
     {"list", "workload.codeflare.dev", "appwrappers", "check that no work holds nodes"},
     {"list", "mcad.ibm.com", "appwrappers", "check that no work holds nodes"},
+    {"list", "breezeml.ai", "trainingjobs", "check that no work holds nodes"},
 };
 
-// What most AppWrappers hold. A patch adopts what MCAD created.
+// The kinds of most AppWrappers. A patch adopts what MCAD created.
 inline constexpr runtime::Right kWrappedRights[] = {
     {"get list watch patch delete", "", "configmaps persistentvolumeclaims pods secrets services",
      "wrapped objects"},
     {"get list watch patch delete", "apps", "deployments replicasets statefulsets",
      "wrapped objects"},
     {"get list watch patch delete", "batch", "cronjobs jobs", "wrapped objects"},
+    {"get list watch patch delete", "breezeml.ai", "trainingjobs", "wrapped objects"},
     {"get list watch patch delete", "networking.k8s.io", "ingresses", "wrapped objects"},
     {"get list watch patch delete", "ray.io", "rayclusters rayjobs", "wrapped objects"},
     {"get list watch patch delete", "kubeflow.org", "pytorchjobs", "wrapped objects"},
@@ -61,6 +63,7 @@ inline constexpr runtime::Right kCreateWrappedRights[] = {
     {"create", "", "configmaps persistentvolumeclaims pods secrets services", "wrapped objects"},
     {"create", "apps", "deployments replicasets statefulsets", "wrapped objects"},
     {"create", "batch", "cronjobs jobs", "wrapped objects"},
+    {"create", "breezeml.ai", "trainingjobs", "wrapped objects"},
     {"create", "networking.k8s.io", "ingresses", "wrapped objects"},
     {"create", "ray.io", "rayclusters rayjobs", "wrapped objects"},
     {"create", "kubeflow.org", "pytorchjobs", "wrapped objects"},

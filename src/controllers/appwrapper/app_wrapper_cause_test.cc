@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-// What the status and Events say of pods in trouble, and how work ends that says nothing of it.
+// Status and Events about pods in trouble, and the end of work whose objects report nothing.
 namespace codeflare::controllers::testing {
 namespace {
 
@@ -88,6 +88,24 @@ TEST(AppWrapperCause, of_pods_that_are_gone_is_remembered) {
   c.settle();
   EXPECT_EQ(c.message("a", "Failed"),
             "jobs.batch default/a failed: pod p0, container c: exit code 3: bye");
+}
+
+TEST(AppWrapperCause, of_a_drained_node_is_the_eviction) {
+  Cluster c;
+  c.create("a", job_item("a"));
+  c.settle();
+  c.run_pod("a", "p0", "n1");
+  c.settle();
+  c.patch(kPods, "p0",
+          R"({"status":{"conditions":[{"type":"DisruptionTarget","status":"True","reason":)"
+          R"("EvictionByEvictionAPI","message":"Eviction API: evicting"}]}})",
+          "status");
+  c.settle();
+  c.remove(kPods, "p0", {.grace_period_seconds = 0});
+  c.fail_job("a", "BackoffLimitExceeded");
+  c.settle();
+  EXPECT_EQ(c.message("a", "Failed"),
+            "jobs.batch default/a failed: pod p0: evicted on node n1: Eviction API: evicting");
 }
 
 TEST(AppWrapperCause, a_deadline_of_the_job_is_not_blamed_on_its_pods) {

@@ -26,10 +26,10 @@ namespace {
 // More steps than any way through the machine has.
 constexpr int kStepsMax = 12;
 
-// What no watch tells of is looked at this often.
+// The interval for facts that no watch reports.
 constexpr Duration kLookAgain = std::chrono::seconds(30);
 
-// Far more than a thousand items take. Whatever a server does, the worker is free again.
+// Far more than a thousand items take. The worker is free again by then, whatever a server does.
 constexpr Duration kTurnMax = std::chrono::minutes(5);
 
 // While more is to be done than there are workers for, work that ends within so long needs one
@@ -55,7 +55,7 @@ std::string surplus_of(const std::vector<queue::Queue::Unplanned>& pods) {
   return text + (pods.size() > kShown ? "..." : "");
 }
 
-// What its status says of the plan while it runs.
+// The status about its plan while it runs.
 void remark_on_plan(const queue::Queue& queue, const std::string& uid, Observed& observed) {
   const std::vector<queue::Queue::Unplanned> pods = queue.unplanned(uid);
   observed.surplus_waiting = std::ranges::count(pods, "", &queue::Queue::Unplanned::node);
@@ -63,6 +63,9 @@ void remark_on_plan(const queue::Queue& queue, const std::string& uid, Observed&
   if (const queue::Demand* demand = queue.demand(uid)) {
     const std::string more = queue::unheeded_text(*demand);
     observed.surplus += (observed.surplus.empty() || more.empty() ? "" : "; ") + more;
+  }
+  if (const auto size = queue.size(uid)) {
+    observed.smallest = size->sizes.min;
   }
 }
 
@@ -136,6 +139,9 @@ Task<Result<Next>> AppWrapperController::work_on(ObjectKey key) {
   if (object == nullptr) {
     if (auto known = memory_.find(key); known != memory_.end()) {
       parts_.watch.forget(known->second.uid);
+      if (parts_.copies != nullptr) {
+        parts_.copies->forget(known->second.uid);
+      }
       memory_.erase(known);
     }
     parts_.own_writes->forget(key);
@@ -217,8 +223,7 @@ Task<Result<Observed>> AppWrapperController::observe(Turn& turn) {
   }
   if ((created || is_dispatched_with_canrun(wrapper)) && !wrapper.metadata.deleting() &&
       observed.problem.empty()) {
-    CO_TRY_ASSIGN(std::vector<ItemQuery> items, item_queries(wrapper));
-    CO_TRY_ASSIGN(observed.items, co_await items_.look(wrapper, std::move(items)));
+    CO_TRY(co_await look_at_items(turn, observed));
   }
   turn.unwatched =
       std::ranges::any_of(observed.items, [](const ItemSeen& item) { return !item.watched; });
@@ -231,20 +236,39 @@ Task<Result<Observed>> AppWrapperController::observe(Turn& turn) {
   observed.sentence = [this, uid, now = observed.now] {
     return parts_.driver.queue().sentence(uid, now);
   };
-  observed.pods = parts_.driver.pods().seen(pods_of(wrapper));
-  remark_on_plan(parts_.driver.queue(), uid, observed);
+  if (observed.copy) {
+    read_copy(observed);
+  } else {
+    observed.pods = parts_.driver.pods().seen(pods_of(wrapper));
+    remark_on_plan(parts_.driver.queue(), uid, observed);
+  }
   if (observed.surplus_waiting > 0 && observed.pods.trouble &&
       observed.pods.trouble->kind == queue::PodTrouble::Kind::unschedulable) {
     observed.pods.trouble.reset();  // the remark on the plan says it
   }
   observed.creation = turn.creation;
   observed.cleared = turn.cleared;
+  observed.copy_ended = turn.copy_ended;
   observed.abandoned = turn.abandoned;
   observed.left = turn.left;
   observed.stuck = turn.forced && !turn.left.empty() && !memory(wrapper).stuck_told;
   remember(wrapper, observed);
   parts_.metrics.state(uid, wrapper.status.state);
   co_return observed;
+}
+
+Task<Result<void>> AppWrapperController::look_at_items(const Turn& turn, Observed& observed) {
+  const AppWrapper& wrapper = turn.wrapper;
+  std::string cluster = remote_cluster(wrapper.status);
+  if (cluster.empty()) {
+    CO_TRY_ASSIGN(std::vector<ItemQuery> items, item_queries(wrapper));
+    CO_TRY_ASSIGN(observed.items, co_await items_.look(wrapper, std::move(items)));
+  } else if (parts_.copies == nullptr) {
+    observed.copy = CopySeen{.cluster = cluster, .lost = "no clusters are managed here"};
+  } else {
+    CO_TRY_ASSIGN(observed.copy, co_await parts_.copies->look(std::move(cluster), wrapper));
+  }
+  co_return Result<void>();
 }
 
 // The queue has read the items already, as long as it knows the AppWrapper.
@@ -258,10 +282,12 @@ Result<std::vector<ItemQuery>> AppWrapperController::item_queries(const AppWrapp
 
 void AppWrapperController::remember(const AppWrapper& wrapper, Observed& observed) {
   Memory& known = memory(wrapper);
+  const Instant now = env_.clock.now();
   if (!is_dispatched_with_canrun(wrapper)) {
     known.settled_since.reset();
     known.unhealthy_since.reset();
     known.quiet_since.reset();
+    known.copy_waits_since.reset();
     known.was_healthy.reset();
     known.trouble_told.reset();
   } else {
@@ -271,18 +297,23 @@ void AppWrapperController::remember(const AppWrapper& wrapper, Observed& observe
     } else if (known.was_healthy.value_or(has_run(wrapper.status))) {
       // At first sight of one that has run, its trouble has just begun: who looked at it before us
       // would have withdrawn it otherwise.
-      known.unhealthy_since = observed.now;
+      known.unhealthy_since = now;
     }
     known.was_healthy = healthy;
     if (!is_quiet(observed.pods)) {
       known.quiet_since.reset();
     } else if (!known.quiet_since) {
-      known.quiet_since = observed.now;
+      known.quiet_since = now;
+    }
+    if (!observed.copy || !is_waiting_there(*observed.copy)) {
+      known.copy_waits_since.reset();
+    } else if (!known.copy_waits_since) {
+      known.copy_waits_since = now;
     }
     if (!is_settled(observed.items)) {
       known.settled_since.reset();
     } else if (!known.settled_since) {
-      known.settled_since = observed.now;
+      known.settled_since = now;
     }
   }
   if (wrapper.status.can_run && !model::is_terminal(wrapper.status) &&
@@ -292,11 +323,15 @@ void AppWrapperController::remember(const AppWrapper& wrapper, Observed& observe
   }
   observed.trouble_is_new =
       observed.pods.trouble && known.trouble_told != observed.pods.trouble->kind;
-  observed.written = known.written;
-  observed.settled_since = known.settled_since;
-  observed.unhealthy_since = known.unhealthy_since;
-  observed.quiet_since = known.quiet_since;
-  observed.asked_since = known.asked_since;
+  const auto time_of_day = [&](std::optional<Instant> then) {
+    return then ? std::optional(observed.now - (now - *then)) : std::nullopt;
+  };
+  observed.written = time_of_day(known.written);
+  observed.settled_since = time_of_day(known.settled_since);
+  observed.unhealthy_since = time_of_day(known.unhealthy_since);
+  observed.quiet_since = time_of_day(known.quiet_since);
+  observed.asked_since = time_of_day(known.asked_since);
+  observed.copy_waits_since = time_of_day(known.copy_waits_since);
 }
 
 // --- acting ---
@@ -329,6 +364,11 @@ Task<Result<std::optional<Next>>> AppWrapperController::act(Turn& turn, Decision
           co_return next_of(left, turn.unwatched);
         }
       }
+      const bool held = needs_items(turn.wrapper);
+      if (decision.status.plan && parts_.definitions.blocks()) {
+        plan_dropped(turn, held);
+        co_return Next::await_change();  // the guard wakes everybody
+      }
       if (is_adopted(turn.wrapper.status)) {
         CO_TRY(co_await items_.label(turn.wrapper));
       }
@@ -340,9 +380,17 @@ Task<Result<std::optional<Next>>> AppWrapperController::act(Turn& turn, Decision
         co_return next;
       }
       CO_TRY(std::move(wrote));
+      if (decision.status.plan && !turn.wrapper.status.plan) {
+        plan_dropped(turn, held);
+        co_return Next::await_change();
+      }
+      if (!decision.avoid.empty() && parts_.copies != nullptr) {
+        parts_.copies->avoid(turn.wrapper.metadata.uid, decision.avoid);
+      }
       turn.creation.reset();
       // It may hold something again before this turn is over.
       turn.cleared = false;
+      turn.copy_ended.reset();
       turn.abandoned.clear();
       break;
     }
@@ -392,7 +440,7 @@ Duration AppWrapperController::until_dispatched_is_told(const AppWrapper& wrappe
   if (!plan || !plan->started) {
     return Duration::zero();
   }
-  const WallTime now = env_.clock.wall();
+  const Instant now = env_.clock.now();
   if (!has_created(wrapper)) {
     memory(wrapper).created = Created{.plan = plan->started->time, .at = now};
   }
@@ -400,6 +448,12 @@ Duration AppWrapperController::until_dispatched_is_told(const AppWrapper& wrappe
 }
 
 Task<Result<Creation>> AppWrapperController::create_items(const Turn& turn) {
+  if (std::string cluster = remote_cluster(turn.wrapper.status); !cluster.empty()) {
+    if (parts_.copies == nullptr) {
+      co_return fail(unavailable("cluster " + cluster + ": no clusters are managed here"));
+    }
+    co_return co_await parts_.copies->create(std::move(cluster), turn.wrapper, turn.object);
+  }
   std::size_t before = 0;
   if (turn.resumed) {
     CO_TRY_ASSIGN(before, co_await items_.created(turn.wrapper));
@@ -407,7 +461,16 @@ Task<Result<Creation>> AppWrapperController::create_items(const Turn& turn) {
   co_return co_await items_.create(turn.wrapper, before);
 }
 
-// What stands in the way and may pass is for the machine to judge: places are held meanwhile.
+// Nothing was created of one that held nothing before, so its places are free again.
+void AppWrapperController::plan_dropped(const Turn& turn, bool held) {
+  if (!held) {
+    parts_.driver.stopping(turn.wrapper.metadata.uid);
+    parts_.driver.withdrawn(turn.wrapper.metadata.uid, std::nullopt);
+  }
+  parts_.definitions.plan_dropped(parts_.items.api);
+}
+
+// The machine judges obstacles that may pass: places are held meanwhile.
 Task<Result<void>> AppWrapperController::create(Turn& turn) {
   Result<Creation> creation = co_await create_items(turn);
   if (creation) {
@@ -426,7 +489,10 @@ Task<Result<void>> AppWrapperController::create(Turn& turn) {
 Task<Result<void>> AppWrapperController::take_back(Turn& turn, bool force) {
   Memory& known = memory(turn.wrapper);
   if (!known.asked_since) {
-    known.asked_since = std::chrono::floor<std::chrono::microseconds>(env_.clock.wall());
+    known.asked_since = env_.clock.now();
+  }
+  if (std::string cluster = remote_cluster(turn.wrapper.status); !cluster.empty()) {
+    co_return co_await take_copy_back(turn, std::move(cluster));
   }
   if (force) {
     std::vector<WrapperPods::PodRef> pods = parts_.driver.pods().pods(pods_of(turn.wrapper));
@@ -440,7 +506,14 @@ Task<Result<void>> AppWrapperController::take_back(Turn& turn, bool force) {
   if (rest && !pods && turn.wrapper.status.plan) {
     CO_TRY_ASSIGN(pods, co_await has_unseen_pods(turn.wrapper, force));
   }
-  turn.cleared = rest && !pods;
+  // An AppWrapper that ended on another cluster left its copy there.
+  if (parts_.copies != nullptr && !turn.wrapper.status.plan) {
+    CO_TRY_ASSIGN(const std::string copies, co_await parts_.copies->remove_all(turn.wrapper));
+    if (!copies.empty()) {
+      items.push_back(copies);
+    }
+  }
+  turn.cleared = items.empty() || force ? !pods : false;
   turn.forced = force;
   std::vector<std::string> named;
   if (force || (pods && is_told_what_stays(known))) {
@@ -458,12 +531,25 @@ Task<Result<void>> AppWrapperController::take_back(Turn& turn, bool force) {
   co_return Result<void>();
 }
 
-bool AppWrapperController::is_told_what_stays(const Memory& known) const {
-  return known.asked_since &&
-         env_.clock.wall() - *known.asked_since >= parts_.machine.name_what_stays_after;
+// No place is free before the worker's server has no copy.
+Task<Result<void>> AppWrapperController::take_copy_back(Turn& turn, std::string cluster) {
+  CopyRemoval removal{.left =
+                          "AppWrapper on cluster " + cluster + " (no clusters are managed here)"};
+  if (parts_.copies != nullptr) {
+    CO_TRY_ASSIGN(removal, co_await parts_.copies->take_back(std::move(cluster), turn.wrapper));
+  }
+  turn.cleared = removal.left.empty();
+  turn.copy_ended = std::move(removal.ended);
+  turn.left = removal.left.empty() ? "" : "waiting for " + removal.left + " to terminate";
+  co_return Result<void>();
 }
 
-// Those that are still there, the first few.
+bool AppWrapperController::is_told_what_stays(const Memory& known) const {
+  return known.asked_since &&
+         env_.clock.now() - *known.asked_since >= parts_.machine.name_what_stays_after;
+}
+
+// The remaining pods, the first few.
 Task<Result<std::vector<std::string>>> AppWrapperController::name_pods(const AppWrapper& wrapper) {
   kube::ListOptions options = selection_of(wrapper);
   options.limit = kShown + 1;
@@ -496,7 +582,7 @@ Task<Result<void>> AppWrapperController::write_status(Turn& turn, const Decision
   CO_TRY(co_await written(turn, client_.update(subject_.type(), turn.wrapper.metadata.key(),
                                                std::move(body), {.subresource = "status"})));
   parts_.driver.wrote(env_.loop.now() - begin);
-  memory(turn.wrapper).written = std::chrono::floor<std::chrono::microseconds>(env_.clock.wall());
+  memory(turn.wrapper).written = env_.clock.now();
   co_return Result<void>();
 }
 
@@ -563,7 +649,7 @@ void AppWrapperController::note(const Turn& turn, std::vector<Note> notes) {
     parts_.logger.info(
         "appwrapper",
         {{"object", meta.key().to_string()}, {"now", reason}, {"message", note.message}});
-    if (note.quiet) {
+    if (note.good && !good_events_.try_take(env_.clock.now())) {
       continue;
     }
     runtime::EventSubject subject{subject_.type().gvk(), meta.key(), meta.uid,

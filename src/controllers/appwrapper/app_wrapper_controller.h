@@ -2,9 +2,12 @@
 
 #include "base/async/task.h"
 #include "base/log.h"
+#include "base/rate_limiter.h"
+#include "controllers/appwrapper/definition_guard.h"
 #include "controllers/appwrapper/items.h"
 #include "controllers/appwrapper/queue_driver.h"
 #include "controllers/appwrapper/queue_metrics.h"
+#include "controllers/appwrapper/remote_copies.h"
 #include "controllers/appwrapper/status_machine.h"
 #include "model/key_map.h"
 #include "runtime/event_recorder.h"
@@ -43,12 +46,14 @@ class AppWrapperController final : public runtime::Reconciler {
   struct Parts {
     QueueDriver& driver;
     ItemWatch& watch;
+    DefinitionGuard& definitions;
     QueueMetrics& metrics;
     runtime::EventRecorder& events;
     std::shared_ptr<OwnWrites> own_writes;
     queue::InstrumentOptions items{};
     std::optional<SubmitterTrust> submitters{};  // nothing: items are created in our own name
     MachineOptions machine{};
+    RemoteCopies* copies = nullptr;  // on other clusters; null: there are none
     Logger logger{};
   };
   AppWrapperController(const runtime::ControllerContext& context, Parts parts);
@@ -60,16 +65,18 @@ class AppWrapperController final : public runtime::Reconciler {
   // All items of the plan that started then were created.
   struct Created {
     WallTime plan;
-    WallTime at;
+    Instant at;
   };
-  // What this process remembers of an AppWrapper; nothing that the next one would miss.
+  // This process's memory of an AppWrapper; nothing that the next one would miss. By the steady
+  // clock: somebody may set the other one.
   struct Memory {
     std::string uid;
-    std::optional<WallTime> written{};
-    std::optional<WallTime> settled_since{};
-    std::optional<WallTime> unhealthy_since{};
-    std::optional<WallTime> quiet_since{};
-    std::optional<WallTime> asked_since{};
+    std::optional<Instant> written{};
+    std::optional<Instant> settled_since{};
+    std::optional<Instant> unhealthy_since{};
+    std::optional<Instant> quiet_since{};
+    std::optional<Instant> asked_since{};
+    std::optional<Instant> copy_waits_since{};
     // The kind that an Event reported since its dispatch.
     std::optional<queue::PodTrouble::Kind> trouble_told{};
     bool stuck_told = false;            // of what stays although it was asked without grace
@@ -87,6 +94,7 @@ class AppWrapperController final : public runtime::Reconciler {
     std::optional<Creation> creation{};
     std::optional<Error> failure{};  // of creating, to be tried again
     bool cleared = false;
+    std::optional<model::AppWrapperStatus> copy_ended{};
     std::string abandoned{};
     std::string left{};
     bool forced = false;     // it was asked without grace
@@ -110,7 +118,10 @@ class AppWrapperController final : public runtime::Reconciler {
   Task<Result<void>> written(Turn& turn, Task<Result<kube::ObjectRef>> write);
   Task<Result<Creation>> create_items(const Turn& turn);
   Task<Result<void>> create(Turn& turn);
+  void plan_dropped(const Turn& turn, bool held);
   Task<Result<void>> take_back(Turn& turn, bool force);
+  Task<Result<void>> take_copy_back(Turn& turn, std::string cluster);
+  Task<Result<void>> look_at_items(const Turn& turn, Observed& observed);
   Task<Result<bool>> has_unseen_pods(const model::AppWrapper& wrapper, bool active);
   Task<Result<std::vector<std::string>>> name_pods(const model::AppWrapper& wrapper);
   bool is_told_what_stays(const Memory& known) const;
@@ -123,6 +134,8 @@ class AppWrapperController final : public runtime::Reconciler {
   runtime::Waker waker_;
   runtime::Finalizer finalizer_;
   Parts parts_;
+  // Conditions say the same: thousands that start and end must not double the writes.
+  RateLimiter good_events_{{.rate = 1, .burst = 20}};
   Items items_;
   model::KeyMap<Memory> memory_;
 };

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <string>
 
-// Who goes first when more is to be done than workers and server can do at once.
+// The order of work when there is more than workers and server can do at once.
 namespace codeflare::controllers::testing {
 namespace {
 
@@ -155,7 +155,7 @@ TEST(AppWrapperLoad, a_dispatch_is_told_a_little_late_while_too_much_is_to_be_do
     return count;
   };
   EXPECT_LT(told("Running"), kStarts);
-  // Half of them end before anybody was told of their beginning.
+  // Half of them end before their start was written.
   for (int i = 0; i < kStarts / 2; ++i) {
     c.complete(name(i));
   }
@@ -163,7 +163,7 @@ TEST(AppWrapperLoad, a_dispatch_is_told_a_little_late_while_too_much_is_to_be_do
   EXPECT_EQ(told("Completed"), kStarts / 2);
   EXPECT_EQ(told("Running"), kStarts / 2) << "nobody waits for the end to be told";
   EXPECT_EQ(c.history(name(0)), "Init Queueing HeadOfLine Dispatched Completed");
-  // Finalizer, intent, Job, Dispatched; and the end of those that were told of at once.
+  // Finalizer, intent, Job, Dispatched; and the end of those written at once.
   EXPECT_LT(c.wire.story().size(), 4u * kStarts + kStarts / 2);
   EXPECT_EQ(std::ranges::count(c.wire.story(), "POST jobs"), kStarts) << "each once";
 }

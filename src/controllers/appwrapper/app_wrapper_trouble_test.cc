@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <string>
 
-// What users, servers and other controllers do wrong, and what must go on all the same.
+// Mistakes of users, servers and other controllers, and the work that must go on anyway.
 namespace codeflare::controllers::testing {
 namespace {
 
@@ -82,7 +82,7 @@ TEST(AppWrapperTrouble, a_kind_that_cannot_be_listed_stops_nobody) {
   c.complete("a");
   c.settle(seconds(2));
   EXPECT_EQ(c.status("a").state, "Completed");
-  // They are looked at and taken back by name.
+  // They are looked at and deleted by name.
   EXPECT_EQ(c.status("s8").state, "Running");
   c.remove(kSecrets, "s8");
   c.settle(seconds(40));
@@ -187,7 +187,7 @@ TEST(AppWrapperTrouble, a_new_process_does_not_begin_with_an_old_view) {
   c.add_node("n1", "4");
   c.create("b", job_item("b", 4), R"("priority":10,)");
   c.create("a", job_item("a", 4));
-  // What a server that lags behind would answer: both wait.
+  // The answer of a server that lags behind: both wait.
   auto old = *run(c.env.loop, c.admin.raw({.target = "/apis/workload.codeflare.dev/v1beta1/"
                                                      "appwrappers"}));
   ASSERT_TRUE(old);

@@ -25,7 +25,7 @@ inline constexpr std::string_view kFailed = "Failed";
 inline constexpr std::string_view kQueued = "Queued";
 }  // namespace condition
 
-// What a condition says beside its type.
+// The parts of a condition beside its type.
 struct Words {
   model::Reason reason = model::Reason::none;
   std::string_view message{};

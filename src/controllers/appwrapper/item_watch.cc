@@ -68,7 +68,7 @@ Task<Result<ResourceType>> ItemWatch::type_of(std::string api_version, std::stri
   Result<kube::ApiResource> found = co_await discovery_.find(kind, wanted.group, wanted.version);
   if (!found) {
     Error error = std::move(found).error();
-    // A group that did not answer may have it: that is no reason to give up.
+    // A group that did not answer may have it: we must not give up.
     if (error.code == ErrorCode::not_found && !discovery_.failures().empty()) {
       error.code = ErrorCode::unavailable;
     }
@@ -78,7 +78,7 @@ Task<Result<ResourceType>> ItemWatch::type_of(std::string api_version, std::stri
     co_return fail(
         not_found("the server does not serve kind \"" + kind + "\" in \"" + api_version + "\""));
   }
-  // Kinds that are created and never seen again, such as reviews, could not be taken back.
+  // Kinds that are created and never seen again, such as reviews, could not be deleted.
   for (const std::string_view verb : {"create", "get", "list", "watch", "delete"}) {
     if (!found->can(verb)) {
       co_return fail(unsupported(found->type.qualified_name() +

@@ -41,7 +41,7 @@ class ItemWatch {
   Task<void> run();
 
   // The kind as the server offers it: `not_found` when it surely does not, `unsupported` when its
-  // objects cannot be looked at and taken back again.
+  // objects cannot be looked at and deleted again.
   Task<Result<model::ResourceType>> type_of(std::string api_version, std::string kind);
   // In step with the server; null when the server does not let us watch the kind: then its objects
   // are to be asked for by name.

@@ -42,7 +42,7 @@ Creation refused(std::string message) {
   return {Creation::Kind::refused, std::move(message)};
 }
 
-// Who has it, for people.
+// The object's owner, for people.
 std::string owner_name(const kube::Object& object) {
   const std::string text(object.owner_references_json());
   const Result<json::Document> owners =
@@ -101,7 +101,7 @@ Task<Result<Items::ItemRef>> Items::ref_of(queue::ItemInfo item) {
 Task<Result<std::size_t>> Items::created(const AppWrapper& wrapper) {
   Result<queue::Demand> demand = queue::demand_of(wrapper);
   std::size_t count = demand ? demand->items.size() : 0;
-  // Of one alone nothing can be told.
+  // One item alone shows nothing.
   for (; count > 1; --count) {
     Result<ItemRef> ref = co_await ref_of(demand->items[count - 1]);
     if (!ref) {
@@ -183,7 +183,7 @@ Task<Result<Creation>> Items::create_one(std::string body, ItemRef ref, std::str
   if (error.code == ErrorCode::permission_denied && error.message.contains("exceeded quota")) {
     co_return Creation{Creation::Kind::quota, error.message};
   }
-  // Our own rights are missing, not the submitter's: that is no fault of the work.
+  // Our own rights are missing, not the submitter's: the work is not at fault.
   if (impersonates && error.code == ErrorCode::permission_denied &&
       error.message.contains("cannot impersonate resource")) {
     co_return fail(unavailable("missing impersonate permission: " + error.message));

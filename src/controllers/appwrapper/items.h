@@ -27,7 +27,7 @@ struct ItemQuery {
 };
 std::vector<ItemQuery> queries_of(const queue::Demand& demand);
 
-// Creates, looks at and takes back the wrapped objects of AppWrappers. Knows no status. Errors are
+// Creates, looks at and deletes the wrapped objects of AppWrappers. Knows no status. Errors are
 // those that pass: try again later. The AppWrapper that is passed in lives until the task ends.
 class Items {
  public:
@@ -36,7 +36,7 @@ class Items {
   Items(kube::Client& client, ItemWatch& watch, queue::InstrumentOptions options,
         std::optional<SubmitterTrust> submitters, Logger logger);
 
-  // All items from this one on, in their order. What is there already and ours counts as created.
+  // All items from this one on, in their order. Existing objects of ours count as created.
   Task<Result<Creation>> create(const model::AppWrapper& wrapper, std::size_t first = 0);
   // How many were created before, after a crash: up to the last one that is there. Of those before
   // it one may have ended and been tidied up since; it does not run twice.

@@ -16,14 +16,53 @@ namespace {
 // After a long outage work goes on soon, not after the quarter of an hour that is usual.
 constexpr Duration kRetryAtLeastEvery = std::chrono::seconds(30);
 
+std::vector<model::WrapperApi> apis_of(const QueueControllersOptions& options) {
+  std::vector<model::WrapperApi> apis{model::WrapperApi::workload_v1beta1};
+  if (options.legacy_group) {
+    apis.push_back(model::WrapperApi::mcad_v1beta1);
+  }
+  return apis;
+}
+
+// The server answers 404 for all of its objects: the definition was deleted.
+bool is_gone(const runtime::Informer& informer) {
+  const std::optional<Error> error = informer.last_error();
+  return error && error->code == ErrorCode::not_found;
+}
+
+DefinitionGuard::Options guard_options(runtime::Manager& manager,
+                                       const QueueControllersOptions& options,
+                                       QueueDriver& driver) {
+  DefinitionGuard::Options guard{.mend = options.mend_definitions,
+                                 .on_change =
+                                     [&driver](std::string why) {
+                                       driver.block(queue::Reason::definition_outdated,
+                                                    std::move(why));
+                                     },
+                                 .logger = options.logger};
+  guard.gone = [&manager, apis = apis_of(options)]() -> std::optional<model::WrapperApi> {
+    const auto gone = std::ranges::find_if(apis, [&](model::WrapperApi api) {
+      return is_gone(manager.cache().informer(app_wrapper_type(api)));
+    });
+    return gone == apis.end() ? std::nullopt : std::optional(*gone);
+  };
+  if (options.quota_subtrees) {
+    guard.quotas_gone = [&manager] {
+      return is_gone(manager.cache().informer(model::resource_type<model::QuotaSubtree>()));
+    };
+  }
+  return guard;
+}
+
 // All that the controllers share; lives as long as the manager.
 struct Shared {
-  Shared(runtime::Manager& manager, MetricsRegistry* registry, DriverOptions driver_options,
-         Logger logger)
-      : metrics(registry != nullptr ? *registry : own_registry),
+  Shared(runtime::Manager& manager, const QueueControllersOptions& options,
+         DriverOptions driver_options)
+      : metrics(options.metrics != nullptr ? *options.metrics : own_registry),
         driver(manager.env(), manager.client(), manager.cache(), metrics,
                std::move(driver_options)),
-        watch(manager.env(), manager.client(), std::move(logger)) {
+        watch(manager.env(), manager.client(), options.logger),
+        definitions(manager.client(), guard_options(manager, options, driver)) {
     watch.set_wake([this](const std::string& uid) { driver.wake(uid); });
     watch.set_seen(
         [this](const std::string& uid, const kube::Object& item) { driver.item_seen(uid, item); });
@@ -37,19 +76,13 @@ struct Shared {
     });
   }
 
+  std::shared_ptr<RemoteCopies> copies;
   MetricsRegistry own_registry;
   QueueMetrics metrics;
   QueueDriver driver;
   ItemWatch watch;
+  DefinitionGuard definitions;
 };
-
-std::vector<model::WrapperApi> apis_of(const QueueControllersOptions& options) {
-  std::vector<model::WrapperApi> apis{model::WrapperApi::workload_v1beta1};
-  if (options.legacy_group) {
-    apis.push_back(model::WrapperApi::mcad_v1beta1);
-  }
-  return apis;
-}
 
 std::string controller_name(model::WrapperApi api) {
   return api == model::WrapperApi::mcad_v1beta1 ? "mcad-appwrappers" : "appwrappers";
@@ -59,7 +92,7 @@ void add_app_wrappers(runtime::Manager& manager, const std::shared_ptr<Shared>& 
                       const QueueControllersOptions& options, model::WrapperApi api) {
   const model::ResourceType type = app_wrapper_type(api);
   auto own_writes = std::make_shared<OwnWrites>();
-  // New ones are told by the driver, starts before refusals.
+  // The driver reports new ones, starts before rejections.
   const auto news = [own_writes](const runtime::ObjectChange& change) {
     return change.old != nullptr && change.now != nullptr && !own_writes->is_own(*change.now);
   };
@@ -69,11 +102,13 @@ void add_app_wrappers(runtime::Manager& manager, const std::shared_ptr<Shared>& 
   }
   AppWrapperController::Parts parts{.driver = shared->driver,
                                     .watch = shared->watch,
+                                    .definitions = shared->definitions,
                                     .metrics = shared->metrics,
                                     .events = manager.events(),
                                     .own_writes = own_writes,
                                     .items = std::move(items),
                                     .machine = options.machine,
+                                    .copies = options.copies.get(),
                                     .logger = options.logger};
   if (options.queue.user_check) {
     parts.submitters = options.submitters;
@@ -115,8 +150,8 @@ std::shared_ptr<QueueDriver> add_queue_controllers(runtime::Manager& manager,
                                .trim = options.trim_caches,
                                .events = &manager.events(),
                                .logger = options.logger};
-  auto shared =
-      std::make_shared<Shared>(manager, options.metrics, std::move(driver_options), options.logger);
+  auto shared = std::make_shared<Shared>(manager, options, std::move(driver_options));
+  shared->copies = options.copies;
   for (const model::WrapperApi api : apis_of(options)) {
     add_app_wrappers(manager, shared, options, api);
   }
@@ -125,6 +160,7 @@ std::shared_ptr<QueueDriver> add_queue_controllers(runtime::Manager& manager,
   }
   manager.add_work([shared] { return shared->driver.run(); });
   manager.add_work([shared] { return shared->watch.run(); });
+  manager.add_work([shared] { return shared->definitions.run(); });
   return {shared, &shared->driver};
 }
 

@@ -1,17 +1,20 @@
 #pragma once
 
+#include "base/async/task.h"
 #include "base/log.h"
 #include "controllers/appwrapper/status_machine.h"
 #include "controllers/submitter/submitter.h"
 #include "queue/queue.h"
 #include "runtime/manager.h"
 
+#include <functional>
 #include <memory>
 #include <string>
 
 namespace codeflare::controllers {
 
 class QueueDriver;
+class RemoteCopies;
 
 struct QueueControllersOptions {
   queue::QueueOptions queue{};
@@ -27,6 +30,10 @@ struct QueueControllersOptions {
   // same manager look at them: all but managedFields.
   bool trim_caches = true;
   int workers = 32;
+  // Applies our definitions when the server turns out to have others. Empty: they are left alone.
+  std::function<Task<Result<void>>()> mend_definitions{};
+  // Clusters beside this one; null: none. Lives as long as the manager.
+  std::shared_ptr<RemoteCopies> copies{};
   Logger logger{};
   MetricsRegistry* metrics = nullptr;
 };

@@ -13,7 +13,7 @@ using queue::Standing;
 
 namespace {
 
-// What can wait is looked at this often.
+// The interval for work that can wait.
 constexpr Duration kReleasePause = std::chrono::milliseconds(20);
 
 FeedOptions feed_options(const DriverOptions& options) {
@@ -67,6 +67,14 @@ void QueueDriver::set_training(queue::TrainingOptions training) {
   nudge();
 }
 
+void QueueDriver::block(queue::Reason why, std::string sentence) {
+  queue_.block(why, std::move(sentence));
+  for (const queue::WorkId& id : wakes_.ids()) {
+    wakes_.wake(id);
+  }
+  nudge();
+}
+
 Task<void> QueueDriver::run() {
   const TaskContext& context = co_await current_context();
   TaskGroup group(*context.loop, context.stop);
@@ -84,7 +92,7 @@ void QueueDriver::fill() {
   logger_.info("the queue starts",
                {{"appwrappers", wakes_.known()}, {"holding", queue_.running()}});
   for (const queue::WorkId& id : wakes_.ids()) {
-    // The others are told by the first step.
+    // The first step reports the others.
     if (queue_.kind(id.uid) == Standing::Kind::unknown) {
       wakes_.wake(id);
     }
@@ -111,6 +119,10 @@ void QueueDriver::pods_changed(const std::vector<WrapperPods::News>& news) {
   if (active()) {
     wakes_.wake(news);
   }
+}
+
+Result<queue::Report> QueueDriver::explain(const std::string& uid) {
+  return queue::explain(queue_, uid, env_.clock.wall());
 }
 
 // --- the reconciler's calls ---
@@ -181,7 +193,7 @@ Task<void> QueueDriver::decide() {
       step();
     }
     release();
-    // What changes in this turn of the loop is decided together.
+    // Changes in this turn of the loop are decided together.
     co_await yield();
   }
 }
@@ -200,6 +212,9 @@ void QueueDriver::step() {
   }
   set_wake_timer(outcome.wake_at);
   dirty_ = dirty_ || outcome.more;
+  if (on_waiting_ && on_waiting_(queue_, env_.clock.wall())) {
+    dirty_ = true;
+  }
   if (on_decided_) {
     on_decided_();
   }

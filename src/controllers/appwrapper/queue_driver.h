@@ -12,6 +12,7 @@
 #include "controllers/appwrapper/wrapper_pods.h"
 #include "kube/client.h"
 #include "queue/queue.h"
+#include "queue/report.h"
 #include "runtime/cache.h"
 #include "runtime/manager.h"
 
@@ -51,13 +52,22 @@ class QueueDriver : private QueueFeed::Listener {
   QueueDriver& operator=(const QueueDriver&) = delete;
   ~QueueDriver() override;
 
-  // Who reconciles AppWrappers; before run().
+  // The reconciler of AppWrappers; before run().
   void set_waker(model::WrapperApi api, runtime::Waker waker);
   void set_training_waker(runtime::Waker waker) { wakes_.set_training_waker(std::move(waker)); }
   // See queue::Queue.
   void set_training(queue::TrainingOptions training);
+  // Everybody is woken: those that run may write again, those that wait say why.
+  void block(queue::Reason why, std::string sentence);
   // Called after each round of decisions.
   void on_decided(std::function<void()> callback) { on_decided_ = std::move(callback); }
+
+  // Called after each round with what still waits; true when it changed something in the queue.
+  void on_waiting(std::function<bool(queue::Queue&, WallTime)> callback) {
+    on_waiting_ = std::move(callback);
+  }
+  // Decides again soon: something outside of the caches changed.
+  void reconsider() { nudge(); }
 
   // Until stopped.
   Task<void> run();
@@ -65,6 +75,14 @@ class QueueDriver : private QueueFeed::Listener {
   bool active() const { return feed_.filled(); }
 
   const queue::Queue& queue() const { return queue_; }
+  // Why an object waits, with numbers. Looks at every node and replays the line in a copy: for
+  // people who ask, not for every status.
+  Result<queue::Report> explain(const std::string& uid);
+  // News of other clusters: changes the queue, which then decides again.
+  void apply(const std::function<void(queue::Queue&)>& change) {
+    change(queue_);
+    nudge();
+  }
   const WrapperPods& pods() const { return feed_.pods(); }
   // Why an AppWrapper cannot be understood; empty when it can.
   std::string problem(const std::string& uid) const { return feed_.problem(uid); }
@@ -110,6 +128,7 @@ class QueueDriver : private QueueFeed::Listener {
   PodBinder binder_;
   QueueFeed feed_;
   std::function<void()> on_decided_;
+  std::function<bool(queue::Queue&, WallTime)> on_waiting_;
 
   bool dirty_ = false;
   bool release_due_ = false;

@@ -9,6 +9,7 @@
 #include "model/codec/quota_subtree.h"
 #include "model/codec/training_job.h"
 #include "model/resources.h"
+#include "queue/machines.h"
 #include "queue/marks.h"
 #include "runtime/transform.h"
 
@@ -244,7 +245,10 @@ void QueueFeed::training_job_changed(const ObjectChange& change) {
   }
   const kube::Object& now = *change.now;
   Result<model::TrainingJob> job = now.as<model::TrainingJob>();
-  note({.uid = std::string(now.uid()), .key = now.key(), .kind = queue::WorkKind::training_job},
+  note({.uid = std::string(now.uid()),
+        .key = now.key(),
+        .kind = queue::WorkKind::training_job,
+        .wrapper = job ? queue::wrapper_of(*job) : std::string()},
        "TrainingJob", job ? queue_.upsert(*job, clock_.wall()) : fail(std::move(job).error()));
 }
 
@@ -300,15 +304,29 @@ void QueueFeed::pod_changed(const ObjectChange& change) {
   if (change.old != nullptr && change.old->uid() != change.now->uid()) {
     pod_gone(*change.old);
   }
-  Result<model::Pod> pod = change.now->as<model::Pod>();
-  if (!pod) {
+  const Result<model::Pod>& read = change.as<model::Pod>();
+  if (!read) {
     logger_.warn("cannot read a pod",
-                 {{"pod", change.now->key().to_string()}, {"error", pod.error()}});
+                 {{"pod", change.now->key().to_string()}, {"error", read.error()}});
     return;
   }
-  adopted_.mark(*pod);
-  queue_.upsert_pod(*pod);
-  listener_.pods_changed(pods_.upsert(*pod));
+  if (adopted_.empty()) {
+    take_pod(*read);
+    return;
+  }
+  model::Pod pod = *read;
+  adopted_.mark(pod);
+  take_pod(pod);
+}
+
+void QueueFeed::take_pod(const model::Pod& pod) {
+  // The queue ignores placeholders of codeflare-system; the controller may live elsewhere.
+  const bool placeholder = pod.metadata.ns == options_.ns &&
+                           pod.metadata.labels.contains(std::string(queue::kPlaceholderLabel));
+  if (!placeholder) {
+    queue_.upsert_pod(pod);
+  }
+  listener_.pods_changed(pods_.upsert(pod));
 }
 
 void QueueFeed::node_changed(const ObjectChange& change) {
@@ -316,7 +334,7 @@ void QueueFeed::node_changed(const ObjectChange& change) {
     queue_.remove_node(change.old->name());
     return;
   }
-  Result<model::Node> node = change.now->as<model::Node>();
+  const Result<model::Node>& node = change.as<model::Node>();
   if (!node) {
     logger_.warn("cannot read a node", {{"node", change.now->name()}, {"error", node.error()}});
     return;

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "base/async/task.h"
-#include "base/env/clock.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/text_map.h"
 #include "controllers/appwrapper/wrapper_pods.h"
@@ -80,6 +80,7 @@ class QueueFeed {
   void check_submitter(model::AppWrapper& wrapper) const;
   void note(const queue::WorkId& id, const char* kind, const Result<void>& taken);
   void forget(const std::string& uid);
+  void take_pod(const model::Pod& pod);
   void pod_gone(const kube::Object& pod);
   void pod_changed(const runtime::ObjectChange& change);
   void node_changed(const runtime::ObjectChange& change);

@@ -10,7 +10,7 @@
 
 namespace codeflare::controllers {
 
-// What the queue tells Prometheus.
+// The queue's metrics for Prometheus.
 class QueueMetrics {
  public:
   explicit QueueMetrics(MetricsRegistry& registry);

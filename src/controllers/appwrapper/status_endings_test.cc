@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-// How it goes: deleted, suspended, refused or finished.
+// How it goes: deleted, suspended, rejected or finished.
 namespace codeflare::controllers {
 namespace {
 

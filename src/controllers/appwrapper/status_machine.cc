@@ -2,6 +2,7 @@
 
 #include "controllers/appwrapper/conditions.h"
 #include "controllers/appwrapper/internal/status_parts.h"
+#include "controllers/appwrapper/remote_copies.h"
 #include "queue/marks.h"
 #include "queue/status_words.h"
 
@@ -63,7 +64,8 @@ void tell_limit(AppWrapperStatus& status, WallTime now) {
 bool was_tried(const Standing& standing) {
   return standing.why != Reason::none && standing.why != Reason::held &&
          standing.reason != Reason::held && standing.reason != Reason::paused &&
-         standing.reason != Reason::user_unknown;
+         standing.reason != Reason::user_unknown &&
+         standing.reason != Reason::definition_outdated && standing.reason != Reason::unlicensed;
 }
 
 bool waits_for_quota(const Standing& standing) {
@@ -126,7 +128,8 @@ Decision refuse(const Observed& observed, const MachineOptions& options) {
   }
   const model::AppWrapperCondition* queued = newest(before, condition::kQueued);
   const bool said = queued != nullptr && queued->status == "True";
-  if (status == before && said && has_reason(*queued, standing.reason)) {
+  const bool noted = said && queued->message.find(standing.message) != std::string::npos;
+  if (status == before && noted && has_reason(*queued, standing.reason)) {
     return {};
   }
   if (status == before && said) {  // only another reason
@@ -204,14 +207,19 @@ Decision dispatched(const Observed& observed) {
   if (!status.controller_first_dispatch_timestamp) {
     status.controller_first_dispatch_timestamp = now;
   }
-  touch(status, condition::kDispatched, {.reason = Reason::app_wrapper_runnable}, observed.now);
+  const std::string cluster = remote_cluster(status);
+  const std::string where = cluster.empty() ? "" : "on cluster " + cluster;
+  touch(status, condition::kDispatched, {.reason = Reason::app_wrapper_runnable, .message = where},
+        observed.now);
   decision.late = true;
   decision.notes.push_back(
-      {.reason = Reason::dispatched, .message = "all items were created", .quiet = true});
+      {.reason = Reason::dispatched,
+       .message = cluster.empty() ? "all items were created" : "dispatched " + where,
+       .good = true});
   return decision;
 }
 
-// All items are there. Of one that has ended well before anybody was told, both are told at once.
+// All items are there. If it has ended well before its start was written, both are written at once.
 Decision started(const Observed& observed, const MachineOptions& options) {
   Decision begun = dispatched(observed);
   if (!is_settled(observed.items)) {
@@ -229,15 +237,16 @@ Decision started(const Observed& observed, const MachineOptions& options) {
   return ended;
 }
 
-// Its places are not held for ever for items that cannot be created.
+// Its places are not held indefinitely for items that cannot be created.
 Decision try_again(const Observed& observed) {
   const AppWrapperStatus& status = observed.wrapper->status;
   const auto wait = std::chrono::seconds(internal::requeue_wait(*observed.wrapper, status));
   if (status.plan->started && observed.now - status.plan->started->time >= wait) {
+    const bool here = remote_cluster(status).empty();
     return withdraw(observed, {.reason = Reason::items_not_created,
                                .message = observed.creation->message,
-                               .counts = true,
-                               .grows = true});
+                               .counts = here,
+                               .grows = here});
   }
   Decision decision;
   decision.act = Act::retry;
@@ -262,6 +271,9 @@ Decision starting(const Observed& observed, const MachineOptions& options) {
                            " creation failure: " + observed.creation->message);
     case Creation::Kind::later:
       return try_again(observed);
+    case Creation::Kind::elsewhere:
+      return withdraw(observed,
+                      {.reason = Reason::cluster_refused, .message = observed.creation->message});
     case Creation::Kind::quota:
       break;
   }
@@ -309,7 +321,8 @@ Decision wait_for_rest(const Observed& observed, const MachineOptions& options, 
 
 Decision take_back(const Observed& observed, const MachineOptions& options, WallTime since) {
   const Duration patience = force_after(*observed.wrapper, options);
-  const Duration waited = observed.now - std::min(since, observed.now);
+  // A status without conditions was touched at no time.
+  const Duration waited = observed.now - std::clamp(since, WallTime(), observed.now);
   // However long it is late: whoever was not asked yet is asked first.
   const Duration asked = observed.asked_since
                              ? observed.now - std::min(*observed.asked_since, observed.now)
@@ -329,7 +342,7 @@ Decision take_back(const Observed& observed, const MachineOptions& options, Wall
   return decision;
 }
 
-// What runs no pods any more holds no place: it does not keep those of the AppWrapper either.
+// An item without pods does not hold a place: it does not keep those of the AppWrapper either.
 void note_abandoned(const Observed& observed, Decision& decision) {
   if (!observed.abandoned.empty()) {
     decision.notes.push_back(
@@ -345,6 +358,9 @@ Decision clear(const Observed& observed, const MachineOptions& options) {
   const AppWrapperStatus& before = observed.wrapper->status;
   if (!observed.cleared) {
     return take_back(observed, options, last_touched(before));
+  }
+  if (observed.copy_ended && !model::is_terminal(before)) {
+    return internal::ended_there(observed, options);
   }
   if (model::is_terminal(before)) {
     Decision decision = write_of(observed, "all items are gone");
@@ -415,7 +431,7 @@ Decision finished(const Observed& observed) {
 
 std::optional<Decision> reason_to_stop(const Observed& observed) {
   const Standing& standing = observed.standing;
-  // What runs is not ended because somebody has made its object unreadable.
+  // Running work does not end because somebody has made its object unreadable.
   if (!observed.problem.empty() && !state_is_running(observed.wrapper->status)) {
     return fail_with(
         observed, Reason::item_creation_failure,

@@ -13,9 +13,9 @@
 #include <string_view>
 #include <vector>
 
-// What becomes of an AppWrapper, without I/O: all that is known of it goes in, the one next thing
-// to do comes out. The order of the steps is that of docs/decisions/0003-the-queue.md: intent with
-// the plan, items, Dispatched; and backwards `canrun: false`, items and pods gone, plan dropped.
+// The life of an AppWrapper, without I/O: all that is known of it goes in, the one next thing to do
+// comes out. The order of the steps is that of docs/decisions/0003-the-queue.md: intent with the
+// plan, items, Dispatched; and backwards `canrun: false`, items and pods gone, plan dropped.
 namespace codeflare::controllers {
 
 struct MachineOptions {
@@ -27,11 +27,13 @@ struct MachineOptions {
   // Items that never say that they are done (clusters, services) are, once no pod of them was there
   // for this long: one that is being replaced comes back sooner.
   Duration quiet_before_end = std::chrono::seconds(30);
-  // What does not go by itself is deleted without grace, but never before it was asked for so long.
+  // Objects that remain are deleted without grace, but only `ask_before_force` after the request.
   Duration force_deletion_after = std::chrono::minutes(10);
   Duration ask_before_force = std::chrono::minutes(1);
-  // What is still there by then is named in the status.
+  // Objects that remain by then are named in the status.
   Duration name_what_stays_after = std::chrono::minutes(1);
+  // A copy that the queue of its cluster does not start for so long is deleted.
+  Duration dispatch_patience = std::chrono::seconds(30);
 };
 
 // One wrapped object as the caches show it.
@@ -60,41 +62,61 @@ struct PodsSeen {
   std::optional<queue::PodTrouble> trouble{};
 };
 
-// What came of creating the items in this pass.
+// The outcome of creating the items in this pass.
 struct Creation {
   enum class Kind : std::uint8_t {
-    done,     // all are there
-    refused,  // for good; `message` says why
-    quota,    // by a ResourceQuota: to be tried again later
-    later,    // something stands in the way now, and may pass
+    done,       // all are there
+    refused,    // for good; `message` says why
+    quota,      // by a ResourceQuota: to be tried again later
+    later,      // something stands in the way now, and may pass
+    elsewhere,  // its cluster will not take it, another may
   };
   Kind kind = Kind::done;
   std::string message{};
 };
 
+// The copy of an AppWrapper on the cluster that its plan names.
+struct CopySeen {
+  std::string cluster;
+  bool unknown = false;    // it was not looked at yet
+  std::string lost{};      // the cluster does not answer: since when; then nothing else is known
+  bool gone = false;       // its server says that there is none
+  std::string given_up{};  // it may start elsewhere without an answer of the cluster: why
+  bool fenced = false;     // its cluster stopped it, because this hub was silent for too long
+  bool evicted = false;    // its cluster is drained, and what runs there is to leave
+  model::AppWrapperStatus status{};
+};
+
 struct Observed {
   const model::AppWrapper* wrapper = nullptr;
   queue::Standing standing{};
-  // Why it waits, in a sentence; dear, so it is asked for only when it is to be written.
+  // Why it waits, in a sentence; expensive, so it is asked for only when it is to be written.
   std::function<std::string()> sentence{};
   std::string problem{};  // why the queue cannot understand it
   std::vector<ItemSeen> items{};
   PodsSeen pods{};
-  std::string surplus{};  // pods beyond the plan and what it does not heed, in words; or empty
+  std::string surplus{};             // pods beyond the plan and ignored fields, in words; or empty
   std::int64_t surplus_waiting = 0;  // of these pods, those without a node
+  // Of an elastic one: the fewest pods that it runs with.
+  std::optional<std::int64_t> smallest{};
   std::optional<Creation> creation{};
+  // Of one whose plan is on another cluster; items and pods say what it says (read_copy).
+  std::optional<CopySeen> copy{};
   // Taking back has ended: no item and no pod of it is left, or nothing that holds a place.
   bool cleared = false;
+  // It was withdrawn, and its copy had ended by itself before: this is its end.
+  std::optional<model::AppWrapperStatus> copy_ended{};
   std::string abandoned{};      // items that stay for their finalizers although it is cleared
   std::string left{};           // they were asked to go in this pass: what is still there
   bool stuck = false;           // and that without grace, and no Event reported it yet
   bool trouble_is_new = false;  // pods.trouble is of a kind that no Event reported
   // This process's memory; after a restart it starts anew, which costs a write at most.
-  std::optional<WallTime> written{};          // our last write of the status
-  std::optional<WallTime> settled_since{};    // items complete or failed
-  std::optional<WallTime> unhealthy_since{};  // after it had been healthy
-  std::optional<WallTime> quiet_since{};      // no pod pending or running
-  std::optional<WallTime> asked_since{};      // its items were first asked to go
+  std::optional<WallTime> written{};           // our last write of the status
+  std::optional<WallTime> settled_since{};     // items complete or failed
+  std::optional<WallTime> unhealthy_since{};   // after it had been healthy
+  std::optional<WallTime> quiet_since{};       // no pod pending or running
+  std::optional<WallTime> asked_since{};       // its items were first asked to go
+  std::optional<WallTime> copy_waits_since{};  // its copy waits in the queue of its cluster
   WallTime now;
 };
 
@@ -117,7 +139,7 @@ struct Note {
   bool warning = false;
   queue::Reason reason = queue::Reason::none;
   std::string message;
-  bool quiet = false;  // a condition says it already: no Event
+  bool good = false;  // it goes as it should: an Event only while there are few such
 };
 
 struct Decision {
@@ -130,9 +152,15 @@ struct Decision {
   std::string why{};                 // for the log
   std::vector<Note> notes{};         // events, once the act has succeeded
   std::optional<Duration> again{};   // time alone may change the decision
+  std::string avoid{};               // for write: the cluster that it tries last from now on
 };
 
 Decision decide(const Observed& observed, const MachineOptions& options = {});
+
+// Reads `copy` as items and pods.
+void read_copy(Observed& observed);
+// The queue of its cluster has not started it; for Observed::copy_waits_since.
+bool is_waiting_there(const CopySeen& copy);
 
 // Dispatched by somebody without plans, that is MCAD.
 bool is_adopted(const model::AppWrapperStatus& status);

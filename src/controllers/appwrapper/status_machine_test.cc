@@ -53,6 +53,17 @@ TEST(StatusMachine, one_that_was_not_tried_yet_is_left_alone) {
   EXPECT_TRUE(s.acts.empty());
 }
 
+TEST(StatusMachine, queued_is_written_again_when_it_lacks_the_note_on_machines) {
+  Story s;
+  s.waits(Reason::insufficient_resources);
+  s.settle();
+  s.world.standing.message = "needs 3 machines of type big";
+  s.world.sentence = [] { return "cpu: 4 asked, 2 free; needs 3 machines of type big, max is 2"; };
+  s.pass(minutes(1)).settle();
+  EXPECT_TRUE(s.wrapper.status.conditions.back().message.ends_with("max is 2"));
+  EXPECT_EQ(s.pass(minutes(1)).look().act, Act::none);
+}
+
 TEST(StatusMachine, queued_is_written_again_only_for_another_reason_and_not_too_often) {
   Story s;
   s.waits(Reason::insufficient_resources);
@@ -285,7 +296,7 @@ TEST(StatusMachine, surplus_pods_that_no_scheduler_takes_change_nothing) {
   s.world.pods = {.pending = 1, .running = 2, .unschedulable = 1};
   s.pass(std::chrono::hours(1)).settle();
   EXPECT_TRUE(s.wrapper.status.can_run);
-  // A planned pod may take long to start: that is nobody's refusal either.
+  // A planned pod may take long to start: that does not count as unschedulable either.
   s.world.pods = {.pending = 2, .running = 1, .unschedulable = 1};
   s.world.surplus_waiting = 1;
   s.pass(std::chrono::hours(1)).settle();
@@ -294,6 +305,20 @@ TEST(StatusMachine, surplus_pods_that_no_scheduler_takes_change_nothing) {
   s.pass(std::chrono::hours(1)).settle();
   s.pass(std::chrono::hours(1)).settle();
   EXPECT_FALSE(s.wrapper.status.can_run) << "a planned one is refused too";
+}
+
+TEST(StatusMachine, growth_that_no_scheduler_takes_does_not_stop_an_elastic_one) {
+  Story s;
+  s.dispatch();
+  s.world.smallest = 1;
+  s.world.pods = {.pending = 1, .running = 1, .unschedulable = 1};
+  s.pass(std::chrono::hours(1)).settle();
+  s.pass(std::chrono::hours(1)).settle();
+  EXPECT_TRUE(s.wrapper.status.can_run);
+  s.world.pods = {.pending = 2, .unschedulable = 1};
+  s.pass(std::chrono::hours(1)).settle();
+  s.pass(std::chrono::hours(1)).settle();
+  EXPECT_FALSE(s.wrapper.status.can_run) << "fewer than its smallest size run";
 }
 
 TEST(StatusMachine, a_refused_pod_of_no_known_set_stands_for_a_planned_one_that_is_missing) {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-// What MCAD 1.40 wrote on a real cluster, and what it left unsaid.
+// A status that MCAD 1.40 wrote on a real cluster, and its gaps.
 namespace codeflare::controllers {
 namespace {
 
@@ -75,7 +75,7 @@ TEST(StatusMachine, a_job_that_completes_reads_as_mcad_wrote_it) {
   EXPECT_EQ(s.wrapper.status.total_memory, 67108864);
   EXPECT_FALSE(s.wrapper.status.plan);
   EXPECT_EQ(s.tells, std::vector<Tell>{Tell::forget});
-  // A refusal, intent, Dispatched, terminal.
+  // A rejection, intent, Dispatched, terminal.
   EXPECT_EQ(std::ranges::count(s.acts, Act::write), 4);
 }
 

@@ -1,5 +1,6 @@
 #include "controllers/appwrapper/conditions.h"
 #include "controllers/appwrapper/internal/status_parts.h"
+#include "controllers/appwrapper/remote_copies.h"
 #include "queue/status_words.h"
 
 #include <algorithm>
@@ -155,7 +156,7 @@ std::optional<Decision> completion(const Observed& observed, const MachineOption
     decision.status.message.clear();
     touch(decision.status, condition::kCompleted, {.reason = Reason::pods_completed}, observed.now);
     decision.notes.push_back(
-        {.reason = Reason::completed, .message = "all items are complete", .quiet = true});
+        {.reason = Reason::completed, .message = "all items are complete", .good = true});
     return decision;
   }
   if (observed.wrapper->status.state == state::kRunningHoldCompletion) {
@@ -280,6 +281,12 @@ std::optional<Decision> another_plan(const Observed& observed) {
       observed.standing.plan == observed.wrapper->status.plan->places) {
     return std::nullopt;
   }
+  // A plan never moves to another cluster: the copy of this one may run.
+  AppWrapperStatus moved = observed.wrapper->status;
+  moved.plan->places = observed.standing.plan;
+  if (remote_cluster(moved) != remote_cluster(observed.wrapper->status)) {
+    return std::nullopt;
+  }
   Decision decision = internal::write_of(observed, "placement changed");
   decision.status.plan->places = observed.standing.plan;
   return decision;
@@ -343,12 +350,14 @@ bool is_healthy(const Observed& observed) {
   if (minimum > 0) {
     return well >= minimum;
   }
-  // Without a minimum only the scheduler's refusal counts, and only of pods that were planned: whom
-  // nobody can tell apart stands for a planned one that is missing.
+  // Without a minimum only the scheduler's "unschedulable" counts, and only of pods that were
+  // planned: a pod of an unknown pod set stands for a planned one that is missing.
   const std::int64_t planned = planned_pods(wrapper.status);
   const std::int64_t surplus =
       std::clamp<std::int64_t>(pods.pending + well - planned, 0, observed.surplus_waiting);
-  return pods.unschedulable <= surplus || well >= std::max(planned, std::int64_t{1});
+  // Growth that no node takes does not stop what trains.
+  const std::int64_t needed = std::min(planned, observed.smallest.value_or(planned));
+  return pods.unschedulable <= surplus || well >= std::max(needed, std::int64_t{1});
 }
 
 bool is_settled(const std::vector<ItemSeen>& items) {
@@ -383,6 +392,9 @@ Decision running(const Observed& seen, const MachineOptions& options) {
     // Neither its items nor what it asks for is known: no reason to end it can be trusted.
     return counts(seen, options);
   }
+  if (std::optional<Decision> silent = silence(seen)) {
+    return *std::move(silent);
+  }
   Alarm alarm;
   std::optional<Observed> mended;
   if (std::ranges::any_of(seen.items, is_missing) && ended_well(seen)) {
@@ -405,7 +417,16 @@ Decision running(const Observed& seen, const MachineOptions& options) {
   if (!found) {
     found = loss(observed);
   }
-  if (!found) {
+  if (observed.copy) {
+    // Health is its own cluster's business.
+    std::optional<Duration> again;
+    if (!found) {
+      found = impatience(observed, options, again);
+    }
+    if (again) {
+      alarm.at(*again);
+    }
+  } else if (!found) {
     found = health(observed, alarm);
   }
   if (!found) {

@@ -118,7 +118,7 @@ Value scheduling_conditions(Arena& arena, const Value* status) {
   return kept;
 }
 
-// Whether it is ready, without the times: heartbeats are no news.
+// Whether it is ready, without the times: heartbeats do not count.
 Value readiness(Arena& arena, const Value* status) {
   const Value* all = status == nullptr ? nullptr : status->find("conditions");
   Value kept = Value::array();

@@ -2,7 +2,7 @@
 
 #include "kube/object.h"
 
-// What the queue keeps of the objects that it watches. Each keeps name, namespace, uid,
+// The parts of watched objects that the queue keeps. Each keeps name, namespace, uid,
 // resourceVersion, labels and owners; an object that cannot be read stays as it is.
 namespace codeflare::controllers {
 

@@ -24,6 +24,9 @@ void WorkWakes::set_training_waker(runtime::Waker waker) {
 
 void WorkWakes::learn(queue::WorkId id) {
   const std::string uid = id.uid;
+  if (!id.wrapper.empty()) {
+    wrapped_[id.wrapper].insert_or_assign(uid, id.key);
+  }
   known_[uid] = std::move(id);
 }
 
@@ -31,6 +34,12 @@ void WorkWakes::forget(const std::string& uid) {
   auto known = known_.find(uid);
   if (known != known_.end()) {
     wake(known->second);
+    if (const auto tied = wrapped_.find(known->second.wrapper); tied != wrapped_.end()) {
+      tied->second.erase(uid);
+      if (tied->second.empty()) {
+        wrapped_.erase(tied);
+      }
+    }
     known_.erase(known);
   }
 }
@@ -52,6 +61,11 @@ void WorkWakes::wake(const std::string& uid) {
 
 void WorkWakes::wake(const queue::WorkId& id) {
   (id.kind == queue::WorkKind::training_job ? training_ : wakers_[id.api]).wake(id.key);
+  if (const auto tied = wrapped_.find(id.uid); tied != wrapped_.end()) {
+    for (const auto& [uid, job] : tied->second) {
+      training_.wake(job);
+    }
+  }
 }
 
 void WorkWakes::wake(const std::vector<WrapperPods::News>& news) {

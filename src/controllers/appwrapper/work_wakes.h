@@ -30,6 +30,7 @@ class WorkWakes {
   void set_waker(model::WrapperApi api, runtime::Waker waker);
   void set_training_waker(runtime::Waker waker);
 
+  // A TrainingJob inside an AppWrapper is woken with it.
   void learn(queue::WorkId id);
   // Its reconciler is woken a last time.
   void forget(const std::string& uid);
@@ -52,7 +53,8 @@ class WorkWakes {
   void wake_late();
 
   Loop& loop_;
-  TextMap<queue::WorkId> known_;  // by uid
+  TextMap<queue::WorkId> known_;                              // by uid
+  TextMap<std::map<std::string, model::ObjectKey>> wrapped_;  // TrainingJobs by AppWrapper
   std::map<model::WrapperApi, runtime::Waker> wakers_;
   runtime::Waker training_;
   std::set<PodOwner> late_;

@@ -21,7 +21,7 @@ constexpr std::size_t kRefusalsShown = 10;
 constexpr std::size_t kDepartedMax = 10'000;
 constexpr std::string_view kGpu = "nvidia.com/gpu";
 
-// What co-schedulers say while they gather a gang; no reason to withdraw it.
+// The messages of co-schedulers while they gather a gang; no reason to withdraw it.
 bool is_gathering(std::string_view message) {
   const auto has_all = [&](std::initializer_list<std::string_view> words) {
     return std::ranges::all_of(words, [&](std::string_view w) { return message.contains(w); });
@@ -63,11 +63,7 @@ PodOwner owner_of(const Pod& pod) {
 WrapperPods::Fact WrapperPods::fact_of(const Book& book, const Pod& pod) const {
   Fact fact;
   fact.uid = pod.metadata.uid;
-  const std::string& phase = pod.status.phase;
-  fact.phase = phase == "Running"     ? Phase::running
-               : phase == "Succeeded" ? Phase::succeeded
-               : phase == "Failed"    ? Phase::failed
-                                      : Phase::pending;
+  fact.phase = model::pod_phase(pod.status.phase);
   const model::ResourceList requests = model::pod_requests(pod.spec);
   fact.cpu = std::clamp(requests.get("cpu").milli_value(), std::int64_t{0}, kAmountMax);
   fact.memory = std::clamp(requests.get("memory").value(), std::int64_t{0}, kAmountMax);
@@ -75,7 +71,7 @@ WrapperPods::Fact WrapperPods::fact_of(const Book& book, const Pod& pod) const {
   if (is_refused(pod)) {
     fact.refusal = conditions_json(pod);
   }
-  if (pod.metadata.deleting()) {
+  if (pod.metadata.deleting() && !queue::is_disrupted(pod)) {
     // However it ends now, somebody wanted it to.
     const auto before = book.facts.find(pod.metadata.key());
     fact.trouble = before == book.facts.end() ? nullptr : before->second.trouble;

@@ -2,7 +2,7 @@
 
 #include "controllers/appwrapper/status_machine.h"
 #include "model/gvk.h"
-#include "model/pod.h"
+#include "model/pod_facts.h"
 #include "queue/pod_trouble.h"
 
 #include <cstdint>
@@ -43,7 +43,7 @@ class WrapperPods {
     std::string uid;
   };
   // Whom a change concerns. It `matters` at once when it may decide something: the first or last
-  // pod, active pod or refusal. Other counts may wait for each other.
+  // pod, active pod or unschedulable one. Other counts may wait for each other.
   struct News {
     PodOwner owner;
     bool matters = false;
@@ -60,7 +60,7 @@ class WrapperPods {
   void forget_trouble(const std::string& uid);
 
  private:
-  enum class Phase : std::uint8_t { pending, running, succeeded, failed };
+  using Phase = model::PodPhase;
   struct Fact {
     std::string uid;
     Phase phase = Phase::pending;
@@ -74,9 +74,9 @@ class WrapperPods {
     std::map<model::ObjectKey, Fact> facts;
     std::set<model::ObjectKey> refused;
     std::set<model::ObjectKey> troubled;
-    PodsSeen sums;  // all but the list of refused ones
+    PodsSeen sums;  // all but the list of unschedulable ones
   };
-  // What a Book looks like to those who decide.
+  // The view of a Book for those who decide.
   struct Signs {
     bool any = false;
     bool active = false;

@@ -8,7 +8,7 @@ namespace {
 
 constexpr Duration kSlow = std::chrono::milliseconds(25);
 constexpr int kSlowRatio = 4;
-// What writes took longer ago says nothing about now.
+// Older write times say nothing about now.
 constexpr Duration kCounts = std::chrono::seconds(2);
 
 }  // namespace

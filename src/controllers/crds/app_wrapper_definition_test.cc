@@ -18,7 +18,7 @@
 #include <string>
 #include <string_view>
 
-// What `codeflare apiserver` makes of AppWrappers and their like under our definitions.
+// `codeflare apiserver`'s handling of AppWrappers and their like under our definitions.
 namespace codeflare::controllers {
 namespace {
 

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-// What crds/ holds, carried in the program: CustomResourceDefinitions, and the admission policy
+// The content of crds/, carried in the program: CustomResourceDefinitions, and the admission policy
 // that says what of an AppWrapper cannot be changed.
 namespace codeflare::controllers {
 

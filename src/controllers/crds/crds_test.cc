@@ -19,15 +19,19 @@ TEST(Crds, the_program_carries_all_definitions) {
     names.push_back(crd.name + " " + crd.versions.front());
   }
   std::ranges::sort(names);
-  EXPECT_EQ(
-      names,
-      (std::vector<std::string>{
-          "applications.codeflare.dev v1alpha1", "appwrappers.mcad.ibm.com v1beta1",
-          "appwrappers.workload.codeflare.dev v1beta1", "datasets.codeflare.dev v1alpha1",
-          "quotasubtrees.quota.codeflare.dev v1alpha1", "rayclusters.ray.io v1",
-          "rayjobs.ray.io v1", "runpolicies.codeflare.dev v1alpha1", "runs.codeflare.dev v1alpha1",
-          "runsizeconfigurations.codeflare.dev v1alpha1", "trainingjobs.breezeml.ai v1"}));
-  EXPECT_EQ(crd_texts().size(), 12u);
+  EXPECT_EQ(names,
+            (std::vector<std::string>{
+                "applications.codeflare.dev v1alpha1", "appwrappers.mcad.ibm.com v1beta1",
+                "appwrappers.workload.codeflare.dev v1beta1", "datasets.codeflare.dev v1alpha1",
+                "images.codeflare.dev v1alpha1", "machinerequests.scale.codeflare.dev v1alpha1",
+                "machinetypes.scale.codeflare.dev v1alpha1",
+                "managedclusters.dispatch.codeflare.dev v1alpha1",
+                "platformreposecrets.codeflare.dev v1alpha1",
+                "quotasubtrees.quota.codeflare.dev v1alpha1", "rayclusters.ray.io v1",
+                "rayjobs.ray.io v1", "runpolicies.codeflare.dev v1alpha1",
+                "runs.codeflare.dev v1alpha1", "runsizeconfigurations.codeflare.dev v1alpha1",
+                "trainingjobs.breezeml.ai v1", "usageledgers.usage.codeflare.dev v1alpha1"}));
+  EXPECT_EQ(crd_texts().size(), 18u);
 }
 
 TEST(Crds, the_policy_comes_before_its_binding) {

@@ -43,18 +43,29 @@ std::string foreign(std::string_view name, std::string_view group, std::string_v
 
 const std::string kPlatform =
     "trainingjobs.breezeml.ai applications.codeflare.dev datasets.codeflare.dev "
-    "runpolicies.codeflare.dev "
-    "runs.codeflare.dev runsizeconfigurations.codeflare.dev ";
+    "images.codeflare.dev platformreposecrets.codeflare.dev runpolicies.codeflare.dev "
+    "runs.codeflare.dev runsizeconfigurations.codeflare.dev "
+    "managedclusters.dispatch.codeflare.dev ";
+const std::string kBeforeWrappers =
+    "machinerequests.scale.codeflare.dev machinetypes.scale.codeflare.dev "
+    "usageledgers.usage.codeflare.dev ";
+
+// By the names of their groups these are behind Ray's.
+const std::string kMachinesAndUsage =
+    "machinerequests.scale.codeflare.dev machinetypes.scale.codeflare.dev "
+    "usageledgers.usage.codeflare.dev ";
 
 TEST(EnsureCrds, the_server_serves_what_is_asked_for) {
   ServerWorld world;
   EXPECT_EQ(text(world.wait(ensure_crds(*world.client, {}))),
-            kPlatform + "quotasubtrees.quota.codeflare.dev appwrappers.workload.codeflare.dev | ");
+            kPlatform + "quotasubtrees.quota.codeflare.dev " + kMachinesAndUsage +
+                "appwrappers.workload.codeflare.dev | ");
   EXPECT_EQ(
       text(world.wait(ensure_crds(*world.client, {.legacy_group = true, .ray_cluster = true}))),
       kPlatform +
           "appwrappers.mcad.ibm.com quotasubtrees.quota.codeflare.dev rayclusters.ray.io "
-          "rayjobs.ray.io appwrappers.workload.codeflare.dev | ");
+          "rayjobs.ray.io " +
+          kMachinesAndUsage + "appwrappers.workload.codeflare.dev | ");
   for (const kube::ResourceType& type :
        {kube::ResourceType{"mcad.ibm.com", "v1beta1", "AppWrapper", "appwrappers", true},
         kube::ResourceType{"ray.io", "v1alpha1", "RayCluster", "rayclusters", true}}) {
@@ -82,8 +93,8 @@ TEST(EnsureCrds, kuberays_own_definition_stays) {
   ASSERT_TRUE(world.wait(world.client->create(
       kDefinitions, "", foreign(kRayJobCrd, "ray.io", "rayjobs", "RayJob", "v1"))));
   EXPECT_EQ(text(world.wait(ensure_crds(*world.client, {.ray_cluster = true}))),
-            kPlatform +
-                "quotasubtrees.quota.codeflare.dev appwrappers.workload.codeflare.dev | "
+            kPlatform + "quotasubtrees.quota.codeflare.dev " + kMachinesAndUsage +
+                "appwrappers.workload.codeflare.dev | "
                 "rayclusters.ray.io rayjobs.ray.io");
 }
 
@@ -93,7 +104,8 @@ TEST(EnsureCrds, mcads_own_definition_is_taken_over) {
       kDefinitions, "",
       foreign(kAppWrapperCrd, "workload.codeflare.dev", "appwrappers", "AppWrapper", "v1beta1"))));
   EXPECT_EQ(text(world.wait(ensure_crds(*world.client, {}))),
-            kPlatform + "quotasubtrees.quota.codeflare.dev appwrappers.workload.codeflare.dev | ");
+            kPlatform + "quotasubtrees.quota.codeflare.dev " + kMachinesAndUsage +
+                "appwrappers.workload.codeflare.dev | ");
   const kube::ObjectRef now =
       *world.wait(world.client->get(kDefinitions, {"", std::string(kAppWrapperCrd)}));
   EXPECT_TRUE(now->text().contains("queuejobstate"));
@@ -108,6 +120,42 @@ TEST(EnsureCrds, a_version_of_another_program_is_not_overwritten) {
   ASSERT_FALSE(report.has_value());
   EXPECT_EQ(report.error().code, ErrorCode::failed_precondition);
   EXPECT_TRUE(report.error().message.contains("v1beta2")) << report.error().message;
+}
+
+TEST(EnsureCrds, versions_of_another_program_stay_beside_ours) {
+  for (const bool ours_stores : {false, true}) {
+    ServerWorld world;
+    std::string two = foreign(kAppWrapperCrd, "workload.codeflare.dev", "appwrappers", "AppWrapper",
+                              ours_stores ? "v1beta1" : "v1beta2");
+    two.insert(two.rfind("]}}"), R"(,{"name":")" +
+                                     std::string(ours_stores ? "v1beta2" : "v1beta1") +
+                                     R"(","served":true,"storage":false,"schema":{"openAPIV3Schema":
+      {"type":"object","x-kubernetes-preserve-unknown-fields":true}}})");
+    ASSERT_TRUE(world.wait(world.client->create(kDefinitions, "", two)));
+    for (int turn = 0; turn < 2; ++turn) {
+      const Result<CrdReport> report = world.wait(ensure_crds(*world.client, {}));
+      ASSERT_TRUE(report) << report.error().to_string();
+      ASSERT_EQ(report->shared.size(), 1u);
+      EXPECT_EQ(report->shared[0].name, kAppWrapperCrd);
+      EXPECT_EQ(names(report->shared[0].versions), "v1beta2");
+    }
+    const kube::ObjectRef now =
+        *world.wait(world.client->get(kDefinitions, {"", std::string(kAppWrapperCrd)}));
+    EXPECT_TRUE(now->text().contains("queuejobstate"));
+    const auto definition = now->as<model::CustomResourceDefinition>();
+    ASSERT_TRUE(definition);
+    ASSERT_EQ(definition->spec.versions.size(), 2u);
+    for (const auto& version : definition->spec.versions) {
+      EXPECT_TRUE(version.served);
+      EXPECT_EQ(version.storage, (version.name == "v1beta1") == ours_stores) << version.name;
+    }
+    // Both are served, and the plan survives.
+    for (const char* version : {"v1beta1", "v1beta2"}) {
+      const kube::ResourceType type{"workload.codeflare.dev", version, "AppWrapper", "appwrappers",
+                                    true};
+      EXPECT_TRUE(world.wait(world.client->list(type, {})).has_value()) << version;
+    }
+  }
 }
 
 TEST(EnsureCrds, without_the_right_to_change_them_those_that_are_there_will_do) {
@@ -128,9 +176,9 @@ TEST(EnsureCrds, without_the_right_to_change_them_those_that_are_there_will_do) 
     "roleRef":{"kind":"ClusterRole","name":"look","apiGroup":"rbac.authorization.k8s.io"}})")));
   net::InProcessService service(world.server->service(), ServerWorld::identity("eve"));
   kube::Client eve(world.sim.env(), service);
-  EXPECT_EQ(
-      text(world.wait(ensure_crds(eve, {}))),
-      " | " + kPlatform + "quotasubtrees.quota.codeflare.dev appwrappers.workload.codeflare.dev");
+  EXPECT_EQ(text(world.wait(ensure_crds(eve, {}))),
+            " | " + kPlatform + "quotasubtrees.quota.codeflare.dev " + kMachinesAndUsage +
+                "appwrappers.workload.codeflare.dev");
   EXPECT_EQ(world.wait(ensure_crds(eve, {.legacy_group = true})).error().code,
             ErrorCode::permission_denied);
 }

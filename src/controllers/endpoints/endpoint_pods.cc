@@ -1,8 +1,7 @@
 #include "controllers/endpoints/endpoint_pods.h"
 
 #include "model/codec/pod.h"
-#include "model/condition.h"
-#include "model/pod.h"
+#include "model/pod_facts.h"
 
 namespace codeflare::controllers::endpoints {
 
@@ -28,9 +27,10 @@ EndpointPod endpoint_pod_of(const kube::Object& object) {
       }
     }
   }
-  digest.ready = model::is_condition_true(pod->status.conditions, "Ready");
-  digest.deleting = pod->metadata.deleting();
-  digest.over = pod->status.phase == "Succeeded" || pod->status.phase == "Failed";
+  const model::PodFacts facts = model::facts_of(*pod);
+  digest.ready = facts.ready;
+  digest.deleting = facts.deleting;
+  digest.over = facts.over();
   return digest;
 }
 

@@ -14,7 +14,7 @@
 
 namespace codeflare::controllers::endpoints {
 
-// What the endpoints of a Service need to know of a pod.
+// The facts about a pod that the endpoints of a Service need.
 struct EndpointPod {
   struct Port {
     std::string name;

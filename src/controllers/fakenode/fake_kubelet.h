@@ -29,7 +29,7 @@ struct DesiredPod {
     drop,    // it has gone: let the object go too
   };
   Kind kind = Kind::nothing;
-  std::optional<model::PodStatus> status;  // of `status`, and of `drop` where the end must be told
+  std::optional<model::PodStatus> status;  // of `status`, and of `drop` that reports an end
   std::string why;
   std::optional<Duration> look_again;
 };

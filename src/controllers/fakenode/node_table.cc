@@ -71,7 +71,7 @@ NodeTable::NodeTable(runtime::Informer& nodes) {
       nodes_.erase(std::string(change.old->name()));
       return;
     }
-    if (const Result<model::Node> node = change.now->as<model::Node>()) {
+    if (const Result<model::Node>& node = change.as<model::Node>()) {
       nodes_.insert_or_assign(std::string(change.now->name()), facts_of(*node));
     }
   });

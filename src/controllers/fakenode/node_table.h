@@ -14,12 +14,12 @@
 
 namespace codeflare::controllers::fakenode {
 
-// Marks nodes whose pods only pretend. Whoever creates a Node with it gets one more of them.
+// Marks nodes whose pods only pretend. A Node created with it becomes one more of them.
 inline constexpr std::string_view kFakeLabel = "codeflare.dev/fake-node";
 // "false" on a fake node makes it not ready: its pods stand still, and are evicted in time.
 inline constexpr std::string_view kReadyAnnotation = "codeflare.dev/ready";
 
-// What pods have to know of their node.
+// The facts about their node that pods need.
 struct NodeFacts {
   bool fake = false;
   bool ready = true;
@@ -33,7 +33,7 @@ bool is_fake(const model::Node& node);
 bool wanted_ready(const model::Node& node);
 NodeFacts facts_of(const model::Node& node);
 
-// When the pod has to leave for a taint that it does not bear, or not for ever.
+// When the pod has to leave for a taint that it does not bear, or only for a time.
 std::optional<WallTime> eviction_time(const NodeFacts& node, const model::PodSpec& pod);
 
 // All nodes in short, kept in step with an informer.

@@ -133,7 +133,7 @@ void set_conditions(PodStatus& status, const Pod& pod, const Script& script, con
 bool shows(const Pod& pod, const Script& script, const Moment& moment) {
   const PodStatus& status = pod.status;
   if (moment.stage == Moment::Stage::starting) {
-    return true;  // nothing is told before it runs
+    return true;  // nothing is reported before it runs
   }
   if (status.phase != phase_of(script, moment)) {
     return false;

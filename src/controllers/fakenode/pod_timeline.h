@@ -8,11 +8,11 @@
 #include <optional>
 #include <string_view>
 
-// What a pod on a fake node pretends to do, and when. Pure.
+// The pretended work of a pod on a fake node, and its times. Pure.
 namespace codeflare::controllers::fakenode {
 
-// Go durations ("90s"). Without a duration a pod with restartPolicy Always runs for ever, others
-// run for one second and succeed.
+// Go durations ("90s"). Without a duration a pod with restartPolicy Always runs indefinitely,
+// others run for one second and succeed.
 inline constexpr std::string_view kDurationAnnotation = "codeflare.dev/duration";
 // Of its containers when the duration is over; 0 unless given.
 inline constexpr std::string_view kExitCodeAnnotation = "codeflare.dev/exit-code";
@@ -21,7 +21,7 @@ inline constexpr std::string_view kStartDelayAnnotation = "codeflare.dev/start-d
 
 struct Script {
   Duration start_delay{};
-  std::optional<Duration> duration;  // absent: for ever
+  std::optional<Duration> duration;  // absent: indefinitely
   std::int32_t exit_code = 0;
   bool restarts = false;  // containers begin again when they have ended
   std::optional<Duration> deadline;

@@ -12,7 +12,7 @@ namespace codeflare::controllers::job {
 // a row with a comma, more with a dash).
 class IndexSet {
  public:
-  // What is no number is left out, and so are indexes at or above `completions`.
+  // Parts that are not a number are left out, and so are indexes at or above `completions`.
   static IndexSet parse(std::string_view text, std::int64_t completions);
 
   void add(std::int64_t index);

@@ -44,11 +44,6 @@ void add_index_variable(std::vector<model::Container>& containers) {
   }
 }
 
-// Pods are watched, but it is their digests that wake a Job.
-bool told_by_digests(const runtime::ObjectChange& /*change*/) {
-  return false;
-}
-
 // A pod of a running job changes too often for its version to be known.
 Action let_go(const std::string& ns, const PodDigest& pod, std::string why) {
   Action action = kTracking.remove_from_any_version({ns, pod.name}, pod.uid, std::move(why));
@@ -101,9 +96,10 @@ JobReconciler::JobReconciler(const runtime::ControllerContext& context)
       jobs_(context.subject.store()),
       waker_(context.env.loop,
              [waker = context.waker](const model::ObjectKey& job) { waker.wake(job); }),
-      pods_(context.cache.informer(kPods), [this](const model::ObjectKey& job, std::size_t pods) {
-        waker_.pod_changed(job, pods);
-      }) {}
+      pods_(context.cache.informer(kPods), read_job_pod,
+            [this](const JobPods::GroupChange& change) {
+              waker_.pod_changed(change.key, change.size);
+            }) {}
 
 std::optional<Observed> JobReconciler::observe(const runtime::ObjectKey& key) const {
   Observed observed{.job = std::nullopt, .ns = key.ns, .pods = pods_.of(key)};
@@ -177,7 +173,7 @@ JobReconciler& add_job_controller(runtime::Manager& manager) {
   jobs.transform = runtime::without_managed_fields;
   return manager.controller("jobs")
       .reconciles(kJobs, {}, std::move(jobs))
-      .watches(kPods, job_of, told_by_digests)
+      .follows(kPods)
       .workers(kWorkers)
       .with<JobReconciler>();
 }

@@ -16,8 +16,8 @@ namespace codeflare::controllers::job {
 std::string pod_of(const model::Job& job, std::int64_t index);
 
 // Runs batch/v1 Jobs: pods, counts, retries, deadlines, suspension, conditions and expiry as
-// kube-controller-manager 1.34 does. Not done: podFailurePolicy, successPolicy and
-// backoffLimitPerIndex; a Job that asks for one of them fails at once and says so.
+// kube-controller-manager 1.34 does. Not done: successPolicy and backoffLimitPerIndex; a Job that
+// asks for one of them fails at once and says so.
 class JobReconciler final : public runtime::StoryReconciler<Observed, Desired> {
  public:
   explicit JobReconciler(const runtime::ControllerContext& context);

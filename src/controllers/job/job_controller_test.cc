@@ -34,7 +34,7 @@ struct World {
     cluster.settle();
   }
   model::Job read() { return cluster.read<model::Job>("j"); }
-  // Those that have not ended and are not going.
+  // Pods that have not ended and are not being deleted.
   std::vector<model::Pod> active() {
     std::vector<model::Pod> pods = cluster.list<model::Pod>();
     std::erase_if(pods, [](const model::Pod& pod) {

@@ -1,6 +1,7 @@
 #include "controllers/job/job_decision.h"
 
 #include "controllers/job/index_set.h"
+#include "controllers/job/pod_failure_policy.h"
 #include "model/condition.h"
 
 #include <algorithm>
@@ -35,7 +36,11 @@ struct Finish {
 class Decision {
  public:
   Decision(const Job& job, std::vector<PodDigest> pods, WallTime now)
-      : job_(job), pods_(std::move(pods)), now_(now), status_(job.status) {}
+      : job_(job), pods_(std::move(pods)), now_(now), status_(job.status) {
+    if (has_failure_policy()) {
+      policy_ = PodFailurePolicy::read(job.spec.pod_failure_policy);
+    }
+  }
 
   Desired take() && {
     count();
@@ -73,17 +78,24 @@ class Decision {
   std::int64_t completions() const { return job_.spec.completions.value_or(0); }
   std::int64_t parallelism() const { return job_.spec.parallelism.value_or(1); }
   std::int64_t backoff_limit() const { return job_.spec.backoff_limit.value_or(6); }
-  // Pods on their way out are waited for before they are replaced.
+  bool has_failure_policy() const { return !job_.spec.pod_failure_policy.empty(); }
+  // Pods on their way out are waited for before they are replaced: only the end shows the cause.
   bool replaces_failed_only() const {
-    return job_.spec.pod_replacement_policy.value_or("") == "Failed";
+    return job_.spec.pod_replacement_policy.value_or("") == "Failed" || has_failure_policy();
+  }
+  // The policy says that the failure of this pod does not count.
+  bool ignored(const PodDigest& pod) const {
+    return failed(pod) &&
+           policy_.verdict_on(pod, job_.metadata.ns).action == PodFailurePolicy::Action::ignore;
   }
   bool counts(const PodDigest& pod) const {
     return !indexed() || (pod.index >= 0 && pod.index < completions());
   }
-  // A deleted pod may never get to say that it failed.
+  // A deleted pod may never report that it failed. For a dropped one kube-controller-manager's
+  // PodGC does; without a PodGC the Job's finalizer would keep the pod.
   bool failed(const PodDigest& pod) const {
     return pod.phase == Phase::failed ||
-           (!replaces_failed_only() && pod.deleting && pod.phase != Phase::succeeded);
+           (pod.terminating() && (pod.dropped || !replaces_failed_only()));
   }
 
   void look_again(Duration delay) {
@@ -116,7 +128,7 @@ class Decision {
         } else if (!uncounted_succeeded_.contains(pod.uid)) {
           ++succeeded_;
         }
-      } else if (failed(pod)) {
+      } else if (failed(pod) && !ignored(pod)) {
         ++failed_;
       }
     }
@@ -152,6 +164,14 @@ class Decision {
       return Finish{false, "UnsupportedField",
                     "spec." + std::string(field) + " is not supported by this Job controller"};
     }
+    for (const PodDigest& pod : pods_) {
+      if (failed(pod)) {
+        PodFailurePolicy::Verdict verdict = policy_.verdict_on(pod, job_.metadata.ns);
+        if (verdict.action == PodFailurePolicy::Action::fail_job) {
+          return Finish{false, "PodFailurePolicy", std::move(verdict.message)};
+        }
+      }
+    }
     if (failed_ > backoff_limit() || restarted_too_often()) {
       return Finish{false, "BackoffLimitExceeded", "Job has reached the specified backoff limit"};
     }
@@ -173,10 +193,9 @@ class Decision {
   }
 
   std::string_view unsupported() const {
-    return !job_.spec.pod_failure_policy.empty() ? "podFailurePolicy"
-           : !job_.spec.success_policy.empty()   ? "successPolicy"
-           : job_.spec.backoff_limit_per_index   ? "backoffLimitPerIndex"
-                                                 : "";
+    return !job_.spec.success_policy.empty()   ? "successPolicy"
+           : job_.spec.backoff_limit_per_index ? "backoffLimitPerIndex"
+                                               : "";
   }
 
   bool restarted_too_often() const {
@@ -318,7 +337,7 @@ class Decision {
     }
   }
 
-  // From nothing to False is no news.
+  // From nothing to False does not count as a change.
   bool set_condition(std::string_view type, std::string_view state, std::string_view reason,
                      std::string_view message) {
     Condition wanted{.type = std::string(type),
@@ -364,7 +383,7 @@ class Decision {
         } else {
           ++fresh;  // its index is enough
         }
-      } else if ((failed(pod) || !finish_->success) && counts(pod)) {
+      } else if ((failed(pod) || !finish_->success) && counts(pod) && !ignored(pod)) {
         uncounted.failed.push_back(pod.uid);
       }
     }
@@ -375,9 +394,9 @@ class Decision {
     return true;
   }
 
-  // What it will come to is told beforehand only when there is something to wait for. Kubernetes
-  // since 1.31 tells it always; those who compare the conditions as a whole, MCAD's tests among
-  // them, know the end alone.
+  // The result is announced only when there is something to wait for. Kubernetes since 1.31 always
+  // does; those who compare the conditions as a whole, MCAD's tests among them, know the end
+  // alone.
   void write_finish(bool all_counted) {
     if (!all_counted || terminating_ > 0) {
       set_condition(finish_->success ? "SuccessCriteriaMet" : "FailureTarget", "True",
@@ -416,6 +435,7 @@ class Decision {
   }
 
   const Job& job_;
+  PodFailurePolicy policy_;  // empty: each failure counts
   std::vector<PodDigest> pods_;
   WallTime now_;
   JobStatus status_;

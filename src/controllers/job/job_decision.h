@@ -32,7 +32,7 @@ struct Desired {
   std::optional<Duration> look_again;
 };
 
-// What the Job controller of Kubernetes 1.34 would do. Pure.
+// The decision of the Job controller of Kubernetes 1.34. Pure.
 //
 // Every pod's end is counted exactly once, whoever deletes pods and whenever this process dies: a
 // pod keeps its finalizer until its UID is in status.uncountedTerminatedPods, and a UID leaves that

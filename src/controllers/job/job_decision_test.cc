@@ -85,7 +85,7 @@ TEST(JobDecision, a_success_is_written_down_before_its_pod_is_let_go_and_counted
   EXPECT_EQ(second.status->succeeded, 1);
   EXPECT_TRUE(second.create.empty());
 
-  // Whoever deletes the pod now changes nothing.
+  // A deletion of the pod now changes nothing.
   model::Job counted = job(1, 2);
   counted.status = *second.status;
   const Desired third = look(counted, {pod("b", Phase::running)});
@@ -278,12 +278,75 @@ TEST(JobDecision, a_deleted_pod_counts_as_failed_unless_only_failed_ones_are_rep
 
 TEST(JobDecision, what_is_not_supported_fails_and_says_so) {
   model::Job special = job(1, 1);
-  special.spec.pod_failure_policy.text = R"({"rules":[]})";
+  special.spec.success_policy.text = R"({"rules":[]})";
   const Desired desired = look(special, {});
   EXPECT_TRUE(desired.create.empty());
   EXPECT_TRUE(holds(desired, "Failed"));
   EXPECT_EQ(desired.events.at(0).message,
-            "spec.podFailurePolicy is not supported by this Job controller");
+            "spec.successPolicy is not supported by this Job controller");
+}
+
+model::Job with_policy(std::string rules) {
+  model::Job result = job(1, 1);
+  result.spec.backoff_limit = 0;
+  result.spec.pod_failure_policy.text = R"({"rules":[)" + std::move(rules) + "]}";
+  return result;
+}
+
+TEST(JobDecision, a_disruption_that_the_policy_ignores_does_not_count) {
+  const model::Job patient = with_policy(
+      R"({"action":"Ignore","onPodConditions":[{"type":"DisruptionTarget","status":"True"}]})");
+  PodDigest evicted = pod("a", Phase::failed);
+  evicted.exits = {{"main", 143}};
+  evicted.conditions = {{"DisruptionTarget", "True"}};
+  const Desired desired = look(patient, {evicted});
+  EXPECT_EQ(desired.create.size(), 1u);
+  EXPECT_EQ(names(desired.release), Names{"a"});
+  EXPECT_TRUE(desired.status->uncounted_terminated_pods->failed.empty());
+  EXPECT_EQ(desired.status->failed, 0);
+  EXPECT_FALSE(holds(desired, "Failed"));
+  evicted.conditions.clear();
+  EXPECT_TRUE(holds(look(patient, {evicted}), "Failed")) << "its own failure counts";
+}
+
+TEST(JobDecision, an_ignored_pod_is_replaced_once_it_has_failed) {
+  const model::Job patient = with_policy(
+      R"({"action":"Ignore","onPodConditions":[{"type":"DisruptionTarget","status":"True"}]})");
+  PodDigest leaving = pod("a", Phase::running);
+  leaving.deleting = true;
+  const Desired desired = look(patient, {leaving});
+  EXPECT_TRUE(desired.create.empty());
+  EXPECT_FALSE(holds(desired, "Failed"));
+}
+
+TEST(JobDecision, a_pod_that_is_dropped_before_it_ran_does_not_hold_its_place_for_ever) {
+  const model::Job patient = with_policy(
+      R"({"action":"Ignore","onPodConditions":[{"type":"DisruptionTarget","status":"True"}]})");
+  PodDigest dropped = pod("a", Phase::pending);
+  dropped.deleting = true;
+  dropped.dropped = true;
+  EXPECT_TRUE(holds(look(patient, {dropped}), "FailureTarget")) << "its own failure counts";
+  dropped.conditions = {{"DisruptionTarget", "True"}};
+  const Desired drained = look(patient, {dropped});
+  EXPECT_FALSE(holds(drained, "FailureTarget"));
+  EXPECT_EQ(names(drained.release), Names{"a"}) << "then it goes, and is replaced";
+  EXPECT_TRUE(drained.status->uncounted_terminated_pods->failed.empty());
+}
+
+TEST(JobDecision, an_exit_code_that_fails_the_job_ends_it_at_once) {
+  model::Job strict =
+      with_policy(R"({"action":"FailJob","onExitCodes":{"operator":"In","values":[42]}})");
+  strict.spec.backoff_limit = 6;
+  PodDigest bug = pod("a", Phase::failed);
+  bug.exits = {{"main", 42}};
+  const Desired desired = look(strict, {bug});
+  EXPECT_TRUE(holds(desired, "Failed"));
+  EXPECT_EQ(desired.status->failed, 1);
+  ASSERT_EQ(desired.events.size(), 1u);
+  EXPECT_EQ(desired.events[0].reason, "PodFailurePolicy");
+  EXPECT_EQ(desired.events[0].message,
+            "Container main for pod default/a failed with exit code 42 matching FailJob rule at "
+            "index 0");
 }
 
 TEST(JobDecision, pods_of_a_job_that_is_gone_or_another_are_let_go) {

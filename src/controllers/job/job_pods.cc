@@ -1,39 +1,15 @@
 #include "controllers/job/job_pods.h"
 
-#include "json/parse.h"
+#include "model/codec/pod.h"
+#include "model/condition.h"
 
 #include <algorithm>
 #include <charconv>
-#include <optional>
-#include <utility>
+#include <chrono>
 
 namespace codeflare::controllers::job {
 
 namespace {
-
-const json::Value kNothing{};
-
-const json::Value& at(const json::Value& value, std::initializer_list<std::string_view> path) {
-  const json::Value* found = value.get(path);
-  return found == nullptr ? kNothing : *found;
-}
-
-std::optional<WallTime> time_at(const json::Value& value, std::string_view key) {
-  const Result<WallTime> time = parse_rfc3339(value.string_or_empty(key));
-  return time ? std::optional(*time) : std::nullopt;
-}
-
-std::int64_t integer_at(const json::Value& value, std::string_view key) {
-  const json::Value* found = value.find(key);
-  return found == nullptr ? 0 : found->to_int64().value_or(0);
-}
-
-Phase phase_of(std::string_view word) {
-  return word == "Running"     ? Phase::running
-         : word == "Succeeded" ? Phase::succeeded
-         : word == "Failed"    ? Phase::failed
-                               : Phase::pending;
-}
 
 std::int64_t index_of(std::string_view text) {
   std::int64_t index = -1;
@@ -41,163 +17,114 @@ std::int64_t index_of(std::string_view text) {
   return error == std::errc() && end == text.data() + text.size() && index >= 0 ? index : -1;
 }
 
-const json::Value& condition(const json::Value& status, std::string_view type) {
-  for (const json::Value& entry : at(status, {"conditions"}).items()) {
-    if (entry.string_or_empty("type") == type) {
-      return entry;
-    }
-  }
-  return kNothing;
-}
-
 // When the last container ended; nothing while one has not.
-std::optional<WallTime> containers_ended(const json::Value& status) {
+std::optional<WallTime> containers_ended(const model::PodStatus& status) {
   std::optional<WallTime> last;
-  for (const json::Value& container : at(status, {"containerStatuses"}).items()) {
-    const auto time = time_at(at(container, {"state", "terminated"}), "finishedAt");
-    if (!time) {
+  for (const model::ContainerStatus& container : status.container_statuses) {
+    if (!container.state.terminated || !container.state.terminated->finished_at) {
       return std::nullopt;
     }
-    last = last ? std::max(*last, *time) : *time;
+    last = std::max(last, container.state.terminated->finished_at);
   }
   return last;
 }
 
-WallTime ended(const json::Value& metadata, const json::Value& status) {
-  if (const auto time = containers_ended(status)) {
+WallTime ended(const model::Pod& pod) {
+  if (const auto time = containers_ended(pod.status)) {
     return *time;
   }
-  const json::Value& ready = condition(status, "Ready");
-  if (ready.string_or_empty("status") == "False") {
-    if (const auto time = time_at(ready, "lastTransitionTime")) {
-      return *time;
-    }
+  const model::Condition* ready = model::find_condition(pod.status.conditions, "Ready");
+  if (ready != nullptr && ready->status == "False" && ready->last_transition_time) {
+    return *ready->last_transition_time;
   }
-  if (const auto time = time_at(metadata, "deletionTimestamp")) {
-    return *time - std::chrono::seconds(integer_at(metadata, "deletionGracePeriodSeconds"));
+  if (pod.metadata.deletion_timestamp) {
+    return *pod.metadata.deletion_timestamp -
+           std::chrono::seconds(pod.metadata.deletion_grace_period_seconds.value_or(0));
   }
-  return time_at(metadata, "creationTimestamp").value_or(WallTime());
+  return pod.metadata.creation_timestamp.value_or(WallTime());
 }
 
-std::int32_t restarts(const json::Value& status) {
+std::int32_t restarts(const model::PodStatus& status) {
   std::int64_t sum = 0;
-  for (std::string_view list : {"initContainerStatuses", "containerStatuses"}) {
-    for (const json::Value& container : at(status, {list}).items()) {
-      sum += integer_at(container, "restartCount");
+  for (const auto* list : {&status.init_container_statuses, &status.container_statuses}) {
+    for (const model::ContainerStatus& container : *list) {
+      sum += container.restart_count;
     }
   }
   return static_cast<std::int32_t>(std::min<std::int64_t>(sum, INT32_MAX));
 }
 
-const json::Value& controller(const json::Value& metadata) {
-  for (const json::Value& owner : at(metadata, {"ownerReferences"}).items()) {
-    const json::Value& controls = at(owner, {"controller"});
-    if (controls.is_boolean() && controls.as_bool()) {
-      return owner;
+std::vector<PodExit> exits_of(const model::PodStatus& status) {
+  std::vector<PodExit> exits;
+  for (const auto* list : {&status.container_statuses, &status.init_container_statuses}) {
+    for (const model::ContainerStatus& container : *list) {
+      if (container.state.terminated) {
+        exits.push_back({container.name, container.state.terminated->exit_code});
+      }
     }
   }
-  return kNothing;
+  return exits;
 }
 
-bool is_job(const json::Value& owner) {
-  return owner.string_or_empty("kind") == "Job" &&
-         owner.string_or_empty("apiVersion").starts_with("batch/");
+std::vector<PodCondition> conditions_of(const model::PodStatus& status) {
+  std::vector<PodCondition> conditions;
+  for (const model::Condition& condition : status.conditions) {
+    conditions.push_back({condition.type, condition.status});
+  }
+  return conditions;
+}
+
+bool is_job(const model::OwnerReference& owner) {
+  return owner.kind == "Job" && owner.api_version.starts_with("batch/");
 }
 
 }  // namespace
 
-PodDigest digest_of(const kube::Object& pod) {
-  PodDigest digest{.name = std::string(pod.name()), .uid = std::string(pod.uid())};
-  const Result<json::Document> document = pod.parse();
-  if (!document) {
-    return digest;
+PodDigest digest_of(const model::Pod& pod) {
+  const model::PodFacts facts = model::facts_of(pod);
+  PodDigest digest{.name = pod.metadata.name,
+                   .uid = pod.metadata.uid,
+                   .phase = facts.phase,
+                   .deleting = facts.deleting,
+                   .ready = facts.ready,
+                   .bound = !pod.spec.node_name.empty(),
+                   .restarts = restarts(pod.status),
+                   .created = facts.created,
+                   .ready_since = facts.ready_since};
+  if (facts.controller != nullptr && is_job(*facts.controller)) {
+    digest.owner_uid = facts.controller->uid;
   }
-  const json::Value& metadata = at(document->root, {"metadata"});
-  const json::Value& status = at(document->root, {"status"});
-  const json::Value& owner = controller(metadata);
-  if (is_job(owner)) {
-    digest.owner_uid = owner.string_or_empty("uid");
-  }
-  digest.phase = phase_of(status.string_or_empty("phase"));
-  digest.deleting = pod.deleting();
-  digest.tracked =
-      std::ranges::any_of(at(metadata, {"finalizers"}).items(), [](const json::Value& name) {
-        return name.is_string() && name.as_string() == kTrackingFinalizer;
-      });
-  const json::Value& ready = condition(status, "Ready");
-  digest.ready = ready.string_or_empty("status") == "True";
-  digest.ready_since = time_at(ready, "lastTransitionTime").value_or(WallTime());
-  digest.bound = !at(document->root, {"spec"}).string_or_empty("nodeName").empty();
-  digest.index = index_of(at(metadata, {"annotations"}).string_or_empty(kIndexKey));
-  digest.restarts = restarts(status);
-  digest.created = time_at(metadata, "creationTimestamp").value_or(WallTime());
+  digest.tracked = std::ranges::find(pod.metadata.finalizers, kTrackingFinalizer) !=
+                   pod.metadata.finalizers.end();
+  digest.index = index_of(model::find_or_empty(pod.metadata.annotations, kIndexKey));
   if (digest.over() || digest.deleting) {
-    digest.ended = ended(metadata, status);
+    digest.ended = ended(pod);
+  }
+  // By a node that is done with a pod that never ran, by people who force, or for want of a node.
+  digest.dropped =
+      digest.terminating() && pod.metadata.deletion_grace_period_seconds.value_or(0) == 0;
+  if (digest.phase == Phase::failed || digest.dropped) {
+    digest.exits = exits_of(pod.status);
+    digest.conditions = conditions_of(pod.status);
   }
   return digest;
 }
 
-void job_of(const kube::Object& pod, std::vector<model::ObjectKey>& keys) {
-  if (!pod.owner_references_json().empty()) {
-    if (const auto owners = json::parse_in_place(pod.owner_references_json())) {
-      for (const json::Value& owner : owners->root.items()) {
-        const json::Value& controls = at(owner, {"controller"});
-        if (controls.is_boolean() && controls.as_bool()) {
-          if (is_job(owner)) {
-            keys.push_back({std::string(pod.ns()), std::string(owner.string_or_empty("name"))});
-          }
-          return;
-        }
-      }
-    }
+std::optional<model::ObjectKey> job_of(const model::Pod& pod) {
+  if (const model::OwnerReference* owner = model::controller_of(pod.metadata)) {
+    return is_job(*owner) ? std::optional(model::ObjectKey{pod.metadata.ns, owner->name})
+                          : std::nullopt;
   }
-  if (!pod.labels_json().empty()) {
-    if (const auto labels = json::parse_in_place(pod.labels_json())) {
-      const std::string_view name = labels->root.string_or_empty(kJobNameLabel);
-      if (!name.empty()) {
-        keys.push_back({std::string(pod.ns()), std::string(name)});
-      }
-    }
-  }
+  const std::string_view name = model::find_or_empty(pod.metadata.labels, kJobNameLabel);
+  return name.empty() ? std::nullopt
+                      : std::optional(model::ObjectKey{pod.metadata.ns, std::string(name)});
 }
 
-JobPods::JobPods(runtime::Informer& pods, Changed changed) : changed_(std::move(changed)) {
-  pods.add_handler([this](const runtime::ObjectChange& what) { change(what); });
-}
-
-std::vector<PodDigest> JobPods::of(const model::ObjectKey& job) const {
-  std::vector<PodDigest> pods;
-  if (auto found = by_job_.find(job); found != by_job_.end()) {
-    pods.reserve(found->second.size());
-    for (const auto& [name, digest] : found->second) {
-      pods.push_back(digest);
-    }
-  }
-  return pods;
-}
-
-void JobPods::change(const runtime::ObjectChange& change) {
-  const model::ObjectKey pod = (change.now ? change.now : change.old)->key();
-  std::vector<model::ObjectKey> jobs;
-  if (change.now != nullptr) {
-    job_of(*change.now, jobs);
-  }
-  if (auto known = job_of_pod_.find(pod);
-      known != job_of_pod_.end() && (jobs.empty() || known->second != jobs.front())) {
-    auto job = by_job_.find(known->second);
-    job->second.erase(pod.name);
-    changed_(job->first, job->second.size());
-    if (job->second.empty()) {
-      by_job_.erase(job);
-    }
-    job_of_pod_.erase(known);
-  }
-  if (!jobs.empty()) {
-    auto& pods = by_job_[jobs.front()];
-    pods.insert_or_assign(pod.name, digest_of(*change.now));
-    job_of_pod_.insert_or_assign(pod, jobs.front());
-    changed_(jobs.front(), pods.size());
-  }
+std::optional<JobPods::Entry> read_job_pod(const runtime::ObjectChange& change,
+                                           const PodDigest* /*before*/) {
+  const Result<model::Pod>& pod = change.as<model::Pod>();
+  const std::optional<model::ObjectKey> job = pod ? job_of(*pod) : std::nullopt;
+  return job ? std::optional(JobPods::Entry{*job, digest_of(*pod)}) : std::nullopt;
 }
 
 }  // namespace codeflare::controllers::job

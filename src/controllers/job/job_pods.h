@@ -3,12 +3,11 @@
 #include "base/time.h"
 #include "kube/object.h"
 #include "model/gvk.h"
-#include "runtime/informer.h"
+#include "model/pod_facts.h"
+#include "runtime/index.h"
 
-#include <cstddef>
 #include <cstdint>
-#include <functional>
-#include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,15 +18,28 @@ inline constexpr std::string_view kTrackingFinalizer = "batch.kubernetes.io/job-
 inline constexpr std::string_view kJobNameLabel = "batch.kubernetes.io/job-name";
 inline constexpr std::string_view kIndexKey = "batch.kubernetes.io/job-completion-index";
 
-enum class Phase : std::uint8_t { pending, running, succeeded, failed };
+using Phase = model::PodPhase;
 
-// What a Job's decisions need to know of one of its pods.
+// How a container ended.
+struct PodExit {
+  std::string container;
+  std::int64_t code = 0;
+};
+
+struct PodCondition {
+  std::string type;
+  std::string status;
+  friend bool operator==(const PodCondition&, const PodCondition&) = default;
+};
+
+// The facts about one of its pods that a Job's decisions need.
 struct PodDigest {
   std::string name;
   std::string uid;
   std::string owner_uid;  // of the Job that controls it; empty: nobody does any more
   Phase phase = Phase::pending;
   bool deleting = false;
+  bool dropped = false;  // deleted without grace: nobody will report how it ends
   bool tracked = false;  // has the finalizer: its end is not yet counted
   bool ready = false;
   bool bound = false;
@@ -36,34 +48,22 @@ struct PodDigest {
   WallTime created{};
   WallTime ready_since{};
   WallTime ended{};  // for an ended or deleted one
+  // Of a failed or dropped one, for spec.podFailurePolicy.
+  std::vector<PodExit> exits{};
+  std::vector<PodCondition> conditions{};
 
   bool over() const { return phase == Phase::succeeded || phase == Phase::failed; }
   bool active() const { return !over() && !deleting; }
   bool terminating() const { return !over() && deleting; }
 };
 
-PodDigest digest_of(const kube::Object& pod);
+PodDigest digest_of(const model::Pod& pod);
 
 // Whose pod this is: its controlling Job, or the one its labels name when it has none.
-void job_of(const kube::Object& pod, std::vector<model::ObjectKey>& keys);
+std::optional<model::ObjectKey> job_of(const model::Pod& pod);
 
-// The pods of each Job in digest form, kept in step with an informer: a Job with a thousand pods is
-// looked at after each change of one of them, and must not read a thousand texts each time.
-class JobPods {
- public:
-  // Told after each change, with the number of pods that the Job has.
-  using Changed = std::function<void(const model::ObjectKey& job, std::size_t pods)>;
-  JobPods(runtime::Informer& pods, Changed changed);
-
-  // In the order of their names.
-  std::vector<PodDigest> of(const model::ObjectKey& job) const;
-
- private:
-  void change(const runtime::ObjectChange& change);
-
-  Changed changed_;
-  std::map<model::ObjectKey, std::map<std::string, PodDigest>> by_job_;
-  std::map<model::ObjectKey, model::ObjectKey> job_of_pod_;
-};
+using JobPods = runtime::Index<model::ObjectKey, PodDigest>;  // by Job
+std::optional<JobPods::Entry> read_job_pod(const runtime::ObjectChange& change,
+                                           const PodDigest* before);
 
 }  // namespace codeflare::controllers::job

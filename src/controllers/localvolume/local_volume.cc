@@ -54,7 +54,7 @@ std::string volume_body(const PersistentVolumeClaim& claim, const std::string& d
   return body;
 }
 
-// Refused when it is another claim by now.
+// Rejected when it is another claim by now.
 void begin_patch(json::Writer& w, std::string_view uid) {
   w.begin_object().key("metadata").begin_object().member("uid", uid);
 }

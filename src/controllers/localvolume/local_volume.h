@@ -14,7 +14,7 @@ namespace codeflare::controllers::localvolume {
 inline constexpr std::string_view kStorageClass = "codeflare-local";
 inline constexpr std::string_view kProvisioner = "codeflare.dev/local";
 
-// What of a PersistentVolume counts here.
+// The fields of a PersistentVolume that count here.
 struct LocalVolume {
   std::string name;
   std::string uid;

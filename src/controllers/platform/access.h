@@ -9,6 +9,10 @@ inline constexpr runtime::Right kRights[] = {
      "Applications, DataSets and sizes"},
     {"patch", "codeflare.dev", "applications/status datasets/status",
      "condition Ready of Applications and DataSets"},
+    {"list watch", "codeflare.dev", "images", "Images to fetch"},
+    {"patch", "codeflare.dev", "images/status", "on which nodes an Image is ready"},
+    {"list watch", "", "nodes", "nodes that fetch Images"},
+    {"list watch create delete", "", "pods", "pods that fetch Images"},
 };
 
 }  // namespace codeflare::controllers::platform_kinds

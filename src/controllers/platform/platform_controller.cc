@@ -1,5 +1,6 @@
 #include "controllers/platform/platform_controller.h"
 
+#include "controllers/platform/image_controller.h"
 #include "controllers/status_patch.h"
 #include "model/codec/platform.h"
 #include "model/condition.h"
@@ -45,7 +46,10 @@ Plan write_status(const runtime::ResourceType& type, const Checked& observed,
 }
 
 std::string source_of(const model::DataSet& data_set) {
-  return data_set.spec.nfs ? "Nfs" : data_set.spec.pvc ? "Claim" : "Inline";
+  return data_set.spec.nfs   ? "Nfs"
+         : data_set.spec.pvc ? "Claim"
+         : data_set.spec.s3  ? "S3"
+                             : "Inline";
 }
 
 }  // namespace
@@ -136,6 +140,7 @@ void add_platform_controllers(runtime::Manager& manager) {
       .watches(kSizes, to_all)
       .with<ApplicationReconciler>();
   manager.controller("datasets").reconciles(kDataSets).with<DataSetReconciler>();
+  add_image_controller(manager);
 }
 
 }  // namespace codeflare::controllers::platform_kinds

@@ -50,10 +50,14 @@ Task<Result<Next>> QuotaController::reconcile(runtime::ObjectKey key) {
     co_return Next::after(last->second + kEvery - now);
   }
   std::string body = status_patch(*subtree, *status);
-  CO_TRY_ASSIGN(kube::ObjectRef written,
-                co_await client_.patch(subject_.type(), key, kube::PatchKind::merge,
-                                       std::move(body), {.subresource = "status"}));
-  subject_.note_written(*written);
+  Result<kube::ObjectRef> written = co_await client_.patch(
+      subject_.type(), key, kube::PatchKind::merge, std::move(body), {.subresource = "status"});
+  if (!written && written.error().code == ErrorCode::not_found) {
+    // Gone, or a definition without a status (MCAD's): the next change tries again.
+    co_return Next::await_change();
+  }
+  CO_TRY(written);
+  subject_.note_written(**written);
   written_[key] = now;
   co_return Next::await_change();
 }

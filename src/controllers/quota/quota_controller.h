@@ -15,7 +15,7 @@
 
 namespace codeflare::controllers {
 
-// Where the amounts come from. `changed` is told after each round of decisions.
+// Where the amounts come from. `changed` is called after each round of decisions.
 struct QuotaSource {
   // Nothing while the queue does not know everything yet.
   std::function<std::optional<model::QuotaSubtreeStatus>(const model::QuotaSubtree&)> status;

@@ -1,5 +1,6 @@
 #include "controllers/raycluster/ray_decision.h"
 
+#include "controllers/raycluster/ray_autoscaler.h"
 #include "controllers/raycluster/ray_token.h"
 #include "model/condition.h"
 #include "model/validation.h"
@@ -41,6 +42,13 @@ class Pods {
  public:
   Pods(const Observed& observed, Desired& desired) : observed_(observed), desired_(desired) {}
 
+  void remove_second_heads() {
+    const std::vector<RayPod> all = heads();
+    if (std::ranges::count_if(all, [](const RayPod& pod) { return !pod.deleting; }) > 1) {
+      keep_one(all);
+    }
+  }
+
   void manage() {
     const RayCluster& cluster = observed_.cluster;
     if (holds(cluster, "RayClusterSuspending")) {
@@ -63,33 +71,43 @@ class Pods {
   }
 
  private:
+  std::vector<RayPod> heads() const {
+    std::vector<RayPod> found;
+    std::ranges::copy_if(observed_.pods, std::back_inserter(found),
+                         [](const RayPod& pod) { return pod.type == NodeType::head; });
+    return found;
+  }
+
+  // The one that works stays.
+  void keep_one(std::vector<RayPod> heads) {
+    std::ranges::sort(heads, {}, [](const RayPod& pod) {
+      return std::tuple(pod.deleting, pod.unhealthy(), !pod.running(), pod.name);
+    });
+    for (const RayPod& pod : heads | std::views::drop(1)) {
+      if (!pod.deleting) {
+        desired_.remove.push_back({pod, "another head exists"});
+      }
+    }
+  }
+
   // False when workers have to wait for the next look.
   bool manage_head() {
-    std::vector<RayPod> heads;
-    std::ranges::copy_if(observed_.pods, std::back_inserter(heads),
-                         [](const RayPod& pod) { return pod.type == NodeType::head; });
-    if (heads.empty()) {
+    const std::vector<RayPod> found = heads();
+    if (found.empty()) {
       // A head that comes back does not bring its job back.
       const bool of_job =
           model::find_or_empty(observed_.cluster.metadata.labels, kOriginLabel) == "RayJob";
       desired_.create_head = !(of_job && holds(observed_.cluster, "RayClusterProvisioned"));
+      desired_.create_autoscaler = desired_.create_head && autoscales(observed_.cluster.spec);
       desired_.create_token = desired_.create_head && uses_token(observed_.cluster.spec);
       return desired_.create_head;
     }
-    if (heads.size() > 1) {
-      // The answer to a create may have been lost. The one that works stays.
-      std::ranges::sort(heads, {}, [](const RayPod& pod) {
-        return std::tuple(pod.deleting, pod.unhealthy(), !pod.running(), pod.name);
-      });
-      for (const RayPod& pod : heads | std::views::drop(1)) {
-        if (!pod.deleting) {
-          desired_.remove.push_back({pod, "another head exists"});
-        }
-      }
+    if (found.size() > 1) {
+      keep_one(found);  // the answer to a create may have been lost
       return false;
     }
-    if (heads[0].unhealthy() && !heads[0].deleting) {
-      desired_.remove.push_back({heads[0], because(heads[0])});
+    if (found[0].unhealthy() && !found[0].deleting) {
+      desired_.remove.push_back({found[0], because(found[0])});
       return false;
     }
     return true;
@@ -140,6 +158,9 @@ class Pods {
       desired_.create_workers[position] = static_cast<std::size_t>(want - have);
       return;
     }
+    if (autoscales(observed_.cluster.spec)) {
+      return;  // it names the workers that are idle
+    }
     const std::int64_t leaving = std::ranges::count_if(pods, &RayPod::deleting);
     std::erase_if(pods, [](const RayPod& pod) { return pod.deleting; });
     const auto progress = [](const RayPod& pod) {
@@ -183,6 +204,9 @@ std::string invalid(const RayCluster& cluster) {
   if (const std::string problem = invalid_authentication(cluster); !problem.empty()) {
     return problem;
   }
+  if (const std::string problem = invalid_autoscaling(cluster.spec); !problem.empty()) {
+    return problem;
+  }
   std::set<std::string> names;
   for (const RayWorkerGroup& group : cluster.spec.worker_groups) {
     if (group.pod_template.spec.containers.empty()) {
@@ -197,9 +221,6 @@ std::string invalid(const RayCluster& cluster) {
 
 std::vector<std::string> ignored_fields(const RayCluster& cluster) {
   std::vector<std::string> fields;
-  if (cluster.spec.enable_in_tree_autoscaling.value_or(false)) {
-    fields.emplace_back("enableInTreeAutoscaling");
-  }
   if (cluster.spec.head_group.enable_ingress.value_or(false)) {
     fields.emplace_back("headGroupSpec.enableIngress");
   }
@@ -214,6 +235,10 @@ std::vector<std::string> ignored_fields(const RayCluster& cluster) {
 Desired decide(const Observed& observed, WallTime now) {
   Desired desired;
   const RayCluster& cluster = observed.cluster;
+  if (observed.handed_over) {
+    Pods(observed, desired).remove_second_heads();
+    return desired;
+  }
   if (const std::string problem = invalid(cluster); !problem.empty()) {
     desired.events.push_back(
         {true, "InvalidRayClusterSpec",

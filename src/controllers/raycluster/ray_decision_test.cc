@@ -243,13 +243,38 @@ TEST(RayDecision, what_cannot_be_run_is_told) {
 }
 
 TEST(RayDecision, what_is_not_acted_upon_is_told) {
-  const Desired desired = decide(
-      seen(sample_cluster(1, R"("enableInTreeAutoscaling":true,"gcsFaultToleranceOptions":{},)"),
-           {}),
-      kNow);
+  const Desired desired =
+      decide(seen(sample_cluster(1, R"("gcsFaultToleranceOptions":{},)"), {}), kNow);
   EXPECT_EQ(desired.events.at(0).message,
-            "spec.enableInTreeAutoscaling, spec.gcsFaultToleranceOptions: not supported by this "
-            "controller, ignored");
+            "spec.gcsFaultToleranceOptions: not supported by this controller, ignored");
+}
+
+TEST(RayDecision, only_the_autoscaler_chooses_workers_that_go) {
+  model::RayCluster cluster = sample_cluster(1, R"("enableInTreeAutoscaling":true,)");
+  EXPECT_TRUE(decide(seen(cluster, {}), kNow).create_autoscaler);
+  const RayPod one = pod("one", NodeType::worker);
+  const RayPod two = pod("two", NodeType::worker);
+  const Desired unchosen = decide(seen(cluster, {head(), one, two}), kNow);
+  EXPECT_TRUE(unchosen.remove.empty());
+  EXPECT_FALSE(unchosen.create_autoscaler);
+  cluster.spec.worker_groups[0].scale_strategy.workers_to_delete = {"two"};
+  EXPECT_EQ(removed(decide(seen(cluster, {head(), one, two}), kNow)), Names{"two"});
+  cluster.spec.worker_groups[0].suspend = true;
+  EXPECT_EQ(invalid(cluster),
+            "worker group small-group cannot be suspended with Autoscaler enabled");
+}
+
+TEST(RayDecision, after_a_hand_over_only_a_second_head_goes) {
+  Observed observed = seen(sample_cluster(3), {head()});
+  observed.handed_over = true;
+  const Desired left = decide(observed, kNow);
+  EXPECT_TRUE(left.remove.empty());
+  EXPECT_TRUE(left.create_workers.empty());
+  EXPECT_FALSE(left.status);
+  observed.pods.push_back(pod("other", NodeType::head, "Pending"));
+  EXPECT_EQ(removed(decide(observed, kNow)), Names{"other"});
+  observed.pods.clear();
+  EXPECT_FALSE(decide(observed, kNow).create_head);
 }
 
 }  // namespace

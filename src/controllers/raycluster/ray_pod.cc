@@ -1,5 +1,6 @@
 #include "controllers/raycluster/ray_pod.h"
 
+#include "controllers/raycluster/ray_autoscaler.h"
 #include "controllers/raycluster/ray_names.h"
 #include "controllers/raycluster/ray_start.h"
 #include "controllers/raycluster/ray_token.h"
@@ -22,12 +23,8 @@ using model::StringMap;
 constexpr std::string_view kSharedMemory = "shared-mem";
 constexpr std::string_view kSharedMemoryPath = "/dev/shm";
 constexpr std::string_view kWaitName = "wait-gcs-ready";
-// What this controller imitates; Ray reports it with its usage statistics.
+// The operator that this controller imitates; Ray reports it with its usage statistics.
 constexpr std::string_view kUsageTags = "kuberay_version=v1.5.1;kuberay_crd=";
-
-std::vector<std::string> shell() {
-  return {"/bin/bash", "-c", "--"};
-}
 
 bool has_variable(const Container& container, std::string_view name) {
   return std::ranges::find(container.env, name, &EnvVar::name) != container.env.end();
@@ -197,10 +194,14 @@ void set_environment(const Draft& draft, const std::string& start, Container& ra
   add_if_missing(ray, "RAY_DASHBOARD_ENABLE_K8S_DISK_USAGE", "1");
 }
 
+// Images without wget have the Python that Ray itself needs.
 std::string health_check(int patience, int port, std::string_view path) {
-  return "wget --tries 1 -T " + std::to_string(patience) +
-         " -q -O- http://localhost:" + std::to_string(port) + "/" + std::string(path) +
-         " | grep success";
+  const std::string seconds = std::to_string(patience);
+  const std::string url = "http://localhost:" + std::to_string(port) + "/" + std::string(path);
+  return "{ if command -v wget >/dev/null; then wget --tries 1 -T " + seconds + " -q -O- " + url +
+         "; else python3 -c \"from urllib.request import *; "
+         "print(build_opener(ProxyHandler({})).open('" +
+         url + "', timeout=" + seconds + ").read().decode())\"; fi; } | grep success";
 }
 
 model::Probe probe(NodeType type, int delay, int failures) {
@@ -254,6 +255,7 @@ Pod build(const Draft& draft) {
   }
   set_environment(draft, start, ray);
   set_probes(draft.type, ray);
+  set_restart_policy(draft.cluster.spec, pod);
   return pod;
 }
 
@@ -261,13 +263,17 @@ Pod build(const Draft& draft) {
 
 Pod head_pod(const RayCluster& cluster) {
   const model::RayHeadGroup& head = cluster.spec.head_group;
-  return build({.cluster = cluster,
-                .type = NodeType::head,
-                .from = head.pod_template,
-                .params = head.ray_start_params,
-                .resources = head.resources,
-                .labels = head.labels,
-                .group = kHeadGroup});
+  StringMap params = head.ray_start_params;
+  set_monitor(cluster.spec, params);
+  Pod pod = build({.cluster = cluster,
+                   .type = NodeType::head,
+                   .from = head.pod_template,
+                   .params = params,
+                   .resources = head.resources,
+                   .labels = head.labels,
+                   .group = kHeadGroup});
+  add_autoscaler(cluster, pod);
+  return pod;
 }
 
 Pod worker_pod(const RayCluster& cluster, const model::RayWorkerGroup& group) {

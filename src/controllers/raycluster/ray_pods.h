@@ -1,18 +1,16 @@
 #pragma once
 
-#include "base/time.h"
 #include "controllers/raycluster/ray_names.h"
-#include "kube/object.h"
 #include "model/gvk.h"
-#include "runtime/informer.h"
+#include "model/pod.h"
+#include "runtime/index.h"
 
-#include <map>
+#include <optional>
 #include <string>
-#include <vector>
 
 namespace codeflare::controllers::raycluster {
 
-// What a RayCluster's decisions need to know of one of its pods.
+// The facts about one of its pods that a RayCluster's decisions need.
 struct RayPod {
   std::string name;
   std::string uid;
@@ -37,20 +35,10 @@ struct RayPod {
   bool unhealthy() const { return over() || ray_ended; }
 };
 
-RayPod ray_pod_of(const kube::Object& pod);
+RayPod ray_pod_of(const model::Pod& pod);
 
-// The pods of each RayCluster, kept in step with an informer.
-class RayPods {
- public:
-  explicit RayPods(runtime::Informer& pods);
-
-  // In the order of their names.
-  std::vector<RayPod> of(const model::ObjectKey& cluster) const;
-
- private:
-  void change(const runtime::ObjectChange& change);
-
-  std::map<model::ObjectKey, std::map<std::string, RayPod>> by_cluster_;
-};
+using RayPods = runtime::Index<model::ObjectKey, RayPod>;  // by RayCluster
+std::optional<RayPods::Entry> read_ray_pod(const runtime::ObjectChange& change,
+                                           const RayPod* before);
 
 }  // namespace codeflare::controllers::raycluster

@@ -16,7 +16,7 @@ using model::RayCluster;
 using model::Service;
 using model::StringMap;
 
-// What the head's Ray container opens, else what Ray opens by itself; metrics in any case.
+// The ports of the head's Ray container, else Ray's own; metrics in any case.
 std::map<std::string, int> ports_of(const RayCluster& cluster) {
   std::map<std::string, int> ports;
   for (const model::ContainerPort& port :

@@ -54,7 +54,7 @@ std::string custom_text(const Custom& custom) {
   return text + "'";
 }
 
-// Nothing when the text is no such object: then it is left as the user wrote it.
+// Nothing when the text is not such an object: then it is left as the user wrote it.
 std::optional<Custom> parse_custom(std::string_view text) {
   constexpr std::string_view kQuotes = "'\"` ";
   const std::size_t first = text.find_first_not_of(kQuotes);
@@ -183,6 +183,10 @@ StringMap start_params(const StartInput& input) {
   params["block"] = "true";
   apply_container(input.container, params);
   return params;
+}
+
+std::vector<std::string> shell() {
+  return {"/bin/bash", "-c", "--"};
 }
 
 std::string start_command(NodeType type, const StringMap& params) {

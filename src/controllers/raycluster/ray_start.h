@@ -6,6 +6,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace codeflare::controllers::raycluster {
 
@@ -24,6 +25,9 @@ model::StringMap start_params(const StartInput& input);
 // "ray start --head  --block  --num-cpus=2 ": switches that are "true" without a value, switches
 // that are "false" not at all.
 std::string start_command(NodeType type, const model::StringMap& params);
+
+// Runs a command line in a container, as KubeRay has it.
+std::vector<std::string> shell();
 
 // Ends in "gpu", or is a slice of an NVIDIA card.
 bool is_gpu(std::string_view resource);

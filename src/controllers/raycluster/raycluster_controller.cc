@@ -1,7 +1,7 @@
 #include "controllers/raycluster/raycluster_controller.h"
 
 #include "controllers/pods_type.h"
-#include "controllers/raycluster/kuberay_present.h"
+#include "controllers/raycluster/ray_autoscaler.h"
 #include "controllers/raycluster/ray_names.h"
 #include "controllers/raycluster/ray_pod.h"
 #include "controllers/raycluster/ray_token.h"
@@ -11,6 +11,7 @@
 #include "model/resources.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace codeflare::controllers::raycluster {
@@ -26,6 +27,11 @@ const runtime::ResourceType kSecrets{"", "v1", "Secret", "secrets", true};
 
 constexpr int kWorkers = 16;
 
+// For so long after an operator came, what was under way here may have made a second head.
+constexpr Duration kHandOver = std::chrono::minutes(1);
+
+constexpr std::string_view kNoHead = "no head exists";
+
 Action create(const runtime::ResourceType& type, const std::string& ns, std::string body,
               std::string why) {
   return {.verb = Action::Verb::create,
@@ -38,15 +44,60 @@ Action create(const runtime::ResourceType& type, const std::string& ns, std::str
 
 }  // namespace
 
-RayClusterReconciler::RayClusterReconciler(const runtime::ControllerContext& context)
-    : StoryReconciler(context.env, context.actor),
+Task<Result<void>> FirstPodGuard::ready(runtime::ObjectKey key) {
+  return actor_.ready(std::move(key));
+}
+
+Task<Result<void>> FirstPodGuard::act(runtime::ObjectKey key, Plan plan) {
+  const auto head = std::ranges::find_if(plan.actions, [](const Action& action) {
+    return action.verb == Action::Verb::create && action.why == kNoHead;
+  });
+  if (head == plan.actions.end() || kuberay_ == nullptr) {
+    co_return co_await actor_.act(std::move(key), std::move(plan));
+  }
+  // Account and token come first: nothing may lie between the look and the head.
+  auto first = head;
+  while (first != plan.actions.begin() && std::prev(first)->together) {
+    --first;
+  }
+  Plan before;
+  before.actions.assign(std::move_iterator(plan.actions.begin()), std::move_iterator(first));
+  plan.actions.erase(plan.actions.begin(), first);
+  CO_TRY(co_await actor_.act(key, std::move(before)));
+  CO_TRY_ASSIGN(const bool ours, co_await kuberay_->still_ours());
+  if (!ours) {
+    co_return Result<void>();
+  }
+  co_return co_await actor_.act(std::move(key), std::move(plan));
+}
+
+RayClusterReconciler::RayClusterReconciler(const runtime::ControllerContext& context,
+                                           std::shared_ptr<KubeRayWatch> kuberay)
+    : FirstPodGuardHolder{FirstPodGuard(context.actor, kuberay)},
+      StoryReconciler(context.env, guard),
+      kuberay_(std::move(kuberay)),
+      env_(context.env),
       clusters_(context.subject.store()),
       services_(context.cache.informer(kServices).store()),
-      pods_(context.cache.informer(kPods)),
-      random_(context.env.random) {}
+      pods_(context.cache.informer(kPods), read_ray_pod),
+      waker_(context.waker) {
+  if (kuberay_ != nullptr) {
+    kuberay_->on_change([this] { wake_all(); });
+  }
+}
+
+void RayClusterReconciler::wake_all() const {
+  for (const runtime::ObjectRef& object : clusters_.list()) {
+    waker_.wake(object->key());
+  }
+}
 
 std::optional<Observed> RayClusterReconciler::observe(const runtime::ObjectKey& key) const {
-  const runtime::ObjectRef object = stopped_ ? nullptr : clusters_.get(key);
+  const bool handed_over = kuberay_ != nullptr && kuberay_->where();
+  if (handed_over && env_.loop.now() - kuberay_->came_at().value_or(Instant()) > kHandOver) {
+    return std::nullopt;
+  }
+  const runtime::ObjectRef object = clusters_.get(key);
   if (object == nullptr || object->deleting()) {
     return std::nullopt;  // what it owns goes with it
   }
@@ -54,7 +105,8 @@ std::optional<Observed> RayClusterReconciler::observe(const runtime::ObjectKey& 
   if (!cluster || cluster->spec.managed_by.value_or(std::string(kManager)) != kManager) {
     return std::nullopt;
   }
-  Observed observed{.cluster = *std::move(cluster), .pods = pods_.of(key)};
+  Observed observed{
+      .cluster = *std::move(cluster), .pods = pods_.of(key), .handed_over = handed_over};
   const std::string& uid = observed.cluster.metadata.uid;
   std::erase_if(observed.pods, [&](const RayPod& pod) { return pod.owner_uid != uid; });
   const runtime::ObjectRef service = services_.get(key.ns, head_service_name(observed.cluster));
@@ -80,11 +132,18 @@ Plan RayClusterReconciler::diff(const Observed& observed, const Desired& desired
         create(kServices, ns, model::to_json_text(head_service(cluster)), "head has no service"));
   }
   if (desired.create_token) {
-    Action secret =
-        create(kSecrets, ns, token_secret(cluster, random_), "token authentication has no Secret");
+    Action secret = create(kSecrets, ns, token_secret(cluster, env_.random),
+                           "token authentication has no Secret");
     secret.together = false;
     secret.existing_is_fine = true;
     plan.actions.push_back(std::move(secret));
+  }
+  for (AutoscalerObject& object :
+       desired.create_autoscaler ? autoscaler_objects(cluster) : std::vector<AutoscalerObject>()) {
+    Action action = create(object.type, ns, std::move(object.body), "the autoscaler needs it");
+    action.existing_is_fine = true;
+    action.together = false;  // a binding needs its role, the head its account
+    plan.actions.push_back(std::move(action));
   }
   for (const Removal& removal : desired.remove) {
     plan.actions.push_back({.verb = Action::Verb::remove,
@@ -96,7 +155,7 @@ Plan RayClusterReconciler::diff(const Observed& observed, const Desired& desired
   }
   if (desired.create_head) {
     plan.actions.push_back(
-        create(kPods, ns, model::to_json_text(head_pod(cluster)), "no head exists"));
+        create(kPods, ns, model::to_json_text(head_pod(cluster)), std::string(kNoHead)));
   }
   for (std::size_t i = 0; i < desired.create_workers.size(); ++i) {
     if (desired.create_workers[i] == 0) {
@@ -122,23 +181,14 @@ Plan RayClusterReconciler::diff(const Observed& observed, const Desired& desired
   return plan;
 }
 
-RayClusterReconciler& add_raycluster_controller(runtime::Manager& manager) {
+RayClusterReconciler& add_raycluster_controller(runtime::Manager& manager,
+                                                std::shared_ptr<KubeRayWatch> kuberay) {
   return manager.controller("rayclusters")
       .reconciles(kClusters)
       .owns(kPods)
       .owns(kServices)
       .workers(kWorkers)
-      .with<RayClusterReconciler>();
-}
-
-void give_way_to_kuberay(runtime::Manager& manager, std::function<void()> stop, Logger logger) {
-  manager.add_work([&client = manager.client(), stop = std::move(stop), logger] {
-    return watch_for_kuberay(client, [stop, logger](const std::string& where) {
-      logger.warn("RayClusters are handled by the KubeRay operator from now on",
-                  {{"found", where}});
-      stop();
-    });
-  });
+      .with<RayClusterReconciler>(std::move(kuberay));
 }
 
 }  // namespace codeflare::controllers::raycluster

@@ -5,6 +5,7 @@
 #include "controllers/raycluster/testing/sample.h"
 #include "controllers/testing/embedded_cluster.h"
 #include "model/codec/apps.h"
+#include "model/codec/core.h"
 #include "model/codec/pod.h"
 #include "model/codec/service.h"
 #include "model/condition.h"
@@ -22,6 +23,7 @@ using testing::sample;
 // RayClusters on fake nodes; binding is done by hand.
 struct World {
   controllers::testing::EmbeddedCluster cluster;
+  std::shared_ptr<KubeRayWatch> kuberay = std::make_shared<KubeRayWatch>(cluster.client, Logger());
   RayClusterReconciler* reconciler = nullptr;
 
   World() {
@@ -30,8 +32,8 @@ struct World {
     auto nodes = *run(cluster.env.loop, fakenode::register_fake_nodes(cluster.client, {}));
     EXPECT_TRUE(nodes) << nodes.error().to_string();
     fakenode::add_fake_node_controllers(cluster.manager);
-    reconciler = &add_raycluster_controller(cluster.manager);
-    give_way_to_kuberay(cluster.manager, [this] { reconciler->stop(); }, Logger());
+    reconciler = &add_raycluster_controller(cluster.manager, kuberay);
+    cluster.manager.add_work([this] { return kuberay->run(); });
     cluster.start();
   }
   void make(const std::string& body) {
@@ -169,18 +171,80 @@ TEST(RayClusterController, leaves_clusters_of_other_controllers_alone) {
   EXPECT_TRUE(w.cluster.list<model::Pod>().empty());
 }
 
-TEST(RayClusterController, gives_way_to_an_operator_that_comes_later) {
+TEST(RayClusterController, makes_the_account_of_an_autoscaler_before_its_head) {
+  World w;
+  w.make(sample(1, R"("enableInTreeAutoscaling":true,)"));
+  EXPECT_NE(w.cluster.get<model::ServiceAccount>("demo"), nullptr);
+  const model::Pod head = w.head();
+  EXPECT_EQ(head.spec.service_account_name, "demo");
+  EXPECT_EQ(head.spec.containers.size(), 2u);
+  EXPECT_EQ(w.workers().size(), 1u);
+  EXPECT_TRUE(w.idle());
+}
+
+constexpr std::string_view kOperatorDeployment =
+    R"({"metadata":{"name":"kuberay-operator"},"spec":{"selector":{"matchLabels":{"a":"b"}},)"
+    R"("template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c",)"
+    R"("image":"x"}]}}}})";
+
+// An operator writes it when the operator begins to lead.
+std::string lease(World& w) {
+  return R"({"metadata":{"name":"ray-operator-leader"},"spec":{"holderIdentity":"h","renewTime":")" +
+         to_rfc3339(w.cluster.env.clock.wall(), 6) + R"("}})";
+}
+
+TEST(RayClusterController, gives_way_to_an_operator_and_takes_over_when_it_is_gone) {
   World w;
   w.make(sample(1));
   EXPECT_EQ(w.workers().size(), 1u);
-  w.cluster.create<model::Deployment>(
-      R"({"metadata":{"name":"kuberay-operator"},"spec":{"selector":{"matchLabels":{"a":"b"}},)"
-      R"("template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c",)"
-      R"("image":"x"}]}}}})");
-  w.cluster.settle(std::chrono::minutes(2));
-  // Whatever is asked for now is the operator's business.
+  w.cluster.create<model::Deployment>(std::string(kOperatorDeployment));
+  w.cluster.settle(milliseconds(100));
+  // From its first second on the operator decides.
   w.cluster.patch<model::RayCluster>("demo", R"({"spec":{"workerGroupSpecs":[]}})");
   w.settle();
+  EXPECT_EQ(w.workers().size(), 1u);
+  w.cluster.remove<model::Deployment>("kuberay-operator");
+  w.cluster.settle(seconds(50));
+  EXPECT_EQ(w.workers().size(), 1u);
+  w.cluster.settle(seconds(15));
+  EXPECT_TRUE(w.workers().empty());
+}
+
+TEST(RayClusterController, looks_for_an_operator_before_it_creates_a_head) {
+  World w;
+  // The watch has not told yet: both are written before the controller gets to run.
+  auto both = [](World& world) -> Task<Result<void>> {
+    CO_TRY(co_await world.cluster.client.create(model::resource_type<model::Lease>(), "default",
+                                                lease(world)));
+    CO_TRY(co_await world.cluster.client.create(model::resource_type<model::RayCluster>(),
+                                                "default", sample(1)));
+    co_return Result<void>();
+  };
+  ASSERT_TRUE(*run(w.cluster.env.loop, both(w)));
+  w.settle();
+  EXPECT_TRUE(w.cluster.list<model::Pod>().empty());
+  w.cluster.settle(seconds(70));
+  w.settle();
+  EXPECT_EQ(w.cluster.list<model::Pod>().size(), 2u);
+}
+
+TEST(RayClusterController, removes_a_second_head_after_a_hand_over) {
+  World w;
+  w.make(sample(1));
+  const std::string first = w.head().metadata.name;
+  w.cluster.create<model::Lease>(lease(w));
+  w.cluster.settle(milliseconds(100));
+  // The operator had not seen ours when it made its own.
+  model::Pod second = w.head();
+  second.metadata = {.name = "demo-head-other",
+                     .ns = "default",
+                     .labels = second.metadata.labels,
+                     .owner_references = second.metadata.owner_references};
+  second.spec.node_name.clear();
+  second.status = {};
+  w.cluster.create<model::Pod>(model::to_json_text(second));
+  w.cluster.settle(seconds(2));
+  EXPECT_EQ(w.head().metadata.name, first);
   EXPECT_EQ(w.workers().size(), 1u);
 }
 

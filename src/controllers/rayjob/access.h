@@ -7,6 +7,7 @@ namespace codeflare::controllers::rayjob {
 inline constexpr runtime::Right kRights[] = {
     {"list watch patch", "ray.io", "rayjobs", "RayJobs and their finalizer"},
     {"patch", "ray.io", "rayjobs/status", "status of RayJobs"},
+    {"update", "ray.io", "rayjobs/finalizers", "owner of objects with blockOwnerDeletion"},
     {"list watch create delete", "ray.io", "rayclusters", "RayClusters of RayJobs"},
     {"list watch create delete", "batch", "jobs", "submitters of RayJobs"},
     {"list watch create patch", "", "services", "service of a RayJob"},

@@ -95,17 +95,28 @@ Action redirect(const model::Service& service) {
 
 }  // namespace
 
-RayJobReconciler::RayJobReconciler(const runtime::ControllerContext& context, net::HttpService& api)
+RayJobReconciler::RayJobReconciler(const runtime::ControllerContext& context, net::HttpService& api,
+                                   std::shared_ptr<raycluster::KubeRayWatch> kuberay)
     : env_(context.env),
       actor_(context.actor),
       jobs_(context.subject.store()),
       clusters_(context.cache.informer(kClusters).store()),
       submitters_(context.cache.informer(kSubmitters).store()),
       services_(context.cache.informer(kServices).store()),
-      dashboards_(context.env, api) {}
+      dashboards_(context.env, api),
+      kuberay_(std::move(kuberay)) {
+  if (kuberay_ != nullptr) {
+    kuberay_->on_change([this, waker = context.waker] {
+      for (const runtime::ObjectRef& object : jobs_.list()) {
+        waker.wake(object->key());
+      }
+    });
+  }
+}
 
 std::optional<Observed> RayJobReconciler::observe(const runtime::ObjectKey& key) const {
-  const runtime::ObjectRef object = stopped_ ? nullptr : jobs_.get(key);
+  const bool handed_over = kuberay_ != nullptr && kuberay_->where();
+  const runtime::ObjectRef object = handed_over ? nullptr : jobs_.get(key);
   if (object == nullptr) {
     return std::nullopt;
   }
@@ -140,7 +151,7 @@ Plan RayJobReconciler::plan(const Observed& observed, const Desired& desired) co
       plan.actions.push_back(kGuard.add(*object, "the Ray job must be stopped before it goes"));
     }
     if (desired.remove_finalizer) {
-      plan.actions.push_back(kGuard.remove(*object, "the Ray job was told to stop"));
+      plan.actions.push_back(kGuard.remove(*object, "the Ray job is stopping"));
     }
   }
   if (desired.delete_cluster) {
@@ -218,6 +229,13 @@ Task<Result<runtime::Next>> RayJobReconciler::reconcile(runtime::ObjectKey key) 
     observed = std::move(now);
   }
   const Desired desired = decide(*observed, env_.clock.wall());
+  const bool begins = desired.create_cluster || desired.create_submitter || desired.submit_ray_job;
+  if (begins && kuberay_ != nullptr) {
+    CO_TRY_ASSIGN(const bool ours, co_await kuberay_->still_ours());
+    if (!ours) {
+      co_return runtime::Next::await_change();
+    }
+  }
   Plan todo = plan(*observed, desired);
   runtime::Next next = todo.next;
   CO_TRY(co_await call_ray(*observed, desired));
@@ -225,27 +243,21 @@ Task<Result<runtime::Next>> RayJobReconciler::reconcile(runtime::ObjectKey key) 
   co_return next;
 }
 
-RayJobReconciler& add_rayjob_controller(runtime::Manager& manager, net::HttpService& api) {
-  return manager.controller("rayjobs")
-      .reconciles(kJobs)
-      .owns(kClusters)
-      .owns(kSubmitters)
-      .owns(kServices)
-      .workers(kWorkers)
-      .with<RayJobReconciler>(api);
-}
-
-void add_ray_controllers(runtime::Manager& manager, net::HttpService& api, bool jobs_served,
-                         Logger logger) {
-  raycluster::RayClusterReconciler& clusters = raycluster::add_raycluster_controller(manager);
-  RayJobReconciler* jobs = jobs_served ? &add_rayjob_controller(manager, api) : nullptr;
-  const auto stop = [&clusters, jobs] {
-    clusters.stop();
-    if (jobs != nullptr) {
-      jobs->stop();
-    }
-  };
-  raycluster::give_way_to_kuberay(manager, stop, std::move(logger));
+void add_ray_controllers(runtime::Manager& manager, net::HttpService& api,
+                         RayControllersOptions options) {
+  raycluster::add_raycluster_controller(manager, options.kuberay);
+  if (options.jobs_served) {
+    manager.controller("rayjobs")
+        .reconciles(kJobs)
+        .owns(kClusters)
+        .owns(kSubmitters)
+        .owns(kServices)
+        .workers(kWorkers)
+        .with<RayJobReconciler>(api, options.kuberay);
+  }
+  if (options.kuberay != nullptr) {
+    manager.add_work([kuberay = options.kuberay] { return kuberay->run(); });
+  }
 }
 
 }  // namespace codeflare::controllers::rayjob

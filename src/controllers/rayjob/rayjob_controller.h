@@ -1,12 +1,14 @@
 #pragma once
 
 #include "base/log.h"
+#include "controllers/raycluster/kuberay_present.h"
 #include "controllers/rayjob/ray_dashboard.h"
 #include "controllers/rayjob/rayjob_decision.h"
 #include "net/http.h"
 #include "runtime/manager.h"
 #include "runtime/reconciler.h"
 
+#include <memory>
 #include <optional>
 
 namespace codeflare::controllers::rayjob {
@@ -17,12 +19,10 @@ namespace codeflare::controllers::rayjob {
 class RayJobReconciler final : public runtime::Reconciler {
  public:
   // `api` leads to the API server.
-  RayJobReconciler(const runtime::ControllerContext& context, net::HttpService& api);
+  RayJobReconciler(const runtime::ControllerContext& context, net::HttpService& api,
+                   std::shared_ptr<raycluster::KubeRayWatch> kuberay);
 
   Task<Result<runtime::Next>> reconcile(runtime::ObjectKey key) override;
-
-  // Leaves all RayJobs as they are from now on.
-  void stop() { stopped_ = true; }
 
  private:
   std::optional<Observed> observe(const runtime::ObjectKey& key) const;
@@ -36,14 +36,18 @@ class RayJobReconciler final : public runtime::Reconciler {
   const runtime::Store& submitters_;
   const runtime::Store& services_;
   RayDashboards dashboards_;
-  bool stopped_ = false;
+  std::shared_ptr<raycluster::KubeRayWatch> kuberay_;
 };
 
-RayJobReconciler& add_rayjob_controller(runtime::Manager& manager, net::HttpService& api);
+struct RayControllersOptions {
+  bool jobs_served = true;
+  // Null: no operator is looked for.
+  std::shared_ptr<raycluster::KubeRayWatch> kuberay{};
+};
 
-// The controllers of RayClusters and of RayJobs, if the cluster knows these, until a KubeRay
-// operator comes, which goes on with the same objects.
-void add_ray_controllers(runtime::Manager& manager, net::HttpService& api, bool jobs_served,
-                         Logger logger);
+// The controllers of RayClusters and of RayJobs, if the cluster knows these. They leave both alone
+// while a KubeRay operator runs, which goes on with the same objects.
+void add_ray_controllers(runtime::Manager& manager, net::HttpService& api,
+                         RayControllersOptions options);
 
 }  // namespace codeflare::controllers::rayjob

@@ -36,7 +36,9 @@ struct World {
     EXPECT_TRUE(nodes) << nodes.error().to_string();
     fakenode::add_fake_node_controllers(cluster.manager);
     job::add_job_controller(cluster.manager);
-    add_ray_controllers(cluster.manager, api, true, Logger());
+    add_ray_controllers(
+        cluster.manager, api,
+        {.kuberay = std::make_shared<raycluster::KubeRayWatch>(cluster.client, Logger())});
     cluster.start();
   }
   void make(const std::string& body) {
@@ -63,7 +65,7 @@ struct World {
   model::RayJob read() { return cluster.read<model::RayJob>("train"); }
   model::RayJobStatus status() { return read().status; }
   FakeDashboard& dashboard() { return api.of(status().ray_cluster_name); }
-  // What the submitter's pod does where pods are real.
+  // The work of the submitter's pod where pods are real.
   void submit() {
     dashboard().jobs[status().job_id] = {.body = "",
                                          .entrypoint = "python train.py",

@@ -15,7 +15,7 @@
 
 namespace codeflare::controllers::rayjob {
 
-// What a dashboard said about a submission id.
+// A dashboard's report about a submission id.
 struct Report {
   enum class Kind : std::uint8_t { unknown, absent, present };
   Kind kind = Kind::unknown;  // unknown: there was no answer, or nobody asked
@@ -53,7 +53,7 @@ struct Desired {
 // Whether the next decision depends on what the dashboard says.
 bool needs_report(const Observed& observed);
 
-// What the KubeRay operator 1.5 would do. Pure.
+// The decision of the KubeRay operator 1.5. Pure.
 //  - New, Initializing (cluster), Running (submitted), then Complete or Failed; in InteractiveMode
 //    Waiting comes before Running, until somebody has written spec.jobId.
 //  - The names of cluster and submission are in the status before either is made: nothing is made

@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-// What a RayJob makes, as KubeRay 1.5 names and labels it. Pure.
+// The objects that a RayJob makes, as KubeRay 1.5 names and labels them. Pure.
 namespace codeflare::controllers::rayjob {
 
 std::string_view mode_of(const model::RayJob& job);
@@ -33,7 +33,7 @@ Result<model::Job> submitter_of(const model::RayJob& job, const model::RayCluste
 // The service that leads to the head of whichever cluster the RayJob has now.
 std::string service_name(const model::RayJob& job);
 model::Service service_of(const model::RayJob& job, const model::RayCluster& cluster);
-// What is submitted.
+// The submitted request.
 Result<ray::JobRequest> request_of(const model::RayJob& job);
 
 }  // namespace codeflare::controllers::rayjob

@@ -39,10 +39,10 @@ class ProgressFollowers {
 
   ProgressFollowers(Env env, kube::Client& client, runtime::Informer& runs);
 
-  // Who hears that published() of a Run has changed.
+  // `wake` is called when published() of a Run has changed.
   void wakes(std::function<void(const model::ObjectKey&)> wake) { wake_ = std::move(wake); }
 
-  // What the Run's status should show by now; nothing before the first.
+  // The progress that the Run's status should show by now; nothing before the first.
   std::optional<platform::Progress> published(const std::string& uid) const;
   // The same without regard to the pace, for a status that is written anyway.
   std::optional<platform::Progress> last(const std::string& uid) const;

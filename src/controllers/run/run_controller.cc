@@ -1,6 +1,8 @@
 #include "controllers/run/run_controller.h"
 
 #include "controllers/pods_type.h"
+#include "controllers/run/run_metrics.h"
+#include "controllers/run/secret_copies.h"
 #include "controllers/status_patch.h"
 #include "json/write.h"
 #include "model/codec/app_wrapper.h"
@@ -10,6 +12,7 @@
 #include "model/resources.h"
 #include "platform/names.h"
 #include "runtime/map_function.h"
+#include "sdk/program_image.h"
 
 #include <memory>
 #include <set>
@@ -51,6 +54,14 @@ class WaitingRuns {
   std::set<model::ObjectKey> keys_;
 };
 
+platform::CompileOptions options_of(const Variables& variables) {
+  platform::CompileOptions options{.program_image = sdk::program_image(variables)};
+  if (const std::string image = variables.get("CODEFLARE_GIT_IMAGE").value_or(""); !image.empty()) {
+    options.git_image = image;
+  }
+  return options;
+}
+
 template <typename T>
 std::vector<T> all_of(const runtime::Store& store) {
   std::vector<T> items;
@@ -62,11 +73,17 @@ std::vector<T> all_of(const runtime::Store& store) {
   return items;
 }
 
+bool gives_up(const model::Run& run, const Desired& desired) {
+  return !model::is_terminal(run.status) && desired.status.reason == kAppWrapperDeleted;
+}
+
 }  // namespace
 
 RunReconciler::RunReconciler(const runtime::ControllerContext& context,
-                             std::shared_ptr<ProgressFollowers> followers)
-    : StoryReconciler(context.env, context.actor),
+                             std::shared_ptr<ProgressFollowers> followers,
+                             platform::CompileOptions options)
+    : RunActorHolder{RunActor(context.actor, context.client, context.subject.store())},
+      StoryReconciler(context.env, actor),
       runs_(context.subject.store()),
       wrappers_(context.cache.informer(kWrappers).store()),
       applications_(context.cache.informer(kApplications).store()),
@@ -74,8 +91,9 @@ RunReconciler::RunReconciler(const runtime::ControllerContext& context,
       sizes_(context.cache.informer(kSizes).store()),
       policies_(context.cache.informer(kPolicies).store()),
       namespaces_(context.cache.informer(kNamespaces).store()),
-      pods_(context.cache.informer(kPods)),
-      followers_(std::move(followers)) {
+      pods_(context.cache.informer(kPods), read_run_pod),
+      followers_(std::move(followers)),
+      options_(std::move(options)) {
   followers_->wakes([waker = context.waker](const model::ObjectKey& run) { waker.wake(run); });
 }
 
@@ -88,7 +106,11 @@ std::optional<Observed> RunReconciler::observe(const runtime::ObjectKey& key) co
   if (!run) {
     return std::nullopt;  // the definition does not admit it
   }
-  Observed observed{.input = {.run = *std::move(run)}, .wrapper = {}, .pods = {}, .progress = {}};
+  Observed observed{.input = {.run = *std::move(run)},
+                    .wrapper = {},
+                    .pods = {},
+                    .progress = {},
+                    .options = options_};
   const runtime::ObjectRef wrapper =
       wrappers_.get(key.ns, platform::wrapper_name(observed.run().metadata));
   if (wrapper != nullptr) {
@@ -174,12 +196,13 @@ Plan RunReconciler::diff(const Observed& observed, const Desired& desired) const
                             .why = "suspend or priority of the run changed"});
   }
   if (!(desired.status == run.status)) {
-    plan.actions.push_back({.verb = Action::Verb::patch,
-                            .type = kRuns,
-                            .key = run.metadata.key(),
-                            .body = status_patch(run, desired.status),
-                            .why = "the status is behind",
-                            .write = {.subresource = "status"}});
+    plan.actions.push_back(
+        {.verb = Action::Verb::patch,
+         .type = kRuns,
+         .key = run.metadata.key(),
+         .body = status_patch(run, desired.status),
+         .why = std::string(gives_up(run, desired) ? kWrapperGone : "the status is behind"),
+         .write = {.subresource = "status"}});
   }
   plan.events = desired.events;
   if (desired.again) {
@@ -188,7 +211,13 @@ Plan RunReconciler::diff(const Observed& observed, const Desired& desired) const
   return plan;
 }
 
-RunReconciler& add_run_controller(runtime::Manager& manager) {
+RunReconciler& add_run_controller(runtime::Manager& manager, MetricsRegistry* metrics) {
+  if (metrics != nullptr) {
+    manager.cache().informer(kRuns).add_handler(
+        [counts = std::make_shared<RunMetrics>(*metrics)](const runtime::ObjectChange& change) {
+          counts->change(change);
+        });
+  }
   auto waiting = std::make_shared<WaitingRuns>(manager.cache().informer(kRuns));
   const runtime::MapFunction to_waiting = [waiting](const kube::Object&,
                                                     std::vector<model::ObjectKey>& keys) {
@@ -197,6 +226,7 @@ RunReconciler& add_run_controller(runtime::Manager& manager) {
   auto followers = std::make_shared<ProgressFollowers>(manager.env(), manager.client(),
                                                        manager.cache().informer(kRuns));
   manager.add_work([followers] { return followers->run(); });
+  add_secret_copies(manager);
   return manager.controller("runs")
       .reconciles(kRuns)
       .owns(kWrappers)
@@ -207,7 +237,7 @@ RunReconciler& add_run_controller(runtime::Manager& manager) {
       .watches(kPolicies, to_waiting)
       .watches(kNamespaces, to_waiting)
       .workers(kWorkers)
-      .with<RunReconciler>(followers);
+      .with<RunReconciler>(followers, options_of(manager.env().variables));
 }
 
 }  // namespace codeflare::controllers::runs

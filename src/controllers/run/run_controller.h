@@ -1,6 +1,8 @@
 #pragma once
 
+#include "base/metrics.h"
 #include "controllers/run/progress_followers.h"
+#include "controllers/run/run_actor.h"
 #include "controllers/run/run_decision.h"
 #include "controllers/run/run_pods.h"
 #include "runtime/manager.h"
@@ -12,17 +14,18 @@
 namespace codeflare::controllers::runs {
 
 // Compiles Runs (codeflare.dev/v1alpha1) into AppWrappers and reports how they fare.
-class RunReconciler final : public runtime::StoryReconciler<Observed, Desired> {
+class RunReconciler final : private RunActorHolder,
+                            public runtime::StoryReconciler<Observed, Desired> {
  public:
   RunReconciler(const runtime::ControllerContext& context,
-                std::shared_ptr<ProgressFollowers> followers);
+                std::shared_ptr<ProgressFollowers> followers, platform::CompileOptions options);
 
   std::optional<Observed> observe(const runtime::ObjectKey& key) const override;
   Desired desired(const Observed& observed, WallTime now) const override;
   runtime::Plan diff(const Observed& observed, const Desired& desired) const override;
 
  private:
-  // What the Run compiles from.
+  // Collects the input of the Run.
   void gather(platform::CompileInput& input) const;
 
   const runtime::Store& runs_;
@@ -34,8 +37,10 @@ class RunReconciler final : public runtime::StoryReconciler<Observed, Desired> {
   const runtime::Store& namespaces_;
   RunPods pods_;
   std::shared_ptr<ProgressFollowers> followers_;
+  platform::CompileOptions options_;
 };
 
-RunReconciler& add_run_controller(runtime::Manager& manager);
+// `metrics` may be null.
+RunReconciler& add_run_controller(runtime::Manager& manager, MetricsRegistry* metrics);
 
 }  // namespace codeflare::controllers::runs

@@ -21,7 +21,7 @@ struct World {
   World() {
     auto crds = *codeflare::run(cluster.env.loop, ensure_crds(cluster.client, {}));
     EXPECT_TRUE(crds) << crds.error().to_string();
-    reconciler = &add_run_controller(cluster.manager);
+    reconciler = &add_run_controller(cluster.manager, &cluster.metrics);
     cluster.start();
   }
   void make_application() {
@@ -65,6 +65,39 @@ TEST(RunController, makes_one_app_wrapper_and_follows_it_to_its_end) {
   EXPECT_TRUE(w.idle());
   w.state("Failed");
   EXPECT_EQ(w.read().status.phase, "Completed");
+}
+
+TEST(RunController, counts_runs_by_phase_and_api) {
+  World w;
+  w.make_run();
+  EXPECT_TRUE(
+      w.cluster.metrics.expose().contains("codeflare_runs{phase=\"Pending\",api=\"unknown\"} 1\n"));
+  w.make_application();
+  EXPECT_TRUE(
+      w.cluster.metrics.expose().contains("codeflare_runs{phase=\"Queued\",api=\"shell\"} 1\n"));
+  EXPECT_TRUE(
+      w.cluster.metrics.expose().contains("codeflare_runs{phase=\"Pending\",api=\"unknown\"} 0\n"));
+  w.cluster.remove<model::Run>("r", {.propagation_policy = "Background"});
+  w.cluster.settle();
+  EXPECT_TRUE(
+      w.cluster.metrics.expose().contains("codeflare_runs{phase=\"Queued\",api=\"shell\"} 0\n"));
+}
+
+// The cache of AppWrappers of a new leader may lag: here the name that it looks for is another one.
+TEST(RunController, gives_a_run_up_only_when_the_server_has_no_app_wrapper) {
+  World w;
+  w.make_run();
+  w.cluster.create<model::AppWrapper>(
+      R"({"apiVersion":"workload.codeflare.dev/v1beta1","kind":"AppWrapper",)"
+      R"("metadata":{"name":"w"},"spec":{"resources":{"GenericItems":[{"generictemplate":)"
+      R"({"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"c"}}}]}}})");
+  w.cluster.patch<model::Run>("r", R"({"status":{"appWrapper":"w"}})", "status");
+  w.cluster.settle(seconds(10));
+  EXPECT_EQ(w.read().status.phase, "Pending");
+  w.cluster.remove<model::AppWrapper>("w");
+  w.cluster.settle(seconds(60));
+  EXPECT_EQ(w.read().status.phase, "Failed");
+  EXPECT_EQ(w.read().status.reason, "AppWrapperDeleted");
 }
 
 TEST(RunController, is_removed_when_its_time_after_the_end_is_over) {

@@ -68,11 +68,11 @@ void decide_wrong(const Observed& observed, const std::vector<platform::Problem>
 void decide_first(const Observed& observed, WallTime now, Desired& desired) {
   const model::Run& run = observed.run();
   if (!run.status.app_wrapper.empty()) {
-    fail_run(desired.status, "AppWrapperDeleted",
+    fail_run(desired.status, std::string(kAppWrapperDeleted),
              "AppWrapper " + run.status.app_wrapper + " was deleted", now);
     return;
   }
-  platform::Compiled compiled = platform::compile(observed.input);
+  platform::Compiled compiled = platform::compile(observed.input, observed.options);
   desired.status.api = compiled.api;
   desired.status.size = compiled.size;
   desired.status.effective = std::move(compiled.effective);
@@ -91,25 +91,33 @@ void decide_first(const Observed& observed, WallTime now, Desired& desired) {
   desired.create = std::move(compiled.wrapper);
 }
 
-std::int32_t priority_of(const Observed& observed) {
+// The rest of the compiled AppWrapper stays, so a change of the Application cannot be in the way.
+// Policies may reject the new priority; the Run keeps the old one then.
+std::int32_t priority_of(const Observed& observed, Desired& desired) {
   const model::Run& run = observed.run();
-  if (run.metadata.generation != run.status.observed_generation) {
-    const platform::Compiled again = platform::compile(observed.input);
-    if (again.good()) {
-      return again.wrapper.spec.priority;
-    }
+  const std::int32_t before = observed.wrapper->spec.priority;
+  if (run.metadata.generation == run.status.observed_generation) {
+    return before;
   }
-  return observed.wrapper->spec.priority;
+  const platform::RunPriority changed = platform::priority_of(observed.input);
+  if (changed.problems.empty()) {
+    return changed.value;
+  }
+  desired.events.push_back(
+      {.warning = true,
+       .reason = "PriorityRejected",
+       .message = texts_of(changed.problems) + "; the priority stays " + std::to_string(before)});
+  return before;
 }
 
 // The fields of a Run that may change.
-std::string patch_of(const Observed& observed) {
+std::string patch_of(const Observed& observed, Desired& desired) {
   const model::AppWrapperSpec& spec = observed.wrapper->spec;
   std::string fields;
   if (spec.suspend.value_or(false) != observed.run().spec.suspend) {
     fields += std::string("\"suspend\":") + (observed.run().spec.suspend ? "true" : "false");
   }
-  if (const std::int32_t priority = priority_of(observed); priority != spec.priority) {
+  if (const std::int32_t priority = priority_of(observed, desired); priority != spec.priority) {
     fields += (fields.empty() ? "" : ",") + std::string("\"priority\":") + std::to_string(priority);
   }
   return fields.empty() ? "" : R"({"spec":{)" + fields + "}}";
@@ -146,7 +154,7 @@ Desired decide(const Observed& observed, WallTime now) {
   } else {
     if (run.status.app_wrapper.empty()) {
       // An earlier life of the controller made it and ended before it wrote the status.
-      platform::Compiled compiled = platform::compile(observed.input);
+      platform::Compiled compiled = platform::compile(observed.input, observed.options);
       desired.status.api = compiled.api;
       desired.status.size = compiled.size;
       desired.status.effective = std::move(compiled.effective);
@@ -155,7 +163,9 @@ Desired decide(const Observed& observed, WallTime now) {
                     "AppWrapper " + observed.wrapper->metadata.name, now);
     }
     follow_wrapper(*observed.wrapper, observed.pods, now, desired.status, desired.again);
-    desired.wrapper_patch = model::is_terminal(observed.wrapper->status) ? "" : patch_of(observed);
+    if (!model::is_terminal(observed.wrapper->status)) {
+      desired.wrapper_patch = patch_of(observed, desired);
+    }
   }
   desired.status.observed_generation = run.metadata.generation;
   if (desired.status.phase == model::run_phase::kFailed) {

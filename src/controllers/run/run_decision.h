@@ -11,6 +11,7 @@
 #include <chrono>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace codeflare::controllers::runs {
@@ -21,6 +22,7 @@ struct Observed {
   std::optional<model::AppWrapper> wrapper;
   std::vector<RunPod> pods;
   std::optional<platform::Progress> progress;  // of the log, as far as it is to be shown
+  platform::CompileOptions options{};
 
   const model::Run& run() const { return input.run; }
 };
@@ -34,6 +36,9 @@ struct Desired {
   std::vector<runtime::EventNote> events;
   std::optional<Duration> again;  // look again although nothing changes
 };
+
+// Reason of a Run whose AppWrapper somebody deleted.
+inline constexpr std::string_view kAppWrapperDeleted = "AppWrapperDeleted";
 
 // Objects of a Run are applied in any order: what it refers to may come this much later.
 inline constexpr Duration kPatience = std::chrono::minutes(1);

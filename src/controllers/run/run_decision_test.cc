@@ -140,6 +140,74 @@ TEST(RunDecision, suspend_and_priority_go_to_the_app_wrapper) {
   EXPECT_EQ(decide(at, kNow).wrapper_patch, R"({"spec":{"suspend":true,"priority":100}})");
 }
 
+TEST(RunDecision, a_new_priority_does_not_need_the_application) {
+  Observed at = dispatched("Pending");
+  at.input.run.spec.priority = "low";
+  at.input.run.metadata.generation = 2;
+  at.input.application.reset();
+  const Desired desired = decide(at, kNow);
+  EXPECT_EQ(desired.wrapper_patch, R"({"spec":{"priority":-100}})");
+  EXPECT_TRUE(desired.events.empty());
+}
+
+TEST(RunDecision, a_new_priority_that_a_policy_rejects_is_reported_once) {
+  Observed at = dispatched("Pending");
+  at.input.run.spec.priority = "high";
+  at.input.run.metadata.generation = 2;
+  model::RunPolicy& policy = at.input.policies.emplace_back();
+  policy.metadata.name = "calm";
+  policy.spec.limits.emplace().priorities = {"low", "normal"};
+  const Desired desired = decide(at, kNow);
+  EXPECT_TRUE(desired.wrapper_patch.empty());
+  ASSERT_EQ(desired.events.size(), 1u);
+  EXPECT_EQ(desired.events[0].reason, "PriorityRejected");
+  EXPECT_EQ(desired.events[0].message,
+            "spec.priority: 'high' (from run) is not allowed by RunPolicy calm; allowed: low, "
+            "normal; the priority stays 0");
+  at.input.run.status = desired.status;
+  EXPECT_TRUE(decide(at, kNow).events.empty());
+}
+
+TEST(RunDecision, work_that_is_queued_again_is_not_dispatched) {
+  Observed at = dispatched("Running");
+  at.pods = {pod("p", "Running")};
+  at.input.run.status = decide(at, kNow).status;
+  EXPECT_TRUE(model::is_condition_true(at.input.run.status.conditions, "Dispatched"));
+  at.pods.clear();
+  at.wrapper->status.state = "Pending";
+  const Desired queued = decide(at, kNow);
+  EXPECT_EQ(queued.status.phase, "Queued");
+  EXPECT_FALSE(model::is_condition_true(queued.status.conditions, "Dispatched"));
+  EXPECT_EQ(decide(dispatched("Pending"), kNow).status.conditions.size(), 1u) << "never dispatched";
+}
+
+TEST(RunDecision, a_life_without_trouble_writes_three_statuses) {
+  int writes = 0;
+  Observed at = observed();
+  const auto look = [&] {
+    Desired desired = decide(at, kNow);
+    writes += desired.status == at.input.run.status ? 0 : 1;
+    at.input.run.status = desired.status;
+    return desired;
+  };
+  at.wrapper = look().create;
+  for (const std::string state : {"", "Pending", "Running"}) {
+    at.wrapper->status.state = state;
+    look();
+  }
+  for (const std::string phase : {"Pending", "Running", "Succeeded"}) {
+    at.pods = {pod("p", phase)};
+    at.pods[0].message.clear();
+    look();
+  }
+  at.wrapper->status.state = "Completed";
+  look();
+  EXPECT_EQ(at.input.run.status.phase, "Completed");
+  at.pods.clear();
+  look();
+  EXPECT_EQ(writes, 3);
+}
+
 TEST(RunDecision, cancelling_removes_the_app_wrapper_and_keeps_the_run) {
   Observed at = dispatched("Running");
   at.input.run.metadata.annotations.emplace(platform::kCancelAnnotation, "true");

@@ -1,16 +1,15 @@
 #pragma once
 
-#include "kube/object.h"
 #include "model/gvk.h"
-#include "runtime/informer.h"
+#include "model/pod.h"
+#include "runtime/index.h"
 
-#include <map>
+#include <optional>
 #include <string>
-#include <vector>
 
 namespace codeflare::controllers::runs {
 
-// What the status of a Run needs to know of one of its pods.
+// The facts about one of its pods that the status of a Run needs.
 struct RunPod {
   std::string name;
   std::string uid{};
@@ -29,20 +28,10 @@ struct RunPod {
   }
 };
 
-RunPod run_pod_of(const kube::Object& pod);
+RunPod run_pod_of(const model::Pod& pod);
 
-// The pods of each Run, by label, kept in step with an informer.
-class RunPods {
- public:
-  explicit RunPods(runtime::Informer& pods);
-
-  // In the order of their names.
-  std::vector<RunPod> of(const model::ObjectKey& run) const;
-
- private:
-  void change(const runtime::ObjectChange& change);
-
-  std::map<model::ObjectKey, std::map<std::string, RunPod>> by_run_;
-};
+using RunPods = runtime::Index<model::ObjectKey, RunPod>;  // by Run, as the label says
+std::optional<RunPods::Entry> read_run_pod(const runtime::ObjectChange& change,
+                                           const RunPod* before);
 
 }  // namespace codeflare::controllers::runs

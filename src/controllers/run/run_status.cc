@@ -37,7 +37,7 @@ bool is_running(const std::vector<RunPod>& pods) {
   });
 }
 
-void follow_waiting(const model::AppWrapper& wrapper, model::RunStatus& status) {
+void follow_waiting(const model::AppWrapper& wrapper, WallTime now, model::RunStatus& status) {
   const model::AppWrapperCondition* queued = newest(wrapper.status, "Queued");
   if (wrapper.spec.suspend.value_or(false)) {
     set_phase(status, phase::kSuspended, "Held", "held by spec.suspend");
@@ -45,6 +45,9 @@ void follow_waiting(const model::AppWrapper& wrapper, model::RunStatus& status) 
     set_phase(status, phase::kQueued, queued->reason, queued->message);
   } else {
     set_phase(status, phase::kQueued, "Queued", "");
+  }
+  if (model::is_condition_true(status.conditions, "Dispatched")) {
+    set_condition(status, "Dispatched", "False", status.reason, status.message, now);
   }
 }
 
@@ -149,7 +152,7 @@ void follow_wrapper(const model::AppWrapper& wrapper, const std::vector<RunPod>&
   } else if (at == state::kRunning || at == state::kRunningHoldCompletion) {
     follow_dispatched(wrapper, pods, now, status, again);
   } else {
-    follow_waiting(wrapper, status);
+    follow_waiting(wrapper, now, status);
   }
 }
 

@@ -115,7 +115,7 @@ std::string sealed_text(const model::AppWrapper& wrapper, std::string_view recor
   json::append_quoted(text, record);
   for (const model::GenericItem& item : wrapper.spec.resources.generic_items) {
     text += '\n';
-    // What cannot be read cannot be created either; its text will do.
+    // An unreadable item cannot be created either; its text will do.
     if (const Result<json::Document> parsed = json::parse(item.generic_template.text)) {
       append_sorted(text, parsed->root);
     } else {

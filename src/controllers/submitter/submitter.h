@@ -40,8 +40,8 @@ class RecordSeal {
   virtual bool verify(std::string_view text, std::string_view signature) const = 0;
 };
 
-// What the seal of a record covers: who, and what they asked to be created where. So a sealed
-// record is of no use on another AppWrapper.
+// The text that the seal of a record covers: who, and what they asked to be created where. So a
+// sealed record is of no use on another AppWrapper.
 std::string sealed_text(const model::AppWrapper& wrapper, std::string_view record);
 std::string seal_of(const model::AppWrapper& wrapper, std::string_view record,
                     const RecordSeal& seal);

@@ -16,26 +16,10 @@ namespace {
 using std::chrono::seconds;
 
 constexpr Duration kLease = seconds(10);
+constexpr Duration kNodeLost = seconds(30);
 constexpr Duration kProgressPause = seconds(5);
 constexpr std::int64_t kJoinSeconds = 60;
 constexpr std::int64_t kReadySeconds = 60;
-
-elastic::Membership from_status(const std::optional<model::TrainingMembership>& membership) {
-  elastic::Membership result;
-  if (!membership) {
-    return result;
-  }
-  result.generation = membership->generation;
-  result.reason = membership->reason;
-  for (const model::TrainingMember& member : membership->members) {
-    result.members.push_back(
-        {.index = static_cast<std::int32_t>(member.index), .pod = member.pod, .extra = {}});
-  }
-  if (membership->not_after) {
-    result.not_after = to_rfc3339(membership->not_after->time);
-  }
-  return result;
-}
 
 std::int32_t allowed_size(const sched::Sizes& sizes, std::int32_t size) {
   if (sizes.list.empty()) {
@@ -65,7 +49,7 @@ const elastic::Member* AgentWord::member_of(const std::string& uid) const {
 AgentWord AgentWords::of(const model::TrainingJob& job, const std::vector<WorkerPod>& pods,
                          Instant now) {
   AgentWord word;
-  Known& known = known_[job.metadata.uid];
+  Known& known = known_of(job);
   word.progress_due = !known.progress_at || now - *known.progress_at >= kProgressPause;
   const auto find = [&](const std::string& name) -> std::optional<model::Lease> {
     const runtime::ObjectRef object = leases_.get({job.metadata.ns, name});
@@ -115,15 +99,24 @@ AgentWord AgentWords::of(const model::TrainingJob& job, const std::vector<Worker
   return word;
 }
 
-void AgentWords::progress_written(const std::string& job_uid, Instant now) {
-  known_[job_uid].progress_at = now;
+void AgentWords::progress_written(const model::TrainingJob& job, Instant now) {
+  known_of(job).progress_at = now;
+}
+
+AgentWords::Known& AgentWords::known_of(const model::TrainingJob& job) {
+  Known& known = known_[job.metadata.key()];
+  if (known.uid != job.metadata.uid) {
+    known = {};
+    known.uid = job.metadata.uid;
+  }
+  return known;
 }
 
 elastic::MembershipDecision agent_membership(const model::TrainingJob& job,
                                              const model::TrainingJobStatus& status,
                                              const std::set<std::int64_t>& planned,
                                              const std::vector<WorkerPod>& pods,
-                                             const AgentWord& word, WallTime now) {
+                                             const AgentWord& word, bool fenced, WallTime now) {
   const sched::Sizes sizes = queue::sizes_of(job.spec);
   elastic::MembershipFacts facts{
       .current = from_status(status.membership),
@@ -132,14 +125,16 @@ elastic::MembershipDecision agent_membership(const model::TrainingJob& job,
       .now = now,
       .ready_patience =
           seconds(job.spec.elastic.grace_period_seconds.value_or(kGraceSeconds) + kReadySeconds),
-      .allowed = [&sizes](std::int32_t size) { return allowed_size(sizes, size); }};
+      .allowed = [&sizes](std::int32_t size) { return allowed_size(sizes, size); },
+      .fenced = fenced};
   for (const WorkerPod& pod : pods) {
     const auto index = static_cast<std::int32_t>(pod.index);
-    elastic::PodFacts each{.index = index,
-                           .uid = pod.uid,
-                           .leaving = pod.deleting || !planned.contains(pod.index),
-                           .ended = pod.over(),
-                           .lost = word.lost.contains(pod.uid)};
+    elastic::PodFacts each{
+        .index = index,
+        .uid = pod.uid,
+        .leaving = pod.deleting || !planned.contains(pod.index),
+        .ended = pod.over(),
+        .lost = word.lost.contains(pod.uid) || (pod.stranded && *pod.stranded >= kNodeLost)};
     if (const elastic::Member* member = word.member_of(pod.uid)) {
       each.member = *member;
     }
@@ -153,6 +148,23 @@ elastic::MembershipDecision agent_membership(const model::TrainingJob& job,
   }
   std::ranges::sort(facts.pods, {}, &elastic::PodFacts::index);
   return elastic::decide_membership(facts);
+}
+
+elastic::Membership from_status(const std::optional<model::TrainingMembership>& membership) {
+  elastic::Membership result;
+  if (!membership) {
+    return result;
+  }
+  result.generation = membership->generation;
+  result.reason = membership->reason;
+  for (const model::TrainingMember& member : membership->members) {
+    result.members.push_back(
+        {.index = static_cast<std::int32_t>(member.index), .pod = member.pod, .extra = {}});
+  }
+  if (membership->not_after) {
+    result.not_after = to_rfc3339(membership->not_after->time);
+  }
+  return result;
 }
 
 model::TrainingMembership to_status(const elastic::Membership& membership) {
@@ -169,7 +181,8 @@ model::TrainingMembership to_status(const elastic::Membership& membership) {
 }
 
 std::optional<model::TrainingProgress> progress_of(
-    const std::optional<model::TrainingMembership>& membership, const AgentWord& word) {
+    const std::optional<model::TrainingMembership>& membership, const AgentWord& word,
+    const std::optional<model::TrainingProgress>& before) {
   if (!membership) {
     return std::nullopt;
   }
@@ -191,6 +204,9 @@ std::optional<model::TrainingProgress> progress_of(
     if (member->saved_step > progress->saved_step.value_or(0)) {
       progress->saved_step = member->saved_step;
     }
+  }
+  if (progress && before && before->saved_step > progress->saved_step) {
+    progress->saved_step = before->saved_step;
   }
   return progress;
 }

@@ -7,6 +7,7 @@
 #include "model/training_job.h"
 #include "runtime/store.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -34,17 +35,22 @@ class AgentWords {
   explicit AgentWords(const runtime::Store& leases) : leases_(leases) {}
 
   AgentWord of(const model::TrainingJob& job, const std::vector<WorkerPod>& pods, Instant now);
-  void progress_written(const std::string& job_uid, Instant now);
-  void forget(const std::string& job_uid) { known_.erase(job_uid); }
+  void progress_written(const model::TrainingJob& job, Instant now);
+  // Of jobs that are over, or gone.
+  void forget(const model::ObjectKey& job) { known_.erase(job); }
+  std::size_t size() const { return known_.size(); }
 
  private:
   struct Known {
+    std::string uid;  // of the job
     elastic::LeaseJudge judge;
     std::optional<Instant> progress_at;
   };
 
+  Known& known_of(const model::TrainingJob& job);
+
   const runtime::Store& leases_;
-  std::map<std::string, Known> known_;  // by UID of the job
+  std::map<model::ObjectKey, Known> known_;  // by job
 };
 
 // The next membership of a job with agents; `planned` are the workers that the plan keeps. Pure.
@@ -52,12 +58,15 @@ elastic::MembershipDecision agent_membership(const model::TrainingJob& job,
                                              const model::TrainingJobStatus& status,
                                              const std::set<std::int64_t>& planned,
                                              const std::vector<WorkerPod>& pods,
-                                             const AgentWord& word, WallTime now);
+                                             const AgentWord& word, bool fenced, WallTime now);
 
 model::TrainingMembership to_status(const elastic::Membership& membership);
+elastic::Membership from_status(const std::optional<model::TrainingMembership>& membership);
 
-// Of the members that train; nothing: nobody has told a step yet.
+// Of the members that train; nothing: nobody has told a step yet. Earlier saves stay
+// saved.
 std::optional<model::TrainingProgress> progress_of(
-    const std::optional<model::TrainingMembership>& membership, const AgentWord& word);
+    const std::optional<model::TrainingMembership>& membership, const AgentWord& word,
+    const std::optional<model::TrainingProgress>& before);
 
 }  // namespace codeflare::controllers::trainingjob

@@ -4,8 +4,10 @@
 #include "controllers/pods_type.h"
 #include "controllers/status_patch.h"
 #include "controllers/trainingjob/names.h"
+#include "controllers/trainingjob/pull_secret.h"
 #include "elastic/agent_access.h"
 #include "elastic/kubernetes_store.h"
+#include "model/codec/node.h"
 #include "model/codec/pod.h"
 #include "model/codec/service.h"
 #include "model/codec/training_job.h"
@@ -25,8 +27,10 @@ using runtime::Next;
 using runtime::Plan;
 
 const runtime::ResourceType kJobs = model::resource_type<model::TrainingJob>();
+const runtime::ResourceType kNodes = model::resource_type<model::Node>();
 const runtime::ResourceType kServices = model::resource_type<model::Service>();
 
+const runtime::ResourceType kSecrets{"", "v1", "Secret", "secrets", true};
 const runtime::ResourceType kAccounts{"", "v1", "ServiceAccount", "serviceaccounts", true};
 const runtime::ResourceType kRoles{"rbac.authorization.k8s.io", "v1", "Role", "roles", true};
 const runtime::ResourceType kBindings{"rbac.authorization.k8s.io", "v1", "RoleBinding",
@@ -34,13 +38,6 @@ const runtime::ResourceType kBindings{"rbac.authorization.k8s.io", "v1", "RoleBi
 
 constexpr int kWorkers = 16;
 constexpr Duration kSelectorPause = std::chrono::seconds(5);
-
-// Workers wake their job by TrainingPods.
-bool told_by_pods(const runtime::ObjectChange& /*change*/) {
-  return false;
-}
-
-void of_nobody(const kube::Object& /*pod*/, std::vector<model::ObjectKey>& /*keys*/) {}
 
 }  // namespace
 
@@ -55,7 +52,31 @@ TrainingJobReconciler::TrainingJobReconciler(const runtime::ControllerContext& c
       services_(context.cache.informer(kServices).store()),
       pods_(context.cache.informer(kPods),
             [waker = context.waker](const model::ObjectKey& job) { waker.wake(job); }),
-      agents_(context.cache.informer(elastic::leases()).store()) {}
+      nodes_(context.env.clock, context.cache.informer(kNodes),
+             [this](const std::string& node) {
+               for (const model::ObjectKey& job : pods_.jobs_on(node)) {
+                 waker_.wake(job);
+               }
+             }),
+      agents_(context.cache.informer(elastic::leases()).store()),
+      checkpoint_keys_(context.env, context.client, context.actor) {
+  if (options_.etcd != nullptr) {
+    etcd_.emplace(env_, *options_.etcd,
+                  [waker = context.waker](const model::ObjectKey& job) { waker.wake(job); });
+  }
+  if (options_.metrics != nullptr) {
+    metrics_.emplace(*options_.metrics);
+    count_nodes(context.cache.informer(kNodes));
+  }
+}
+
+void TrainingJobReconciler::count_nodes(runtime::Informer& nodes) {
+  nodes.add_handler([this](const runtime::ObjectChange& change) {
+    const std::string name((change.now ? change.now : change.old)->name());
+    const bool there = change.now != nullptr && change.as<model::Node>();
+    metrics_->node(name, there ? units_of(*change.as<model::Node>(), options_.training) : 0);
+  });
+}
 
 Task<Result<Next>> TrainingJobReconciler::reconcile(runtime::ObjectKey key) {
   if (!driver_.active()) {
@@ -64,17 +85,62 @@ Task<Result<Next>> TrainingJobReconciler::reconcile(runtime::ObjectKey key) {
   CO_TRY(co_await actor_.ready(key));
   const std::optional<Observed> observed = observe(key);
   if (!observed) {
+    if (metrics_) {
+      metrics_->gone(key);
+    }
+    agents_.forget(key);
+    if (etcd_) {
+      CO_TRY(co_await etcd_->end(key));
+    }
     co_return Next::await_change();
   }
+  if (metrics_) {
+    metrics_->seen(observed->job, observed->pods);
+  }
   Desired desired = decide(*observed, env_.clock.wall());
-  if (desired.stop) {
+  if (desired.stop && !observed->wrapped) {
     driver_.stopping(observed->job.metadata.uid);
   }
-  Plan plan = this->plan(*observed, desired);
+  CO_TRY_ASSIGN(const WorkerSecrets secrets, co_await secrets_for(*observed, desired));
+  Plan plan = this->plan(*observed, desired, secrets);
   Next next = plan.next;
-  CO_TRY(co_await actor_.act(key, std::move(plan)));
+  CO_TRY(co_await act(*observed, desired, std::move(plan)));
+  if (metrics_ && desired.status) {
+    metrics_->written(observed->job, *desired.status);
+  }
   tell_queue(*observed, desired);
   co_return next;
+}
+
+bool TrainingJobReconciler::uses_etcd(const model::TrainingJob& job) const {
+  return etcd_ && meets_in_etcd(job, options_.lattice);
+}
+
+Task<void> TrainingJobReconciler::follow_etcd() {
+  if (etcd_) {
+    co_await etcd_->run();
+  }
+}
+
+Task<Result<void>> TrainingJobReconciler::act(const Observed& observed, const Desired& desired,
+                                              Plan plan) {
+  const model::ObjectKey key = observed.job.metadata.key();
+  const model::TrainingJobStatus& status = desired.status ? *desired.status : observed.job.status;
+  if (!uses_etcd(observed.job) || !status.membership) {
+    co_return co_await actor_.act(key, std::move(plan));
+  }
+  if (desired.status && !plan.actions.empty()) {
+    Plan first;
+    first.actions.push_back(std::move(plan.actions.front()));
+    plan.actions.erase(plan.actions.begin());
+    CO_TRY(co_await actor_.act(key, std::move(first)));
+  }
+  if (desired.over) {
+    CO_TRY(co_await etcd_->end(key));
+  } else {
+    CO_TRY(co_await etcd_->publish(observed.job.metadata.uid, from_status(status.membership)));
+  }
+  co_return co_await actor_.act(key, std::move(plan));
 }
 
 std::optional<Observed> TrainingJobReconciler::observe(const runtime::ObjectKey& key) {
@@ -88,17 +154,29 @@ std::optional<Observed> TrainingJobReconciler::observe(const runtime::ObjectKey&
   }
   Observed observed{.job = *std::move(job)};
   const std::string& uid = observed.job.metadata.uid;
-  if (observed.job.status.plan) {
+  observed.wrapped = !queue::wrapper_of(observed.job).empty();
+  if (observed.job.status.plan && !observed.wrapped) {
     driver_.plan_written(uid, queue::planned_places(*observed.job.status.plan));
   }
   observed.pods = pods_.of(key, uid);
+  for (WorkerPod& pod : observed.pods) {
+    pod.stranded = nodes_.unready_for(pod.node);
+  }
+  observed.keeps_first = meets_at_first(observed.job, options_.lattice);
+  observed.fenced = saves_remotely(observed.job, options_.lattice);
   if (meets_by_leases(observed.job, options_.lattice)) {
     observed.agents = agents_.of(observed.job, observed.pods, env_.clock.now());
   }
+  if (uses_etcd(observed.job) && !queue::is_finished(observed.job.status)) {
+    observed.agents = etcd_->of(observed.job, observed.pods, env_.clock.now());
+    observed.rendezvous_problem = etcd_->problem(uid);
+  }
   observed.has_service = services_.get(key) != nullptr;
-  observed.standing = driver_.queue().standing(uid);
+  observed.standing = observed.wrapped ? queue::standing_in_wrapper(driver_.queue(), observed.job)
+                                       : driver_.queue().standing(uid);
   if (observed.standing.kind == queue::Standing::Kind::waiting) {
-    observed.sentence = driver_.queue().sentence(uid, env_.clock.wall());
+    observed.sentence = driver_.queue().sentence(
+        observed.wrapped ? queue::wrapper_of(observed.job) : uid, env_.clock.wall());
   }
   observed.problems = queue::problems_of(observed.job, options_.training);
   if (const std::string problem = driver_.problem(uid);
@@ -108,7 +186,35 @@ std::optional<Observed> TrainingJobReconciler::observe(const runtime::ObjectKey&
   return observed;
 }
 
-Plan TrainingJobReconciler::plan(const Observed& observed, const Desired& desired) const {
+Task<Result<TrainingJobReconciler::WorkerSecrets>> TrainingJobReconciler::secrets_for(
+    const Observed& observed, const Desired& desired) {
+  const model::TrainingJob& job = observed.job;
+  WorkerSecrets secrets;
+  if (desired.create.empty()) {
+    co_return secrets;
+  }
+  if (saves_remotely(job, options_.lattice)) {
+    CO_TRY_ASSIGN(
+        const std::optional<Secret> key,
+        co_await checkpoint_keys_.find(options_.lattice, options_.agent_image, job.metadata.key()));
+    secrets.token = key ? std::optional(token_secret(job, *key)) : std::nullopt;
+  }
+  if (injects_agent(job, options_)) {
+    auto login = co_await run_blocking(env_, [env = env_, folder = options_.lattice.jfrog_path] {
+      return read_registry_login(env.files, folder);
+    });
+    if (!login) {
+      co_return fail(std::move(login).error().with_context("LATTICE_JFROG_SECRET_PATH"));
+    }
+    if (*login) {
+      secrets.pull = pull_secret(job, options_.agent_image, **login);
+    }
+  }
+  co_return secrets;
+}
+
+Plan TrainingJobReconciler::plan(const Observed& observed, const Desired& desired,
+                                 const WorkerSecrets& secrets) const {
   Plan plan;
   const model::TrainingJob& job = observed.job;
   if (desired.expired) {
@@ -136,6 +242,19 @@ Plan TrainingJobReconciler::plan(const Observed& observed, const Desired& desire
                             .body = model::to_json_text(service_of(job)),
                             .why = "workers need names"});
   }
+  const auto add_secret = [&](const std::optional<std::string>& body, std::string name,
+                              std::string why) {
+    if (body) {
+      plan.actions.push_back({.verb = Action::Verb::create,
+                              .type = kSecrets,
+                              .key = {job.metadata.ns, std::move(name)},
+                              .body = *body,
+                              .why = std::move(why),
+                              .existing_is_fine = true});
+    }
+  };
+  add_secret(secrets.token, token_secret_name(job), "workers save checkpoints");
+  add_secret(secrets.pull, pull_secret_name(job), "nodes pull the agent's image");
   add_agent_objects(observed, desired, plan);
   for (const WorkerPod& pod : desired.remove) {
     plan.actions.push_back({.verb = Action::Verb::remove,
@@ -145,8 +264,19 @@ Plan TrainingJobReconciler::plan(const Observed& observed, const Desired& desire
                             .together = true,
                             .removal = {.uid = pod.uid}});
   }
+  for (const WorkerPod& pod : desired.abandon) {
+    plan.actions.push_back({.verb = Action::Verb::remove,
+                            .type = kPods,
+                            .key = {job.metadata.ns, pod.name},
+                            .why = "its node does not answer",
+                            .together = true,
+                            .removal = {.grace_period_seconds = 0, .uid = pod.uid}});
+  }
   for (const std::int64_t index : desired.create) {
-    const model::Pod pod = worker_pod(job, index, options_);
+    model::Pod pod = worker_pod(job, index, options_);
+    if (secrets.pull) {
+      pod.spec.image_pull_secrets.push_back({.name = pull_secret_name(job)});
+    }
     plan.actions.push_back({.verb = Action::Verb::create,
                             .type = kPods,
                             .key = pod.metadata.key(),
@@ -207,10 +337,16 @@ void TrainingJobReconciler::add_agent_objects(const Observed& observed, const De
 void TrainingJobReconciler::tell_queue(const Observed& observed, const Desired& desired) {
   const std::string& uid = observed.job.metadata.uid;
   if (desired.status && desired.status->progress != observed.job.status.progress) {
-    agents_.progress_written(uid, env_.clock.now());
+    agents_.progress_written(observed.job, env_.clock.now());
+    if (etcd_) {
+      etcd_->progress_written(uid, env_.clock.now());
+    }
   }
   if (desired.over) {
-    agents_.forget(uid);
+    agents_.forget(observed.job.metadata.key());
+  }
+  if (observed.wrapped) {
+    return;
   }
   const model::TrainingJobStatus& status = desired.status ? *desired.status : observed.job.status;
   if (desired.over) {
@@ -227,13 +363,15 @@ TrainingJobReconciler& add_training_controller(runtime::Manager& manager, QueueD
   TrainingJobReconciler& reconciler =
       manager.controller("trainingjobs")
           .reconciles(kJobs)
-          .watches(kPods, of_nobody, told_by_pods)
+          .follows(kPods)
+          .follows(kNodes)
           .owns(kServices)
           .watches(elastic::leases(), runtime::to_label(std::string(kJobLabel)), {},
                    {.watch = {.label_selector = std::string(kJobLabel)}})
           .workers(kWorkers)
           .with<TrainingJobReconciler>(driver, std::move(options));
   driver.set_training_waker(reconciler.waker());
+  manager.add_work([&reconciler] { return reconciler.follow_etcd(); });
   return reconciler;
 }
 

@@ -1,10 +1,14 @@
 #include "controllers/trainingjob/training_controller.h"
 
+#include "base/base64.h"
+#include "checkpoint/token.h"
 #include "controllers/appwrapper/queue_controllers.h"
 #include "controllers/crds/ensure_crds.h"
 #include "controllers/fakenode/fake_nodes.h"
 #include "controllers/testing/embedded_cluster.h"
+#include "controllers/trainingjob/pull_secret.h"
 #include "model/codec/app_wrapper.h"
+#include "model/codec/node.h"
 #include "model/codec/pod.h"
 #include "model/codec/service.h"
 #include "model/codec/training_job.h"
@@ -38,7 +42,7 @@ std::string bounds(int min, int max) {
 struct World {
   testing::EmbeddedCluster cluster;
 
-  explicit World(int cpus, QueueControllersOptions options = {}) {
+  explicit World(int cpus, QueueControllersOptions options = {}, WorkerOptions workers = {}) {
     auto crds = *run(cluster.env.loop, ensure_crds(cluster.client, {}));
     EXPECT_TRUE(crds);
     options.queue.binds = queue::Binds::all;
@@ -46,8 +50,10 @@ struct World {
     options.training_jobs = true;
     options.trim_caches = false;
     auto driver = add_queue_controllers(cluster.manager, options);
-    add_training_controller(cluster.manager, *driver,
-                            {.training = options.queue.training, .scheduler_name = "codeflare"});
+    workers.training = options.queue.training;
+    workers.scheduler_name = "codeflare";
+    workers.metrics = &cluster.metrics;
+    add_training_controller(cluster.manager, *driver, std::move(workers));
     fakenode::add_fake_node_controllers(cluster.manager);
     auto nodes = *run(cluster.env.loop, fakenode::register_fake_nodes(
                                             cluster.client, {.cpus = model::Quantity(cpus)}));
@@ -142,6 +148,75 @@ TEST(TrainingController, an_app_wrapper_takes_growth_and_the_job_grows_back) {
   EXPECT_EQ(w.running("bert").size(), 4U);
 }
 
+// An AppWrapper around the job.
+std::string wrapping(const std::string& name, const std::string& job,
+                     const std::string& more = "") {
+  return R"({"apiVersion":"workload.codeflare.dev/v1beta1","kind":"AppWrapper","metadata":{)"
+         R"("name":")" +
+         name + R"("},"spec":{)" + more + R"("resources":{"GenericItems":[)" +
+         R"({"generictemplate":)" + job + "}]}}}";
+}
+
+TEST(TrainingController, a_job_inside_an_app_wrapper_grows_under_its_plan_and_ends_with_it) {
+  World w(4);
+  w.cluster.create<model::AppWrapper>(
+      wrapping("aw", job("bert", bounds(1, 8), R"("codeflare.dev/duration":"10m")")));
+  w.cluster.settle(seconds(20));
+  EXPECT_EQ(w.running("bert").size(), 4U);
+  EXPECT_EQ(w.status("bert").current_size, 4);
+  auto outer = w.cluster.read<model::AppWrapper>("aw");
+  ASSERT_TRUE(outer.status.plan);
+  ASSERT_EQ(outer.status.plan->places.size(), 1U);
+  EXPECT_EQ(outer.status.plan->places.front().count, 4) << "the one durable fact";
+  // Equal priority: a minimum takes growth, once.
+  w.make(job("other", bounds(2, 2)));
+  w.cluster.settle(minutes(2));
+  EXPECT_EQ(w.running("other").size(), 2U);
+  EXPECT_EQ(w.running("bert").size(), 2U);
+  outer = w.cluster.read<model::AppWrapper>("aw");
+  EXPECT_EQ(outer.status.plan->places.front().count, 2);
+  EXPECT_EQ(outer.status.state, "Running");
+  w.cluster.settle(minutes(12));
+  EXPECT_EQ(w.status("bert").stage, "Completed");
+  outer = w.cluster.read<model::AppWrapper>("aw");
+  EXPECT_EQ(outer.status.state, "Completed") << outer.status.message;
+  EXPECT_FALSE(outer.status.plan);
+}
+
+TEST(TrainingController, a_job_inside_an_app_wrapper_is_scaled_live_and_stops_with_it) {
+  World w(6);
+  w.cluster.create<model::AppWrapper>(wrapping("aw", job("bert", bounds(1, 2))));
+  w.cluster.settle(seconds(20));
+  const auto before = w.running("bert");
+  EXPECT_EQ(before.size(), 2U);
+  w.cluster.patch<model::TrainingJob>("bert", R"({"spec":{"maxSize":5}})");
+  w.cluster.settle(seconds(30));
+  const auto grown = w.running("bert");
+  EXPECT_EQ(grown.size(), 5U);
+  for (const auto& [name, uid] : before) {
+    EXPECT_EQ(grown.at(name), uid) << name;
+  }
+  w.cluster.patch<model::AppWrapper>("aw", R"({"spec":{"suspend":true}})");
+  w.cluster.settle(minutes(3));
+  EXPECT_EQ(w.cluster.get<model::TrainingJob>("bert"), nullptr);
+  EXPECT_TRUE(w.cluster.list<model::Pod>().empty());
+  EXPECT_FALSE(w.cluster.read<model::AppWrapper>("aw").status.plan);
+  w.cluster.patch<model::AppWrapper>("aw", R"({"spec":{"suspend":false}})");
+  w.cluster.settle(minutes(1));
+  EXPECT_EQ(w.running("bert").size(), 2U) << "as the item was written";
+}
+
+TEST(TrainingController, a_job_inside_an_app_wrapper_stays_until_its_end_was_seen) {
+  World w(2);
+  const std::string removed = bounds(2, 2) + R"("runPolicy":{"ttlSecondsAfterFinished":0},)";
+  w.cluster.create<model::AppWrapper>(
+      wrapping("aw", job("bert", removed, R"("codeflare.dev/duration":"30s")")));
+  w.cluster.settle(minutes(5));
+  EXPECT_EQ(w.cluster.get<model::TrainingJob>("bert"), nullptr);
+  const auto outer = w.cluster.read<model::AppWrapper>("aw");
+  EXPECT_EQ(outer.status.state, "Completed") << outer.status.message;
+}
+
 TEST(TrainingController, succeeds_when_every_worker_has_and_is_never_run_again) {
   World w(4);
   w.make(job("bert", bounds(2, 2), R"("codeflare.dev/duration":"30s")"));
@@ -207,6 +282,27 @@ TEST(TrainingController, a_wrong_spec_is_told_and_mended_by_apply) {
   EXPECT_EQ(w.status("bert").stage, "Running");
 }
 
+TEST(TrainingController, some_fields_cannot_change_while_it_runs) {
+  World w(2);
+  w.make(job("bert", bounds(1, 2) + R"("queue":"a",)"));
+  const auto change = [&](const std::string& spec) {
+    auto answer =
+        *run(w.cluster.env.loop,
+             w.cluster.client.patch(model::resource_type<model::TrainingJob>(), {"default", "bert"},
+                                    kube::PatchKind::merge, R"({"spec":{)" + spec + "}}"));
+    return answer ? std::string() : answer.error().message;
+  };
+  EXPECT_NE(change(R"("queue":"b")").find("spec.queue cannot be changed while the job runs"),
+            std::string::npos);
+  EXPECT_NE(change(R"("framework":"generic")").find("spec.framework"), std::string::npos);
+  EXPECT_NE(change(R"("runPolicy":{"activeDeadlineSeconds":5})").find("activeDeadlineSeconds"),
+            std::string::npos);
+  EXPECT_NE(change(R"("runPolicy":{"managedBy":"x.dev/y"})").find("managedBy"), std::string::npos);
+  EXPECT_EQ(change(R"("maxSize":1,"priority":3,"runPolicy":{"suspend":true})"), "");
+  w.cluster.settle(minutes(2));
+  EXPECT_EQ(change(R"("queue":"b")"), "") << "it does not run";
+}
+
 TEST(TrainingController, a_job_that_does_not_fit_waits_with_numbers) {
   World w(2);
   w.make(job("bert", bounds(3, 4)));
@@ -214,6 +310,127 @@ TEST(TrainingController, a_job_that_does_not_fit_waits_with_numbers) {
   EXPECT_EQ(status.stage, "Waiting");
   EXPECT_EQ(status.reason, "InsufficientResources");
   EXPECT_NE(status.message.find("needs 3 CPUs"), std::string::npos) << status.message;
+}
+
+// A job with agents that never register.
+std::string injected(const std::string& name) {
+  std::string text = job(name, bounds(1, 1) + R"("injectLattice":true,)");
+  text.replace(text.find(R"("image":"i")"), 11, R"("image":"i","command":["train"])");
+  return text;
+}
+
+TEST(TrainingController, the_first_job_that_saves_remotely_starts_the_checkpoint_service) {
+  World w(4, {}, {.lattice = {.starts_checkpoint_service = true}, .agent_image = "codeflare:1"});
+  w.make(job("plain", bounds(1, 1)));
+  const runtime::ResourceType secrets{"", "v1", "Secret", "secrets", true};
+  const runtime::ResourceType sets{"apps", "v1", "StatefulSet", "statefulsets", true};
+  const auto get = [&](const runtime::ResourceType& type, const std::string& ns,
+                       const std::string& name) {
+    return *run(w.cluster.env.loop, w.cluster.client.get(type, {ns, name}));
+  };
+  EXPECT_FALSE(get(sets, "lattice", "lattice-checkpoint")) << "nobody needs it";
+  w.make(injected("bert"));
+  const auto set = get(sets, "lattice", "lattice-checkpoint");
+  ASSERT_TRUE(set);
+  const auto held = get(secrets, "lattice", "lattice-checkpoint-key");
+  ASSERT_TRUE(held);
+  const Secret key(*from_base64((*held)->string_at({"data", "key"})));
+  const auto bert = w.cluster.read<model::TrainingJob>("bert");
+  const auto secret = get(secrets, "default", token_secret_name(bert));
+  ASSERT_TRUE(secret);
+  const auto scope = checkpoint::check_token(
+      key, *from_base64((*secret)->string_at({"data", "token"})), w.cluster.env.clock.wall());
+  ASSERT_TRUE(scope);
+  EXPECT_TRUE(scope->reaches({"default", bert.metadata.uid}));
+  EXPECT_FALSE(scope->reaches({"default", "another"}));
+  // The next one finds the key that is there.
+  w.make(injected("second"));
+  const auto second = w.cluster.read<model::TrainingJob>("second");
+  const auto other = get(secrets, "default", token_secret_name(second));
+  ASSERT_TRUE(other);
+  EXPECT_TRUE(checkpoint::check_token(key, *from_base64((*other)->string_at({"data", "token"})),
+                                      w.cluster.env.clock.wall()));
+}
+
+TEST(TrainingController, nodes_pull_the_image_of_agents_with_the_login_of_the_operator) {
+  World w(4, {},
+          {.lattice = {.checkpoint_type = "none", .jfrog_path = "/job-secret"},
+           .agent_image = "registry.example:8443/lattice/operator:1"});
+  ASSERT_TRUE(w.cluster.env.files.make_directories("/job-secret"));
+  ASSERT_TRUE(w.cluster.env.files.write("/job-secret/username", "ann"));
+  ASSERT_TRUE(w.cluster.env.files.write("/job-secret/password", "sesame\n"));
+  w.make(injected("bert"));
+  const auto bert = w.cluster.read<model::TrainingJob>("bert");
+  const runtime::ResourceType secrets{"", "v1", "Secret", "secrets", true};
+  const auto secret =
+      *run(w.cluster.env.loop, w.cluster.client.get(secrets, {"default", pull_secret_name(bert)}));
+  ASSERT_TRUE(secret);
+  EXPECT_EQ((*secret)->string_at({"type"}), "kubernetes.io/dockerconfigjson");
+  EXPECT_EQ(*from_base64((*secret)->string_at({"data", ".dockerconfigjson"})),
+            R"({"auths":{"registry.example:8443":{"username":"ann","password":"sesame",)"
+            R"("auth":"YW5uOnNlc2FtZQ=="}}})");
+  const auto pod = w.cluster.read<model::Pod>("bert-worker-0");
+  ASSERT_EQ(pod.spec.image_pull_secrets.size(), 1u);
+  EXPECT_EQ(pod.spec.image_pull_secrets[0].name, pull_secret_name(bert));
+  w.make(job("plain", bounds(1, 1)));
+  EXPECT_TRUE(w.cluster.read<model::Pod>("plain-worker-0").spec.image_pull_secrets.empty());
+}
+
+TEST(PullSecret, images_without_a_registry_belong_to_docker_hub) {
+  EXPECT_EQ(registry_of("registry.example/lattice/operator:1"), "registry.example");
+  EXPECT_EQ(registry_of("localhost/operator"), "localhost");
+  EXPECT_EQ(registry_of("lattice/operator:1"), "https://index.docker.io/v1/");
+  EXPECT_EQ(registry_of("operator:1"), "https://index.docker.io/v1/");
+}
+
+TEST(TrainingController, a_worker_of_a_node_that_is_not_ready_starts_elsewhere) {
+  World w(2);
+  auto more = *run(
+      w.cluster.env.loop,
+      fakenode::register_fake_nodes(w.cluster.client, {.count = 3, .cpus = model::Quantity(2)}));
+  ASSERT_TRUE(more);
+  w.make(job("bert", bounds(3, 3)));
+  ASSERT_EQ(w.running("bert").size(), 3U);
+  std::map<std::string, int> by_node;
+  for (const model::Pod& pod : w.cluster.list<model::Pod>()) {
+    ++by_node[pod.spec.node_name];
+  }
+  const std::string lost =
+      std::ranges::find(by_node, 1, &std::pair<const std::string, int>::second)->first;
+  w.cluster.patch<model::Node>(lost,
+                               R"({"metadata":{"annotations":{"codeflare.dev/ready":"false"}}})");
+  w.cluster.settle(seconds(20));
+  EXPECT_EQ(w.running("bert").size(), 3U) << "it may come back";
+  w.cluster.settle(minutes(2));
+  for (const model::Pod& pod : w.cluster.list<model::Pod>()) {
+    EXPECT_NE(pod.spec.node_name, lost) << pod.metadata.name;
+  }
+  EXPECT_EQ(w.running("bert").size(), 3U);
+  EXPECT_EQ(w.status("bert").restart_counts.infra, 1);
+  EXPECT_EQ(w.status("bert").restart_counts.user, 0);
+}
+
+TEST(TrainingController, counts_jobs_and_pods_under_the_names_of_the_original) {
+  World w(4);
+  w.make(job("good", bounds(2, 2), R"("codeflare.dev/duration":"30s")"));
+  w.make(job("long", bounds(1, 1) + R"("framework":"generic",)"));
+  const std::string uid = w.cluster.read<model::TrainingJob>("long").metadata.uid;
+  const auto has = [&](const std::string& line) {
+    const std::string text = w.cluster.metrics.expose();
+    EXPECT_TRUE(text.contains(line + "\n")) << line << " is not in\n" << text;
+  };
+  has(R"(training_operator_active_size 3)");
+  has(R"(training_operator_cluster_size 1)");
+  has("training_operator_live_pods_total{job_namespace=\"default\",job_id=\"" + uid + "\"} 1");
+  has("training_operator_running_pods_total{job_namespace=\"default\",job_id=\"" + uid + "\"} 1");
+  w.cluster.settle(minutes(2));
+  has(R"(training_operator_jobs_successful_total{job_namespace="default",framework="pytorch"} 1)");
+  has(R"(training_operator_jobs_created_total{job_namespace="default",framework="generic"} 1)");
+  w.cluster.remove<model::TrainingJob>("long");
+  w.cluster.settle(minutes(1));
+  has(R"(training_operator_jobs_deleted_total{job_namespace="default",framework="generic"} 1)");
+  has(R"(training_operator_active_size 0)");
+  EXPECT_FALSE(w.cluster.metrics.expose().contains(uid));
 }
 
 TEST(TrainingController, is_at_rest_when_nothing_changes) {

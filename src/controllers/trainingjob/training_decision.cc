@@ -22,6 +22,12 @@ using std::chrono::minutes;
 using std::chrono::seconds;
 
 constexpr Duration kNotReadyMax = minutes(5);
+constexpr Duration kNodeLost = seconds(30);
+// Workers that cannot start are given up after that, and tried again after the pause.
+constexpr Duration kStuckMax = minutes(1);
+constexpr Duration kGrowthPause = minutes(5);
+// An item that goes before its AppWrapper has seen the end counts as lost.
+constexpr Duration kSeenByWrapper = minutes(1);
 constexpr Duration kCooldownMin = seconds(30);
 constexpr Duration kCooldownMax = minutes(30);
 constexpr std::int32_t kBackoffLimit = 6;
@@ -35,6 +41,16 @@ constexpr std::array<std::string_view, 8> kInfrastructure = {
     "Evicted",    "NodeLost",     "NodeShutdown", "Terminated",
     "Preempting", "NodeAffinity", "OutOfcpu",     "UnexpectedAdmissionError",
 };
+
+// Why a container waits, if waiting does not help.
+constexpr std::array<std::string_view, 8> kStuck = {
+    "ImagePullBackOff",           "ErrImagePull",         "InvalidImageName",  "ErrImageNeverPull",
+    "CreateContainerConfigError", "CreateContainerError", "RunContainerError", "CrashLoopBackOff",
+};
+
+bool is_stranded(const WorkerPod& pod) {
+  return pod.stranded && *pod.stranded >= kNodeLost && !pod.over();
+}
 
 bool is_infrastructure(const WorkerPod& pod) {
   return std::ranges::find(kInfrastructure, pod.reason) != kInfrastructure.end() ||
@@ -140,7 +156,11 @@ class Decision {
     if (!ttl || !status_.completion_time) {
       return;
     }
-    const WallTime end = *status_.completion_time + seconds(std::max<std::int64_t>(0, *ttl));
+    Duration kept = seconds(std::max<std::int64_t>(0, *ttl));
+    if (observed_.wrapped) {
+      kept = std::max(kept, kSeenByWrapper);
+    }
+    const WallTime end = *status_.completion_time + kept;
     if (end <= now_) {
       desired_.expired = true;
     } else {
@@ -158,7 +178,8 @@ class Decision {
       if (known) {
         counted.insert(pod.uid);
       }
-      if (pod.phase != Phase::failed || known || pod.deleting) {
+      const bool stranded = is_stranded(pod);
+      if ((pod.phase != Phase::failed && !stranded) || known || pod.deleting) {
         continue;
       }
       counted.insert(pod.uid);
@@ -167,9 +188,9 @@ class Decision {
       }
       const bool left =
           observed_.agents && (pod.exit_code == kAgentLeft || pod.exit_code >= kFirstSignalCode);
-      const bool user = !is_infrastructure(pod) && !left;
+      const bool user = !stranded && !is_infrastructure(pod) && !left;
       ++(user ? status_.restart_counts.user : status_.restart_counts.infra);
-      last_failure_ = failure_text(pod);
+      last_failure_ = stranded ? stranded_text(pod) : failure_text(pod);
       permanent_ = permanent_ || (user && is_permanent(pod));
       note(true, user ? "WorkerFailed" : "WorkerLost", last_failure_);
     }
@@ -177,6 +198,11 @@ class Decision {
     for (const std::string& uid : counted) {
       status_.counted_pods.push_back(uid);
     }
+  }
+
+  static std::string stranded_text(const WorkerPod& pod) {
+    return "worker " + std::to_string(pod.index) + " is lost: node " + pod.node +
+           " is not ready for 30 s";
   }
 
   // Of a job with agents.
@@ -221,6 +247,9 @@ class Decision {
     }
     if (!observed_.problems.empty() && !status_.plan) {
       return wrong_configuration();
+    }
+    if (observed_.wrapped && observed_.standing.kind != Standing::Kind::started) {
+      return;  // the AppWrapper's controller deletes it
     }
     switch (observed_.standing.kind) {
       case Standing::Kind::unknown:
@@ -316,9 +345,9 @@ class Decision {
 
   void train() {
     desired_.create_service = !observed_.has_service;
-    const bool keep_first = job_.spec.elastic.rdzv_backend == "c10d";
     const std::int64_t before = status_.current_size;
-    status_.plan = next_plan(status_.plan, observed_.standing.plan, observed_.pods, keep_first);
+    status_.plan =
+        next_plan(status_.plan, observed_.standing.plan, observed_.pods, observed_.keeps_first);
     if (!status_.plan->since) {
       status_.plan->since = model::MicroTime{observed_.standing.since.value_or(now_)};
     }
@@ -335,8 +364,81 @@ class Decision {
       return complete(true, "Succeeded", "all " + std::to_string(size()) + " workers succeeded");
     }
     follow_plan();
+    abandon_stranded();
     tell_size(before);
+    fall_back();
     review_readiness();
+  }
+
+  // The name of a worker and its place are free only when its pod is gone, and no kubelet answers.
+  void abandon_stranded() {
+    for (const WorkerPod& pod : observed_.pods) {
+      if (!pod.stranded || pod.over()) {
+        continue;
+      }
+      if (!is_stranded(pod)) {
+        look_again(kNodeLost - *pod.stranded);
+      } else if (!observed_.agents || !is_member(pod)) {
+        std::erase_if(desired_.remove, [&](const WorkerPod& each) { return each.uid == pod.uid; });
+        desired_.abandon.push_back(pod);
+      }
+    }
+  }
+
+  // The workers that train stay; those that cannot start go, and are tried again after a pause.
+  void fall_back() {
+    const auto trains = static_cast<std::int64_t>(
+        status_.membership ? status_.membership->members.size() : std::size_t{0});
+    if (trains < queue::sizes_of(job_.spec).min || trains >= size()) {
+      return set_condition("GrowthFailed", false);
+    }
+    if (is_pausing_growth()) {
+      return remove_beyond_members();
+    }
+    set_condition("GrowthFailed", false);
+    for (const WorkerPod& pod : observed_.pods) {
+      if (!pod.alive() || pod.ready || std::ranges::find(kStuck, pod.reason) == kStuck.end()) {
+        continue;
+      }
+      const WallTime end = pod.created + kStuckMax;
+      if (end > now_) {
+        look_again(end - now_);
+        continue;
+      }
+      note(true, "GrowthFailed",
+           "worker " + std::to_string(pod.index) + " cannot start: " + pod.reason +
+               (pod.message.empty() ? "" : ": " + pod.message.substr(0, 200)) + "; stays at " +
+               pods_text(trains) + " for 5 minutes");
+      set_condition("GrowthFailed", true);
+      return remove_beyond_members();
+    }
+  }
+
+  bool is_pausing_growth() {
+    const auto at = std::ranges::find(status_.conditions, "GrowthFailed", &model::Condition::type);
+    if (at == status_.conditions.end() || at->status != "True" || !at->last_transition_time) {
+      return false;
+    }
+    const WallTime end = *at->last_transition_time + kGrowthPause;
+    if (end > now_) {
+      look_again(end - now_);
+    }
+    return end > now_;
+  }
+
+  void remove_beyond_members() {
+    status_.message += "; growth failed, tried again later";
+    desired_.create.clear();
+    for (const WorkerPod& pod : observed_.pods) {
+      const bool trains =
+          std::ranges::find(status_.membership->members, pod.uid, &model::TrainingMember::pod) !=
+          status_.membership->members.end();
+      const bool removed =
+          std::ranges::find(desired_.remove, pod.uid, &WorkerPod::uid) != desired_.remove.end();
+      if (!trains && !removed && !pod.deleting) {
+        desired_.remove.push_back(pod);
+      }
+    }
   }
 
   std::int64_t size() const { return static_cast<std::int64_t>(status_.plan->places.size()); }
@@ -419,6 +521,14 @@ class Decision {
     return member != nullptr && member->state != elastic::MemberState::starting;
   }
 
+  // A node that does not answer may still train. Its saves do not count once a newer group has
+  // saved, so that its group is replaced without its word.
+  bool is_fenced() const {
+    return observed_.fenced && std::ranges::any_of(observed_.pods, [this](const WorkerPod& pod) {
+             return is_stranded(pod) && is_member(pod);
+           });
+  }
+
   // False: the job is complete.
   bool follow_agents() {
     const AgentWord& word = *observed_.agents;
@@ -430,15 +540,19 @@ class Decision {
       }
     }
     desired_.create_round = !word.has_round_lease;
+    if (!observed_.rendezvous_problem.empty()) {
+      return true;  // workers train on as they are
+    }
     const elastic::MembershipDecision decision =
-        agent_membership(job_, status_, planned, observed_.pods, word, now_);
+        agent_membership(job_, status_, planned, observed_.pods, word, is_fenced(), now_);
     if (decision.next) {
       note_failures(decision, word);
       status_.membership = to_status(*decision.next);
     }
     if (word.progress_due || decision.next) {
       if (std::optional<model::TrainingProgress> progress =
-              progress_of(decision.next ? job_.status.membership : status_.membership, word)) {
+              progress_of(decision.next ? job_.status.membership : status_.membership, word,
+                          status_.progress)) {
         status_.progress = std::move(progress);
       }
     }
@@ -491,6 +605,12 @@ class Decision {
     if (!whom.empty()) {
       status_.message += "; shrinks for " + whom;
     }
+    if (!observed_.rendezvous_problem.empty()) {
+      status_.message += "; not resized: " + observed_.rendezvous_problem;
+    }
+    if (observed_.wrapped && job_.spec.run_policy.suspend) {
+      status_.message += "; runPolicy.suspend is ignored, set spec.suspend of the AppWrapper";
+    }
     if (!observed_.problems.empty()) {
       status_.message += "; the new spec is ignored: " + observed_.problems.front();
     }
@@ -522,6 +642,9 @@ class Decision {
     }
     if (!status_.not_ready_since) {
       status_.not_ready_since = now_;
+    }
+    if (observed_.wrapped) {
+      return;
     }
     const WallTime end = *status_.not_ready_since + kNotReadyMax;
     if (end > now_) {

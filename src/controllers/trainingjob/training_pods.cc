@@ -18,13 +18,6 @@ std::int64_t index_of(std::string_view text) {
   return error == std::errc() && end == text.data() + text.size() && index >= 0 ? index : -1;
 }
 
-Phase phase_of(const std::string& word) {
-  return word == "Running"     ? Phase::running
-         : word == "Succeeded" ? Phase::succeeded
-         : word == "Failed"    ? Phase::failed
-                               : Phase::pending;
-}
-
 void read_container(const model::ContainerStatus& container, WorkerPod& worker) {
   if (container.state.waiting && worker.reason.empty()) {
     worker.reason = container.state.waiting->reason;
@@ -53,29 +46,36 @@ const model::OwnerReference* job_of(const model::Pod& pod) {
   return nullptr;
 }
 
+using Pods = runtime::Index<model::ObjectKey, WorkerPod>;
+
+std::optional<Pods::Entry> read(const runtime::ObjectChange& change, const WorkerPod* /*before*/) {
+  const Result<model::Pod>& pod = change.as<model::Pod>();
+  const model::OwnerReference* owner = pod ? job_of(*pod) : nullptr;
+  if (owner == nullptr) {
+    return std::nullopt;
+  }
+  return Pods::Entry{{pod->metadata.ns, owner->name}, worker_of(*pod)};
+}
+
 }  // namespace
 
-WorkerPod worker_of(const kube::Object& object) {
-  WorkerPod worker{.name = std::string(object.name()), .uid = std::string(object.uid())};
-  const Result<model::Pod> pod = object.as<model::Pod>();
-  if (!pod) {
-    return worker;
-  }
-  if (const model::OwnerReference* owner = job_of(*pod)) {
-    worker.owner_uid = owner->uid;
-  }
-  worker.index = index_of(model::find_or_empty(pod->metadata.labels, kIndexLabel));
-  worker.node = pod->spec.node_name;
-  worker.phase = phase_of(pod->status.phase);
-  worker.deleting = pod->metadata.deleting();
-  worker.created = pod->metadata.creation_timestamp.value_or(WallTime());
-  const auto ready = std::ranges::find(pod->status.conditions, "Ready", &model::Condition::type);
-  worker.ready = ready != pod->status.conditions.end() && ready->status == "True";
-  worker.reason = pod->status.reason;
-  for (const model::ContainerStatus& container : pod->status.init_container_statuses) {
+WorkerPod worker_of(const model::Pod& pod) {
+  const model::PodFacts facts = model::facts_of(pod);
+  const model::OwnerReference* owner = job_of(pod);
+  WorkerPod worker{.name = pod.metadata.name,
+                   .uid = pod.metadata.uid,
+                   .owner_uid = owner == nullptr ? std::string() : owner->uid,
+                   .index = index_of(model::find_or_empty(pod.metadata.labels, kIndexLabel)),
+                   .node = pod.spec.node_name,
+                   .phase = facts.phase,
+                   .deleting = facts.deleting,
+                   .ready = facts.ready,
+                   .created = facts.created};
+  worker.reason = pod.status.reason;
+  for (const model::ContainerStatus& container : pod.status.init_container_statuses) {
     read_container(container, worker);
   }
-  for (const model::ContainerStatus& container : pod->status.container_statuses) {
+  for (const model::ContainerStatus& container : pod.status.container_statuses) {
     read_container(container, worker);
   }
   return worker;
@@ -83,39 +83,24 @@ WorkerPod worker_of(const kube::Object& object) {
 
 TrainingPods::TrainingPods(runtime::Informer& pods,
                            std::function<void(const model::ObjectKey& job)> changed)
-    : changed_(std::move(changed)) {
-  pods.add_handler([this](const runtime::ObjectChange& what) { change(what); });
-}
+    : pods_(pods, read, [changed = std::move(changed)](const Pods::GroupChange& change) {
+        changed(change.key);
+      }) {}
 
 std::vector<WorkerPod> TrainingPods::of(const model::ObjectKey& job, const std::string& uid) const {
-  std::vector<WorkerPod> pods;
-  if (const auto found = by_job_.find(job); found != by_job_.end()) {
-    for (const auto& [name, worker] : found->second) {
-      if (worker.owner_uid == uid) {
-        pods.push_back(worker);
-      }
-    }
-  }
+  std::vector<WorkerPod> pods = pods_.of(job);
+  std::erase_if(pods, [&](const WorkerPod& pod) { return pod.owner_uid != uid; });
   return pods;
 }
 
-void TrainingPods::change(const runtime::ObjectChange& change) {
-  const kube::Object& pod = change.now ? *change.now : *change.old;
-  const Result<model::Pod> read = pod.as<model::Pod>();
-  const model::OwnerReference* owner = read ? job_of(*read) : nullptr;
-  if (owner == nullptr) {
-    return;
-  }
-  const model::ObjectKey job{std::string(pod.ns()), owner->name};
-  if (change.now != nullptr) {
-    by_job_[job].insert_or_assign(std::string(pod.name()), worker_of(pod));
-  } else if (const auto found = by_job_.find(job); found != by_job_.end()) {
-    found->second.erase(std::string(pod.name()));
-    if (found->second.empty()) {
-      by_job_.erase(found);
+std::vector<model::ObjectKey> TrainingPods::jobs_on(const std::string& node) const {
+  std::vector<model::ObjectKey> jobs;
+  for (const auto& [job, workers] : pods_.groups()) {
+    if (std::ranges::any_of(workers, [&](const auto& each) { return each.second.node == node; })) {
+      jobs.push_back(job);
     }
   }
-  changed_(job);
+  return jobs;
 }
 
 }  // namespace codeflare::controllers::trainingjob

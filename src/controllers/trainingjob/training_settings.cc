@@ -19,6 +19,26 @@ std::string_view trimmed(std::string_view text) {
 
 }  // namespace
 
+std::map<std::string, std::string> setting_texts(const TrainingSettings& settings) {
+  const LatticeSettings usual;
+  const LatticeSettings& lattice = settings.lattice;
+  std::map<std::string, std::string> texts;
+  const auto add = [&](const char* name, const std::string& value, const std::string& fallback) {
+    if (value != fallback) {
+      texts[name] = value;
+    }
+  };
+  add("resource-scheduling-unit", settings.unit, "");
+  add("addons-checkpoint-type", lattice.checkpoint_type, usual.checkpoint_type);
+  add("checkpoint-service-endpoint", lattice.checkpoint_endpoint, usual.checkpoint_endpoint);
+  add("checkpoint-service-port", std::to_string(lattice.checkpoint_port),
+      std::to_string(usual.checkpoint_port));
+  add("rdzv-backend", lattice.rdzv_backend, usual.rdzv_backend);
+  add("rdzv-service-endpoint", lattice.rdzv_endpoint, usual.rdzv_endpoint);
+  add("rdzv-service-port", std::to_string(lattice.rdzv_port), std::to_string(usual.rdzv_port));
+  return texts;
+}
+
 Result<model::StringMap> parse_selector(std::string_view text) {
   model::StringMap selector;
   for (std::size_t number = 1; !text.empty(); ++number) {

@@ -119,6 +119,7 @@ void QueueWorld::start() {
       env, wire, runtime::ManagerOptions{.name = "codeflare", .logger = log.logger(env.clock)});
   QueueControllersOptions options = options_;
   options.logger = log.logger(env.clock);
+  options.mend_definitions = mend;
   add_queue_controllers(process_->manager, std::move(options));
   process_->group.spawn(run_manager(process_->manager));
   settle();

@@ -2,6 +2,7 @@
 
 #include "apiserver/server/api_server.h"
 #include "base/async/task_group.h"
+#include "base/env/jumping_clock.h"
 #include "base/env/sim_env.h"
 #include "base/log_capture.h"
 #include "base/metrics.h"
@@ -86,7 +87,7 @@ class QueueWorld {
   // Ends the process as it is; start() begins another one.
   void crash();
   void settle(Duration time = std::chrono::seconds(1));
-  // What /readyz of the process says.
+  // The answer of the process's /readyz.
   std::string why_not_ready() const;
 
   // --- the user ---
@@ -115,8 +116,12 @@ class QueueWorld {
   // Where the controller's requests go in the end, for links with faults.
   net::HttpService& service() { return service_; }
 
+  // Options::mend_definitions of the processes that start from now on.
+  std::function<Task<Result<void>>()> mend;
+
   SimEnv sim;
-  Env env = sim.env();
+  JumpingClock clock{sim.env().clock};  // of the server and the controller
+  Env env = with_clock(sim.env(), clock);
   MetricsRegistry metrics;
   LogCapture log;
 

@@ -89,7 +89,7 @@ struct Story {
     }
   }
 
-  // What the queue makes of it.
+  // The queue's reaction.
   void hear(Tell tell) {
     if (tell == Tell::stopping && world.standing.kind == Standing::Kind::started) {
       world.standing.kind = Standing::Kind::stopping;
