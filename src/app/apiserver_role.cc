@@ -8,11 +8,11 @@
 #include "base/async/task.h"
 #include "base/async/task_group.h"
 #include "base/async/wait_list.h"
+#include "base/env/process.h"
+#include "base/env/process_metrics.h"
 #include "base/env/real_env.h"
 #include "base/log.h"
 #include "base/metrics.h"
-#include "base/process.h"
-#include "base/process_metrics.h"
 #include "controllers/admission/fixed_spec_admission.h"
 #include "net/listen_address.h"
 

@@ -8,7 +8,7 @@ class App;
 
 namespace codeflare {
 
-// What a role does once the command line is understood; returns the exit code.
+// The work of a role once the command line is understood; returns the exit code.
 using Role = std::function<int()>;
 
 // `codeflare apiserver` with its snapshot and restore. Sets `chosen` when it was asked for.

@@ -3,10 +3,10 @@
 #include "app/flags/amount.h"
 #include "app/report.h"
 #include "base/async/wait_list.h"
+#include "base/env/process_metrics.h"
 #include "base/env/real_env.h"
 #include "base/log.h"
 #include "base/metrics.h"
-#include "base/process_metrics.h"
 #include "checkpoint/key_file.h"
 #include "checkpoint/service.h"
 #include "checkpoint/store.h"
@@ -42,6 +42,7 @@ struct Flags {
   std::vector<std::string> quotas;
   std::string free_min = "64Mi";
   double open_timeout_s = 900;
+  double expire_days = 0;
   bool json_log = false;
   bool verbose = false;
 };
@@ -74,6 +75,8 @@ Result<Settings> read_settings(Env env, const Flags& flags) {
   settings.store.free_bytes_min = static_cast<std::uint64_t>(free_min.value());
   settings.store.open_timeout =
       std::chrono::duration_cast<Duration>(std::chrono::duration<double>(flags.open_timeout_s));
+  settings.store.job_expiry = std::chrono::duration_cast<Duration>(
+      std::chrono::duration<double, std::ratio<86'400>>(flags.expire_days));
   settings.service.retention = {.keep = flags.keep, .keep_every = flags.keep_every};
   settings.service.version = CODEFLARE_VERSION;
   if (!flags.no_auth) {
@@ -164,6 +167,12 @@ void add_checkpointd_role(CLI::App& app, Role& chosen) {
                    "seconds without a request after which an open checkpoint is removed")
       ->check(CLI::Range(1.0, 1e6))
       ->type_name("SECONDS")
+      ->capture_default_str();
+  role->add_option("--expire-jobs", flags->expire_days,
+                   "days without a request after which all checkpoints of a job are removed (0: "
+                   "never)")
+      ->check(CLI::Range(0.0, 36'500.0))
+      ->type_name("DAYS")
       ->capture_default_str();
   role->add_flag("--log-json", flags->json_log, "write log lines as JSON");
   role->add_flag("-v,--verbose", flags->verbose, "log debug messages");

@@ -2,6 +2,7 @@
 #include "app/checkpointd_role.h"
 #include "app/code_role.h"
 #include "app/controller_role.h"
+#include "app/flags/edition.h"
 #include "app/node_role.h"
 #include "app/proxy_role.h"
 #include "app/up_role.h"
@@ -13,6 +14,7 @@
 #include "node/holder/network_proxy.h"
 #include "node/holder/node_holder.h"
 #include "node/keeper/pod_keeper.h"
+#include "s3/data_program.h"
 
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
@@ -28,14 +30,18 @@
 namespace {
 
 constexpr int kUsageError = codeflare::cli::kUsage;
-constexpr const char* kVersion = "codeflare " CODEFLARE_VERSION;
+
+// "codeflare 0.1.0 (community edition)"
+std::string version_text() {
+  return "codeflare " CODEFLARE_VERSION " (" + std::string(codeflare::edition().name) + " edition)";
+}
 
 int usage_error(const CLI::App& app, const CLI::ParseError& error) {
   std::fputs(codeflare::cli::usage_text(app, error).c_str(), stderr);
   return kUsageError;
 }
 
-// What `codeflare VERB --help` prints.
+// The output of `codeflare VERB --help`.
 int help_of(const CLI::App& app, const std::vector<std::string>& verbs) {
   const CLI::App* at = &app;
   std::string words;
@@ -74,13 +80,16 @@ int main(int argc, char** argv) {
   if (argc > 1 && std::string_view(argv[1]) == "node-egress") {
     return codeflare::node::node_egress_main(argc - 2, argv + 2);
   }
+  if (argc > 1 && std::string_view(argv[1]) == "data") {
+    return codeflare::s3::data_program(argc - 2, argv + 2);
+  }
   if (argc > 1 && std::string_view(argv[1]) == "code") {
     return codeflare::code_main(argc - 2, argv + 2);
   }
   CLI::App app(
       "codeflare queues and runs AI jobs on Kubernetes. A job starts when all of its pods fit.");
   app.name("codeflare");
-  app.set_version_flag("--version", kVersion);
+  app.set_version_flag("--version", version_text());
   app.require_subcommand(0, 1);
   codeflare::Role role;
   const codeflare::cli::VerbTable table = codeflare::cli::verb_table();
@@ -125,7 +134,7 @@ int main(int argc, char** argv) {
     return role();
   }
   if (*version) {
-    std::puts(kVersion);
+    std::puts(version_text().c_str());
     return 0;
   }
   if (verbs.empty()) {

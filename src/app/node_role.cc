@@ -1,16 +1,18 @@
 #include "app/node_role.h"
 
+#include "apiserver/identity/pki.h"
 #include "app/flags/amount.h"
 #include "app/flags/node_extras_flags.h"
 #include "app/flags/node_flags.h"
 #include "app/report.h"
 #include "base/async/task.h"
+#include "base/env/process_metrics.h"
 #include "base/env/real_env.h"
 #include "base/log.h"
 #include "base/metrics.h"
-#include "base/process_metrics.h"
 #include "kube/connect.h"
 #include "kube/kubeconfig.h"
+#include "net/listen_address.h"
 #include "up/join.h"
 #include "up/processes.h"
 #include "up/real_node.h"
@@ -45,6 +47,8 @@ struct Flags {
   std::string data_directory;
   NodeFlags node;
   bool no_taint = false;
+  std::string kubelet_client_ca;
+  std::string kubelet_address;
 };
 
 // The machine's own name, as a node may be called.
@@ -57,7 +61,7 @@ std::string host_name(FileSystem& files) {
   return name;
 }
 
-// Those that the node's own keys may be in.
+// Files that the node's own keys may be in.
 std::vector<std::string> kubeconfigs_of(const Flags& flags, Env env) {
   std::vector<std::string> files =
       kube::split_kubeconfig_list(env.variables.get("KUBECONFIG").value_or(""));
@@ -101,6 +105,33 @@ Result<up::RealNodeOptions> options_of(const Flags& flags, Env env) {
         {.key = std::string(node::kProcessLabel), .value = "true", .effect = "NoSchedule"});
   }
   return options;
+}
+
+// The kubelet's port, with a certificate of an authority of its own in the data directory.
+Task<Result<std::optional<up::KubeletPort>>> kubelet_port(Flags flags, Env env,
+                                                          std::string directory,
+                                                          node::NodeDescription about,
+                                                          Logger logger) {
+  if (flags.kubelet_client_ca.empty()) {
+    co_return flags.kubelet_address.empty()
+        ? Result<std::optional<up::KubeletPort>>(std::nullopt)
+        : fail(invalid_argument("--kubelet-address: needs --kubelet-client-ca"));
+  }
+  up::KubeletPort kubelet{.address = about.address, .tls = {}};
+  if (!flags.kubelet_address.empty()) {
+    CO_TRY_ASSIGN(const net::ListenAddress at,
+                  net::parse_listen("--kubelet-address", flags.kubelet_address));
+    kubelet.address = at.host;
+    kubelet.port = at.port;
+  }
+  CO_TRY_ASSIGN(const std::string authority, env.files.read(flags.kubelet_client_ca));
+  apiserver::Pki::Options options{.directory = join_path(directory, "kubelet-pki"),
+                                  .names = {kubelet.address, about.name}};
+  CO_TRY_ASSIGN(const std::unique_ptr<apiserver::Pki> pki,
+                co_await apiserver::Pki::open(env, std::move(options), logger));
+  kubelet.tls = pki->tls();
+  kubelet.tls.client_ca_pem = authority;
+  co_return std::optional(std::move(kubelet));
 }
 
 void say_joined(const std::string& server, const up::ProcessNode& node) {
@@ -148,6 +179,7 @@ int run_node(const Flags& flags) {
     stop.request_stop();
   });
   options->logger = logger;
+  const std::string directory = options->directory;
   auto made = run(env.loop, up::RealNode::make(env, *std::move(options)));
   if (!made || !*made) {
     return report(made ? made->error() : internal_error("deadlock"));
@@ -155,6 +187,10 @@ int run_node(const Flags& flags) {
   up::ProcessNode node = (**made)->parts();
   node.claims_directory.clear();  // who binds claims there is not us
   const auto joined = [&server](const up::ProcessNode& about) { say_joined(server, about); };
+  const auto kubelet = run(env.loop, kubelet_port(flags, env, directory, node.about, logger));
+  if (!kubelet || !*kubelet) {
+    return kubelet ? report_usage(kubelet->error()) : report(internal_error("deadlock"));
+  }
   const auto end = run(env.loop, up::run_join({.env = env,
                                                .client = client,
                                                .node = std::move(node),
@@ -164,7 +200,8 @@ int run_node(const Flags& flags) {
                                                .metrics = metrics,
                                                .stop = stop.token(),
                                                .skip_grace = skip_grace.token(),
-                                               .joined = joined}));
+                                               .joined = joined,
+                                               .kubelet = **kubelet}));
   run(env.loop, (**made)->stop());
   return end && *end ? 0 : report(end ? end->error() : internal_error("deadlock"));
 }
@@ -190,8 +227,8 @@ void add_node_role(CLI::App& app, Role& chosen) {
       ->type_name("DIR");
   add_node_size(
       *role, flags->node,
-      {.cpus = "(default the machine's)",
-       .memory = "(default the machine's)",
+      {.cpus = "CPUs of the node (default: those of the machine)",
+       .memory = "memory of the node (default: that of the machine)",
        .gpus = "number of GPUs; pods get them by number",
        .label = "label of the node; may be repeated",
        .resource = "further resource of the node, such as example.com/fpga=2; may be repeated"});
@@ -200,6 +237,13 @@ void add_node_role(CLI::App& app, Role& chosen) {
   role->add_flag("--no-taint", flags->no_taint,
                  "accept all pods; default: only pods that tolerate codeflare.dev/process-node, "
                  "because the pod network spans this machine only");
+  role->add_option("--kubelet-client-ca", flags->kubelet_client_ca,
+                   "certificates of the authority of the API server's client certificate; serves "
+                   "logs, exec, attach and port-forward to it (default: not served)")
+      ->type_name("FILE");
+  role->add_option("--kubelet-address", flags->kubelet_address,
+                   "address of that port (default: the machine's, port 10250)")
+      ->type_name("ADDRESS:PORT");
   add_node_logging(*role, flags->node);
   role->footer("Example:\n  codeflare node --join --kubeconfig admin.conf --gpus 4");
   role->callback([&chosen, flags] { chosen = [flags] { return run_node(*flags); }; });

@@ -65,7 +65,7 @@ void add_proxy_role(CLI::App& app, Role& chosen) {
   CLI::App* role =
       app.add_subcommand("proxy", "Serve an HTTP proxy to the pods and services of 'codeflare up'");
   role->add_option("--listen", flags->listen,
-                   "IPv4 address and port of the API server; port 0 takes any free one")
+                   "IPv4 address and port of the proxy; port 0 takes any free one")
       ->type_name("ADDR:PORT")
       ->capture_default_str();
   role->add_option("--data-dir", flags->data_directory, "data directory of the cluster")

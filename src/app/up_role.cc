@@ -4,19 +4,22 @@
 #include "app/flags/durability_flag.h"
 #include "app/flags/node_extras_flags.h"
 #include "app/flags/node_flags.h"
+#include "app/flags/scale_flags.h"
+#include "app/flags/training_flags.h"
 #include "app/report.h"
 #include "base/async/task.h"
 #include "base/async/task_group.h"
+#include "base/env/process.h"
+#include "base/env/process_metrics.h"
 #include "base/env/real_env.h"
 #include "base/log.h"
 #include "base/metrics.h"
-#include "base/process.h"
-#include "base/process_metrics.h"
 #include "cli/verbs/detach.h"
 #include "kube/kubeconfig.h"
 #include "net/listen_address.h"
 #include "up/announced.h"
 #include "up/cluster.h"
+#include "up/machines.h"
 #include "up/presence.h"
 #include "up/processes.h"
 #include "up/real_node.h"
@@ -59,6 +62,11 @@ struct Flags {
   bool preemption = false;
   bool priority_slope = false;
   std::int64_t holding_seconds = 0;
+  ElasticFlags elastic;
+  ScaleFlags scale;
+  bool no_local = false;
+  bool no_rayclusters = false;
+  std::int64_t patience_seconds = 30;
   bool no_kubeconfig = false;
   bool detach = false;
   bool machine_sizes = false;
@@ -95,10 +103,19 @@ Result<up::UpOptions> options_of(const Flags& flags, const Variables& variables)
   options.queue.queue.core.preemption = flags.preemption;
   options.queue.queue.core.priority_slope = flags.priority_slope;
   options.queue.queue.core.holding_time = std::chrono::seconds(flags.holding_seconds);
+  flags.elastic.apply(options.queue.queue.core);
+  for (const std::string& text : flags.scale.machine_types) {
+    TRY_ASSIGN(model::MachineType type, up::parse_machine_type(text));
+    options.machine_types.push_back(std::move(type));
+  }
+  TRY_ASSIGN(options.scale, parse_scale(flags.scale));
+  options.queue.machine.dispatch_patience = std::chrono::seconds(flags.patience_seconds);
+  options.no_local = flags.no_local;
+  options.no_rayclusters = flags.no_rayclusters;
   return options;
 }
 
-// What the nodes of real processes have: the machine's each, unless said otherwise.
+// The size of the nodes of real processes: the machine's each, unless said otherwise.
 up::RealNodeOptions node_options(const Flags& flags, const up::UpOptions& options) {
   up::RealNodeOptions node{.name = up::node_name(0),
                            .directory = join_path(options.server.data_directory, "node"),
@@ -111,6 +128,7 @@ up::RealNodeOptions node_options(const Flags& flags, const up::UpOptions& option
     node.memory = options.nodes.memory;
   }
   node.gpus = options.nodes.gpus;
+  node.grows = !options.machine_types.empty();
   node.extras = options.nodes.extras;
   node.host_paths = flags.node.host_paths;
   node.allow_host_network = flags.node.allow_host_network;
@@ -319,7 +337,7 @@ void add_up_role(CLI::App& app, Role& chosen) {
       *role, flags->node,
       {.cpus = "CPUs of each node (default: those of the machine; fake nodes: 8)",
        .memory = "memory of each node (default: that of the machine; fake nodes: 32Gi)",
-       .gpus = "of each node",
+       .gpus = "GPUs of each node",
        .label = "label of each node; may be repeated",
        .resource = "further resource of each node, such as example.com/fpga=2; may be repeated"});
   add_node_permissions(*role, flags->node);
@@ -342,6 +360,22 @@ void add_up_role(CLI::App& app, Role& chosen) {
   role->add_option("--head-of-line-holding-time", flags->holding_seconds,
                    "seconds that nodes stay reserved for the first in the queue")
       ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 31))
+      ->type_name("SECONDS")
+      ->capture_default_str();
+  add_elastic_flags(*role, flags->elastic);
+  role->add_option("--machine-type", flags->scale.machine_types,
+                   "machines that the queue may add, such as big=cpu=8,memory=16Gi,gpus=1,max=3; "
+                   "may be repeated")
+      ->type_name("NAME=SIZE");
+  add_scale_limits(*role, flags->scale);
+  role->add_flag("--no-local", flags->no_local,
+                 "run AppWrappers on ManagedClusters only, not on nodes of this cluster");
+  role->add_flag("--no-rayclusters", flags->no_rayclusters,
+                 "ignore RayClusters and RayJobs even without a KubeRay operator");
+  role->add_option("--dispatch-patience", flags->patience_seconds,
+                   "seconds that a ManagedCluster has to start an AppWrapper before another "
+                   "cluster is tried")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 31))
       ->type_name("SECONDS")
       ->capture_default_str();
   role->add_flag(

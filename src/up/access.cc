@@ -5,6 +5,8 @@
 #include "model/gvk.h"
 
 #include <string>
+#include <string_view>
+#include <utility>
 
 namespace codeflare::up {
 
@@ -42,6 +44,21 @@ std::string metrics_reader() {
          R"(["metrics.k8s.io"],"resources":["pods","nodes"],"verbs":["get","list"]}]})";
 }
 
+// Another one's object is a chart's, which has the same text.
+Task<Result<void>> ensure(kube::Client& client, const model::ResourceType& type,
+                          std::string_view name, std::string body) {
+  const model::ObjectKey key{"", std::string(name)};
+  const Result<kube::ObjectRef> there = co_await client.get(type, key);
+  if (!there && there.error().code != ErrorCode::not_found) {
+    co_return fail(there.error());
+  }
+  if (!there || (*there)->string_at({"metadata", "labels", kManagedByLabel}) == kManager) {
+    const kube::WriteOptions ours{.field_manager = std::string(kManager), .force = true};
+    CO_TRY(co_await client.apply(type, key, std::move(body), ours));
+  }
+  co_return Result<void>();
+}
+
 }  // namespace
 
 Task<Result<void>> grant_controller_access(kube::Client& client) {
@@ -55,16 +72,10 @@ Task<Result<void>> ensure_user_roles(kube::Client& client) {
   const kube::WriteOptions ours{.field_manager = std::string(kManager), .force = true};
   CO_TRY(co_await client.apply(kRoles, {"", std::string(kMetricsReader)}, metrics_reader(), ours));
   for (const controllers::UserRole& role : controllers::user_roles()) {
-    const model::ObjectKey key{"", std::string(role.name)};
-    const Result<kube::ObjectRef> there = co_await client.get(kRoles, key);
-    if (!there && there.error().code != ErrorCode::not_found) {
-      co_return fail(there.error());
-    }
-    // Another one's is a chart's, which has the same text.
-    if (!there || (*there)->string_at({"metadata", "labels", kManagedByLabel}) == kManager) {
-      CO_TRY(co_await client.apply(kRoles, key, controllers::role_json(role, kManager), ours));
-    }
+    CO_TRY(co_await ensure(client, kRoles, role.name, controllers::role_json(role, kManager)));
   }
+  CO_TRY(co_await ensure(client, kBindings, controllers::kSizesRole,
+                         controllers::sizes_binding_json(kManager)));
   co_return Result<void>();
 }
 

@@ -8,7 +8,7 @@
 
 namespace codeflare::up {
 
-// Who the controllers of `codeflare up` are to the API server.
+// The API user of the controllers of `codeflare up`.
 inline constexpr std::string_view kControllerUser = "codeflare:controllers";
 
 // Gives that user the ClusterRole `codeflare-up`: what the controllers do and nothing else.

@@ -109,6 +109,7 @@ class AccessWorld {
                                              .logs = logs});
     options.process_node->network = &network;
     options.process_node->claims_directory = "/data/claims";
+    options.scale.patience = {.timeout = minutes(1), .down_after = seconds(10)};
     options.on_call = [this](const net::Request& request) {
       for (Call& call : calls_of(request)) {
         seen.insert(std::move(call));
@@ -294,6 +295,12 @@ void run_queue(AccessWorld& w) {
           {"Impersonate-Uid", "uid-of-it"},
           {"Impersonate-Group", "system:authenticated"}});
   w.settle(minutes(1));
+  // A worker cluster without a kubeconfig.
+  w.send("/apis/dispatch.codeflare.dev/v1alpha1/managedclusters",
+         R"({"metadata":{"name":"east"},"spec":{}})");
+  w.settle(seconds(20));
+  w.remove("/apis/dispatch.codeflare.dev/v1alpha1/managedclusters/east");
+  w.settle(seconds(20));
   // A pod that fits nowhere.
   w.send(std::string(kCore) + "pods",
          R"({"metadata":{"name":"huge"},"spec":{"containers":[{"name":"c","image":"x",)"
@@ -319,6 +326,11 @@ void run_ray(AccessWorld& w) {
          "PATCH");
   w.settle(minutes(1));
   w.remove("/apis/ray.io/v1/namespaces/default/rayclusters/r");
+  w.send("/apis/ray.io/v1/namespaces/default/rayclusters",
+         R"({"metadata":{"name":"a"},"spec":{"enableInTreeAutoscaling":true,"headGroupSpec":{)" +
+             pod + "}}}");
+  w.settle(minutes(1));
+  w.remove("/apis/ray.io/v1/namespaces/default/rayclusters/a");
   w.settle(minutes(1));
 }
 
@@ -342,6 +354,9 @@ void run_runs(AccessWorld& w) {
   w.send(at + "datasets",
          R"({"apiVersion":"codeflare.dev/v1alpha1","kind":"DataSet","metadata":{"name":"data"},)"
          R"("spec":{"inline":{"a.txt":"x"}}})");
+  w.send(at + "images",
+         R"({"apiVersion":"codeflare.dev/v1alpha1","kind":"Image","metadata":{"name":"i"},)"
+         R"("spec":{"image":"x"}})");
   w.send(at + "applications",
          R"({"apiVersion":"codeflare.dev/v1alpha1","kind":"Application","metadata":{"name":"app"},)"
          R"("spec":{"api":"torch","image":"x","command":"exit 0","inputs":[{"name":"data"}]}})");
@@ -356,6 +371,7 @@ void run_runs(AccessWorld& w) {
   w.settle(seconds(2));
   w.send(at + "runs/s", R"({"spec":{"suspend":true}})", "PATCH");
   w.settle(seconds(20));
+  w.remove(at + "images/i");
   w.remove(at + "runs/s");
   w.settle(minutes(1));
 }
@@ -382,6 +398,23 @@ void run_training_jobs(AccessWorld& w) {
   w.settle(minutes(3));
 }
 
+// A machine comes for an AppWrapper and goes after it.
+void run_machines(AccessWorld& w) {
+  w.send("/apis/scale.codeflare.dev/v1alpha1/machinetypes",
+         R"({"apiVersion":"scale.codeflare.dev/v1alpha1","kind":"MachineType",)"
+         R"("metadata":{"name":"big"},"spec":{"provider":"local","max":1,)"
+         R"("capacity":{"cpu":"32","memory":"8Gi"}}})");
+  w.send("/apis/workload.codeflare.dev/v1beta1/namespaces/default/appwrappers",
+         wrapper("large", wrapped_job("large", "20")));
+  w.settle(minutes(1));
+  const auto made = [&](std::string_view verb) {
+    return std::ranges::any_of(w.seen, [&](const Call& call) {
+      return call.verb == verb && call.resource == "nodes" && call.name.starts_with("scale-");
+    });
+  };
+  EXPECT_TRUE(made("delete"));
+}
+
 // A node that is deleted registers anew; a fake one becomes not ready; the Lease is lost.
 void run_nodes(AccessWorld& w) {
   w.send("/api/v1/nodes/codeflare-fake-0",
@@ -403,6 +436,7 @@ void run_everything(AccessWorld& w) {
   run_ray_jobs(w);
   run_runs(w);
   run_training_jobs(w);
+  run_machines(w);
   run_nodes(w);
 }
 
@@ -414,8 +448,15 @@ bool is_made_elsewhere(std::string_view verb, std::string_view resource) {
          (verb == "patch" && resource == "services") ||         // rayjob: another cluster
          (verb == "delete" && resource == "runs") ||            // run_controller_test
          (verb == "create" && resource == "rayjobs") ||         // tests/platform: Runs of Ray
+         (verb == "get" && resource == "machinerequests") ||    // a create whose answer was lost
          (verb == "get" && resource == "trainingjobs") ||       // held to be granted to agents
          (verb == "create" && resource == "roles") ||           // an apply that creates needs it
+         resource.ends_with("/finalizers") ||                   // for blockOwnerDeletion
+         (verb == "get" && resource == "pods") ||               // held to be granted to autoscalers
+         (verb == "patch" && resource == "pods") ||             // as well
+         (verb == "get" && resource == "rayclusters") ||        // as well
+         (verb == "patch" && resource == "rayclusters") ||      // as well
+         resource == "pods/resize" ||                           // as well
          resource == "pods/log" ||                              // tests/platform: progress of Runs
          resource == "services/proxy";  // rayjob and sdk_own_cluster_test: a dashboard that answers
 }

@@ -1,7 +1,7 @@
 #include "up/announced.h"
 
 #include "base/async/task_group.h"
-#include "base/process.h"
+#include "base/env/process.h"
 
 #include <chrono>
 #include <cstdint>

@@ -21,7 +21,7 @@ namespace codeflare::up {
 // "codeflare-0", of the process nodes of a cluster.
 std::string node_name(std::size_t index);
 
-// What people should know of the nodes, in lines.
+// Notes about the nodes for people, in lines.
 std::vector<std::string> about_nodes(const UpOptions& options);
 
 struct AnnouncedRun {

@@ -9,6 +9,8 @@
 #include "controllers/appwrapper/published_settings.h"
 #include "controllers/appwrapper/queue_lease.h"
 #include "controllers/crds/ensure_crds.h"
+#include "controllers/dispatch/cluster_links.h"
+#include "controllers/dispatch/fence_guard.h"
 #include "controllers/endpoints/endpoint_controller.h"
 #include "controllers/job/job_controller.h"
 #include "controllers/localvolume/local_volume_controller.h"
@@ -17,6 +19,8 @@
 #include "controllers/rayjob/rayjob_controller.h"
 #include "controllers/run/run_controller.h"
 #include "controllers/trainingjob/training_controller.h"
+#include "controllers/usage/usage_controller.h"
+#include "controllers/view/view_api.h"
 #include "kube/client.h"
 #include "kube/typed.h"
 #include "model/codec/core.h"
@@ -27,11 +31,13 @@
 #include "sdk/program_image.h"
 #include "up/access.h"
 #include "up/internal/work.h"
+#include "up/machines.h"
 #include "up/metrics_api.h"
 #include "up/node.h"
 #include "up/pod_connect.h"
 
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -88,15 +94,18 @@ std::vector<std::unique_ptr<apiserver::Admission>> app_wrapper_rules(
   return rules;
 }
 
-// What must be there before controllers can work, made by the administrator.
-Task<Result<void>> prepare(Env env, ApiServer& server, const UpOptions& options) {
+// Makes the objects that controllers need, as the administrator.
+Task<Result<void>> prepare(Env env, ApiServer& server, const UpOptions& options, Logger logger) {
   net::InProcessService service(server.service(), as("codeflare-up", {"system:masters"}));
   kube::Client client(env, service, {.user_agent = "codeflare-up"});
-  CO_TRY(co_await controllers::ensure_crds(
-      client, {.legacy_group = options.queue.legacy_group, .ray_cluster = true}));
+  CO_TRY_ASSIGN(const controllers::CrdReport definitions,
+                co_await controllers::ensure_crds(
+                    client, {.legacy_group = options.queue.legacy_group, .ray_cluster = true}));
+  controllers::log_shared(definitions, logger);
   CO_TRY(co_await grant_controller_access(client));
   CO_TRY(co_await ensure_user_roles(client));
   CO_TRY(co_await controllers::fakenode::register_fake_nodes(client, options.nodes));
+  CO_TRY(co_await ensure_machine_types(client, options.machine_types));
   if (options.process_node) {
     CO_TRY(co_await remove_other_process_nodes(client, *options.process_node));
   }
@@ -104,6 +113,12 @@ Task<Result<void>> prepare(Env env, ApiServer& server, const UpOptions& options)
     CO_TRY(co_await controllers::localvolume::ensure_storage_class(client));
   }
   co_return Result<void>();
+}
+
+Task<Result<void>> mend_definitions(Env env, ApiServer& server, bool legacy_group) {
+  net::InProcessService service(server.service(), as("codeflare-up", {"system:masters"}));
+  kube::Client client(env, service, {.user_agent = "codeflare-up"});
+  co_return co_await controllers::mend_crds(client, legacy_group);
 }
 
 // How long a controller of another process may still believe that it leads: one that led while only
@@ -152,7 +167,7 @@ Task<Result<void>> wait_until_ready(const runtime::Manager& manager, const Work&
   co_return Result<void>();
 }
 
-// Who runs a second cluster beside the first learns how.
+// A user of a second cluster beside the first learns how.
 Task<Result<std::uint16_t>> listen(ApiServer& server, const UpOptions& options) {
   Result<std::uint16_t> port = co_await server.listen(options.address, options.port);
   if (!port && port.error().code == ErrorCode::unavailable) {
@@ -162,8 +177,8 @@ Task<Result<std::uint16_t>> listen(ApiServer& server, const UpOptions& options) 
   co_return port;
 }
 
-// Pods of an earlier run are known from then on; they are told where the server is when they start,
-// so it listens before any can. Returns the port, when there is one.
+// Pods of an earlier run are known from then on; they get the server's address when they start, so
+// it listens before any can. Returns the port, when there is one.
 Task<Result<std::uint16_t>> begin(UpNodes& node, ApiServer& server, const UpOptions& options,
                                   PodConnect& connect) {
   CO_TRY(co_await node.prepare(&connect));
@@ -177,13 +192,14 @@ Task<Result<std::uint16_t>> begin(UpNodes& node, ApiServer& server, const UpOpti
 
 Task<Result<void>> run_controllers(Env env, ApiServer& server, UpOptions options, Logger logger,
                                    MetricsRegistry& metrics, StopToken stop, PodConnect& connect,
-                                   MetricsApi& measures,
+                                   MetricsApi& measures, controllers::view::ViewApi& view,
                                    std::function<void(const UpReady&)> ready) {
   net::InProcessService service(server.service(), as(std::string(kControllerUser)));
   WatchedService watched(service, options.on_call);
   kube::Client client(env, watched,
                       {.user_agent = "codeflare", .logger = &logger, .metrics = &metrics});
   CO_TRY_ASSIGN(runtime::LeaderOptions leader, co_await take_lease(env, client, logger));
+  LocalMachines machines(env, client);
   runtime::Manager manager(
       env, client,
       {.name = "codeflare", .leader = std::move(leader), .logger = logger, .metrics = &metrics});
@@ -194,15 +210,37 @@ Task<Result<void>> run_controllers(Env env, ApiServer& server, UpOptions options
   options.queue.logger = logger;
   options.queue.metrics = &metrics;
   options.queue.training_jobs = true;
+  options.queue.mend_definitions = [env, &server, legacy = options.queue.legacy_group] {
+    return mend_definitions(env, server, legacy);
+  };
+  const std::shared_ptr<controllers::dispatch::ClusterLinks> links =
+      controllers::dispatch::add_links(manager, {.local = !options.no_local,
+                                                 .legacy_group = options.queue.legacy_group,
+                                                 .submitters = options.queue.submitters,
+                                                 .logger = logger,
+                                                 .metrics = &metrics});
+  options.queue.copies = links;
   const std::shared_ptr<controllers::QueueDriver> driver =
       controllers::add_queue_controllers(manager, options.queue);
+  controllers::dispatch::start_links(manager, links, driver);
+  controllers::dispatch::add_fence_guard(manager, {.logger = logger});
   controllers::trainingjob::add_training_controller(
       manager, *driver,
       {.training = options.queue.queue.training,
        .scheduler_name = std::string(queue::kSchedulerName),
-       .agent_image = sdk::program_image(env.variables)});
-  controllers::add_settings(manager, options.queue.ns, controllers::settings_of(options.queue),
-                            logger);
+       .lattice = {.starts_checkpoint_service = true},
+       .agent_image = sdk::program_image(env.variables),
+       .metered = true,
+       .metrics = &metrics});
+  controllers::metering::add_usage_controller(
+      manager, {.caught_up = [driver] { return driver->active(); }, .logger = logger});
+  queue::Settings settings = controllers::settings_of(options.queue);
+  controllers::scale::add_limits(options.scale.planner, settings);
+  controllers::add_settings(manager, options.queue.ns, settings, logger);
+  options.scale.planner.logger = logger;
+  options.scale.planner.config_namespaces = {options.queue.ns, "instascale-system"};
+  controllers::scale::add_scale_controllers(
+      manager, *driver, {{std::string(kLocalProvider), &machines}}, options.scale);
   // The queue and RayClusters are run by `codeflare controller` too, the rest is for us alone.
   manager.only_while_leading(false);
   controllers::job::add_job_controller(manager);
@@ -213,15 +251,13 @@ Task<Result<void>> run_controllers(Env env, ApiServer& server, UpOptions options
     controllers::localvolume::add_local_volume_controllers(manager,
                                                            options.process_node->claims_directory);
   }
-  CO_TRY_ASSIGN(const std::optional<std::string> kuberay,
-                co_await controllers::raycluster::kuberay_present(client));
   manager.only_while_leading(true);
-  if (kuberay) {
-    logger.warn("the KubeRay operator runs RayClusters here", {{"found", *kuberay}});
-  } else {
-    controllers::rayjob::add_ray_controllers(manager, service, true, logger);
+  if (!options.no_rayclusters) {
+    auto kuberay = std::make_shared<controllers::raycluster::KubeRayWatch>(client, logger);
+    CO_TRY(co_await kuberay->look());
+    controllers::rayjob::add_ray_controllers(manager, service, {.kuberay = std::move(kuberay)});
   }
-  controllers::runs::add_run_controller(manager);
+  controllers::runs::add_run_controller(manager, &metrics);
   controllers::platform_kinds::add_platform_controllers(manager);
   manager.only_while_leading(false);
   std::optional<UpNodes> node;
@@ -231,6 +267,8 @@ Task<Result<void>> run_controllers(Env env, ApiServer& server, UpOptions options
       node::add_service_feed(manager, *options.process_node->network);
     }
   }
+  machines.begin(manager.cache().informer(model::resource_type<model::Node>()),
+                 node ? &*node : nullptr);
   UpReady about{.server = server, .port = 0};
   if (node) {
     const Result<std::uint16_t> port = co_await begin(*node, server, options, connect);
@@ -240,9 +278,12 @@ Task<Result<void>> run_controllers(Env env, ApiServer& server, UpOptions options
     }
     about.port = *port;
     measures.serve(options.process_node->pods, node->names(), client);
+    node->on_change([&](const std::set<std::string>& names) { measures.set_nodes(names); });
   }
   Work work;
   TaskGroup group(env.loop);
+  view.serve(
+      {.driver = *driver, .client = client, .cache = manager.cache(), .workers = links.get()});
   group.spawn(run_manager(manager, work));
   if (node) {
     node->keep_alive(group);
@@ -274,6 +315,7 @@ Task<Result<void>> run_controllers(Env env, ApiServer& server, UpOptions options
     co_await node->leave();
   }
   measures.end();
+  co_await view.end();
   co_await group.close();
   co_return result ? *work.end : result;
 }
@@ -289,6 +331,8 @@ Task<Result<void>> run_up(Env env, UpOptions options, Logger logger, MetricsRegi
   if (options.process_node) {
     options.server.more_groups.push_back(measures.group());
   }
+  controllers::view::ViewApi view(env);
+  options.server.more_groups.push_back(view.group());
   const Env server_env{env.loop,
                        env.clock,
                        env.random,
@@ -298,10 +342,10 @@ Task<Result<void>> run_up(Env env, UpOptions options, Logger logger, MetricsRegi
                        options.server_blocking ? *options.server_blocking : env.blocking};
   CO_TRY_ASSIGN(std::unique_ptr<ApiServer> server,
                 co_await ApiServer::start(server_env, options.server, logger, metrics));
-  Result<void> result = co_await prepare(env, *server, options);
+  Result<void> result = co_await prepare(env, *server, options, logger);
   if (result) {
     result = co_await run_controllers(env, *server, std::move(options), logger, metrics,
-                                      std::move(stop), connect, measures, std::move(ready));
+                                      std::move(stop), connect, measures, view, std::move(ready));
     connect.end();
   }
   co_await server->stop(kDrainGrace);

@@ -9,6 +9,8 @@
 #include "base/result.h"
 #include "controllers/appwrapper/queue_controllers.h"
 #include "controllers/fakenode/fake_nodes.h"
+#include "controllers/scale/scale_controllers.h"
+#include "model/machine_type.h"
 #include "net/http.h"
 #include "node/agent/image_table.h"
 #include "node/agent/log_reader.h"
@@ -58,6 +60,11 @@ struct UpOptions {
   controllers::fakenode::FakeNodeOptions nodes;
   std::optional<ProcessNode> process_node{};
   controllers::QueueControllersOptions queue;
+  // Machines that may be added while it runs.
+  std::vector<model::MachineType> machine_types{};
+  controllers::scale::ScaleOptions scale{};
+  bool no_local = false;        // AppWrappers run on ManagedClusters only
+  bool no_rayclusters = false;  // nor RayJobs: somebody else runs them
   // Sees every call of the controllers, before the server does. For tests of their rights.
   std::function<void(const net::Request&)> on_call{};
   StopToken skip_grace{};  // pods that are being ended have had grace enough

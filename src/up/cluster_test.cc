@@ -12,6 +12,7 @@
 #include "model/codec/job.h"
 #include "model/codec/pod.h"
 #include "model/ray_cluster.h"
+#include "model/ray_job.h"
 #include "model/resources.h"
 #include "net/in_process.h"
 #include "runtime/manager.h"
@@ -21,6 +22,8 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace codeflare::up {
@@ -45,8 +48,7 @@ class CountingBlocking final : public Blocking {
 // `codeflare up` without its socket, in virtual time.
 class UpWorld {
  public:
-  explicit UpWorld(std::size_t nodes = 2) {
-    UpOptions options;
+  explicit UpWorld(std::size_t nodes = 2, UpOptions options = {}) {
     options.server.data_directory = "/data";
     options.server.durability = apiserver::Durability::memory;
     options.server_blocking = &server_blocking;
@@ -91,7 +93,7 @@ class UpWorld {
     EXPECT_TRUE(found) << found.error().to_string();
     return found ? *found : nullptr;
   }
-  // As somebody else than the administrator; the error's text when refused.
+  // As somebody else than the administrator; the error's text when rejected.
   std::string submit_as(std::string user, std::string body) {
     net::InProcessService service(
         server_->service(),
@@ -109,7 +111,7 @@ class UpWorld {
   bool has(model::ResourceType type, std::string name) {
     return (*run(env.loop, client->get(type, {"default", name}))).has_value();
   }
-  // What the newest condition Failed says; empty when it did not fail.
+  // The newest condition Failed; empty when it did not fail.
   std::string failure(std::string name) {
     const auto object = get<model::AppWrapper>(std::move(name));
     const auto wrapper = object->as<model::AppWrapper>();
@@ -366,7 +368,7 @@ TEST(Up, makes_its_lease_again_when_somebody_deletes_it_or_its_namespace) {
   EXPECT_EQ(holder(w), before);
 }
 
-// What `codeflare controller` runs against a cluster.
+// The parts of `codeflare controller` against a cluster.
 struct OutsideQueue {
   OutsideQueue(UpWorld& w, Logger logger)
       : client(w.env, w.service()),
@@ -414,21 +416,44 @@ TEST(Up, a_second_controller_stands_by_and_no_quota_is_exceeded) {
   EXPECT_TRUE(outside.end && outside.end->has_value());
 }
 
+// A head, and workers as wanted.
+std::string ray_spec(std::string_view workers) {
+  return R"({"headGroupSpec":{"rayStartParams":{},"template":{"spec":{"containers":[{"name":)"
+         R"("ray","image":"r","resources":{"requests":{"cpu":"1"}}}]}}},"workerGroupSpecs":[)" +
+         std::string(workers) + "]}";
+}
+
+const std::string kWorkers =
+    R"({"groupName":"g","replicas":3,"minReplicas":1,"maxReplicas":9,"rayStartParams":{},)"
+    R"("template":{"spec":{"containers":[{"name":"ray","image":"r","resources":{"requests":)"
+    R"({"cpu":"1"}}}]}}})";
+
+std::string ray_cluster() {
+  return R"({"apiVersion":"ray.io/v1","kind":"RayCluster","metadata":{"name":"r"},"spec":)" +
+         ray_spec(kWorkers) + "}";
+}
+
 TEST(Up, brings_a_ray_cluster_up) {
   UpWorld w;
-  const std::string container =
-      R"("spec":{"containers":[{"name":"ray","image":"r","resources":{"requests":{"cpu":"1"}}}]})";
-  w.create<model::RayCluster>(
-      R"({"apiVersion":"ray.io/v1","kind":"RayCluster","metadata":{"name":"r"},"spec":{)"
-      R"("headGroupSpec":{"rayStartParams":{},"template":{)" +
-      container +
-      R"(}},)"
-      R"("workerGroupSpecs":[{"groupName":"g","replicas":3,"minReplicas":1,"maxReplicas":9,)"
-      R"("rayStartParams":{},"template":{)" +
-      container + "}}]}}");
+  w.create<model::RayCluster>(ray_cluster());
   w.settle(seconds(10));
   EXPECT_EQ(w.get<model::RayCluster>("r")->string_at({"status", "state"}), "ready");
   EXPECT_EQ(w.pods().size(), 4u);
+}
+
+TEST(Up, leaves_ray_clusters_and_ray_jobs_to_others_when_asked_to) {
+  UpOptions options;
+  options.no_rayclusters = true;
+  UpWorld w(2, std::move(options));
+  w.create<model::RayCluster>(ray_cluster());
+  w.create<model::RayJob>(
+      R"({"apiVersion":"ray.io/v1","kind":"RayJob","metadata":{"name":"j"},"spec":{"entrypoint":)"
+      R"("run","rayClusterSpec":)" +
+      ray_spec("") + "}}");
+  w.settle(std::chrono::minutes(2));
+  EXPECT_TRUE(w.pods().empty());
+  EXPECT_EQ(w.get<model::RayCluster>("r")->string_at({"status", "state"}), "");
+  EXPECT_EQ(w.get<model::RayJob>("j")->string_at({"status", "jobDeploymentStatus"}), "");
 }
 
 }  // namespace

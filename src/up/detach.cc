@@ -15,7 +15,7 @@ namespace {
 
 constexpr const char* kThisProgram = "/proc/self/exe";
 constexpr Duration kLook = std::chrono::milliseconds(10);
-// What it waits for itself is bounded by less.
+// Its own waits are shorter.
 constexpr Duration kReadyWithin = std::chrono::minutes(3);
 
 std::uint64_t size_of(FileSystem& files, const std::string& path) {

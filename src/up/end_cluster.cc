@@ -52,8 +52,8 @@ Task<Result<std::size_t>> end_left_within(EndLeft end_left, EndOptions options, 
                                   std::move(ending));
 }
 
-// What a cluster that was killed has left. Nothing is known of it when that was before it had
-// said something of itself, or because it could not go on.
+// The rest of a cluster that was killed. Nothing is known of it when that was before it had said
+// something of itself, or because it could not go on.
 Task<Result<Ended>> tidy_up(Env env, EndLeft end_left, EndOptions options,
                             std::optional<UpState> state, Progress progress) {
   const std::string directory = options.directory;

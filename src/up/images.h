@@ -9,7 +9,7 @@
 
 namespace codeflare::up {
 
-// What is to stand for an image, as it was asked for. Paths are absolute.
+// The mapping of an image, as it was requested. Paths are absolute.
 struct ImageFlags {
   std::string name;
   std::string python_venv;
@@ -23,7 +23,7 @@ struct ImageFlags {
 
 // The entry for it; looks at the directories that it names.
 Result<node::ImageEntry> image_entry(FileSystem& files, const ImageFlags& flags);
-// What stands for it, in a few words: "rootfs /images/tool".
+// The files of the image, in a few words: "rootfs /images/tool".
 std::string image_text(const node::ImageEntry& entry);
 
 // The table of images of a cluster's directory. A running node looks at the file again.

@@ -4,11 +4,13 @@
 #include "kube/typed.h"
 #include "model/codec/service.h"
 #include "model/resources.h"
+#include "net/server.h"
 #include "net/tcp_relay.h"
 #include "net/url.h"
 #include "node/agent/service_feed.h"
 #include "runtime/manager.h"
 #include "up/internal/work.h"
+#include "up/kubelet_service.h"
 #include "up/node.h"
 
 #include <cstdint>
@@ -36,8 +38,8 @@ Task<Result<ServerPlaces>> find_places(const Join& join) {
 
 // The Node is there, pods of an earlier run are known, and those to come find the API server: where
 // they have a network of their own, at its cluster address, by a relay in `group`.
-Task<Result<void>> begin(const Join& join, UpNodes& node, TaskGroup& group) {
-  CO_TRY(co_await node.prepare(nullptr));
+Task<Result<void>> begin(const Join& join, UpNodes& node, PodConnect* connect, TaskGroup& group) {
+  CO_TRY(co_await node.prepare(connect));
   CO_TRY_ASSIGN(const ServerPlaces places, co_await find_places(join));
   node.serve_at(places);
   if (join.node.network != nullptr) {
@@ -48,9 +50,7 @@ Task<Result<void>> begin(const Join& join, UpNodes& node, TaskGroup& group) {
   co_return Result<void>();
 }
 
-}  // namespace
-
-Task<Result<void>> run_join(Join join) {
+Task<Result<void>> run_node(const Join& join, PodConnect* connect) {
   runtime::Manager manager(join.env, join.client,
                            {.name = join.name, .logger = join.logger, .metrics = &join.metrics});
   UpNodes node(join.env, join.node, manager, join.logger);
@@ -58,7 +58,7 @@ Task<Result<void>> run_join(Join join) {
     node::add_service_feed(manager, *join.node.network, join.node.about.name);
   }
   TaskGroup group(join.env.loop);
-  if (const Result<void> begun = co_await begin(join, node, group); !begun) {
+  if (const Result<void> begun = co_await begin(join, node, connect, group); !begun) {
     co_await node.leave();
     co_await group.close();
     co_return begun;
@@ -81,6 +81,27 @@ Task<Result<void>> run_join(Join join) {
   }
   co_await group.close();
   co_return asked ? stopped : *work.end;
+}
+
+}  // namespace
+
+Task<Result<void>> run_join(Join join) {
+  if (!join.kubelet) {
+    co_return co_await run_node(join, nullptr);
+  }
+  constexpr Duration kDrain = std::chrono::seconds(5);
+  PodConnect connect;
+  KubeletService service(join.client, connect, join.node.about.name);
+  net::HttpServer server(join.env, service, {.tls = join.kubelet->tls});
+  const Result<std::uint16_t> port = server.listen(join.kubelet->address, join.kubelet->port);
+  Result<void> end = port ? Result<void>() : fail(port.error().with_context("the kubelet's port"));
+  if (port) {
+    join.node.about.address = join.kubelet->address;
+    join.node.about.kubelet_port = *port;
+    end = co_await run_node(join, &connect);
+  }
+  co_await server.drain(kDrain);
+  co_return end;
 }
 
 }  // namespace codeflare::up

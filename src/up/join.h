@@ -7,12 +7,22 @@
 #include "base/metrics.h"
 #include "base/result.h"
 #include "kube/client.h"
+#include "net/tls.h"
 #include "up/cluster.h"
 
+#include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 
 namespace codeflare::up {
+
+// Where a joined node serves the API server, as a kubelet does.
+struct KubeletPort {
+  std::string address;  // literal; becomes the Node's InternalIP
+  std::uint16_t port = 10250;
+  net::TlsServerOptions tls;  // with the authority of its clients
+};
 
 struct Join {
   Env env;
@@ -25,6 +35,7 @@ struct Join {
   StopToken stop;
   StopToken skip_grace;  // pods that are being ended have had grace enough
   std::function<void(const ProcessNode&)> joined;  // once it runs pods
+  std::optional<KubeletPort> kubelet{};            // absent: logs and streams are not served
 };
 
 // A node of a cluster that others run, until `stop`: then its pods end with their grace. When it

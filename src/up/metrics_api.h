@@ -40,6 +40,7 @@ class MetricsApi {
   apiserver::ServedGroup group();
   // Once there are nodes, until end().
   void serve(node::PodRuntime& pods, std::set<std::string> nodes, kube::Client& client);
+  void set_nodes(std::set<std::string> nodes) { nodes_ = std::move(nodes); }
   void end() { pods_ = nullptr; }
 
  private:

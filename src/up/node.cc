@@ -2,10 +2,13 @@
 
 #include "base/async/sleep.h"
 #include "base/async/when.h"
+#include "kube/typed.h"
+#include "model/codec/node.h"
 #include "model/node.h"
 #include "model/pod.h"
 #include "model/resources.h"
 #include "node/agent/pod_network.h"
+#include "queue/machines.h"
 
 #include <algorithm>
 #include <map>
@@ -152,8 +155,21 @@ Task<void> UpNode::report_not_ready() {
   }
 }
 
+MachineNode::MachineNode(Env env, kube::Client& client, const ProcessNode& options,
+                         node::NodeDescription about, const Logger& logger)
+    : about_(std::move(about)),
+      manager_(env, client, {.name = "codeflare", .logger = logger}),
+      node_(env, options, about_, manager_, logger),
+      group_(env.loop) {}
+
+void MachineNode::start() {
+  group_.spawn(run_manager(manager_, work_));
+  node_.keep_alive(group_);
+}
+
 UpNodes::UpNodes(Env env, const ProcessNode& options, runtime::Manager& manager, Logger logger)
-    : options_(options),
+    : env_(env),
+      options_(options),
       client_(manager.client()),
       logger_(logger),
       logs_(env, options.pods, options.logs),
@@ -167,7 +183,9 @@ UpNodes::UpNodes(Env env, const ProcessNode& options, runtime::Manager& manager,
 }
 
 Task<Result<void>> UpNodes::prepare(PodConnect* connect) {
-  for (const std::unique_ptr<UpNode>& node : nodes_) {
+  CO_TRY(co_await find_machines());
+  const std::vector<UpNode*> nodes = all();
+  for (UpNode* node : nodes) {
     CO_TRY(co_await node->register_node());
   }
   CO_TRY_ASSIGN(std::vector<node::PodRuntime::Found> found, co_await options_.pods.adopt());
@@ -175,36 +193,133 @@ Task<Result<void>> UpNodes::prepare(PodConnect* connect) {
     co_await node::keep_networks(*options_.network, options_.pods, found, logger_);
   }
   std::map<std::string, std::string> places;
-  if (nodes_.size() > 1) {
+  if (nodes.size() > 1) {
     CO_TRY_ASSIGN(places, co_await nodes_of_pods(client_));
   }
   // The first looks after those that are on no node any more: it sees that they are gone.
-  std::vector<std::vector<node::PodRuntime::Found>> shares(nodes_.size());
+  std::vector<std::vector<node::PodRuntime::Found>> shares(nodes.size());
   for (node::PodRuntime::Found& one : found) {
     const auto place = places.find(one.spec.uid);
     const auto at = place == places.end()
-                        ? nodes_.end()
-                        : std::ranges::find(nodes_, place->second,
-                                            [](const auto& node) { return node->name(); });
-    const auto index = at == nodes_.end() ? 0 : at - nodes_.begin();
+                        ? nodes.end()
+                        : std::ranges::find(nodes, place->second,
+                                            [](const UpNode* node) { return node->name(); });
+    const auto index = at == nodes.end() ? 0 : at - nodes.begin();
     shares[static_cast<std::size_t>(index)].push_back(std::move(one));
   }
-  std::set<std::string> names;
-  for (std::size_t i = 0; i < nodes_.size(); ++i) {
-    nodes_[i]->adopt(shares[i]);
-    names.insert(nodes_[i]->name());
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    nodes[i]->adopt(shares[i]);
   }
   connect_ = connect;
   if (connect != nullptr) {
     connect->serve({.logs = &logs_, .streams = streams_ ? &*streams_ : nullptr, .http = &http_},
-                   std::move(names));
+                   names());
+  }
+  co_return Result<void>();
+}
+
+std::vector<UpNode*> UpNodes::all() const {
+  std::vector<UpNode*> nodes;
+  for (const std::unique_ptr<UpNode>& node : nodes_) {
+    nodes.push_back(node.get());
+  }
+  for (const auto& [name, machine] : machines_) {
+    nodes.push_back(&machine->node());
+  }
+  return nodes;
+}
+
+// Their Nodes tell what they are.
+Task<Result<void>> UpNodes::find_machines() {
+  kube::Api<model::Node> api(client_);
+  kube::ListOptions ours{.label_selector = std::string(node::kProcessLabel) + "=true," +
+                                           std::string(queue::kRequestLabel)};
+  CO_TRY_ASSIGN(const kube::Api<model::Node>::List found, co_await api.list(std::move(ours)));
+  for (const model::Node& node : found.items) {
+    node::NodeDescription about = options_.about;
+    about.name = node.metadata.name;
+    about.capacity = node.status.capacity;
+    about.extras = {.labels = node.metadata.labels, .resources = {}};
+    about.taints = {};
+    machines_.emplace(node.metadata.name, std::make_unique<MachineNode>(env_, client_, options_,
+                                                                        std::move(about), logger_));
+  }
+  co_return Result<void>();
+}
+
+void UpNodes::tell_names() {
+  if (connect_ != nullptr) {
+    std::set<std::string> served = names();
+    served.insert(gone_.begin(), gone_.end());
+    connect_->set_nodes(std::move(served));
+  }
+  if (on_change_) {
+    on_change_(names());
+  }
+}
+
+Task<Result<void>> UpNodes::add(node::NodeDescription about) {
+  if (stopping_) {
+    co_return fail(unavailable("the cluster stops"));
+  }
+  const std::string name = about.name;
+  if (machines_.contains(name)) {
+    co_return Result<void>();
+  }
+  MachineNode& machine =
+      *machines_
+           .emplace(name, std::make_unique<MachineNode>(env_, client_, options_, std::move(about),
+                                                        logger_))
+           .first->second;
+  if (places_) {
+    machine.node().serve_at(*places_);
+  }
+  Result<void> registered = co_await machine.node().register_node();
+  // The stop of the cluster looks at all of them.
+  if (stopping_) {
+    co_return fail(unavailable("the cluster stops"));
+  }
+  if (!registered) {
+    machines_.erase(name);
+    co_return registered;
+  }
+  machine.start();
+  tell_names();
+  co_return Result<void>();
+}
+
+Task<Result<void>> UpNodes::remove(std::string name) {
+  const auto found = machines_.find(name);
+  if (found != machines_.end()) {
+    if (stopping_ || !leaving_.insert(name).second) {
+      co_return fail(unavailable("node " + name + " is being stopped"));
+    }
+    MachineNode& machine = *found->second;
+    Result<void> ended = co_await machine.node().stop_pods();
+    if (!ended) {
+      leaving_.erase(name);
+      co_return ended;
+    }
+    co_await machine.stop();
+    leaving_.erase(name);
+    if (stopping_) {
+      co_return fail(unavailable("the cluster stops"));
+    }
+    machines_.erase(name);
+    gone_.insert(name);
+    tell_names();
+  }
+  const Result<kube::ObjectRef> removed =
+      co_await client_.remove(model::resource_type<model::Node>(), {"", std::move(name)});
+  if (!removed && removed.error().code != ErrorCode::not_found) {
+    co_return fail(removed.error());
   }
   co_return Result<void>();
 }
 
 std::set<std::string> UpNodes::names() const {
   std::set<std::string> names;
-  for (const std::unique_ptr<UpNode>& node : nodes_) {
+  for (const UpNode* node : all()) {
     names.insert(node->name());
   }
   return names;
@@ -214,10 +329,14 @@ void UpNodes::keep_alive(TaskGroup& group) {
   for (const std::unique_ptr<UpNode>& node : nodes_) {
     node->keep_alive(group);
   }
+  for (const auto& [name, machine] : machines_) {
+    machine->start();
+  }
 }
 
 void UpNodes::serve_at(const ServerPlaces& places) {
-  for (const std::unique_ptr<UpNode>& node : nodes_) {
+  places_ = places;
+  for (UpNode* node : all()) {
     node->serve_at(places);
   }
 }
@@ -235,8 +354,10 @@ Task<Result<void>> UpNodes::serve(apiserver::ApiServer& server, std::string addr
 }
 
 Task<Result<void>> UpNodes::stop() {
+  stopping_ = true;
+  const std::vector<UpNode*> nodes = all();
   std::vector<Task<Result<void>>> ends;
-  for (const std::unique_ptr<UpNode>& node : nodes_) {
+  for (UpNode* node : nodes) {
     ends.push_back(node->stop_pods());
   }
   Result<void> ended;
@@ -245,27 +366,37 @@ Task<Result<void>> UpNodes::stop() {
       ended = std::move(one);
     }
   }
-  // Whoever streams from pods or to them lets go before their network does.
+  // Streams from pods or to them end before their network does.
   co_await end_streams();
   if (options_.network != nullptr && ended) {
     co_await options_.network->shutdown();
   }
   std::vector<Task<void>> reports;
-  for (const std::unique_ptr<UpNode>& node : nodes_) {
+  for (UpNode* node : nodes) {
     reports.push_back(node->report_not_ready());
   }
   co_await when_all(std::move(reports));
+  co_await stop_machines();
   co_return ended;
 }
 
 void UpNodes::skip_grace() {
-  for (const std::unique_ptr<UpNode>& node : nodes_) {
+  for (UpNode* node : all()) {
     node->skip_grace();
   }
 }
 
 Task<void> UpNodes::leave() {
-  return end_streams();
+  stopping_ = true;
+  co_await end_streams();
+  co_await stop_machines();
+}
+
+// None is added or forgotten from here on.
+Task<void> UpNodes::stop_machines() {
+  for (const auto& [name, machine] : machines_) {
+    co_await machine->stop();
+  }
 }
 
 Task<void> UpNodes::end_streams() {

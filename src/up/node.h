@@ -14,9 +14,12 @@
 #include "node/stream/stream_service.h"
 #include "runtime/manager.h"
 #include "up/cluster.h"
+#include "up/internal/work.h"
 #include "up/pod_connect.h"
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -78,17 +81,48 @@ class UpNode {
   node::PodAgent& agent_;
 };
 
+// A process node that comes and goes while the cluster runs: its agent has a manager of its own.
+class MachineNode {
+ public:
+  MachineNode(Env env, kube::Client& client, const ProcessNode& options,
+              node::NodeDescription about, const Logger& logger);
+
+  UpNode& node() { return node_; }
+  // Its Node is registered.
+  void start();
+  // Its pods are ended, or go on without it.
+  Task<void> stop() { return group_.close(); }
+
+ private:
+  node::NodeDescription about_;
+  runtime::Manager manager_;
+  UpNode node_;
+  Work work_;
+  TaskGroup group_;
+};
+
 // All process nodes of one machine: they share its processes, its pod network, logs and streams.
 class UpNodes {
  public:
   UpNodes(Env env, const ProcessNode& options, runtime::Manager& manager, Logger logger);
+
+  // A node that was not there at the start, or was added at an earlier one: a process node with
+  // this name, unless there is one. While the manager runs.
+  Task<Result<void>> add(node::NodeDescription about);
+  // Ends its pods and removes its Node.
+  Task<Result<void>> remove(std::string name);
+  const node::NodeDescription& about() const { return options_.about; }
+  // Called with all names when they change.
+  void on_change(std::function<void(const std::set<std::string>&)> callback) {
+    on_change_ = std::move(callback);
+  }
 
   // Before the manager runs: the Nodes are there, pods of an earlier run are known to the node that
   // has them, logs and streams are served until stop().
   Task<Result<void>> prepare(PodConnect* connect);
   std::set<std::string> names() const;
   void keep_alive(TaskGroup& group);
-  // What pods are told of it, before any starts.
+  // The server's addresses for pods, before any starts.
   void serve_at(const ServerPlaces& places);
   // The same of the server of this process, which then listens where the other pods are too.
   Task<Result<void>> serve(apiserver::ApiServer& server, std::string address, std::uint16_t port);
@@ -102,7 +136,13 @@ class UpNodes {
 
  private:
   Task<void> end_streams();
+  Task<void> stop_machines();
+  // Machines that were added at an earlier start.
+  Task<Result<void>> find_machines();
+  std::vector<UpNode*> all() const;
+  void tell_names();
 
+  Env env_;
   const ProcessNode& options_;
   kube::Client& client_;
   Logger logger_;
@@ -111,6 +151,12 @@ class UpNodes {
   node::PodHttp http_;
   PodConnect* connect_ = nullptr;  // while it serves
   std::vector<std::unique_ptr<UpNode>> nodes_;
+  std::map<std::string, std::unique_ptr<MachineNode>> machines_;
+  std::set<std::string> leaving_;  // of these
+  std::set<std::string> gone_;     // removed ones: logs of their ended pods are still here
+  std::optional<ServerPlaces> places_;
+  std::function<void(const std::set<std::string>&)> on_change_;
+  bool stopping_ = false;
 };
 
 // Removes the Nodes codeflare-N of an earlier run that these are not; their pods go with them.

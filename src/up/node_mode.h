@@ -10,7 +10,7 @@
 
 namespace codeflare::up {
 
-// What keeps the pods of a node apart from the machine. It is remembered beside them, so that they
+// The walls between the pods of a node and the machine. It is remembered beside them, so that they
 // do not come back with less than they had because something went wrong for once.
 struct NodeMode {
   bool isolated = false;   // in namespaces
@@ -21,7 +21,7 @@ struct NodeMode {
 std::string to_text(const NodeMode& mode);
 Result<NodeMode> parse_node_mode(std::string_view text);
 
-// What is to be had now and, of what is not, why.
+// The possible modes now and, for the others, why not.
 struct FoundMode {
   NodeMode mode;
   std::string not_isolated{};
@@ -31,8 +31,8 @@ struct FoundMode {
 // Fails with the words that help when pods had more at the last start (absent: there was none).
 Result<void> check_node_mode(const std::optional<NodeMode>& before, const FoundMode& found);
 
-// What the file says of the last start; absent when there is none. Anything else that cannot be
-// read is an error: it may say more than what is to be had now.
+// The file's record of the last start; absent when there is none. Anything else that cannot be read
+// is an error: it may say more than what is to be had now.
 Task<Result<std::optional<NodeMode>>> read_node_mode(Env env, std::string file);
 // Writes it down, unless it was so `before`.
 Task<Result<void>> remember_node_mode(Env env, std::string file, std::optional<NodeMode> before,

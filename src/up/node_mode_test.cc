@@ -50,7 +50,7 @@ TEST(NodeMode, is_remembered_in_a_file) {
   ASSERT_TRUE(*run(env.loop, remember_node_mode(env, "/node/mode", std::nullopt, all)));
   ASSERT_TRUE(read());
   EXPECT_EQ(**read(), all);
-  // What is there already is not written again.
+  // An equal file is not written again.
   ASSERT_TRUE(env.files.remove("/node/mode"));
   ASSERT_TRUE(*run(env.loop, remember_node_mode(env, "/node/mode", all, all)));
   EXPECT_FALSE(env.files.exists("/node/mode"));

@@ -360,7 +360,7 @@ TEST(UpNode, nodes_that_share_the_machine_share_its_pod_network) {
   const std::string a = w.read("a").status.pod_ip;
   const std::string b = w.read("b").status.pod_ip;
   EXPECT_EQ((std::set<std::string>{a, b}), (std::set<std::string>{"10.244.0.2", "10.244.0.3"}));
-  // What one takes out of it is its own.
+  // A node removes only its own pods from the network.
   w.remove("a", {.grace_period_seconds = 0});
   w.settle(seconds(3));
   EXPECT_EQ(w.network.pods().size(), 1u);
@@ -381,7 +381,7 @@ TEST(UpNode, notices_images_that_are_added_while_it_runs) {
                                 R"({"images":[{"image":"tool:*","entrypoint":["run"]}]})"));
   w.settle(seconds(3));
   EXPECT_EQ(w.read("a").status.phase, "Running");
-  // What is wrong changes nothing.
+  // A wrong file changes nothing.
   ASSERT_TRUE(w.env.files.write("/data/node/images.json", "{"));
   w.settle(seconds(3));
   EXPECT_TRUE(w.log.has("image mappings are unchanged"));

@@ -78,8 +78,8 @@ node::CommandRequest command_request(const apiserver::Query& query) {
                       .terminal = query.flag("tty")}};
 }
 
-Result<net::Response> PodConnect::answer(const apiserver::RequestInfo& info, const model::Pod& pod,
-                                         const net::Request& request) const {
+Result<net::Response> PodConnect::open(const apiserver::RequestInfo& info, const model::Pod& pod,
+                                       const net::Request& request) const {
   if (info.subresource == "exec" && services_.streams != nullptr) {
     return services_.streams->exec(pod, command_request(info.query), request);
   }
@@ -121,7 +121,7 @@ Task<Result<net::Response>> PodConnect::connect(apiserver::User /*user*/,
   if (const std::string why = why_not(object, info.subresource); !why.empty()) {
     co_return fail(not_served(why));
   }
-  co_return answer(info, object, request);
+  co_return open(info, object, request);
 }
 
 Task<Result<net::Response>> PodConnect::proxy(apiserver::ProxyTarget target, net::Request request) {

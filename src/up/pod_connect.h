@@ -12,7 +12,7 @@
 
 namespace codeflare::up {
 
-// What a node serves of its pods beside their objects; null: not.
+// A node's services for its pods beside their objects; null: not.
 struct PodServices {
   const node::LogService* logs = nullptr;
   node::StreamService* streams = nullptr;
@@ -23,28 +23,31 @@ struct PodServices {
 // it does not serve is answered 501, or 503 where a proxy would lead to.
 class PodConnect final : public apiserver::ConnectHandler {
  public:
-  // Once there are nodes, until end(). Those that share the machine share what is behind this.
+  // Once there are nodes, until end(). Nodes that share the machine share what is behind this.
   void serve(PodServices services, std::set<std::string> nodes) {
     services_ = services;
     nodes_ = std::move(nodes);
   }
+  void set_nodes(std::set<std::string> nodes) { nodes_ = std::move(nodes); }
   void end() { services_ = {}; }
 
   Task<Result<net::Response>> connect(apiserver::User user, apiserver::RequestInfo info,
                                       apiserver::ObjectPtr pod, net::Request request) override;
   Task<Result<net::Response>> proxy(apiserver::ProxyTarget target, net::Request request) override;
 
+  // The subresource and query of `info`, of a pod that is on one of the nodes.
+  Result<net::Response> open(const apiserver::RequestInfo& info, const model::Pod& pod,
+                             const net::Request& request) const;
+
  private:
   // Why no node of this process serves that of the pod; empty when one does.
   std::string why_not(const model::Pod& pod, const std::string& subresource) const;
-  Result<net::Response> answer(const apiserver::RequestInfo& info, const model::Pod& pod,
-                               const net::Request& request) const;
 
   PodServices services_;
   std::set<std::string> nodes_;
 };
 
-// What the query of a log request asks for; the errors are upstream's.
+// The query of a log request; the errors are upstream's.
 Result<node::LogRequest> log_request(const apiserver::Query& query, WallTime now);
 // The same of exec and attach.
 node::CommandRequest command_request(const apiserver::Query& query);

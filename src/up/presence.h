@@ -11,7 +11,7 @@
 
 namespace codeflare::up {
 
-// What others see of a cluster that runs in this process: DIR/up.json and a context in the user's
+// The public face of a cluster that runs in this process: DIR/up.json and a context in the user's
 // kubeconfig. Announce it once it is ready, withdraw it when it has ended.
 class UpPresence {
  public:
@@ -23,8 +23,8 @@ class UpPresence {
 
   // Fails when another process runs in the directory.
   Task<Result<void>> check_free();
-  // Fills in the process and the context. What the kubeconfig refused is no reason not to run: the
-  // warning says it.
+  // Fills in the process and the context. A kubeconfig that cannot be written does not prevent the
+  // run: the warning says it.
   Task<Result<UpState>> announce(UpState state);
   // Both are done even if one fails.
   Task<Result<void>> withdraw();

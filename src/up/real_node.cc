@@ -29,7 +29,7 @@ constexpr const char* kPodBlock = "10.244.0.0/24";
 constexpr const char* kSharedPodBlock = "10.244.0.0/16";
 
 const char* pod_block(const RealNodeOptions& options) {
-  return options.more_names.empty() ? kPodBlock : kSharedPodBlock;
+  return options.more_names.empty() && !options.grows ? kPodBlock : kSharedPodBlock;
 }
 
 // Of its own for each data directory, the same at each start.
@@ -37,7 +37,7 @@ std::string group_name(const std::string& directory) {
   return "codeflare-" + std::to_string(std::hash<std::string>()(directory));
 }
 
-// Those that pods never see.
+// Paths that pods never see.
 std::vector<std::string> places_of(const RealNodeOptions& options) {
   std::vector<std::string> places = {parent_path(node::without_links(options.directory))};
   for (const std::string& place : options.private_places) {
@@ -153,8 +153,8 @@ RealNode::~RealNode() = default;
 
 namespace {
 
-// What could not be found out is not taken for forbidden: that would turn isolation off because of
-// a full disk.
+// An unknown result does not count as forbidden: that would turn isolation off because of a full
+// disk.
 Result<void> must_be_known(const Result<void>& tried, const std::string& what, bool allow_plain) {
   if (tried || tried.error().code == ErrorCode::unsupported || allow_plain) {
     return {};
@@ -164,7 +164,7 @@ Result<void> must_be_known(const Result<void>& tried, const std::string& what, b
                                   "\n  try again, or start without: --allow-plain-processes"));
 }
 
-// What the network turned out to be, after all that was found out before.
+// The results of the trials, before the network's own.
 struct Trial {
   Result<void> isolated;
   Result<void> networked;

@@ -19,6 +19,7 @@ namespace codeflare::up {
 struct RealNodeOptions {
   std::string name;
   std::vector<std::string> more_names{};  // of nodes that share the machine, each of the same size
+  bool grows = false;                     // more nodes may come while it runs
   std::string directory;
   std::string version;
   // Of a cluster that others run: it has the machine's address there, and its pods' addresses mean

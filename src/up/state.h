@@ -27,7 +27,7 @@ struct ProcessId {
   friend bool operator==(const ProcessId&, const ProcessId&) = default;
 };
 
-// What `codeflare up` says of itself in DIR/up.json while it runs.
+// The description of `codeflare up` in DIR/up.json while it runs.
 struct UpState {
   ProcessId process{};
   WallTime since{};
@@ -38,7 +38,7 @@ struct UpState {
   std::string log{};         // empty: whoever started it sees it
   AddedContext context{};
   std::vector<std::string> about{};  // lines about its nodes, for people
-  std::string warning{};             // what did not come about at its start, though it runs
+  std::string warning{};             // what failed at its start, though it runs
   friend bool operator==(const UpState&, const UpState&) = default;
 };
 
@@ -49,8 +49,8 @@ Result<UpState> parse_up_state(std::string_view text);
 Result<std::string> up_directory(const Variables& variables, const std::string& given);
 std::string up_state_path(std::string_view directory);
 
-// What pods on a machine of this user never see, whatever else they are shown: what her clusters
-// keep, and the kubeconfigs that hold the keys to them.
+// Paths that pods on a machine of this user never see, whatever else they are shown: the data of
+// her clusters, and the kubeconfigs that hold the keys to them.
 std::vector<std::string> private_places(const Variables& variables,
                                         const std::vector<std::string>& kubeconfigs);
 
@@ -62,7 +62,7 @@ Result<ProcessId> find_process(FileSystem& files, std::string_view pid);
 // It is still that very process.
 bool is_running(FileSystem& files, const ProcessId& process);
 
-// What people read when it is ready: what was started, and three commands to try.
+// The text when it is ready: what was started, and three commands to try.
 std::string render_ready(const UpState& state);
 
 }  // namespace codeflare::up

@@ -7,7 +7,7 @@
 
 namespace codeflare {
 
-// What a flag says of a resource; the error names the flag.
+// A flag's value for a resource; the error names the flag.
 inline Result<model::Quantity> amount(const char* flag, const std::string& text) {
   Result<model::Quantity> quantity = model::Quantity::parse(text);
   if (!quantity || quantity->sign() < 0) {

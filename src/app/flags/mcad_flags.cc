@@ -18,22 +18,24 @@ struct McadOption {
   const char* why;
 };
 
-constexpr const char* kOneCluster = "work runs in the cluster of the queue";
-
 constexpr std::array kOptions{
-    McadOption{"--dispatcher", "DISPATCHER_MODE", kOneCluster},
-    McadOption{"--dispatchingMode", "", kOneCluster},
-    McadOption{"--agentconfigs", "DISPATCHER_AGENT_CONFIGS", kOneCluster},
+    McadOption{"--dispatchingMode", "", "the queue places work on the cluster that fits"},
     McadOption{"--backofftime", "BACKOFFTIME",
                "waiting work is evaluated on changes, not on a timer"},
     McadOption{"--quotaURL", "QUOTA_REST_URL", "quota trees are QuotaSubtree objects"},
     McadOption{"--dispatchResourceReservationTimeout", "DISPATCH_RESOURCE_RESERVATION_TIMEOUT",
                "reserved resources are kept until pods use them or the work is withdrawn"},
     McadOption{"--secure-port", "", "metrics are served at --health-address"},
+    // The operator of TrainingJobs had these.
+    McadOption{"--metrics-bind-address", "", "metrics are served at --health-address"},
+    McadOption{"--monitoring-port", "", "metrics are served at --health-address"},
+    McadOption{"--debug-world-size", "DEBUG_WORLD_SIZE", "the capacity is that of the nodes"},
 };
 
-// Those that mean the same here.
+// Flags that mean the same here.
 constexpr std::array kKept{
+    std::pair{"--dispatcher", "DISPATCHER_MODE"},
+    std::pair{"--agentconfigs", "DISPATCHER_AGENT_CONFIGS"},
     std::pair{"--preemption", "PREEMPTION"},
     std::pair{"--dynamicpriority", "DYNAMICPRIORITY"},
     std::pair{"--headoflineholdingtime", "HEADOFLINEHOLDINGTIME"},
@@ -64,8 +66,7 @@ void add_mcad_flags(CLI::App& role, McadFlags& flags) {
 void tell_mcad_flags(const McadFlags& flags, Logger logger) {
   for (std::size_t i = 0; i < kOptions.size(); ++i) {
     if (!flags.values[i].empty()) {
-      logger.warn("MCAD option has no effect",
-                  {{"option", kOptions[i].name}, {"why", kOptions[i].why}});
+      logger.warn("option has no effect", {{"option", kOptions[i].name}, {"why", kOptions[i].why}});
     }
   }
 }

@@ -11,7 +11,7 @@ namespace codeflare {
 
 namespace {
 
-// What every node says of itself.
+// The labels that every node has by itself.
 constexpr std::array<std::string_view, 5> kOwnLabels = {
     "beta.kubernetes.io/arch", "beta.kubernetes.io/os", "kubernetes.io/arch",
     "kubernetes.io/hostname", "kubernetes.io/os"};
@@ -21,7 +21,7 @@ bool is_own_label(std::string_view key) {
          std::ranges::find(kOwnLabels, key) != kOwnLabels.end();
 }
 
-// Those that Kubernetes knows have no domain, or its own.
+// The resources that Kubernetes knows have no domain, or its own.
 bool is_extended(std::string_view resource) {
   const std::string_view domain = resource.substr(0, resource.find('/'));
   return domain.size() < resource.size() && domain != "kubernetes.io" &&

@@ -14,7 +14,7 @@ struct NodeExtrasFlags {
   std::vector<std::string> resources;
 };
 
-// What they say; an error names the flag. Of a key that comes twice the last counts.
+// The extras of the flags; an error names the flag. Of a key that comes twice the last counts.
 Result<model::NodeExtras> parse_node_extras(const NodeExtrasFlags& flags);
 
 }  // namespace codeflare

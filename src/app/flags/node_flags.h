@@ -26,7 +26,7 @@ struct NodeFlags {
   bool verbose = false;
 };
 
-// What the help says of each size.
+// The help text of each size.
 struct NodeSizeHelp {
   std::string cpus;
   std::string memory;

@@ -1,6 +1,7 @@
 #include "app/flags/training_flags.h"
 
 #include "model/validation.h"
+#include "queue/settings.h"
 
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
@@ -8,7 +9,10 @@
 
 #include <algorithm>
 #include <charconv>
+#include <chrono>
 #include <initializer_list>
+#include <map>
+#include <string>
 #include <string_view>
 
 namespace codeflare {
@@ -53,8 +57,31 @@ void add(CLI::App& role, const char* flag, std::string& value, const char* help,
 
 }  // namespace
 
+void ElasticFlags::apply(sched::Options& core) const {
+  core.growth_cooldown = std::chrono::seconds(cooldown_seconds);
+  core.elastic_policy = policy;
+  core.resize_cost = queue::kResizeCost;
+}
+
+void add_elastic_flags(CLI::App& role, ElasticFlags& flags) {
+  role.add_option("--growth-cooldown", flags.cooldown_seconds,
+                  "seconds that a TrainingJob does not grow after a resize, unless its "
+                  "elastic.scaleUpCooldownSeconds says otherwise")
+      ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 31))
+      ->type_name("SECONDS")
+      ->capture_default_str();
+  const std::map<std::string, sched::ElasticPolicy> policies(queue::kElasticPolicies.begin(),
+                                                             queue::kElasticPolicies.end());
+  role.add_option("--elastic-policy", flags.policy,
+                  "TrainingJobs of equal priority that grow first: throughput (default), fair or "
+                  "strict-priority")
+      ->transform(CLI::CheckedTransformer(policies).description(""))
+      ->type_name("POLICY");
+}
+
 void add_training_flags(CLI::App& role, TrainingFlags& flags) {
   role.add_flag("--no-trainingjobs", flags.off, "ignore TrainingJobs");
+  add_elastic_flags(role, flags.elastic);
   add(role, "--resource-scheduling-unit", flags.unit,
       "unit of TrainingJobs: node, or a resource that each of them requests (default: what pods "
       "request)",
@@ -73,6 +100,9 @@ void add_training_flags(CLI::App& role, TrainingFlags& flags) {
       "CHECKPOINT_SERVICE_ENDPOINT", "HOST");
   add(role, "--checkpoint-service-port", flags.checkpoint_port,
       "port of the checkpoint service (default: 5555)", "CHECKPOINT_SERVICE_PORT", "PORT");
+  add(role, "--checkpoint-key-file", flags.checkpoint_key_file,
+      "key of the checkpoint service, for a token of each TrainingJob (default: no tokens)",
+      "CHECKPOINT_KEY_FILE", "FILE");
   add(role, "--rdzv-backend", flags.rdzv_backend,
       "rendezvous of TrainingJobs that name none: kubernetes (default), etcd or c10d",
       "RDZV_BACKEND", "TYPE");
@@ -90,7 +120,7 @@ Result<controllers::trainingjob::TrainingSettings> training_settings(const Train
                       "use node or the name of a resource such as nvidia.com/gpu"));
   }
   TRY(one_of("ADDONS_CHECKPOINT_TYPE", "--addons-checkpoint-type", flags.checkpoint_type,
-             {"remote", "local", "s3", "none"}));
+             {"remote", "local", "none"}));
   TRY(one_of("RDZV_BACKEND", "--rdzv-backend", flags.rdzv_backend, {"kubernetes", "etcd", "c10d"}));
   TRY_ASSIGN(settings.lattice.checkpoint_port,
              port_of("CHECKPOINT_SERVICE_PORT", "--checkpoint-service-port", flags.checkpoint_port,
@@ -100,6 +130,7 @@ Result<controllers::trainingjob::TrainingSettings> training_settings(const Train
   settings.unit = flags.unit;
   settings.selector_path = flags.selector_path;
   settings.lattice.jfrog_path = flags.jfrog_path;
+  settings.lattice.checkpoint_key_file = flags.checkpoint_key_file;
   const auto take = [](const std::string& from, std::string& to) {
     if (!from.empty()) {
       to = from;

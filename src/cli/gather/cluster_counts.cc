@@ -63,8 +63,8 @@ Task<Result<ClusterCounts>> count_cluster(Session& session) {
   CO_TRY(co_await count_pods(session, counts));
   std::string ns(queue::kControllerNamespace);
   CO_TRY_ASSIGN(const QueueState state, co_await look_at_queue(session, std::move(ns)));
-  const QueueView queue =
-      queue_of(state.wrappers, state.note.settings, state.note.paused, session.now());
+  const QueueView queue = queue_of(state.wrappers, state.note.settings, state.note.paused,
+                                   session.now(), {}, state.jobs);
   counts.waiting = queue.entries.size();
   counts.running = queue.running;
   counts.paused = queue.paused;

@@ -3,23 +3,24 @@
 #include "cli/gather/find_wrapper.h"
 #include "cli/gather/leaving_pods.h"
 #include "cli/gather/queue_state.h"
+#include "cli/gather/view_api.h"
 #include "cli/gather/work.h"
 #include "cli/gather/wrappers.h"
 #include "cli/views/kinds.h"
 #include "cli/views/queue_view.h"
 #include "json/value.h"
+#include "model/codec/machines.h"
 #include "model/codec/node.h"
 #include "model/codec/pod.h"
 #include "model/codec/quota_subtree.h"
 #include "model/codec/training_job.h"
 #include "model/node.h"
 #include "model/pod.h"
-#include "model/pod_requests.h"
 #include "model/quota_subtree.h"
-#include "model/resource_list.h"
-#include "model/resource_text.h"
 #include "model/resources.h"
 #include "queue/adopted_pods.h"
+#include "queue/machines.h"
+#include "queue/market.h"
 #include "queue/marks.h"
 #include "queue/queue.h"
 #include "queue/quota_scope.h"
@@ -42,10 +43,12 @@ struct ClusterObjects {
   std::vector<kube::ObjectRef> resource_quotas;
   std::vector<GroupedWrapper> wrappers;  // of both groups
   std::vector<model::TrainingJob> training_jobs;
+  std::vector<model::MachineType> machine_types;
+  std::vector<model::MachineRequest> machine_requests;
 };
 
-// What one kind has in all namespaces, or why that could not be seen. A kind that the server does
-// not have has no objects.
+// The objects of one kind in all namespaces, or why they could not be seen. A kind that the server
+// does not have has no objects.
 struct Gathered {
   std::vector<kube::ObjectRef> objects;
   std::string missing;
@@ -97,6 +100,19 @@ Task<void> gather_training_jobs(Session& session, Gathering& all, bool needed) {
   }
 }
 
+// Clusters without them add no machines, and nobody has to see them.
+template <typename T>
+Task<std::vector<T>> gather_machines(Session& session) {
+  const Gathered found = co_await gather_one(session, model::resource_type<T>());
+  std::vector<T> all;
+  for (const kube::ObjectRef& object : found.objects) {
+    if (Result<T> each = object->as<T>()) {
+      all.push_back(*std::move(each));
+    }
+  }
+  co_return all;
+}
+
 // For one of MCAD's group or of ours.
 Task<Gathering> gather(Session& session, model::WrapperApi api, bool for_training = false) {
   ProgressLine progress(session.console());
@@ -125,6 +141,8 @@ Task<Gathering> gather(Session& session, model::WrapperApi api, bool for_trainin
   take(std::move(others), wrappers, true);
   add_wrappers(legacy_app_wrapper_kind(), wrappers, all.objects.wrappers);
   co_await gather_training_jobs(session, all, for_training);
+  all.objects.machine_types = co_await gather_machines<model::MachineType>(session);
+  all.objects.machine_requests = co_await gather_machines<model::MachineRequest>(session);
   co_return all;
 }
 
@@ -166,27 +184,16 @@ queue::Queue queue_from(const ClusterObjects& objects, const queue::Settings& se
   // As far as the controller would go now: then everybody who still waits has a reason.
   for (int i = 0; i < kStepsMax && queue.step(now).more; ++i) {
   }
+  queue::MarketRules rules{.machines = settings.max_scaleout,
+                           .budget = settings.scale_budget,
+                           .namespace_budget = settings.scale_namespace_budget};
+  if (rules.machines) {
+    rules.machines_name = "--max-scaleout " + std::to_string(*rules.machines);
+  }
+  const queue::MachineMarket market =
+      queue::market_of(objects.machine_types, objects.machine_requests, rules);
+  queue.set_machine_notes(queue.plan_machines(market, now).notes);
   return queue;
-}
-
-// What bound pods of no AppWrapper take of the resources that the report tells of.
-std::string held_outside(const std::vector<kube::ObjectRef>& pods, const queue::Report& report) {
-  model::ResourceList sum;
-  for (const kube::ObjectRef& object : pods) {
-    const Result<model::Pod> pod = object->as<model::Pod>();
-    if (pod && !pod->spec.node_name.empty() && pod->status.phase != "Succeeded" &&
-        pod->status.phase != "Failed" && !pod->metadata.labels.contains(queue::kUidLabel)) {
-      sum += model::pod_requests(pod->spec);
-    }
-  }
-  std::string text;
-  for (const queue::ReportLine& line : report.shortages) {
-    if (const model::Quantity amount = sum.get(line.resource); amount.sign() > 0) {
-      text += (text.empty() ? "pods outside the queue hold " : ", ") +
-              model::human_resource(line.resource, amount);
-    }
-  }
-  return text;
 }
 
 std::int64_t position_among(const std::vector<GroupedWrapper>& all, const std::string& uid,
@@ -232,8 +239,17 @@ Task<Result<Explained>> gather_explanation(Session& session, KnownKind kind,
     co_return explained;
   }
   explained.controller_ns = options.controller_ns;
+  model::ObjectMeta about = explained.wrapper.metadata;
+  if (auto live = co_await ask_explanation(session, "appwrappers", std::move(about));
+      live && live->report) {
+    explained.live = true;
+    explained.paused = live->paused;
+    explained.outside = live->report->outside;
+    explained.report = std::move(live->report);
+    co_return explained;
+  }
   const QueueNote note = co_await read_note(session, std::move(options.controller_ns));
-  // Who may not read it has the controller's word in the status.
+  // Without the right to read it, the status has the controller's word.
   explained.paused =
       note.paused || (!note.unseen.empty() &&
                       view_of(explained.wrapper).reason == queue::word(queue::Reason::paused));
@@ -251,9 +267,7 @@ Task<Result<Explained>> gather_explanation(Session& session, KnownKind kind,
   queue::Queue queue = queue_from(gathered.objects, note.settings, now);
   Result<queue::Report> report = queue::explain(queue, uid, now);
   if (report) {
-    if (report->standing.why != queue::Reason::unknown_quota) {
-      explained.outside = held_outside(gathered.objects.pods, *report);
-    }
+    explained.outside = report->outside;
     explained.report = *std::move(report);
   } else {
     explained.missing.push_back("placement: " + report.error().message);
@@ -270,16 +284,36 @@ Task<Result<ExplainedTraining>> explain_training(Session& session, ExplainOption
   if (queue::is_finished(explained.job.status)) {
     co_return explained;
   }
+  const std::string wrapper = queue::wrapper_of(explained.job);
+  std::optional<LiveExplanation> live;
+  // Inside an AppWrapper that one is in the queue.
+  if (wrapper.empty()) {
+    model::ObjectMeta about = explained.job.metadata;
+    live = co_await ask_explanation(session, "trainingjobs", std::move(about));
+  }
+  if (live) {
+    explained.planned = live->planned;
+    explained.growth = std::move(live->growth);
+    explained.shrinks_for = std::move(live->shrinks_for);
+    explained.report = std::move(live->report);
+    explained.grown = std::move(live->grown);
+    co_return explained;
+  }
   const QueueNote note = co_await read_note(session, std::move(options.controller_ns));
   Gathering gathered = co_await gather(session, model::WrapperApi::workload_v1beta1, true);
   explained.missing = std::move(gathered.missing);
   if (!note.unseen.empty()) {
     explained.missing.push_back("settings of the controller, defaults are used: " + note.unseen);
   }
-  const std::string& uid = explained.job.metadata.uid;
+  const std::string uid = wrapper.empty() ? explained.job.metadata.uid : wrapper;
   for (const model::TrainingJob& job : gathered.objects.training_jobs) {
-    if (job.metadata.uid != uid && job.status.current_size > queue::sizes_of(job.spec).min) {
-      explained.grown.push_back(job);
+    const std::int64_t min = queue::sizes_of(job.spec).min;
+    if (job.metadata.uid != explained.job.metadata.uid && job.status.current_size > min) {
+      explained.grown.push_back({.ns = job.metadata.ns,
+                                 .name = job.metadata.name,
+                                 .size = job.status.current_size,
+                                 .min = min,
+                                 .priority = job.spec.priority});
     }
   }
   if (!gathered.enough) {
@@ -293,7 +327,7 @@ Task<Result<ExplainedTraining>> explain_training(Session& session, ExplainOption
     explained.shrinks_for = queue.standing(uid).shrinks_for;
   } else if (Result<queue::Report> report = queue::explain(queue, uid, now)) {
     explained.report = *std::move(report);
-  } else {
+  } else if (report.error().code != ErrorCode::not_found) {
     explained.missing.push_back("placement: " + report.error().message);
   }
   co_return explained;

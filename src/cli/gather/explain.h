@@ -19,8 +19,9 @@ struct ExplainOptions {
   std::string controller_ns;
 };
 
-// Why an AppWrapper is not running yet: its status for everyone; with the right to list nodes, pods
-// and AppWrappers also what a queue of its own makes of them: numbers, holders, what would help.
+// Why an AppWrapper is not running yet: its status for everyone; numbers, holders and what would
+// help from the controller (view_api.h). Without its answer, with the right to list nodes, pods and
+// AppWrappers, from a queue made of these.
 Task<Result<Explained>> gather_explanation(Session& session, KnownKind kind,
                                            ExplainOptions options);
 

@@ -2,7 +2,10 @@
 
 #include "base/close_words.h"
 #include "cli/gather/wrappers.h"
+#include "model/resources.h"
+#include "model/run.h"
 #include "model/status.h"
+#include "model/training_job.h"
 #include "sdk/clusters.h"
 
 #include <utility>
@@ -65,6 +68,13 @@ bool names_an_object(const Error& error) {
          !status->details->name.empty();
 }
 
+template <typename T>
+Task<bool> exists(Session& session, std::string name) {
+  const Result<kube::ObjectRef> object =
+      co_await session.client().get(model::resource_type<T>(), {session.ns(), std::move(name)});
+  co_return object.has_value();
+}
+
 // Of a name alone: the Ray cluster may be meant. Otherwise says which names there are.
 Task<Result<FoundWrapper>> find_instead(Session& session, KnownKind kind, std::string name,
                                         Error error, Use use) {
@@ -76,6 +86,12 @@ Task<Result<FoundWrapper>> find_instead(Session& session, KnownKind kind, std::s
       co_return co_await find_wrapper(session, std::move(exact), std::move(wrapper), use);
     }
   }
+  if (const std::string noun = co_await noun_instead(session, kind, name); !noun.empty()) {
+    std::string text = "no AppWrapper " + name + "; a " + noun +
+                       " has this name, name the kind too: " + noun + " " + name;
+    co_return fail(use == Use::change ? failed_precondition(std::move(text))
+                                      : not_found(std::move(text)));
+  }
   const bool named = names_an_object(error);
   error = name_missing_kind(std::move(error), kind, session.server());
   if (named) {
@@ -85,6 +101,16 @@ Task<Result<FoundWrapper>> find_instead(Session& session, KnownKind kind, std::s
 }
 
 }  // namespace
+
+Task<std::string> noun_instead(Session& session, KnownKind kind, std::string name) {
+  if (!kind.guessed) {
+    co_return "";
+  }
+  if (co_await exists<model::TrainingJob>(session, name)) {
+    co_return "trainingjob";
+  }
+  co_return co_await exists<model::Run>(session, std::move(name)) ? "run" : "";
+}
 
 Task<Result<FoundWrapper>> find_wrapper(Session& session, KnownKind kind, std::string name,
                                         Use use) {

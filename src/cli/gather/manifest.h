@@ -24,7 +24,7 @@ struct Manifest {
   std::string where() const;
 };
 
-// What could be read, and what was wrong with the rest: each error names file and document.
+// The objects that could be read, and the problems of the rest: each error names file and document.
 struct Manifests {
   std::vector<Manifest> objects;
   std::vector<Error> errors;

@@ -1,6 +1,7 @@
 #include "cli/gather/queue_state.h"
 
 #include "cli/gather/namespace_hint.h"
+#include "cli/gather/training_jobs.h"
 #include "cli/gather/wrappers.h"
 #include "cli/views/kinds.h"
 #include "model/config_map.h"
@@ -28,6 +29,28 @@ Task<QueueNote> read_note(Session& session, std::string controller_ns) {
   co_return note;
 }
 
+Task<std::set<std::string>> quota_trees(Session& session) {
+  std::set<std::string> names;
+  const Result<kube::ObjectList> subtrees =
+      co_await session.client().list_all(model::resource_type<model::QuotaSubtree>(), {});
+  for (const kube::ObjectRef& each : subtrees ? subtrees->items : std::vector<kube::ObjectRef>()) {
+    if (std::string tree(each->string_at({"metadata", "labels", "tree"})); !tree.empty()) {
+      names.insert(std::move(tree));
+    }
+  }
+  co_return names;
+}
+
+Task<void> look_at_jobs(Session& session, QueueState& state) {
+  std::string ns = state.ns;
+  Result<std::vector<model::TrainingJob>> jobs =
+      co_await list_standalone_jobs(session, std::move(ns));
+  state.jobs_unseen = jobs ? "" : jobs.error().message;
+  if (jobs) {
+    state.jobs = *std::move(jobs);
+  }
+}
+
 Task<Result<QueueState>> look_at_queue(Session& session, std::string controller_ns) {
   QueueState state;
   Result<WrapperList> list = co_await list_wrappers(session, app_wrapper_kind(), "", "");
@@ -48,14 +71,9 @@ Task<Result<QueueState>> look_at_queue(Session& session, std::string controller_
   if (legacy) {
     std::ranges::move(legacy->wrappers, std::back_inserter(state.wrappers));
   }
+  co_await look_at_jobs(session, state);
   state.note = co_await read_note(session, std::move(controller_ns));
-  const Result<kube::ObjectList> trees =
-      co_await session.client().list_all(model::resource_type<model::QuotaSubtree>(), {});
-  for (const kube::ObjectRef& each : trees ? trees->items : std::vector<kube::ObjectRef>()) {
-    if (std::string tree(each->string_at({"metadata", "labels", "tree"})); !tree.empty()) {
-      state.trees.insert(std::move(tree));
-    }
-  }
+  state.trees = co_await quota_trees(session);
   co_return state;
 }
 
@@ -63,6 +81,9 @@ void tell_scope(Session& session, const QueueState& state) {
   if (!state.ns.empty()) {
     session.console().err("note: you can list AppWrappers of namespace " + state.ns +
                           " only; positions leave out other namespaces\n");
+  }
+  if (!state.jobs_unseen.empty()) {
+    session.console().err("note: TrainingJobs are left out: " + state.jobs_unseen + "\n");
   }
 }
 

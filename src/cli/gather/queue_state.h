@@ -4,6 +4,7 @@
 #include "base/result.h"
 #include "cli/session/session.h"
 #include "cli/views/wrapper_view.h"
+#include "model/training_job.h"
 #include "queue/settings.h"
 
 #include <set>
@@ -12,22 +13,31 @@
 
 namespace codeflare::cli {
 
-// What the ConfigMap of the controller says.
+// The content of the controller's ConfigMap.
 struct QueueNote {
   bool paused = false;
   queue::Settings settings;
   std::string unseen;  // why it could not be read; empty also when there is none
 };
 
-// All AppWrappers that the caller may list.
+// All work that the caller may list.
 struct QueueState {
   std::vector<GroupedWrapper> wrappers;
+  std::vector<model::TrainingJob> jobs{};  // in no AppWrapper
+  std::string jobs_unseen{};               // why they could not be listed
   bool legacy = false;  // those of MCAD's group are among them: there is one line
   QueueNote note;
   std::set<std::string> trees{};  // names of the quota trees that the caller may list
   // Only this namespace could be listed; empty: all of them.
   std::string ns;
 };
+
+// TrainingJobs of this namespace, or of all, that stand in line for themselves; as before where
+// they cannot be listed.
+Task<void> look_at_jobs(Session& session, QueueState& state);
+
+// Names of the quota trees; none when the caller may not list them.
+Task<std::set<std::string>> quota_trees(Session& session);
 
 Task<Result<QueueState>> look_at_queue(Session& session, std::string controller_ns);
 

@@ -6,8 +6,12 @@
 #include "model/codec/core.h"
 #include "model/codec/describe.h"
 #include "model/codec/platform.h"
+#include "model/image.h"
+#include "model/platform_repo_secret.h"
 
 #include <algorithm>
+#include <array>
+#include <string_view>
 #include <utility>
 
 namespace codeflare::cli {
@@ -62,6 +66,10 @@ class Reader {
       add(manifest, files_.sizes);
     } else if (manifest.kind == "RunPolicy") {
       add(manifest, files_.policies);
+    } else if (manifest.kind == "Image") {
+      ignore<model::Image>(manifest);
+    } else if (manifest.kind == "PlatformRepoSecret") {
+      ignore<model::PlatformRepoSecret>(manifest);
     } else {
       files_.errors.push_back(
           invalid_argument(manifest.where() + ": unknown kind of " + manifest.api_version));
@@ -81,6 +89,16 @@ class Reader {
       object->metadata.ns = ns_;
     }
     list.push_back(*std::move(object));
+  }
+
+  // Has no effect on what Runs become, but a mistake in it counts.
+  template <typename T>
+  void ignore(const Manifest& manifest) {
+    std::vector<T> read;
+    add(manifest, read);
+    if (!read.empty()) {
+      check(manifest, read.front().spec);
+    }
   }
 
   template <typename Spec>
@@ -108,17 +126,19 @@ Task<Result<std::optional<T>>> find(kube::Client& client, model::ObjectKey key) 
   co_return std::optional<T>(*std::move(found));
 }
 
-// What cannot be read is left out: the controller knows it.
+// Nothing when the user may not list the kind.
 template <typename T>
-Task<Result<std::vector<T>>> list_readable(kube::Client& client) {
+Task<Result<std::optional<std::vector<T>>>> list_readable(kube::Client& client) {
   kube::Api<T> api(client);
   auto list = co_await api.list();
-  if (!list && (list.error().code == ErrorCode::permission_denied ||
-                list.error().code == ErrorCode::not_found)) {
-    co_return std::vector<T>();
+  if (!list && list.error().code == ErrorCode::permission_denied) {
+    co_return std::optional<std::vector<T>>();
+  }
+  if (!list && list.error().code == ErrorCode::not_found) {
+    co_return std::optional(std::vector<T>());
   }
   CO_TRY(list);
-  co_return std::move(list->items);
+  co_return std::optional(std::move(list->items));
 }
 
 template <typename T>
@@ -130,6 +150,46 @@ void merge(std::vector<T>& mine, std::vector<T> theirs) {
       mine.push_back(std::move(each));
     }
   }
+}
+
+Task<Result<void>> add_application(kube::Client& client, ClusterInput& whole) {
+  if (whole.input.application) {
+    co_return Result<void>();
+  }
+  model::ObjectKey key = platform::application_of(whole.input.run);
+  const std::string name = "Application " + key.to_string();
+  auto found = co_await find<model::Application>(client, std::move(key));
+  if (!found && found.error().code == ErrorCode::permission_denied) {
+    whole.unread.push_back(name);
+    whole.no_application = true;
+    co_return Result<void>();
+  }
+  CO_TRY(found);
+  whole.input.application = *std::move(found);
+  co_return Result<void>();
+}
+
+Task<Result<void>> add_data_sets(kube::Client& client, ClusterInput& whole) {
+  if (!whole.input.application) {
+    co_return Result<void>();
+  }
+  const std::vector<model::ObjectKey> keys =
+      platform::data_sets_of(*whole.input.application, whole.input.run);
+  for (const model::ObjectKey& key : keys) {
+    auto found = co_await find<model::DataSet>(client, key);
+    if (!found && found.error().code == ErrorCode::permission_denied) {
+      whole.unread.push_back("DataSet " + key.to_string());
+      whole.no_data_set = true;
+      continue;
+    }
+    CO_TRY(found);
+    if (*found) {
+      std::vector<model::DataSet> one;
+      one.push_back(**std::move(found));
+      merge(whole.input.data_sets, std::move(one));
+    }
+  }
+  co_return Result<void>();
 }
 
 }  // namespace
@@ -164,38 +224,39 @@ platform::CompileInput input_from(const PlatformFiles& files, const model::Run& 
   return input;
 }
 
-Task<Result<platform::CompileInput>> add_from_cluster(Session& session,
-                                                      platform::CompileInput input) {
+bool ClusterInput::may_cause(const platform::Problem& problem) const {
+  constexpr std::array<std::string_view, 5> kOfSizes{"spec.size", "spec.workers", "spec.cpu",
+                                                     "spec.memory", "spec.gpu"};
+  return no_application || (no_data_set && problem.field.starts_with("spec.inputs")) ||
+         (no_sizes && std::ranges::find(kOfSizes, problem.field) != kOfSizes.end());
+}
+
+Task<Result<ClusterInput>> add_from_cluster(Session& session, platform::CompileInput input) {
   kube::Client& client = session.client();
-  if (!input.application) {
-    CO_TRY_ASSIGN(input.application,
-                  co_await find<model::Application>(client, platform::application_of(input.run)));
-  }
-  if (input.application) {
-    const std::vector<model::ObjectKey> keys =
-        platform::data_sets_of(*input.application, input.run);
-    for (const model::ObjectKey& key : keys) {
-      CO_TRY_ASSIGN(std::optional<model::DataSet> data_set,
-                    co_await find<model::DataSet>(client, key));
-      if (data_set) {
-        std::vector<model::DataSet> one;
-        one.push_back(*std::move(data_set));
-        merge(input.data_sets, std::move(one));
-      }
-    }
-  }
+  ClusterInput whole{.input = std::move(input)};
+  CO_TRY(co_await add_application(client, whole));
+  CO_TRY(co_await add_data_sets(client, whole));
   CO_TRY_ASSIGN(auto sizes, co_await list_readable<model::RunSizeConfiguration>(client));
-  merge(input.sizes, std::move(sizes));
   CO_TRY_ASSIGN(auto policies, co_await list_readable<model::RunPolicy>(client));
-  merge(input.policies, std::move(policies));
-  if (input.namespace_labels.empty()) {
+  whole.no_sizes = !sizes || !policies;
+  if (sizes) {
+    merge(whole.input.sizes, *std::move(sizes));
+  } else {
+    whole.unread.emplace_back("RunSizeConfigurations");
+  }
+  if (policies) {
+    merge(whole.input.policies, *std::move(policies));
+  } else {
+    whole.unread.emplace_back("RunPolicies");
+  }
+  if (whole.input.namespace_labels.empty()) {
     Result<std::optional<model::Namespace>> ns =
-        co_await find<model::Namespace>(client, {"", input.run.metadata.ns});
+        co_await find<model::Namespace>(client, {"", whole.input.run.metadata.ns});
     if (ns && *ns) {
-      input.namespace_labels = (*ns)->metadata.labels;
+      whole.input.namespace_labels = (*ns)->metadata.labels;
     }
   }
-  co_return std::move(input);
+  co_return std::move(whole);
 }
 
 }  // namespace codeflare::cli

@@ -30,12 +30,22 @@ struct PlatformFiles {
 };
 PlatformFiles read_platform(const std::vector<Manifest>& manifests, const std::string& ns);
 
-// What a Run of the files compiles from.
+// The input of a Run of the files.
 platform::CompileInput input_from(const PlatformFiles& files, const model::Run& run);
 
-// Adds what the server has and `input` lacks. Kinds that the user may not read are left out, except
-// the Application and its DataSets.
-Task<Result<platform::CompileInput>> add_from_cluster(Session& session,
-                                                      platform::CompileInput input);
+// An input without the objects that the user may not read.
+struct ClusterInput {
+  platform::CompileInput input;
+  std::vector<std::string> unread{};  // "RunPolicies", "Application owner/train"
+  bool no_application = false;
+  bool no_data_set = false;
+  bool no_sizes = false;  // or no policies: both decide about the resources
+
+  // The missing objects may be the cause of this problem.
+  bool may_cause(const platform::Problem& problem) const;
+};
+
+// Adds what the server has and `input` lacks.
+Task<Result<ClusterInput>> add_from_cluster(Session& session, platform::CompileInput input);
 
 }  // namespace codeflare::cli

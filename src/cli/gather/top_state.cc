@@ -1,6 +1,7 @@
 #include "cli/gather/top_state.h"
 
 #include "cli/gather/namespace_hint.h"
+#include "controllers/fakenode/node_table.h"
 #include "json/parse.h"
 #include "model/codec/node.h"
 #include "model/codec/pod.h"
@@ -12,7 +13,9 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <span>
+#include <string_view>
 #include <tuple>
 #include <utility>
 
@@ -35,14 +38,13 @@ model::ResourceList usage_of(const json::Value& entry) {
   return list;
 }
 
-// Of nodes their own use, of pods the sum of their containers.
-Task<Result<Uses>> read_metrics(Session& session, std::string path) {
+// Of nodes their own use, of pods the sum of their containers. Nothing without a metrics API.
+Task<Result<std::optional<Uses>>> read_metrics(Session& session, std::string path) {
   Result<kube::Client::RawResponse> answer =
       co_await session.client().raw({.target = "/apis/metrics.k8s.io/v1beta1/" + path});
   if (!answer) {
     if (answer.error().code == ErrorCode::not_found) {
-      co_return fail(not_found(
-          "the cluster has no metrics API; install metrics-server, or use 'codeflare up'"));
+      co_return std::optional<Uses>();
     }
     co_return fail(std::move(answer).error());
   }
@@ -64,7 +66,7 @@ Task<Result<Uses>> read_metrics(Session& session, std::string path) {
       }
     }
   }
-  co_return uses;
+  co_return std::optional(std::move(uses));
 }
 
 Task<Result<void>> add_nodes(Session& session, TopView& view) {
@@ -75,10 +77,12 @@ Task<Result<void>> add_nodes(Session& session, TopView& view) {
     co_return Result<void>();
   }
   CO_TRY_ASSIGN(const kube::ObjectList list, std::move(nodes));
-  CO_TRY_ASSIGN(const Uses uses, co_await read_metrics(session, "nodes"));
+  CO_TRY_ASSIGN(const std::optional<Uses> measured, co_await read_metrics(session, "nodes"));
+  const Uses uses = measured.value_or(Uses());
   for (const kube::ObjectRef& object : list.items) {
     CO_TRY_ASSIGN(const model::Node node, object->as<model::Node>());
     TopNode top{.name = node.metadata.name, .allocatable = node.status.allocatable};
+    top.fake = node.metadata.labels.contains(controllers::fakenode::kFakeLabel);
     if (const auto use = uses.find({"", node.metadata.name}); use != uses.end()) {
       top.measured = true;
       top.used = use->second;
@@ -127,7 +131,10 @@ Task<Result<TopView>> look_at_use(Session& session) {
     co_return fail(with_namespace_hint(session, std::move(list).error(), ns));
   }
   std::string path = ns.empty() ? "pods" : "namespaces/" + ns + "/pods";
-  CO_TRY_ASSIGN(const Uses uses, co_await read_metrics(session, std::move(path)));
+  CO_TRY_ASSIGN(const std::optional<Uses> measured,
+                co_await read_metrics(session, std::move(path)));
+  view.with_use = measured.has_value();
+  const Uses uses = measured.value_or(Uses());
   std::map<model::ObjectKey, TopWork> work;
   for (const kube::ObjectRef& object : list->items) {
     CO_TRY_ASSIGN(const model::Pod pod, object->as<model::Pod>());

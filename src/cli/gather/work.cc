@@ -1,12 +1,14 @@
 #include "cli/gather/work.h"
 
 #include "kube/object.h"
+#include "model/codec/event.h"
 #include "model/codec/pod.h"
 #include "model/resources.h"
 #include "queue/demand.h"
 #include "queue/item_end.h"
 #include "queue/status_words.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -18,7 +20,8 @@ constexpr std::int64_t kLogLines = 5;
 constexpr std::int64_t kLogBytesMax = 8192;
 
 // From the container's status, else from its log as far as the user may read it.
-Task<std::vector<std::string>> log_of(Session& session, std::string ns, queue::PodTrouble trouble) {
+Task<std::vector<std::string>> log_of(kube::Client& client, std::string ns,
+                                      queue::PodTrouble trouble) {
   std::vector<std::string> lines = last_lines(trouble.log);
   const bool has_run = trouble.exit_code && trouble.kind != queue::PodTrouble::Kind::cannot_start;
   if (!lines.empty() || !has_run || trouble.container.empty()) {
@@ -32,8 +35,7 @@ Task<std::vector<std::string>> log_of(Session& session, std::string ns, queue::P
                            .previous = trouble.kind == queue::PodTrouble::Kind::crash_loop,
                            .tail_lines = kLogLines,
                            .limit_bytes = kLogBytesMax};
-  Result<net::Body> body =
-      co_await session.client().logs({std::move(ns), trouble.pod}, std::move(options));
+  Result<net::Body> body = co_await client.logs({std::move(ns), trouble.pod}, std::move(options));
   if (!body || *body == nullptr) {
     co_return lines;
   }
@@ -42,12 +44,10 @@ Task<std::vector<std::string>> log_of(Session& session, std::string ns, queue::P
   co_return text ? last_lines(*text) : lines;
 }
 
-}  // namespace
-
-Task<Result<std::vector<model::Pod>>> list_pods(Session& session, GroupedWrapper wrapper) {
+Task<Result<std::vector<model::Pod>>> list_from(kube::Client& client, GroupedWrapper wrapper) {
   kube::ListOptions options{.ns = wrapper.metadata.ns,
                             .label_selector = queue::pod_selector(wrapper)};
-  auto listing = session.client().list_all(model::resource_type<model::Pod>(), std::move(options));
+  auto listing = client.list_all(model::resource_type<model::Pod>(), std::move(options));
   CO_TRY_ASSIGN(const kube::ObjectList list, co_await std::move(listing));
   std::vector<model::Pod> pods;
   for (const kube::ObjectRef& object : list.items) {
@@ -58,15 +58,106 @@ Task<Result<std::vector<model::Pod>>> list_pods(Session& session, GroupedWrapper
   co_return pods;
 }
 
+// The events library counts repetitions; others write the last time.
+WallTime time_of(const model::Event& event) {
+  if (event.series && event.series->last_observed_time) {
+    return event.series->last_observed_time->time;
+  }
+  if (event.last_timestamp) {
+    return *event.last_timestamp;
+  }
+  return event.event_time ? event.event_time->time : WallTime();
+}
+
+// Of one of the pods, or of an item or what an item makes (a ReplicaSet has its Deployment's name
+// in front), which could not make a pod.
+bool concerns(const model::Event& event, const std::vector<model::Pod>& pods,
+              const std::vector<queue::ItemInfo>& items) {
+  const model::ObjectReference& about = event.involved_object;
+  if (about.kind == "Pod") {
+    return std::ranges::any_of(pods,
+                               [&](const auto& pod) { return pod.metadata.uid == about.uid; });
+  }
+  return event.reason == "FailedCreate" && std::ranges::any_of(items, [&](const auto& item) {
+           return about.name == item.key.name || about.name.starts_with(item.key.name + "-");
+         });
+}
+
+Task<std::string> newest_warning(kube::Client& client, std::string ns, std::vector<model::Pod> pods,
+                                 std::vector<queue::ItemInfo> items) {
+  kube::ListOptions options{.ns = std::move(ns), .field_selector = "type=Warning"};
+  const Result<kube::ObjectList> list =
+      co_await client.list_all(model::resource_type<model::Event>(), std::move(options));
+  std::string text;
+  WallTime newest{};
+  for (const kube::ObjectRef& object : list ? list->items : std::vector<kube::ObjectRef>()) {
+    const Result<model::Event> event = object->as<model::Event>();
+    if (event && time_of(*event) >= newest && concerns(*event, pods, items)) {
+      newest = time_of(*event);
+      const bool of_pod = event->involved_object.kind == "Pod";
+      text = (of_pod ? "pod " : event->involved_object.kind + " ") + event->involved_object.name +
+             ": " + event->reason + ": " + event->message;
+    }
+  }
+  co_return text;
+}
+
+}  // namespace
+
+Task<Result<FoundPods>> find_pods(Session& session, GroupedWrapper wrapper) {
+  const std::string worker = worker_of(wrapper);
+  FoundPods found;
+  if (worker.empty()) {
+    GroupedWrapper of = wrapper;
+    CO_TRY_ASSIGN(found.pods, co_await list_from(session.client(), std::move(of)));
+  }
+  // Finished work has no plan any more, but its pods may still be on a worker.
+  const bool finished = !wrapper.status.plan && model::is_terminal(wrapper.status);
+  if (worker.empty() && (!finished || !found.pods.empty())) {
+    co_return found;
+  }
+  auto elsewhere = std::make_shared<WorkPodClient>(session, wrapper);
+  Result<std::vector<model::Pod>> pods =
+      co_await list_from(elsewhere->client(), std::move(wrapper));
+  if (!pods && !worker.empty()) {
+    co_return fail(std::move(pods).error().with_context("pods on cluster " + worker));
+  }
+  if (pods && !pods->empty()) {
+    found = {.pods = *std::move(pods), .elsewhere = std::move(elsewhere)};
+  }
+  co_return found;
+}
+
+Task<Result<std::vector<model::Pod>>> list_pods(Session& session, GroupedWrapper wrapper) {
+  CO_TRY_ASSIGN(FoundPods found, co_await find_pods(session, std::move(wrapper)));
+  co_return std::move(found.pods);
+}
+
+Task<std::string> find_warning(Session& session, GroupedWrapper wrapper,
+                               std::vector<model::Pod> pods) {
+  const Result<queue::Demand> demand = queue::demand_of(wrapper);
+  std::vector<queue::ItemInfo> items = demand ? demand->items : std::vector<queue::ItemInfo>();
+  std::string ns = wrapper.metadata.ns;
+  co_return co_await newest_warning(session.client(), std::move(ns), std::move(pods),
+                                    std::move(items));
+}
+
 Task<Result<Work>> gather_work(Session& session, GroupedWrapper wrapper) {
   Work work;
   if (const Result<queue::Demand> demand = queue::demand_of(wrapper)) {
     work.stays = queue::why_it_stays(wrapper, demand->items);
   }
+  const bool over = model::is_terminal(wrapper.status);
   const std::string ns = wrapper.metadata.ns;
-  CO_TRY_ASSIGN(work.pods, co_await list_pods(session, std::move(wrapper)));
+  GroupedWrapper of = wrapper;
+  CO_TRY_ASSIGN(FoundPods found, co_await find_pods(session, std::move(of)));
+  work.pods = std::move(found.pods);
   if (std::optional<queue::PodTrouble> trouble = work.trouble()) {
-    work.log = co_await log_of(session, ns, *std::move(trouble));
+    work.log = co_await log_of(found.client(session), ns, *std::move(trouble));
+  } else if (!over && found.elsewhere == nullptr &&
+             (work.pods.empty() || !queue::unready_pods(work.pods).empty())) {
+    std::vector<model::Pod> pods = work.pods;
+    work.warning = co_await find_warning(session, std::move(wrapper), std::move(pods));
   }
   co_return work;
 }

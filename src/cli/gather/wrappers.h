@@ -19,8 +19,8 @@ struct WrapperList {
   std::vector<TypedObject> objects;
   std::vector<GroupedWrapper> wrappers;
 };
-// All of one group; all namespaces when `ns` is empty. Those that cannot be understood are left out
-// of `wrappers`.
+// All of one group; all namespaces when `ns` is empty. AppWrappers that cannot be understood are
+// left out of `wrappers`.
 Task<Result<WrapperList>> list_wrappers(Session& session, KnownKind kind, std::string ns,
                                         std::string selector);
 

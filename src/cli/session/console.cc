@@ -9,6 +9,10 @@ std::unique_ptr<Console> process_console() {
   return std::make_unique<internal::RealConsole>();
 }
 
+Result<std::string> Console::ask(std::string_view, bool) {
+  return fail(failed_precondition("standard input is not a terminal"));
+}
+
 int exit_code(const Error& error) {
   switch (error.code) {
     case ErrorCode::invalid_argument:

@@ -10,7 +10,7 @@
 
 namespace codeflare::cli {
 
-// What scripts may rely on.
+// The exit codes that scripts may rely on.
 enum ExitCode : int {
   kDone = 0,
   kFailed = 1,      // also: the work failed
@@ -33,6 +33,10 @@ class Console {
   virtual void err(std::string_view text) = 0;
   // All of standard input.
   virtual Result<std::string> read_input(std::size_t bytes_max) = 0;
+
+  // The answer to a question on a terminal, without the end of its line; a hidden one is not shown
+  // while it is typed. cancelled after Ctrl-C or Ctrl-D, failed_precondition without a terminal.
+  virtual Result<std::string> ask(std::string_view question, bool hidden);
 
   virtual bool out_is_terminal() const = 0;
   virtual bool err_is_terminal() const = 0;
@@ -59,7 +63,7 @@ int both(int code, int other);
 int report_usage(Console& console, std::string_view message);
 
 // One line on standard error that is written over while somebody waits, and gone afterwards. Where
-// standard error is no terminal nothing is shown.
+// standard error is not a terminal nothing is shown.
 class ProgressLine {
  public:
   explicit ProgressLine(Console& console) : console_(console) {}

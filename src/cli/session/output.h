@@ -33,7 +33,7 @@ struct TypedObject {
 };
 
 // Objects as JSON, YAML or names, as kubectl prints them: one by itself, several as a List
-// (`as_list` makes one of any number); without managedFields. `output` is no table.
+// (`as_list` makes one of any number); without managedFields. `output` must not be a table.
 std::string render_objects(const std::vector<TypedObject>& objects, Output output, bool as_list);
 
 // A value as JSON, or as YAML on request.

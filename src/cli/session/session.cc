@@ -11,9 +11,61 @@
 
 namespace codeflare::cli {
 
+// Passes requests on and notices a server that does not accept the credentials.
+class internal::Listening final : public net::HttpService {
+ public:
+  explicit Listening(net::HttpService& target) : target_(target) {}
+  Task<Result<net::Response>> send(net::Request request) override {
+    Result<net::Response> answer = co_await target_.send(std::move(request));
+    rejected = rejected || (answer && answer->status == 401);
+    co_return answer;
+  }
+  bool rejected = false;
+
+ private:
+  net::HttpService& target_;
+};
+
+namespace {
+
+// Leaves out notes: texts on standard error that are neither results nor errors.
+class QuietConsole final : public Console {
+ public:
+  explicit QuietConsole(Console& console) : console_(console) {}
+  void out(std::string_view text) override { console_.out(text); }
+  void err(std::string_view text) override {
+    if (!text.starts_with("note: ")) {
+      console_.err(text);
+    }
+  }
+  Result<std::string> read_input(std::size_t bytes_max) override {
+    return console_.read_input(bytes_max);
+  }
+  Result<std::string> ask(std::string_view question, bool hidden) override {
+    return console_.ask(question, hidden);
+  }
+  bool out_is_terminal() const override { return console_.out_is_terminal(); }
+  // Progress draws on terminals alone.
+  bool err_is_terminal() const override { return false; }
+  bool in_is_terminal() const override { return console_.in_is_terminal(); }
+  std::size_t err_columns() const override { return console_.err_columns(); }
+
+ private:
+  Console& console_;
+};
+
+}  // namespace
+
+Session::~Session() = default;
+
+bool Session::rejected() const {
+  return listening_ != nullptr && listening_->rejected;
+}
+
 Session::Session(Env env, Console& console, net::HttpService& service, Parts parts)
     : env_(env),
-      console_(console),
+      quiet_console_(parts.quiet ? std::make_unique<QuietConsole>(console) : nullptr),
+      console_(parts.quiet ? *quiet_console_ : console),
       service_(service),
       waiting_(console),
       patience_(parts.patience),
@@ -48,9 +100,10 @@ Result<std::unique_ptr<Session>> Session::open(Env env, Console& console,
   TRY_ASSIGN(
       std::unique_ptr<kube::Connection> connection,
       kube::connect(env, std::move(config), {.stdin_is_terminal = console.in_is_terminal()}));
-  TRY_ASSIGN(std::unique_ptr<Session> session,
-             over(env, console, connection->service(), ns, flags));
+  auto listening = std::make_unique<internal::Listening>(connection->service());
+  TRY_ASSIGN(std::unique_ptr<Session> session, over(env, console, *listening, ns, flags));
   session->connection_ = std::move(connection);
+  session->listening_ = std::move(listening);
   session->server_ = server;
   return session;
 }
@@ -63,7 +116,8 @@ Result<std::unique_ptr<Session>> Session::over(Env env, Console& console, net::H
                   {.ns = flags.ns.empty() ? std::move(ns) : flags.ns,
                    .ns_given = !flags.ns.empty(),
                    .output = output,
-                   .patience = flags.timeout > Duration::zero() ? flags.timeout : kPatience}));
+                   .patience = flags.timeout > Duration::zero() ? flags.timeout : kPatience,
+                   .quiet = flags.quiet}));
 }
 
 bool Session::may_wait(const kube::Repeat& repeat) {
@@ -82,7 +136,7 @@ bool Session::may_wait(const kube::Repeat& repeat) {
   waited_ += more;
   waits_until_ = std::max(end, waits_until_);
   // Servers that ask once and then do it are usual, and connections are mended in a moment.
-  if (first || !repeat.error.retry_after) {
+  if (first || quiet() || !repeat.error.retry_after) {
     return true;
   }
   const std::string why = "the server asks to retry later: " + repeat.error.message + " (" +

@@ -16,17 +16,23 @@
 
 namespace codeflare::cli {
 
-// What every verb that talks to a cluster takes.
+// The options of every verb that talks to a cluster.
 struct SessionFlags {
   std::string kubeconfig;
   std::string context;
   std::string ns;
   std::string output;
+  bool no_input = false;  // nothing is asked, also on a terminal
+  bool quiet = false;     // no progress and no notes
   // For a server that asks to wait, all requests of the verb together; zero: kPatience.
   Duration timeout{};
 };
 
 inline constexpr Duration kPatience = std::chrono::seconds(60);
+
+namespace internal {
+class Listening;
+}
 
 // One run of a verb: where it reads and writes, whom it talks to, and how it answers.
 class Session {
@@ -37,9 +43,10 @@ class Session {
   // Over any service, in this namespace unless the flags name one.
   static Result<std::unique_ptr<Session>> over(Env env, Console& console, net::HttpService& service,
                                                std::string ns, const SessionFlags& flags = {});
+  ~Session();
 
   Env env() const { return env_; }
-  // What is written now is not written over the line that tells of a wait.
+  // Clears the line about a wait, so that output does not overwrite it.
   Console& console() {
     waiting_.clear();
     return console_;
@@ -54,7 +61,11 @@ class Session {
   // It was asked for with -n, rather than taken from the context.
   bool ns_given() const { return ns_given_; }
   Output output() const { return output_; }
+  // Waits show no progress, and console() leaves out notes.
+  bool quiet() const { return quiet_console_ != nullptr; }
   WallTime now() const { return env_.clock.wall(); }
+  // The server did not accept the credentials of a request.
+  bool rejected() const;
 
  private:
   struct Parts {
@@ -62,6 +73,7 @@ class Session {
     bool ns_given = false;
     Output output = Output::table;
     Duration patience = kPatience;
+    bool quiet = false;
   };
   Session(Env env, Console& console, net::HttpService& service, Parts parts);
 
@@ -69,6 +81,7 @@ class Session {
   bool may_wait(const kube::Repeat& repeat);
 
   Env env_;
+  std::unique_ptr<Console> quiet_console_;
   Console& console_;
   net::HttpService& service_;
   ProgressLine waiting_;
@@ -78,6 +91,7 @@ class Session {
   Instant first_until_{};
   std::string told_;
   std::unique_ptr<kube::Connection> connection_;
+  std::unique_ptr<internal::Listening> listening_;
   Logger warnings_;  // of the server
   kube::Client client_;
   kube::Discovery discovery_;

@@ -16,7 +16,7 @@ inline constexpr const char* kGpuResource = "nvidia.com/gpu";
 // The tree that the quota column of a trace names nodes of.
 inline constexpr const char* kQuotaTree = "quota";
 
-// What a trace is replayed on.
+// The cluster that a trace is replayed on.
 struct Cluster {
   std::vector<sched::NodeSpec> nodes;
   // Quota nodes of one tree; empty: no quota.

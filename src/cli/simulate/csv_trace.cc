@@ -34,7 +34,7 @@ enum Column : std::uint8_t {
 struct Alias {
   std::string_view name;
   Column column;
-  // What one unit of the column is: bytes in a GiB, millicores in a core.
+  // The unit of the column: bytes in a GiB, millicores in a core.
   std::int64_t scale = 1;
 };
 
@@ -253,7 +253,7 @@ class RowReader {
     return {};
   }
 
-  // What one pod takes, times the pods, or what all take.
+  // The amount of one pod, times the pods, or of all.
   Result<void> add(Amount& amount, const Job& job, Column each, Column all, bool& per_pod) const {
     const Column column = text(each).empty() ? all : each;
     if (text(column).empty()) {

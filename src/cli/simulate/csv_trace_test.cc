@@ -110,7 +110,7 @@ TEST(CsvTrace, an_id_that_is_there_twice_is_told_with_both_lines) {
   ASSERT_TRUE(trace.has_value());
   EXPECT_EQ(trace->jobs.size(), 2u);
   EXPECT_EQ(trace->skipped, 1u);
-  // Who has none is called by the line, whatever others are called.
+  // A job without a name is called by its line, whatever others are called.
   EXPECT_TRUE(read("id,submit,duration\nline-3,0,1\n,0,1\n,0,1\n").has_value());
 }
 

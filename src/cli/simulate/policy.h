@@ -15,7 +15,7 @@ struct Policy {
   std::string name = "best-effort";
   // How long the first that does not fit keeps what it waits for; zero: whoever fits may pass.
   Duration holding{};
-  // What ends before the first one's turn may pass it: by its limit, else by what was expected,
+  // Jobs that end before the first one's turn may pass it: by its limit, else by what was expected,
   // else by how long it really runs.
   bool backfill = false;
   // Priorities of the trace count.

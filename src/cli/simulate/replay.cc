@@ -43,7 +43,7 @@ Duration rounded_up(Duration guess) {
   return std::chrono::seconds((seconds + unit - 1) / unit * unit);
 }
 
-// What the shape of gangs needs to know of the cluster, looked up once.
+// Facts about the cluster for the shape of gangs, looked up once.
 struct Limits {
   explicit Limits(const Cluster& cluster) {
     const std::map<std::string, Amount> most = largest_of(cluster);

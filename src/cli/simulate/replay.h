@@ -23,14 +23,14 @@ struct NeverStarted {
   std::vector<std::string> first{};
 };
 
-// What became of a trace under one policy.
+// The outcome of a trace under one policy.
 struct Outcome {
   std::string policy;
   std::size_t jobs = 0;
   std::size_t finished = 0;
   // Ended by their limit; not among the finished.
   std::size_t killed = 0;
-  // What the core would not take at all, and how it said so first.
+  // The jobs that the core rejected, and its first message.
   std::size_t refused = 0;
   std::string first_refusal{};
   std::map<std::string, NeverStarted> never_started{};  // by reason: "insufficient"

@@ -177,7 +177,7 @@ std::string to_text(const std::vector<Summary>& summaries) {
   bool evicts = false;
   for (const Summary& s : summaries) {
     for (const auto& [resource, part] : s.utilisation) {
-      // What nobody asks for is not worth a column.
+      // A resource without demand is not worth a column.
       if (part > 0) {
         resources.insert(resource);
       }

@@ -44,7 +44,7 @@ Result<Trace> trace_of(Env env, Console& console, const SimulateFlags& flags) {
   return trace;
 }
 
-// What was left out is told, so that nobody takes a part for the whole.
+// Skipped lines are reported, so that nobody takes a part for the whole.
 void tell_gaps(Console& console, const Trace& trace) {
   for (const std::string& line : trace.first_skipped) {
     console.err("skipped " + line + "\n");

@@ -77,7 +77,7 @@ Result<Fields> split(std::string_view line) {
   return fields;
 }
 
-// What is there: the standard writes -1 for what is not known.
+// The first known field: the standard writes -1 for what is not known.
 double known(const Fields& fields, Field first, Field second) {
   return fields[first] > 0 ? fields[first] : fields[second];
 }

@@ -29,7 +29,7 @@ TEST(SwfTrace, a_processor_is_a_pod_of_one_cpu) {
   EXPECT_EQ(first.expected, seconds(120));
   EXPECT_EQ(first.limit, Duration::zero());
   EXPECT_EQ(trace->quotas[first.quota], "3");
-  // What was used counts where nothing was requested.
+  // The used amount counts where nothing was requested.
   EXPECT_EQ(trace->jobs[1].submitted, seconds(60));
   EXPECT_EQ(trace->jobs[1].pods, 4);
   EXPECT_EQ(trace->jobs[1].memory, 0);

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-// What was submitted when to some cluster: the input of a simulation.
+// The jobs submitted to some cluster, and when: the input of a simulation.
 namespace codeflare::cli::simulate {
 
 using sched::Amount;
@@ -30,7 +30,7 @@ struct Job {
   std::int32_t priority = 0;
   // Position in Trace::quotas.
   std::uint32_t quota = 0;
-  // What its owner believed; zero: nothing was said.
+  // Its owner's estimate; zero: nothing was said.
   Duration expected{};
   // When it is killed, summed over dispatches; zero: never.
   Duration limit{};
@@ -43,7 +43,7 @@ struct Trace {
   std::vector<std::string> quotas{""};
   // The first submission as the trace writes it, seconds since its zero.
   double starts = 0;
-  // Lines that are no job although nothing is wrong with them: cancelled before they ran.
+  // Valid lines that do not count as a job: cancelled before they ran.
   std::size_t left_out = 0;
   // Lines about a part of a job that has a line for the whole, in SWF.
   std::size_t parts = 0;

@@ -3,8 +3,11 @@
 #include "cli/testing/verb_world.h"
 #include "cli/verbs/check.h"
 #include "cli/verbs/crds.h"
+#include "cli/verbs/create.h"
 #include "cli/verbs/queue.h"
 #include "cli/views/kinds.h"
+#include "model/resources.h"
+#include "model/training_job.h"
 
 #include <gtest/gtest.h>
 
@@ -25,9 +28,25 @@ Task<Result<void>> write_status(Session& s, std::string name, std::string status
   co_return Result<void>();
 }
 
+Task<int> patch_status(Session& s, model::ResourceType type, std::string name, std::string status) {
+  const Result<kube::ObjectRef> written = co_await s.client().patch(
+      std::move(type), {"default", std::move(name)}, kube::PatchKind::merge,
+      R"({"status":)" + status + "}", {.subresource = "status"});
+  EXPECT_TRUE(written) << written.error().to_string();
+  co_return written ? kDone : kFailed;
+}
+
 Task<std::string> first_wrapper(Session& s) {
   const auto list = co_await s.client().list(app_wrapper_kind().type, {.ns = "default"});
   co_return list && !list->items.empty() ? list->items.front()->name() : std::string();
+}
+
+// Of the AppWrapper `busy`.
+Task<int> read_uid(Session& s, std::string& uid) {
+  const auto busy = co_await s.client().get(app_wrapper_kind().type, {"default", "busy"});
+  EXPECT_TRUE(busy) << busy.error().to_string();
+  uid = busy ? (*busy)->uid() : "";
+  co_return kDone;
 }
 
 Task<int> make_busy(Session& s, std::string status) {
@@ -41,7 +60,22 @@ Task<int> make_busy(Session& s, std::string status) {
   co_return 0;
 }
 
+std::string training_job(const std::string& name, const std::string& more_metadata = "") {
+  return "apiVersion: breezeml.ai/v1\nkind: TrainingJob\nmetadata: {name: " + name + more_metadata +
+         "}\nspec: {replicaSpecs: {template: {spec: {containers: [{name: trainingjob, image: i, "
+         "resources: {requests: {cpu: 1}}}]}}}}\n";
+}
+
 struct World : VerbWorld {
+  void create(const std::string& file, const std::string& text) {
+    write(file, text);
+    EXPECT_EQ(verb([&](Session& s) { return run_create(s, {.files = {file}}); }), kDone)
+        << console.err_text;
+  }
+  void set_status(const model::ResourceType& type, const std::string& name,
+                  const std::string& status) {
+    verb([&](Session& s) -> Task<int> { return patch_status(s, type, name, status); });
+  }
   int apply(CrdsFlags flags = {}) {
     return verb([&](Session& s) { return run_crds_apply(s, flags); });
   }
@@ -65,7 +99,7 @@ TEST(QueueIdle, fails_while_work_holds_nodes_and_names_it) {
   World world;
   ASSERT_EQ(world.apply(), kDone);
   EXPECT_EQ(world.idle(), kDone) << world.console.err_text;
-  EXPECT_EQ(world.console.out_text, "no AppWrapper holds nodes\n");
+  EXPECT_EQ(world.console.out_text, "no AppWrapper or TrainingJob holds nodes\n");
   world.verb([](Session& s) { return make_busy(s, R"({"state":"Pending"})"); });
   EXPECT_EQ(world.idle(), kDone) << "waiting work holds nothing";
   world.verb([](Session& s) -> Task<int> {
@@ -75,6 +109,64 @@ TEST(QueueIdle, fails_while_work_holds_nodes_and_names_it) {
   });
   EXPECT_EQ(world.idle(), kFailed);
   EXPECT_TRUE(world.console.err_text.contains("1 AppWrapper holds nodes: default/busy; "))
+      << world.console.err_text;
+  world.verb([](Session& s) -> Task<int> {
+    static_cast<void>(co_await s.client().patch(
+        app_wrapper_kind().type, {"default", "busy"}, kube::PatchKind::merge,
+        R"({"metadata":{"ownerReferences":[{"apiVersion":"codeflare.dev/v1alpha1","kind":"Run",)"
+        R"("name":"train","uid":"1","controller":true}]}})"));
+    co_return 0;
+  });
+  EXPECT_EQ(world.idle(), kFailed);
+  EXPECT_TRUE(world.console.err_text.contains("default/busy of Run train; "))
+      << world.console.err_text;
+}
+
+// The group of MCAD has AppWrappers too.
+TEST(QueueIdle, sees_the_appwrappers_of_both_groups) {
+  World world;
+  ASSERT_EQ(world.apply({.legacy_group = true}), kDone);
+  world.create("old.yaml", R"(
+apiVersion: mcad.ibm.com/v1beta1
+kind: AppWrapper
+metadata: {name: old}
+spec: {resources: {GenericItems: []}}
+)");
+  world.set_status(legacy_app_wrapper_kind().type, "old",
+                   R"({"state":"Running","plan":{"places":[{"podSet":0,"node":"n","count":1}]}})");
+  EXPECT_EQ(world.idle(), kFailed);
+  EXPECT_TRUE(world.console.err_text.contains("default/old of mcad.ibm.com; "))
+      << world.console.err_text;
+}
+
+TEST(QueueIdle, sees_training_jobs_that_are_in_no_appwrapper) {
+  World world;
+  ASSERT_EQ(world.apply(), kDone);
+  world.create("bert.yaml", training_job("bert"));
+  EXPECT_EQ(world.idle(), kDone) << "waiting work holds nothing";
+  const model::ResourceType jobs = model::resource_type<model::TrainingJob>();
+  const std::string plan = R"({"plan":{"generation":1,"places":[{"index":0,"node":"n"}]}})";
+  world.set_status(jobs, "bert", plan);
+  EXPECT_EQ(world.idle(), kFailed);
+  EXPECT_EQ(world.console.err_text,
+            "error: 1 TrainingJob holds nodes: TrainingJob default/bert; wait until they end, or "
+            "run 'codeflare delete trainingjob NAME -n NAMESPACE' for a TrainingJob\n");
+  // An AppWrapper answers for its items.
+  world.verb([](Session& s) {
+    return make_busy(
+        s, R"({"state":"Running","plan":{"places":[{"podSet":0,"node":"n","count":1}]}})");
+  });
+  std::string uid;
+  world.verb([&](Session& s) { return read_uid(s, uid); });
+  world.create("item.yaml",
+               training_job("item",
+                            ", ownerReferences: [{apiVersion: workload.codeflare.dev/v1beta1, "
+                            "kind: AppWrapper, name: busy, controller: true, uid: " +
+                                uid + "}]"));
+  world.set_status(jobs, "item", plan);
+  EXPECT_EQ(world.idle(), kFailed);
+  EXPECT_TRUE(world.console.err_text.contains(
+      "1 AppWrapper and 1 TrainingJob hold nodes: default/busy, TrainingJob default/bert; "))
       << world.console.err_text;
 }
 

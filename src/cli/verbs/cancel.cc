@@ -27,7 +27,7 @@ std::string stop_patch(WallTime now) {
          to_rfc3339(now) + R"("}},"spec":{"suspend":true}})";
 }
 
-// What was done, for people.
+// The outcome, for people.
 Task<Result<std::string>> cancel_one(Session& session, Work work) {
   const bool job = work.wrapper.metadata.labels.contains(sdk::kJobLabel);
   if (work.wrapper.metadata.deleting()) {

@@ -9,6 +9,7 @@
 #include "json/yaml.h"
 #include "model/codec/app_wrapper.h"
 #include "platform/compile.h"
+#include "sdk/program_image.h"
 
 #include <memory>
 #include <utility>
@@ -72,13 +73,17 @@ Task<int> run_compile(Session& session, CompileFlags flags) {
   for (const FileRun& each : files.runs) {
     platform::CompileInput input = input_from(files, each.run);
     if (flags.cluster) {
-      Result<platform::CompileInput> whole = co_await add_from_cluster(session, std::move(input));
+      Result<ClusterInput> whole = co_await add_from_cluster(session, std::move(input));
       if (!whole) {
         co_return report_coded(session.console(), whole.error());
       }
-      input = *std::move(whole);
+      for (const std::string& unread : whole->unread) {
+        session.console().err("note: you may not read " + unread + "; the result lacks it\n");
+      }
+      input = std::move(whole->input);
     }
-    const platform::Compiled compiled = platform::compile(input);
+    const platform::Compiled compiled =
+        platform::compile(input, {.program_image = sdk::program_image(session.env().variables)});
     for (const platform::Problem& problem : compiled.problems) {
       complain(each.where + ": " + platform::to_string(problem));
     }

@@ -17,7 +17,7 @@ struct CompileFlags {
   bool cluster = false;
 };
 // `codeflare compile FILE...`: the AppWrappers that the Runs of files become, or with `explain` the
-// origin of their values. What a Run refers to is in the files, or with `cluster` on the server.
+// origin of their values. A Run's references are in the files, or with `cluster` on the server.
 Task<int> run_compile(Session& session, CompileFlags flags);
 
 }  // namespace codeflare::cli

@@ -5,6 +5,7 @@
 #include "base/env/real_env.h"
 #include "cli/session/session.h"
 #include "cli/verbs/internal/session_flags.h"
+#include "cli/verbs/internal/silent_console.h"
 #include "cli/views/kinds.h"
 #include "kube/kubeconfig.h"
 #include "model/namespace.h"
@@ -55,7 +56,7 @@ end
 complete -c codeflare -a '(__codeflare_complete)'
 )";
 
-// What the words before the last one have led to.
+// The position after the words before the last one.
 struct Place {
   const CLI::App* at = nullptr;
   std::string verb;
@@ -217,17 +218,6 @@ Task<Words> names_in_time(Session& session, NamesOf names) {
   co_return std::move(first.value);
 }
 
-// Errors are for nobody here.
-class SilentConsole final : public Console {
- public:
-  void out(std::string_view) override {}
-  void err(std::string_view) override {}
-  Result<std::string> read_input(std::size_t) override { return std::string(); }
-  bool out_is_terminal() const override { return false; }
-  bool err_is_terminal() const override { return false; }
-  bool in_is_terminal() const override { return false; }
-};
-
 // -n, --context and --kubeconfig, wherever they stand.
 SessionFlags flags_of(const Words& words) {
   SessionFlags flags;
@@ -261,7 +251,7 @@ Words names_of(NamesOf names, const SessionFlags& flags) {
   if (names == NamesOf::contexts) {
     return contexts(world.env(), flags);
   }
-  SilentConsole silent;
+  internal::SilentConsole silent;
   const Result<std::unique_ptr<Session>> session = Session::open(world.env(), silent, flags);
   return session ? run(world.env().loop, names_in_time(**session, names)).value_or(Words())
                  : Words();

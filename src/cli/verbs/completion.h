@@ -34,7 +34,7 @@ struct Completions {
   std::vector<std::string> words;
   NamesOf names = NamesOf::nothing;
 };
-// What may stand at the end of `words`, which are in order but for the last one; that may be empty.
+// The possible endings of `words`, which are in order but for the last one; that may be empty.
 Completions complete(const CLI::App& app, const VerbTable& table,
                      const std::vector<std::string>& words);
 
@@ -42,7 +42,7 @@ Completions complete(const CLI::App& app, const VerbTable& table,
 // none. Always 0: a shell shows no errors here.
 int run_complete(const CLI::App& app, const VerbTable& table, std::vector<std::string> words);
 
-// What `codeflare completion SHELL` prints; empty: the shell is not known.
+// The output of `codeflare completion SHELL`; empty: the shell is not known.
 std::string_view completion_script(std::string_view shell);
 
 }  // namespace codeflare::cli

@@ -139,6 +139,12 @@ Task<int> run_crds_apply(Session& session, CrdsFlags flags) {
   for (const std::string& name : done->applied) {
     session.console().out(name + ": applied\n");
   }
+  for (const controllers::CrdReport::Shared& shared : done->shared) {
+    for (const std::string& version : shared.versions) {
+      session.console().out(shared.name + ": version " + version +
+                            " belongs to another program and stays\n");
+    }
+  }
   for (const std::string& name : done->left_alone) {
     session.console().out(name + ": unchanged (belongs to another program)\n");
   }

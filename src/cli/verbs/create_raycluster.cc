@@ -1,11 +1,15 @@
 #include "cli/verbs/create_raycluster.h"
 
+#include "base/async/sleep.h"
+#include "cli/verbs/internal/queue_place.h"
 #include "cli/verbs/internal/session_flags.h"
 #include "cli/verbs/wait_raycluster.h"
 #include "cli/views/cluster_view.h"
+#include "cli/views/table.h"
 #include "sdk/cluster_file.h"
 #include "sdk/clusters.h"
 
+#include <chrono>
 #include <memory>
 #include <utility>
 
@@ -43,6 +47,43 @@ Task<Result<json::Document>> manifest(Session& session, sdk::Clusters& clusters,
     co_return fail(invalid_argument(""));  // reported
   }
   co_return co_await clusters.manifest_for(*std::move(config));
+}
+
+// The controller's first verdict on a new cluster comes within moments.
+constexpr Duration kVerdictWithin = std::chrono::seconds(3);
+constexpr Duration kLook = std::chrono::milliseconds(200);
+
+Task<Result<sdk::ClusterInfo>> first_verdict(Session& session, sdk::Clusters& clusters,
+                                             std::string name) {
+  const Instant end = after(session.env().clock.now(), kVerdictWithin);
+  while (true) {
+    CO_TRY_ASSIGN(sdk::ClusterInfo info, co_await clusters.get({session.ns(), name}));
+    const bool judged = info.state.phase != sdk::ClusterPhase::queued || !info.state.reason.empty();
+    if (judged || session.env().clock.now() >= end) {
+      co_return info;
+    }
+    CO_TRY(co_await sleep_for(kLook));
+  }
+}
+
+// "Queued, position 2: InsufficientResources: ..."; empty when nothing is known.
+Task<std::string> place_in_queue(Session& session, sdk::Clusters& clusters, std::string name) {
+  const Result<sdk::ClusterInfo> info = co_await first_verdict(session, clusters, std::move(name));
+  if (!info || info->wrapper.empty()) {
+    co_return "";
+  }
+  std::string line = one_line(progress_line(info->state));
+  if (info->state.phase != sdk::ClusterPhase::queued) {
+    co_return line;
+  }
+  model::ObjectKey wrapper{info->key.ns, info->wrapper};
+  const internal::QueuePlace place =
+      co_await internal::queue_place(session, std::move(wrapper), false);
+  const std::string queued(to_string(info->state.phase));
+  if (place.position > 0 && line.starts_with(queued)) {
+    line.insert(queued.size(), ", position " + std::to_string(place.position));
+  }
+  co_return line;
 }
 
 }  // namespace
@@ -91,8 +132,9 @@ Task<int> run_create_raycluster(Session& session, CreateRayClusterFlags flags) {
     co_return co_await run_wait_raycluster(session, {.name = name, .timeout = flags.timeout});
   }
   if (!quiet) {
-    session.console().out("Next: codeflare wait raycluster " + name +
-                          ", codeflare status raycluster " + name + "\n");
+    const std::string line = co_await place_in_queue(session, clusters, name);
+    session.console().out((line.empty() ? "" : line + "\n") + "Next: codeflare wait raycluster " +
+                          name + ", codeflare status raycluster " + name + "\n");
   }
   co_return kDone;
 }

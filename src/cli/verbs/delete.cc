@@ -109,7 +109,7 @@ Task<Result<kube::ObjectRef>> still_there(Session& session, Leaving leaving) {
   co_return object;
 }
 
-// What an AppWrapper waits for beside its finalizers; who may not see pods is told of those alone.
+// Pods that an AppWrapper waits for, beside its finalizers; none without the right to see pods.
 Task<std::string> pods_of(Session& session, model::ResourceType type, kube::ObjectRef object) {
   const model::WrapperApi api = KnownKind{.type = type, .singular = {}}.api();
   Result<GroupedWrapper> wrapper = decode_wrapper(app_wrapper_kind(api), object);

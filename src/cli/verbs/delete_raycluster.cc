@@ -13,7 +13,13 @@ namespace {
 
 void add_options(CLI::App& verb, Chosen& chosen) {
   auto typed = std::make_shared<internal::Typed<DeleteRayClusterFlags>>();
-  verb.add_option("NAME", typed->flags.names, "names of the clusters")->required();
+  CLI::Option* positional = verb.add_option("NAME", typed->flags.names, "names of the clusters");
+  verb.add_option("--name", typed->flags.names, "name of a cluster, instead of NAME")
+      ->type_name("NAME")
+      ->expected(1)
+      ->take_all()
+      ->allow_extra_args(false)
+      ->excludes(positional);
   verb.add_flag("--wait,!--no-wait", typed->flags.wait,
                 "wait until the clusters are gone (default true)");
   verb.add_flag("--ignore-not-found", typed->flags.ignore_not_found,
@@ -53,6 +59,9 @@ constinit const Verb kDeleteRayCluster = {.word = "delete",
                                           .add = add_options};
 
 Task<int> run_delete_raycluster(Session& session, DeleteRayClusterFlags flags) {
+  if (flags.names.empty()) {
+    co_return report_usage(session.console(), "NAME is missing: the names of the clusters");
+  }
   int code = kDone;
   for (const std::string& each : flags.names) {
     std::string name = each;

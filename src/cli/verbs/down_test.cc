@@ -156,7 +156,7 @@ TEST(Down, gives_up_after_the_timeout) {
   EXPECT_TRUE(world.env.files.exists("/data/up.json"));
 }
 
-// What the program in the background does, played by a script.
+// The program in the background, played by a script.
 struct DetachWorld : testing::UpWorld {
   std::vector<std::string> started;
   std::function<void(DetachWorld&)> play = [](DetachWorld&) {};

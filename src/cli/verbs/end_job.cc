@@ -21,9 +21,20 @@ void add_cancel(CLI::App& verb, Chosen& chosen) {
 void add_delete(CLI::App& verb, Chosen& chosen) {
   auto typed = std::make_shared<internal::Typed<DeleteJobFlags>>();
   internal::add_job_name(verb, typed->flags.name);
+  verb.add_flag("--wait,!--no-wait", typed->flags.wait,
+                "wait until the job is gone (default true)");
   verb.add_flag("--ignore-not-found", typed->flags.ignore_not_found,
                 "success if the job does not exist");
   internal::finish_job(verb, chosen, typed, run_delete_job, internal::kPatienceHelp);
+}
+
+// False: the job is stopping, and its record stays.
+Task<Result<bool>> remove(const internal::OpenJob& job, bool wait) {
+  if (!wait) {
+    co_return co_await job->start_removal();
+  }
+  CO_TRY(co_await job->remove());
+  co_return true;
 }
 
 }  // namespace
@@ -61,7 +72,8 @@ Task<int> run_cancel_job(Session& session, CancelJobFlags flags) {
 
 Task<int> run_delete_job(Session& session, DeleteJobFlags flags) {
   const Result<internal::OpenJob> job = co_await internal::open_job(session, flags);
-  const Result<void> removed = job ? co_await (*job)->remove() : Result<void>(fail(job.error()));
+  const Result<bool> removed =
+      job ? co_await remove(*job, flags.wait) : Result<bool>(fail(job.error()));
   const bool missing = !removed && removed.error().code == ErrorCode::not_found;
   if (missing && flags.ignore_not_found) {
     co_return kDone;
@@ -69,8 +81,16 @@ Task<int> run_delete_job(Session& session, DeleteJobFlags flags) {
   if (!removed) {
     co_return report_coded(session.console(), removed.error());
   }
-  session.console().out("job/" + flags.name +
-                        (session.output() == Output::name ? "\n" : " deleted\n"));
+  if (session.output() == Output::name) {
+    session.console().out("job/" + flags.name + "\n");
+  } else if (*removed) {
+    session.console().out("job/" + flags.name + " deleted\n");
+  } else {
+    session.console().out("job/" + flags.name +
+                          " stopping; its record stays. To remove the record: codeflare delete "
+                          "job " +
+                          flags.name + job->words(session) + "\n");
+  }
   co_return kDone;
 }
 

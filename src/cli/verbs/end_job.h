@@ -17,6 +17,7 @@ struct CancelJobFlags : JobFlags {
 Task<int> run_cancel_job(Session& session, CancelJobFlags flags);
 
 struct DeleteJobFlags : JobFlags {
+  bool wait = true;
   bool ignore_not_found = false;
 };
 // `codeflare delete job NAME`: stops the job, then removes its record.

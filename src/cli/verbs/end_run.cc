@@ -21,7 +21,7 @@ const model::ResourceType kRuns = model::resource_type<model::Run>();
 template <Task<int> (*run)(Session&, RunNameFlags)>
 void add_options(CLI::App& verb, Chosen& chosen) {
   auto typed = std::make_shared<internal::Typed<RunNameFlags>>();
-  verb.add_option("NAME", typed->flags.names, "name of the run")->required();
+  verb.add_option("NAME,--name", typed->flags.names, "name of the run")->required();
   internal::finish(verb, chosen, typed, run);
 }
 

@@ -16,7 +16,7 @@ namespace {
 template <Task<int> (*run)(Session&, TrainingNameFlags)>
 void add_options(CLI::App& verb, Chosen& chosen) {
   auto typed = std::make_shared<internal::Typed<TrainingNameFlags>>();
-  verb.add_option("NAME", typed->flags.names, "names of the TrainingJobs")->required();
+  verb.add_option("NAME,--name", typed->flags.names, "names of the TrainingJobs")->required();
   internal::finish(verb, chosen, typed, run, {"name"});
 }
 
@@ -25,6 +25,19 @@ Task<Result<std::string>> remove_one(Session& session, std::string name) {
                                           {session.ns(), std::move(name)},
                                           {.propagation_policy = "Background"}));
   co_return "deleted";
+}
+
+Task<Result<std::string>> cancel_one(Session& session, std::string name) {
+  kube::Api<model::TrainingJob> jobs(session.client(), session.ns());
+  CO_TRY_ASSIGN(const model::TrainingJob job, co_await jobs.get(name));
+  if (job.metadata.deleting()) {
+    co_return "is already being deleted";
+  }
+  if (queue::is_finished(job.status)) {
+    co_return "has already ended";
+  }
+  CO_TRY(co_await remove_one(session, std::move(name)));
+  co_return "cancelled";
 }
 
 template <bool hold>
@@ -66,6 +79,11 @@ Task<int> each_of(Session& session, TrainingNameFlags flags, One one) {
 
 }  // namespace
 
+constinit const Verb kCancelTraining = {.word = "cancel",
+                                        .noun = "trainingjob",
+                                        .about = "Delete TrainingJobs that have not ended",
+                                        .examples = "codeflare cancel tj bert",
+                                        .add = add_options<run_cancel_training>};
 constinit const Verb kDeleteTraining = {.word = "delete",
                                         .noun = "trainingjob",
                                         .about = "Delete TrainingJobs with their pods",
@@ -82,6 +100,10 @@ constinit const Verb kReleaseTraining = {.word = "release",
                                          .about = "Let held TrainingJobs start",
                                          .examples = "codeflare release tj bert",
                                          .add = add_options<run_release_training>};
+
+Task<int> run_cancel_training(Session& session, TrainingNameFlags flags) {
+  co_return co_await each_of(session, std::move(flags), cancel_one);
+}
 
 Task<int> run_delete_training(Session& session, TrainingNameFlags flags) {
   co_return co_await each_of(session, std::move(flags), remove_one);

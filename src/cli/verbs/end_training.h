@@ -9,6 +9,7 @@
 
 namespace codeflare::cli {
 
+extern const Verb kCancelTraining;
 extern const Verb kDeleteTraining;
 extern const Verb kHoldTraining;
 extern const Verb kReleaseTraining;
@@ -16,6 +17,8 @@ extern const Verb kReleaseTraining;
 struct TrainingNameFlags {
   std::vector<std::string> names;
 };
+// `codeflare cancel tj NAME...`: as delete, and leaves jobs that have ended.
+Task<int> run_cancel_training(Session& session, TrainingNameFlags flags);
 // `codeflare delete tj NAME...`
 Task<int> run_delete_training(Session& session, TrainingNameFlags flags);
 // `codeflare hold tj NAME...` and `release`: spec.runPolicy.suspend.

@@ -1,6 +1,9 @@
 #include "cli/verbs/explain.h"
 
 #include "cli/gather/explain.h"
+#include "cli/gather/find_wrapper.h"
+#include "cli/verbs/end_run.h"
+#include "cli/verbs/explain_training.h"
 #include "cli/verbs/internal/session_flags.h"
 #include "cli/views/explain_view.h"
 #include "cli/views/kinds.h"
@@ -38,10 +41,19 @@ Task<int> run_explain(Session& session, ExplainFlags flags) {
   if (session.output() == Output::yaml || session.output() == Output::name) {
     co_return report_usage(session.console(), "explain supports -o json only");
   }
-  ExplainOptions options{.name = typed->names.front(),
-                         .controller_ns = std::move(flags.controller_ns)};
+  const std::string name = typed->names.front();
+  ExplainOptions options{.name = name, .controller_ns = flags.controller_ns};
   const Result<Explained> explained =
       co_await gather_explanation(session, typed->kind, std::move(options));
+  if (!explained && explained.error().code == ErrorCode::not_found && is_table(session.output())) {
+    const std::string noun = co_await noun_instead(session, typed->kind, name);
+    if (noun == "trainingjob") {
+      co_return co_await run_explain_training(session, {name, std::move(flags.controller_ns)});
+    }
+    if (noun == "run") {
+      co_return co_await run_explain_run(session, {{name}});
+    }
+  }
   if (!explained) {
     co_return report(session.console(), explained.error());
   }

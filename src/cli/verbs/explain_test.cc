@@ -4,6 +4,8 @@
 #include "cli/verbs/create.h"
 #include "cli/verbs/delete.h"
 #include "cli/verbs/queue.h"
+#include "cli/verbs/quota.h"
+#include "cli/verbs/top.h"
 #include "cli/views/kinds.h"
 #include "json/parse.h"
 #include "model/pod.h"
@@ -101,7 +103,7 @@ TEST(Explain, says_with_numbers_what_is_short) {
   EXPECT_TRUE(text.contains("InsufficientResources: ")) << text;
   // The small one goes first: it fits, and the controller would start it now.
   EXPECT_TRUE(text.contains("\n  cpu        4        1      8          4         1 ")) << text;
-  EXPECT_TRUE(text.contains("Held by:\n  default/small holds 1 CPU")) << text;
+  EXPECT_TRUE(text.contains("Resources in use by:\n  default/small holds 1 CPU")) << text;
   EXPECT_TRUE(text.contains("\n  pods outside the queue hold 6 CPUs\n")) << text;
   EXPECT_FALSE(text.contains("Not checked")) << text;
 }
@@ -109,7 +111,8 @@ TEST(Explain, says_with_numbers_what_is_short) {
 TEST(Explain, what_is_too_large_for_every_node_never_fits) {
   World world;
   EXPECT_EQ(world.explain("huge"), kDone) << world.console.err_text;
-  EXPECT_TRUE(world.console.out_text.contains("Does not fit even if all work in the queue ends"))
+  EXPECT_TRUE(
+      world.console.out_text.contains("Does not fit even if all running work of the queue ends"))
       << world.console.out_text;
 }
 
@@ -137,8 +140,7 @@ TEST(Explain, what_no_node_is_allowed_for_is_not_told_to_wait_for_other_work) {
       << world.console.err_text;
   EXPECT_EQ(world.explain("far"), kDone) << world.console.err_text;
   const std::string& text = world.console.out_text;
-  EXPECT_TRUE(text.contains("NoNodeAllowed: pod set 0 has 0 eligible nodes of 1: selector zone="))
-      << text;
+  EXPECT_TRUE(text.contains("NoNodeAllowed: 0 of 1 nodes are eligible: selector zone=")) << text;
   EXPECT_TRUE(text.contains("no node is eligible")) << text;
   EXPECT_FALSE(text.contains("does not say how long")) << text;
 }
@@ -234,7 +236,7 @@ spec: {children: [{name: gold, quotas: {requests: {cpu: 4}}}]}
   const std::string& text = world.console.out_text;
   EXPECT_TRUE(text.contains("UnknownQuota: quota node default does not exist in tree team"))
       << text;
-  EXPECT_FALSE(text.contains("Held by")) << text;
+  EXPECT_FALSE(text.contains("Resources in use by")) << text;
   EXPECT_TRUE(
       text.contains("To start it now:\n"
                     "  set the label to an existing quota node: team=gold\n"))
@@ -304,6 +306,49 @@ TEST(Explain, answers_as_json_and_refuses_what_it_does_not_know) {
   EXPECT_TRUE(document->root.find("report")->is_object());
   EXPECT_EQ(world.explain("none"), kNotFound);
   EXPECT_EQ(world.explain("big", {.output = "yaml"}), kUsage);
+}
+
+// dora may see AppWrappers and quota trees of her namespace alone.
+constexpr std::string_view kDora = R"(---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: Role
+metadata: {name: quotas, namespace: default}
+rules:
+- {apiGroups: [workload.codeflare.dev], resources: [appwrappers], verbs: [get, list]}
+- {apiGroups: [quota.codeflare.dev], resources: [quotasubtrees], verbs: [get, list]}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: RoleBinding
+metadata: {name: dora, namespace: default}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: quotas}
+subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: dora}]
+)";
+
+TEST(Quota, without_cluster_rights_no_one_is_told_to_create_trees) {
+  World world;
+  world.write("quota.yaml",
+              testing::app_wrapper_crd("quotasubtrees.quota.codeflare.dev") + std::string(kDora));
+  ASSERT_EQ(world.verb([](Session& s) { return run_create(s, {.files = {"quota.yaml"}}); }), kDone)
+      << world.console.err_text;
+  EXPECT_EQ(world.verb([](Session& s) { return run_quota(s, {}); }), kDone);
+  EXPECT_TRUE(world.console.err_text.contains("no quota trees; create QuotaSubtrees"))
+      << world.console.err_text;
+  EXPECT_EQ(world.verb([](Session& s) { return run_quota(s, {}); }, {}, "dora"), kDone);
+  EXPECT_TRUE(
+      world.console.err_text.contains("no quota trees in namespace default; 'codeflare "
+                                      "explain NAME' names the quota"))
+      << world.console.err_text;
+  EXPECT_FALSE(world.console.err_text.contains("create")) << world.console.err_text;
+}
+
+TEST(Top, shows_requests_where_nothing_is_measured) {
+  World world;
+  EXPECT_EQ(world.verb([](Session& s) { return run_top(s, {}); }), kDone) << world.console.err_text;
+  EXPECT_EQ(world.console.err_text,
+            "note: only requests are shown: the cluster has no metrics API; metrics-server brings "
+            "it\n");
+  EXPECT_TRUE(world.console.out_text.contains("node-1   -     6           8 "))
+      << world.console.out_text;
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ namespace {
 
 void add_options(CLI::App& verb, Chosen& chosen) {
   auto typed = std::make_shared<internal::Typed<ExplainTrainingFlags>>();
-  verb.add_option("NAME", typed->flags.name, "name of the TrainingJob")->required();
+  verb.add_option("NAME,--name", typed->flags.name, "name of the TrainingJob")->required();
   typed->flags.controller_ns = queue::kControllerNamespace;
   internal::add_controller_ns(verb, typed->flags.controller_ns);
   internal::finish(verb, chosen, typed, run_explain_training, {});

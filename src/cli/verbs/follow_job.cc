@@ -28,8 +28,8 @@ void add_logs(CLI::App& verb, Chosen& chosen) {
 void add_wait(CLI::App& verb, Chosen& chosen) {
   auto typed = std::make_shared<internal::Typed<WaitJobFlags>>();
   internal::add_job_name(verb, typed->flags.name);
-  verb.add_option("--for", typed->flags.goal, "finished (default) or running")
-      ->check(CLI::IsMember({"finished", "running"}))
+  verb.add_option("--for", typed->flags.goal, "finished (default), running or deleted")
+      ->check(CLI::IsMember({"finished", "running", "deleted"}))
       ->type_name("STATE");
   internal::finish_job(verb, chosen, typed, run_wait_job, internal::kWaitHelp);
 }
@@ -76,6 +76,34 @@ Task<int> follow(Session& session, internal::OpenJob job, LogsJobFlags flags) {
   co_return end->job.phase == sdk::JobPhase::succeeded ? kDone : kFailed;
 }
 
+// The end of a wait that failed.
+int report_wait(Session& session, const Error& error, const std::string& again,
+                const internal::OpenJob& job) {
+  return error.code == ErrorCode::cancelled ? detached(session, again, job)
+                                            : report_coded(session.console(), error);
+}
+
+Task<int> wait_deleted(Session& session, Result<internal::OpenJob> job, WaitJobFlags flags) {
+  if (!job && job.error().code != ErrorCode::not_found) {
+    co_return report_coded(session.console(), job.error());
+  }
+  if (job) {
+    internal::WaitLine line(session);
+    sdk::JobWait options{.timeout = flags.timeout, .observer = [&](const sdk::JobInfo& now) {
+                           line.show("job/" + flags.name + ": " + one_line(progress_line(now)));
+                         }};
+    const Result<void> gone = co_await (*job)->wait_gone(std::move(options));
+    line.clear();
+    if (!gone) {
+      co_return report_wait(session, gone.error(), "wait job " + flags.name + " --for deleted",
+                            *job);
+    }
+  }
+  session.console().out("job/" + flags.name +
+                        (session.output() == Output::name ? "\n" : " deleted\n"));
+  co_return kDone;
+}
+
 }  // namespace
 
 constinit const Verb kLogsJob = {.word = "logs",
@@ -85,7 +113,7 @@ constinit const Verb kLogsJob = {.word = "logs",
                                  .add = add_logs};
 constinit const Verb kWaitJob = {.word = "wait",
                                  .noun = "job",
-                                 .about = "Wait until a job runs or has ended",
+                                 .about = "Wait until a job runs, has ended or is deleted",
                                  .examples = "codeflare wait job train -c demo --timeout 600",
                                  .add = add_wait};
 
@@ -109,7 +137,10 @@ Task<int> run_logs_job(Session& session, LogsJobFlags flags) {
 Task<int> run_wait_job(Session& session, WaitJobFlags flags) {
   JobFlags which = flags;
   which.timeout = {};  // of the wait
-  const Result<internal::OpenJob> job = co_await internal::open_job(session, std::move(which));
+  Result<internal::OpenJob> job = co_await internal::open_job(session, std::move(which));
+  if (flags.goal == "deleted" && !flags.name.empty()) {
+    co_return co_await wait_deleted(session, std::move(job), std::move(flags));
+  }
   if (!job) {
     co_return report_coded(session.console(), job.error());
   }
@@ -122,11 +153,8 @@ Task<int> run_wait_job(Session& session, WaitJobFlags flags) {
       }};
   const Result<sdk::JobInfo> end = co_await (*job)->wait(std::move(options));
   line.clear();
-  if (!end && end.error().code == ErrorCode::cancelled) {
-    co_return detached(session, "wait job " + flags.name, *job);
-  }
   if (!end) {
-    co_return report_coded(session.console(), end.error());
+    co_return report_wait(session, end.error(), "wait job " + flags.name, *job);
   }
   if (session.output() == Output::name) {
     session.console().out("job/" + flags.name + "\n");

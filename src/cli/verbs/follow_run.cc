@@ -24,7 +24,7 @@ constexpr Duration kPoll = std::chrono::milliseconds(300);
 
 void add_logs(CLI::App& verb, Chosen& chosen) {
   auto typed = std::make_shared<internal::Typed<LogsRunFlags>>();
-  verb.add_option("NAME", typed->flags.name, "name of the run")->required();
+  verb.add_option("NAME,--name", typed->flags.name, "name of the run")->required();
   verb.add_flag("-f,--follow", typed->flags.follow, "follow the first pod until the run has ended");
   verb.add_option("--tail", typed->flags.tail, "the last lines of each pod alone")
       ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 31))
@@ -34,7 +34,7 @@ void add_logs(CLI::App& verb, Chosen& chosen) {
 
 void add_wait(CLI::App& verb, Chosen& chosen) {
   auto typed = std::make_shared<internal::Typed<WaitRunFlags>>();
-  verb.add_option("NAME", typed->flags.name, "name of the run")->required();
+  verb.add_option("NAME,--name", typed->flags.name, "name of the run")->required();
   verb.add_option("--for", typed->flags.goal, "finished (default) or running")
       ->check(CLI::IsMember({"finished", "running"}))
       ->type_name("STATE");

@@ -25,7 +25,7 @@ using Found = std::optional<model::TrainingJob>;
 
 void add_wait(CLI::App& verb, Chosen& chosen) {
   auto typed = std::make_shared<internal::Typed<WaitTrainingFlags>>();
-  verb.add_option("NAME", typed->flags.name, "name of the TrainingJob")->required();
+  verb.add_option("NAME,--name", typed->flags.name, "name of the TrainingJob")->required();
   verb.add_option("--for", typed->flags.goal, "finished (default), running or deleted")
       ->check(CLI::IsMember({"finished", "running", "deleted"}))
       ->type_name("STATE");

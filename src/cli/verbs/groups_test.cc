@@ -168,7 +168,7 @@ TEST(Groups, each_of_two_namesakes_has_its_own_place_in_line) {
       world.console.out_text.starts_with("appwrapper default/train of mcad.ibm.com is waiting, "
                                          "submitted 0s ago, position 1 in the queue\n"))
       << world.console.out_text;
-  // Who may not see the nodes has it from the AppWrappers alone.
+  // Without the right to see the nodes, the AppWrappers alone answer.
   EXPECT_EQ(world.explain("aw", "train", {}, "bob"), kDone);
   EXPECT_TRUE(world.console.out_text.contains("position 3 in the queue\n"))
       << world.console.out_text;

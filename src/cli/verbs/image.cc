@@ -58,7 +58,7 @@ int load_archive(const Flags& flags) {
   });
 }
 
-// What pods see is a path from the root.
+// Pods see a path from the root.
 Result<void> make_absolute(up::ImageFlags& image) {
   for (std::string* path : {&image.python_venv, &image.rootfs}) {
     if (!path->empty()) {

@@ -13,6 +13,7 @@ struct JobFlags {
   std::string address;  // of the dashboard; empty: by the API server
   // Of a wait (zero: none), or for a dashboard that does not answer (zero: the usual).
   Duration timeout{};
+  bool watch = false;  // of `status` and `list`
 };
 
 }  // namespace codeflare::cli

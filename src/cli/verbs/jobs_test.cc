@@ -1,11 +1,15 @@
 #include "base/async/sleep.h"
 #include "base/env/sim_env.h"
 #include "cli/testing/captured_console.h"
+#include "cli/verbs/define_job.h"
 #include "cli/verbs/end_job.h"
 #include "cli/verbs/follow_job.h"
 #include "cli/verbs/show_job.h"
+#include "cli/verbs/show_raycluster.h"
 #include "cli/verbs/submit_job.h"
 #include "json/parse.h"
+#include "model/event.h"
+#include "model/resources.h"
 #include "sdk/testing/ray_proxy.h"
 
 #include <gtest/gtest.h>
@@ -258,6 +262,180 @@ TEST(WaitJob, ends_when_its_time_is_up_or_the_job_runs) {
   running.goal = "running";
   EXPECT_EQ(w.named(run_wait_job, running), kDone);
   EXPECT_EQ(w.console.out_text, "job/a Running\n");
+}
+
+TEST(WaitJob, ends_when_the_job_is_deleted) {
+  DemoWorld w({.lines = 1000});
+  ASSERT_EQ(w.submit({"x"}), kDone);
+  WaitJobFlags gone;
+  gone.goal = "deleted";
+  gone.timeout = 5s;
+  EXPECT_EQ(w.named(run_wait_job, gone), kTimeUp);
+  w.sim.env().loop.start_timer(after(w.sim.env().loop.now(), 10s),
+                               [&] { w.dashboard().jobs.erase("a"); });
+  gone.timeout = 60s;
+  EXPECT_EQ(w.named(run_wait_job, gone), kDone);
+  EXPECT_EQ(w.console.out_text, "job/a deleted\n");
+  EXPECT_TRUE(w.console.err_text.contains("job/a: Running")) << w.console.err_text;
+  EXPECT_EQ(w.named(run_wait_job, gone), kDone);
+  gone.name = "";
+  EXPECT_EQ(w.verb([&](Session& s) { return run_wait_job(s, gone); }), kUsage);
+}
+
+TEST(DeleteJob, without_a_wait_stops_a_job_and_keeps_its_record) {
+  DemoWorld w({.lines = 1000});
+  ASSERT_EQ(w.submit({"x"}), kDone);
+  DeleteJobFlags at_once;
+  at_once.wait = false;
+  EXPECT_EQ(w.named(run_delete_job, at_once), kDone);
+  EXPECT_EQ(w.console.out_text,
+            "job/a stopping; its record stays. To remove the record: codeflare delete job a -c "
+            "demo\n");
+  EXPECT_EQ(w.status("a"), kDone);
+  EXPECT_EQ(w.named(run_delete_job, at_once), kDone);
+  EXPECT_EQ(w.console.out_text, "job/a deleted\n");
+  EXPECT_EQ(w.named(run_delete_job, at_once), kNotFound);
+}
+
+TEST(HoldJob, is_not_for_a_job_on_a_ray_cluster) {
+  DemoWorld w;
+  const auto hold = [&](bool on) {
+    return w.verb([on](Session& s) { return run_hold_job(s, {.name = "a"}, on); });
+  };
+  EXPECT_EQ(hold(true), kNotFound);
+  ASSERT_EQ(w.submit({"x"}), kDone);
+  for (const bool on : {true, false}) {
+    EXPECT_EQ(hold(on), kFailed);
+    EXPECT_EQ(w.console.err_text,
+              "error: job 'a' is on Ray cluster 'demo' in namespace 'team', not in the queue; use "
+              "'codeflare cancel job a -c demo'\n");
+  }
+}
+
+struct DefinedWorld : DemoWorld {
+  DefinedWorld() {
+    EXPECT_TRUE(sim.env().files.make_directories("/code"));
+    EXPECT_TRUE(sim.env().files.write("/code/train.py", "print(1)\n"));
+  }
+  int define(const std::function<void(DefineJobFlags&)>& change = {}, SessionFlags flags = {}) {
+    DefineJobFlags how;
+    how.first_word = "a";
+    how.ddp.script = "train.py";
+    how.ddp.shape = "2x1";
+    how.job.script_args = {"--epochs", "3"};
+    how.job.working_dir = "/code";
+    if (change) {
+      change(how);
+    }
+    return verb([&](Session& s) { return run_define_job(s, how); }, flags);
+  }
+};
+
+TEST(DefineJob, writes_a_file_and_keeps_it_once_it_was_edited) {
+  DefinedWorld w;
+  ASSERT_EQ(w.define(), kDone) << w.console.err_text;
+  EXPECT_EQ(w.console.out_text,
+            "a.job.yaml written\nNext: codeflare submit job a -f, or with -c CLUSTER on a Ray "
+            "cluster\n");
+  ASSERT_EQ(w.define({}, {.output = "yaml"}), kDone);
+  EXPECT_EQ(w.console.out_text,
+            "# Submit with: codeflare submit job a\nname: a\nscript: train.py\nscript_args:\n- "
+            "--epochs\n- \"3\"\nj: 2x1\nworkspace: /code\n");
+  EXPECT_TRUE(w.sim.env().files.read("a.job.yaml")->ends_with(w.console.out_text));
+  EXPECT_EQ(w.define([](DefineJobFlags& how) { how.ddp.gpu = 2; }), kDone);
+  ASSERT_TRUE(w.sim.env().files.append("a.job.yaml", "# mine\n"));
+  EXPECT_EQ(w.define(), kExists);
+  EXPECT_EQ(w.define([](DefineJobFlags& how) { how.force = true; }), kDone);
+}
+
+TEST(DefineJob, names_what_is_wrong) {
+  DefinedWorld w;
+  const auto told = [&](const std::function<void(DefineJobFlags&)>& change) {
+    EXPECT_EQ(w.define(change), kUsage);
+    return w.console.err_text;
+  };
+  EXPECT_TRUE(told([](DefineJobFlags& how) { how.first_word = ""; }).contains("NAME is missing"));
+  EXPECT_TRUE(told([](DefineJobFlags& how) { how.first_word = "a/b"; }).contains("job name 'a/b'"));
+  EXPECT_TRUE(told([](DefineJobFlags& how) { how.ddp.script = ""; }).contains("[script, m]"));
+  EXPECT_TRUE(told([](DefineJobFlags& how) { how.ddp.shape = "2by1"; }).contains("2by1"));
+  EXPECT_TRUE(told([](DefineJobFlags& how) { how.job.env = {"A"}; }).contains("--env: A is not"));
+}
+
+TEST(SubmitJob, takes_the_definition_of_a_file) {
+  DefinedWorld w;
+  SubmitJobFlags how;
+  how.cluster = "demo";
+  EXPECT_EQ(w.submit({}, how), kUsage);
+  EXPECT_TRUE(w.console.err_text.contains("'codeflare define job a'")) << w.console.err_text;
+  ASSERT_EQ(w.define([](DefineJobFlags& job) { job.job.env = {"A=1"}; }), kDone);
+  SubmitJobFlags more = how;
+  more.env = {"A=2"};
+  EXPECT_EQ(w.submit({}, more), kUsage);
+  EXPECT_TRUE(w.console.err_text.contains("a.job.yaml describes the job already"))
+      << w.console.err_text;
+  SubmitJobFlags address;
+  address.address = "http://127.0.0.1:1";
+  EXPECT_EQ(w.submit({}, address), kUsage);
+  EXPECT_TRUE(w.console.err_text.contains("--cluster-name")) << w.console.err_text;
+  ASSERT_EQ(w.submit({}, how), kDone) << w.console.err_text;
+  const FakeDashboard::Record& record = w.dashboard().jobs.at("a");
+  EXPECT_TRUE(record.entrypoint.contains("--replicas 2 --processes 1")) << record.entrypoint;
+  EXPECT_TRUE(record.entrypoint.ends_with("-- train.py --epochs 3")) << record.entrypoint;
+  EXPECT_TRUE(record.body.contains(R"("A":"1")")) << record.body;
+  EXPECT_EQ(w.dashboard().packages.size(), 1u);
+}
+
+TEST(SubmitJob, rejects_a_file_of_another_job) {
+  DefinedWorld w;
+  ASSERT_TRUE(w.sim.env().files.write("a.job.yaml", "name: b\nscript: train.py\n"));
+  EXPECT_EQ(w.submit({}), kUsage);
+  EXPECT_TRUE(w.console.err_text.contains("a.job.yaml: defines job 'b', not 'a'"))
+      << w.console.err_text;
+  ASSERT_TRUE(w.sim.env().files.write("a.job.yaml", "- 1\n"));
+  EXPECT_EQ(w.submit({}), kUsage);
+  ASSERT_TRUE(w.sim.env().files.write("a.job.yaml", "scrpt: train.py\n"));
+  EXPECT_EQ(w.submit({}), kUsage);
+  EXPECT_TRUE(w.console.err_text.contains("did you mean script?")) << w.console.err_text;
+}
+
+int details(World& w, SessionFlags flags = {}) {
+  return w.verb([](Session& s) { return run_details_raycluster(s, {.name = "demo"}); }, flags);
+}
+
+TEST(DetailsRayCluster, lists_the_jobs_and_the_last_events) {
+  DemoWorld w;
+  EXPECT_EQ(details(w), kDone) << w.console.err_text;
+  EXPECT_TRUE(w.console.out_text.ends_with("Jobs:        none\n")) << w.console.out_text;
+  ASSERT_EQ(w.submit({"x"}), kDone);
+  for (int i = 0; i < 7; ++i) {
+    const std::string n = std::to_string(i);
+    w.proxy.api.put(
+        model::resource_type<model::Event>(),
+        R"({"apiVersion":"v1","kind":"Event","metadata":{"namespace":"team","name":"e)" + n +
+            R"("},"involvedObject":{"kind":"RayCluster","name":")" + (i == 6 ? "other" : "demo") +
+            R"("},"type":"Normal","reason":"R)" + n +
+            R"(","message":"m","lastTimestamp":"2024-01-01T00:00:0)" + n + R"(Z"})");
+  }
+  EXPECT_EQ(details(w), kDone) << w.console.err_text;
+  const std::string& text = w.console.out_text;
+  EXPECT_TRUE(text.contains("Jobs:\n  JOB   STATUS    STARTED   REASON\n  a     Running   "))
+      << text;
+  EXPECT_TRUE(text.contains("Events:\n  AGE ")) << text;
+  EXPECT_LT(text.find("R1"), text.find("R5"));
+  EXPECT_FALSE(text.contains("R0")) << text;
+  EXPECT_FALSE(text.contains("R6")) << text;
+  EXPECT_EQ(details(w, {.output = "json"}), kDone);
+  const json::Document told = json::parse(w.console.out_text).value();
+  EXPECT_EQ(told.root.find("jobs")->size(), 1u);
+  EXPECT_EQ(told.root.find("events")->size(), 5u);
+}
+
+TEST(DetailsRayCluster, does_not_wait_for_a_silent_head) {
+  DemoWorld w({.refusals = 1'000'000});
+  const Instant before = w.sim.env().loop.now();
+  EXPECT_EQ(details(w), kDone) << w.console.err_text;
+  EXPECT_TRUE(w.console.out_text.contains("Jobs:        not known: ")) << w.console.out_text;
+  EXPECT_LE(w.sim.env().loop.now() - before, 4s);
 }
 
 }  // namespace

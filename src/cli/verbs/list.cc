@@ -1,5 +1,6 @@
 #include "cli/verbs/list.h"
 
+#include "cli/gather/clusters.h"
 #include "cli/gather/namespace_hint.h"
 #include "cli/gather/wrappers.h"
 #include "cli/verbs/internal/session_flags.h"
@@ -64,10 +65,12 @@ Task<int> run_list(Session& session, ListFlags flags) {
   for (const GroupedWrapper& wrapper : list->wrappers) {
     views.push_back(view_of(wrapper));
   }
-  session.console().out(render_list(
-      std::move(views),
-      {.all_namespaces = flags.all_namespaces, .wide = session.output() == Output::wide},
-      session.now()));
+  const bool clusters = co_await has_workers(session);
+  session.console().out(render_list(std::move(views),
+                                    {.all_namespaces = flags.all_namespaces,
+                                     .wide = session.output() == Output::wide,
+                                     .clusters = clusters},
+                                    session.now()));
   co_return kDone;
 }
 

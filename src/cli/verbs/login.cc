@@ -1,5 +1,6 @@
 #include "cli/verbs/login.h"
 
+#include "cli/verbs/internal/offer_login.h"
 #include "cli/verbs/internal/session_flags.h"
 #include "sdk/login.h"
 
@@ -29,7 +30,7 @@ std::string trimmed(std::string text) {
   return text;
 }
 
-// From the option, a file, standard input or CODEFLARE_TOKEN.
+// From the option, a file, standard input or CODEFLARE_TOKEN; empty: none of these.
 Result<Secret> token_of(Session& session, const LoginFlags& flags) {
   if (!flags.token.empty()) {
     session.console().err(
@@ -47,9 +48,12 @@ Result<Secret> token_of(Session& session, const LoginFlags& flags) {
   if (const std::optional<std::string> given = session.env().variables.get("CODEFLARE_TOKEN")) {
     return Secret(*given);
   }
-  return fail(
-      invalid_argument("a login needs a token: --token-file FILE (- for standard input), "
-                       "CODEFLARE_TOKEN or --token"));
+  return Secret();
+}
+
+// Without a kubeconfig.
+Error nothing_to_check(const Error& error) {
+  return unauthenticated(error.message + "; give --server URL and --token-file FILE");
 }
 
 Task<Result<sdk::LoggedIn>> log_in(Session& session, LoginFlags flags, SessionFlags session_flags) {
@@ -57,9 +61,15 @@ Task<Result<sdk::LoggedIn>> log_in(Session& session, LoginFlags flags, SessionFl
     co_return co_await sdk::log_in_with_file(session.env(), flags.config_path,
                                              session_flags.kubeconfig);
   }
+  const bool may_ask = internal::may_ask(session.console(), session_flags);
   if (flags.server.empty()) {
-    co_return co_await sdk::check_login(session.env(), session_flags.kubeconfig,
-                                        session_flags.context);
+    Result<sdk::LoggedIn> checked =
+        co_await sdk::check_login(session.env(), session_flags.kubeconfig, session_flags.context);
+    const bool none = !checked && checked.error().code == ErrorCode::not_found &&
+                      session_flags.kubeconfig.empty();
+    if (!none || !may_ask) {
+      co_return none ? fail(nothing_to_check(checked.error())) : std::move(checked);
+    }
   }
   CO_TRY_ASSIGN(Secret token, token_of(session, flags));
   sdk::TokenLogin login{.server = flags.server,
@@ -67,7 +77,13 @@ Task<Result<sdk::LoggedIn>> log_in(Session& session, LoginFlags flags, SessionFl
                         .ca_file = flags.ca_file,
                         .insecure = flags.insecure,
                         .ns = session_flags.ns};
-  co_return co_await sdk::log_in(session.env(), std::move(login), session_flags.kubeconfig);
+  if (login.token.empty() && !may_ask) {
+    co_return fail(
+        invalid_argument("a login needs a token: --token-file FILE (- for standard input), "
+                         "CODEFLARE_TOKEN or --token"));
+  }
+  co_return co_await internal::ask_and_log_in(session.env(), session.console(), std::move(login),
+                                              session_flags.kubeconfig);
 }
 
 Task<int> run_login(Session& session, LoginFlags flags, SessionFlags session_flags) {

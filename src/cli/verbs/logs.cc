@@ -4,8 +4,11 @@
 #include "cli/gather/find_wrapper.h"
 #include "cli/gather/work.h"
 #include "cli/gather/wrappers.h"
+#include "cli/verbs/follow_run.h"
 #include "cli/verbs/internal/log_streams.h"
 #include "cli/verbs/internal/session_flags.h"
+#include "cli/verbs/internal/start_notes.h"
+#include "cli/verbs/logs_training.h"
 #include "cli/views/kinds.h"
 #include "cli/views/table.h"
 #include "cli/views/wrapper_view.h"
@@ -14,6 +17,8 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -26,7 +31,7 @@ constexpr Duration kLook = std::chrono::milliseconds(500);
 // The AppWrapper and its pods at one moment. No wrapper: it is gone.
 struct Look {
   std::optional<GroupedWrapper> wrapper;
-  std::vector<model::Pod> pods;
+  FoundPods found;
 
   bool over() const { return !wrapper || model::is_terminal(wrapper->status); }
 };
@@ -40,10 +45,17 @@ class Reader {
         streams_(session, {.container = flags_.container,
                            .follow = flags_.follow,
                            .timestamps = flags_.timestamps,
-                           .tail = flags_.tail}) {}
+                           .tail = flags_.tail}),
+        notes_(session) {}
 
   Task<int> run() {
     Result<Look> first = co_await first_look();
+    if (!first && first.error().code == ErrorCode::not_found && flags_.container.empty() &&
+        !flags_.timestamps) {
+      if (const std::optional<int> code = co_await run_instead()) {
+        co_return *code;
+      }
+    }
     if (!first) {
       co_return report(session_.console(), first.error());
     }
@@ -57,6 +69,20 @@ class Reader {
   }
 
  private:
+  // A name alone may be that of a TrainingJob or a Run.
+  Task<std::optional<int>> run_instead() {
+    const std::string noun = co_await noun_instead(session_, kind_, flags_.name);
+    if (noun == "trainingjob") {
+      LogsTrainingFlags flags{.name = flags_.name, .follow = flags_.follow, .tail = flags_.tail};
+      co_return co_await run_logs_training(session_, std::move(flags));
+    }
+    if (noun == "run") {
+      LogsRunFlags flags{.name = flags_.name, .follow = flags_.follow, .tail = flags_.tail};
+      co_return co_await run_logs_run(session_, std::move(flags));
+    }
+    co_return std::nullopt;
+  }
+
   // Also settles the group.
   Task<Result<Look>> first_look() {
     std::string name = flags_.name;
@@ -83,12 +109,13 @@ class Reader {
     Look seen;
     CO_TRY_ASSIGN(seen.wrapper, decode_wrapper(kind_, object));
     GroupedWrapper wrapper = *seen.wrapper;
-    CO_TRY_ASSIGN(seen.pods, co_await list_pods(session_, std::move(wrapper)));
+    CO_TRY_ASSIGN(seen.found, co_await find_pods(session_, std::move(wrapper)));
+    streams_.read_from(seen.found.elsewhere);
     co_return seen;
   }
 
   Task<Result<void>> read_once(Look seen) {
-    if (!co_await streams_.read(seen.pods)) {
+    if (!co_await streams_.read(seen.found.pods)) {
       session_.console().err(why_silent(seen) + "\n");
     }
     co_return Result<void>();
@@ -97,18 +124,15 @@ class Reader {
   Task<Result<void>> follow(Look seen) {
     ProgressLine progress(session_.console());
     while (true) {
-      if (streams_.begin(seen.pods)) {
+      if (streams_.begin(seen.found.pods)) {
         progress.clear();
       }
       if (seen.over()) {
         break;
       }
-      if (const std::string trouble = lasting_trouble(seen); trouble != told_) {
+      if (const std::string note = co_await notes_.next(*seen.wrapper, seen.found); !note.empty()) {
         progress.clear();
-        told_ = trouble;
-        if (!trouble.empty()) {
-          session_.console().err(kind_.word() + " " + flags_.name + ": " + trouble + "\n");
-        }
+        session_.console().err(kind_.word() + " " + flags_.name + ": " + note + "\n");
       }
       if (streams_.size() == 0) {
         progress.show(why_silent(seen));
@@ -134,19 +158,13 @@ class Reader {
     }
   }
 
-  // Trouble that keeps a pod from running and will hardly heal; empty: none.
-  static std::string lasting_trouble(const Look& seen) {
-    const std::optional<queue::PodTrouble> trouble = queue::worst_trouble(seen.pods);
-    return trouble && trouble->lasting ? one_line(trouble->text()) : "";
-  }
-
   std::string why_silent(const Look& seen) const {
     const std::string who = kind_.word() + " " + flags_.name;
-    if (const auto trouble = queue::worst_trouble(seen.pods)) {
+    if (const auto trouble = queue::worst_trouble(seen.found.pods)) {
       return who + ": " + one_line(trouble->text());
     }
-    if (!seen.pods.empty()) {
-      return who + ": 0 of " + std::to_string(seen.pods.size()) + " pods started yet";
+    if (!seen.found.pods.empty()) {
+      return who + ": 0 of " + std::to_string(seen.found.pods.size()) + " pods started yet";
     }
     const WrapperView view = seen.wrapper ? view_of(*seen.wrapper) : WrapperView();
     return who + " has no pods; its state is " + view.state +
@@ -158,7 +176,7 @@ class Reader {
   KnownKind kind_;
   LogsFlags flags_;
   internal::LogStreams streams_;
-  std::string told_;  // the trouble of pods that was reported last
+  internal::StartNotes notes_;
   int code_ = kDone;
 };
 

@@ -33,7 +33,7 @@ class LinePrefix {
 
   // The lines that are whole now, with their prefix; empty when none is.
   std::string take(std::string_view piece);
-  // What is left without an end.
+  // The rest without a line end.
   std::string rest();
 
  private:

@@ -137,7 +137,7 @@ TEST(Logs, are_followed_until_the_appwrapper_has_ended) {
       << world.console.err_text;
   EXPECT_EQ(world.console.out_text, "[p-0] one\n[p-0] two\n[p-1] again\n");
   EXPECT_EQ(world.console.err_text, "");
-  // What came later is not cut.
+  // Later lines are not cut.
   EXPECT_EQ(world.logs.asked, (std::vector<std::string>{"p-0/c -f", "p-1/c -f"}));
 }
 
@@ -145,6 +145,96 @@ TEST(Logs, of_work_that_failed_end_with_another_code) {
   World world;
   EXPECT_EQ(world.verb([](Session& s) { return Following::run(s, "Failed"); }), kFailed);
   EXPECT_EQ(world.console.err_text, "appwrapper train is Failed\n");
+}
+
+// The work was dispatched; its pod and the Event come, and much later its end.
+struct Stuck {
+  std::string pod{};    // the status of pod `p`; empty: there is none
+  std::string event{};  // about the pod, or about the Job `train`
+  std::string told{};   // within ten seconds
+
+  static Task<void> dispatch(Session& s) {
+    const auto patched = co_await s.client().patch(
+        app_wrapper_kind().type, {"default", "train"}, kube::PatchKind::merge,
+        R"({"spec":{"resources":{"GenericItems":[{"generictemplate":{"apiVersion":"batch/v1",)"
+        R"("kind":"Job","metadata":{"name":"train"},"spec":{"template":{"spec":{"containers":)"
+        R"([{"name":"c","image":"x"}],"restartPolicy":"Never"}}}}}]}}})");
+    EXPECT_TRUE(patched) << patched.error().message;
+    const auto planned = co_await s.client().patch(
+        app_wrapper_kind().type, {"default", "train"}, kube::PatchKind::merge,
+        R"({"status":{"state":"Running","canrun":true,)"
+        R"("plan":{"places":[{"podSet":0,"node":"n","count":1}]}}})",
+        {.subresource = "status"});
+    EXPECT_TRUE(planned) << planned.error().message;
+  }
+  static Task<void> warn(Session& s, std::string about, std::string text) {
+    const model::ResourceType events{
+        .group = "", .version = "v1", .kind = "Event", .plural = "events"};
+    const auto made = co_await s.client().create(
+        events, "default",
+        R"({"metadata":{"name":"e"},"type":"Warning","involvedObject":{"namespace":"default",)" +
+            about + "}," + text + "}");
+    EXPECT_TRUE(made) << made.error().message;
+  }
+  static Task<int> happen(Session& s, Stuck stuck, std::string& err) {
+    if (!stuck.pod.empty()) {
+      co_await World::add_pod(s, "p", "[]");
+      const model::ResourceType pods = model::resource_type<model::Pod>();
+      const auto pod =
+          co_await s.client().patch(pods, {"default", "p"}, kube::PatchKind::merge,
+                                    R"({"status":)" + stuck.pod + "}", {.subresource = "status"});
+      EXPECT_TRUE(pod) << pod.error().message;
+      if (pod && !stuck.event.empty()) {
+        std::string about =
+            R"("kind":"Pod","name":"p","uid":")" + std::string((*pod)->uid()) + R"(")";
+        co_await warn(s, std::move(about), stuck.event);
+      }
+    } else {
+      co_await warn(s, R"("kind":"Job","name":"train")", stuck.event);
+    }
+    static_cast<void>(co_await sleep_for(seconds(10)));
+    EXPECT_EQ(err, stuck.told);
+    static_cast<void>(co_await sleep_for(seconds(60)));
+    co_await World::set_state(s, "Completed");
+    co_return 0;
+  }
+  static Task<int> run(Session& s, Stuck stuck, std::string& err) {
+    co_await dispatch(s);
+    std::vector<Task<int>> tasks;
+    tasks.push_back(run_logs(s, {.kind = "aw", .name = "train", .follow = true}));
+    tasks.push_back(happen(s, std::move(stuck), err));
+    co_return (co_await when_all(std::move(tasks)))[0];
+  }
+};
+
+// Without a terminal there is not even a progress line.
+TEST(Logs, that_are_followed_say_soon_and_once_why_no_pod_starts) {
+  constexpr const char* kPending = R"({"phase":"Pending","containerStatuses":[]})";
+  const Stuck cases[] = {
+      {.pod = R"({"phase":"Pending","conditions":[{"type":"PodScheduled","status":"False",)"
+              R"("reason":"Unschedulable","message":"0/3 nodes are available"}]})",
+       .told = "appwrapper train: pod p: Unschedulable: 0/3 nodes are available\n"},
+      {.pod = kPending,
+       .event = R"("reason":"FailedMount","message":"claim data is missing")",
+       .told = "appwrapper train: pod p: FailedMount: claim data is missing\n"},
+      {.event = R"("reason":"FailedCreate","message":"exceeded quota: small")",
+       .told = "appwrapper train: Job train: FailedCreate: exceeded quota: small\n"},
+  };
+  for (const Stuck& each : cases) {
+    World world;
+    EXPECT_EQ(world.verb([&](Session& s) { return Stuck::run(s, each, world.console.err_text); }),
+              kDone);
+    EXPECT_EQ(world.console.err_text, each.told);
+  }
+}
+
+TEST(Logs, that_are_followed_say_nothing_about_pods_that_run) {
+  World world;
+  const auto follow = [&](Session& s) -> Task<int> {
+    co_return co_await Stuck::run(s, {.pod = R"({"phase":"Running"})"}, world.console.err_text);
+  };
+  EXPECT_EQ(world.verb(follow), kDone);
+  EXPECT_EQ(world.console.err_text, "");
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ constexpr Duration kLook = std::chrono::milliseconds(500);
 
 void add_options(CLI::App& verb, Chosen& chosen) {
   auto typed = std::make_shared<internal::Typed<LogsTrainingFlags>>();
-  verb.add_option("NAME", typed->flags.name, "name of the TrainingJob")->required();
+  verb.add_option("NAME,--name", typed->flags.name, "name of the TrainingJob")->required();
   verb.add_flag("-f,--follow", typed->flags.follow,
                 "follow the logs until the job has ended, new workers included");
   verb.add_option("--worker", typed->flags.worker, "index of one worker (default: all)")

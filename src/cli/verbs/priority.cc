@@ -58,6 +58,12 @@ Task<int> run_priority(Session& session, PriorityFlags flags) {
       co_await find_wrapper(session, typed->kind, std::move(name), Use::change);
   const Result<GroupedWrapper> wrapper =
       found ? decode_wrapper(found->kind, found->object) : fail(Error(found.error()));
+  if (!wrapper && co_await noun_instead(session, typed->kind, typed->names.front()) == "run") {
+    co_return report(session.console(),
+                     failed_precondition("run " + typed->names.front() +
+                                         " has its priority in spec.priority: low, normal or "
+                                         "high; nothing was changed"));
+  }
   if (!wrapper) {
     co_return report(session.console(), wrapper.error());
   }

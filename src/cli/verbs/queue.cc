@@ -1,12 +1,12 @@
 #include "cli/verbs/queue.h"
 
+#include "cli/gather/clusters.h"
 #include "cli/gather/explain.h"
+#include "cli/gather/holders.h"
 #include "cli/gather/queue_state.h"
 #include "cli/gather/who.h"
-#include "cli/gather/wrappers.h"
 #include "cli/verbs/internal/queue_watch.h"
 #include "cli/verbs/internal/session_flags.h"
-#include "cli/views/kinds.h"
 #include "cli/views/queue_view.h"
 #include "json/write.h"
 #include "kube/ensure_namespace.h"
@@ -61,18 +61,39 @@ Task<Result<kube::ObjectRef>> set_paused(Session& session, std::string ns, bool 
   co_return co_await create_config_map(session, std::move(ns), paused);
 }
 
-// "3 AppWrappers hold nodes: a/b, a/c, ...; wait for them, or ...".
-std::string holders_text(const std::vector<std::string>& holders) {
+// "3 AppWrappers", "1 TrainingJob"; empty without any.
+std::string count_text(std::size_t count, const std::string& kind) {
+  return count == 0 ? "" : std::to_string(count) + " " + kind + (count == 1 ? "" : "s");
+}
+
+std::string joined(const std::string& a, std::string_view between, const std::string& b) {
+  return a + std::string(a.empty() || b.empty() ? "" : between) + b;
+}
+
+// "1 AppWrapper and 1 TrainingJob hold nodes: a/b, TrainingJob a/c; wait until ...".
+std::string holders_text(const Holders& holders) {
   constexpr std::size_t kNamed = 10;
+  std::vector<std::string> all = holders.wrappers;
+  for (const std::string& job : holders.jobs) {
+    all.push_back("TrainingJob " + job);
+  }
   std::string names;
-  for (std::size_t i = 0; i < std::min(holders.size(), kNamed); ++i) {
-    names += (i == 0 ? "" : ", ") + holders[i];
+  for (std::size_t i = 0; i < std::min(all.size(), kNamed); ++i) {
+    names = joined(names, ", ", all[i]);
   }
   const std::string more =
-      holders.size() > kNamed ? " and " + std::to_string(holders.size() - kNamed) + " more" : "";
-  return std::to_string(holders.size()) +
-         (holders.size() == 1 ? " AppWrapper holds nodes: " : " AppWrappers hold nodes: ") + names +
-         more + "; wait until they end, or run 'codeflare delete appwrapper NAME -n NAMESPACE'";
+      all.size() > kNamed ? " and " + std::to_string(all.size() - kNamed) + " more" : "";
+  const auto command = [](bool needed, const std::string& kind, const std::string& of = "") {
+    return needed ? "'codeflare delete " + kind + " NAME -n NAMESPACE'" + of : "";
+  };
+  const std::string commands =
+      joined(joined(command(!holders.wrappers.empty(), "appwrapper"), ", or ",
+                    command(holders.of_runs, "run", " for a Run")),
+             ", or ", command(!holders.jobs.empty(), "trainingjob", " for a TrainingJob"));
+  return joined(count_text(holders.wrappers.size(), "AppWrapper"), " and ",
+                count_text(holders.jobs.size(), "TrainingJob")) +
+         (all.size() == 1 ? " holds nodes: " : " hold nodes: ") + names + more +
+         "; wait until they end, or run " + commands;
 }
 
 using Typed = internal::Typed<QueueFlags>;
@@ -118,6 +139,7 @@ Task<Result<QueueOptions>> options_of(Session& session, QueueFlags flags) {
                        .wide = session.output() == Output::wide,
                        .user = flags.user};
   CO_TRY_ASSIGN(options.selector, model::Selector::parse(flags.selector));
+  options.clusters = co_await has_workers(session);
   if (flags.mine) {
     CO_TRY_ASSIGN(options.user, co_await user_of(session));
   }
@@ -158,21 +180,15 @@ Task<int> run_pause(Session& session, QueueFlags flags, bool pause) {
 }
 
 Task<int> run_idle(Session& session, QueueFlags /*flags*/) {
-  const Result<WrapperList> list = co_await list_groups(session, app_wrapper_kind(), "", "");
-  if (!list) {
-    co_return report(session.console(), list.error());
+  const Result<Holders> holders = co_await gather_holders(session);
+  if (!holders) {
+    co_return report(session.console(), holders.error());
   }
-  std::vector<std::string> holders;
-  for (const GroupedWrapper& wrapper : list->wrappers) {
-    if (const WrapperView view = view_of(wrapper); view.holds) {
-      holders.push_back(view.full_name());
-    }
-  }
-  if (holders.empty()) {
-    session.console().out("no AppWrapper holds nodes\n");
+  if (holders->wrappers.empty() && holders->jobs.empty()) {
+    session.console().out("no AppWrapper or TrainingJob holds nodes\n");
     co_return kDone;
   }
-  co_return report(session.console(), failed_precondition(holders_text(holders)));
+  co_return report(session.console(), failed_precondition(holders_text(*holders)));
 }
 
 Task<int> run_queue(Session& session, QueueFlags flags) {
@@ -193,7 +209,7 @@ Task<int> run_queue(Session& session, QueueFlags flags) {
   }
   tell_scope(session, *state);
   QueueView queue = queue_of(state->wrappers, state->note.settings, state->note.paused,
-                             session.now(), state->trees);
+                             session.now(), state->trees, state->jobs);
   if (!queue.entries.empty() && !queue.paused) {
     add_starts(queue, co_await expected_starts(session, state->note.settings));
   }

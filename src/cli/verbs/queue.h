@@ -31,7 +31,8 @@ Task<int> run_queue(Session& session, QueueFlags flags);
 // missing.
 Task<int> run_pause(Session& session, QueueFlags flags, bool pause);
 
-// `codeflare queue idle`: fails while an AppWrapper of any namespace holds nodes, and names it.
+// `codeflare queue idle`: fails while an AppWrapper or TrainingJob of any namespace
+// holds nodes, and names them.
 Task<int> run_idle(Session& session, QueueFlags flags);
 
 }  // namespace codeflare::cli

@@ -21,6 +21,9 @@ using Flags = internal::Typed<NameFlag>;
 
 // The AppWrapper that a cluster is in.
 Task<Result<std::string>> wrapper_of(Session& session, std::string name) {
+  if (name.empty()) {
+    co_return fail(invalid_argument("NAME is missing: the name of the cluster"));
+  }
   sdk::Clusters clusters(session.client(), session.discovery());
   CO_TRY_ASSIGN(const sdk::ClusterInfo info, co_await clusters.get({session.ns(), name}));
   if (info.wrapper.empty()) {
@@ -60,7 +63,7 @@ Task<int> release(Session& session, NameFlag flags) {
 
 void add(CLI::App& verb, Chosen& chosen, Task<int> (*run)(Session&, NameFlag)) {
   auto typed = std::make_shared<Flags>();
-  verb.add_option("NAME", typed->flags.name, "name of the cluster")->required();
+  internal::add_cluster_name(verb, typed->flags.name);
   internal::finish(verb, chosen, typed, run);
 }
 

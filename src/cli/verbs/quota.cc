@@ -39,6 +39,16 @@ Result<void> keep_tree(QuotaView& view, const std::string& tree) {
 constexpr std::string_view kNoTrees =
     "no quota trees; create QuotaSubtrees, see examples/quota and docs/quota.md\n";
 
+// Trees may exist in namespaces that the caller cannot see.
+std::string no_trees(const QuotaState& state) {
+  if (state.subtrees_ns.empty()) {
+    return std::string(kNoTrees);
+  }
+  return "no quota trees in namespace " + state.subtrees_ns +
+         "; 'codeflare explain NAME' names the quota that work waits for, an administrator can see "
+         "all quota trees\n";
+}
+
 }  // namespace
 
 constinit const Verb kQuota = {.word = "quota",
@@ -62,7 +72,7 @@ Task<int> run_quota(Session& session, QuotaFlags flags) {
     session.console().out(machine_text([&](json::Arena& arena) { return quota_value(view, arena); },
                                        session.output()));
   } else if (view.nodes.empty()) {
-    session.console().err(kNoTrees);
+    session.console().err(no_trees(*state));
   } else {
     session.console().out(render_quota(view, session.output() == Output::wide));
   }

@@ -1,5 +1,7 @@
 #include "cli/verbs/run.h"
 
+#include "cli/gather/queue_state.h"
+#include "cli/verbs/internal/attach_terminal.h"
 #include "cli/verbs/internal/pip_environment.h"
 #include "cli/verbs/internal/session_flags.h"
 #include "cli/verbs/internal/wait_line.h"
@@ -14,7 +16,10 @@
 
 #include <algorithm>
 #include <memory>
+#include <set>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace codeflare::cli {
 
@@ -37,8 +42,10 @@ void add_sizes(CLI::App& verb, sdk::RunSpec& spec) {
   verb.add_option("--time", spec.time, "time limit, such as 6h or 90m (default: none)")
       ->type_name("TIME");
   verb.add_option("--priority", spec.priority, "priority in the queue (default 0)")->type_name("N");
-  verb.add_option("--quota", spec.quota, "quota node to charge; may be repeated")
-      ->type_name("TREE=NODE")
+  verb.add_option("--quota", spec.quota,
+                  "quota node to charge; TREE may be left out where there is only one; may be "
+                  "repeated")
+      ->type_name("[TREE=]NODE")
       ->expected(1)
       ->take_all()
       ->allow_extra_args(false);
@@ -79,11 +86,14 @@ std::string back_words(const Session& session) {
   return session.ns_given() ? " -n " + session.ns() : "";
 }
 
-// After a second Ctrl-C.
+// After a second Ctrl-C, or when the terminal is gone.
 Task<int> cancel_now(Session& session, std::string name) {
   const std::unique_ptr<sdk::JobHandle> job =
       sdk::gang_handle(session.client(), {session.ns(), name});
   const Result<sdk::JobStop> stop = co_await job->stop(false);
+  if (!stop && stop.error().code == ErrorCode::not_found) {
+    co_return kInterrupted;  // before it was submitted
+  }
   if (!stop) {
     co_return report_coded(session.console(), stop.error());
   }
@@ -99,7 +109,11 @@ void add_options(CLI::App& verb, Chosen& chosen) {
       ->type_name("NAME");
   add_sizes(verb, flags.spec);
   add_surroundings(verb, flags);
-  verb.add_flag("-d,--detach", flags.detach, "return as soon as the job is queued");
+  CLI::Option* detach =
+      verb.add_flag("-d,--detach", flags.detach, "return as soon as the job is queued");
+  verb.add_flag("--pty", flags.spec.terminal,
+                "connect this terminal to the command, such as bash; the job ends with it")
+      ->excludes(detach);
   verb.add_option_function<std::string>(
           "--dry-run", [&flags](const std::string&) { flags.dry_run = true; },
           "client: print the AppWrapper and send nothing")
@@ -119,8 +133,17 @@ void add_options(CLI::App& verb, Chosen& chosen) {
       const auto second = [&](Session& session) {
         return cancel_now(session, typed->flags.spec.name);
       };
-      return typed->flags.dry_run ? internal::run_offline(typed->session, start)
-                                  : internal::run_detachable(typed->session, start, second);
+      if (typed->flags.dry_run) {
+        return internal::run_offline(typed->session, start);
+      }
+      if (typed->flags.spec.terminal) {
+        const auto on_terminal = [&](Session& session, WaitList& window) {
+          typed->flags.window = &window;
+          return start(session);
+        };
+        return internal::run_on_terminal(typed->session, on_terminal, second);
+      }
+      return internal::run_detachable(typed->session, start, second);
     };
   });
 }
@@ -136,7 +159,8 @@ Result<std::string> code_directory(Session& session, const RunFlags& flags) {
     here.resize(std::max<std::size_t>(here.size() - 2, 1));
   }
   if (here == "/" || here == session.env().variables.get("HOME").value_or("")) {
-    session.console().err("note: " + here + " is not sent along; name a directory with --dir\n");
+    session.console().err("note: " + here +
+                          " is not copied to the job; send a directory with --dir\n");
     return "";
   }
   return here;
@@ -208,6 +232,31 @@ Task<Result<void>> add_packages(Session& session, RunFlags& flags) {
   co_return Result<void>();
 }
 
+// Puts the only quota tree before nodes without one. Without any tree the words stay as they are.
+Task<Result<void>> add_trees(Session& session, std::vector<std::string>& quota) {
+  const auto bare = [](const std::string& word) { return !word.empty() && !word.contains('='); };
+  if (std::ranges::none_of(quota, bare)) {
+    co_return Result<void>();
+  }
+  const std::set<std::string> trees = co_await quota_trees(session);
+  for (std::string& word : quota) {
+    if (!bare(word) || trees.empty()) {
+      continue;
+    }
+    if (trees.size() > 1) {
+      std::string names;
+      for (const std::string& tree : trees) {
+        names += (names.empty() ? "" : ", ") + tree;
+      }
+      co_return fail(invalid_argument("--quota: '" + word + "' may be in any of the quota trees " +
+                                      names + "; write TREE=NODE, such as " + *trees.begin() + "=" +
+                                      word));
+    }
+    word.insert(0, *trees.begin() + "=");
+  }
+  co_return Result<void>();
+}
+
 // All that can be wrong on this side is found before anything is sent.
 Task<Result<sdk::GangSubmission>> prepare(Session& session, RunFlags flags) {
   if (flags.spec.command.empty()) {
@@ -217,6 +266,10 @@ Task<Result<sdk::GangSubmission>> prepare(Session& session, RunFlags flags) {
   sdk::RunSpec& spec = flags.spec;
   spec.ns = session.ns();
   spec.program_image = sdk::program_image(session.env().variables);
+  spec.image_given = !spec.image.empty();
+  if (!flags.dry_run) {
+    CO_TRY(co_await add_trees(session, spec.quota));
+  }
   sdk::RunSpec trial = spec;
   trial.image = std::string(sdk::kMachineImage);
   CO_TRY(sdk::run_submission(trial));
@@ -261,6 +314,25 @@ int end_code(const sdk::JobInfo& job) {
   return job.exit_code && *job.exit_code != 0 ? *job.exit_code : int{kFailed};
 }
 
+// As `attach`, with this terminal.
+Task<int> attach_shell(Session& session, std::string name, WaitList& window) {
+  const Result<sdk::JobInfo> end = co_await internal::attach_terminal(session, name, window);
+  if (!end && end.error().code == ErrorCode::cancelled) {
+    co_return kInterrupted;
+  }
+  if (!end) {
+    // The allocation ends with its terminal.
+    const int code = report_coded(session.console(), end.error(), "job " + name);
+    co_await cancel_now(session, std::move(name));
+    co_return code;
+  }
+  // People see the exit code of a shell; any other end has a reason.
+  if (end->phase != sdk::JobPhase::succeeded && end->reason != "ExitCode") {
+    session.console().err("job/" + name + " " + one_line(progress_line(*end)) + "\n");
+  }
+  co_return end_code(*end);
+}
+
 Task<int> attach(Session& session, std::string name) {
   const std::unique_ptr<sdk::JobHandle> job =
       sdk::gang_handle(session.client(), {session.ns(), name});
@@ -279,9 +351,9 @@ Task<int> attach(Session& session, std::string name) {
   const Result<sdk::JobEnd> end = co_await job->follow(std::move(options));
   line.clear();
   if (!end && end.error().code == ErrorCode::cancelled) {
-    session.console().err("detached; the job continues. To come back: codeflare logs job " + name +
-                          " -f" + back_words(session) +
-                          "\nPress Ctrl-C again within 2 seconds to cancel the job.\n");
+    session.console().err("detached; the job is not stopped. To come back: codeflare logs job " +
+                          name + " -f" + back_words(session) +
+                          "\nTo cancel the job, press Ctrl-C again within 2 seconds.\n");
     co_return kInterrupted;
   }
   if (!end) {
@@ -304,10 +376,18 @@ constinit const Verb kRun = {
     .about = "Queue a command, show its log and end with its exit code",
     .examples =
         "codeflare run --gpus 2 --time 6h -- python train.py\n"
+        "  codeflare run --gpus 1 --pty -- bash\n"
         "  codeflare run --pods 2 --cpus 4 --memory 8Gi --detach -- python train.py",
     .add = add_options};
 
 Task<int> run_run(Session& session, RunFlags flags) {
+  const Console& console = session.console();
+  if (flags.spec.terminal && !flags.dry_run &&
+      !(console.in_is_terminal() && console.out_is_terminal())) {
+    co_return report_usage(session.console(),
+                           "--pty: standard input and output must be a terminal; leave --pty out "
+                           "in scripts");
+  }
   Result<sdk::GangSubmission> submission = co_await prepare(session, flags);
   if (!submission) {
     co_return report_preparation(session, submission.error());
@@ -329,6 +409,9 @@ Task<int> run_run(Session& session, RunFlags flags) {
   }
   if (!flags.detach) {
     session.console().err("job/" + name + (submitted->resumed ? " resumed\n" : " submitted\n"));
+    if (flags.window != nullptr) {
+      co_return co_await attach_shell(session, name, *flags.window);
+    }
     co_return co_await attach(session, name);
   }
   if (session.output() == Output::name) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "base/async/task.h"
+#include "base/async/wait_list.h"
 #include "cli/session/session.h"
 #include "cli/verbs/verb.h"
 #include "sdk/run_job.h"
@@ -19,6 +20,8 @@ struct RunFlags {
   std::string pip{};             // a file of requirements
   std::string data_directory{};  // of `codeflare up`, for the virtual environment
   bool detach = false;
+  // With spec.terminal: notified when the size of this terminal changes.
+  WaitList* window = nullptr;
   bool dry_run = false;
 };
 // `codeflare run [options] -- COMMAND...`: queues a job, shows its log and ends with its exit code.

@@ -1,8 +1,12 @@
 #include "cli/verbs/run.h"
 
 #include "cli/testing/verb_world.h"
+#include "cli/verbs/crds.h"
 #include "cli/verbs/create.h"
+#include "cli/verbs/end_job.h"
+#include "cli/verbs/follow_job.h"
 #include "cli/verbs/show_job.h"
+#include "cli/verbs/show_run.h"
 #include "model/app_wrapper.h"
 #include "model/codec/app_wrapper.h"
 #include "model/resources.h"
@@ -127,6 +131,93 @@ TEST(Run, does_not_continue_another_submission_of_the_name) {
       world.verb([](Session& session) { return run_status_job(session, {.name = "train"}); });
   EXPECT_EQ(status, 0) << world.console.err_text;
   EXPECT_TRUE(world.console.out_text.contains("Submitting")) << world.console.out_text;
+}
+
+TEST(Run, is_a_job_and_an_empty_list_of_runs_says_so) {
+  World world;
+  world.verb([](Session& session) { return run_crds_apply(session, {}); });
+  EXPECT_EQ(world.verb([](Session& session) { return run_list_run(session, {}); }), kDone);
+  EXPECT_EQ(world.console.err_text,
+            "no runs found in namespace default; work of 'codeflare run' is in 'codeflare list "
+            "job'\n");
+}
+
+TEST(Run, is_held_and_released_by_its_name) {
+  World world;
+  ASSERT_EQ(world.run_verb(detached()), 0) << world.console.err_text;
+  const auto hold = [&](bool on) {
+    return world.verb([on](Session& s) { return run_hold_job(s, {.name = "train"}, on); });
+  };
+  EXPECT_EQ(hold(true), kDone) << world.console.err_text;
+  EXPECT_EQ(world.console.out_text, "appwrapper.workload.codeflare.dev/train held\n");
+  EXPECT_TRUE(world.objects().wrappers.front().spec.suspend.value_or(false));
+  EXPECT_EQ(hold(false), kDone) << world.console.err_text;
+  EXPECT_EQ(world.console.out_text, "appwrapper.workload.codeflare.dev/train released\n");
+  EXPECT_FALSE(world.objects().wrappers.front().spec.suspend.value_or(false));
+  CancelJobFlags cancel;
+  cancel.name = "train";
+  EXPECT_EQ(world.verb([&](Session& s) { return run_cancel_job(s, cancel); }), kDone);
+  EXPECT_EQ(hold(false), kFailed);
+  EXPECT_EQ(world.console.err_text,
+            "error: job 'train' was cancelled; delete the job and submit it again\n");
+}
+
+TEST(Run, is_not_released_before_its_code_is_complete) {
+  World world;
+  world.writes_left = 2;
+  EXPECT_NE(world.run_verb(detached()), 0);
+  world.writes_left = -1;
+  const int code = world.verb([](Session& s) { return run_hold_job(s, {.name = "train"}, false); });
+  EXPECT_EQ(code, kFailed);
+  EXPECT_TRUE(world.console.err_text.contains("its code is missing")) << world.console.err_text;
+}
+
+TEST(Run, is_deleted_without_a_wait) {
+  World world;
+  ASSERT_EQ(world.run_verb(detached()), 0) << world.console.err_text;
+  DeleteJobFlags at_once;
+  at_once.name = "train";
+  at_once.wait = false;
+  EXPECT_EQ(world.verb([&](Session& s) { return run_delete_job(s, at_once); }), kDone);
+  EXPECT_EQ(world.console.out_text, "job/train deleted\n");
+  WaitJobFlags gone;
+  gone.name = "train";
+  gone.goal = "deleted";
+  EXPECT_EQ(world.verb([&](Session& s) { return run_wait_job(s, gone); }), kDone);
+  EXPECT_EQ(world.console.out_text, "job/train deleted\n");
+  EXPECT_TRUE(world.objects().wrappers.empty());
+}
+
+std::string tree_yaml(const std::string& tree) {
+  return "---\napiVersion: quota.codeflare.dev/v1alpha1\nkind: QuotaSubtree\nmetadata: {name: " +
+         tree + ", namespace: default, labels: {tree: " + tree +
+         "}}\nspec: {children: [{name: gold, quotas: {requests: {cpu: 4}}}]}\n";
+}
+
+TEST(Run, charges_a_node_of_the_only_quota_tree) {
+  World world;
+  RunFlags gold = detached();
+  gold.spec.quota = {"gold"};
+  EXPECT_EQ(world.run_verb(gold), kUsage);
+  EXPECT_TRUE(world.console.err_text.contains("--quota: 'gold' is not TREE=NODE"))
+      << world.console.err_text;
+  const auto create = [&](const std::string& text) {
+    world.write("quota.yaml", text);
+    const auto made = [](Session& s) { return run_create(s, {.files = {"quota.yaml"}}); };
+    ASSERT_EQ(world.verb(made), kDone) << world.console.err_text;
+  };
+  create(testing::app_wrapper_crd("quotasubtrees.quota.codeflare.dev") + tree_yaml("team"));
+  EXPECT_EQ(world.run_verb(gold), kDone) << world.console.err_text;
+  EXPECT_EQ(model::find_or_empty(world.objects().wrappers.front().metadata.labels, "team"), "gold");
+  create(tree_yaml("org"));
+  gold.spec.name = "second";
+  EXPECT_EQ(world.run_verb(gold), kUsage);
+  EXPECT_TRUE(
+      world.console.err_text.contains("--quota: 'gold' may be in any of the quota trees "
+                                      "org, team; write TREE=NODE, such as org=gold"))
+      << world.console.err_text;
+  gold.spec.quota = {"team=gold"};
+  EXPECT_EQ(world.run_verb(gold), kDone) << world.console.err_text;
 }
 
 TEST(Run, rejects_wrong_input_before_anything_is_sent) {

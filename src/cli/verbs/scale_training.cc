@@ -20,7 +20,7 @@ constexpr std::int64_t kSizeMax = 100'000;
 
 void add_options(CLI::App& verb, Chosen& chosen) {
   auto typed = std::make_shared<internal::Typed<ScaleTrainingFlags>>();
-  verb.add_option("NAME", typed->flags.name, "name of the TrainingJob")->required();
+  verb.add_option("NAME,--name", typed->flags.name, "name of the TrainingJob")->required();
   verb.add_option("--min", typed->flags.min, "fewest pods (spec.minSize)")
       ->check(CLI::Range(std::int64_t{1}, kSizeMax))
       ->type_name("N");

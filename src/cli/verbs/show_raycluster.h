@@ -19,6 +19,7 @@ struct ShowRayClusterFlags {
   std::string name;
   bool all_namespaces = false;
   std::string selector;
+  bool watch = false;  // of `status` and `list`
 };
 // `codeflare status raycluster NAME`
 Task<int> run_status_raycluster(Session& session, ShowRayClusterFlags flags);

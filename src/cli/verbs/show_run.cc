@@ -33,14 +33,15 @@ void add_sizes(CLI::App& verb, Chosen& chosen) {
 template <Task<int> (*run)(Session&, ShowRunFlags)>
 void add_one(CLI::App& verb, Chosen& chosen) {
   auto typed = std::make_shared<Flags>();
-  verb.add_option("NAME", typed->flags.name, "name of the run")->required();
+  verb.add_option("NAME,--name", typed->flags.name, "name of the run")->required();
   internal::finish(verb, chosen, typed, run);
 }
 
 template <typename T>
 Task<int> list_of(Session& session, ShowRunFlags flags, std::string singular,
-                  internal::RenderMany<T> render) {
-  internal::ListedKind listed{std::move(singular), flags.all_namespaces, std::move(flags.selector)};
+                  internal::RenderMany<T> render, std::string instead = {}) {
+  internal::ListedKind listed{std::move(singular), flags.all_namespaces, std::move(flags.selector),
+                              std::move(instead)};
   co_return co_await internal::list_kind<T>(session, std::move(listed), render);
 }
 
@@ -83,7 +84,8 @@ constinit const Verb kDetailsRun = {.word = "details",
                                     .add = add_one<run_details_run>};
 
 Task<int> run_list_run(Session& session, ShowRunFlags flags) {
-  co_return co_await list_of<model::Run>(session, std::move(flags), "run", render_runs);
+  co_return co_await list_of<model::Run>(session, std::move(flags), "run", render_runs,
+                                         "work of 'codeflare run' is in 'codeflare list job'");
 }
 
 Task<int> run_list_applications(Session& session, ShowRunFlags flags) {

@@ -24,7 +24,7 @@ void add_list(CLI::App& verb, Chosen& chosen) {
 
 void add_status(CLI::App& verb, Chosen& chosen) {
   auto typed = std::make_shared<Flags>();
-  verb.add_option("NAME", typed->flags.name, "name of the TrainingJob")->required();
+  verb.add_option("NAME,--name", typed->flags.name, "name of the TrainingJob")->required();
   internal::finish(verb, chosen, typed, run_status_training);
 }
 

@@ -45,9 +45,9 @@ void add_options(CLI::App& verb, Chosen& chosen) {
   const auto amount = [&](const char* name, std::string& to, const char* about) {
     verb.add_option(name, to, about)->check(given)->type_name("AMOUNT");
   };
-  amount("--cpus", flags->cpus, "of each node");
+  amount("--cpus", flags->cpus, "CPUs of each node, such as 96");
   amount("--memory", flags->memory, "memory of each node, such as 64Gi");
-  amount("--gpus", flags->gpus, "of each node");
+  amount("--gpus", flags->gpus, "GPUs of each node");
   verb.add_option("--cluster", flags->cluster,
                   "file with nodes and quota instead: output of 'kubectl get nodes -o yaml', or as "
                   "in docs/simulate.md")

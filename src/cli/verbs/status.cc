@@ -7,6 +7,8 @@
 #include "cli/session/output.h"
 #include "cli/verbs/internal/local_cluster.h"
 #include "cli/verbs/internal/session_flags.h"
+#include "cli/verbs/show_run.h"
+#include "cli/verbs/show_training.h"
 #include "cli/views/kinds.h"
 #include "cli/views/up_status_view.h"
 #include "cli/views/wrapper_view.h"
@@ -90,6 +92,15 @@ Task<int> run_status(Session& session, NameFlags flags) {
         co_await find_wrapper(session, typed->kind, std::move(name), Use::read);
     const Result<GroupedWrapper> wrapper =
         found ? decode_wrapper(found->kind, found->object) : fail(Error(found.error()));
+    const bool alone = typed->names.size() == 1;
+    const std::string noun =
+        !wrapper && alone ? co_await noun_instead(session, typed->kind, each) : std::string();
+    if (noun == "trainingjob") {
+      co_return co_await run_status_training(session, {.name = each});
+    }
+    if (noun == "run") {
+      co_return co_await run_status_run(session, {.name = each});
+    }
     if (!wrapper) {
       code = both(code, report(session.console(), wrapper.error()));
       continue;

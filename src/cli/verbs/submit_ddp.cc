@@ -21,20 +21,22 @@ class Definition {
  public:
   void text(std::string_view key, const std::string& value) {
     if (!value.empty()) {
-      root_.set(arena_, key, Value::string(arena_, value));
+      object().set(arena(), key, Value::string(arena(), value));
     }
   }
   void number(std::string_view key, std::optional<std::int64_t> value) {
     if (value) {
-      root_.set(arena_, key, Value::integer(arena_, *value));
+      object().set(arena(), key, Value::integer(arena(), *value));
     }
   }
   void texts(std::string_view key, const std::vector<std::string>& values) {
     Value list = Value::array();
     for (const std::string& value : values) {
-      list.push_back(arena_, Value::string(arena_, value));
+      list.push_back(arena(), Value::string(arena(), value));
     }
-    root_.set(arena_, key, list);
+    if (!values.empty()) {
+      object().set(arena(), key, list);
+    }
   }
   Result<void> pairs(std::string_view key, std::string_view option,
                      const std::vector<std::string>& values) {
@@ -44,16 +46,21 @@ class Definition {
       if (equals == 0 || equals == std::string::npos) {
         return fail(invalid_argument(std::string(option) + ": " + value + " is not KEY=VALUE"));
       }
-      map.set(arena_, value.substr(0, equals), Value::string(arena_, value.substr(equals + 1)));
+      map.set(arena(), value.substr(0, equals), Value::string(arena(), value.substr(equals + 1)));
     }
-    root_.set(arena_, key, map);
+    if (!values.empty()) {
+      object().set(arena(), key, map);
+    }
     return {};
   }
-  const Value& root() const { return root_; }
+  json::Document take() { return std::move(made_); }
+  const Value& root() const { return made_.root; }
 
  private:
-  json::Arena arena_;
-  Value root_ = Value::object();
+  json::Arena& arena() { return made_.arena; }
+  Value& object() { return made_.root; }
+
+  json::Document made_{.arena = {}, .root = Value::object()};
 };
 
 CLI::Option* repeated(CLI::Option* option) {
@@ -63,7 +70,7 @@ CLI::Option* repeated(CLI::Option* option) {
 }  // namespace
 
 void add_ddp_flags(CLI::App& verb, DdpFlags& flags) {
-  const std::string group = "Distributed training with torch, in pods of its own";
+  const std::string group = "Distributed training with torch";
   CLI::Option* script = verb.add_option("--script", flags.script,
                                         "Python script that every process runs; its arguments "
                                         "follow behind --");
@@ -113,7 +120,7 @@ void add_ddp_flags(CLI::App& verb, DdpFlags& flags) {
       ->group(group);
 }
 
-Result<sdk::DdpDefinition> ddp_definition(const DdpFlags& flags, const DdpJob& job) {
+Result<json::Document> ddp_arguments(const DdpFlags& flags, const DdpJob& job) {
   Definition made;
   made.text("name", job.name);
   made.text("script", flags.script);
@@ -123,7 +130,8 @@ Result<sdk::DdpDefinition> ddp_definition(const DdpFlags& flags, const DdpJob& j
   made.text("cpu", flags.cpu);
   made.number("gpu", flags.gpu);
   made.number("memMB", flags.mem_mb);
-  made.number("max_retries", flags.max_retries);
+  made.number("max_retries",
+              flags.max_retries == 0 ? std::nullopt : std::optional(flags.max_retries));
   made.texts("mounts", flags.mounts);
   made.text("image", flags.image);
   made.number("rdzv_port", flags.rdzv_port);
@@ -131,15 +139,28 @@ Result<sdk::DdpDefinition> ddp_definition(const DdpFlags& flags, const DdpJob& j
   made.text("workspace", job.working_dir.empty() ? "." : job.working_dir);
   TRY(made.pairs("env", "--env", job.env));
   TRY(made.pairs("scheduler_args", "--scheduler-arg", flags.scheduler_args));
-  return sdk::read_ddp(made.root());
+  TRY(sdk::read_ddp(made.root()));
+  return made.take();
 }
 
-Task<Result<void>> submit_ddp(Session& session, DdpFlags flags, DdpJob job) {
-  CO_TRY_ASSIGN(sdk::DdpDefinition definition, ddp_definition(flags, job));
+Result<sdk::DdpDefinition> ddp_definition(const DdpFlags& flags, const DdpJob& job) {
+  TRY_ASSIGN(const json::Document given, ddp_arguments(flags, job));
+  return sdk::read_ddp(given.root);
+}
+
+Task<Result<void>> submit_ddp(Session& session, sdk::DdpDefinition definition) {
   CO_TRY_ASSIGN(std::string here, up::absolute_path("."));
   sdk::DdpPlace place{.ns = session.ns(), .base_directory = std::move(here)};
   CO_TRY(co_await sdk::submit_ddp_gang(session.client(), std::move(definition), std::move(place)));
   co_return Result<void>();
+}
+
+Task<Result<sdk::JobSpec>> ddp_for_cluster(Session& session, sdk::DdpDefinition definition,
+                                           std::string cluster) {
+  sdk::Clusters clusters(session.client(), session.discovery());
+  CO_TRY_ASSIGN(const sdk::ClusterInfo info,
+                co_await clusters.get({session.ns(), std::move(cluster)}));
+  co_return sdk::ddp_on_ray(definition, info);
 }
 
 }  // namespace codeflare::cli

@@ -3,6 +3,7 @@
 #include "base/async/task.h"
 #include "base/result.h"
 #include "cli/session/session.h"
+#include "json/value.h"
 #include "sdk/ddp_job.h"
 
 #include <optional>
@@ -15,7 +16,7 @@ class App;
 
 namespace codeflare::cli {
 
-// The arguments of DDPJobDefinition as options of `submit job`.
+// The arguments of DDPJobDefinition as options of `submit job` and `define job`.
 struct DdpFlags {
   std::string script;
   std::string module;
@@ -32,19 +33,25 @@ struct DdpFlags {
 
   // A DDP job was asked for.
   bool any() const { return !script.empty() || !module.empty(); }
+
+  friend bool operator==(const DdpFlags&, const DdpFlags&) = default;
 };
 void add_ddp_flags(CLI::App& verb, DdpFlags& flags);
 
-// The other options of `submit job` that count for them.
+// The other options that count for them.
 struct DdpJob {
   std::string name;
   std::vector<std::string> script_args;
   std::vector<std::string> env;  // KEY=VALUE
   std::string working_dir;       // empty: the working directory
 };
-// The definition, checked.
+// The arguments that were given, under the names of DDPJobDefinition and checked.
+Result<json::Document> ddp_arguments(const DdpFlags& flags, const DdpJob& job);
 Result<sdk::DdpDefinition> ddp_definition(const DdpFlags& flags, const DdpJob& job);
 // Queues the job in pods of its own.
-Task<Result<void>> submit_ddp(Session& session, DdpFlags flags, DdpJob job);
+Task<Result<void>> submit_ddp(Session& session, sdk::DdpDefinition definition);
+// The same job for a Ray cluster of the session's namespace.
+Task<Result<sdk::JobSpec>> ddp_for_cluster(Session& session, sdk::DdpDefinition definition,
+                                           std::string cluster);
 
 }  // namespace codeflare::cli

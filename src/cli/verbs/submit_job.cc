@@ -7,6 +7,7 @@
 #include "json/write.h"
 #include "json/yaml.h"
 #include "model/quantity.h"
+#include "sdk/ddp_file.h"
 #include "sdk/jobs.h"
 #include "sdk/shell_command.h"
 
@@ -170,16 +171,44 @@ void tell_queued(Session& session, const SubmitJobFlags& flags) {
   }
 }
 
-// In pods of its own.
-Task<int> run_submit_ddp(Session& session, SubmitJobFlags flags) {
-  if (flags.name.empty()) {
-    co_return report_usage(session.console(), "NAME is missing: the name of the job");
+// An option that says what the job is, rather than where it runs and who waits for it.
+bool describes(const SubmitJobFlags& flags) {
+  return flags.ddp != DdpFlags() || !flags.working_dir.empty() || !flags.runtime_env_file.empty() ||
+         !flags.runtime_env_json.empty() || !flags.env.empty() || !flags.metadata.empty() ||
+         flags.num_cpus || flags.num_gpus || !flags.memory.empty() || !flags.resources.empty();
+}
+
+// A DDP job: of the options, else of NAME.job.yaml if nothing says what to run. Nothing: the job is
+// a plain command.
+Result<std::optional<sdk::DdpDefinition>> ddp_of(Session& session, const SubmitJobFlags& flags) {
+  if (flags.ddp.any()) {
+    if (flags.name.empty()) {
+      return fail(invalid_argument("NAME is missing: the name of the job"));
+    }
+    DdpJob job{.name = flags.name,
+               .script_args = flags.command,
+               .env = flags.env,
+               .working_dir = flags.working_dir};
+    return ddp_definition(flags.ddp, job);
   }
-  DdpJob job{.name = flags.name,
-             .script_args = flags.command,
-             .env = flags.env,
-             .working_dir = flags.working_dir};
-  const Result<void> done = co_await submit_ddp(session, flags.ddp, std::move(job));
+  const std::string path = sdk::ddp_file_name(flags.name);
+  FileSystem& files = session.env().files;
+  if (!flags.command.empty() || flags.name.empty() || flags.own_cluster.wanted ||
+      !files.exists(path)) {
+    return std::optional<sdk::DdpDefinition>();
+  }
+  if (describes(flags)) {
+    return fail(invalid_argument(path +
+                                 " describes the job already; edit the file, or run "
+                                 "'codeflare define job " +
+                                 flags.name + "' with all options"));
+  }
+  return sdk::read_ddp_file(files, path, flags.name);
+}
+
+// In pods of its own.
+Task<int> run_submit_ddp(Session& session, SubmitJobFlags flags, sdk::DdpDefinition definition) {
+  const Result<void> done = co_await submit_ddp(session, std::move(definition));
   if (!done) {
     co_return report_coded(session.console(), done.error());
   }
@@ -189,6 +218,20 @@ Task<int> run_submit_ddp(Session& session, SubmitJobFlags flags) {
   }
   tell_queued(session, flags);
   co_return co_await follow_or_wait(session, std::move(flags));
+}
+
+// The job as a Ray cluster gets it.
+Task<Result<sdk::JobSpec>> spec_for(Session& session, SubmitJobFlags flags,
+                                    std::optional<sdk::DdpDefinition> ddp) {
+  if (!ddp) {
+    co_return spec_of(session, flags);
+  }
+  if (flags.cluster.empty()) {
+    co_return fail(invalid_argument(
+        "a job with --script, --m or a file takes its sizes from the Ray cluster: name the cluster "
+        "with --cluster-name instead of --address"));
+  }
+  co_return co_await ddp_for_cluster(session, *std::move(ddp), std::move(flags.cluster));
 }
 
 Task<int> run_submit_own(Session& session, SubmitJobFlags flags, sdk::JobSpec spec) {
@@ -246,7 +289,8 @@ constinit const Verb kSubmitJob = {
     .examples =
         "codeflare submit job train -c demo --working-dir . -f -- python train.py\n"
         "  codeflare submit job train --own-cluster --workers 2 -f -- python train.py\n"
-        "  codeflare submit job train --script train.py -j 2x1 --cpu 2 -f",
+        "  codeflare submit job train --script train.py -j 2x1 --cpu 2 -f\n"
+        "  codeflare submit job train   # as train.job.yaml says",
     .add = add_options};
 
 Task<int> run_submit_job(Session& session, SubmitJobFlags flags) {
@@ -260,19 +304,21 @@ Task<int> run_submit_job(Session& session, SubmitJobFlags flags) {
       !wrong.empty()) {
     co_return report_usage(session.console(), wrong);
   }
-  if (flags.ddp.any() && !elsewhere) {
-    co_return co_await run_submit_ddp(session, std::move(flags));
+  Result<std::optional<sdk::DdpDefinition>> ddp = ddp_of(session, flags);
+  if (!ddp) {
+    co_return report_coded(session.console(), ddp.error());
   }
-  if (flags.ddp.any()) {
+  if (*ddp && !elsewhere) {
+    co_return co_await run_submit_ddp(session, std::move(flags), **std::move(ddp));
+  }
+  if (!*ddp && flags.command.empty() && !flags.name.empty()) {
     co_return report_usage(session.console(),
-                           "--script and --m are for jobs in pods of their own: leave out the Ray "
-                           "cluster, or use DDPJobDefinition of the Python package");
+                           "COMMAND is missing: add it behind --, such as -- python main.py, or "
+                           "write " +
+                               sdk::ddp_file_name(flags.name) + " with 'codeflare define job " +
+                               flags.name + "'");
   }
-  if (flags.command.empty() && !flags.name.empty()) {
-    co_return report_usage(session.console(),
-                           "COMMAND is missing: add it behind --, such as -- python main.py");
-  }
-  Result<sdk::JobSpec> spec = spec_of(session, flags);
+  Result<sdk::JobSpec> spec = co_await spec_for(session, flags, *std::move(ddp));
   if (!spec) {
     co_return report_coded(session.console(), spec.error());
   }

@@ -35,7 +35,7 @@ struct SubmitJobFlags : JobFlags {
   OwnClusterFlags own_cluster;
 };
 // `codeflare submit job NAME -- COMMAND...` on an existing Ray cluster, or with one of its own;
-// with a script or module and without a cluster, a DDP job on Kubernetes.
+// with a script, a module or NAME.job.yaml a DDP job, on Kubernetes or a named cluster.
 Task<int> run_submit_job(Session& session, SubmitJobFlags flags);
 
 }  // namespace codeflare::cli

@@ -1,13 +1,23 @@
 #pragma once
 
 #include "base/async/task.h"
+#include "base/result.h"
 #include "cli/session/session.h"
 #include "cli/verbs/verb.h"
+#include "model/run.h"
 
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
+
+namespace CLI {
+class App;
+}
+
+namespace codeflare::model {
+struct Application;
+}
 
 namespace codeflare::cli {
 
@@ -37,6 +47,12 @@ struct SubmitRunFlags {
   bool dry_run = false;
   Duration timeout{};
 };
+// The options that describe the run, and its words behind --.
+void add_run_options(CLI::App& verb, SubmitRunFlags& flags);
+// The run; without the Application the types of its parameters follow from how their values look.
+Result<model::Run> run_of(const SubmitRunFlags& flags, const std::string& ns,
+                          const model::Application* application);
+
 // `codeflare submit run [NAME] --application APP`: compiled here first, so that a mistake is
 // reported before anything is created.
 Task<int> run_submit_run(Session& session, SubmitRunFlags flags);

@@ -5,6 +5,7 @@
 #include "cli/verbs/end_training.h"
 #include "cli/verbs/explain_training.h"
 #include "cli/verbs/follow_training.h"
+#include "cli/verbs/priority_training.h"
 #include "cli/verbs/scale_training.h"
 #include "cli/verbs/show_training.h"
 #include "cli/verbs/verb_table.h"
@@ -247,6 +248,30 @@ TEST(ScaleTraining, ended_jobs_stay_as_they_are) {
   EXPECT_EQ(world.spec().max_size, 3);
 }
 
+TEST(PriorityTraining, is_changed_until_the_end) {
+  World world;
+  const auto change = [&] {
+    return world.verb(
+        [](Session& s) { return run_priority_training(s, {.name = "bert", .priority = 9}); });
+  };
+  EXPECT_EQ(change(), kDone) << world.console.err_text;
+  EXPECT_EQ(world.console.out_text, "trainingjob/bert priority 9 (was 7)\n");
+  EXPECT_EQ(world.spec().priority, 9);
+  world.set_status(kSucceeded);
+  EXPECT_EQ(change(), kFailed);
+}
+
+TEST(CancelTraining, deletes_jobs_that_have_not_ended) {
+  World world;
+  world.set_status(kSucceeded);
+  EXPECT_EQ(world.named(run_cancel_training, {"bert"}), kDone) << world.console.err_text;
+  EXPECT_EQ(world.console.out_text, "trainingjob/bert has already ended\n");
+  world.set_status(R"({"stage":"Running","conditions":[]})");
+  EXPECT_EQ(world.named(run_cancel_training, {"bert"}), kDone) << world.console.err_text;
+  EXPECT_EQ(world.console.out_text, "trainingjob/bert cancelled\n");
+  EXPECT_EQ(world.status(), kNotFound);
+}
+
 TEST(HoldTraining, sets_suspend_once) {
   World world;
   EXPECT_EQ(world.named(run_hold_training, {"bert"}), kDone) << world.console.err_text;
@@ -309,7 +334,10 @@ TEST(ExplainTraining, names_the_shortage_of_a_waiting_job_and_who_has_growth) {
   ASSERT_EQ(world.create("node.yaml"), kDone) << world.console.err_text;
   EXPECT_EQ(explain(world), kDone) << world.console.err_text;
   const std::string& out = world.console.out_text;
-  EXPECT_TRUE(out.contains("Waits:       needs 1 CPU, 0 of 4 free")) << out;
+  EXPECT_TRUE(
+      out.contains("Waits:       one pod needs 1 CPU, the largest node has 0 for the queue; needs "
+                   "1 CPU, 0 of 4 free"))
+      << out;
   EXPECT_FALSE(out.contains("above their minimum")) << out;
   world.verb([](Session& s) { return grow_big(s); });
   EXPECT_EQ(explain(world), kDone) << world.console.err_text;
@@ -317,6 +345,20 @@ TEST(ExplainTraining, names_the_shortage_of_a_waiting_job_and_who_has_growth) {
       out.contains("TrainingJobs above their minimum:\n"
                    "  default/big: 3 pods, 2 above its minimum 1, priority 7\n"))
       << out;
+}
+
+TEST(ExplainTraining, a_job_that_is_not_in_the_queue_is_explained_by_its_status) {
+  World world;
+  std::string wrong = job_yaml("wrong", "");
+  wrong.replace(wrong.find("name: trainingjob,"), 18, "name: main,");
+  world.write("wrong.yaml", kNode + wrong);
+  ASSERT_EQ(world.create("wrong.yaml"), kDone) << world.console.err_text;
+  EXPECT_EQ(world.verb([](Session& s) {
+    return run_explain_training(s, {.name = "wrong", .controller_ns = "codeflare-system"});
+  }),
+            kDone)
+      << world.console.err_text;
+  EXPECT_FALSE(world.console.out_text.contains("placement: ")) << world.console.out_text;
 }
 
 TEST(VerbTable, trainingjobs_have_a_short_name) {

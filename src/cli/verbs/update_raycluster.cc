@@ -6,6 +6,7 @@
 #include "sdk/cluster_json.h"
 #include "sdk/clusters.h"
 
+#include <algorithm>
 #include <charconv>
 #include <memory>
 #include <utility>
@@ -63,23 +64,44 @@ Task<int> changed(Update& update, std::string told) {
       session, {.name = update.key.name, .timeout = update.flags.timeout});
 }
 
-Task<int> scale(Update& update, std::int64_t workers) {
-  const Result<sdk::GroupScale> scaled =
-      co_await update.clusters.scale(update.key, update.flags.worker_group, workers);
-  if (!scaled) {
-    co_return update.report(scaled.error());
+// The fields that change while the cluster exists, as far as they were given.
+struct InPlace {
+  std::optional<std::int64_t> workers;
+  std::optional<std::int64_t> priority;
+};
+
+std::string scale_sentence(const sdk::GroupScale& scaled) {
+  const std::string group = " workers in group " + scaled.group;
+  const std::string after = std::to_string(scaled.after);
+  return scaled.before == scaled.after
+             ? "unchanged: " + after + group
+             : "scaled: " + std::to_string(scaled.before) + " to " + after + group;
+}
+
+Task<int> change_in_place(Update& update, InPlace wanted) {
+  std::string told;
+  if (wanted.workers) {
+    const Result<sdk::GroupScale> scaled =
+        co_await update.clusters.scale(update.key, update.flags.worker_group, *wanted.workers);
+    if (!scaled) {
+      co_return update.report(scaled.error());
+    }
+    if (scaled->after > scaled->before) {
+      update.session.console().err(
+          "note: added workers are beyond the plan of the queue and start where they fit\n");
+    }
+    told = scale_sentence(*scaled);
   }
-  if (scaled->before == scaled->after) {
-    co_return co_await changed(update, "unchanged: " + std::to_string(scaled->after) +
-                                           " workers in group " + scaled->group);
+  if (wanted.priority) {
+    const Result<sdk::PriorityChange> change =
+        co_await update.clusters.prioritize(update.key, *wanted.priority);
+    if (!change) {
+      co_return update.report(change.error());
+    }
+    told += (told.empty() ? "" : "; ") + std::string("priority ") + std::to_string(change->after) +
+            " (was " + std::to_string(change->before) + ")";
   }
-  if (scaled->after > scaled->before) {
-    update.session.console().err(
-        "note: added workers are beyond the plan of the queue and start where they fit\n");
-  }
-  co_return co_await changed(update, "scaled: " + std::to_string(scaled->before) + " to " +
-                                         std::to_string(scaled->after) + " workers in group " +
-                                         scaled->group);
+  co_return co_await changed(update, std::move(told));
 }
 
 Task<int> recreate(Update& update, Result<json::Document> manifest, std::string told) {
@@ -107,35 +129,45 @@ Task<int> change_fields(Update& update, ClusterInfo info) {
     co_return kUsage;
   }
   const std::vector<std::string> fields = sdk::changed_fields(info, *wanted);
-  if (fields == std::vector<std::string>{"num_workers"} && info.objects.ray &&
-      !update.flags.recreate) {
-    co_return co_await scale(update, wanted->num_workers);
-  }
-  if (!update.flags.recreate && fields.empty() && *wanted == *before) {
+  if (!update.flags.recreate && fields.empty()) {
     co_return co_await changed(update, "unchanged");
   }
-  const std::string names = fields.empty() ? "fields of its AppWrapper" : joined(fields);
+  if (!update.flags.recreate && sdk::changes_in_place(info, fields)) {
+    const auto has = [&](const char* field) {
+      return std::ranges::find(fields, field) != fields.end();
+    };
+    co_return co_await change_in_place(
+        update,
+        {.workers = has("num_workers") ? std::optional(wanted->num_workers) : std::nullopt,
+         .priority = has("priority") ? std::optional(wanted->priority.value_or(0)) : std::nullopt});
+  }
   if (!update.flags.recreate) {
     co_return update.report(
-        failed_precondition(update.what() + ": " + names +
+        failed_precondition(update.what() + ": " + joined(fields) +
                             " cannot change while the cluster exists; --recreate deletes the "
                             "cluster and queues it anew"));
   }
+  const std::string told =
+      "recreated: " + (fields.empty() ? "with the same fields" : joined(fields) + " changed");
   Result<json::Document> manifest = co_await update.clusters.manifest_for(*wanted);
-  co_return co_await recreate(update, std::move(manifest), "recreated: " + names + " changed");
+  co_return co_await recreate(update, std::move(manifest), told);
 }
 
-// The fields that --workers alone sets.
-std::optional<std::int64_t> workers_alone(const internal::ClusterFlags& flags) {
-  if (!flags.from.empty() || flags.fields.size() != 1 ||
-      flags.fields.begin()->first != "num_workers" || flags.fields.begin()->second.size() != 1) {
-    return std::nullopt;
+// The fields of the command line, when all of them are whole numbers that change in place: then the
+// definition of the cluster is not needed.
+std::optional<InPlace> typed_in_place(const internal::ClusterFlags& flags) {
+  InPlace typed;
+  for (const auto& [field, texts] : flags.fields) {
+    const std::string& text = texts.back();
+    std::int64_t number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (texts.size() != 1 || error != std::errc() || end != text.data() + text.size() ||
+        (field != "num_workers" && field != "priority")) {
+      return std::nullopt;
+    }
+    (field == "priority" ? typed.priority : typed.workers) = number;
   }
-  const std::string& text = flags.fields.begin()->second.front();
-  std::int64_t count = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
-  return error == std::errc() && end == text.data() + text.size() ? std::optional(count)
-                                                                  : std::nullopt;
+  return flags.from.empty() && !flags.fields.empty() ? std::optional(typed) : std::nullopt;
 }
 
 }  // namespace
@@ -146,7 +178,7 @@ constinit const Verb kUpdate = {.word = "update",
 constinit const Verb kUpdateRayCluster = {
     .word = "update",
     .noun = "raycluster",
-    .about = "Scale the workers of a Ray cluster, or recreate it with other fields",
+    .about = "Change the workers or priority of a Ray cluster, or recreate it with other fields",
     .examples =
         "codeflare update raycluster demo --workers 4\n"
         "  codeflare update raycluster demo --gpus 2 --recreate --wait",
@@ -157,18 +189,19 @@ Task<int> run_update_raycluster(Session& session, UpdateRayClusterFlags flags) {
   if (typed.name.empty()) {
     co_return report_usage(session.console(), "NAME is missing: the name of the cluster");
   }
-  const std::optional<std::int64_t> workers = workers_alone(typed);
-  if (!flags.worker_group.empty() && !workers) {
+  const std::optional<InPlace> in_place = typed_in_place(typed);
+  if (!flags.worker_group.empty() && (!in_place || !in_place->workers || in_place->priority)) {
     co_return report_usage(session.console(), "--worker-group needs --workers and nothing else");
   }
   if (!typed.any_field() && !flags.recreate) {
-    co_return report_usage(session.console(),
-                           "nothing to change: give --workers N, or fields with --recreate");
+    co_return report_usage(
+        session.console(),
+        "nothing to change: give --workers N, --priority N, or fields with --recreate");
   }
   Update update{
       session, flags, {session.client(), session.discovery()}, {session.ns(), typed.name}};
-  if (workers && !flags.recreate) {
-    co_return co_await scale(update, *workers);
+  if (in_place && !flags.recreate) {
+    co_return co_await change_in_place(update, *in_place);
   }
   Result<ClusterInfo> info = co_await update.clusters.get(update.key);
   if (!info) {

@@ -20,7 +20,8 @@ struct UpdateRayClusterFlags {
   bool wait = false;
   Duration timeout{};  // of the wait; zero: none
 };
-// `codeflare update raycluster NAME`: scales workers in place; anything else needs --recreate.
+// `codeflare update raycluster NAME`: workers and priority change in place; anything else needs
+// --recreate.
 Task<int> run_update_raycluster(Session& session, UpdateRayClusterFlags flags);
 
 }  // namespace codeflare::cli

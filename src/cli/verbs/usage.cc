@@ -1,6 +1,7 @@
 #include "cli/verbs/usage.h"
 
 #include "base/close_words.h"
+#include "cli/verbs/verb_table.h"
 
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
@@ -51,6 +52,17 @@ Words options_of(const CLI::App& app) {
   return names;
 }
 
+// Nouns of a verb.
+Words nouns_of(std::string_view verb) {
+  Words names;
+  for (const Verb* row : verb_table().verbs) {
+    if (row->word == verb && !row->noun.empty()) {
+      names.emplace_back(row->noun);
+    }
+  }
+  return names;
+}
+
 std::string unknown_word(const CLI::App& app, const std::string& word) {
   const CLI::App& at = deepest(app);
   if (word.starts_with('-')) {
@@ -59,7 +71,7 @@ std::string unknown_word(const CLI::App& app, const std::string& word) {
   }
   const Words commands = commands_of(at);
   if (commands.empty()) {
-    return "unexpected argument " + word;
+    return "unexpected argument " + word + did_you_mean(word, nouns_of(at.get_name()));
   }
   return "unknown command " + word + did_you_mean(word, commands);
 }
@@ -77,6 +89,11 @@ std::string usage_text(const CLI::App& app, const CLI::ParseError& error) {
   const bool misspelt =
       !unknown.empty() && (kind == static_cast<int>(CLI::ExitCodes::RequiredError) ||
                            kind == static_cast<int>(CLI::ExitCodes::ExtrasError));
+  // "explian image": a misspelt verb stays with the program, though its object names another verb.
+  const std::vector<std::string> own = app.remaining(false);
+  if (misspelt && !own.empty() && !own.front().starts_with('-')) {
+    return unknown_command_text(app, own.front());
+  }
   return "error: " + (misspelt ? unknown_word(app, unknown.front()) : error.what()) +
          advice(words_of(app));
 }

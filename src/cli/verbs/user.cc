@@ -4,6 +4,7 @@
 #include "cli/verbs/internal/session_flags.h"
 #include "cli/views/table.h"
 #include "cli/views/wrapper_view.h"
+#include "controllers/access/user_roles.h"
 #include "kube/ensure_namespace.h"
 #include "model/namespace.h"
 #include "model/resources.h"
@@ -89,6 +90,31 @@ Task<Result<bool>> make_namespace(Session& session, std::string ns) {
   co_return true;
 }
 
+constexpr std::string_view kManager = "codeflare-user";
+
+// The ClusterRoles that are bound; a cluster without the chart lacks them. The chart keeps those
+// that exist.
+Task<Result<void>> make_roles(Session& session) {
+  const model::ResourceType type{"rbac.authorization.k8s.io", "v1", "ClusterRole", "clusterroles",
+                                 false};
+  for (const controllers::UserRole& role : controllers::user_roles()) {
+    const std::string name(role.name);
+    const Result<kube::ObjectRef> there = co_await session.client().get(type, {"", name});
+    if (there || there.error().code != ErrorCode::not_found) {
+      continue;  // namespace administrators may not look, and need not
+    }
+    std::string body = controllers::role_json(role, kManager);
+    const Result<kube::ObjectRef> made =
+        co_await session.client().create(type, "", std::move(body));
+    if (!made && made.error().code != ErrorCode::already_exists) {
+      Error error = made.error();
+      co_return fail(std::move(error).with_context("clusterrole " + name + " is missing"));
+    }
+    session.console().out("clusterrole " + name + " created\n");
+  }
+  co_return Result<void>();
+}
+
 Task<Result<std::string>> give_kubeconfig(Session& session, sdk::NewUser user, UserFlags flags) {
   std::string file = flags.file.empty() ? user.name + ".kubeconfig" : flags.file;
   CO_TRY_ASSIGN(sdk::UserCredentials credentials,
@@ -144,6 +170,9 @@ Task<int> run_user_add(Session& session, UserFlags flags) {
   }
   if (*made) {
     session.console().out("namespace " + user.ns + " created\n");
+  }
+  if (const Result<void> roles = co_await make_roles(session); !roles) {
+    co_return report(session.console(), roles.error());
   }
   sdk::NewUser bound = user;
   if (const Result<void> done = co_await sdk::bind_user(session.client(), std::move(bound));

@@ -4,7 +4,6 @@
 #include "cli/verbs/crds.h"
 #include "cli/verbs/list.h"
 #include "cli/verbs/queue.h"
-#include "controllers/access/user_roles.h"
 #include "kube/kubeconfig.h"
 
 #include <gtest/gtest.h>
@@ -31,9 +30,10 @@ struct World : VerbWorld {
 TEST(UserVerb, add_writes_a_kubeconfig_that_only_its_owner_reads) {
   World world;
   ASSERT_EQ(world.add("ann", "team-a"), kDone) << world.console.err_text;
+  EXPECT_TRUE(world.console.out_text.starts_with("namespace team-a created\n"))
+      << world.console.out_text;
   EXPECT_TRUE(
-      world.console.out_text.contains("namespace team-a created\n"
-                                      "user ann has role user in namespace team-a\n"
+      world.console.out_text.contains("user ann has role user in namespace team-a\n"
                                       "kubeconfig written to /home/me/ann;"))
       << world.console.out_text;
   const Env env = world.sim.env();
@@ -44,6 +44,15 @@ TEST(UserVerb, add_writes_a_kubeconfig_that_only_its_owner_reads) {
   EXPECT_EQ(config->context("ann@team-a")->ns, "team-a");
   EXPECT_EQ(config->clusters.front().server, "https://127.0.0.1:6443");
   EXPECT_FALSE(config->user("ann")->client_certificate_data.empty());
+}
+
+TEST(UserVerb, add_makes_the_roles_that_a_cluster_without_the_chart_lacks) {
+  World world;
+  ASSERT_EQ(world.add("ann", "team-a"), kDone) << world.console.err_text;
+  EXPECT_TRUE(world.console.out_text.contains("clusterrole codeflare-viewer created\n"))
+      << world.console.out_text;
+  ASSERT_EQ(world.add("bob", "team-a"), kDone) << world.console.err_text;
+  EXPECT_FALSE(world.console.out_text.contains("clusterrole")) << world.console.out_text;
 }
 
 TEST(UserVerb, list_shows_users_and_remove_takes_their_roles_away) {
@@ -88,22 +97,9 @@ TEST(UserVerb, a_second_role_replaces_the_first) {
   EXPECT_EQ(code, 2) << "view and codeflare-viewer";
 }
 
-// The roles that `codeflare up` and the chart have.
-Task<int> make_roles(Session& s) {
-  const model::ResourceType roles{"rbac.authorization.k8s.io", "v1", "ClusterRole", "clusterroles",
-                                  false};
-  for (const controllers::UserRole& role : controllers::user_roles()) {
-    std::string body = controllers::role_json(role);
-    const auto made = co_await s.client().create(roles, "", std::move(body));
-    EXPECT_TRUE(made) << made.error().to_string();
-  }
-  co_return kDone;
-}
-
 TEST(UserVerb, a_user_sees_work_of_the_own_namespace_without_rights_in_others) {
   World world;
   world.verb([](Session& s) { return run_crds_apply(s, {}); });
-  world.verb(make_roles);
   ASSERT_EQ(world.add("ann", "team-a"), kDone) << world.console.err_text;
   const auto queue = [](Session& s) { return run_queue(s, {}); };
   const auto list = [](Session& s) { return run_list(s, {}); };

@@ -28,7 +28,7 @@ struct Verb {
   bool takes_kind = false;
 };
 
-// What a verb may be about. People may type any of its names.
+// The object that a verb is about. People may type any of its names.
 struct Noun {
   std::string_view name;
   std::array<std::string_view, 3> aliases{};

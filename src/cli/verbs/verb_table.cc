@@ -3,13 +3,16 @@
 #include "cli/verbs/cancel.h"
 #include "cli/verbs/check.h"
 #include "cli/verbs/checkpoint.h"
+#include "cli/verbs/cluster.h"
 #include "cli/verbs/compile.h"
 #include "cli/verbs/completion.h"
 #include "cli/verbs/crds.h"
 #include "cli/verbs/create.h"
 #include "cli/verbs/create_raycluster.h"
 #include "cli/verbs/dashboard.h"
+#include "cli/verbs/define_job.h"
 #include "cli/verbs/define_raycluster.h"
+#include "cli/verbs/define_run.h"
 #include "cli/verbs/delete.h"
 #include "cli/verbs/delete_raycluster.h"
 #include "cli/verbs/down.h"
@@ -26,8 +29,10 @@
 #include "cli/verbs/list.h"
 #include "cli/verbs/login.h"
 #include "cli/verbs/logs.h"
+#include "cli/verbs/logs_raycluster.h"
 #include "cli/verbs/logs_training.h"
 #include "cli/verbs/priority.h"
+#include "cli/verbs/priority_training.h"
 #include "cli/verbs/queue.h"
 #include "cli/verbs/queued_raycluster.h"
 #include "cli/verbs/quota.h"
@@ -37,6 +42,7 @@
 #include "cli/verbs/show_raycluster.h"
 #include "cli/verbs/show_run.h"
 #include "cli/verbs/show_training.h"
+#include "cli/verbs/show_usage.h"
 #include "cli/verbs/simulate.h"
 #include "cli/verbs/status.h"
 #include "cli/verbs/submit_job.h"
@@ -66,6 +72,8 @@ constexpr const Verb* kVerbs[] = {
     &kRun,
     &kDefine,
     &kDefineRayCluster,
+    &kDefineJob,
+    &kDefineRun,
     &kCreate,
     &kCreateRayCluster,
     &kCreateJob,
@@ -81,6 +89,7 @@ constexpr const Verb* kVerbs[] = {
     &kCancel,
     &kCancelJob,
     &kCancelRun,
+    &kCancelTraining,
     &kDelete,
     &kDeleteRayCluster,
     &kDeleteJob,
@@ -112,23 +121,28 @@ constexpr const Verb* kVerbs[] = {
     &kWaitRun,
     &kWaitTraining,
     &kPriority,
+    &kPriorityTraining,
     &kHold,
     &kHoldRayCluster,
+    &kHoldJob,
     &kHoldRun,
     &kHoldTraining,
     &kRelease,
     &kReleaseRayCluster,
+    &kReleaseJob,
     &kReleaseRun,
     &kReleaseTraining,
     &kQueue,
     &kQuota,
     &kTop,
+    &kUsageVerb,
     &kExplain,
     &kExplainRayCluster,
     &kExplainJob,
     &kExplainRun,
     &kExplainTraining,
     &kLogs,
+    &kLogsRayCluster,
     &kLogsJob,
     &kLogsRun,
     &kLogsTraining,
@@ -138,6 +152,7 @@ constexpr const Verb* kVerbs[] = {
     &kImage,
     &kCheckpoint,
     &kUser,
+    &kCluster,
     &kCrds,
     &kCheck,
     &kAccess,
@@ -145,7 +160,7 @@ constexpr const Verb* kVerbs[] = {
     &kCompletion,
 };
 
-// AppWrappers are no noun: where a verb takes a KIND, they are what it may be.
+// AppWrappers are not a noun: where a verb takes a KIND, they are what it may be.
 constexpr std::array kNouns = {
     Noun{"raycluster", {"rayclusters", "ray-cluster", "rc"}},
     Noun{"job", {"jobs"}},
@@ -238,6 +253,12 @@ void split_name(const VerbTable& table, std::vector<std::string>& words, std::si
   words.insert(words.begin() + static_cast<std::ptrdiff_t>(at) + 1, kind);
 }
 
+// `run` is a noun as well, but in the first place it is the verb: `run list` runs a program.
+bool acts_alone(const VerbTable& table, std::string_view word) {
+  const Verb* verb = find(table, word, "");
+  return verb != nullptr && verb->add != nullptr;
+}
+
 // The noun of a verb that does nothing without one and has no other; empty: there is none.
 std::string_view only_noun(const VerbTable& table, std::string_view word) {
   const Verb* verb = find(table, word, "");
@@ -262,10 +283,11 @@ struct HelpGroup {
 };
 constexpr std::array kHelpGroups = {
     HelpGroup{"Cluster", {"up", "down", "image", "proxy", "login", "logout"}},
-    HelpGroup{"Queue", {"queue", "explain", "priority", "hold", "release", "quota", "top"}},
+    HelpGroup{"Queue",
+              {"queue", "explain", "priority", "hold", "release", "quota", "top", "usage"}},
     HelpGroup{"Administration",
-              {"user", "controller", "node", "apiserver", "checkpointd", "checkpoint", "crds",
-               "check", "simulate"}},
+              {"user", "cluster", "controller", "node", "apiserver", "checkpointd", "checkpoint",
+               "crds", "check", "simulate"}},
     HelpGroup{"Other", {"help", "version", "completion"}},
 };
 
@@ -310,7 +332,7 @@ std::vector<std::string> in_order(const VerbTable& table, std::vector<std::strin
       find(table, first, noun) && !noun.empty()) {
     second = noun;
   } else if (const std::string_view before = noun_of(table, first);
-             !before.empty() && find(table, second, before)) {
+             !before.empty() && !acts_alone(table, first) && find(table, second, before)) {
     first = std::exchange(second, std::string(before));
   } else if (const std::string_view only = only_noun(table, first);
              !only.empty() && !second.starts_with('-') && !is_kind(second) &&

@@ -1,6 +1,7 @@
 #include "cli/verbs/verb_table.h"
 
 #include "cli/verbs/completion.h"
+#include "cli/verbs/internal/application_help.h"
 #include "cli/verbs/usage.h"
 
 #include <CLI/App.hpp>
@@ -60,7 +61,7 @@ constexpr Noun kSomeNouns[] = {{.name = "job", .aliases = {"jobs"}},
                                {.name = "raycluster", .aliases = {"rc"}}};
 constexpr VerbTable kTable = {.verbs = kRows, .nouns = kSomeNouns};
 
-// What the program makes of a command line.
+// The program's reading of a command line.
 struct Program {
   CLI::App app{"test", "codeflare"};
   Chosen chosen;
@@ -99,6 +100,12 @@ TEST(VerbTable, other_words_stay_as_they_were_typed) {
   }
 }
 
+TEST(VerbTable, run_is_a_verb_in_the_first_place_and_a_noun_in_the_second) {
+  EXPECT_EQ(in_order(verb_table(), {"run", "list"}), (Words{"run", "list"}));
+  EXPECT_EQ(in_order(verb_table(), {"list", "runs"}), (Words{"list", "run"}));
+  EXPECT_EQ(in_order(verb_table(), {"job", "list"}), (Words{"list", "job"}));
+}
+
 TEST(VerbTable, options_may_stand_before_the_verb) {
   EXPECT_EQ(in_order(kTable, {"-n", "team", "delete", "aw", "x"}),
             (Words{"delete", "aw", "x", "-n", "team"}));
@@ -126,6 +133,12 @@ TEST(VerbTable, a_verb_with_one_noun_needs_none) {
   EXPECT_EQ(Program({"submit", "x"}).run(), 200);
 }
 
+// A noun phrase: people read it beside the name of the option alone.
+bool starts_with_a_noun(const std::string& text) {
+  return text.size() > 8 && !text.starts_with("of ") && !text.starts_with("(") &&
+         !text.starts_with("no effect");
+}
+
 TEST(VerbTable, every_option_of_every_verb_has_a_text) {
   for (const Verb* verb : verb_table().verbs) {
     if (verb->add == nullptr) {
@@ -140,11 +153,72 @@ TEST(VerbTable, every_option_of_every_verb_has_a_text) {
     }
     for (const CLI::App* command : commands) {
       for (const CLI::Option* option : command->get_options()) {
-        EXPECT_GT(option->get_description().size(), 8U)
+        EXPECT_TRUE(starts_with_a_noun(option->get_description()))
             << verb->word << " " << verb->noun << " " << option->get_name();
       }
     }
   }
+}
+
+TEST(VerbTable, a_name_may_be_an_option) {
+  for (const Verb* verb : verb_table().verbs) {
+    if (verb->noun.empty()) {
+      continue;
+    }
+    CLI::App app("test");
+    Chosen chosen;
+    verb->add(app, chosen);
+    if (app.get_option_no_throw("NAME") != nullptr) {
+      EXPECT_NE(app.get_option_no_throw("--name"), nullptr) << verb->word << " " << verb->noun;
+    }
+  }
+}
+
+TEST(VerbTable, jobs_are_held_and_defined_in_either_order) {
+  EXPECT_EQ(in_order(verb_table(), {"job", "hold", "x"}), (Words{"hold", "job", "x"}));
+  EXPECT_EQ(in_order(verb_table(), {"release", "job/x"}), (Words{"release", "job", "x"}));
+  EXPECT_EQ(in_order(verb_table(), {"job", "define", "x"}), (Words{"define", "job", "x"}));
+  EXPECT_EQ(in_order(verb_table(), {"define", "runs", "x"}), (Words{"define", "run", "x"}));
+}
+
+TEST(ApplicationHelp, lists_parameters_as_they_are_given) {
+  model::Application application;
+  application.metadata.name = "train";
+  application.metadata.ns = "team";
+  EXPECT_EQ(internal::parameter_help(application), "");
+  model::ParameterSpec epochs;
+  epochs.name = "epochs";
+  epochs.type = "integer";
+  epochs.description = "passes over the data";
+  epochs.default_value.text = "3";
+  epochs.minimum = 1;
+  epochs.maximum = 9;
+  model::ParameterSpec mode;
+  mode.name = "mode";
+  mode.required = true;
+  mode.enum_values.text = R"(["fast", "slow"])";
+  model::ParameterSpec files;
+  files.name = "files-to-read-from";
+  files.type = "list";
+  files.description = "inputs";
+  application.spec.parameters.push_back(epochs);
+  application.spec.parameters.push_back(mode);
+  application.spec.parameters.push_back(files);
+  EXPECT_EQ(internal::parameter_help(application),
+            "Parameters of Application team/train:\n"
+            "  -p epochs=INTEGER           passes over the data (1 to 9; default 3)\n"
+            "  -p mode=STRING              (required; one of fast, slow)\n"
+            "  -p files-to-read-from=ITEM ...\n"
+            "                              inputs\n");
+}
+
+TEST(ApplicationHelp, leaves_the_help_alone_without_an_application) {
+  CLI::App app("test");
+  app.footer("Example:\n  one\n  two");
+  app.add_option("--application");
+  const std::string before = app.help();
+  internal::add_application_help(app);
+  EXPECT_EQ(app.help(), before);
 }
 
 TEST(VerbTable, commands_stand_under_headings) {
@@ -172,12 +246,19 @@ TEST(Usage, unknown_words_are_asked_about) {
   EXPECT_EQ(said({"lits"}),
             "error: unknown command lits; did you mean list?\n"
             "Run 'codeflare --help' for usage.\n");
+  // The name of the object is another verb.
+  EXPECT_EQ(said({"explian", "image"}),
+            "error: unknown command explian; did you mean explain?\n"
+            "Run 'codeflare --help' for usage.\n");
   EXPECT_EQ(said({"queue", "--wacth"}),
             "error: unknown option --wacth; did you mean --watch?\n"
             "Run 'codeflare queue --help' for usage.\n");
   EXPECT_EQ(said({"image", "lst"}),
             "error: unknown command lst; did you mean list?\n"
             "Run 'codeflare image --help' for usage.\n");
+  EXPECT_EQ(said({"create", "rayclustr", "demo"}),
+            "error: unexpected argument rayclustr; did you mean raycluster?\n"
+            "Run 'codeflare create --help' for usage.\n");
   EXPECT_EQ(said({"completion", "bash", "again"}),
             "error: unexpected argument again\nRun 'codeflare completion --help' for usage.\n");
 }

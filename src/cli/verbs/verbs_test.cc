@@ -365,7 +365,7 @@ TEST(QueueVerb, a_watch_appends_what_changes) {
   EXPECT_TRUE(
       world.console.out_text.ends_with("2 waiting, 0 running\n"
                                        "default/b is waiting at position 1\n"
-                                       "default/a has left the queue\n"))
+                                       "default/a was deleted\n"))
       << world.console.out_text;
 }
 
@@ -380,7 +380,7 @@ TEST(QueueVerb, a_watch_as_json_is_an_object_a_line_for_each_change) {
     events.push_back(std::string(document->root.string_or_empty("event")) + " " +
                      std::string(document->root.string_or_empty("name")));
   }
-  EXPECT_EQ(events, (std::vector<std::string>{"waits a", "waits b", "waits b", "left a"}))
+  EXPECT_EQ(events, (std::vector<std::string>{"waits a", "waits b", "waits b", "deleted a"}))
       << world.console.out_text;
 }
 

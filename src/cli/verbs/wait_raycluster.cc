@@ -14,8 +14,8 @@ namespace {
 void add_options(CLI::App& verb, Chosen& chosen) {
   auto typed = std::make_shared<internal::Typed<WaitRayClusterFlags>>();
   internal::add_cluster_name(verb, typed->flags.name);
-  verb.add_option("--for", typed->flags.goal, "ready (default), finished or deleted")
-      ->check(CLI::IsMember({"ready", "finished", "deleted"}))
+  verb.add_option("--for", typed->flags.goal, "ready (default; also: running), finished or deleted")
+      ->check(CLI::IsMember({"ready", "running", "finished", "deleted"}))
       ->type_name("STATE");
   internal::finish_wait(verb, chosen, typed, run_wait_raycluster);
 }
@@ -64,8 +64,11 @@ Task<int> run_wait_raycluster(Session& session, WaitRayClusterFlags flags) {
   session.console().out(session.output() == Output::name
                             ? "raycluster/" + flags.name + "\n"
                             : "raycluster/" + flags.name + " " + state + "\n");
-  if (flags.goal == "ready" && is_table(session.output())) {
+  if (goal_of(flags.goal) == sdk::ClusterGoal::ready && is_table(session.output())) {
     session.console().out("Client URI: " + end->client_uri() + "\n");
+    if (!end->dashboard_uri.empty()) {
+      session.console().out("Dashboard: " + end->dashboard_uri + "\n");
+    }
   }
   co_return kDone;
 }

@@ -4,6 +4,7 @@
 #include "cli/views/fields.h"
 #include "cli/views/table.h"
 #include "model/meta.h"
+#include "model/resource_text.h"
 
 #include <algorithm>
 
@@ -20,6 +21,10 @@ std::string age(const ClusterInfo& info, WallTime now) {
 std::string workers(const ClusterInfo& info) {
   return std::to_string(info.state.workers_ready) + "/" +
          std::to_string(std::max(info.state.workers_wanted, info.sizes.workers));
+}
+
+std::string memory_text(const ClusterInfo& info) {
+  return model::human_amount("memory", info.sizes.memory());
 }
 
 std::string cpu_text(const std::string& amount) {
@@ -63,7 +68,7 @@ std::string render_clusters(const std::vector<ClusterInfo>& infos, WallTime now)
       {"NAME", "NAMESPACE", "STATUS", "WORKERS", "CPUS", "MEMORY", "GPUS", "AGE", "REASON"});
   for (const ClusterInfo& info : infos) {
     table.add_row({info.key.name, info.key.ns, std::string(to_string(info.state.phase)),
-                   workers(info), info.sizes.cpus().to_string(), info.sizes.memory().to_string(),
+                   workers(info), info.sizes.cpus().to_string(), memory_text(info),
                    info.sizes.gpus().to_string(), age(info, now), or_dash(info.state.reason)});
   }
   return table.to_text();
@@ -84,10 +89,11 @@ std::string render_cluster_status(const ClusterInfo& info, WallTime now) {
 std::string render_cluster_details(const ClusterInfo& info, WallTime now) {
   std::string out = render_cluster_status(info, now);
   add_field(out, "Requests",
-            cpu_text(info.sizes.cpus().to_string()) + ", " + info.sizes.memory().to_string() +
-                " memory, " + info.sizes.gpus().to_string() + " GPUs");
+            cpu_text(info.sizes.cpus().to_string()) + ", " + memory_text(info) + " memory, " +
+                info.sizes.gpus().to_string() + " GPUs");
   add_field(out, "Image", info.sizes.image);
   add_field(out, "Client URI", info.client_uri());
+  add_field(out, "Dashboard", info.dashboard_uri);
   return out + pods_table(info);
 }
 

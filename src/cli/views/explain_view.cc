@@ -22,14 +22,15 @@ using queue::Reason;
 
 // The controller knows since when somebody reserves and whom it evicts; a queue made of the objects
 // alone begins anew with both.
-bool status_knows_better(const WrapperView& view) {
-  return view.waits && (view.reason == queue::word(Reason::reserved) ||
-                        view.reason == queue::word(Reason::preempting));
+bool status_knows_better(const Explained& explained, const WrapperView& view) {
+  return view.waits && !explained.live &&
+         (view.reason == queue::word(Reason::reserved) ||
+          view.reason == queue::word(Reason::preempting));
 }
 
 bool fits_now(const Explained& explained, const WrapperView& view) {
   return explained.report && explained.report->standing.kind == Kind::started &&
-         !status_knows_better(view);
+         !status_knows_better(explained, view);
 }
 
 // The place of the switch, and the command that resumes.
@@ -51,7 +52,7 @@ std::string headline(const Explained& explained, const WrapperView& view, WallTi
   std::string text = "appwrapper " + view.full_name();
   if (!view.waits) {
     text += " is " + view.state;
-    return view.nodes.empty() ? text + "\n" : text + " on " + view.nodes + "\n";
+    return view.nodes.empty() ? text + "\n" : text + " on " + nodes_in_words(view.nodes) + "\n";
   }
   text += view.held ? " is held" : " is waiting";
   if (view.submitted != WallTime()) {
@@ -85,7 +86,7 @@ std::string sentence(const Explained& explained, const WrapperView& view) {
   }
   const bool reported = explained.report && !explained.report->sentence.empty() &&
                         explained.report->standing.kind == Kind::waiting &&
-                        !status_knows_better(view);
+                        !status_knows_better(explained, view);
   const std::string reason =
       reported ? std::string(queue::word(explained.report->standing.reason)) : view.reason;
   const std::string& message = reported ? explained.report->sentence : view.message;
@@ -207,12 +208,16 @@ std::string render_explanation(const Explained& explained, WallTime now) {
     if (!explained.outside.empty()) {
       holders.push_back(explained.outside);
     }
-    append_list(out, "Held by", holders);
+    // Work that fits on no empty cluster is not waiting for them.
+    if (!report.never_fits || !explained.outside.empty()) {
+      append_list(out, "Resources in use by", holders);
+    }
     if (report.never_fits) {
-      out += explained.outside.empty() ? "\nDoes not fit even on an empty cluster; add nodes.\n"
-                                       : "\n"
-                                         "Does not fit even if all work in the queue ends: end "
-                                         "pods outside the queue, or add nodes.\n";
+      out += explained.outside.empty()
+                 ? "\nDoes not fit even on an empty cluster; request less, or add nodes.\n"
+                 : "\n"
+                   "Does not fit even if all running work of the queue ends: end "
+                   "pods outside the queue, or add nodes.\n";
     }
     append_list(out,
                 explained.paused ? "To start it after the queue is resumed" : "To start it now",
@@ -247,7 +252,7 @@ std::string explanation_json(const Explained& explained, WallTime now) {
     w.key("waitSeconds").integer(view.waits ? (now - view.submitted) / std::chrono::seconds(1) : 0);
   }
   const bool told = explained.report && view.waits && !view.held;
-  const bool reported = told && !status_knows_better(view);
+  const bool reported = told && !status_knows_better(explained, view);
   const bool stopped = reported && explained.paused && fits_now(explained, view);
   w.member_if_set("reason", stopped    ? queue::word(Reason::paused)
                             : reported ? queue::word(explained.report->standing.reason)

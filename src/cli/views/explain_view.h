@@ -19,15 +19,17 @@ struct Explained {
   std::int64_t position = 0;
   bool paused = false;
   std::string controller_ns{};  // where that is said; empty: the usual one
-  // What a queue made of the cluster's objects says; absent when too little may be seen.
+  // What a queue made of the cluster's objects says, or with `live` the queue of the controller;
+  // absent when too little may be seen.
   std::optional<queue::Report> report;
-  // What pods of no AppWrapper hold of what it asks for; empty: nothing.
+  bool live = false;
+  // The amounts that pods outside all AppWrappers hold of its requests; empty: nothing.
   std::string outside;
   // Of one that was dispatched, as far as its pods may be seen.
   std::optional<Work> work{};
   // While it is being deleted: what is still there, "pod a on n1 (finalizers example.com/x)".
   std::vector<std::string> leaving;
-  // What could not be seen and why: "nodes: forbidden ...".
+  // The objects that could not be seen and why: "nodes: forbidden ...".
   std::vector<std::string> missing;
 };
 

@@ -53,7 +53,7 @@ TEST(Explanation, of_one_that_is_being_deleted_says_what_is_still_there) {
   EXPECT_EQ(
       render_explanation(
           {.wrapper = going, .leaving = {"pod p0 on node-1 (finalizers example.com/slow)"}}, kNow),
-      "appwrapper default/going is Deleting on node-1:2,node-2:1\n"
+      "appwrapper default/going is Deleting on node-1 (2 pods), node-2 (1 pod)\n"
       "  it waits for pod p0 to go\n"
       "\n"
       "Waiting for these to go:\n"
@@ -73,7 +73,7 @@ TEST(Explanation, says_position_shortage_holders_what_would_help_and_when) {
       "Excluded nodes:\n"
       "  taint dedicated=ml:NoSchedule keeps 3 nodes away\n"
       "\n"
-      "Held by:\n"
+      "Resources in use by:\n"
       "  default/eval holds 8 cpu\n"
       "  default/other holds 4 cpu\n"
       "\n"
@@ -141,6 +141,7 @@ TEST(Explanation, what_never_fits_and_has_no_estimate_says_so) {
   never.estimate_note = "no node is large enough";
   const std::string text = render_explanation({.wrapper = waiting("train"), .report = never}, kNow);
   EXPECT_TRUE(text.contains("Does not fit even on an empty cluster")) << text;
+  EXPECT_FALSE(text.contains("Resources in use by")) << text;
   EXPECT_TRUE(text.ends_with("Estimated start: unknown: no node is large enough\n")) << text;
 }
 
@@ -200,7 +201,7 @@ TEST(Explanation, what_only_the_controller_knows_is_told_as_the_status_has_it) {
 
 TEST(Explanation, of_what_does_not_wait_is_short) {
   EXPECT_EQ(render_explanation({.wrapper = running("eval")}, kNow),
-            "appwrapper default/eval is Running on node-1:2,node-2:1\n");
+            "appwrapper default/eval is Running on node-1 (2 pods), node-2 (1 pod)\n");
   GroupedWrapper held = waiting("train");
   held.spec.suspend = true;
   EXPECT_EQ(render_explanation({.wrapper = held, .position = 3}, kNow),

@@ -21,11 +21,13 @@ std::string lower(std::string_view text) {
   return out;
 }
 
-// What else may be meant: the other nouns have verbs of their own, and kubectl has the rest.
+// Other possible meanings: the other nouns have verbs of their own, and kubectl has the rest.
 std::string hint_for(const std::string& word) {
-  static const std::vector<std::string> kKnown = {"appwrapper", "aw", "raycluster", "job"};
+  static const std::vector<std::string> kKnown = {"appwrapper", "aw",   "raycluster", "job",
+                                                  "run",        "runs", "trainingjob"};
   const std::string close = did_you_mean(word, kKnown);
-  return close.empty() ? "; expected appwrapper (aw), raycluster or job; kubectl has other kinds"
+  return close.empty() ? "; expected appwrapper (aw), raycluster, job, run or trainingjob (tj); "
+                         "use kubectl for other kinds"
                        : close;
 }
 

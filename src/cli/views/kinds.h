@@ -44,8 +44,8 @@ inline std::vector<std::string> one_name(const std::string& name) {
 }
 Result<KindNames> read_names(std::string_view kind, std::vector<std::string> names);
 
-// A server that has no such kind says only that it found nothing, as does what is no Kubernetes API
-// at all: says what that means instead. `server` is Session::server().
+// A server without such a kind answers only "not found", as does a server that is not a Kubernetes
+// API: says what that means instead. `server` is Session::server().
 Error name_missing_kind(Error error, const KnownKind& kind, const std::string& server);
 
 }  // namespace codeflare::cli

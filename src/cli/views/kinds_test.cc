@@ -32,8 +32,8 @@ TEST(Kinds, a_group_that_was_named_is_the_only_one) {
 
 TEST(Kinds, other_words_are_refused_with_those_that_there_are) {
   EXPECT_EQ(parse_kind("pods").error().message,
-            "unknown kind \"pods\"; expected appwrapper (aw), raycluster or job; kubectl has other "
-            "kinds");
+            "unknown kind \"pods\"; expected appwrapper (aw), raycluster, job, run or trainingjob "
+            "(tj); use kubectl for other kinds");
   EXPECT_FALSE(parse_kind("aw.example.com").has_value());
   EXPECT_FALSE(parse_kind("").has_value());
 }

@@ -5,15 +5,19 @@
 #include "cli/views/requests.h"
 #include "cli/views/submitter.h"
 #include "cli/views/table.h"
+#include "cli/views/training_view.h"
 #include "json/parse.h"
 #include "json/value.h"
 #include "json/write.h"
+#include "model/managed_cluster.h"
 #include "queue/marks.h"
 #include "queue/status_words.h"
+#include "queue/training_work.h"
 
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <functional>
 #include <iterator>
 #include <map>
 #include <tuple>
@@ -37,13 +41,25 @@ std::string position_text(std::int64_t position) {
   return position == 0 ? "-" : std::to_string(position);
 }
 
-std::string summary_line(const QueueView& queue) {
-  const auto held = std::ranges::count_if(
-      queue.entries, [](const QueueView::Entry& entry) { return is_held(entry.view); });
-  std::string text = std::to_string(queue.entries.size() - static_cast<std::size_t>(held)) +
-                     " waiting, " + std::to_string(queue.running) + " running";
-  if (held > 0) {
-    text += ", " + std::to_string(held) + " held";
+// "3 waiting, 1 running, 1 held".
+std::string counts_text(const QueueView& queue,
+                        const std::function<bool(const QueueView::Entry&)>& counted) {
+  const auto held = std::ranges::count_if(queue.entries, [&](const QueueView::Entry& entry) {
+    return counted(entry) && is_held(entry.view);
+  });
+  std::string text = std::to_string(std::ranges::count_if(queue.entries, counted) - held) +
+                     " waiting, " + std::to_string(std::ranges::count_if(queue.started, counted)) +
+                     " running";
+  return held > 0 ? text + ", " + std::to_string(held) + " held" : text;
+}
+
+// With a filter first what it shows: "1 waiting, 0 running; 3 waiting, 1 running in all".
+std::string summary_line(const QueueView& queue, const QueueOptions& options) {
+  const std::string all = counts_text(queue, [](const auto&) { return true; });
+  std::string text =
+      counts_text(queue, [&](const QueueView::Entry& entry) { return shown(entry, options); });
+  if (text != all) {
+    text += "; " + all + " in all";
   }
   if (queue.paused) {
     text += "; the queue is paused, run 'codeflare queue resume' to start work";
@@ -71,6 +87,20 @@ std::string start_text(const QueueView::Entry& entry, WallTime now) {
   return *entry.expected <= now ? "now" : "in " + human_duration(*entry.expected - now);
 }
 
+// As the command line takes it: "tj/bert".
+std::string typed_name(const QueueView::Entry& entry) {
+  return (entry.training ? "tj/" : "") + entry.view.name;
+}
+
+std::string full_name(const QueueView::Entry& entry) {
+  return entry.training ? entry.view.ns + "/" + typed_name(entry) : entry.view.full_name();
+}
+
+std::string group_of(const QueueView::Entry& entry) {
+  return entry.training ? std::string(model::ResourceTraits<model::TrainingJob>::group)
+                        : entry.view.group();
+}
+
 struct Column {
   const char* title;
   std::string (*cell)(const QueueView::Entry& entry, WallTime now);
@@ -81,14 +111,15 @@ using Entry = QueueView::Entry;
 constexpr std::array kColumns = {
     Column{"POSITION", [](const Entry& e, WallTime) { return position_text(e.position); }},
     Column{"NAMESPACE", [](const Entry& e, WallTime) { return e.view.ns; }},
-    Column{"NAME", [](const Entry& e, WallTime) { return e.view.name; }},
-    Column{"GROUP", [](const Entry& e, WallTime) { return e.view.group(); }},
+    Column{"NAME", [](const Entry& e, WallTime) { return typed_name(e); }},
+    Column{"GROUP", [](const Entry& e, WallTime) { return group_of(e); }},
     Column{"USER", [](const Entry& e, WallTime) { return e.user; }, false},
     Column{"REQUESTS", [](const Entry& e, WallTime) { return e.requests; }, false},
     Column{"QUOTA", [](const Entry& e, WallTime) { return e.quota; }, false},
     Column{"PRIORITY", [](const Entry& e, WallTime) { return std::to_string(e.view.priority); }},
     Column{"STATE", [](const Entry& e, WallTime) { return state_text(e.view); }},
     Column{"TIME", time_text},
+    Column{"CLUSTER", [](const Entry& e, WallTime) { return e.view.cluster; }},
     Column{"START", start_text, false},
     Column{"REASON", [](const Entry& e, WallTime) { return e.view.reason; }},
     Column{"NODES", [](const Entry& e, WallTime) { return e.view.nodes; }, false, true},
@@ -98,7 +129,7 @@ constexpr std::array kColumns = {
 Entry entry_of(const GroupedWrapper& wrapper, const std::set<std::string>& trees) {
   Entry entry{.view = view_of(wrapper),
               .user = submitter_of(wrapper),
-              .quota = quota_text(wrapper, trees),
+              .quota = quota_text(wrapper.metadata.labels, trees),
               .labels = wrapper.metadata.labels};
   if (!entry.view.waits && !entry.view.holds) {
     return entry;
@@ -114,39 +145,106 @@ Entry entry_of(const GroupedWrapper& wrapper, const std::set<std::string>& trees
   return entry;
 }
 
+WrapperView view_of(const model::TrainingJob& job, const queue::Work& work) {
+  const model::TrainingJobStatus& status = job.status;
+  WrapperView view{.uid = job.metadata.uid,
+                   .ns = job.metadata.ns,
+                   .name = job.metadata.name,
+                   .state = !queue::is_finished(status) ? status.stage
+                            : has_failed(job)           ? "Failed"
+                                                        : "Completed",
+                   .priority = work.priority,
+                   .reason = status.reason,
+                   .message = status.message,
+                   .nodes = work.plan ? nodes_text(*work.plan) : "",
+                   .cluster = work.plan ? std::string(model::managed_cluster::kLocal) : "",
+                   .submitted = work.submitted};
+  view.holds = work.plan.has_value();
+  view.waits = !view.holds && !work.finished && !work.deleting;
+  view.held = work.suspended;
+  return view;
+}
+
+Entry entry_of(const model::TrainingJob& job, const std::set<std::string>& trees, WallTime now) {
+  const queue::TrainingOptions options;
+  const queue::Work work = queue::work_of(job, options, now);
+  Entry entry{.view = view_of(job, work),
+              .training = true,
+              .quota = quota_text(job.metadata.labels, trees),
+              .labels = job.metadata.labels};
+  if (entry.view.waits || entry.view.holds) {
+    entry.requests = requests_text(work);
+    entry.started = job.status.start_time;
+  }
+  return entry;
+}
+
+using Entries = std::vector<const QueueView::Entry*>;
+
 // From one look to the next.
 struct Changes {
-  std::vector<const QueueView::Entry*> waits;  // new, in another place or for another reason
-  std::vector<const QueueView::Entry*> left;
+  Entries waits;  // new, in another place or for another reason
+  Entries started;
+  Entries ended;    // as they are now
+  Entries deleted;  // as they were
 };
 
+std::map<std::string, const QueueView::Entry*> by_name(
+    const std::vector<QueueView::Entry>& entries) {
+  std::map<std::string, const QueueView::Entry*> named;
+  for (const QueueView::Entry& entry : entries) {
+    named[full_name(entry)] = &entry;
+  }
+  return named;
+}
+
 Changes changes_of(const QueueView& before, const QueueView& after, const QueueOptions& options) {
-  std::map<std::string, const QueueView::Entry*> old;
-  for (const QueueView::Entry& entry : before.entries) {
-    old[entry.view.full_name()] = &entry;
-  }
+  auto waited = by_name(before.entries);
+  auto ran = by_name(before.started);
   Changes changes;
-  for (const QueueView::Entry& entry : after.entries) {
-    const auto known = old.find(entry.view.full_name());
-    const bool same = known != old.end() && known->second->position == entry.position &&
-                      known->second->view.reason == entry.view.reason;
-    if (known != old.end()) {
-      old.erase(known);
+  const auto add = [&](Entries& to, const QueueView::Entry& entry) {
+    if (shown(entry, options)) {
+      to.push_back(&entry);
     }
-    if (!same && shown(entry, options)) {
-      changes.waits.push_back(&entry);
+  };
+  for (const QueueView::Entry& entry : after.entries) {
+    const std::string name = full_name(entry);
+    const auto known = waited.find(name);
+    if (known == waited.end() || known->second->position != entry.position ||
+        known->second->view.reason != entry.view.reason) {
+      add(changes.waits, entry);
+    }
+    waited.erase(name);
+    ran.erase(name);
+  }
+  for (const QueueView::Entry& entry : after.started) {
+    waited.erase(full_name(entry));
+    if (ran.erase(full_name(entry)) == 0) {
+      add(changes.started, entry);
     }
   }
-  for (const auto& [key, entry] : old) {
-    if (shown(*entry, options)) {
-      changes.left.push_back(entry);
+  for (const QueueView::Entry& entry : after.ended) {
+    if (waited.erase(full_name(entry)) + ran.erase(full_name(entry)) > 0) {
+      add(changes.ended, entry);
+    }
+  }
+  for (const auto& gone : {waited, ran}) {
+    for (const auto& [name, entry] : gone) {
+      add(changes.deleted, *entry);
     }
   }
   return changes;
 }
 
-void write_name(json::Writer& w, const WrapperView& view) {
-  w.member("namespace", view.ns).member("name", view.name).member("group", view.group());
+// ": REASON: MESSAGE"
+std::string cause_text(const WrapperView& view) {
+  return (view.reason.empty() ? "" : ": " + view.reason) +
+         (view.message.empty() ? "" : ": " + one_line(view.message));
+}
+
+void write_name(json::Writer& w, const QueueView::Entry& entry) {
+  w.member("namespace", entry.view.ns).member("name", entry.view.name);
+  w.member("group", group_of(entry));
 }
 
 void write_entry(json::Writer& w, const QueueView::Entry& entry, WallTime now) {
@@ -154,7 +252,7 @@ void write_entry(json::Writer& w, const QueueView::Entry& entry, WallTime now) {
   if (entry.position > 0) {
     w.key("position").integer(entry.position);
   }
-  write_name(w, view);
+  write_name(w, entry);
   w.key("priority").integer(view.priority);
   if (view.submitted != WallTime()) {
     w.member("submitted", to_rfc3339(view.submitted));
@@ -162,7 +260,7 @@ void write_entry(json::Writer& w, const QueueView::Entry& entry, WallTime now) {
   }
   w.key("held").boolean(is_held(view));
   w.member_if_set("user", entry.user).member_if_set("requests", entry.requests);
-  w.member_if_set("quota", entry.quota);
+  w.member_if_set("quota", entry.quota).member_if_set("cluster", view.cluster);
   if (entry.started) {
     w.member("started", to_rfc3339(*entry.started));
     w.key("runSeconds").integer((now - *entry.started) / std::chrono::seconds(1));
@@ -183,6 +281,14 @@ void add_to_queue(queue::Queue& queue, GroupedWrapper wrapper, WallTime now) {
     return entry.type == "Queued" && entry.status == "True" &&
            queue::has_reason(entry, queue::Reason::user_unknown);
   };
+  for (const model::AppWrapperCondition& entry : wrapper.status.conditions) {
+    for (const queue::Reason block :
+         {queue::Reason::definition_outdated, queue::Reason::unlicensed}) {
+      if (entry.type == "Queued" && entry.status == "True" && queue::has_reason(entry, block)) {
+        queue.block(block, entry.message);
+      }
+    }
+  }
   model::StringMap& annotations = wrapper.metadata.annotations;
   if (std::ranges::any_of(wrapper.status.conditions, doubted)) {
     annotations.erase(std::string(queue::kUserAnnotation));
@@ -193,7 +299,8 @@ void add_to_queue(queue::Queue& queue, GroupedWrapper wrapper, WallTime now) {
 }
 
 QueueView queue_of(const std::vector<GroupedWrapper>& wrappers, const queue::Settings& settings,
-                   bool paused, WallTime now, const std::set<std::string>& trees) {
+                   bool paused, WallTime now, const std::set<std::string>& trees,
+                   const std::vector<model::TrainingJob>& jobs) {
   QueueView view{.paused = paused};
   // Without nodes nothing starts, and the line needs none.
   queue::Queue queue({.core = queue::core_options(settings), .user_check = true});
@@ -205,6 +312,19 @@ QueueView queue_of(const std::vector<GroupedWrapper>& wrappers, const queue::Set
       waiting.emplace(wrapper.metadata.uid, std::move(each));
     } else if (each.view.holds) {
       view.started.push_back(std::move(each));
+    } else if (model::is_terminal(wrapper.status) && !wrapper.metadata.deleting()) {
+      view.ended.push_back(std::move(each));
+    }
+  }
+  for (const model::TrainingJob& job : jobs) {
+    QueueView::Entry each = entry_of(job, trees, now);
+    if (each.view.waits) {
+      static_cast<void>(queue.upsert(job, now));
+      waiting.emplace(job.metadata.uid, std::move(each));
+    } else if (each.view.holds) {
+      view.started.push_back(std::move(each));
+    } else if (queue::is_finished(job.status) && !job.metadata.deleting()) {
+      view.ended.push_back(std::move(each));
     }
   }
   view.running = view.started.size();
@@ -241,14 +361,18 @@ std::string render_queue(const QueueView& queue, const QueueOptions& options, Wa
     }
   }
   if (lines.empty()) {
-    return summary_line(queue);
+    return summary_line(queue, options);
   }
   std::vector<std::string> header;
   std::vector<const Column*> columns;
   for (const Column& column : kColumns) {
     const bool filled = std::ranges::any_of(
         lines, [&](const QueueView::Entry* entry) { return !column.cell(*entry, now).empty(); });
-    const bool wanted = !column.wide || options.wide;
+    const bool cluster = std::string_view(column.title) != "CLUSTER" || options.clusters ||
+                         std::ranges::any_of(lines, [](const QueueView::Entry* entry) {
+                           return entry->view.is_elsewhere();
+                         });
+    const bool wanted = (!column.wide || options.wide) && cluster;
     const bool group = std::string_view(column.title) != "GROUP" ||
                        std::ranges::any_of(lines, [](const QueueView::Entry* entry) {
                          return entry->view.is_of_mcad();
@@ -266,7 +390,7 @@ std::string render_queue(const QueueView& queue, const QueueOptions& options, Wa
     }
     table.add_row(std::move(row));
   }
-  return table.to_text() + summary_line(queue);
+  return table.to_text() + summary_line(queue, options);
 }
 
 std::string render_changes(const QueueView& before, const QueueView& after,
@@ -274,17 +398,17 @@ std::string render_changes(const QueueView& before, const QueueView& after,
   const Changes changes = changes_of(before, after, options);
   std::string out;
   for (const QueueView::Entry* entry : changes.waits) {
-    out += entry->view.full_name() + " is waiting at position " + position_text(entry->position);
-    if (!entry->view.reason.empty()) {
-      out += ": " + entry->view.reason;
-    }
-    if (!entry->view.message.empty()) {
-      out += ": " + one_line(entry->view.message);
-    }
-    out += "\n";
+    out += full_name(*entry) + " is waiting at position " + position_text(entry->position) +
+           cause_text(entry->view) + "\n";
   }
-  for (const QueueView::Entry* entry : changes.left) {
-    out += entry->view.full_name() + " has left the queue\n";
+  for (const QueueView::Entry* entry : changes.started) {
+    out += full_name(*entry) + " has started on " + nodes_in_words(entry->view.nodes) + "\n";
+  }
+  for (const QueueView::Entry* entry : changes.ended) {
+    out += full_name(*entry) + " is " + entry->view.state + cause_text(entry->view) + "\n";
+  }
+  for (const QueueView::Entry* entry : changes.deleted) {
+    out += full_name(*entry) + " was deleted\n";
   }
   if (before.paused != after.paused) {
     out += after.paused ? "the queue is paused\n" : "the queue is resumed\n";
@@ -307,8 +431,17 @@ std::string changes_json(const QueueView& before, const QueueView& after,
   for (const QueueView::Entry* entry : changes.waits) {
     line("waits", [&](json::Writer& w) { write_entry(w, *entry, now); });
   }
-  for (const QueueView::Entry* entry : changes.left) {
-    line("left", [&](json::Writer& w) { write_name(w, entry->view); });
+  for (const QueueView::Entry* entry : changes.started) {
+    line("started", [&](json::Writer& w) { write_entry(w, *entry, now); });
+  }
+  for (const QueueView::Entry* entry : changes.ended) {
+    line("ended", [&](json::Writer& w) {
+      write_entry(w, *entry, now);
+      w.member("state", entry->view.state);
+    });
+  }
+  for (const QueueView::Entry* entry : changes.deleted) {
+    line("deleted", [&](json::Writer& w) { write_name(w, *entry); });
   }
   if (before.paused != after.paused) {
     line(after.paused ? "paused" : "resumed", [](json::Writer&) {});

@@ -1,6 +1,7 @@
 #include "cli/views/queue_view.h"
 
 #include "cli/testing/wrappers.h"
+#include "queue/testing/training_jobs.h"
 
 #include <gtest/gtest.h>
 
@@ -75,7 +76,8 @@ TEST(QueueView, a_namespace_is_shown_with_its_places_in_the_whole_line) {
       "            cpu: 12 asked, 3 free of 16\n"
       "-          default     held     0          Held      60m    Held                            "
       "            held by its owner; run 'codeflare release appwrapper held' to let it start\n"
-      "3 waiting, 1 running, 1 held; the queue is paused, run 'codeflare queue resume' to "
+      "2 waiting, 1 running, 1 held; 3 waiting, 1 running, 1 held in all; the queue is paused, run "
+      "'codeflare queue resume' to "
       "start work\n");
 }
 
@@ -96,10 +98,20 @@ TEST(QueueView, groups_are_told_where_one_is_mcads) {
 TEST(QueueView, of_two_namesakes_the_one_that_leaves_is_named) {
   const QueueView both = queue_of({waiting("train"), namesake(waiting("train"))}, {}, false, kNow);
   const QueueView one = queue_of({waiting("train")}, {}, false, kNow);
-  EXPECT_EQ(render_changes(both, one, {}), "default/train of mcad.ibm.com has left the queue\n");
+  EXPECT_EQ(render_changes(both, one, {}), "default/train of mcad.ibm.com was deleted\n");
   EXPECT_EQ(changes_json(both, one, {}, kNow),
-            R"({"event":"left","namespace":"default","name":"train","group":"mcad.ibm.com"})"
+            R"({"event":"deleted","namespace":"default","name":"train","group":"mcad.ibm.com"})"
             "\n");
+}
+
+TEST(QueueView, counts_are_those_of_the_filter) {
+  GroupedWrapper elsewhere = waiting("other-train", minutes(5));
+  elsewhere.metadata.ns = "other";
+  const QueueView view = queue_of({waiting("train"), elsewhere}, {}, false, kNow);
+  EXPECT_TRUE(render_queue(view, {.ns = "other"}, kNow)
+                  .ends_with("1 waiting, 0 running; 2 waiting, 0 running in all\n"));
+  EXPECT_EQ(render_queue(view, {.ns = "none"}, kNow),
+            "0 waiting, 0 running; 2 waiting, 0 running in all\n");
 }
 
 TEST(QueueView, an_empty_line_is_one_line) {
@@ -115,10 +127,36 @@ TEST(QueueView, changes_are_a_line_each) {
       "default/second is waiting at position 2: InsufficientResources: cpu: 12 asked, 3 free of "
       "16\n"
       "default/new is waiting at position 3: InsufficientResources: cpu: 12 asked, 3 free of 16\n"
-      "default/first has left the queue\n"
+      "default/first was deleted\n"
       "the queue is paused\n");
   EXPECT_EQ(
       render_changes(queue_of(line(), {}, false, kNow), queue_of(line(), {}, false, kNow), {}), "");
+}
+
+TEST(QueueView, starts_ends_and_deletions_are_told_apart) {
+  const auto look = [](const std::vector<GroupedWrapper>& wrappers) {
+    return queue_of(wrappers, {}, false, kNow);
+  };
+  GroupedWrapper good = testing::wrapper("good");
+  good.status.state = "Completed";
+  GroupedWrapper bad = testing::wrapper("bad");
+  bad.status.state = "Failed";
+  testing::add_condition(bad, "Failed", "ItemFailed.", "Job bad failed");
+  const QueueView before = look({waiting("a"), running("good"), running("bad"), running("gone")});
+  const QueueView after = look({running("a"), good, bad, running("at-once")});
+  EXPECT_EQ(render_changes(before, after, {}),
+            "default/a has started on node-1 (2 pods), node-2 (1 pod)\n"
+            "default/at-once has started on node-1 (2 pods), node-2 (1 pod)\n"
+            "default/good is Completed\n"
+            "default/bad is Failed: ItemFailed.: Job bad failed\n"
+            "default/gone was deleted\n");
+  EXPECT_TRUE(render_changes(after, before, {}).starts_with("default/a is waiting at position 1"));
+  // Work that ended before says nothing more.
+  EXPECT_EQ(render_changes(look({good}), look({}), {}), "");
+  const std::string json = changes_json(before, after, {}, kNow);
+  EXPECT_TRUE(json.starts_with(R"({"event":"started","namespace":"default","name":"a")")) << json;
+  EXPECT_TRUE(json.contains(R"({"event":"ended","namespace":"default","name":"good")")) << json;
+  EXPECT_TRUE(json.contains(R"("message":"Job bad failed","state":"Failed"})")) << json;
 }
 
 TEST(QueueView, changes_as_json_are_an_object_a_line) {
@@ -134,7 +172,7 @@ TEST(QueueView, changes_as_json_are_an_object_a_line) {
   EXPECT_TRUE(changes.contains(R"({"event":"waits","position":1,"namespace":"default","name":"b")"))
       << changes;
   EXPECT_TRUE(
-      changes.ends_with("\n{\"event\":\"left\",\"namespace\":\"default\",\"name\":\"a\","
+      changes.ends_with("\n{\"event\":\"deleted\",\"namespace\":\"default\",\"name\":\"a\","
                         "\"group\":\"workload.codeflare.dev\"}\n{\"event\":\"paused\"}\n"))
       << changes;
   EXPECT_EQ(changes_json(after, after, {}, kNow), "");
@@ -205,6 +243,47 @@ TEST(QueueView, json_has_the_numbers) {
             "        }\n"
             "    ]\n"
             "}\n");
+}
+
+TEST(QueueView, TrainingJobs_stand_in_the_same_line) {
+  model::TrainingJob waits = queue::testing::training_job("bert", 1, 6);
+  waits.metadata.ns = "default";
+  waits.metadata.creation_timestamp = kNow - minutes(6);
+  waits.status.stage = "Waiting";
+  waits.status.reason = "InsufficientResources";
+  model::TrainingJob runs = queue::testing::training_job("llama", 2, 2);
+  runs.metadata.ns = "default";
+  runs.status.stage = "Running";
+  runs.status.start_time = kNow - seconds(30);
+  runs.status.plan.emplace().places = {{.index = 0, .node = "n1"}, {.index = 1, .node = "n2"}};
+  model::TrainingJob held = queue::testing::training_job("quiet", 1, 1);
+  held.metadata.ns = "default";
+  held.metadata.creation_timestamp = kNow - minutes(1);
+  held.spec.run_policy.suspend = true;
+  held.status.stage = "Suspended";
+  const std::vector<model::TrainingJob> jobs = {waits, runs, held};
+  const QueueView view =
+      queue_of({waiting("first"), waiting("last", minutes(1))}, {}, false, kNow, {}, jobs);
+  EXPECT_EQ(render_queue(view, {}, kNow),
+            "POSITION   NAMESPACE   NAME       REQUESTS       PRIORITY   STATE     TIME   REASON\n"
+            "-          default     tj/llama   2 x 1 CPU      0          Running   30s\n"
+            "1          default     tj/bert    1..6 x 1 CPU   0          Waiting   6m     "
+            "InsufficientResources\n"
+            "2          default     first                     0          Waiting   5m     "
+            "InsufficientResources\n"
+            "3          default     last                      0          Waiting   60s    "
+            "InsufficientResources\n"
+            "-          default     tj/quiet   1 x 1 CPU      0          Held      60s\n"
+            "3 waiting, 1 running, 1 held\n");
+  EXPECT_TRUE(queue_json(view, {}, kNow).contains("\"group\": \"breezeml.ai\""));
+  model::TrainingJob done = runs;
+  done.status.plan.reset();
+  done.status.completion_time = kNow;
+  done.status.stage = "Completed";
+  done.status.conditions = {{.type = "Succeeded", .status = "True"}};
+  const QueueView later = queue_of({waiting("first"), waiting("last", minutes(1))}, {}, false, kNow,
+                                   {}, {waits, done, held});
+  EXPECT_EQ(render_changes(view, later, {}), "default/tj/llama is Completed\n");
 }
 
 }  // namespace

@@ -57,12 +57,23 @@ std::string requests_text(const model::AppWrapper& wrapper) {
   return text;
 }
 
-std::string quota_text(const model::AppWrapper& wrapper, const std::set<std::string>& trees) {
+std::string requests_text(const queue::Work& job) {
+  const Result<queue::Demand> demand = job.demand();
+  if (!demand || demand->pod_sets.empty() || !job.sizes) {
+    return "";
+  }
+  const std::string most =
+      job.sizes->max > job.sizes->min ? ".." + std::to_string(job.sizes->max) : "";
+  return std::to_string(job.sizes->min) + most + " x " +
+         one_pod_text(demand->pod_sets.front().pods.requests);
+}
+
+std::string quota_text(const model::StringMap& labels, const std::set<std::string>& trees) {
   std::string text;
   for (const std::string& tree : trees) {
-    const auto label = wrapper.metadata.labels.find(tree);
-    const std::string node = label == wrapper.metadata.labels.end() ? std::string(kDefaultNode)
-                                                                    : std::string(label->second);
+    const auto label = labels.find(tree);
+    const std::string node =
+        label == labels.end() ? std::string(kDefaultNode) : std::string(label->second);
     text += (text.empty() ? "" : ",") + (trees.size() == 1 ? node : tree + "=" + node);
   }
   return text;

@@ -6,8 +6,8 @@
 
 namespace codeflare::cli {
 
-// The user that admission recorded; empty: nobody is recorded. Who wrote the record is not checked:
-// this is for lists, not for rights.
+// The user that admission recorded; empty: nobody is recorded. The writer of the record is not
+// checked: this is for lists, not for rights.
 std::string submitter_of(const model::AppWrapper& wrapper);
 
 }  // namespace codeflare::cli

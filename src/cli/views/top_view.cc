@@ -3,6 +3,7 @@
 #include "cli/views/table.h"
 #include "model/resource_text.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <string_view>
 
@@ -77,6 +78,16 @@ std::string render_top(const TopView& view) {
     work.add_row(std::move(row));
   }
   return text + work.to_text();
+}
+
+std::string no_use_note(const TopView& view) {
+  if (view.with_use) {
+    return "";
+  }
+  const bool fake = !view.nodes.empty() && std::ranges::all_of(view.nodes, &TopNode::fake);
+  return fake ? "note: only requests are shown: pods of fake nodes use nothing\n"
+              : "note: only requests are shown: the cluster has no metrics API; "
+                "metrics-server brings it\n";
 }
 
 json::Value top_value(const TopView& view, json::Arena& arena) {

@@ -12,6 +12,7 @@ namespace codeflare::cli {
 
 struct TopNode {
   std::string name;
+  bool fake = false;  // its pods only pretend to run
   bool measured = false;
   model::ResourceList used{};
   model::ResourceList requested{};  // by its pods
@@ -32,10 +33,13 @@ struct TopView {
   std::vector<TopNode> nodes;
   std::vector<TopWork> work;  // the one that uses most processors first
   bool with_nodes = true;
+  bool with_use = true;  // the cluster has a metrics API
 };
 
 // Two tables: nodes, and below them work.
 std::string render_top(const TopView& view);
+// Why nothing was measured; empty when something could be.
+std::string no_use_note(const TopView& view);
 json::Value top_value(const TopView& view, json::Arena& arena);
 
 }  // namespace codeflare::cli

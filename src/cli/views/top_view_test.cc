@@ -40,5 +40,15 @@ TEST(TopView, without_the_right_to_see_nodes_only_work_is_shown) {
   EXPECT_EQ(render_top(view), "no pods run\n");
 }
 
+TEST(TopView, says_why_nothing_was_measured) {
+  TopView view;
+  EXPECT_EQ(no_use_note(view), "");
+  view.with_use = false;
+  view.nodes.push_back({.name = "codeflare-fake-0", .fake = true});
+  EXPECT_EQ(no_use_note(view), "note: only requests are shown: pods of fake nodes use nothing\n");
+  view.nodes.push_back({.name = "n"});
+  EXPECT_TRUE(no_use_note(view).contains("metrics-server")) << no_use_note(view);
+}
+
 }  // namespace
 }  // namespace codeflare::cli

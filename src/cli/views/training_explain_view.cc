@@ -18,14 +18,12 @@ void add_list(std::string& out, const std::string& title, const std::vector<std:
   }
 }
 
-std::vector<std::string> grown_lines(const std::vector<model::TrainingJob>& jobs) {
+std::vector<std::string> grown_lines(const std::vector<GrownJob>& jobs) {
   std::vector<std::string> lines;
-  for (const model::TrainingJob& job : jobs) {
-    const TrainingBounds bounds = bounds_of(job.spec);
-    lines.push_back(job.metadata.ns + "/" + job.metadata.name + ": " +
-                    std::to_string(job.status.current_size) + " pods, " +
-                    std::to_string(job.status.current_size - bounds.min) + " above its minimum " +
-                    std::to_string(bounds.min) + ", priority " + std::to_string(job.spec.priority));
+  for (const GrownJob& job : jobs) {
+    lines.push_back(job.ns + "/" + job.name + ": " + std::to_string(job.size) + " pods, " +
+                    std::to_string(job.size - job.min) + " above its minimum " +
+                    std::to_string(job.min) + ", priority " + std::to_string(job.priority));
   }
   return lines;
 }
@@ -47,7 +45,7 @@ void add_waiting(std::string& out, const queue::Report& report, WallTime now) {
   if (report.estimated_start) {
     add_field(out, "Start", "in about " + human_duration(*report.estimated_start - now));
   }
-  add_list(out, "Held by", report.holders);
+  add_list(out, "Resources in use by", report.holders);
   add_list(out, "To start it", report.advice);
 }
 

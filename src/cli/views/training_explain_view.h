@@ -12,6 +12,15 @@
 // Why a TrainingJob has its size, as text; pure.
 namespace codeflare::cli {
 
+// A TrainingJob above its minimum.
+struct GrownJob {
+  std::string ns;
+  std::string name;
+  std::int64_t size = 0;
+  std::int64_t min = 0;
+  std::int64_t priority = 0;
+};
+
 struct ExplainedTraining {
   model::TrainingJob job;
   // Of a queue made of the cluster's objects; absent when too little may be seen.
@@ -19,8 +28,7 @@ struct ExplainedTraining {
   std::int64_t planned = 0;   // its size after the next steps of that queue; 0: it holds nothing
   std::string growth{};       // why it is not larger
   std::string shrinks_for{};  // whom it makes room for
-  // Other TrainingJobs above their minimum.
-  std::vector<model::TrainingJob> grown{};
+  std::vector<GrownJob> grown{};  // others
   // Resources that could not be read and why: "nodes: forbidden ...".
   std::vector<std::string> missing{};
 };

@@ -61,8 +61,7 @@ std::string restarts_text(const model::TrainingRestartCounts& counts) {
 std::string usage_text(std::string_view status_usage) {
   const Result<usage::Ledger> ledger = usage::parse_ledger(status_usage);
   std::string text;
-  for (const auto& [account, seconds] :
-       ledger ? ledger->unit_seconds : std::map<usage::Account, std::int64_t>()) {
+  for (const auto& [account, seconds] : ledger ? ledger->totals : usage::Totals()) {
     text += (text.empty() ? "" : ", ") + account.resource + " " + std::to_string(seconds) +
             " unit-seconds";
   }

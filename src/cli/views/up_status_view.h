@@ -11,7 +11,7 @@
 // The cluster of `codeflare up` as text; pure.
 namespace codeflare::cli {
 
-// What a cluster has and does, counted.
+// The size and activity of a cluster, counted.
 struct ClusterCounts {
   struct Node {
     std::string name;

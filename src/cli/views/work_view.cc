@@ -2,6 +2,7 @@
 
 #include "base/human_duration.h"
 #include "cli/views/table.h"
+#include "cli/views/wrapper_view.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -83,8 +84,16 @@ std::optional<WorkTimes> times_of(const AppWrapper& wrapper, WallTime now) {
 
 std::string times_text(const AppWrapper& wrapper, WallTime now) {
   const std::optional<WorkTimes> times = times_of(wrapper, now);
-  return times ? "waited " + human_duration(times->waited) + ", ran " + human_duration(times->ran)
-               : "";
+  if (!times) {
+    return {};
+  }
+  const std::string waited = "waited " + human_duration(times->waited);
+  const model::AppWrapperStatus& status = wrapper.status;
+  // Its pods may still wait for an image.
+  if (status.plan && status.plan->started && status.consumed_seconds == 0 && !is_over(wrapper)) {
+    return waited + ", started " + human_duration(times->ran) + " ago";
+  }
+  return waited + ", ran " + human_duration(times->ran);
 }
 
 std::string stop_text(const AppWrapper& wrapper, WallTime now) {
@@ -135,9 +144,12 @@ std::string render_work(const AppWrapper& wrapper, const Work& work, std::string
   if (trouble && !told.contains(one_line(trouble->what))) {
     out += "  " + one_line(trouble->text()) + "\n";
   }
+  if (!work.warning.empty()) {
+    out += "  " + one_line(work.warning) + "\n";
+  }
   if (const std::string times = times_text(wrapper, now); !times.empty()) {
     const std::string nodes = is_over(wrapper) ? nodes_of(work.pods) : "";
-    out += "  " + times + (nodes.empty() ? "" : " on " + nodes) + "\n";
+    out += "  " + times + (nodes.empty() ? "" : " on " + nodes_in_words(nodes)) + "\n";
   }
   if (!is_over(wrapper)) {
     if (!work.stays.empty()) {
@@ -160,6 +172,7 @@ void write_work(json::Writer& w, const AppWrapper& wrapper, const Work& work, Wa
   }
   w.member_if_set("nodes", nodes_of(work.pods));
   w.member_if_set("stays", work.stays);
+  w.member_if_set("warning", work.warning);
   if (const std::optional<queue::PodTrouble> trouble = work.trouble()) {
     w.key("cause").begin_object().member("pod", trouble->pod);
     w.member_if_set("container", trouble->container);

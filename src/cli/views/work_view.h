@@ -32,6 +32,9 @@ struct Work {
   std::vector<model::Pod> pods{};
   std::vector<std::string> log{};  // the last lines of the container that is in trouble
   std::string stays{};             // why it does not end by itself; empty: it does
+  // What an Event says keeps its pods from existing or starting, where pods do not say it: a volume
+  // that is missing, a ResourceQuota. Empty: nothing.
+  std::string warning{};
 
   // The worst trouble of its pods.
   std::optional<queue::PodTrouble> trouble() const { return queue::worst_trouble(pods); }

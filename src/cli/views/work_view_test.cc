@@ -54,7 +54,7 @@ TEST(WorkView, of_failed_work_shows_the_cause_the_times_and_the_log) {
             "appwrapper default/train is Failed\n"
             "  ItemFailed: jobs.batch default/train failed: pod train-x, container main: exit code "
             "1: KeyError: 'lr'\n"
-            "  waited 2m30s, ran 90s on node-1:1\n"
+            "  waited 2m30s, ran 90s on node-1 (1 pod)\n"
             "\n"
             "Last lines of the log of pod train-x, container main:\n"
             "  Traceback\n"
@@ -74,7 +74,7 @@ TEST(WorkView, of_completed_work_says_how_long_and_where) {
   done.status.phase = "Succeeded";
   EXPECT_EQ(render_explanation({.wrapper = ended("Completed"), .work = Work{.pods = {done}}}, kNow),
             "appwrapper default/train is Completed\n"
-            "  waited 2m30s, ran 90s on node-2:1\n");
+            "  waited 2m30s, ran 90s on node-2 (1 pod)\n");
 }
 
 TEST(WorkView, of_running_work_lists_pods_that_are_not_ready_and_why_it_stays) {
@@ -84,15 +84,21 @@ TEST(WorkView, of_running_work_lists_pods_that_are_not_ready_and_why_it_stays) {
   const Work work{.pods = {bad, young}, .stays = "Deployment web runs until it is deleted"};
   EXPECT_EQ(
       render_explanation({.wrapper = testing::running("web"), .work = work}, kNow),
-      "appwrapper default/web is Running on node-1:2,node-2:1\n"
+      "appwrapper default/web is Running on node-1 (2 pods), node-2 (1 pod)\n"
       "  pod web-0, container main: image train:1 is missing (ErrImagePull): none\n"
-      "  waited 3m30s, ran 90s\n"
+      "  waited 3m30s, started 90s ago\n"
       "  stays until it is deleted: Deployment web runs until it is deleted\n"
       "\n"
       "Pods that are not ready:\n"
       "  POD     NODE     FOR   REASON\n"
       "  web-0   node-1   2m    container main: image train:1 is missing (ErrImagePull): none\n"
       "  web-1   -        2m    waits for a node\n");
+}
+
+TEST(WorkView, says_what_only_an_event_tells) {
+  const Work work{.warning = "Job web: FailedCreate: exceeded quota: small"};
+  EXPECT_TRUE(render_explanation({.wrapper = testing::running("web"), .work = work}, kNow)
+                  .contains("\n  Job web: FailedCreate: exceeded quota: small\n  waited "));
 }
 
 TEST(WorkView, of_work_that_was_stopped_says_by_whom_and_counts_its_times_apart) {

@@ -4,6 +4,7 @@
 #include "cli/views/kinds.h"
 #include "cli/views/table.h"
 #include "cli/views/work_view.h"
+#include "model/managed_cluster.h"
 #include "queue/status_words.h"
 
 #include <algorithm>
@@ -46,20 +47,6 @@ std::string pods_of(const model::AppWrapperStatus& status) {
   return all == 0 ? "-" : std::to_string(good) + "/" + std::to_string(all);
 }
 
-std::string nodes_of(const model::AppWrapperStatus& status) {
-  std::map<std::string, std::int64_t> counts;
-  if (status.plan) {
-    for (const model::PlannedPlace& place : status.plan->places) {
-      counts[place.node] += place.count;
-    }
-  }
-  std::string text;
-  for (const auto& [node, count] : counts) {
-    text += (text.empty() ? "" : ",") + node + ":" + std::to_string(count);
-  }
-  return text;
-}
-
 // Of what was requeued too often. MCAD and older controllers say only why it was stopped last.
 const AppWrapperCondition* why_deleted(const model::AppWrapperStatus& status) {
   const AppWrapperCondition* queued = newest(status, "Queued");
@@ -77,7 +64,7 @@ const AppWrapperCondition* telling(const AppWrapper& wrapper, bool waits) {
   if (status.state == model::app_wrapper_state::kDeleted) {
     return why_deleted(status);
   }
-  // Being taken back.
+  // Its objects are being deleted.
   if (status.plan && !status.can_run) {
     return newest(status, "PreemptCandidate");
   }
@@ -181,6 +168,10 @@ std::string WrapperView::group() const {
   return std::string(model::group_of(api));
 }
 
+bool WrapperView::is_elsewhere() const {
+  return !cluster.empty() && cluster != model::managed_cluster::kLocal;
+}
+
 std::string WrapperView::full_name() const {
   return ns + "/" + name + model::group_suffix(api);
 }
@@ -194,9 +185,12 @@ WrapperView view_of(const GroupedWrapper& wrapper) {
                    .state = state_of(wrapper),
                    .priority = wrapper.spec.priority,
                    .pods = pods_of(status),
-                   .nodes = nodes_of(status)};
+                   .nodes = status.plan ? nodes_text(status.plan->places) : ""};
   view.submitted = wrapper.metadata.creation_timestamp.value_or(WallTime());
   view.holds = status.plan.has_value();
+  if (status.plan && !status.plan->places.empty()) {
+    view.cluster = model::managed_cluster::cluster_of_node(status.plan->places.front().node);
+  }
   view.waits = !view.holds && !status.can_run && !model::is_terminal(status) &&
                !wrapper.metadata.deleting() &&
                (status.state.empty() || status.state == model::app_wrapper_state::kPending);
@@ -211,7 +205,7 @@ WrapperView view_of(const GroupedWrapper& wrapper) {
     view.reason = condition->reason;
     view.message = condition->message;
   } else if (view.holds) {
-    view.message = status.message;  // pods beyond the plan, what is not heeded
+    view.message = status.message;  // pods beyond the plan, ignored fields
   }
   return view;
 }
@@ -224,6 +218,10 @@ std::string render_list(std::vector<WrapperView> views, const ListOptions& optio
   const bool groups = std::ranges::any_of(views, &WrapperView::is_of_mcad);
   if (groups) {
     header.insert(header.begin() + 1, "GROUP");
+  }
+  const bool clusters = options.clusters || std::ranges::any_of(views, &WrapperView::is_elsewhere);
+  if (clusters) {
+    header.insert(header.end() - 1, "CLUSTER");
   }
   if (options.all_namespaces) {
     header.insert(header.begin(), "NAMESPACE");
@@ -238,6 +236,9 @@ std::string render_list(std::vector<WrapperView> views, const ListOptions& optio
                                     view.pods, view.reason, age_text(view.submitted, now)};
     if (groups) {
       row.insert(row.begin() + 1, view.group());
+    }
+    if (clusters) {
+      row.insert(row.end() - 1, view.cluster.empty() ? "-" : view.cluster);
     }
     if (options.all_namespaces) {
       row.insert(row.begin(), view.ns);
@@ -280,6 +281,31 @@ std::string render_status(const GroupedWrapper& wrapper, WallTime now) {
     append_field(out, "Requeued", std::to_string(status.number_of_requeueings) + " times");
   }
   return out + conditions_text(status, now);
+}
+
+std::string nodes_text(const std::vector<model::PlannedPlace>& places) {
+  std::map<std::string, std::int64_t> counts;
+  for (const model::PlannedPlace& place : places) {
+    counts[place.node] += place.count;
+  }
+  std::string text;
+  for (const auto& [node, count] : counts) {
+    text += (text.empty() ? "" : ",") + node + ":" + std::to_string(count);
+  }
+  return text;
+}
+
+std::string nodes_in_words(std::string_view nodes) {
+  std::string text;
+  while (!nodes.empty()) {
+    const std::string_view one = nodes.substr(0, nodes.find(','));
+    nodes.remove_prefix(std::min(nodes.size(), one.size() + 1));
+    const std::size_t colon = one.rfind(':');
+    const std::string_view count = one.substr(colon + 1);
+    text += (text.empty() ? "" : ", ") + std::string(one.substr(0, colon)) + " (" +
+            std::string(count) + (count == "1" ? " pod)" : " pods)");
+  }
+  return text;
 }
 
 }  // namespace codeflare::cli

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 // AppWrappers as text; pure.
@@ -15,7 +16,7 @@ struct GroupedWrapper : model::AppWrapper {
   model::WrapperApi api = model::WrapperApi::workload_v1beta1;
 };
 
-// What the tables say of one AppWrapper.
+// The columns of one AppWrapper in tables.
 struct WrapperView {
   std::string uid;
   std::string ns;
@@ -27,7 +28,11 @@ struct WrapperView {
   std::string reason;   // why it waits, or why it failed
   std::string message;  // the same in a sentence
   std::string nodes;    // "node-1:2,node-2:1"
+  std::string cluster;  // of its plan, "local" for this one; empty without a plan
   WallTime submitted{};
+
+  // Its plan is on a worker cluster.
+  bool is_elsewhere() const;
   // It is in line: neither started nor ended, nor on its way out.
   bool waits = false;
   bool held = false;   // by its owner; it is in line, but not tried
@@ -44,6 +49,7 @@ WrapperView view_of(const GroupedWrapper& wrapper);
 struct ListOptions {
   bool all_namespaces = false;
   bool wide = false;
+  bool clusters = false;  // there are worker clusters: say where each runs
 };
 // A line for each, ordered by namespace and name; with their groups when one is of MCAD's.
 std::string render_list(std::vector<WrapperView> views, const ListOptions& options, WallTime now);
@@ -53,5 +59,11 @@ std::string render_status(const GroupedWrapper& wrapper, WallTime now);
 
 // How long somebody has waited, or a dash when the time is not known.
 std::string age_text(WallTime since, WallTime now);
+
+// "node-1:2,node-2:1"
+std::string nodes_text(const std::vector<model::PlannedPlace>& places);
+// The same in a sentence, where a colon would look like a port: "node-1 (2 pods), node-2
+// (1 pod)".
+std::string nodes_in_words(std::string_view nodes);
 
 }  // namespace codeflare::cli

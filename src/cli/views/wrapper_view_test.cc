@@ -116,7 +116,7 @@ TEST(WrapperStatus, of_one_that_runs_says_where_and_since_when) {
             "Priority:   0\n"
             "Submitted:  2023-11-14T22:08:20Z (5m ago)\n"
             "Started:    2023-11-14T22:11:50Z (90s ago)\n"
-            "Times:      waited 3m30s, ran 90s\n"
+            "Times:      waited 3m30s, started 90s ago\n"
             "Pods:       1 pending, 2 running\n"
             "Nodes:      node-1:2,node-2:1\n"
             "Requeued:   2 times\n"
@@ -147,7 +147,7 @@ TEST(WrapperView, tells_waiting_from_held_started_ended_and_leaving) {
   GroupedWrapper going = waiting("going");
   going.metadata.deletion_timestamp = kNow;
   EXPECT_FALSE(view_of(going).waits);
-  // Its objects are being taken back: it holds its places until they are gone.
+  // Its objects are being deleted: it holds its places until they are gone.
   GroupedWrapper back = running("back");
   back.status.can_run = false;
   EXPECT_FALSE(view_of(back).waits);

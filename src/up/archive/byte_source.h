@@ -24,7 +24,7 @@ Result<void> read_exactly(ByteSource& source, std::span<char> into, std::string_
 // Text that is in memory and outlives the source.
 std::unique_ptr<ByteSource> text_source(std::string_view text);
 
-// What the packed bytes hold: gzip (also several members) by its first bytes, else the same bytes.
+// Unpacks the bytes: gzip (also several members) by its first bytes, else the same bytes.
 Result<std::unique_ptr<ByteSource>> unpacked(std::unique_ptr<ByteSource> packed);
 
 }  // namespace codeflare::up

@@ -115,8 +115,9 @@ Result<ImageArchive> ImageArchive::open(ArchiveFile& file, std::string_view arch
   } else if (oci != archive.small_.end()) {
     TRY_ASSIGN(archive.images_, read_oci_index(oci->second, archive.small_, architecture));
   } else {
-    return fail(invalid_argument(
-        "is no image archive: it has neither manifest.json (docker save) nor index.json (OCI)"));
+    return fail(
+        invalid_argument("is not an image archive: it has neither manifest.json (docker save) nor "
+                         "index.json (OCI)"));
   }
   return archive;
 }

@@ -10,8 +10,8 @@
 #include <string>
 #include <string_view>
 
-// Whatever an archive holds: what is written has plain paths, each of them once, in directories
-// that were made before, and never below a link.
+// For every archive: written paths are plain, each of them once, in directories that were made
+// before, and never below a link.
 
 namespace codeflare::up {
 namespace {

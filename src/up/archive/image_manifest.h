@@ -19,7 +19,7 @@ struct ArchivedImage {
   friend bool operator==(const ArchivedImage&, const ArchivedImage&) = default;
 };
 
-// What an image says about its containers.
+// The image's settings for its containers.
 struct ImageConfig {
   std::vector<std::string> entrypoint;
   std::vector<std::string> args;

@@ -62,7 +62,7 @@ Result<void> check_sum(const Block& block) {
   }
   return told && sum == *told
              ? Result<void>()
-             : fail(invalid_argument("is no tar file, or a damaged one (checksum)"));
+             : fail(invalid_argument("is not a tar file, or is damaged (checksum)"));
 }
 
 TarEntry::Type type_of(char flag) {

@@ -28,7 +28,7 @@ class TarReader {
 
   // Nothing at the end.
   Result<std::optional<TarEntry>> next();
-  // Content of the last entry; 0: its end. What is not read is skipped.
+  // Content of the last entry; 0: its end. Unread content is skipped.
   Result<std::size_t> read(std::span<char> into);
   // Where the content of the last entry begins in the tar file.
   std::uint64_t content_offset() const { return content_offset_; }

@@ -1,13 +1,17 @@
 #include "cli/session/internal/real_console.h"
 
 #include <array>
+#include <cerrno>
 #include <cstdio>
 #include <sys/ioctl.h>
+#include <termios.h>
 #include <unistd.h>
 
 namespace codeflare::cli::internal {
 
 namespace {
+
+constexpr char kInterrupt = 3;  // Ctrl-C
 
 // At once: what is asked for is seen before the next wait.
 void write(std::FILE* stream, std::string_view text) {
@@ -39,6 +43,36 @@ Result<std::string> RealConsole::read_input(std::size_t bytes_max) {
     return fail(unavailable("standard input could not be read"));
   }
   return content;
+}
+
+Result<std::string> RealConsole::ask(std::string_view question, bool hidden) {
+  termios before{};
+  if (::tcgetattr(STDIN_FILENO, &before) != 0) {
+    return Console::ask(question, hidden);
+  }
+  // Ctrl-C is read as a key: the terminal must not be left without echo.
+  termios asking = before;
+  asking.c_lflag &= ~static_cast<tcflag_t>(hidden ? ISIG | ECHO : ISIG);
+  asking.c_cc[VEOL] = kInterrupt;
+  ::tcsetattr(STDIN_FILENO, TCSADRAIN, &asking);
+  err(question);  // no echo any more: a quick answer must not show
+  std::string answer;
+  bool given = false;
+  for (char c = 0; !given;) {
+    const ssize_t n = ::read(STDIN_FILENO, &c, 1);
+    if ((n < 0 && errno != EINTR) || n == 0 || (n > 0 && c == kInterrupt)) {
+      break;
+    }
+    if (n > 0) {
+      given = c == '\n';
+      answer += given ? "" : std::string(1, c);
+    }
+  }
+  ::tcsetattr(STDIN_FILENO, TCSADRAIN, &before);
+  if (hidden || !given) {
+    err("\n");
+  }
+  return given ? Result<std::string>(std::move(answer)) : fail(cancelled());
 }
 
 bool RealConsole::out_is_terminal() const {

@@ -14,6 +14,7 @@ class RealConsole final : public Console {
   void out(std::string_view text) override;
   void err(std::string_view text) override;
   Result<std::string> read_input(std::size_t bytes_max) override;
+  Result<std::string> ask(std::string_view question, bool hidden) override;
   bool out_is_terminal() const override;
   bool err_is_terminal() const override;
   bool in_is_terminal() const override;

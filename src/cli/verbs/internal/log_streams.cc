@@ -91,7 +91,9 @@ Task<void> LogStreams::stream(Source source, std::optional<std::int64_t> tail) {
                            .follow = choice_.follow,
                            .timestamps = choice_.timestamps,
                            .tail_lines = tail};
-  Result<net::Body> body = co_await session_.client().logs(source.pod, std::move(options));
+  const std::shared_ptr<WorkPodClient> elsewhere = elsewhere_;
+  kube::Client& client = elsewhere == nullptr ? session_.client() : elsewhere->client();
+  Result<net::Body> body = co_await client.logs(source.pod, std::move(options));
   LinePrefix lines(source.prefix());
   Result<void> end = body ? Result<void>() : fail(std::move(body).error());
   while (end && *body != nullptr) {

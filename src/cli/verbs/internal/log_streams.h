@@ -2,11 +2,13 @@
 
 #include "base/async/task.h"
 #include "base/async/task_group.h"
+#include "cli/gather/view_api.h"
 #include "cli/session/session.h"
 #include "model/pod.h"
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -29,6 +31,9 @@ class LogStreams {
  public:
   LogStreams(Session& session, LogChoice choice)
       : session_(session), choice_(std::move(choice)), streams_(session.env().loop) {}
+
+  // Logs are read from there instead of the session's cluster; null: from the latter again.
+  void read_from(std::shared_ptr<WorkPodClient> elsewhere) { elsewhere_ = std::move(elsewhere); }
 
   // One container after the other, to the end. False: none has started.
   Task<bool> read(std::vector<model::Pod> pods);
@@ -62,6 +67,7 @@ class LogStreams {
   Session& session_;
   LogChoice choice_;
   std::set<std::tuple<std::string, std::string, std::int32_t>> begun_;
+  std::shared_ptr<WorkPodClient> elsewhere_;
   TaskGroup streams_;
   int code_ = kDone;
 };

@@ -5,26 +5,14 @@
 
 namespace codeflare::cli::internal {
 
-namespace {
-
-// One line of the terminal; the shell reads no further than its end.
-Task<Result<std::string>> read_answer(Env env) {
-  Command command{.program = "sh",
-                  .arguments = {"-c", "IFS= read -r answer && printf '%s' \"$answer\""},
-                  .inherit_stdin = true};
-  CO_TRY_ASSIGN(CommandResult result, co_await env.launcher.run(std::move(command)));
-  co_return result.exit_code == 0 ? std::move(result.output) : std::string("n");
-}
-
-}  // namespace
-
-Task<Result<bool>> offer_up(Env env, Console& console) {
-  if (!console.in_is_terminal() || !console.err_is_terminal()) {
+Task<Result<bool>> offer_up(Env env, Console& console, bool may_ask) {
+  if (!may_ask) {
     co_return false;
   }
-  console.err(
-      "No cluster is configured. Start one on this machine (codeflare up --detach)? [Y/n] ");
-  CO_TRY_ASSIGN(const std::string answer, co_await read_answer(env));
+  CO_TRY_ASSIGN(const std::string answer,
+                console.ask("No cluster is configured. Start one on this machine (codeflare up "
+                            "--detach)? [Y/n] ",
+                            false));
   if (!answer.empty() && !answer.starts_with('y') && !answer.starts_with('Y')) {
     co_return false;
   }

@@ -9,6 +9,6 @@ namespace codeflare::cli::internal {
 
 // Where no cluster is configured and a person sits at a terminal: asks whether to start one on this
 // machine, and does. False: no, or nobody to ask.
-Task<Result<bool>> offer_up(Env env, Console& console);
+Task<Result<bool>> offer_up(Env env, Console& console, bool may_ask);
 
 }  // namespace codeflare::cli::internal

@@ -13,7 +13,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <utility>
 
 namespace codeflare::cli::internal {
@@ -27,14 +26,14 @@ constexpr std::string_view kClearScreen = "\x1b[H\x1b[2J";
 
 using Known = std::map<model::ObjectKey, GroupedWrapper>;
 
-// What a watch has told so far.
+// The output of a watch so far.
 class Follower {
  public:
   Follower(Session& session, const QueueState& seen, std::string controller_ns,
            QueueOptions options)
       : session_(session),
         controller_ns_(std::move(controller_ns)),
-        trees_(seen.trees),
+        state_(seen),
         options_(std::move(options)) {
     add_part(app_wrapper_kind(), seen.ns);
     if (seen.legacy) {
@@ -123,8 +122,9 @@ class Follower {
     while (true) {
       dirty_ = false;
       std::string ns = controller_ns_;
-      const QueueNote note = co_await read_note(session_, std::move(ns));
-      show(note);
+      state_.note = co_await read_note(session_, std::move(ns));
+      co_await look_at_jobs(session_, state_);
+      show();
       CO_TRY(co_await sleep_for(kSettle));
       const Instant next = after(session_.env().clock.now(), kRedraw);
       while (!dirty_ && session_.env().clock.now() < next) {
@@ -133,15 +133,17 @@ class Follower {
     }
   }
 
-  void show(const QueueNote& note) {
-    std::vector<GroupedWrapper> wrappers;
+  void show() {
+    std::vector<GroupedWrapper>& wrappers = state_.wrappers;
+    wrappers.clear();
     for (const std::unique_ptr<Part>& part : parts_) {
       for (const auto& [key, wrapper] : part->known) {
         wrappers.push_back(wrapper);
       }
     }
     const WallTime now = session_.now();
-    QueueView queue = queue_of(wrappers, note.settings, note.paused, now, trees_);
+    QueueView queue = queue_of(wrappers, state_.note.settings, state_.note.paused, now,
+                               state_.trees, state_.jobs);
     Console& console = session_.console();
     if (session_.output() == Output::json) {
       console.out(changes_json(last_.value_or(QueueView()), queue, options_, now));
@@ -158,7 +160,7 @@ class Follower {
   Session& session_;
   std::string controller_ns_;
   std::vector<std::unique_ptr<Part>> parts_;
-  std::set<std::string> trees_;
+  QueueState state_;  // at the last look; the AppWrappers are those of the watch
   QueueOptions options_;
   bool dirty_ = false;
   WaitList changed_;
@@ -168,7 +170,7 @@ class Follower {
 }  // namespace
 
 Task<int> watch_queue(Session& session, std::string controller_ns, QueueOptions options) {
-  // Tells at once what a watcher would retry for ever: no such kind, not allowed, nobody there.
+  // Reports at once errors that a watcher would always retry: no such kind, forbidden, no server.
   std::string ns = controller_ns;
   const Result<QueueState> state = co_await look_at_queue(session, std::move(ns));
   if (!state) {

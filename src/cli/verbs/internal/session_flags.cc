@@ -3,6 +3,7 @@
 #include "base/async/sleep.h"
 #include "base/env/real_env.h"
 #include "cli/verbs/internal/check_seconds.h"
+#include "cli/verbs/internal/offer_login.h"
 #include "cli/verbs/internal/offer_up.h"
 
 #include <chrono>
@@ -31,20 +32,43 @@ int run_until_signal(RealEnv& world, Task<int> task) {
   return run(world.env().loop, std::move(task), stop.token()).value_or(int{kInterrupted});
 }
 
+// How a verb ended, and whether a login may change that.
+struct Attempt {
+  int code = kDone;
+  bool no_login = false;  // without a kubeconfig
+  bool rejected = false;
+};
+
 // A kubeconfig that was named and is not good is a wrong file; none at all means: not logged in.
-int report_config(Console& console, const SessionFlags& flags, const Error& error) {
-  const int code = report(console, error);
-  if (code != kNotFound) {
-    return code;
+Attempt attempt(Console& console, const SessionFlags& flags,
+                const std::function<int(RealEnv&, Session&)>& start) {
+  RealEnv world;
+  const Result<std::unique_ptr<Session>> session = Session::open(world.env(), console, flags);
+  if (session) {
+    const int code = start(world, **session);
+    return {.code = code, .rejected = code == kNotAllowed && (*session)->rejected()};
   }
-  return flags.kubeconfig.empty() ? kNotAllowed : kUsage;
+  const int code = report(console, session.error());
+  const bool none = code == kNotFound;
+  return {.code = !none                      ? code
+                  : flags.kubeconfig.empty() ? int{kNotAllowed}
+                                             : int{kUsage},
+          .no_login = none && flags.kubeconfig.empty()};
 }
 
 int with_server(const SessionFlags& flags, const std::function<int(RealEnv&, Session&)>& start) {
-  RealEnv world;
   const std::unique_ptr<Console> console = process_console();
-  const Result<std::unique_ptr<Session>> session = Session::open(world.env(), *console, flags);
-  return session ? start(world, **session) : report_config(*console, flags, session.error());
+  const Attempt first = attempt(*console, flags, start);
+  if (!first.no_login && !first.rejected) {
+    return first.code;
+  }
+  RealEnv world;
+  const auto offered =
+      run(world.env().loop, offer_login(world.env(), *console, flags, first.rejected));
+  if (offered && !*offered) {
+    return report(*console, offered->error());
+  }
+  return offered && **offered ? attempt(*console, flags, start).code : first.code;
 }
 
 int without_server(const SessionFlags& flags, const std::function<int(RealEnv&, Session&)>& start) {
@@ -81,6 +105,8 @@ void add_connection_flags(CLI::App& verb, SessionFlags& flags,
   verb.add_option("--context", flags.context,
                   "context of the kubeconfig (default: the current one)")
       ->type_name("NAME");
+  verb.add_flag("--no-input", flags.no_input, "no questions, also on a terminal");
+  verb.add_flag("--quiet", flags.quiet, "no progress and no notes on standard error");
   if (formats.empty()) {
     return;
   }
@@ -126,14 +152,17 @@ int run_waiting(const SessionFlags& flags, const std::function<Task<int>(Session
   });
 }
 
-int run_detachable(const SessionFlags& flags, const std::function<Task<int>(Session&)>& verb,
-                   const std::function<Task<int>(Session&)>& second) {
-  constexpr Duration kSecondWithin = std::chrono::seconds(2);
+namespace {
+
+// Offers to start a cluster where none is configured.
+int with_some_server(const SessionFlags& flags,
+                     const std::function<int(RealEnv&, Session&)>& start) {
   RealEnv world;
   const std::unique_ptr<Console> console = process_console();
   Result<std::unique_ptr<Session>> session = Session::open(world.env(), *console, flags);
   if (!session && session.error().code == ErrorCode::not_found && flags.kubeconfig.empty()) {
-    const auto offered = run(world.env().loop, offer_up(world.env(), *console));
+    const auto offered =
+        run(world.env().loop, offer_up(world.env(), *console, may_ask(*console, flags)));
     if (offered && !*offered) {
       return report_coded(*console, offered->error());
     }
@@ -150,22 +179,51 @@ int run_detachable(const SessionFlags& flags, const std::function<Task<int>(Sess
     }
     return code;
   }
-  int signals = 0;
-  StopSource first;
-  StopSource again;
-  world.on_signals({SIGINT, SIGTERM},
-                   [&](int) { (++signals == 1 ? first : again).request_stop(); });
-  Loop& loop = world.env().loop;
-  const int code = run(loop, verb(**session), first.token()).value_or(int{kInterrupted});
-  if (code != kInterrupted || signals == 0) {
-    return code;
+  const int code = start(world, **session);
+  if (code == kNotAllowed && (*session)->rejected()) {
+    console->err(kLogInAgain);
   }
-  // Ends early when it is cancelled.
-  const std::optional<Result<void>> quiet = run(loop, sleep_for(kSecondWithin), again.token());
-  if (quiet && *quiet) {
-    return code;
-  }
-  return run(loop, second(**session)).value_or(int{kInterrupted});
+  return code;
+}
+
+}  // namespace
+
+int run_detachable(const SessionFlags& flags, const std::function<Task<int>(Session&)>& verb,
+                   const std::function<Task<int>(Session&)>& second) {
+  constexpr Duration kSecondWithin = std::chrono::seconds(2);
+  return with_some_server(flags, [&](RealEnv& world, Session& session) {
+    int signals = 0;
+    StopSource first;
+    StopSource again;
+    world.on_signals({SIGINT, SIGTERM},
+                     [&](int) { (++signals == 1 ? first : again).request_stop(); });
+    Loop& loop = world.env().loop;
+    const int code = run(loop, verb(session), first.token()).value_or(int{kInterrupted});
+    if (code != kInterrupted || signals == 0) {
+      return code;
+    }
+    // Ends early when it is cancelled.
+    const std::optional<Result<void>> quiet = run(loop, sleep_for(kSecondWithin), again.token());
+    if (quiet && *quiet) {
+      return code;
+    }
+    return run(loop, second(session)).value_or(int{kInterrupted});
+  });
+}
+
+int run_on_terminal(const SessionFlags& flags,
+                    const std::function<Task<int>(Session&, WaitList& window)>& verb,
+                    const std::function<Task<int>(Session&)>& interrupted) {
+  return with_some_server(flags, [&](RealEnv& world, Session& session) {
+    StopSource stop;
+    WaitList window;
+    world.on_signals({SIGINT, SIGTERM, SIGHUP}, [&](int) { stop.request_stop(); });
+    world.on_signals({SIGWINCH}, [&](int) { window.notify_all(); });
+    Loop& loop = world.env().loop;
+    const int code = run(loop, verb(session, window), stop.token()).value_or(int{kInterrupted});
+    return stop.stop_requested() ? run(loop, interrupted(session)).value_or(int{kInterrupted})
+                                 : code;
+  });
 }
 
 int run_waiting_offline(const SessionFlags& flags, const std::function<Task<int>(Session&)>& verb) {

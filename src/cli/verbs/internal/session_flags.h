@@ -1,6 +1,7 @@
 #pragma once
 
 #include "base/async/task.h"
+#include "base/async/wait_list.h"
 #include "cli/session/session.h"
 #include "cli/verbs/verb.h"
 
@@ -49,19 +50,24 @@ int run_waiting(const SessionFlags& flags, const std::function<Task<int>(Session
 // configured cluster it says how to get one.
 int run_detachable(const SessionFlags& flags, const std::function<Task<int>(Session&)>& verb,
                    const std::function<Task<int>(Session&)>& second);
+// The same for a program on this terminal: any signal that ends it runs `interrupted`; `window` is
+// notified when the size of the terminal changes.
+int run_on_terminal(const SessionFlags& flags,
+                    const std::function<Task<int>(Session&, WaitList& window)>& verb,
+                    const std::function<Task<int>(Session&)>& interrupted);
 // The same where no server is asked: there need not be a kubeconfig.
 int run_waiting_offline(const SessionFlags& flags, const std::function<Task<int>(Session&)>& verb);
 // For a verb that asks no server: there need not be a kubeconfig.
 int run_offline(const SessionFlags& flags, const std::function<Task<int>(Session&)>& verb);
 
-// What is typed behind a verb that talks to a cluster.
+// The arguments of a verb that talks to a cluster.
 template <typename Flags>
 struct Typed {
   SessionFlags session{};
   Flags flags{};
 };
 
-// What to choose when such a verb was typed.
+// The choice when such a verb was typed.
 template <typename Flags>
 Chosen in_session(std::shared_ptr<const Typed<Flags>> typed, Task<int> (*run)(Session&, Flags)) {
   return [typed, run] {
@@ -76,6 +82,21 @@ void finish(CLI::App& verb, Chosen& chosen, const std::shared_ptr<Typed<Flags>>&
             const std::vector<std::string>& formats = all_formats()) {
   add_session_flags(verb, typed->session, formats);
   verb.callback([&chosen, typed, run] { chosen = in_session<Flags>(typed, run); });
+}
+
+// The same for a verb with --watch, which Ctrl-C ends.
+template <typename Flags>
+void finish_watchable(CLI::App& verb, Chosen& chosen, const std::shared_ptr<Typed<Flags>>& typed,
+                      Task<int> (*run)(Session&, Flags)) {
+  verb.add_flag("-w,--watch", typed->flags.watch, "show changes until Ctrl-C");
+  add_session_flags(verb, typed->session);
+  verb.callback([&chosen, typed, run] {
+    chosen = [typed, run] {
+      const auto start = [&](Session& s) { return run(s, typed->flags); };
+      return typed->flags.watch ? run_waiting(typed->session, start)
+                                : run_session(typed->session, start);
+    };
+  });
 }
 
 // The usual end of a verb that waits: --timeout is the time of the wait.

@@ -18,6 +18,7 @@ struct ListedKind {
   std::string singular;
   bool all_namespaces = false;
   std::string selector;
+  std::string instead{};  // where else to look when there is none; empty: nowhere
 };
 
 template <typename T>
@@ -47,7 +48,8 @@ Task<int> list_kind(Session& session, ListedKind listed, RenderMany<T> render) {
     session.console().out(render_objects(objects, session.output(), true));
   } else if (items.empty()) {
     session.console().err("no " + kind.type.plural + " found" +
-                          (listed.all_namespaces ? "\n" : " in namespace " + session.ns() + "\n"));
+                          (listed.all_namespaces ? "" : " in namespace " + session.ns()) +
+                          (listed.instead.empty() ? "" : "; " + listed.instead) + "\n");
   } else {
     session.console().out(render(items, listed.all_namespaces, session.now()));
   }
