@@ -1,4 +1,4 @@
-"""What is left of an epoch for one rank of a DistributedSampler, when another number of workers has begun it. Pure."""
+"""The rest of an epoch for one rank of a DistributedSampler, when another number of workers has begun it. Pure."""
 
 
 def remaining(order, consumed, batch, world, rank):

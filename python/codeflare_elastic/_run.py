@@ -22,6 +22,7 @@ from ._waker import Waker
 
 _SILENCE_SECONDS = 600
 _FORM_PATIENCE_SECONDS = 2.0
+_SERVICE_PATIENCE_SECONDS = 120.0
 
 
 class Run:
@@ -162,7 +163,7 @@ class Run:
     def _enter_epoch(self, epoch):
         position = self._state.position
         if epoch > position.epoch:
-            # Whatever the program does between two epochs belongs to the new one.
+            # Work of the program between two epochs belongs to the new one.
             self._state.commit(Position(position.step, epoch, 0))
             self._control.commit(position.step)
         self._skipping = epoch < position.epoch
@@ -350,16 +351,17 @@ class Run:
 
     def _share_state(self):
         """Everybody gets the state of the member that is furthest; a saved state counts as what it was saved at."""
+        claims = self._claims()
+        if self._saver.remote:
+            self._look_for_saved(claims)
+            claims = self._claims()
         while True:
-            saved = self._saved[0] if self._fresh and self._saved else -1
-            position = self._state.position
-            mine = [max(saved, position.step), position.epoch, position.offset, int(self._fresh), int(saved > position.step)]
-            claims = self._group.gather_numbers(mine)
             source = max(range(len(claims)), key=lambda rank: (claims[rank][:3], -claims[rank][3], -rank))
             if claims[source][4] == 0:
                 break
             if self.rank == source and not self._load_saved():
                 self._saved = None
+            claims = self._claims()
         needed = any(claim[3] or claim[:3] != claims[source][:3] for claim in claims)
         if not needed or self._group.world == 1:
             return
@@ -372,7 +374,30 @@ class Run:
                 if self._fresh:
                     _tensors.seed_random(self.seed, self.generation, self.rank)
                     self._state.commit(self._state.position)
-        self._fresh = False
+        self._saved, self._fresh = None, False
+
+    def _claims(self):
+        """[step, epoch, offset, nothing was trained or loaded here yet, the step is a saved one] of each member."""
+        saved = self._saved[0] if self._saved else -1
+        position = self._state.position
+        return self._group.gather_numbers([max(saved, position.step), position.epoch, position.offset, int(self._fresh), int(saved > position.step)])
+
+    def _look_for_saved(self, claims):
+        """Members that are gone may have saved more than those that are left have.
+
+        If nobody has trained yet, all look: a job that has saved never begins anew because the checkpoint service is down.
+        """
+        expected = int(self._environment.get("LATTICE_SAVED_STEP") or 0)
+        try:
+            if all(claim[3] for claim in claims):
+                self._saved = _saver.newest_of(self._saver.tiers, expected, _SERVICE_PATIENCE_SECONDS, lambda: not self._control.broken)
+            elif self.rank == 0:
+                found = _saver.newest_of(self._saver.remote)
+                self._saved = found if found and found[0] > max(claim[0] for claim in claims) else self._saved
+        except _saver.Silent as error:
+            if not self._control.broken:
+                log(f"step {expected} was saved and cannot be loaded: {error}")
+                raise SystemExit(143) from None
 
     def _load_saved(self):
         try:
@@ -391,9 +416,10 @@ class Run:
             log(f"{why}; ending after step {self.step}")
         self._close_group(True)
         if self._saver.tiers and not self._fresh and self.local_rank == 0:
+            # When all members end, the first one saves for everybody.
             meta, tree, blobs = self._state.committed()
-            self._saver.save(self._control.newest, 1, False, meta, tree, blobs)
-            self._saver.wait(20)
+            self._saver.save(self._control.newest, 1, self.rank == 0, meta, tree, blobs)
+            self._saver.wait(max(20.0, float(self._environment.get("LATTICE_GRACE_SECONDS") or 0) - 10))
         self._control.finished = True
         self._agent.send("left", step=self.step)
         raise SystemExit(0 if not why else 143)

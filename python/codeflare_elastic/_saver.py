@@ -2,6 +2,7 @@
 
 import os
 import threading
+import time
 
 from . import _service, _state_file
 from ._log import log
@@ -31,6 +32,10 @@ class Folder:
         _state_file.write(self._path, {**meta, "generation": generation}, tree, blobs, self._sync)
 
 
+class Silent(Exception):
+    """A tier that cannot say what it has."""
+
+
 class Remote:
     tier = "service"
 
@@ -41,8 +46,7 @@ class Remote:
         try:
             document = self._service.latest()
         except (OSError, ValueError, _service.ServiceError) as error:
-            log(f"checkpoint service: {error}; training continues without it")
-            return None
+            raise Silent(f"checkpoint service: {error}") from None
         if document is None:
             return None
         return document["step"], lambda: _state_file.parse(self._service.load(document["id"]))
@@ -64,20 +68,41 @@ def tiers_of(environment, save_dir, local_rank):
     if kind == "remote" and config.get("ckpt_service_endpoint"):
         port = int(config.get("ckpt_service_port", "5555"))
         service = _service.Service(
-            config["ckpt_service_endpoint"], port, config.get("namespace", "default"), config.get("job_id", ""), environment.get("LATTICE_CHECKPOINT_TOKEN_FILE")
+            config["ckpt_service_endpoint"],
+            port,
+            config.get("namespace", "default"),
+            config.get("job_id", ""),
+            environment.get("LATTICE_CHECKPOINT_TOKEN_FILE"),
+            about=_service.about(environment),
         )
         found.append(Remote(service))
     return found
 
 
-def newest_of(tiers):
-    """(step, how to load it) of the furthest tier; the first of equals. None when nothing was saved."""
-    best = None
-    for tier in tiers:
-        found = tier.newest()
-        if found and (best is None or found[0] > best[0]):
-            best = found
-    return best
+def newest_of(tiers, expected=0, patience_seconds=0.0, is_wanted=lambda: True, pause_seconds=1.0):
+    """(step, how to load it) of the furthest tier; the first of equals. None when nothing was saved.
+
+    `expected`: a step that is known to be saved. As long as less is found and a tier is silent, that tier is asked again, for
+    `patience_seconds` and while `is_wanted()`; then Silent is raised. A tier that answers is believed.
+    """
+    until = time.monotonic() + patience_seconds
+    while True:
+        best, silent = None, None
+        for tier in tiers:
+            try:
+                found = tier.newest()
+            except Silent as error:
+                silent = error
+                continue
+            if found and (best is None or found[0] > best[0]):
+                best = found
+        if silent is None or (best[0] if best else 0) >= expected:
+            if silent:
+                log(f"{silent}; training continues without it")
+            return best
+        if not is_wanted() or time.monotonic() >= until:
+            raise silent
+        time.sleep(pause_seconds)
 
 
 class Saver:
@@ -85,6 +110,7 @@ class Saver:
 
     def __init__(self, tiers, on_saved):
         self.tiers, self._on_saved = tiers, on_saved
+        self.remote = [tier for tier in tiers if tier.tier == "service"]
         self._changed = threading.Condition()
         self._job, self._busy = None, False
         self._failing = {}  # tier -> reason that was reported

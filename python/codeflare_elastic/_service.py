@@ -7,6 +7,7 @@ import zlib
 from . import _state_file
 
 _TIMEOUT_SECONDS = 30
+_ASK_SECONDS = 2  # for answers without a checkpoint in them: a group may wait for them
 _PART = "state"
 
 
@@ -22,16 +23,28 @@ def settings(text):
     return {key.strip(): value.strip() for key, _, value in pairs}
 
 
+def about(environment):
+    """The common part of every checkpoint of a pod's job."""
+    found = {}
+    if environment.get("LATTICE_JOB"):
+        found["jobName"] = environment["LATTICE_JOB"]
+    if environment.get("LATTICE_CHECKPOINT_KEEP"):
+        found["keep"] = int(environment["LATTICE_CHECKPOINT_KEEP"])
+    return found
+
+
 class Service:
-    def __init__(self, host, port, namespace, job, token_file=None):
+    """`about`: fields of every begin, such as jobName and keep."""
+
+    def __init__(self, host, port, namespace, job, token_file=None, about=None):
         self._where = host, port
         self._base = f"/v1/jobs/{namespace}/{job}"
-        self._token_file = token_file
+        self._token_file, self._about = token_file, about or {}
 
     def latest(self):
         """The document of the newest committed checkpoint, or None."""
         try:
-            return json.loads(self._call("GET", "/latest"))
+            return json.loads(self._call("GET", "/latest", timeout=_ASK_SECONDS))
         except ServiceError as error:
             if error.status == 404:
                 return None
@@ -46,8 +59,8 @@ class Service:
         crc = 0
         for chunk in _state_file.stream(parts):
             crc = zlib.crc32(chunk, crc)
-        about = {"epoch": meta["epoch"], "offset": meta["offset"]}
-        begin = {"generation": generation, "step": meta["step"], "worldSize": world, "bytes": size, "metadata": about}
+        position = {"epoch": meta["epoch"], "offset": meta["offset"]}
+        begin = {**self._about, "generation": generation, "step": meta["step"], "worldSize": world, "bytes": size, "metadata": position}
         document = json.loads(self._call("POST", "/checkpoints", json.dumps(begin).encode()))
         path = f"/checkpoints/{document['id']}"
         if document.get("state") != "COMMITTED":
@@ -55,7 +68,7 @@ class Service:
             self._call("POST", f"{path}/commit", json.dumps({"parts": [{"name": _PART, "size": size}]}).encode())
         return document["id"]
 
-    def _call(self, method, path, body=None, size=None, whole=False):
+    def _call(self, method, path, body=None, size=None, whole=False, timeout=_TIMEOUT_SECONDS):
         headers = {"Content-Type": "application/json"} if size is None else {"Content-Type": "application/octet-stream"}
         if body is not None:
             headers["Content-Length"] = str(len(body) if size is None else size)
@@ -63,7 +76,7 @@ class Service:
             # Tokens rotate.
             with open(self._token_file) as file:
                 headers["Authorization"] = "Bearer " + file.read().strip()
-        connection = http.client.HTTPConnection(*self._where, timeout=_TIMEOUT_SECONDS)
+        connection = http.client.HTTPConnection(*self._where, timeout=timeout)
         try:
             connection.request(method, self._base + path, body=body, headers=headers)
             answer = connection.getresponse()

@@ -1,4 +1,4 @@
-"""What a run is made of: the live objects, and a copy of everything that a failed step may have spoiled.
+"""The parts of a run: the live objects, and a copy of everything that a failed step may have spoiled.
 
 Parameters and optimizers change in `optimizer.step()` alone, which a broken group skips. Buffers, random generators, user values and
 further objects may change at any time, so each commit keeps a copy of those. A step that failed is undone by `rewind`.

@@ -31,7 +31,15 @@ from ._job_model import (
     RayJobInfo,
 )
 from ._kueue import list_local_queues
-from ._model import AppWrapper, AppWrapperStatus, CodeFlareClusterStatus, RayCluster, RayClusterStatus, WorkerGroupStatus
+from ._model import (
+    AppWrapper,
+    AppWrapperStatus,
+    CodeFlareClusterStatus,
+    Explanation,
+    RayCluster,
+    RayClusterStatus,
+    WorkerGroupStatus,
+)
 from ._ray_job import RayJob
 from ._ray_jobs import RayJobClient
 from ._widgets import view_clusters
@@ -57,6 +65,7 @@ __all__ = [
     "CodeflareRayJobStatus",
     "DDPJob",
     "DDPJobDefinition",
+    "Explanation",
     "InvalidError",
     "Job",
     "JobDefinition",

@@ -11,7 +11,15 @@ from ._background import Tunnel
 from ._call import Data, call
 from ._config import ClusterConfiguration, WorkerGroup
 from ._job_model import JobDetails, JobStatus
-from ._model import AppWrapper, AppWrapperStatus, CodeFlareClusterStatus, RayCluster, RayClusterStatus, WorkerGroupStatus
+from ._model import (
+    AppWrapper,
+    AppWrapperStatus,
+    CodeFlareClusterStatus,
+    Explanation,
+    RayCluster,
+    RayClusterStatus,
+    WorkerGroupStatus,
+)
 from ._ray_jobs import RayJobClient
 from .errors import CodeflareError, NotFoundError
 
@@ -35,6 +43,7 @@ _APPLIED = {
     "created": "has successfully been applied",
     "unchanged": "is unchanged",
     "scaled": "has been scaled",
+    "changed": "has been changed in place",
     "recreated": "has been deleted and queued anew",
 }
 
@@ -73,7 +82,7 @@ class Cluster:
             call("cluster.write", connection={}, config=self.config.to_dict(), path=path)
             print(f"Written to: {path}")
         except FileExistsError:
-            print(f"Kept: {path} was edited; up() submits it as it stands")
+            print(f"Kept: {path} was edited; up() and apply() submit it as it stands")
         return path
 
     create_resource = create_app_wrapper
@@ -93,14 +102,13 @@ class Cluster:
         call("cluster.create", connection=self._connection, namespace=self.config.namespace, **arguments)
 
     def apply(self, force: bool = False, timeout: int = 300) -> None:
-        """Creates the cluster, or changes it to this configuration.
+        """Creates the cluster, or changes it to this configuration. A `NAME.yaml` that somebody has edited is applied as it stands.
 
-        Another number of workers is changed in place. Any other difference needs `force`, which deletes the cluster and queues it anew.
+        The number of workers and the priority change in place. Any other difference needs `force`, which deletes the cluster and queues
+        it anew.
         """
         del timeout  # nothing is waited for but the deletion of the old one
-        applied = call(
-            "cluster.apply", connection=self._connection, namespace=self.config.namespace, config=self.config.to_dict(), force=force
-        )
+        applied = self._call("cluster.apply", config=self.config.to_dict(), path=self.app_wrapper_yaml, force=force)
         print(f"Ray Cluster: '{self.config.name}' {_APPLIED[applied]}")
 
     def down(self) -> None:
@@ -128,6 +136,30 @@ class Cluster:
         if print_to_console:
             _show.details([info])
         return ray_cluster(info)
+
+    def explain(self, print_to_console: bool = True) -> Explanation:
+        """Why the cluster waits, what holds its resources and when it is expected to start, by the controller's own queue."""
+        told = self._call("cluster.explain")
+        report = told.get("report", {})
+        explanation = Explanation(
+            name=told["name"],
+            namespace=told["namespace"],
+            state=told["state"],
+            waits=told["waits"],
+            reason=told["reason"],
+            message=told["message"],
+            position=told.get("position"),
+            estimated_start=told.get("estimatedStart"),
+            estimate_note=told.get("estimateNote", ""),
+            paused=told.get("paused", False),
+            advice=report.get("advice", []),
+            holders=report.get("holders", []),
+            problem=told.get("problem", ""),
+            report=report,
+        )
+        if print_to_console:
+            _show.explanation(explanation)
+        return explanation
 
     def wait_ready(self, timeout: int | None = None, dashboard_check: bool = True) -> None:
         """Waits until the cluster can be used, and says where it is. Fails as soon as it cannot become ready."""
@@ -158,8 +190,9 @@ class Cluster:
         return self.job_client.get_job_logs(job_id)
 
     def cluster_dashboard_uri(self) -> str:
-        """A URL of Ray's dashboard on this machine: a tunnel through the API server, which lives until close() or the end of the program."""
-        return self._tunnel("dashboard.serve")
+        """The URL of an exposed dashboard (`expose`), else one on this machine: a tunnel through the API server that lives until close()."""
+        exposed: str = self._call("cluster.get")["dashboardUri"]
+        return exposed or self._tunnel("dashboard.serve")
 
     def local_client_url(self) -> str:
         """An address for `ray.init()` on this machine: a tunnel through the API server, which lives as long as this object."""

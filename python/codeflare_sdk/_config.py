@@ -84,6 +84,12 @@ class ClusterConfiguration:
     min_workers: int | None = None
     max_workers: int | None = None
     token_authentication: bool = False
+    expose: bool = False
+    expose_kind: str = ""
+    expose_host: str = ""
+    expose_tls_secret: str = ""
+    expose_gateway: str = ""
+    insecure_dashboard: bool = False
     enable_gcs_ft: bool = False
     redis_address: str = ""
     redis_password_secret: dict[str, str] = dataclasses.field(default_factory=dict)

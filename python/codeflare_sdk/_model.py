@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+from typing import Any
 
 
 class RayClusterStatus(enum.Enum):
@@ -44,6 +45,26 @@ class CodeFlareClusterStatus(enum.Enum):
     FAILED = 5
     UNKNOWN = 6
     SUSPENDED = 7
+
+
+@dataclasses.dataclass
+class Explanation:
+    """Why a cluster waits, by the controller's own queue; or its state, when it does not wait."""
+
+    name: str
+    namespace: str
+    state: str
+    waits: bool
+    reason: str = ""
+    message: str = ""
+    position: int | None = None
+    estimated_start: str | None = None
+    estimate_note: str = ""
+    paused: bool = False
+    advice: list[str] = dataclasses.field(default_factory=list)
+    holders: list[str] = dataclasses.field(default_factory=list)
+    problem: str = ""
+    report: dict[str, Any] = dataclasses.field(default_factory=dict)
 
 
 @dataclasses.dataclass

@@ -1,4 +1,4 @@
-"""What people see: tables as the command line prints them, HTML in notebooks."""
+"""Output for people: tables as the command line prints them, HTML in notebooks."""
 
 from __future__ import annotations
 
@@ -115,6 +115,24 @@ def queue(infos: list[Data]) -> None:
     for info in infos:
         if info["state"]["message"]:
             text(f"{info['name']}: {info['state']['message']}")
+
+
+def explanation(told: Any) -> None:
+    """An Explanation, a fact a line."""
+    text(": ".join(part for part in (f"{told.name} {told.state}", told.reason, told.message) if part))
+    if told.position:
+        text(f"Position in the queue: {told.position}")
+    for holder in told.holders:
+        text(f"Resources in use by: {holder}")
+    for advice in told.advice:
+        text(f"To start it now: {advice}")
+    if told.estimated_start or told.estimate_note:
+        note = f" ({told.estimate_note})" if told.estimated_start and told.estimate_note else told.estimate_note
+        text(f"Estimated start: {told.estimated_start}{note}" if told.estimated_start else f"Estimated start: unknown: {note}")
+    if told.paused:
+        text("The queue is paused")
+    if told.problem:
+        text(f"The controller did not answer: {told.problem}")
 
 
 class Progress:

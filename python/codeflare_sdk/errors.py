@@ -1,4 +1,4 @@
-"""What goes wrong, as exceptions.
+"""Failures, as exceptions.
 
 Every error of this package is a `CodeflareError` with `code`, `reason`, `object` and `hint`, and also what the SDK 0.12 raised
 in the same place: FileNotFoundError, FileExistsError, PermissionError, TimeoutError or ValueError.
@@ -77,4 +77,9 @@ def from_call(code: str, message: str, reason: str, kind: str, name: str, status
     """The exception for a failed call of `_core`."""
     del status
     about = f"{kind}/{name}" if kind and name else name
-    return _CLASSES.get(code, CodeflareError)(message, code, reason, about, _HINTS.get(code, ""))
+    hint = _HINTS.get(code, "")
+    if not hint and not reason and "\n" not in message:
+        # Sentences of `_core` itself: what is wrong; what to do.
+        problem, mark, fix = message.partition("; ")
+        message, hint = (problem, fix) if mark else (message, "")
+    return _CLASSES.get(code, CodeflareError)(message, code, reason, about, hint)

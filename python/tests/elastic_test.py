@@ -376,6 +376,28 @@ class Tiers(unittest.TestCase):
         self.assertEqual([tier for _, tier, _ in self.saved], ["memory", "disk"])
         self.assertEqual(_saver.newest_of(saver.tiers)[0], 3)
 
+    def test_a_service_that_is_known_to_hold_more_is_waited_for(self):
+        class Waking:
+            tier, asked = "service", 0
+
+            def newest(self):
+                self.asked += 1
+                if self.asked < 3:
+                    raise _saver.Silent("not yet")
+                return 9, None
+
+        waking = Waking()
+        self.assertEqual(_saver.newest_of([waking], expected=8, patience_seconds=30, pause_seconds=0)[0], 9)
+        waking.asked = 0
+        self.assertIsNone(_saver.newest_of([waking]), "nothing is known to be saved")
+        with self.assertRaises(_saver.Silent):
+            _saver.newest_of([waking], expected=8)
+
+    def test_checkpoints_carry_the_name_and_the_retention_of_the_job(self):
+        self.environment.update(LATTICE_JOB="bert", LATTICE_CHECKPOINT_KEEP="3")
+        self.save(self.saver(), 3)
+        self.assertEqual((self.server.open["jobName"], self.server.open["keep"]), ("bert", 3))
+
     def test_a_damaged_file_is_passed_over(self):
         saver = self.saver()
         self.save(saver, 3)

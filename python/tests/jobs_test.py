@@ -19,7 +19,7 @@ import ray_dashboard  # noqa: E402
 
 
 def quietly(function, *words, **names):
-    """What it returns, and what it printed."""
+    """Its result, and its output."""
     out = io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
         result = function(*words, **names)

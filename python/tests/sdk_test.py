@@ -22,7 +22,7 @@ sys.dont_write_bytecode = True
 
 
 def quietly(function, *words, **names):
-    """What it returns, and what it printed."""
+    """Its result, and its output."""
     out = io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
         result = function(*words, **names)
@@ -119,6 +119,30 @@ class Sdk(unittest.TestCase):
         self.assertEqual((queued.name, queued.reason), ("large", "InsufficientResources"))
         self.assertIn(queued.message, shown)
 
+    def test_explain_says_why_a_cluster_waits(self):
+        from codeflare_sdk import Explanation
+
+        cluster = self.cluster("patient", num_workers=50)
+        quietly(cluster.up)
+        with self.assertRaises(TimeoutError):
+            quietly(cluster.wait_ready, timeout=2)
+        told, shown = quietly(cluster.explain)
+        self.assertIsInstance(told, Explanation)
+        self.assertEqual((told.name, told.namespace, told.waits, told.reason), ("patient", "default", True, "InsufficientResources"))
+        self.assertEqual((told.position, told.problem), (1, ""))
+        self.assertTrue(told.report["neverFits"])
+        self.assertIn(told.message, shown)
+        self.assertIn("Position in the queue: 1", shown)
+        self.assertEqual(quietly(cluster.explain, print_to_console=False)[1], "")
+        with self.assertRaises(FileNotFoundError):
+            self.cluster("nobody").explain()
+        small = self.cluster("runs")
+        quietly(small.up)
+        quietly(small.wait_ready, timeout=60)
+        told, shown = quietly(small.explain)
+        self.assertEqual((told.state, told.waits, told.position, told.report), ("Ready", False, None, {}))
+        self.assertIn("runs Ready", shown)
+
     def test_names_that_are_taken_and_names_that_are_not_there(self):
         from codeflare_sdk import AlreadyExistsError, NotFoundError, get_cluster
 
@@ -145,6 +169,42 @@ class Sdk(unittest.TestCase):
         with self.assertRaisesRegex(Exception, "differs in envs"):
             quietly(cluster.apply)
         self.assertIn("queued anew", quietly(cluster.apply, force=True)[1])
+
+    def test_apply_reaches_the_fields_of_the_app_wrapper(self):
+        from codeflare_sdk import get_cluster
+
+        cluster = self.cluster("queued", priority=2, max_time="1h")
+        quietly(cluster.apply)
+        self.assertIn("is unchanged", quietly(cluster.apply)[1])
+        cluster.config.priority = 7
+        self.assertIn("has been changed in place", quietly(cluster.apply)[1])
+        again, _ = quietly(get_cluster, "queued", "default")
+        self.assertEqual((again.config.priority, again.config.max_time), (7, 3600))
+        self.assertIn("is unchanged", quietly(again.apply)[1])
+        cluster.config.quota_labels = {"team": "gold"}
+        cluster.config.max_time = 60
+        with self.assertRaisesRegex(Exception, "differs in quota_labels, max_time;"):
+            quietly(cluster.apply)
+
+    def test_apply_submits_an_edited_file_as_it_stands(self):
+        from codeflare_sdk import Cluster, ClusterConfiguration
+
+        config = ClusterConfiguration(name="byhand", namespace="default", head_cpu_limits=1)
+        quietly(Cluster, config)
+        file = pathlib.Path("byhand.yaml")
+        file.write_text(re.sub(r"(replicas|minReplicas|maxReplicas): 1\n(?! *generic)", r"\1: 2\n", file.read_text()))
+        cluster, told = quietly(Cluster, config)
+        self.assertIn("Kept: byhand.yaml was edited; up() and apply() submit it as it stands", told)
+        self.addCleanup(self.drop, cluster)
+        self.assertIn("has successfully been applied", quietly(cluster.apply)[1])
+        quietly(cluster.wait_ready, timeout=60)
+        self.assertEqual(quietly(cluster.details)[0].num_workers, 2)
+        self.assertIn("is unchanged", quietly(cluster.apply)[1])
+        file.write_text(re.sub(r"spec:\n  resources:", "spec:\n  priority: 5\n  resources:", file.read_text(), count=1))
+        self.assertIn("has been changed in place", quietly(cluster.apply)[1])
+        file.write_text("kind: [")
+        with self.assertRaises(ValueError):
+            quietly(cluster.apply)
 
     def test_every_fault_of_a_configuration_is_named(self):
         from codeflare_sdk import Cluster, ClusterConfiguration, InvalidError
@@ -317,7 +377,7 @@ class Sdk(unittest.TestCase):
     def test_the_examples_of_the_page(self):
         page = (pathlib.Path(__file__).resolve().parents[2] / "docs" / "sdk.md").read_text()
         blocks = re.findall(r"^```python\n(.*?)^```$", page, re.M | re.S)
-        self.assertEqual(len(blocks), 2)
+        self.assertEqual(len(blocks), 3)
         for block in blocks:
             _, shown = quietly(exec, compile(block, "docs/sdk.md", "exec"), {})
             self.assertNotIn("Traceback", shown)

@@ -1,4 +1,4 @@
-"""What the workers of a run wrote, read together."""
+"""The journals of a run's workers, read together."""
 
 import collections
 import pathlib
@@ -35,7 +35,7 @@ class Journal:
         for step, generations in self.committed.items():
             if len(generations) != 1:
                 found.append(f"step {step} was committed by generations {sorted(generations)}")
-            # Workers that were told of a step's end by another one's state have no line of their own.
+            # Workers that learned of a step's end from another one's state have no line of their own.
             for epoch, indices in self.fetched[max(generations), step]:
                 seen[epoch].update(indices)
         for epoch in range(epochs):

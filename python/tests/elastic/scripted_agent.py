@@ -137,7 +137,7 @@ class Job:
 
     def _exited(self, member):
         if member.connection is not None:
-            # What it said before its end counts.
+            # Its messages before its end count.
             member.connection.setblocking(False)
             while member.connection is not None:
                 try:
