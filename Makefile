@@ -1,6 +1,6 @@
 # Names that people expect; ./dev does the work (./dev help).
 
-.PHONY: all test docker-build install uninstall manifests api doc run manager
+.PHONY: all test docker-build docker-build-release install uninstall manifests api doc run manager manager-release
 
 all:
 	./dev build release
@@ -13,14 +13,23 @@ test:
 docker-build:
 	./dev image
 
-# The definitions, in the cluster that kubectl uses.
-install:
-	./dev build release codeflare
-	build/release/codeflare crds apply --ray --legacy-group
+# The same image of the release edition, which checks a licence and may push usage (docs/usage.md).
+docker-build-release:
+	./dev image --release
 
-# Takes the definition of TrainingJobs away, and with it every TrainingJob. Nothing of ours holds their pods back.
+# The definitions, in the cluster that kubectl uses. CODEFLARE=PROGRAM uses a program that is built already.
+CODEFLARE ?= build/release/codeflare
+
+install:
+	test "$(CODEFLARE)" != build/release/codeflare || ./dev build release codeflare
+	$(CODEFLARE) crds apply --ray --legacy-group
+
+# Takes the definition of TrainingJobs away, and with it every TrainingJob. Pods that wait to be counted are freed:
+# nobody counts them when no controller runs.
 uninstall:
+	./dev build release codeflare
 	kubectl delete --ignore-not-found -f crds/breezeml.ai_trainingjobs.yaml
+	build/release/codeflare usage --free-pods
 
 # The definitions as files for kubectl: they are sources here, so there is nothing to generate but a copy.
 manifests:
@@ -42,3 +51,8 @@ run:
 manager:
 	./dev build release codeflare
 	cp build/release/codeflare manager
+
+# build/config.yaml has the values of the release edition.
+manager-release:
+	./dev build release codeflare-release
+	cp build/release/codeflare-release manager

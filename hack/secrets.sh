@@ -12,11 +12,23 @@ fi
 # shellcheck disable=SC1090
 source "$file"
 [[ -n ${REPO_USER:-} && -n ${REPO_TOKEN:-} ]] || die 'hack/my.secrets.sh sets no REPO_USER and REPO_TOKEN'
+quoted() { # a text of YAML that stands for any one line
+  printf "'%s'" "$(printf '%s' "$1" | sed "s/'/''/g")"
+}
 # By standard input: what is in an argument list, everybody on the machine can read.
 kubectl apply -f - >/dev/null <<YAML
 apiVersion: v1
 kind: Secret
 metadata: {name: repo-secret, namespace: $NAMESPACE}
-stringData: {user: "$REPO_USER", pat: "$REPO_TOKEN"}
+stringData: {user: $(quoted "$REPO_USER"), pat: $(quoted "$REPO_TOKEN")}
 YAML
 say "secrets: repo-secret in $NAMESPACE"
+if [[ -n ${REPO:-} ]]; then
+  kubectl apply -f - >/dev/null <<YAML
+apiVersion: codeflare.dev/v1alpha1
+kind: PlatformRepoSecret
+metadata: {name: my-secrets}
+spec: {repo: $(quoted "$REPO"), secret: {name: repo-secret, namespace: $NAMESPACE}}
+YAML
+  say "secrets: PlatformRepoSecret my-secrets for $REPO"
+fi

@@ -12,6 +12,9 @@ CUSTOM_PLATFORM=${CUSTOM_PLATFORM-$ROOT/watsonx_ai}
 CUSTOM_RELEASE=${CUSTOM_RELEASE:-codeflare-watsonx-ai}
 # Python environment behind the images rayproject/ray on `codeflare up`; init.sh makes it. `none`: no such images.
 RAY_VENV=${RAY_VENV:-$ROOT/build/ray-venv}
+# Set to 1: an object store for the tests with S3 data. On `codeflare up` it is the program versitygw of PATH, or VERSITYGW.
+S3=${S3:-}
+S3_KEY=for-tests-only # as tests/templates/datasets/s3-test.yaml has it
 # The local cluster of `codeflare up`.
 UP_DIR=${UP_DIR:-$ROOT/build/up}
 CODEFLARE=${CODEFLARE:-$ROOT/build/static/codeflare}

@@ -58,6 +58,13 @@ case $(target) in
     export KUBECONFIG="$UP_DIR/admin.kubeconfig"
     say "image: codeflare image load ($IMAGE)"
     "$CODEFLARE" image load "$archive" --data-dir "$UP_DIR" >/dev/null
+    if [[ -n $S3 ]]; then
+      store=${VERSITYGW:-$(command -v versitygw || true)}
+      [[ -n $store ]] || die "versitygw is missing: go install github.com/versity/versitygw/cmd/versitygw@v1.8.0"
+      say "image: versity/versitygw:* is $store"
+      folder=$(dirname "$(realpath "$store")")
+      "$CODEFLARE" image add 'versity/versitygw:*' --directory "$folder" --env "PATH=$folder:/usr/bin:/bin" --data-dir "$UP_DIR" >/dev/null
+    fi
     if [[ $RAY_VENV != none ]]; then
       say "image: rayproject/ray:* is $RAY_VENV"
       "$CODEFLARE" image add 'rayproject/ray:*' --python-venv "$RAY_VENV" --data-dir "$UP_DIR" >/dev/null
@@ -65,9 +72,13 @@ case $(target) in
     ;;
 esac
 
+values=()
+if [[ -n $S3 ]]; then
+  values=(--set s3.enabled=true --set "s3.secretAccessKey=$S3_KEY")
+fi
 say "platform: helm upgrade --install $RELEASE platform -n $NAMESPACE"
 helm upgrade --install "$RELEASE" "$ROOT/platform" -n "$NAMESPACE" --create-namespace \
-  --wait --timeout "${TIMEOUT_SECONDS}s" >/dev/null
+  ${values[@]+"${values[@]}"} --wait --timeout "${TIMEOUT_SECONDS}s" >/dev/null
 "$ROOT/hack/secrets.sh"
 if [[ -n $CUSTOM_PLATFORM ]]; then
   say "custom platform: helm upgrade --install $CUSTOM_RELEASE $(basename "$CUSTOM_PLATFORM") -n $NAMESPACE"

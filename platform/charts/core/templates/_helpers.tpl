@@ -44,9 +44,9 @@ capabilities: {drop: [ALL]}
 
 {{- /* Rules of the parts that these values need: made by tools/access.py. */ -}}
 {{- define "core.rules" -}}
-{{- $parts := list "leader" "events" "queue" "quota" "look-for-kuberay" "run" "platform" "trainingjob" -}}
+{{- $parts := list "leader" "events" "queue" "quota" "look-for-kuberay" "run" "platform" "trainingjob" "dispatch" "fences" "scale" "scale-placeholder" "scale-provisioning" "scale-machineset" "usage" "release" -}}
 {{- $parts = append $parts (ternary "wrap-anything" "wrapped" .Values.wrapAnything) -}}
-{{- if .Values.webhook.enabled }}{{ $parts = concat $parts (list "submitter" "submitter-check" "review" "ca-bundle") }}
+{{- if .Values.webhook.enabled }}{{ $parts = concat $parts (list "submitter" "submitter-check" "review" "ca-bundle" "view" "view-register") }}
 {{- else }}{{ $parts = append $parts (ternary "create-anything" "create-wrapped" .Values.wrapAnything) }}{{ end -}}
 {{- if .Values.queue.bind }}{{ $parts = append $parts "bind" }}{{ end -}}
 {{- if .Values.global.codeflare.mcad }}{{ $parts = append $parts "legacy" }}{{ end -}}
