@@ -1,5 +1,5 @@
-// What one event costs the queue while many AppWrappers wait: each benchmark is one event and the
-// step that follows it.
+// The cost of one event for the queue while many AppWrappers wait: each benchmark is one event and
+// the step that follows it.
 #include "queue/queue.h"
 #include "queue/testing/objects.h"
 

@@ -147,7 +147,7 @@ void memory_commits(benchmark::State& state) {
 }
 BENCHMARK(memory_commits)->ArgName("writers")->Arg(64)->UseRealTime()->Iterations(200);
 
-// What a first start waits for.
+// The work of a first start.
 void open_in_an_empty_directory(benchmark::State& state) {
   for (auto _ : state) {
     World world(true);

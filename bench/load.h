@@ -6,7 +6,7 @@
 
 #include <memory>
 
-// What the load programs share.
+// The common parts of the load programs.
 namespace codeflare::bench {
 
 // Of this process, in user and kernel mode.

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes what follows from the rights that the controllers declare (src/controllers/*/access.h): the rules and roles of the chart and the table in docs/controller.md.
+"""Writes what follows from the rights that the controllers declare (src/controllers/*/access.h): the rules and roles of the chart and the table in docs/reference/rights.md.
 
 access.py PROGRAM [--check]: PROGRAM is codeflare. With --check nothing is written; files that differ fail.
 """
@@ -12,7 +12,10 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 CHART = Path("platform/charts/core/access")
-DOCS = Path("docs/controller.md")
+# The parts that helm/lattice-operator needs: the queue of TrainingJobs and nothing that AppWrappers hold.
+LATTICE = Path("helm/lattice-operator/access")
+LATTICE_PARTS = {"leader", "events", "queue", "quota", "bind", "crds", "run", "platform", "trainingjob", "dispatch", "fences", "scale", "scale-placeholder", "scale-provisioning", "scale-machineset", "usage", "release", "free-pods"}
+DOCS = Path("docs/reference/rights.md")
 BEGIN, END = "<!-- rights: made by tools/access.py -->", "<!-- end of rights -->"
 HEAD = "# Made by tools/access.py from src/controllers/*/access.h.\n"
 
@@ -48,6 +51,9 @@ def table(parts):
 def wanted(access):
     """The text of every file."""
     files = {CHART / f"{part['name']}.yaml": HEAD + rule_lines(part["rules"]) for part in access["controller"]}
+    for part in access["controller"]:
+        if part["name"] in LATTICE_PARTS:
+            files[LATTICE / f"{part['name']}.yaml"] = HEAD + rule_lines(part["rules"])
     for entry in access["roles"]:
         files[CHART / "roles" / f"{entry['role']['metadata']['name']}.yaml"] = HEAD + f"# {entry['about']}\n" + role_text(entry["role"])
     docs = (ROOT / DOCS).read_text()
@@ -66,7 +72,7 @@ def main():
     options = parser.parse_args()
     access = json.loads(subprocess.check_output([options.program, "access"], text=True))
     files = wanted(access)
-    here = {path.relative_to(ROOT) for path in (ROOT / CHART).rglob("*.yaml")}
+    here = {path.relative_to(ROOT) for chart in (CHART, LATTICE) for path in (ROOT / chart).rglob("*.yaml")}
     stale = [path for path, text in files.items() if not (ROOT / path).is_file() or (ROOT / path).read_text() != text]
     extra = sorted(here - set(files))
     if options.check:

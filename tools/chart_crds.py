@@ -7,6 +7,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 # Groups of definitions that not every cluster wants; all others are of the chart core.
 CHARTS = {"ray.io": "ray", "mcad.ibm.com": "mcad"}
+# Groups that helm/lattice-operator needs by itself.
+LATTICE = {"breezeml.ai", "quota.codeflare.dev", "usage.codeflare.dev", "workload.codeflare.dev"}
 
 
 def wanted():
@@ -14,14 +16,16 @@ def wanted():
         text = file.read_text()
         # A chart's crds folder is for definitions; `codeflare crds apply` brings the rest.
         if "kind: CustomResourceDefinition" in text:
-            chart = CHARTS.get(file.name.partition("_")[0], "core")
-            yield ROOT / "platform/charts" / chart / "crds" / file.name, text
+            group = file.name.partition("_")[0]
+            yield ROOT / "platform/charts" / CHARTS.get(group, "core") / "crds" / file.name, text
+            if group in LATTICE:
+                yield ROOT / "helm/lattice-operator/crds" / file.name, text
 
 
 def main():
     check = sys.argv[1:] == ["--check"]
     files = dict(wanted())
-    here = set((ROOT / "platform/charts").glob("*/crds/*.yaml"))
+    here = set((ROOT / "platform/charts").glob("*/crds/*.yaml")) | set((ROOT / "helm/lattice-operator/crds").glob("*.yaml"))
     stale = [path for path, text in files.items() if path not in here or path.read_text() != text]
     for path in sorted(stale + list(here - set(files))):
         if check:

@@ -50,7 +50,7 @@ def make_context(program, context):
 
 
 def settings_of(dockerfile):
-    """What the lines of our own Dockerfile mean for the image's configuration."""
+    """The image's configuration by the lines of our own Dockerfile."""
     config = {}
     for line in dockerfile.read_text().splitlines():
         word, _, rest = line.partition(" ")

@@ -10,7 +10,7 @@ import sys
 
 sys.dont_write_bytecode = True
 
-from lint_rules import calls, compiled, includes, links, prose, source, text  # noqa: E402
+from lint_rules import calls, compiled, folders, includes, links, prose, source, text  # noqa: E402
 
 EXCUSABLE = frozenset(includes.RULES + calls.RULES + text.RULES) - {"crlf", "final-newline"}
 
@@ -20,6 +20,7 @@ def lint(root, cache, clang=True):
     tree = source.Tree(root.resolve())
     report = source.Report()
     includes.check(tree, report)
+    folders.check(tree, report)
     calls.check(tree, report)
     text.check(tree, report)
     links.check(tree, report)

@@ -19,7 +19,7 @@ def chart_name(chart):
 
 
 def write_chart(chart, folder):
-    """What `helm package` writes: the chart below a folder of its name."""
+    """The output of `helm package`: the chart below a folder of its name."""
     name, version = chart_name(chart)
     body = io.BytesIO()
     with tarfile.open(fileobj=body, mode="w", format=tarfile.GNU_FORMAT) as archive:

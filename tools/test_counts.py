@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints "passed failed skipped" for a JUnit file that ctest wrote.
+"""Prints "passed failed skipped" for a JUnit file that ctest wrote; names what failed on standard error.
 
 ctest knows programs only; this counts the tests inside them from the last lines that GoogleTest and unittest print. A program
 that says nothing of the kind counts as one test.
@@ -34,11 +34,13 @@ def counts_of(case):
     status = case.get("status")
     inner = inner_counts(case.findtext("system-out") or "")
     if status == "run" and case.find("failure") is None:
-        return inner or (1, 0, 0)
+        # ctest's verdict counts: numbers in the output may be those of a program that the test ran.
+        passed, failed, skipped = inner or (1, 0, 0)
+        return passed + failed, 0, skipped
     if status == "disabled":
         return 0, 0, 1
     if status == "notrun":
-        # Also said of a program that is not there, which is no skip.
+        # Also reported for a missing program, which does not count as a skip.
         skip = case.find("skipped")
         return (0, 0, 1) if skip is not None and skip.get("message", "").startswith("SKIP_") else (0, 1, 0)
     # A leak or a crash after the last test fails the program although every test in it passed.
@@ -51,7 +53,13 @@ def main(path):
         cases = ElementTree.parse(path).getroot().iter("testcase")
     except (OSError, ElementTree.ParseError):
         return 0, 1, 0
-    return tuple(map(sum, zip((0, 0, 0), *map(counts_of, cases))))
+    total = (0, 0, 0)
+    for case in cases:
+        counts = counts_of(case)
+        if counts[1]:
+            print(f"{case.get('name')}: {counts[1]} failed", file=sys.stderr)
+        total = tuple(map(sum, zip(total, counts)))
+    return total
 
 
 if __name__ == "__main__":

@@ -106,8 +106,8 @@ Task<void> run_clients(Load& load, std::int64_t count, std::int64_t clients,
   co_await group.join();
 }
 
-// What all watchers have seen together. One that fails, now or later, ends the run: the others wait
-// for events that it will never see.
+// The sum of all watchers. One that fails, now or later, ends the run: the others wait for events
+// that it will never see.
 struct Watchers {
   std::int64_t opened = 0;
   std::int64_t seen = 0;

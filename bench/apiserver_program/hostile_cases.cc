@@ -257,6 +257,27 @@ HostileCase after_definition(std::size_t bytes, std::string document) {
   return made;
 }
 
+// A large object that a finalizer keeps on its way out, and one with many references to it.
+HostileCase references_to_a_going_owner(std::size_t bytes, std::string_view reference) {
+  const std::string owner = std::string(kMaps) + "/owner";
+  return {.name = {},
+          .before = {{.method = "POST",
+                      .target = std::string(kMaps),
+                      .body = R"({"metadata":{"name":"owner","finalizers":["a.b/f"]},"data":{)" +
+                              repeated(bytes, R"("k#":"v")") + "}}"},
+                     {.method = "DELETE", .target = owner}},
+          .call = {.method = "POST",
+                   .target = std::string(kMaps),
+                   .body = R"({"metadata":{"name":"hostile","ownerReferences":[)" +
+                           repeated(bytes, replaced(reference, "UID", kUidPlace)) + "]}}",
+                   .uid_of = owner},
+          .after = {kNoMap,
+                    {.method = "PATCH",
+                     .target = owner,
+                     .body = R"({"metadata":{"finalizers":null}})",
+                     .type = std::string(kMerge)}}};
+}
+
 HostileCase review(std::string_view resource, std::string body) {
   return {.name = {},
           .call = {.method = "POST",
@@ -409,6 +430,17 @@ constexpr std::array kSpecials = {
                              .target = kMap,
                              .body = R"({"metadata":{"finalizers":null}})",
                              .type = std::string(kMerge)}}};
+            }},
+    Special{"owners, equal references to a large one that goes",
+            [](std::size_t bytes) {
+              return references_to_a_going_owner(
+                  bytes, R"({"apiVersion":"v1","kind":"ConfigMap","name":"owner","uid":"UID"})");
+            }},
+    Special{"owners, distinct references to a large one that goes",
+            [](std::size_t bytes) {
+              return references_to_a_going_owner(
+                  bytes, R"({"apiVersion":"v1","kind":"ConfigMap","name":"o#","uid":"UID"},)"
+                         R"({"apiVersion":"v1","kind":"ConfigMap","name":"owner","uid":"UID"})");
             }},
     Special{"list with a long selector",
             [](std::size_t bytes) {

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 // Requests that try to cost more than their size: many equal things, many different ones, deep and
@@ -15,7 +16,12 @@ struct HostileCall {
   std::string body{};
   std::string type = "application/json";
   std::string accept{};
+  // An object whose uid replaces each kUidPlace of the body.
+  std::string uid_of{};
 };
+
+// As long as a uid.
+constexpr std::string_view kUidPlace = "uid-uid-uid-uid-uid-uid-uid-uid-uid-";
 
 struct HostileCase {
   std::string name;
@@ -24,7 +30,7 @@ struct HostileCase {
   std::vector<HostileCall> after{};  // not measured
 };
 
-// What the cases need, once.
+// The setup of the cases, once.
 std::vector<HostileCall> hostile_setup();
 
 // All cases with bodies of about so many bytes. The names do not depend on the size.

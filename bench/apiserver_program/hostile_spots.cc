@@ -32,6 +32,10 @@ constexpr std::array kSpots = {
                 R"("k#":"v")"},
     HostileSpot{"owners", kMaps, "v1", "ConfigMap", R"("metadata":{META,"ownerReferences":[@]})",
                 R"({"apiVersion":"v1","kind":"Pod","name":"p","uid":"u#","controller":true})"},
+    // Without a controller the server accepts them, and the garbage collector judges each.
+    HostileSpot{"owners without controller", kMaps, "v1", "ConfigMap",
+                R"("metadata":{META,"ownerReferences":[@]})",
+                R"({"apiVersion":"v1","kind":"Pod","name":"p","uid":"u#"})"},
     HostileSpot{"managedFields", kMaps, "v1", "ConfigMap",
                 R"("metadata":{META,"managedFields":[@]})",
                 R"({"manager":"m#","operation":"Update","apiVersion":"v1","fieldsType":"FieldsV1",)"

@@ -52,7 +52,7 @@ def server_metrics(api):
 def wait_for_rest(api):
     """Returns when the server has nothing of weight to do any more, or after a minute anyway.
 
-    What it and the controller manager do with a definition that has just been made (schemas, the garbage collector's look for new kinds every 30 s) is no
+    Its work and the controller manager's for a new definition (schemas, the garbage collector's look for new kinds every 30 s) is not
     part of any measurement.
     """
     began = time.monotonic()

@@ -14,7 +14,7 @@ from measured import Measured, System, wait_for_rest
 from report import PATIENCE_SECONDS, number, row, say
 
 FEW = 150
-# A pod holds half of the node, so what does not fit now would fit later: nobody may refuse it for good.
+# A pod holds half of the node, so what does not fit now would fit later: nobody may reject it for good.
 NODE = {"cpu": "2000", "memory": "8Ti", "pods": "20000"}
 HOLDER_CPU = "1000"
 MISFIT_CPU = "1500"
@@ -95,7 +95,7 @@ class OnKubernetes:
         return name
 
     def await_all(self, ledger, stage, count, system):
-        """When the last got there. MCAD may take for ever, ours may not."""
+        """When the last got there. MCAD may never end, ours must."""
         if system is not self.mcad:
             ledger.await_stage(stage, count, PATIENCE_SECONDS, system.alive)
         elif not ledger.reaches(stage, count, PATIENCE_SECONDS, system.alive):

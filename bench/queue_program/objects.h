@@ -30,10 +30,10 @@ std::vector<std::string> quota_subtrees(const Scenario& scenario);
 // So many CPUs in all that nodes never bind: only quota does, as for Kueue, which has none here.
 std::vector<std::string> nodes(const Scenario& scenario);
 
-// What a Run or its AppWrapper looks like in the course of things, for writes without a controller.
+// A Run or its AppWrapper in the course of things, for writes without a controller.
 std::string run_object(const model::ObjectKey& key, const WorkClass& work_class);
 std::string run_complete();
-// The bodies that put its status, in order: refused, intended, dispatched, completed.
+// The bodies that put its status, in order: rejected, intended, dispatched, completed.
 inline constexpr int kStatusWrites = 4;
 std::string status_write(int number, const kube::Object& before);
 

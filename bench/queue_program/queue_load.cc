@@ -74,7 +74,7 @@ Task<Result<std::string>> observe(Env env, kube::Client& client, Scenario scenar
 Task<Result<std::string>> submit(Env env, kube::Client& client, Scenario scenario) {
   Runner runner(env, client, std::move(scenario));
   Result<void> ended = co_await runner.run();
-  // What was seen until then helps to understand why.
+  // The report until then helps to understand why.
   std::string report = runner.record().report();
   if (!ended) {
     std::fprintf(stderr, "%s\n", report.c_str());

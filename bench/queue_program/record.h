@@ -1,6 +1,6 @@
 #pragma once
 
-#include "base/env/clock.h"
+#include "base/clock.h"
 #include "base/time.h"
 #include "model/gvk.h"
 

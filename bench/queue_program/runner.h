@@ -19,7 +19,7 @@ namespace codeflare::bench {
 
 // Submits the scenario as AppWrappers at its pace and plays the nodes: a Run that appears runs for
 // its time and is then complete; one that is deleted was evicted and begins anew when it comes
-// back. What Kueue's own runner does with Workloads, down to one stream of creates per work set.
+// back. Kueue's own runner does so with Workloads, down to one stream of creates per work set.
 class Runner {
  public:
   Runner(Env env, kube::Client& client, Scenario scenario);

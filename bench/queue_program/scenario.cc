@@ -36,7 +36,7 @@ Result<WorkClass> read_class(const json::Value& from) {
   TRY_ASSIGN(result.priority, integer(from, "priority"));
   TRY_ASSIGN(result.cpu, integer(from, "request"));
   if (from.find("tasLevel") != nullptr) {
-    return fail(unsupported("tasLevel: topologies are no part of this benchmark"));
+    return fail(unsupported("tasLevel: topologies are not part of this benchmark"));
   }
   return result;
 }

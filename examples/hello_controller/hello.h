@@ -58,7 +58,7 @@ class Hello final : public StoryReconciler<Observed, Desired> {
                                     .key = greeting.key(),
                                     .body = body,
                                     .why = "the greeting is missing or says something else",
-                                    // Whoever wrote something else there is overruled.
+                                    // Another writer's value there is overruled.
                                     .write = {.force = true}});
     }
     if (greeting.string_at({"status", "message"}) != desired.text) {

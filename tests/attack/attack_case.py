@@ -1,10 +1,11 @@
-"""What attacks on `codeflare up` share: a cluster (tests/up), and a stranger who may edit one namespace of it."""
+"""Common parts of attacks on `codeflare up`: a cluster (tests/up), and a stranger who may edit one namespace of it."""
 
 import json
 import pathlib
 import re
 import ssl
 import sys
+import time
 import urllib.error
 import urllib.request
 
@@ -12,6 +13,7 @@ sys.dont_write_bytecode = True
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent / "up"))
 
 from pod_case import PodCase  # noqa: E402
+from up_test import PODS  # noqa: E402
 
 MERGE = "application/merge-patch+json"
 JSON_PATCH = "application/json-patch+json"
@@ -27,7 +29,7 @@ class Stranger:
     """Has the role `edit` in one namespace, or one with these rules, and nothing else."""
 
     def __init__(self, cluster, ns, name="stranger", rules=None):
-        self.cluster = cluster
+        self.cluster, self.name = cluster, name
         role = {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "edit"}
         if rules is not None:
             cluster.post(f"/apis/rbac.authorization.k8s.io/v1/namespaces/{ns}/roles", {"metadata": {"name": name}, "rules": rules})
@@ -62,3 +64,11 @@ class AttackCase(PodCase):
     def events_of(self, ns, name):
         """Messages of events about this object."""
         return [event["message"] for event in self.cluster.get(space(ns, "events"))["items"] if event["involvedObject"].get("name") == name]
+
+    def said_by(self, name, patience=180):
+        """The first of its output."""
+        until = time.monotonic() + patience
+        while not (said := self.cluster.open(f"{PODS}/{name}/log")):
+            self.assertLess(time.monotonic(), until, f"{name} says nothing")
+            time.sleep(0.5)
+        return said

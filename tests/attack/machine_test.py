@@ -45,7 +45,7 @@ done
 (echo 0 > /proc/self/oom_adj) 2>/dev/null && echo /proc/self/oom_adj
 sh -c 'cat /proc/self/oom_score_adj'
 """
-# What lies in a volume gives nobody rights of its owner, and opens no device.
+# Files of a volume give nobody rights of their owner, and open no device.
 USE_VOLUME = """
 grep ' /data ' /proc/self/mountinfo | cut -d' ' -f6 | grep -q nosuid,nodev || grep ' /data ' /proc/self/mountinfo
 echo end

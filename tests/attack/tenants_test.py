@@ -2,6 +2,7 @@
 """Somebody who may create Runs in one namespace, and nothing else: a Run completes there, and no field of it reaches further."""
 
 import json
+import subprocess
 import sys
 import unittest
 
@@ -12,7 +13,7 @@ import up_test
 GROUP = "codeflare.dev"
 RULES = [{"apiGroups": [GROUP], "resources": ["runs"], "verbs": ["create", "get"]}]
 SHELL = {"api": "shell", "image": "debian", "command": "echo ran", "size": "xxs"}
-# What a Run has no business to say, each beside its application.
+# Fields that a Run must not set, each beside its application.
 WISHES = [
     {"image": "other"}, {"command": "id"}, {"serviceAccountName": "admin"}, {"securityContext": {"runAsUser": 0, "privileged": True}}, {"hostNetwork": True},
     {"volumes": [{"name": "h", "hostPath": {"path": "/"}}]}, {"repo": "https://example.com/x/y"}, {"code": [{"name": "a", "source": "b"}]},
@@ -76,6 +77,36 @@ class Tenants(AttackCase):
                     self.assertEqual(items, self.items_of(plain))
                 for word in ("hostPath", "privileged", "hostNetwork", "hostPID", "serviceAccount", "nodeName"):
                     self.assertNotIn(word, items)
+
+    def test_submit_leaves_to_the_controller_what_it_may_not_read(self):
+        # Needs more than the built-in size has; the cluster's own size is larger.
+        self.cluster.post(kind_path("owner", "applications"), made("Application", "big", {**SHELL, "minMemory": "3Gi", "allowedNamespaces": ["tenant"]}))
+        config = {"config": {"xxs": {"workers": 1, "cpu": 1, "memory": "4Gi"}}}
+        self.cluster.post(f"/apis/{GROUP}/v1alpha1/runsizeconfigurations", made("RunSizeConfiguration", "ours", config))
+        reader = Stranger(self.cluster, "tenant", name="reader", rules=RULES)
+        rules = [{"apiGroups": [GROUP], "resources": ["applications"], "verbs": ["get"]}]
+        self.cluster.post("/apis/rbac.authorization.k8s.io/v1/namespaces/owner/roles", {"metadata": {"name": "reader"}, "rules": rules})
+        self.cluster.post("/apis/rbac.authorization.k8s.io/v1/namespaces/owner/rolebindings", {
+            "metadata": {"name": "reader"}, "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "reader"},
+            "subjects": [{"kind": "ServiceAccount", "name": "reader", "namespace": "tenant"}]})
+        for stranger, note in ((self.tenant, "Application owner/big"), (reader, "")):
+            name = "run-of-" + stranger.name
+            done = self.codeflare_as(stranger, "submit", "run", "-a", "owner/big", "--name", name)
+            self.assertEqual((done.returncode, done.stdout), (0, f"run/{name} created\n"), done.stderr)
+            self.assertEqual(done.stderr, f"note: you may not read {note}, RunPolicies; the controller checks the run\n" if note else "")
+            self.assertEqual(self.ended(name)["phase"], "Completed")
+            self.assertIn("xxs    1         1     4Gi", self.codeflare_as(stranger, "list", "sizes").stdout)
+        wrong = self.codeflare_as(reader, "submit", "run", "-a", "owner/big", "-p", "x=1")
+        self.assertEqual(wrong.returncode, 2, wrong.stderr)
+
+    def codeflare_as(self, stranger, *words):
+        config = self.cluster.scratch / f"{stranger.name}.kubeconfig"
+        config.write_text(json.dumps({
+            "apiVersion": "v1", "kind": "Config", "current-context": "c",
+            "clusters": [{"name": "c", "cluster": {"server": stranger.server, "certificate-authority": str(self.cluster.scratch / "certificate-authority-data")}}],
+            "users": [{"name": "u", "user": {"token": stranger.token}}],
+            "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u", "namespace": "tenant"}}]}))
+        return subprocess.run([up_test.PROGRAM, *words, "--kubeconfig", str(config)], capture_output=True, text=True, timeout=120)
 
     def test_what_the_owner_does_not_share_is_out_of_reach(self):
         for application, why in (("closed", "Application owner/closed does not allow namespace tenant"),

@@ -1,6 +1,6 @@
 // crd_check FILE...: compiles every CustomResourceDefinition in the files as the server would, then
 // takes every object of the kinds they define (also those inside lists) through pruning, defaults
-// and validation. One line for each; exit 1 when anything is refused or an object loses a field.
+// and validation. One line for each; exit 1 when anything is rejected or an object loses a field.
 
 #include "apiserver/cel/rule_compiler.h"
 #include "apiserver/crd/definition.h"
@@ -86,7 +86,7 @@ class Checker {
     schema::apply_defaults(*version->schema, document.arena, object);
     FieldErrors errors;
     schema::validate(*version->schema, object, nullptr, errors);
-    // What is stored is stored the same way again.
+    // A stored object is stored the same way again.
     json::Document again = json::compact(object);
     schema::prune(*version->schema, again.root, &unknown);
     schema::apply_defaults(*version->schema, again.arena, again.root);

@@ -38,7 +38,7 @@ class Module:
 
 KUEUE = Module("sigs.k8s.io/kueue", "v0.19.2", "config/components/crd/bases", ["test/performance/e2e/jobs/prerequisites", "cmd/kueueviz/examples"])
 KUBERAY = Module("github.com/ray-project/kuberay/ray-operator", "v1.5.1", "config/crd/bases", ["config/samples"])
-# Its own sample has an empty spec, which its definition refuses; those of AppWrapper wrap one.
+# Its own sample has an empty spec, which its definition rejects; those of AppWrapper wrap one.
 JOBSET = Module("sigs.k8s.io/jobset", "v0.12.0", "config/components/crd/bases", [])
 APPWRAPPER = Module(
     "github.com/project-codeflare/appwrapper", "v1.2.1", "config/crd/bases", ["samples"],

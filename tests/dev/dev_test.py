@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""./dev before anything is built: what it installs and what it refuses, with stand-ins for apt-get, dpkg-query and go."""
+"""./dev before anything is built: what it installs and what it rejects, with stand-ins for apt-get, dpkg-query and go."""
 
 import os
 import pathlib
@@ -80,7 +80,7 @@ class DevTest(unittest.TestCase):
         self.assertTrue(self.apt_calls()[-1].endswith(" install -y --no-install-recommends delta"), self.apt_calls())
 
     def ahead(self, script):
-        """What --all begins with, in a folder where every build fails."""
+        """The beginning of --all, in a folder where every build fails."""
         (self.root / "tools" / "packages_all.txt").write_text("")
         (self.root / "CMakePresets.json").write_text('{"name": "dev"} {"name": "release"} {"name": "tsan"}')
         (self.root / "tests").mkdir()
@@ -94,7 +94,7 @@ class DevTest(unittest.TestCase):
         self.ahead("nice >nice; exit 1")
         code, output, errors = self.dev("test", "--all")
         self.assertEqual(code, 1, errors)
-        # Its failure is nobody's; the builds that fail are told.
+        # Its failure is nobody's; the failed builds are reported.
         self.assertTrue(output.endswith("\n0 passed, 4 failed\n"), output)
         self.assertEqual((self.root / "nice").read_text(), "19\n")
 
@@ -189,7 +189,7 @@ class DevTest(unittest.TestCase):
     def test_help_names_every_verb(self):
         code, output, _ = self.dev()
         self.assertEqual(code, 0)
-        for verb in ("demo", "up", "setup", "build", "test", "lint", "fmt", "bench", "sim", "fuzz", "kubernetes", "help"):
+        for verb in ("demo", "up", "setup", "build", "test", "lint", "fmt", "docs", "bench", "sim", "fuzz", "kubernetes", "help"):
             self.assertIn(f"\n  {verb} ", output)
 
 

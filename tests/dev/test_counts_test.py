@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What ./dev test counts: the tests inside the programs that ctest ran."""
+"""The counts of ./dev test: the tests inside the programs that ctest ran."""
 
 import pathlib
 import subprocess
@@ -38,6 +38,10 @@ class TestCountsTest(unittest.TestCase):
     def test_unittest(self):
         bad = "Ran 9 tests in 0.1s\n\nFAILED (failures=1, errors=2, skipped=1)"
         self.assertEqual(counts(case("run", "Ran 4 tests in 0.1s\n\nOK"), case("fail", bad)), (9, 3, 1))
+
+    def test_failures_that_a_passed_program_prints_do_not_count(self):
+        output = "Ran 2 tests in 0.1s\n\nFAILED (errors=1)"
+        self.assertEqual(counts(case("run", output)), (2, 0, 0))
 
     def test_a_program_that_fails_after_its_tests_passed_is_a_failure(self):
         self.assertEqual(counts(case("fail", "[  PASSED  ] 3 tests.\nLeakSanitizer")), (3, 1, 0))

@@ -91,6 +91,22 @@ class EtcdWorld final : public StoreWorld {
   std::uint16_t peer_port_ = 0;
 };
 
+TEST(EtcdStore, lists_and_clears_the_documents_of_one_job) {
+  EtcdWorld world;
+  const std::unique_ptr<Store> store = world.connect();
+  auto& etcd = dynamic_cast<EtcdStore&>(*store);
+  const auto wait = [&](auto task) { return *run(world.env().loop, std::move(task)); };
+  ASSERT_TRUE(wait(etcd.swap(StoreKey::membership(), "m", "0")));
+  ASSERT_TRUE(wait(etcd.put(StoreKey::member(3), "three", seconds(10))));
+  const auto all = wait(etcd.list());
+  ASSERT_TRUE(all);
+  ASSERT_EQ(all->size(), 2U);
+  EXPECT_EQ(all->at("membership").value, "m");
+  EXPECT_EQ(all->at("member/3").value, "three");
+  ASSERT_TRUE(wait(etcd.clear()));
+  EXPECT_TRUE(wait(etcd.list())->empty());
+}
+
 INSTANTIATE_TEST_SUITE_P(Etcd, StoreTest, ::testing::Values([]() -> std::unique_ptr<StoreWorld> {
                            return std::make_unique<EtcdWorld>();
                          }));

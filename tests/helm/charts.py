@@ -1,4 +1,4 @@
-"""What the tests of charts share: the static program, Helm, and clusters on which the image runs."""
+"""Common parts of the tests of charts: the static program, Helm, and clusters on which the image runs."""
 
 import json
 import os

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What can be said of the charts without Helm: copies of definitions, versions, values with their schema, use and description."""
+"""Checks of the charts without Helm: copies of definitions, versions, values with their schema, use and description."""
 
 import json
 import re
@@ -63,29 +63,30 @@ class Files(unittest.TestCase):
             self.assertNotIn("repository:", (chart / "Chart.yaml").read_text(), chart)
 
     def test_schemas_list_every_value_and_nothing_else(self):
-        for chart in (CORE, ROOT / "platform/charts/defaults", ROOT / "helm/lattice-operator"):
+        for chart in (CORE, ROOT / "platform/charts/defaults", ROOT / "platform/charts/s3", ROOT / "helm/lattice-operator"):
             schema = json.loads((chart / "values.schema.json").read_text())
             self.assertIs(schema["additionalProperties"], False, chart)
             listed = set(schema_leaves(schema)) - {"global"}
             self.assertEqual(listed, set(values_of(chart / "values.yaml")), chart)
 
     def test_every_value_is_used(self):
-        for chart in (CORE, ROOT / "platform/charts/defaults", ROOT / "helm/lattice-operator"):
+        for chart in (CORE, ROOT / "platform/charts/defaults", ROOT / "platform/charts/s3", ROOT / "helm/lattice-operator"):
             templates = "".join(file.read_text() for file in (chart / "templates").iterdir())
             for name in set(values_of(chart / "values.yaml")) - {"enabled"}:
                 self.assertRegex(templates, rf"\.Values\.{re.escape(name)}\b", f"{chart}: {name} is in no template")
 
     def test_every_value_is_in_the_table_of_the_documentation(self):
-        text = (ROOT / "docs/helm.md").read_text()
+        text = (ROOT / "docs/reference/chart-values.md").read_text()
         rows = {match[1]: match[2] for match in re.finditer(r"^\| `([\w.]+)` \| `?([^|`]*)`? \|", text, re.M)}
         wanted = {f"core.{name}": value for name, value in values_of(CORE / "values.yaml").items()}
         wanted |= {f"defaults.{name}": value for name, value in values_of(ROOT / "platform/charts/defaults/values.yaml").items()}
+        wanted |= {f"s3.{name}": value for name, value in values_of(ROOT / "platform/charts/s3/values.yaml").items()}
         wanted |= {name: value for name, value in values_of(ROOT / "platform/values.yaml").items() if name.startswith("global.")}
         wanted |= values_of(ROOT / "helm/lattice-operator/values.yaml")
         self.assertEqual(set(rows), set(wanted))
         for name, value in wanted.items():
             default = (value or "").strip('"')
-            self.assertEqual(rows[name].strip(), default, f"default of {name} in docs/helm.md")
+            self.assertEqual(rows[name].strip(), default, f"default of {name} in docs/reference/chart-values.md")
 
 
 if __name__ == "__main__":

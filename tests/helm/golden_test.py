@@ -21,6 +21,7 @@ EVERYTHING = {
     "core.queue.bind": "true", "core.queue.preemption": "true", "core.queue.prioritySlope": "true", "core.queue.headOfLineHoldingSeconds": "60",
     "core.queue.quotaTrees": "false", "core.queue.workers": "8", "core.rayClusters": "false", "core.wrapAnything": "true",
     "core.logJson": "false", "core.verbose": "true", "core.extraArgs[0]": "--context=x", "core.metrics.serviceMonitor.enabled": "true",
+    "core.gitImage": "git:test", "core.testImage": "sh:test", "s3.enabled": "true", "s3.secretAccessKey": "s3cr3t",
     "core.metrics.serviceMonitor.labels.release": "prometheus", "core.networkPolicy.enabled": "true",
 }
 CASES = {
@@ -31,7 +32,10 @@ CASES = {
     "lattice-defaults": (LATTICE, {"checkpoint.key": "ch3ckp01nt"}),  # random otherwise
     "lattice-etcd": (LATTICE, {"rdzv.backend": "etcd", "rdzv.etcdImage": "etcd:test", "nodeSelector.gpu": "yes", "jfrog.username": "u",
                                "jfrog.password": "p4ssw0rd", "license": "k3y", "imagePullPolicy": "Never",
-                               "checkpoint.key": "ch3ckp01nt", "checkpoint.storage.size": "", "checkpoint.quota": "100Gi"}),
+                               "checkpoint.key": "ch3ckp01nt", "checkpoint.storage.size": "", "checkpoint.quota": "100Gi", "bind": "true",
+                               "usage.endpoint": "https://metrics.example/push", "usage.user": "u12345", "usage.passwordSecret": "metrics",
+                               "usage.cluster": "prod", "usage.customer": "acme"}),
+    "lattice-no-usage": (LATTICE, {"usage.enabled": "false", "checkpoint.enabled": "false", "leaseNamespace": "queue"}),
 }
 
 
@@ -67,7 +71,7 @@ class Golden(unittest.TestCase):
             shutil.copytree(PLATFORM, pathlib.Path(folder, "platform"))
             run = helm("dependency", "build", chart)
             self.assertEqual(run.returncode, 0, run.stderr)
-            own = {("Application", "count-words"), ("DataSet", "poem"), ("RunSizeConfiguration", "my-platform")}
+            own = {("Application", "count-words"), ("DataSet", "poem"), ("RunSizeConfiguration", "my-platform"), ("Image", "debian")}
             rendered = helm("template", "mine", chart, "-n", "namespace")
             self.assertEqual(rendered.returncode, 0, rendered.stderr)
             both = set(re.findall(r"^kind: (\S+)\nmetadata:\n  name: (\S+)$", rendered.stdout, re.M))

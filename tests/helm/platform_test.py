@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""platform_test.py CODEFLARE: mission 002 on `codeflare up`: hack/up.sh, every Run of tests/runs on real Ray, qiskit and torch, hack/down.sh."""
+"""platform_test.py CODEFLARE: mission 002 on `codeflare up`: hack/up.sh, every Run of tests/runs on real Ray, qiskit, torch and S3, hack/down.sh."""
 
 import os
 import pathlib
@@ -26,8 +26,8 @@ class Platform(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.at = pathlib.Path(folder.name)
         venv = environment.python(ROOT / "hack/requirements.txt").parents[1]
-        self.environment = {**os.environ, "PATH": f"{charts.tools('helm', 'kubectl')}:{os.environ['PATH']}", "HOME": str(self.at),
-                            "UP_DIR": str(self.at / "up"), "CODEFLARE": str(charts.static_program()), "RAY_VENV": str(venv), "LOCAL": "1"}
+        self.environment = {**os.environ, "PATH": f"{charts.tools('helm', 'kubectl', 'versitygw')}:{os.environ['PATH']}", "HOME": str(self.at),
+                            "UP_DIR": str(self.at / "up"), "CODEFLARE": str(charts.static_program()), "RAY_VENV": str(venv), "LOCAL": "1", "S3": "1"}
         self.environment.pop("KUBECONFIG", None)
 
     def call(self, *words):
@@ -58,6 +58,8 @@ class Platform(unittest.TestCase):
         self.assertFalse((self.at / "up").exists())
         left = subprocess.run(["pgrep", "-f", str(self.at / "up")], capture_output=True, text=True).stdout
         self.assertEqual(left, "", "no process is left")
+        self.assertNotIn(str(self.at / "up"), pathlib.Path("/proc/mounts").read_text(), "no mount is left")
+        self.assertFalse((self.at / ".kube/config").exists(), "no context is left")
 
 
 if __name__ == "__main__":

@@ -53,6 +53,8 @@ class Scripts(unittest.TestCase):
         self.assertFalse((self.at / "up").exists())
         left = subprocess.run(["pgrep", "-f", str(self.at / "up")], capture_output=True, text=True).stdout
         self.assertEqual(left, "", "no process is left")
+        self.assertNotIn(str(self.at / "up"), pathlib.Path("/proc/mounts").read_text(), "no mount is left")
+        self.assertFalse((self.at / ".kube/config").exists(), "no context is left")
         self.script("down.sh", "--local")  # nothing to do
 
     def test_kind_by_docker_or_podman(self):

@@ -151,13 +151,13 @@ class LintTest(unittest.TestCase):
 
     def test_every_rule_is_planted_here(self):
         here = pathlib.Path(__file__).read_text()
-        rules = lint.EXCUSABLE | set(lint.text.RULES) | set(lint.compiled.RULES) | set(lint.links.RULES) | set(lint.prose.RULES)
+        rules = lint.EXCUSABLE | {r for part in (lint.compiled, lint.folders, lint.links, lint.prose, lint.text) for r in part.RULES}
         self.assertEqual({rule for rule in rules if f'"{rule}"' not in here}, set())
 
     def test_layers(self):
         plant = '#pragma once\n\n#include "{}"\n'.format
         for path, target in (
-            ("src/base/up.h", "net/link.h"),  # higher
+            ("src/json/up.h", "model/pod.h"),  # higher
             ("src/json/side.h", "net/link.h"),  # sideways
             ("src/sched/wide.h", "net/link.h"),  # sched sees only base and model
             ("src/apiserver/knows.h", "kube/client.h"),  # never
@@ -194,6 +194,53 @@ class LintTest(unittest.TestCase):
         self.write("src/base/a.h", '#pragma once\n\n#include "base/b.h"\n')
         self.write("src/base/b.h", '#pragma once\n\n#include "base/a.h"\n')
         self.expect(("src/base/b.h", 3, "cycle"))
+
+    def test_cycles_of_folders(self):
+        self.write("src/kube/parts/part.h", '#pragma once\n\n#include "kube/client.h"\n')
+        for user in ("src/kube/a.cc", "src/kube/internal/b.cc"):  # no file includes itself: only the folders do
+            self.write(user, '#include "kube/parts/part.h"\n')
+        self.expect(("src/kube/parts/part.h", 3, "folder-cycle"))
+        _, [(_, _, _, message)] = lint.lint(self.root, pathlib.Path(self.cache.name), clang=False)
+        self.assertTrue(message.startswith(
+            "folders kube → kube/parts → kube: src/kube/a.cc:1 includes kube/parts/part.h (one of 2),"
+            " src/kube/parts/part.h:3 includes kube/client.h (move what part.h needs "
+        ), message)
+        code, output = self.run_program()
+        self.assertEqual(code, 1, output)
+        # Exceptions are in layers.toml alone.
+        comment = "  // lint: allow(folder-cycle) a reason\n"
+        self.write("src/kube/parts/part.h", '#pragma once\n\n#include "kube/client.h"' + comment)
+        self.expect(("src/kube/parts/part.h", 3, "allow"))
+
+    def test_each_cycle_of_folders_is_reported_at_its_rarest_include(self):
+        for user, used in (("a", "b"), ("b", "c"), ("c", "a"), ("c", "d"), ("d", "c")):
+            self.write(f"src/kube/{user}/uses_{used}.cc", f'#include "kube/{used}/part.h"\n')
+            self.write(f"src/kube/{used}/part.h", "#pragma once\n")
+        self.write("src/kube/a/more.cc", '#include "kube/b/part.h"\n')
+        self.write("src/kube/b/more.cc", '#include "kube/c/part.h"\n')
+        self.expect(("src/kube/c/uses_a.cc", 1, "folder-cycle"), ("src/kube/c/uses_d.cc", 1, "folder-cycle"))
+
+    def test_tests_may_close_a_cycle_of_folders(self):
+        self.write("src/kube/parts/part.h", "#pragma once\n")
+        self.write("src/kube/user.cc", '#include "kube/parts/part.h"\n')
+        for test in ("part_test.cc", "part_fuzz.cc", "testing/world.cc"):
+            self.write(f"src/kube/parts/{test}", '#include "kube/client.h"\n')
+        self.expect()
+
+    def test_folders_that_may_include_each_other(self):
+        table = self.root / "tools" / "layers.toml"
+        clean = table.read_text()
+        line = clean.count("\n") + 3
+        group = '\n[[together]]\nfolders = ["kube", "kube/parts"]\n'
+        self.write("src/kube/parts/part.h", '#pragma once\n\n#include "kube/client.h"\n')
+        self.write("src/kube/user.cc", '#include "kube/parts/part.h"\n')
+        table.write_text(clean + group + 'reason = "one library"\n')
+        self.expect()
+        table.write_text(clean + group)
+        self.expect(("tools/layers.toml", line, "folder-cycle"))
+        self.write("src/kube/user.cc", "")
+        table.write_text(clean + group + 'reason = "one library"\n')
+        self.expect(("tools/layers.toml", line, "folder-cycle"))
 
     def test_spelling_of_includes(self):
         for include in ('"clock.h"', '"base/gone.h"', '"base/../base/clock.h"', "<base/clock.h>"):
@@ -424,6 +471,23 @@ class LintTest(unittest.TestCase):
             self.write("src/base/later.cc", f'const char* text = "the server {word} now";\n')
             self.assertEqual(self.prose(), {("src/base/later.cc", 1, "plain-word")}, word)
         self.write("src/base/later.cc", "// It is not a number, is no longer there and told nobody.\n")
+        self.assertEqual(self.prose(), set())
+
+    def test_words_of_scripts(self):
+        for path, text, line in (
+            ("tools/later.py", '"""First line.\n\nWho waits is shown.\n"""\n', 3),
+            ("tools/later.py", "import os\n\n# A line,\n# which is told here.\n", 3),
+            ("tools/later.py", 'text = "a # b"  # What waits is shown.\n', 1),
+            ("cmake/later.cmake", "# What waits is shown.\n", 1),
+            ("CMakeLists.txt", "# What waits is shown.\n", 1),
+            ("tools/later.yaml", "a: b\n# What waits is shown.\n", 2),
+            ("tools/later", "#!/bin/sh\n# What waits is shown.\n", 2),
+        ):
+            self.write(path, text)
+            self.assertEqual({(p, n) for p, n, _ in self.prose()}, {(path, line)}, text)
+            (self.root / path).unlink()
+        self.write("tools/later.py", '"""Fine."""\ntext = "it is told # Who waits"\nmore = """\nWho waits\n"""\n')
+        self.write("tools/list.txt", "# Who waits\n")
         self.assertEqual(self.prose(), set())
 
     def test_wire_words_are_exceptions(self):

@@ -118,7 +118,7 @@ const schema::Node* node_of(const json::Value& line) {
   return kCompiled == nullptr ? nullptr : &kCompiled->root();
 }
 
-// What is wrong, or nothing.
+// The problem, or nothing.
 std::string check(const json::Value& line) {
   const schema::Node* node = node_of(line);
   auto now = parse_rfc3339(line.string_or_empty("now"));

@@ -15,7 +15,7 @@ namespace {
 
 constexpr int kShownMax = 5;
 
-// What is wrong, or nothing.
+// The problem, or nothing.
 std::string check(const json::Value& line) {
   const schema::Node* node = schema::find_builtin(
       line.string_or_empty("group"), line.string_or_empty("version"), line.string_or_empty("kind"));

@@ -14,6 +14,7 @@ APPLICATION = {
     "inputs": [{"sizes": {"xs": "small", "lg": "large"}}],
 }
 FILE = {"file": "x"}
+LIMITS = {"workers": {"maximum": 40}, "cpu": {"minimum": 1, "maximum": 64}}
 
 # The Run's spec, changes of the Application's spec, the sentence behind file, document and object.
 MISTAKES = [
@@ -50,6 +51,7 @@ MISTAKES = [
     ({"parameters": FILE}, {"repo": "main.py"}, "Application default/app: spec.repo: 'main.py' is not a URL of git; write https://HOST/ORG/REPO/tree/BRANCH/DIR, or https://HOST/ORG/REPO with ref and path"),
     ({"parameters": FILE}, {"progress": {"pattern": "done"}}, "Application default/app: spec.progress.pattern: 'done' has 0 groups; write one for the progress, or two: epoch, progress"),
     ({"parameters": FILE, "workers": 50}, {}, "spec.workers: 50 (from run) is above the limit 40 of RunPolicy limits"),
+    ({"parameters": FILE, "size": "auto", "memory": "4Gi"}, {}, "spec.cpu: none (from built-in), but RunPolicy limits allows 1 to 64; set spec.cpu or choose another size"),
     ({"parameters": FILE, "sise": "xs"}, {}, "spec.sise: unknown field; did you mean size?"),
     ({"parameters": FILE, "workers": "two"}, {}, "spec.workers: expected a number, got a string"),
 ]

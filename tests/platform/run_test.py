@@ -4,19 +4,29 @@
 import json
 import os
 import pathlib
+import shlex
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
 import unittest
+import urllib.request
 
 sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+
+import kubeconfig  # noqa: E402
 
 PROGRAM = sys.argv.pop(1)
 HERE = pathlib.Path(__file__).parent
 NASTY = ["it's", '"q"', "$(date)", "$$(HOME)", "$HOME", "`id`", "a;b", "a && b", "a|b", "> /tmp/x", "*", "~", "!", "#c", "a\\b", "line\nbreak", "tab\there",
-         "", " ", "-", "--x=", "é", "${X}", "$((1+1))", "%s", "\\n", "'\"'", "$", "$$", "$(", "a=b", "[x]", "{a,b}", "<y>", "\\", "&", "(", ")"]
+         "", " ", "-", "--x=", "é", "${X}", "$((1+1))", "%s", "\\n", "'\"'", "$", "$$", "$(", "a=b", "[x]", "{a,b}", "<y>", "\\", "&", "(", ")",
+         "'", "''", '"', '""', "a'b\"c", "\\'", '\\"', "'; exit 1; '", '"; exit 1; "', "$'x'", '$"x"', "$(exit 1)", "$(HOSTNAME)", "$(KUBERNETES_SERVICE_HOST)", "$$$(A)",
+         "${HOME:-x}", "${#}", "$@", "$*", "$#", "$?", "$0", "$1", "$!", "$_", "`", "``", "a`b", "\\$HOME", "\\`id\\`", "\n", "a\n", "\na", "\r", "a\rb", "\t", "  two  blanks  ",
+         "--", "---", "--help", "-c", "--flag", "--flag=a b", "=", "=x", ",", "a,b", ";", ";;", "||", "&&", "!!", "!x", "<<EOF", ">&2", "2>/dev/null", "?", "[a-z]", "**/*",
+         "~root", "..", "/", "/etc/*", "%", "%%", "%n", "\x01", "\x7f", "\u00a0", "\u2028", "日本語", "🙂", "e\u0301", "null", "true", "0", "007", "1e9", "{}", "[]",
+         "{{ .Values }}", "{% x %}", "<a href='x'>", "a" * 5000]
 
 
 class Runs(unittest.TestCase):
@@ -24,7 +34,7 @@ class Runs(unittest.TestCase):
     def setUpClass(cls):
         cls.directory = tempfile.mkdtemp()
         cls.env = {**os.environ, "KUBECONFIG": cls.directory + "/config"}
-        cls.call("up", "--detach", "--data-dir", cls.directory + "/data", "--cpus", "4", "--memory", "8Gi")
+        cls.call("up", "--detach", "--listen", "127.0.0.1:0", "--data-dir", cls.directory + "/data", "--cpus", "4", "--memory", "8Gi")
 
     @classmethod
     def tearDownClass(cls):
@@ -54,6 +64,14 @@ class Runs(unittest.TestCase):
         self.assertEqual(json.loads(self.call("logs", "run", "words")), ["/workdir", *NASTY])
         self.assertEqual(self.status("words")["phase"], "Completed")
 
+    def test_nasty_words_of_free_options_arrive_as_given(self):
+        self.assertGreaterEqual(len(set(NASTY)), 100)
+        self.create("Application", "options", api="shell", image="debian", command="python3 main.py",
+                    code=[{"name": "main.py", "source": "import json, sys\nprint(json.dumps(sys.argv[1:]))\n"}])
+        self.create("Run", "options", application={"name": "options"}, size="xxs", options=shlex.join(NASTY))
+        self.assertEqual(self.call("wait", "run", "options"), "run/options Completed\n")
+        self.assertEqual(json.loads(self.call("logs", "run", "options")), NASTY)
+
     def test_progress_moves_and_goes_on_after_kill(self):
         script = "for n in 1 2 3 4 5 6 7 8; do printf 'Epoch 1: %s0%%\\n' $n; sleep 2; done; echo 'Epoch 2: 100%' #"
         self.create("Application", "progress", api="shell", image="debian", command=script)
@@ -61,7 +79,7 @@ class Runs(unittest.TestCase):
         seen = {self.wait_for_progress("progress", set())}
         with open(self.directory + "/data/up.json", encoding="utf-8") as file:
             os.kill(json.load(file)["pid"], 9)
-        self.call("up", "--detach", "--data-dir", self.directory + "/data", "--cpus", "4", "--memory", "8Gi")
+        self.call("up", "--detach", "--listen", "127.0.0.1:0", "--data-dir", self.directory + "/data", "--cpus", "4", "--memory", "8Gi")
         seen.add(self.wait_for_progress("progress", seen))
         self.call("wait", "run", "progress")
         status = self.status("progress")
@@ -99,6 +117,31 @@ class Runs(unittest.TestCase):
         self.assertEqual(self.status("early")["reason"], "Cancelled")
         self.call("delete", "run", "early")
         self.call("status", "run", "early", code=3)
+
+    def test_an_image_is_fetched_by_every_node(self):
+        self.create("Image", "debian", image="debian")
+        self.create("Image", "nowhere", image="debian", nodeSelector={"no": "node"})
+        self.create("Image", "unknown", image="nowhere/tool:1")
+        server, context = kubeconfig.read_admin(self.directory + "/data/admin.kubeconfig", pathlib.Path(self.directory))
+
+        def read(path):
+            with urllib.request.urlopen(server.geturl() + path, context=context, timeout=60) as answer:
+                return json.load(answer)
+        deadline = time.monotonic() + 60
+        while (status := read("/apis/codeflare.dev/v1alpha1/namespaces/default/images/debian").get("status", {})).get("ready") != "1/1":
+            self.assertLess(time.monotonic(), deadline, status)
+            time.sleep(0.2)
+        self.assertEqual(status["conditions"][0]["reason"], "Fetched")
+        nowhere = read("/apis/codeflare.dev/v1alpha1/namespaces/default/images/nowhere")["status"]
+        self.assertEqual((nowhere["ready"], nowhere["conditions"][0]["reason"]), ("0/0", "NoNodes"))
+        while (unknown := read("/apis/codeflare.dev/v1alpha1/namespaces/default/images/unknown")["status"])["conditions"][0]["reason"] != "ErrImagePull":
+            self.assertLess(time.monotonic(), deadline, unknown)
+            time.sleep(0.2)
+        self.assertEqual((unknown["ready"], unknown["conditions"][0]["status"]), ("0/1", "False"))
+        self.assertIn("codeflare image add 'nowhere/tool:1'", unknown["conditions"][0]["message"])
+        while left := [pod["metadata"]["name"] for pod in read("/api/v1/namespaces/default/pods")["items"] if pod["metadata"]["name"].startswith("debian-")]:
+            self.assertLess(time.monotonic(), deadline, left)
+            time.sleep(0.2)
 
     def test_submit_says_what_is_wrong_before_anything_is_created(self):
         self.create("Application", "strict", api="shell", image="debian", command="true", parameters=[{"name": "n", "type": "integer", "flag": "-n", "maximum": 3}])

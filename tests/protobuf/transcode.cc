@@ -1,6 +1,6 @@
 // One body per line, in base64: "protobuf BODY" is decoded, "json BODY" brought into the form of
 // its built-in kind. Each answer is a line of JSON, or begins with "error " and says why a body was
-// refused. For protobuf_test.
+// rejected. For protobuf_test.
 
 #include "apiserver/proto/decode.h"
 #include "apiserver/schema/builtin.h"

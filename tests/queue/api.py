@@ -63,7 +63,7 @@ class Api:
         return json.loads(self.text(method, path, body))
 
     def create_all(self, path, objects, clients=CLIENTS):
-        """`clients` at a time; the first refusal ends it."""
+        """`clients` at a time; the first error ends it."""
         with concurrent.futures.ThreadPoolExecutor(clients) as pool:
             waiting = [pool.submit(self.text, "POST", path, body) for body in objects]
             try:

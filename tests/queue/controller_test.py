@@ -50,7 +50,7 @@ NODE = {
         "conditions": [{"type": "Ready", "status": "True", "reason": "r", "message": "m"}],
     },
 }
-# Who names no node of it charges `default`, which has nothing.
+# Work that names no node of it charges `default`, which has nothing.
 NO_QUOTA = {
     "apiVersion": "quota.codeflare.dev/v1alpha1",
     "kind": "QuotaSubtree",

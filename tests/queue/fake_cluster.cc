@@ -150,7 +150,7 @@ void FakeCluster::step() {
 void FakeCluster::check_books() {
   const auto sound = queue_.core().check_invariants();
   ASSERT_TRUE(sound) << sound.error().message;
-  // Who is to have the place of others is counted there before they are gone.
+  // A gang that is to have the place of others is counted there before they are gone.
   if (habits_.preemption) {
     return;
   }
@@ -168,8 +168,8 @@ void FakeCluster::create_work() {
   Work work;
   if (dice_.chance(40)) {
     const int parallel = static_cast<int>(dice_.roll(1, 3));
-    // Whose place was reused cannot be told after a restart when a node was lost in between; where
-    // we bind, lost places are found anew.
+    // After a restart nobody knows whose place was reused when a node was lost in between; where we
+    // bind, lost places are found anew.
     const auto more = habits_.binds == Binds::nothing ? 0 : dice_.roll(0, 2);
     work.object =
         job(name, parallel, parallel + static_cast<int>(more), std::to_string(dice_.roll(1, 3)));
@@ -207,8 +207,8 @@ void FakeCluster::change_work() {
       work.object.spec.priority = static_cast<std::int32_t>(dice_.roll(0, 2));
       break;
     case 4:
-      // What is held stays charged by the labels that it was admitted with, which the object does
-      // not tell; admission refuses others. So they change, and are heard of, while work waits.
+      // Admitted work stays charged by the labels that it was admitted with, which the object does
+      // not show; admission rejects others. So they change, and are heard of, while work waits.
       if (work.object.status.plan || queue_.standing(uid).kind != Kind::waiting ||
           std::ranges::find(wrapper_events_, uid, &WrapperEvent::uid) != wrapper_events_.end()) {
         return;
@@ -227,7 +227,7 @@ void FakeCluster::change_work() {
 }
 
 void FakeCluster::remove_node(const std::string& name) {
-  // What was sent before arrives before.
+  // Earlier messages arrive earlier.
   apply_bindings();
   deliver_pods();
   nodes_.erase(name);
@@ -291,7 +291,7 @@ void FakeCluster::end_pod() {
     return;
   }
   const std::string owner = pod.metadata.labels.at(std::string(kUidLabel));
-  // Who succeeded is kept as a Job keeps it.
+  // A pod that succeeded is kept as a Job keeps it.
   if (pod.status.phase != "Pending") {
     return;
   }
@@ -599,7 +599,7 @@ void FakeCluster::deliver_pods() {
 // --- rest ---
 
 void FakeCluster::come_to_rest() {
-  // Paused, a gang that waits for victims would keep their places for ever.
+  // Paused, a gang that waits for victims would keep their places indefinitely.
   if (habits_.preemption) {
     queue_.set_paused(false);
   }

@@ -83,7 +83,7 @@ class FakeCluster {
   std::string any(const Map& map);
   std::string add_pod(Work& work, int pod_set);
   std::vector<std::string> pods_of(const Work& work) const;
-  // What a queue knows of the work, for failures.
+  // A queue's view of the work, for failures.
   std::string text(Queue& queue, const std::string& uid) const;
   bool is_foreign(const model::Pod& pod) const;
   sched::Amount cpu_of(const model::Pod& pod) const;

@@ -90,7 +90,7 @@ class KilledController:
                 raise
 
     def check(self, namespace, names):
-        """What the server says at the end, and what the watches have seen on the way."""
+        """The server's state at the end, and the events of the watches on the way."""
         wrappers = {w["metadata"]["name"]: w for w in self.api.call("GET", wrappers_path(namespace))["items"]}
         jobs = {j["metadata"]["name"]: j["metadata"]["uid"] for j in self.api.call("GET", jobs_path(namespace))["items"]}
         # The watch of Jobs may be behind that list.

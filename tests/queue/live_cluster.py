@@ -21,7 +21,7 @@ MCAD = ("github.com/project-codeflare/multi-cluster-app-dispatcher", "v1.40.0")
 
 
 class Failure(Exception):
-    """What went wrong, for the one who started this."""
+    """A failure, for the caller."""
 
 
 def module_folder(path, version):

@@ -98,7 +98,9 @@ class Controller:
 
     def __init__(self, program, folder, name, kubeconfig, *flags):
         self.log = folder / f"{name}.log"
-        words = [program, "controller", "--kubeconfig", kubeconfig, "--no-user-check", "--health-address", "", *flags]
+        words = [program, "controller", "--kubeconfig", kubeconfig, "--no-user-check", *flags]
+        if "--health-address" not in flags:
+            words += ["--health-address", ""]
         with open(self.log, "w") as log:
             self.process = subprocess.Popen([str(word) for word in words], env=os.environ, stdin=subprocess.DEVNULL, stderr=log)
 

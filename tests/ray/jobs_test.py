@@ -26,6 +26,8 @@ import trees  # noqa: E402
 PATIENCE_SECONDS = 300
 TOKEN = "a-token-for-tests-of-32-characters"
 TREES = int(os.environ.get("TREES", "60"))
+KILLS = int(os.environ.get("KILLS", "3"))
+KILL_WITHIN_SECONDS = 0.4
 SLOW_LINES = "for i in 1 2 3 4 5 6 7 8 9 10; do echo line $i; sleep 0.3; done"
 
 
@@ -36,19 +38,19 @@ def free_port():
 
 
 class Head:
-    """`ray start --head` with ports and a directory of its own."""
+    """`ray start --head` of the environment whose programs these are, with ports and a directory of its own; without a token everybody is let in."""
 
-    def __init__(self):
+    def __init__(self, programs, token=""):
         self.directory = tempfile.mkdtemp(prefix="ray-")
         port = free_port()
         self.url = f"http://127.0.0.1:{port}"
         self.log = open(os.path.join(self.directory, "head.log"), "w+")
         self.process = subprocess.Popen(
-            [os.path.join(os.path.dirname(sys.executable), "ray"), "start", "--head", "--block", "--disable-usage-stats", "--node-ip-address=127.0.0.1", "--port=0",
+            [os.path.join(programs, "ray"), "start", "--head", "--block", "--disable-usage-stats", "--node-ip-address=127.0.0.1", "--port=0",
              f"--ray-client-server-port={free_port()}", "--dashboard-host=127.0.0.1", f"--dashboard-port={port}", f"--dashboard-agent-listen-port={free_port()}",
              "--num-cpus=2", "--object-store-memory=100000000", f"--temp-dir={self.directory}/t"],
             stdin=subprocess.DEVNULL, stdout=self.log, stderr=subprocess.STDOUT,
-            env={**os.environ, "RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": TOKEN, "PATH": os.path.dirname(sys.executable) + ":" + os.environ["PATH"]})
+            env={**os.environ, "RAY_AUTH_MODE": "token" if token else "disabled", "RAY_AUTH_TOKEN": token, "PATH": f"{programs}:{os.environ['PATH']}"})
 
     def stop(self):
         self.process.terminate()
@@ -162,6 +164,38 @@ class Jobs(unittest.TestCase):
         self.ours("submit", "twice", "echo one")
         self.assertRegex(self.error("submit", "twice", "echo two"), "^already_exists: submit job twice: ")
 
+    def submit_killed(self, words, seconds):
+        """kill -9 after this time, then the same command. Whether the first had been accepted."""
+        with subprocess.Popen([PROGRAM, HEAD.url, *words], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                              env={**os.environ, "RAY_AUTH_TOKEN": TOKEN}) as client:
+            time.sleep(seconds)
+            client.kill()
+        again = run(*words)
+        if again.returncode != 0:
+            self.assertRegex(again.stderr, f"^already_exists: submit job {words[1]}: ")
+        return again.returncode != 0
+
+    def test_a_killed_client_submits_once(self):
+        seed = int(os.environ.get("SEED", random.randrange(1 << 32)))
+        moments = random.Random(seed)
+        print(f"SEED={seed} KILLS={KILLS}", flush=True)
+        jobs = [f"killed-{number}" for number in range(KILLS)]
+        accepted = 0
+        with tempfile.TemporaryDirectory() as root:
+            for job in jobs:
+                # Its own code, so that every submission uploads some.
+                code = pathlib.Path(root, "code", job)
+                code.mkdir(parents=True)
+                (code / "name").write_text(job)
+                words = ("submit", job, f"cat name >> {root}/{job}", json.dumps({"working_dir": str(code)}))
+                accepted += self.submit_killed(words, moments.uniform(0, KILL_WITHIN_SECONDS))
+            print(f"{accepted} of {KILLS} jobs had been accepted when their client was killed", flush=True)
+            for job in jobs:
+                self.assertEqual(self.wait_for(job, "SUCCEEDED", "FAILED"), ("SUCCEEDED", "0"), f"{job}, SEED={seed}")
+                self.assertEqual(pathlib.Path(root, job).read_text(), job, f"SEED={seed}")
+        listed = [line.split()[0] for line in self.ours("list").splitlines()]
+        self.assertEqual({job: listed.count(job) for job in jobs}, dict.fromkeys(jobs, 1), f"SEED={seed}")
+
     def test_a_job_is_stopped_and_deleted(self):
         self.ours("submit", "long", "sleep 1000")
         self.wait_for("long", "RUNNING")
@@ -255,7 +289,7 @@ if __name__ == "__main__":
 
     packaging.default_logger.setLevel("ERROR")
     PROGRAM = sys.argv.pop(1)
-    HEAD = Head()
+    HEAD = Head(os.path.dirname(sys.executable), TOKEN)
     try:
         # It takes up to half a minute; our own client waits for it, a minute at a time.
         for _ in range(5):

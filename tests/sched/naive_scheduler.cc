@@ -197,7 +197,7 @@ Amounts Scheduler::used_below(const std::string& tree, const std::string& node) 
     }
     const bool known = std::any_of(specs.begin(), specs.end(),
                                    [&](const QuotaNode& each) { return each.name == at; });
-    // What runs is charged even where its node is gone: to the root.
+    // Running work is charged even where its node is gone: to the root.
     if (!known) {
       at = specs.front().name;
     }

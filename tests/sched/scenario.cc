@@ -119,6 +119,10 @@ void Runner::obey(const Words& words) {
     last_.refused = core_->review(now_);
     return;
   }
+  if (verb == "machine" || verb == "coming" || verb == "budget" || verb == "wish") {
+    offer_machine(verb, rest);
+    return;
+  }
   if (verb == "at") {
     if (changed_) {
       step();
@@ -250,7 +254,8 @@ void Runner::change_work(const std::string& verb, const Words& rest) {
 
 void Runner::change_elastic(const std::string& verb, const Words& rest) {
   if (verb == "bounds") {
-    note(core_->set_bounds(gang(rest.at(0)), read_sizes(rest.at(1))));
+    Words more(rest.begin() + 2, rest.end());
+    note(core_->set_bounds(gang(rest.at(0)), read_sizes(rest.at(1), take_value(more, "cooldown"))));
   } else if (verb == "gone") {
     // GANG NODE*COUNT ...: no pod has taken these places
     for (const std::string& name : expand(Words(rest.begin() + 1, rest.end()))) {
@@ -309,6 +314,76 @@ void Runner::expect_resized(Words words) {
   EXPECT_EQ(more, until("more"));
   EXPECT_EQ(less, until("less"));
   EXPECT_EQ(beneficiary, after(words, "for").empty() ? "" : after(words, "for").front());
+}
+
+void Runner::offer_machine(const std::string& verb, Words words) {
+  if (verb == "budget") {
+    // [cost=X] [machines=N] [NAMESPACE=X ...]
+    if (const auto text = take_value(words, "cost"); !text.empty()) {
+      machines_.cost_left = std::stod(text);
+    }
+    if (const auto text = take_value(words, "machines"); !text.empty()) {
+      machines_.machines_left = std::stoll(text);
+    }
+    for (const std::string& word : words) {
+      const std::size_t mark = word.find('=');
+      machines_.purses[word.substr(0, mark)] = std::stod(word.substr(mark + 1));
+    }
+  } else if (verb == "coming") {
+    machines_.coming.push_back(read_node(words));
+  } else if (verb == "machine") {
+    MachineKind kind;
+    const auto cost = take_value(words, "cost");
+    const auto most = take_value(words, "max");
+    kind.cost = cost.empty() ? 0 : std::stod(cost);
+    kind.max = kind.left = most.empty() ? 1000 : std::stoll(most);
+    kind.node = read_node(words);
+    machines_.kinds.push_back(std::move(kind));
+  } else {
+    // GANG [purse=P] [label K=V] [kind A,B]: types of its pod sets, in order
+    MachineWish& wish = wishes_[words.at(0)];
+    wish.purse = take_value(words, "purse");
+    for (std::size_t i = 1; i + 1 < words.size(); i += 2) {
+      const std::string& argument = words[i + 1];
+      if (words[i] == "label") {
+        const std::size_t mark = argument.find('=');
+        wish.labels.emplace_back(argument.substr(0, mark), argument.substr(mark + 1));
+      } else {
+        std::string text = argument;
+        std::replace(text.begin(), text.end(), ',', ' ');
+        for (const std::string& name : split(text)) {
+          const auto kind = std::ranges::find(
+              machines_.kinds, name, [](const MachineKind& each) { return each.node.name; });
+          wish.kinds.emplace_back(kind - machines_.kinds.begin());
+        }
+      }
+    }
+  }
+}
+
+// GANG fits | coming | impossible | asks KIND*N ... | over-limit KIND*N ... | nothing
+void Runner::expect_machines(const Words& words) {
+  machines_.wish = [this](GangId id) {
+    const auto wish = wishes_.find(core_->name(id));
+    return std::optional(wish == wishes_.end() ? MachineWish{} : wish->second);
+  };
+  const MachineAnswer answer = core_->machines(machines_, now_);
+  const auto sound = core_->check_invariants();
+  EXPECT_TRUE(sound) << sound.error().message;
+  const auto need = std::ranges::find(answer.needs, gang(words.at(0)), &MachineNeed::gang);
+  if (need == answer.needs.end()) {
+    EXPECT_EQ(words.at(1), "nothing");
+    return;
+  }
+  constexpr const char* kOutcomes[] = {"fits", "coming", "asks", "over-limit", "impossible"};
+  EXPECT_EQ(words.at(1), kOutcomes[static_cast<std::size_t>(need->outcome)]);
+  Words machines;
+  for (const MachineCount& each : need->machines) {
+    machines.insert(machines.end(), static_cast<std::size_t>(each.count),
+                    machines_.kinds[each.kind].node.name);
+  }
+  std::sort(machines.begin(), machines.end());
+  EXPECT_EQ(machines, expand(Words(words.begin() + 2, words.end())));
 }
 
 std::vector<std::string> Runner::places(const Placement& placement) {
@@ -428,6 +503,8 @@ void Runner::expect_number(const std::string& verb, Words words) {
     EXPECT_EQ(told, words);
   } else if (verb == "resized") {
     expect_resized(words);
+  } else if (verb == "machines") {
+    expect_machines(words);
   } else if (verb == "size") {
     // GANG PLANNED [coming=N] [leaving=N]
     const auto size = core_->size(gang(words.at(0)));

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "sched/core.h"
+#include "sched/machines.h"
 #include "tests/sched/scenario_text.h"
 
 #include <map>
@@ -39,6 +40,8 @@ class Runner {
   void expect_state(const std::string& verb, const Words& words);
   void expect_resized(Words words);
   void expect_number(const std::string& verb, Words words);
+  void offer_machine(const std::string& verb, Words words);
+  void expect_machines(const Words& words);
 
   void configure(Words words);
   void set_quota(Words words);
@@ -62,6 +65,8 @@ class Runner {
   std::string error_;                      // of the last command
   std::map<std::string, std::vector<QuotaNode>> trees_;
   std::vector<std::string> problems_;
+  MachineQuestion machines_;
+  std::map<std::string, MachineWish> wishes_;  // by gang
 };
 
 }  // namespace codeflare::sched::scenario

@@ -161,8 +161,11 @@ Taint read_taint(const std::string& text) {
 }
 
 // 2-8, 2-8/2 (in steps of 2) or 1,2,4,8
-Sizes read_sizes(const std::string& text) {
+Sizes read_sizes(const std::string& text, const std::string& cooldown) {
   Sizes sizes;
+  if (!cooldown.empty()) {
+    sizes.cooldown = std::chrono::seconds(std::stoll(cooldown));
+  }
   if (text.find('-') != std::string::npos) {
     const auto [low, rest] = cut(text, '-');
     const auto [high, step] = cut(rest, '/');
@@ -199,7 +202,7 @@ PodSet read_pod_set(Words words) {
   }
   set.requests = take_resources(words);
   if (const auto bounds = take_value(words, "sizes"); !bounds.empty()) {
-    set.sizes = read_sizes(bounds);
+    set.sizes = read_sizes(bounds, take_value(words, "cooldown"));
     set.count = set.sizes->min;
   }
   Term term;
@@ -252,6 +255,7 @@ GangSpec read_gang(const Words& words) {
   spec.limit = seconds_of(take_value(options, "limit"));
   spec.held = take_flag(options, "held");
   spec.preemptible = !take_flag(options, "unpreemptible");
+  spec.pausable = !take_flag(options, "unpausable");
   for (std::string text = take_value(options, "quota"); !text.empty();
        text = take_value(options, "quota")) {
     const auto [tree, node] = cut(text, '/');

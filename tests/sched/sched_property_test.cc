@@ -182,7 +182,7 @@ class TwinWorld {
       }
       const Reason why = *core_.why(*core_.find(name));
       const Reason now = *tried.why(*tried.find(name));
-      // Who waits for places is not told that others have used up its quota meanwhile.
+      // A gang that waits for places does not report that others have used up its quota meanwhile.
       if (now == Reason::insufficient_quota && why != Reason::insufficient_quota) {
         continue;
       }

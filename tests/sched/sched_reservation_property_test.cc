@@ -111,7 +111,7 @@ class HoldingWorld {
     }
   }
 
-  // Who waits although it would fit waits behind the reservation, and says so.
+  // A gang that waits although it would fit waits behind the reservation, and says so.
   void check_waiting() {
     for (const auto& [name, gang] : books_.gangs()) {
       if (gang.state != GangState::waiting || !books_.could_start(name)) {

@@ -1,16 +1,22 @@
 #include "sdk/clusters.h"
 
+#include "base/async/sleep.h"
 #include "controllers/appwrapper/queue_controllers.h"
 #include "controllers/crds/ensure_crds.h"
 #include "controllers/fakenode/fake_nodes.h"
 #include "controllers/raycluster/raycluster_controller.h"
 #include "controllers/testing/embedded_cluster.h"
+#include "json/parse.h"
+#include "json/write.h"
 #include "model/codec/app_wrapper.h"
 #include "model/codec/pod.h"
 #include "model/codec/ray_cluster.h"
 #include "sdk/cluster_manifest.h"
 
 #include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cctype>
 
 namespace codeflare::sdk {
 namespace {
@@ -64,7 +70,7 @@ struct World {
     if (options.kubelet) {
       controllers::fakenode::add_fake_node_controllers(cluster.manager);
     }
-    controllers::raycluster::add_raycluster_controller(cluster.manager);
+    controllers::raycluster::add_raycluster_controller(cluster.manager, nullptr);
     cluster.start();
   }
 
@@ -113,6 +119,73 @@ TEST(Clusters, are_queued_started_watched_and_deleted) {
             "Ray cluster 'demo' not found in namespace 'default'");
 }
 
+// A kind of another product, with any content.
+void serve_kind(World& w, const std::string& plural, const std::string& group,
+                const std::string& kind) {
+  const model::ResourceType crds = model::resource_type<model::CustomResourceDefinition>();
+  std::string lower = kind;
+  std::ranges::transform(lower, lower.begin(), [](unsigned char c) { return std::tolower(c); });
+  const std::string body =
+      R"({"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":")" +
+      plural + "." + group +
+      R"(","annotations":{"api-approved.kubernetes.io":"unapproved, for a test"}},"spec":{"group":")" +
+      group + R"(","scope":"Namespaced","names":{)" + R"("plural":")" + plural +
+      R"(","singular":")" + lower + R"(","kind":")" + kind +
+      R"("},"versions":[{"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":)" +
+      R"({"type":"object","x-kubernetes-preserve-unknown-fields":true}}}]}})";
+  const auto made = w.await(w.cluster.client.create(crds, "", body));
+  ASSERT_TRUE(made) << made.error().message;
+  // Discovery does not ask again at once.
+  ASSERT_TRUE(w.await(sleep_for(seconds(30))));
+}
+
+TEST(Clusters, expose_the_dashboard_by_what_the_server_has) {
+  World w;
+  ClusterConfig config = small("demo");
+  config.expose = true;
+  const auto object = [&]() -> std::string {
+    const auto manifest = w.await(w.clusters.manifest_for(config));
+    if (!manifest) {
+      return manifest.error().message;
+    }
+    const json::Value* items = manifest->root.get({"spec", "resources", "GenericItems"});
+    const json::Value* beside = items->items()[1].find("generictemplate");
+    return std::string(beside->string_or_empty("kind")) + " " +
+           json::to_text(*beside->find("spec"));
+  };
+  EXPECT_TRUE(object().starts_with("expose_host: is missing for Ray cluster 'demo'")) << object();
+  config.expose_host = "demo.example.com";
+  EXPECT_TRUE(object().starts_with("Ingress {\"tls\":[{\"hosts\":[\"demo.example.com\"]}]"))
+      << object();
+
+  serve_kind(w, "httproutes", "gateway.networking.k8s.io", "HTTPRoute");
+  serve_kind(w, "gateways", "gateway.networking.k8s.io", "Gateway");
+  EXPECT_TRUE(object().starts_with("Ingress ")) << object();  // no Gateway has TLS
+  const model::ResourceType gateways{"gateway.networking.k8s.io", "v1", "Gateway", "gateways",
+                                     true};
+  const auto gateway = [&](const std::string& name) {
+    const std::string body =
+        R"({"apiVersion":"gateway.networking.k8s.io/v1","kind":"Gateway","metadata":{"name":")" +
+        name + R"("},"spec":{"listeners":[{"name":"web","protocol":"HTTP"},)" +
+        R"({"name":"secure","protocol":"HTTPS"}]}})";
+    ASSERT_TRUE(w.await(w.cluster.client.create(gateways, "default", body)));
+  };
+  gateway("main");
+  EXPECT_TRUE(
+      object().starts_with("HTTPRoute {\"parentRefs\":[{\"name\":\"main\",\"namespace\":"
+                           "\"default\",\"sectionName\":\"secure\"}]"))
+      << object();
+  gateway("other");
+  EXPECT_TRUE(
+      object().starts_with("expose_gateway: is missing for Ray cluster 'demo': 2 fit "
+                           "(default/main/secure, default/other/secure)"))
+      << object();
+
+  serve_kind(w, "routes", "route.openshift.io", "Route");
+  config.expose_host.clear();
+  EXPECT_TRUE(object().starts_with("Route {\"to\":{\"name\":\"demo-head-svc\"")) << object();
+}
+
 TEST(Clusters, a_name_that_is_taken_is_refused) {
   World w;
   ASSERT_TRUE(w.create(small("demo")));
@@ -137,6 +210,172 @@ TEST(Clusters, applying_creates_keeps_or_recreates) {
   EXPECT_EQ(w.await(w.clusters.apply(larger, "default", true)), Applied::recreated);
   ASSERT_TRUE(w.wait("demo"));
   EXPECT_EQ(w.await(w.clusters.get({"default", "demo"}))->sizes.workers, 2);
+}
+
+// A cluster of `config` that runs, and the fields in which it differs from a changed configuration.
+struct Differences {
+  explicit Differences(ClusterConfig config) : has(std::move(config)) {
+    const auto made = info_of_manifest(cluster_manifest(has));
+    EXPECT_TRUE(made) << made.error().message;
+    info = *made;
+    info.objects.ray = wrapped_cluster(*info.objects.wrapper);
+  }
+  template <typename Change>
+  std::string after(Change change) const {
+    ClusterConfig wanted = has;
+    change(wanted);
+    std::string names;
+    for (const std::string& field : changed_fields(info, wanted)) {
+      names += (names.empty() ? "" : ", ") + field;
+    }
+    return names;
+  }
+
+  ClusterConfig has;
+  ClusterInfo info;
+};
+
+TEST(Clusters, differences_have_names) {
+  ClusterConfig config = small("demo");
+  config.queueing = Queueing::appwrapper;
+  const Differences bare(config);
+  using C = ClusterConfig;
+  EXPECT_EQ(bare.after([](C&) {}), "");
+  EXPECT_EQ(bare.after([](C& c) { c.priority = 9; }), "priority");
+  EXPECT_EQ(bare.after([](C& c) { c.max_seconds = 60; }), "max_time");
+  EXPECT_EQ(bare.after([](C& c) { c.quota_labels = {{"team", "gold"}}; }), "quota_labels");
+  EXPECT_EQ(bare.after([](C& c) { c.queueing = Queueing::none; }), "queueing");
+  EXPECT_EQ(bare.after([](C& c) { c.volumes.text = R"([{"name":"v","emptyDir":{}}])"; }),
+            "settings of the head, settings of the workers");
+  EXPECT_EQ(bare.after([](C& c) { c.head_pod_overrides.text = R"({"hostNetwork":true})"; }),
+            "settings of the head");
+  EXPECT_EQ(bare.after([](C& c) {
+    c.num_workers = 2;
+    c.worker_pod_overrides.text = R"({"hostNetwork":true})";
+  }),
+            "num_workers, settings of the workers");
+  EXPECT_EQ(bare.after([](C& c) {
+    c.expose = true;
+    c.insecure_dashboard = true;
+    c.expose_host = "a.example.com";
+  }),
+            "expose");
+
+  config.priority = 3;
+  config.max_seconds = 60;
+  config.quota_labels = {{"team", "gold"}};
+  config.expose = true;
+  config.expose_kind = "ingress";
+  config.expose_host = "a.example.com";
+  config.expose_tls_secret = "tls";
+  const Differences full(config);
+  EXPECT_EQ(full.after([](C&) {}), "");
+  EXPECT_EQ(full.after([](C& c) { c.priority.reset(); }), "priority");
+  EXPECT_EQ(full.after([](C& c) { c.max_seconds = 0; }), "max_time");
+  EXPECT_EQ(full.after([](C& c) { c.quota_labels.clear(); }), "quota_labels");
+  EXPECT_EQ(full.after([](C& c) { c.expose_tls_secret = "other"; }), "expose_tls_secret");
+  EXPECT_EQ(full.after([](C& c) {
+    c.expose_kind = "httproute";
+    c.expose_gateway = "a/b";
+  }),
+            "expose_kind, expose_tls_secret, expose_gateway");
+}
+
+TEST(Clusters, the_same_amount_in_other_words_is_no_difference) {
+  ClusterConfig config = small("demo");
+  config.queueing = Queueing::appwrapper;
+  const std::string text = json::to_text(cluster_manifest(config).root);
+  std::string other = text;
+  for (std::size_t at = 0; (at = other.find(R"("cpu":"1")", at)) != std::string::npos;) {
+    other.replace(at, 9, R"("cpu":1)");
+  }
+  ASSERT_NE(other, text);
+  const auto info = [](const std::string& manifest) {
+    return info_of_manifest(json::parse(manifest).value()).value();
+  };
+  EXPECT_EQ(changed_fields(info(other), info(text)), std::vector<std::string>());
+}
+
+TEST(Clusters, applying_changes_the_priority_in_place_and_names_the_rest) {
+  World w;
+  ASSERT_TRUE(w.create(small("demo")));
+  ASSERT_TRUE(w.wait("demo"));
+  const auto priority = [&] {
+    return w.await(w.clusters.get({"default", "demo"}))->objects.wrapper->spec.priority;
+  };
+  ClusterConfig higher = small("demo");
+  higher.priority = 9;
+  EXPECT_EQ(w.await(w.clusters.apply(higher, "default", false)), Applied::changed);
+  EXPECT_EQ(priority(), 9);
+  EXPECT_EQ(w.await(w.clusters.apply(higher, "default", false)), Applied::unchanged);
+  higher.num_workers = 2;
+  higher.priority = 4;
+  EXPECT_EQ(w.await(w.clusters.apply(higher, "default", false)), Applied::changed);
+  EXPECT_EQ(priority(), 4);
+  EXPECT_EQ(w.await(w.clusters.get({"default", "demo"}))->state.workers_wanted, 2);
+  higher.priority = 5;
+  higher.max_seconds = 60;
+  const auto rejected = w.await(w.clusters.apply(higher, "default", false));
+  ASSERT_FALSE(rejected);
+  EXPECT_EQ(rejected.error().message,
+            "Ray cluster 'demo' exists and differs in priority, max_time; delete it first, or "
+            "apply with force to queue it anew");
+  EXPECT_EQ(priority(), 4);  // nothing was changed
+}
+
+TEST(Clusters, have_the_priority_of_their_priority_class) {
+  World w;
+  const model::ResourceType classes{"scheduling.k8s.io", "v1", "PriorityClass", "priorityclasses",
+                                    false};
+  ASSERT_TRUE(w.await(w.cluster.client.create(
+      classes, "",
+      R"({"apiVersion":"scheduling.k8s.io/v1","kind":"PriorityClass","metadata":{"name":"high"},)"
+      R"("value":1000})")));
+  ClusterConfig config = small("demo");
+  config.priority_class = "high";
+  ASSERT_TRUE(w.create(config));
+  const auto priority = [&](const std::string& name) {
+    return w.await(w.clusters.get({"default", name}))->objects.wrapper->spec.priority;
+  };
+  EXPECT_EQ(priority("demo"), 1000);
+  EXPECT_EQ(w.await(w.clusters.apply(config, "default", false)), Applied::unchanged);
+  config.priority = 0;  // counts, whatever the class says
+  EXPECT_EQ(w.await(w.clusters.apply(config, "default", false)), Applied::changed);
+  EXPECT_EQ(priority("demo"), 0);
+  ClusterConfig unknown = small("other");
+  unknown.priority_class = "nobodys";
+  EXPECT_EQ(w.create(unknown).error().message,
+            "priority_class: PriorityClass 'nobodys' not found; create it, or name another one");
+}
+
+TEST(Clusters, definitions_are_applied_as_they_stand) {
+  World w;
+  ClusterConfig config = small("demo");
+  config.queueing = Queueing::appwrapper;
+  const auto apply = [&](bool force) {
+    return w.await(w.clusters.apply(cluster_manifest(config), "default", force));
+  };
+  EXPECT_EQ(apply(false), Applied::created);
+  EXPECT_EQ(apply(false), Applied::unchanged);
+  ASSERT_TRUE(w.wait("demo"));
+  config.num_workers = 2;
+  EXPECT_EQ(apply(false), Applied::scaled);
+  config.head_pod_overrides.text = R"({"hostNetwork":true})";
+  const auto rejected = apply(false);
+  ASSERT_FALSE(rejected);
+  EXPECT_TRUE(rejected.error().message.contains("differs in settings of the head;"))
+      << rejected.error().message;
+  EXPECT_EQ(apply(true), Applied::recreated);
+}
+
+TEST(Clusters, without_an_app_wrapper_there_is_no_priority) {
+  World w({.wrappers = false});
+  ASSERT_TRUE(w.create(small("demo")));
+  const auto change = w.await(w.clusters.prioritize({"default", "demo"}, 1));
+  ASSERT_FALSE(change);
+  EXPECT_EQ(change.error().message,
+            "Ray cluster 'demo' is not in an AppWrapper, so it has no priority in the queue");
+  EXPECT_EQ(w.await(w.clusters.apply(small("demo"), "default", false)), Applied::unchanged);
 }
 
 TEST(Clusters, are_scaled_in_place) {

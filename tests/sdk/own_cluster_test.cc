@@ -43,7 +43,7 @@ struct World {
         {.queue = {.binds = queue::Binds::all, .user_check = false}, .trim_caches = false});
     controllers::fakenode::add_fake_node_controllers(cluster.manager);
     controllers::job::add_job_controller(cluster.manager);
-    controllers::rayjob::add_ray_controllers(cluster.manager, api, true, Logger());
+    controllers::rayjob::add_ray_controllers(cluster.manager, api, {});
     cluster.start();
   }
   template <typename T>

@@ -11,7 +11,7 @@ namespace codeflare::sim {
 // A time between none and `longest`, from the seed.
 Duration up_to(Random& random, Duration longest);
 
-// How bad a link may get. What is zero stays as the link has it, and nothing is drawn for it.
+// How bad a link may get. A zero stays as the link has it, and nothing is drawn for it.
 struct FaultLimits {
   double lost_request = 0.05;
   double cut_stream = 0.7;

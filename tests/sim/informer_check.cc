@@ -56,7 +56,7 @@ void InformerCheck::check_present(const kube::Object& now) {
   }
 }
 
-// It went, or what is watched no longer covers it, after what was told last.
+// It went, or what is watched no longer covers it, after the last event.
 void InformerCheck::check_gone(const kube::Object& last, const kube::Object& told) {
   if (told.uid() != last.uid()) {
     violation("another " + at(told) + " is gone than was told of");

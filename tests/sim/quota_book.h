@@ -18,7 +18,7 @@ class QuotaBook {
  public:
   void write(const model::QuotaSubtree& subtree, WallTime now);
 
-  // What one AppWrapper holds, and whom its labels say it charges.
+  // The holdings of one AppWrapper, and the quota nodes that its labels charge.
   struct Charge {
     model::StringMap labels;
     std::int64_t millicores = 0;

@@ -49,7 +49,7 @@ class DefinitionWriter {
   std::map<std::string, std::uint64_t> counts_;
 };
 
-// What is wrong with an answer about Trinkets: it must be of the version that was asked for. Empty:
+// The problem of an answer about Trinkets: it must be of the version that was asked for. Empty:
 // nothing.
 std::string wrong_version(std::string_view request, std::string_view body);
 

@@ -22,7 +22,7 @@ bool is_read(const std::string& request) {
   return request.starts_with("GET ");
 }
 
-// What the path of a read names, as far as the ledger is asked about it.
+// The UID of the object in the path of a read, as far as the ledger is asked about it.
 std::string uid_of(const Ledger& ledger, const std::string& request) {
   std::vector<std::string> parts;
   for (std::size_t at = request.find('/'); at < request.find('?') && at != std::string::npos;) {
@@ -134,7 +134,7 @@ void Gate::check(const std::string& request, int status, std::uint64_t asked_at,
   if (is_read(request) && status == 404 && !there.empty() && ledger_.has_uid(there)) {
     violations_.push_back(request + " was not found, but " + there + " is there");
   }
-  // What the clients do is sensible: it may be forbidden or too late, but never wrong.
+  // The clients' requests are sensible: it may be forbidden or too late, but never wrong.
   const bool late = status == 422 && body.contains("no new finalizers can be added");
   const bool explained =
       status == 403 || status == 404 || status == 409 || status == 410 || status == 503 || late;

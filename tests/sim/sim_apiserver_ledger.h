@@ -41,7 +41,7 @@ class Ledger {
 
   std::uint64_t commits() const { return commits_; }
   std::uint64_t answers() const { return answers_; }
-  // Writes that a crash kept although nobody was told.
+  // Writes that a crash kept although nobody was answered.
   std::uint64_t surprises() const { return surprises_; }
   const std::vector<std::string>& violations() const { return violations_; }
 

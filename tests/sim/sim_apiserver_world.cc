@@ -286,7 +286,7 @@ class World {
       counts_["failed starts"] += 1;
       say("server did not start: " + started.error().to_string());
       if (started.error().code == ErrorCode::data_loss) {
-        // No later start can heal that; the rest of the story is told on a new disk.
+        // No later start can heal that; the rest of the story runs on a new disk.
         violations_.push_back("lost on disk: " + started.error().message);
         disk_ = std::make_shared<MemoryDisk>();
         continue;
@@ -347,7 +347,7 @@ class World {
           fail_disk();
           break;
         case 2:
-          // A sync whose end nobody sees: the disk has it, and nobody is told before the crash.
+          // A sync whose end nobody sees: the disk has it, but no client an answer until the crash.
           disk_->fail_appends({internal_error("the simulated sync failed"), 1, true});
           disk_->fail_rebuilds({internal_error("the simulated disk failed"), kForEver});
           (void)co_await sleep_for(up_to(seconds(10)));
@@ -449,7 +449,7 @@ class World {
     co_return followed ? all_greeted() : "watchers that are behind";
   }
 
-  // What is missing, or nothing.
+  // The missing greeting, or nothing.
   std::string all_greeted() {
     const Ledger::Objects& maps = ledger_.objects("configmaps");
     for (const auto& [key, greeting] : ledger_.objects(kGreetingCollection)) {

@@ -242,7 +242,7 @@ class World {
     }
   }
 
-  // What is missing, or nothing.
+  // The missing greeting, or nothing.
   std::string all_greeted() const {
     for (const auto& [key, greeting] : service_.objects(kGreetings)) {
       const std::string text = "Hello, " + greeting->string_at({"spec", "name"}) + "!";

@@ -9,7 +9,7 @@
 
 namespace codeflare::sim {
 
-// What one run of a scenario came to.
+// The result of one run of a scenario.
 struct Outcome {
   std::uint64_t trace_hash = 0;
   std::vector<std::string> violations;  // broken promises; none in a good run

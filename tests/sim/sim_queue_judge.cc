@@ -48,7 +48,7 @@ std::int64_t to_number(std::string_view text) {
   return value;
 }
 
-// What to_text() wrote: "2/3/1000 1/1/500 ".
+// Reads the output of to_text(): "2/3/1000 1/1/500 ".
 std::vector<PodSetSize> sizes_of(std::string_view text) {
   std::vector<PodSetSize> sizes;
   while (!text.empty()) {
@@ -342,32 +342,56 @@ void QueueJudge::check_binding(const model::Pod& pod) {
   check_place(work->second, pod);
 }
 
-void QueueJudge::check_room(const model::Node& node, const model::Pod& newcomer) {
-  if (node.status.allocatable.empty()) {
-    return;  // it has just come back, and its size is told in a moment
-  }
+model::ResourceList QueueJudge::used_on(const std::string& node) const {
   model::ResourceList used;
   std::int64_t pods = 0;
   for (const auto& [key, pod] : pods_) {
-    if (pod.spec.node_name == node.metadata.name && is_active(pod)) {
+    if (pod.spec.node_name == node && is_active(pod)) {
       used += model::pod_requests(pod.spec);
       ++pods;
     }
   }
   used.set("pods", model::Quantity(pods));
-  if (!used.fits_in(node.status.allocatable)) {
+  return used;
+}
+
+void QueueJudge::check_room(const model::Node& node, const model::Pod& newcomer) {
+  if (node.status.allocatable.empty()) {
+    return;  // it has just come back, and its size follows in a moment
+  }
+  if (!used_on(node.metadata.name).fits_in(node.status.allocatable)) {
     violation("node " + node.metadata.name + " has more than fits, with pod " +
               newcomer.metadata.name);
   }
 }
 
+std::int64_t QueueJudge::siblings_on(const std::string& node, const model::Pod& pod) const {
+  return std::ranges::count_if(pods_, [&](const auto& entry) {
+    const model::Pod& other = entry.second;
+    return owner_of(other) == owner_of(pod) && set_of(other) == set_of(pod) && is_active(other) &&
+           other.spec.node_name == node;
+  });
+}
+
+// A place for the pod is free, and its node has room. After a restart a node may be promised more
+// than it has; a pod that finds all its places filled may go elsewhere.
+bool QueueJudge::has_place(const Work& work, const model::Pod& pod) const {
+  return std::ranges::any_of(
+      work.object.status.plan->places, [&](const model::PlannedPlace& place) {
+        const auto node = nodes_.find(place.node);
+        if (static_cast<std::size_t>(place.pod_set) != set_of(pod) || node == nodes_.end() ||
+            siblings_on(place.node, pod) >= place.count) {
+          return false;
+        }
+        model::ResourceList used = used_on(place.node);
+        used += model::pod_requests(pod.spec);
+        return used.fits_in(node->second.status.allocatable);
+      });
+}
+
 void QueueJudge::check_place(Work& work, const model::Pod& pod) {
   const std::size_t set = set_of(pod);
-  std::int64_t here = 0;
-  for (const auto& [key, other] : pods_) {
-    const bool same = owner_of(other) == owner_of(pod) && set_of(other) == set;
-    here += same && is_active(other) && other.spec.node_name == pod.spec.node_name ? 1 : 0;
-  }
+  const std::int64_t here = siblings_on(pod.spec.node_name, pod);
   std::int64_t planned = 0;
   for (const model::PlannedPlace& place : work.object.status.plan->places) {
     const bool same =
@@ -376,7 +400,7 @@ void QueueJudge::check_place(Work& work, const model::Pod& pod) {
   }
   work.moved = work.moved || set >= work.pods.size() ||
                std::cmp_greater(work.pods[set].size(), work.sets[set].count);
-  if (!work.moved && here > planned) {
+  if (!work.moved && here > planned && has_place(work, pod)) {
     violation("pod " + pod.metadata.name + " is bound to " + pod.spec.node_name + ", where " +
               work.name() + " has " + std::to_string(planned) + " places for " +
               std::to_string(here) + " pods");

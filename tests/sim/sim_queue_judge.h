@@ -1,7 +1,7 @@
 #pragma once
 
 #include "apiserver/store/store.h"
-#include "base/env/clock.h"
+#include "base/clock.h"
 #include "model/app_wrapper.h"
 #include "model/node.h"
 #include "model/pod.h"
@@ -86,6 +86,9 @@ class QueueJudge {
   void check_nothing_runs(const Work& work, const std::string& when);
   void item_made(const std::string& uid, const std::string& what);
   void check_binding(const model::Pod& pod);
+  model::ResourceList used_on(const std::string& node) const;
+  std::int64_t siblings_on(const std::string& node, const model::Pod& pod) const;
+  bool has_place(const Work& work, const model::Pod& pod) const;
   void check_room(const model::Node& node, const model::Pod& newcomer);
   void check_place(Work& work, const model::Pod& pod);
 

@@ -8,8 +8,8 @@
 #include <map>
 #include <string>
 
-// What must hold when faults have ended and everybody had time. Each answer is one thing that does
-// not, in words; empty: all is well.
+// Rules that must hold when faults have ended and everybody had time. Each answer is one thing that
+// does not, in words; empty: all is well.
 namespace codeflare::sim {
 
 // Something is still under way, stuck or left over.
@@ -19,7 +19,7 @@ std::string could_run(const QueueJudge& judge, const queue::QueueOptions& option
 // All AppWrappers have been deleted, and something of them is there.
 std::string left_over(const QueueJudge& judge);
 
-// What pods leave free of the CPUs of each node, in thousandths.
+// The free CPUs of each node beside its pods, in thousandths.
 std::map<std::string, std::int64_t> free_millicores(const QueueJudge& judge);
 
 }  // namespace codeflare::sim

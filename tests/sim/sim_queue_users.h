@@ -38,7 +38,7 @@ class QueueUsers {
   Task<void> delete_all();
 
   const std::map<std::string, std::uint64_t>& counts() const { return counts_; }
-  // What the server should have let them do and did not.
+  // Requests that the server should have allowed and did not.
   const std::vector<std::string>& refusals() const { return refusals_; }
 
  private:

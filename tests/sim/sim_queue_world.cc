@@ -44,7 +44,7 @@ constexpr Duration kPatience = minutes(60);
 constexpr Duration kQuiet = minutes(20);
 constexpr Duration kLook = seconds(20);
 
-// What kind of cluster the seed makes.
+// The kind of cluster that the seed makes.
 struct Character {
   bool together = false;  // one program does it all, as in `codeflare up`
   // Two queues, one of which leads. Without the queue's look at the server before it begins, seed
@@ -225,7 +225,7 @@ class World {
         controllers::job::add_job_controller(manager);
         controllers::fakenode::add_fake_node_controllers(manager);
         if (character_.habits.rays) {
-          controllers::raycluster::add_raycluster_controller(manager);
+          controllers::raycluster::add_raycluster_controller(manager, nullptr);
         }
       }
     };
@@ -323,7 +323,7 @@ class World {
     }
   }
 
-  // Whatever the queue keeps in mind, no place is kept for nobody.
+  // The queue keeps no place without a reason: every probe starts.
   void check_probes() {
     for (const auto& [uid, work] : judge_.works()) {
       if (work.name().starts_with("probe-") && work.object.status.state != "Completed") {

@@ -16,7 +16,12 @@ void TrainingJudge::formed(std::int64_t generation, std::int64_t step, std::int6
   if (step < best) {
     complain("generation " + std::to_string(generation) + " begins at step " +
              std::to_string(step) + " although a member has " + std::to_string(best));
+  } else if (step > furthest_) {
+    complain("generation " + std::to_string(generation) + " begins at step " +
+             std::to_string(step) + ", but only " + std::to_string(furthest_) + " were committed");
   }
+  repeated_ += static_cast<std::uint64_t>(std::max<std::int64_t>(0, last_ - step));
+  last_ = step;
 }
 
 void TrainingJudge::committed(std::int64_t generation, std::int64_t step) {
@@ -31,6 +36,7 @@ void TrainingJudge::committed(std::int64_t generation, std::int64_t step) {
   }
   generation_ = std::max(generation_, generation);
   last_ = step;
+  furthest_ = std::max(furthest_, step);
 }
 
 Task<Result<void>> TrainingGroup::barrier(std::int32_t rank, std::function<void()> whole) {
@@ -55,11 +61,13 @@ Task<Result<void>> TrainingGroup::barrier(std::int32_t rank, std::function<void(
 Task<Result<void>> TrainingGroup::meet(std::int32_t rank, std::shared_ptr<PodState> state) {
   members_[rank] = std::move(state);
   return barrier(rank, [this] {
-    const std::int64_t step = members_[source_]->step;
     std::int64_t best = 0;
     for (const auto& [other, held] : members_) {
       best = std::max(best, held->step);
     }
+    const bool behind = best < saved_.newest();
+    const std::int64_t step = behind ? saved_.newest() : members_[source_]->step;
+    best = std::max(best, saved_.newest());
     judge_.formed(generation_, step, best);
     for (auto& [other, held] : members_) {
       held->step = step;

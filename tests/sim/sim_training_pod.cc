@@ -115,6 +115,9 @@ struct LibraryWorker {
       group = nullptr;
     }
     const std::int64_t to = std::exchange(notice, 0);
+    if (ends && rank == 0 && generation != 0) {
+      scene->saved.save(to, state->step);
+    }
     CO_TRY(co_await say(R"({"type":")" + std::string(ends ? "left" : "ready") +
                         R"(","generation":)" + text(to) + R"(,"step":)" + text(state->step) + "}"));
     changed.notify_all();
@@ -158,6 +161,9 @@ struct LibraryWorker {
       if (!stepped) {
         co_return give_up(in);
       }
+      if (own == 0 && state->step % scene->save_every == 0) {
+        scene->saved.save(of, state->step);
+      }
       const std::string step = text(state->step);
       if (std::exchange(first, false)) {
         CO_TRY(co_await say(R"({"type":"running","generation":)" + text(of) + R"(,"step":)" + step +
@@ -193,7 +199,7 @@ std::shared_ptr<TrainingGroup> TrainingScene::group(const std::string& key, std:
                                                     std::int32_t size, std::int32_t source) {
   std::shared_ptr<TrainingGroup>& one = groups[key];
   if (one == nullptr) {
-    one = std::make_shared<TrainingGroup>(judge, generation, size, source);
+    one = std::make_shared<TrainingGroup>(judge, saved, generation, size, source);
   }
   return one;
 }

@@ -26,6 +26,8 @@ struct TrainingScene {
   std::int64_t steps = 200;  // the training is complete then
   bool library = true;
   net::LinkFaults faults{};
+  SavedSteps saved{};
+  std::int64_t save_every = 25;  // steps
   // Another round than the agents agreed on: for planted bugs.
   std::function<std::string(std::string)> tamper_round{};
   std::map<std::string, std::shared_ptr<TrainingGroup>> groups{};  // by generation and address

@@ -30,6 +30,10 @@ TEST(SimTraining, a_lost_step_is_noticed) {
   EXPECT_TRUE(is_noticed(TrainingBug::wrong_source, "although a member has"));
 }
 
+TEST(SimTraining, a_shrink_that_loses_steps_is_noticed) {
+  EXPECT_TRUE(is_noticed(TrainingBug::shrink_while_forming, "lets a worker with"));
+}
+
 TEST(SimTraining, training_that_waits_for_ever_is_noticed) {
   EXPECT_TRUE(is_noticed(TrainingBug::failures_not_heard, "is not complete"));
 }

@@ -48,6 +48,7 @@ class World {
                               judge_.violations().end());
     outcome.counts["steps"] += judge_.commits();
     outcome.counts["groups"] += judge_.groups();
+    outcome.counts["repeated steps"] += judge_.repeated();
     for (const char* what : {"killed workers", "frozen workers", "restarted agents", "killed pods",
                              "cut off", "resizes"}) {
       outcome.counts[what] += 0;
@@ -117,16 +118,13 @@ class World {
   }
 
   void add_and_remove_pods() {
-    const std::size_t removed = std::erase_if(pods_, [&](const std::unique_ptr<TrainingPod>& pod) {
+    std::erase_if(pods_, [&](const std::unique_ptr<TrainingPod>& pod) {
       const bool gone = pod->ended() && membership_.find(pod->index()) == nullptr;
       if (gone) {
         leaving_.erase(pod->uid());
       }
       return gone;
     });
-    if (removed > 0) {
-      note_loss();
-    }
     for (std::int32_t index = 0; index < wanted_ && !finished_; ++index) {
       if (find(index) == nullptr) {
         pods_.push_back(
@@ -146,14 +144,29 @@ class World {
     }
   }
 
-  // When no pod holds the newest step any more, it is lost with good reason.
-  void note_loss() {
-    std::int64_t best = 0;
-    for (const auto& pod : pods_) {
-      best = std::max(best, pod->ended() ? 0 : pod->state().step);
+  // A shrink alone loses nothing: of the members that stay one has as much as those that leave.
+  void check_shrink(const elastic::Membership& next) {
+    if (!scene_->library || next.members.empty()) {
+      return;
     }
-    if (scene_->library && !finished_ && best < judge_.last_step()) {
-      judge_.forgive_rollback_to(best);
+    std::int64_t kept = scene_->saved.newest();
+    std::int64_t left = 0;
+    for (const auto& pod : pods_) {
+      const bool lost = pod->ended() || judge_of_leases_.has_run_out(
+                                            elastic::member_name("bert", pod->index()) + pod->uid(),
+                                            kTtl, env_.clock.now());
+      const elastic::MemberRef* ref = next.find(pod->index());
+      if (ref != nullptr && ref->pod == pod->uid()) {
+        kept = std::max(kept, pod->state().step);
+      } else if (!lost && leaving_.contains(pod->uid()) &&
+                 membership_.find(pod->index()) != nullptr) {
+        left = std::max(left, pod->state().step);
+      }
+    }
+    if (kept < left) {
+      judge_.complain("membership " + std::to_string(next.generation) + " has step " +
+                      std::to_string(kept) + " and lets a worker with " + std::to_string(left) +
+                      " go");
     }
   }
 
@@ -184,6 +197,7 @@ class World {
     if (decision.next) {
       CO_TRY(co_await store_->swap(StoreKey::membership(), model::to_json_text(*decision.next),
                                    entry.version));
+      check_shrink(*decision.next);
       membership_ = *decision.next;
       say("membership " + std::to_string(membership_.generation) + " " + membership_.reason +
           " of " + std::to_string(membership_.members.size()) + ": " + decision.message);
@@ -216,6 +230,10 @@ class World {
           facts.member->state == elastic::MemberState::failed) {
         facts.member->state = elastic::MemberState::running;
       }
+      if (bug_ == TrainingBug::shrink_while_forming && membership_.find(facts.index) != nullptr) {
+        facts.member->state = elastic::MemberState::running;
+        facts.member->generation = membership_.generation;
+      }
     }
     co_return facts;
   }
@@ -230,6 +248,10 @@ class World {
       const std::size_t at = pick(pods_.size());
       TrainingPod& pod = *pods_[at];
       const std::string who = " of pod " + std::to_string(pod.index());
+      if (bug_ == TrainingBug::shrink_while_forming || pick(7) == 0) {
+        co_await shrink_onto_newcomer();
+        continue;
+      }
       // That bug needs a group that is cut off as a whole, and somebody who could replace it.
       const bool isolate = bug_ == TrainingBug::group_replaced_without_proof;
       switch (isolate ? 4 + pick(2) : pick(6)) {
@@ -258,6 +280,28 @@ class World {
           wanted_ = 1 + static_cast<std::int32_t>(pick(kPodsMax));
           growth_since_ = env_.clock.wall();
           note("resizes", "wanted: " + std::to_string(wanted_));
+      }
+    }
+  }
+
+  // The first pod is lost. When the next one of its index has joined, all others have to go: they
+  // hold the only state until the new group has begun.
+  Task<void> shrink_onto_newcomer() {
+    if (wanted_ < 2 || find(0) == nullptr) {
+      wanted_ = 2;
+      growth_since_ = env_.clock.wall();
+      co_return;
+    }
+    note("killed pods", "killed: all of pod 0");
+    const std::string lost = find(0)->uid();
+    find(0)->kill();
+    const Instant end = after(env_.loop.now(), minutes(2));
+    while (env_.loop.now() < end && co_await sleep_for(milliseconds(50))) {
+      const elastic::MemberRef* first = membership_.find(0);
+      if (first != nullptr && first->pod != lost) {
+        wanted_ = 1;
+        note("resizes", "wanted: 1");
+        co_return;
       }
     }
   }

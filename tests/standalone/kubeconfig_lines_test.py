@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What a controller process says about a kubeconfig that is wrong: one line each, with file and field, without secrets."""
+"""A controller process's errors about a wrong kubeconfig: one line each, with file and field, without secrets."""
 
 import base64
 import os

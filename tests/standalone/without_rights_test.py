@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A controller process at a server that refuses everything: the log says what is wrong, once, and a scrape shows the calls."""
+"""A controller process at a server that rejects everything: the log says what is wrong, once, and a scrape shows the calls."""
 
 import http.server
 import json

@@ -50,7 +50,7 @@ def main():
         clone = Clone(pathlib.Path(name))
         codeflare = clone.root / "build/release/codeflare"
         try:
-            clone.types("./dev", "demo", sees=r"docs/up\.md tells the rest")
+            clone.types("./dev", "demo", sees=r"More: docs/README\.md")
             clone.types("./dev", "up", "--detach", "--listen", "127.0.0.1:0", sees=r"\nready https://127\.0\.0\.1:\d+ ")
             clone.types(kubectl, "get", "nodes", sees=r"\ncodeflare-0 +Ready ")
             clone.types(codeflare, "down", sees="stopped")

@@ -1,17 +1,22 @@
 #!/usr/bin/env python3
-"""The first hour of an HPC user and of an administrator on `codeflare up`, with the commands that the docs name."""
+"""The first hour of a data scientist, of an HPC user and of an administrator on `codeflare up`, with the commands that the docs name."""
 
 import json
 import os
 import pathlib
 import pty
+import re
 import subprocess
 import sys
 import tempfile
 import time
+import types
 import unittest
 
 sys.dont_write_bytecode = True
+
+from run_test import Screen  # noqa: E402
+from up_test import Cluster  # noqa: E402
 
 PATIENCE_SECONDS = 120
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -51,6 +56,24 @@ class Home:
 
     def up(self, *words):
         return self.type("up", "--detach", "--listen", "127.0.0.1:0", *words).stdout
+
+    def send(self, path, body=None, method=None):
+        """As the administrator."""
+        server = types.SimpleNamespace(kubeconfig=str(self.path / ".local/state/codeflare/up/admin.kubeconfig"), scratch=self.path)
+        return json.loads(Cluster.open(server, path, body, method))
+
+    def cordon(self, node, closed=True):
+        found = self.send(f"/api/v1/nodes/{node}")
+        found["spec"]["unschedulable"] = closed
+        self.send(f"/api/v1/nodes/{node}", found, "PUT")
+
+    def drain(self, node):
+        """Sends the requests of `kubectl drain`."""
+        self.cordon(node)
+        for pod in self.send(f"/api/v1/pods?fieldSelector=spec.nodeName={node},status.phase=Running")["items"]:
+            name = {key: pod["metadata"][key] for key in ("name", "namespace")}
+            self.send(f"/api/v1/namespaces/{name['namespace']}/pods/{name['name']}/eviction",
+                      {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": name})
 
     def close(self):
         self.type("down", code=None)
@@ -102,37 +125,42 @@ class Top(unittest.TestCase):
         self.check(as_nobody=True)
 
 
+def run_and_fail(test, home, torch):
+    """`codeflare run`, then four mistakes, each explained in one line of its own."""
+    lines = ["import os", "print('gpu', os.environ['CUDA_VISIBLE_DEVICES'])"]
+    if torch:
+        lines += ["import torch", "w = torch.zeros(1, requires_grad=True)", "o = torch.optim.SGD([w], lr=0.1)",
+                  "for _ in range(100): o.zero_grad(); ((w - 3) ** 2).sum().backward(); o.step()", "print('%.1f' % w.item())"]
+    work = home.path / "work"
+    work.mkdir()
+    (work / "train.py").write_text("\n".join(lines) + "\n")
+    (work / "wrong.py").write_text("import no_such_module\n")
+    (work / "greedy.py").write_text("x = bytearray(400 << 20)\nprint(len(x))\n")
+    run = home.type("run", "--gpus", "1", "--dir", "work", "--", "/usr/bin/python3", "train.py")
+    test.assertEqual(run.stdout, "gpu 0\n" + ("3.0\n" if torch else ""))
+    seen = set()
+    for name, words, line in (
+            ("wrong", ("/usr/bin/python3", "wrong.py"), r"ExitCode: .*ModuleNotFoundError: No module named 'no_such_module'"),
+            ("greedy", ("/usr/bin/python3", "greedy.py"), r"OOMKilled.*limit 64Mi"),
+            ("missing", ("no-such-command",), r"no-such-command")):
+        more = ("--memory", "64Mi") if name == "greedy" else ()
+        told = home.type("run", "--name", name, "--dir", "work", *more, "--", *words, code=None).stderr.splitlines()[-1]
+        test.assertRegex(told, line)
+        test.assertNotIn(told, seen)
+        seen.add(told)
+    home.type("create", "-f", str(ROOT / "examples/troubles/image.yaml"))
+    until(lambda: home.type("explain", "image").stdout, lambda text: "image add" in text)
+    home.type("delete", "image")
+
+
 class Scientist(unittest.TestCase):
-    """`codeflare run`, then four mistakes, each explained in one line. CODEFLARE_TORCH=1: training with real torch."""
+    """CODEFLARE_TORCH=1: training with real torch."""
 
     def test_a_script_runs_and_each_mistake_has_its_line(self):
         home = Home()
         try:
             home.up("--cpus", "2", "--memory", "2Gi", "--gpus", "1")
-            torch = os.environ.get("CODEFLARE_TORCH") == "1"
-            lines = ["import os", "print('gpu', os.environ['CUDA_VISIBLE_DEVICES'])"]
-            if torch:
-                lines += ["import torch", "w = torch.zeros(1, requires_grad=True)", "o = torch.optim.SGD([w], lr=0.1)",
-                          "for _ in range(100): o.zero_grad(); ((w - 3) ** 2).sum().backward(); o.step()", "print('%.1f' % w.item())"]
-            work = home.path / "work"
-            work.mkdir()
-            (work / "train.py").write_text("\n".join(lines) + "\n")
-            (work / "wrong.py").write_text("import no_such_module\n")
-            (work / "greedy.py").write_text("x = bytearray(400 << 20)\nprint(len(x))\n")
-            run = home.type("run", "--gpus", "1", "--dir", "work", "--", "/usr/bin/python3", "train.py")
-            self.assertEqual(run.stdout, "gpu 0\n" + ("3.0\n" if torch else ""))
-            seen = set()
-            for name, words, line in (
-                    ("wrong", ("/usr/bin/python3", "wrong.py"), r"ExitCode: .*ModuleNotFoundError: No module named 'no_such_module'"),
-                    ("greedy", ("/usr/bin/python3", "greedy.py"), r"OOMKilled.*limit 64Mi"),
-                    ("missing", ("no-such-command",), r"no-such-command")):
-                more = ("--memory", "64Mi") if name == "greedy" else ()
-                told = home.type("run", "--name", name, "--dir", "work", *more, "--", *words, code=None).stderr.splitlines()[-1]
-                self.assertRegex(told, line)
-                self.assertNotIn(told, seen)
-                seen.add(told)
-            home.type("create", "-f", str(ROOT / "examples/troubles/image.yaml"))
-            until(lambda: home.type("explain", "image").stdout, lambda text: "image add" in text)
+            run_and_fail(self, home, os.environ.get("CODEFLARE_TORCH") == "1")
         finally:
             home.close()
 
@@ -166,8 +194,25 @@ class Limits(unittest.TestCase):
         self.check(as_nobody=True)
 
 
+class Java(unittest.TestCase):
+    def test_a_virtual_machine_sizes_itself_by_the_limit_of_its_container(self):
+        home = Home()
+        try:
+            home.up("--cpus", "2", "--memory", "1Gi")
+            run = home.type("run", "--cpus", "1", "--memory", "512Mi", "--dir", "", "--", "sh", "-c",
+                            "java -XshowSettings:vm -version; java -XshowSettings:system -version")
+            # A quarter of 512 MiB, less what the collector keeps for itself.
+            heap = re.search(r"Max\. Heap Size \(Estimated\): ([\d.]+)M\b", run.stdout + run.stderr)
+            self.assertTrue(heap, run.stdout + run.stderr)
+            self.assertTrue(100 < float(heap[1]) <= 128, heap[0])
+            self.assertRegex(run.stdout + run.stderr, r"Memory Limit: 512\.00M")
+            self.assertRegex(run.stdout + run.stderr, r"Effective CPU Count: 1\n")
+        finally:
+            home.close()
+
+
 class Batch(unittest.TestCase):
-    def test_fifty_jobs_with_priorities_hold_cancel_by_label_and_a_time_limit(self):
+    def test_fifty_jobs_with_priorities_hold_cancel_by_label_a_shell_and_a_time_limit(self):
         home = Home()
         try:
             home.up("--cpus", "2", "--memory", "1Gi")
@@ -184,9 +229,69 @@ class Batch(unittest.TestCase):
             self.assertFalse([each["name"] for each in left["started"] + left["waiting"] if int(each["name"][4:]) % 2 == 0])
             self.assertIn("job-49", [each["name"] for each in left["started"]])
             home.type("cancel", "-l", "batch=odd")
+            shell = Screen([PROGRAM, "run", "--dir", "", "--pty", "--env", "PS1=ready> ", "--", "bash", "--norc"], home.path, home.environment)
+            try:
+                shell.until(rb"ready> ")
+                shell.type(b"exit 7\r")
+                self.assertEqual(shell.wait(), (7, True))
+            finally:
+                shell.close()
             limited = home.type("run", "--name", "limited", "--time", "2s", "--dir", "", "--", "sleep", "600", code=None)
             self.assertNotEqual(limited.returncode, 0)
             self.assertRegex(limited.stderr, r"job/limited \w+: .*(time limit|DeadlineExceeded|exceeded)")
+        finally:
+            home.close()
+
+
+class Administrator(unittest.TestCase):
+    def test_two_teams_share_a_cluster_and_a_node_is_drained(self):
+        home = Home()
+        try:
+            home.up("--nodes", "2", "--cpus", "2", "--memory", "1Gi", "--preemption")
+            home.type("create", "-f", str(ROOT / "examples/quota/teams.yaml"))
+            for name, team in (("ann", "team-a"), ("bob", "team-b")):
+                home.type("user", "add", name, "--namespace", team)
+            self.assertEqual({(each["user"], each["namespace"]) for each in home.json("user", "list")}, {("ann", "team-a"), ("bob", "team-b")})
+
+            def typed_by(name, *words):
+                return home.type("--kubeconfig", str(home.path / f"{name}.kubeconfig"), *words).stdout
+
+            def quota(node):
+                rows = [line.split() for line in home.type("quota").stdout.splitlines()]
+                return next(row[3:6] for row in rows if row[1:3] == [node, "cpu"])  # limit, used, borrowed
+
+            def run(name, job, pods, team):
+                words = ("--detach", "--dir", "", "--name", job, "--pods", str(pods), "--quota", f"team={team}")
+                typed_by(name, "run", *words, "--", "sleep", "600")
+                typed_by(name, "wait", "job", job, "--for", "running")
+
+            # Ann borrows one CPU of team B.
+            run("ann", "big", 3, "team-a")
+            until(lambda: quota("team-a"), lambda found: found == ["2", "3", "1"])
+            self.assertIn("big", typed_by("ann", "queue"))
+            self.assertNotIn("big", typed_by("bob", "queue"))
+            self.assertIn("big", home.type("top").stdout)
+            # Bob gets it back; Ann's work waits and says for what.
+            run("bob", "own", 2, "team-b")
+            until(lambda: quota("team-b"), lambda found: found == ["2", "2", "-"])
+            text = until(lambda: typed_by("ann", "explain", "big"), lambda text: "is waiting" in text)
+            self.assertIn("quota", text)
+            self.assertRegex(text, r"Stopped before: \w+ ")
+            # A node that is drained: pods there end, and their work says so.
+            home.type("cancel", "big", "-n", "team-a")
+            home.drain("codeflare-0")
+            home.drain("codeflare-1")
+            evicted = re.compile(r"pod own-\S+: evicted on node (codeflare-\d): Eviction API")
+            drained = evicted.search(until(lambda: typed_by("bob", "explain", "own"), evicted.search)).group(1)
+            self.assertRegex(home.type("status").stdout, r"nodes: +0 of 2 ready")
+            # A drained node does not fail the work: its new pod waits for another node, here the one that is used again.
+            other = ({"codeflare-0", "codeflare-1"} - {drained}).pop()
+            home.cordon(other, closed=False)
+            until(lambda: [pod["spec"].get("nodeName") for pod in home.send("/api/v1/namespaces/team-b/pods")["items"]
+                           if pod["status"]["phase"] == "Running"], lambda nodes: nodes and set(nodes) == {other})
+            home.type("cancel", "own", "-n", "team-b")
+            home.cordon("codeflare-0", closed=False)
+            run("bob", "again", 2, "team-b")
         finally:
             home.close()
 

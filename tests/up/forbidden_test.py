@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`codeflare up` where the kernel forbids user namespaces, or only networks: it says so, it says how to change that, and a Job runs all the same.
+"""`codeflare up` where the kernel forbids user namespaces, or only networks: it says so, it says how to change that, and a Job runs anyway.
 
 Each case is a user namespace of its own, whose limits bind only those in it."""
 
@@ -22,7 +22,7 @@ PR_SET_DUMPABLE = 4
 def forbid(kind):
     """Between fork and exec: no more namespaces of this kind from here on."""
     user, group = os.geteuid(), os.getegid()
-    # Who has just become another user may not write below /proc/self.
+    # A process that has just become another user may not write below /proc/self.
     LIBC.prctl(PR_SET_DUMPABLE, 1, 0, 0, 0)
     if LIBC.unshare(CLONE_NEWUSER) != 0:
         raise OSError(ctypes.get_errno(), "unshare")

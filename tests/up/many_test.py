@@ -14,7 +14,7 @@ from up_test import PODS, pod, processes_below  # noqa: E402
 REAL, AT_ONCE = 200, 50
 FAKE_JOBS, FAKE_PODS = 20, 100
 PATIENCE_SECONDS = 400
-# What comes with the first pod, and connections that come and go; one that stays for each pod would be hundreds.
+# Descriptors of the first pod, and connections that come and go; one that stays for each pod would be hundreds.
 SPARE_DESCRIPTORS, SPARE_NAMESPACES = 40, 10
 SHARED = "/shared"
 ADOPTED = 20
@@ -37,7 +37,7 @@ class Many(PodCase):
         return with_container(body, env=[{"name": name, "value": value}], **members)
 
     def held(self):
-        """What the program and its holder hold: descriptors, namespaces among them, links."""
+        """The resources of the program and its holder: descriptors, namespaces among them, links."""
         pids = [self.cluster.process.pid, *holders(self.scratch).values()]
         namespaces = sum(len(traces.namespaces_held(pid)) for pid in pids)
         links = sorted(name for pid in holders(self.scratch).values() for name in traces.links(pid))
@@ -99,7 +99,7 @@ class Many(PodCase):
         starts = {path.name: path.read_text() for path in self.shared.iterdir()}
         self.assertEqual(starts, {f"p{i}": "started\n" for i in range(ADOPTED)})
         self.assertEqual(len(traces.marked(self.mark)), ADOPTED)
-        # Who can end them has them.
+        # The cluster that has them can end them.
         for name in starts:
             self.cluster.open(f"{PODS}/{name}?gracePeriodSeconds=1", method="DELETE")
         self.cluster.wait_for(PODS, lambda found: not found["items"], PATIENCE_SECONDS)

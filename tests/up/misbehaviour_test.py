@@ -82,7 +82,7 @@ class Misbehaviour(PodCase):
     def assert_ended(self, name, phase, codes, reason):
         found = self.ended(name)
         self.assertEqual(found["status"]["phase"], phase)
-        # The pod may be told to be over a moment before its last process is.
+        # The pod's status may be final a moment before its last process ends.
         last = terminated(self.cluster.wait_for(f"{PODS}/{name}", terminated))
         self.assertIn(last["exitCode"], codes)
         self.assertEqual(last["reason"], reason)
@@ -200,7 +200,7 @@ class Forks(PodCase):
         self.assertLess(time.monotonic() - began, seconds)
 
     def see_ends(self):
-        # What all of them seem to have together is more: it has to be counted exactly, again and again.
+        # Their apparent sum is more: it has to be counted exactly, again and again.
         began = self.begin("late", "4Gi", activeDeadlineSeconds=15)
         self.wait_until_full("late")
         self.end_within(15 + SOON, began, lambda found: phase_is("Failed")(found["items"][0]))

@@ -1,4 +1,4 @@
-"""What tests of pods on `codeflare up` share: a cluster on fresh data that ends with the test, and what is looked at again and again."""
+"""For tests of pods on `codeflare up`: a cluster on fresh data that ends with the test, and what is looked at again and again."""
 
 import contextlib
 import os
@@ -24,7 +24,7 @@ def with_container(body, **members):
 
 
 def telling(body, *command):
-    """What the command prints is the pod's last message: where the API server does not reach the node there are no logs."""
+    """The command's output is the pod's last message: where the API server does not reach the node there are no logs."""
     return with_container(body, command=["sh", "-c", 'exec "$@" > /dev/termination-log', "sh", *command])
 
 
@@ -82,7 +82,7 @@ def waiting(found):
 
 
 def holders(scratch):
-    """What keeps the network of this directory: names of processes and their ids."""
+    """The keepers of this directory's network: names of processes and their ids."""
     found = {}
     for pid in processes_below(scratch, "node-holder"):
         with contextlib.suppress(OSError):
@@ -91,7 +91,7 @@ def holders(scratch):
 
 
 def why_no_network(program, scratch):
-    """What the kernel says against pods having networks; empty when it allows them."""
+    """The kernel's error about networks of pods; empty when it allows them."""
     with tempfile.TemporaryDirectory(dir=scratch) as empty:
         run = subprocess.run([program, "node-holder", "--probe", empty], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60)
     return run.stderr if run.returncode == 3 else ""
@@ -156,7 +156,7 @@ class PodCase(unittest.TestCase):
         return logs
 
     def output(self, name, script, **spec):
-        """What a pod printed, once it has ended."""
+        """A pod's output, once it has ended."""
         self.cluster.post(PODS, pod(name, script, restartPolicy="Never", **spec))
         self.ended(name)
         return self.cluster.open(PODS + "/" + name + "/log")
@@ -171,7 +171,7 @@ class PodCase(unittest.TestCase):
         self.assertIn(wanted, said)
 
     def assert_vanishes(self, look, patience=60):
-        """What is found becomes nothing; shows what stays."""
+        """Waits until nothing is found; shows what stays."""
         until = time.monotonic() + patience
         while (found := look()) and time.monotonic() < until:
             time.sleep(0.1)

@@ -21,7 +21,7 @@ import up_test  # noqa: E402
 from pod_case import SERVICES, PodCase, is_ready, labelled, service, with_container  # noqa: E402
 from up_test import PODS, pod  # noqa: E402
 
-# Says what it was asked, streams when it is told to, moves, and echoes the frames of a WebSocket.
+# Shows its requests, streams on request, redirects, and echoes the frames of a WebSocket.
 SERVER = r"""
 import base64, hashlib, http.server, json
 

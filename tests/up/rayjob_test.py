@@ -20,7 +20,7 @@ from ray_test import PATIENCE_SECONDS, group  # noqa: E402
 
 JOBS = "/apis/ray.io/v1/namespaces/default/rayjobs"
 CLUSTERS = "/apis/ray.io/v1/namespaces/default/rayclusters"
-# What a shell reads, and Kubernetes must not: quotes, && and dollars.
+# Characters for a shell that Kubernetes must not read: quotes, && and dollars.
 WORK = """python -c "import ray; ray.init(); print('answer', ray.get(ray.remote(lambda: 6 * 7).remote()))" && echo "in $(($NUMBER + 1))" """
 
 TRAIN = "import os, ray\nray.init()\nprint('answer', ray.get(ray.remote(lambda: int(os.environ['NUMBER']) * 7).remote()))\n"

@@ -1,13 +1,19 @@
 #!/usr/bin/env python3
 """`codeflare run` and the verbs for its jobs as people type them, on `codeflare up` with real processes."""
 
+import fcntl
 import json
 import os
 import pathlib
+import pty
+import re
+import select
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import time
 import unittest
 import zipfile
@@ -20,6 +26,49 @@ print("rank", os.environ.get("RANK", "-"), "of", os.environ.get("WORLD_SIZE", "-
 print("words", sys.argv[1:], "in", os.getcwd(), "with", open("data/note.txt").read().strip(), flush=True)
 sys.exit(int(os.environ.get("CODE", "0")))
 """
+
+
+class Screen:
+    """A pseudo-terminal with a program on it."""
+
+    def __init__(self, words, cwd, environment):
+        self.outside, inside = pty.openpty()
+        self.resize(33, 101)
+        self.before = termios.tcgetattr(inside)
+        self.inside = os.dup(inside)  # so that its mode can be read after the program has ended
+        self.seen = b""
+        self.process = subprocess.Popen(words, cwd=cwd, env=environment, stdin=inside, stdout=inside, stderr=inside, start_new_session=True,
+                                        preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0))
+        os.close(inside)
+
+    def resize(self, rows, columns):
+        fcntl.ioctl(self.outside, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+
+    def type(self, text):
+        os.write(self.outside, text)
+
+    def until(self, pattern):
+        """The output since the last call until it matches."""
+        end = time.monotonic() + PATIENCE_SECONDS
+        while not (found := re.search(pattern, self.seen)):
+            if not select.select([self.outside], [], [], 1)[0]:
+                if time.monotonic() > end:
+                    raise AssertionError(f"{pattern!r} was not shown: {self.seen!r}")
+                continue
+            self.seen += os.read(self.outside, 4096)
+        shown, self.seen = self.seen[:found.end()], self.seen[found.end():]
+        return shown
+
+    def wait(self):
+        code = self.process.wait(timeout=PATIENCE_SECONDS)
+        restored = termios.tcgetattr(self.inside) == self.before
+        return code, restored
+
+    def close(self):
+        self.process.kill()
+        self.process.wait()
+        os.close(self.inside)
+        os.close(self.outside)
 
 
 class Run(unittest.TestCase):
@@ -184,6 +233,9 @@ class Run(unittest.TestCase):
             (["run", "--pods", "0", "--", "true"], 2, "number of pods 0: must be from 1"),
             (["run", "--name", "Not_Good", "--", "true"], 2, "job 'Not_Good': name: "),
             (["run", "--dir", "nowhere", "--", "true"], 2, "nowhere"),
+            (["run", "--pty", "--", "bash"], 2, "--pty: standard input and output must be a terminal"),
+            (["run", "--pty", "--pods", "2", "--dry-run=client", "--", "bash"], 2, "--pty: works with one pod"),
+            (["run", "--pty", "--detach", "--", "bash"], 2, "--detach"),
             (["run", "-n", "nowhere", "--", "true"], 3, "namespaces \"nowhere\" not found"),
             (["run", "--dry-run=server", "--", "true"], 2, "--dry-run"),
             (["status", "job", "no-such-job"], 3, "job 'no-such-job' not found"),
@@ -207,6 +259,60 @@ class Run(unittest.TestCase):
                         "--image", "torch:2", "--", "python", "main.py").stdout
         for line in ("kind: AppWrapper", "kind: Job", "nvidia.com/gpu: \"2\"", "limit: 21600", "tree: gold", "image: torch:2"):
             self.assertIn(line, out)
+
+    def screen(self, *words):
+        screen = Screen([PROGRAM, "run", "--dir", "", *words], self.work, self.environment)
+        self.addCleanup(screen.close)
+        return screen
+
+    def test_a_shell_on_a_terminal_ends_its_allocation(self):
+        screen = self.screen("--name", "shell", "--pty", "--env", "PS1=ready> ", "--", "bash", "--norc")
+        screen.until(rb"ready> ")
+        screen.type(b"stty size; tty\r")
+        self.assertRegex(screen.until(rb"/dev/pts/\d+"), rb"33 101\r\n")
+        screen.resize(44, 122)
+        screen.type(b"until stty size | grep -q '44 122'; do sleep 0.05; done; echo mark$((1+1))\r")
+        screen.until(rb"mark2")
+        screen.type(b"sleep 600\r")
+        screen.until(rb"sleep 600")
+        time.sleep(0.3)  # any moment of the sleep will do
+        screen.type(b"\x03")
+        screen.type(b"echo code $?\r")
+        screen.until(rb"code 130")
+        self.assertEqual(self.status("shell")["status"], "Running")
+        screen.type(b"exit 7\r")
+        self.assertEqual(screen.wait(), (7, True))
+        info = self.status("shell")
+        self.assertEqual((info["status"], info["exitCode"]), ("Failed", 7))
+        self.type("delete", "job", "shell")
+
+    def test_a_terminal_that_goes_away_ends_the_allocation_queued_or_not(self):
+        screen = self.screen("--name", "closed", "--pty", "--cpus", "3", "--env", "PS1=ready> ", "--", "bash", "--norc")
+        screen.until(rb"ready> ")
+        waiting = self.screen("--name", "behind", "--pty", "--cpus", "3", "--", "true")
+        waiting.until(rb"behind: Queued")
+        waiting.type(b"\x03")
+        self.assertEqual(waiting.wait()[0], 130)
+        self.wait_for("behind", "Stopped")
+        screen.process.send_signal(signal.SIGHUP)
+        self.assertEqual(screen.wait()[0], 130)
+        self.wait_for("closed", "Stopped")
+        screen = self.screen("--name", "after", "--pty", "--cpus", "3", "--", "echo", "at last")
+        screen.until(rb"at last\r\n")
+        self.assertEqual(screen.wait(), (0, True))
+        for name in ("closed", "behind", "after"):
+            self.type("delete", "job", name)
+
+    def test_an_image_that_nothing_is_mapped_to_is_named_with_the_fix(self):
+        self.type("run", "--detach", "--name", "unmapped", "--image", "example.com/torch:9", "--dir", "", "--", "true")
+        end = time.monotonic() + PATIENCE_SECONDS
+        while "image add" not in (info := self.status("unmapped"))["message"]:
+            self.assertLess(time.monotonic(), end, info)
+        self.assertIn("codeflare image add 'example.com/torch:9'", info["message"])
+        self.assertEqual(info["status"], "Pending")
+        self.type("delete", "job", "unmapped")
+        # These stand for this machine's programs.
+        self.type("run", "--image", "python:3.12", "--dir", "", "--", "true")
 
     def test_time_is_limited(self):
         run = self.type("run", "--time", "1s", "--dir", "", "--", "sleep", "600", code=None)

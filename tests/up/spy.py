@@ -24,7 +24,7 @@ SECRETS = [text.encode() for text in TASK["secrets"]]
 
 
 def read(path):
-    """The beginning of a file or the names in a directory; nothing where that is refused. Never waits."""
+    """The beginning of a file or the names in a directory; nothing where that fails. Never waits."""
     with contextlib.suppress(OSError):
         if os.path.isdir(path):
             return "\n".join(os.listdir(path)).encode()
@@ -84,7 +84,7 @@ def shared():
 
 
 def signals():
-    """Who was hit is looked at from outside."""
+    """Kills; the test looks from outside who was hit."""
     for pid in [*TASK["pids"], 1, -1]:
         with contextlib.suppress(OSError):
             os.kill(pid, signal.SIGKILL)
@@ -157,7 +157,7 @@ def api():
 
 
 def control():
-    """What it does find: that the looking works."""
+    """Finds a known file: the search works."""
     with open("/tmp/control", "wb") as file:
         file.write(SECRETS[0])
     return {"file": len(secrets_in("/tmp/control")), "environ": len(read("/proc/self/environ")) > 0, "mounts": len(mount_points()) > 0,

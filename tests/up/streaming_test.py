@@ -34,7 +34,7 @@ PATIENCE_SECONDS = 60
 
 
 def read_until(fd, text):
-    """What a terminal shows until it has shown this."""
+    """The text of a terminal until it has shown this."""
     seen = b""
     while text not in seen:
         try:

@@ -1,4 +1,4 @@
-"""What a cluster and its pods leave on this machine, as its administrator would look for it."""
+"""Traces of a cluster and its pods on this machine, as its administrator would look for it."""
 
 import contextlib
 import os

@@ -37,7 +37,7 @@ print("rank", rank, "of", dist.get_world_size(), *("%.2f" % weight for weight in
 dist.destroy_process_group()
 """
 
-# What torchrun is; output goes to a file and from there to the log, because torch 1.13 reads its default of "0" as nothing with Python 3.11. The name of the first pod is there when that pod is.
+# torchrun as a module; output goes to a file and from there to the log, because torch 1.13 reads its default of "0" as nothing with Python 3.11. The name of the first pod is there when that pod is.
 RUN = f"""until getent hosts train-0.train; do sleep 0.2; done
 exec {PYTHON} -m torch.distributed.run --nnodes 2 --nproc_per_node 1 --redirects 1 --tee 1 --node_rank $JOB_COMPLETION_INDEX \
   --master_addr train-0.train --master_port 29500 /code/train.py"""

@@ -28,6 +28,11 @@ def training_job(name, smallest, largest, command=FOREVER, cpu="100m", **annotat
             "spec": {"minSize": smallest, "maxSize": largest, "elastic": {"gracePeriodSeconds": 5}, "replicaSpecs": {"template": template}}}
 
 
+def wrapping(name, item):
+    return {"apiVersion": "workload.codeflare.dev/v1beta1", "kind": "AppWrapper", "metadata": {"name": name},
+            "spec": {"resources": {"GenericItems": [{"generictemplate": item}]}}}
+
+
 class TrainingCase(PodCase):
     def workers(self, name):
         """UID and restarts of each that is ready."""
@@ -86,7 +91,7 @@ class TrainingJobs(TrainingCase):
         self.assertIn("exit code 7", job["status"]["message"])
 
     def wait_for_members(self, name, size):
-        """Until a generation with that many members trains; the world size that each rank was told."""
+        """Until a generation with that many members trains; the world size that each rank got."""
         def trains(job):
             members = job.get("status", {}).get("membership", {}).get("members", [])
             return len(members) == size and job["status"].get("readySize") == size
@@ -133,20 +138,44 @@ class TrainingJobs(TrainingCase):
         pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "fixed"}, "spec": {"restartPolicy": "Never", "containers": [
             {"name": "c", "image": "any", "resources": {"requests": {"cpu": "3"}}}]}}
         pod["metadata"]["annotations"] = {"codeflare.dev/duration": "5s"}
-        wrapper = {"apiVersion": "workload.codeflare.dev/v1beta1", "kind": "AppWrapper", "metadata": {"name": "fixed"},
-                   "spec": {"resources": {"GenericItems": [{"generictemplate": pod}]}}}
-        self.cluster.post(WRAPPERS, wrapper)
+        self.cluster.post(WRAPPERS, wrapping("fixed", pod))
         self.wait_for_size("bert", 5)
         self.cluster.wait_for(f"{WRAPPERS}/fixed", lambda one: one.get("status", {}).get("state") == "Completed")
         self.wait_for_size("bert", 8)
+        self.delete(f"{JOBS}/bert")
+        self.assert_vanishes(lambda: self.cluster.get(f"{PODS}?labelSelector=breezeml.ai/job%3Dbert")["items"])
+        self.a_wrapped_job_is_the_gang_of_its_appwrapper()
+
+    def places(self, name):
+        return sum(place["count"] for place in self.cluster.get(f"{WRAPPERS}/{name}")["status"]["plan"]["places"])
+
+    def a_wrapped_job_is_the_gang_of_its_appwrapper(self):
+        self.cluster.post(WRAPPERS, wrapping("outer", training_job("inner", 2, 8, cpu="1", **{"codeflare.dev/duration": "1h"})))
+        first = self.wait_for_size("inner", 8)
+        self.assertEqual(self.places("outer"), 8)
+        self.cluster.post(JOBS, training_job("other", 3, 3, cpu="1", **{"codeflare.dev/duration": "1h"}))
+        self.wait_for_size("other", 3)
+        stayed = self.wait_for_size("inner", 5)
+        self.assertEqual({name: first[name] for name in stayed}, stayed)
+        self.cluster.wait_until(lambda: self.places("outer") == 5)
+        self.change("inner", maxSize=4)
+        self.wait_for_size("inner", 4)
+        self.delete(f"{WRAPPERS}/outer")
+        self.assert_vanishes(lambda: self.cluster.get(f"{PODS}?labelSelector=breezeml.ai/job%3Dinner")["items"])
 
     def test_a_restart_of_the_program_adopts_the_plan(self):
         self.start("--cpus", "4")
         self.cluster.post(JOBS, training_job("bert", 2, 3))
+        self.cluster.post(WRAPPERS, wrapping("outer", training_job("inner", 1, 2)))
         before = self.wait_for_size("bert", 3)
+        self.wait_for_size("inner", 2)
+        self.change("inner", maxSize=3)
+        wrapped = self.wait_for_size("inner", 3)
+        self.cluster.wait_until(lambda: self.places("outer") == 3)
         self.kill_program()
         self.start("--cpus", "4")
         self.assertEqual(self.wait_for_size("bert", 3), before)
+        self.assertEqual(self.wait_for_size("inner", 3), wrapped)
 
 
 if __name__ == "__main__":

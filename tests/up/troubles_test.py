@@ -19,7 +19,7 @@ EXAMPLES = ROOT / "examples" / "troubles"
 WRAPPERS = "/apis/workload.codeflare.dev/v1beta1/namespaces/default/appwrappers"
 EVENTS = "/api/v1/namespaces/default/events"
 # These go on trying.
-RUNNING = {"image", "secret", "loop"}
+RUNNING = {"account", "image", "key", "loop", "root", "secret", "volume"}
 
 
 def documented():
@@ -52,13 +52,13 @@ class Troubles(PodCase):
         lines = documented()
         names = sorted(path.stem for path in EXAMPLES.glob("*.yaml"))
         self.assertEqual(sorted([*lines, "good"]), names)
+        self.assertGreaterEqual(len(lines), 20)
         created = self.cli("create", *[word for name in names for word in ("-f", str(EXAMPLES / f"{name}.yaml"))])
         self.assertEqual(created.returncode, 0, created.stderr)
         found = {}
         for name, line in lines.items():
             state = "Running" if name in RUNNING else "Failed"
-            text = self.explained(name, line)
-            self.assertTrue(text.startswith(f"appwrapper default/{name} is {state}"), text)
+            text = self.explained(name, rf"(?s)\Aappwrapper default/{name} is {state}\b.*{line}")
             found[name] = re.search(line, text)[0]
         self.assertEqual(len(set(found.values())), len(lines), found)
 
@@ -79,19 +79,24 @@ class Troubles(PodCase):
         self.assertEqual(followed.returncode, 1)
         self.assertIn(found["import"], followed.stderr.splitlines()[-1])
         # Pods that cannot start are reported while logs waits for them.
+        for name in ("image", "volume", "account"):
+            self.assertIn(found[name], self.first_note(name))
+        self.assertRegex(self.cli("explain", "appwrapper", "loop").stdout, r"stays until it is deleted: Pod loop has the restartPolicy Always")
+        self.assertIn("Pods that are not ready:", self.cli("explain", "appwrapper", "image").stdout)
+
+    def first_note(self, name):
+        """The first line that `logs -f` writes to standard error."""
         environment = {**os.environ, "KUBECONFIG": self.cluster.kubeconfig}
-        words = [up_test.PROGRAM, "logs", "appwrapper", "image", "-f"]
+        words = [up_test.PROGRAM, "logs", "appwrapper", name, "-f"]
         with subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=environment) as waits:
             line = waits.stderr.readline()
             waits.terminate()
-        self.assertIn(found["image"], line)
-        self.assertRegex(self.cli("explain", "appwrapper", "loop").stdout, r"stays until it is deleted: Pod loop has the restartPolicy Always")
-        self.assertIn("Pods that are not ready:", self.cli("explain", "appwrapper", "image").stdout)
+        return line
 
     def check_completed(self):
         self.wait_for_state("good", "Completed")
         said = self.cli("explain", "appwrapper", "good").stdout
-        self.assertRegex(said, r"^appwrapper default/good is Completed\n  waited \w+, ran \w+ on codeflare-0:1\n$")
+        self.assertRegex(said, r"^appwrapper default/good is Completed\n  waited \w+, ran \w+ on codeflare-0 \(1 pod\)\n$")
 
     def test_mistakes_are_found_at_create(self):
         self.start()

@@ -14,6 +14,7 @@ import sys
 import tempfile
 import time
 import unittest
+import urllib.error
 import urllib.request
 
 sys.dont_write_bytecode = True
@@ -54,18 +55,27 @@ class Cluster:
     def get(self, path):
         return json.loads(self.open(path))
 
+    def find(self, path):
+        """The object, or None where it does not exist."""
+        try:
+            return self.get(path)
+        except urllib.error.HTTPError as error:
+            if error.code != 404:
+                raise
+            return None
+
     def post(self, path, body):
         return json.loads(self.open(path, body))
 
     def wait_for(self, path, test, patience=60):
-        """The object as soon as it passes."""
+        """The object as soon as it exists and passes."""
         until = time.monotonic() + patience
         while True:
-            found = self.get(path)
-            if test(found):
+            found = self.find(path)
+            if found is not None and test(found):
                 return found
             if time.monotonic() > until:
-                raise AssertionError(f"{path} stays {json.dumps(found.get('status'))}")
+                raise AssertionError(f"{path} is missing" if found is None else f"{path} stays {json.dumps(found.get('status'))}")
             time.sleep(0.02)
 
     @staticmethod
@@ -152,7 +162,7 @@ class Up(unittest.TestCase):
                 code, err = cluster.stop()
             self.assertEqual(code, 0, err)
             self.assertEqual(processes_below(scratch), [])
-            # What may restart does so at the next start; what has ended stays as it was.
+            # Containers that may restart do so at the next start; ended ones stay as they were.
             cluster = Cluster(scratch)
             try:
                 again = cluster.wait_for(PODS + "/stays", lambda found: found["status"]["containerStatuses"][0]["restartCount"] == 1
@@ -219,7 +229,7 @@ class Up(unittest.TestCase):
                                        restartPolicy="Never", securityContext={"runAsUser": 1000}))
                 cluster.wait_for(PODS + "/spy", lambda found: found["status"]["phase"] == "Succeeded")
                 log = cluster.open(PODS + "/spy/log")
-                # What belonged to somebody else, as in most archives.
+                # Files of another owner, as in most archives.
                 cluster.post(PODS, pod("unpacks", "cd /tmp && touch file && tar --owner=4242 --group=4242 -cf archive file && tar -xf archive",
                                        restartPolicy="Never"))
                 unpacked = cluster.wait_for(PODS + "/unpacks", lambda found: found["status"]["phase"] in ("Succeeded", "Failed"))
@@ -228,7 +238,7 @@ class Up(unittest.TestCase):
                 code, err = cluster.stop()
             self.assertEqual(code, 0, err)
             self.assertNotIn("LEAK", log)
-            # What went to standard error may stand between.
+            # Lines of standard error may stand between.
             self.assertEqual([line for line in log.splitlines() if line in ("1000", "token")], ["1000", "token"], log)
 
     def test_several_nodes_share_the_machine_and_adopt_their_own_pods(self):

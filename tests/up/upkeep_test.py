@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What `codeflare up` does for pods that run: probes, limits, eviction, volumes that are places of the machine."""
+"""The work of `codeflare up` for running pods: probes, limits, eviction, volumes that are places of the machine."""
 
 import os
 import pathlib

@@ -63,8 +63,8 @@ class Emitter:
             "resources.cc": self._resource_lines(),
         }
         bodies["texts.cc"] = self._text_lines()  # last: the others fill the pool
-        found = {name: _file(lines) for name, lines in bodies.items()}
-        found["tables.h"] = self._header()
+        found = {f"generated/{name}": _file(lines) for name, lines in bodies.items()}
+        found["internal/tables.h"] = self._header()
         return found
 
     def _header(self):
@@ -177,7 +177,7 @@ class Emitter:
 
 def _file(lines):
     head = [
-        f'{_NOTE}#include "apiserver/schema/generated/tables.h"',
+        f'{_NOTE}#include "apiserver/schema/internal/tables.h"',
         "",
         f"namespace {_NAMESPACE} {{",
         "",
@@ -188,5 +188,5 @@ def _file(lines):
 
 
 def files(graph, kinds, resources, object_meta):
-    """File name → content."""
+    """Path below src/apiserver/schema → content."""
     return Emitter(graph, kinds, resources, object_meta).files()

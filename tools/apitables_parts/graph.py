@@ -167,7 +167,7 @@ class Graph:
         else:
             required = "omitempty" not in options and "optional" not in go_field.markers
             prop = _marked_list(go_field.markers)
-        # A structure that is no pointer has no empty value for Go's JSON.
+        # A structure that is not a pointer has no empty value for Go's JSON.
         is_structure = not pointer and (node.shape == "structure" or self._is_special(declared))
         omit = "omitzero" in options or ("omitempty" in options and not is_structure)
         wire = self._wire(go_field, node, pointer, omit)
@@ -206,7 +206,7 @@ class Graph:
         raise GraphError(f"{place}: no shape for {resolved}")
 
     def _refine(self, node, prop, go_field, wire):
-        """What the field says about its value on top of the value's type."""
+        """The field's additions to its value's type."""
         changes = {"nullable": bool(prop.get("nullable"))}
         strategy = prop.get("x-kubernetes-patch-strategy", "").split(",")
         if set(strategy) - {"", "merge", "replace", "retainKeys"}:

@@ -1,4 +1,4 @@
-"""What a default kube-apiserver serves, in the order of its discovery."""
+"""The resources that a default kube-apiserver serves, in the order of its discovery."""
 
 import dataclasses
 import re

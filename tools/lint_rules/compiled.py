@@ -1,4 +1,4 @@
-"""What needs clang: formatting, and headers that compile alone. Both remember, by content, what was right before."""
+"""Rules that need clang: formatting, and headers that compile alone. Both remember, by content, what was right before."""
 
 import concurrent.futures
 import hashlib
@@ -18,7 +18,7 @@ _COMPILER = "clang++-19"
 _FLAGS = [_COMPILER, "-std=c++23", "-O0", "-Wno-pragma-once-outside-header", "-Isrc", "-I."]
 # An object file is of no use here, but ccache keeps only those, and with it fresh clones need not compile again.
 _COMPILE = [*_FLAGS, "-c", "-x", "c++"]
-# What stands before every file of the build; its standard part stands before headers here too.
+# The header before every file of the build; its standard part stands before headers here too.
 _PRELUDE = "cmake/prelude.h"
 _PRELUDE_STD = "cmake/prelude_std.h"
 _CCACHE = str(pathlib.Path(__file__).resolve().parent.parent / "ccache")
@@ -151,8 +151,8 @@ def _hidden_names(tree):
 def _proven_by_source(tree, file, hidden):
     """Whether the build itself compiles the header alone: its own source file includes it before anything else.
 
-    But for the prelude, whose headers come before. What its standard headers would hide is looked for by the rule std-include, in a few
-    milliseconds instead of two seconds of a compiler for each header. What ours would hide is a name of theirs in a header that does not
+    But for the prelude, whose headers come before. The rule std-include looks for names that its standard headers would hide, in a few
+    milliseconds instead of two seconds of a compiler for each header. Ours would hide a name of theirs in a header that does not
     include them: such a header is compiled here, for the name may be another's; and so are they themselves."""
     if file.path in hidden:
         return False
@@ -166,7 +166,7 @@ def _proven_by_source(tree, file, hidden):
 
 def _precompile(tree, cache_folder):
     """The arguments that put the standard part of the build's prelude before a header: three quarters of what the others take is spent on standard headers.
-    What that could hide, std-include finds, as above. None of them where there is no prelude, or none that compiles."""
+    The rule std-include finds what that could hide, as above. None of them where there is no prelude, or none that compiles."""
     if _PRELUDE_STD not in tree.files:
         return []
     cache_folder.mkdir(parents=True, exist_ok=True)

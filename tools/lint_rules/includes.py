@@ -13,7 +13,7 @@ _ASIO = re.compile(r"boost/(?:asio|beast)\b")
 _ASIO_HOME = re.compile(r"src/(?:base/(?:.+/)?internal|net/internal)/")
 _PRAGMA_ONCE = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+once\b", re.M)
 
-# What the precompiled headers would hide: names of the standard library by the headers that bring them. It is complete: a name
+# Includes that the precompiled headers would hide: names of the standard library by the headers that bring them. It is complete: a name
 # that a header uses and that is not here is a finding too, or the build could prove headers that do not compile without the prelude.
 _CONTAINERS = ("array", "functional", "map", "memory", "optional", "set", "span", "string", "string_view", "variant", "vector")
 _STANDARD = tuple(
@@ -84,7 +84,7 @@ _STANDARD_NAME = re.compile(r"\bstd::((?:ranges::)?\w+)")
 
 
 class Layers:
-    """Who may include whom: the folders of src/, and by `inside` the sub-folders of some of them."""
+    """The allowed includes: the folders of src/, and by `inside` the sub-folders of some of them."""
 
     def __init__(self, table):
         self.level = {folder: level for level, folders in enumerate(table["layers"]) for folder in folders}
@@ -94,7 +94,7 @@ class Layers:
         self.inside = {folder: Layers(parts) for folder, parts in table.get("inside", {}).items()}
 
     def owner(self, file):
-        """What the file is internal to when it is: its folder, or its sub-folder where those have layers."""
+        """The scope of an internal file: its folder, or its sub-folder where those have layers."""
         return f"{file.area}/{file.part}" if file.area in self.inside else file.area
 
     def objection(self, user, used):

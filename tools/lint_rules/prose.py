@@ -5,8 +5,10 @@ that have to stay are in tools/prose_exceptions.txt.
 """
 
 import bisect
+import io
 import re
 import subprocess
+import tokenize
 
 from . import source
 
@@ -21,7 +23,7 @@ _WORDS = [
         (r"dear(?:er|est)?", "expensive"),
         (r"(?:is|are|was|were|be|been|being) told", "reported, or: the log shows"),
         (r"for ever", "indefinitely"),
-        (r"(?:is|are|was|were) no(?= (?!longer\b|more\b|other\b)\w)", "is not a"),
+        (r"(?<!there )(?:is|are|was|were) no(?= (?!longer\b|more\b|other\b)\w)", "is not a"),
         (r"takes? back|took back|taken back", "reclaim, withdraw or release"),
         (r"refus(?:e|es|ed|al|als|ing)", "reject"),
         (r"comes? about", "happen"),
@@ -35,6 +37,8 @@ _BULLET = re.compile(r"^\s*(?:[-*+]|\d+\.|#+|>)\s+")
 _WORD = re.compile(r"[A-Za-z]{2,}\s+[A-Za-z]{2,}")
 _HUNK = re.compile(r"^@@ -\S+ \+(\d+)(?:,(\d+))? @@")
 _GENERATED = ("/generated/",)
+# Comments of a whole line begin with # in these.
+_HASH = (".sh", ".cmake", ".yaml", ".yml", ".toml")
 
 
 def check(tree, report, whole):
@@ -71,6 +75,10 @@ def _sentences(file):
         return _markdown(file)
     if file.is_cpp:
         return _cpp(file)
+    if file.path.endswith(".py") or file.text.startswith("#!/usr/bin/env python3"):
+        return _python(file)
+    if file.path.endswith(_HASH) or file.name == "CMakeLists.txt" or file.text.startswith("#!"):
+        return _hash(file)
     return iter(())
 
 
@@ -118,6 +126,44 @@ def _cpp(file):
         elif not file.is_test and (text := token["raw"] or token["string"]) and _WORD.search(text):
             yield from _split([(line, text.strip('"'))])
     yield from _split(comment)
+
+
+def _python(file):
+    """Comments and docstrings. A file that Python cannot read has no sentences: other tools report it."""
+    comment, last, begins = [], 0, True
+    try:
+        tokens = list(tokenize.generate_tokens(io.StringIO(file.text).readline))
+    except (tokenize.TokenError, SyntaxError):
+        return
+    for token in tokens:
+        line = token.start[0]
+        if token.type == tokenize.COMMENT:
+            if line > last + 1:
+                yield from _split(comment)
+                comment = []
+            comment.append((line, token.string.lstrip("#")))
+            last = line
+        elif token.type == tokenize.STRING and begins:
+            yield from _paragraphs(line, token.string.strip("rfb\"'").split("\n"))
+        if token.type not in (tokenize.COMMENT, tokenize.NL):
+            begins = token.type in (tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT)
+    yield from _split(comment)
+
+
+def _hash(file):
+    lines = file.text.split("\n")
+    yield from _paragraphs(1, [line.lstrip()[1:] if re.match(r"\s*#(?!!)", line) else "" for line in lines])
+
+
+def _paragraphs(first, lines):
+    """Sentences of lines of text; an empty line ends a paragraph."""
+    paragraph = []
+    for number, line in enumerate([*lines, ""], first):
+        if line.strip():
+            paragraph.append((number, line))
+        else:
+            yield from _split(paragraph)
+            paragraph = []
 
 
 def _added_lines(root):

@@ -20,7 +20,7 @@ def no_tls(chance):
 
 
 def no_http(chance):
-    """Bytes inside TLS that are no HTTP/1.1 request: the server answers and closes."""
+    """Bytes inside TLS that are not an HTTP/1.1 request: the server answers and closes."""
     get = b"GET /api HTTP/1.1\r\n"
     post = b"POST " + MAPS.encode() + b" HTTP/1.1\r\nHost: x\r\n"
     return chance.choice(
@@ -52,7 +52,7 @@ def no_http(chance):
 
 
 def no_api_call(chance):
-    """(method, target, body, content type) of well-formed HTTP that is no API call."""
+    """(method, target, body, content type) of well-formed HTTP that is not an API call."""
     rubbish = chance.randbytes(chance.randrange(1, 300))
     good = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "good"}}
     return chance.choice(

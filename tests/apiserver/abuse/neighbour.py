@@ -26,7 +26,7 @@ class Neighbour:
         self.phase.value = phase
 
     def end(self):
-        """What went wrong, if anything did."""
+        """The failures, if any."""
         self.going.value = False
         self.process.join()
         return self.problem.value.decode()

@@ -1,4 +1,4 @@
-"""Compares two recordings, and the differences with those that docs/conformance.md lists one by one."""
+"""Compares two recordings, and the differences with those that docs/reference/conformance-kubectl.md lists one by one."""
 
 import difflib
 import re

@@ -13,6 +13,7 @@ from harness import build
 MODULE = "github.com/ray-project/kuberay/ray-operator"
 NAMESPACE = "ray-system"
 ACCOUNT = "kuberay-operator"
+LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the definitions are large
 
 
 def module():
@@ -23,18 +24,18 @@ def module():
 
 
 def documents(path):
-    return [document for document in yaml.safe_load_all(path.read_text()) if document]
+    return [document for document in yaml.load_all(path.read_text(), Loader=LOADER) if document]
 
 
-def apply(api, cache, items, namespace):
-    """Server-side apply of any objects of kinds that are served by now."""
+def apply(api, cache, items, namespace, force=False):
+    """Server-side apply of any objects of kinds that are served by now; with `force` over those of others."""
     found = dynamic.DynamicClient(api, cache_file=str(cache))
     for body in items:
         resource = found.resources.get(api_version=body["apiVersion"], kind=body["kind"])
-        resource.server_side_apply(body=body, namespace=namespace if resource.namespaced else None, field_manager="test")
+        resource.server_side_apply(body=body, namespace=namespace if resource.namespaced else None, field_manager="test", force_conflicts=force)
 
 
-def install(api, cache):
+def install(api, cache, force=False):
     root = module() / "config"
     client.CoreV1Api(api).create_namespace(client.V1Namespace(metadata=client.V1ObjectMeta(name=NAMESPACE)))
     names = ("service_account", "role", "role_binding", "leader_election_role", "leader_election_role_binding")
@@ -43,7 +44,7 @@ def install(api, cache):
     for item in items:
         for subject in item.get("subjects", []):
             subject["namespace"] = NAMESPACE  # what upstream's kustomization does
-    apply(api, cache, items, NAMESPACE)
+    apply(api, cache, items, NAMESPACE, force)
 
 
 def write_kubeconfig(admin_kubeconfig, api, path):

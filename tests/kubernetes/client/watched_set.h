@@ -10,7 +10,7 @@
 
 namespace codeflare::kube {
 
-// What a cache makes of a watcher's events, and whether an event came that must not.
+// The cache that a watcher's events make, and whether an event came that must not.
 class WatchedSet {
  public:
   void apply(const WatcherEvent& event) {
@@ -47,7 +47,7 @@ class WatchedSet {
   }
   int inits() const { return inits_; }
   std::size_t changes() const { return versions_.size(); }
-  // What went wrong; empty when nothing did.
+  // The fault; empty when nothing did.
   const std::string& fault() const { return fault_; }
 
  private:

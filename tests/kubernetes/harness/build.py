@@ -57,6 +57,8 @@ PROGRAMS = {
         Program("mcad", "mcad", "github.com/project-codeflare/multi-cluster-app-dispatcher/cmd/kar-controllers", True),
         Program("kuttl", "kuttl", "github.com/kudobuilder/kuttl/cmd/kubectl-kuttl"),
         Program("helm", "helm", "helm.sh/helm/v3/cmd/helm"),
+        Program("helm-4", "helm-4", "helm.sh/helm/v4/cmd/helm"),
+        Program("versitygw", "versitygw", "github.com/versity/versitygw/cmd/versitygw"),
         Program("kuberay-operator", "kuberay", "github.com/ray-project/kuberay/ray-operator"),
         Program("minimalkueue", "kueue", "sigs.k8s.io/kueue/test/performance/scheduler/minimalkueue", True),
         Program("kueue-runner", "kueue", "sigs.k8s.io/kueue/test/performance/scheduler/runner", True),
@@ -82,7 +84,7 @@ def set_folder(name):
 
 
 def linker_flags(name):
-    """Without these a Kubernetes program calls itself v0.0.0-master, and clients that look at the version refuse it."""
+    """Without these a Kubernetes program calls itself v0.0.0-master, and clients that look at the version reject it."""
     version = SET_VERSIONS.get(name, KUBERNETES_VERSION)
     major, minor = version[1:].split(".")[:2]
     stamp = {"gitVersion": version, "gitMajor": major, "gitMinor": minor, "gitTreeState": "clean"}
@@ -162,7 +164,7 @@ def compile_environment(pins):
 
 
 def output_name(program):
-    """What `go build -o FOLDER/` calls a program: the last element of its path that is not a major version."""
+    """The file name that `go build -o FOLDER/` gives a program: the last element of its path that is not a major version."""
     path = set_folder(program.set) / program.package
     return path.parent.name if re.fullmatch(r"v\d+", path.name) else path.name
 

@@ -93,6 +93,7 @@ class Cluster:
             "starter": starter,
             "tied": tied,
             "tokens": {name: secrets.token_hex(16) for name in TOKENS},
+            "apiserver_env": options.apiserver_env,
             "processes": [],
         })
         try:
@@ -126,6 +127,9 @@ class Cluster:
         pki.client("admin", "admin", "system:masters")
         pki.client("controller-manager", "system:kube-controller-manager")
         pki.client("scheduler", "system:kube-scheduler")
+        pki.client("apiserver-kubelet-client", "kube-apiserver-kubelet-client", "system:masters")
+        # Its authority must not sign users: whoever has such a certificate may speak for anybody.
+        Authority(self.dir / "pki" / "front-proxy").client("client", components.FRONT_PROXY)
         pki.signing_key("service-account")
         for client in ("admin", "controller-manager", "scheduler"):
             pki.kubeconfig(self.dir / f"{client}.kubeconfig", self.state["server"], client)
@@ -138,6 +142,8 @@ class Cluster:
         argv = [str(Path(self.state["bin"]) / name), *arguments]
         # HOME: no program may read or write the user's own settings. No proxy: everything is on loopback.
         environment = {"HOME": str(self.dir), "PATH": os.environ.get("PATH", ""), "TMPDIR": str(self.dir)}
+        if name == "kube-apiserver":
+            environment.update(each.split("=", 1) for each in self.state.get("apiserver_env", []))
         log = self.dir / "log" / f"{name}.log"
         with processes.signals_held():
             record = processes.start(name, argv, log, environment, self.state["tied"] if tied is None else tied)

@@ -4,6 +4,7 @@ from pathlib import Path
 
 SERVICE_NETWORK = "10.96.0.0/16"
 POD_NETWORK = "10.244.0.0/16"
+FRONT_PROXY = "front-proxy-client"
 
 
 def programs(options):
@@ -47,7 +48,7 @@ def apiserver(cluster, options):
         "--bind-address=127.0.0.1",
         # Without it the address of the default route is looked up, and a machine may have none.
         "--advertise-address=127.0.0.1",
-        # Endpoints refuse loopback addresses, so the kubernetes service stays without them.
+        # Endpoints reject loopback addresses, so the kubernetes service stays without them.
         "--endpoint-reconciler-type=none",
         f"--secure-port={cluster.state['server'].rpartition(':')[2]}",
         f"--service-cluster-ip-range={SERVICE_NETWORK}",
@@ -58,12 +59,23 @@ def apiserver(cluster, options):
         "--service-account-issuer=https://kubernetes.default.svc",
         f"--service-account-key-file={pki / 'service-account.pub'}",
         f"--service-account-signing-key-file={pki / 'service-account.key'}",
+        # As kubeadm has them: calls of kubelets and of aggregated APIs.
+        f"--kubelet-client-certificate={pki / 'apiserver-kubelet-client.crt'}",
+        f"--kubelet-client-key={pki / 'apiserver-kubelet-client.key'}",
+        "--kubelet-preferred-address-types=InternalIP",
+        f"--proxy-client-cert-file={pki / 'front-proxy' / 'client.crt'}",
+        f"--proxy-client-key-file={pki / 'front-proxy' / 'client.key'}",
+        f"--requestheader-client-ca-file={pki / 'front-proxy' / 'ca.crt'}",
+        f"--requestheader-allowed-names={FRONT_PROXY}",
+        "--requestheader-username-headers=X-Remote-User",
+        "--requestheader-group-headers=X-Remote-Group",
+        "--requestheader-extra-headers-prefix=X-Remote-Extra-",
         "--authorization-mode=Node,RBAC",
         "--allow-privileged=true",
         "--profiling=false",
     ]
     if not options.controller_manager:
-        # Nobody makes service accounts then, and the plugin would refuse every pod.
+        # Nobody makes service accounts then, and the plugin would reject every pod.
         arguments.append("--disable-admission-plugins=ServiceAccount")
     if not options.watch_cache:
         arguments.append("--watch-cache=false")

@@ -1,4 +1,4 @@
-"""What the tests of the Python client share: clients of one server, and a namespace for each test."""
+"""Common parts of the tests of the Python client: clients of one server, and a namespace for each test."""
 
 import itertools
 import json
@@ -55,7 +55,7 @@ class Case(unittest.TestCase):
     def setUp(self):
         self.ns = f"test-{next(NUMBERS)}"
         self.core.create_namespace(client.V1Namespace(metadata=client.V1ObjectMeta(name=self.ns)))
-        # What every namespace gets comes a moment later, and would be counted and watched.
+        # The objects of every namespace come a moment later, and would be counted and watched.
         eventually(lambda: self.core.list_namespaced_config_map(self.ns).items, "kube-root-ca.crt")
 
     def refused(self, status, reason, call, *arguments, **more):

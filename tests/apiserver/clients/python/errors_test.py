@@ -1,4 +1,4 @@
-"""What goes wrong arrives as an ApiException with the status, the reason and the body that programs look at."""
+"""Failures arrive as an ApiException with the status, the reason and the body that programs look at."""
 
 from kubernetes import client
 
@@ -35,7 +35,7 @@ class ErrorsTest(Case):
         self.assertLessEqual(expected, causes)
 
     def test_bodies_that_are_no_objects_are_bad_requests(self):
-        # The typed interface refuses such bodies itself.
+        # The typed interface rejects such bodies itself.
         create = self.dynamic().resources.get(api_version="v1", kind="ConfigMap").create
         body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "odd"}, "data": [1]}
         self.refused(400, "BadRequest", create, namespace=self.ns, body=body)

@@ -1,4 +1,4 @@
-"""Who somebody is and what they may do: tokens, reviews, and a service account with few rights."""
+"""Identity and rights: tokens, reviews, and a service account with few rights."""
 
 import json
 

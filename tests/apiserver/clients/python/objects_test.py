@@ -131,7 +131,7 @@ class ObjectsTest(Case):
             token = page.metadata._continue
             if not token:
                 break
-            # What is made and deleted meanwhile does not show.
+            # Objects made and deleted meanwhile do not show.
             self.core.create_namespaced_config_map(self.ns, config_map(f"new-{len(seen)}"))
             self.core.delete_namespaced_config_map(f"map-{len(seen) + 3:02}", self.ns)
         self.assertEqual([name for name in seen if name.startswith("map-")], [f"map-{i:02}" for i in range(25)])

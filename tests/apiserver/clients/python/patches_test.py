@@ -1,4 +1,4 @@
-"""Every kind of patch, with the content types that the client chooses and those that it is told."""
+"""Every kind of patch, with the content types that the client chooses and those that the caller gives."""
 
 from kubernetes import client
 
