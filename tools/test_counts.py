@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Prints "passed failed skipped" for a JUnit file that ctest wrote; names what failed on standard error.
+"""Prints "passed failed skipped" for JUnit files that ctest wrote; names what failed on standard error.
 
 ctest knows programs only; this counts the tests inside them from the last lines that GoogleTest and unittest print. A program
-that says nothing of the kind counts as one test.
+that says nothing of the kind counts as one test. A program that a later file has again counts as that file says.
 """
 
 import re
@@ -48,19 +48,27 @@ def counts_of(case):
     return passed, max(failed, 1), skipped
 
 
-def main(path):
+def cases_of(path):
+    return {case.get("name"): counts_of(case) for case in ElementTree.parse(path).getroot().iter("testcase")}
+
+
+def main(first, *again):
     try:
-        cases = ElementTree.parse(path).getroot().iter("testcase")
+        programs = cases_of(first)
+        for path in again:
+            later = cases_of(path)
+            for name in sorted(later):
+                print(f"{name}: failed, then {'failed' if later[name][1] else 'passed'} alone", file=sys.stderr)
+            programs.update(later)
     except (OSError, ElementTree.ParseError):
         return 0, 1, 0
     total = (0, 0, 0)
-    for case in cases:
-        counts = counts_of(case)
+    for name, counts in programs.items():
         if counts[1]:
-            print(f"{case.get('name')}: {counts[1]} failed", file=sys.stderr)
+            print(f"{name}: {counts[1]} failed", file=sys.stderr)
         total = tuple(map(sum, zip(total, counts)))
     return total
 
 
 if __name__ == "__main__":
-    print(*main(sys.argv[1]))
+    print(*main(*sys.argv[1:]))

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """The counts of ./dev test: the tests inside the programs that ctest ran."""
 
+import itertools
 import pathlib
 import subprocess
 import sys
@@ -17,13 +18,16 @@ def counts(*cases):
         return counts_of_file(file.name)
 
 
-def counts_of_file(path):
-    run = subprocess.run([sys.executable, COUNTS, path], capture_output=True, text=True, check=True)
+def counts_of_file(*paths):
+    run = subprocess.run([sys.executable, COUNTS, *paths], capture_output=True, text=True, check=True)
     return tuple(map(int, run.stdout.split()))
 
 
-def case(status, output="", inside=""):
-    return f'<testcase name="x" status="{status}">{inside}<system-out>{output}</system-out></testcase>'
+names = itertools.count()
+
+
+def case(status, output="", inside="", name=None):
+    return f'<testcase name="{name or next(names)}" status="{status}">{inside}<system-out>{output}</system-out></testcase>'
 
 
 class TestCountsTest(unittest.TestCase):
@@ -50,6 +54,17 @@ class TestCountsTest(unittest.TestCase):
         skipped = case("notrun", inside='<skipped message="SKIP_RETURN_CODE=77"/>')
         missing = case("notrun", inside='<skipped message="Unable to find executable"/>')
         self.assertEqual(counts(skipped, missing), (0, 1, 1))
+
+    def test_a_second_run_counts_instead_of_the_first(self):
+        bad = case("fail", "[  PASSED  ] 1 test.\n[  FAILED  ] 2 tests, listed below:", name="shaky")
+        with tempfile.TemporaryDirectory() as folder:
+            first, good, still_bad = (pathlib.Path(folder) / name for name in ("first", "good", "still_bad"))
+            first.write_text(f"<testsuite>{case('run')}{bad}</testsuite>")
+            good.write_text(f"<testsuite>{case('run', '[  PASSED  ] 3 tests.', name='shaky')}</testsuite>")
+            still_bad.write_text(f"<testsuite>{bad}</testsuite>")
+            self.assertEqual(counts_of_file(first, good), (4, 0, 0))
+            self.assertEqual(counts_of_file(first, still_bad), (2, 2, 0))
+            self.assertEqual(counts_of_file(first, "/nonexistent"), (0, 1, 0))
 
     def test_no_results_are_a_failure(self):
         self.assertEqual(counts_of_file("/nonexistent"), (0, 1, 0))
