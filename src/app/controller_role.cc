@@ -1,9 +1,7 @@
 #include "app/controller_role.h"
 
-#include "app/flags/mcad_flags.h"
-#include "app/flags/scale_flags.h"
-#include "app/flags/training_flags.h"
-#include "app/flags/usage_flags.h"
+#include "app/controller_cluster.h"
+#include "app/flags/controller_flags.h"
 #include "app/report.h"
 #include "app/served_kinds.h"
 #include "base/async/task.h"
@@ -12,24 +10,19 @@
 #include "base/log.h"
 #include "base/metrics.h"
 #include "controllers/admission/webhook_server.h"
-#include "controllers/appwrapper/app_wrapper_object.h"
 #include "controllers/appwrapper/published_settings.h"
 #include "controllers/appwrapper/queue_controllers.h"
 #include "controllers/appwrapper/queue_lease.h"
-#include "controllers/crds/ensure_crds.h"
-#include "controllers/crds/ensure_policy.h"
 #include "controllers/dispatch/agent_configs.h"
 #include "controllers/dispatch/cluster_links.h"
 #include "controllers/dispatch/fence_guard.h"
 #include "controllers/platform/platform_controller.h"
-#include "controllers/raycluster/kuberay_present.h"
 #include "controllers/rayjob/rayjob_controller.h"
 #include "controllers/run/run_controller.h"
 #include "controllers/scale/machineset_machines.h"
 #include "controllers/scale/placeholder_machines.h"
 #include "controllers/scale/provisioning_machines.h"
 #include "controllers/scale/scale_controllers.h"
-#include "controllers/submitter/impersonation_right.h"
 #include "controllers/trainingjob/training_controller.h"
 #include "controllers/usage/release_edition.h"
 #include "controllers/usage/usage_controller.h"
@@ -38,21 +31,15 @@
 #include "controllers/view/view_api.h"
 #include "kube/connect.h"
 #include "model/managed_cluster.h"
-#include "model/quota_subtree.h"
-#include "model/ray_job.h"
 #include "model/training_job.h"
-#include "model/usage_ledger.h"
 #include "net/client.h"
-#include "net/listen_address.h"
 #include "net/url.h"
-#include "queue/marks.h"
 #include "runtime/manager.h"
 #include "sdk/program_image.h"
 
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
-#include <CLI/Validators.hpp>
 
 #include <chrono>
 #include <csignal>
@@ -72,60 +59,7 @@ using controllers::QueueControllersOptions;
 using controllers::metering::ReleaseEdition;
 
 constexpr const char* kName = "codeflare-controller";
-
-struct Flags {
-  std::string kubeconfig;
-  std::string context;
-  std::string ns;  // of the kubeconfig: nothing here depends on it
-  std::string lease_ns{queue::kControllerNamespace};
-  bool bind = false;
-  bool legacy_group = false;
-  bool no_rayclusters = false;
-  bool no_user_check = false;
-  bool preemption = false;
-  bool priority_slope = false;
-  bool quota_trees = true;
-  std::int64_t holding_seconds = 0;
-  bool no_local = false;
-  bool dispatcher = false;
-  std::string agent_configs;
-  std::int64_t patience_seconds = 30;
-  bool no_leader_election = false;
-  std::string health_address = "0.0.0.0:8081";
-  bool install_crds = false;
-  WebhookServerOptions webhook;
-  std::string view_service;
-  int workers = 32;
-  bool json_log = false;
-  bool verbose = false;
-  std::string log_level = "info";
-  McadFlags mcad;
-  TrainingFlags training;
-  UsageFlags usage;
-  ScaleFlags scale;
-};
-
-Result<controllers::view::ViewService> view_service(const Flags& flags) {
-  return controllers::view::parse_view_service(
-      "--view-service", flags.view_service.empty() ? flags.webhook.service : flags.view_service);
-}
-
-// Problems are reported before anything is connected.
-Result<void> check_addresses(const Flags& flags) {
-  if (!flags.webhook.listen.empty()) {
-    TRY(net::parse_listen("--webhook-listen", flags.webhook.listen));
-  }
-  if (!flags.view_service.empty()) {
-    TRY(view_service(flags));
-  }
-  if (const std::string& text = flags.health_address; !text.empty()) {
-    // ":8081" is all addresses.
-    TRY(net::parse_listen("--health-address", (text.starts_with(':') ? "0.0.0.0" : "") + text));
-  }
-  return {};
-}
-
-QueueControllersOptions queue_options(const Flags& flags) {
+QueueControllersOptions queue_options(const ControllerFlags& flags) {
   QueueControllersOptions options;
   options.queue.binds = flags.bind ? queue::Binds::gangs : queue::Binds::nothing;
   options.queue.user_check = !flags.no_user_check;
@@ -140,144 +74,11 @@ QueueControllersOptions queue_options(const Flags& flags) {
   return options;
 }
 
-using KubeRay = std::shared_ptr<controllers::raycluster::KubeRayWatch>;
-
-// The watch for a KubeRay operator, or null when this controller ignores RayClusters. Two
-// controllers must not run the same RayClusters.
-Task<Result<KubeRay>> look_for_kuberay(kube::Client& client, const Flags& flags, Logger logger) {
-  if (flags.no_rayclusters) {
-    co_return KubeRay();
-  }
-  auto kuberay = std::make_shared<controllers::raycluster::KubeRayWatch>(client, logger);
-  const Result<void> looked = co_await kuberay->look();
-  if (!looked && looked.error().code == ErrorCode::permission_denied) {
-    logger.warn("RayClusters are ignored: cannot find out whether the KubeRay operator runs",
-                {{"error", looked.error()}});
-    co_return KubeRay();
-  }
-  CO_TRY(looked);
-  co_return kuberay;
-}
-
-void tell(controllers::PolicyReport policy, const Flags& flags, Logger logger) {
-  using controllers::PolicyReport;
-  const auto without_policy = [&](std::string_view why, std::string_view instead) {
-    if (flags.webhook.listen.empty()) {
-      logger.warn("changes of AppWrapper specs are not rejected",
-                  {{"because", why}, {"instead", instead}});
-    } else {
-      logger.info("changes of AppWrapper specs are rejected by the webhook only",
-                  {{"because", why}});
-    }
-  };
-  switch (policy) {
-    case PolicyReport::applied:
-      logger.info("admission policy applied");
-      return;
-    case PolicyReport::left_alone:
-      logger.info("admission policy not changed", {{"because", "no permission to change it"}});
-      return;
-    case PolicyReport::built_in:
-      logger.info("changes of AppWrapper specs are rejected by the server");
-      return;
-    case PolicyReport::not_served:
-      without_policy("the server does not support admission policies",
-                     "--webhook-listen, or Kubernetes 1.30");
-      return;
-    case PolicyReport::not_allowed:
-      without_policy("no permission for admission policies",
-                     "--webhook-listen, or apply crds/appwrappers_policy.yaml");
-      return;
-  }
-}
-
-// Ray's kinds that this controller runs.
-struct RayKinds {
-  bool clusters = false;
-  bool jobs = false;
-  bool has_operator = false;  // KubeRay brings its own definitions
-};
-
-// Leaves those that the cluster knows.
-Task<Result<void>> keep_served(kube::Client& client, RayKinds& ray, Logger logger) {
-  CO_TRY_ASSIGN(ray.clusters,
-                co_await is_served(client, model::resource_type<model::RayCluster>()));
-  CO_TRY_ASSIGN(ray.jobs, co_await is_served(client, model::resource_type<model::RayJob>()));
-  ray.jobs = ray.jobs && ray.clusters;
-  if (!ray.jobs) {
-    logger.info(ray.clusters ? "the cluster does not know RayJobs"
-                             : "the cluster does not know RayClusters",
-                {{"instead", "--install-crds"}});
-  }
-  co_return Result<void>();
-}
-
-// The kinds that we watch are there, or the error says what to do.
-Task<Result<void>> prepare(kube::Client& client, const Flags& flags,
-                           QueueControllersOptions& options, RayKinds& ray, Logger logger) {
-  if (flags.install_crds) {
-    // Before the definitions, which had this rule once: there is always one of the two.
-    CO_TRY_ASSIGN(const controllers::PolicyReport policy,
-                  co_await controllers::ensure_policy(client));
-    tell(policy, flags, logger);
-    CO_TRY_ASSIGN(controllers::CrdReport done,
-                  co_await controllers::ensure_crds(
-                      client, {.legacy_group = flags.legacy_group,
-                               .ray_cluster = ray.clusters && !ray.has_operator}));
-    for (const std::string& name : done.applied) {
-      logger.info("custom resource definition applied", {{"name", name}});
-    }
-    controllers::log_shared(done, logger);
-    options.mend_definitions = [&client, legacy = flags.legacy_group] {
-      return controllers::mend_crds(client, legacy);
-    };
-    if (ray.has_operator) {
-      CO_TRY(co_await keep_served(client, ray, logger));
-    }
-    co_return Result<void>();
-  }
-  if (ray.clusters) {
-    CO_TRY(co_await keep_served(client, ray, logger));
-  }
-  using model::WrapperApi;
-  for (const WrapperApi api : {WrapperApi::workload_v1beta1, WrapperApi::mcad_v1beta1}) {
-    if (api == WrapperApi::mcad_v1beta1 && !flags.legacy_group) {
-      continue;
-    }
-    const model::ResourceType type = controllers::app_wrapper_type(api);
-    CO_TRY_ASSIGN(const bool served, co_await is_served(client, type));
-    if (!served) {
-      co_return fail(failed_precondition("the cluster does not serve " + type.qualified_name() +
-                                         "; start once with --install-crds, or apply crds/"));
-    }
-  }
-  if (!flags.quota_trees) {
-    co_return Result<void>();
-  }
-  CO_TRY_ASSIGN(options.quota_subtrees,
-                co_await is_served(client, model::resource_type<model::QuotaSubtree>()));
-  if (!options.quota_subtrees) {
-    logger.warn("QuotaSubtrees are not installed in the cluster; quota trees are off",
-                {{"instead", "--install-crds"}});
-  }
-  co_return Result<void>();
-}
-
-// Without the right wrapped objects cannot be created in the name of whoever submitted them.
-Task<Result<void>> check_impersonation(kube::Client& client, Logger logger) {
-  CO_TRY_ASSIGN(const std::vector<std::string> missing,
-                co_await controllers::missing_impersonation_rights(client));
-  for (const std::string& what : missing) {
-    logger.error("missing impersonate permission; AppWrappers of other users will not start",
-                 {{"verb", "impersonate"}, {"missing", what}});
-  }
-  co_return Result<void>();
-}
-
 // Without leader election nobody stands by: a cluster whose queue works is rejected before
 // anything in it is changed. False where this controller may not use Leases, which is taken for
 // what `--no-leader-election` says: there is no other.
-Task<Result<bool>> take_lease(runtime::LeaderElector& elector, const Flags& flags, Logger logger) {
+Task<Result<bool>> take_lease(runtime::LeaderElector& elector, const ControllerFlags& flags,
+                              Logger logger) {
   const Result<void> taken = co_await elector.take();
   if (taken) {
     co_return true;
@@ -296,34 +97,6 @@ Task<Result<bool>> take_lease(runtime::LeaderElector& elector, const Flags& flag
         "; stop it first, or start without --no-leader-election to stand by until it ends"));
   }
   co_return fail(taken.error());
-}
-
-// TrainingJobs are ours unless switched off or not installed.
-Task<Result<bool>> runs_training_jobs(kube::Client& client, const Flags& flags, Logger logger) {
-  if (flags.training.off) {
-    co_return false;
-  }
-  CO_TRY_ASSIGN(const bool served,
-                co_await is_served(client, model::resource_type<model::TrainingJob>()));
-  if (!served) {
-    logger.info("the cluster does not serve TrainingJobs", {{"instead", "--install-crds"}});
-  }
-  co_return served;
-}
-
-// Usage is counted where TrainingJobs run. Pods that have the finalizer are counted also when new
-// ones get none.
-Task<Result<bool>> counts_usage(kube::Client& client, bool training_jobs, Logger logger) {
-  if (!training_jobs) {
-    co_return false;
-  }
-  CO_TRY_ASSIGN(const bool served,
-                co_await is_served(client, model::resource_type<model::UsageLedger>()));
-  if (!served) {
-    logger.info("usage is not counted: the cluster does not serve UsageLedgers",
-                {{"instead", "--install-crds"}});
-  }
-  co_return served;
 }
 
 // Whether pods of TrainingJobs are counted: not at all, those that have the finalizer, new ones
@@ -366,54 +139,26 @@ std::shared_ptr<controllers::QueueDriver> add_controllers(
   return driver;
 }
 
-// Kinds of others that providers of machines need. Without the rights they count as absent.
-Task<Result<bool>> may_list(kube::Client& client, model::ResourceType type, std::string ns,
-                            Logger logger) {
-  const Result<kube::ObjectList> found =
-      co_await client.list(type, {.ns = std::move(ns), .limit = 1});
-  if (found || found.error().code == ErrorCode::not_found) {
-    co_return found.has_value();
-  }
-  if (found.error().code != ErrorCode::permission_denied) {
-    co_return fail(found.error());
-  }
-  logger.warn("no permission for a kind of machines; MachineTypes with its provider do not work",
-              {{"kind", type.kind}, {"error", found.error()}});
-  co_return false;
-}
-
 // They outlive the manager that uses them.
 struct ScaleProviders {
-  bool provisioning_requests = false;  // served
-  bool machine_sets = false;           // likewise
   std::unique_ptr<controllers::scale::PlaceholderMachines> placeholder;
   std::unique_ptr<controllers::scale::ProvisioningMachines> provisioning;
   std::unique_ptr<controllers::scale::MachineSetMachines> machine_set;
 };
 
-Task<Result<void>> find_providers(kube::Client& client, ScaleProviders& machines, Logger logger) {
-  namespace scale = controllers::scale;
-  const std::string ns(scale::kMachineSetNamespace);
-  CO_TRY_ASSIGN(machines.provisioning_requests,
-                co_await may_list(client, scale::kProvisioningRequests, "", logger));
-  CO_TRY_ASSIGN(const bool sets, co_await may_list(client, scale::kMachineSets, ns, logger));
-  CO_TRY_ASSIGN(const bool singles, co_await may_list(client, scale::kMachines, ns, logger));
-  machines.machine_sets = sets && singles;
-  co_return Result<void>();
-}
-
-void add_machines(runtime::Manager& manager, controllers::QueueDriver& driver, const Flags& flags,
-                  controllers::scale::ScaleOptions options, ScaleProviders& machines) {
+void add_machines(runtime::Manager& manager, controllers::QueueDriver& driver,
+                  const ControllerFlags& flags, controllers::scale::ScaleOptions options,
+                  const MachineKinds& kinds, ScaleProviders& machines) {
   namespace scale = controllers::scale;
   machines.placeholder = std::make_unique<scale::PlaceholderMachines>(
       manager, scale::PlaceholderOptions{.ns = flags.lease_ns, .image = "", .binds = flags.bind});
   scale::Providers providers{
       {std::string(scale::kPlaceholderProvider), machines.placeholder.get()}};
-  if (machines.provisioning_requests) {
+  if (kinds.provisioning_requests) {
     machines.provisioning = std::make_unique<scale::ProvisioningMachines>(manager, driver);
     providers.emplace(scale::kProvisioningProvider, machines.provisioning.get());
   }
-  if (machines.machine_sets) {
+  if (kinds.machine_sets) {
     machines.machine_set = std::make_unique<scale::MachineSetMachines>(
         manager, driver, scale::MachineSetOptions{.logger = options.planner.logger});
     providers.emplace(scale::kMachineSetProvider, machines.machine_set.get());
@@ -424,7 +169,7 @@ void add_machines(runtime::Manager& manager, controllers::QueueDriver& driver, c
 // The view API on the port of the webhook, if a Service leads there and the API server aggregates
 // APIs. The queue works without it.
 Task<std::unique_ptr<controllers::view::FrontProxy>> view_behind(kube::Client& client,
-                                                                 const Flags& flags,
+                                                                 const ControllerFlags& flags,
                                                                  controllers::view::ViewApi& view,
                                                                  WebhookServerOptions& options,
                                                                  Logger logger) {
@@ -459,7 +204,7 @@ Task<void> register_view_api(kube::Client& client, controllers::view::ViewServic
   }
 }
 
-Task<Result<void>> serve_queue(Env env, const Flags& flags, net::HttpService& api,
+Task<Result<void>> serve_queue(Env env, const ControllerFlags& flags, net::HttpService& api,
                                kube::Client& client, std::optional<runtime::LeaderOptions> leader,
                                Logger logger, MetricsRegistry& metrics) {
   QueueControllersOptions options = queue_options(flags);
@@ -530,8 +275,9 @@ Task<Result<void>> serve_queue(Env env, const Flags& flags, net::HttpService& ap
                                         {.user_agent = std::string(kName),
                                          .connect_timeout = std::chrono::seconds(3)}));
   ScaleProviders machines;
+  MachineKinds machine_kinds;
   if (scales) {
-    CO_TRY(co_await find_providers(client, machines, logger));
+    CO_TRY_ASSIGN(machine_kinds, co_await find_machine_kinds(client, logger));
   }
   runtime::Manager manager(env, client, std::move(manager_options));
   const auto texts = controllers::trainingjob::setting_texts(training);
@@ -570,7 +316,7 @@ Task<Result<void>> serve_queue(Env env, const Flags& flags, net::HttpService& ap
   if (scales) {
     scale.planner.logger = logger;
     scale.planner.config_namespaces = {flags.lease_ns, "instascale-system"};
-    add_machines(manager, *driver, flags, std::move(scale), machines);
+    add_machines(manager, *driver, flags, std::move(scale), machine_kinds, machines);
   }
   if (release != nullptr) {
     release->add_to(manager, [driver](std::string why) {
@@ -601,8 +347,8 @@ Task<Result<void>> serve_queue(Env env, const Flags& flags, net::HttpService& ap
 }
 
 // `api` leads to the server of the client.
-Task<Result<void>> serve(Env env, const Flags& flags, net::HttpService& api, kube::Client& client,
-                         Logger logger, MetricsRegistry& metrics) {
+Task<Result<void>> serve(Env env, const ControllerFlags& flags, net::HttpService& api,
+                         kube::Client& client, Logger logger, MetricsRegistry& metrics) {
   runtime::LeaderOptions leader = controllers::queue_candidate(env, flags.lease_ns);
   leader.logger = logger;
   if (!flags.no_leader_election) {
@@ -621,20 +367,8 @@ Task<Result<void>> serve(Env env, const Flags& flags, net::HttpService& api, kub
   co_return end;
 }
 
-int run_controller(const Flags& flags) {
-  if (const Result<void> good = check_addresses(flags); !good) {
-    return report_usage(good.error());
-  }
-  if (!flags.agent_configs.empty()) {
-    const auto agents = controllers::dispatch::parse_agent_configs(flags.agent_configs);
-    if (!agents) {
-      return report_usage(agents.error());
-    }
-  }
-  if (const auto good = training_settings(flags.training); !good) {
-    return report_usage(good.error());
-  }
-  if (const auto good = parse_scale(flags.scale); !good) {
+int run_controller(const ControllerFlags& flags) {
+  if (const Result<void> good = check(flags); !good) {
     return report_usage(good.error());
   }
   RealEnv world;
@@ -676,112 +410,10 @@ int run_controller(const Flags& flags) {
 
 }  // namespace
 
-// Where MCAD had an option for the same thing its name is accepted too, and that of its variable.
 void add_controller_role(CLI::App& app, Role& chosen) {
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<ControllerFlags>();
   CLI::App* role = app.add_subcommand("controller", "Run the queue of a Kubernetes cluster");
-  role->add_option(
-          "--kubeconfig", flags->kubeconfig,
-          "kubeconfig file (default: KUBECONFIG, the pod's service account, ~/.kube/config)")
-      ->type_name("FILE");
-  role->add_option("--context", flags->context,
-                   "context of the kubeconfig (default: the current one)")
-      ->envname("KUBE_CONTEXT")
-      ->type_name("NAME");
-  role->add_option("--lease-namespace", flags->lease_ns,
-                   "namespace of the Lease codeflare-controller and the ConfigMap codeflare-queue; "
-                   "the same for all controllers of a cluster")
-      ->type_name("NAME")
-      ->capture_default_str();
-  role->add_option("-n,--namespace", flags->ns, "no effect; use --lease-namespace")
-      ->type_name("NAME")
-      ->group("");  // not in the help
-  role->add_flag("--bind", flags->bind,
-                 "bind pods of AppWrappers as planned, instead of kube-scheduler");
-  role->add_flag("--legacy-group", flags->legacy_group,
-                 "serve AppWrappers of mcad.ibm.com as well");
-  role->add_flag("--no-rayclusters", flags->no_rayclusters,
-                 "ignore RayClusters and RayJobs even without a KubeRay operator");
-  add_training_flags(*role, flags->training);
-  add_usage_flags(*role, flags->usage);
-  add_scale_limits(*role, flags->scale);
-  role->add_flag("--no-user-check", flags->no_user_check,
-                 "skip the check of submitters: anyone who can create AppWrappers can create "
-                 "anything this controller can");
-  role->add_flag("--preemption", flags->preemption,
-                 "preempt running work for higher priority and for owners of lent quota");
-  role->add_flag("--priority-slope,--dynamicpriority", flags->priority_slope,
-                 "raise the priority by spec.priorityslope per second of waiting");
-  role->add_flag("--quota-trees,--quotaEnabled,!--no-quota-trees", flags->quota_trees,
-                 "honor QuotaSubtrees (MCAD's default was to ignore them)");
-  role->add_option("--head-of-line-holding-time,--headoflineholdingtime", flags->holding_seconds,
-                   "seconds that nodes stay reserved for the first in the queue")
-      ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 31))
-      ->type_name("SECONDS")
-      ->capture_default_str();
-  role->add_flag("--dispatcher", flags->dispatcher,
-                 "MCAD's name for --no-local, with --agentconfigs");
-  role->add_option("--agentconfigs", flags->agent_configs,
-                   "kubeconfig files of worker clusters and the names of the ManagedClusters made "
-                   "of them")
-      ->type_name("FILE:NAME,...");
-  role->add_flag("--no-local", flags->no_local,
-                 "run AppWrappers on ManagedClusters only, not on nodes of this cluster");
-  role->add_option("--dispatch-patience", flags->patience_seconds,
-                   "seconds that a ManagedCluster has to start an AppWrapper before another "
-                   "cluster is tried")
-      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 31))
-      ->type_name("SECONDS")
-      ->capture_default_str();
-  role->add_flag("--no-leader-election,!--leader-elect", flags->no_leader_election,
-                 "exit with an error when another controller leads, instead of standing by");
-  role->add_option("--health-address,--healthProbeListenAddr,--health-probe-bind-address",
-                   flags->health_address, "address of /healthz, /readyz and /metrics; empty: none")
-      ->type_name("ADDR:PORT")
-      ->capture_default_str();
-  role->add_flag(
-      "--install-crds", flags->install_crds,
-      "apply the custom resource definitions and the admission policy for AppWrappers first");
-  CLI::Option* listen =
-      role->add_option(
-              "--webhook-listen", flags->webhook.listen,
-              "address of the admission webhook, which records submitters and checks their "
-              "permissions; without it and without --no-user-check no AppWrapper starts")
-          ->type_name("ADDR:PORT");
-  role->add_option("--webhook-dir", flags->webhook.directory,
-                   "directory with keys and certificate of the webhook; shared by replicas, filled "
-                   "when empty. Keep it: recorded submitters are valid only with its keys")
-      ->type_name("DIR")
-      ->needs(listen);
-  role->add_option("--webhook-secret", flags->webhook.secret,
-                   "Secret of its keys, made once, for all replicas; the webhook configurations "
-                   "are then the chart's, and only their caBundle is set")
-      ->type_name("NAMESPACE/NAME")
-      ->needs(listen);
-  role->add_option("--webhook-service", flags->webhook.service,
-                   "Service by which the API server reaches the webhook (port 443)")
-      ->type_name("NAMESPACE/NAME")
-      ->needs(listen);
-  role->add_option("--webhook-url", flags->webhook.url,
-                   "URL by which the API server reaches the webhook, https://HOST:PORT")
-      ->type_name("URL")
-      ->needs(listen);
-  role->add_option("--view-service", flags->view_service,
-                   "Service by which the API server reaches the view API at --webhook-listen "
-                   "(default: --webhook-service)")
-      ->type_name("NAMESPACE/NAME[:PORT]")
-      ->needs(listen);
-  role->add_option("--workers", flags->workers, "number of AppWrappers handled at a time")
-      ->check(CLI::Range(1, 1024))
-      ->capture_default_str();
-  role->add_flag("--log-json", flags->json_log, "write log lines as JSON");
-  role->add_flag("-v,--verbose", flags->verbose, "log debug messages");
-  role->add_option("--log-level", flags->log_level,
-                   "least level of log lines: error, warn, info (default) or debug")
-      ->envname("LOG_LEVEL")
-      ->transform(CLI::IsMember({"error", "warn", "info", "debug"}, CLI::ignore_case))
-      ->type_name("LEVEL");
-  add_mcad_flags(*role, flags->mcad);
+  add_controller_flags(*role, *flags);
   role->footer(
       "Example:\n  codeflare controller --kubeconfig admin.conf --install-crds --no-user-check");
   role->callback([&chosen, flags] { chosen = [flags] { return run_controller(*flags); }; });
