@@ -288,7 +288,7 @@ TEST(QueueBinds, a_gang_that_finds_no_other_place_stops_unless_its_node_returns)
   EXPECT_EQ(b.queue.step(kNow).changed.size(), 1U);
   Standing standing = b.queue.standing("uid-a");
   EXPECT_EQ(standing.kind, Kind::stopping);
-  EXPECT_EQ(word(standing.reason), "PlaceLost");
+  EXPECT_EQ(word(standing.reason), "NodeGone");
   EXPECT_EQ(standing.message, "lost 1 pod: node " + head + " is gone; no other node has room");
   b.queue.upsert_node(node(head, resources("4")));
   EXPECT_EQ(b.queue.step(kNow).changed.size(), 1U);

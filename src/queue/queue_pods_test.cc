@@ -385,7 +385,7 @@ TEST(QueueNodes, under_another_scheduler_a_lost_place_is_told_and_may_be_found) 
   EXPECT_EQ(outcome.changed.size(), 1U);
   Standing standing = queue.standing("uid-a");
   EXPECT_EQ(standing.kind, Kind::started);
-  EXPECT_EQ(word(standing.reason), "PlaceLost");
+  EXPECT_EQ(word(standing.reason), "NodeGone");
   EXPECT_EQ(standing.pods_lost, 2);
   EXPECT_EQ(standing.message, "lost 2 pods: node n is gone");
   queue.upsert_node(node("m", resources("8")));

@@ -3,6 +3,7 @@
 #include "base/close_words.h"
 #include "queue/internal/amounts.h"
 #include "queue/internal/standing_of.h"
+#include "queue/internal/taint_words.h"
 #include "queue/status_words.h"
 
 #include <algorithm>
@@ -67,14 +68,20 @@ std::string outside_text(const Queue& queue, const std::vector<ReportLine>& shor
   return text;
 }
 
+// "taint dedicated=ml:NoSchedule excludes 1 of 2 nodes: n1; tolerate ...". Where the advice has
+// nodes that would let it fit, it has their cure as well.
 std::vector<std::string> constraints(const sched::Explanation& explanation) {
+  const bool advised = !explanation.cordoned.empty() || !explanation.tainted.empty();
   std::vector<std::string> result;
   for (const sched::PodSetReport& set : explanation.pod_sets) {
     for (const sched::Exclusion& each : set.excluded) {
       result.push_back(
           each.constraint + " excludes " + std::to_string(each.nodes) + " of " +
           std::to_string(set.nodes_all) + " nodes" +
-          (explanation.pod_sets.size() == 1 ? "" : " for pod set " + std::to_string(set.pod_set)));
+          (explanation.pod_sets.size() == 1 ? "" : " for pod set " + std::to_string(set.pod_set)) +
+          ": " + some_names(each.names, each.nodes) +
+          (each.taint && !advised ? "; " + taint_cure(*each.taint, each.names, each.nodes, true)
+                                  : ""));
     }
   }
   return result;
@@ -132,8 +139,9 @@ std::string nodes_advice(const sched::Explanation& explanation) {
   if (needs.empty()) {
     needs = node_for_a_pod(explanation);
   }
-  return "does not fit even if all running work ends; request less, or add nodes" +
-         (needs.empty() ? "" : " with " + needs);
+  // Where nothing helps but other nodes, the report says so by itself.
+  return std::string(explanation.never_fits ? "" : "does not fit even if all running work ends; ") +
+         "request less, or add nodes" + (needs.empty() ? "" : " with " + needs);
 }
 
 // Enough nodes exist, but some of them take no new pods.
@@ -294,6 +302,8 @@ std::vector<std::string> advice(Queue& queue, const sched::Explanation& explanat
     }
   } else if (!explanation.cordoned.empty()) {
     result.push_back(uncordon_advice(explanation.cordoned));
+  } else if (!explanation.tainted.empty()) {
+    result.push_back(tainted_advice(explanation.tainted));
   } else {
     result.push_back(explanation.why == Reason::no_node_allowed
                          ? "add nodes that match the constraints, or change the constraints"
@@ -312,6 +322,9 @@ std::vector<std::string> advice(Queue& queue, const sched::Explanation& explanat
 std::string no_estimate(const sched::Explanation& explanation) {
   if (!explanation.cordoned.empty()) {
     return "starts after nodes are uncordoned";
+  }
+  if (!explanation.tainted.empty()) {
+    return "starts after the taint is tolerated or removed";
   }
   if (explanation.never_fits) {
     return "does not fit on these nodes";
@@ -370,7 +383,8 @@ Result<Report> explain(Queue& queue, std::string_view uid, Time now) {
   }
   TRY_ASSIGN(const sched::Explanation explanation, queue.core().explain(*gang, now));
   report.position = explanation.position;
-  report.never_fits = explanation.never_fits && explanation.cordoned.empty();
+  report.never_fits =
+      explanation.never_fits && explanation.cordoned.empty() && explanation.tainted.empty();
   report.shortages = lines(explanation);
   report.within = explanation.within;
   for (const sched::DomainReport& each : explanation.domains) {

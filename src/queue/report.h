@@ -40,13 +40,14 @@ struct Report {
   std::string within;
   std::vector<ReportDomain> domains;
   std::vector<ReportLine> shortages;     // within the nearest domain, if there are domains
-  std::vector<std::string> constraints;  // "taint dedicated=ml:NoSchedule keeps 3 nodes away"
+  std::vector<std::string> constraints;  // "taint dedicated=ml:NoSchedule excludes 1 of 2 nodes: n"
   std::vector<std::string> holders;      // who holds what it needs, largest first
   std::string outside;                   // what pods outside the queue hold of it; empty: nothing
   std::vector<std::string> advice;       // what would start it now
   std::optional<Time> estimated_start;
   std::string estimate_note;  // how sure that is, or why there is none
-  bool never_fits = false;    // not even if all work ends and all nodes are uncordoned
+  // Not even if all work ends, all nodes are uncordoned and all taints gone.
+  bool never_fits = false;
 };
 
 Result<Report> explain(Queue& queue, std::string_view uid, Time now);

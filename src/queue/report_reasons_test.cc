@@ -154,9 +154,11 @@ const std::vector<Case>& cases() {
       {Reason::insufficient_quota, "InsufficientQuota", [] { return with_quota("small"); },
        "needs 1 CPU of quota node small (tree t), ", nullptr, nullptr},
       {Reason::no_node_allowed, "NoNodeAllowed", excluded,
-       "0 of 1 nodes are eligible: taint dedicated=ml:NoSchedule excludes 1; add a node "
-       "that matches, or change the constraints",
-       "add nodes that match the constraints, or change the constraints", "no node is eligible"},
+       "0 of 1 nodes are eligible: taint dedicated=ml:NoSchedule excludes 1 (n); tolerate the "
+       "taint, or run 'kubectl taint nodes n dedicated:NoSchedule-'",
+       "fits with node n once running work ends; for taint dedicated=ml:NoSchedule add the "
+       "toleration {key: dedicated, ",
+       "starts after the taint is tolerated or removed"},
       {Reason::insufficient_resources, "InsufficientResources", insufficient,
        "needs 2 CPUs, 1 of 4 free on ", "starts if this work ends: team-a/runs (3 CPUs)",
        kUnknownEnds},

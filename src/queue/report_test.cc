@@ -54,9 +54,7 @@ TEST(Report, a_pod_of_16_gpus_never_starts_on_two_nodes_of_8) {
   ASSERT_TRUE(report);
   EXPECT_TRUE(report->never_fits);
   ASSERT_EQ(report->advice.size(), 1U);
-  EXPECT_EQ(report->advice[0],
-            "does not fit even if all running work ends; request less, or add nodes with 16 "
-            "nvidia.com/gpu on one node");
+  EXPECT_EQ(report->advice[0], "request less, or add nodes with 16 nvidia.com/gpu on one node");
   EXPECT_EQ(report->estimate_note, "does not fit on these nodes");
 }
 
@@ -72,8 +70,7 @@ TEST(Report, a_pod_larger_than_every_node_leads_the_sentence_and_new_nodes_hold_
             "one pod needs 16 CPUs, the largest node has 8 for the queue; needs 16 CPUs, 0 of 16 "
             "free on 2 eligible nodes (16 short)");
   EXPECT_EQ(explain(queue, "uid-fat", kNow)->advice,
-            std::vector<std::string>{"does not fit even if all running work ends; request less, or "
-                                     "add nodes with 16 CPUs on one node"});
+            std::vector<std::string>{"request less, or add nodes with 16 CPUs on one node"});
   EXPECT_TRUE(
       queue.sentence("uid-many", kNow)
           .starts_with("one pod needs 16 CPUs, the largest node has 8 for the queue; one pod "
@@ -81,9 +78,8 @@ TEST(Report, a_pod_larger_than_every_node_leads_the_sentence_and_new_nodes_hold_
                        "640 CPUs, "))
       << queue.sentence("uid-many", kNow);
   EXPECT_EQ(explain(queue, "uid-many", kNow)->advice,
-            std::vector<std::string>{"does not fit even if all running work ends; request less, or "
-                                     "add nodes with 16 CPUs, 64Gi memory on one node, and 640 "
-                                     "CPUs, 2.5Ti memory in total"});
+            std::vector<std::string>{"request less, or add nodes with 16 CPUs, 64Gi memory on one "
+                                     "node, and 640 CPUs, 2.5Ti memory in total"});
 }
 
 TEST(Report, new_nodes_must_hold_a_pod) {
@@ -92,14 +88,12 @@ TEST(Report, new_nodes_must_hold_a_pod) {
   ASSERT_TRUE(queue.upsert(wrapper("pair", {{2, resources("3")}}), kNow));
   (void)queue.step(kNow);
   EXPECT_EQ(explain(queue, "uid-pair", kNow)->advice,
-            std::vector<std::string>{"does not fit even if all running work ends; request less, or "
-                                     "add nodes with 3 CPUs more"});
+            std::vector<std::string>{"request less, or add nodes with 3 CPUs more"});
   queue.upsert_node(node("m", resources("2")));
   ASSERT_TRUE(queue.upsert(wrapper("first", {{1, resources("2")}}, 1), kNow));
   (void)queue.step(kNow);
   EXPECT_EQ(explain(queue, "uid-pair", kNow)->advice,
-            std::vector<std::string>{"does not fit even if all running work ends; request less, or "
-                                     "add nodes with 3 CPUs on one node"});
+            std::vector<std::string>{"request less, or add nodes with 3 CPUs on one node"});
 }
 
 TEST(Report, a_gang_that_fits_in_sum_but_not_in_placement_says_fragmented_and_who_is_in_the_way) {
@@ -147,7 +141,47 @@ TEST(Report, counts_what_constraints_take_away) {
   const auto report = explain(queue, "uid-a", kNow);
   ASSERT_TRUE(report);
   ASSERT_EQ(report->constraints.size(), 1U);
-  EXPECT_EQ(report->constraints[0], "taint dedicated=ml:NoSchedule excludes 1 of 2 nodes");
+  EXPECT_EQ(report->constraints[0], "taint dedicated=ml:NoSchedule excludes 1 of 2 nodes: t");
+  EXPECT_FALSE(report->never_fits);
+  EXPECT_EQ(report->advice,
+            std::vector<std::string>{
+                "fits with node t once running work ends; for taint dedicated=ml:NoSchedule add "
+                "the toleration {key: dedicated, operator: Equal, value: ml, effect: NoSchedule} "
+                "to the pods, or run 'kubectl taint nodes t dedicated:NoSchedule-'"});
+  EXPECT_EQ(report->estimate_note, "starts after the taint is tolerated or removed");
+}
+
+TEST(Report, names_nodes_that_a_taint_keeps_away_from_work_that_would_fit_later) {
+  Queue queue;
+  for (const char* name : {"t1", "t2", "t3", "t4"}) {
+    auto tainted = node(name, resources("4"));
+    tainted.spec.taints.push_back({.key = "gpu", .value = "", .effect = "NoExecute"});
+    queue.upsert_node(tainted);
+  }
+  queue.upsert_node(node("n", resources("4")));
+  ASSERT_TRUE(queue.upsert(wrapper("runs", {{1, resources("4")}}), kNow));
+  ASSERT_TRUE(queue.upsert(wrapper("waits", {{1, resources("4")}}, 1), kNow));
+  (void)queue.step(kNow);
+  const auto report = explain(queue, "uid-waits", kNow);
+  ASSERT_TRUE(report);
+  EXPECT_EQ(report->constraints,
+            std::vector<std::string>{
+                "taint gpu:NoExecute excludes 4 of 5 nodes: t1, t2, t3 and 1 more; add the "
+                "toleration {key: gpu, operator: Exists, effect: NoExecute} to the pods, or run "
+                "'kubectl taint nodes NODE gpu:NoExecute-'"});
+}
+
+TEST(Report, a_taint_that_kubernetes_removes_by_itself_needs_no_command) {
+  Queue queue;
+  auto full = node("full", resources("4"));
+  full.spec.taints.push_back(
+      {.key = "node.kubernetes.io/disk-pressure", .value = "", .effect = "NoSchedule"});
+  queue.upsert_node(full);
+  ASSERT_TRUE(queue.upsert(wrapper("a", {{1, resources("1")}}), kNow));
+  (void)queue.step(kNow);
+  EXPECT_EQ(queue.sentence("uid-a", kNow),
+            "0 of 1 nodes are eligible: taint node.kubernetes.io/disk-pressure:NoSchedule excludes "
+            "1 (full); Kubernetes removes this taint when the condition of the node ends");
 }
 
 TEST(Report, names_the_cordoned_node_that_would_let_it_fit) {

@@ -1,5 +1,6 @@
 #include "queue/internal/amounts.h"
 #include "queue/internal/standing_of.h"
+#include "queue/internal/taint_words.h"
 #include "queue/report.h"
 
 #include <algorithm>
@@ -50,14 +51,27 @@ std::string quota_texts(const std::vector<sched::QuotaReport>& reports) {
   return text.empty() ? "the quota is used up" : text;
 }
 
-// "taint dedicated=ml:NoSchedule excludes 2, selector zone=a excludes 1".
+// "taint dedicated=ml:NoSchedule excludes 2 (n1, n2), selector zone=a excludes 1". Nodes with a
+// taint are named: a toleration or the administrator of the node can help.
 std::string exclusions_text(const sched::PodSetReport& set) {
   std::string text;
   for (const sched::Exclusion& excluded : set.excluded) {
     text += (text.empty() ? "" : ", ") + excluded.constraint + " excludes " +
-            std::to_string(excluded.nodes);
+            std::to_string(excluded.nodes) +
+            (excluded.taint ? " (" + some_names(excluded.names, excluded.nodes) + ")" : "");
   }
   return text;
+}
+
+// How to make a node eligible where none is.
+std::string eligible_text(const sched::PodSetReport& set) {
+  const bool taints = std::ranges::all_of(
+      set.excluded, [](const sched::Exclusion& each) { return each.taint.has_value(); });
+  if (set.excluded.empty() || !taints) {
+    return "add a node that matches, or change the constraints";
+  }
+  const sched::Exclusion& first = set.excluded.front();
+  return taint_cure(*first.taint, first.names, first.nodes, false);
 }
 
 // The number of a pod set is worth a word only where there are several.
@@ -77,8 +91,7 @@ std::string excluded_text(const sched::Explanation& explanation) {
       return "the cluster has no nodes";
     }
     return set_text(explanation, each, "", ": ") + "0 of " + std::to_string(each.nodes_all) +
-           " nodes are eligible: " + exclusions_text(each) +
-           "; add a node that matches, or change the constraints";
+           " nodes are eligible: " + exclusions_text(each) + "; " + eligible_text(each);
   }
   return "no node is eligible";
 }
@@ -286,7 +299,7 @@ std::string pod_sentence(const sched::Explanation& explanation) {
   if (pod.nodes_allowed > 0) {
     return text + (excluded.empty() ? "" : excluded + ", ") + lacking_text(explanation);
   }
-  return text + excluded + "; add a node that matches, or change the constraints";
+  return text + excluded + "; " + eligible_text(pod);
 }
 
 }  // namespace codeflare::queue

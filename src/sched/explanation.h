@@ -31,6 +31,14 @@ struct Shortage {
 struct Exclusion {
   std::string constraint;  // "selector zone=a", "taint dedicated=ml:NoSchedule", "affinity"
   std::int64_t nodes = 0;
+  std::vector<std::string> names{};  // the first few of them
+  std::optional<Taint> taint{};      // where the constraint is a taint that no toleration matches
+};
+
+// A node that would take pods if they tolerated these taints.
+struct TaintedNode {
+  std::string name;
+  std::vector<Taint> taints;
 };
 
 struct PodSetReport {
@@ -106,6 +114,8 @@ struct Explanation {
   bool never_fits = false;
   // If it never fits, or no node is allowed: cordoned nodes that would let it fit, by name.
   std::vector<std::string> cordoned;
+  // The same where cordons are not all that keeps it away: nodes that would let it fit, by name.
+  std::vector<TaintedNode> tainted;
   // Placement was given up after Options::search_steps_max, so "fragmented" is not proven.
   bool search_cut_short = false;
 };

@@ -30,4 +30,21 @@ bool tolerates(const std::vector<Toleration>& tolerations, const Taint& taint) {
       tolerations, [&](const Toleration& toleration) { return matches(toleration, taint); });
 }
 
+std::string_view effect_text(Effect effect) {
+  switch (effect) {
+    case Effect::no_schedule:
+      return "NoSchedule";
+    case Effect::prefer_no_schedule:
+      return "PreferNoSchedule";
+    case Effect::no_execute:
+      return "NoExecute";
+  }
+  return "";
+}
+
+std::string taint_text(const Taint& taint) {
+  const std::string value = taint.value.empty() ? "" : "=" + taint.value;
+  return taint.key + value + ":" + std::string(effect_text(taint.effect));
+}
+
 }  // namespace codeflare::sched

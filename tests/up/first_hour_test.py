@@ -257,7 +257,7 @@ class Administrator(unittest.TestCase):
                 return home.type("--kubeconfig", str(home.path / f"{name}.kubeconfig"), *words).stdout
 
             def quota(node):
-                rows = [line.split() for line in home.type("quota").stdout.splitlines()]
+                rows = [re.split(" {3,}", line.rstrip()) for line in home.type("quota").stdout.splitlines()]
                 return next(row[3:6] for row in rows if row[1:3] == [node, "cpu"])  # limit, used, borrowed
 
             def run(name, job, pods, team):
@@ -267,13 +267,13 @@ class Administrator(unittest.TestCase):
 
             # Ann borrows one CPU of team B.
             run("ann", "big", 3, "team-a")
-            until(lambda: quota("team-a"), lambda found: found == ["2", "3", "1"])
+            until(lambda: quota("team-a"), lambda found: found == ["2 CPUs", "3 CPUs", "1 CPU"])
             self.assertIn("big", typed_by("ann", "queue"))
             self.assertNotIn("big", typed_by("bob", "queue"))
             self.assertIn("big", home.type("top").stdout)
             # Bob gets it back; Ann's work waits and says for what.
             run("bob", "own", 2, "team-b")
-            until(lambda: quota("team-b"), lambda found: found == ["2", "2", "-"])
+            until(lambda: quota("team-b"), lambda found: found == ["2 CPUs", "2 CPUs", "-"])
             text = until(lambda: typed_by("ann", "explain", "big"), lambda text: "is waiting" in text)
             self.assertIn("quota", text)
             self.assertRegex(text, r"Stopped before: \w+ ")

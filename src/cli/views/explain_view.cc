@@ -106,14 +106,21 @@ void append_list(std::string& out, std::string_view title, const std::vector<std
   }
 }
 
-// In sum, or for one pod on every node that it may use.
+std::string short_of(const queue::ReportLine& line, const std::string& needed,
+                     const std::string& free) {
+  const Result<model::Quantity> wanted = model::Quantity::parse(needed);
+  const Result<model::Quantity> found = model::Quantity::parse(free);
+  return wanted && found && *wanted > *found ? model::human_amount(line.resource, *wanted - *found)
+                                             : "";
+}
+
+// Of the sum, or of one pod on the best of the nodes that it may use.
 std::string short_text(const queue::ReportLine& line) {
   if (line.short_in_sum) {
-    return "in total";
+    return short_of(line, line.requested, line.free);
   }
-  const Result<model::Quantity> pod = model::Quantity::parse(line.pod);
-  const Result<model::Quantity> best = model::Quantity::parse(line.best_node);
-  return pod && best && *pod > *best ? "on every node" : "";
+  const std::string text = short_of(line, line.pod, line.best_node);
+  return text.empty() ? "-" : text + " for one pod";
 }
 
 void append_shortages(std::string& out, const queue::Report& report) {
@@ -148,6 +155,13 @@ void append_domains(std::string& out, const queue::Report& report) {
                    one_line(domain.text)});
   }
   out += "\nAll pods must fit within one of these, nearest first:\n" + table.to_text();
+}
+
+std::string_view advice_title(const Explained& explained, const queue::Report& report) {
+  if (explained.paused) {
+    return "To start it after the queue is resumed";
+  }
+  return report.never_fits ? "To start it" : "To start it now";
 }
 
 void append_estimate(std::string& out, const Explained& explained, const WrapperView& view,
@@ -214,15 +228,17 @@ std::string render_explanation(const Explained& explained, WallTime now) {
     }
     if (report.never_fits) {
       out += explained.outside.empty()
-                 ? "\nDoes not fit even on an empty cluster; request less, or add nodes.\n"
-                 : "\n"
-                   "Does not fit even if all running work of the queue ends: end "
-                   "pods outside the queue, or add nodes.\n";
+                 ? "\nDoes not fit even on an empty cluster.\n"
+                 : "\nDoes not fit even if all running work of the queue ends.\n";
     }
-    append_list(out,
-                explained.paused ? "To start it after the queue is resumed" : "To start it now",
-                report.advice);
-    append_estimate(out, explained, view, now);
+    std::vector<std::string> advice = report.advice;
+    if (report.never_fits && !explained.outside.empty()) {
+      advice.emplace_back("or end pods outside the queue");
+    }
+    append_list(out, advice_title(explained, report), advice);
+    if (!report.never_fits) {
+      append_estimate(out, explained, view, now);
+    }
   }
   if (view.waits && !view.held) {
     append_stop(out, explained.wrapper, now);

@@ -61,26 +61,25 @@ TEST(Explanation, of_one_that_is_being_deleted_says_what_is_still_there) {
 }
 
 TEST(Explanation, says_position_shortage_holders_what_would_help_and_when) {
-  EXPECT_EQ(
-      render_explanation({.wrapper = waiting("train"), .report = report()}, kNow),
-      "appwrapper default/train is waiting, submitted 5m ago, position 2 in the queue\n"
-      "  InsufficientResources: needs 12 CPUs, 3 of 16 free on 2 eligible nodes (9 short)\n"
-      "\n"
-      "Resources on eligible nodes:\n"
-      "  RESOURCE   NEEDED   FREE   CAPACITY   ONE POD   BEST NODE   LARGEST NODE   SHORT\n"
-      "  cpu        12       3      16         4         2           8              in total\n"
-      "\n"
-      "Excluded nodes:\n"
-      "  taint dedicated=ml:NoSchedule keeps 3 nodes away\n"
-      "\n"
-      "Resources in use by:\n"
-      "  default/eval holds 8 cpu\n"
-      "  default/other holds 4 cpu\n"
-      "\n"
-      "To start it now:\n"
-      "  the end of default/eval\n"
-      "\n"
-      "Estimated start: in 12m, at 2023-11-14T22:25:20Z (if everybody ends as expected)\n");
+  EXPECT_EQ(render_explanation({.wrapper = waiting("train"), .report = report()}, kNow),
+            "appwrapper default/train is waiting, submitted 5m ago, position 2 in the queue\n"
+            "  InsufficientResources: needs 12 CPUs, 3 of 16 free on 2 eligible nodes (9 short)\n"
+            "\n"
+            "Resources on eligible nodes:\n"
+            "  RESOURCE   NEEDED   FREE   CAPACITY   ONE POD   BEST NODE   LARGEST NODE   SHORT\n"
+            "  cpu        12       3      16         4         2           8              9\n"
+            "\n"
+            "Excluded nodes:\n"
+            "  taint dedicated=ml:NoSchedule keeps 3 nodes away\n"
+            "\n"
+            "Resources in use by:\n"
+            "  default/eval holds 8 cpu\n"
+            "  default/other holds 4 cpu\n"
+            "\n"
+            "To start it now:\n"
+            "  the end of default/eval\n"
+            "\n"
+            "Estimated start: in 12m, at 2023-11-14T22:25:20Z (if everybody ends as expected)\n");
 }
 
 TEST(Explanation, has_a_line_for_each_domain_that_could_hold_all_pods) {
@@ -114,12 +113,12 @@ TEST(Explanation, tells_what_is_short_in_sum_from_what_is_too_large_for_every_no
                                                .report = pieces,
                                                .outside = "pods outside the queue hold 6 cpu"},
                                               kNow);
-  EXPECT_TRUE(text.contains("8              on every node\n")) << text;
+  EXPECT_TRUE(text.contains("8              2 for one pod\n")) << text;
   EXPECT_TRUE(text.contains("  default/other holds 4 cpu\n  pods outside the queue hold 6 cpu\n"))
       << text;
   pieces.shortages[0].pod = "2000m";
   EXPECT_FALSE(render_explanation({.wrapper = waiting("train"), .report = pieces}, kNow)
-                   .contains("on every"));
+                   .contains("for one pod"));
 }
 
 TEST(Explanation, who_may_not_list_nodes_gets_the_status_and_is_told_what_is_missing) {
@@ -134,15 +133,25 @@ TEST(Explanation, who_may_not_list_nodes_gets_the_status_and_is_told_what_is_mis
             "  nodes of all namespaces: nodes is forbidden: ...\n");
 }
 
-TEST(Explanation, what_never_fits_and_has_no_estimate_says_so) {
+TEST(Explanation, work_that_never_fits_says_so_once) {
   queue::Report never = report();
   never.never_fits = true;
   never.estimated_start.reset();
   never.estimate_note = "no node is large enough";
+  never.advice = {"request less, or add nodes with 4 CPUs"};
   const std::string text = render_explanation({.wrapper = waiting("train"), .report = never}, kNow);
-  EXPECT_TRUE(text.contains("Does not fit even on an empty cluster")) << text;
+  EXPECT_TRUE(
+      text.ends_with("\nDoes not fit even on an empty cluster.\n"
+                     "\nTo start it:\n  request less, or add nodes with 4 CPUs\n"))
+      << text;
   EXPECT_FALSE(text.contains("Resources in use by")) << text;
-  EXPECT_TRUE(text.ends_with("Estimated start: unknown: no node is large enough\n")) << text;
+  EXPECT_TRUE(render_explanation({.wrapper = waiting("train"),
+                                  .report = never,
+                                  .outside = "pods outside the queue hold 6 cpu"},
+                                 kNow)
+                  .ends_with("\nDoes not fit even if all running work of the queue ends.\n"
+                             "\nTo start it:\n  request less, or add nodes with 4 CPUs\n"
+                             "  or end pods outside the queue\n"));
 }
 
 TEST(Explanation, what_fits_now_waits_for_the_controller_or_for_resume) {

@@ -12,8 +12,24 @@ namespace {
 
 using model::Quantity;
 
+// "2 CPUs", "7.7GiB", "8 GPUs". Where the column RESOURCE has the noun: the number alone.
+std::string with_unit(const std::string& resource, const Quantity& amount) {
+  const std::string number = model::human_amount(resource, amount);
+  const auto counted = [&](const std::string& noun) {
+    return number + " " + noun + (number == "1" ? "" : "s");
+  };
+  if (resource == "cpu") {
+    return counted("CPU");
+  }
+  if (resource == "memory" || resource == "ephemeral-storage" ||
+      resource.starts_with("hugepages-")) {
+    return number + "B";
+  }
+  return resource.ends_with("/gpu") ? counted("GPU") : number;
+}
+
 std::string or_dash(const std::string& resource, const Quantity& amount) {
-  return amount.is_zero() ? "-" : model::human_amount(resource, amount);
+  return amount.is_zero() ? "-" : with_unit(resource, amount);
 }
 
 std::string problems_of(const QuotaView& view) {
@@ -46,15 +62,14 @@ std::string render_quota(const QuotaView& view, bool wide) {
       lines.push_back({.resource = "-"});
     }
     for (const QuotaLine& line : lines) {
-      std::vector<std::string> row = {
-          node.tree,
-          std::string(2 * node.depth, ' ') + node.name,
-          line.resource,
-          line.limit ? model::human_amount(line.resource, *line.limit) : "-",
-          node.reported ? model::human_amount(line.resource, line.used) : "-",
-          or_dash(line.resource, line.borrowed),
-          or_dash(line.resource, line.lent),
-          or_dash(line.resource, line.waiting)};
+      std::vector<std::string> row = {node.tree,
+                                      std::string(2 * node.depth, ' ') + node.name,
+                                      line.resource,
+                                      line.limit ? with_unit(line.resource, *line.limit) : "-",
+                                      node.reported ? with_unit(line.resource, line.used) : "-",
+                                      or_dash(line.resource, line.borrowed),
+                                      or_dash(line.resource, line.lent),
+                                      or_dash(line.resource, line.waiting)};
       if (wide) {
         row.push_back(node.waiting == 0 ? "-" : std::to_string(node.waiting));
         row.emplace_back(node.hard ? "yes" : "-");

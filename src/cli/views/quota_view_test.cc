@@ -56,10 +56,23 @@ GroupedWrapper waiting(const std::string& name, const std::string& node) {
 
 TEST(QuotaView, what_one_team_borrows_the_other_has_lent) {
   EXPECT_EQ(render_quota(quota_of(teams("6", "1", "7"), {waiting("more", "a")}), false),
-            "TREE   NODE   RESOURCE   LIMIT   USED   BORROWED   LENT   WAITING\n"
-            "team   org    cpu        8       7      -          -      3\n"
-            "team     a    cpu        4       6      2          -      3\n"
-            "team     b    cpu        4       1      -          2      -\n");
+            "TREE   NODE   RESOURCE   LIMIT    USED     BORROWED   LENT     WAITING\n"
+            "team   org    cpu        8 CPUs   7 CPUs   -          -        3 CPUs\n"
+            "team     a    cpu        4 CPUs   6 CPUs   2 CPUs     -        3 CPUs\n"
+            "team     b    cpu        4 CPUs   1 CPU    -          2 CPUs   -\n");
+}
+
+TEST(QuotaView, amounts_have_units) {
+  const QuotaView view = quota_of(
+      {subtree(R"({"metadata":{"name":"org","namespace":"d","labels":{"tree":"t"}},"spec":)"
+               R"({"children":[{"name":"org","quotas":{"requests":{"memory":"8118372Ki",)"
+               R"("ephemeral-storage":"4G","nvidia.com/gpu":"8","pods":"10"}}}]},)"
+               R"("status":{"children":[{"name":"org","allocated":{"nvidia.com/gpu":"1"}}]}})")},
+      {});
+  const std::string text = render_quota(view, false);
+  for (const char* amount : {"7.7GiB", "4GB", "8 GPUs   1 GPU", "10 "}) {
+    EXPECT_TRUE(text.contains(amount)) << amount << "\n" << text;
+  }
 }
 
 TEST(QuotaView, a_team_within_its_limit_borrows_nothing) {

@@ -45,6 +45,9 @@ void add_waiting(std::string& out, const queue::Report& report, WallTime now) {
   if (report.estimated_start) {
     add_field(out, "Start", "in about " + human_duration(*report.estimated_start - now));
   }
+  if (report.never_fits) {
+    add_field(out, "Never fits", "not even on an empty cluster");
+  }
   add_list(out, "Resources in use by", report.holders);
   add_list(out, "To start it", report.advice);
 }

@@ -77,18 +77,6 @@ bool affine(const Constraint& constraint, const NodeView& node) {
                      [&](const Term& term) { return holds(term, node); });
 }
 
-const Taint* untolerated(const Constraint& constraint, const NodeView& node) {
-  for (const Taint& taint : node.taints) {
-    if (taint.effect == Effect::prefer_no_schedule) {
-      continue;
-    }
-    if (!tolerates(constraint.tolerations, taint)) {
-      return &taint;
-    }
-  }
-  return nullptr;
-}
-
 const std::pair<std::string, std::string>* unselected(const Constraint& constraint,
                                                       const NodeView& node) {
   for (const auto& label : constraint.selector) {
@@ -115,6 +103,16 @@ const std::string* unlabelled(const Constraint& constraint, const NodeView& node
 }
 
 }  // namespace
+
+const Taint* untolerated(const Constraint& constraint, const std::vector<Taint>& taints) {
+  const auto found = std::ranges::find_if(
+      taints, [&](const Taint& taint) { return keeps_away(constraint, taint); });
+  return found == taints.end() ? nullptr : &*found;
+}
+
+bool keeps_away(const Constraint& constraint, const Taint& taint) {
+  return taint.effect != Effect::prefer_no_schedule && !tolerates(constraint.tolerations, taint);
+}
 
 Constraint canonical(const PodSet& pod_set, const Within& within) {
   Constraint constraint{pod_set.selector, pod_set.affinity, pod_set.tolerations, pod_set.apart != 0,
@@ -144,17 +142,14 @@ std::vector<std::string> keys_of(const Constraint& constraint) {
 }
 
 bool matches(const Constraint& constraint, const NodeView& node) {
-  return untolerated(constraint, node) == nullptr && unselected(constraint, node) == nullptr &&
-         affine(constraint, node) && unlabelled(constraint, node) == nullptr;
+  return untolerated(constraint, node.taints) == nullptr &&
+         unselected(constraint, node) == nullptr && affine(constraint, node) &&
+         unlabelled(constraint, node) == nullptr;
 }
 
 std::string exclusion(const Constraint& constraint, const NodeView& node) {
-  if (const Taint* taint = untolerated(constraint, node)) {
-    std::string text = "taint " + taint->key;
-    if (!taint->value.empty()) {
-      text += "=" + taint->value;
-    }
-    return text.append(":").append(effect_text(taint->effect));
+  if (const Taint* taint = untolerated(constraint, node.taints)) {
+    return "taint " + taint_text(*taint);
   }
   if (const auto* label = unselected(constraint, node)) {
     return "selector " + label->first + "=" + label->second;
@@ -164,18 +159,6 @@ std::string exclusion(const Constraint& constraint, const NodeView& node) {
   }
   const std::string* key = unlabelled(constraint, node);
   return key == nullptr ? "" : "missing label " + *key;
-}
-
-std::string_view effect_text(Effect effect) {
-  switch (effect) {
-    case Effect::no_schedule:
-      return "NoSchedule";
-    case Effect::prefer_no_schedule:
-      return "PreferNoSchedule";
-    case Effect::no_execute:
-      return "NoExecute";
-  }
-  return "";
 }
 
 }  // namespace codeflare::sched

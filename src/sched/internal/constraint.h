@@ -3,7 +3,6 @@
 #include "sched/spec.h"
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace codeflare::sched {
@@ -34,7 +33,9 @@ bool matches(const Constraint& constraint, const NodeView& node);
 // "missing label a";
 // empty if nothing does.
 std::string exclusion(const Constraint& constraint, const NodeView& node);
-
-std::string_view effect_text(Effect effect);
+// Whether pods may not start on a node with this taint.
+bool keeps_away(const Constraint& constraint, const Taint& taint);
+// The first taint that keeps pods away; null if none does.
+const Taint* untolerated(const Constraint& constraint, const std::vector<Taint>& taints);
 
 }  // namespace codeflare::sched

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
-#include <set>
 #include <string>
 #include <utility>
 
@@ -18,6 +17,8 @@ namespace {
 
 // More are counted than anybody reads the names of.
 constexpr std::size_t kAwaitedMax = 1000;
+// Of the nodes that one constraint excludes.
+constexpr std::size_t kNodesNamed = 3;
 
 bool in_classes(const Cluster& cluster, const Kind& kind, Index node) {
   const auto& classes = kind.classes;
@@ -37,9 +38,20 @@ std::string class_text(const NodeClass& node_class) {
   return text.empty() ? "all nodes" : text;
 }
 
+void count_excluded(const Cluster& cluster, const Kind& kind, Index index, Exclusion& exclusion) {
+  const Node& node = cluster.nodes()[index];
+  if (exclusion.nodes++ == 0) {
+    const Taint* taint = untolerated(kind.constraint, node.taints);
+    exclusion.taint = taint == nullptr ? std::nullopt : std::optional(*taint);
+  }
+  if (exclusion.names.size() < kNodesNamed) {
+    exclusion.names.push_back(node.name);
+  }
+}
+
 // Nodes and exclusions of one kind, class by class where classes decide.
 void count_nodes(const Cluster& cluster, const Kind& kind, PodSetReport& report) {
-  std::map<std::string, std::int64_t> excluded;
+  std::map<std::string, Exclusion> excluded;
   for (Index node = 0; node < cluster.nodes().size(); ++node) {
     if (!cluster.nodes()[node].alive) {
       continue;
@@ -48,11 +60,12 @@ void count_nodes(const Cluster& cluster, const Kind& kind, PodSetReport& report)
     if (in_classes(cluster, kind, node)) {
       ++report.nodes_allowed;
     } else {
-      ++excluded[cluster.exclusion(kind, node)];
+      count_excluded(cluster, kind, node, excluded[cluster.exclusion(kind, node)]);
     }
   }
-  for (const auto& [constraint, nodes] : excluded) {
-    report.excluded.push_back({constraint, nodes});
+  for (auto& [constraint, exclusion] : excluded) {
+    exclusion.constraint = constraint;
+    report.excluded.push_back(std::move(exclusion));
   }
   std::sort(report.excluded.begin(), report.excluded.end(),
             [](const Exclusion& a, const Exclusion& b) {
@@ -257,39 +270,67 @@ bool is_cordoned(const Node& node) {
   return node.alive && std::ranges::find(node.taints, cordon()) != node.taints.end();
 }
 
-// The same pods, as if no node were cordoned. Its kinds are the caller's to release.
-Shape without_cordons(Cluster& cluster, const Shape& shape) {
+// The same pods with one more toleration. Its kinds are the caller's to release.
+Shape tolerating(Cluster& cluster, const Shape& shape, const Toleration& more) {
   Shape open = shape;
-  const Taint taint = cordon();
   for (Group& group : open.groups) {
     const Request request = cluster.kind(group.kind).request;
     Constraint constraint = cluster.kind(group.kind).constraint;
-    constraint.tolerations.push_back(
-        {.key = taint.key, .exists = true, .value = {}, .effect = taint.effect});
+    constraint.tolerations.push_back(more);
     group.kind = cluster.acquire_kind(request, constraint);
   }
   return open;
 }
 
-// Cordoned nodes on which it would fit, with others, without any gang; empty if they do not help.
-std::vector<std::string> cordoned_help(State& state, const Shape& shape) {
-  Cluster& cluster = state.cluster;
-  if (std::ranges::none_of(cluster.nodes(), is_cordoned)) {
-    return {};
+// An excluded node on which it would fit, and the taints that keep its pods away.
+using Opened = std::map<std::string, std::vector<Taint>>;
+
+void add_opened(const Cluster& cluster, const Kind& kind, Index index, Opened& opened) {
+  const Node& node = cluster.nodes()[index];
+  std::vector<Taint>& taints = opened[node.name];
+  for (const Taint& taint : node.taints) {
+    if (keeps_away(kind.constraint, taint) && std::ranges::find(taints, taint) == taints.end()) {
+      taints.push_back(taint);
+    }
   }
-  const Shape open = without_cordons(cluster, shape);
+}
+
+// Excluded nodes on which it would fit, with others, without any gang, if its pods had this
+// toleration too; empty if they do not help.
+Opened opened_by(State& state, const Shape& shape, const Toleration& more) {
+  Cluster& cluster = state.cluster;
+  const Shape open = tolerating(cluster, shape, more);
   const Placed placed = place_without_gangs(state, open);
-  std::set<std::string> names;
+  Opened opened;
   for (const Share& share : placed.shares) {
     const Kind& kind = cluster.kind(shape.groups[share.group].kind);
     if (!in_classes(cluster, kind, share.node)) {
-      names.insert(cluster.nodes()[share.node].name);
+      add_opened(cluster, kind, share.node, opened);
     }
   }
   for (const Group& group : open.groups) {
     cluster.release_kind(group.kind);
   }
-  return {names.begin(), names.end()};
+  return opened;
+}
+
+// Nodes that would let it fit: those that are only cordoned, else those with taints of any kind.
+void report_opened(State& state, const Shape& shape, Explanation& answer) {
+  if (std::ranges::any_of(state.cluster.nodes(), is_cordoned)) {
+    const Taint taint = cordon();
+    for (auto& [name, taints] :
+         opened_by(state, shape,
+                   {.key = taint.key, .exists = true, .value = {}, .effect = taint.effect})) {
+      answer.cordoned.push_back(name);
+    }
+  }
+  const auto tainted = [](const Node& node) { return node.alive && !node.taints.empty(); };
+  if (answer.cordoned.empty() && std::ranges::any_of(state.cluster.nodes(), tainted)) {
+    for (auto& [name, taints] :
+         opened_by(state, shape, {.key = {}, .exists = true, .value = {}, .effect = {}})) {
+      answer.tainted.push_back({name, taints});
+    }
+  }
 }
 
 std::int64_t position_of(const State& state, Index gang, Time now) {
@@ -366,7 +407,7 @@ Explanation explain(State& state, Index gang, Time now, Detail detail) {
     answer.never_fits = !place_without_gangs(state, shape).ok();
   }
   if (detail == Detail::full && (answer.never_fits || answer.why == Reason::no_node_allowed)) {
-    answer.cordoned = cordoned_help(state, shape);
+    report_opened(state, shape, answer);
   }
   if (answer.why == Reason::reserved) {
     answer.reservation = reservation_report(state);
