@@ -96,7 +96,8 @@ class Troubles(PodCase):
     def check_completed(self):
         self.wait_for_state("good", "Completed")
         said = self.cli("explain", "appwrapper", "good").stdout
-        self.assertRegex(said, r"^appwrapper default/good is Completed\n  waited \w+, ran \w+ on codeflare-0 \(1 pod\)\n$")
+        self.assertRegex(said, r"^appwrapper default/good is Completed\n  work: Job good: 1 pod succeeded\n  started \S+, ended \S+ \(\w+ ago\)\n"
+                         r"  waited \w+, ran \w+ on codeflare-0 \(1 pod\)\n\nNext:\n  codeflare logs appwrapper good -n default\n$")
 
     def test_mistakes_are_found_at_create(self):
         self.start()

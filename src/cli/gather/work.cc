@@ -1,5 +1,6 @@
 #include "cli/gather/work.h"
 
+#include "cli/gather/events.h"
 #include "kube/object.h"
 #include "model/codec/event.h"
 #include "model/codec/pod.h"
@@ -56,17 +57,6 @@ Task<Result<std::vector<model::Pod>>> list_from(kube::Client& client, GroupedWra
     }
   }
   co_return pods;
-}
-
-// The events library counts repetitions; others write the last time.
-WallTime time_of(const model::Event& event) {
-  if (event.series && event.series->last_observed_time) {
-    return event.series->last_observed_time->time;
-  }
-  if (event.last_timestamp) {
-    return *event.last_timestamp;
-  }
-  return event.event_time ? event.event_time->time : WallTime();
 }
 
 // Of one of the pods, or of an item or what an item makes (a ReplicaSet has its Deployment's name
@@ -146,6 +136,9 @@ Task<Result<Work>> gather_work(Session& session, GroupedWrapper wrapper) {
   Work work;
   if (const Result<queue::Demand> demand = queue::demand_of(wrapper)) {
     work.stays = queue::why_it_stays(wrapper, demand->items);
+    for (const queue::ItemInfo& item : demand->items) {
+      work.items.push_back(item.kind + " " + item.key.name);
+    }
   }
   const bool over = model::is_terminal(wrapper.status);
   const std::string ns = wrapper.metadata.ns;

@@ -1,5 +1,6 @@
 #include "cli/verbs/explain.h"
 
+#include "cli/gather/events.h"
 #include "cli/gather/explain.h"
 #include "cli/gather/find_wrapper.h"
 #include "cli/verbs/end_run.h"
@@ -11,6 +12,7 @@
 
 #include <memory>
 #include <utility>
+#include <vector>
 
 namespace codeflare::cli {
 
@@ -52,6 +54,13 @@ Task<int> run_explain(Session& session, ExplainFlags flags) {
     }
     if (noun == "run") {
       co_return co_await run_explain_run(session, {{name}});
+    }
+  }
+  if (!explained && explained.error().code == ErrorCode::not_found && is_table(session.output())) {
+    std::string gone = name;
+    const std::vector<PastEvent> events = co_await wrapper_events(session, std::move(gone));
+    if (!events.empty()) {
+      session.console().out(render_past(session.ns() + "/" + name, events, session.now()));
     }
   }
   if (!explained) {

@@ -298,6 +298,50 @@ TEST(Explain, who_may_see_less_is_told_what_is_missing_and_why) {
   EXPECT_TRUE(text.contains("settings of the controller, defaults are used: ")) << text;
 }
 
+TEST(Explain, of_one_that_is_gone_shows_the_events_that_outlive_it) {
+  World world;
+  world.write("events.yaml", R"(---
+apiVersion: v1
+kind: Event
+metadata: {name: train.2, namespace: default}
+involvedObject: {apiVersion: workload.codeflare.dev/v1beta1, kind: AppWrapper, namespace: default, name: train}
+reason: Completed
+message: all items are complete
+type: Normal
+lastTimestamp: "2001-01-02T00:00:02Z"
+---
+apiVersion: v1
+kind: Event
+metadata: {name: train.1, namespace: default}
+involvedObject: {apiVersion: workload.codeflare.dev/v1beta1, kind: AppWrapper, namespace: default, name: train}
+reason: Dispatched
+message: all objects exist
+type: Normal
+lastTimestamp: "2001-01-02T00:00:01Z"
+---
+apiVersion: v1
+kind: Event
+metadata: {name: other.1, namespace: default}
+involvedObject: {apiVersion: v1, kind: Pod, namespace: default, name: train}
+reason: Pulled
+message: of a pod of this name
+type: Normal
+lastTimestamp: "2001-01-02T00:00:03Z"
+)");
+  ASSERT_EQ(world.verb([](Session& s) { return run_create(s, {.files = {"events.yaml"}}); }), kDone)
+      << world.console.err_text;
+  EXPECT_EQ(world.explain("train"), kNotFound);
+  const std::string& text = world.console.out_text;
+  EXPECT_TRUE(text.starts_with(
+      "appwrapper default/train does not exist any more; its last Events:\n  AGE "))
+      << text;
+  EXPECT_LT(text.find("all objects exist"), text.find("all items are complete")) << text;
+  EXPECT_FALSE(text.contains("of a pod")) << text;
+  EXPECT_TRUE(world.console.err_text.contains("not found")) << world.console.err_text;
+  EXPECT_EQ(world.explain("nobody"), kNotFound);
+  EXPECT_EQ(world.console.out_text, "");
+}
+
 TEST(Explain, answers_as_json_and_refuses_what_it_does_not_know) {
   World world;
   EXPECT_EQ(world.explain("big", {.output = "json"}), kDone) << world.console.err_text;

@@ -2,6 +2,7 @@
 
 #include "base/check.h"
 #include "base/human_duration.h"
+#include "cli/views/kinds.h"
 #include "cli/views/table.h"
 #include "json/parse.h"
 #include "json/value.h"
@@ -11,6 +12,7 @@
 #include "queue/marks.h"
 #include "queue/status_words.h"
 
+#include <algorithm>
 #include <string_view>
 
 namespace codeflare::cli {
@@ -193,6 +195,27 @@ void append_stop(std::string& out, const GroupedWrapper& wrapper, WallTime now) 
   }
 }
 
+// The commands that help once it is over.
+std::vector<std::string> next_steps(const Explained& explained) {
+  const GroupedWrapper& wrapper = explained.wrapper;
+  if (!model::is_terminal(wrapper.status) || !explained.work) {
+    return {};
+  }
+  const std::string object = app_wrapper_kind(wrapper.api).word() + " " + wrapper.metadata.name +
+                             " -n " + wrapper.metadata.ns;
+  std::vector<std::string> steps;
+  if (!explained.work->pods.empty()) {
+    steps.push_back("codeflare logs " + object);
+  } else if (wrapper.status.controller_first_dispatch_timestamp) {
+    steps.emplace_back("its pods are deleted, and their logs with them");
+  }
+  if (wrapper.status.state != model::app_wrapper_state::kCompleted) {
+    steps.push_back("codeflare delete " + object +
+                    ", then correct the cause and create the AppWrapper again");
+  }
+  return steps;
+}
+
 void string_list(json::Writer& w, std::string_view name, const std::vector<std::string>& all) {
   w.key(name).begin_array();
   for (const std::string& each : all) {
@@ -245,11 +268,24 @@ std::string render_explanation(const Explained& explained, WallTime now) {
   } else if (explained.work) {
     out += render_work(explained.wrapper, *explained.work, std::string(out), now);
   }
+  append_list(out, "Next", next_steps(explained));
   append_list(out, "Waiting for these to go", explained.leaving);
   if (!view.held) {
     append_list(out, "Not checked", explained.missing);
   }
   return out;
+}
+
+std::string render_past(const std::string& name, const std::vector<PastEvent>& events,
+                        WallTime now) {
+  constexpr std::size_t kEventsShown = 10;
+  Table table({"  AGE", "REASON", "MESSAGE"});
+  const std::size_t first = events.size() - std::min(events.size(), kEventsShown);
+  for (std::size_t i = first; i < events.size(); ++i) {
+    table.add_row(
+        {"  " + age_text(events[i].time, now), events[i].reason, one_line(events[i].message)});
+  }
+  return "appwrapper " + name + " does not exist any more; its last Events:\n" + table.to_text();
 }
 
 std::string explanation_json(const Explained& explained, WallTime now) {

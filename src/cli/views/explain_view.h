@@ -33,7 +33,16 @@ struct Explained {
   std::vector<std::string> missing;
 };
 
+struct PastEvent {
+  WallTime time{};
+  std::string reason;
+  std::string message;
+};
+
 std::string render_explanation(const Explained& explained, WallTime now);
+// Of an AppWrapper that does not exist any more: its Events, which come oldest first.
+std::string render_past(const std::string& name, const std::vector<PastEvent>& events,
+                        WallTime now);
 std::string explanation_json(const Explained& explained, WallTime now);
 
 }  // namespace codeflare::cli

@@ -46,6 +46,17 @@ TEST(Explanation, of_one_that_has_ended_says_why) {
             "  RequeuedTooOften: It was requeued 2 times\n");
 }
 
+TEST(Explanation, of_one_that_is_gone_has_its_last_events) {
+  EXPECT_EQ(render_past("default/train",
+                        {{kNow - minutes(9), "Dispatched", "all objects exist"},
+                         {kNow - minutes(2), "Completed", "all items\nare complete"}},
+                        kNow),
+            "appwrapper default/train does not exist any more; its last Events:\n"
+            "  AGE   REASON       MESSAGE\n"
+            "  9m    Dispatched   all objects exist\n"
+            "  2m    Completed    all items are complete\n");
+}
+
 TEST(Explanation, of_one_that_is_being_deleted_says_what_is_still_there) {
   GroupedWrapper going = running("going");
   going.metadata.deletion_timestamp = kNow;

@@ -39,6 +39,48 @@ WallTime end_of(const AppWrapper& wrapper, WallTime now) {
   return is_over(wrapper) && wrapper.status.finished ? wrapper.status.finished->time : now;
 }
 
+// "Job train, Service train and 3 more".
+std::string items_text(const std::vector<std::string>& items) {
+  constexpr std::size_t kItemsShown = 5;
+  std::string text;
+  const std::size_t shown = std::min(items.size(), kItemsShown);
+  for (std::size_t i = 0; i < shown; ++i) {
+    text += (i == 0 ? "" : ", ") + items[i];
+  }
+  const std::size_t rest = items.size() - shown;
+  return rest == 0 ? text : text + " and " + std::to_string(rest) + " more";
+}
+
+// "1 pod succeeded, 2 pods failed", as the status counts them.
+std::string ends_text(const model::AppWrapperStatus& status) {
+  std::string text;
+  for (const auto& [count, end] :
+       {std::pair(status.succeeded, "succeeded"), std::pair(status.failed, "failed")}) {
+    if (count > 0) {
+      text += (text.empty() ? "" : ", ") + std::to_string(count) +
+              (count == 1 ? " pod " : " pods ") + end;
+    }
+  }
+  return text;
+}
+
+// Lines on work that is over: what it was, how its pods ended, and when.
+std::string end_lines(const AppWrapper& wrapper, const Work& work, WallTime now) {
+  const model::AppWrapperStatus& status = wrapper.status;
+  std::string out;
+  if (!work.items.empty()) {
+    const std::string ends = ends_text(status);
+    out += "  work: " + items_text(work.items) + (ends.empty() ? "" : ": " + ends) + "\n";
+  }
+  if (status.finished) {
+    const auto& first = status.controller_first_dispatch_timestamp;
+    out += (first ? "  started " + to_rfc3339(first->time) : "  never started") + ", ended " +
+           to_rfc3339(status.finished->time) + " (" + human_duration(now - status.finished->time) +
+           " ago)\n";
+  }
+  return out;
+}
+
 std::string age_of(const std::optional<WallTime>& since, WallTime now) {
   return since ? human_duration(now - *since) : "-";
 }
@@ -147,6 +189,9 @@ std::string render_work(const AppWrapper& wrapper, const Work& work, std::string
   if (!work.warning.empty()) {
     out += "  " + one_line(work.warning) + "\n";
   }
+  if (is_over(wrapper)) {
+    out += end_lines(wrapper, work, now);
+  }
   if (const std::string times = times_text(wrapper, now); !times.empty()) {
     const std::string nodes = is_over(wrapper) ? nodes_of(work.pods) : "";
     out += "  " + times + (nodes.empty() ? "" : " on " + nodes_in_words(nodes)) + "\n";
@@ -170,6 +215,17 @@ void write_work(json::Writer& w, const AppWrapper& wrapper, const Work& work, Wa
     w.key("waitedSeconds").integer(times->waited / std::chrono::seconds(1));
     w.key("ranSeconds").integer(times->ran / std::chrono::seconds(1));
   }
+  if (const auto& first = wrapper.status.controller_first_dispatch_timestamp) {
+    w.member("started", to_rfc3339(first->time));
+  }
+  if (wrapper.status.finished) {
+    w.member("finished", to_rfc3339(wrapper.status.finished->time));
+  }
+  w.key("items").begin_array();
+  for (const std::string& item : work.items) {
+    w.string(item);
+  }
+  w.end_array();
   w.member_if_set("nodes", nodes_of(work.pods));
   w.member_if_set("stays", work.stays);
   w.member_if_set("warning", work.warning);

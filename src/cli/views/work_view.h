@@ -29,6 +29,7 @@ std::string stop_text(const model::AppWrapper& wrapper, WallTime now);
 
 // All that is known of work that was dispatched.
 struct Work {
+  std::vector<std::string> items{};  // the wrapped objects: "Job train"
   std::vector<model::Pod> pods{};
   std::vector<std::string> log{};  // the last lines of the container that is in trouble
   std::string stays{};             // why it does not end by itself; empty: it does

@@ -39,6 +39,7 @@ GroupedWrapper ended(const std::string& state) {
   GroupedWrapper out = testing::wrapper("train");
   out.status.state = state;
   out.status.consumed_seconds = 90;
+  out.status.controller_first_dispatch_timestamp = model::MicroTime{kNow - seconds(150)};
   out.status.finished = model::MicroTime{kNow - minutes(1)};
   return out;
 }
@@ -54,11 +55,17 @@ TEST(WorkView, of_failed_work_shows_the_cause_the_times_and_the_log) {
             "appwrapper default/train is Failed\n"
             "  ItemFailed: jobs.batch default/train failed: pod train-x, container main: exit code "
             "1: KeyError: 'lr'\n"
+            "  started 2023-11-14T22:10:50Z, ended 2023-11-14T22:12:20Z (60s ago)\n"
             "  waited 2m30s, ran 90s on node-1 (1 pod)\n"
             "\n"
             "Last lines of the log of pod train-x, container main:\n"
             "  Traceback\n"
-            "  KeyError: 'lr'\n");
+            "  KeyError: 'lr'\n"
+            "\n"
+            "Next:\n"
+            "  codeflare logs appwrapper train -n default\n"
+            "  codeflare delete appwrapper train -n default, then correct the cause and create the "
+            "AppWrapper again\n");
 }
 
 TEST(WorkView, adds_a_cause_that_the_status_does_not_have) {
@@ -72,9 +79,35 @@ TEST(WorkView, adds_a_cause_that_the_status_does_not_have) {
 TEST(WorkView, of_completed_work_says_how_long_and_where) {
   model::Pod done = pod("train-x", "node-2");
   done.status.phase = "Succeeded";
-  EXPECT_EQ(render_explanation({.wrapper = ended("Completed"), .work = Work{.pods = {done}}}, kNow),
+  GroupedWrapper wrapper = ended("Completed");
+  wrapper.status.succeeded = 1;
+  EXPECT_EQ(render_explanation(
+                {.wrapper = wrapper, .work = Work{.items = {"Job train"}, .pods = {done}}}, kNow),
             "appwrapper default/train is Completed\n"
-            "  waited 2m30s, ran 90s on node-2 (1 pod)\n");
+            "  work: Job train: 1 pod succeeded\n"
+            "  started 2023-11-14T22:10:50Z, ended 2023-11-14T22:12:20Z (60s ago)\n"
+            "  waited 2m30s, ran 90s on node-2 (1 pod)\n"
+            "\n"
+            "Next:\n"
+            "  codeflare logs appwrapper train -n default\n");
+}
+
+TEST(WorkView, of_work_whose_pods_are_gone_says_that_their_logs_are_too) {
+  const std::string text = render_explanation(
+      {.wrapper = ended("Completed"),
+       .work = Work{.items = {"Job a", "Job b", "Job c", "Job d", "Job e", "Job f"}}},
+      kNow);
+  EXPECT_TRUE(text.contains("  work: Job a, Job b, Job c, Job d, Job e and 1 more\n")) << text;
+  EXPECT_TRUE(text.ends_with("\nNext:\n  its pods are deleted, and their logs with them\n"))
+      << text;
+}
+
+TEST(WorkView, of_work_that_never_started_says_so) {
+  GroupedWrapper wrapper = ended("Failed");
+  wrapper.status.controller_first_dispatch_timestamp.reset();
+  const std::string text = render_explanation({.wrapper = wrapper, .work = Work{}}, kNow);
+  EXPECT_TRUE(text.contains("  never started, ended 2023-11-14T22:12:20Z (60s ago)\n")) << text;
+  EXPECT_FALSE(text.contains("pods are deleted")) << text;
 }
 
 TEST(WorkView, of_running_work_lists_pods_that_are_not_ready_and_why_it_stays) {
@@ -132,6 +165,9 @@ TEST(WorkView, json_has_cause_times_and_pods) {
   EXPECT_EQ(cause.string_or_empty("message"), "pod p, container main: exit code 3: bye");
   EXPECT_EQ(document->root.find("ranSeconds")->to_int64(), 90);
   EXPECT_EQ(document->root.find("waitedSeconds")->to_int64(), 150);
+  EXPECT_EQ(document->root.string_or_empty("started"), "2023-11-14T22:10:50Z");
+  EXPECT_EQ(document->root.string_or_empty("finished"), "2023-11-14T22:12:20Z");
+  EXPECT_TRUE(document->root.find("items")->is_array());
   EXPECT_TRUE(document->root.find("notReady")->is_array());
 }
 
