@@ -5,6 +5,7 @@
 #include "cli/gather/holders.h"
 #include "cli/gather/queue_state.h"
 #include "cli/gather/who.h"
+#include "cli/verbs/internal/all_namespaces.h"
 #include "cli/verbs/internal/queue_watch.h"
 #include "cli/verbs/internal/session_flags.h"
 #include "cli/views/queue_view.h"
@@ -120,6 +121,7 @@ void add_options(CLI::App& verb, Chosen& chosen) {
       ->type_name("LABELS");
   internal::add_controller_ns(verb, typed->flags.controller_ns);
   internal::add_session_flags(verb, typed->session, {"wide", "json"});
+  internal::add_all_namespaces(verb, typed);
   verb.callback([&chosen, &verb, typed] {
     if (verb.get_subcommands().empty()) {
       chosen = internal::in_session<QueueFlags>(typed, run_queue);

@@ -3,6 +3,7 @@
 #include "base/close_words.h"
 #include "cli/gather/quota_state.h"
 #include "cli/session/output.h"
+#include "cli/verbs/internal/all_namespaces.h"
 #include "cli/verbs/internal/session_flags.h"
 #include "cli/views/quota_view.h"
 
@@ -19,6 +20,7 @@ void add_options(CLI::App& verb, Chosen& chosen) {
   auto typed = std::make_shared<internal::Typed<QuotaFlags>>();
   verb.add_option("TREE", typed->flags.tree, "name of the quota tree (default: all trees)");
   internal::finish(verb, chosen, typed, run_quota, {"wide", "json", "yaml"});
+  internal::add_all_namespaces(verb, typed);
 }
 
 // Leaves the named tree alone, or says which there are.

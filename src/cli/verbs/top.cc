@@ -3,6 +3,7 @@
 #include "cli/gather/top_state.h"
 #include "cli/session/output.h"
 #include "cli/verbs/cluster.h"
+#include "cli/verbs/internal/all_namespaces.h"
 #include "cli/verbs/internal/session_flags.h"
 #include "cli/views/top_view.h"
 
@@ -19,6 +20,7 @@ void add_options(CLI::App& verb, Chosen& chosen) {
   verb.add_option("WHAT", typed->flags.what, "clusters: worker clusters instead of nodes and work")
       ->check(CLI::IsMember(std::vector<std::string>{"clusters"}));
   internal::finish(verb, chosen, typed, run_top, {"json", "yaml"});
+  internal::add_all_namespaces(verb, typed);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "cli/verbs/user.h"
 
 #include "cli/session/output.h"
+#include "cli/verbs/internal/all_namespaces.h"
 #include "cli/verbs/internal/session_flags.h"
 #include "cli/views/table.h"
 #include "cli/views/wrapper_view.h"
@@ -70,8 +71,9 @@ void add_options(CLI::App& user, Chosen& chosen) {
   add_add(user, chosen);
   CLI::App* list = user.add_subcommand("list", "List users that 'user add' made, with their roles");
   list->footer("Example:\n  codeflare user list\n  codeflare user list -n team-a");
-  internal::finish(*list, chosen, std::make_shared<Typed>(), run_user_list,
-                   {"json", "yaml", "name"});
+  const auto listed = std::make_shared<Typed>();
+  internal::finish(*list, chosen, listed, run_user_list, {"json", "yaml", "name"});
+  internal::add_all_namespaces(*list, listed);
   CLI::App* remove = user.add_subcommand("remove", "Remove the roles of a user");
   auto typed = std::make_shared<Typed>();
   remove->add_option("NAME", typed->flags.name, "name of the user")->required();
