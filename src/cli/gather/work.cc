@@ -2,14 +2,13 @@
 
 #include "cli/gather/events.h"
 #include "kube/object.h"
-#include "model/codec/event.h"
 #include "model/codec/pod.h"
 #include "model/resources.h"
 #include "queue/demand.h"
 #include "queue/item_end.h"
 #include "queue/status_words.h"
 
-#include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -59,39 +58,6 @@ Task<Result<std::vector<model::Pod>>> list_from(kube::Client& client, GroupedWra
   co_return pods;
 }
 
-// Of one of the pods, or of an item or what an item makes (a ReplicaSet has its Deployment's name
-// in front), which could not make a pod.
-bool concerns(const model::Event& event, const std::vector<model::Pod>& pods,
-              const std::vector<queue::ItemInfo>& items) {
-  const model::ObjectReference& about = event.involved_object;
-  if (about.kind == "Pod") {
-    return std::ranges::any_of(pods,
-                               [&](const auto& pod) { return pod.metadata.uid == about.uid; });
-  }
-  return event.reason == "FailedCreate" && std::ranges::any_of(items, [&](const auto& item) {
-           return about.name == item.key.name || about.name.starts_with(item.key.name + "-");
-         });
-}
-
-Task<std::string> newest_warning(kube::Client& client, std::string ns, std::vector<model::Pod> pods,
-                                 std::vector<queue::ItemInfo> items) {
-  kube::ListOptions options{.ns = std::move(ns), .field_selector = "type=Warning"};
-  const Result<kube::ObjectList> list =
-      co_await client.list_all(model::resource_type<model::Event>(), std::move(options));
-  std::string text;
-  WallTime newest{};
-  for (const kube::ObjectRef& object : list ? list->items : std::vector<kube::ObjectRef>()) {
-    const Result<model::Event> event = object->as<model::Event>();
-    if (event && time_of(*event) >= newest && concerns(*event, pods, items)) {
-      newest = time_of(*event);
-      const bool of_pod = event->involved_object.kind == "Pod";
-      text = (of_pod ? "pod " : event->involved_object.kind + " ") + event->involved_object.name +
-             ": " + event->reason + ": " + event->message;
-    }
-  }
-  co_return text;
-}
-
 }  // namespace
 
 Task<Result<FoundPods>> find_pods(Session& session, GroupedWrapper wrapper) {
@@ -125,11 +91,10 @@ Task<Result<std::vector<model::Pod>>> list_pods(Session& session, GroupedWrapper
 
 Task<std::string> find_warning(Session& session, GroupedWrapper wrapper,
                                std::vector<model::Pod> pods) {
-  const Result<queue::Demand> demand = queue::demand_of(wrapper);
-  std::vector<queue::ItemInfo> items = demand ? demand->items : std::vector<queue::ItemInfo>();
   std::string ns = wrapper.metadata.ns;
-  co_return co_await newest_warning(session.client(), std::move(ns), std::move(pods),
-                                    std::move(items));
+  const auto events = co_await list_warnings(session.client(), std::move(ns));
+  const std::optional<Cause> cause = newest_warning(events, wrapper, pods);
+  co_return cause ? cause->text : std::string();
 }
 
 Task<Result<Work>> gather_work(Session& session, GroupedWrapper wrapper) {

@@ -1,5 +1,6 @@
 #include "cli/verbs/list.h"
 
+#include "cli/gather/causes.h"
 #include "cli/gather/clusters.h"
 #include "cli/gather/namespace_hint.h"
 #include "cli/gather/wrappers.h"
@@ -7,7 +8,9 @@
 #include "cli/views/kinds.h"
 #include "cli/views/wrapper_view.h"
 
+#include <map>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -61,9 +64,15 @@ Task<int> run_list(Session& session, ListFlags flags) {
                                                      " found in namespace " + session.ns() + "\n");
     co_return kDone;
   }
+  std::vector<GroupedWrapper> wrappers = list->wrappers;
+  const std::map<std::string, Cause> causes =
+      co_await gather_causes(session, std::move(ns), std::move(wrappers));
   std::vector<WrapperView> views;
   for (const GroupedWrapper& wrapper : list->wrappers) {
     views.push_back(view_of(wrapper));
+    if (const auto cause = causes.find(wrapper.metadata.uid); cause != causes.end()) {
+      add_cause(views.back(), cause->second);
+    }
   }
   const bool clusters = co_await has_workers(session);
   session.console().out(render_list(std::move(views),

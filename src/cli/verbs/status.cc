@@ -1,6 +1,7 @@
 #include "cli/verbs/status.h"
 
 #include "base/env/real_env.h"
+#include "cli/gather/causes.h"
 #include "cli/gather/cluster_counts.h"
 #include "cli/gather/find_wrapper.h"
 #include "cli/gather/wrappers.h"
@@ -106,7 +107,12 @@ Task<int> run_status(Session& session, NameFlags flags) {
       continue;
     }
     shown.push_back({found->kind.type, found->kind.singular, found->object});
-    text += (text.empty() ? "" : "\n") + render_status(*wrapper, session.now());
+    std::optional<Cause> cause;
+    if (is_table(session.output())) {
+      GroupedWrapper of = *wrapper;
+      cause = co_await cause_of(session, std::move(of));
+    }
+    text += (text.empty() ? "" : "\n") + render_status(*wrapper, session.now(), cause);
   }
   if (is_table(session.output())) {
     session.console().out(text);

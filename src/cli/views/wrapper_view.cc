@@ -210,6 +210,15 @@ WrapperView view_of(const GroupedWrapper& wrapper) {
   return view;
 }
 
+void add_cause(WrapperView& view, const Cause& cause) {
+  if (view.reason.empty()) {
+    view.reason = cause.reason;
+  }
+  if (view.message.empty()) {
+    view.message = cause.text;
+  }
+}
+
 std::string render_list(std::vector<WrapperView> views, const ListOptions& options, WallTime now) {
   std::ranges::sort(views, [](const WrapperView& a, const WrapperView& b) {
     return std::tie(a.ns, a.name, a.api) < std::tie(b.ns, b.name, b.api);
@@ -252,9 +261,13 @@ std::string render_list(std::vector<WrapperView> views, const ListOptions& optio
   return table.to_text();
 }
 
-std::string render_status(const GroupedWrapper& wrapper, WallTime now) {
+std::string render_status(const GroupedWrapper& wrapper, WallTime now,
+                          const std::optional<Cause>& cause) {
   const model::AppWrapperStatus& status = wrapper.status;
-  const WrapperView view = view_of(wrapper);
+  WrapperView view = view_of(wrapper);
+  if (cause) {
+    add_cause(view, *cause);
+  }
   std::string out;
   append_field(out, "Name", view.name);
   append_field(out, "Namespace", view.ns);

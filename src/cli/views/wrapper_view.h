@@ -4,6 +4,7 @@
 #include "model/app_wrapper.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -46,6 +47,14 @@ struct WrapperView {
 
 WrapperView view_of(const GroupedWrapper& wrapper);
 
+// Why dispatched work does not run: "FailedCreate", "Job web: FailedCreate: exceeded quota".
+struct Cause {
+  std::string reason;
+  std::string text;
+};
+// Where the status does not say it.
+void add_cause(WrapperView& view, const Cause& cause);
+
 struct ListOptions {
   bool all_namespaces = false;
   bool wide = false;
@@ -55,7 +64,8 @@ struct ListOptions {
 std::string render_list(std::vector<WrapperView> views, const ListOptions& options, WallTime now);
 
 // All that its status says, for people.
-std::string render_status(const GroupedWrapper& wrapper, WallTime now);
+std::string render_status(const GroupedWrapper& wrapper, WallTime now,
+                          const std::optional<Cause>& cause = {});
 
 // How long somebody has waited, or a dash when the time is not known.
 std::string age_text(WallTime since, WallTime now);
