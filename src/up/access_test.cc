@@ -354,6 +354,9 @@ void run_runs(AccessWorld& w) {
   w.send(at + "datasets",
          R"({"apiVersion":"codeflare.dev/v1alpha1","kind":"DataSet","metadata":{"name":"data"},)"
          R"("spec":{"inline":{"a.txt":"x"}}})");
+  w.send(at + "datasets",
+         R"({"apiVersion":"codeflare.dev/v1alpha1","kind":"DataSet","metadata":{"name":"bucket"},)"
+         R"("spec":{"s3":{"endpoint":"http://s3","bucket":"b","secret":{"name":"keys"}}}})");
   w.send(at + "images",
          R"({"apiVersion":"codeflare.dev/v1alpha1","kind":"Image","metadata":{"name":"i"},)"
          R"("spec":{"image":"x"}})");

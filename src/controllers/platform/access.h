@@ -9,6 +9,7 @@ inline constexpr runtime::Right kRights[] = {
      "Applications, DataSets and sizes"},
     {"patch", "codeflare.dev", "applications/status datasets/status",
      "condition Ready of Applications and DataSets"},
+    {"get", "", "secrets", "whether Secrets that Applications and DataSets name exist"},
     {"list watch", "codeflare.dev", "images", "Images to fetch"},
     {"patch", "codeflare.dev", "images/status", "on which nodes an Image is ready"},
     {"list watch", "", "nodes", "nodes that fetch Images"},
