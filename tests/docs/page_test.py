@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Types the commands of a page, in order, and looks for what the page says they print.
 
-page_test.py CODEFLARE PAGE [SECTION]: PAGE is a path below docs/. The lines of blocks "```sh" are commands; with SECTION, those of
-that section and its indented lines. "# => TEXT" ends a command whose output must hold TEXT. Blocks "```sh norun" are left out; a block
+page_test.py [--twice] CODEFLARE PAGE [SECTION]: PAGE is a path below docs/. The lines of blocks "```sh" are commands; with SECTION, those
+of that section and its indented lines. --twice types the page a second time in the same home, as what it makes it also cleans up. "# => TEXT" ends a command whose output must hold TEXT. Blocks "```sh norun" are left out; a block
 "```TYPE FILE" is written to FILE first. RAY_VENV, if set, is a virtual environment with Ray: `image add ... --pip` then uses it.
 """
 
@@ -79,10 +79,12 @@ def as_typed(command, ports):
 
 
 def main():
-    program, name = pathlib.Path(sys.argv[1]).resolve(), sys.argv[2]
+    times = 2 if "--twice" in sys.argv else 1
+    words = [word for word in sys.argv[1:] if word != "--twice"]
+    program, name = pathlib.Path(words[0]).resolve(), words[1]
     text = (ROOT / "docs" / name).read_text()
     # Elsewhere than in a named section an indented line may belong to a list.
-    page = Page(section_of(text, sys.argv[3]), indented=True) if len(sys.argv) > 3 else Page(text, indented=False)
+    page = Page(section_of(text, words[2]), indented=True) if len(words) > 2 else Page(text, indented=False)
     ran = failed = 0
     with tempfile.TemporaryDirectory() as folder:
         home = pathlib.Path(folder)
@@ -100,7 +102,7 @@ def main():
                                   text=True, timeout=PATIENCE_SECONDS)
 
         try:
-            for command, expected in page.commands:
+            for command, expected in page.commands * times:
                 if isinstance(command, pathlib.Path):
                     (home / command).parent.mkdir(parents=True, exist_ok=True)
                     (home / command).write_text(expected)

@@ -20,8 +20,6 @@ COLUMNS_MAX = 100
 GENERATED = {"reference/cli.md", "reference/metrics.md", "reference/conformance-kubectl.md", "reference/rights.md"}
 # Pages of one page of decision each: history, left as written.
 FOLDERS_LEFT_OUT = ("decisions/", "reference/kinds/", "api/")
-# Indented blocks of these pages are examples, except in a section that a test runs.
-INDENTED_EXAMPLES = {"clusters.md", "machines.md", "ray-access.md", "ray.md", "sdk-cpp.md"}
 
 
 def pages():
@@ -132,6 +130,7 @@ class Runs:
         self.pages |= set(re.findall(r"page_test\.py \$<TARGET_FILE:codeflare> ([\w/-]+\.md)\)", lists["docs"]))
         self.consoles = set(re.findall(r"/docs/([\w/-]+\.md)\)", lists["cli"]))
         self.sections = {(f"{name}.md", "Quick start") for names in re.findall(r"foreach\(page (.*)\)", lists["sdk"]) for name in names.split()}
+        self.sections |= set(re.findall(r"page_test\.py \$<TARGET_FILE:codeflare> ([\w/-]+\.md) \"([^\"]+)\"\)", lists["docs"]))
 
     def unmarked(self, name, text):
         """"PLACE: what to do" of every block that may hold commands, is run by no test and does not say so."""
@@ -141,7 +140,7 @@ class Runs:
                 continue
             if not words:
                 # tests/apiserver/docs types every line of that page.
-                if name not in INDENTED_EXAMPLES | {"apiserver.md"}:
+                if name != "apiserver.md":
                     found.append(f"docs/{name}:{number}: fence this block and name its type; ```sh norun for commands that no test runs")
             elif words[0] in ("bash", "shell"):
                 found.append(f"docs/{name}:{number}: write ```sh, or ```sh norun")
