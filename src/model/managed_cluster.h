@@ -104,8 +104,7 @@ inline constexpr std::string_view kReasonManagedTwice = "ManagedTwice";      // 
 // Holds a ManagedCluster until no AppWrapper of the hub has a plan there.
 inline constexpr std::string_view kFinalizer = "dispatch.codeflare.dev/copies";
 
-// Where Secrets with kubeconfigs are, and the key in them.
-inline constexpr std::string_view kSecretNamespace = "codeflare-system";
+// Of Secrets with kubeconfigs, which are in queue::kControllerNamespace.
 inline constexpr std::string_view kSecretKey = "kubeconfig";
 
 // The hub's own cluster, as plans and selectors name it.

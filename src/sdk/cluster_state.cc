@@ -52,7 +52,8 @@ std::optional<ClusterState> wrapper_state(const AppWrapper& wrapper) {
     return std::nullopt;
   }
   if (wrapper.spec.suspend.value_or(false)) {
-    return ClusterState{.phase = ClusterPhase::held, .reason = "Held"};
+    return ClusterState{.phase = ClusterPhase::held,
+                        .reason = std::string(queue::word(queue::Reason::held))};
   }
   const AppWrapperCondition* queued = newest(wrapper, "Queued");
   ClusterState state =

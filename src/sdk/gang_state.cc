@@ -216,7 +216,7 @@ void read_waiting(JobInfo& job, const AppWrapper& wrapper) {
     job.reason = "Submitting";
     job.message = "its code is not complete; if the client was interrupted, run the same command";
   } else {
-    job.reason = "Held";
+    job.reason = queue::word(queue::Reason::held);
     job.message = "suspended until 'codeflare release aw " + wrapper.metadata.name + "'";
   }
 }

@@ -187,7 +187,7 @@ Result<CelProgram> compile_checked(std::string_view text, const json::Value& sch
 }  // namespace
 
 Result<schema::RuleCompiler::Compiled> CelRuleCompiler::compile(const json::Value& rule,
-                                                                const Place& place) const {
+                                                                const Site& place) const {
   const json::Value& schema = place.schema;
   TRY_ASSIGN(CelProgram program, compile_checked(rule.string_or_empty("rule"), schema,
                                                  {"boolean", "compilation failed",
@@ -207,7 +207,7 @@ Result<schema::RuleCompiler::Compiled> CelRuleCompiler::compile(const json::Valu
   return compiled;
 }
 
-std::uint64_t CelRuleCompiler::occurrences_max(const Place& place) const {
+std::uint64_t CelRuleCompiler::occurrences_max(const Site& place) const {
   return cel::occurrences_max(cel::declare(place.schema, place.root));
 }
 

@@ -8,8 +8,8 @@ namespace codeflare::apiserver {
 // optionalOldSelf. Failures are worded as upstream words them.
 class CelRuleCompiler final : public schema::RuleCompiler {
  public:
-  Result<Compiled> compile(const json::Value& rule, const Place& place) const override;
-  std::uint64_t occurrences_max(const Place& place) const override;
+  Result<Compiled> compile(const json::Value& rule, const Site& place) const override;
+  std::uint64_t occurrences_max(const Site& place) const override;
 };
 
 }  // namespace codeflare::apiserver

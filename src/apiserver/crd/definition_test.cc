@@ -29,10 +29,10 @@ struct Outcome {
 // Every rule costs more than upstream allows.
 class ExpensiveRules final : public schema::RuleCompiler {
  public:
-  Result<Compiled> compile(const json::Value& /*rule*/, const Place& /*place*/) const override {
+  Result<Compiled> compile(const json::Value& /*rule*/, const Site& /*place*/) const override {
     return Compiled{.rule = std::make_shared<Holds>(), .cost_max = 20'000'000};
   }
-  std::uint64_t occurrences_max(const Place& /*place*/) const override { return 1; }
+  std::uint64_t occurrences_max(const Site& /*place*/) const override { return 1; }
 
  private:
   class Holds final : public schema::Rule {

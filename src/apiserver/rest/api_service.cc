@@ -334,7 +334,7 @@ Task<Result<net::Response>> answer(Server& server, net::Request request, Caller 
   Call call{.server = server,
             .info = std::move(info),
             .request = std::move(request),
-            .place = counted ? Place(server.in_flight) : Place()};
+            .place = counted ? RequestSlot(server.in_flight) : RequestSlot()};
   if (!refused && !health && server.stopping.stop_requested()) {
     refused = unavailable("the server is shutting down");
   }

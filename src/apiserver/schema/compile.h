@@ -24,15 +24,15 @@ class RuleCompiler {
     std::uint64_t cost_max = 0;
     std::uint64_t message_cost_max = 0;
   };
-  struct Place {
+  struct Site {
     const json::Value& schema;  // the JSON schema that carries the rule
     bool root = false;          // of the definition: apiVersion, kind and metadata are known
   };
   // The error's text is what upstream shows behind the rule: "compilation failed: ERROR:
   // <input>:1:6: ...".
-  virtual Result<Compiled> compile(const json::Value& rule, const Place& place) const = 0;
+  virtual Result<Compiled> compile(const json::Value& rule, const Site& place) const = 0;
   // How many values of this schema the largest request can hold.
-  virtual std::uint64_t occurrences_max(const Place& place) const = 0;
+  virtual std::uint64_t occurrences_max(const Site& place) const = 0;
 };
 
 // The nodes of one structural schema and the memory they live in. Equal parts are one node: the

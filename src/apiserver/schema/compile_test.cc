@@ -169,14 +169,14 @@ TEST(Compile, defaults_must_fit_their_own_schema) {
 
 class FakeRules final : public RuleCompiler {
  public:
-  Result<Compiled> compile(const json::Value& rule, const Place& /*place*/) const override {
+  Result<Compiled> compile(const json::Value& rule, const Site& /*place*/) const override {
     if (rule.string_or_empty("rule") == "bad") {
       return fail(invalid_argument("compilation failed"));
     }
     return Compiled{std::make_shared<Says>(),
                     rule.string_or_empty("rule").find("oldSelf") != std::string_view::npos};
   }
-  std::uint64_t occurrences_max(const Place& /*place*/) const override { return 1; }
+  std::uint64_t occurrences_max(const Site& /*place*/) const override { return 1; }
 
  private:
   class Says final : public Rule {

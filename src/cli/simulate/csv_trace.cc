@@ -95,13 +95,13 @@ constexpr std::array kAliases = {
     Alias{"time_limit", kLimit},
 };
 
-struct Place {
+struct FoundColumn {
   std::size_t cell = std::string_view::npos;
   std::int64_t scale = 1;
   std::string name;
   bool exists() const { return cell != std::string_view::npos; }
 };
-using Header = std::array<Place, kColumns>;
+using Header = std::array<FoundColumn, kColumns>;
 
 constexpr std::int64_t kPodsMax = 1'000'000;
 constexpr Amount kAmountMax = std::int64_t{1} << 60;
@@ -123,7 +123,7 @@ Result<Header> read_header(const std::vector<std::string_view>& cells, Trace& tr
       trace.unknown_columns.emplace_back(cells[i]);
       continue;
     }
-    Place& place = header[alias->column];
+    FoundColumn& place = header[alias->column];
     if (place.exists()) {
       return fail(invalid_argument("columns " + shown(place.name) + " and " + shown(name) +
                                    " mean the same"));

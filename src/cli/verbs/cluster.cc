@@ -19,6 +19,7 @@
 #include "model/namespace.h"
 #include "model/secret.h"
 #include "model/validation.h"
+#include "queue/marks.h"
 
 #include <algorithm>
 #include <chrono>
@@ -45,7 +46,7 @@ model::ResourceType secrets_type() {
   return model::resource_type<model::Secret>();
 }
 model::ObjectKey secret_key(const std::string& cluster) {
-  return {std::string(managed::kSecretNamespace), "cluster-" + cluster};
+  return {std::string(queue::kControllerNamespace), "cluster-" + cluster};
 }
 
 // --- what was typed ---

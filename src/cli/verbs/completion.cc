@@ -57,7 +57,7 @@ complete -c codeflare -a '(__codeflare_complete)'
 )";
 
 // The position after the words before the last one.
-struct Place {
+struct WordPosition {
   const CLI::App* at = nullptr;
   std::string verb;
   std::string noun;
@@ -79,8 +79,8 @@ const CLI::App* command_named(const CLI::App& app, const std::string& word) {
   return found.empty() ? nullptr : found.front();
 }
 
-Place place_of(const CLI::App& app, const Words& words) {
-  Place place{.at = &app};
+WordPosition position_of(const CLI::App& app, const Words& words) {
+  WordPosition place{.at = &app};
   for (std::size_t i = 0; i + 1 < words.size(); ++i) {
     const std::string& word = words[i];
     if (place.open != nullptr) {
@@ -142,7 +142,7 @@ Words options_of(const CLI::App& app) {
   return names;
 }
 
-Completions words_at(const Place& place, const VerbTable& table) {
+Completions words_at(const WordPosition& place, const VerbTable& table) {
   Completions found;
   for (const CLI::App* each :
        place.at->get_subcommands([](const CLI::App* one) { return !one->get_group().empty(); })) {
@@ -286,7 +286,7 @@ Completions complete(const CLI::App& app, const VerbTable& table, const Words& w
     return {};
   }
   const std::string& begun = words.back();
-  const Place place = place_of(app, words);
+  const WordPosition place = position_of(app, words);
   Completions found = place.open != nullptr    ? values_of(*place.open)
                       : begun.starts_with('-') ? Completions{.words = options_of(*place.at)}
                                                : words_at(place, table);

@@ -68,7 +68,9 @@ std::string summary_line(const QueueView& queue, const QueueOptions& options) {
 }
 
 std::string state_text(const WrapperView& view) {
-  return !view.waits ? view.state : is_held(view) ? std::string("Held") : std::string("Waiting");
+  return !view.waits     ? view.state
+         : is_held(view) ? std::string(queue::word(queue::Reason::held))
+                         : std::string("Waiting");
 }
 
 // How long it waits, or has run of the time that it may.

@@ -7,6 +7,7 @@
 #include "model/managed_cluster.h"
 #include "model/resources.h"
 #include "model/validation.h"
+#include "queue/marks.h"
 
 #include <utility>
 
@@ -42,7 +43,7 @@ Task<Result<void>> ensure_agent(kube::Client& client, AgentConfig agent) {
   const Env env = client.env();
   CO_TRY_ASSIGN(const std::string text,
                 co_await run_blocking(env, [&] { return env.files.read(agent.file); }));
-  const std::string ns(mc::kSecretNamespace);
+  const std::string ns(queue::kControllerNamespace);
   const std::string secret = "cluster-" + agent.name;
   CO_TRY(co_await client.apply(kSecrets, {ns, secret}, secret_json(secret, text),
                                {.field_manager = "codeflare-agentconfigs", .force = true}));
@@ -75,7 +76,7 @@ Result<std::vector<AgentConfig>> parse_agent_configs(std::string_view text) {
 }
 
 Task<Result<void>> ensure_agents(kube::Client& client, std::vector<AgentConfig> agents) {
-  CO_TRY(co_await kube::ensure_namespace(client, std::string(mc::kSecretNamespace)));
+  CO_TRY(co_await kube::ensure_namespace(client, std::string(queue::kControllerNamespace)));
   for (AgentConfig& agent : agents) {
     const std::string name = agent.name;
     Result<void> done = co_await ensure_agent(client, std::move(agent));

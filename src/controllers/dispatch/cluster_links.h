@@ -14,6 +14,7 @@
 #include "controllers/submitter/submitter.h"
 #include "kube/config.h"
 #include "model/managed_cluster.h"
+#include "queue/marks.h"
 #include "runtime/finalizer.h"
 #include "runtime/manager.h"
 
@@ -30,7 +31,7 @@ namespace codeflare::controllers::dispatch {
 struct LinkOptions {
   bool local = true;  // AppWrappers may run in the hub's own cluster
   bool legacy_group = false;
-  std::string secret_ns{model::managed_cluster::kSecretNamespace};
+  std::string secret_ns{queue::kControllerNamespace};
   // Copies are created in the name of whoever submitted the AppWrapper; nothing: in our own.
   std::optional<SubmitterTrust> submitters{};
   Connector connect = connect_worker;

@@ -18,7 +18,7 @@
 namespace codeflare::controllers::dispatch {
 
 struct Fence {
-  std::string lease;  // in model::managed_cluster::kSecretNamespace of the worker
+  std::string lease;  // in queue::kControllerNamespace of the worker
   Duration lost_after{};
   friend bool operator==(const Fence&, const Fence&) = default;
 };

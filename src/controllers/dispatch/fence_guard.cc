@@ -6,6 +6,7 @@
 #include "controllers/dispatch/marks.h"
 #include "model/app_wrapper.h"
 #include "model/managed_cluster.h"
+#include "queue/marks.h"
 
 #include <algorithm>
 #include <utility>
@@ -95,7 +96,7 @@ Task<void> FenceGuard::look() {
 
 Task<void> FenceGuard::look_at(Whose whose) {
   const Instant sent = env_.clock.now();
-  const std::string ns(model::managed_cluster::kSecretNamespace);
+  const std::string ns(queue::kControllerNamespace);
   auto asking = manager_.client().get(kLeases, {ns, whose.first});
   const Result<kube::ObjectRef> lease =
       co_await with_timeout(options_.look_timeout, "Lease of a hub", std::move(asking));

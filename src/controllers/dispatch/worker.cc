@@ -241,7 +241,8 @@ Task<void> Worker::renew_lease() {
 }
 
 Task<Result<kube::ObjectRef>> Worker::write_lease() {
-  const model::ObjectKey key{std::string(mc::kSecretNamespace), hub_lease_name(options_.name)};
+  const model::ObjectKey key{std::string(queue::kControllerNamespace),
+                             hub_lease_name(options_.name)};
   bool exists = !lease_version_.empty();
   if (!exists) {
     const Result<kube::ObjectRef> found = co_await client_->get(kLeases, key);

@@ -3,6 +3,7 @@
 #include "controllers/run/run_status.h"
 #include "model/meta.h"
 #include "platform/names.h"
+#include "queue/status_words.h"
 
 #include <algorithm>
 #include <charconv>
@@ -84,7 +85,8 @@ void decide_first(const Observed& observed, WallTime now, Desired& desired) {
   set_condition(desired.status, "Compiled", "True", "Compiled",
                 "AppWrapper " + compiled.wrapper.metadata.name, now);
   if (run.spec.suspend) {
-    set_phase(desired.status, model::run_phase::kSuspended, "Held", "held by spec.suspend");
+    set_phase(desired.status, model::run_phase::kSuspended,
+              std::string(queue::word(queue::Reason::held)), "held by spec.suspend");
   } else {
     set_phase(desired.status, model::run_phase::kQueued, "Queued", "");
   }

@@ -2,6 +2,7 @@
 
 #include "controllers/run/run_decision.h"
 #include "model/condition.h"
+#include "queue/status_words.h"
 
 #include <algorithm>
 #include <utility>
@@ -40,7 +41,8 @@ bool is_running(const std::vector<RunPod>& pods) {
 void follow_waiting(const model::AppWrapper& wrapper, WallTime now, model::RunStatus& status) {
   const model::AppWrapperCondition* queued = newest(wrapper.status, "Queued");
   if (wrapper.spec.suspend.value_or(false)) {
-    set_phase(status, phase::kSuspended, "Held", "held by spec.suspend");
+    set_phase(status, phase::kSuspended, std::string(queue::word(queue::Reason::held)),
+              "held by spec.suspend");
   } else if (queued != nullptr && !queued->message.empty()) {
     set_phase(status, phase::kQueued, queued->reason, queued->message);
   } else {

@@ -76,7 +76,7 @@ Result<std::map<std::string, std::string>> ImageArchive::read_contents(
     }
     const std::string path = plain(entry->path);
     if (entry->type == TarEntry::Type::file) {
-      files_.insert_or_assign(path, Place{tar.content_offset(), entry->size});
+      files_.insert_or_assign(path, Extent{tar.content_offset(), entry->size});
       if (entry->size <= kSmall && small.size() < kSmallMax && !path.ends_with(".tar")) {
         TRY_ASSIGN(std::string text, read_whole(tar, entry->size));
         // Layers may be as small; only JSON is of interest.

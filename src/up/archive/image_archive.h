@@ -55,7 +55,7 @@ class ImageArchive {
                       std::uint64_t bytes_max) const;
 
  private:
-  struct Place {
+  struct Extent {
     std::uint64_t offset = 0;
     std::uint64_t size = 0;
   };
@@ -65,7 +65,7 @@ class ImageArchive {
   Result<std::unique_ptr<ByteSource>> layer(const std::string& path) const;
 
   ArchiveFile& file_;
-  std::map<std::string, Place> files_;
+  std::map<std::string, Extent> files_;
   std::map<std::string, std::string> small_;  // files that may be JSON
   std::vector<ArchivedImage> images_;
 };

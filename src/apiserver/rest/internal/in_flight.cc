@@ -35,7 +35,7 @@ bool InFlight::cut_longest_untaken() {
   return true;
 }
 
-Result<void> Place::take() {
+Result<void> RequestSlot::take() {
   if (places_ == nullptr || held_) {
     return {};
   }
@@ -47,13 +47,13 @@ Result<void> Place::take() {
   return {};
 }
 
-void Place::give_back() {
+void RequestSlot::give_back() {
   if (std::exchange(held_, false)) {
     places_->give_back();
   }
 }
 
-PlacedBody::PlacedBody(net::Body body, Place place)
+PlacedBody::PlacedBody(net::Body body, RequestSlot place)
     : place_(std::move(place)), body_(std::move(body)) {
   CHECK(place_.held(), "a response without a place");
   InFlight& places = *place_.places_;

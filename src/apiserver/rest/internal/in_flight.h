@@ -51,14 +51,14 @@ class InFlight {
 
 // The place of one request, given back at the end. While its body is on the way a request holds
 // none: clients that never send the rest would hold all of them.
-class Place {
+class RequestSlot {
  public:
-  Place() = default;  // of a request that is not counted: it needs none
-  explicit Place(std::shared_ptr<InFlight> places) : places_(std::move(places)) {}
-  Place(Place&& other) noexcept
+  RequestSlot() = default;  // of a request that is not counted: it needs none
+  explicit RequestSlot(std::shared_ptr<InFlight> places) : places_(std::move(places)) {}
+  RequestSlot(RequestSlot&& other) noexcept
       : places_(std::move(other.places_)), held_(std::exchange(other.held_, false)) {}
-  Place& operator=(Place&&) = delete;
-  ~Place() { give_back(); }
+  RequestSlot& operator=(RequestSlot&&) = delete;
+  ~RequestSlot() { give_back(); }
 
   // 429 when none is free.
   Result<void> take();
@@ -74,7 +74,7 @@ class Place {
 // The body of a response with its request's place, which must be held.
 class PlacedBody final : public net::CutBody {
  public:
-  PlacedBody(net::Body body, Place place);
+  PlacedBody(net::Body body, RequestSlot place);
   ~PlacedBody() override;
 
   // Writers ask here for the next part when the last one has been taken.
@@ -89,7 +89,7 @@ class PlacedBody final : public net::CutBody {
   friend class InFlight;
   void give_up();
 
-  Place place_;
+  RequestSlot place_;
   net::Body body_;
   StopSource cut_;
   Instant taken_at_;

@@ -65,7 +65,7 @@ struct Call {
   Server& server;
   RequestInfo info;
   net::Request request;
-  Place place{};
+  RequestSlot place{};
   User user{};
   ResourcePtr resource{};
   const ServedVersion* version = nullptr;

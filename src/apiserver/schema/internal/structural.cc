@@ -35,7 +35,7 @@ bool is_type_meta(std::string_view name) {
 }
 
 // How the part that is looked at is placed.
-struct Place {
+struct SchemaPosition {
   Level level = Level::root;
   bool inside_meta = false;
   std::string_view no_defaults{};  // why they are forbidden; empty: they are not
@@ -46,7 +46,7 @@ class StructuralChecker {
   StructuralChecker(const CompileOptions& options, FieldErrors& errors)
       : options_(options), errors_(errors), base_(path_.field(options.path)) {}
 
-  void check(const json::Value& schema, const Place& place) {
+  void check(const json::Value& schema, const SchemaPosition& place) {
     check_keywords(schema, place);
     check_type(schema, place.level);
     check_lists_and_maps(schema);
@@ -75,7 +75,7 @@ class StructuralChecker {
   }
 
   // Keywords that no schema may have, structural part or branch.
-  void check_keywords(const json::Value& schema, const Place& place) {
+  void check_keywords(const json::Value& schema, const SchemaPosition& place) {
     std::string_view type = text_of(schema, "type");
     if (type == "null") {
       forbid("type", "type cannot be set to null, use nullable as an alternative");
@@ -440,7 +440,7 @@ class StructuralChecker {
     }
   }
 
-  void check_parts(const json::Value& schema, const Place& place) {
+  void check_parts(const json::Value& schema, const SchemaPosition& place) {
     if (const json::Value* items = object_of(schema, "items")) {
       auto step = path_.field("items");
       check(*items, {Level::item, place.inside_meta, place.no_defaults});
@@ -459,7 +459,7 @@ class StructuralChecker {
     bool has_meta = place.level == Level::root || flag_of(schema, "x-kubernetes-embedded-resource");
     auto step = path_.field("properties");
     for (const json::Member& property : properties->members()) {
-      Place part{Level::field, place.inside_meta, place.no_defaults};
+      SchemaPosition part{Level::field, place.inside_meta, place.no_defaults};
       std::string reason;
       if (has_meta && is_type_meta(property.key)) {
         part.inside_meta = true;
@@ -543,7 +543,7 @@ class SchemaRuleChecker {
     const std::string& uncorrelated = around.uncorrelated;
     if (const json::Value* rules = list_of(schema, "x-kubernetes-validations")) {
       auto step = path_.field("x-kubernetes-validations");
-      const RuleCompiler::Place place{.schema = schema, .root = around.root};
+      const RuleCompiler::Site place{.schema = schema, .root = around.root};
       const std::uint64_t repeated = around.repeated ? *around.repeated
                                      : options_.rules == nullptr
                                          ? 1
@@ -609,7 +609,7 @@ class SchemaRuleChecker {
     }
   }
 
-  void check_rule(const json::Value& rule, const RuleCompiler::Place& place,
+  void check_rule(const json::Value& rule, const RuleCompiler::Site& place,
                   const std::string& uncorrelated, std::uint64_t repeated) {
     std::string_view text = trim(text_of(rule, "rule"));
     std::string_view message = text_of(rule, "message");

@@ -9,6 +9,7 @@
 #include "kube/ensure_namespace.h"
 #include "kube/kubeconfig.h"
 #include "model/managed_cluster.h"
+#include "queue/marks.h"
 
 #include <algorithm>
 #include <cctype>
@@ -37,7 +38,7 @@ constexpr Duration kLook = std::chrono::milliseconds(200);
 constexpr std::int64_t kTokenSeconds = 365 * 24 * 3600;
 
 const std::string& system_ns() {
-  static const std::string ns(model::managed_cluster::kSecretNamespace);
+  static const std::string ns(queue::kControllerNamespace);
   return ns;
 }
 
