@@ -175,3 +175,36 @@ endfunction()
 if(CODEFLARE_FUZZERS)
   cmake_language(DEFER DIRECTORY ${CMAKE_SOURCE_DIR} CALL codeflare_write_fuzzers)
 endif()
+
+# Texts of files in the program. OUTPUT, in the build folder, defines FUNCTION, which returns one
+# table of TYPE in the order of FILES. Below BASE each entry is {"path", text}, else the text alone.
+#   codeflare_embed(crd_texts.cc HEADER controllers/crds/crds.h NAMESPACE codeflare::controllers
+#     FUNCTION "std::span<const std::string_view> crd_texts()" TYPE std::string_view FILES ${files})
+function(codeflare_embed output)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "HEADER;NAMESPACE;FUNCTION;TYPE;BASE" "FILES")
+  set(table "")
+  foreach(file IN LISTS arg_FILES)
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
+    file(READ ${file} text)
+    set(entry "R\"embedded(${text})embedded\"")
+    if(arg_BASE)
+      file(RELATIVE_PATH name ${arg_BASE} ${file})
+      set(entry "{\"${name}\", ${entry}}")
+    endif()
+    string(APPEND table "    ${entry},\n")
+  endforeach()
+  set(code "#include \"${arg_HEADER}\"
+
+namespace ${arg_NAMESPACE} {
+
+${arg_FUNCTION} {
+  static constexpr ${arg_TYPE} kTable[] = {
+${table}  };
+  return kTable;
+}
+
+}  // namespace ${arg_NAMESPACE}
+")
+  # Written only when it differs, so that nothing is compiled in vain.
+  file(CONFIGURE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/${output} CONTENT "@code@" @ONLY)
+endfunction()
