@@ -1,6 +1,7 @@
 #include "controllers/run/run_decision.h"
 
 #include "controllers/run/run_status.h"
+#include "model/condition.h"
 #include "model/meta.h"
 #include "platform/names.h"
 #include "queue/status_words.h"
@@ -125,6 +126,27 @@ std::string patch_of(const Observed& observed, Desired& desired) {
   return fields.empty() ? "" : R"({"spec":{)" + fields + "}}";
 }
 
+// "Application default/app is not ready: spec.repoSecret: Secret default/git does not exist".
+template <typename T>
+std::string not_ready(const T& object) {
+  const model::Condition* ready = model::find_condition(object.status.conditions, "Ready");
+  return ready == nullptr || ready->status != "False"
+             ? ""
+             : std::string(model::ResourceTraits<T>::kind) + " " +
+                   object.metadata.key().to_string() + " is not ready: " + ready->message;
+}
+
+// Why a start takes long of which no pod says why: a Secret that is missing keeps pods from
+// starting, and only Events tell that.
+std::string slow_start(const platform::CompileInput& input) {
+  std::string text = input.application ? not_ready(*input.application) : "";
+  for (const model::DataSet& data_set : input.data_sets) {
+    const std::string more = not_ready(data_set);
+    text += (text.empty() || more.empty() ? "" : "; ") + more;
+  }
+  return text;
+}
+
 bool is_cancelled(const model::Run& run) {
   return run.metadata.annotations.contains(platform::kCancelAnnotation);
 }
@@ -165,6 +187,11 @@ Desired decide(const Observed& observed, WallTime now) {
                     "AppWrapper " + observed.wrapper->metadata.name, now);
     }
     follow_wrapper(*observed.wrapper, observed.pods, now, desired.status, desired.again);
+    if (desired.status.phase == model::run_phase::kStarting && desired.status.message.empty()) {
+      if (const std::string why = slow_start(observed.input); !why.empty()) {
+        set_phase(desired.status, model::run_phase::kStarting, "NotReady", why);
+      }
+    }
     if (!model::is_terminal(observed.wrapper->status)) {
       desired.wrapper_patch = patch_of(observed, desired);
     }

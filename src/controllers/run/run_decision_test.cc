@@ -90,6 +90,27 @@ TEST(RunDecision, follows_the_queue_and_the_pods) {
   EXPECT_EQ(decide(at, kNow).status.phase, "Completed");
 }
 
+TEST(RunDecision, a_slow_start_names_what_is_not_ready_unless_a_pod_does) {
+  Observed at = dispatched("Running");
+  at.wrapper->status.plan.emplace().started = model::MicroTime{kNow};
+  model::Condition ready;
+  ready.type = "Ready";
+  ready.status = "False";
+  ready.message = "spec.repoSecret: Secret default/git does not exist";
+  at.input.application->status.conditions = {ready};
+  const Desired slow = decide(at, kNow + kStartPatience);
+  EXPECT_EQ(slow.status.reason, "NotReady");
+  EXPECT_EQ(slow.status.message,
+            "Application default/app is not ready: spec.repoSecret: Secret default/git does not "
+            "exist");
+  at.input.run.status = slow.status;
+  EXPECT_EQ(decide(at, kNow + kStartPatience).status, slow.status);
+  at.pods = {pod("p", "Pending", "ImagePullBackOff")};
+  EXPECT_EQ(decide(at, kNow + kStartPatience).status.reason, "ImagePullBackOff");
+  at.pods = {pod("p", "Running")};
+  EXPECT_EQ(decide(at, kNow + kStartPatience).status.message, "");
+}
+
 TEST(RunDecision, a_failed_run_says_why_also_when_its_pods_are_gone) {
   Observed at = dispatched("Running");
   at.pods = {pod("p", "Failed", "Error")};
