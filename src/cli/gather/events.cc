@@ -21,7 +21,8 @@ WallTime time_of(const model::Event& event) {
   if (event.last_timestamp) {
     return *event.last_timestamp;
   }
-  return event.event_time ? event.event_time->time : WallTime();
+  return event.event_time ? event.event_time->time
+                          : event.metadata.creation_timestamp.value_or(WallTime());
 }
 
 Task<std::vector<model::Event>> list_events(kube::Client& client, std::string ns,
