@@ -28,7 +28,7 @@ class UnderAgents(Case):
         """Until the new group has committed a step: an agent learns only then that its workers are more than plain processes."""
         self.agents.start_missing(indices)
         self.agents.write(indices, reason)
-        wait_for(lambda: self.allow(self.step() + 2) or self.has_stepped(), f"a step of generation {self.agents.generation}", describe=self.agents.logs)
+        wait_for(lambda: self.allow(self.step() + 2) or self.has_stepped(), f"a step of generation {self.agents.generation}", describe=self.agents.stacks)
 
     def has_stepped(self):
         return any(self.agents.generation in generations for generations in Journal(self.together).committed.values())
@@ -36,7 +36,7 @@ class UnderAgents(Case):
     def disturb(self, index, number):
         step = self.step()
         self.allow(step + 100)
-        wait_for(lambda: self.step() >= step + 2, "steps", describe=self.agents.logs)
+        wait_for(lambda: self.step() >= step + 2, "steps", describe=self.agents.stacks)
         self.agents.kill_worker(index, number)
 
     def test_resizes_kills_and_a_frozen_worker_change_nothing(self):

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 sys.dont_write_bytecode = True
@@ -14,7 +15,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE / "elastic")]
 
 from journal import Journal  # noqa: E402
-from scripted_agent import Job, python  # noqa: E402
+from scripted_agent import PATIENCE_SECONDS, Job, python  # noqa: E402
 
 TRAIN = HERE / "elastic/train.py"
 ENVIRONMENT = {"PYTHONPATH": str(HERE.parent), "PYTHONDONTWRITEBYTECODE": "1"}
@@ -62,6 +63,19 @@ class Case(unittest.TestCase):
         job.resize(indices, reason, wait_running=False, **options)
         self.allow(self.step() + 2)
         job.wait_running()
+
+    def train_until_saved(self, job, step):
+        """A save is skipped while the one before it runs: on a slow disk that takes more steps than `step`, one a second."""
+
+        def saved():
+            return all(member.last.get("saved", {}).get("step", 0) >= step for member in job.members.values())
+
+        self.allow(step)
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while not job.pump_for(saved, 1):
+            if time.monotonic() > deadline:
+                raise TimeoutError(f"not all have saved step {step} within {PATIENCE_SECONDS} s\n{job.state()}\n{job.stacks()}")
+            self.allow(self.step() + 1)
 
     def kill(self, job, index):
         """In the middle of free steps."""
@@ -136,10 +150,9 @@ class Elastic(Case):
         self.assertNotIn("LATTICE_AUTOPATCH", job.logs())
 
     def test_everybody_killed_at_once_continues_from_the_newest_saved_step(self):
-        job = self.job("--save-every", "0")
+        job = self.job("--save-every", "0", "--save-seconds", "0.3")  # a slow disk
         self.resize(job, [0, 1], "Start")
-        self.allow(40)
-        job.pump(lambda: all(m.last.get("saved", {}).get("step", 0) >= 20 for m in job.members.values()), what="saved")
+        self.train_until_saved(job, 20)
         for member in job.members.values():
             member.process.kill()
         job.pump(lambda: not any(member.alive for member in job.members.values()))

@@ -11,6 +11,8 @@ import time
 import urllib.error
 import urllib.request
 
+from scripted_agent import abort
+
 PATIENCE_SECONDS = 120
 UID = "7f3c0c1e-0000-4000-8000-00000000e1a5"
 
@@ -87,7 +89,7 @@ class Agents:
             "stall-seconds": 3,
         }
         arguments = [f"--{name}={value}" for name, value in flags.items()]
-        variables = {**os.environ, **self.environment, "MEMBER": str(index), "OMP_NUM_THREADS": "1"}
+        variables = {**os.environ, **self.environment, "MEMBER": str(index), "OMP_NUM_THREADS": "1", "PYTHONFAULTHANDLER": "1"}
         with open(folder / "log", "ab") as output:
             self.agents[index] = subprocess.Popen(
                 [self.program, *arguments, "--", *self.command], env=variables, stdin=subprocess.DEVNULL, stdout=output, stderr=output
@@ -97,7 +99,7 @@ class Agents:
         return {int(index): member for index, member in self.etcd.below(f"/lattice/{UID}/member/").items()}
 
     def wait(self, condition, what):
-        wait_for(lambda: condition(self.members()), what, describe=lambda: f"{json.dumps(self.members(), indent=1)}\n{self.logs()}")
+        wait_for(lambda: condition(self.members()), what, describe=lambda: f"{json.dumps(self.members(), indent=1)}\n{self.stacks()}")
 
     def start_missing(self, indices):
         missing = [i for i in indices if i not in self.agents or self.agents[i].poll() is not None]
@@ -134,8 +136,18 @@ class Agents:
         self.write(self.current, "Finish")
         return [self.agents[i].wait(PATIENCE_SECONDS) for i in self.current]
 
-    def logs(self):
-        return "\n".join(f"--- {path.parent.name}\n{path.read_text(errors='replace')[-3000:]}" for path in sorted(self.scratch.glob("member-*/log")))
+    def stacks(self):
+        """The logs with the Python stacks of all workers, which end."""
+        for index in self.agents:
+            try:
+                abort(self.worker(index))
+            except LookupError:
+                continue
+        time.sleep(2)  # their agents wait for them
+        return self.logs(20000)
+
+    def logs(self, size=3000):
+        return "\n".join(f"--- {path.parent.name}\n{path.read_text(errors='replace')[-size:]}" for path in sorted(self.scratch.glob("member-*/log")))
 
     def stop(self):
         for index, agent in self.agents.items():

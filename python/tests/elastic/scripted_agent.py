@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import resource
 import selectors
 import signal
 import socket
@@ -64,6 +65,7 @@ class Job:
             "LATTICE_LOCAL_RANK": "0",
             "MEMBER": str(index),
             "OMP_NUM_THREADS": "1",
+            "PYTHONFAULTHANDLER": "1",  # stacks()
         }
         with open(member.folder / "log", "ab") as output:
             member.process = subprocess.Popen(self.command, env=variables, stdout=output, stderr=output, stdin=subprocess.DEVNULL)
@@ -87,21 +89,27 @@ class Job:
     # -- messages
 
     def pump(self, until, seconds=PATIENCE_SECONDS, what=""):
+        if not self.pump_for(until, seconds):
+            raise TimeoutError(f"{what or 'not reached'} within {seconds} s\n{self.state()}\n{self.stacks()}")
+
+    def pump_for(self, until, seconds):
+        """False: `until` did not become true in that time."""
         deadline = time.monotonic() + seconds
         while not until():
             left = deadline - time.monotonic()
             if left <= 0:
-                raise TimeoutError(f"{what or 'not reached'} within {seconds} s\n{self.state()}\n{self.logs()}")
+                return False
             for key, _ in self._selector.select(left):
                 kind, member = key.data
                 {"accept": self._accept, "exit": self._exited, "read": self._read}[kind](member)
+        return True
 
     def pump_while(self, condition, seconds=PATIENCE_SECONDS):
         """For conditions that no message announces."""
         deadline = time.monotonic() + seconds
         while condition():
             if time.monotonic() > deadline:
-                raise TimeoutError(f"not reached within {seconds} s\n{self.state()}\n{self.logs()}")
+                raise TimeoutError(f"not reached within {seconds} s\n{self.state()}\n{self.stacks()}")
             for key, _ in self._selector.select(0.01):
                 kind, member = key.data
                 {"accept": self._accept, "exit": self._exited, "read": self._read}[kind](member)
@@ -226,8 +234,32 @@ class Job:
     def state(self):
         return "\n".join(f"member {i}: alive {m.alive}, exit {m.exit}, {m.last}" for i, m in self.members.items())
 
-    def logs(self):
-        return "\n".join(f"--- {i}\n{(m.folder / 'log').read_text()[-3000:]}" for i, m in self.members.items() if (m.folder / "log").exists())
+    def stacks(self):
+        """The logs with the Python stacks of all threads; the workers end."""
+        abort_all(m.process for m in self.members.values() if m.alive)
+        return self.logs(20000)
+
+    def logs(self, size=3000):
+        return "\n".join(f"--- {i}\n{(m.folder / 'log').read_text(errors='replace')[-size:]}" for i, m in self.members.items() if (m.folder / "log").exists())
+
+
+def abort(pid):
+    """A process with PYTHONFAULTHANDLER=1 writes its stacks to stderr and ends, without a core."""
+    try:
+        resource.prlimit(pid, resource.RLIMIT_CORE, (0, 0))
+        os.kill(pid, signal.SIGABRT)
+    except ProcessLookupError:
+        pass
+
+
+def abort_all(processes, seconds=5):
+    """Frozen processes write nothing."""
+    processes = list(processes)
+    for process in processes:
+        abort(process.pid)
+    deadline = time.monotonic() + seconds
+    while any(process.poll() is None for process in processes) and time.monotonic() < deadline:
+        time.sleep(0.05)
 
 
 def python():

@@ -16,6 +16,7 @@ parser.add_argument("--batch", type=int, default=12)
 parser.add_argument("--width", type=int, default=16)
 parser.add_argument("--step-seconds", type=float, default=0.0)
 parser.add_argument("--save-every", default="auto")
+parser.add_argument("--save-seconds", type=float, default=0.0, help="what saving takes longer")
 parser.add_argument("--gate", help="file with the step that may be taken last")
 parser.add_argument("--deaf", action="store_true", help="shutting sockets down wakes nobody")
 options = parser.parse_args()
@@ -36,6 +37,11 @@ if options.deaf:
     import codeflare_elastic._group
 
     codeflare_elastic._group.Group.wake = lambda self: 0
+if options.save_seconds:
+    import codeflare_elastic._state_file as state_file
+
+    write = state_file.write
+    state_file.write = lambda *words: (time.sleep(options.save_seconds), write(*words))[1]
 run = elastic.join(model, optimizer, scheduler, values={"seen": 0}, seed=3, save_every=options.save_every)
 loader = run.loader(dataset, batch_size=options.batch)
 process = f"{os.uname().nodename}-{os.getpid()}"  # pods have process ids of their own
