@@ -49,7 +49,11 @@ class Run:
         for scheduler in schedulers:
             guard_scheduler(scheduler, self._may_change)
         tiers = _saver.tiers_of(environment, save_dir, self.local_rank)
-        self._saver = _saver.Saver(tiers, lambda step, tier, id_: self._agent.send("saved", step=step, tier=tier, id=str(id_ or step)))
+        self._saver = _saver.Saver(
+            tiers,
+            lambda step, tier, id_: self._agent.send("saved", step=step, tier=tier, id=str(id_ or step)),
+            lambda step, tier, error: self._agent.send("unsaved", step=step, tier=tier, message=str(error)[:500]),
+        )
         mtbf = float(environment.get("LATTICE_MTBF_SECONDS") or 30 * 86400)
         self._interval = Interval(environment.get("LATTICE_SAVE_EVERY") or save_every, time.monotonic(), mtbf)
         self._saved = _saver.newest_of(tiers)

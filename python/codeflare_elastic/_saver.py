@@ -106,10 +106,13 @@ def newest_of(tiers, expected=0, patience_seconds=0.0, is_wanted=lambda: True, p
 
 
 class Saver:
-    """`on_saved(step, tier, id)` is called on the saving thread."""
+    """`on_saved(step, tier, id)` and `on_unsaved(step, tier, error)` are called on the saving thread.
 
-    def __init__(self, tiers, on_saved):
-        self.tiers, self._on_saved = tiers, on_saved
+    A state is unsaved when the last tier that it goes to has failed. Memory does not count: it is lost with the pod.
+    """
+
+    def __init__(self, tiers, on_saved, on_unsaved=lambda step, tier, error: None):
+        self.tiers, self._on_saved, self._on_unsaved = tiers, on_saved, on_unsaved
         self.remote = [tier for tier in tiers if tier.tier == "service"]
         self._changed = threading.Condition()
         self._job, self._busy = None, False
@@ -154,14 +157,21 @@ class Saver:
                 id_ = tier.save(generation, world, meta, tree, blobs)
             except (OSError, ValueError, _service.ServiceError) as error:
                 self._failed(tier.tier, generation, meta["step"], error)
+                # Another group trains in place of a rejected one.
+                if tier is self.tiers[-1] and tier.tier != "memory" and not _is_fenced(error):
+                    self._on_unsaved(meta["step"], tier.tier, error)
                 continue
             if self._failing.pop(tier.tier, None):
                 log(f"saving to {tier.tier} works again, step {meta['step']}")
             self._on_saved(meta["step"], tier.tier, id_)
 
     def _failed(self, tier, generation, step, error):
-        if getattr(error, "reason", "") == "OldGeneration":
+        if _is_fenced(error):
             self._fenced = max(self._fenced, generation)
         if self._failing.get(tier) != str(error):
             self._failing[tier] = str(error)
             log(f"step {step} was not saved to {tier}: {error}; training continues")
+
+
+def _is_fenced(error):
+    return getattr(error, "reason", "") == "OldGeneration"

@@ -284,6 +284,8 @@ class FakeService(http.server.BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers["Content-Length"]))
         server = self.server
         if self.path.endswith("/checkpoints"):
+            if server.full:
+                return self.answer(507, {"reason": "InsufficientStorage", "message": server.full})
             begun = json.loads(body)
             if begun["generation"] < server.generation:
                 return self.answer(409, {"reason": "OldGeneration", "message": f"generation {begun['generation']} is older than {server.generation}"})
@@ -322,7 +324,7 @@ class Tiers(unittest.TestCase):
     def setUp(self):
         self.folder = self.enterContext(tempfile.TemporaryDirectory())
         self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), FakeService)
-        self.server.generation, self.server.latest = 0, None
+        self.server.generation, self.server.latest, self.server.full = 0, None, ""
         thread = threading.Thread(target=self.server.serve_forever)
         thread.start()
         self.addCleanup(thread.join)
@@ -336,11 +338,11 @@ class Tiers(unittest.TestCase):
             "LATTICE_CHECKPOINT_CONFIG": f"job_id=uid,namespace=ns,ckpt_service_endpoint=127.0.0.1,ckpt_service_port={self.server.server_address[1]}",
             "LATTICE_CHECKPOINT_TOKEN_FILE": token,
         }
-        self.saved = []
+        self.saved, self.unsaved = [], []
 
     def saver(self):
         tiers = _saver.tiers_of(self.environment, os.path.join(self.folder, "disk"), 0)
-        return _saver.Saver(tiers, lambda *about: self.saved.append(about))
+        return _saver.Saver(tiers, lambda *about: self.saved.append(about), lambda step, tier, error: self.unsaved.append((step, tier, str(error))))
 
     def save(self, saver, step, generation=1, first=True):
         saver.save(generation, 2, first, {"step": step, "epoch": 0, "offset": 8}, ["x", 0], [blob(b"abc" * 100)])
@@ -366,6 +368,7 @@ class Tiers(unittest.TestCase):
         self.save(saver, 4, generation=4)
         self.assertEqual([(step, tier) for step, tier, _ in self.saved], [(3, "memory"), (3, "disk"), (4, "memory"), (4, "disk")])
         self.assertIsNone(self.server.latest)
+        self.assertEqual(self.unsaved, [], "another group saves")
         self.save(saver, 5, generation=6)
         self.assertEqual(self.server.latest["step"], 5)
 
@@ -375,6 +378,25 @@ class Tiers(unittest.TestCase):
         self.save(saver, 3)
         self.assertEqual([tier for _, tier, _ in self.saved], ["memory", "disk"])
         self.assertEqual(_saver.newest_of(saver.tiers)[0], 3)
+        self.assertEqual([(step, tier) for step, tier, _ in self.unsaved], [(3, "service")])
+
+    def test_a_full_service_is_reported_with_its_words_until_it_saves_again(self):
+        saver = self.saver()
+        self.server.full = "9 bytes are free, 500 are needed"
+        self.save(saver, 3)
+        self.save(saver, 4)
+        self.assertEqual(self.unsaved, [(3, "service", self.server.full), (4, "service", self.server.full)])
+        self.save(saver, 5, first=False)
+        self.server.full = ""
+        self.save(saver, 6)
+        self.assertEqual(len(self.unsaved), 2)
+        self.assertIn((6, "service", 5), self.saved)
+
+    def test_a_full_disk_before_a_service_that_saves_is_no_loss(self):
+        saver = self.saver()
+        os.rmdir(os.path.join(self.folder, "disk"))
+        self.save(saver, 3)
+        self.assertEqual((self.unsaved, self.saved[-1][:2]), ([], (3, "service")))
 
     def test_a_service_that_is_known_to_hold_more_is_waited_for(self):
         class Waking:

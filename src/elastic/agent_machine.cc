@@ -88,7 +88,8 @@ void AgentMachine::on_message(std::int32_t local_rank, const WorkerMessage& mess
   if (worker == nullptr || !worker->alive) {
     return;
   }
-  if (message.type != Type::hosting && message.type != Type::saved) {
+  if (message.type != Type::hosting && message.type != Type::saved &&
+      message.type != Type::unsaved) {
     worker->step = message.step;
     // A worker that starts says what it found; a restarted agent knows nothing else of it.
     document_.step =
@@ -138,6 +139,14 @@ void AgentMachine::on_message(std::int32_t local_rank, const WorkerMessage& mess
       // Memory is lost with the pod.
       if (message.tier != "memory") {
         document_.saved_step = std::max(document_.saved_step, message.step);
+        if (message.tier == unsaved_tier_) {
+          tell_unsaved({}, {});
+        }
+      }
+      break;
+    case Type::unsaved:
+      if (message.tier != "memory") {
+        tell_unsaved(message.tier, message.message);
       }
       break;
     case Type::left:
@@ -405,6 +414,7 @@ void AgentMachine::join_round(Instant now) {
     return;
   }
   joined_ = membership_.generation;
+  tell_unsaved({}, {});  // another worker may be the one that saves
   round_to_write_.reset();
   last_step_ = now;
   step_seconds_.clear();
@@ -574,6 +584,11 @@ void AgentMachine::report(MemberState state, std::int64_t generation) {
     document_.exit_code = 0;
     document_.message.clear();
   }
+}
+
+void AgentMachine::tell_unsaved(std::string tier, std::string_view why) {
+  document_.unsaved = tier.empty() ? "" : (why.empty() ? tier : tier + ": " + std::string(why));
+  unsaved_tier_ = std::move(tier);
 }
 
 void AgentMachine::fail_group(std::int64_t generation, ExitClass why, std::int32_t code,

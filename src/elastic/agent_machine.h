@@ -11,6 +11,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -142,6 +143,7 @@ class AgentMachine {
   void check_stall(Instant now);
   std::optional<Instant> stall_at() const;
   void report(MemberState state, std::int64_t generation);
+  void tell_unsaved(std::string tier, std::string_view why);  // no tier: it is saved
   void fail_group(std::int64_t generation, ExitClass why, std::int32_t code, std::string message);
   RoundForWorker round_for(std::int32_t local_rank) const;
   Worker* find(std::int32_t local_rank);
@@ -169,6 +171,7 @@ class AgentMachine {
   std::deque<double> step_seconds_;
   std::optional<Instant> last_step_;  // or the start of the group
   bool stalled_ = false;
+  std::string unsaved_tier_;  // of document_.unsaved
 };
 
 }  // namespace codeflare::elastic

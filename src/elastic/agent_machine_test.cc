@@ -258,6 +258,29 @@ TEST_F(AgentMachineTest, only_what_outlives_the_pod_counts_as_saved) {
   EXPECT_EQ(one.document().saved_step, 5);
 }
 
+TEST_F(AgentMachineTest, a_failed_save_is_reported_until_that_tier_saves_or_another_group_begins) {
+  AgentMachine one = running_library(1);
+  const WorkerMessage full{
+      .type = Type::unsaved, .step = 3, .tier = "service", .message = "9 bytes are free"};
+  one.on_message(0, {.type = Type::progress, .step = 8}, now_);
+  one.on_message(0, full, now_);
+  EXPECT_EQ(one.document().unsaved, "service: 9 bytes are free");
+  EXPECT_EQ(one.document().step, 8);
+  one.on_message(0, {.type = Type::saved, .step = 9, .tier = "disk"}, now_);
+  EXPECT_EQ(one.document().unsaved, "service: 9 bytes are free") << "the disk is lost with the pod";
+  one.on_message(0, {.type = Type::saved, .step = 9, .tier = "service"}, now_);
+  EXPECT_EQ(one.document().unsaved, "");
+  one.on_message(0, full, now_);
+  one.on_membership(membership(2, {0, 1}), now_);
+  one.on_message(0, {.type = Type::ready, .generation = 2, .step = 9}, now_);
+  one.on_port(2, 4001, now_);
+  EXPECT_NE(one.document().unsaved, "");
+  one.on_round(round(2, {0, 1}, true), now_);
+  EXPECT_EQ(one.document().unsaved, "");
+  one.on_message(0, {.type = Type::unsaved, .step = 9, .tier = "memory"}, now_);
+  EXPECT_EQ(one.document().unsaved, "");
+}
+
 TEST_F(AgentMachineTest, a_membership_without_members_is_a_pause) {
   AgentMachine one = running(1);
   one.on_membership(membership(2, {}, reason::kPause), now_);

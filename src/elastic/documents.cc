@@ -157,6 +157,7 @@ const StructInfo& describe(Tag<Member>) {
       field<&Member::step_seconds>("stepSeconds"),
       field<&Member::loss>("loss"),
       field<&Member::saved_step>("savedStep"),
+      field<&Member::unsaved>("unsaved"),
       field<&Member::exit_class>("class"),
       field<&Member::exit_code>("exitCode"),
       field<&Member::message>("message"),

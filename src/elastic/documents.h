@@ -78,6 +78,7 @@ struct Member {
   std::optional<double> step_seconds;
   std::optional<double> loss;
   std::int64_t saved_step = 0;
+  std::string unsaved;  // why its last save failed; empty: it did not, or another one saves
   ExitClass exit_class = ExitClass::none;
   std::int32_t exit_code = 0;
   std::string message;

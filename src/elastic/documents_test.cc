@@ -19,6 +19,7 @@ TEST(Documents, a_member_survives_the_wire) {
                       .step_seconds = 0.25,
                       .loss = 0.5,
                       .saved_step = 16,
+                      .unsaved = "service: the disk is full",
                       .exit_class = ExitClass::out_of_memory,
                       .exit_code = 137,
                       .message = "killed"};
@@ -27,7 +28,7 @@ TEST(Documents, a_member_survives_the_wire) {
       text,
       R"({"generation":3,"state":"failed","pod":"u1","agent":"a1","address":"10.244.0.7",)"
       R"("port":4000,"nproc":2,"library":true,"step":17,"samplesPerSecond":12.5,"stepSeconds":0.25,)"
-      R"("loss":0.5,"savedStep":16,"class":"outOfMemory","exitCode":137,"message":"killed"})");
+      R"("loss":0.5,"savedStep":16,"unsaved":"service: the disk is full","class":"outOfMemory","exitCode":137,"message":"killed"})");
   EXPECT_EQ(*parse_member(text), member);
 }
 

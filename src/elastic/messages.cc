@@ -21,7 +21,7 @@ struct TypeName {
 constexpr TypeName kTypes[] = {
     {"hello", Type::hello},     {"ready", Type::ready},       {"hosting", Type::hosting},
     {"running", Type::running}, {"progress", Type::progress}, {"saved", Type::saved},
-    {"left", Type::left},       {"done", Type::done},
+    {"unsaved", Type::unsaved}, {"left", Type::left},         {"done", Type::done},
 };
 
 Result<std::int64_t> number_in(const json::Value& object, std::string_view key,
@@ -76,6 +76,7 @@ Result<WorkerMessage> parse_worker_message(std::string_view line) {
   message.loss = measure_in(object, "loss");
   message.tier = object.string_or_empty("tier");
   message.id = object.string_or_empty("id");
+  message.message = object.string_or_empty("message");
   return message;
 }
 

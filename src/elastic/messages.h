@@ -15,7 +15,17 @@ namespace codeflare::elastic {
 inline constexpr std::size_t kMessageBytesMax = 64u << 10;
 
 struct WorkerMessage {
-  enum class Type : std::uint8_t { hello, ready, hosting, running, progress, saved, left, done };
+  enum class Type : std::uint8_t {
+    hello,
+    ready,
+    hosting,
+    running,
+    progress,
+    saved,
+    unsaved,
+    left,
+    done
+  };
   Type type = Type::hello;
   std::int64_t generation = 0;
   std::int64_t step = 0;
@@ -27,6 +37,7 @@ struct WorkerMessage {
   std::optional<double> loss{};
   std::string tier{};
   std::string id{};
+  std::string message{};  // why it is unsaved
 };
 
 // invalid_argument names what is wrong; the line is then to be ignored.

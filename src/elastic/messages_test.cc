@@ -15,6 +15,10 @@ TEST(Messages, a_worker_says_what_the_protocol_allows) {
   EXPECT_EQ(progress.step, 7);
   EXPECT_EQ(progress.samples_per_second, 3.5);
   EXPECT_FALSE(progress.loss);
+  const WorkerMessage unsaved = *parse_worker_message(
+      R"({"type":"unsaved","step":7,"tier":"service","message":"507: the disk is full"})");
+  EXPECT_EQ(unsaved.type, WorkerMessage::Type::unsaved);
+  EXPECT_EQ(unsaved.message, "507: the disk is full");
 }
 
 TEST(Messages, a_wrong_line_is_an_error_that_names_the_field) {

@@ -160,6 +160,20 @@ TEST(StatusTraining, shows_size_plan_and_usage) {
   EXPECT_EQ(world.status("nothing"), kNotFound);
 }
 
+TEST(StatusTraining, shows_since_when_a_job_is_unsaved) {
+  World world;
+  world.set_status(
+      R"({"conditions":[{"type":"Unsaved","status":"True","message":"worker 0: service: full",)"
+      R"("lastTransitionTime":"2026-03-01T12:00:05Z"}]})");
+  EXPECT_EQ(world.status(), kDone) << world.console.err_text;
+  EXPECT_TRUE(world.console.out_text.contains(
+      "Unsaved:     since 2026-03-01T12:00:05Z: worker 0: service: full\n"))
+      << world.console.out_text;
+  world.set_status(R"({"conditions":[{"type":"Unsaved","status":"False"}]})");
+  EXPECT_EQ(world.status(), kDone);
+  EXPECT_FALSE(world.console.out_text.contains("Unsaved")) << world.console.out_text;
+}
+
 TEST(StatusTraining, an_ended_job_shows_how_it_ended) {
   World world;
   world.set_status(kFailedJob);

@@ -7,6 +7,7 @@
 #include "queue/training_work.h"
 #include "usage/ledger.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace codeflare::cli {
@@ -50,6 +51,15 @@ std::string progress_text(const model::TrainingProgress& progress) {
     text += ", saved at step " + std::to_string(*progress.saved_step);
   }
   return text;
+}
+
+// Since when nothing was saved, and why.
+std::string unsaved_text(const model::List<model::Condition>& conditions) {
+  const auto at = std::ranges::find(conditions, "Unsaved", &model::Condition::type);
+  if (at == conditions.end() || at->status != "True" || !at->last_transition_time) {
+    return "";
+  }
+  return "since " + to_rfc3339(*at->last_transition_time) + ": " + at->message;
 }
 
 std::string restarts_text(const model::TrainingRestartCounts& counts) {
@@ -124,6 +134,7 @@ std::string render_training_status(const model::TrainingJob& job, WallTime now) 
   add_field(out, "Reason", status.reason);
   add_field(out, "Message", status.message);
   add_field(out, "Progress", status.progress ? progress_text(*status.progress) : "");
+  add_field(out, "Unsaved", unsaved_text(status.conditions));
   add_field(out, "Restarts", restarts_text(status.restart_counts));
   add_field(out, "Usage", usage_text(status.extra.find("usage")));
   add_field(out, "Created", time_text(job.metadata.creation_timestamp));

@@ -180,6 +180,23 @@ model::TrainingMembership to_status(const elastic::Membership& membership) {
   return result;
 }
 
+Saving saving_of(const std::optional<model::TrainingMembership>& membership,
+                 const AgentWord& word) {
+  Saving saving;
+  for (const model::TrainingMember& ref :
+       membership ? membership->members : model::List<model::TrainingMember>()) {
+    const elastic::Member* member = word.member_of(ref.pod);
+    if (member == nullptr) {
+      continue;
+    }
+    if (saving.problem.empty() && !member->unsaved.empty()) {
+      saving.problem = "worker " + std::to_string(ref.index) + ": " + member->unsaved;
+    }
+    saving.step = std::max(saving.step, member->saved_step);
+  }
+  return saving;
+}
+
 std::optional<model::TrainingProgress> progress_of(
     const std::optional<model::TrainingMembership>& membership, const AgentWord& word,
     const std::optional<model::TrainingProgress>& before) {

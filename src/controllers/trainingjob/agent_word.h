@@ -63,6 +63,13 @@ elastic::MembershipDecision agent_membership(const model::TrainingJob& job,
 model::TrainingMembership to_status(const elastic::Membership& membership);
 elastic::Membership from_status(const std::optional<model::TrainingMembership>& membership);
 
+// The word of the members that train about their saves.
+struct Saving {
+  std::string problem{};  // of the last save; empty: none, or nobody has tried yet
+  std::int64_t step = 0;  // the newest saved one
+};
+Saving saving_of(const std::optional<model::TrainingMembership>& membership, const AgentWord& word);
+
 // Of the members that train; nothing: nobody has told a step yet. Earlier saves stay
 // saved.
 std::optional<model::TrainingProgress> progress_of(

@@ -1,6 +1,7 @@
 #include "controllers/trainingjob/checkpoint_service.h"
 #include "controllers/trainingjob/training_decision.h"
 #include "controllers/trainingjob/worker_pod.h"
+#include "model/condition.h"
 
 #include <gtest/gtest.h>
 
@@ -197,6 +198,46 @@ TEST(TrainingAgents, progress_is_that_of_the_member_furthest_ahead_and_only_when
   EXPECT_EQ(s.observed.job.status.progress->step, 5);
   EXPECT_EQ(s.observed.job.status.progress->samples_per_second, 64);
   EXPECT_EQ(s.observed.job.status.progress->saved_step, 3);
+}
+
+TEST(TrainingAgents, a_job_that_cannot_save_trains_on_and_tells_since_when) {
+  Scene s;
+  const model::TrainingJobStatus& status = s.observed.job.status;
+  const auto at = [&s](seconds after) {
+    Desired desired = decide(s.observed, kNow + after);
+    if (desired.status) {
+      s.observed.job.status = *desired.status;
+    }
+    return desired;
+  };
+  const auto events = [](const Desired& desired) {
+    std::string all;
+    for (const runtime::EventNote& note : desired.events) {
+      all += note.reason + " ";
+    }
+    return all;
+  };
+  const std::string since = "not saved since " + to_rfc3339(kNow + seconds(1)) + ": worker 0: ";
+  s.observed.agents->progress_due = true;
+  s.word("u0").step = 30;
+  s.word("u0").saved_step = 20;
+  EXPECT_EQ(events(at(seconds(0))), "");
+  s.word("u0").unsaved = "service: 9 MB are free";
+  EXPECT_EQ(events(at(seconds(1))), "Unsaved ");
+  s.word("u0").unsaved = "service: 8 MB are free";
+  EXPECT_EQ(events(at(seconds(2))), "");
+  EXPECT_EQ(status.stage, "Running");
+  EXPECT_EQ(status.progress->saved_step, 20);
+  EXPECT_TRUE(status.message.ends_with(since + "service: 8 MB are free")) << status.message;
+  // A new group: nobody has tried yet.
+  s.word("u0").unsaved = "";
+  EXPECT_EQ(events(at(seconds(60))), "");
+  EXPECT_TRUE(status.message.contains(since)) << status.message;
+  s.word("u1").step = 40;
+  s.word("u1").saved_step = 40;
+  EXPECT_EQ(events(at(seconds(70))), "Saved ");
+  EXPECT_FALSE(status.message.contains("saved")) << status.message;
+  EXPECT_FALSE(model::is_condition_true(status.conditions, "Unsaved"));
 }
 
 TEST(TrainingAgents, a_worker_whose_node_is_not_ready_for_30_s_is_lost) {

@@ -33,6 +33,8 @@ constexpr Duration kCooldownMax = minutes(30);
 constexpr std::int32_t kBackoffLimit = 6;
 constexpr std::int64_t kFirstSignalCode = 128;
 constexpr std::int64_t kAgentLeft = 3;  // an agent that had to go
+// Condition of a job whose last save failed; its time tells since when.
+constexpr const char* kUnsaved = "Unsaved";
 // A Lease that is not renewed any more wakes nobody.
 constexpr Duration kLeaseLook = seconds(5);
 
@@ -126,6 +128,7 @@ class Decision {
     status_.membership = next_membership(status_.membership, {}, Course::finish);
     set_condition(succeeded ? "Succeeded" : "Failed", true);
     set_condition("Running", false);
+    set_condition(kUnsaved, false);
     note(!succeeded, succeeded ? "Completed" : "Failed", status_.message);
     desired_.stop = true;
     finished();
@@ -549,6 +552,7 @@ class Decision {
       note_failures(decision, word);
       status_.membership = to_status(*decision.next);
     }
+    review_saving(word);
     if (word.progress_due || decision.next) {
       if (std::optional<model::TrainingProgress> progress =
               progress_of(decision.next ? job_.status.membership : status_.membership, word,
@@ -565,6 +569,29 @@ class Decision {
     }
     look_again(kLeaseLook);
     return !end_if_hopeless();
+  }
+
+  // Saved again means that a newer step is saved than before, whoever saves by then: a member that
+  // has not tried yet proves nothing.
+  void review_saving(const AgentWord& word) {
+    const Saving saving = saving_of(job_.status.membership, word);
+    const bool known = unsaved() != nullptr;
+    const std::int64_t before =
+        job_.status.progress ? job_.status.progress->saved_step.value_or(0) : 0;
+    if (!saving.problem.empty() && !known) {
+      note(true, kUnsaved, saving.problem + "; training continues");
+    }
+    if (!saving.problem.empty() && (!known || word.progress_due)) {
+      set_condition(kUnsaved, true, saving.problem);
+    } else if (saving.problem.empty() && known && saving.step > before) {
+      note(false, "Saved", "saved again at step " + std::to_string(saving.step));
+      set_condition(kUnsaved, false);
+    }
+  }
+
+  const model::Condition* unsaved() const {
+    const auto at = std::ranges::find(status_.conditions, kUnsaved, &model::Condition::type);
+    return at == status_.conditions.end() || at->status != "True" ? nullptr : &*at;
   }
 
   void note_failures(const elastic::MembershipDecision& decision, const AgentWord& word) {
@@ -607,6 +634,11 @@ class Decision {
     }
     if (!observed_.rendezvous_problem.empty()) {
       status_.message += "; not resized: " + observed_.rendezvous_problem;
+    }
+    if (const model::Condition* failing = unsaved()) {
+      status_.message += "; not saved since " +
+                         to_rfc3339(failing->last_transition_time.value_or(now_)) + ": " +
+                         failing->message;
     }
     if (observed_.wrapped && job_.spec.run_policy.suspend) {
       status_.message += "; runPolicy.suspend is ignored, set spec.suspend of the AppWrapper";
@@ -661,7 +693,7 @@ class Decision {
 
   // --- words ---
 
-  void set_condition(const std::string& type, bool holds) {
+  void set_condition(const std::string& type, bool holds, std::string message = {}) {
     const bool known = std::ranges::find(status_.conditions, type, &model::Condition::type) !=
                        status_.conditions.end();
     if (!holds && !known) {
@@ -671,6 +703,7 @@ class Decision {
                          {.type = type,
                           .status = holds ? "True" : "False",
                           .reason = "TrainingJob" + type,
+                          .message = std::move(message),
                           .observed_generation = job_.metadata.generation},
                          now_);
   }
