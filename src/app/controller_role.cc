@@ -29,11 +29,11 @@
 #include "controllers/view/front_proxy.h"
 #include "controllers/view/register_view.h"
 #include "controllers/view/view_api.h"
+#include "elastic/etcd_endpoint.h"
 #include "kube/connect.h"
 #include "model/managed_cluster.h"
 #include "model/training_job.h"
 #include "net/client.h"
-#include "net/url.h"
 #include "runtime/manager.h"
 #include "sdk/program_image.h"
 
@@ -268,12 +268,8 @@ Task<Result<void>> serve_queue(Env env, const ControllerFlags& flags, net::HttpS
     logger.info("quota trees are ignored", {{"because", "--no-quota-trees"}});
   }
   // It connects when the first TrainingJob meets in etcd.
-  CO_TRY_ASSIGN(net::Url etcd_url, net::parse_url("http://" + training.lattice.rdzv_endpoint + ":" +
-                                                  std::to_string(training.lattice.rdzv_port)));
   CO_TRY_ASSIGN(const std::unique_ptr<net::HttpClient> etcd,
-                net::HttpClient::create(env, std::move(etcd_url),
-                                        {.user_agent = std::string(kName),
-                                         .connect_timeout = std::chrono::seconds(3)}));
+                elastic::connect_etcd(env, training.lattice.etcd(), std::string(kName)));
   ScaleProviders machines;
   MachineKinds machine_kinds;
   if (scales) {

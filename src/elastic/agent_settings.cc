@@ -130,20 +130,6 @@ class Source {
   std::map<std::string, std::string> flags_;
 };
 
-std::map<std::string, std::string> parse_conf(std::string_view text) {
-  std::map<std::string, std::string> conf;
-  while (!text.empty()) {
-    const std::size_t comma = std::min(text.find(','), text.size());
-    const std::string_view part = text.substr(0, comma);
-    const std::size_t equals = part.find('=');
-    if (equals != std::string_view::npos) {
-      conf.emplace(part.substr(0, equals), part.substr(equals + 1));
-    }
-    text.remove_prefix(std::min(comma + 1, text.size()));
-  }
-  return conf;
-}
-
 Result<void> read_backend(const Source& source, AgentSettings& settings) {
   const std::string backend = source.text("rdzv-backend", "kubernetes");
   if (backend == "kubernetes") {
@@ -156,9 +142,9 @@ Result<void> read_backend(const Source& source, AgentSettings& settings) {
                                  "'; use kubernetes or etcd (for c10d run torchrun itself)"));
   }
   settings.backend = Backend::etcd;
-  settings.etcd_port = source.text("rdzv-client-service-port", "2379");
-  settings.etcd_conf = parse_conf(source.text("rdzv-conf"));
-  TRY_ASSIGN(settings.etcd_host, source.required("rdzv-client-service-host"));
+  settings.etcd.port = source.text("rdzv-client-service-port", "2379");
+  settings.etcd.conf = parse_rdzv_conf(source.text("rdzv-conf"));
+  TRY_ASSIGN(settings.etcd.host, source.required("rdzv-client-service-host"));
   return {};
 }
 

@@ -3,6 +3,7 @@
 #include "base/env/env.h"
 #include "base/result.h"
 #include "elastic/agent.h"
+#include "elastic/etcd_endpoint.h"
 
 #include <string>
 #include <string_view>
@@ -20,10 +21,7 @@ struct AgentSettings {
   Backend backend = Backend::kubernetes;
   std::string ns{};
   std::string job{};
-  std::string etcd_host{};
-  std::string etcd_port = "2379";
-  // Of --rdzv-conf: protocol (http, https), cacert, cert, key.
-  std::map<std::string, std::string> etcd_conf{};
+  EtcdEndpoint etcd{};
   AgentOptions agent{};
 };
 

@@ -50,8 +50,8 @@ TEST_F(AgentSettingsTest, etcd_needs_a_host_and_takes_its_configuration) {
   sim_.set_variable("LATTICE_RDZV_CONF", "protocol=https,cacert=/a");
   const AgentSettings settings = *read({"x"});
   EXPECT_EQ(settings.backend, Backend::etcd);
-  EXPECT_EQ(settings.etcd_port, "2379");
-  EXPECT_EQ(settings.etcd_conf.at("cacert"), "/a");
+  EXPECT_EQ(settings.etcd.port, "2379");
+  EXPECT_EQ(settings.etcd.conf.at("cacert"), "/a");
 }
 
 TEST_F(AgentSettingsTest, mistakes_name_flag_and_variable) {

@@ -111,6 +111,10 @@ void add_training_flags(CLI::App& role, TrainingFlags& flags) {
       "HOST");
   add(role, "--rdzv-service-port", flags.rdzv_port, "port of the rendezvous (default: 2379)",
       "RDZV_SERVICE_PORT", "PORT");
+  add(role, "--rdzv-conf", flags.rdzv_conf,
+      "protocol and certificates of an etcd with TLS: "
+      "protocol=https,cacert=FILE,cert=FILE,key=FILE (default: plain HTTP)",
+      "RDZV_CONF", "CONF");
 }
 
 Result<controllers::trainingjob::TrainingSettings> training_settings(const TrainingFlags& flags) {
@@ -140,6 +144,10 @@ Result<controllers::trainingjob::TrainingSettings> training_settings(const Train
   take(flags.checkpoint_endpoint, settings.lattice.checkpoint_endpoint);
   take(flags.rdzv_backend, settings.lattice.rdzv_backend);
   take(flags.rdzv_endpoint, settings.lattice.rdzv_endpoint);
+  settings.lattice.rdzv_conf = elastic::parse_rdzv_conf(flags.rdzv_conf);
+  if (const Result<void> checked = elastic::check_endpoint(settings.lattice.etcd()); !checked) {
+    return fail(wrong("RDZV_CONF", "--rdzv-conf", flags.rdzv_conf, checked.error().message));
+  }
   return settings;
 }
 

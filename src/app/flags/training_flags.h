@@ -37,6 +37,7 @@ struct TrainingFlags {
   std::string rdzv_backend;
   std::string rdzv_endpoint;
   std::string rdzv_port;
+  std::string rdzv_conf;
 };
 
 void add_training_flags(CLI::App& role, TrainingFlags& flags);

@@ -460,6 +460,10 @@ TEST(TrainingAgents, pods_get_the_agent_by_an_init_container_and_an_account_of_t
   etcd.spec.elastic.rdzv_backend = "etcd";
   EXPECT_TRUE(worker_pod(etcd, 1, {.agent_image = "codeflare:1"}).spec.init_containers.empty())
       << "nobody would follow its agents";
+  EXPECT_EQ(variable_of(worker_pod(etcd, 1, {}), "LATTICE_RDZV_CONF"), "absent");
+  const WorkerOptions tls{.lattice = {.rdzv_conf = {{"protocol", "https"}, {"cacert", "/ca"}}}};
+  EXPECT_EQ(variable_of(worker_pod(etcd, 1, tls), "LATTICE_RDZV_CONF"), "protocol=https")
+      << "files of the controller are none of the pods'";
 }
 
 }  // namespace

@@ -19,6 +19,10 @@ std::string_view trimmed(std::string_view text) {
 
 }  // namespace
 
+elastic::EtcdEndpoint LatticeSettings::etcd() const {
+  return {.host = rdzv_endpoint, .port = std::to_string(rdzv_port), .conf = rdzv_conf};
+}
+
 std::map<std::string, std::string> setting_texts(const TrainingSettings& settings) {
   const LatticeSettings usual;
   const LatticeSettings& lattice = settings.lattice;
@@ -36,6 +40,7 @@ std::map<std::string, std::string> setting_texts(const TrainingSettings& setting
   add("rdzv-backend", lattice.rdzv_backend, usual.rdzv_backend);
   add("rdzv-service-endpoint", lattice.rdzv_endpoint, usual.rdzv_endpoint);
   add("rdzv-service-port", std::to_string(lattice.rdzv_port), std::to_string(usual.rdzv_port));
+  add("rdzv-conf", lattice.etcd().uses_tls() ? "protocol=https" : "", "");
   return texts;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "base/result.h"
+#include "elastic/etcd_endpoint.h"
 #include "model/meta.h"
 
 #include <map>
@@ -12,6 +13,8 @@ namespace codeflare::controllers::trainingjob {
 
 // Settings that agents and addons in the pods read.
 struct LatticeSettings {
+  elastic::EtcdEndpoint etcd() const;
+
   std::string checkpoint_type = "remote";
   std::string checkpoint_endpoint = "lattice-checkpoint-svc.lattice";
   int checkpoint_port = 5555;
@@ -20,6 +23,7 @@ struct LatticeSettings {
   std::string rdzv_backend = "kubernetes";
   std::string rdzv_endpoint = "lattice-rdzv-client.lattice";
   int rdzv_port = 2379;
+  std::map<std::string, std::string> rdzv_conf{};  // see elastic::EtcdEndpoint
   std::string jfrog_path{};  // folder with username and password
 };
 

@@ -100,6 +100,10 @@ void add_lattice(const TrainingJob& job, const LatticeSettings& lattice,
   add_variable(container, "LATTICE_RDZV_BACKEND", backend_of(job, lattice));
   add_variable(container, "LATTICE_RDZV_CLIENT_SERVICE_HOST", lattice.rdzv_endpoint);
   add_variable(container, "LATTICE_RDZV_CLIENT_SERVICE_PORT", std::to_string(lattice.rdzv_port));
+  // Certificates are files of the pod, which the template mounts and names here.
+  if (lattice.etcd().uses_tls()) {
+    add_variable(container, "LATTICE_RDZV_CONF", "protocol=https");
+  }
   add_variable(container, "LATTICE_CHECKPOINT_TYPE", type);
   add_variable(container, "LATTICE_CHECKPOINT_CONFIG",
                type == "local"

@@ -12,7 +12,6 @@
 #include "net/client.h"
 #include "net/free_port.h"
 #include "net/local_listener.h"
-#include "net/url.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -63,22 +62,9 @@ struct Rendezvous {
   std::unique_ptr<Store> store;
 };
 
-Result<std::string> read_pem(Env env, const AgentSettings& settings, const std::string& name) {
-  auto at = settings.etcd_conf.find(name);
-  return at == settings.etcd_conf.end() ? Result<std::string>() : env.files.read(at->second);
-}
-
-Result<Rendezvous> connect_etcd(Env env, const AgentSettings& settings) {
-  auto protocol = settings.etcd_conf.find("protocol");
-  const bool tls = protocol != settings.etcd_conf.end() && protocol->second == "https";
-  TRY_ASSIGN(net::Url url, net::parse_url((tls ? "https://" : "http://") + settings.etcd_host +
-                                          ":" + settings.etcd_port));
-  net::ClientOptions options{.user_agent = "codeflare-agent", .connect_timeout = seconds(3)};
-  TRY_ASSIGN(options.tls.ca_bundle_pem, read_pem(env, settings, "cacert"));
-  TRY_ASSIGN(options.tls.certificate_pem, read_pem(env, settings, "cert"));
-  TRY_ASSIGN(options.tls.key_pem, read_pem(env, settings, "key"));
+Result<Rendezvous> meet_in_etcd(Env env, const AgentSettings& settings) {
   Rendezvous all;
-  TRY_ASSIGN(all.etcd, net::HttpClient::create(env, std::move(url), std::move(options)));
+  TRY_ASSIGN(all.etcd, connect_etcd(env, settings.etcd, "codeflare-agent"));
   all.store = std::make_unique<EtcdStore>(env, *all.etcd, settings.agent.run_id);
   return all;
 }
@@ -113,7 +99,7 @@ Result<int> run_agent(RealEnv& world, AgentSettings settings) {
   options.identity.agent = env.random.uuid();
   TRY(env.files.make_directories(options.state_directory, 0700));
   TRY_ASSIGN(Rendezvous rendezvous, settings.backend == Backend::etcd
-                                        ? connect_etcd(env, settings)
+                                        ? meet_in_etcd(env, settings)
                                         : connect_kubernetes(env, settings));
   TRY_ASSIGN(std::unique_ptr<net::LocalListener> listener,
              net::listen_local(env.loop, options.socket));
