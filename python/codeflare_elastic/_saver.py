@@ -65,7 +65,7 @@ def tiers_of(environment, save_dir, local_rank):
     disk = save_dir or (config.get("root") if kind == "local" else None)
     if disk:
         found.append(Folder("disk", disk, sync=True))
-    if kind == "remote" and config.get("ckpt_service_endpoint"):
+    if kind in ("remote", "s3") and config.get("ckpt_service_endpoint"):
         port = int(config.get("ckpt_service_port", "5555"))
         service = _service.Service(
             config["ckpt_service_endpoint"],

@@ -7,6 +7,7 @@ import zlib
 from . import _state_file
 
 _TIMEOUT_SECONDS = 30
+_BUCKET_SECONDS = 1800  # a commit that ends in a bucket
 _ASK_SECONDS = 2  # for answers without a checkpoint in them: a group may wait for them
 _PART = "state"
 
@@ -30,11 +31,13 @@ def about(environment):
         found["jobName"] = environment["LATTICE_JOB"]
     if environment.get("LATTICE_CHECKPOINT_KEEP"):
         found["keep"] = int(environment["LATTICE_CHECKPOINT_KEEP"])
+    if environment.get("LATTICE_CHECKPOINT_TYPE") == "s3":
+        found["bucket"] = True
     return found
 
 
 class Service:
-    """`about`: fields of every begin, such as jobName and keep."""
+    """`about`: fields of every begin, such as jobName and keep. With `bucket` a save is over when the bucket has it."""
 
     def __init__(self, host, port, namespace, job, token_file=None, about=None):
         self._where = host, port
@@ -63,9 +66,13 @@ class Service:
         begin = {**self._about, "generation": generation, "step": meta["step"], "worldSize": world, "bytes": size, "metadata": position}
         document = json.loads(self._call("POST", "/checkpoints", json.dumps(begin).encode()))
         path = f"/checkpoints/{document['id']}"
+        bucket = bool(self._about.get("bucket"))
         if document.get("state") != "COMMITTED":
             self._call("PUT", f"{path}/parts/{_PART}?offset=0&crc32={crc:08x}", _state_file.stream(parts), size)
-            self._call("POST", f"{path}/commit", json.dumps({"parts": [{"name": _PART, "size": size}]}).encode())
+        elif not bucket:
+            return document["id"]
+        commit = {"parts": [{"name": _PART, "size": size}], **({"bucket": True} if bucket else {})}
+        self._call("POST", f"{path}/commit", json.dumps(commit).encode(), timeout=_BUCKET_SECONDS if bucket else _TIMEOUT_SECONDS)
         return document["id"]
 
     def _call(self, method, path, body=None, size=None, whole=False, timeout=_TIMEOUT_SECONDS):

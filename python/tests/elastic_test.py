@@ -291,6 +291,7 @@ class FakeService(http.server.BaseHTTPRequestHandler):
                 return self.answer(409, {"reason": "OldGeneration", "message": f"generation {begun['generation']} is older than {server.generation}"})
             server.open = begun
             return self.answer(201, {"id": 5, "state": "OPEN"})
+        server.committed = json.loads(body)
         server.latest = {"id": 5, "step": server.open["step"]}
         return self.answer(200, server.latest)
 
@@ -419,6 +420,13 @@ class Tiers(unittest.TestCase):
         self.environment.update(LATTICE_JOB="bert", LATTICE_CHECKPOINT_KEEP="3")
         self.save(self.saver(), 3)
         self.assertEqual((self.server.open["jobName"], self.server.open["keep"]), ("bert", 3))
+
+    def test_a_save_of_the_type_s3_asks_for_the_bucket_at_its_begin_and_its_commit(self):
+        self.environment["LATTICE_CHECKPOINT_TYPE"] = "s3"
+        self.save(self.saver(), 3)
+        self.assertTrue(self.server.open["bucket"])
+        self.assertTrue(self.server.committed["bucket"])
+        self.assertEqual([tier for _, tier, _ in self.saved], ["memory", "disk", "service"])
 
     def test_a_damaged_file_is_passed_over(self):
         saver = self.saver()

@@ -7,11 +7,14 @@
 #include "base/env/real_env.h"
 #include "base/log.h"
 #include "base/metrics.h"
+#include "checkpoint/bucket.h"
 #include "checkpoint/key_file.h"
 #include "checkpoint/service.h"
 #include "checkpoint/store.h"
 #include "net/listen_address.h"
 #include "net/server.h"
+#include "s3/connection.h"
+#include "s3/copy.h"
 
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
@@ -43,6 +46,8 @@ struct Flags {
   std::string free_min = "64Mi";
   double open_timeout_s = 900;
   double expire_days = 0;
+  s3::Location bucket;
+  std::string bucket_prefix;
   bool json_log = false;
   bool verbose = false;
 };
@@ -51,6 +56,8 @@ struct Settings {
   net::ListenAddress address{};
   checkpoint::StoreOptions store{};
   checkpoint::ServiceOptions service{};
+  std::optional<s3::Connection> bucket{};
+  checkpoint::BucketOptions bucket_options{};
 };
 
 // SIZE for every namespace, or NAMESPACE=SIZE for one.
@@ -59,6 +66,19 @@ Result<void> add_quota(checkpoint::StoreOptions& options, const std::string& tex
   const bool named = equals != std::string::npos;
   TRY_ASSIGN(const model::Quantity size, amount("--quota", named ? text.substr(equals + 1) : text));
   options.quotas[named ? text.substr(0, equals) : ""] = static_cast<std::uint64_t>(size.value());
+  return {};
+}
+
+// Keys and addresses of the bucket, if there is one.
+Result<void> add_bucket(Env env, const Flags& flags, Settings& settings) {
+  if (flags.bucket.bucket.empty() && flags.bucket.endpoint.empty()) {
+    return {};
+  }
+  if (flags.bucket.bucket.empty() || flags.bucket.endpoint.empty()) {
+    return fail(invalid_argument("--s3-bucket and --s3-endpoint belong together; set both"));
+  }
+  TRY_ASSIGN(settings.bucket, s3::connect(env, flags.bucket, "codeflare-checkpointd"));
+  settings.bucket_options.prefix = s3::directory_prefix(flags.bucket_prefix);
   return {};
 }
 
@@ -86,6 +106,7 @@ Result<Settings> read_settings(Env env, const Flags& flags) {
                                          ? checkpoint::read_or_make_key(env, path)
                                          : checkpoint::read_key(env.files, path));
   }
+  TRY(add_bucket(env, flags, settings));
   return settings;
 }
 
@@ -102,6 +123,11 @@ Task<Result<void>> serve(RealEnv& world, Settings settings, Logger logger) {
   add_process_metrics(metrics);
   CO_TRY_ASSIGN(std::unique_ptr<checkpoint::Store> store,
                 co_await checkpoint::Store::open(env, std::move(settings.store), logger));
+  std::optional<checkpoint::Bucket> bucket;
+  if (settings.bucket) {
+    bucket.emplace(*store, *settings.bucket->client, std::move(settings.bucket_options), logger);
+    settings.service.bucket = &*bucket;
+  }
   checkpoint::Service service(env, *store, std::move(settings.service), metrics);
   net::HttpServer server(env, service, {});
   Result<std::uint16_t> port = server.listen(settings.address.host, settings.address.port);
@@ -114,6 +140,9 @@ Task<Result<void>> serve(RealEnv& world, Settings settings, Logger logger) {
     logger.info("stopping");
   }
   co_await server.drain(kDrainGrace);
+  if (bucket) {
+    co_await bucket->close();
+  }
   co_await store->close();
   co_return port ? Result<void>() : Result<void>(fail(std::move(port).error()));
 }
@@ -174,6 +203,20 @@ void add_checkpointd_role(CLI::App& app, Role& chosen) {
       ->check(CLI::Range(0.0, 36'500.0))
       ->type_name("DAYS")
       ->capture_default_str();
+  role->add_option("--s3-endpoint", flags->bucket.endpoint,
+                   "URL of an object store for checkpoints of the type s3 (default: none)")
+      ->type_name("URL");
+  role->add_option("--s3-bucket", flags->bucket.bucket, "bucket of that store")
+      ->type_name("BUCKET");
+  role->add_option("--s3-prefix", flags->bucket_prefix, "directory of the bucket (default: none)")
+      ->type_name("PREFIX");
+  role->add_option("--s3-region", flags->bucket.region, "region of the bucket")
+      ->type_name("REGION")
+      ->capture_default_str();
+  role->add_option("--s3-keys", flags->bucket.keys_directory,
+                   "folder with the files accessKeyID, secretAccessKey, sessionToken and ca.crt "
+                   "(default: the variables of AWS)")
+      ->type_name("DIR");
   role->add_flag("--log-json", flags->json_log, "write log lines as JSON");
   role->add_flag("-v,--verbose", flags->verbose, "log debug messages");
   role->footer("Example:\n  codeflare checkpointd --data DIR --listen 127.0.0.1:5555");

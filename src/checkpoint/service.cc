@@ -1,5 +1,6 @@
 #include "checkpoint/service.h"
 
+#include "checkpoint/bucket.h"
 #include "checkpoint/crc32c.h"
 #include "checkpoint/documents.h"
 #include "checkpoint/internal/requests.h"
@@ -164,6 +165,9 @@ Task<Service::Answer> Service::serve(Request request) {
       co_return fail(permission_denied(
           "deleting all checkpoints of a job needs a token of namespace " + job->job.ns));
     }
+    if (options_.bucket != nullptr) {
+      CO_TRY(co_await options_.bucket->remove_job(job->job));
+    }
     CO_TRY(co_await store_.remove_job(job->job));
     co_return no_content();
   }
@@ -232,8 +236,7 @@ Task<Service::Answer> Service::serve_job(Request request, JobPath path) {
     co_return co_await serve_lease(std::move(request), std::move(path));
   }
   if (verb == "latest" && path.rest.size() == 1 && request.method == "GET") {
-    CO_TRY_ASSIGN(const CheckpointPtr latest, store_.latest(path.job));
-    co_return json_response(200, checkpoint_text(*latest, Detail::whole));
+    co_return co_await serve_latest(path.job);
   }
   if (verb == "fence" && path.rest.size() == 1 && request.method == "POST") {
     CO_TRY_ASSIGN(const std::string body, co_await read_small(request));
@@ -249,6 +252,7 @@ Task<Service::Answer> Service::serve_checkpoints(Request request, JobPath path) 
   if (path.rest.size() == 1 && method == "POST") {
     CO_TRY_ASSIGN(const std::string body, co_await read_small(request));
     CO_TRY_ASSIGN(BeginRequest begin, internal::parse_begin(body, options_.retention));
+    CO_TRY(check_bucket(begin.bucket));
     CO_TRY_ASSIGN(const Store::Begun begun, co_await store_.begin(path.job, std::move(begin)));
     co_return json_response(begun.is_new ? 201 : 200,
                             checkpoint_text(*begun.checkpoint, Detail::whole));
@@ -274,17 +278,44 @@ Task<Service::Answer> Service::serve_checkpoints(Request request, JobPath path) 
     co_return co_await serve_part(std::move(request), path.job, id, path.rest[3]);
   }
   if (path.rest.size() == 3 && path.rest[2] == "commit" && method == "POST") {
-    CO_TRY_ASSIGN(const std::string body, co_await read_small(request));
-    CO_TRY_ASSIGN(CommitRequest commit, internal::parse_commit(body));
-    CO_TRY_ASSIGN(const CheckpointPtr done,
-                  co_await store_.commit(path.job, id, std::move(commit)));
-    co_return json_response(200, checkpoint_text(*done, Detail::whole));
+    co_return co_await serve_commit(std::move(request), path.job, id);
   }
   if (path.rest.size() == 3 && path.rest[2] == "abort" && method == "POST") {
     CO_TRY(co_await store_.abort(path.job, id));
     co_return no_content();
   }
   co_return no_such_path(request);
+}
+
+Result<void> Service::check_bucket(bool wanted) const {
+  if (wanted && options_.bucket == nullptr) {
+    return fail(refuse(409, "NoBucket",
+                       "this checkpoint service has no bucket; start it with --s3-bucket, or use "
+                       "checkpoint.type remote"));
+  }
+  return {};
+}
+
+// With a bucket a commit is answered when the checkpoint is there too.
+Task<Service::Answer> Service::serve_commit(Request request, JobKey job, CheckpointId id) {
+  CO_TRY_ASSIGN(const std::string body, co_await read_small(request));
+  CO_TRY_ASSIGN(CommitRequest commit, internal::parse_commit(body));
+  CO_TRY(check_bucket(commit.bucket));
+  const bool keeps = commit.bucket;
+  CO_TRY_ASSIGN(const CheckpointPtr done, co_await store_.commit(job, id, std::move(commit)));
+  if (keeps) {
+    CO_TRY(co_await options_.bucket->keep(job, done));
+  }
+  co_return json_response(200, checkpoint_text(*done, Detail::whole));
+}
+
+Task<Service::Answer> Service::serve_latest(JobKey job) {
+  const Result<CheckpointPtr> latest = store_.latest(job);
+  if (!latest && latest.error().code == ErrorCode::not_found && options_.bucket != nullptr) {
+    CO_TRY(co_await options_.bucket->bring_back(job));
+  }
+  CO_TRY(latest);
+  co_return json_response(200, checkpoint_text(**latest, Detail::whole));
 }
 
 Task<Service::Answer> Service::serve_part(Request request, JobKey job, CheckpointId id,

@@ -15,6 +15,8 @@
 
 namespace codeflare::checkpoint {
 
+class Bucket;
+
 namespace internal {
 struct JobPath;
 }
@@ -23,6 +25,7 @@ struct ServiceOptions {
   std::optional<Secret> key{};  // absent: every request is accepted
   Retention retention{};        // of checkpoints that name none
   std::string version{};
+  Bucket* bucket = nullptr;  // outlives the service
 };
 
 // The store over HTTP (docs/checkpoints.md). Small bodies are read whole, chunks are streamed. The
@@ -40,11 +43,14 @@ class Service final : public net::HttpService {
   Answer serve_open(std::string_view path);
   Task<Answer> serve_job(net::Request request, internal::JobPath path);
   Task<Answer> serve_checkpoints(net::Request request, internal::JobPath path);
+  Task<Answer> serve_commit(net::Request request, JobKey job, CheckpointId id);
+  Task<Answer> serve_latest(JobKey job);
   Task<Answer> serve_part(net::Request request, JobKey job, CheckpointId id, std::string part);
   Task<Answer> serve_lease(net::Request request, internal::JobPath path);
   Answer list_jobs(const net::Request& request, std::string_view path);
   Answer get_part(const net::Request& request, const JobKey& job, CheckpointId id,
                   const std::string& part);
+  Result<void> check_bucket(bool wanted) const;
   Result<TokenScope> scope_of(const net::Request& request) const;
   void refresh_metrics();
 

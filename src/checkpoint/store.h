@@ -39,6 +39,7 @@ struct BeginRequest {
   Retention retention{};
   std::string metadata = "{}";
   std::optional<LeaseProof> lease{};
+  bool bucket = false;  // its commit ends in the bucket
 };
 
 struct PutRequest {
@@ -52,6 +53,7 @@ struct PutRequest {
 struct CommitRequest {
   std::optional<std::vector<ExpectedPart>> parts{};
   std::optional<LeaseProof> lease{};
+  bool bucket = false;
 };
 
 struct JobSummary {

@@ -141,7 +141,8 @@ class TrainingCheck {
     static constexpr std::array<std::string_view, 3> kCleaning = {"All", "Running", "None"};
     static constexpr std::array<std::string_view, 4> kBackends = {"kubernetes", "etcd", "c10d",
                                                                   "static"};
-    static constexpr std::array<std::string_view, 3> kCheckpoints = {"remote", "local", "none"};
+    static constexpr std::array<std::string_view, 4> kCheckpoints = {"remote", "s3", "local",
+                                                                     "none"};
     check_word("spec.framework", spec_.framework, kFrameworks);
     check_word("spec.replicaSpecs.restartPolicy", spec_.replica_specs.restart_policy, kRestarts);
     check_word("spec.runPolicy.cleanPodPolicy", spec_.run_policy.clean_pod_policy, kCleaning);

@@ -213,6 +213,15 @@ Task<Result<void>> Client::put(std::string key, Content content) {
   co_return Result<void>();
 }
 
+Task<Result<void>> Client::remove(std::string key) {
+  Call call{.method = "DELETE", .key = std::move(key)};
+  const Result<std::string> removed = co_await send_for_text(std::move(call));
+  if (!removed && removed.error().code != ErrorCode::not_found) {
+    co_return fail(removed.error());
+  }
+  co_return Result<void>();
+}
+
 Task<Result<std::string>> Client::send_for_text(Call call) {
   CO_TRY_ASSIGN(net::Response response, co_await send(std::move(call)));
   Task<Result<std::string>> reading = net::read_all(

@@ -72,6 +72,9 @@ class Client {
   };
   Task<Result<void>> put(std::string key, Content content);
 
+  // Also fine when there is no such object.
+  Task<Result<void>> remove(std::string key);
+
   // An object in parts, which become visible together when the upload is finished. Parts of an
   // upload that is neither finished nor dropped stay in the store and cost space.
   Task<Result<Upload>> begin_upload(std::string key);

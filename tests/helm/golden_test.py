@@ -33,6 +33,7 @@ CASES = {
     "lattice-etcd": (LATTICE, {"rdzv.backend": "etcd", "rdzv.etcdImage": "etcd:test", "nodeSelector.gpu": "yes", "jfrog.username": "u",
                                "jfrog.password": "p4ssw0rd", "license": "k3y", "imagePullPolicy": "Never",
                                "checkpoint.key": "ch3ckp01nt", "checkpoint.storage.size": "", "checkpoint.quota": "100Gi", "bind": "true",
+                               "checkpoint.s3.bucket": "saved", "checkpoint.s3.endpoint": "https://minio:9000", "checkpoint.s3.secret": "bucket-keys",
                                "usage.endpoint": "https://metrics.example/push", "usage.user": "u12345", "usage.passwordSecret": "metrics",
                                "usage.cluster": "prod", "usage.customer": "acme"}),
     "lattice-no-usage": (LATTICE, {"usage.enabled": "false", "checkpoint.enabled": "false", "leaseNamespace": "queue"}),

@@ -22,8 +22,9 @@ sys.dont_write_bytecode = True
 
 PROGRAM = str(pathlib.Path(sys.argv.pop(1)).absolute())
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tests/kubernetes"))
+sys.path[:0] = [str(ROOT / "tests/kubernetes"), str(ROOT / "python")]
 
+from codeflare_elastic import _saver, _service, _tree  # noqa: E402
 from harness import build  # noqa: E402
 
 KEY, SECRET = "the-key", "the-very-secret-key"
@@ -72,9 +73,7 @@ class Cut(http.server.BaseHTTPRequestHandler):
         pass
 
 
-class OnThisMachine(unittest.TestCase):
-    """`codeflare data` without a cluster."""
-
+class WithBucket(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.folder = tempfile.TemporaryDirectory(prefix="s3-")
@@ -98,6 +97,10 @@ class OnThisMachine(unittest.TestCase):
         cls.server.terminate()
         cls.server.wait()
         cls.folder.cleanup()
+
+
+class OnThisMachine(WithBucket):
+    """`codeflare data` without a cluster."""
 
     def data(self, verb, directory, *words, port=None, bucket="box", keys="keys", code=0, command=()):
         process = subprocess.Popen([PROGRAM, "data", verb, f"--endpoint=http://127.0.0.1:{port or self.port}", f"--bucket={bucket}",
@@ -225,6 +228,66 @@ class OnThisMachine(unittest.TestCase):
         print(f"back in parts: {time.monotonic() - began:.1f} s, {self.peak_megabytes} MB at most", file=sys.stderr)
         self.assertEqual(subprocess.run(["cmp", self.at / "out/large", self.at / "buckets/box/out/large"], check=False).returncode, 0)
         self.assertLess(self.peak_megabytes, 64)
+
+
+class Checkpoints(WithBucket):
+    """`codeflare checkpointd` with a bucket: what the library has saved outlives the disk of the service."""
+
+    def setUp(self):
+        self.data_directory = self.at / self.id()
+        self.log = self.at / "checkpointd"
+        self.process = None
+        self.addCleanup(self.stop)
+        self.token = self.at / "token"
+
+    def stop(self):
+        if self.process is not None:
+            self.process.terminate()
+            self.process.wait()
+            self.process = None
+
+    def serve(self, keys="keys"):
+        self.stop()
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        words = [PROGRAM, "checkpointd", "--data", str(self.data_directory), "--listen", f"127.0.0.1:{port}", f"--s3-keys={self.at / keys}",
+                 f"--s3-endpoint=http://127.0.0.1:{self.port}", "--s3-bucket=box", "--s3-prefix=saved"]
+        with open(self.log, "ab") as log:
+            self.process = subprocess.Popen(words, stdout=log, stderr=log)
+        wait_for_port(port)
+        key = ["--key-file", str(self.data_directory / "key"), "--namespace", "default", "--uid", "1111-2222"]
+        self.token.write_text(subprocess.run([PROGRAM, "checkpoint", "token", *key], capture_output=True, text=True, check=True).stdout)
+        return _service.Service("127.0.0.1", port, "default", "1111-2222", str(self.token), about={"bucket": True, "keep": 2})
+
+    @staticmethod
+    def state(step, size=9 << 20):
+        return {"step": step, "epoch": 1, "offset": 12}, ["x", 0], [_tree.Blob("uint8", (size,), os.urandom(size))]
+
+    def test_saved_states_come_back_to_a_service_that_lost_its_disk(self):
+        service = self.serve()
+        for step in (10, 20, 30):
+            meta, tree, blobs = self.state(step)
+            service.save(1, 2, meta, tree, blobs)
+        folder = self.at / "buckets/box/saved/default/1111-2222"
+        self.assertEqual(sorted(path.parent.name.rsplit("-", 5)[0] for path in folder.glob("*/manifest.json")), ["1-20", "1-30"])
+        self.stop()
+        shutil.rmtree(self.data_directory)
+        service = self.serve()
+        step, load = _saver.newest_of([_saver.Remote(service)], expected=30, patience_seconds=60, pause_seconds=0.1)
+        found, _, parts = load()
+        self.assertEqual((step, found, bytes(parts[0].data)), (30, meta, bytes(blobs[0].data)))
+        self.assertNotIn(SECRET, self.log.read_text())
+
+    def test_a_bucket_that_rejects_the_keys_fails_the_save_and_not_the_service(self):
+        (self.at / "wrong").mkdir()
+        (self.at / "wrong/accessKeyID").write_text(KEY)
+        (self.at / "wrong/secretAccessKey").write_text("another")
+        service = self.serve("wrong")
+        with self.assertRaises(_service.ServiceError) as caught:
+            service.save(1, 2, *self.state(10))
+        self.assertEqual((caught.exception.status, caught.exception.reason), (503, "BucketFailed"))
+        self.assertEqual(service.latest()["step"], 10, "the disk of the service has it")
 
 
 class InRuns(unittest.TestCase):

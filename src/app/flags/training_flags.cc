@@ -124,7 +124,7 @@ Result<controllers::trainingjob::TrainingSettings> training_settings(const Train
                       "use node or the name of a resource such as nvidia.com/gpu"));
   }
   TRY(one_of("ADDONS_CHECKPOINT_TYPE", "--addons-checkpoint-type", flags.checkpoint_type,
-             {"remote", "local", "none"}));
+             {"remote", "s3", "local", "none"}));
   TRY(one_of("RDZV_BACKEND", "--rdzv-backend", flags.rdzv_backend, {"kubernetes", "etcd", "c10d"}));
   TRY_ASSIGN(settings.lattice.checkpoint_port,
              port_of("CHECKPOINT_SERVICE_PORT", "--checkpoint-service-port", flags.checkpoint_port,

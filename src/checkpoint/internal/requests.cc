@@ -52,6 +52,14 @@ Result<std::string> read_text(const json::Value& object, std::string_view key,
   return std::string(value->as_string());
 }
 
+Result<bool> read_flag(const json::Value& object, std::string_view key) {
+  const json::Value* value = object.find(key);
+  if (value != nullptr && !value->is_boolean()) {
+    return fail(invalid_argument("field " + std::string(key) + " must be true or false"));
+  }
+  return value != nullptr && value->as_bool();
+}
+
 Result<std::optional<LeaseProof>> read_lease(const json::Value& object) {
   const json::Value* lease = object.find("lease");
   if (lease == nullptr) {
@@ -159,6 +167,7 @@ Result<BeginRequest> parse_begin(std::string_view body, Retention retention) {
   TRY_ASSIGN(request.retention.keep, read_number(root, "keep", retention.keep));
   TRY_ASSIGN(request.retention.keep_every, read_number(root, "keepEvery", retention.keep_every));
   TRY_ASSIGN(request.lease, read_lease(root));
+  TRY_ASSIGN(request.bucket, read_flag(root, "bucket"));
   if (const json::Value* metadata = root.find("metadata")) {
     if (!metadata->is_object()) {
       return fail(invalid_argument("field metadata must be an object"));
@@ -176,6 +185,7 @@ Result<CommitRequest> parse_commit(std::string_view body) {
   TRY_ASSIGN(const json::Document document, parse_object(body));
   CommitRequest request;
   TRY_ASSIGN(request.lease, read_lease(document.root));
+  TRY_ASSIGN(request.bucket, read_flag(document.root, "bucket"));
   const json::Value* parts = document.root.find("parts");
   if (parts == nullptr) {
     return request;

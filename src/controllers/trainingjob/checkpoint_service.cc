@@ -117,7 +117,8 @@ std::string stateful_set_text(const std::string& image, int port) {
 
 bool saves_remotely(const model::TrainingJob& job, const LatticeSettings& lattice) {
   const std::string& own = job.spec.checkpoint.type;
-  return uses_agent(job) && (own.empty() ? lattice.checkpoint_type : own) == "remote";
+  const std::string& type = own.empty() ? lattice.checkpoint_type : own;
+  return uses_agent(job) && (type == "remote" || type == "s3");
 }
 
 bool has_checkpoint_key(const LatticeSettings& lattice) {

@@ -466,5 +466,17 @@ TEST(TrainingAgents, pods_get_the_agent_by_an_init_container_and_an_account_of_t
       << "files of the controller are none of the pods'";
 }
 
+TEST(TrainingAgents, checkpoints_of_the_type_s3_go_to_the_service_with_a_token) {
+  Scene s;
+  model::TrainingJob& job = s.observed.job;
+  job.spec.checkpoint.type = "s3";
+  const LatticeSettings lattice{.checkpoint_key_file = "key"};
+  EXPECT_TRUE(saves_remotely(job, lattice));
+  const model::Pod pod = worker_pod(job, 0, {.lattice = lattice});
+  EXPECT_EQ(variable_of(pod, "LATTICE_CHECKPOINT_TYPE"), "s3");
+  EXPECT_TRUE(variable_of(pod, "LATTICE_CHECKPOINT_CONFIG").contains("ckpt_service_endpoint="));
+  EXPECT_NE(variable_of(pod, "LATTICE_CHECKPOINT_TOKEN_FILE"), "absent");
+}
+
 }  // namespace
 }  // namespace codeflare::controllers::trainingjob

@@ -1,8 +1,7 @@
 #include "base/async/when.h"
 #include "base/env/real_children.h"
 #include "base/env/real_env.h"
-#include "net/client.h"
-#include "net/proxy.h"
+#include "s3/connection.h"
 #include "s3/copy.h"
 #include "s3/data_program.h"
 #include "s3/data_settings.h"
@@ -79,37 +78,15 @@ Result<int> run_command(RealEnv& world, const std::vector<std::string>& words) {
   return exit.shell_code();
 }
 
-struct Store {
-  std::unique_ptr<net::HttpClient> http;
-  std::unique_ptr<Client> client;
-};
-
-Result<Store> connect(Env env, const DataSettings& settings) {
-  TRY_ASSIGN(net::Url url, net::parse_url(settings.endpoint));
-  ClientOptions options{.host = url.authority(),
-                        .prefix = std::string(net::split_target(url.target).path),
-                        .bucket = settings.bucket,
-                        .region = settings.region,
-                        .credentials = {}};
-  while (options.prefix.ends_with('/')) {
-    options.prefix.pop_back();
-  }
-  TRY_ASSIGN(options.credentials,
-             read_credentials(env.files, env.variables, settings.keys_directory));
-  net::ClientOptions http{.user_agent = "codeflare-data"};
-  TRY_ASSIGN(http.tls.ca_bundle_pem,
-             read_authority(env.files, env.variables, settings.keys_directory));
-  TRY_ASSIGN(http.proxy, net::proxy_for(url, env.variables));
-  Store store;
-  TRY_ASSIGN(store.http, net::HttpClient::create(env, std::move(url), std::move(http)));
-  store.client = std::make_unique<Client>(env, *store.http, std::move(options));
-  return store;
-}
-
 Result<void> copy(RealEnv& world, const DataSettings& settings) {
   Env env = world.env();
   TRY_ASSIGN(FileHandles * handles, handles_of(env.files));
-  TRY_ASSIGN(Store store, connect(env, settings));
+  TRY_ASSIGN(const Connection store, connect(env,
+                                             {.endpoint = settings.endpoint,
+                                              .bucket = settings.bucket,
+                                              .region = settings.region,
+                                              .keys_directory = settings.keys_directory},
+                                             "codeflare-data"));
   const bool get = settings.verb == DataSettings::Verb::get;
   CopyOptions options{.directory = settings.directory,
                       .prefix = settings.prefix,

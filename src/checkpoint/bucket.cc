@@ -1,0 +1,318 @@
+#include "checkpoint/bucket.h"
+
+#include "checkpoint/documents.h"
+#include "checkpoint/refusal.h"
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+namespace codeflare::checkpoint {
+
+namespace {
+
+constexpr std::string_view kManifest = "manifest.json";
+constexpr std::string_view kParts = "parts/";
+constexpr std::size_t kManifestBytesMax = 4u << 20;
+
+// For a checkpoint that went while it was sent.
+class FailedBody final : public net::BodyStream {
+ public:
+  explicit FailedBody(Error error) : error_(std::move(error)) {}
+  Task<Result<Bytes>> read() override { co_return fail(error_); }
+
+ private:
+  Error error_;
+};
+
+std::string range_text(const ByteRange& range) {
+  return "bytes=" + std::to_string(range.begin) + "-" + std::to_string(range.end - 1);
+}
+
+Error failed(const Error& error) {
+  return error.code == ErrorCode::cancelled ? error : refuse(503, "BucketFailed", error.message);
+}
+
+Task<Result<std::string>> digest_of(net::Body body) {
+  s3::Sha256 digest;
+  while (true) {
+    CO_TRY_ASSIGN(const Bytes piece, co_await body->read());
+    if (piece.empty()) {
+      co_return digest.hex();
+    }
+    digest.add(piece.view());
+  }
+}
+
+}  // namespace
+
+std::optional<BucketEntry> parse_bucket_name(std::string_view name) {
+  BucketEntry entry{.name = std::string(name)};
+  for (std::int64_t* number : {&entry.generation, &entry.step}) {
+    const char* const last = name.data() + name.size();
+    const auto [end, error] = std::from_chars(name.data(), last, *number);
+    if (error != std::errc() || end == last || *end != '-' || *number < 0) {
+      return std::nullopt;
+    }
+    name.remove_prefix(static_cast<std::size_t>(end - name.data()) + 1);
+  }
+  return name.empty() ? std::nullopt : std::optional(std::move(entry));
+}
+
+Bucket::Bucket(Store& store, s3::Client& client, BucketOptions options, Logger logger)
+    : store_(store),
+      client_(client),
+      options_(std::move(options)),
+      logger_(std::move(logger)),
+      tasks_(client.env().loop) {}
+
+std::string Bucket::path_of(const JobKey& job) const {
+  return options_.prefix + job.ns + "/" + job.uid + "/";
+}
+
+Task<Result<Bucket::Listed>> Bucket::list(JobKey job) {
+  const std::string path = path_of(job);
+  Listed listed;
+  std::string next;
+  do {
+    CO_TRY_ASSIGN(const s3::Listing page, co_await client_.list(path, std::move(next)));
+    for (const s3::ObjectInfo& object : page.objects) {
+      const std::string_view rest = std::string_view(object.key).substr(path.size());
+      const std::string name(rest.substr(0, rest.find('/')));
+      std::optional<BucketEntry> entry = parse_bucket_name(name);
+      if (!entry) {
+        continue;  // not ours
+      }
+      listed.keys[name].push_back(object.key);
+      if (rest.substr(name.size()) == "/" + std::string(kManifest)) {
+        listed.committed.push_back(*std::move(entry));
+      }
+    }
+    next = page.next;
+  } while (!next.empty());
+  std::ranges::sort(listed.committed);
+  co_return listed;
+}
+
+// --- to the bucket ---
+
+Task<Result<void>> Bucket::keep(JobKey job, CheckpointPtr checkpoint) {
+  const std::pair<JobKey, CheckpointId> which(job, checkpoint->id);
+  if (const auto at = kept_.find(job); at != kept_.end() && at->second == checkpoint->id) {
+    co_return Result<void>();
+  }
+  if (!sending_.insert(which).second) {
+    co_return fail(refuse(503, "Busy",
+                          "checkpoint " + std::to_string(checkpoint->id) +
+                              " is on its way to the bucket; repeat the commit"));
+  }
+  const std::string name = std::to_string(checkpoint->generation) + "-" +
+                           std::to_string(checkpoint->step) + "-" + client_.env().random.uuid();
+  open_.insert(name);
+  Result<void> sent = co_await send_all(job, checkpoint, name);
+  open_.erase(name);
+  sending_.erase(which);
+  if (!sent) {
+    logger_.warn(
+        "checkpoint is not in the bucket",
+        {{"job", job.text()}, {"id", std::to_string(checkpoint->id)}, {"error", sent.error()}});
+    co_return fail(failed(sent.error()));
+  }
+  kept_[job] = checkpoint->id;
+  co_await expire(job, checkpoint->retention.keep);
+  co_return Result<void>();
+}
+
+Task<Result<void>> Bucket::send_all(JobKey job, CheckpointPtr checkpoint, std::string name) {
+  const std::string path = path_of(job) + name + "/";
+  for (const auto& [part, chunks] : checkpoint->parts) {
+    std::string key = path + std::string(kParts) + part;
+    CO_TRY(co_await send_part(job, checkpoint->id, part, std::move(key)));
+  }
+  const std::string manifest = checkpoint_text(*checkpoint, Detail::manifest);
+  s3::Client::Content content{.size = manifest.size(),
+                              .sha256 = s3::sha256_hex(manifest),
+                              .body = [&manifest] { return net::body_of(manifest); }};
+  co_return co_await client_.put(path + std::string(kManifest), std::move(content));
+}
+
+Task<Result<s3::Client::Content>> Bucket::content_of(JobKey job, CheckpointId id, std::string part,
+                                                     ByteRange range) {
+  const auto open = [this, job, id, part, range]() -> net::Body {
+    Result<Store::Reading> reading =
+        store_.read(job, id, part, range.end == range.begin ? "" : range_text(range));
+    if (!reading) {
+      return std::make_unique<FailedBody>(std::move(reading).error());
+    }
+    return std::move(reading->body);
+  };
+  net::Body body = open();
+  CO_TRY_ASSIGN(std::string digest, co_await digest_of(std::move(body)));
+  co_return s3::Client::Content{
+      .size = range.end - range.begin, .sha256 = std::move(digest), .body = open};
+}
+
+Task<Result<void>> Bucket::send_part(JobKey job, CheckpointId id, std::string part,
+                                     std::string key) {
+  std::uint64_t size = 0;
+  {
+    CO_TRY_ASSIGN(const Store::Reading whole, store_.read(job, id, part, ""));
+    size = whole.size;
+  }
+  if (size <= options_.piece_bytes) {
+    CO_TRY_ASSIGN(s3::Client::Content content, co_await content_of(job, id, part, {0, size}));
+    co_return co_await client_.put(std::move(key), std::move(content));
+  }
+  CO_TRY_ASSIGN(const s3::Upload upload, co_await client_.begin_upload(std::move(key)));
+  std::vector<std::string> tags;
+  Result<void> sent;
+  for (std::uint64_t begin = 0; begin < size && sent; begin += options_.piece_bytes) {
+    const ByteRange range{begin, std::min(size, begin + options_.piece_bytes)};
+    Result<s3::Client::Content> content = co_await content_of(job, id, part, range);
+    Result<std::string> tag =
+        content ? co_await client_.put_part(upload, static_cast<int>(tags.size()) + 1,
+                                            *std::move(content))
+                : fail(std::move(content).error());
+    if (tag) {
+      tags.push_back(*std::move(tag));
+    } else {
+      sent = fail(std::move(tag).error());
+    }
+  }
+  if (sent) {
+    sent = co_await client_.finish_upload(upload, std::move(tags), size);
+  }
+  if (!sent) {
+    static_cast<void>(co_await client_.drop_upload(upload));
+  }
+  co_return sent;
+}
+
+// The leftovers of failed sends go too. The next commit repairs failures.
+Task<void> Bucket::expire(JobKey job, std::int64_t keep) {
+  Result<Listed> listed = co_await list(job);
+  if (!listed) {
+    co_return;
+  }
+  std::set<std::string> stay = open_;
+  const auto& committed = listed->committed;
+  for (std::size_t i = 0; i < committed.size() && i < static_cast<std::size_t>(keep); ++i) {
+    stay.insert(committed[committed.size() - 1 - i].name);
+  }
+  for (auto& [name, keys] : listed->keys) {
+    if (!stay.contains(name)) {
+      std::vector<std::string> gone = std::move(keys);
+      if (const Result<void> removed = co_await remove_entry(job, name, std::move(gone));
+          !removed) {
+        logger_.warn("old checkpoint stays in the bucket",
+                     {{"job", job.text()}, {"error", removed.error()}});
+        co_return;
+      }
+    }
+  }
+}
+
+Task<Result<void>> Bucket::remove_entry(JobKey job, std::string name,
+                                        std::vector<std::string> keys) {
+  const std::string manifest = path_of(job) + name + "/" + std::string(kManifest);
+  if (std::erase(keys, manifest) > 0) {
+    keys.insert(keys.begin(), manifest);
+  }
+  for (const std::string& key : keys) {
+    CO_TRY(co_await client_.remove(key));
+  }
+  co_return Result<void>();
+}
+
+Task<Result<void>> Bucket::remove_job(JobKey job) {
+  kept_.erase(job);
+  Result<Listed> listed = co_await list(job);
+  if (!listed) {
+    co_return fail(failed(listed.error()));
+  }
+  for (auto& [name, keys] : listed->keys) {
+    std::vector<std::string> gone = std::move(keys);
+    if (const Result<void> removed = co_await remove_entry(job, name, std::move(gone)); !removed) {
+      co_return fail(failed(removed.error()));
+    }
+  }
+  co_return Result<void>();
+}
+
+// --- from the bucket ---
+
+Task<Result<void>> Bucket::bring_back(JobKey job) {
+  const Error on_its_way = refuse(
+      503, "Restoring",
+      "the checkpoint of job " + job.text() + " comes back from the bucket; repeat the request");
+  if (restoring_.contains(job)) {
+    co_return fail(on_its_way);
+  }
+  restoring_.insert(job);
+  Result<Listed> listed = co_await list(job);
+  if (!listed || listed->committed.empty()) {
+    restoring_.erase(job);
+    co_return listed ? fail(not_found("job " + job.text() + " has no committed checkpoint"))
+                     : fail(failed(listed.error()));
+  }
+  tasks_.spawn(restore(job, listed->committed.back().name));
+  co_return fail(on_its_way);
+}
+
+Task<void> Bucket::restore(JobKey job, std::string name) {
+  const Result<void> done = co_await copy_back(job, name);
+  restoring_.erase(job);
+  if (done) {
+    logger_.info("checkpoint is back from the bucket", {{"job", job.text()}, {"name", name}});
+  } else {
+    logger_.warn("checkpoint is not back from the bucket",
+                 {{"job", job.text()}, {"name", name}, {"error", done.error()}});
+  }
+}
+
+// The generation of the job may have risen meanwhile.
+Task<Result<Store::Begun>> Bucket::begin_copy(JobKey job, const Checkpoint& from) {
+  BeginRequest request{.generation = from.generation,
+                       .step = from.step,
+                       .world_size = from.world_size,
+                       .job_name = from.job_name,
+                       .bytes = from.bytes(),
+                       .retention = from.retention,
+                       .metadata = from.metadata};
+  Result<Store::Begun> begun = co_await store_.begin(job, request);
+  if (!begun) {
+    const Refusal* refusal = refusal_of(begun.error());
+    if (refusal != nullptr && refusal->reason == "OldGeneration") {
+      request.generation = refusal->number_or_zero("newestGeneration");
+      begun = co_await store_.begin(job, std::move(request));
+    }
+  }
+  co_return begun;
+}
+
+Task<Result<void>> Bucket::copy_back(JobKey job, std::string name) {
+  const std::string path = path_of(job) + name + "/";
+  CO_TRY_ASSIGN(
+      s3::Client::Part document,
+      co_await client_.get({.key = path + std::string(kManifest), .size = 0, .etag = {}}));
+  CO_TRY_ASSIGN(const std::string text,
+                co_await net::read_all(std::move(document.body), kManifestBytesMax));
+  CO_TRY_ASSIGN(const Checkpoint from, parse_checkpoint(text));
+  CO_TRY_ASSIGN(const Store::Begun begun, co_await begin_copy(job, from));
+  const CheckpointId id = begun.checkpoint->id;
+  if (begun.checkpoint->state == State::committed) {
+    co_return Result<void>();
+  }
+  for (const auto& [part, chunks] : from.parts) {
+    PutRequest put{.part = part, .size = size_of(chunks), .crc32c = crc32c_of(chunks)};
+    CO_TRY_ASSIGN(
+        s3::Client::Part object,
+        co_await client_.get({.key = path + std::string(kParts) + part, .size = 0, .etag = {}}));
+    CO_TRY(co_await store_.put(job, id, std::move(put), std::move(object.body)));
+  }
+  CO_TRY(co_await store_.commit(job, id, {}));
+  kept_[job] = id;
+  co_return Result<void>();
+}
+
+}  // namespace codeflare::checkpoint

@@ -1,0 +1,83 @@
+#pragma once
+
+#include "base/async/task.h"
+#include "base/async/task_group.h"
+#include "base/log.h"
+#include "checkpoint/store.h"
+#include "s3/client.h"
+
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace codeflare::checkpoint {
+
+// A committed checkpoint in the bucket. Its objects lie below PREFIX/NAMESPACE/UID/NAME/:
+// parts/PART, and manifest.json, which is written last and removed first.
+struct BucketEntry {
+  std::int64_t generation = 0;
+  std::int64_t step = 0;
+  std::string name{};  // GENERATION-STEP-UUID: never written twice
+
+  friend auto operator<=>(const BucketEntry&, const BucketEntry&) = default;
+};
+std::optional<BucketEntry> parse_bucket_name(std::string_view name);
+
+struct BucketOptions {
+  std::string prefix{};  // "" or "a/b/"
+  // Larger parts are sent in pieces of this size. Stores demand 5 MiB.
+  std::uint64_t piece_bytes = 256ull << 20;
+};
+
+// Copies of committed checkpoints in a bucket of S3. The store keeps its own, which are served; the
+// bucket is read when the store has lost the checkpoints of a job. One service writes a prefix.
+// Store and client outlive this. close() before the store's.
+class Bucket {
+ public:
+  Bucket(Store& store, s3::Client& client, BucketOptions options, Logger logger);
+  Task<void> close() { return tasks_.close(); }
+
+  // The checkpoint is in the bucket when it returns; older ones beyond its retention are removed.
+  // Fails with 503 BucketFailed.
+  Task<Result<void>> keep(JobKey job, CheckpointPtr checkpoint);
+  // Of a job without a committed checkpoint in the store. not_found: the bucket has none either;
+  // 503 Restoring: one is on its way to the store.
+  Task<Result<void>> bring_back(JobKey job);
+  // With all its objects.
+  Task<Result<void>> remove_job(JobKey job);
+
+ private:
+  struct Listed {
+    std::map<std::string, std::vector<std::string>> keys{};  // by name of the entry
+    std::vector<BucketEntry> committed{};                    // oldest first
+  };
+  Task<Result<Listed>> list(JobKey job);
+  Task<Result<void>> send_all(JobKey job, CheckpointPtr checkpoint, std::string name);
+  Task<Result<void>> send_part(JobKey job, CheckpointId id, std::string part, std::string key);
+  Task<Result<s3::Client::Content>> content_of(JobKey job, CheckpointId id, std::string part,
+                                               ByteRange range);
+  Task<void> expire(JobKey job, std::int64_t keep);
+  Task<Result<void>> remove_entry(JobKey job, std::string name, std::vector<std::string> keys);
+  Task<void> restore(JobKey job, std::string name);
+  Task<Result<void>> copy_back(JobKey job, std::string name);
+  Task<Result<Store::Begun>> begin_copy(JobKey job, const Checkpoint& from);
+  std::string path_of(const JobKey& job) const;
+
+  Store& store_;
+  s3::Client& client_;
+  BucketOptions options_;
+  Logger logger_;
+  std::map<JobKey, CheckpointId> kept_;  // the newest one that this process has sent
+  std::set<std::pair<JobKey, CheckpointId>> sending_;
+  std::set<std::string> open_;  // names of entries that are being sent
+  std::set<JobKey> restoring_;
+  TaskGroup tasks_;
+};
+
+}  // namespace codeflare::checkpoint

@@ -1,0 +1,315 @@
+#include "checkpoint/bucket.h"
+
+#include "base/async/sleep.h"
+#include "base/env/sim_env.h"
+#include "checkpoint/refusal.h"
+#include "checkpoint/service.h"
+#include "checkpoint/testing/cut_disk.h"
+#include "net/testing/scripted_service.h"
+#include "net/url.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace codeflare::checkpoint {
+namespace {
+
+using std::chrono::seconds;
+
+const JobKey kJob{"default", "1111-2222"};
+
+// A bucket in memory. `log` has each change.
+struct FakeStore {
+  std::map<std::string, std::string> objects;
+  std::vector<std::string> log;
+  std::string broken;  // keys that hold this text cannot be written
+  std::map<int, std::string> pieces;
+
+  Task<Result<net::Response>> answer(net::Request request) {
+    const net::TargetParts target = net::split_target(request.target);
+    if (target.path == "/b") {
+      co_return list(*net::parse_query(target.query));
+    }
+    const std::string key = *net::percent_decode(target.path.substr(3));
+    const std::vector<net::QueryItem> query = *net::parse_query(target.query);
+    std::string body;
+    if (request.body != nullptr) {
+      net::Body given = std::move(request.body);
+      CO_TRY_ASSIGN(body, co_await net::read_all(std::move(given), 1u << 30));
+      EXPECT_EQ(request.headers.get("x-amz-content-sha256"), s3::sha256_hex(body));
+    }
+    if (request.method == "GET") {
+      co_return objects.contains(key) ? text(200, objects.at(key)) : missing();
+    }
+    if (!broken.empty() && key.contains(broken)) {
+      co_return text(403, "<Error><Code>AccessDenied</Code></Error>");
+    }
+    co_return change(request.method, key, query, body);
+  }
+
+  net::Response change(const std::string& method, const std::string& key,
+                       const std::vector<net::QueryItem>& query, const std::string& body) {
+    if (method == "DELETE") {
+      log.push_back("delete " + short_of(key));
+      objects.erase(key);
+      return net::Response{.status = 204};
+    }
+    if (method == "POST" && query.front().name == "uploads") {
+      return text(
+          200,
+          "<InitiateMultipartUploadResult><UploadId>u</UploadId></InitiateMultipartUploadResult>");
+    }
+    if (method == "POST") {
+      std::string whole;
+      for (const auto& [number, piece] : pieces) {
+        whole += piece;
+      }
+      objects[key] = whole;
+      log.push_back("put " + short_of(key) + " of " + std::to_string(pieces.size()) + " pieces");
+      return text(200, "<CompleteMultipartUploadResult/>");
+    }
+    if (query.size() == 2) {
+      pieces[std::stoi(query.front().value)] = body;
+      net::Response response = text(200, "");
+      response.headers.add("ETag", "\"tag\"");
+      return response;
+    }
+    objects[key] = body;
+    log.push_back("put " + short_of(key));
+    return text(200, "");
+  }
+
+  // Without what differs between runs.
+  static std::string short_of(const std::string& key) {
+    const std::size_t name = key.find("1111-2222/") + 10;
+    const std::size_t step = key.find('-', key.find('-', name) + 1);
+    return key.substr(name, step - name) + key.substr(key.find('/', name));
+  }
+
+  net::Response list(const std::vector<net::QueryItem>& query) const {
+    const auto prefix = std::ranges::find(query, "prefix", &net::QueryItem::name);
+    std::string xml = "<ListBucketResult>";
+    for (const auto& [key, value] : objects) {
+      if (key.starts_with(prefix->value)) {
+        xml += "<Contents><Key>" + key + "</Key><Size>" + std::to_string(value.size()) +
+               "</Size></Contents>";
+      }
+    }
+    return text(200, xml + "</ListBucketResult>");
+  }
+
+  static net::Response text(int status, std::string body) {
+    return net::make_response(status, "application/xml", Bytes::from(std::move(body)));
+  }
+  static net::Response missing() { return text(404, "<Error><Code>NoSuchKey</Code></Error>"); }
+};
+
+// A service with a bucket, on a simulated disk.
+class BucketTest : public testing::Test {
+ protected:
+  BucketTest() { open(); }
+  ~BucketTest() override { close(); }
+
+  template <typename T>
+  T wait(Task<T> task) {
+    if constexpr (std::is_void_v<T>) {
+      EXPECT_TRUE(run(world_.env().loop, std::move(task)));
+    } else {
+      return *run(world_.env().loop, std::move(task));
+    }
+  }
+  Env env() {
+    const Env plain = world_.env();
+    return {plain.loop,     plain.clock,     plain.random,  disk_,
+            plain.launcher, plain.variables, plain.blocking};
+  }
+  void open(std::uint64_t piece_bytes = 1u << 20) {
+    store_ = *wait(Store::open(env(), {.directory = "/data"}, Logger()));
+    bucket_.emplace(*store_, client_, BucketOptions{.prefix = "saved/", .piece_bytes = piece_bytes},
+                    Logger());
+    metrics_ = std::make_unique<MetricsRegistry>();
+    service_ =
+        std::make_unique<Service>(env(), *store_, ServiceOptions{.bucket = &*bucket_}, *metrics_);
+  }
+  void close() {
+    service_.reset();
+    wait(bucket_->close());
+    bucket_.reset();
+    wait(store_->close());
+    store_.reset();
+  }
+  void lose_disk() {
+    close();
+    EXPECT_TRUE(disk_.remove_all("/data"));
+    open();
+  }
+
+  struct Answer {
+    int status = 0;
+    std::string text;
+  };
+  Answer send(const std::string& method, const std::string& path, std::string body = "") {
+    net::Request request{.method = method, .target = "/v1/jobs/default/1111-2222" + path};
+    request.body_size = body.size();
+    request.body = net::body_of(std::move(body));
+    return wait(answer(std::move(request)));
+  }
+  Task<Answer> answer(net::Request request) {
+    Result<net::Response> response = co_await service_->send(std::move(request));
+    Answer result{.status = response->status, .text = {}};
+    if (response->body != nullptr) {
+      net::Body body = std::move(response->body);
+      result.text = (co_await net::read_all(std::move(body), 1u << 30)).value_or("<broken>");
+    }
+    co_return result;
+  }
+  // The status of the commit.
+  Answer save(std::int64_t generation, std::int64_t step, const std::string& text) {
+    const Answer begun =
+        send("POST", "/checkpoints",
+             R"({"generation":)" + std::to_string(generation) + R"(,"step":)" +
+                 std::to_string(step) + R"(,"keep":2,"bucket":true,"metadata":{"epoch":3}})");
+    if (begun.status >= 300) {
+      return begun;
+    }
+    const std::string id = begun.text.substr(6, begun.text.find(',') - 6);
+    EXPECT_EQ(send("PUT", "/checkpoints/" + id + "/parts/state", text).status, 200);
+    return send("POST", "/checkpoints/" + id + "/commit", R"({"bucket":true})");
+  }
+  // After what comes back in the background.
+  Answer latest() {
+    Answer found = send("GET", "/latest");
+    for (int i = 0; i < 100 && found.status == 503; ++i) {
+      wait(pause());
+      found = send("GET", "/latest");
+    }
+    return found;
+  }
+  static Task<void> pause() { static_cast<void>(co_await sleep_for(seconds(1))); }
+
+  SimEnv world_;
+  CutDisk disk_{world_.env().files, world_.env().random};
+  FakeStore objects_;
+  net::testing::ScriptedService http_{
+      [this](net::Request request) { return objects_.answer(std::move(request)); }};
+  s3::Client client_{
+      world_.env(), http_, {.host = "store", .prefix = {}, .bucket = "b", .credentials = {}}};
+  std::unique_ptr<Store> store_;
+  std::optional<Bucket> bucket_;
+  std::unique_ptr<MetricsRegistry> metrics_;
+  std::unique_ptr<Service> service_;
+};
+
+using Log = std::vector<std::string>;
+
+TEST(BucketNames, carry_generation_and_step_and_others_are_not_ours) {
+  const auto entry = parse_bucket_name("7-1200-ab-cd");
+  ASSERT_TRUE(entry);
+  EXPECT_EQ(entry->generation, 7);
+  EXPECT_EQ(entry->step, 1200);
+  EXPECT_LT(*parse_bucket_name("7-1200-z"), *parse_bucket_name("10-3-a"));
+  for (const char* name : {"", "7", "7-", "7-8", "7-8-", "-7-8-a", "x-8-a", "7-x-a"}) {
+    EXPECT_FALSE(parse_bucket_name(name)) << name;
+  }
+}
+
+TEST_F(BucketTest, a_commit_writes_the_manifest_last_and_old_ones_lose_theirs_first) {
+  EXPECT_EQ(save(1, 10, "ten").status, 200);
+  EXPECT_EQ(objects_.log, Log({"put 1-10/parts/state", "put 1-10/manifest.json"}));
+  EXPECT_EQ(save(1, 20, "twenty").status, 200);
+  objects_.log.clear();
+  EXPECT_EQ(save(2, 15, "fifteen").status, 200);
+  EXPECT_EQ(objects_.log, Log({"put 2-15/parts/state", "put 2-15/manifest.json",
+                               "delete 1-10/manifest.json", "delete 1-10/parts/state"}));
+}
+
+TEST_F(BucketTest, a_service_that_lost_its_disk_gets_the_newest_checkpoint_back) {
+  save(1, 30, "thirty");
+  save(2, 20, "twenty");
+  lose_disk();
+  const Answer found = latest();
+  EXPECT_EQ(found.status, 200) << found.text;
+  EXPECT_TRUE(found.text.contains(R"("generation":2,"step":20)")) << found.text;
+  EXPECT_TRUE(found.text.contains(R"("metadata":{"epoch":3})")) << found.text;
+  EXPECT_EQ(send("GET", "/checkpoints/1/parts/state").text, "twenty");
+  EXPECT_EQ(save(1, 40, "late").status, 409) << "the fence comes back with the checkpoint";
+  EXPECT_EQ(save(2, 21, "more").status, 200);
+}
+
+TEST_F(BucketTest, a_checkpoint_that_comes_back_after_a_newer_generation_has_begun_counts) {
+  save(1, 30, "thirty");
+  lose_disk();
+  EXPECT_EQ(send("POST", "/fence", R"({"generation":5})").status, 200);
+  EXPECT_TRUE(latest().text.contains(R"("generation":5,"step":30)"));
+}
+
+TEST_F(BucketTest, a_checkpoint_without_its_manifest_does_not_count_and_is_removed_later) {
+  EXPECT_EQ(save(1, 10, "ten").status, 200);
+  objects_.broken = "manifest";
+  const Answer failed = save(1, 20, "twenty");
+  EXPECT_EQ(failed.status, 503);
+  EXPECT_TRUE(failed.text.contains("BucketFailed") && failed.text.contains("AccessDenied"))
+      << failed.text;
+  lose_disk();
+  EXPECT_TRUE(latest().text.contains(R"("step":10)"));
+  objects_.broken.clear();
+  EXPECT_EQ(save(1, 30, "thirty").status, 200);
+  EXPECT_EQ(std::ranges::count(objects_.log, "delete 1-20/parts/state"), 1);
+}
+
+TEST_F(BucketTest, a_repeated_commit_sends_nothing_again_once_the_bucket_has_it) {
+  objects_.broken = "parts";
+  EXPECT_EQ(save(1, 10, "ten").status, 503);
+  objects_.broken.clear();
+  EXPECT_EQ(send("POST", "/checkpoints/1/commit", R"({"bucket":true})").status, 200);
+  const std::size_t before = objects_.log.size();
+  EXPECT_EQ(send("POST", "/checkpoints/1/commit", R"({"bucket":true})").status, 200);
+  EXPECT_EQ(objects_.log.size(), before);
+}
+
+TEST_F(BucketTest, a_damaged_part_is_not_brought_back) {
+  save(1, 10, "ten");
+  for (auto& [key, value] : objects_.objects) {
+    value = value == "ten" ? "net" : value;
+  }
+  lose_disk();
+  EXPECT_EQ(latest().status, 503) << "never a beginning from nothing";
+}
+
+TEST_F(BucketTest, large_parts_go_in_pieces) {
+  close();
+  open(4);
+  ASSERT_EQ(save(1, 10, "0123456789").status, 200);
+  EXPECT_EQ(objects_.log.front(), "put 1-10/parts/state of 3 pieces");
+  lose_disk();
+  EXPECT_EQ(latest().status, 200);
+  EXPECT_EQ(send("GET", "/checkpoints/1/parts/state").text, "0123456789");
+}
+
+TEST_F(BucketTest, deleting_a_job_empties_its_part_of_the_bucket) {
+  save(1, 10, "ten");
+  objects_.objects["saved/default/other/1-1-x/manifest.json"] = "{}";
+  EXPECT_EQ(send("DELETE", "").status, 204);
+  EXPECT_EQ(objects_.objects.size(), 1U);
+  EXPECT_EQ(latest().status, 404);
+}
+
+TEST_F(BucketTest, a_service_without_a_bucket_says_so_before_anything_is_sent) {
+  MetricsRegistry metrics;
+  service_ = std::make_unique<Service>(env(), *store_, ServiceOptions{}, metrics);
+  const Answer answer = save(1, 10, "ten");
+  EXPECT_EQ(answer.status, 409);
+  EXPECT_TRUE(answer.text.contains("NoBucket")) << answer.text;
+  service_.reset();
+}
+
+}  // namespace
+}  // namespace codeflare::checkpoint
