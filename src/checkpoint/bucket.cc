@@ -96,6 +96,26 @@ Task<Result<Bucket::Listed>> Bucket::list(JobKey job) {
 
 // --- to the bucket ---
 
+Task<Result<void>> Bucket::fence(JobKey job) {
+  if (fenced_.contains(job)) {
+    co_return Result<void>();
+  }
+  const Result<Listed> listed = co_await list(job);
+  if (!listed) {
+    co_return fail(failed(listed.error()));
+  }
+  if (!listed->committed.empty()) {
+    const Result<std::int64_t> raised =
+        co_await store_.fence(job, listed->committed.back().generation);
+    const Refusal* refusal = raised ? nullptr : refusal_of(raised.error());
+    if (!raised && (refusal == nullptr || refusal->reason != "OldGeneration")) {
+      co_return fail(raised.error());
+    }
+  }
+  fenced_.insert(job);
+  co_return Result<void>();
+}
+
 Task<Result<void>> Bucket::keep(JobKey job, CheckpointPtr checkpoint) {
   const std::pair<JobKey, CheckpointId> which(job, checkpoint->id);
   if (const auto at = kept_.find(job); at != kept_.end() && at->second == checkpoint->id) {
@@ -226,6 +246,7 @@ Task<Result<void>> Bucket::remove_entry(JobKey job, std::string name,
 
 Task<Result<void>> Bucket::remove_job(JobKey job) {
   kept_.erase(job);
+  fenced_.erase(job);
   Result<Listed> listed = co_await list(job);
   if (!listed) {
     co_return fail(failed(listed.error()));

@@ -43,6 +43,9 @@ class Bucket {
   Bucket(Store& store, s3::Client& client, BucketOptions options, Logger logger);
   Task<void> close() { return tasks_.close(); }
 
+  // Before the first checkpoint of a job: a store that lost its disk forgot which generations are
+  // old; the bucket knows.
+  Task<Result<void>> fence(JobKey job);
   // The checkpoint is in the bucket when it returns; older ones beyond its retention are removed.
   // Fails with 503 BucketFailed.
   Task<Result<void>> keep(JobKey job, CheckpointPtr checkpoint);
@@ -77,6 +80,7 @@ class Bucket {
   std::set<std::pair<JobKey, CheckpointId>> sending_;
   std::set<std::string> open_;  // names of entries that are being sent
   std::set<JobKey> restoring_;
+  std::set<JobKey> fenced_;
   TaskGroup tasks_;
 };
 

@@ -244,6 +244,15 @@ TEST_F(BucketTest, a_service_that_lost_its_disk_gets_the_newest_checkpoint_back)
   EXPECT_EQ(save(2, 21, "more").status, 200);
 }
 
+TEST_F(BucketTest, an_old_group_cannot_save_first_at_a_service_that_lost_its_disk) {
+  save(2, 20, "twenty");
+  lose_disk();
+  const Answer late = save(1, 40, "late");
+  EXPECT_EQ(late.status, 409);
+  EXPECT_TRUE(late.text.contains("OldGeneration")) << late.text;
+  EXPECT_TRUE(latest().text.contains(R"("generation":2,"step":20)"));
+}
+
 TEST_F(BucketTest, a_checkpoint_that_comes_back_after_a_newer_generation_has_begun_counts) {
   save(1, 30, "thirty");
   lose_disk();

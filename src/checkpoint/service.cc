@@ -253,6 +253,9 @@ Task<Service::Answer> Service::serve_checkpoints(Request request, JobPath path) 
     CO_TRY_ASSIGN(const std::string body, co_await read_small(request));
     CO_TRY_ASSIGN(BeginRequest begin, internal::parse_begin(body, options_.retention));
     CO_TRY(check_bucket(begin.bucket));
+    if (begin.bucket) {
+      CO_TRY(co_await options_.bucket->fence(path.job));
+    }
     CO_TRY_ASSIGN(const Store::Begun begun, co_await store_.begin(path.job, std::move(begin)));
     co_return json_response(begun.is_new ? 201 : 200,
                             checkpoint_text(*begun.checkpoint, Detail::whole));
