@@ -14,6 +14,10 @@ class Position:
     def after(self, samples):
         return Position(self.step + 1, self.epoch, self.offset + samples)
 
+    def remaining(self, epochs, samples):
+        """Samples of `epochs` epochs of `samples` each that no step has consumed."""
+        return max(0, (epochs - self.epoch) * samples - self.offset)
+
 
 @dataclass(frozen=True)
 class Batching:

@@ -37,6 +37,7 @@ class Run:
         self.model = Replica(model, ddp, self._failed, lambda: self._control.broken)
         self._group, self._hosting = None, None
         self._rounds, self._epoch_wanted, self._skipping = 0, 0, False
+        self._epochs = None  # of the whole training, when the program has told
         self._open = None  # the share of the step in progress
         self._first_of_round = True
         self.on_commit = None
@@ -106,6 +107,7 @@ class Run:
 
     def epochs(self, count):
         """The epochs that are left; reports the end of the training after the last one."""
+        self._epochs = count
         epoch = self._state.position.epoch
         while epoch < count:
             self._epoch_wanted = epoch
@@ -223,8 +225,16 @@ class Run:
         if now - self._told >= 1.0 and self._step_seconds is not None:
             rate = self._told_samples / (now - self._told) if self._told else None
             loss = self._loss.mean().item() if isinstance(self._loss, torch.Tensor) else self._loss
-            self._agent.send("progress", step=self.step, samplesPerSecond=rate, stepSeconds=self._step_seconds, loss=loss)
+            self._agent.send(
+                "progress", step=self.step, samplesPerSecond=rate, stepSeconds=self._step_seconds, loss=loss, remainingSamples=self._remaining_samples()
+            )
             self._told, self._told_samples = now, 0
+
+    def _remaining_samples(self):
+        """None: unknown, because the program has an end of its own."""
+        if self._epochs is None or not self._state.loader:
+            return None
+        return self._state.position.remaining(self._epochs, self._state.loader["samples"])
 
     def _failed(self, error):
         if not self._has_agent:

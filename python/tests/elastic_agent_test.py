@@ -10,7 +10,7 @@ sys.dont_write_bytecode = True
 import elastic_torch_test  # noqa: E402
 from elastic_torch_test import ENVIRONMENT, EPOCHS, SAMPLES, SHAPE, STEPS, TRAIN, Case  # noqa: E402
 from journal import Journal  # noqa: E402
-from real_agents import Agents, wait_for  # noqa: E402
+from real_agents import UID, Agents, free_port, wait_for  # noqa: E402
 from scripted_agent import python  # noqa: E402
 
 del elastic_torch_test
@@ -57,6 +57,24 @@ class UnderAgents(Case):
         self.assertEqual(set(self.agents.finish()), {0}, self.agents.logs())
         journal = Journal(self.together)
         self.assertEqual(journal.problems(STEPS, EPOCHS, SAMPLES), [], self.agents.logs())
+        self.compare_weights(self.agents.logs)
+
+    def test_a_job_that_cannot_save_trains_on_and_its_document_says_why_and_what_remains(self):
+        nobody = f"job_id={UID},namespace=default,ckpt_service_endpoint=127.0.0.1,ckpt_service_port={free_port()}"
+        self.agents.environment = {**ENVIRONMENT, "LATTICE_CHECKPOINT_TYPE": "remote", "LATTICE_CHECKPOINT_CONFIG": nobody, "LATTICE_SAVE_EVERY": "0"}
+        self.change([0, 1], "Start")
+
+        def told(members):
+            self.allow(self.step() + 1)
+            return "remainingSamples" in members[0] and "unsaved" in members[0]
+
+        self.agents.wait(told, "unsaved, and what remains")
+        document = self.agents.members()[0]
+        self.assertIn("service: ", document["unsaved"])
+        self.assertLess(document["remainingSamples"], EPOCHS * SAMPLES)
+        self.assertNotIn("unsaved", self.agents.members()[1], "it does not save at the service")
+        self.allow(10**9)
+        self.assertEqual(set(self.agents.finish()), {0}, self.agents.logs())
         self.compare_weights(self.agents.logs)
 
 

@@ -27,6 +27,12 @@ class Positions(unittest.TestCase):
         self.assertLess(Position(4, 1, 90), Position(5, 1, 100))
         self.assertLess(Position(5, 0, 100), Position(5, 1, 0))
 
+    def test_what_remains_are_the_samples_of_all_epochs_that_no_step_has_consumed(self):
+        self.assertEqual(Position().remaining(3, 100), 300)
+        self.assertEqual(Position(9, 2, 90).remaining(3, 100), 10)
+        self.assertEqual(Position(10, 3, 0).remaining(3, 100), 0)
+        self.assertEqual(Position(11, 4, 8).remaining(3, 100), 0, "the program went further")
+
     def test_shares_of_a_step_cover_it_once_and_differ_by_one_sample_at_most(self):
         for samples in range(1, 40):
             for world in range(1, 12):

@@ -128,6 +128,7 @@ void AgentMachine::on_message(std::int32_t local_rank, const WorkerMessage& mess
       document_.samples_per_second = message.samples_per_second;
       document_.step_seconds = message.step_seconds;
       document_.loss = message.loss;
+      document_.remaining_samples = message.remaining_samples;
       if (message.step_seconds) {
         step_seconds_.push_back(*message.step_seconds);
         if (step_seconds_.size() > kStepsKept) {

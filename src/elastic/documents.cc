@@ -156,6 +156,7 @@ const StructInfo& describe(Tag<Member>) {
       field<&Member::samples_per_second>("samplesPerSecond"),
       field<&Member::step_seconds>("stepSeconds"),
       field<&Member::loss>("loss"),
+      field<&Member::remaining_samples>("remainingSamples"),
       field<&Member::saved_step>("savedStep"),
       field<&Member::unsaved>("unsaved"),
       field<&Member::exit_class>("class"),

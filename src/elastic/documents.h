@@ -77,6 +77,7 @@ struct Member {
   std::optional<double> samples_per_second;
   std::optional<double> step_seconds;
   std::optional<double> loss;
+  std::optional<std::int64_t> remaining_samples;  // of the whole job
   std::int64_t saved_step = 0;
   std::string unsaved;  // why its last save failed; empty: it did not, or another one saves
   ExitClass exit_class = ExitClass::none;

@@ -18,6 +18,7 @@ TEST(Documents, a_member_survives_the_wire) {
                       .samples_per_second = 12.5,
                       .step_seconds = 0.25,
                       .loss = 0.5,
+                      .remaining_samples = 4096,
                       .saved_step = 16,
                       .unsaved = "service: the disk is full",
                       .exit_class = ExitClass::out_of_memory,
@@ -28,7 +29,7 @@ TEST(Documents, a_member_survives_the_wire) {
       text,
       R"({"generation":3,"state":"failed","pod":"u1","agent":"a1","address":"10.244.0.7",)"
       R"("port":4000,"nproc":2,"library":true,"step":17,"samplesPerSecond":12.5,"stepSeconds":0.25,)"
-      R"("loss":0.5,"savedStep":16,"unsaved":"service: the disk is full","class":"outOfMemory","exitCode":137,"message":"killed"})");
+      R"("loss":0.5,"remainingSamples":4096,"savedStep":16,"unsaved":"service: the disk is full","class":"outOfMemory","exitCode":137,"message":"killed"})");
   EXPECT_EQ(*parse_member(text), member);
 }
 

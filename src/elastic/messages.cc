@@ -43,6 +43,13 @@ std::optional<double> measure_in(const json::Value& object, std::string_view key
   return value == nullptr || !value->is_number() ? std::nullopt : value->to_double();
 }
 
+// Another value than a count says nothing.
+std::optional<std::int64_t> count_in(const json::Value& object, std::string_view key) {
+  const json::Value* value = object.find(key);
+  const std::optional<std::int64_t> count = value == nullptr ? std::nullopt : value->to_int64();
+  return count && *count >= 0 ? count : std::nullopt;
+}
+
 std::string line_of(std::string_view type, auto add) {
   std::string line;
   json::Writer writer(line);
@@ -74,6 +81,7 @@ Result<WorkerMessage> parse_worker_message(std::string_view line) {
   message.samples_per_second = measure_in(object, "samplesPerSecond");
   message.step_seconds = measure_in(object, "stepSeconds");
   message.loss = measure_in(object, "loss");
+  message.remaining_samples = count_in(object, "remainingSamples");
   message.tier = object.string_or_empty("tier");
   message.id = object.string_or_empty("id");
   message.message = object.string_or_empty("message");

@@ -35,6 +35,7 @@ struct WorkerMessage {
   std::optional<double> samples_per_second{};
   std::optional<double> step_seconds{};
   std::optional<double> loss{};
+  std::optional<std::int64_t> remaining_samples{};
   std::string tier{};
   std::string id{};
   std::string message{};  // why it is unsaved

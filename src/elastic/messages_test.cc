@@ -11,10 +11,13 @@ TEST(Messages, a_worker_says_what_the_protocol_allows) {
   EXPECT_EQ(hello.type, WorkerMessage::Type::hello);
   EXPECT_EQ(hello.local_rank, 1);
   const WorkerMessage progress = *parse_worker_message(
-      R"({"type":"progress","step":7,"samplesPerSecond":3.5,"stepSeconds":0.2,"loss":null})");
+      R"({"type":"progress","step":7,"samplesPerSecond":3.5,"stepSeconds":0.2,"loss":null,"remainingSamples":90})");
   EXPECT_EQ(progress.step, 7);
   EXPECT_EQ(progress.samples_per_second, 3.5);
   EXPECT_FALSE(progress.loss);
+  EXPECT_EQ(progress.remaining_samples, 90);
+  EXPECT_FALSE(parse_worker_message(R"({"type":"progress","remainingSamples":-1})")
+                   ->remaining_samples.has_value());
   const WorkerMessage unsaved = *parse_worker_message(
       R"({"type":"unsaved","step":7,"tier":"service","message":"507: the disk is full"})");
   EXPECT_EQ(unsaved.type, WorkerMessage::Type::unsaved);

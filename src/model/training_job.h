@@ -49,7 +49,7 @@ struct TrainingElastic {
 };
 
 struct TrainingCheckpoint {
-  std::string type;  // remote, local, none
+  std::string type;  // remote, s3, local, none
   std::optional<IntOrString> interval_seconds;
   std::optional<std::int32_t> keep;  // 2
   Extra extra;
@@ -130,6 +130,7 @@ struct TrainingProgress {
   std::optional<double> samples_per_second;
   std::optional<double> step_seconds;
   std::optional<double> loss;
+  std::optional<std::int64_t> remaining_samples;
   std::optional<std::int64_t> saved_step;
   Extra extra;
 

@@ -499,6 +499,37 @@ TEST(QueueTraining, rates_count_when_the_whole_group_trains_and_has_settled) {
   EXPECT_EQ(size_again(Reported::not_whole), 3);
 }
 
+// Of two equally fast jobs on six places, when `a` may grow again and each has so many samples
+// left.
+std::int64_t size_with(std::int64_t left_of_a, std::int64_t left_of_b) {
+  World w;
+  w.queue.upsert_node(node("n1", resources("6")));
+  model::TrainingJob a = training_job("a", 1, 4);
+  model::TrainingJob b = training_job("b", 1, 4);
+  a.spec.desired_size = 2;
+  w.add(a);
+  w.add(b);
+  w.settle();
+  EXPECT_EQ(w.size("a"), 2);
+  EXPECT_EQ(w.size("b"), 4);
+  a.status.progress.emplace().remaining_samples = left_of_a;
+  b.status.progress.emplace().remaining_samples = left_of_b;
+  train_at(a, 2, 100, Reported::settled, [&] { w.add(a); });
+  train_at(b, 4, 174, Reported::settled, [&] { w.add(b); });
+  a.spec.desired_size.reset();
+  w.add(a);
+  w.settle();
+  EXPECT_EQ(w.size("a") + w.size("b"), 6);
+  return w.size("a");
+}
+
+TEST(QueueTraining, pods_go_to_the_job_that_has_less_left_to_do) {
+  constexpr std::int64_t kSecond = 100;
+  constexpr std::int64_t kDay = 100 * 86'400;
+  EXPECT_EQ(size_with(kDay, kSecond), 2);
+  EXPECT_GT(size_with(kSecond, kDay), 2);
+}
+
 TEST(QueueTraining, a_job_that_is_slower_with_more_pods_still_takes_what_is_idle) {
   World w({.core = {.resize_cost = kResizeCost}});
   w.queue.upsert_node(node("n1", resources("4")));

@@ -216,6 +216,7 @@ std::optional<model::TrainingProgress> progress_of(
       progress->samples_per_second = member->samples_per_second;
       progress->step_seconds = member->step_seconds;
       progress->loss = member->loss;
+      progress->remaining_samples = member->remaining_samples;
       progress->saved_step = saved;
     }
     if (member->saved_step > progress->saved_step.value_or(0)) {

@@ -190,6 +190,7 @@ TEST(TrainingAgents, progress_is_that_of_the_member_furthest_ahead_and_only_when
   s.word("u0").saved_step = 3;
   s.word("u1").step = 5;
   s.word("u1").samples_per_second = 64;
+  s.word("u1").remaining_samples = 900;
   s.step();
   EXPECT_FALSE(s.observed.job.status.progress);
   s.observed.agents->progress_due = true;
@@ -197,6 +198,7 @@ TEST(TrainingAgents, progress_is_that_of_the_member_furthest_ahead_and_only_when
   ASSERT_TRUE(s.observed.job.status.progress);
   EXPECT_EQ(s.observed.job.status.progress->step, 5);
   EXPECT_EQ(s.observed.job.status.progress->samples_per_second, 64);
+  EXPECT_EQ(s.observed.job.status.progress->remaining_samples, 900);
   EXPECT_EQ(s.observed.job.status.progress->saved_step, 3);
 }
 

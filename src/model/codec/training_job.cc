@@ -136,6 +136,7 @@ const StructInfo& describe(Tag<TrainingProgress>) {
       field<&TrainingProgress::samples_per_second>("samplesPerSecond"),
       field<&TrainingProgress::step_seconds>("stepSeconds"),
       field<&TrainingProgress::loss>("loss"),
+      field<&TrainingProgress::remaining_samples>("remainingSamples"),
       field<&TrainingProgress::saved_step>("savedStep"),
   };
   static constexpr StructInfo kInfo = struct_info<TrainingProgress>(kFields);

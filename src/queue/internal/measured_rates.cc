@@ -19,6 +19,8 @@ constexpr std::size_t kSizesMax = 32;
 // idle for the life of the job. So more pods always count as a little faster, with this exponent.
 // They take what is idle, and give way before others.
 constexpr double kLeastExponent = 0.1;
+// Of a size that was not seen, as the policy assumes.
+constexpr double kUsualExponent = 0.8;
 
 }  // namespace
 
@@ -29,7 +31,21 @@ bool MeasuredRates::note(const model::TrainingJobStatus& status) {
   const auto size = static_cast<std::int64_t>(status.membership->members.size());
   const double rate = status.progress->samples_per_second.value_or(0);
   const bool whole = size > 0 && size == status.current_size && size == status.ready_size;
-  return settled(status) && whole && rate > 0 && std::isfinite(rate) && count(size, rate);
+  if (!settled(status) || !whole || !(rate > 0) || !std::isfinite(rate)) {
+    return false;
+  }
+  const bool faster = count(size, rate);
+  return count_remaining(status.progress->remaining_samples) || faster;
+}
+
+bool MeasuredRates::count_remaining(const std::optional<std::int64_t>& samples) {
+  const auto now = samples ? std::optional(static_cast<double>(*samples)) : std::nullopt;
+  if (now.has_value() == remaining_.has_value() &&
+      (!now || std::abs(*now - *remaining_) <= kNews * *remaining_)) {
+    return false;
+  }
+  remaining_ = now;
+  return true;
 }
 
 bool MeasuredRates::settled(const model::TrainingJobStatus& status) {
@@ -70,7 +86,7 @@ void MeasuredRates::group_ended() {
   reports_ = 0;
 }
 
-sched::Progress MeasuredRates::progress() const {
+sched::Progress MeasuredRates::progress(std::int64_t size_min) const {
   sched::Progress progress;
   for (const Rate& each : rates_) {
     double rate = each.told;
@@ -80,6 +96,12 @@ sched::Progress MeasuredRates::progress() const {
       rate = std::max(rate, smaller.per_second * std::pow(ratio, kLeastExponent));
     }
     progress.rates.push_back({.size = each.size, .per_second = rate});
+  }
+  if (remaining_ && !progress.rates.empty()) {
+    const sched::Progress::Rate& least = progress.rates.front();
+    const double ratio = static_cast<double>(size_min) / static_cast<double>(least.size);
+    const double rate = least.per_second * std::pow(ratio, kUsualExponent);
+    progress.remaining = *remaining_ / rate * static_cast<double>(size_min);
   }
   return progress;
 }

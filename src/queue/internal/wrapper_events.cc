@@ -479,7 +479,8 @@ void wrapped_job_seen(QueueState& state, const model::TrainingJob& job) {
 void rates_seen(QueueState& state, std::string_view uid, const model::TrainingJobStatus& status) {
   WrapperRecord* record = state.wrapper(uid);
   if (record != nullptr && record->elastic && record->holds && record->rates.note(status)) {
-    (void)state.core.set_progress(record->gang, record->rates.progress());
+    const auto& sizes = record->demand.pod_sets.front().pods.sizes;
+    (void)state.core.set_progress(record->gang, record->rates.progress(sizes ? sizes->min : 1));
   }
 }
 
