@@ -21,6 +21,7 @@
 #include <CLI/Formatter.hpp>
 #include <CLI/Validators.hpp>
 
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <memory>
@@ -77,7 +78,11 @@ Result<void> add_bucket(Env env, const Flags& flags, Settings& settings) {
   if (flags.bucket.bucket.empty() || flags.bucket.endpoint.empty()) {
     return fail(invalid_argument("--s3-bucket and --s3-endpoint belong together; set both"));
   }
-  TRY_ASSIGN(settings.bucket, s3::connect(env, flags.bucket, "codeflare-checkpointd"));
+  // A save that fails is told with the bucket's words before its client gives up after 30 s.
+  s3::Location location = flags.bucket;
+  location.attempts_max = 3;
+  location.connect_timeout = std::chrono::seconds(5);
+  TRY_ASSIGN(settings.bucket, s3::connect(env, location, "codeflare-checkpointd"));
   settings.bucket_options.prefix = s3::directory_prefix(flags.bucket_prefix);
   return {};
 }

@@ -14,13 +14,15 @@ Result<Connection> connect(Env env, const Location& location, std::string user_a
                         .prefix = std::string(net::split_target(url.target).path),
                         .bucket = location.bucket,
                         .region = location.region,
-                        .credentials = {}};
+                        .credentials = {},
+                        .attempts_max = location.attempts_max};
   while (options.prefix.ends_with('/')) {
     options.prefix.pop_back();
   }
   TRY_ASSIGN(options.credentials,
              read_credentials(env.files, env.variables, location.keys_directory));
-  net::ClientOptions http{.user_agent = std::move(user_agent)};
+  net::ClientOptions http{.user_agent = std::move(user_agent),
+                          .connect_timeout = location.connect_timeout};
   TRY_ASSIGN(http.tls.ca_bundle_pem,
              read_authority(env.files, env.variables, location.keys_directory));
   TRY_ASSIGN(http.proxy, net::proxy_for(url, env.variables));

@@ -15,6 +15,9 @@ struct Location {
   std::string bucket{};
   std::string region = "us-east-1";
   std::string keys_directory{};  // see read_credentials()
+  // Of each call.
+  int attempts_max = ClientOptions{}.attempts_max;
+  Duration connect_timeout = net::ClientOptions{}.connect_timeout;
 };
 
 // A bucket with the connections to it.

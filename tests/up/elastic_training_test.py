@@ -121,6 +121,20 @@ class Elastic(Training):
         self.assertEqual(Journal(self.journals).problems(STEPS, EPOCHS, SAMPLES), [])
         self.compare_weights()
 
+    def test_a_job_that_cannot_save_trains_on_and_tells_since_when(self):
+        job = self.prepare(1, 1)
+        job["spec"]["checkpoint"] = {"type": "s3", "intervalSeconds": 0}  # the service of `codeflare up` has no bucket
+        self.cluster.post(JOBS, job)
+        self.train_until(lambda status: "not saved since" in status.get("message", "") and "has no bucket" in status["message"], patience=180)
+        step = self.step()
+        self.train_until(lambda status: self.step() >= step + 5 and status.get("progress", {}).get("remainingSamples", 0) > 0)
+        unsaved = next(each for each in self.cluster.get(f"{JOBS}/bert")["status"]["conditions"] if each["type"] == "Unsaved")
+        self.assertEqual(unsaved["status"], "True")
+        self.assertIn("worker 0: service: ", unsaved["message"])
+        self.allow(10**9)
+        job = self.cluster.wait_for(f"{JOBS}/bert", lambda job: job["status"]["stage"] == "Completed", patience=120)
+        self.assertEqual(job["status"]["reason"], "Succeeded")
+
 
 if __name__ == "__main__":
     up_test.PROGRAM = sys.argv.pop(1)
