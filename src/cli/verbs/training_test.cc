@@ -169,9 +169,13 @@ TEST(StatusTraining, shows_since_when_a_job_is_unsaved) {
   EXPECT_TRUE(world.console.out_text.contains(
       "Unsaved:     since 2026-03-01T12:00:05Z: worker 0: service: full\n"))
       << world.console.out_text;
-  world.set_status(R"({"conditions":[{"type":"Unsaved","status":"False"}]})");
+  world.set_status(R"({"progress":{"step":30,"savedStep":20,"remainingSamples":4096},)"
+                   R"("conditions":[{"type":"Unsaved","status":"False"}]})");
   EXPECT_EQ(world.status(), kDone);
   EXPECT_FALSE(world.console.out_text.contains("Unsaved")) << world.console.out_text;
+  EXPECT_TRUE(world.console.out_text.contains(
+      "Progress:    step 30, saved at step 20, 4096 samples left\n"))
+      << world.console.out_text;
 }
 
 TEST(StatusTraining, an_ended_job_shows_how_it_ended) {

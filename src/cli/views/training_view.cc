@@ -50,6 +50,9 @@ std::string progress_text(const model::TrainingProgress& progress) {
   if (progress.saved_step) {
     text += ", saved at step " + std::to_string(*progress.saved_step);
   }
+  if (progress.remaining_samples) {
+    text += ", " + std::to_string(*progress.remaining_samples) + " samples left";
+  }
   return text;
 }
 
