@@ -24,7 +24,7 @@ struct LatticeSettings {
   std::string rdzv_endpoint = "lattice-rdzv-client.lattice";
   int rdzv_port = 2379;
   std::map<std::string, std::string> rdzv_conf{};  // see elastic::EtcdEndpoint
-  std::string jfrog_path{};  // folder with username and password
+  std::string jfrog_path{};                        // folder with username and password
 };
 
 struct TrainingSettings {
