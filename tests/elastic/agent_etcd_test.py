@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import socket
+import ssl
 import subprocess
 import sys
 import tempfile
@@ -34,16 +35,26 @@ def free_port():
 
 
 class AgentTest(unittest.TestCase):
+    scheme, tls = "http", None
+
+    def certificates(self):
+        """Flags of etcd."""
+        return []
+
+    def variables(self):
+        """Of agents."""
+        return {}
+
     def setUp(self):
         self.directory = tempfile.TemporaryDirectory()
         self.addCleanup(self.directory.cleanup)
         client, peer = free_port(), free_port()
-        self.etcd = f"http://127.0.0.1:{client}"
+        self.etcd = f"{self.scheme}://127.0.0.1:{client}"
         self.port = client
         peers = f"http://127.0.0.1:{peer}"
         self.start([os.environ.get("ETCD", "etcd"), "--data-dir", self.path("etcd"), "--listen-client-urls", self.etcd,
                     "--advertise-client-urls", self.etcd, "--listen-peer-urls", peers, "--initial-advertise-peer-urls", peers,
-                    "--initial-cluster", f"default={peers}", "--log-level", "error"])
+                    "--initial-cluster", f"default={peers}", "--log-level", "error", *self.certificates()])
         self.until("etcd answers", lambda: self.get("round") or True)
 
     def path(self, name):
@@ -68,7 +79,7 @@ class AgentTest(unittest.TestCase):
 
     def call(self, path, body):
         request = urllib.request.Request(self.etcd + path, json.dumps(body).encode(), {"Content-Type": "application/json"})
-        with urllib.request.urlopen(request, timeout=5) as answer:
+        with urllib.request.urlopen(request, timeout=5, context=self.tls) as answer:
             return json.load(answer)
 
     def key(self, name):
@@ -85,7 +96,8 @@ class AgentTest(unittest.TestCase):
     def agent(self, index):
         environment = dict(os.environ, LATTICE_RDZV_BACKEND="etcd", LATTICE_RDZV_CLIENT_SERVICE_HOST="127.0.0.1",
                            LATTICE_RDZV_CLIENT_SERVICE_PORT=str(self.port), LATTICE_RDZV_ID="uid", LATTICE_INDEX=str(index),
-                           LATTICE_POD_UID=f"pod-{index}", LATTICE_STATE_DIR=self.path(f"state-{index}"), LATTICE_GRACE_SECONDS="5")
+                           LATTICE_POD_UID=f"pod-{index}", LATTICE_STATE_DIR=self.path(f"state-{index}"), LATTICE_GRACE_SECONDS="5",
+                           **self.variables())
         return self.start([AGENT, "--", sys.executable, "-c", WORKER, self.path(f"log-{index}"), *NASTY], env=environment)
 
     def state(self, index, state, generation):
@@ -142,6 +154,31 @@ class AgentTest(unittest.TestCase):
         self.state(0, "done", 4)
         self.publish(5, "Finish")
         self.assertEqual(first.wait(20), 0)
+
+
+class OverTls(AgentTest):
+    """The same with an etcd that demands certificates of its clients."""
+
+    scheme = "https"
+
+    def openssl(self, *words):
+        subprocess.run(["openssl", *words], check=True, capture_output=True, cwd=self.directory.name)
+
+    def certificates(self):
+        new = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes")
+        self.openssl("req", "-x509", *new, "-keyout", "ca.key", "-out", "ca", "-subj", "/CN=ca", "-days", "2")
+        with open(self.path("use"), "w", encoding="utf-8") as use:
+            use.write("subjectAltName=IP:127.0.0.1\nextendedKeyUsage=serverAuth,clientAuth\n")
+        for name in ("server", "client"):
+            self.openssl("req", "-new", *new, "-keyout", f"{name}.key", "-out", f"{name}.csr", "-subj", f"/CN={name}")
+            self.openssl("x509", "-req", "-in", f"{name}.csr", "-CA", "ca", "-CAkey", "ca.key", "-CAcreateserial", "-days", "2",
+                         "-extfile", "use", "-out", name)
+        self.tls = ssl.create_default_context(cafile=self.path("ca"))
+        self.tls.load_cert_chain(self.path("client"), self.path("client.key"))
+        return ["--client-cert-auth", "--trusted-ca-file", self.path("ca"), "--cert-file", self.path("server"), "--key-file", self.path("server.key")]
+
+    def variables(self):
+        return {"LATTICE_RDZV_CONF": f"protocol=https,cacert={self.path('ca')},cert={self.path('client')},key={self.path('client.key')}"}
 
 
 if __name__ == "__main__":
