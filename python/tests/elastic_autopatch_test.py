@@ -18,7 +18,7 @@ sys.path[:0] = [str(HERE / "elastic"), str(HERE.parent)]
 
 from codeflare_elastic._remaining import consumed_after, remaining  # noqa: E402
 from journal import Journal  # noqa: E402
-from scripted_agent import python  # noqa: E402
+from scripted_agent import abort_all, python  # noqa: E402
 
 PATIENCE_SECONDS = 90
 SAMPLES, EPOCHS = 240, 4
@@ -62,13 +62,24 @@ class Unmodified(unittest.TestCase):
             state = self.scratch / f"state-{member}"
             state.mkdir(exist_ok=True)
             variables = {"RANK": rank, "WORLD_SIZE": len(members), "LOCAL_RANK": 0, "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port, "LIFE": self.life}
-            variables.update(LATTICE_AUTOPATCH="torch", LATTICE_STATE_DIR=state, PYTHONPATH=PATHS, PYTHONDONTWRITEBYTECODE=1, GLOO_SOCKET_IFNAME="lo")
+            variables.update(LATTICE_AUTOPATCH="torch", LATTICE_STATE_DIR=state, PYTHONPATH=PATHS, PYTHONDONTWRITEBYTECODE=1, PYTHONFAULTHANDLER=1, GLOO_SOCKET_IFNAME="lo")
             with open(self.scratch / f"log-{member}", "ab") as output:
                 command = [python(), str(HERE / "elastic/unmodified.py"), str(self.scratch)]
                 self.workers[member] = subprocess.Popen(command, env={**os.environ, **{k: str(v) for k, v in variables.items()}}, stdout=output, stderr=output)
 
-    def logs(self):
-        return "\n".join(f"--- {path.name}\n{path.read_text()[-3000:]}" for path in sorted(self.scratch.glob("log-*")))
+    def stacks(self):
+        """The logs with the Python stacks of all threads; the workers end."""
+        abort_all(worker for worker in self.workers.values() if worker.poll() is None)
+        return self.logs(20000)
+
+    def wait(self, member):
+        try:
+            return self.workers[member].wait(PATIENCE_SECONDS)
+        except subprocess.TimeoutExpired:
+            return self.fail(f"worker {member} does not end within {PATIENCE_SECONDS} s\n{self.stacks()}")
+
+    def logs(self, size=3000):
+        return "\n".join(f"--- {path.name}\n{path.read_text(errors='replace')[-size:]}" for path in sorted(self.scratch.glob("log-*")))
 
     def newest(self):
         """(life, step) that was begun last."""
@@ -83,14 +94,15 @@ class Unmodified(unittest.TestCase):
                 begun = step if begun is None else begun
                 if step >= begun + count:
                     return
-            self.assertLess(time.monotonic(), deadline, self.logs())
+            if time.monotonic() > deadline:
+                self.fail(f"{count} steps of life {self.life} not within {PATIENCE_SECONDS} s\n{self.stacks()}")
             time.sleep(0.02)
 
     def notice(self, members, codes=(143,)):
         for member in members:
             self.workers[member].send_signal(signal.SIGTERM)
         for member in members:
-            self.assertIn(self.workers[member].wait(PATIENCE_SECONDS), codes, self.logs())
+            self.assertIn(self.wait(member), codes, self.logs())
 
     def test_no_index_is_committed_twice_or_missing(self):
         self.start([0, 1])
@@ -104,7 +116,7 @@ class Unmodified(unittest.TestCase):
         self.notice([1, 2], codes=(143, 1, -signal.SIGTERM))
         self.start([1, 2])
         for member in (1, 2):
-            self.assertEqual(self.workers[member].wait(PATIENCE_SECONDS), 0, self.logs())
+            self.assertEqual(self.wait(member), 0, self.logs())
         self.check()
 
     def check(self):
