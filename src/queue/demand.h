@@ -12,6 +12,7 @@
 #include "sched/spec.h"
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -88,12 +89,15 @@ struct InstrumentOptions {
   model::WrapperApi api = model::WrapperApi::workload_v1beta1;
   // Put into pod templates that name no scheduler; empty: left alone.
   std::string scheduler_name{};
+  // Put into the templates of these pod sets.
+  std::map<std::uint32_t, model::StringMap> pod_annotations{};
 };
 
 // The JSON of item number `item` as it is to be created: namespace, labels, controller owner
-// reference, and in each pod template the labels of AppWrapper and pod set and the AppWrapper's
-// node selector. Labels of the object override labels of its templates, as in MCAD, but for those
-// that its own selector needs. Server-written fields (uid, resourceVersion...) are dropped.
+// reference, and in each pod template the labels of AppWrapper and pod set, the annotations of the
+// pod set, and the AppWrapper's node selector. Labels of the object override labels of its
+// templates, as in MCAD, but for those that its own selector needs. Server-written fields (uid,
+// resourceVersion...) are dropped.
 Result<std::string> instrumented_item(const model::AppWrapper& wrapper, const Demand& demand,
                                       std::size_t item, const InstrumentOptions& options);
 

@@ -168,6 +168,7 @@ class Instrumenter {
     json::Value& labels = object_at(arena_, metadata, "labels");
     if (const std::optional<std::size_t> pod_set = pod_set_at(at.pointer)) {
       set(labels, kPodSetLabel, std::to_string(*pod_set));
+      annotate(metadata, *pod_set);
       keep_last_words(*at.value);
     } else {
       labels.erase(kPodSetLabel);
@@ -181,6 +182,17 @@ class Instrumenter {
     }
     if (!options_.scheduler_name.empty() && spec.string_or_empty("schedulerName").empty()) {
       set(spec, "schedulerName", options_.scheduler_name);
+    }
+  }
+
+  void annotate(json::Value& metadata, std::size_t pod_set) {
+    const auto found = options_.pod_annotations.find(static_cast<std::uint32_t>(pod_set));
+    if (found == options_.pod_annotations.end()) {
+      return;
+    }
+    json::Value& annotations = object_at(arena_, metadata, "annotations");
+    for (const auto& [key, value] : found->second) {
+      set(annotations, key, value);
     }
   }
 

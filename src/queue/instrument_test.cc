@@ -148,6 +148,15 @@ TEST(Instrument, node_selector_and_scheduler_reach_the_pods) {
   EXPECT_EQ(Made(named, {.scheduler_name = "codeflare"}).at("/spec/schedulerName"), "\"mine\"");
 }
 
+TEST(Instrument, annotations_reach_the_pods_of_their_pod_set_alone) {
+  const model::AppWrapper two = wrapper(R"({"generictemplate":)" + kJob +
+                                        R"(},{"generictemplate":{"apiVersion":"v1","kind":"Pod",
+    "metadata":{"name":"p","annotations":{"a":"b"}},"spec":{"containers":[{"name":"c"}]}}})");
+  const InstrumentOptions options{.pod_annotations = {{1, {{"uses", "r"}}}}};
+  EXPECT_EQ(Made(two, options, 0).at("/spec/template/metadata/annotations"), "absent");
+  EXPECT_EQ(Made(two, options, 1).at("/metadata/annotations"), R"({"a":"b","uses":"r"})");
+}
+
 TEST(Instrument, a_copy_of_a_live_object_can_be_created_again) {
   const Made made(wrapping(R"({"apiVersion":"v1","kind":"ConfigMap","metadata":{
     "generateName":"c-","uid":"1","resourceVersion":"5","generation":2,"managedFields":[],

@@ -458,7 +458,11 @@ Task<Result<Creation>> AppWrapperController::create_items(const Turn& turn) {
   if (turn.resumed) {
     CO_TRY_ASSIGN(before, co_await items_.created(turn.wrapper));
   }
-  co_return co_await items_.create(turn.wrapper, before);
+  std::map<std::uint32_t, model::StringMap> annotations;
+  if (const auto& plan = turn.wrapper.status.plan) {
+    annotations = parts_.driver.pod_annotations(turn.wrapper.metadata.uid, plan->places);
+  }
+  co_return co_await items_.create(turn.wrapper, before, std::move(annotations));
 }
 
 // Nothing was created of one that held nothing before, so its places are free again.

@@ -118,7 +118,8 @@ Task<Result<std::size_t>> Items::created(const AppWrapper& wrapper) {
   co_return std::size_t{0};
 }
 
-Task<Result<Creation>> Items::create(const AppWrapper& wrapper, std::size_t first) {
+Task<Result<Creation>> Items::create(const AppWrapper& wrapper, std::size_t first,
+                                     std::map<std::uint32_t, model::StringMap> annotations) {
   Result<queue::Demand> demand = queue::demand_of(wrapper);
   if (!demand) {
     co_return refused(demand.error().message);
@@ -127,6 +128,8 @@ Task<Result<Creation>> Items::create(const AppWrapper& wrapper, std::size_t firs
   if (!in_the_name_of) {
     co_return refused(in_the_name_of.error().message);
   }
+  queue::InstrumentOptions options = options_;
+  options.pod_annotations = std::move(annotations);
   for (std::size_t i = first; i < demand->items.size(); ++i) {
     const std::string field = " (spec.resources.GenericItems[" + std::to_string(i) + "])";
     Result<ItemRef> ref = co_await ref_of(demand->items[i]);
@@ -136,7 +139,7 @@ Task<Result<Creation>> Items::create(const AppWrapper& wrapper, std::size_t firs
       }
       co_return fail(std::move(ref).error());
     }
-    Result<std::string> body = queue::instrumented_item(wrapper, *demand, i, options_);
+    Result<std::string> body = queue::instrumented_item(wrapper, *demand, i, options);
     if (!body) {
       co_return refused(body.error().message);
     }

@@ -14,6 +14,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -37,7 +38,9 @@ class Items {
         std::optional<SubmitterTrust> submitters, Logger logger);
 
   // All items from this one on, in their order. Existing objects of ours count as created.
-  Task<Result<Creation>> create(const model::AppWrapper& wrapper, std::size_t first = 0);
+  // `annotations`: of pods, by pod set.
+  Task<Result<Creation>> create(const model::AppWrapper& wrapper, std::size_t first,
+                                std::map<std::uint32_t, model::StringMap> annotations);
   // How many were created before, after a crash: up to the last one that is there. Of those before
   // it one may have ended and been tidied up since; it does not run twice.
   Task<Result<std::size_t>> created(const model::AppWrapper& wrapper);

@@ -158,6 +158,20 @@ void QueueDriver::item_seen(const std::string& uid, const kube::Object& item) {
   }
 }
 
+std::map<std::uint32_t, model::StringMap> QueueDriver::pod_annotations(
+    const std::string& uid, const std::vector<model::PlannedPlace>& plan) const {
+  std::map<std::uint32_t, model::StringMap> sets;
+  for (const model::PlannedPlace& place : plan) {
+    if (!pod_annotations_ || place.pod_set < 0) {
+      continue;
+    }
+    for (const auto& [key, value] : pod_annotations_(uid, place.node)) {
+      sets[static_cast<std::uint32_t>(place.pod_set)].insert_or_assign(key, value);
+    }
+  }
+  return sets;
+}
+
 void QueueDriver::wrote(Duration took) {
   writes_.wrote(took, env_.loop.now());
 }

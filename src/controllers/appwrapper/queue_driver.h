@@ -17,7 +17,9 @@
 #include "runtime/manager.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -66,6 +68,15 @@ class QueueDriver : private QueueFeed::Listener {
   void on_waiting(std::function<bool(queue::Queue&, WallTime)> callback) {
     on_waiting_ = std::move(callback);
   }
+  // Annotations for pods of the object with this UID, by a node that its plan names.
+  using PodAnnotations =
+      std::function<model::StringMap(const std::string& uid, const std::string& node)>;
+  void set_pod_annotations(PodAnnotations annotations) {
+    pod_annotations_ = std::move(annotations);
+  }
+  // By pod set.
+  std::map<std::uint32_t, model::StringMap> pod_annotations(
+      const std::string& uid, const std::vector<model::PlannedPlace>& plan) const;
   // Decides again soon: something outside of the caches changed.
   void reconsider() { nudge(); }
 
@@ -129,6 +140,7 @@ class QueueDriver : private QueueFeed::Listener {
   QueueFeed feed_;
   std::function<void()> on_decided_;
   std::function<bool(queue::Queue&, WallTime)> on_waiting_;
+  PodAnnotations pod_annotations_;
 
   bool dirty_ = false;
   bool release_due_ = false;

@@ -3,6 +3,7 @@
 #include "base/async/sleep.h"
 #include "controllers/appwrapper/app_wrapper_object.h"
 #include "controllers/scale/access.h"
+#include "controllers/scale/machine_nodes.h"
 #include "controllers/scale/request_controller.h"
 #include "kube/typed.h"
 #include "model/codec/core.h"
@@ -62,6 +63,9 @@ MachinePlanner::MachinePlanner(runtime::Manager& manager, QueueDriver& driver, P
     }
   });
   driver_.on_waiting([this](queue::Queue& queue, WallTime now) { return plan(queue, now); });
+  driver_.set_pod_annotations([this](const std::string& uid, const std::string& node) {
+    return pod_annotations(uid, node);
+  });
 }
 
 MachinePlanner::~MachinePlanner() {
@@ -312,6 +316,23 @@ Task<void> MachinePlanner::follow_config() {
       co_return;
     }
   }
+}
+
+model::StringMap MachinePlanner::pod_annotations(const std::string& uid,
+                                                 const std::string& node) const {
+  model::StringMap annotations;
+  for (const MachineRequest& request : requests()) {
+    if (request.spec.work.uid != uid) {
+      continue;
+    }
+    for (const MachineOrder& order : one_of_each_type(orders_of(request, types_.store()))) {
+      const auto provider = providers_.find(order.provider);
+      if (provider != providers_.end()) {
+        annotations.merge(provider->second->pod_annotations(order, node));
+      }
+    }
+  }
+  return annotations;
 }
 
 void MachinePlanner::name_strangers() {

@@ -54,6 +54,8 @@ class MachinePlanner {
   void ask(const queue::MachineAsk& ask, const queue::MachineMarket& market, WallTime now);
   std::string free_name(const std::string& uid) const;
   void name_strangers();
+  // Of pods of the work with this UID, if the node is a machine that was asked for it.
+  model::StringMap pod_annotations(const std::string& uid, const std::string& node) const;
   Task<Result<void>> create(model::MachineRequest request);
   void report(const model::MachineRequest& request);
 

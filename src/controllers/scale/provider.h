@@ -51,6 +51,10 @@ class Provider {
   virtual std::vector<MachineView> look(const std::vector<MachineOrder>& orders) const = 0;
   // All of them are ready, and the queue is about to use them.
   virtual Task<Result<void>> hand_over(std::vector<MachineOrder>) { co_return Result<void>(); }
+  // What pods of the work need on the node, if the node is a machine of this type and request.
+  virtual model::StringMap pod_annotations(const MachineOrder&, const std::string& /*node*/) const {
+    return {};
+  }
   // True when it is gone for good; false while it goes.
   virtual Task<Result<bool>> give_back(MachineOrder order) = 0;
   // The type with what its Nodes have by themselves.

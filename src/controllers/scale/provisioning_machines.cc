@@ -291,6 +291,24 @@ std::vector<MachineView> ProvisioningMachines::look(const std::vector<MachineOrd
   return views;
 }
 
+// The Node may have no label of ours yet when the queue uses it.
+model::StringMap ProvisioningMachines::pod_annotations(const MachineOrder& order,
+                                                       const std::string& node) const {
+  const kube::ObjectRef request = requests_.store().get(key_of(order));
+  const auto machines = nodes_.arrivals(order);
+  if (request == nullptr || request_of(*request) != order.request ||
+      std::ranges::find(machines, node, &MachineNodes::Arrival::node) == machines.end()) {
+    return {};
+  }
+  const ProvisioningState state = provisioning_state(*request);
+  // Without its capacity the pods are like any others to the autoscaler.
+  if (!state.provisioned || !state.problem.empty()) {
+    return {};
+  }
+  return {{std::string(kConsumeAnnotation), std::string(request->name())},
+          {std::string(kClassAnnotation), request->string_at({"spec", "provisioningClassName"})}};
+}
+
 // The ProvisioningRequest serves until the work is on the machines: the first one that goes back
 // takes it along.
 Task<Result<bool>> ProvisioningMachines::give_back(MachineOrder order) {

@@ -20,6 +20,10 @@ inline constexpr std::string_view kProvisioningProvider = "provisioning-request"
 // become parameters of the ProvisioningRequest.
 inline constexpr std::string_view kClassParameter = "class";
 inline constexpr std::string_view kAtomicClass = "best-effort-atomic-scale-up.autoscaling.x-k8s.io";
+// On pods that use what a ProvisioningRequest of their namespace got.
+inline constexpr std::string_view kConsumeAnnotation =
+    "autoscaling.x-k8s.io/consume-provisioning-request";
+inline constexpr std::string_view kClassAnnotation = "autoscaling.x-k8s.io/provisioning-class-name";
 inline const model::ResourceType kProvisioningRequests{.group = "autoscaling.x-k8s.io",
                                                        .version = "v1",
                                                        .kind = "ProvisioningRequest",
@@ -37,6 +41,8 @@ class ProvisioningMachines final : public Provider {
 
   Task<Result<void>> ask(std::vector<MachineOrder> orders) override;
   std::vector<MachineView> look(const std::vector<MachineOrder>& orders) const override;
+  model::StringMap pod_annotations(const MachineOrder& order,
+                                   const std::string& node) const override;
   Task<Result<bool>> give_back(MachineOrder order) override;
   bool leaves_nodes() const override { return true; }
 

@@ -101,6 +101,17 @@ class ProvisioningRequests : public ::testing::Test {
     EXPECT_EQ(w.places(), "");
   }
   std::string name() { return std::string(w.list(kProvisioningRequests).front()->name()); }
+  // Of all pods, by name: "pair-0 uses NAME of CLASS".
+  std::string consumers() {
+    std::string text;
+    for (const kube::ObjectRef& pod : w.list(kPods)) {
+      const std::string used = pod->string_at({"metadata", "annotations", kConsumeAnnotation});
+      const std::string of = pod->string_at({"metadata", "annotations", kClassAnnotation});
+      text += (text.empty() ? "" : "; ") + std::string(pod->name());
+      text += used.empty() && of.empty() ? "" : " uses " + used + " of " + of;
+    }
+    return text;
+  }
 
   testing::ScaleWorld w;
 };
@@ -157,6 +168,40 @@ TEST_F(ProvisioningRequests, start_the_gang_once_all_machines_are_there) {
   ASSERT_TRUE(w.follow_until([&] { return w.requests().empty(); })) << w.state();
   expect_nothing_left();
   EXPECT_EQ(w.list(kNodes).size(), 3u);  // the autoscaler removes them
+}
+
+// Autoscalers keep the nodes of some classes for pods with these annotations.
+TEST_F(ProvisioningRequests, are_named_by_the_pods_that_use_them) {
+  EXPECT_EQ(kConsumeAnnotation, "autoscaling.x-k8s.io/consume-provisioning-request");
+  EXPECT_EQ(kClassAnnotation, "autoscaling.x-k8s.io/provisioning-class-name");
+  w.add_type("big", std::string(kBig) + R"(,"parameters":{"class":"queued.example.com"})");
+  w.submit("pair", 2);
+  ASSERT_TRUE(w.follow_until([&] { return !w.list(kProvisioningRequests).empty(); })) << w.state();
+  provision();
+  w.add_node("cloud-0", kPool);
+  w.add_node("cloud-1", kPool);
+  ASSERT_TRUE(w.follow_until([&] { return w.places() == "cloud-0 cloud-1"; })) << w.state();
+  const std::string used = " uses " + name() + " of queued.example.com";
+  EXPECT_EQ(consumers(), "pair-0" + used + "; pair-1" + used);
+  // Work that finds the machines later did not ask for them.
+  w.remove(kAppWrappers, {"default", "pair"});
+  for (const char* pod : {"pair-0", "pair-1"}) {
+    w.remove(kPods, {"default", pod});
+  }
+  w.submit("later", 1);
+  ASSERT_TRUE(w.follow_until([&] { return w.places().starts_with("cloud"); })) << w.state();
+  EXPECT_EQ(consumers(), "later-0");
+}
+
+TEST_F(ProvisioningRequests, are_not_named_by_pods_that_have_other_nodes) {
+  w.add_node("old", R"("pool":"old")");
+  ask();
+  provision();
+  w.add_node("cloud-0", kPool);
+  ASSERT_TRUE(w.follow_until([&] { return w.places() == "cloud-0 old"; })) << w.state();
+  const std::string all = consumers();
+  const std::string used = " uses " + name() + " of " + std::string(kAtomicClass);
+  EXPECT_TRUE(all == "pair-0" + used + "; pair-1" || all == "pair-0; pair-1" + used) << all;
 }
 
 TEST_F(ProvisioningRequests, accept_a_larger_node_for_two_machines) {

@@ -272,8 +272,15 @@ Plan TrainingJobReconciler::plan(const Observed& observed, const Desired& desire
                             .together = true,
                             .removal = {.grace_period_seconds = 0, .uid = pod.uid}});
   }
+  const std::map<std::uint32_t, model::StringMap> annotations =
+      driver_.pod_annotations(job.metadata.uid, observed.standing.plan);
   for (const std::int64_t index : desired.create) {
     model::Pod pod = worker_pod(job, index, options_);
+    for (const auto& [set, added] : annotations) {
+      for (const auto& [key, value] : added) {
+        pod.metadata.annotations.insert_or_assign(key, value);
+      }
+    }
     if (secrets.pull) {
       pod.spec.image_pull_secrets.push_back({.name = pull_secret_name(job)});
     }
