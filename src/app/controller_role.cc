@@ -312,6 +312,9 @@ Task<Result<void>> serve_queue(Env env, const ControllerFlags& flags, net::HttpS
   if (scales) {
     scale.planner.logger = logger;
     scale.planner.config_namespaces = {flags.lease_ns, "instascale-system"};
+    if (links != nullptr) {
+      scale.planner.clusters = [links] { return links->machines(); };
+    }
     add_machines(manager, *driver, flags, std::move(scale), machine_kinds, machines);
   }
   if (release != nullptr) {

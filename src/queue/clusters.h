@@ -47,6 +47,8 @@ struct ClusterInfo {
 struct ClusterNotes {
   std::map<std::string, std::string, std::less<>> out{};  // and why: "rejects user bob: ..."
   std::set<std::string, std::less<>> last{};              // did not start it in time
+  // Of these, those that are not asked for machines for it now.
+  std::set<std::string, std::less<>> no_machines{};
   friend bool operator==(const ClusterNotes&, const ClusterNotes&) = default;
 };
 

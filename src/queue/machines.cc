@@ -81,6 +81,11 @@ sched::MachineWish wish_of(const MachineMarket& market, const WrapperRecord& rec
     const model::StringMap labels = machine_labels(record.id);
     wish.labels.assign(labels.begin(), labels.end());
   }
+  for (std::size_t i = 0; record.cluster_notes != nullptr && i < market.offers.size(); ++i) {
+    if (record.cluster_notes->no_machines.contains(market.offers[i].cluster)) {
+      wish.without.push_back(i);
+    }
+  }
   for (const std::string& type : types) {
     const auto offer = std::ranges::find(market.offers, type, &MachineOffer::type);
     // One that does not exist has no room for anything.
@@ -94,7 +99,8 @@ sched::MachineQuestion question_of(const QueueState& state, const MachineMarket&
   for (const MachineOffer& offer : market.offers) {
     sched::MachineKind kind{.node = machine_spec(offer.spec, offer.type, {}),
                             .cost = offer.spec.cost_per_hour.value_or(0),
-                            .max = offer.spec.max};
+                            .max = offer.spec.max,
+                            .limited = offer.cluster.empty()};
     add_node_unit(state.options.training, kind.node);
     kind.left =
         offer.resting.empty() ? std::max<std::int64_t>(0, offer.spec.max - offer.in_use) : 0;
@@ -235,6 +241,19 @@ std::string impossible_text(const MachineMarket& market, const WrapperRecord& re
          (large.empty() ? "labels, taints or the sum of its requests exclude them" : large);
 }
 
+// Of the clusters whose machines were of no use to it.
+std::string gave_up_text(const MachineMarket& market, const WrapperRecord& record) {
+  for (const MachineOffer& offer : market.offers) {
+    if (record.cluster_notes != nullptr &&
+        record.cluster_notes->no_machines.contains(offer.cluster)) {
+      return "cluster " + offer.cluster +
+             " did not start it in time; its machines are tried again "
+             "later";
+    }
+  }
+  return "";
+}
+
 MachineNote note_of(const QueueState& state, const MachineMarket& market,
                     const WrapperRecord& record, const MachineNeed& need) {
   switch (need.outcome) {
@@ -243,15 +262,45 @@ MachineNote note_of(const QueueState& state, const MachineMarket& market,
       return {true, scaling_text(state, market, need)};
     case Outcome::over_limit:
       return {false, limit_text(market, need)};
-    case Outcome::impossible:
-      return {false, impossible_text(market, record, need.pod_set)};
+    case Outcome::impossible: {
+      std::string gave_up = gave_up_text(market, record);
+      return {false,
+              gave_up.empty() ? impossible_text(market, record, need.pod_set) : std::move(gave_up)};
+    }
     case Outcome::fits:
       break;
   }
   return {};
 }
 
+// Where all pods of the gang are to be in the cluster of its new machines.
+std::vector<model::PlannedPlace> places_there(const QueueState& state, const MachineNeed& need,
+                                              const MachineOffer& offer) {
+  const std::string type = offer.type.substr(offer.cluster.size() + 1);
+  std::map<std::pair<std::uint32_t, std::string>, std::int64_t> pods;
+  for (const sched::MachinePlace& place : need.places) {
+    pods[{place.pod_set, place.node ? state.core.node_name(*place.node)
+                                    : new_machine_place(offer.cluster, type)}] += place.pods;
+  }
+  std::vector<model::PlannedPlace> places;
+  for (const auto& [where, count] : pods) {
+    places.push_back(
+        {.pod_set = static_cast<std::int32_t>(where.first), .node = where.second, .count = count});
+  }
+  return places;
+}
+
+constexpr std::string_view kNewMachine = "new:";  // no Node has such a name
+
 }  // namespace
+
+std::string new_machine_place(std::string_view cluster, std::string_view type) {
+  return std::string(cluster) + "/" + std::string(kNewMachine) + std::string(type);
+}
+
+bool is_new_machine(std::string_view place) {
+  return place.substr(place.find('/') + 1).starts_with(kNewMachine);
+}
 
 model::StringMap machine_labels(const WorkId& work) {
   model::StringMap labels;
@@ -332,6 +381,12 @@ MachinePlan plan_machines(QueueState& state, const MachineMarket& market, Time n
                            .machines = by_type(market, need),
                            .labels = machine_labels(record->id),
                            .pods = pods_on(market, *record, need)});
+      // A gang stays within one cluster, and so do its machines.
+      const MachineOffer& offer = market.offers[need.machines.front().kind];
+      if (!offer.cluster.empty()) {
+        plan.asks.back().cluster = offer.cluster;
+        plan.asks.back().places = places_there(state, need, offer);
+      }
     }
   }
   return plan;

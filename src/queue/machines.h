@@ -1,5 +1,6 @@
 #pragma once
 
+#include "model/app_wrapper.h"
 #include "model/machine_request.h"
 #include "model/machine_type.h"
 #include "model/meta.h"
@@ -29,11 +30,14 @@ inline constexpr std::string_view kPlaceholderLabel = "scale.codeflare.dev/place
 inline constexpr std::string_view kOrderedInstanceLabel = "orderedinstance";
 
 struct MachineOffer {
-  std::string type;
+  std::string type;  // of another cluster CLUSTER/TYPE
   model::MachineTypeSpec spec{};
   std::int64_t in_use = 0;  // asked for and not gone
   // Why it cannot be asked for now: "failed at ...: no capacity; next try at ...". Empty: it can.
   std::string resting{};
+  // Its machines come for work that is sent there, within limits of that cluster alone. Empty:
+  // here.
+  std::string cluster{};
 };
 
 // A machine that was asked for and cannot be used yet.
@@ -65,6 +69,9 @@ struct MachineAsk {
   std::vector<std::pair<std::string, std::int64_t>> machines;  // by type
   model::StringMap labels{};                                   // of the Nodes
   model::List<model::MachinePods> pods{};                      // of the work, on these machines
+  // Machines of another cluster, whose own controller asks for them once the work is there.
+  std::string cluster{};
+  std::vector<model::PlannedPlace> places{};  // there, of all of its pods
 };
 
 // Machine news for one that waits.
@@ -87,6 +94,9 @@ model::StringMap machine_labels(const WorkId& work);
 // A machine as the core sees it. Without a number of pods it has room for 110.
 sched::NodeSpec machine_spec(const model::MachineTypeSpec& type, const std::string& name,
                              const model::StringMap& labels);
+// In plans: a place on a machine of that cluster that has no node yet.
+std::string new_machine_place(std::string_view cluster, std::string_view type);
+bool is_new_machine(std::string_view place);
 // "2 machines of type big, 1 of type small"
 std::string machines_text(const std::vector<std::pair<std::string, std::int64_t>>& machines);
 

@@ -228,5 +228,119 @@ TEST(Machines, the_number_of_machines_and_budgets_are_told_by_their_names) {
       << world.queue.sentence("uid-a", kNow);
 }
 
+// The hub has a node of 2 CPUs, each worker one of 4 and a type of machine with 8.
+struct Hub {
+  Queue queue;
+  MachineMarket market;
+
+  Hub() {
+    queue.upsert_node(node("n1", resources("2", "4Gi")));
+    queue.upsert_node(node("east/n", resources("4", "4Gi")));
+    queue.upsert_node(node("west/n", resources("4", "4Gi")));
+    queue.set_clusters({{.name = "local"}, {.name = "east"}, {.name = "west"}});
+    add("east", 2);
+    add("west", 1);
+  }
+  void add(const std::string& cluster, double cost) {
+    model::MachineType type;
+    type.metadata.name = "big";
+    type.spec.capacity = resources("8", "8Gi");
+    type.spec.max = 2;
+    type.spec.cost_per_hour = cost;
+    add_cluster({.cluster = cluster, .types = {type}}, market);
+  }
+  MachinePlan ask(const model::AppWrapper& wrapper) {
+    CHECK(queue.upsert(wrapper, kNow).has_value());
+    (void)queue.step(kNow);
+    return queue.plan_machines(market, kNow);
+  }
+  std::string plan(const std::string& uid) {
+    std::string text;
+    for (const model::PlannedPlace& place : queue.standing(uid).plan) {
+      text += std::to_string(place.pod_set) + " " + place.node + "*" + std::to_string(place.count) +
+              "; ";
+    }
+    return text;
+  }
+};
+
+TEST(ClusterMachines, let_work_start_in_the_cluster_where_they_cost_least) {
+  Hub hub;
+  const model::AppWrapper work = wrapper("a", {{2, resources("3")}, {1, resources("3")}});
+  const MachinePlan plan = hub.ask(work);
+  ASSERT_EQ(plan.asks.size(), 1u);
+  EXPECT_EQ(plan.asks[0].cluster, "west");
+  EXPECT_EQ(machines_text(plan.asks[0].machines), "1 machine of type west/big");
+  ASSERT_TRUE(hub.queue.start_on_machines(plan.asks[0], kNow));
+  EXPECT_FALSE(hub.queue.start_on_machines(plan.asks[0], kNow));
+  EXPECT_EQ(hub.queue.step(kNow).changed.size(), 1u);
+  const Standing standing = hub.queue.standing("uid-a");
+  EXPECT_EQ(standing.kind, Kind::started);
+  EXPECT_EQ(standing.reason, Reason::none);  // no place is lost
+  EXPECT_EQ(standing.pods_lost, 0);
+  EXPECT_EQ(hub.plan("uid-a"), "0 west/n*1; 0 west/new:big*1; 1 west/new:big*1; ");
+  EXPECT_EQ(hub.queue.held_in("west"), std::vector<std::string>{"uid-a"});
+  EXPECT_TRUE(hub.queue.plan_machines(hub.market, kNow).asks.empty());
+}
+
+TEST(ClusterMachines, are_places_until_pods_have_nodes) {
+  Hub hub;
+  hub.queue = Queue(QueueOptions{.binds = Binds::all});
+  hub.queue.upsert_node(node("west/n", resources("4", "4Gi")));
+  hub.queue.set_clusters({{.name = "local"}, {.name = "west"}});
+  const model::AppWrapper work = wrapper("a", {{2, resources("4")}});
+  ASSERT_TRUE(hub.queue.start_on_machines(hub.ask(work).asks.at(0), kNow));
+  (void)hub.queue.step(kNow);
+  EXPECT_EQ(hub.plan("uid-a"), "0 west/n*1; 0 west/new:big*1; ");
+  hub.queue.upsert_node(node("west/m", resources("8", "8Gi")));
+  for (const char* at : {"n", "m"}) {
+    model::Pod pod =
+        pod_of(work, 0, std::string("west/p-") + at, resources("4"), std::string("west/") + at);
+    pod.status.phase = "Running";
+    hub.queue.upsert_pod(pod);
+  }
+  (void)hub.queue.step(kNow);
+  EXPECT_EQ(hub.plan("uid-a"), "0 west/m*1; 0 west/n*1; ");
+}
+
+TEST(ClusterMachines, count_against_no_limit_of_this_cluster) {
+  Hub hub;
+  hub.market.machines_left = 0;
+  hub.market.budget_left = 0;
+  hub.market.namespace_budget = 0;
+  const MachinePlan plan = hub.ask(wrapper("a", {{3, resources("3")}}));
+  ASSERT_EQ(plan.asks.size(), 1u);
+  EXPECT_EQ(plan.asks[0].cluster, "west");
+}
+
+TEST(ClusterMachines, are_not_asked_for_where_they_were_of_no_use) {
+  Hub hub;
+  ASSERT_TRUE(hub.queue.upsert(wrapper("a", {{3, resources("3")}}), kNow));
+  hub.queue.set_cluster_notes("uid-a", {.last = {"west"}, .no_machines = {"west"}});
+  (void)hub.queue.step(kNow);
+  const MachinePlan plan = hub.queue.plan_machines(hub.market, kNow);
+  ASSERT_EQ(plan.asks.size(), 1u);
+  EXPECT_EQ(plan.asks[0].cluster, "east");
+  hub.queue.set_cluster_notes("uid-a", {.no_machines = {"east", "west"}});
+  (void)hub.queue.step(kNow);
+  (void)hub.queue.set_machine_notes(hub.queue.plan_machines(hub.market, kNow).notes);
+  EXPECT_TRUE(hub.queue.sentence("uid-a", kNow)
+                  .contains("cluster east did not start it in time; its machines are tried again"))
+      << hub.queue.sentence("uid-a", kNow);
+}
+
+TEST(ClusterMachines, are_for_work_that_may_go_there) {
+  Hub hub;
+  model::AppWrapper bound = wrapper("a", {{3, resources("3")}});
+  bound.metadata.annotations["dispatch.codeflare.dev/clusters"] = "east";
+  EXPECT_EQ(hub.ask(bound).asks.at(0).cluster, "east");
+  model::TrainingJob job = training_job("t", 1, 2);
+  auto& container = job.spec.replica_specs.pod_template.spec.containers.front();
+  container.resources.requests = container.resources.limits = resources("6");
+  ASSERT_TRUE(hub.queue.upsert(job, kNow).has_value());
+  (void)hub.queue.step(kNow);
+  EXPECT_EQ(hub.queue.plan_machines(hub.market, kNow).asks.size(), 1u);
+}
+
 }  // namespace
 }  // namespace codeflare::queue

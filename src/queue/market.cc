@@ -137,4 +137,14 @@ MachineMarket market_of(const std::vector<MachineType>& types,
   return market;
 }
 
+// Machines on order there are for the work that they were asked for; what they leave free counts
+// once they are nodes.
+void add_cluster(const ClusterMachines& machines, MachineMarket& market) {
+  for (MachineOffer& offer : market_of(machines.types, machines.requests, {}).offers) {
+    offer.type = machines.cluster + "/" + offer.type;
+    offer.cluster = machines.cluster;
+    market.offers.push_back(std::move(offer));
+  }
+}
+
 }  // namespace codeflare::queue

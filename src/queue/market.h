@@ -38,4 +38,13 @@ MachineMarket market_of(const std::vector<model::MachineType>& types,
                         const std::vector<model::MachineRequest>& requests,
                         const MarketRules& rules);
 
+// MachineTypes and MachineRequests of a worker cluster. Work that is sent there makes the worker's
+// controller ask for machines.
+struct ClusterMachines {
+  std::string cluster;
+  std::vector<model::MachineType> types{};
+  std::vector<model::MachineRequest> requests{};
+};
+void add_cluster(const ClusterMachines& machines, MachineMarket& market);
+
 }  // namespace codeflare::queue

@@ -265,6 +265,10 @@ MachinePlan Queue::plan_machines(const MachineMarket& market, Time now) const {
   return queue::plan_machines(*state_, market, now);
 }
 
+bool Queue::start_on_machines(const MachineAsk& ask, Time now) {
+  return queue::start_on_machines(*state_, ask, now);
+}
+
 bool Queue::set_machine_notes(std::map<std::string, MachineNote> notes) {
   return queue::set_machine_notes(*state_, std::move(notes));
 }

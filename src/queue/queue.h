@@ -91,6 +91,7 @@ struct StepOutcome {
 };
 
 struct QueueState;
+struct MachineAsk;
 struct MachineMarket;
 struct MachineNote;
 struct MachinePlan;
@@ -182,6 +183,9 @@ class Queue {
   // --- machines (machines.h) ---
   // Which to ask for, for whom, over the line in its order. Changes nothing.
   MachinePlan plan_machines(const MachineMarket& market, Time now) const;
+  // One that waits starts in the ask's cluster, whose own controller asks for the machines: its
+  // places on them are for nobody else, and follow its pods. False when it may not start so.
+  bool start_on_machines(const MachineAsk& ask, Time now);
   // Machine notes for waiting AppWrappers, until the next call. Returns whether it is news.
   bool set_machine_notes(std::map<std::string, MachineNote> notes);
   // MachineRequests that are complete: their nodes are for everybody, at once. Returns whether any

@@ -117,14 +117,31 @@ Result<GangId> Core::submit(GangSpec spec) {
   return state_->gangs.id(gang);
 }
 
-Result<GangId> Core::adopt(GangSpec spec, Time started, const Placement& placement) {
+namespace {
+
+Result<void> check_places(const State& state, const std::string& gang, std::size_t pod_sets,
+                          const Placement& placement) {
   for (const Slot& slot : placement) {
-    TRY(checked(*state_, slot.node));
-    if (slot.pod_set >= spec.pod_sets.size() || slot.count < 0 || slot.count > kAmountMax) {
-      return fail(invalid_argument("gang " + spec.name + ": a place of pod set " +
+    TRY(checked(state, slot.node));
+    if (slot.pod_set >= pod_sets || slot.count < 0 || slot.count > kAmountMax) {
+      return fail(invalid_argument("gang " + gang + ": a place of pod set " +
                                    std::to_string(slot.pod_set) + " that it does not have"));
     }
   }
+  return {};
+}
+
+}  // namespace
+
+Result<void> Core::start(GangId gang, Time now, const Placement& placement) {
+  TRY_ASSIGN(const Index index, checked(*state_, gang));
+  const Gang& starting = state_->gangs[index];
+  TRY(check_places(*state_, starting.name, state_->shapes[starting.shape].sets.size(), placement));
+  return start_gang(*state_, index, now, placement);
+}
+
+Result<GangId> Core::adopt(GangSpec spec, Time started, const Placement& placement) {
+  TRY(check_places(*state_, spec.name, spec.pod_sets.size(), placement));
   TRY_ASSIGN(const Index gang, adopt_gang(*state_, std::move(spec), started, placement));
   return state_->gangs.id(gang);
 }

@@ -58,6 +58,9 @@ class Core {
   Result<GangId> submit(GangSpec spec);
   // Work that was dispatched before: charged even over quota or capacity, never placed anew.
   Result<GangId> adopt(GangSpec spec, Time started, const Placement& placement);
+  // One of fixed size in line starts where the caller says, over capacity and quota if need be. Its
+  // pods without a place here have no node yet.
+  Result<void> start(GangId gang, Time now, const Placement& placement);
   // It ended or was deleted, and its pods are gone: forgets it and frees all it held.
   Result<void> remove(GangId gang);
   // The caller begins to stop it: what it holds is about to be free.

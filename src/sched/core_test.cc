@@ -260,5 +260,36 @@ TEST(Core, asks_and_advises_without_changing_anything) {
   EXPECT_TRUE(core.check_invariants());
 }
 
+TEST(Core, starts_a_gang_where_it_is_told_with_pods_that_have_no_node_yet) {
+  Core core;
+  ASSERT_TRUE(core.upsert_node(node("n", 4)));
+  (void)core.set_quota_tree("team", {{.name = "a", .limits = {{"cpu", 20}}}});
+  GangSpec asked = gang("a", 2, 5);
+  asked.quota = {{"team", "a"}};
+  const auto id = core.submit(asked);
+  ASSERT_TRUE(id);
+  EXPECT_TRUE(core.step(kNow).admitted.empty());
+  const NodeId at = *core.find_node("n");
+  EXPECT_FALSE(core.start(*id, kNow, {{1, at, 1}}));
+  ASSERT_TRUE(core.start(*id, kNow, {{0, at, 2}}));
+  EXPECT_EQ(*core.state(*id), GangState::running);
+  EXPECT_EQ(core.held(*id, 0).reserved, 2);
+  EXPECT_EQ(core.held(*id, 0).unplaced, 3);
+  EXPECT_EQ(core.quota_used("team", "a"), (Resources{{"cpu", 10}}));
+  EXPECT_TRUE(core.check_invariants());
+  EXPECT_FALSE(core.start(*id, kNow, {}));  // it runs
+  // Its other pods come on a node that was not there.
+  ASSERT_TRUE(core.upsert_node(node("new", 8)));
+  for (const char* pod : {"p1", "p2", "p3"}) {
+    EXPECT_TRUE(*core.pod_bound(*id, pod, 0, *core.find_node("new"), {{"cpu", 2}}));
+  }
+  EXPECT_EQ(core.held(*id, 0).unplaced, 0);
+  EXPECT_TRUE(core.check_invariants());
+  ASSERT_TRUE(core.requeue(*id, kNow));
+  EXPECT_TRUE(core.check_invariants());
+  EXPECT_EQ(core.step(kNow).admitted.size(), 1U);
+  EXPECT_TRUE(core.check_invariants());
+}
+
 }  // namespace
 }  // namespace codeflare::sched

@@ -22,6 +22,7 @@ struct MachineKind {
   double cost = 0;        // per hour
   std::int64_t left = 0;  // how many more may be asked for
   std::int64_t max = 0;   // how many there may be at most; told, not counted
+  bool limited = true;    // counts against the limits of all kinds together
 };
 
 // The limits of one gang's request for machines.
@@ -29,7 +30,8 @@ struct MachineWish {
   Labels labels{};  // machines that are made for it have these, too
   // By pod set: the only kind that is asked for it. Sets beyond the end, and absent ones: any.
   std::vector<std::optional<std::size_t>> kinds{};
-  std::string purse{};  // a key of MachineQuestion::purses; absent there: no limit
+  std::vector<std::size_t> without{};  // kinds that are not asked for it
+  std::string purse{};                 // a key of MachineQuestion::purses; absent there: no limit
 };
 
 struct MachineQuestion {
@@ -59,6 +61,13 @@ struct MachineLoad {
   friend bool operator==(const MachineLoad&, const MachineLoad&) = default;
 };
 
+// The place of pods of a gang that machines would let start: on a node, or on one of the machines.
+struct MachinePlace {
+  std::uint32_t pod_set = 0;
+  std::optional<NodeId> node{};
+  std::int64_t pods = 0;
+};
+
 struct MachineNeed {
   enum class Outcome : std::uint8_t {
     fits,        // beside those ahead of it, without any new machine
@@ -72,6 +81,7 @@ struct MachineNeed {
   Outcome outcome = Outcome::fits;
   std::vector<MachineCount> machines{};  // new ones, by kind
   std::vector<MachineLoad> loads{};      // of these, by kind and pod set
+  std::vector<MachinePlace> places{};    // of all of its pods, beside those ahead of it
   std::vector<std::size_t> uses{};       // positions in MachineQuestion::coming
   std::vector<GangId> shares{};          // gangs ahead of it whose new machines it uses
   Limit limit = Limit::none;

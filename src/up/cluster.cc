@@ -239,6 +239,7 @@ Task<Result<void>> run_controllers(Env env, ApiServer& server, UpOptions options
   controllers::add_settings(manager, options.queue.ns, settings, logger);
   options.scale.planner.logger = logger;
   options.scale.planner.config_namespaces = {options.queue.ns, "instascale-system"};
+  options.scale.planner.clusters = [links] { return links->machines(); };
   controllers::scale::add_scale_controllers(
       manager, *driver, {{std::string(kLocalProvider), &machines}}, options.scale);
   // The queue and RayClusters are run by `codeflare controller` too, the rest is for us alone.

@@ -305,7 +305,8 @@ void AppWrapperController::remember(const AppWrapper& wrapper, Observed& observe
     } else if (!known.quiet_since) {
       known.quiet_since = now;
     }
-    if (!observed.copy || !is_waiting_there(*observed.copy)) {
+    // Machines take as long as they take; its cluster has a time-out for them.
+    if (!observed.copy || !is_waiting_there(*observed.copy) || is_scaling_there(*observed.copy)) {
       known.copy_waits_since.reset();
     } else if (!known.copy_waits_since) {
       known.copy_waits_since = now;

@@ -161,6 +161,8 @@ Decision decide(const Observed& observed, const MachineOptions& options = {});
 void read_copy(Observed& observed);
 // The queue of its cluster has not started it; for Observed::copy_waits_since.
 bool is_waiting_there(const CopySeen& copy);
+// Likewise, and machines for it come there.
+bool is_scaling_there(const CopySeen& copy);
 
 // Dispatched by somebody without plans, that is MCAD.
 bool is_adopted(const model::AppWrapperStatus& status);

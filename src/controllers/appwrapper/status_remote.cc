@@ -56,6 +56,12 @@ bool is_waiting_there(const CopySeen& copy) {
   return is_seen(copy) && !copy.status.plan && !model::is_terminal(copy.status);
 }
 
+bool is_scaling_there(const CopySeen& copy) {
+  const model::AppWrapperCondition* queued = newest(copy.status, condition::kQueued);
+  return is_waiting_there(copy) && queued != nullptr &&
+         queued->reason == queue::word(Reason::scaling_up);
+}
+
 void read_copy(Observed& observed) {
   const CopySeen& copy = *observed.copy;
   const AppWrapperStatus& status = copy.status;

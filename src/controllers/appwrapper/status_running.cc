@@ -108,12 +108,16 @@ std::optional<Decision> deadline(const Observed& observed, Alarm& alarm) {
   const auto& scheduling = observed.wrapper->spec.scheduling_spec;
   const std::int64_t limit =
       scheduling && scheduling->dispatch_duration ? scheduling->dispatch_duration->limit : 0;
-  if (limit <= 0 || !status.plan->started) {
+  // A copy that waits for machines does not run yet.
+  if (limit <= 0 || !status.plan->started || (observed.copy && is_waiting_there(*observed.copy))) {
     return std::nullopt;
   }
+  WallTime started = status.plan->started->time;
+  if (observed.copy && observed.copy->status.plan && observed.copy->status.plan->started) {
+    started = std::max(started, observed.copy->status.plan->started->time);
+  }
   // In seconds, so that an absurd limit does not overflow.
-  const auto ran =
-      std::chrono::floor<std::chrono::milliseconds>(observed.now - status.plan->started->time);
+  const auto ran = std::chrono::floor<std::chrono::milliseconds>(observed.now - started);
   const std::int64_t left =
       limit - status.consumed_seconds - std::chrono::floor<std::chrono::seconds>(ran).count();
   if (left > 0) {

@@ -30,6 +30,8 @@ inline constexpr runtime::Right kWorkerRights[] = {
     {"get", "", "pods/log", "logs through the hub"},
     {"list", "", "events", "explain through the hub"},
     {"get", "", "namespaces", "namespaces that exist; identity of the cluster"},
+    {"list watch", "scale.codeflare.dev", "machinetypes machinerequests",
+     "machines that the cluster can have"},
     {"create", "coordination.k8s.io", "leases", "sign of life of the hub"},
 };
 // Of one Lease, codeflare-hub-NAME.

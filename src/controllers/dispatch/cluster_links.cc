@@ -539,6 +539,21 @@ void ClusterLinks::copy_changed(Worker& worker, const ObjectChange& change) {
   }
 }
 
+void ClusterLinks::machines_changed(Worker&) {
+  driver_->reconsider();
+}
+
+std::vector<queue::ClusterMachines> ClusterLinks::machines() const {
+  std::vector<queue::ClusterMachines> all;
+  for (const auto& [name, record] : records_) {
+    const bool usable = record.worker != nullptr && record.worker->usable() && record.fed;
+    if (auto machines = usable ? record.worker->machines() : std::nullopt) {
+      all.push_back(*std::move(machines));
+    }
+  }
+  return all;
+}
+
 // --- the queue's clusters ---
 
 // The finalizer and the cluster's identity are on the hub's server. Without them another cluster
@@ -600,17 +615,18 @@ void ClusterLinks::tell_notes(const std::string& uid) {
 void ClusterLinks::end_notes() {
   const Instant now = env_.loop.now();
   for (auto& [uid, notes] : notes_) {
-    bool changed = false;
-    for (auto each = notes.until.begin(); each != notes.until.end();) {
-      if (now < each->second) {
-        ++each;
-        continue;
-      }
-      notes.about.out.erase(each->first);
-      each = notes.until.erase(each);
-      changed = true;
-    }
-    if (changed) {
+    const auto end = [now](auto& until, auto& names) {
+      return std::erase_if(until, [&](const auto& each) {
+               const bool over = now >= each.second;
+               if (over) {
+                 names.erase(each.first);
+               }
+               return over;
+             }) > 0;
+    };
+    const bool in_again = end(notes.until, notes.about.out);
+    const bool scales_again = end(notes.no_machines_until, notes.about.no_machines);
+    if (in_again || scales_again) {
       tell_notes(uid);
     }
   }
@@ -632,7 +648,10 @@ void ClusterLinks::avoid(const std::string& uid, const std::string& cluster) {
   if (metrics_ != nullptr) {
     metrics_->refused(cluster);
   }
-  notes_[uid].about.last.insert(cluster);
+  Notes& notes = notes_[uid];
+  notes.about.last.insert(cluster);
+  notes.about.no_machines.insert(cluster);
+  notes.no_machines_until[cluster] = after(env_.loop.now(), options_.out_for);
   tell_notes(uid);
 }
 

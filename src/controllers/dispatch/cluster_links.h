@@ -57,6 +57,9 @@ class ClusterLinks final : public RemoteCopies, public WorkerClients, private Wo
   void attach(QueueDriver& driver) { driver_ = &driver; }
   Task<void> run();
 
+  // Of the workers that can be used and show them.
+  std::vector<queue::ClusterMachines> machines() const;
+
   std::shared_ptr<kube::Client> client(std::string_view cluster) const override;
   std::vector<WorkerSeen> clusters() const override;
 
@@ -102,12 +105,14 @@ class ClusterLinks final : public RemoteCopies, public WorkerClients, private Wo
   struct Notes {
     queue::ClusterNotes about{};
     std::map<std::string, Instant, std::less<>> until{};  // of those that are out
+    std::map<std::string, Instant, std::less<>> no_machines_until{};
   };
 
   void link_changed(Worker& worker) override;
   void node_changed(Worker& worker, const runtime::ObjectChange& change) override;
   void pod_changed(Worker& worker, const runtime::ObjectChange& change) override;
   void copy_changed(Worker& worker, const runtime::ObjectChange& change) override;
+  void machines_changed(Worker& worker) override;
 
   void touch();
   Task<Result<void>> change_or_time(Duration most);

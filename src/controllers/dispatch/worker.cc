@@ -11,7 +11,9 @@
 #include "json/write.h"
 #include "kube/config.h"
 #include "kube/ensure_namespace.h"
+#include "model/codec/machines.h"
 #include "model/managed_cluster.h"
+#include "model/resources.h"
 #include "net/connect_error.h"
 #include "queue/marks.h"
 #include "runtime/transform.h"
@@ -32,6 +34,8 @@ const model::ResourceType kNodes{"", "v1", "Node", "nodes", false};
 const model::ResourceType kNamespaces{"", "v1", "Namespace", "namespaces", false};
 const model::ResourceType kLeases{"coordination.k8s.io", "v1", "Lease", "leases", true};
 constexpr Duration kWatchBackoffMax = std::chrono::seconds(5);
+// Older workers do not serve machines, and older accounts may not see them.
+constexpr Duration kMachinesBackoffMax = std::chrono::minutes(1);
 constexpr std::string_view kSystemNamespace = "kube-system";
 
 InformerOptions informer_options(std::function<kube::ObjectRef(kube::ObjectRef)> transform) {
@@ -140,6 +144,15 @@ Worker::Worker(Env env, Listener& listener, std::unique_ptr<kube::Connection> co
   copies.watch.label_selector = std::string(kCopyLabel) + "=" + options_.hub;
   copies_ = std::make_unique<Informer>(
       env, *client_, app_wrapper_type(model::WrapperApi::workload_v1beta1), std::move(copies));
+  InformerOptions machines = informer_options(runtime::without_managed_fields);
+  machines.watch.backoff_max = kMachinesBackoffMax;
+  machine_types_ = std::make_unique<Informer>(env, *client_,
+                                              model::resource_type<model::MachineType>(), machines);
+  machine_requests_ = std::make_unique<Informer>(
+      env, *client_, model::resource_type<model::MachineRequest>(), std::move(machines));
+  for (Informer* each : {machine_types_.get(), machine_requests_.get()}) {
+    each->add_handler([this](const ObjectChange&) { listener_.machines_changed(*this); });
+  }
   nodes_->add_handler([this](const ObjectChange& change) {
     if (synced_) {
       listener_.node_changed(*this, change);
@@ -202,7 +215,8 @@ Task<void> Worker::run() {
     }
     if (state_.connected && !follows) {
       follows = true;
-      for (Informer* each : {nodes_.get(), pods_.get(), copies_.get()}) {
+      for (Informer* each : {nodes_.get(), pods_.get(), copies_.get(), machine_types_.get(),
+                             machine_requests_.get()}) {
         group.spawn(each->run());
       }
       group.spawn(follow());
@@ -283,6 +297,24 @@ Task<void> Worker::follow() {
   }
   synced_ = true;
   listener_.link_changed(*this);
+}
+
+std::optional<queue::ClusterMachines> Worker::machines() const {
+  if (client_ == nullptr || !machine_types_->synced() || !machine_requests_->synced()) {
+    return std::nullopt;
+  }
+  queue::ClusterMachines machines{.cluster = options_.name};
+  for (const kube::ObjectRef& object : machine_types_->store().list()) {
+    if (Result<model::MachineType> type = object->as<model::MachineType>()) {
+      machines.types.push_back(*std::move(type));
+    }
+  }
+  for (const kube::ObjectRef& object : machine_requests_->store().list()) {
+    if (Result<model::MachineRequest> request = object->as<model::MachineRequest>()) {
+      machines.requests.push_back(*std::move(request));
+    }
+  }
+  return machines;
 }
 
 Task<LinkState> Worker::probe() {

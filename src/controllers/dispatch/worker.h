@@ -6,6 +6,7 @@
 #include "kube/client.h"
 #include "kube/connect.h"
 #include "model/key_map.h"
+#include "queue/market.h"
 #include "runtime/informer.h"
 
 #include <functional>
@@ -55,6 +56,8 @@ class Worker {
     virtual void node_changed(Worker& worker, const runtime::ObjectChange& change) = 0;
     virtual void pod_changed(Worker& worker, const runtime::ObjectChange& change) = 0;
     virtual void copy_changed(Worker& worker, const runtime::ObjectChange& change) = 0;
+    // MachineTypes or MachineRequests.
+    virtual void machines_changed(Worker& worker) = 0;
   };
   struct Options {
     std::string name;
@@ -103,6 +106,8 @@ class Worker {
   const runtime::Store& pods() const { return pods_->store(); }
   runtime::Informer& copies() { return *copies_; }
   const runtime::Informer& copies() const { return *copies_; }
+  // MachineTypes and MachineRequests; nothing where the worker does not serve or show them.
+  std::optional<queue::ClusterMachines> machines() const;
   // Index of pods(): the UID of the copy that they belong to.
   static constexpr std::string_view kByOwner = "owner";
 
@@ -122,6 +127,8 @@ class Worker {
   std::unique_ptr<runtime::Informer> nodes_;
   std::unique_ptr<runtime::Informer> pods_;
   std::unique_ptr<runtime::Informer> copies_;
+  std::unique_ptr<runtime::Informer> machine_types_;
+  std::unique_ptr<runtime::Informer> machine_requests_;
   LinkState state_;
   bool synced_ = false;
   bool refused_ = false;

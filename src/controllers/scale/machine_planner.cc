@@ -29,6 +29,7 @@ constexpr int kRestPerPlan = 20;
 constexpr Duration kRestMax = std::chrono::seconds(1);
 constexpr Duration kRetryPause = std::chrono::seconds(1);
 constexpr Duration kConfigPause = std::chrono::seconds(30);
+constexpr Duration kSentFor = std::chrono::seconds(30);
 constexpr std::size_t kUidDigits = 12;
 
 }  // namespace
@@ -113,7 +114,50 @@ queue::MachineMarket MachinePlanner::market(const std::vector<MachineRequest>& r
     return provider == providers_.end() ? std::nullopt
                                         : std::optional(provider->second->complete(type));
   };
-  return queue::market_of(types, requests, rules);
+  queue::MachineMarket offered = queue::market_of(types, requests, rules);
+  add_clusters(offered);
+  return offered;
+}
+
+void MachinePlanner::add_clusters(queue::MachineMarket& market) const {
+  if (!options_.clusters) {
+    return;
+  }
+  const std::vector<queue::ClusterMachines> clusters = options_.clusters();
+  for (const queue::ClusterMachines& cluster : clusters) {
+    queue::add_cluster(cluster, market);
+  }
+  for (const auto& [uid, sent] : sent_) {
+    const auto there =
+        std::ranges::find(clusters, sent.ask.cluster, &queue::ClusterMachines::cluster);
+    // The copy has the name of the work.
+    const bool asked = there != clusters.end() &&
+                       std::ranges::any_of(there->requests, [&](const MachineRequest& request) {
+                         return request.spec.work.ns == sent.ask.work.key.ns &&
+                                request.spec.work.name == sent.ask.work.key.name;
+                       });
+    if (asked || env_.clock.now() >= sent.until) {
+      continue;
+    }
+    for (const auto& [type, count] : sent.ask.machines) {
+      const auto offer = std::ranges::find(market.offers, type, &queue::MachineOffer::type);
+      if (offer != market.offers.end()) {
+        offer->in_use += count;
+      }
+    }
+  }
+}
+
+void MachinePlanner::send(const queue::MachineAsk& ask, queue::Queue& queue, WallTime now) {
+  if (!queue.start_on_machines(ask, now)) {
+    return;
+  }
+  options_.logger.info("sends work to a cluster that can have machines for it",
+                       {{"object", ask.work.key.to_string()},
+                        {"cluster", ask.cluster},
+                        {"machines", queue::machines_text(ask.machines)}});
+  sent_.insert_or_assign(ask.work.uid,
+                         Sent{.ask = ask, .until = after(env_.clock.now(), kSentFor)});
 }
 
 // A long line takes its time: the queue decides more often than this looks at it.
@@ -154,16 +198,23 @@ bool MachinePlanner::plan(queue::Queue& queue, WallTime now) {
   const Instant begin = env_.clock.now();
   const queue::MachineMarket offered = market(all);
   queue::MachinePlan plan = queue.plan_machines(offered, now);
+  std::erase_if(sent_, [&](const auto& each) { return env_.clock.now() >= each.second.until; });
+  bool started = false;
   if (!plan.asks.empty()) {
     for (const queue::MachineAsk& each : plan.asks) {
-      ask(each, offered, now);
+      if (each.cluster.empty()) {
+        ask(each, offered, now);
+      } else {
+        send(each, queue, now);
+        started = true;
+      }
     }
     // Waiting work gets notes about requested machines, not about future requests.
     plan = queue.plan_machines(market(requests()), now);
   }
   const Duration took = env_.clock.now() - begin;
   rest_until_ = after(env_.loop.now(), std::min<Duration>(took * kRestPerPlan, kRestMax));
-  return queue.set_machine_notes(std::move(plan.notes));
+  return queue.set_machine_notes(std::move(plan.notes)) || started;
 }
 
 // Names are made from the UID, so that a crash between two tries asks for nothing twice.

@@ -8,10 +8,12 @@
 #include "controllers/scale/provider.h"
 #include "model/machine_request.h"
 #include "queue/machines.h"
+#include "queue/market.h"
 #include "runtime/manager.h"
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -25,12 +27,15 @@ struct PlannerOptions {
   std::optional<double> budget{};                // cost per hour in all
   std::optional<double> namespace_budget{};      // cost per hour of each namespace
   std::vector<std::string> config_namespaces{};  // where `instascale-config` may be
+  // Machines of worker clusters, as they are now; null: there are none.
+  std::function<std::vector<queue::ClusterMachines>()> clusters{};
   Logger logger{};
 };
 
 // Asks for machines: after each round of the queue it looks which would help those who wait, and
 // writes a MachineRequest for each gang that needs new ones. Requests that are being written count
-// as on order, so nothing is asked for twice.
+// as on order, so nothing is asked for twice. Work for which machines of a worker cluster cost
+// least starts there instead, and the worker's own controller asks.
 class MachinePlanner {
  public:
   MachinePlanner(runtime::Manager& manager, QueueDriver& driver, Providers providers,
@@ -51,6 +56,8 @@ class MachinePlanner {
   bool due();
   std::vector<model::MachineRequest> requests() const;
   queue::MachineMarket market(const std::vector<model::MachineRequest>& requests) const;
+  void add_clusters(queue::MachineMarket& market) const;
+  void send(const queue::MachineAsk& ask, queue::Queue& queue, WallTime now);
   void ask(const queue::MachineAsk& ask, const queue::MachineMarket& market, WallTime now);
   std::string free_name(const std::string& uid) const;
   void name_strangers();
@@ -72,6 +79,13 @@ class MachinePlanner {
   std::optional<std::int64_t> config_max_;                  // of InstaScale's ConfigMap
   std::map<std::string, model::MachineRequest> in_flight_;  // not in the cache yet
   std::deque<std::string> to_write_;
+  // Work that was sent to a worker cluster. Its machines count as in use until the worker has a
+  // MachineRequest for it, or has had the time to write one.
+  struct Sent {
+    queue::MachineAsk ask;
+    Instant until;
+  };
+  std::map<std::string, Sent> sent_;  // by UID
   WaitList changed_;
   std::optional<Instant> rest_until_;
   std::optional<TimerId> timer_;

@@ -51,7 +51,7 @@ class Provider {
   virtual std::vector<MachineView> look(const std::vector<MachineOrder>& orders) const = 0;
   // All of them are ready, and the queue is about to use them.
   virtual Task<Result<void>> hand_over(std::vector<MachineOrder>) { co_return Result<void>(); }
-  // What pods of the work need on the node, if the node is a machine of this type and request.
+  // Annotations that pods of the work need on the node, if it is a machine of this order's type.
   virtual model::StringMap pod_annotations(const MachineOrder&, const std::string& /*node*/) const {
     return {};
   }

@@ -2,6 +2,7 @@
 
 #include "model/managed_cluster.h"
 #include "queue/internal/gang_pods.h"
+#include "queue/machines.h"
 
 #include <algorithm>
 #include <tuple>
@@ -99,7 +100,7 @@ std::vector<model::PlannedPlace> places_of(const QueueState& state, const Wrappe
 std::int64_t pods_lost(const WrapperRecord& wrapper) {
   std::int64_t sum = 0;
   for (const model::PlannedPlace& place : wrapper.lost) {
-    sum += place.count;
+    sum += is_new_machine(place.node) ? 0 : place.count;
   }
   return sum;
 }

@@ -2,6 +2,7 @@
 
 #include "queue/internal/amounts.h"
 #include "queue/internal/lost_places.h"
+#include "queue/machines.h"
 #include "queue/marks.h"
 #include "queue/report.h"
 #include "queue/status_words.h"
@@ -69,15 +70,15 @@ std::string_view suspend_field(const WorkId& id) {
 
 std::string lost_text(const WrapperRecord& wrapper) {
   const std::int64_t pods = pods_lost(wrapper);
-  std::string text = "lost " + std::to_string(pods) + (pods == 1 ? " pod: " : " pods: ") +
-                     (wrapper.lost.size() == 1 ? "node " : "nodes ");
+  std::string nodes;
+  std::size_t count = 0;
   for (const model::PlannedPlace& place : wrapper.lost) {
-    if (&place != &wrapper.lost.front()) {
-      text += ", ";
+    if (!is_new_machine(place.node)) {
+      nodes += (count++ == 0 ? "" : ", ") + place.node;
     }
-    text += place.node;
   }
-  return text + (wrapper.lost.size() == 1 ? " is gone" : " are gone");
+  return "lost " + std::to_string(pods) + (pods == 1 ? " pod: " : " pods: ") +
+         (count == 1 ? "node " : "nodes ") + nodes + (count == 1 ? " is gone" : " are gone");
 }
 
 std::string message_of(const WrapperRecord& wrapper, Reason reason) {
@@ -105,7 +106,7 @@ Brief brief_of(const QueueState& state, const WrapperRecord& wrapper) {
   if (const Reason stop = stop_reason(wrapper); stop != Reason::none) {
     return {Standing::Kind::stopping, stop, wrapper.plan_version};
   }
-  return {Standing::Kind::started, wrapper.lost.empty() ? Reason::none : Reason::place_lost,
+  return {Standing::Kind::started, pods_lost(wrapper) == 0 ? Reason::none : Reason::place_lost,
           wrapper.plan_version};
 }
 

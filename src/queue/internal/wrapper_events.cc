@@ -577,6 +577,32 @@ void started(QueueState& state, const sched::Admission& admission, Time now) {
   state.touched.insert(record.id.uid);
 }
 
+bool start_on_machines(QueueState& state, const MachineAsk& ask, Time now) {
+  WrapperRecord* record = state.wrapper(ask.work.uid);
+  // The pods of those that are bound to this cluster cannot go elsewhere.
+  if (record == nullptr || record->holds || record->pinned || is_held(*record)) {
+    return false;
+  }
+  const Needs needs = needs_in(ask.cluster, *record);
+  record->plan = ask.places;
+  std::vector<model::PlannedPlace> lost;
+  const sched::Placement placement = placement_of(state, *record, lost);
+  if (!state.core.set_pods(record->gang, needs.pods, needs.within) ||
+      !state.core.start(record->gang, now, placement)) {
+    record->plan.clear();
+    choose_again(state, *record);
+    return false;
+  }
+  record->since = now;
+  ++record->plan_version;
+  begin_holding(state, *record);
+  for (const model::PlannedPlace& place : lost) {
+    add_lost(state, *record, place);
+  }
+  state.touched.insert(record->id.uid);
+  return true;
+}
+
 void resized(QueueState& state, const sched::Resize& resize) {
   const auto found = state.by_gang.find(resize.gang);
   if (found == state.by_gang.end()) {

@@ -34,6 +34,9 @@ void set_cluster_notes(QueueState& state, std::string_view uid, ClusterNotes not
 // Quota trees have come or gone: labels may mean something else now.
 void trees_changed(QueueState& state);
 
+// See Queue.
+bool start_on_machines(QueueState& state, const MachineAsk& ask, Time now);
+
 // The core has admitted it, resized it, or decided to evict it.
 void started(QueueState& state, const sched::Admission& admission, Time now);
 void resized(QueueState& state, const sched::Resize& resize);

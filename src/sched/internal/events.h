@@ -16,6 +16,7 @@ void forest_changed(State& state);
 
 Result<Index> create_gang(State& state, GangSpec spec);
 Result<Index> adopt_gang(State& state, GangSpec spec, Time started, const Placement& placement);
+Result<void> start_gang(State& state, Index gang, Time now, const Placement& placement);
 void remove_gang(State& state, Index gang);
 Result<void> drain_gang(State& state, Index gang);
 Result<void> requeue_gang(State& state, Index gang, Time now);

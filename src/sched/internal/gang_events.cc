@@ -100,8 +100,10 @@ Result<Index> create_gang(State& state, GangSpec spec) {
   return gang;
 }
 
-Result<Index> adopt_gang(State& state, GangSpec spec, Time started, const Placement& placement) {
-  TRY_ASSIGN(const Index gang, record(state, std::move(spec)));
+namespace {
+
+// It runs with these places; the rest of its pods have no node.
+void run_at(State& state, Index gang, Time started, const Placement& placement) {
   const Shape& shape = state.shapes[state.gangs[gang].shape];
   const Index index = state.gangs.add_run(gang);
   Run& run = state.gangs.run(index);
@@ -140,7 +142,25 @@ Result<Index> adopt_gang(State& state, GangSpec spec, Time started, const Placem
   }
   state.forest.charge(run.leaves, run.charge, +1);
   join_ranks(state, run);
+}
+
+}  // namespace
+
+Result<Index> adopt_gang(State& state, GangSpec spec, Time started, const Placement& placement) {
+  TRY_ASSIGN(const Index gang, record(state, std::move(spec)));
+  run_at(state, gang, started, placement);
   return gang;
+}
+
+Result<void> start_gang(State& state, Index gang, Time now, const Placement& placement) {
+  const Gang& starting = state.gangs[gang];
+  if (starting.run != kNone || starting.held || starting.elastic != kNone) {
+    return fail(failed_precondition("gang " + starting.name + " cannot be started: it is held, " +
+                                    "has several sizes, or holds places"));
+  }
+  leave_line(state, gang);
+  run_at(state, gang, now, placement);
+  return {};
 }
 
 void remove_gang(State& state, Index gang) {

@@ -48,8 +48,8 @@ class SetSearch {
   }
   void downsize(std::vector<NewMachine>& machines);
   bool may_hold(std::size_t kind, const NewMachine& machine) const;
-  // None when the set is within all limits.
-  MachineNeed::Limit beyond(const std::vector<NewMachine>& machines, std::int64_t cost) const;
+  // None when so many limited machines are within all limits.
+  MachineNeed::Limit beyond(std::int64_t machines, std::int64_t cost) const;
 
   const std::vector<PodsToHold>& pods_;
   const std::vector<OfferedMachine>& offers_;
@@ -234,12 +234,11 @@ void SetSearch::downsize(std::vector<NewMachine>& machines) {
   }
 }
 
-MachineNeed::Limit SetSearch::beyond(const std::vector<NewMachine>& machines,
-                                     std::int64_t cost) const {
+MachineNeed::Limit SetSearch::beyond(std::int64_t machines, std::int64_t cost) const {
   if (!limits_.bounded) {
     return MachineNeed::Limit::none;
   }
-  if (static_cast<std::int64_t>(machines.size()) > limits_.machines) {
+  if (machines > limits_.machines) {
     return MachineNeed::Limit::machines;
   }
   if (cost > limits_.cost) {
@@ -258,10 +257,15 @@ void SetSearch::try_combination(const std::vector<std::size_t>& choice) {
   }
   downsize(machines);
   Score score;
+  std::int64_t limited = 0;
+  std::int64_t limited_cost = 0;
   for (const NewMachine& machine : machines) {
-    score = score + Score{offers_[machine.kind].cost, offers_[machine.kind].size};
+    const OfferedMachine& offer = offers_[machine.kind];
+    score = score + Score{offer.cost, offer.size};
+    limited += offer.limited ? 1 : 0;
+    limited_cost += offer.limited ? offer.cost : 0;
   }
-  if (const MachineNeed::Limit limit = beyond(machines, score.cost);
+  if (const MachineNeed::Limit limit = beyond(limited, limited_cost);
       limit != MachineNeed::Limit::none) {
     best_.limit = best_.limit == MachineNeed::Limit::none ? limit : best_.limit;
     return;
@@ -272,6 +276,8 @@ void SetSearch::try_combination(const std::vector<std::size_t>& choice) {
     best_.machines = std::move(machines);
     best_.cost = score.cost;
     best_.size = score.size;
+    best_.limited = limited;
+    best_.limited_cost = limited_cost;
   }
 }
 

@@ -26,6 +26,7 @@ struct OfferedMachine {
   std::int64_t cost = 0;         // in millionths per hour
   double size = 0;               // the smaller of two sets of the same cost is better
   std::int64_t left = 0;
+  bool limited = true;  // counts against SetLimits
 };
 
 struct NewMachine {
@@ -45,6 +46,9 @@ struct MachineSet {
   std::vector<NewMachine> machines;  // empty: there is none
   std::int64_t cost = 0;
   double size = 0;
+  // Of the limited ones.
+  std::int64_t limited = 0;
+  std::int64_t limited_cost = 0;
   // If there is none: the pods that no kind holds at all, or the limit that was met first.
   std::optional<std::size_t> impossible{};
   MachineNeed::Limit limit = MachineNeed::Limit::none;

@@ -60,7 +60,8 @@ struct Batch {
   std::uint32_t apart = 0;
   const std::vector<Index>* taken = nullptr;
   std::optional<std::size_t> only{};
-  std::uint32_t pod_set = 0;
+  std::uint32_t pod_set = 0;                                   // the first of `sets`
+  std::vector<std::pair<std::uint32_t, std::int64_t>> sets{};  // and the count of each
 };
 
 // Where all pods of the gang have to be: anywhere, or within these values of the keys.
@@ -123,6 +124,8 @@ class Walk {
                              std::int64_t rest, const Where& where, Attempt& attempt);
   void take_node(const std::vector<Batch>& batches, const NodeTake& take, int sign);
   void undo(const std::vector<Batch>& batches, const Attempt& attempt);
+  std::vector<MachinePlace> pod_places(const std::vector<Batch>& batches,
+                                       const Attempt& attempt) const;
   void commit(const std::vector<Batch>& batches, Index gang, const MachineWish& wish,
               Attempt attempt, MachineNeed& need);
   bool suits(const Batch& batch, const Look& look) const;
@@ -168,7 +171,8 @@ Walk::Walk(State& state, const MachineQuestion& question)
   for (const MachineKind& kind : question.kinds) {
     offers_.push_back({.capacity = row_of(resources, kind.node.allocatable),
                        .cost = millionths(kind.cost),
-                       .left = kind.left});
+                       .left = kind.left,
+                       .limited = kind.limited});
   }
   // Relative to the largest of all kinds, so that resources compare.
   for (Index r = 0; r < resources.pack_size(); ++r) {
@@ -228,8 +232,10 @@ std::vector<Batch> Walk::batches_of(const Shape& shape, const MachineWish& wish)
                        [&](const Batch& batch) { return batch.only == only(set); });
       if (same != batches.end()) {
         same->count += count;
+        same->sets.emplace_back(set, count);
       } else if (count > 0) {
-        batches.push_back({group.kind, count, group.apart, &group.taken, only(set), set});
+        batches.push_back(
+            {group.kind, count, group.apart, &group.taken, only(set), set, {{set, count}}});
       }
     }
   }
@@ -365,8 +371,10 @@ Attempt Walk::attempt(const std::vector<Batch>& batches, const Where& where,
                     .apart = batches[i].apart};
     for (std::size_t k = 0; k < question_.kinds.size(); ++k) {
       const Look look = look_of(question_.kinds[k].node, wish.labels);
-      left.allowed.push_back((!batches[i].only || *batches[i].only == k) && where.holds(look) &&
-                             suits(batches[i], look));
+      const bool asked =
+          std::find(wish.without.begin(), wish.without.end(), k) == wish.without.end();
+      left.allowed.push_back(asked && (!batches[i].only || *batches[i].only == k) &&
+                             where.holds(look) && suits(batches[i], look));
     }
     pods.push_back(std::move(left));
     attempt.rest.push_back(i);
@@ -417,6 +425,38 @@ std::vector<MachineLoad> loads_of(const std::vector<Batch>& batches, const Attem
   return loads;
 }
 
+// The places of a batch go to its pod sets in their order.
+std::vector<MachinePlace> Walk::pod_places(const std::vector<Batch>& batches,
+                                           const Attempt& attempt) const {
+  std::vector<MachinePlace> places;
+  std::vector<std::vector<std::pair<std::uint32_t, std::int64_t>>> left;
+  for (const Batch& batch : batches) {
+    left.push_back(batch.sets);
+  }
+  const auto give = [&](std::size_t batch, std::optional<NodeId> node, std::int64_t count) {
+    for (auto& [set, pods] : left[batch]) {
+      const std::int64_t here = std::min(pods, count);
+      if (here > 0) {
+        places.push_back({set, node, here});
+      }
+      pods -= here;
+      count -= here;
+    }
+  };
+  for (const NodeTake& take : attempt.nodes) {
+    give(take.batch, NodeId{take.node, state_.cluster.nodes()[take.node].generation}, take.count);
+  }
+  for (const MachineTake& take : attempt.machines) {
+    give(take.batch, std::nullopt, take.count);
+  }
+  for (const NewMachine& machine : attempt.fresh.machines) {
+    for (const auto& [position, count] : machine.holds) {
+      give(attempt.rest[position], std::nullopt, count);
+    }
+  }
+  return places;
+}
+
 void Walk::commit(const std::vector<Batch>& batches, Index gang, const MachineWish& wish,
                   Attempt attempt, MachineNeed& need) {
   for (const NodeTake& take : attempt.nodes) {
@@ -436,6 +476,7 @@ void Walk::commit(const std::vector<Batch>& batches, Index gang, const MachineWi
   need.shares.assign(shares.begin(), shares.end());
   need.machines = counts_of(attempt.fresh);
   need.loads = loads_of(batches, attempt);
+  need.places = pod_places(batches, attempt);
   need.outcome = attempt.fresh.found()              ? MachineNeed::Outcome::asks
                  : !uses.empty() || !shares.empty() ? MachineNeed::Outcome::coming
                                                     : MachineNeed::Outcome::fits;
@@ -445,10 +486,10 @@ void Walk::commit(const std::vector<Batch>& batches, Index gang, const MachineWi
                          .free = std::move(machine.free),
                          .maker = state_.gangs.id(gang)});
   }
-  machines_left_ -= static_cast<std::int64_t>(attempt.fresh.machines.size());
-  cost_left_ -= attempt.fresh.cost;
+  machines_left_ -= attempt.fresh.limited;
+  cost_left_ -= attempt.fresh.limited_cost;
   if (const auto purse = purses_.find(wish.purse); purse != purses_.end()) {
-    purse->second -= attempt.fresh.cost;
+    purse->second -= attempt.fresh.limited_cost;
   }
   const Gang& asked = state_.gangs[gang];
   const QuotaPath& path = state_.claims.path_of(asked.claim);
@@ -530,7 +571,7 @@ MachineAnswer Walk::run(Time now) {
       break;
     }
     // The rest only shrinks on the way: alike gangs behind one that failed fail, too.
-    const bool plain = wish->labels.empty() && wish->kinds.empty();
+    const bool plain = wish->labels.empty() && wish->kinds.empty() && wish->without.empty();
     const Failure key(each.shape, state_.lanes[each.lane].key.path, wish->purse);
     if (const auto known = failures_.find(key); plain && known != failures_.end()) {
       answer.needs.push_back(known->second);

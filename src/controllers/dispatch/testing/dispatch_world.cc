@@ -186,20 +186,21 @@ std::string Site::state(const std::string& name) {
   return found ? found->status.state : "none";
 }
 
-void equip_worker(runtime::Manager& manager, const Logger& logger) {
+std::shared_ptr<QueueDriver> equip_worker(runtime::Manager& manager, const Logger& logger) {
   QueueControllersOptions options;
   options.queue.binds = queue::Binds::all;
   options.queue.user_check = false;
   options.trim_caches = false;
   options.logger = logger;
-  add_queue_controllers(manager, std::move(options));
+  std::shared_ptr<QueueDriver> driver = add_queue_controllers(manager, std::move(options));
   add_fence_guard(manager, {.logger = logger});
   job::add_job_controller(manager);
   fakenode::add_fake_node_controllers(manager);
+  return driver;
 }
 
 std::shared_ptr<ClusterLinks> equip_hub(runtime::Manager& manager, LinkOptions links,
-                                        QueueControllersOptions queue) {
+                                        QueueControllersOptions queue, const HubMore& more) {
   auto made = add_links(manager, std::move(links));
   queue.queue.binds = queue::Binds::all;
   queue.queue.user_check = false;
@@ -207,6 +208,9 @@ std::shared_ptr<ClusterLinks> equip_hub(runtime::Manager& manager, LinkOptions l
   queue.copies = made;
   const std::shared_ptr<QueueDriver> driver = add_queue_controllers(manager, std::move(queue));
   start_links(manager, made, driver);
+  if (more) {
+    more(manager, *driver, *made);
+  }
   add_fence_guard(manager, {});
   job::add_job_controller(manager);
   fakenode::add_fake_node_controllers(manager);
@@ -235,14 +239,17 @@ DispatchWorld::DispatchWorld(std::vector<std::string> workers, Options options)
     queue.machine.dispatch_patience = options_.patience;
     queue.queue.core.preemption = options_.preemption;
     queue.logger = log.logger(env.clock);
-    equip_hub(manager, std::move(links), std::move(queue));
+    equip_hub(manager, std::move(links), std::move(queue), options_.equip_hub);
   });
   hub->add_nodes(options_.hub_nodes, options_.cpus);
   hub->create({"", "v1", "Namespace", "namespaces", false},
               R"({"metadata":{"name":"codeflare-system"}})");
   for (const std::string& name : workers) {
-    auto site = std::make_unique<Site>(env, name, log, [this](runtime::Manager& manager) {
-      equip_worker(manager, log.logger(env.clock));
+    auto site = std::make_unique<Site>(env, name, log, [this, name](runtime::Manager& manager) {
+      const std::shared_ptr<QueueDriver> driver = equip_worker(manager, log.logger(env.clock));
+      if (options_.equip_worker) {
+        options_.equip_worker(name, manager, *driver);
+      }
     });
     site->add_nodes(1, options_.cpus);
     site->start();

@@ -95,6 +95,9 @@ class Site {
   std::unique_ptr<Process> process_;
 };
 
+// More controllers of a hub.
+using HubMore = std::function<void(runtime::Manager&, QueueDriver&, ClusterLinks&)>;
+
 // A hub and workers in one simulated world.
 class DispatchWorld {
  public:
@@ -105,6 +108,9 @@ class DispatchWorld {
     std::int64_t cpus = 4;  // of each node
     std::uint64_t seed = 1;
     bool preemption = false;
+    // More controllers.
+    std::function<void(const std::string&, runtime::Manager&, QueueDriver&)> equip_worker{};
+    HubMore equip_hub{};
   };
   explicit DispatchWorld(std::vector<std::string> workers);
   DispatchWorld(std::vector<std::string> workers, Options options);
@@ -136,8 +142,8 @@ class DispatchWorld {
 };
 
 // The controllers of a worker, and those of a hub.
-void equip_worker(runtime::Manager& manager, const Logger& logger);
+std::shared_ptr<QueueDriver> equip_worker(runtime::Manager& manager, const Logger& logger);
 std::shared_ptr<ClusterLinks> equip_hub(runtime::Manager& manager, LinkOptions links,
-                                        QueueControllersOptions queue);
+                                        QueueControllersOptions queue, const HubMore& more = {});
 
 }  // namespace codeflare::controllers::dispatch::testing
