@@ -48,6 +48,14 @@ MCAD = Module(
     "github.com/project-codeflare/multi-cluster-app-dispatcher", "v1.40.0", "config/crd/bases",
     ["test/yaml", "doc/usage", "test/perf-test", "test/e2e-kuttl/install-quota-subtree.yaml"],
 )
+# The versions that Kueue 0.19.2 and KubeRay 1.5.1 require.
+AUTOSCALER = Module(
+    "k8s.io/autoscaler/cluster-autoscaler/apis", "v0.0.0-20240830133931-adfbe7e45277",
+    "config/crd/autoscaling.x-k8s.io_provisioningrequests.yaml", [],
+)
+OPENSHIFT = Module(
+    "github.com/openshift/api", "v0.0.0-20250602203052-b29811a290c7", "machine/v1beta1/zz_generated.crd-manifests", [],
+)
 
 
 def yaml_files(root, places):

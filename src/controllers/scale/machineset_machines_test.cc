@@ -2,6 +2,7 @@
 
 #include "controllers/pods_type.h"
 #include "controllers/scale/testing/scale_world.h"
+#include "controllers/scale/testing/upstream.h"
 #include "json/parse.h"
 #include "json/write.h"
 
@@ -130,8 +131,10 @@ struct MachineController {
 class MachineSets : public ::testing::Test {
  protected:
   MachineSets()
-      : w({.definitions = {definition("MachineSet", "machinesets"),
-                           definition("Machine", "machines")},
+      : w({.definitions = {testing::definition_of("machinesets.machine.openshift.io",
+                                                  definition("MachineSet", "machinesets")),
+                           testing::definition_of("machines.machine.openshift.io",
+                                                  definition("Machine", "machines"))},
            .provider = std::string(kMachineSetProvider),
            .make =
                [](runtime::Manager& manager, const QueueDriver& driver) {

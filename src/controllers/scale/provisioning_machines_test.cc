@@ -2,6 +2,7 @@
 
 #include "controllers/pods_type.h"
 #include "controllers/scale/testing/scale_world.h"
+#include "controllers/scale/testing/upstream.h"
 #include "json/parse.h"
 #include "json/write.h"
 #include "model/codec/node.h"
@@ -61,7 +62,8 @@ std::string condition(const std::string& type, const std::string& status, const 
 class ProvisioningRequests : public ::testing::Test {
  protected:
   ProvisioningRequests()
-      : w({.definitions = {definition()},
+      : w({.definitions = {testing::definition_of("provisioningrequests.autoscaling.x-k8s.io",
+                                                  definition())},
            .provider = std::string(kProvisioningProvider),
            .make = [](runtime::Manager& manager, const QueueDriver& driver) {
              return std::make_unique<ProvisioningMachines>(manager, driver);
