@@ -5,11 +5,13 @@ clusters_test.py PROGRAM [KILLS [WRAPPERS]]"""
 
 import base64
 import json
+import os
 import pathlib
 import random
 import re
 import signal
 import socket
+import subprocess
 import sys
 import tempfile
 import time
@@ -29,6 +31,7 @@ JOBS = "/apis/batch/v1/namespaces/default/jobs"
 EVENTS = "/api/v1/namespaces/default/events"
 CLUSTERS = "/apis/dispatch.codeflare.dev/v1alpha1/managedclusters"
 SECRETS = "/api/v1/namespaces/codeflare-system/secrets"
+REQUESTS = "/apis/scale.codeflare.dev/v1alpha1/machinerequests"
 RAYS = "/apis/ray.io/v1/namespaces/default/rayclusters"
 
 KILLS = 4
@@ -78,13 +81,13 @@ class Clusters(unittest.TestCase):
             if site.process.poll() is None:
                 site.stop()
 
-    def start(self, name, cpus, nodes=1):
+    def start(self, name, cpus, *more, nodes=1):
         scratch = pathlib.Path(self.folder.name) / name
         scratch.mkdir(exist_ok=True)
         flags = ["--nodes", "0", "--fake-nodes", str(nodes), "--cpus", str(cpus)]
         if name == "hub":
             flags += ["--dispatch-patience", "20"]
-        self.sites[name] = Cluster(scratch, *flags)
+        self.sites[name] = Cluster(scratch, *flags, *more)
         return self.sites[name]
 
     def kill(self, name):
@@ -247,6 +250,27 @@ class Clusters(unittest.TestCase):
         hub.post(WRAPPERS, wrapper("a", job("a", 2, "2", 2)))
         self.state("a", "Completed")
         self.assertEqual(self.places(f"{WRAPPERS}/a"), ["hub", "east"])
+
+    def test_work_that_fits_nowhere_goes_where_machines_for_it_cost_least(self):
+        hub = self.start("hub", 1)
+        # Machines take longer than the patience of the hub.
+        for name, cost in (("east", 5), ("west", 2)):
+            machines = f"big=cpu=8,memory=8Gi,max=2,cost={cost},delay=25,fake"
+            self.start(name, 4, "--machine-type", machines, "--scale-down-after", "2s")
+            # The account that the command makes sees the machines.
+            subprocess.run([up_test.PROGRAM, "cluster", "add", name, "--from", self.sites[name].kubeconfig],
+                           env={**os.environ, "KUBECONFIG": hub.kubeconfig}, check=True, capture_output=True)
+        self.wait_connected("east", "west")
+        hub.post(WRAPPERS, wrapper("a", job("a", 2, "6", 10)))
+        west = self.sites["west"]
+        Cluster.wait_until(lambda: west.get(REQUESTS)["items"])
+        found = hub.get(f"{WRAPPERS}/a")
+        self.assertEqual(found["status"]["plan"]["places"], [{"podSet": 0, "node": "west/new:big", "count": 2}])
+        found = self.state("a", "Completed")
+        self.assertEqual(self.places(f"{JOBS}/a"), ["west"])
+        self.assertNotIn("ClusterBusy", json.dumps(found["status"]))
+        self.assertEqual(self.sites["east"].get(REQUESTS)["items"], [])
+        Cluster.wait_until(lambda: not west.get(REQUESTS)["items"] and len(west.get("/api/v1/nodes")["items"]) == 1)
 
     def test_agents_of_mcads_command_line_get_all_work(self):
         sites = [self.start(name, 4) for name in ("east", "west")]
