@@ -76,7 +76,10 @@ void read_copy(Observed& observed) {
       item.failure = failure_of(status);
     }
     observed.pods = pods_of(status);
-    observed.surplus = status.message;
+    observed.surplus = is_scaling_there(copy)
+                           ? std::string(queue::word(Reason::scaling_up)) + ": cluster " +
+                                 copy.cluster + " " + newest(status, condition::kQueued)->message
+                           : status.message;
   } else {
     // As it was last seen.
     observed.pods = pods_of(observed.wrapper->status);

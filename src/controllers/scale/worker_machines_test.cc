@@ -178,6 +178,9 @@ TEST(WorkerMachines, work_that_fits_nowhere_goes_where_machines_for_all_of_it_co
   // Four of the pods fit on the node that is there.
   EXPECT_EQ(w.asked(), "west 1");
   EXPECT_EQ(w.places("a"), "west/codeflare-fake-0*4 west/new:big*8");
+  const std::string message = w.world.hub->wrapper("a")->status.message;
+  EXPECT_TRUE(message.starts_with("ScalingUp: cluster west asked for 1 machine of type big"))
+      << message;
   // Machines take longer than the patience of the hub.
   w.world.settle(seconds(60));
   EXPECT_EQ(w.world.where("a"), "");
