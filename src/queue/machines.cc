@@ -73,6 +73,18 @@ std::vector<std::string> ordered_types(const WrapperRecord& record) {
   return types;
 }
 
+// The types of all clusters with this name.
+std::vector<std::size_t> offers_of(const MachineMarket& market, const std::string& type) {
+  std::vector<std::size_t> found;
+  for (std::size_t i = 0; i < market.offers.size(); ++i) {
+    const MachineOffer& offer = market.offers[i];
+    if (offer.type == (offer.cluster.empty() ? type : offer.cluster + "/" + type)) {
+      found.push_back(i);
+    }
+  }
+  return found;
+}
+
 sched::MachineWish wish_of(const MachineMarket& market, const WrapperRecord& record) {
   sched::MachineWish wish{.purse = record.id.key.ns};
   const std::vector<std::string> types = ordered_types(record);
@@ -87,9 +99,7 @@ sched::MachineWish wish_of(const MachineMarket& market, const WrapperRecord& rec
     }
   }
   for (const std::string& type : types) {
-    const auto offer = std::ranges::find(market.offers, type, &MachineOffer::type);
-    // One that does not exist has no room for anything.
-    wish.kinds.emplace_back(static_cast<std::size_t>(offer - market.offers.begin()));
+    wish.kinds.push_back(offers_of(market, type));  // a type that does not exist: no machine
   }
   return wish;
 }
@@ -227,7 +237,7 @@ std::string too_large_text(const MachineMarket& market, const sched::Resources& 
 std::string impossible_text(const MachineMarket& market, const WrapperRecord& record,
                             std::uint32_t pod_set) {
   for (const std::string& type : ordered_types(record)) {
-    if (std::ranges::find(market.offers, type, &MachineOffer::type) == market.offers.end()) {
+    if (offers_of(market, type).empty()) {
       return "label " + std::string(kOrderedInstanceLabel) + " names " + type +
              ", but there is no such MachineType";
     }

@@ -329,6 +329,16 @@ TEST(ClusterMachines, are_not_asked_for_where_they_were_of_no_use) {
       << hub.queue.sentence("uid-a", kNow);
 }
 
+TEST(ClusterMachines, have_the_names_that_ordered_instances_mean) {
+  Hub hub;
+  hub.market.offers.push_back(offer("small", "8", 2));  // of this cluster
+  model::AppWrapper work = wrapper("a", {{1, resources("6")}});
+  work.metadata.labels["orderedinstance"] = "big";
+  const MachinePlan plan = hub.ask(work);
+  ASSERT_EQ(plan.asks.size(), 1u);
+  EXPECT_EQ(machines_text(plan.asks[0].machines), "1 machine of type west/big");
+}
+
 TEST(ClusterMachines, are_for_work_that_may_go_there) {
   Hub hub;
   model::AppWrapper bound = wrapper("a", {{3, resources("3")}});

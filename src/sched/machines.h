@@ -28,8 +28,8 @@ struct MachineKind {
 // The limits of one gang's request for machines.
 struct MachineWish {
   Labels labels{};  // machines that are made for it have these, too
-  // By pod set: the only kind that is asked for it. Sets beyond the end, and absent ones: any.
-  std::vector<std::optional<std::size_t>> kinds{};
+  // By pod set: the only kinds that are asked for it. Sets beyond the end: any.
+  std::vector<std::vector<std::size_t>> kinds{};
   std::vector<std::size_t> without{};  // kinds that are not asked for it
   std::string purse{};                 // a key of MachineQuestion::purses; absent there: no limit
 };

@@ -354,7 +354,7 @@ void Runner::offer_machine(const std::string& verb, Words words) {
         for (const std::string& name : split(text)) {
           const auto kind = std::ranges::find(
               machines_.kinds, name, [](const MachineKind& each) { return each.node.name; });
-          wish.kinds.emplace_back(kind - machines_.kinds.begin());
+          wish.kinds.push_back({static_cast<std::size_t>(kind - machines_.kinds.begin())});
         }
       }
     }

@@ -59,7 +59,7 @@ struct Batch {
   std::int64_t count = 0;
   std::uint32_t apart = 0;
   const std::vector<Index>* taken = nullptr;
-  std::optional<std::size_t> only{};
+  std::optional<std::vector<std::size_t>> only{};              // kinds
   std::uint32_t pod_set = 0;                                   // the first of `sets`
   std::vector<std::pair<std::uint32_t, std::int64_t>> sets{};  // and the count of each
 };
@@ -223,7 +223,7 @@ std::vector<Batch> Walk::batches_of(const Shape& shape, const MachineWish& wish)
   std::vector<Batch> batches;
   for (const Group& group : shape.groups) {
     const auto only = [&](std::uint32_t set) {
-      return set < wish.kinds.size() ? wish.kinds[set] : std::nullopt;
+      return set < wish.kinds.size() ? std::optional(wish.kinds[set]) : std::nullopt;
     };
     const std::size_t first = batches.size();
     for (const auto& [set, count] : group.sets) {
@@ -371,10 +371,11 @@ Attempt Walk::attempt(const std::vector<Batch>& batches, const Where& where,
                     .apart = batches[i].apart};
     for (std::size_t k = 0; k < question_.kinds.size(); ++k) {
       const Look look = look_of(question_.kinds[k].node, wish.labels);
+      const auto& only = batches[i].only;
       const bool asked =
-          std::find(wish.without.begin(), wish.without.end(), k) == wish.without.end();
-      left.allowed.push_back(asked && (!batches[i].only || *batches[i].only == k) &&
-                             where.holds(look) && suits(batches[i], look));
+          std::find(wish.without.begin(), wish.without.end(), k) == wish.without.end() &&
+          (!only || std::find(only->begin(), only->end(), k) != only->end());
+      left.allowed.push_back(asked && where.holds(look) && suits(batches[i], look));
     }
     pods.push_back(std::move(left));
     attempt.rest.push_back(i);
