@@ -39,6 +39,14 @@ Error gave_up(Error error, Duration patience) {
   return error;
 }
 
+// Of a submission that may have arrived: `unavailable` would promise that nothing was done.
+Error unsettled(Error error) {
+  if (error.code == ErrorCode::unavailable) {
+    error.code = ErrorCode::deadline_exceeded;
+  }
+  return error;
+}
+
 }  // namespace
 
 struct Client::Call {
@@ -174,8 +182,11 @@ Task<Result<void>> Client::submit(JobRequest request) {
     const bool taken = error.code == ErrorCode::already_exists;
     perhaps_there = perhaps_there || effect == Effect::unknown;
     if (perhaps_there && (taken || effect == Effect::unknown)) {
-      CO_TRY_ASSIGN(const bool ours, co_await submitted_by_us(id, mark));
-      if (ours) {
+      Result<bool> ours = co_await submitted_by_us(id, mark);
+      if (!ours) {
+        co_return fail(unsettled(std::move(ours).error()));
+      }
+      if (*ours) {
         co_return Result<void>();
       }
     } else if (effect == Effect::final) {

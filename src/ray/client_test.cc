@@ -181,6 +181,47 @@ TEST(RayClient, does_not_take_the_job_of_somebody_else_for_its_own) {
   EXPECT_EQ(submitted.error().code, ErrorCode::already_exists);
 }
 
+// Delivers the first request, answers it with `status` and `text`, and everything after it with
+// `later` if there is one.
+struct Broken {
+  Task<Result<net::Response>> send(net::Request request) {
+    if (sent++ == 0) {
+      CO_TRY(co_await world.dashboard.send(std::move(request)));
+      co_return net::make_response(status, "text/plain", Bytes::from(std::string(text)));
+    }
+    if (later) {
+      co_return fail(*later);
+    }
+    co_return co_await world.dashboard.send(std::move(request));
+  }
+
+  World& world;
+  int status;
+  std::string text;
+  std::optional<Error> later{};
+  int sent = 0;
+  ScriptedService service{[this](net::Request request) { return send(std::move(request)); }};
+};
+
+TEST(RayClient, settles_a_connection_that_broke_behind_the_proxy) {
+  World world;
+  Broken broken{world, 503, "error trying to reach service: EOF"};
+  Client client(world.sim.env(), broken.service, {});
+  const auto submitted = world.run(client.submit(a_job()));
+  EXPECT_TRUE(submitted) << submitted.error().to_string();
+  EXPECT_EQ(world.dashboard.accepted, 1);
+}
+
+TEST(RayClient, does_not_claim_that_nothing_was_done_when_nobody_can_say) {
+  World world;
+  Broken broken{world, 504, "timeout", unavailable("connection refused")};
+  Client client(world.sim.env(), broken.service, {.retry_for = 10s});
+  const auto submitted = world.run(client.submit(a_job()));
+  ASSERT_FALSE(submitted);
+  EXPECT_EQ(submitted.error().code, ErrorCode::deadline_exceeded);
+  EXPECT_EQ(world.dashboard.accepted, 1);
+}
+
 TEST(RayClient, names_what_an_older_server_cannot_do) {
   World world({.api_version = 0});
   JobRequest request = a_job();

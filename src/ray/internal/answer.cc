@@ -28,8 +28,21 @@ constexpr std::array<std::string_view, 3> kLostAgent = {
     "ClientOSError",
 };
 
+// Of an API server whose connection to the dashboard failed before the request was sent.
+constexpr std::array<std::string_view, 3> kNotConnected = {
+    "connection refused",
+    "dial tcp",
+    "no such host",
+};
+
 bool has_any(std::string_view text, std::span<const std::string_view> words) {
   return std::ranges::any_of(words, [&](std::string_view word) { return text.contains(word); });
+}
+
+// kube-apiserver's proxy answers 503 also when the connection breaks after the request was sent.
+bool broke_behind_proxy(const Answer& answer) {
+  return answer.status == 503 && answer.body.contains("error trying to reach service") &&
+         !has_any(answer.body, kNotConnected);
 }
 
 std::string printable(std::string_view text) {
@@ -132,6 +145,9 @@ Effect effect_of(const Error& error) {
 }
 
 Effect effect_of(const Answer& answer) {
+  if (broke_behind_proxy(answer)) {
+    return Effect::unknown;
+  }
   if (answer.status == 429 || answer.status == 503) {
     return Effect::none;
   }
