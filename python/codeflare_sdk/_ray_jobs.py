@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any
 
 from ._background import Background
@@ -124,33 +124,43 @@ class RayJobClient:
         with _show.Progress(f"Job '{job_id}'") as progress:
             return job_details(self._call("job.wait", observer=lambda info: progress.show(info["line"]), name=job_id, timeout=timeout))
 
-    def follow_job_logs(self, job_id: str) -> Iterator[str]:
-        """The log from its first line to the end of the job, in pieces as they come."""
+    def follow_job_logs(self, job_id: str, on_state: Callable[[JobDetails], None] | None = None) -> Iterator[str]:
+        """The log from its first line to the end of the job, in pieces as they come. on_state gets each state before the end."""
         import queue
 
-        pieces: queue.SimpleQueue[str | None] = queue.SimpleQueue()
-        with _Follower(self._target, job_id, pieces.put) as follower:
+        pieces: queue.SimpleQueue[str | Data | None] = queue.SimpleQueue()
+        with _Follower(self._target, job_id, pieces.put, states=on_state is not None) as follower:
             while (piece := pieces.get()) is not None:
-                yield piece
+                if isinstance(piece, str):
+                    yield piece
+                elif on_state is not None:
+                    on_state(job_details(piece))
             follower.check()
 
-    async def tail_job_logs(self, job_id: str) -> AsyncIterator[str]:
+    async def tail_job_logs(self, job_id: str, on_state: Callable[[JobDetails], None] | None = None) -> AsyncIterator[str]:
         """The same for `async for`."""
         import asyncio
 
         loop = asyncio.get_running_loop()
-        pieces: asyncio.Queue[str | None] = asyncio.Queue()
-        with _Follower(self._target, job_id, lambda piece: loop.call_soon_threadsafe(pieces.put_nowait, piece)) as follower:
+        pieces: asyncio.Queue[str | Data | None] = asyncio.Queue()
+
+        def put(piece: str | Data | None) -> None:
+            loop.call_soon_threadsafe(pieces.put_nowait, piece)
+
+        with _Follower(self._target, job_id, put, states=on_state is not None) as follower:
             while (piece := await pieces.get()) is not None:
-                yield piece
+                if isinstance(piece, str):
+                    yield piece
+                elif on_state is not None:
+                    on_state(job_details(piece))
             follower.check()
 
 
 class _Follower(Background):
-    """Follows a log; its last piece is None."""
+    """Follows a log; its last piece is None. With `states` there are records of the job among the pieces."""
 
-    def __init__(self, target: Data, job_id: str, put: Any) -> None:
-        super().__init__("job.follow", put, **target, name=job_id)
+    def __init__(self, target: Data, job_id: str, put: Any, states: bool) -> None:
+        super().__init__("job.follow", put, **target, name=job_id, states=states or None)
         self._put = put
 
     def ended(self) -> None:

@@ -17,7 +17,8 @@ namespace codeflare::sdk {
 // The surroundings of a call.
 struct CallContext {
   Env env;
-  // Progress of a wait as JSON: a ClusterState, a JobInfo, or a piece of a log that is followed.
+  // Progress of a wait as JSON: a ClusterState, a JobInfo, or a piece of a log that is followed
+  // (with `states` also the job's states, as objects).
   std::function<void(const std::string&)> observer;
 };
 

@@ -159,6 +159,11 @@ Task<Answer> job_follow(Call& call) {
   });
   JobFollow options{.choice = choice_of(call),
                     .sink = [&](std::string text) { return add_piece(&pieces, std::move(text)); }};
+  if (call.context.observer && call.flag("states")) {
+    options.observer = [&](const JobInfo& job) {
+      call.context.observer(written([&](json::Arena& arena) { return described(arena, job); }));
+    };
+  }
   CO_TRY_ASSIGN(const JobEnd end, co_await on->handle->follow(std::move(options)));
   pieces.finish();
   co_return written([&](json::Arena& arena) {

@@ -45,17 +45,19 @@ class RayHandle final : public JobHandle {
   Task<Result<JobEnd>> follow(JobFollow options) override {
     CO_TRY(one_replica(options.choice));
     if (!options.choice.tail) {
-      co_return co_await jobs_.follow(target_, name_, std::move(options.sink));
+      co_return co_await jobs_.follow(target_, name_, std::move(options.sink),
+                                      std::move(options.observer));
     }
     // Ray sends a log from its first line.
     CO_TRY_ASSIGN(const std::string text, co_await jobs_.logs(target_, name_));
     std::size_t left_out = text.size() - last_lines(text, *options.choice.tail).size();
-    co_return co_await jobs_.follow(target_, name_, [&](std::string piece) {
+    const auto rest = [&](std::string piece) {
       const std::size_t cut = std::min(left_out, piece.size());
       left_out -= cut;
       piece.erase(0, cut);
       return piece.empty() ? nothing() : options.sink(std::move(piece));
-    });
+    };
+    co_return co_await jobs_.follow(target_, name_, rest, options.observer);
   }
   Task<Result<JobStop>> stop(bool wait) override { return jobs_.stop(target_, name_, wait); }
   Task<Result<void>> remove() override { return jobs_.remove(target_, name_); }

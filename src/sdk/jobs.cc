@@ -1,6 +1,7 @@
 #include "sdk/jobs.h"
 
 #include "base/async/sleep.h"
+#include "base/async/task_group.h"
 #include "base/async/when.h"
 #include "sdk/internal/ray_head.h"
 #include "sdk/internal/runtime_env_of.h"
@@ -299,10 +300,27 @@ Task<Result<std::string>> Jobs::logs(JobTarget target, std::string name) {
   co_return log;
 }
 
-Task<Result<JobEnd>> Jobs::follow(JobTarget target, std::string name, ray::LogSink sink) {
-  CO_TRY_ASSIGN(const std::unique_ptr<RayHead> head,
-                co_await open_head(std::move(target), options_));
+// Until the job runs: then nothing changes before its end, which the log brings, as all errors.
+Task<void> Jobs::observe(JobTarget target, std::string name,
+                         std::function<void(const JobInfo&)> observer) {
+  JobWait options{.goal = JobGoal::running, .observer = [&](const JobInfo& job) {
+                    if (!has_ended(job.phase)) {
+                      observer(job);
+                    }
+                  }};
+  (void)co_await wait(std::move(target), std::move(name), std::move(options));
+}
+
+Task<Result<JobEnd>> Jobs::follow(JobTarget target, std::string name, ray::LogSink sink,
+                                  std::function<void(const JobInfo&)> observer) {
+  CO_TRY_ASSIGN(const std::unique_ptr<RayHead> head, co_await open_head(target, options_));
+  const TaskContext& context = co_await current_context();
+  TaskGroup group(*context.loop, context.stop);
+  if (observer) {
+    group.spawn(observe(std::move(target), name, std::move(observer)));
+  }
   Result<ray::TailEnd> end = co_await head->client().tail(name, std::move(sink));
+  co_await group.close();
   if (!end) {
     co_return fail(co_await explain(*head, std::move(end).error(), std::move(name)));
   }

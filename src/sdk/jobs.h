@@ -109,8 +109,10 @@ class Jobs {
   // Of every Ray cluster of a namespace that may have a head; all namespaces when `ns` is empty.
   Task<Result<JobList>> list_all(std::string ns);
   Task<Result<std::string>> logs(JobTarget target, std::string name);
-  // From the first line to the job's end.
-  Task<Result<JobEnd>> follow(JobTarget target, std::string name, ray::LogSink sink);
+  // From the first line to the job's end. The observer hears each state before the end that differs
+  // from the one before.
+  Task<Result<JobEnd>> follow(JobTarget target, std::string name, ray::LogSink sink,
+                              std::function<void(const JobInfo&)> observer = {});
   // The record stays. With `wait`, returns when the job has ended.
   Task<Result<JobStop>> stop(JobTarget target, std::string name, bool wait = true);
   // Stops the job if necessary, then removes its record.
@@ -124,6 +126,8 @@ class Jobs {
   Result<ray::PreparedRuntimeEnv> prepare(const std::string& runtime_env);
   Task<Error> explain(internal::RayHead& head, Error error, std::string name);
   Task<Result<JobInfo>> look(internal::RayHead& head, std::string name);
+  Task<void> observe(JobTarget target, std::string name,
+                     std::function<void(const JobInfo&)> observer);
   Task<Result<JobInfo>> poll(internal::RayHead& head, std::string name, JobWait options);
   Task<Result<JobInfo>> wait_on(internal::RayHead& head, std::string name, JobWait options);
   Task<Result<JobStop>> stop_on(internal::RayHead& head, std::string name, bool wait);

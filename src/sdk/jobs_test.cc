@@ -74,6 +74,25 @@ TEST(Jobs, are_submitted_followed_and_removed_through_the_api_server) {
   EXPECT_EQ(gone.error().message, "job 'a' not found on Ray cluster 'demo' in namespace 'team'");
 }
 
+TEST(Jobs, that_are_followed_tell_their_states_before_the_end) {
+  World w({.lines = 60, .pending = 20s});
+  ASSERT_TRUE(w.submit(a_job()));
+  const auto handle =
+      w.await(open_job(w.jobs, w.client, {.ns = "team", .name = "a", .cluster = "demo"}));
+  ASSERT_TRUE(handle);
+  for (const std::string states : {"Pending Running ", ""}) {  // the second time it has ended
+    std::string log;
+    std::string told;
+    const auto end = w.await((*handle)->follow(
+        {.sink = [&](std::string text) { return collect(&log, std::move(text)); },
+         .observer = [&](const JobInfo& job) { told += progress_line(job) + " "; }}));
+    ASSERT_TRUE(end) << end.error().message;
+    EXPECT_EQ(end->job.phase, JobPhase::succeeded);
+    EXPECT_EQ(log, w.dashboard().log_of(w.dashboard().jobs.at("a")));
+    EXPECT_EQ(told, states);
+  }
+}
+
 TEST(Jobs, are_followed_from_their_last_lines) {
   World w({.lines = 20});
   ASSERT_TRUE(w.submit(a_job()));
@@ -130,6 +149,33 @@ TEST(Jobs, bring_the_token_of_a_cluster_that_needs_one) {
                       "metadata":{"namespace":"team","name":"demo"}})");
   ASSERT_TRUE(w.submit(a_job()));
   EXPECT_EQ(w.proxy.authorization, "Bearer s3cret");
+}
+
+class BrokenBody final : public net::BodyStream {
+ public:
+  Task<Result<Bytes>> read() override { co_return fail(unavailable("connection was reset")); }
+};
+
+// Delivers the first submission; its answer, an error, breaks off.
+Task<Result<net::Response>> break_first_answer(World* w, int* posts, net::Request request) {
+  const bool first = request.method == "POST" && ++*posts == 1;
+  CO_TRY_ASSIGN(net::Response response, co_await w->proxy.send(std::move(request)));
+  if (first) {
+    response = {.status = 502, .body = std::make_unique<BrokenBody>()};
+  }
+  co_return response;
+}
+
+TEST(Jobs, whose_answer_breaks_off_are_not_taken_for_those_of_others) {
+  World w;
+  int posts = 0;
+  net::testing::ScriptedService service(
+      [&](net::Request request) { return break_first_answer(&w, &posts, std::move(request)); });
+  Jobs jobs(w.sim.env(), service, w.client, w.discovery, {});
+  const auto submitted = w.await(jobs.submit(w.demo, a_job()));
+  EXPECT_TRUE(submitted) << submitted.error().message;
+  EXPECT_EQ(posts, 1);
+  EXPECT_EQ(w.dashboard().accepted, 1);
 }
 
 TEST(Jobs, send_what_was_asked_for) {

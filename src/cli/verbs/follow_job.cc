@@ -58,6 +58,8 @@ Task<int> follow(Session& session, internal::OpenJob job, LogsJobFlags flags) {
           [&](const sdk::JobInfo& now) {
             if (now.phase != sdk::JobPhase::running) {
               line.show("job/" + flags.name + ": " + one_line(progress_line(now)));
+            } else {
+              line.clear();
             }
           }};
   const Result<sdk::JobEnd> end = co_await job->follow(std::move(options));

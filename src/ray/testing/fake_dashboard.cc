@@ -40,8 +40,11 @@ net::Response json_text(std::string body) {
 }  // namespace
 
 int FakeDashboard::lines_written(const Record& record) const {
-  const auto due = (env_.loop.now() - record.started) / options_.line_interval;
-  return static_cast<int>(std::min<std::int64_t>(due, options_.lines));
+  if (record.lines_at_stop) {
+    return *record.lines_at_stop;
+  }
+  const auto due = (env_.loop.now() - record.started - options_.pending) / options_.line_interval;
+  return static_cast<int>(std::clamp<std::int64_t>(due, 0, options_.lines));
 }
 
 std::string FakeDashboard::log_of(const Record& record) const {
@@ -56,7 +59,15 @@ std::string FakeDashboard::status_of(const Record& record) const {
   if (record.stopped) {
     return "STOPPED";
   }
+  if (env_.loop.now() - record.started < options_.pending) {
+    return "PENDING";
+  }
   return lines_written(record) < options_.lines ? "RUNNING" : options_.final_status;
+}
+
+bool FakeDashboard::is_over(const Record& record) const {
+  const std::string status = status_of(record);
+  return status != "PENDING" && status != "RUNNING";
 }
 
 std::string FakeDashboard::describe(const std::string& id, const Record& record) const {
@@ -149,7 +160,7 @@ net::Response FakeDashboard::job_call(const net::Request& request, std::string_v
     return text(404, "Job " + std::string(id) + " does not exist");
   }
   Record& record = found->second;
-  const bool running = status_of(record) == "RUNNING";
+  const bool running = !is_over(record);
   if (verb == "/logs/tail") {
     return open_tail(request, found->first);
   }
@@ -159,7 +170,10 @@ net::Response FakeDashboard::job_call(const net::Request& request, std::string_v
     return json_text(std::move(out));
   }
   if (verb == "/stop") {
-    record.stopped = record.stopped || running;
+    if (running) {
+      record.lines_at_stop = lines_written(record);
+      record.stopped = true;
+    }
     return json_text(running ? R"({"stopped":true})" : R"({"stopped":false})");
   }
   if (request.method == "GET") {
@@ -213,7 +227,7 @@ Task<void> FakeDashboard::send_log(std::string id, net::WebSocketConnection& soc
     if (found == jobs.end()) {
       break;
     }
-    const bool running = status_of(found->second) == "RUNNING";
+    const bool running = !is_over(found->second);
     std::string fresh = log_of(found->second).substr(sent);
     if (!fresh.empty()) {
       sent += fresh.size();

@@ -23,6 +23,7 @@ class FakeDashboard final : public net::HttpService {
     int lines = 20;
     Duration line_interval = std::chrono::milliseconds(300);
     std::string final_status = "SUCCEEDED";
+    Duration pending{};  // before it runs
     int api_version = 4;
     // The first requests get this status and text.
     int refusals = 0;
@@ -37,6 +38,7 @@ class FakeDashboard final : public net::HttpService {
     std::string metadata;  // JSON
     Instant started;
     bool stopped = false;
+    std::optional<int> lines_at_stop{};  // the log has no more than these
   };
 
   FakeDashboard(Env env, Options options) : env_(env), options_(std::move(options)) {}
@@ -59,6 +61,7 @@ class FakeDashboard final : public net::HttpService {
   std::string describe(const std::string& id, const Record& record) const;
   int lines_written(const Record& record) const;
   std::string status_of(const Record& record) const;
+  bool is_over(const Record& record) const;
   Task<void> tail(std::string id, net::ByteStream& connection);
   Task<void> send_log(std::string id, net::WebSocketConnection& socket);
 

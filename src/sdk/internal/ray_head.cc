@@ -48,11 +48,17 @@ std::string service_proxy(const std::string& cluster) {
 
 Task<Result<net::Response>> ProxyService::send(net::Request request) {
   refusal_.reset();
+  const bool writes = request.method != "GET";
   CO_TRY_ASSIGN(net::Response response, co_await target_.send(std::move(request)));
   if (response.status < 400) {
     co_return response;
   }
-  CO_TRY_ASSIGN(std::string body, co_await net::read_all(std::move(response.body), kErrorBytesMax));
+  Result<std::string> text = co_await net::read_all(std::move(response.body), kErrorBytesMax);
+  if (!text && text.error().code == ErrorCode::unavailable && writes) {
+    // `unavailable` would promise that nothing was done.
+    co_return fail(deadline_exceeded("the answer broke off"));
+  }
+  CO_TRY_ASSIGN(std::string body, std::move(text));
   refusal_ = refusal_of(response.status, body);
   response.body_size = body.size();
   response.body = net::body_of(std::move(body));
