@@ -5,6 +5,7 @@
 #include "model/validation.h"
 #include "sdk/device_names.h"
 #include "sdk/exposure.h"
+#include "sdk/internal/pod_shape.h"
 
 #include <algorithm>
 #include <charconv>
@@ -333,7 +334,8 @@ std::string Fault::sentence() const {
 }
 
 std::vector<Fault> faults_of(const ClusterConfig& config) {
-  return Checker(config).run();
+  std::vector<Fault> faults = Checker(config).run();
+  return faults.empty() ? internal::shape_faults(config) : faults;
 }
 
 Error config_error(const std::vector<Fault>& faults) {

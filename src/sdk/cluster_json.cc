@@ -83,6 +83,12 @@ Value group_json(json::Arena& arena, const WorkerGroup& group) {
   text("image", group.image);
   object.set_static(arena, "extended_resource_requests",
                     map_json(arena, group.extended_resource_requests));
+  object.set_static(arena, "envs", map_json(arena, group.envs));
+  object.set_static(arena, "labels", map_json(arena, group.labels));
+  object.set_static(arena, "node_selector", map_json(arena, group.node_selector));
+  if (group.tolerations) {
+    object.set_static(arena, "tolerations", raw_json(arena, *group.tolerations));
+  }
   return object;
 }
 

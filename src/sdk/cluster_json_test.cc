@@ -28,6 +28,23 @@ TEST(ConfigJson, holds_what_differs_from_the_default_and_reads_back) {
   EXPECT_EQ(read_config(value).config, config);
 }
 
+TEST(ConfigJson, holds_every_member_of_a_worker_group) {
+  ClusterConfig config{.name = "demo"};
+  config.additional_worker_groups.push_back(
+      {.group_name = "spot",
+       .min_replicas = 0,
+       .max_replicas = 5,
+       .memory_limits = "8Gi",
+       .extended_resource_requests = {{"nvidia.com/gpu", "1"}},
+       .image = "example.com/ray:spot",
+       .envs = {{"SIZE", "small"}},
+       .labels = {{"team", "a"}},
+       .tolerations = {{R"([{"key":"spot"}])"}},
+       .node_selector = {{"spot", "true"}}});
+  json::Arena arena;
+  EXPECT_EQ(read_config(to_json(arena, config)).config, config);
+}
+
 TEST(ConfigOf, gives_back_what_the_manifest_was_made_of) {
   ClusterConfig config{.name = "demo",
                        .num_workers = 3,

@@ -41,6 +41,20 @@ TEST(ReadConfig, a_bare_number_of_memory_is_gigabytes_however_it_is_written) {
   EXPECT_EQ(read("{name: a, worker_memory_requests: 4Gi}").config.worker_memory_requests, "4Gi");
 }
 
+TEST(ReadConfig, what_no_pod_can_have_is_named) {
+  const auto lines = [](std::string_view yaml) { return sentences(read(yaml)); };
+  EXPECT_EQ(lines("{name: a, volumes: [{name: data, emptyDir: {}}]}"), Lines());
+  for (const std::string field : {"head_pod_overrides", "worker_pod_overrides"}) {
+    const Lines told = lines("{name: a, " + field + ": {containers: [car]}}");
+    ASSERT_EQ(told.size(), 1u);
+    EXPECT_TRUE(told[0].starts_with(field + ": does not fit into a pod (")) << told[0];
+    EXPECT_TRUE(told[0].ends_with("; write it as in a pod of Kubernetes")) << told[0];
+  }
+  EXPECT_EQ(lines("{name: a, worker_tolerations: [5]}").size(), 1u);
+  EXPECT_EQ(
+      lines("{name: a, additional_worker_groups: [{group_name: b, tolerations: [5]}]}").size(), 1u);
+}
+
 TEST(ReadConfig, null_is_not_given) {
   EXPECT_EQ(read("{name: demo, namespace: null, image: null}").config,
             ClusterConfig{.name = "demo"});
