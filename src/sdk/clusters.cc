@@ -1,6 +1,5 @@
 #include "sdk/clusters.h"
 
-#include "json/parse.h"
 #include "json/write.h"
 #include "kube/typed.h"
 #include "model/codec/app_wrapper.h"
@@ -10,6 +9,7 @@
 #include "sdk/cluster_json.h"
 #include "sdk/cluster_manifest.h"
 #include "sdk/exposure.h"
+#include "sdk/priority_class.h"
 
 #include <map>
 #include <utility>
@@ -48,9 +48,6 @@ std::vector<T> decode(const kube::ObjectList& list) {
 std::string wrapper_name(const RayCluster& ray) {
   return std::string(model::find_or_empty(ray.metadata.labels, queue::kAppWrapperLabel));
 }
-
-const model::ResourceType kPriorityClasses{"scheduling.k8s.io", "v1", "PriorityClass",
-                                           "priorityclasses", false};
 
 // Of the head, in an AppWrapper; empty: none is named.
 std::string priority_class_of(const json::Document& manifest) {
@@ -232,21 +229,11 @@ Task<Result<json::Document>> Clusters::with_priority(json::Document manifest) {
   if (name.empty() || spec == nullptr || spec->find("priority") != nullptr) {
     co_return manifest;
   }
-  const Result<kube::ObjectRef> found = co_await client_.get(kPriorityClasses, {"", name});
-  if (!found && found.error().code == ErrorCode::permission_denied) {
-    co_return manifest;
+  CO_TRY_ASSIGN(const std::optional<std::int64_t> priority,
+                co_await priority_of_class(client_, name));
+  if (priority) {
+    spec->set_static(manifest.arena, "priority", json::Value::integer(manifest.arena, *priority));
   }
-  if (!found && found.error().code == ErrorCode::not_found) {
-    co_return fail(not_found("priority_class: PriorityClass '" + name +
-                             "' not found; create it, or name another one"));
-  }
-  if (!found) {
-    co_return fail(found.error());
-  }
-  CO_TRY_ASSIGN(const json::Document object, json::parse((*found)->text()));
-  const json::Value* value = object.root.find("value");
-  const std::int64_t priority = value == nullptr ? 0 : value->to_int64().value_or(0);
-  spec->set_static(manifest.arena, "priority", json::Value::integer(manifest.arena, priority));
   co_return manifest;
 }
 

@@ -4,6 +4,7 @@
 #include "json/write.h"
 #include "model/node_extras.h"
 #include "model/quantity.h"
+#include "sdk/priority_class.h"
 #include "sdk/program_image.h"
 #include "sdk/run_job.h"
 #include "sdk/shell_command.h"
@@ -189,6 +190,8 @@ Task<Result<Submitted>> submit_ddp_gang(kube::Client& client, DdpDefinition defi
     CO_TRY_ASSIGN(place.image, co_await default_image(client));
   }
   CO_TRY_ASSIGN(GangSubmission submission, ddp_gang(definition, place));
+  CO_TRY_ASSIGN(submission.queueing.priority,
+                co_await priority_of_class(client, submission.gang.priority_class));
   co_return co_await submit_gang(client, std::move(submission));
 }
 

@@ -5,6 +5,7 @@
 #include "model/ray_job.h"
 #include "ray/runtime_env.h"
 #include "sdk/internal/runtime_env_of.h"
+#include "sdk/priority_class.h"
 #include "sdk/program_image.h"
 #include "sdk/submit_wrapper.h"
 
@@ -88,6 +89,10 @@ Task<Result<std::vector<std::string>>> submit_own_cluster(Env env, kube::Client&
         "); ask the administrator to install codeflare or KubeRay, or use 'codeflare up'"));
   }
   CO_TRY(served);
+  if (!own.cluster.priority) {
+    CO_TRY_ASSIGN(own.cluster.priority,
+                  co_await priority_of_class(client, own.cluster.priority_class));
+  }
   const model::ObjectKey key{own.cluster.ns, own.job.name};
   std::optional<CodeArchive> code = own.code;
   CO_TRY_ASSIGN(json::Document manifest, own_cluster_manifest(std::move(own)));

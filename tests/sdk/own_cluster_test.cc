@@ -50,14 +50,16 @@ struct World {
   Result<T> await(Task<Result<T>> task) {
     return *run(cluster.env.loop, std::move(task));
   }
-  Result<std::vector<std::string>> submit(const std::string& name, JobSpec spec = {}) {
+  Result<std::vector<std::string>> submit(const std::string& name, JobSpec spec = {},
+                                          std::string priority_class = {}) {
     spec.name = name;
     spec.command = "python train.py";
     OwnClusterJob own{.job = std::move(spec),
                       .cluster = {.num_workers = 1,
                                   .head_cpu_limits = "1",
                                   // How long pods that end by themselves pretend to run.
-                                  .annotations = {{"codeflare.dev/duration", "1h"}}}};
+                                  .annotations = {{"codeflare.dev/duration", "1h"}},
+                                  .priority_class = std::move(priority_class)}};
     return await(submit_own_cluster(cluster.env, cluster.client, discovery, std::move(own),
                                     "default", "/home/user"));
   }
@@ -134,6 +136,30 @@ TEST(OwnCluster, a_job_that_does_not_fit_waits_and_says_why) {
   EXPECT_EQ(waiting.phase, JobPhase::queued);
   EXPECT_FALSE(waiting.reason.empty());
   EXPECT_EQ(w.cluster.get<model::RayJob>("second"), nullptr);
+}
+
+TEST(OwnCluster, a_job_has_the_priority_of_its_priority_class) {
+  World w;
+  const model::ResourceType classes{"scheduling.k8s.io", "v1", "PriorityClass", "priorityclasses",
+                                    false};
+  ASSERT_TRUE(w.await(w.cluster.client.create(
+      classes, "",
+      R"({"apiVersion":"scheduling.k8s.io/v1","kind":"PriorityClass","metadata":{"name":"high"},)"
+      R"("value":1000})")));
+  ASSERT_TRUE(w.submit("train", {}, "high"));
+  w.cluster.settle(seconds(10));
+  EXPECT_EQ(w.cluster.read<model::AppWrapper>("train").spec.priority, 1000);
+  const auto pods = w.cluster.list<model::Pod>();
+  EXPECT_EQ(pods.size(), 3u);  // head, worker and submitter
+  for (const model::Pod& pod : pods) {
+    EXPECT_EQ(pod.spec.priority_class_name, "high") << pod.metadata.name;
+  }
+  const auto unknown = w.submit("other", {}, "nobodys");
+  ASSERT_FALSE(unknown);
+  EXPECT_EQ(unknown.error().code, ErrorCode::not_found);
+  EXPECT_EQ(unknown.error().message,
+            "priority_class: PriorityClass 'nobodys' not found; create it, or name another one");
+  EXPECT_EQ(w.cluster.get<model::AppWrapper>("other"), nullptr);
 }
 
 TEST(OwnCluster, a_failed_job_has_its_exit_code) {
