@@ -4,24 +4,20 @@
 instascale_test.py PROGRAM: the first run fetches the SDK.
 """
 
-import json
-import os
 import pathlib
-import subprocess
 import sys
 import time
 import unittest
 
 sys.dont_write_bytecode = True
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parents[1] / "tests" / "apiserver" / "clients"))
+sys.path.insert(0, str(HERE.parent / "sdk"))
 
-import environment  # noqa: E402
+import original_sdk  # noqa: E402
 import up_test  # noqa: E402
 from pod_case import PodCase  # noqa: E402
 from up_test import PODS  # noqa: E402
 
-SDK = HERE.parent / "sdk" / "instascale"
 WRAPPERS = "/apis/workload.codeflare.dev/v1beta1/namespaces/default/appwrappers"
 REQUESTS = "/apis/scale.codeflare.dev/v1alpha1/machinerequests"
 TYPE = "scale.codeflare.dev/machine-type"
@@ -31,14 +27,11 @@ MACHINES = ("--machine-type", "m5.xlarge=cpu=4,memory=16Gi,max=3", "--machine-ty
 class InstaScale(PodCase):
     def manifest(self):
         """As the SDK writes it, unmodified, and as it sends it."""
-        home = self.scratch / "home"
-        (home / ".kube").mkdir(parents=True)
-        (home / ".kube" / "config").write_text(pathlib.Path(self.cluster.kubeconfig).read_text())
-        words = [environment.python(SDK / "requirements.txt"), "-B", SDK / "manifest.py"]
-        run = subprocess.run([str(word) for word in words], env={**os.environ, "HOME": str(home)}, cwd=home,
-                             stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=300)
-        self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
-        return json.loads(run.stdout.splitlines()[-1])
+        wanted = {"name": "insta", "namespace": "default", "machine_types": ["m5.xlarge", "g4dn.xlarge"], "instascale": True, "num_workers": 2,
+                  "min_cpus": 2, "max_cpus": 2, "min_memory": 4, "max_memory": 4, "num_gpus": 1, "image": "ray:any"}
+        (objects,) = original_sdk.manifests(self.scratch / "home", self.cluster.kubeconfig, [wanted])
+        (manifest,) = objects
+        return manifest
 
     def types_of_nodes(self):
         return {one["metadata"]["name"]: one["metadata"]["labels"].get(TYPE) for one in self.cluster.get("/api/v1/nodes")["items"]}
