@@ -94,6 +94,24 @@ class Jobs(unittest.TestCase):
         self.assertEqual(asyncio.run(tail()), "one\nzwei ä 🚀\n")
         self.assertEqual("".join(client.follow_job_logs(name)), "one\nzwei ä 🚀\n")
 
+    def test_states_come_with_a_log(self):
+        client = self.cluster.job_client
+        states = []
+
+        def stop(job):
+            states.append(str(job.status))
+            client.stop_job(name)
+
+        async def tail():
+            return [piece async for piece in client.tail_job_logs(name, on_state=stop)]
+
+        name = client.submit_job(entrypoint="exec sleep 1000")
+        self.assertEqual(list(client.follow_job_logs(name, on_state=stop)), [])
+        name = client.submit_job(entrypoint="exec sleep 1000")
+        self.assertEqual(asyncio.run(tail()), [])
+        self.assertGreaterEqual(len(states), 2)
+        self.assertLessEqual(set(states), {"PENDING", "RUNNING"})
+
     def test_who_leaves_a_log_leaves_no_thread(self):
         client = self.client()
         name = client.submit_job(entrypoint="echo begun; exec sleep 1000")
