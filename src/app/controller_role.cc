@@ -121,15 +121,17 @@ std::shared_ptr<controllers::QueueDriver> add_controllers(
   }
   const Logger logger = options.logger;
   options.copies = links;
+  const Duration patience = options.machine.dispatch_patience;
   const std::shared_ptr<controllers::QueueDriver> driver =
       controllers::add_queue_controllers(manager, std::move(options));
   if (links != nullptr) {
     controllers::dispatch::start_links(manager, links, driver);
   }
-  controllers::dispatch::add_fence_guard(manager, {.logger = logger});
+  controllers::dispatch::add_fence_guard(manager,
+                                         {.training_jobs = training_jobs, .logger = logger});
   if (training_jobs) {
-    tj::TrainingJobReconciler& reconciler =
-        tj::add_training_controller(manager, *driver, std::move(workers));
+    tj::TrainingJobReconciler& reconciler = tj::add_training_controller(
+        manager, *driver, std::move(workers), {.copies = links, .patience = patience});
     tj::follow_selector(manager, *driver, reconciler, training, logger);
   }
   if (metering != Metering::absent) {
@@ -286,8 +288,11 @@ Task<Result<void>> serve_queue(Env env, const ControllerFlags& flags, net::HttpS
                 co_await is_served(client, model::resource_type<model::ManagedCluster>()));
   std::shared_ptr<controllers::dispatch::ClusterLinks> links;
   if (dispatches) {
-    controllers::dispatch::LinkOptions link_options{
-        .local = local, .legacy_group = flags.legacy_group, .logger = logger, .metrics = &metrics};
+    controllers::dispatch::LinkOptions link_options{.local = local,
+                                                    .legacy_group = flags.legacy_group,
+                                                    .training_jobs = options.training_jobs,
+                                                    .logger = logger,
+                                                    .metrics = &metrics};
     if (!flags.no_user_check) {
       link_options.submitters = options.submitters;
     }

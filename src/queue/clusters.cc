@@ -66,9 +66,9 @@ void read_spec(std::string_view text, ClusterRule& rule, Problems& problems) {
   }
 }
 
-std::optional<model::Selector> read_selector(const model::AppWrapper& wrapper, std::string_view key,
+std::optional<model::Selector> read_selector(const model::ObjectMeta& meta, std::string_view key,
                                              Problems& problems) {
-  const std::string_view text = model::find_or_empty(wrapper.metadata.annotations, key);
+  const std::string_view text = model::find_or_empty(meta.annotations, key);
   if (text.empty()) {
     return std::nullopt;
   }
@@ -92,8 +92,8 @@ bool matches(const model::Selector& selector, const ClusterInfo& cluster) {
 }
 
 // Why the AppWrapper may not use the cluster; empty when it may.
-std::string why_not(const ClusterRule& rule, const ClusterInfo& cluster,
-                    const ClusterNotes& notes) {
+std::string why_not(const ClusterRule& rule, const ClusterInfo& cluster, const ClusterNotes& notes,
+                    bool training) {
   if (!rule.names.empty() && std::ranges::find(rule.names, cluster.name) == rule.names.end()) {
     return "is not one of its clusters";
   }
@@ -103,6 +103,9 @@ std::string why_not(const ClusterRule& rule, const ClusterInfo& cluster,
   if (!cluster.closed.empty()) {
     return cluster.closed;
   }
+  if (training && !cluster.closed_to_training.empty()) {
+    return cluster.closed_to_training;
+  }
   const auto out = notes.out.find(cluster.name);
   return out == notes.out.end() ? "" : out->second;
 }
@@ -110,28 +113,33 @@ std::string why_not(const ClusterRule& rule, const ClusterInfo& cluster,
 }  // namespace
 
 ClusterRule cluster_rule_of(const model::AppWrapper& wrapper, Problems& problems) {
-  ClusterRule rule;
   const auto& scheduling = wrapper.spec.scheduling_spec;
   const std::string_view text =
       scheduling ? scheduling->extra.find("clusterScheduling") : std::string_view();
-  if (!text.empty()) {
-    read_spec(text, rule, problems);
-  } else {
-    const std::string_view names =
-        model::find_or_empty(wrapper.metadata.annotations, kClustersAnnotation);
-    if (!names.empty()) {
-      for (const std::string_view name : split(names, ',')) {
-        add_name(name, annotation_field(kClustersAnnotation), rule, problems);
-      }
-    }
-    rule.selector = read_selector(wrapper, kClusterSelectorAnnotation, problems);
+  if (text.empty()) {
+    return cluster_rule_of(wrapper.metadata, problems);
   }
-  rule.prefer = read_selector(wrapper, kPreferAnnotation, problems);
+  ClusterRule rule;
+  read_spec(text, rule, problems);
+  rule.prefer = read_selector(wrapper.metadata, kPreferAnnotation, problems);
+  return rule;
+}
+
+ClusterRule cluster_rule_of(const model::ObjectMeta& meta, Problems& problems) {
+  ClusterRule rule;
+  const std::string_view names = model::find_or_empty(meta.annotations, kClustersAnnotation);
+  if (!names.empty()) {
+    for (const std::string_view name : split(names, ',')) {
+      add_name(name, annotation_field(kClustersAnnotation), rule, problems);
+    }
+  }
+  rule.selector = read_selector(meta, kClusterSelectorAnnotation, problems);
+  rule.prefer = read_selector(meta, kPreferAnnotation, problems);
   return rule;
 }
 
 ClusterChoice choose_clusters(const ClusterRule& rule, const std::vector<ClusterInfo>& clusters,
-                              const ClusterNotes& notes) {
+                              const ClusterNotes& notes, bool training) {
   using Rank = std::tuple<bool, bool, double>;  // late, not preferred, cost
   std::map<Rank, std::vector<std::string>> tiers;
   ClusterChoice choice;
@@ -139,7 +147,7 @@ ClusterChoice choose_clusters(const ClusterRule& rule, const std::vector<Cluster
     choice.others += (choice.others.empty() ? "" : "; ") + name + " " + why;
   };
   for (const ClusterInfo& cluster : clusters) {
-    if (const std::string why = why_not(rule, cluster, notes); !why.empty()) {
+    if (const std::string why = why_not(rule, cluster, notes, training); !why.empty()) {
       add_other(cluster.name, why);
       continue;
     }

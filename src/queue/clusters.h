@@ -33,13 +33,16 @@ struct ClusterRule {
   bool empty() const { return names.empty() && !selector && !prefer; }
 };
 ClusterRule cluster_rule_of(const model::AppWrapper& wrapper, Problems& problems);
+// By annotations alone: of a TrainingJob.
+ClusterRule cluster_rule_of(const model::ObjectMeta& meta, Problems& problems);
 
 // A cluster whose nodes the queue may use.
 struct ClusterInfo {
   std::string name;
   model::StringMap labels{};
   double cost = 0;
-  std::string closed{};  // why no new work goes there: "is paused"; empty: it does
+  std::string closed{};              // why no new work goes there: "is paused"; empty: it does
+  std::string closed_to_training{};  // why no TrainingJob goes there, beside that
   friend bool operator==(const ClusterInfo&, const ClusterInfo&) = default;
 };
 
@@ -60,7 +63,7 @@ struct ClusterChoice {
   std::string others{};
 };
 ClusterChoice choose_clusters(const ClusterRule& rule, const std::vector<ClusterInfo>& clusters,
-                              const ClusterNotes& notes);
+                              const ClusterNotes& notes, bool training = false);
 
 // Nodes of these clusters only.
 void restrict_to_clusters(sched::PodSet& pods, const std::vector<std::string>& names);

@@ -1,8 +1,10 @@
 #include "queue/queue.h"
 #include "queue/testing/objects.h"
+#include "queue/testing/training_jobs.h"
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <string>
 #include <vector>
 
@@ -118,7 +120,87 @@ TEST(QueueClusters, pods_of_another_cluster_are_not_those_of_the_gang) {
   EXPECT_EQ(place(queue, "uid-a"), "west/n");
 }
 
-TEST(QueueClusters, pods_and_training_jobs_of_this_cluster_stay_here) {
+TEST(QueueClusters, a_training_job_runs_and_grows_within_one_cluster) {
+  Queue queue = with_nodes();
+  ASSERT_TRUE(queue.upsert(testing::training_job("t", 2, 8), kNow));
+  queue.step(kNow);
+  queue.step(kNow);
+  const Standing standing = queue.standing("uid-t");
+  ASSERT_EQ(standing.kind, Standing::Kind::started);
+  ASSERT_EQ(standing.plan.size(), 1u);
+  EXPECT_EQ(standing.plan.front().node, "east/n");
+  EXPECT_EQ(standing.plan.front().count, 4);
+}
+
+TEST(QueueClusters, a_training_job_follows_rules_and_the_clusters_of_now) {
+  Queue queue = with_nodes();
+  std::vector<ClusterInfo> clusters = two();
+  clusters[1].closed_to_training = "does not serve TrainingJobs";
+  queue.set_clusters(clusters);
+  model::TrainingJob job = testing::training_job("t", 2, 2);
+  job.metadata.annotations.emplace(kClustersAnnotation, "east");
+  ASSERT_TRUE(queue.upsert(job, kNow));
+  ASSERT_TRUE(queue.upsert(wrapper("a", {{1, resources("4")}}), kNow));
+  queue.step(kNow);
+  EXPECT_EQ(place(queue, "uid-t"), "none");
+  EXPECT_EQ(place(queue, "uid-a"), "east/n");  // AppWrappers may go there
+  EXPECT_TRUE(queue.sentence("uid-t", kNow).contains("east does not serve TrainingJobs"))
+      << queue.sentence("uid-t", kNow);
+  queue.stopping("uid-a");
+  queue.remove("uid-a");
+  queue.set_clusters(two());
+  queue.step(kNow);
+  EXPECT_EQ(place(queue, "uid-t"), "east/n");
+  // After it came back, another cluster is tried first.
+  queue.stopping("uid-t");
+  queue.withdrawn("uid-t", kNow);
+  queue.set_cluster_notes("uid-t", {.out = {{"east", "rejects the hub"}}});
+  queue.step(kNow);
+  EXPECT_EQ(place(queue, "uid-t"), "none");
+  queue.set_cluster_notes("uid-t", {});
+  queue.step(kNow);
+  EXPECT_EQ(place(queue, "uid-t"), "east/n");
+}
+
+// The queue of a worker chooses by itself which worker pod goes.
+TEST(QueueClusters, a_training_job_that_shrinks_on_a_worker_frees_the_place_of_the_pod_that_went) {
+  Queue queue(QueueOptions{.binds = Binds::all});
+  queue.upsert_node(node("east/n", resources("1")));
+  queue.upsert_node(node("east/m", resources("1")));
+  queue.set_clusters({{.name = "local"}, {.name = "east"}});
+  model::TrainingJob job = testing::training_job("t", 1, 2);
+  ASSERT_TRUE(queue.upsert(job, kNow));
+  queue.step(kNow);
+  queue.step(kNow);
+  ASSERT_EQ(queue.standing("uid-t").plan.size(), 2u);
+  std::vector<model::Pod> pods = {testing::worker(job, 0, "east/n"),
+                                  testing::worker(job, 1, "east/m")};
+  for (model::Pod& pod : pods) {
+    pod.metadata.name = "east/" + pod.metadata.name;
+    pod.status.phase = "Running";
+    queue.upsert_pod(pod);
+  }
+  queue.step(kNow);
+  job.spec.max_size = 1;
+  ASSERT_TRUE(queue.upsert(job, kNow));
+  const Time later = kNow + std::chrono::hours(1);
+  queue.step(later);
+  ASSERT_EQ(queue.standing("uid-t").leaving.size(), 1u);
+  const std::string told = queue.standing("uid-t").leaving.front().node;
+  const model::Pod& gone = pods[told == "east/n" ? 1 : 0];
+  queue.remove_pod({}, gone.metadata.uid);
+  queue.step(later);
+  const Standing standing = queue.standing("uid-t");
+  EXPECT_TRUE(standing.leaving.empty());
+  ASSERT_EQ(standing.plan.size(), 1u);
+  EXPECT_EQ(standing.plan.front().node, told);
+  model::AppWrapper next = wrapper("a", {{1, resources("1")}});
+  ASSERT_TRUE(queue.upsert(next, later));
+  queue.step(later);
+  EXPECT_EQ(place(queue, "uid-a"), gone.spec.node_name);
+}
+
+TEST(QueueClusters, pods_of_this_cluster_stay_here) {
   Queue queue = with_nodes();
   model::Pod pod = testing::pod("p", resources("2"));
   queue.upsert_pod(pod);

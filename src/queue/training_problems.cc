@@ -1,4 +1,6 @@
 #include "model/validation.h"
+#include "queue/clusters.h"
+#include "queue/kinds/problems.h"
 #include "queue/training_work.h"
 
 #include <algorithm>
@@ -34,6 +36,7 @@ class TrainingCheck {
     check_numbers();
     check_injection();
     check_containers();
+    check_clusters();
     return std::move(problems_);
   }
 
@@ -52,6 +55,14 @@ class TrainingCheck {
       add("metadata.name", "\"" + name +
                                "\" is not a DNS-1035 label; begin with a letter and use lower "
                                "case letters, digits and '-'");
+    }
+  }
+
+  void check_clusters() {
+    Problems problems;
+    static_cast<void>(cluster_rule_of(job_.metadata, problems));
+    for (const std::string& each : problems.found()) {
+      problems_.push_back(each);
     }
   }
 

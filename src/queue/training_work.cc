@@ -4,6 +4,7 @@
 #include "queue/internal/pod_constraints.h"
 #include "queue/internal/pod_neighbours.h"
 #include "queue/internal/pod_shape.h"
+#include "queue/kinds/problems.h"
 #include "queue/quota_scope.h"
 
 #include <algorithm>
@@ -60,6 +61,8 @@ Result<Demand> demand_of(const model::TrainingJob& job, const TrainingOptions& o
        .api_version = std::string(model::ResourceTraits<model::TrainingJob>::api_version),
        .kind = std::string(model::ResourceTraits<model::TrainingJob>::kind)});
   demand.pod_sets.push_back(std::move(set));
+  Problems problems;  // problems_of() has reported them
+  demand.clusters = cluster_rule_of(job.metadata, problems);
   demand.unheeded = keep_apart(
       {neighbours_of(from.spec, from.metadata.labels, job.metadata.ns, std::string(kSpecPath))},
       demand.pod_sets);

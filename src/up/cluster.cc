@@ -216,6 +216,7 @@ Task<Result<void>> run_controllers(Env env, ApiServer& server, UpOptions options
   const std::shared_ptr<controllers::dispatch::ClusterLinks> links =
       controllers::dispatch::add_links(manager, {.local = !options.no_local,
                                                  .legacy_group = options.queue.legacy_group,
+                                                 .training_jobs = true,
                                                  .submitters = options.queue.submitters,
                                                  .logger = logger,
                                                  .metrics = &metrics});
@@ -223,7 +224,7 @@ Task<Result<void>> run_controllers(Env env, ApiServer& server, UpOptions options
   const std::shared_ptr<controllers::QueueDriver> driver =
       controllers::add_queue_controllers(manager, options.queue);
   controllers::dispatch::start_links(manager, links, driver);
-  controllers::dispatch::add_fence_guard(manager, {.logger = logger});
+  controllers::dispatch::add_fence_guard(manager, {.training_jobs = true, .logger = logger});
   controllers::trainingjob::add_training_controller(
       manager, *driver,
       {.training = options.queue.queue.training,
@@ -231,7 +232,8 @@ Task<Result<void>> run_controllers(Env env, ApiServer& server, UpOptions options
        .lattice = {.starts_checkpoint_service = true},
        .agent_image = sdk::program_image(env.variables),
        .metered = true,
-       .metrics = &metrics});
+       .metrics = &metrics},
+      {.copies = links, .patience = options.queue.machine.dispatch_patience});
   controllers::metering::add_usage_controller(
       manager, {.caught_up = [driver] { return driver->active(); }, .logger = logger});
   queue::Settings settings = controllers::settings_of(options.queue);

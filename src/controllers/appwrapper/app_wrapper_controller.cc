@@ -266,7 +266,7 @@ Task<Result<void>> AppWrapperController::look_at_items(const Turn& turn, Observe
   } else if (parts_.copies == nullptr) {
     observed.copy = CopySeen{.cluster = cluster, .lost = "no clusters are managed here"};
   } else {
-    CO_TRY_ASSIGN(observed.copy, co_await parts_.copies->look(std::move(cluster), wrapper));
+    CO_TRY_ASSIGN(observed.copy, co_await parts_.copies->look(std::move(cluster), {wrapper}));
   }
   co_return Result<void>();
 }
@@ -453,7 +453,7 @@ Task<Result<Creation>> AppWrapperController::create_items(const Turn& turn) {
     if (parts_.copies == nullptr) {
       co_return fail(unavailable("cluster " + cluster + ": no clusters are managed here"));
     }
-    co_return co_await parts_.copies->create(std::move(cluster), turn.wrapper, turn.object);
+    co_return co_await parts_.copies->create(std::move(cluster), {turn.wrapper}, turn.object);
   }
   std::size_t before = 0;
   if (turn.resumed) {
@@ -513,7 +513,7 @@ Task<Result<void>> AppWrapperController::take_back(Turn& turn, bool force) {
   }
   // An AppWrapper that ended on another cluster left its copy there.
   if (parts_.copies != nullptr && !turn.wrapper.status.plan) {
-    CO_TRY_ASSIGN(const std::string copies, co_await parts_.copies->remove_all(turn.wrapper));
+    CO_TRY_ASSIGN(const std::string copies, co_await parts_.copies->remove_all({turn.wrapper}));
     if (!copies.empty()) {
       items.push_back(copies);
     }
@@ -541,7 +541,7 @@ Task<Result<void>> AppWrapperController::take_copy_back(Turn& turn, std::string 
   CopyRemoval removal{.left =
                           "AppWrapper on cluster " + cluster + " (no clusters are managed here)"};
   if (parts_.copies != nullptr) {
-    CO_TRY_ASSIGN(removal, co_await parts_.copies->take_back(std::move(cluster), turn.wrapper));
+    CO_TRY_ASSIGN(removal, co_await parts_.copies->take_back(std::move(cluster), {turn.wrapper}));
   }
   turn.cleared = removal.left.empty();
   turn.copy_ended = std::move(removal.ended);

@@ -2,6 +2,7 @@
 
 #include "base/time.h"
 #include "model/app_wrapper.h"
+#include "model/training_job.h"
 #include "queue/pod_trouble.h"
 #include "queue/queue.h"
 
@@ -75,7 +76,7 @@ struct Creation {
   std::string message{};
 };
 
-// The copy of an AppWrapper on the cluster that its plan names.
+// The copy of an AppWrapper, or of a TrainingJob, on the cluster that its plan names.
 struct CopySeen {
   std::string cluster;
   bool unknown = false;    // it was not looked at yet
@@ -85,6 +86,7 @@ struct CopySeen {
   bool fenced = false;     // its cluster stopped it, because this hub was silent for too long
   bool evicted = false;    // its cluster is drained, and what runs there is to leave
   model::AppWrapperStatus status{};
+  std::optional<model::TrainingJobStatus> training{};  // of a copy of a TrainingJob
 };
 
 struct Observed {

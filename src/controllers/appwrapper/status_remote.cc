@@ -3,6 +3,7 @@
 #include "controllers/appwrapper/remote_copies.h"
 #include "model/managed_cluster.h"
 #include "queue/status_words.h"
+#include "queue/training_work.h"
 
 #include <utility>
 
@@ -50,6 +51,23 @@ std::string remote_cluster(const AppWrapperStatus& status) {
   const std::string_view cluster =
       model::managed_cluster::cluster_of_node(status.plan->places.front().node);
   return cluster == model::managed_cluster::kLocal ? std::string() : std::string(cluster);
+}
+
+model::AppWrapper as_wrapper(const model::TrainingJob& job) {
+  model::AppWrapper wrapper;
+  wrapper.metadata = job.metadata;
+  wrapper.spec.priority = job.spec.priority;
+  wrapper.spec.suspend = job.spec.run_policy.suspend;
+  if (queue::is_finished(job.status)) {
+    const bool failed = model::is_condition_true(job.status.conditions, "Failed");
+    wrapper.status.state = failed ? state::kFailed : state::kCompleted;
+  }
+  if (job.status.plan) {
+    wrapper.status.can_run = true;
+    wrapper.status.plan.emplace();
+    wrapper.status.plan->places = queue::planned_places(*job.status.plan);
+  }
+  return wrapper;
 }
 
 bool is_waiting_there(const CopySeen& copy) {

@@ -25,6 +25,8 @@ inline constexpr runtime::Right kSecretRights[] = {
 inline constexpr runtime::Right kWorkerRights[] = {
     {"get list watch create patch delete", "workload.codeflare.dev", "appwrappers",
      "copies of the hub's AppWrappers"},
+    {"get list watch create patch delete", "breezeml.ai", "trainingjobs",
+     "copies of the hub's TrainingJobs"},
     {"list watch", "", "nodes", "capacity"},
     {"get list watch", "", "pods", "room that is taken, and pods of copies"},
     {"get", "", "pods/log", "logs through the hub"},

@@ -26,6 +26,11 @@ constexpr Duration kTryAgain = std::chrono::seconds(2);
 const model::ResourceType kSecrets{"", "v1", "Secret", "secrets", true};
 const model::ResourceType kNamespaces{"", "v1", "Namespace", "namespaces", false};
 
+std::vector<kube::ObjectRef> copies_on(const Worker& worker, WorkKind kind) {
+  const runtime::Informer* copies = worker.copies(kind);
+  return copies == nullptr ? std::vector<kube::ObjectRef>() : copies->store().list();
+}
+
 bool is_deleting(const ManagedCluster& cluster) {
   return cluster.metadata.deleting();
 }
@@ -248,6 +253,7 @@ std::unique_ptr<Worker> ClusterLinks::make_worker(const ManagedCluster& object, 
                           .kubeconfig = std::move(source.kubeconfig),
                           .expected_id = object.status.cluster_id,
                           .times = options_.times,
+                          .training_jobs = options_.training_jobs,
                           .logger = logger_};
   if (options.kubeconfig.empty()) {
     return std::make_unique<Worker>(env_, listener, nullptr, std::move(source.problem), options);
@@ -381,8 +387,10 @@ void ClusterLinks::feed(Record& record) {
   Worker& worker = *record.worker;
   driver_->apply([&](queue::Queue& queue) {
     record.copies.clear();
-    for (const kube::ObjectRef& copy : worker.copies().store().list()) {
-      read_copy(record, *copy);
+    for (const WorkKind kind : kCopyKinds) {
+      for (const kube::ObjectRef& copy : copies_on(worker, kind)) {
+        read_copy(record, *copy, kind);
+      }
     }
     std::set<std::string> stale = record.pods;
     for (const kube::ObjectRef& pod : worker.pods().list()) {
@@ -450,8 +458,8 @@ void ClusterLinks::take_pod(queue::Queue& queue, Record& record, const std::stri
   }
 }
 
-void ClusterLinks::read_copy(Record& record, const kube::Object& object) {
-  const Result<model::AppWrapper> copy = to_app_wrapper_without_spec(object);
+void ClusterLinks::read_copy(Record& record, const kube::Object& object, WorkKind kind) {
+  const Result<model::AppWrapper> copy = read_without_spec(object, kind);
   if (!copy) {
     return;
   }
@@ -501,7 +509,7 @@ void ClusterLinks::pod_changed(Worker& worker, const ObjectChange& change) {
   });
 }
 
-void ClusterLinks::copy_changed(Worker& worker, const ObjectChange& change) {
+void ClusterLinks::copy_changed(Worker& worker, WorkKind kind, const ObjectChange& change) {
   Record& record = records_.find(worker.name())->second;
   if (!record.fed) {
     return;
@@ -518,7 +526,7 @@ void ClusterLinks::copy_changed(Worker& worker, const ObjectChange& change) {
   }
   const std::string uid(change.now->uid());
   const bool is_new = !record.copies.contains(uid);
-  read_copy(record, *change.now);
+  read_copy(record, *change.now, kind);
   const auto at = record.copies.find(uid);
   if (at == record.copies.end()) {
     return;
@@ -587,6 +595,17 @@ std::string ClusterLinks::why_closed(const Record& record) const {
   return {};
 }
 
+std::string ClusterLinks::why_closed_to_training(const Record& record) const {
+  if (!options_.training_jobs) {
+    return "takes no TrainingJobs of this hub";
+  }
+  if (options_.submitters && record.object && record.object->spec.submitter != mc::kFixed) {
+    return "creates copies as their submitters, and TrainingJobs have none on record; set its "
+           "spec.submitter to Fixed";
+  }
+  return record.worker == nullptr ? "" : record.worker->training_problem();
+}
+
 void ClusterLinks::tell_clusters() {
   std::vector<queue::ClusterInfo> infos;
   if (!records_.empty() || !options_.local) {
@@ -594,7 +613,9 @@ void ClusterLinks::tell_clusters() {
                      .closed = options_.local ? "" : "is not used (--no-local)"});
   }
   for (const auto& [name, record] : records_) {
-    queue::ClusterInfo info{.name = name, .closed = why_closed(record)};
+    queue::ClusterInfo info{.name = name,
+                            .closed = why_closed(record),
+                            .closed_to_training = why_closed_to_training(record)};
     if (record.object) {
       info.labels = record.object->metadata.labels;
       info.cost = record.object->spec.cost;

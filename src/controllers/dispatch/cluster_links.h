@@ -8,6 +8,7 @@
 #include "controllers/appwrapper/remote_copies.h"
 #include "controllers/dispatch/call_slots.h"
 #include "controllers/dispatch/cluster_metrics.h"
+#include "controllers/dispatch/copy_object.h"
 #include "controllers/dispatch/fence.h"
 #include "controllers/dispatch/worker.h"
 #include "controllers/dispatch/worker_clients.h"
@@ -31,8 +32,10 @@ namespace codeflare::controllers::dispatch {
 struct LinkOptions {
   bool local = true;  // AppWrappers may run in the hub's own cluster
   bool legacy_group = false;
+  bool training_jobs = false;  // they are dispatched too; their CRD is installed
   std::string secret_ns{queue::kControllerNamespace};
-  // Copies are created in the name of whoever submitted the AppWrapper; nothing: in our own.
+  // Copies are created in the name of whoever submitted the AppWrapper; nothing: in our own. Of
+  // TrainingJobs nobody is recorded: they go only to clusters with `submitter: Fixed` then.
   std::optional<SubmitterTrust> submitters{};
   Connector connect = connect_worker;
   WorkerTimes times{};
@@ -46,8 +49,9 @@ struct LinkOptions {
 };
 
 // The hub's side of many clusters: a Worker for each ManagedCluster, whose nodes and pods it gives
-// to the queue; copies of AppWrappers, for the reconciler; the status of ManagedClusters. Without
-// any ManagedCluster it watches nothing else. Lives as long as the manager.
+// to the queue; copies of AppWrappers and TrainingJobs, for their reconcilers; the status of
+// ManagedClusters. Without any ManagedCluster it watches nothing else. Lives as long as the
+// manager.
 class ClusterLinks final : public RemoteCopies, public WorkerClients, private Worker::Listener {
  public:
   ClusterLinks(runtime::Manager& manager, LinkOptions options);
@@ -63,12 +67,11 @@ class ClusterLinks final : public RemoteCopies, public WorkerClients, private Wo
   std::shared_ptr<kube::Client> client(std::string_view cluster) const override;
   std::vector<WorkerSeen> clusters() const override;
 
-  Task<Result<Creation>> create(std::string cluster, const model::AppWrapper& wrapper,
+  Task<Result<Creation>> create(std::string cluster, RemoteWork work,
                                 kube::ObjectRef object) override;
-  Task<Result<CopySeen>> look(std::string cluster, const model::AppWrapper& wrapper) override;
-  Task<Result<CopyRemoval>> take_back(std::string cluster,
-                                      const model::AppWrapper& wrapper) override;
-  Task<Result<std::string>> remove_all(const model::AppWrapper& wrapper) override;
+  Task<Result<CopySeen>> look(std::string cluster, RemoteWork work) override;
+  Task<Result<CopyRemoval>> take_back(std::string cluster, RemoteWork work) override;
+  Task<Result<std::string>> remove_all(RemoteWork work) override;
   void avoid(const std::string& uid, const std::string& cluster) override;
   void forget(const std::string& uid) override;
 
@@ -111,7 +114,7 @@ class ClusterLinks final : public RemoteCopies, public WorkerClients, private Wo
   void link_changed(Worker& worker) override;
   void node_changed(Worker& worker, const runtime::ObjectChange& change) override;
   void pod_changed(Worker& worker, const runtime::ObjectChange& change) override;
-  void copy_changed(Worker& worker, const runtime::ObjectChange& change) override;
+  void copy_changed(Worker& worker, WorkKind kind, const runtime::ObjectChange& change) override;
   void machines_changed(Worker& worker) override;
 
   void touch();
@@ -138,11 +141,12 @@ class ClusterLinks final : public RemoteCopies, public WorkerClients, private Wo
   void give_node(queue::Queue& queue, Record& record, const kube::Object& object);
   void give_pod(queue::Queue& queue, Record& record, const kube::Object& object);
   void take_pod(queue::Queue& queue, Record& record, const std::string& uid);
-  void read_copy(Record& record, const kube::Object& object);
+  void read_copy(Record& record, const kube::Object& object, WorkKind kind);
   void tell_clusters();
   void wake_work(const std::string& cluster);
   bool is_registered(const Record& record) const;
   std::string why_closed(const Record& record) const;
+  std::string why_closed_to_training(const Record& record) const;
   std::string why_lost(const std::string& cluster) const;
 
   Task<void> keep_status();
@@ -156,6 +160,9 @@ class ClusterLinks final : public RemoteCopies, public WorkerClients, private Wo
   void keep_fence(const std::string& name);
   Task<void> refence(std::string name, std::optional<Duration> wanted, std::optional<Instant> due);
   Task<Result<bool>> refence_copies(std::string name);
+  Task<Result<bool>> refence_copies_of(std::string name, WorkKind kind);
+  // A TrainingJob has a plan there.
+  bool has_training(const std::string& cluster) const;
   std::optional<Fence> fence_for(const std::string& cluster) const;
   bool is_lease_fresh(const Record& record) const;
   bool has_fallen(const Record& record) const;
@@ -163,16 +170,22 @@ class ClusterLinks final : public RemoteCopies, public WorkerClients, private Wo
   // Work of the cluster may start elsewhere without an answer: why; empty: it may not.
   std::string why_given_up(std::string_view cluster) const;
 
+  struct Stray {
+    WorkKind kind = WorkKind::app_wrapper;
+    model::AppWrapper copy{};
+  };
   void collect();
-  Task<void> remove_strays(std::string cluster, std::vector<model::AppWrapper> copies);
-  Task<Result<bool>> is_stray_for_sure(std::string cluster, model::AppWrapper copy);
-  std::optional<model::AppWrapper> hub_object(const model::AppWrapper& copy) const;
+  Task<void> remove_strays(std::string cluster, std::vector<Stray> strays);
+  Task<Result<bool>> is_stray_for_sure(std::string cluster, Stray stray);
+  // As the hub may have it.
+  std::vector<model::ResourceType> hub_types(WorkKind kind) const;
+  std::optional<model::AppWrapper> hub_object(const Stray& stray) const;
   bool is_ours(const model::AppWrapper& copy, const std::string& uid) const;
   bool is_usable(std::string_view cluster) const;
   bool is_declared_lost(std::string_view cluster) const;
   bool is_evicting(std::string_view cluster) const;
 
-  Result<kube::Impersonation> creator(const model::AppWrapper& wrapper,
+  Result<kube::Impersonation> creator(const RemoteWork& work,
                                       const model::ManagedClusterSpec& spec) const;
   // To the server of a worker that can be used. Kept for one call, or for a few in turn.
   struct Way {
@@ -180,13 +193,11 @@ class ClusterLinks final : public RemoteCopies, public WorkerClients, private Wo
     CallSlots::Slot slot;
   };
   Task<Result<Way>> way_to(std::string cluster);
-  Task<Result<std::optional<model::AppWrapper>>> get_copy(std::shared_ptr<kube::Client> client,
-                                                          model::ObjectKey key);
-  Task<Result<void>> change_priority(std::string cluster, const model::AppWrapper& copy,
-                                     std::int32_t priority);
+  Task<Result<std::optional<CopyObject>>> get_copy(std::shared_ptr<kube::Client> client,
+                                                   WorkKind kind, model::ObjectKey key);
+  Task<Result<void>> change_copy(std::string cluster, const CopyObject& copy, RemoteWork work);
   Task<Result<std::optional<Creation>>> make_copy(std::shared_ptr<kube::Client> client,
-                                                  std::string cluster,
-                                                  const model::AppWrapper& wrapper,
+                                                  std::string cluster, RemoteWork work,
                                                   kube::ObjectRef object);
   Creation rule_out(const std::string& uid, const std::string& cluster, std::string why);
   void tell_notes(const std::string& uid);
@@ -203,7 +214,7 @@ class ClusterLinks final : public RemoteCopies, public WorkerClients, private Wo
   std::string hub_;  // identity
   Records records_;
   std::map<std::string, CallSlots> slots_;           // by name of the worker
-  std::map<std::string, Notes, std::less<>> notes_;  // by UID of the hub's AppWrapper
+  std::map<std::string, Notes, std::less<>> notes_;  // by UID of the hub's object
   std::unique_ptr<ClusterMetrics> metrics_;          // null: nobody counts
   bool dirty_ = true;
   bool begun_ = false;  // ManagedClusters are known

@@ -21,10 +21,6 @@ namespace {
 // Create, look, release, and once more after a conflict.
 constexpr int kStepsMax = 6;
 
-model::ResourceType copy_type() {
-  return app_wrapper_type(model::WrapperApi::workload_v1beta1);
-}
-
 // The server will say the same again.
 bool is_refusal(ErrorCode code) {
   return code == ErrorCode::invalid_argument || code == ErrorCode::permission_denied ||
@@ -82,16 +78,17 @@ bool ClusterLinks::is_declared_lost(std::string_view cluster) const {
 }
 
 // As its server has it; nothing when it has none.
-Task<Result<std::optional<AppWrapper>>> ClusterLinks::get_copy(std::shared_ptr<kube::Client> client,
+Task<Result<std::optional<CopyObject>>> ClusterLinks::get_copy(std::shared_ptr<kube::Client> client,
+                                                               WorkKind kind,
                                                                model::ObjectKey key) {
-  const Result<kube::ObjectRef> found = co_await client->get(copy_type(), std::move(key));
+  const Result<kube::ObjectRef> found = co_await client->get(copy_type(kind), std::move(key));
   if (!found && found.error().code == ErrorCode::not_found) {
     co_return std::nullopt;
   }
   if (!found) {
     co_return fail(found.error());
   }
-  CO_TRY_ASSIGN(AppWrapper copy, to_app_wrapper(**found));
+  CO_TRY_ASSIGN(CopyObject copy, read_copy_object(**found, kind));
   co_return std::optional(std::move(copy));
 }
 
@@ -108,7 +105,7 @@ Task<Result<ClusterLinks::Way>> ClusterLinks::way_to(std::string cluster) {
 
 // --- there ---
 
-Result<kube::Impersonation> ClusterLinks::creator(const AppWrapper& wrapper,
+Result<kube::Impersonation> ClusterLinks::creator(const RemoteWork& work,
                                                   const model::ManagedClusterSpec& spec) const {
   if (spec.submitter == mc::kFixed) {
     return kube::Impersonation{.user = spec.fixed_user};
@@ -116,7 +113,10 @@ Result<kube::Impersonation> ClusterLinks::creator(const AppWrapper& wrapper,
   if (!options_.submitters) {
     return kube::Impersonation();
   }
-  TRY_ASSIGN(Submitter submitter, submitter_of(wrapper, *options_.submitters));
+  if (work.job != nullptr) {
+    return fail(failed_precondition("nobody is recorded as the submitter of a TrainingJob"));
+  }
+  TRY_ASSIGN(Submitter submitter, submitter_of(work.wrapper, *options_.submitters));
   return kube::Impersonation{.user = std::move(submitter.username),
                              .uid = std::move(submitter.uid),
                              .groups = std::move(submitter.groups),
@@ -125,24 +125,24 @@ Result<kube::Impersonation> ClusterLinks::creator(const AppWrapper& wrapper,
 
 // Write 2. Nothing: look again.
 Task<Result<std::optional<Creation>>> ClusterLinks::make_copy(std::shared_ptr<kube::Client> client,
-                                                              std::string cluster,
-                                                              const AppWrapper& wrapper,
+                                                              std::string cluster, RemoteWork work,
                                                               kube::ObjectRef object) {
-  const std::string& uid = wrapper.metadata.uid;
-  const std::string ns = wrapper.metadata.ns;
+  const WorkKind kind = kind_of(work);
+  const std::string& uid = work.wrapper.metadata.uid;
+  const std::string ns = work.wrapper.metadata.ns;
   const auto at = records_.find(cluster);
   if (at == records_.end() || !at->second.object) {
     co_return fail(unavailable("cluster " + cluster + " is not managed"));
   }
   const model::ManagedClusterSpec spec = at->second.object->spec;
-  Result<kube::Impersonation> who = creator(wrapper, spec);
+  Result<kube::Impersonation> who = creator(work, spec);
   if (!who) {
     co_return Creation{Creation::Kind::refused, who.error().message};
   }
   const std::string user = who->user;
-  CO_TRY_ASSIGN(std::string body, copy_body(*object, hub_));
+  CO_TRY_ASSIGN(std::string body, copy_body(*object, hub_, kind));
   const Result<kube::ObjectRef> made =
-      co_await kube::create_as(*client, *std::move(who), copy_type(), ns, std::move(body));
+      co_await kube::create_as(*client, *std::move(who), copy_type(kind), ns, std::move(body));
   if (made || made.error().code == ErrorCode::already_exists) {
     co_return std::nullopt;
   }
@@ -167,15 +167,17 @@ Task<Result<std::optional<Creation>>> ClusterLinks::make_copy(std::shared_ptr<ku
                            ": " + error.message);
   }
   if (is_refusal(error.code)) {
-    co_return rule_out(uid, cluster, "rejects the AppWrapper: " + error.message);
+    co_return rule_out(uid, cluster,
+                       "rejects the " + std::string(name_of(kind)) + ": " + error.message);
   }
   co_return fail(error);
 }
 
-Task<Result<Creation>> ClusterLinks::create(std::string cluster, const AppWrapper& wrapper,
+Task<Result<Creation>> ClusterLinks::create(std::string cluster, RemoteWork work,
                                             kube::ObjectRef object) {
-  const std::string uid = wrapper.metadata.uid;
-  const model::ObjectKey key = wrapper.metadata.key();
+  const WorkKind kind = kind_of(work);
+  const std::string uid = work.wrapper.metadata.uid;
+  const model::ObjectKey key = work.wrapper.metadata.key();
   for (int i = 0; i < kStepsMax; ++i) {
     if (std::string why = why_given_up(cluster); !why.empty() && !is_usable(cluster)) {
       co_return Creation{Creation::Kind::elsewhere, std::move(why)};
@@ -191,26 +193,27 @@ Task<Result<Creation>> ClusterLinks::create(std::string cluster, const AppWrappe
     }
     CO_TRY_ASSIGN(const Way way, co_await way_to(cluster));
     const std::shared_ptr<kube::Client>& there = way.client;
-    CO_TRY_ASSIGN(const std::optional<AppWrapper> copy, co_await get_copy(there, key));
-    if (!copy) {
-      CO_TRY_ASSIGN(std::optional<Creation> end,
-                    co_await make_copy(there, cluster, wrapper, object));
+    CO_TRY_ASSIGN(const std::optional<CopyObject> found, co_await get_copy(there, kind, key));
+    if (!found) {
+      CO_TRY_ASSIGN(std::optional<Creation> end, co_await make_copy(there, cluster, work, object));
       if (end) {
         co_return *std::move(end);
       }
       continue;
     }
-    if (!is_ours(*copy, uid)) {
-      co_return rule_out(uid, cluster, "has another AppWrapper " + key.to_string());
+    const AppWrapper& copy = found->wrapper;
+    if (!is_ours(copy, uid)) {
+      co_return rule_out(uid, cluster,
+                         "has another " + std::string(name_of(kind)) + " " + key.to_string());
     }
-    if (copy->metadata.deleting()) {
+    if (copy.metadata.deleting()) {
       co_return fail(unavailable("the copy of an earlier dispatch on cluster " + cluster +
                                  " is not gone yet"));
     }
-    if (!is_suspended(*copy)) {
+    if (!is_suspended(copy)) {
       co_return Creation();
     }
-    if (is_fenced(copy->metadata)) {
+    if (is_fenced(copy.metadata)) {
       co_return Creation{Creation::Kind::elsewhere,
                          "cluster " + cluster + " stopped it: the hub was silent for too long"};
     }
@@ -220,13 +223,15 @@ Task<Result<Creation>> ClusterLinks::create(std::string cluster, const AppWrappe
     }
     // Write 3. The UID and the version say that the copy is the one that was looked at.
     const Result<kube::ObjectRef> released =
-        co_await there->patch(copy_type(), key, kube::PatchKind::merge,
-                              release_patch(*copy, wrapper.spec.priority, fence_for(cluster)));
+        co_await there->patch(copy_type(kind), key, kube::PatchKind::merge,
+                              release_patch(*found, work, fence_for(cluster)));
     if (released) {
       if (const auto now = records_.find(cluster);
           now != records_.end() && now->second.worker != nullptr) {
-        now->second.worker->copies().note_written(**released);
-        read_copy(now->second, **released);
+        if (runtime::Informer* copies = now->second.worker->copies(kind)) {
+          copies->note_written(**released);
+        }
+        read_copy(now->second, **released, kind);
       }
       if (metrics_ != nullptr) {
         metrics_->dispatched(cluster);
@@ -260,16 +265,18 @@ std::string ClusterLinks::why_lost(const std::string& cluster) const {
               : std::string());
 }
 
-Task<Result<void>> ClusterLinks::change_priority(std::string cluster, const AppWrapper& copy,
-                                                 std::int32_t priority) {
+Task<Result<void>> ClusterLinks::change_copy(std::string cluster, const CopyObject& copy,
+                                             RemoteWork work) {
   CO_TRY_ASSIGN(const Way way, co_await way_to(std::move(cluster)));
-  CO_TRY(co_await way.client->patch(copy_type(), copy.metadata.key(), kube::PatchKind::merge,
-                                    priority_patch(copy, priority)));
+  CO_TRY(co_await way.client->patch(copy_type(kind_of(work)), copy.wrapper.metadata.key(),
+                                    kube::PatchKind::merge, wanted_patch(copy, work)));
   co_return Result<void>();
 }
 
-Task<Result<CopySeen>> ClusterLinks::look(std::string cluster, const AppWrapper& wrapper) {
-  const model::ObjectKey key = wrapper.metadata.key();
+Task<Result<CopySeen>> ClusterLinks::look(std::string cluster, RemoteWork work) {
+  const WorkKind kind = kind_of(work);
+  const std::string& uid = work.wrapper.metadata.uid;
+  const model::ObjectKey key = work.wrapper.metadata.key();
   CopySeen seen{.cluster = cluster};
   const auto at = records_.find(cluster);
   if (!is_usable(cluster)) {
@@ -282,14 +289,16 @@ Task<Result<CopySeen>> ClusterLinks::look(std::string cluster, const AppWrapper&
     }
     co_return seen;
   }
-  std::optional<AppWrapper> copy;
-  if (const kube::ObjectRef cached = at->second.worker->copies().store().get(key)) {
-    Result<AppWrapper> read = to_app_wrapper(*cached);
+  std::optional<CopyObject> copy;
+  const runtime::Informer* copies = at->second.worker->copies(kind);
+  const kube::ObjectRef cached = copies == nullptr ? nullptr : copies->store().get(key);
+  if (cached != nullptr) {
+    Result<CopyObject> read = read_copy_object(*cached, kind);
     if (read) {
       copy = *std::move(read);
     }
   }
-  if (!copy || !is_ours(*copy, wrapper.metadata.uid)) {
+  if (!copy || !is_ours(copy->wrapper, uid)) {
     // Its absence is believed of the server alone.
     const Result<Way> way = co_await way_to(cluster);
     if (!way) {
@@ -297,7 +306,7 @@ Task<Result<CopySeen>> ClusterLinks::look(std::string cluster, const AppWrapper&
       seen.unknown = true;
       co_return seen;
     }
-    Result<std::optional<AppWrapper>> asked = co_await get_copy(way->client, key);
+    Result<std::optional<CopyObject>> asked = co_await get_copy(way->client, kind, key);
     if (!asked) {
       CO_TRY(not_cancelled(asked.error()));
       seen.lost = why_lost(cluster);
@@ -305,17 +314,21 @@ Task<Result<CopySeen>> ClusterLinks::look(std::string cluster, const AppWrapper&
     }
     copy = *std::move(asked);
   }
-  if (!copy || !is_ours(*copy, wrapper.metadata.uid)) {
+  if (!copy || !is_ours(copy->wrapper, uid)) {
     seen.gone = true;
     co_return seen;
   }
-  seen.status = copy->status;
-  seen.fenced = is_fenced(copy->metadata) && !model::is_terminal(copy->status);
-  seen.evicted = is_evicting(cluster) && !model::is_terminal(copy->status);
-  if (copy->spec.priority != wrapper.spec.priority && !copy->metadata.deleting()) {
-    const Result<void> changed = co_await change_priority(cluster, *copy, wrapper.spec.priority);
+  const AppWrapper& wrapper = copy->wrapper;
+  seen.status = wrapper.status;
+  if (copy->job) {
+    seen.training = copy->job->status;
+  }
+  seen.fenced = is_fenced(wrapper.metadata) && !model::is_terminal(wrapper.status);
+  seen.evicted = is_evicting(cluster) && !model::is_terminal(wrapper.status);
+  if (!is_as_wanted(*copy, work) && !wrapper.metadata.deleting()) {
+    const Result<void> changed = co_await change_copy(cluster, *copy, work);
     if (!changed) {
-      logger_.info("cannot change the priority of a copy",
+      logger_.info("cannot change the priority or the size of a copy",
                    {{"cluster", cluster}, {"object", key.to_string()}, {"error", changed.error()}});
     }
   }
@@ -324,10 +337,12 @@ Task<Result<CopySeen>> ClusterLinks::look(std::string cluster, const AppWrapper&
 
 // --- back ---
 
-Task<Result<CopyRemoval>> ClusterLinks::take_back(std::string cluster, const AppWrapper& wrapper) {
+Task<Result<CopyRemoval>> ClusterLinks::take_back(std::string cluster, RemoteWork work) {
+  const WorkKind kind = kind_of(work);
+  const AppWrapper& wrapper = work.wrapper;
   const std::string uid = wrapper.metadata.uid;
   const model::ObjectKey key = wrapper.metadata.key();
-  const std::string name = "AppWrapper on cluster " + cluster;
+  const std::string name = std::string(name_of(kind)) + " on cluster " + cluster;
   // Nobody asks any more how the copy ended.
   const bool over = wrapper.metadata.deleting() || model::is_terminal(wrapper.status);
   const bool usable = is_usable(cluster);
@@ -346,26 +361,32 @@ Task<Result<CopyRemoval>> ClusterLinks::take_back(std::string cluster, const App
       co_return CopyRemoval{.left = name + " (" + way.error().message + ")"};
     }
     const std::shared_ptr<kube::Client>& there = way->client;
-    Result<std::optional<AppWrapper>> found = co_await get_copy(there, key);
+    Result<std::optional<CopyObject>> found = co_await get_copy(there, kind, key);
     if (!found) {
       CO_TRY(not_cancelled(found.error()));
       co_return CopyRemoval{.left = name + " (" + why_lost(cluster) + ")"};
     }
-    if (!*found || !is_ours(**found, uid)) {
+    if (!*found || !is_ours((*found)->wrapper, uid)) {
       co_return CopyRemoval();  // write 7 may follow: the server has none
     }
-    AppWrapper copy = **std::move(found);
+    const AppWrapper copy = (*found)->wrapper;
     if (!over && model::is_terminal(copy.status)) {
       // Its plan goes when nothing of it runs any more.
-      co_return copy.status.plan ? CopyRemoval{.left = name}
-                                 : CopyRemoval{.ended = std::move(copy.status)};
+      if (copy.status.plan) {
+        co_return CopyRemoval{.left = name};
+      }
+      CopyRemoval removal{.ended = copy.status};
+      if ((*found)->job) {
+        removal.training = (*found)->job->status;
+      }
+      co_return removal;
     }
     if (asked || copy.metadata.deleting()) {
       co_return CopyRemoval{.left = name};
     }
     // Write 6. With the version: the copy may end between the look and the deletion.
     const Result<kube::ObjectRef> rest =
-        co_await there->remove(copy_type(), key,
+        co_await there->remove(copy_type(kind), key,
                                {.propagation_policy = "Background",
                                 .uid = copy.metadata.uid,
                                 .resource_version = over ? "" : copy.metadata.resource_version});
@@ -381,19 +402,19 @@ Task<Result<CopyRemoval>> ClusterLinks::take_back(std::string cluster, const App
   co_return CopyRemoval{.left = name + " (it keeps changing)"};
 }
 
-Task<Result<std::string>> ClusterLinks::remove_all(const AppWrapper& wrapper) {
+Task<Result<std::string>> ClusterLinks::remove_all(RemoteWork work) {
   std::string left;
   std::vector<std::string> where;
   for (const auto& [name, record] : records_) {
     const bool has = std::ranges::any_of(record.copies, [&](const auto& copy) {
-      return copy.second.hub_uid == wrapper.metadata.uid;
+      return copy.second.hub_uid == work.wrapper.metadata.uid;
     });
     if (has && record.worker != nullptr && record.worker->usable()) {
       where.push_back(name);
     }
   }
   for (std::string& cluster : where) {
-    CO_TRY_ASSIGN(const CopyRemoval rest, co_await take_back(std::move(cluster), wrapper));
+    CO_TRY_ASSIGN(const CopyRemoval rest, co_await take_back(std::move(cluster), work));
     left += (left.empty() || rest.left.empty() ? "" : ", ") + rest.left;
   }
   co_return left;
@@ -401,19 +422,25 @@ Task<Result<std::string>> ClusterLinks::remove_all(const AppWrapper& wrapper) {
 
 // --- where they have no business ---
 
-std::optional<AppWrapper> ClusterLinks::hub_object(const AppWrapper& copy) const {
-  const std::string uid = mark_of(copy.metadata).hub_uid;
-  for (const model::WrapperApi api :
-       {model::WrapperApi::workload_v1beta1, model::WrapperApi::mcad_v1beta1}) {
-    if (api == model::WrapperApi::mcad_v1beta1 && !options_.legacy_group) {
+std::vector<model::ResourceType> ClusterLinks::hub_types(WorkKind kind) const {
+  if (kind == WorkKind::training_job) {
+    return {copy_type(kind)};
+  }
+  std::vector<model::ResourceType> types{copy_type(kind)};
+  if (options_.legacy_group) {
+    types.push_back(app_wrapper_type(model::WrapperApi::mcad_v1beta1));
+  }
+  return types;
+}
+
+std::optional<AppWrapper> ClusterLinks::hub_object(const Stray& stray) const {
+  const model::ObjectMeta& copy = stray.copy.metadata;
+  for (const model::ResourceType& type : hub_types(stray.kind)) {
+    const kube::ObjectRef object = manager_.cache().informer(type).store().get(copy.key());
+    if (object == nullptr || object->uid() != mark_of(copy).hub_uid) {
       continue;
     }
-    const kube::ObjectRef object =
-        manager_.cache().informer(app_wrapper_type(api)).store().get(copy.metadata.key());
-    if (object == nullptr || object->uid() != uid) {
-      continue;
-    }
-    Result<AppWrapper> read = to_app_wrapper_without_spec(*object);
+    Result<AppWrapper> read = read_without_spec(*object, stray.kind);
     if (read) {
       return *std::move(read);
     }
@@ -422,48 +449,52 @@ std::optional<AppWrapper> ClusterLinks::hub_object(const AppWrapper& copy) const
 }
 
 // The cache may lag behind: the hub's server decides.
-Task<Result<bool>> ClusterLinks::is_stray_for_sure(std::string cluster, AppWrapper copy) {
-  const std::string uid = mark_of(copy.metadata).hub_uid;
+Task<Result<bool>> ClusterLinks::is_stray_for_sure(std::string cluster, Stray stray) {
+  const model::ObjectMeta& copy = stray.copy.metadata;
   std::optional<AppWrapper> hub;
-  for (const model::WrapperApi api :
-       {model::WrapperApi::workload_v1beta1, model::WrapperApi::mcad_v1beta1}) {
-    if (api == model::WrapperApi::mcad_v1beta1 && !options_.legacy_group) {
-      continue;
-    }
-    const Result<kube::ObjectRef> object =
-        co_await manager_.client().get(app_wrapper_type(api), copy.metadata.key());
+  for (const model::ResourceType& type : hub_types(stray.kind)) {
+    const Result<kube::ObjectRef> object = co_await manager_.client().get(type, copy.key());
     if (!object && object.error().code != ErrorCode::not_found) {
       co_return fail(object.error());
     }
-    if (object && (*object)->uid() == uid) {
-      CO_TRY_ASSIGN(hub, to_app_wrapper_without_spec(**object));
+    if (object && (*object)->uid() == mark_of(copy).hub_uid) {
+      CO_TRY_ASSIGN(hub, read_without_spec(**object, stray.kind));
     }
   }
-  co_return is_stray(hub, cluster, copy);
+  co_return is_stray(hub, cluster, stray.copy);
 }
 
 void ClusterLinks::collect() {
-  std::map<std::string, std::vector<AppWrapper>> found;
+  std::map<std::string, std::vector<Stray>> found;
   for (const auto& [name, record] : records_) {
     if (record.worker == nullptr || !record.worker->usable() || !record.fed) {
       continue;
     }
-    for (const kube::ObjectRef& object : record.worker->copies().store().list()) {
-      Result<AppWrapper> copy = to_app_wrapper_without_spec(*object);
-      if (copy && !copy->metadata.deleting() && mark_of(copy->metadata).hub == hub_ &&
-          is_stray(hub_object(*copy), name, *copy)) {
-        found[name].push_back(*std::move(copy));
+    for (const WorkKind kind : kCopyKinds) {
+      const runtime::Informer* copies = record.worker->copies(kind);
+      if (copies == nullptr) {
+        continue;
+      }
+      for (const kube::ObjectRef& object : copies->store().list()) {
+        Result<AppWrapper> copy = read_without_spec(*object, kind);
+        if (!copy || copy->metadata.deleting() || mark_of(copy->metadata).hub != hub_) {
+          continue;
+        }
+        Stray stray{.kind = kind, .copy = *std::move(copy)};
+        if (is_stray(hub_object(stray), name, stray.copy)) {
+          found[name].push_back(std::move(stray));
+        }
       }
     }
   }
-  for (auto& [name, copies] : found) {
-    start_errand(name, remove_strays(name, std::move(copies)));
+  for (auto& [name, strays] : found) {
+    start_errand(name, remove_strays(name, std::move(strays)));
   }
 }
 
-Task<void> ClusterLinks::remove_strays(std::string cluster, std::vector<AppWrapper> copies) {
-  for (const AppWrapper& copy : copies) {
-    const Result<bool> stray = co_await is_stray_for_sure(cluster, copy);
+Task<void> ClusterLinks::remove_strays(std::string cluster, std::vector<Stray> strays) {
+  for (const Stray& each : strays) {
+    const Result<bool> stray = co_await is_stray_for_sure(cluster, each);
     const std::shared_ptr<kube::Client> there = client(cluster);
     if (!is_usable(cluster)) {
       break;
@@ -471,10 +502,10 @@ Task<void> ClusterLinks::remove_strays(std::string cluster, std::vector<AppWrapp
     if (!stray || !*stray) {
       continue;
     }
-    const model::ObjectMeta& meta = copy.metadata;
+    const model::ObjectMeta& meta = each.copy.metadata;
     // The version too: a copy that was released meanwhile has its plan by now.
     const Result<kube::ObjectRef> removed =
-        co_await there->remove(copy_type(), meta.key(),
+        co_await there->remove(copy_type(each.kind), meta.key(),
                                {.propagation_policy = "Background",
                                 .uid = meta.uid,
                                 .resource_version = meta.resource_version});

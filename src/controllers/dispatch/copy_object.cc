@@ -1,14 +1,18 @@
 #include "controllers/dispatch/copy_object.h"
 
+#include "controllers/appwrapper/app_wrapper_object.h"
 #include "controllers/dispatch/marks.h"
 #include "controllers/submitter/submitter.h"
 #include "json/parse.h"
 #include "json/write.h"
+#include "model/codec/training_job.h"
 #include "queue/clusters.h"
 #include "queue/marks.h"
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
+#include <utility>
 
 namespace codeflare::controllers::dispatch {
 
@@ -63,12 +67,96 @@ void write_spec(json::Writer& w, const json::Value& spec) {
   w.end_object();
 }
 
-void write_version(json::Writer& w, const model::AppWrapper& copy) {
+void write_run_policy(json::Writer& w, const json::Value* from) {
+  w.key("runPolicy").begin_object();
+  w.key("suspend").boolean(true);
+  write_members(w, from, [](std::string_view key) {
+    return key == "suspend" || key == "ttlSecondsAfterFinished";
+  });
+  w.end_object();
+}
+
+void write_training_spec(json::Writer& w, const json::Value& spec) {
+  w.key("spec").begin_object();
+  write_members(w, &spec, [](std::string_view key) { return key == "runPolicy"; });
+  write_run_policy(w, spec.find("runPolicy"));
+  w.end_object();
+}
+
+void write_version(json::Writer& w, const CopyObject& copy) {
+  const model::ObjectMeta& meta = copy.wrapper.metadata;
   w.key("metadata").begin_object();
-  w.member("uid", copy.metadata.uid).member("resourceVersion", copy.metadata.resource_version);
+  w.member("uid", meta.uid).member("resourceVersion", meta.resource_version);
+}
+
+void write_number(json::Writer& w, std::string_view key, std::optional<std::int64_t> number) {
+  w.key(key);
+  if (number) {
+    w.integer(*number);
+  } else {
+    w.null();
+  }
+}
+
+void write_sizes(json::Writer& w, const RemoteWork& work) {
+  const model::TrainingJobSpec& spec = work.job->spec;
+  write_number(w, "minSize", spec.min_size);
+  write_number(w, "maxSize", spec.max_size);
+  write_number(w, "sizeStep", spec.size_step);
+  w.key("desiredSize").integer(work.size);
+  w.key("sizes");
+  if (spec.sizes.empty()) {
+    w.null();
+    return;
+  }
+  w.begin_array();
+  for (const std::int64_t size : spec.sizes) {
+    w.integer(size);
+  }
+  w.end_array();
+}
+
+void write_wanted(json::Writer& w, const RemoteWork& work) {
+  w.key("priority").integer(work.wrapper.spec.priority);
+  if (work.job != nullptr) {
+    write_sizes(w, work);
+  }
 }
 
 }  // namespace
+
+model::ResourceType copy_type(WorkKind kind) {
+  return kind == WorkKind::training_job ? model::resource_type<model::TrainingJob>()
+                                        : app_wrapper_type(model::WrapperApi::workload_v1beta1);
+}
+
+std::string_view name_of(WorkKind kind) {
+  return kind == WorkKind::training_job ? model::ResourceTraits<model::TrainingJob>::kind
+                                        : model::ResourceTraits<model::AppWrapper>::kind;
+}
+
+WorkKind kind_of(const RemoteWork& work) {
+  return work.job != nullptr ? WorkKind::training_job : WorkKind::app_wrapper;
+}
+
+Result<CopyObject> read_copy_object(const kube::Object& object, WorkKind kind) {
+  CopyObject copy;
+  if (kind == WorkKind::training_job) {
+    TRY_ASSIGN(copy.job, object.as<model::TrainingJob>());
+    copy.wrapper = as_wrapper(*copy.job);
+  } else {
+    TRY_ASSIGN(copy.wrapper, to_app_wrapper(object));
+  }
+  return copy;
+}
+
+Result<model::AppWrapper> read_without_spec(const kube::Object& object, WorkKind kind) {
+  if (kind == WorkKind::app_wrapper) {
+    return to_app_wrapper_without_spec(object);
+  }
+  TRY_ASSIGN(CopyObject copy, read_copy_object(object, kind));
+  return std::move(copy.wrapper);
+}
 
 CopyMark mark_of(const model::ObjectMeta& copy) {
   return {std::string(model::find_or_empty(copy.annotations, kHubAnnotation)),
@@ -85,16 +173,17 @@ CopyMark mark_of(const kube::Object& copy) {
           std::string(annotations->string_or_empty(kHubUidAnnotation))};
 }
 
-Result<std::string> copy_body(const kube::Object& object, const std::string& hub) {
+Result<std::string> copy_body(const kube::Object& object, const std::string& hub, WorkKind kind) {
   TRY_ASSIGN(const json::Document parsed, object.parse());
   const json::Value* spec = parsed.root.find("spec");
   if (spec == nullptr || !spec->is_object()) {
-    return fail(invalid_argument("AppWrapper " + object.key().to_string() + " has no spec"));
+    return fail(invalid_argument(std::string(name_of(kind)) + " " + object.key().to_string() +
+                                 " has no spec"));
   }
-  using Traits = model::ResourceTraits<model::AppWrapper>;
+  const model::ResourceType type = copy_type(kind);
   std::string body;
   json::Writer w(body);
-  w.begin_object().member("apiVersion", Traits::api_version).member("kind", Traits::kind);
+  w.begin_object().member("apiVersion", type.api_version()).member("kind", type.kind);
   w.key("metadata").begin_object();
   w.member("namespace", object.ns()).member("name", object.name());
   w.key("labels").begin_object();
@@ -105,12 +194,41 @@ Result<std::string> copy_body(const kube::Object& object, const std::string& hub
   write_members(w, parsed.root.get({"metadata", "annotations"}), is_of_the_hub);
   w.member(kHubAnnotation, hub).member(kHubUidAnnotation, object.uid()).end_object();
   w.end_object();
-  write_spec(w, *spec);
+  if (kind == WorkKind::training_job) {
+    write_training_spec(w, *spec);
+  } else {
+    write_spec(w, *spec);
+  }
   w.end_object();
   return body;
 }
 
-std::string release_patch(const model::AppWrapper& copy, std::int32_t priority,
+bool is_as_wanted(const CopyObject& copy, const RemoteWork& work) {
+  if (copy.wrapper.spec.priority != work.wrapper.spec.priority) {
+    return false;
+  }
+  if (work.job == nullptr || !copy.job) {
+    return true;
+  }
+  const model::TrainingJobSpec& is = copy.job->spec;
+  const model::TrainingJobSpec& wanted = work.job->spec;
+  return is.min_size == wanted.min_size && is.max_size == wanted.max_size &&
+         is.size_step == wanted.size_step && is.sizes == wanted.sizes &&
+         is.desired_size == work.size;
+}
+
+std::string wanted_patch(const CopyObject& copy, const RemoteWork& work) {
+  std::string body;
+  json::Writer w(body);
+  w.begin_object();
+  write_version(w, copy);
+  w.end_object().key("spec").begin_object();
+  write_wanted(w, work);
+  w.end_object().end_object();
+  return body;
+}
+
+std::string release_patch(const CopyObject& copy, const RemoteWork& work,
                           const std::optional<Fence>& fence) {
   std::string body;
   json::Writer w(body);
@@ -123,17 +241,13 @@ std::string release_patch(const model::AppWrapper& copy, std::int32_t priority,
     w.null();
   }
   w.end_object().end_object();
-  w.key("spec").begin_object().key("suspend").boolean(false).key("priority").integer(priority);
-  w.end_object().end_object();
-  return body;
-}
-
-std::string priority_patch(const model::AppWrapper& copy, std::int32_t priority) {
-  std::string body;
-  json::Writer w(body);
-  w.begin_object();
-  write_version(w, copy);
-  w.end_object().key("spec").begin_object().key("priority").integer(priority);
+  w.key("spec").begin_object();
+  if (work.job != nullptr) {
+    w.key("runPolicy").begin_object().key("suspend").boolean(false).end_object();
+  } else {
+    w.key("suspend").boolean(false);
+  }
+  write_wanted(w, work);
   w.end_object().end_object();
   return body;
 }

@@ -68,13 +68,19 @@ bool Renewals::expired(Instant now, Duration lost_after) const {
   return not_before_ ? now - *not_before_ >= lost_after : now - begin_ >= fence_grace(lost_after);
 }
 
-std::string fence_patch(const model::ObjectMeta& copy, WallTime now) {
+std::string fence_patch(const model::ObjectMeta& copy, queue::WorkKind kind, WallTime now) {
   std::string body;
   json::Writer w(body);
   w.begin_object();
   write_version(w, copy);
   w.key("annotations").begin_object().member(kFencedAnnotation, to_rfc3339(now)).end_object();
-  w.end_object().key("spec").begin_object().key("suspend").boolean(true).end_object().end_object();
+  w.end_object().key("spec").begin_object();
+  if (kind == queue::WorkKind::training_job) {
+    w.key("runPolicy").begin_object().key("suspend").boolean(true).end_object();
+  } else {
+    w.key("suspend").boolean(true);
+  }
+  w.end_object().end_object();
   return body;
 }
 

@@ -3,6 +3,7 @@
 #include "base/result.h"
 #include "base/time.h"
 #include "model/meta.h"
+#include "queue/work.h"
 
 #include <optional>
 #include <string>
@@ -54,7 +55,7 @@ class Renewals {
 };
 
 // Stops a copy for its fence, in the version that was looked at.
-std::string fence_patch(const model::ObjectMeta& copy, WallTime now);
+std::string fence_patch(const model::ObjectMeta& copy, queue::WorkKind kind, WallTime now);
 // Gives a copy this fence; nothing: takes its fence away.
 std::string refence_patch(const model::ObjectMeta& copy, const std::optional<Fence>& fence);
 

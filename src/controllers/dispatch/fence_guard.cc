@@ -1,7 +1,6 @@
 #include "controllers/dispatch/fence_guard.h"
 
 #include "base/async/sleep.h"
-#include "controllers/appwrapper/app_wrapper_object.h"
 #include "controllers/dispatch/copy_object.h"
 #include "controllers/dispatch/marks.h"
 #include "model/app_wrapper.h"
@@ -19,10 +18,6 @@ namespace {
 
 const model::ResourceType kLeases{"coordination.k8s.io", "v1", "Lease", "leases", true};
 
-model::ResourceType copy_type() {
-  return app_wrapper_type(model::WrapperApi::workload_v1beta1);
-}
-
 // It has a fence and may run, now or after a release.
 bool is_guarded(const model::AppWrapper& copy) {
   return fence_of(copy.metadata) && !is_fenced(copy.metadata) && !copy.metadata.deleting() &&
@@ -31,12 +26,13 @@ bool is_guarded(const model::AppWrapper& copy) {
 
 }  // namespace
 
-FenceGuard::FenceGuard(runtime::Manager& manager, GuardOptions options)
+FenceGuard::FenceGuard(runtime::Manager& manager, queue::WorkKind kind, GuardOptions options)
     : manager_(manager),
       env_(manager.env()),
       options_(std::move(options)),
-      wrappers_(manager.cache().informer(copy_type())) {
-  wrappers_.add_handler([this](const ObjectChange& change) { copy_changed(change); });
+      kind_(kind),
+      works_(manager.cache().informer(copy_type(kind))) {
+  works_.add_handler([this](const ObjectChange& change) { copy_changed(change); });
 }
 
 void FenceGuard::copy_changed(const ObjectChange& change) {
@@ -45,7 +41,7 @@ void FenceGuard::copy_changed(const ObjectChange& change) {
     copies_.erase(object.key());
     return;
   }
-  const Result<model::AppWrapper> copy = to_app_wrapper_without_spec(object);
+  const Result<model::AppWrapper> copy = read_without_spec(object, kind_);
   if (!copy || !is_guarded(*copy)) {
     copies_.erase(object.key());
     return;
@@ -55,7 +51,7 @@ void FenceGuard::copy_changed(const ObjectChange& change) {
 }
 
 Task<void> FenceGuard::run() {
-  if (!co_await wrappers_.wait_synced()) {
+  if (!co_await works_.wait_synced()) {
     co_return;
   }
   const TaskContext& context = co_await current_context();
@@ -137,15 +133,17 @@ Task<void> FenceGuard::stop_expired() {
 }
 
 Task<Result<void>> FenceGuard::stop(model::ObjectKey key) {
-  CO_TRY_ASSIGN(const kube::ObjectRef object, co_await manager_.client().get(copy_type(), key));
-  CO_TRY_ASSIGN(const model::AppWrapper copy, to_app_wrapper_without_spec(*object));
+  CO_TRY_ASSIGN(const kube::ObjectRef object,
+                co_await manager_.client().get(copy_type(kind_), key));
+  CO_TRY_ASSIGN(const model::AppWrapper copy, read_without_spec(*object, kind_));
   if (!is_guarded(copy)) {
     co_return Result<void>();
   }
-  CO_TRY_ASSIGN(const kube::ObjectRef written,
-                co_await manager_.client().patch(copy_type(), key, kube::PatchKind::merge,
-                                                 fence_patch(copy.metadata, env_.clock.wall())));
-  wrappers_.note_written(*written);
+  CO_TRY_ASSIGN(
+      const kube::ObjectRef written,
+      co_await manager_.client().patch(copy_type(kind_), key, kube::PatchKind::merge,
+                                       fence_patch(copy.metadata, kind_, env_.clock.wall())));
+  works_.note_written(*written);
   copies_.erase(key);
   options_.logger.warn(
       "copy stopped: its hub has been silent for too long",
@@ -155,8 +153,13 @@ Task<Result<void>> FenceGuard::stop(model::ObjectKey key) {
 }
 
 void add_fence_guard(runtime::Manager& manager, GuardOptions options) {
-  const auto guard = std::make_shared<FenceGuard>(manager, std::move(options));
-  manager.add_work([guard] { return guard->run(); });
+  for (const WorkKind kind : kCopyKinds) {
+    if (kind == WorkKind::training_job && !options.training_jobs) {
+      continue;
+    }
+    const auto guard = std::make_shared<FenceGuard>(manager, kind, options);
+    manager.add_work([guard] { return guard->run(); });
+  }
 }
 
 }  // namespace codeflare::controllers::dispatch

@@ -1,5 +1,4 @@
 #include "base/go_duration.h"
-#include "controllers/appwrapper/app_wrapper_object.h"
 #include "controllers/dispatch/cluster_links.h"
 #include "controllers/dispatch/copy_object.h"
 #include "controllers/dispatch/marks.h"
@@ -18,10 +17,6 @@ namespace {
 
 // Longer than any request that was sent before: what it releases has the fence of that time.
 constexpr Duration kRequestsEnd = std::chrono::minutes(1);
-
-model::ResourceType copy_type() {
-  return app_wrapper_type(model::WrapperApi::workload_v1beta1);
-}
 
 bool may_run(const AppWrapper& copy) {
   return !model::is_terminal(copy.status) && !copy.metadata.deleting() && !is_fenced(copy.metadata);
@@ -192,14 +187,34 @@ Task<void> ClusterLinks::refence(std::string name, std::optional<Duration> wante
 
 // Whether all had it, as the server has them.
 Task<Result<bool>> ClusterLinks::refence_copies(std::string name) {
+  bool all = true;
+  for (const WorkKind kind : kCopyKinds) {
+    if (kind == WorkKind::training_job && !has_training(name)) {
+      continue;  // the account may lack the right to list them
+    }
+    CO_TRY_ASSIGN(const bool had, co_await refence_copies_of(name, kind));
+    all = all && had;
+  }
+  co_return all;
+}
+
+bool ClusterLinks::has_training(const std::string& cluster) const {
+  const queue::Queue& queue = driver_->queue();
+  return std::ranges::any_of(queue.held_in(cluster), [&](const std::string& uid) {
+    const std::optional<queue::WorkId> id = queue.id(uid);
+    return id && id->kind == WorkKind::training_job;
+  });
+}
+
+Task<Result<bool>> ClusterLinks::refence_copies_of(std::string name, WorkKind kind) {
   const std::shared_ptr<kube::Client> there = client(name);
   const std::optional<Fence> given = fence_for(name);
   CO_TRY_ASSIGN(const kube::ObjectList copies,
-                co_await there->list_all(copy_type(),
+                co_await there->list_all(copy_type(kind),
                                          {.label_selector = std::string(kCopyLabel) + "=" + hub_}));
   bool all = true;
   for (const kube::ObjectRef& object : copies.items) {
-    const Result<AppWrapper> copy = to_app_wrapper_without_spec(*object);
+    const Result<AppWrapper> copy = read_without_spec(*object, kind);
     if (!copy || mark_of(copy->metadata).hub != hub_ || !may_run(*copy) ||
         fence_of(copy->metadata) == given) {
       continue;
@@ -209,7 +224,7 @@ Task<Result<bool>> ClusterLinks::refence_copies(std::string name) {
       break;
     }
     const Result<kube::ObjectRef> changed =
-        co_await there->patch(copy_type(), copy->metadata.key(), kube::PatchKind::merge,
+        co_await there->patch(copy_type(kind), copy->metadata.key(), kube::PatchKind::merge,
                               refence_patch(copy->metadata, given));
     if (!changed && changed.error().code != ErrorCode::conflict) {
       logger_.warn(

@@ -4,6 +4,7 @@
 #include "base/async/task_group.h"
 #include "controllers/appwrapper/app_wrapper_object.h"
 #include "controllers/appwrapper/trim.h"
+#include "controllers/dispatch/copy_object.h"
 #include "controllers/dispatch/fence.h"
 #include "controllers/dispatch/marks.h"
 #include "controllers/pods_type.h"
@@ -140,10 +141,9 @@ Worker::Worker(Env env, Listener& listener, std::unique_ptr<kube::Connection> co
   nodes_ = std::make_unique<Informer>(env, *client_, kNodes, informer_options(trimmed_node));
   pods_ = std::make_unique<Informer>(env, *client_, kPods, informer_options(trimmed_pod));
   pods_->add_index(std::string(kByOwner), by_owner);
-  InformerOptions copies = informer_options(runtime::without_managed_fields);
-  copies.watch.label_selector = std::string(kCopyLabel) + "=" + options_.hub;
-  copies_ = std::make_unique<Informer>(
-      env, *client_, app_wrapper_type(model::WrapperApi::workload_v1beta1), std::move(copies));
+  copies_ = copies_of(WorkKind::app_wrapper, synced_);
+  training_ = copies_of(WorkKind::training_job, training_synced_);
+  training_problem_ = "has not told yet whether it takes TrainingJobs";
   InformerOptions machines = informer_options(runtime::without_managed_fields);
   machines.watch.backoff_max = kMachinesBackoffMax;
   machine_types_ = std::make_unique<Informer>(env, *client_,
@@ -163,14 +163,29 @@ Worker::Worker(Env env, Listener& listener, std::unique_ptr<kube::Connection> co
       listener_.pod_changed(*this, change);
     }
   });
-  copies_->add_handler([this](const ObjectChange& change) {
-    if (synced_) {
-      listener_.copy_changed(*this, change);
-    }
-  });
 }
 
 Worker::~Worker() = default;
+
+// The listener hears of changes while `known` is true.
+std::unique_ptr<Informer> Worker::copies_of(WorkKind kind, const bool& known) {
+  InformerOptions options = informer_options(runtime::without_managed_fields);
+  options.watch.label_selector = std::string(kCopyLabel) + "=" + options_.hub;
+  auto informer = std::make_unique<Informer>(env_, *client_, copy_type(kind), std::move(options));
+  informer->add_handler([this, kind, &known](const ObjectChange& change) {
+    if (known) {
+      listener_.copy_changed(*this, kind, change);
+    }
+  });
+  return informer;
+}
+
+Informer* Worker::copies(WorkKind kind) const {
+  if (kind == WorkKind::training_job) {
+    return training_synced_ ? training_.get() : nullptr;
+  }
+  return copies_.get();
+}
 
 std::string Worker::server() const {
   return connection_ == nullptr ? std::string() : connection_->config().server;
@@ -205,6 +220,7 @@ Task<void> Worker::run() {
   const TaskContext& context = co_await current_context();
   TaskGroup group(*context.loop, context.stop);
   bool follows = false;
+  bool follows_training = false;
   while (!context.stop.stop_requested()) {
     LinkState state = co_await probe();
     if (context.stop.stop_requested()) {
@@ -220,6 +236,11 @@ Task<void> Worker::run() {
         group.spawn(each->run());
       }
       group.spawn(follow());
+    }
+    if (state_.connected && serves_training_ && !follows_training) {
+      follows_training = true;
+      group.spawn(training_->run());
+      group.spawn(follow_training());
     }
     if (state_.connected && keeps_lease_) {
       co_await renew_lease();
@@ -317,6 +338,35 @@ std::optional<queue::ClusterMachines> Worker::machines() const {
   return machines;
 }
 
+// Copies that are known only now: after rights were given, or a definition was installed.
+Task<void> Worker::follow_training() {
+  if (!co_await training_->wait_synced()) {
+    co_return;
+  }
+  training_synced_ = true;
+  training_problem_.clear();
+  for (const kube::ObjectRef& object : training_->store().list()) {
+    listener_.copy_changed(*this, WorkKind::training_job, ObjectChange{nullptr, object, true});
+  }
+  listener_.link_changed(*this);
+}
+
+// Each time until the worker serves them to us.
+Task<void> Worker::look_at_training() {
+  if (!options_.training_jobs || serves_training_) {
+    co_return;
+  }
+  const model::ResourceType type = copy_type(WorkKind::training_job);
+  const Result<kube::ObjectList> served =
+      co_await client_->list(type, {.limit = 1, .metadata_only = true});
+  serves_training_ = served.has_value();
+  if (!served && served.error().code == ErrorCode::not_found) {
+    training_problem_ = "does not serve " + type.qualified_name();
+  } else if (!served && served.error().code == ErrorCode::permission_denied) {
+    training_problem_ = "does not let this hub list TrainingJobs; run codeflare cluster add again";
+  }
+}
+
 Task<LinkState> Worker::probe() {
   const Instant begin = env_.clock.now();
   auto looking = look();
@@ -341,6 +391,7 @@ Task<LinkState> Worker::probe() {
 Task<Result<void>> Worker::look() {
   CO_TRY_ASSIGN(const kube::ObjectRef system,
                 co_await client_->get(kNamespaces, {"", std::string(kSystemNamespace)}));
+  co_await look_at_training();
   const bool first = id_ != system->uid() || !state_.connected;
   id_ = system->uid();
   if (!options_.expected_id.empty() && id_ != options_.expected_id) {

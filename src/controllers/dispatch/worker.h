@@ -7,6 +7,7 @@
 #include "kube/connect.h"
 #include "model/key_map.h"
 #include "queue/market.h"
+#include "queue/work.h"
 #include "runtime/informer.h"
 
 #include <functional>
@@ -55,7 +56,8 @@ class Worker {
     // After the first lists, which are in the stores then.
     virtual void node_changed(Worker& worker, const runtime::ObjectChange& change) = 0;
     virtual void pod_changed(Worker& worker, const runtime::ObjectChange& change) = 0;
-    virtual void copy_changed(Worker& worker, const runtime::ObjectChange& change) = 0;
+    virtual void copy_changed(Worker& worker, queue::WorkKind kind,
+                              const runtime::ObjectChange& change) = 0;
     // MachineTypes or MachineRequests.
     virtual void machines_changed(Worker& worker) = 0;
   };
@@ -66,6 +68,7 @@ class Worker {
     // The identity that it had before; another one is an error.
     std::string expected_id{};
     WorkerTimes times{};
+    bool training_jobs = false;  // TrainingJobs have copies too
     Logger logger{};
   };
 
@@ -104,8 +107,10 @@ class Worker {
   std::shared_ptr<kube::Client> client() const { return client_; }
   const runtime::Store& nodes() const { return nodes_->store(); }
   const runtime::Store& pods() const { return pods_->store(); }
-  runtime::Informer& copies() { return *copies_; }
-  const runtime::Informer& copies() const { return *copies_; }
+  // Null as long as those are not known: TrainingJobs, where the worker does not serve them.
+  runtime::Informer* copies(queue::WorkKind kind) const;
+  // Why no TrainingJob can be sent there; empty: one can.
+  const std::string& training_problem() const { return training_problem_; }
   // MachineTypes and MachineRequests; nothing where the worker does not serve or show them.
   std::optional<queue::ClusterMachines> machines() const;
   // Index of pods(): the UID of the copy that they belong to.
@@ -114,7 +119,10 @@ class Worker {
  private:
   Task<LinkState> probe();
   Task<Result<void>> look();
+  Task<void> look_at_training();
   Task<void> follow();
+  Task<void> follow_training();
+  std::unique_ptr<runtime::Informer> copies_of(queue::WorkKind kind, const bool& known);
   Task<void> renew_lease();
   Task<Result<kube::ObjectRef>> write_lease();
   void set_state(LinkState state);
@@ -129,8 +137,12 @@ class Worker {
   std::unique_ptr<runtime::Informer> copies_;
   std::unique_ptr<runtime::Informer> machine_types_;
   std::unique_ptr<runtime::Informer> machine_requests_;
+  std::unique_ptr<runtime::Informer> training_;
   LinkState state_;
   bool synced_ = false;
+  bool serves_training_ = false;
+  bool training_synced_ = false;
+  std::string training_problem_;
   bool refused_ = false;
   std::string id_;
   std::string version_;

@@ -5,8 +5,10 @@
 namespace codeflare::controllers::trainingjob {
 
 inline constexpr runtime::Right kRights[] = {
-    {"get list watch delete", "breezeml.ai", "trainingjobs",
-     "TrainingJobs; those whose time to live is over; get is granted to agents"},
+    {"get list watch patch delete", "breezeml.ai", "trainingjobs",
+     "TrainingJobs; those whose time to live is over; finalizer of those on worker clusters; get "
+     "is "
+     "granted to agents"},
     {"patch", "breezeml.ai", "trainingjobs/status", "status and plan of TrainingJobs"},
     {"update", "breezeml.ai", "trainingjobs/finalizers",
      "owner of objects with blockOwnerDeletion"},

@@ -42,7 +42,8 @@ constexpr Duration kSelectorPause = std::chrono::seconds(5);
 }  // namespace
 
 TrainingJobReconciler::TrainingJobReconciler(const runtime::ControllerContext& context,
-                                             QueueDriver& driver, WorkerOptions options)
+                                             QueueDriver& driver, WorkerOptions options,
+                                             RemoteOptions remote)
     : env_(context.env),
       actor_(context.actor),
       waker_(context.waker),
@@ -59,7 +60,8 @@ TrainingJobReconciler::TrainingJobReconciler(const runtime::ControllerContext& c
                }
              }),
       agents_(context.cache.informer(elastic::leases()).store()),
-      checkpoint_keys_(context.env, context.client, context.actor) {
+      checkpoint_keys_(context.env, context.client, context.actor),
+      remote_(context.env, context.actor, driver, std::move(remote)) {
   if (options_.etcd != nullptr) {
     etcd_.emplace(env_, *options_.etcd,
                   [waker = context.waker](const model::ObjectKey& job) { waker.wake(job); });
@@ -89,6 +91,7 @@ Task<Result<Next>> TrainingJobReconciler::reconcile(runtime::ObjectKey key) {
       metrics_->gone(key);
     }
     agents_.forget(key);
+    remote_.forget(key);
     if (etcd_) {
       CO_TRY(co_await etcd_->end(key));
     }
@@ -96,6 +99,10 @@ Task<Result<Next>> TrainingJobReconciler::reconcile(runtime::ObjectKey key) {
   }
   if (metrics_) {
     metrics_->seen(observed->job, observed->pods);
+  }
+  if (runtime::ObjectRef object = jobs_.get(key);
+      object != nullptr && remote_.concerns(*object, *observed)) {
+    co_return co_await remote_.reconcile(std::move(object), *observed);
   }
   Desired desired = decide(*observed, env_.clock.wall());
   if (desired.stop && !observed->wrapped) {
@@ -366,7 +373,7 @@ void TrainingJobReconciler::tell_queue(const Observed& observed, const Desired& 
 }
 
 TrainingJobReconciler& add_training_controller(runtime::Manager& manager, QueueDriver& driver,
-                                               WorkerOptions options) {
+                                               WorkerOptions options, RemoteOptions remote) {
   TrainingJobReconciler& reconciler =
       manager.controller("trainingjobs")
           .reconciles(kJobs)
@@ -376,7 +383,7 @@ TrainingJobReconciler& add_training_controller(runtime::Manager& manager, QueueD
           .watches(elastic::leases(), runtime::to_label(std::string(kJobLabel)), {},
                    {.watch = {.label_selector = std::string(kJobLabel)}})
           .workers(kWorkers)
-          .with<TrainingJobReconciler>(driver, std::move(options));
+          .with<TrainingJobReconciler>(driver, std::move(options), std::move(remote));
   driver.set_training_waker(reconciler.waker());
   manager.add_work([&reconciler] { return reconciler.follow_etcd(); });
   return reconciler;

@@ -4,6 +4,7 @@
 #include "controllers/appwrapper/queue_driver.h"
 #include "controllers/trainingjob/checkpoint_service.h"
 #include "controllers/trainingjob/etcd_words.h"
+#include "controllers/trainingjob/remote_training.h"
 #include "controllers/trainingjob/training_decision.h"
 #include "controllers/trainingjob/training_metrics.h"
 #include "controllers/trainingjob/training_pods.h"
@@ -21,7 +22,7 @@ namespace codeflare::controllers::trainingjob {
 class TrainingJobReconciler final : public runtime::Reconciler {
  public:
   TrainingJobReconciler(const runtime::ControllerContext& context, QueueDriver& driver,
-                        WorkerOptions options);
+                        WorkerOptions options, RemoteOptions remote);
 
   Task<Result<runtime::Next>> reconcile(runtime::ObjectKey key) override;
 
@@ -62,11 +63,12 @@ class TrainingJobReconciler final : public runtime::Reconciler {
   AgentWords agents_;
   std::optional<EtcdWords> etcd_;
   CheckpointKeys checkpoint_keys_;
+  RemoteTraining remote_;
 };
 
 // After add_queue_controllers with `training_jobs`, whose driver it takes.
 TrainingJobReconciler& add_training_controller(runtime::Manager& manager, QueueDriver& driver,
-                                               WorkerOptions options);
+                                               WorkerOptions options, RemoteOptions remote = {});
 
 // The selector of the file, or an error that names it; empty without a file.
 Result<model::StringMap> read_selector(Env env, const std::string& path);

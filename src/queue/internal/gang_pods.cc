@@ -60,6 +60,28 @@ bool comes_first(const PodRecord* a, const PodRecord* b) {
   return rank(*a) != rank(*b) ? rank(*a) < rank(*b) : ByPodKey()(a, b);
 }
 
+bool is_remote(const std::string& node) {
+  return node.contains('/');
+}
+
+// The queue of a worker cluster chooses itself which pod goes: the one that we chose takes the
+// place of the one that went.
+void swap_with_leaving(QueueState& state, WrapperRecord& wrapper) {
+  model::PlannedPlace& told = wrapper.leaving.front();
+  const auto chosen = std::ranges::find_if(wrapper.pods, [&](const PodRecord* each) {
+    return each->counted == CountedAs::gang && each->planned && each->counted_at == told.node;
+  });
+  if (chosen == wrapper.pods.end()) {
+    return;
+  }
+  PodRecord& stays = **chosen;
+  (void)state.core.pod_ended(wrapper.gang, stays.uid, false);
+  if (--told.count <= 0) {
+    wrapper.leaving.erase(wrapper.leaving.begin());
+  }
+  enter_gang(state, wrapper, stays);
+}
+
 // A pod that has to go has no successor. The place of any other is kept: for a successor, or
 // until the whole job has ended.
 void leave_elastic(QueueState& state, WrapperRecord& wrapper, const PodRecord& pod) {
@@ -69,6 +91,8 @@ void leave_elastic(QueueState& state, WrapperRecord& wrapper, const PodRecord& p
   (void)state.core.pod_ended(wrapper.gang, pod.uid, replaced);
   if (leaves && --told->count <= 0) {
     wrapper.leaving.erase(told);
+  } else if (replaced && !wrapper.leaving.empty() && is_remote(pod.counted_at)) {
+    swap_with_leaving(state, wrapper);
   }
   if (wrapper.leaving.empty()) {
     wrapper.shrinks_for.clear();

@@ -200,6 +200,9 @@ void return_lost_places(QueueState& state, const NodeRecord& node) {
 }
 
 std::string_view cluster_of(const WrapperRecord& wrapper) {
+  if (!wrapper.cluster.empty()) {
+    return wrapper.cluster;
+  }
   return wrapper.plan.empty() ? model::managed_cluster::kLocal
                               : model::managed_cluster::cluster_of_node(wrapper.plan.front().node);
 }

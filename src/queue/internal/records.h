@@ -4,6 +4,7 @@
 #include "queue/demand.h"
 #include "queue/internal/measured_rates.h"
 #include "queue/queue.h"
+#include "queue/work.h"
 #include "sched/core.h"
 
 #include <cstdint>
@@ -117,6 +118,9 @@ struct WrapperRecord {
   std::unique_ptr<ClusterNotes> cluster_notes;
   std::string other_clusters;
   bool pinned = true;  // the core knows it as one of one cluster
+  // Of a TrainingJob, without its plan and demand: its gang is submitted anew when its clusters
+  // change.
+  std::unique_ptr<Work> work;
 
   // While it holds something.
   bool holds = false;
@@ -126,6 +130,7 @@ struct WrapperRecord {
   sched::Time since{};
   std::vector<sched::Designation> admitted_quota;  // as its labels were then
   std::vector<model::PlannedPlace> plan;
+  std::string cluster;          // of the plan; an elastic one may lose all of its places there
   bool plan_unwritten = false;  // it changed, and its status does not say so yet: nobody is bound
   std::vector<model::PlannedPlace> lost;  // the part of it whose node is gone
   std::vector<std::int64_t> succeeded;    // by pod set

@@ -1,5 +1,6 @@
 #include "queue/internal/wrapper_events.h"
 
+#include "base/check.h"
 #include "model/managed_cluster.h"
 #include "queue/internal/amounts.h"
 #include "queue/internal/item_check.h"
@@ -110,8 +111,8 @@ Needs unordered_needs(const QueueState& state, WrapperRecord& record) {
   }
   needs.within.keys = record.demand.within;
   record.other_clusters.clear();
-  record.pinned =
-      state.clusters.empty() || record.elastic || record.id.kind != WorkKind::app_wrapper;
+  const bool training = record.id.kind == WorkKind::training_job;
+  record.pinned = state.clusters.empty() || (record.elastic && !training);
   if (record.pinned) {
     restrict_to_cluster(needs.pods, model::managed_cluster::kLocal);
     return needs;
@@ -119,7 +120,7 @@ Needs unordered_needs(const QueueState& state, WrapperRecord& record) {
   const ClusterNotes none;
   ClusterChoice choice =
       choose_clusters(record.demand.clusters, state.clusters,
-                      record.cluster_notes == nullptr ? none : *record.cluster_notes);
+                      record.cluster_notes == nullptr ? none : *record.cluster_notes, training);
   for (sched::PodSet& pods : needs.pods) {
     restrict_to_clusters(pods, choice.allowed);
   }
@@ -167,8 +168,24 @@ sched::GangSpec gang_spec(const QueueState& state, const Work& work, const Wrapp
   return spec;
 }
 
+// A gang of several sizes cannot change what it asks for: it is another gang.
+void submit_again(QueueState& state, WrapperRecord& record) {
+  state.by_gang.erase(record.gang);
+  (void)state.core.remove(record.gang);
+  const auto gang =
+      state.core.submit(gang_spec(state, *record.work, record, needs_of(state, record)));
+  CHECK(gang.has_value(), "a gang that was understood before is rejected");
+  record.gang = *gang;
+  state.by_gang.emplace(record.gang, &record);
+  state.touched.insert(record.id.uid);
+}
+
 // The clusters that it may use, or their order, may be others than before.
 void choose_again(QueueState& state, WrapperRecord& record) {
+  if (record.work != nullptr && !record.holds) {
+    submit_again(state, record);
+    return;
+  }
   if (record.holds || record.elastic) {
     return;
   }
@@ -199,6 +216,8 @@ sched::Placement placement_of(QueueState& state, WrapperRecord& record,
 
 void begin_holding(QueueState& state, WrapperRecord& record) {
   record.holds = true;
+  record.cluster.clear();
+  record.cluster = cluster_of(record);
   record.admitted_quota = record.quota;
   ++state.holding;
   holdings_begun(state, record);
@@ -219,6 +238,7 @@ void end_holding(QueueState& state, WrapperRecord& record) {
   --state.holding;
   record.holds = record.draining = record.place_lost = record.plan_unwritten = false;
   record.plan.clear();
+  record.cluster.clear();
   record.lost.clear();
   record.leaving.clear();
   record.shrinks_for.clear();
@@ -320,7 +340,11 @@ Result<void> read_wrapped_training(const QueueState& state, const Work& work,
 Result<void> join(QueueState& state, const Work& work, WrapperRecord& record, Time now) {
   TRY_ASSIGN(record.demand, work.demand());
   record.elastic = work.sizes.has_value();
-  if (work.id.kind == WorkKind::app_wrapper) {
+  if (work.id.kind == WorkKind::training_job) {
+    record.work = std::make_unique<Work>(work);
+    record.work->plan.reset();
+    record.work->demand = nullptr;
+  } else {
     TRY(read_wrapped_training(state, work, record));
   }
   read(work, record);
@@ -412,7 +436,9 @@ Result<void> upsert(QueueState& state, const Work& work, Time now) {
   }
   WrapperRecord* known = state.wrapper(uid);
   // A TrainingJob may be mended while it waits: another pod template is another gang.
+  std::unique_ptr<ClusterNotes> notes;
   if (known != nullptr && work.sizes && !known->holds) {
+    notes = std::move(known->cluster_notes);
     erase(state, *known);
     known = nullptr;
   }
@@ -425,6 +451,7 @@ Result<void> upsert(QueueState& state, const Work& work, Time now) {
   }
   WrapperRecord& record = state.wrappers[uid];
   record.id = work.id;
+  record.cluster_notes = std::move(notes);
   auto joined = join(state, work, record, now);
   if (!joined) {
     end_delay(state, record);

@@ -8,6 +8,8 @@
 #include "controllers/dispatch/fence_guard.h"
 #include "controllers/fakenode/fake_nodes.h"
 #include "controllers/job/job_controller.h"
+#include "controllers/trainingjob/training_controller.h"
+#include "model/codec/training_job.h"
 
 #include <gtest/gtest.h>
 
@@ -173,6 +175,23 @@ void Site::submit(const std::string& name, int pods, int seconds, const std::str
              R"("resources":{"requests":{"cpu":"1"}}}]}}}}}]}}})");
 }
 
+void Site::train(const std::string& name, const std::string& spec, int seconds,
+                 const std::string& annotations) {
+  create(
+      kTrainingJobs,
+      R"({"apiVersion":"breezeml.ai/v1","kind":"TrainingJob","metadata":{"name":")" + name +
+          R"(","annotations":{)" + annotations + R"(}},"spec":{)" + spec +
+          R"("replicaSpecs":{"template":{"metadata":{"annotations":{"codeflare.dev/duration":")" +
+          std::to_string(seconds) +
+          R"(s"}},"spec":{"containers":[{"name":"trainingjob","image":"i",)"
+          R"("resources":{"requests":{"cpu":"1"},"limits":{"cpu":"1"}}}]}}}}})");
+}
+
+model::TrainingJob Site::training_job(const std::string& name) {
+  const ObjectRef object = get(kTrainingJobs, name);
+  return object == nullptr ? model::TrainingJob() : *object->as<model::TrainingJob>();
+}
+
 std::optional<model::AppWrapper> Site::wrapper(const std::string& name) {
   const ObjectRef object = get(kAppWrappers, name);
   if (object == nullptr) {
@@ -186,14 +205,29 @@ std::string Site::state(const std::string& name) {
   return found ? found->status.state : "none";
 }
 
-std::shared_ptr<QueueDriver> equip_worker(runtime::Manager& manager, const Logger& logger) {
+namespace {
+
+void add_training(runtime::Manager& manager, QueueDriver& driver,
+                  trainingjob::RemoteOptions remote) {
+  trainingjob::add_training_controller(manager, driver, {.scheduler_name = "codeflare"},
+                                       std::move(remote));
+}
+
+}  // namespace
+
+std::shared_ptr<QueueDriver> equip_worker(runtime::Manager& manager, const Logger& logger,
+                                          bool training_jobs) {
   QueueControllersOptions options;
   options.queue.binds = queue::Binds::all;
   options.queue.user_check = false;
+  options.training_jobs = training_jobs;
   options.trim_caches = false;
   options.logger = logger;
   std::shared_ptr<QueueDriver> driver = add_queue_controllers(manager, std::move(options));
-  add_fence_guard(manager, {.logger = logger});
+  add_fence_guard(manager, {.training_jobs = training_jobs, .logger = logger});
+  if (training_jobs) {
+    add_training(manager, *driver, {});
+  }
   job::add_job_controller(manager);
   fakenode::add_fake_node_controllers(manager);
   return driver;
@@ -201,17 +235,23 @@ std::shared_ptr<QueueDriver> equip_worker(runtime::Manager& manager, const Logge
 
 std::shared_ptr<ClusterLinks> equip_hub(runtime::Manager& manager, LinkOptions links,
                                         QueueControllersOptions queue, const HubMore& more) {
+  links.training_jobs = queue.training_jobs;
   auto made = add_links(manager, std::move(links));
   queue.queue.binds = queue::Binds::all;
   queue.queue.user_check = false;
   queue.trim_caches = false;
   queue.copies = made;
+  const bool training_jobs = queue.training_jobs;
+  const Duration patience = queue.machine.dispatch_patience;
   const std::shared_ptr<QueueDriver> driver = add_queue_controllers(manager, std::move(queue));
   start_links(manager, made, driver);
   if (more) {
     more(manager, *driver, *made);
   }
-  add_fence_guard(manager, {});
+  add_fence_guard(manager, {.training_jobs = training_jobs});
+  if (training_jobs) {
+    add_training(manager, *driver, {.copies = made, .patience = patience});
+  }
   job::add_job_controller(manager);
   fakenode::add_fake_node_controllers(manager);
   return made;
@@ -238,6 +278,7 @@ DispatchWorld::DispatchWorld(std::vector<std::string> workers, Options options)
     QueueControllersOptions queue;
     queue.machine.dispatch_patience = options_.patience;
     queue.queue.core.preemption = options_.preemption;
+    queue.training_jobs = options_.training_jobs;
     queue.logger = log.logger(env.clock);
     equip_hub(manager, std::move(links), std::move(queue), options_.equip_hub);
   });
@@ -246,7 +287,8 @@ DispatchWorld::DispatchWorld(std::vector<std::string> workers, Options options)
               R"({"metadata":{"name":"codeflare-system"}})");
   for (const std::string& name : workers) {
     auto site = std::make_unique<Site>(env, name, log, [this, name](runtime::Manager& manager) {
-      const std::shared_ptr<QueueDriver> driver = equip_worker(manager, log.logger(env.clock));
+      const std::shared_ptr<QueueDriver> driver =
+          equip_worker(manager, log.logger(env.clock), options_.training_jobs);
       if (options_.equip_worker) {
         options_.equip_worker(name, manager, *driver);
       }
@@ -297,6 +339,25 @@ std::string DispatchWorld::where(const std::string& job) {
   for (auto& [name, site] : workers_) {
     if (site->get(kJobs, job) != nullptr) {
       text += (text.empty() ? "" : " ") + name;
+    }
+  }
+  return text;
+}
+
+std::string DispatchWorld::workers_of(const std::string& training_job) {
+  std::map<std::string, Site*> sites{{"local", hub.get()}};
+  for (auto& [name, site] : workers_) {
+    sites.emplace(name, site.get());
+  }
+  std::string text;
+  for (auto& [name, site] : sites) {
+    const auto count = std::ranges::count_if(site->list(kPods), [&](const ObjectRef& pod) {
+      const std::string phase = pod->string_at({"status", "phase"});
+      return pod->string_at({"metadata", "labels", "breezeml.ai/job"}) == training_job &&
+             phase != "Succeeded" && phase != "Failed";
+    });
+    if (count > 0) {
+      text += (text.empty() ? "" : " ") + name + " " + std::to_string(count);
     }
   }
   return text;

@@ -9,6 +9,7 @@
 #include "controllers/dispatch/cluster_links.h"
 #include "kube/client.h"
 #include "model/app_wrapper.h"
+#include "model/training_job.h"
 #include "net/in_process.h"
 #include "net/sim_link.h"
 #include "runtime/manager.h"
@@ -26,6 +27,9 @@ namespace codeflare::controllers::dispatch::testing {
 
 inline const model::ResourceType kAppWrappers{"workload.codeflare.dev", "v1beta1", "AppWrapper",
                                               "appwrappers", true};
+inline const model::ResourceType kTrainingJobs{"breezeml.ai", "v1", "TrainingJob", "trainingjobs",
+                                               true};
+inline const model::ResourceType kPods{"", "v1", "Pod", "pods", true};
 inline const model::ResourceType kJobs{"batch", "v1", "Job", "jobs", true};
 inline const model::ResourceType kNodes{"", "v1", "Node", "nodes", false};
 inline const model::ResourceType kManagedClusters{"dispatch.codeflare.dev", "v1alpha1",
@@ -72,6 +76,10 @@ class Site {
   // One Job of `pods` pods with a CPU each that run for `seconds`.
   void submit(const std::string& name, int pods, int seconds = 5,
               const std::string& annotations = "", const std::string& spec = "");
+  // Workers with a CPU each that run for `seconds`; `spec` begins with a bound: "\"minSize\":1,".
+  void train(const std::string& name, const std::string& spec, int seconds = 7200,
+             const std::string& annotations = "");
+  model::TrainingJob training_job(const std::string& name);
   std::optional<model::AppWrapper> wrapper(const std::string& name);
   std::string state(const std::string& name);
 
@@ -108,6 +116,7 @@ class DispatchWorld {
     std::int64_t cpus = 4;  // of each node
     std::uint64_t seed = 1;
     bool preemption = false;
+    bool training_jobs = false;  // are run, here and on workers
     // More controllers.
     std::function<void(const std::string&, runtime::Manager&, QueueDriver&)> equip_worker{};
     HubMore equip_hub{};
@@ -125,6 +134,8 @@ class DispatchWorld {
   void settle(Duration time = std::chrono::seconds(1));
   // The clusters, `local` too, that have a Job of this name.
   std::string where(const std::string& job);
+  // "east 3 west 1": pods of this TrainingJob that have not ended.
+  std::string workers_of(const std::string& training_job);
 
   SimEnv sim;
   Env env;
@@ -142,7 +153,8 @@ class DispatchWorld {
 };
 
 // The controllers of a worker, and those of a hub.
-std::shared_ptr<QueueDriver> equip_worker(runtime::Manager& manager, const Logger& logger);
+std::shared_ptr<QueueDriver> equip_worker(runtime::Manager& manager, const Logger& logger,
+                                          bool training_jobs = false);
 std::shared_ptr<ClusterLinks> equip_hub(runtime::Manager& manager, LinkOptions links,
                                         QueueControllersOptions queue, const HubMore& more = {});
 
