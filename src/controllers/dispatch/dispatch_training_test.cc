@@ -136,6 +136,23 @@ TEST(DispatchTraining, a_hub_that_dies_at_any_moment_sends_it_to_one_cluster) {
   EXPECT_EQ(status(*world.hub, "bert").stage, "Running");
 }
 
+TEST(DispatchTraining, what_lost_its_nodes_here_stops_here_before_it_starts_on_a_worker) {
+  DispatchWorld world({"east"}, {.training_jobs = true});
+  world.manage("east", R"({"cost":1})");
+  world.settle(seconds(10));
+  world.hub->train("bert", kOneToThree);
+  world.settle(seconds(20));
+  ASSERT_EQ(world.workers_of("bert"), "local 3");
+  world.hub->remove(testing::kNodes, "codeflare-fake-0");
+  for (int i = 0; i < 60; ++i) {
+    world.settle(seconds(5));
+    const std::string where = world.workers_of("bert");
+    EXPECT_FALSE(where.contains("local") && where.contains("east")) << where;
+  }
+  EXPECT_EQ(world.workers_of("bert"), "east 3");
+  EXPECT_EQ(status(*world.hub, "bert").stage, "Running");
+}
+
 TEST(DispatchTraining, silence_concludes_nothing_until_the_cluster_is_declared_lost) {
   DispatchWorld world({"east", "west"}, training());
   world.manage("east", R"({"cost":0})");

@@ -53,6 +53,12 @@ std::string remote_cluster(const std::vector<model::PlannedPlace>& places) {
   return places.empty() ? std::string() : worker_of_node(places.front().node);
 }
 
+bool is_elsewhere(const std::vector<model::PlannedPlace>& places, const std::string& cluster) {
+  return std::ranges::any_of(places, [&](const model::PlannedPlace& place) {
+    return worker_of_node(place.node) != cluster;
+  });
+}
+
 TrainingJobStatus planned_there(const RemoteMoment& moment, const queue::Standing& standing) {
   TrainingJobStatus status = begin(moment);
   const bool is_new = !status.plan;

@@ -19,6 +19,9 @@ inline constexpr std::string_view kDispatched = "Dispatched";
 std::string remote_cluster(const model::TrainingJobStatus& status);
 // The same of the queue's places.
 std::string remote_cluster(const std::vector<model::PlannedPlace>& places);
+// Some of these places are on another cluster than the plan: what lost its nodes may get places
+// anew anywhere. Empty: in the hub's own cluster.
+bool is_elsewhere(const std::vector<model::PlannedPlace>& places, const std::string& cluster);
 
 // The job as it was read, and the moment.
 struct RemoteMoment {

@@ -106,8 +106,7 @@ Task<Result<Next>> RemoteTraining::reconcile(kube::ObjectRef object, const Obser
     co_return Next::await_change();
   }
   // Its plan alone says where its copy is. A gang that lost all of its places stays there.
-  const std::string there = remote_cluster(standing.plan);
-  if (!started || (!standing.plan.empty() && there != remote_cluster(job.status))) {
+  if (!started || is_elsewhere(standing.plan, remote_cluster(job.status))) {
     co_return co_await withdraw(job,
                                 {started ? Reason::place_lost : standing.reason, standing.message});
   }

@@ -85,7 +85,7 @@ Task<Result<Next>> TrainingJobReconciler::reconcile(runtime::ObjectKey key) {
     co_return Next::await_change();  // the driver wakes everybody when it begins
   }
   CO_TRY(co_await actor_.ready(key));
-  const std::optional<Observed> observed = observe(key);
+  std::optional<Observed> observed = observe(key);
   if (!observed) {
     if (metrics_) {
       metrics_->gone(key);
@@ -103,6 +103,14 @@ Task<Result<Next>> TrainingJobReconciler::reconcile(runtime::ObjectKey key) {
   if (runtime::ObjectRef object = jobs_.get(key);
       object != nullptr && remote_.concerns(*object, *observed)) {
     co_return co_await remote_.reconcile(std::move(object), *observed);
+  }
+  if (!observed->wrapped && observed->job.status.plan &&
+      observed->standing.kind == queue::Standing::Kind::started &&
+      is_elsewhere(observed->standing.plan, "")) {
+    // It stops here before it starts on another cluster.
+    observed->standing.kind = queue::Standing::Kind::stopping;
+    observed->standing.reason = queue::Reason::place_lost;
+    observed->standing.message = "its nodes are gone";
   }
   Desired desired = decide(*observed, env_.clock.wall());
   if (desired.stop && !observed->wrapped) {
