@@ -453,6 +453,7 @@ bool is_made_elsewhere(std::string_view verb, std::string_view resource) {
          (verb == "create" && resource == "rayjobs") ||         // tests/platform: Runs of Ray
          (verb == "get" && resource == "machinerequests") ||    // a create whose answer was lost
          (verb == "get" && resource == "trainingjobs") ||       // held to be granted to agents
+         (verb == "patch" && resource == "trainingjobs") ||     // dispatch_training_test
          (verb == "create" && resource == "roles") ||           // an apply that creates needs it
          resource.ends_with("/finalizers") ||                   // for blockOwnerDeletion
          (verb == "get" && resource == "pods") ||               // held to be granted to autoscalers

@@ -15,6 +15,7 @@
 #include "kube/connect.h"
 #include "kube/ensure_namespace.h"
 #include "model/codec/managed_cluster.h"
+#include "model/codec/training_job.h"
 #include "model/managed_cluster.h"
 #include "model/namespace.h"
 #include "model/secret.h"
@@ -23,6 +24,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -38,6 +41,7 @@ using Typed = internal::Typed<ClusterFlags>;
 constexpr Duration kGoneWithin = std::chrono::seconds(30);
 constexpr Duration kLookForWork = std::chrono::seconds(2);
 constexpr Duration kLook = std::chrono::milliseconds(200);
+constexpr std::string_view kTrainingJobPrefix = "TrainingJob ";
 
 model::ResourceType clusters_type() {
   return model::resource_type<model::ManagedCluster>();
@@ -221,7 +225,26 @@ std::string joined(const std::vector<std::string>& names) {
                                 : text + " and " + std::to_string(names.size() - kShown) + " more";
 }
 
-// AppWrappers with a plan there: "team/train (Running)".
+// TrainingJobs with a plan there: "TrainingJob team/train (Running)".
+Task<Result<std::vector<std::string>>> training_on(Session& hub, std::string cluster) {
+  const Result<kube::ObjectList> list =
+      co_await hub.client().list_all(model::resource_type<model::TrainingJob>(), {});
+  if (!list && list.error().code != ErrorCode::not_found) {
+    co_return fail(list.error());
+  }
+  std::vector<std::string> names;
+  for (const kube::ObjectRef& object : list ? list->items : std::vector<kube::ObjectRef>()) {
+    const Result<model::TrainingJob> job = object->as<model::TrainingJob>();
+    if (job && job->status.plan && !job->status.plan->places.empty() &&
+        managed::cluster_of_node(job->status.plan->places.front().node) == cluster) {
+      names.push_back(std::string(kTrainingJobPrefix) + object->key().to_string() + " (" +
+                      job->status.stage + ")");
+    }
+  }
+  co_return names;
+}
+
+// Work with a plan there: "team/train (Running)".
 Task<Result<std::vector<std::string>>> work_on(Session& hub, std::string cluster) {
   CO_TRY_ASSIGN(const WrapperList list, co_await list_groups(hub, app_wrapper_kind(), "", ""));
   std::vector<std::string> names;
@@ -230,11 +253,25 @@ Task<Result<std::vector<std::string>>> work_on(Session& hub, std::string cluster
       names.push_back(view.full_name() + " (" + view.state + ")");
     }
   }
+  CO_TRY_ASSIGN(const std::vector<std::string> training,
+                co_await training_on(hub, std::move(cluster)));
+  names.insert(names.end(), training.begin(), training.end());
   co_return names;
 }
 
-std::string count_text(std::size_t count) {
-  return std::to_string(count) + (count == 1 ? " AppWrapper" : " AppWrappers");
+// "2 AppWrappers and 1 TrainingJob"
+std::string count_text(const std::vector<std::string>& work) {
+  const auto training = std::ranges::count_if(
+      work, [](const std::string& each) { return each.starts_with(kTrainingJobPrefix); });
+  std::string text;
+  for (const auto& [count, kind] : {std::pair(std::ssize(work) - training, " AppWrapper"),
+                                    std::pair(std::ptrdiff_t{training}, " TrainingJob")}) {
+    if (count > 0) {
+      text +=
+          (text.empty() ? "" : " and ") + std::to_string(count) + kind + (count == 1 ? "" : "s");
+    }
+  }
+  return text;
 }
 
 // --- the end of a cluster ---
@@ -246,8 +283,7 @@ std::string loss_text(const kube::ObjectRef& object, const std::vector<std::stri
   }
   const std::string seen = object->string_at({"status", "lastSeen"});
   const std::string fence = object->string_at({"status", "fence"});
-  std::string text = "warning: " + count_text(work.size()) +
-                     " of the cluster will be queued again" +
+  std::string text = "warning: " + count_text(work) + " of the cluster will be queued again" +
                      (seen.empty() ? "" : " (the cluster last answered at " + seen + ")") + ": " +
                      joined(work) + "\n";
   text +=
@@ -481,7 +517,7 @@ Task<int> run_cluster_remove(Session& hub, ClusterFlags flags) {
   if (!gone && !work->empty() && !flags.lost) {
     co_return report(
         hub.console(),
-        failed_precondition("cluster " + flags.name + " holds " + count_text(work->size()) + ": " +
+        failed_precondition("cluster " + flags.name + " holds " + count_text(*work) + ": " +
                             joined(*work) + "; run 'codeflare cluster drain " + flags.name +
                             "' and wait, or use --lost if the cluster will not come back"));
   }

@@ -11,6 +11,7 @@
 #include "json/write.h"
 #include "kube/kubeconfig.h"
 #include "model/codec/managed_cluster.h"
+#include "model/codec/training_job.h"
 
 #include <gtest/gtest.h>
 
@@ -212,10 +213,27 @@ TEST(ClusterVerb, drain_and_remove_name_the_work_that_is_there) {
   };
   with_status("there", "east/n1");
   with_status("here", "n1");
+  world.write("train.yaml", testing::app_wrapper_crd("trainingjobs.breezeml.ai"));
+  ASSERT_EQ(world.verb([](Session& s) { return run_create(s, {.files = {"train.yaml"}}); }), kDone);
+  world.verb([](Session& s) -> Task<int> {
+    const model::ResourceType type = model::resource_type<model::TrainingJob>();
+    const auto made = co_await s.client().create(
+        type, "default",
+        R"({"metadata":{"name":"bert"},"spec":{"replicaSpecs":{"template":{"spec":{"containers":)"
+        R"([{"name":"trainingjob","image":"i","resources":{"requests":{"cpu":"1"}}}]}}}}})");
+    EXPECT_TRUE(made) << made.error().to_string();
+    const auto done = co_await s.client().patch(
+        type, {"default", "bert"}, kube::PatchKind::merge,
+        R"({"status":{"stage":"Running","plan":{"places":[{"index":0,"node":"east/n1"}]}}})",
+        {.subresource = "status"});
+    EXPECT_TRUE(done) << done.error().to_string();
+    co_return kDone;
+  });
   EXPECT_EQ(world.verb([](Session& s) { return run_cluster_drain(s, {.name = "east"}); }), kDone);
   EXPECT_EQ(world.console.out_text,
             "cluster east gets no new work\n"
-            "still there, until they end: default/there (Running)\n")
+            "still there, until they end: default/there (Running), TrainingJob default/bert "
+            "(Running)\n")
       << world.console.err_text;
   EXPECT_EQ(world.verb([](Session& s) { return run_list(s, {}); }), kDone);
   EXPECT_TRUE(world.console.out_text.contains("CLUSTER")) << world.console.out_text;
@@ -223,7 +241,8 @@ TEST(ClusterVerb, drain_and_remove_name_the_work_that_is_there) {
   EXPECT_TRUE(world.console.out_text.contains("local")) << world.console.out_text;
   EXPECT_NE(world.verb([](Session& s) { return run_cluster_remove(s, {.name = "east"}); }), kDone);
   EXPECT_TRUE(world.console.err_text.contains(
-      "cluster east holds 1 AppWrapper: default/there (Running); run 'codeflare cluster drain"))
+      "cluster east holds 1 AppWrapper and 1 TrainingJob: default/there (Running), TrainingJob "
+      "default/bert (Running); run 'codeflare cluster drain"))
       << world.console.err_text;
   EXPECT_NE(world.verb([](Session& s) { return run_cluster_remove(s, {.name = "west"}); }), kDone);
   EXPECT_TRUE(world.console.err_text.contains("cluster \"west\" not found"))
@@ -243,12 +262,13 @@ TEST(ClusterVerb, drain_and_remove_name_the_work_that_is_there) {
   EXPECT_EQ(
       world.verb([](Session& s) { return run_cluster_drain(s, {.name = "east", .evict = true}); }),
       kDone);
-  EXPECT_TRUE(world.console.out_text.contains("queued again: default/there (Running)\n"))
+  EXPECT_TRUE(world.console.out_text.contains("queued again: default/there (Running), TrainingJob"))
       << world.console.out_text;
   EXPECT_EQ(world.field("east", {"spec", "evict"}), "true");
   // Nobody takes the finalizer away here: the warning comes before the wait.
   world.verb([](Session& s) { return run_cluster_remove(s, {.name = "east", .lost = true}); });
-  EXPECT_TRUE(world.console.err_text.contains("1 AppWrapper of the cluster will be queued again"))
+  EXPECT_TRUE(world.console.err_text.contains(
+      "1 AppWrapper and 1 TrainingJob of the cluster will be queued again"))
       << world.console.err_text;
   EXPECT_TRUE(world.console.err_text.contains("default/there (Running)")) << world.console.err_text;
   EXPECT_TRUE(world.console.err_text.contains("run twice")) << world.console.err_text;
