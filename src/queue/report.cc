@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::size_t kHoldersMax = 10;
 constexpr std::size_t kHoldersCounted = 10'000;
+constexpr std::size_t kHoldersOfDomain = 2;
 constexpr std::size_t kNameLengthMax = 63;  // of a label's value
 
 std::string pods_text(std::int64_t pods) {
@@ -41,6 +42,24 @@ void add_holders(const Queue& queue, const std::vector<sched::Holder>& holders, 
     report.holders.push_back("and " + std::to_string(holders.size() - kHoldersMax) +
                              (holders.size() == kHoldersCounted ? " or more" : " more"));
   }
+}
+
+// The work that holds most of what is needed there, and when it ends.
+std::string held_by_text(const Queue& queue, const std::vector<sched::Holder>& holders,
+                         const std::string& domain) {
+  std::string text;
+  std::size_t count = 0;
+  for (const sched::Holder& each : holders) {
+    if (std::ranges::find(each.domains, domain) == each.domains.end() ||
+        ++count > kHoldersOfDomain) {
+      continue;
+    }
+    text += (text.empty() ? "" : ", ") + queue.name_of(each.gang) +
+            (each.ends ? " until " + to_rfc3339(*each.ends) : "");
+  }
+  return count > kHoldersOfDomain
+             ? text + " and " + std::to_string(count - kHoldersOfDomain) + " more"
+             : text;
 }
 
 std::vector<ReportLine> lines(const sched::Explanation& explanation) {
@@ -363,6 +382,7 @@ void add_estimate(Queue& queue, sched::GangId gang, const sched::Explanation& ex
     return;
   }
   report.estimated_start = estimate->start;
+  report.estimated_in = estimate->domain;
   report.estimate_note = estimate->approximate ? "if running work ends as expected; work further "
                                                  "back in a long queue was left out"
                                                : "if running work ends as expected";
@@ -395,6 +415,9 @@ Result<Report> explain(Queue& queue, std::string_view uid, Time now) {
   if (explanation.why != Reason::held) {
     TRY_ASSIGN(const auto holders, queue.core().holders(*gang, now, kHoldersCounted));
     add_holders(queue, holders, report);
+    for (ReportDomain& domain : report.domains) {
+      domain.held_by = held_by_text(queue, holders, domain.name);
+    }
   }
   if (explanation.why != Reason::unknown_quota) {
     report.outside = outside_text(queue, report.shortages);
@@ -459,6 +482,9 @@ json::Value domains_json(json::Arena& arena, const std::vector<ReportDomain>& do
     entry.set_static(arena, "pods", json::Value::integer(arena, domain.pods));
     entry.set_static(arena, "fitting", json::Value::integer(arena, domain.fitting));
     entry.set_static(arena, "message", json::Value::string(arena, domain.text));
+    if (!domain.held_by.empty()) {
+      entry.set_static(arena, "heldBy", json::Value::string(arena, domain.held_by));
+    }
     array.push_back(arena, entry);
   }
   return array;
@@ -493,6 +519,9 @@ json::Value to_json(json::Arena& arena, const Report& report) {
     root.set_static(arena, "advice", texts(arena, report.advice));
     if (report.estimated_start) {
       set("estimatedStart", to_rfc3339(*report.estimated_start));
+    }
+    if (!report.estimated_in.empty()) {
+      set("estimatedIn", report.estimated_in);
     }
     set("estimateNote", report.estimate_note);
     return root;
@@ -571,13 +600,14 @@ void read_waiting(const json::Value& root, Report& report) {
   for (const json::Value& domain : items_at(root, "domains")) {
     report.domains.push_back({text_at(domain, "name"), number_at(domain, "nodes"),
                               number_at(domain, "pods"), number_at(domain, "fitting"),
-                              text_at(domain, "message")});
+                              text_at(domain, "message"), text_at(domain, "heldBy")});
   }
   report.constraints = texts_at(root, "constraints");
   report.holders = texts_at(root, "holders");
   report.outside = text_at(root, "outside");
   report.advice = texts_at(root, "advice");
   report.estimated_start = time_at(root, "estimatedStart");
+  report.estimated_in = text_at(root, "estimatedIn");
   report.estimate_note = text_at(root, "estimateNote");
 }
 

@@ -29,6 +29,7 @@ struct ReportDomain {
   std::int64_t pods = 0;     // of the AppWrapper
   std::int64_t fitting = 0;  // of these, that would fit there now
   std::string text;          // what is short there, with numbers
+  std::string held_by{};     // "team-a/eval until 2026-01-02T03:04:05Z and 2 more"; empty: nobody
 };
 
 struct Report {
@@ -45,6 +46,7 @@ struct Report {
   std::string outside;                   // what pods outside the queue hold of it; empty: nothing
   std::vector<std::string> advice;       // what would start it now
   std::optional<Time> estimated_start;
+  std::string estimated_in{};  // the first of `domains` that will have room
   std::string estimate_note;  // how sure that is, or why there is none
   // Not even if all work ends, all nodes are uncordoned and all taints gone.
   bool never_fits = false;

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <string>
 #include <tuple>
 
@@ -424,6 +425,48 @@ TEST(Report, is_read_back_from_its_json) {
 TEST(Report, of_another_document_is_an_error) {
   EXPECT_FALSE(report_from_json(json::Value::object()));
   EXPECT_FALSE(report_from_json(json::Value::array()));
+}
+
+TEST(Report, names_who_holds_each_cluster_and_the_first_that_will_have_room) {
+  Queue queue;
+  for (const char* name : {"n", "east/n", "west/n"}) {
+    queue.upsert_node(node(name, resources("4")));
+  }
+  queue.set_clusters({{.name = "local", .closed = "is not used (--no-local)"},
+                      {.name = "east"},
+                      {.name = "west"}});
+  for (const auto& [name, place, expected] :
+       {std::tuple("long", "east/n", 600), std::tuple("short", "west/n", 300)}) {
+    model::AppWrapper runs = wrapper(name, {{1, resources("3")}});
+    runs.spec.scheduling_spec.emplace();
+    runs.spec.scheduling_spec->dispatch_duration.emplace();
+    runs.spec.scheduling_spec->dispatch_duration->expected = expected;
+    runs.status.can_run = true;
+    runs.status.state = "Running";
+    runs.status.plan.emplace();
+    runs.status.plan->places.push_back({.pod_set = 0, .node = place, .count = 1});
+    runs.status.plan->started = model::MicroTime{kNow};
+    ASSERT_TRUE(queue.upsert(runs, kNow));
+  }
+  ASSERT_TRUE(queue.upsert(wrapper("job", {{2, resources("2")}}), kNow));
+  (void)queue.step(kNow);
+  const auto report = explain(queue, "uid-job", kNow);
+  ASSERT_TRUE(report);
+  ASSERT_EQ(report->domains.size(), 2U);
+  EXPECT_EQ(report->domains[0].name, "east");
+  EXPECT_EQ(report->domains[0].text, "needs 4 CPUs, 1 of 4 free on 1 eligible node (3 short)");
+  EXPECT_EQ(report->domains[0].held_by,
+            "team-a/long until " + to_rfc3339(kNow + std::chrono::seconds(600)));
+  EXPECT_EQ(report->domains[1].name, "west");
+  EXPECT_EQ(report->domains[1].held_by,
+            "team-a/short until " + to_rfc3339(kNow + std::chrono::seconds(300)));
+  EXPECT_EQ(report->estimated_start, kNow + std::chrono::seconds(300));
+  EXPECT_EQ(report->estimated_in, "west");
+  json::Arena arena;
+  const auto read = report_from_json(to_json(arena, *report));
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->estimated_in, "west");
+  EXPECT_EQ(read->domains[1].held_by, report->domains[1].held_by);
 }
 
 TEST(Report, a_gang_within_a_zone_tells_of_every_zone_the_nearest_first) {

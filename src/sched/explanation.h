@@ -85,6 +85,8 @@ struct Holder {
   std::optional<Time> ends{};  // when its end is known
   // Pods of these that it has beyond its minimum, and could give back.
   std::int64_t growth = 0;
+  // Where it holds them, as DomainReport has names; empty where the waiting one may be anywhere.
+  std::vector<std::string> domains{};
 };
 
 struct ReservationReport {
@@ -131,6 +133,8 @@ struct Advice {
 
 struct Estimate {
   std::optional<Time> start;
+  // Where, as DomainReport has names; empty for a gang that may be anywhere.
+  std::string domain{};
   // Gangs further back in a very long line were left out of the replay.
   bool approximate = false;
 };

@@ -7,6 +7,7 @@
 #include "json/parse.h"
 #include "json/value.h"
 #include "json/write.h"
+#include "model/managed_cluster.h"
 #include "model/quantity.h"
 #include "model/resource_text.h"
 #include "queue/marks.h"
@@ -14,6 +15,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include <utility>
 
 namespace codeflare::cli {
 
@@ -150,11 +152,22 @@ void append_domains(std::string& out, const queue::Report& report) {
   if (report.domains.empty()) {
     return;
   }
-  Table table({"  " + report.within, "NODES", "PODS FIT", "MESSAGE"});
+  const bool held = std::ranges::any_of(
+      report.domains, [](const queue::ReportDomain& each) { return !each.held_by.empty(); });
+  std::vector<std::string> header{"  " + report.within, "NODES", "PODS FIT", "MESSAGE"};
+  if (held) {
+    header.insert(header.end() - 1, "HELD BY");
+  }
+  Table table(header);
   for (const queue::ReportDomain& domain : report.domains) {
-    table.add_row({"  " + domain.name, std::to_string(domain.nodes),
-                   std::to_string(domain.fitting) + " of " + std::to_string(domain.pods),
-                   one_line(domain.text)});
+    std::vector<std::string> row{
+        "  " + domain.name, std::to_string(domain.nodes),
+        std::to_string(domain.fitting) + " of " + std::to_string(domain.pods),
+        one_line(domain.text)};
+    if (held) {
+      row.insert(row.end() - 1, domain.held_by.empty() ? "-" : domain.held_by);
+    }
+    table.add_row(std::move(row));
   }
   out += "\nAll pods must fit within one of these, nearest first:\n" + table.to_text();
 }
@@ -181,6 +194,11 @@ void append_estimate(std::string& out, const Explained& explained, const Wrapper
     out += *report.estimated_start <= now ? std::string("now")
                                           : "in " + human_duration(*report.estimated_start - now) +
                                                 ", at " + to_rfc3339(*report.estimated_start);
+    if (!report.estimated_in.empty()) {
+      out += report.within == model::managed_cluster::kClusterLabel
+                 ? " on cluster " + report.estimated_in
+                 : " within " + report.within + "=" + report.estimated_in;
+    }
     out += report.estimate_note.empty() ? "" : " (" + report.estimate_note + ")";
   } else {
     out += "unknown: " + report.estimate_note;

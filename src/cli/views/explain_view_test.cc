@@ -117,6 +117,31 @@ TEST(Explanation, has_a_line_for_each_domain_that_could_hold_all_pods) {
   EXPECT_TRUE(json.contains("\"fitting\": 1")) << json;
 }
 
+TEST(Explanation, names_who_holds_each_cluster_and_the_first_that_will_have_room) {
+  queue::Report within = report();
+  within.within = "codeflare.dev/cluster";
+  within.domains = {{.name = "east",
+                     .nodes = 2,
+                     .pods = 3,
+                     .text = "needs 12 CPUs, 3 of 16 free",
+                     .held_by = "default/eval until 2023-11-14T23:00:00Z"},
+                    {.name = "west", .nodes = 1, .pods = 3, .text = "needs 12 CPUs, 0 of 8 free"}};
+  within.estimated_in = "west";
+  const std::string text =
+      render_explanation({.wrapper = waiting("train"), .report = within}, kNow);
+  EXPECT_TRUE(text.contains(
+      "  codeflare.dev/cluster   NODES   PODS FIT   HELD BY                                   "
+      "MESSAGE\n"
+      "  east                    2       0 of 3     default/eval until 2023-11-14T23:00:00Z   "
+      "needs 12 CPUs, 3 of 16 free\n"
+      "  west                    1       0 of 3     -                                         "
+      "needs 12 CPUs, 0 of 8 free\n"))
+      << text;
+  EXPECT_TRUE(text.contains(
+      "Estimated start: in 12m, at 2023-11-14T22:25:20Z on cluster west (if everybody"))
+      << text;
+}
+
 TEST(Explanation, tells_what_is_short_in_sum_from_what_is_too_large_for_every_node) {
   queue::Report pieces = report();
   pieces.shortages[0].short_in_sum = false;

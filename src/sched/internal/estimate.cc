@@ -1,3 +1,4 @@
+#include "sched/internal/domains.h"
 #include "sched/internal/events.h"
 #include "sched/internal/growth.h"
 #include "sched/internal/holdings.h"
@@ -106,6 +107,9 @@ Estimate estimate(const State& state, Index gang, Time now) {
   for (int ends = 0; ends < kReplayedEndsMax; ++ends) {
     if (replay.gangs[gang].state == GangState::running) {
       answer.start = now;
+      if (const auto home = home_of(replay, replay.gangs.run_of(gang))) {
+        answer.domain = domain_text(replay.cluster, *home);
+      }
       return answer;
     }
     const auto next = next_end(replay, now);

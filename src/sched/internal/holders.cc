@@ -1,8 +1,11 @@
+#include "sched/internal/domains.h"
 #include "sched/internal/growth.h"
 #include "sched/internal/holdings.h"
 #include "sched/internal/questions.h"
 
 #include <algorithm>
+#include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -190,6 +193,23 @@ std::vector<Entry> in_the_way(const State& state, Index gang) {
   return found;
 }
 
+// Of a waiting gang that has to stay within one of them.
+std::vector<std::string> domains_held(const State& state, Index gang, const Run& run) {
+  const Shape& shape = state.shapes[state.gangs[gang].shape];
+  if (shape.within.keys.empty() || shape.groups.empty()) {
+    return {};
+  }
+  const Kind& kind = state.cluster.kind(shape.groups.front().kind);
+  std::set<std::string> names;
+  each_holding(state, run, [&](Index node, const Request&, std::int64_t) {
+    const DomainValues values = state.cluster.domain_of(kind, node);
+    if (values.size() == shape.within.keys.size()) {
+      names.insert(domain_text(state.cluster, values));
+    }
+  });
+  return {names.begin(), names.end()};
+}
+
 }  // namespace
 
 std::vector<Holder> holders(const State& state, Index gang, Time now, std::size_t most) {
@@ -209,7 +229,8 @@ std::vector<Holder> holders(const State& state, Index gang, Time now, std::size_
     const Gang& holder = state.gangs[each.run->gang];
     result.push_back({state.gangs.id(each.run->gang), holder.name,
                       state.cluster.resources().named(each.held.amounts),
-                      predicted_end(holder, *each.run, now), growth_of(state, each.run->gang)});
+                      predicted_end(holder, *each.run, now), growth_of(state, each.run->gang),
+                      domains_held(state, gang, *each.run)});
   }
   return result;
 }
