@@ -66,10 +66,10 @@ def connection_for(auth: Any) -> dict[str, Any]:
             hint="use a kubeconfig whose user has an exec plugin for OIDC, with method='kubeconfig'",
         )
     if method not in ("auto", "kubeconfig", "incluster", "in_cluster", "openshift"):
-        raise InvalidError(f"method {method!r} is unknown; give auto, kubeconfig, incluster or openshift", "invalid_argument")
+        raise InvalidError(f"method {method!r} is unknown", "invalid_argument", hint="give auto, kubeconfig, incluster or openshift")
     if method == "openshift" or (method == "auto" and host and token):
         if not host or not token:
-            raise InvalidError("method 'openshift' needs k8s_api_host and token", "invalid_argument")
+            raise InvalidError("method 'openshift' needs k8s_api_host and token", "invalid_argument", hint="give both")
         return _with_token(host, token, not getattr(auth, "verify_ssl", True), getattr(auth, "ca_cert", None))
     path = getattr(auth, "kubeconfig_path", None)
     return {"kubeconfig": os.path.expanduser(path)} if path else {}
@@ -185,10 +185,10 @@ class KubeConfigFileAuthentication(KubeConfiguration):
         from .errors import InvalidError, NotFoundError
 
         if not self.kube_config_path:
-            raise InvalidError("give the path of a kubeconfig file", "invalid_argument")
+            raise InvalidError("kube_config_path: is missing", "invalid_argument", hint="give the path of a kubeconfig file")
         path = os.path.expanduser(self.kube_config_path)
         if not os.path.exists(path):
-            raise NotFoundError(f"there is no kubeconfig file {path}", "not_found", object=path)
+            raise NotFoundError(f"{path} is not a file", "not_found", object=path, hint="give the path of a kubeconfig file")
         candidate = {"kubeconfig": path}
         call("namespace", connection=candidate)
         _set(candidate)

@@ -318,7 +318,7 @@ class AWManager:
 
     def __init__(self, filename: str) -> None:
         if not os.path.isfile(filename):
-            raise NotFoundError(f"{filename} is not a file", "not_found", object=filename)
+            raise NotFoundError(f"{filename} is not a file", "not_found", object=filename, hint="give the path of an AppWrapper in YAML")
         self.filename = filename
         self.name = os.path.splitext(os.path.basename(filename))[0]
         self.submitted = False

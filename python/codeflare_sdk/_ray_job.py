@@ -49,7 +49,8 @@ class RayJob:
         api_client: Any = None,
     ) -> None:
         if (cluster_name is None) == (cluster_config is None):
-            raise InvalidError("give exactly one of cluster_name and cluster_config", "invalid_argument")
+            problem = "are both missing" if cluster_name is None else "contradict each other"
+            raise InvalidError(f"cluster_name and cluster_config {problem}", "invalid_argument", hint="give exactly one of them")
         given = {"ttl_seconds_after_finished": ttl_seconds_after_finished, "active_deadline_seconds": active_deadline_seconds,
                  "priority_class": priority_class}
         names = [name for name, value in given.items() if value and cluster_name is not None]

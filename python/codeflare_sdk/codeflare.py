@@ -28,7 +28,7 @@ class SDKConfig:
 
     def __post_init__(self) -> None:
         if self.log_level not in _LOG_LEVELS:
-            raise InvalidError(f"log_level must be one of {_LOG_LEVELS}, not {self.log_level!r}", "invalid_argument")
+            raise InvalidError(f"log_level: {self.log_level!r} is not a level", "invalid_argument", hint=f"give one of {', '.join(_LOG_LEVELS)}")
 
 
 class JobOptions(TypedDict, total=False):
@@ -50,7 +50,7 @@ class ClusterHandler:
     def create(self, config: ClusterConfiguration, namespace: str | None = None) -> Cluster:
         """A Cluster, for apply()."""
         if not config.name:
-            raise InvalidError("ClusterConfiguration.name is required to create a cluster", "invalid_argument")
+            raise InvalidError("name: is missing in ClusterConfiguration", "invalid_argument", hint="give the cluster a name")
         config = copy.copy(config)
         config.namespace = self._sdk.namespace(namespace or config.namespace)
         return Cluster(config, api_client=self._sdk.client)

@@ -265,6 +265,80 @@ class Errors(unittest.TestCase):
                 self.assertIn(hint, caught.exception.hint)
                 self.assertEqual(str(caught.exception), f"{caught.exception.message}; {caught.exception.hint}")
 
+    def wrong_calls(self):
+        """Calls beside the fields of a cluster: code, problem and fix of each. None of them needs an answer of the server."""
+        from codeflare_sdk import (
+            AuthConfig, AWManager, ClusterConfiguration, Codeflare, DDPJobDefinition, KubeConfigFileAuthentication, RayJob, RayJobClient, SDKConfig,
+            copy_demo_nbs,
+        )
+
+        for name, text in (("broken.yaml", "a: [\n"), ("pod.yaml", "kind: Pod\n"), ("kubeconfig", "clusters: 5\n"), ("code.py", "")):
+            pathlib.Path(name).write_text(text)
+        pathlib.Path("modules").mkdir()
+        config = {"name": "demo", "namespace": "team", "write_to_file": False}
+        client = RayJobClient("http://127.0.0.1:1")
+
+        def own(name="own", entrypoint="true", runtime_env=None, **fields):
+            return RayJob(name, entrypoint, cluster_config=ClusterConfiguration(**{**config, **fields}), runtime_env=runtime_env).submit()
+
+        def submit(**arguments):
+            return client.submit_job(**{"entrypoint": "true", "submission_id": "a", **arguments})
+
+        def ddp(**arguments):
+            return DDPJobDefinition(**{"script": "code.py", "name": "train", "image": "python:3", **arguments}).submit()
+
+        invalid, missing = "invalid_argument", "not_found"
+        return (
+            (lambda: AWManager("nowhere.yaml"), missing, "nowhere.yaml is not a file", "give the path"),
+            (lambda: AWManager("broken.yaml").submit(), invalid, "broken.yaml: line 2, column 1: ", None),
+            (lambda: AWManager("pod.yaml").submit(), invalid, "pod.yaml: holds a Pod", "codeflare define raycluster"),
+            (lambda: KubeConfigFileAuthentication().load_kube_config(), invalid, "kube_config_path: is missing", "give the path"),
+            (lambda: KubeConfigFileAuthentication("/nowhere").load_kube_config(), missing, "/nowhere is not a file", "give the path"),
+            (lambda: KubeConfigFileAuthentication("kubeconfig").load_kube_config(), invalid, "kubeconfig: clusters: expected a list", None),
+            (lambda: RayJob("a", "true"), invalid, "cluster_name and cluster_config are both missing", "give exactly one"),
+            (lambda: RayJob("a", "true", cluster_name="b", cluster_config=ClusterConfiguration(**config)), invalid, "contradict", "give exactly one"),
+            (lambda: RayJob("a", "true", cluster_name="b", ttl_seconds_after_finished=5), invalid, "ttl_seconds_after_finished: only for", "leave"),
+            (lambda: RayJob("a", "true", cluster_config=ClusterConfiguration(**config), local_queue="q"), invalid, "local_queue", "leave it out"),
+            (lambda: own("a" * 48), invalid, "the name has 48 characters", ""),
+            (lambda: own("Big"), invalid, "name: Big is not a valid name", "use lower-case letters"),
+            (lambda: own(entrypoint=" "), invalid, "job 'own': the command is missing", ""),
+            (lambda: own(queueing="kueue", local_queue="q"), invalid, "an AppWrapper queues a job", "leave out queueing kueue"),
+            (lambda: own(num_workers=-1), invalid, "num_workers: -1 is negative", "give 0 or more"),
+            (lambda: own(runtime_env={"working_dir": "nowhere"}), invalid, "nowhere", ""),
+            (lambda: own(runtime_env={"py_modules": ["modules"]}), invalid, "py_modules of this machine", "put them into the working directory"),
+            (lambda: submit(entrypoint=""), invalid, "job 'a': the command is missing", ""),
+            (lambda: submit(submission_id="a/b"), invalid, "job name 'a/b'", ""),
+            (lambda: submit(submission_id="a" * 129), invalid, "is not a valid name", "use 1 to 128 letters"),
+            (lambda: submit(runtime_env={"working_dir": "nowhere"}), invalid, "nowhere", ""),
+            (lambda: submit(runtime_env={"working_dir": "code.py"}), invalid, "code.py", ""),
+            (lambda: submit(runtime_env={"excludes": "*"}), invalid, "runtime_env.excludes", ""),
+            (lambda: submit(entrypoint_memory=-1), invalid, "entrypoint_memory: ", ""),
+            (lambda: submit(entrypoint_resources={"tpu": -1}), invalid, "entrypoint_resources: tpu", ""),
+            (lambda: DDPJobDefinition(), invalid, "[script, m]", None),
+            (lambda: ddp(h="big"), invalid, "h: ", "give cpu, gpu and memMB instead"),
+            (lambda: ddp(j="many"), invalid, "j: ", 'give for example "2x1"'),
+            (lambda: ddp(script="nowhere.py"), invalid, "script: 'nowhere.py' not found", ""),
+            (lambda: ddp(scheduler_args={"color": "red"}), invalid, "scheduler_args: color", "use namespace"),
+            (lambda: ddp(rdzv_backend="etcd"), invalid, "rdzv_backend: 'etcd' is not available", "leave it out"),
+            (lambda: SDKConfig(log_level="LOUD"), invalid, "log_level: 'LOUD' is not a level", "give one of"),
+            (lambda: Codeflare(SDKConfig(auth=AuthConfig(method="magic"))), invalid, "method 'magic' is unknown", "give auto"),
+            (lambda: Codeflare(SDKConfig(auth=AuthConfig(method="oidc"))), invalid, "method 'oidc' is not available", "exec plugin"),
+            (lambda: copy_demo_nbs("modules"), "already_exists", "directory modules already exists", "overwrite=True"),
+        )
+
+    def test_wrong_calls_are_named_with_their_fix(self):
+        self.answer(500)
+        calls = self.wrong_calls()
+        for at, (call, code, problem, hint) in enumerate(calls):
+            with self.subTest(at=at, problem=problem):
+                error = self.caught(problem, call)
+                self.assertEqual(error.code, code)
+                self.assertIn(problem, error.message)
+                if hint is not None:  # else the problem has the line, which is the fix
+                    self.assertIn(hint, error.hint)
+                    self.assertTrue(error.hint, error.message)
+                    self.assertEqual(str(error), f"{error.message}; {error.hint}")
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -210,7 +210,8 @@ Result<Package> package_directory(FileSystem& files, const std::string& director
   Package package{.source = join_path(options.base_directory, directory)};
   TRY_ASSIGN(const FileInfo info, target_info(files, package.source));
   if (info.type != FileInfo::Type::directory) {
-    return fail(invalid_argument(package.source + " is not a directory"));
+    return fail(
+        invalid_argument(package.source + " is not a directory; give the one that holds the code"));
   }
   TRY_ASSIGN(internal::PackageTree tree,
              internal::walk_tree(files, package.source, excludes, options.honor_gitignore));

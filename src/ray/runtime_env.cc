@@ -89,7 +89,8 @@ class Preparation {
       }
     }
     if (!given->is_array() || patterns.size() != given->size()) {
-      return fail(invalid_argument("runtime_env.excludes must be a list of patterns"));
+      return fail(invalid_argument(
+          "runtime_env.excludes: is not a list of patterns; give for example [\"*.bin\"]"));
     }
     return patterns;
   }

@@ -109,7 +109,8 @@ TEST_F(RuntimeEnvTest, rejects_what_a_cluster_could_not_use) {
   EXPECT_EQ(error(R"({"py_modules":["code.zip"]})"),
             "runtime_env.py_modules: 'code.zip' must be a directory, a .py file, a .whl file or a "
             "URI");
-  EXPECT_EQ(error(R"({"excludes":"x"})"), "runtime_env.excludes must be a list of patterns");
+  EXPECT_EQ(error(R"({"excludes":"x"})"),
+            "runtime_env.excludes: is not a list of patterns; give for example [\"*.bin\"]");
   EXPECT_EQ(error("[]"), "runtime_env must be an object");
   EXPECT_TRUE(error("{").starts_with("runtime_env: "));
 }

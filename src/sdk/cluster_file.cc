@@ -25,7 +25,8 @@ Result<std::string> cluster_name(const json::Value& root) {
   }
   if (kind != "AppWrapper") {
     return fail(invalid_argument("holds " + (kind.empty() ? "no kind" : "a " + std::string(kind)) +
-                                 ", not an AppWrapper or RayCluster"));
+                                 ", not an AppWrapper or RayCluster; write one with "
+                                 "'codeflare define raycluster'"));
   }
   const json::Value* items = root.get({"spec", "resources", "GenericItems"});
   for (const json::Value& item :

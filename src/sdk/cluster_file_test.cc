@@ -62,8 +62,10 @@ TEST(ClusterFile, says_what_is_wrong_with_a_file) {
   EXPECT_EQ(w.error(cluster_file_text({.name = "demo"}), "other"),
             "demo.yaml: defines cluster 'demo', not 'other'; use --name demo or change "
             "metadata.name");
-  EXPECT_EQ(w.error("kind: Pod\n"), "demo.yaml: holds a Pod, not an AppWrapper or RayCluster");
-  EXPECT_EQ(w.error("a: 1\n"), "demo.yaml: holds no kind, not an AppWrapper or RayCluster");
+  const std::string fix =
+      ", not an AppWrapper or RayCluster; write one with 'codeflare define raycluster'";
+  EXPECT_EQ(w.error("kind: Pod\n"), "demo.yaml: holds a Pod" + fix);
+  EXPECT_EQ(w.error("a: 1\n"), "demo.yaml: holds no kind" + fix);
   EXPECT_EQ(w.error("kind: AppWrapper\n"), "demo.yaml: holds an AppWrapper without a RayCluster");
   EXPECT_EQ(w.error("kind: RayCluster\n---\nkind: RayCluster\n"),
             "demo.yaml: has 2 documents; a cluster is one");

@@ -137,7 +137,9 @@ Result<CodeArchive> pack_code(FileSystem& files, const std::string& directory) {
   Result<ray::Package> package =
       ray::package_directory(files, directory, options.default_excludes, options);
   if (!package && package.error().code != ErrorCode::too_large) {
-    return fail(invalid_argument("--dir: " + package.error().message));
+    const bool missing = package.error().code == ErrorCode::not_found;
+    return fail(invalid_argument(package.error().message +
+                                 (missing ? "; give a directory that exists" : "")));
   }
   TRY(package);
   CodeArchive archive{.source = package->source, .digest = package->uri, .size = package->bytes};

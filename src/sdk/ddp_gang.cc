@@ -182,9 +182,12 @@ Task<Result<Submitted>> submit_ddp_gang(kube::Client& client, DdpDefinition defi
                                       "; paths count from the directory that travels with the "
                                       "job"));
     }
-    CO_TRY_ASSIGN(place.code, co_await run_blocking(client.env(), [&] {
-                    return pack_code(client.env().files, path);
-                  }));
+    Result<CodeArchive> code =
+        co_await run_blocking(client.env(), [&] { return pack_code(client.env().files, path); });
+    if (!code) {
+      co_return fail(std::move(code).error().with_context("workspace"));
+    }
+    place.code = *std::move(code);
   }
   if (definition.image.empty() && place.image.empty()) {
     CO_TRY_ASSIGN(place.image, co_await default_image(client));

@@ -45,7 +45,7 @@ Result<JobSpec> spec_of(const Call& call) {
   }
   if (const std::optional<double> bytes = call.number("memory"); bytes) {
     if (*bytes < 0 || *bytes > 1e18) {
-      return fail(invalid_argument("entrypoint_memory: expected a number of bytes"));
+      return fail(invalid_argument("entrypoint_memory: is not a number of bytes; give 0 or more"));
     }
     spec.memory_bytes = static_cast<std::uint64_t>(*bytes);
   }
@@ -55,7 +55,7 @@ Result<JobSpec> spec_of(const Call& call) {
           member.value.is_number() ? member.value.to_double() : std::nullopt;
       if (!amount || *amount < 0) {
         return fail(invalid_argument("entrypoint_resources: " + std::string(member.key) +
-                                     ": expected a number that is not negative"));
+                                     " is not an amount; give a number from 0"));
       }
       spec.resources[std::string(member.key)] = *amount;
     }

@@ -15,8 +15,8 @@ Result<void> check_job_name(std::string_view name) {
   if (name.empty() || name.size() > kNameMax || name.starts_with('.') ||
       !std::ranges::all_of(name, is_plain)) {
     return fail(invalid_argument("job name '" + std::string(name) +
-                                 "': expected 1 to 128 letters, digits, '-', '_' or '.', not "
-                                 "beginning with '.'"));
+                                 "' is not a valid name; use 1 to 128 letters, digits, '-', '_' "
+                                 "or '.', not beginning with '.'"));
   }
   return {};
 }

@@ -47,7 +47,8 @@ Error name_taken(const std::string& name, const JobTarget& target) {
 Result<void> check(const JobSpec& spec) {
   TRY(check_job_name(spec.name));
   if (spec.command.empty()) {
-    return fail(invalid_argument("job " + quoted(spec.name) + ": the command is missing"));
+    return fail(invalid_argument("job " + quoted(spec.name) +
+                                 ": the command is missing; give the command to run"));
   }
   return {};
 }
@@ -177,7 +178,8 @@ Result<ray::PreparedRuntimeEnv> Jobs::prepare(const std::string& runtime_env) {
   // About a file here rather than an object of the server.
   if (!prepared && (prepared.error().code == ErrorCode::not_found ||
                     prepared.error().code == ErrorCode::permission_denied)) {
-    return fail(invalid_argument(prepared.error().message));
+    return fail(
+        invalid_argument(prepared.error().message + "; give a path that exists and can be read"));
   }
   return prepared;
 }

@@ -118,7 +118,7 @@ Result<void> check(const OwnClusterJob& own) {
     return wrong("name: " + model::join(complaints));
   }
   if (own.job.command.find_first_not_of(" \t\n") == std::string::npos) {
-    return wrong("the command is missing");
+    return wrong("the command is missing; give the command to run");
   }
   if (own.cluster.queueing == Queueing::kueue || own.cluster.queueing == Queueing::none ||
       !own.cluster.local_queue.empty()) {

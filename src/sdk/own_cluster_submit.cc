@@ -47,9 +47,8 @@ Result<std::vector<std::string>> prepare(Env env, OwnClusterJob& own, const std:
   TRY(take_working_dir(job));
   if (is_local(job.working_dir)) {
     Result<CodeArchive> code = pack_code(env.files, absolute(base, job.working_dir));
-    if (!code && (code.error().code == ErrorCode::not_found ||
-                  code.error().code == ErrorCode::permission_denied)) {
-      return fail(invalid_argument(code.error().message));  // about a file here
+    if (!code) {
+      return fail(std::move(code).error().with_context("working_dir"));
     }
     TRY_ASSIGN(own.code, std::move(code));
     own.program_image = program_image(env.variables);

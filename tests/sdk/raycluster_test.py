@@ -389,8 +389,20 @@ class RayClusters(unittest.TestCase):
                 self.codeflare("cancel", "job", job)
                 self.codeflare("delete", "job", job)
         # Nothing outside the namespace.
-        self.codeflare("list", "raycluster", "-n", "default", code=4)
-        self.codeflare("create", "raycluster", "foreign", "--workers", "1", "-n", "default", code=4)
+        elsewhere = "; use -n with a namespace in which you have a role (your kubeconfig names science)"
+        for words, right, fix in (
+            (["list", "raycluster"], 'list resource "rayclusters"', elsewhere),
+            (["create", "raycluster", "foreign", "--workers", "1"], 'get resource "rayclusters"', elsewhere),
+            (["status", "raycluster", "foreign"], 'get resource "rayclusters"', elsewhere),
+            (["list", "job"], 'list resource "appwrappers"', elsewhere),
+            (["list", "job", "-c", "foreign"], 'get resource "services/proxy"', "the rights get, create, update and delete on services/proxy are needed"),
+            (["submit", "job", "a", "-c", "foreign", "--", "true"], 'create resource "services/proxy"', "the rights get, create, update and delete"),
+            (["queue"], 'list resource "appwrappers"', elsewhere),
+        ):
+            with self.subTest(words=words):
+                told = self.codeflare(*words[:2], "-n", "default", *words[2:], code=4)
+                self.assertIn(f"cannot {right}", told)
+                self.assertIn(fix, told)
 
     def test_an_exposed_dashboard_has_a_token_and_a_url(self):
         self.drop("open")

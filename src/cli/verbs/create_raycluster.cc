@@ -1,6 +1,7 @@
 #include "cli/verbs/create_raycluster.h"
 
 #include "base/async/sleep.h"
+#include "cli/gather/namespace_hint.h"
 #include "cli/verbs/internal/queue_place.h"
 #include "cli/verbs/internal/session_flags.h"
 #include "cli/verbs/wait_raycluster.h"
@@ -119,7 +120,9 @@ Task<int> run_create_raycluster(Session& session, CreateRayClusterFlags flags) {
   const Result<kube::ObjectRef> made =
       co_await clusters.create(*std::move(document), std::move(ns), flags.dry_run);
   if (!made) {
-    co_return report_coded(session.console(), made.error(), "raycluster " + name);
+    co_return report_coded(session.console(),
+                           with_namespace_hint(session, made.error(), session.ns()),
+                           "raycluster " + name);
   }
   const bool quiet = session.output() == Output::name;
   session.console().out(quiet ? "raycluster/" + name + "\n"

@@ -276,9 +276,12 @@ Task<Result<sdk::GangSubmission>> prepare(Session& session, RunFlags flags) {
   CO_TRY(co_await add_packages(session, flags));
   CO_TRY_ASSIGN(const std::string directory, code_directory(session, flags));
   if (!directory.empty()) {
-    CO_TRY_ASSIGN(spec.code, co_await run_blocking(session.env(), [&] {
-                    return sdk::pack_code(session.env().files, directory);
-                  }));
+    Result<sdk::CodeArchive> code = co_await run_blocking(
+        session.env(), [&] { return sdk::pack_code(session.env().files, directory); });
+    if (!code) {
+      co_return fail(std::move(code).error().with_context("--dir"));
+    }
+    spec.code = *std::move(code);
     session.console().err("code: " + directory + " (" + spec.code->summary() + ")\n");
   }
   CO_TRY_ASSIGN(spec.image, co_await image_for(session, flags));

@@ -1,5 +1,6 @@
 #include "cli/verbs/show_job.h"
 
+#include "cli/gather/namespace_hint.h"
 #include "cli/verbs/explain.h"
 #include "cli/verbs/hold.h"
 #include "cli/verbs/internal/job_flags.h"
@@ -274,7 +275,8 @@ Task<int> run_list_job(Session& session, ListJobFlags flags) {
   const Result<internal::Look> look =
       co_await look_at_all(session, std::move(flags), true, session.output());
   if (!look) {
-    co_return report_coded(session.console(), look.error());
+    co_return report_coded(session.console(),
+                           with_namespace_hint(session, look.error(), session.ns()));
   }
   const std::string text = look->render(session.now());
   if (text.empty() && is_table(session.output())) {

@@ -1,5 +1,6 @@
 #include "cli/verbs/show_raycluster.h"
 
+#include "cli/gather/namespace_hint.h"
 #include "cli/verbs/internal/cluster_extras.h"
 #include "cli/verbs/internal/cluster_flags.h"
 #include "cli/verbs/internal/session_flags.h"
@@ -141,7 +142,9 @@ Task<int> show_one(Session& session, ShowRayClusterFlags flags, Form form) {
   }
   const Result<internal::Look> look = co_await look_at(session, flags.name, form);
   if (!look) {
-    co_return report_coded(session.console(), look.error(), "raycluster " + flags.name);
+    co_return report_coded(session.console(),
+                           with_namespace_hint(session, look.error(), session.ns()),
+                           "raycluster " + flags.name);
   }
   session.console().out(look->render(session.now()));
   co_return kDone;
@@ -196,7 +199,7 @@ Task<int> run_list_raycluster(Session& session, ShowRayClusterFlags flags) {
   }
   const Result<internal::Look> look = co_await look_at_all(session, ns, flags.selector);
   if (!look) {
-    co_return report_coded(session.console(), look.error());
+    co_return report_coded(session.console(), with_namespace_hint(session, look.error(), ns));
   }
   const std::string text = look->render(session.now());
   if (text.empty() && is_table(session.output())) {
