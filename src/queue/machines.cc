@@ -93,8 +93,12 @@ sched::MachineWish wish_of(const MachineMarket& market, const WrapperRecord& rec
     const model::StringMap labels = machine_labels(record.id);
     wish.labels.assign(labels.begin(), labels.end());
   }
-  for (std::size_t i = 0; record.cluster_notes != nullptr && i < market.offers.size(); ++i) {
-    if (record.cluster_notes->no_machines.contains(market.offers[i].cluster)) {
+  for (std::size_t i = 0; i < market.offers.size(); ++i) {
+    const std::string& cluster = market.offers[i].cluster;
+    const bool gave_up =
+        record.cluster_notes != nullptr && record.cluster_notes->no_machines.contains(cluster);
+    // Gangs of several sizes start by the core's word alone.
+    if (gave_up || (record.elastic && !cluster.empty())) {
       wish.without.push_back(i);
     }
   }

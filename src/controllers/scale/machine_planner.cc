@@ -148,9 +148,10 @@ void MachinePlanner::add_clusters(queue::MachineMarket& market) const {
   }
 }
 
-void MachinePlanner::send(const queue::MachineAsk& ask, queue::Queue& queue, WallTime now) {
+// False: the work may not start there.
+bool MachinePlanner::send(const queue::MachineAsk& ask, queue::Queue& queue, WallTime now) {
   if (!queue.start_on_machines(ask, now)) {
-    return;
+    return false;
   }
   options_.logger.info("sends work to a cluster that can have machines for it",
                        {{"object", ask.work.key.to_string()},
@@ -158,6 +159,7 @@ void MachinePlanner::send(const queue::MachineAsk& ask, queue::Queue& queue, Wal
                         {"machines", queue::machines_text(ask.machines)}});
   sent_.insert_or_assign(ask.work.uid,
                          Sent{.ask = ask, .until = after(env_.clock.now(), kSentFor)});
+  return true;
 }
 
 // A long line takes its time: the queue decides more often than this looks at it.
@@ -205,8 +207,7 @@ bool MachinePlanner::plan(queue::Queue& queue, WallTime now) {
       if (each.cluster.empty()) {
         ask(each, offered, now);
       } else {
-        send(each, queue, now);
-        started = true;
+        started = send(each, queue, now) || started;
       }
     }
     // Waiting work gets notes about requested machines, not about future requests.

@@ -57,7 +57,7 @@ class MachinePlanner {
   std::vector<model::MachineRequest> requests() const;
   queue::MachineMarket market(const std::vector<model::MachineRequest>& requests) const;
   void add_clusters(queue::MachineMarket& market) const;
-  void send(const queue::MachineAsk& ask, queue::Queue& queue, WallTime now);
+  bool send(const queue::MachineAsk& ask, queue::Queue& queue, WallTime now);
   void ask(const queue::MachineAsk& ask, const queue::MachineMarket& market, WallTime now);
   std::string free_name(const std::string& uid) const;
   void name_strangers();
