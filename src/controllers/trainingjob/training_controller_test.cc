@@ -41,6 +41,7 @@ std::string bounds(int min, int max) {
 // A cluster with one fake node, the queue and TrainingJobs.
 struct World {
   testing::EmbeddedCluster cluster;
+  std::shared_ptr<QueueDriver> driver;
 
   explicit World(int cpus, QueueControllersOptions options = {}, WorkerOptions workers = {}) {
     auto crds = *run(cluster.env.loop, ensure_crds(cluster.client, {}));
@@ -49,7 +50,7 @@ struct World {
     options.queue.user_check = false;
     options.training_jobs = true;
     options.trim_caches = false;
-    auto driver = add_queue_controllers(cluster.manager, options);
+    driver = add_queue_controllers(cluster.manager, options);
     workers.training = options.queue.training;
     workers.scheduler_name = "codeflare";
     workers.metrics = &cluster.metrics;
@@ -96,6 +97,19 @@ TEST(TrainingController, runs_a_job_on_whatever_is_free_between_its_bounds) {
   const auto service = w.cluster.read<model::Service>("bert");
   EXPECT_EQ(service.spec.cluster_ip, "None");
   EXPECT_TRUE(service.spec.publish_not_ready_addresses);
+}
+
+TEST(TrainingController, workers_have_the_annotations_that_their_nodes_ask_for) {
+  World w(2);
+  w.driver->set_pod_annotations([](const std::string& uid, const std::string& node) {
+    return model::StringMap{{"example.com/uses", uid.empty() ? "" : node}};
+  });
+  w.make(job("bert", bounds(1, 2)));
+  ASSERT_EQ(w.running("bert").size(), 2U);
+  for (const model::Pod& pod : w.cluster.list<model::Pod>("default", "breezeml.ai/job=bert")) {
+    EXPECT_EQ(model::find_or_empty(pod.metadata.annotations, "example.com/uses"),
+              pod.spec.node_name);
+  }
 }
 
 TEST(TrainingController, bounds_change_while_it_runs_and_survivors_keep_their_pods) {
