@@ -1,7 +1,11 @@
 #include "tests/sim/sim_dispatch_judge.h"
 
 #include "json/parse.h"
+#include "model/codec/app_wrapper.h"
+#include "model/codec/quota_subtree.h"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace codeflare::sim {
@@ -12,6 +16,7 @@ using apiserver::Write;
 namespace {
 
 constexpr std::string_view kHub = "hub";
+constexpr std::int64_t kMillicoresOfPod = 1000;
 
 bool is_removal(const Event& event) {
   return event.op == Write::Op::remove;
@@ -51,6 +56,11 @@ void DispatchJudge::commit(const std::string& cluster, std::string_view collecti
     pod_changed(cluster, event);
   } else if (collection == "appwrappers.workload.codeflare.dev") {
     wrapper_changed(cluster, event);
+  } else if (collection == "quotasubtrees.quota.codeflare.dev" && cluster == kHub) {
+    const auto subtree = model::from_json<model::QuotaSubtree>(parsed(event).root);
+    if (subtree) {
+      quotas_.write(*subtree, WallTime());
+    }
   }
 }
 
@@ -120,6 +130,9 @@ void DispatchJudge::pod_changed(const std::string& cluster, const Event& event) 
   const std::string name(event.object->name());
   if (is_removal(event) || phase == "Succeeded" || phase == "Failed") {
     pods_[work][cluster].erase(name);
+    if (phase == "Succeeded") {
+      succeeded_[work].insert(name);
+    }
     return;
   }
   pods_[work][cluster].insert(name);
@@ -140,6 +153,8 @@ void DispatchJudge::wrapper_changed(const std::string& cluster, const Event& eve
   if (is_removal(event)) {
     if (cluster == kHub) {
       works_.erase(name);
+      plans_.erase(name);
+      labels_.erase(name);
     }
     return;
   }
@@ -158,11 +173,59 @@ void DispatchJudge::wrapper_changed(const std::string& cluster, const Event& eve
   if (cluster != kHub) {
     return;
   }
+  note_holding(name, document);
   if (works_[name] != state) {
     say_(name + " is " + state);
     counts_["state " + state] += 1;
     works_[name] = state;
   }
+}
+
+// Its labels never change.
+void DispatchJudge::note_holding(const std::string& work, const json::Document& document) {
+  const auto wrapper = model::from_json<model::AppWrapper>(document.root);
+  if (!wrapper || !wrapper->status.plan) {
+    plans_.erase(work);
+    succeeded_.erase(work);
+    return;
+  }
+  labels_[work] = wrapper->metadata.labels;
+  const bool is_new = !plans_.contains(work);
+  QuotaBook::Charge& charge = plans_[work];
+  charge = {.labels = wrapper->metadata.labels};
+  for (const model::PlannedPlace& place : wrapper->status.plan->places) {
+    charge.millicores += place.count * kMillicoresOfPod;
+  }
+  if (!is_new) {
+    return;
+  }
+  std::vector<QuotaBook::Charge> others;
+  for (const auto& [other, labels] : labels_) {
+    if (other != work) {
+      others.push_back(charge_of(other));
+    }
+  }
+  counts_["plans that count to a quota"] += charge.labels.empty() ? 0 : 1;
+  if (const std::string where = quotas_.exceeded(charge, others, WallTime()); !where.empty()) {
+    violation(work + " is dispatched over quota: " + where);
+  }
+}
+
+QuotaBook::Charge DispatchJudge::charge_of(const std::string& work) const {
+  QuotaBook::Charge charge{.labels = labels_.at(work)};
+  if (const auto plan = plans_.find(work); plan != plans_.end()) {
+    const auto ended = succeeded_.find(work);
+    const std::int64_t over = ended == succeeded_.end() ? 0 : std::ssize(ended->second);
+    charge.millicores = plan->second.millicores - over * kMillicoresOfPod;
+  }
+  std::int64_t pods = 0;
+  if (const auto at = pods_.find(work); at != pods_.end()) {
+    for (const auto& [cluster, names] : at->second) {
+      pods += std::ssize(names);
+    }
+  }
+  charge.millicores = std::max(charge.millicores, pods * kMillicoresOfPod);
+  return charge;
 }
 
 std::string DispatchJudge::left_over() const {

@@ -1,6 +1,9 @@
 #pragma once
 
 #include "apiserver/store/store.h"
+#include "json/parse.h"
+#include "model/meta.h"
+#include "tests/sim/quota_book.h"
 
 #include <cstdint>
 #include <functional>
@@ -13,8 +16,9 @@
 
 namespace codeflare::sim {
 
-// Sees every commit of every server of a hub and its workers, past all networks. Work is known by
-// the name of its Job, which is that of its AppWrapper.
+// Sees every commit of every server of a hub and its workers, past all networks: work on two
+// clusters, work that runs again after its end, and plans over the hub's quota must never be seen.
+// Work is known by the name of its Job, which is that of its AppWrapper.
 class DispatchJudge {
  public:
   using Say = std::function<void(const std::string&)>;
@@ -43,6 +47,10 @@ class DispatchJudge {
   void pod_changed(const std::string& cluster, const apiserver::Event& event);
   void wrapper_changed(const std::string& cluster, const apiserver::Event& event);
   void check(const std::string& work, const Where& where, const char* what);
+  void note_holding(const std::string& work, const json::Document& document);
+  // CPUs of its plan on the hub without pods that have succeeded, or of its pods anywhere if they
+  // have more.
+  QuotaBook::Charge charge_of(const std::string& work) const;
   void violation(std::string what);
 
   Say say_;
@@ -51,7 +59,11 @@ class DispatchJudge {
   std::map<std::string, std::set<std::string>> done_;  // UIDs of Jobs that completed, by work
   std::map<std::string, std::string> ended_;           // where its copy ended, by work
   std::map<std::string, std::string> works_;
-  std::set<std::string> wrappers_;  // "east/a"
+  QuotaBook quotas_;                                        // of the hub
+  std::map<std::string, QuotaBook::Charge> plans_;          // on the hub, by work
+  std::map<std::string, model::StringMap> labels_;          // by work
+  std::map<std::string, std::set<std::string>> succeeded_;  // pods since its plan, by work
+  std::set<std::string> wrappers_;                          // "east/a"
   std::set<std::string> fenced_;
   std::set<std::string> finished_;  // "east/a": Jobs that completed
   std::set<std::string> stopped_;   // UIDs of copies

@@ -44,5 +44,9 @@ TEST(SimDispatch, the_removal_of_a_copy_of_another_hub_is_noticed) {
   EXPECT_TRUE(is_noticed(DispatchBug::foreign_removed, "of another hub is removed"));
 }
 
+TEST(SimDispatch, a_hub_that_ignores_its_quota_is_noticed) {
+  EXPECT_TRUE(is_noticed(DispatchBug::quota_ignored, "over quota"));
+}
+
 }  // namespace
 }  // namespace codeflare::sim

@@ -47,6 +47,8 @@ const model::ResourceType kAppWrappers{"workload.codeflare.dev", "v1beta1", "App
                                        "appwrappers", true};
 const model::ResourceType kManagedClusters{"dispatch.codeflare.dev", "v1alpha1", "ManagedCluster",
                                            "managedclusters", false};
+const model::ResourceType kQuotas{"quota.codeflare.dev", "v1alpha1", "QuotaSubtree",
+                                  "quotasubtrees", true};
 const model::ResourceType kSecrets{"", "v1", "Secret", "secrets", true};
 const model::ResourceType kNamespaces{"", "v1", "Namespace", "namespaces", false};
 
@@ -143,6 +145,7 @@ class World {
  public:
   World(const Run& run, DispatchBug bug)
       : verbose_(run.verbose),
+        is_narrow_(run.seed % 3 == 0 && bug != DispatchBug::no_fence),
         bug_(bug),
         sim_({.seed = run.seed, .shuffle = run.seed % 2 == 0}),
         env_(sim_.env()),
@@ -273,6 +276,7 @@ class World {
         .queue = {.core = {.preemption = true}, .binds = queue::Binds::all, .user_check = false},
         .trim_caches = false,
         .logger = logger()};
+    queue.quota_subtrees = !is_hub || bug_ != DispatchBug::quota_ignored;
     if (is_hub) {
       controllers::dispatch::LinkOptions links{.logger = logger()};
       links.connect = [this](Env, const std::string& kubeconfig, const std::string&) {
@@ -343,8 +347,30 @@ class World {
     return cluster.fenced ? R"(,"onLost":"Redispatch","lostAfter":"1m")" : "";
   }
 
+  // A copy that counts as gone too early shows when work is withdrawn often: some of it is large.
+  std::uint64_t pods_max() const { return bug_ == DispatchBug::gone_too_early ? 4 : 3; }
+
+  // Each of the two teams has room for one AppWrapper at least. In most worlds they have more: work
+  // that waits for quota meets no trouble.
+  std::string quota_tree() const {
+    const std::uint64_t cpus = is_narrow_ ? pods_max() : std::uint64_t{kWorks} * pods_max();
+    const std::string team =
+        R"(","quotas":{"hardLimit":true,"requests":{"cpu":)" + std::to_string(cpus) + "}}}";
+    return R"({"apiVersion":"quota.codeflare.dev/v1alpha1","kind":"QuotaSubtree","metadata":)"
+           R"({"name":"teams","labels":{"tree":"team"}},"spec":{"children":[{"name":"a)" +
+           team + R"(,{"name":"b)" + team + R"(,{"name":"default"}]}})";
+  }
+
+  // Two of three count to a team.
+  static std::string team_of(int work) {
+    return work % 3 == 2
+               ? std::string()
+               : std::string(R"(,"labels":{"team":")") + (work % 3 == 0 ? "a" : "b") + R"("})";
+  }
+
   Task<void> manage() {
     co_await create(hub(), kNamespaces, "", R"({"metadata":{"name":"codeflare-system"}})");
+    co_await create(hub(), kQuotas, "default", quota_tree());
     for (const auto& cluster : clusters_) {
       if (cluster->name == "hub") {
         continue;
@@ -375,13 +401,12 @@ class World {
   }
 
   Task<void> work() {
-    // A copy that counts as gone too early shows when work is withdrawn often: some of it is large.
-    const std::uint64_t pods = bug_ == DispatchBug::gone_too_early ? 4 : 3;
+    const std::uint64_t pods = pods_max();
     for (int i = 0; i < kWorks && !over_; ++i) {
       const std::string name = "w" + std::to_string(i);
       co_await create(
           hub(), kAppWrappers, "default",
-          wrapper(name, 1 + pick(pods), 3 + pick(pick(4) == 0 ? 400 : 60), pick(3), ""));
+          wrapper(name, 1 + pick(pods), 3 + pick(pick(4) == 0 ? 400 : 60), pick(3), team_of(i)));
       if (bug_ == DispatchBug::copy_too_early) {
         co_await copy_early(*clusters_[1 + pick(3)], name);
       }
@@ -589,6 +614,7 @@ class World {
   }
 
   bool verbose_;
+  bool is_narrow_;
   DispatchBug bug_;
   SimEnv sim_;
   Env env_;
