@@ -78,7 +78,7 @@ Result<void> add_bucket(Env env, const Flags& flags, Settings& settings) {
   if (flags.bucket.bucket.empty() || flags.bucket.endpoint.empty()) {
     return fail(invalid_argument("--s3-bucket and --s3-endpoint belong together; set both"));
   }
-  // A save that fails is told with the bucket's words before its client gives up after 30 s.
+  // A save that fails reports the words of the bucket before its client gives up after 30 s.
   s3::Location location = flags.bucket;
   location.attempts_max = 3;
   location.connect_timeout = std::chrono::seconds(5);

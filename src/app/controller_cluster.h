@@ -10,8 +10,8 @@
 
 #include <memory>
 
-// What `codeflare controller` finds in its cluster before it starts: which kinds the cluster
-// serves, and what this controller may do.
+// Checks that `codeflare controller` makes before it starts: which kinds the cluster serves, and
+// what this controller may do.
 namespace codeflare {
 
 using KubeRay = std::shared_ptr<controllers::raycluster::KubeRayWatch>;
@@ -50,7 +50,7 @@ struct MachineKinds {
   bool machine_sets = false;
 };
 
-// Those that are served. Without the rights they count as absent.
+// The kinds that are served. Without the rights they count as absent.
 Task<Result<MachineKinds>> find_machine_kinds(kube::Client& client, Logger logger);
 
 }  // namespace codeflare

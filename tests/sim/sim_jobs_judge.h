@@ -13,7 +13,7 @@
 
 namespace codeflare::sim {
 
-// What a user wants done once. The command is of this wish alone: it tells whose job a record is.
+// A user wants this done once. The command is of this wish alone: it tells whose job a record is.
 struct JobWish {
   std::string cluster;
   std::string name;
