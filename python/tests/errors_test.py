@@ -170,7 +170,9 @@ class Errors(unittest.TestCase):
         calls = self.calls()
         for name in ("get_cluster", "down", "wait_ready", "details"):
             with self.subTest(call=name):
-                self.assertIsInstance(self.caught(name, calls[name]), FileNotFoundError)
+                error = self.caught(name, calls[name])
+                self.assertIsInstance(error, FileNotFoundError)
+                self.assertTrue(error.hint)
 
     def test_what_is_no_answer_is_an_error_too(self):
         for body, cut in ((b"<html>a proxy's page</html>", False), (b"", False), (b'{"kind":', False), (b"", True)):

@@ -79,7 +79,8 @@ std::string ClusterInfo::client_uri() const {
 }
 
 Error cluster_not_found(const ObjectKey& key) {
-  return not_found("Ray cluster '" + key.name + "' not found in namespace '" + key.ns + "'");
+  return not_found("Ray cluster '" + key.name + "' not found in namespace '" + key.ns +
+                   "'; 'codeflare list raycluster --all' shows all Ray clusters");
 }
 
 ClusterInfo cluster_info(ClusterObjects objects) {

@@ -36,7 +36,11 @@ std::string quoted(std::string_view text) {
 }
 
 Error job_not_found(const std::string& name, const JobTarget& target) {
-  return not_found("job " + quoted(name) + " not found on " + target.to_string());
+  const std::string where = target.address.empty()
+                                ? "-c " + target.cluster.name + " -n " + target.cluster.ns
+                                : "--address " + target.address;
+  return not_found("job " + quoted(name) + " not found on " + target.to_string() +
+                   "; 'codeflare list job " + where + "' shows its jobs");
 }
 
 Error name_taken(const std::string& name, const JobTarget& target) {

@@ -71,7 +71,9 @@ TEST(Jobs, are_submitted_followed_and_removed_through_the_api_server) {
   ASSERT_TRUE(w.await(w.jobs.remove(w.demo, "a")));
   const auto gone = w.await(w.jobs.get(w.demo, "a"));
   EXPECT_EQ(gone.error().code, ErrorCode::not_found);
-  EXPECT_EQ(gone.error().message, "job 'a' not found on Ray cluster 'demo' in namespace 'team'");
+  EXPECT_EQ(gone.error().message,
+            "job 'a' not found on Ray cluster 'demo' in namespace 'team'; 'codeflare list job -c "
+            "demo -n team' shows its jobs");
 }
 
 TEST(Jobs, that_are_followed_tell_their_states_before_the_end) {
@@ -377,7 +379,9 @@ TEST(Jobs, a_cluster_that_is_missing_or_not_ready_is_named) {
   w.proxy.add_cluster("new", false);
   const auto missing = w.await(w.jobs.submit({.cluster = {"team", "none"}}, a_job()));
   EXPECT_EQ(missing.error().code, ErrorCode::not_found);
-  EXPECT_EQ(missing.error().message, "Ray cluster 'none' not found in namespace 'team'");
+  EXPECT_EQ(missing.error().message,
+            "Ray cluster 'none' not found in namespace 'team'; 'codeflare list raycluster --all' "
+            "shows all Ray clusters");
   const auto early = w.await(w.jobs.get({.cluster = {"team", "new"}}, "a"));
   EXPECT_EQ(early.error().code, ErrorCode::failed_precondition);
   EXPECT_EQ(early.error().message, "Ray cluster 'new' is not ready: Starting: head starting");
@@ -416,7 +420,8 @@ TEST(Jobs, go_to_the_address_that_was_given) {
   EXPECT_FALSE(w.await(jobs.list({.address = "http://head:8265/ray/"})));
   EXPECT_EQ(w.dashboard().requests.back(), "GET /ray/api/jobs/");
   EXPECT_EQ(w.await(jobs.get({.address = "http://head:8265"}, "b")).error().message,
-            "job 'b' not found on the Ray dashboard at http://head:8265");
+            "job 'b' not found on the Ray dashboard at http://head:8265; 'codeflare list job "
+            "--address http://head:8265' shows its jobs");
   const auto wrong = w.await(jobs.list({.address = "head:8265"}));
   EXPECT_EQ(wrong.error().code, ErrorCode::invalid_argument);
 }

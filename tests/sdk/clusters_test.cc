@@ -116,7 +116,8 @@ TEST(Clusters, are_queued_started_watched_and_deleted) {
   ASSERT_TRUE(w.wait("demo", {.goal = ClusterGoal::deleted}));
   EXPECT_EQ(w.cluster.list<model::Pod>().size(), 0u);
   EXPECT_EQ(w.await(w.clusters.get({"default", "demo"})).error().message,
-            "Ray cluster 'demo' not found in namespace 'default'");
+            "Ray cluster 'demo' not found in namespace 'default'; 'codeflare list raycluster "
+            "--all' shows all Ray clusters");
 }
 
 // A kind of another product, with any content.

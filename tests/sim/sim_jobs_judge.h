@@ -13,7 +13,7 @@
 
 namespace codeflare::sim {
 
-// A user wants this done once. The command is of this wish alone: it tells whose job a record is.
+// A job that a user wants once. The command is of this wish alone: it tells whose job a record is.
 struct JobWish {
   std::string cluster;
   std::string name;

@@ -87,7 +87,7 @@ class JobsUser {
   std::uint64_t wishes_ = 0;
   std::uint64_t faults_ = 0;
   JobWish wish_;
-  // The user remembers this of the wish.
+  // The memory of the user about the wish.
   Step step_ = Step::submit;
   bool tried_ = false;     // to submit it
   bool accepted_ = false;  // its job is there

@@ -11,7 +11,7 @@ namespace codeflare::sdk::internal {
 
 namespace {
 
-// Why a cluster with nothing but this field is not a RayCluster; empty: it is one.
+// Why a cluster with nothing but this field cannot be a RayCluster; empty: it can.
 std::string problem_of(const ClusterConfig& trial) {
   const json::Document manifest = ray_cluster_manifest(trial);
   const auto ray = model::from_json<model::RayCluster>(manifest.root);
