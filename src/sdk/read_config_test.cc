@@ -50,6 +50,9 @@ TEST(ReadConfig, what_no_pod_can_have_is_named) {
     EXPECT_TRUE(told[0].starts_with(field + ": does not fit into a pod (")) << told[0];
     EXPECT_TRUE(told[0].ends_with("; write it as in a pod of Kubernetes")) << told[0];
   }
+  EXPECT_EQ(lines("{name: a, head_pod_overrides: {containers: null}}"),
+            Lines{"head_pod_overrides: does not fit into a pod (no container is left); write it as "
+                  "in a pod of Kubernetes"});
   EXPECT_EQ(lines("{name: a, worker_tolerations: [5]}").size(), 1u);
   EXPECT_EQ(
       lines("{name: a, additional_worker_groups: [{group_name: b, tolerations: [5]}]}").size(), 1u);

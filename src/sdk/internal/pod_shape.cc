@@ -15,7 +15,14 @@ namespace {
 std::string problem_of(const ClusterConfig& trial) {
   const json::Document manifest = ray_cluster_manifest(trial);
   const auto ray = model::from_json<model::RayCluster>(manifest.root);
-  return ray ? "" : ray.error().message;
+  if (!ray) {
+    return ray.error().message;
+  }
+  bool whole = !ray->spec.head_group.pod_template.spec.containers.empty();
+  for (const auto& group : ray->spec.worker_groups) {
+    whole = whole && !group.pod_template.spec.containers.empty();
+  }
+  return whole ? "" : "no container is left";
 }
 
 }  // namespace
