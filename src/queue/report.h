@@ -47,7 +47,7 @@ struct Report {
   std::vector<std::string> advice;       // what would start it now
   std::optional<Time> estimated_start;
   std::string estimated_in{};  // the first of `domains` that will have room
-  std::string estimate_note;  // how sure that is, or why there is none
+  std::string estimate_note;   // how sure that is, or why there is none
   // Not even if all work ends, all nodes are uncordoned and all taints gone.
   bool never_fits = false;
 };
