@@ -41,6 +41,12 @@ bool is_suspended(const AppWrapper& copy) {
   return copy.spec.suspend.value_or(false);
 }
 
+// A copy is not found any more only when nothing of it runs. The worker's finalizer sees to it for
+// an AppWrapper; a TrainingJob has none, so its server has to wait for the pods.
+std::string propagation_for(WorkKind kind) {
+  return kind == WorkKind::training_job ? "Foreground" : "Background";
+}
+
 }  // namespace
 
 bool is_stray(const std::optional<AppWrapper>& hub, std::string_view cluster,
@@ -387,7 +393,7 @@ Task<Result<CopyRemoval>> ClusterLinks::take_back(std::string cluster, RemoteWor
     // Write 6. With the version: the copy may end between the look and the deletion.
     const Result<kube::ObjectRef> rest =
         co_await there->remove(copy_type(kind), key,
-                               {.propagation_policy = "Background",
+                               {.propagation_policy = propagation_for(kind),
                                 .uid = copy.metadata.uid,
                                 .resource_version = over ? "" : copy.metadata.resource_version});
     if (!rest && rest.error().code == ErrorCode::conflict) {
@@ -506,7 +512,7 @@ Task<void> ClusterLinks::remove_strays(std::string cluster, std::vector<Stray> s
     // The version too: a copy that was released meanwhile has its plan by now.
     const Result<kube::ObjectRef> removed =
         co_await there->remove(copy_type(each.kind), meta.key(),
-                               {.propagation_policy = "Background",
+                               {.propagation_policy = propagation_for(each.kind),
                                 .uid = meta.uid,
                                 .resource_version = meta.resource_version});
     logger_.info("stray copy deleted", {{"cluster", cluster},

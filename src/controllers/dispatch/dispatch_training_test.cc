@@ -116,6 +116,32 @@ TEST(DispatchTraining, suspension_and_deletion_take_the_copy_back) {
   EXPECT_EQ(world.hub->get(kTrainingJobs, "bert"), nullptr);
 }
 
+TEST(DispatchTraining, pods_that_end_slowly_are_gone_before_it_starts_elsewhere) {
+  DispatchWorld world({"east", "west"}, training());
+  world.manage("east", R"({"cost":0})");
+  world.manage("west", R"({"cost":9})");
+  world.settle(seconds(10));
+  world.hub->train("bert", kOneToThree);
+  world.settle(seconds(20));
+  ASSERT_EQ(world.workers_of("bert"), "east 3");
+  const auto hold = [&](const std::string& finalizers) {
+    for (const kube::ObjectRef& pod : world.worker("east").list(testing::kPods)) {
+      world.worker("east").patch(testing::kPods, std::string(pod->name()),
+                                 R"({"metadata":{"finalizers":)" + finalizers + "}}");
+    }
+  };
+  hold(R"(["test.codeflare.dev/slow"])");
+  world.hub->patch(kManagedClusters, "east", R"({"spec":{"paused":true,"evict":true}})");
+  world.settle(minutes(2));
+  EXPECT_EQ(world.worker("east").list(testing::kPods).size(), 3u);
+  EXPECT_TRUE(world.worker("west").list(testing::kPods).empty()) << "it runs twice";
+  EXPECT_TRUE(status(*world.hub, "bert").plan.has_value());
+  hold("[]");
+  world.settle(minutes(1));
+  EXPECT_EQ(world.workers_of("bert"), "west 3");
+  EXPECT_EQ(world.worker("east").get(kTrainingJobs, "bert"), nullptr);
+}
+
 TEST(DispatchTraining, a_hub_that_dies_at_any_moment_sends_it_to_one_cluster) {
   DispatchWorld world({"east", "west"}, training());
   world.manage("east");
