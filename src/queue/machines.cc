@@ -386,6 +386,10 @@ MachinePlan plan_machines(QueueState& state, const MachineMarket& market, Time n
     if (record == nullptr || need.outcome == Outcome::fits) {
       continue;
     }
+    // The core wakes nobody for a pause: gangs may still wait for nodes by its word.
+    if (need.outcome == Outcome::asks && state.core.paused()) {
+      continue;
+    }
     MachineNote note = note_of(state, market, *record, need);
     note.requests = requests_of(market, need);
     note.ready = ready_of(market, note.requests);

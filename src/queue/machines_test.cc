@@ -283,6 +283,22 @@ TEST(ClusterMachines, let_work_start_in_the_cluster_where_they_cost_least) {
   EXPECT_TRUE(hub.queue.plan_machines(hub.market, kNow).asks.empty());
 }
 
+TEST(ClusterMachines, are_not_asked_for_while_the_queue_is_paused) {
+  Hub hub;
+  const MachinePlan before = hub.ask(wrapper("a", {{3, resources("3")}}));
+  ASSERT_EQ(before.asks.size(), 1u);
+  hub.queue.set_paused(true);
+  EXPECT_FALSE(hub.queue.start_on_machines(before.asks[0], kNow));
+  EXPECT_TRUE(hub.queue.plan_machines(hub.market, kNow).asks.empty());
+  (void)hub.queue.step(kNow);
+  EXPECT_TRUE(hub.queue.plan_machines(hub.market, kNow).asks.empty());
+  hub.queue.set_paused(false);
+  (void)hub.queue.step(kNow);
+  const MachinePlan after = hub.queue.plan_machines(hub.market, kNow);
+  ASSERT_EQ(after.asks.size(), 1u);
+  EXPECT_TRUE(hub.queue.start_on_machines(after.asks[0], kNow));
+}
+
 TEST(ClusterMachines, are_places_until_pods_have_nodes) {
   Hub hub;
   hub.queue = Queue(QueueOptions{.binds = Binds::all});

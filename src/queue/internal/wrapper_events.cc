@@ -607,7 +607,8 @@ void started(QueueState& state, const sched::Admission& admission, Time now) {
 bool start_on_machines(QueueState& state, const MachineAsk& ask, Time now) {
   WrapperRecord* record = state.wrapper(ask.work.uid);
   // The pods of those that are bound to this cluster cannot go elsewhere.
-  if (record == nullptr || record->holds || record->pinned || is_held(*record)) {
+  if (record == nullptr || record->holds || record->pinned || is_held(*record) ||
+      state.core.paused()) {
     return false;
   }
   const Needs needs = needs_in(ask.cluster, *record);
